@@ -1,0 +1,71 @@
+// Boxes of cell indices.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace patchio {
+
+using Int3 = std::array<int, 3>;
+using Double3 = std::array<double, 3>;
+
+/// A box of cells: inclusive lower and upper indices in the index space of one level. In two dimensions
+/// the third index is 0 in both. Indices may be negative, but stay within +-2^30, so that arithmetic on
+/// them is safe.
+struct Box
+{
+  Int3 Lower{0, 0, 0};
+  Int3 Upper{-1, -1, -1};
+
+  bool Empty() const
+  {
+    return this->Upper[0] < this->Lower[0] || this->Upper[1] < this->Lower[1] || this->Upper[2] < this->Lower[2];
+  }
+  /// Cells along one axis.
+  std::int64_t Width(int axis) const { return std::int64_t(this->Upper[axis]) - this->Lower[axis] + 1; }
+  std::int64_t Cells() const { return this->Empty() ? 0 : this->Width(0) * this->Width(1) * this->Width(2); }
+  bool operator==(const Box& other) const { return this->Lower == other.Lower && this->Upper == other.Upper; }
+};
+
+inline Box Intersect(const Box& a, const Box& b)
+{
+  Box result;
+  for (int axis = 0; axis < 3; ++axis) {
+    result.Lower[axis] = std::max(a.Lower[axis], b.Lower[axis]);
+    result.Upper[axis] = std::min(a.Upper[axis], b.Upper[axis]);
+  }
+  return result;
+}
+
+/// Division that rounds towards minus infinity, as index coarsening needs; `divisor` >= 1.
+inline int FloorDivide(int value, int divisor)
+{
+  return value >= 0 ? value / divisor : -((-value + divisor - 1) / divisor);
+}
+
+/// The smallest box of coarse cells that holds all of `fine`.
+inline Box Coarsen(const Box& fine, const Int3& ratio)
+{
+  Box result;
+  for (int axis = 0; axis < 3; ++axis) {
+    result.Lower[axis] = FloorDivide(fine.Lower[axis], ratio[axis]);
+    result.Upper[axis] = FloorDivide(fine.Upper[axis], ratio[axis]);
+  }
+  return result;
+}
+
+/// The fine cells that make up `coarse`, kept within the valid index range.
+inline Box Refine(const Box& coarse, const Int3& ratio)
+{
+  constexpr std::int64_t limit = std::int64_t(1) << 30;
+  const auto clamp = [limit](std::int64_t index) { return static_cast<int>(std::clamp(index, -limit, limit)); };
+  Box result;
+  for (int axis = 0; axis < 3; ++axis) {
+    result.Lower[axis] = clamp(std::int64_t(coarse.Lower[axis]) * ratio[axis]);
+    result.Upper[axis] = clamp((std::int64_t(coarse.Upper[axis]) + 1) * ratio[axis] - 1);
+  }
+  return result;
+}
+
+}  // namespace patchio

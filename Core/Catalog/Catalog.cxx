@@ -1,0 +1,93 @@
+#include "Catalog/Catalog.h"
+
+#include "Support/Bytes.h"
+
+namespace patchio {
+
+int Catalog::FindVariable(const std::string& name) const
+{
+  for (std::size_t i = 0; i < this->Variables.size(); ++i) {
+    if (this->Variables[i].Name == name) {
+      return static_cast<int>(i);
+    }
+  }
+  return -1;
+}
+
+std::array<std::int64_t, 3> Catalog::ArrayDims(int patch, Centering center, const Int3& ghosts) const
+{
+  std::array<std::int64_t, 3> dims{1, 1, 1};
+  for (int axis = 0; axis < this->Dimension; ++axis) {
+    const int nodes = center == Centering::Node ? 1 : 0;
+    dims[axis] = this->Patches[patch].Cells.Width(axis) + nodes + 2 * std::int64_t(ghosts[axis]);
+  }
+  return dims;
+}
+
+std::int64_t Catalog::StoredTuples(int variable, int patch) const
+{
+  const Variable& v = this->Variables[variable];
+  const auto dims = this->ArrayDims(patch, v.Center, v.Ghosts);
+  return dims[0] * dims[1] * dims[2];
+}
+
+std::vector<std::byte> Catalog::Serialize() const
+{
+  ByteWriter out;
+  out.Put(this->Path);
+  out.Put(this->Dimension);
+  out.Put(this->Grid);
+  out.Put(this->Time);
+  out.Put(this->Step);
+  out.Put(this->Origin);
+  out.Put(this->Levels);
+  out.Put(this->Patches);
+  out.Put<std::uint64_t>(this->Variables.size());
+  for (const Variable& variable : this->Variables) {
+    out.Put(variable.Name);
+    out.Put(variable.Center);
+    out.Put(variable.Components);
+    out.Put(variable.Ghosts);
+    out.Put(variable.StoredName);
+    out.Put(variable.Material);
+  }
+  out.Put(this->CoordinatesVariable);
+  out.Put(this->ChildBegin);
+  out.Put(this->Children);
+  out.Put(this->PresenceTable);
+  return out.Take();
+}
+
+Catalog Catalog::Deserialize(const std::vector<std::byte>& bytes)
+{
+  ByteReader in(bytes);
+  Catalog catalog;
+  in.Get(catalog.Path);
+  in.Get(catalog.Dimension);
+  in.Get(catalog.Grid);
+  in.Get(catalog.Time);
+  in.Get(catalog.Step);
+  in.Get(catalog.Origin);
+  in.Get(catalog.Levels);
+  in.Get(catalog.Patches);
+  const auto variables = in.Get<std::uint64_t>();
+  for (std::uint64_t i = 0; i < variables; ++i) {
+    Variable& variable = catalog.Variables.emplace_back();
+    in.Get(variable.Name);
+    in.Get(variable.Center);
+    in.Get(variable.Components);
+    in.Get(variable.Ghosts);
+    in.Get(variable.StoredName);
+    in.Get(variable.Material);
+  }
+  in.Get(catalog.CoordinatesVariable);
+  in.Get(catalog.ChildBegin);
+  in.Get(catalog.Children);
+  in.Get(catalog.PresenceTable);
+  if (catalog.PresenceTable.size() != catalog.Variables.size() * catalog.Patches.size()) {
+    throw Error("The serialized catalog is inconsistent.");
+  }
+  return catalog;
+}
+
+}  // namespace patchio

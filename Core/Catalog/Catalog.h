@@ -1,0 +1,112 @@
+// What one time step of a data set holds, whatever its format: levels, patches, variables, and which
+// variable is present on which patch. Where the bytes lie is in Extent.h.
+#pragma once
+
+#include "Catalog/Box.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace patchio {
+
+enum class Centering : std::uint8_t { Cell, Node };
+
+enum class GridKind : std::uint8_t {
+  Uniform,     ///< boxes of equal cells: position = Origin + index * Spacing
+  Curvilinear  ///< node positions are a variable, see Catalog::CoordinatesVariable
+};
+
+/// How a variable exists on one patch.
+enum class Presence : std::uint8_t {
+  Absent,  ///< not there
+  Stored,  ///< has bytes in a file
+  Zero,    ///< not stored because it is 0 everywhere on the patch
+  One      ///< not stored because it is 1 everywhere on the patch
+};
+
+/// An array on patches.
+struct Variable
+{
+  std::string Name;
+  Centering Center = Centering::Cell;
+  int Components = 1;
+  /// Layers beyond the patch box that the stored arrays carry on both sides of each axis.
+  Int3 Ghosts{0, 0, 0};
+  std::string StoredName;  ///< by which the format finds it in its files; only the format looks at it
+  int Material = -1;  ///< volume fractions in sparse form: number of the material; -1 for all other variables
+};
+
+/// One refinement level. Level 0 is the coarsest.
+struct Level
+{
+  int FirstPatch = 0;        ///< global number of its first patch
+  int PatchCount = 0;        ///< its patches are FirstPatch .. FirstPatch + PatchCount - 1
+  Int3 Ratio{1, 1, 1};       ///< cells of this level in one of the next coarser, per axis; 1 on level 0
+  Double3 Spacing{1, 1, 1};  ///< cell size, uniform grids only
+};
+
+/// One patch; its index in Catalog::Patches is its global number.
+struct Patch
+{
+  Box Cells;
+  int Level = 0;
+  int Number = 0;  ///< number within its level
+  int Writer = 0;  ///< rank that wrote it
+  int File = 0;    ///< number of the file that holds it; the format knows the name
+};
+
+/// Everything known about one time step without touching field data. A plain value: one rank reads it,
+/// the others get it through Serialize().
+class Catalog {
+public:
+  std::string Path;  ///< the file that describes this time step
+  int Dimension = 3;
+  GridKind Grid = GridKind::Uniform;
+  double Time = 0;
+  std::int64_t Step = 0;
+  Double3 Origin{0, 0, 0};  ///< position of cell index (0,0,0)'s lower corner, uniform grids only
+  std::vector<Level> Levels;
+  std::vector<Patch> Patches;
+  std::vector<Variable> Variables;
+  int CoordinatesVariable = -1;  ///< node positions of a curvilinear grid; -1 for uniform grids
+  /// Children of patch p on the next finer level, as the writer recorded them:
+  /// Children[ChildBegin[p]] .. Children[ChildBegin[p+1]-1]. Both empty when the writer recorded none.
+  std::vector<int> ChildBegin;
+  std::vector<int> Children;
+
+  /// Allocates the presence table, all Absent. Patches and Variables must be filled.
+  void ResetPresence() { this->PresenceTable.assign(this->Variables.size() * this->Patches.size(), 0); }
+  Presence PresenceOf(int variable, int patch) const
+  {
+    return static_cast<Presence>(this->PresenceTable[this->PresenceIndex(variable, patch)]);
+  }
+  void SetPresence(int variable, int patch, Presence presence)
+  {
+    this->PresenceTable[this->PresenceIndex(variable, patch)] = static_cast<std::uint8_t>(presence);
+  }
+
+  /// Index of a variable by name, -1 when there is none.
+  int FindVariable(const std::string& name) const;
+
+  /// Values per axis of an array of this variable's centering with `ghosts` layers on the patch.
+  /// In two dimensions the third is 1.
+  std::array<std::int64_t, 3> ArrayDims(int patch, Centering center, const Int3& ghosts) const;
+  /// Values per component as stored, ghosts included.
+  std::int64_t StoredTuples(int variable, int patch) const;
+
+  std::vector<std::byte> Serialize() const;
+  /// Throws Error when the bytes are not those of a catalog.
+  static Catalog Deserialize(const std::vector<std::byte>& bytes);
+
+private:
+  std::size_t PresenceIndex(int variable, int patch) const
+  {
+    return static_cast<std::size_t>(variable) * this->Patches.size() + patch;
+  }
+
+  std::vector<std::uint8_t> PresenceTable;  ///< variables x patches
+};
+
+}  // namespace patchio

@@ -1,0 +1,118 @@
+// How a program without VTK reads patches on many ranks with many threads a rank.
+//
+//   mpirun -np 4 patchio_read_patch_data SUMMARY THREADS OUTPUT_PREFIX [VARIABLE...]
+//
+// Each rank reads its own part of the patches of SUMMARY (a summary.samrai) with THREADS threads and writes
+// what it got: OUTPUT_PREFIX.rank<R>.raw holds the values of all its arrays one after another, in the
+// machine's byte order, component fastest; OUTPUT_PREFIX.rank<R>.json says which array lies where.
+#include "Formats/Format.h"
+#include "Plan/Partition.h"
+#include "Read/ReadPatchData.h"
+
+#include <mpi.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <vector>
+
+namespace {
+
+/// Level one: the patches of this rank.
+std::vector<int> PatchesOfRank(const std::string& summary, int rank, int size)
+{
+  const patchio::Catalog catalog = patchio::FormatOf(summary).ReadCatalog(summary);
+  std::vector<int> all(catalog.Patches.size());
+  std::vector<std::int64_t> weights;
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    all[p] = static_cast<int>(p);
+    weights.push_back(catalog.Patches[p].Cells.Cells());
+  }
+  const std::vector<int> parts = patchio::PartitionPatches(catalog, all, weights, size);
+  std::vector<int> mine;
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    if (parts[p] == rank) {
+      mine.push_back(all[p]);
+    }
+  }
+  return mine;
+}
+
+nlohmann::json WriteVariable(const patchio::VariableData& variable, std::ofstream& raw)
+{
+  nlohmann::json entry{{"name", variable.Name}, {"status", "read"}, {"type", "float32"},
+      {"components", variable.Components}, {"tuples", variable.Tuples},
+      {"offset", static_cast<std::int64_t>(raw.tellp())}};
+  if (variable.Absent) {
+    entry["status"] = "absent";
+  }
+  else if (variable.Error != patchio::ReadError::None) {
+    entry["status"] = "failed";
+  }
+  else {
+    raw.write(static_cast<const char*>(variable.Data.get()), static_cast<std::streamsize>(variable.Bytes));
+  }
+  return entry;
+}
+
+void WriteResult(const patchio::ReadPatchDataResult& result, const std::string& prefix, int rank, int size)
+{
+  const std::string name = prefix + ".rank" + std::to_string(rank);
+  std::ofstream raw(name + ".raw", std::ios::binary);
+  nlohmann::json patches = nlohmann::json::array();
+  for (const patchio::PatchData& patch : result.Patches) {
+    nlohmann::json variables = nlohmann::json::array();
+    for (const patchio::VariableData& variable : patch.Variables) {
+      variables.push_back(WriteVariable(variable, raw));
+    }
+    patches.push_back({{"id", patch.Id}, {"variables", variables}});
+  }
+  const nlohmann::json manifest{{"rank", rank}, {"size", size}, {"error", static_cast<int>(result.Error)},
+      {"message", result.Message}, {"threads", result.Report.ThreadsMax}, {"tasks", result.Report.Tasks},
+      {"peak_reads_in_flight", result.Report.PeakInFlight}, {"bytes_read", result.Report.Bytes},
+      {"patches", patches}};
+  std::ofstream(name + ".json") << manifest.dump(1) << "\n";
+}
+
+int Run(int argc, char** argv, int rank, int size)
+{
+  if (argc < 4) {
+    std::cerr << "usage: " << argv[0] << " SUMMARY THREADS OUTPUT_PREFIX [VARIABLE...]\n";
+    return 2;
+  }
+  const std::string summary = argv[1];
+  const int threads = std::atoi(argv[2]);
+  const std::vector<const char*> names(argv + 4, argv + argc);
+
+  std::vector<int> mine;
+  try {
+    mine = PatchesOfRank(summary, rank, size);
+  }
+  catch (const std::exception& error) {
+    std::cerr << error.what() << "\n";
+    return 1;
+  }
+  // Level two: all variables of these patches at once, by `threads` threads.
+  const patchio::ReadPatchDataResult result = patchio::ReadPatchData(summary, mine.data(),
+      static_cast<int>(mine.size()), names.empty() ? nullptr : names.data(), static_cast<int>(names.size()), threads);
+  WriteResult(result, argv[3], rank, size);
+  if (result.Error != patchio::ReadError::None) {
+    std::cerr << result.Message << "\n";
+  }
+  return static_cast<int>(result.Error) != 0 ? 1 : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+  MPI_Init(&argc, &argv);
+  int rank = 0, size = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const int status = Run(argc, argv, rank, size);
+  MPI_Finalize();
+  return status;
+}

@@ -1,0 +1,54 @@
+// From stored bytes to values: byte order, interleaving, ghost layers, sparse materials. Pure functions on
+// memory, called by the lanes.
+#pragma once
+
+#include "Catalog/Box.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace patchio {
+
+using Dims = std::array<std::int64_t, 3>;
+
+/// Turns `count` elements of `elementBytes` (4 or 8) from the other byte order into this machine's, in place.
+void SwapByteOrder(void* data, std::size_t count, std::size_t elementBytes);
+
+/// True on little-endian machines, where big-endian data needs swapping.
+bool HostIsLittleEndian();
+
+/// How one array's stored values map to the wanted ones.
+struct ArrayShape
+{
+  Dims Interior{1, 1, 1};  ///< values per axis of one component, without ghosts
+  Int3 StoredGhosts{0, 0, 0};
+  Int3 OutputGhosts{0, 0, 0};  ///< layers to deliver; may be fewer or more than stored
+  int OutputComponents = 1;
+
+  Dims StoredDims() const;
+  Dims OutputDims() const;
+  std::int64_t StoredTuples() const;
+  std::int64_t OutputTuples() const;
+};
+
+/// Copies stored rows (runs along axis 0) `firstRow` .. `firstRow + rows - 1` of one component to their place
+/// in the interleaved output. Row r lies at j = r % dims[1], k = r / dims[1]. Values that the output has no
+/// room for (ghosts that are stripped) are left out. `slot`: component number in the output.
+void PlaceRows(const ArrayShape& shape, const void* rows, std::int64_t firstRow, std::int64_t rowCount,
+    std::size_t elementBytes, int slot, void* output);
+
+/// Fills output layers beyond the stored ones with the value of the nearest stored cell or node.
+void ExtendEdges(const ArrayShape& shape, std::size_t elementBytes, void* output);
+
+/// Volume fraction of one material from Silo's sparse form.
+///
+/// materials: one number per cell, or a single one for a patch of one material. A number >= 0 is the
+/// material that fills the cell; a negative one is -(index+1) into the mix arrays, which all have
+/// `mixCount` entries: the material, its fraction, and the 1-based index of the cell's next entry (0 ends the
+/// chain). Returns false when an index lies outside, or a chain does not end.
+bool DecodeSparseFractions(const std::int32_t* materials, std::int64_t materialCount, const std::int32_t* mixMaterial,
+    const std::int32_t* mixNext, const float* mixFraction, std::int64_t mixCount, int material,
+    std::int64_t cells, float* output);
+
+}  // namespace patchio

@@ -1,0 +1,81 @@
+#include "Exec/IoReport.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace patchio {
+namespace {
+
+std::string Range(int from, int to)
+{
+  return from == to ? fmt::format("{}", from) : fmt::format("{} to {}", from, to);
+}
+
+std::string ByteText(std::uint64_t bytes)
+{
+  if (bytes < 1000 * 1000) {
+    return fmt::format("{:.1f} kB", bytes * 1e-3);
+  }
+  return bytes < 1000 * 1000 * 1000 ? fmt::format("{:.1f} MB", bytes * 1e-6) : fmt::format("{:.2f} GB", bytes * 1e-9);
+}
+
+}  // namespace
+
+double IoReport::MegabytesPerSecond() const
+{
+  return this->ReadSeconds > 0 ? this->Bytes * 1e-6 / this->ReadSeconds : 0;
+}
+
+std::string IoReport::Text() const
+{
+  std::string text;
+  text += fmt::format("Ranks: {}\n", this->Ranks);
+  text += fmt::format("Threads per rank (NT): {}\n", Range(this->ThreadsMin, this->ThreadsMax));
+  text += fmt::format("Patches: {}\n", this->Patches);
+  text += fmt::format("Read tasks: {}\n", this->Tasks);
+  text += fmt::format("Bytes read: {} in {} requests\n", ByteText(this->Bytes), this->Requests);
+  text += fmt::format("Reads in flight at most: {}\n", this->PeakInFlight);
+  text += fmt::format("Seconds: open {:.3f}, locate {:.3f}, read {:.3f}, assemble {:.3f}\n", this->OpenSeconds,
+      this->LocateSeconds, this->ReadSeconds, this->AssembleSeconds);
+  text += fmt::format("Read rate: {:.0f} MB/s\n", this->MegabytesPerSecond());
+  for (const std::string& note : this->Notes) {
+    text += "Note: " + note + "\n";
+  }
+  return text;
+}
+
+IoReport Combine(const IoReport& mine, Communicator& comm)
+{
+  const std::vector<double> values{double(mine.ThreadsMin), double(mine.ThreadsMax), double(mine.Patches),
+      double(mine.Tasks), double(mine.Requests), double(mine.Bytes), double(mine.PeakInFlight), mine.OpenSeconds,
+      mine.LocateSeconds, mine.ReadSeconds, mine.AssembleSeconds};
+  const std::vector<double> all = comm.AllGather(values);
+  const auto over = [&](int field, auto combine) {
+    double result = all[field];
+    for (std::size_t i = field + values.size(); i < all.size(); i += values.size()) {
+      result = combine(result, all[i]);
+    }
+    return result;
+  };
+  const auto least = [](double a, double b) { return std::min(a, b); };
+  const auto most = [](double a, double b) { return std::max(a, b); };
+  const auto sum = [](double a, double b) { return a + b; };
+
+  IoReport total = mine;
+  total.Ranks = comm.Size();
+  total.ThreadsMin = static_cast<int>(over(0, least));
+  total.ThreadsMax = static_cast<int>(over(1, most));
+  total.Patches = static_cast<std::uint64_t>(over(2, sum));
+  total.Tasks = static_cast<std::uint64_t>(over(3, sum));
+  total.Requests = static_cast<std::uint64_t>(over(4, sum));
+  total.Bytes = static_cast<std::uint64_t>(over(5, sum));
+  total.PeakInFlight = static_cast<int>(over(6, sum));
+  total.OpenSeconds = over(7, most);
+  total.LocateSeconds = over(8, most);
+  total.ReadSeconds = over(9, most);
+  total.AssembleSeconds = over(10, most);
+  return total;
+}
+
+}  // namespace patchio

@@ -1,0 +1,39 @@
+// What reading cost: the numbers that ParaView shows and pvbatch prints.
+#pragma once
+
+#include "Support/Communicator.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace patchio {
+
+/// Of one rank, or, after Combine(), of all.
+struct IoReport
+{
+  int Ranks = 1;
+  int ThreadsMin = 0;  ///< NT of the rank with fewest threads
+  int ThreadsMax = 0;
+  std::uint64_t Patches = 0;
+  std::uint64_t Tasks = 0;     ///< read tasks <patch, variable> carried out
+  std::uint64_t Requests = 0;  ///< reads given to the storage
+  std::uint64_t Bytes = 0;     ///< read from the storage
+  int PeakInFlight = 0;        ///< most reads in flight at once; combined: sum over the ranks
+  double OpenSeconds = 0;      ///< catalog: read on one rank and passed on
+  double LocateSeconds = 0;    ///< finding where the bytes lie
+  double ReadSeconds = 0;      ///< all tasks, from the first to the last
+  double AssembleSeconds = 0;  ///< grids, blanking, handing arrays to VTK
+  std::vector<std::string> Notes;  ///< anything left out or unusual
+
+  /// 10^6 bytes a second; combined: all bytes over the slowest rank's time. 0 when nothing was read.
+  double MegabytesPerSecond() const;
+
+  /// Several lines of plain text.
+  std::string Text() const;
+};
+
+/// Collective. Sums and maxima over all ranks, the same on all; notes are those of rank 0.
+IoReport Combine(const IoReport& mine, Communicator& comm);
+
+}  // namespace patchio

@@ -1,0 +1,53 @@
+#include "Formats/Format.h"
+
+#include "Formats/SAMRAI/SamraiFormat.h"
+#include "Support/Error.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <functional>
+#include <unistd.h>
+
+namespace patchio {
+
+const std::vector<const Format*>& AllFormats()
+{
+  static const samrai::SamraiFormat samraiFormat;
+  static const std::vector<const Format*> formats{&samraiFormat};
+  return formats;
+}
+
+const Format& FormatOf(const std::string& path)
+{
+  for (const Format* format : AllFormats()) {
+    if (format->Claims(path)) {
+      return *format;
+    }
+  }
+  if (::access(path.c_str(), R_OK) != 0) {
+    throw FileError(path, "a readable file", SystemMessage(errno), "Check the name and the permissions");
+  }
+  throw FileError(path, "a dumps.visit or summary.samrai file of SAMRAI", "something else",
+      "PatchIO opens a series through its dumps.visit and a single dump through its summary.samrai");
+}
+
+std::vector<double> TimeValues(const Series& series)
+{
+  std::vector<double> times, steps, positions;
+  for (const TimeStep& step : series.Steps) {
+    times.push_back(step.Time);
+    steps.push_back(static_cast<double>(step.Step));
+    positions.push_back(static_cast<double>(positions.size()));
+  }
+  const auto increases = [](const std::vector<double>& values) {
+    // Also false for NaN, which compares with nothing.
+    return std::adjacent_find(values.begin(), values.end(), [](double a, double b) { return !(a < b); }) ==
+        values.end();
+  };
+  if (increases(times)) {
+    return times;
+  }
+  return increases(steps) ? steps : positions;
+}
+
+}  // namespace patchio

@@ -1,0 +1,73 @@
+// What PatchIO knows about a file format: from a path to time steps, from a time step to its catalog, from
+// the catalog to the places of the bytes. Reading the bytes is the same for all formats.
+#pragma once
+
+#include "Catalog/Catalog.h"
+#include "Catalog/Extent.h"
+
+#include <string>
+#include <vector>
+
+namespace patchio {
+
+/// One time step of a series.
+struct TimeStep
+{
+  std::string Path;  ///< the file that describes it, for Format::ReadCatalog
+  double Time = 0;
+  std::int64_t Step = 0;
+};
+
+/// The time steps behind a path, in ascending order of Step.
+struct Series
+{
+  std::vector<TimeStep> Steps;
+  std::vector<std::string> Warnings;  ///< dumps that had to be left out, and why
+  std::vector<std::string> Notes;     ///< what else the user may want to know
+};
+
+struct SeriesOptions
+{
+  /// True: only steps that the index file lists. False: also those found beside it.
+  bool ListedOnly = false;
+};
+
+/// One read unit.
+struct PatchVariable
+{
+  int Patch = 0;
+  int Variable = 0;
+};
+
+/// A file format. Without state: all methods may be called for any path, from one thread at a time.
+class Format {
+public:
+  virtual ~Format() = default;
+  virtual const char* Name() const = 0;
+
+  /// True when the path, by its name and first bytes, is this format's to open, be it sound or broken.
+  virtual bool Claims(const std::string& path) const = 0;
+
+  /// Cheap: looks at each step's head only. Throws Error when there is not a single good step.
+  virtual Series OpenSeries(const std::string& path, const SeriesOptions& options) const = 0;
+
+  /// Everything but field data and its whereabouts. `path` is TimeStep::Path. Throws Error when the
+  /// description is broken.
+  virtual Catalog ReadCatalog(const std::string& path) const = 0;
+
+  /// Where the bytes of each request lie. Never throws for a broken data file: its requests become Missing,
+  /// with the reason. Every extent returned lies inside its file and has the size that the catalog asks for.
+  virtual LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests) const = 0;
+};
+
+/// All formats, in the order in which they are asked.
+const std::vector<const Format*>& AllFormats();
+
+/// The format that claims the path. Throws Error when none does or the path cannot be read.
+const Format& FormatOf(const std::string& path);
+
+/// Values for ParaView's time controls, strictly increasing: the steps' times where they increase, else their
+/// step numbers (times may repeat or be 0 throughout), else 0, 1, 2, ...
+std::vector<double> TimeValues(const Series& series);
+
+}  // namespace patchio

@@ -1,0 +1,21 @@
+// SAMRAI VisIt dumps: dumps.visit, summary.samrai and processor_cluster.*.samrai. See README.md beside this
+// file for the format's facts.
+#pragma once
+
+#include "Formats/Format.h"
+
+namespace patchio::samrai {
+
+class SamraiFormat : public Format {
+public:
+  const char* Name() const override { return "SAMRAI"; }
+  bool Claims(const std::string& path) const override;
+  Series OpenSeries(const std::string& path, const SeriesOptions& options) const override;
+  Catalog ReadCatalog(const std::string& path) const override;
+  LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests) const override;
+};
+
+/// Data set of one component of a variable: "<name>", or "<name>.07" when there are several.
+std::string ComponentName(const Variable& variable, int component);
+
+}  // namespace patchio::samrai

@@ -1,0 +1,146 @@
+// From dumps.visit, or one summary, to time steps.
+#include "Formats/SAMRAI/SamraiFormat.h"
+#include "Support/Error.h"
+#include "Support/Hdf5.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+namespace fs = std::filesystem;
+
+namespace patchio::samrai {
+namespace {
+
+bool EndsWith(const std::string& text, const std::string& end)
+{
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+/// Time and step of one dump. Throws Error.
+TimeStep ReadHead(const std::string& summary)
+{
+  const hdf5::File file(summary);
+  if (!file.Has("/BASIC_INFO")) {
+    throw FileError(summary, "a summary with the group BASIC_INFO", "none",
+        "Open dumps.visit or summary.samrai; processor_cluster files hold only field data");
+  }
+  return {summary, file.Double("/BASIC_INFO/time"), file.Int("/BASIC_INFO/time_step_number")};
+}
+
+/// Paths in the index, in its order, without repetitions.
+std::vector<fs::path> ListedSummaries(const fs::path& index)
+{
+  std::ifstream file(index);
+  if (!file) {
+    throw FileError(index, "a readable file", SystemMessage(errno), "Check the name and the permissions");
+  }
+  std::vector<fs::path> paths;
+  std::set<fs::path> seen;
+  std::string line;
+  while (std::getline(file, line) && paths.size() < 10'000'000) {
+    line.erase(line.find_last_not_of(" \t\r") + 1);
+    if (!EndsWith(line, ".samrai")) {
+      continue;
+    }
+    const fs::path path = (index.parent_path() / line).lexically_normal();
+    if (seen.insert(path).second) {
+      paths.push_back(path);
+    }
+  }
+  return paths;
+}
+
+/// Summaries of all visit_dump.* directories beside the index.
+std::vector<fs::path> FoundSummaries(const fs::path& directory, const fs::path& summaryName)
+{
+  std::vector<fs::path> paths;
+  std::error_code ignored;  // an unreadable directory holds nothing that could be shown
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.rfind("visit_dump.", 0) == 0 && entry.is_directory(ignored)) {
+      paths.push_back((entry.path() / summaryName).lexically_normal());
+    }
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+/// Adds the dump, or a warning why it is left out.
+void TryAdd(const fs::path& summary, Series& series)
+{
+  try {
+    series.Steps.push_back(ReadHead(summary.string()));
+  }
+  catch (const Error& error) {
+    series.Warnings.push_back(fmt::format("A dump is left out. {}", error.what()));
+  }
+}
+
+Series OpenIndex(const fs::path& index, const SeriesOptions& options)
+{
+  const std::vector<fs::path> listed = ListedSummaries(index);
+  const fs::path summaryName = listed.empty() ? "summary.samrai" : listed[0].filename();
+  Series series;
+  for (const fs::path& summary : listed) {
+    TryAdd(summary, series);
+  }
+  if (!options.ListedOnly) {
+    // A restarted run overwrites the index and lists only its own dumps.
+    const std::set<fs::path> known(listed.begin(), listed.end());
+    std::size_t before = series.Steps.size();
+    for (const fs::path& summary : FoundSummaries(index.parent_path(), summaryName)) {
+      if (known.count(summary) == 0) {
+        TryAdd(summary, series);
+      }
+    }
+    if (series.Steps.size() > before) {
+      series.Notes.push_back(
+          fmt::format("{} does not list {} of the dumps beside it; they are shown too (turn on 'Listed Dumps Only' to hide them)",
+              index.string(), series.Steps.size() - before));
+    }
+  }
+  if (series.Steps.empty()) {
+    throw FileError(index, "the names of dumps, one 'visit_dump.NNNNN/summary.samrai' a line",
+        series.Warnings.empty() ? "none, and no dump beside the file"
+                                : "no dump that can be opened (" + series.Warnings[0] + ")",
+        "Check whether the dumps were moved, or are still being written");
+  }
+  std::stable_sort(series.Steps.begin(), series.Steps.end(),
+      [](const TimeStep& a, const TimeStep& b) { return a.Step < b.Step; });
+  return series;
+}
+
+}  // namespace
+
+bool SamraiFormat::Claims(const std::string& path) const
+{
+  if (EndsWith(path, ".samrai") || fs::path(path).filename() == "dumps.visit") {
+    return true;
+  }
+  if (!EndsWith(path, ".visit")) {
+    return false;
+  }
+  // Other codes name their index *.visit too.
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  line.erase(line.find_last_not_of(" \t\r") + 1);
+  return EndsWith(line, ".samrai");
+}
+
+Series SamraiFormat::OpenSeries(const std::string& path, const SeriesOptions& options) const
+{
+  if (EndsWith(path, ".visit")) {
+    return OpenIndex(fs::absolute(path), options);
+  }
+  Series series;
+  series.Steps.push_back(ReadHead(fs::absolute(path).lexically_normal().string()));
+  return series;
+}
+
+}  // namespace patchio::samrai

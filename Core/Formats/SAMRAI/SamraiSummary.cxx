@@ -1,0 +1,482 @@
+#include "Formats/SAMRAI/SamraiSummary.h"
+
+#include "Formats/SAMRAI/SamraiFormat.h"
+#include "Support/Error.h"
+#include "Support/Hdf5.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+namespace patchio::samrai {
+namespace {
+
+const std::string Basic = "/BASIC_INFO/";
+const std::string Extents = "/extents/";
+
+constexpr int LargestIndex = 1 << 30;
+constexpr int LargestRatio = 1 << 10;
+constexpr int MostGhosts = 64;
+constexpr double MostValues = 1e12;  ///< of one array on one patch
+
+struct PatchMapRecord
+{
+  int Processor, Cluster, Level, Number;
+};
+
+struct PatchExtentsRecord
+{
+  int Lower[3], Upper[3];
+};
+
+/// Of the min/max records only what says whether data exists.
+struct MinMaxRecord
+{
+  signed char Defined;
+  int MaterialFlag, SpeciesFlag;
+};
+
+struct PointerRecord
+{
+  int Offset, Count;
+};
+
+hdf5::Handle CompoundType(std::size_t bytes)
+{
+  return hdf5::Handle(H5Tcreate(H5T_COMPOUND, bytes));
+}
+
+hdf5::Handle PatchMapType()
+{
+  hdf5::Handle type = CompoundType(sizeof(PatchMapRecord));
+  H5Tinsert(type, "processor_number", HOFFSET(PatchMapRecord, Processor), H5T_NATIVE_INT);
+  H5Tinsert(type, "file_cluster_number", HOFFSET(PatchMapRecord, Cluster), H5T_NATIVE_INT);
+  H5Tinsert(type, "level_number", HOFFSET(PatchMapRecord, Level), H5T_NATIVE_INT);
+  H5Tinsert(type, "patch_number", HOFFSET(PatchMapRecord, Number), H5T_NATIVE_INT);
+  return type;
+}
+
+hdf5::Handle PatchExtentsType()
+{
+  const hsize_t three = 3;
+  const hdf5::Handle triple(H5Tarray_create2(H5T_NATIVE_INT, 1, &three));
+  hdf5::Handle type = CompoundType(sizeof(PatchExtentsRecord));
+  H5Tinsert(type, "lower", HOFFSET(PatchExtentsRecord, Lower), triple);
+  H5Tinsert(type, "upper", HOFFSET(PatchExtentsRecord, Upper), triple);
+  return type;
+}
+
+hdf5::Handle MinMaxType()
+{
+  hdf5::Handle type = CompoundType(sizeof(MinMaxRecord));
+  H5Tinsert(type, "data_is_defined", HOFFSET(MinMaxRecord, Defined), H5T_NATIVE_SCHAR);
+  H5Tinsert(type, "material_composition_flag", HOFFSET(MinMaxRecord, MaterialFlag), H5T_NATIVE_INT);
+  H5Tinsert(type, "species_composition_flag", HOFFSET(MinMaxRecord, SpeciesFlag), H5T_NATIVE_INT);
+  return type;
+}
+
+/// Reads one summary, part by part; each part relies on those before it.
+class SummaryReader {
+public:
+  explicit SummaryReader(const std::string& path) : File(path), Bytes(std::filesystem::file_size(path))
+  {
+    this->Data.Path = path;
+  }
+
+  Catalog Read()
+  {
+    this->ReadHead();
+    this->ReadLevels();
+    this->ReadPatches();
+    this->ReadGeometry();
+    this->ReadVariables();
+    this->ReadMaterials();
+    this->Data.ResetPresence();
+    this->ReadPresence();
+    this->ReadChildren();
+    return std::move(this->Data);
+  }
+
+private:
+  [[noreturn]] void Fail(const std::string& expected, const std::string& found) const
+  {
+    throw FileError(this->Data.Path, expected, found, "The summary is damaged or was not written by SAMRAI");
+  }
+
+  /// A count that the file can really hold: each of the things counted takes `bytesEach` bytes in it.
+  int Count(const std::string& name, int bytesEach) const
+  {
+    const int count = this->File.Int(Basic + name);
+    if (count < 0 || std::uint64_t(count) * bytesEach > this->Bytes) {
+      this->Fail(fmt::format("a sensible {}", name), fmt::format("{}", count));
+    }
+    return count;
+  }
+
+  void ReadHead();
+  void ReadLevels();
+  void ReadPatches();
+  void ReadGeometry();
+  void ReadVariables();
+  void ReadMaterials();
+  void AddDenseMaterial(const std::string& material, const Int3& ghosts);
+  void AddSparseMaterials(const std::vector<std::string>& materials, const Int3& ghosts);
+  std::string FreeName(const std::string& wanted) const;
+  void ReadPresence();
+  void ReadComponentPresence(int variable, const std::string& dataset);
+  void ReadMaterialPresence(int variable);
+  void ReadChildren();
+  void CheckChild(int patch, int child) const;
+  void CheckPatch(const Patch& patch, int number) const;
+  std::vector<MinMaxRecord> MinMax(const std::string& dataset) const;
+
+  hdf5::File File;
+  std::uint64_t Bytes;
+  Catalog Data;
+  std::vector<std::string> PresenceDatasets;  ///< per variable made from materials, after the ordinary ones
+  std::size_t OrdinaryVariables = 0;
+};
+
+void SummaryReader::ReadHead()
+{
+  if (!this->File.Has("/BASIC_INFO")) {
+    throw FileError(this->Data.Path, "a summary with the group BASIC_INFO", "none",
+        "Open dumps.visit or summary.samrai; processor_cluster files hold only field data");
+  }
+  const double version = this->File.Double(Basic + "VDR_version_number");
+  if (version != 2.0 && version != 3.0) {
+    throw FileError(this->Data.Path, "VDR version 2 or 3", fmt::format("version {}", version),
+        "This PatchIO does not know the version; convert the dump or ask for support");
+  }
+  this->Data.Dimension = this->File.Int(Basic + "number_dimensions_of_problem");
+  if (this->Data.Dimension != 2 && this->Data.Dimension != 3) {
+    this->Fail("2 or 3 dimensions", fmt::format("{}", this->Data.Dimension));
+  }
+  const std::string grid = this->File.String(Basic + "grid_type");
+  if (grid == "CARTESIAN" || grid == "RECTILINEAR") {
+    this->Data.Grid = GridKind::Uniform;
+  }
+  else if (grid == "DEFORMED" || grid == "ALE") {
+    this->Data.Grid = GridKind::Curvilinear;
+  }
+  else {
+    this->Fail("grid_type CARTESIAN or DEFORMED", fmt::format("'{}'", grid));
+  }
+  this->Data.Time = this->File.Double(Basic + "time");
+  this->Data.Step = this->File.Int(Basic + "time_step_number");
+}
+
+void SummaryReader::ReadLevels()
+{
+  const int levels = this->Count("number_levels", 4);
+  if (levels < 1) {
+    this->Fail("at least one level", fmt::format("{}", levels));
+  }
+  const std::vector<int> counts = this->File.Ints(Basic + "number_patches_at_level", levels);
+  const std::vector<int> ratios = this->File.Ints(Basic + "ratios_to_coarser_levels", 3 * levels);
+  // A patch has at least its map and its extents in the file.
+  const int patches = this->Count("number_global_patches", 16 + 72);
+  std::int64_t first = 0;
+  for (int l = 0; l < levels; ++l) {
+    Level& level = this->Data.Levels.emplace_back();
+    if (counts[l] < 0 || first + counts[l] > patches) {
+      this->Fail(fmt::format("{} patches on all levels together", patches),
+          fmt::format("{} on level {} after {} on coarser ones", counts[l], l, first));
+    }
+    level.FirstPatch = static_cast<int>(first);
+    level.PatchCount = counts[l];
+    first += counts[l];
+    for (int axis = 0; l > 0 && axis < this->Data.Dimension; ++axis) {
+      level.Ratio[axis] = ratios[3 * l + axis];
+      if (level.Ratio[axis] < 1 || level.Ratio[axis] > LargestRatio) {
+        this->Fail(fmt::format("a refinement ratio of 1 to {} on level {}", LargestRatio, l),
+            fmt::format("{}", level.Ratio[axis]));
+      }
+    }
+  }
+  if (first != patches) {
+    this->Fail(fmt::format("{} patches on all levels together", patches), fmt::format("{}", first));
+  }
+  this->Data.Patches.resize(patches);
+}
+
+void SummaryReader::ReadPatches()
+{
+  std::vector<Patch>& patches = this->Data.Patches;
+  std::vector<PatchMapRecord> map(patches.size());
+  std::vector<PatchExtentsRecord> extents(patches.size());
+  this->File.Compounds(Extents + "patch_map", map.size(), PatchMapType(), map.data());
+  this->File.Compounds(Extents + "patch_extents", extents.size(), PatchExtentsType(), extents.data());
+  for (std::size_t l = 0; l < this->Data.Levels.size(); ++l) {
+    const Level& level = this->Data.Levels[l];
+    for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
+      Patch& patch = patches[p];
+      if (map[p].Level != static_cast<int>(l)) {
+        this->Fail(fmt::format("patch {} on level {} in patch_map", p, l), fmt::format("level {}", map[p].Level));
+      }
+      patch.Level = map[p].Level;
+      patch.Number = map[p].Number;
+      patch.Writer = map[p].Processor;
+      patch.File = map[p].Cluster;
+      for (int axis = 0; axis < 3; ++axis) {
+        const bool used = axis < this->Data.Dimension;
+        patch.Cells.Lower[axis] = used ? extents[p].Lower[axis] : 0;
+        patch.Cells.Upper[axis] = used ? extents[p].Upper[axis] : 0;
+      }
+      this->CheckPatch(patch, p);
+    }
+  }
+}
+
+void SummaryReader::CheckPatch(const Patch& patch, int number) const
+{
+  if (patch.Number < 0 || patch.Writer < 0 || patch.File < 0) {
+    this->Fail(fmt::format("non-negative numbers for patch {} in patch_map", number),
+        fmt::format("patch {}, processor {}, file {}", patch.Number, patch.Writer, patch.File));
+  }
+  double cells = 1;
+  for (int axis = 0; axis < 3; ++axis) {
+    const int lower = patch.Cells.Lower[axis];
+    const int upper = patch.Cells.Upper[axis];
+    if (lower > upper || lower < -LargestIndex || upper > LargestIndex) {
+      this->Fail(fmt::format("a box of cells for patch {} in patch_extents", number),
+          fmt::format("indices {} to {} on axis {}", lower, upper, axis));
+    }
+    cells *= double(patch.Cells.Width(axis)) + 1 + 2 * MostGhosts;
+  }
+  if (cells > MostValues * 100) {
+    this->Fail(fmt::format("a box of cells for patch {} in patch_extents", number), fmt::format("{:.0e} cells", cells));
+  }
+}
+
+void SummaryReader::ReadGeometry()
+{
+  if (this->Data.Grid == GridKind::Curvilinear) {
+    return;
+  }
+  const int levels = static_cast<int>(this->Data.Levels.size());
+  const std::vector<double> spacing = this->File.Doubles(Basic + "dx", 3 * levels);
+  const std::vector<double> corner = this->File.Doubles(Basic + "XLO", 3);
+  for (int axis = 0; axis < this->Data.Dimension; ++axis) {
+    for (int l = 0; l < levels; ++l) {
+      const double dx = spacing[3 * l + axis];
+      if (!(dx > 0) || !std::isfinite(dx)) {
+        this->Fail(fmt::format("a positive cell size on level {}", l), fmt::format("{}", dx));
+      }
+      this->Data.Levels[l].Spacing[axis] = dx;
+    }
+    // XLO is the corner of the domain, whose first index need not be 0. The patches' own xlo assume that it
+    // is, and are shifted where it is not.
+    int first = LargestIndex;
+    for (int p = 0; p < this->Data.Levels[0].PatchCount; ++p) {
+      first = std::min(first, this->Data.Patches[p].Cells.Lower[axis]);
+    }
+    this->Data.Origin[axis] = corner[axis] - (this->Data.Levels[0].PatchCount > 0 ? spacing[axis] * first : 0.0);
+    if (!std::isfinite(this->Data.Origin[axis])) {
+      this->Fail("a finite corner of the domain in XLO", fmt::format("{}", corner[axis]));
+    }
+  }
+}
+
+void SummaryReader::ReadVariables()
+{
+  const int count = this->Count("number_visit_variables", 4);
+  if (count > 0) {
+    const std::vector<std::string> names = this->File.Strings(Basic + "var_names", count);
+    const std::vector<int> cellCentred = this->File.Ints(Basic + "var_cell_centered", count);
+    const std::vector<int> components = this->File.Ints(Basic + "var_number_components", count);
+    const bool haveGhosts = this->File.Has(Basic + "var_number_ghosts");
+    const std::vector<int> ghosts =
+        haveGhosts ? this->File.Ints(Basic + "var_number_ghosts", 3 * count) : std::vector<int>(3 * count, 0);
+    for (int v = 0; v < count; ++v) {
+      Variable& variable = this->Data.Variables.emplace_back();
+      variable.Name = variable.StoredName = names[v];
+      variable.Center = cellCentred[v] ? Centering::Cell : Centering::Node;
+      variable.Components = components[v];
+      if (names[v].empty() || components[v] < 1 || std::uint64_t(components[v]) * 32 > this->Bytes) {
+        this->Fail("a name and at least one component for each variable",
+            fmt::format("'{}' with {}", names[v], components[v]));
+      }
+      for (int axis = 0; axis < this->Data.Dimension; ++axis) {
+        variable.Ghosts[axis] = ghosts[3 * v + axis];
+        if (variable.Ghosts[axis] < 0 || variable.Ghosts[axis] > MostGhosts) {
+          this->Fail(fmt::format("0 to {} ghost layers for '{}'", MostGhosts, names[v]),
+              fmt::format("{}", variable.Ghosts[axis]));
+        }
+      }
+    }
+  }
+  this->OrdinaryVariables = this->Data.Variables.size();
+  if (this->Data.Grid == GridKind::Curvilinear) {
+    const int coords = this->Data.FindVariable("Coords");
+    if (coords < 0 || this->Data.Variables[coords].Center != Centering::Node ||
+        this->Data.Variables[coords].Components != this->Data.Dimension) {
+      this->Fail("a node-centred variable 'Coords' with one component per dimension, as the grid is deformed",
+          coords < 0 ? "none" : "another kind");
+    }
+    this->Data.CoordinatesVariable = coords;
+  }
+}
+
+std::string SummaryReader::FreeName(const std::string& wanted) const
+{
+  return this->Data.FindVariable(wanted) < 0 ? wanted : wanted + " (material)";
+}
+
+void SummaryReader::ReadMaterials()
+{
+  if (!this->File.Has("/materials/material_names")) {
+    return;
+  }
+  const std::vector<std::string> materials = this->File.Strings("/materials/material_names", -1);
+  const std::vector<int> stored = this->File.Ints("/materials/material_number_ghosts", 3);
+  Int3 ghosts{0, 0, 0};
+  for (int axis = 0; axis < this->Data.Dimension; ++axis) {
+    ghosts[axis] = stored[axis];
+    if (stored[axis] < 0 || stored[axis] > MostGhosts) {
+      this->Fail(fmt::format("0 to {} ghost layers of materials", MostGhosts), fmt::format("{}", stored[axis]));
+    }
+  }
+  if (this->File.Has(Extents + "materials/sparse_material_list")) {
+    this->AddSparseMaterials(materials, ghosts);
+    return;
+  }
+  for (const std::string& material : materials) {
+    this->AddDenseMaterial(material, ghosts);
+  }
+}
+
+void SummaryReader::AddSparseMaterials(const std::vector<std::string>& materials, const Int3& ghosts)
+{
+  for (std::size_t m = 0; m < materials.size(); ++m) {
+    Variable variable;
+    variable.Name = this->FreeName(materials[m] + " fraction");
+    variable.StoredName = "materials";
+    variable.Ghosts = ghosts;
+    variable.Material = static_cast<int>(m);
+    this->Data.Variables.push_back(variable);
+    this->PresenceDatasets.push_back(Extents + "materials/sparse_material_list");
+  }
+}
+
+void SummaryReader::AddDenseMaterial(const std::string& material, const Int3& ghosts)
+{
+  const std::string group = Extents + "materials/" + material;
+  const std::string fractions = group + "/" + material + "-Fractions";
+  if (!this->File.Has(fractions)) {
+    return;
+  }
+  Variable variable;
+  variable.Name = this->FreeName(material + " fraction");
+  variable.StoredName = "materials/" + material + "/" + material + "-fractions";
+  variable.Ghosts = ghosts;
+  this->Data.Variables.push_back(variable);
+  this->PresenceDatasets.push_back(fractions);
+
+  for (const std::string& species : hdf5::LinkNames(this->File, group + "/species")) {
+    variable.Name = this->FreeName(species + " in " + material);
+    variable.StoredName = "materials/" + material + "/species/" + species;
+    this->Data.Variables.push_back(variable);
+    this->PresenceDatasets.push_back(group + "/species/" + species);
+  }
+}
+
+std::vector<MinMaxRecord> SummaryReader::MinMax(const std::string& dataset) const
+{
+  std::vector<MinMaxRecord> records(this->Data.Patches.size());
+  this->File.Compounds(dataset, records.size(), MinMaxType(), records.data());
+  return records;
+}
+
+void SummaryReader::ReadPresence()
+{
+  const int variables = static_cast<int>(this->Data.Variables.size());
+  for (int v = 0; v < variables; ++v) {
+    if (v >= static_cast<int>(this->OrdinaryVariables)) {
+      this->ReadMaterialPresence(v);
+      continue;
+    }
+    const Variable& variable = this->Data.Variables[v];
+    for (int c = 0; c < variable.Components; ++c) {
+      this->ReadComponentPresence(v, Extents + ComponentName(variable, c) + "-Extents");
+    }
+  }
+}
+
+void SummaryReader::ReadComponentPresence(int variable, const std::string& dataset)
+{
+  const std::vector<MinMaxRecord> records = this->MinMax(dataset);
+  for (std::size_t p = 0; p < records.size(); ++p) {
+    if (records[p].Defined) {
+      this->Data.SetPresence(variable, static_cast<int>(p), Presence::Stored);
+    }
+  }
+}
+
+void SummaryReader::ReadMaterialPresence(int variable)
+{
+  const std::vector<MinMaxRecord> records = this->MinMax(this->PresenceDatasets[variable - this->OrdinaryVariables]);
+  const Variable& info = this->Data.Variables[variable];
+  const bool species = info.StoredName.find("/species/") != std::string::npos;
+  for (std::size_t p = 0; p < records.size(); ++p) {
+    Presence presence = records[p].Defined ? Presence::Stored : Presence::Absent;
+    if (info.Material < 0) {
+      // Dense: a patch that is all or none of the material is recorded by its flag alone.
+      const int flag = species ? records[p].SpeciesFlag : records[p].MaterialFlag;
+      presence = flag == 0 ? Presence::Zero : flag == 1 ? Presence::One : Presence::Stored;
+    }
+    this->Data.SetPresence(variable, static_cast<int>(p), presence);
+  }
+}
+
+void SummaryReader::ReadChildren()
+{
+  if (!this->File.Has(Basic + "child_array_length")) {
+    return;
+  }
+  const int length = this->Count("child_array_length", 4);
+  if (length == 0) {
+    return;
+  }
+  const std::vector<int> table = this->File.Ints(Basic + "child_array", length);
+  std::vector<PointerRecord> pointers(this->Data.Patches.size());
+  const hdf5::Handle type = CompoundType(sizeof(PointerRecord));
+  H5Tinsert(type, "offset", HOFFSET(PointerRecord, Offset), H5T_NATIVE_INT);
+  H5Tinsert(type, "number_children", HOFFSET(PointerRecord, Count), H5T_NATIVE_INT);
+  this->File.Compounds(Basic + "child_pointer_array", pointers.size(), type, pointers.data());
+
+  this->Data.ChildBegin.push_back(0);
+  for (std::size_t p = 0; p < pointers.size(); ++p) {
+    const int count = std::max(pointers[p].Count, 0);
+    const int offset = count > 0 ? pointers[p].Offset : 0;
+    // The lists of the patches share nothing, so all together they are no longer than the table.
+    if (offset < 0 || offset > length - count ||
+        this->Data.Children.size() + count > static_cast<std::size_t>(length)) {
+      this->Fail(fmt::format("children of patch {} inside child_array", p), fmt::format("{} from {}", count, offset));
+    }
+    for (int c = offset; c < offset + count; ++c) {
+      this->CheckChild(static_cast<int>(p), table[c]);
+      this->Data.Children.push_back(table[c]);
+    }
+    this->Data.ChildBegin.push_back(static_cast<int>(this->Data.Children.size()));
+  }
+}
+
+void SummaryReader::CheckChild(int patch, int child) const
+{
+  const std::vector<Patch>& patches = this->Data.Patches;
+  if (child < 0 || child >= static_cast<int>(patches.size()) || patches[child].Level != patches[patch].Level + 1) {
+    this->Fail(fmt::format("children of patch {} on the next finer level", patch), fmt::format("patch {}", child));
+  }
+}
+
+}  // namespace
+
+Catalog ReadSummary(const std::string& path)
+{
+  return SummaryReader(path).Read();
+}
+
+}  // namespace patchio::samrai

@@ -1,0 +1,72 @@
+// One rank's read from start to end: locate, plan, NT lanes, values in memory.
+#pragma once
+
+#include "Exec/IoReport.h"
+#include "Exec/Lanes.h"
+#include "Exec/Slab.h"
+#include "Formats/Format.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace patchio {
+
+/// A variable and the form in which it is wanted.
+struct VariableRequest
+{
+  int Variable = 0;          ///< index in the catalog
+  int OutputComponents = 1;  ///< >= stored components; the surplus is 0
+  std::vector<int> Slots;    ///< place of each stored component among the output components
+  Int3 Ghosts{0, 0, 0};      ///< layers to deliver; surplus ones repeat the nearest stored value
+};
+
+/// The variable as it is stored: its own components, its own ghosts.
+VariableRequest RequestAsStored(const Catalog& catalog, int variable);
+
+struct LoadRequest
+{
+  std::vector<int> Patches;  ///< global patch numbers
+  std::vector<VariableRequest> Variables;
+  int Threads = 1;           ///< NT >= 1
+  bool StopAtFault = false;  ///< true: the first fault ends the read; false: everything sound is read
+};
+
+enum class ArrayStatus { NotRead, Read, Absent, Failed };
+
+/// One variable on one patch.
+struct LoadedArray
+{
+  ArrayStatus Status = ArrayStatus::NotRead;
+  ElementType Type = ElementType::Float32;
+  int Components = 0;
+  std::int64_t Tuples = 0;
+  Slice Values;  ///< Tuples x Components values, component fastest; null unless Read
+};
+
+struct LoadFault
+{
+  int Patch = 0;
+  int Variable = 0;
+  std::string Message;
+};
+
+struct LoadResult
+{
+  /// Patches x variables of the request; see At().
+  std::vector<LoadedArray> Arrays;
+  std::vector<LoadFault> Faults;
+  bool Cancelled = false;
+  IoReport Report;  ///< of this rank
+  std::size_t VariableCount = 0;
+
+  /// By position in LoadRequest::Patches and LoadRequest::Variables.
+  LoadedArray& At(std::size_t patch, std::size_t variable) { return this->Arrays[patch * this->VariableCount + variable]; }
+};
+
+/// Reads all <patch, variable> of the request. All tasks exist at once and NT threads take them in file order.
+/// Throws Error when the memory does not suffice; faults of files are in the result.
+LoadResult LoadPatches(const Format& format, const Catalog& catalog, const LoadRequest& request,
+    const ProgressCallback& progress = {});
+
+}  // namespace patchio

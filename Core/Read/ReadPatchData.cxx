@@ -1,0 +1,124 @@
+#include "Read/ReadPatchData.h"
+
+#include "Formats/Format.h"
+#include "Read/PatchLoader.h"
+#include "Support/Error.h"
+#include "Support/Stopwatch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace patchio {
+namespace {
+
+/// An error together with the code that the caller gets.
+class CodedError : public Error {
+public:
+  CodedError(ReadError code, const std::string& message) : Error(message), Code(code) {}
+  ReadError Code;
+};
+
+std::vector<VariableRequest> RequestVariables(const Catalog& catalog, const char* const* names, int count)
+{
+  std::vector<VariableRequest> requests;
+  for (int i = 0; i < count; ++i) {
+    const int variable = catalog.FindVariable(names[i]);
+    if (variable < 0) {
+      throw CodedError(ReadError::UnknownVariable,
+          fmt::format("{}: there is no variable '{}'.", catalog.Path, names[i]));
+    }
+    requests.push_back(RequestAsStored(catalog, variable));
+  }
+  for (std::size_t v = 0; !names && v < catalog.Variables.size(); ++v) {
+    requests.push_back(RequestAsStored(catalog, static_cast<int>(v)));
+  }
+  return requests;
+}
+
+void CheckPatches(const Catalog& catalog, const std::vector<int>& patches)
+{
+  for (const int patch : patches) {
+    if (patch < 0 || patch >= static_cast<int>(catalog.Patches.size())) {
+      throw CodedError(ReadError::UnknownPatch,
+          fmt::format("{}: there is no patch {}; patches are numbered 0 to {}.", catalog.Path, patch,
+              static_cast<int>(catalog.Patches.size()) - 1));
+    }
+  }
+}
+
+VariableData HandOver(LoadedArray& array, const std::string& name)
+{
+  VariableData data;
+  data.Name = name;
+  data.Error = array.Status == ArrayStatus::Failed ? ReadError::BadData : ReadError::None;
+  data.Absent = array.Status == ArrayStatus::Absent;
+  if (array.Status == ArrayStatus::Read) {
+    data.Type = array.Type;
+    data.Components = array.Components;
+    data.Tuples = array.Tuples;
+    data.Bytes = array.Tuples * array.Components * SizeOf(array.Type);
+    data.Data = std::move(array.Values);
+  }
+  return data;
+}
+
+ReadPatchDataResult Load(const Format& format, const Catalog& catalog, const LoadRequest& request)
+{
+  LoadResult loaded = LoadPatches(format, catalog, request);
+  ReadPatchDataResult result;
+  result.Report = loaded.Report;
+  for (std::size_t p = 0; p < request.Patches.size(); ++p) {
+    PatchData& patch = result.Patches.emplace_back();
+    patch.Id = request.Patches[p];
+    for (std::size_t v = 0; v < request.Variables.size(); ++v) {
+      patch.Variables.push_back(
+          HandOver(loaded.At(p, v), catalog.Variables[request.Variables[v].Variable].Name));
+    }
+  }
+  if (!loaded.Faults.empty()) {
+    result.Error = ReadError::BadData;
+    result.Message = fmt::format("{} of {} arrays could not be read; the first: {}", loaded.Faults.size(),
+        loaded.Arrays.size(), loaded.Faults[0].Message);
+  }
+  return result;
+}
+
+ReadPatchDataResult Failure(ReadError code, const std::string& message)
+{
+  ReadPatchDataResult result;
+  result.Error = code;
+  result.Message = message;
+  return result;
+}
+
+}  // namespace
+
+ReadPatchDataResult ReadPatchData(const std::string& summaryFile, const int* patchIds, int patchCount,
+    const char* const* variableNames, int variableCount, int threads)
+{
+  const Stopwatch watch;
+  ReadError stage = ReadError::BadSummary;
+  try {
+    const Format& format = FormatOf(summaryFile);
+    const Catalog catalog = format.ReadCatalog(summaryFile);
+    const double openSeconds = watch.Seconds();
+    LoadRequest request;
+    request.Patches.assign(patchIds, patchIds + patchCount);
+    CheckPatches(catalog, request.Patches);
+    request.Variables = RequestVariables(catalog, variableNames, variableCount);
+    request.Threads = std::max(threads, 1);
+    stage = ReadError::OutOfMemory;  // all that LoadPatches throws for
+    ReadPatchDataResult result = Load(format, catalog, request);
+    result.Report.OpenSeconds = openSeconds;
+    return result;
+  }
+  catch (const CodedError& error) {
+    return Failure(error.Code, error.what());
+  }
+  catch (const std::exception& error) {
+    return Failure(stage, error.what());
+  }
+}
+
+}  // namespace patchio

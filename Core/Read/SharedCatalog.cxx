@@ -1,0 +1,146 @@
+#include "Read/SharedCatalog.h"
+
+#include "Support/Bytes.h"
+#include "Support/Error.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+namespace patchio {
+namespace {
+
+/// Runs `produce` on rank 0 and passes its bytes, or its error, to all ranks.
+std::vector<std::byte> OnRankZero(Communicator& comm, const std::function<std::vector<std::byte>()>& produce)
+{
+  std::vector<std::byte> message;
+  if (comm.Rank() == 0) {
+    ByteWriter out;
+    try {
+      const std::vector<std::byte> bytes = produce();
+      out.Put(std::string());
+      out.Put(bytes);
+    }
+    catch (const std::exception& error) {
+      out.Put(std::string(error.what()));
+      out.Put(std::vector<std::byte>());
+    }
+    message = out.Take();
+  }
+  comm.Broadcast(message);
+  ByteReader in(message);
+  std::string error;
+  std::vector<std::byte> bytes;
+  in.Get(error);
+  in.Get(bytes);
+  if (!error.empty()) {
+    throw Error(error);
+  }
+  return bytes;
+}
+
+void PutTexts(ByteWriter& out, const std::vector<std::string>& texts)
+{
+  out.Put<std::uint64_t>(texts.size());
+  for (const std::string& text : texts) {
+    out.Put(text);
+  }
+}
+
+std::vector<std::string> GetTexts(ByteReader& in)
+{
+  std::vector<std::string> texts;
+  const auto count = in.Get<std::uint64_t>();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    in.Get(texts.emplace_back());
+  }
+  return texts;
+}
+
+std::vector<std::byte> Pack(const Series& series)
+{
+  ByteWriter out;
+  out.Put<std::uint64_t>(series.Steps.size());
+  for (const TimeStep& step : series.Steps) {
+    out.Put(step.Path);
+    out.Put(step.Time);
+    out.Put(step.Step);
+  }
+  PutTexts(out, series.Warnings);
+  PutTexts(out, series.Notes);
+  return out.Take();
+}
+
+Series Unpack(const std::vector<std::byte>& bytes)
+{
+  ByteReader in(bytes);
+  Series series;
+  const auto count = in.Get<std::uint64_t>();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    TimeStep& step = series.Steps.emplace_back();
+    in.Get(step.Path);
+    in.Get(step.Time);
+    in.Get(step.Step);
+  }
+  series.Warnings = GetTexts(in);
+  series.Notes = GetTexts(in);
+  return series;
+}
+
+Series OpenAll(const std::vector<std::string>& paths, const SeriesOptions& options)
+{
+  Series all;
+  for (const std::string& path : paths) {
+    Series one = FormatOf(path).OpenSeries(path, options);
+    all.Steps.insert(all.Steps.end(), one.Steps.begin(), one.Steps.end());
+    all.Warnings.insert(all.Warnings.end(), one.Warnings.begin(), one.Warnings.end());
+    all.Notes.insert(all.Notes.end(), one.Notes.begin(), one.Notes.end());
+  }
+  return all;
+}
+
+}  // namespace
+
+Series OpenSharedSeries(Communicator& comm, const std::vector<std::string>& paths, const SeriesOptions& options)
+{
+  return Unpack(OnRankZero(comm, [&] { return Pack(OpenAll(paths, options)); }));
+}
+
+Catalog ReadSharedCatalog(Communicator& comm, const std::string& path)
+{
+  if (comm.Size() == 1) {
+    return FormatOf(path).ReadCatalog(path);
+  }
+  return Catalog::Deserialize(OnRankZero(comm, [&] { return FormatOf(path).ReadCatalog(path).Serialize(); }));
+}
+
+std::vector<std::string> GatherFaults(Communicator& comm, const std::vector<std::string>& mine)
+{
+  // A handful a rank says enough, and keeps a dump with 100,000 missing patches from flooding the network.
+  constexpr std::size_t most = 8;
+  std::vector<std::string> own;
+  for (const std::string& text : mine) {
+    if (own.size() < most && std::find(own.begin(), own.end(), text) == own.end()) {
+      own.push_back(text);
+    }
+  }
+  std::string joined;
+  for (const std::string& text : own) {
+    joined += text + '\0';
+  }
+  std::vector<std::string> all;
+  std::set<std::string> seen;
+  for (const std::string& texts : comm.AllGather(joined)) {
+    for (std::size_t begin = 0; begin < texts.size();) {
+      const std::size_t end = texts.find('\0', begin);
+      const std::string text = texts.substr(begin, end - begin);
+      if (seen.insert(text).second) {
+        all.push_back(text);
+      }
+      begin = end + 1;
+    }
+  }
+  return all;
+}
+
+}  // namespace patchio

@@ -1,0 +1,28 @@
+// Where bytes come from. The engine knows storages only through this.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace patchio {
+
+/// A set of files, addressed by number. Thread-safe.
+class Source {
+public:
+  /// One open file. Stays open as long as somebody holds it.
+  class File {
+  public:
+    virtual ~File() = default;
+    /// Fills `into` with `bytes` bytes from `offset`. Blocks. Thread-safe. Throws Error when the storage
+    /// fails or the file ends too early.
+    virtual void Read(std::uint64_t offset, void* into, std::size_t bytes) = 0;
+  };
+
+  virtual ~Source() = default;
+  /// Throws Error when the file cannot be opened. Opening a file that somebody still holds gives the same
+  /// one, so threads that work on neighbouring tasks share it and few files are open at a time.
+  virtual std::shared_ptr<File> Open(int file) = 0;
+};
+
+}  // namespace patchio

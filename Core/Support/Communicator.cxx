@@ -1,0 +1,99 @@
+#include "Support/Communicator.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+
+namespace patchio {
+namespace {
+
+class SelfCommunicator : public Communicator {
+public:
+  int Rank() const override { return 0; }
+  int Size() const override { return 1; }
+  void Broadcast(std::vector<std::byte>&) override {}
+  std::vector<std::string> AllGather(const std::string& text) override { return {text}; }
+  std::vector<double> AllGather(const std::vector<double>& values) override { return values; }
+  std::vector<int> AllGather(const std::vector<int>& values) override { return values; }
+};
+
+class MpiCommunicator : public Communicator {
+public:
+  explicit MpiCommunicator(MPI_Comm comm) : Comm(comm)
+  {
+    MPI_Comm_rank(comm, &this->RankValue);
+    MPI_Comm_size(comm, &this->SizeValue);
+  }
+
+  int Rank() const override { return this->RankValue; }
+  int Size() const override { return this->SizeValue; }
+
+  void Broadcast(std::vector<std::byte>& bytes) override
+  {
+    std::uint64_t size = bytes.size();
+    MPI_Bcast(&size, 1, MPI_UINT64_T, 0, this->Comm);
+    bytes.resize(size);
+    // MPI counts are int: a large catalog goes in pieces.
+    constexpr std::uint64_t piece = 1u << 30;
+    for (std::uint64_t begin = 0; begin < size; begin += piece) {
+      const int count = static_cast<int>(std::min(piece, size - begin));
+      MPI_Bcast(bytes.data() + begin, count, MPI_BYTE, 0, this->Comm);
+    }
+  }
+
+  std::vector<std::string> AllGather(const std::string& text) override
+  {
+    std::vector<int> offsets;
+    const std::vector<char> all = this->GatherV<char>(text.data(), text.size(), MPI_CHAR, offsets);
+    std::vector<std::string> result;
+    for (int rank = 0; rank < this->SizeValue; ++rank) {
+      result.emplace_back(all.data() + offsets[rank], offsets[rank + 1] - offsets[rank]);
+    }
+    return result;
+  }
+
+  std::vector<double> AllGather(const std::vector<double>& values) override
+  {
+    std::vector<int> offsets;
+    return this->GatherV<double>(values.data(), values.size(), MPI_DOUBLE, offsets);
+  }
+
+  std::vector<int> AllGather(const std::vector<int>& values) override
+  {
+    std::vector<int> offsets;
+    return this->GatherV<int>(values.data(), values.size(), MPI_INT, offsets);
+  }
+
+private:
+  /// Concatenation over ranks; offsets[r] .. offsets[r+1] is rank r's part.
+  template <typename T>
+  std::vector<T> GatherV(const T* data, std::size_t size, MPI_Datatype type, std::vector<int>& offsets)
+  {
+    const int count = static_cast<int>(size);
+    std::vector<int> counts(this->SizeValue);
+    MPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, this->Comm);
+    offsets.assign(this->SizeValue + 1, 0);
+    std::partial_sum(counts.begin(), counts.end(), offsets.begin() + 1);
+    std::vector<T> all(offsets.back());
+    MPI_Allgatherv(data, count, type, all.data(), counts.data(), offsets.data(), type, this->Comm);
+    return all;
+  }
+
+  MPI_Comm Comm;
+  int RankValue = 0;
+  int SizeValue = 1;
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> MakeSelfCommunicator()
+{
+  return std::make_unique<SelfCommunicator>();
+}
+
+std::unique_ptr<Communicator> MakeMpiCommunicator(MPI_Comm comm)
+{
+  return std::make_unique<MpiCommunicator>(comm);
+}
+
+}  // namespace patchio

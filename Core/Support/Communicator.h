@@ -1,0 +1,38 @@
+// The few collective operations that Core needs, so that it runs with MPI and without.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace patchio {
+
+/// A group of processes that read or write together. Every method but Rank() and Size() is collective:
+/// all ranks call it, in the same order.
+class Communicator {
+public:
+  virtual ~Communicator() = default;
+  virtual int Rank() const = 0;
+  virtual int Size() const = 0;
+
+  /// Bytes of rank 0 appear on all ranks.
+  virtual void Broadcast(std::vector<std::byte>& bytes) = 0;
+  /// The texts of all ranks, in rank order, on all ranks.
+  virtual std::vector<std::string> AllGather(const std::string& text) = 0;
+  /// The values of all ranks, in rank order, on all ranks; `values` has the same length everywhere.
+  /// Result: Size() x values.size(), rank by rank.
+  virtual std::vector<double> AllGather(const std::vector<double>& values) = 0;
+  /// Integers of all ranks one after another in rank order; lengths may differ.
+  virtual std::vector<int> AllGather(const std::vector<int>& values) = 0;
+};
+
+/// One process by itself.
+std::unique_ptr<Communicator> MakeSelfCommunicator();
+
+/// The processes of an MPI communicator, which must outlive the result.
+std::unique_ptr<Communicator> MakeMpiCommunicator(MPI_Comm comm);
+
+}  // namespace patchio

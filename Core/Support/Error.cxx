@@ -1,0 +1,24 @@
+#include "Support/Error.h"
+
+#include <fmt/format.h>
+
+#include <system_error>
+
+namespace patchio {
+
+Error FileError(const std::string& file, const std::string& expected, const std::string& found,
+    const std::string& advice)
+{
+  std::string text = fmt::format("{}: expected {}, found {}.", file, expected, found);
+  if (!advice.empty()) {
+    text += fmt::format(" {}.", advice);
+  }
+  return Error(text);
+}
+
+std::string SystemMessage(int errorNumber)
+{
+  return std::generic_category().message(errorNumber);
+}
+
+}  // namespace patchio

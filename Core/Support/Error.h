@@ -1,0 +1,24 @@
+// The one exception type of Core: a fault that the user can understand and act on.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace patchio {
+
+/// A fault in what we were given (a file, a name, a number), never a fault of PatchIO itself; those are
+/// assertions. what() is complete English, made for the person at the screen.
+class Error : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
+/// An error about one file: which file, what was expected there, what was found, what to do.
+/// All parts are phrases without a full stop; `advice` may be empty.
+Error FileError(const std::string& file, const std::string& expected, const std::string& found,
+    const std::string& advice = {});
+
+/// "No such file or directory" and the like, for the value of `errno`.
+std::string SystemMessage(int errorNumber);
+
+}  // namespace patchio

@@ -1,0 +1,215 @@
+#include "Support/Hdf5.h"
+
+#include "Support/Error.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <unistd.h>
+
+namespace patchio::hdf5 {
+namespace {
+
+constexpr std::int64_t LargestCount = std::int64_t(1) << 28;
+
+herr_t KeepInnermost(unsigned depth, const H5E_error2_t* error, void* data)
+{
+  if (depth == 0 && error->desc) {
+    *static_cast<std::string*>(data) = error->desc;
+  }
+  return 0;
+}
+
+Handle OpenForReading(const std::string& path)
+{
+  Handle access(H5Pcreate(H5P_FILE_ACCESS));
+  // Reading must not need a lock: parallel file systems are often mounted without them.
+  H5Pset_file_locking(access, false, true);
+  return Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access));
+}
+
+}  // namespace
+
+Handle& Handle::operator=(Handle&& other) noexcept
+{
+  std::swap(this->Id, other.Id);
+  return *this;
+}
+
+Handle::~Handle()
+{
+  if (this->Id >= 0) {
+    H5Idec_ref(this->Id);
+  }
+}
+
+QuietScope::QuietScope()
+{
+  H5Eget_auto2(H5E_DEFAULT, &this->Function, &this->Data);
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
+QuietScope::~QuietScope()
+{
+  H5Eset_auto2(H5E_DEFAULT, this->Function, this->Data);
+}
+
+std::string LastMessage()
+{
+  std::string message;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, KeepInnermost, &message);
+  return message.empty() ? "no reason given by HDF5" : message;
+}
+
+File::File(const std::string& path) : PathName(path)
+{
+  QuietScope quiet;
+  if (::access(path.c_str(), R_OK) != 0) {
+    throw FileError(path, "a readable file", SystemMessage(errno),
+        errno == ENOENT ? "Check whether the dump was moved, or is still being written" : "Check its permissions");
+  }
+  this->Handle_ = OpenForReading(path);
+  if (!this->Handle_.Valid()) {
+    const std::string reason = LastMessage();
+    const bool hdf5 = H5Fis_hdf5(path.c_str()) > 0;
+    throw FileError(path, "a complete HDF5 file",
+        hdf5 ? "an HDF5 file that cannot be opened (" + reason + ")" : "a file that is not HDF5",
+        "It may be damaged, truncated or still being written");
+  }
+}
+
+bool File::Has(const std::string& object) const
+{
+  QuietScope quiet;
+  // H5Lexists fails, rather than saying no, when a group on the way is missing: ask for each in turn.
+  for (std::size_t slash = object.find('/', 1); slash != std::string::npos; slash = object.find('/', slash + 1)) {
+    if (H5Lexists(this->Handle_, object.substr(0, slash).c_str(), H5P_DEFAULT) <= 0) {
+      return false;
+    }
+  }
+  return H5Lexists(this->Handle_, object.c_str(), H5P_DEFAULT) > 0;
+}
+
+Handle File::OpenDataset(const std::string& dataset) const
+{
+  QuietScope quiet;
+  Handle handle(H5Dopen2(this->Handle_, dataset.c_str(), H5P_DEFAULT));
+  if (!handle.Valid()) {
+    throw FileError(this->PathName, fmt::format("a data set '{}'", dataset),
+        this->Has(dataset) ? "an unreadable one (" + LastMessage() + ")" : "none",
+        "The file is damaged, or was not written by SAMRAI's VisIt writer");
+  }
+  return handle;
+}
+
+std::uint64_t File::Count(const std::string& dataset) const
+{
+  const Handle handle = this->OpenDataset(dataset);
+  const Handle space(H5Dget_space(handle));
+  const hssize_t count = H5Sget_simple_extent_npoints(space);
+  return count < 0 ? 0 : static_cast<std::uint64_t>(count);
+}
+
+namespace {
+
+/// The number of values to read, checked before anything is allocated.
+std::uint64_t CheckedCount(const std::string& path, const std::string& dataset, hid_t handle, std::int64_t expected)
+{
+  const Handle space(H5Dget_space(handle));
+  const hssize_t count = H5Sget_simple_extent_npoints(space);
+  const std::int64_t largest = expected >= 0 ? expected : LargestCount;
+  if (count < 0 || count > largest || (expected >= 0 && count != expected)) {
+    throw FileError(path,
+        expected >= 0 ? fmt::format("{} values in '{}'", expected, dataset)
+                      : fmt::format("at most {} values in '{}'", LargestCount, dataset),
+        fmt::format("{}", count), "The file is damaged or inconsistent");
+  }
+  return static_cast<std::uint64_t>(count);
+}
+
+void CheckedRead(const std::string& path, const std::string& dataset, hid_t handle, hid_t type, void* into)
+{
+  QuietScope quiet;
+  if (H5Dread(handle, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, into) < 0) {
+    throw FileError(path, fmt::format("readable values in '{}'", dataset), LastMessage(),
+        "The file is damaged, truncated or still being written");
+  }
+}
+
+}  // namespace
+
+template <typename T>
+std::vector<T> File::ReadNumbers(const std::string& dataset, std::int64_t expectedCount, hid_t type) const
+{
+  const Handle handle = this->OpenDataset(dataset);
+  std::vector<T> values(CheckedCount(this->PathName, dataset, handle, expectedCount));
+  if (!values.empty()) {
+    CheckedRead(this->PathName, dataset, handle, type, values.data());
+  }
+  return values;
+}
+
+std::vector<double> File::Doubles(const std::string& dataset, std::int64_t expectedCount) const
+{
+  return this->ReadNumbers<double>(dataset, expectedCount, H5T_NATIVE_DOUBLE);
+}
+
+std::vector<int> File::Ints(const std::string& dataset, std::int64_t expectedCount) const
+{
+  return this->ReadNumbers<int>(dataset, expectedCount, H5T_NATIVE_INT);
+}
+
+std::vector<std::string> File::Strings(const std::string& dataset, std::int64_t expectedCount) const
+{
+  const Handle handle = this->OpenDataset(dataset);
+  const std::uint64_t count = CheckedCount(this->PathName, dataset, handle, expectedCount);
+  const Handle type(H5Dget_type(handle));
+  const std::size_t width = H5Tget_size(type);
+  constexpr std::size_t widest = 4096;
+  if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) > 0 || width == 0 || width > widest) {
+    throw FileError(this->PathName, fmt::format("strings of fixed length in '{}'", dataset), "another type",
+        "The file is damaged, or was not written by SAMRAI's VisIt writer");
+  }
+  std::vector<char> text(count * width);
+  if (!text.empty()) {
+    CheckedRead(this->PathName, dataset, handle, type, text.data());
+  }
+  std::vector<std::string> result;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const char* begin = text.data() + i * width;
+    result.emplace_back(begin, strnlen(begin, width));
+  }
+  return result;
+}
+
+void File::Compounds(
+    const std::string& dataset, std::uint64_t expectedCount, hid_t memoryType, void* records) const
+{
+  const Handle handle = this->OpenDataset(dataset);
+  CheckedCount(this->PathName, dataset, handle, static_cast<std::int64_t>(expectedCount));
+  const Handle type(H5Dget_type(handle));
+  if (H5Tget_class(type) != H5T_COMPOUND) {
+    throw FileError(this->PathName, fmt::format("records in '{}'", dataset), "plain values",
+        "The file is damaged, or was not written by SAMRAI's VisIt writer");
+  }
+  CheckedRead(this->PathName, dataset, handle, memoryType, records);
+}
+
+std::vector<std::string> LinkNames(const File& file, const std::string& group)
+{
+  std::vector<std::string> names;
+  QuietScope quiet;
+  Handle handle(H5Gopen2(file.Id(), group.c_str(), H5P_DEFAULT));
+  if (!handle.Valid()) {
+    return names;
+  }
+  const auto keepName = [](hid_t, const char* name, const H5L_info_t*, void* data) -> herr_t {
+    static_cast<std::vector<std::string>*>(data)->emplace_back(name);
+    return 0;
+  };
+  H5Literate(handle, H5_INDEX_NAME, H5_ITER_INC, nullptr, keepName, &names);
+  return names;
+}
+
+}  // namespace patchio::hdf5

@@ -1,0 +1,84 @@
+// The HDF5 calls that PatchIO makes, each behind a handle that closes itself and an error that says which
+// object of which file is at fault. One thread only: the HDF5 that ParaView links is not thread-safe.
+#pragma once
+
+#include <hdf5.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace patchio::hdf5 {
+
+/// Owns one HDF5 identifier of any kind.
+class Handle {
+public:
+  Handle() = default;
+  explicit Handle(hid_t id) : Id(id) {}
+  Handle(Handle&& other) noexcept : Id(other.Id) { other.Id = H5I_INVALID_HID; }
+  Handle& operator=(Handle&& other) noexcept;
+  ~Handle();
+  operator hid_t() const { return this->Id; }
+  bool Valid() const { return this->Id >= 0; }
+
+private:
+  hid_t Id = H5I_INVALID_HID;
+};
+
+/// Silences HDF5's own error printing in this scope; failures come back as return values.
+class QuietScope {
+public:
+  QuietScope();
+  ~QuietScope();
+
+private:
+  H5E_auto2_t Function = nullptr;
+  void* Data = nullptr;
+};
+
+/// The innermost message on HDF5's error stack, for example "truncated file: eof = 96, ...".
+std::string LastMessage();
+
+/// An open file, for reading.
+class File {
+public:
+  /// Throws Error when the file is missing, unreadable, not HDF5, truncated or still being written.
+  explicit File(const std::string& path);
+  const std::string& Path() const { return this->PathName; }
+  hid_t Id() const { return this->Handle_; }
+
+  /// True when every link on the way to `object` and the object itself exist.
+  bool Has(const std::string& object) const;
+
+  /// Number of elements of a data set. Throws Error when it does not exist.
+  std::uint64_t Count(const std::string& dataset) const;
+
+  /// Whole data sets, converted to the native type. `expectedCount` is checked before anything is
+  /// allocated; -1 takes whatever is there, up to 2^28 values.
+  std::vector<double> Doubles(const std::string& dataset, std::int64_t expectedCount) const;
+  std::vector<int> Ints(const std::string& dataset, std::int64_t expectedCount) const;
+  std::vector<std::string> Strings(const std::string& dataset, std::int64_t expectedCount) const;
+
+  /// One value of the data set (SAMRAI keeps single values as arrays of one).
+  double Double(const std::string& dataset) const { return this->Doubles(dataset, 1)[0]; }
+  int Int(const std::string& dataset) const { return this->Ints(dataset, 1)[0]; }
+  std::string String(const std::string& dataset) const { return this->Strings(dataset, 1)[0]; }
+
+  /// A data set of compounds, read by member name into records of `recordBytes` laid out by `memoryType`.
+  void Compounds(const std::string& dataset, std::uint64_t expectedCount, hid_t memoryType, void* records) const;
+
+private:
+  Handle OpenDataset(const std::string& dataset) const;
+  template <typename T>
+  std::vector<T> ReadNumbers(const std::string& dataset, std::int64_t expectedCount, hid_t type) const;
+
+  std::string PathName;
+  Handle Handle_;
+};
+
+/// Names of the links in a group, in name order.
+std::vector<std::string> LinkNames(const File& file, const std::string& group);
+
+}  // namespace patchio::hdf5

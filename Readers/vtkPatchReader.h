@@ -1,0 +1,192 @@
+/**
+ * @class vtkPatchReader
+ * @brief reads patch-based simulation output with MPI ranks x I/O threads
+ *
+ * The output is a vtkMultiBlockDataSet with one block per refinement level ("level 2"), in it a
+ * vtkMultiPieceDataSet with one piece per patch ("patch 17"). All ranks have the same tree; a piece is null
+ * where its patch belongs to another rank. Uniform patches are vtkUniformGrid in double coordinates,
+ * curvilinear ones vtkStructuredGrid. Cells that a finer level covers are marked
+ * vtkDataSetAttributes::REFINEDCELL, ghost layers vtkDataSetAttributes::DUPLICATECELL.
+ *
+ * Field data: "time" and "step" at the root; "patch" (global patch number), "level" and "rank" at each patch.
+ *
+ * Reading has two levels (the two-level parallel reading paper, sections on task generation and its
+ * figure 8): patches are divided over the ranks by UPDATE_PIECE_NUMBER; within a rank NT threads take the
+ * tasks <patch, variable> one after another.
+ *
+ * RequestInformation and RequestData are collective over the ranks of the controller.
+ *
+ * Errors are reported on rank 0 through vtkErrorMacro, once, and leave the output empty on all ranks.
+ */
+#ifndef vtkPatchReader_h
+#define vtkPatchReader_h
+
+#include "vtkMultiBlockDataSetAlgorithm.h"
+#include "vtkPatchIOReadersModule.h" // for the export macro
+
+#include <memory> // for the implementation class
+
+class vtkDataArraySelection;
+class vtkMultiProcessController;
+
+class VTKPATCHIOREADERS_EXPORT vtkPatchReader : public vtkMultiBlockDataSetAlgorithm
+{
+public:
+  static vtkPatchReader* New();
+  vtkTypeMacro(vtkPatchReader, vtkMultiBlockDataSetAlgorithm);
+  void PrintSelf(ostream& os, vtkIndent indent) override;
+
+  /**
+   * Files to open: a dumps.visit for a series, a summary.samrai for one dump. Several are joined into one
+   * series, in the order in which they were added.
+   */
+  void AddFileName(const char* name);
+  void ClearFileNames();
+  int GetNumberOfFileNames() const;
+  const char* GetFileName(int index) const;
+
+  /**
+   * 1 when a format claims the file by its name and first bytes, be it sound or broken: a broken one should
+   * end in this reader's message.
+   */
+  int CanReadFile(const char* name);
+
+  /**
+   * Variables to read, by name. Filled by RequestInformation; all are on at first.
+   */
+  vtkDataArraySelection* GetCellArraySelection();
+  vtkDataArraySelection* GetPointArraySelection();
+
+  ///@{
+  /**
+   * Coarsest and finest level to read. Levels that a time step does not have are ignored. Default 0, 99.
+   */
+  vtkSetVector2Macro(LevelRange, int);
+  vtkGetVector2Macro(LevelRange, int);
+  ///@}
+
+  ///@{
+  /**
+   * Keep ghost layers that the file holds. All grids then grow by the largest ghost width among the selected
+   * variables (curvilinear grids: by that of the coordinates); where a variable has fewer layers, the
+   * nearest value is repeated. Off by default.
+   */
+  vtkSetMacro(ReadGhostCells, bool);
+  vtkGetMacro(ReadGhostCells, bool);
+  vtkBooleanMacro(ReadGhostCells, bool);
+  ///@}
+
+  ///@{
+  /**
+   * Mark cells that are covered by the next finer level, if that level is shown. On by default.
+   */
+  vtkSetMacro(BlankRefinedCells, bool);
+  vtkGetMacro(BlankRefinedCells, bool);
+  vtkBooleanMacro(BlankRefinedCells, bool);
+  ///@}
+
+  ///@{
+  /**
+   * Show only dumps that the index file lists, not those found beside it. Off by default.
+   */
+  void SetListedDumpsOnly(bool on);
+  vtkGetMacro(ListedDumpsOnly, bool);
+  vtkBooleanMacro(ListedDumpsOnly, bool);
+  ///@}
+
+  ///@{
+  /**
+   * Leave out patches that cannot be read and show the rest, with a warning. Off by default: one broken patch
+   * is an error and nothing is shown.
+   */
+  vtkSetMacro(SkipBrokenPatches, bool);
+  vtkGetMacro(SkipBrokenPatches, bool);
+  vtkBooleanMacro(SkipBrokenPatches, bool);
+  ///@}
+
+  /**
+   * Who decides on the number of I/O threads NT of a rank.
+   */
+  enum ThreadModes
+  {
+    FIXED = 0,       ///< ThreadsPerRank
+    FROM_STORAGE = 1 ///< from StorageConcurrency (N*) and OtherLoad (NC)
+  };
+
+  ///@{
+  vtkSetClampMacro(ThreadMode, int, FIXED, FROM_STORAGE);
+  vtkGetMacro(ThreadMode, int);
+  ///@}
+
+  ///@{
+  /**
+   * NT in mode FIXED, 1 or more. May exceed the cores: the threads wait for storage. Default 4.
+   */
+  vtkSetClampMacro(ThreadsPerRank, int, 1, MaximumThreads);
+  vtkGetMacro(ThreadsPerRank, int);
+  ///@}
+
+  ///@{
+  /**
+   * N*: the number of requests in flight, from all ranks together, at which the storage is fastest.
+   * Default 32.
+   */
+  vtkSetClampMacro(StorageConcurrency, int, 1, MaximumConcurrency);
+  vtkGetMacro(StorageConcurrency, int);
+  ///@}
+
+  ///@{
+  /**
+   * NC: the number of requests that everybody else keeps in flight on the same storage. Default 0.
+   */
+  vtkSetClampMacro(OtherLoad, int, 0, MaximumConcurrency);
+  vtkGetMacro(OtherLoad, int);
+  ///@}
+
+  /**
+   * What the last update cost, as text in lines; empty before the first. The same on all ranks.
+   */
+  const char* GetIoReport() const;
+
+  /**
+   * Look at the files again at the next update.
+   */
+  void Reload();
+
+  ///@{
+  /**
+   * The ranks that read together. Default: the global controller.
+   */
+  void SetController(vtkMultiProcessController* controller);
+  vtkMultiProcessController* GetController();
+  ///@}
+
+  static constexpr int MaximumThreads = 256;
+  static constexpr int MaximumConcurrency = 1 << 20;
+
+protected:
+  vtkPatchReader();
+  ~vtkPatchReader() override;
+
+  int RequestInformation(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
+  int RequestData(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
+
+private:
+  vtkPatchReader(const vtkPatchReader&) = delete;
+  void operator=(const vtkPatchReader&) = delete;
+
+  int LevelRange[2] = { 0, 99 };
+  bool ReadGhostCells = false;
+  bool BlankRefinedCells = true;
+  bool ListedDumpsOnly = false;
+  bool SkipBrokenPatches = false;
+  int ThreadMode = FIXED;
+  int ThreadsPerRank = 4;
+  int StorageConcurrency = 32;
+  int OtherLoad = 0;
+
+  struct Internals;
+  std::unique_ptr<Internals> Internal;
+};
+
+#endif
