@@ -2,9 +2,8 @@
 
 #include "Exec/IoReport.h"
 #include "PatchAssembler.h"
-#include "Plan/Partition.h"
+#include "PatchUpdate.h"
 #include "Plan/ThreadBudget.h"
-#include "Read/PatchLoader.h"
 #include "Read/SharedCatalog.h"
 #include "Support/Error.h"
 #include "Support/Stopwatch.h"
@@ -12,6 +11,7 @@
 #include <vtkCommand.h>
 #include <vtkDataArraySelection.h>
 #include <vtkDataObject.h>
+#include <vtkFieldData.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
 #include <vtkMPI.h>
@@ -21,6 +21,7 @@
 #include <vtkNew.h>
 #include <vtkObjectFactory.h>
 #include <vtkSmartPointer.h>
+#include <vtkStringArray.h>
 #include <vtkStreamingDemandDrivenPipeline.h>
 
 #include <algorithm>
@@ -41,16 +42,6 @@ std::unique_ptr<Communicator> MakeCommunicator(vtkMultiProcessController* contro
   return MakeSelfCommunicator();
 }
 
-std::string Join(const std::vector<std::string>& texts)
-{
-  std::string joined;
-  for (const std::string& text : texts)
-  {
-    joined += (joined.empty() ? "" : "\n") + text;
-  }
-  return joined;
-}
-
 } // namespace
 
 /// What is kept between updates, and the steps of one update.
@@ -60,21 +51,16 @@ struct vtkPatchReader::Internals
   vtkNew<vtkDataArraySelection> CellArrays;
   vtkNew<vtkDataArraySelection> PointArrays;
   vtkSmartPointer<vtkMultiProcessController> Controller;
-  std::unique_ptr<Communicator> Ranks;
+  std::unique_ptr<Communicator> Ranks = MakeSelfCommunicator();
 
   bool SeriesIsOpen = false;
   Series Steps;
   std::vector<double> Times;
   Catalog Current;          ///< of the time step CurrentPath
   std::string CurrentPath;  ///< empty when there is none
-  double OpenSeconds = 0;
+  double OpenSeconds = 0;   ///< spent on opening since the last report
   std::string Report;
-
-  Internals()
-  {
-    // A change of selection must reach the pipeline through the reader's modification time.
-    this->Ranks = MakeSelfCommunicator();
-  }
+  bool Opening = false;     ///< names found in files are no change by the user
 
   void Forget()
   {
@@ -83,25 +69,48 @@ struct vtkPatchReader::Internals
   }
 
   void OpenSeries(bool listedOnly);
+  void OpenAnyStep();
   void OpenStep(std::size_t step);
   std::size_t StepAt(double time) const;
   bool Selected(const Variable& variable) const;
   Int3 GhostsToRead() const;
   std::vector<VariableRequest> SelectedVariables(const Int3& ghosts) const;
+  void MakeReport(IoReport mine, const std::string& warning, vtkMultiBlockDataSet* output);
 };
 
 void vtkPatchReader::Internals::OpenSeries(bool listedOnly)
 {
+  const Stopwatch watch;
   SeriesOptions options;
   options.ListedOnly = listedOnly;
   this->Steps = OpenSharedSeries(*this->Ranks, this->FileNames, options);
   this->Times = TimeValues(this->Steps);
   this->SeriesIsOpen = true;
+  this->OpenSeconds += watch.Seconds();
+}
+
+/// Opens the step that is shown or, at first, the first sound one: its variables fill the selections. Whether
+/// the wanted step is sound is RequestData's business.
+void vtkPatchReader::Internals::OpenAnyStep()
+{
+  for (std::size_t step = 0; this->CurrentPath.empty(); ++step)
+  {
+    try
+    {
+      this->OpenStep(step);
+    }
+    catch (const Error&)
+    {
+      if (step + 1 == this->Steps.Steps.size())
+      {
+        throw;
+      }
+    }
+  }
 }
 
 void vtkPatchReader::Internals::OpenStep(std::size_t step)
 {
-  this->OpenSeconds = 0;
   const std::string& path = this->Steps.Steps[step].Path;
   if (path == this->CurrentPath)
   {
@@ -111,22 +120,26 @@ void vtkPatchReader::Internals::OpenStep(std::size_t step)
   this->CurrentPath.clear();
   this->Current = ReadSharedCatalog(*this->Ranks, path);
   this->CurrentPath = path;
+  this->Opening = true;
   for (std::size_t v = 0; v < this->Current.Variables.size(); ++v)
   {
     const Variable& variable = this->Current.Variables[v];
     if (static_cast<int>(v) != this->Current.CoordinatesVariable)
     {
-      // Known names keep their setting.
+      // Names that are known already keep their setting.
       (variable.Center == Centering::Cell ? this->CellArrays : this->PointArrays)->AddArray(variable.Name.c_str());
     }
   }
-  this->OpenSeconds = watch.Seconds();
+  this->Opening = false;
+  this->OpenSeconds += watch.Seconds();
 }
 
 /// The last step at or before `time`, else the first.
 std::size_t vtkPatchReader::Internals::StepAt(double time) const
 {
-  const auto after = std::upper_bound(this->Times.begin(), this->Times.end(), time);
+  // Times are often typed in or taken from rounded text.
+  const double tolerance = 1e-9 * (this->Times.back() - this->Times.front());
+  const auto after = std::upper_bound(this->Times.begin(), this->Times.end(), time + tolerance);
   return after == this->Times.begin() ? 0 : static_cast<std::size_t>(after - this->Times.begin()) - 1;
 }
 
@@ -167,173 +180,23 @@ std::vector<VariableRequest> vtkPatchReader::Internals::SelectedVariables(const 
   return requests;
 }
 
-namespace
+/// Adds up the reports of all ranks. ParaView's Information panel shows texts of field data.
+void vtkPatchReader::Internals::MakeReport(IoReport mine, const std::string& warning, vtkMultiBlockDataSet* output)
 {
-
-/// One update: from the wanted patches to the output. Collective.
-class PatchUpdate
-{
-public:
-  PatchUpdate(Communicator& ranks, const Catalog& catalog, int firstLevel, int lastLevel)
-    : Ranks(ranks)
-    , Data(catalog)
-    , FirstLevel(firstLevel)
-    , LastLevel(lastLevel)
-    , Shown(catalog.Patches.size(), false)
+  mine.OpenSeconds = this->OpenSeconds;
+  mine.Notes = this->Steps.Notes;
+  if (!warning.empty())
   {
-    for (std::size_t p = 0; p < catalog.Patches.size(); ++p)
-    {
-      this->Shown[p] = catalog.Patches[p].Level >= firstLevel && catalog.Patches[p].Level <= lastLevel;
-    }
+    mine.Notes.push_back(warning);
   }
-
-  /// Level one: the patches of this piece.
-  std::vector<int> PatchesOfPiece(const std::vector<VariableRequest>& variables, int piece, int pieces) const
-  {
-    std::vector<int> shown;
-    std::vector<std::int64_t> weights;
-    for (int p = 0; p < static_cast<int>(this->Shown.size()); ++p)
-    {
-      if (this->Shown[p])
-      {
-        shown.push_back(p);
-        weights.push_back(this->StoredValues(variables, p));
-      }
-    }
-    const std::vector<int> parts = PartitionPatches(this->Data, shown, weights, pieces);
-    std::vector<int> mine;
-    for (std::size_t i = 0; i < shown.size(); ++i)
-    {
-      if (parts[i] == piece)
-      {
-        mine.push_back(shown[i]);
-      }
-    }
-    return mine;
-  }
-
-  /// Level two: NT threads. A fault on this rank alone becomes part of the result, so that all ranks go on
-  /// to agree on what to do.
-  void Load(const std::string& path, const LoadRequest& request, const ProgressCallback& progress)
-  {
-    try
-    {
-      this->Loaded = LoadPatches(FormatOf(path), this->Data, request, progress);
-      this->CheckCoordinates(request);
-    }
-    catch (const std::exception& error)
-    {
-      this->Fatal = error.what();
-    }
-    for (const LoadFault& fault : this->Loaded.Faults)
-    {
-      this->Broken.push_back(fault.Patch);
-    }
-  }
-
-  /// Agrees on faults over all ranks. Throws Error, the same on all ranks, when there is something that must
-  /// not be shown; else returns a warning, or an empty text.
-  std::string AgreeOnFaults(bool skipBroken)
-  {
-    const std::vector<std::string> fatal =
-      GatherFaults(this->Ranks, this->Fatal.empty() ? std::vector<std::string>() : std::vector<std::string>{ this->Fatal });
-    std::vector<std::string> texts;
-    for (const LoadFault& fault : this->Loaded.Faults)
-    {
-      texts.push_back(fault.Message);
-    }
-    texts = GatherFaults(this->Ranks, texts);
-    std::vector<int> broken = this->Ranks.AllGather(this->Broken);
-    std::sort(broken.begin(), broken.end());
-    broken.erase(std::unique(broken.begin(), broken.end()), broken.end());
-    if (!fatal.empty())
-    {
-      throw Error(Join(fatal));
-    }
-    if (broken.empty())
-    {
-      return {};
-    }
-    const std::string count =
-      std::to_string(broken.size()) + " of " + std::to_string(this->Shown.size()) + " patches cannot be read";
-    const std::string details = ":\n" + Join(texts);
-    if (!skipBroken)
-    {
-      throw Error("At least " + count + ", so nothing is shown. Turn on 'Skip Broken Patches' to see the others" + details);
-    }
-    for (const int patch : broken)
-    {
-      this->Shown[patch] = false;
-    }
-    return count + " and are left out" + details;
-  }
-
-  /// True when any rank was told to stop.
-  bool AnyCancelled() const
-  {
-    const std::vector<int> flags = this->Ranks.AllGather(std::vector<int>{ this->Loaded.Cancelled ? 1 : 0 });
-    return std::find(flags.begin(), flags.end(), 1) != flags.end();
-  }
-
-  void Assemble(vtkMultiBlockDataSet* output, const LoadRequest& request, const Int3& ghosts, bool blank)
-  {
-    const PatchAssembler assembler(this->Data, this->Shown, ghosts, blank, this->Ranks.Rank());
-    assembler.BuildTree(output, this->FirstLevel, this->LastLevel);
-    for (std::size_t i = 0; i < request.Patches.size(); ++i)
-    {
-      if (this->Shown[request.Patches[i]])
-      {
-        assembler.AddPatch(output, request, this->Loaded, i);
-      }
-    }
-  }
-
-  IoReport& Report() { return this->Loaded.Report; }
-
-private:
-  std::int64_t StoredValues(const std::vector<VariableRequest>& variables, int patch) const
-  {
-    std::int64_t values = 0;
-    for (const VariableRequest& wanted : variables)
-    {
-      if (this->Data.PresenceOf(wanted.Variable, patch) == Presence::Stored)
-      {
-        values += this->Data.StoredTuples(wanted.Variable, patch) * this->Data.Variables[wanted.Variable].Components;
-      }
-    }
-    return values;
-  }
-
-  /// A curvilinear patch without coordinates cannot be shown.
-  void CheckCoordinates(const LoadRequest& request)
-  {
-    for (std::size_t v = 0; v < request.Variables.size(); ++v)
-    {
-      if (request.Variables[v].Variable != this->Data.CoordinatesVariable)
-      {
-        continue;
-      }
-      for (std::size_t p = 0; p < request.Patches.size(); ++p)
-      {
-        if (this->Loaded.At(p, v).Status == ArrayStatus::Absent)
-        {
-          this->Loaded.Faults.push_back({ request.Patches[p], request.Variables[v].Variable,
-            FileError(this->Data.Path, "coordinates for patch " + std::to_string(request.Patches[p]), "none").what() });
-        }
-      }
-    }
-  }
-
-  Communicator& Ranks;
-  const Catalog& Data;
-  int FirstLevel, LastLevel;
-  std::vector<bool> Shown;
-  LoadResult Loaded;
-  std::vector<int> Broken;
-  std::string Fatal;
-};
-
-} // namespace
+  const IoReport total = Combine(mine, *this->Ranks);
+  this->Report = total.Text();
+  this->OpenSeconds = 0;
+  vtkNew<vtkStringArray> line;
+  line->SetName("I/O report");
+  line->InsertNextValue(total.Summary());
+  output->GetFieldData()->AddArray(line);
+}
 
 vtkStandardNewMacro(vtkPatchReader);
 
@@ -341,8 +204,8 @@ vtkPatchReader::vtkPatchReader()
   : Internal(new Internals)
 {
   this->SetNumberOfInputPorts(0);
-  this->Internal->CellArrays->AddObserver(vtkCommand::ModifiedEvent, this, &vtkPatchReader::Modified);
-  this->Internal->PointArrays->AddObserver(vtkCommand::ModifiedEvent, this, &vtkPatchReader::Modified);
+  this->Internal->CellArrays->AddObserver(vtkCommand::ModifiedEvent, this, &vtkPatchReader::OnSelectionModified);
+  this->Internal->PointArrays->AddObserver(vtkCommand::ModifiedEvent, this, &vtkPatchReader::OnSelectionModified);
   this->SetController(vtkMultiProcessController::GetGlobalController());
 }
 
@@ -391,6 +254,14 @@ vtkDataArraySelection* vtkPatchReader::GetCellArraySelection()
 vtkDataArraySelection* vtkPatchReader::GetPointArraySelection()
 {
   return this->Internal->PointArrays;
+}
+
+void vtkPatchReader::OnSelectionModified()
+{
+  if (!this->Internal->Opening)
+  {
+    this->Modified();
+  }
 }
 
 void vtkPatchReader::SetListedDumpsOnly(bool on)
@@ -445,14 +316,10 @@ int vtkPatchReader::RequestInformation(vtkInformation*, vtkInformationVector**, 
       self.OpenSeries(this->ListedDumpsOnly);
       if (self.Ranks->Rank() == 0 && !self.Steps.Warnings.empty())
       {
-        vtkWarningMacro(<< Join(self.Steps.Warnings));
+        vtkWarningMacro(<< JoinLines(self.Steps.Warnings));
       }
     }
-    // The names of variables are those of the step that is shown, at first of the first one.
-    if (self.CurrentPath.empty())
-    {
-      self.OpenStep(0);
-    }
+    self.OpenAnyStep();
   }
   catch (const Error& error)
   {
@@ -489,35 +356,23 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
   try
   {
     self.OpenStep(step);
-    PatchUpdate update(*self.Ranks, self.Current, this->LevelRange[0], this->LevelRange[1]);
     const Int3 ghosts = this->ReadGhostCells ? self.GhostsToRead() : Int3{ 0, 0, 0 };
+    PatchUpdate update(*self.Ranks, self.Current, this->LevelRange[0], this->LevelRange[1]);
     LoadRequest request;
     request.Variables = self.SelectedVariables(ghosts);
     request.Patches = update.PatchesOfPiece(request.Variables, piece, pieces);
-    const patchio::ThreadMode mode = this->ThreadMode == FROM_STORAGE ? patchio::ThreadMode::FromStorage : patchio::ThreadMode::Fixed;
-    const ThreadSettings threads{ mode, this->ThreadsPerRank, this->StorageConcurrency, this->OtherLoad };
-    request.Threads = std::min(ThreadsOfRank(threads, self.Ranks->Size(), self.Ranks->Rank()), MaximumThreads);
+    request.Threads = this->ThreadsOfThisRank();
     request.StopAtFault = !this->SkipBrokenPatches;
 
-    update.Load(self.CurrentPath, request, progress);
+    update.Load(request, progress);
     const std::string warning = update.AgreeOnFaults(this->SkipBrokenPatches);
     if (update.AnyCancelled())
     {
       return 1; // nothing is shown of a read that was stopped
     }
-    const Stopwatch watch;
-    update.Assemble(output, request, ghosts, this->BlankRefinedCells);
+    update.Assemble(output, ghosts, this->BlankRefinedCells);
     output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Times[step]);
-
-    IoReport& report = update.Report();
-    report.AssembleSeconds = watch.Seconds();
-    report.OpenSeconds = self.OpenSeconds;
-    report.Notes = self.Steps.Notes;
-    if (!warning.empty())
-    {
-      report.Notes.push_back(warning);
-    }
-    self.Report = Combine(report, *self.Ranks).Text();
+    self.MakeReport(update.Report(), warning, output);
     if (!warning.empty() && self.Ranks->Rank() == 0)
     {
       vtkWarningMacro(<< warning);
@@ -535,6 +390,17 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
   }
   this->UpdateProgress(1);
   return 1;
+}
+
+int vtkPatchReader::ThreadsOfThisRank() const
+{
+  ThreadSettings settings;
+  settings.Mode = this->ThreadMode == FROM_STORAGE ? patchio::ThreadMode::FromStorage : patchio::ThreadMode::Fixed;
+  settings.ThreadsPerRank = this->ThreadsPerRank;
+  settings.StorageConcurrency = this->StorageConcurrency;
+  settings.OtherLoad = this->OtherLoad;
+  const Communicator& ranks = *this->Internal->Ranks;
+  return std::min(ThreadsOfRank(settings, ranks.Size(), ranks.Rank()), MaximumThreads);
 }
 
 void vtkPatchReader::PrintSelf(ostream& os, vtkIndent indent)

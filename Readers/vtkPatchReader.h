@@ -175,6 +175,9 @@ private:
   vtkPatchReader(const vtkPatchReader&) = delete;
   void operator=(const vtkPatchReader&) = delete;
 
+  void OnSelectionModified();
+  int ThreadsOfThisRank() const;
+
   int LevelRange[2] = { 0, 99 };
   bool ReadGhostCells = false;
   bool BlankRefinedCells = true;

@@ -19,6 +19,15 @@ bool NeedsRearranging(const ArrayShape& shape)
   return shape.OutputComponents != 1 || shape.StoredGhosts != shape.OutputGhosts;
 }
 
+/// Output components that no stored one goes to become 0.
+void ZeroSurplus(const ReadTarget& target, int storedComponents, std::size_t elementBytes)
+{
+  const ArrayShape& shape = target.Shape;
+  if (shape.OutputComponents > storedComponents) {
+    std::memset(target.Data, 0, shape.OutputTuples() * shape.OutputComponents * elementBytes);
+  }
+}
+
 void ReadComponent(Lane& lane, const Extent& extent, const ReadTarget& target, int slot)
 {
   const ArrayShape& shape = target.Shape;
@@ -46,9 +55,7 @@ void ReadRaw(Lane& lane, const LocationTable& table, const Location& location, c
     return;
   }
   const std::size_t elementBytes = SizeOf(extents[0].Type);
-  if (shape.OutputComponents > static_cast<int>(location.ExtentCount)) {
-    std::memset(target.Data, 0, shape.OutputTuples() * shape.OutputComponents * elementBytes);
-  }
+  ZeroSurplus(target, static_cast<int>(location.ExtentCount), elementBytes);
   for (std::uint32_t c = 0; c < location.ExtentCount; ++c) {
     ReadComponent(lane, extents[c], target, (*target.Slots)[c]);
   }
@@ -85,8 +92,22 @@ void ReadSparse(Lane& lane, const LocationTable& table, const Location& location
         "an entry that points outside the mix arrays or in a circle", "The file is damaged");
   }
   const Dims stored = shape.StoredDims();
-  PlaceRows(shape, fractions.data(), 0, stored[1] * stored[2], sizeof(float), 0, target.Data);
+  ZeroSurplus(target, 1, sizeof(float));
+  PlaceRows(shape, fractions.data(), 0, stored[1] * stored[2], sizeof(float), (*target.Slots)[0], target.Data);
   ExtendEdges(shape, sizeof(float), target.Data);
+}
+
+void FillConstant(float value, const ReadTarget& target)
+{
+  const std::int64_t tuples = target.Shape.OutputTuples();
+  const int components = target.Shape.OutputComponents;
+  ZeroSurplus(target, static_cast<int>(target.Slots->size()), sizeof(float));
+  for (const int slot : *target.Slots) {
+    float* output = static_cast<float*>(target.Data) + slot;
+    for (std::int64_t i = 0; i < tuples; ++i) {
+      output[i * components] = value;
+    }
+  }
 }
 
 }  // namespace
@@ -137,8 +158,7 @@ void ExecuteReadTask(Lane& lane, const LocationTable& table, const Location& loc
       ReadRaw(lane, table, location, target);
       break;
     case Encoding::Constant:
-      std::fill_n(static_cast<float*>(target.Data), target.Shape.OutputTuples() * target.Shape.OutputComponents,
-          location.Value);
+      FillConstant(location.Value, target);
       break;
     case Encoding::SparseMaterials:
       ReadSparse(lane, table, location, target);

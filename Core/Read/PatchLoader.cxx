@@ -121,15 +121,20 @@ void Loader::Execute(const ProgressCallback& progress)
     lanes.emplace_back(*source, meter);
   }
   std::atomic<bool> stop{false};
+  std::atomic<std::uint64_t> executed{0};
   const auto body = [&](std::size_t task, int lane) {
-    if (!stop && !this->ExecuteOne(lanes[lane], this->Plan[task]) && this->Request.StopAtFault) {
+    if (stop) {
+      return;
+    }
+    ++executed;
+    if (!this->ExecuteOne(lanes[lane], this->Plan[task]) && this->Request.StopAtFault) {
       stop = true;
     }
   };
   const LanesOutcome outcome = RunLanes(this->Plan.size(), this->Request.Threads, body, progress);
   this->Result.Cancelled = outcome.Cancelled;
   IoReport& report = this->Result.Report;
-  report.Tasks = outcome.Finished;
+  report.Tasks = executed;
   report.Requests = meter.Requests();
   report.Bytes = meter.Bytes();
   report.PeakInFlight = meter.PeakInFlight();

@@ -120,7 +120,7 @@ std::vector<std::string> GatherFaults(Communicator& comm, const std::vector<std:
   constexpr std::size_t most = 8;
   std::vector<std::string> own;
   for (const std::string& text : mine) {
-    if (own.size() < most && std::find(own.begin(), own.end(), text) == own.end()) {
+    if (!text.empty() && own.size() < most && std::find(own.begin(), own.end(), text) == own.end()) {
       own.push_back(text);
     }
   }

@@ -1,0 +1,140 @@
+#include "PatchUpdate.h"
+
+#include "PatchAssembler.h"
+#include "Plan/Partition.h"
+#include "Read/SharedCatalog.h"
+#include "Support/Error.h"
+#include "Support/Stopwatch.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace patchio {
+
+std::string JoinLines(const std::vector<std::string>& texts)
+{
+  std::string joined;
+  for (const std::string& text : texts) {
+    joined += (joined.empty() ? "" : "\n") + text;
+  }
+  return joined;
+}
+
+PatchUpdate::PatchUpdate(Communicator& ranks, const Catalog& catalog, int firstLevel, int lastLevel)
+  : Ranks(ranks), Data(catalog), FirstLevel(firstLevel), LastLevel(lastLevel)
+{
+  for (const Patch& patch : catalog.Patches) {
+    this->Shown.push_back(patch.Level >= firstLevel && patch.Level <= lastLevel);
+  }
+}
+
+std::vector<int> PatchUpdate::PatchesOfPiece(
+    const std::vector<VariableRequest>& variables, int piece, int pieces) const
+{
+  std::vector<int> shown;
+  std::vector<std::int64_t> weights;
+  for (int p = 0; p < static_cast<int>(this->Shown.size()); ++p) {
+    if (this->Shown[p]) {
+      shown.push_back(p);
+      weights.push_back(this->StoredValues(variables, p));
+    }
+  }
+  const std::vector<int> parts = PartitionPatches(this->Data, shown, weights, pieces);
+  std::vector<int> mine;
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    if (parts[i] == piece) {
+      mine.push_back(shown[i]);
+    }
+  }
+  return mine;
+}
+
+std::int64_t PatchUpdate::StoredValues(const std::vector<VariableRequest>& variables, int patch) const
+{
+  std::int64_t values = 0;
+  for (const VariableRequest& wanted : variables) {
+    if (this->Data.PresenceOf(wanted.Variable, patch) == Presence::Stored) {
+      values +=
+          this->Data.StoredTuples(wanted.Variable, patch) * this->Data.Variables[wanted.Variable].Components;
+    }
+  }
+  return values;
+}
+
+void PatchUpdate::Load(const LoadRequest& request, const ProgressCallback& progress)
+{
+  this->Request = request;
+  try {
+    this->Loaded = LoadPatches(FormatOf(this->Data.Path), this->Data, this->Request, progress);
+    this->CheckCoordinates();
+  }
+  catch (const std::exception& error) {
+    this->Fatal = error.what();
+  }
+}
+
+void PatchUpdate::CheckCoordinates()
+{
+  const auto& variables = this->Request.Variables;
+  const auto isCoordinates = [this](const VariableRequest& v) { return v.Variable == this->Data.CoordinatesVariable; };
+  const auto coordinates = std::find_if(variables.begin(), variables.end(), isCoordinates);
+  for (std::size_t p = 0; coordinates != variables.end() && p < this->Request.Patches.size(); ++p) {
+    if (this->Loaded.At(p, coordinates - variables.begin()).Status == ArrayStatus::Absent) {
+      const int patch = this->Request.Patches[p];
+      const Error error =
+          FileError(this->Data.Path, "node positions for patch " + std::to_string(patch), "none", "The dump is damaged");
+      this->Loaded.Faults.push_back({patch, coordinates->Variable, error.what()});
+    }
+  }
+}
+
+std::string PatchUpdate::AgreeOnFaults(bool skipBroken)
+{
+  std::vector<std::string> texts;
+  std::vector<int> broken;
+  for (const LoadFault& fault : this->Loaded.Faults) {
+    texts.push_back(fault.Message);
+    broken.push_back(fault.Patch);
+  }
+  const std::vector<std::string> fatal = GatherFaults(this->Ranks, {this->Fatal});
+  texts = GatherFaults(this->Ranks, texts);
+  broken = this->Ranks.AllGather(broken);
+  std::sort(broken.begin(), broken.end());
+  broken.erase(std::unique(broken.begin(), broken.end()), broken.end());
+  if (!fatal.empty()) {
+    throw Error(JoinLines(fatal));
+  }
+  if (broken.empty()) {
+    return {};
+  }
+  if (!skipBroken) {
+    throw Error("The dump is partly broken, so nothing is shown. Turn on 'Skip Broken Patches' to see the rest.\n" +
+        JoinLines(texts));
+  }
+  for (const int patch : broken) {
+    this->Shown[patch] = false;
+  }
+  return std::to_string(broken.size()) + " of " + std::to_string(this->Shown.size()) +
+      " patches cannot be read and are left out.\n" + JoinLines(texts);
+}
+
+bool PatchUpdate::AnyCancelled() const
+{
+  const std::vector<int> flags = this->Ranks.AllGather(std::vector<int>{this->Loaded.Cancelled ? 1 : 0});
+  return std::find(flags.begin(), flags.end(), 1) != flags.end();
+}
+
+void PatchUpdate::Assemble(vtkMultiBlockDataSet* output, const Int3& ghosts, bool blankRefined)
+{
+  const Stopwatch watch;
+  const PatchAssembler assembler(this->Data, this->Shown, ghosts, blankRefined, this->Ranks.Rank());
+  assembler.BuildTree(output, this->FirstLevel, this->LastLevel);
+  for (std::size_t i = 0; i < this->Request.Patches.size(); ++i) {
+    if (this->Shown[this->Request.Patches[i]]) {
+      assembler.AddPatch(output, this->Request, this->Loaded, i);
+    }
+  }
+  this->Loaded.Report.AssembleSeconds = watch.Seconds();
+}
+
+}  // namespace patchio

@@ -1,0 +1,59 @@
+// One update of the reader: from the wanted variables to the output.
+#ifndef PatchUpdate_h
+#define PatchUpdate_h
+
+#include "Catalog/Catalog.h"
+#include "Read/PatchLoader.h"
+#include "Support/Communicator.h"
+
+#include <string>
+#include <vector>
+
+class vtkMultiBlockDataSet;
+
+namespace patchio {
+
+/// Carries out one update, step by step in the order of the methods. Constructor and methods are collective.
+class PatchUpdate {
+public:
+  /// Levels firstLevel .. lastLevel are shown. Keeps references to `ranks` and `catalog`.
+  PatchUpdate(Communicator& ranks, const Catalog& catalog, int firstLevel, int lastLevel);
+
+  /// Level one of two-level reading: the shown patches that belong to one of `pieces` parts.
+  std::vector<int> PatchesOfPiece(const std::vector<VariableRequest>& variables, int piece, int pieces) const;
+
+  /// Level two: NT threads. What goes wrong on this rank is kept, so that all ranks go on to agree on it.
+  void Load(const LoadRequest& request, const ProgressCallback& progress);
+
+  /// Agrees on what went wrong anywhere. Throws Error, the same on all ranks, when nothing may be shown; else
+  /// returns a warning, empty when all is well.
+  std::string AgreeOnFaults(bool skipBroken);
+
+  /// True when any rank was told to stop.
+  bool AnyCancelled() const;
+
+  /// Makes the output. Every layer of `ghosts` makes the grids grow.
+  void Assemble(vtkMultiBlockDataSet* output, const Int3& ghosts, bool blankRefined);
+
+  /// This rank's report.
+  IoReport& Report() { return this->Loaded.Report; }
+
+private:
+  std::int64_t StoredValues(const std::vector<VariableRequest>& variables, int patch) const;
+  void CheckCoordinates();
+
+  Communicator& Ranks;
+  const Catalog& Data;
+  int FirstLevel, LastLevel;
+  std::vector<bool> Shown;  ///< per patch: in the output of some rank
+  LoadRequest Request;
+  LoadResult Loaded;
+  std::string Fatal;  ///< what ended this rank's read as a whole
+};
+
+/// The texts, one a line.
+std::string JoinLines(const std::vector<std::string>& texts);
+
+}  // namespace patchio
+
+#endif

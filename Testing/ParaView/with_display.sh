@@ -1,0 +1,21 @@
+#!/bin/bash
+# Runs a command under an X server of its own. Unlike `xvfb-run -a`, the server itself picks a free display, so
+# that many may start at once.
+#
+# usage: with_display.sh COMMAND [ARGUMENT...]
+set -u
+number=$(mktemp)
+Xvfb -displayfd 3 -screen 0 1600x1000x24 -nolisten tcp -noreset 3>"$number" >/dev/null 2>&1 &
+server=$!
+trap 'kill "$server" 2>/dev/null; rm -f "$number"' EXIT
+for _ in $(seq 100); do
+  [ -s "$number" ] && break
+  sleep 0.1
+done
+if ! [ -s "$number" ]; then
+  echo "with_display.sh: Xvfb did not start; is the package xvfb installed?" >&2
+  exit 1
+fi
+DISPLAY=":$(cat "$number")"
+export DISPLAY
+"$@"
