@@ -11,7 +11,6 @@
 #include <vtkCommand.h>
 #include <vtkDataArraySelection.h>
 #include <vtkDataObject.h>
-#include <vtkFieldData.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
 #include <vtkMPI.h>
@@ -21,7 +20,6 @@
 #include <vtkNew.h>
 #include <vtkObjectFactory.h>
 #include <vtkSmartPointer.h>
-#include <vtkStringArray.h>
 #include <vtkStreamingDemandDrivenPipeline.h>
 
 #include <algorithm>
@@ -75,7 +73,7 @@ struct vtkPatchReader::Internals
   bool Selected(const Variable& variable) const;
   Int3 GhostsToRead() const;
   std::vector<VariableRequest> SelectedVariables(const Int3& ghosts) const;
-  void MakeReport(IoReport mine, const std::string& warning, vtkMultiBlockDataSet* output);
+  void MakeReport(IoReport mine, const std::string& warning);
 };
 
 void vtkPatchReader::Internals::OpenSeries(bool listedOnly)
@@ -180,8 +178,8 @@ std::vector<VariableRequest> vtkPatchReader::Internals::SelectedVariables(const 
   return requests;
 }
 
-/// Adds up the reports of all ranks. ParaView's Information panel shows texts of field data.
-void vtkPatchReader::Internals::MakeReport(IoReport mine, const std::string& warning, vtkMultiBlockDataSet* output)
+/// Adds up the reports of all ranks.
+void vtkPatchReader::Internals::MakeReport(IoReport mine, const std::string& warning)
 {
   mine.OpenSeconds = this->OpenSeconds;
   mine.Notes = this->Steps.Notes;
@@ -189,13 +187,8 @@ void vtkPatchReader::Internals::MakeReport(IoReport mine, const std::string& war
   {
     mine.Notes.push_back(warning);
   }
-  const IoReport total = Combine(mine, *this->Ranks);
-  this->Report = total.Text();
+  this->Report = Combine(mine, *this->Ranks).Text();
   this->OpenSeconds = 0;
-  vtkNew<vtkStringArray> line;
-  line->SetName("I/O report");
-  line->InsertNextValue(total.Summary());
-  output->GetFieldData()->AddArray(line);
 }
 
 vtkStandardNewMacro(vtkPatchReader);
@@ -372,7 +365,7 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
     }
     update.Assemble(output, ghosts, this->BlankRefinedCells);
     output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Times[step]);
-    self.MakeReport(update.Report(), warning, output);
+    self.MakeReport(update.Report(), warning);
     if (!warning.empty() && self.Ranks->Rank() == 0)
     {
       vtkWarningMacro(<< warning);

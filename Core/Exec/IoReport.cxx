@@ -45,15 +45,6 @@ std::string IoReport::Text() const
   return text;
 }
 
-std::string IoReport::Summary() const
-{
-  return fmt::format("{} ranks x {} threads: {} tasks, {}, {:.0f} MB/s, {} reads in flight; open {:.3f} s, locate {:.3f} s, "
-                     "read {:.3f} s, assemble {:.3f} s",
-      this->Ranks, Range(this->ThreadsMin, this->ThreadsMax), this->Tasks, ByteText(this->Bytes),
-      this->MegabytesPerSecond(), this->PeakInFlight, this->OpenSeconds, this->LocateSeconds, this->ReadSeconds,
-      this->AssembleSeconds);
-}
-
 IoReport Combine(const IoReport& mine, Communicator& comm)
 {
   const std::vector<double> values{double(mine.ThreadsMin), double(mine.ThreadsMax), double(mine.Patches),

@@ -31,8 +31,6 @@ struct IoReport
 
   /// Several lines of plain text.
   std::string Text() const;
-  /// The same in one line.
-  std::string Summary() const;
 };
 
 /// Collective. Sums and maxima over all ranks, the same on all; notes are those of rank 0.

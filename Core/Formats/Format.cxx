@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <functional>
 #include <unistd.h>
 
@@ -40,9 +41,8 @@ std::vector<double> TimeValues(const Series& series)
     positions.push_back(static_cast<double>(positions.size()));
   }
   const auto increases = [](const std::vector<double>& values) {
-    // Also false for NaN, which compares with nothing.
-    return std::adjacent_find(values.begin(), values.end(), [](double a, double b) { return !(a < b); }) ==
-        values.end();
+    return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); }) &&
+        std::adjacent_find(values.begin(), values.end(), [](double a, double b) { return a >= b; }) == values.end();
   };
   if (increases(times)) {
     return times;

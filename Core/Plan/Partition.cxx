@@ -17,7 +17,7 @@ std::uint64_t SpreadBits(std::uint64_t value)
   return result;
 }
 
-/// Centres in cells of level 0, so that all levels share one space. 
+/// Centres in cells of level 0, so that all levels share one space.
 std::vector<Double3> Centres(const Catalog& catalog, const std::vector<int>& patches)
 {
   std::vector<Double3> scale(catalog.Levels.size(), Double3{1, 1, 1});
@@ -54,7 +54,8 @@ std::vector<std::uint64_t> MortonKeys(const std::vector<Double3>& centres)
       length = std::max(length, c[axis] - lower[axis]);
     }
   }
-  const double factor = length > 0 ? ((1 << 21) - 1) / length : 0;
+  // Deep in a heap of levels lengths may vanish.
+  const double factor = length > 1e-300 ? ((1 << 21) - 1) / length : 0;
   for (std::size_t i = 0; i < centres.size(); ++i) {
     for (int axis = 0; axis < 3; ++axis) {
       const auto cell = static_cast<std::uint64_t>((centres[i][axis] - lower[axis]) * factor);

@@ -96,8 +96,9 @@ Handle File::OpenDataset(const std::string& dataset) const
   QuietScope quiet;
   Handle handle(H5Dopen2(this->Handle_, dataset.c_str(), H5P_DEFAULT));
   if (!handle.Valid()) {
+    const std::string reason = LastMessage();  // before Has() clears it
     throw FileError(this->PathName, fmt::format("a data set '{}'", dataset),
-        this->Has(dataset) ? "an unreadable one (" + LastMessage() + ")" : "none",
+        this->Has(dataset) ? "an unreadable one (" + reason + ")" : "none",
         "The file is damaged, or was not written by SAMRAI's VisIt writer");
   }
   return handle;
@@ -183,6 +184,24 @@ std::vector<std::string> File::Strings(const std::string& dataset, std::int64_t 
   return result;
 }
 
+namespace {
+
+bool MembersAreInside(hid_t record)
+{
+  const std::size_t size = H5Tget_size(record);
+  const int members = H5Tget_nmembers(record);
+  for (int m = 0; m < members; ++m) {
+    const Handle member(H5Tget_member_type(record, static_cast<unsigned>(m)));
+    const std::size_t offset = H5Tget_member_offset(record, static_cast<unsigned>(m));
+    if (!member.Valid() || offset > size || H5Tget_size(member) > size - offset) {
+      return false;
+    }
+  }
+  return members > 0;
+}
+
+}  // namespace
+
 void File::Compounds(
     const std::string& dataset, std::uint64_t expectedCount, hid_t memoryType, void* records) const
 {
@@ -192,6 +211,11 @@ void File::Compounds(
   if (H5Tget_class(type) != H5T_COMPOUND) {
     throw FileError(this->PathName, fmt::format("records in '{}'", dataset), "plain values",
         "The file is damaged, or was not written by SAMRAI's VisIt writer");
+  }
+  // HDF5 (1.10.8 at least) does not look whether a damaged type's members lie inside the record, and crashes.
+  if (!MembersAreInside(type)) {
+    throw FileError(this->PathName, fmt::format("records in '{}'", dataset), "members outside the record",
+        "The file is damaged");
   }
   CheckedRead(this->PathName, dataset, handle, memoryType, records);
 }

@@ -1,0 +1,139 @@
+#include "Catalog/Catalog.h"
+
+#include "TestTools.h"
+
+namespace patchio {
+namespace {
+
+Catalog FullCatalog()
+{
+  Catalog catalog;
+  catalog.Path = "/data/summary.samrai";
+  catalog.Dimension = 3;
+  catalog.Grid = GridKind::Curvilinear;
+  catalog.Time = 0.1;
+  catalog.Step = 123456;
+  catalog.Origin = {1, -2, 3.5};
+  testing::AddLevel(catalog, {{{0, 0, 0}, {3, 4, 5}}, {{4, 0, 0}, {7, 4, 5}}});
+  testing::AddLevel(catalog, {{{2, 2, 2}, {5, 5, 5}}}, {2, 4, 1});
+  catalog.Levels[1].Spacing = {0.5, 0.25, 0.1};
+  catalog.Patches[1].Writer = 7;
+  catalog.Patches[1].File = 3;
+  catalog.Variables.push_back({"Div U", Centering::Cell, 1, {0, 0, 0}, "Div U", -1});
+  catalog.Variables.push_back({"velocity", Centering::Node, 3, {1, 0, 2}, "velocity", -1});
+  catalog.Variables.push_back({"iron fraction", Centering::Cell, 1, {0, 0, 0}, "materials", 4});
+  catalog.CoordinatesVariable = 1;
+  catalog.ChildBegin = {0, 1, 1, 1};
+  catalog.Children = {2};
+  catalog.ResetPresence();
+  catalog.SetPresence(0, 2, Presence::Stored);
+  catalog.SetPresence(2, 0, Presence::One);
+  catalog.SetPresence(2, 1, Presence::Zero);
+  return catalog;
+}
+
+void ExpectSameVariables(const Catalog& a, const Catalog& b)
+{
+  ASSERT_EQ(a.Variables.size(), b.Variables.size());
+  for (std::size_t v = 0; v < a.Variables.size(); ++v) {
+    EXPECT_EQ(a.Variables[v].Name, b.Variables[v].Name);
+    EXPECT_EQ(a.Variables[v].Center, b.Variables[v].Center);
+    EXPECT_EQ(a.Variables[v].Components, b.Variables[v].Components);
+    EXPECT_EQ(a.Variables[v].Ghosts, b.Variables[v].Ghosts);
+    EXPECT_EQ(a.Variables[v].StoredName, b.Variables[v].StoredName);
+    EXPECT_EQ(a.Variables[v].Material, b.Variables[v].Material);
+    for (std::size_t p = 0; p < a.Patches.size(); ++p) {
+      EXPECT_EQ(a.PresenceOf(v, p), b.PresenceOf(v, p)) << "variable " << v << " on patch " << p;
+    }
+  }
+}
+
+void ExpectSamePatches(const Catalog& a, const Catalog& b)
+{
+  ASSERT_EQ(a.Patches.size(), b.Patches.size());
+  for (std::size_t p = 0; p < a.Patches.size(); ++p) {
+    EXPECT_EQ(a.Patches[p].Cells, b.Patches[p].Cells);
+    EXPECT_EQ(a.Patches[p].Level, b.Patches[p].Level);
+    EXPECT_EQ(a.Patches[p].Number, b.Patches[p].Number);
+    EXPECT_EQ(a.Patches[p].Writer, b.Patches[p].Writer);
+    EXPECT_EQ(a.Patches[p].File, b.Patches[p].File);
+  }
+  ASSERT_EQ(a.Levels.size(), b.Levels.size());
+  for (std::size_t l = 0; l < a.Levels.size(); ++l) {
+    EXPECT_EQ(a.Levels[l].FirstPatch, b.Levels[l].FirstPatch);
+    EXPECT_EQ(a.Levels[l].PatchCount, b.Levels[l].PatchCount);
+    EXPECT_EQ(a.Levels[l].Ratio, b.Levels[l].Ratio);
+    EXPECT_EQ(a.Levels[l].Spacing, b.Levels[l].Spacing);
+  }
+}
+
+}  // namespace
+
+TEST(Catalog, SurvivesSerialization)
+{
+  const Catalog catalog = FullCatalog();
+  const Catalog copy = Catalog::Deserialize(catalog.Serialize());
+  EXPECT_EQ(copy.Path, catalog.Path);
+  EXPECT_EQ(copy.Dimension, catalog.Dimension);
+  EXPECT_EQ(copy.Grid, catalog.Grid);
+  EXPECT_EQ(copy.Time, catalog.Time);
+  EXPECT_EQ(copy.Step, catalog.Step);
+  EXPECT_EQ(copy.Origin, catalog.Origin);
+  EXPECT_EQ(copy.CoordinatesVariable, catalog.CoordinatesVariable);
+  EXPECT_EQ(copy.ChildBegin, catalog.ChildBegin);
+  EXPECT_EQ(copy.Children, catalog.Children);
+  ExpectSamePatches(copy, catalog);
+  ExpectSameVariables(copy, catalog);
+}
+
+TEST(Catalog, RefusesBytesThatEndTooEarlyAnywhere)
+{
+  const std::vector<std::byte> bytes = FullCatalog().Serialize();
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    const std::vector<std::byte> part(bytes.begin(), bytes.begin() + size);
+    EXPECT_THROW(Catalog::Deserialize(part), Error) << size << " of " << bytes.size() << " bytes";
+  }
+}
+
+TEST(Catalog, RefusesAPresenceTableOfAnotherSize)
+{
+  Catalog catalog = FullCatalog();
+  catalog.Patches.push_back(catalog.Patches.back());
+  EXPECT_THAT(testing::MessageOf([&] { Catalog::Deserialize(catalog.Serialize()); }),
+      ::testing::HasSubstr("inconsistent"));
+}
+
+TEST(Catalog, HasNothingPresentAfterReset)
+{
+  Catalog catalog = FullCatalog();
+  catalog.ResetPresence();
+  EXPECT_EQ(catalog.PresenceOf(2, 0), Presence::Absent);
+  EXPECT_EQ(catalog.PresenceOf(0, 2), Presence::Absent);
+}
+
+TEST(Catalog, FindsVariablesByFullName)
+{
+  const Catalog catalog = FullCatalog();
+  EXPECT_EQ(catalog.FindVariable("velocity"), 1);
+  EXPECT_EQ(catalog.FindVariable("veloc"), -1);
+  EXPECT_EQ(catalog.FindVariable(""), -1);
+}
+
+TEST(Catalog, GivesArraysNodesAndGhostsPerAxis)
+{
+  const Catalog catalog = FullCatalog();
+  using Dims = std::array<std::int64_t, 3>;
+  EXPECT_EQ(catalog.ArrayDims(0, Centering::Cell, {0, 0, 0}), (Dims{4, 5, 6}));
+  EXPECT_EQ(catalog.ArrayDims(0, Centering::Node, {0, 0, 0}), (Dims{5, 6, 7}));
+  EXPECT_EQ(catalog.ArrayDims(0, Centering::Node, {1, 0, 2}), (Dims{7, 6, 11}));
+  EXPECT_EQ(catalog.StoredTuples(1, 0), 7 * 6 * 11);
+}
+
+TEST(Catalog, KeepsTheThirdAxisFlatInTwoDimensions)
+{
+  Catalog catalog = FullCatalog();
+  catalog.Dimension = 2;
+  EXPECT_EQ(catalog.ArrayDims(0, Centering::Node, {1, 1, 1}), (std::array<std::int64_t, 3>{7, 8, 1}));
+}
+
+}  // namespace patchio

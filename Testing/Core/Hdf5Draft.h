@@ -1,0 +1,59 @@
+// Small HDF5 files for tests: a map from paths to data sets, which a test changes before it is written.
+#pragma once
+
+#include <hdf5.h>
+
+#include <array>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace patchio::testing {
+
+/// Writes one data set at a path of an open file.
+using DraftDataset = std::function<void(hid_t file, const std::string& path)>;
+using Hdf5Draft = std::map<std::string, DraftDataset>;
+
+// As SAMRAI's database class stores them: big endian, one dimension.
+DraftDataset Ints(const std::vector<int>& values);
+DraftDataset Floats(const std::vector<float>& values);
+DraftDataset Doubles(const std::vector<double>& values);
+DraftDataset Texts(const std::vector<std::string>& values);
+
+// As SAMRAI's VisIt writer stores them: native, rows of three.
+DraftDataset NativeInts(const std::vector<int>& values);
+DraftDataset NativeDoubles(const std::vector<double>& values);
+
+/// Not as SAMRAI does.
+DraftDataset LittleEndianFloats(const std::vector<float>& values);
+DraftDataset ChunkedFloats(const std::vector<float>& values);
+
+struct PatchMapDraft
+{
+  int Cluster, Processor, Level, Patch;  // in memory as in SAMRAI; on disk in another order
+};
+struct PatchExtentsDraft
+{
+  std::array<int, 3> Lower, Upper;
+  std::array<double, 3> LowerCorner, UpperCorner;
+};
+struct MinMaxDraft
+{
+  double Min = 0, Max = 1;
+  int MaterialFlag = 2, SpeciesFlag = 2;
+  char Defined = 1;
+};
+struct PointerDraft
+{
+  int Offset, Count;
+};
+DraftDataset Records(const std::vector<PatchMapDraft>& values);
+DraftDataset Records(const std::vector<PatchExtentsDraft>& values);
+DraftDataset Records(const std::vector<MinMaxDraft>& values);
+DraftDataset Records(const std::vector<PointerDraft>& values);
+
+/// Groups on the way to the data sets are made as needed.
+void WriteHdf5(const std::string& path, const Hdf5Draft& draft);
+
+}  // namespace patchio::testing

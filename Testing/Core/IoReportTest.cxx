@@ -1,0 +1,111 @@
+#include "Exec/IoReport.h"
+
+#include "TestTools.h"
+
+namespace patchio {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Rank 0 of several; the others' numbers are given.
+class FakeCommunicator : public Communicator
+{
+public:
+  explicit FakeCommunicator(std::vector<std::vector<double>> others) : Others(std::move(others)) {}
+  int Rank() const override { return 0; }
+  int Size() const override { return static_cast<int>(this->Others.size()) + 1; }
+  void Broadcast(std::vector<std::byte>&) override {}
+  std::vector<std::string> AllGather(const std::string&) override { return {}; }
+  std::vector<int> AllGather(const std::vector<int>&) override { return {}; }
+  std::vector<double> AllGather(const std::vector<double>& mine) override
+  {
+    std::vector<double> all = mine;
+    for (const std::vector<double>& other : this->Others) {
+      EXPECT_EQ(other.size(), mine.size());
+      all.insert(all.end(), other.begin(), other.end());
+    }
+    return all;
+  }
+
+private:
+  std::vector<std::vector<double>> Others;
+};
+
+IoReport Example()
+{
+  IoReport report;
+  report.ThreadsMin = report.ThreadsMax = 4;
+  report.Patches = 10;
+  report.Tasks = 20;
+  report.Requests = 30;
+  report.Bytes = 5'000'000;
+  report.PeakInFlight = 4;
+  report.OpenSeconds = 1;
+  report.LocateSeconds = 2;
+  report.ReadSeconds = 0.5;
+  report.AssembleSeconds = 4;
+  return report;
+}
+
+}  // namespace
+
+TEST(IoReport, DividesBytesByReadTime)
+{
+  EXPECT_DOUBLE_EQ(Example().MegabytesPerSecond(), 10);
+  EXPECT_EQ(IoReport().MegabytesPerSecond(), 0);
+}
+
+TEST(IoReport, AddsAndComparesOverTheRanks)
+{
+  IoReport mine = Example();
+  mine.Notes = {"mine"};
+  FakeCommunicator comm({{2, 3, 100, 200, 300, 6e9, 3, 0.5, 9, 2, 1}, {5, 6, 1, 2, 3, 4, 6, 3, 1, 0.25, 8}});
+  const IoReport total = Combine(mine, comm);
+  EXPECT_EQ(total.Ranks, 3);
+  EXPECT_EQ(total.ThreadsMin, 2);
+  EXPECT_EQ(total.ThreadsMax, 6);
+  EXPECT_EQ(total.Patches, 111u);
+  EXPECT_EQ(total.Tasks, 222u);
+  EXPECT_EQ(total.Requests, 333u);
+  EXPECT_EQ(total.Bytes, 6'005'000'004u);
+  EXPECT_EQ(total.PeakInFlight, 13);
+  EXPECT_EQ(total.OpenSeconds, 3);
+  EXPECT_EQ(total.LocateSeconds, 9);
+  EXPECT_EQ(total.ReadSeconds, 2);
+  EXPECT_EQ(total.AssembleSeconds, 8);
+  EXPECT_EQ(total.Notes, std::vector<std::string>{"mine"});
+}
+
+TEST(IoReport, OfOneProcessStaysAsItIs)
+{
+  const auto comm = MakeSelfCommunicator();
+  EXPECT_EQ(Combine(Example(), *comm).Text(), Example().Text());
+}
+
+TEST(IoReport, SaysAllNumbersInPlainText)
+{
+  IoReport report = Example();
+  report.Ranks = 2;
+  report.ThreadsMax = 7;
+  report.Notes = {"left out a dump"};
+  const std::string text = report.Text();
+  for (const char* line : {"Ranks: 2\n", "Threads per rank (NT): 4 to 7\n", "Patches: 10\n",
+           "Read tasks: 20\n", "Bytes read: 5.0 MB in 30 requests\n", "Reads in flight at most: 4\n",
+           "Seconds: open 1.000, locate 2.000, read 0.500, assemble 4.000\n", "Read rate: 10 MB/s\n",
+           "Note: left out a dump\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
+TEST(IoReport, ChoosesAFittingUnit)
+{
+  IoReport report = Example();
+  report.Bytes = 1500;
+  EXPECT_THAT(report.Text(), HasSubstr("1.5 kB"));
+  report.Bytes = 106'000'000'000;
+  EXPECT_THAT(report.Text(), HasSubstr("106.00 GB"));
+  report.ThreadsMax = report.ThreadsMin;
+  EXPECT_THAT(report.Text(), HasSubstr("(NT): 4\n"));
+}
+
+}  // namespace patchio

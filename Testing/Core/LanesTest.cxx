@@ -1,0 +1,206 @@
+#include "Exec/Lanes.h"
+
+#include "Exec/ReadTask.h"
+#include "Source/FakeSource.h"
+#include "TestTools.h"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <set>
+#include <thread>
+
+namespace patchio {
+namespace {
+
+/// How often each task was carried out.
+std::vector<int> CountRuns(std::size_t tasks, int lanes)
+{
+  std::vector<std::atomic<int>> runs(tasks);
+  const LanesOutcome outcome = RunLanes(tasks, lanes, [&](std::size_t task, int) { ++runs[task]; });
+  EXPECT_EQ(outcome.Finished, tasks);
+  EXPECT_FALSE(outcome.Cancelled);
+  return std::vector<int>(runs.begin(), runs.end());
+}
+
+/// Where threads wait for each other. The time limit only ends a test that has failed already.
+class MeetingPoint
+{
+public:
+  explicit MeetingPoint(int threads) : Awaited(threads) {}
+  bool AllCame()
+  {
+    std::unique_lock<std::mutex> lock(this->Mutex);
+    ++this->Came;
+    this->Change.notify_all();
+    return this->Change.wait_for(
+        lock, std::chrono::seconds(30), [this] { return this->Came >= this->Awaited; });
+  }
+
+private:
+  int Awaited;
+  int Came = 0;
+  std::mutex Mutex;
+  std::condition_variable Change;
+};
+
+}  // namespace
+
+TEST(Lanes, CarryOutEachTaskOnce)
+{
+  for (const int lanes : {1, 2, 3, 16, 64}) {
+    EXPECT_EQ(CountRuns(5000, lanes), std::vector<int>(5000, 1)) << lanes << " lanes";
+  }
+}
+
+TEST(Lanes, CarryOutOneTask)
+{
+  EXPECT_EQ(CountRuns(1, 1), std::vector<int>{1});
+  EXPECT_EQ(CountRuns(1, 8), std::vector<int>{1});
+}
+
+TEST(Lanes, HaveNothingToDoWithoutTasks)
+{
+  bool progressed = false;
+  const LanesOutcome outcome = RunLanes(
+      0, 8, [](std::size_t, int) { ADD_FAILURE(); }, [&](double) { return progressed = true; });
+  EXPECT_EQ(outcome.Finished, 0u);
+  EXPECT_FALSE(outcome.Cancelled);
+  EXPECT_FALSE(progressed);
+}
+
+TEST(Lanes, OfOneRunInOrderOnTheCallingThread)
+{
+  std::vector<std::size_t> order;
+  const auto caller = std::this_thread::get_id();
+  RunLanes(100, 1, [&](std::size_t task, int lane) {
+    order.push_back(task);
+    EXPECT_EQ(lane, 0);
+    EXPECT_EQ(std::this_thread::get_id(), caller);
+  });
+  ASSERT_EQ(order.size(), 100u);
+  EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+}
+
+TEST(Lanes, AreNeverSharedByTwoThreadsAtATime)
+{
+  std::vector<std::atomic<int>> users(8);
+  RunLanes(20000, 8, [&](std::size_t, int lane) {
+    EXPECT_EQ(++users.at(lane), 1);
+    --users.at(lane);
+  });
+}
+
+TEST(Lanes, ExceedTheCoresWhenAsked)
+{
+  constexpr int lanes = 64;
+  MeetingPoint meeting(lanes);
+  std::atomic<int> met{0};
+  RunLanes(lanes, lanes, [&](std::size_t, int) { met += meeting.AllCame() ? 1 : 0; });
+  EXPECT_EQ(met, lanes) << "fewer threads than lanes";
+}
+
+TEST(Lanes, GrowAfterASmallerRun)
+{
+  CountRuns(10, 2);
+  MeetingPoint meeting(32);
+  std::atomic<int> met{0};
+  RunLanes(32, 32, [&](std::size_t, int) { met += meeting.AllCame() ? 1 : 0; });
+  EXPECT_EQ(met, 32);
+}
+
+TEST(Lanes, KeepTheStorageAsBusyAsAsked)
+{
+  FakeBehaviour slow;
+  slow.Latency = std::chrono::milliseconds(500);  // long against the start of 64 threads
+  FakeSource source({std::vector<std::byte>(64 * 16)}, slow);
+  ReadMeter meter;
+  std::vector<Lane> lanes(64, Lane(source, meter));
+  RunLanes(128, 64, [&](std::size_t task, int lane) {
+    Extent extent;
+    extent.Offset = task % 64 * 16;
+    extent.Bytes = 16;
+    char into[16];
+    lanes[lane].Read(extent, 0, 16, into);
+  });
+  EXPECT_EQ(source.PeakInFlight(), 64);
+  EXPECT_EQ(meter.PeakInFlight(), 64);
+  EXPECT_EQ(meter.Requests(), 128u);
+  EXPECT_EQ(meter.Bytes(), 128u * 16);
+}
+
+TEST(Lanes, StayWithinTheNumberAsked)
+{
+  FakeBehaviour slow;
+  slow.Latency = std::chrono::milliseconds(2);
+  FakeSource source({std::vector<std::byte>(16)}, slow);
+  const auto file = source.Open(0);
+  RunLanes(60, 3, [&](std::size_t, int lane) {
+    char into[16];
+    EXPECT_LT(lane, 3);
+    file->Read(0, into, 16);
+  });
+  EXPECT_LE(source.PeakInFlight(), 3);
+}
+
+TEST(Lanes, ReportRisingProgressOnTheCallingThreadOnly)
+{
+  const auto caller = std::this_thread::get_id();
+  std::vector<double> fractions;
+  std::atomic<int> strangers{0};
+  RunLanes(
+      2000, 4, [](std::size_t, int) { std::this_thread::yield(); },
+      [&](double fraction) {
+        if (std::this_thread::get_id() != caller) {
+          ++strangers;
+          return true;
+        }
+        fractions.push_back(fraction);
+        return true;
+      });
+  EXPECT_EQ(strangers, 0);
+  ASSERT_FALSE(fractions.empty());
+  EXPECT_TRUE(std::is_sorted(fractions.begin(), fractions.end()));
+  EXPECT_GT(fractions.front(), 0);
+  EXPECT_LE(fractions.back(), 1);
+}
+
+TEST(Lanes, OfOneReportEveryTask)
+{
+  std::vector<double> fractions;
+  RunLanes(
+      4, 1, [](std::size_t, int) {},
+      [&](double fraction) {
+        fractions.push_back(fraction);
+        return true;
+      });
+  EXPECT_EQ(fractions, (std::vector<double>{0.25, 0.5, 0.75, 1}));
+}
+
+TEST(Lanes, StopAtOnceWhenCancelled)
+{
+  std::size_t runs = 0;
+  const LanesOutcome outcome = RunLanes(
+      100, 1, [&](std::size_t, int) { ++runs; }, [](double fraction) { return fraction < 0.05; });
+  EXPECT_TRUE(outcome.Cancelled);
+  EXPECT_EQ(outcome.Finished, 5u);
+  EXPECT_EQ(runs, 5u);
+}
+
+TEST(Lanes, AllStopWhenCancelled)
+{
+  std::atomic<std::size_t> runs{0};
+  const LanesOutcome outcome = RunLanes(
+      1'000'000, 8,
+      [&](std::size_t, int) {
+        ++runs;
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+      },
+      [](double) { return false; });
+  EXPECT_TRUE(outcome.Cancelled);
+  EXPECT_LT(outcome.Finished, 1'000'000u);
+  EXPECT_EQ(outcome.Finished, runs) << "tasks that were begun are finished";
+}
+
+}  // namespace patchio

@@ -1,0 +1,352 @@
+#include "Catalog/Nesting.h"
+
+#include "TestTools.h"
+
+#include <malloc.h>
+#include <algorithm>
+#include <random>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define PATCHIO_SANITIZED 1
+#endif
+
+namespace patchio {
+namespace {
+
+using testing::AddLevel;
+using Flags = std::vector<std::uint8_t>;
+
+std::vector<bool> All(const Catalog& catalog)
+{
+  return std::vector<bool>(catalog.Patches.size(), true);
+}
+
+bool Contains(const Box& box, const Int3& cell)
+{
+  return !Intersect(box, {cell, cell}).Empty();
+}
+
+/// True when each fine cell of the coarse one lies in some of the boxes: the definition, cell by cell.
+bool CoveredByDefinition(const Int3& coarse, const Int3& ratio, const std::vector<Box>& fine)
+{
+  for (int k = 0; k < ratio[2]; ++k) {
+    for (int j = 0; j < ratio[1]; ++j) {
+      for (int i = 0; i < ratio[0]; ++i) {
+        const Int3 cell{coarse[0] * ratio[0] + i, coarse[1] * ratio[1] + j, coarse[2] * ratio[2] + k};
+        if (std::none_of(fine.begin(), fine.end(), [&](const Box& box) { return Contains(box, cell); })) {
+          return false;
+        }
+      }
+    }
+  }
+  return true;
+}
+
+/// Flags of one patch against all boxes of the next level; all zero instead of empty.
+Flags FlagsByDefinition(const Box& patch, const Int3& ratio, const std::vector<Box>& fine)
+{
+  Flags flags;
+  for (int k = patch.Lower[2]; k <= patch.Upper[2]; ++k) {
+    for (int j = patch.Lower[1]; j <= patch.Upper[1]; ++j) {
+      for (int i = patch.Lower[0]; i <= patch.Upper[0]; ++i) {
+        flags.push_back(CoveredByDefinition({i, j, k}, ratio, fine) ? 1 : 0);
+      }
+    }
+  }
+  return flags;
+}
+
+std::vector<Box> ShownBoxesOf(const Catalog& catalog, int level, const std::vector<bool>& shown)
+{
+  std::vector<Box> boxes;
+  const Level& info = catalog.Levels[level];
+  for (int p = info.FirstPatch; p < info.FirstPatch + info.PatchCount; ++p) {
+    if (shown[p]) {
+      boxes.push_back(catalog.Patches[p].Cells);
+    }
+  }
+  return boxes;
+}
+
+void ExpectFlagsByDefinition(const Catalog& catalog, const std::vector<bool>& shown)
+{
+  const Nesting nesting(catalog, shown);
+  for (std::size_t p = 0; p < catalog.Patches.size(); ++p) {
+    const Patch& patch = catalog.Patches[p];
+    if (patch.Level + 1 == static_cast<int>(catalog.Levels.size())) {
+      EXPECT_TRUE(nesting.CoveredCells(p).empty());
+      continue;
+    }
+    const std::vector<Box> fine = ShownBoxesOf(catalog, patch.Level + 1, shown);
+    const Flags expected = FlagsByDefinition(patch.Cells, catalog.Levels[patch.Level + 1].Ratio, fine);
+    const bool any = std::count(expected.begin(), expected.end(), 1) > 0;
+    EXPECT_EQ(nesting.CoveredCells(p), any ? expected : Flags()) << "patch " << p;
+  }
+}
+
+void ExpectChildrenByDefinition(const Catalog& catalog, const std::vector<bool>& shown)
+{
+  const Nesting nesting(catalog, shown);
+  for (std::size_t p = 0; p < catalog.Patches.size(); ++p) {
+    std::vector<int> expected;
+    for (std::size_t q = 0; q < catalog.Patches.size(); ++q) {
+      const Patch& child = catalog.Patches[q];
+      if (child.Level == catalog.Patches[p].Level + 1 && shown[q] &&
+          !Intersect(Coarsen(child.Cells, catalog.Levels[child.Level].Ratio), catalog.Patches[p].Cells)
+               .Empty()) {
+        expected.push_back(static_cast<int>(q));
+      }
+    }
+    EXPECT_EQ(nesting.ChildrenOf(p), expected) << "patch " << p;
+  }
+}
+
+class RandomBoxes
+{
+public:
+  explicit RandomBoxes(int dimension) : Dimension(dimension) {}
+
+  int Between(int low, int high) { return std::uniform_int_distribution<int>(low, high)(this->Engine); }
+
+  Box Make(int low, int high, int widest)
+  {
+    Box box{{0, 0, 0}, {0, 0, 0}};
+    for (int axis = 0; axis < this->Dimension; ++axis) {
+      box.Lower[axis] = this->Between(low, high);
+      box.Upper[axis] = box.Lower[axis] + this->Between(0, widest - 1);
+    }
+    return box;
+  }
+
+  /// Boxes anywhere around 0, overlapping as chance has it.
+  std::vector<Box> MakeMany(int count, int low, int high, int widest)
+  {
+    std::vector<Box> boxes;
+    for (int i = 0; i < count; ++i) {
+      boxes.push_back(this->Make(low, high, widest));
+    }
+    return boxes;
+  }
+
+private:
+  int Dimension;
+  std::mt19937 Engine{12345};
+};
+
+struct RandomCase
+{
+  const char* Name;
+  int Dimension;
+  Int3 Ratio;
+  bool Aligned;  ///< edges of fine boxes lie on edges of coarse cells
+};
+
+Catalog MakeRandom(const RandomCase& wanted, RandomBoxes& random)
+{
+  Catalog catalog;
+  catalog.Dimension = wanted.Dimension;
+  AddLevel(catalog, random.MakeMany(6, -9, 3, 8));
+  for (int level = 1; level <= 2; ++level) {
+    std::vector<Box> boxes;
+    for (int i = 0; i < 12; ++i) {
+      boxes.push_back(wanted.Aligned ? Refine(random.Make(-8, 5, 6), wanted.Ratio) : random.Make(-20, 8, 12));
+    }
+    AddLevel(catalog, boxes, wanted.Ratio);
+  }
+  return catalog;
+}
+
+std::vector<bool> ShowTwoOfThree(const Catalog& catalog, RandomBoxes& random)
+{
+  std::vector<bool> shown;
+  for (std::size_t p = 0; p < catalog.Patches.size(); ++p) {
+    shown.push_back(random.Between(0, 2) > 0);
+  }
+  return shown;
+}
+
+class NestingOfRandomBoxes : public ::testing::TestWithParam<RandomCase>
+{
+};
+
+}  // namespace
+
+TEST_P(NestingOfRandomBoxes, AgreesWithTheDefinition)
+{
+  RandomBoxes random(GetParam().Dimension);
+  for (int round = 0; round < 10; ++round) {
+    const Catalog catalog = MakeRandom(GetParam(), random);
+    for (const std::vector<bool>& shown : {All(catalog), ShowTwoOfThree(catalog, random)}) {
+      ExpectFlagsByDefinition(catalog, shown);
+      ExpectChildrenByDefinition(catalog, shown);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, NestingOfRandomBoxes,
+    ::testing::Values(RandomCase{"Ratio2", 3, {2, 2, 2}, false}, RandomCase{"Ratio3", 3, {3, 3, 3}, false},
+        RandomCase{"Ratio4", 3, {4, 4, 4}, false}, RandomCase{"Ratio241", 3, {2, 4, 1}, false},
+        RandomCase{"Ratio1", 3, {1, 1, 1}, false}, RandomCase{"Flat2", 2, {2, 2, 1}, false},
+        RandomCase{"Flat42", 2, {4, 2, 1}, false}, RandomCase{"Flat8", 2, {8, 8, 1}, false},
+        RandomCase{"Aligned2", 3, {2, 2, 2}, true}, RandomCase{"Aligned5", 3, {5, 5, 5}, true},
+        RandomCase{"AlignedFlat16", 2, {16, 16, 1}, true}),
+    [](const auto& info) { return info.param.Name; });
+
+TEST(Nesting, NeverHidesACellWithAHoleEvenAtLargeRatios)
+{
+  RandomBoxes random(3);
+  const Int3 ratio{5, 5, 5};  // more fine cells in a coarse one than a mask has bits
+  for (int round = 0; round < 10; ++round) {
+    const Catalog catalog = MakeRandom({"", 3, ratio, false}, random);
+    const Nesting nesting(catalog, All(catalog));
+    for (int p = 0; p < catalog.Levels[0].PatchCount; ++p) {
+      const Flags flags = nesting.CoveredCells(p);
+      const Flags truth =
+          FlagsByDefinition(catalog.Patches[p].Cells, ratio, ShownBoxesOf(catalog, 1, All(catalog)));
+      for (std::size_t i = 0; i < flags.size(); ++i) {
+        EXPECT_LE(flags[i], truth[i]) << "patch " << p << ", cell " << i;
+      }
+    }
+  }
+}
+
+TEST(Nesting, CoversACellThatTwoChildrenShare)
+{
+  Catalog catalog;
+  AddLevel(catalog, {{{0, 0, 0}, {2, 0, 0}}});
+  AddLevel(catalog, {{{0, 0, 0}, {2, 1, 1}}, {{3, 0, 0}, {3, 1, 1}}}, {2, 2, 2});
+  EXPECT_EQ(Nesting(catalog, All(catalog)).CoveredCells(0), (Flags{1, 1, 0}));
+  EXPECT_EQ(Nesting(catalog, {true, true, false}).CoveredCells(0), (Flags{1, 0, 0}));
+}
+
+TEST(Nesting, HidesNothingUnderPatchesThatAreNotShown)
+{
+  Catalog catalog;
+  AddLevel(catalog, {{{0, 0, 0}, {3, 3, 3}}});
+  AddLevel(catalog, {{{0, 0, 0}, {7, 7, 7}}}, {2, 2, 2});
+  EXPECT_EQ(Nesting(catalog, {true, true}).CoveredCells(0), Flags(64, 1));
+  EXPECT_TRUE(Nesting(catalog, {true, false}).CoveredCells(0).empty());
+  EXPECT_TRUE(Nesting(catalog, {true, false}).ChildrenOf(0).empty());
+}
+
+TEST(Nesting, LooksAtTheNextLevelOnly)
+{
+  Catalog catalog;
+  AddLevel(catalog, {{{0, 0, 0}, {3, 3, 3}}});
+  AddLevel(catalog, {{{90, 90, 90}, {91, 91, 91}}}, {2, 2, 2});
+  AddLevel(catalog, {{{0, 0, 0}, {15, 15, 15}}}, {2, 2, 2});
+  EXPECT_TRUE(Nesting(catalog, All(catalog)).ChildrenOf(0).empty());
+}
+
+TEST(Nesting, TakesLevelsWithoutPatches)
+{
+  Catalog catalog;
+  AddLevel(catalog, {{{0, 0, 0}, {3, 3, 3}}});
+  AddLevel(catalog, {}, {2, 2, 2});
+  EXPECT_TRUE(Nesting(catalog, All(catalog)).CoveredCells(0).empty());
+}
+
+TEST(Nesting, WorksAtTheEndsOfTheIndexRange)
+{
+  const int far = 1 << 30;
+  Catalog catalog;
+  AddLevel(catalog, {{{-far, 0, 0}, {-far + 3, 0, 0}}, {{far / 2 - 2, 0, 0}, {far / 2 - 1, 0, 0}}});
+  AddLevel(catalog, {{{far - 4, 0, 0}, {far - 1, 1, 0}}, {{-far, 0, 0}, {-far + 1, 1, 0}}}, {2, 2, 1});
+  const Nesting nesting(catalog, All(catalog));
+  EXPECT_EQ(nesting.CoveredCells(1), (Flags{1, 1}));
+  EXPECT_TRUE(nesting.CoveredCells(0).empty());
+}
+
+namespace {
+
+/// Two blocks that share the index space, both refined by one patch each; boxes overlap across blocks.
+Catalog TwoBlocks()
+{
+  Catalog catalog;
+  catalog.Grid = GridKind::Curvilinear;
+  AddLevel(catalog, {{{0, 0, 0}, {3, 0, 0}}, {{0, 0, 0}, {3, 0, 0}}});
+  AddLevel(catalog, {{{0, 0, 0}, {3, 1, 1}}, {{4, 0, 0}, {7, 1, 1}}}, {2, 2, 2});
+  catalog.ChildBegin = {0, 1, 2, 2, 2};
+  catalog.Children = {2, 3};
+  return catalog;
+}
+
+}  // namespace
+
+TEST(NestingOfCurvilinearGrids, BelievesTheChildTable)
+{
+  const Catalog catalog = TwoBlocks();
+  const Nesting nesting(catalog, All(catalog));
+  EXPECT_EQ(nesting.ChildrenOf(0), std::vector<int>{2});
+  EXPECT_EQ(nesting.ChildrenOf(1), std::vector<int>{3});
+  EXPECT_EQ(nesting.CoveredCells(0), (Flags{1, 1, 0, 0}));
+  EXPECT_EQ(nesting.CoveredCells(1), (Flags{0, 0, 1, 1}));
+}
+
+TEST(NestingOfCurvilinearGrids, HidesNothingWithoutAChildTable)
+{
+  Catalog catalog = TwoBlocks();
+  catalog.ChildBegin.clear();
+  catalog.Children.clear();
+  EXPECT_TRUE(Nesting(catalog, All(catalog)).ChildrenOf(0).empty());
+  EXPECT_TRUE(Nesting(catalog, All(catalog)).CoveredCells(0).empty());
+}
+
+TEST(NestingOfCurvilinearGrids, LeavesOutChildrenThatAreNotShown)
+{
+  const Catalog catalog = TwoBlocks();
+  EXPECT_TRUE(Nesting(catalog, {true, true, false, true}).CoveredCells(0).empty());
+}
+
+#ifndef PATCHIO_SANITIZED
+namespace {
+
+std::size_t BytesInUse()
+{
+  const struct mallinfo2 info = ::mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+/// Memory that a Nesting of one level takes, for each patch.
+double BytesAPatch(const std::vector<Box>& boxes)
+{
+  Catalog catalog;
+  AddLevel(catalog, boxes);
+  const std::vector<bool> shown = All(catalog);
+  const std::size_t before = BytesInUse();
+  const Nesting nesting(catalog, shown);
+  return double(BytesInUse() - before) / boxes.size();
+}
+
+std::vector<Box> Diagonal(int count)
+{
+  std::vector<Box> boxes;
+  for (int i = 0; i < count; ++i) {
+    boxes.push_back({{i * 8, i * 8, i * 8}, {i * 8 + 7, i * 8 + 7, i * 8 + 7}});
+  }
+  return boxes;
+}
+
+std::vector<Box> Sticks(int count)
+{
+  std::vector<Box> boxes;
+  for (int i = 0; i < count; ++i) {
+    boxes.push_back({{0, i, 0}, {9999, i, 0}});
+  }
+  return boxes;
+}
+
+}  // namespace
+
+// Bins and their members are nearly all that it keeps, and what it fills is what it works on.
+TEST(Nesting, KeepsBinsInProportionToPatches)
+{
+  for (const auto& make : {Diagonal, Sticks}) {
+    EXPECT_LT(BytesAPatch(make(100'000)), 2 * BytesAPatch(make(1000)) + 16);
+    EXPECT_LT(BytesAPatch(make(100'000)), 200);
+    EXPECT_GT(BytesAPatch(make(100'000)), 4) << "the measurement sees nothing";
+  }
+}
+#endif
+
+}  // namespace patchio

@@ -1,0 +1,202 @@
+#include "Plan/Partition.h"
+
+#include "TestTools.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <random>
+
+namespace patchio {
+namespace {
+
+using Weights = std::vector<std::int64_t>;
+
+/// nx x ny x nz patches of 8^3 cells; axis 0 fastest.
+Catalog Grid(int nx, int ny, int nz)
+{
+  std::vector<Box> boxes;
+  for (int k = 0; k < nz; ++k) {
+    for (int j = 0; j < ny; ++j) {
+      for (int i = 0; i < nx; ++i) {
+        boxes.push_back({{8 * i, 8 * j, 8 * k}, {8 * i + 7, 8 * j + 7, 8 * k + 7}});
+      }
+    }
+  }
+  Catalog catalog;
+  testing::AddLevel(catalog, boxes);
+  return catalog;
+}
+
+std::vector<int> AllPatches(const Catalog& catalog)
+{
+  std::vector<int> patches(catalog.Patches.size());
+  std::iota(patches.begin(), patches.end(), 0);
+  return patches;
+}
+
+Weights LoadOf(const std::vector<int>& parts, const Weights& weights, int count)
+{
+  Weights load(count, 0);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    load.at(parts[i]) += weights[i];
+  }
+  return load;
+}
+
+std::int64_t Spread(const Weights& load)
+{
+  return *std::max_element(load.begin(), load.end()) - *std::min_element(load.begin(), load.end());
+}
+
+Weights RandomWeights(std::size_t count)
+{
+  std::mt19937 engine(7);
+  Weights weights;
+  for (std::size_t i = 0; i < count; ++i) {
+    weights.push_back(std::uniform_int_distribution<int>(1, 5000)(engine));
+  }
+  return weights;
+}
+
+/// Sum over the parts of the volumes of their bounding boxes.
+double BoundingVolume(const Catalog& catalog, const std::vector<int>& parts, int count)
+{
+  std::vector<Box> bounds(count, Box{{1 << 20, 1 << 20, 1 << 20}, {-1, -1, -1}});
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    for (int axis = 0; axis < 3; ++axis) {
+      Box& box = bounds[parts[p]];
+      box.Lower[axis] = std::min(box.Lower[axis], catalog.Patches[p].Cells.Lower[axis]);
+      box.Upper[axis] = std::max(box.Upper[axis], catalog.Patches[p].Cells.Upper[axis]);
+    }
+  }
+  return std::accumulate(
+      bounds.begin(), bounds.end(), 0.0, [](double sum, const Box& box) { return sum + box.Cells(); });
+}
+
+}  // namespace
+
+TEST(Partition, GivesEveryPatchOnePartInRange)
+{
+  const Catalog catalog = Grid(5, 7, 3);
+  for (int parts = 1; parts <= 120; ++parts) {
+    const std::vector<int> result =
+        PartitionPatches(catalog, AllPatches(catalog), RandomWeights(catalog.Patches.size()), parts);
+    ASSERT_EQ(result.size(), catalog.Patches.size());
+    for (const int part : result) {
+      EXPECT_TRUE(part >= 0 && part < parts) << part << " of " << parts;
+    }
+  }
+}
+
+TEST(Partition, OfEqualWeightsDiffersByOnePatchAtMost)
+{
+  const Catalog catalog = Grid(5, 7, 3);
+  const Weights ones(catalog.Patches.size(), 1);
+  for (const std::int64_t weight : {std::int64_t(1), std::int64_t(2048), std::int64_t(3'000'000'000)}) {
+    const Weights weights(catalog.Patches.size(), weight);
+    for (int parts = 1; parts <= 120; ++parts) {
+      const auto result = PartitionPatches(catalog, AllPatches(catalog), weights, parts);
+      EXPECT_LE(Spread(LoadOf(result, ones, parts)), 1) << parts << " parts";
+    }
+  }
+}
+
+TEST(Partition, ExceedsTheMeanByTheHeaviestPatchAtMost)
+{
+  const Catalog catalog = Grid(6, 6, 6);
+  const Weights weights = RandomWeights(catalog.Patches.size());
+  const auto total = std::accumulate(weights.begin(), weights.end(), std::int64_t(0));
+  const auto heaviest = *std::max_element(weights.begin(), weights.end());
+  for (int parts = 1; parts <= 64; ++parts) {
+    for (const std::int64_t load :
+        LoadOf(PartitionPatches(catalog, AllPatches(catalog), weights, parts), weights, parts)) {
+      EXPECT_LE(load, total / parts + 1 + heaviest) << parts << " parts";
+    }
+  }
+}
+
+TEST(Partition, SpreadsPatchesWithoutWeight)
+{
+  const Catalog catalog = Grid(4, 4, 1);
+  const Weights ones(16, 1);
+  const auto result = PartitionPatches(catalog, AllPatches(catalog), Weights(16, 0), 4);
+  EXPECT_EQ(LoadOf(result, ones, 4), Weights(4, 4));
+}
+
+TEST(Partition, GivesNoPartTwoPatchesWhenThereAreMorePartsThanPatches)
+{
+  const Catalog catalog = Grid(3, 1, 1);
+  const auto result = PartitionPatches(catalog, AllPatches(catalog), Weights(3, 10), 8);
+  const Weights load = LoadOf(result, Weights(3, 1), 8);
+  EXPECT_EQ(*std::max_element(load.begin(), load.end()), 1);
+}
+
+TEST(Partition, OfNothingIsEmpty)
+{
+  EXPECT_TRUE(PartitionPatches(Grid(2, 2, 2), {}, {}, 3).empty());
+}
+
+TEST(Partition, DoesNotDependOnTheOrderOfThePatches)
+{
+  const Catalog catalog = Grid(6, 5, 4);
+  std::vector<int> patches = AllPatches(catalog);
+  const Weights byNumber = RandomWeights(patches.size());
+  const auto result = PartitionPatches(catalog, patches, byNumber, 7);
+  std::shuffle(patches.begin(), patches.end(), std::mt19937(3));
+  Weights weights;
+  for (const int p : patches) {
+    weights.push_back(byNumber[p]);
+  }
+  const auto shuffled = PartitionPatches(catalog, patches, weights, 7);
+  for (std::size_t i = 0; i < patches.size(); ++i) {
+    EXPECT_EQ(shuffled[i], result[patches[i]]) << "patch " << patches[i];
+  }
+}
+
+TEST(Partition, BalancesASelectionOfThePatches)
+{
+  const Catalog catalog = Grid(8, 8, 1);
+  const auto result = PartitionPatches(catalog, {63, 2, 40, 7, 11, 30}, Weights(6, 5), 3);
+  EXPECT_EQ(LoadOf(result, Weights(6, 1), 3), Weights(3, 2));
+}
+
+TEST(Partition, KeepsPartsCompact)
+{
+  const Catalog catalog = Grid(16, 16, 4);
+  const std::vector<int> patches = AllPatches(catalog);
+  for (const int parts : {4, 8, 13, 32}) {
+    const auto result = PartitionPatches(catalog, patches, Weights(patches.size(), 1), parts);
+    std::vector<int> random(patches.size());
+    std::transform(patches.begin(), patches.end(), random.begin(), [parts](int p) { return p % parts; });
+    std::shuffle(random.begin(), random.end(), std::mt19937(5));
+    EXPECT_LT(BoundingVolume(catalog, result, parts), 0.5 * BoundingVolume(catalog, random, parts)) << parts;
+  }
+}
+
+TEST(Partition, PutsAFinePatchBesideTheCoarseOneBelowIt)
+{
+  Catalog catalog = Grid(8, 1, 1);
+  std::vector<Box> fine;
+  for (const Patch& patch : catalog.Patches) {
+    fine.push_back(Refine(patch.Cells, {4, 4, 4}));
+  }
+  testing::AddLevel(catalog, fine, {4, 4, 4});
+  const auto result = PartitionPatches(catalog, AllPatches(catalog), Weights(16, 1), 4);
+  for (int p = 0; p < 8; ++p) {
+    EXPECT_EQ(result[p], result[8 + p]) << "patch " << p;
+    EXPECT_EQ(result[p], p / 2);
+  }
+}
+
+TEST(Partition, TakesAbsurdlyManyLevels)
+{
+  Catalog catalog;
+  for (int level = 0; level < 400; ++level) {
+    testing::AddLevel(catalog, {{{0, 0, 0}, {1, 1, 1}}, {{2, 0, 0}, {3, 1, 1}}}, {1000, 1000, 1000});
+  }
+  const auto result = PartitionPatches(catalog, {600, 601, 798, 799}, Weights(4, 1), 2);
+  EXPECT_EQ(LoadOf(result, Weights(4, 1), 2), Weights(2, 2));
+}
+
+}  // namespace patchio

@@ -1,0 +1,215 @@
+#include "Read/PatchLoader.h"
+
+#include "Formats/SAMRAI/SamraiFormat.h"
+#include "SamraiDraft.h"
+#include "TestTools.h"
+
+namespace patchio {
+namespace {
+
+using testing::DraftValue;
+using ::testing::HasSubstr;
+
+class PatchLoader : public ::testing::Test
+{
+protected:
+  PatchLoader() { this->Data.Path = testing::WriteDump(this->Folder.Path(), this->Data); }
+
+  LoadResult Load(const LoadRequest& request, const ProgressCallback& progress = {}) const
+  {
+    return LoadPatches(this->Format, this->Data, request, progress);
+  }
+
+  /// All patches, all variables as stored.
+  LoadRequest Everything(int threads) const
+  {
+    LoadRequest request;
+    request.Patches = {0, 1, 2};
+    request.Threads = threads;
+    for (int v = 0; v < 4; ++v) {
+      request.Variables.push_back(RequestAsStored(this->Data, v));
+    }
+    return request;
+  }
+
+  static std::vector<float> ValuesOf(const LoadedArray& array)
+  {
+    const auto* begin = static_cast<const float*>(array.Values.get());
+    return std::vector<float>(begin, begin + array.Tuples * array.Components);
+  }
+
+  /// Components interleaved, as stored.
+  std::vector<float> Expected(int patch, int variable) const
+  {
+    std::vector<float> values;
+    for (std::int64_t i = 0; i < this->Data.StoredTuples(variable, patch); ++i) {
+      for (int c = 0; c < this->Data.Variables[variable].Components; ++c) {
+        values.push_back(DraftValue(patch, variable, c, i));
+      }
+    }
+    return values;
+  }
+
+  void BreakSecondCluster() const { testing::WriteText(testing::ClusterPath(this->Data.Path, 1), "broken"); }
+
+  testing::TempFolder Folder;
+  Catalog Data = testing::SmallCatalog();
+  samrai::SamraiFormat Format;
+};
+
+}  // namespace
+
+TEST_F(PatchLoader, ReadsEverythingWithAnyNumberOfThreads)
+{
+  for (const int threads : {1, 2, 16}) {
+    LoadResult result = this->Load(this->Everything(threads));
+    EXPECT_TRUE(result.Faults.empty());
+    EXPECT_FALSE(result.Cancelled);
+    ASSERT_EQ(result.Arrays.size(), 12u);
+    for (int p = 0; p < 3; ++p) {
+      for (int v = 0; v < 4; ++v) {
+        const bool absent = v == 3 && p < 2;
+        const LoadedArray& array = result.At(p, v);
+        ASSERT_EQ(array.Status, absent ? ArrayStatus::Absent : ArrayStatus::Read);
+        EXPECT_EQ(bool(array.Values), !absent);
+        if (!absent) {
+          EXPECT_EQ(this->ValuesOf(array), this->Expected(p, v)) << "variable " << v << " on patch " << p;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(PatchLoader, ReportsWhatItDid)
+{
+  const IoReport report = this->Load(this->Everything(2)).Report;
+  std::uint64_t bytes = 0;
+  for (int p = 0; p < 3; ++p) {
+    for (int v = 0; v < (p == 2 ? 4 : 3); ++v) {
+      bytes += 4 * this->Expected(p, v).size();
+    }
+  }
+  EXPECT_EQ(report.Patches, 3u);
+  EXPECT_EQ(report.Tasks, 10u);
+  EXPECT_EQ(report.Requests, 13u) << "one a component";
+  EXPECT_EQ(report.Bytes, bytes);
+  EXPECT_EQ(report.ThreadsMin, 2);
+  EXPECT_EQ(report.ThreadsMax, 2);
+  EXPECT_GE(report.PeakInFlight, 1);
+  EXPECT_LE(report.PeakInFlight, 2);
+}
+
+TEST_F(PatchLoader, DeliversTheFormThatIsWanted)
+{
+  LoadRequest request;
+  request.Patches = {2};
+  request.Variables = {{1, 3, {0, 1}, {0, 0, 0}}, {2, 1, {0}, {0, 0, 0}}};
+  LoadResult result = this->Load(request);
+  ASSERT_TRUE(result.Faults.empty());
+  const std::vector<float> velocity = this->ValuesOf(result.At(0, 0));
+  ASSERT_EQ(velocity.size(), 25u * 3);
+  EXPECT_EQ(velocity[3 * 7 + 0], DraftValue(2, 1, 0, 7));
+  EXPECT_EQ(velocity[3 * 7 + 1], DraftValue(2, 1, 1, 7));
+  EXPECT_EQ(velocity[3 * 7 + 2], 0);
+  const std::vector<float> pressure = this->ValuesOf(result.At(0, 1));
+  ASSERT_EQ(pressure.size(), 16u) << "without its ghosts";
+  EXPECT_EQ(pressure[0], DraftValue(2, 2, 0, 1));
+  EXPECT_EQ(pressure[4], DraftValue(2, 2, 0, 7));
+}
+
+TEST_F(PatchLoader, ReadsWhatIsSoundBesideWhatIsBroken)
+{
+  this->BreakSecondCluster();
+  LoadResult result = this->Load(this->Everything(4));
+  EXPECT_EQ(this->ValuesOf(result.At(0, 1)), this->Expected(0, 1));
+  EXPECT_EQ(result.At(1, 0).Status, ArrayStatus::Failed);
+  EXPECT_FALSE(result.At(1, 0).Values);
+  ASSERT_EQ(result.Faults.size(), 7u);
+  EXPECT_EQ(result.Faults[0].Patch, 1);
+  EXPECT_EQ(result.Faults[0].Variable, 0);
+  EXPECT_THAT(result.Faults[0].Message, HasSubstr("processor_cluster.00001.samrai"));
+}
+
+TEST_F(PatchLoader, ReadsNothingAfterAFaultWhenToldToStop)
+{
+  this->BreakSecondCluster();
+  LoadRequest request = this->Everything(4);
+  request.StopAtFault = true;
+  LoadResult result = this->Load(request);
+  EXPECT_FALSE(result.Faults.empty());
+  EXPECT_EQ(result.Report.Requests, 0u);
+  EXPECT_EQ(result.At(0, 0).Status, ArrayStatus::NotRead);
+}
+
+namespace {
+
+/// Locates well, but names a file that is gone when it is read.
+class VanishingFormat : public samrai::SamraiFormat
+{
+public:
+  LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests) const override
+  {
+    LocationTable table = SamraiFormat::Locate(catalog, requests);
+    table.Files[0] += ".gone";
+    return table;
+  }
+};
+
+}  // namespace
+
+TEST_F(PatchLoader, CollectsFaultsThatHappenWhileReading)
+{
+  LoadResult result = LoadPatches(VanishingFormat(), this->Data, this->Everything(3));
+  EXPECT_EQ(result.Faults.size(), 3u) << "the variables of patch 0";
+  EXPECT_EQ(result.At(0, 0).Status, ArrayStatus::Failed);
+  EXPECT_FALSE(result.At(0, 0).Values);
+  EXPECT_THAT(result.Faults[0].Message, HasSubstr(".gone"));
+  EXPECT_EQ(this->ValuesOf(result.At(2, 3)), this->Expected(2, 3));
+}
+
+TEST_F(PatchLoader, StopsAtAFaultWhileReading)
+{
+  LoadRequest request = this->Everything(1);
+  request.StopAtFault = true;
+  LoadResult result = LoadPatches(VanishingFormat(), this->Data, request);
+  EXPECT_EQ(result.Faults.size(), 1u);
+  EXPECT_EQ(result.Report.Requests, 0u);
+  EXPECT_EQ(result.Report.Tasks, 1u) << "tasks that were skipped are not tasks carried out";
+  EXPECT_EQ(result.At(2, 3).Status, ArrayStatus::NotRead);
+}
+
+TEST_F(PatchLoader, LeavesArraysUnreadWhenCancelled)
+{
+  LoadResult result = this->Load(this->Everything(1), [](double fraction) { return fraction < 0.25; });
+  EXPECT_TRUE(result.Cancelled);
+  EXPECT_EQ(result.Report.Tasks, 3u);
+  const auto count = [&](ArrayStatus status) {
+    return std::count_if(result.Arrays.begin(), result.Arrays.end(),
+        [status](const LoadedArray& array) { return array.Status == status; });
+  };
+  EXPECT_EQ(count(ArrayStatus::Read), 3);
+  EXPECT_EQ(count(ArrayStatus::NotRead), 7);
+  EXPECT_EQ(count(ArrayStatus::Absent), 2);
+}
+
+TEST_F(PatchLoader, HasNothingToDoWithoutPatchesOrVariables)
+{
+  LoadRequest request = this->Everything(4);
+  request.Patches.clear();
+  EXPECT_TRUE(this->Load(request).Arrays.empty());
+  request = this->Everything(4);
+  request.Variables.clear();
+  EXPECT_TRUE(this->Load(request).Arrays.empty());
+}
+
+TEST_F(PatchLoader, KeepsArraysAliveByThemselves)
+{
+  Slice kept;
+  {
+    LoadResult result = this->Load(this->Everything(2));
+    kept = std::move(result.At(0, 0).Values);
+  }
+  EXPECT_EQ(static_cast<const float*>(kept.get())[5], DraftValue(0, 0, 0, 5));
+}
+
+}  // namespace patchio

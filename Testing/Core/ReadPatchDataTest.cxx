@@ -1,0 +1,175 @@
+#include "Read/ReadPatchData.h"
+
+#include "Formats/SAMRAI/SamraiWriter.h"
+#include "SamraiDraft.h"
+#include "Support/Memory.h"
+#include "TestTools.h"
+
+namespace patchio {
+namespace {
+
+using testing::DraftValue;
+using ::testing::HasSubstr;
+
+class ReadPatchDataOf : public ::testing::Test
+{
+protected:
+  ReadPatchDataResult Read(
+      const std::vector<int>& patches, const std::vector<const char*>& names, int threads = 2) const
+  {
+    return ReadPatchData(this->Summary, patches.data(), static_cast<int>(patches.size()), names.data(),
+        static_cast<int>(names.size()), threads);
+  }
+
+  static std::vector<float> ValuesOf(const VariableData& variable)
+  {
+    std::vector<float> values(variable.Bytes / sizeof(float));
+    std::memcpy(values.data(), variable.Data.get(), variable.Bytes);
+    return values;
+  }
+
+  testing::TempFolder Folder;
+  Catalog Data = testing::SmallCatalog();
+  std::string Summary = testing::WriteDump(this->Folder.Path(), this->Data);
+};
+
+}  // namespace
+
+TEST_F(ReadPatchDataOf, GivesPatchesAndVariablesInTheOrderAsked)
+{
+  const ReadPatchDataResult result = this->Read({2, 0}, {"velocity", "density"});
+  EXPECT_EQ(result.Error, ReadError::None) << result.Message;
+  EXPECT_TRUE(result.Message.empty());
+  ASSERT_EQ(result.Patches.size(), 2u);
+  EXPECT_EQ(result.Patches[0].Id, 2);
+  EXPECT_EQ(result.Patches[1].Id, 0);
+  const VariableData& velocity = result.Patches[0].Variables.at(0);
+  EXPECT_EQ(velocity.Name, "velocity");
+  EXPECT_EQ(velocity.Type, ElementType::Float32);
+  EXPECT_EQ(velocity.Components, 2);
+  EXPECT_EQ(velocity.Tuples, 25);
+  EXPECT_EQ(velocity.Bytes, 200u);
+  EXPECT_EQ(this->ValuesOf(velocity)[9], DraftValue(2, 1, 1, 4));
+  EXPECT_EQ(this->ValuesOf(result.Patches[1].Variables.at(1))[3], DraftValue(0, 0, 0, 3));
+}
+
+TEST_F(ReadPatchDataOf, GivesAllVariablesWithoutNames)
+{
+  const int patch = 1;
+  const ReadPatchDataResult result = ReadPatchData(this->Summary, &patch, 1, nullptr, 0, 1);
+  ASSERT_EQ(result.Error, ReadError::None) << result.Message;
+  ASSERT_EQ(result.Patches.at(0).Variables.size(), 4u);
+  EXPECT_EQ(result.Patches[0].Variables[2].Name, "pressure");
+  EXPECT_EQ(result.Patches[0].Variables[2].Tuples, 15) << "with the ghosts that are stored";
+}
+
+TEST_F(ReadPatchDataOf, MarksAbsentVariables)
+{
+  const ReadPatchDataResult result = this->Read({0, 2}, {"fine only"});
+  EXPECT_EQ(result.Error, ReadError::None);
+  EXPECT_TRUE(result.Patches.at(0).Variables.at(0).Absent);
+  EXPECT_FALSE(result.Patches.at(0).Variables.at(0).Data);
+  EXPECT_EQ(result.Patches.at(0).Variables.at(0).Bytes, 0u);
+  EXPECT_FALSE(result.Patches.at(1).Variables.at(0).Absent);
+}
+
+TEST_F(ReadPatchDataOf, TakesAThreadNumberBelowOneAsOne)
+{
+  EXPECT_EQ(this->Read({0}, {"density"}, 0).Error, ReadError::None);
+  EXPECT_EQ(this->Read({0}, {"density"}, -5).Report.ThreadsMax, 1);
+}
+
+TEST_F(ReadPatchDataOf, KnowsNoOtherVariables)
+{
+  const ReadPatchDataResult result = this->Read({0}, {"density", "colour"});
+  EXPECT_EQ(result.Error, ReadError::UnknownVariable);
+  EXPECT_THAT(result.Message, HasSubstr("there is no variable 'colour'"));
+  EXPECT_TRUE(result.Patches.empty());
+}
+
+TEST_F(ReadPatchDataOf, KnowsNoOtherPatches)
+{
+  for (const int patch : {-1, 3, std::numeric_limits<int>::max()}) {
+    const ReadPatchDataResult result = this->Read({0, patch}, {"density"});
+    EXPECT_EQ(result.Error, ReadError::UnknownPatch);
+    EXPECT_THAT(result.Message, HasSubstr("there is no patch " + std::to_string(patch)));
+    EXPECT_THAT(result.Message, HasSubstr("0 to 2"));
+    EXPECT_TRUE(result.Patches.empty());
+  }
+}
+
+TEST_F(ReadPatchDataOf, SaysWhenTheSummaryIsMissingOrBroken)
+{
+  testing::WriteText(this->Summary, "broken");
+  EXPECT_EQ(this->Read({0}, {"density"}).Error, ReadError::BadSummary);
+  EXPECT_THAT(this->Read({0}, {"density"}).Message, HasSubstr("not HDF5"));
+  this->Summary = this->Folder / "nothing.here";
+  EXPECT_EQ(this->Read({0}, {"density"}).Error, ReadError::BadSummary);
+  EXPECT_THAT(this->Read({0}, {"density"}).Message, HasSubstr("No such file"));
+}
+
+TEST_F(ReadPatchDataOf, GivesWhatIsSoundBesideBadData)
+{
+  std::filesystem::remove(testing::ClusterPath(this->Summary, 1));
+  const ReadPatchDataResult result = this->Read({0, 1}, {"density"});
+  EXPECT_EQ(result.Error, ReadError::BadData);
+  EXPECT_THAT(result.Message, HasSubstr("1 of 2 arrays could not be read; the first: "));
+  EXPECT_THAT(result.Message, HasSubstr("processor_cluster.00001.samrai"));
+  EXPECT_EQ(result.Patches.at(0).Variables.at(0).Error, ReadError::None);
+  EXPECT_EQ(this->ValuesOf(result.Patches[0].Variables[0])[11], DraftValue(0, 0, 0, 11));
+  EXPECT_EQ(result.Patches.at(1).Variables.at(0).Error, ReadError::BadData);
+  EXPECT_FALSE(result.Patches.at(1).Variables.at(0).Data);
+}
+
+TEST_F(ReadPatchDataOf, SaysWhenMemoryDoesNotSuffice)
+{
+  if (AvailableMemory() > 2'000'000'000'000) {
+    GTEST_SKIP() << "this machine has enough";
+  }
+  // A patch that is all of one material needs no bytes in a file, but very many in memory.
+  testing::Hdf5Draft draft = testing::DraftSummary(this->Data);
+  draft["/extents/patch_extents"] =
+      testing::Records(std::vector<testing::PatchExtentsDraft>{{{0, 0, 0}, {800'000, 800'000, 0}, {}, {}},
+          {{4, 0, 0}, {6, 2, 0}, {}, {}}, {{2, 2, 0}, {5, 5, 0}, {}, {}}});
+  draft["/materials/material_names"] = testing::Texts({"iron"});
+  draft["/materials/material_number_ghosts"] = testing::Ints({0, 0, 0});
+  draft["/extents/materials/iron/iron-Fractions"] =
+      testing::Records(std::vector<testing::MinMaxDraft>(3, testing::MinMaxDraft{1, 1, 1, 0, 0}));
+  testing::WriteHdf5(this->Summary, draft);
+  const ReadPatchDataResult result = this->Read({0}, {"iron fraction"});
+  EXPECT_EQ(result.Error, ReadError::OutOfMemory);
+  EXPECT_THAT(result.Message, HasSubstr("2560.0 GB of memory"));
+  EXPECT_EQ(this->Read({1}, {"iron fraction"}).Error, ReadError::None);
+}
+
+TEST_F(ReadPatchDataOf, ReadsWhatTheWriterWrites)
+{
+  Catalog catalog = this->Data;
+  catalog.Step = 12;
+  for (Patch& patch : catalog.Patches) {
+    patch.Writer = patch.File = 0;
+  }
+  catalog.Variables[2].Ghosts = {0, 0, 0};
+  const auto comm = MakeSelfCommunicator();
+  samrai::SamraiWriter writer(*comm, this->Folder / "written");
+  writer.Write(catalog, [](int patch, int variable, int component, std::vector<double>& values) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] = DraftValue(patch, variable, component, i);
+    }
+  });
+  this->Summary = this->Folder / "written/visit_dump.00012/summary.samrai";
+  const ReadPatchDataResult result = this->Read({0, 1, 2}, {"density", "velocity", "pressure"});
+  ASSERT_EQ(result.Error, ReadError::None) << result.Message;
+  for (int p = 0; p < 3; ++p) {
+    for (int v = 0; v < 3; ++v) {
+      const VariableData& variable = result.Patches[p].Variables[v];
+      ASSERT_EQ(variable.Tuples, catalog.StoredTuples(v, p));
+      const std::vector<float> values = this->ValuesOf(variable);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        EXPECT_EQ(values[i], DraftValue(p, v, i % variable.Components, i / variable.Components));
+      }
+    }
+  }
+}
+
+}  // namespace patchio

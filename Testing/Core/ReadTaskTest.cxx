@@ -1,0 +1,297 @@
+#include "Exec/ReadTask.h"
+
+#include "Source/FakeSource.h"
+#include "TestTools.h"
+
+namespace patchio {
+namespace {
+
+using testing::BytesOf;
+using ::testing::HasSubstr;
+using testing::MessageOf;
+using Floats = std::vector<float>;
+
+template <typename T>
+std::vector<T> Swapped(std::vector<T> values)
+{
+  SwapByteOrder(values.data(), values.size(), sizeof(T));
+  return values;
+}
+
+/// A few files in memory and one task on them.
+class ReadTask : public ::testing::Test
+{
+protected:
+  /// Puts values into a new file, after some bytes that belong to nobody.
+  template <typename T>
+  void Store(const std::vector<T>& values, ElementType type, bool otherOrder = false)
+  {
+    std::vector<std::byte> file(this->Lead, std::byte{0x55});
+    const std::vector<std::byte> bytes = BytesOf(otherOrder ? Swapped(values) : values);
+    file.insert(file.end(), bytes.begin(), bytes.end());
+    Extent extent;
+    extent.File = static_cast<int>(this->Files.size());
+    extent.Offset = this->Lead;
+    extent.Bytes = bytes.size();
+    extent.Type = type;
+    extent.BigEndian = HostIsLittleEndian() == otherOrder;
+    this->Table.Extents.push_back(extent);
+    this->Table.Files.push_back("file " + std::to_string(this->Files.size()));
+    this->Files.push_back(file);
+    ++this->Place.ExtentCount;
+  }
+
+  template <typename T>
+  std::vector<T> Run()
+  {
+    FakeSource source(this->Files, this->Behaviour);
+    Lane lane(source, this->Meter);
+    std::vector<T> output(this->Shape.OutputTuples() * this->Shape.OutputComponents, T(-77));
+    ExecuteReadTask(lane, this->Table, this->Place, {output.data(), this->Shape, &this->Slots});
+    return output;
+  }
+
+  std::size_t Lead = 12;
+  std::vector<std::vector<std::byte>> Files;
+  FakeBehaviour Behaviour;
+  ReadMeter Meter;
+  LocationTable Table;
+  Location Place{Encoding::Raw, 0, 0, 0, 0};
+  ArrayShape Shape;
+  std::vector<int> Slots{0, 1, 2};
+};
+
+}  // namespace
+
+TEST_F(ReadTask, FetchesOneComponentInOneRequest)
+{
+  this->Shape.Interior = {3, 2, 1};
+  this->Store(Floats{1, 2, 3, 4, 5, 6}, ElementType::Float32);
+  EXPECT_EQ(this->Run<float>(), (Floats{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(this->Meter.Requests(), 1u);
+  EXPECT_EQ(this->Meter.Bytes(), 24u);
+}
+
+TEST_F(ReadTask, TurnsTheOtherByteOrder)
+{
+  this->Shape.Interior = {2, 1, 1};
+  this->Store(Floats{1.5f, -2}, ElementType::Float32, true);
+  EXPECT_EQ(this->Run<float>(), (Floats{1.5f, -2}));
+}
+
+TEST_F(ReadTask, TurnsTheOtherByteOrderOfDoubles)
+{
+  this->Shape.Interior = {2, 1, 1};
+  this->Store(std::vector<double>{1e-300, 3}, ElementType::Float64, true);
+  EXPECT_EQ(this->Run<double>(), (std::vector<double>{1e-300, 3}));
+}
+
+TEST_F(ReadTask, InterleavesComponentsFromSeveralFiles)
+{
+  this->Shape.Interior = {2, 1, 1};
+  this->Shape.OutputComponents = 3;
+  this->Store(Floats{1, 2}, ElementType::Float32, true);
+  this->Store(Floats{3, 4}, ElementType::Float32);
+  this->Store(Floats{5, 6}, ElementType::Float32, true);
+  EXPECT_EQ(this->Run<float>(), (Floats{1, 3, 5, 2, 4, 6}));
+}
+
+TEST_F(ReadTask, FillsSurplusComponentsWithZero)
+{
+  this->Shape.Interior = {2, 1, 1};
+  this->Shape.OutputComponents = 3;
+  this->Store(Floats{1, 2}, ElementType::Float32);
+  this->Store(Floats{3, 4}, ElementType::Float32);
+  EXPECT_EQ(this->Run<float>(), (Floats{1, 3, 0, 2, 4, 0}));
+}
+
+TEST_F(ReadTask, PutsComponentsIntoTheirSlots)
+{
+  this->Shape.Interior = {1, 1, 1};
+  this->Shape.OutputComponents = 9;
+  this->Slots = {0, 1, 3, 4};  // a 2-D tensor in a 3-D one
+  for (const float value : {1, 2, 3, 4}) {
+    this->Store(Floats{value}, ElementType::Float32);
+  }
+  EXPECT_EQ(this->Run<float>(), (Floats{1, 2, 0, 3, 4, 0, 0, 0, 0}));
+}
+
+TEST_F(ReadTask, StripsGhostsWithoutReadingWholePlanesOfThem)
+{
+  this->Shape.Interior = {1, 1, 1};
+  this->Shape.StoredGhosts = {1, 1, 1};
+  Floats values(27);
+  for (int i = 0; i < 27; ++i) {
+    values[i] = float(i);
+  }
+  this->Store(values, ElementType::Float32);
+  EXPECT_EQ(this->Run<float>(), Floats{13});
+  EXPECT_EQ(this->Meter.Bytes(), 9u * 4);
+}
+
+TEST_F(ReadTask, RepeatsTheEdgeInGhostsThatAreNotStored)
+{
+  this->Shape.Interior = {2, 1, 1};
+  this->Shape.OutputGhosts = {1, 1, 0};
+  this->Store(Floats{4, 5}, ElementType::Float32);
+  EXPECT_EQ(this->Run<float>(), (Floats{4, 4, 5, 5, 4, 4, 5, 5, 4, 4, 5, 5}));
+}
+
+TEST_F(ReadTask, TakesLargeComponentsThroughSeveralPieces)
+{
+  this->Shape.Interior = {161, 119, 97};  // 7 MB a component; nothing divides evenly
+  this->Shape.OutputComponents = 2;
+  const std::int64_t tuples = this->Shape.OutputTuples();
+  Floats first(tuples), second(tuples), expected;
+  for (std::int64_t i = 0; i < tuples; ++i) {
+    first[i] = float(i);
+    second[i] = -float(i);
+    expected.insert(expected.end(), {first[i], second[i]});
+  }
+  this->Store(first, ElementType::Float32, true);
+  this->Store(second, ElementType::Float32);
+  EXPECT_TRUE(this->Run<float>() == expected);
+  EXPECT_EQ(this->Meter.Requests(), 4u);
+  EXPECT_EQ(this->Meter.Bytes(), std::uint64_t(tuples) * 8);
+}
+
+TEST_F(ReadTask, StripsGhostsOfLargeComponentsAcrossPieces)
+{
+  this->Shape.Interior = {100, 128, 128};
+  this->Shape.StoredGhosts = {2, 1, 1};
+  const Dims stored = this->Shape.StoredDims();
+  Floats values(this->Shape.StoredTuples()), expected;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = float(i);
+  }
+  for (std::int64_t k = 1; k <= 128; ++k) {
+    for (std::int64_t j = 1; j <= 128; ++j) {
+      for (std::int64_t i = 2; i < 102; ++i) {
+        expected.push_back(float((k * stored[1] + j) * stored[0] + i));
+      }
+    }
+  }
+  this->Store(values, ElementType::Float32);
+  EXPECT_TRUE(this->Run<float>() == expected);
+  EXPECT_GT(this->Meter.Requests(), 1u);
+}
+
+TEST_F(ReadTask, FillsConstantsWithoutReading)
+{
+  this->Shape.Interior = {2, 2, 1};
+  this->Shape.OutputGhosts = {1, 0, 0};
+  this->Place.Kind = Encoding::Constant;
+  this->Place.Value = 1;
+  this->Slots = {0};
+  EXPECT_EQ(this->Run<float>(), Floats(8, 1));
+  EXPECT_EQ(this->Meter.Requests(), 0u);
+}
+
+TEST_F(ReadTask, FillsSurplusComponentsOfConstantsWithZero)
+{
+  this->Shape.Interior = {2, 1, 1};
+  this->Shape.OutputComponents = 3;
+  this->Place.Kind = Encoding::Constant;
+  this->Place.Value = 1;
+  this->Slots = {1};
+  EXPECT_EQ(this->Run<float>(), (Floats{0, 1, 0, 0, 1, 0}));
+}
+
+TEST_F(ReadTask, DecodesSparseMaterials)
+{
+  this->Shape.Interior = {2, 1, 1};
+  this->Shape.StoredGhosts = {1, 0, 0};
+  this->Place.Kind = Encoding::SparseMaterials;
+  this->Place.Material = 1;
+  using Ints = std::vector<std::int32_t>;
+  this->Store(Ints{0, -1, 1, 0}, ElementType::Int32);
+  this->Store(Ints{0, 1}, ElementType::Int32);
+  this->Store(Ints{2, 0}, ElementType::Int32, true);
+  this->Store(Floats{0.25f, 0.75f}, ElementType::Float32);
+  EXPECT_EQ(this->Run<float>(), (Floats{0.75f, 1}));
+}
+
+TEST_F(ReadTask, DecodesSparseMaterialsOfACleanPatch)
+{
+  this->Shape.Interior = {3, 1, 1};
+  this->Shape.OutputGhosts = {1, 0, 0};
+  this->Place.Kind = Encoding::SparseMaterials;
+  this->Place.Material = 5;
+  this->Store(std::vector<std::int32_t>{5}, ElementType::Int32, true);
+  EXPECT_EQ(this->Run<float>(), Floats(5, 1));
+}
+
+TEST_F(ReadTask, FillsSurplusComponentsOfSparseMaterialsWithZero)
+{
+  this->Shape.Interior = {2, 1, 1};
+  this->Shape.OutputComponents = 2;
+  this->Slots = {1};
+  this->Place.Kind = Encoding::SparseMaterials;
+  this->Place.Material = 5;
+  this->Store(std::vector<std::int32_t>{5}, ElementType::Int32);
+  EXPECT_EQ(this->Run<float>(), (Floats{0, 1, 0, 1}));
+}
+
+TEST_F(ReadTask, RefusesSparseMaterialsThatPointOutside)
+{
+  this->Shape.Interior = {1, 1, 1};
+  this->Place.Kind = Encoding::SparseMaterials;
+  this->Store(std::vector<std::int32_t>{-9}, ElementType::Int32);
+  const std::string message = MessageOf([this] { this->Run<float>(); });
+  EXPECT_THAT(message, HasSubstr("file 0"));
+  EXPECT_THAT(message, HasSubstr("a sound list of materials at offset 12"));
+}
+
+TEST_F(ReadTask, PassesOnFaultsOfTheStorage)
+{
+  this->Shape.Interior = {1, 1, 1};
+  this->Store(Floats{1}, ElementType::Float32);
+  this->Behaviour.FailingFiles = {0};
+  EXPECT_THAT(MessageOf([this] { this->Run<float>(); }), HasSubstr("an injected fault"));
+}
+
+TEST_F(ReadTask, FailsWhenALaterComponentFails)
+{
+  this->Shape.Interior = {1, 1, 1};
+  this->Shape.OutputComponents = 2;
+  this->Store(Floats{1}, ElementType::Float32);
+  this->Store(Floats{2}, ElementType::Float32);
+  this->Behaviour.FailingFiles = {1};
+  EXPECT_THAT(MessageOf([this] { this->Run<float>(); }), HasSubstr("fake file 1"));
+}
+
+TEST_F(ReadTask, FailsWhenTheFileEndsTooEarly)
+{
+  this->Shape.Interior = {2, 1, 1};
+  this->Store(Floats{1, 2}, ElementType::Float32);
+  this->Files[0].pop_back();
+  EXPECT_THAT(MessageOf([this] { this->Run<float>(); }), HasSubstr("the end of the file"));
+}
+
+TEST(ReadMeter, CountsRequestsThatOverlap)
+{
+  ReadMeter meter;
+  {
+    const ReadMeter::Request a(meter, 10);
+    const ReadMeter::Request b(meter, 20);
+  }
+  const ReadMeter::Request c(meter, 5);
+  EXPECT_EQ(meter.PeakInFlight(), 2);
+  EXPECT_EQ(meter.Requests(), 3u);
+  EXPECT_EQ(meter.Bytes(), 35u);
+}
+
+TEST(TypeOf, IsFloatForAllThatIsNotRaw)
+{
+  LocationTable table;
+  Extent extent;
+  extent.Type = ElementType::Float64;
+  table.Extents.push_back(extent);
+  extent.Type = ElementType::Int32;
+  table.Extents.push_back(extent);
+  EXPECT_EQ(TypeOf(table, {Encoding::Raw, 0, 1, 0, 0}), ElementType::Float64);
+  EXPECT_EQ(TypeOf(table, {Encoding::SparseMaterials, 1, 1, 0, 0}), ElementType::Float32);
+  EXPECT_EQ(TypeOf(table, {Encoding::Constant, 0, 0, 0, 0}), ElementType::Float32);
+}
+
+}  // namespace patchio

@@ -1,0 +1,170 @@
+#include "Formats/SAMRAI/SamraiFormat.h"
+
+#include "SamraiDraft.h"
+#include "TestTools.h"
+
+namespace patchio {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// A folder of dumps that hold only time and step.
+class SamraiSeries : public ::testing::Test
+{
+protected:
+  void AddDump(const std::string& name, int step, double time, const std::string& summary = "summary.samrai")
+  {
+    std::filesystem::create_directories(this->Folder / name);
+    testing::WriteHdf5(
+        this->Folder / (name + "/" + summary), {{"/BASIC_INFO/time", testing::Doubles({time})},
+                                                   {"/BASIC_INFO/time_step_number", testing::Ints({step})}});
+  }
+
+  void WriteIndex(const std::string& text) { testing::WriteText(this->Index, text); }
+
+  Series Open(bool listedOnly = false) const { return this->Format.OpenSeries(this->Index, {listedOnly}); }
+
+  std::vector<std::int64_t> StepsOf(const Series& series) const
+  {
+    std::vector<std::int64_t> steps;
+    for (const TimeStep& step : series.Steps) {
+      steps.push_back(step.Step);
+    }
+    return steps;
+  }
+
+  testing::TempFolder Folder;
+  std::string Index = this->Folder / "dumps.visit";
+  samrai::SamraiFormat Format;
+};
+
+}  // namespace
+
+TEST_F(SamraiSeries, ListsDumpsByStepWithTheirTimes)
+{
+  this->AddDump("visit_dump.99840", 99840, 1.5);
+  this->AddDump("visit_dump.100000", 100000, 2.5);
+  this->WriteIndex("visit_dump.100000/summary.samrai\nvisit_dump.99840/summary.samrai\n");
+  const Series series = this->Open();
+  EXPECT_THAT(this->StepsOf(series), ElementsAre(99840, 100000));
+  EXPECT_EQ(series.Steps[0].Time, 1.5);
+  EXPECT_EQ(series.Steps[1].Time, 2.5);
+  EXPECT_EQ(series.Steps[1].Path, this->Folder / "visit_dump.100000/summary.samrai");
+  EXPECT_THAT(series.Notes, IsEmpty());
+}
+
+TEST_F(SamraiSeries, TakesRepeatedLinesOnce)
+{
+  this->AddDump("visit_dump.00000", 0, 0);
+  this->WriteIndex(
+      "visit_dump.00000/summary.samrai\n./visit_dump.00000/summary.samrai\nvisit_dump.00000/"
+      "summary.samrai\n");
+  EXPECT_THAT(this->StepsOf(this->Open()), ElementsAre(0));
+}
+
+TEST_F(SamraiSeries, TakesForeignLineEndsAndOtherLines)
+{
+  this->AddDump("visit_dump.00000", 0, 0);
+  this->AddDump("visit_dump.00001", 1, 0);
+  this->WriteIndex("!NBLOCKS 1\r\n\r\nvisit_dump.00000/summary.samrai\r\nvisit_dump.00001/summary.samrai  ");
+  EXPECT_THAT(this->StepsOf(this->Open()), ElementsAre(0, 1));
+}
+
+TEST_F(SamraiSeries, AddsDumpsThatTheIndexForgotAndSaysSo)
+{
+  this->AddDump("visit_dump.00000", 0, 0);
+  this->AddDump("visit_dump.00005", 5, 1);
+  this->WriteIndex("visit_dump.00005/summary.samrai\n");
+  const Series series = this->Open();
+  EXPECT_THAT(this->StepsOf(series), ElementsAre(0, 5));
+  EXPECT_THAT(series.Notes, ElementsAre(HasSubstr("does not list 1 of the dumps beside it")));
+}
+
+TEST_F(SamraiSeries, LeavesThemOutWhenAskedTo)
+{
+  this->AddDump("visit_dump.00000", 0, 0);
+  this->AddDump("visit_dump.00005", 5, 1);
+  this->WriteIndex("visit_dump.00005/summary.samrai\n");
+  const Series series = this->Open(true);
+  EXPECT_THAT(this->StepsOf(series), ElementsAre(5));
+  EXPECT_THAT(series.Notes, IsEmpty());
+}
+
+TEST_F(SamraiSeries, FindsDumpsBesideAnEmptyIndex)
+{
+  this->AddDump("visit_dump.00003", 3, 0);
+  this->WriteIndex("");
+  EXPECT_THAT(this->StepsOf(this->Open()), ElementsAre(3));
+}
+
+TEST_F(SamraiSeries, LooksForTheSummaryNameThatTheIndexUses)
+{
+  this->AddDump("visit_dump.00000", 0, 0, "head.samrai");
+  this->AddDump("visit_dump.00001", 1, 0, "head.samrai");
+  this->WriteIndex("visit_dump.00001/head.samrai\n");
+  EXPECT_THAT(this->StepsOf(this->Open()), ElementsAre(0, 1));
+}
+
+TEST_F(SamraiSeries, LeavesOutBrokenDumpsAndSaysWhy)
+{
+  this->AddDump("visit_dump.00000", 0, 0);
+  this->AddDump("visit_dump.00002", 2, 0);
+  testing::WriteText(this->Folder / "visit_dump.00002/summary.samrai", "damaged");
+  this->WriteIndex(
+      "visit_dump.00000/summary.samrai\nvisit_dump.00001/summary.samrai\nvisit_dump.00002/summary.samrai\n");
+  const Series series = this->Open();
+  EXPECT_THAT(this->StepsOf(series), ElementsAre(0));
+  EXPECT_THAT(series.Warnings, ElementsAre(AllOf(HasSubstr("visit_dump.00001"), HasSubstr("No such file")),
+                                   AllOf(HasSubstr("visit_dump.00002"), HasSubstr("not HDF5"))));
+}
+
+TEST_F(SamraiSeries, KeepsStepsWithEqualTimes)
+{
+  this->AddDump("visit_dump.00010", 10, 0.5);
+  this->AddDump("visit_dump.00011", 11, 0.5);
+  this->WriteIndex("visit_dump.00010/summary.samrai\nvisit_dump.00011/summary.samrai\n");
+  EXPECT_THAT(this->StepsOf(this->Open()), ElementsAre(10, 11));
+}
+
+TEST_F(SamraiSeries, OpensOneSummaryByItself)
+{
+  this->AddDump("visit_dump.00004", 4, 0.75);
+  const Series series = this->Format.OpenSeries(this->Folder / "visit_dump.00004/summary.samrai", {});
+  ASSERT_THAT(this->StepsOf(series), ElementsAre(4));
+  EXPECT_EQ(series.Steps[0].Time, 0.75);
+}
+
+TEST_F(SamraiSeries, SaysWhenTheIndexIsMissing)
+{
+  const std::string message = testing::MessageOf([this] { this->Open(); });
+  EXPECT_THAT(message, HasSubstr(this->Index));
+  EXPECT_THAT(message, HasSubstr("No such file"));
+}
+
+TEST_F(SamraiSeries, SaysWhenThereIsNoDump)
+{
+  this->WriteIndex("nothing here\n");
+  EXPECT_THAT(
+      testing::MessageOf([this] { this->Open(); }), HasSubstr("found none, and no dump beside the file"));
+}
+
+TEST_F(SamraiSeries, SaysWhyWhenNoDumpIsGood)
+{
+  this->WriteIndex("visit_dump.00001/summary.samrai\n");
+  const std::string message = testing::MessageOf([this] { this->Open(); });
+  EXPECT_THAT(message, HasSubstr("no dump that can be opened"));
+  EXPECT_THAT(message, HasSubstr("visit_dump.00001"));
+}
+
+TEST_F(SamraiSeries, SaysWhatToOpenInsteadOfAClusterFile)
+{
+  testing::WriteHdf5(
+      this->Folder / "processor_cluster.00000.samrai", {{"/processor.00000/x", testing::Ints({1})}});
+  EXPECT_THAT(testing::MessageOf(
+                  [this] { this->Format.OpenSeries(this->Folder / "processor_cluster.00000.samrai", {}); }),
+      HasSubstr("Open dumps.visit or summary.samrai"));
+}
+
+}  // namespace patchio

@@ -1,0 +1,358 @@
+#include "Formats/SAMRAI/SamraiSummary.h"
+
+#include "SamraiDraft.h"
+#include "TestTools.h"
+
+namespace patchio {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::Hdf5Draft;
+using namespace testing;  // the draft's data sets
+
+const std::string Basic = "/BASIC_INFO/";
+
+void ExpectSameLevelsAndPatches(const Catalog& read, const Catalog& written)
+{
+  ASSERT_EQ(read.Levels.size(), written.Levels.size());
+  for (std::size_t l = 0; l < read.Levels.size(); ++l) {
+    EXPECT_EQ(read.Levels[l].FirstPatch, written.Levels[l].FirstPatch);
+    EXPECT_EQ(read.Levels[l].PatchCount, written.Levels[l].PatchCount);
+    EXPECT_EQ(read.Levels[l].Ratio, written.Levels[l].Ratio);
+    EXPECT_EQ(read.Levels[l].Spacing, written.Levels[l].Spacing);
+  }
+  ASSERT_EQ(read.Patches.size(), written.Patches.size());
+  for (std::size_t p = 0; p < read.Patches.size(); ++p) {
+    EXPECT_EQ(read.Patches[p].Cells, written.Patches[p].Cells);
+    EXPECT_EQ(read.Patches[p].Level, written.Patches[p].Level);
+    EXPECT_EQ(read.Patches[p].Number, written.Patches[p].Number);
+    EXPECT_EQ(read.Patches[p].Writer, written.Patches[p].Writer);
+    EXPECT_EQ(read.Patches[p].File, written.Patches[p].File);
+  }
+}
+
+void ExpectSameVariables(const Catalog& read, const Catalog& written)
+{
+  ASSERT_EQ(read.Variables.size(), written.Variables.size());
+  for (std::size_t v = 0; v < read.Variables.size(); ++v) {
+    EXPECT_EQ(read.Variables[v].Name, written.Variables[v].Name);
+    EXPECT_EQ(read.Variables[v].StoredName, written.Variables[v].StoredName);
+    EXPECT_EQ(read.Variables[v].Center, written.Variables[v].Center);
+    EXPECT_EQ(read.Variables[v].Components, written.Variables[v].Components);
+    EXPECT_EQ(read.Variables[v].Ghosts, written.Variables[v].Ghosts);
+    EXPECT_EQ(read.Variables[v].Material, -1);
+    for (std::size_t p = 0; p < read.Patches.size(); ++p) {
+      EXPECT_EQ(read.PresenceOf(v, p), written.PresenceOf(v, p)) << "variable " << v << " on patch " << p;
+    }
+  }
+}
+
+class SamraiSummary : public ::testing::Test
+{
+protected:
+  Catalog Read(const Hdf5Draft& draft) const
+  {
+    WriteHdf5(this->Path, draft);
+    return samrai::ReadSummary(this->Path);
+  }
+
+  std::string Refuse(const Hdf5Draft& draft) const
+  {
+    const std::string message = MessageOf([&] { this->Read(draft); });
+    EXPECT_THAT(message, HasSubstr(this->Path));
+    return message;
+  }
+
+  TempFolder Folder;
+  std::string Path = this->Folder / "summary.samrai";
+  Hdf5Draft Draft = DraftSummary(SmallCatalog());
+};
+
+}  // namespace
+
+TEST_F(SamraiSummary, GivesTheCatalogOfATwoDimensionalDump)
+{
+  const Catalog written = SmallCatalog();
+  const Catalog read = this->Read(this->Draft);
+  EXPECT_EQ(read.Path, this->Path);
+  EXPECT_EQ(read.Dimension, 2);
+  EXPECT_EQ(read.Grid, GridKind::Uniform);
+  EXPECT_EQ(read.Time, 0.25);
+  EXPECT_EQ(read.Step, 7);
+  EXPECT_EQ(read.Origin, written.Origin);
+  EXPECT_EQ(read.CoordinatesVariable, -1);
+  EXPECT_EQ(read.ChildBegin, written.ChildBegin);
+  EXPECT_EQ(read.Children, written.Children);
+  ExpectSameLevelsAndPatches(read, written);
+  ExpectSameVariables(read, written);
+}
+
+TEST_F(SamraiSummary, GivesTheCatalogOfAThreeDimensionalDump)
+{
+  Catalog written;
+  written.Origin = {0.5, 0, -8};
+  AddLevel(written, {{{-4, 2, 1}, {3, 5, 4}}, {{4, -2, 1}, {5, 5, 4}}});
+  AddLevel(written, {{{-8, 8, 3}, {-1, 11, 5}}}, {2, 4, 3});
+  written.Levels[0].Spacing = {1, 2, 4};
+  written.Levels[1].Spacing = {0.5, 0.5, 1.25};
+  written.Variables.push_back({"Div U # a::b", Centering::Cell, 9, {1, 0, 2}, "Div U # a::b", -1});
+  written.ResetPresence();
+  written.SetPresence(0, 1, Presence::Stored);
+  const Catalog read = this->Read(DraftSummary(written));
+  EXPECT_EQ(read.Dimension, 3);
+  EXPECT_EQ(read.Origin, written.Origin) << "XLO belongs to the lowest index, not to index 0";
+  EXPECT_TRUE(read.ChildBegin.empty());
+  ExpectSameLevelsAndPatches(read, written);
+  ExpectSameVariables(read, written);
+}
+
+TEST_F(SamraiSummary, TakesDumpsOfOldWritersWithoutGhosts)
+{
+  this->Draft.erase(Basic + "var_number_ghosts");
+  EXPECT_EQ(this->Read(this->Draft).Variables[2].Ghosts, (Int3{0, 0, 0}));
+}
+
+TEST_F(SamraiSummary, TakesDumpsWithoutVariables)
+{
+  this->Draft[Basic + "number_visit_variables"] = Ints({0});
+  for (const char* name : {"var_names", "var_cell_centered", "var_number_components", "var_number_ghosts"}) {
+    this->Draft.erase(Basic + name);
+  }
+  EXPECT_TRUE(this->Read(this->Draft).Variables.empty());
+}
+
+TEST_F(SamraiSummary, TakesRectilinearAsUniformAndAleAsDeformed)
+{
+  this->Draft[Basic + "grid_type"] = Texts({"RECTILINEAR"});
+  EXPECT_EQ(this->Read(this->Draft).Grid, GridKind::Uniform);
+  this->Draft[Basic + "grid_type"] = Texts({"ALE"});
+  EXPECT_THAT(this->Refuse(this->Draft), HasSubstr("Coords"));
+}
+
+TEST_F(SamraiSummary, FindsTheCoordinatesOfDeformedGrids)
+{
+  Catalog written = SmallCatalog();
+  written.Grid = GridKind::Curvilinear;
+  written.Variables[1].Name = written.Variables[1].StoredName = "Coords";
+  Hdf5Draft draft = DraftSummary(written);
+  draft[Basic + "dx"] = NativeDoubles({0, 0, 0, 0, 0, 0});
+  const Catalog read = this->Read(draft);
+  EXPECT_EQ(read.Grid, GridKind::Curvilinear);
+  EXPECT_EQ(read.CoordinatesVariable, 1);
+}
+
+namespace {
+
+void AddDenseMaterials(Hdf5Draft& draft)
+{
+  draft["/materials/material_names"] = Texts({"iron", "water"});
+  draft["/materials/material_number_ghosts"] = Ints({1, 1, 0});
+  const std::string iron = "/extents/materials/iron/";
+  draft[iron + "iron-Fractions"] =
+      Records(std::vector<MinMaxDraft>{{0, 0, 0, 0, 0}, {0, 1, 2, 0, 1}, {1, 1, 1, 0, 0}});
+  draft[iron + "species/rust"] =
+      Records(std::vector<MinMaxDraft>{{0, 1, 0, 2, 1}, {1, 1, 0, 1, 0}, {0, 0, 1, 0, 0}});
+  draft["/extents/materials/water/water-Fractions"] = Records(std::vector<MinMaxDraft>(3));
+}
+
+}  // namespace
+
+TEST_F(SamraiSummary, MakesVariablesOfDenseMaterialsAndSpecies)
+{
+  AddDenseMaterials(this->Draft);
+  const Catalog read = this->Read(this->Draft);
+  ASSERT_EQ(read.Variables.size(), 7u);
+  const int iron = read.FindVariable("iron fraction");
+  const int rust = read.FindVariable("rust in iron");
+  ASSERT_GE(iron, 0);
+  ASSERT_GE(rust, 0);
+  EXPECT_EQ(read.Variables[iron].StoredName, "materials/iron/iron-fractions");
+  EXPECT_EQ(read.Variables[iron].Ghosts, (Int3{1, 1, 0}));
+  EXPECT_EQ(read.Variables[iron].Material, -1);
+  EXPECT_EQ(read.PresenceOf(iron, 0), Presence::Zero);
+  EXPECT_EQ(read.PresenceOf(iron, 1), Presence::Stored);
+  EXPECT_EQ(read.PresenceOf(iron, 2), Presence::One);
+  EXPECT_EQ(read.PresenceOf(rust, 0), Presence::Stored);
+  EXPECT_EQ(read.PresenceOf(rust, 1), Presence::One);
+  EXPECT_EQ(read.PresenceOf(rust, 2), Presence::Zero);
+  EXPECT_GE(read.FindVariable("water fraction"), 0);
+}
+
+TEST_F(SamraiSummary, MakesVariablesOfSparseMaterials)
+{
+  this->Draft["/materials/material_names"] = Texts({"iron", "water"});
+  this->Draft["/materials/material_number_ghosts"] = Ints({0, 0, 0});
+  std::vector<MinMaxDraft> list(3);
+  list[1].Defined = 0;
+  this->Draft["/extents/materials/sparse_material_list"] = Records(list);
+  const Catalog read = this->Read(this->Draft);
+  const int water = read.FindVariable("water fraction");
+  ASSERT_GE(water, 0);
+  EXPECT_EQ(read.Variables[water].Material, 1);
+  EXPECT_EQ(read.PresenceOf(water, 0), Presence::Stored);
+  EXPECT_EQ(read.PresenceOf(water, 1), Presence::Absent);
+}
+
+TEST_F(SamraiSummary, RenamesAMaterialThatHasAVariablesName)
+{
+  Catalog written = SmallCatalog();
+  written.Variables[0].Name = written.Variables[0].StoredName = "iron fraction";
+  Hdf5Draft draft = DraftSummary(written);
+  AddDenseMaterials(draft);
+  const Catalog read = this->Read(draft);
+  EXPECT_EQ(read.FindVariable("iron fraction"), 0);
+  EXPECT_GT(read.FindVariable("iron fraction (material)"), 0);
+}
+
+TEST_F(SamraiSummary, NeedsEveryDataSetThatItUses)
+{
+  const std::vector<std::string> needless{Basic + "var_number_ghosts", Basic + "child_array_length"};
+  for (const auto& [name, dataset] : this->Draft) {
+    if (std::count(needless.begin(), needless.end(), name) > 0) {
+      continue;
+    }
+    Hdf5Draft draft = this->Draft;
+    draft.erase(name);
+    EXPECT_THAT(this->Refuse(draft), HasSubstr("'" + name + "'"));
+  }
+}
+
+namespace {
+
+struct Damage
+{
+  const char* Name;  ///< data set that is replaced
+  DraftDataset Dataset;
+  const char* Message;  ///< part of what the reader says
+};
+
+/// Patches of SmallCatalog with one of them changed.
+std::vector<PatchMapDraft> Map(int patch, const PatchMapDraft& changed)
+{
+  std::vector<PatchMapDraft> map{{0, 0, 0, 0}, {1, 1, 0, 1}, {1, 2, 1, 0}};
+  map[patch] = changed;
+  return map;
+}
+
+std::vector<PatchExtentsDraft> Boxes(
+    int patch, const std::array<int, 3>& lower, const std::array<int, 3>& upper)
+{
+  std::vector<PatchExtentsDraft> boxes{
+      {{0, 0, 0}, {3, 2, 0}, {}, {}}, {{4, 0, 0}, {6, 2, 0}, {}, {}}, {{2, 2, 0}, {5, 5, 0}, {}, {}}};
+  boxes[patch].Lower = lower;
+  boxes[patch].Upper = upper;
+  return boxes;
+}
+
+const double Infinity = std::numeric_limits<double>::infinity();
+const double NotANumber = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+TEST_F(SamraiSummary, SaysWhatIsWrongWithDamagedValues)
+{
+  const std::vector<Damage> damages{
+      {"VDR_version_number", Floats({1}), "expected VDR version 2 or 3, found version 1"},
+      {"VDR_version_number", Floats({2, 2}), "expected 1 values"},
+      {"grid_type", Texts({"BLOCK"}), "expected grid_type CARTESIAN or DEFORMED, found 'BLOCK'"},
+      {"grid_type", Ints({1}), "strings of fixed length"},
+      {"number_dimensions_of_problem", Ints({4}), "expected 2 or 3 dimensions, found 4"},
+      {"number_levels", Ints({0}), "expected at least one level, found 0"},
+      {"number_levels", Ints({-1}), "expected a sensible number_levels, found -1"},
+      {"number_levels", Ints({2'000'000'000}), "expected a sensible number_levels, found 2000000000"},
+      {"number_levels", Ints({3}), "expected 3 values in '/BASIC_INFO/number_patches_at_level', found 2"},
+      {"number_global_patches", Ints({2'000'000'000}), "expected a sensible number_global_patches"},
+      {"number_global_patches", Ints({4}), "expected 4 patches on all levels together, found 3"},
+      {"number_global_patches", Ints({2}), "found 1 on level 1 after 2 on coarser ones"},
+      {"number_patches_at_level", Ints({4, -1}), "expected 3 patches on all levels together"},
+      {"ratios_to_coarser_levels", NativeInts({-1, -1, 0, 0, 2, 0}),
+          "a refinement ratio of 1 to 1024 on level 1"},
+      {"ratios_to_coarser_levels", NativeInts({-1, -1, 0, 2, 5000, 0}), "found 5000"},
+      {"dx", NativeDoubles({0.5, 0, 0, 0.25, 0.125, 0}), "a positive cell size on level 0"},
+      {"dx", NativeDoubles({0.5, 0.25, 0, NotANumber, 0.125, 0}), "a positive cell size on level 1"},
+      {"XLO", Doubles({Infinity, 0, 0}), "a finite corner of the domain"},
+      {"number_visit_variables", Ints({-4}), "a sensible number_visit_variables"},
+      {"var_names", Texts({"density", "", "pressure", "fine only"}), "a name and at least one component"},
+      {"var_number_components", Ints({1, 0, 1, 1}), "found 'velocity' with 0"},
+      {"var_number_components", Ints({1, 2'000'000'000, 1, 1}), "found 'velocity' with 2000000000"},
+      {"var_number_ghosts", NativeInts({0, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0, 0}),
+          "ghost layers for 'pressure', found -1"},
+      {"child_array_length", Ints({2}), "expected 2 values in '/BASIC_INFO/child_array', found 1"},
+      {"child_array", Ints({1}), "expected children of patch 0 on the next finer level, found patch 1"},
+      {"child_array", Ints({77}), "expected children of patch 0 on the next finer level, found patch 77"},
+      {"child_pointer_array", Records(std::vector<PointerDraft>{{1, 1}, {-1, 0}, {-1, 0}}),
+          "inside child_array"},
+      {"child_pointer_array", Records(std::vector<PointerDraft>{{-5, 1}, {-1, 0}, {-1, 0}}),
+          "inside child_array"},
+      {"child_pointer_array", Records(std::vector<PointerDraft>{{0, 1}, {0, 1}, {-1, 0}}),
+          "expected children of patch 1 inside child_array"},
+  };
+  for (const Damage& damage : damages) {
+    Hdf5Draft draft = this->Draft;
+    draft[Basic + damage.Name] = damage.Dataset;
+    EXPECT_THAT(this->Refuse(draft), HasSubstr(damage.Message)) << damage.Name;
+  }
+}
+
+TEST_F(SamraiSummary, SaysWhatIsWrongWithDamagedPatches)
+{
+  const int huge = std::numeric_limits<int>::max();
+  const std::vector<Damage> damages{
+      {"patch_map", Ints({1, 2, 3}), "expected records in '/extents/patch_map', found plain values"},
+      {"patch_map", Records(Map(1, {1, 1, 1, 1})), "expected patch 1 on level 0 in patch_map, found level 1"},
+      {"patch_map", Records(Map(2, {1, 2, 1, -1})), "non-negative numbers for patch 2"},
+      {"patch_map", Records(Map(2, {-1, 2, 1, 0})), "non-negative numbers for patch 2"},
+      {"patch_map", Records(std::vector<PatchMapDraft>(2)),
+          "expected 3 values in '/extents/patch_map', found 2"},
+      {"patch_extents", Records(Boxes(0, {4, 0, 0}, {3, 2, 0})), "a box of cells for patch 0"},
+      {"patch_extents", Records(Boxes(1, {0, 0, 0}, {huge, 2, 0})),
+          "found indices 0 to 2147483647 on axis 0"},
+      {"patch_extents", Records(Boxes(2, {0, -huge, 0}, {0, 2, 0})), "a box of cells for patch 2"},
+      {"patch_extents", Records(Boxes(2, {0, 0, 0}, {1 << 29, 1 << 29, 0})), "a box of cells for patch 2"},
+      {"density-Extents", Ints({0, 0, 0}), "expected records in '/extents/density-Extents'"},
+      {"density-Extents", Records(std::vector<MinMaxDraft>(4)),
+          "expected 3 values in '/extents/density-Extents', found 4"},
+  };
+  for (const Damage& damage : damages) {
+    Hdf5Draft draft = this->Draft;
+    draft[std::string("/extents/") + damage.Name] = damage.Dataset;
+    EXPECT_THAT(this->Refuse(draft), HasSubstr(damage.Message)) << damage.Name;
+  }
+}
+
+TEST_F(SamraiSummary, RefusesWrongCoordinatesOfDeformedGrids)
+{
+  Catalog written = SmallCatalog();
+  written.Grid = GridKind::Curvilinear;
+  EXPECT_THAT(this->Refuse(DraftSummary(written)), HasSubstr("found none"));
+  written.Variables[1].Name = written.Variables[1].StoredName = "Coords";
+  written.Variables[1].Center = Centering::Cell;
+  EXPECT_THAT(this->Refuse(DraftSummary(written)), HasSubstr("found another kind"));
+}
+
+TEST_F(SamraiSummary, RefusesWildGhostsOfMaterials)
+{
+  AddDenseMaterials(this->Draft);
+  this->Draft["/materials/material_number_ghosts"] = Ints({65, 0, 0});
+  EXPECT_THAT(this->Refuse(this->Draft), HasSubstr("0 to 64 ghost layers of materials, found 65"));
+}
+
+TEST_F(SamraiSummary, RefusesAClusterFile)
+{
+  EXPECT_THAT(this->Refuse(DraftCluster(SmallCatalog(), 0)),
+      HasSubstr("processor_cluster files hold only field data"));
+}
+
+TEST_F(SamraiSummary, SurvivesTruncationAnywhere)
+{
+  WriteHdf5(this->Path, this->Draft);
+  const auto whole = std::filesystem::file_size(this->Path);
+  for (auto size = whole; size > 0; size = size * 9 / 10) {
+    std::filesystem::resize_file(this->Path, size);
+    if (size < whole) {
+      EXPECT_THROW(samrai::ReadSummary(this->Path), Error) << size << " of " << whole << " bytes";
+    }
+  }
+}
+
+}  // namespace patchio

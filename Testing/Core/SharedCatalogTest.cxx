@@ -1,0 +1,108 @@
+#include "Read/SharedCatalog.h"
+
+#include "SamraiDraft.h"
+#include "TestTools.h"
+
+namespace patchio {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// One of two ranks. What rank 0 broadcasts is kept, and rank 1 receives it when it is its turn.
+class TwoRanks : public Communicator
+{
+public:
+  TwoRanks(int rank, std::vector<std::byte>& wire) : RankValue(rank), Wire(wire) {}
+  int Rank() const override { return this->RankValue; }
+  int Size() const override { return 2; }
+  void Broadcast(std::vector<std::byte>& bytes) override
+  {
+    (this->RankValue == 0 ? this->Wire : bytes) = this->RankValue == 0 ? bytes : this->Wire;
+  }
+  std::vector<std::string> AllGather(const std::string& text) override { return {text, this->OtherText}; }
+  std::vector<double> AllGather(const std::vector<double>& values) override { return values; }
+  std::vector<int> AllGather(const std::vector<int>& values) override { return values; }
+
+  std::string OtherText;
+
+private:
+  int RankValue;
+  std::vector<std::byte>& Wire;
+};
+
+class SharedCatalog : public ::testing::Test
+{
+protected:
+  testing::TempFolder Folder;
+  std::string Summary = testing::WriteDump(this->Folder.Path(), testing::SmallCatalog());
+  std::vector<std::byte> Wire;
+  TwoRanks Reader{0, this->Wire};
+  TwoRanks Receiver{1, this->Wire};
+};
+
+}  // namespace
+
+TEST_F(SharedCatalog, ReachesRanksThatDoNotSeeTheFile)
+{
+  EXPECT_EQ(ReadSharedCatalog(this->Reader, this->Summary).Step, 7);
+  std::filesystem::remove(this->Summary);
+  const Catalog received = ReadSharedCatalog(this->Receiver, this->Summary);
+  EXPECT_EQ(received.Step, 7);
+  EXPECT_EQ(received.Patches.size(), 3u);
+  EXPECT_EQ(received.Path, this->Summary);
+}
+
+TEST_F(SharedCatalog, FailsAlikeOnAllRanks)
+{
+  std::filesystem::remove(this->Summary);
+  const auto first = testing::MessageOf([this] { ReadSharedCatalog(this->Reader, this->Summary); });
+  const auto second = testing::MessageOf([this] { ReadSharedCatalog(this->Receiver, this->Summary); });
+  EXPECT_THAT(first, HasSubstr("No such file"));
+  EXPECT_EQ(first, second);
+}
+
+TEST_F(SharedCatalog, JoinsTheSeriesOfSeveralPaths)
+{
+  Catalog later = testing::SmallCatalog();
+  later.Step = 8;
+  later.Time = 0.5;
+  const std::string second = testing::WriteDump(this->Folder / "more", later);
+  OpenSharedSeries(this->Reader, {this->Summary, second}, {});
+  const Series series = OpenSharedSeries(this->Receiver, {this->Summary, second}, {});
+  ASSERT_EQ(series.Steps.size(), 2u);
+  EXPECT_EQ(series.Steps[0].Step, 7);
+  EXPECT_EQ(series.Steps[1].Path, second);
+  EXPECT_EQ(series.Steps[1].Time, 0.5);
+}
+
+TEST_F(SharedCatalog, PassesOnWhatTheUserShouldKnow)
+{
+  testing::WriteText(this->Folder / "dumps.visit", "visit_dump.00001/summary.samrai\n");
+  const Series opened = OpenSharedSeries(this->Reader, {this->Folder / "dumps.visit"}, {});
+  const Series received = OpenSharedSeries(this->Receiver, {this->Folder / "dumps.visit"}, {});
+  EXPECT_GT(opened.Notes.size() + opened.Warnings.size(), 0u);
+  EXPECT_EQ(received.Notes, opened.Notes);
+  EXPECT_EQ(received.Warnings, opened.Warnings);
+}
+
+TEST_F(SharedCatalog, GathersEachFaultOnceInRankOrder)
+{
+  this->Reader.OtherText = std::string("c\0a\0d\0", 6);
+  EXPECT_THAT(GatherFaults(this->Reader, {"a", "", "b", "a"}), ElementsAre("a", "b", "c", "d"));
+  this->Reader.OtherText.clear();
+  EXPECT_TRUE(GatherFaults(this->Reader, {"", ""}).empty());
+}
+
+TEST_F(SharedCatalog, GathersAHandfulOfFaultsARank)
+{
+  std::vector<std::string> many;
+  for (int i = 0; i < 100; ++i) {
+    many.push_back("fault " + std::to_string(i));
+  }
+  const std::vector<std::string> gathered = GatherFaults(this->Reader, many);
+  EXPECT_EQ(gathered.size(), 8u);
+  EXPECT_EQ(gathered.front(), "fault 0");
+}
+
+}  // namespace patchio

@@ -1,0 +1,175 @@
+#include "Support/Bytes.h"
+#include "Support/Communicator.h"
+#include "Support/Error.h"
+#include "Support/Hdf5.h"
+#include "Support/Memory.h"
+
+#include "Hdf5Draft.h"
+#include "TestTools.h"
+
+namespace patchio {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::MessageOf;
+using testing::TempFolder;
+
+}  // namespace
+
+TEST(FileError, SaysWhichFileWhatWasExpectedWhatWasFoundAndWhatToDo)
+{
+  EXPECT_STREQ(FileError("a.h5", "a box", "a ball", "Try again").what(),
+      "a.h5: expected a box, found a ball. Try again.");
+  EXPECT_STREQ(FileError("a.h5", "a box", "a ball").what(), "a.h5: expected a box, found a ball.");
+}
+
+TEST(Bytes, ComeBackInTheOrderInWhichTheyWent)
+{
+  ByteWriter out;
+  out.Put(42);
+  out.Put(std::string("text with\0zero", 14));
+  out.Put(std::vector<double>{1.5, 2.5});
+  out.Put(std::vector<int>{});
+  out.Put('x');
+  const std::vector<std::byte> bytes = out.Take();
+  ByteReader in(bytes);
+  EXPECT_EQ(in.Get<int>(), 42);
+  std::string text;
+  in.Get(text);
+  EXPECT_EQ(text, std::string("text with\0zero", 14));
+  std::vector<double> doubles;
+  in.Get(doubles);
+  EXPECT_EQ(doubles, (std::vector<double>{1.5, 2.5}));
+  std::vector<int> none{1};
+  in.Get(none);
+  EXPECT_TRUE(none.empty());
+  EXPECT_EQ(in.Get<char>(), 'x');
+  EXPECT_THROW(in.Get<char>(), Error);
+}
+
+TEST(Bytes, RefuseAnArrayLongerThanWhatIsLeft)
+{
+  ByteWriter out;
+  out.Put<std::uint64_t>(std::numeric_limits<std::uint64_t>::max() / 4);
+  const std::vector<std::byte> bytes = out.Take();
+  ByteReader in(bytes);
+  std::vector<double> values;
+  EXPECT_THROW(in.Get(values), Error);
+}
+
+TEST(SelfCommunicator, IsAloneAndGivesBackWhatItGets)
+{
+  const auto comm = MakeSelfCommunicator();
+  EXPECT_EQ(comm->Rank(), 0);
+  EXPECT_EQ(comm->Size(), 1);
+  std::vector<std::byte> bytes{std::byte{7}};
+  comm->Broadcast(bytes);
+  EXPECT_EQ(bytes, std::vector<std::byte>{std::byte{7}});
+  EXPECT_EQ(comm->AllGather(std::string("a")), std::vector<std::string>{"a"});
+  EXPECT_EQ(comm->AllGather(std::vector<double>{1, 2}), (std::vector<double>{1, 2}));
+  EXPECT_EQ(comm->AllGather(std::vector<int>{3}), std::vector<int>{3});
+}
+
+TEST(AvailableMemory, IsMoreThanNothing)
+{
+  EXPECT_GT(AvailableMemory(), std::uint64_t(1) << 20);
+}
+
+namespace {
+
+/// A file with one of everything.
+class Hdf5File : public ::testing::Test
+{
+protected:
+  Hdf5File()
+  {
+    testing::WriteHdf5(
+        this->Path, {{"/group/ints", testing::Ints({1, -2, 3})}, {"/group/doubles", testing::Doubles({0.5})},
+                        {"/group/texts", testing::Texts({"a", "longer", ""})},
+                        {"/group/inner/floats", testing::Floats({1.5f, 2.5f})}});
+  }
+
+  TempFolder Folder;
+  std::string Path = Folder / "a.h5";
+};
+
+}  // namespace
+
+TEST_F(Hdf5File, GivesValuesInNativeTypes)
+{
+  const hdf5::File file(this->Path);
+  EXPECT_EQ(file.Ints("/group/ints", 3), (std::vector<int>{1, -2, 3}));
+  EXPECT_EQ(file.Doubles("/group/inner/floats", -1), (std::vector<double>{1.5, 2.5}));
+  EXPECT_EQ(file.Double("/group/doubles"), 0.5);
+  EXPECT_EQ(file.Strings("/group/texts", 3), (std::vector<std::string>{"a", "longer", ""}));
+  EXPECT_EQ(file.Count("/group/ints"), 3u);
+}
+
+TEST_F(Hdf5File, KnowsWhatItHas)
+{
+  const hdf5::File file(this->Path);
+  EXPECT_TRUE(file.Has("/group"));
+  EXPECT_TRUE(file.Has("/group/inner/floats"));
+  EXPECT_FALSE(file.Has("/group/inner/ints"));
+  EXPECT_FALSE(file.Has("/nothing/inner/floats"));
+  EXPECT_EQ(hdf5::LinkNames(file, "/group"), (std::vector<std::string>{"doubles", "inner", "ints", "texts"}));
+  EXPECT_TRUE(hdf5::LinkNames(file, "/nothing").empty());
+}
+
+TEST_F(Hdf5File, RefusesAnUnexpectedCount)
+{
+  const hdf5::File file(this->Path);
+  EXPECT_THAT(MessageOf([&] { file.Ints("/group/ints", 4); }),
+      HasSubstr("expected 4 values in '/group/ints', found 3"));
+}
+
+TEST_F(Hdf5File, RefusesNumbersForTextsAndTextsForNumbers)
+{
+  const hdf5::File file(this->Path);
+  EXPECT_THAT(MessageOf([&] { file.Strings("/group/ints", 3); }), HasSubstr("strings of fixed length"));
+  EXPECT_THAT(MessageOf([&] { file.Ints("/group/texts", 3); }), HasSubstr("'/group/texts'"));
+}
+
+TEST_F(Hdf5File, NamesADataSetThatIsMissing)
+{
+  const hdf5::File file(this->Path);
+  const std::string message = MessageOf([&] { file.Int("/group/more"); });
+  EXPECT_THAT(message, HasSubstr(this->Path));
+  EXPECT_THAT(message, HasSubstr("expected a data set '/group/more', found none"));
+}
+
+TEST_F(Hdf5File, TellsApartMissingForeignAndTruncatedFiles)
+{
+  EXPECT_THAT(MessageOf([&] { hdf5::File(this->Folder / "b.h5"); }), HasSubstr("No such file"));
+  testing::WriteText(this->Folder / "c.h5", "not at all");
+  EXPECT_THAT(MessageOf([&] { hdf5::File(this->Folder / "c.h5"); }), HasSubstr("a file that is not HDF5"));
+  std::filesystem::resize_file(this->Path, 1000);
+  EXPECT_THAT(MessageOf([&] { hdf5::File(this->Path); }), HasSubstr("truncated"));
+}
+
+namespace {
+
+/// Files, groups, data sets, types and attributes that are open in the HDF5 library.
+ssize_t OpenObjects()
+{
+  return H5Fget_obj_count(static_cast<hid_t>(H5F_OBJ_ALL), H5F_OBJ_ALL);
+}
+
+}  // namespace
+
+TEST_F(Hdf5File, LeavesNothingOpen)
+{
+  const ssize_t before = OpenObjects();
+  {
+    const hdf5::File file(this->Path);
+    file.Ints("/group/ints", 3);
+    file.Strings("/group/texts", 3);
+    EXPECT_THROW(file.Ints("/group/more", 1), Error);
+    EXPECT_THROW(file.Ints("/group/ints", 1), Error);
+    hdf5::LinkNames(file, "/group");
+    EXPECT_EQ(OpenObjects(), before + 1) << "the file itself";
+  }
+  EXPECT_EQ(OpenObjects(), before);
+}
+
+}  // namespace patchio

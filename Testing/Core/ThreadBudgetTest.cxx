@@ -1,0 +1,109 @@
+#include "Plan/ThreadBudget.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace patchio {
+namespace {
+
+/// NT of every rank.
+std::vector<int> AllRanks(int storageConcurrency, int otherLoad, int processes)
+{
+  std::vector<int> threads;
+  for (int rank = 0; rank < processes; ++rank) {
+    threads.push_back(ThreadsFromStorage(storageConcurrency, otherLoad, processes, rank));
+  }
+  return threads;
+}
+
+struct Row
+{
+  int StorageConcurrency;    // N*
+  int OtherLoad;             // NC
+  std::vector<int> Threads;  // NT of rank 0, 1, ...
+};
+
+}  // namespace
+
+TEST(ThreadBudget, FollowsThePapersTable)
+{
+  const std::vector<Row> table{
+      // nobody else reads
+      {32, 0, {32}},
+      {32, 0, {16, 16}},
+      {32, 0, {4, 4, 4, 4, 4, 4, 4, 4}},
+      // others take some
+      {32, 8, {6, 6, 6, 6}},
+      {32, 31, {1}},
+      // the remainder goes one each to the first ranks
+      {32, 0, {11, 11, 10}},
+      {10, 3, {3, 2, 2}},
+      {7, 0, {2, 2, 2, 1}},
+      {17, 1, {4, 3, 3, 3, 3}},
+      // the storage is full or overfull
+      {32, 32, {1, 1, 1}},
+      {32, 33, {1, 1, 1}},
+      {1, 1000, {1}},
+      // more processes than the storage has places left
+      {4, 0, {1, 1, 1, 1, 1, 1}},
+      {32, 30, {1, 1, 1, 1}},
+      {1, 0, {1, 1}},
+  };
+  for (const Row& row : table) {
+    EXPECT_EQ(
+        AllRanks(row.StorageConcurrency, row.OtherLoad, static_cast<int>(row.Threads.size())), row.Threads)
+        << "N* = " << row.StorageConcurrency << ", NC = " << row.OtherLoad << ", NP = " << row.Threads.size();
+  }
+}
+
+TEST(ThreadBudget, FillsTheStorageExactlyWhenThereIsRoomForAll)
+{
+  for (int free = 1; free <= 40; ++free) {
+    for (int processes = 1; processes <= free; ++processes) {
+      int sum = 0;
+      for (const int threads : AllRanks(free + 5, 5, processes)) {
+        sum += threads;
+      }
+      EXPECT_EQ(sum, free) << processes << " processes";
+    }
+  }
+}
+
+TEST(ThreadBudget, UsesOneThreadARankWhenThereAreMoreRanksThanRoom)
+{
+  for (int processes = 5; processes <= 20; ++processes) {
+    EXPECT_EQ(AllRanks(9, 5, processes), std::vector<int>(processes, 1));
+  }
+}
+
+TEST(ThreadBudget, TakesTheUsersNumberInFixedMode)
+{
+  ThreadSettings settings;
+  settings.Mode = ThreadMode::Fixed;
+  settings.ThreadsPerRank = 7;
+  settings.StorageConcurrency = 100;
+  EXPECT_EQ(ThreadsOfRank(settings, 4, 3), 7);
+}
+
+TEST(ThreadBudget, NeverGivesLessThanOneThread)
+{
+  ThreadSettings settings;
+  settings.ThreadsPerRank = 0;
+  EXPECT_EQ(ThreadsOfRank(settings, 1, 0), 1);
+  settings.ThreadsPerRank = -3;
+  EXPECT_EQ(ThreadsOfRank(settings, 1, 0), 1);
+}
+
+TEST(ThreadBudget, UsesTheRuleInStorageMode)
+{
+  ThreadSettings settings;
+  settings.Mode = ThreadMode::FromStorage;
+  settings.ThreadsPerRank = 99;
+  settings.StorageConcurrency = 10;
+  settings.OtherLoad = 3;
+  EXPECT_EQ(ThreadsOfRank(settings, 3, 0), 3);
+  EXPECT_EQ(ThreadsOfRank(settings, 3, 1), 2);
+}
+
+}  // namespace patchio

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Fails when a file of Core includes VTK or ParaView, or a folder of Core includes one that lies above it.
+
+    check_layers.py CORE_FOLDER
+    check_layers.py --self-test
+"""
+import pathlib
+import re
+import sys
+import tempfile
+
+# Lowest first: a folder may include itself and those before it.
+LAYERS = ["Support", "Catalog", "Plan", "Source", "Exec", "Formats", "Read", "Examples"]
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
+
+
+def fault_of(path, included):
+    """Why the file at `path` (relative to Core) must not include `included`; None when it may."""
+    folder = path.parts[0]
+    if folder not in LAYERS:
+        return f"folder '{folder}' is unknown: give it a place in LAYERS"
+    if re.match(r"(vtk|pq|ParaView)", pathlib.PurePosixPath(included).name, re.IGNORECASE):
+        return "Core must build without VTK"
+    parts = pathlib.PurePosixPath(included).parts
+    if len(parts) < 2 or parts[0] not in LAYERS:
+        return None  # a system or library header
+    if LAYERS.index(parts[0]) > LAYERS.index(folder):
+        return f"'{parts[0]}' lies above '{folder}'"
+    # Formats do not know each other; only Formats/*.cxx lists them all.
+    is_format = folder == "Formats" and len(path.parts) > 2
+    if is_format and parts[0] == "Formats" and len(parts) > 2 and parts[1] != path.parts[1]:
+        return f"format '{path.parts[1]}' must not know format '{parts[1]}'"
+    return None
+
+
+def faults_in(core):
+    faults = []
+    files = [file for file in sorted(core.rglob("*")) if file.suffix in (".h", ".hxx", ".cxx", ".txx")]
+    if not files:
+        return [f"{core}: no sources found"]
+    for file in files:
+        path = file.relative_to(core)
+        for number, line in enumerate(file.read_text().splitlines(), start=1):
+            match = INCLUDE.match(line)
+            fault = match and fault_of(path, match.group(1))
+            if fault:
+                faults.append(f"{path}:{number}: includes {match.group(1)}: {fault}")
+    return faults
+
+
+def self_test():
+    """Each of these single files must be judged as stated."""
+    cases = [
+        ("Support/A.h", "vector", True),
+        ("Catalog/A.h", "Support/Error.h", True),
+        ("Exec/A.cxx", "Exec/B.h", True),
+        ("Read/A.cxx", "Formats/Format.h", True),
+        ("Formats/Format.cxx", "Formats/SAMRAI/SamraiFormat.h", True),
+        ("Support/A.h", "Catalog/Box.h", False),
+        ("Source/A.cxx", "Exec/Lanes.h", False),
+        ("Formats/SAMRAI/A.cxx", "Read/PatchLoader.h", False),
+        ("Formats/SAMRAI/A.cxx", "Formats/AMReX/B.h", False),
+        ("Read/A.cxx", "vtkDataSet.h", False),
+        ("Read/A.cxx", "vtk/vtkDataSet.h", False),
+        ("Elsewhere/A.cxx", "vector", False),
+    ]
+    wrong = []
+    for path, included, allowed in cases:
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, path)
+            file.parent.mkdir(parents=True)
+            file.write_text(f'#include "{included}"\n')
+            if (not faults_in(pathlib.Path(folder))) != allowed:
+                wrong.append(f"{path} including {included} should be {'allowed' if allowed else 'refused'}")
+    return wrong
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    faults = self_test() if sys.argv[1] == "--self-test" else faults_in(pathlib.Path(sys.argv[1]))
+    print("\n".join(faults))
+    sys.exit(1 if faults else 0)
+
+
+if __name__ == "__main__":
+    main()

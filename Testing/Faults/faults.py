@@ -1,0 +1,185 @@
+"""Opens the broken series of make_faults.py in ParaView: an error that says what is wrong, an empty output
+instead of half an image, and a session that still works.
+
+usage: Testing/ParaView/pvbatch.sh NP Testing/Faults/faults.py FAULTSDIR [FAULT...]
+
+Runs on every rank. After every fault the sound series is opened and compared with its truth. The name of
+each fault is printed first, so that the last line of a crash or hang names its cause.
+"""
+import json
+import os
+import re
+import resource
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats"))
+import conformance  # noqa: E402
+from conformance import check_arrays, check_grid, check_output, check_tree, expect, output_of, rank, sum_over_ranks  # noqa: E402
+from expected import Truth  # noqa: E402
+from paraview import simple  # noqa: E402
+from vtkmodules.vtkCommonCore import vtkLogger, vtkOutputWindow, vtkStringOutputWindow  # noqa: E402
+
+LONGEST = 20.0            # seconds for one fault
+MOST_MEMORY = 3 << 30     # bytes of a process at its largest: hostile numbers must not become allocations
+
+# One fault that shows when the series is opened, one in the metadata, one in the data.
+REUSED = ("summary_missing", "summary_truncated", "cluster_missing")
+
+
+class Messages:
+    """Catches what ParaView reports as errors and warnings on this rank."""
+
+    def __enter__(self):
+        self.before, self.window = vtkOutputWindow.GetInstance(), vtkStringOutputWindow()
+        vtkOutputWindow.SetInstance(self.window)
+        self.text = ""
+        return self
+
+    def __exit__(self, kind, value, _):
+        self.text = self.window.GetOutput()
+        vtkOutputWindow.SetInstance(self.before)
+        if kind is RuntimeError:     # the server manager turns some errors into exceptions
+            self.text += "\n" + str(value)
+            return True
+        return False
+
+
+def open_series(index):
+    """Collective. The reader, updated, and the messages; ParaView reports some already when it makes the reader."""
+    with Messages() as messages:
+        reader = conformance.open_reader(index)
+    return reader, messages.text + update(reader)
+
+
+def switch(reader, index):
+    """Collective. Gives the reader another series; the messages."""
+    with Messages() as messages:
+        reader.FileName = [index]
+    return messages.text + update(reader)
+
+
+def update(reader):
+    """Collective. Selects every array and updates to the first time step; returns the messages."""
+    with Messages() as messages:
+        reader.UpdatePipelineInformation()
+        conformance.select(reader, list(reader.CellArrayStatus.Available), list(reader.PointArrayStatus.Available))
+        times = reader.TimestepValues
+        times = list(times) if hasattr(times, "__len__") else [times]
+        reader.UpdatePipeline(times[0]) if times else reader.UpdatePipeline()
+    return messages.text
+
+
+def points_of(reader):
+    """Collective: points on all ranks."""
+    tree = output_of(reader)
+    return sum_over_ranks([tree.GetNumberOfPoints() if tree is not None else 0])[0]
+
+
+def check_good(truth, folder, where):
+    reader, text = open_series(os.path.join(folder, "good", "dumps.visit"))
+    expect(not text, "%s: messages for the sound series: %s", where, text)
+    check_output(reader, truth, range(len(truth.meta["level_sizes"])), (0, 0, 0), True, None, where)
+    simple.Delete(reader)
+
+
+def check_messages(text, patterns, where):
+    """Some rank must have said each pattern."""
+    said = sum_over_ranks([1] + [int(re.search(p, text) is not None) for p in patterns])[1:]
+    for pattern, count in zip(patterns, said):
+        if rank() == 0:
+            expect(count, "%s: no message matches '%s'; rank 0 said: %s", where, pattern, text.strip()[-600:] or "nothing")
+
+
+def check_fault(fault, truth, folder):
+    where = fault["name"]
+    reader, text = open_series(fault["index"])
+    failed = sum_over_ranks([int("ERROR" in text)])[0] > 0
+    points = points_of(reader)
+    outcome = fault["outcome"]
+    if outcome == "error_or_right":
+        outcome = "error" if failed else "ok"
+    if outcome == "error":
+        check_messages(text, fault["messages"], where)
+        if rank() == 0:
+            expect(failed, "%s: no error; said: %s", where, text or "nothing")
+            expect(points == 0, "%s: %d points in spite of the error", where, points)
+    elif outcome == "ok":
+        expect(not failed, "%s: error where there is nothing wrong: %s", where, text)
+        check_output(reader, truth, range(len(truth.meta["level_sizes"])), (0, 0, 0), True, None, where)
+    if outcome == "error":
+        check_skipping(reader, fault, truth, where + ", SkipBrokenPatches")
+    simple.Delete(reader)
+
+
+def check_reuse(fault, truth, folder):
+    """One reader goes from the sound series to a broken one and back: no old picture may stay."""
+    where = fault["name"] + ", the same reader"
+    good = os.path.join(folder, "good", "dumps.visit")
+    reader, _ = open_series(good)
+    text = switch(reader, fault["index"])
+    check_messages(text, fault["messages"], where)
+    points = points_of(reader)
+    if rank() == 0:
+        expect(points == 0, "%s: %d points are left from the sound series", where, points)
+    text = switch(reader, good)
+    expect(not text, "%s: messages for the sound series: %s", where, text)
+    check_output(reader, truth, range(len(truth.meta["level_sizes"])), (0, 0, 0), True, None, where)
+    simple.Delete(reader)
+
+
+def check_skipping(reader, fault, truth, where):
+    """With SkipBrokenPatches the sound patches are there with right values, and nothing else is."""
+    reader.SkipBrokenPatches = 1
+    text = update(reader)
+    if fault["good"] is None:
+        points = points_of(reader)
+        if rank() == 0:
+            expect(points == 0, "%s: %d points although the whole dump is broken", where, points)
+        return
+    check_messages(text, fault["messages"], where)
+
+    def check(grid, patch, name):
+        if patch in fault["good"] + fault["maybe"]:
+            check_grid(grid, truth.grid(patch), name)
+            check_arrays(grid.GetCellData(), truth.data(patch, True), grid.GetNumberOfCells(), name)
+            check_arrays(grid.GetPointData(), truth.data(patch, False), grid.GetNumberOfPoints(), name)
+    levels = range(len(truth.meta["level_sizes"]))
+    held = sum_over_ranks(check_tree(output_of(reader), truth, levels, check, where, names=False))
+    if rank() == 0:
+        for patch, count in enumerate(held):
+            allowed = [1] if patch in fault["good"] else [0, 1] if patch in fault["maybe"] else [0]
+            expect(count in allowed, "%s: patch %d is shown on %d ranks instead of %s", where, patch, count, allowed)
+
+
+def main(folder, wanted):
+    vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)   # the errors are wanted, not wanted on the screen
+    simple.LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=vars(simple))
+    with open(os.path.join(folder, "faults.json")) as f:
+        table = [fault for fault in json.load(f) if not wanted or fault["name"] in wanted]
+    truth = Truth(os.path.join(folder, "good.npz"))
+    check_good(truth, folder, "before any fault")
+    for i, fault in enumerate(table):
+        if rank() == 0:
+            print("fault %s" % fault["name"], flush=True)
+        start = time.time()
+        check_fault(fault, truth, folder)
+        expect(time.time() - start < LONGEST, "%s: took %.0f s", fault["name"], time.time() - start)
+        if fault["outcome"] != "anything" or i % 20 == 0:
+            check_good(truth, folder, "after " + fault["name"])
+    for fault in table:
+        if fault["name"] in REUSED:
+            check_reuse(fault, truth, folder)
+    check_good(truth, folder, "after all faults")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    expect(peak < MOST_MEMORY, "%d MiB of memory used", peak >> 20)
+    failed, = sum_over_ranks([len(conformance.faults)])
+    if rank() == 0:
+        print("faults: %d broken series, %d tests failed, %d MiB at most" % (len(table), failed, peak >> 20), flush=True)
+    return 1 if failed or not table else 0
+
+
+if __name__ == "__main__":
+    status = main(sys.argv[1], sys.argv[2:])
+    if status:
+        sys.exit(status)

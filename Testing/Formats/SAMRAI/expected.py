@@ -1,0 +1,103 @@
+"""What ParaView must show for a patch, from the truth that reference.py saved. numpy only: this file is
+imported inside ParaView."""
+import json
+
+import numpy as np
+
+DUPLICATECELL = 1   # vtkDataSetAttributes
+REFINEDCELL = 8
+
+
+class Truth:
+    """One time step."""
+
+    def __init__(self, path):
+        # All of it at once: NpzFile reads an array anew at every access.
+        with np.load(path) as stored:
+            self.arrays = {name: stored[name] for name in stored.files}
+        self.meta = json.loads(self.arrays.pop("meta").tobytes().decode())
+        self.patches, self.dim = self.meta["patches"], self.meta["dim"]
+        self.variables = [v for v in self.meta["variables"] if not (self.meta["deformed"] and v["name"] == "Coords")]
+        self.coordinates = [v for v in self.meta["variables"] if self.meta["deformed"] and v["name"] == "Coords"]
+
+    def names(self, cell):
+        return sorted(v["name"] for v in self.variables if v["cell"] == cell)
+
+    def cells(self, patch):
+        p = self.patches[patch]
+        return [p["upper"][d] - p["lower"][d] + 1 for d in range(3)]
+
+    def stored(self, patch, variable):
+        """Values as a block [z, y, x, component], ghosts included; None where absent."""
+        values = self.arrays.get("p%d/%s" % (patch, variable["name"]))
+        if values is None:
+            return None
+        extra = 0 if variable["cell"] else 1
+        n = [c + extra + 2 * g if d < self.dim else 1
+             for d, (c, g) in enumerate(zip(self.cells(patch), variable["ghosts"]))]
+        return values.reshape(n[2], n[1], n[0], -1)
+
+    def layers(self, selected=None):
+        """Ghost layers of the grids when ghost cells are shown: the most that a selected variable has. Deformed
+        grids reach as far as their node positions do; there is no nearest position to repeat."""
+        if self.coordinates:
+            return self.coordinates[0]["ghosts"]
+        used = [v["ghosts"] for v in self.variables if selected is None or v["name"] in selected]
+        return [max([g[d] for g in used] + [0]) if d < self.dim else 0 for d in range(3)]
+
+    def grid(self, patch, layers=(0, 0, 0)):
+        """Node index range and, for uniform grids, origin and spacing; for deformed ones the points."""
+        p = self.patches[patch]
+        extent = []
+        for d in range(3):
+            last = p["upper"][d] + 1 + layers[d] if d < self.dim else 0
+            extent += [p["lower"][d] - layers[d] if d < self.dim else 0, last]
+        grid = {"extent": extent, "dim": self.dim}
+        if self.meta["deformed"]:
+            grid["points"] = pad_components(self.values(patch, self.coordinates[0], layers), 2)
+        else:
+            grid["origin"] = self.meta["origin"][:self.dim]
+            grid["spacing"] = self.meta["spacing"][p["level"]][:self.dim]
+        return grid
+
+    def values(self, patch, variable, layers=(0, 0, 0)):
+        """(tuples, components) with exactly `layers` ghost layers: more are cut off, missing ones repeat the
+        nearest value. None where absent."""
+        block = self.stored(patch, variable)
+        if block is None:
+            return None
+        cut, grow = [], []
+        for d in (2, 1, 0):
+            have, want = (variable["ghosts"][d], layers[d]) if d < self.dim else (0, 0)
+            drop = max(have - want, 0)
+            cut.append(slice(drop, block.shape[2 - d] - drop))
+            grow.append((max(want - have, 0),) * 2)
+        block = np.pad(block[tuple(cut)], grow + [(0, 0)], mode="edge")
+        return block.reshape(-1, block.shape[3])
+
+    def data(self, patch, cell, layers=(0, 0, 0)):
+        """name -> (tuples, components) as a VTK array must hold it."""
+        out = {}
+        for v in self.variables:
+            values = self.values(patch, v, layers) if v["cell"] == cell else None
+            if values is not None:
+                out[v["name"]] = pad_components(values, self.dim)
+        return out
+
+    def ghost_types(self, patch, layers=(0, 0, 0), blanking=True):
+        """vtkGhostType of every cell, and a mask of the bits that count: a ghost cell may be refined too."""
+        n = self.cells(patch)
+        covered = self.arrays["b%d" % patch].reshape(n[2], n[1], n[0]) if blanking else np.zeros(n[::-1], np.uint8)
+        grow = [(layers[d],) * 2 if d < self.dim else (0, 0) for d in (2, 1, 0)]
+        types = np.pad(covered * np.uint8(REFINEDCELL), grow, constant_values=DUPLICATECELL)
+        return types.ravel(), np.where(types == DUPLICATECELL, DUPLICATECELL, 255).ravel()
+
+
+def pad_components(values, dim):
+    """2-D vectors and tensors made three-dimensional; all else as it is."""
+    n = values.shape[1]
+    if dim != 2 or n not in (2, 4):
+        return values
+    out = np.zeros((len(values), 3 if n == 2 else 9), values.dtype)
+    out[:, [0, 1] if n == 2 else [0, 1, 3, 4]] = values
+    return out

@@ -1,0 +1,299 @@
+#!/usr/bin/python3
+"""The truth about SAMRAI dumps, read by h5py and numpy alone.
+
+usage: reference.py SUMMARY OUT.npz
+       reference.py --series OUTDIR PATH...     (writes OUTDIR/series.json and one npz per step; PATH is a
+                                                 dumps.visit or a folder, which stands for every one below it)
+
+An npz holds "meta" (JSON as bytes), "p<patch>/<variable>" with the values as stored, shape (tuples,
+components), ghosts included, and "b<patch>" with 1 for every cell that the next finer level covers.
+expected.py turns it into what ParaView must show. It is kept apart from this file because h5py and
+ParaView may bring different HDF5 libraries into one process.
+"""
+import argparse
+import glob
+import json
+import os
+import re
+import shutil
+
+import h5py
+import numpy as np
+
+
+def text(value):
+    return value.decode("latin1") if isinstance(value, bytes) else str(value)
+
+
+def three(values, fill):
+    values = list(values)
+    return values + [fill] * (3 - len(values))
+
+
+class Summary:
+    """The metadata of one dump, in plain Python types."""
+
+    def __init__(self, path):
+        with h5py.File(path, "r") as f:
+            basic, extents = f["BASIC_INFO"], f["extents"]
+            self.dim = int(basic["number_dimensions_of_problem"][0])
+            self.deformed = text(basic["grid_type"][0]) in ("DEFORMED", "ALE")
+            self.time, self.step = float(basic["time"][0]), int(basic["time_step_number"][0])
+            self.map, self.boxes = extents["patch_map"][:], extents["patch_extents"][:]
+            self.lower = self.boxes["lower"].astype(np.int64)
+            self.upper = self.boxes["upper"].astype(np.int64)
+            self.level_sizes = [int(n) for n in basic["number_patches_at_level"][:]]
+            ratios = basic["ratios_to_coarser_levels"][:].astype(np.int64)
+            self.ratios = np.where(ratios < 1, 1, ratios)   # row 0 is -1, the third axis 0 in 2-D
+            self.dx, self.corner = basic["dx"][:], basic["XLO"][:]
+            self.variables = self._variables(basic)
+            self.children = self._children(basic)
+            self.materials = self._materials(f)
+
+    def _variables(self, basic):
+        if int(basic["number_visit_variables"][0]) == 0:
+            return []
+        columns = zip(basic["var_names"][:], basic["var_number_components"][:], basic["var_cell_centered"][:],
+                      basic["var_number_ghosts"][:])
+        return [{"name": text(n), "components": int(c), "cell": bool(cell), "ghosts": [int(i) for i in g],
+                 "kind": "variable"} for n, c, cell, g in columns]
+
+    def _children(self, basic):
+        if int(basic["child_array_length"][0]) == 0:
+            return [[] for _ in self.map]
+        table, pointers = basic["child_array"][:], basic["child_pointer_array"][:]
+        return [[int(c) for c in table[o:o + n]] if n else []
+                for o, n in zip(pointers["offset"], pointers["number_children"])]
+
+    def _materials(self, f):
+        """One entry per fraction array: where its flags are (dense) or its number (sparse)."""
+        if "materials" not in f:
+            return []
+        names = [text(n) for n in f["materials/material_names"][:]]
+        ghosts = [int(g) for g in f["materials/material_number_ghosts"][:]]
+        group = f["extents/materials"]
+        if "sparse_material_list" in group:
+            return [material(n + " fraction", ghosts, number=i) for i, n in enumerate(names)]
+        out = []
+        for n in names:
+            out.append(material(n + " fraction", ghosts, path="materials/%s/%s-fractions" % (n, n),
+                                flags=group[n][n + "-Fractions"]["material_composition_flag"]))
+            for s in group[n].get("species", {}):
+                out.append(material("%s in %s" % (s, n), ghosts, path="materials/%s/species/%s" % (n, s),
+                                    flags=group[n]["species"][s]["species_composition_flag"]))
+        return out
+
+    def origin(self):
+        """True position of cell index 0's lower corner.
+
+        The writer takes index 0 for the domain's lower corner wherever the domain starts, so XLO is the
+        corner of the lowest box of level 0 (SAMRAI.md section 5).
+        """
+        first = self.lower[self.map["level_number"] == 0].min(axis=0)
+        return self.corner - self.dx[0] * first
+
+    def cells(self, patch):
+        return [int(n) for n in self.upper[patch] - self.lower[patch] + 1]
+
+    def dims(self, patch, cell, ghosts):
+        """Values per axis of an array on the patch."""
+        extra = 0 if cell else 1
+        cells = self.cells(patch)
+        return [cells[d] + extra + 2 * ghosts[d] if d < self.dim else 1 for d in range(3)]
+
+
+def material(name, ghosts, **where):
+    return {"name": name, "components": 1, "cell": True, "ghosts": ghosts, "kind": "material", **where}
+
+
+class Clusters:
+    """The patch groups of a dump, whichever file they are in."""
+
+    def __init__(self, directory, summary):
+        self.directory, self.map, self.files = directory, summary.map, {}
+
+    def patch(self, p):
+        row = self.map[p]
+        number = int(row["file_cluster_number"])
+        if number not in self.files:
+            self.files[number] = h5py.File(os.path.join(self.directory, "processor_cluster.%05d.samrai" % number), "r")
+        return self.files[number]["processor.%05d/level.%05d/patch.%05d" % (
+            row["processor_number"], row["level_number"], row["patch_number"])]
+
+    def close(self):
+        for f in self.files.values():
+            f.close()
+
+
+def read_variable(group, variable):
+    """Values (tuples, components), or None where the patch does not hold the variable."""
+    if variable["components"] == 1 and variable["name"] != "Coords":
+        names = [variable["name"]]
+    else:
+        names = ["%s.%02d" % (variable["name"], c) for c in range(variable["components"])]
+    if names[0] not in group:
+        return None
+    return np.stack([group[n][:].astype("<f4") for n in names], axis=1)
+
+
+def read_dense(group, variable, patch, tuples):
+    flag = int(variable["flags"][patch])
+    if flag in (0, 1):
+        return np.full((tuples, 1), flag, "<f4")
+    return group[variable["path"]][:].astype("<f4").reshape(-1, 1)
+
+
+def read_sparse(group, number, tuples):
+    """The fraction of one material per cell, by following the chain of every mixed cell."""
+    cells = group["materials/mat_list"][:]
+    if len(cells) == 1:
+        cells = np.full(tuples, cells[0])
+    out = (cells == number).astype("<f4")
+    if "materials/mix_mat" in group:
+        mat, following = group["materials/mix_mat"][:], group["materials/next_mat"][:]
+        fractions = group["materials/vol_fracs"][:].astype("<f4")
+        for cell in np.flatnonzero(cells < 0):
+            entry = -int(cells[cell])    # 1-based, as in next_mat
+            while entry > 0:
+                if mat[entry - 1] == number:
+                    out[cell] += fractions[entry - 1]
+                entry = int(following[entry - 1])
+    return out.reshape(-1, 1)
+
+
+def covered_cells(summary, patch):
+    """1 for each cell (axis 0 fastest) all of whose fine cells belong to patches of the next level.
+
+    Brute force on purpose: every fine cell of the patch is marked by itself. In deformed dumps only the
+    recorded children count, because blocks share one index space.
+    """
+    level = int(summary.map["level_number"][patch])
+    if level + 1 == len(summary.level_sizes):
+        return np.zeros(int(np.prod(summary.cells(patch))), np.uint8)
+    ratio = summary.ratios[level + 1]
+    shape = np.array(summary.cells(patch)) * ratio
+    fine = np.zeros(shape, bool)
+    start = summary.lower[patch] * ratio
+    same_level = np.flatnonzero(summary.map["level_number"] == level + 1)
+    for child in summary.children[patch] if summary.deformed else same_level:
+        low = np.clip(summary.lower[child] - start, 0, shape)
+        high = np.clip(summary.upper[child] + 1 - start, 0, shape)
+        fine[low[0]:high[0], low[1]:high[1], low[2]:high[2]] = True
+    n = summary.cells(patch)
+    whole = fine.reshape(n[0], ratio[0], n[1], ratio[1], n[2], ratio[2]).all(axis=(1, 3, 5))
+    return whole.transpose(2, 1, 0).ravel().astype(np.uint8)
+
+
+def metadata(summary, path):
+    keys = ("name", "components", "cell", "ghosts", "kind")
+    patches = [{"level": int(m["level_number"]), "number": int(m["patch_number"]),
+                "lower": [int(i) for i in low], "upper": [int(i) for i in up]}
+               for m, low, up in zip(summary.map, summary.lower, summary.upper)]
+    return {"path": path, "dim": summary.dim, "deformed": summary.deformed, "time": summary.time, "step": summary.step,
+            "level_sizes": summary.level_sizes, "spacing": summary.dx.tolist(), "origin": summary.origin().tolist(),
+            "variables": [{k: v[k] for k in keys} for v in summary.variables + summary.materials], "patches": patches}
+
+
+def read_truth(path, blanking=True):
+    """All of a dump: the metadata and the arrays that the npz holds."""
+    summary = Summary(path)
+    arrays = {}
+    clusters = Clusters(os.path.dirname(path), summary)
+    for p in range(len(summary.map)):
+        for v in summary.variables + summary.materials:
+            values = read_array(summary, clusters.patch(p), v, p)
+            if values is not None:
+                arrays["p%d/%s" % (p, v["name"])] = values
+        if blanking:
+            arrays["b%d" % p] = covered_cells(summary, p)
+    clusters.close()
+    return metadata(summary, path), arrays
+
+
+def read_array(summary, group, variable, patch):
+    tuples = int(np.prod(summary.dims(patch, variable["cell"], variable["ghosts"])))
+    if variable["kind"] == "variable":
+        values = read_variable(group, variable)
+    elif "number" in variable:
+        values = read_sparse(group, variable["number"], tuples)
+    else:
+        values = read_dense(group, variable, patch, tuples)
+    assert values is None or values.shape == (tuples, variable["components"]), (patch, variable["name"], values.shape)
+    return values
+
+
+def save(meta, arrays, path):
+    np.savez(path, meta=np.frombuffer(json.dumps(meta).encode(), np.uint8), **arrays)
+
+
+def steps_of(index):
+    """Summaries of a series in order of their step numbers.
+
+    dumps.visit is a hint: a restarted run lists only its own dumps, and lines can name what is gone. The
+    dumps that exist beside it count.
+    """
+    base = os.path.dirname(os.path.abspath(index))
+    found = set()
+    for name in os.listdir(base):
+        if re.fullmatch(r"visit_dump\.\d{5,}", name) and os.path.exists(os.path.join(base, name, "summary.samrai")):
+            found.add(os.path.join(base, name, "summary.samrai"))
+    return sorted(found, key=lambda p: int(os.path.dirname(p).rsplit(".", 1)[1]))
+
+
+def listed_in(index):
+    """The summaries that dumps.visit itself names and that exist."""
+    base = os.path.dirname(os.path.abspath(index))
+    with open(index, newline="") as f:
+        lines = {line.strip() for line in f if line.strip()}
+    return {os.path.join(base, line) for line in lines if os.path.exists(os.path.join(base, line))}
+
+
+def indices_below(paths):
+    out = []
+    for path in paths:
+        if not os.path.exists(path):
+            print("skipped: %s does not exist" % path)
+        out += sorted(glob.glob(path + "/**/dumps.visit", recursive=True)) if os.path.isdir(path) else [path]
+    return [path for path in out if os.path.exists(path)]
+
+
+def write_series(outdir, paths):
+    shutil.rmtree(outdir, ignore_errors=True)
+    os.makedirs(outdir)
+    table, count = [], 0
+    for index in indices_below(paths):
+        steps = []
+        for path in steps_of(index):
+            meta, arrays = read_truth(path)
+            name = "%05d.npz" % count
+            count += 1
+            save(meta, arrays, os.path.join(outdir, name))
+            steps.append({"npz": name, "summary": path, "time": meta["time"], "step": meta["step"]})
+        listed = [s for s in steps if s["summary"] in listed_in(index)]
+        table.append({"index": os.path.abspath(index), "steps": steps, "times": time_values(steps),
+                      "listed_times": time_values(listed)})
+    with open(os.path.join(outdir, "series.json"), "w") as f:
+        json.dump(table, f)
+
+
+def time_values(steps):
+    """What ParaView's time slider must show: the times if they ascend strictly, else the step numbers."""
+    times = [s["time"] for s in steps]
+    if all(a < b for a, b in zip(times, times[1:])):
+        return times
+    return [float(s["step"]) for s in steps]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--series", metavar="OUTDIR")
+    parser.add_argument("paths", nargs="+")
+    arguments = parser.parse_args()
+    if arguments.series:
+        write_series(arguments.series, arguments.paths)
+    else:
+        save(*read_truth(arguments.paths[0]), arguments.paths[1])
+
+
+if __name__ == "__main__":
+    main()

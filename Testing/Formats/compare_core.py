@@ -1,0 +1,143 @@
+#!/usr/bin/python3
+"""Runs the example program of the Core library and compares what it read with h5py, bit by bit.
+
+usage: compare_core.py --program patchio_read_patch_data [--np "1 2 4"] [--threads "1 4"] PATH...
+
+PATH is a summary.samrai or a folder, which stands for every dump below it. Every dump is read with every
+number of ranks and threads; once more with one variable only. Exit status 1 on any difference.
+"""
+import argparse
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "SAMRAI"))
+from reference import read_truth  # noqa: E402
+
+TIMEOUT = 120
+# Root may run it; and Open MPI does not look for networks, which takes longer than the reading.
+MPI_SETTINGS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_pml": "ob1",
+                "OMPI_MCA_btl": "self,vader", "OMPI_MCA_ess_singleton_isolated": "1"}
+
+
+class Difference(Exception):
+    pass
+
+
+def expect(condition, message):
+    if not condition:
+        raise Difference(message)
+
+
+def run_program(program, ranks, path, threads, prefix, variables):
+    command = [program, path, str(threads), prefix] + variables
+    if ranks > 1:
+        command = ["mpirun", "-np", str(ranks), "--oversubscribe"] + command
+    result = subprocess.run(command, env={**os.environ, **MPI_SETTINGS}, timeout=TIMEOUT, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    expect(result.returncode == 0, "exit status %d: %s" % (result.returncode, result.stdout.strip()[-500:]))
+
+
+def load_ranks(prefix, ranks):
+    for rank in range(ranks):
+        with open("%s.rank%d.json" % (prefix, rank)) as f:
+            report = json.load(f)
+        with open("%s.rank%d.raw" % (prefix, rank), "rb") as f:
+            yield report, f.read()
+
+
+def check_rank(report, rank, ranks, threads):
+    expect(report["error"] == 0, "rank %d: error %s" % (rank, report["message"]))
+    expect((report["rank"], report["size"]) == (rank, ranks), "rank %d says it is %d of %d" % (rank, report["rank"], report["size"]))
+    expect(report["threads"] == threads, "rank %d used %d threads, asked for %d" % (rank, report["threads"], threads))
+    expect(report["peak_reads_in_flight"] <= threads, "rank %d had %d reads in flight with %d threads"
+           % (rank, report["peak_reads_in_flight"], threads))
+
+
+def check_variable(found, raw, want, where):
+    if want is None:
+        expect(found["status"] == "absent", "%s: %s, but the file does not hold it" % (where, found["status"]))
+        return 0
+    expect(found["status"] == "read", "%s: %s instead of read" % (where, found["status"]))
+    shape = (found["tuples"], found["components"])
+    expect(found["type"] == "float32" and shape == want.shape, "%s: %s %s instead of float32 %s"
+           % (where, found["type"], shape, want.shape))
+    data = raw[found["offset"]:found["offset"] + want.size * 4]
+    expect(len(data) == want.size * 4, "%s: reaches past the end of the raw file" % where)
+    # Raw bits, so that NaN and -0 count as what they are.
+    differ = np.flatnonzero(np.frombuffer(data, np.uint32) != np.ascontiguousarray(want).view(np.uint32).ravel())
+    expect(not len(differ), "%s: %d of %d values differ, first at %d" % (where, len(differ), want.size, differ[0] if len(differ) else -1))
+    return want.nbytes
+
+
+def check_run(meta, arrays, selected, prefix, ranks, threads):
+    owner, compared = {}, 0
+    names = sorted(selected or [v["name"] for v in meta["variables"]])
+    for rank, (report, raw) in enumerate(load_ranks(prefix, ranks)):
+        check_rank(report, rank, ranks, threads)
+        for patch in report["patches"]:
+            p = patch["id"]
+            expect(p not in owner, "patch %d is on ranks %s and %d" % (p, owner.get(p), rank))
+            owner[p] = rank
+            found = {v["name"]: v for v in patch["variables"]}
+            expect(sorted(found) == names, "patch %d: variables %s instead of %s" % (p, sorted(found), names))
+            for name in names:
+                compared += check_variable(found[name], raw, arrays.get("p%d/%s" % (p, name)), "patch %d %s" % (p, name))
+    expect(sorted(owner) == list(range(len(meta["patches"]))), "patches %s of %d" % (sorted(owner), len(meta["patches"])))
+    return compared
+
+
+def summaries(paths):
+    out = []
+    for path in paths:
+        found = glob.glob(path + "/**/summary.samrai", recursive=True) if os.path.isdir(path) else [path]
+        if not found:
+            sys.exit("no summary.samrai below %s" % path)
+        out += sorted(found)
+    return out
+
+
+def check_dump(program, path, all_ranks, all_threads):
+    """Number of failed runs, number of runs, bytes compared."""
+    meta, arrays = read_truth(path, blanking=False)
+    last = [meta["variables"][-1]["name"]] if meta["variables"] else []
+    runs = [(n, t, []) for n in all_ranks for t in all_threads] + ([(all_ranks[0], all_threads[0], last)] if last else [])
+    failed, compared = 0, 0
+    for ranks, threads, selected in runs:
+        with tempfile.TemporaryDirectory() as scratch:
+            prefix = os.path.join(scratch, "out")
+            try:
+                run_program(program, ranks, path, threads, prefix, selected)
+                compared += check_run(meta, arrays, selected, prefix, ranks, threads)
+            except (Difference, OSError, KeyError, ValueError, subprocess.TimeoutExpired) as fault:
+                failed += 1
+                print("FAILED %s, %d ranks, %d threads%s: %s: %s" % (path, ranks, threads,
+                      ", only %s" % selected if selected else "", type(fault).__name__, fault), flush=True)
+    return failed, len(runs), compared
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--np", default="1 4", help="numbers of ranks")
+    parser.add_argument("--threads", default="4", help="numbers of threads")
+    parser.add_argument("paths", nargs="+")
+    arguments = parser.parse_args()
+    ranks, threads = ([int(n) for n in text.split()] for text in (arguments.np, arguments.threads))
+    missing = [p for p in arguments.paths if not os.path.exists(p)]
+    if missing:
+        print("skipped: %s does not exist" % missing[0])
+        return 0
+    results = [check_dump(arguments.program, path, ranks, threads) for path in summaries(arguments.paths)]
+    failed, runs, compared = (sum(column) for column in zip(*results))
+    print("core: %d dumps, %d runs, %d bytes compared, %d runs failed" % (len(results), runs, compared, failed))
+    return 1 if failed or not compared else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

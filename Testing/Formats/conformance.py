@@ -1,0 +1,311 @@
+"""Shows series in ParaView and compares every block with the truth that reference.py saved.
+
+usage: Testing/ParaView/pvbatch.sh NP Testing/Formats/conformance.py TRUTHDIR [SERIES...]
+
+TRUTHDIR comes from `SAMRAI/reference.py --series`; SERIES, a path of a dumps.visit or the name of its folder,
+restricts the run to some. Runs on every rank (pvbatch --symmetric): each rank compares the blocks it holds, and all of them together must hold
+every patch exactly once. Several set-ups a series: all arrays, ghost cells shown, one level, one array.
+"""
+import json
+import os
+import sys
+
+import numpy as np
+from paraview import simple
+from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkCommonCore import vtkIntArray
+from vtkmodules.vtkCommonDataModel import vtkCompositeDataSet
+from vtkmodules.vtkParallelCore import vtkCommunicator, vtkMultiProcessController
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "SAMRAI"))
+from expected import Truth  # noqa: E402
+
+MOST_FAULTS_SHOWN = 20
+faults = []
+compared = [0]      # values, so that a test that compares nothing shows
+
+
+def rank():
+    return vtkMultiProcessController.GetGlobalController().GetLocalProcessId()
+
+
+def expect(condition, message, *details):
+    if not condition:
+        faults.append(message % details)
+        if len(faults) <= MOST_FAULTS_SHOWN:
+            print("FAILED rank %d: %s" % (rank(), faults[-1]), flush=True)
+    return condition
+
+
+def sum_over_ranks(numbers):
+    """Collective."""
+    mine, total = vtkIntArray(), vtkIntArray()
+    for array in (mine, total):
+        array.SetNumberOfValues(len(numbers))
+    for i, n in enumerate(numbers):
+        mine.SetValue(i, int(n))
+    controller = vtkMultiProcessController.GetGlobalController()
+    if controller.GetNumberOfProcesses() == 1:
+        return list(numbers)
+    controller.AllReduce(mine, total, vtkCommunicator.SUM_OP)
+    return [total.GetValue(i) for i in range(len(numbers))]
+
+
+# ---- one block ------------------------------------------------------------------------------------------
+
+def check_block(grid, truth, patch, layers, blanking, selected, where):
+    want = truth.grid(patch, layers)
+    check_grid(grid, want, where)
+    cells, points = truth.data(patch, True, layers), truth.data(patch, False, layers)
+    if selected is not None:
+        cells, points = ({n: a for n, a in d.items() if n in selected} for d in (cells, points))
+    check_arrays(grid.GetCellData(), cells, grid.GetNumberOfCells(), where + " cells")
+    check_arrays(grid.GetPointData(), points, grid.GetNumberOfPoints(), where + " points")
+    check_ghosts(grid, *truth.ghost_types(patch, layers, blanking), where)
+
+
+def check_grid(grid, want, where):
+    extent = list(grid.GetExtent())
+    if not expect(extent == want["extent"], "%s: extent %s instead of %s", where, extent, want["extent"]):
+        return
+    if "points" in want:
+        if expect(grid.IsA("vtkStructuredGrid"), "%s: a %s", where, grid.GetClassName()):
+            points = vtk_to_numpy(grid.GetPoints().GetData())
+            expect(np.array_equal(points.astype(float), want["points"].astype(float)), "%s: points differ", where)
+    elif expect(grid.IsA("vtkUniformGrid"), "%s: a %s", where, grid.GetClassName()):
+        check_position(grid, want, extent, where)
+
+
+def check_position(grid, want, extent, where):
+    for d in range(3):
+        origin, spacing = grid.GetOrigin()[d], grid.GetSpacing()[d]
+        if d >= want["dim"]:
+            expect(origin == 0, "%s: z is %g in 2-D", where, origin)
+            continue
+        expect(abs(spacing - want["spacing"][d]) <= 1e-12 * spacing, "%s: spacing %r on axis %d instead of %r",
+               where, spacing, d, want["spacing"][d])
+        for index in extent[2 * d:2 * d + 2]:
+            found, true = origin + index * spacing, want["origin"][d] + index * want["spacing"][d]
+            scale = abs(want["origin"][d]) + abs(index * spacing) + spacing
+            expect(abs(found - true) <= 1e-12 * scale, "%s: index %d of axis %d is at %r instead of %r",
+                   where, index, d, found, true)
+
+
+def check_arrays(data, want, tuples, where):
+    found = [data.GetArrayName(i) for i in range(data.GetNumberOfArrays())]
+    found = sorted(n for n in found if n != "vtkGhostType")
+    expect(found == sorted(want), "%s: arrays %s instead of %s", where, found, sorted(want))
+    for name in found:
+        if name in want:
+            check_array(vtk_to_numpy(data.GetAbstractArray(name)), want[name], tuples, "%s '%s'" % (where, name))
+
+
+def check_array(found, want, tuples, where):
+    found = found.reshape(len(found), -1)
+    if not expect(found.dtype == np.float32, "%s: %s instead of float32", where, found.dtype):
+        return
+    if not expect(found.shape == want.shape and len(found) == tuples, "%s: shape %s instead of %s, grid has %d",
+                  where, found.shape, want.shape, tuples):
+        return
+    # Raw bits, so that NaN and -0 count as what they are.
+    differ = np.argwhere(np.ascontiguousarray(found).view(np.uint32) != np.ascontiguousarray(want).view(np.uint32))
+    compared[0] += found.size
+    expect(not len(differ), "%s: %d of %d values differ, first %s: %r instead of %r", where, len(differ), found.size,
+           *((tuple(differ[0]), found[tuple(differ[0])], want[tuple(differ[0])]) if len(differ) else (0, 0, 0)))
+
+
+def check_ghosts(grid, want, mask, where):
+    array = grid.GetCellData().GetAbstractArray("vtkGhostType")
+    found = vtk_to_numpy(array) if array else np.zeros(grid.GetNumberOfCells(), np.uint8)
+    if expect(found.shape == want.shape, "%s: %d ghost types for %d cells", where, len(found), len(want)):
+        differ = np.flatnonzero((found & mask) != want)
+        expect(not len(differ), "%s: ghost type of %d of %d cells differs, first %d: %s instead of %s", where,
+               len(differ), len(want), *((differ[0], found[differ[0]], want[differ[0]]) if len(differ) else (0, 0, 0)))
+
+
+# ---- the tree -------------------------------------------------------------------------------------------
+
+def field(data, name):
+    array = data.GetFieldData().GetArray(name)
+    return array.GetTuple1(0) if array and array.GetNumberOfTuples() == 1 else None
+
+
+def name_of(composite, i):
+    data = composite.GetMetaData(i) if composite.HasMetaData(i) else None
+    return data.Get(vtkCompositeDataSet.NAME()) if data else None
+
+
+def check_tree(tree, truth, levels, check, where, names=True):
+    """Calls check(grid, patch, where) for local blocks; returns how often this rank holds each patch.
+    names=False: a damaged summary may give pieces other names."""
+    held = [0] * len(truth.patches)
+    sizes = truth.meta["level_sizes"]
+    expect(tree.IsA("vtkMultiBlockDataSet"), "%s: output is a %s", where, tree.GetClassName())
+    if not expect(tree.GetNumberOfBlocks() == len(sizes), "%s: %d blocks for %d levels", where, tree.GetNumberOfBlocks(), len(sizes)):
+        return held
+    expect(field(tree, "time") == truth.meta["time"], "%s: field 'time' is %s", where, field(tree, "time"))
+    expect(field(tree, "step") == truth.meta["step"], "%s: field 'step' is %s", where, field(tree, "step"))
+    first = 0
+    for level, size in enumerate(sizes):
+        expect(name_of(tree, level) == "level %d" % level, "%s: block %d is called %s", where, level, name_of(tree, level))
+        pieces = tree.GetBlock(level)
+        if level in levels:
+            check_level(pieces, level, first, size, held, check, where, names)
+        elif pieces is not None:
+            expect(not any(pieces.GetPieceAsDataObject(i) for i in range(pieces.GetNumberOfPieces())),
+                   "%s: level %d is not empty", where, level)
+        first += size
+    return held
+
+
+def check_level(pieces, level, first, size, held, check, where, names):
+    where = "%s level %d" % (where, level)
+    if not expect(pieces is not None and pieces.IsA("vtkMultiPieceDataSet"), "%s: no vtkMultiPieceDataSet", where):
+        return
+    if not expect(pieces.GetNumberOfPieces() == size, "%s: %d pieces for %d patches", where, pieces.GetNumberOfPieces(), size):
+        return
+    for number in range(size):
+        expect(not names or name_of(pieces, number) == "patch %d" % number, "%s: piece %d is called %s", where, number, name_of(pieces, number))
+        grid = pieces.GetPieceAsDataObject(number)
+        if grid is None:
+            continue
+        patch = first + number
+        held[patch] += 1
+        expect(field(grid, "patch") == patch, "%s: field 'patch' of patch %d is %s", where, patch, field(grid, "patch"))
+        expect(field(grid, "level") == level, "%s: field 'level' of patch %d is %s", where, patch, field(grid, "level"))
+        expect(field(grid, "rank") is not None, "%s: patch %d has no field 'rank'", where, patch)
+        check(grid, patch, "%s patch %d" % (where, number))
+
+
+def check_output(reader, truth, levels, layers, blanking, selected, where):
+    """Collective: the patches of all ranks together must be each patch of `levels` once."""
+    def check(grid, patch, name):
+        check_block(grid, truth, patch, layers, blanking, selected, name)
+    held = check_tree(output_of(reader), truth, levels, check, where)
+    want = [int(p["level"] in levels) for p in truth.patches]
+    total = sum_over_ranks(held)
+    wrong = [(i, n) for i, (n, w) in enumerate(zip(total, want)) if n != w]
+    if rank() == 0:
+        expect(not wrong, "%s: patches held other than once, (patch, ranks): %s", where, wrong[:10])
+
+
+# ---- a series -------------------------------------------------------------------------------------------
+
+def open_reader(*paths):
+    return simple.PatchReader(FileName=list(paths))
+
+
+def output_of(reader):
+    """This rank's part of the output."""
+    return reader.GetClientSideObject().GetOutputDataObject(0)
+
+
+def report_of(reader):
+    reader.UpdatePropertyInformation()
+    return reader.GetProperty("IOReport").GetData()
+
+
+def select(reader, cells, points):
+    reader.CellArrayStatus = cells
+    reader.PointArrayStatus = points
+
+
+def check_names(reader, truth, where):
+    for cell, status in ((True, reader.CellArrayStatus), (False, reader.PointArrayStatus)):
+        found = sorted(status.Available)
+        missing = set(truth.names(cell)) - set(found)
+        expect(not missing, "%s: %s not offered, only %s", where, sorted(missing), found)
+
+
+def check_times(reader, want, where):
+    reader.UpdatePipelineInformation()
+    times = list(np.atleast_1d(np.asarray(reader.TimestepValues, float)))
+    expect(times == want, "%s: time values %s instead of %s", where, times, want)
+
+
+def check_series(entry, folder):
+    index = entry["index"]
+    reader = open_reader(index)
+    check_times(reader, entry["times"], index)
+    truths = [Truth(os.path.join(folder, s["npz"])) for s in entry["steps"]]
+    for truth, time in zip(truths, entry["times"]):
+        where = "%s step %d" % (index, truth.meta["step"])
+        reader.UpdatePipelineInformation()
+        select(reader, *(sorted(set(sum((t.names(c) for t in truths), []))) for c in (True, False)))
+        reader.UpdatePipeline(time)
+        check_output(reader, truth, range(len(truth.meta["level_sizes"])), (0, 0, 0), True, None, where)
+    if truths:
+        check_names(reader, truths[0], index)
+        check_setups(reader, truths[-1], entry["times"][-1], index)
+    reader.ListedDumpsOnly = 1
+    check_times(reader, entry["listed_times"], index + " listed only")
+    simple.Delete(reader)
+    if len(truths) > 1:
+        check_files(entry, truths[-1])
+
+
+def check_files(entry, last):
+    """The summaries opened by themselves are the same series."""
+    where = "%s as %d files" % (entry["index"], len(entry["steps"]))
+    reader = open_reader(*[s["summary"] for s in entry["steps"]])
+    check_times(reader, entry["times"], where)
+    select(reader, last.names(True), last.names(False))
+    reader.UpdatePipeline(entry["times"][-1])
+    check_output(reader, last, range(len(last.meta["level_sizes"])), (0, 0, 0), True, None, where)
+    simple.Delete(reader)
+
+
+def check_setups(reader, truth, time, index):
+    """Other settings, each from the plain ones and back, on one time step."""
+    levels = range(len(truth.meta["level_sizes"]))
+    plain = dict(levels=levels, layers=(0, 0, 0), blanking=True, selected=None)
+
+    def run(setting, **changes):
+        reader.UpdatePipeline(time)
+        check_output(reader, truth, where="%s step %d, %s" % (index, truth.meta["step"], setting), **{**plain, **changes})
+
+    reader.ReadGhostCells = 1
+    run("ghost cells shown", layers=truth.layers())
+    reader.ReadGhostCells = 0
+    reader.BlankRefinedCells = 0
+    run("no blanking", blanking=False)
+    reader.BlankRefinedCells = 1
+    reader.LevelRange = [0, 0]
+    run("level 0 only", levels=[0], blanking=False)
+    reader.LevelRange = [levels[-1], levels[-1]]
+    run("finest level only", levels=[levels[-1]])
+    reader.LevelRange = [0, 99]
+    reader.ThreadMode = "Fixed"
+    reader.ThreadsPerRank = 3
+    last = [v["name"] for v in truth.variables][-1:]
+    select(reader, *([n for n in last if n in truth.names(c)] for c in (True, False)))
+    run("3 threads, only %s" % last, selected=last)
+    expect("(NT): 3" in report_of(reader), "%s: asked for 3 threads, report: %s", index, report_of(reader))
+    reader.ThreadMode = "From N* and NC"
+    reader.StorageConcurrency, reader.OtherLoad = 8, 2
+    run("threads from the storage", selected=last)
+
+
+def series_name(entry):
+    return os.path.basename(os.path.dirname(entry["index"]))
+
+
+def main(folder, wanted):
+    simple.LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=vars(simple))
+    with open(os.path.join(folder, "series.json")) as f:
+        table = [e for e in json.load(f) if not wanted or e["index"] in wanted or series_name(e) in wanted]
+    if not table:
+        print("skipped: no series in %s" % folder, flush=True)
+    for entry in table:
+        check_series(entry, folder)
+    failed, values = sum_over_ranks([len(faults), compared[0]])
+    if rank() == 0:
+        steps = sum(len(e["steps"]) for e in table)
+        print("conformance: %d series, %d time steps, %d values, %d faults" % (len(table), steps, values, failed), flush=True)
+    return 1 if failed or (table and not values) else 0
+
+
+if __name__ == "__main__":
+    status = main(sys.argv[1], sys.argv[2:])
+    if status:
+        sys.exit(status)

@@ -1,0 +1,315 @@
+#!/usr/bin/env python3
+"""Tests of `patchio linadv`: linadv_test.py CASE --program PATCHIO --mpiexec MPIEXEC [--checker FILE]
+
+Every case runs the program in a directory of its own and looks at what it wrote with h5py.
+"""
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import traceback
+
+import numpy as np
+
+from samrai_dump import read_series
+
+TIMEOUT = 50
+
+
+class Runner:
+    def __init__(self, program, mpiexec, checker):
+        self.program, self.mpiexec, self.checker = program, mpiexec, checker
+        self.place = tempfile.mkdtemp(prefix="linadv_")
+
+    def path(self, name):
+        return os.path.join(self.place, name)
+
+    def command(self, arguments, ranks=1):
+        launch = [self.mpiexec, "-n", str(ranks), "--oversubscribe"] if ranks > 1 else []
+        done = subprocess.run(launch + [self.program] + arguments, env=environment(), timeout=TIMEOUT,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+        return done.returncode, done.stdout, done.stderr
+
+    def linadv(self, name, options, ranks=1):
+        """Runs, wants success, returns the directory with the dumps."""
+        code, _, complaint = self.command(["linadv", "--output", self.path(name)] + options.split(), ranks)
+        assert code == 0, "linadv %s on %d ranks: exit code %d\n%s" % (options, ranks, code, complaint)
+        return self.path(name)
+
+
+def environment():
+    result = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    result.setdefault("TZ", "UTC")
+    return result
+
+
+# ---- what must hold for every dump ----
+
+def check_level_zero(dump):
+    whole = dump.level_array(0, "uval")
+    assert not np.isnan(whole).any(), dump.path + ": level 0 has holes"
+    assert whole.size == sum(p.values["uval"].size for p in dump.on_level(0)), dump.path + ": level 0 overlaps"
+
+
+def check_restriction(dump, name="uval"):
+    """Fine patches lie on coarse ones, whose cells hold the mean of the fine cells."""
+    for level in range(1, dump.levels):
+        ratio = dump.ratio[level]
+        coarse = dump.level_array(level - 1, name)
+        for p in dump.on_level(level):
+            assert not (p.lower % ratio).any() and not ((p.upper + 1) % ratio).any(), dump.path + ": box cuts a cell"
+            shape = [n for a in range(dump.dimension) for n in ((p.upper[a] + 1 - p.lower[a]) // ratio[a], ratio[a])]
+            fine = p.values[name].astype(float).reshape(shape)
+            mean = fine.mean(axis=tuple(range(1, 2 * dump.dimension, 2)))
+            below = coarse[tuple(slice(a // r, (b + 1) // r) for a, b, r in zip(p.lower, p.upper, ratio))]
+            assert np.allclose(mean, below, rtol=1e-5, atol=1e-5), "%s: level %d is not the mean" % (dump.path, level - 1)
+
+
+def check_ranges(dump):
+    for name, ranges in dump.ranges.items():
+        for p, entry in zip(dump.patches, ranges):
+            values = p.values[name]
+            assert entry["data_is_defined"] == 1
+            assert (np.float32(entry["min"]), np.float32(entry["max"])) == (values.min(), values.max()), name
+
+
+def check_shared_nodes(dump):
+    """Patches of one level that touch have the same values on the nodes between them."""
+    if "uval_node" not in dump.ranges:
+        return
+    for level in range(dump.levels):
+        seen = {}
+        for p in dump.on_level(level):
+            for index in np.ndindex(*p.values["uval_node"].shape):
+                if any(i in (0, n - 1) for i, n in zip(index, p.values["uval_node"].shape)):
+                    node = tuple(int(a + i) for a, i in zip(p.lower, index))
+                    value = p.values["uval_node"][index]
+                    assert seen.setdefault(node, value) == value, "%s: node %s differs" % (dump.path, node)
+
+
+def check_flux(dump, velocity):
+    if "flux.00" in dump.ranges:
+        for p in dump.patches:
+            for axis in range(dump.dimension):
+                assert np.allclose(p.values["flux.%02d" % axis], velocity[axis] * p.values["uval"], rtol=1e-6)
+
+
+def check_dump(dump, velocity):
+    check_level_zero(dump)
+    check_restriction(dump)
+    check_ranges(dump)
+    check_shared_nodes(dump)
+    check_flux(dump, velocity)
+
+
+def check_same(first, second):
+    """Equal to the last bit, whoever owned the patches."""
+    assert [d.step for d in first] == [d.step for d in second]
+    for a, b in zip(first, second):
+        assert (a.time, a.levels) == (b.time, b.levels)
+        assert [p.box for p in a.patches] == [p.box for p in b.patches], "%s and %s: boxes" % (a.path, b.path)
+        for p, q in zip(a.patches, b.patches):
+            for name in p.values:
+                assert np.array_equal(p.values[name], q.values[name]), "%s and %s: %s" % (a.path, b.path, name)
+
+
+def compare_ranks(run, options, velocity, counts):
+    reference = None
+    for ranks in counts:
+        series = read_series(run.linadv("ranks_%d" % ranks, options, ranks))
+        assert all(d.ranks == ranks for d in series)
+        if reference is None:
+            reference = series
+            for dump in series:
+                check_dump(dump, velocity)
+        else:
+            check_same(reference, series)
+    return reference
+
+
+# ---- the cases ----
+
+def case_ranks_2d(run):
+    series = compare_ranks(run, "--cells 32,24 --patch 8 --levels 3 --steps 40 --node-variable --vector-variable "
+                           "--variables 2 --velocity 1,-0.5 --centre 0.3,0.5", (1, -0.5), (1, 2, 4))
+    assert len(series) == 5 and all(d.levels == 3 for d in series)
+    boxes = [set(p.box for p in d.patches) for d in series]
+    assert all(a != b for a, b in zip(boxes, boxes[1:])), "the patches do not move"
+
+
+def case_ranks_3d(run):
+    compare_ranks(run, "--cells 16,12,12 --patch 4 --levels 3 --steps 12 --dump-every 6 --periodic --node-variable "
+                  "--vector-variable --velocity -1,0.5,1", (-1, 0.5, 1), (1, 2, 4))
+
+
+def case_uneven(run):
+    """Last patches smaller, a ratio an axis, a corner that is not 0, more ranks than patches."""
+    options = "--cells 22,10 --patch 12,6 --ratio 2,3 --levels 3 --origin -3,7.5 --spacing 0.5,0.25 --radius 0.6 " \
+              "--centre 4,9 --velocity -2,0.3 --steps 12 --dump-every 4"
+    compare_ranks(run, options, (-2, 0.3), (1, 3, 9))
+
+
+def gauss_error(dump, velocity, radius=0.15, start=0.3):
+    """Mean of |uval - exact| on the unit square with periodic boundaries, on the finest level everywhere."""
+    total = 0.0
+    for level in range(dump.levels):
+        values = dump.level_array(level, "uval")
+        distance2 = 0.0
+        for axis, x in enumerate(dump.centres(level, values.shape)):
+            d = x - start - velocity[axis] * dump.time
+            distance2 = distance2 + (d - np.round(d)) ** 2
+        error = np.abs(values - (5 + 75 * np.exp(-2 * distance2 / radius ** 2)))
+        if level + 1 < dump.levels:
+            finer = dump.level_array(level + 1, "uval")
+            error[~np.isnan(finer)[tuple(slice(None, None, r) for r in dump.ratio[level + 1])]] = np.nan
+        total += np.nansum(error) * np.prod(dump.spacing[level])
+    return total
+
+
+def case_accuracy(run):
+    velocity = (1, -0.7)
+    options = "--profile gauss --periodic --velocity 1,-0.7 --patch 16 --dump-every 1000 "
+    errors = []
+    for cells in (32, 64, 128):
+        series = read_series(run.linadv("gauss_%d" % cells, options + "--cells %d --steps %d" % (cells, cells)))
+        first, last = (d.level_array(0, "uval") for d in (series[0], series[-1]))
+        assert abs(last.mean() / first.mean() - 1) < 1e-6, "mass is lost on %d cells" % cells
+        assert gauss_error(series[0], velocity) < 1e-5, "initial data are wrong"
+        errors.append(gauss_error(series[-1], velocity))
+    assert errors[0] > 3 * errors[1] > 9 * errors[2], "not of second order: errors %s" % errors
+
+
+def case_refinement(run):
+    """Levels must do what they are for: a smaller error where it matters, mass about kept."""
+    velocity = (1, -0.7)
+    options = "--profile gauss --periodic --velocity 1,-0.7 --cells 32 --patch 8 --tag-threshold 0.01 --dump-every 1000 "
+    errors = []
+    for levels in (1, 2, 3):
+        name = "levels_%d" % levels
+        series = read_series(run.linadv(name, options + "--levels %d --steps %d" % (levels, 32 * 2 ** (levels - 1))))
+        first, last = (d.level_array(0, "uval") for d in (series[0], series[-1]))
+        assert abs(last.mean() / first.mean() - 1) < 1e-3, "mass is lost on %d levels" % levels
+        errors.append(gauss_error(series[-1], velocity))
+    assert errors[0] > 2.5 * errors[1] > 6 * errors[2], "refinement does not help: errors %s" % errors
+
+
+def case_ball(run):
+    """No new extrema on one level; the ball is where it should be; levels go when it has left."""
+    series = read_series(run.linadv("ball", "--cells 40 --patch 8 --velocity 1,0.5 --steps 20"))
+    for dump in series:
+        values = dump.level_array(0, "uval")
+        assert values.min() >= 5 - 1e-4 and values.max() <= 80 + 1e-4
+        weight = values - 5
+        for axis, x in enumerate(dump.centres(0, values.shape)):
+            centre = (weight * x).sum() / weight.sum()
+            assert abs(centre - (0.3 + (1, 0.5)[axis] * dump.time)) < 1e-3, "the ball is at %g" % centre
+    series = read_series(run.linadv("gone", "--cells 24 --patch 8 --levels 2 --steps 100 --dump-every 100"))
+    assert [d.levels for d in series] == [2, 1]
+
+
+def case_many_patches(run):
+    directory = run.linadv("many", "--cells 120,108,100 --patch 4 --variables 2", 2)
+    dump = read_series(directory)[0]
+    assert len(dump.patches) == 20250
+    check_level_zero(dump)
+
+
+def expect_refusal(run, arguments, *fragments, ranks=1):
+    code, _, complaint = run.command(arguments, ranks)
+    assert code == 1, "%s: exit code %d" % (arguments, code)
+    for fragment in fragments:
+        assert fragment in complaint, "%s: no '%s' in\n%s" % (arguments, fragment, complaint)
+
+
+def case_errors(run):
+    out = run.path("never")
+    for options, fragments in (
+            ("--dim 1 --cells 32", ("--dim", "2 or 3", "found 1")),
+            ("--cells 8,8,8,8", ("--cells",)),
+            ("--cells 32,32 --dim 3", ("--cells", "1 or 3 values")),
+            ("--cells x", ("--cells",)),
+            ("--cells 1000000 --dim 3", ("--patch", "patches on level 0")),
+            ("--patch 0", ("--patch", "found 0")),
+            ("--patch -8", ("--patch", "found -8")),
+            ("--patch 7 --levels 2", ("--patch", "multiple of the ratio 2")),
+            ("--levels 0", ("--levels", "1 to 8")),
+            ("--levels 99", ("--levels", "1 to 8")),
+            ("--levels 8 --ratio 16", ("--levels", "finest level")),
+            ("--ratio 1 --levels 2", ("--ratio", "2 to 16")),
+            ("--velocity 0", ("--velocity",)),
+            ("--velocity nan", ("--velocity",)),
+            ("--cfl 1.5", ("--cfl", "at most 1")),
+            ("--steps -1", ("--steps",)),
+            ("--spacing 0", ("--spacing",)),
+            ("--profile cube", ("--profile",)),
+            ("--nonsense", ("--nonsense",))):
+        expect_refusal(run, ["linadv", "--output", out] + options.split(), *fragments)
+    expect_refusal(run, ["linadv"], "--output is required")
+    expect_refusal(run, [], "subcommand")
+    assert not os.path.exists(out), "a refused run wrote something"
+    expect_refusal(run, ["linadv", "--output", out, "--dim", "1"], "2 or 3", ranks=2)
+
+
+def case_output(run):
+    """What is in the output directory already is never lost unasked."""
+    options = ["--cells", "16", "--patch", "8"]
+    directory = run.linadv("twice", "--cells 16 --patch 8 --steps 2 --dump-every 1")
+    expect_refusal(run, ["linadv", "--output", directory] + options, directory, "--overwrite")
+    run.linadv("twice", "--cells 16 --patch 8 --overwrite")
+    assert sorted(os.listdir(directory)) == ["dumps.visit", "visit_dump.00000"]
+    open(os.path.join(directory, "thesis.txt"), "w").close()
+    expect_refusal(run, ["linadv", "--overwrite", "--output", directory] + options, "thesis.txt", ranks=2)
+    below_file = os.path.join(directory, "thesis.txt", "out")
+    expect_refusal(run, ["linadv", "--output", below_file] + options, below_file, ranks=2)
+    assert len(read_series(directory)) == 1
+
+
+def case_reproducible(run):
+    """With SOURCE_DATE_EPOCH equal runs give equal bytes."""
+    os.environ["SOURCE_DATE_EPOCH"] = "1700000000"
+    a, b = (run.linadv(name, "--cells 16 --patch 8 --levels 2 --steps 4 --dump-every 2", 2) for name in "ab")
+    for folder, _, files in os.walk(a):
+        for file in files:
+            one = os.path.join(folder, file)
+            with open(one, "rb") as f, open(one.replace(a, b), "rb") as g:
+                assert f.read() == g.read(), one
+
+
+def case_checker(run):
+    """The checker that also passes what SAMRAI itself wrote, statement by statement of the format."""
+    if not run.checker or not os.path.exists(run.checker):
+        print("skipped: no check_samrai.py at '%s'" % run.checker)
+        return
+    for name, ranks, options in (
+            ("2d", 1, "--cells 32 --patch 8 --levels 3 --steps 20 --node-variable --vector-variable"),
+            ("2d_uneven", 3, "--cells 22,10 --patch 12,6 --ratio 2,3 --levels 3 --origin -3,7.5 --steps 10"),
+            ("3d", 4, "--cells 16,12,12 --patch 4 --levels 3 --steps 6 --node-variable --vector-variable"),
+            ("empty_ranks", 4, "--cells 8 --patch 8 --variables 3")):
+        run.linadv(name, options, ranks)
+    done = subprocess.run([sys.executable, "-B", run.checker, run.place], stdout=subprocess.PIPE, timeout=TIMEOUT,
+                          universal_newlines=True)
+    assert done.returncode == 0 and "\n0 violations" in done.stdout, done.stdout
+
+
+def main():
+    cases = {name[5:]: function for name, function in globals().items() if name.startswith("case_")}
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("case", choices=sorted(cases))
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--mpiexec", default="mpiexec")
+    parser.add_argument("--checker")
+    given = parser.parse_args()
+    run = Runner(given.program, given.mpiexec, given.checker)
+    try:
+        cases[given.case](run)
+    except AssertionError:
+        sys.exit("FAILED\n" + traceback.format_exc())
+    finally:
+        shutil.rmtree(run.place)
+    print("ok")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+// patchio: one program, a subcommand for each thing that can be done with patch data.
+#include "LinAdv/LinAdv.h"
+#include "Session.h"
+#include "Support/Error.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <exception>
+
+namespace {
+
+using patchio::tools::Session;
+
+void Complain(const Session& session, const std::string& message)
+{
+  if (session.Root()) {
+    std::fprintf(stderr, "patchio: %s\n", message.c_str());
+  }
+}
+
+/// Help and version end here too; CLI11 reports both as exceptions.
+int ReportParse(const CLI::App& program, const CLI::ParseError& error, const Session& session)
+{
+  if (error.get_exit_code() == 0) {
+    return session.Root() ? program.exit(error) : 0;
+  }
+  Complain(session, std::string(error.what()) + "\nRun with --help to see what can be given.");
+  return 1;
+}
+
+int Run(int argc, char** argv, Session& session)
+{
+  CLI::App program("Tools for patch-based simulation output", "patchio");
+  program.set_version_flag("--version", "patchio " PATCHIO_VERSION);
+  program.require_subcommand(1);
+  patchio::tools::AddLinAdv(program, session);
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return ReportParse(program, error, session);
+  } catch (const patchio::Error& error) {
+    // Errors are raised on all ranks together, so every rank comes here.
+    Complain(session, error.what());
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+  Session session(&argc, &argv);
+  try {
+    return Run(argc, argv, session);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "patchio: internal fault on rank %d: %s\n", session.Ranks().Rank(), error.what());
+    if (session.Ranks().Size() > 1) {
+      // The other ranks may be waiting for this one and would do so for ever.
+      MPI_Abort(session.Mpi(), 1);
+    }
+    return 1;
+  }
+}

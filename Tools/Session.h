@@ -1,0 +1,36 @@
+// What every subcommand of `patchio` is given: the ranks it runs on.
+#pragma once
+
+#include "Support/Communicator.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace patchio::tools {
+
+/// MPI from construction to destruction. One an executable.
+class Session
+{
+public:
+  Session(int* argc, char*** argv);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  Communicator& Ranks() const { return *this->World; }
+  MPI_Comm Mpi() const { return MPI_COMM_WORLD; }
+  bool Root() const { return this->World->Rank() == 0; }
+
+  /// Collective: runs `work`, which must not communicate, and then throws Error on all ranks if it failed
+  /// on one of them. So a fault of one rank does not leave the others waiting.
+  void Together(const std::function<void()>& work) const;
+
+  /// One line on standard output, from rank 0.
+  void Print(const std::string& line) const;
+
+private:
+  std::unique_ptr<Communicator> World;
+};
+
+}  // namespace patchio::tools
