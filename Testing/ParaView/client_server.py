@@ -1,0 +1,63 @@
+"""The client's side of client_server.sh: opens data on a server of 4 ranks, meets an error there, goes on.
+
+usage: pvpython client_server.py PORT DATA
+"""
+import os
+import sys
+
+from paraview.simple import *
+
+port, data = int(sys.argv[1]), sys.argv[2]
+Connect("localhost", port)
+LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
+LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=globals())
+
+
+def expect(condition, message):
+    if not condition:
+        sys.exit("FAILED: " + message)
+
+
+def report(reader):
+    reader.UpdatePropertyInformation()
+    lines = reader.GetPropertyValue("IOReport").splitlines()
+    return dict(line.split(": ", 1) for line in lines if ": " in line)
+
+
+reader = PatchReader(FileName=[data + "/linadv_3d/dumps.visit"], ThreadsPerRank=4)
+expect(len(reader.TimestepValues) == 4, "4 time steps, not %d" % len(reader.TimestepValues))
+expect(list(reader.CellArrayStatus) == ["uval"], "arrays %s" % list(reader.CellArrayStatus))
+for time in reader.TimestepValues:
+    reader.UpdatePipeline(time)
+    low, high = reader.CellData["uval"].GetRange(0)
+    expect(4.9 < low < 5.1 and 40 < high < 80.1, "values %g to %g at %g" % (low, high, time))
+    expect(report(reader)["Ranks"] == "4", "report %s" % report(reader))
+
+# N* = 10 and NC = 0 on 4 ranks: 3, 3, 2 and 2 threads.
+reader.ThreadMode = "From N* and NC"
+reader.StorageConcurrency = 10
+reader.UpdatePipeline(reader.TimestepValues[0])
+expect(report(reader)["Threads per rank (NT)"] == "2 to 3", "report %s" % report(reader))
+
+view = CreateRenderView(ViewSize=[300, 200])
+Show(reader, view)
+view.ResetCamera()
+Render(view)
+
+# A broken path is an error on the server; the session goes on.
+broken = PatchReader(FileName=[data + "/nothing/dumps.visit"])
+try:
+    broken.UpdatePipeline()
+except RuntimeError:
+    pass
+expect(broken.GetDataInformation().GetNumberOfCells() == 0, "cells in a set that does not exist")
+Delete(broken)
+
+# Opened as users do, by the name of the file alone.
+other = OpenDataFile(data + "/linadv_2d/dumps.visit")
+expect(other is not None and other.GetXMLName() == "PatchReader", "OpenDataFile did not choose PatchReader")
+other.UpdatePipeline()
+expect(other.GetDataInformation().GetNumberOfCells() > 0, "an empty second set")
+Render(view)
+print("passed: client and server")
+Disconnect()
