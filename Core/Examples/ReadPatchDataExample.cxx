@@ -72,6 +72,8 @@ void WriteResult(const patchio::ReadPatchDataResult& result, const std::string& 
   const nlohmann::json manifest{{"rank", rank}, {"size", size}, {"error", static_cast<int>(result.Error)},
       {"message", result.Message}, {"threads", result.Report.ThreadsMax}, {"tasks", result.Report.Tasks},
       {"peak_reads_in_flight", result.Report.PeakInFlight}, {"bytes_read", result.Report.Bytes},
+      {"seconds", {{"open", result.Report.OpenSeconds}, {"locate", result.Report.LocateSeconds},
+                      {"read", result.Report.ReadSeconds}}},
       {"patches", patches}};
   std::ofstream(name + ".json") << manifest.dump(1) << "\n";
 }

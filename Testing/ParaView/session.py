@@ -1,0 +1,105 @@
+"""What happens in the course of a session: files change, arrays and levels are chosen, states are saved.
+
+usage: PATCHIO_PVBATCH_MODE=root Testing/ParaView/pvbatch.sh NP session.py DATA SCRATCH
+"""
+import os
+import shutil
+import sys
+
+from paraview.simple import *
+
+LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
+data, scratch = sys.argv[1:3]
+
+
+def expect(condition, message, *details):
+    if not condition:
+        sys.exit("FAILED: " + message % details)
+
+
+def cells(source):
+    return source.GetDataInformation().GetNumberOfCells()
+
+
+def copy_series(name, steps):
+    """A copy of linadv_3d with its first dumps only."""
+    target = os.path.join(scratch, name)
+    shutil.rmtree(target, ignore_errors=True)
+    os.makedirs(target)
+    source = os.path.join(data, "linadv_3d")
+    with open(os.path.join(source, "dumps.visit")) as file:
+        lines = file.readlines()[:steps]
+    for line in lines:
+        folder = os.path.dirname(line.strip())
+        shutil.copytree(os.path.join(source, folder), os.path.join(target, folder))
+    with open(os.path.join(target, "dumps.visit"), "w") as file:
+        file.writelines(lines)
+    return os.path.join(target, "dumps.visit")
+
+
+def check_reload():
+    path = copy_series("growing", 2)
+    reader = PatchReader(FileName=[path])
+    reader.UpdatePipeline()
+    expect(len(reader.TimestepValues) == 2, "2 steps at first, not %d", len(reader.TimestepValues))
+    copy_series("growing", 4)
+    reader.UpdatePipelineInformation()
+    expect(len(reader.TimestepValues) == 2, "nothing new before Reload Files")
+    ReloadFiles(reader)
+    reader.UpdatePipelineInformation()
+    expect(len(reader.TimestepValues) == 4, "4 steps after Reload Files, not %d", len(reader.TimestepValues))
+    reader.UpdatePipeline(reader.TimestepValues[3])
+    expect(cells(reader) > 0, "no cells after Reload Files")
+    Delete(reader)
+
+
+def check_choices():
+    reader = PatchReader(FileName=[data + "/linadv_2d/dumps.visit"])
+    reader.UpdatePipeline()
+    everything = cells(reader)
+    expect(reader.CellArrayStatus[:] == ["uval", "flux"], "cell arrays %s", reader.CellArrayStatus[:])
+    expect(reader.PointArrayStatus[:] == ["uval_node"], "point arrays %s", reader.PointArrayStatus[:])
+    reader.CellArrayStatus = ["flux"]
+    reader.PointArrayStatus = []
+    reader.UpdatePipeline()
+    expect("uval" not in reader.CellData.keys() and "flux" in reader.CellData.keys(), "arrays %s", reader.CellData.keys())
+    expect(len(reader.PointData.keys()) == 0, "point arrays %s", reader.PointData.keys())
+    reader.LevelRange = [0, 0]
+    reader.UpdatePipeline()
+    expect(0 < cells(reader) < everything, "%d cells on level 0, %d on all", cells(reader), everything)
+    expect("vtkGhostType" not in reader.CellData.keys(), "hidden cells although level 0 is shown alone")
+    Delete(reader)
+
+
+def check_time():
+    reader = PatchReader(FileName=[data + "/linadv_3d/dumps.visit"])
+    times = reader.TimestepValues[:]
+    before_second = 0.5 * (times[0] + times[1])
+    steps = []
+    for time in (times[0] - 1, times[0], before_second, times[1], times[3] + 1):
+        reader.UpdatePipeline(time)
+        steps.append(int(reader.FieldData["step"].GetRange(0)[0]))
+    expect(steps == [0, 0, 0, 16, 48], "steps %s", steps)
+    Delete(reader)
+
+
+def check_state():
+    reader = PatchReader(FileName=[data + "/linadv_2d/dumps.visit"], ThreadsPerRank=3, BlankRefinedCells=0)
+    reader.CellArrayStatus = ["flux"]
+    state = os.path.join(scratch, "state.pvsm")
+    SaveState(state)
+    Delete(reader)
+    LoadState(state)
+    loaded = [s for s in GetSources().values() if s.GetXMLName() == "PatchReader"][0]
+    loaded.UpdatePipeline()
+    expect(loaded.ThreadsPerRank == 3 and loaded.BlankRefinedCells == 0, "properties lost in the state")
+    expect(loaded.CellArrayStatus[:] == ["flux"], "arrays %s in the state", loaded.CellArrayStatus[:])
+    Delete(loaded)
+
+
+os.makedirs(scratch, exist_ok=True)
+check_reload()
+check_choices()
+check_time()
+check_state()
+print("passed: session")
