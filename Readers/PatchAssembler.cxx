@@ -174,7 +174,10 @@ void PatchAssembler::AddGhostArray(int patch, vtkDataSet* grid) const
   vtkNew<vtkUnsignedCharArray> flags;
   flags->SetName(vtkDataSetAttributes::GhostArrayName());
   flags->SetNumberOfTuples(outer[0] * outer[1] * outer[2]);
-  flags->FillValue(layers ? vtkDataSetAttributes::DUPLICATECELL : 0);
+  flags->FillValue(0);
+  if (layers) {
+    this->MarkLayers(patch, flags);
+  }
   std::size_t cell = 0;
   for (std::int64_t k = 0; k < inner[2]; ++k) {
     for (std::int64_t j = 0; j < inner[1]; ++j) {
@@ -186,6 +189,17 @@ void PatchAssembler::AddGhostArray(int patch, vtkDataSet* grid) const
     }
   }
   grid->GetCellData()->AddArray(flags);
+}
+
+/// Layers that repeat cells of a shown patch join the patches; layers where nothing else is shown, beyond the
+/// domain above all, are hidden, or the surface of the domain would count as the inside and not be drawn.
+void PatchAssembler::MarkLayers(int patch, vtkUnsignedCharArray* flags) const
+{
+  const std::vector<std::uint8_t> shared = this->Nests.SharedCells(patch, this->Ghosts);
+  for (std::size_t cell = 0; cell < shared.size(); ++cell) {
+    const int hidden = shared[cell] ? 0 : vtkDataSetAttributes::HIDDENCELL;
+    flags->SetValue(static_cast<vtkIdType>(cell), static_cast<unsigned char>(vtkDataSetAttributes::DUPLICATECELL | hidden));
+  }
 }
 
 void PatchAssembler::AddFieldData(int patch, vtkDataSet* grid) const

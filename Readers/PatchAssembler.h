@@ -13,6 +13,7 @@
 
 class vtkDataSet;
 class vtkMultiBlockDataSet;
+class vtkUnsignedCharArray;
 
 namespace patchio {
 
@@ -39,6 +40,7 @@ private:
   vtkSmartPointer<vtkDataSet> MakeGrid(int patch, LoadedArray* coordinates) const;
   void GridExtent(int patch, int extent[6]) const;
   void AddGhostArray(int patch, vtkDataSet* grid) const;
+  void MarkLayers(int patch, vtkUnsignedCharArray* flags) const;
   void AddFieldData(int patch, vtkDataSet* grid) const;
 
   const Catalog& Data;

@@ -8,12 +8,10 @@ namespace {
 
 /// Marks, per coarse cell of `patch`, the fine cells that children cover, one bit a fine cell.
 /// Needed where children's edges cut coarse cells; works while a coarse cell has at most 64 fine ones.
-class CoverMasks {
+class CoverMasks
+{
 public:
-  CoverMasks(const Box& patch, const Int3& ratio)
-    : PatchBox(patch), Ratio(ratio), Masks(patch.Cells(), 0)
-  {
-  }
+  CoverMasks(const Box& patch, const Int3& ratio) : PatchBox(patch), Ratio(ratio), Masks(patch.Cells(), 0) {}
 
   void Add(const Box& fine)
   {
@@ -44,7 +42,7 @@ private:
   {
     const Box& box = this->PatchBox;
     return (std::size_t(cell[2] - box.Lower[2]) * box.Width(1) + (cell[1] - box.Lower[1])) * box.Width(0) +
-        (cell[0] - box.Lower[0]);
+           (cell[0] - box.Lower[0]);
   }
 
   std::uint64_t MaskOf(const Int3& cell, const Box& fine) const
@@ -56,7 +54,7 @@ private:
       for (int j = first[1]; j < first[1] + this->Ratio[1]; ++j) {
         for (int i = first[0]; i < first[0] + this->Ratio[0]; ++i, bit <<= 1) {
           const bool inside = i >= fine.Lower[0] && i <= fine.Upper[0] && j >= fine.Lower[1] &&
-              j <= fine.Upper[1] && k >= fine.Lower[2] && k <= fine.Upper[2];
+                              j <= fine.Upper[1] && k >= fine.Lower[2] && k <= fine.Upper[2];
           mask |= inside ? bit : 0;
         }
       }
@@ -125,6 +123,11 @@ bool EdgesCutCells(
   });
 }
 
+std::size_t BinsIn(const Int3& count)
+{
+  return std::size_t(count[0]) * count[1] * count[2];
+}
+
 }  // namespace
 
 Nesting::Nesting(const Catalog& catalog, const std::vector<bool>& shown) : Data(catalog), Shown(shown)
@@ -141,11 +144,12 @@ Box Nesting::Bins::Range(const Box& cells) const
   Box range;
   for (int axis = 0; axis < 3; ++axis) {
     const auto bin = [&](int index) {
-      return static_cast<int>((std::int64_t(index) - this->Lower[axis]) / this->Size[axis]);
+      return static_cast<int>((std::int64_t(index) - this->Cells.Lower[axis]) / this->Size[axis]);
     };
-    range.Lower[axis] = cells.Lower[axis] <= this->Lower[axis] ? 0 : bin(cells.Lower[axis]);
+    const int lowest = this->Cells.Lower[axis];
+    range.Lower[axis] = cells.Lower[axis] <= lowest ? 0 : bin(cells.Lower[axis]);
     range.Upper[axis] =
-        cells.Upper[axis] < this->Lower[axis] ? -1 : std::min(bin(cells.Upper[axis]), this->Count[axis] - 1);
+        cells.Upper[axis] < lowest ? -1 : std::min(bin(cells.Upper[axis]), this->Count[axis] - 1);
   }
   return range;
 }
@@ -163,51 +167,85 @@ void Nesting::Bins::ForEachBin(const Box& cells, Visit visit) const
   }
 }
 
+void Nesting::Bins::SetSize(const std::array<std::int64_t, 3>& size)
+{
+  this->Size = size;
+  for (int axis = 0; axis < 3; ++axis) {
+    this->Count[axis] = static_cast<int>((this->Cells.Width(axis) + size[axis] - 1) / size[axis]);
+  }
+}
+
 Nesting::Bins Nesting::MakeBins(int level) const
 {
   const Level& info = this->Data.Levels[level];
   Bins bins;
-  const int first = info.FirstPatch;
-  const int last = info.FirstPatch + info.PatchCount;
   if (info.PatchCount == 0) {
     bins.Begin.assign(2, 0);
     return bins;
   }
-  // A bin has the mean size of a patch, so that a patch falls into a few bins and a bin holds a few patches.
-  Box all = this->Data.Patches[first].Cells;
-  std::array<double, 3> mean{0, 0, 0};
-  for (int p = first; p < last; ++p) {
+  this->ChooseSize(info, bins);
+  // A few huge boxes among many tiny ones would lie in nearly all of the bins. This ends at one bin at the
+  // latest.
+  const std::size_t most = 32 * std::size_t(info.PatchCount) + 1024;
+  while (BinsIn(bins.Count) > most || this->CountMembers(info, bins) > most) {
+    bins.SetSize({2 * bins.Size[0], 2 * bins.Size[1], 2 * bins.Size[2]});
+  }
+  this->Fill(info, bins);
+  return bins;
+}
+
+/// A bin has the mean size of a patch, so that a patch falls into a few bins and a bin holds a few patches.
+void Nesting::ChooseSize(const Level& level, Bins& bins) const
+{
+  Box& all = bins.Cells;
+  all = this->Data.Patches[level.FirstPatch].Cells;
+  Double3 mean{0, 0, 0};
+  for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
     const Box& box = this->Data.Patches[p].Cells;
     for (int axis = 0; axis < 3; ++axis) {
       all.Lower[axis] = std::min(all.Lower[axis], box.Lower[axis]);
       all.Upper[axis] = std::max(all.Upper[axis], box.Upper[axis]);
-      mean[axis] += double(box.Width(axis)) / info.PatchCount;
+      mean[axis] += double(box.Width(axis)) / level.PatchCount;
     }
   }
-  bins.Lower = all.Lower;
   // Sparse levels would make more bins than patches; coarser bins keep their number in proportion.
   double total = 1;
   for (int axis = 0; axis < 3; ++axis) {
     total *= all.Width(axis) / mean[axis];
   }
-  const double coarsen = std::max(1.0, std::cbrt(total / (4.0 * info.PatchCount + 64)));
+  const double coarsen = std::max(1.0, std::cbrt(total / (4.0 * level.PatchCount + 64)));
+  std::array<std::int64_t, 3> size;
   for (int axis = 0; axis < 3; ++axis) {
-    const double size = std::min(mean[axis] * coarsen, double(all.Width(axis)));
-    bins.Size[axis] = std::max(1, static_cast<int>(std::ceil(size)));
-    bins.Count[axis] = static_cast<int>((all.Width(axis) + bins.Size[axis] - 1) / bins.Size[axis]);
+    const double wanted = std::min(mean[axis] * coarsen, double(all.Width(axis)));
+    size[axis] = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(wanted)));
   }
-  // Counting sort of (bin, patch) pairs.
-  bins.Begin.assign(std::size_t(bins.Count[0]) * bins.Count[1] * bins.Count[2] + 1, 0);
+  bins.SetSize(size);
+}
+
+std::size_t Nesting::CountMembers(const Level& level, const Bins& bins) const
+{
+  std::size_t count = 0;
+  for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
+    count += static_cast<std::size_t>(bins.Range(this->Data.Patches[p].Cells).Cells());
+  }
+  return count;
+}
+
+/// Counting sort of (bin, patch) pairs.
+void Nesting::Fill(const Level& level, Bins& bins) const
+{
+  const int first = level.FirstPatch;
+  const int last = level.FirstPatch + level.PatchCount;
+  bins.Begin.assign(BinsIn(bins.Count) + 1, 0);
   for (int p = first; p < last; ++p) {
     bins.ForEachBin(this->Data.Patches[p].Cells, [&](std::size_t bin) { ++bins.Begin[bin + 1]; });
   }
   std::partial_sum(bins.Begin.begin(), bins.Begin.end(), bins.Begin.begin());
   bins.Members.resize(bins.Begin.back());
-  std::vector<int> next(bins.Begin.begin(), bins.Begin.end() - 1);
+  std::vector<std::size_t> next(bins.Begin.begin(), bins.Begin.end() - 1);
   for (int p = first; p < last; ++p) {
     bins.ForEachBin(this->Data.Patches[p].Cells, [&](std::size_t bin) { bins.Members[next[bin]++] = p; });
   }
-  return bins;
 }
 
 std::vector<int> Nesting::ChildrenOf(int patch) const
@@ -222,13 +260,12 @@ std::vector<int> Nesting::ChildrenOf(int patch) const
       children.assign(this->Data.Children.begin() + this->Data.ChildBegin[patch],
           this->Data.Children.begin() + this->Data.ChildBegin[patch + 1]);
     }
-  }
-  else {
+  } else {
     const Int3& ratio = this->Data.Levels[parent.Level + 1].Ratio;
     const Box refined = Refine(parent.Cells, ratio);
     const Bins& bins = this->LevelBins[parent.Level + 1];
     bins.ForEachBin(refined, [&](std::size_t bin) {
-      for (int m = bins.Begin[bin]; m < bins.Begin[bin + 1]; ++m) {
+      for (std::size_t m = bins.Begin[bin]; m < bins.Begin[bin + 1]; ++m) {
         if (!Intersect(refined, this->Data.Patches[bins.Members[m]].Cells).Empty()) {
           children.push_back(bins.Members[m]);
         }
@@ -256,6 +293,39 @@ std::vector<std::uint8_t> Nesting::CoveredCells(int patch) const
                                                : CoveredByEach(this->Data, box, ratio, children);
   const bool any = std::any_of(covered.begin(), covered.end(), [](std::uint8_t flag) { return flag != 0; });
   return any ? covered : std::vector<std::uint8_t>();
+}
+
+std::vector<std::uint8_t> Nesting::SharedCells(int patch, const Int3& ghosts) const
+{
+  const Box& own = this->Data.Patches[patch].Cells;
+  Box grown = own;
+  for (int axis = 0; axis < 3; ++axis) {
+    grown.Lower[axis] -= ghosts[axis];
+    grown.Upper[axis] += ghosts[axis];
+  }
+  std::vector<std::uint8_t> flags(grown.Cells(), 0);
+  MarkBox(grown, own, flags);
+  if (this->Data.Grid == GridKind::Curvilinear) {
+    return flags;
+  }
+  // From the patch's own level down to level 0; `ratio` is of the patch's level to `level`.
+  Int3 ratio{1, 1, 1};
+  for (int level = this->Data.Patches[patch].Level; level >= 0; --level) {
+    const Bins& bins = this->LevelBins[level];
+    bins.ForEachBin(Coarsen(grown, ratio), [&](std::size_t bin) {
+      for (auto m = bins.Begin[bin]; m < bins.Begin[bin + 1]; ++m) {
+        const int other = bins.Members[m];
+        const Box part = Intersect(Refine(this->Data.Patches[other].Cells, ratio), grown);
+        if (this->Shown[other] && !part.Empty()) {
+          MarkBox(grown, part, flags);
+        }
+      }
+    });
+    for (int axis = 0; axis < 3; ++axis) {
+      ratio[axis] *= this->Data.Levels[level].Ratio[axis];
+    }
+  }
+  return flags;
 }
 
 }  // namespace patchio

@@ -6,6 +6,7 @@ import numpy as np
 
 DUPLICATECELL = 1   # vtkDataSetAttributes
 REFINEDCELL = 8
+HIDDENCELL = 32
 
 
 class Truth:
@@ -90,7 +91,29 @@ class Truth:
         covered = self.arrays["b%d" % patch].reshape(n[2], n[1], n[0]) if blanking else np.zeros(n[::-1], np.uint8)
         grow = [(layers[d],) * 2 if d < self.dim else (0, 0) for d in (2, 1, 0)]
         types = np.pad(covered * np.uint8(REFINEDCELL), grow, constant_values=DUPLICATECELL)
-        return types.ravel(), np.where(types == DUPLICATECELL, DUPLICATECELL, 255).ravel()
+        ghost = types == DUPLICATECELL
+        if ghost.any():
+            types[ghost & ~self.drawn_elsewhere(patch, layers)] = DUPLICATECELL | HIDDENCELL
+        return types.ravel(), np.where(ghost, DUPLICATECELL | HIDDENCELL, 255).ravel()
+
+    def drawn_elsewhere(self, patch, layers):
+        """Cells of the grown patch whose centre lies in a patch of the same or a coarser level. Boxes of deformed
+        grids cannot be compared, so there it is none."""
+        own = self.patches[patch]
+        axes = [np.arange(own["lower"][d] - layers[d], own["upper"][d] + 1 + layers[d]) if d < self.dim else np.zeros(1)
+                for d in range(3)]
+        inside = np.zeros([len(a) for a in axes[::-1]], bool)
+        if self.meta["deformed"]:
+            return inside
+        spacing = self.meta["spacing"]
+        for p in self.patches:
+            if p["level"] <= own["level"]:
+                hit = [np.ones(1, bool)] * 3
+                for d in range(self.dim):
+                    at = (axes[d] + 0.5) * spacing[own["level"]][d] / spacing[p["level"]][d]
+                    hit[d] = (at > p["lower"][d]) & (at < p["upper"][d] + 1)
+                inside |= hit[2][:, None, None] & hit[1][None, :, None] & hit[0][None, None, :]
+        return inside
 
 
 def pad_components(values, dim):

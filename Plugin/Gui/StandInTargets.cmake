@@ -1,0 +1,30 @@
+# patchio_add_stand_in_targets(TARGET)
+#
+# ParaView's Qt libraries name the targets of some 10 other packages (X11, GLEW, NetCDF, Qt5::OpenGL ...) in their
+# link interfaces, and CMake stops when one is missing. A plugin does not use those packages: ParaView's shared
+# libraries bring them along. So each missing target gets an empty stand-in, which spares everybody who builds
+# the plugin the installation of all these packages.
+function (patchio_add_stand_in_targets target)
+  set(waiting "${target}")
+  set(seen "")
+  while (waiting)
+    list(POP_FRONT waiting current)
+    if (current IN_LIST seen)
+      continue ()
+    endif ()
+    list(APPEND seen "${current}")
+    if (NOT TARGET "${current}")
+      add_library("${current}" INTERFACE IMPORTED)
+      continue ()
+    endif ()
+    get_target_property(libraries "${current}" INTERFACE_LINK_LIBRARIES)
+    get_target_property(configurations "${current}" IMPORTED_CONFIGURATIONS)
+    foreach (configuration IN LISTS configurations)
+      get_target_property(more "${current}" "IMPORTED_LINK_DEPENDENT_LIBRARIES_${configuration}")
+      list(APPEND libraries ${more})
+    endforeach ()
+    # Names may stand within generator expressions, for example $<LINK_ONLY:X11::X11>.
+    string(REGEX MATCHALL "[A-Za-z0-9_.+-]+::[A-Za-z0-9_.+-]+" names "${libraries}")
+    list(APPEND waiting ${names})
+  endwhile ()
+endfunction ()

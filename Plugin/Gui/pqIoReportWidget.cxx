@@ -1,0 +1,87 @@
+#include "pqIoReportWidget.h"
+
+#include "pqCoreUtilities.h"
+
+#include "vtkCommand.h"
+#include "vtkSMProperty.h"
+#include "vtkSMPropertyHelper.h"
+#include "vtkSMProxy.h"
+
+#include <QAbstractTextDocumentLayout>
+#include <QFontDatabase>
+#include <QLabel>
+#include <QTextEdit>
+#include <QVBoxLayout>
+
+#include <cmath>
+
+namespace {
+/**
+ * A frameless page of fixed-width text that breaks anywhere: a long path in a note must not widen the panel.
+ */
+QTextEdit* NewReportText(QWidget* parent)
+{
+  auto* text = new QTextEdit(parent);
+  text->setReadOnly(true);
+  text->setAcceptRichText(false);
+  text->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+  text->setWordWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
+  text->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  text->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  text->viewport()->setAutoFillBackground(false);
+  return text;
+}
+}  // namespace
+
+pqIoReportWidget::pqIoReportWidget(vtkSMProxy* smproxy, vtkSMProperty*, QWidget* parentWidget)
+    : Superclass(smproxy, parentWidget), Report(smproxy->GetProperty("IOReport")), Text(NewReportText(this))
+{
+  auto* title = new QLabel(tr("I/O report of the last read"), this);
+  // Otherwise both would show that of the property on which this widget stands.
+  const QString tip = this->Report ? pqPropertyWidget::getTooltip(this->Report) : QString();
+  title->setToolTip(tip);
+  this->Text->setToolTip(tip);
+
+  auto* rows = new QVBoxLayout(this);
+  rows->setContentsMargins(0, 0, 0, 0);
+  rows->addWidget(title);
+  rows->addWidget(this->Text);
+  this->setShowLabel(false);
+  this->connect(this->Text->document()->documentLayout(), SIGNAL(documentSizeChanged(const QSizeF&)),
+      SLOT(fitHeight()));
+
+  // Not within the update itself: a request to the server in the midst of it would wait for the update's end.
+  this->Delay.setSingleShot(true);
+  this->Delay.setInterval(0);
+  this->connect(&this->Delay, SIGNAL(timeout()), SLOT(refresh()));
+  pqCoreUtilities::connect(smproxy, vtkCommand::UpdateDataEvent, &this->Delay, SLOT(start()));
+  pqCoreUtilities::connect(smproxy, vtkCommand::UpdateInformationEvent, &this->Delay, SLOT(start()));
+}
+
+pqIoReportWidget::~pqIoReportWidget() = default;
+
+void pqIoReportWidget::showEvent(QShowEvent* event)
+{
+  this->Superclass::showEvent(event);
+  this->Delay.start();
+}
+
+void pqIoReportWidget::refresh()
+{
+  if (!this->isVisible() || !this->Report) {
+    return;
+  }
+  this->proxy()->UpdatePropertyInformation(this->Report);
+  const QString report = QString::fromUtf8(vtkSMPropertyHelper(this->Report).GetAsString()).trimmed();
+  const QString text = report.isEmpty() ? tr("Nothing has been read yet.") : report;
+  // Setting the same text again would lose what the user has selected.
+  if (text != this->Text->toPlainText()) {
+    this->Text->setPlainText(text);
+  }
+}
+
+void pqIoReportWidget::fitHeight()
+{
+  const double height = this->Text->document()->size().height();
+  this->Text->setFixedHeight(static_cast<int>(std::ceil(height)) + 2 * this->Text->frameWidth());
+}
