@@ -66,8 +66,7 @@ VariableRequest RequestForVtk(const Catalog& catalog, int variable, const Int3& 
   request.Ghosts = ghosts;
   if (catalog.Dimension == 2 && request.OutputComponents == 2) {
     request.OutputComponents = 3;
-  }
-  else if (catalog.Dimension == 2 && request.OutputComponents == 4) {
+  } else if (catalog.Dimension == 2 && request.OutputComponents == 4) {
     request.OutputComponents = 9;
     request.Slots = {0, 1, 3, 4};
   }
@@ -76,7 +75,12 @@ VariableRequest RequestForVtk(const Catalog& catalog, int variable, const Int3& 
 
 PatchAssembler::PatchAssembler(
     const Catalog& catalog, const std::vector<bool>& shown, const Int3& ghosts, bool blankRefined, int rank)
-  : Data(catalog), Shown(shown), Ghosts(ghosts), BlankRefined(blankRefined), Rank(rank), Nests(catalog, shown)
+    : Data(catalog),
+      Shown(shown),
+      Ghosts(ghosts),
+      BlankRefined(blankRefined),
+      Rank(rank),
+      Nests(catalog, shown)
 {
 }
 
@@ -117,8 +121,8 @@ void PatchAssembler::AddPatch(
     LoadedArray& array = loaded.At(position, v);
     if (&array != coordinates && array.Status == ArrayStatus::Read) {
       vtkDataSetAttributes* attributes = variable.Center == Centering::Cell
-          ? static_cast<vtkDataSetAttributes*>(grid->GetCellData())
-          : static_cast<vtkDataSetAttributes*>(grid->GetPointData());
+                                             ? static_cast<vtkDataSetAttributes*>(grid->GetCellData())
+                                             : static_cast<vtkDataSetAttributes*>(grid->GetPointData());
       attributes->AddArray(TakeOver(array, variable.Name));
     }
   }
@@ -198,7 +202,8 @@ void PatchAssembler::MarkLayers(int patch, vtkUnsignedCharArray* flags) const
   const std::vector<std::uint8_t> shared = this->Nests.SharedCells(patch, this->Ghosts);
   for (std::size_t cell = 0; cell < shared.size(); ++cell) {
     const int hidden = shared[cell] ? 0 : vtkDataSetAttributes::HIDDENCELL;
-    flags->SetValue(static_cast<vtkIdType>(cell), static_cast<unsigned char>(vtkDataSetAttributes::DUPLICATECELL | hidden));
+    flags->SetValue(static_cast<vtkIdType>(cell),
+        static_cast<unsigned char>(vtkDataSetAttributes::DUPLICATECELL | hidden));
   }
 }
 

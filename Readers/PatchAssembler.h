@@ -22,19 +22,22 @@ namespace patchio {
 VariableRequest RequestForVtk(const Catalog& catalog, int variable, const Int3& ghosts);
 
 /// Makes the output of one time step.
-class PatchAssembler {
+class PatchAssembler
+{
 public:
   /// shown: one flag per patch, true where the patch is in the output of some rank.
   /// ghosts: layers by which all grids grow beyond their boxes.
   /// rank: written into the field data. Keeps references to both arguments.
-  PatchAssembler(const Catalog& catalog, const std::vector<bool>& shown, const Int3& ghosts, bool blankRefined, int rank);
+  PatchAssembler(const Catalog& catalog, const std::vector<bool>& shown, const Int3& ghosts,
+      bool blankRefined, int rank);
 
   /// The tree that is the same on all ranks: a block per level, in it a piece per patch, all empty.
   /// Levels outside firstLevel .. lastLevel have no pieces.
   void BuildTree(vtkMultiBlockDataSet* output, int firstLevel, int lastLevel) const;
 
   /// Turns the arrays of request.Patches[position] into a grid and puts it in its place in the tree.
-  void AddPatch(vtkMultiBlockDataSet* output, const LoadRequest& request, LoadResult& loaded, std::size_t position) const;
+  void AddPatch(vtkMultiBlockDataSet* output, const LoadRequest& request, LoadResult& loaded,
+      std::size_t position) const;
 
 private:
   vtkSmartPointer<vtkDataSet> MakeGrid(int patch, LoadedArray* coordinates) const;

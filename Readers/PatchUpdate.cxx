@@ -21,7 +21,7 @@ std::string JoinLines(const std::vector<std::string>& texts)
 }
 
 PatchUpdate::PatchUpdate(Communicator& ranks, const Catalog& catalog, int firstLevel, int lastLevel)
-  : Ranks(ranks), Data(catalog), FirstLevel(firstLevel), LastLevel(lastLevel)
+    : Ranks(ranks), Data(catalog), FirstLevel(firstLevel), LastLevel(lastLevel)
 {
   for (const Patch& patch : catalog.Patches) {
     this->Shown.push_back(patch.Level >= firstLevel && patch.Level <= lastLevel);
@@ -67,8 +67,7 @@ void PatchUpdate::Load(const LoadRequest& request, const ProgressCallback& progr
   try {
     this->Loaded = LoadPatches(FormatOf(this->Data.Path), this->Data, this->Request, progress);
     this->CheckCoordinates();
-  }
-  catch (const std::exception& error) {
+  } catch (const std::exception& error) {
     this->Fatal = error.what();
   }
 }
@@ -76,13 +75,15 @@ void PatchUpdate::Load(const LoadRequest& request, const ProgressCallback& progr
 void PatchUpdate::CheckCoordinates()
 {
   const auto& variables = this->Request.Variables;
-  const auto isCoordinates = [this](const VariableRequest& v) { return v.Variable == this->Data.CoordinatesVariable; };
+  const auto isCoordinates = [this](const VariableRequest& v) {
+    return v.Variable == this->Data.CoordinatesVariable;
+  };
   const auto coordinates = std::find_if(variables.begin(), variables.end(), isCoordinates);
   for (std::size_t p = 0; coordinates != variables.end() && p < this->Request.Patches.size(); ++p) {
     if (this->Loaded.At(p, coordinates - variables.begin()).Status == ArrayStatus::Absent) {
       const int patch = this->Request.Patches[p];
-      const Error error =
-          FileError(this->Data.Path, "node positions for patch " + std::to_string(patch), "none", "The dump is damaged");
+      const Error error = FileError(this->Data.Path, "node positions for patch " + std::to_string(patch),
+          "none", "The dump is damaged");
       this->Loaded.Faults.push_back({patch, coordinates->Variable, error.what()});
     }
   }
@@ -108,14 +109,15 @@ std::string PatchUpdate::AgreeOnFaults(bool skipBroken)
     return {};
   }
   if (!skipBroken) {
-    throw Error("The dump is partly broken, so nothing is shown. Turn on 'Skip Broken Patches' to see the rest.\n" +
+    throw Error(
+        "The dump is partly broken, so nothing is shown. Turn on 'Skip Broken Patches' to see the rest.\n" +
         JoinLines(texts));
   }
   for (const int patch : broken) {
     this->Shown[patch] = false;
   }
   return std::to_string(broken.size()) + " of " + std::to_string(this->Shown.size()) +
-      " patches cannot be read and are left out.\n" + JoinLines(texts);
+         " patches cannot be read and are left out.\n" + JoinLines(texts);
 }
 
 bool PatchUpdate::AnyCancelled() const

@@ -14,7 +14,8 @@ class vtkMultiBlockDataSet;
 namespace patchio {
 
 /// Carries out one update, step by step in the order of the methods. Constructor and methods are collective.
-class PatchUpdate {
+class PatchUpdate
+{
 public:
   /// Levels firstLevel .. lastLevel are shown. Keeps references to `ranks` and `catalog`.
   PatchUpdate(Communicator& ranks, const Catalog& catalog, int firstLevel, int lastLevel);

@@ -26,21 +26,19 @@
 
 using namespace patchio;
 
-namespace
-{
+namespace {
 
 std::unique_ptr<Communicator> MakeCommunicator(vtkMultiProcessController* controller)
 {
   auto* mpi = vtkMPIController::SafeDownCast(controller);
-  if (mpi && mpi->GetNumberOfProcesses() > 1)
-  {
+  if (mpi && mpi->GetNumberOfProcesses() > 1) {
     auto* communicator = vtkMPICommunicator::SafeDownCast(mpi->GetCommunicator());
     return MakeMpiCommunicator(*communicator->GetMPIComm()->GetHandle());
   }
   return MakeSelfCommunicator();
 }
 
-} // namespace
+}  // namespace
 
 /// What is kept between updates, and the steps of one update.
 struct vtkPatchReader::Internals
@@ -58,7 +56,7 @@ struct vtkPatchReader::Internals
   std::string CurrentPath;  ///< empty when there is none
   double OpenSeconds = 0;   ///< spent on opening since the last report
   std::string Report;
-  bool Opening = false;     ///< names found in files are no change by the user
+  bool Opening = false;  ///< names found in files are no change by the user
 
   void Forget()
   {
@@ -91,16 +89,11 @@ void vtkPatchReader::Internals::OpenSeries(bool listedOnly)
 /// the wanted step is sound is RequestData's business.
 void vtkPatchReader::Internals::OpenAnyStep()
 {
-  for (std::size_t step = 0; this->CurrentPath.empty(); ++step)
-  {
-    try
-    {
+  for (std::size_t step = 0; this->CurrentPath.empty(); ++step) {
+    try {
       this->OpenStep(step);
-    }
-    catch (const Error&)
-    {
-      if (step + 1 == this->Steps.Steps.size())
-      {
+    } catch (const Error&) {
+      if (step + 1 == this->Steps.Steps.size()) {
         throw;
       }
     }
@@ -110,8 +103,7 @@ void vtkPatchReader::Internals::OpenAnyStep()
 void vtkPatchReader::Internals::OpenStep(std::size_t step)
 {
   const std::string& path = this->Steps.Steps[step].Path;
-  if (path == this->CurrentPath)
-  {
+  if (path == this->CurrentPath) {
     return;
   }
   const Stopwatch watch;
@@ -119,13 +111,12 @@ void vtkPatchReader::Internals::OpenStep(std::size_t step)
   this->Current = ReadSharedCatalog(*this->Ranks, path);
   this->CurrentPath = path;
   this->Opening = true;
-  for (std::size_t v = 0; v < this->Current.Variables.size(); ++v)
-  {
+  for (std::size_t v = 0; v < this->Current.Variables.size(); ++v) {
     const Variable& variable = this->Current.Variables[v];
-    if (static_cast<int>(v) != this->Current.CoordinatesVariable)
-    {
+    if (static_cast<int>(v) != this->Current.CoordinatesVariable) {
       // Names that are known already keep their setting.
-      (variable.Center == Centering::Cell ? this->CellArrays : this->PointArrays)->AddArray(variable.Name.c_str());
+      (variable.Center == Centering::Cell ? this->CellArrays : this->PointArrays)
+          ->AddArray(variable.Name.c_str());
     }
   }
   this->Opening = false;
@@ -150,15 +141,12 @@ bool vtkPatchReader::Internals::Selected(const Variable& variable) const
 Int3 vtkPatchReader::Internals::GhostsToRead() const
 {
   const Catalog& catalog = this->Current;
-  if (catalog.Grid == GridKind::Curvilinear)
-  {
+  if (catalog.Grid == GridKind::Curvilinear) {
     return catalog.Variables[catalog.CoordinatesVariable].Ghosts;
   }
-  Int3 ghosts{ 0, 0, 0 };
-  for (const Variable& variable : catalog.Variables)
-  {
-    for (int axis = 0; axis < 3 && this->Selected(variable); ++axis)
-    {
+  Int3 ghosts{0, 0, 0};
+  for (const Variable& variable : catalog.Variables) {
+    for (int axis = 0; axis < 3 && this->Selected(variable); ++axis) {
       ghosts[axis] = std::max(ghosts[axis], variable.Ghosts[axis]);
     }
   }
@@ -168,10 +156,8 @@ Int3 vtkPatchReader::Internals::GhostsToRead() const
 std::vector<VariableRequest> vtkPatchReader::Internals::SelectedVariables(const Int3& ghosts) const
 {
   std::vector<VariableRequest> requests;
-  for (int v = 0; v < static_cast<int>(this->Current.Variables.size()); ++v)
-  {
-    if (v == this->Current.CoordinatesVariable || this->Selected(this->Current.Variables[v]))
-    {
+  for (int v = 0; v < static_cast<int>(this->Current.Variables.size()); ++v) {
+    if (v == this->Current.CoordinatesVariable || this->Selected(this->Current.Variables[v])) {
       requests.push_back(RequestForVtk(this->Current, v, ghosts));
     }
   }
@@ -183,8 +169,7 @@ void vtkPatchReader::Internals::MakeReport(IoReport mine, const std::string& war
 {
   mine.OpenSeconds = this->OpenSeconds;
   mine.Notes = this->Steps.Notes;
-  if (!warning.empty())
-  {
+  if (!warning.empty()) {
     mine.Notes.push_back(warning);
   }
   this->Report = Combine(mine, *this->Ranks).Text();
@@ -193,12 +178,13 @@ void vtkPatchReader::Internals::MakeReport(IoReport mine, const std::string& war
 
 vtkStandardNewMacro(vtkPatchReader);
 
-vtkPatchReader::vtkPatchReader()
-  : Internal(new Internals)
+vtkPatchReader::vtkPatchReader() : Internal(new Internals)
 {
   this->SetNumberOfInputPorts(0);
-  this->Internal->CellArrays->AddObserver(vtkCommand::ModifiedEvent, this, &vtkPatchReader::OnSelectionModified);
-  this->Internal->PointArrays->AddObserver(vtkCommand::ModifiedEvent, this, &vtkPatchReader::OnSelectionModified);
+  this->Internal->CellArrays->AddObserver(
+      vtkCommand::ModifiedEvent, this, &vtkPatchReader::OnSelectionModified);
+  this->Internal->PointArrays->AddObserver(
+      vtkCommand::ModifiedEvent, this, &vtkPatchReader::OnSelectionModified);
   this->SetController(vtkMultiProcessController::GetGlobalController());
 }
 
@@ -206,8 +192,7 @@ vtkPatchReader::~vtkPatchReader() = default;
 
 void vtkPatchReader::AddFileName(const char* name)
 {
-  if (name && *name)
-  {
+  if (name && *name) {
     this->Internal->FileNames.emplace_back(name);
     this->Reload();
   }
@@ -215,8 +200,7 @@ void vtkPatchReader::AddFileName(const char* name)
 
 void vtkPatchReader::ClearFileNames()
 {
-  if (!this->Internal->FileNames.empty())
-  {
+  if (!this->Internal->FileNames.empty()) {
     this->Internal->FileNames.clear();
     this->Reload();
   }
@@ -236,7 +220,10 @@ const char* vtkPatchReader::GetFileName(int index) const
 int vtkPatchReader::CanReadFile(const char* name)
 {
   const std::vector<const Format*>& formats = AllFormats();
-  return name && std::any_of(formats.begin(), formats.end(), [name](const Format* f) { return f->Claims(name); }) ? 1 : 0;
+  return name && std::any_of(
+                     formats.begin(), formats.end(), [name](const Format* f) { return f->Claims(name); })
+             ? 1
+             : 0;
 }
 
 vtkDataArraySelection* vtkPatchReader::GetCellArraySelection()
@@ -251,16 +238,14 @@ vtkDataArraySelection* vtkPatchReader::GetPointArraySelection()
 
 void vtkPatchReader::OnSelectionModified()
 {
-  if (!this->Internal->Opening)
-  {
+  if (!this->Internal->Opening) {
     this->Modified();
   }
 }
 
 void vtkPatchReader::SetListedDumpsOnly(bool on)
 {
-  if (on != this->ListedDumpsOnly)
-  {
+  if (on != this->ListedDumpsOnly) {
     this->ListedDumpsOnly = on;
     this->Reload();
   }
@@ -279,8 +264,7 @@ void vtkPatchReader::Reload()
 
 void vtkPatchReader::SetController(vtkMultiProcessController* controller)
 {
-  if (controller != this->Internal->Controller)
-  {
+  if (controller != this->Internal->Controller) {
     this->Internal->Controller = controller;
     this->Internal->Ranks = MakeCommunicator(controller);
     this->Modified();
@@ -292,38 +276,33 @@ vtkMultiProcessController* vtkPatchReader::GetController()
   return this->Internal->Controller;
 }
 
-int vtkPatchReader::RequestInformation(vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector)
+int vtkPatchReader::RequestInformation(
+    vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector)
 {
   Internals& self = *this->Internal;
   vtkInformation* info = outputVector->GetInformationObject(0);
   info->Set(vtkAlgorithm::CAN_HANDLE_PIECE_REQUEST(), 1);
-  if (self.FileNames.empty())
-  {
+  if (self.FileNames.empty()) {
     vtkErrorMacro("No file name is set. Set FileName to a dumps.visit or a summary.samrai.");
     return 0;
   }
-  try
-  {
-    if (!self.SeriesIsOpen)
-    {
+  try {
+    if (!self.SeriesIsOpen) {
       self.OpenSeries(this->ListedDumpsOnly);
-      if (self.Ranks->Rank() == 0 && !self.Steps.Warnings.empty())
-      {
+      if (self.Ranks->Rank() == 0 && !self.Steps.Warnings.empty()) {
         vtkWarningMacro(<< JoinLines(self.Steps.Warnings));
       }
     }
     self.OpenAnyStep();
-  }
-  catch (const Error& error)
-  {
-    if (self.Ranks->Rank() == 0)
-    {
+  } catch (const Error& error) {
+    if (self.Ranks->Rank() == 0) {
       vtkErrorMacro(<< error.what());
     }
     return 0;
   }
-  const double range[2] = { self.Times.front(), self.Times.back() };
-  info->Set(vtkStreamingDemandDrivenPipeline::TIME_STEPS(), self.Times.data(), static_cast<int>(self.Times.size()));
+  const double range[2] = {self.Times.front(), self.Times.back()};
+  info->Set(
+      vtkStreamingDemandDrivenPipeline::TIME_STEPS(), self.Times.data(), static_cast<int>(self.Times.size()));
   info->Set(vtkStreamingDemandDrivenPipeline::TIME_RANGE(), range, 2);
   return 1;
 }
@@ -333,23 +312,21 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
   Internals& self = *this->Internal;
   vtkInformation* info = outputVector->GetInformationObject(0);
   auto* output = vtkMultiBlockDataSet::GetData(info);
-  if (!self.SeriesIsOpen)
-  {
+  if (!self.SeriesIsOpen) {
     return 0;
   }
   const std::size_t step = info->Has(vtkStreamingDemandDrivenPipeline::UPDATE_TIME_STEP())
-    ? self.StepAt(info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_TIME_STEP()))
-    : 0;
+                               ? self.StepAt(info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_TIME_STEP()))
+                               : 0;
   const int piece = info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_PIECE_NUMBER());
   const int pieces = std::max(1, info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_NUMBER_OF_PIECES()));
   const ProgressCallback progress = [this](double fraction) {
     this->UpdateProgress(0.9 * fraction);
     return this->GetAbortExecute() == 0;
   };
-  try
-  {
+  try {
     self.OpenStep(step);
-    const Int3 ghosts = this->ReadGhostCells ? self.GhostsToRead() : Int3{ 0, 0, 0 };
+    const Int3 ghosts = this->ReadGhostCells ? self.GhostsToRead() : Int3{0, 0, 0};
     PatchUpdate update(*self.Ranks, self.Current, this->LevelRange[0], this->LevelRange[1]);
     LoadRequest request;
     request.Variables = self.SelectedVariables(ghosts);
@@ -359,24 +336,19 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
 
     update.Load(request, progress);
     const std::string warning = update.AgreeOnFaults(this->SkipBrokenPatches);
-    if (update.AnyCancelled())
-    {
-      return 1; // nothing is shown of a read that was stopped
+    if (update.AnyCancelled()) {
+      return 1;  // nothing is shown of a read that was stopped
     }
     update.Assemble(output, ghosts, this->BlankRefinedCells);
     output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Times[step]);
     self.MakeReport(update.Report(), warning);
-    if (!warning.empty() && self.Ranks->Rank() == 0)
-    {
+    if (!warning.empty() && self.Ranks->Rank() == 0) {
       vtkWarningMacro(<< warning);
     }
-  }
-  catch (const Error& error)
-  {
+  } catch (const Error& error) {
     output->Initialize();
     self.Report.clear();
-    if (self.Ranks->Rank() == 0)
-    {
+    if (self.Ranks->Rank() == 0) {
       vtkErrorMacro(<< error.what());
     }
     return 0;
@@ -388,7 +360,8 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
 int vtkPatchReader::ThreadsOfThisRank() const
 {
   ThreadSettings settings;
-  settings.Mode = this->ThreadMode == FROM_STORAGE ? patchio::ThreadMode::FromStorage : patchio::ThreadMode::Fixed;
+  settings.Mode =
+      this->ThreadMode == FROM_STORAGE ? patchio::ThreadMode::FromStorage : patchio::ThreadMode::Fixed;
   settings.ThreadsPerRank = this->ThreadsPerRank;
   settings.StorageConcurrency = this->StorageConcurrency;
   settings.OtherLoad = this->OtherLoad;
@@ -399,8 +372,7 @@ int vtkPatchReader::ThreadsOfThisRank() const
 void vtkPatchReader::PrintSelf(ostream& os, vtkIndent indent)
 {
   this->Superclass::PrintSelf(os, indent);
-  for (const std::string& name : this->Internal->FileNames)
-  {
+  for (const std::string& name : this->Internal->FileNames) {
     os << indent << "FileName: " << name << endl;
   }
   os << indent << "LevelRange: " << this->LevelRange[0] << " " << this->LevelRange[1] << endl;

@@ -22,9 +22,9 @@
 #define vtkPatchReader_h
 
 #include "vtkMultiBlockDataSetAlgorithm.h"
-#include "vtkPatchIOReadersModule.h" // for the export macro
+#include "vtkPatchIOReadersModule.h"  // for the export macro
 
-#include <memory> // for the implementation class
+#include <memory>  // for the implementation class
 
 class vtkDataArraySelection;
 class vtkMultiProcessController;
@@ -109,8 +109,8 @@ public:
    */
   enum ThreadModes
   {
-    FIXED = 0,       ///< ThreadsPerRank
-    FROM_STORAGE = 1 ///< from StorageConcurrency (N*) and OtherLoad (NC)
+    FIXED = 0,        ///< ThreadsPerRank
+    FROM_STORAGE = 1  ///< from StorageConcurrency (N*) and OtherLoad (NC)
   };
 
   ///@{
@@ -178,7 +178,7 @@ private:
   void OnSelectionModified();
   int ThreadsOfThisRank() const;
 
-  int LevelRange[2] = { 0, 99 };
+  int LevelRange[2] = {0, 99};
   bool ReadGhostCells = false;
   bool BlankRefinedCells = true;
   bool ListedDumpsOnly = false;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "Support/Communicator.h"
+#include "Support/Together.h"
 
 #include <functional>
 #include <memory>
@@ -22,9 +23,8 @@ public:
   MPI_Comm Mpi() const { return MPI_COMM_WORLD; }
   bool Root() const { return this->World->Rank() == 0; }
 
-  /// Collective: runs `work`, which must not communicate, and then throws Error on all ranks if it failed
-  /// on one of them. So a fault of one rank does not leave the others waiting.
-  void Together(const std::function<void()>& work) const;
+  /// Collective: see patchio::Together().
+  void Together(const std::function<void()>& work) const { patchio::Together(*this->World, work); }
 
   /// One line on standard output, from rank 0.
   void Print(const std::string& line) const;

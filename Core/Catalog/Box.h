@@ -20,7 +20,8 @@ struct Box
 
   bool Empty() const
   {
-    return this->Upper[0] < this->Lower[0] || this->Upper[1] < this->Lower[1] || this->Upper[2] < this->Lower[2];
+    return this->Upper[0] < this->Lower[0] || this->Upper[1] < this->Lower[1] ||
+           this->Upper[2] < this->Lower[2];
   }
   /// Cells along one axis.
   std::int64_t Width(int axis) const { return std::int64_t(this->Upper[axis]) - this->Lower[axis] + 1; }
@@ -59,7 +60,8 @@ inline Box Coarsen(const Box& fine, const Int3& ratio)
 inline Box Refine(const Box& coarse, const Int3& ratio)
 {
   constexpr std::int64_t limit = std::int64_t(1) << 30;
-  const auto clamp = [limit](std::int64_t index) { return static_cast<int>(std::clamp(index, -limit, limit)); };
+  const auto clamp = [limit](
+                         std::int64_t index) { return static_cast<int>(std::clamp(index, -limit, limit)); };
   Box result;
   for (int axis = 0; axis < 3; ++axis) {
     result.Lower[axis] = clamp(std::int64_t(coarse.Lower[axis]) * ratio[axis]);

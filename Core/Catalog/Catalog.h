@@ -11,15 +11,21 @@
 
 namespace patchio {
 
-enum class Centering : std::uint8_t { Cell, Node };
+enum class Centering : std::uint8_t
+{
+  Cell,
+  Node
+};
 
-enum class GridKind : std::uint8_t {
+enum class GridKind : std::uint8_t
+{
   Uniform,     ///< boxes of equal cells: position = Origin + index * Spacing
   Curvilinear  ///< node positions are a variable, see Catalog::CoordinatesVariable
 };
 
 /// How a variable exists on one patch.
-enum class Presence : std::uint8_t {
+enum class Presence : std::uint8_t
+{
   Absent,  ///< not there
   Stored,  ///< has bytes in a file
   Zero,    ///< not stored because it is 0 everywhere on the patch
@@ -59,7 +65,8 @@ struct Patch
 
 /// Everything known about one time step without touching field data. A plain value: one rank reads it,
 /// the others get it through Serialize().
-class Catalog {
+class Catalog
+{
 public:
   std::string Path;  ///< the file that describes this time step
   int Dimension = 3;

@@ -7,7 +7,12 @@
 
 namespace patchio {
 
-enum class ElementType : std::uint8_t { Int32, Float32, Float64 };
+enum class ElementType : std::uint8_t
+{
+  Int32,
+  Float32,
+  Float64
+};
 
 constexpr std::size_t SizeOf(ElementType type)
 {
@@ -25,7 +30,8 @@ struct Extent
 };
 
 /// How the extents of a location make up the variable's values.
-enum class Encoding : std::uint8_t {
+enum class Encoding : std::uint8_t
+{
   Missing,         ///< could not be located; LocationTable::Problems says why
   Absent,          ///< the variable does not exist on this patch
   Constant,        ///< no bytes: every value is Location::Value

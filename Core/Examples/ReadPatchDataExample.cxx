@@ -47,11 +47,9 @@ nlohmann::json WriteVariable(const patchio::VariableData& variable, std::ofstrea
       {"offset", static_cast<std::int64_t>(raw.tellp())}};
   if (variable.Absent) {
     entry["status"] = "absent";
-  }
-  else if (variable.Error != patchio::ReadError::None) {
+  } else if (variable.Error != patchio::ReadError::None) {
     entry["status"] = "failed";
-  }
-  else {
+  } else {
     raw.write(static_cast<const char*>(variable.Data.get()), static_cast<std::streamsize>(variable.Bytes));
   }
   return entry;
@@ -91,14 +89,14 @@ int Run(int argc, char** argv, int rank, int size)
   std::vector<int> mine;
   try {
     mine = PatchesOfRank(summary, rank, size);
-  }
-  catch (const std::exception& error) {
+  } catch (const std::exception& error) {
     std::cerr << error.what() << "\n";
     return 1;
   }
   // Level two: all variables of these patches at once, by `threads` threads.
-  const patchio::ReadPatchDataResult result = patchio::ReadPatchData(summary, mine.data(),
-      static_cast<int>(mine.size()), names.empty() ? nullptr : names.data(), static_cast<int>(names.size()), threads);
+  const patchio::ReadPatchDataResult result =
+      patchio::ReadPatchData(summary, mine.data(), static_cast<int>(mine.size()),
+          names.empty() ? nullptr : names.data(), static_cast<int>(names.size()), threads);
   WriteResult(result, argv[3], rank, size);
   if (result.Error != patchio::ReadError::None) {
     std::cerr << result.Message << "\n";

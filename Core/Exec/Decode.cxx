@@ -52,8 +52,8 @@ Int3 CommonGhosts(const ArrayShape& shape)
 }
 
 template <typename Word>
-void PlaceRowsOf(const ArrayShape& shape, const Word* rows, std::int64_t firstRow, std::int64_t rowCount, int slot,
-    Word* output)
+void PlaceRowsOf(const ArrayShape& shape, const Word* rows, std::int64_t firstRow, std::int64_t rowCount,
+    int slot, Word* output)
 {
   const Dims stored = shape.StoredDims();
   const Dims out = shape.OutputDims();
@@ -83,8 +83,7 @@ void SwapByteOrder(void* data, std::size_t count, std::size_t elementBytes)
   assert(elementBytes == 4 || elementBytes == 8);
   if (elementBytes == 4) {
     SwapWords<std::uint32_t, Swap32>(data, count);
-  }
-  else {
+  } else {
     SwapWords<std::uint64_t, Swap64>(data, count);
   }
 }
@@ -134,8 +133,7 @@ void PlaceRows(const ArrayShape& shape, const void* rows, std::int64_t firstRow,
   if (elementBytes == 4) {
     PlaceRowsOf(shape, static_cast<const std::uint32_t*>(rows), firstRow, rowCount, slot,
         static_cast<std::uint32_t*>(output));
-  }
-  else {
+  } else {
     PlaceRowsOf(shape, static_cast<const std::uint64_t*>(rows), firstRow, rowCount, slot,
         static_cast<std::uint64_t*>(output));
   }
@@ -207,9 +205,9 @@ bool FractionInChain(
 
 }  // namespace
 
-bool DecodeSparseFractions(const std::int32_t* materials, std::int64_t materialCount, const std::int32_t* mixMaterial,
-    const std::int32_t* mixNext, const float* mixFraction, std::int64_t mixCount, int material,
-    std::int64_t cells, float* output)
+bool DecodeSparseFractions(const std::int32_t* materials, std::int64_t materialCount,
+    const std::int32_t* mixMaterial, const std::int32_t* mixNext, const float* mixFraction,
+    std::int64_t mixCount, int material, std::int64_t cells, float* output)
 {
   assert(materialCount == cells || materialCount == 1);
   const MixArrays mix{mixMaterial, mixNext, mixFraction, mixCount};
@@ -219,8 +217,7 @@ bool DecodeSparseFractions(const std::int32_t* materials, std::int64_t materialC
     const std::int32_t number = materials[materialCount == 1 ? 0 : cell];
     if (number >= 0) {
       output[cell] = number == material ? 1.0f : 0.0f;
-    }
-    else if (!FractionInChain(mix, -(std::int64_t(number) + 1), material, steps, output[cell])) {
+    } else if (!FractionInChain(mix, -(std::int64_t(number) + 1), material, steps, output[cell])) {
       return false;
     }
   }

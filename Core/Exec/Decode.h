@@ -47,8 +47,8 @@ void ExtendEdges(const ArrayShape& shape, std::size_t elementBytes, void* output
 /// material that fills the cell; a negative one is -(index+1) into the mix arrays, which all have
 /// `mixCount` entries: the material, its fraction, and the 1-based index of the cell's next entry (0 ends the
 /// chain). Returns false when an index lies outside, or a chain does not end.
-bool DecodeSparseFractions(const std::int32_t* materials, std::int64_t materialCount, const std::int32_t* mixMaterial,
-    const std::int32_t* mixNext, const float* mixFraction, std::int64_t mixCount, int material,
-    std::int64_t cells, float* output);
+bool DecodeSparseFractions(const std::int32_t* materials, std::int64_t materialCount,
+    const std::int32_t* mixMaterial, const std::int32_t* mixNext, const float* mixFraction,
+    std::int64_t mixCount, int material, std::int64_t cells, float* output);
 
 }  // namespace patchio

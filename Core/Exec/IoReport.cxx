@@ -17,7 +17,8 @@ std::string ByteText(std::uint64_t bytes)
   if (bytes < 1000 * 1000) {
     return fmt::format("{:.1f} kB", bytes * 1e-3);
   }
-  return bytes < 1000 * 1000 * 1000 ? fmt::format("{:.1f} MB", bytes * 1e-6) : fmt::format("{:.2f} GB", bytes * 1e-9);
+  return bytes < 1000 * 1000 * 1000 ? fmt::format("{:.1f} MB", bytes * 1e-6)
+                                    : fmt::format("{:.2f} GB", bytes * 1e-9);
 }
 
 }  // namespace
@@ -36,8 +37,8 @@ std::string IoReport::Text() const
   text += fmt::format("Read tasks: {}\n", this->Tasks);
   text += fmt::format("Bytes read: {} in {} requests\n", ByteText(this->Bytes), this->Requests);
   text += fmt::format("Reads in flight at most: {}\n", this->PeakInFlight);
-  text += fmt::format("Seconds: open {:.3f}, locate {:.3f}, read {:.3f}, assemble {:.3f}\n", this->OpenSeconds,
-      this->LocateSeconds, this->ReadSeconds, this->AssembleSeconds);
+  text += fmt::format("Seconds: open {:.3f}, locate {:.3f}, read {:.3f}, assemble {:.3f}\n",
+      this->OpenSeconds, this->LocateSeconds, this->ReadSeconds, this->AssembleSeconds);
   text += fmt::format("Read rate: {:.0f} MB/s\n", this->MegabytesPerSecond());
   for (const std::string& note : this->Notes) {
     text += "Note: " + note + "\n";
@@ -48,8 +49,8 @@ std::string IoReport::Text() const
 IoReport Combine(const IoReport& mine, Communicator& comm)
 {
   const std::vector<double> values{double(mine.ThreadsMin), double(mine.ThreadsMax), double(mine.Patches),
-      double(mine.Tasks), double(mine.Requests), double(mine.Bytes), double(mine.PeakInFlight), mine.OpenSeconds,
-      mine.LocateSeconds, mine.ReadSeconds, mine.AssembleSeconds};
+      double(mine.Tasks), double(mine.Requests), double(mine.Bytes), double(mine.PeakInFlight),
+      mine.OpenSeconds, mine.LocateSeconds, mine.ReadSeconds, mine.AssembleSeconds};
   const std::vector<double> all = comm.AllGather(values);
   const auto over = [&](int field, auto combine) {
     double result = all[field];

@@ -16,14 +16,14 @@ struct IoReport
   int ThreadsMin = 0;  ///< NT of the rank with fewest threads
   int ThreadsMax = 0;
   std::uint64_t Patches = 0;
-  std::uint64_t Tasks = 0;     ///< read tasks <patch, variable> carried out
-  std::uint64_t Requests = 0;  ///< reads given to the storage
-  std::uint64_t Bytes = 0;     ///< read from the storage
-  int PeakInFlight = 0;        ///< most reads in flight at once; combined: sum over the ranks
-  double OpenSeconds = 0;      ///< catalog: read on one rank and passed on
-  double LocateSeconds = 0;    ///< finding where the bytes lie
-  double ReadSeconds = 0;      ///< all tasks, from the first to the last
-  double AssembleSeconds = 0;  ///< grids, blanking, handing arrays to VTK
+  std::uint64_t Tasks = 0;         ///< read tasks <patch, variable> carried out
+  std::uint64_t Requests = 0;      ///< reads given to the storage
+  std::uint64_t Bytes = 0;         ///< read from the storage
+  int PeakInFlight = 0;            ///< most reads in flight at once; combined: sum over the ranks
+  double OpenSeconds = 0;          ///< catalog: read on one rank and passed on
+  double LocateSeconds = 0;        ///< finding where the bytes lie
+  double ReadSeconds = 0;          ///< all tasks, from the first to the last
+  double AssembleSeconds = 0;      ///< grids, blanking, handing arrays to VTK
   std::vector<std::string> Notes;  ///< anything left out or unusual
 
   /// 10^6 bytes a second; combined: all bytes over the slowest rank's time. 0 when nothing was read.

@@ -50,8 +50,7 @@ LanesOutcome RunLanes(std::size_t tasks, int lanes, const std::function<void(std
   };
   if (lanes == 1) {
     runLane(0);
-  }
-  else {
+  } else {
     // TBB starts at most one thread a core unless it is allowed more.
     const tbb::global_control allow(tbb::global_control::max_allowed_parallelism, lanes);
     tbb::task_arena arena(lanes);

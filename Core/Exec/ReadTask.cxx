@@ -93,7 +93,8 @@ void ReadSparse(Lane& lane, const LocationTable& table, const Location& location
   }
   const Dims stored = shape.StoredDims();
   ZeroSurplus(target, 1, sizeof(float));
-  PlaceRows(shape, fractions.data(), 0, stored[1] * stored[2], sizeof(float), (*target.Slots)[0], target.Data);
+  PlaceRows(
+      shape, fractions.data(), 0, stored[1] * stored[2], sizeof(float), (*target.Slots)[0], target.Data);
   ExtendEdges(shape, sizeof(float), target.Data);
 }
 
@@ -151,7 +152,8 @@ ElementType TypeOf(const LocationTable& table, const Location& location)
   return location.Kind == Encoding::Raw ? table.Extents[location.FirstExtent].Type : ElementType::Float32;
 }
 
-void ExecuteReadTask(Lane& lane, const LocationTable& table, const Location& location, const ReadTarget& target)
+void ExecuteReadTask(
+    Lane& lane, const LocationTable& table, const Location& location, const ReadTarget& target)
 {
   switch (location.Kind) {
     case Encoding::Raw:

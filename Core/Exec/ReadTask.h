@@ -12,10 +12,12 @@
 namespace patchio {
 
 /// Counts what all lanes of a rank really do.
-class ReadMeter {
+class ReadMeter
+{
 public:
   /// Marks one request in flight for its lifetime.
-  class Request {
+  class Request
+  {
   public:
     explicit Request(ReadMeter& meter, std::uint64_t bytes);
     ~Request() { --this->Meter.InFlight; }
@@ -38,7 +40,8 @@ private:
 };
 
 /// What one lane keeps from task to task: its scratch memory and the file it read last.
-class Lane {
+class Lane
+{
 public:
   Lane(Source& source, ReadMeter& meter) : Storage(source), Meter(meter) {}
   /// Fills `into` with part of an extent, in this machine's byte order.
@@ -63,7 +66,8 @@ struct ReadTarget
 };
 
 /// Carries out one task. Throws Error when the storage fails or the stored values make no sense.
-void ExecuteReadTask(Lane& lane, const LocationTable& table, const Location& location, const ReadTarget& target);
+void ExecuteReadTask(
+    Lane& lane, const LocationTable& table, const Location& location, const ReadTarget& target);
 
 /// Element type of the values a location delivers.
 ElementType TypeOf(const LocationTable& table, const Location& location);

@@ -5,11 +5,11 @@
 
 #include <fmt/format.h>
 
+#include <sys/mman.h>
 #include <algorithm>
 #include <cassert>
 #include <cstdlib>
 #include <new>
-#include <sys/mman.h>
 
 namespace patchio {
 namespace {
@@ -25,9 +25,10 @@ constexpr std::size_t RoundUp(std::size_t value, std::size_t to)
 std::byte* Allocate(std::size_t bytes)
 {
   if (bytes > AvailableMemory()) {
-    throw Error(fmt::format("Reading needs {:.1f} GB of memory on this rank, but only {:.1f} GB are free. Select "
-                            "fewer variables or levels, or use more ranks on more machines.",
-        bytes * 1e-9, AvailableMemory() * 1e-9));
+    throw Error(
+        fmt::format("Reading needs {:.1f} GB of memory on this rank, but only {:.1f} GB are free. Select "
+                    "fewer variables or levels, or use more ranks on more machines.",
+            bytes * 1e-9, AvailableMemory() * 1e-9));
   }
   const bool huge = bytes >= HugePage;
   void* memory = std::aligned_alloc(huge ? HugePage : Alignment, RoundUp(bytes, huge ? HugePage : Alignment));
@@ -55,8 +56,7 @@ Slab::Slab(std::size_t payload, std::size_t slices) : Memory(new Block)
   this->Memory->Size = payload + 2 * Alignment * std::max<std::size_t>(slices, 1);
   try {
     this->Memory->Bytes = Allocate(this->Memory->Size);
-  }
-  catch (...) {
+  } catch (...) {
     delete this->Memory;
     throw;
   }

@@ -14,13 +14,14 @@ struct SliceDeleter
 /// One array's memory inside a slab, 64-byte aligned. The slab lives until its last slice is gone.
 using Slice = std::unique_ptr<void, SliceDeleter>;
 
-/// Frees a slice that was released from its Slice; the signature is what vtkAbstractArray::SetArrayFreeFunction
-/// wants.
+/// Frees a slice that was released from its Slice; the signature is what
+/// vtkAbstractArray::SetArrayFreeFunction wants.
 void FreeSlice(void* data);
 
 /// One large allocation in huge pages that arrays are cut from: page faults, not copying, dominate reading
 /// into fresh memory, and an allocation for each array makes them worse.
-class Slab {
+class Slab
+{
 public:
   /// Room for slices of `payload` bytes in all. Throws Error when there is not enough memory.
   Slab(std::size_t payload, std::size_t slices);

@@ -3,11 +3,11 @@
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "Support/Error.h"
 
+#include <unistd.h>
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <functional>
-#include <unistd.h>
 
 namespace patchio {
 
@@ -42,7 +42,8 @@ std::vector<double> TimeValues(const Series& series)
   }
   const auto increases = [](const std::vector<double>& values) {
     return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); }) &&
-        std::adjacent_find(values.begin(), values.end(), [](double a, double b) { return a >= b; }) == values.end();
+           std::adjacent_find(values.begin(), values.end(), [](double a, double b) { return a >= b; }) ==
+               values.end();
   };
   if (increases(times)) {
     return times;

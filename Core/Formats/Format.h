@@ -40,7 +40,8 @@ struct PatchVariable
 };
 
 /// A file format. Without state: all methods may be called for any path, from one thread at a time.
-class Format {
+class Format
+{
 public:
   virtual ~Format() = default;
   virtual const char* Name() const = 0;

@@ -79,7 +79,9 @@ std::vector<int> PartitionPatches(const Catalog& catalog, const std::vector<int>
   });
   // A patch weighs at least 1, so that patches without data are spread too. The part is that of the
   // patch's middle on the line of weights.
-  const auto weightOf = [&](std::size_t i) { return static_cast<double>(std::max<std::int64_t>(weights[i], 1)); };
+  const auto weightOf = [&](std::size_t i) {
+    return static_cast<double>(std::max<std::int64_t>(weights[i], 1));
+  };
   double total = 0;
   for (const std::size_t i : order) {
     total += weightOf(i);

@@ -4,7 +4,8 @@
 namespace patchio {
 
 /// Who decides on the number of threads.
-enum class ThreadMode {
+enum class ThreadMode
+{
   Fixed,       ///< the user gives NT
   FromStorage  ///< from N* and NC by the rule below
   // Automatic, where PatchIO finds N* and NC by itself, will be added here.
@@ -14,9 +15,10 @@ enum class ThreadMode {
 struct ThreadSettings
 {
   ThreadMode Mode = ThreadMode::Fixed;
-  int ThreadsPerRank = 4;       ///< NT of mode Fixed, >= 1
-  int StorageConcurrency = 32;  ///< N*: requests in flight, on the whole system, at which the storage is fastest; >= 1
-  int OtherLoad = 0;            ///< NC: requests that everybody else keeps in flight; >= 0
+  int ThreadsPerRank = 4;  ///< NT of mode Fixed, >= 1
+  int StorageConcurrency =
+      32;             ///< N*: requests in flight, on the whole system, at which the storage is fastest; >= 1
+  int OtherLoad = 0;  ///< NC: requests that everybody else keeps in flight; >= 0
 };
 
 /// NT of one rank by the rule of the two-level reading paper (its figure 8): NT = 1 when NC >= N*, else

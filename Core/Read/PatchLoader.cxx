@@ -13,10 +13,11 @@
 namespace patchio {
 namespace {
 
-class Loader {
+class Loader
+{
 public:
   Loader(const Format& format, const Catalog& catalog, const LoadRequest& request)
-    : Data(catalog), Request(request), Requests(MakeRequests(request))
+      : Data(catalog), Request(request), Requests(MakeRequests(request))
   {
     const Stopwatch watch;
     this->Table = format.Locate(catalog, this->Requests);
@@ -75,7 +76,8 @@ private:
   std::size_t BytesOf(std::size_t request) const
   {
     const ArrayShape shape = this->ShapeOf(request);
-    return shape.OutputTuples() * shape.OutputComponents * SizeOf(TypeOf(this->Table, this->Table.Locations[request]));
+    return shape.OutputTuples() * shape.OutputComponents *
+           SizeOf(TypeOf(this->Table, this->Table.Locations[request]));
   }
 
   void Allocate();
@@ -148,8 +150,7 @@ bool Loader::ExecuteOne(Lane& lane, std::size_t request)
     ExecuteReadTask(lane, this->Table, this->Table.Locations[request], target);
     array.Status = ArrayStatus::Read;
     return true;
-  }
-  catch (const std::exception& error) {
+  } catch (const std::exception& error) {
     this->Messages[request] = error.what();
     return false;
   }
@@ -162,8 +163,7 @@ void Loader::Finish()
     if (!this->Messages[i].empty()) {
       array.Status = ArrayStatus::Failed;
       this->Result.Faults.push_back({this->Requests[i].Patch, this->Requests[i].Variable, this->Messages[i]});
-    }
-    else if (this->Table.Locations[i].Kind == Encoding::Absent) {
+    } else if (this->Table.Locations[i].Kind == Encoding::Absent) {
       array.Status = ArrayStatus::Absent;
     }
     if (array.Status != ArrayStatus::Read) {

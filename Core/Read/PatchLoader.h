@@ -32,7 +32,13 @@ struct LoadRequest
   bool StopAtFault = false;  ///< true: the first fault ends the read; false: everything sound is read
 };
 
-enum class ArrayStatus { NotRead, Read, Absent, Failed };
+enum class ArrayStatus
+{
+  NotRead,
+  Read,
+  Absent,
+  Failed
+};
 
 /// One variable on one patch.
 struct LoadedArray
@@ -61,11 +67,14 @@ struct LoadResult
   std::size_t VariableCount = 0;
 
   /// By position in LoadRequest::Patches and LoadRequest::Variables.
-  LoadedArray& At(std::size_t patch, std::size_t variable) { return this->Arrays[patch * this->VariableCount + variable]; }
+  LoadedArray& At(std::size_t patch, std::size_t variable)
+  {
+    return this->Arrays[patch * this->VariableCount + variable];
+  }
 };
 
-/// Reads all <patch, variable> of the request. All tasks exist at once and NT threads take them in file order.
-/// Throws Error when the memory does not suffice; faults of files are in the result.
+/// Reads all <patch, variable> of the request. All tasks exist at once and NT threads take them in file
+/// order. Throws Error when the memory does not suffice; faults of files are in the result.
 LoadResult LoadPatches(const Format& format, const Catalog& catalog, const LoadRequest& request,
     const ProgressCallback& progress = {});
 

@@ -13,7 +13,8 @@ namespace patchio {
 namespace {
 
 /// An error together with the code that the caller gets.
-class CodedError : public Error {
+class CodedError : public Error
+{
 public:
   CodedError(ReadError code, const std::string& message) : Error(message), Code(code) {}
   ReadError Code;
@@ -25,8 +26,8 @@ std::vector<VariableRequest> RequestVariables(const Catalog& catalog, const char
   for (int i = 0; i < count; ++i) {
     const int variable = catalog.FindVariable(names[i]);
     if (variable < 0) {
-      throw CodedError(ReadError::UnknownVariable,
-          fmt::format("{}: there is no variable '{}'.", catalog.Path, names[i]));
+      throw CodedError(
+          ReadError::UnknownVariable, fmt::format("{}: there is no variable '{}'.", catalog.Path, names[i]));
     }
     requests.push_back(RequestAsStored(catalog, variable));
   }
@@ -40,9 +41,9 @@ void CheckPatches(const Catalog& catalog, const std::vector<int>& patches)
 {
   for (const int patch : patches) {
     if (patch < 0 || patch >= static_cast<int>(catalog.Patches.size())) {
-      throw CodedError(ReadError::UnknownPatch,
-          fmt::format("{}: there is no patch {}; patches are numbered 0 to {}.", catalog.Path, patch,
-              static_cast<int>(catalog.Patches.size()) - 1));
+      throw CodedError(
+          ReadError::UnknownPatch, fmt::format("{}: there is no patch {}; patches are numbered 0 to {}.",
+                                       catalog.Path, patch, static_cast<int>(catalog.Patches.size()) - 1));
     }
   }
 }
@@ -112,11 +113,9 @@ ReadPatchDataResult ReadPatchData(const std::string& summaryFile, const int* pat
     ReadPatchDataResult result = Load(format, catalog, request);
     result.Report.OpenSeconds = openSeconds;
     return result;
-  }
-  catch (const CodedError& error) {
+  } catch (const CodedError& error) {
     return Failure(error.Code, error.what());
-  }
-  catch (const std::exception& error) {
+  } catch (const std::exception& error) {
     return Failure(stage, error.what());
   }
 }

@@ -12,7 +12,8 @@
 
 namespace patchio {
 
-enum class ReadError : int {
+enum class ReadError : int
+{
   None = 0,
   BadSummary = 1,       ///< the summary is missing or broken; nothing was read
   UnknownPatch = 2,     ///< a patch id lies outside the data set; nothing was read

@@ -2,6 +2,7 @@
 
 #include "Support/Bytes.h"
 #include "Support/Error.h"
+#include "Support/Together.h"
 
 #include <algorithm>
 #include <functional>
@@ -15,26 +16,20 @@ std::vector<std::byte> OnRankZero(Communicator& comm, const std::function<std::v
 {
   std::vector<std::byte> message;
   if (comm.Rank() == 0) {
+    std::vector<std::byte> bytes;
     ByteWriter out;
-    try {
-      const std::vector<std::byte> bytes = produce();
-      out.Put(std::string());
-      out.Put(bytes);
-    }
-    catch (const std::exception& error) {
-      out.Put(std::string(error.what()));
-      out.Put(std::vector<std::byte>());
-    }
+    out.Put(FaultOf([&] { bytes = produce(); }));
+    out.Put(bytes);
     message = out.Take();
   }
   comm.Broadcast(message);
   ByteReader in(message);
-  std::string error;
+  std::string fault;
   std::vector<std::byte> bytes;
-  in.Get(error);
+  in.Get(fault);
   in.Get(bytes);
-  if (!error.empty()) {
-    throw Error(error);
+  if (!fault.empty()) {
+    throw Error(fault);
   }
   return bytes;
 }
@@ -101,7 +96,8 @@ Series OpenAll(const std::vector<std::string>& paths, const SeriesOptions& optio
 
 }  // namespace
 
-Series OpenSharedSeries(Communicator& comm, const std::vector<std::string>& paths, const SeriesOptions& options)
+Series OpenSharedSeries(
+    Communicator& comm, const std::vector<std::string>& paths, const SeriesOptions& options)
 {
   return Unpack(OnRankZero(comm, [&] { return Pack(OpenAll(paths, options)); }));
 }

@@ -11,13 +11,15 @@ namespace patchio {
 
 /// Collective. Rank 0 opens the series of all paths and joins them, in the order given; all ranks get the
 /// result. `paths` must be the same on all ranks and not empty. Throws Error, the same on all ranks.
-Series OpenSharedSeries(Communicator& comm, const std::vector<std::string>& paths, const SeriesOptions& options);
+Series OpenSharedSeries(
+    Communicator& comm, const std::vector<std::string>& paths, const SeriesOptions& options);
 
-/// Collective. Rank 0 reads the catalog of a time step; all ranks get it. Throws Error, the same on all ranks.
+/// Collective. Rank 0 reads the catalog of a time step; all ranks get it. Throws Error, the same on all
+/// ranks.
 Catalog ReadSharedCatalog(Communicator& comm, const std::string& path);
 
-/// Collective. What went wrong anywhere: the non-empty texts of all ranks, in rank order, without repetitions.
-/// The same on all ranks, so that all take the same decision.
+/// Collective. What went wrong anywhere: the non-empty texts of all ranks, in rank order, without
+/// repetitions. The same on all ranks, so that all take the same decision.
 std::vector<std::string> GatherFaults(Communicator& comm, const std::vector<std::string>& mine);
 
 }  // namespace patchio

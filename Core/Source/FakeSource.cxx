@@ -7,7 +7,8 @@
 
 namespace patchio {
 
-class FakeSource::MemoryFile : public Source::File {
+class FakeSource::MemoryFile : public Source::File
+{
 public:
   MemoryFile(FakeSource& owner, int number) : Owner(owner), Number(number) {}
 
@@ -31,7 +32,7 @@ private:
 };
 
 FakeSource::FakeSource(std::vector<std::vector<std::byte>> files, FakeBehaviour behaviour)
-  : Files(std::move(files)), Behaviour(std::move(behaviour))
+    : Files(std::move(files)), Behaviour(std::move(behaviour))
 {
 }
 

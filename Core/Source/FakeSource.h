@@ -20,7 +20,8 @@ struct FakeBehaviour
   std::set<int> FailingFiles;  ///< reads of these fail
 };
 
-class FakeSource : public Source {
+class FakeSource : public Source
+{
 public:
   FakeSource(std::vector<std::vector<std::byte>> files, FakeBehaviour behaviour);
   std::shared_ptr<File> Open(int file) override;

@@ -4,20 +4,23 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <fcntl.h>
-#include <mutex>
 #include <unistd.h>
+#include <cerrno>
+#include <mutex>
 
 namespace patchio {
 namespace {
 
-class PreadFile : public Source::File {
+class PreadFile : public Source::File
+{
 public:
-  explicit PreadFile(const std::string& path) : Path(path), Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC))
+  explicit PreadFile(const std::string& path)
+      : Path(path), Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC))
   {
     if (this->Descriptor < 0) {
-      throw FileError(path, "a readable file", SystemMessage(errno), "Check that it exists and its permissions");
+      throw FileError(
+          path, "a readable file", SystemMessage(errno), "Check that it exists and its permissions");
     }
   }
   ~PreadFile() override { ::close(this->Descriptor); }
@@ -48,7 +51,8 @@ private:
   int Descriptor;
 };
 
-class FileSource : public Source {
+class FileSource : public Source
+{
 public:
   explicit FileSource(const std::vector<std::string>& paths) : Slots(paths.size())
   {

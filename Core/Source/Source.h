@@ -8,10 +8,12 @@
 namespace patchio {
 
 /// A set of files, addressed by number. Thread-safe.
-class Source {
+class Source
+{
 public:
   /// One open file. Stays open as long as somebody holds it.
-  class File {
+  class File
+  {
   public:
     virtual ~File() = default;
     /// Fills `into` with `bytes` bytes from `offset`. Blocks. Thread-safe. Throws Error when the storage

@@ -12,7 +12,8 @@
 namespace patchio {
 
 /// Appends plain values, texts and arrays to a byte string.
-class ByteWriter {
+class ByteWriter
+{
 public:
   template <typename T>
   void Put(const T& value)
@@ -40,7 +41,8 @@ private:
 };
 
 /// Takes the same values back in the same order. Throws Error when the bytes end too early.
-class ByteReader {
+class ByteReader
+{
 public:
   explicit ByteReader(const std::vector<std::byte>& bytes) : Bytes(bytes) {}
 

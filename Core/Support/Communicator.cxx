@@ -7,7 +7,8 @@
 namespace patchio {
 namespace {
 
-class SelfCommunicator : public Communicator {
+class SelfCommunicator : public Communicator
+{
 public:
   int Rank() const override { return 0; }
   int Size() const override { return 1; }
@@ -17,7 +18,8 @@ public:
   std::vector<int> AllGather(const std::vector<int>& values) override { return values; }
 };
 
-class MpiCommunicator : public Communicator {
+class MpiCommunicator : public Communicator
+{
 public:
   explicit MpiCommunicator(MPI_Comm comm) : Comm(comm)
   {

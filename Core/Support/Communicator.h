@@ -12,7 +12,8 @@ namespace patchio {
 
 /// A group of processes that read or write together. Every method but Rank() and Size() is collective:
 /// all ranks call it, in the same order.
-class Communicator {
+class Communicator
+{
 public:
   virtual ~Communicator() = default;
   virtual int Rank() const = 0;

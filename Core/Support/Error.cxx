@@ -6,8 +6,8 @@
 
 namespace patchio {
 
-Error FileError(const std::string& file, const std::string& expected, const std::string& found,
-    const std::string& advice)
+Error FileError(
+    const std::string& file, const std::string& expected, const std::string& found, const std::string& advice)
 {
   std::string text = fmt::format("{}: expected {}, found {}.", file, expected, found);
   if (!advice.empty()) {

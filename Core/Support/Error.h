@@ -8,7 +8,8 @@ namespace patchio {
 
 /// A fault in what we were given (a file, a name, a number), never a fault of PatchIO itself; those are
 /// assertions. what() is complete English, made for the person at the screen.
-class Error : public std::runtime_error {
+class Error : public std::runtime_error
+{
 public:
   using std::runtime_error::runtime_error;
 };

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
 #include <cerrno>
 #include <cstring>
-#include <unistd.h>
 
 namespace patchio::hdf5 {
 namespace {
@@ -19,6 +19,22 @@ herr_t KeepInnermost(unsigned depth, const H5E_error2_t* error, void* data)
     *static_cast<std::string*>(data) = error->desc;
   }
   return 0;
+}
+
+constexpr const char* ExternalLink = "external links are not followed";
+
+herr_t RefuseExternalLink(const char*, const char*, const char*, const char*, unsigned*, hid_t, void*)
+{
+  H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_LINK, H5E_TRAVERSE, ExternalLink);
+  return -1;
+}
+
+/// Access through links of this file only.
+Handle AccessInside(hid_t propertyClass)
+{
+  Handle access(H5Pcreate(propertyClass));
+  H5Pset_elink_cb(access, RefuseExternalLink, nullptr);
+  return access;
 }
 
 Handle OpenForReading(const std::string& path)
@@ -62,12 +78,17 @@ std::string LastMessage()
   return message.empty() ? "no reason given by HDF5" : message;
 }
 
-File::File(const std::string& path) : PathName(path)
+File::File(const std::string& path)
+    : PathName(path),
+      LinkAccess(AccessInside(H5P_LINK_ACCESS)),
+      GroupAccess(AccessInside(H5P_GROUP_ACCESS)),
+      DatasetAccess(AccessInside(H5P_DATASET_ACCESS))
 {
   QuietScope quiet;
   if (::access(path.c_str(), R_OK) != 0) {
     throw FileError(path, "a readable file", SystemMessage(errno),
-        errno == ENOENT ? "Check whether the dump was moved, or is still being written" : "Check its permissions");
+        errno == ENOENT ? "Check whether the dump was moved, or is still being written"
+                        : "Check its permissions");
   }
   this->Handle_ = OpenForReading(path);
   if (!this->Handle_.Valid()) {
@@ -79,26 +100,44 @@ File::File(const std::string& path) : PathName(path)
   }
 }
 
-bool File::Has(const std::string& object) const
+Handle File::OpenGroup(hid_t parent, const std::string& group) const
 {
   QuietScope quiet;
+  return Handle(H5Gopen2(parent, group.c_str(), this->GroupAccess));
+}
+
+Handle File::OpenDataset(hid_t parent, const std::string& dataset) const
+{
+  QuietScope quiet;
+  return Handle(H5Dopen2(parent, dataset.c_str(), this->DatasetAccess));
+}
+
+bool File::HasLink(hid_t parent, const std::string& link) const
+{
+  QuietScope quiet;
+  return H5Lexists(parent, link.c_str(), this->LinkAccess) > 0;
+}
+
+bool File::Has(const std::string& object) const
+{
   // H5Lexists fails, rather than saying no, when a group on the way is missing: ask for each in turn.
-  for (std::size_t slash = object.find('/', 1); slash != std::string::npos; slash = object.find('/', slash + 1)) {
-    if (H5Lexists(this->Handle_, object.substr(0, slash).c_str(), H5P_DEFAULT) <= 0) {
+  for (std::size_t slash = object.find('/', 1); slash != std::string::npos;
+       slash = object.find('/', slash + 1)) {
+    if (!this->HasLink(this->Handle_, object.substr(0, slash))) {
       return false;
     }
   }
-  return H5Lexists(this->Handle_, object.c_str(), H5P_DEFAULT) > 0;
+  return this->HasLink(this->Handle_, object);
 }
 
 Handle File::OpenDataset(const std::string& dataset) const
 {
-  QuietScope quiet;
-  Handle handle(H5Dopen2(this->Handle_, dataset.c_str(), H5P_DEFAULT));
+  Handle handle = this->OpenDataset(this->Handle_, dataset);
   if (!handle.Valid()) {
     const std::string reason = LastMessage();  // before Has() clears it
+    const bool there = reason == ExternalLink || this->Has(dataset);
     throw FileError(this->PathName, fmt::format("a data set '{}'", dataset),
-        this->Has(dataset) ? "an unreadable one (" + reason + ")" : "none",
+        there ? "one that cannot be opened (" + reason + ")" : "none",
         "The file is damaged, or was not written by SAMRAI's VisIt writer");
   }
   return handle;
@@ -115,7 +154,8 @@ std::uint64_t File::Count(const std::string& dataset) const
 namespace {
 
 /// The number of values to read, checked before anything is allocated.
-std::uint64_t CheckedCount(const std::string& path, const std::string& dataset, hid_t handle, std::int64_t expected)
+std::uint64_t CheckedCount(
+    const std::string& path, const std::string& dataset, hid_t handle, std::int64_t expected)
 {
   const Handle space(H5Dget_space(handle));
   const hssize_t count = H5Sget_simple_extent_npoints(space);
@@ -223,8 +263,7 @@ void File::Compounds(
 std::vector<std::string> LinkNames(const File& file, const std::string& group)
 {
   std::vector<std::string> names;
-  QuietScope quiet;
-  Handle handle(H5Gopen2(file.Id(), group.c_str(), H5P_DEFAULT));
+  const Handle handle = file.OpenGroup(file.Id(), group);
   if (!handle.Valid()) {
     return names;
   }
@@ -232,6 +271,7 @@ std::vector<std::string> LinkNames(const File& file, const std::string& group)
     static_cast<std::vector<std::string>*>(data)->emplace_back(name);
     return 0;
   };
+  QuietScope quiet;
   H5Literate(handle, H5_INDEX_NAME, H5_ITER_INC, nullptr, keepName, &names);
   return names;
 }

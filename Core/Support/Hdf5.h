@@ -13,7 +13,8 @@
 namespace patchio::hdf5 {
 
 /// Owns one HDF5 identifier of any kind.
-class Handle {
+class Handle
+{
 public:
   Handle() = default;
   explicit Handle(hid_t id) : Id(id) {}
@@ -28,7 +29,8 @@ private:
 };
 
 /// Silences HDF5's own error printing in this scope; failures come back as return values.
-class QuietScope {
+class QuietScope
+{
 public:
   QuietScope();
   ~QuietScope();
@@ -41,16 +43,24 @@ private:
 /// The innermost message on HDF5's error stack, for example "truncated file: eof = 96, ...".
 std::string LastMessage();
 
-/// An open file, for reading.
-class File {
+/// An open file, for reading. External links are never followed: what they lead to has its bytes elsewhere.
+class File
+{
 public:
   /// Throws Error when the file is missing, unreadable, not HDF5, truncated or still being written.
   explicit File(const std::string& path);
   const std::string& Path() const { return this->PathName; }
   hid_t Id() const { return this->Handle_; }
 
-  /// True when every link on the way to `object` and the object itself exist.
+  /// True when this file has every link on the way to `object`, and the one to it.
   bool Has(const std::string& object) const;
+
+  /// Objects of this file below `parent`, the file or an open group of it; LastMessage() says why a handle is
+  /// not valid.
+  Handle OpenGroup(hid_t parent, const std::string& group) const;
+  Handle OpenDataset(hid_t parent, const std::string& dataset) const;
+  /// True when `parent` has the link. False as well when a group on the way is missing.
+  bool HasLink(hid_t parent, const std::string& link) const;
 
   /// Number of elements of a data set. Throws Error when it does not exist.
   std::uint64_t Count(const std::string& dataset) const;
@@ -67,7 +77,8 @@ public:
   std::string String(const std::string& dataset) const { return this->Strings(dataset, 1)[0]; }
 
   /// A data set of compounds, read by member name into records of `recordBytes` laid out by `memoryType`.
-  void Compounds(const std::string& dataset, std::uint64_t expectedCount, hid_t memoryType, void* records) const;
+  void Compounds(
+      const std::string& dataset, std::uint64_t expectedCount, hid_t memoryType, void* records) const;
 
 private:
   Handle OpenDataset(const std::string& dataset) const;
@@ -76,6 +87,7 @@ private:
 
   std::string PathName;
   Handle Handle_;
+  Handle LinkAccess, GroupAccess, DatasetAccess;  ///< property lists
 };
 
 /// Names of the links in a group, in name order.

@@ -1,23 +1,103 @@
 #include "Support/Memory.h"
 
+#include <algorithm>
 #include <fstream>
 #include <limits>
-#include <string>
+#include <optional>
+#include <sstream>
 
 namespace patchio {
+namespace {
 
-std::uint64_t AvailableMemory()
+constexpr std::uint64_t Unknown = std::numeric_limits<std::uint64_t>::max();
+
+/// The number after a word in a file of lines "word number ...".
+std::optional<std::uint64_t> NumberAfter(const std::string& word, const std::string& path)
 {
-  std::ifstream meminfo("/proc/meminfo");
-  std::string key, unit;
-  std::uint64_t kibibytes = 0;
-  while (meminfo >> key >> kibibytes) {
-    if (key == "MemAvailable:") {
-      return kibibytes * 1024;
+  std::ifstream file(path);
+  std::string line, key;
+  while (std::getline(file, line)) {
+    std::istringstream parts(line);
+    std::uint64_t number = 0;
+    if (parts >> key >> number && key == word) {
+      return number;
     }
-    std::getline(meminfo, unit);
   }
-  return std::numeric_limits<std::uint64_t>::max();
+  return {};
+}
+
+/// The number that is all of a file; none for "max".
+std::optional<std::uint64_t> NumberIn(const std::string& path)
+{
+  std::ifstream file(path);
+  std::uint64_t number = 0;
+  return file >> number ? std::optional(number) : std::nullopt;
+}
+
+/// What one version of control groups calls things.
+struct GroupFiles
+{
+  const char *Mount, *Limit, *Usage;
+  const char *InactiveCache, *ActiveCache;  ///< words in memory.stat
+};
+constexpr GroupFiles Version1{"sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+    "total_inactive_file", "total_active_file"};
+constexpr GroupFiles Version2{
+    "sys/fs/cgroup", "memory.max", "memory.current", "inactive_file", "active_file"};
+
+std::uint64_t AvailableInGroup(const std::string& folder, const GroupFiles& files)
+{
+  const auto limit = NumberIn(folder + files.Limit);
+  const auto usage = NumberIn(folder + files.Usage);
+  if (!limit || !usage) {
+    return Unknown;
+  }
+  // Usage includes cached files, which the kernel drops when the limit comes near.
+  const std::uint64_t cache = NumberAfter(files.InactiveCache, folder + "memory.stat").value_or(0) +
+                              NumberAfter(files.ActiveCache, folder + "memory.stat").value_or(0);
+  const std::uint64_t used = *usage - std::min(*usage, cache);
+  return *limit - std::min(*limit, used);
+}
+
+/// The least of a group and all above it. Inside a container the group's own path may not be there, but the
+/// container's group is then the mount itself.
+std::uint64_t AvailableInGroups(const std::string& root, std::string group, const GroupFiles& files)
+{
+  std::uint64_t least = Unknown;
+  for (;;) {
+    least = std::min(least, AvailableInGroup(root + files.Mount + group + "/", files));
+    if (group.empty()) {
+      return least;
+    }
+    group.resize(group.find_last_of('/'));
+  }
+}
+
+/// Of the groups in lines "number:controllers:/path"; version 2 has no controllers there.
+std::uint64_t AvailableToGroups(const std::string& root)
+{
+  std::uint64_t least = Unknown;
+  std::ifstream file(root + "proc/self/cgroup");
+  std::string number, controllers, path;
+  while (
+      std::getline(file, number, ':') && std::getline(file, controllers, ':') && std::getline(file, path)) {
+    const std::string group = path.rfind('/', 0) == 0 && path != "/" ? path : "";
+    if (controllers.empty()) {
+      least = std::min(least, AvailableInGroups(root, group, Version2));
+    } else if (("," + controllers + ",").find(",memory,") != std::string::npos) {
+      least = std::min(least, AvailableInGroups(root, group, Version1));
+    }
+  }
+  return least;
+}
+
+}  // namespace
+
+std::uint64_t AvailableMemory(const std::string& root)
+{
+  const std::string folder = root + (root.empty() || root.back() != '/' ? "/" : "");
+  const auto kibibytes = NumberAfter("MemAvailable:", folder + "proc/meminfo");
+  return std::min(kibibytes ? *kibibytes * 1024 : Unknown, AvailableToGroups(folder));
 }
 
 }  // namespace patchio

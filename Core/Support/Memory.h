@@ -1,11 +1,16 @@
-// How much memory this machine can still give.
+// How much memory this process can still get.
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace patchio {
 
-/// Bytes that can be allocated without swapping, as the kernel estimates; the largest value where unknown.
-std::uint64_t AvailableMemory();
+/// Bytes that can be allocated without swapping: the kernel's estimate, or less where the process's control
+/// group, or one above it, has a limit (batch systems and containers set them). Cached file contents count as
+/// free. The largest value where unknown.
+///
+/// `root`: folder that holds proc/ and sys/; another one than "/" is for tests.
+std::uint64_t AvailableMemory(const std::string& root = "/");
 
 }  // namespace patchio

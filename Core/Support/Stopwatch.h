@@ -6,7 +6,8 @@
 namespace patchio {
 
 /// Runs from its construction.
-class Stopwatch {
+class Stopwatch
+{
 public:
   double Seconds() const
   {

@@ -15,11 +15,17 @@ hid_t Checked(hid_t id)
   return id;
 }
 
-void Write(hid_t file, const std::string& path, hid_t fileType, hid_t memoryType, std::vector<hsize_t> shape,
-    const void* values, bool chunked = false)
+hid_t MakeGroupsOnTheWay()
 {
   const hid_t links = Checked(H5Pcreate(H5P_LINK_CREATE));
   H5Pset_create_intermediate_group(links, 1);
+  return links;
+}
+
+void Write(hid_t file, const std::string& path, hid_t fileType, hid_t memoryType, std::vector<hsize_t> shape,
+    const void* values, bool chunked = false)
+{
+  const hid_t links = MakeGroupsOnTheWay();
   const hid_t creation = Checked(H5Pcreate(H5P_DATASET_CREATE));
   if (chunked) {
     H5Pset_chunk(creation, static_cast<int>(shape.size()), shape.data());
@@ -142,6 +148,24 @@ DraftDataset ChunkedFloats(const std::vector<float>& values)
 {
   return [=](hid_t file, const std::string& path) {
     Write(file, path, H5T_IEEE_F32BE, H5T_NATIVE_FLOAT, {values.size()}, values.data(), true);
+  };
+}
+
+DraftDataset ExternalLink(const std::string& file, const std::string& object)
+{
+  return [=](hid_t parent, const std::string& path) {
+    const hid_t links = MakeGroupsOnTheWay();
+    Checked(H5Lcreate_external(file.c_str(), object.c_str(), parent, path.c_str(), links, H5P_DEFAULT));
+    H5Pclose(links);
+  };
+}
+
+DraftDataset SoftLink(const std::string& object)
+{
+  return [=](hid_t parent, const std::string& path) {
+    const hid_t links = MakeGroupsOnTheWay();
+    Checked(H5Lcreate_soft(object.c_str(), parent, path.c_str(), links, H5P_DEFAULT));
+    H5Pclose(links);
   };
 }
 

@@ -28,6 +28,10 @@ DraftDataset NativeDoubles(const std::vector<double>& values);
 /// Not as SAMRAI does.
 DraftDataset LittleEndianFloats(const std::vector<float>& values);
 DraftDataset ChunkedFloats(const std::vector<float>& values);
+/// A link to an object of another file.
+DraftDataset ExternalLink(const std::string& file, const std::string& object);
+/// A link to an object of the same file.
+DraftDataset SoftLink(const std::string& object);
 
 struct PatchMapDraft
 {

@@ -4,6 +4,7 @@
 
 #include <malloc.h>
 #include <algorithm>
+#include <cmath>
 #include <random>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -257,6 +258,28 @@ TEST(Nesting, WorksAtTheEndsOfTheIndexRange)
   EXPECT_TRUE(nesting.CoveredCells(0).empty());
 }
 
+TEST(Nesting, FindsChildrenOfHugeAmongTinyPatches)
+{
+  RandomBoxes random(3);
+  Catalog catalog;
+  AddLevel(catalog, random.MakeMany(50, -40, 40, 30));
+  std::vector<Box> boxes = random.MakeMany(900, -80, 80, 1);
+  for (int i = 0; i < 30; ++i) {
+    boxes[i * 30] = {{-80, -80, -80 + i}, {80, 80, 80}};
+  }
+  AddLevel(catalog, boxes, {2, 2, 2});
+  ExpectChildrenByDefinition(catalog, All(catalog));
+}
+
+TEST(Nesting, TakesAPatchOverTheWholeIndexRange)
+{
+  const int far = 1 << 30;
+  Catalog catalog;
+  AddLevel(catalog, {{{-far, 0, 0}, {far, 0, 0}}});
+  AddLevel(catalog, {{{-far, 0, 0}, {far, 1, 0}}, {{7, 0, 0}, {7, 0, 0}}}, {2, 2, 1});
+  EXPECT_EQ(Nesting(catalog, All(catalog)).ChildrenOf(0), (std::vector<int>{1, 2}));
+}
+
 namespace {
 
 /// Two blocks that share the index space, both refined by one patch each; boxes overlap across blocks.
@@ -327,6 +350,24 @@ std::vector<Box> Diagonal(int count)
   return boxes;
 }
 
+/// Tiny boxes everywhere, and among them some that fill all: as many as make most members of small bins.
+std::vector<Box> HugeAmongTiny(int count)
+{
+  RandomBoxes random(3);
+  std::vector<Box> boxes = random.MakeMany(count, 0, 1 << 20, 1);
+  for (int i = 0; i < count; i += static_cast<int>(std::sqrt(count))) {
+    boxes[i] = {{0, 0, 0}, {1 << 20, 1 << 20, 1 << 20}};
+  }
+  return boxes;
+}
+
+/// Nothing but tiny boxes in a wide plane.
+std::vector<Box> Scattered(int count)
+{
+  RandomBoxes random(2);
+  return random.MakeMany(count, -(1 << 30), 1 << 30, 1);
+}
+
 std::vector<Box> Sticks(int count)
 {
   std::vector<Box> boxes;
@@ -341,7 +382,7 @@ std::vector<Box> Sticks(int count)
 // Bins and their members are nearly all that it keeps, and what it fills is what it works on.
 TEST(Nesting, KeepsBinsInProportionToPatches)
 {
-  for (const auto& make : {Diagonal, Sticks}) {
+  for (const auto& make : {Diagonal, Sticks, HugeAmongTiny, Scattered}) {
     EXPECT_LT(BytesAPatch(make(100'000)), 2 * BytesAPatch(make(1000)) + 16);
     EXPECT_LT(BytesAPatch(make(100'000)), 200);
     EXPECT_GT(BytesAPatch(make(100'000)), 4) << "the measurement sees nothing";

@@ -181,6 +181,26 @@ TEST_F(SamraiLocator, SaysWhenTheLayoutIsNotContiguous)
   EXPECT_THAT(this->ProblemOf(0), HasSubstr("expected contiguous values in '" + this->Group + "density'"));
 }
 
+TEST_F(SamraiLocator, FollowsNoExternalLinkToADataSet)
+{
+  const std::string other = this->Folder / "other.h5";
+  testing::WriteHdf5(other, {{"/values", testing::Floats(DraftValues(this->Data, 2, 0, 0))}});
+  this->Damage("density", testing::ExternalLink(other, "/values"));
+  EXPECT_THAT(this->ProblemOf(0),
+      HasSubstr(
+          "density', as the summary says, found none that can be opened (external links are not followed)"));
+}
+
+TEST_F(SamraiLocator, FollowsNoExternalLinkToAPatch)
+{
+  const std::string other = this->Folder / "other.h5";
+  std::filesystem::rename(this->Cluster(1), other);
+  const std::string group = this->Group.substr(0, this->Group.size() - 1);
+  testing::WriteHdf5(this->Cluster(1), {{group, testing::ExternalLink(other, group)}});
+  EXPECT_THAT(this->ProblemOf(0),
+      HasSubstr("a group '" + group + "', found none that can be opened (external links are not followed)"));
+}
+
 namespace {
 
 /// Patch 2 with sparse materials, 16 cells.

@@ -3,6 +3,8 @@
 #include "SamraiDraft.h"
 #include "TestTools.h"
 
+#include <set>
+
 namespace patchio {
 namespace {
 
@@ -202,6 +204,37 @@ TEST_F(SamraiSummary, RenamesAMaterialThatHasAVariablesName)
   const Catalog read = this->Read(draft);
   EXPECT_EQ(read.FindVariable("iron fraction"), 0);
   EXPECT_GT(read.FindVariable("iron fraction (material)"), 0);
+}
+
+TEST_F(SamraiSummary, GivesEveryMaterialANameOfItsOwn)
+{
+  Catalog written = SmallCatalog();
+  const std::vector<std::string> taken{
+      "iron fraction", "iron fraction (material)", "iron fraction (material 4)"};
+  for (std::size_t v = 0; v < taken.size(); ++v) {
+    written.Variables[v].Name = written.Variables[v].StoredName = taken[v];
+  }
+  Hdf5Draft draft = DraftSummary(written);
+  draft["/materials/material_names"] = Texts({"iron", "iron", "water", "iron"});
+  draft["/materials/material_number_ghosts"] = Ints({0, 0, 0});
+  draft["/extents/materials/sparse_material_list"] = Records(std::vector<MinMaxDraft>(3));
+  const Catalog read = this->Read(draft);
+  std::set<std::string> names;
+  for (const Variable& variable : read.Variables) {
+    names.insert(variable.Name);
+  }
+  EXPECT_EQ(read.Variables.size(), 8u);
+  EXPECT_EQ(names.size(), read.Variables.size());
+  EXPECT_EQ(read.Variables[4].Name, "iron fraction (material 5)");
+  EXPECT_EQ(read.Variables[6].Name, "water fraction");
+}
+
+TEST_F(SamraiSummary, RefusesWhatLiesInAnotherFile)
+{
+  const std::string other = this->Folder / "other.h5";
+  WriteHdf5(other, this->Draft);
+  this->Draft[Basic + "time"] = ExternalLink(other, Basic + "time");
+  EXPECT_THAT(this->Refuse(this->Draft), HasSubstr("cannot be opened (external links are not followed)"));
 }
 
 TEST_F(SamraiSummary, NeedsEveryDataSetThatItUses)

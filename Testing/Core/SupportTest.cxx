@@ -2,7 +2,6 @@
 #include "Support/Communicator.h"
 #include "Support/Error.h"
 #include "Support/Hdf5.h"
-#include "Support/Memory.h"
 
 #include "Hdf5Draft.h"
 #include "TestTools.h"
@@ -70,11 +69,6 @@ TEST(SelfCommunicator, IsAloneAndGivesBackWhatItGets)
   EXPECT_EQ(comm->AllGather(std::vector<int>{3}), std::vector<int>{3});
 }
 
-TEST(AvailableMemory, IsMoreThanNothing)
-{
-  EXPECT_GT(AvailableMemory(), std::uint64_t(1) << 20);
-}
-
 namespace {
 
 /// A file with one of everything.
@@ -136,6 +130,26 @@ TEST_F(Hdf5File, NamesADataSetThatIsMissing)
   const std::string message = MessageOf([&] { file.Int("/group/more"); });
   EXPECT_THAT(message, HasSubstr(this->Path));
   EXPECT_THAT(message, HasSubstr("expected a data set '/group/more', found none"));
+}
+
+TEST_F(Hdf5File, FollowsNoExternalLink)
+{
+  const std::string path = this->Folder / "links.h5";
+  testing::WriteHdf5(
+      path, {{"/direct", testing::ExternalLink(this->Path, "/group/ints")},
+                {"/soft", testing::SoftLink("/direct")}, {"/inside", testing::SoftLink("/own")},
+                {"/own", testing::Ints({1, 2, 3})}, {"/group", testing::ExternalLink(this->Path, "/group")}});
+  const hdf5::File file(path);
+  EXPECT_EQ(file.Ints("/inside", 3), (std::vector<int>{1, 2, 3}));
+  for (const char* name : {"/direct", "/soft", "/group/ints"}) {
+    EXPECT_THAT(MessageOf([&] { file.Ints(name, 3); }),
+        HasSubstr("found one that cannot be opened (external links are not followed)"));
+    EXPECT_FALSE(file.OpenDataset(file.Id(), name).Valid());
+    EXPECT_EQ(hdf5::LastMessage(), "external links are not followed");
+  }
+  EXPECT_FALSE(file.OpenGroup(file.Id(), "/group").Valid());
+  EXPECT_FALSE(file.Has("/group/ints"));
+  EXPECT_TRUE(hdf5::LinkNames(file, "/group").empty());
 }
 
 TEST_F(Hdf5File, TellsApartMissingForeignAndTruncatedFiles)

@@ -19,7 +19,8 @@ LocationTable SamraiFormat::Locate(const Catalog& catalog, const std::vector<Pat
 
 std::string ComponentName(const Variable& variable, int component)
 {
-  return variable.Components == 1 ? variable.StoredName : fmt::format("{}.{:02d}", variable.StoredName, component);
+  return variable.Components == 1 ? variable.StoredName
+                                  : fmt::format("{}.{:02d}", variable.StoredName, component);
 }
 
 }  // namespace patchio::samrai

@@ -6,7 +6,8 @@
 
 namespace patchio::samrai {
 
-class SamraiFormat : public Format {
+class SamraiFormat : public Format
+{
 public:
   const char* Name() const override { return "SAMRAI"; }
   bool Claims(const std::string& path) const override;

@@ -22,10 +22,16 @@ struct Dataset
   std::int64_t Values = 0;
 };
 
-class Locator {
+std::string NotOpened(const std::string& reason)
+{
+  return "none that can be opened (" + reason + ")";
+}
+
+class Locator
+{
 public:
   Locator(const Catalog& catalog, const std::vector<PatchVariable>& requests)
-    : Data(catalog), Requests(requests)
+      : Data(catalog), Requests(requests)
   {
     this->Table.Locations.resize(requests.size());
   }
@@ -46,7 +52,10 @@ public:
   }
 
 private:
-  const Patch& PatchOf(std::size_t request) const { return this->Data.Patches[this->Requests[request].Patch]; }
+  const Patch& PatchOf(std::size_t request) const
+  {
+    return this->Data.Patches[this->Requests[request].Patch];
+  }
   int FileOf(std::size_t request) const { return this->PatchOf(request).File; }
 
   std::vector<std::size_t> StoredRequests();
@@ -73,8 +82,7 @@ std::vector<std::size_t> Locator::StoredRequests()
     const Presence presence = this->Data.PresenceOf(this->Requests[i].Variable, this->Requests[i].Patch);
     if (presence == Presence::Stored) {
       stored.push_back(i);
-    }
-    else if (presence != Presence::Absent) {
+    } else if (presence != Presence::Absent) {
       this->Table.Locations[i].Kind = Encoding::Constant;
       this->Table.Locations[i].Value = presence == Presence::One ? 1.0f : 0.0f;
     }
@@ -90,7 +98,8 @@ std::vector<std::size_t> Locator::StoredRequests()
 
 void Locator::LocateInFile(int file, const std::size_t* begin, const std::size_t* end)
 {
-  const fs::path path = fs::path(this->Data.Path).parent_path() / fmt::format("processor_cluster.{:05d}.samrai", file);
+  const fs::path path =
+      fs::path(this->Data.Path).parent_path() / fmt::format("processor_cluster.{:05d}.samrai", file);
   this->Table.Files.push_back(path.string());
   try {
     const hdf5::File open(path.string());
@@ -102,8 +111,7 @@ void Locator::LocateInFile(int file, const std::size_t* begin, const std::size_t
       this->LocateOnPatch(open, begin, last);
       begin = last;
     }
-  }
-  catch (const std::exception& error) {
+  } catch (const std::exception& error) {
     for (; begin != end; ++begin) {
       this->Problem(*begin, error.what());
     }
@@ -116,21 +124,20 @@ void Locator::LocateOnPatch(const hdf5::File& file, const std::size_t* begin, co
   const std::string name =
       fmt::format("/processor.{:05d}/level.{:05d}/patch.{:05d}", patch.Writer, patch.Level, patch.Number);
   const hdf5::QuietScope quiet;
-  const hdf5::Handle group(H5Gopen2(file.Id(), name.c_str(), H5P_DEFAULT));
+  const hdf5::Handle group = file.OpenGroup(file.Id(), name);
+  const std::string reason = group.Valid() ? "" : hdf5::LastMessage();
   for (; begin != end; ++begin) {
     try {
       if (!group.Valid()) {
-        throw FileError(file.Path(), fmt::format("a group '{}'", name), "none that can be opened",
+        throw FileError(file.Path(), fmt::format("a group '{}'", name), NotOpened(reason),
             "The file is damaged, or does not belong to this summary");
       }
       if (this->Data.Variables[this->Requests[*begin].Variable].Material >= 0) {
         this->LocateSparse(file, group, name, *begin);
-      }
-      else {
+      } else {
         this->LocateRequest(file, group, name, *begin);
       }
-    }
-    catch (const Error& error) {
+    } catch (const Error& error) {
       this->Problem(*begin, error.what());
     }
   }
@@ -149,7 +156,8 @@ void Locator::LocateRequest(
     if (dataset.Values != wanted) {
       throw FileError(file.Path(),
           fmt::format("{} values in '{}/{}', from the patch's box and ghosts", wanted, groupName, name),
-          fmt::format("{}", dataset.Values), "The file does not fit its summary; they may come from different runs");
+          fmt::format("{}", dataset.Values),
+          "The file does not fit its summary; they may come from different runs");
     }
     extents.push_back(dataset.Bytes);
   }
@@ -167,13 +175,14 @@ void Locator::LocateSparse(
         fmt::format("{}", list.Values), "The file does not fit its summary");
   }
   std::vector<Extent> extents{list.Bytes};
-  if (H5Lexists(group, "materials/mix_mat", H5P_DEFAULT) > 0) {
+  if (file.HasLink(group, "materials/mix_mat")) {
     const Dataset material = this->Find(file, group, groupName, "materials/mix_mat", ElementType::Int32);
     const Dataset next = this->Find(file, group, groupName, "materials/next_mat", ElementType::Int32);
     const Dataset fraction = this->Find(file, group, groupName, "materials/vol_fracs", ElementType::Float32);
     if (next.Values != material.Values || fraction.Values != material.Values) {
       throw FileError(file.Path(), fmt::format("mix arrays of equal length in '{}/materials'", groupName),
-          fmt::format("{}, {} and {} values", material.Values, next.Values, fraction.Values), "The file is damaged");
+          fmt::format("{}, {} and {} values", material.Values, next.Values, fraction.Values),
+          "The file is damaged");
     }
     extents.insert(extents.end(), {material.Bytes, next.Bytes, fraction.Bytes});
   }
@@ -181,28 +190,30 @@ void Locator::LocateSparse(
   this->Table.Locations[request].Material = this->Data.Variables[number].Material;
 }
 
-Dataset Locator::Find(const hdf5::File& file, hid_t group, const std::string& groupName, const std::string& name,
-    ElementType type) const
+Dataset Locator::Find(const hdf5::File& file, hid_t group, const std::string& groupName,
+    const std::string& name, ElementType type) const
 {
   const std::string full = groupName + "/" + name;
-  const hdf5::Handle dataset(H5Dopen2(group, name.c_str(), H5P_DEFAULT));
+  const hdf5::Handle dataset = file.OpenDataset(group, name);
   if (!dataset.Valid()) {
-    throw FileError(file.Path(), fmt::format("a data set '{}', as the summary says", full), "none that can be opened",
-        "The file is damaged, or does not belong to this summary");
+    throw FileError(file.Path(), fmt::format("a data set '{}', as the summary says", full),
+        NotOpened(hdf5::LastMessage()), "The file is damaged, or does not belong to this summary");
   }
   const hdf5::Handle space(H5Dget_space(dataset));
   const hdf5::Handle stored(H5Dget_type(dataset));
   const bool isFloat = H5Tget_class(stored) == H5T_FLOAT;
   const bool isInt = H5Tget_class(stored) == H5T_INTEGER;
   if (H5Tget_size(stored) != 4 || (type == ElementType::Float32 ? !isFloat : !isInt)) {
-    throw FileError(file.Path(), fmt::format("4-byte {} in '{}'", type == ElementType::Float32 ? "floats" : "integers", full),
+    throw FileError(file.Path(),
+        fmt::format("4-byte {} in '{}'", type == ElementType::Float32 ? "floats" : "integers", full),
         "another type", "The file is damaged, or was not written by SAMRAI's VisIt writer");
   }
   Dataset result;
   result.Values = H5Sget_simple_extent_npoints(space);
   const haddr_t offset = H5Dget_offset(dataset);
   if (offset == HADDR_UNDEF) {
-    throw FileError(file.Path(), fmt::format("contiguous values in '{}'", full), "another layout, or none written yet",
+    throw FileError(file.Path(), fmt::format("contiguous values in '{}'", full),
+        "another layout, or none written yet",
         "The dump may still be being written, or the file was repacked; repack it with 'h5repack -l CONTI'");
   }
   result.Bytes.Offset = offset;
@@ -212,7 +223,8 @@ Dataset Locator::Find(const hdf5::File& file, hid_t group, const std::string& gr
   result.Bytes.BigEndian = H5Tget_order(stored) == H5T_ORDER_BE;
   if (result.Values < 0 || offset > this->FileBytes || result.Bytes.Bytes > this->FileBytes - offset) {
     throw FileError(file.Path(), fmt::format("'{}' inside the file of {} bytes", full, this->FileBytes),
-        fmt::format("{} bytes at {}", result.Bytes.Bytes, offset), "The file is truncated or still being written");
+        fmt::format("{} bytes at {}", result.Bytes.Bytes, offset),
+        "The file is truncated or still being written");
   }
   return result;
 }

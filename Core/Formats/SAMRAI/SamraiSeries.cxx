@@ -75,8 +75,7 @@ void TryAdd(const fs::path& summary, Series& series)
 {
   try {
     series.Steps.push_back(ReadHead(summary.string()));
-  }
-  catch (const Error& error) {
+  } catch (const Error& error) {
     series.Warnings.push_back(fmt::format("A dump is left out. {}", error.what()));
   }
 }
@@ -100,7 +99,8 @@ Series OpenIndex(const fs::path& index, const SeriesOptions& options)
     }
     if (series.Steps.size() > before) {
       series.Notes.push_back(
-          fmt::format("{} does not list {} of the dumps beside it; they are shown too (turn on 'Listed Dumps Only' to hide them)",
+          fmt::format("{} does not list {} of the dumps beside it; they are shown too (turn on 'Listed Dumps "
+                      "Only' to hide them)",
               index.string(), series.Steps.size() - before));
     }
   }

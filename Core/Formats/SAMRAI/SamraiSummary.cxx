@@ -78,7 +78,8 @@ hdf5::Handle MinMaxType()
 }
 
 /// Reads one summary, part by part; each part relies on those before it.
-class SummaryReader {
+class SummaryReader
+{
 public:
   explicit SummaryReader(const std::string& path) : File(path), Bytes(std::filesystem::file_size(path))
   {
@@ -157,11 +158,9 @@ void SummaryReader::ReadHead()
   const std::string grid = this->File.String(Basic + "grid_type");
   if (grid == "CARTESIAN" || grid == "RECTILINEAR") {
     this->Data.Grid = GridKind::Uniform;
-  }
-  else if (grid == "DEFORMED" || grid == "ALE") {
+  } else if (grid == "DEFORMED" || grid == "ALE") {
     this->Data.Grid = GridKind::Curvilinear;
-  }
-  else {
+  } else {
     this->Fail("grid_type CARTESIAN or DEFORMED", fmt::format("'{}'", grid));
   }
   this->Data.Time = this->File.Double(Basic + "time");
@@ -214,7 +213,8 @@ void SummaryReader::ReadPatches()
     for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
       Patch& patch = patches[p];
       if (map[p].Level != static_cast<int>(l)) {
-        this->Fail(fmt::format("patch {} on level {} in patch_map", p, l), fmt::format("level {}", map[p].Level));
+        this->Fail(
+            fmt::format("patch {} on level {} in patch_map", p, l), fmt::format("level {}", map[p].Level));
       }
       patch.Level = map[p].Level;
       patch.Number = map[p].Number;
@@ -247,7 +247,8 @@ void SummaryReader::CheckPatch(const Patch& patch, int number) const
     cells *= double(patch.Cells.Width(axis)) + 1 + 2 * MostGhosts;
   }
   if (cells > MostValues * 100) {
-    this->Fail(fmt::format("a box of cells for patch {} in patch_extents", number), fmt::format("{:.0e} cells", cells));
+    this->Fail(fmt::format("a box of cells for patch {} in patch_extents", number),
+        fmt::format("{:.0e} cells", cells));
   }
 }
 
@@ -273,7 +274,8 @@ void SummaryReader::ReadGeometry()
     for (int p = 0; p < this->Data.Levels[0].PatchCount; ++p) {
       first = std::min(first, this->Data.Patches[p].Cells.Lower[axis]);
     }
-    this->Data.Origin[axis] = corner[axis] - (this->Data.Levels[0].PatchCount > 0 ? spacing[axis] * first : 0.0);
+    this->Data.Origin[axis] =
+        corner[axis] - (this->Data.Levels[0].PatchCount > 0 ? spacing[axis] * first : 0.0);
     if (!std::isfinite(this->Data.Origin[axis])) {
       this->Fail("a finite corner of the domain in XLO", fmt::format("{}", corner[axis]));
     }
@@ -322,7 +324,12 @@ void SummaryReader::ReadVariables()
 
 std::string SummaryReader::FreeName(const std::string& wanted) const
 {
-  return this->Data.FindVariable(wanted) < 0 ? wanted : wanted + " (material)";
+  std::string name = wanted;
+  // Counting begins where hardly a number is taken yet, so that many materials of one name stay cheap.
+  for (std::size_t number = this->Data.Variables.size(); this->Data.FindVariable(name) >= 0; ++number) {
+    name = name == wanted ? wanted + " (material)" : fmt::format("{} (material {})", wanted, number);
+  }
+  return name;
 }
 
 void SummaryReader::ReadMaterials()
@@ -336,7 +343,8 @@ void SummaryReader::ReadMaterials()
   for (int axis = 0; axis < this->Data.Dimension; ++axis) {
     ghosts[axis] = stored[axis];
     if (stored[axis] < 0 || stored[axis] > MostGhosts) {
-      this->Fail(fmt::format("0 to {} ghost layers of materials", MostGhosts), fmt::format("{}", stored[axis]));
+      this->Fail(
+          fmt::format("0 to {} ghost layers of materials", MostGhosts), fmt::format("{}", stored[axis]));
     }
   }
   if (this->File.Has(Extents + "materials/sparse_material_list")) {
@@ -417,7 +425,8 @@ void SummaryReader::ReadComponentPresence(int variable, const std::string& datas
 
 void SummaryReader::ReadMaterialPresence(int variable)
 {
-  const std::vector<MinMaxRecord> records = this->MinMax(this->PresenceDatasets[variable - this->OrdinaryVariables]);
+  const std::vector<MinMaxRecord> records =
+      this->MinMax(this->PresenceDatasets[variable - this->OrdinaryVariables]);
   const Variable& info = this->Data.Variables[variable];
   const bool species = info.StoredName.find("/species/") != std::string::npos;
   for (std::size_t p = 0; p < records.size(); ++p) {
@@ -454,7 +463,8 @@ void SummaryReader::ReadChildren()
     // The lists of the patches share nothing, so all together they are no longer than the table.
     if (offset < 0 || offset > length - count ||
         this->Data.Children.size() + count > static_cast<std::size_t>(length)) {
-      this->Fail(fmt::format("children of patch {} inside child_array", p), fmt::format("{} from {}", count, offset));
+      this->Fail(fmt::format("children of patch {} inside child_array", p),
+          fmt::format("{} from {}", count, offset));
     }
     for (int c = offset; c < offset + count; ++c) {
       this->CheckChild(static_cast<int>(p), table[c]);
@@ -467,8 +477,10 @@ void SummaryReader::ReadChildren()
 void SummaryReader::CheckChild(int patch, int child) const
 {
   const std::vector<Patch>& patches = this->Data.Patches;
-  if (child < 0 || child >= static_cast<int>(patches.size()) || patches[child].Level != patches[patch].Level + 1) {
-    this->Fail(fmt::format("children of patch {} on the next finer level", patch), fmt::format("patch {}", child));
+  if (child < 0 || child >= static_cast<int>(patches.size()) ||
+      patches[child].Level != patches[patch].Level + 1) {
+    this->Fail(
+        fmt::format("children of patch {} on the next finer level", patch), fmt::format("patch {}", child));
   }
 }
 

@@ -1,0 +1,49 @@
+// Records of a summary as SAMRAI lays them out in its memory, and so in the file. For writing: a reader takes
+// the members that it needs by name.
+#pragma once
+
+#include "Support/Hdf5.h"
+
+namespace patchio::samrai {
+
+/// Range of one component on one patch, and how it is present there.
+struct MinMax
+{
+  double Min = 0.0;
+  double Max = 0.0;
+  int MaterialFlag = 2;  ///< "mixed": what SAMRAI gives to ordinary variables
+  int SpeciesFlag = 2;
+  char Defined = 1;
+  char Padding[7] = {};  ///< named, so that no chance bytes reach the file
+};
+
+/// Where one patch lies.
+struct PatchMapEntry
+{
+  int Cluster = 0;
+  int Processor = 0;
+  int Level = 0;
+  int Patch = 0;
+};
+
+/// Cells of one patch, and its corners in space.
+struct PatchExtent
+{
+  int Lower[3], Upper[3];
+  double LowerCorner[3], UpperCorner[3];
+};
+
+/// The children, or the parents, of one patch: a part of one array of global patch numbers.
+struct PointerEntry
+{
+  int Offset, Count;  ///< offset -1 without any
+};
+
+/// HDF5's description of each.
+hdf5::Handle MakeMinMaxType();
+hdf5::Handle MakePatchMapType();
+hdf5::Handle MakeExtentType();
+/// `countName`: "number_children" or "number_parents".
+hdf5::Handle MakePointerType(const char* countName);
+
+}  // namespace patchio::samrai

@@ -1,0 +1,15 @@
+// The summary of a dump: all but the values.
+#pragma once
+
+#include "Formats/SAMRAI/SamraiClusterWriter.h"
+
+#include <string>
+#include <vector>
+
+namespace patchio::samrai {
+
+/// Writes summary.samrai into the dump's directory. `ranges` are those of all ranks; `ranks` is their number.
+void WriteSummary(const std::string& directory, int ranks, const Catalog& catalog,
+    const std::vector<ComponentRange>& ranges);
+
+}  // namespace patchio::samrai

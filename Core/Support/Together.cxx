@@ -1,0 +1,31 @@
+#include "Support/Together.h"
+
+#include "Support/Error.h"
+
+#include <new>
+
+namespace patchio {
+
+std::string FaultOf(const std::function<void()>& work)
+{
+  try {
+    work();
+  } catch (const std::bad_alloc&) {
+    return "Out of memory. Work on less data, or with more ranks on more machines.";
+  } catch (const std::exception& error) {
+    const std::string text = error.what();
+    return text.empty() ? "Something failed without saying why." : text;
+  }
+  return {};
+}
+
+void Together(Communicator& comm, const std::function<void()>& work)
+{
+  for (const std::string& fault : comm.AllGather(FaultOf(work))) {
+    if (!fault.empty()) {
+      throw Error(fault);
+    }
+  }
+}
+
+}  // namespace patchio

@@ -1,0 +1,18 @@
+// Faults of one rank made known to all, so that no rank waits for one that gave up.
+#pragma once
+
+#include "Support/Communicator.h"
+
+#include <functional>
+#include <string>
+
+namespace patchio {
+
+/// Runs `work` and gives what went wrong, for the person at the screen; empty when nothing did.
+std::string FaultOf(const std::function<void()>& work);
+
+/// Collective: runs `work`, which must not communicate, and then throws Error on all ranks if it failed on
+/// one of them; all get the message of the first rank that failed.
+void Together(Communicator& comm, const std::function<void()>& work);
+
+}  // namespace patchio
