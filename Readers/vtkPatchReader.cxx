@@ -7,6 +7,7 @@
 #include "Read/SharedCatalog.h"
 #include "Support/Error.h"
 #include "Support/Stopwatch.h"
+#include "Support/Together.h"
 
 #include <vtkCommand.h>
 #include <vtkDataArraySelection.h>
@@ -294,7 +295,7 @@ int vtkPatchReader::RequestInformation(
       }
     }
     self.OpenAnyStep();
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     if (self.Ranks->Rank() == 0) {
       vtkErrorMacro(<< error.what());
     }
@@ -339,13 +340,13 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
     if (update.AnyCancelled()) {
       return 1;  // nothing is shown of a read that was stopped
     }
-    update.Assemble(output, ghosts, this->BlankRefinedCells);
+    Together(*self.Ranks, [&] { update.Assemble(output, ghosts, this->BlankRefinedCells); });
     output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Times[step]);
     self.MakeReport(update.Report(), warning);
     if (!warning.empty() && self.Ranks->Rank() == 0) {
       vtkWarningMacro(<< warning);
     }
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     output->Initialize();
     self.Report.clear();
     if (self.Ranks->Rank() == 0) {
