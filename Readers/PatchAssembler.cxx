@@ -75,12 +75,7 @@ VariableRequest RequestForVtk(const Catalog& catalog, int variable, const Int3& 
 
 PatchAssembler::PatchAssembler(
     const Catalog& catalog, const std::vector<bool>& shown, const Int3& ghosts, bool blankRefined, int rank)
-    : Data(catalog),
-      Shown(shown),
-      Ghosts(ghosts),
-      BlankRefined(blankRefined),
-      Rank(rank),
-      Nests(catalog, shown)
+    : Data(catalog), Ghosts(ghosts), BlankRefined(blankRefined), Rank(rank), Nests(catalog, shown)
 {
 }
 

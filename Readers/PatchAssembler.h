@@ -27,7 +27,7 @@ class PatchAssembler
 public:
   /// shown: one flag per patch, true where the patch is in the output of some rank.
   /// ghosts: layers by which all grids grow beyond their boxes.
-  /// rank: written into the field data. Keeps references to both arguments.
+  /// rank: written into the field data. Keeps a reference to `catalog`.
   PatchAssembler(const Catalog& catalog, const std::vector<bool>& shown, const Int3& ghosts,
       bool blankRefined, int rank);
 
@@ -47,7 +47,6 @@ private:
   void AddFieldData(int patch, vtkDataSet* grid) const;
 
   const Catalog& Data;
-  const std::vector<bool>& Shown;
   Int3 Ghosts;
   bool BlankRefined;
   int Rank;

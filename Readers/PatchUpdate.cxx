@@ -4,7 +4,9 @@
 #include "Plan/Partition.h"
 #include "Read/SharedCatalog.h"
 #include "Support/Error.h"
+#include "Support/Memory.h"
 #include "Support/Stopwatch.h"
+#include "Support/Together.h"
 
 #include <algorithm>
 #include <numeric>
@@ -61,15 +63,27 @@ std::int64_t PatchUpdate::StoredValues(const std::vector<VariableRequest>& varia
   return values;
 }
 
-void PatchUpdate::Load(const LoadRequest& request, const ProgressCallback& progress)
+void PatchUpdate::Locate(const LoadRequest& request)
 {
-  this->Request = request;
-  try {
-    this->Loaded = LoadPatches(FormatOf(this->Data.Path), this->Data, this->Request, progress);
+  this->Fatal = FaultOf([&] {
+    this->Request = request;
+    this->Loader = std::make_unique<PatchLoader>(FormatOf(this->Data.Path), this->Data, this->Request);
+    this->Faults = this->Loader->Faults();
+  });
+}
+
+void PatchUpdate::CheckMemory()
+{
+  CheckMemoryOfMachines(this->Ranks, this->Loader->BytesNeeded());
+}
+
+void PatchUpdate::Read(const ProgressCallback& progress)
+{
+  this->Fatal = FaultOf([&] {
+    this->Loaded = this->Loader->Read(progress);
+    this->Faults = this->Loaded.Faults;
     this->CheckCoordinates();
-  } catch (const std::exception& error) {
-    this->Fatal = error.what();
-  }
+  });
 }
 
 void PatchUpdate::CheckCoordinates()
@@ -84,7 +98,7 @@ void PatchUpdate::CheckCoordinates()
       const int patch = this->Request.Patches[p];
       const Error error = FileError(this->Data.Path, "node positions for patch " + std::to_string(patch),
           "none", "The dump is damaged");
-      this->Loaded.Faults.push_back({patch, coordinates->Variable, error.what()});
+      this->Faults.push_back({patch, coordinates->Variable, error.what()});
     }
   }
 }
@@ -93,7 +107,7 @@ std::string PatchUpdate::AgreeOnFaults(bool skipBroken)
 {
   std::vector<std::string> texts;
   std::vector<int> broken;
-  for (const LoadFault& fault : this->Loaded.Faults) {
+  for (const LoadFault& fault : this->Faults) {
     texts.push_back(fault.Message);
     broken.push_back(fault.Patch);
   }

@@ -6,6 +6,7 @@
 #include "Read/PatchLoader.h"
 #include "Support/Communicator.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,7 @@ class vtkMultiBlockDataSet;
 
 namespace patchio {
 
-/// Carries out one update, step by step in the order of the methods. Constructor and methods are collective.
+/// Carries out one update, step by step in the order of the methods.
 class PatchUpdate
 {
 public:
@@ -23,14 +24,21 @@ public:
   /// Level one of two-level reading: the shown patches that belong to one of `pieces` parts.
   std::vector<int> PatchesOfPiece(const std::vector<VariableRequest>& variables, int piece, int pieces) const;
 
-  /// Level two: NT threads. What goes wrong on this rank is kept, so that all ranks go on to agree on it.
-  void Load(const LoadRequest& request, const ProgressCallback& progress);
+  /// Finds out where the bytes lie. Like Read(), keeps what goes wrong on this rank, so that all ranks go on
+  /// to agree on it.
+  void Locate(const LoadRequest& request);
 
-  /// Agrees on what went wrong anywhere. Throws Error, the same on all ranks, when nothing may be shown; else
-  /// returns a warning, empty when all is well.
+  /// Collective: throws Error on all ranks when some machine has too little memory for what was located.
+  void CheckMemory();
+
+  /// Level two: NT threads.
+  void Read(const ProgressCallback& progress);
+
+  /// Collective: agrees on what went wrong anywhere so far. Throws Error, the same on all ranks, when nothing
+  /// may be shown; else returns a warning, empty when all is well.
   std::string AgreeOnFaults(bool skipBroken);
 
-  /// True when any rank was told to stop.
+  /// Collective: true when any rank was told to stop.
   bool AnyCancelled() const;
 
   /// Makes the output. Every layer of `ghosts` makes the grids grow.
@@ -48,8 +56,10 @@ private:
   int FirstLevel, LastLevel;
   std::vector<bool> Shown;  ///< per patch: in the output of some rank
   LoadRequest Request;
+  std::unique_ptr<PatchLoader> Loader;
   LoadResult Loaded;
-  std::string Fatal;  ///< what ended this rank's read as a whole
+  std::vector<LoadFault> Faults;  ///< of this rank
+  std::string Fatal;              ///< what ended this rank's read as a whole
 };
 
 /// The texts, one a line.

@@ -1,6 +1,7 @@
 #include "vtkPatchReader.h"
 
 #include "Exec/IoReport.h"
+#include "Formats/TimeLookup.h"
 #include "PatchAssembler.h"
 #include "PatchUpdate.h"
 #include "Plan/ThreadBudget.h"
@@ -51,6 +52,9 @@ struct vtkPatchReader::Internals
   std::unique_ptr<Communicator> Ranks = MakeSelfCommunicator();
 
   bool SeriesIsOpen = false;
+  bool NewFiles = true;     ///< other files than before: their variables replace the old ones
+  std::string NoSoundStep;  ///< why no step at all can be opened; empty while one may
+  std::size_t LastStep = 0;
   Series Steps;
   std::vector<double> Times;
   Catalog Current;          ///< of the time step CurrentPath
@@ -63,12 +67,14 @@ struct vtkPatchReader::Internals
   {
     this->SeriesIsOpen = false;
     this->CurrentPath.clear();
+    this->NoSoundStep.clear();
   }
 
   void OpenSeries(bool listedOnly);
   void OpenAnyStep();
   void OpenStep(std::size_t step);
-  std::size_t StepAt(double time) const;
+  void OfferVariables();
+  void DropStrangers(vtkDataArraySelection* arrays, Centering centering) const;
   bool Selected(const Variable& variable) const;
   Int3 GhostsToRead() const;
   std::vector<VariableRequest> SelectedVariables(const Int3& ghosts) const;
@@ -90,11 +96,16 @@ void vtkPatchReader::Internals::OpenSeries(bool listedOnly)
 /// the wanted step is sound is RequestData's business.
 void vtkPatchReader::Internals::OpenAnyStep()
 {
-  for (std::size_t step = 0; this->CurrentPath.empty(); ++step) {
+  if (!this->NoSoundStep.empty()) {
+    throw Error(this->NoSoundStep);
+  }
+  const std::size_t steps = this->Steps.Steps.size();
+  for (std::size_t i = 0; this->CurrentPath.empty() && i < steps; ++i) {
     try {
-      this->OpenStep(step);
-    } catch (const Error&) {
-      if (step + 1 == this->Steps.Steps.size()) {
+      this->OpenStep((this->LastStep + i) % steps);
+    } catch (const Error& error) {
+      if (i + 1 == steps) {
+        this->NoSoundStep = error.what();
         throw;
       }
     }
@@ -111,26 +122,39 @@ void vtkPatchReader::Internals::OpenStep(std::size_t step)
   this->CurrentPath.clear();
   this->Current = ReadSharedCatalog(*this->Ranks, path);
   this->CurrentPath = path;
+  this->LastStep = step;
+  this->OfferVariables();
+  this->OpenSeconds += watch.Seconds();
+}
+
+/// Puts the step's variables into the selections. Names that are known already keep their setting.
+void vtkPatchReader::Internals::OfferVariables()
+{
   this->Opening = true;
+  if (this->NewFiles) {
+    this->DropStrangers(this->CellArrays, Centering::Cell);
+    this->DropStrangers(this->PointArrays, Centering::Node);
+    this->NewFiles = false;
+  }
   for (std::size_t v = 0; v < this->Current.Variables.size(); ++v) {
     const Variable& variable = this->Current.Variables[v];
     if (static_cast<int>(v) != this->Current.CoordinatesVariable) {
-      // Names that are known already keep their setting.
       (variable.Center == Centering::Cell ? this->CellArrays : this->PointArrays)
           ->AddArray(variable.Name.c_str());
     }
   }
   this->Opening = false;
-  this->OpenSeconds += watch.Seconds();
 }
 
-/// The last step at or before `time`, else the first.
-std::size_t vtkPatchReader::Internals::StepAt(double time) const
+/// Takes names out of a selection that the step does not have.
+void vtkPatchReader::Internals::DropStrangers(vtkDataArraySelection* arrays, Centering centering) const
 {
-  // Times are often typed in or taken from rounded text.
-  const double tolerance = 1e-9 * (this->Times.back() - this->Times.front());
-  const auto after = std::upper_bound(this->Times.begin(), this->Times.end(), time + tolerance);
-  return after == this->Times.begin() ? 0 : static_cast<std::size_t>(after - this->Times.begin()) - 1;
+  for (int i = arrays->GetNumberOfArrays() - 1; i >= 0; --i) {
+    const int variable = this->Current.FindVariable(arrays->GetArrayName(i));
+    if (variable < 0 || this->Current.Variables[variable].Center != centering) {
+      arrays->RemoveArrayByIndex(i);
+    }
+  }
 }
 
 bool vtkPatchReader::Internals::Selected(const Variable& variable) const
@@ -173,6 +197,9 @@ void vtkPatchReader::Internals::MakeReport(IoReport mine, const std::string& war
   if (!warning.empty()) {
     mine.Notes.push_back(warning);
   }
+  if (mine.ThreadsMax == MaximumThreads) {
+    mine.Notes.push_back("a rank uses " + std::to_string(MaximumThreads) + " threads at most");
+  }
   this->Report = Combine(mine, *this->Ranks).Text();
   this->OpenSeconds = 0;
 }
@@ -195,6 +222,7 @@ void vtkPatchReader::AddFileName(const char* name)
 {
   if (name && *name) {
     this->Internal->FileNames.emplace_back(name);
+    this->Internal->NewFiles = true;
     this->Reload();
   }
 }
@@ -203,6 +231,8 @@ void vtkPatchReader::ClearFileNames()
 {
   if (!this->Internal->FileNames.empty()) {
     this->Internal->FileNames.clear();
+    this->Internal->NewFiles = true;
+    this->Internal->LastStep = 0;
     this->Reload();
   }
 }
@@ -284,7 +314,9 @@ int vtkPatchReader::RequestInformation(
   vtkInformation* info = outputVector->GetInformationObject(0);
   info->Set(vtkAlgorithm::CAN_HANDLE_PIECE_REQUEST(), 1);
   if (self.FileNames.empty()) {
-    vtkErrorMacro("No file name is set. Set FileName to a dumps.visit or a summary.samrai.");
+    if (self.Ranks->Rank() == 0) {
+      vtkErrorMacro("No file name is set. Set FileName to a dumps.visit or a summary.samrai.");
+    }
     return 0;
   }
   try {
@@ -296,6 +328,9 @@ int vtkPatchReader::RequestInformation(
     }
     self.OpenAnyStep();
   } catch (const std::exception& error) {
+    info->Remove(vtkStreamingDemandDrivenPipeline::TIME_STEPS());
+    info->Remove(vtkStreamingDemandDrivenPipeline::TIME_RANGE());
+    self.Report.clear();
     if (self.Ranks->Rank() == 0) {
       vtkErrorMacro(<< error.what());
     }
@@ -316,29 +351,37 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
   if (!self.SeriesIsOpen) {
     return 0;
   }
-  const std::size_t step = info->Has(vtkStreamingDemandDrivenPipeline::UPDATE_TIME_STEP())
-                               ? self.StepAt(info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_TIME_STEP()))
-                               : 0;
+  const std::size_t step =
+      info->Has(vtkStreamingDemandDrivenPipeline::UPDATE_TIME_STEP())
+          ? StepAtTime(self.Times, info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_TIME_STEP()))
+          : 0;
   const int piece = info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_PIECE_NUMBER());
   const int pieces = std::max(1, info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_NUMBER_OF_PIECES()));
   const ProgressCallback progress = [this](double fraction) {
     this->UpdateProgress(0.9 * fraction);
-    return this->GetAbortExecute() == 0;
+    return !this->CheckAbort();
   };
   try {
     self.OpenStep(step);
     const Int3 ghosts = this->ReadGhostCells ? self.GhostsToRead() : Int3{0, 0, 0};
     PatchUpdate update(*self.Ranks, self.Current, this->LevelRange[0], this->LevelRange[1]);
     LoadRequest request;
-    request.Variables = self.SelectedVariables(ghosts);
-    request.Patches = update.PatchesOfPiece(request.Variables, piece, pieces);
-    request.Threads = this->ThreadsOfThisRank();
-    request.StopAtFault = !this->SkipBrokenPatches;
-
-    update.Load(request, progress);
+    Together(*self.Ranks, [&] {
+      request.Variables = self.SelectedVariables(ghosts);
+      request.Patches = update.PatchesOfPiece(request.Variables, piece, pieces);
+      request.Threads = this->ThreadsOfThisRank();
+      request.StopAtFault = !this->SkipBrokenPatches;
+    });
+    update.Locate(request);
+    update.AgreeOnFaults(this->SkipBrokenPatches);
+    update.CheckMemory();
+    update.Read(progress);
     const std::string warning = update.AgreeOnFaults(this->SkipBrokenPatches);
     if (update.AnyCancelled()) {
-      return 1;  // nothing is shown of a read that was stopped
+      // Nothing is shown of a read that was stopped.
+      self.Report.clear();
+      output->Initialize();
+      return 1;
     }
     Together(*self.Ranks, [&] { update.Assemble(output, ghosts, this->BlankRefinedCells); });
     output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Times[step]);

@@ -6,7 +6,8 @@
  * vtkMultiPieceDataSet with one piece per patch ("patch 17"). All ranks have the same tree; a piece is null
  * where its patch belongs to another rank. Uniform patches are vtkUniformGrid in double coordinates,
  * curvilinear ones vtkStructuredGrid. Cells that a finer level covers are marked
- * vtkDataSetAttributes::REFINEDCELL, ghost layers vtkDataSetAttributes::DUPLICATECELL.
+ * vtkDataSetAttributes::REFINEDCELL, ghost layers vtkDataSetAttributes::DUPLICATECELL, and HIDDENCELL too
+ * where no patch that is shown lies under them.
  *
  * Field data: "time" and "step" at the root; "patch" (global patch number), "level" and "rank" at each patch.
  *
@@ -14,7 +15,11 @@
  * figure 8): patches are divided over the ranks by UPDATE_PIECE_NUMBER; within a rank NT threads take the
  * tasks <patch, variable> one after another.
  *
- * RequestInformation and RequestData are collective over the ranks of the controller.
+ * RequestInformation and RequestData are collective over the ranks of the controller. A piece need not be a
+ * rank: NT and the report go by ranks, the patches by UPDATE_PIECE_NUMBER of UPDATE_NUMBER_OF_PIECES.
+ *
+ * A read that AbortExecute stops on any rank ends with an empty output on all; VTK then counts the output as
+ * up to date until the reader is modified.
  *
  * Errors are reported on rank 0 through vtkErrorMacro, once, and leave the output empty on all ranks.
  */
@@ -38,7 +43,7 @@ public:
 
   /**
    * Files to open: a dumps.visit for a series, a summary.samrai for one dump. Several are joined into one
-   * series, in the order in which they were added.
+   * series, in ascending order of their steps.
    */
   void AddFileName(const char* name);
   void ClearFileNames();

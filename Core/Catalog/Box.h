@@ -42,7 +42,9 @@ inline Box Intersect(const Box& a, const Box& b)
 /// Division that rounds towards minus infinity, as index coarsening needs; `divisor` >= 1.
 inline int FloorDivide(int value, int divisor)
 {
-  return value >= 0 ? value / divisor : -((-value + divisor - 1) / divisor);
+  // In 64 bits, since both may be near 2^30 and more.
+  const std::int64_t v = value;
+  return static_cast<int>(v >= 0 ? v / divisor : -((-v + divisor - 1) / divisor));
 }
 
 /// The smallest box of coarse cells that holds all of `fine`.

@@ -322,7 +322,9 @@ std::vector<std::uint8_t> Nesting::SharedCells(int patch, const Int3& ghosts) co
       }
     });
     for (int axis = 0; axis < 3; ++axis) {
-      ratio[axis] *= this->Data.Levels[level].Ratio[axis];
+      // Beyond the index range everything is one coarse cell anyway.
+      const std::int64_t product = std::int64_t(ratio[axis]) * this->Data.Levels[level].Ratio[axis];
+      ratio[axis] = static_cast<int>(std::min(product, std::int64_t(1) << 30));
     }
   }
   return flags;

@@ -40,9 +40,22 @@ std::vector<int> PatchesOfRank(const std::string& summary, int rank, int size)
   return mine;
 }
 
+const char* NameOf(patchio::ElementType type)
+{
+  switch (type) {
+    case patchio::ElementType::Int32:
+      return "int32";
+    case patchio::ElementType::Float32:
+      return "float32";
+    case patchio::ElementType::Float64:
+      return "float64";
+  }
+  return "unknown";
+}
+
 nlohmann::json WriteVariable(const patchio::VariableData& variable, std::ofstream& raw)
 {
-  nlohmann::json entry{{"name", variable.Name}, {"status", "read"}, {"type", "float32"},
+  nlohmann::json entry{{"name", variable.Name}, {"status", "read"}, {"type", NameOf(variable.Type)},
       {"components", variable.Components}, {"tuples", variable.Tuples},
       {"offset", static_cast<std::int64_t>(raw.tellp())}};
   if (variable.Absent) {

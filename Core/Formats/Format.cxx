@@ -18,6 +18,20 @@ const std::vector<const Format*>& AllFormats()
   return formats;
 }
 
+namespace {
+
+/// What all formats open, in one phrase.
+std::string WhatOpens()
+{
+  std::string phrase;
+  for (const Format* format : AllFormats()) {
+    phrase += (phrase.empty() ? "" : " or ") + std::string(format->Opens());
+  }
+  return phrase;
+}
+
+}  // namespace
+
 const Format& FormatOf(const std::string& path)
 {
   for (const Format* format : AllFormats()) {
@@ -26,10 +40,10 @@ const Format& FormatOf(const std::string& path)
     }
   }
   if (::access(path.c_str(), R_OK) != 0) {
-    throw FileError(path, "a readable file", SystemMessage(errno), "Check the name and the permissions");
+    const int fault = errno;
+    throw FileError(path, "a readable file", SystemMessage(fault), "Check the name and the permissions");
   }
-  throw FileError(path, "a dumps.visit or summary.samrai file of SAMRAI", "something else",
-      "PatchIO opens a series through its dumps.visit and a single dump through its summary.samrai");
+  throw FileError(path, WhatOpens(), "something else", "PatchIO opens no other files");
 }
 
 std::vector<double> TimeValues(const Series& series)

@@ -45,6 +45,8 @@ class Format
 public:
   virtual ~Format() = default;
   virtual const char* Name() const = 0;
+  /// The files that it opens, as a phrase for a sentence: "a this or that of X".
+  virtual const char* Opens() const = 0;
 
   /// True when the path, by its name and first bytes, is this format's to open, be it sound or broken.
   virtual bool Claims(const std::string& path) const = 0;

@@ -5,6 +5,7 @@
 #include "Source/FileSource.h"
 #include "Support/Error.h"
 #include "Support/Stopwatch.h"
+#include "Support/Together.h"
 
 #include <algorithm>
 #include <atomic>
@@ -13,93 +14,94 @@
 namespace patchio {
 namespace {
 
-class Loader
+std::vector<PatchVariable> MakeRequests(const LoadRequest& request)
 {
-public:
-  Loader(const Format& format, const Catalog& catalog, const LoadRequest& request)
-      : Data(catalog), Request(request), Requests(MakeRequests(request))
-  {
-    const Stopwatch watch;
-    this->Table = format.Locate(catalog, this->Requests);
-    this->Result.Report.LocateSeconds = watch.Seconds();
-    this->Result.VariableCount = request.Variables.size();
-    this->Result.Arrays.resize(this->Requests.size());
-    this->Messages.resize(this->Requests.size());
-    for (const LocationProblem& problem : this->Table.Problems) {
-      this->Messages[problem.Request] = problem.Message;
+  std::vector<PatchVariable> result;
+  result.reserve(request.Patches.size() * request.Variables.size());
+  for (const int patch : request.Patches) {
+    for (const VariableRequest& variable : request.Variables) {
+      result.push_back({patch, variable.Variable});
     }
   }
+  return result;
+}
 
-  LoadResult Run(const ProgressCallback& progress)
-  {
-    if (this->Table.Problems.empty() || !this->Request.StopAtFault) {
-      const Stopwatch watch;
-      this->Plan = PlanReads(this->Table);
-      this->Allocate();
-      this->Execute(progress);
-      this->Result.Report.ReadSeconds = watch.Seconds();
-    }
-    this->Finish();
-    return std::move(this->Result);
-  }
+}  // namespace
 
-private:
-  static std::vector<PatchVariable> MakeRequests(const LoadRequest& request)
-  {
-    std::vector<PatchVariable> result;
-    result.reserve(request.Patches.size() * request.Variables.size());
-    for (const int patch : request.Patches) {
-      for (const VariableRequest& variable : request.Variables) {
-        result.push_back({patch, variable.Variable});
-      }
-    }
-    return result;
-  }
-
-  const VariableRequest& WantedForm(std::size_t request) const
-  {
-    return this->Request.Variables[request % this->Request.Variables.size()];
-  }
-
-  ArrayShape ShapeOf(std::size_t request) const
-  {
-    const VariableRequest& wanted = this->WantedForm(request);
-    const Variable& variable = this->Data.Variables[wanted.Variable];
-    ArrayShape shape;
-    shape.Interior = this->Data.ArrayDims(this->Requests[request].Patch, variable.Center, {0, 0, 0});
-    shape.StoredGhosts = variable.Ghosts;
-    shape.OutputGhosts = wanted.Ghosts;
-    shape.OutputComponents = wanted.OutputComponents;
-    return shape;
-  }
-
-  std::size_t BytesOf(std::size_t request) const
-  {
-    const ArrayShape shape = this->ShapeOf(request);
-    return shape.OutputTuples() * shape.OutputComponents *
-           SizeOf(TypeOf(this->Table, this->Table.Locations[request]));
-  }
-
-  void Allocate();
-  void Execute(const ProgressCallback& progress);
-  bool ExecuteOne(Lane& lane, std::size_t request);
-  void Finish();
-
-  const Catalog& Data;
-  const LoadRequest& Request;
-  const std::vector<PatchVariable> Requests;
-  LocationTable Table;
-  std::vector<std::size_t> Plan;
-  std::vector<std::string> Messages;  ///< per request, why it failed; each written by one lane only
-  LoadResult Result;
-};
-
-void Loader::Allocate()
+PatchLoader::PatchLoader(const Format& format, const Catalog& catalog, const LoadRequest& request)
+    : Data(catalog), Request(request), Requests(MakeRequests(request))
 {
-  double wanted = 0;  // a double cannot overflow where hostile sizes are added up
+  const Stopwatch watch;
+  this->Table = format.Locate(catalog, this->Requests);
+  this->Result.Report.LocateSeconds = watch.Seconds();
+  this->Result.VariableCount = request.Variables.size();
+  this->Result.Arrays.resize(this->Requests.size());
+  this->Messages.resize(this->Requests.size());
+  for (const LocationProblem& problem : this->Table.Problems) {
+    this->Messages[problem.Request] = problem.Message;
+  }
+  this->Plan = PlanReads(this->Table);
+}
+
+std::vector<LoadFault> PatchLoader::Faults() const
+{
+  std::vector<LoadFault> faults;
+  for (std::size_t i = 0; i < this->Requests.size(); ++i) {
+    if (!this->Messages[i].empty()) {
+      faults.push_back({this->Requests[i].Patch, this->Requests[i].Variable, this->Messages[i]});
+    }
+  }
+  return faults;
+}
+
+double PatchLoader::BytesNeeded() const
+{
+  double bytes = 0;  // a double cannot overflow where hostile sizes are added up
   for (const std::size_t request : this->Plan) {
-    wanted += static_cast<double>(this->BytesOf(request));
+    bytes += static_cast<double>(this->BytesOf(request));
   }
+  return bytes;
+}
+
+LoadResult PatchLoader::Read(const ProgressCallback& progress)
+{
+  if (this->Table.Problems.empty() || !this->Request.StopAtFault) {
+    const Stopwatch watch;
+    this->Allocate();
+    this->Execute(progress);
+    this->Result.Report.ReadSeconds = watch.Seconds();
+  }
+  this->Finish();
+  return std::move(this->Result);
+}
+
+const VariableRequest& PatchLoader::WantedForm(std::size_t request) const
+{
+  return this->Request.Variables[request % this->Request.Variables.size()];
+}
+
+ArrayShape PatchLoader::ShapeOf(std::size_t request) const
+{
+  const VariableRequest& wanted = this->WantedForm(request);
+  const Variable& variable = this->Data.Variables[wanted.Variable];
+  ArrayShape shape;
+  shape.Interior = this->Data.ArrayDims(this->Requests[request].Patch, variable.Center, {0, 0, 0});
+  shape.StoredGhosts = variable.Ghosts;
+  shape.OutputGhosts = wanted.Ghosts;
+  shape.OutputComponents = wanted.OutputComponents;
+  return shape;
+}
+
+std::size_t PatchLoader::BytesOf(std::size_t request) const
+{
+  const ArrayShape shape = this->ShapeOf(request);
+  return shape.OutputTuples() * shape.OutputComponents *
+         SizeOf(TypeOf(this->Table, this->Table.Locations[request]));
+}
+
+void PatchLoader::Allocate()
+{
+  const double wanted = this->BytesNeeded();
   if (wanted > 1e18) {
     throw Error("The selected variables are larger than any memory. Select fewer variables or levels.");
   }
@@ -114,7 +116,7 @@ void Loader::Allocate()
   }
 }
 
-void Loader::Execute(const ProgressCallback& progress)
+void PatchLoader::Execute(const ProgressCallback& progress)
 {
   const std::unique_ptr<Source> source = MakeFileSource(this->Table.Files);
   ReadMeter meter;
@@ -142,27 +144,23 @@ void Loader::Execute(const ProgressCallback& progress)
   report.PeakInFlight = meter.PeakInFlight();
 }
 
-bool Loader::ExecuteOne(Lane& lane, std::size_t request)
+bool PatchLoader::ExecuteOne(Lane& lane, std::size_t request)
 {
   LoadedArray& array = this->Result.Arrays[request];
-  try {
+  this->Messages[request] = FaultOf([&] {
     const ReadTarget target{array.Values.get(), this->ShapeOf(request), &this->WantedForm(request).Slots};
     ExecuteReadTask(lane, this->Table, this->Table.Locations[request], target);
-    array.Status = ArrayStatus::Read;
-    return true;
-  } catch (const std::exception& error) {
-    this->Messages[request] = error.what();
-    return false;
-  }
+  });
+  array.Status = this->Messages[request].empty() ? ArrayStatus::Read : ArrayStatus::Failed;
+  return array.Status == ArrayStatus::Read;
 }
 
-void Loader::Finish()
+void PatchLoader::Finish()
 {
   for (std::size_t i = 0; i < this->Requests.size(); ++i) {
     LoadedArray& array = this->Result.Arrays[i];
     if (!this->Messages[i].empty()) {
       array.Status = ArrayStatus::Failed;
-      this->Result.Faults.push_back({this->Requests[i].Patch, this->Requests[i].Variable, this->Messages[i]});
     } else if (this->Table.Locations[i].Kind == Encoding::Absent) {
       array.Status = ArrayStatus::Absent;
     }
@@ -170,12 +168,11 @@ void Loader::Finish()
       array.Values.reset();
     }
   }
+  this->Result.Faults = this->Faults();
   IoReport& report = this->Result.Report;
   report.Patches = this->Request.Patches.size();
   report.ThreadsMin = report.ThreadsMax = this->Request.Threads;
 }
-
-}  // namespace
 
 VariableRequest RequestAsStored(const Catalog& catalog, int variable)
 {
@@ -188,7 +185,7 @@ VariableRequest RequestAsStored(const Catalog& catalog, int variable)
 LoadResult LoadPatches(const Format& format, const Catalog& catalog, const LoadRequest& request,
     const ProgressCallback& progress)
 {
-  return Loader(format, catalog, request).Run(progress);
+  return PatchLoader(format, catalog, request).Read(progress);
 }
 
 }  // namespace patchio

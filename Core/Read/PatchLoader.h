@@ -3,6 +3,7 @@
 
 #include "Exec/IoReport.h"
 #include "Exec/Lanes.h"
+#include "Exec/ReadTask.h"
 #include "Exec/Slab.h"
 #include "Formats/Format.h"
 
@@ -73,8 +74,43 @@ struct LoadResult
   }
 };
 
-/// Reads all <patch, variable> of the request. All tasks exist at once and NT threads take them in file
-/// order. Throws Error when the memory does not suffice; faults of files are in the result.
+/// One rank's read in two steps, so that ranks can agree in between on what was found and on the memory. The
+/// three arguments must outlive it.
+class PatchLoader
+{
+public:
+  /// Finds out where the bytes lie. Throws Error only when even that is impossible; faults of files are in
+  /// Faults().
+  PatchLoader(const Format& format, const Catalog& catalog, const LoadRequest& request);
+
+  /// What is wrong so far.
+  std::vector<LoadFault> Faults() const;
+  /// Memory that the arrays of the request will take.
+  double BytesNeeded() const;
+
+  /// Reads all <patch, variable> of the request, once. All tasks exist at once and NT threads take them in
+  /// file order. Throws Error when the memory does not suffice; faults of files are in the result.
+  LoadResult Read(const ProgressCallback& progress = {});
+
+private:
+  const VariableRequest& WantedForm(std::size_t request) const;
+  ArrayShape ShapeOf(std::size_t request) const;
+  std::size_t BytesOf(std::size_t request) const;
+  void Allocate();
+  void Execute(const ProgressCallback& progress);
+  bool ExecuteOne(Lane& lane, std::size_t request);
+  void Finish();
+
+  const Catalog& Data;
+  const LoadRequest& Request;
+  const std::vector<PatchVariable> Requests;
+  LocationTable Table;
+  std::vector<std::size_t> Plan;
+  std::vector<std::string> Messages;  ///< per request, why it failed; each written by one lane only
+  LoadResult Result;
+};
+
+/// Both steps at once.
 LoadResult LoadPatches(const Format& format, const Catalog& catalog, const LoadRequest& request,
     const ProgressCallback& progress = {});
 

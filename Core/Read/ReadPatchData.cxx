@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 
 namespace patchio {
 namespace {
@@ -19,6 +20,28 @@ public:
   CodedError(ReadError code, const std::string& message) : Error(message), Code(code) {}
   ReadError Code;
 };
+
+void CheckArray(ReadError code, const char* array, bool null, const char* length, int count)
+{
+  if (count < 0) {
+    throw CodedError(code, fmt::format("{} is {}.", length, count));
+  }
+  if (null && count > 0) {
+    throw CodedError(code, fmt::format("{} is {}, but {} is null.", length, count, array));
+  }
+}
+
+/// What can be seen of the arguments without the catalog.
+void CheckArguments(const int* patchIds, int patchCount, const char* const* names, int nameCount)
+{
+  CheckArray(ReadError::UnknownPatch, "patchIds", !patchIds, "patchCount", patchCount);
+  CheckArray(ReadError::UnknownVariable, "variableNames", !names, "variableCount", nameCount);
+  for (int i = 0; i < nameCount; ++i) {
+    if (!names[i]) {
+      throw CodedError(ReadError::UnknownVariable, fmt::format("variableNames[{}] is null.", i));
+    }
+  }
+}
 
 std::vector<VariableRequest> RequestVariables(const Catalog& catalog, const char* const* names, int count)
 {
@@ -99,8 +122,10 @@ ReadPatchDataResult ReadPatchData(const std::string& summaryFile, const int* pat
     const char* const* variableNames, int variableCount, int threads)
 {
   const Stopwatch watch;
-  ReadError stage = ReadError::BadSummary;
+  ReadError ofErrors = ReadError::BadSummary;  // what an Error means at the stage reached
+  ReadError ofOthers = ReadError::BadSummary;  // and any other exception, but for one
   try {
+    CheckArguments(patchIds, patchCount, variableNames, variableCount);
     const Format& format = FormatOf(summaryFile);
     const Catalog catalog = format.ReadCatalog(summaryFile);
     const double openSeconds = watch.Seconds();
@@ -109,14 +134,20 @@ ReadPatchDataResult ReadPatchData(const std::string& summaryFile, const int* pat
     CheckPatches(catalog, request.Patches);
     request.Variables = RequestVariables(catalog, variableNames, variableCount);
     request.Threads = std::max(threads, 1);
-    stage = ReadError::OutOfMemory;  // all that LoadPatches throws for
+    // Faults of files are in its result; it throws an Error only when the memory does not suffice.
+    ofErrors = ReadError::OutOfMemory;
+    ofOthers = ReadError::Internal;
     ReadPatchDataResult result = Load(format, catalog, request);
     result.Report.OpenSeconds = openSeconds;
     return result;
   } catch (const CodedError& error) {
     return Failure(error.Code, error.what());
+  } catch (const Error& error) {
+    return Failure(ofErrors, error.what());
+  } catch (const std::bad_alloc&) {
+    return Failure(ReadError::OutOfMemory, fmt::format("{}: there is not enough memory.", summaryFile));
   } catch (const std::exception& error) {
-    return Failure(stage, error.what());
+    return Failure(ofOthers, fmt::format("{}: {}.", summaryFile, error.what()));
   }
 }
 

@@ -16,10 +16,11 @@ enum class ReadError : int
 {
   None = 0,
   BadSummary = 1,       ///< the summary is missing or broken; nothing was read
-  UnknownPatch = 2,     ///< a patch id lies outside the data set; nothing was read
-  UnknownVariable = 3,  ///< a variable name does not exist; nothing was read
+  UnknownPatch = 2,     ///< a patch id lies outside the data set, or the ids are null; nothing was read
+  UnknownVariable = 3,  ///< a variable name does not exist, or is null; nothing was read
   BadData = 4,          ///< some variables of some patches could not be read, see their own Error
-  OutOfMemory = 5       ///< nothing was read
+  OutOfMemory = 5,      ///< nothing was read
+  Internal = 6          ///< reading broke down for another reason, see Message; nothing was read
 };
 
 /// One variable on one patch.
@@ -53,7 +54,8 @@ struct ReadPatchDataResult
 ///
 /// summaryFile: the file that describes the dump, for SAMRAI its summary.samrai.
 /// patchIds, patchCount: global patch numbers, 0-based, each at most once.
-/// variableNames, variableCount: names as in the summary; (nullptr, 0) means all variables.
+/// variableNames, variableCount: names as in the summary; (nullptr, 0) means all variables; a null
+///   array with a count that is not 0 is an error, for patchIds too.
 /// threads: NT, >= 1; see ThreadsOfRank() for how to find it from N* and NC.
 /// Never throws for bad files; the result says what went wrong.
 ReadPatchDataResult ReadPatchData(const std::string& summaryFile, const int* patchIds, int patchCount,

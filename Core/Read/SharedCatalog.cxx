@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <set>
 
 namespace patchio {
@@ -82,15 +83,20 @@ Series Unpack(const std::vector<std::byte>& bytes)
   return series;
 }
 
+/// The steps of all paths in ascending order, each file once.
 Series OpenAll(const std::vector<std::string>& paths, const SeriesOptions& options)
 {
   Series all;
+  std::set<std::string> seen;
   for (const std::string& path : paths) {
-    Series one = FormatOf(path).OpenSeries(path, options);
-    all.Steps.insert(all.Steps.end(), one.Steps.begin(), one.Steps.end());
+    const Series one = FormatOf(path).OpenSeries(path, options);
+    std::copy_if(one.Steps.begin(), one.Steps.end(), std::back_inserter(all.Steps),
+        [&seen](const TimeStep& step) { return seen.insert(step.Path).second; });
     all.Warnings.insert(all.Warnings.end(), one.Warnings.begin(), one.Warnings.end());
     all.Notes.insert(all.Notes.end(), one.Notes.begin(), one.Notes.end());
   }
+  std::stable_sort(all.Steps.begin(), all.Steps.end(),
+      [](const TimeStep& a, const TimeStep& b) { return a.Step < b.Step; });
   return all;
 }
 
@@ -104,10 +110,15 @@ Series OpenSharedSeries(
 
 Catalog ReadSharedCatalog(Communicator& comm, const std::string& path)
 {
-  if (comm.Size() == 1) {
-    return FormatOf(path).ReadCatalog(path);
+  const auto read = [&path] { return FormatOf(path).ReadCatalog(path); };
+  const bool alone = comm.Size() == 1;
+  std::vector<std::byte> bytes;
+  if (!alone) {
+    bytes = OnRankZero(comm, [&read] { return read().Serialize(); });
   }
-  return Catalog::Deserialize(OnRankZero(comm, [&] { return FormatOf(path).ReadCatalog(path).Serialize(); }));
+  Catalog catalog;
+  Together(comm, [&] { catalog = alone ? read() : Catalog::Deserialize(bytes); });
+  return catalog;
 }
 
 std::vector<std::string> GatherFaults(Communicator& comm, const std::vector<std::string>& mine)

@@ -9,8 +9,9 @@
 
 namespace patchio {
 
-/// Collective. Rank 0 opens the series of all paths and joins them, in the order given; all ranks get the
-/// result. `paths` must be the same on all ranks and not empty. Throws Error, the same on all ranks.
+/// Collective. Rank 0 opens the series of all paths and joins them in ascending order of steps, each file
+/// once; all ranks get the result. `paths` must be the same on all ranks and not empty. Throws Error, the
+/// same on all ranks.
 Series OpenSharedSeries(
     Communicator& comm, const std::vector<std::string>& paths, const SeriesOptions& options);
 

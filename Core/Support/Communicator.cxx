@@ -1,5 +1,7 @@
 #include "Support/Communicator.h"
 
+#include "Support/Error.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -34,7 +36,7 @@ public:
   {
     std::uint64_t size = bytes.size();
     MPI_Bcast(&size, 1, MPI_UINT64_T, 0, this->Comm);
-    bytes.resize(size);
+    this->ResizeTogether(bytes, size);
     // MPI counts are int: a large catalog goes in pieces.
     constexpr std::uint64_t piece = 1u << 30;
     for (std::uint64_t begin = 0; begin < size; begin += piece) {
@@ -67,6 +69,21 @@ public:
   }
 
 private:
+  /// A rank that has no memory must not leave the others waiting in the broadcast.
+  void ResizeTogether(std::vector<std::byte>& bytes, std::uint64_t size)
+  {
+    int enough = 1;
+    try {
+      bytes.resize(size);
+    } catch (const std::exception&) {
+      enough = 0;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &enough, 1, MPI_INT, MPI_MIN, this->Comm);
+    if (!enough) {
+      throw Error("Out of memory: one of the ranks cannot hold the description of the data.");
+    }
+  }
+
   /// Concatenation over ranks; offsets[r] .. offsets[r+1] is rank r's part.
   template <typename T>
   std::vector<T> GatherV(const T* data, std::size_t size, MPI_Datatype type, std::vector<int>& offsets)

@@ -12,6 +12,7 @@ namespace patchio::hdf5 {
 namespace {
 
 constexpr std::int64_t LargestCount = std::int64_t(1) << 28;
+constexpr const char* DamagedOrForeign = "The file is damaged, or of another kind than it seems";
 
 herr_t KeepInnermost(unsigned depth, const H5E_error2_t* error, void* data)
 {
@@ -86,8 +87,9 @@ File::File(const std::string& path)
 {
   QuietScope quiet;
   if (::access(path.c_str(), R_OK) != 0) {
-    throw FileError(path, "a readable file", SystemMessage(errno),
-        errno == ENOENT ? "Check whether the dump was moved, or is still being written"
+    const int fault = errno;
+    throw FileError(path, "a readable file", SystemMessage(fault),
+        fault == ENOENT ? "Check whether the file was moved, or is still being written"
                         : "Check its permissions");
   }
   this->Handle_ = OpenForReading(path);
@@ -137,8 +139,7 @@ Handle File::OpenDataset(const std::string& dataset) const
     const std::string reason = LastMessage();  // before Has() clears it
     const bool there = reason == ExternalLink || this->Has(dataset);
     throw FileError(this->PathName, fmt::format("a data set '{}'", dataset),
-        there ? "one that cannot be opened (" + reason + ")" : "none",
-        "The file is damaged, or was not written by SAMRAI's VisIt writer");
+        there ? "one that cannot be opened (" + reason + ")" : "none", DamagedOrForeign);
   }
   return handle;
 }
@@ -210,7 +211,7 @@ std::vector<std::string> File::Strings(const std::string& dataset, std::int64_t 
   constexpr std::size_t widest = 4096;
   if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) > 0 || width == 0 || width > widest) {
     throw FileError(this->PathName, fmt::format("strings of fixed length in '{}'", dataset), "another type",
-        "The file is damaged, or was not written by SAMRAI's VisIt writer");
+        DamagedOrForeign);
   }
   std::vector<char> text(count * width);
   if (!text.empty()) {
@@ -249,8 +250,8 @@ void File::Compounds(
   CheckedCount(this->PathName, dataset, handle, static_cast<std::int64_t>(expectedCount));
   const Handle type(H5Dget_type(handle));
   if (H5Tget_class(type) != H5T_COMPOUND) {
-    throw FileError(this->PathName, fmt::format("records in '{}'", dataset), "plain values",
-        "The file is damaged, or was not written by SAMRAI's VisIt writer");
+    throw FileError(
+        this->PathName, fmt::format("records in '{}'", dataset), "plain values", DamagedOrForeign);
   }
   // HDF5 (1.10.8 at least) does not look whether a damaged type's members lie inside the record, and crashes.
   if (!MembersAreInside(type)) {

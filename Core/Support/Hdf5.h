@@ -71,7 +71,7 @@ public:
   std::vector<int> Ints(const std::string& dataset, std::int64_t expectedCount) const;
   std::vector<std::string> Strings(const std::string& dataset, std::int64_t expectedCount) const;
 
-  /// One value of the data set (SAMRAI keeps single values as arrays of one).
+  /// The value of a data set that has one; an array of one does too.
   double Double(const std::string& dataset) const { return this->Doubles(dataset, 1)[0]; }
   int Int(const std::string& dataset) const { return this->Ints(dataset, 1)[0]; }
   std::string String(const std::string& dataset) const { return this->Strings(dataset, 1)[0]; }

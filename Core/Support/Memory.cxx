@@ -1,8 +1,14 @@
 #include "Support/Memory.h"
 
+#include "Support/Error.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <optional>
 #include <sstream>
 
@@ -98,6 +104,38 @@ std::uint64_t AvailableMemory(const std::string& root)
   const std::string folder = root + (root.empty() || root.back() != '/' ? "/" : "");
   const auto kibibytes = NumberAfter("MemAvailable:", folder + "proc/meminfo");
   return std::min(kibibytes ? *kibibytes * 1024 : Unknown, AvailableToGroups(folder));
+}
+
+namespace {
+
+std::string MachineName()
+{
+  char name[256] = "";
+  ::gethostname(name, sizeof(name) - 1);
+  return name;
+}
+
+}  // namespace
+
+void CheckMemoryOfMachines(Communicator& comm, double bytes)
+{
+  const std::vector<std::string> machines = comm.AllGather(MachineName());
+  const std::vector<double> needs =
+      comm.AllGather(std::vector<double>{bytes, static_cast<double>(AvailableMemory())});
+  std::map<std::string, std::pair<double, double>> totals;  // machine -> needed, free
+  for (std::size_t rank = 0; rank < machines.size(); ++rank) {
+    const auto found = totals.emplace(machines[rank], std::make_pair(0.0, needs[2 * rank + 1])).first;
+    found->second.first += needs[2 * rank];
+    found->second.second = std::min(found->second.second, needs[2 * rank + 1]);
+  }
+  for (const auto& [machine, total] : totals) {
+    if (total.first > total.second) {
+      throw Error(
+          fmt::format("Reading needs {:.1f} GB of memory on machine '{}', but only {:.1f} GB are free. "
+                      "Select fewer variables or levels, or use more machines.",
+              total.first * 1e-9, machine, total.second * 1e-9));
+    }
+  }
 }
 
 }  // namespace patchio

@@ -1,6 +1,8 @@
 // How much memory this process can still get.
 #pragma once
 
+#include "Support/Communicator.h"
+
 #include <cstdint>
 #include <string>
 
@@ -12,5 +14,9 @@ namespace patchio {
 ///
 /// `root`: folder that holds proc/ and sys/; another one than "/" is for tests.
 std::uint64_t AvailableMemory(const std::string& root = "/");
+
+/// Collective. Throws Error, the same on all ranks, when the ranks of some machine together need more memory
+/// than it has left. `bytes`: what this rank is about to allocate.
+void CheckMemoryOfMachines(Communicator& comm, double bytes);
 
 }  // namespace patchio

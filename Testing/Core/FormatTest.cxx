@@ -107,4 +107,14 @@ TEST(FormatOf, SaysWhatItCanOpen)
   EXPECT_THAT(MessageOf([&] { FormatOf(folder / "notes.txt"); }), HasSubstr("dumps.visit or summary.samrai"));
 }
 
+TEST(FormatOf, NamesWhatEachFormatOpens)
+{
+  const TempFolder folder;
+  WriteText(folder / "notes.txt", "hello");
+  const std::string message = MessageOf([&] { FormatOf(folder / "notes.txt"); });
+  for (const Format* format : AllFormats()) {
+    EXPECT_THAT(message, HasSubstr(format->Opens()));
+  }
+}
+
 }  // namespace patchio

@@ -149,8 +149,18 @@ TEST(Lanes, ReportRisingProgressOnTheCallingThreadOnly)
   const auto caller = std::this_thread::get_id();
   std::vector<double> fractions;
   std::atomic<int> strangers{0};
+  std::atomic<bool> callerHasWorked{false};
   RunLanes(
-      2000, 4, [](std::size_t, int) { std::this_thread::yield(); },
+      2000, 4,
+      [&](std::size_t, int) {
+        // On a busy machine the others could be through before the caller gets its turn.
+        if (std::this_thread::get_id() == caller) {
+          callerHasWorked = true;
+        }
+        while (!callerHasWorked) {
+          std::this_thread::yield();
+        }
+      },
       [&](double fraction) {
         if (std::this_thread::get_id() != caller) {
           ++strangers;

@@ -296,6 +296,76 @@ Catalog TwoBlocks()
 
 }  // namespace
 
+/// 1 where the centre of the cell lies in a shown patch of the same or a coarser level: the definition.
+Flags SharedByDefinition(const Catalog& catalog, const std::vector<bool>& shown, int patch, const Int3& ghosts)
+{
+  const Box& own = catalog.Patches[patch].Cells;
+  Flags flags;
+  for (int k = own.Lower[2] - ghosts[2]; k <= own.Upper[2] + ghosts[2]; ++k) {
+    for (int j = own.Lower[1] - ghosts[1]; j <= own.Upper[1] + ghosts[1]; ++j) {
+      for (int i = own.Lower[0] - ghosts[0]; i <= own.Upper[0] + ghosts[0]; ++i) {
+        Int3 cell{i, j, k};
+        bool shared = Contains(own, cell);
+        for (int level = catalog.Patches[patch].Level; level >= 0; --level) {
+          for (const Box& box : ShownBoxesOf(catalog, level, shown)) {
+            shared = shared || Contains(box, cell);
+          }
+          cell = Coarsen({cell, cell}, catalog.Levels[level].Ratio).Lower;
+        }
+        flags.push_back(shared ? 1 : 0);
+      }
+    }
+  }
+  return flags;
+}
+
+Catalog ThreeLevelsWithNegativeIndices()
+{
+  Catalog catalog;
+  AddLevel(catalog, {{{-4, -4, 0}, {-1, 3, 3}}, {{0, -4, 0}, {3, -1, 3}}}, {1, 1, 1});
+  AddLevel(catalog, {{{-6, -4, 2}, {-1, 1, 5}}, {{0, -8, 0}, {3, -5, 3}}}, {2, 2, 2});
+  AddLevel(catalog, {{{-10, -8, 3}, {-5, -1, 4}}}, {2, 4, 1});
+  return catalog;
+}
+
+TEST(Nesting, FindsGhostCellsThatStandForWhatIsShown)
+{
+  const Catalog catalog = ThreeLevelsWithNegativeIndices();
+  for (const int hidden : {-1, 0, 2}) {
+    std::vector<bool> shown = All(catalog);
+    if (hidden >= 0) {
+      shown[hidden] = false;
+    }
+    const Nesting nesting(catalog, shown);
+    for (std::size_t p = 0; p < catalog.Patches.size(); ++p) {
+      const Int3 ghosts{2, 1, 3};
+      EXPECT_EQ(nesting.SharedCells(p, ghosts), SharedByDefinition(catalog, shown, p, ghosts))
+          << "patch " << p << ", hidden " << hidden;
+    }
+  }
+}
+
+TEST(Nesting, FindsGhostCellsOnVeryDeepLevels)
+{
+  Catalog catalog;
+  AddLevel(catalog, {{{0, 0, 0}, {0, 0, 0}}}, {1, 1, 1});
+  for (int level = 1; level < 6; ++level) {
+    AddLevel(catalog, {{{0, 0, 0}, {3, 3, 3}}}, {1024, 1024, 1024});
+  }
+  const Flags flags = Nesting(catalog, All(catalog)).SharedCells(5, {1, 1, 1});
+  ASSERT_EQ(flags.size(), 216u);
+  EXPECT_EQ(flags.front(), 0) << "below the domain";
+  EXPECT_EQ(flags.back(), 1) << "inside the only patch of level 0";
+}
+
+TEST(NestingOfCurvilinearGrids, KnowsItsOwnCellsOnlyAmongGhostCells)
+{
+  Catalog catalog = ThreeLevelsWithNegativeIndices();
+  catalog.Grid = GridKind::Curvilinear;
+  const Flags flags = Nesting(catalog, All(catalog)).SharedCells(0, {1, 0, 0});
+  EXPECT_EQ(std::count(flags.begin(), flags.end(), 1), catalog.Patches[0].Cells.Cells());
+}
+
 TEST(NestingOfCurvilinearGrids, BelievesTheChildTable)
 {
   const Catalog catalog = TwoBlocks();

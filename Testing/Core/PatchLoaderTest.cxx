@@ -10,10 +10,10 @@ namespace {
 using testing::DraftValue;
 using ::testing::HasSubstr;
 
-class PatchLoader : public ::testing::Test
+class PatchLoading : public ::testing::Test
 {
 protected:
-  PatchLoader() { this->Data.Path = testing::WriteDump(this->Folder.Path(), this->Data); }
+  PatchLoading() { this->Data.Path = testing::WriteDump(this->Folder.Path(), this->Data); }
 
   LoadResult Load(const LoadRequest& request, const ProgressCallback& progress = {}) const
   {
@@ -59,7 +59,7 @@ protected:
 
 }  // namespace
 
-TEST_F(PatchLoader, ReadsEverythingWithAnyNumberOfThreads)
+TEST_F(PatchLoading, ReadsEverythingWithAnyNumberOfThreads)
 {
   for (const int threads : {1, 2, 16}) {
     LoadResult result = this->Load(this->Everything(threads));
@@ -80,7 +80,7 @@ TEST_F(PatchLoader, ReadsEverythingWithAnyNumberOfThreads)
   }
 }
 
-TEST_F(PatchLoader, ReportsWhatItDid)
+TEST_F(PatchLoading, ReportsWhatItDid)
 {
   const IoReport report = this->Load(this->Everything(2)).Report;
   std::uint64_t bytes = 0;
@@ -99,7 +99,7 @@ TEST_F(PatchLoader, ReportsWhatItDid)
   EXPECT_LE(report.PeakInFlight, 2);
 }
 
-TEST_F(PatchLoader, DeliversTheFormThatIsWanted)
+TEST_F(PatchLoading, DeliversTheFormThatIsWanted)
 {
   LoadRequest request;
   request.Patches = {2};
@@ -117,7 +117,7 @@ TEST_F(PatchLoader, DeliversTheFormThatIsWanted)
   EXPECT_EQ(pressure[4], DraftValue(2, 2, 0, 7));
 }
 
-TEST_F(PatchLoader, ReadsWhatIsSoundBesideWhatIsBroken)
+TEST_F(PatchLoading, ReadsWhatIsSoundBesideWhatIsBroken)
 {
   this->BreakSecondCluster();
   LoadResult result = this->Load(this->Everything(4));
@@ -130,7 +130,7 @@ TEST_F(PatchLoader, ReadsWhatIsSoundBesideWhatIsBroken)
   EXPECT_THAT(result.Faults[0].Message, HasSubstr("processor_cluster.00001.samrai"));
 }
 
-TEST_F(PatchLoader, ReadsNothingAfterAFaultWhenToldToStop)
+TEST_F(PatchLoading, ReadsNothingAfterAFaultWhenToldToStop)
 {
   this->BreakSecondCluster();
   LoadRequest request = this->Everything(4);
@@ -157,7 +157,7 @@ public:
 
 }  // namespace
 
-TEST_F(PatchLoader, CollectsFaultsThatHappenWhileReading)
+TEST_F(PatchLoading, CollectsFaultsThatHappenWhileReading)
 {
   LoadResult result = LoadPatches(VanishingFormat(), this->Data, this->Everything(3));
   EXPECT_EQ(result.Faults.size(), 3u) << "the variables of patch 0";
@@ -167,7 +167,7 @@ TEST_F(PatchLoader, CollectsFaultsThatHappenWhileReading)
   EXPECT_EQ(this->ValuesOf(result.At(2, 3)), this->Expected(2, 3));
 }
 
-TEST_F(PatchLoader, StopsAtAFaultWhileReading)
+TEST_F(PatchLoading, StopsAtAFaultWhileReading)
 {
   LoadRequest request = this->Everything(1);
   request.StopAtFault = true;
@@ -178,7 +178,7 @@ TEST_F(PatchLoader, StopsAtAFaultWhileReading)
   EXPECT_EQ(result.At(2, 3).Status, ArrayStatus::NotRead);
 }
 
-TEST_F(PatchLoader, LeavesArraysUnreadWhenCancelled)
+TEST_F(PatchLoading, LeavesArraysUnreadWhenCancelled)
 {
   LoadResult result = this->Load(this->Everything(1), [](double fraction) { return fraction < 0.25; });
   EXPECT_TRUE(result.Cancelled);
@@ -192,7 +192,7 @@ TEST_F(PatchLoader, LeavesArraysUnreadWhenCancelled)
   EXPECT_EQ(count(ArrayStatus::Absent), 2);
 }
 
-TEST_F(PatchLoader, HasNothingToDoWithoutPatchesOrVariables)
+TEST_F(PatchLoading, HasNothingToDoWithoutPatchesOrVariables)
 {
   LoadRequest request = this->Everything(4);
   request.Patches.clear();
@@ -202,7 +202,7 @@ TEST_F(PatchLoader, HasNothingToDoWithoutPatchesOrVariables)
   EXPECT_TRUE(this->Load(request).Arrays.empty());
 }
 
-TEST_F(PatchLoader, KeepsArraysAliveByThemselves)
+TEST_F(PatchLoading, KeepsArraysAliveByThemselves)
 {
   Slice kept;
   {

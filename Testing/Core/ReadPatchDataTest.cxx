@@ -98,6 +98,29 @@ TEST_F(ReadPatchDataOf, KnowsNoOtherPatches)
   }
 }
 
+TEST_F(ReadPatchDataOf, TakesNoNullForWhatShouldBeThere)
+{
+  const int patch = 0;
+  const char* density = "density";
+  const char* nothing = nullptr;
+  const auto names = ReadPatchData(this->Summary, &patch, 1, nullptr, 2, 1);
+  EXPECT_EQ(names.Error, ReadError::UnknownVariable);
+  EXPECT_EQ(names.Message, "variableCount is 2, but variableNames is null.");
+  EXPECT_EQ(ReadPatchData(this->Summary, &patch, 1, &density, -1, 1).Error, ReadError::UnknownVariable);
+  EXPECT_EQ(ReadPatchData(this->Summary, &patch, 1, &nothing, 1, 1).Message, "variableNames[0] is null.");
+  const auto patches = ReadPatchData(this->Summary, nullptr, 3, &density, 1, 1);
+  EXPECT_EQ(patches.Error, ReadError::UnknownPatch);
+  EXPECT_EQ(patches.Message, "patchCount is 3, but patchIds is null.");
+  EXPECT_EQ(ReadPatchData(this->Summary, &patch, -1, &density, 1, 1).Error, ReadError::UnknownPatch);
+}
+
+TEST_F(ReadPatchDataOf, ReadsNothingOfNoPatches)
+{
+  const ReadPatchDataResult result = ReadPatchData(this->Summary, nullptr, 0, nullptr, 0, 1);
+  EXPECT_EQ(result.Error, ReadError::None) << result.Message;
+  EXPECT_TRUE(result.Patches.empty());
+}
+
 TEST_F(ReadPatchDataOf, SaysWhenTheSummaryIsMissingOrBroken)
 {
   testing::WriteText(this->Summary, "broken");

@@ -3,6 +3,8 @@
 #include "SamraiDraft.h"
 #include "TestTools.h"
 
+#include <unistd.h>
+
 namespace patchio {
 namespace {
 
@@ -79,7 +81,24 @@ TEST_F(SamraiSeries, AddsDumpsThatTheIndexForgotAndSaysSo)
   this->WriteIndex("visit_dump.00005/summary.samrai\n");
   const Series series = this->Open();
   EXPECT_THAT(this->StepsOf(series), ElementsAre(0, 5));
-  EXPECT_THAT(series.Notes, ElementsAre(HasSubstr("does not list 1 of the dumps beside it")));
+  EXPECT_THAT(
+      series.Notes, ElementsAre(HasSubstr("does not list 1 of the dumps beside it; they are shown too, as a "
+                                          "restarted run lists only its own")));
+}
+
+TEST_F(SamraiSeries, GetsByWithTheIndexWhereItsFolderCannotBeListed)
+{
+  this->AddDump("visit_dump.00000", 0, 0);
+  this->AddDump("visit_dump.00005", 5, 1);
+  this->WriteIndex("visit_dump.00005/summary.samrai\n");
+  std::filesystem::permissions(this->Folder.Path(), std::filesystem::perms(0111));
+  const uid_t user = ::geteuid();
+  const uid_t nobody = 65534;
+  ASSERT_TRUE(user != 0 || ::seteuid(nobody) == 0) << "root may list everything";
+  const Series series = this->Open();
+  ASSERT_EQ(::seteuid(user), 0);
+  std::filesystem::permissions(this->Folder.Path(), std::filesystem::perms(0700));
+  EXPECT_THAT(this->StepsOf(series), ElementsAre(5));
 }
 
 TEST_F(SamraiSeries, LeavesThemOutWhenAskedTo)

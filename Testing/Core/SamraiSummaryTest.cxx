@@ -108,6 +108,50 @@ TEST_F(SamraiSummary, GivesTheCatalogOfAThreeDimensionalDump)
   ExpectSameVariables(read, written);
 }
 
+namespace {
+
+/// A level a ratio, each of one patch on the cells 0 to 3.
+Catalog RefinedBy(const std::vector<Int3>& ratios)
+{
+  Catalog catalog;
+  const Box cells{{0, 0, 0}, {3, 3, 3}};
+  AddLevel(catalog, {cells});
+  for (const Int3& ratio : ratios) {
+    AddLevel(catalog, {cells}, ratio);
+  }
+  for (Level& level : catalog.Levels) {
+    level.Spacing = {1, 1, 1};
+  }
+  catalog.ResetPresence();
+  return catalog;
+}
+
+}  // namespace
+
+TEST_F(SamraiSummary, RefusesRatiosThatTogetherLeaveTheRangeOfIndices)
+{
+  std::vector<Int3> ratios(3, Int3{2, 1024, 1});
+  EXPECT_EQ(this->Read(DraftSummary(RefinedBy(ratios))).Levels.size(), 4u) << "2^30 on axis 1";
+  ratios.push_back({2, 1, 1});
+  EXPECT_EQ(this->Read(DraftSummary(RefinedBy(ratios))).Levels.size(), 5u);
+  ratios.push_back({2, 2, 1});
+  EXPECT_THAT(this->Refuse(DraftSummary(RefinedBy(ratios))),
+      HasSubstr("expected refinement ratios of at most 1073741824 from level 0 to level 5, found 2147483648 "
+                "on axis 1"));
+  EXPECT_THAT(this->Refuse(DraftSummary(RefinedBy(std::vector<Int3>(40, Int3{1, 1, 1024})))),
+      HasSubstr("to level 4, found 1099511627776 on axis 2"))
+      << "before anything overflows";
+}
+
+TEST_F(SamraiSummary, GivesTheHeadAlone)
+{
+  WriteHdf5(this->Path, {{Basic + "time", Doubles({0.5})}, {Basic + "time_step_number", Ints({3})}});
+  const TimeStep head = samrai::ReadSummaryHead(this->Path);
+  EXPECT_EQ(head.Path, this->Path);
+  EXPECT_EQ(head.Time, 0.5);
+  EXPECT_EQ(head.Step, 3);
+}
+
 TEST_F(SamraiSummary, TakesDumpsOfOldWritersWithoutGhosts)
 {
   this->Draft.erase(Basic + "var_number_ghosts");

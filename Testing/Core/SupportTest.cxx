@@ -129,7 +129,8 @@ TEST_F(Hdf5File, NamesADataSetThatIsMissing)
   const hdf5::File file(this->Path);
   const std::string message = MessageOf([&] { file.Int("/group/more"); });
   EXPECT_THAT(message, HasSubstr(this->Path));
-  EXPECT_THAT(message, HasSubstr("expected a data set '/group/more', found none"));
+  EXPECT_THAT(message, HasSubstr("expected a data set '/group/more', found none. The file is damaged, or of "
+                                 "another kind than it seems."));
 }
 
 TEST_F(Hdf5File, FollowsNoExternalLink)
@@ -154,7 +155,10 @@ TEST_F(Hdf5File, FollowsNoExternalLink)
 
 TEST_F(Hdf5File, TellsApartMissingForeignAndTruncatedFiles)
 {
-  EXPECT_THAT(MessageOf([&] { hdf5::File(this->Folder / "b.h5"); }), HasSubstr("No such file"));
+  EXPECT_THAT(MessageOf([&] { hdf5::File(this->Folder / "b.h5"); }),
+      AllOf(HasSubstr("No such file"), HasSubstr("Check whether the file was moved")));
+  EXPECT_THAT(MessageOf([&] { hdf5::File(this->Path + "/b.h5"); }),
+      AllOf(HasSubstr("Not a directory"), HasSubstr("Check its permissions")));
   testing::WriteText(this->Folder / "c.h5", "not at all");
   EXPECT_THAT(MessageOf([&] { hdf5::File(this->Folder / "c.h5"); }), HasSubstr("a file that is not HDF5"));
   std::filesystem::resize_file(this->Path, 1000);

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Gives the broken series of make_faults.py to the example program of the Core library: it must end by
-itself, with a message where there is an error. Quick, needs no ParaView, and so fit for sanitizers.
+itself, with a message where there is an error. Some go to 2 ranks as well, and files without permission to an
+unprivileged user. Quick, needs no ParaView, and so fit for sanitizers.
 
 usage: core_faults.py --program patchio_read_patch_data FAULTSDIR [FAULT...]
 """
@@ -9,6 +10,7 @@ import glob
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,6 +20,11 @@ from compare_core import MPI_SETTINGS  # noqa: E402
 
 LONGEST = 20
 ENDS = {"error": (1,), "ok": (0,), "error_or_right": (0, 1), "anything": (0, 1)}
+NOBODY = 65534
+# One of each kind: at fault for both ranks, for one of them only, before or while reading.
+ON_TWO_RANKS = ["cluster_missing", "cluster_truncated_in_data", "cluster_empty", "cluster_not_hdf5", "dataset_too_short",
+                "dataset_missing", "dataset_compressed", "patch_group_missing", "summary_truncated", "summary_empty",
+                "patches_most", "map_level_million", "box_of_billion_cells"]
 
 
 def summary_of(fault):
@@ -26,29 +33,56 @@ def summary_of(fault):
     return found[0] if found and os.path.exists(fault["index"]) else None
 
 
-def run(program, summary):
-    """Exit status (None: had to be killed) and all that was said."""
+def run(program, summary, ranks=1, user=None):
+    """Exit status (124, 137: had to be killed) and all that was said."""
     with tempfile.TemporaryDirectory() as scratch:
-        try:
-            result = subprocess.run([program, summary, "4", os.path.join(scratch, "out")], timeout=LONGEST,
-                                    env={**os.environ, **MPI_SETTINGS}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        except subprocess.TimeoutExpired as late:
-            return None, (late.stdout or b"").decode(errors="replace")
+        command = ["timeout", "--kill-after=5", str(LONGEST)]
+        command += ["mpirun", "-np", str(ranks), "--oversubscribe"] if ranks > 1 else []
+        command += [program, summary, "4", os.path.join(scratch, "out")]
+        environment, switch = {**os.environ, **MPI_SETTINGS}, {}
+        if user is not None:
+            os.chown(scratch, user, user)
+            environment["HOME"] = environment["TMPDIR"] = scratch
+            switch = dict(user=user, group=user, extra_groups=[], cwd=scratch)
+        result = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **switch)
     return result.returncode, result.stdout.decode(errors="replace")
 
 
-def check(program, fault):
+def problem_in(status, text, wanted, messages):
     """What is wrong, or None."""
+    if status not in wanted or "Sanitizer" in text or "runtime error" in text:
+        return "exit status %s instead of %s: %s" % (status, wanted, text.strip()[-1500:])
+    silent = [p for p in messages if not re.search(p, text)]
+    return "no message matches %s: %s" % (silent, text.strip()[-500:]) if silent else None
+
+
+def check(program, fault, ranks=1):
     summary = summary_of(fault)
     if summary is None or fault["outcome"] == "ok":
         return None
-    status, text = run(program, summary)
-    if status not in ENDS[fault["outcome"]] or "Sanitizer" in text or "runtime error" in text:
-        return "exit status %s instead of %s: %s" % (status, ENDS[fault["outcome"]], text.strip()[-1500:])
-    if fault["outcome"] == "error":
-        silent = [p for p in fault["messages"] if not re.search(p, text)]
-        return "no message matches %s: %s" % (silent, text.strip()[-500:]) if silent else None
-    return None
+    messages = fault["messages"] if fault["outcome"] == "error" else []
+    return problem_in(*run(program, summary, ranks), ENDS[fault["outcome"]], messages)
+
+
+def check_without_permission(program, good, name):
+    """The file `name` of the sound series has mode 000, and the program does not run as root."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        copy = shutil.copytree(good, os.path.join(folder, "series"))
+        for path, _, files in os.walk(copy):
+            os.chmod(path, 0o755)
+            for file in files:
+                os.chmod(os.path.join(path, file), 0o644)
+        # The build tree may lie where only its owner may look.
+        program = shutil.copy(program, folder)
+        os.chmod(program, 0o755)
+        summary = os.path.join(copy, "visit_dump.00000", "summary.samrai")
+        user = NOBODY if os.geteuid() == 0 else None
+        problem = problem_in(*run(program, summary, user=user), (0,), [])
+        if problem:
+            return "cannot even read the sound series: " + problem
+        os.chmod(os.path.join(os.path.dirname(summary), name), 0)
+        return problem_in(*run(program, summary, user=user), (1,), [re.escape(name), "Permission denied"])
 
 
 def main():
@@ -59,13 +93,18 @@ def main():
     arguments = parser.parse_args()
     with open(os.path.join(arguments.folder, "faults.json")) as f:
         table = [fault for fault in json.load(f) if not arguments.faults or fault["name"] in arguments.faults]
-    failed = 0
-    for fault in table:
-        problem = check(arguments.program, fault)
-        if problem:
-            failed += 1
-            print("FAILED %s: %s" % (fault["name"], problem), flush=True)
-    print("core: %d broken dumps, %d failed" % (len(table), failed))
+    results = [(fault["name"], check(arguments.program, fault)) for fault in table]
+    two = [fault for fault in table if fault["name"] in ON_TWO_RANKS]
+    results += [(fault["name"] + " on 2 ranks", check(arguments.program, fault, 2)) for fault in two]
+    if not arguments.faults:
+        results.append(("names of faults for 2 ranks", None if len(two) == len(ON_TWO_RANKS) else "some do not exist"))
+        for name in ("summary.samrai", "processor_cluster.00001.samrai"):
+            problem = check_without_permission(arguments.program, os.path.join(arguments.folder, "good"), name)
+            results.append((name + " without permission", problem))
+    failed = [(name, problem) for name, problem in results if problem]
+    for name, problem in failed:
+        print("FAILED %s: %s" % (name, problem), flush=True)
+    print("core: %d broken dumps, %d of them on 2 ranks, %d runs failed" % (len(table), len(two), len(failed)))
     return 1 if failed or not table else 0
 
 

@@ -163,7 +163,7 @@ def cluster_dangling_link(c):
 @cluster_fault(["(?i)permission"])
 def cluster_unreadable(c):
     if os.geteuid() == 0:
-        return "root may read everything"
+        return "root may read everything; core_faults.py tests it as another user"
     os.chmod(c.cluster, 0)
 
 

@@ -1,13 +1,16 @@
 """Shows series in ParaView and compares every block with the truth that reference.py saved.
 
-usage: Testing/ParaView/pvbatch.sh NP Testing/Formats/conformance.py TRUTHDIR [SERIES...]
+usage: Testing/ParaView/pvbatch.sh NP Testing/Formats/conformance.py [--threads 1,4,16] TRUTHDIR [SERIES...]
 
 TRUTHDIR comes from `SAMRAI/reference.py --series`; SERIES, a path of a dumps.visit or the name of its folder,
-restricts the run to some. Runs on every rank (pvbatch --symmetric): each rank compares the blocks it holds, and all of them together must hold
-every patch exactly once. Several set-ups a series: all arrays, ghost cells shown, one level, one array.
+restricts the run to some. Runs on every rank (pvbatch --symmetric): each rank compares the blocks it holds, and
+all of them together must hold every patch exactly once. Several set-ups a series: all arrays, ghost cells shown,
+one level, one array; with --threads also each of these numbers of threads, and the rule for N* and NC.
 """
+import argparse
 import json
 import os
+import re
 import sys
 
 import numpy as np
@@ -27,6 +30,10 @@ compared = [0]      # values, so that a test that compares nothing shows
 
 def rank():
     return vtkMultiProcessController.GetGlobalController().GetLocalProcessId()
+
+
+def ranks():
+    return vtkMultiProcessController.GetGlobalController().GetNumberOfProcesses()
 
 
 def expect(condition, message, *details):
@@ -205,6 +212,19 @@ def report_of(reader):
     return reader.GetProperty("IOReport").GetData()
 
 
+def check_thread_line(reader, least, most, where):
+    text = report_of(reader)
+    want = str(least) if least == most else "%d to %d" % (least, most)
+    found = re.findall(r"^Threads per rank \(NT\): (.*)$", text, re.MULTILINE)
+    expect(found == [want], "%s: NT %s instead of %s, report: %s", where, found, want, text)
+
+
+def by_the_rule(storage, others):
+    """Least and most NT of a rank by the rule of the user guide: N* - NC dealt out like cards, at least one each."""
+    hands = [len(range(r, max(0, storage - others), ranks())) for r in range(ranks())]
+    return max(1, min(hands)), max(1, max(hands))
+
+
 def select(reader, cells, points):
     reader.CellArrayStatus = cells
     reader.PointArrayStatus = points
@@ -280,17 +300,49 @@ def check_setups(reader, truth, time, index):
     last = [v["name"] for v in truth.variables][-1:]
     select(reader, *([n for n in last if n in truth.names(c)] for c in (True, False)))
     run("3 threads, only %s" % last, selected=last)
-    expect("(NT): 3" in report_of(reader), "%s: asked for 3 threads, report: %s", index, report_of(reader))
+    check_thread_line(reader, 3, 3, "%s, asked for 3 threads" % index)
     reader.ThreadMode = "From N* and NC"
     reader.StorageConcurrency, reader.OtherLoad = 8, 2
     run("threads from the storage", selected=last)
+    check_thread_line(reader, *by_the_rule(8, 2), "%s, N* 8 and NC 2" % index)
+
+
+def check_threads(entry, folder, counts):
+    """All steps with each number of threads; then the last step with threads from N* and NC."""
+    truths = [Truth(os.path.join(folder, s["npz"])) for s in entry["steps"]]
+    reader = open_reader(entry["index"])
+
+    def run(truth, time, setting, least, most):
+        where = "%s step %d, %s" % (entry["index"], truth.meta["step"], setting)
+        reader.UpdatePipeline(time)
+        check_output(reader, truth, range(len(truth.meta["level_sizes"])), (0, 0, 0), True, None, where)
+        check_thread_line(reader, least, most, where)
+
+    reader.UpdatePipelineInformation()
+    select(reader, *(sorted(set(sum((t.names(c) for t in truths), []))) for c in (True, False)))
+    for threads in counts:
+        reader.ThreadsPerRank = threads
+        for truth, time in zip(truths, entry["times"]):
+            run(truth, time, "%d threads" % threads, threads, threads)
+    reader.ThreadMode = "From N* and NC"
+    for storage, others in ((1, 0), (7, 0), (32, 8), (33, 9), (8, 8), (4, 100)):
+        reader.StorageConcurrency, reader.OtherLoad = storage, others
+        run(truths[-1], entry["times"][-1], "N* %d and NC %d" % (storage, others), *by_the_rule(storage, others))
+    simple.Delete(reader)
 
 
 def series_name(entry):
     return os.path.basename(os.path.dirname(entry["index"]))
 
 
-def main(folder, wanted):
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--threads", default="", help="numbers of threads to try as well, with commas")
+    parser.add_argument("folder")
+    parser.add_argument("series", nargs="*")
+    arguments = parser.parse_intermixed_args()
+    folder, wanted = arguments.folder, arguments.series
+    threads = [int(n) for n in arguments.threads.split(",") if n]
     simple.LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=vars(simple))
     with open(os.path.join(folder, "series.json")) as f:
         table = [e for e in json.load(f) if not wanted or e["index"] in wanted or series_name(e) in wanted]
@@ -298,6 +350,8 @@ def main(folder, wanted):
         print("skipped: no series in %s" % folder, flush=True)
     for entry in table:
         check_series(entry, folder)
+        if threads:
+            check_threads(entry, folder, threads)
     failed, values = sum_over_ranks([len(faults), compared[0]])
     if rank() == 0:
         steps = sum(len(e["steps"]) for e in table)
@@ -306,6 +360,6 @@ def main(folder, wanted):
 
 
 if __name__ == "__main__":
-    status = main(sys.argv[1], sys.argv[2:])
+    status = main()
     if status:
         sys.exit(status)

@@ -83,6 +83,38 @@ def check_time():
     Delete(reader)
 
 
+def check_abort():
+    """A read that is stopped, here on rank 0 alone, shows nothing on any rank; the next one reads all."""
+    reader = PatchReader(FileName=[data + "/linadv_3d/dumps.visit"], ThreadsPerRank=1)
+    vtk_reader = reader.GetClientSideObject()
+    observer = vtk_reader.AddObserver("ProgressEvent", lambda caller, event: caller.SetAbortExecute(1))
+    reader.UpdatePipeline(reader.TimestepValues[1])
+    expect(cells(reader) == 0, "%d cells of a read that was stopped", cells(reader))
+    vtk_reader.RemoveObserver(observer)
+    vtk_reader.SetAbortExecute(0)
+    reader.ThreadsPerRank = 2  # modifies the reader on all ranks
+    reader.UpdatePipeline(reader.TimestepValues[1])
+    expect(cells(reader) > 0, "nothing was read after a read that was stopped")
+    Delete(reader)
+
+
+def check_files():
+    """Other files bring other variables; several files are put in order, each once."""
+    reader = PatchReader(FileName=[data + "/linadv_2d/dumps.visit"])
+    reader.UpdatePipeline()
+    reader.FileName = [data + "/linadv_3d/dumps.visit"]
+    reader.UpdatePipeline()
+    offered = [list(reader.GetProperty(name).GetData() or [])[::2] for name in ("CellArrayInfo", "PointArrayInfo")]
+    expect(offered == [["uval"], []], "variables %s offered", offered)
+    expect("uval" in reader.CellData.keys(), "arrays %s", reader.CellData.keys())
+    one_by_one = [data + "/linadv_3d/visit_dump.%05d/summary.samrai" % step for step in (48, 0, 16)]
+    reader.FileName = one_by_one + [data + "/linadv_3d/dumps.visit"]
+    reader.UpdatePipelineInformation()
+    times = reader.TimestepValues[:]
+    expect(len(times) == 4 and times == sorted(times) and times[1] < 1, "times %s", times)
+    Delete(reader)
+
+
 def check_state():
     reader = PatchReader(FileName=[data + "/linadv_2d/dumps.visit"], ThreadsPerRank=3, BlankRefinedCells=0)
     reader.CellArrayStatus = ["flux"]
@@ -101,5 +133,7 @@ os.makedirs(scratch, exist_ok=True)
 check_reload()
 check_choices()
 check_time()
+check_abort()
+check_files()
 check_state()
 print("passed: session")

@@ -14,12 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool IsOurs(const fs::path& entry)
-{
-  const std::string name = entry.filename().string();
-  return name == "dumps.visit" || name.rfind("visit_dump.", 0) == 0;
-}
-
 /// Only what a SAMRAI run writes is ever removed.
 void PrepareDirectory(const Options& options)
 {
@@ -31,9 +25,10 @@ void PrepareDirectory(const Options& options)
   }
   const std::vector<fs::path> entries{fs::directory_iterator(path), fs::directory_iterator()};
   for (const fs::path& entry : entries) {
-    if (!IsOurs(entry)) {
-      throw FileError(path.string(), "an empty directory or one with dumps",
-          fmt::format("'{}' in it", entry.filename().string()), "Give another --output");
+    const std::string name = entry.filename().string();
+    if (!samrai::SamraiWriter::MayHaveMade(name)) {
+      throw FileError(path.string(), "an empty directory or one with dumps", fmt::format("'{}' in it", name),
+          "Give another --output");
     }
   }
   if (!entries.empty() && !options.Overwrite) {

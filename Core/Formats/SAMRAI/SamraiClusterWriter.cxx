@@ -1,8 +1,7 @@
 #include "Formats/SAMRAI/SamraiClusterWriter.h"
 
 #include "Formats/SAMRAI/SamraiDatabase.h"
-
-#include <fmt/format.h>
+#include "Formats/SAMRAI/SamraiNames.h"
 
 #include <algorithm>
 
@@ -13,18 +12,16 @@ class ClusterFile
 {
 public:
   ClusterFile(const std::string& directory, int rank, const Catalog& catalog, const PatchValues& values)
-      : Rank(rank),
-        Content(catalog),
-        Values(values),
-        File(fmt::format("{}/processor_cluster.{:05}.samrai", directory, rank))
+      : Rank(rank), Content(catalog), Values(values), File(directory + "/" + ClusterName(rank))
   {
   }
 
   std::vector<ComponentRange> Write()
   {
-    const hdf5::Handle processor = this->File.MakeGroup(fmt::format("processor.{:05}", this->Rank));
+    const hdf5::Handle processor = this->File.MakeGroup(Numbered("processor.", this->Rank));
     for (std::size_t l = 0; l < this->Content.Levels.size(); ++l) {
-      const hdf5::Handle group = this->File.MakeGroup(processor, fmt::format("level.{:05}", l));
+      const hdf5::Handle group =
+          this->File.MakeGroup(processor, Numbered("level.", static_cast<std::int64_t>(l)));
       const Level& level = this->Content.Levels[l];
       for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
         if (this->Content.Patches[p].Writer == this->Rank) {
@@ -39,7 +36,7 @@ public:
 private:
   void WritePatch(hid_t level, int patch)
   {
-    const std::string name = fmt::format("patch.{:05}", this->Content.Patches[patch].Number);
+    const std::string name = Numbered("patch.", this->Content.Patches[patch].Number);
     const hdf5::Handle group = this->File.MakeGroup(level, name);
     int number = 0;
     for (std::size_t v = 0; v < this->Content.Variables.size(); ++v) {
@@ -48,7 +45,7 @@ private:
       for (int component = 0; component < variable.Components; ++component) {
         this->Values(patch, static_cast<int>(v), component, this->Wide);
         this->Narrow.assign(this->Wide.begin(), this->Wide.end());
-        this->File.Write(group, OutputName(variable, component), this->Narrow);
+        this->File.Write(group, ComponentName(variable.Name, variable.Components, component), this->Narrow);
         this->AddRange(patch, number++);
       }
     }

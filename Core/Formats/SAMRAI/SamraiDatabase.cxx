@@ -1,7 +1,5 @@
 #include "Formats/SAMRAI/SamraiDatabase.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace patchio::samrai {
@@ -63,11 +61,6 @@ void DatabaseFile::WriteTagged(hid_t group, const std::string& name, hid_t fileT
 {
   const hdf5::Handle dataset = this->File.Write(group, name, fileType, memoryType, {count}, values);
   this->File.WriteAttribute(dataset, "Type", H5T_STD_I8BE, H5T_NATIVE_SCHAR, &code);
-}
-
-std::string OutputName(const Variable& variable, int component)
-{
-  return variable.Components == 1 ? variable.Name : fmt::format("{}.{:02}", variable.Name, component);
 }
 
 }  // namespace patchio::samrai

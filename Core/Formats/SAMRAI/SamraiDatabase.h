@@ -1,7 +1,6 @@
 // Data sets as SAMRAI's database class writes them.
 #pragma once
 
-#include "Catalog/Catalog.h"
 #include "Support/Hdf5Output.h"
 
 #include <string>
@@ -42,9 +41,5 @@ private:
 
   hdf5::OutputFile File;
 };
-
-/// Data set of one component of a variable to be written. Named after Variable::Name: only catalogs that were
-/// read have a StoredName.
-std::string OutputName(const Variable& variable, int component);
 
 }  // namespace patchio::samrai

@@ -10,13 +10,11 @@ class SamraiFormat : public Format
 {
 public:
   const char* Name() const override { return "SAMRAI"; }
+  const char* Opens() const override { return "a dumps.visit or summary.samrai of SAMRAI"; }
   bool Claims(const std::string& path) const override;
   Series OpenSeries(const std::string& path, const SeriesOptions& options) const override;
   Catalog ReadCatalog(const std::string& path) const override;
   LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests) const override;
 };
-
-/// Data set of one component of a variable: "<name>", or "<name>.07" when there are several.
-std::string ComponentName(const Variable& variable, int component);
 
 }  // namespace patchio::samrai

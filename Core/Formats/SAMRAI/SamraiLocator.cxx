@@ -1,6 +1,6 @@
 #include "Formats/SAMRAI/SamraiLocator.h"
 
-#include "Formats/SAMRAI/SamraiFormat.h"
+#include "Formats/SAMRAI/SamraiNames.h"
 #include "Support/Error.h"
 #include "Support/Hdf5.h"
 
@@ -98,8 +98,7 @@ std::vector<std::size_t> Locator::StoredRequests()
 
 void Locator::LocateInFile(int file, const std::size_t* begin, const std::size_t* end)
 {
-  const fs::path path =
-      fs::path(this->Data.Path).parent_path() / fmt::format("processor_cluster.{:05d}.samrai", file);
+  const fs::path path = fs::path(this->Data.Path).parent_path() / ClusterName(file);
   this->Table.Files.push_back(path.string());
   try {
     const hdf5::File open(path.string());
@@ -121,8 +120,8 @@ void Locator::LocateInFile(int file, const std::size_t* begin, const std::size_t
 void Locator::LocateOnPatch(const hdf5::File& file, const std::size_t* begin, const std::size_t* end)
 {
   const Patch& patch = this->PatchOf(*begin);
-  const std::string name =
-      fmt::format("/processor.{:05d}/level.{:05d}/patch.{:05d}", patch.Writer, patch.Level, patch.Number);
+  const std::string name = Numbered("/processor.", patch.Writer) + Numbered("/level.", patch.Level) +
+                           Numbered("/patch.", patch.Number);
   const hdf5::QuietScope quiet;
   const hdf5::Handle group = file.OpenGroup(file.Id(), name);
   const std::string reason = group.Valid() ? "" : hdf5::LastMessage();
@@ -151,7 +150,7 @@ void Locator::LocateRequest(
   const std::int64_t wanted = this->Data.StoredTuples(number, patch);
   std::vector<Extent> extents;
   for (int c = 0; c < variable.Components; ++c) {
-    const std::string name = ComponentName(variable, c);
+    const std::string name = ComponentName(variable.StoredName, variable.Components, c);
     const Dataset dataset = this->Find(file, group, groupName, name, ElementType::Float32);
     if (dataset.Values != wanted) {
       throw FileError(file.Path(),

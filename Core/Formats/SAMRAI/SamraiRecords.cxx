@@ -4,14 +4,16 @@ namespace patchio::samrai {
 
 using hdf5::Handle;
 
-Handle MakeMinMaxType()
+Handle MakeMinMaxType(Members members)
 {
   Handle type(H5Tcreate(H5T_COMPOUND, sizeof(MinMax)));
   H5Tinsert(type, "data_is_defined", HOFFSET(MinMax, Defined), H5T_NATIVE_CHAR);
   H5Tinsert(type, "material_composition_flag", HOFFSET(MinMax, MaterialFlag), H5T_NATIVE_INT);
   H5Tinsert(type, "species_composition_flag", HOFFSET(MinMax, SpeciesFlag), H5T_NATIVE_INT);
-  H5Tinsert(type, "min", HOFFSET(MinMax, Min), H5T_NATIVE_DOUBLE);
-  H5Tinsert(type, "max", HOFFSET(MinMax, Max), H5T_NATIVE_DOUBLE);
+  if (members == Members::All) {
+    H5Tinsert(type, "min", HOFFSET(MinMax, Min), H5T_NATIVE_DOUBLE);
+    H5Tinsert(type, "max", HOFFSET(MinMax, Max), H5T_NATIVE_DOUBLE);
+  }
   return type;
 }
 
@@ -25,7 +27,7 @@ Handle MakePatchMapType()
   return type;
 }
 
-Handle MakeExtentType()
+Handle MakeExtentType(Members members)
 {
   const hsize_t three = 3;
   const Handle ints(H5Tarray_create2(H5T_NATIVE_INT, 1, &three));
@@ -33,8 +35,10 @@ Handle MakeExtentType()
   Handle type(H5Tcreate(H5T_COMPOUND, sizeof(PatchExtent)));
   H5Tinsert(type, "lower", HOFFSET(PatchExtent, Lower), ints);
   H5Tinsert(type, "upper", HOFFSET(PatchExtent, Upper), ints);
-  H5Tinsert(type, "xlo", HOFFSET(PatchExtent, LowerCorner), doubles);
-  H5Tinsert(type, "xup", HOFFSET(PatchExtent, UpperCorner), doubles);
+  if (members == Members::All) {
+    H5Tinsert(type, "xlo", HOFFSET(PatchExtent, LowerCorner), doubles);
+    H5Tinsert(type, "xup", HOFFSET(PatchExtent, UpperCorner), doubles);
+  }
   return type;
 }
 

@@ -1,5 +1,5 @@
-// Records of a summary as SAMRAI lays them out in its memory, and so in the file. For writing: a reader takes
-// the members that it needs by name.
+// Records of a summary as SAMRAI lays them out in its memory, and so in the file. One place for writing and
+// reading; a reader takes only the members that it needs, by name.
 #pragma once
 
 #include "Support/Hdf5.h"
@@ -11,9 +11,9 @@ struct MinMax
 {
   double Min = 0.0;
   double Max = 0.0;
-  int MaterialFlag = 2;  ///< "mixed": what SAMRAI gives to ordinary variables
-  int SpeciesFlag = 2;
-  char Defined = 1;
+  int MaterialFlag = 0;  ///< 0: none of it, 1: nothing else, 2: mixed, and what ordinary variables have
+  int SpeciesFlag = 0;
+  char Defined = 0;
   char Padding[7] = {};  ///< named, so that no chance bytes reach the file
 };
 
@@ -29,20 +29,28 @@ struct PatchMapEntry
 /// Cells of one patch, and its corners in space.
 struct PatchExtent
 {
-  int Lower[3], Upper[3];
-  double LowerCorner[3], UpperCorner[3];
+  int Lower[3] = {}, Upper[3] = {};
+  double LowerCorner[3] = {}, UpperCorner[3] = {};
 };
 
 /// The children, or the parents, of one patch: a part of one array of global patch numbers.
 struct PointerEntry
 {
-  int Offset, Count;  ///< offset -1 without any
+  int Offset = -1;  ///< -1 without any
+  int Count = 0;
+};
+
+/// Which members of a record an HDF5 type describes; the others stay as they are when such a type is read.
+enum class Members
+{
+  All,
+  Needed  ///< no ranges and no corners, which may be missing or wrong
 };
 
 /// HDF5's description of each.
-hdf5::Handle MakeMinMaxType();
+hdf5::Handle MakeMinMaxType(Members members);
 hdf5::Handle MakePatchMapType();
-hdf5::Handle MakeExtentType();
+hdf5::Handle MakeExtentType(Members members);
 /// `countName`: "number_children" or "number_parents".
 hdf5::Handle MakePointerType(const char* countName);
 

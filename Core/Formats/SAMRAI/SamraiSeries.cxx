@@ -1,7 +1,8 @@
 // From dumps.visit, or one summary, to time steps.
 #include "Formats/SAMRAI/SamraiFormat.h"
+#include "Formats/SAMRAI/SamraiNames.h"
+#include "Formats/SAMRAI/SamraiSummary.h"
 #include "Support/Error.h"
-#include "Support/Hdf5.h"
 
 #include <fmt/format.h>
 
@@ -21,23 +22,13 @@ bool EndsWith(const std::string& text, const std::string& end)
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-/// Time and step of one dump. Throws Error.
-TimeStep ReadHead(const std::string& summary)
-{
-  const hdf5::File file(summary);
-  if (!file.Has("/BASIC_INFO")) {
-    throw FileError(summary, "a summary with the group BASIC_INFO", "none",
-        "Open dumps.visit or summary.samrai; processor_cluster files hold only field data");
-  }
-  return {summary, file.Double("/BASIC_INFO/time"), file.Int("/BASIC_INFO/time_step_number")};
-}
-
 /// Paths in the index, in its order, without repetitions.
 std::vector<fs::path> ListedSummaries(const fs::path& index)
 {
   std::ifstream file(index);
   if (!file) {
-    throw FileError(index, "a readable file", SystemMessage(errno), "Check the name and the permissions");
+    const int fault = errno;
+    throw FileError(index, "a readable file", SystemMessage(fault), "Check the name and the permissions");
   }
   std::vector<fs::path> paths;
   std::set<fs::path> seen;
@@ -59,12 +50,15 @@ std::vector<fs::path> ListedSummaries(const fs::path& index)
 std::vector<fs::path> FoundSummaries(const fs::path& directory, const fs::path& summaryName)
 {
   std::vector<fs::path> paths;
-  std::error_code ignored;  // an unreadable directory holds nothing that could be shown
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (name.rfind("visit_dump.", 0) == 0 && entry.is_directory(ignored)) {
-      paths.push_back((entry.path() / summaryName).lexically_normal());
+  // What of a directory cannot be read holds nothing that could be shown. Each step must say so by a code:
+  // the increment of a range-for would throw.
+  std::error_code fault, ignored;
+  fs::directory_iterator entry(directory, fault);
+  while (!fault && entry != fs::directory_iterator()) {
+    if (IsDumpName(entry->path().filename().string()) && entry->is_directory(ignored)) {
+      paths.push_back((entry->path() / summaryName).lexically_normal());
     }
+    entry.increment(fault);
   }
   std::sort(paths.begin(), paths.end());
   return paths;
@@ -74,7 +68,7 @@ std::vector<fs::path> FoundSummaries(const fs::path& directory, const fs::path& 
 void TryAdd(const fs::path& summary, Series& series)
 {
   try {
-    series.Steps.push_back(ReadHead(summary.string()));
+    series.Steps.push_back(ReadSummaryHead(summary.string()));
   } catch (const Error& error) {
     series.Warnings.push_back(fmt::format("A dump is left out. {}", error.what()));
   }
@@ -83,7 +77,7 @@ void TryAdd(const fs::path& summary, Series& series)
 Series OpenIndex(const fs::path& index, const SeriesOptions& options)
 {
   const std::vector<fs::path> listed = ListedSummaries(index);
-  const fs::path summaryName = listed.empty() ? "summary.samrai" : listed[0].filename();
+  const fs::path summaryName = listed.empty() ? SummaryName : listed[0].filename();
   Series series;
   for (const fs::path& summary : listed) {
     TryAdd(summary, series);
@@ -99,8 +93,8 @@ Series OpenIndex(const fs::path& index, const SeriesOptions& options)
     }
     if (series.Steps.size() > before) {
       series.Notes.push_back(
-          fmt::format("{} does not list {} of the dumps beside it; they are shown too (turn on 'Listed Dumps "
-                      "Only' to hide them)",
+          fmt::format("{} does not list {} of the dumps beside it; they are shown too, as a restarted run "
+                      "lists only its own",
               index.string(), series.Steps.size() - before));
     }
   }
@@ -119,7 +113,7 @@ Series OpenIndex(const fs::path& index, const SeriesOptions& options)
 
 bool SamraiFormat::Claims(const std::string& path) const
 {
-  if (EndsWith(path, ".samrai") || fs::path(path).filename() == "dumps.visit") {
+  if (EndsWith(path, ".samrai") || fs::path(path).filename() == IndexName) {
     return true;
   }
   if (!EndsWith(path, ".visit")) {
@@ -139,7 +133,7 @@ Series SamraiFormat::OpenSeries(const std::string& path, const SeriesOptions& op
     return OpenIndex(fs::absolute(path), options);
   }
   Series series;
-  series.Steps.push_back(ReadHead(fs::absolute(path).lexically_normal().string()));
+  series.Steps.push_back(ReadSummaryHead(fs::absolute(path).lexically_normal().string()));
   return series;
 }
 

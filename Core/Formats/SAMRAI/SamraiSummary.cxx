@@ -1,12 +1,14 @@
 #include "Formats/SAMRAI/SamraiSummary.h"
 
-#include "Formats/SAMRAI/SamraiFormat.h"
+#include "Formats/SAMRAI/SamraiNames.h"
+#include "Formats/SAMRAI/SamraiRecords.h"
 #include "Support/Error.h"
 #include "Support/Hdf5.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 
@@ -21,60 +23,23 @@ constexpr int LargestRatio = 1 << 10;
 constexpr int MostGhosts = 64;
 constexpr double MostValues = 1e12;  ///< of one array on one patch
 
-struct PatchMapRecord
+/// Throws Error when the file is another one of a dump, or a foreign one.
+void CheckIsSummary(const hdf5::File& file)
 {
-  int Processor, Cluster, Level, Number;
-};
-
-struct PatchExtentsRecord
-{
-  int Lower[3], Upper[3];
-};
-
-/// Of the min/max records only what says whether data exists.
-struct MinMaxRecord
-{
-  signed char Defined;
-  int MaterialFlag, SpeciesFlag;
-};
-
-struct PointerRecord
-{
-  int Offset, Count;
-};
-
-hdf5::Handle CompoundType(std::size_t bytes)
-{
-  return hdf5::Handle(H5Tcreate(H5T_COMPOUND, bytes));
+  if (!file.Has("/BASIC_INFO")) {
+    throw FileError(file.Path(), "a summary with the group BASIC_INFO", "none",
+        "Open dumps.visit or summary.samrai; processor_cluster files hold only field data");
+  }
 }
 
-hdf5::Handle PatchMapType()
+double ReadTime(const hdf5::File& file)
 {
-  hdf5::Handle type = CompoundType(sizeof(PatchMapRecord));
-  H5Tinsert(type, "processor_number", HOFFSET(PatchMapRecord, Processor), H5T_NATIVE_INT);
-  H5Tinsert(type, "file_cluster_number", HOFFSET(PatchMapRecord, Cluster), H5T_NATIVE_INT);
-  H5Tinsert(type, "level_number", HOFFSET(PatchMapRecord, Level), H5T_NATIVE_INT);
-  H5Tinsert(type, "patch_number", HOFFSET(PatchMapRecord, Number), H5T_NATIVE_INT);
-  return type;
+  return file.Double(Basic + "time");
 }
 
-hdf5::Handle PatchExtentsType()
+int ReadStep(const hdf5::File& file)
 {
-  const hsize_t three = 3;
-  const hdf5::Handle triple(H5Tarray_create2(H5T_NATIVE_INT, 1, &three));
-  hdf5::Handle type = CompoundType(sizeof(PatchExtentsRecord));
-  H5Tinsert(type, "lower", HOFFSET(PatchExtentsRecord, Lower), triple);
-  H5Tinsert(type, "upper", HOFFSET(PatchExtentsRecord, Upper), triple);
-  return type;
-}
-
-hdf5::Handle MinMaxType()
-{
-  hdf5::Handle type = CompoundType(sizeof(MinMaxRecord));
-  H5Tinsert(type, "data_is_defined", HOFFSET(MinMaxRecord, Defined), H5T_NATIVE_SCHAR);
-  H5Tinsert(type, "material_composition_flag", HOFFSET(MinMaxRecord, MaterialFlag), H5T_NATIVE_INT);
-  H5Tinsert(type, "species_composition_flag", HOFFSET(MinMaxRecord, SpeciesFlag), H5T_NATIVE_INT);
-  return type;
+  return file.Int(Basic + "time_step_number");
 }
 
 /// Reads one summary, part by part; each part relies on those before it.
@@ -131,7 +96,7 @@ private:
   void ReadChildren();
   void CheckChild(int patch, int child) const;
   void CheckPatch(const Patch& patch, int number) const;
-  std::vector<MinMaxRecord> MinMax(const std::string& dataset) const;
+  std::vector<MinMax> ReadRanges(const std::string& dataset) const;
 
   hdf5::File File;
   std::uint64_t Bytes;
@@ -142,10 +107,7 @@ private:
 
 void SummaryReader::ReadHead()
 {
-  if (!this->File.Has("/BASIC_INFO")) {
-    throw FileError(this->Data.Path, "a summary with the group BASIC_INFO", "none",
-        "Open dumps.visit or summary.samrai; processor_cluster files hold only field data");
-  }
+  CheckIsSummary(this->File);
   const double version = this->File.Double(Basic + "VDR_version_number");
   if (version != 2.0 && version != 3.0) {
     throw FileError(this->Data.Path, "VDR version 2 or 3", fmt::format("version {}", version),
@@ -163,8 +125,8 @@ void SummaryReader::ReadHead()
   } else {
     this->Fail("grid_type CARTESIAN or DEFORMED", fmt::format("'{}'", grid));
   }
-  this->Data.Time = this->File.Double(Basic + "time");
-  this->Data.Step = this->File.Int(Basic + "time_step_number");
+  this->Data.Time = ReadTime(this->File);
+  this->Data.Step = ReadStep(this->File);
 }
 
 void SummaryReader::ReadLevels()
@@ -178,6 +140,7 @@ void SummaryReader::ReadLevels()
   // A patch has at least its map and its extents in the file.
   const int patches = this->Count("number_global_patches", 16 + 72);
   std::int64_t first = 0;
+  std::array<std::int64_t, 3> fineness{1, 1, 1};  ///< cells of level l in one of level 0, an axis
   for (int l = 0; l < levels; ++l) {
     Level& level = this->Data.Levels.emplace_back();
     if (counts[l] < 0 || first + counts[l] > patches) {
@@ -193,6 +156,11 @@ void SummaryReader::ReadLevels()
         this->Fail(fmt::format("a refinement ratio of 1 to {} on level {}", LargestRatio, l),
             fmt::format("{}", level.Ratio[axis]));
       }
+      fineness[axis] *= level.Ratio[axis];
+      if (fineness[axis] > LargestIndex) {
+        this->Fail(fmt::format("refinement ratios of at most {} from level 0 to level {}", LargestIndex, l),
+            fmt::format("{} on axis {}", fineness[axis], axis));
+      }
     }
   }
   if (first != patches) {
@@ -204,10 +172,11 @@ void SummaryReader::ReadLevels()
 void SummaryReader::ReadPatches()
 {
   std::vector<Patch>& patches = this->Data.Patches;
-  std::vector<PatchMapRecord> map(patches.size());
-  std::vector<PatchExtentsRecord> extents(patches.size());
-  this->File.Compounds(Extents + "patch_map", map.size(), PatchMapType(), map.data());
-  this->File.Compounds(Extents + "patch_extents", extents.size(), PatchExtentsType(), extents.data());
+  std::vector<PatchMapEntry> map(patches.size());
+  std::vector<PatchExtent> extents(patches.size());
+  this->File.Compounds(Extents + "patch_map", map.size(), MakePatchMapType(), map.data());
+  this->File.Compounds(
+      Extents + "patch_extents", extents.size(), MakeExtentType(Members::Needed), extents.data());
   for (std::size_t l = 0; l < this->Data.Levels.size(); ++l) {
     const Level& level = this->Data.Levels[l];
     for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
@@ -217,7 +186,7 @@ void SummaryReader::ReadPatches()
             fmt::format("patch {} on level {} in patch_map", p, l), fmt::format("level {}", map[p].Level));
       }
       patch.Level = map[p].Level;
-      patch.Number = map[p].Number;
+      patch.Number = map[p].Patch;
       patch.Writer = map[p].Processor;
       patch.File = map[p].Cluster;
       for (int axis = 0; axis < 3; ++axis) {
@@ -391,10 +360,10 @@ void SummaryReader::AddDenseMaterial(const std::string& material, const Int3& gh
   }
 }
 
-std::vector<MinMaxRecord> SummaryReader::MinMax(const std::string& dataset) const
+std::vector<MinMax> SummaryReader::ReadRanges(const std::string& dataset) const
 {
-  std::vector<MinMaxRecord> records(this->Data.Patches.size());
-  this->File.Compounds(dataset, records.size(), MinMaxType(), records.data());
+  std::vector<MinMax> records(this->Data.Patches.size());
+  this->File.Compounds(dataset, records.size(), MakeMinMaxType(Members::Needed), records.data());
   return records;
 }
 
@@ -408,14 +377,15 @@ void SummaryReader::ReadPresence()
     }
     const Variable& variable = this->Data.Variables[v];
     for (int c = 0; c < variable.Components; ++c) {
-      this->ReadComponentPresence(v, Extents + ComponentName(variable, c) + "-Extents");
+      const std::string name = ComponentName(variable.StoredName, variable.Components, c);
+      this->ReadComponentPresence(v, Extents + name + "-Extents");
     }
   }
 }
 
 void SummaryReader::ReadComponentPresence(int variable, const std::string& dataset)
 {
-  const std::vector<MinMaxRecord> records = this->MinMax(dataset);
+  const std::vector<MinMax> records = this->ReadRanges(dataset);
   for (std::size_t p = 0; p < records.size(); ++p) {
     if (records[p].Defined) {
       this->Data.SetPresence(variable, static_cast<int>(p), Presence::Stored);
@@ -425,8 +395,8 @@ void SummaryReader::ReadComponentPresence(int variable, const std::string& datas
 
 void SummaryReader::ReadMaterialPresence(int variable)
 {
-  const std::vector<MinMaxRecord> records =
-      this->MinMax(this->PresenceDatasets[variable - this->OrdinaryVariables]);
+  const std::vector<MinMax> records =
+      this->ReadRanges(this->PresenceDatasets[variable - this->OrdinaryVariables]);
   const Variable& info = this->Data.Variables[variable];
   const bool species = info.StoredName.find("/species/") != std::string::npos;
   for (std::size_t p = 0; p < records.size(); ++p) {
@@ -450,11 +420,9 @@ void SummaryReader::ReadChildren()
     return;
   }
   const std::vector<int> table = this->File.Ints(Basic + "child_array", length);
-  std::vector<PointerRecord> pointers(this->Data.Patches.size());
-  const hdf5::Handle type = CompoundType(sizeof(PointerRecord));
-  H5Tinsert(type, "offset", HOFFSET(PointerRecord, Offset), H5T_NATIVE_INT);
-  H5Tinsert(type, "number_children", HOFFSET(PointerRecord, Count), H5T_NATIVE_INT);
-  this->File.Compounds(Basic + "child_pointer_array", pointers.size(), type, pointers.data());
+  std::vector<PointerEntry> pointers(this->Data.Patches.size());
+  this->File.Compounds(
+      Basic + "child_pointer_array", pointers.size(), MakePointerType("number_children"), pointers.data());
 
   this->Data.ChildBegin.push_back(0);
   for (std::size_t p = 0; p < pointers.size(); ++p) {
@@ -485,6 +453,13 @@ void SummaryReader::CheckChild(int patch, int child) const
 }
 
 }  // namespace
+
+TimeStep ReadSummaryHead(const std::string& path)
+{
+  const hdf5::File file(path);
+  CheckIsSummary(file);
+  return {path, ReadTime(file), ReadStep(file)};
+}
 
 Catalog ReadSummary(const std::string& path)
 {

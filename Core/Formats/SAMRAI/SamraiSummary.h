@@ -1,11 +1,15 @@
-// From summary.samrai to the catalog of one dump.
+// From summary.samrai to the head or the catalog of one dump.
 #pragma once
 
 #include "Catalog/Catalog.h"
+#include "Formats/Format.h"
 
 #include <string>
 
 namespace patchio::samrai {
+
+/// Time and step alone, and so cheap. Throws Error when the file is no summary or lacks them.
+TimeStep ReadSummaryHead(const std::string& path);
 
 /// Reads and checks a whole summary. Throws Error when anything needed is missing or inconsistent.
 /// What it allocates is bounded by the size of the file.

@@ -2,8 +2,10 @@
 
 #include "Catalog/Nesting.h"
 #include "Formats/SAMRAI/SamraiDatabase.h"
+#include "Formats/SAMRAI/SamraiNames.h"
 #include "Formats/SAMRAI/SamraiRecords.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <ctime>
@@ -73,12 +75,31 @@ void AppendRow(std::vector<T>& rows, const std::array<T, 3>& row, int dimension)
   rows.insert(rows.end(), {row[0], row[1], dimension == 3 ? row[2] : T(0)});
 }
 
+/// The lower corner of level 0, which is what XLO stands for. Catalog::Origin belongs to index 0 instead.
+Double3 CornerOfDomain(const Catalog& catalog)
+{
+  const Level& coarsest = catalog.Levels[0];
+  Double3 corner = catalog.Origin;
+  for (int axis = 0; axis < catalog.Dimension; ++axis) {
+    int first = catalog.Patches[coarsest.FirstPatch].Cells.Lower[axis];
+    for (int p = coarsest.FirstPatch; p < coarsest.FirstPatch + coarsest.PatchCount; ++p) {
+      first = std::min(first, catalog.Patches[p].Cells.Lower[axis]);
+    }
+    corner[axis] += coarsest.Spacing[axis] * first;
+  }
+  return corner;
+}
+
 class SummaryFile
 {
 public:
   SummaryFile(const std::string& directory, int ranks, const Catalog& catalog,
       const std::vector<ComponentRange>& ranges)
-      : Ranks(ranks), Content(catalog), Ranges(ranges), File(directory + "/summary.samrai")
+      : Ranks(ranks),
+        Content(catalog),
+        Ranges(ranges),
+        File(directory + "/" + SummaryName),
+        Corner(CornerOfDomain(catalog))
   {
   }
 
@@ -113,18 +134,18 @@ private:
   {
     const int dimension = this->Content.Dimension;
     std::vector<int> patches, ratios;
-    std::vector<double> spacings, origin;
+    std::vector<double> spacings, corner;
     for (const Level& level : this->Content.Levels) {
       AppendRow(ratios, patches.empty() ? Int3{-1, -1, -1} : level.Ratio, dimension);
       AppendRow(spacings, level.Spacing, dimension);
       patches.push_back(level.PatchCount);
     }
-    AppendRow(origin, this->Content.Origin, dimension);
+    AppendRow(corner, this->Corner, dimension);
     const hsize_t levels = this->Content.Levels.size();
     this->File.Write(info, "number_levels", static_cast<int>(levels));
     this->File.Write(info, "number_patches_at_level", patches);
     this->File.Write(info, "number_global_patches", static_cast<int>(this->Content.Patches.size()));
-    this->File.Write(info, "XLO", origin);
+    this->File.Write(info, "XLO", corner);
     this->File.WriteNative(info, "ratios_to_coarser_levels", H5T_NATIVE_INT, {levels, 3}, ratios.data());
     this->File.WriteNative(info, "dx", H5T_NATIVE_DOUBLE, {levels, 3}, spacings.data());
   }
@@ -172,13 +193,13 @@ private:
   PatchExtent ExtentOf(const Patch& patch) const
   {
     const Double3& spacing = this->Content.Levels[patch.Level].Spacing;
-    const Double3& origin = this->Content.Origin;
     PatchExtent extent{};
     for (int axis = 0; axis < this->Content.Dimension; ++axis) {
       extent.Lower[axis] = patch.Cells.Lower[axis];
       extent.Upper[axis] = patch.Cells.Upper[axis];
-      extent.LowerCorner[axis] = origin[axis] + spacing[axis] * patch.Cells.Lower[axis];
-      extent.UpperCorner[axis] = origin[axis] + spacing[axis] * (patch.Cells.Upper[axis] + 1);
+      // As SAMRAI has them: shifted where the domain does not begin at index 0.
+      extent.LowerCorner[axis] = this->Corner[axis] + spacing[axis] * patch.Cells.Lower[axis];
+      extent.UpperCorner[axis] = this->Corner[axis] + spacing[axis] * (patch.Cells.Upper[axis] + 1);
     }
     return extent;
   }
@@ -194,7 +215,8 @@ private:
     // SAMRAI fills these only when it writes ghost layers; 0 does not mean "interior".
     const std::vector<int> boundary(6 * map.size(), 0);
     this->File.WriteNative(group, "patch_map", MakePatchMapType(), {map.size()}, map.data());
-    this->File.WriteNative(group, "patch_extents", MakeExtentType(), {extents.size()}, extents.data());
+    this->File.WriteNative(
+        group, "patch_extents", MakeExtentType(Members::All), {extents.size()}, extents.data());
     this->File.WriteNative(group, "bdry_type", H5T_NATIVE_INT, {boundary.size()}, boundary.data());
   }
 
@@ -204,15 +226,18 @@ private:
     std::vector<std::string> names;
     for (const Variable& variable : this->Content.Variables) {
       for (int component = 0; component < variable.Components; ++component) {
-        names.push_back(OutputName(variable, component));
+        names.push_back(ComponentName(variable.Name, variable.Components, component));
       }
     }
-    std::vector<std::vector<MinMax>> table(names.size(), std::vector<MinMax>(patches));
+    MinMax ordinary;
+    ordinary.Defined = 1;
+    ordinary.MaterialFlag = ordinary.SpeciesFlag = 2;
+    std::vector<std::vector<MinMax>> table(names.size(), std::vector<MinMax>(patches, ordinary));
     for (const ComponentRange& range : this->Ranges) {
       table[range.Component][range.Patch].Min = range.Min;
       table[range.Component][range.Patch].Max = range.Max;
     }
-    const Handle type = MakeMinMaxType();
+    const Handle type = MakeMinMaxType(Members::All);
     for (std::size_t i = 0; i < names.size(); ++i) {
       this->File.WriteNative(group, names[i] + "-Extents", type, {patches}, table[i].data());
     }
@@ -222,6 +247,7 @@ private:
   const Catalog& Content;
   const std::vector<ComponentRange>& Ranges;
   DatabaseFile File;
+  const Double3 Corner;
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 namespace patchio::samrai {
 
 /// Writes summary.samrai into the dump's directory. `ranges` are those of all ranks; `ranks` is their number.
+/// The catalog must have a level 0 with a patch.
 void WriteSummary(const std::string& directory, int ranks, const Catalog& catalog,
     const std::vector<ComponentRange>& ranges);
 

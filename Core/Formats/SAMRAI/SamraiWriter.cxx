@@ -1,6 +1,7 @@
 #include "Formats/SAMRAI/SamraiWriter.h"
 
 #include "Formats/SAMRAI/SamraiClusterWriter.h"
+#include "Formats/SAMRAI/SamraiNames.h"
 #include "Formats/SAMRAI/SamraiSummaryWriter.h"
 #include "Support/Error.h"
 #include "Support/Together.h"
@@ -74,11 +75,6 @@ void CheckDump(const Catalog& catalog, int ranks)
 
 // ---- the directory of a dump ----
 
-std::string DumpName(std::int64_t step)
-{
-  return fmt::format("visit_dump.{:05}", step);
-}
-
 void MakeDirectory(const std::string& path)
 {
   std::error_code fault;
@@ -147,6 +143,11 @@ SamraiWriter::SamraiWriter(Communicator& comm, std::string directory)
 {
 }
 
+bool SamraiWriter::MayHaveMade(const std::string& name)
+{
+  return name == IndexName || IsDumpName(name);
+}
+
 void SamraiWriter::Write(const Catalog& catalog, const PatchValues& values)
 {
   const bool root = this->Comm.Rank() == 0;
@@ -174,11 +175,12 @@ void SamraiWriter::Write(const Catalog& catalog, const PatchValues& values)
 
 void SamraiWriter::AppendToIndex(const std::string& dumpName)
 {
-  const std::string path = this->Directory + "/dumps.visit";
+  const std::string path = this->Directory + "/" + IndexName;
   std::ofstream index(path, this->IndexStarted ? std::ios::app : std::ios::trunc);
-  index << dumpName << "/summary.samrai\n" << std::flush;
+  index << dumpName << "/" << SummaryName << "\n" << std::flush;
   if (!index) {
-    throw FileError(path, "a file that can be written", SystemMessage(errno),
+    const int fault = errno;
+    throw FileError(path, "a file that can be written", SystemMessage(fault),
         "Check the free space and the permissions there");
   }
 }

@@ -33,6 +33,9 @@ public:
   /// Throws Error, on all ranks, when the catalog cannot be such a dump or a file cannot be written.
   void Write(const Catalog& catalog, const PatchValues& values);
 
+  /// True for a file or folder in the directory that, by its name, this writer or SAMRAI's may have made.
+  static bool MayHaveMade(const std::string& name);
+
 private:
   void AppendToIndex(const std::string& dumpName);
 

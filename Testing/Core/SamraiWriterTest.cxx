@@ -1,0 +1,115 @@
+#include "Formats/SAMRAI/SamraiWriter.h"
+
+#include "Formats/SAMRAI/SamraiNames.h"
+#include "Formats/SAMRAI/SamraiSummary.h"
+#include "Support/Hdf5.h"
+#include "TestTools.h"
+
+namespace patchio {
+namespace {
+
+using testing::AddLevel;
+
+/// Corners of a patch in a summary, in SAMRAI's words.
+struct Corners
+{
+  double Lower[3], Upper[3];
+};
+
+class SamraiWriter : public ::testing::Test
+{
+protected:
+  /// Two levels in 2-D whose first indices are not 0.
+  SamraiWriter()
+  {
+    this->Data.Dimension = 2;
+    this->Data.Step = 3;
+    this->Data.Origin = {10, -1, 0};
+    AddLevel(this->Data, {{{9, -3, 0}, {12, 2, 0}}, {{5, -2, 0}, {8, 2, 0}}});
+    AddLevel(this->Data, {{{12, -4, 0}, {15, -1, 0}}}, {2, 2, 1});
+    this->Data.Levels[0].Spacing = {0.5, 0.25, 1};
+    this->Data.Levels[1].Spacing = {0.25, 0.125, 1};
+    this->Data.Variables.push_back({"density", Centering::Cell, 1, {0, 0, 0}, "", -1});
+  }
+
+  std::string Write() const
+  {
+    const auto comm = MakeSelfCommunicator();
+    samrai::SamraiWriter writer(*comm, this->Folder.Path());
+    writer.Write(this->Data, [](int, int, int, std::vector<double>&) {});
+    return this->Folder / "visit_dump.00003/summary.samrai";
+  }
+
+  static std::vector<Corners> CornersIn(const hdf5::File& file, std::size_t patches)
+  {
+    const hsize_t three = 3;
+    const hdf5::Handle triple(H5Tarray_create2(H5T_NATIVE_DOUBLE, 1, &three));
+    const hdf5::Handle type(H5Tcreate(H5T_COMPOUND, sizeof(Corners)));
+    H5Tinsert(type, "xlo", HOFFSET(Corners, Lower), triple);
+    H5Tinsert(type, "xup", HOFFSET(Corners, Upper), triple);
+    std::vector<Corners> corners(patches);
+    file.Compounds("/extents/patch_extents", patches, type, corners.data());
+    return corners;
+  }
+
+  testing::TempFolder Folder;
+  Catalog Data;
+};
+
+}  // namespace
+
+TEST_F(SamraiWriter, PutsADomainThatBeginsAnywhereWhereItIs)
+{
+  const Catalog read = samrai::ReadSummary(this->Write());
+  EXPECT_EQ(read.Origin, this->Data.Origin);
+  ASSERT_EQ(read.Patches.size(), 3u);
+  for (int p = 0; p < 3; ++p) {
+    EXPECT_EQ(read.Patches[p].Cells, this->Data.Patches[p].Cells);
+  }
+  for (int l = 0; l < 2; ++l) {
+    EXPECT_EQ(read.Levels[l].Spacing, this->Data.Levels[l].Spacing);
+  }
+}
+
+TEST_F(SamraiWriter, StoresCornersAsSamraiDoes)
+{
+  const hdf5::File file(this->Write());
+  const std::vector<double> corner = file.Doubles("/BASIC_INFO/XLO", 3);
+  EXPECT_EQ(corner, (std::vector<double>{10 + 5 * 0.5, -1 - 3 * 0.25, 0})) << "of the domain";
+  const std::vector<Corners> corners = this->CornersIn(file, 3);
+  // Shifted: SAMRAI takes XLO for the place of index 0.
+  EXPECT_EQ(corners[0].Lower[0], 12.5 + 9 * 0.5);
+  EXPECT_EQ(corners[0].Upper[0], 12.5 + 13 * 0.5);
+  EXPECT_EQ(corners[1].Lower[1], -1.75 - 2 * 0.25);
+  EXPECT_EQ(corners[2].Lower[0], 12.5 + 12 * 0.25);
+  EXPECT_EQ(corners[2].Upper[1], -1.75);
+  EXPECT_EQ(corners[2].Upper[2], 0);
+}
+
+TEST_F(SamraiWriter, KnowsItsFilesByName)
+{
+  this->Write();
+  for (const auto& entry : std::filesystem::directory_iterator(this->Folder.Path())) {
+    EXPECT_TRUE(samrai::SamraiWriter::MayHaveMade(entry.path().filename().string()));
+  }
+  EXPECT_FALSE(samrai::SamraiWriter::MayHaveMade("notes.txt"));
+  EXPECT_FALSE(samrai::SamraiWriter::MayHaveMade("my_visit_dump.00000"));
+}
+
+TEST(SamraiNames, HaveAtLeastFiveDigits)
+{
+  EXPECT_EQ(samrai::DumpName(0), "visit_dump.00000");
+  EXPECT_EQ(samrai::DumpName(12345), "visit_dump.12345");
+  EXPECT_EQ(samrai::DumpName(1234567), "visit_dump.1234567");
+  EXPECT_EQ(samrai::ClusterName(12), "processor_cluster.00012.samrai");
+}
+
+TEST(SamraiNames, NumberComponentsOnlyWhereThereAreSeveral)
+{
+  EXPECT_EQ(samrai::ComponentName("density", 1, 0), "density");
+  EXPECT_EQ(samrai::ComponentName("velocity", 3, 2), "velocity.02");
+  EXPECT_EQ(samrai::ComponentName("spectrum", 200, 10), "spectrum.10");
+  EXPECT_EQ(samrai::ComponentName("spectrum", 200, 123), "spectrum.123");
+}
+
+}  // namespace patchio
