@@ -30,6 +30,11 @@ PatchUpdate::PatchUpdate(Communicator& ranks, const Catalog& catalog, int firstL
   }
 }
 
+bool PatchUpdate::Empty() const
+{
+  return !this->Shown.empty() && std::find(this->Shown.begin(), this->Shown.end(), true) == this->Shown.end();
+}
+
 std::vector<int> PatchUpdate::PatchesOfPiece(
     const std::vector<VariableRequest>& variables, int piece, int pieces) const
 {

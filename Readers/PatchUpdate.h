@@ -21,6 +21,9 @@ public:
   /// Levels firstLevel .. lastLevel are shown. Keeps references to `ranks` and `catalog`.
   PatchUpdate(Communicator& ranks, const Catalog& catalog, int firstLevel, int lastLevel);
 
+  /// True when there are patches, but none on the levels that are shown.
+  bool Empty() const;
+
   /// Level one of two-level reading: the shown patches that belong to one of `pieces` parts.
   std::vector<int> PatchesOfPiece(const std::vector<VariableRequest>& variables, int piece, int pieces) const;
 

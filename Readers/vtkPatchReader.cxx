@@ -193,7 +193,7 @@ std::vector<VariableRequest> vtkPatchReader::Internals::SelectedVariables(const 
 void vtkPatchReader::Internals::MakeReport(IoReport mine, const std::string& warning)
 {
   mine.OpenSeconds = this->OpenSeconds;
-  mine.Notes = this->Steps.Notes;
+  mine.Notes.insert(mine.Notes.end(), this->Steps.Notes.begin(), this->Steps.Notes.end());
   if (!warning.empty()) {
     mine.Notes.push_back(warning);
   }
@@ -372,6 +372,11 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
       request.Threads = this->ThreadsOfThisRank();
       request.StopAtFault = !this->SkipBrokenPatches;
     });
+    if (update.Empty() && self.Ranks->Rank() == 0) {
+      vtkWarningMacro("Nothing is shown: none of the "
+                      << self.Current.Levels.size() << " levels of this time step lies within LevelRange "
+                      << this->LevelRange[0] << " to " << this->LevelRange[1] << ".");
+    }
     update.Locate(request);
     update.AgreeOnFaults(this->SkipBrokenPatches);
     update.CheckMemory();

@@ -7,7 +7,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <future>
+#include <system_error>
 #include <thread>
+#include <vector>
 
 namespace patchio {
 namespace {
@@ -37,6 +40,34 @@ void RunLane(Queue& queue, int lane, const std::function<void(std::size_t, int)>
   }
 }
 
+/// How many of `wanted` threads the system lets this process start now. TBB starts its own where no exception
+/// can be caught, so a limit on threads or memory has to be found out before.
+int ThreadsToHave(int wanted)
+{
+  static std::atomic<int> proven{1};
+  if (wanted <= proven) {
+    return wanted;
+  }
+  std::promise<void> release;
+  const std::shared_future<void> released = release.get_future().share();
+  std::vector<std::thread> threads;
+  threads.reserve(wanted);
+  try {
+    while (static_cast<int>(threads.size()) < wanted) {
+      threads.emplace_back([released] { released.wait(); });
+    }
+  } catch (const std::system_error&) {
+    // As many as there are now, less a reserve for what else starts threads at the same time.
+    wanted = std::max<int>(1, static_cast<int>(threads.size()) / 2);
+  }
+  release.set_value();
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  proven = std::max<int>(proven, wanted);
+  return wanted;
+}
+
 }  // namespace
 
 LanesOutcome RunLanes(std::size_t tasks, int lanes, const std::function<void(std::size_t, int)>& body,
@@ -44,6 +75,7 @@ LanesOutcome RunLanes(std::size_t tasks, int lanes, const std::function<void(std
 {
   Queue queue{tasks};
   lanes = static_cast<int>(std::min<std::size_t>(std::max(lanes, 1), std::max<std::size_t>(tasks, 1)));
+  lanes = ThreadsToHave(lanes);
   const std::thread::id caller = std::this_thread::get_id();
   const auto runLane = [&](int lane) {
     RunLane(queue, lane, body, std::this_thread::get_id() == caller ? &progress : nullptr);
@@ -65,7 +97,7 @@ LanesOutcome RunLanes(std::size_t tasks, int lanes, const std::function<void(std
           tbb::simple_partitioner());
     });
   }
-  return {queue.Cancelled, queue.Finished};
+  return {lanes, queue.Cancelled, queue.Finished};
 }
 
 }  // namespace patchio

@@ -88,10 +88,17 @@ std::vector<int> PartitionPatches(const Catalog& catalog, const std::vector<int>
   }
   std::vector<int> result(patches.size(), 0);
   double before = 0;
+  int previous = -1;
+  int remaining = static_cast<int>(order.size());
   for (const std::size_t i : order) {
     const double middle = before + 0.5 * weightOf(i);
-    result[i] = std::min(parts - 1, static_cast<int>(middle * parts / total));
+    const int wanted = std::min(parts - 1, static_cast<int>(middle * parts / total));
+    // No part is left out while there are patches for it, part 0 least of all: many of ParaView's filters ask
+    // rank 0 which arrays there are.
+    previous = std::min(std::max(wanted, parts - remaining), previous + 1);
+    result[i] = previous;
     before += weightOf(i);
+    --remaining;
   }
   return result;
 }

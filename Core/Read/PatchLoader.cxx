@@ -138,6 +138,10 @@ void PatchLoader::Execute(const ProgressCallback& progress)
   const LanesOutcome outcome = RunLanes(this->Plan.size(), this->Request.Threads, body, progress);
   this->Result.Cancelled = outcome.Cancelled;
   IoReport& report = this->Result.Report;
+  if (outcome.Lanes < std::min<int>(this->Request.Threads, static_cast<int>(this->Plan.size()))) {
+    report.Notes.push_back("the system granted a rank only " + std::to_string(outcome.Lanes) + " of " +
+                           std::to_string(this->Request.Threads) + " threads");
+  }
   report.Tasks = executed;
   report.Requests = meter.Requests();
   report.Bytes = meter.Bytes();

@@ -31,6 +31,7 @@ bounds = inside.GetDataInformation().DataInformation.GetBounds()
 cut = Slice(Input=reader)
 cut.SliceType.Origin = [bounds[0], bounds[2] + 0.45 * (bounds[3] - bounds[2]), bounds[4]]
 cut.SliceType.Normal = [0, 1, 0]
+cut.Triangulatetheslice = 0
 cells = Show(cut, view)
 cells.SetRepresentationType("Surface With Edges")
 cells.EdgeColor = [0.3, 0.35, 0.45]

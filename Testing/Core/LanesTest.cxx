@@ -4,9 +4,12 @@
 #include "Source/FakeSource.h"
 #include "TestTools.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -174,6 +177,24 @@ TEST(Lanes, ReportRisingProgressOnTheCallingThreadOnly)
   EXPECT_TRUE(std::is_sorted(fractions.begin(), fractions.end()));
   EXPECT_GT(fractions.front(), 0);
   EXPECT_LE(fractions.back(), 1);
+}
+
+/// Exits with 0 when all tasks were done on fewer lanes than asked for.
+void RunUnderAThreadLimit()
+{
+  if (::geteuid() == 0 && ::setuid(65534) != 0) {  // the limit does not hold for root
+    std::_Exit(2);
+  }
+  const rlimit limit{8, 8};
+  ::setrlimit(RLIMIT_NPROC, &limit);
+  const LanesOutcome outcome = RunLanes(500, 64, [](std::size_t, int) { std::this_thread::yield(); });
+  std::_Exit(outcome.Finished == 500 && outcome.Lanes >= 1 && outcome.Lanes < 64 ? 0 : 1);
+}
+
+TEST(LanesDeathTest, GoOnWithTheThreadsThatTheSystemGrants)
+{
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(RunUnderAThreadLimit(), ::testing::ExitedWithCode(0), "");
 }
 
 TEST(Lanes, OfOneReportEveryTask)

@@ -132,6 +132,27 @@ TEST(Partition, GivesNoPartTwoPatchesWhenThereAreMorePartsThanPatches)
   EXPECT_EQ(*std::max_element(load.begin(), load.end()), 1);
 }
 
+TEST(Partition, GivesTheFirstPartsAPatchWhenThereAreFewerPatches)
+{
+  const Catalog catalog = Grid(3, 1, 1);
+  EXPECT_EQ(PartitionPatches(catalog, AllPatches(catalog), {5, 5, 5}, 8), (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(PartitionPatches(catalog, {1}, {5}, 4), (std::vector<int>{0}));
+}
+
+TEST(Partition, LeavesNoPartEmptyBesideAGiant)
+{
+  const Catalog catalog = Grid(6, 1, 1);
+  for (int giant = 0; giant < 6; ++giant) {
+    Weights weights(6, 1);
+    weights[giant] = 1000000;
+    const std::vector<int> parts = PartitionPatches(catalog, AllPatches(catalog), weights, 5);
+    EXPECT_TRUE(std::is_sorted(parts.begin(), parts.end()));
+    for (int part = 0; part < 5; ++part) {
+      EXPECT_GT(std::count(parts.begin(), parts.end(), part), 0) << "part " << part << ", giant " << giant;
+    }
+  }
+}
+
 TEST(Partition, OfNothingIsEmpty)
 {
   EXPECT_TRUE(PartitionPatches(Grid(2, 2, 2), {}, {}, 3).empty());

@@ -10,14 +10,14 @@ if ! command -v paraview >/dev/null; then
 fi
 unset PYTHONHOME PYTHONPATH
 export PYTHONDONTWRITEBYTECODE=1 HWLOC_COMPONENTS=-gl
-# Settings of the user's own must neither matter nor change.
+# Settings of the user's own must neither matter nor change, and no welcome covers the picture (--disable-registry).
 HOME=$(mktemp -d)
 export HOME XDG_CONFIG_HOME="$HOME/.config" XDG_RUNTIME_DIR="$HOME"
 trap 'rm -rf "$HOME"' EXIT
 export PATCHIO_DATASET=$1 PATCHIO_RESULT=$2
 mkdir -p "$(dirname "$2")"
 rm -f "$2"
-timeout --kill-after=5 75 paraview --script="$here/gui.py"
+timeout --kill-after=5 75 paraview --disable-registry --script="$here/gui.py"
 status=$?
 if ! [ -f "$2" ]; then
   echo "FAILED: paraview ended with status $status before anything could be looked at"
