@@ -39,10 +39,11 @@ def run(program, summary, ranks=1, user=None):
         command = ["timeout", "--kill-after=5", str(LONGEST)]
         command += ["mpirun", "-np", str(ranks), "--oversubscribe"] if ranks > 1 else []
         command += [program, summary, "4", os.path.join(scratch, "out")]
-        environment, switch = {**os.environ, **MPI_SETTINGS}, {}
+        # MPI jobs that share a folder for their sessions may remove it under each other's feet.
+        environment, switch = {**os.environ, **MPI_SETTINGS, "TMPDIR": scratch}, {}
         if user is not None:
             os.chown(scratch, user, user)
-            environment["HOME"] = environment["TMPDIR"] = scratch
+            environment["HOME"] = scratch
             switch = dict(user=user, group=user, extra_groups=[], cwd=scratch)
         result = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **switch)
     return result.returncode, result.stdout.decode(errors="replace")

@@ -39,8 +39,10 @@ def run_program(program, ranks, path, threads, prefix, variables):
     command = [program, path, str(threads), prefix] + variables
     if ranks > 1:
         command = ["mpirun", "-np", str(ranks), "--oversubscribe"] + command
-    result = subprocess.run(command, env={**os.environ, **MPI_SETTINGS}, timeout=TIMEOUT, text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    # MPI jobs that share a folder for their sessions may remove it under each other's feet.
+    with tempfile.TemporaryDirectory() as sessions:
+        result = subprocess.run(command, env={**os.environ, **MPI_SETTINGS, "TMPDIR": sessions}, timeout=TIMEOUT,
+                                text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     expect(result.returncode == 0, "exit status %d: %s" % (result.returncode, result.stdout.strip()[-500:]))
 
 

@@ -4,10 +4,14 @@
 #
 # usage: with_display.sh COMMAND [ARGUMENT...]
 set -u
+# A folder of its own for temporary files, too: MPI jobs that share one for their sessions may remove it under each
+# other's feet.
+TMPDIR=$(mktemp -d)
+export TMPDIR
 number=$(mktemp)
 Xvfb -displayfd 3 -screen 0 1600x1000x24 -nolisten tcp -noreset 3>"$number" >/dev/null 2>&1 &
 server=$!
-trap 'kill "$server" 2>/dev/null; rm -f "$number"' EXIT
+trap 'kill "$server" 2>/dev/null; rm -rf "$TMPDIR"' EXIT
 for _ in $(seq 100); do
   [ -s "$number" ] && break
   sleep 0.1

@@ -28,8 +28,10 @@ class Runner:
 
     def command(self, arguments, ranks=1):
         launch = [self.mpiexec, "-n", str(ranks), "--oversubscribe"] if ranks > 1 else []
-        done = subprocess.run(launch + [self.program] + arguments, env=environment(), timeout=TIMEOUT,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+        # MPI jobs that share a folder for their sessions may remove it under each other's feet.
+        with tempfile.TemporaryDirectory() as sessions:
+            done = subprocess.run(launch + [self.program] + arguments, env=dict(environment(), TMPDIR=sessions),
+                                  timeout=TIMEOUT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
         return done.returncode, done.stdout, done.stderr
 
     def linadv(self, name, options, ranks=1):
