@@ -5,6 +5,7 @@
 // Each rank reads its own part of the patches of SUMMARY (a summary.samrai) with THREADS threads and writes
 // what it got: OUTPUT_PREFIX.rank<R>.raw holds the values of all its arrays one after another, in the
 // machine's byte order, component fastest; OUTPUT_PREFIX.rank<R>.json says which array lies where.
+// With - as OUTPUT_PREFIX nothing is written but, on standard output, what the reading cost.
 #include "Formats/Format.h"
 #include "Plan/Partition.h"
 #include "Read/ReadPatchData.h"
@@ -68,6 +69,16 @@ nlohmann::json WriteVariable(const patchio::VariableData& variable, std::ofstrea
   return entry;
 }
 
+nlohmann::json Costs(const patchio::ReadPatchDataResult& result, int rank, int size)
+{
+  const patchio::IoReport& report = result.Report;
+  return {{"rank", rank}, {"size", size}, {"error", static_cast<int>(result.Error)},
+      {"message", result.Message}, {"threads", report.ThreadsMax}, {"tasks", report.Tasks},
+      {"peak_reads_in_flight", report.PeakInFlight}, {"bytes_read", report.Bytes},
+      {"seconds",
+          {{"open", report.OpenSeconds}, {"locate", report.LocateSeconds}, {"read", report.ReadSeconds}}}};
+}
+
 void WriteResult(const patchio::ReadPatchDataResult& result, const std::string& prefix, int rank, int size)
 {
   const std::string name = prefix + ".rank" + std::to_string(rank);
@@ -80,12 +91,8 @@ void WriteResult(const patchio::ReadPatchDataResult& result, const std::string& 
     }
     patches.push_back({{"id", patch.Id}, {"variables", variables}});
   }
-  const nlohmann::json manifest{{"rank", rank}, {"size", size}, {"error", static_cast<int>(result.Error)},
-      {"message", result.Message}, {"threads", result.Report.ThreadsMax}, {"tasks", result.Report.Tasks},
-      {"peak_reads_in_flight", result.Report.PeakInFlight}, {"bytes_read", result.Report.Bytes},
-      {"seconds", {{"open", result.Report.OpenSeconds}, {"locate", result.Report.LocateSeconds},
-                      {"read", result.Report.ReadSeconds}}},
-      {"patches", patches}};
+  nlohmann::json manifest = Costs(result, rank, size);
+  manifest["patches"] = patches;
   std::ofstream(name + ".json") << manifest.dump(1) << "\n";
 }
 
@@ -110,7 +117,11 @@ int Run(int argc, char** argv, int rank, int size)
   const patchio::ReadPatchDataResult result =
       patchio::ReadPatchData(summary, mine.data(), static_cast<int>(mine.size()),
           names.empty() ? nullptr : names.data(), static_cast<int>(names.size()), threads);
-  WriteResult(result, argv[3], rank, size);
+  if (argv[3] == std::string("-")) {
+    std::cout << Costs(result, rank, size).dump() << std::endl;
+  } else {
+    WriteResult(result, argv[3], rank, size);
+  }
   if (result.Error != patchio::ReadError::None) {
     std::cerr << result.Message << "\n";
   }

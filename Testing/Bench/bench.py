@@ -48,23 +48,21 @@ def stages(folder, cells, rounds):
                 print("  %-18s %8.3f s" % (name, seconds))
 
 
-def read_seconds(summary, threads, scratch):
-    prefix = os.path.join(scratch, "out")
-    subprocess.run([programs + "/patchio_read_patch_data", summary, str(threads), prefix], check=True)
-    with open(prefix + ".rank0.json") as file:
-        return json.load(file)["seconds"]["read"]
+def read_seconds(summary, threads):
+    run = subprocess.run([programs + "/patchio_read_patch_data", summary, str(threads), "-"],
+                         stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(run.stdout)["seconds"]["read"]
 
 
 def threads(folder, cells, rounds):
     summary = make_dump(folder, cells)
     counts = [1, 2, 4, 8, 16]
     ratios = {count: [] for count in counts}
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        read_seconds(summary, 1, scratch)  # the page cache is warm from here on
-        for _ in range(rounds):
-            seconds = {count: read_seconds(summary, count, scratch) for count in counts}
-            for count in counts:
-                ratios[count].append(seconds[1] / seconds[count])
+    read_seconds(summary, 1)  # the page cache is warm from here on
+    for _ in range(rounds):
+        seconds = {count: read_seconds(summary, count) for count in counts}
+        for count in counts:
+            ratios[count].append(seconds[1] / seconds[count])
     print("read rate over that of NT = 1, %d patches, 1 rank, warm page cache, %d rounds" % (patches_in(cells), rounds))
     for count in counts[1:]:
         r = ratios[count]
@@ -75,7 +73,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", default=os.path.join(tempfile.gettempdir(), "patchio_bench"))
     parser.add_argument("--cells", default="480,432,400", help="cells of the domain; 20,250 patches by default")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("what", nargs="*", choices=["stages", "threads", []], default=[])
     arguments = parser.parse_args()
     os.makedirs(arguments.data, exist_ok=True)
