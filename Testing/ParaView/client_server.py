@@ -8,7 +8,7 @@ import sys
 from paraview.simple import *
 
 port, data = int(sys.argv[1]), sys.argv[2]
-Connect("localhost", port)
+Connect("127.0.0.1", port)  # by number: a bare system may not know the name localhost
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=globals())
 
