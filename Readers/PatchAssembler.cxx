@@ -19,7 +19,6 @@
 #include <vtkUnsignedCharArray.h>
 
 #include <cassert>
-#include <numeric>
 
 namespace patchio {
 namespace {

@@ -9,7 +9,6 @@
 #include "Support/Together.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace patchio {
 

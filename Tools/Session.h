@@ -2,9 +2,7 @@
 #pragma once
 
 #include "Support/Communicator.h"
-#include "Support/Together.h"
 
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -22,9 +20,6 @@ public:
   Communicator& Ranks() const { return *this->World; }
   MPI_Comm Mpi() const { return MPI_COMM_WORLD; }
   bool Root() const { return this->World->Rank() == 0; }
-
-  /// Collective: see patchio::Together().
-  void Together(const std::function<void()>& work) const { patchio::Together(*this->World, work); }
 
   /// One line on standard output, from rank 0.
   void Print(const std::string& line) const;

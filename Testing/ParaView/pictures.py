@@ -42,7 +42,7 @@ def show(source, view, representation, colour=None):
     return display
 
 
-RANGES = {"uval": (5, 80), "uval_node": (5, 80), "flux": (0, 90), "level": (0, 2), "rank": (0, 3)}
+RANGES = {"uval": (5, 80), "uval_node": (5, 80), "flux": (0, 90), "level": (0, 2)}
 UVAL = ("CELLS", "uval")
 
 

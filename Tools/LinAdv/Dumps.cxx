@@ -3,6 +3,7 @@
 #include "LinAdv/Scheme.h"
 #include "LinAdv/Totals.h"
 #include "Support/Error.h"
+#include "Support/Together.h"
 
 #include <fmt/format.h>
 
@@ -89,7 +90,7 @@ void AppendLevel(const Grid& grid, Catalog& catalog)
 Dumps::Dumps(tools::Session& session, const Options& options, const Problem& problem)
     : Session(session), Settings(options), Setup(problem), Writer(session.Ranks(), options.Output)
 {
-  session.Together([&] {
+  Together(session.Ranks(), [&] {
     if (session.Root()) {
       PrepareDirectory(options);
     }
