@@ -28,6 +28,10 @@ vtkSmartPointer<vtkDataArray> MakeDataArray(ElementType type)
   switch (type) {
     case ElementType::Int32:
       return vtkSmartPointer<vtkIntArray>::New();
+    case ElementType::Int64:
+      return vtkSmartPointer<vtkTypeInt64Array>::New();
+    case ElementType::UInt8:
+      return vtkSmartPointer<vtkUnsignedCharArray>::New();
     case ElementType::Float64:
       return vtkSmartPointer<vtkDoubleArray>::New();
     case ElementType::Float32:

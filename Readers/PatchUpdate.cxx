@@ -71,7 +71,10 @@ void PatchUpdate::Locate(const LoadRequest& request)
 {
   this->Fatal = FaultOf([&] {
     this->Request = request;
-    this->Loader = std::make_unique<PatchLoader>(FormatOf(this->Data.Path), this->Data, this->Request);
+    const auto locate = [this](const std::vector<PatchVariable>& requests) {
+      return FormatOf(this->Data.Path).Locate(this->Data, requests, {this->Request.Threads, false});
+    };
+    this->Loader = std::make_unique<PatchLoader>(locate, this->Data, this->Request);
     this->Faults = this->Loader->Faults();
   });
 }

@@ -1,6 +1,8 @@
 // Where the bytes of a variable on a patch lie and how they are encoded.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -11,13 +13,33 @@ enum class ElementType : std::uint8_t
 {
   Int32,
   Float32,
-  Float64
+  Float64,
+  Int64,
+  UInt8
 };
 
+/// Bytes of one element.
 constexpr std::size_t SizeOf(ElementType type)
 {
-  return type == ElementType::Float64 ? 8 : 4;
+  switch (type) {
+    case ElementType::Float64:
+    case ElementType::Int64:
+      return 8;
+    case ElementType::UInt8:
+      return 1;
+    case ElementType::Int32:
+    case ElementType::Float32:
+      break;
+  }
+  return 4;
 }
+
+/// One read unit of the paper: a variable on a patch.
+struct PatchVariable
+{
+  int Patch = 0;
+  int Variable = 0;
+};
 
 /// Stored bytes of one run of equal values: one component of one variable on one patch.
 struct Extent
@@ -29,22 +51,75 @@ struct Extent
   bool BigEndian = false;
 };
 
-/// How the extents of a location make up the variable's values.
-enum class Encoding : std::uint8_t
+/// A step that was applied to a chunk when it was written, and is undone when it is read.
+enum class FilterKind : std::uint8_t
 {
-  Missing,         ///< could not be located; LocationTable::Problems says why
-  Absent,          ///< the variable does not exist on this patch
-  Constant,        ///< no bytes: every value is Location::Value
-  Raw,             ///< one extent per component, values in VTK's order
-  SparseMaterials  ///< volume fraction of one material in Silo's sparse form, see Exec/Decode.h
+  None,
+  Deflate,    ///< zlib stream
+  Shuffle,    ///< first bytes of all elements, then all second bytes, ...; of SizeOf(type) bytes each
+  Fletcher32  ///< 4 bytes of checksum behind the data
 };
 
-/// Where one variable of one patch lies. Extents are FirstExtent .. FirstExtent + ExtentCount - 1.
+/// Stored bytes of one chunk. 24 bytes.
+struct Chunk
+{
+  std::uint64_t Offset = 0;          ///< in the file
+  std::uint64_t Number = 0;          ///< position in the grid of chunks, last axis fastest
+  std::uint32_t Bytes = 0;           ///< as stored; 0: never written, every value is ChunkedArray::Fill
+  std::uint32_t SkippedFilters = 0;  ///< bit i set: filter i was not applied to this chunk
+};
+
+/// One component of one variable on one patch, stored in chunks. The values wanted are a part, `Count` values
+/// from `First`, of an array whose last axis varies fastest.
+struct ChunkedArray
+{
+  static constexpr int MaximumRank = 4;
+  static constexpr int MaximumFilters = 4;
+
+  int File = 0;  ///< index into LocationTable::Files
+  ElementType Type = ElementType::Float32;
+  bool BigEndian = false;
+  std::uint8_t Rank = 1;
+  std::array<FilterKind, MaximumFilters> Filters{};  ///< in the order in which they were applied
+  std::array<std::uint64_t, MaximumRank> Dims{};     ///< values per axis of the whole array
+  std::array<std::uint64_t, MaximumRank> ChunkDims{};
+  std::uint64_t First = 0;
+  std::uint64_t Count = 0;
+  std::uint64_t Fill = 0;  ///< bytes of the value of chunks that were never written, in this machine's order
+  std::size_t FirstChunk = 0;  ///< index into LocationTable::Chunks of the first that holds wanted values
+  std::size_t ChunkCount = 0;
+};
+
+/// One component of one variable on one patch that only the HDF5 library can decode.
+struct LibraryArray
+{
+  int File = 0;  ///< index into LocationTable::Files
+  ElementType Type = ElementType::Float32;
+  std::string Dataset;  ///< full name in the file
+  std::uint64_t First = 0;
+  std::uint64_t Count = 0;  ///< values wanted, of the data set with its last axis fastest
+  std::string Reason;       ///< for the report: "filter 32015 (zstd)"
+};
+
+/// How a variable's values on a patch come to be.
+enum class Encoding : std::uint8_t
+{
+  Missing,          ///< could not be located; LocationTable::Problems says why
+  Absent,           ///< the variable does not exist on this patch
+  Constant,         ///< no bytes: every value is Location::Value
+  Raw,              ///< one extent per component, values in VTK's order
+  SparseMaterials,  ///< volume fraction of one material in Silo's sparse form, see Exec/Decode.h
+  Chunked,          ///< one chunked array per component
+  Library           ///< one library array per component
+};
+
+/// Where one variable of one patch lies. First .. First + Count - 1 are indices into Extents (Raw and
+/// SparseMaterials), ChunkedArrays or LibraryArrays of the table.
 struct Location
 {
   Encoding Kind = Encoding::Absent;
-  std::uint32_t FirstExtent = 0;
-  std::uint32_t ExtentCount = 0;
+  std::uint32_t First = 0;
+  std::uint32_t Count = 0;
   float Value = 0;   ///< Constant
   int Material = 0;  ///< SparseMaterials: number of the material
 };
@@ -56,12 +131,15 @@ struct LocationProblem
   std::string Message;
 };
 
-/// The answer of Format::Locate: one location per request, in the order of the requests.
+/// Answer to a list of requests: one location per request, in their order.
 struct LocationTable
 {
   std::vector<std::string> Files;
   std::vector<Location> Locations;
   std::vector<Extent> Extents;
+  std::vector<ChunkedArray> ChunkedArrays;
+  std::vector<Chunk> Chunks;
+  std::vector<LibraryArray> LibraryArrays;
   std::vector<LocationProblem> Problems;
 };
 

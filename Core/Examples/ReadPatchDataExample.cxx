@@ -50,6 +50,10 @@ const char* NameOf(patchio::ElementType type)
       return "float32";
     case patchio::ElementType::Float64:
       return "float64";
+    case patchio::ElementType::Int64:
+      return "int64";
+    case patchio::ElementType::UInt8:
+      return "uint8";
   }
   return "unknown";
 }

@@ -48,15 +48,15 @@ void ReadComponent(Lane& lane, const Extent& extent, const ReadTarget& target, i
 
 void ReadRaw(Lane& lane, const LocationTable& table, const Location& location, const ReadTarget& target)
 {
-  const Extent* extents = table.Extents.data() + location.FirstExtent;
+  const Extent* extents = table.Extents.data() + location.First;
   const ArrayShape& shape = target.Shape;
   if (!NeedsRearranging(shape)) {
     lane.Read(extents[0], 0, extents[0].Bytes, target.Data);
     return;
   }
   const std::size_t elementBytes = SizeOf(extents[0].Type);
-  ZeroSurplus(target, static_cast<int>(location.ExtentCount), elementBytes);
-  for (std::uint32_t c = 0; c < location.ExtentCount; ++c) {
+  ZeroSurplus(target, static_cast<int>(location.Count), elementBytes);
+  for (std::uint32_t c = 0; c < location.Count; ++c) {
     ReadComponent(lane, extents[c], target, (*target.Slots)[c]);
   }
   ExtendEdges(shape, elementBytes, target.Data);
@@ -74,11 +74,11 @@ std::vector<T> ReadAll(Lane& lane, const Extent& extent)
 /// vol_fracs.
 void ReadSparse(Lane& lane, const LocationTable& table, const Location& location, const ReadTarget& target)
 {
-  const Extent* extents = table.Extents.data() + location.FirstExtent;
+  const Extent* extents = table.Extents.data() + location.First;
   const auto materials = ReadAll<std::int32_t>(lane, extents[0]);
   std::vector<std::int32_t> mixMaterial, mixNext;
   std::vector<float> mixFraction;
-  if (location.ExtentCount == 4) {
+  if (location.Count == 4) {
     mixMaterial = ReadAll<std::int32_t>(lane, extents[1]);
     mixNext = ReadAll<std::int32_t>(lane, extents[2]);
     mixFraction = ReadAll<float>(lane, extents[3]);
@@ -149,7 +149,7 @@ void* Lane::Scratch(std::size_t bytes)
 
 ElementType TypeOf(const LocationTable& table, const Location& location)
 {
-  return location.Kind == Encoding::Raw ? table.Extents[location.FirstExtent].Type : ElementType::Float32;
+  return location.Kind == Encoding::Raw ? table.Extents[location.First].Type : ElementType::Float32;
 }
 
 void ExecuteReadTask(
@@ -165,6 +165,8 @@ void ExecuteReadTask(
     case Encoding::SparseMaterials:
       ReadSparse(lane, table, location, target);
       break;
+    case Encoding::Chunked:
+    case Encoding::Library:
     case Encoding::Absent:
     case Encoding::Missing:
       assert(!"PlanReads leaves these out");

@@ -32,11 +32,10 @@ struct SeriesOptions
   bool ListedOnly = false;
 };
 
-/// One read unit.
-struct PatchVariable
+struct LocateOptions
 {
-  int Patch = 0;
-  int Variable = 0;
+  int Threads = 1;           ///< that may read metadata at once; HDF5 itself is called from the calling thread only
+  bool LibraryOnly = false;  ///< ask the format's own library, not PatchIO's index readers
 };
 
 /// A file format. Without state: all methods may be called for any path, from one thread at a time.
@@ -60,7 +59,8 @@ public:
 
   /// Where the bytes of each request lie. Never throws for a broken data file: its requests become Missing,
   /// with the reason. Every extent returned lies inside its file and has the size that the catalog asks for.
-  virtual LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests) const = 0;
+  virtual LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests,
+      const LocateOptions& options) const = 0;
 };
 
 /// All formats, in the order in which they are asked.

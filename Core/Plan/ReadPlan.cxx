@@ -15,11 +15,11 @@ std::vector<std::size_t> PlanReads(const LocationTable& table)
     if (location.Kind == Encoding::Absent || location.Kind == Encoding::Missing) {
       continue;
     }
-    if (location.ExtentCount == 0) {
+    if (location.Count == 0) {
       keys.emplace_back(std::numeric_limits<int>::max(), 0, i);
       continue;
     }
-    const Extent& first = table.Extents[location.FirstExtent];
+    const Extent& first = table.Extents[location.First];
     keys.emplace_back(first.File, first.Offset, i);
   }
   std::sort(keys.begin(), keys.end());

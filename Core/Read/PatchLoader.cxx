@@ -28,11 +28,11 @@ std::vector<PatchVariable> MakeRequests(const LoadRequest& request)
 
 }  // namespace
 
-PatchLoader::PatchLoader(const Format& format, const Catalog& catalog, const LoadRequest& request)
+PatchLoader::PatchLoader(const LocateFunction& locate, const Catalog& catalog, const LoadRequest& request)
     : Data(catalog), Request(request), Requests(MakeRequests(request))
 {
   const Stopwatch watch;
-  this->Table = format.Locate(catalog, this->Requests);
+  this->Table = locate(this->Requests);
   this->Result.Report.LocateSeconds = watch.Seconds();
   this->Result.VariableCount = request.Variables.size();
   this->Result.Arrays.resize(this->Requests.size());
@@ -189,7 +189,10 @@ VariableRequest RequestAsStored(const Catalog& catalog, int variable)
 LoadResult LoadPatches(const Format& format, const Catalog& catalog, const LoadRequest& request,
     const ProgressCallback& progress)
 {
-  return PatchLoader(format, catalog, request).Read(progress);
+  const auto locate = [&](const std::vector<PatchVariable>& requests) {
+    return format.Locate(catalog, requests, {request.Threads, false});
+  };
+  return PatchLoader(locate, catalog, request).Read(progress);
 }
 
 }  // namespace patchio

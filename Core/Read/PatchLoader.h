@@ -8,6 +8,7 @@
 #include "Formats/Format.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -74,14 +75,17 @@ struct LoadResult
   }
 };
 
+/// Says where the bytes of each request lie; Format::Locate or the metadata channel.
+using LocateFunction = std::function<LocationTable(const std::vector<PatchVariable>&)>;
+
 /// One rank's read in two steps, so that ranks can agree in between on what was found and on the memory. The
-/// three arguments must outlive it.
+/// catalog and the request must outlive it.
 class PatchLoader
 {
 public:
   /// Finds out where the bytes lie. Throws Error only when even that is impossible; faults of files are in
   /// Faults().
-  PatchLoader(const Format& format, const Catalog& catalog, const LoadRequest& request);
+  PatchLoader(const LocateFunction& locate, const Catalog& catalog, const LoadRequest& request);
 
   /// What is wrong so far.
   std::vector<LoadFault> Faults() const;

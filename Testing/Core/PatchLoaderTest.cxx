@@ -147,9 +147,10 @@ namespace {
 class VanishingFormat : public samrai::SamraiFormat
 {
 public:
-  LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests) const override
+  LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests,
+      const LocateOptions& options) const override
   {
-    LocationTable table = SamraiFormat::Locate(catalog, requests);
+    LocationTable table = SamraiFormat::Locate(catalog, requests, options);
     table.Files[0] += ".gone";
     return table;
   }

@@ -28,8 +28,8 @@ private:
   {
     Location location;
     location.Kind = kind;
-    location.FirstExtent = static_cast<std::uint32_t>(this->Extents.size());
-    location.ExtentCount = count;
+    location.First = static_cast<std::uint32_t>(this->Extents.size());
+    location.Count = count;
     this->Locations.push_back(location);
   }
 };

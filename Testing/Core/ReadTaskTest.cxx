@@ -38,7 +38,7 @@ protected:
     this->Table.Extents.push_back(extent);
     this->Table.Files.push_back("file " + std::to_string(this->Files.size()));
     this->Files.push_back(file);
-    ++this->Place.ExtentCount;
+    ++this->Place.Count;
   }
 
   template <typename T>

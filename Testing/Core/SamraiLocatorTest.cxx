@@ -63,10 +63,10 @@ protected:
     const Location& location = table.Locations.at(request);
     ASSERT_EQ(location.Kind, Encoding::Raw);
     const auto components = static_cast<std::uint32_t>(this->Data.Variables[wanted.Variable].Components);
-    ASSERT_EQ(location.ExtentCount, components);
+    ASSERT_EQ(location.Count, components);
     for (std::uint32_t c = 0; c < components; ++c) {
-      EXPECT_EQ(table.Extents[location.FirstExtent + c].Type, ElementType::Float32);
-      EXPECT_EQ(this->ValuesAt(table, location.FirstExtent + c),
+      EXPECT_EQ(table.Extents[location.First + c].Type, ElementType::Float32);
+      EXPECT_EQ(this->ValuesAt(table, location.First + c),
           DraftValues(this->Data, wanted.Patch, wanted.Variable, static_cast<int>(c)));
     }
   }
@@ -235,7 +235,7 @@ TEST_F(SparseMaterials, AreLocatedWithTheirMixArrays)
   const LocationTable table = this->Locate({{2, 4}});
   ASSERT_EQ(table.Locations[0].Kind, Encoding::SparseMaterials);
   EXPECT_EQ(table.Locations[0].Material, 1);
-  ASSERT_EQ(table.Locations[0].ExtentCount, 4u);
+  ASSERT_EQ(table.Locations[0].Count, 4u);
   EXPECT_EQ(table.Extents[0].Bytes, 64u);
   EXPECT_EQ(table.Extents[1].Bytes, 8u);
   EXPECT_EQ(table.Extents[1].Type, ElementType::Int32);
@@ -248,7 +248,7 @@ TEST_F(SparseMaterials, AreLocatedOnPatchesOfOneMaterial)
   this->Write();
   const LocationTable table = this->Locate({{2, 4}});
   ASSERT_EQ(table.Locations[0].Kind, Encoding::SparseMaterials);
-  EXPECT_EQ(table.Locations[0].ExtentCount, 1u);
+  EXPECT_EQ(table.Locations[0].Count, 1u);
 }
 
 TEST_F(SparseMaterials, MustFitTheirPatch)

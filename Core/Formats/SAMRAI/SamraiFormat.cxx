@@ -10,7 +10,8 @@ Catalog SamraiFormat::ReadCatalog(const std::string& path) const
   return ReadSummary(path);
 }
 
-LocationTable SamraiFormat::Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests) const
+LocationTable SamraiFormat::Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests,
+    const LocateOptions&) const
 {
   return LocateInClusters(catalog, requests);
 }

@@ -14,7 +14,8 @@ public:
   bool Claims(const std::string& path) const override;
   Series OpenSeries(const std::string& path, const SeriesOptions& options) const override;
   Catalog ReadCatalog(const std::string& path) const override;
-  LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests) const override;
+  LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests,
+      const LocateOptions& options) const override;
 };
 
 }  // namespace patchio::samrai

@@ -232,8 +232,8 @@ void Locator::Add(std::size_t request, Encoding kind, const std::vector<Extent>&
 {
   Location& location = this->Table.Locations[request];
   location.Kind = kind;
-  location.FirstExtent = static_cast<std::uint32_t>(this->Table.Extents.size());
-  location.ExtentCount = static_cast<std::uint32_t>(extents.size());
+  location.First = static_cast<std::uint32_t>(this->Table.Extents.size());
+  location.Count = static_cast<std::uint32_t>(extents.size());
   this->Table.Extents.insert(this->Table.Extents.end(), extents.begin(), extents.end());
 }
 
