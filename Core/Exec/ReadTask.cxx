@@ -11,62 +11,176 @@
 namespace patchio {
 namespace {
 
-/// Larger components go through the scratch memory in pieces of about this size.
-constexpr std::int64_t PieceBytes = std::int64_t(4) << 20;
-
-bool NeedsRearranging(const ArrayShape& shape)
+bool NeedsSwap(ElementType type, bool bigEndian)
 {
-  return shape.OutputComponents != 1 || shape.StoredGhosts != shape.OutputGhosts;
+  return SizeOf(type) > 1 && bigEndian == HostIsLittleEndian();
 }
 
-/// Output components that no stored one goes to become 0.
-void ZeroSurplus(const ReadTarget& target, int storedComponents, std::size_t elementBytes)
+/// One request of a lane, from the addresses of its bytes to the values.
+class TransferReader
 {
-  const ArrayShape& shape = target.Shape;
-  if (shape.OutputComponents > storedComponents) {
-    std::memset(target.Data, 0, shape.OutputTuples() * shape.OutputComponents * elementBytes);
+public:
+  TransferReader(Lane& lane, const LocationTable& table, const ReadPlan& plan, const Transfer& transfer,
+      const TargetFunction& targetOf)
+      : Executor(lane), Table(table), Request(transfer), TargetOf(targetOf),
+        Begin(plan.Pieces.data() + transfer.FirstPiece), End(Begin + transfer.PieceCount)
+  {
   }
+
+  void Run()
+  {
+    this->Fetch();
+    const std::byte* stored = this->Stored;
+    for (const Piece* piece = this->Begin; piece != this->End; ++piece) {
+      const ReadTarget target = this->TargetOf(piece->Task);
+      if (this->GoesStraight(*piece, target)) {
+        this->PlaceExtent(*piece, target, this->StraightAddress(*piece, target));
+        continue;
+      }
+      if (this->KindOf(*piece) == Encoding::Raw) {
+        this->PlaceExtent(*piece, target, stored);
+      } else {
+        this->PlaceStoredChunk(*piece, target, stored);
+      }
+      stored += piece->Bytes;
+    }
+  }
+
+private:
+  Encoding KindOf(const Piece& piece) const { return this->Table.Locations[piece.Task].Kind; }
+  const Extent& ExtentOf(const Piece& piece) const
+  {
+    return this->Table.Extents[this->Table.Locations[piece.Task].First + piece.Component];
+  }
+  const ChunkedArray& ArrayOf(const Piece& piece) const
+  {
+    return this->Table.ChunkedArrays[this->Table.Locations[piece.Task].First + piece.Component];
+  }
+
+  /// True when stored values and output lie alike, so that the storage can write where they stay.
+  bool GoesStraight(const Piece& piece, const ReadTarget& target) const
+  {
+    return this->KindOf(piece) == Encoding::Raw && target.Shape.OutputComponents == 1 &&
+           target.Shape.StoredGhosts == target.Shape.OutputGhosts;
+  }
+  std::byte* StraightAddress(const Piece& piece, const ReadTarget& target) const
+  {
+    return static_cast<std::byte*>(target.Data) + piece.Begin;
+  }
+
+  void Fetch();
+  void PlaceExtent(const Piece& piece, const ReadTarget& target, const void* values) const;
+  void PlaceStoredChunk(const Piece& piece, const ReadTarget& target, const std::byte* stored) const;
+
+  Lane& Executor;
+  const LocationTable& Table;
+  const Transfer& Request;
+  const TargetFunction& TargetOf;
+  const Piece* Begin;
+  const Piece* End;
+  const std::byte* Stored = nullptr;  ///< bytes of the pieces that do not go straight, one after another
+};
+
+void TransferReader::Fetch()
+{
+  std::size_t indirect = 0;
+  std::size_t widestGap = 0;
+  std::uint64_t position = this->Request.Offset;
+  for (const Piece* piece = this->Begin; piece != this->End; ++piece) {
+    widestGap = std::max<std::size_t>(widestGap, piece->Offset - position);
+    indirect += this->GoesStraight(*piece, this->TargetOf(piece->Task)) ? 0 : piece->Bytes;
+    position = piece->Offset + piece->Bytes;
+  }
+  std::byte* const scratch = this->Executor.Scratch(indirect + widestGap);
+  std::byte* const waste = scratch + indirect;
+  std::byte* next = scratch;
+  std::vector<iovec>& buffers = this->Executor.Buffers();
+  position = this->Request.Offset;
+  for (const Piece* piece = this->Begin; piece != this->End; ++piece) {
+    if (piece->Offset > position) {
+      buffers.push_back({waste, piece->Offset - position});
+    }
+    const ReadTarget target = this->TargetOf(piece->Task);
+    const bool straight = this->GoesStraight(*piece, target);
+    buffers.push_back({straight ? this->StraightAddress(*piece, target) : next, piece->Bytes});
+    next += straight ? 0 : piece->Bytes;
+    position = piece->Offset + piece->Bytes;
+  }
+  if (this->Request.Bytes > 0) {
+    this->Executor.Read(this->Request.File, this->Request.Offset, buffers);
+  }
+  this->Stored = scratch;
 }
 
-void ReadComponent(Lane& lane, const Extent& extent, const ReadTarget& target, int slot)
+void TransferReader::PlaceExtent(const Piece& piece, const ReadTarget& target, const void* values) const
 {
-  const ArrayShape& shape = target.Shape;
-  const Dims stored = shape.StoredDims();
+  const Extent& extent = this->ExtentOf(piece);
   const std::int64_t elementBytes = SizeOf(extent.Type);
-  const std::int64_t rowBytes = stored[0] * elementBytes;
-  // Whole planes of stripped ghosts at both ends are not even read.
-  const std::int64_t skipped = std::max(0, shape.StoredGhosts[2] - shape.OutputGhosts[2]);
-  const std::int64_t end = (stored[2] - skipped) * stored[1];
-  const std::int64_t rowsInPiece = std::max<std::int64_t>(1, PieceBytes / rowBytes);
-  for (std::int64_t row = skipped * stored[1]; row < end; row += rowsInPiece) {
-    const std::int64_t rows = std::min(rowsInPiece, end - row);
-    void* scratch = lane.Scratch(rows * rowBytes);
-    lane.Read(extent, row * rowBytes, rows * rowBytes, scratch);
-    PlaceRows(shape, scratch, row, rows, elementBytes, slot, target.Data);
+  PlaceRun(target.Shape, values, piece.Begin / elementBytes, piece.Bytes / elementBytes, elementBytes,
+      NeedsSwap(extent.Type, extent.BigEndian), (*target.Slots)[piece.Component], target.Data);
+}
+
+void TransferReader::PlaceStoredChunk(
+    const Piece& piece, const ReadTarget& target, const std::byte* stored) const
+{
+  const ChunkedArray& array = this->ArrayOf(piece);
+  const Chunk& chunk = this->Table.Chunks[piece.Begin];
+  const std::byte* values = nullptr;
+  if (chunk.Bytes > 0) {
+    std::size_t bytes = SizeOf(array.Type);
+    for (int axis = 0; axis < array.Rank; ++axis) {
+      bytes *= array.ChunkDims[axis];
+    }
+    try {
+      values = this->Executor.Decoder().Undo(
+          array.Filters, chunk.SkippedFilters, array.Type, stored, piece.Bytes, bytes);
+    } catch (const Error& error) {
+      throw FileError(this->Table.Files[array.File], fmt::format("a sound chunk of data at offset {}", chunk.Offset),
+          error.what(), "The file is damaged");
+    }
+  }
+  PlaceChunk(target.Shape, array, chunk, values, (*target.Slots)[piece.Component], target.Data);
+}
+
+/// Sets the components of the output that no stored one goes to.
+template <typename Word>
+void ZeroSlots(Word* values, std::int64_t tuples, int components, const std::vector<int>& slots)
+{
+  for (int c = 0; c < components; ++c) {
+    if (std::find(slots.begin(), slots.end(), c) == slots.end()) {
+      for (std::int64_t i = 0; i < tuples; ++i) {
+        values[i * components + c] = 0;
+      }
+    }
   }
 }
 
-void ReadRaw(Lane& lane, const LocationTable& table, const Location& location, const ReadTarget& target)
+void ZeroSurplus(const ReadTarget& target, std::size_t elementBytes)
 {
-  const Extent* extents = table.Extents.data() + location.First;
-  const ArrayShape& shape = target.Shape;
-  if (!NeedsRearranging(shape)) {
-    lane.Read(extents[0], 0, extents[0].Bytes, target.Data);
+  const int components = target.Shape.OutputComponents;
+  const std::int64_t tuples = target.Shape.OutputTuples();
+  if (static_cast<int>(target.Slots->size()) >= components) {
     return;
   }
-  const std::size_t elementBytes = SizeOf(extents[0].Type);
-  ZeroSurplus(target, static_cast<int>(location.Count), elementBytes);
-  for (std::uint32_t c = 0; c < location.Count; ++c) {
-    ReadComponent(lane, extents[c], target, (*target.Slots)[c]);
+  if (elementBytes == 8) {
+    ZeroSlots(static_cast<std::uint64_t*>(target.Data), tuples, components, *target.Slots);
+  } else if (elementBytes == 4) {
+    ZeroSlots(static_cast<std::uint32_t*>(target.Data), tuples, components, *target.Slots);
+  } else {
+    ZeroSlots(static_cast<std::uint8_t*>(target.Data), tuples, components, *target.Slots);
   }
-  ExtendEdges(shape, elementBytes, target.Data);
 }
 
 template <typename T>
 std::vector<T> ReadAll(Lane& lane, const Extent& extent)
 {
   std::vector<T> values(extent.Bytes / sizeof(T));
-  lane.Read(extent, 0, extent.Bytes, values.data());
+  std::vector<iovec>& buffers = lane.Buffers();
+  buffers.push_back({values.data(), values.size() * sizeof(T)});
+  lane.Read(extent.File, extent.Offset, buffers);
+  if (NeedsSwap(extent.Type, extent.BigEndian)) {
+    SwapByteOrder(values.data(), values.size(), sizeof(T));
+  }
   return values;
 }
 
@@ -91,18 +205,13 @@ void ReadSparse(Lane& lane, const LocationTable& table, const Location& location
         fmt::format("a sound list of materials at offset {}", extents[0].Offset),
         "an entry that points outside the mix arrays or in a circle", "The file is damaged");
   }
-  const Dims stored = shape.StoredDims();
-  ZeroSurplus(target, 1, sizeof(float));
-  PlaceRows(
-      shape, fractions.data(), 0, stored[1] * stored[2], sizeof(float), (*target.Slots)[0], target.Data);
-  ExtendEdges(shape, sizeof(float), target.Data);
+  PlaceRun(shape, fractions.data(), 0, fractions.size(), sizeof(float), false, (*target.Slots)[0], target.Data);
 }
 
 void FillConstant(float value, const ReadTarget& target)
 {
   const std::int64_t tuples = target.Shape.OutputTuples();
   const int components = target.Shape.OutputComponents;
-  ZeroSurplus(target, static_cast<int>(target.Slots->size()), sizeof(float));
   for (const int slot : *target.Slots) {
     float* output = static_cast<float*>(target.Data) + slot;
     for (std::int64_t i = 0; i < tuples; ++i) {
@@ -113,65 +222,54 @@ void FillConstant(float value, const ReadTarget& target)
 
 }  // namespace
 
-ReadMeter::Request::Request(ReadMeter& meter, std::uint64_t bytes) : Meter(meter)
+void ReadTransfer(Lane& lane, const LocationTable& table, const ReadPlan& plan, const Transfer& transfer,
+    const TargetFunction& targetOf)
 {
-  const int now = ++meter.InFlight;
-  int peak = meter.Peak;
-  while (now > peak && !meter.Peak.compare_exchange_weak(peak, now)) {
-  }
-  ++meter.RequestCount;
-  meter.ByteCount += bytes;
+  TransferReader(lane, table, plan, transfer, targetOf).Run();
 }
 
-void Lane::Read(const Extent& extent, std::uint64_t begin, std::uint64_t bytes, void* into)
+void FinishTask(const LocationTable& table, const Location& location, const ReadTarget& target)
 {
-  assert(begin + bytes <= extent.Bytes);
-  if (this->CurrentNumber != extent.File) {
-    this->Current = this->Storage.Open(extent.File);
-    this->CurrentNumber = extent.File;
-  }
-  {
-    const ReadMeter::Request request(this->Meter, bytes);
-    this->Current->Read(extent.Offset + begin, into, bytes);
-  }
-  if (extent.BigEndian == HostIsLittleEndian()) {
-    SwapByteOrder(into, bytes / SizeOf(extent.Type), SizeOf(extent.Type));
-  }
+  const std::size_t elementBytes = SizeOf(TypeOf(table, location));
+  ZeroSurplus(target, elementBytes);
+  ExtendEdges(target.Shape, elementBytes, target.Data);
 }
 
-void* Lane::Scratch(std::size_t bytes)
+void ReadWhole(Lane& lane, const LocationTable& table, const Location& location, const ReadTarget& target)
 {
-  if (this->Memory.size() < bytes) {
-    this->Memory.resize(bytes);
+  if (location.Kind == Encoding::SparseMaterials) {
+    ReadSparse(lane, table, location, target);
+  } else {
+    assert(location.Kind == Encoding::Constant);
+    FillConstant(location.Value, target);
   }
-  return this->Memory.data();
+  FinishTask(table, location, target);
+}
+
+ByteRange WantedBytes(const ArrayShape& shape, std::size_t elementBytes)
+{
+  const Dims stored = shape.StoredDims();
+  const std::int64_t skipped = std::max(0, shape.StoredGhosts[2] - shape.OutputGhosts[2]);
+  const std::uint64_t plane = stored[0] * stored[1] * elementBytes;
+  return {skipped * plane, (stored[2] - skipped) * plane};
 }
 
 ElementType TypeOf(const LocationTable& table, const Location& location)
 {
-  return location.Kind == Encoding::Raw ? table.Extents[location.First].Type : ElementType::Float32;
-}
-
-void ExecuteReadTask(
-    Lane& lane, const LocationTable& table, const Location& location, const ReadTarget& target)
-{
   switch (location.Kind) {
     case Encoding::Raw:
-      ReadRaw(lane, table, location, target);
-      break;
-    case Encoding::Constant:
-      FillConstant(location.Value, target);
-      break;
-    case Encoding::SparseMaterials:
-      ReadSparse(lane, table, location, target);
-      break;
+      return table.Extents[location.First].Type;
     case Encoding::Chunked:
+      return table.ChunkedArrays[location.First].Type;
     case Encoding::Library:
+      return table.LibraryArrays[location.First].Type;
+    case Encoding::SparseMaterials:
+    case Encoding::Constant:
     case Encoding::Absent:
     case Encoding::Missing:
-      assert(!"PlanReads leaves these out");
       break;
   }
+  return ElementType::Float32;
 }
 
 }  // namespace patchio

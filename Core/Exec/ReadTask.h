@@ -1,75 +1,47 @@
-// One read task <patch, variable>: fetch its bytes and turn them into values in place.
+// From requests to values in place: what the lanes do.
 #pragma once
 
 #include "Catalog/Extent.h"
 #include "Exec/Decode.h"
-#include "Source/Source.h"
+#include "Exec/Lane.h"
+#include "Plan/ReadPlan.h"
 
-#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace patchio {
 
-/// Counts what all lanes of a rank really do.
-class ReadMeter
-{
-public:
-  /// Marks one request in flight for its lifetime.
-  class Request
-  {
-  public:
-    explicit Request(ReadMeter& meter, std::uint64_t bytes);
-    ~Request() { --this->Meter.InFlight; }
-    Request(const Request&) = delete;
-    Request& operator=(const Request&) = delete;
-
-  private:
-    ReadMeter& Meter;
-  };
-
-  int PeakInFlight() const { return this->Peak; }
-  std::uint64_t Requests() const { return this->RequestCount; }
-  std::uint64_t Bytes() const { return this->ByteCount; }
-
-private:
-  std::atomic<int> InFlight{0};
-  std::atomic<int> Peak{0};
-  std::atomic<std::uint64_t> RequestCount{0};
-  std::atomic<std::uint64_t> ByteCount{0};
-};
-
-/// What one lane keeps from task to task: its scratch memory and the file it read last.
-class Lane
-{
-public:
-  Lane(Source& source, ReadMeter& meter) : Storage(source), Meter(meter) {}
-  /// Fills `into` with part of an extent, in this machine's byte order.
-  void Read(const Extent& extent, std::uint64_t begin, std::uint64_t bytes, void* into);
-  /// At least `bytes` of memory, contents undefined, valid until the next call.
-  void* Scratch(std::size_t bytes);
-
-private:
-  Source& Storage;
-  ReadMeter& Meter;
-  std::shared_ptr<Source::File> Current;
-  int CurrentNumber = -1;
-  std::vector<std::byte> Memory;
-};
-
 /// Where the values of a task go.
 struct ReadTarget
 {
-  void* Data = nullptr;  ///< OutputTuples() x OutputComponents elements of the extents' type
+  void* Data = nullptr;  ///< OutputTuples() x OutputComponents elements of the task's type
   ArrayShape Shape;
   const std::vector<int>* Slots = nullptr;  ///< output component of each stored component; the rest become 0
 };
 
-/// Carries out one task. Throws Error when the storage fails or the stored values make no sense.
-void ExecuteReadTask(
-    Lane& lane, const LocationTable& table, const Location& location, const ReadTarget& target);
+/// The target of a task, by its index in the LocationTable. Called by several lanes at once.
+using TargetFunction = std::function<ReadTarget(std::uint32_t)>;
 
-/// Element type of the values a location delivers.
+/// One request: fetches the bytes of its pieces and brings the values to their places. Values that no decoding
+/// moves are read straight to where they stay. Throws Error when the storage fails or the bytes make no sense;
+/// then any of its pieces may be the reason.
+void ReadTransfer(Lane& lane, const LocationTable& table, const ReadPlan& plan, const Transfer& transfer,
+    const TargetFunction& targetOf);
+
+/// What remains when all pieces of a task are in place: output components that no stored one goes to become 0,
+/// and layers that are not stored repeat the nearest value.
+void FinishTask(const LocationTable& table, const Location& location, const ReadTarget& target);
+
+/// A task that is not made of pieces: SparseMaterials or Constant. FinishTask() is included. Throws like
+/// ReadTransfer().
+void ReadWhole(Lane& lane, const LocationTable& table, const Location& location, const ReadTarget& target);
+
+/// The stored bytes of each component that an array of this shape needs: planes of ghosts at both ends that the
+/// output has no room for are not even read.
+ByteRange WantedBytes(const ArrayShape& shape, std::size_t elementBytes);
+
+/// Element type of the values that a location delivers.
 ElementType TypeOf(const LocationTable& table, const Location& location);
 
 }  // namespace patchio

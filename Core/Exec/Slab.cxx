@@ -7,87 +7,262 @@
 
 #include <sys/mman.h>
 #include <algorithm>
+#include <atomic>
 #include <cassert>
 #include <cstdlib>
+#include <limits>
+#include <mutex>
 #include <new>
+#include <utility>
+#include <vector>
 
 namespace patchio {
 namespace {
 
 constexpr std::size_t Alignment = 64;
 constexpr std::size_t HugePage = std::size_t(2) << 20;
+/// Small enough that one array that somebody keeps does not hold the memory of all, large enough for huge pages.
+constexpr std::size_t SlabBytes = std::size_t(64) << 20;
 
-constexpr std::size_t RoundUp(std::size_t value, std::size_t to)
+constexpr std::uint64_t RoundUp(std::uint64_t value, std::uint64_t to)
 {
   return (value + to - 1) / to * to;
 }
 
-std::byte* Allocate(std::size_t bytes)
+constexpr std::uint64_t Excess(std::uint64_t value, std::uint64_t limit)
 {
-  if (bytes > AvailableMemory()) {
-    throw Error(
-        fmt::format("Reading needs {:.1f} GB of memory on this rank, but only {:.1f} GB are free. Select "
-                    "fewer variables or levels, or use more ranks on more machines.",
-            bytes * 1e-9, AvailableMemory() * 1e-9));
-  }
-  const bool huge = bytes >= HugePage;
-  void* memory = std::aligned_alloc(huge ? HugePage : Alignment, RoundUp(bytes, huge ? HugePage : Alignment));
-  if (!memory) {
-    throw Error(fmt::format("{:.1f} GB of memory could not be allocated.", bytes * 1e-9));
+  return value - std::min(value, limit);
+}
+
+/// Before each slice lies a line with the pointer back to its slab.
+constexpr std::uint64_t WithHeader(std::uint64_t bytes)
+{
+  return Alignment + RoundUp(bytes, Alignment);
+}
+
+struct Memory
+{
+  std::byte* Bytes = nullptr;
+  std::size_t Size = 0;
+};
+
+Memory Allocate(std::size_t size)
+{
+  const bool huge = size >= HugePage;
+  Memory memory;
+  memory.Size = RoundUp(size, huge ? HugePage : Alignment);
+  memory.Bytes = static_cast<std::byte*>(std::aligned_alloc(huge ? HugePage : Alignment, memory.Size));
+  if (!memory.Bytes) {
+    throw Error(fmt::format("{:.1f} GB of memory could not be allocated.", memory.Size * 1e-9));
   }
   if (huge) {
-    ::madvise(memory, RoundUp(bytes, HugePage), MADV_HUGEPAGE);  // a wish; failing costs only speed
+    ::madvise(memory.Bytes, memory.Size, MADV_HUGEPAGE);  // a wish; failing costs only speed
   }
-  return static_cast<std::byte*>(memory);
+  return memory;
 }
 
 }  // namespace
 
-struct Slab::Block
+/// What slices and the pool share.
+class SlabPool::State
 {
-  std::byte* Bytes = nullptr;
-  std::size_t Size = 0;
-  std::atomic<std::size_t> References{1};
+public:
+  ~State() { this->Trim(0); }
+
+  /// At least `size` bytes.
+  Memory Take(std::size_t size)
+  {
+    const std::lock_guard<std::mutex> lock(this->Mutex);
+    const auto best = this->BestKept(size);
+    Memory memory;
+    if (best != this->Kept.end()) {
+      memory = *best;
+      this->Kept.erase(best);
+      this->KeptSize -= memory.Size;
+    } else {
+      if (this->Limit > 0) {
+        // What is kept and does not fit must not stand in the way.
+        this->Trim(this->KeptSize - std::min(this->KeptSize, Excess(this->TotalSize + size, this->Limit)));
+      }
+      memory = Allocate(size);
+      this->TotalSize += memory.Size;
+    }
+    return memory;
+  }
+
+  void GiveBack(const Memory& memory)
+  {
+    const std::lock_guard<std::mutex> lock(this->Mutex);
+    this->Kept.push_back(memory);
+    this->KeptSize += memory.Size;
+    this->Trim(this->MostKept);
+  }
+
+  /// Throws Error when another `bytes` are more than there may be; kept slabs may serve for them.
+  void Check(std::uint64_t bytes)
+  {
+    const std::lock_guard<std::mutex> lock(this->Mutex);
+    const std::uint64_t used = this->TotalSize - this->KeptSize;
+    if (this->Limit > 0 && (bytes > this->Limit || used > this->Limit - bytes)) {
+      throw Error(fmt::format(
+          "Reading needs {:.3f} GB of memory on this rank beside {:.3f} GB in use, but the memory limit is {:.3f} GB. "
+          "Raise the limit, select fewer variables or levels, or use more ranks.",
+          bytes * 1e-9, used * 1e-9, this->Limit * 1e-9));
+    }
+    const std::uint64_t available = AvailableMemory();
+    const std::uint64_t free = available > std::numeric_limits<std::uint64_t>::max() - this->KeptSize
+                                   ? available
+                                   : available + this->KeptSize;
+    if (bytes > free) {
+      throw Error(
+          fmt::format("Reading needs {:.1f} GB of memory on this rank, but only {:.1f} GB are free. Select "
+                      "fewer variables or levels, or use more ranks on more machines.",
+              bytes * 1e-9, free * 1e-9));
+    }
+  }
+
+  /// Frees kept slabs until no more than `most` bytes are kept, the smallest first.
+  void Trim(std::uint64_t most)
+  {
+    std::sort(this->Kept.begin(), this->Kept.end(), [](const Memory& a, const Memory& b) { return a.Size > b.Size; });
+    while (this->KeptSize > most) {
+      std::free(this->Kept.back().Bytes);
+      this->KeptSize -= this->Kept.back().Size;
+      this->TotalSize -= this->Kept.back().Size;
+      this->Kept.pop_back();
+    }
+  }
+
+  mutable std::mutex Mutex;
+  std::uint64_t Limit = 0;
+  std::uint64_t MostKept = 0;
+  std::uint64_t KeptSize = 0;
+  std::uint64_t TotalSize = 0;
+
+private:
+  /// The smallest kept slab that suffices without wasting half of it.
+  std::vector<Memory>::iterator BestKept(std::size_t size)
+  {
+    auto best = this->Kept.end();
+    for (auto it = this->Kept.begin(); it != this->Kept.end(); ++it) {
+      if (it->Size >= size && it->Size / 2 <= std::max(size, HugePage) &&
+          (best == this->Kept.end() || it->Size < best->Size)) {
+        best = it;
+      }
+    }
+    return best;
+  }
+
+  std::vector<Memory> Kept;
 };
 
-Slab::Slab(std::size_t payload, std::size_t slices) : Memory(new Block)
+SlabPool::SlabPool(std::uint64_t limit) : Shared(std::make_shared<State>())
 {
-  // Before each slice a header line holds the pointer back to the block.
-  this->Memory->Size = payload + 2 * Alignment * std::max<std::size_t>(slices, 1);
-  try {
-    this->Memory->Bytes = Allocate(this->Memory->Size);
-  } catch (...) {
-    delete this->Memory;
-    throw;
+  this->Shared->Limit = limit;
+}
+
+SlabPool::~SlabPool()
+{
+  this->Keep(0);
+}
+
+void SlabPool::SetLimit(std::uint64_t bytes)
+{
+  const std::lock_guard<std::mutex> lock(this->Shared->Mutex);
+  this->Shared->Limit = bytes;
+}
+
+void SlabPool::Keep(std::uint64_t bytes)
+{
+  const std::lock_guard<std::mutex> lock(this->Shared->Mutex);
+  this->Shared->MostKept = bytes;
+  this->Shared->Trim(bytes);
+}
+
+std::uint64_t SlabPool::KeptBytes() const
+{
+  const std::lock_guard<std::mutex> lock(this->Shared->Mutex);
+  return this->Shared->KeptSize;
+}
+
+std::uint64_t SlabPool::TotalBytes() const
+{
+  const std::lock_guard<std::mutex> lock(this->Shared->Mutex);
+  return this->Shared->TotalSize;
+}
+
+struct SlabCutter::Slab
+{
+  Memory Block;
+  std::size_t Position = 0;
+  std::atomic<std::size_t> References{1};  ///< slices, and the cutter while it cuts from it
+  std::shared_ptr<SlabPool::State> Pool;
+};
+
+SlabCutter::SlabCutter(SlabPool& pool, std::uint64_t payload, std::size_t slices)
+    : Pool(pool.Shared), Remaining(payload + 2 * Alignment * std::uint64_t(slices))
+{
+  this->Pool->Check(this->Remaining);
+}
+
+SlabCutter::~SlabCutter()
+{
+  if (this->Current) {
+    SlabCutter::Unref(this->Current);
   }
 }
 
-Slab::~Slab()
+Slice SlabCutter::Cut(std::size_t bytes)
 {
-  Slab::Unref(this->Memory);
+  const std::uint64_t need = WithHeader(bytes);
+  assert(need <= this->Remaining);
+  if (need > SlabBytes / 8) {
+    // A slab of its own, or the ends of slabs where it does not fit would be lost.
+    Slab* own = this->MakeSlab(need);
+    this->Remaining -= need;
+    Slice slice = SlabCutter::CutFrom(own, need);
+    SlabCutter::Unref(own);
+    return slice;
+  }
+  if (!this->Current || this->Current->Position + need > this->Current->Block.Size) {
+    Slab* next = this->MakeSlab(std::max(need, std::min<std::uint64_t>(this->Remaining, SlabBytes)));
+    if (this->Current) {
+      SlabCutter::Unref(this->Current);
+    }
+    this->Current = next;
+  }
+  this->Remaining -= need;
+  return SlabCutter::CutFrom(this->Current, need);
 }
 
-Slice Slab::Cut(std::size_t bytes)
+SlabCutter::Slab* SlabCutter::MakeSlab(std::uint64_t size)
 {
-  std::byte* header = this->Memory->Bytes + this->Position;
-  this->Position += Alignment + RoundUp(bytes, Alignment);
-  assert(this->Position <= this->Memory->Size);
-  new (header) Block*(this->Memory);
-  ++this->Memory->References;
+  auto slab = std::make_unique<Slab>();
+  slab->Pool = this->Pool;
+  slab->Block = this->Pool->Take(size);
+  return slab.release();
+}
+
+Slice SlabCutter::CutFrom(Slab* slab, std::uint64_t need)
+{
+  std::byte* header = slab->Block.Bytes + slab->Position;
+  slab->Position += need;
+  new (header) Slab*(slab);
+  ++slab->References;
   return Slice(header + Alignment);
 }
 
-void Slab::Unref(Block* block)
+void SlabCutter::Unref(Slab* slab)
 {
-  if (--block->References == 0) {
-    std::free(block->Bytes);
-    delete block;
+  if (--slab->References == 0) {
+    slab->Pool->GiveBack(slab->Block);
+    delete slab;
   }
 }
 
 void FreeSlice(void* data)
 {
-  Slab::Unref(*reinterpret_cast<Slab::Block**>(static_cast<std::byte*>(data) - Alignment));
+  SlabCutter::Unref(*reinterpret_cast<SlabCutter::Slab**>(static_cast<std::byte*>(data) - Alignment));
 }
 
 void SliceDeleter::operator()(void* data) const

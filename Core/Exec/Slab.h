@@ -1,8 +1,8 @@
-// Memory for many arrays at once.
+// Memory for many arrays: slabs of huge pages that arrays are cut from and that are used again.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 namespace patchio {
@@ -11,35 +11,65 @@ struct SliceDeleter
 {
   void operator()(void* data) const;
 };
-/// One array's memory inside a slab, 64-byte aligned. The slab lives until its last slice is gone.
+/// One array's memory inside a slab, 64-byte aligned, contents undefined. Its slab lives until the last of the
+/// slab's slices is gone, and then goes back to its pool.
 using Slice = std::unique_ptr<void, SliceDeleter>;
 
 /// Frees a slice that was released from its Slice; the signature is what
 /// vtkAbstractArray::SetArrayFreeFunction wants.
 void FreeSlice(void* data);
 
-/// One large allocation in huge pages that arrays are cut from: page faults, not copying, dominate reading
-/// into fresh memory, and an allocation for each array makes them worse.
-class Slab
+/// Keeps slabs for the next read: page faults, not copying, dominate reading into fresh memory. Thread-safe.
+/// Slices may outlive the pool.
+class SlabPool
 {
 public:
-  /// Room for slices of `payload` bytes in all. Throws Error when there is not enough memory.
-  Slab(std::size_t payload, std::size_t slices);
-  /// Drops the slab's own hold; the memory goes when the last slice goes.
-  ~Slab();
-  Slab(const Slab&) = delete;
-  Slab& operator=(const Slab&) = delete;
+  /// limit: bytes that all slabs of this pool may have together, those in use and those kept; 0 for no limit
+  /// but what the machine has free.
+  explicit SlabPool(std::uint64_t limit = 0);
+  ~SlabPool();
+  SlabPool(const SlabPool&) = delete;
+  SlabPool& operator=(const SlabPool&) = delete;
 
-  /// Cuts the next slice. The sum of all must stay within what was asked for.
+  void SetLimit(std::uint64_t bytes);
+  /// Keeps no more than this many bytes that nobody uses; what is too much is freed, now and later. 0 at first.
+  void Keep(std::uint64_t bytes);
+  /// Bytes that are kept now, for the next read to use.
+  std::uint64_t KeptBytes() const;
+  /// Bytes of all slabs, used or kept.
+  std::uint64_t TotalBytes() const;
+
+private:
+  friend class SlabCutter;
+  friend void FreeSlice(void* data);
+  class State;
+  std::shared_ptr<State> Shared;
+};
+
+/// Cuts the arrays of one read out of slabs of a pool.
+class SlabCutter
+{
+public:
+  /// payload, slices: bytes and number of all slices that will be cut. Throws Error when the pool's limit or the
+  /// machine's free memory does not suffice.
+  SlabCutter(SlabPool& pool, std::uint64_t payload, std::size_t slices);
+  ~SlabCutter();
+  SlabCutter(const SlabCutter&) = delete;
+  SlabCutter& operator=(const SlabCutter&) = delete;
+
+  /// Cuts the next slice. The sum of all must stay within what was asked for. Throws Error like the constructor.
   Slice Cut(std::size_t bytes);
 
 private:
   friend void FreeSlice(void* data);
-  struct Block;
-  static void Unref(Block* block);
+  struct Slab;
+  Slab* MakeSlab(std::uint64_t size);
+  static Slice CutFrom(Slab* slab, std::uint64_t need);
+  static void Unref(Slab* slab);
 
-  Block* Memory;
-  std::size_t Position = 0;
+  std::shared_ptr<SlabPool::State> Pool;
+  Slab* Current = nullptr;
+  std::uint64_t Remaining;  ///< bytes that are still to be cut, headers included
 };
 
 }  // namespace patchio

@@ -1,34 +1,177 @@
 #include "Plan/ReadPlan.h"
 
 #include <algorithm>
-#include <limits>
+#include <numeric>
 #include <tuple>
 
 namespace patchio {
+namespace {
 
-std::vector<std::size_t> PlanReads(const LocationTable& table)
+class Planner
 {
-  using Key = std::tuple<int, std::uint64_t, std::size_t>;
-  std::vector<Key> keys;
-  for (std::size_t i = 0; i < table.Locations.size(); ++i) {
-    const Location& location = table.Locations[i];
-    if (location.Kind == Encoding::Absent || location.Kind == Encoding::Missing) {
-      continue;
+public:
+  Planner(const LocationTable& table, const std::vector<ByteRange>& wanted) : Table(table), Wanted(wanted) {}
+
+  ReadPlan Run(const StorageModel& storage, int lanes)
+  {
+    for (std::size_t task = 0; task < this->Table.Locations.size(); ++task) {
+      this->AddTask(static_cast<std::uint32_t>(task));
     }
-    if (location.Count == 0) {
-      keys.emplace_back(std::numeric_limits<int>::max(), 0, i);
-      continue;
+    this->SortWhole();
+    const std::uint64_t total = std::accumulate(this->Parts.begin(), this->Parts.end(), std::uint64_t(0),
+        [](std::uint64_t sum, const Part& part) { return sum + part.Bytes; });
+    this->Limits = LimitsOf(storage, total, lanes);
+    this->Cut();
+    std::sort(this->Parts.begin(), this->Parts.end(), [](const Part& a, const Part& b) { return Key(a) < Key(b); });
+    this->Merge();
+    return std::move(this->Plan);
+  }
+
+private:
+  struct Part : Piece
+  {
+    int File = 0;
+  };
+
+  static std::tuple<int, std::uint64_t, std::uint32_t, std::uint32_t, std::uint64_t> Key(const Part& part)
+  {
+    return {part.File, part.Offset, part.Task, part.Component, part.Begin};
+  }
+
+  void AddTask(std::uint32_t task);
+  void AddExtents(std::uint32_t task);
+  void AddChunks(std::uint32_t task);
+  void SortWhole();
+  void Cut();
+  void Merge();
+
+  const LocationTable& Table;
+  const std::vector<ByteRange>& Wanted;
+  RequestLimits Limits;
+  std::vector<Part> Parts;
+  ReadPlan Plan;
+};
+
+void Planner::AddTask(std::uint32_t task)
+{
+  switch (this->Table.Locations[task].Kind) {
+    case Encoding::Missing:
+    case Encoding::Absent:
+      break;
+    case Encoding::Constant:
+      this->Plan.Constant.push_back(task);
+      break;
+    case Encoding::SparseMaterials:
+      this->Plan.Whole.push_back(task);
+      break;
+    case Encoding::Library:
+      this->Plan.Library.push_back(task);
+      break;
+    case Encoding::Raw:
+      ++this->Plan.PieceTasks;
+      this->AddExtents(task);
+      break;
+    case Encoding::Chunked:
+      ++this->Plan.PieceTasks;
+      this->AddChunks(task);
+      break;
+  }
+}
+
+void Planner::AddExtents(std::uint32_t task)
+{
+  const Location& location = this->Table.Locations[task];
+  const ByteRange range = this->Wanted.empty() ? ByteRange() : this->Wanted[task];
+  for (std::uint32_t c = 0; c < location.Count; ++c) {
+    const Extent& extent = this->Table.Extents[location.First + c];
+    Part part;
+    part.Begin = std::min(range.Begin, extent.Bytes);
+    part.Bytes = std::min(range.End, extent.Bytes) - part.Begin;
+    part.Offset = extent.Offset + part.Begin;
+    part.File = extent.File;
+    part.Task = task;
+    part.Component = c;
+    this->Parts.push_back(part);
+  }
+}
+
+void Planner::AddChunks(std::uint32_t task)
+{
+  const Location& location = this->Table.Locations[task];
+  for (std::uint32_t c = 0; c < location.Count; ++c) {
+    const ChunkedArray& array = this->Table.ChunkedArrays[location.First + c];
+    for (std::size_t i = array.FirstChunk; i < array.FirstChunk + array.ChunkCount; ++i) {
+      const Chunk& chunk = this->Table.Chunks[i];
+      Part part;
+      part.Begin = i;
+      part.Offset = chunk.Offset;
+      part.Bytes = chunk.Bytes;
+      part.File = array.File;
+      part.Task = task;
+      part.Component = c;
+      this->Parts.push_back(part);
     }
-    const Extent& first = table.Extents[location.First];
-    keys.emplace_back(first.File, first.Offset, i);
   }
-  std::sort(keys.begin(), keys.end());
-  std::vector<std::size_t> order;
-  order.reserve(keys.size());
-  for (const Key& key : keys) {
-    order.push_back(std::get<2>(key));
+}
+
+void Planner::SortWhole()
+{
+  const auto key = [this](std::uint32_t task) {
+    const Extent& first = this->Table.Extents[this->Table.Locations[task].First];
+    return std::make_tuple(first.File, first.Offset, task);
+  };
+  std::sort(this->Plan.Whole.begin(), this->Plan.Whole.end(),
+      [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+}
+
+/// Cuts parts of extents that are larger than a request. A chunk is decoded as a whole and stays one.
+void Planner::Cut()
+{
+  constexpr std::uint64_t grain = 64 << 10;
+  const std::uint64_t most = std::max(this->Limits.Bytes / grain * grain, grain);
+  const std::size_t parts = this->Parts.size();
+  for (std::size_t i = 0; i < parts; ++i) {
+    while (this->Parts[i].Bytes > most &&
+           this->Table.Locations[this->Parts[i].Task].Kind == Encoding::Raw) {
+      Part rest = this->Parts[i];
+      // The largest parts are halved until they fit, so that the last is not a tiny one.
+      const std::uint64_t pieces = (rest.Bytes + most - 1) / most;
+      const std::uint64_t first = std::min(most, (rest.Bytes / pieces + grain - 1) / grain * grain);
+      this->Parts[i].Begin += first;
+      this->Parts[i].Offset += first;
+      this->Parts[i].Bytes -= first;
+      rest.Bytes = first;
+      this->Parts.push_back(rest);
+    }
   }
-  return order;
+}
+
+void Planner::Merge()
+{
+  this->Plan.Pieces.reserve(this->Parts.size());
+  for (const Part& part : this->Parts) {
+    std::vector<Transfer>& transfers = this->Plan.Transfers;
+    Transfer* last = transfers.empty() ? nullptr : &transfers.back();
+    const std::uint64_t end = last ? last->Offset + last->Bytes : 0;
+    // Chunks that were never written have no place; they are filled without reading.
+    const bool joins = last && (last->Bytes == 0) == (part.Bytes == 0) && last->File == part.File && last->PieceCount < MaximumPieces && part.Offset >= end &&
+                       part.Offset - end <= this->Limits.Gap &&
+                       part.Offset + part.Bytes - last->Offset <= this->Limits.Bytes;
+    if (!joins) {
+      transfers.push_back({part.Offset, 0, part.File, 0, this->Plan.Pieces.size()});
+      last = &transfers.back();
+    }
+    last->Bytes = part.Offset + part.Bytes - last->Offset;
+    ++last->PieceCount;
+    this->Plan.Pieces.push_back(part);
+  }
+}
+
+}  // namespace
+
+ReadPlan PlanReads(const LocationTable& table, const std::vector<ByteRange>& wanted, const StorageModel& storage, int lanes)
+{
+  return Planner(table, wanted).Run(storage, lanes);
 }
 
 }  // namespace patchio

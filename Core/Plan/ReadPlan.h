@@ -1,16 +1,64 @@
-// The order in which a rank's read tasks are taken.
+// From where the bytes of a rank's read tasks lie to the requests that fetch them.
 #pragma once
 
 #include "Catalog/Extent.h"
+#include "Plan/StorageModel.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace patchio {
 
-/// All requests that produce values, as indices into `table.Locations`: first those with bytes, by file
-/// and offset, so that threads working side by side read side by side; then those without (constants).
-/// Absent and missing ones are left out. O(n log n).
-std::vector<std::size_t> PlanReads(const LocationTable& table);
+/// The bytes begin .. end-1 of each component that a task wants; all by default. Of chunked arrays, whole
+/// chunks are read in any case.
+struct ByteRange
+{
+  std::uint64_t Begin = 0;
+  std::uint64_t End = ~std::uint64_t(0);
+};
+
+/// Stored bytes that belong together: a part of an extent, or a chunk.
+struct Piece
+{
+  std::uint64_t Offset = 0;  ///< in the file
+  std::uint64_t Bytes = 0;   ///< of the piece; 0 for a chunk that was never written
+  std::uint64_t Begin = 0;   ///< Raw: where in the extent it begins; Chunked: index into LocationTable::Chunks
+  std::uint32_t Task = 0;    ///< index into LocationTable::Locations
+  std::uint32_t Component = 0;
+};
+
+/// One read of the storage: pieces in ascending order of their offsets, with at most small gaps.
+struct Transfer
+{
+  std::uint64_t Offset = 0;
+  std::uint64_t Bytes = 0;
+  int File = 0;
+  std::uint32_t PieceCount = 0;
+  std::size_t FirstPiece = 0;
+};
+
+/// Everything a rank does to get its values. The lanes carry out Transfers, Whole and Constant in this order.
+struct ReadPlan
+{
+  std::vector<Piece> Pieces;  ///< in file order
+  std::vector<Transfer> Transfers;
+  std::vector<std::uint32_t> Whole;     ///< tasks that need all their extents at once (SparseMaterials), in file order
+  std::vector<std::uint32_t> Constant;  ///< tasks without bytes
+  std::vector<std::uint32_t> Library;   ///< tasks for the HDF5 library, which takes one thread only
+
+  std::size_t Tasks() const { return this->PieceTasks + this->Whole.size() + this->Constant.size() + this->Library.size(); }
+  std::size_t PieceTasks = 0;  ///< tasks made of pieces
+};
+
+/// Pieces of one request at most; a vectored read takes 1024 addresses, gaps included.
+constexpr std::uint32_t MaximumPieces = 500;
+
+/// Plans all requests that produce values; absent and missing ones are left out. Pieces are sorted by file and
+/// offset; neighbours are merged across gaps of up to Gap bytes as long as the request has no more than Bytes;
+/// larger extents are cut at multiples of 64 KiB. O(n log n) in the number of pieces.
+///
+/// wanted: one range per request, or empty for all bytes.
+ReadPlan PlanReads(const LocationTable& table, const std::vector<ByteRange>& wanted, const StorageModel& storage, int lanes);
 
 }  // namespace patchio

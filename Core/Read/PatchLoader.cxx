@@ -1,14 +1,13 @@
 #include "Read/PatchLoader.h"
 
-#include "Exec/ReadTask.h"
-#include "Plan/ReadPlan.h"
+#include "Exec/LibraryRead.h"
 #include "Source/FileSource.h"
 #include "Support/Error.h"
 #include "Support/Stopwatch.h"
 #include "Support/Together.h"
 
 #include <algorithm>
-#include <atomic>
+#include <map>
 #include <numeric>
 
 namespace patchio {
@@ -40,7 +39,7 @@ PatchLoader::PatchLoader(const LocateFunction& locate, const Catalog& catalog, c
   for (const LocationProblem& problem : this->Table.Problems) {
     this->Messages[problem.Request] = problem.Message;
   }
-  this->Plan = PlanReads(this->Table);
+  this->Plan = PlanReads(this->Table, this->WantedRanges(), request.Storage, request.Threads);
 }
 
 std::vector<LoadFault> PatchLoader::Faults() const
@@ -54,13 +53,42 @@ std::vector<LoadFault> PatchLoader::Faults() const
   return faults;
 }
 
-double PatchLoader::BytesNeeded() const
+/// The parts of raw arrays that are worth reading; empty when that is all of them.
+std::vector<ByteRange> PatchLoader::WantedRanges() const
+{
+  const auto strips = [this](const VariableRequest& wanted) {
+    return this->Data.Variables[wanted.Variable].Ghosts[2] > wanted.Ghosts[2];
+  };
+  const std::vector<VariableRequest>& variables = this->Request.Variables;
+  std::vector<ByteRange> ranges;
+  if (std::any_of(variables.begin(), variables.end(), strips)) {
+    ranges.resize(this->Requests.size());
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+      const Location& location = this->Table.Locations[i];
+      if (location.Kind == Encoding::Raw) {
+        ranges[i] = WantedBytes(this->ShapeOf(i), SizeOf(TypeOf(this->Table, location)));
+      }
+    }
+  }
+  return ranges;
+}
+
+double PatchLoader::PayloadBytes() const
 {
   double bytes = 0;  // a double cannot overflow where hostile sizes are added up
-  for (const std::size_t request : this->Plan) {
-    bytes += static_cast<double>(this->BytesOf(request));
+  for (std::size_t i = 0; i < this->Requests.size(); ++i) {
+    const Encoding kind = this->Table.Locations[i].Kind;
+    if (kind != Encoding::Absent && kind != Encoding::Missing) {
+      bytes += static_cast<double>(this->BytesOf(i));
+    }
   }
   return bytes;
+}
+
+double PatchLoader::BytesNeeded() const
+{
+  const double kept = this->Request.Memory ? static_cast<double>(this->Request.Memory->KeptBytes()) : 0;
+  return std::max(0.0, this->PayloadBytes() - kept);
 }
 
 LoadResult PatchLoader::Read(const ProgressCallback& progress)
@@ -92,6 +120,11 @@ ArrayShape PatchLoader::ShapeOf(std::size_t request) const
   return shape;
 }
 
+ReadTarget PatchLoader::TargetOf(std::size_t request)
+{
+  return {this->Result.Arrays[request].Values.get(), this->ShapeOf(request), &this->WantedForm(request).Slots};
+}
+
 std::size_t PatchLoader::BytesOf(std::size_t request) const
 {
   const ArrayShape shape = this->ShapeOf(request);
@@ -99,64 +132,169 @@ std::size_t PatchLoader::BytesOf(std::size_t request) const
          SizeOf(TypeOf(this->Table, this->Table.Locations[request]));
 }
 
+/// Arrays lie in memory in the order in which they are read.
 void PatchLoader::Allocate()
 {
-  const double wanted = this->BytesNeeded();
+  const double wanted = this->PayloadBytes();
   if (wanted > 1e18) {
     throw Error("The selected variables are larger than any memory. Select fewer variables or levels.");
   }
-  Slab slab(static_cast<std::size_t>(wanted), this->Plan.size());
-  for (const std::size_t request : this->Plan) {
+  SlabPool fresh;
+  SlabPool& pool = this->Request.Memory ? *this->Request.Memory : fresh;
+  // The next step is of about this size; small surpluses come from rounding.
+  pool.Keep(static_cast<std::uint64_t>(wanted * 1.25) + (std::uint64_t(64) << 20));
+  SlabCutter memory(pool, static_cast<std::uint64_t>(wanted), this->Plan.Tasks());
+  for (const Piece& piece : this->Plan.Pieces) {
+    this->AllocateArray(memory, piece.Task);
+  }
+  for (const auto* tasks : {&this->Plan.Whole, &this->Plan.Constant, &this->Plan.Library}) {
+    for (const std::uint32_t task : *tasks) {
+      this->AllocateArray(memory, task);
+    }
+  }
+}
+
+void PatchLoader::AllocateArray(SlabCutter& memory, std::size_t request)
+{
+  LoadedArray& array = this->Result.Arrays[request];
+  if (!array.Values) {
     const ArrayShape shape = this->ShapeOf(request);
-    LoadedArray& array = this->Result.Arrays[request];
     array.Type = TypeOf(this->Table, this->Table.Locations[request]);
     array.Components = shape.OutputComponents;
     array.Tuples = shape.OutputTuples();
-    array.Values = slab.Cut(this->BytesOf(request));
+    array.Values = memory.Cut(this->BytesOf(request));
   }
 }
 
 void PatchLoader::Execute(const ProgressCallback& progress)
 {
+  this->PiecesLeft = std::vector<std::atomic<std::uint32_t>>(this->Requests.size());
+  for (const Piece& piece : this->Plan.Pieces) {
+    this->PiecesLeft[piece.Task].fetch_add(1, std::memory_order_relaxed);
+  }
+  std::atomic<bool> stop{!this->ReadThroughLibrary()};
   const std::unique_ptr<Source> source = MakeFileSource(this->Table.Files);
   ReadMeter meter;
   std::vector<Lane> lanes;
   for (int i = 0; i < this->Request.Threads; ++i) {
     lanes.emplace_back(*source, meter);
   }
-  std::atomic<bool> stop{false};
-  std::atomic<std::uint64_t> executed{0};
-  const auto body = [&](std::size_t task, int lane) {
-    if (stop) {
-      return;
-    }
-    ++executed;
-    if (!this->ExecuteOne(lanes[lane], this->Plan[task]) && this->Request.StopAtFault) {
+  const auto body = [&](std::size_t unit, int lane) {
+    if (!stop && !this->ExecuteUnit(lanes[lane], unit) && this->Request.StopAtFault) {
       stop = true;
     }
   };
-  const LanesOutcome outcome = RunLanes(this->Plan.size(), this->Request.Threads, body, progress);
+  const std::size_t units =
+      this->Plan.Transfers.size() + this->Plan.Whole.size() + this->Plan.Constant.size();
+  const LanesOutcome outcome = RunLanes(units, this->Request.Threads, body, progress);
   this->Result.Cancelled = outcome.Cancelled;
   IoReport& report = this->Result.Report;
-  if (outcome.Lanes < std::min<int>(this->Request.Threads, static_cast<int>(this->Plan.size()))) {
+  if (outcome.Lanes < std::min<std::size_t>(this->Request.Threads, units)) {
     report.Notes.push_back("the system granted a rank only " + std::to_string(outcome.Lanes) + " of " +
                            std::to_string(this->Request.Threads) + " threads");
   }
-  report.Tasks = executed;
+  report.Tasks = this->TasksDone;
   report.Requests = meter.Requests();
   report.Bytes = meter.Bytes();
   report.PeakInFlight = meter.PeakInFlight();
 }
 
-bool PatchLoader::ExecuteOne(Lane& lane, std::size_t request)
+/// On this thread, as the library bears only one. False when the read must stop.
+bool PatchLoader::ReadThroughLibrary()
 {
-  LoadedArray& array = this->Result.Arrays[request];
-  this->Messages[request] = FaultOf([&] {
-    const ReadTarget target{array.Values.get(), this->ShapeOf(request), &this->WantedForm(request).Slots};
-    ExecuteReadTask(lane, this->Table, this->Table.Locations[request], target);
+  LibraryReader library;
+  std::map<std::string, std::size_t> reasons;
+  for (const std::uint32_t task : this->Plan.Library) {
+    const Location& location = this->Table.Locations[task];
+    ++reasons[this->Table.LibraryArrays[location.First].Reason];
+    const std::string fault = FaultOf([&] { library.Read(this->Table, location, this->TargetOf(task)); });
+    if (fault.empty()) {
+      this->Result.Arrays[task].Status = ArrayStatus::Read;
+      ++this->TasksDone;
+    } else {
+      this->Failed(task, fault);
+      if (this->Request.StopAtFault) {
+        return false;
+      }
+    }
+  }
+  for (const auto& [reason, count] : reasons) {
+    this->Result.Report.Notes.push_back(
+        std::to_string(count) + " arrays were read by the HDF5 library, on one thread: " + reason);
+  }
+  return true;
+}
+
+bool PatchLoader::ExecuteUnit(Lane& lane, std::size_t unit)
+{
+  const ReadPlan& plan = this->Plan;
+  if (unit < plan.Transfers.size()) {
+    return this->ExecuteTransfer(lane, plan.Transfers[unit]);
+  }
+  unit -= plan.Transfers.size();
+  return this->ExecuteWhole(
+      lane, unit < plan.Whole.size() ? plan.Whole[unit] : plan.Constant[unit - plan.Whole.size()]);
+}
+
+bool PatchLoader::ExecuteTransfer(Lane& lane, const Transfer& transfer)
+{
+  const std::string fault = FaultOf([&] {
+    ReadTransfer(lane, this->Table, this->Plan, transfer, [this](std::uint32_t task) { return this->TargetOf(task); });
   });
-  array.Status = this->Messages[request].empty() ? ArrayStatus::Read : ArrayStatus::Failed;
-  return array.Status == ArrayStatus::Read;
+  if (!fault.empty() && transfer.PieceCount > 1) {
+    return this->ExecutePieces(lane, transfer);
+  }
+  const Piece& first = this->Plan.Pieces[transfer.FirstPiece];
+  if (!fault.empty()) {
+    this->Failed(first.Task, fault);
+    return false;
+  }
+  for (const Piece* piece = &first; piece != &first + transfer.PieceCount; ++piece) {
+    this->PieceDone(*piece);
+  }
+  return true;
+}
+
+/// A request of several pieces has failed: each by itself, so that a fault costs only its own array.
+bool PatchLoader::ExecutePieces(Lane& lane, const Transfer& transfer)
+{
+  bool sound = true;
+  for (std::size_t i = transfer.FirstPiece; i < transfer.FirstPiece + transfer.PieceCount; ++i) {
+    const Piece& piece = this->Plan.Pieces[i];
+    sound = this->ExecuteTransfer(lane, {piece.Offset, piece.Bytes, transfer.File, 1, i}) && sound;
+  }
+  return sound;
+}
+
+bool PatchLoader::ExecuteWhole(Lane& lane, std::uint32_t request)
+{
+  const std::string fault = FaultOf(
+      [&] { ReadWhole(lane, this->Table, this->Table.Locations[request], this->TargetOf(request)); });
+  if (!fault.empty()) {
+    this->Failed(request, fault);
+    return false;
+  }
+  this->Result.Arrays[request].Status = ArrayStatus::Read;
+  ++this->TasksDone;
+  return true;
+}
+
+/// The lane that brings the last piece of a task finishes the task.
+void PatchLoader::PieceDone(const Piece& piece)
+{
+  if (this->PiecesLeft[piece.Task].fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    FinishTask(this->Table, this->Table.Locations[piece.Task], this->TargetOf(piece.Task));
+    this->Result.Arrays[piece.Task].Status = ArrayStatus::Read;
+    ++this->TasksDone;
+  }
+}
+
+void PatchLoader::Failed(std::uint32_t request, const std::string& message)
+{
+  const std::lock_guard<std::mutex> lock(this->MessagesLock);
+  if (this->Messages[request].empty()) {
+    this->Messages[request] = message;
+  }
 }
 
 void PatchLoader::Finish()

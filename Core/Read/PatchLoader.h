@@ -5,10 +5,14 @@
 #include "Exec/Lanes.h"
 #include "Exec/ReadTask.h"
 #include "Exec/Slab.h"
+#include "Plan/ReadPlan.h"
 #include "Formats/Format.h"
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -32,6 +36,9 @@ struct LoadRequest
   std::vector<VariableRequest> Variables;
   int Threads = 1;           ///< NT >= 1
   bool StopAtFault = false;  ///< true: the first fault ends the read; false: everything sound is read
+  StorageModel Storage;      ///< decides on the size of requests
+  /// Memory of earlier reads to use again, and the limit on it; null: fresh memory, no limit.
+  std::shared_ptr<SlabPool> Memory;
 };
 
 enum class ArrayStatus
@@ -89,7 +96,7 @@ public:
 
   /// What is wrong so far.
   std::vector<LoadFault> Faults() const;
-  /// Memory that the arrays of the request will take.
+  /// Memory that the arrays of the request will take beyond what is kept from earlier reads.
   double BytesNeeded() const;
 
   /// Reads all <patch, variable> of the request, once. All tasks exist at once and NT threads take them in
@@ -100,17 +107,30 @@ private:
   const VariableRequest& WantedForm(std::size_t request) const;
   ArrayShape ShapeOf(std::size_t request) const;
   std::size_t BytesOf(std::size_t request) const;
+  double PayloadBytes() const;
+  ReadTarget TargetOf(std::size_t request);
+  std::vector<ByteRange> WantedRanges() const;
   void Allocate();
+  void AllocateArray(SlabCutter& memory, std::size_t request);
   void Execute(const ProgressCallback& progress);
-  bool ExecuteOne(Lane& lane, std::size_t request);
+  bool ReadThroughLibrary();
+  bool ExecuteUnit(Lane& lane, std::size_t unit);
+  bool ExecuteTransfer(Lane& lane, const Transfer& transfer);
+  bool ExecutePieces(Lane& lane, const Transfer& transfer);
+  bool ExecuteWhole(Lane& lane, std::uint32_t request);
+  void PieceDone(const Piece& piece);
+  void Failed(std::uint32_t request, const std::string& message);
   void Finish();
 
   const Catalog& Data;
   const LoadRequest& Request;
   const std::vector<PatchVariable> Requests;
   LocationTable Table;
-  std::vector<std::size_t> Plan;
-  std::vector<std::string> Messages;  ///< per request, why it failed; each written by one lane only
+  ReadPlan Plan;
+  std::vector<std::string> Messages;  ///< per request, why it failed
+  std::mutex MessagesLock;            ///< taken only when something fails
+  std::vector<std::atomic<std::uint32_t>> PiecesLeft;  ///< per request
+  std::atomic<std::uint64_t> TasksDone{0};
   LoadResult Result;
 };
 

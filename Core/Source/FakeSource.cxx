@@ -12,8 +12,13 @@ class FakeSource::MemoryFile : public Source::File
 public:
   MemoryFile(FakeSource& owner, int number) : Owner(owner), Number(number) {}
 
-  void Read(std::uint64_t offset, void* into, std::size_t bytes) override
+  using File::Read;
+  void Read(std::uint64_t offset, const std::vector<iovec>& buffers) override
   {
+    std::size_t bytes = 0;
+    for (const iovec& buffer : buffers) {
+      bytes += buffer.iov_len;
+    }
     this->Owner.Wait(bytes);
     const std::vector<std::byte>& content = this->Owner.Files[this->Number];
     const std::string name = "fake file " + std::to_string(this->Number);
@@ -23,7 +28,10 @@ public:
     if (offset + bytes > content.size()) {
       throw FileError(name, "bytes at " + std::to_string(offset), "the end of the file");
     }
-    std::memcpy(into, content.data() + offset, bytes);
+    for (const iovec& buffer : buffers) {
+      std::memcpy(buffer.iov_base, content.data() + offset, buffer.iov_len);
+      offset += buffer.iov_len;
+    }
   }
 
 private:

@@ -27,26 +27,55 @@ public:
   PreadFile(const PreadFile&) = delete;
   PreadFile& operator=(const PreadFile&) = delete;
 
-  void Read(std::uint64_t offset, void* into, std::size_t bytes) override
+  using File::Read;
+  void Read(std::uint64_t offset, const std::vector<iovec>& buffers) override
   {
-    auto* target = static_cast<std::byte*>(into);
-    std::size_t done = 0;
-    while (done < bytes) {
+    std::vector<iovec> rest = buffers;
+    iovec* next = rest.data();
+    iovec* const end = next + rest.size();
+    std::uint64_t position = offset;
+    while (next != end) {
       const ssize_t got =
-          ::pread(this->Descriptor, target + done, bytes - done, static_cast<off_t>(offset + done));
+          ::preadv(this->Descriptor, next, static_cast<int>(end - next), static_cast<off_t>(position));
       if (got < 0 && errno == EINTR) {
         continue;
       }
-      if (got <= 0) {
-        throw FileError(this->Path, fmt::format("{} bytes at offset {}", bytes, offset),
-            got < 0 ? SystemMessage(errno) : fmt::format("the end of the file after {}", done),
-            "The file is truncated, or changed while it was read");
+      if (got < 0) {
+        this->Fail(offset, buffers, SystemMessage(errno));
       }
-      done += static_cast<std::size_t>(got);
+      const iovec* before = next;
+      Advance(next, end, static_cast<std::size_t>(got));
+      if (got == 0 && next == before) {
+        this->Fail(offset, buffers, fmt::format("the end of the file after {}", position - offset));
+      }
+      position += static_cast<std::uint64_t>(got);
     }
   }
 
 private:
+  /// Takes `bytes` off the buffers, and empty ones off their front.
+  static void Advance(iovec*& next, const iovec* end, std::size_t bytes)
+  {
+    for (; next != end && next->iov_len <= bytes; ++next) {
+      bytes -= next->iov_len;
+    }
+    if (next != end) {
+      next->iov_base = static_cast<std::byte*>(next->iov_base) + bytes;
+      next->iov_len -= bytes;
+    }
+  }
+
+  [[noreturn]] void Fail(
+      std::uint64_t offset, const std::vector<iovec>& buffers, const std::string& found) const
+  {
+    std::size_t bytes = 0;
+    for (const iovec& buffer : buffers) {
+      bytes += buffer.iov_len;
+    }
+    throw FileError(this->Path, fmt::format("{} bytes at offset {}", bytes, offset), found,
+        "The file is truncated, or changed while it was read");
+  }
+
   std::string Path;
   int Descriptor;
 };

@@ -1,9 +1,12 @@
 // Where bytes come from. The engine knows storages only through this.
 #pragma once
 
+#include <sys/uio.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace patchio {
 
@@ -16,9 +19,11 @@ public:
   {
   public:
     virtual ~File() = default;
-    /// Fills `into` with `bytes` bytes from `offset`. Blocks. Thread-safe. Throws Error when the storage
-    /// fails or the file ends too early.
-    virtual void Read(std::uint64_t offset, void* into, std::size_t bytes) = 0;
+    /// One request: fills the buffers, one after another, with the bytes from `offset` on. At most 1024
+    /// buffers. Blocks. Thread-safe. Throws Error when the storage fails or the file ends too early.
+    virtual void Read(std::uint64_t offset, const std::vector<iovec>& buffers) = 0;
+    /// The same into one buffer.
+    void Read(std::uint64_t offset, void* into, std::size_t bytes) { this->Read(offset, {{into, bytes}}); }
   };
 
   virtual ~Source() = default;

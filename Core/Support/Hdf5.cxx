@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <unistd.h>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -259,6 +260,64 @@ void File::Compounds(
         "The file is damaged");
   }
   CheckedRead(this->PathName, dataset, handle, memoryType, records);
+}
+
+namespace {
+
+/// The block of an array with dimensions `dims` that holds the `count` values from `first` on; false when these
+/// are no block.
+bool BlockOf(const std::vector<hsize_t>& dims, hsize_t first, hsize_t count, std::vector<hsize_t>& start,
+    std::vector<hsize_t>& shape)
+{
+  const std::size_t rank = dims.size();
+  start.assign(rank, 0);
+  shape.assign(rank, 1);
+  hsize_t inner = 1;  // values in one step along the axis at hand
+  for (std::size_t axis = rank; axis-- > 0;) {
+    const bool fits = count % inner == 0 && first % inner == 0;
+    const hsize_t position = first / inner % dims[axis];
+    if (fits && count / inner <= dims[axis] - position) {
+      start[axis] = position;
+      shape[axis] = count / inner;
+      hsize_t outer = first / inner / dims[axis];
+      for (std::size_t a = axis; a-- > 0;) {
+        start[a] = outer % dims[a];
+        outer /= dims[a];
+      }
+      return outer == 0;
+    }
+    if (dims[axis] > count / inner) {
+      return false;
+    }
+    shape[axis] = dims[axis];
+    inner *= dims[axis];
+  }
+  return false;
+}
+
+}  // namespace
+
+void File::Range(const std::string& dataset, std::uint64_t first, std::uint64_t count, hid_t memoryType,
+    void* values) const
+{
+  const Handle handle = this->OpenDataset(dataset);
+  const Handle space(H5Dget_space(handle));
+  const int rank = H5Sget_simple_extent_ndims(space);
+  std::vector<hsize_t> dims(std::max(rank, 0)), start, shape;
+  H5Sget_simple_extent_dims(space, dims.data(), nullptr);
+  const bool empty = std::find(dims.begin(), dims.end(), 0u) != dims.end();
+  if (rank < 1 || empty || count == 0 || !BlockOf(dims, first, count, start, shape)) {
+    throw FileError(this->PathName, fmt::format("{} values from {} on in '{}'", count, first, dataset),
+        "another shape", DamagedOrForeign);
+  }
+  const hsize_t length = count;
+  const Handle memory(H5Screate_simple(1, &length, nullptr));
+  H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, shape.data(), nullptr);
+  QuietScope quiet;
+  if (H5Dread(handle, memoryType, memory, space, H5P_DEFAULT, values) < 0) {
+    throw FileError(this->PathName, fmt::format("readable values in '{}'", dataset), LastMessage(),
+        "The file is damaged, or needs a filter that this HDF5 library does not have");
+  }
 }
 
 std::vector<std::string> LinkNames(const File& file, const std::string& group)

@@ -76,6 +76,12 @@ public:
   int Int(const std::string& dataset) const { return this->Ints(dataset, 1)[0]; }
   std::string String(const std::string& dataset) const { return this->Strings(dataset, 1)[0]; }
 
+  /// `count` values from position `first` of a data set, its last axis fastest, into `values` as `memoryType`. The
+  /// values must be one whole block of it: all, or some neighbours along one axis. Throws Error when they are
+  /// not there.
+  void Range(const std::string& dataset, std::uint64_t first, std::uint64_t count, hid_t memoryType,
+      void* values) const;
+
   /// A data set of compounds, read by member name into records of `recordBytes` laid out by `memoryType`.
   void Compounds(
       const std::string& dataset, std::uint64_t expectedCount, hid_t memoryType, void* records) const;

@@ -2,69 +2,229 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <random>
+
 namespace patchio {
 namespace {
+
+constexpr std::uint64_t KiB = 1 << 10;
+constexpr std::uint64_t MiB = 1 << 20;
+
+/// Gaps of up to 1000 bytes are bridged.
+constexpr StorageModel Model{1e-3, 1e6};
 
 class Table : public LocationTable
 {
 public:
-  Table& Raw(int file, std::uint64_t offset)
+  Table& Raw(int file, std::uint64_t offset, std::uint64_t bytes = 4)
   {
-    Extent extent;
-    extent.File = file;
-    extent.Offset = offset;
-    this->Add(Encoding::Raw, 1);
-    this->Extents.push_back(extent);
+    this->Add(Encoding::Raw, this->Extents.size(), 1);
+    this->Extents.push_back({offset, bytes, file, ElementType::Float32, false});
+    return *this;
+  }
+  /// One component in chunks of 100 bytes at these offsets; 0: never written.
+  Table& Chunked(int file, const std::vector<std::uint64_t>& offsets)
+  {
+    this->Add(Encoding::Chunked, this->ChunkedArrays.size(), 1);
+    ChunkedArray array;
+    array.File = file;
+    array.FirstChunk = this->Chunks.size();
+    array.ChunkCount = offsets.size();
+    for (const std::uint64_t offset : offsets) {
+      this->Chunks.push_back({offset, this->Chunks.size(), offset > 0 ? 100u : 0u, 0});
+    }
+    this->ChunkedArrays.push_back(array);
+    return *this;
+  }
+  Table& Sparse(int file, std::uint64_t offset)
+  {
+    this->Add(Encoding::SparseMaterials, this->Extents.size(), 1);
+    this->Extents.push_back({offset, 4, file, ElementType::Int32, false});
     return *this;
   }
   Table& Without(Encoding kind)
   {
-    this->Add(kind, 0);
+    this->Add(kind, 0, 0);
     return *this;
   }
 
 private:
-  void Add(Encoding kind, std::uint32_t count)
+  void Add(Encoding kind, std::size_t first, std::uint32_t count)
   {
-    Location location;
-    location.Kind = kind;
-    location.First = static_cast<std::uint32_t>(this->Extents.size());
-    location.Count = count;
-    this->Locations.push_back(location);
+    this->Locations.push_back({kind, static_cast<std::uint32_t>(first), count, 0, 0});
   }
 };
 
-using Plan = std::vector<std::size_t>;
+/// Tasks of the pieces, request by request.
+std::vector<std::vector<int>> TasksOf(const ReadPlan& plan)
+{
+  std::vector<std::vector<int>> tasks;
+  for (const Transfer& transfer : plan.Transfers) {
+    tasks.emplace_back();
+    for (std::size_t i = transfer.FirstPiece; i < transfer.FirstPiece + transfer.PieceCount; ++i) {
+      tasks.back().push_back(static_cast<int>(plan.Pieces[i].Task));
+    }
+  }
+  return tasks;
+}
+
+using Tasks = std::vector<std::vector<int>>;
+using Numbers = std::vector<std::uint32_t>;
 
 }  // namespace
 
 TEST(ReadPlan, OfNothingIsEmpty)
 {
-  EXPECT_TRUE(PlanReads({}).empty());
+  const ReadPlan plan = PlanReads({}, {}, Model, 4);
+  EXPECT_TRUE(plan.Transfers.empty());
+  EXPECT_EQ(plan.Tasks(), 0u);
 }
 
 TEST(ReadPlan, GoesThroughFilesByOffset)
 {
-  const auto table = Table().Raw(1, 0).Raw(0, 900).Raw(0, 100).Raw(1, 50).Raw(0, 5'000'000'000);
-  EXPECT_EQ(PlanReads(table), (Plan{2, 1, 4, 0, 3}));
+  const auto table = Table().Raw(1, 0).Raw(0, 9000).Raw(0, 100).Raw(1, 5000).Raw(0, 5'000'000'000);
+  EXPECT_EQ(TasksOf(PlanReads(table, {}, Model, 1)), (Tasks{{2}, {1}, {4}, {0}, {3}}));
 }
 
-TEST(ReadPlan, PutsConstantsLast)
+TEST(ReadPlan, MergesNeighboursAcrossSmallGaps)
 {
-  const auto table = Table().Without(Encoding::Constant).Raw(1000, 7).Without(Encoding::Constant).Raw(0, 0);
-  EXPECT_EQ(PlanReads(table), (Plan{3, 1, 0, 2}));
+  const auto table = Table().Raw(0, 0).Raw(0, 4).Raw(0, 1008).Raw(0, 2013).Raw(1, 2017);
+  const ReadPlan plan = PlanReads(table, {}, Model, 1);
+  EXPECT_EQ(TasksOf(plan), (Tasks{{0, 1, 2}, {3}, {4}}));
+  EXPECT_EQ(plan.Transfers[0].Offset, 0u);
+  EXPECT_EQ(plan.Transfers[0].Bytes, 1012u);
+  EXPECT_EQ(plan.Tasks(), 5u);
+}
+
+TEST(ReadPlan, MergesNothingWhereRequestsCostNothing)
+{
+  const auto table = Table().Raw(0, 0).Raw(0, 5);
+  EXPECT_EQ(TasksOf(PlanReads(table, {}, {0, 1e9}, 1)), (Tasks{{0}, {1}}));
+}
+
+TEST(ReadPlan, KeepsRequestsOfMergedNeighboursSmall)
+{
+  Table table;
+  for (int i = 0; i < 64; ++i) {
+    table.Raw(0, i * 300 * KiB, 300 * KiB);
+  }
+  const ReadPlan plan = PlanReads(table, {}, Model, 1);
+  EXPECT_EQ(plan.Transfers.size(), 22u) << "three of them make 900 KiB, and four would be more than 1 MiB";
+}
+
+TEST(ReadPlan, CutsLargeExtents)
+{
+  const std::uint64_t bytes = 10 * MiB + 12;
+  const ReadPlan plan = PlanReads(Table().Raw(0, 24, bytes), {}, Model, 1);
+  EXPECT_EQ(plan.Transfers.size(), 11u);
+  std::uint64_t position = 0;
+  for (std::size_t i = 0; i < plan.Pieces.size(); ++i) {
+    const Piece& piece = plan.Pieces[i];
+    EXPECT_EQ(piece.Begin, position);
+    EXPECT_EQ(piece.Offset, 24 + position);
+    EXPECT_LE(piece.Bytes, MiB);
+    EXPECT_GE(piece.Bytes, 900 * KiB) << "no tiny rest";
+    EXPECT_EQ(piece.Begin % (64 * KiB), 0u);
+    position += piece.Bytes;
+  }
+  EXPECT_EQ(position, bytes);
+  EXPECT_EQ(plan.Tasks(), 1u);
+}
+
+TEST(ReadPlan, ReadsOnlyTheWantedPart)
+{
+  const auto table = Table().Raw(0, 100, 50).Raw(0, 5000, 50);
+  const ReadPlan plan = PlanReads(table, {{8, 20}, {}}, Model, 1);
+  ASSERT_EQ(plan.Pieces.size(), 2u);
+  EXPECT_EQ(plan.Pieces[0].Offset, 108u);
+  EXPECT_EQ(plan.Pieces[0].Begin, 8u);
+  EXPECT_EQ(plan.Pieces[0].Bytes, 12u);
+  EXPECT_EQ(plan.Pieces[1].Bytes, 50u);
+}
+
+TEST(ReadPlan, MakesAPieceOfEachChunk)
+{
+  const auto table = Table().Chunked(0, {700, 600, 0, 5000}).Raw(0, 702);
+  const ReadPlan plan = PlanReads(table, {}, Model, 1);
+  EXPECT_EQ(TasksOf(plan), (Tasks{{0}, {0, 0}, {1}, {0}})) << "bytes that two tasks share are read twice";
+  EXPECT_EQ(plan.Transfers[0].Bytes, 0u) << "the chunk that was never written";
+  EXPECT_EQ(plan.Pieces[0].Begin, 2u);
+  EXPECT_EQ(plan.Pieces[1].Begin, 1u);
+  EXPECT_EQ(plan.Pieces[2].Begin, 0u);
+  EXPECT_EQ(plan.Tasks(), 2u);
+}
+
+TEST(ReadPlan, PutsOtherKindsApart)
+{
+  const auto table = Table()
+                         .Without(Encoding::Constant)
+                         .Sparse(1, 7)
+                         .Raw(1000, 7)
+                         .Without(Encoding::Library)
+                         .Sparse(0, 9)
+                         .Without(Encoding::Constant);
+  const ReadPlan plan = PlanReads(table, {}, Model, 1);
+  EXPECT_EQ(TasksOf(plan), (Tasks{{2}}));
+  EXPECT_EQ(plan.Whole, (Numbers{4, 1})) << "in file order";
+  EXPECT_EQ(plan.Constant, (Numbers{0, 5}));
+  EXPECT_EQ(plan.Library, Numbers{3});
+  EXPECT_EQ(plan.Tasks(), 6u);
 }
 
 TEST(ReadPlan, LeavesOutWhatIsAbsentOrMissing)
 {
-  const auto table = Table().Without(Encoding::Absent).Raw(0, 8).Without(Encoding::Missing).Raw(0, 4);
-  EXPECT_EQ(PlanReads(table), (Plan{3, 1}));
+  const auto table = Table().Without(Encoding::Absent).Raw(0, 8000).Without(Encoding::Missing).Raw(0, 4);
+  const ReadPlan plan = PlanReads(table, {}, Model, 1);
+  EXPECT_EQ(TasksOf(plan), (Tasks{{3}, {1}}));
+  EXPECT_EQ(plan.Tasks(), 2u);
 }
 
 TEST(ReadPlan, KeepsTheOrderOfRequestsForTheSameBytes)
 {
   const auto table = Table().Raw(0, 64).Raw(0, 64).Raw(0, 64);
-  EXPECT_EQ(PlanReads(table), (Plan{0, 1, 2}));
+  EXPECT_EQ(TasksOf(PlanReads(table, {}, Model, 1)), (Tasks{{0}, {1}, {2}}));
+}
+
+/// Whatever lies where: each wanted byte of each task is fetched once, in requests within their limits.
+TEST(ReadPlan, CoversEveryByteOnce)
+{
+  std::mt19937 random(7);
+  for (int round = 0; round < 200; ++round) {
+    Table table;
+    const int tasks = 1 + static_cast<int>(random() % 60);
+    for (int i = 0; i < tasks; ++i) {
+      const std::uint64_t scale = std::uint64_t(1) << (random() % 23);
+      table.Raw(random() % 3, random() % (20 * MiB), 4 * (random() % scale) + 4);
+    }
+    const int lanes = 1 + static_cast<int>(random() % 70);
+    const StorageModel storage{1e-6 * (random() % 3000), 1e9};
+    const ReadPlan plan = PlanReads(table, {}, storage, lanes);
+
+    std::map<std::uint32_t, std::map<std::uint64_t, std::uint64_t>> parts;  // task -> begin -> bytes
+    for (const Transfer& transfer : plan.Transfers) {
+      ASSERT_LE(transfer.PieceCount, MaximumPieces);
+      ASSERT_LE(transfer.Bytes, 16 * MiB);
+      std::uint64_t position = transfer.Offset;
+      for (std::size_t i = transfer.FirstPiece; i < transfer.FirstPiece + transfer.PieceCount; ++i) {
+        const Piece& piece = plan.Pieces[i];
+        ASSERT_GE(piece.Offset, position) << "pieces of a request do not overlap";
+        position = piece.Offset + piece.Bytes;
+        ASSERT_EQ(table.Extents[piece.Task].File, transfer.File);
+        ASSERT_EQ(table.Extents[piece.Task].Offset + piece.Begin, piece.Offset);
+        parts[piece.Task][piece.Begin] = piece.Bytes;
+      }
+      ASSERT_EQ(position, transfer.Offset + transfer.Bytes);
+    }
+    for (int i = 0; i < tasks; ++i) {
+      std::uint64_t position = 0;
+      for (const auto& [begin, bytes] : parts[i]) {
+        ASSERT_EQ(begin, position);
+        position += bytes;
+      }
+      ASSERT_EQ(position, table.Extents[i].Bytes);
+    }
+  }
 }
 
 }  // namespace patchio

@@ -47,10 +47,24 @@ protected:
     FakeSource source(this->Files, this->Behaviour);
     Lane lane(source, this->Meter);
     std::vector<T> output(this->Shape.OutputTuples() * this->Shape.OutputComponents, T(-77));
-    ExecuteReadTask(lane, this->Table, this->Place, {output.data(), this->Shape, &this->Slots});
+    const ReadTarget target{output.data(), this->Shape, &this->Slots};
+    this->Table.Locations = {this->Place};
+    const ReadPlan plan = PlanReads(this->Table, {WantedBytes(this->Shape, sizeof(T))}, this->Storage, 1);
+    for (const Transfer& transfer : plan.Transfers) {
+      ReadTransfer(lane, this->Table, plan, transfer, [&](std::uint32_t) { return target; });
+    }
+    if (!plan.Transfers.empty()) {
+      FinishTask(this->Table, this->Place, target);
+    }
+    for (const auto* tasks : {&plan.Whole, &plan.Constant}) {
+      for (const std::uint32_t task : *tasks) {
+        ReadWhole(lane, this->Table, this->Table.Locations[task], target);
+      }
+    }
     return output;
   }
 
+  StorageModel Storage;
   std::size_t Lead = 12;
   std::vector<std::vector<std::byte>> Files;
   FakeBehaviour Behaviour;
@@ -58,7 +72,7 @@ protected:
   LocationTable Table;
   Location Place{Encoding::Raw, 0, 0, 0, 0};
   ArrayShape Shape;
-  std::vector<int> Slots{0, 1, 2};
+  std::vector<int> Slots{0};
 };
 
 }  // namespace
@@ -90,6 +104,7 @@ TEST_F(ReadTask, InterleavesComponentsFromSeveralFiles)
 {
   this->Shape.Interior = {2, 1, 1};
   this->Shape.OutputComponents = 3;
+  this->Slots = {0, 1, 2};
   this->Store(Floats{1, 2}, ElementType::Float32, true);
   this->Store(Floats{3, 4}, ElementType::Float32);
   this->Store(Floats{5, 6}, ElementType::Float32, true);
@@ -100,6 +115,7 @@ TEST_F(ReadTask, FillsSurplusComponentsWithZero)
 {
   this->Shape.Interior = {2, 1, 1};
   this->Shape.OutputComponents = 3;
+  this->Slots = {0, 1};
   this->Store(Floats{1, 2}, ElementType::Float32);
   this->Store(Floats{3, 4}, ElementType::Float32);
   EXPECT_EQ(this->Run<float>(), (Floats{1, 3, 0, 2, 4, 0}));
@@ -141,6 +157,7 @@ TEST_F(ReadTask, TakesLargeComponentsThroughSeveralPieces)
 {
   this->Shape.Interior = {161, 119, 97};  // 7 MB a component; nothing divides evenly
   this->Shape.OutputComponents = 2;
+  this->Slots = {0, 1};
   const std::int64_t tuples = this->Shape.OutputTuples();
   Floats first(tuples), second(tuples), expected;
   for (std::int64_t i = 0; i < tuples; ++i) {
@@ -151,7 +168,7 @@ TEST_F(ReadTask, TakesLargeComponentsThroughSeveralPieces)
   this->Store(first, ElementType::Float32, true);
   this->Store(second, ElementType::Float32);
   EXPECT_TRUE(this->Run<float>() == expected);
-  EXPECT_EQ(this->Meter.Requests(), 4u);
+  EXPECT_EQ(this->Meter.Requests(), 2u * 8) << "requests of about 1 MiB";
   EXPECT_EQ(this->Meter.Bytes(), std::uint64_t(tuples) * 8);
 }
 
@@ -254,6 +271,7 @@ TEST_F(ReadTask, FailsWhenALaterComponentFails)
 {
   this->Shape.Interior = {1, 1, 1};
   this->Shape.OutputComponents = 2;
+  this->Slots = {0, 1};
   this->Store(Floats{1}, ElementType::Float32);
   this->Store(Floats{2}, ElementType::Float32);
   this->Behaviour.FailingFiles = {1};
@@ -279,6 +297,79 @@ TEST(ReadMeter, CountsRequestsThatOverlap)
   EXPECT_EQ(meter.PeakInFlight(), 2);
   EXPECT_EQ(meter.Requests(), 3u);
   EXPECT_EQ(meter.Bytes(), 35u);
+}
+
+namespace {
+
+/// Extents of several tasks in one file.
+class MergedRead : public ::testing::Test
+{
+protected:
+  /// A task of one component with these values, after `gap` bytes that nobody wants.
+  void Add(std::size_t gap, const Floats& values, bool otherOrder = false, int outputComponents = 1)
+  {
+    this->Bytes.resize(this->Bytes.size() + gap, std::byte{0x7f});
+    const std::vector<std::byte> stored = BytesOf(otherOrder ? Swapped(values) : values);
+    this->Table.Locations.push_back({Encoding::Raw, static_cast<std::uint32_t>(this->Table.Extents.size()), 1, 0, 0});
+    this->Table.Extents.push_back({this->Bytes.size(), stored.size(), 0, ElementType::Float32,
+        HostIsLittleEndian() == otherOrder});
+    this->Bytes.insert(this->Bytes.end(), stored.begin(), stored.end());
+    ArrayShape shape;
+    shape.Interior = {static_cast<std::int64_t>(values.size()), 1, 1};
+    shape.OutputComponents = outputComponents;
+    this->Shapes.push_back(shape);
+    this->Outputs.emplace_back(values.size() * outputComponents, -77.f);
+  }
+
+  void Run()
+  {
+    FakeSource source({this->Bytes}, {});
+    Lane lane(source, this->Meter);
+    const ReadPlan plan = PlanReads(this->Table, {}, {1e-3, 1e6}, 1);
+    const std::vector<int> slots{0};
+    for (const Transfer& transfer : plan.Transfers) {
+      ReadTransfer(lane, this->Table, plan, transfer, [&](std::uint32_t task) {
+        return ReadTarget{this->Outputs[task].data(), this->Shapes[task], &slots};
+      });
+    }
+  }
+
+  std::vector<std::byte> Bytes;
+  LocationTable Table;
+  std::vector<ArrayShape> Shapes;
+  std::vector<Floats> Outputs;
+  ReadMeter Meter;
+};
+
+}  // namespace
+
+TEST_F(MergedRead, FetchesNeighboursAtOnceAndDropsWhatLiesBetween)
+{
+  this->Add(8, {1, 2, 3});
+  this->Add(0, {4}, true);
+  this->Add(1000, {5, 6}, true, 2);  // to be interleaved, so it cannot go straight
+  this->Add(3, {7, 8, 9});
+  this->Add(1001, {10});  // the gap is worth a request of its own
+  this->Run();
+  EXPECT_EQ(this->Outputs[0], (Floats{1, 2, 3}));
+  EXPECT_EQ(this->Outputs[1], Floats{4});
+  EXPECT_EQ(this->Outputs[2], (Floats{5, -77, 6, -77}));
+  EXPECT_EQ(this->Outputs[3], (Floats{7, 8, 9}));
+  EXPECT_EQ(this->Outputs[4], Floats{10});
+  EXPECT_EQ(this->Meter.Requests(), 2u);
+  EXPECT_EQ(this->Meter.Bytes(), 12u + 4 + 1000 + 8 + 3 + 12 + 4);
+}
+
+TEST_F(MergedRead, TakesMoreNeighboursThanOneRequestHasAddressesFor)
+{
+  for (int i = 0; i < 3000; ++i) {
+    this->Add(1, {float(i)}, i % 2 == 0);
+  }
+  this->Run();
+  for (int i = 0; i < 3000; ++i) {
+    ASSERT_EQ(this->Outputs[i], Floats{float(i)});
+  }
+  EXPECT_EQ(this->Meter.Requests(), 6u);
 }
 
 TEST(TypeOf, IsFloatForAllThatIsNotRaw)

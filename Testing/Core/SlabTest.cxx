@@ -17,7 +17,7 @@ bool HoldsOnly(const Slice& slice, std::size_t bytes, unsigned char value)
 }
 
 /// Cuts slices of the given sizes and fills each completely with its number.
-std::vector<Slice> CutAndFill(Slab& slab, const std::vector<std::size_t>& sizes)
+std::vector<Slice> CutAndFill(SlabCutter& slab, const std::vector<std::size_t>& sizes)
 {
   std::vector<Slice> slices;
   for (const std::size_t size : sizes) {
@@ -36,13 +36,15 @@ protected:
   {
     return std::accumulate(this->Sizes().begin(), this->Sizes().end(), std::size_t(0));
   }
+
+  SlabPool Pool;
 };
 
 }  // namespace
 
 TEST_P(SlabOf, GivesAlignedSlicesThatDoNotTouch)
 {
-  Slab slab(this->Payload(), this->Sizes().size());
+  SlabCutter slab(this->Pool, this->Payload(), this->Sizes().size());
   const std::vector<Slice> slices = CutAndFill(slab, this->Sizes());
   for (std::size_t i = 0; i < slices.size(); ++i) {
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(slices[i].get()) % 64, 0u);
@@ -54,7 +56,7 @@ TEST_P(SlabOf, LeavesSlicesAliveWhenItGoes)
 {
   std::vector<Slice> slices;
   {
-    Slab slab(this->Payload(), this->Sizes().size());
+    SlabCutter slab(this->Pool, this->Payload(), this->Sizes().size());
     slices = CutAndFill(slab, this->Sizes());
   }
   for (std::size_t i = 0; i < slices.size(); ++i) {
@@ -70,7 +72,8 @@ INSTANTIATE_TEST_SUITE_P(All, SlabOf,
 
 TEST(Slab, GoesAfterItsSlices)
 {
-  auto slab = std::make_unique<Slab>(100, 2);
+  SlabPool pool;
+  auto slab = std::make_unique<SlabCutter>(pool, 100, 2);
   Slice first = slab->Cut(50);
   first.reset();
   Slice second = slab->Cut(50);
@@ -84,7 +87,8 @@ TEST(Slab, TakesBackReleasedSlices)
   void* released = nullptr;
   Slice kept;
   {
-    Slab slab(16, 2);
+    SlabPool pool;
+    SlabCutter slab(pool, 16, 2);
     released = slab.Cut(8).release();
     kept = slab.Cut(8);
     std::memset(kept.get(), 9, 8);
@@ -97,7 +101,8 @@ TEST(Slab, TakesBackSlicesFromSeveralThreads)
 {
   std::vector<Slice> slices;
   {
-    Slab slab(64 * 1000, 1000);
+    SlabPool pool;
+    SlabCutter slab(pool, 64 * 1000, 1000);
     slices = CutAndFill(slab, std::vector<std::size_t>(1000, 64));
   }
   std::vector<std::thread> threads;
@@ -116,9 +121,99 @@ TEST(Slab, TakesBackSlicesFromSeveralThreads)
 
 TEST(Slab, SaysHowMuchMemoryIsMissing)
 {
-  const std::string message = testing::MessageOf([] { Slab slab(std::size_t(5) << 50, 1); });
+  const std::string message = testing::MessageOf([] {
+    SlabPool pool;
+    SlabCutter slab(pool, std::uint64_t(5) << 50, 1);
+  });
   EXPECT_THAT(message, ::testing::HasSubstr("5629499.5 GB"));
   EXPECT_THAT(message, ::testing::HasSubstr("Select fewer variables or levels"));
+}
+
+namespace {
+
+constexpr std::size_t MiB = std::size_t(1) << 20;
+
+/// Reads nothing, but takes memory as a read of one array does, and gives it back at once.
+void TakeAndGiveBack(SlabPool& pool, std::size_t bytes)
+{
+  SlabCutter(pool, bytes, 1).Cut(bytes);
+}
+
+}  // namespace
+
+TEST(SlabPool, KeepsNothingAtFirst)
+{
+  SlabPool pool;
+  TakeAndGiveBack(pool, 3 * MiB);
+  EXPECT_EQ(pool.TotalBytes(), 0u);
+}
+
+TEST(SlabPool, GivesTheSameMemoryAgain)
+{
+  SlabPool pool;
+  pool.Keep(100 * MiB);
+  const void* before = nullptr;
+  {
+    SlabCutter slab(pool, 30 * MiB, 1);
+    before = slab.Cut(30 * MiB).get();
+  }
+  EXPECT_EQ(pool.KeptBytes(), 32 * MiB);
+  SlabCutter slab(pool, 25 * MiB, 1);
+  const Slice again = slab.Cut(25 * MiB);
+  EXPECT_EQ(again.get(), before);
+  EXPECT_EQ(pool.KeptBytes(), 0u);
+  EXPECT_EQ(pool.TotalBytes(), 32 * MiB);
+}
+
+TEST(SlabPool, DoesNotWasteALargeSlabOnASmallArray)
+{
+  SlabPool pool;
+  pool.Keep(100 * MiB);
+  TakeAndGiveBack(pool, 30 * MiB);
+  SlabCutter slab(pool, MiB, 1);
+  const Slice small = slab.Cut(MiB);
+  EXPECT_EQ(pool.KeptBytes(), 32 * MiB);
+}
+
+TEST(SlabPool, FreesWhatIsTooMuchToKeep)
+{
+  SlabPool pool;
+  pool.Keep(100 * MiB);
+  {
+    SlabCutter slab(pool, 90 * MiB, 3);
+    slab.Cut(10 * MiB - 100);
+    slab.Cut(20 * MiB - 100);
+    slab.Cut(60 * MiB - 100);
+  }
+  EXPECT_EQ(pool.KeptBytes(), 90 * MiB);
+  pool.Keep(85 * MiB);
+  EXPECT_EQ(pool.KeptBytes(), 80 * MiB) << "the smallest goes";
+  pool.Keep(0);
+  EXPECT_EQ(pool.TotalBytes(), 0u);
+}
+
+TEST(SlabPool, KeptMemoryMakesRoomUnderTheLimit)
+{
+  SlabPool pool(40 * MiB);
+  pool.Keep(100 * MiB);
+  TakeAndGiveBack(pool, 30 * MiB);
+  SlabCutter slab(pool, 39 * MiB, 1);
+  const Slice larger = slab.Cut(39 * MiB - 1000);
+  EXPECT_EQ(pool.TotalBytes(), 40 * MiB);
+  EXPECT_THAT(testing::MessageOf([&] { SlabCutter(pool, 2 * MiB, 1); }), ::testing::HasSubstr("limit is 0.042 GB"));
+}
+
+TEST(SlabPool, MayGoBeforeItsSlices)
+{
+  Slice slice;
+  {
+    SlabPool pool;
+    pool.Keep(100 * MiB);
+    SlabCutter slab(pool, 4 * MiB, 1);
+    slice = slab.Cut(4 * MiB);
+  }
+  std::memset(slice.get(), 3, 4 * MiB);
+  EXPECT_TRUE(HoldsOnly(slice, 4 * MiB, 3));
 }
 
 }  // namespace patchio

@@ -1,0 +1,53 @@
+#include "Plan/StorageModel.h"
+
+#include <gtest/gtest.h>
+
+#include <ostream>
+
+namespace patchio {
+namespace {
+
+constexpr std::uint64_t KiB = 1 << 10;
+constexpr std::uint64_t MiB = 1 << 20;
+constexpr std::uint64_t Plenty = std::uint64_t(1) << 40;
+
+struct Case
+{
+  StorageModel Storage;
+  std::uint64_t TotalBytes;
+  int Lanes;
+  RequestLimits Expected;
+};
+
+std::ostream& operator<<(std::ostream& out, const Case& c)
+{
+  return out << c.Storage.Latency << " s, " << c.Storage.Bandwidth << " B/s, " << c.TotalBytes << " bytes, " << c.Lanes
+             << " lanes";
+}
+
+class Limits : public ::testing::TestWithParam<Case>
+{
+};
+
+}  // namespace
+
+TEST_P(Limits, FollowFromTheModel)
+{
+  const Case& c = this->GetParam();
+  const RequestLimits limits = LimitsOf(c.Storage, c.TotalBytes, c.Lanes);
+  EXPECT_EQ(limits.Gap, c.Expected.Gap);
+  EXPECT_EQ(limits.Bytes, c.Expected.Bytes);
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, Limits,
+    ::testing::Values(
+        // The gap is latency x bandwidth; a request is nine times as large where that lies between 1 and 16 MiB.
+        Case{{1e-3, 200e6}, Plenty, 1, {200'000, 1'800'000}}, Case{{2e-3, 500e6}, Plenty, 16, {1'000'000, 9'000'000}},
+        // Small gaps leave requests at 1 MiB, large ones at 16 MiB.
+        Case{{20e-6, 1e9}, Plenty, 8, {20'000, MiB}}, Case{{0, 1e9}, Plenty, 8, {0, MiB}},
+        Case{{1, 1e9}, Plenty, 8, {16 * MiB, 16 * MiB}},
+        // Every lane gets four requests, but none below 64 KiB; gaps are no larger than requests.
+        Case{{20e-6, 1e9}, 8 * MiB, 4, {20'000, 512 * KiB}}, Case{{1e-3, 200e6}, 8 * MiB, 64, {64 * KiB, 64 * KiB}},
+        Case{{20e-6, 1e9}, 0, 1, {20'000, 64 * KiB}}));
+
+}  // namespace patchio
