@@ -4,40 +4,87 @@
 #include <cassert>
 #include <cstring>
 
+// Vectors are written out by hand where compilers make none of the plain loop, or only at some levels.
+#if defined(__x86_64__) && defined(__GNUC__)
+#define PATCHIO_X86
+#include <immintrin.h>
+#endif
+
 namespace patchio {
 namespace {
 
-template <typename Word, Word (*Swap)(Word)>
-void SwapWords(void* data, std::size_t count)
+std::uint8_t Swapped(std::uint8_t word)
 {
-  auto* bytes = static_cast<std::byte*>(data);
-  for (std::size_t i = 0; i < count; ++i, bytes += sizeof(Word)) {
-    Word word;
-    std::memcpy(&word, bytes, sizeof(Word));
-    word = Swap(word);
-    std::memcpy(bytes, &word, sizeof(Word));
-  }
+  return word;
 }
 
-std::uint32_t Swap32(std::uint32_t word)
+std::uint32_t Swapped(std::uint32_t word)
 {
   return __builtin_bswap32(word);
 }
 
-std::uint64_t Swap64(std::uint64_t word)
+std::uint64_t Swapped(std::uint64_t word)
 {
   return __builtin_bswap64(word);
 }
 
+#ifdef PATCHIO_X86
+
+const bool HasAvx2 = __builtin_cpu_supports("avx2");
+
+/// Swaps as many words as fill whole vectors and returns their number. `from` may be `to`.
 template <typename Word>
-void CopyStrided(const Word* from, std::int64_t count, Word* to, std::int64_t stride)
+__attribute__((target("avx2"))) std::int64_t SwapVectors(
+    const std::byte* from, std::int64_t count, std::byte* to)
 {
-  if (stride == 1) {
-    std::copy_n(from, count, to);
-    return;
+  constexpr std::int64_t perVector = sizeof(__m256i) / sizeof(Word);
+  const __m256i order = sizeof(Word) == 4
+                            ? _mm256_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12,  //
+                                  3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12)
+                            : _mm256_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8,  //
+                                  7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8);
+  std::int64_t done = 0;
+  for (; done + perVector <= count; done += perVector) {
+    const __m256i words = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + done * sizeof(Word)));
+    _mm256_storeu_si256(
+        reinterpret_cast<__m256i*>(to + done * sizeof(Word)), _mm256_shuffle_epi8(words, order));
   }
+  return done;
+}
+
+#else
+
+constexpr bool HasAvx2 = false;
+
+template <typename Word>
+std::int64_t SwapVectors(const std::byte*, std::int64_t, std::byte*)
+{
+  return 0;
+}
+
+#endif
+
+/// Copies words from any address to any other, `stride` words apart.
+template <typename Word, bool Swap>
+void CopyApart(const std::byte* from, std::int64_t count, std::byte* to, std::int64_t stride)
+{
   for (std::int64_t i = 0; i < count; ++i) {
-    to[i * stride] = from[i];
+    Word word;
+    std::memcpy(&word, from + i * sizeof(Word), sizeof(Word));
+    word = Swap ? Swapped(word) : word;
+    std::memcpy(to + i * stride * sizeof(Word), &word, sizeof(Word));
+  }
+}
+
+/// Copies words that lie close in both places; `from` may be `to`.
+template <typename Word, bool Swap>
+void CopyClose(const std::byte* from, std::int64_t count, std::byte* to)
+{
+  if constexpr (Swap && sizeof(Word) > 1) {
+    const std::int64_t done = HasAvx2 ? SwapVectors<Word>(from, count, to) : 0;
+    CopyApart<Word, true>(from + done * sizeof(Word), count - done, to + done * sizeof(Word), 1);
+  } else if (from != to) {
+    std::memcpy(to, from, count * sizeof(Word));
   }
 }
 
@@ -51,28 +98,78 @@ Int3 CommonGhosts(const ArrayShape& shape)
   return common;
 }
 
-template <typename Word>
-void PlaceRowsOf(const ArrayShape& shape, const Word* rows, std::int64_t firstRow, std::int64_t rowCount,
-    int slot, Word* output)
+/// The part of the stored array that goes to the output, per axis.
+struct Window
 {
-  const Dims stored = shape.StoredDims();
-  const Dims out = shape.OutputDims();
+  Dims Stored, Output;  ///< values per axis
+  Dims Begin, End;      ///< stored indices that have a place in the output
+  Dims Shift;           ///< output index minus stored index
+
+  explicit Window(const ArrayShape& shape);
+
+private:
+  void MergeFirstAxes();
+};
+
+Window::Window(const ArrayShape& shape) : Stored(shape.StoredDims()), Output(shape.OutputDims())
+{
   const Int3 common = CommonGhosts(shape);
-  Dims shift, begin, end;
   for (int axis = 0; axis < 3; ++axis) {
-    shift[axis] = shape.OutputGhosts[axis] - shape.StoredGhosts[axis];
-    begin[axis] = shape.StoredGhosts[axis] - common[axis];
-    end[axis] = stored[axis] - begin[axis];
+    this->Begin[axis] = shape.StoredGhosts[axis] - common[axis];
+    this->End[axis] = this->Stored[axis] - this->Begin[axis];
+    this->Shift[axis] = shape.OutputGhosts[axis] - shape.StoredGhosts[axis];
   }
-  for (std::int64_t row = firstRow; row < firstRow + rowCount; ++row, rows += stored[0]) {
-    const std::int64_t j = row % stored[1];
-    const std::int64_t k = row / stored[1];
-    if (j < begin[1] || j >= end[1] || k < begin[2] || k >= end[2]) {
-      continue;
+  // Rows that follow each other without a gap on both sides are one long row.
+  for (int axis = 0; axis < 2 && this->Stored[0] == this->Output[0]; ++axis) {
+    this->MergeFirstAxes();
+  }
+}
+
+void Window::MergeFirstAxes()
+{
+  for (Dims* dims : {&this->Begin, &this->End, &this->Shift, &this->Output}) {
+    (*dims)[1] *= this->Stored[0];
+  }
+  this->Stored[1] *= this->Stored[0];
+  const auto drop = [](Dims& dims, std::int64_t last) { dims = {dims[1], dims[2], last}; };
+  drop(this->Stored, 1);
+  drop(this->Output, 1);
+  drop(this->Begin, 0);
+  drop(this->End, 1);
+  drop(this->Shift, 0);
+}
+
+template <typename Word, bool Swap>
+void PlaceRunOf(const Window& window, const std::byte* values, std::int64_t first, std::int64_t count,
+    int components, int slot, std::byte* output)
+{
+  const Dims& stored = window.Stored;
+  const std::int64_t end = first + count;
+  const std::int64_t firstRow = first / stored[0];
+  const std::int64_t endRow = (end - 1) / stored[0] + 1;
+  const std::int64_t firstPlane = std::max(firstRow / stored[1], window.Begin[2]);
+  const std::int64_t endPlane = std::min((endRow - 1) / stored[1] + 1, window.End[2]);
+  for (std::int64_t k = firstPlane; k < endPlane; ++k) {
+    const std::int64_t firstJ = std::max(firstRow - k * stored[1], window.Begin[1]);
+    const std::int64_t endJ = std::min(endRow - k * stored[1], window.End[1]);
+    for (std::int64_t j = firstJ; j < endJ; ++j) {
+      const std::int64_t row = (k * stored[1] + j) * stored[0];
+      const std::int64_t from = std::max(first, row + window.Begin[0]);
+      const std::int64_t to = std::min(end, row + window.End[0]);
+      if (from >= to) {
+        continue;
+      }
+      const std::int64_t outputRow =
+          ((k + window.Shift[2]) * window.Output[1] + j + window.Shift[1]) * window.Output[0];
+      const std::int64_t tuple = outputRow + (from - row) + window.Shift[0];
+      const std::byte* source = values + (from - first) * sizeof(Word);
+      std::byte* target = output + (tuple * components + slot) * sizeof(Word);
+      if (components == 1) {
+        CopyClose<Word, Swap>(source, to - from, target);
+      } else {
+        CopyApart<Word, Swap>(source, to - from, target, components);
+      }
     }
-    const std::int64_t tuple = ((k + shift[2]) * out[1] + (j + shift[1])) * out[0] + begin[0] + shift[0];
-    CopyStrided(rows + begin[0], end[0] - begin[0], output + tuple * shape.OutputComponents + slot,
-        shape.OutputComponents);
   }
 }
 
@@ -80,11 +177,13 @@ void PlaceRowsOf(const ArrayShape& shape, const Word* rows, std::int64_t firstRo
 
 void SwapByteOrder(void* data, std::size_t count, std::size_t elementBytes)
 {
-  assert(elementBytes == 4 || elementBytes == 8);
+  auto* bytes = static_cast<std::byte*>(data);
+  const auto words = static_cast<std::int64_t>(count);
+  assert(elementBytes == 1 || elementBytes == 4 || elementBytes == 8);
   if (elementBytes == 4) {
-    SwapWords<std::uint32_t, Swap32>(data, count);
-  } else {
-    SwapWords<std::uint64_t, Swap64>(data, count);
+    CopyClose<std::uint32_t, true>(bytes, words, bytes);
+  } else if (elementBytes == 8) {
+    CopyClose<std::uint64_t, true>(bytes, words, bytes);
   }
 }
 
@@ -126,17 +225,33 @@ std::int64_t ArrayShape::OutputTuples() const
   return dims[0] * dims[1] * dims[2];
 }
 
+void PlaceRun(const ArrayShape& shape, const void* values, std::int64_t first, std::int64_t count,
+    std::size_t elementBytes, bool swap, int slot, void* output)
+{
+  assert(elementBytes == 1 || elementBytes == 4 || elementBytes == 8);
+  assert(first >= 0 && count >= 0 && first + count <= shape.StoredTuples());
+  assert(slot >= 0 && slot < shape.OutputComponents);
+  if (count == 0) {
+    return;
+  }
+  const auto place = [&](auto placeWords) {
+    placeWords(Window(shape), static_cast<const std::byte*>(values), first, count, shape.OutputComponents,
+        slot, static_cast<std::byte*>(output));
+  };
+  if (elementBytes == 1) {
+    place(PlaceRunOf<std::uint8_t, false>);
+  } else if (elementBytes == 4) {
+    place(swap ? PlaceRunOf<std::uint32_t, true> : PlaceRunOf<std::uint32_t, false>);
+  } else {
+    place(swap ? PlaceRunOf<std::uint64_t, true> : PlaceRunOf<std::uint64_t, false>);
+  }
+}
+
 void PlaceRows(const ArrayShape& shape, const void* rows, std::int64_t firstRow, std::int64_t rowCount,
     std::size_t elementBytes, int slot, void* output)
 {
-  assert(elementBytes == 4 || elementBytes == 8);
-  if (elementBytes == 4) {
-    PlaceRowsOf(shape, static_cast<const std::uint32_t*>(rows), firstRow, rowCount, slot,
-        static_cast<std::uint32_t*>(output));
-  } else {
-    PlaceRowsOf(shape, static_cast<const std::uint64_t*>(rows), firstRow, rowCount, slot,
-        static_cast<std::uint64_t*>(output));
-  }
+  const std::int64_t row = shape.StoredDims()[0];
+  PlaceRun(shape, rows, firstRow * row, rowCount * row, elementBytes, false, slot, output);
 }
 
 void ExtendEdges(const ArrayShape& shape, std::size_t elementBytes, void* output)

@@ -12,7 +12,8 @@ namespace patchio {
 
 using Dims = std::array<std::int64_t, 3>;
 
-/// Turns `count` elements of `elementBytes` (4 or 8) from the other byte order into this machine's, in place.
+/// Turns `count` elements of `elementBytes` (1, 4 or 8) from the other byte order into this machine's, in
+/// place.
 void SwapByteOrder(void* data, std::size_t count, std::size_t elementBytes);
 
 /// True on little-endian machines, where big-endian data needs swapping.
@@ -31,6 +32,19 @@ struct ArrayShape
   std::int64_t StoredTuples() const;
   std::int64_t OutputTuples() const;
 };
+
+/// Brings a run of one component's stored values, `first` .. `first + count - 1` of the flattened array of
+/// StoredDims() with axis 0 fastest, to their place in the interleaved output, in one pass.
+///
+/// values: the run's first value, on any address. It may be the very place in `output` where that value
+/// belongs if the output is laid out like the stored array and has one component; then nothing is copied.
+/// Otherwise the two must not overlap. elementBytes: 1, 4 or 8. swap: turn each value's bytes around on the
+/// way. slot: component number in the output, which has OutputTuples() * OutputComponents values.
+///
+/// The run may begin and end anywhere. Values that the output has no room for (ghosts that are stripped) are
+/// left out and cost nothing; output layers that are not stored are left as they are, see ExtendEdges.
+void PlaceRun(const ArrayShape& shape, const void* values, std::int64_t first, std::int64_t count,
+    std::size_t elementBytes, bool swap, int slot, void* output);
 
 /// Copies stored rows (runs along axis 0) `firstRow` .. `firstRow + rows - 1` of one component to their place
 /// in the interleaved output. Row r lies at j = r % dims[1], k = r / dims[1]. Values that the output has no
