@@ -1,5 +1,6 @@
 #include "Exec/ReadTask.h"
 
+#include "Exec/Chunks.h"
 #include "Support/Error.h"
 
 #include <fmt/format.h>
@@ -125,21 +126,17 @@ void TransferReader::PlaceStoredChunk(
 {
   const ChunkedArray& array = this->ArrayOf(piece);
   const Chunk& chunk = this->Table.Chunks[piece.Begin];
-  const std::byte* values = nullptr;
-  if (chunk.Bytes > 0) {
-    std::size_t bytes = SizeOf(array.Type);
-    for (int axis = 0; axis < array.Rank; ++axis) {
-      bytes *= array.ChunkDims[axis];
-    }
-    try {
-      values = this->Executor.Decoder().Undo(
-          array.Filters, chunk.SkippedFilters, array.Type, stored, piece.Bytes, bytes);
-    } catch (const Error& error) {
-      throw FileError(this->Table.Files[array.File], fmt::format("a sound chunk of data at offset {}", chunk.Offset),
-          error.what(), "The file is damaged");
-    }
+  try {
+    CheckChunkedArray(array);
+    const std::byte* values =
+        chunk.Bytes > 0 ? this->Executor.Decoder().Undo(array.Filters, chunk.SkippedFilters, array.Type, stored,
+                              piece.Bytes, ChunkBytes(array))
+                        : nullptr;
+    PlaceChunk(target.Shape, array, chunk, values, (*target.Slots)[piece.Component], target.Data);
+  } catch (const Error& error) {
+    throw FileError(this->Table.Files[array.File],
+        fmt::format("a sound chunk of data at offset {}", chunk.Offset), error.what(), "The file is damaged");
   }
-  PlaceChunk(target.Shape, array, chunk, values, (*target.Slots)[piece.Component], target.Data);
 }
 
 /// Sets the components of the output that no stored one goes to.

@@ -7,6 +7,7 @@
 #include "Support/Together.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <numeric>
 
@@ -175,7 +176,7 @@ void PatchLoader::Execute(const ProgressCallback& progress)
   std::atomic<bool> stop{!this->ReadThroughLibrary()};
   const std::unique_ptr<Source> source = MakeFileSource(this->Table.Files);
   ReadMeter meter;
-  std::vector<Lane> lanes;
+  std::deque<Lane> lanes;  // a lane cannot be moved
   for (int i = 0; i < this->Request.Threads; ++i) {
     lanes.emplace_back(*source, meter);
   }
@@ -189,7 +190,7 @@ void PatchLoader::Execute(const ProgressCallback& progress)
   const LanesOutcome outcome = RunLanes(units, this->Request.Threads, body, progress);
   this->Result.Cancelled = outcome.Cancelled;
   IoReport& report = this->Result.Report;
-  if (outcome.Lanes < std::min<std::size_t>(this->Request.Threads, units)) {
+  if (static_cast<std::size_t>(outcome.Lanes) < std::min<std::size_t>(this->Request.Threads, units)) {
     report.Notes.push_back("the system granted a rank only " + std::to_string(outcome.Lanes) + " of " +
                            std::to_string(this->Request.Threads) + " threads");
   }
@@ -259,7 +260,8 @@ bool PatchLoader::ExecuteTransfer(Lane& lane, const Transfer& transfer)
 bool PatchLoader::ExecutePieces(Lane& lane, const Transfer& transfer)
 {
   bool sound = true;
-  for (std::size_t i = transfer.FirstPiece; i < transfer.FirstPiece + transfer.PieceCount; ++i) {
+  const std::size_t end = transfer.FirstPiece + transfer.PieceCount;
+  for (std::size_t i = transfer.FirstPiece; i < end && (sound || !this->Request.StopAtFault); ++i) {
     const Piece& piece = this->Plan.Pieces[i];
     sound = this->ExecuteTransfer(lane, {piece.Offset, piece.Bytes, transfer.File, 1, i}) && sound;
   }

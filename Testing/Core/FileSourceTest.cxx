@@ -1,11 +1,12 @@
 #include "Source/FileSource.h"
 
 #include "Exec/Lanes.h"
-#include "Exec/ReadTask.h"
+#include "Exec/Lane.h"
 #include "TestTools.h"
 
 #include <sys/resource.h>
 #include <atomic>
+#include <deque>
 
 namespace patchio {
 namespace {
@@ -122,6 +123,18 @@ TEST(FileSource, ClosesAFileThatNobodyHolds)
   EXPECT_THROW(source->Open(0), Error) << "opened anew, and gone";
 }
 
+TEST(FileSource, FillsSeveralBuffersInOneRead)
+{
+  const TempFolder folder;
+  const auto source = MakeFileSource(NumberedFiles(folder, 1));
+  std::string a(2, '?'), b(3, '?');
+  source->Open(0)->Read(1, {{a.data(), 2}, {nullptr, 0}, {b.data(), 3}});
+  EXPECT_EQ(a, "00");
+  EXPECT_EQ(b, "000");
+  EXPECT_THAT(testing::MessageOf([&] { source->Open(0)->Read(3, {{a.data(), 2}, {b.data(), 3}}); }),
+      ::testing::HasSubstr("5 bytes at offset 3, found the end of the file after 3"));
+}
+
 TEST(FileSource, ReadsMoreFilesThanMayBeOpen)
 {
   constexpr int count = 300;
@@ -135,16 +148,14 @@ TEST(FileSource, ReadsMoreFilesThanMayBeOpen)
   held.clear();
 
   ReadMeter meter;
-  std::vector<Lane> lanes(8, Lane(*source, meter));
+  std::deque<Lane> lanes;
+  for (int i = 0; i < 8; ++i) {
+    lanes.emplace_back(*source, meter);
+  }
   std::atomic<int> right{0};
   RunLanes(count, 8, [&](std::size_t task, int lane) {
-    Extent extent;
-    extent.File = static_cast<int>(task);
-    extent.Offset = 2;
-    extent.Bytes = 4;
-    extent.BigEndian = !HostIsLittleEndian();
     std::string text(4, '?');
-    lanes[lane].Read(extent, 0, 4, text.data());
+    lanes[lane].Read(static_cast<int>(task), 2, {{text.data(), 4}});
     right += text == std::to_string(100000 + task).substr(2) ? 1 : 0;
   });
   EXPECT_EQ(right, count);

@@ -1,12 +1,13 @@
 #include "Exec/Lanes.h"
 
-#include "Exec/ReadTask.h"
+#include "Exec/Lane.h"
 #include "Source/FakeSource.h"
 #include "TestTools.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
 #include <atomic>
+#include <deque>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -119,13 +120,13 @@ TEST(Lanes, KeepTheStorageAsBusyAsAsked)
   slow.Latency = std::chrono::milliseconds(500);  // long against the start of 64 threads
   FakeSource source({std::vector<std::byte>(64 * 16)}, slow);
   ReadMeter meter;
-  std::vector<Lane> lanes(64, Lane(source, meter));
+  std::deque<Lane> lanes;
+  for (int i = 0; i < 64; ++i) {
+    lanes.emplace_back(source, meter);
+  }
   RunLanes(128, 64, [&](std::size_t task, int lane) {
-    Extent extent;
-    extent.Offset = task % 64 * 16;
-    extent.Bytes = 16;
     char into[16];
-    lanes[lane].Read(extent, 0, 16, into);
+    lanes[lane].Read(0, task % 64 * 16, {{into, 16}});
   });
   EXPECT_EQ(source.PeakInFlight(), 64);
   EXPECT_EQ(meter.PeakInFlight(), 64);

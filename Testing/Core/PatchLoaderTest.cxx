@@ -26,7 +26,6 @@ protected:
     LoadRequest request;
     request.Patches = {0, 1, 2};
     request.Threads = threads;
-    request.Storage.Latency = 0;  // so that every component is a request of its own
     for (int v = 0; v < 4; ++v) {
       request.Variables.push_back(RequestAsStored(this->Data, v));
     }
@@ -92,7 +91,7 @@ TEST_F(PatchLoading, ReportsWhatItDid)
   }
   EXPECT_EQ(report.Patches, 3u);
   EXPECT_EQ(report.Tasks, 10u);
-  EXPECT_EQ(report.Requests, 13u) << "one a component";
+  EXPECT_EQ(report.Requests, 2u) << "one a file, where all components touch";
   EXPECT_EQ(report.Bytes, bytes);
   EXPECT_EQ(report.ThreadsMin, 2);
   EXPECT_EQ(report.ThreadsMax, 2);
@@ -100,16 +99,19 @@ TEST_F(PatchLoading, ReportsWhatItDid)
   EXPECT_LE(report.PeakInFlight, 2);
 }
 
-TEST_F(PatchLoading, MergesRequestsWhereGapsAreSmall)
+TEST_F(PatchLoading, BridgesGapsWhereRequestsAreDear)
 {
   LoadRequest request = this->Everything(2);
-  request.Storage = {1e-3, 1e9};
-  LoadResult result = this->Load(request);
-  EXPECT_TRUE(result.Faults.empty());
-  EXPECT_EQ(result.Report.Tasks, 10u);
-  EXPECT_EQ(result.Report.Requests, 2u) << "one a file";
-  EXPECT_EQ(this->ValuesOf(result.At(0, 1)), this->Expected(0, 1));
-  EXPECT_EQ(this->ValuesOf(result.At(2, 2)), this->Expected(2, 2));
+  request.Variables.erase(request.Variables.begin() + 1);  // leaves a gap
+  for (const double latency : {0.0, 1e-3}) {
+    request.Storage.Latency = latency;
+    LoadResult result = this->Load(request);
+    EXPECT_TRUE(result.Faults.empty());
+    EXPECT_EQ(result.Report.Tasks, 7u);
+    EXPECT_EQ(result.Report.Requests, latency > 0 ? 2u : 3u) << "velocity lies last on each patch";
+    EXPECT_EQ(this->ValuesOf(result.At(0, 0)), this->Expected(0, 0));
+    EXPECT_EQ(this->ValuesOf(result.At(2, 1)), this->Expected(2, 2));
+  }
 }
 
 TEST_F(PatchLoading, UsesTheMemoryOfTheReadBefore)
