@@ -98,81 +98,6 @@ Int3 CommonGhosts(const ArrayShape& shape)
   return common;
 }
 
-/// The part of the stored array that goes to the output, per axis.
-struct Window
-{
-  Dims Stored, Output;  ///< values per axis
-  Dims Begin, End;      ///< stored indices that have a place in the output
-  Dims Shift;           ///< output index minus stored index
-
-  explicit Window(const ArrayShape& shape);
-
-private:
-  void MergeFirstAxes();
-};
-
-Window::Window(const ArrayShape& shape) : Stored(shape.StoredDims()), Output(shape.OutputDims())
-{
-  const Int3 common = CommonGhosts(shape);
-  for (int axis = 0; axis < 3; ++axis) {
-    this->Begin[axis] = shape.StoredGhosts[axis] - common[axis];
-    this->End[axis] = this->Stored[axis] - this->Begin[axis];
-    this->Shift[axis] = shape.OutputGhosts[axis] - shape.StoredGhosts[axis];
-  }
-  // Rows that follow each other without a gap on both sides are one long row.
-  for (int axis = 0; axis < 2 && this->Stored[0] == this->Output[0]; ++axis) {
-    this->MergeFirstAxes();
-  }
-}
-
-void Window::MergeFirstAxes()
-{
-  for (Dims* dims : {&this->Begin, &this->End, &this->Shift, &this->Output}) {
-    (*dims)[1] *= this->Stored[0];
-  }
-  this->Stored[1] *= this->Stored[0];
-  const auto drop = [](Dims& dims, std::int64_t last) { dims = {dims[1], dims[2], last}; };
-  drop(this->Stored, 1);
-  drop(this->Output, 1);
-  drop(this->Begin, 0);
-  drop(this->End, 1);
-  drop(this->Shift, 0);
-}
-
-template <typename Word, bool Swap>
-void PlaceRunOf(const Window& window, const std::byte* values, std::int64_t first, std::int64_t count,
-    int components, int slot, std::byte* output)
-{
-  const Dims& stored = window.Stored;
-  const std::int64_t end = first + count;
-  const std::int64_t firstRow = first / stored[0];
-  const std::int64_t endRow = (end - 1) / stored[0] + 1;
-  const std::int64_t firstPlane = std::max(firstRow / stored[1], window.Begin[2]);
-  const std::int64_t endPlane = std::min((endRow - 1) / stored[1] + 1, window.End[2]);
-  for (std::int64_t k = firstPlane; k < endPlane; ++k) {
-    const std::int64_t firstJ = std::max(firstRow - k * stored[1], window.Begin[1]);
-    const std::int64_t endJ = std::min(endRow - k * stored[1], window.End[1]);
-    for (std::int64_t j = firstJ; j < endJ; ++j) {
-      const std::int64_t row = (k * stored[1] + j) * stored[0];
-      const std::int64_t from = std::max(first, row + window.Begin[0]);
-      const std::int64_t to = std::min(end, row + window.End[0]);
-      if (from >= to) {
-        continue;
-      }
-      const std::int64_t outputRow =
-          ((k + window.Shift[2]) * window.Output[1] + j + window.Shift[1]) * window.Output[0];
-      const std::int64_t tuple = outputRow + (from - row) + window.Shift[0];
-      const std::byte* source = values + (from - first) * sizeof(Word);
-      std::byte* target = output + (tuple * components + slot) * sizeof(Word);
-      if (components == 1) {
-        CopyClose<Word, Swap>(source, to - from, target);
-      } else {
-        CopyApart<Word, Swap>(source, to - from, target, components);
-      }
-    }
-  }
-}
-
 }  // namespace
 
 void SwapByteOrder(void* data, std::size_t count, std::size_t elementBytes)
@@ -225,26 +150,110 @@ std::int64_t ArrayShape::OutputTuples() const
   return dims[0] * dims[1] * dims[2];
 }
 
-void PlaceRun(const ArrayShape& shape, const void* values, std::int64_t first, std::int64_t count,
-    std::size_t elementBytes, bool swap, int slot, void* output)
+RunPlacer::RunPlacer(const ArrayShape& shape, std::size_t elementBytes, bool swap, int slot, void* output)
+    : Stored(shape.StoredDims()),
+      Output(shape.OutputDims()),
+      ElementBytes(elementBytes),
+      Components(shape.OutputComponents),
+      Swap(swap),
+      Target(static_cast<std::byte*>(output) + slot * elementBytes)
 {
   assert(elementBytes == 1 || elementBytes == 4 || elementBytes == 8);
-  assert(first >= 0 && count >= 0 && first + count <= shape.StoredTuples());
   assert(slot >= 0 && slot < shape.OutputComponents);
+  const Int3 common = CommonGhosts(shape);
+  for (int axis = 0; axis < 3; ++axis) {
+    this->Begin[axis] = shape.StoredGhosts[axis] - common[axis];
+    this->End[axis] = this->Stored[axis] - this->Begin[axis];
+    this->Shift[axis] = shape.OutputGhosts[axis] - shape.StoredGhosts[axis];
+  }
+  // Rows that follow each other without a gap on both sides are one long row.
+  for (int axis = 0; axis < 2 && this->Stored[0] == this->Output[0]; ++axis) {
+    this->MergeFirstAxes();
+  }
+}
+
+void RunPlacer::MergeFirstAxes()
+{
+  for (Dims* dims : {&this->Begin, &this->End, &this->Shift, &this->Output}) {
+    (*dims)[1] *= this->Stored[0];
+  }
+  this->Stored[1] *= this->Stored[0];
+  const auto drop = [](Dims& dims, std::int64_t last) { dims = {dims[1], dims[2], last}; };
+  drop(this->Stored, 1);
+  drop(this->Output, 1);
+  drop(this->Begin, 0);
+  drop(this->End, 1);
+  drop(this->Shift, 0);
+}
+
+void RunPlacer::Place(const void* values, std::int64_t first, std::int64_t count) const
+{
+  assert(first >= 0 && count >= 0);
+  assert(first + count <= this->Stored[0] * this->Stored[1] * this->Stored[2]);
   if (count == 0) {
     return;
   }
-  const auto place = [&](auto placeWords) {
-    placeWords(Window(shape), static_cast<const std::byte*>(values), first, count, shape.OutputComponents,
-        slot, static_cast<std::byte*>(output));
-  };
-  if (elementBytes == 1) {
-    place(PlaceRunOf<std::uint8_t, false>);
-  } else if (elementBytes == 4) {
-    place(swap ? PlaceRunOf<std::uint32_t, true> : PlaceRunOf<std::uint32_t, false>);
+  const auto* bytes = static_cast<const std::byte*>(values);
+  if (this->ElementBytes == 1) {
+    this->PlaceRows<std::uint8_t, false>(bytes, first, count);
+  } else if (this->ElementBytes == 4) {
+    this->Swap ? this->PlaceRows<std::uint32_t, true>(bytes, first, count)
+               : this->PlaceRows<std::uint32_t, false>(bytes, first, count);
   } else {
-    place(swap ? PlaceRunOf<std::uint64_t, true> : PlaceRunOf<std::uint64_t, false>);
+    this->Swap ? this->PlaceRows<std::uint64_t, true>(bytes, first, count)
+               : this->PlaceRows<std::uint64_t, false>(bytes, first, count);
   }
+}
+
+template <typename Word, bool Swap>
+void RunPlacer::PlaceRows(const std::byte* values, std::int64_t first, std::int64_t count) const
+{
+  const Dims& stored = this->Stored;
+  const std::int64_t end = first + count;
+  if (end <= stored[0] && stored[1] * stored[2] == 1) {
+    this->PlaceInRow<Word, Swap>(values, first, end, 0, 0);  // without divisions, as this is frequent
+    return;
+  }
+  const std::int64_t firstRow = first / stored[0];
+  const std::int64_t endRow = (end - 1) / stored[0] + 1;
+  const std::int64_t firstPlane = std::max(firstRow / stored[1], this->Begin[2]);
+  const std::int64_t endPlane = std::min((endRow - 1) / stored[1] + 1, this->End[2]);
+  for (std::int64_t k = firstPlane; k < endPlane; ++k) {
+    const std::int64_t firstJ = std::max(firstRow - k * stored[1], this->Begin[1]);
+    const std::int64_t endJ = std::min(endRow - k * stored[1], this->End[1]);
+    for (std::int64_t j = firstJ; j < endJ; ++j) {
+      this->PlaceInRow<Word, Swap>(values, first, end, j, k);
+    }
+  }
+}
+
+/// Places what lies in row (j, k) of the values `first` .. `end - 1`, of which `values` is the first.
+template <typename Word, bool Swap>
+void RunPlacer::PlaceInRow(
+    const std::byte* values, std::int64_t first, std::int64_t end, std::int64_t j, std::int64_t k) const
+{
+  const std::int64_t row = (k * this->Stored[1] + j) * this->Stored[0];
+  const std::int64_t begin = std::max(first, row + this->Begin[0]);
+  const std::int64_t count = std::min(end, row + this->End[0]) - begin;
+  if (count <= 0) {
+    return;
+  }
+  const std::int64_t outputRow =
+      ((k + this->Shift[2]) * this->Output[1] + j + this->Shift[1]) * this->Output[0];
+  const std::int64_t tuple = outputRow + (begin - row) + this->Shift[0];
+  const std::byte* source = values + (begin - first) * sizeof(Word);
+  std::byte* target = this->Target + tuple * this->Components * sizeof(Word);
+  if (this->Components == 1) {
+    CopyClose<Word, Swap>(source, count, target);
+  } else {
+    CopyApart<Word, Swap>(source, count, target, this->Components);
+  }
+}
+
+void PlaceRun(const ArrayShape& shape, const void* values, std::int64_t first, std::int64_t count,
+    std::size_t elementBytes, bool swap, int slot, void* output)
+{
+  RunPlacer(shape, elementBytes, swap, slot, output).Place(values, first, count);
 }
 
 void PlaceRows(const ArrayShape& shape, const void* rows, std::int64_t firstRow, std::int64_t rowCount,

@@ -33,16 +33,41 @@ struct ArrayShape
   std::int64_t OutputTuples() const;
 };
 
-/// Brings a run of one component's stored values, `first` .. `first + count - 1` of the flattened array of
-/// StoredDims() with axis 0 fastest, to their place in the interleaved output, in one pass.
-///
-/// values: the run's first value, on any address. It may be the very place in `output` where that value
-/// belongs if the output is laid out like the stored array and has one component; then nothing is copied.
-/// Otherwise the two must not overlap. elementBytes: 1, 4 or 8. swap: turn each value's bytes around on the
-/// way. slot: component number in the output, which has OutputTuples() * OutputComponents values.
-///
-/// The run may begin and end anywhere. Values that the output has no room for (ghosts that are stripped) are
-/// left out and cost nothing; output layers that are not stored are left as they are, see ExtendEdges.
+/// Brings runs of one component's stored values to their places in the interleaved output, each in one pass.
+class RunPlacer
+{
+public:
+  /// elementBytes: 1, 4 or 8. swap: turn each value's bytes around on the way.
+  /// slot: component number in the output, which has OutputTuples() * OutputComponents values.
+  RunPlacer(const ArrayShape& shape, std::size_t elementBytes, bool swap, int slot, void* output);
+
+  /// Places the values `first` .. `first + count - 1` of the flattened array of StoredDims(), axis 0 fastest.
+  /// The run may begin and end anywhere. Values that the output has no room for (ghosts that are stripped)
+  /// are left out and cost nothing; output layers that are not stored are left as they are, see ExtendEdges.
+  ///
+  /// values: the run's first value, on any address. It may be the very place in the output where that value
+  /// belongs if the output is laid out like the stored array and has one component; then nothing is copied.
+  /// Otherwise the two must not overlap.
+  void Place(const void* values, std::int64_t first, std::int64_t count) const;
+
+private:
+  template <typename Word, bool Swap>
+  void PlaceRows(const std::byte* values, std::int64_t first, std::int64_t count) const;
+  template <typename Word, bool Swap>
+  void PlaceInRow(
+      const std::byte* values, std::int64_t first, std::int64_t end, std::int64_t j, std::int64_t k) const;
+  void MergeFirstAxes();
+
+  Dims Stored, Output;  ///< values per axis
+  Dims Begin, End,
+      Shift;  ///< stored indices that have a place in the output; output index minus stored index
+  std::size_t ElementBytes;
+  std::int64_t Components;
+  bool Swap;
+  std::byte* Target;  ///< of the output's first value of this component
+};
+
+/// Places one run, see there.
 void PlaceRun(const ArrayShape& shape, const void* values, std::int64_t first, std::int64_t count,
     std::size_t elementBytes, bool swap, int slot, void* output);
 

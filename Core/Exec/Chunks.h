@@ -1,0 +1,27 @@
+// From the values of one chunk to their places in the output. Pure functions on memory.
+#pragma once
+
+#include "Catalog/Extent.h"
+#include "Exec/Decode.h"
+
+#include <cstddef>
+
+namespace patchio {
+
+/// Throws Error when the numbers of `array` do not fit each other or what HDF5 can store; it says what is
+/// wrong, as a phrase for FileError(). The other functions here are safe after it.
+void CheckChunkedArray(const ChunkedArray& array);
+
+/// Bytes of a chunk's values; chunks at the edge are stored in full size too. At most 4 GiB.
+std::size_t ChunkBytes(const ChunkedArray& array);
+
+/// Brings the wanted values of a chunk to their places in the output, as PlaceRun() does: the `Count` values
+/// from `First` of the whole array are the shape's stored values.
+///
+/// values: ChunkBytes() bytes as stored, any address; not looked at when the chunk was never written, where
+/// the output gets ChunkedArray::Fill. Of Fill, as it lies in memory, the first SizeOf(Type) bytes count.
+/// Throws Error when the array has no chunk of that number.
+void PlaceChunk(const ArrayShape& shape, const ChunkedArray& array, const Chunk& chunk,
+    const std::byte* values, int slot, void* output);
+
+}  // namespace patchio

@@ -1,0 +1,77 @@
+// Undoes what the HDF5 library does to a chunk before it stores it. Pure functions on memory.
+#pragma once
+
+#include "Catalog/Extent.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+struct libdeflate_decompressor;
+
+namespace patchio {
+
+/// Undoes the filters of chunks, one after another; a lane has one. It keeps its memory: for each of its
+/// buffers as much as the largest chunk needed, plain or as stored.
+class ChunkDecoder
+{
+public:
+  ChunkDecoder();
+  ~ChunkDecoder();
+  ChunkDecoder(const ChunkDecoder&) = delete;
+  ChunkDecoder& operator=(const ChunkDecoder&) = delete;
+
+  /// Room for `bytes` stored bytes, to read a chunk into. Undo() leaves it alone; the next call may move it.
+  std::byte* StoredScratch(std::size_t bytes);
+
+  /// The values of a chunk, in the stored byte order: `chunkBytes` bytes, on any address. They are valid
+  /// until the next call, and lie in `stored` when no filter changes anything.
+  ///
+  /// filters: in the order in which they were applied. skipped: bit i set when filter i was left out.
+  /// chunkBytes: as ChunkBytes() says; memory for that many is taken only when `stored` can hold as much.
+  /// Throws Error when the bytes are damaged or yield more or less than `chunkBytes`; it says what was found,
+  /// as a phrase for FileError().
+  const std::byte* Undo(const std::array<FilterKind, ChunkedArray::MaximumFilters>& filters,
+      std::uint32_t skipped, ElementType type, const std::byte* stored, std::size_t storedBytes,
+      std::size_t chunkBytes);
+
+private:
+  /// Memory that grows and is not filled with anything.
+  struct Buffer
+  {
+    std::unique_ptr<std::byte[]> Memory;
+    std::size_t Bytes = 0;
+
+    std::byte* Room(std::size_t bytes);
+  };
+  /// What the filters undone so far have left.
+  struct Span
+  {
+    const std::byte* Data;
+    std::size_t Bytes;
+  };
+  struct CloseDecompressor
+  {
+    void operator()(libdeflate_decompressor* decompressor) const;
+  };
+
+  std::byte* OtherRoom(const Span& data, std::size_t bytes);
+  Span Inflate(const Span& data, std::size_t chunkBytes);
+  Span Unshuffle(const Span& data, std::size_t elementBytes);
+  static Span CheckSum(const Span& data);
+
+  std::unique_ptr<libdeflate_decompressor, CloseDecompressor> Decompressor;
+  Buffer Stored;
+  std::array<Buffer, 2> Plain;
+};
+
+/// HDF5's Fletcher32 checksum.
+std::uint32_t Fletcher32(const std::byte* data, std::size_t bytes);
+
+/// Brings bytes of `elementBytes` (1, 4 or 8) planes back together to elements: `to` gets the first bytes of
+/// all planes, then all second bytes, ...; trailing bytes that are no whole element stay last. The two must
+/// not overlap.
+void UnshuffleBytes(const std::byte* from, std::size_t bytes, std::size_t elementBytes, std::byte* to);
+
+}  // namespace patchio
