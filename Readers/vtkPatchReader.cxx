@@ -51,6 +51,7 @@ struct vtkPatchReader::Internals
   vtkSmartPointer<vtkMultiProcessController> Controller;
   std::unique_ptr<Communicator> Ranks = MakeSelfCommunicator();
 
+  std::shared_ptr<SlabPool> Memory = std::make_shared<SlabPool>();
   bool SeriesIsOpen = false;
   bool NewFiles = true;     ///< other files than before: their variables replace the old ones
   std::string NoSoundStep;  ///< why no step at all can be opened; empty while one may
@@ -371,6 +372,9 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
       request.Patches = update.PatchesOfPiece(request.Variables, piece, pieces);
       request.Threads = this->ThreadsOfThisRank();
       request.StopAtFault = !this->SkipBrokenPatches;
+      request.Storage = {this->StorageLatency * 1e-3, this->StorageBandwidth * 1e6};
+      request.Memory = self.Memory;
+      request.Memory->SetLimit(std::uint64_t(this->MemoryLimit) * 1000 * 1000);
     });
     if (update.Empty() && self.Ranks->Rank() == 0) {
       vtkWarningMacro("Nothing is shown: none of the "
@@ -433,4 +437,7 @@ void vtkPatchReader::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "ThreadsPerRank: " << this->ThreadsPerRank << endl;
   os << indent << "StorageConcurrency: " << this->StorageConcurrency << endl;
   os << indent << "OtherLoad: " << this->OtherLoad << endl;
+  os << indent << "StorageLatency: " << this->StorageLatency << endl;
+  os << indent << "StorageBandwidth: " << this->StorageBandwidth << endl;
+  os << indent << "MemoryLimit: " << this->MemoryLimit << endl;
 }

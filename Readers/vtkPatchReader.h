@@ -148,6 +148,27 @@ public:
   vtkGetMacro(OtherLoad, int);
   ///@}
 
+  ///@{
+  /**
+   * What one request to the storage costs: milliseconds before the first byte, and the rate in MB/s
+   * (10^6 bytes) of one request among as many as read at once. Unwanted bytes between wanted ones are read along
+   * where that takes less time than another request. Default 0.02 ms and 1000 MB/s, a local disk.
+   */
+  vtkSetClampMacro(StorageLatency, double, 0.0, 1e6);
+  vtkGetMacro(StorageLatency, double);
+  vtkSetClampMacro(StorageBandwidth, double, 1e-3, 1e9);
+  vtkGetMacro(StorageBandwidth, double);
+  ///@}
+
+  ///@{
+  /**
+   * MB (10^6 bytes) that the arrays of a rank may take, those kept for the next time step included; 0, the
+   * default, for as much as the machine has free. A read that needs more is an error.
+   */
+  vtkSetClampMacro(MemoryLimit, int, 0, VTK_INT_MAX);
+  vtkGetMacro(MemoryLimit, int);
+  ///@}
+
   /**
    * What the last update cost, as text in lines; empty before the first. The same on all ranks.
    */
@@ -192,6 +213,9 @@ private:
   int ThreadsPerRank = 4;
   int StorageConcurrency = 32;
   int OtherLoad = 0;
+  double StorageLatency = 0.02;
+  double StorageBandwidth = 1000;
+  int MemoryLimit = 0;
 
   struct Internals;
   std::unique_ptr<Internals> Internal;

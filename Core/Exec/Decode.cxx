@@ -256,13 +256,6 @@ void PlaceRun(const ArrayShape& shape, const void* values, std::int64_t first, s
   RunPlacer(shape, elementBytes, swap, slot, output).Place(values, first, count);
 }
 
-void PlaceRows(const ArrayShape& shape, const void* rows, std::int64_t firstRow, std::int64_t rowCount,
-    std::size_t elementBytes, int slot, void* output)
-{
-  const std::int64_t row = shape.StoredDims()[0];
-  PlaceRun(shape, rows, firstRow * row, rowCount * row, elementBytes, false, slot, output);
-}
-
 void ExtendEdges(const ArrayShape& shape, std::size_t elementBytes, void* output)
 {
   const Dims dims = shape.OutputDims();

@@ -71,12 +71,6 @@ private:
 void PlaceRun(const ArrayShape& shape, const void* values, std::int64_t first, std::int64_t count,
     std::size_t elementBytes, bool swap, int slot, void* output);
 
-/// Copies stored rows (runs along axis 0) `firstRow` .. `firstRow + rows - 1` of one component to their place
-/// in the interleaved output. Row r lies at j = r % dims[1], k = r / dims[1]. Values that the output has no
-/// room for (ghosts that are stripped) are left out. `slot`: component number in the output.
-void PlaceRows(const ArrayShape& shape, const void* rows, std::int64_t firstRow, std::int64_t rowCount,
-    std::size_t elementBytes, int slot, void* output);
-
 /// Fills output layers beyond the stored ones with the value of the nearest stored cell or node.
 void ExtendEdges(const ArrayShape& shape, std::size_t elementBytes, void* output);
 

@@ -65,7 +65,8 @@ std::vector<T> Decode(const ArrayShape& shape, std::int64_t rowsAtOnce)
     const std::vector<T> values = StoredComponent<T>(shape, c);
     for (std::int64_t row = 0; row < rows; row += rowsAtOnce) {
       const std::int64_t count = std::min(rowsAtOnce, rows - row);
-      PlaceRows(shape, values.data() + row * stored[0], row, count, sizeof(T), c, output.data());
+      PlaceRun(shape, values.data() + row * stored[0], row * stored[0], count * stored[0], sizeof(T), false, c,
+          output.data());
     }
   }
   ExtendEdges(shape, sizeof(T), output.data());
@@ -173,12 +174,12 @@ TEST(Decode, AgreesWithTheDefinitionOnRandomShapes)
   }
 }
 
-TEST(PlaceRows, LeavesOtherSlotsAlone)
+TEST(PlaceRun, LeavesOtherSlotsAlone)
 {
   const ArrayShape shape = Shape({2, 1, 1}, {0, 0, 0}, {0, 0, 0}, 3);
   const std::vector<float> values{7, 8};
   std::vector<float> output(6, -1);
-  PlaceRows(shape, values.data(), 0, 1, sizeof(float), 1, output.data());
+  PlaceRun(shape, values.data(), 0, 2, sizeof(float), false, 1, output.data());
   EXPECT_EQ(output, (std::vector<float>{-1, 7, -1, -1, 8, -1}));
 }
 
