@@ -238,8 +238,8 @@ void ExpectRunsArePlaced(const ArrayShape& shape, const Manner& manner, testing:
 TEST(PlaceRun, AgreesWithTheDefinitionOnRandomShapesAndCuts)
 {
   testing::Dice dice(17);
-  for (int round = 0; round < 400; ++round) {
-    const ArrayShape shape = dice.Shape(round % 4 == 0 ? 40 : 7);
+  for (int round = 0; round < 200; ++round) {
+    const ArrayShape shape = dice.Shape(round % 8 == 0 ? 30 : 7);
     for (const std::size_t elementBytes : {1, 4, 8}) {
       const auto offset = static_cast<std::size_t>(dice.Between(0, 7));
       ASSERT_NO_FATAL_FAILURE(ExpectRunsArePlaced(shape, {elementBytes, false, offset}, dice));
