@@ -30,8 +30,8 @@ public:
   ///
   /// filters: in the order in which they were applied. skipped: bit i set when filter i was left out.
   /// chunkBytes: as ChunkBytes() says; memory for that many is taken only when `stored` can hold as much.
-  /// Throws Error when the bytes are damaged or yield more or less than `chunkBytes`; it says what was found,
-  /// as a phrase for FileError().
+  /// Throws std::bad_alloc when that is more than there is, and Error when the bytes are damaged or yield
+  /// more or less than `chunkBytes`; it says what was found, as a phrase for FileError().
   const std::byte* Undo(const std::array<FilterKind, ChunkedArray::MaximumFilters>& filters,
       std::uint32_t skipped, ElementType type, const std::byte* stored, std::size_t storedBytes,
       std::size_t chunkBytes);

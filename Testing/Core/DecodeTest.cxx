@@ -1,5 +1,7 @@
 #include "Exec/Decode.h"
 
+#include "NaivePlace.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -115,6 +117,22 @@ TEST(SwapByteOrder, LeavesWhatComesAfter)
   EXPECT_EQ(words, (std::vector<std::uint32_t>{0x01000000, 2, 3}));
 }
 
+TEST(SwapByteOrder, ReversesAnyNumberOfElements)
+{
+  testing::Dice dice(5);
+  for (const std::size_t elementBytes : {1, 4, 8}) {
+    for (std::size_t count = 0; count < 40; ++count) {
+      const std::vector<std::byte> before = dice.Bytes((count + 1) * elementBytes);
+      std::vector<std::byte> expected = before, after = before;
+      for (std::size_t i = 0; i < count; ++i) {
+        std::reverse(&expected[i * elementBytes], &expected[i * elementBytes] + elementBytes);
+      }
+      SwapByteOrder(after.data(), count, elementBytes);
+      EXPECT_EQ(after, expected) << count << " of " << elementBytes;
+    }
+  }
+}
+
 TEST(ArrayShape, CountsGhostsOnBothSides)
 {
   const ArrayShape shape = Shape({4, 5, 6}, {1, 0, 2}, {0, 3, 0}, 3);
@@ -181,6 +199,87 @@ TEST(PlaceRun, LeavesOtherSlotsAlone)
   std::vector<float> output(6, -1);
   PlaceRun(shape, values.data(), 0, 2, sizeof(float), false, 1, output.data());
   EXPECT_EQ(output, (std::vector<float>{-1, 7, -1, -1, 8, -1}));
+}
+
+namespace {
+
+/// How a test places: bytes of an element, whether to swap, and how far off a good address the values lie.
+struct Manner
+{
+  std::size_t ElementBytes;
+  bool Swap;
+  std::size_t Offset;
+};
+
+/// Places all values of all components in runs that end anywhere, and compares each run's effect.
+void ExpectRunsArePlaced(const ArrayShape& shape, const Manner& manner, testing::Dice& dice)
+{
+  const std::int64_t tuples = shape.StoredTuples();
+  const std::size_t bytes = manner.ElementBytes;
+  std::vector<std::byte> output(shape.OutputTuples() * shape.OutputComponents * bytes + 1, std::byte(0x5a));
+  std::vector<std::byte> expected = output;
+  for (int slot = 0; slot < shape.OutputComponents; ++slot) {
+    for (std::int64_t first = 0, count = 0; first < tuples; first += count) {
+      count = std::min(dice.Between(0, tuples), tuples - first);
+      // Memory of the run's own, so that reading beyond it is found.
+      const std::vector<std::byte> memory = dice.Bytes(count * bytes + manner.Offset);
+      const std::byte* values = memory.data() + manner.Offset;
+      PlaceRun(shape, values, first, count, bytes, manner.Swap, slot, output.data());
+      for (std::int64_t i = 0; i < count; ++i) {
+        testing::PlaceNaively(
+            shape, values + i * bytes, first + i, bytes, manner.Swap, slot, expected.data());
+      }
+      ASSERT_EQ(output, expected) << "values " << first << " to " << first + count << " of " << tuples;
+    }
+  }
+}
+
+}  // namespace
+
+TEST(PlaceRun, AgreesWithTheDefinitionOnRandomShapesAndCuts)
+{
+  testing::Dice dice(17);
+  for (int round = 0; round < 200; ++round) {
+    const ArrayShape shape = dice.Shape(round % 8 == 0 ? 30 : 7);
+    for (const std::size_t elementBytes : {1, 4, 8}) {
+      const auto offset = static_cast<std::size_t>(dice.Between(0, 7));
+      ASSERT_NO_FATAL_FAILURE(ExpectRunsArePlaced(shape, {elementBytes, false, offset}, dice));
+      ASSERT_NO_FATAL_FAILURE(ExpectRunsArePlaced(shape, {elementBytes, true, offset}, dice));
+    }
+  }
+}
+
+TEST(PlaceRun, TurnsValuesAroundWhereTheyLie)
+{
+  testing::Dice dice(23);
+  for (int round = 0; round < 100; ++round) {
+    ArrayShape shape = dice.Shape(30);
+    shape.OutputGhosts = shape.StoredGhosts;
+    shape.OutputComponents = 1;
+    const std::int64_t tuples = shape.StoredTuples();
+    for (const std::size_t bytes : {1, 4, 8}) {
+      for (const bool swap : {false, true}) {
+        const std::vector<std::byte> before = dice.Bytes(tuples * bytes);
+        std::vector<std::byte> expected(before.size()), output = before;
+        for (std::int64_t i = 0; i < tuples; ++i) {
+          testing::PlaceNaively(shape, &before[i * bytes], i, bytes, swap, 0, expected.data());
+        }
+        const std::int64_t cut = dice.Between(0, tuples - 1);
+        PlaceRun(shape, &output[cut * bytes], cut, tuples - cut, bytes, swap, 0, output.data());
+        PlaceRun(shape, output.data(), 0, cut, bytes, swap, 0, output.data());
+        ASSERT_EQ(output, expected) << tuples << " of " << bytes << " bytes cut at " << cut;
+      }
+    }
+  }
+}
+
+TEST(PlaceRun, LeavesOutARunOfGhostsOnly)
+{
+  const ArrayShape shape = Shape({2, 2, 1}, {1, 1, 0}, {0, 0, 0});
+  const std::vector<float> values(5, 7);
+  std::vector<float> output(4, -1);
+  PlaceRun(shape, values.data(), 0, 5, sizeof(float), false, 0, output.data());
+  EXPECT_EQ(output, std::vector<float>(4, -1));
 }
 
 namespace {

@@ -1,0 +1,400 @@
+#include "Exec/Filters.h"
+
+#include "Exec/Chunks.h"
+#include "NaivePlace.h"
+#include "Support/Hdf5.h"
+#include "TestTools.h"
+
+#include <hdf5.h>
+
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+namespace patchio {
+namespace {
+
+using ::testing::HasSubstr;
+using Bytes = std::vector<std::byte>;
+using Filters = std::vector<FilterKind>;
+using hdf5::Handle;
+
+constexpr FilterKind Deflate = FilterKind::Deflate;
+constexpr FilterKind Shuffle = FilterKind::Shuffle;
+constexpr FilterKind Fletcher = FilterKind::Fletcher32;
+
+/// All orders of all combinations of filters.
+std::vector<Filters> AllPipelines()
+{
+  std::vector<Filters> pipelines{{}};
+  for (std::size_t i = 0; i < pipelines.size(); ++i) {
+    for (const FilterKind filter : {Deflate, Shuffle, Fletcher}) {
+      Filters longer = pipelines[i];
+      if (std::find(longer.begin(), longer.end(), filter) == longer.end()) {
+        longer.push_back(filter);
+        pipelines.push_back(longer);
+      }
+    }
+  }
+  return pipelines;
+}
+
+hid_t MemoryType(ElementType type)
+{
+  switch (type) {
+    case ElementType::Int32:
+      return H5T_NATIVE_INT32;
+    case ElementType::Float32:
+      return H5T_NATIVE_FLOAT;
+    case ElementType::Float64:
+      return H5T_NATIVE_DOUBLE;
+    case ElementType::Int64:
+      return H5T_NATIVE_INT64;
+    case ElementType::UInt8:
+      break;
+  }
+  return H5T_NATIVE_UINT8;
+}
+
+/// A chunked data set in a file that only exists in memory.
+class LibraryDataset
+{
+public:
+  explicit LibraryDataset(const ChunkedArray& array) : Array(array)
+  {
+    const Handle access(H5Pcreate(H5P_FILE_ACCESS));
+    H5Pset_fapl_core(access, 1 << 20, 0);
+    this->File = Handle(H5Fcreate("patchio_filters_test.h5", H5F_ACC_TRUNC, H5P_DEFAULT, access));
+    const Handle creation(H5Pcreate(H5P_DATASET_CREATE));
+    H5Pset_chunk(creation, array.Rank, Sizes(array.ChunkDims).data());
+    for (const FilterKind filter : array.Filters) {
+      if (filter == Deflate) {
+        H5Pset_deflate(creation, 6);
+      } else if (filter == Shuffle) {
+        H5Pset_shuffle(creation);
+      } else if (filter == Fletcher) {
+        H5Pset_fletcher32(creation);
+      }
+    }
+    const Handle space(H5Screate_simple(array.Rank, Sizes(array.Dims).data(), nullptr));
+    const Handle type(H5Tcopy(MemoryType(array.Type)));
+    H5Tset_order(type, array.BigEndian ? H5T_ORDER_BE : H5T_ORDER_LE);
+    this->Dataset = Handle(H5Dcreate2(this->File, "values", type, space, H5P_DEFAULT, creation, H5P_DEFAULT));
+    EXPECT_TRUE(this->Dataset.Valid());
+  }
+
+  void Write(const Bytes& values)
+  {
+    EXPECT_GE(
+        H5Dwrite(this->Dataset, MemoryType(this->Array.Type), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
+        0);
+    H5Fflush(this->File, H5F_SCOPE_LOCAL);
+  }
+
+  /// Puts bytes into the place of the first chunk as they are; `skipped` says which filters made them not.
+  void WriteFirstChunk(const Bytes& stored, std::uint32_t skipped = 0)
+  {
+    const hsize_t offset[ChunkedArray::MaximumRank] = {};
+    EXPECT_GE(H5Dwrite_chunk(this->Dataset, H5P_DEFAULT, skipped, offset, stored.size(), stored.data()), 0);
+  }
+
+  /// What the library reads; nothing when it finds the data damaged.
+  std::optional<Bytes> Read()
+  {
+    this->Dataset = Handle();
+    this->Dataset = Handle(H5Dopen2(this->File, "values", H5P_DEFAULT));
+    Bytes values(this->Array.Count * SizeOf(this->Array.Type));
+    const hdf5::QuietScope quiet;
+    if (H5Dread(this->Dataset, MemoryType(this->Array.Type), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) <
+        0) {
+      return std::nullopt;
+    }
+    return values;
+  }
+
+  /// The bytes of chunk `number` of the grid, as stored; `chunk` says how.
+  Bytes StoredChunk(std::uint64_t number, Chunk& chunk) const
+  {
+    hsize_t offset[ChunkedArray::MaximumRank] = {};
+    chunk.Number = number;
+    for (int axis = this->Array.Rank - 1; axis >= 0; --axis) {
+      const std::uint64_t dim = this->Array.Dims[axis], chunkDim = this->Array.ChunkDims[axis];
+      const std::uint64_t chunks = (dim + chunkDim - 1) / chunkDim;
+      offset[axis] = number % chunks * chunkDim;
+      number /= chunks;
+    }
+    hsize_t bytes = 0;
+    EXPECT_GE(H5Dget_chunk_storage_size(this->Dataset, offset, &bytes), 0);
+    Bytes stored(bytes);
+    EXPECT_GE(H5Dread_chunk(this->Dataset, H5P_DEFAULT, offset, &chunk.SkippedFilters, stored.data()), 0);
+    chunk.Bytes = static_cast<std::uint32_t>(bytes);
+    return stored;
+  }
+
+private:
+  static std::vector<hsize_t> Sizes(const std::array<std::uint64_t, 4>& dims)
+  {
+    return {dims.begin(), dims.end()};
+  }
+
+  ChunkedArray Array;
+  Handle File, Dataset;
+};
+
+ChunkedArray Array(ElementType type, const std::vector<std::uint64_t>& dims,
+    const std::vector<std::uint64_t>& chunkDims, const Filters& filters)
+{
+  ChunkedArray array;
+  array.Type = type;
+  array.Rank = static_cast<std::uint8_t>(dims.size());
+  std::copy(dims.begin(), dims.end(), array.Dims.begin());
+  std::copy(chunkDims.begin(), chunkDims.end(), array.ChunkDims.begin());
+  std::copy(filters.begin(), filters.end(), array.Filters.begin());
+  array.Count = std::accumulate(dims.begin(), dims.end(), std::uint64_t(1), std::multiplies<>());
+  return array;
+}
+
+/// Bytes that Deflate makes shorter; random ones it makes longer.
+Bytes Values(std::size_t bytes, bool smooth, testing::Dice& dice)
+{
+  Bytes values = dice.Bytes(bytes);
+  for (std::size_t i = 0; smooth && i < bytes; ++i) {
+    values[i] = static_cast<std::byte>(i / 5 % 9);
+  }
+  return values;
+}
+
+/// Writes values with the library, and brings its chunks back to them.
+void ExpectDecodes(const ChunkedArray& array, const Bytes& values, ChunkDecoder& decoder)
+{
+  LibraryDataset dataset(array);
+  dataset.Write(values);
+  std::uint64_t chunks = 1;
+  for (int axis = 0; axis < array.Rank; ++axis) {
+    chunks *= (array.Dims[axis] + array.ChunkDims[axis] - 1) / array.ChunkDims[axis];
+  }
+  ArrayShape shape;
+  shape.Interior = {static_cast<std::int64_t>(array.Count), 1, 1};
+  Bytes output(values.size());
+  for (std::uint64_t number = 0; number < chunks; ++number) {
+    Chunk chunk;
+    const Bytes stored = dataset.StoredChunk(number, chunk);
+    std::byte* scratch = decoder.StoredScratch(stored.size());
+    std::copy(stored.begin(), stored.end(), scratch);
+    const std::byte* plain = decoder.Undo(
+        array.Filters, chunk.SkippedFilters, array.Type, scratch, stored.size(), ChunkBytes(array));
+    PlaceChunk(shape, array, chunk, plain, 0, output.data());
+  }
+  EXPECT_EQ(output, values);
+}
+
+/// One chunk of 300 values as the library stores it.
+struct OneChunk
+{
+  ChunkedArray Array;
+  Bytes Values, Stored;
+
+  explicit OneChunk(const Filters& filters, ElementType type = ElementType::Float32)
+      : Array(patchio::Array(type, {300}, {300}, filters))
+  {
+    testing::Dice dice(3);
+    this->Values = patchio::Values(ChunkBytes(this->Array), true, dice);
+    LibraryDataset dataset(this->Array);
+    dataset.Write(this->Values);
+    Chunk chunk;
+    this->Stored = dataset.StoredChunk(0, chunk);
+    EXPECT_EQ(chunk.SkippedFilters, 0u);
+  }
+
+  /// Memory of its own size for the bytes, so that reading beyond them is found.
+  Bytes Undo(const Bytes& stored) const { return this->Undo(stored, ChunkBytes(this->Array)); }
+  Bytes Undo(const Bytes& stored, std::size_t chunkBytes) const
+  {
+    ChunkDecoder decoder;
+    const std::byte* plain =
+        decoder.Undo(this->Array.Filters, 0, this->Array.Type, stored.data(), stored.size(), chunkBytes);
+    return {plain, plain + chunkBytes};
+  }
+  std::string Fault(const Bytes& stored) const
+  {
+    return testing::MessageOf([&] { this->Undo(stored); });
+  }
+};
+
+}  // namespace
+
+TEST(ChunkDecoder, BringsBackWhatTheLibraryStores)
+{
+  struct Layout
+  {
+    std::vector<std::uint64_t> Dims, ChunkDims;
+  };
+  // With rows that are a part of a vector, whole vectors, and more; most with chunks over the edge.
+  const std::vector<Layout> layouts{{{1}, {1}}, {{3}, {3}}, {{1000}, {333}}, {{21, 34}, {21, 34}},
+      {{17, 23}, {5, 7}}, {{9, 10, 11}, {4, 10, 11}}, {{7, 6, 5}, {3, 4, 2}}, {{3, 5, 4, 6}, {2, 2, 3, 4}},
+      {{2, 3, 4, 5}, {1, 3, 4, 5}}};
+  testing::Dice dice(41);
+  ChunkDecoder decoder;
+  for (const Filters& filters : AllPipelines()) {
+    for (const ElementType type : {ElementType::Float32, ElementType::Float64, ElementType::Int32,
+             ElementType::Int64, ElementType::UInt8}) {
+      for (const Layout& layout : layouts) {
+        for (const bool smooth : {false, true}) {
+          ChunkedArray array = Array(type, layout.Dims, layout.ChunkDims, filters);
+          array.BigEndian = dice.Between(0, 1) == 1;
+          SCOPED_TRACE(::testing::PrintToString(array.Filters) + " " + ::testing::PrintToString(array.Dims));
+          ExpectDecodes(array, Values(array.Count * SizeOf(type), smooth, dice), decoder);
+          ASSERT_FALSE(::testing::Test::HasFailure());
+        }
+      }
+    }
+  }
+}
+
+TEST(ChunkDecoder, SkipsWhatWasNotApplied)
+{
+  for (const Filters& filters : AllPipelines()) {
+    for (std::uint32_t skipped = 0; skipped < 1u << filters.size(); ++skipped) {
+      Filters applied;
+      for (std::size_t i = 0; i < filters.size(); ++i) {
+        if (!(skipped >> i & 1)) {
+          applied.push_back(filters[i]);
+        }
+      }
+      const OneChunk chunk(applied);
+      ChunkedArray array = chunk.Array;
+      array.Filters = {};
+      std::copy(filters.begin(), filters.end(), array.Filters.begin());
+
+      LibraryDataset dataset(array);
+      dataset.WriteFirstChunk(chunk.Stored, skipped);
+      EXPECT_EQ(dataset.Read(), chunk.Values);
+      ChunkDecoder decoder;
+      const std::byte* plain = decoder.Undo(
+          array.Filters, skipped, array.Type, chunk.Stored.data(), chunk.Stored.size(), chunk.Values.size());
+      EXPECT_EQ(Bytes(plain, plain + chunk.Values.size()), chunk.Values);
+    }
+  }
+}
+
+TEST(ChunkDecoder, GivesTheStoredBytesThemselvesWhenNothingChangesThem)
+{
+  const Bytes stored(40);
+  ChunkDecoder decoder;
+  EXPECT_EQ(decoder.Undo({}, 0, ElementType::Float32, stored.data(), 40, 40), stored.data());
+  EXPECT_EQ(decoder.Undo({Shuffle}, 0, ElementType::UInt8, stored.data(), 40, 40), stored.data());
+  EXPECT_EQ(decoder.Undo({Shuffle, Deflate}, 3, ElementType::Float32, stored.data(), 40, 40), stored.data());
+}
+
+TEST(ChunkDecoder, NoticesDataThatEndsEarly)
+{
+  for (const Filters& filters : AllPipelines()) {
+    const OneChunk chunk(filters);
+    for (std::size_t bytes = 0; bytes < chunk.Stored.size(); bytes += bytes < 20 ? 1 : 17) {
+      EXPECT_THROW(chunk.Undo(Bytes(chunk.Stored.begin(), chunk.Stored.begin() + bytes)), Error) << bytes;
+    }
+    EXPECT_EQ(chunk.Undo(chunk.Stored), chunk.Values);
+  }
+}
+
+TEST(ChunkDecoder, ChecksSumsAsTheLibraryDoes)
+{
+  testing::Dice dice(47);
+  for (const Filters& filters : {Filters{Fletcher}, Filters{Shuffle, Deflate, Fletcher}}) {
+    const OneChunk chunk(filters);
+    LibraryDataset dataset(chunk.Array);
+    for (int round = 0; round < 200; ++round) {
+      Bytes stored = chunk.Stored;
+      stored[dice.Between(0, stored.size() - 1)] ^= std::byte(1 << dice.Between(0, 7));
+      dataset.WriteFirstChunk(stored);
+      EXPECT_FALSE(dataset.Read());
+      EXPECT_THAT(chunk.Fault(stored), HasSubstr("checksum"));
+    }
+  }
+}
+
+TEST(ChunkDecoder, TakesTheChecksumsOfOldLibraries)
+{
+  const OneChunk chunk({Fletcher});
+  Bytes stored = chunk.Stored;
+  std::swap(stored[stored.size() - 4], stored[stored.size() - 3]);
+  std::swap(stored[stored.size() - 2], stored[stored.size() - 1]);
+  ASSERT_NE(stored, chunk.Stored);
+  LibraryDataset dataset(chunk.Array);
+  dataset.WriteFirstChunk(stored);
+  EXPECT_TRUE(dataset.Read());
+  EXPECT_EQ(chunk.Undo(stored), chunk.Values);
+}
+
+TEST(ChunkDecoder, NeverTakesDamagedCompressedDataForValues)
+{
+  testing::Dice dice(53);
+  const OneChunk chunk({Shuffle, Deflate});
+  std::size_t harmless = 0;
+  for (std::size_t bit = 0; bit < 8 * chunk.Stored.size(); ++bit) {
+    Bytes stored = chunk.Stored;
+    stored[bit / 8] ^= std::byte(1 << bit % 8);
+    try {
+      EXPECT_EQ(chunk.Undo(stored), chunk.Values) << "bit " << bit;
+      ++harmless;
+    } catch (const Error&) {
+    }
+  }
+  EXPECT_LT(harmless, 12u);  // those between the last code and the checksum, and hints of the header
+  for (int round = 0; round < 2000; ++round) {
+    EXPECT_NE(chunk.Fault(dice.Bytes(dice.Between(0, 100))), "");
+  }
+}
+
+TEST(ChunkDecoder, NoticesMoreAndFewerValuesThanExpected)
+{
+  const auto fault = [](const OneChunk& chunk, std::size_t chunkBytes) {
+    return testing::MessageOf([&] { chunk.Undo(chunk.Stored, chunkBytes); });
+  };
+  for (const Filters& filters : {Filters{}, Filters{Fletcher}, Filters{Shuffle}, Filters{Deflate}}) {
+    const OneChunk chunk(filters);
+    for (const std::size_t bytes : {1192, 1196, 1204, 2400}) {
+      EXPECT_THAT(fault(chunk, bytes), HasSubstr("1200 bytes of values"));
+    }
+  }
+  EXPECT_THAT(fault(OneChunk({Deflate}), 1000), HasSubstr("more than the chunk's 1000 bytes"));
+  EXPECT_THAT(fault(OneChunk({Deflate}), 0), HasSubstr("more than the chunk's 0 bytes"));
+}
+
+TEST(ChunkDecoder, TakesNoMemoryForWhatCannotBeThere)
+{
+  // More than there is address space for: an attempt to take that much would throw std::bad_alloc.
+  const OneChunk chunk({Shuffle, Deflate});
+  EXPECT_THAT(testing::MessageOf([&] { chunk.Undo(chunk.Stored, std::size_t(1) << 60); }),
+      HasSubstr("1200 bytes of values"));
+}
+
+TEST(UnshuffleBytes, AgreesWithTheDefinition)
+{
+  testing::Dice dice(59);
+  for (const std::size_t elementBytes : {1, 4, 8}) {
+    for (std::size_t bytes = 0; bytes < 400; ++bytes) {
+      const Bytes from = dice.Bytes(bytes);
+      Bytes to(bytes), expected(from);
+      const std::size_t count = bytes / elementBytes;
+      for (std::size_t i = 0; i < count * elementBytes; ++i) {
+        expected[i] = from[i % elementBytes * count + i / elementBytes];
+      }
+      UnshuffleBytes(from.data(), bytes, elementBytes, to.data());
+      ASSERT_EQ(to, expected) << bytes << " bytes in elements of " << elementBytes;
+    }
+  }
+}
+
+TEST(Fletcher32, AgreesWithTheLibraryOnAnyLength)
+{
+  testing::Dice dice(61);
+  ChunkDecoder decoder;
+  for (const std::uint64_t bytes : {1, 2, 3, 719, 720, 721, 722, 1440, 1441, 99'999}) {
+    for (const Bytes& values : {dice.Bytes(bytes), Bytes(bytes), Bytes(bytes, std::byte(0xff))}) {
+      ExpectDecodes(Array(ElementType::UInt8, {bytes}, {bytes}, {Fletcher}), values, decoder);
+    }
+  }
+}
+
+}  // namespace patchio
