@@ -3,6 +3,8 @@
 #include "Source/FakeSource.h"
 #include "TestTools.h"
 
+#include <cstring>
+
 namespace patchio {
 namespace {
 
@@ -370,6 +372,76 @@ TEST_F(MergedRead, TakesMoreNeighboursThanOneRequestHasAddressesFor)
     ASSERT_EQ(this->Outputs[i], Floats{float(i)});
   }
   EXPECT_EQ(this->Meter.Requests(), 6u);
+}
+
+namespace {
+
+/// Eight values in four chunks of two, without filters.
+class ChunkedRead : public ::testing::Test
+{
+protected:
+  ChunkedRead()
+  {
+    ChunkedArray array;
+    array.Dims[0] = array.Count = 8;
+    array.ChunkDims[0] = 2;
+    array.BigEndian = !HostIsLittleEndian();
+    array.ChunkCount = 4;
+    const float fill = 9;
+    std::memcpy(&array.Fill, &fill, sizeof(fill));
+    this->Table.ChunkedArrays = {array};
+    this->Table.Chunks = {{108, 0, 8, 0}, {100, 1, 8, 0}, {0, 2, 0, 0}, {116, 3, 8, 0}};
+    this->Table.Files = {"file 0"};
+    this->Table.Locations = {{Encoding::Chunked, 0, 1, 0, 0}};
+  }
+
+  Floats Run()
+  {
+    std::vector<std::byte> file(100);
+    const std::vector<std::byte> values = BytesOf(Floats{3, 4, 1, 2, 7, 8});
+    file.insert(file.end(), values.begin(), values.end());
+    FakeSource source({file}, {});
+    ReadMeter meter;
+    Lane lane(source, meter);
+    ArrayShape shape;
+    shape.Interior = {6, 1, 1};
+    shape.StoredGhosts = {1, 0, 0};
+    Floats output(6, -77);
+    const std::vector<int> slots{0};
+    const ReadPlan plan = PlanReads(this->Table, {}, {}, 1);
+    for (const Transfer& transfer : plan.Transfers) {
+      ReadTransfer(lane, this->Table, plan, transfer,
+          [&](std::uint32_t) { return ReadTarget{output.data(), shape, &slots}; });
+    }
+    EXPECT_EQ(meter.Requests(), 1u) << "the chunks lie side by side, and one was never written";
+    return output;
+  }
+
+  LocationTable Table;
+};
+
+}  // namespace
+
+TEST_F(ChunkedRead, BringsChunksToTheirPlaces)
+{
+  EXPECT_EQ(this->Run(), (Floats{2, 3, 4, 9, 9, 7}));
+}
+
+TEST_F(ChunkedRead, NamesTheChunkThatIsDamaged)
+{
+  this->Table.ChunkedArrays[0].Filters[0] = FilterKind::Deflate;
+  const std::string message = MessageOf([this] { this->Run(); });
+  EXPECT_THAT(message, HasSubstr("file 0"));
+  EXPECT_THAT(message, HasSubstr("a sound chunk of data at offset 1"));
+}
+
+TEST_F(ChunkedRead, RefusesNumbersThatMakeNoSense)
+{
+  this->Table.ChunkedArrays[0].Rank = 77;
+  EXPECT_THAT(MessageOf([this] { this->Run(); }), HasSubstr("file 0"));
+  this->Table.ChunkedArrays[0].Rank = 1;
+  this->Table.Chunks[3].Number = 4;
+  EXPECT_THAT(MessageOf([this] { this->Run(); }), HasSubstr("file 0"));
 }
 
 TEST(TypeOf, IsFloatForAllThatIsNotRaw)

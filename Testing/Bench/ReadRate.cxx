@@ -1,0 +1,308 @@
+// Reads a dump in one of several ways and says how long each part took: PatchIO's engine, and the ways that it
+// competes with. One JSON object on standard output. Under mpirun the patches are divided over the ranks, and times
+// are those of the slowest.
+#include "Plan/Partition.h"
+#include "Read/OpenedStep.h"
+#include "Read/PatchLoader.h"
+#include "Support/Error.h"
+#include "Support/Hdf5.h"
+#include "Support/Stopwatch.h"
+#include "Support/Together.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <sys/mman.h>
+#include <atomic>
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace {
+
+using namespace patchio;
+
+struct Options
+{
+  std::string Summary;
+  std::string How = "patchio";
+  int Threads = 1;
+  int Steps = 1;
+  int Variables = -1;
+  int Patches = -1;
+  double Warm = 0;
+  bool Sidecar = false;
+  double Latency = StorageModel().Latency;
+  double Bandwidth = StorageModel().Bandwidth;
+  bool LibraryLocate = false;
+};
+
+/// Seconds of the parts, and what was read.
+struct Cost
+{
+  double Open = 0;
+  double Locate = 0;
+  std::vector<double> Read;  ///< one a step
+  double Bytes = 0;          ///< of the values of one step
+  double Sum = 0;            ///< of all values of the last step, so that all ways can be seen to read the same
+  double Requests = 0;
+};
+
+double SumOf(const float* values, std::size_t count)
+{
+  double sum = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    sum += values[i];
+  }
+  return sum;
+}
+
+std::vector<int> PatchesOfRank(const Options& options, const Catalog& catalog, const Communicator& ranks)
+{
+  std::vector<int> all(catalog.Patches.size());
+  if (options.Patches >= 0 && options.Patches < static_cast<int>(all.size())) {
+    all.resize(options.Patches);
+  }
+  std::vector<std::int64_t> weights;
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    all[p] = static_cast<int>(p);
+    weights.push_back(catalog.Variables.empty() ? 1 : catalog.StoredTuples(0, all[p]));
+  }
+  const std::vector<int> parts = PartitionPatches(catalog, all, weights, ranks.Size());
+  std::vector<int> mine;
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    if (parts[p] == ranks.Rank()) {
+      mine.push_back(all[p]);
+    }
+  }
+  return mine;
+}
+
+/// Memory that nobody has used for some seconds may have gone back to the host of a virtual machine, and comes from there
+/// page by page, slower than anything that is measured here. This fetches it ahead and leaves it to the kernel.
+void FetchMemory(double gigabytes)
+{
+  const auto bytes = static_cast<std::size_t>(gigabytes * 1e9);
+  if (bytes == 0) {
+    return;
+  }
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory != MAP_FAILED) {
+    ::madvise(memory, bytes, MADV_HUGEPAGE);
+    for (std::size_t i = 0; i < bytes; i += 4096) {
+      static_cast<volatile char*>(memory)[i] = 1;
+    }
+    ::munmap(memory, bytes);
+  }
+}
+
+/// Two-level reading as vtkPatchReader does it; from the second step on the memory of the step before is used.
+void ReadWithPatchIo(const Options& options, const OpenedStep& step, const LoadRequest& request, Cost& cost)
+{
+  const Catalog& catalog = step.Data();
+  const auto locate = [&](const std::vector<PatchVariable>& requests) {
+    return options.LibraryLocate ? FormatOf(catalog.Path).Locate(catalog, requests, {options.Threads, true})
+                                 : step.Locate(requests, options.Threads);
+  };
+  // Without steps, what is before reading is measured all the same.
+  for (int i = 0; i < std::max(options.Steps, 1); ++i) {
+    const Stopwatch watch;
+    PatchLoader loader(locate, catalog, request);
+    cost.Locate += i == 0 ? watch.Seconds() : 0;
+    LoadResult loaded = options.Steps > 0 ? loader.Read() : LoadResult();
+    const std::vector<LoadFault> faults = options.Steps > 0 ? loaded.Faults : loader.Faults();
+    if (!faults.empty()) {
+      throw Error(faults[0].Message);
+    }
+    cost.Read.push_back(loaded.Report.ReadSeconds);
+    cost.Requests = static_cast<double>(loaded.Report.Requests);
+    cost.Sum = cost.Bytes = 0;
+    for (const LoadedArray& array : loaded.Arrays) {
+      const std::size_t count = array.Tuples * array.Components;
+      cost.Sum += SumOf(static_cast<const float*>(array.Values.get()), count);
+      cost.Bytes += static_cast<double>(count * sizeof(float));
+    }
+  }
+}
+
+/// Name of a variable's data set in a cluster file.
+std::string DatasetName(const Catalog& catalog, int patch, int variable)
+{
+  char name[128];
+  const Patch& p = catalog.Patches[patch];
+  std::snprintf(name, sizeof(name), "/processor.%05d/level.%05d/patch.%05d/", p.Writer, p.Level, p.Number);
+  return name + catalog.Variables[variable].StoredName;
+}
+
+std::string ClusterPath(const Catalog& catalog, int file)
+{
+  char name[64];
+  std::snprintf(name, sizeof(name), "processor_cluster.%05d.samrai", file);
+  return catalog.Path.substr(0, catalog.Path.find_last_of('/') + 1) + name;
+}
+
+/// The files of a rank, opened once.
+class OpenFiles
+{
+public:
+  explicit OpenFiles(const Catalog& catalog) : Data(catalog) {}
+  hid_t Get(int file)
+  {
+    auto& open = this->Files[file];
+    if (!open) {
+      open = std::make_unique<hdf5::File>(ClusterPath(this->Data, file));
+    }
+    return open->Id();
+  }
+
+private:
+  const Catalog& Data;
+  std::map<int, std::unique_ptr<hdf5::File>> Files;
+};
+
+/// One-level reading, and what threads make of it on a thread-safe HDF5, which lets one thread in at a time.
+void ReadWithHdf5(const Options& options, const Catalog& catalog, const LoadRequest& request, Cost& cost)
+{
+  const std::size_t variables = request.Variables.size();
+  const std::size_t tasks = request.Patches.size() * variables;
+  OpenFiles files(catalog);
+  std::mutex library;
+  for (int step = 0; step < options.Steps; ++step) {
+    const Stopwatch watch;
+    std::vector<std::unique_ptr<float[]>> arrays(tasks);
+    std::vector<std::size_t> counts(tasks);
+    std::atomic<std::size_t> next{0};
+    std::atomic<bool> failed{false};
+    const auto work = [&] {
+      for (std::size_t task = next++; task < tasks; task = next++) {
+        const int patch = request.Patches[task / variables];
+        const int variable = request.Variables[task % variables].Variable;
+        const std::string name = DatasetName(catalog, patch, variable);
+        const std::lock_guard<std::mutex> lock(library);
+        const hdf5::Handle dataset(H5Dopen2(files.Get(catalog.Patches[patch].File), name.c_str(), H5P_DEFAULT));
+        const hdf5::Handle space(H5Dget_space(dataset));
+        counts[task] = static_cast<std::size_t>(std::max<hssize_t>(H5Sget_simple_extent_npoints(space), 0));
+        arrays[task].reset(new float[counts[task]]);
+        failed = failed || H5Dread(dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, arrays[task].get()) < 0;
+      }
+    };
+    std::vector<std::thread> threads;
+    for (int t = 1; t < options.Threads; ++t) {
+      threads.emplace_back(work);
+    }
+    work();
+    for (std::thread& thread : threads) {
+      thread.join();
+    }
+    cost.Read.push_back(watch.Seconds());
+    if (failed) {
+      throw Error("HDF5 could not read a data set of " + catalog.Path);
+    }
+    cost.Sum = cost.Bytes = 0;
+    for (std::size_t task = 0; task < tasks; ++task) {
+      cost.Sum += SumOf(arrays[task].get(), counts[task]);
+      cost.Bytes += static_cast<double>(counts[task] * sizeof(float));
+    }
+  }
+}
+
+/// Slowest rank's times, sums of the rest; all steps were timed alike on all ranks.
+Cost OfAllRanks(const Cost& mine, Communicator& ranks)
+{
+  std::vector<double> values{mine.Open, mine.Locate, mine.Bytes, mine.Sum, mine.Requests};
+  values.insert(values.end(), mine.Read.begin(), mine.Read.end());
+  const std::vector<double> all = ranks.AllGather(values);
+  Cost total;
+  total.Read.assign(mine.Read.size(), 0.0);
+  for (std::size_t r = 0; r < all.size(); r += values.size()) {
+    total.Open = std::max(total.Open, all[r]);
+    total.Locate = std::max(total.Locate, all[r + 1]);
+    total.Bytes += all[r + 2];
+    total.Sum += all[r + 3];
+    total.Requests += all[r + 4];
+    for (std::size_t s = 0; s < total.Read.size(); ++s) {
+      total.Read[s] = std::max(total.Read[s], all[r + 5 + s]);
+    }
+  }
+  return total;
+}
+
+LoadRequest MakeRequest(const Options& options, const Catalog& catalog, const Communicator& ranks)
+{
+  LoadRequest request;
+  request.Patches = PatchesOfRank(options, catalog, ranks);
+  request.Threads = options.Threads;
+  request.Storage = {options.Latency, options.Bandwidth};
+  request.Memory = std::make_shared<SlabPool>();
+  const int variables = static_cast<int>(catalog.Variables.size());
+  for (int v = 0; v < variables && (options.Variables < 0 || v < options.Variables); ++v) {
+    request.Variables.push_back(RequestAsStored(catalog, v));
+  }
+  return request;
+}
+
+Cost Measure(const Options& options, Communicator& ranks)
+{
+  Cost cost;
+  Together(ranks, [&] { FetchMemory(options.Warm); });
+  Stopwatch watch;
+  OpenedStep step(ranks, options.Summary, options.Sidecar ? ChannelMode::On : ChannelMode::Off);
+  cost.Open = watch.Seconds();
+  if (options.How == "patchio" && !options.LibraryLocate) {
+    watch = Stopwatch();
+    step.Prepare(ranks, options.Threads);
+    cost.Locate = watch.Seconds();
+  }
+  Together(ranks, [&] {
+    const LoadRequest request = MakeRequest(options, step.Data(), ranks);
+    if (options.How == "patchio") {
+      ReadWithPatchIo(options, step, request, cost);
+    } else {
+      ReadWithHdf5(options, step.Data(), request, cost);
+    }
+  });
+  return OfAllRanks(cost, ranks);
+}
+
+int Run(int argc, char** argv)
+{
+  Options options;
+  CLI::App program("Reads a SAMRAI dump and says how long it took", "patchio_bench_read");
+  program.add_option("SUMMARY", options.Summary)->required();
+  program.add_option("--how", options.How, "hdf5: one data set after another, and with threads behind one lock")
+      ->check(CLI::IsMember({"patchio", "hdf5"}));
+  program.add_option("--threads", options.Threads, "NT of each rank")->check(CLI::Range(1, 1024));
+  program.add_option("--steps", options.Steps, "how often it is read; 0: only opened")->check(CLI::Range(0, 1000));
+  program.add_option("--patches", options.Patches, "read only the first ones");
+  program.add_option("--warm", options.Warm, "GB of memory to fetch from a virtual machine's host ahead");
+  program.add_flag("--sidecar", options.Sidecar, "open through the metadata channel, as ParaView does");
+  program.add_option("--variables", options.Variables, "read only the first ones");
+  program.add_option("--latency", options.Latency, "seconds of a request");
+  program.add_option("--bandwidth", options.Bandwidth, "bytes a second of a request");
+  program.add_flag("--library-locate", options.LibraryLocate, "find the data sets through the HDF5 library");
+  CLI11_PARSE(program, argc, argv);
+  const auto ranks = MakeMpiCommunicator(MPI_COMM_WORLD);
+  const Cost cost = Measure(options, *ranks);
+  if (ranks->Rank() == 0) {
+    const nlohmann::json json{{"open", cost.Open}, {"locate", cost.Locate}, {"read", cost.Read}, {"bytes", cost.Bytes},
+        {"sum", cost.Sum}, {"requests", cost.Requests}};
+    std::printf("%s\n", json.dump().c_str());
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+  MPI_Init(&argc, &argv);
+  int result = 1;
+  try {
+    result = Run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "patchio_bench_read: %s\n", error.what());
+  }
+  MPI_Finalize();
+  return result;
+}

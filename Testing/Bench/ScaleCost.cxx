@@ -1,0 +1,211 @@
+// What any number of patches costs one rank before and while it reads, without data: a time step is made up, its index
+// is saved as a sidecar, and opening, dividing, locating and planning are timed. One JSON object on standard output.
+#include "Formats/Format.h"
+#include "MetadataChannel/StepSidecar.h"
+#include "Plan/Partition.h"
+#include "Plan/ReadPlan.h"
+#include "Support/Error.h"
+#include "Support/Stopwatch.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <malloc.h>
+#include <sys/time.h>
+#include <unistd.h>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using namespace patchio;
+
+struct Options
+{
+  std::string Folder;
+  int Patches = 1000;
+  int Variables = 8;
+  int Ranks = 8;
+};
+
+constexpr int Side = 16;  ///< cells of a patch per axis
+constexpr std::uint64_t ArrayBytes = Side * Side * Side * sizeof(float);
+constexpr int PatchesOfFile = 20000;
+
+/// All arrays of a patch one after another, all patches of a file one after another.
+class MadeUpFormat : public Format
+{
+public:
+  explicit MadeUpFormat(const Options& options) : Size(options) {}
+  const char* Name() const override { return "made up"; }
+  const char* Opens() const override { return "nothing"; }
+  bool Claims(const std::string&) const override { return false; }
+  Series OpenSeries(const std::string&, const SeriesOptions&) const override { return {}; }
+
+  std::string PathOf(int file) const { return this->Size.Folder + "/data." + std::to_string(file); }
+
+  Catalog ReadCatalog(const std::string& path) const override
+  {
+    const int side = static_cast<int>(std::ceil(std::cbrt(this->Size.Patches) - 1e-9));
+    Catalog catalog;
+    catalog.Path = path;
+    Level level;
+    level.PatchCount = this->Size.Patches;
+    catalog.Levels.push_back(level);
+    catalog.Patches.resize(this->Size.Patches);
+    for (int p = 0; p < this->Size.Patches; ++p) {
+      Patch& patch = catalog.Patches[p];
+      const int position[3] = {p % side, p / side % side, p / side / side};
+      for (int axis = 0; axis < 3; ++axis) {
+        patch.Cells.Lower[axis] = position[axis] * Side;
+        patch.Cells.Upper[axis] = patch.Cells.Lower[axis] + Side - 1;
+      }
+      patch.Number = p;
+      patch.File = p / PatchesOfFile;
+    }
+    for (int v = 0; v < this->Size.Variables; ++v) {
+      Variable variable;
+      variable.Name = "v" + std::to_string(v);
+      catalog.Variables.push_back(variable);
+    }
+    catalog.ResetPresence();
+    for (int v = 0; v < this->Size.Variables; ++v) {
+      for (int p = 0; p < this->Size.Patches; ++p) {
+        catalog.SetPresence(v, p, Presence::Stored);
+      }
+    }
+    return catalog;
+  }
+
+  LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests,
+      const LocateOptions&) const override
+  {
+    LocationTable table;
+    for (int f = 0; f <= catalog.Patches.back().File; ++f) {
+      table.Files.push_back(this->PathOf(f));
+    }
+    for (const PatchVariable& request : requests) {
+      const int file = catalog.Patches[request.Patch].File;
+      const std::uint64_t array =
+          std::uint64_t(request.Patch % PatchesOfFile) * this->Size.Variables + request.Variable;
+      table.Locations.push_back({Encoding::Raw, static_cast<std::uint32_t>(table.Extents.size()), 1, 0, 0});
+      table.Extents.push_back({array * ArrayBytes, ArrayBytes, file, ElementType::Float32, true});
+    }
+    return table;
+  }
+
+private:
+  const Options& Size;
+};
+
+/// Files of the right size without blocks on the disk, an hour old.
+void MakeFiles(const Options& options, const MadeUpFormat& format, const std::string& path)
+{
+  fs::create_directories(options.Folder);
+  std::ofstream(path) << "made up\n";
+  const int files = (options.Patches - 1) / PatchesOfFile + 1;
+  for (int f = 0; f < files; ++f) {
+    std::ofstream(format.PathOf(f));
+    fs::resize_file(format.PathOf(f), std::uint64_t(PatchesOfFile) * options.Variables * ArrayBytes);
+  }
+  const auto past = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  for (const auto& entry : fs::directory_iterator(options.Folder)) {
+    fs::last_write_time(entry.path(), past);
+  }
+}
+
+std::uint64_t MemoryInUse()
+{
+  ::malloc_trim(0);
+  std::ifstream file("/proc/self/statm");
+  std::uint64_t total = 0, resident = 0;
+  file >> total >> resident;
+  return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+void Save(const Options& options, const MadeUpFormat& format, const std::string& path, Communicator& comm)
+{
+  const DescribingState describing = LookAtDescribingFile(path);
+  const Catalog catalog = format.ReadCatalog(path);
+  BuiltIndex built = BuildIndex(comm, format, catalog, {});
+  const SaveOutcome outcome = SaveStepSidecar(comm, format, catalog, built, describing, {});
+  if (outcome.Path.empty()) {
+    throw Error("The sidecar in " + options.Folder + " was not saved: " + outcome.WhyNot + ".");
+  }
+}
+
+nlohmann::json Measure(const Options& options, const std::string& path, Communicator& comm)
+{
+  const std::uint64_t before = MemoryInUse();
+  Stopwatch watch;
+  const SidecarSearch search = FindStepSidecar(comm, path, {});
+  const double open = watch.Seconds();
+  const std::uint64_t memory = MemoryInUse() - before;
+  if (!search.Found) {
+    throw Error("The sidecar of " + path + " was not found sound.");
+  }
+  const Catalog& catalog = search.Found->Data;
+
+  watch = Stopwatch();
+  std::vector<int> all(catalog.Patches.size());
+  std::iota(all.begin(), all.end(), 0);
+  const std::vector<std::int64_t> weights(all.size(), Side * Side * Side);
+  const std::vector<int> parts = PartitionPatches(catalog, all, weights, options.Ranks);
+  const double partition = watch.Seconds();
+
+  std::vector<PatchVariable> requests;
+  for (const int patch : all) {
+    for (int v = 0; v < options.Variables && parts[patch] == 0; ++v) {
+      requests.push_back({patch, v});
+    }
+  }
+  watch = Stopwatch();
+  const LocationTable table = search.Found->Index.Index.Find(catalog, requests);
+  const double locate = watch.Seconds();
+  watch = Stopwatch();
+  const ReadPlan plan = PlanReads(table, {}, {}, 16);
+  const double planning = watch.Seconds();
+  if (plan.Tasks() != requests.size()) {
+    throw Error("The plan is incomplete.");
+  }
+  const double entries = double(options.Patches) * options.Variables;
+  return {{"open", open}, {"partition", partition}, {"locate", locate}, {"plan", planning},
+      {"bytes_per_entry", memory / entries}, {"sidecar_bytes_per_entry", search.Found->Bytes / entries}};
+}
+
+int Run(int argc, char** argv)
+{
+  Options options;
+  CLI::App program("What many patches cost one rank", "patchio_bench_scale");
+  program.add_option("FOLDER", options.Folder, "for files of the right size without content")->required();
+  program.add_option("--patches", options.Patches)->check(CLI::Range(1, 100'000'000));
+  program.add_option("--variables", options.Variables)->check(CLI::Range(1, 1000));
+  program.add_option("--ranks", options.Ranks, "the patches are divided over; one of them is measured")->check(CLI::Range(1, 100'000));
+  CLI11_PARSE(program, argc, argv);
+  const MadeUpFormat format(options);
+  const std::string path = options.Folder + "/step";
+  const auto comm = MakeSelfCommunicator();
+  if (!fs::exists(path + ".patchio")) {
+    MakeFiles(options, format, path);
+    Save(options, format, path, *comm);
+  }
+  std::printf("%s\n", Measure(options, path, *comm).dump().c_str());
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+  try {
+    return Run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "patchio_bench_scale: %s\n", error.what());
+    return 1;
+  }
+}

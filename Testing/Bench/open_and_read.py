@@ -1,0 +1,29 @@
+"""Reads one dump in pvbatch and prints what the I/O report says, and the memory it took, as JSON.
+
+usage: pvbatch open_and_read.py SUMMARY THREADS
+"""
+import json
+import os
+import sys
+
+from paraview.simple import *
+
+LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
+
+
+def kilobytes():
+    with open("/proc/self/statm") as statm:
+        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024
+
+
+before = kilobytes()
+reader = PatchReader(FileName=[sys.argv[1]], ThreadsPerRank=int(sys.argv[2]))
+reader.UpdatePipeline()
+reader.UpdatePropertyInformation()
+costs = {"kilobytes": kilobytes() - before}
+for line in reader.GetPropertyValue("IOReport").splitlines():
+    if line.startswith("Seconds: "):
+        for item in line[len("Seconds: "):].split(", "):
+            name, value = item.split()
+            costs[name] = float(value)
+print("JSON " + json.dumps(costs))

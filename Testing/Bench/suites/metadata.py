@@ -1,0 +1,125 @@
+"""The metadata channel: what opening costs, and reading by size of block (figures 8 and 9 of the dual-channel paper).
+
+"Opening" is everything before the first value can be read: the description of the step, and where every data set of it
+lies. Through the HDF5 library, by PatchIO's own index reader (the first open, sidecar written), from the sidecar (every
+later open)."""
+import os
+
+import emulator
+from measuring import (Spread, files_below, interleave, make_dump, programs, ratios, read_dump, remember, run_json, say)
+
+CORES = os.cpu_count()
+# One request takes 2 ms, 64 are served at once, and bandwidth is no limit: metadata is small.
+STORAGE = {"latency": 2, "concurrency": 64}
+MODEL = {"latency": 2e-3, "bandwidth": 1e9}
+# Cells per axis: blocks of 4 KB, 16 KB, 64 KB, 256 KB, 1 MB, 4 MB and 16 MB.
+BLOCKS = {10: 4, 16: 16, 25: 64, 40: 256, 64: 1024, 102: 4096, 161: 16384}
+
+
+def opening(run):
+    return run["open"] + run["locate"]
+
+
+def drop_sidecars(folder):
+    for path in files_below(folder):
+        if path.endswith(".patchio"):
+            os.remove(path)
+
+
+def open_costs(report, folder, rounds):
+    """20,000 patches x 8 variables."""
+    summary = make_dump(folder, "limits_small", patches=20000, size=16, variables=8)
+    data = os.path.dirname(os.path.dirname(summary))
+    remember(data)
+    options = {"threads": CORES, "steps": 0}
+
+    def first():
+        drop_sidecars(data)
+        return read_dump(summary, sidecar=True, **options)
+
+    found = interleave({
+        "library": lambda: read_dump(summary, library_locate=True, **options),
+        "first": first,
+        "second": lambda: read_dump(summary, sidecar=True, **options),
+    }, rounds)
+    seconds = {name: [opening(run) for run in runs] for name, runs in found.items()}
+    report.goal("second open (sidecar) / opening through HDF5, 160,000 data sets (paper: 12.7)", 200,
+                ratios(seconds["library"], seconds["second"]))
+    report.goal("first open (own index reader, sidecar written) / opening through HDF5", 10,
+                ratios(seconds["library"], seconds["first"]))
+    size = os.path.getsize(summary + ".patchio")
+    report.at_most("sidecar, bytes per (patch, variable)", 64, Spread([size / 160000]))
+    report.data["open"] = seconds
+
+
+def open_on_emulator(report, folder, rounds):
+    """1,000 patches x 8 variables: the library makes thousands of requests, one after another."""
+    summary = make_dump(folder, "metadata_small", patches=1000, size=16, variables=8)
+    data = os.path.dirname(os.path.dirname(summary))
+    read_dump(summary, sidecar=True, steps=0)
+    lack = emulator.missing()
+    if lack:
+        report.skipped("all figures on the emulator", "this machine lacks " + lack)
+        return
+    with emulator.slow_storage(data, **STORAGE) as storage:
+        mounted = storage.path(os.path.relpath(summary, data))
+        ours = dict(threads=64, **MODEL)
+        found = interleave({
+            "hdf5": lambda: read_dump(mounted, how="hdf5"),
+            "ours": lambda: read_dump(mounted, sidecar=True, **ours),
+            "first": lambda: read_dump(mounted, **ours),
+        }, rounds)
+        counts = {}
+        for name, options in (("HDF5 library", {"how": "hdf5"}), ("first open", ours), ("sidecar", dict(ours, sidecar=True))):
+            storage.reset()
+            read_dump(mounted, **options)
+            counts[name] = storage.counters()["requests"]
+    total = {name: [opening(run) + run["read"][0] for run in runs] for name, runs in found.items()}
+    report.goal("emulator (2 ms a request, 64 at once), NP = 1, open + read, with sidecar / serial HDF5", 100,
+                ratios(total["hdf5"], total["ours"]))
+    report.figure("the same without sidecar (first open)", ratios(total["hdf5"], total["first"]))
+    for name, count in counts.items():
+        report.figure("requests of the emulated storage: " + name, Spread([count]))
+    report.data["emulator"] = total
+
+
+def by_block_size(report, folder, rounds):
+    """Opening and reading 128 MB, in blocks of 4 KB to 16 MB, in the page cache."""
+    curves = {"read": [], "open": []}
+    for cells, kilobytes in BLOCKS.items():
+        patches = max(8, 131072 // kilobytes)
+        summary = make_dump(folder, "metadata_%d" % kilobytes, patches=patches, size=cells)
+        read_dump(summary, sidecar=True, steps=0)
+        remember(os.path.dirname(os.path.dirname(summary)))
+        found = interleave({
+            "hdf5": lambda: read_dump(summary, how="hdf5", warm=0.3),
+            "library": lambda: read_dump(summary, library_locate=True, steps=0),
+            "ours": lambda: read_dump(summary, threads=CORES, sidecar=True, warm=0.3),
+        }, rounds)
+        read = ratios([run["open"] + run["read"][0] for run in found["hdf5"]],
+                      [opening(run) + run["read"][0] for run in found["ours"]])
+        metadata = ratios([opening(run) for run in found["library"]], [opening(run) for run in found["ours"]])
+        report.figure("blocks of %d KB: open + read / serial HDF5 (paper: 7.11 at 16 KB, 2.72 at 1 MB, 1.76 at 4 MB)"
+                      % kilobytes, read)
+        report.figure("blocks of %d KB: opening from the sidecar / through HDF5" % kilobytes, metadata)
+        curves["read"].append(read.median)
+        curves["open"].append(metadata.median)
+
+    def draw(axes):
+        sizes = list(BLOCKS.values())
+        axes.plot(sizes, curves["read"], "o-", label="open + read")
+        axes.plot(sizes, curves["open"], "s-", label="opening alone")
+        axes.axhline(1, color="gray", linewidth=0.8)
+        axes.set(xscale="log", yscale="log", xlabel="KB of a block", ylabel="times as fast as serial HDF5",
+                 title="Metadata channel by size of block, 128 MB in the page cache")
+        axes.set_xticks(sizes, [str(s) for s in sizes])
+        axes.legend()
+    report.plot("block-size", draw)
+    report.data["blocks"] = curves
+
+
+def run(report, folder, rounds):
+    """./dev bench metadata"""
+    open_costs(report, folder, rounds)
+    open_on_emulator(report, folder, min(rounds, 2))
+    by_block_size(report, folder, rounds)

@@ -1,0 +1,129 @@
+"""Two-level reading against one-level HDF5: the read rate by ranks NP and threads NT (figures 12 to 15 of the
+two-level reading paper), on an emulated parallel file system, on the local disk and in the page cache.
+
+One-level is the classical serial loop of HDF5 reads in each rank. "Locked" is the same loop in NT threads behind one
+lock, which is what a thread-safe HDF5 is inside. All read patches of the same files and must give the same values."""
+import os
+
+import emulator
+from measuring import (Spread, files_below, forget, interleave, make_dump, programs, ratios, read_dump, remember, run_json,
+                       say)
+
+# A parallel file system that serves 64 requests at once; each gets 12.5 MB/s, so all together 800 MB/s.
+STORAGE = {"latency": 2, "bandwidth": 12.5, "concurrency": 64, "contention": 0.5}
+MODEL = {"latency": 2e-3, "bandwidth": 12.5e6}
+PROCESSES = (1, 2, 4, 8)
+THREADS = (1, 2, 4, 8, 16, 32, 64)
+LOCKED = (4, 16)
+PATCHES, SIZE = 1274, 64
+PATCH_MB = SIZE ** 3 * 4e-6
+
+
+def rate(result):
+    """MB/s from a known data set to values in memory."""
+    return result["bytes"] * 1e-6 / (result["locate"] + result["read"][0])
+
+
+def ways_of(ranks, threads, summary, seconds, stream, model):
+    """name -> function that gives a rate. Each reads as many patches as should take about `seconds`."""
+    def reader(how, nt, concurrency):
+        count = min(PATCHES, max(2 * ranks, int(seconds * stream * min(concurrency, STORAGE["concurrency"]) / PATCH_MB)))
+        options = dict(model) if how == "patchio" else {}
+        return lambda: rate(read_dump(summary, ranks=ranks, threads=nt, how=how, patches=count,
+                                      sidecar=how == "patchio", **options))
+
+    ways = {"one-level": reader("hdf5", 1, ranks)}
+    for nt in LOCKED:
+        ways["locked NT=%d" % nt] = reader("hdf5", nt, ranks)
+    for nt in threads:
+        ways["two-level NT=%d" % nt] = reader("patchio", nt, ranks * nt)
+    return ways
+
+
+def check_values(summary):
+    """All ways give the same sum of values."""
+    sums = {how: read_dump(summary, ranks=2, threads=4, how=how, sidecar=how == "patchio")["sum"] for how in ("hdf5", "patchio")}
+    if abs(sums["hdf5"] - sums["patchio"]) > 1e-9 * abs(sums["hdf5"]):
+        raise RuntimeError("the ways of reading do not give the same values: %s" % sums)
+
+
+def measure_grid(report, place, summary, rounds, threads, seconds, stream, model, before=None, extra=None):
+    """Rates of all ways at each NP, interleaved; returns NP -> name -> list of rates."""
+    found = {}
+    for ranks in PROCESSES:
+        ways = ways_of(ranks, threads, summary, seconds, stream, model)
+        ways.update(extra or {})
+        found[ranks] = interleave(ways, rounds, before)
+        for name, rates in found[ranks].items():
+            say("  %s, NP %d, %-16s %s MB/s" % (place, ranks, name, Spread(rates)))
+    report.data[place] = {str(ranks): {name: Spread(r).as_json() for name, r in ways.items()}
+                          for ranks, ways in found.items()}
+
+    def draw(axes):
+        for ranks in PROCESSES:
+            line, = axes.plot(threads, [Spread(found[ranks]["two-level NT=%d" % t]).median for t in threads], "o-",
+                              label="NP = %d" % ranks)
+            axes.plot(threads, [Spread(found[ranks]["one-level"]).median] * len(threads), ":", color=line.get_color())
+        axes.set(xscale="log", yscale="log", xlabel="NT, threads of each rank", ylabel="MB/s",
+                 title="Two-level reading, %s (dotted: one-level HDF5)" % place)
+        axes.set_xticks(threads, [str(t) for t in threads])
+        axes.legend()
+    report.plot("two-level-" + place.replace(" ", "-"), draw)
+    return found
+
+
+def best_of(ways, prefix="two-level"):
+    """Rates of the way with the best median."""
+    return max((rates for name, rates in ways.items() if name.startswith(prefix)), key=lambda rates: Spread(rates).median)
+
+
+def worst_ratio(found):
+    """The least of: two-level over one-level, medians of rounds, over all NP and NT."""
+    worst = None
+    for ways in found.values():
+        for name, rates in ways.items():
+            if name.startswith("two-level"):
+                spread = ratios(rates, ways["one-level"])
+                worst = spread if worst is None or spread.median < worst.median else worst
+    return worst
+
+
+def on_emulator(report, summary, rounds):
+    folder = os.path.dirname(os.path.dirname(summary))
+    lack = emulator.missing()
+    if lack:
+        report.skipped("all figures on the emulator", "this machine lacks " + lack)
+        return
+    with emulator.slow_storage(folder, **STORAGE) as storage:
+        mounted = storage.path(os.path.relpath(summary, folder))
+        clusters = [storage.path(os.path.relpath(path, folder)) for path in files_below(folder) if "cluster" in path]
+
+        def peak():
+            return run_json([programs() + "/patchio_pread_rate"] + clusters +
+                            ["--threads", str(STORAGE["concurrency"]), "--request", str(1 << 20), "--seconds", "2",
+                             "--warm-up", "0.5"])["MB_per_s"]
+        found = measure_grid(report, "emulator", mounted, rounds, THREADS, 1.6, STORAGE["bandwidth"], MODEL,
+                             extra={"the emulator's own peak": peak})
+    report.goal("emulator, NP = 8: best two-level rate / one-level HDF5 rate (paper: 3.70)", 8,
+                ratios(best_of(found[8]), found[8]["one-level"]))
+    for ranks in PROCESSES:
+        report.goal("emulator, NP = %d, best NT: rate / the emulator's own peak" % ranks, 0.95,
+                    ratios(best_of(found[ranks]), found[ranks]["the emulator's own peak"]))
+    report.goal("emulator: worst two-level / one-level at any NP, NT (paper: slower below 4 ranks)", 1.0, worst_ratio(found))
+    for ranks in PROCESSES:
+        report.figure("emulator, NP = %d: HDF5 behind one lock, best / one-level" % ranks,
+                      ratios(best_of(found[ranks], "locked"), found[ranks]["one-level"]))
+
+
+def run(report, folder, rounds):
+    """./dev bench two-level"""
+    summary = make_dump(folder, "two_level", ranks=2, patches=PATCHES, size=SIZE)
+    data = os.path.dirname(os.path.dirname(summary))
+    read_dump(summary, sidecar=True)  # leaves the sidecar behind
+    check_values(summary)
+    on_emulator(report, summary, rounds)
+    disk = measure_grid(report, "local disk", summary, rounds, (1, 2, 4, 8, 16), 1e9, 1e9, {}, before=lambda _: forget(data))
+    report.goal("local disk, cold: worst two-level / one-level at any NP, NT", 1.0, worst_ratio(disk))
+    remember(data)
+    cache = measure_grid(report, "page cache", summary, rounds, (1, 2, 4, 8, 16), 1e9, 1e9, {})
+    report.goal("page cache: worst two-level / one-level at any NP, NT", 1.0, worst_ratio(cache))
