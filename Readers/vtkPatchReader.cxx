@@ -352,6 +352,8 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
   if (!self.SeriesIsOpen) {
     return 0;
   }
+  // The arrays of the step before give their memory to this one.
+  output->Initialize();
   const std::size_t step =
       info->Has(vtkStreamingDemandDrivenPipeline::UPDATE_TIME_STEP())
           ? StepAtTime(self.Times, info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_TIME_STEP()))

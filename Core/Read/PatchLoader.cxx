@@ -3,6 +3,7 @@
 #include "Exec/LibraryRead.h"
 #include "Source/FileSource.h"
 #include "Support/Error.h"
+#include "Support/Memory.h"
 #include "Support/Stopwatch.h"
 #include "Support/Together.h"
 
@@ -143,7 +144,8 @@ void PatchLoader::Allocate()
   SlabPool fresh;
   SlabPool& pool = this->Request.Memory ? *this->Request.Memory : fresh;
   // The next step is of about this size; small surpluses come from rounding.
-  pool.Keep(static_cast<std::uint64_t>(wanted * 1.25) + (std::uint64_t(64) << 20));
+  const std::uint64_t again = static_cast<std::uint64_t>(wanted * 1.25) + (std::uint64_t(64) << 20);
+  pool.Keep(std::min(again, AvailableMemory() / 2));
   SlabCutter memory(pool, static_cast<std::uint64_t>(wanted), this->Plan.Tasks());
   for (const Piece& piece : this->Plan.Pieces) {
     this->AllocateArray(memory, piece.Task);

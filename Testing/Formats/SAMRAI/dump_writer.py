@@ -39,9 +39,9 @@ def set_type_attribute(dataset, code):
     attribute.write(np.array(code, "i1"))
 
 
-def put(group, name, values, kind):
-    """kind: "f4", "f8" or "i4"; big endian with a Type attribute (tbox::HDFDatabase)."""
-    dataset = group.create_dataset(name, data=np.atleast_1d(np.asarray(values)).astype(">" + kind))
+def put(group, name, values, kind, **storage):
+    """kind: "f4", "f8" or "i4"; big endian with a Type attribute (tbox::HDFDatabase). storage: h5py's own options."""
+    dataset = group.create_dataset(name, data=np.atleast_1d(np.asarray(values)).astype(">" + kind), **storage)
     set_type_attribute(dataset, {"f4": 6, "f8": 5, "i4": 7}[kind])
 
 
@@ -124,6 +124,7 @@ class Dump:
     coords_ghosts: Sequence = (0, 0, 0)
     materials: Materials = None
     version: float = 2.0
+    storage: Callable = None             # name of a variable -> chunks and filters, as h5repack leaves them
     old_writer: bool = False             # SAMRAI 2.4.4: no bdry_type, no patch_names_printf
 
     def __post_init__(self):
@@ -226,7 +227,7 @@ class Dump:
             if v.where(patch):
                 values = self.sample(patch, v)
                 for c, name in enumerate(component_names(v)):
-                    put(group, name, values[:, c], "f4")
+                    put(group, name, values[:, c], "f4", **(self.storage(v.name) if self.storage else {}))
         if self.materials:
             writer = self._write_sparse if self.materials.sparse else self._write_dense
             writer(group.create_group("materials"), patch)

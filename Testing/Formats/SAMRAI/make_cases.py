@@ -305,6 +305,30 @@ def index_missing():
 INDEX = {"index_missing": missing_index()}
 
 
+# ---- files that h5repack has been over ------------------------------------------------------------------
+
+FILTERS = {"gzip": {"compression": "gzip"}, "shuffled": {"compression": "gzip", "shuffle": True},
+           "checked": {"compression": "gzip", "shuffle": True, "fletcher32": True}, "sums": {"fletcher32": True},
+           "chunks": {}, "szip": {"compression": "szip", "compression_opts": ("nn", 8)}}
+
+
+def repacked(name):
+    """Chunks of a size that divides nothing, with the filters that the variable is named after."""
+    return dict(FILTERS[name], chunks=(7,), maxshape=(None,))
+
+
+def filtered_variables():
+    """Scalars, a vector, a tensor, on nodes and with ghosts."""
+    return [scalar("gzip"), Variable("shuffled", components(3), components=3), scalar("checked", ghosts=(1, 1, 1)),
+            Variable("sums", components(3), components=3, cell=False), scalar("chunks"), scalar("szip")]
+
+
+@case
+def repacked_3d():
+    """Chunks under every filter that we undo ourselves, and one (szip) that only the HDF5 library can."""
+    return [Dump(two_levels_3d(), filtered_variables(), storage=repacked)]
+
+
 # ---- materials ------------------------------------------------------------------------------------------
 
 def ball(center, radius):
