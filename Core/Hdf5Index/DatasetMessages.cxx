@@ -120,7 +120,7 @@ void DatasetMessages::TakeType(const Message& message)
 void DatasetMessages::TakeInteger(const Message& message)
 {
   const std::uint64_t bits = std::uint64_t(this->Result.ElementBytes) * 8;
-  if (bits > 64 || message.At<std::uint16_t>(8) != 0 || message.At<std::uint16_t>(10) != bits) {
+  if (bits == 0 || bits > 64 || message.At<std::uint16_t>(8) != 0 || message.At<std::uint16_t>(10) != bits) {
     throw Unfamiliar("integers of unusual bits");
   }
   this->Result.Class = NumberClass::Integer;

@@ -208,7 +208,13 @@ Dataset IndexReader::Describe(std::uint64_t header)
   while (!messages.Complete() && this->Header.Next(message)) {
     messages.Take(message);
   }
-  return messages.Finish();
+  const Dataset& dataset = messages.Finish();
+  const std::uint64_t fileBytes = this->Bytes.FileBytes();
+  if (dataset.Layout == StorageLayout::Contiguous &&
+      (dataset.Offset > fileBytes || dataset.Values > (fileBytes - dataset.Offset) / dataset.ElementBytes)) {
+    throw Unfamiliar("values outside the file");
+  }
+  return dataset;
 }
 
 /// What stays the same on the way through a B-tree of chunks.

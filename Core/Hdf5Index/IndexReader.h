@@ -46,8 +46,8 @@ public:
   /// The member of that name, which has no slash; none when the group does not have it.
   std::optional<std::uint64_t> Find(const Group& group, const std::string& name);
 
-  /// A data set whose layout is Contiguous or Chunked; its bytes, or the list of its chunks, begin inside the
-  /// file. All others are unfamiliar.
+  /// A data set whose layout is Contiguous, with all values inside the file, or Chunked. All others are
+  /// unfamiliar.
   Dataset Describe(std::uint64_t header);
 
   /// Fills ChunksOf(dataset) chunks; each lies inside the file.

@@ -5,7 +5,10 @@
 
 namespace patchio::hdf5index {
 
-Metadata::Metadata() : Buffer(new std::byte[WholeFile]), Windows(WindowCount, NoWindow) {}
+Metadata::Metadata()
+    : Buffer(new std::byte[std::max(WholeFile, WindowBytes * WindowCount)]), Windows(WindowCount, NoWindow)
+{
+}
 
 void Metadata::Attach(std::shared_ptr<Source::File> file, std::uint64_t bytes)
 {

@@ -108,7 +108,7 @@ private:
   void AskIndex(Lane& lane, Block& block);
   void TurnTo(Lane& lane, int file);
   void Merge();
-  void AskLibrary(const PatchRun& run);
+  bool AskLibrary(const PatchRun& run);
   void Append(const PatchRun& run, const LocationTable& found, std::size_t first);
   void NoteRefusal(int file, const std::string& reason);
   void WriteNotes();
@@ -270,8 +270,10 @@ void Locator::Merge()
       if (this->Options.LibraryOnly || block.Failed) {
         this->AskLibrary(run);
       } else if (refused || tooMany) {
-        this->NoteRefusal(run.File, tooMany ? MoreChunksThanFit : refusal->Reason);
-        this->AskLibrary(run);
+        // Where the library finds a problem, that says enough.
+        if (this->AskLibrary(run)) {
+          this->NoteRefusal(run.File, tooMany ? MoreChunksThanFit : refusal->Reason);
+        }
       } else {
         this->Append(run, block.Found, location);
       }
@@ -285,7 +287,8 @@ void Locator::Merge()
   }
 }
 
-void Locator::AskLibrary(const PatchRun& run)
+/// False when something is wrong with the patch.
+bool Locator::AskLibrary(const PatchRun& run)
 {
   LocationTable found;
   try {
@@ -309,12 +312,13 @@ void Locator::AskLibrary(const PatchRun& run)
     for (const LocationProblem& problem : found.Problems) {
       this->Table.Problems.push_back({run.Begin[problem.Request], problem.Message});
     }
-    return;
+    return found.Problems.empty();
   }
   for (const std::size_t* request = run.Begin; request != run.End; ++request) {
     this->Table.Locations[*request].Kind = Encoding::Missing;
     this->Table.Problems.push_back({*request, this->LibraryFault});
   }
+  return false;
 }
 
 /// Takes over the locations of a patch, which begin at `first` in `found`, with all that they refer to.
