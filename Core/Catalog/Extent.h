@@ -141,6 +141,7 @@ struct LocationTable
   std::vector<Chunk> Chunks;
   std::vector<LibraryArray> LibraryArrays;
   std::vector<LocationProblem> Problems;
+  std::vector<std::string> Notes;  ///< what else the user may want to know, one of a kind
 };
 
 }  // namespace patchio

@@ -35,6 +35,7 @@ PatchLoader::PatchLoader(const LocateFunction& locate, const Catalog& catalog, c
   const Stopwatch watch;
   this->Table = locate(this->Requests);
   this->Result.Report.LocateSeconds = watch.Seconds();
+  this->Result.Report.Notes = this->Table.Notes;
   this->Result.VariableCount = request.Variables.size();
   this->Result.Arrays.resize(this->Requests.size());
   this->Messages.resize(this->Requests.size());

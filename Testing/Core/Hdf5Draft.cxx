@@ -22,13 +22,15 @@ hid_t MakeGroupsOnTheWay()
   return links;
 }
 
+using ChooseCreation = std::function<void(hid_t creation)>;
+
 void Write(hid_t file, const std::string& path, hid_t fileType, hid_t memoryType, std::vector<hsize_t> shape,
-    const void* values, bool chunked = false)
+    const void* values, const ChooseCreation& choose = {})
 {
   const hid_t links = MakeGroupsOnTheWay();
   const hid_t creation = Checked(H5Pcreate(H5P_DATASET_CREATE));
-  if (chunked) {
-    H5Pset_chunk(creation, static_cast<int>(shape.size()), shape.data());
+  if (choose) {
+    choose(creation);
   }
   const hid_t space = Checked(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr));
   const hid_t dataset =
@@ -146,8 +148,23 @@ DraftDataset LittleEndianFloats(const std::vector<float>& values)
 
 DraftDataset ChunkedFloats(const std::vector<float>& values)
 {
+  const hsize_t all = values.size();
+  return FloatsStoredAs(values, {all}, [=](hid_t creation) { H5Pset_chunk(creation, 1, &all); });
+}
+
+DraftDataset FloatsStoredAs(
+    const std::vector<float>& values, const std::vector<hsize_t>& shape, const ChooseCreation& choose)
+{
   return [=](hid_t file, const std::string& path) {
-    Write(file, path, H5T_IEEE_F32BE, H5T_NATIVE_FLOAT, {values.size()}, values.data(), true);
+    Write(file, path, H5T_IEEE_F32BE, H5T_NATIVE_FLOAT, shape, values.empty() ? nullptr : values.data(),
+        choose);
+  };
+}
+
+DraftDataset FloatsOfType(const std::vector<float>& values, hid_t fileType)
+{
+  return [=](hid_t file, const std::string& path) {
+    Write(file, path, fileType, H5T_NATIVE_FLOAT, {values.size()}, values.data());
   };
 }
 
@@ -212,11 +229,22 @@ DraftDataset Records(const std::vector<PointerDraft>& values)
 
 void WriteHdf5(const std::string& path, const Hdf5Draft& draft)
 {
-  const hid_t file = Checked(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
+  WriteHdf5(path, draft, [](hid_t, hid_t) {});
+}
+
+void WriteHdf5(const std::string& path, const Hdf5Draft& draft,
+    const std::function<void(hid_t creation, hid_t access)>& choose)
+{
+  const hid_t creation = Checked(H5Pcreate(H5P_FILE_CREATE));
+  const hid_t access = Checked(H5Pcreate(H5P_FILE_ACCESS));
+  choose(creation, access);
+  const hid_t file = Checked(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access));
   for (const auto& [name, write] : draft) {
     write(file, name);
   }
   H5Fclose(file);
+  H5Pclose(access);
+  H5Pclose(creation);
 }
 
 }  // namespace patchio::testing

@@ -28,6 +28,11 @@ DraftDataset NativeDoubles(const std::vector<double>& values);
 /// Not as SAMRAI does.
 DraftDataset LittleEndianFloats(const std::vector<float>& values);
 DraftDataset ChunkedFloats(const std::vector<float>& values);
+/// Big-endian floats of a shape and with properties of H5P_DATASET_CREATE; without values, none are written.
+DraftDataset FloatsStoredAs(const std::vector<float>& values, const std::vector<hsize_t>& shape,
+    const std::function<void(hid_t creation)>& choose);
+/// As `fileType`, which is read only when the file is written.
+DraftDataset FloatsOfType(const std::vector<float>& values, hid_t fileType);
 /// A link to an object of another file.
 DraftDataset ExternalLink(const std::string& file, const std::string& object);
 /// A link to an object of the same file.
@@ -59,5 +64,8 @@ DraftDataset Records(const std::vector<PointerDraft>& values);
 
 /// Groups on the way to the data sets are made as needed.
 void WriteHdf5(const std::string& path, const Hdf5Draft& draft);
+/// In a file with properties of H5P_FILE_CREATE and H5P_FILE_ACCESS.
+void WriteHdf5(const std::string& path, const Hdf5Draft& draft,
+    const std::function<void(hid_t creation, hid_t access)>& choose);
 
 }  // namespace patchio::testing

@@ -175,10 +175,11 @@ TEST_F(SamraiLocator, SaysWhenTheTypeIsWrong)
   EXPECT_THAT(this->ProblemOf(0), HasSubstr("expected 4-byte floats"));
 }
 
-TEST_F(SamraiLocator, SaysWhenTheLayoutIsNotContiguous)
+TEST_F(SamraiLocator, SaysWhenNoValuesWereWrittenYet)
 {
-  this->Damage("density", testing::ChunkedFloats(std::vector<float>(16)));
-  EXPECT_THAT(this->ProblemOf(0), HasSubstr("expected contiguous values in '" + this->Group + "density'"));
+  this->Damage("density", testing::FloatsStoredAs({}, {16}, [](hid_t) {}));
+  EXPECT_THAT(this->ProblemOf(0),
+      HasSubstr("expected values in '" + this->Group + "density', found none written yet"));
 }
 
 TEST_F(SamraiLocator, FollowsNoExternalLinkToADataSet)
@@ -249,6 +250,13 @@ TEST_F(SparseMaterials, AreLocatedOnPatchesOfOneMaterial)
   const LocationTable table = this->Locate({{2, 4}});
   ASSERT_EQ(table.Locations[0].Kind, Encoding::SparseMaterials);
   EXPECT_EQ(table.Locations[0].Count, 1u);
+}
+
+TEST_F(SparseMaterials, MustBeContiguous)
+{
+  this->Sets["vol_fracs"] = testing::ChunkedFloats({0.25f, 0.75f});
+  this->Write();
+  EXPECT_THAT(this->ProblemOf(4), HasSubstr("materials/vol_fracs', found values in chunks"));
 }
 
 TEST_F(SparseMaterials, MustFitTheirPatch)

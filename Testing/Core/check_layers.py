@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 # Lowest first: a folder may include itself and those before it.
-LAYERS = ["Support", "Catalog", "Plan", "Source", "Exec", "Formats", "Read", "Examples"]
+LAYERS = ["Support", "Catalog", "Plan", "Source", "Exec", "Hdf5Index", "Formats", "Read", "Examples"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 
@@ -59,6 +59,7 @@ def self_test():
         ("Formats/Format.cxx", "Formats/SAMRAI/SamraiFormat.h", True),
         ("Support/A.h", "Catalog/Box.h", False),
         ("Source/A.cxx", "Exec/Lanes.h", False),
+        ("Hdf5Index/A.cxx", "Formats/Format.h", False),
         ("Formats/SAMRAI/A.cxx", "Read/PatchLoader.h", False),
         ("Formats/SAMRAI/A.cxx", "Formats/AMReX/B.h", False),
         ("Read/A.cxx", "vtkDataSet.h", False),

@@ -10,10 +10,10 @@ Catalog SamraiFormat::ReadCatalog(const std::string& path) const
   return ReadSummary(path);
 }
 
-LocationTable SamraiFormat::Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests,
-    const LocateOptions&) const
+LocationTable SamraiFormat::Locate(
+    const Catalog& catalog, const std::vector<PatchVariable>& requests, const LocateOptions& options) const
 {
-  return LocateInClusters(catalog, requests);
+  return LocateInClusters(catalog, requests, options);
 }
 
 }  // namespace patchio::samrai

@@ -1,253 +1,384 @@
 #include "Formats/SAMRAI/SamraiLocator.h"
 
+#include "Exec/Lanes.h"
+#include "Formats/SAMRAI/SamraiIndexPatches.h"
+#include "Formats/SAMRAI/SamraiLibraryPatches.h"
 #include "Formats/SAMRAI/SamraiNames.h"
+#include "Formats/SAMRAI/SamraiPatchLocator.h"
+#include "Source/FileSource.h"
 #include "Support/Error.h"
-#include "Support/Hdf5.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <filesystem>
-#include <numeric>
+#include <tuple>
 
 namespace fs = std::filesystem;
 
 namespace patchio::samrai {
 namespace {
 
-/// A data set's bytes and the number of values in them.
-struct Dataset
+/// Consecutive requests of one patch.
+struct PatchRun
 {
-  Extent Bytes;
-  std::int64_t Values = 0;
+  const std::size_t* Begin;
+  const std::size_t* End;
+  int File;  ///< index into LocationTable::Files
 };
 
-std::string NotOpened(const std::string& reason)
+/// A patch that the library has to be asked about.
+struct Refusal
 {
-  return "none that can be opened (" + reason + ")";
-}
+  std::size_t Run;
+  std::string Reason;  ///< what is unfamiliar; empty when something is wrong
+};
+
+/// Consecutive patches of one file, and what the index reader says about them.
+struct Block
+{
+  std::size_t FirstRun = 0, EndRun = 0;
+  LocationTable Found;  ///< of the patches that were not refused
+  std::vector<Refusal> Refusals;
+  bool Failed = false;  ///< all were refused
+};
+
+/// What is in a table, to go back to.
+struct Mark
+{
+  explicit Mark(const LocationTable& table)
+      : Locations(table.Locations.size()),
+        Extents(table.Extents.size()),
+        ChunkedArrays(table.ChunkedArrays.size()),
+        Chunks(table.Chunks.size()),
+        LibraryArrays(table.LibraryArrays.size())
+  {
+  }
+  void GoBack(LocationTable& table) const
+  {
+    table.Locations.resize(this->Locations);
+    table.Extents.resize(this->Extents);
+    table.ChunkedArrays.resize(this->ChunkedArrays);
+    table.Chunks.resize(this->Chunks);
+    table.LibraryArrays.resize(this->LibraryArrays);
+    table.Problems.clear();
+  }
+  std::size_t Locations, Extents, ChunkedArrays, Chunks, LibraryArrays;
+};
 
 class Locator
 {
 public:
-  Locator(const Catalog& catalog, const std::vector<PatchVariable>& requests)
-      : Data(catalog), Requests(requests)
+  Locator(const Catalog& catalog, const std::vector<PatchVariable>& requests, const LocateOptions& options)
+      : Data(catalog), Requests(requests), Options(options), Names(NamesOfComponents(catalog))
   {
     this->Table.Locations.resize(requests.size());
   }
 
   LocationTable Run()
   {
-    const std::vector<std::size_t> order = this->StoredRequests();
-    for (std::size_t begin = 0; begin < order.size();) {
-      const int file = this->FileOf(order[begin]);
-      std::size_t end = begin;
-      while (end < order.size() && this->FileOf(order[end]) == file) {
-        ++end;
-      }
-      this->LocateInFile(file, order.data() + begin, order.data() + end);
-      begin = end;
+    this->OrderRequests();
+    this->FindRuns();
+    this->MakeBlocks();
+    if (!this->Options.LibraryOnly) {
+      this->AskIndex();
     }
+    this->Merge();
+    this->WriteNotes();
     return std::move(this->Table);
   }
 
 private:
-  const Patch& PatchOf(std::size_t request) const
+  /// What a lane keeps from block to block.
+  struct Lane
   {
-    return this->Data.Patches[this->Requests[request].Patch];
-  }
-  int FileOf(std::size_t request) const { return this->PatchOf(request).File; }
+    explicit Lane(const Locator& of) : Locate(of.Data, of.Requests, of.Names) {}
+    SamraiIndexPatches Patches;
+    SamraiPatchLocator Locate;
+    int File = -1;
+    bool Sound = false;     ///< the file could be opened
+    std::string FileFault;  ///< if it is unfamiliar as a whole
+  };
 
-  std::vector<std::size_t> StoredRequests();
-  void LocateInFile(int file, const std::size_t* begin, const std::size_t* end);
-  void LocateOnPatch(const hdf5::File& file, const std::size_t* begin, const std::size_t* end);
-  void LocateRequest(const hdf5::File& file, hid_t group, const std::string& groupName, std::size_t request);
-  void LocateSparse(const hdf5::File& file, hid_t group, const std::string& groupName, std::size_t request);
-  Dataset Find(const hdf5::File& file, hid_t group, const std::string& groupName, const std::string& name,
-      ElementType type) const;
-  void Add(std::size_t request, Encoding kind, const std::vector<Extent>& extents);
-  void Problem(std::size_t request, const std::string& message);
+  void OrderRequests();
+  void FindRuns();
+  void MakeBlocks();
+  void AskIndex();
+  void AskIndex(Lane& lane, Block& block);
+  void TurnTo(Lane& lane, int file);
+  void Merge();
+  bool AskLibrary(const PatchRun& run);
+  void Append(const PatchRun& run, const LocationTable& found, std::size_t first);
+  void NoteRefusal(int file, const std::string& reason);
+  void WriteNotes();
 
   const Catalog& Data;
   const std::vector<PatchVariable>& Requests;
+  const LocateOptions Options;
+  const ComponentNames Names;
   LocationTable Table;
-  std::uint64_t FileBytes = 0;  ///< size of the file at hand
+
+  std::vector<std::size_t> Order;  ///< requests with bytes, by file and patch
+  std::vector<PatchRun> Runs;
+  std::vector<Block> Blocks;
+  std::deque<SharedFile> Shared;  ///< one for each file
+  std::unique_ptr<Source> Storage;
+
+  std::unique_ptr<SamraiLibraryPatches> Library;
+  int LibraryFile = -1;
+  std::string LibraryFault;
+
+  int LastNoted = -1;                                      ///< file
+  std::vector<std::pair<std::string, std::size_t>> Noted;  ///< reasons, and how many files
 };
 
-/// Answers what the catalog alone can answer; the rest, ordered by file and patch.
-std::vector<std::size_t> Locator::StoredRequests()
+/// Answers what the catalog alone can answer, and orders the rest by file and patch.
+void Locator::OrderRequests()
 {
-  std::vector<std::size_t> stored;
+  using Key = std::tuple<int, int, std::size_t>;  // file, patch, request
+  std::vector<Key> keys;
+  keys.reserve(this->Requests.size());
   for (std::size_t i = 0; i < this->Requests.size(); ++i) {
-    const Presence presence = this->Data.PresenceOf(this->Requests[i].Variable, this->Requests[i].Patch);
+    const auto [patch, variable] = this->Requests[i];
+    const Presence presence = this->Data.PresenceOf(variable, patch);
     if (presence == Presence::Stored) {
-      stored.push_back(i);
+      keys.emplace_back(this->Data.Patches[patch].File, patch, i);
     } else if (presence != Presence::Absent) {
       this->Table.Locations[i].Kind = Encoding::Constant;
       this->Table.Locations[i].Value = presence == Presence::One ? 1.0f : 0.0f;
     }
   }
-  std::sort(stored.begin(), stored.end(), [this](std::size_t a, std::size_t b) {
-    const auto key = [this](std::size_t i) {
-      return std::make_tuple(this->FileOf(i), this->Requests[i].Patch, i);
-    };
-    return key(a) < key(b);
-  });
-  return stored;
+  if (!std::is_sorted(keys.begin(), keys.end())) {
+    std::sort(keys.begin(), keys.end());
+  }
+  this->Order.reserve(keys.size());
+  for (const Key& key : keys) {
+    this->Order.push_back(std::get<2>(key));
+  }
 }
 
-void Locator::LocateInFile(int file, const std::size_t* begin, const std::size_t* end)
+void Locator::FindRuns()
 {
-  const fs::path path = fs::path(this->Data.Path).parent_path() / ClusterName(file);
-  this->Table.Files.push_back(path.string());
+  const fs::path folder = fs::path(this->Data.Path).parent_path();
+  const std::size_t* const end = this->Order.data() + this->Order.size();
+  int last = -1;
+  for (const std::size_t* begin = this->Order.data(); begin != end;) {
+    const int patch = this->Requests[*begin].Patch;
+    const int file = this->Data.Patches[patch].File;
+    if (this->Table.Files.empty() || file != last) {
+      this->Table.Files.push_back((folder / ClusterName(file)).string());
+      this->Shared.emplace_back().Path = this->Table.Files.back();
+      last = file;
+    }
+    const std::size_t* const next =
+        std::find_if(begin, end, [&](std::size_t i) { return this->Requests[i].Patch != patch; });
+    this->Runs.push_back({begin, next, static_cast<int>(this->Table.Files.size()) - 1});
+    begin = next;
+  }
+}
+
+void Locator::MakeBlocks()
+{
+  // Enough blocks for the lanes to end together, and few enough that what is done once a block does not
+  // count.
+  const std::size_t lanes = static_cast<std::size_t>(std::max(this->Options.Threads, 1));
+  const std::size_t most = std::clamp<std::size_t>(this->Runs.size() / (lanes * 8), 16, 512);
+  for (std::size_t begin = 0; begin < this->Runs.size();) {
+    std::size_t end = begin + 1;
+    while (end < this->Runs.size() && end - begin < most && this->Runs[end].File == this->Runs[begin].File) {
+      ++end;
+    }
+    Block& block = this->Blocks.emplace_back();
+    block.FirstRun = begin;
+    block.EndRun = end;
+    begin = end;
+  }
+}
+
+void Locator::AskIndex()
+{
+  this->Storage = MakeFileSource(this->Table.Files);
+  std::vector<std::unique_ptr<Lane>> lanes;
+  const std::size_t most = static_cast<std::size_t>(std::max(this->Options.Threads, 1));
+  for (std::size_t i = 0; i < std::min(most, this->Blocks.size()); ++i) {
+    lanes.push_back(std::make_unique<Lane>(*this));
+  }
+  RunLanes(this->Blocks.size(), this->Options.Threads, [&](std::size_t block, int lane) {
+    try {
+      this->AskIndex(*lanes[lane], this->Blocks[block]);
+    } catch (const std::exception&) {
+      this->Blocks[block].Failed = true;  // out of memory, say: the library is asked one by one
+    }
+  });
+}
+
+void Locator::AskIndex(Lane& lane, Block& block)
+{
+  const int file = this->Runs[block.FirstRun].File;
+  this->TurnTo(lane, file);
+  for (std::size_t r = block.FirstRun; r < block.EndRun; ++r) {
+    if (!lane.Sound) {
+      block.Refusals.push_back({r, lane.FileFault});
+      continue;
+    }
+    const PatchRun& run = this->Runs[r];
+    const Mark before(block.Found);
+    try {
+      lane.Locate.Locate(lane.Patches, file, run.Begin, run.End, block.Found);
+      if (block.Found.Problems.empty()) {
+        continue;
+      }
+      block.Refusals.push_back({r, {}});
+    } catch (const hdf5index::Unfamiliar& unfamiliar) {
+      block.Refusals.push_back({r, unfamiliar.what()});
+    }
+    before.GoBack(block.Found);
+  }
+}
+
+void Locator::TurnTo(Lane& lane, int file)
+{
+  if (lane.File == file) {
+    return;
+  }
+  lane.File = file;
+  lane.Sound = false;
+  lane.FileFault.clear();
+  SharedFile& shared = this->Shared[static_cast<std::size_t>(file)];
   try {
-    const hdf5::File open(path.string());
-    this->FileBytes = fs::file_size(path);
-    while (begin != end) {
-      const int patch = this->Requests[*begin].Patch;
-      const std::size_t* last =
-          std::find_if(begin, end, [&](std::size_t i) { return this->Requests[i].Patch != patch; });
-      this->LocateOnPatch(open, begin, last);
-      begin = last;
+    lane.Patches.Open(shared, this->Storage->Open(file), fs::file_size(shared.Path));
+    lane.Sound = true;
+  } catch (const hdf5index::Unfamiliar& unfamiliar) {
+    lane.FileFault = unfamiliar.what();
+  } catch (const Error&) {
+    // The library says what is wrong.
+  } catch (const fs::filesystem_error&) {
+  }
+}
+
+/// Brings all answers into the order of the patches, so that nobody sees who gave them.
+void Locator::Merge()
+{
+  for (Block& block : this->Blocks) {
+    std::size_t location = 0;
+    auto refusal = block.Refusals.begin();
+    for (std::size_t r = block.FirstRun; r < block.EndRun; ++r) {
+      const PatchRun& run = this->Runs[r];
+      const bool refused = refusal != block.Refusals.end() && refusal->Run == r;
+      const bool tooMany = this->Shared[static_cast<std::size_t>(run.File)].TooMany;
+      if (this->Options.LibraryOnly || block.Failed) {
+        this->AskLibrary(run);
+      } else if (refused || tooMany) {
+        // Where the library finds a problem, that says enough.
+        if (this->AskLibrary(run)) {
+          this->NoteRefusal(run.File, tooMany ? MoreChunksThanFit : refusal->Reason);
+        }
+      } else {
+        this->Append(run, block.Found, location);
+      }
+      if (refused) {
+        ++refusal;
+      } else {
+        location += static_cast<std::size_t>(run.End - run.Begin);
+      }
+    }
+    block = Block();
+  }
+}
+
+/// False when something is wrong with the patch.
+bool Locator::AskLibrary(const PatchRun& run)
+{
+  LocationTable found;
+  try {
+    if (this->LibraryFile != run.File) {
+      this->LibraryFile = run.File;
+      this->Library.reset();
+      this->LibraryFault.clear();
+      this->Library =
+          std::make_unique<SamraiLibraryPatches>(this->Table.Files[static_cast<std::size_t>(run.File)]);
+    }
+    if (this->Library) {
+      SamraiPatchLocator(this->Data, this->Requests, this->Names)
+          .Locate(*this->Library, run.File, run.Begin, run.End, found);
     }
   } catch (const std::exception& error) {
-    for (; begin != end; ++begin) {
-      this->Problem(*begin, error.what());
-    }
+    this->Library.reset();
+    this->LibraryFault = error.what();
   }
+  if (this->Library) {
+    this->Append(run, found, 0);
+    for (const LocationProblem& problem : found.Problems) {
+      this->Table.Problems.push_back({run.Begin[problem.Request], problem.Message});
+    }
+    return found.Problems.empty();
+  }
+  for (const std::size_t* request = run.Begin; request != run.End; ++request) {
+    this->Table.Locations[*request].Kind = Encoding::Missing;
+    this->Table.Problems.push_back({*request, this->LibraryFault});
+  }
+  return false;
 }
 
-void Locator::LocateOnPatch(const hdf5::File& file, const std::size_t* begin, const std::size_t* end)
+/// Takes over the locations of a patch, which begin at `first` in `found`, with all that they refer to.
+void Locator::Append(const PatchRun& run, const LocationTable& found, std::size_t first)
 {
-  const Patch& patch = this->PatchOf(*begin);
-  const std::string name = Numbered("/processor.", patch.Writer) + Numbered("/level.", patch.Level) +
-                           Numbered("/patch.", patch.Number);
-  const hdf5::QuietScope quiet;
-  const hdf5::Handle group = file.OpenGroup(file.Id(), name);
-  const std::string reason = group.Valid() ? "" : hdf5::LastMessage();
-  for (; begin != end; ++begin) {
-    try {
-      if (!group.Valid()) {
-        throw FileError(file.Path(), fmt::format("a group '{}'", name), NotOpened(reason),
-            "The file is damaged, or does not belong to this summary");
+  const auto copy = [](auto& to, const auto& from, std::size_t begin, std::size_t count) {
+    const std::size_t place = to.size();
+    to.insert(to.end(), from.begin() + begin, from.begin() + begin + count);
+    return static_cast<std::uint32_t>(place);
+  };
+  for (const std::size_t* request = run.Begin; request != run.End; ++request, ++first) {
+    const Location& from = found.Locations[first];
+    Location& to = this->Table.Locations[*request];
+    to = from;
+    if (from.Kind == Encoding::Raw || from.Kind == Encoding::SparseMaterials) {
+      to.First = copy(this->Table.Extents, found.Extents, from.First, from.Count);
+    } else if (from.Kind == Encoding::Library) {
+      to.First = copy(this->Table.LibraryArrays, found.LibraryArrays, from.First, from.Count);
+    } else if (from.Kind == Encoding::Chunked) {
+      to.First = copy(this->Table.ChunkedArrays, found.ChunkedArrays, from.First, from.Count);
+      for (std::uint32_t c = 0; c < to.Count; ++c) {
+        ChunkedArray& array = this->Table.ChunkedArrays[to.First + c];
+        const std::size_t begin = array.FirstChunk;
+        array.FirstChunk = this->Table.Chunks.size();
+        copy(this->Table.Chunks, found.Chunks, begin, array.ChunkCount);
       }
-      if (this->Data.Variables[this->Requests[*begin].Variable].Material >= 0) {
-        this->LocateSparse(file, group, name, *begin);
-      } else {
-        this->LocateRequest(file, group, name, *begin);
-      }
-    } catch (const Error& error) {
-      this->Problem(*begin, error.what());
     }
   }
 }
 
-void Locator::LocateRequest(
-    const hdf5::File& file, hid_t group, const std::string& groupName, std::size_t request)
+/// Of each file the first reason counts.
+void Locator::NoteRefusal(int file, const std::string& reason)
 {
-  const auto [patch, number] = this->Requests[request];
-  const Variable& variable = this->Data.Variables[number];
-  const std::int64_t wanted = this->Data.StoredTuples(number, patch);
-  std::vector<Extent> extents;
-  for (int c = 0; c < variable.Components; ++c) {
-    const std::string name = ComponentName(variable.StoredName, variable.Components, c);
-    const Dataset dataset = this->Find(file, group, groupName, name, ElementType::Float32);
-    if (dataset.Values != wanted) {
-      throw FileError(file.Path(),
-          fmt::format("{} values in '{}/{}', from the patch's box and ghosts", wanted, groupName, name),
-          fmt::format("{}", dataset.Values),
-          "The file does not fit its summary; they may come from different runs");
-    }
-    extents.push_back(dataset.Bytes);
+  if (reason.empty() || file == this->LastNoted) {
+    return;
   }
-  this->Add(request, Encoding::Raw, extents);
+  this->LastNoted = file;
+  const auto known = std::find_if(
+      this->Noted.begin(), this->Noted.end(), [&](const auto& noted) { return noted.first == reason; });
+  if (known != this->Noted.end()) {
+    ++known->second;
+  } else {
+    this->Noted.emplace_back(reason, 1);
+  }
 }
 
-void Locator::LocateSparse(
-    const hdf5::File& file, hid_t group, const std::string& groupName, std::size_t request)
+void Locator::WriteNotes()
 {
-  const auto [patch, number] = this->Requests[request];
-  const std::int64_t cells = this->Data.StoredTuples(number, patch);
-  const Dataset list = this->Find(file, group, groupName, "materials/mat_list", ElementType::Int32);
-  if (list.Values != cells && list.Values != 1) {
-    throw FileError(file.Path(), fmt::format("1 or {} values in '{}/materials/mat_list'", cells, groupName),
-        fmt::format("{}", list.Values), "The file does not fit its summary");
+  for (const auto& [reason, files] : this->Noted) {
+    this->Table.Notes.push_back(fmt::format(
+        "{} {} indexed by the HDF5 library: {}", files, files == 1 ? "file is" : "files are", reason));
   }
-  std::vector<Extent> extents{list.Bytes};
-  if (file.HasLink(group, "materials/mix_mat")) {
-    const Dataset material = this->Find(file, group, groupName, "materials/mix_mat", ElementType::Int32);
-    const Dataset next = this->Find(file, group, groupName, "materials/next_mat", ElementType::Int32);
-    const Dataset fraction = this->Find(file, group, groupName, "materials/vol_fracs", ElementType::Float32);
-    if (next.Values != material.Values || fraction.Values != material.Values) {
-      throw FileError(file.Path(), fmt::format("mix arrays of equal length in '{}/materials'", groupName),
-          fmt::format("{}, {} and {} values", material.Values, next.Values, fraction.Values),
-          "The file is damaged");
-    }
-    extents.insert(extents.end(), {material.Bytes, next.Bytes, fraction.Bytes});
-  }
-  this->Add(request, Encoding::SparseMaterials, extents);
-  this->Table.Locations[request].Material = this->Data.Variables[number].Material;
-}
-
-Dataset Locator::Find(const hdf5::File& file, hid_t group, const std::string& groupName,
-    const std::string& name, ElementType type) const
-{
-  const std::string full = groupName + "/" + name;
-  const hdf5::Handle dataset = file.OpenDataset(group, name);
-  if (!dataset.Valid()) {
-    throw FileError(file.Path(), fmt::format("a data set '{}', as the summary says", full),
-        NotOpened(hdf5::LastMessage()), "The file is damaged, or does not belong to this summary");
-  }
-  const hdf5::Handle space(H5Dget_space(dataset));
-  const hdf5::Handle stored(H5Dget_type(dataset));
-  const bool isFloat = H5Tget_class(stored) == H5T_FLOAT;
-  const bool isInt = H5Tget_class(stored) == H5T_INTEGER;
-  if (H5Tget_size(stored) != 4 || (type == ElementType::Float32 ? !isFloat : !isInt)) {
-    throw FileError(file.Path(),
-        fmt::format("4-byte {} in '{}'", type == ElementType::Float32 ? "floats" : "integers", full),
-        "another type", "The file is damaged, or was not written by SAMRAI's VisIt writer");
-  }
-  Dataset result;
-  result.Values = H5Sget_simple_extent_npoints(space);
-  const haddr_t offset = H5Dget_offset(dataset);
-  if (offset == HADDR_UNDEF) {
-    throw FileError(file.Path(), fmt::format("contiguous values in '{}'", full),
-        "another layout, or none written yet",
-        "The dump may still be being written, or the file was repacked; repack it with 'h5repack -l CONTI'");
-  }
-  result.Bytes.Offset = offset;
-  result.Bytes.Bytes = std::uint64_t(std::max<std::int64_t>(result.Values, 0)) * 4;
-  result.Bytes.File = static_cast<int>(this->Table.Files.size()) - 1;
-  result.Bytes.Type = type;
-  result.Bytes.BigEndian = H5Tget_order(stored) == H5T_ORDER_BE;
-  if (result.Values < 0 || offset > this->FileBytes || result.Bytes.Bytes > this->FileBytes - offset) {
-    throw FileError(file.Path(), fmt::format("'{}' inside the file of {} bytes", full, this->FileBytes),
-        fmt::format("{} bytes at {}", result.Bytes.Bytes, offset),
-        "The file is truncated or still being written");
-  }
-  return result;
-}
-
-void Locator::Add(std::size_t request, Encoding kind, const std::vector<Extent>& extents)
-{
-  Location& location = this->Table.Locations[request];
-  location.Kind = kind;
-  location.First = static_cast<std::uint32_t>(this->Table.Extents.size());
-  location.Count = static_cast<std::uint32_t>(extents.size());
-  this->Table.Extents.insert(this->Table.Extents.end(), extents.begin(), extents.end());
-}
-
-void Locator::Problem(std::size_t request, const std::string& message)
-{
-  this->Table.Locations[request].Kind = Encoding::Missing;
-  this->Table.Problems.push_back({request, message});
 }
 
 }  // namespace
 
-LocationTable LocateInClusters(const Catalog& catalog, const std::vector<PatchVariable>& requests)
+LocationTable LocateInClusters(
+    const Catalog& catalog, const std::vector<PatchVariable>& requests, const LocateOptions& options)
 {
-  return Locator(catalog, requests).Run();
+  return Locator(catalog, requests, options).Run();
 }
 
 }  // namespace patchio::samrai

@@ -1,0 +1,259 @@
+#include "Formats/SAMRAI/SamraiPatchLocator.h"
+
+#include "Formats/SAMRAI/SamraiNames.h"
+#include "Support/Error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace patchio::samrai {
+
+using hdf5index::NumberClass;
+using hdf5index::StorageLayout;
+
+namespace {
+
+/// The layout that all have; none when they differ.
+StorageLayout CommonLayout(const std::vector<hdf5index::Dataset>& datasets)
+{
+  const StorageLayout first = datasets.front().Layout;
+  const bool same = std::all_of(datasets.begin(), datasets.end(),
+      [&](const hdf5index::Dataset& dataset) { return dataset.Layout == first; });
+  return same ? first : StorageLayout::Library;
+}
+
+/// Why the library has to read them.
+std::string LibraryReason(const std::vector<hdf5index::Dataset>& datasets)
+{
+  for (const hdf5index::Dataset& dataset : datasets) {
+    if (dataset.Layout == StorageLayout::Library) {
+      return dataset.Reason;
+    }
+  }
+  return "components of different layouts";
+}
+
+Location Made(Encoding kind, std::size_t first, std::size_t count)
+{
+  Location location;
+  location.Kind = kind;
+  location.First = static_cast<std::uint32_t>(first);
+  location.Count = static_cast<std::uint32_t>(count);
+  return location;
+}
+
+Extent ExtentOf(const hdf5index::Dataset& dataset, int file)
+{
+  const ElementType type = dataset.Class == NumberClass::Float ? ElementType::Float32 : ElementType::Int32;
+  return {dataset.Offset, dataset.Values * SizeOf(type), file, type, dataset.BigEndian};
+}
+
+}  // namespace
+
+std::string PatchGroupName(const Patch& patch)
+{
+  return Numbered("/processor.", patch.Writer) + Numbered("/level.", patch.Level) +
+         Numbered("/patch.", patch.Number);
+}
+
+ComponentNames NamesOfComponents(const Catalog& catalog)
+{
+  ComponentNames names(catalog.Variables.size());
+  for (std::size_t v = 0; v < names.size(); ++v) {
+    const Variable& variable = catalog.Variables[v];
+    for (int c = 0; c < variable.Components; ++c) {
+      names[v].push_back(ComponentName(variable.StoredName, variable.Components, c));
+    }
+  }
+  return names;
+}
+
+void SamraiPatchLocator::Locate(
+    PatchReader& reader, int file, const std::size_t* begin, const std::size_t* end, LocationTable& found)
+{
+  std::string fault;
+  try {
+    reader.OpenPatch(this->Data.Patches[this->Requests[*begin].Patch]);
+  } catch (const Error& error) {
+    fault = error.what();
+  }
+  for (; begin != end; ++begin) {
+    found.Locations.emplace_back();
+    std::string problem = fault;
+    if (fault.empty()) {
+      try {
+        const Task task{reader, file, this->Requests[*begin], found};
+        const bool sparse = this->Data.Variables[task.Request.Variable].Material >= 0;
+        found.Locations.back() = sparse ? this->LocateSparse(task) : this->LocateVariable(task);
+      } catch (const Error& error) {
+        problem = error.what();
+      }
+    }
+    if (!problem.empty()) {
+      found.Locations.back() = Made(Encoding::Missing, 0, 0);
+      found.Problems.push_back({found.Locations.size() - 1, problem});
+    }
+  }
+}
+
+Location SamraiPatchLocator::LocateVariable(const Task& task)
+{
+  const auto [patch, variable] = task.Request;
+  const std::vector<std::string>& names = this->Names[variable];
+  const auto wanted = static_cast<std::uint64_t>(this->Data.StoredTuples(variable, patch));
+  this->Datasets.clear();
+  for (const std::string& name : names) {
+    this->Datasets.push_back(this->Find(task, name, ElementType::Float32));
+    const std::uint64_t values = this->Datasets.back().Values;
+    if (values != wanted) {
+      throw FileError(task.Reader.Path(),
+          fmt::format(
+              "{} values in '{}', from the patch's box and ghosts", wanted, this->FullName(task, name)),
+          fmt::format("{}", values), "The file does not fit its summary; they may come from different runs");
+    }
+  }
+  switch (CommonLayout(this->Datasets)) {
+    case StorageLayout::Contiguous:
+      return this->AddExtents(task);
+    case StorageLayout::Chunked:
+      return this->AddChunked(task, names);
+    default:
+      return this->AddLibrary(task, names, LibraryReason(this->Datasets));
+  }
+}
+
+Location SamraiPatchLocator::LocateSparse(const Task& task)
+{
+  const auto [patch, variable] = task.Request;
+  const auto cells = static_cast<std::uint64_t>(this->Data.StoredTuples(variable, patch));
+  this->Datasets = {this->FindContiguous(task, "materials/mat_list", ElementType::Int32)};
+  const std::uint64_t listed = this->Datasets.front().Values;
+  if (listed != cells && listed != 1) {
+    throw FileError(task.Reader.Path(),
+        fmt::format("1 or {} values in '{}'", cells, this->FullName(task, "materials/mat_list")),
+        fmt::format("{}", listed), "The file does not fit its summary");
+  }
+  if (task.Reader.Has("materials/mix_mat")) {
+    const Dataset material = this->FindContiguous(task, "materials/mix_mat", ElementType::Int32);
+    const Dataset next = this->FindContiguous(task, "materials/next_mat", ElementType::Int32);
+    const Dataset fraction = this->FindContiguous(task, "materials/vol_fracs", ElementType::Float32);
+    if (next.Values != material.Values || fraction.Values != material.Values) {
+      throw FileError(task.Reader.Path(),
+          fmt::format("mix arrays of equal length in '{}'", this->FullName(task, "materials")),
+          fmt::format("{}, {} and {} values", material.Values, next.Values, fraction.Values),
+          "The file is damaged");
+    }
+    this->Datasets.insert(this->Datasets.end(), {material, next, fraction});
+  }
+  Location location = this->AddExtents(task);
+  location.Kind = Encoding::SparseMaterials;
+  location.Material = this->Data.Variables[variable].Material;
+  return location;
+}
+
+hdf5index::Dataset SamraiPatchLocator::Find(const Task& task, const std::string& name, ElementType type) const
+{
+  const PatchReader& reader = task.Reader;
+  Dataset dataset = task.Reader.Describe(name);
+  const NumberClass wanted = type == ElementType::Float32 ? NumberClass::Float : NumberClass::Integer;
+  if (dataset.ElementBytes != SizeOf(type) || dataset.Class != wanted) {
+    throw FileError(reader.Path(),
+        fmt::format("4-byte {} in '{}'", type == ElementType::Float32 ? "floats" : "integers",
+            this->FullName(task, name)),
+        "another type", "The file is damaged, or was not written by SAMRAI's VisIt writer");
+  }
+  if (dataset.Layout == StorageLayout::Nowhere) {
+    throw FileError(reader.Path(), fmt::format("values in '{}'", this->FullName(task, name)), dataset.Reason,
+        "The dump may still be being written, or the file was made over");
+  }
+  const std::uint64_t size = reader.FileBytes();
+  if (dataset.Layout == StorageLayout::Contiguous &&
+      (dataset.Offset > size || dataset.Values > (size - dataset.Offset) / SizeOf(type))) {
+    throw FileError(reader.Path(),
+        fmt::format("'{}' inside the file of {} bytes", this->FullName(task, name), size),
+        fmt::format("{} values at {}", dataset.Values, dataset.Offset),
+        "The file is truncated or still being written");
+  }
+  return dataset;
+}
+
+hdf5index::Dataset SamraiPatchLocator::FindContiguous(
+    const Task& task, const std::string& name, ElementType type) const
+{
+  Dataset dataset = this->Find(task, name, type);
+  if (dataset.Layout != StorageLayout::Contiguous) {
+    throw FileError(task.Reader.Path(), fmt::format("contiguous values in '{}'", this->FullName(task, name)),
+        dataset.Layout == StorageLayout::Chunked ? "values in chunks" : dataset.Reason,
+        "Sparse materials are not read in this form; repack the file with 'h5repack -l CONTI'");
+  }
+  return dataset;
+}
+
+std::string SamraiPatchLocator::FullName(const Task& task, const std::string& name) const
+{
+  return PatchGroupName(this->Data.Patches[task.Request.Patch]) + "/" + name;
+}
+
+Location SamraiPatchLocator::AddExtents(const Task& task)
+{
+  std::vector<Extent>& extents = task.Found.Extents;
+  const std::size_t first = extents.size();
+  for (const Dataset& dataset : this->Datasets) {
+    extents.push_back(ExtentOf(dataset, task.File));
+  }
+  return Made(Encoding::Raw, first, this->Datasets.size());
+}
+
+Location SamraiPatchLocator::AddChunked(const Task& task, const std::vector<std::string>& names)
+{
+  std::uint64_t listed = 0;  // cannot overflow: each array has at most as many chunks as values
+  for (const Dataset& dataset : this->Datasets) {
+    listed += ChunksOf(dataset);
+  }
+  if (!task.Reader.MayList(listed)) {
+    return this->AddLibrary(task, names, MoreChunksThanFit);
+  }
+  LocationTable& found = task.Found;
+  const std::size_t firstArray = found.ChunkedArrays.size();
+  const std::size_t firstChunk = found.Chunks.size();
+  found.Chunks.resize(firstChunk + listed);
+  std::size_t next = firstChunk;
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    const Dataset& dataset = this->Datasets[c];
+    task.Reader.ListChunks(names[c], dataset, found.Chunks.data() + next);
+    ChunkedArray array;
+    array.File = task.File;
+    array.Type = ElementType::Float32;
+    array.BigEndian = dataset.BigEndian;
+    array.Rank = dataset.Rank;
+    array.Filters = dataset.Filters;
+    array.Dims = dataset.Dims;
+    array.ChunkDims = dataset.ChunkDims;
+    array.Count = dataset.Values;
+    array.Fill = dataset.Fill;
+    array.FirstChunk = next;
+    array.ChunkCount = ChunksOf(dataset);
+    next += array.ChunkCount;
+    found.ChunkedArrays.push_back(array);
+  }
+  return Made(Encoding::Chunked, firstArray, names.size());
+}
+
+Location SamraiPatchLocator::AddLibrary(
+    const Task& task, const std::vector<std::string>& names, const std::string& reason)
+{
+  std::vector<LibraryArray>& arrays = task.Found.LibraryArrays;
+  const std::size_t first = arrays.size();
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    LibraryArray array;
+    array.File = task.File;
+    array.Dataset = this->FullName(task, names[c]);
+    array.Count = this->Datasets[c].Values;
+    array.Reason = reason;
+    arrays.push_back(std::move(array));
+  }
+  return Made(Encoding::Library, first, names.size());
+}
+
+}  // namespace patchio::samrai

@@ -1,0 +1,50 @@
+#include "Hdf5Index/Dataset.h"
+
+#include <fmt/format.h>
+
+namespace patchio::hdf5index {
+
+std::uint64_t ChunksOf(const Dataset& dataset)
+{
+  std::uint64_t chunks = 1;
+  for (int d = 0; d < dataset.Rank; ++d) {
+    const std::uint64_t along = dataset.ChunkDims[d];
+    chunks *= dataset.Dims[d] / along + (dataset.Dims[d] % along != 0);
+  }
+  return chunks;
+}
+
+FilterKind KindOfFilter(int filter, std::uint64_t shuffledBytes, std::uint64_t elementBytes)
+{
+  switch (filter) {
+    case 1:
+      return FilterKind::Deflate;
+    case 2:
+      return shuffledBytes == elementBytes ? FilterKind::Shuffle : FilterKind::None;
+    case 3:
+      return FilterKind::Fletcher32;
+    default:
+      return FilterKind::None;
+  }
+}
+
+std::string FilterName(int filter)
+{
+  struct Known
+  {
+    int Number;
+    const char* Name;
+  };
+  // Those of HDF5 itself, and the more common ones of The HDF Group's registry.
+  constexpr Known names[] = {{2, "shuffle of other sizes"}, {4, "szip"}, {5, "nbit"}, {6, "scaleoffset"},
+      {307, "bzip2"}, {32000, "lzf"}, {32001, "blosc"}, {32004, "lz4"}, {32008, "bitshuffle"}, {32013, "zfp"},
+      {32015, "zstd"}, {32017, "sz"}, {32026, "blosc2"}};
+  for (const Known& known : names) {
+    if (known.Number == filter) {
+      return fmt::format("filter {} ({})", filter, known.Name);
+    }
+  }
+  return fmt::format("filter {}", filter);
+}
+
+}  // namespace patchio::hdf5index

@@ -1,0 +1,65 @@
+// What has to be known of a data set to read its values without the HDF5 library, whoever found it out.
+#pragma once
+
+#include "Catalog/Extent.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace patchio::hdf5index {
+
+/// The class of a data set's elements.
+enum class NumberClass : std::uint8_t
+{
+  Float,    ///< IEEE 754, unless only the library can decode it
+  Integer,  ///< all bits used, unless only the library can decode it
+  Other     ///< no number
+};
+
+enum class StorageLayout : std::uint8_t
+{
+  Contiguous,  ///< all values at Offset
+  Chunked,     ///< in chunks that may be compressed with what FilterKind names
+  Library,     ///< in this file, but only the library can decode them; Reason says why
+  Nowhere      ///< nowhere in this file; Reason says why
+};
+
+struct Dataset
+{
+  NumberClass Class = NumberClass::Other;
+  StorageLayout Layout = StorageLayout::Nowhere;
+  bool BigEndian = false;
+  std::uint32_t ElementBytes = 0;
+  std::uint64_t Values = 0;
+  std::uint64_t Offset = 0;  ///< Contiguous: in the file
+
+  // Chunked only; see ChunkedArray.
+  std::uint8_t Rank = 0;
+  std::array<FilterKind, ChunkedArray::MaximumFilters> Filters{};
+  std::array<std::uint64_t, ChunkedArray::MaximumRank> Dims{};
+  std::array<std::uint64_t, ChunkedArray::MaximumRank> ChunkDims{};
+  std::uint64_t Fill = 0;
+  std::uint64_t ChunkTree = 0;  ///< for IndexReader::ListChunks only
+
+  std::string Reason;  ///< Library: "filter 4 (szip)"; Nowhere: "none written yet"
+};
+
+/// Number of chunks of a chunked data set, written or not. A grid has no more chunks than values.
+std::uint64_t ChunksOf(const Dataset& dataset);
+
+/// More chunks than this do not fit into the lists of a sound file of so many bytes, unless most were never
+/// written: each takes 32 bytes there.
+constexpr std::uint64_t MostChunks(std::uint64_t fileBytes)
+{
+  return 4096 + fileBytes / 16;
+}
+
+/// What a filter of HDF5 does to chunks; None when PatchIO does not undo it. `elementBytes`: of the data set;
+/// `shuffledBytes`: the first parameter of the filter, which only Shuffle uses.
+FilterKind KindOfFilter(int filter, std::uint64_t shuffledBytes, std::uint64_t elementBytes);
+
+/// "filter 4 (szip)"
+std::string FilterName(int filter);
+
+}  // namespace patchio::hdf5index

@@ -1,0 +1,66 @@
+// The bytes of a file's metadata, a window at a time.
+#pragma once
+
+#include "Source/Source.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <type_traits>
+#include <vector>
+
+namespace patchio::hdf5index {
+
+/// The file holds something that the index reader does not know, or that does not fit together; the HDF5
+/// library has to be asked. what() is a phrase: "superblock version 2".
+class Unfamiliar : public std::runtime_error
+{
+public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A number as HDF5 stores its own: little endian.
+template <typename T>
+T Load(const std::byte* bytes)
+{
+  static_assert(std::is_unsigned_v<T>);
+  T value = 0;
+  for (std::size_t i = 0; i < sizeof(T); ++i) {
+    value = static_cast<T>(value | static_cast<T>(std::to_integer<T>(bytes[i]) << (8 * i)));
+  }
+  return value;
+}
+
+/// Reads pieces of a file through a small cache, so that one request to the storage serves several of them; a
+/// small file is fetched whole. For one thread.
+class Metadata
+{
+public:
+  Metadata();
+  /// Turns to a file of so many bytes. Throws Error when a small one cannot be read.
+  void Attach(std::shared_ptr<Source::File> file, std::uint64_t bytes);
+  std::uint64_t FileBytes() const { return this->Bytes; }
+
+  /// Copies `bytes` bytes at `offset`. Throws Unfamiliar when they do not lie in the file, Error when the
+  /// storage fails.
+  void Read(std::uint64_t offset, std::byte* into, std::size_t bytes);
+
+private:
+  static constexpr std::size_t WholeFile = 256 * 1024;
+  // Measured hot with SAMRAI's files, where metadata lies scattered between values: larger windows copy more
+  // than they save, fewer of them fetch the same ones again.
+  static constexpr std::size_t WindowBytes = 4096;
+  static constexpr std::size_t WindowCount = 256;
+  static constexpr std::uint64_t NoWindow = ~std::uint64_t(0);
+
+  const std::byte* Window(std::uint64_t number);
+
+  std::shared_ptr<Source::File> File;
+  std::uint64_t Bytes = 0;
+  bool Whole = false;
+  std::unique_ptr<std::byte[]> Buffer;  ///< the file, or the windows; memory is taken where it is used
+  std::vector<std::uint64_t> Windows;   ///< which window of the file each of the buffer's is
+};
+
+}  // namespace patchio::hdf5index

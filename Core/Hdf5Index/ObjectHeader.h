@@ -1,0 +1,81 @@
+// The messages of an object header of version 1, through all its blocks.
+#pragma once
+
+#include "Hdf5Index/Metadata.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace patchio::hdf5index {
+
+/// Types of messages that matter here.
+enum class MessageType : std::uint16_t
+{
+  Dataspace = 0x01,
+  LinkInfo = 0x02,
+  Datatype = 0x03,
+  OldFill = 0x04,
+  Fill = 0x05,
+  Link = 0x06,
+  ExternalFiles = 0x07,
+  Layout = 0x08,
+  Filters = 0x0b,
+  Continuation = 0x10,
+  SymbolTable = 0x11,
+  LastKnown = 0x16
+};
+
+struct Message
+{
+  MessageType Type = MessageType::Dataspace;
+  const std::byte* Data = nullptr;
+  std::size_t Bytes = 0;
+
+  /// The number at that place of the data. Throws Unfamiliar when the message ends before.
+  template <typename T>
+  T At(std::size_t place) const
+  {
+    this->Need(place, sizeof(T));
+    return Load<T>(this->Data + place);
+  }
+  /// Throws Unfamiliar unless there are `bytes` bytes from `place`.
+  void Need(std::size_t place, std::size_t bytes) const
+  {
+    if (place > this->Bytes || bytes > this->Bytes - place) {
+      throw Unfamiliar("a message that ends early");
+    }
+  }
+};
+
+class ObjectHeader
+{
+public:
+  explicit ObjectHeader(Metadata& bytes) : Source(bytes) {}
+  /// Turns to the header at `address`. Throws Unfamiliar when there is none of version 1.
+  void Open(std::uint64_t address);
+  /// The next message, continuations followed; false after the last. Valid until the next call. Throws
+  /// Unfamiliar for a shared message, which is kept elsewhere, and for one of an unknown type.
+  bool Next(Message& message);
+
+private:
+  void TurnTo(std::uint64_t address, std::uint64_t bytes);
+  void NoteContinuation(const Message& message);
+
+  struct Place
+  {
+    std::uint64_t Address, Bytes;
+  };
+  static constexpr std::size_t MostBlocks = 32;
+
+  Metadata& Source;
+  std::vector<std::byte> Block;  ///< the block at hand
+  std::size_t BlockBytes = 0;
+  std::size_t Position = 0;   ///< in the block
+  unsigned MessagesLeft = 0;  ///< in all blocks
+  std::array<Place, MostBlocks> Continuations{};
+  std::size_t Known = 0, Done = 0;  ///< continuations
+};
+
+}  // namespace patchio::hdf5index
