@@ -22,14 +22,18 @@ class MemoryFile : public Source::File
 {
 public:
   explicit MemoryFile(const Bytes& content) : Content(content) {}
-  void Read(std::uint64_t offset, void* into, std::size_t bytes) override
+  using File::Read;
+  void Read(std::uint64_t offset, const std::vector<iovec>& buffers) override
   {
     ++this->Reads;
-    if (offset > this->Content.size() || bytes > this->Content.size() - offset) {
-      this->Outside = true;
-      throw Error("outside");
+    for (const iovec& buffer : buffers) {
+      if (offset > this->Content.size() || buffer.iov_len > this->Content.size() - offset) {
+        this->Outside = true;
+        throw Error("outside");
+      }
+      std::memcpy(buffer.iov_base, this->Content.data() + offset, buffer.iov_len);
+      offset += buffer.iov_len;
     }
-    std::memcpy(into, this->Content.data() + offset, bytes);
   }
 
   std::size_t Reads = 0;

@@ -5,7 +5,7 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader HWLOC_COMPONENTS=-gl
+export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader HWLOC_COMPONENTS=-gl PMIX_MCA_gds=hash
 export PYTHONDONTWRITEBYTECODE=1
 unset PYTHONHOME PYTHONPATH
 log=$(mktemp)

@@ -309,7 +309,7 @@ INDEX = {"index_missing": missing_index()}
 
 FILTERS = {"gzip": {"compression": "gzip"}, "shuffled": {"compression": "gzip", "shuffle": True},
            "checked": {"compression": "gzip", "shuffle": True, "fletcher32": True}, "sums": {"fletcher32": True},
-           "chunks": {}, "szip": {"compression": "szip", "compression_opts": ("nn", 8)}}
+           "chunks": {}, "szip": {"compression": "szip", "compression_opts": ("nn", 4)}}
 
 
 def repacked(name):
