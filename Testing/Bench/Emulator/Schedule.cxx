@@ -1,0 +1,138 @@
+#include "Schedule.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace patchio::emulator {
+
+namespace {
+
+constexpr double Never = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+Schedule::Schedule(const Model& model) : Behaviour(model) {}
+
+Schedule::Ticket Schedule::Arrive(double now, std::size_t bytes)
+{
+  this->AdvanceTo(now);
+  if (this->Idle()) {
+    // Fresh sums, so that rounding does not pile up over millions of requests.
+    this->Done = 0;
+    this->Demand = 0;
+  }
+  const double service = this->Behaviour.Service(bytes);
+  const Request request{this->Done + service, service > 0 ? static_cast<double>(bytes) / service : 0};
+  const Ticket ticket = this->Next++;
+  this->Requests.emplace(ticket, request);
+  this->Queue.emplace(request.Tag, ticket);
+  this->Demand += request.Demand;
+  this->Most = std::max(this->Most, this->InFlight());
+  return ticket;
+}
+
+void Schedule::SetLoad(double now, int load)
+{
+  this->SetLoadPlan(now, {{0, load}});
+}
+
+void Schedule::SetLoadPlan(double now, const std::vector<std::pair<double, int>>& plan)
+{
+  this->AdvanceTo(now);
+  this->LoadPlan.clear();
+  for (const auto& [seconds, load] : plan) {
+    assert(seconds >= 0 && load >= 0);
+    this->LoadPlan.emplace_back(now + seconds, load);
+  }
+  this->AdvanceTo(now);
+}
+
+void Schedule::SetModel(double now, const Model& model)
+{
+  this->AdvanceTo(now);
+  this->Behaviour = model;
+}
+
+void Schedule::AdvanceTo(double now)
+{
+  assert(now >= this->Now);
+  while (this->NextEvent() <= now) {
+    if (this->NextChange() <= this->NextFinish()) {
+      this->ChangeLoad();
+    } else {
+      this->FinishFirst();
+    }
+  }
+  this->Progress(now);
+}
+
+std::vector<Schedule::Finish> Schedule::TakeFinished()
+{
+  return std::exchange(this->Finished, {});
+}
+
+double Schedule::FinishOf(Ticket request) const
+{
+  const double missing = std::max(0.0, this->Requests.at(request).Tag - this->Done);
+  return this->Now + missing / this->Speed();
+}
+
+double Schedule::NextEvent() const
+{
+  return std::min(this->NextFinish(), this->NextChange());
+}
+
+void Schedule::ResetCounters(double now)
+{
+  this->AdvanceTo(now);
+  this->Most = this->InFlight();
+  this->Busy = 0;
+}
+
+double Schedule::Speed() const
+{
+  const double own = this->InFlight();
+  const double all = own + this->OtherLoad;
+  return this->Behaviour.Speed(all, this->Demand * (all / own));
+}
+
+double Schedule::NextFinish() const
+{
+  return this->Idle() ? Never : this->FinishOf(this->First());
+}
+
+double Schedule::NextChange() const
+{
+  return this->LoadPlan.empty() ? Never : this->LoadPlan.front().first;
+}
+
+void Schedule::Progress(double until)
+{
+  if (!this->Idle()) {
+    this->Done += (until - this->Now) * this->Speed();
+    this->Busy += until - this->Now;
+  }
+  this->Now = until;
+}
+
+void Schedule::FinishFirst()
+{
+  this->Progress(this->NextFinish());
+  const auto [tag, ticket] = *this->Queue.begin();
+  // Exactly its tag, so that rounding can never leave a request just short of its end for ever.
+  this->Done = std::max(this->Done, tag);
+  this->Demand -= this->Requests.at(ticket).Demand;
+  this->Queue.erase(this->Queue.begin());
+  this->Requests.erase(ticket);
+  this->Finished.push_back({ticket, this->Now});
+}
+
+void Schedule::ChangeLoad()
+{
+  this->Progress(std::max(this->Now, this->NextChange()));
+  this->OtherLoad = this->LoadPlan.front().second;
+  this->LoadPlan.erase(this->LoadPlan.begin());
+}
+
+}  // namespace patchio::emulator

@@ -1,0 +1,248 @@
+#include "Schedule.h"
+
+#include "TestTools.h"
+
+#include <cmath>
+
+namespace patchio::emulator {
+namespace {
+
+// Alone, a request for `Megabyte` takes 2 ms + 20 ms.
+constexpr std::size_t Megabyte = 1'000'000;
+constexpr double Alone = 0.022;
+
+Model Storage(int concurrency = 16, double contention = 0.5, double total = 0)
+{
+  Model model;
+  model.Latency = 0.002;
+  model.Stream = 50e6;
+  model.Concurrency = concurrency;
+  model.Contention = contention;
+  model.Total = total;
+  return model;
+}
+
+/// Bytes a second of N clients, each of which asks anew the moment it is served.
+double MeasuredRate(Schedule& schedule, int clients, std::size_t bytes, int rounds = 50)
+{
+  for (int client = 0; client < clients; ++client) {
+    schedule.Arrive(0, bytes);
+  }
+  double now = 0;
+  for (int served = 0; served < clients * rounds;) {
+    schedule.AdvanceTo(schedule.NextEvent());
+    for (const Schedule::Finish& finish : schedule.TakeFinished()) {
+      now = finish.Time;
+      ++served;
+      schedule.Arrive(now, bytes);
+    }
+  }
+  return clients * rounds * static_cast<double>(bytes) / now;
+}
+
+double RateAt(const Model& model, int clients, int load = 0, std::size_t bytes = Megabyte)
+{
+  Schedule schedule(model);
+  schedule.SetLoad(0, load);
+  return MeasuredRate(schedule, clients, bytes);
+}
+
+/// Finish times of requests that arrive at the given times with the given bytes.
+std::vector<double> FinishTimes(
+    Schedule& schedule, const std::vector<std::pair<double, std::size_t>>& arrivals)
+{
+  std::vector<double> times(arrivals.size());
+  for (const auto& [time, bytes] : arrivals) {
+    schedule.Arrive(time, bytes);
+  }
+  schedule.AdvanceTo(1e3);
+  for (const Schedule::Finish& finish : schedule.TakeFinished()) {
+    times.at(finish.Request) = finish.Time;
+  }
+  return times;
+}
+
+void ExpectNear(const std::vector<double>& found, const std::vector<double>& expected)
+{
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_NEAR(found[i], expected[i], 1e-9) << "request " << i;
+  }
+}
+
+/// Rates agree to a millionth.
+void ExpectRate(double found, double expected)
+{
+  EXPECT_NEAR(found / expected, 1, 1e-6);
+}
+
+}  // namespace
+
+TEST(Schedule, OneRequestTakesLatencyAndItsBytes)
+{
+  Schedule schedule(Storage());
+  ExpectNear(FinishTimes(schedule, {{5, Megabyte}}), {5.022});
+  Schedule empty(Storage());
+  ExpectNear(FinishTimes(empty, {{5, 0}}), {5.002});
+}
+
+TEST(Schedule, RateRisesLinearlyUpToItsConcurrency)
+{
+  ExpectRate(RateAt(Storage(), 1), 1e6 / Alone);
+  ExpectRate(RateAt(Storage(), 4), 4e6 / Alone);
+  ExpectRate(RateAt(Storage(), 16), 16e6 / Alone);
+}
+
+TEST(Schedule, SmallRequestsPayTheLatency)
+{
+  ExpectRate(RateAt(Storage(), 16, 0, 100'000), 16 * 100e3 / 0.004);
+}
+
+TEST(Schedule, RateFallsPastItsConcurrency)
+{
+  ExpectRate(RateAt(Storage(16, 0.5), 32), 16e6 / Alone / std::sqrt(2.0));
+  ExpectRate(RateAt(Storage(16, 0.5), 64), 16e6 / Alone / 2);
+  ExpectRate(RateAt(Storage(16, 1), 64), 16e6 / Alone / 4);
+}
+
+TEST(Schedule, RateStaysPastItsConcurrencyWithoutContention)
+{
+  ExpectRate(RateAt(Storage(16, 0), 17), 16e6 / Alone);
+  ExpectRate(RateAt(Storage(16, 0), 64), 16e6 / Alone);
+}
+
+TEST(Schedule, TotalLimitsTheRate)
+{
+  ExpectRate(RateAt(Storage(16, 0.5, 400e6), 4), 4e6 / Alone);
+  ExpectRate(RateAt(Storage(16, 0.5, 400e6), 10), 400e6);
+  ExpectRate(RateAt(Storage(16, 0.5, 400e6), 16), 400e6);
+  // What falls past N* is what the limit leaves.
+  ExpectRate(RateAt(Storage(16, 0.5, 400e6), 64), 200e6);
+  // 800 MB/s would be below the limit.
+  ExpectRate(RateAt(Storage(16, 0.5, 800e6), 64), 16e6 / Alone / 2);
+}
+
+TEST(Schedule, LoadOfOthersCountsAsRequestsInFlight)
+{
+  // Room for all: nothing changes.
+  ExpectRate(RateAt(Storage(), 8, 8), 8e6 / Alone);
+  // M = 32 = 2 N*: the storage gives F(32), and a quarter of that to our 8.
+  ExpectRate(RateAt(Storage(), 8, 24), 0.25 * 16e6 / Alone / std::sqrt(2.0));
+  // Half of the limit.
+  ExpectRate(RateAt(Storage(16, 0.5, 400e6), 8, 8), std::min(200e6, 8e6 / Alone));
+  ExpectRate(RateAt(Storage(16, 0.5, 300e6), 8, 8), 150e6);
+}
+
+TEST(Schedule, ModelForetellsTheRate)
+{
+  for (const int others : {0, 5, 40}) {
+    for (const int own : {1, 7, 16, 33, 128}) {
+      const Model model = Storage(16, 0.7, 500e6);
+      ExpectRate(model.Rate(own, others, 300'000), RateAt(model, own, others, 300'000));
+    }
+  }
+}
+
+TEST(Schedule, RequestsOfDifferentSizesAdvanceAtOneSpeed)
+{
+  // N* = 1 without contention: two in flight go at half speed. The small one, 4 ms alone, is through at 8 ms;
+  // the large one has 18 of its 22 ms left then.
+  Schedule schedule(Storage(1, 0));
+  ExpectNear(FinishTimes(schedule, {{0, Megabyte}, {0, 100'000}}), {0.026, 0.008});
+}
+
+TEST(Schedule, AnArrivalSlowsDownTheOthers)
+{
+  // 10 ms alone, then half speed: the first has 12 ms left, thus 24; then the second has 10 ms left, alone.
+  Schedule schedule(Storage(1, 0));
+  ExpectNear(FinishTimes(schedule, {{0, Megabyte}, {0.010, Megabyte}}), {0.034, 0.044});
+}
+
+TEST(Schedule, ForeseesTheFinish)
+{
+  Schedule schedule(Storage(1, 0));
+  const Schedule::Ticket first = schedule.Arrive(0, Megabyte);
+  EXPECT_NEAR(schedule.FinishOf(first), 0.022, 1e-12);
+  const Schedule::Ticket second = schedule.Arrive(0.010, 0);
+  EXPECT_NEAR(schedule.FinishOf(first), 0.034, 1e-12);
+  EXPECT_NEAR(schedule.NextEvent(), 0.014, 1e-12);
+  EXPECT_EQ(schedule.First(), second);
+}
+
+TEST(Schedule, LoadChangesWhileARequestIsServed)
+{
+  // Half of the work until 11 ms, the rest at a quarter of the speed.
+  Schedule schedule(Storage(1, 0));
+  schedule.SetLoadPlan(0, {{0, 0}, {0.011, 3}});
+  ExpectNear(FinishTimes(schedule, {{0, Megabyte}}), {0.055});
+  EXPECT_EQ(schedule.Load(), 3);
+}
+
+TEST(Schedule, LoadPlanCountsFromWhenItIsGiven)
+{
+  Schedule schedule(Storage());
+  schedule.SetLoadPlan(100, {{0, 2}, {10, 32}});
+  EXPECT_EQ(schedule.Load(), 2);
+  EXPECT_EQ(schedule.NextEvent(), 110);
+  schedule.AdvanceTo(109.9);
+  EXPECT_EQ(schedule.Load(), 2);
+  schedule.AdvanceTo(110);
+  EXPECT_EQ(schedule.Load(), 32);
+  schedule.SetLoad(111, 1);
+  EXPECT_EQ(schedule.Load(), 1);
+  EXPECT_TRUE(std::isinf(schedule.NextEvent()));
+}
+
+TEST(Schedule, ModelChangesWhileARequestIsServed)
+{
+  Schedule schedule(Storage(1, 0));
+  const Schedule::Ticket first = schedule.Arrive(0, Megabyte);
+  schedule.Arrive(0, Megabyte);
+  schedule.SetModel(0.004, Storage(2, 0));  // 2 of the 22 ms are done
+  EXPECT_NEAR(schedule.FinishOf(first), 0.024, 1e-12);
+}
+
+TEST(Schedule, CountsBusySecondsAndTheMostInFlight)
+{
+  Schedule schedule(Storage());
+  FinishTimes(schedule, {{1, Megabyte}, {1.010, Megabyte}, {2, Megabyte}});
+  EXPECT_NEAR(schedule.BusySeconds(), 0.032 + 0.022, 1e-12);
+  EXPECT_EQ(schedule.MostInFlight(), 2);
+  schedule.Arrive(1001, 0);
+  schedule.ResetCounters(1001.001);
+  EXPECT_EQ(schedule.MostInFlight(), 1);
+  schedule.AdvanceTo(1002);
+  EXPECT_NEAR(schedule.BusySeconds(), 0.001, 1e-9);
+}
+
+TEST(Schedule, StaysExactOverAMillionRequests)
+{
+  Schedule schedule(Storage());
+  ExpectRate(MeasuredRate(schedule, 100, Megabyte, 10'000), 16e6 / Alone * std::sqrt(0.16));
+}
+
+TEST(Schedule, ServesARequestThatTakesNoTime)
+{
+  Model model;
+  model.Latency = 0;
+  Schedule schedule(model);
+  ExpectNear(FinishTimes(schedule, {{3, 0}, {3, 0}}), {3, 3});
+  EXPECT_TRUE(schedule.Idle());
+}
+
+TEST(Model, RefusesNumbersOutOfRange)
+{
+  const auto refused = [](auto change) {
+    Model model;
+    change(model);
+    return ::patchio::testing::MessageOf([&] { CheckModel(model); });
+  };
+  EXPECT_THAT(refused([](Model& m) { m.Latency = -1; }), ::testing::HasSubstr("latency"));
+  EXPECT_THAT(refused([](Model& m) { m.Stream = 0; }), ::testing::HasSubstr("one request"));
+  EXPECT_THAT(refused([](Model& m) { m.Concurrency = 0; }), ::testing::HasSubstr("at least one"));
+  EXPECT_THAT(refused([](Model& m) { m.Total = NAN; }), ::testing::HasSubstr("total"));
+  EXPECT_THAT(refused([](Model& m) { m.Contention = 1e300; }), ::testing::HasSubstr("contention"));
+  EXPECT_NO_THROW(CheckModel(Model()));
+}
+
+}  // namespace patchio::emulator
