@@ -33,7 +33,7 @@ struct SeriesOptions
   /// True: only steps that the index file lists. False: also those found beside it.
   bool ListedOnly = false;
   /// Heads that are known already, by TimeStep::Path: the metadata channel's answer, if it has one. Null: none.
-  std::function<std::optional<TimeStep>(const std::string&)> Known;
+  std::function<std::optional<TimeStep>(const std::string&)> Known = nullptr;
 };
 
 struct LocateOptions

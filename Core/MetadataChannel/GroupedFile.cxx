@@ -1,6 +1,7 @@
 #include "MetadataChannel/GroupedFile.h"
 
 #include "Catalog/Catalog.h"
+#include "MetadataChannel/Fingerprint.h"
 #include "MetadataChannel/PlainFile.h"
 #include "Support/Checksum.h"
 #include "Support/Memory.h"
@@ -100,6 +101,9 @@ std::uint64_t GroupedHead::ShareBegin() const
 
 GroupedHead GroupedHead::Read(const std::string& path)
 {
+  if (!StateOf(path)) {
+    throw GroupedFileError(FileFault::Absent, fmt::format("{}: there is no such file.", path));
+  }
   std::optional<PlainFile> file;
   const std::string fault = FaultOf([&] { file.emplace(path, PlainFile::Purpose::Read); });
   if (!fault.empty()) {

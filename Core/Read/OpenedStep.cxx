@@ -20,7 +20,8 @@ OpenedStep::OpenedStep(
       this->Description = std::move(search.Found->Data);
       this->Known = std::move(search.Found->Index);
       this->Loaded = true;
-      this->OriginText = "from the sidecar " + search.Found->Path;
+      this->Sidecar = search.Found->Path;
+      this->OriginText = "from the sidecar " + this->Sidecar;
       return;
     }
   }
@@ -54,6 +55,7 @@ void OpenedStep::Build(Communicator& comm, int threads)
   const double seconds = watch.Seconds();
   this->Outcome = SaveStepSidecar(comm, format, this->Description, built, this->Describing, this->Settings);
   this->Known = std::move(built.Index);
+  this->Sidecar = this->Outcome.Path;
   this->OriginText =
       fmt::format("indexed by {} rank{} in {:.3f} s, ", comm.Size(), comm.Size() == 1 ? "" : "s", seconds) +
       (this->Outcome.Path.empty() ? "not saved: " + this->Outcome.WhyNot : "saved to " + this->Outcome.Path);

@@ -41,6 +41,8 @@ public:
   /// Null when there is none (yet).
   const StepIndex* Index() const { return this->Known ? &*this->Known : nullptr; }
   bool FromSidecar() const { return this->Loaded; }
+  /// Where the sidecar lies that was read or written; empty when there is none.
+  const std::string& SidecarPath() const { return this->Sidecar; }
   /// What became of the index that Prepare() made.
   const SaveOutcome& Saved() const { return this->Outcome; }
 
@@ -55,7 +57,7 @@ private:
   bool Loaded = false;
   bool Tried = false;  ///< to make an index
   SaveOutcome Outcome;
-  std::string OriginText, WarningText;
+  std::string Sidecar, OriginText, WarningText;
 };
 
 }  // namespace patchio
