@@ -315,11 +315,7 @@ std::vector<std::byte> IndexShareBuilder::Finish(const std::vector<std::uint32_t
   }
   ByteWriter odd;
   odd.Put(this->OddKeys);
-  PutLocations(odd, this->Odd, [this] {
-    std::vector<std::uint32_t> same(this->FileNames.size());
-    std::iota(same.begin(), same.end(), 0u);
-    return same;
-  }());
+  PutLocations(odd, this->Odd, numbers);
   const std::vector<std::byte> oddBytes = odd.Take();
 
   ShareWriter out;

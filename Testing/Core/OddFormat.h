@@ -66,12 +66,22 @@ public:
   {
     LocationTable table;
     const std::string folder = std::filesystem::path(catalog.Path).parent_path().string();
+    // In an order that depends on what is asked for.
+    const int first = requests.empty() ? 0 : requests[0].Patch;
     for (int file = 0; file < 4; ++file) {
-      table.Files.push_back(folder + "/data." + std::to_string(file));
+      table.Files.push_back(folder + "/data." + std::to_string((file + first) % 4));
     }
     for (const PatchVariable& request : requests) {
       table.Locations.push_back(this->LocateOne(catalog, request, table));
     }
+    const auto renumber = [first](auto& entries) {
+      for (auto& entry : entries) {
+        entry.File = (entry.File + 4 - first % 4) % 4;
+      }
+    };
+    renumber(table.Extents);
+    renumber(table.ChunkedArrays);
+    renumber(table.LibraryArrays);
     return table;
   }
 
