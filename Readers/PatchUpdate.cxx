@@ -21,10 +21,10 @@ std::string JoinLines(const std::vector<std::string>& texts)
   return joined;
 }
 
-PatchUpdate::PatchUpdate(Communicator& ranks, const Catalog& catalog, int firstLevel, int lastLevel)
-    : Ranks(ranks), Data(catalog), FirstLevel(firstLevel), LastLevel(lastLevel)
+PatchUpdate::PatchUpdate(Communicator& ranks, const OpenedStep& step, int firstLevel, int lastLevel)
+    : Ranks(ranks), Step(step), Data(step.Data()), FirstLevel(firstLevel), LastLevel(lastLevel)
 {
-  for (const Patch& patch : catalog.Patches) {
+  for (const Patch& patch : this->Data.Patches) {
     this->Shown.push_back(patch.Level >= firstLevel && patch.Level <= lastLevel);
   }
 }
@@ -72,7 +72,7 @@ void PatchUpdate::Locate(const LoadRequest& request)
   this->Fatal = FaultOf([&] {
     this->Request = request;
     const auto locate = [this](const std::vector<PatchVariable>& requests) {
-      return FormatOf(this->Data.Path).Locate(this->Data, requests, {this->Request.Threads, false});
+      return this->Step.Locate(requests, this->Request.Threads);
     };
     this->Loader = std::make_unique<PatchLoader>(locate, this->Data, this->Request);
     this->Faults = this->Loader->Faults();

@@ -3,6 +3,7 @@
 #define PatchUpdate_h
 
 #include "Catalog/Catalog.h"
+#include "Read/OpenedStep.h"
 #include "Read/PatchLoader.h"
 #include "Support/Communicator.h"
 
@@ -18,8 +19,8 @@ namespace patchio {
 class PatchUpdate
 {
 public:
-  /// Levels firstLevel .. lastLevel are shown. Keeps references to `ranks` and `catalog`.
-  PatchUpdate(Communicator& ranks, const Catalog& catalog, int firstLevel, int lastLevel);
+  /// Levels firstLevel .. lastLevel are shown. Keeps references to `ranks` and `step`.
+  PatchUpdate(Communicator& ranks, const OpenedStep& step, int firstLevel, int lastLevel);
 
   /// True when there are patches, but none on the levels that are shown.
   bool Empty() const;
@@ -55,6 +56,7 @@ private:
   void CheckCoordinates();
 
   Communicator& Ranks;
+  const OpenedStep& Step;
   const Catalog& Data;
   int FirstLevel, LastLevel;
   std::vector<bool> Shown;  ///< per patch: in the output of some rank

@@ -5,6 +5,7 @@
 #include "PatchAssembler.h"
 #include "PatchUpdate.h"
 #include "Plan/ThreadBudget.h"
+#include "Read/OpenedStep.h"
 #include "Read/SharedCatalog.h"
 #include "Support/Error.h"
 #include "Support/Stopwatch.h"
@@ -25,6 +26,7 @@
 #include <vtkStreamingDemandDrivenPipeline.h>
 
 #include <algorithm>
+#include <set>
 
 using namespace patchio;
 
@@ -58,9 +60,12 @@ struct vtkPatchReader::Internals
   std::size_t LastStep = 0;
   Series Steps;
   std::vector<double> Times;
-  Catalog Current;          ///< of the time step CurrentPath
-  std::string CurrentPath;  ///< empty when there is none
-  double OpenSeconds = 0;   ///< spent on opening since the last report
+  std::unique_ptr<OpenedStep> Step;  ///< null when there is none
+  std::string CurrentPath;           ///< of Step; empty when there is none
+  ChannelMode Channel = ChannelMode::On;
+  std::set<std::string> Rebuilt;  ///< steps that need not be rebuilt again
+  bool ChannelWarned = false;     ///< one warning about damaged sidecars is enough
+  double OpenSeconds = 0;         ///< spent on opening since the last report
   std::string Report;
   bool Opening = false;  ///< names found in files are no change by the user
 
@@ -69,8 +74,14 @@ struct vtkPatchReader::Internals
     this->SeriesIsOpen = false;
     this->CurrentPath.clear();
     this->NoSoundStep.clear();
+    this->Rebuilt.clear();
+    this->ChannelWarned = false;
   }
 
+  const Catalog& Current() const { return this->Step->Data(); }
+  ChannelMode ModeFor(const std::string& path) const;
+  void PrepareStep(int threads);
+  std::string ChannelWarning();
   void OpenSeries(bool listedOnly);
   void OpenAnyStep();
   void OpenStep(std::size_t step);
@@ -87,7 +98,7 @@ void vtkPatchReader::Internals::OpenSeries(bool listedOnly)
   const Stopwatch watch;
   SeriesOptions options;
   options.ListedOnly = listedOnly;
-  this->Steps = OpenSharedSeries(*this->Ranks, this->FileNames, options);
+  this->Steps = OpenSharedSeries(*this->Ranks, this->FileNames, options, this->Channel);
   this->Times = TimeValues(this->Steps);
   this->SeriesIsOpen = true;
   this->OpenSeconds += watch.Seconds();
@@ -121,11 +132,38 @@ void vtkPatchReader::Internals::OpenStep(std::size_t step)
   }
   const Stopwatch watch;
   this->CurrentPath.clear();
-  this->Current = ReadSharedCatalog(*this->Ranks, path);
+  this->Step.reset();
+  this->Step = std::make_unique<OpenedStep>(*this->Ranks, path, this->ModeFor(path));
   this->CurrentPath = path;
   this->LastStep = step;
   this->OfferVariables();
   this->OpenSeconds += watch.Seconds();
+}
+
+/// A step is rebuilt once, not each time that it is shown.
+ChannelMode vtkPatchReader::Internals::ModeFor(const std::string& path) const
+{
+  const bool rebuilt = this->Channel == ChannelMode::Rebuild && this->Rebuilt.count(path) > 0;
+  return rebuilt ? ChannelMode::On : this->Channel;
+}
+
+/// Makes sure that all ranks know where the bytes of the open step lie.
+void vtkPatchReader::Internals::PrepareStep(int threads)
+{
+  this->Step->Prepare(*this->Ranks, threads);
+  if (!this->Step->Saved().Path.empty()) {
+    this->Rebuilt.insert(this->CurrentPath);
+  }
+}
+
+/// What is wrong with the sidecar of the open step, the first time.
+std::string vtkPatchReader::Internals::ChannelWarning()
+{
+  if (this->ChannelWarned || this->Step->Warning().empty()) {
+    return {};
+  }
+  this->ChannelWarned = true;
+  return this->Step->Warning();
 }
 
 /// Puts the step's variables into the selections. Names that are known already keep their setting.
@@ -137,9 +175,9 @@ void vtkPatchReader::Internals::OfferVariables()
     this->DropStrangers(this->PointArrays, Centering::Node);
     this->NewFiles = false;
   }
-  for (std::size_t v = 0; v < this->Current.Variables.size(); ++v) {
-    const Variable& variable = this->Current.Variables[v];
-    if (static_cast<int>(v) != this->Current.CoordinatesVariable) {
+  for (std::size_t v = 0; v < this->Current().Variables.size(); ++v) {
+    const Variable& variable = this->Current().Variables[v];
+    if (static_cast<int>(v) != this->Current().CoordinatesVariable) {
       (variable.Center == Centering::Cell ? this->CellArrays : this->PointArrays)
           ->AddArray(variable.Name.c_str());
     }
@@ -151,8 +189,8 @@ void vtkPatchReader::Internals::OfferVariables()
 void vtkPatchReader::Internals::DropStrangers(vtkDataArraySelection* arrays, Centering centering) const
 {
   for (int i = arrays->GetNumberOfArrays() - 1; i >= 0; --i) {
-    const int variable = this->Current.FindVariable(arrays->GetArrayName(i));
-    if (variable < 0 || this->Current.Variables[variable].Center != centering) {
+    const int variable = this->Current().FindVariable(arrays->GetArrayName(i));
+    if (variable < 0 || this->Current().Variables[variable].Center != centering) {
       arrays->RemoveArrayByIndex(i);
     }
   }
@@ -166,7 +204,7 @@ bool vtkPatchReader::Internals::Selected(const Variable& variable) const
 
 Int3 vtkPatchReader::Internals::GhostsToRead() const
 {
-  const Catalog& catalog = this->Current;
+  const Catalog& catalog = this->Current();
   if (catalog.Grid == GridKind::Curvilinear) {
     return catalog.Variables[catalog.CoordinatesVariable].Ghosts;
   }
@@ -182,9 +220,9 @@ Int3 vtkPatchReader::Internals::GhostsToRead() const
 std::vector<VariableRequest> vtkPatchReader::Internals::SelectedVariables(const Int3& ghosts) const
 {
   std::vector<VariableRequest> requests;
-  for (int v = 0; v < static_cast<int>(this->Current.Variables.size()); ++v) {
-    if (v == this->Current.CoordinatesVariable || this->Selected(this->Current.Variables[v])) {
-      requests.push_back(RequestForVtk(this->Current, v, ghosts));
+  for (int v = 0; v < static_cast<int>(this->Current().Variables.size()); ++v) {
+    if (v == this->Current().CoordinatesVariable || this->Selected(this->Current().Variables[v])) {
+      requests.push_back(RequestForVtk(this->Current(), v, ghosts));
     }
   }
   return requests;
@@ -194,6 +232,7 @@ std::vector<VariableRequest> vtkPatchReader::Internals::SelectedVariables(const 
 void vtkPatchReader::Internals::MakeReport(IoReport mine, const std::string& warning)
 {
   mine.OpenSeconds = this->OpenSeconds;
+  mine.Metadata = this->Step->Origin();
   mine.Notes.insert(mine.Notes.end(), this->Steps.Notes.begin(), this->Steps.Notes.end());
   if (!warning.empty()) {
     mine.Notes.push_back(warning);
@@ -283,6 +322,18 @@ void vtkPatchReader::SetListedDumpsOnly(bool on)
   }
 }
 
+void vtkPatchReader::SetMetadataChannel(int mode)
+{
+  mode = std::clamp<int>(mode, CHANNEL_OFF, CHANNEL_REBUILD);
+  if (mode != this->MetadataChannel) {
+    this->MetadataChannel = mode;
+    this->Internal->Channel = mode == CHANNEL_OFF  ? ChannelMode::Off
+                              : mode == CHANNEL_ON ? ChannelMode::On
+                                                   : ChannelMode::Rebuild;
+    this->Reload();
+  }
+}
+
 const char* vtkPatchReader::GetIoReport() const
 {
   return this->Internal->Report.c_str();
@@ -367,7 +418,7 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
   try {
     self.OpenStep(step);
     const Int3 ghosts = this->ReadGhostCells ? self.GhostsToRead() : Int3{0, 0, 0};
-    PatchUpdate update(*self.Ranks, self.Current, this->LevelRange[0], this->LevelRange[1]);
+    PatchUpdate update(*self.Ranks, *self.Step, this->LevelRange[0], this->LevelRange[1]);
     LoadRequest request;
     Together(*self.Ranks, [&] {
       request.Variables = self.SelectedVariables(ghosts);
@@ -380,8 +431,13 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
     });
     if (update.Empty() && self.Ranks->Rank() == 0) {
       vtkWarningMacro("Nothing is shown: none of the "
-                      << self.Current.Levels.size() << " levels of this time step lies within LevelRange "
+                      << self.Current().Levels.size() << " levels of this time step lies within LevelRange "
                       << this->LevelRange[0] << " to " << this->LevelRange[1] << ".");
+    }
+    self.PrepareStep(request.Threads);
+    const std::string damaged = self.ChannelWarning();
+    if (!damaged.empty() && self.Ranks->Rank() == 0) {
+      vtkWarningMacro(<< damaged);
     }
     update.Locate(request);
     update.AgreeOnFaults(this->SkipBrokenPatches);
@@ -435,6 +491,7 @@ void vtkPatchReader::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "BlankRefinedCells: " << this->BlankRefinedCells << endl;
   os << indent << "ListedDumpsOnly: " << this->ListedDumpsOnly << endl;
   os << indent << "SkipBrokenPatches: " << this->SkipBrokenPatches << endl;
+  os << indent << "MetadataChannel: " << this->MetadataChannel << endl;
   os << indent << "ThreadMode: " << this->ThreadMode << endl;
   os << indent << "ThreadsPerRank: " << this->ThreadsPerRank << endl;
   os << indent << "StorageConcurrency: " << this->StorageConcurrency << endl;

@@ -110,6 +110,25 @@ public:
   ///@}
 
   /**
+   * What is done with the sidecars that keep, beside the data, where everything lies in them (the
+   * dual-channel paper, its grouped metadata).
+   */
+  enum MetadataChannels
+  {
+    CHANNEL_OFF = 0,     ///< neither read nor written
+    CHANNEL_ON = 1,      ///< read where there are sound ones, else written
+    CHANNEL_REBUILD = 2  ///< written anew, once a step
+  };
+
+  ///@{
+  /**
+   * Default CHANNEL_ON.
+   */
+  void SetMetadataChannel(int mode);
+  vtkGetMacro(MetadataChannel, int);
+  ///@}
+
+  /**
    * Who decides on the number of I/O threads NT of a rank.
    */
   enum ThreadModes
@@ -209,6 +228,7 @@ private:
   bool BlankRefinedCells = true;
   bool ListedDumpsOnly = false;
   bool SkipBrokenPatches = false;
+  int MetadataChannel = CHANNEL_ON;
   int ThreadMode = FIXED;
   int ThreadsPerRank = 4;
   int StorageConcurrency = 32;

@@ -1,4 +1,6 @@
 // patchio: one program, a subcommand for each thing that can be done with patch data.
+#include "Index/Index.h"
+#include "Info/Info.h"
 #include "LinAdv/LinAdv.h"
 #include "Session.h"
 #include "Support/Error.h"
@@ -34,6 +36,8 @@ int Run(int argc, char** argv, Session& session)
   CLI::App program("Tools for patch-based simulation output", "patchio");
   program.set_version_flag("--version", "patchio " PATCHIO_VERSION);
   program.require_subcommand(1);
+  patchio::tools::AddIndex(program, session);
+  patchio::tools::AddInfo(program, session);
   patchio::tools::AddLinAdv(program, session);
   try {
     program.parse(argc, argv);

@@ -58,9 +58,9 @@ std::vector<std::byte> Catalog::Serialize() const
   return out.Take();
 }
 
-Catalog Catalog::Deserialize(const std::vector<std::byte>& bytes)
+Catalog Catalog::Deserialize(const std::byte* data, std::size_t size)
 {
-  ByteReader in(bytes);
+  ByteReader in(data, size);
   Catalog catalog;
   in.Get(catalog.Path);
   in.Get(catalog.Dimension);

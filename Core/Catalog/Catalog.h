@@ -105,7 +105,11 @@ public:
 
   std::vector<std::byte> Serialize() const;
   /// Throws Error when the bytes are not those of a catalog.
-  static Catalog Deserialize(const std::vector<std::byte>& bytes);
+  static Catalog Deserialize(const std::vector<std::byte>& bytes)
+  {
+    return Deserialize(bytes.data(), bytes.size());
+  }
+  static Catalog Deserialize(const std::byte* data, std::size_t size);
 
 private:
   std::size_t PresenceIndex(int variable, int patch) const

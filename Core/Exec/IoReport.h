@@ -24,6 +24,7 @@ struct IoReport
   double LocateSeconds = 0;        ///< finding where the bytes lie
   double ReadSeconds = 0;          ///< all tasks, from the first to the last
   double AssembleSeconds = 0;      ///< grids, blanking, handing arrays to VTK
+  std::string Metadata;            ///< where the metadata came from; empty: from the format
   std::vector<std::string> Notes;  ///< anything left out or unusual
 
   /// 10^6 bytes a second; combined: all bytes over the slowest rank's time. 0 when nothing was read.
@@ -33,7 +34,7 @@ struct IoReport
   std::string Text() const;
 };
 
-/// Collective. Sums and maxima over all ranks, the same on all; notes are those of rank 0.
+/// Collective. Sums and maxima over all ranks, the same on all; notes and metadata are those of rank 0.
 IoReport Combine(const IoReport& mine, Communicator& comm);
 
 }  // namespace patchio

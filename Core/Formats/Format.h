@@ -5,6 +5,8 @@
 #include "Catalog/Catalog.h"
 #include "Catalog/Extent.h"
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +32,8 @@ struct SeriesOptions
 {
   /// True: only steps that the index file lists. False: also those found beside it.
   bool ListedOnly = false;
+  /// Heads that are known already, by TimeStep::Path: the metadata channel's answer, if it has one. Null: none.
+  std::function<std::optional<TimeStep>(const std::string&)> Known = nullptr;
 };
 
 struct LocateOptions

@@ -1,6 +1,6 @@
 #include "Read/ReadPatchData.h"
 
-#include "Formats/Format.h"
+#include "Read/OpenedStep.h"
 #include "Read/PatchLoader.h"
 #include "Support/Error.h"
 #include "Support/Stopwatch.h"
@@ -87,9 +87,13 @@ VariableData HandOver(LoadedArray& array, const std::string& name)
   return data;
 }
 
-ReadPatchDataResult Load(const Format& format, const Catalog& catalog, const LoadRequest& request)
+ReadPatchDataResult Load(const OpenedStep& step, const LoadRequest& request)
 {
-  LoadResult loaded = LoadPatches(format, catalog, request);
+  const Catalog& catalog = step.Data();
+  const auto locate = [&](const std::vector<PatchVariable>& requests) {
+    return step.Locate(requests, request.Threads);
+  };
+  LoadResult loaded = PatchLoader(locate, catalog, request).Read();
   ReadPatchDataResult result;
   result.Report = loaded.Report;
   for (std::size_t p = 0; p < request.Patches.size(); ++p) {
@@ -126,8 +130,9 @@ ReadPatchDataResult ReadPatchData(const std::string& summaryFile, const int* pat
   ReadError ofOthers = ReadError::BadSummary;  // and any other exception, but for one
   try {
     CheckArguments(patchIds, patchCount, variableNames, variableCount);
-    const Format& format = FormatOf(summaryFile);
-    const Catalog catalog = format.ReadCatalog(summaryFile);
+    // One call reads little: a sidecar that is there helps, but none is made.
+    const OpenedStep step(*MakeSelfCommunicator(), summaryFile, ChannelMode::ReadOnly);
+    const Catalog& catalog = step.Data();
     const double openSeconds = watch.Seconds();
     LoadRequest request;
     request.Patches.assign(patchIds, patchIds + patchCount);
@@ -137,7 +142,8 @@ ReadPatchDataResult ReadPatchData(const std::string& summaryFile, const int* pat
     // Faults of files are in its result; it throws an Error only when the memory does not suffice.
     ofErrors = ReadError::OutOfMemory;
     ofOthers = ReadError::Internal;
-    ReadPatchDataResult result = Load(format, catalog, request);
+    ReadPatchDataResult result = Load(step, request);
+    result.Report.Metadata = step.Origin();
     result.Report.OpenSeconds = openSeconds;
     return result;
   } catch (const CodedError& error) {

@@ -1,5 +1,7 @@
 #include "Read/SharedCatalog.h"
 
+#include "MetadataChannel/SeriesSidecar.h"
+#include "MetadataChannel/StepSidecar.h"
 #include "Support/Bytes.h"
 #include "Support/Error.h"
 #include "Support/Together.h"
@@ -83,13 +85,31 @@ Series Unpack(const std::vector<std::byte>& bytes)
   return series;
 }
 
+/// The steps behind one path, with the help of the sidecars.
+Series OpenOne(const std::string& path, SeriesOptions options, ChannelMode mode)
+{
+  const Format& format = FormatOf(path);
+  if (mode == ChannelMode::Off) {
+    return format.OpenSeries(path, options);
+  }
+  SeriesSidecar sidecar(path, mode);
+  options.Known = [&sidecar](const std::string& step) { return sidecar.Known(step); };
+  Series series = format.OpenSeries(path, options);
+  // A series that cannot be saved is opened step by step the next time, which is no news for the user.
+  sidecar.Save(series, ChannelSettings().SettleSeconds);
+  if (!sidecar.Warning().empty()) {
+    series.Warnings.push_back(sidecar.Warning());
+  }
+  return series;
+}
+
 /// The steps of all paths in ascending order, each file once.
-Series OpenAll(const std::vector<std::string>& paths, const SeriesOptions& options)
+Series OpenAll(const std::vector<std::string>& paths, const SeriesOptions& options, ChannelMode mode)
 {
   Series all;
   std::set<std::string> seen;
   for (const std::string& path : paths) {
-    const Series one = FormatOf(path).OpenSeries(path, options);
+    const Series one = OpenOne(path, options, mode);
     std::copy_if(one.Steps.begin(), one.Steps.end(), std::back_inserter(all.Steps),
         [&seen](const TimeStep& step) { return seen.insert(step.Path).second; });
     all.Warnings.insert(all.Warnings.end(), one.Warnings.begin(), one.Warnings.end());
@@ -103,9 +123,9 @@ Series OpenAll(const std::vector<std::string>& paths, const SeriesOptions& optio
 }  // namespace
 
 Series OpenSharedSeries(
-    Communicator& comm, const std::vector<std::string>& paths, const SeriesOptions& options)
+    Communicator& comm, const std::vector<std::string>& paths, const SeriesOptions& options, ChannelMode mode)
 {
-  return Unpack(OnRankZero(comm, [&] { return Pack(OpenAll(paths, options)); }));
+  return Unpack(OnRankZero(comm, [&] { return Pack(OpenAll(paths, options, mode)); }));
 }
 
 Catalog ReadSharedCatalog(Communicator& comm, const std::string& path)

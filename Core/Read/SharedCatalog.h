@@ -2,6 +2,7 @@
 #pragma once
 
 #include "Formats/Format.h"
+#include "MetadataChannel/ChannelMode.h"
 #include "Support/Communicator.h"
 
 #include <string>
@@ -10,10 +11,11 @@
 namespace patchio {
 
 /// Collective. Rank 0 opens the series of all paths and joins them in ascending order of steps, each file
-/// once; all ranks get the result. `paths` must be the same on all ranks and not empty. Throws Error, the
+/// once; all ranks get the result. `paths` must be the same on all ranks and not empty. In the modes that
+/// read or write sidecars, rank 0 does so, and steps that are known there are not opened. Throws Error, the
 /// same on all ranks.
-Series OpenSharedSeries(
-    Communicator& comm, const std::vector<std::string>& paths, const SeriesOptions& options);
+Series OpenSharedSeries(Communicator& comm, const std::vector<std::string>& paths,
+    const SeriesOptions& options, ChannelMode mode = ChannelMode::Off);
 
 /// Collective. Rank 0 reads the catalog of a time step; all ranks get it. Throws Error, the same on all
 /// ranks.

@@ -1,4 +1,4 @@
-// Flat byte strings of plain values: what travels between ranks.
+// Flat byte strings of plain values: what travels between ranks and lies in sidecars.
 #pragma once
 
 #include "Support/Error.h"
@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace patchio {
@@ -44,7 +45,9 @@ private:
 class ByteReader
 {
 public:
-  explicit ByteReader(const std::vector<std::byte>& bytes) : Bytes(bytes) {}
+  /// The bytes must outlive the reader.
+  explicit ByteReader(const std::vector<std::byte>& bytes) : ByteReader(bytes.data(), bytes.size()) {}
+  ByteReader(const std::byte* data, std::size_t size) : Data(data), Size(size) {}
 
   template <typename T>
   void Get(T& value)
@@ -72,6 +75,13 @@ public:
     text.assign(letters.begin(), letters.end());
   }
 
+  /// An array of bytes that was Put(), where it lies.
+  std::pair<const std::byte*, std::size_t> GetBytes()
+  {
+    const auto count = this->Get<std::uint64_t>();
+    return {this->Advance(count, 1), static_cast<std::size_t>(count)};
+  }
+
   template <typename T>
   T Get()
   {
@@ -83,15 +93,16 @@ public:
 private:
   const std::byte* Advance(std::uint64_t count, std::size_t size)
   {
-    if (count > (this->Bytes.size() - this->Position) / size) {
+    if (count > (this->Size - this->Position) / size) {
       throw Error("The serialized catalog ends too early.");
     }
-    const std::byte* begin = this->Bytes.data() + this->Position;
+    const std::byte* begin = this->Data + this->Position;
     this->Position += count * size;
     return begin;
   }
 
-  const std::vector<std::byte>& Bytes;
+  const std::byte* Data;
+  std::size_t Size;
   std::size_t Position = 0;
 };
 

@@ -31,6 +31,7 @@ public:
 
   int Rank() const override { return this->RankValue; }
   int Size() const override { return this->SizeValue; }
+  MPI_Comm Mpi() const override { return this->Comm; }
 
   void Broadcast(std::vector<std::byte>& bytes) override
   {

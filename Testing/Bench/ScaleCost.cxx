@@ -165,7 +165,7 @@ nlohmann::json Measure(const Options& options, const std::string& path, Communic
     }
   }
   watch = Stopwatch();
-  const LocationTable table = search.Found->Index.Index.Find(catalog, requests);
+  const LocationTable table = search.Found->Index.Index.Find(catalog, requests).Table;
   const double locate = watch.Seconds();
   watch = Stopwatch();
   const ReadPlan plan = PlanReads(table, {}, {}, 16);

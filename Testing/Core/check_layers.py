@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 # Lowest first: a folder may include itself and those before it.
-LAYERS = ["Support", "Catalog", "Plan", "Source", "Exec", "Hdf5Index", "Formats", "Read", "Examples"]
+LAYERS = ["Support", "Catalog", "Plan", "Source", "Exec", "Hdf5Index", "Formats", "MetadataChannel", "Read", "Examples"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 
@@ -56,6 +56,8 @@ def self_test():
         ("Catalog/A.h", "Support/Error.h", True),
         ("Exec/A.cxx", "Exec/B.h", True),
         ("Read/A.cxx", "Formats/Format.h", True),
+        ("MetadataChannel/A.cxx", "Formats/Format.h", True),
+        ("Formats/A.cxx", "MetadataChannel/A.h", False),
         ("Formats/Format.cxx", "Formats/SAMRAI/SamraiFormat.h", True),
         ("Support/A.h", "Catalog/Box.h", False),
         ("Source/A.cxx", "Exec/Lanes.h", False),

@@ -5,6 +5,7 @@ usage: PATCHIO_PVBATCH_MODE=root Testing/ParaView/pvbatch.sh NP session.py DATA 
 import os
 import shutil
 import sys
+import time
 
 from paraview.simple import *
 
@@ -115,6 +116,53 @@ def check_files():
     Delete(reader)
 
 
+def check_channel():
+    """The metadata channel: kept, used, turned off, written anew, and never in the way of a right picture."""
+    path = copy_series("channel", 2)
+    sidecars = os.environ["PATCHIO_METADATA_DIR"]
+
+    def read(**properties):
+        reader = PatchReader(FileName=[path], **properties)
+        reader.UpdatePipeline(reader.TimestepValues[1])
+        reader.UpdatePropertyInformation()
+        lines = [line for line in reader.GetPropertyValue("IOReport").splitlines() if line.startswith("Metadata: ")]
+        shown = cells(reader), reader.CellData["uval"].GetRange(0)
+        Delete(reader)
+        return (lines or [""])[0], shown
+
+    def sidecar_of(line):
+        name = line.split()[-1]
+        expect(name.startswith(sidecars) and os.path.exists(name), "no sidecar in '%s'", line)
+        return name
+
+    line, truth = read(MetadataChannel="Off")
+    expect(line == "" and truth[0] > 0, "mode Off says '%s'", line)
+    line, shown = read()
+    expect("not saved: a file of the step changed less than 2 s before" in line, "new files: '%s'", line)
+    time.sleep(2.2)
+    line, shown = read()
+    expect("saved to " in line and shown == truth, "first: '%s', %s", line, shown)
+    name = sidecar_of(line)
+    line, shown = read()
+    expect(line == "Metadata: from the sidecar " + name and shown == truth, "second: '%s', %s", line, shown)
+    before = os.stat(name).st_ino
+    line, shown = read(MetadataChannel="Rebuild")
+    expect("saved to " in line and shown == truth, "rebuilt: '%s', %s", line, shown)
+    expect(os.stat(name).st_ino != before, "not written anew")
+    with open(name, "r+b") as file:
+        file.truncate(300)
+    line, shown = read()
+    expect("saved to " in line and shown == truth, "damaged: '%s', %s", line, shown)
+    # Other data under the same names.
+    shutil.rmtree(os.path.dirname(path))
+    shutil.copytree(os.path.join(data, "linadv_3d"), os.path.dirname(path))
+    folder = os.path.join(os.path.dirname(path), "visit_dump.%05d")
+    shutil.rmtree(folder % 16)
+    os.rename(folder % 48, folder % 16)
+    line, shown = read()
+    expect("indexed by" in line and shown != truth, "replaced: '%s', %s", line, shown)
+
+
 def check_state():
     reader = PatchReader(FileName=[data + "/linadv_2d/dumps.visit"], ThreadsPerRank=3, BlankRefinedCells=0)
     reader.CellArrayStatus = ["flux"]
@@ -135,5 +183,6 @@ check_choices()
 check_time()
 check_abort()
 check_files()
+check_channel()
 check_state()
 print("passed: session")

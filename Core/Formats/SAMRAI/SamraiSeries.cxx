@@ -64,11 +64,17 @@ std::vector<fs::path> FoundSummaries(const fs::path& directory, const fs::path& 
   return paths;
 }
 
+TimeStep HeadOf(const std::string& summary, const SeriesOptions& options)
+{
+  const auto known = options.Known ? options.Known(summary) : std::nullopt;
+  return known ? *known : ReadSummaryHead(summary);
+}
+
 /// Adds the dump, or a warning why it is left out.
-void TryAdd(const fs::path& summary, Series& series)
+void TryAdd(const fs::path& summary, const SeriesOptions& options, Series& series)
 {
   try {
-    series.Steps.push_back(ReadSummaryHead(summary.string()));
+    series.Steps.push_back(HeadOf(summary.string(), options));
   } catch (const Error& error) {
     series.Warnings.push_back(fmt::format("A dump is left out. {}", error.what()));
   }
@@ -80,7 +86,7 @@ Series OpenIndex(const fs::path& index, const SeriesOptions& options)
   const fs::path summaryName = listed.empty() ? SummaryName : listed[0].filename();
   Series series;
   for (const fs::path& summary : listed) {
-    TryAdd(summary, series);
+    TryAdd(summary, options, series);
   }
   if (!options.ListedOnly) {
     // A restarted run overwrites the index and lists only its own dumps.
@@ -88,7 +94,7 @@ Series OpenIndex(const fs::path& index, const SeriesOptions& options)
     std::size_t before = series.Steps.size();
     for (const fs::path& summary : FoundSummaries(index.parent_path(), summaryName)) {
       if (known.count(summary) == 0) {
-        TryAdd(summary, series);
+        TryAdd(summary, options, series);
       }
     }
     if (series.Steps.size() > before) {
@@ -133,7 +139,7 @@ Series SamraiFormat::OpenSeries(const std::string& path, const SeriesOptions& op
     return OpenIndex(fs::absolute(path), options);
   }
   Series series;
-  series.Steps.push_back(ReadSummaryHead(fs::absolute(path).lexically_normal().string()));
+  series.Steps.push_back(HeadOf(fs::absolute(path).lexically_normal().string(), options));
   return series;
 }
 

@@ -1,0 +1,14 @@
+// Whether a catalog that came from elsewhere than a format's reader can be one.
+#pragma once
+
+#include "Catalog/Catalog.h"
+
+namespace patchio {
+
+/// Throws Error, naming the first thing that cannot be, unless all holds that the rest of Core relies on:
+/// levels partition the patches; boxes, ratios, spacings, ghosts and components are of sensible size (see the
+/// .cxx); the coordinates of a curvilinear grid are a node-centred variable; the child table leads to patches
+/// of the next finer level; presences exist.
+void CheckCatalog(const Catalog& catalog);
+
+}  // namespace patchio

@@ -1,0 +1,42 @@
+// By what it is seen that a file is not the one any more that was described.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace patchio {
+
+/// Whatever writes or replaces a file changes one of these, unless it takes pains not to.
+struct Fingerprint
+{
+  std::uint64_t Size = 0;
+  std::int64_t Modified = 0;  ///< nanoseconds since 1970
+  std::uint64_t Inode = 0;
+  bool operator==(const Fingerprint& other) const
+  {
+    return this->Size == other.Size && this->Modified == other.Modified && this->Inode == other.Inode;
+  }
+  bool operator!=(const Fingerprint& other) const { return !(*this == other); }
+};
+
+/// A file as it is now.
+struct FileState
+{
+  Fingerprint Print;
+  /// Last time that anything about it changed, its name and place included. Nanoseconds since 1970, by the
+  /// clock of the file system's machine.
+  std::int64_t Changed = 0;
+};
+
+/// Nothing when the file is not there or is no plain file.
+std::optional<FileState> StateOf(const std::string& path);
+
+/// Many files, `threads` at once: on a parallel file system each takes its time.
+std::vector<std::optional<FileState>> StatesOf(const std::vector<std::string>& paths, int threads);
+
+/// Nanoseconds since 1970.
+std::int64_t NowInNanoseconds();
+
+}  // namespace patchio

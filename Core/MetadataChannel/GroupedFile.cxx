@@ -1,0 +1,357 @@
+#include "MetadataChannel/GroupedFile.h"
+
+#include "Catalog/Catalog.h"
+#include "MetadataChannel/Fingerprint.h"
+#include "MetadataChannel/PlainFile.h"
+#include "Support/Checksum.h"
+#include "Support/Memory.h"
+#include "Support/Together.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <optional>
+
+namespace patchio {
+namespace {
+
+/// Raised whenever the meaning of any byte changes, those of Catalog::Serialize too.
+constexpr std::uint32_t Version = 1;
+constexpr std::uint32_t ByteOrder = 0x01020304;
+constexpr char Magic[8] = {'P', 'a', 't', 'c', 'h', 'I', 'O', '\x1a'};
+
+struct Header
+{
+  char Letters[8] = {};
+  std::uint32_t Order = ByteOrder;
+  std::uint32_t FormatVersion = Version;
+  /// Sizes of the records that are stored as they lie in memory: one more guard against another layout.
+  std::uint32_t Layout = sizeof(Patch) << 16 | sizeof(Level);
+  std::uint32_t Complete = 0;  ///< the success flag, set last
+  std::uint64_t PartCount = 0;
+  std::uint64_t FileBytes = 0;
+  std::uint64_t HeadChecksum = 0;  ///< of header and table, this and the flag taken as 0
+  std::uint64_t Reserved[2] = {};
+};
+static_assert(sizeof(Header) == 64);
+
+constexpr std::uint64_t Aligned(std::uint64_t bytes)
+{
+  return (bytes + GroupedHead::Alignment - 1) / GroupedHead::Alignment * GroupedHead::Alignment;
+}
+
+std::uint64_t TableEnd(std::uint64_t parts)
+{
+  return sizeof(Header) + parts * sizeof(PartEntry);
+}
+
+[[noreturn]] void Corrupted(const std::string& path, const std::string& what)
+{
+  throw GroupedFileError(FileFault::Corrupted, fmt::format("{}: {}.", path, what));
+}
+
+/// What can be said of the header alone.
+void CheckHeader(const std::string& path, const Header& header, std::uint64_t fileBytes)
+{
+  if (std::memcmp(header.Letters, Magic, sizeof(Magic)) != 0) {
+    Corrupted(path, "not a sidecar of PatchIO");
+  }
+  if (header.Order != ByteOrder || header.FormatVersion != Version || header.Layout != Header().Layout) {
+    throw GroupedFileError(FileFault::Foreign, fmt::format("{}: written by another version.", path));
+  }
+  if (header.Complete == 0) {
+    throw GroupedFileError(
+        FileFault::Unfinished, fmt::format("{}: incomplete, as its writer never finished.", path));
+  }
+  if (header.Complete != 1 || header.FileBytes != fileBytes || header.PartCount < GroupedHead::HeadParts ||
+      header.PartCount > fileBytes / sizeof(PartEntry) || TableEnd(header.PartCount) > fileBytes) {
+    Corrupted(path, "its header is damaged, or its end is missing");
+  }
+}
+
+std::uint64_t HeadChecksum(std::vector<std::byte> bytes)
+{
+  Header header;
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  header.Complete = 0;
+  header.HeadChecksum = 0;
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  return Checksum(bytes.data(), bytes.size());
+}
+
+}  // namespace
+
+GroupedHead::GroupedHead(std::vector<PartEntry> parts) : Entries(std::move(parts))
+{
+  assert(this->Entries.size() >= HeadParts);
+  std::uint64_t offset = Aligned(TableEnd(this->Entries.size()));
+  for (PartEntry& entry : this->Entries) {
+    entry.Offset = offset;
+    offset += Aligned(entry.Length);
+  }
+  this->Bytes = offset;
+}
+
+std::uint64_t GroupedHead::ShareBegin() const
+{
+  return this->Entries.size() > HeadParts ? this->Entries[HeadParts].Offset : this->Bytes;
+}
+
+GroupedHead GroupedHead::Read(const std::string& path)
+{
+  if (!StateOf(path)) {
+    throw GroupedFileError(FileFault::Absent, fmt::format("{}: there is no such file.", path));
+  }
+  std::optional<PlainFile> file;
+  const std::string fault = FaultOf([&] { file.emplace(path, PlainFile::Purpose::Read); });
+  if (!fault.empty()) {
+    throw GroupedFileError(FileFault::Absent, fault);
+  }
+  const std::uint64_t fileBytes = file->Size();
+  if (fileBytes < sizeof(Header)) {
+    Corrupted(path, "too short for a sidecar");
+  }
+  Header header;
+  file->Read(0, &header, sizeof(header));
+  CheckHeader(path, header, fileBytes);
+  std::vector<std::byte> bytes(TableEnd(header.PartCount));
+  file->Read(0, bytes.data(), bytes.size());
+  if (HeadChecksum(bytes) != header.HeadChecksum) {
+    Corrupted(path, "its header or table is damaged");
+  }
+  std::vector<PartEntry> entries(header.PartCount);
+  std::memcpy(entries.data(), bytes.data() + sizeof(Header), entries.size() * sizeof(PartEntry));
+  for (const PartEntry& entry : entries) {
+    if (entry.Length > fileBytes) {
+      Corrupted(path, "its table is damaged");
+    }
+  }
+  GroupedHead head(entries);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (head.Entries[i].Offset != entries[i].Offset || head.Bytes != fileBytes) {
+      Corrupted(path, "its table is damaged");
+    }
+  }
+  return head;
+}
+
+std::vector<std::byte> GroupedHead::ReadPart(const std::string& path, std::size_t part) const
+{
+  const PartEntry& entry = this->Entries[part];
+  if (entry.Length > AvailableMemory()) {
+    throw Error(fmt::format("{}: there is not enough memory for it.", path));
+  }
+  std::vector<std::byte> bytes(entry.Length);
+  PlainFile(path, PlainFile::Purpose::Read).Read(entry.Offset, bytes.data(), bytes.size());
+  if (Checksum(bytes.data(), bytes.size()) != entry.Checksum) {
+    Corrupted(path, fmt::format("part {} is damaged", part));
+  }
+  return bytes;
+}
+
+std::vector<std::byte> GroupedHead::Encode(bool complete) const
+{
+  Header header;
+  std::memcpy(header.Letters, Magic, sizeof(Magic));
+  header.PartCount = this->Entries.size();
+  header.FileBytes = this->Bytes;
+  std::vector<std::byte> bytes(TableEnd(this->Entries.size()));
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  std::memcpy(bytes.data() + sizeof(header), this->Entries.data(), this->Entries.size() * sizeof(PartEntry));
+  header.HeadChecksum = HeadChecksum(bytes);
+  header.Complete = complete;
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  return bytes;
+}
+
+namespace {
+
+/// MPI counts are int, so long slices go in rounds, as many on all ranks.
+constexpr std::uint64_t RoundBytes = std::uint64_t(1) << 30;
+
+std::string MpiMessage(const char* what, int code)
+{
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  return fmt::format("{}: {}", what, std::string(text, length));
+}
+
+/// An open file of MPI-IO. Faults are texts: every rank goes through all collective calls.
+class MpiFile
+{
+public:
+  MpiFile(MPI_Comm comm, const std::string& path, int mode) : Comm(comm)
+  {
+    // Files report errors instead of ending the program, unless somebody has changed the default.
+    MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
+    const int code = MPI_File_open(comm, path.c_str(), mode, MPI_INFO_NULL, &this->File);
+    if (code != MPI_SUCCESS) {
+      this->File = MPI_FILE_NULL;
+      this->Note(MpiMessage("MPI_File_open", code));
+    }
+    int all = this->Fault.empty() ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm);
+    if (!all) {
+      this->Note("the file cannot be opened on all ranks");
+      this->Close();
+    }
+  }
+  ~MpiFile() { this->Close(); }
+  MpiFile(const MpiFile&) = delete;
+  MpiFile& operator=(const MpiFile&) = delete;
+
+  bool IsOpen() const { return this->File != MPI_FILE_NULL; }
+
+  void SetView(std::uint64_t begin)
+  {
+    char native[] = "native";
+    this->Check("MPI_File_set_view", MPI_File_set_view(this->File, static_cast<MPI_Offset>(begin), MPI_BYTE,
+                                         MPI_BYTE, native, MPI_INFO_NULL));
+  }
+
+  void WriteAll(const std::byte* data, std::uint64_t bytes)
+  {
+    this->InRounds(bytes, [&](std::uint64_t begin, int count, MPI_Status* status) {
+      return MPI_File_write_all(this->File, data + begin, count, MPI_BYTE, status);
+    });
+    this->Check("MPI_File_sync", MPI_File_sync(this->File));
+  }
+
+  void ReadAll(std::byte* into, std::uint64_t bytes)
+  {
+    this->InRounds(bytes, [&](std::uint64_t begin, int count, MPI_Status* status) {
+      return MPI_File_read_all(this->File, into + begin, count, MPI_BYTE, status);
+    });
+  }
+
+  /// Gives what went wrong on this rank.
+  std::string Close()
+  {
+    if (this->IsOpen()) {
+      this->Check("MPI_File_close", MPI_File_close(&this->File));
+      this->File = MPI_FILE_NULL;
+    }
+    return this->Fault;
+  }
+
+private:
+  template <typename Transfer>
+  void InRounds(std::uint64_t bytes, Transfer transfer)
+  {
+    std::uint64_t rounds = (bytes + RoundBytes - 1) / RoundBytes;
+    MPI_Allreduce(MPI_IN_PLACE, &rounds, 1, MPI_UINT64_T, MPI_MAX, this->Comm);
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+      const std::uint64_t begin = std::min(bytes, round * RoundBytes);
+      const int count = static_cast<int>(std::min(bytes - begin, RoundBytes));
+      MPI_Status status;
+      int done = count;
+      const int code = transfer(begin, count, &status);
+      this->Check("collective transfer", code);
+      if (code == MPI_SUCCESS) {
+        MPI_Get_count(&status, MPI_BYTE, &done);
+      }
+      if (done != count) {
+        this->Note(fmt::format("{} of {} bytes were transferred", done, count));
+      }
+    }
+  }
+
+  void Check(const char* what, int code)
+  {
+    if (code != MPI_SUCCESS) {
+      this->Note(MpiMessage(what, code));
+    }
+  }
+  void Note(const std::string& fault)
+  {
+    if (this->Fault.empty()) {
+      this->Fault = fault;
+    }
+  }
+
+  MPI_Comm Comm;
+  MPI_File File = MPI_FILE_NULL;
+  std::string Fault;
+};
+
+std::string WriteShare(
+    Communicator& comm, const std::string& path, const PartEntry& slice, const std::byte* share)
+{
+  if (comm.Size() == 1) {
+    return FaultOf(
+        [&] { PlainFile(path, PlainFile::Purpose::Update).Write(slice.Offset, share, slice.Length); });
+  }
+  if (comm.Mpi() == MPI_COMM_NULL) {
+    return "these ranks have no way to write together";
+  }
+  MpiFile file(comm.Mpi(), path, MPI_MODE_WRONLY);
+  if (file.IsOpen()) {
+    file.SetView(slice.Offset);
+    file.WriteAll(share, slice.Length);
+  }
+  return file.Close();
+}
+
+void OnMaster(Communicator& comm, const std::function<void()>& work)
+{
+  Together(comm, [&] {
+    if (comm.Rank() == 0) {
+      work();
+    }
+  });
+}
+
+}  // namespace
+
+void WriteGrouped(Communicator& comm, const std::string& path, const GroupedHead& head,
+    const std::vector<std::vector<std::byte>>& masterParts, const std::byte* share)
+{
+  assert(head.ShareCount() == static_cast<std::size_t>(comm.Size()) || head.ShareCount() == 0);
+  OnMaster(comm, [&] {
+    const PlainFile file(path, PlainFile::Purpose::Create);
+    file.Reserve(head.FileBytes());
+    const std::vector<std::byte> begin = head.Encode(false);
+    file.Write(0, begin.data(), begin.size());
+    for (std::size_t part = 0; part < masterParts.size(); ++part) {
+      file.Write(head.Parts()[part].Offset, masterParts[part].data(), masterParts[part].size());
+    }
+  });
+  if (head.ShareCount() > 0) {
+    const std::string fault = WriteShare(comm, path, head.ShareEntry(comm.Rank()), share);
+    for (const std::string& text : comm.AllGather(fault)) {
+      if (!text.empty()) {
+        throw FileError(path, "a file that can be written", text);
+      }
+    }
+  }
+  OnMaster(comm, [&] {
+    const PlainFile file(path, PlainFile::Purpose::Update);
+    file.Flush();  // the flag must not reach the disk before what it vouches for
+    const std::vector<std::byte> begin = head.Encode(true);
+    file.Write(0, begin.data(), sizeof(Header));
+    file.Flush();
+  });
+}
+
+std::string ReadTogether(
+    MPI_Comm comm, const std::string& path, std::uint64_t begin, std::uint64_t bytes, std::byte* into)
+{
+  int rank = 0, size = 1;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  // Whole pages each.
+  const std::uint64_t slice = (bytes / size + 4096) / 4096 * 4096;
+  const std::uint64_t first = std::min(bytes, rank * slice);
+  const std::uint64_t mine = std::min(bytes - first, slice);
+  MpiFile file(comm, path, MPI_MODE_RDONLY);
+  if (file.IsOpen()) {
+    file.SetView(begin + first);
+    file.ReadAll(into + first, mine);
+  }
+  return file.Close();
+}
+
+}  // namespace patchio

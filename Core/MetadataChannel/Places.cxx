@@ -1,0 +1,114 @@
+#include "MetadataChannel/Places.h"
+
+#include "MetadataChannel/PlainFile.h"
+#include "Support/Checksum.h"
+#include "Support/Error.h"
+
+#include <fmt/format.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+namespace fs = std::filesystem;
+
+namespace patchio {
+namespace {
+
+constexpr const char* Suffix = ".patchio";
+constexpr double StrayAge = 86400;  ///< seconds; no writer takes that long
+
+std::string FromEnvironment(const char* name)
+{
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+/// Empty when the user has none.
+std::string CacheDirectory()
+{
+  const std::string cache = FromEnvironment("XDG_CACHE_HOME");
+  if (!cache.empty() && cache[0] == '/') {
+    return cache + "/patchio";
+  }
+  const std::string home = FromEnvironment("HOME");
+  return home.empty() ? "" : home + "/.cache/patchio";
+}
+
+/// A name that tells people which file it is for, and programs which of all of that name.
+std::string NameInDirectory(const std::string& path)
+{
+  const std::string absolute = AbsolutePath(path);
+  return fmt::format("{:016x}-{}{}", Checksum(absolute.data(), absolute.size()),
+      fs::path(absolute).filename().string(), Suffix);
+}
+
+std::string TemporaryName(const std::string& path)
+{
+  static std::atomic<unsigned> counter{0};
+  char machine[256] = "";
+  ::gethostname(machine, sizeof(machine) - 1);
+  return fmt::format("{}.{}.{}.{}.tmp", path, machine, ::getpid(), counter++);
+}
+
+}  // namespace
+
+std::string AbsolutePath(const std::string& path)
+{
+  return fs::absolute(path).lexically_normal().string();
+}
+
+std::vector<Place> PlacesFor(const std::string& path)
+{
+  const std::string chosen = FromEnvironment("PATCHIO_METADATA_DIR");
+  if (!chosen.empty()) {
+    return {{chosen + "/" + NameInDirectory(path), false}};
+  }
+  std::vector<Place> places{{path + Suffix, true}};
+  const std::string cache = CacheDirectory();
+  if (!cache.empty()) {
+    places.push_back({cache + "/" + NameInDirectory(path), false});
+  }
+  return places;
+}
+
+std::string PrepareToReplace(const Place& place)
+{
+  const fs::path folder = fs::path(place.Path).parent_path();
+  if (!place.Beside) {
+    std::error_code fault;
+    fs::create_directories(folder, fault);
+    if (fault) {
+      throw FileError(folder.string(), "a folder that can be made", fault.message());
+    }
+  }
+  RemoveStrays(folder.string(), fs::path(place.Path).filename().string() + ".", ".tmp", StrayAge);
+  return TemporaryName(place.Path);
+}
+
+void Replace(const std::string& temporary, const Place& place)
+{
+  if (std::rename(temporary.c_str(), place.Path.c_str()) != 0) {
+    const int fault = errno;
+    std::remove(temporary.c_str());
+    throw FileError(place.Path, "a file that can be replaced", SystemMessage(fault));
+  }
+}
+
+void ReplaceFile(const Place& place, const std::function<void(const std::string&)>& write)
+{
+  const std::string temporary = PrepareToReplace(place);
+  try {
+    write(temporary);
+  } catch (...) {
+    std::remove(temporary.c_str());
+    throw;
+  }
+  Replace(temporary, place);
+}
+
+}  // namespace patchio

@@ -1,0 +1,35 @@
+// Where sidecars lie.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace patchio {
+
+/// One place for the sidecar of a path.
+struct Place
+{
+  std::string Path;  ///< of the sidecar
+  bool Beside =
+      false;  ///< beside the file that it describes, and so moved with it; else it holds that file's name
+};
+
+/// In the order in which they are tried: "<path>.patchio" and a file in the user's cache directory,
+/// ${XDG_CACHE_HOME:-~/.cache}/patchio; or, when the environment variable PATCHIO_METADATA_DIR is set, a file
+/// in that directory alone.
+std::vector<Place> PlacesFor(const std::string& path);
+
+/// The path as a sidecar that does not lie beside it knows it.
+std::string AbsolutePath(const std::string& path);
+
+/// Has `write` make a new file and puts it in the place of `place` at once, by rename; makes the folder first
+/// where it is not one that data lie in. `write` gets the name of a file that does not exist yet, unlike that
+/// of any other program; the file is gone when it throws. Throws Error.
+void ReplaceFile(const Place& place, const std::function<void(const std::string&)>& write);
+
+/// The parts of ReplaceFile, for ranks that write together: one of them calls these.
+std::string PrepareToReplace(const Place& place);
+void Replace(const std::string& temporary, const Place& place);
+
+}  // namespace patchio

@@ -1,0 +1,50 @@
+// A file through the system's calls, with errors that name it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace patchio {
+
+class PlainFile
+{
+public:
+  enum class Purpose
+  {
+    Read,
+    Create,  ///< for writing and reading; it must not exist yet
+    Update   ///< for writing and reading; it must exist
+  };
+
+  /// Throws Error. `mode`: permissions of a new file, less the user's umask.
+  PlainFile(const std::string& path, Purpose purpose, unsigned mode = 0666);
+  ~PlainFile();
+  PlainFile(const PlainFile&) = delete;
+  PlainFile& operator=(const PlainFile&) = delete;
+
+  const std::string& Path() const { return this->PathName; }
+  int Descriptor() const { return this->Number; }
+  std::uint64_t Size() const;
+
+  /// Whole or not at all. They throw Error.
+  void Read(std::uint64_t offset, void* into, std::size_t bytes) const;
+  void Write(std::uint64_t offset, const void* data, std::size_t bytes) const;
+  /// Sets the size and takes the room for it, so that a full file system shows now.
+  void Reserve(std::uint64_t bytes) const;
+  /// What was written outlives the machine's failure.
+  void Flush() const;
+
+private:
+  [[noreturn]] void Fail(const std::string& expected) const;
+
+  std::string PathName;
+  int Number;
+};
+
+/// Removes the files of the folder whose names begin and end like this and that nobody has changed for
+/// `seconds`: what killed programs have left. Faults are nobody's concern.
+void RemoveStrays(
+    const std::string& folder, const std::string& prefix, const std::string& suffix, double seconds);
+
+}  // namespace patchio

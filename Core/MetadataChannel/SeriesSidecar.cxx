@@ -1,0 +1,145 @@
+#include "MetadataChannel/SeriesSidecar.h"
+
+#include "MetadataChannel/GroupedFile.h"
+#include "MetadataChannel/Places.h"
+#include "MetadataChannel/StepSidecar.h"
+#include "Support/Bytes.h"
+#include "Support/Checksum.h"
+#include "Support/Together.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+namespace fs = std::filesystem;
+
+namespace patchio {
+namespace {
+
+constexpr std::uint32_t KindOfSeries = 2;
+
+}  // namespace
+
+SeriesSidecar::SeriesSidecar(const std::string& path, ChannelMode mode)
+    : Path(path), Mode(mode), Begin(NowInNanoseconds())
+{
+  if (!ReadsSidecars(mode)) {
+    return;
+  }
+  for (const Place& place : PlacesFor(path)) {
+    try {
+      this->Load(place);
+      return;
+    } catch (const GroupedFileError& error) {
+      if (error.Kind == FileFault::Corrupted || error.Kind == FileFault::Unfinished) {
+        this->WarningText = fmt::format("A metadata sidecar is not used. {}", error.what());
+      }
+    } catch (const Error& error) {
+      this->WarningText = fmt::format("A metadata sidecar is not used. {}: {}", place.Path, error.what());
+    }
+    this->Entries.clear();
+  }
+}
+
+void SeriesSidecar::Load(const Place& place)
+{
+  const GroupedHead head = GroupedHead::Read(place.Path);
+  const std::vector<std::byte> first = head.ReadPart(place.Path, 0);
+  ByteReader in(first);
+  if (in.Get<std::uint32_t>() != KindOfSeries) {
+    throw GroupedFileError(FileFault::Foreign, "It describes no series.");
+  }
+  std::string path;
+  in.Get(path);
+  if (path != (place.Beside ? "" : AbsolutePath(this->Path))) {
+    throw GroupedFileError(FileFault::Stale, fmt::format("{}: made for another series.", place.Path));
+  }
+  const fs::path folder = fs::path(AbsolutePath(this->Path)).parent_path();
+  const auto count = in.Get<std::uint64_t>();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    std::string name;
+    in.Get(name);
+    Entry entry;
+    in.Get(entry.Print);
+    in.Get(entry.Time);
+    in.Get(entry.Step);
+    this->Entries[(folder / name).lexically_normal().string()] = entry;
+  }
+}
+
+std::optional<TimeStep> SeriesSidecar::Known(const std::string& stepPath)
+{
+  const auto state = StateOf(stepPath);
+  this->LookedAt[stepPath] = state;
+  const auto found = this->Entries.find(stepPath);
+  if (found != this->Entries.end()) {
+    if (state && state->Print == found->second.Print) {
+      return TimeStep{stepPath, found->second.Time, found->second.Step};
+    }
+    this->Entries.erase(found);
+  }
+  return ReadsSidecars(this->Mode) ? HeadFromSidecar(stepPath) : std::nullopt;
+}
+
+std::string SeriesSidecar::Save(const Series& series, double settleSeconds)
+{
+  if (!WritesSidecars(this->Mode)) {
+    return {};
+  }
+  bool changed = false;
+  for (const TimeStep& step : series.Steps) {
+    const auto looked = this->LookedAt.find(step.Path);
+    if (step.Path == AbsolutePath(this->Path)) {
+      return {};
+    }
+    const bool settled =
+        looked != this->LookedAt.end() && looked->second &&
+        looked->second->Changed < this->Begin - static_cast<std::int64_t>(settleSeconds * 1e9);
+    if (settled && this->Entries.find(step.Path) == this->Entries.end()) {
+      this->Entries[step.Path] = {looked->second->Print, step.Time, step.Step};
+      changed = true;
+    }
+  }
+  if (!changed) {
+    return {};
+  }
+  // What was not asked for this time stays, as long as it is there.
+  for (auto entry = this->Entries.begin(); entry != this->Entries.end();) {
+    entry = StateOf(entry->first) ? std::next(entry) : this->Entries.erase(entry);
+  }
+  std::string faults;
+  for (const Place& place : PlacesFor(this->Path)) {
+    const std::string fault = FaultOf([&] {
+      ReplaceFile(place, [&](const std::string& temporary) {
+        const std::vector<std::byte> part = this->Encode(place.Beside);
+        const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
+        const GroupedHead head(
+            {{part.size(), 0, Checksum(part.data(), part.size())}, {0, 0, Checksum(nullptr, 0)}});
+        WriteGrouped(*alone, temporary, head, {part, {}}, nullptr);
+      });
+    });
+    if (fault.empty()) {
+      return {};
+    }
+    faults += (faults.empty() ? "" : " ") + fault;
+  }
+  return faults;
+}
+
+std::vector<std::byte> SeriesSidecar::Encode(bool beside) const
+{
+  ByteWriter out;
+  out.Put(KindOfSeries);
+  out.Put(beside ? std::string() : AbsolutePath(this->Path));
+  out.Put<std::uint64_t>(this->Entries.size());
+  const fs::path folder = fs::path(AbsolutePath(this->Path)).parent_path();
+  for (const auto& [path, entry] : this->Entries) {
+    out.Put(fs::path(path).lexically_relative(folder).string());
+    out.Put(entry.Print);
+    out.Put(entry.Time);
+    out.Put(entry.Step);
+  }
+  return out.Take();
+}
+
+}  // namespace patchio

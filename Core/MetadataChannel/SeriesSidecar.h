@@ -1,0 +1,54 @@
+// The heads of all steps of a series, so that opening it opens none of them.
+#pragma once
+
+#include "Formats/Format.h"
+#include "MetadataChannel/ChannelMode.h"
+#include "MetadataChannel/Fingerprint.h"
+#include "MetadataChannel/Places.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace patchio {
+
+/// One rank alone. Usage: give Known() to the format as SeriesOptions::Known, then Save() what came out.
+class SeriesSidecar
+{
+public:
+  /// Reads the sidecar of the path of a series, where there is a sound one and the mode wants it. A path that
+  /// is itself a step has no sidecar as a series, only as a step.
+  SeriesSidecar(const std::string& path, ChannelMode mode);
+
+  /// The head of a step if it is known and its file has not changed; else from the step's own sidecar; else
+  /// nothing.
+  std::optional<TimeStep> Known(const std::string& stepPath);
+
+  /// Keeps the heads of these steps, too, unless their files changed less than `settleSeconds` before they
+  /// were looked at. Writes the sidecar when that changes anything and the mode wants it. Gives why it could
+  /// not; empty when all is well.
+  std::string Save(const Series& series, double settleSeconds);
+
+  /// What is damaged; empty when nothing is.
+  const std::string& Warning() const { return this->WarningText; }
+
+private:
+  struct Entry
+  {
+    Fingerprint Print;
+    double Time = 0;
+    std::int64_t Step = 0;
+  };
+  void Load(const Place& place);
+  std::vector<std::byte> Encode(bool beside) const;
+
+  std::string Path;
+  ChannelMode Mode;
+  std::map<std::string, Entry> Entries;                      ///< by path of the step
+  std::map<std::string, std::optional<FileState>> LookedAt;  ///< before the steps' heads were read
+  std::int64_t Begin;                                        ///< when this was made; nanoseconds since 1970
+  std::string WarningText;
+};
+
+}  // namespace patchio

@@ -1,0 +1,224 @@
+#include "MetadataChannel/StagedMemory.h"
+
+#include "MetadataChannel/GroupedFile.h"
+#include "MetadataChannel/PlainFile.h"
+#include "Support/Error.h"
+#include "Support/Memory.h"
+#include "Support/Together.h"
+
+#include <fmt/format.h>
+
+#include <sys/mman.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <optional>
+
+namespace patchio {
+namespace {
+
+/// Left free in the memory file system and in memory, for everybody else.
+constexpr std::uint64_t Reserve = std::uint64_t(64) << 20;
+/// A stage has a name for an instant only; what has one for longer belongs to a program that was killed.
+constexpr double StrayAge = 3600;
+
+bool Succeeded(Communicator& comm, const std::string& fault)
+{
+  const std::vector<std::string> faults = comm.AllGather(fault);
+  return std::all_of(faults.begin(), faults.end(), [](const std::string& text) { return text.empty(); });
+}
+
+/// MPI counts are int.
+void BroadcastBytes(std::byte* data, std::uint64_t bytes, int root, MPI_Comm comm)
+{
+  constexpr std::uint64_t piece = std::uint64_t(1) << 30;
+  for (std::uint64_t begin = 0; begin < bytes; begin += piece) {
+    MPI_Bcast(data + begin, static_cast<int>(std::min(piece, bytes - begin)), MPI_BYTE, root, comm);
+  }
+}
+
+OwnedComm SplitByMachine(Communicator& comm, const StageSettings& settings)
+{
+  MPI_Comm machine = MPI_COMM_NULL;
+  if (settings.RanksPerMachine > 0) {
+    MPI_Comm_split(comm.Mpi(), comm.Rank() / settings.RanksPerMachine, comm.Rank(), &machine);
+  } else {
+    MPI_Comm_split_type(comm.Mpi(), MPI_COMM_TYPE_SHARED, comm.Rank(), MPI_INFO_NULL, &machine);
+  }
+  return OwnedComm(machine);
+}
+
+int RankIn(MPI_Comm comm)
+{
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  return rank;
+}
+
+}  // namespace
+
+OwnedComm& OwnedComm::operator=(OwnedComm&& other) noexcept
+{
+  std::swap(this->Comm, other.Comm);
+  return *this;
+}
+
+OwnedComm::~OwnedComm()
+{
+  int finalized = 0;
+  if (this->Comm != MPI_COMM_NULL && MPI_Finalized(&finalized) == MPI_SUCCESS && !finalized) {
+    MPI_Comm_free(&this->Comm);
+  }
+}
+
+StagedMemory::StagedMemory(Communicator& comm, std::uint64_t bytes, const StageSettings& settings)
+    : Bytes(bytes)
+{
+  if (comm.Size() > 1 && comm.Mpi() != MPI_COMM_NULL) {
+    this->MapTogether(comm, settings);
+  }
+  if (!this->Mapped) {
+    this->TakeOwn(comm);
+  }
+}
+
+StagedMemory::~StagedMemory()
+{
+  this->Unmap();
+}
+
+void StagedMemory::MapTogether(Communicator& comm, const StageSettings& settings)
+{
+  this->Machine = SplitByMachine(comm, settings);
+  const bool first = RankIn(this->Machine.Get()) == 0;
+  MPI_Comm leaders = MPI_COMM_NULL;
+  MPI_Comm_split(comm.Mpi(), first ? 0 : MPI_UNDEFINED, comm.Rank(), &leaders);
+  this->Leaders = OwnedComm(leaders);
+
+  char name[512] = "";
+  std::string fault;
+  if (first) {
+    const std::string text = fmt::format(
+        "{}/patchio-{}-{}-{}", settings.Folder, ::getuid(), ::getpid(), static_cast<const void*>(this));
+    fault =
+        text.size() < sizeof(name) ? FaultOf([&] { this->MakeFile(settings.Folder, text); }) : "a long name";
+    std::snprintf(name, sizeof(name), "%s", fault.empty() ? text.c_str() : "");
+  }
+  MPI_Bcast(name, sizeof(name), MPI_CHAR, 0, this->Machine.Get());
+  const bool made = Succeeded(comm, fault);
+  const bool mapped = made && Succeeded(comm, FaultOf([&] { this->Map(name); }));
+  if (first && *name) {
+    ::unlink(name);  // all have it, or nobody needs it
+  }
+  if (mapped) {
+    MPI_Comm_rank(this->Machine.Get(), &this->SharerNumber);
+    MPI_Comm_size(this->Machine.Get(), &this->SharerCount);
+  } else {
+    this->Unmap();
+  }
+}
+
+/// Is there room, and may we?
+void StagedMemory::MakeFile(const std::string& folder, const std::string& name)
+{
+  const std::uint64_t needed = this->Bytes + Reserve;
+  struct statvfs system = {};
+  if (::statvfs(folder.c_str(), &system) != 0) {
+    throw FileError(folder, "a memory file system", SystemMessage(errno));
+  }
+  if (std::uint64_t(system.f_bavail) * system.f_frsize < needed || AvailableMemory() < needed) {
+    throw FileError(folder, fmt::format("room for {} bytes", this->Bytes), "less");
+  }
+  RemoveStrays(folder, fmt::format("patchio-{}-", ::getuid()), "", StrayAge);
+  const PlainFile file(name, PlainFile::Purpose::Create, 0600);
+  const std::string fault = FaultOf([&] { file.Reserve(std::max<std::uint64_t>(this->Bytes, 1)); });
+  if (!fault.empty()) {
+    ::unlink(name.c_str());
+    throw Error(fault);
+  }
+}
+
+void StagedMemory::Map(const std::string& name)
+{
+  const PlainFile file(name, PlainFile::Purpose::Update);
+  void* memory = ::mmap(nullptr, std::max<std::uint64_t>(this->Bytes, 1), PROT_READ | PROT_WRITE, MAP_SHARED,
+      file.Descriptor(), 0);
+  if (memory == MAP_FAILED) {
+    throw FileError(name, "memory", SystemMessage(errno));
+  }
+  this->Begin = static_cast<std::byte*>(memory);
+  this->Mapped = true;
+}
+
+void StagedMemory::Unmap()
+{
+  if (this->Mapped) {
+    ::munmap(this->Begin, std::max<std::uint64_t>(this->Bytes, 1));
+    this->Begin = nullptr;
+    this->Mapped = false;
+  }
+}
+
+void StagedMemory::TakeOwn(Communicator& comm)
+{
+  CheckMemoryOfMachines(comm, static_cast<double>(this->Bytes));
+  Together(comm, [this] { this->Own.reset(new std::byte[this->Bytes]); });
+  this->Begin = this->Own.get();
+}
+
+void StagedMemory::Load(Communicator& comm, const std::string& path, std::uint64_t begin)
+{
+  if (this->Mapped &&
+      Succeeded(comm, ReadTogether(this->Machine.Get(), path, begin, this->Bytes, this->Begin))) {
+    this->Finish(comm);
+    return;
+  }
+  Together(comm, [&] {
+    if (comm.Rank() == 0) {
+      PlainFile(path, PlainFile::Purpose::Read).Read(begin, this->Begin, this->Bytes);
+    }
+  });
+  const MPI_Comm receivers = this->Mapped ? this->Leaders.Get() : comm.Mpi();
+  if (receivers != MPI_COMM_NULL) {
+    BroadcastBytes(this->Begin, this->Bytes, 0, receivers);
+  }
+  this->Finish(comm);
+}
+
+void StagedMemory::Gather(Communicator& comm, const std::vector<std::uint64_t>& offsets,
+    const std::vector<std::uint64_t>& lengths, const std::byte* mine)
+{
+  const int rank = comm.Rank();
+  std::memcpy(this->Begin + offsets[rank], mine, lengths[rank]);
+  if (comm.Size() > 1 && comm.Mpi() != MPI_COMM_NULL) {
+    // Who has each rank's bytes now: the first rank of its machine, by its number among those; or itself.
+    int owner = rank;
+    if (this->Mapped) {
+      owner = this->Leaders.Get() != MPI_COMM_NULL ? RankIn(this->Leaders.Get()) : 0;
+      MPI_Bcast(&owner, 1, MPI_INT, 0, this->Machine.Get());
+    }
+    const std::vector<int> owners = comm.AllGather(std::vector<int>{owner});
+    const MPI_Comm receivers = this->Mapped ? this->Leaders.Get() : comm.Mpi();
+    for (std::size_t r = 0; receivers != MPI_COMM_NULL && r < owners.size(); ++r) {
+      BroadcastBytes(this->Begin + offsets[r], lengths[r], owners[r], receivers);
+    }
+  }
+  this->Finish(comm);
+}
+
+/// All copies are full; from now on they are only read.
+void StagedMemory::Finish(Communicator& comm)
+{
+  comm.AllGather(std::vector<int>{0});  // nobody goes on before the last has written
+  if (this->Mapped) {
+    ::mprotect(this->Begin, std::max<std::uint64_t>(this->Bytes, 1), PROT_READ);
+  }
+  this->Machine = OwnedComm();
+  this->Leaders = OwnedComm();
+}
+
+}  // namespace patchio

@@ -1,0 +1,91 @@
+// Memory that holds the index while a step is open: one copy a machine, in the memory file system, that all
+// ranks there see; or, where that cannot be, a copy in each rank.
+#pragma once
+
+#include "Support/Communicator.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace patchio {
+
+/// An MPI communicator that is freed at the end; null without MPI.
+class OwnedComm
+{
+public:
+  OwnedComm() = default;
+  explicit OwnedComm(MPI_Comm comm) : Comm(comm) {}
+  OwnedComm(OwnedComm&& other) noexcept : Comm(other.Comm) { other.Comm = MPI_COMM_NULL; }
+  OwnedComm& operator=(OwnedComm&& other) noexcept;
+  ~OwnedComm();
+  MPI_Comm Get() const { return this->Comm; }
+
+private:
+  MPI_Comm Comm = MPI_COMM_NULL;
+};
+
+struct StageSettings
+{
+  std::string Folder = "/dev/shm";  ///< of the memory file system
+  int RanksPerMachine = 0;          ///< for tests: takes so many ranks for a machine; 0: asks MPI
+};
+
+/// A block of memory, empty at first.
+///
+/// The paper's two switches: InMemory() (`memory`): it lies in the memory file system; Changed() (`changed`):
+/// it must still be saved.
+class StagedMemory
+{
+public:
+  /// Collective; all ranks give the same size. Before it uses the memory file system it asks whether that and
+  /// the machine have enough room and whether it may write there; if not on all machines, each rank takes
+  /// memory of its own. One rank alone always does. Throws Error, the same on all ranks, when there is not
+  /// even that.
+  StagedMemory(Communicator& comm, std::uint64_t bytes, const StageSettings& settings);
+  ~StagedMemory();
+  StagedMemory(const StagedMemory&) = delete;
+  StagedMemory& operator=(const StagedMemory&) = delete;
+
+  std::byte* Data() { return this->Begin; }
+  const std::byte* Data() const { return this->Begin; }
+  std::uint64_t Size() const { return this->Bytes; }
+  bool InMemory() const { return this->Mapped; }
+  /// Among the ranks that share this copy; 0 of 1 when it is this rank's own.
+  int Sharer() const { return this->SharerNumber; }
+  int Sharers() const { return this->SharerCount; }
+  bool Changed() const { return this->ChangedSwitch; }
+  void SetChanged(bool changed) { this->ChangedSwitch = changed; }
+
+  /// Collective. Fills all copies from a file: the bytes from `begin` on. The ranks of a machine read
+  /// together, each a slice; where that fails, or each rank has its own copy, rank 0 reads and passes it on.
+  /// Throws Error, the same on all ranks.
+  void Load(Communicator& comm, const std::string& path, std::uint64_t begin);
+
+  /// Collective. Fills all copies with each rank's bytes: `offsets` and `lengths` of all ranks, `mine` of
+  /// this one.
+  void Gather(Communicator& comm, const std::vector<std::uint64_t>& offsets,
+      const std::vector<std::uint64_t>& lengths, const std::byte* mine);
+
+private:
+  void MapTogether(Communicator& comm, const StageSettings& settings);
+  void MakeFile(const std::string& folder, const std::string& name);
+  void Map(const std::string& name);
+  void Unmap();
+  void TakeOwn(Communicator& comm);
+  void Finish(Communicator& comm);
+
+  std::byte* Begin = nullptr;
+  std::uint64_t Bytes;
+  bool Mapped = false;
+  bool ChangedSwitch = false;
+  int SharerNumber = 0;
+  int SharerCount = 1;
+  std::unique_ptr<std::byte[]> Own;
+  OwnedComm Machine;  ///< the ranks that share this copy
+  OwnedComm Leaders;  ///< the first rank of each copy; null on the others
+};
+
+}  // namespace patchio

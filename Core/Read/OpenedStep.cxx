@@ -1,0 +1,80 @@
+#include "Read/OpenedStep.h"
+
+#include "Read/SharedCatalog.h"
+#include "Support/Error.h"
+#include "Support/Stopwatch.h"
+#include "Support/Together.h"
+
+#include <fmt/format.h>
+
+namespace patchio {
+
+OpenedStep::OpenedStep(
+    Communicator& comm, const std::string& path, ChannelMode mode, const ChannelSettings& settings)
+    : Mode(mode), Settings(settings)
+{
+  if (ReadsSidecars(mode)) {
+    SidecarSearch search = FindStepSidecar(comm, path, settings);
+    this->WarningText = search.Warning();
+    if (search.Found) {
+      this->Description = std::move(search.Found->Data);
+      this->Known = std::move(search.Found->Index);
+      this->Loaded = true;
+      this->Sidecar = search.Found->Path;
+      this->OriginText = "from the sidecar " + this->Sidecar;
+      return;
+    }
+  }
+  this->Describing = LookAtDescribingFile(path);
+  this->Description = ReadSharedCatalog(comm, path);
+}
+
+void OpenedStep::Prepare(Communicator& comm, int threads)
+{
+  if (this->Known || this->Tried || !WritesSidecars(this->Mode)) {
+    return;
+  }
+  this->Tried = true;
+  try {
+    this->Build(comm, threads);
+  } catch (const Error& error) {
+    // All ranks have got it.
+    this->Known.reset();
+    this->OriginText = fmt::format("not indexed: {}", error.what());
+  }
+}
+
+void OpenedStep::Build(Communicator& comm, int threads)
+{
+  const Stopwatch watch;
+  const Format* found = nullptr;
+  Together(comm, [&] { found = &FormatOf(this->Description.Path); });
+  const Format& format = *found;
+  this->Settings.Threads = threads;
+  BuiltIndex built = BuildIndex(comm, format, this->Description, this->Settings);
+  const double seconds = watch.Seconds();
+  this->Outcome = SaveStepSidecar(comm, format, this->Description, built, this->Describing, this->Settings);
+  this->Known = std::move(built.Index);
+  this->Sidecar = this->Outcome.Path;
+  this->OriginText =
+      fmt::format("indexed by {} rank{} in {:.3f} s, ", comm.Size(), comm.Size() == 1 ? "" : "s", seconds) +
+      (this->Outcome.Path.empty() ? "not saved: " + this->Outcome.WhyNot : "saved to " + this->Outcome.Path);
+}
+
+LocationTable OpenedStep::Locate(const std::vector<PatchVariable>& requests, int threads) const
+{
+  if (this->Known) {
+    IndexAnswer answer = this->Known->Index.Find(this->Description, requests);
+    const auto states = StatesOf(answer.Table.Files, threads);
+    bool holds = answer.Complete;
+    for (std::size_t i = 0; i < states.size(); ++i) {
+      holds = holds && states[i] && states[i]->Print == this->Known->Prints[answer.Files[i]];
+    }
+    if (holds) {
+      return std::move(answer.Table);
+    }
+  }
+  return FormatOf(this->Description.Path).Locate(this->Description, requests, {threads, false});
+}
+
+}  // namespace patchio

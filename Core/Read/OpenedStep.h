@@ -1,0 +1,63 @@
+// One open time step: its catalog, and where its bytes lie, from the metadata channel or from the format.
+#pragma once
+
+#include "Formats/Format.h"
+#include "MetadataChannel/ChannelMode.h"
+#include "MetadataChannel/StepSidecar.h"
+#include "Support/Communicator.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace patchio {
+
+class OpenedStep
+{
+public:
+  /// Collective. Opens the step that `path` (TimeStep::Path) describes: from its sidecar, or one rank reads
+  /// the description and tells the others. Throws Error, the same on all ranks.
+  OpenedStep(
+      Communicator& comm, const std::string& path, ChannelMode mode, const ChannelSettings& settings = {});
+
+  const Catalog& Data() const { return this->Description; }
+
+  /// Collective; to be called before Locate(), when values are wanted at all. In the modes On and Rebuild all
+  /// ranks together make an index of the whole step, unless there is one, and save it. Never throws for data
+  /// or file systems that do not let it: the format then answers instead.
+  void Prepare(Communicator& comm, int threads);
+
+  /// Where the requests lie; every rank by itself. Answers from the index as long as the files that it leads
+  /// to are the ones that it describes, else from the format.
+  LocationTable Locate(const std::vector<PatchVariable>& requests, int threads) const;
+
+  /// Where the metadata came from, for the report: "from the sidecar ...", "indexed by 4 ranks in 0.31 s,
+  /// saved to
+  /// ...", "indexed by 1 rank in 0.31 s, not saved: ...". Empty in mode Off.
+  const std::string& Origin() const { return this->OriginText; }
+  /// One text about damaged sidecars; empty when there are none.
+  const std::string& Warning() const { return this->WarningText; }
+
+  /// Null when there is none (yet).
+  const StepIndex* Index() const { return this->Known ? &*this->Known : nullptr; }
+  bool FromSidecar() const { return this->Loaded; }
+  /// Where the sidecar lies that was read or written; empty when there is none.
+  const std::string& SidecarPath() const { return this->Sidecar; }
+  /// What became of the index that Prepare() made.
+  const SaveOutcome& Saved() const { return this->Outcome; }
+
+private:
+  void Build(Communicator& comm, int threads);
+
+  ChannelMode Mode;
+  ChannelSettings Settings;
+  DescribingState Describing;
+  Catalog Description;
+  std::optional<StepIndex> Known;
+  bool Loaded = false;
+  bool Tried = false;  ///< to make an index
+  SaveOutcome Outcome;
+  std::string Sidecar, OriginText, WarningText;
+};
+
+}  // namespace patchio

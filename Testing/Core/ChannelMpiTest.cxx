@@ -1,0 +1,218 @@
+// The metadata channel on several ranks: mpiexec -n NP patchio_channel_mpi_test FOLDER...
+//
+// For every summary.samrai below the folders: an index made and saved by some of the ranks must be found by
+// any number of them, with shared memory and without, on one pretended machine or several, and say what the
+// format says. PATCHIO_METADATA_DIR must name a folder of the test's own.
+#include "Formats/Format.h"
+#include "LocationTools.h"
+#include "MetadataChannel/StepSidecar.h"
+#include "Read/SharedCatalog.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace fs = std::filesystem;
+using namespace patchio;
+
+namespace {
+
+int Failures = 0;
+
+void Expect(bool holds, const std::string& what)
+{
+  if (!holds) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    std::printf("FAILED on rank %d: %s\n", rank, what.c_str());
+    ++Failures;
+  }
+}
+
+/// The first ranks of the world, on those; null on the others.
+class Group
+{
+public:
+  explicit Group(int ranks)
+  {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm part = MPI_COMM_NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, rank < ranks ? 0 : MPI_UNDEFINED, rank, &part);
+    this->Mpi = OwnedComm(part);
+    if (part != MPI_COMM_NULL) {
+      this->Ranks = MakeMpiCommunicator(part);
+    }
+  }
+  OwnedComm Mpi;
+  std::unique_ptr<Communicator> Ranks;
+};
+
+/// Ways to stage.
+std::vector<std::pair<std::string, ChannelSettings>> Ways()
+{
+  std::vector<std::pair<std::string, ChannelSettings>> ways(4);
+  ways[0].first = "shared memory";
+  ways[1].first = "no memory file system";
+  ways[1].second.Stage.Folder = "/nonexistent";
+  ways[2].first = "a machine a rank";
+  ways[2].second.Stage.RanksPerMachine = 1;
+  ways[3].first = "two ranks a machine";
+  ways[3].second.Stage.RanksPerMachine = 2;
+  for (auto& way : ways) {
+    way.second.SettleSeconds = -10;
+    way.second.Threads = 2;
+  }
+  return ways;
+}
+
+/// All requests, answered by the format without an index.
+struct Truth
+{
+  explicit Truth(const std::string& path)
+      : Source(FormatOf(path)),
+        Data(Source.ReadCatalog(path)),
+        Requests(testing::AllRequests(Data)),
+        Table(Source.Locate(Data, Requests, {}))
+  {
+  }
+  const Format& Source;
+  Catalog Data;
+  std::vector<PatchVariable> Requests;
+  LocationTable Table;
+};
+
+void ExpectRight(const Truth& truth, const Catalog& catalog, const StepIndex& index, const std::string& where)
+{
+  const IndexAnswer answer = index.Index.Find(catalog, truth.Requests);
+  Expect(answer.Complete, where + ": the index is not complete");
+  const std::string difference = testing::Difference(answer.Table, truth.Table);
+  Expect(difference.empty(), where + ": " + difference);
+  Expect(catalog.Serialize() == truth.Data.Serialize(), where + ": another catalog");
+}
+
+std::string Write(
+    const Truth& truth, Communicator& ranks, const ChannelSettings& settings, const std::string& where)
+{
+  const DescribingState describing = LookAtDescribingFile(truth.Data.Path);
+  BuiltIndex built = BuildIndex(ranks, truth.Source, truth.Data, settings);
+  Expect(built.Index.Memory->Changed(), where + ": not to be saved");
+  ExpectRight(truth, truth.Data, built.Index, where + ", built");
+  const SaveOutcome outcome = SaveStepSidecar(ranks, truth.Source, truth.Data, built, describing, settings);
+  Expect(!outcome.Path.empty(), where + ": not saved: " + outcome.WhyNot);
+  Expect(!built.Index.Memory->Changed(), where + ": still to be saved");
+  return outcome.Path;
+}
+
+void CheckReaders(const Truth& truth, int writers, const std::string& written)
+{
+  for (const int readers : {1, 2, 3, 4}) {
+    const Group group(readers);
+    for (const auto& [name, settings] : Ways()) {
+      if (group.Ranks) {
+        const std::string where = fmt::format(
+            "{}: written by {} ({}), read by {} ({})", truth.Data.Path, writers, written, readers, name);
+        const SidecarSearch search = FindStepSidecar(*group.Ranks, truth.Data.Path, settings);
+        Expect(search.Found.has_value(), where + ": not found: " + search.Warning());
+        if (search.Found) {
+          ExpectRight(truth, search.Found->Data, search.Found->Index, where);
+          const bool shared = group.Ranks->Size() > 1 && settings.Stage.Folder == "/dev/shm";
+          Expect(search.Found->Index.Memory->InMemory() == shared, where + ": in another memory");
+        }
+      }
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+  }
+}
+
+/// All ranks refuse a damaged one.
+void CheckDamaged(const Truth& truth, const std::string& sidecar)
+{
+  const Group all(1 << 20);
+  if (all.Ranks->Rank() == 0) {
+    std::fstream file(sidecar, std::ios::binary | std::ios::in | std::ios::out);
+    const GroupedHead head = GroupedHead::Read(sidecar);
+    file.seekp(static_cast<std::streamoff>(head.ShareEntry(head.ShareCount() - 1).Offset + 3));
+    file.put('\x55');
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  const SidecarSearch search = FindStepSidecar(*all.Ranks, truth.Data.Path, Ways()[0].second);
+  Expect(!search.Found, "a damaged sidecar was taken");
+  Expect(!search.Warning().empty(), "a damaged sidecar is worth a warning");
+}
+
+void CheckStep(const std::string& path, int ranks)
+{
+  const Truth truth(path);
+  Expect(truth.Table.Problems.empty(), path + ": not sound");
+  std::string sidecar;
+  for (const int writers : {1, 2, 4}) {
+    for (const auto& [name, settings] : Ways()) {
+      const Group group(writers);
+      if (writers <= ranks && group.Ranks) {
+        sidecar =
+            Write(truth, *group.Ranks, settings, fmt::format("{}: {} writers, {}", path, writers, name));
+      }
+      MPI_Barrier(MPI_COMM_WORLD);
+      // All ways of writing give files alike.
+      if (writers <= ranks && (name == "shared memory" || name == "two ranks a machine")) {
+        CheckReaders(truth, writers, name);
+      }
+    }
+  }
+  CheckDamaged(truth, sidecar);
+}
+
+/// No rank has the place for itself: all go on without a sidecar.
+void CheckNoPlace(const std::string& path)
+{
+  const std::string before = std::getenv("PATCHIO_METADATA_DIR");
+  ::setenv("PATCHIO_METADATA_DIR", "/dev/null/below", 1);
+  const Group all(1 << 20);
+  const Truth truth(path);
+  const DescribingState describing = LookAtDescribingFile(path);
+  BuiltIndex built = BuildIndex(*all.Ranks, truth.Source, truth.Data, Ways()[0].second);
+  const SaveOutcome outcome =
+      SaveStepSidecar(*all.Ranks, truth.Source, truth.Data, built, describing, Ways()[0].second);
+  Expect(outcome.Path.empty() && !outcome.WhyNot.empty(), "saved where nothing can be");
+  ExpectRight(truth, truth.Data, built.Index, "unsaved");
+  ::setenv("PATCHIO_METADATA_DIR", before.c_str(), 1);
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+  MPI_Init(&argc, &argv);
+  int ranks = 1, rank = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  std::vector<std::string> paths;
+  for (int i = 1; i < argc; ++i) {
+    for (fs::recursive_directory_iterator entry(argv[i]), end; fs::exists(argv[i]) && entry != end; ++entry) {
+      if (entry->path().filename() == "summary.samrai") {
+        paths.push_back(entry->path().string());
+      }
+    }
+  }
+  std::sort(paths.begin(), paths.end());
+  if (!std::getenv("PATCHIO_METADATA_DIR")) {
+    Expect(false, "PATCHIO_METADATA_DIR is not set");
+    paths.clear();
+  }
+  for (const std::string& path : paths) {
+    CheckStep(path, ranks);
+  }
+  if (!paths.empty()) {
+    CheckNoPlace(paths.front());
+  }
+  MPI_Allreduce(MPI_IN_PLACE, &Failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (rank == 0) {
+    std::printf(paths.empty() && Failures == 0 ? "skipped: no data\n" : "%zu steps, %d failures\n",
+        paths.size(), Failures);
+  }
+  MPI_Finalize();
+  return Failures > 0 ? 1 : 0;
+}

@@ -1,0 +1,81 @@
+#include "Catalog/CheckCatalog.h"
+
+#include "SamraiDraft.h"
+#include "TestTools.h"
+
+#include <cmath>
+#include <functional>
+
+namespace patchio {
+
+TEST(CheckCatalog, AcceptsSoundOnes)
+{
+  EXPECT_NO_THROW(CheckCatalog(testing::SmallCatalog()));
+  Catalog bare = testing::SmallCatalog();
+  bare.ChildBegin.clear();
+  bare.Children.clear();
+  EXPECT_NO_THROW(CheckCatalog(bare));
+}
+
+TEST(CheckCatalog, RefusesEachThingThatCannotBe)
+{
+  const std::vector<std::function<void(Catalog&)>> faults{
+      [](Catalog& c) { c.Dimension = 4; },
+      [](Catalog& c) { c.Grid = static_cast<GridKind>(2); },
+      [](Catalog& c) { c.Origin[1] = std::nan(""); },
+      [](Catalog& c) { c.Levels.clear(); },
+      [](Catalog& c) { c.Levels[1].FirstPatch = 1; },
+      [](Catalog& c) { c.Levels[1].PatchCount = 2; },
+      [](Catalog& c) { c.Levels[0].PatchCount = -1; },
+      [](Catalog& c) { c.Levels[1].Ratio[0] = 0; },
+      [](Catalog& c) { c.Levels[1].Ratio[0] = 1 << 11; },
+      [](Catalog& c) { c.Levels[1].Ratio[2] = 2; },
+      [](Catalog& c) { c.Levels[0].Ratio[0] = 2; },
+      [](Catalog& c) { c.Levels[0].Spacing[0] = 0; },
+      [](Catalog& c) { c.Levels[0].Spacing[0] = std::numeric_limits<double>::infinity(); },
+      [](Catalog& c) { c.Patches[2].Level = 0; },
+      [](Catalog& c) { c.Patches[2].File = -1; },
+      [](Catalog& c) { c.Patches[2].Number = -1; },
+      [](Catalog& c) { c.Patches[0].Cells.Lower[0] = 100; },
+      [](Catalog& c) { c.Patches[0].Cells.Upper[2] = 1; },
+      [](Catalog& c) { c.Patches[0].Cells.Upper[0] = std::numeric_limits<int>::max(); },
+      [](Catalog& c) {
+        c.Patches[0].Cells = {{0, 0, 0}, {1 << 29, 1 << 29, 0}};
+      },
+      [](Catalog& c) { c.Variables[0].Name.clear(); },
+      [](Catalog& c) { c.Variables[0].Components = 0; },
+      [](Catalog& c) { c.Variables[0].Components = 1 << 21; },
+      [](Catalog& c) { c.Variables[0].Ghosts[0] = 65; },
+      [](Catalog& c) { c.Variables[0].Ghosts[2] = 1; },
+      [](Catalog& c) { c.Variables[0].Material = -2; },
+      [](Catalog& c) { c.Variables[0].Center = static_cast<Centering>(9); },
+      [](Catalog& c) { c.CoordinatesVariable = 0; },
+      [](Catalog& c) { c.Grid = GridKind::Curvilinear; },
+      [](Catalog& c) { c.Grid = GridKind::Curvilinear, c.CoordinatesVariable = 0; },
+      [](Catalog& c) { c.Grid = GridKind::Curvilinear, c.CoordinatesVariable = 4; },
+      [](Catalog& c) { c.SetPresence(0, 0, static_cast<Presence>(4)); },
+      [](Catalog& c) { c.ChildBegin.pop_back(); },
+      [](Catalog& c) {
+        c.ChildBegin = {0, 1, 0, 1};
+      },
+      [](Catalog& c) { c.ChildBegin.front() = 1; },
+      [](Catalog& c) { c.Children[0] = 3; },
+      [](Catalog& c) { c.Children[0] = 1; },
+      [](Catalog& c) { c.ChildBegin.clear(); },
+  };
+  for (std::size_t i = 0; i < faults.size(); ++i) {
+    Catalog catalog = testing::SmallCatalog();
+    faults[i](catalog);
+    EXPECT_THROW(CheckCatalog(catalog), Error) << "fault " << i;
+  }
+}
+
+TEST(CheckCatalog, AcceptsCoordinates)
+{
+  Catalog catalog = testing::SmallCatalog();
+  catalog.Grid = GridKind::Curvilinear;
+  catalog.CoordinatesVariable = 1;
+  EXPECT_NO_THROW(CheckCatalog(catalog));
+}
+
+}  // namespace patchio

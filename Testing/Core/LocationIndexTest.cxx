@@ -1,0 +1,215 @@
+#include "Catalog/LocationIndex.h"
+
+#include "LocationTools.h"
+#include "OddFormat.h"
+#include "TestTools.h"
+
+#include <functional>
+#include <random>
+
+namespace patchio {
+namespace {
+
+using testing::AllRequests;
+using testing::Difference;
+using testing::OddFormat;
+
+/// An index of `shares` shares, as so many ranks would make it, each locating `batch` rows at once.
+struct Built
+{
+  std::shared_ptr<std::vector<std::vector<std::byte>>> Shares =
+      std::make_shared<std::vector<std::vector<std::byte>>>();
+  std::vector<std::string> Files;
+  std::uint64_t Missing = 0;
+
+  std::vector<ShareView> Views() const
+  {
+    std::vector<ShareView> views;
+    for (const auto& share : *this->Shares) {
+      views.push_back({share.data(), share.size()});
+    }
+    return views;
+  }
+  LocationIndex Make(const Catalog& catalog) const
+  {
+    return {catalog, this->Files, this->Views(), this->Shares};
+  }
+};
+
+using Locate = std::function<LocationTable(const std::vector<PatchVariable>&)>;
+
+Built Build(const Catalog& catalog, const Locate& locate, int shares, std::uint64_t batch)
+{
+  Built built;
+  const RowOrder order(catalog);
+  for (int s = 0; s < shares; ++s) {
+    const std::uint64_t begin = catalog.Patches.size() * s / shares,
+                        end = catalog.Patches.size() * (s + 1) / shares;
+    IndexShareBuilder builder(catalog, order, begin, end - begin);
+    for (std::uint64_t row = 0; row < builder.Rows(); row += batch) {
+      const std::uint64_t count = std::min(batch, builder.Rows() - row);
+      builder.Add(row, locate(builder.Requests(row, count)));
+    }
+    std::vector<std::uint32_t> numbers;
+    for (const std::string& file : builder.Files()) {
+      const auto known = std::find(built.Files.begin(), built.Files.end(), file);
+      numbers.push_back(static_cast<std::uint32_t>(known - built.Files.begin()));
+      if (known == built.Files.end()) {
+        built.Files.push_back(file);
+      }
+    }
+    built.Missing += builder.Missing();
+    built.Shares->push_back(builder.Finish(numbers));
+  }
+  return built;
+}
+
+class OddIndex : public ::testing::Test
+{
+protected:
+  OddFormat Format;
+  Catalog Data = this->Format.ReadCatalog("/folder/summary.samrai");
+  Locate Ask = [this](const std::vector<PatchVariable>& requests) {
+    return this->Format.Locate(this->Data, requests, {});
+  };
+  std::vector<std::uint64_t> Sizes = std::vector<std::uint64_t>(4, OddFormat::FileBytes);
+};
+
+}  // namespace
+
+TEST_F(OddIndex, AnswersAsTheFormatDoes)
+{
+  for (const int shares : {1, 2, 5, 20}) {
+    for (const std::uint64_t batch : {1, 3, 100}) {
+      const LocationIndex index = Build(this->Data, this->Ask, shares, batch).Make(this->Data);
+      EXPECT_NO_THROW(index.Check(this->Data, this->Sizes));
+      std::vector<PatchVariable> requests = AllRequests(this->Data);
+      std::shuffle(requests.begin(), requests.end(), std::mt19937(shares));
+      const IndexAnswer answer = index.Find(this->Data, requests);
+      EXPECT_TRUE(answer.Complete);
+      EXPECT_EQ(Difference(answer.Table, this->Ask(requests)), "");
+    }
+  }
+}
+
+TEST_F(OddIndex, NamesOnlyFilesThatAreNeeded)
+{
+  const LocationIndex index = Build(this->Data, this->Ask, 2, 4).Make(this->Data);
+  const IndexAnswer answer = index.Find(this->Data, {{1, 0}, {2, 8}});
+  ASSERT_EQ(answer.Table.Files, std::vector<std::string>{"/folder/data.1"});
+  EXPECT_EQ(index.Files().at(answer.Files.at(0)), "/folder/data.1");
+}
+
+TEST_F(OddIndex, SaysWhenItDoesNotKnow)
+{
+  const Locate ask = [this](const std::vector<PatchVariable>& requests) {
+    LocationTable table = this->Ask(requests);
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      if (requests[i].Patch == 3 && requests[i].Variable == 1) {
+        table.Locations[i] = {Encoding::Missing, 0, 0, 0, 0};
+        table.Problems.push_back({i, "gone"});
+      }
+    }
+    return table;
+  };
+  const Built built = Build(this->Data, ask, 2, 4);
+  EXPECT_EQ(built.Missing, 1u);
+  const LocationIndex index = built.Make(this->Data);
+  EXPECT_TRUE(index.Find(this->Data, {{3, 0}, {4, 1}}).Complete);
+  EXPECT_FALSE(index.Find(this->Data, {{3, 0}, {3, 1}}).Complete);
+  EXPECT_THROW(index.Check(this->Data, this->Sizes), Error);
+}
+
+TEST_F(OddIndex, RefusesBytesBeyondTheirFile)
+{
+  const LocationIndex index = Build(this->Data, this->Ask, 2, 4).Make(this->Data);
+  std::uint64_t largest = 0;
+  const LocationTable all = this->Ask(AllRequests(this->Data));
+  for (const Extent& extent : all.Extents) {
+    largest = std::max(largest, extent.Offset + extent.Bytes);
+  }
+  EXPECT_NO_THROW(index.Check(this->Data, std::vector<std::uint64_t>(4, largest)));
+  EXPECT_THROW(index.Check(this->Data, std::vector<std::uint64_t>(4, largest - 1)), Error);
+}
+
+TEST_F(OddIndex, CountsStoredBytes)
+{
+  const LocationIndex index = Build(this->Data, this->Ask, 3, 4).Make(this->Data);
+  std::uint64_t expected = 0;
+  for (const PatchVariable& request : AllRequests(this->Data)) {
+    const LocationTable one = this->Ask({request});
+    for (const Extent& extent : one.Extents) {
+      expected += extent.Bytes;
+    }
+    for (const Chunk& chunk : one.Chunks) {
+      expected += chunk.Bytes;
+    }
+  }
+  EXPECT_EQ(index.StoredBytes(this->Data), expected);
+  // Patches x (two materials, chunked, library, scattered).
+  EXPECT_EQ(index.OddEntries(), OddFormat::PatchCount * 5u);
+}
+
+TEST_F(OddIndex, RefusesSharesThatDoNotFitTheCatalog)
+{
+  const Built built = Build(this->Data, this->Ask, 2, 4);
+  std::vector<ShareView> views = built.Views();
+  EXPECT_NO_THROW(LocationIndex(this->Data, built.Files, views, built.Shares));
+  EXPECT_THROW(LocationIndex(this->Data, built.Files, {views[0]}, built.Shares), Error);
+  EXPECT_THROW(LocationIndex(this->Data, built.Files, {views[1], views[0]}, built.Shares), Error);
+  EXPECT_THROW(LocationIndex(this->Data, {built.Files[0]}, views, built.Shares), Error)
+      << "files are missing";
+  for (std::size_t size = 0; size < views[0].Size; size += 8) {
+    // The last few bytes may be a gap.
+    if (size + 8 < views[0].Size) {
+      EXPECT_THROW(
+          LocationIndex(this->Data, built.Files, {{views[0].Data, size}, views[1]}, built.Shares), Error);
+    }
+  }
+  Catalog other = this->Data;
+  other.Variables[0].Components = 2;
+  EXPECT_THROW(LocationIndex(other, built.Files, views, built.Shares), Error);
+}
+
+TEST(LocationIndex, TakesFewBytes)
+{
+  // One scalar on patches that lie in order: an offset each.
+  Catalog catalog;
+  testing::AddLevel(catalog, std::vector<Box>(1000, Box{{0, 0, 0}, {7, 7, 7}}));
+  catalog.Variables.push_back({"a", Centering::Cell, 1, {0, 0, 0}, "a", -1});
+  catalog.ResetPresence();
+  for (int p = 0; p < 1000; ++p) {
+    catalog.SetPresence(0, p, Presence::Stored);
+    catalog.Patches[p].File = p / 100;
+  }
+  const Locate ask = [&](const std::vector<PatchVariable>& requests) {
+    LocationTable table;
+    for (int f = 0; f < 10; ++f) {
+      table.Files.push_back("file" + std::to_string(f));
+    }
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      table.Locations.push_back({Encoding::Raw, static_cast<std::uint32_t>(i), 1, 0, 0});
+      table.Extents.push_back({std::uint64_t(requests[i].Patch) * 4096, 2048, requests[i].Patch / 100,
+          ElementType::Float32, true});
+    }
+    return table;
+  };
+  const Built built = Build(catalog, ask, 1, 1000);
+  EXPECT_LT(built.Shares->at(0).size(), 1000u * 8 + 500);
+  EXPECT_EQ(
+      Difference(built.Make(catalog).Find(catalog, AllRequests(catalog)).Table, ask(AllRequests(catalog))),
+      "");
+}
+
+TEST(LocationIndex, KnowsAStepWithoutPatches)
+{
+  Catalog catalog;
+  testing::AddLevel(catalog, {});
+  catalog.Variables.push_back({"a", Centering::Cell, 1, {0, 0, 0}, "a", -1});
+  catalog.ResetPresence();
+  const Built built = Build(
+      catalog, [](const std::vector<PatchVariable>&) { return LocationTable(); }, 2, 8);
+  EXPECT_TRUE(built.Make(catalog).Find(catalog, {}).Complete);
+}
+
+}  // namespace patchio

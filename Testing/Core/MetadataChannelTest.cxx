@@ -1,0 +1,714 @@
+#include "Read/OpenedStep.h"
+
+#include "Catalog/Nesting.h"
+#include "Formats/SAMRAI/SamraiLocator.h"
+#include "LocationTools.h"
+#include "MetadataChannel/SeriesSidecar.h"
+#include "OddFormat.h"
+#include "Read/PatchLoader.h"
+#include "Read/SharedCatalog.h"
+#include "SamraiDraft.h"
+#include "Support/Checksum.h"
+#include "TestTools.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <atomic>
+#include <cstdlib>
+#include <random>
+#include <thread>
+
+namespace fs = std::filesystem;
+
+namespace patchio {
+namespace {
+
+using testing::AllRequests;
+using testing::Difference;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using testing::OddFormat;
+
+std::string ReadBytes(const std::string& path)
+{
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Changes bytes of a file in place, so that nothing but its contents is another one.
+void OverwriteUnseen(const std::string& path, std::size_t offset, const std::string& bytes)
+{
+  struct stat before = {};
+  ASSERT_EQ(::stat(path.c_str(), &before), 0);
+  {
+    std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+    file.seekp(static_cast<std::streamoff>(offset));
+    file << bytes;
+    ASSERT_TRUE(file.good());
+  }
+  const timespec times[2] = {before.st_atim, before.st_mtim};
+  ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+}
+
+void MakeOlder(const std::string& path, int seconds)
+{
+  const std::int64_t now = NowInNanoseconds() / 1'000'000'000;
+  const timespec times[2] = {{now - seconds, 0}, {now - seconds, 0}};
+  ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+}
+
+std::vector<std::string> NamesIn(const std::string& folder, const std::string& with)
+{
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().filename().string().find(with) != std::string::npos) {
+      names.push_back(entry.path().filename().string());
+    }
+  }
+  return names;
+}
+
+/// Files are new in tests, and nobody wants to wait until they are old.
+ChannelSettings NoWaiting()
+{
+  ChannelSettings settings;
+  settings.SettleSeconds = -10;
+  return settings;
+}
+
+/// A folder for data, and one for the user's caches.
+class Channel : public ::testing::Test
+{
+protected:
+  Channel()
+  {
+    ::unsetenv("PATCHIO_METADATA_DIR");
+    ::setenv("XDG_CACHE_HOME", (this->Folder / "cache").c_str(), 1);
+    fs::create_directory(this->Folder / "data");
+  }
+  ~Channel() override { ::unsetenv("XDG_CACHE_HOME"); }
+
+  OpenedStep Open(const std::string& path, ChannelMode mode = ChannelMode::On)
+  {
+    return OpenedStep(*this->Alone, path, mode, NoWaiting());
+  }
+  OpenedStep OpenAndPrepare(const std::string& path, ChannelMode mode = ChannelMode::On)
+  {
+    OpenedStep step = this->Open(path, mode);
+    step.Prepare(*this->Alone, 2);
+    return step;
+  }
+
+  testing::TempFolder Folder;
+  const std::string DataFolder = this->Folder / "data";
+  std::unique_ptr<Communicator> Alone = MakeSelfCommunicator();
+};
+
+/// With a real dump.
+class DumpChannel : public Channel
+{
+protected:
+  LocationTable Truth() const
+  {
+    return FormatOf(this->Summary)
+        .Locate(FormatOf(this->Summary).ReadCatalog(this->Summary), AllRequests(this->Data), {});
+  }
+  void ExpectRight(const OpenedStep& step) const
+  {
+    EXPECT_EQ(Difference(step.Locate(AllRequests(this->Data), 2), this->Truth()), "");
+  }
+
+  Catalog Data = testing::SmallCatalog();
+  const std::string Summary = testing::WriteDump(this->DataFolder, this->Data);
+  const std::string Sidecar = this->Summary + ".patchio";
+  const std::string Cluster = testing::ClusterPath(this->Summary, 1);
+};
+
+/// With locations of all kinds.
+class OddChannel : public Channel
+{
+protected:
+  SaveOutcome Save(const ChannelSettings& settings = NoWaiting())
+  {
+    const DescribingState describing = LookAtDescribingFile(this->Summary);
+    BuiltIndex built = BuildIndex(*this->Alone, this->Format, this->Data, settings);
+    return SaveStepSidecar(*this->Alone, this->Format, this->Data, built, describing, settings);
+  }
+  SidecarSearch Find() { return FindStepSidecar(*this->Alone, this->Summary, NoWaiting()); }
+  void ExpectRight(const SidecarSearch& search)
+  {
+    ASSERT_TRUE(search.Found);
+    const std::vector<PatchVariable> requests = AllRequests(this->Data);
+    EXPECT_EQ(Difference(search.Found->Index.Index.Find(search.Found->Data, requests).Table,
+                  this->Format.Locate(this->Data, requests, {})),
+        "");
+  }
+
+  OddFormat Format;
+  const std::string Summary = OddFormat::WriteFiles(this->DataFolder);
+  const std::string Sidecar = this->Summary + ".patchio";
+  Catalog Data = this->Format.ReadCatalog(this->Summary);
+};
+
+}  // namespace
+
+// ---- what a user sees ----
+
+TEST_F(DumpChannel, SecondOpenComesFromTheSidecar)
+{
+  const OpenedStep first = this->OpenAndPrepare(this->Summary);
+  EXPECT_FALSE(first.FromSidecar());
+  EXPECT_THAT(first.Origin(), EndsWith("saved to " + this->Sidecar));
+  this->ExpectRight(first);
+  const OpenedStep second = this->OpenAndPrepare(this->Summary);
+  EXPECT_TRUE(second.FromSidecar());
+  EXPECT_EQ(second.Origin(), "from the sidecar " + this->Sidecar);
+  EXPECT_EQ(second.Warning(), "");
+  this->ExpectRight(second);
+  Catalog truth = FormatOf(this->Summary).ReadCatalog(this->Summary);
+  EXPECT_EQ(second.Data().Serialize(), truth.Serialize());
+}
+
+TEST_F(DumpChannel, SecondOpenDoesWithoutHdf5)
+{
+  testing::WriteText(this->DataFolder + "/dumps.visit", "visit_dump.00007/summary.samrai\n");
+  ASSERT_TRUE(this->OpenAndPrepare(this->Summary).Saved().WhyNot.empty());
+  OpenSharedSeries(*this->Alone, {this->DataFolder + "/dumps.visit"}, {}, ChannelMode::On);
+  for (const std::string& file : {this->Summary, this->Cluster, testing::ClusterPath(this->Summary, 0)}) {
+    OverwriteUnseen(file, 0, "no HDF5!");
+  }
+  ASSERT_THROW(FormatOf(this->Summary).ReadCatalog(this->Summary), Error);
+  this->Data.Path = this->Summary;
+  ASSERT_EQ(FormatOf(this->Summary).Locate(this->Data, {{0, 0}}, {}).Problems.size(), 1u);
+
+  const Series series =
+      OpenSharedSeries(*this->Alone, {this->DataFolder + "/dumps.visit"}, {}, ChannelMode::On);
+  ASSERT_EQ(series.Steps.size(), 1u);
+  EXPECT_EQ(series.Steps[0].Step, 7);
+  EXPECT_EQ(series.Steps[0].Time, 0.25);
+  const OpenedStep step = this->OpenAndPrepare(series.Steps[0].Path);
+  LoadRequest request;
+  request.Patches = {0, 1, 2};
+  request.Variables = {RequestAsStored(step.Data(), 0), RequestAsStored(step.Data(), 1)};
+  const auto locate = [&](const std::vector<PatchVariable>& requests) { return step.Locate(requests, 1); };
+  LoadResult loaded = PatchLoader(locate, step.Data(), request).Read();
+  ASSERT_TRUE(loaded.Faults.empty()) << loaded.Faults[0].Message;
+  for (int p = 0; p < 3; ++p) {
+    const auto* values = static_cast<const float*>(loaded.At(p, 0).Values.get());
+    const std::vector<float> expected = testing::DraftValues(this->Data, p, 0, 0);
+    EXPECT_EQ(std::vector<float>(values, values + expected.size()), expected);
+    const auto* vectors = static_cast<const float*>(loaded.At(p, 1).Values.get());
+    EXPECT_EQ(vectors[2 * 3 + 1], testing::DraftValue(p, 1, 1, 3));
+  }
+}
+
+TEST_F(DumpChannel, MovesWithItsData)
+{
+  this->OpenAndPrepare(this->Summary);
+  fs::rename(this->DataFolder, this->Folder / "moved");
+  const std::string moved = this->Folder / "moved/visit_dump.00007/summary.samrai";
+  const OpenedStep step = this->Open(moved);
+  EXPECT_TRUE(step.FromSidecar());
+  EXPECT_EQ(step.Data().Path, moved);
+  EXPECT_EQ(step.Locate({{0, 0}}, 1).Files.at(0), testing::ClusterPath(moved, 0));
+}
+
+TEST_F(DumpChannel, RelativePathsWorkToo)
+{
+  const fs::path before = fs::current_path();
+  fs::current_path(fs::path(this->Summary).parent_path());
+  EXPECT_EQ(this->OpenAndPrepare("summary.samrai").SidecarPath(), "summary.samrai.patchio");
+  const OpenedStep step = this->Open("summary.samrai");
+  EXPECT_TRUE(step.FromSidecar());
+  EXPECT_EQ(step.Locate({{0, 0}}, 1).Files.at(0), "processor_cluster.00000.samrai");
+  fs::current_path(before);
+}
+
+TEST_F(DumpChannel, OffReadsAndWritesNothing)
+{
+  const OpenedStep off = this->OpenAndPrepare(this->Summary, ChannelMode::Off);
+  EXPECT_FALSE(fs::exists(this->Sidecar));
+  EXPECT_EQ(off.Index(), nullptr);
+  EXPECT_EQ(off.Origin(), "");
+  this->ExpectRight(off);
+  this->OpenAndPrepare(this->Summary);
+  EXPECT_FALSE(this->Open(this->Summary, ChannelMode::Off).FromSidecar());
+  EXPECT_TRUE(this->Open(this->Summary, ChannelMode::ReadOnly).FromSidecar());
+}
+
+TEST_F(DumpChannel, ReadOnlyModeMakesNoIndex)
+{
+  const OpenedStep step = this->OpenAndPrepare(this->Summary, ChannelMode::ReadOnly);
+  EXPECT_EQ(step.Index(), nullptr);
+  EXPECT_FALSE(fs::exists(this->Sidecar));
+  this->ExpectRight(step);
+}
+
+TEST_F(DumpChannel, RebuildReplacesASoundOne)
+{
+  this->OpenAndPrepare(this->Summary);
+  const auto before = StateOf(this->Sidecar);
+  const OpenedStep step = this->OpenAndPrepare(this->Summary, ChannelMode::Rebuild);
+  EXPECT_FALSE(step.FromSidecar());
+  EXPECT_NE(StateOf(this->Sidecar)->Print.Inode, before->Print.Inode);
+}
+
+// ---- changed data ----
+
+TEST_F(DumpChannel, ATouchedFileMakesItStaleWithoutAWord)
+{
+  for (const std::string& file : {this->Cluster, this->Summary}) {
+    this->OpenAndPrepare(this->Summary, ChannelMode::Rebuild);
+    ASSERT_TRUE(this->Open(this->Summary).FromSidecar());
+    MakeOlder(file, 1000);
+    const OpenedStep step = this->OpenAndPrepare(this->Summary);
+    EXPECT_FALSE(step.FromSidecar()) << file;
+    EXPECT_EQ(step.Warning(), "");
+    EXPECT_TRUE(this->Open(this->Summary).FromSidecar()) << "a new one was saved";
+  }
+}
+
+TEST_F(DumpChannel, AReplacedFileOfEqualSizeAndTimeMakesItStale)
+{
+  this->OpenAndPrepare(this->Summary);
+  const std::string bytes = ReadBytes(this->Cluster);
+  struct stat before = {};
+  ASSERT_EQ(::stat(this->Cluster.c_str(), &before), 0);
+  testing::WriteText(this->Cluster + ".new", bytes);
+  const timespec times[2] = {before.st_atim, before.st_mtim};
+  ASSERT_EQ(::utimensat(AT_FDCWD, (this->Cluster + ".new").c_str(), times, 0), 0);
+  fs::rename(this->Cluster + ".new", this->Cluster);
+  EXPECT_FALSE(this->Open(this->Summary).FromSidecar());
+}
+
+TEST_F(DumpChannel, AMissingFileMakesItStale)
+{
+  this->OpenAndPrepare(this->Summary);
+  fs::remove(this->Cluster);
+  const OpenedStep step = this->OpenAndPrepare(this->Summary);
+  EXPECT_FALSE(step.FromSidecar());
+  EXPECT_THAT(step.Origin(), HasSubstr("not saved: 7 arrays cannot be located"));
+  const LocationTable table = step.Locate({{0, 0}, {2, 0}}, 1);
+  EXPECT_EQ(table.Locations[0].Kind, Encoding::Raw);
+  EXPECT_EQ(table.Locations[1].Kind, Encoding::Missing);
+  EXPECT_THAT(table.Problems.at(0).Message, HasSubstr("No such file"));
+}
+
+TEST_F(DumpChannel, AFileThatChangesWhileTheStepIsOpenIsLookedAtAgain)
+{
+  this->OpenAndPrepare(this->Summary);
+  const OpenedStep step = this->Open(this->Summary);
+  ASSERT_TRUE(step.FromSidecar());
+  // Another data set in front moves all others.
+  testing::Hdf5Draft draft = testing::DraftCluster(this->Data, 1);
+  draft["/a"] = testing::Ints(std::vector<int>(5000, 1));
+  testing::WriteHdf5(this->Cluster, draft);
+  this->ExpectRight(step);
+}
+
+TEST_F(OddChannel, FilesThatAreTooYoungAreNotTrusted)
+{
+  ChannelSettings settings;
+  const SaveOutcome young = this->Save(settings);
+  EXPECT_EQ(young.Path, "");
+  EXPECT_THAT(young.WhyNot, HasSubstr("less than 2 s before"));
+  EXPECT_GT(young.SecondsToWait, 0);
+  EXPECT_LE(young.SecondsToWait, 2.1);
+  settings.SettleSeconds = 0;
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(this->Save(settings).WhyNot, "");
+}
+
+TEST_F(OddChannel, ATimeInTheFutureIsNotWaitedFor)
+{
+  MakeOlder(this->DataFolder + "/data.1", -5000);
+  const SaveOutcome outcome = this->Save(ChannelSettings());
+  EXPECT_THAT(outcome.WhyNot, HasSubstr("future"));
+  EXPECT_LT(outcome.SecondsToWait, 0);
+}
+
+TEST_F(OddChannel, ADescriptionThatChangedSinceItWasReadIsNotSaved)
+{
+  const DescribingState describing = LookAtDescribingFile(this->Summary);
+  BuiltIndex built = BuildIndex(*this->Alone, this->Format, this->Data, NoWaiting());
+  testing::WriteText(this->Summary, "another text");
+  EXPECT_THAT(SaveStepSidecar(*this->Alone, this->Format, this->Data, built, describing, NoWaiting()).WhyNot,
+      HasSubstr("changed meanwhile"));
+  EXPECT_TRUE(built.Index.Memory->Changed());
+}
+
+// ---- where it lies ----
+
+TEST_F(DumpChannel, GoesToTheCacheWhereTheFolderDoesNotLetIt)
+{
+  fs::create_directories(this->Sidecar + "/in the way");
+  const OpenedStep first = this->OpenAndPrepare(this->Summary);
+  EXPECT_THAT(first.SidecarPath(), ::testing::StartsWith(this->Folder / "cache/patchio/"));
+  EXPECT_THAT(first.SidecarPath(), EndsWith("-summary.samrai.patchio"));
+  EXPECT_TRUE(NamesIn(fs::path(this->Summary).parent_path().string(), ".tmp").empty());
+  const OpenedStep second = this->Open(this->Summary);
+  EXPECT_EQ(second.SidecarPath(), first.SidecarPath());
+  EXPECT_EQ(second.Warning(), "");
+  this->ExpectRight(second);
+}
+
+TEST_F(DumpChannel, StaysUnsavedWhereNothingCanBeWritten)
+{
+  fs::create_directories(this->Sidecar + "/in the way");
+  testing::WriteText(this->Folder / "file", "");
+  ::setenv("XDG_CACHE_HOME", (this->Folder / "file").c_str(), 1);
+  const OpenedStep step = this->OpenAndPrepare(this->Summary);
+  EXPECT_THAT(step.Origin(), HasSubstr("not saved: "));
+  EXPECT_EQ(step.SidecarPath(), "");
+  EXPECT_TRUE(step.Index()->Memory->Changed());
+  this->ExpectRight(step);
+}
+
+TEST_F(DumpChannel, GoesWhereTheUserWants)
+{
+  ::setenv("PATCHIO_METADATA_DIR", (this->Folder / "chosen").c_str(), 1);
+  EXPECT_THAT(
+      this->OpenAndPrepare(this->Summary).SidecarPath(), ::testing::StartsWith(this->Folder / "chosen/"));
+  EXPECT_FALSE(fs::exists(this->Sidecar));
+  EXPECT_TRUE(this->Open(this->Summary).FromSidecar());
+  ::unsetenv("PATCHIO_METADATA_DIR");
+  EXPECT_FALSE(this->Open(this->Summary).FromSidecar());
+}
+
+TEST_F(DumpChannel, DataOfEqualNameInTheCacheAreToldApart)
+{
+  ::setenv("PATCHIO_METADATA_DIR", (this->Folder / "chosen").c_str(), 1);
+  const std::string sidecar = this->OpenAndPrepare(this->Summary).SidecarPath();
+  Catalog other = testing::SmallCatalog();
+  other.Time = 8;
+  const std::string second = testing::WriteDump(this->Folder / "other", other);
+  EXPECT_NE(this->OpenAndPrepare(second).SidecarPath(), sidecar);
+  // Even one that has got the other's name says whose it is.
+  fs::copy_file(sidecar, this->Open(second).SidecarPath(), fs::copy_options::overwrite_existing);
+  EXPECT_FALSE(this->Open(second).FromSidecar());
+  ::unsetenv("PATCHIO_METADATA_DIR");
+}
+
+// ---- series ----
+
+TEST_F(DumpChannel, ASeriesSidecarKnowsTheHeads)
+{
+  Catalog later = testing::SmallCatalog();
+  later.Step = 9;
+  later.Time = 1.5;
+  const std::string second = testing::WriteDump(this->DataFolder, later);
+  const std::string index = this->DataFolder + "/dumps.visit";
+  testing::WriteText(index, "visit_dump.00007/summary.samrai\nvisit_dump.00009/summary.samrai\n");
+  const auto open = [&](ChannelMode mode, double settle) {
+    SeriesSidecar sidecar(index, mode);
+    SeriesOptions options;
+    options.Known = [&](const std::string& step) { return sidecar.Known(step); };
+    const Series series = FormatOf(index).OpenSeries(index, options);
+    EXPECT_EQ(sidecar.Save(series, settle), "");
+    return series;
+  };
+  open(ChannelMode::On, 2);
+  EXPECT_FALSE(fs::exists(index + ".patchio")) << "the files are too young";
+  open(ChannelMode::ReadOnly, -10);
+  EXPECT_FALSE(fs::exists(index + ".patchio"));
+  open(ChannelMode::On, -10);
+  ASSERT_TRUE(fs::exists(index + ".patchio"));
+  OverwriteUnseen(this->Summary, 0, "no HDF5!");
+  OverwriteUnseen(second, 0, "no HDF5!");
+  const Series series = open(ChannelMode::On, -10);
+  ASSERT_EQ(series.Steps.size(), 2u);
+  EXPECT_EQ(series.Steps[1].Time, 1.5);
+  EXPECT_EQ(series.Steps[1].Path, second);
+  // A summary that changed is opened, and this one is broken.
+  MakeOlder(second, 1000);
+  EXPECT_EQ(open(ChannelMode::On, -10).Steps.size(), 1u);
+}
+
+TEST_F(DumpChannel, ASingleStepHasNoSidecarAsASeries)
+{
+  for (int i = 0; i < 2; ++i) {
+    const Series series = OpenSharedSeries(*this->Alone, {this->Summary}, {}, ChannelMode::On);
+    EXPECT_TRUE(series.Warnings.empty());
+    EXPECT_EQ(series.Steps.at(0).Time, 0.25);
+    this->OpenAndPrepare(this->Summary);
+    EXPECT_TRUE(this->Open(this->Summary).FromSidecar());
+  }
+  EXPECT_EQ(HeadFromSidecar(this->Summary)->Step, 7);
+}
+
+TEST_F(DumpChannel, ADamagedSeriesSidecarIsWorthAWarning)
+{
+  const std::string index = this->DataFolder + "/dumps.visit";
+  testing::WriteText(index, "visit_dump.00007/summary.samrai\n");
+  testing::WriteText(index + ".patchio", std::string(300, 'x'));
+  const Series series = OpenSharedSeries(*this->Alone, {index}, {}, ChannelMode::On);
+  EXPECT_EQ(series.Steps.size(), 1u);
+  ASSERT_EQ(series.Warnings.size(), 1u);
+  EXPECT_THAT(series.Warnings[0], HasSubstr("not a sidecar"));
+}
+
+// ---- all kinds of locations ----
+
+TEST_F(OddChannel, KeepsLocationsOfEveryKind)
+{
+  EXPECT_EQ(this->Save().Path, this->Sidecar);
+  this->ExpectRight(this->Find());
+}
+
+TEST_F(OddChannel, FilesOutsideTheFolderAreNotSaved)
+{
+  this->Data.Path = this->Folder / "data/below/summary.samrai";
+  fs::create_directory(this->Folder / "data/below");
+  testing::WriteText(this->Data.Path, "text");
+  const DescribingState describing = LookAtDescribingFile(this->Data.Path);
+  Catalog elsewhere = this->Data;
+  elsewhere.Path = this->Summary;  // leads the format to its files
+  BuiltIndex built = BuildIndex(*this->Alone, this->Format, elsewhere, NoWaiting());
+  EXPECT_THAT(SaveStepSidecar(*this->Alone, this->Format, this->Data, built, describing, NoWaiting()).WhyNot,
+      HasSubstr("outside the folder"));
+}
+
+// ---- killed writers, several users ----
+
+TEST_F(OddChannel, AnUnfinishedFileIsSaidToBe)
+{
+  this->Save();
+  const std::string bytes = ReadBytes(this->Sidecar);
+  const std::size_t flag = 20;
+  ASSERT_EQ(bytes[flag], 1);
+  OverwriteUnseen(this->Sidecar, flag, std::string(1, '\0'));
+  const SidecarSearch search = this->Find();
+  EXPECT_FALSE(search.Found);
+  EXPECT_EQ(search.Passed.at(0).Fault, FileFault::Unfinished);
+  EXPECT_THAT(search.Warning(), HasSubstr("incomplete"));
+}
+
+TEST_F(OddChannel, OldStraysAreCleanedYoungOnesAreNot)
+{
+  const std::string old = this->Sidecar + ".host.1.0.tmp", young = this->Sidecar + ".host.2.0.tmp";
+  testing::WriteText(old, "stray");
+  testing::WriteText(young, "of a writer at work");
+  testing::WriteText(this->DataFolder + "/other.tmp", "of somebody else");
+  MakeOlder(old, 100000);
+  MakeOlder(this->DataFolder + "/other.tmp", 100000);
+  this->Save();
+  EXPECT_FALSE(fs::exists(old));
+  EXPECT_TRUE(fs::exists(young));
+  EXPECT_TRUE(fs::exists(this->DataFolder + "/other.tmp"));
+}
+
+TEST_F(OddChannel, AKilledWriterLeavesTheOldOneOrNothing)
+{
+  std::mt19937 random(7);
+  for (int round = 0; round < 40; ++round) {
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      for (;;) {
+        this->Save();
+      }
+    }
+    ::usleep(random() % 8000);
+    ::kill(child, SIGKILL);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    const SidecarSearch search = this->Find();
+    EXPECT_EQ(search.Warning(), "");
+    if (search.Found) {
+      this->ExpectRight(search);
+    }
+  }
+  EXPECT_TRUE(this->Find().Found) << "one of the writers should have come that far";
+}
+
+TEST_F(OddChannel, ReadersAndWritersDoNotMeet)
+{
+  std::atomic<bool> done{false};
+  std::vector<std::thread> writers;
+  for (int w = 0; w < 2; ++w) {
+    writers.emplace_back([&] {
+      for (int i = 0; i < 30; ++i) {
+        this->Save();
+      }
+    });
+  }
+  std::thread reader([&] {
+    while (!done) {
+      const SidecarSearch search = this->Find();
+      EXPECT_EQ(search.Warning(), "");
+      EXPECT_TRUE(search.Found || search.Passed[0].Fault == FileFault::Absent);
+    }
+  });
+  for (std::thread& writer : writers) {
+    writer.join();
+  }
+  done = true;
+  reader.join();
+  this->ExpectRight(this->Find());
+  EXPECT_TRUE(NamesIn(this->DataFolder, ".tmp").empty());
+}
+
+// ---- damage ----
+
+namespace {
+
+template <typename T>
+T ValueAt(const std::string& bytes, std::size_t offset)
+{
+  T value;
+  std::memcpy(&value, bytes.data() + offset, sizeof(T));
+  return value;
+}
+
+template <typename T>
+void PutAt(std::string& bytes, std::size_t offset, T value)
+{
+  std::memcpy(bytes.data() + offset, &value, sizeof(T));
+}
+
+/// Makes all checksums right again, by our own reading of the layout: header of 64 bytes with the flag at 20,
+/// the number of parts at 24 and the checksum at 40; then 24 bytes a part, <length, offset, checksum>.
+void Reseal(std::string& bytes)
+{
+  const auto parts = ValueAt<std::uint64_t>(bytes, 24);
+  if (parts > 100 || 64 + parts * 24 > bytes.size()) {
+    return;
+  }
+  for (std::uint64_t part = 0; part < parts; ++part) {
+    const auto length = ValueAt<std::uint64_t>(bytes, 64 + part * 24);
+    const auto offset = ValueAt<std::uint64_t>(bytes, 64 + part * 24 + 8);
+    if (offset <= bytes.size() && length <= bytes.size() - offset) {
+      PutAt(bytes, 64 + part * 24 + 16, Checksum(bytes.data() + offset, length));
+    }
+  }
+  std::string head = bytes.substr(0, 64 + parts * 24);
+  PutAt<std::uint32_t>(head, 20, 0);
+  PutAt<std::uint64_t>(head, 40, 0);
+  PutAt(bytes, 40, Checksum(head.data(), head.size()));
+}
+
+void Mutate(std::string& bytes, std::mt19937& random)
+{
+  const std::uint64_t interesting[] = {0, 1, 2, 0x7f, 0xff, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000,
+      0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff, bytes.size(), OddFormat::FileBytes - 4};
+  const std::size_t place = random() % bytes.size();
+  switch (random() % 6) {
+    case 0:
+      bytes[place] = static_cast<char>(random());
+      break;
+    case 1:
+      bytes[place] = static_cast<char>(bytes[place] ^ (1 << random() % 8));
+      break;
+    case 2:
+      if (place + 8 <= bytes.size()) {
+        PutAt(bytes, place / 4 * 4 + 8 <= bytes.size() ? place / 4 * 4 : 0,
+            interesting[random() % std::size(interesting)]);
+      }
+      break;
+    case 3:
+      if (place / 4 * 4 + 4 <= bytes.size()) {
+        PutAt(
+            bytes, place / 4 * 4, static_cast<std::uint32_t>(interesting[random() % std::size(interesting)]));
+      }
+      break;
+    case 4:
+      bytes.resize(random() % 4 ? place : bytes.size() + place);
+      bytes.resize(std::max<std::size_t>(bytes.size(), 64));
+      PutAt<std::uint64_t>(bytes, 32, bytes.size());
+      break;
+    default:
+      std::copy_n(bytes.begin() + place, std::min<std::size_t>(16, bytes.size() - place),
+          bytes.begin() + random() % (bytes.size() - std::min<std::size_t>(16, bytes.size() - place) + 1));
+  }
+}
+
+void ExpectInside(const LocationTable& table)
+{
+  for (const Extent& extent : table.Extents) {
+    ASSERT_LT(static_cast<std::size_t>(extent.File), table.Files.size());
+    ASSERT_LE(extent.Bytes, OddFormat::FileBytes);
+    ASSERT_LE(extent.Offset, OddFormat::FileBytes - extent.Bytes);
+  }
+  for (const ChunkedArray& array : table.ChunkedArrays) {
+    ASSERT_LE(array.FirstChunk + array.ChunkCount, table.Chunks.size());
+    for (std::size_t c = array.FirstChunk; c < array.FirstChunk + array.ChunkCount; ++c) {
+      ASSERT_TRUE(table.Chunks[c].Bytes == 0 ||
+                  table.Chunks[c].Offset + table.Chunks[c].Bytes <= OddFormat::FileBytes);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_F(OddChannel, HostileSidecarsDoNoHarm)
+{
+  this->Save();
+  const std::string sound = ReadBytes(this->Sidecar);
+  std::mt19937 random(4711);
+  int found = 0, refused = 0;
+  for (int round = 0; round < 4000; ++round) {
+    std::string bytes = sound;
+    for (int i = 0, changes = 1 + random() % 3; i < changes; ++i) {
+      Mutate(bytes, random);
+    }
+    if (round % 8 != 0) {
+      Reseal(bytes);
+    }
+    testing::WriteText(this->Sidecar, bytes);
+    const SidecarSearch search = this->Find();
+    (search.Found ? found : refused) += 1;
+    if (search.Found) {
+      const Catalog& catalog = search.Found->Data;
+      const IndexAnswer answer = search.Found->Index.Index.Find(catalog, AllRequests(catalog));
+      EXPECT_TRUE(answer.Complete);
+      ExpectInside(answer.Table);
+      for (std::size_t i = 0; i < answer.Table.Locations.size(); ++i) {
+        EXPECT_NE(answer.Table.Locations[i].Kind, Encoding::Missing);
+      }
+      const Nesting nesting(catalog, std::vector<bool>(catalog.Patches.size(), true));
+      nesting.ChildrenOf(0);
+    }
+  }
+  EXPECT_GT(found, 50) << "mutations that no check sees, such as other times, must be among them";
+  EXPECT_GT(refused, 1000);
+}
+
+TEST_F(OddChannel, DamageThatTheChecksumsSeeIsRefusedWithOneWarning)
+{
+  this->Save();
+  const std::string sound = ReadBytes(this->Sidecar);
+  // Every byte but the gaps between parts.
+  std::vector<bool> covered(sound.size(), false);
+  const auto parts = ValueAt<std::uint64_t>(sound, 24);
+  std::fill_n(covered.begin(), 64 + parts * 24, true);
+  for (std::uint64_t part = 0; part < parts; ++part) {
+    std::fill_n(covered.begin() + ValueAt<std::uint64_t>(sound, 64 + part * 24 + 8),
+        ValueAt<std::uint64_t>(sound, 64 + part * 24), true);
+  }
+  for (std::size_t place = 0; place < sound.size(); place += 7) {
+    std::string bytes = sound;
+    bytes[place] = static_cast<char>(bytes[place] ^ 0x10);
+    testing::WriteText(this->Sidecar, bytes);
+    const SidecarSearch search = this->Find();
+    EXPECT_EQ(search.Found.has_value(), !covered[place]) << "byte " << place;
+    const FileFault fault = search.Found ? FileFault::Corrupted : search.Passed[0].Fault;
+    EXPECT_TRUE(fault == FileFault::Corrupted || fault == FileFault::Foreign) << "byte " << place;
+    EXPECT_EQ(search.Warning().empty(), search.Found.has_value() || fault == FileFault::Foreign);
+  }
+}
+
+TEST_F(DumpChannel, ADamagedSidecarIsReplaced)
+{
+  this->OpenAndPrepare(this->Summary);
+  testing::WriteText(this->Sidecar, ReadBytes(this->Sidecar).substr(0, 200));
+  const OpenedStep step = this->OpenAndPrepare(this->Summary);
+  EXPECT_FALSE(step.FromSidecar());
+  EXPECT_THAT(step.Warning(), HasSubstr(this->Sidecar));
+  this->ExpectRight(step);
+  EXPECT_TRUE(this->Open(this->Summary).FromSidecar());
+}
+
+}  // namespace patchio

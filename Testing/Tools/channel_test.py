@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""Tests of `patchio index` and `patchio info`: channel_test.py CASE --program PATCHIO --mpiexec MPIEXEC --data DATA
+
+Every case works on a copy of linadv_2d of DATA in a directory of its own.
+"""
+import argparse
+import glob
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+import h5py
+import numpy as np
+
+TIMEOUT = 60
+
+
+class Bench:
+    def __init__(self, options):
+        self.options = options
+        self.place = tempfile.mkdtemp(prefix="channel_")
+        self.folder = os.path.join(self.place, "series")
+        shutil.copytree(os.path.join(options.data, "linadv_2d"), self.folder,
+                        ignore=shutil.ignore_patterns("*.patchio"))
+        self.index = os.path.join(self.folder, "dumps.visit")
+        self.environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                                HWLOC_COMPONENTS="-gl", XDG_CACHE_HOME=os.path.join(self.place, "cache"))
+        self.environment.pop("PATCHIO_METADATA_DIR", None)
+
+    def run(self, arguments, ranks=1):
+        launch = [self.options.mpiexec, "-n", str(ranks), "--oversubscribe"] if ranks > 1 else []
+        with tempfile.TemporaryDirectory() as sessions:
+            done = subprocess.run(launch + [self.options.program] + arguments, timeout=TIMEOUT, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, universal_newlines=True,
+                                  env=dict(self.environment, TMPDIR=sessions))
+        return done.returncode, done.stdout, done.stderr
+
+    def must(self, arguments, ranks=1):
+        code, out, err = self.run(arguments, ranks)
+        assert code == 0, "%s: exit code %d\n%s%s" % (arguments, code, out, err)
+        assert err == "", "%s complains: %s" % (arguments, err)
+        return out
+
+    def info(self):
+        return json.loads(self.must(["info", "--json", self.index]))
+
+    def states(self):
+        return [step["sidecar"]["state"] for step in self.info()["steps"]]
+
+    def sidecars(self):
+        return sorted(glob.glob(self.folder + "/**/*.patchio", recursive=True))
+
+    def summaries(self):
+        return sorted(glob.glob(self.folder + "/*/summary.samrai"))
+
+
+def complaints(text):
+    return len(re.findall(r"^patchio: ", text, re.MULTILINE))
+
+
+def case_index(bench):
+    """One line a step; what it says is what h5py sees; the second time there is nothing to do."""
+    lines = bench.must(["index", bench.index]).splitlines()
+    summaries = bench.summaries()
+    assert len(lines) == len(summaries) == 5, lines
+    for line, summary in zip(lines, summaries):
+        with h5py.File(summary, "r") as file:
+            patches = int(file["BASIC_INFO/number_global_patches"][0])
+            step = int(file["BASIC_INFO/time_step_number"][0])
+        # uval, uval_node and the two components of flux.
+        wanted = r"step %d: %d patches, 3 variables, %d data sets, [\d.]+ s, %s \((\d+) bytes\)$" % (
+            step, patches, 4 * patches, re.escape(summary + ".patchio"))
+        match = re.match(wanted, line)
+        assert match and int(match.group(1)) == os.path.getsize(summary + ".patchio"), line
+    assert bench.sidecars() == sorted([bench.index + ".patchio"] + [s + ".patchio" for s in summaries])
+    before = [os.stat(path).st_ino for path in bench.sidecars()]
+    assert all("up to date: " in line for line in bench.must(["index", bench.index]).splitlines())
+    assert before == [os.stat(path).st_ino for path in bench.sidecars()], "written again without need"
+    assert not any("up to date" in line for line in bench.must(["index", "--rebuild", bench.index]).splitlines())
+
+
+def case_ranks(bench):
+    """Ranks share the work; any number of them reads what any other has written."""
+    for writers in (4, 1, 3):
+        bench.must(["index", "--rebuild", bench.index], writers)
+        assert bench.states() == ["valid"] * 5
+        for readers in (1, 2, 4):
+            lines = bench.must(["index", bench.index], readers).splitlines()
+            assert len(lines) == 5 and all("up to date: " in line for line in lines), (writers, readers, lines)
+
+
+def case_step(bench):
+    """One step only; one that is not there is the user's mistake."""
+    lines = bench.must(["index", "--step", "15", bench.index]).splitlines()
+    assert len(lines) == 1 and lines[0].startswith("step 15: ")
+    assert bench.states() == ["absent", "valid", "absent", "absent", "absent"]
+    for ranks in (1, 2):
+        code, _, err = bench.run(["index", "--step", "16", bench.index], ranks)
+        assert code == 1 and "there is no step 16" in err and complaints(err) == 1, err
+
+
+def case_info(bench):
+    """What info says is what h5py sees, before and after indexing; it writes nothing."""
+    before = bench.info()
+    assert bench.sidecars() == []
+    bench.must(["index", bench.index])
+    after = bench.info()
+    assert before["format"] == after["format"] == "SAMRAI"
+    for one, two, summary in zip(before["steps"], after["steps"], bench.summaries()):
+        with h5py.File(summary, "r") as file:
+            basic = file["BASIC_INFO"]
+            assert one["time"] == two["time"] == float(basic["time"][0])
+            counts = [int(n) for n in basic["number_patches_at_level"][...]]
+            boxes = file["extents/patch_extents"][...]
+        assert [level["patches"] for level in two["levels"]] == counts
+        sizes = [np.array(b["upper"]) - np.array(b["lower"]) + 1 for b in boxes]
+        cells = int(sum(s[0] * s[1] for s in sizes))
+        nodes = int(sum((s[0] + 1) * (s[1] + 1) for s in sizes))
+        values = {v["name"]: v["values"] for v in two["variables"]}
+        assert values == {"uval": cells, "uval_node": nodes, "flux": 2 * cells}, values
+        assert two["bytes"] == 4 * sum(values.values())
+        assert "bytes" not in one and one["variables"] == two["variables"]
+        assert two["sidecar"] == {"state": "valid", "path": summary + ".patchio",
+                                  "bytes": os.path.getsize(summary + ".patchio")}
+    text = bench.must(["info", bench.index])
+    assert text.count("sidecar valid") == 5 and "format: SAMRAI" in text
+    # A single summary is a series of one step.
+    one = json.loads(bench.must(["info", "--json", bench.summaries()[2]], 2))
+    assert [step["step"] for step in one["steps"]] == [30]
+
+
+def case_states(bench):
+    """Stale, corrupted and unfinished ones are told apart, and indexing mends them all."""
+    bench.must(["index", bench.index])
+    paths = [summary + ".patchio" for summary in bench.summaries()]
+    cluster = sorted(glob.glob(os.path.dirname(paths[0]) + "/processor_cluster.*"))[0]
+    os.utime(cluster, (1, 1))
+    with open(paths[1], "r+b") as file:
+        file.truncate(os.path.getsize(paths[1]) - 64)
+    with open(paths[2], "r+b") as file:
+        file.seek(20)
+        file.write(b"\0")
+    with open(paths[3], "r+b") as file:
+        file.seek(1000)
+        file.write(b"damaged!")
+    assert bench.states() == ["stale", "corrupted", "unfinished", "corrupted", "valid"], bench.states()
+    code, out, err = bench.run(["index", bench.index])
+    assert code == 0 and complaints(err) == 3, err
+    assert all(path in err for path in paths[1:4]) and paths[0] not in err
+    assert bench.states() == ["valid"] * 5
+    assert bench.run(["index", bench.index])[2] == ""
+
+
+def case_nowhere(bench):
+    """Where nothing can be written it says so and fails; the cache directory is the second choice."""
+    for summary in bench.summaries():
+        os.makedirs(summary + ".patchio/in_the_way")
+    bench.must(["index", bench.index])
+    in_cache = glob.glob(os.path.join(bench.place, "cache/patchio/*-summary.samrai.patchio"))
+    assert len(in_cache) == 5, in_cache
+    assert bench.states() == ["valid"] * 5
+    bench.environment["PATCHIO_METADATA_DIR"] = "/dev/null/nothing"
+    for ranks in (1, 2):
+        code, out, err = bench.run(["index", bench.index], ranks)
+        assert code == 1 and out.count("not saved: ") == 5 and "5 of 5 steps have no sidecar" in err, (out, err)
+
+
+def case_broken(bench):
+    """A dump with a missing file is not indexed, the others are."""
+    victim = sorted(glob.glob(os.path.dirname(bench.summaries()[1]) + "/processor_cluster.*"))[1]
+    os.remove(victim)
+    code, out, err = bench.run(["index", bench.index], 2)
+    assert code == 1 and "1 of 5 steps have no sidecar" in err, err
+    assert len(re.findall(r"not saved: \d+ arrays cannot be located", out)) == 1, out
+    assert bench.states() == ["valid", "absent", "valid", "valid", "valid"]
+
+
+def case_killed(bench):
+    """Whenever a writer is killed, what is left is sound or no sidecar at all."""
+    bench.must(["index", bench.index])
+    for round in range(25):
+        process = subprocess.Popen([bench.options.program, "index", "--rebuild", bench.index], env=bench.environment,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(0.1 + 0.01 * round)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert bench.states() == ["valid"] * 5, "round %d" % round
+
+
+def case_errors(bench):
+    """The user's mistakes end in one message."""
+    for arguments, message in [(["index"], "path"), (["info", bench.place + "/none"], "No such file"),
+                               (["index", bench.place + "/none"], "No such file"),
+                               (["index", bench.options.program], "expected a dumps.visit"),
+                               (["index", "--threads", "0", bench.index], "--threads")]:
+        for ranks in (1, 2):
+            code, out, err = bench.run(arguments, ranks)
+            assert code == 1 and message in err and complaints(err) == 1, (arguments, code, out, err)
+
+
+def main():
+    cases = {name[5:]: function for name, function in globals().items() if name.startswith("case_")}
+    parser = argparse.ArgumentParser()
+    parser.add_argument("case", choices=sorted(cases))
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--mpiexec", required=True)
+    parser.add_argument("--data", required=True)
+    options = parser.parse_args()
+    bench = Bench(options)
+    try:
+        cases[options.case](bench)
+    except Exception:
+        traceback.print_exc()
+        sys.exit("FAILED: " + options.case)
+    finally:
+        shutil.rmtree(bench.place, ignore_errors=True)
+    print("passed: " + options.case)
+
+
+if __name__ == "__main__":
+    main()

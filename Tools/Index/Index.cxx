@@ -1,0 +1,131 @@
+#include "Index/Index.h"
+
+#include "Read/OpenedStep.h"
+#include "Read/SharedCatalog.h"
+#include "Session.h"
+#include "Support/Error.h"
+#include "Support/Stopwatch.h"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+namespace patchio::tools {
+namespace {
+
+struct Options
+{
+  std::string Path;
+  bool Rebuild = false;
+  bool ListedOnly = false;
+  int Threads = 4;
+  std::int64_t Step = -1;  ///< -1: all
+};
+
+/// Arrays with bytes in a file; each component is a data set.
+std::uint64_t CountDatasets(const Catalog& catalog)
+{
+  std::uint64_t count = 0;
+  for (int v = 0; v < static_cast<int>(catalog.Variables.size()); ++v) {
+    for (int p = 0; p < static_cast<int>(catalog.Patches.size()); ++p) {
+      count += catalog.PresenceOf(v, p) == Presence::Stored ? catalog.Variables[v].Components : 0;
+    }
+  }
+  return count;
+}
+
+/// Opens and indexes; waits and tries again where files are so young that they may still change unseen.
+OpenedStep IndexOne(const TimeStep& step, const Options& options, Session& session)
+{
+  Communicator& ranks = session.Ranks();
+  ChannelSettings settings;
+  settings.Threads = options.Threads;
+  ChannelMode mode = options.Rebuild ? ChannelMode::Rebuild : ChannelMode::On;
+  for (int attempt = 0;; ++attempt) {
+    OpenedStep opened(ranks, step.Path, mode, settings);
+    if (!opened.Warning().empty() && session.Root()) {
+      std::fprintf(stderr, "patchio: %s\n", opened.Warning().c_str());
+    }
+    opened.Prepare(ranks, options.Threads);
+    const double wait = opened.Saved().SecondsToWait;
+    if (opened.FromSidecar() || wait < 0 || attempt == 3) {
+      return opened;
+    }
+    std::this_thread::sleep_for(std::chrono::duration<double>(wait));
+    mode = ChannelMode::Rebuild;
+  }
+}
+
+/// True when the step has a sidecar now.
+bool Report(const TimeStep& step, const OpenedStep& opened, double seconds, Session& session)
+{
+  const Catalog& catalog = opened.Data();
+  const bool saved = opened.FromSidecar() || !opened.Saved().Path.empty();
+  std::string end = opened.Origin();
+  if (saved) {
+    std::error_code ignored;
+    const std::string path = opened.SidecarPath();
+    end = fmt::format("{}{} ({} bytes)", opened.FromSidecar() ? "up to date: " : "", path,
+        session.Root() ? std::filesystem::file_size(path, ignored) : 0);
+  }
+  session.Print(fmt::format("step {}: {} patches, {} variables, {} data sets, {:.3f} s, {}", step.Step,
+      catalog.Patches.size(), catalog.Variables.size(), CountDatasets(catalog), seconds, end));
+  return saved;
+}
+
+void Run(const Options& options, Session& session)
+{
+  SeriesOptions seriesOptions;
+  seriesOptions.ListedOnly = options.ListedOnly;
+  const ChannelMode mode = options.Rebuild ? ChannelMode::Rebuild : ChannelMode::On;
+  const Series series = OpenSharedSeries(session.Ranks(), {options.Path}, seriesOptions, mode);
+  for (const std::string& warning : series.Warnings) {
+    if (session.Root()) {
+      std::fprintf(stderr, "patchio: %s\n", warning.c_str());
+    }
+  }
+  std::size_t wanted = 0, done = 0;
+  for (const TimeStep& step : series.Steps) {
+    if (options.Step < 0 || step.Step == options.Step) {
+      const Stopwatch watch;
+      const OpenedStep opened = IndexOne(step, options, session);
+      ++wanted;
+      done += Report(step, opened, watch.Seconds(), session) ? 1 : 0;
+    }
+  }
+  if (wanted == 0) {
+    throw Error(fmt::format("{}: there is no step {}.", options.Path, options.Step));
+  }
+  // By now the heads of young files may be kept too.
+  OpenSharedSeries(session.Ranks(), {options.Path}, seriesOptions, ChannelMode::On);
+  if (done < wanted) {
+    throw Error(fmt::format("{}: {} of {} steps have no sidecar now.", options.Path, wanted - done, wanted));
+  }
+}
+
+}  // namespace
+
+void AddIndex(CLI::App& program, Session& session)
+{
+  CLI::App* command = program.add_subcommand("index",
+      "Find out where all arrays of a series lie and keep that beside the data, so that it opens at once. "
+      "Under "
+      "mpirun the ranks share the work");
+  const auto options = std::make_shared<Options>();
+  command->add_option("path", options->Path, "A dumps.visit, or a summary.samrai")->required();
+  command->add_flag("--rebuild", options->Rebuild, "Write sidecars anew, even where there are sound ones");
+  command->add_flag("--listed-only", options->ListedOnly, "Only steps that the index file lists");
+  command->add_option("--step", options->Step, "Only the step of this number; default: all steps")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--threads", options->Threads, "Threads of a rank that look at files")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  command->callback([options, &session] { Run(*options, session); });
+}
+
+}  // namespace patchio::tools
