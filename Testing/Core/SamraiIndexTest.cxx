@@ -132,6 +132,22 @@ protected:
     return table.Locations[2 * this->Data.Variables.size() + variable];
   }
 
+  /// Makes the catalog one of so many equal patches, by three writers in one file, with density and velocity.
+  void MakePatches(int count)
+  {
+    this->Data.Patches.assign(static_cast<std::size_t>(count), Patch(this->Data.Patches[0]));
+    this->Data.Levels.resize(1);
+    this->Data.Levels[0].PatchCount = count;
+    this->Data.ResetPresence();
+    for (int p = 0; p < count; ++p) {
+      this->Data.Patches[p].Number = p;
+      this->Data.Patches[p].Writer = p % 3;
+      this->Data.Patches[p].File = 0;
+      this->Data.SetPresence(0, p, Presence::Stored);
+      this->Data.SetPresence(1, p, Presence::Stored);
+    }
+  }
+
   testing::TempFolder Folder;
   Catalog Data = testing::SmallCatalog();
 };
@@ -169,22 +185,7 @@ TEST_F(SamraiIndex, AgreesWithTheLibraryOnRealDumps)
 
 TEST_F(SamraiIndex, AgreesWithTheLibraryOnManyPatches)
 {
-  // Enough for several blocks a lane, of three writers in one file.
-  const Patch patch = this->Data.Patches[0];
-  const int count = 200;
-  this->Data.Patches.assign(count, patch);
-  this->Data.Levels.resize(1);
-  this->Data.Levels[0].PatchCount = count;
-  for (int p = 0; p < count; ++p) {
-    this->Data.Patches[p].Number = p;
-    this->Data.Patches[p].Writer = p % 3;
-    this->Data.Patches[p].File = 0;
-  }
-  this->Data.ResetPresence();
-  for (int p = 0; p < count; ++p) {
-    this->Data.SetPresence(0, p, Presence::Stored);
-    this->Data.SetPresence(1, p, Presence::Stored);
-  }
+  this->MakePatches(200);  // enough for several blocks a lane
   Hdf5Draft draft = testing::DraftCluster(this->Data, 0);
   draft.erase(testing::PatchGroup(this->Data.Patches[77]) + "density");
   draft[testing::PatchGroup(this->Data.Patches[99]) + "density"] = Chunked(3, 2);
@@ -320,6 +321,31 @@ TEST_F(SamraiIndex, ListsNoMoreChunksThanAFileCanHold)
   EXPECT_TRUE(table.Chunks.empty());
   EXPECT_EQ(table.Notes.size(), 1u);
   ExpectSame(table, samrai::LocateInClusters(this->Data, requests, {1, true}));
+}
+
+/// What is too much counts for all patches together, whoever looks at which.
+TEST_F(SamraiIndex, ListsNoMoreChunksThanAFileCanHoldInAllPatches)
+{
+  const int patches = 40;
+  this->MakePatches(patches);
+  this->Data.Variables.resize(1);
+  this->Data.ResetPresence();
+  Hdf5Draft draft;
+  for (int p = 0; p < patches; ++p) {
+    Patch& patch = this->Data.Patches[p];
+    patch.Cells.Upper[0] = patch.Cells.Lower[0] + 500 - 1;
+    this->Data.SetPresence(0, p, Presence::Stored);
+    const hsize_t length = this->Data.StoredTuples(0, p), one = 1;
+    ASSERT_LE(length, 2048u);
+    draft[testing::PatchGroup(patch) + "density"] =
+        testing::FloatsStoredAs({}, {length}, [=](hid_t creation) { H5Pset_chunk(creation, 1, &one); });
+  }
+  testing::WriteHdf5(this->Cluster(0), draft);
+  const LocationTable table = LocateAll(this->Data);
+  EXPECT_EQ(table.Locations.front().Kind, Encoding::Chunked);
+  EXPECT_EQ(table.Locations.back().Kind, Encoding::Library);
+  EXPECT_THAT(
+      table.Notes, ElementsAre("1 file is indexed by the HDF5 library: more chunks than the file can hold"));
 }
 
 }  // namespace patchio

@@ -183,7 +183,7 @@ void Locator::MakeBlocks()
   // Enough blocks for the lanes to end together, and few enough that what is done once a block does not
   // count.
   const std::size_t lanes = static_cast<std::size_t>(std::max(this->Options.Threads, 1));
-  const std::size_t most = std::clamp<std::size_t>(this->Runs.size() / (lanes * 8), 16, 512);
+  const std::size_t most = std::clamp<std::size_t>(this->Runs.size() / (lanes * 8), 4, 512);
   for (std::size_t begin = 0; begin < this->Runs.size();) {
     std::size_t end = begin + 1;
     while (end < this->Runs.size() && end - begin < most && this->Runs[end].File == this->Runs[begin].File) {
