@@ -170,8 +170,8 @@ public:
   ///@{
   /**
    * What one request to the storage costs: milliseconds before the first byte, and the rate in MB/s
-   * (10^6 bytes) of one request among as many as read at once. Unwanted bytes between wanted ones are read along
-   * where that takes less time than another request. Default 0.02 ms and 1000 MB/s, a local disk.
+   * (10^6 bytes) of one request among as many as read at once. Unwanted bytes between wanted ones are read
+   * along where that takes less time than another request. Default 0.02 ms and 1000 MB/s, a local disk.
    */
   vtkSetClampMacro(StorageLatency, double, 0.0, 1e6);
   vtkGetMacro(StorageLatency, double);

@@ -1,4 +1,5 @@
-// Values that only the HDF5 library can decode. One thread only: the HDF5 that ParaView links is not thread-safe.
+// Values that only the HDF5 library can decode. One thread only: the HDF5 that ParaView links is not
+// thread-safe.
 #pragma once
 
 #include "Exec/ReadTask.h"

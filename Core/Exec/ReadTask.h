@@ -23,22 +23,22 @@ struct ReadTarget
 /// The target of a task, by its index in the LocationTable. Called by several lanes at once.
 using TargetFunction = std::function<ReadTarget(std::uint32_t)>;
 
-/// One request: fetches the bytes of its pieces and brings the values to their places. Values that no decoding
-/// moves are read straight to where they stay. Throws Error when the storage fails or the bytes make no sense;
-/// then any of its pieces may be the reason.
+/// One request: fetches the bytes of its pieces and brings the values to their places. Values that no
+/// decoding moves are read straight to where they stay. Throws Error when the storage fails or the bytes make
+/// no sense; then any of its pieces may be the reason.
 void ReadTransfer(Lane& lane, const LocationTable& table, const ReadPlan& plan, const Transfer& transfer,
     const TargetFunction& targetOf);
 
-/// What remains when all pieces of a task are in place: output components that no stored one goes to become 0,
-/// and layers that are not stored repeat the nearest value.
+/// What remains when all pieces of a task are in place: output components that no stored one goes to become
+/// 0, and layers that are not stored repeat the nearest value.
 void FinishTask(const LocationTable& table, const Location& location, const ReadTarget& target);
 
 /// A task that is not made of pieces: SparseMaterials or Constant. FinishTask() is included. Throws like
 /// ReadTransfer().
 void ReadWhole(Lane& lane, const LocationTable& table, const Location& location, const ReadTarget& target);
 
-/// The stored bytes of each component that an array of this shape needs: planes of ghosts at both ends that the
-/// output has no room for are not even read.
+/// The stored bytes of each component that an array of this shape needs: planes of ghosts at both ends that
+/// the output has no room for are not even read.
 ByteRange WantedBytes(const ArrayShape& shape, std::size_t elementBytes);
 
 /// Element type of the values that a location delivers.

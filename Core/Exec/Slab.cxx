@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::size_t Alignment = 64;
 constexpr std::size_t HugePage = std::size_t(2) << 20;
-/// Small enough that one array that somebody keeps does not hold the memory of all, large enough for huge pages.
+/// Small enough that one array that somebody keeps does not hold the memory of all, large enough for huge
+/// pages.
 constexpr std::size_t SlabBytes = std::size_t(64) << 20;
 
 constexpr std::uint64_t RoundUp(std::uint64_t value, std::uint64_t to)
@@ -104,10 +105,11 @@ public:
     const std::lock_guard<std::mutex> lock(this->Mutex);
     const std::uint64_t used = this->TotalSize - this->KeptSize;
     if (this->Limit > 0 && (bytes > this->Limit || used > this->Limit - bytes)) {
-      throw Error(fmt::format(
-          "Reading needs {:.3f} GB of memory on this rank beside {:.3f} GB in use, but the memory limit is {:.3f} GB. "
-          "Raise the limit, select fewer variables or levels, or use more ranks.",
-          bytes * 1e-9, used * 1e-9, this->Limit * 1e-9));
+      throw Error(
+          fmt::format("Reading needs {:.3f} GB of memory on this rank beside {:.3f} GB in use, but the "
+                      "memory limit is {:.3f} GB. "
+                      "Raise the limit, select fewer variables or levels, or use more ranks.",
+              bytes * 1e-9, used * 1e-9, this->Limit * 1e-9));
     }
     const std::uint64_t available = AvailableMemory();
     const std::uint64_t free = available > std::numeric_limits<std::uint64_t>::max() - this->KeptSize
@@ -124,7 +126,8 @@ public:
   /// Frees kept slabs until no more than `most` bytes are kept, the smallest first.
   void Trim(std::uint64_t most)
   {
-    std::sort(this->Kept.begin(), this->Kept.end(), [](const Memory& a, const Memory& b) { return a.Size > b.Size; });
+    std::sort(this->Kept.begin(), this->Kept.end(),
+        [](const Memory& a, const Memory& b) { return a.Size > b.Size; });
     while (this->KeptSize > most) {
       std::free(this->Kept.back().Bytes);
       this->KeptSize -= this->Kept.back().Size;

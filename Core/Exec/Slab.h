@@ -11,8 +11,8 @@ struct SliceDeleter
 {
   void operator()(void* data) const;
 };
-/// One array's memory inside a slab, 64-byte aligned, contents undefined. Its slab lives until the last of the
-/// slab's slices is gone, and then goes back to its pool.
+/// One array's memory inside a slab, 64-byte aligned, contents undefined. Its slab lives until the last of
+/// the slab's slices is gone, and then goes back to its pool.
 using Slice = std::unique_ptr<void, SliceDeleter>;
 
 /// Frees a slice that was released from its Slice; the signature is what
@@ -32,7 +32,8 @@ public:
   SlabPool& operator=(const SlabPool&) = delete;
 
   void SetLimit(std::uint64_t bytes);
-  /// Keeps no more than this many bytes that nobody uses; what is too much is freed, now and later. 0 at first.
+  /// Keeps no more than this many bytes that nobody uses; what is too much is freed, now and later. 0 at
+  /// first.
   void Keep(std::uint64_t bytes);
   /// Bytes that are kept now, for the next read to use.
   std::uint64_t KeptBytes() const;
@@ -50,14 +51,15 @@ private:
 class SlabCutter
 {
 public:
-  /// payload, slices: bytes and number of all slices that will be cut. Throws Error when the pool's limit or the
-  /// machine's free memory does not suffice.
+  /// payload, slices: bytes and number of all slices that will be cut. Throws Error when the pool's limit or
+  /// the machine's free memory does not suffice.
   SlabCutter(SlabPool& pool, std::uint64_t payload, std::size_t slices);
   ~SlabCutter();
   SlabCutter(const SlabCutter&) = delete;
   SlabCutter& operator=(const SlabCutter&) = delete;
 
-  /// Cuts the next slice. The sum of all must stay within what was asked for. Throws Error like the constructor.
+  /// Cuts the next slice. The sum of all must stay within what was asked for. Throws Error like the
+  /// constructor.
   Slice Cut(std::size_t bytes);
 
 private:

@@ -32,13 +32,14 @@ struct SeriesOptions
 {
   /// True: only steps that the index file lists. False: also those found beside it.
   bool ListedOnly = false;
-  /// Heads that are known already, by TimeStep::Path: the metadata channel's answer, if it has one. Null: none.
+  /// Heads that are known already, by TimeStep::Path: the metadata channel's answer, if it has one. Null:
+  /// none.
   std::function<std::optional<TimeStep>(const std::string&)> Known = nullptr;
 };
 
 struct LocateOptions
 {
-  int Threads = 1;           ///< that may read metadata at once; HDF5 itself is called from the calling thread only
+  int Threads = 1;  ///< that may read metadata at once; HDF5 itself is called from the calling thread only
   bool LibraryOnly = false;  ///< ask the format's own library, not PatchIO's index readers
 };
 

@@ -22,7 +22,8 @@ public:
         [](std::uint64_t sum, const Part& part) { return sum + part.Bytes; });
     this->Limits = LimitsOf(storage, total, lanes);
     this->Cut();
-    std::sort(this->Parts.begin(), this->Parts.end(), [](const Part& a, const Part& b) { return Key(a) < Key(b); });
+    std::sort(
+        this->Parts.begin(), this->Parts.end(), [](const Part& a, const Part& b) { return Key(a) < Key(b); });
     this->Merge();
     return std::move(this->Plan);
   }
@@ -131,8 +132,7 @@ void Planner::Cut()
   const std::uint64_t most = std::max(this->Limits.Bytes / grain * grain, grain);
   const std::size_t parts = this->Parts.size();
   for (std::size_t i = 0; i < parts; ++i) {
-    while (this->Parts[i].Bytes > most &&
-           this->Table.Locations[this->Parts[i].Task].Kind == Encoding::Raw) {
+    while (this->Parts[i].Bytes > most && this->Table.Locations[this->Parts[i].Task].Kind == Encoding::Raw) {
       Part rest = this->Parts[i];
       // The largest parts are halved until they fit, so that the last is not a tiny one.
       const std::uint64_t pieces = (rest.Bytes + most - 1) / most;
@@ -154,7 +154,8 @@ void Planner::Merge()
     Transfer* last = transfers.empty() ? nullptr : &transfers.back();
     const std::uint64_t end = last ? last->Offset + last->Bytes : 0;
     // Chunks that were never written have no place; they are filled without reading.
-    const bool joins = last && (last->Bytes == 0) == (part.Bytes == 0) && last->File == part.File && last->PieceCount < MaximumPieces && part.Offset >= end &&
+    const bool joins = last && (last->Bytes == 0) == (part.Bytes == 0) && last->File == part.File &&
+                       last->PieceCount < MaximumPieces && part.Offset >= end &&
                        part.Offset - end <= this->Limits.Gap &&
                        part.Offset + part.Bytes - last->Offset <= this->Limits.Bytes;
     if (!joins) {
@@ -169,7 +170,8 @@ void Planner::Merge()
 
 }  // namespace
 
-ReadPlan PlanReads(const LocationTable& table, const std::vector<ByteRange>& wanted, const StorageModel& storage, int lanes)
+ReadPlan PlanReads(
+    const LocationTable& table, const std::vector<ByteRange>& wanted, const StorageModel& storage, int lanes)
 {
   return Planner(table, wanted).Run(storage, lanes);
 }

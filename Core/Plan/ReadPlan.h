@@ -23,8 +23,8 @@ struct Piece
 {
   std::uint64_t Offset = 0;  ///< in the file
   std::uint64_t Bytes = 0;   ///< of the piece; 0 for a chunk that was never written
-  std::uint64_t Begin = 0;   ///< Raw: where in the extent it begins; Chunked: index into LocationTable::Chunks
-  std::uint32_t Task = 0;    ///< index into LocationTable::Locations
+  std::uint64_t Begin = 0;  ///< Raw: where in the extent it begins; Chunked: index into LocationTable::Chunks
+  std::uint32_t Task = 0;   ///< index into LocationTable::Locations
   std::uint32_t Component = 0;
 };
 
@@ -43,22 +43,27 @@ struct ReadPlan
 {
   std::vector<Piece> Pieces;  ///< in file order
   std::vector<Transfer> Transfers;
-  std::vector<std::uint32_t> Whole;     ///< tasks that need all their extents at once (SparseMaterials), in file order
+  std::vector<std::uint32_t>
+      Whole;  ///< tasks that need all their extents at once (SparseMaterials), in file order
   std::vector<std::uint32_t> Constant;  ///< tasks without bytes
   std::vector<std::uint32_t> Library;   ///< tasks for the HDF5 library, which takes one thread only
 
-  std::size_t Tasks() const { return this->PieceTasks + this->Whole.size() + this->Constant.size() + this->Library.size(); }
+  std::size_t Tasks() const
+  {
+    return this->PieceTasks + this->Whole.size() + this->Constant.size() + this->Library.size();
+  }
   std::size_t PieceTasks = 0;  ///< tasks made of pieces
 };
 
 /// Pieces of one request at most; a vectored read takes 1024 addresses, gaps included.
 constexpr std::uint32_t MaximumPieces = 500;
 
-/// Plans all requests that produce values; absent and missing ones are left out. Pieces are sorted by file and
-/// offset; neighbours are merged across gaps of up to Gap bytes as long as the request has no more than Bytes;
-/// larger extents are cut at multiples of 64 KiB. O(n log n) in the number of pieces.
+/// Plans all requests that produce values; absent and missing ones are left out. Pieces are sorted by file
+/// and offset; neighbours are merged across gaps of up to Gap bytes as long as the request has no more than
+/// Bytes; larger extents are cut at multiples of 64 KiB. O(n log n) in the number of pieces.
 ///
 /// wanted: one range per request, or empty for all bytes.
-ReadPlan PlanReads(const LocationTable& table, const std::vector<ByteRange>& wanted, const StorageModel& storage, int lanes);
+ReadPlan PlanReads(
+    const LocationTable& table, const std::vector<ByteRange>& wanted, const StorageModel& storage, int lanes);
 
 }  // namespace patchio

@@ -125,7 +125,8 @@ ArrayShape PatchLoader::ShapeOf(std::size_t request) const
 
 ReadTarget PatchLoader::TargetOf(std::size_t request)
 {
-  return {this->Result.Arrays[request].Values.get(), this->ShapeOf(request), &this->WantedForm(request).Slots};
+  return {
+      this->Result.Arrays[request].Values.get(), this->ShapeOf(request), &this->WantedForm(request).Slots};
 }
 
 std::size_t PatchLoader::BytesOf(std::size_t request) const
@@ -243,7 +244,8 @@ bool PatchLoader::ExecuteUnit(Lane& lane, std::size_t unit)
 bool PatchLoader::ExecuteTransfer(Lane& lane, const Transfer& transfer)
 {
   const std::string fault = FaultOf([&] {
-    ReadTransfer(lane, this->Table, this->Plan, transfer, [this](std::uint32_t task) { return this->TargetOf(task); });
+    ReadTransfer(
+        lane, this->Table, this->Plan, transfer, [this](std::uint32_t task) { return this->TargetOf(task); });
   });
   if (!fault.empty() && transfer.PieceCount > 1) {
     return this->ExecutePieces(lane, transfer);
@@ -273,8 +275,8 @@ bool PatchLoader::ExecutePieces(Lane& lane, const Transfer& transfer)
 
 bool PatchLoader::ExecuteWhole(Lane& lane, std::uint32_t request)
 {
-  const std::string fault = FaultOf(
-      [&] { ReadWhole(lane, this->Table, this->Table.Locations[request], this->TargetOf(request)); });
+  const std::string fault =
+      FaultOf([&] { ReadWhole(lane, this->Table, this->Table.Locations[request], this->TargetOf(request)); });
   if (!fault.empty()) {
     this->Failed(request, fault);
     return false;

@@ -5,8 +5,8 @@
 #include "Exec/Lanes.h"
 #include "Exec/ReadTask.h"
 #include "Exec/Slab.h"
-#include "Plan/ReadPlan.h"
 #include "Formats/Format.h"
+#include "Plan/ReadPlan.h"
 
 #include <atomic>
 #include <cstdint>
@@ -127,8 +127,8 @@ private:
   const std::vector<PatchVariable> Requests;
   LocationTable Table;
   ReadPlan Plan;
-  std::vector<std::string> Messages;  ///< per request, why it failed
-  std::mutex MessagesLock;            ///< taken only when something fails
+  std::vector<std::string> Messages;                   ///< per request, why it failed
+  std::mutex MessagesLock;                             ///< taken only when something fails
   std::vector<std::atomic<std::uint32_t>> PiecesLeft;  ///< per request
   std::atomic<std::uint64_t> TasksDone{0};
   LoadResult Result;

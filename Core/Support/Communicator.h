@@ -18,7 +18,8 @@ public:
   virtual ~Communicator() = default;
   virtual int Rank() const = 0;
   virtual int Size() const = 0;
-  /// For collective work that is not among the methods here, files above all; MPI_COMM_NULL where there is none.
+  /// For collective work that is not among the methods here, files above all; MPI_COMM_NULL where there is
+  /// none.
   virtual MPI_Comm Mpi() const { return MPI_COMM_NULL; }
 
   /// Bytes of rank 0 appear on all ranks.

@@ -264,8 +264,8 @@ void File::Compounds(
 
 namespace {
 
-/// The block of an array with dimensions `dims` that holds the `count` values from `first` on; false when these
-/// are no block.
+/// The block of an array with dimensions `dims` that holds the `count` values from `first` on; false when
+/// these are no block.
 bool BlockOf(const std::vector<hsize_t>& dims, hsize_t first, hsize_t count, std::vector<hsize_t>& start,
     std::vector<hsize_t>& shape)
 {

@@ -76,9 +76,9 @@ public:
   int Int(const std::string& dataset) const { return this->Ints(dataset, 1)[0]; }
   std::string String(const std::string& dataset) const { return this->Strings(dataset, 1)[0]; }
 
-  /// `count` values from position `first` of a data set, its last axis fastest, into `values` as `memoryType`. The
-  /// values must be one whole block of it: all, or some neighbours along one axis. Throws Error when they are
-  /// not there.
+  /// `count` values from position `first` of a data set, its last axis fastest, into `values` as
+  /// `memoryType`. The values must be one whole block of it: all, or some neighbours along one axis. Throws
+  /// Error when they are not there.
   void Range(const std::string& dataset, std::uint64_t first, std::uint64_t count, hid_t memoryType,
       void* values) const;
 

@@ -1,5 +1,6 @@
-// What any number of patches costs one rank before and while it reads, without data: a time step is made up, its index
-// is saved as a sidecar, and opening, dividing, locating and planning are timed. One JSON object on standard output.
+// What any number of patches costs one rank before and while it reads, without data: a time step is made up,
+// its index is saved as a sidecar, and opening, dividing, locating and planning are timed. One JSON object on
+// standard output.
 #include "Formats/Format.h"
 #include "MetadataChannel/StepSidecar.h"
 #include "Plan/Partition.h"
@@ -82,8 +83,8 @@ public:
     return catalog;
   }
 
-  LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests,
-      const LocateOptions&) const override
+  LocationTable Locate(
+      const Catalog& catalog, const std::vector<PatchVariable>& requests, const LocateOptions&) const override
   {
     LocationTable table;
     for (int f = 0; f <= catalog.Patches.back().File; ++f) {
@@ -185,7 +186,8 @@ int Run(int argc, char** argv)
   program.add_option("FOLDER", options.Folder, "for files of the right size without content")->required();
   program.add_option("--patches", options.Patches)->check(CLI::Range(1, 100'000'000));
   program.add_option("--variables", options.Variables)->check(CLI::Range(1, 1000));
-  program.add_option("--ranks", options.Ranks, "the patches are divided over; one of them is measured")->check(CLI::Range(1, 100'000));
+  program.add_option("--ranks", options.Ranks, "the patches are divided over; one of them is measured")
+      ->check(CLI::Range(1, 100'000));
   CLI11_PARSE(program, argc, argv);
   const MadeUpFormat format(options);
   const std::string path = options.Folder + "/step";

@@ -67,8 +67,8 @@ std::vector<T> Decode(const ArrayShape& shape, std::int64_t rowsAtOnce)
     const std::vector<T> values = StoredComponent<T>(shape, c);
     for (std::int64_t row = 0; row < rows; row += rowsAtOnce) {
       const std::int64_t count = std::min(rowsAtOnce, rows - row);
-      PlaceRun(shape, values.data() + row * stored[0], row * stored[0], count * stored[0], sizeof(T), false, c,
-          output.data());
+      PlaceRun(shape, values.data() + row * stored[0], row * stored[0], count * stored[0], sizeof(T), false,
+          c, output.data());
     }
   }
   ExtendEdges(shape, sizeof(T), output.data());

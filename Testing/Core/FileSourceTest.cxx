@@ -1,7 +1,7 @@
 #include "Source/FileSource.h"
 
-#include "Exec/Lanes.h"
 #include "Exec/Lane.h"
+#include "Exec/Lanes.h"
 #include "TestTools.h"
 
 #include <sys/resource.h>
@@ -131,7 +131,9 @@ TEST(FileSource, FillsSeveralBuffersInOneRead)
   source->Open(0)->Read(1, {{a.data(), 2}, {nullptr, 0}, {b.data(), 3}});
   EXPECT_EQ(a, "00");
   EXPECT_EQ(b, "000");
-  EXPECT_THAT(testing::MessageOf([&] { source->Open(0)->Read(3, {{a.data(), 2}, {b.data(), 3}}); }),
+  EXPECT_THAT(testing::MessageOf([&] {
+    source->Open(0)->Read(3, {{a.data(), 2}, {b.data(), 3}});
+  }),
       ::testing::HasSubstr("5 bytes at offset 3, found the end of the file after 3"));
 }
 

@@ -7,10 +7,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include <atomic>
-#include <deque>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
+#include <deque>
 #include <mutex>
 #include <set>
 #include <thread>

@@ -64,7 +64,8 @@ TEST_F(LibraryReading, RefusesWhatIsNoBlock)
 {
   for (const auto& [first, count] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{
            {15, 10}, {4, 2}, {0, 61}, {60, 1}, {0, 0}, {~std::uint64_t(0), 1}}) {
-    EXPECT_THAT(MessageOf([&] { this->Range(first, count); }), HasSubstr("another shape")) << first << ", " << count;
+    EXPECT_THAT(MessageOf([&] { this->Range(first, count); }), HasSubstr("another shape"))
+        << first << ", " << count;
   }
 }
 
@@ -93,7 +94,9 @@ TEST_F(LibraryReading, SaysWhatIsMissing)
   Floats output(1);
   const std::vector<int> slots{0};
   LibraryReader reader;
-  EXPECT_THAT(MessageOf([&] { reader.Read(table, {Encoding::Library, 0, 1, 0, 0}, {output.data(), {}, &slots}); }),
+  EXPECT_THAT(MessageOf([&] {
+    reader.Read(table, {Encoding::Library, 0, 1, 0, 0}, {output.data(), {}, &slots});
+  }),
       HasSubstr("'/nothing'"));
 }
 

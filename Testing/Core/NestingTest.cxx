@@ -297,7 +297,8 @@ Catalog TwoBlocks()
 }  // namespace
 
 /// 1 where the centre of the cell lies in a shown patch of the same or a coarser level: the definition.
-Flags SharedByDefinition(const Catalog& catalog, const std::vector<bool>& shown, int patch, const Int3& ghosts)
+Flags SharedByDefinition(
+    const Catalog& catalog, const std::vector<bool>& shown, int patch, const Int3& ghosts)
 {
   const Box& own = catalog.Patches[patch].Cells;
   Flags flags;

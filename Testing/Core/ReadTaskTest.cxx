@@ -312,9 +312,10 @@ protected:
   {
     this->Bytes.resize(this->Bytes.size() + gap, std::byte{0x7f});
     const std::vector<std::byte> stored = BytesOf(otherOrder ? Swapped(values) : values);
-    this->Table.Locations.push_back({Encoding::Raw, static_cast<std::uint32_t>(this->Table.Extents.size()), 1, 0, 0});
-    this->Table.Extents.push_back({this->Bytes.size(), stored.size(), 0, ElementType::Float32,
-        HostIsLittleEndian() == otherOrder});
+    this->Table.Locations.push_back(
+        {Encoding::Raw, static_cast<std::uint32_t>(this->Table.Extents.size()), 1, 0, 0});
+    this->Table.Extents.push_back(
+        {this->Bytes.size(), stored.size(), 0, ElementType::Float32, HostIsLittleEndian() == otherOrder});
     this->Bytes.insert(this->Bytes.end(), stored.begin(), stored.end());
     ArrayShape shape;
     shape.Interior = {static_cast<std::int64_t>(values.size()), 1, 1};
@@ -410,8 +411,9 @@ protected:
     const std::vector<int> slots{0};
     const ReadPlan plan = PlanReads(this->Table, {}, {}, 1);
     for (const Transfer& transfer : plan.Transfers) {
-      ReadTransfer(lane, this->Table, plan, transfer,
-          [&](std::uint32_t) { return ReadTarget{output.data(), shape, &slots}; });
+      ReadTransfer(lane, this->Table, plan, transfer, [&](std::uint32_t) {
+        return ReadTarget{output.data(), shape, &slots};
+      });
     }
     EXPECT_EQ(meter.Requests(), 1u) << "the chunks lie side by side, and one was never written";
     return output;

@@ -200,7 +200,8 @@ TEST(SlabPool, KeptMemoryMakesRoomUnderTheLimit)
   SlabCutter slab(pool, 39 * MiB, 1);
   const Slice larger = slab.Cut(39 * MiB - 1000);
   EXPECT_EQ(pool.TotalBytes(), 40 * MiB);
-  EXPECT_THAT(testing::MessageOf([&] { SlabCutter(pool, 2 * MiB, 1); }), ::testing::HasSubstr("limit is 0.042 GB"));
+  EXPECT_THAT(
+      testing::MessageOf([&] { SlabCutter(pool, 2 * MiB, 1); }), ::testing::HasSubstr("limit is 0.042 GB"));
 }
 
 TEST(SlabPool, MayGoBeforeItsSlices)
