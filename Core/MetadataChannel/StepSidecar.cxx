@@ -310,6 +310,17 @@ std::vector<Place> SharedPlaces(Communicator& comm, const std::string& path)
   return places;
 }
 
+/// One that is damaged may just have been replaced by another user, between two looks at it.
+constexpr int MostAttempts = 10;
+
+/// True when rank 0 sees another file than `before`.
+bool Replaced(Communicator& comm, const Place& place, const std::optional<FileState>& before)
+{
+  const auto now = StateOf(place.Path);
+  const bool same = before.has_value() == now.has_value() && (!now || now->Print == before->Print);
+  return comm.AllGather(std::vector<int>{same ? 0 : 1})[0] == 1;
+}
+
 }  // namespace
 
 std::string SidecarSearch::Warning() const
@@ -328,8 +339,8 @@ SidecarSearch FindStepSidecar(Communicator& comm, const std::string& path, const
   SidecarSearch search;
   for (const Place& place : SharedPlaces(comm, path)) {
     SidecarState state{place, FileFault::Absent, ""};
-    // One that is damaged may just have been replaced by another user, between two looks at it.
-    for (int attempt = 0; attempt < 2; ++attempt) {
+    for (int attempt = 0; attempt < MostAttempts; ++attempt) {
+      const auto before = StateOf(place.Path);
       try {
         search.Found = LoadFrom(comm, path, place, settings);
         return search;
@@ -340,7 +351,7 @@ SidecarSearch FindStepSidecar(Communicator& comm, const std::string& path, const
         state.Fault = FileFault::Absent;  // all ranks have got it
         state.Message = error.what();
       }
-      if (state.Fault != FileFault::Corrupted) {
+      if (state.Fault != FileFault::Corrupted || !Replaced(comm, place, before)) {
         break;
       }
     }
