@@ -185,12 +185,12 @@ class MpiFile
 public:
   MpiFile(MPI_Comm comm, const std::string& path, int mode) : Comm(comm)
   {
-    // Files report errors instead of ending the program, unless somebody has changed the default.
-    MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
     const int code = MPI_File_open(comm, path.c_str(), mode, MPI_INFO_NULL, &this->File);
     if (code != MPI_SUCCESS) {
       this->File = MPI_FILE_NULL;
       this->Note(MpiMessage("MPI_File_open", code));
+    } else {
+      MPI_File_set_errhandler(this->File, MPI_ERRORS_RETURN);  // the default, unless somebody has changed it
     }
     int all = this->Fault.empty() ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm);
