@@ -150,7 +150,9 @@ ChannelMode vtkPatchReader::Internals::ModeFor(const std::string& path) const
 /// Makes sure that all ranks know where the bytes of the open step lie.
 void vtkPatchReader::Internals::PrepareStep(int threads)
 {
+  const Stopwatch watch;
   this->Step->Prepare(*this->Ranks, threads);
+  this->IndexSeconds = watch.Seconds();
   if (!this->Step->Saved().Path.empty()) {
     this->Rebuilt.insert(this->CurrentPath);
   }
@@ -232,6 +234,7 @@ std::vector<VariableRequest> vtkPatchReader::Internals::SelectedVariables(const 
 void vtkPatchReader::Internals::MakeReport(IoReport mine, const std::string& warning)
 {
   mine.OpenSeconds = this->OpenSeconds;
+  mine.LocateSeconds += this->IndexSeconds;
   mine.Metadata = this->Step->Origin();
   mine.Notes.insert(mine.Notes.end(), this->Steps.Notes.begin(), this->Steps.Notes.end());
   if (!warning.empty()) {

@@ -2,7 +2,6 @@
 
 #include "Catalog/Catalog.h"
 #include "MetadataChannel/Fingerprint.h"
-#include "MetadataChannel/PlainFile.h"
 #include "Support/Checksum.h"
 #include "Support/Memory.h"
 #include "Support/Together.h"
@@ -12,7 +11,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
-#include <optional>
 
 namespace patchio {
 namespace {
@@ -99,25 +97,32 @@ std::uint64_t GroupedHead::ShareBegin() const
   return this->Entries.size() > HeadParts ? this->Entries[HeadParts].Offset : this->Bytes;
 }
 
-GroupedHead GroupedHead::Read(const std::string& path)
+std::unique_ptr<PlainFile> OpenGrouped(const std::string& path)
 {
   if (!StateOf(path)) {
     throw GroupedFileError(FileFault::Absent, fmt::format("{}: there is no such file.", path));
   }
-  std::optional<PlainFile> file;
-  const std::string fault = FaultOf([&] { file.emplace(path, PlainFile::Purpose::Read); });
+  std::unique_ptr<PlainFile> file;
+  const std::string fault =
+      FaultOf([&] { file = std::make_unique<PlainFile>(path, PlainFile::Purpose::Read); });
   if (!fault.empty()) {
     throw GroupedFileError(FileFault::Absent, fault);
   }
-  const std::uint64_t fileBytes = file->Size();
+  return file;
+}
+
+GroupedHead GroupedHead::Read(const PlainFile& file)
+{
+  const std::string& path = file.Path();
+  const std::uint64_t fileBytes = file.Size();
   if (fileBytes < sizeof(Header)) {
     Corrupted(path, "too short for a sidecar");
   }
   Header header;
-  file->Read(0, &header, sizeof(header));
+  file.Read(0, &header, sizeof(header));
   CheckHeader(path, header, fileBytes);
   std::vector<std::byte> bytes(TableEnd(header.PartCount));
-  file->Read(0, bytes.data(), bytes.size());
+  file.Read(0, bytes.data(), bytes.size());
   if (HeadChecksum(bytes) != header.HeadChecksum) {
     Corrupted(path, "its header or table is damaged");
   }
@@ -137,14 +142,15 @@ GroupedHead GroupedHead::Read(const std::string& path)
   return head;
 }
 
-std::vector<std::byte> GroupedHead::ReadPart(const std::string& path, std::size_t part) const
+std::vector<std::byte> GroupedHead::ReadPart(const PlainFile& file, std::size_t part) const
 {
+  const std::string& path = file.Path();
   const PartEntry& entry = this->Entries[part];
   if (entry.Length > AvailableMemory()) {
     throw Error(fmt::format("{}: there is not enough memory for it.", path));
   }
   std::vector<std::byte> bytes(entry.Length);
-  PlainFile(path, PlainFile::Purpose::Read).Read(entry.Offset, bytes.data(), bytes.size());
+  file.Read(entry.Offset, bytes.data(), bytes.size());
   if (Checksum(bytes.data(), bytes.size()) != entry.Checksum) {
     Corrupted(path, fmt::format("part {} is damaged", part));
   }
@@ -185,12 +191,12 @@ class MpiFile
 public:
   MpiFile(MPI_Comm comm, const std::string& path, int mode) : Comm(comm)
   {
-    // Files report errors instead of ending the program, unless somebody has changed the default.
-    MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
     const int code = MPI_File_open(comm, path.c_str(), mode, MPI_INFO_NULL, &this->File);
     if (code != MPI_SUCCESS) {
       this->File = MPI_FILE_NULL;
       this->Note(MpiMessage("MPI_File_open", code));
+    } else {
+      MPI_File_set_errhandler(this->File, MPI_ERRORS_RETURN);  // the default, unless somebody has changed it
     }
     int all = this->Fault.empty() ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm);

@@ -7,11 +7,13 @@
 // Each part begins at a multiple of 64 bytes, in the order of the table.
 #pragma once
 
+#include "MetadataChannel/PlainFile.h"
 #include "Support/Communicator.h"
 #include "Support/Error.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -42,6 +44,10 @@ struct PartEntry
   std::uint64_t Checksum = 0;
 };
 
+/// Opens a file for GroupedHead::Read(): once, so that all its parts are of the same one even when it is
+/// replaced meanwhile. Throws GroupedFileError, FileFault::Absent.
+std::unique_ptr<PlainFile> OpenGrouped(const std::string& path);
+
 /// Header and table.
 class GroupedHead
 {
@@ -54,7 +60,8 @@ public:
   GroupedHead() = default;
 
   /// Reads and checks; throws GroupedFileError.
-  static GroupedHead Read(const std::string& path);
+  static GroupedHead Read(const PlainFile& file);
+  static GroupedHead Read(const std::string& path) { return Read(*OpenGrouped(path)); }
 
   const std::vector<PartEntry>& Parts() const { return this->Entries; }
   std::size_t ShareCount() const { return this->Entries.size() - HeadParts; }
@@ -65,7 +72,7 @@ public:
   std::uint64_t FileBytes() const { return this->Bytes; }
 
   /// One of the master's parts, checked. Throws GroupedFileError.
-  std::vector<std::byte> ReadPart(const std::string& path, std::size_t part) const;
+  std::vector<std::byte> ReadPart(const PlainFile& file, std::size_t part) const;
 
   /// Header and table as bytes, the success flag set or not.
   std::vector<std::byte> Encode(bool complete) const;

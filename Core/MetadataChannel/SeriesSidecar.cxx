@@ -43,8 +43,8 @@ SeriesSidecar::SeriesSidecar(const std::string& path, ChannelMode mode)
 
 void SeriesSidecar::Load(const Place& place)
 {
-  const GroupedHead head = GroupedHead::Read(place.Path);
-  const std::vector<std::byte> first = head.ReadPart(place.Path, 0);
+  const std::unique_ptr<PlainFile> file = OpenGrouped(place.Path);
+  const std::vector<std::byte> first = GroupedHead::Read(*file).ReadPart(*file, 0);
   ByteReader in(first);
   if (in.Get<std::uint32_t>() != KindOfSeries) {
     throw GroupedFileError(FileFault::Foreign, "It describes no series.");

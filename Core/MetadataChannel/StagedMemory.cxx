@@ -170,7 +170,8 @@ void StagedMemory::TakeOwn(Communicator& comm)
   this->Begin = this->Own.get();
 }
 
-void StagedMemory::Load(Communicator& comm, const std::string& path, std::uint64_t begin)
+void StagedMemory::Load(
+    Communicator& comm, const PlainFile* file, const std::string& path, std::uint64_t begin)
 {
   if (this->Mapped &&
       Succeeded(comm, ReadTogether(this->Machine.Get(), path, begin, this->Bytes, this->Begin))) {
@@ -179,7 +180,7 @@ void StagedMemory::Load(Communicator& comm, const std::string& path, std::uint64
   }
   Together(comm, [&] {
     if (comm.Rank() == 0) {
-      PlainFile(path, PlainFile::Purpose::Read).Read(begin, this->Begin, this->Bytes);
+      file->Read(begin, this->Begin, this->Bytes);
     }
   });
   const MPI_Comm receivers = this->Mapped ? this->Leaders.Get() : comm.Mpi();

@@ -12,6 +12,8 @@
 
 namespace patchio {
 
+class PlainFile;
+
 /// An MPI communicator that is freed at the end; null without MPI.
 class OwnedComm
 {
@@ -61,8 +63,9 @@ public:
 
   /// Collective. Fills all copies from a file: the bytes from `begin` on. The ranks of a machine read
   /// together, each a slice; where that fails, or each rank has its own copy, rank 0 reads and passes it on.
-  /// Throws Error, the same on all ranks.
-  void Load(Communicator& comm, const std::string& path, std::uint64_t begin);
+  /// `file`: the file, open, on rank 0; not used on the others. `path`: its name, on all. Throws Error, the
+  /// same on all ranks.
+  void Load(Communicator& comm, const PlainFile* file, const std::string& path, std::uint64_t begin);
 
   /// Collective. Fills all copies with each rank's bytes: `offsets` and `lengths` of all ranks, `mine` of
   /// this one.

@@ -162,6 +162,7 @@ void CheckFits(const Head& head, const std::string& path, const Place& place)
 /// What rank 0 reads by itself and tells the others.
 struct MasterParts
 {
+  std::unique_ptr<PlainFile> File;
   GroupedHead Table;
   std::vector<std::byte> Head, Description;
 };
@@ -169,14 +170,15 @@ struct MasterParts
 MasterParts ReadMasterParts(const std::string& path, const Place& place)
 {
   MasterParts parts;
-  parts.Table = GroupedHead::Read(place.Path);
-  parts.Head = parts.Table.ReadPart(place.Path, 0);
+  parts.File = OpenGrouped(place.Path);
+  parts.Table = GroupedHead::Read(*parts.File);
+  parts.Head = parts.Table.ReadPart(*parts.File, 0);
   const Head head = DecodeHead(parts.Head);
   CheckFits(head, path, place);
   if (head.FormatName != FormatOf(path).Name()) {
     throw GroupedFileError(FileFault::Stale, fmt::format("{}: made for another format.", place.Path));
   }
-  parts.Description = parts.Table.ReadPart(place.Path, 1);
+  parts.Description = parts.Table.ReadPart(*parts.File, 1);
   return parts;
 }
 
@@ -263,7 +265,7 @@ StepSidecar LoadFrom(
   std::shared_ptr<StagedMemory> memory;
   try {
     memory = std::make_shared<StagedMemory>(comm, table.ShareBytes(), settings.Stage);
-    memory->Load(comm, place.Path, table.ShareBegin());
+    memory->Load(comm, parts.File.get(), place.Path, table.ShareBegin());
   } catch (const Error& error) {
     throw GroupedFileError(FileFault::Absent, error.what());  // all ranks have got it
   }
@@ -310,6 +312,17 @@ std::vector<Place> SharedPlaces(Communicator& comm, const std::string& path)
   return places;
 }
 
+/// One that is damaged may just have been replaced by another user, between two looks at it.
+constexpr int MostAttempts = 10;
+
+/// True when rank 0 sees another file than `before`.
+bool Replaced(Communicator& comm, const Place& place, const std::optional<FileState>& before)
+{
+  const auto now = StateOf(place.Path);
+  const bool same = before.has_value() == now.has_value() && (!now || now->Print == before->Print);
+  return comm.AllGather(std::vector<int>{same ? 0 : 1})[0] == 1;
+}
+
 }  // namespace
 
 std::string SidecarSearch::Warning() const
@@ -328,8 +341,8 @@ SidecarSearch FindStepSidecar(Communicator& comm, const std::string& path, const
   SidecarSearch search;
   for (const Place& place : SharedPlaces(comm, path)) {
     SidecarState state{place, FileFault::Absent, ""};
-    // One that is damaged may just have been replaced by another user, between two looks at it.
-    for (int attempt = 0; attempt < 2; ++attempt) {
+    for (int attempt = 0; attempt < MostAttempts; ++attempt) {
+      const auto before = StateOf(place.Path);
       try {
         search.Found = LoadFrom(comm, path, place, settings);
         return search;
@@ -340,7 +353,7 @@ SidecarSearch FindStepSidecar(Communicator& comm, const std::string& path, const
         state.Fault = FileFault::Absent;  // all ranks have got it
         state.Message = error.what();
       }
-      if (state.Fault != FileFault::Corrupted) {
+      if (state.Fault != FileFault::Corrupted || !Replaced(comm, place, before)) {
         break;
       }
     }
@@ -353,7 +366,8 @@ std::optional<TimeStep> HeadFromSidecar(const std::string& path)
 {
   for (const Place& place : PlacesFor(path)) {
     try {
-      const Head head = DecodeHead(GroupedHead::Read(place.Path).ReadPart(place.Path, 0));
+      const std::unique_ptr<PlainFile> file = OpenGrouped(place.Path);
+      const Head head = DecodeHead(GroupedHead::Read(*file).ReadPart(*file, 0));
       CheckFits(head, path, place);
       return TimeStep{path, head.Time, head.Step};
     } catch (const Error&) {

@@ -1,14 +1,19 @@
 // How long a step of many patches takes to open from its sidecar, and how large that is:
 //   patchio_channel_bench PATCHES VARIABLES FOLDER
-// The step is made up: patches of 16^3 cells, 1000 to a file, scalars of floats. Run it twice or more with
-// growing numbers to see that it grows in proportion.
+//   patchio_channel_bench SUMMARY
+// The second form takes a real step and compares opening it with finding all its extents through its format
+// and from its sidecar, which it makes (PATCHIO_METADATA_DIR says where). In the first form the step is made
+// up: patches of 16^3 cells, 1000 to a file, scalars of floats. Run it twice or more with growing numbers to
+// see that it grows in proportion.
 #include "Formats/Format.h"
 #include "MetadataChannel/StepSidecar.h"
+#include "Read/OpenedStep.h"
 #include "Support/Error.h"
 #include "Support/Stopwatch.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -128,15 +133,51 @@ void Run(int patches, int variables, const std::string& folder)
   }
 }
 
+/// Median of seconds of five openings, all extents found.
+double TimeOf(const std::string& path, ChannelMode mode)
+{
+  const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
+  std::vector<double> seconds;
+  for (int round = 0; round < 5; ++round) {
+    const Stopwatch watch;
+    const OpenedStep step(*alone, path, mode);
+    std::vector<PatchVariable> requests;
+    for (int p = 0; p < static_cast<int>(step.Data().Patches.size()); ++p) {
+      for (int v = 0; v < static_cast<int>(step.Data().Variables.size()); ++v) {
+        requests.push_back({p, v});
+      }
+    }
+    step.Locate(requests, 1);
+    seconds.push_back(watch.Seconds());
+  }
+  std::sort(seconds.begin(), seconds.end());
+  return seconds[2];
+}
+
+void Compare(const std::string& path)
+{
+  const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
+  OpenedStep step(*alone, path, ChannelMode::On);
+  step.Prepare(*alone, 1);
+  fmt::print("{}\n", step.Origin());
+  const double format = TimeOf(path, ChannelMode::Off), sidecar = TimeOf(path, ChannelMode::ReadOnly);
+  fmt::print("{} patches, {} variables: format {:.4f} s, sidecar {:.4f} s, {:.0f} times faster\n",
+      step.Data().Patches.size(), step.Data().Variables.size(), format, sidecar, format / sidecar);
+}
+
 }  // namespace
 
 int main(int argc, char** argv)
 {
-  if (argc != 4) {
-    std::fprintf(stderr, "usage: patchio_channel_bench PATCHES VARIABLES FOLDER\n");
+  if (argc != 2 && argc != 4) {
+    std::fprintf(stderr, "usage: patchio_channel_bench PATCHES VARIABLES FOLDER | SUMMARY\n");
     return 2;
   }
   try {
+    if (argc == 2) {
+      Compare(argv[1]);
+      return 0;
+    }
     Run(std::atoi(argv[1]), std::atoi(argv[2]), argv[3]);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

@@ -191,9 +191,12 @@ int main(int argc, char** argv)
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   std::vector<std::string> paths;
   for (int i = 1; i < argc; ++i) {
-    for (fs::recursive_directory_iterator entry(argv[i]), end; fs::exists(argv[i]) && entry != end; ++entry) {
-      if (entry->path().filename() == "summary.samrai") {
-        paths.push_back(entry->path().string());
+    if (!fs::exists(argv[i])) {
+      continue;
+    }
+    for (const auto& entry : fs::recursive_directory_iterator(argv[i])) {
+      if (entry.path().filename() == "summary.samrai") {
+        paths.push_back(entry.path().string());
       }
     }
   }

@@ -97,6 +97,14 @@ TEST(IoReport, SaysAllNumbersInPlainText)
   }
 }
 
+TEST(IoReport, SaysWhereTheMetadataCameFromWhenItKnows)
+{
+  IoReport report = Example();
+  EXPECT_THAT(report.Text(), ::testing::Not(HasSubstr("Metadata")));
+  report.Metadata = "from the sidecar x";
+  EXPECT_THAT(report.Text(), HasSubstr("Metadata: from the sidecar x\n"));
+}
+
 TEST(IoReport, ChoosesAFittingUnit)
 {
   IoReport report = Example();

@@ -1,4 +1,5 @@
 #include "Support/Bytes.h"
+#include "Support/Checksum.h"
 #include "Support/Communicator.h"
 #include "Support/Error.h"
 #include "Support/Hdf5.h"
@@ -54,6 +55,31 @@ TEST(Bytes, RefuseAnArrayLongerThanWhatIsLeft)
   ByteReader in(bytes);
   std::vector<double> values;
   EXPECT_THROW(in.Get(values), Error);
+}
+
+TEST(Bytes, AreGivenWhereTheyLie)
+{
+  ByteWriter out;
+  out.Put(7);
+  out.Put(std::vector<std::byte>{std::byte{1}, std::byte{2}});
+  std::vector<std::byte> bytes = out.Take();
+  ByteReader in(bytes);
+  in.Get<int>();
+  const auto [data, size] = in.GetBytes();
+  EXPECT_EQ(size, 2u);
+  EXPECT_EQ(data, bytes.data() + bytes.size() - 2);
+  bytes.pop_back();
+  ByteReader shorter(bytes);
+  shorter.Get<int>();
+  EXPECT_THROW(shorter.GetBytes(), Error);
+}
+
+TEST(Checksum, IsThatOfXxh3)
+{
+  // From the reference implementation's own tests: nothing, and no seed.
+  EXPECT_EQ(Checksum(nullptr, 0), 0x2D06800538D394C2u);
+  const char a = 'a', b = 'b';
+  EXPECT_NE(Checksum(&a, 1), Checksum(&b, 1));
 }
 
 TEST(SelfCommunicator, IsAloneAndGivesBackWhatItGets)
