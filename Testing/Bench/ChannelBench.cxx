@@ -142,6 +142,7 @@ double TimeOf(const std::string& path, ChannelMode mode)
     const Stopwatch watch;
     const OpenedStep step(*alone, path, mode);
     std::vector<PatchVariable> requests;
+    requests.reserve(step.Data().Patches.size() * step.Data().Variables.size());
     for (int p = 0; p < static_cast<int>(step.Data().Patches.size()); ++p) {
       for (int v = 0; v < static_cast<int>(step.Data().Variables.size()); ++v) {
         requests.push_back({p, v});
