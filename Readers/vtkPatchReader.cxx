@@ -66,7 +66,7 @@ struct vtkPatchReader::Internals
   std::set<std::string> Rebuilt;  ///< steps that need not be rebuilt again
   bool ChannelWarned = false;     ///< one warning about damaged sidecars is enough
   double OpenSeconds = 0;         ///< spent on opening since the last report
-  double IndexSeconds = 0;        ///< spent on finding out where everything lies, for this update
+  double IndexSeconds = 0;        ///< spent on indexing and saving in this update
   std::string Report;
   bool Opening = false;  ///< names found in files are no change by the user
 

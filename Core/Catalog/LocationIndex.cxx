@@ -481,25 +481,44 @@ public:
 
   void Add(const PatchVariable& request)
   {
-    const std::uint64_t row = this->Index.Order->RowOf(request.Patch);
-    if (!this->Current || row < this->Current->FirstRow ||
-        row - this->Current->FirstRow >= this->Current->Rows) {
-      this->Current = &this->Index.ShareOf(row);
+    // Mostly all variables of one patch after another.
+    if (request.Patch != this->Patch) {
+      this->TurnTo(request.Patch);
     }
-    const std::uint64_t local = row - this->Current->FirstRow;
     const Column& column = this->Current->Columns[request.Variable];
-    Location location;
-    if (column.Offsets && column.Offsets[local * column.Components] != NoOffset) {
-      location = this->AddRegular(column, local, request);
+    if (column.Offsets && column.Offsets[this->Row * column.Components] != NoOffset) {
+      this->AddRegular(column, request);
     } else {
-      location = this->AddOther(local, request);
+      this->Answer.Table.Locations.push_back(this->AddOther(this->Row, request));
     }
-    this->Answer.Table.Locations.push_back(location);
   }
 
   IndexAnswer Take() { return std::move(this->Answer); }
 
 private:
+  void TurnTo(int patch)
+  {
+    const std::uint64_t row = this->Index.Order->RowOf(patch);
+    if (!this->Current || row < this->Current->FirstRow ||
+        row - this->Current->FirstRow >= this->Current->Rows) {
+      this->Current = &this->Index.ShareOf(row);
+    }
+    this->Row = row - this->Current->FirstRow;
+    this->Patch = patch;
+    this->Like = nullptr;
+  }
+
+  /// Values of one component; variables of one form have the same number.
+  std::uint64_t TuplesOf(const PatchVariable& request)
+  {
+    const Variable& variable = this->Data.Variables[request.Variable];
+    if (!this->Like || variable.Center != this->Like->Center || variable.Ghosts != this->Like->Ghosts) {
+      this->Like = &variable;
+      this->Tuples = static_cast<std::uint64_t>(this->Data.StoredTuples(request.Variable, request.Patch));
+    }
+    return this->Tuples;
+  }
+
   std::uint32_t LocalFile(std::uint32_t file)
   {
     std::uint32_t& local = this->Local[file];
@@ -524,24 +543,23 @@ private:
     return runs.Files[this->LastRun];
   }
 
-  Location AddRegular(const Column& column, std::uint64_t row, const PatchVariable& request)
+  void AddRegular(const Column& column, const PatchVariable& request)
   {
     std::vector<Extent>& extents = this->Answer.Table.Extents;
     Location location;
     location.Kind = Encoding::Raw;
     location.First = static_cast<std::uint32_t>(extents.size());
     location.Count = column.Components;
+    this->Answer.Table.Locations.push_back(location);
     Extent extent;
-    extent.File = static_cast<int>(this->LocalFile(this->FileOf(column.Runs, row)));
-    extent.Bytes = static_cast<std::uint64_t>(this->Data.StoredTuples(request.Variable, request.Patch)) *
-                   SizeOf(column.Type);
+    extent.File = static_cast<int>(this->LocalFile(this->FileOf(column.Runs, this->Row)));
+    extent.Bytes = this->TuplesOf(request) * SizeOf(column.Type);
     extent.Type = column.Type;
     extent.BigEndian = column.BigEndian;
     for (std::uint32_t c = 0; c < column.Components; ++c) {
-      extent.Offset = column.Offsets[row * column.Components + c];
+      extent.Offset = column.Offsets[this->Row * column.Components + c];
       extents.push_back(extent);
     }
-    return location;
   }
 
   Location AddOther(std::uint64_t row, const PatchVariable& request)
@@ -584,6 +602,10 @@ private:
   const LocationIndex& Index;
   const Catalog& Data;
   const Share* Current = nullptr;
+  std::uint64_t Row = 0;  ///< in the share at hand
+  int Patch = -1;
+  const Variable* Like = nullptr;  ///< whose Tuples are known for the patch at hand
+  std::uint64_t Tuples = 0;
   std::vector<std::uint32_t> Local;  ///< per file of the index, its number in the answer
   const std::uint32_t* LastRuns = nullptr;
   std::uint64_t LastRun = 0;

@@ -104,7 +104,7 @@ private:
   const Options& Size;
 };
 
-/// Files of the right size without blocks on the disk, an hour old.
+/// Files of the right size without blocks on the disk.
 void MakeFiles(const Options& options, const MadeUpFormat& format, const std::string& path)
 {
   fs::create_directories(options.Folder);
@@ -113,10 +113,6 @@ void MakeFiles(const Options& options, const MadeUpFormat& format, const std::st
   for (int f = 0; f < files; ++f) {
     std::ofstream(format.PathOf(f));
     fs::resize_file(format.PathOf(f), std::uint64_t(PatchesOfFile) * options.Variables * ArrayBytes);
-  }
-  const auto past = fs::file_time_type::clock::now() - std::chrono::hours(1);
-  for (const auto& entry : fs::directory_iterator(options.Folder)) {
-    fs::last_write_time(entry.path(), past);
   }
 }
 
@@ -133,8 +129,10 @@ void Save(const Options& options, const MadeUpFormat& format, const std::string&
 {
   const DescribingState describing = LookAtDescribingFile(path);
   const Catalog catalog = format.ReadCatalog(path);
-  BuiltIndex built = BuildIndex(comm, format, catalog, {});
-  const SaveOutcome outcome = SaveStepSidecar(comm, format, catalog, built, describing, {});
+  ChannelSettings settings;
+  settings.SettleSeconds = 0;  // nobody else writes these files
+  BuiltIndex built = BuildIndex(comm, format, catalog, settings);
+  const SaveOutcome outcome = SaveStepSidecar(comm, format, catalog, built, describing, settings);
   if (outcome.Path.empty()) {
     throw Error("The sidecar in " + options.Folder + " was not saved: " + outcome.WhyNot + ".");
   }
