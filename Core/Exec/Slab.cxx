@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cassert>
-#include <cstdlib>
 #include <limits>
 #include <mutex>
 #include <new>
@@ -21,8 +20,9 @@ namespace {
 
 constexpr std::size_t Alignment = 64;
 constexpr std::size_t HugePage = std::size_t(2) << 20;
-/// Small enough that one array that somebody keeps does not hold the memory of all, large enough for huge
-/// pages.
+/// Small enough that one array that somebody keeps does not hold the memory of all, large enough for huge pages.
+/// Slabs begin at multiples of this, so that a slice's address says where its slab begins: a mark before each
+/// slice would touch, and so fetch, all pages on the thread that cuts.
 constexpr std::size_t SlabBytes = std::size_t(64) << 20;
 
 constexpr std::uint64_t RoundUp(std::uint64_t value, std::uint64_t to)
@@ -30,15 +30,15 @@ constexpr std::uint64_t RoundUp(std::uint64_t value, std::uint64_t to)
   return (value + to - 1) / to * to;
 }
 
+/// Even an empty slice takes room, so that it lies within its slab.
+constexpr std::uint64_t RoomOf(std::uint64_t bytes)
+{
+  return RoundUp(std::max<std::uint64_t>(bytes, 1), Alignment);
+}
+
 constexpr std::uint64_t Excess(std::uint64_t value, std::uint64_t limit)
 {
   return value - std::min(value, limit);
-}
-
-/// Before each slice lies a line with the pointer back to its slab.
-constexpr std::uint64_t WithHeader(std::uint64_t bytes)
-{
-  return Alignment + RoundUp(bytes, Alignment);
 }
 
 struct Memory
@@ -47,19 +47,37 @@ struct Memory
   std::size_t Size = 0;
 };
 
+std::byte* SlabBegin(void* slice)
+{
+  return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(slice) / SlabBytes * SlabBytes);
+}
+
 Memory Allocate(std::size_t size)
 {
   const bool huge = size >= HugePage;
   Memory memory;
-  memory.Size = RoundUp(size, huge ? HugePage : Alignment);
-  memory.Bytes = static_cast<std::byte*>(std::aligned_alloc(huge ? HugePage : Alignment, memory.Size));
-  if (!memory.Bytes) {
+  memory.Size = RoundUp(size, huge ? HugePage : 4096);
+  void* mapped = ::mmap(nullptr, memory.Size + SlabBytes, PROT_READ | PROT_WRITE,
+      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) {
     throw Error(fmt::format("{:.1f} GB of memory could not be allocated.", memory.Size * 1e-9));
   }
+  auto* const begin = static_cast<std::byte*>(mapped);
+  memory.Bytes = SlabBegin(begin + SlabBytes - 1);
+  // What lies before and behind was mapped only to find an address.
+  if (memory.Bytes > begin) {
+    ::munmap(begin, memory.Bytes - begin);
+  }
+  ::munmap(memory.Bytes + memory.Size, begin + SlabBytes - memory.Bytes);
   if (huge) {
     ::madvise(memory.Bytes, memory.Size, MADV_HUGEPAGE);  // a wish; failing costs only speed
   }
   return memory;
+}
+
+void Free(const Memory& memory)
+{
+  ::munmap(memory.Bytes, memory.Size);
 }
 
 }  // namespace
@@ -129,7 +147,7 @@ public:
     std::sort(this->Kept.begin(), this->Kept.end(),
         [](const Memory& a, const Memory& b) { return a.Size > b.Size; });
     while (this->KeptSize > most) {
-      std::free(this->Kept.back().Bytes);
+      Free(this->Kept.back());
       this->KeptSize -= this->Kept.back().Size;
       this->TotalSize -= this->Kept.back().Size;
       this->Kept.pop_back();
@@ -203,7 +221,7 @@ struct SlabCutter::Slab
 };
 
 SlabCutter::SlabCutter(SlabPool& pool, std::uint64_t payload, std::size_t slices)
-    : Pool(pool.Shared), Remaining(payload + 2 * Alignment * std::uint64_t(slices))
+    : Pool(pool.Shared), Remaining(payload + Alignment * std::uint64_t(slices))
 {
   this->Pool->Check(this->Remaining);
 }
@@ -217,7 +235,7 @@ SlabCutter::~SlabCutter()
 
 Slice SlabCutter::Cut(std::size_t bytes)
 {
-  const std::uint64_t need = WithHeader(bytes);
+  const std::uint64_t need = RoomOf(bytes);
   assert(need <= this->Remaining);
   if (need > SlabBytes / 8) {
     // A slab of its own, or the ends of slabs where it does not fit would be lost.
@@ -227,8 +245,8 @@ Slice SlabCutter::Cut(std::size_t bytes)
     SlabCutter::Unref(own);
     return slice;
   }
-  if (!this->Current || this->Current->Position + need > this->Current->Block.Size) {
-    Slab* next = this->MakeSlab(std::max(need, std::min<std::uint64_t>(this->Remaining, SlabBytes)));
+  if (!this->Current || this->Current->Position + need > std::min(this->Current->Block.Size, SlabBytes)) {
+    Slab* next = this->MakeSlab(std::min<std::uint64_t>(this->Remaining, SlabBytes - Alignment));
     if (this->Current) {
       SlabCutter::Unref(this->Current);
     }
@@ -242,17 +260,18 @@ SlabCutter::Slab* SlabCutter::MakeSlab(std::uint64_t size)
 {
   auto slab = std::make_unique<Slab>();
   slab->Pool = this->Pool;
-  slab->Block = this->Pool->Take(size);
+  slab->Block = this->Pool->Take(size + Alignment);
+  new (slab->Block.Bytes) Slab*(slab.get());
+  slab->Position = Alignment;
   return slab.release();
 }
 
 Slice SlabCutter::CutFrom(Slab* slab, std::uint64_t need)
 {
-  std::byte* header = slab->Block.Bytes + slab->Position;
+  std::byte* slice = slab->Block.Bytes + slab->Position;
   slab->Position += need;
-  new (header) Slab*(slab);
   ++slab->References;
-  return Slice(header + Alignment);
+  return Slice(slice);
 }
 
 void SlabCutter::Unref(Slab* slab)
@@ -265,7 +284,7 @@ void SlabCutter::Unref(Slab* slab)
 
 void FreeSlice(void* data)
 {
-  SlabCutter::Unref(*reinterpret_cast<SlabCutter::Slab**>(static_cast<std::byte*>(data) - Alignment));
+  SlabCutter::Unref(*reinterpret_cast<SlabCutter::Slab**>(SlabBegin(data)));
 }
 
 void SliceDeleter::operator()(void* data) const

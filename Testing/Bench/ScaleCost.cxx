@@ -1,7 +1,7 @@
 // What any number of patches costs one rank before and while it reads, without data: a time step is made up,
 // its index is saved as a sidecar, and opening, dividing, locating and planning are timed. One JSON object on
 // standard output.
-#include "Formats/Format.h"
+#include "Formats/SAMRAI/SamraiFormat.h"
 #include "MetadataChannel/StepSidecar.h"
 #include "Plan/Partition.h"
 #include "Plan/ReadPlan.h"
@@ -38,15 +38,12 @@ constexpr int Side = 16;  ///< cells of a patch per axis
 constexpr std::uint64_t ArrayBytes = Side * Side * Side * sizeof(float);
 constexpr int PatchesOfFile = 20000;
 
-/// All arrays of a patch one after another, all patches of a file one after another.
-class MadeUpFormat : public Format
+/// All arrays of a patch one after another, all patches of a file one after another. Goes by the name of a format that
+/// exists, as sidecars of unknown ones are not believed.
+class MadeUpFormat : public samrai::SamraiFormat
 {
 public:
   explicit MadeUpFormat(const Options& options) : Size(options) {}
-  const char* Name() const override { return "made up"; }
-  const char* Opens() const override { return "nothing"; }
-  bool Claims(const std::string&) const override { return false; }
-  Series OpenSeries(const std::string&, const SeriesOptions&) const override { return {}; }
 
   std::string PathOf(int file) const { return this->Size.Folder + "/data." + std::to_string(file); }
 
@@ -146,7 +143,7 @@ nlohmann::json Measure(const Options& options, const std::string& path, Communic
   const double open = watch.Seconds();
   const std::uint64_t memory = MemoryInUse() - before;
   if (!search.Found) {
-    throw Error("The sidecar of " + path + " was not found sound.");
+    throw Error("The sidecar of " + path + " was not found sound: " + search.Passed.at(0).Message);
   }
   const Catalog& catalog = search.Found->Data;
 
@@ -188,7 +185,7 @@ int Run(int argc, char** argv)
       ->check(CLI::Range(1, 100'000));
   CLI11_PARSE(program, argc, argv);
   const MadeUpFormat format(options);
-  const std::string path = options.Folder + "/step";
+  const std::string path = options.Folder + "/step.samrai";
   const auto comm = MakeSelfCommunicator();
   if (!fs::exists(path + ".patchio")) {
     MakeFiles(options, format, path);

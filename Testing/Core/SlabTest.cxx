@@ -204,6 +204,23 @@ TEST(SlabPool, KeptMemoryMakesRoomUnderTheLimit)
       testing::MessageOf([&] { SlabCutter(pool, 2 * MiB, 1); }), ::testing::HasSubstr("limit is 0.042 GB"));
 }
 
+TEST(SlabPool, ALargerSlabServesSmallArraysToo)
+{
+  SlabPool pool;
+  pool.Keep(1000 * MiB);
+  TakeAndGiveBack(pool, 100 * MiB);
+  std::vector<Slice> slices;
+  {
+    SlabCutter slab(pool, 120 * MiB, 20);
+    slices = CutAndFill(slab, std::vector<std::size_t>(20, 6 * MiB));
+  }
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    EXPECT_TRUE(HoldsOnly(slices[i], 6 * MiB, static_cast<unsigned char>(i + 1)));
+    slices[i].reset();
+  }
+  EXPECT_EQ(pool.KeptBytes(), pool.TotalBytes());
+}
+
 TEST(SlabPool, MayGoBeforeItsSlices)
 {
   Slice slice;
