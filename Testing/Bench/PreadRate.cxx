@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <algorithm>
@@ -35,6 +36,7 @@ struct Options
   std::size_t Request = 1 << 20;
   bool Direct = false;
   bool Drop = false;
+  bool Keep = false;
   double Seconds = 0;
   double WarmUp = 0.5;
   std::uint64_t Shuffle = 0;
@@ -106,9 +108,9 @@ std::unique_ptr<char, Freeing> FaultedBuffer(std::size_t bytes)
 {
   void* memory = nullptr;
   if (::posix_memalign(&memory, 2 << 20, bytes) != 0) {
-    throw patchio::Error(
-        "There is no memory for a buffer of " + std::to_string(bytes) + " bytes for each thread.");
+    throw patchio::Error("There is no memory for a buffer of " + std::to_string(bytes) + " bytes.");
   }
+  ::madvise(memory, bytes, MADV_HUGEPAGE);
   std::memset(memory, 1, bytes);
   return std::unique_ptr<char, Freeing>(static_cast<char*>(memory));
 }
@@ -137,6 +139,9 @@ public:
     }
     if (options.Shuffle != 0) {
       std::shuffle(this->Blocks.begin(), this->Blocks.end(), std::mt19937_64(options.Shuffle));
+    }
+    if (options.Keep) {
+      this->Everything = FaultedBuffer(this->Blocks.size() * this->How.Request);
     }
   }
 
@@ -214,7 +219,8 @@ private:
       if (index >= this->Blocks.size() || this->Failed) {
         return;
       }
-      this->ReadBlock(this->Blocks[index], buffer, share);
+      char* const own = this->Everything ? this->Everything.get() + index * this->How.Request : buffer;
+      this->ReadBlock(this->Blocks[index], own, share);
     }
   }
 
@@ -288,6 +294,7 @@ private:
   const Options& How;
   std::vector<std::unique_ptr<OpenedFile>> Files;
   std::vector<Block> Blocks;
+  std::unique_ptr<char, Freeing> Everything;  ///< with --keep, room for all blocks
   std::vector<Share> Shares;
   std::atomic<std::size_t> Cursor{0};
   std::atomic<int> Counted{0};
@@ -311,9 +318,12 @@ void AddOptions(CLI::App& program, Options& options)
       ->capture_default_str();
   program.add_flag("--direct", options.Direct, "with O_DIRECT; the request must then be a multiple of 4096");
   program.add_flag("--drop", options.Drop, "ask the kernel to forget the files' pages first");
-  program.add_option("--seconds", options.Seconds, "read the files over and over for so long; 0: all once")
-      ->check(CLI::Range(0.0, 3600.0))
-      ->capture_default_str();
+  CLI::Option* seconds =
+      program.add_option("--seconds", options.Seconds, "read the files over and over for so long; 0: all once")
+          ->check(CLI::Range(0.0, 3600.0))
+          ->capture_default_str();
+  program.add_flag("--keep", options.Keep, "read each block into memory of its own, as programs that need the data do")
+      ->excludes(seconds);
   program.add_option("--warm-up", options.WarmUp, "seconds before those of --seconds that do not count")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();

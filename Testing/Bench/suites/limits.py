@@ -23,7 +23,7 @@ def large_patches(report, folder, rounds):
         "hdf5": lambda: read_dump(summary, how="hdf5", warm=3)["read"][0],
         "ours": lambda: read_dump(summary, threads=CORES, steps=3, sidecar=True, warm=3),
         "pread": lambda: run_json([programs() + "/patchio_pread_rate"] + clusters +
-                                  ["--threads", str(CORES), "--request", str(1 << 20)])["seconds"],
+                                  ["--threads", str(CORES), "--request", str(1 << 20), "--keep"])["seconds"],
     }, rounds)
     first = [run["locate"] + run["read"][0] for run in found["ours"]]
     again = [run["locate"] + min(run["read"][1:]) for run in found["ours"]]
