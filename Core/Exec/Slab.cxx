@@ -20,9 +20,9 @@ namespace {
 
 constexpr std::size_t Alignment = 64;
 constexpr std::size_t HugePage = std::size_t(2) << 20;
-/// Small enough that one array that somebody keeps does not hold the memory of all, large enough for huge pages.
-/// Slabs begin at multiples of this, so that a slice's address says where its slab begins: a mark before each
-/// slice would touch, and so fetch, all pages on the thread that cuts.
+/// Small enough that one array that somebody keeps does not hold the memory of all, large enough for huge
+/// pages. Slabs begin at multiples of this, so that a slice's address says where its slab begins: a mark
+/// before each slice would touch, and so fetch, all pages on the thread that cuts.
 constexpr std::size_t SlabBytes = std::size_t(64) << 20;
 
 constexpr std::uint64_t RoundUp(std::uint64_t value, std::uint64_t to)
@@ -30,10 +30,20 @@ constexpr std::uint64_t RoundUp(std::uint64_t value, std::uint64_t to)
   return (value + to - 1) / to * to;
 }
 
-/// Even an empty slice takes room, so that it lies within its slab.
+/// Large slices begin on a page: what is read straight into them then takes no more pages than it must, which
+/// are what the kernel counts and cuts requests by.
+constexpr std::size_t Page = 4096;
+constexpr std::size_t LargeSlice = 16 * Page;
+
+constexpr std::uint64_t AlignmentOf(std::uint64_t bytes)
+{
+  return bytes >= LargeSlice ? Page : Alignment;
+}
+
+/// The most that a slice takes. Even an empty one takes room, so that it lies within its slab.
 constexpr std::uint64_t RoomOf(std::uint64_t bytes)
 {
-  return RoundUp(std::max<std::uint64_t>(bytes, 1), Alignment);
+  return RoundUp(std::max<std::uint64_t>(bytes, 1), Alignment) + AlignmentOf(bytes) - Alignment;
 }
 
 constexpr std::uint64_t Excess(std::uint64_t value, std::uint64_t limit)
@@ -57,8 +67,8 @@ Memory Allocate(std::size_t size)
   const bool huge = size >= HugePage;
   Memory memory;
   memory.Size = RoundUp(size, huge ? HugePage : 4096);
-  void* mapped = ::mmap(nullptr, memory.Size + SlabBytes, PROT_READ | PROT_WRITE,
-      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* mapped =
+      ::mmap(nullptr, memory.Size + SlabBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) {
     throw Error(fmt::format("{:.1f} GB of memory could not be allocated.", memory.Size * 1e-9));
   }
@@ -221,9 +231,10 @@ struct SlabCutter::Slab
 };
 
 SlabCutter::SlabCutter(SlabPool& pool, std::uint64_t payload, std::size_t slices)
-    : Pool(pool.Shared), Remaining(payload + Alignment * std::uint64_t(slices))
+    : Pool(pool.Shared),
+      Remaining(payload + payload / (LargeSlice / Page) + Alignment * std::uint64_t(slices))
 {
-  this->Pool->Check(this->Remaining);
+  this->Pool->Check(payload + Alignment * std::uint64_t(slices));
 }
 
 SlabCutter::~SlabCutter()
@@ -241,7 +252,7 @@ Slice SlabCutter::Cut(std::size_t bytes)
     // A slab of its own, or the ends of slabs where it does not fit would be lost.
     Slab* own = this->MakeSlab(need);
     this->Remaining -= need;
-    Slice slice = SlabCutter::CutFrom(own, need);
+    Slice slice = SlabCutter::CutFrom(own, bytes);
     SlabCutter::Unref(own);
     return slice;
   }
@@ -253,7 +264,7 @@ Slice SlabCutter::Cut(std::size_t bytes)
     this->Current = next;
   }
   this->Remaining -= need;
-  return SlabCutter::CutFrom(this->Current, need);
+  return SlabCutter::CutFrom(this->Current, bytes);
 }
 
 SlabCutter::Slab* SlabCutter::MakeSlab(std::uint64_t size)
@@ -266,10 +277,11 @@ SlabCutter::Slab* SlabCutter::MakeSlab(std::uint64_t size)
   return slab.release();
 }
 
-Slice SlabCutter::CutFrom(Slab* slab, std::uint64_t need)
+Slice SlabCutter::CutFrom(Slab* slab, std::uint64_t bytes)
 {
+  slab->Position = RoundUp(slab->Position, AlignmentOf(bytes));
   std::byte* slice = slab->Block.Bytes + slab->Position;
-  slab->Position += need;
+  slab->Position += RoundUp(std::max<std::uint64_t>(bytes, 1), Alignment);
   ++slab->References;
   return Slice(slice);
 }

@@ -11,8 +11,8 @@ struct SliceDeleter
 {
   void operator()(void* data) const;
 };
-/// One array's memory inside a slab, 64-byte aligned, contents undefined. Its slab lives until the last of
-/// the slab's slices is gone, and then goes back to its pool.
+/// One array's memory inside a slab, contents undefined; begins at a multiple of 64 bytes, from 64 KiB on at
+/// one of 4096. Its slab lives until the last of the slab's slices is gone, and then goes back to its pool.
 using Slice = std::unique_ptr<void, SliceDeleter>;
 
 /// Frees a slice that was released from its Slice; the signature is what
@@ -66,7 +66,7 @@ private:
   friend void FreeSlice(void* data);
   struct Slab;
   Slab* MakeSlab(std::uint64_t size);
-  static Slice CutFrom(Slab* slab, std::uint64_t need);
+  static Slice CutFrom(Slab* slab, std::uint64_t bytes);
   static void Unref(Slab* slab);
 
   std::shared_ptr<SlabPool::State> Pool;

@@ -7,7 +7,7 @@ namespace patchio {
 RequestLimits LimitsOf(const StorageModel& storage, std::uint64_t totalBytes, int lanes)
 {
   constexpr double share = 0.9;
-  constexpr double least = 960 << 10;
+  constexpr double least = 1 << 20;
   constexpr double most = 16 << 20;
   constexpr std::uint64_t leastOfLane = 64 << 10;
   constexpr std::uint64_t requestsOfLane = 4;

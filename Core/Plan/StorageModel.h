@@ -19,10 +19,9 @@ struct RequestLimits
 };
 
 /// Reading a gap of Latency x Bandwidth bytes costs as much as another request. A request of
-/// gap x f / (1 - f) bytes spends the share f = 0.9 of its time on bytes; it is kept between 960 KiB, just
-/// below the 1 MiB that network and parallel file systems send at once (memory that begins within a page
-/// takes one page more), and 16 MiB; but each of the `lanes` gets several requests if there are bytes for
-/// that, down to 64 KiB a request.
+/// gap x f / (1 - f) bytes spends the share f = 0.9 of its time on bytes; it is kept between 1 MiB, which is
+/// what network and parallel file systems send at once, and 16 MiB; but each of the `lanes` gets several
+/// requests if there are bytes for that, down to 64 KiB a request.
 RequestLimits LimitsOf(const StorageModel& storage, std::uint64_t totalBytes, int lanes);
 
 }  // namespace patchio

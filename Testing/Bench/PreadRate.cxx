@@ -319,10 +319,13 @@ void AddOptions(CLI::App& program, Options& options)
   program.add_flag("--direct", options.Direct, "with O_DIRECT; the request must then be a multiple of 4096");
   program.add_flag("--drop", options.Drop, "ask the kernel to forget the files' pages first");
   CLI::Option* seconds =
-      program.add_option("--seconds", options.Seconds, "read the files over and over for so long; 0: all once")
+      program
+          .add_option("--seconds", options.Seconds, "read the files over and over for so long; 0: all once")
           ->check(CLI::Range(0.0, 3600.0))
           ->capture_default_str();
-  program.add_flag("--keep", options.Keep, "read each block into memory of its own, as programs that need the data do")
+  program
+      .add_flag(
+          "--keep", options.Keep, "read each block into memory of its own, as programs that need the data do")
       ->excludes(seconds);
   program.add_option("--warm-up", options.WarmUp, "seconds before those of --seconds that do not count")
       ->check(CLI::Range(0.0, 3600.0))

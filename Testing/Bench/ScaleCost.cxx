@@ -38,8 +38,8 @@ constexpr int Side = 16;  ///< cells of a patch per axis
 constexpr std::uint64_t ArrayBytes = Side * Side * Side * sizeof(float);
 constexpr int PatchesOfFile = 20000;
 
-/// All arrays of a patch one after another, all patches of a file one after another. Goes by the name of a format that
-/// exists, as sidecars of unknown ones are not believed.
+/// All arrays of a patch one after another, all patches of a file one after another. Goes by the name of a
+/// format that exists, as sidecars of unknown ones are not believed.
 class MadeUpFormat : public samrai::SamraiFormat
 {
 public:

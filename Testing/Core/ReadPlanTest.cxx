@@ -110,7 +110,7 @@ TEST(ReadPlan, KeepsRequestsOfMergedNeighboursSmall)
     table.Raw(0, i * 300 * KiB, 300 * KiB);
   }
   const ReadPlan plan = PlanReads(table, {}, Model, 1);
-  EXPECT_EQ(plan.Transfers.size(), 22u) << "three of them make 900 KiB, and four would be more than 960 KiB";
+  EXPECT_EQ(plan.Transfers.size(), 22u) << "three of them make 900 KiB, and four would be more than 1 MiB";
 }
 
 TEST(ReadPlan, CutsLargeExtents)
@@ -123,7 +123,7 @@ TEST(ReadPlan, CutsLargeExtents)
     const Piece& piece = plan.Pieces[i];
     EXPECT_EQ(piece.Begin, position);
     EXPECT_EQ(piece.Offset, 24 + position);
-    EXPECT_LE(piece.Bytes, 960 * KiB);
+    EXPECT_LE(piece.Bytes, MiB);
     EXPECT_GE(piece.Bytes, 800 * KiB) << "no tiny rest";
     EXPECT_EQ(piece.Begin % (64 * KiB), 0u);
     position += piece.Bytes;

@@ -47,7 +47,8 @@ TEST_P(SlabOf, GivesAlignedSlicesThatDoNotTouch)
   SlabCutter slab(this->Pool, this->Payload(), this->Sizes().size());
   const std::vector<Slice> slices = CutAndFill(slab, this->Sizes());
   for (std::size_t i = 0; i < slices.size(); ++i) {
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(slices[i].get()) % 64, 0u);
+    const std::uintptr_t alignment = this->Sizes()[i] >= 65536 ? 4096 : 64;
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(slices[i].get()) % alignment, 0u);
     EXPECT_TRUE(HoldsOnly(slices[i], this->Sizes()[i], static_cast<unsigned char>(i + 1))) << "slice " << i;
   }
 }
@@ -181,9 +182,9 @@ TEST(SlabPool, FreesWhatIsTooMuchToKeep)
   pool.Keep(100 * MiB);
   {
     SlabCutter slab(pool, 90 * MiB, 3);
-    slab.Cut(10 * MiB - 100);
-    slab.Cut(20 * MiB - 100);
-    slab.Cut(60 * MiB - 100);
+    slab.Cut(10 * MiB - 8192);
+    slab.Cut(20 * MiB - 8192);
+    slab.Cut(60 * MiB - 8192);
   }
   EXPECT_EQ(pool.KeptBytes(), 90 * MiB);
   pool.Keep(85 * MiB);

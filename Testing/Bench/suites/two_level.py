@@ -29,8 +29,8 @@ def ways_of(ranks, threads, summary, seconds, stream, model):
     def reader(how, nt, concurrency):
         count = min(PATCHES, max(2 * ranks, int(seconds * stream * min(concurrency, STORAGE["concurrency"]) / PATCH_MB)))
         options = dict(model) if how == "patchio" else {}
-        return lambda: rate(read_dump(summary, ranks=ranks, threads=nt, how=how, patches=count,
-                                      sidecar=how == "patchio", **options))
+        return lambda: rate(read_dump(summary, ranks=ranks, threads=nt, how=how, patches=count, sidecar=how == "patchio",
+                                      warm=1.2 * count * PATCH_MB * 1e-3 / ranks, **options))
 
     ways = {"one-level": reader("hdf5", 1, ranks)}
     for nt in LOCKED:
