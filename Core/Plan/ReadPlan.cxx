@@ -25,6 +25,7 @@ public:
     std::sort(
         this->Parts.begin(), this->Parts.end(), [](const Part& a, const Part& b) { return Key(a) < Key(b); });
     this->Merge();
+    this->FindSequentialFiles();
     return std::move(this->Plan);
   }
 
@@ -45,6 +46,7 @@ private:
   void SortWhole();
   void Cut();
   void Merge();
+  void FindSequentialFiles();
 
   const LocationTable& Table;
   const std::vector<ByteRange>& Wanted;
@@ -165,6 +167,21 @@ void Planner::Merge()
     last->Bytes = part.Offset + part.Bytes - last->Offset;
     ++last->PieceCount;
     this->Plan.Pieces.push_back(part);
+  }
+}
+
+void Planner::FindSequentialFiles()
+{
+  this->Plan.Sequential.assign(this->Table.Files.size(), false);
+  const auto& parts = this->Parts;
+  for (std::size_t begin = 0, end = 0; begin < parts.size(); begin = end) {
+    std::uint64_t wanted = 0;
+    std::uint64_t last = 0;
+    for (; end < parts.size() && parts[end].File == parts[begin].File; ++end) {
+      wanted += parts[end].Bytes;
+      last = std::max(last, parts[end].Offset + parts[end].Bytes);
+    }
+    this->Plan.Sequential[parts[begin].File] = wanted > (last - parts[begin].Offset) / 2;
   }
 }
 

@@ -178,7 +178,7 @@ void PatchLoader::Execute(const ProgressCallback& progress)
     this->PiecesLeft[piece.Task].fetch_add(1, std::memory_order_relaxed);
   }
   std::atomic<bool> stop{!this->ReadThroughLibrary()};
-  const std::unique_ptr<Source> source = MakeFileSource(this->Table.Files);
+  const std::unique_ptr<Source> source = MakeFileSource(this->Table.Files, this->Plan.Sequential);
   ReadMeter meter;
   std::deque<Lane> lanes;  // a lane cannot be moved
   for (int i = 0; i < this->Request.Threads; ++i) {

@@ -186,6 +186,13 @@ TEST(ReadPlan, KeepsTheOrderOfRequestsForTheSameBytes)
   EXPECT_EQ(TasksOf(PlanReads(table, {}, Model, 1)), (Tasks{{0}, {1}, {2}}));
 }
 
+TEST(ReadPlan, KnowsFilesOfWhichMostIsWanted)
+{
+  auto table = Table().Raw(0, 0, 100).Raw(0, 198, 100).Raw(2, 0, 100).Raw(2, 300, 100).Raw(2, 50, 10);
+  table.Files = {"dense", "unused", "sparse"};
+  EXPECT_EQ(PlanReads(table, {}, Model, 1).Sequential, (std::vector<bool>{true, false, false}));
+}
+
 /// Whatever lies where: each wanted byte of each task is fetched once, in requests within their limits.
 TEST(ReadPlan, CoversEveryByteOnce)
 {
