@@ -2,6 +2,7 @@
 
 #include "Support/Error.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
@@ -52,6 +53,7 @@ private:
   void CheckPatches() const;
   void CheckBox(const Box& box) const;
   void CheckVariables() const;
+  void CheckArraySizes() const;
   void CheckPresence() const;
   void CheckChildren() const;
 
@@ -105,6 +107,22 @@ void Checker::CheckBox(const Box& box) const
   Require(cells <= MostCells, "a box of more cells than there can be");
 }
 
+/// Sizes of arrays in bytes must not overflow.
+void Checker::CheckArraySizes() const
+{
+  double largest = 0;
+  for (const Patch& patch : this->Data.Patches) {
+    double values = 1;
+    for (int axis = 0; axis < this->Data.Dimension; ++axis) {
+      values *= static_cast<double>(patch.Cells.Width(axis)) + 1 + 2 * MostGhosts;
+    }
+    largest = std::max(largest, values);
+  }
+  for (const Variable& variable : this->Data.Variables) {
+    Require(largest * variable.Components * 9 * 8 <= 9e18, "an array of more bytes than there can be");
+  }
+}
+
 void Checker::CheckVariables() const
 {
   for (const Variable& variable : this->Data.Variables) {
@@ -118,6 +136,7 @@ void Checker::CheckVariables() const
       Require(variable.Ghosts[axis] >= 0 && variable.Ghosts[axis] <= most, "an impossible ghost width");
     }
   }
+  this->CheckArraySizes();
   const int coordinates = this->Data.CoordinatesVariable;
   if (this->Data.Grid == GridKind::Uniform) {
     Require(coordinates == -1, "coordinates on a uniform grid");

@@ -236,8 +236,12 @@ void CheckChunked(const LocationTable& table, const ChunkedArray& array, std::ui
   Require(
       array.ChunkCount <= table.Chunks.size() && array.FirstChunk <= table.Chunks.size() - array.ChunkCount,
       "a chunk beyond its chunks");
+  // Values that no chunk holds would stay what the memory held before.
+  Require(array.Count < values || array.ChunkCount == chunks, "a chunk too few");
+  Require(array.ChunkCount > 0, "no chunk");
   for (std::size_t c = array.FirstChunk; c < array.FirstChunk + array.ChunkCount; ++c) {
     Require(table.Chunks[c].Number < chunks, "a chunk outside its array");
+    Require(c == array.FirstChunk || table.Chunks[c].Number > table.Chunks[c - 1].Number, "a chunk twice");
     if (table.Chunks[c].Bytes > 0) {
       CheckInside(table.Chunks[c].Offset, table.Chunks[c].Bytes, array.File, fileBytes);
     }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <sys/mman.h>
+#include <unistd.h>
 #include <algorithm>
 #include <atomic>
 #include <cassert>
@@ -64,9 +65,8 @@ std::byte* SlabBegin(void* slice)
 
 Memory Allocate(std::size_t size)
 {
-  const bool huge = size >= HugePage;
   Memory memory;
-  memory.Size = RoundUp(size, huge ? HugePage : 4096);
+  memory.Size = RoundUp(size, static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
   void* mapped =
       ::mmap(nullptr, memory.Size + SlabBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) {
@@ -79,7 +79,7 @@ Memory Allocate(std::size_t size)
     ::munmap(begin, memory.Bytes - begin);
   }
   ::munmap(memory.Bytes + memory.Size, begin + SlabBytes - memory.Bytes);
-  if (huge) {
+  if (size >= HugePage) {
     ::madvise(memory.Bytes, memory.Size, MADV_HUGEPAGE);  // a wish; failing costs only speed
   }
   return memory;
@@ -98,7 +98,7 @@ class SlabPool::State
 public:
   ~State() { this->Trim(0); }
 
-  /// At least `size` bytes.
+  /// At least `size` bytes. Throws Error beyond the limit.
   Memory Take(std::size_t size)
   {
     const std::lock_guard<std::mutex> lock(this->Mutex);
@@ -109,10 +109,10 @@ public:
       this->Kept.erase(best);
       this->KeptSize -= memory.Size;
     } else {
-      if (this->Limit > 0) {
-        // What is kept and does not fit must not stand in the way.
-        this->Trim(this->KeptSize - std::min(this->KeptSize, Excess(this->TotalSize + size, this->Limit)));
-      }
+      // What is kept and does not fit gives way where memory is short: Check() has counted it as free.
+      this->CheckLimit(size);
+      const std::uint64_t most = this->Limit > 0 ? this->Limit : std::numeric_limits<std::uint64_t>::max();
+      this->Trim(AvailableMemory() < size ? 0 : Excess(this->KeptSize, Excess(this->TotalSize + size, most)));
       memory = Allocate(size);
       this->TotalSize += memory.Size;
     }
@@ -131,14 +131,7 @@ public:
   void Check(std::uint64_t bytes)
   {
     const std::lock_guard<std::mutex> lock(this->Mutex);
-    const std::uint64_t used = this->TotalSize - this->KeptSize;
-    if (this->Limit > 0 && (bytes > this->Limit || used > this->Limit - bytes)) {
-      throw Error(
-          fmt::format("Reading needs {:.3f} GB of memory on this rank beside {:.3f} GB in use, but the "
-                      "memory limit is {:.3f} GB. "
-                      "Raise the limit, select fewer variables or levels, or use more ranks.",
-              bytes * 1e-9, used * 1e-9, this->Limit * 1e-9));
-    }
+    this->CheckLimit(bytes);
     const std::uint64_t available = AvailableMemory();
     const std::uint64_t free = available > std::numeric_limits<std::uint64_t>::max() - this->KeptSize
                                    ? available
@@ -151,9 +144,25 @@ public:
     }
   }
 
+  /// Throws Error when slabs of another `bytes` would be more than the limit.
+  void CheckLimit(std::uint64_t bytes) const
+  {
+    const std::uint64_t used = this->TotalSize - this->KeptSize;
+    if (this->Limit > 0 && (bytes > this->Limit || used > this->Limit - bytes)) {
+      throw Error(
+          fmt::format("Reading needs {:.3f} GB of memory on this rank beside {:.3f} GB in use, but the "
+                      "memory limit is {:.3f} GB. "
+                      "Raise the limit, select fewer variables or levels, or use more ranks.",
+              bytes * 1e-9, used * 1e-9, this->Limit * 1e-9));
+    }
+  }
+
   /// Frees kept slabs until no more than `most` bytes are kept, the smallest first.
   void Trim(std::uint64_t most)
   {
+    if (this->KeptSize <= most) {
+      return;
+    }
     std::sort(this->Kept.begin(), this->Kept.end(),
         [](const Memory& a, const Memory& b) { return a.Size > b.Size; });
     while (this->KeptSize > most) {
@@ -171,12 +180,12 @@ public:
   std::uint64_t TotalSize = 0;
 
 private:
-  /// The smallest kept slab that suffices without wasting half of it.
+  /// The smallest kept slab that suffices, and is not much larger.
   std::vector<Memory>::iterator BestKept(std::size_t size)
   {
     auto best = this->Kept.end();
     for (auto it = this->Kept.begin(); it != this->Kept.end(); ++it) {
-      if (it->Size >= size && it->Size / 2 <= std::max(size, HugePage) &&
+      if (it->Size >= size && it->Size <= size + size / 4 + HugePage &&
           (best == this->Kept.end() || it->Size < best->Size)) {
         best = it;
       }

@@ -18,6 +18,8 @@ namespace {
 /// Raised whenever the meaning of any byte changes, those of Catalog::Serialize too.
 constexpr std::uint32_t Version = 1;
 constexpr std::uint32_t ByteOrder = 0x01020304;
+/// Of a file: more than any run has ranks. The table is read before its checksum can be, so it must be small.
+constexpr std::uint64_t MostParts = std::uint64_t(1) << 20;
 constexpr char Magic[8] = {'P', 'a', 't', 'c', 'h', 'I', 'O', '\x1a'};
 
 struct Header
@@ -64,7 +66,8 @@ void CheckHeader(const std::string& path, const Header& header, std::uint64_t fi
         FileFault::Unfinished, fmt::format("{}: incomplete, as its writer never finished.", path));
   }
   if (header.Complete != 1 || header.FileBytes != fileBytes || header.PartCount < GroupedHead::HeadParts ||
-      header.PartCount > fileBytes / sizeof(PartEntry) || TableEnd(header.PartCount) > fileBytes) {
+      header.PartCount > MostParts || header.PartCount > fileBytes / sizeof(PartEntry) ||
+      TableEnd(header.PartCount) > fileBytes) {
     Corrupted(path, "its header is damaged, or its end is missing");
   }
 }

@@ -34,7 +34,7 @@ SeriesSidecar::SeriesSidecar(const std::string& path, ChannelMode mode)
       if (error.Kind == FileFault::Corrupted || error.Kind == FileFault::Unfinished) {
         this->WarningText = fmt::format("A metadata sidecar is not used. {}", error.what());
       }
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
       this->WarningText = fmt::format("A metadata sidecar is not used. {}: {}", place.Path, error.what());
     }
     this->Entries.clear();

@@ -370,7 +370,7 @@ std::optional<TimeStep> HeadFromSidecar(const std::string& path)
       const Head head = DecodeHead(GroupedHead::Read(*file).ReadPart(*file, 0));
       CheckFits(head, path, place);
       return TimeStep{path, head.Time, head.Step};
-    } catch (const Error&) {
+    } catch (const std::exception&) {
       // Opening the step will say what is wrong with the sidecar; here the format answers instead.
     }
   }
@@ -393,8 +393,8 @@ namespace {
 constexpr std::uint64_t BatchRequests = 1 << 17;
 
 /// This rank's share.
-std::unique_ptr<IndexShareBuilder> LocateShare(
-    Communicator& comm, const Format& format, const Catalog& catalog, int threads)
+std::unique_ptr<IndexShareBuilder> LocateShare(Communicator& comm, const Format& format,
+    const Catalog& catalog, int threads, std::vector<std::string>& notes)
 {
   const RowOrder order(catalog);
   const auto [begin, end] = ShareOf(catalog.Patches.size(), comm.Rank(), comm.Size());
@@ -402,7 +402,13 @@ std::unique_ptr<IndexShareBuilder> LocateShare(
   const std::uint64_t rows = BatchRequests / std::max<std::size_t>(catalog.Variables.size(), 1) + 1;
   for (std::uint64_t row = 0; row < builder->Rows(); row += rows) {
     const std::uint64_t count = std::min(rows, builder->Rows() - row);
-    builder->Add(row, format.Locate(catalog, builder->Requests(row, count), {threads, false}));
+    const LocationTable table = format.Locate(catalog, builder->Requests(row, count), {threads, false});
+    builder->Add(row, table);
+    for (const std::string& note : table.Notes) {
+      if (std::find(notes.begin(), notes.end(), note) == notes.end()) {
+        notes.push_back(note);
+      }
+    }
   }
   return builder;
 }
@@ -491,7 +497,7 @@ BuiltIndex BuildIndex(
 {
   BuiltIndex built;
   std::unique_ptr<IndexShareBuilder> builder;
-  Together(comm, [&] { builder = LocateShare(comm, format, catalog, settings.Threads); });
+  Together(comm, [&] { builder = LocateShare(comm, format, catalog, settings.Threads, built.Notes); });
   std::vector<std::uint32_t> numbers;
   const std::vector<std::string> files = JoinFiles(comm, builder->Files(), numbers);
   std::vector<std::byte> share;
@@ -521,6 +527,15 @@ BuiltIndex BuildIndex(
   });
   TakeFingerprints(comm, built, settings.Threads);
   return built;
+}
+
+void DistrustYoungFiles(BuiltIndex& built, const DescribingState& describing, double settleSeconds)
+{
+  for (std::size_t i = 0; i < built.Changed.size(); ++i) {
+    if (built.Changed[i] >= describing.Now - static_cast<std::int64_t>(settleSeconds * 1e9)) {
+      built.Index.Prints[i] = {~std::uint64_t(0), -1, ~std::uint64_t(0)};  // of no file
+    }
+  }
 }
 
 // ---- saving ----

@@ -86,8 +86,14 @@ struct BuiltIndex
   std::vector<std::uint64_t> Offsets, Lengths;  ///< of the ranks' shares in its memory
   std::vector<std::int64_t> Changed;            ///< FileState::Changed of the files
   std::uint64_t Missing = 0;                    ///< entries that could not be located; the index lacks them
+  std::vector<std::string> Notes;               ///< what this rank was told while it located
   std::string VanishedFile;                     ///< a file that could be read but not looked at
 };
+
+/// Makes sure that an index is not believed for files that may have changed since they were looked into:
+/// those that changed less than `settleSeconds` before building began, as times of files are coarse, or
+/// later.
+void DistrustYoungFiles(BuiltIndex& built, const DescribingState& describing, double settleSeconds);
 
 /// Collective. All ranks locate a share of the patches, in the order of the files, with all variables. Throws
 /// Error, the same on all ranks, when there is not enough memory.

@@ -48,8 +48,8 @@ struct ReadPlan
   std::vector<std::uint32_t> Constant;  ///< tasks without bytes
   std::vector<std::uint32_t> Library;   ///< tasks for the HDF5 library, which takes one thread only
 
-  /// Per file of the table: most bytes between the first and the last wanted one are wanted, so that the system
-  /// does well to read ahead.
+  /// Per file of the table: most bytes between the first and the last wanted one are wanted, so that the
+  /// system does well to read ahead.
   std::vector<bool> Sequential;
 
   std::size_t Tasks() const

@@ -11,7 +11,7 @@ namespace patchio {
 
 OpenedStep::OpenedStep(
     Communicator& comm, const std::string& path, ChannelMode mode, const ChannelSettings& settings)
-    : Mode(mode), Settings(settings)
+    : Mode(mode), Settings(settings), Describing(LookAtDescribingFile(path))
 {
   if (ReadsSidecars(mode)) {
     SidecarSearch search = FindStepSidecar(comm, path, settings);
@@ -25,7 +25,6 @@ OpenedStep::OpenedStep(
       return;
     }
   }
-  this->Describing = LookAtDescribingFile(path);
   this->Description = ReadSharedCatalog(comm, path);
 }
 
@@ -54,15 +53,28 @@ void OpenedStep::Build(Communicator& comm, int threads)
   BuiltIndex built = BuildIndex(comm, format, this->Description, this->Settings);
   const double seconds = watch.Seconds();
   this->Outcome = SaveStepSidecar(comm, format, this->Description, built, this->Describing, this->Settings);
+  DistrustYoungFiles(built, this->Describing, this->Settings.SettleSeconds);
   this->Known = std::move(built.Index);
+  this->Notes = std::move(built.Notes);
   this->Sidecar = this->Outcome.Path;
   this->OriginText =
       fmt::format("indexed by {} rank{} in {:.3f} s, ", comm.Size(), comm.Size() == 1 ? "" : "s", seconds) +
       (this->Outcome.Path.empty() ? "not saved: " + this->Outcome.WhyNot : "saved to " + this->Outcome.Path);
 }
 
+/// What was read of the describing file must still hold, or new values would appear in old places.
+void OpenedStep::CheckUnchanged() const
+{
+  const std::optional<FileState> now = StateOf(this->Description.Path);
+  if (now && this->Describing.Before && now->Print != this->Describing.Before->Print) {
+    throw FileError(this->Description.Path, "the file as it was when it was opened", "a newer one",
+        "Use File > Reload Files, or Reload() in scripts");
+  }
+}
+
 LocationTable OpenedStep::Locate(const std::vector<PatchVariable>& requests, int threads) const
 {
+  this->CheckUnchanged();
   if (this->Known) {
     IndexAnswer answer = this->Known->Index.Find(this->Description, requests);
     const auto states = StatesOf(answer.Table.Files, threads);
@@ -71,6 +83,7 @@ LocationTable OpenedStep::Locate(const std::vector<PatchVariable>& requests, int
       holds = holds && states[i] && states[i]->Print == this->Known->Prints[answer.Files[i]];
     }
     if (holds) {
+      answer.Table.Notes = this->Notes;
       return std::move(answer.Table);
     }
   }

@@ -28,12 +28,12 @@ public:
   void Prepare(Communicator& comm, int threads);
 
   /// Where the requests lie; every rank by itself. Answers from the index as long as the files that it leads
-  /// to are the ones that it describes, else from the format.
+  /// to are the ones that it describes, else from the format. Throws Error when the describing file has
+  /// changed since the step was opened.
   LocationTable Locate(const std::vector<PatchVariable>& requests, int threads) const;
 
   /// Where the metadata came from, for the report: "from the sidecar ...", "indexed by 4 ranks in 0.31 s,
-  /// saved to
-  /// ...", "indexed by 1 rank in 0.31 s, not saved: ...". Empty in mode Off.
+  /// saved to ...", "indexed by 1 rank in 0.31 s, not saved: ...". Empty in mode Off.
   const std::string& Origin() const { return this->OriginText; }
   /// One text about damaged sidecars; empty when there are none.
   const std::string& Warning() const { return this->WarningText; }
@@ -47,6 +47,7 @@ public:
   const SaveOutcome& Saved() const { return this->Outcome; }
 
 private:
+  void CheckUnchanged() const;
   void Build(Communicator& comm, int threads);
 
   ChannelMode Mode;
@@ -55,7 +56,8 @@ private:
   Catalog Description;
   std::optional<StepIndex> Known;
   bool Loaded = false;
-  bool Tried = false;  ///< to make an index
+  bool Tried = false;              ///< to make an index
+  std::vector<std::string> Notes;  ///< of locating, while Known was made
   SaveOutcome Outcome;
   std::string Sidecar, OriginText, WarningText;
 };

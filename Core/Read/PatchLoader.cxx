@@ -82,7 +82,9 @@ double PatchLoader::PayloadBytes() const
   for (std::size_t i = 0; i < this->Requests.size(); ++i) {
     const Encoding kind = this->Table.Locations[i].Kind;
     if (kind != Encoding::Absent && kind != Encoding::Missing) {
-      bytes += static_cast<double>(this->BytesOf(i));
+      const ArrayShape shape = this->ShapeOf(i);
+      bytes += static_cast<double>(shape.OutputTuples()) * shape.OutputComponents *
+               static_cast<double>(SizeOf(TypeOf(this->Table, this->Table.Locations[i])));
     }
   }
   return bytes;
@@ -304,8 +306,25 @@ void PatchLoader::Failed(std::uint32_t request, const std::string& message)
   }
 }
 
+/// An array that should have come and did not must not vanish without a word.
+void PatchLoader::FindUnread()
+{
+  const bool complete = !this->Result.Cancelled && this->Faults().empty();
+  for (std::size_t i = 0; complete && i < this->Requests.size(); ++i) {
+    if (this->Table.Locations[i].Kind != Encoding::Absent &&
+        this->Result.Arrays[i].Status == ArrayStatus::NotRead) {
+      const Error error = FileError(this->Data.Path,
+          "values of '" + this->Data.Variables[this->Requests[i].Variable].Name + "' on patch " +
+              std::to_string(this->Requests[i].Patch),
+          "none", "What is known of the dump is incomplete");
+      this->Failed(static_cast<std::uint32_t>(i), error.what());
+    }
+  }
+}
+
 void PatchLoader::Finish()
 {
+  this->FindUnread();
   for (std::size_t i = 0; i < this->Requests.size(); ++i) {
     LoadedArray& array = this->Result.Arrays[i];
     if (!this->Messages[i].empty()) {

@@ -120,6 +120,7 @@ private:
   bool ExecuteWhole(Lane& lane, std::uint32_t request);
   void PieceDone(const Piece& piece);
   void Failed(std::uint32_t request, const std::string& message);
+  void FindUnread();
   void Finish();
 
   const Catalog& Data;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cerrno>
 #include <mutex>
@@ -16,11 +17,20 @@ class PreadFile : public Source::File
 {
 public:
   PreadFile(const std::string& path, bool sequential)
-      : Path(path), Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC))
+      : Path(path), Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))
   {
     if (this->Descriptor < 0) {
       throw FileError(
           path, "a readable file", SystemMessage(errno), "Check that it exists and its permissions");
+    }
+    struct stat state
+    {
+    };
+    if (::fstat(this->Descriptor, &state) != 0 || !S_ISREG(state.st_mode)) {
+      ::close(this->Descriptor);
+      // A pipe would keep its reader waiting for ever.
+      throw FileError(path, "a file", S_ISDIR(state.st_mode) ? "a folder" : "a pipe or a device",
+          "Check what lies there");
     }
     if (sequential) {
       // Several threads that read side by side look random to the kernel, which then reads nothing ahead.

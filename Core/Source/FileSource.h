@@ -9,8 +9,8 @@
 
 namespace patchio {
 
-/// `paths[i]` is file number i. sequential: per file, whether most of it will be read in ascending order, so that
-/// the system is told to read ahead; or empty.
+/// `paths[i]` is file number i. sequential: per file, whether most of it will be read in ascending order, so
+/// that the system is told to read ahead; or empty.
 std::unique_ptr<Source> MakeFileSource(
     const std::vector<std::string>& paths, const std::vector<bool>& sequential = {});
 

@@ -5,6 +5,7 @@
 #include "TestTools.h"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <atomic>
 #include <deque>
 
@@ -96,13 +97,6 @@ TEST(FileSource, NoticesThatAFileWasCut)
   EXPECT_THAT(MessageOf([&] { ReadText(*file, 0, 10); }), HasSubstr("the end of the file after 4"));
 }
 
-TEST(FileSource, FailsOnADirectory)
-{
-  const TempFolder folder;
-  const auto source = MakeFileSource({folder.Path()});
-  EXPECT_THAT(MessageOf([&] { ReadText(*source->Open(0), 0, 1); }), HasSubstr("Is a directory"));
-}
-
 TEST(FileSource, SharesAFileWhileSomebodyHoldsIt)
 {
   const TempFolder folder;
@@ -121,6 +115,15 @@ TEST(FileSource, ClosesAFileThatNobodyHolds)
   EXPECT_EQ(ReadText(*source->Open(0), 0, 6), "100000") << "still the file that is held";
   file.reset();
   EXPECT_THROW(source->Open(0), Error) << "opened anew, and gone";
+}
+
+TEST(FileSource, RefusesWhatIsNoFile)
+{
+  const TempFolder folder;
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  const auto source = MakeFileSource({folder / "pipe", folder.Path()});
+  EXPECT_THAT(MessageOf([&] { source->Open(0); }), HasSubstr("expected a file, found a pipe or a device"));
+  EXPECT_THAT(MessageOf([&] { source->Open(1); }), HasSubstr("expected a file, found a folder"));
 }
 
 TEST(FileSource, FillsSeveralBuffersInOneRead)

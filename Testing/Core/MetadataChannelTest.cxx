@@ -309,6 +309,27 @@ TEST_F(DumpChannel, AFileThatChangesWhileTheStepIsOpenIsLookedAtAgain)
   this->ExpectRight(step);
 }
 
+/// Times of files are coarse: what was written just before and just after looking has the same one.
+TEST_F(DumpChannel, AYoungFileThatChangesUnseenIsLookedAtAgain)
+{
+  OpenedStep step(*this->Alone, this->Summary, ChannelMode::On);  // which waits for files to settle
+  step.Prepare(*this->Alone, 1);
+  ASSERT_TRUE(step.Index());
+  const std::string cluster = testing::ClusterPath(this->Summary, 0);
+  OverwriteUnseen(cluster, 0, "not HDF5");
+  EXPECT_FALSE(step.Locate({{0, 0}}, 1).Problems.empty()) << "the format was asked, and sees it";
+}
+
+TEST_F(DumpChannel, ADescriptionThatChangesWhileTheStepIsOpenIsAnError)
+{
+  for (const ChannelMode mode : {ChannelMode::Off, ChannelMode::On}) {
+    OpenedStep step = this->OpenAndPrepare(this->Summary, mode);
+    EXPECT_FALSE(step.Locate({{0, 0}}, 1).Locations.empty());
+    MakeOlder(this->Summary, mode == ChannelMode::Off ? 100 : 200);
+    EXPECT_THAT(testing::MessageOf([&] { step.Locate({{0, 0}}, 1); }), HasSubstr("Reload"));
+  }
+}
+
 TEST_F(OddChannel, FilesThatAreTooYoungAreNotTrusted)
 {
   ChannelSettings settings;

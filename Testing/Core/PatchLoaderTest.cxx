@@ -153,6 +153,21 @@ TEST_F(PatchLoading, AFaultInAMergedRequestCostsOnlyItsOwnArray)
   EXPECT_EQ(this->ValuesOf(result.At(0, 2)), this->Expected(0, 2));
 }
 
+TEST_F(PatchLoading, MissesWhatNothingBrings)
+{
+  const auto locate = [this](const std::vector<PatchVariable>& requests) {
+    LocationTable table = this->Format.Locate(this->Data, requests, {});
+    table.Locations[1].Count = 0;
+    return table;
+  };
+  const LoadRequest request = this->Everything(2);
+  LoadResult result = PatchLoader(locate, this->Data, request).Read();
+  ASSERT_EQ(result.Faults.size(), 1u);
+  EXPECT_EQ(result.Faults[0].Variable, 1);
+  EXPECT_THAT(result.Faults[0].Message, HasSubstr("values of 'velocity' on patch 0"));
+  EXPECT_EQ(result.At(0, 1).Status, ArrayStatus::Failed);
+}
+
 TEST_F(PatchLoading, DeliversTheFormThatIsWanted)
 {
   LoadRequest request;

@@ -326,6 +326,7 @@ protected:
 
   void Run()
   {
+    this->Table.Files = {"file 0"};
     FakeSource source({this->Bytes}, {});
     Lane lane(source, this->Meter);
     const ReadPlan plan = PlanReads(this->Table, {}, {1e-3, 1e6}, 1);

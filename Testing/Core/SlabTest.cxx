@@ -158,12 +158,14 @@ TEST(SlabPool, GivesTheSameMemoryAgain)
     SlabCutter slab(pool, 30 * MiB, 1);
     before = slab.Cut(30 * MiB).get();
   }
-  EXPECT_EQ(pool.KeptBytes(), 32 * MiB);
+  const std::uint64_t kept = pool.KeptBytes();
+  EXPECT_GE(kept, 30 * MiB);
+  EXPECT_LE(kept, 30 * MiB + 64 * 1024);
   SlabCutter slab(pool, 25 * MiB, 1);
   const Slice again = slab.Cut(25 * MiB);
   EXPECT_EQ(again.get(), before);
   EXPECT_EQ(pool.KeptBytes(), 0u);
-  EXPECT_EQ(pool.TotalBytes(), 32 * MiB);
+  EXPECT_EQ(pool.TotalBytes(), kept);
 }
 
 TEST(SlabPool, DoesNotWasteALargeSlabOnASmallArray)
@@ -171,24 +173,29 @@ TEST(SlabPool, DoesNotWasteALargeSlabOnASmallArray)
   SlabPool pool;
   pool.Keep(100 * MiB);
   TakeAndGiveBack(pool, 30 * MiB);
+  const std::uint64_t kept = pool.KeptBytes();
   SlabCutter slab(pool, MiB, 1);
   const Slice small = slab.Cut(MiB);
-  EXPECT_EQ(pool.KeptBytes(), 32 * MiB);
+  EXPECT_EQ(pool.KeptBytes(), kept);
 }
 
 TEST(SlabPool, FreesWhatIsTooMuchToKeep)
 {
+  // Slabs that are hardly larger than their one array.
+  const auto almost = [](std::uint64_t mebibytes, std::uint64_t bytes) {
+    return bytes >= mebibytes * MiB && bytes <= mebibytes * MiB + 256 * 1024;
+  };
   SlabPool pool;
   pool.Keep(100 * MiB);
   {
     SlabCutter slab(pool, 90 * MiB, 3);
-    slab.Cut(10 * MiB - 8192);
-    slab.Cut(20 * MiB - 8192);
-    slab.Cut(60 * MiB - 8192);
+    slab.Cut(10 * MiB);
+    slab.Cut(20 * MiB);
+    slab.Cut(60 * MiB);
   }
-  EXPECT_EQ(pool.KeptBytes(), 90 * MiB);
+  EXPECT_PRED2(almost, 90, pool.KeptBytes());
   pool.Keep(85 * MiB);
-  EXPECT_EQ(pool.KeptBytes(), 80 * MiB) << "the smallest goes";
+  EXPECT_PRED2(almost, 80, pool.KeptBytes()) << "the smallest goes";
   pool.Keep(0);
   EXPECT_EQ(pool.TotalBytes(), 0u);
 }
@@ -197,24 +204,37 @@ TEST(SlabPool, KeptMemoryMakesRoomUnderTheLimit)
 {
   SlabPool pool(40 * MiB);
   pool.Keep(100 * MiB);
-  TakeAndGiveBack(pool, 30 * MiB);
+  TakeAndGiveBack(pool, 25 * MiB);
   SlabCutter slab(pool, 39 * MiB, 1);
-  const Slice larger = slab.Cut(39 * MiB - 1000);
-  EXPECT_EQ(pool.TotalBytes(), 40 * MiB);
+  const Slice larger = slab.Cut(39 * MiB);
+  EXPECT_LE(pool.TotalBytes(), 40 * MiB);
   EXPECT_THAT(
       testing::MessageOf([&] { SlabCutter(pool, 2 * MiB, 1); }), ::testing::HasSubstr("limit is 0.042 GB"));
+}
+
+TEST(SlabPool, NeverExceedsTheLimitByRounding)
+{
+  SlabPool pool(100 * MiB);
+  const std::size_t odd = 9 * MiB + 1;
+  std::vector<Slice> slices;
+  SlabCutter slab(pool, 11 * odd, 11);
+  for (int i = 0; i < 11; ++i) {
+    slices.push_back(slab.Cut(odd));
+  }
+  EXPECT_LE(pool.TotalBytes(), 100 * MiB);
 }
 
 TEST(SlabPool, ALargerSlabServesSmallArraysToo)
 {
   SlabPool pool;
   pool.Keep(1000 * MiB);
-  TakeAndGiveBack(pool, 100 * MiB);
+  TakeAndGiveBack(pool, 70 * MiB);
   std::vector<Slice> slices;
   {
     SlabCutter slab(pool, 120 * MiB, 20);
     slices = CutAndFill(slab, std::vector<std::size_t>(20, 6 * MiB));
   }
+  EXPECT_EQ(pool.KeptBytes(), 0u) << "the kept one is in use";
   for (std::size_t i = 0; i < slices.size(); ++i) {
     EXPECT_TRUE(HoldsOnly(slices[i], 6 * MiB, static_cast<unsigned char>(i + 1)));
     slices[i].reset();
