@@ -12,8 +12,9 @@
  * Field data: "time" and "step" at the root; "patch" (global patch number), "level" and "rank" at each patch.
  *
  * Reading has two levels (the two-level parallel reading paper, sections on task generation and its
- * figure 8): patches are divided over the ranks by UPDATE_PIECE_NUMBER; within a rank NT threads take the
- * tasks <patch, variable> one after another.
+ * figure 8): patches are divided over the ranks by UPDATE_PIECE_NUMBER; within a rank all tasks <patch,
+ * variable> become requests in file order, which NT threads take one after another. Arrays lie in memory that is
+ * used again by the next read (see MemoryLimit).
  *
  * RequestInformation and RequestData are collective over the ranks of the controller. A piece need not be a
  * rank: NT and the report go by ranks, the patches by UPDATE_PIECE_NUMBER of UPDATE_NUMBER_OF_PIECES.

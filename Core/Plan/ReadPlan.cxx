@@ -136,7 +136,7 @@ void Planner::Cut()
   for (std::size_t i = 0; i < parts; ++i) {
     while (this->Parts[i].Bytes > most && this->Table.Locations[this->Parts[i].Task].Kind == Encoding::Raw) {
       Part rest = this->Parts[i];
-      // The largest parts are halved until they fit, so that the last is not a tiny one.
+      // Parts of about equal size, so that the last is not a tiny one.
       const std::uint64_t pieces = (rest.Bytes + most - 1) / most;
       const std::uint64_t first = std::min(most, (rest.Bytes / pieces + grain - 1) / grain * grain);
       this->Parts[i].Begin += first;

@@ -176,10 +176,10 @@ void ReadWithHdf5(const Options& options, const Catalog& catalog, const LoadRequ
 {
   const std::size_t variables = request.Variables.size();
   const std::size_t tasks = request.Patches.size() * variables;
-  OpenFiles files(catalog);
   std::mutex library;
   for (int step = 0; step < options.Steps; ++step) {
     const Stopwatch watch;
+    OpenFiles files(catalog);  // anew, as another step lies in other files
     std::vector<std::unique_ptr<float[]>> arrays(tasks);
     std::vector<std::size_t> counts(tasks);
     std::atomic<std::size_t> next{0};
