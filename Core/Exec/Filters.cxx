@@ -167,11 +167,6 @@ std::byte* ChunkDecoder::Buffer::Room(std::size_t bytes)
   return this->Memory.get();
 }
 
-std::byte* ChunkDecoder::StoredScratch(std::size_t bytes)
-{
-  return this->Stored.Room(bytes);
-}
-
 std::byte* ChunkDecoder::OtherRoom(const Span& data, std::size_t bytes)
 {
   return this->Plain[data.Data == this->Plain[0].Memory.get() ? 1 : 0].Room(bytes);

@@ -22,9 +22,6 @@ public:
   ChunkDecoder(const ChunkDecoder&) = delete;
   ChunkDecoder& operator=(const ChunkDecoder&) = delete;
 
-  /// Room for `bytes` stored bytes, to read a chunk into. Undo() leaves it alone; the next call may move it.
-  std::byte* StoredScratch(std::size_t bytes);
-
   /// The values of a chunk, in the stored byte order: `chunkBytes` bytes, on any address. They are valid
   /// until the next call, and lie in `stored` when no filter changes anything.
   ///
@@ -62,7 +59,6 @@ private:
   static Span CheckSum(const Span& data);
 
   std::unique_ptr<libdeflate_decompressor, CloseDecompressor> Decompressor;
-  Buffer Stored;
   std::array<Buffer, 2> Plain;
 };
 
