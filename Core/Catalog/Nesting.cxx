@@ -1,7 +1,6 @@
 #include "Catalog/Nesting.h"
 
-#include <cmath>
-#include <numeric>
+#include <algorithm>
 
 namespace patchio {
 namespace {
@@ -123,129 +122,37 @@ bool EdgesCutCells(
   });
 }
 
-std::size_t BinsIn(const Int3& count)
-{
-  return std::size_t(count[0]) * count[1] * count[2];
-}
-
 }  // namespace
 
 Nesting::Nesting(const Catalog& catalog, const std::vector<bool>& shown) : Data(catalog), Shown(shown)
 {
   if (catalog.Grid == GridKind::Uniform) {
-    for (std::size_t level = 0; level < catalog.Levels.size(); ++level) {
-      this->LevelBins.push_back(this->MakeBins(static_cast<int>(level)));
+    for (const Level& level : catalog.Levels) {
+      this->ShownPatches.push_back(this->PatchesOf(level));
     }
   }
 }
 
-Box Nesting::Bins::Range(const Box& cells) const
+Nesting::LevelPatches Nesting::PatchesOf(const Level& level) const
 {
-  Box range;
-  for (int axis = 0; axis < 3; ++axis) {
-    const auto bin = [&](int index) {
-      return static_cast<int>((std::int64_t(index) - this->Cells.Lower[axis]) / this->Size[axis]);
-    };
-    const int lowest = this->Cells.Lower[axis];
-    range.Lower[axis] = cells.Lower[axis] <= lowest ? 0 : bin(cells.Lower[axis]);
-    range.Upper[axis] =
-        cells.Upper[axis] < lowest ? -1 : std::min(bin(cells.Upper[axis]), this->Count[axis] - 1);
-  }
-  return range;
-}
-
-template <typename Visit>
-void Nesting::Bins::ForEachBin(const Box& cells, Visit visit) const
-{
-  const Box range = this->Range(cells);
-  for (int k = range.Lower[2]; k <= range.Upper[2]; ++k) {
-    for (int j = range.Lower[1]; j <= range.Upper[1]; ++j) {
-      for (int i = range.Lower[0]; i <= range.Upper[0]; ++i) {
-        visit((std::size_t(k) * this->Count[1] + j) * this->Count[0] + i);
-      }
-    }
-  }
-}
-
-void Nesting::Bins::SetSize(const std::array<std::int64_t, 3>& size)
-{
-  this->Size = size;
-  for (int axis = 0; axis < 3; ++axis) {
-    this->Count[axis] = static_cast<int>((this->Cells.Width(axis) + size[axis] - 1) / size[axis]);
-  }
-}
-
-Nesting::Bins Nesting::MakeBins(int level) const
-{
-  const Level& info = this->Data.Levels[level];
-  Bins bins;
-  if (info.PatchCount == 0) {
-    bins.Begin.assign(2, 0);
-    return bins;
-  }
-  this->ChooseSize(info, bins);
-  // A few huge boxes among many tiny ones would lie in nearly all of the bins. This ends at one bin at the
-  // latest.
-  const std::size_t most = 32 * std::size_t(info.PatchCount) + 1024;
-  while (BinsIn(bins.Count) > most || this->CountMembers(info, bins) > most) {
-    bins.SetSize({2 * bins.Size[0], 2 * bins.Size[1], 2 * bins.Size[2]});
-  }
-  this->Fill(info, bins);
-  return bins;
-}
-
-/// A bin has the mean size of a patch, so that a patch falls into a few bins and a bin holds a few patches.
-void Nesting::ChooseSize(const Level& level, Bins& bins) const
-{
-  Box& all = bins.Cells;
-  all = this->Data.Patches[level.FirstPatch].Cells;
-  Double3 mean{0, 0, 0};
+  std::vector<int> numbers;
+  std::vector<Box> boxes;
   for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
-    const Box& box = this->Data.Patches[p].Cells;
-    for (int axis = 0; axis < 3; ++axis) {
-      all.Lower[axis] = std::min(all.Lower[axis], box.Lower[axis]);
-      all.Upper[axis] = std::max(all.Upper[axis], box.Upper[axis]);
-      mean[axis] += double(box.Width(axis)) / level.PatchCount;
+    if (this->Shown[p]) {
+      numbers.push_back(p);
+      boxes.push_back(this->Data.Patches[p].Cells);
     }
   }
-  // Sparse levels would make more bins than patches; coarser bins keep their number in proportion.
-  double total = 1;
-  for (int axis = 0; axis < 3; ++axis) {
-    total *= all.Width(axis) / mean[axis];
-  }
-  const double coarsen = std::max(1.0, std::cbrt(total / (4.0 * level.PatchCount + 64)));
-  std::array<std::int64_t, 3> size;
-  for (int axis = 0; axis < 3; ++axis) {
-    const double wanted = std::min(mean[axis] * coarsen, double(all.Width(axis)));
-    size[axis] = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(wanted)));
-  }
-  bins.SetSize(size);
+  return {std::move(numbers), BoxBins(std::move(boxes))};
 }
 
-std::size_t Nesting::CountMembers(const Level& level, const Bins& bins) const
+std::vector<int> Nesting::PatchesMeeting(int level, const Box& cells) const
 {
-  std::size_t count = 0;
-  for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
-    count += static_cast<std::size_t>(bins.Range(this->Data.Patches[p].Cells).Cells());
+  std::vector<int> patches = this->ShownPatches[level].Bins.Meeting(cells);
+  for (int& patch : patches) {
+    patch = this->ShownPatches[level].Numbers[patch];
   }
-  return count;
-}
-
-/// Counting sort of (bin, patch) pairs.
-void Nesting::Fill(const Level& level, Bins& bins) const
-{
-  const int first = level.FirstPatch;
-  const int last = level.FirstPatch + level.PatchCount;
-  bins.Begin.assign(BinsIn(bins.Count) + 1, 0);
-  for (int p = first; p < last; ++p) {
-    bins.ForEachBin(this->Data.Patches[p].Cells, [&](std::size_t bin) { ++bins.Begin[bin + 1]; });
-  }
-  std::partial_sum(bins.Begin.begin(), bins.Begin.end(), bins.Begin.begin());
-  bins.Members.resize(bins.Begin.back());
-  std::vector<std::size_t> next(bins.Begin.begin(), bins.Begin.end() - 1);
-  for (int p = first; p < last; ++p) {
-    bins.ForEachBin(this->Data.Patches[p].Cells, [&](std::size_t bin) { bins.Members[next[bin]++] = p; });
-  }
+  return patches;
 }
 
 std::vector<int> Nesting::ChildrenOf(int patch) const
@@ -256,27 +163,43 @@ std::vector<int> Nesting::ChildrenOf(int patch) const
     return children;
   }
   if (this->Data.Grid == GridKind::Curvilinear) {
-    if (!this->Data.ChildBegin.empty()) {
-      children.assign(this->Data.Children.begin() + this->Data.ChildBegin[patch],
-          this->Data.Children.begin() + this->Data.ChildBegin[patch + 1]);
+    for (int i = this->Data.ChildBegin.empty() ? 0 : this->Data.ChildBegin[patch];
+         !this->Data.ChildBegin.empty() && i < this->Data.ChildBegin[patch + 1]; ++i) {
+      if (this->Shown[this->Data.Children[i]]) {
+        children.push_back(this->Data.Children[i]);
+      }
     }
   } else {
     const Int3& ratio = this->Data.Levels[parent.Level + 1].Ratio;
-    const Box refined = Refine(parent.Cells, ratio);
-    const Bins& bins = this->LevelBins[parent.Level + 1];
-    bins.ForEachBin(refined, [&](std::size_t bin) {
-      for (std::size_t m = bins.Begin[bin]; m < bins.Begin[bin + 1]; ++m) {
-        if (!Intersect(refined, this->Data.Patches[bins.Members[m]].Cells).Empty()) {
-          children.push_back(bins.Members[m]);
-        }
-      }
-    });
-    std::sort(children.begin(), children.end());
-    children.erase(std::unique(children.begin(), children.end()), children.end());
+    return this->PatchesMeeting(parent.Level + 1, Refine(parent.Cells, ratio));
   }
-  children.erase(std::remove_if(children.begin(), children.end(), [this](int p) { return !this->Shown[p]; }),
-      children.end());
   return children;
+}
+
+std::vector<Box> Nesting::CoveredBoxes(int patch) const
+{
+  std::vector<Box> covered;
+  for (const int child : this->ChildrenOf(patch)) {
+    const Int3& ratio = this->Data.Levels[this->Data.Patches[child].Level].Ratio;
+    const Box part =
+        Intersect(CoarsenInside(this->Data.Patches[child].Cells, ratio), this->Data.Patches[patch].Cells);
+    if (!part.Empty()) {
+      covered.push_back(part);
+    }
+  }
+  return covered;
+}
+
+std::vector<bool> Nesting::OverlappingPatches() const
+{
+  std::vector<bool> overlapping(this->Data.Patches.size(), false);
+  for (const LevelPatches& level : this->ShownPatches) {
+    const std::vector<bool> flags = level.Bins.Overlapping();
+    for (std::size_t i = 0; i < flags.size(); ++i) {
+      overlapping[level.Numbers[i]] = flags[i];
+    }
+  }
+  return overlapping;
 }
 
 std::vector<std::uint8_t> Nesting::CoveredCells(int patch) const
@@ -311,16 +234,9 @@ std::vector<std::uint8_t> Nesting::SharedCells(int patch, const Int3& ghosts) co
   // From the patch's own level down to level 0; `ratio` is of the patch's level to `level`.
   Int3 ratio{1, 1, 1};
   for (int level = this->Data.Patches[patch].Level; level >= 0; --level) {
-    const Bins& bins = this->LevelBins[level];
-    bins.ForEachBin(Coarsen(grown, ratio), [&](std::size_t bin) {
-      for (auto m = bins.Begin[bin]; m < bins.Begin[bin + 1]; ++m) {
-        const int other = bins.Members[m];
-        const Box part = Intersect(Refine(this->Data.Patches[other].Cells, ratio), grown);
-        if (this->Shown[other] && !part.Empty()) {
-          MarkBox(grown, part, flags);
-        }
-      }
-    });
+    for (const int other : this->PatchesMeeting(level, Coarsen(grown, ratio))) {
+      MarkBox(grown, Intersect(Refine(this->Data.Patches[other].Cells, ratio), grown), flags);
+    }
     for (int axis = 0; axis < 3; ++axis) {
       // Beyond the index range everything is one coarse cell anyway.
       const std::int64_t product = std::int64_t(ratio[axis]) * this->Data.Levels[level].Ratio[axis];

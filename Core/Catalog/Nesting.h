@@ -1,6 +1,7 @@
 // Which patches refine which, and which coarse cells the finer level hides.
 #pragma once
 
+#include "Catalog/BoxBins.h"
 #include "Catalog/Catalog.h"
 
 #include <cstdint>
@@ -24,6 +25,18 @@ public:
   /// Shown patches of the next finer level that may overlap the patch.
   std::vector<int> ChildrenOf(int patch) const;
 
+  /// Boxes of whole cells of the patch that one shown child covers alone, in the patch's level; disjoint
+  /// where the children are. Together they are CoveredCells() unless children cover cells together.
+  std::vector<Box> CoveredBoxes(int patch) const;
+
+  /// Shown patches of a level that share cells with a box of that level, ascending. Uniform grids only.
+  std::vector<int> PatchesMeeting(int level, const Box& cells) const;
+
+  /// One flag per patch: true where it is shown and shares cells with another shown patch of its level, which
+  /// simulations seldom write. See BoxBins::Overlapping().
+  /// Curvilinear grids: all false, since boxes of different blocks cannot be compared.
+  std::vector<bool> OverlappingPatches() const;
+
   /// One flag per cell of the patch, axis 0 fastest: 1 where cells of the next finer level cover the whole
   /// cell. Empty when no cell is covered. Several children may cover a cell together; but where more than 64
   /// fine cells make up a coarse one (a ratio of 5x5x5, say), only cells that one child covers alone are
@@ -36,28 +49,17 @@ public:
   std::vector<std::uint8_t> SharedCells(int patch, const Int3& ghosts) const;
 
 private:
-  /// Boxes of one level hashed into bins of equal size.
-  struct Bins
+  /// The shown patches of one level.
+  struct LevelPatches
   {
-    Box Cells;                                  ///< of all boxes
-    std::array<std::int64_t, 3> Size{1, 1, 1};  ///< cells in a bin
-    Int3 Count{1, 1, 1};                        ///< bins per axis
-    std::vector<std::size_t> Begin;             ///< first entry of each bin in Members
-    std::vector<int> Members;
-    void SetSize(const std::array<std::int64_t, 3>& size);
-    Box Range(const Box& cells) const;
-    template <typename Visit>
-    void ForEachBin(const Box& cells, Visit visit) const;
+    std::vector<int> Numbers;  ///< global ones; ascending
+    BoxBins Bins;
   };
-
-  Bins MakeBins(int level) const;
-  void ChooseSize(const Level& level, Bins& bins) const;
-  std::size_t CountMembers(const Level& level, const Bins& bins) const;
-  void Fill(const Level& level, Bins& bins) const;
+  LevelPatches PatchesOf(const Level& level) const;
 
   const Catalog& Data;
   const std::vector<bool> Shown;
-  std::vector<Bins> LevelBins;  ///< per level; uniform grids only
+  std::vector<LevelPatches> ShownPatches;  ///< per level; uniform grids only
 };
 
 }  // namespace patchio

@@ -18,7 +18,7 @@ std::uint64_t SpreadBits(std::uint64_t value)
 }
 
 /// Centres in cells of level 0, so that all levels share one space.
-std::vector<Double3> Centres(const Catalog& catalog, const std::vector<int>& patches)
+std::vector<Double3> Centres(const Catalog& catalog, const std::vector<Block>& blocks)
 {
   std::vector<Double3> scale(catalog.Levels.size(), Double3{1, 1, 1});
   for (std::size_t level = 1; level < scale.size(); ++level) {
@@ -27,12 +27,11 @@ std::vector<Double3> Centres(const Catalog& catalog, const std::vector<int>& pat
     }
   }
   std::vector<Double3> centres;
-  for (const int p : patches) {
-    const Patch& patch = catalog.Patches[p];
+  for (const Block& block : blocks) {
     Double3& centre = centres.emplace_back();
     for (int axis = 0; axis < 3; ++axis) {
       centre[axis] =
-          (0.5 * patch.Cells.Lower[axis] + 0.5 * patch.Cells.Upper[axis] + 0.5) * scale[patch.Level][axis];
+          (0.5 * block.Cells.Lower[axis] + 0.5 * block.Cells.Upper[axis] + 0.5) * scale[block.Level][axis];
     }
   }
   return centres;
@@ -67,18 +66,17 @@ std::vector<std::uint64_t> MortonKeys(const std::vector<Double3>& centres)
 
 }  // namespace
 
-std::vector<int> PartitionPatches(const Catalog& catalog, const std::vector<int>& patches,
+std::vector<int> PartitionBlocks(const Catalog& catalog, const std::vector<Block>& blocks,
     const std::vector<std::int64_t>& weights, int parts)
 {
-  assert(patches.size() == weights.size() && parts >= 1);
-  const std::vector<std::uint64_t> keys = MortonKeys(Centres(catalog, patches));
-  std::vector<std::size_t> order(patches.size());
+  assert(blocks.size() == weights.size() && parts >= 1);
+  const std::vector<std::uint64_t> keys = MortonKeys(Centres(catalog, blocks));
+  std::vector<std::size_t> order(blocks.size());
   std::iota(order.begin(), order.end(), std::size_t(0));
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return keys[a] != keys[b] ? keys[a] < keys[b] : patches[a] < patches[b];
-  });
-  // A patch weighs at least 1, so that patches without data are spread too. The part is that of the
-  // patch's middle on the line of weights.
+  std::sort(order.begin(), order.end(),
+      [&](std::size_t a, std::size_t b) { return keys[a] != keys[b] ? keys[a] < keys[b] : a < b; });
+  // A block weighs at least 1, so that blocks without data are spread too. The part is that of the
+  // block's middle on the line of weights.
   const auto weightOf = [&](std::size_t i) {
     return static_cast<double>(std::max<std::int64_t>(weights[i], 1));
   };
@@ -86,14 +84,14 @@ std::vector<int> PartitionPatches(const Catalog& catalog, const std::vector<int>
   for (const std::size_t i : order) {
     total += weightOf(i);
   }
-  std::vector<int> result(patches.size(), 0);
+  std::vector<int> result(blocks.size(), 0);
   double before = 0;
   int previous = -1;
   int remaining = static_cast<int>(order.size());
   for (const std::size_t i : order) {
     const double middle = before + 0.5 * weightOf(i);
     const int wanted = std::min(parts - 1, static_cast<int>(middle * parts / total));
-    // No part is left out while there are patches for it, part 0 least of all: many of ParaView's filters ask
+    // No part is left out while there are blocks for it, part 0 least of all: many of ParaView's filters ask
     // rank 0 which arrays there are.
     previous = std::min(std::max(wanted, parts - remaining), previous + 1);
     result[i] = previous;
@@ -101,6 +99,17 @@ std::vector<int> PartitionPatches(const Catalog& catalog, const std::vector<int>
     --remaining;
   }
   return result;
+}
+
+std::vector<int> PartitionPatches(const Catalog& catalog, const std::vector<int>& patches,
+    const std::vector<std::int64_t>& weights, int parts)
+{
+  std::vector<Block> blocks;
+  blocks.reserve(patches.size());
+  for (const int patch : patches) {
+    blocks.push_back(BlockOfPatch(catalog, patch));
+  }
+  return PartitionBlocks(catalog, blocks, weights, parts);
 }
 
 }  // namespace patchio

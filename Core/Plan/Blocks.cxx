@@ -1,0 +1,159 @@
+#include "Plan/Blocks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace patchio {
+namespace {
+
+int LowestPatch(const Block& block)
+{
+  return std::min_element(block.Parts.begin(), block.Parts.end(), [](const OwnedBox& a, const OwnedBox& b) {
+    return a.Owner < b.Owner;
+  })->Owner;
+}
+
+/// Merges patch by patch and level by level.
+class Merger
+{
+public:
+  Merger(const Catalog& catalog, const std::vector<bool>& shown, const std::vector<int>& kinds,
+      const Nesting& nesting, bool hideRefined, const CoverOptions& options)
+      : Data(catalog),
+        Shown(shown),
+        Kinds(kinds),
+        Nests(nesting),
+        HideRefined(hideRefined),
+        Options(options),
+        Overlapping(nesting.OverlappingPatches())
+  {
+  }
+
+  std::vector<Block> Run()
+  {
+    for (int level = 0; level < static_cast<int>(this->Data.Levels.size()); ++level) {
+      this->MergeLevel(level);
+    }
+    return std::move(this->Blocks);
+  }
+
+private:
+  /// Patches of one kind of one level.
+  struct Group
+  {
+    std::vector<OwnedBox> Wanted;
+    std::vector<Box> Unwanted;
+  };
+
+  void MergeLevel(int level);
+  void AddCover(int level, const Group& group);
+  bool MergesWell(int patch) const
+  {
+    // Beyond that, sums of cells are not exact.
+    constexpr std::int64_t huge = std::int64_t(1) << 40;
+    return !this->Overlapping[patch] && this->Data.Patches[patch].Cells.Cells() < huge;
+  }
+
+  const Catalog& Data;
+  const std::vector<bool>& Shown;
+  const std::vector<int>& Kinds;
+  const Nesting& Nests;
+  const bool HideRefined;
+  const CoverOptions& Options;
+  const std::vector<bool> Overlapping;
+  std::vector<Block> Blocks;
+};
+
+void Merger::MergeLevel(int level)
+{
+  const std::size_t first = this->Blocks.size();
+  const Level& info = this->Data.Levels[level];
+  const bool finerOverlap = level + 1 < static_cast<int>(this->Data.Levels.size()) &&
+                            std::any_of(this->Overlapping.begin() + this->Data.Levels[level + 1].FirstPatch,
+                                this->Overlapping.begin() + this->Data.Levels[level + 1].FirstPatch +
+                                    this->Data.Levels[level + 1].PatchCount,
+                                [](bool overlaps) { return overlaps; });
+  std::map<int, Group> groups;
+  for (int p = info.FirstPatch; p < info.FirstPatch + info.PatchCount; ++p) {
+    if (this->Shown[p] && !this->MergesWell(p)) {
+      this->Blocks.push_back(BlockOfPatch(this->Data, p));
+    } else if (this->Shown[p]) {
+      Group& group = groups[this->Kinds[p]];
+      group.Wanted.push_back({this->Data.Patches[p].Cells, p});
+      if (this->HideRefined && !finerOverlap) {
+        const std::vector<Box> covered = this->Nests.CoveredBoxes(p);
+        group.Unwanted.insert(group.Unwanted.end(), covered.begin(), covered.end());
+      }
+    }
+  }
+  for (const auto& [kind, group] : groups) {
+    this->AddCover(level, group);
+  }
+  std::sort(this->Blocks.begin() + first, this->Blocks.end(), [](const Block& a, const Block& b) {
+    const int lowestA = LowestPatch(a);
+    const int lowestB = LowestPatch(b);
+    return lowestA != lowestB ? lowestA < lowestB : a.Cells.Lower < b.Cells.Lower;
+  });
+}
+
+void Merger::AddCover(int level, const Group& group)
+{
+  for (CoverBox& box : CoverBoxes(group.Wanted, group.Unwanted, this->Options)) {
+    this->Blocks.push_back({level, box.Cells, std::move(box.Parts), box.Full});
+  }
+}
+
+}  // namespace
+
+Block BlockOfPatch(const Catalog& catalog, int number)
+{
+  const Patch& patch = catalog.Patches[number];
+  return {patch.Level, patch.Cells, {{patch.Cells, number}}, true};
+}
+
+std::vector<int> KindsOfPatches(const Catalog& catalog, const std::vector<int>& variables)
+{
+  std::vector<int> kinds(catalog.Patches.size(), 0);
+  // One variable after another splits the kinds in two.
+  for (const int variable : variables) {
+    std::map<std::pair<int, bool>, int> split;
+    for (std::size_t p = 0; p < kinds.size(); ++p) {
+      const bool present = catalog.PresenceOf(variable, static_cast<int>(p)) != Presence::Absent;
+      kinds[p] =
+          split.emplace(std::make_pair(kinds[p], present), static_cast<int>(split.size())).first->second;
+    }
+  }
+  return kinds;
+}
+
+std::vector<Block> MakeBlocks(const Catalog& catalog, const std::vector<bool>& shown,
+    const std::vector<int>& kinds, const Nesting& nesting, bool hideRefined, const BlockOptions& options)
+{
+  if (options.Merge && catalog.Grid == GridKind::Uniform) {
+    return Merger(catalog, shown, kinds, nesting, hideRefined, options.Cover).Run();
+  }
+  std::vector<Block> blocks;
+  for (std::size_t p = 0; p < shown.size(); ++p) {
+    if (shown[p]) {
+      blocks.push_back(BlockOfPatch(catalog, static_cast<int>(p)));
+    }
+  }
+  return blocks;
+}
+
+std::string NameOfBlock(const Catalog& catalog, const Block& block)
+{
+  std::vector<int> numbers;
+  for (const OwnedBox& part : block.Parts) {
+    numbers.push_back(catalog.Patches[part.Owner].Number);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  return numbers.size() == 1
+             ? fmt::format("patch {}", numbers[0])
+             : fmt::format("{} patches, {} to {}", numbers.size(), numbers.front(), numbers.back());
+}
+
+}  // namespace patchio

@@ -1,0 +1,51 @@
+// From patches to the blocks that are shown: one a patch, or few large ones.
+#pragma once
+
+#include "Catalog/Catalog.h"
+#include "Catalog/Nesting.h"
+#include "Plan/BoxCover.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace patchio {
+
+/// A box of one level that becomes one grid. In as-patches mode, and where merging does not help, it is a
+/// patch; else it is made of parts of patches.
+struct Block
+{
+  int Level = 0;
+  Box Cells;
+  std::vector<OwnedBox> Parts;  ///< disjoint, within Cells; Owner is a global patch number
+  bool Full = true;             ///< the parts leave no gap; else the cells in it stay hidden
+};
+
+/// The block that is just one patch, by its global number.
+Block BlockOfPatch(const Catalog& catalog, int patch);
+
+struct BlockOptions
+{
+  bool Merge = false;  ///< false: one block a patch
+  CoverOptions Cover;
+};
+
+/// One number per patch; equal where the same of these variables exist, so that patches can share arrays.
+std::vector<int> KindsOfPatches(const Catalog& catalog, const std::vector<int>& variables);
+
+/// The blocks of all shown patches, in the order of levels and, within one, of the lowest patch number. Each
+/// visible cell of a shown patch lies in one part of one block; cells that a finer shown patch hides may be
+/// left out where `hideRefined` is set, and patches that are hidden altogether are not in any block.
+///
+/// Only uniform grids are merged; patches of different kinds, and patches that overlap others of their level,
+/// stay by themselves or among their like. A pure function: the same arguments give the same blocks on every
+/// rank. O(n log n) in the number of patches.
+///
+/// shown, kinds: one entry per patch. nesting: made with the same `shown`.
+std::vector<Block> MakeBlocks(const Catalog& catalog, const std::vector<bool>& shown,
+    const std::vector<int>& kinds, const Nesting& nesting, bool hideRefined, const BlockOptions& options);
+
+/// "patch 17", or "46 patches, 12 to 57", by their numbers within the level.
+std::string NameOfBlock(const Catalog& catalog, const Block& block);
+
+}  // namespace patchio

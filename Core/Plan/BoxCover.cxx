@@ -1,0 +1,258 @@
+#include "Plan/BoxCover.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cmath>
+#include <cstddef>
+
+namespace patchio {
+namespace {
+
+/// A box whose bounds are numbers of planes, see Coverer::Planes; the upper one is beyond its last cell.
+struct Piece
+{
+  Int3 Lower{0, 0, 0}, Upper{0, 0, 0};
+  int Owner = -1;  ///< -1: of an unwanted box
+};
+using Pieces = std::vector<Piece>;
+
+bool Wanted(const Piece& piece)
+{
+  return piece.Owner >= 0;
+}
+
+struct Cut
+{
+  int Axis = -1;  ///< -1: none
+  int Plane = 0;
+  double Merit = -1;
+};
+
+class Coverer
+{
+public:
+  Coverer(const std::vector<OwnedBox>& wanted, const std::vector<Box>& unwanted, const CoverOptions& options);
+
+  std::vector<CoverBox> Run()
+  {
+    if (!this->All.empty()) {
+      this->Solve(std::move(this->All), 0);
+    }
+    return std::move(this->Result);
+  }
+
+private:
+  double Solve(Pieces pieces, int depth);
+  double Accept(const Pieces& pieces, const Piece& bounds, bool full);
+  Piece BoundsOf(const Pieces& pieces) const;
+  double VolumeOf(const Pieces& pieces) const;
+  Cut FindCut(const Pieces& pieces, const Piece& bounds, bool halve);
+  Cut FindCutAlong(int axis, const Pieces& pieces, const Piece& bounds, bool halve);
+  Pieces TakeSide(const Pieces& pieces, const Cut& cut, bool upper) const;
+
+  double Width(const Piece& piece, int axis) const
+  {
+    return static_cast<double>(this->Planes[axis][piece.Upper[axis]]) - this->Planes[axis][piece.Lower[axis]];
+  }
+  double Cells(const Piece& piece) const
+  {
+    return this->Width(piece, 0) * this->Width(piece, 1) * this->Width(piece, 2);
+  }
+  Box BoxOf(const Piece& piece) const;
+  Piece PieceOf(const Box& box, int owner) const;
+
+  CoverOptions Options;
+  std::array<std::vector<int>, 3> Planes;  ///< all lower bounds and all upper bounds + 1, ascending
+  Pieces All;
+  std::vector<double> Section;  ///< scratch: wanted cells in one layer, slab by slab between planes
+  std::vector<CoverBox> Result;
+};
+
+Coverer::Coverer(
+    const std::vector<OwnedBox>& wanted, const std::vector<Box>& unwanted, const CoverOptions& options)
+    : Options(options)
+{
+  for (int axis = 0; axis < 3; ++axis) {
+    std::vector<int>& planes = this->Planes[axis];
+    const auto add = [&](const Box& box) {
+      planes.push_back(box.Lower[axis]);
+      planes.push_back(box.Upper[axis] + 1);
+    };
+    std::for_each(wanted.begin(), wanted.end(), [&](const OwnedBox& box) { add(box.Cells); });
+    std::for_each(unwanted.begin(), unwanted.end(), add);
+    std::sort(planes.begin(), planes.end());
+    planes.erase(std::unique(planes.begin(), planes.end()), planes.end());
+  }
+  this->All.reserve(wanted.size() + unwanted.size());
+  for (const OwnedBox& box : wanted) {
+    assert(box.Owner >= 0 && !box.Cells.Empty());
+    this->All.push_back(this->PieceOf(box.Cells, box.Owner));
+  }
+  for (const Box& box : unwanted) {
+    this->All.push_back(this->PieceOf(box, -1));
+  }
+}
+
+/// Adds the best cover of the pieces to the result; returns its cost.
+double Coverer::Solve(Pieces pieces, int depth)
+{
+  const double volume = this->VolumeOf(pieces);
+  if (volume <= 0) {
+    return 0;
+  }
+  const Piece bounds = this->BoundsOf(pieces);
+  const double cells = this->Cells(bounds);
+  const bool full = volume >= cells;
+  const bool allowed = cells <= static_cast<double>(this->Options.MostCells);
+  const double whole = 1 + (full ? 0 : cells / static_cast<double>(this->Options.CellsWorthABox));
+  // Two boxes cost at least 2.
+  const bool small = allowed && whole <= 2;
+  const Cut cut = small ? Cut() : this->FindCut(pieces, bounds, full || depth >= 48);
+  if (cut.Axis < 0) {
+    return this->Accept(pieces, bounds, full);
+  }
+  const std::size_t before = this->Result.size();
+  double parts = this->Solve(this->TakeSide(pieces, cut, false), depth + 1);
+  parts += this->Solve(this->TakeSide(pieces, cut, true), depth + 1);
+  if (allowed && whole <= parts) {
+    this->Result.resize(before);
+    return this->Accept(pieces, bounds, full);
+  }
+  return parts;
+}
+
+double Coverer::Accept(const Pieces& pieces, const Piece& bounds, bool full)
+{
+  CoverBox box;
+  box.Cells = this->BoxOf(bounds);
+  box.Full = full;
+  for (const Piece& piece : pieces) {
+    if (Wanted(piece)) {
+      box.Parts.push_back({this->BoxOf(piece), piece.Owner});
+    }
+  }
+  this->Result.push_back(std::move(box));
+  return 1 + (full ? 0 : this->Cells(bounds) / static_cast<double>(this->Options.CellsWorthABox));
+}
+
+Piece Coverer::BoundsOf(const Pieces& pieces) const
+{
+  Piece bounds;
+  bool first = true;
+  for (const Piece& piece : pieces) {
+    for (int axis = 0; axis < 3 && Wanted(piece); ++axis) {
+      bounds.Lower[axis] = first ? piece.Lower[axis] : std::min(bounds.Lower[axis], piece.Lower[axis]);
+      bounds.Upper[axis] = first ? piece.Upper[axis] : std::max(bounds.Upper[axis], piece.Upper[axis]);
+    }
+    first = first && !Wanted(piece);
+  }
+  return bounds;
+}
+
+/// Wanted cells.
+double Coverer::VolumeOf(const Pieces& pieces) const
+{
+  double volume = 0;
+  for (const Piece& piece : pieces) {
+    volume += Wanted(piece) ? this->Cells(piece) : -this->Cells(piece);
+  }
+  return volume;
+}
+
+Cut Coverer::FindCut(const Pieces& pieces, const Piece& bounds, bool halve)
+{
+  Cut best;
+  for (int axis = 0; axis < 3; ++axis) {
+    const Cut cut = this->FindCutAlong(axis, pieces, bounds, halve);
+    if (cut.Merit > best.Merit) {
+      best = cut;
+    }
+  }
+  return best;
+}
+
+/// The best plane across an axis. A hole beats a change of the cross-section, and that beats the middle.
+Cut Coverer::FindCutAlong(int axis, const Pieces& pieces, const Piece& bounds, bool halve)
+{
+  const int first = bounds.Lower[axis];
+  const int slabs = bounds.Upper[axis] - first;
+  Cut best;
+  if (slabs < 2) {
+    return best;
+  }
+  std::vector<double>& section = this->Section;
+  section.assign(slabs + 1, 0.0);
+  for (const Piece& piece : pieces) {
+    const double area = this->Width(piece, (axis + 1) % 3) * this->Width(piece, (axis + 2) % 3);
+    section[piece.Lower[axis] - first] += Wanted(piece) ? area : -area;
+    section[piece.Upper[axis] - first] -= Wanted(piece) ? area : -area;
+  }
+  const double area = this->Width(bounds, (axis + 1) % 3) * this->Width(bounds, (axis + 2) % 3);
+  const double length = this->Width(bounds, axis);
+  double below = section[0];
+  for (int i = 1; i < slabs; ++i) {
+    const double above = below + section[i];
+    const double place = (this->Planes[axis][first + i] - this->Planes[axis][first]) / length;
+    const double central = 1 - std::abs(2 * place - 1);
+    const bool hole = below <= 0 || above <= 0;
+    double merit = halve  ? length * (1 + central)
+                   : hole ? 2 + central
+                          : std::abs(section[i]) / area + 1e-3 * central;
+    if (merit > best.Merit) {
+      best = {axis, first + i, merit};
+    }
+    below = above;
+  }
+  return best;
+}
+
+/// The pieces on one side of the cut, clipped to it.
+Pieces Coverer::TakeSide(const Pieces& pieces, const Cut& cut, bool upper) const
+{
+  Pieces side;
+  for (const Piece& piece : pieces) {
+    const bool there = upper ? piece.Upper[cut.Axis] > cut.Plane : piece.Lower[cut.Axis] < cut.Plane;
+    if (there) {
+      side.push_back(piece);
+      int& bound = upper ? side.back().Lower[cut.Axis] : side.back().Upper[cut.Axis];
+      bound = upper ? std::max(bound, cut.Plane) : std::min(bound, cut.Plane);
+    }
+  }
+  return side;
+}
+
+Box Coverer::BoxOf(const Piece& piece) const
+{
+  Box box;
+  for (int axis = 0; axis < 3; ++axis) {
+    box.Lower[axis] = this->Planes[axis][piece.Lower[axis]];
+    box.Upper[axis] = this->Planes[axis][piece.Upper[axis]] - 1;
+  }
+  return box;
+}
+
+Piece Coverer::PieceOf(const Box& box, int owner) const
+{
+  Piece piece;
+  piece.Owner = owner;
+  for (int axis = 0; axis < 3; ++axis) {
+    const std::vector<int>& planes = this->Planes[axis];
+    const auto number = [&](int plane) {
+      return static_cast<int>(std::lower_bound(planes.begin(), planes.end(), plane) - planes.begin());
+    };
+    piece.Lower[axis] = number(box.Lower[axis]);
+    piece.Upper[axis] = number(box.Upper[axis] + 1);
+  }
+  return piece;
+}
+
+}  // namespace
+
+std::vector<CoverBox> CoverBoxes(
+    const std::vector<OwnedBox>& wanted, const std::vector<Box>& unwanted, const CoverOptions& options)
+{
+  return Coverer(wanted, unwanted, options).Run();
+}
+
+}  // namespace patchio
