@@ -4,7 +4,7 @@
 // makes one share: an unbroken run of rows with, for each variable, a column of offsets, one number a
 // component. Everything else about an ordinary extent follows from the catalog (its size), from the column
 // (type and byte order) or from a short table (its file). Entries that are not ordinary (sparse materials,
-// chunks, arrays that the library must decode, odd sizes) stand in a location table of the share. Entries
+// chunks, arrays that the library must decode, odd sizes) stand in OddLocations of the share. Entries
 // without bytes follow from Catalog::PresenceOf.
 //
 // A share is one block of plain values that is used where it lies: in a file's buffer, in shared memory.
