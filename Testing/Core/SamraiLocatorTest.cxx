@@ -1,8 +1,8 @@
 #include "Formats/SAMRAI/SamraiLocator.h"
 
+#include "Exec/Decode.h"
 #include "SamraiDraft.h"
 #include "Support/ByteOrder.h"
-#include "Exec/Decode.h"
 #include "TestTools.h"
 
 namespace patchio {
