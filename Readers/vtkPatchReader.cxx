@@ -91,6 +91,10 @@ struct vtkPatchReader::Internals
   bool Selected(const Variable& variable) const;
   Int3 GhostsToRead() const;
   std::vector<VariableRequest> SelectedVariables(const Int3& ghosts) const;
+  std::size_t WantedStep(vtkInformation* info) const;
+  LoadRequest MakeRequest(const vtkPatchReader& settings, vtkInformation* info, const PatchUpdate& update,
+      const Int3& ghosts) const;
+  std::string NothingIsShown(const int levelRange[2]) const;
   void MakeReport(IoReport mine, const std::string& warning);
 };
 
@@ -229,6 +233,37 @@ std::vector<VariableRequest> vtkPatchReader::Internals::SelectedVariables(const 
     }
   }
   return requests;
+}
+
+std::size_t vtkPatchReader::Internals::WantedStep(vtkInformation* info) const
+{
+  return info->Has(vtkStreamingDemandDrivenPipeline::UPDATE_TIME_STEP())
+             ? StepAtTime(this->Times, info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_TIME_STEP()))
+             : 0;
+}
+
+/// What this rank reads.
+LoadRequest vtkPatchReader::Internals::MakeRequest(
+    const vtkPatchReader& settings, vtkInformation* info, const PatchUpdate& update, const Int3& ghosts) const
+{
+  const int piece = info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_PIECE_NUMBER());
+  const int pieces = std::max(1, info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_NUMBER_OF_PIECES()));
+  LoadRequest request;
+  request.Variables = this->SelectedVariables(ghosts);
+  request.Patches = update.PatchesOfPiece(request.Variables, piece, pieces);
+  request.Threads = settings.ThreadsOfThisRank();
+  request.StopAtFault = !settings.SkipBrokenPatches;
+  request.Storage = {settings.StorageLatency * 1e-3, settings.StorageBandwidth * 1e6};
+  request.Memory = this->Memory;
+  request.Memory->SetLimit(std::uint64_t(settings.MemoryLimit) * 1000 * 1000);
+  return request;
+}
+
+std::string vtkPatchReader::Internals::NothingIsShown(const int levelRange[2]) const
+{
+  return "Nothing is shown: none of the " + std::to_string(this->Current().Levels.size()) +
+         " levels of this time step lies within LevelRange " + std::to_string(levelRange[0]) + " to " +
+         std::to_string(levelRange[1]) + ".";
 }
 
 /// Adds up the reports of all ranks.
@@ -378,9 +413,7 @@ int vtkPatchReader::RequestInformation(
   try {
     if (!self.SeriesIsOpen) {
       self.OpenSeries(this->ListedDumpsOnly);
-      if (self.Ranks->Rank() == 0 && !self.Steps.Warnings.empty()) {
-        vtkWarningMacro(<< JoinLines(self.Steps.Warnings));
-      }
+      this->Warn(JoinLines(self.Steps.Warnings));
     }
     self.OpenAnyStep();
   } catch (const std::exception& error) {
@@ -409,56 +442,12 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
   }
   // The arrays of the step before give their memory to this one.
   output->Initialize();
-  const std::size_t step =
-      info->Has(vtkStreamingDemandDrivenPipeline::UPDATE_TIME_STEP())
-          ? StepAtTime(self.Times, info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_TIME_STEP()))
-          : 0;
-  const int piece = info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_PIECE_NUMBER());
-  const int pieces = std::max(1, info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_NUMBER_OF_PIECES()));
-  const ProgressCallback progress = [this](double fraction) {
-    this->UpdateProgress(0.9 * fraction);
-    return !this->CheckAbort();
-  };
   try {
-    self.OpenStep(step);
-    const Int3 ghosts = this->ReadGhostCells ? self.GhostsToRead() : Int3{0, 0, 0};
-    PatchUpdate update(*self.Ranks, *self.Step, this->LevelRange[0], this->LevelRange[1]);
-    LoadRequest request;
-    Together(*self.Ranks, [&] {
-      request.Variables = self.SelectedVariables(ghosts);
-      request.Patches = update.PatchesOfPiece(request.Variables, piece, pieces);
-      request.Threads = this->ThreadsOfThisRank();
-      request.StopAtFault = !this->SkipBrokenPatches;
-      request.Storage = {this->StorageLatency * 1e-3, this->StorageBandwidth * 1e6};
-      request.Memory = self.Memory;
-      request.Memory->SetLimit(std::uint64_t(this->MemoryLimit) * 1000 * 1000);
-    });
-    if (update.Empty() && self.Ranks->Rank() == 0) {
-      vtkWarningMacro("Nothing is shown: none of the "
-                      << self.Current().Levels.size() << " levels of this time step lies within LevelRange "
-                      << this->LevelRange[0] << " to " << this->LevelRange[1] << ".");
-    }
-    self.PrepareStep(request.Threads);
-    const std::string damaged = self.ChannelWarning();
-    if (!damaged.empty() && self.Ranks->Rank() == 0) {
-      vtkWarningMacro(<< damaged);
-    }
-    update.Locate(request);
-    update.AgreeOnFaults(this->SkipBrokenPatches);
-    update.CheckMemory();
-    update.Read(progress);
-    const std::string warning = update.AgreeOnFaults(this->SkipBrokenPatches);
-    if (update.AnyCancelled()) {
+    if (!this->ReadStep(info, output)) {
       // Nothing is shown of a read that was stopped.
       self.Report.clear();
       output->Initialize();
       return 1;
-    }
-    Together(*self.Ranks, [&] { update.Assemble(output, ghosts, this->BlankRefinedCells); });
-    output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Times[step]);
-    self.MakeReport(update.Report(), warning);
-    if (!warning.empty() && self.Ranks->Rank() == 0) {
-      vtkWarningMacro(<< warning);
     }
   } catch (const std::exception& error) {
     output->Initialize();
@@ -470,6 +459,43 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
   }
   this->UpdateProgress(1);
   return 1;
+}
+
+bool vtkPatchReader::ReadStep(vtkInformation* info, vtkMultiBlockDataSet* output)
+{
+  Internals& self = *this->Internal;
+  const std::size_t step = self.WantedStep(info);
+  self.OpenStep(step);
+  const Int3 ghosts = this->ReadGhostCells ? self.GhostsToRead() : Int3{0, 0, 0};
+  PatchUpdate update(*self.Ranks, *self.Step, this->LevelRange[0], this->LevelRange[1]);
+  LoadRequest request;
+  Together(*self.Ranks, [&] { request = self.MakeRequest(*this, info, update, ghosts); });
+  this->Warn(update.Empty() ? self.NothingIsShown(this->LevelRange) : "");
+  self.PrepareStep(request.Threads);
+  this->Warn(self.ChannelWarning());
+  update.Locate(request);
+  update.AgreeOnFaults(this->SkipBrokenPatches);
+  update.CheckMemory();
+  update.Read([this](double fraction) {
+    this->UpdateProgress(0.9 * fraction);
+    return !this->CheckAbort();
+  });
+  const std::string warning = update.AgreeOnFaults(this->SkipBrokenPatches);
+  if (update.AnyCancelled()) {
+    return false;
+  }
+  Together(*self.Ranks, [&] { update.Assemble(output, ghosts, this->BlankRefinedCells); });
+  output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Times[step]);
+  self.MakeReport(update.Report(), warning);
+  this->Warn(warning);
+  return true;
+}
+
+void vtkPatchReader::Warn(const std::string& text)
+{
+  if (!text.empty() && this->Internal->Ranks->Rank() == 0) {
+    vtkWarningMacro(<< text);
+  }
 }
 
 int vtkPatchReader::ThreadsOfThisRank() const

@@ -13,8 +13,8 @@
  *
  * Reading has two levels (the two-level parallel reading paper, sections on task generation and its
  * figure 8): patches are divided over the ranks by UPDATE_PIECE_NUMBER; within a rank all tasks <patch,
- * variable> become requests in file order, which NT threads take one after another. Arrays lie in memory that is
- * used again by the next read (see MemoryLimit).
+ * variable> become requests in file order, which NT threads take one after another. Arrays lie in memory that
+ * is used again by the next read (see MemoryLimit).
  *
  * RequestInformation and RequestData are collective over the ranks of the controller. A piece need not be a
  * rank: NT and the report go by ranks, the patches by UPDATE_PIECE_NUMBER of UPDATE_NUMBER_OF_PIECES.
@@ -31,6 +31,7 @@
 #include "vtkPatchIOReadersModule.h"  // for the export macro
 
 #include <memory>  // for the implementation class
+#include <string>  // for messages
 
 class vtkDataArraySelection;
 class vtkMultiProcessController;
@@ -223,6 +224,10 @@ private:
 
   void OnSelectionModified();
   int ThreadsOfThisRank() const;
+  // Collective. False when somebody stopped it; throws std::exception when it fails.
+  bool ReadStep(vtkInformation* info, vtkMultiBlockDataSet* output);
+  // Says it on rank 0; nothing where the text is empty.
+  void Warn(const std::string& text);
 
   int LevelRange[2] = {0, 99};
   bool ReadGhostCells = false;

@@ -1,6 +1,6 @@
 #include "Catalog/CheckCatalog.h"
 
-#include "Support/Error.h"
+#include "Support/Require.h"
 
 #include <algorithm>
 #include <array>
@@ -16,17 +16,7 @@ constexpr int MostGhosts = 64;
 constexpr int MostComponents = 1 << 20;
 constexpr double MostCells = 1e14;  ///< of a patch, with the widest ghosts there can be
 
-[[noreturn]] void Fail(const std::string& what)
-{
-  throw Error("The catalog has " + what + ".");
-}
-
-void Require(bool holds, const char* otherwise)
-{
-  if (!holds) {
-    Fail(otherwise);
-  }
-}
+constexpr Requirement Require("The catalog");
 
 class Checker
 {

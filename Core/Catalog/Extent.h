@@ -144,4 +144,10 @@ struct LocationTable
   std::vector<std::string> Notes;  ///< what else the user may want to know, one of a kind
 };
 
+/// Appends the location with all that it refers to; gives its copy, with the numbers of its new place.
+/// `files[i]`: number that file i of `from` has in `to`; empty where they have the same. `from` and `to` are
+/// different tables.
+Location AppendLocation(const LocationTable& from, const Location& location, LocationTable& to,
+    const std::vector<std::uint32_t>& files = {});
+
 }  // namespace patchio

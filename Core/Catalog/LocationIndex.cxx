@@ -1,8 +1,5 @@
 #include "Catalog/LocationIndex.h"
 
-#include "Catalog/OddLocations.h"
-#include "Support/Error.h"
-
 #include <algorithm>
 #include <cassert>
 #include <cstring>
@@ -22,7 +19,6 @@ struct ShareHead
   std::uint64_t Rows = 0;
   std::uint64_t Variables = 0;
   std::uint64_t RunTables = 0;
-  std::uint64_t OddBytes = 0;
 };
 
 /// Then one of these for each variable.
@@ -37,39 +33,10 @@ struct ColumnHead
 };
 
 /// Then the run tables: a count, first rows, files. Then the offsets of the columns that are present. Then
-/// the odd entries: keys and a location table.
+/// the odd entries, see OddLocations.
 using Runs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
-[[noreturn]] void Fail(const char* what)
-{
-  throw Error(std::string("The index has ") + what + ".");
-}
-
-void Require(bool holds, const char* otherwise)
-{
-  if (!holds) {
-    Fail(otherwise);
-  }
-}
-
-/// Appends values; each array begins at a multiple of 8 bytes.
-class ShareWriter
-{
-public:
-  template <typename T>
-  void Put(const T* values, std::size_t count)
-  {
-    static_assert(std::is_trivially_copyable_v<T>);
-    const auto* begin = reinterpret_cast<const std::byte*>(values);
-    this->Bytes.insert(this->Bytes.end(), begin, begin + count * sizeof(T));
-    this->Bytes.resize((this->Bytes.size() + 7) / 8 * 8);
-  }
-  std::vector<std::byte> Take() { return std::move(this->Bytes); }
-  void Reserve(std::size_t bytes) { this->Bytes.reserve(bytes); }
-
-private:
-  std::vector<std::byte> Bytes;
-};
+constexpr Requirement Require = RequireOfIndex;
 
 /// One run for each stretch of rows in the same file.
 Runs RunsOf(const std::vector<std::uint32_t>& files)
@@ -84,27 +51,6 @@ Runs RunsOf(const std::vector<std::uint32_t>& files)
 }
 
 }  // namespace
-
-/// Takes the arrays of a share where they lie.
-class ShareReader
-{
-public:
-  explicit ShareReader(const ShareView& view) : View(view) {}
-
-  template <typename T>
-  const T* Take(std::uint64_t count)
-  {
-    const std::size_t left = this->View.Size - this->Position;
-    Require(count <= left / sizeof(T), "a share that ends too early");
-    const std::byte* begin = this->View.Data + this->Position;
-    this->Position = std::min(this->View.Size, (this->Position + count * sizeof(T) + 7) / 8 * 8);
-    return reinterpret_cast<const T*>(begin);
-  }
-
-private:
-  ShareView View;
-  std::size_t Position = 0;
-};
 
 // ---- RowOrder ----
 
@@ -313,15 +259,9 @@ std::vector<std::byte> IndexShareBuilder::Finish(const std::vector<std::uint32_t
       offsets += column.Offsets.size();
     }
   }
-  ByteWriter odd;
-  odd.Put(this->OddKeys);
-  PutLocations(odd, this->Odd, numbers);
-  const std::vector<std::byte> oddBytes = odd.Take();
-
   ShareWriter out;
-  out.Reserve(offsets * sizeof(std::uint64_t) + oddBytes.size() + heads.size() * sizeof(ColumnHead) + 4096);
-  const ShareHead head{
-      this->FirstRow, this->Patches.size(), this->Columns.size(), tables.size(), oddBytes.size()};
+  out.Reserve(offsets * sizeof(std::uint64_t) + heads.size() * sizeof(ColumnHead) + 4096);
+  const ShareHead head{this->FirstRow, this->Patches.size(), this->Columns.size(), tables.size()};
   out.Put(&head, 1);
   out.Put(heads.data(), heads.size());
   for (const Runs& runs : tables) {
@@ -338,7 +278,7 @@ std::vector<std::byte> IndexShareBuilder::Finish(const std::vector<std::uint32_t
   for (const Column& column : this->Columns) {
     out.Put(column.Offsets.data(), column.Offsets.size());
   }
-  out.Put(oddBytes.data(), oddBytes.size());
+  PutOddLocations(out, this->OddKeys, this->Odd, numbers);
   return out.Take();
 }
 
@@ -389,15 +329,7 @@ LocationIndex::Share LocationIndex::Parse(const Catalog& catalog, const ShareVie
       column.Offsets = in.Take<std::uint64_t>(head.Rows * column.Components);
     }
   }
-  ByteReader odd(in.Take<std::byte>(head.OddBytes), head.OddBytes);
-  odd.Get(share.OddKeys);
-  share.Odd = GetLocations(odd, this->FileNames.size());
-  Require(share.OddKeys.size() == share.Odd.Locations.size(), "odd entries that do not fit their keys");
-  for (std::size_t i = 0; i < share.OddKeys.size(); ++i) {
-    Require(
-        share.OddKeys[i] < head.Rows * head.Variables && (i == 0 || share.OddKeys[i - 1] < share.OddKeys[i]),
-        "odd entries out of order");
-  }
+  share.Odd = OddLocations(in, this->FileNames.size(), head.Rows * head.Variables);
   return share;
 }
 
@@ -444,7 +376,7 @@ void LocationIndex::CheckShare(
       const int patch = patches[row];
       if (!column.Offsets || column.Offsets[row * column.Components] == NoOffset) {
         Require(catalog.PresenceOf(static_cast<int>(v), patch) != Presence::Stored ||
-                    std::binary_search(share.OddKeys.begin(), share.OddKeys.end(), row * variables + v),
+                    share.Odd.Find(row * variables + v) < share.Odd.Size(),
             "no entry for a stored array");
         continue;
       }
@@ -460,10 +392,9 @@ void LocationIndex::CheckShare(
       }
     }
   }
-  for (std::size_t i = 0; i < share.OddKeys.size(); ++i) {
-    const PatchVariable request{
-        patches[share.OddKeys[i] / variables], static_cast<int>(share.OddKeys[i] % variables)};
-    CheckLocation(catalog, request, share.Odd, share.Odd.Locations[i], fileBytes);
+  for (std::uint64_t i = 0; i < share.Odd.Size(); ++i) {
+    const std::uint64_t key = share.Odd.KeyOf(i);
+    share.Odd.Check(i, catalog, {patches[key / variables], static_cast<int>(key % variables)}, fileBytes);
   }
 }
 
@@ -566,10 +497,10 @@ private:
   {
     const Share& share = *this->Current;
     const std::uint64_t key = row * share.Columns.size() + request.Variable;
-    const auto odd = std::lower_bound(share.OddKeys.begin(), share.OddKeys.end(), key);
-    if (odd != share.OddKeys.end() && *odd == key) {
-      const Location& location = share.Odd.Locations[odd - share.OddKeys.begin()];
-      return this->AddOdd(share.Odd, location);
+    const std::uint64_t odd = share.Odd.Find(key);
+    if (odd < share.Odd.Size()) {
+      return share.Odd.Append(
+          odd, this->Answer.Table, [this](std::uint32_t file) { return this->LocalFile(file); });
     }
     Location location;
     const Presence presence = this->Data.PresenceOf(request.Variable, request.Patch);
@@ -581,22 +512,6 @@ private:
       this->Answer.Complete = false;
     }
     return location;
-  }
-
-  Location AddOdd(const LocationTable& odd, const Location& location)
-  {
-    const std::uint32_t end = location.First + location.Count;
-    // Numbers of all files of the index, so that the location's own files have theirs.
-    for (std::uint32_t i = location.First; i < end; ++i) {
-      if (location.Kind == Encoding::Raw || location.Kind == Encoding::SparseMaterials) {
-        this->LocalFile(static_cast<std::uint32_t>(odd.Extents[i].File));
-      } else if (location.Kind == Encoding::Chunked) {
-        this->LocalFile(static_cast<std::uint32_t>(odd.ChunkedArrays[i].File));
-      } else if (location.Kind == Encoding::Library) {
-        this->LocalFile(static_cast<std::uint32_t>(odd.LibraryArrays[i].File));
-      }
-    }
-    return AppendLocation(odd, location, this->Answer.Table, this->Local);
   }
 
   const LocationIndex& Index;
@@ -635,20 +550,9 @@ std::uint64_t LocationIndex::StoredBytes(const Catalog& catalog) const
         }
       }
     }
-    for (const Location& location : share.Odd.Locations) {
-      bytes += patchio::StoredBytes(share.Odd, location);
-    }
+    bytes += share.Odd.StoredBytes();
   }
   return bytes;
-}
-
-std::uint64_t LocationIndex::OddEntries() const
-{
-  std::uint64_t count = 0;
-  for (const Share& share : this->Shares) {
-    count += share.OddKeys.size();
-  }
-  return count;
 }
 
 }  // namespace patchio

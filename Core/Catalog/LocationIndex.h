@@ -4,7 +4,7 @@
 // makes one share: an unbroken run of rows with, for each variable, a column of offsets, one number a
 // component. Everything else about an ordinary extent follows from the catalog (its size), from the column
 // (type and byte order) or from a short table (its file). Entries that are not ordinary (sparse materials,
-// chunks, arrays that the library must decode, odd sizes) stand in a location table of the share. Entries
+// chunks, arrays that the library must decode, odd sizes) stand in OddLocations of the share. Entries
 // without bytes follow from Catalog::PresenceOf.
 //
 // A share is one block of plain values that is used where it lies: in a file's buffer, in shared memory.
@@ -12,6 +12,8 @@
 
 #include "Catalog/Catalog.h"
 #include "Catalog/Extent.h"
+#include "Catalog/OddLocations.h"
+#include "Catalog/ShareBytes.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -89,13 +91,6 @@ private:
   std::uint64_t MissingCount = 0;
 };
 
-/// Bytes of a share; whoever hands them over keeps them alive.
-struct ShareView
-{
-  const std::byte* Data = nullptr;
-  std::size_t Size = 0;
-};
-
 /// Answer to a list of requests.
 struct IndexAnswer
 {
@@ -103,8 +98,6 @@ struct IndexAnswer
   std::vector<std::uint32_t> Files;  ///< per file of the table, its number in the index
   bool Complete = true;  ///< false: the index does not know all of the requests; use nothing of it
 };
-
-class ShareReader;
 
 /// All shares together.
 class LocationIndex
@@ -128,8 +121,6 @@ public:
 
   /// Bytes of all stored values, as they lie in the files.
   std::uint64_t StoredBytes(const Catalog& catalog) const;
-  /// Arrays that are not ordinary.
-  std::uint64_t OddEntries() const;
 
 private:
   struct RunTable
@@ -150,8 +141,7 @@ private:
   {
     std::uint64_t FirstRow = 0, Rows = 0;
     std::vector<Column> Columns;
-    std::vector<std::uint64_t> OddKeys;
-    LocationTable Odd;
+    OddLocations Odd;  ///< by row of the share x variables + variable
   };
   class Finder;
   Share Parse(const Catalog& catalog, const ShareView& view) const;

@@ -1,178 +1,141 @@
 #include "Catalog/OddLocations.h"
 
-#include "Support/Error.h"
-
 #include <algorithm>
+#include <string>
 
 namespace patchio {
+
+// Records have no padding, whose bytes would be anything, and no type that has invalid values.
+
+struct OddEntry
+{
+  std::uint64_t Key = 0;
+  std::uint32_t First = 0;
+  std::uint32_t Count = 0;
+  float Value = 0;
+  std::int32_t Material = 0;
+  std::uint64_t Kind = 0;
+};
+static_assert(sizeof(OddEntry) == 32);
+
+/// Where values lie and what they are, as all kinds of entries have it.
+struct OddStorage
+{
+  std::uint32_t File = 0;
+  std::uint8_t Type = 0;
+  std::uint8_t BigEndian = 0;
+  std::uint16_t Rank = 0;  ///< of chunked arrays
+};
+static_assert(sizeof(OddStorage) == 8);
+
+struct OddExtent
+{
+  std::uint64_t Offset = 0;
+  std::uint64_t Bytes = 0;
+  OddStorage Storage;
+};
+static_assert(sizeof(OddExtent) == 24);
+
+struct OddChunkedArray
+{
+  OddStorage Storage;
+  std::array<std::uint16_t, ChunkedArray::MaximumFilters> Filters{};
+  std::array<std::uint64_t, ChunkedArray::MaximumRank> Dims{};
+  std::array<std::uint64_t, ChunkedArray::MaximumRank> ChunkDims{};
+  std::uint64_t First = 0;
+  std::uint64_t Count = 0;
+  std::uint64_t Fill = 0;
+  std::uint64_t FirstChunk = 0;
+  std::uint64_t ChunkCount = 0;
+};
+static_assert(sizeof(OddChunkedArray) == 120);
+
+struct OddLibraryArray
+{
+  OddStorage Storage;
+  std::uint64_t First = 0;
+  std::uint64_t Count = 0;
+  std::uint64_t Letters = 0;  ///< where its name begins; its reason follows
+  std::uint32_t NameLength = 0;
+  std::uint32_t ReasonLength = 0;
+};
+static_assert(sizeof(OddLibraryArray) == 40);
+
+static_assert(sizeof(Chunk) == 24);
+
 namespace {
 
-[[noreturn]] void Fail(const char* what)
+constexpr Requirement Require = RequireOfIndex;
+
+/// What the odd entries begin with: how many there are of each. Then they follow, each kind for itself.
+struct OddHead
 {
-  throw Error(std::string("The index has ") + what + ".");
+  std::uint64_t Entries = 0;
+  std::uint64_t Extents = 0;
+  std::uint64_t ChunkedArrays = 0;
+  std::uint64_t Chunks = 0;
+  std::uint64_t LibraryArrays = 0;
+  std::uint64_t Letters = 0;
+};
+
+// ---- writing ----
+
+OddExtent Pack(const Extent& extent, const std::vector<std::uint32_t>& numbers)
+{
+  return {extent.Offset, extent.Bytes,
+      {numbers[extent.File], static_cast<std::uint8_t>(extent.Type), extent.BigEndian, 0}};
 }
 
-void Require(bool holds, const char* otherwise)
+OddChunkedArray Pack(const ChunkedArray& array, const std::vector<std::uint32_t>& numbers)
 {
-  if (!holds) {
-    Fail(otherwise);
+  OddChunkedArray packed;
+  packed.Storage = {numbers[array.File], static_cast<std::uint8_t>(array.Type), array.BigEndian, array.Rank};
+  for (std::size_t i = 0; i < packed.Filters.size(); ++i) {
+    packed.Filters[i] = static_cast<std::uint16_t>(array.Filters[i]);
   }
+  packed.Dims = array.Dims;
+  packed.ChunkDims = array.ChunkDims;
+  packed.First = array.First;
+  packed.Count = array.Count;
+  packed.Fill = array.Fill;
+  packed.FirstChunk = array.FirstChunk;
+  packed.ChunkCount = array.ChunkCount;
+  return packed;
 }
 
-/// An enumeration whose last value is known.
-template <typename Enum>
-Enum GetEnum(ByteReader& in, Enum last)
+/// Appends the array's name and reason to `letters`.
+OddLibraryArray Pack(
+    const LibraryArray& array, const std::vector<std::uint32_t>& numbers, std::string& letters)
 {
-  const auto value = in.Get<std::uint8_t>();
-  Require(value <= static_cast<std::uint8_t>(last), "an unknown kind or type");
-  return static_cast<Enum>(value);
+  OddLibraryArray packed;
+  packed.Storage = {numbers[array.File], static_cast<std::uint8_t>(array.Type), 0, 0};
+  packed.First = array.First;
+  packed.Count = array.Count;
+  packed.Letters = letters.size();
+  packed.NameLength = static_cast<std::uint32_t>(array.Dataset.size());
+  packed.ReasonLength = static_cast<std::uint32_t>(array.Reason.size());
+  letters += array.Dataset + array.Reason;
+  return packed;
 }
 
-bool GetFlag(ByteReader& in)
+// ---- checks of the form ----
+
+void CheckStorage(const OddStorage& storage, std::uint64_t files)
 {
-  const auto value = in.Get<std::uint8_t>();
-  Require(value <= 1, "a flag that is neither 0 nor 1");
-  return value == 1;
+  Require(storage.File < files, "a file number beyond its files");
+  Require(storage.Type <= static_cast<std::uint8_t>(ElementType::UInt8), "an unknown type");
+  Require(storage.BigEndian <= 1, "a flag that is neither 0 nor 1");
 }
 
-int GetFile(ByteReader& in, std::uint64_t files)
+/// All materials of a patch may have the same lists.
+bool RepeatsExtents(const OddEntry& entry, const OddEntry* before)
 {
-  const auto file = in.Get<std::uint32_t>();
-  Require(file < files, "a file number beyond its files");
-  return static_cast<int>(file);
+  constexpr auto sparse = static_cast<std::uint64_t>(Encoding::SparseMaterials);
+  return before && entry.Kind == sparse && before->Kind == sparse && entry.First == before->First &&
+         entry.Count == before->Count;
 }
 
-void PutExtent(ByteWriter& out, const Extent& extent, const std::vector<std::uint32_t>& numbers)
-{
-  out.Put(extent.Offset);
-  out.Put(extent.Bytes);
-  out.Put(numbers[extent.File]);
-  out.Put(extent.Type);
-  out.Put<std::uint8_t>(extent.BigEndian);
-}
-
-Extent GetExtent(ByteReader& in, std::uint64_t files)
-{
-  Extent extent;
-  in.Get(extent.Offset);
-  in.Get(extent.Bytes);
-  extent.File = GetFile(in, files);
-  extent.Type = GetEnum(in, ElementType::UInt8);
-  extent.BigEndian = GetFlag(in);
-  return extent;
-}
-
-void PutChunked(ByteWriter& out, const ChunkedArray& array, const std::vector<std::uint32_t>& numbers)
-{
-  out.Put(numbers[array.File]);
-  out.Put(array.Type);
-  out.Put<std::uint8_t>(array.BigEndian);
-  out.Put(array.Rank);
-  out.Put(array.Filters);
-  out.Put(array.Dims);
-  out.Put(array.ChunkDims);
-  out.Put(array.First);
-  out.Put(array.Count);
-  out.Put(array.Fill);
-  out.Put<std::uint64_t>(array.FirstChunk);
-  out.Put<std::uint64_t>(array.ChunkCount);
-}
-
-ChunkedArray GetChunked(ByteReader& in, std::uint64_t files)
-{
-  ChunkedArray array;
-  array.File = GetFile(in, files);
-  array.Type = GetEnum(in, ElementType::UInt8);
-  array.BigEndian = GetFlag(in);
-  in.Get(array.Rank);
-  Require(array.Rank >= 1 && array.Rank <= ChunkedArray::MaximumRank, "an array of impossible rank");
-  for (FilterKind& filter : array.Filters) {
-    filter = GetEnum(in, FilterKind::Fletcher32);
-  }
-  in.Get(array.Dims);
-  in.Get(array.ChunkDims);
-  in.Get(array.First);
-  in.Get(array.Count);
-  in.Get(array.Fill);
-  array.FirstChunk = in.Get<std::uint64_t>();
-  array.ChunkCount = in.Get<std::uint64_t>();
-  return array;
-}
-
-void PutLibrary(ByteWriter& out, const LibraryArray& array, const std::vector<std::uint32_t>& numbers)
-{
-  out.Put(numbers[array.File]);
-  out.Put(array.Type);
-  out.Put(array.Dataset);
-  out.Put(array.First);
-  out.Put(array.Count);
-  out.Put(array.Reason);
-}
-
-LibraryArray GetLibrary(ByteReader& in, std::uint64_t files)
-{
-  LibraryArray array;
-  array.File = GetFile(in, files);
-  array.Type = GetEnum(in, ElementType::UInt8);
-  in.Get(array.Dataset);
-  in.Get(array.First);
-  in.Get(array.Count);
-  in.Get(array.Reason);
-  return array;
-}
-
-/// Number of entries of the table that a location's First counts in.
-std::size_t EntriesOf(const LocationTable& table, Encoding kind)
-{
-  switch (kind) {
-    case Encoding::Raw:
-    case Encoding::SparseMaterials:
-      return table.Extents.size();
-    case Encoding::Chunked:
-      return table.ChunkedArrays.size();
-    case Encoding::Library:
-      return table.LibraryArrays.size();
-    default:
-      return 0xffffffffu;  // no entries: First and Count mean nothing
-  }
-}
-
-Location GetLocation(ByteReader& in, const LocationTable& table)
-{
-  Location location;
-  location.Kind = GetEnum(in, Encoding::Library);
-  in.Get(location.First);
-  in.Get(location.Count);
-  in.Get(location.Value);
-  in.Get(location.Material);
-  const std::size_t entries = EntriesOf(table, location.Kind);
-  Require(location.Kind != Encoding::Missing, "an array that was not found");
-  // Sums of the two must not wrap either.
-  const std::size_t end = std::size_t(location.First) + location.Count;
-  Require(end <= entries && end <= 0xffffffffu, "a location beyond its entries");
-  return location;
-}
-
-template <typename Values, typename Put>
-void PutAll(ByteWriter& out, const Values& values, Put put)
-{
-  out.Put<std::uint64_t>(values.size());
-  for (const auto& value : values) {
-    put(value);
-  }
-}
-
-/// Each entry takes at least a byte, so reading ends with the bytes, and nothing is allocated ahead of them.
-template <typename Get>
-void GetAll(ByteReader& in, Get get)
-{
-  const auto count = in.Get<std::uint64_t>();
-  for (std::uint64_t i = 0; i < count; ++i) {
-    get();
-  }
-}
-
-// ---- checks ----
+// ---- checks against the catalog ----
 
 /// a * b, or a failure where it is too large for anything.
 std::uint64_t Product(std::uint64_t a, std::uint64_t b)
@@ -248,34 +211,6 @@ void CheckChunked(const LocationTable& table, const ChunkedArray& array, std::ui
   }
 }
 
-}  // namespace
-
-void PutLocations(ByteWriter& out, const LocationTable& table, const std::vector<std::uint32_t>& numbers)
-{
-  PutAll(out, table.Extents, [&](const Extent& extent) { PutExtent(out, extent, numbers); });
-  PutAll(out, table.ChunkedArrays, [&](const ChunkedArray& array) { PutChunked(out, array, numbers); });
-  out.Put(table.Chunks);
-  PutAll(out, table.LibraryArrays, [&](const LibraryArray& array) { PutLibrary(out, array, numbers); });
-  PutAll(out, table.Locations, [&](const Location& location) {
-    out.Put(location.Kind);
-    out.Put(location.First);
-    out.Put(location.Count);
-    out.Put(location.Value);
-    out.Put(location.Material);
-  });
-}
-
-LocationTable GetLocations(ByteReader& in, std::uint64_t files)
-{
-  LocationTable table;
-  GetAll(in, [&] { table.Extents.push_back(GetExtent(in, files)); });
-  GetAll(in, [&] { table.ChunkedArrays.push_back(GetChunked(in, files)); });
-  in.Get(table.Chunks);
-  GetAll(in, [&] { table.LibraryArrays.push_back(GetLibrary(in, files)); });
-  GetAll(in, [&] { table.Locations.push_back(GetLocation(in, table)); });
-  return table;
-}
-
 void CheckLocation(const Catalog& catalog, const PatchVariable& request, const LocationTable& table,
     const Location& location, const std::vector<std::uint64_t>& fileBytes)
 {
@@ -308,51 +243,239 @@ void CheckLocation(const Catalog& catalog, const PatchVariable& request, const L
   }
 }
 
-Location AppendLocation(const LocationTable& from, const Location& location, LocationTable& to,
+}  // namespace
+
+void PutOddLocations(ShareWriter& out, const std::vector<std::uint64_t>& keys, const LocationTable& table,
     const std::vector<std::uint32_t>& numbers)
 {
-  Location copy = location;
-  const auto append = [&copy, &location](const auto& source, auto& target) {
+  std::vector<OddEntry> entries;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const Location& location = table.Locations[i];
+    entries.push_back({keys[i], location.First, location.Count, location.Value, location.Material,
+        static_cast<std::uint64_t>(location.Kind)});
+  }
+  std::vector<OddExtent> extents;
+  for (const Extent& extent : table.Extents) {
+    extents.push_back(Pack(extent, numbers));
+  }
+  std::vector<OddChunkedArray> chunkedArrays;
+  for (const ChunkedArray& array : table.ChunkedArrays) {
+    chunkedArrays.push_back(Pack(array, numbers));
+  }
+  std::vector<OddLibraryArray> libraryArrays;
+  std::string letters;
+  for (const LibraryArray& array : table.LibraryArrays) {
+    libraryArrays.push_back(Pack(array, numbers, letters));
+  }
+  const OddHead head{entries.size(), extents.size(), chunkedArrays.size(), table.Chunks.size(),
+      libraryArrays.size(), letters.size()};
+  out.Put(&head, 1);
+  out.Put(entries.data(), entries.size());
+  out.Put(extents.data(), extents.size());
+  out.Put(chunkedArrays.data(), chunkedArrays.size());
+  out.Put(table.Chunks.data(), table.Chunks.size());
+  out.Put(libraryArrays.data(), libraryArrays.size());
+  out.Put(letters.data(), letters.size());
+}
+
+template <typename T>
+OddLocations::List<T> OddLocations::Take(ShareReader& in, std::uint64_t count)
+{
+  return {in.Take<T>(count), count};
+}
+
+OddLocations::OddLocations(ShareReader& in, std::uint64_t files, std::uint64_t keys)
+{
+  const OddHead head = *in.Take<OddHead>(1);
+  this->Entries = Take<OddEntry>(in, head.Entries);
+  this->Extents = Take<OddExtent>(in, head.Extents);
+  this->ChunkedArrays = Take<OddChunkedArray>(in, head.ChunkedArrays);
+  this->Chunks = Take<Chunk>(in, head.Chunks);
+  this->LibraryArrays = Take<OddLibraryArray>(in, head.LibraryArrays);
+  this->Letters = Take<char>(in, head.Letters);
+  this->CheckEntries(keys);
+  this->CheckExtents(files);
+  this->CheckChunkedArrays(files);
+  this->CheckLibraryArrays(files);
+}
+
+/// Each location takes the entries that follow those of the ones before, so that none is taken twice.
+void OddLocations::CheckEntries(std::uint64_t keys) const
+{
+  std::uint64_t extents = 0, chunkedArrays = 0, libraryArrays = 0, none = 0;
+  const OddEntry* before = nullptr;
+  for (std::uint64_t i = 0; i < this->Entries.Count; ++i) {
+    const OddEntry& entry = this->Entries[i];
+    Require(entry.Key < keys && (!before || before->Key < entry.Key), "odd entries out of order");
+    Require(entry.Kind <= static_cast<std::uint64_t>(Encoding::Library), "an unknown kind");
+    const auto kind = static_cast<Encoding>(entry.Kind);
+    Require(kind != Encoding::Missing, "an array that was not found");
+    Require(kind != Encoding::SparseMaterials || entry.Count <= 4, "a material of an impossible form");
+    std::uint64_t& taken = kind == Encoding::Raw || kind == Encoding::SparseMaterials ? extents
+                           : kind == Encoding::Chunked                                ? chunkedArrays
+                           : kind == Encoding::Library                                ? libraryArrays
+                                                                                      : none;
+    if (!RepeatsExtents(entry, before)) {
+      Require(&taken == &none || entry.First == taken, "a location beyond its entries");
+      taken += entry.Count;
+    }
+    before = &entry;
+  }
+  Require(none == 0, "values of an array without any");
+  Require(extents == this->Extents.Count && chunkedArrays == this->ChunkedArrays.Count &&
+              libraryArrays == this->LibraryArrays.Count,
+      "a location beyond its entries");
+}
+
+void OddLocations::CheckExtents(std::uint64_t files) const
+{
+  for (std::uint64_t i = 0; i < this->Extents.Count; ++i) {
+    CheckStorage(this->Extents[i].Storage, files);
+  }
+}
+
+void OddLocations::CheckChunkedArrays(std::uint64_t files) const
+{
+  std::uint64_t taken = 0;
+  for (std::uint64_t i = 0; i < this->ChunkedArrays.Count; ++i) {
+    const OddChunkedArray& array = this->ChunkedArrays[i];
+    CheckStorage(array.Storage, files);
+    Require(array.Storage.Rank >= 1 && array.Storage.Rank <= ChunkedArray::MaximumRank,
+        "an array of impossible rank");
+    for (const std::uint16_t filter : array.Filters) {
+      Require(filter <= static_cast<std::uint16_t>(FilterKind::Fletcher32), "an unknown filter");
+    }
+    Require(array.FirstChunk == taken && array.ChunkCount <= this->Chunks.Count - taken,
+        "a chunk beyond its chunks");
+    taken += array.ChunkCount;
+  }
+  Require(taken == this->Chunks.Count, "a chunk of no array");
+}
+
+void OddLocations::CheckLibraryArrays(std::uint64_t files) const
+{
+  std::uint64_t taken = 0;
+  for (std::uint64_t i = 0; i < this->LibraryArrays.Count; ++i) {
+    const OddLibraryArray& array = this->LibraryArrays[i];
+    CheckStorage(array.Storage, files);
+    const std::uint64_t letters = std::uint64_t(array.NameLength) + array.ReasonLength;
+    Require(array.Letters == taken && letters <= this->Letters.Count - taken, "a name that ends too early");
+    taken += letters;
+  }
+}
+
+std::uint64_t OddLocations::KeyOf(std::uint64_t position) const
+{
+  return this->Entries[position].Key;
+}
+
+std::uint64_t OddLocations::Find(std::uint64_t key) const
+{
+  const OddEntry* const begin = this->Entries.Begin;
+  const OddEntry* const end = begin + this->Entries.Count;
+  const OddEntry* const found = std::lower_bound(
+      begin, end, key, [](const OddEntry& entry, std::uint64_t wanted) { return entry.Key < wanted; });
+  return found != end && found->Key == key ? static_cast<std::uint64_t>(found - begin) : this->Size();
+}
+
+Extent OddLocations::ExtentAt(std::uint64_t index) const
+{
+  const OddExtent& packed = this->Extents[index];
+  Extent extent;
+  extent.Offset = packed.Offset;
+  extent.Bytes = packed.Bytes;
+  extent.File = static_cast<int>(packed.Storage.File);
+  extent.Type = static_cast<ElementType>(packed.Storage.Type);
+  extent.BigEndian = packed.Storage.BigEndian != 0;
+  return extent;
+}
+
+ChunkedArray OddLocations::ChunkedArrayAt(std::uint64_t index) const
+{
+  const OddChunkedArray& packed = this->ChunkedArrays[index];
+  ChunkedArray array;
+  array.File = static_cast<int>(packed.Storage.File);
+  array.Type = static_cast<ElementType>(packed.Storage.Type);
+  array.BigEndian = packed.Storage.BigEndian != 0;
+  array.Rank = static_cast<std::uint8_t>(packed.Storage.Rank);
+  for (std::size_t i = 0; i < packed.Filters.size(); ++i) {
+    array.Filters[i] = static_cast<FilterKind>(packed.Filters[i]);
+  }
+  array.Dims = packed.Dims;
+  array.ChunkDims = packed.ChunkDims;
+  array.First = packed.First;
+  array.Count = packed.Count;
+  array.Fill = packed.Fill;
+  array.FirstChunk = packed.FirstChunk;
+  array.ChunkCount = packed.ChunkCount;
+  return array;
+}
+
+LibraryArray OddLocations::LibraryArrayAt(std::uint64_t index) const
+{
+  const OddLibraryArray& packed = this->LibraryArrays[index];
+  const char* const name = this->Letters.Begin + packed.Letters;
+  LibraryArray array;
+  array.File = static_cast<int>(packed.Storage.File);
+  array.Type = static_cast<ElementType>(packed.Storage.Type);
+  array.Dataset.assign(name, packed.NameLength);
+  array.First = packed.First;
+  array.Count = packed.Count;
+  array.Reason.assign(name + packed.NameLength, packed.ReasonLength);
+  return array;
+}
+
+Location OddLocations::Append(std::uint64_t position, LocationTable& to,
+    const std::function<std::uint32_t(std::uint32_t)>& numberOf) const
+{
+  const OddEntry& entry = this->Entries[position];
+  Location copy{static_cast<Encoding>(entry.Kind), entry.First, entry.Count, entry.Value, entry.Material};
+  const auto append = [&](auto& target, auto entryAt) {
     copy.First = static_cast<std::uint32_t>(target.size());
-    target.insert(
-        target.end(), source.begin() + location.First, source.begin() + location.First + location.Count);
-  };
-  const auto renumber = [&copy, &numbers](auto& target) {
-    for (std::size_t i = copy.First; i < target.size(); ++i) {
-      target[i].File = static_cast<int>(numbers[target[i].File]);
+    for (std::uint64_t i = 0; i < entry.Count; ++i) {
+      target.push_back(entryAt(entry.First + i));
+      target.back().File = static_cast<int>(numberOf(static_cast<std::uint32_t>(target.back().File)));
     }
   };
-  if (location.Kind == Encoding::Raw || location.Kind == Encoding::SparseMaterials) {
-    append(from.Extents, to.Extents);
-    renumber(to.Extents);
-  } else if (location.Kind == Encoding::Chunked) {
-    append(from.ChunkedArrays, to.ChunkedArrays);
-    renumber(to.ChunkedArrays);
+  if (copy.Kind == Encoding::Raw || copy.Kind == Encoding::SparseMaterials) {
+    append(to.Extents, [this](std::uint64_t i) { return this->ExtentAt(i); });
+  } else if (copy.Kind == Encoding::Library) {
+    append(to.LibraryArrays, [this](std::uint64_t i) { return this->LibraryArrayAt(i); });
+  } else if (copy.Kind == Encoding::Chunked) {
+    append(to.ChunkedArrays, [this](std::uint64_t i) { return this->ChunkedArrayAt(i); });
     for (std::size_t i = copy.First; i < to.ChunkedArrays.size(); ++i) {
       ChunkedArray& array = to.ChunkedArrays[i];
-      const auto begin = from.Chunks.begin() + static_cast<std::ptrdiff_t>(array.FirstChunk);
+      const Chunk* const chunks = this->Chunks.Begin + array.FirstChunk;
       array.FirstChunk = to.Chunks.size();
-      to.Chunks.insert(to.Chunks.end(), begin, begin + static_cast<std::ptrdiff_t>(array.ChunkCount));
+      to.Chunks.insert(to.Chunks.end(), chunks, chunks + array.ChunkCount);
     }
-  } else if (location.Kind == Encoding::Library) {
-    append(from.LibraryArrays, to.LibraryArrays);
-    renumber(to.LibraryArrays);
   }
   return copy;
 }
 
-std::uint64_t StoredBytes(const LocationTable& table, const Location& location)
+void OddLocations::Check(std::uint64_t position, const Catalog& catalog, const PatchVariable& request,
+    const std::vector<std::uint64_t>& fileBytes) const
+{
+  LocationTable table;
+  const Location location = this->Append(position, table, [](std::uint32_t file) { return file; });
+  CheckLocation(catalog, request, table, location, fileBytes);
+}
+
+std::uint64_t OddLocations::StoredBytes() const
 {
   std::uint64_t bytes = 0;
-  for (std::uint32_t i = location.First; i < location.First + location.Count; ++i) {
-    if (location.Kind == Encoding::Raw || location.Kind == Encoding::SparseMaterials) {
-      bytes += table.Extents[i].Bytes;
-    } else if (location.Kind == Encoding::Chunked) {
-      const ChunkedArray& array = table.ChunkedArrays[i];
-      for (std::size_t c = array.FirstChunk; c < array.FirstChunk + array.ChunkCount; ++c) {
-        bytes += table.Chunks[c].Bytes;
+  for (std::uint64_t i = 0; i < this->Entries.Count; ++i) {
+    const OddEntry& entry = this->Entries[i];
+    const auto kind = static_cast<Encoding>(entry.Kind);
+    if (kind == Encoding::Raw || kind == Encoding::SparseMaterials) {
+      for (std::uint64_t e = 0; e < entry.Count; ++e) {
+        bytes += this->Extents[entry.First + e].Bytes;
       }
     }
+  }
+  // Each belongs to one location.
+  for (std::uint64_t i = 0; i < this->Chunks.Count; ++i) {
+    bytes += this->Chunks[i].Bytes;
   }
   return bytes;
 }

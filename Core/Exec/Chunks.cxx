@@ -1,5 +1,6 @@
 #include "Exec/Chunks.h"
 
+#include "Support/ByteOrder.h"
 #include "Support/Error.h"
 
 #include <fmt/format.h>

@@ -112,14 +112,6 @@ void SwapByteOrder(void* data, std::size_t count, std::size_t elementBytes)
   }
 }
 
-bool HostIsLittleEndian()
-{
-  const std::uint16_t one = 1;
-  std::uint8_t first;
-  std::memcpy(&first, &one, 1);
-  return first == 1;
-}
-
 Dims ArrayShape::StoredDims() const
 {
   Dims dims = this->Interior;

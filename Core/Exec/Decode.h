@@ -16,9 +16,6 @@ using Dims = std::array<std::int64_t, 3>;
 /// place.
 void SwapByteOrder(void* data, std::size_t count, std::size_t elementBytes);
 
-/// True on little-endian machines, where big-endian data needs swapping.
-bool HostIsLittleEndian();
-
 /// How one array's stored values map to the wanted ones.
 struct ArrayShape
 {

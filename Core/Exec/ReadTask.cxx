@@ -1,6 +1,7 @@
 #include "Exec/ReadTask.h"
 
 #include "Exec/Chunks.h"
+#include "Support/ByteOrder.h"
 #include "Support/Error.h"
 
 #include <fmt/format.h>

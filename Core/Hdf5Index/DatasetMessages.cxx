@@ -1,5 +1,7 @@
 #include "Hdf5Index/DatasetMessages.h"
 
+#include "Support/ByteOrder.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,14 +12,6 @@ namespace patchio::hdf5index {
 namespace {
 
 constexpr std::uint64_t NoAddress = ~std::uint64_t(0);
-
-bool HostIsBigEndian()
-{
-  const std::uint16_t one = 1;
-  std::byte first;
-  std::memcpy(&first, &one, 1);
-  return first == std::byte{0};
-}
 
 /// The IEEE formats of 4 and 8 bytes, as the properties of a floating-point type tell them.
 struct FloatFormat
@@ -285,7 +279,7 @@ void DatasetMessages::FinishChunked()
     if (this->FillBytes != result.ElementBytes) {
       throw Unfamiliar("a fill value of another size");
     }
-    if (result.BigEndian != HostIsBigEndian()) {
+    if (result.BigEndian == HostIsLittleEndian()) {
       std::reverse(this->FillStored.begin(), this->FillStored.begin() + this->FillBytes);
     }
     std::memcpy(&result.Fill, this->FillStored.data(), this->FillBytes);

@@ -27,6 +27,15 @@ std::vector<PatchVariable> MakeRequests(const LoadRequest& request)
   return result;
 }
 
+/// For a part of the work, which takes the whole from the fraction `begin` to `end`. Refers to `progress`.
+ProgressCallback StretchOf(const ProgressCallback& progress, double begin, double end)
+{
+  if (!progress) {
+    return {};
+  }
+  return [&progress, begin, end](double fraction) { return progress(begin + fraction * (end - begin)); };
+}
+
 }  // namespace
 
 PatchLoader::PatchLoader(const LocateFunction& locate, const Catalog& catalog, const LoadRequest& request)
@@ -179,20 +188,36 @@ void PatchLoader::Execute(const ProgressCallback& progress)
   for (const Piece& piece : this->Plan.Pieces) {
     this->PiecesLeft[piece.Task].fetch_add(1, std::memory_order_relaxed);
   }
-  std::atomic<bool> stop{!this->ReadThroughLibrary()};
+  const double byLibrary = static_cast<double>(this->Plan.Library.size());
+  const double all = byLibrary + static_cast<double>(this->Units());
+  const double share = all > 0 ? byLibrary / all : 0;
+  if (this->ReadThroughLibrary(StretchOf(progress, 0, share))) {
+    this->ReadThroughLanes(StretchOf(progress, share, 1));
+  }
+  this->Result.Report.Tasks = this->TasksDone;
+}
+
+/// What lanes take one by one.
+std::size_t PatchLoader::Units() const
+{
+  return this->Plan.Transfers.size() + this->Plan.Whole.size() + this->Plan.Constant.size();
+}
+
+void PatchLoader::ReadThroughLanes(const ProgressCallback& progress)
+{
   const std::unique_ptr<Source> source = MakeFileSource(this->Table.Files, this->Plan.Sequential);
   ReadMeter meter;
   std::deque<Lane> lanes;  // a lane cannot be moved
   for (int i = 0; i < this->Request.Threads; ++i) {
     lanes.emplace_back(*source, meter);
   }
+  std::atomic<bool> stop{false};
   const auto body = [&](std::size_t unit, int lane) {
     if (!stop && !this->ExecuteUnit(lanes[lane], unit) && this->Request.StopAtFault) {
       stop = true;
     }
   };
-  const std::size_t units =
-      this->Plan.Transfers.size() + this->Plan.Whole.size() + this->Plan.Constant.size();
+  const std::size_t units = this->Units();
   const LanesOutcome outcome = RunLanes(units, this->Request.Threads, body, progress);
   this->Result.Cancelled = outcome.Cancelled;
   IoReport& report = this->Result.Report;
@@ -200,29 +225,33 @@ void PatchLoader::Execute(const ProgressCallback& progress)
     report.Notes.push_back("the system granted a rank only " + std::to_string(outcome.Lanes) + " of " +
                            std::to_string(this->Request.Threads) + " threads");
   }
-  report.Tasks = this->TasksDone;
   report.Requests = meter.Requests();
   report.Bytes = meter.Bytes();
   report.PeakInFlight = meter.PeakInFlight();
 }
 
 /// On this thread, as the library bears only one. False when the read must stop.
-bool PatchLoader::ReadThroughLibrary()
+bool PatchLoader::ReadThroughLibrary(const ProgressCallback& progress)
 {
   LibraryReader library;
   std::map<std::string, std::size_t> reasons;
-  for (const std::uint32_t task : this->Plan.Library) {
-    const Location& location = this->Table.Locations[task];
+  const std::vector<std::uint32_t>& tasks = this->Plan.Library;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const Location& location = this->Table.Locations[tasks[i]];
     ++reasons[this->Table.LibraryArrays[location.First].Reason];
-    const std::string fault = FaultOf([&] { library.Read(this->Table, location, this->TargetOf(task)); });
+    const std::string fault = FaultOf([&] { library.Read(this->Table, location, this->TargetOf(tasks[i])); });
     if (fault.empty()) {
-      this->Result.Arrays[task].Status = ArrayStatus::Read;
+      this->Result.Arrays[tasks[i]].Status = ArrayStatus::Read;
       ++this->TasksDone;
     } else {
-      this->Failed(task, fault);
+      this->Failed(tasks[i], fault);
       if (this->Request.StopAtFault) {
         return false;
       }
+    }
+    if (progress && !progress(static_cast<double>(i + 1) / static_cast<double>(tasks.size()))) {
+      this->Result.Cancelled = true;
+      return false;
     }
   }
   for (const auto& [reason, count] : reasons) {

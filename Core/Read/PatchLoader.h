@@ -113,7 +113,9 @@ private:
   void Allocate();
   void AllocateArray(SlabCutter& memory, std::size_t request);
   void Execute(const ProgressCallback& progress);
-  bool ReadThroughLibrary();
+  std::size_t Units() const;
+  bool ReadThroughLibrary(const ProgressCallback& progress);
+  void ReadThroughLanes(const ProgressCallback& progress);
   bool ExecuteUnit(Lane& lane, std::size_t unit);
   bool ExecuteTransfer(Lane& lane, const Transfer& transfer);
   bool ExecutePieces(Lane& lane, const Transfer& transfer);

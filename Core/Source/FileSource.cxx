@@ -13,6 +13,13 @@
 namespace patchio {
 namespace {
 
+/// That no more files may be open now says nothing about this one, and passes.
+class TooManyOpen : public Error
+{
+public:
+  using Error::Error;
+};
+
 class PreadFile : public Source::File
 {
 public:
@@ -20,8 +27,13 @@ public:
       : Path(path), Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))
   {
     if (this->Descriptor < 0) {
-      throw FileError(
-          path, "a readable file", SystemMessage(errno), "Check that it exists and its permissions");
+      const int reason = errno;
+      const Error error = FileError(
+          path, "a readable file", SystemMessage(reason), "Check that it exists and its permissions");
+      if (reason == EMFILE || reason == ENFILE) {
+        throw TooManyOpen(error.what());
+      }
+      throw error;
     }
     struct stat state
     {
@@ -111,7 +123,7 @@ public:
     const std::lock_guard<std::mutex> lock(slot.Mutex);
     std::shared_ptr<File> open = slot.Current.lock();
     if (!open) {
-      open = std::make_shared<PreadFile>(slot.Path, slot.Sequential);
+      open = OpenNew(slot);
       slot.Current = open;
     }
     return open;
@@ -124,7 +136,24 @@ private:
     bool Sequential = false;
     std::mutex Mutex;
     std::weak_ptr<File> Current;
+    std::string Fault;  ///< why it cannot be opened; empty while it may
   };
+
+  static std::shared_ptr<File> OpenNew(Slot& slot)
+  {
+    if (!slot.Fault.empty()) {
+      throw Error(slot.Fault);
+    }
+    try {
+      return std::make_shared<PreadFile>(slot.Path, slot.Sequential);
+    } catch (const TooManyOpen&) {
+      throw;
+    } catch (const Error& error) {
+      slot.Fault = error.what();
+      throw;
+    }
+  }
+
   std::vector<Slot> Slots;
 };
 

@@ -28,7 +28,8 @@ public:
 
   virtual ~Source() = default;
   /// Throws Error when the file cannot be opened. Opening a file that somebody still holds gives the same
-  /// one, so threads that work on neighbouring tasks share it and few files are open at a time.
+  /// one, so threads that work on neighbouring tasks share it and few files are open at a time. A file that
+  /// could not be opened is not tried again: where a storage is gone, each try may take minutes.
   virtual std::shared_ptr<File> Open(int file) = 0;
 };
 

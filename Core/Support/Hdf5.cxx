@@ -145,14 +145,6 @@ Handle File::OpenDataset(const std::string& dataset) const
   return handle;
 }
 
-std::uint64_t File::Count(const std::string& dataset) const
-{
-  const Handle handle = this->OpenDataset(dataset);
-  const Handle space(H5Dget_space(handle));
-  const hssize_t count = H5Sget_simple_extent_npoints(space);
-  return count < 0 ? 0 : static_cast<std::uint64_t>(count);
-}
-
 namespace {
 
 /// The number of values to read, checked before anything is allocated.

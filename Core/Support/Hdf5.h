@@ -62,9 +62,6 @@ public:
   /// True when `parent` has the link. False as well when a group on the way is missing.
   bool HasLink(hid_t parent, const std::string& link) const;
 
-  /// Number of elements of a data set. Throws Error when it does not exist.
-  std::uint64_t Count(const std::string& dataset) const;
-
   /// Whole data sets, converted to the native type. `expectedCount` is checked before anything is
   /// allocated; -1 takes whatever is there, up to 2^28 values.
   std::vector<double> Doubles(const std::string& dataset, std::int64_t expectedCount) const;

@@ -1,11 +1,10 @@
 // Writes a SAMRAI dump of any number of equal patches and variables, for measuring. Each rank writes a file.
 #include "Formats/SAMRAI/SamraiWriter.h"
-#include "Support/Error.h"
+#include "RunUnderMpi.h"
 
 #include <CLI/CLI.hpp>
 
 #include <cmath>
-#include <cstdio>
 
 namespace {
 
@@ -73,13 +72,5 @@ int Run(int argc, char** argv)
 
 int main(int argc, char** argv)
 {
-  MPI_Init(&argc, &argv);
-  int result = 1;
-  try {
-    result = Run(argc, argv);
-  } catch (const patchio::Error& error) {
-    std::fprintf(stderr, "patchio_bench_make: %s\n", error.what());
-  }
-  MPI_Finalize();
-  return result;
+  return RunUnderMpi(argc, argv, "patchio_bench_make", Run);
 }

@@ -4,6 +4,7 @@
 #include "Plan/Partition.h"
 #include "Read/OpenedStep.h"
 #include "Read/PatchLoader.h"
+#include "RunUnderMpi.h"
 #include "Support/Error.h"
 #include "Support/Hdf5.h"
 #include "Support/Stopwatch.h"
@@ -311,13 +312,5 @@ int Run(int argc, char** argv)
 
 int main(int argc, char** argv)
 {
-  MPI_Init(&argc, &argv);
-  int result = 1;
-  try {
-    result = Run(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "patchio_bench_read: %s\n", error.what());
-  }
-  MPI_Finalize();
-  return result;
+  return RunUnderMpi(argc, argv, "patchio_bench_read", Run);
 }

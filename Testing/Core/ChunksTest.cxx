@@ -1,6 +1,7 @@
 #include "Exec/Chunks.h"
 
 #include "NaivePlace.h"
+#include "Support/ByteOrder.h"
 #include "TestTools.h"
 
 #include <limits>

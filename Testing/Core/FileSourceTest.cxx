@@ -77,6 +77,16 @@ TEST(FileSource, NamesAFileThatIsMissing)
   EXPECT_THAT(message, HasSubstr("No such file or directory"));
 }
 
+TEST(FileSource, TriesAFileThatCannotBeOpenedOnce)
+{
+  const TempFolder folder;
+  const auto source = MakeFileSource({folder / "late"});
+  const std::string message = MessageOf([&] { source->Open(0); });
+  WriteText(folder / "late", "here now");
+  EXPECT_EQ(MessageOf([&] { source->Open(0); }), message);
+  EXPECT_NO_THROW(MakeFileSource({folder / "late"})->Open(0));
+}
+
 TEST(FileSource, SaysHowFarAShortFileReaches)
 {
   const TempFolder folder;

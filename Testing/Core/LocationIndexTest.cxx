@@ -4,7 +4,9 @@
 #include "OddFormat.h"
 #include "TestTools.h"
 
+#include <algorithm>
 #include <functional>
+#include <numeric>
 #include <random>
 
 namespace patchio {
@@ -146,8 +148,6 @@ TEST_F(OddIndex, CountsStoredBytes)
     }
   }
   EXPECT_EQ(index.StoredBytes(this->Data), expected);
-  // Patches x (two materials, chunked, library, scattered).
-  EXPECT_EQ(index.OddEntries(), OddFormat::PatchCount * 5u);
 }
 
 TEST_F(OddIndex, RefusesSharesThatDoNotFitTheCatalog)
@@ -169,6 +169,81 @@ TEST_F(OddIndex, RefusesSharesThatDoNotFitTheCatalog)
   Catalog other = this->Data;
   other.Variables[0].Components = 2;
   EXPECT_THROW(LocationIndex(other, built.Files, views, built.Shares), Error);
+}
+
+TEST_F(OddIndex, UsesBytesWhereTheyLie)
+{
+  const Built built = Build(this->Data, this->Ask, 2, 4);
+  const LocationIndex index = built.Make(this->Data);
+  const auto name = [&] { return index.Find(this->Data, {{3, 6}}).Table.LibraryArrays.at(0).Dataset; };
+  ASSERT_EQ(name(), "/a/3");
+  const std::string wanted = "/a/3";
+  for (std::vector<std::byte>& share : *built.Shares) {
+    auto* const begin = reinterpret_cast<char*>(share.data());
+    char* const found = std::search(begin, begin + share.size(), wanted.begin(), wanted.end());
+    if (found != begin + share.size()) {
+      found[1] = 'b';
+    }
+  }
+  EXPECT_EQ(name(), "/b/3") << "a rank must not keep a copy of its own";
+}
+
+TEST_F(OddIndex, TakesNoHarmFromAnyByte)
+{
+  const Built built = Build(this->Data, this->Ask, 2, 4);
+  const std::vector<PatchVariable> requests = AllRequests(this->Data);
+  std::vector<std::byte>& share = built.Shares->front();
+  int refused = 0, answered = 0;
+  for (std::size_t i = 0; i < share.size(); ++i) {
+    const std::byte before = share[i];
+    for (const int change : {0x01, 0x80, 0xff}) {
+      share[i] = before ^ static_cast<std::byte>(change);
+      try {
+        const LocationIndex index = built.Make(this->Data);
+        const LocationTable table = index.Find(this->Data, requests).Table;
+        // Never more than the share can hold.
+        EXPECT_LE(table.Chunks.size() * sizeof(Chunk), 2 * share.size());
+        EXPECT_LE(table.Extents.size() * sizeof(Extent), 8 * share.size());
+        index.Check(this->Data, this->Sizes);
+        ++answered;
+      } catch (const Error&) {
+        ++refused;
+      }
+    }
+    share[i] = before;
+  }
+  EXPECT_GT(refused, 0);
+  EXPECT_GT(answered, 0) << "an offset may be any";
+}
+
+TEST_F(OddIndex, RefusesChunksThatSeveralArraysClaim)
+{
+  // Few bytes that would become many: all arrays with the chunks of all.
+  LocationTable table;
+  table.Chunks.resize(1000);
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    ChunkedArray array;
+    array.ChunkCount = table.Chunks.size();
+    table.ChunkedArrays.push_back(array);
+    table.Locations.push_back({Encoding::Chunked, i, 1, 0, 0});
+  }
+  std::vector<std::uint64_t> keys(1000);
+  std::iota(keys.begin(), keys.end(), 0);
+  const auto read = [&] {
+    ShareWriter out;
+    PutOddLocations(out, keys, table, {0});
+    const std::vector<std::byte> bytes = out.Take();
+    ShareReader in({bytes.data(), bytes.size()});
+    OddLocations(in, 1, keys.size());
+  };
+  EXPECT_THAT(testing::MessageOf(read), ::testing::HasSubstr("a chunk beyond its chunks"));
+  for (std::size_t i = 0; i < 1000; ++i) {
+    table.ChunkedArrays[i].FirstChunk = i;
+    table.ChunkedArrays[i].ChunkCount = 1;
+  }
+  EXPECT_NO_THROW(read());
+  table.Locations[7].First = 0;
+  EXPECT_THAT(testing::MessageOf(read), ::testing::HasSubstr("a location beyond its entries"));
 }
 
 TEST(LocationIndex, TakesFewBytes)

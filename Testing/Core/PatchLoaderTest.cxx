@@ -4,6 +4,11 @@
 #include "SamraiDraft.h"
 #include "TestTools.h"
 
+#include <fcntl.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 namespace patchio {
 namespace {
 
@@ -235,6 +240,124 @@ TEST_F(PatchLoading, CollectsFaultsThatHappenWhileReading)
   EXPECT_FALSE(result.At(0, 0).Values);
   EXPECT_THAT(result.Faults[0].Message, HasSubstr(".gone"));
   EXPECT_EQ(this->ValuesOf(result.At(2, 3)), this->Expected(2, 3));
+}
+
+namespace {
+
+/// Counts how often a file is opened.
+class OpenCounter
+{
+public:
+  explicit OpenCounter(const std::string& path) : Events(::inotify_init1(IN_NONBLOCK))
+  {
+    // Equal events in a row become one; closing comes between.
+    EXPECT_GE(::inotify_add_watch(this->Events, path.c_str(), IN_OPEN | IN_CLOSE), 0);
+  }
+  ~OpenCounter() { ::close(this->Events); }
+  OpenCounter(const OpenCounter&) = delete;
+  OpenCounter& operator=(const OpenCounter&) = delete;
+
+  int Count()
+  {
+    alignas(inotify_event) char events[64 * sizeof(inotify_event)];
+    for (ssize_t got = 1; (got = ::read(this->Events, events, sizeof(events))) > 0;) {
+      for (ssize_t at = 0; at < got; at += static_cast<ssize_t>(sizeof(inotify_event))) {
+        this->Opened += reinterpret_cast<const inotify_event*>(events + at)->mask & IN_OPEN ? 1 : 0;
+      }
+    }
+    return this->Opened;
+  }
+
+private:
+  int Events;
+  int Opened = 0;
+};
+
+}  // namespace
+
+TEST_F(PatchLoading, OpensAFileThatCannotBeOpenedOnce)
+{
+  const std::string path = this->Folder / "pipe";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const auto locate = [&](const std::vector<PatchVariable>& requests) {
+    LocationTable table = this->Format.Locate(this->Data, requests, {});
+    std::fill(table.Files.begin(), table.Files.end(), path);
+    table.Files.resize(1);
+    for (Extent& extent : table.Extents) {
+      extent.File = 0;
+    }
+    return table;
+  };
+  for (const int threads : {1, 4}) {
+    OpenCounter opens(path);
+    ::close(::open(path.c_str(), O_RDONLY | O_NONBLOCK));
+    ASSERT_EQ(opens.Count(), 1) << "opening is not noticed, so this test shows nothing";
+    const LoadRequest request = this->Everything(threads);
+    LoadResult result = PatchLoader(locate, this->Data, request).Read();
+    EXPECT_EQ(opens.Count(), 2);
+    ASSERT_EQ(result.Faults.size(), 10u) << "each stored array";
+    for (const LoadFault& fault : result.Faults) {
+      EXPECT_THAT(fault.Message, HasSubstr(path + ": expected a file, found a pipe"));
+    }
+  }
+}
+
+namespace {
+
+/// Leaves the density of patches 0 and 1 to the HDF5 library.
+class LibraryFormat : public samrai::SamraiFormat
+{
+public:
+  LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests,
+      const LocateOptions& options) const override
+  {
+    LocationTable table = SamraiFormat::Locate(catalog, requests, options);
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      const auto [patch, variable] = requests[i];
+      if (variable == 0 && patch < 2) {
+        const int file = table.Extents[table.Locations[i].First].File;
+        table.Locations[i] = {
+            Encoding::Library, static_cast<std::uint32_t>(table.LibraryArrays.size()), 1, 0, 0};
+        table.LibraryArrays.push_back({file, ElementType::Float32,
+            testing::PatchGroup(catalog.Patches[patch]) + catalog.Variables[0].StoredName, 0,
+            static_cast<std::uint64_t>(catalog.StoredTuples(0, patch)), "a test"});
+      }
+    }
+    return table;
+  }
+};
+
+}  // namespace
+
+TEST_F(PatchLoading, TellsOfProgressInTheLibraryToo)
+{
+  std::vector<double> fractions;
+  LoadResult result = LoadPatches(LibraryFormat(), this->Data, this->Everything(1), [&](double fraction) {
+    fractions.push_back(fraction);
+    return true;
+  });
+  EXPECT_TRUE(result.Faults.empty());
+  EXPECT_FALSE(result.Cancelled);
+  EXPECT_EQ(this->ValuesOf(result.At(0, 0)), this->Expected(0, 0));
+  EXPECT_EQ(this->ValuesOf(result.At(1, 0)), this->Expected(1, 0));
+  const std::size_t steps = 2 + result.Report.Requests;
+  ASSERT_EQ(fractions.size(), steps);
+  for (std::size_t i = 0; i < steps; ++i) {
+    EXPECT_NEAR(fractions[i], double(i + 1) / double(steps), 1e-12);
+  }
+}
+
+TEST_F(PatchLoading, CanBeCancelledWhileTheLibraryReads)
+{
+  LoadResult result =
+      LoadPatches(LibraryFormat(), this->Data, this->Everything(2), [](double) { return false; });
+  EXPECT_TRUE(result.Cancelled);
+  EXPECT_TRUE(result.Faults.empty());
+  EXPECT_EQ(result.At(0, 0).Status, ArrayStatus::Read);
+  EXPECT_EQ(result.At(1, 0).Status, ArrayStatus::NotRead);
+  EXPECT_EQ(result.At(0, 1).Status, ArrayStatus::NotRead);
+  EXPECT_EQ(result.Report.Tasks, 1u);
+  EXPECT_EQ(result.Report.Requests, 0u);
 }
 
 TEST_F(PatchLoading, StopsAtAFaultWhileReading)

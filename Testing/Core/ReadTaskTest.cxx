@@ -1,6 +1,7 @@
 #include "Exec/ReadTask.h"
 
 #include "Source/FakeSource.h"
+#include "Support/ByteOrder.h"
 #include "TestTools.h"
 
 #include <cstring>

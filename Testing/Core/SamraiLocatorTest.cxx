@@ -2,6 +2,7 @@
 
 #include "Exec/Decode.h"
 #include "SamraiDraft.h"
+#include "Support/ByteOrder.h"
 #include "TestTools.h"
 
 namespace patchio {

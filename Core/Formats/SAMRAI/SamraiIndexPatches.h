@@ -1,7 +1,7 @@
 // A cluster file as PatchIO's own index reader sees it.
 #pragma once
 
-#include "Formats/SAMRAI/SamraiPatchReader.h"
+#include "Formats/SAMRAI/SamraiClusterInspector.h"
 #include "Hdf5Index/IndexReader.h"
 
 #include <atomic>
@@ -19,7 +19,7 @@ struct SharedFile
 
 /// For one thread; several may look into one file. Methods also throw hdf5index::Unfamiliar; its errors are
 /// for nobody to read, as the library is asked wherever there is one.
-class SamraiIndexPatches : public PatchReader
+class SamraiIndexPatches : public ClusterInspector
 {
 public:
   /// Turns to a file, which must outlive that.

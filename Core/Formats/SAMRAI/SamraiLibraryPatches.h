@@ -1,13 +1,13 @@
 // A cluster file as the HDF5 library sees it.
 #pragma once
 
-#include "Formats/SAMRAI/SamraiPatchReader.h"
+#include "Formats/SAMRAI/SamraiClusterInspector.h"
 #include "Support/Hdf5.h"
 
 namespace patchio::samrai {
 
 /// For the thread that calls HDF5.
-class SamraiLibraryPatches : public PatchReader
+class SamraiLibraryPatches : public ClusterInspector
 {
 public:
   /// Throws Error when the file cannot be opened.

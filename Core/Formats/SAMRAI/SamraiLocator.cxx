@@ -91,9 +91,9 @@ public:
 
 private:
   /// What a lane keeps from block to block.
-  struct Lane
+  struct BlockReader
   {
-    explicit Lane(const Locator& of) : Locate(of.Data, of.Requests, of.Names) {}
+    explicit BlockReader(const Locator& of) : Locate(of.Data, of.Requests, of.Names) {}
     SamraiIndexPatches Patches;
     SamraiPatchLocator Locate;
     int File = -1;
@@ -105,8 +105,8 @@ private:
   void FindRuns();
   void MakeBlocks();
   void AskIndex();
-  void AskIndex(Lane& lane, Block& block);
-  void TurnTo(Lane& lane, int file);
+  void AskIndex(BlockReader& reader, Block& block);
+  void TurnTo(BlockReader& reader, int file);
   void Merge();
   bool AskLibrary(const PatchRun& run);
   void Append(const PatchRun& run, const LocationTable& found, std::size_t first);
@@ -199,33 +199,33 @@ void Locator::MakeBlocks()
 void Locator::AskIndex()
 {
   this->Storage = MakeFileSource(this->Table.Files);
-  std::vector<std::unique_ptr<Lane>> lanes;
+  std::vector<std::unique_ptr<BlockReader>> readers;
   const std::size_t most = static_cast<std::size_t>(std::max(this->Options.Threads, 1));
   for (std::size_t i = 0; i < std::min(most, this->Blocks.size()); ++i) {
-    lanes.push_back(std::make_unique<Lane>(*this));
+    readers.push_back(std::make_unique<BlockReader>(*this));
   }
   RunLanes(this->Blocks.size(), this->Options.Threads, [&](std::size_t block, int lane) {
     try {
-      this->AskIndex(*lanes[lane], this->Blocks[block]);
+      this->AskIndex(*readers[lane], this->Blocks[block]);
     } catch (const std::exception&) {
       this->Blocks[block].Failed = true;  // out of memory, say: the library is asked one by one
     }
   });
 }
 
-void Locator::AskIndex(Lane& lane, Block& block)
+void Locator::AskIndex(BlockReader& reader, Block& block)
 {
   const int file = this->Runs[block.FirstRun].File;
-  this->TurnTo(lane, file);
+  this->TurnTo(reader, file);
   for (std::size_t r = block.FirstRun; r < block.EndRun; ++r) {
-    if (!lane.Sound) {
-      block.Refusals.push_back({r, lane.FileFault});
+    if (!reader.Sound) {
+      block.Refusals.push_back({r, reader.FileFault});
       continue;
     }
     const PatchRun& run = this->Runs[r];
     const Mark before(block.Found);
     try {
-      lane.Locate.Locate(lane.Patches, file, run.Begin, run.End, block.Found);
+      reader.Locate.Locate(reader.Patches, file, run.Begin, run.End, block.Found);
       if (block.Found.Problems.empty()) {
         continue;
       }
@@ -237,20 +237,20 @@ void Locator::AskIndex(Lane& lane, Block& block)
   }
 }
 
-void Locator::TurnTo(Lane& lane, int file)
+void Locator::TurnTo(BlockReader& reader, int file)
 {
-  if (lane.File == file) {
+  if (reader.File == file) {
     return;
   }
-  lane.File = file;
-  lane.Sound = false;
-  lane.FileFault.clear();
+  reader.File = file;
+  reader.Sound = false;
+  reader.FileFault.clear();
   SharedFile& shared = this->Shared[static_cast<std::size_t>(file)];
   try {
-    lane.Patches.Open(shared, this->Storage->Open(file), fs::file_size(shared.Path));
-    lane.Sound = true;
+    reader.Patches.Open(shared, this->Storage->Open(file), fs::file_size(shared.Path));
+    reader.Sound = true;
   } catch (const hdf5index::Unfamiliar& unfamiliar) {
-    lane.FileFault = unfamiliar.what();
+    reader.FileFault = unfamiliar.what();
   } catch (const Error&) {
     // The library says what is wrong.
   } catch (const fs::filesystem_error&) {
@@ -324,28 +324,8 @@ bool Locator::AskLibrary(const PatchRun& run)
 /// Takes over the locations of a patch, which begin at `first` in `found`, with all that they refer to.
 void Locator::Append(const PatchRun& run, const LocationTable& found, std::size_t first)
 {
-  const auto copy = [](auto& to, const auto& from, std::size_t begin, std::size_t count) {
-    const std::size_t place = to.size();
-    to.insert(to.end(), from.begin() + begin, from.begin() + begin + count);
-    return static_cast<std::uint32_t>(place);
-  };
   for (const std::size_t* request = run.Begin; request != run.End; ++request, ++first) {
-    const Location& from = found.Locations[first];
-    Location& to = this->Table.Locations[*request];
-    to = from;
-    if (from.Kind == Encoding::Raw || from.Kind == Encoding::SparseMaterials) {
-      to.First = copy(this->Table.Extents, found.Extents, from.First, from.Count);
-    } else if (from.Kind == Encoding::Library) {
-      to.First = copy(this->Table.LibraryArrays, found.LibraryArrays, from.First, from.Count);
-    } else if (from.Kind == Encoding::Chunked) {
-      to.First = copy(this->Table.ChunkedArrays, found.ChunkedArrays, from.First, from.Count);
-      for (std::uint32_t c = 0; c < to.Count; ++c) {
-        ChunkedArray& array = this->Table.ChunkedArrays[to.First + c];
-        const std::size_t begin = array.FirstChunk;
-        array.FirstChunk = this->Table.Chunks.size();
-        copy(this->Table.Chunks, found.Chunks, begin, array.ChunkCount);
-      }
-    }
+    this->Table.Locations[*request] = AppendLocation(found, found.Locations[first], this->Table);
   }
 }
 

@@ -69,12 +69,12 @@ ComponentNames NamesOfComponents(const Catalog& catalog)
   return names;
 }
 
-void SamraiPatchLocator::Locate(
-    PatchReader& reader, int file, const std::size_t* begin, const std::size_t* end, LocationTable& found)
+void SamraiPatchLocator::Locate(ClusterInspector& inspector, int file, const std::size_t* begin,
+    const std::size_t* end, LocationTable& found)
 {
   std::string fault;
   try {
-    reader.OpenPatch(this->Data.Patches[this->Requests[*begin].Patch]);
+    inspector.OpenPatch(this->Data.Patches[this->Requests[*begin].Patch]);
   } catch (const Error& error) {
     fault = error.what();
   }
@@ -83,7 +83,7 @@ void SamraiPatchLocator::Locate(
     std::string problem = fault;
     if (fault.empty()) {
       try {
-        const Task task{reader, file, this->Requests[*begin], found};
+        const Task task{inspector, file, this->Requests[*begin], found};
         const bool sparse = this->Data.Variables[task.Request.Variable].Material >= 0;
         found.Locations.back() = sparse ? this->LocateSparse(task) : this->LocateVariable(task);
       } catch (const Error& error) {
@@ -107,7 +107,7 @@ Location SamraiPatchLocator::LocateVariable(const Task& task)
     this->Datasets.push_back(this->Find(task, name, ElementType::Float32));
     const std::uint64_t values = this->Datasets.back().Values;
     if (values != wanted) {
-      throw FileError(task.Reader.Path(),
+      throw FileError(task.Inspector.Path(),
           fmt::format(
               "{} values in '{}', from the patch's box and ghosts", wanted, this->FullName(task, name)),
           fmt::format("{}", values), "The file does not fit its summary; they may come from different runs");
@@ -130,16 +130,16 @@ Location SamraiPatchLocator::LocateSparse(const Task& task)
   this->Datasets = {this->FindContiguous(task, "materials/mat_list", ElementType::Int32)};
   const std::uint64_t listed = this->Datasets.front().Values;
   if (listed != cells && listed != 1) {
-    throw FileError(task.Reader.Path(),
+    throw FileError(task.Inspector.Path(),
         fmt::format("1 or {} values in '{}'", cells, this->FullName(task, "materials/mat_list")),
         fmt::format("{}", listed), "The file does not fit its summary");
   }
-  if (task.Reader.Has("materials/mix_mat")) {
+  if (task.Inspector.Has("materials/mix_mat")) {
     const Dataset material = this->FindContiguous(task, "materials/mix_mat", ElementType::Int32);
     const Dataset next = this->FindContiguous(task, "materials/next_mat", ElementType::Int32);
     const Dataset fraction = this->FindContiguous(task, "materials/vol_fracs", ElementType::Float32);
     if (next.Values != material.Values || fraction.Values != material.Values) {
-      throw FileError(task.Reader.Path(),
+      throw FileError(task.Inspector.Path(),
           fmt::format("mix arrays of equal length in '{}'", this->FullName(task, "materials")),
           fmt::format("{}, {} and {} values", material.Values, next.Values, fraction.Values),
           "The file is damaged");
@@ -154,23 +154,23 @@ Location SamraiPatchLocator::LocateSparse(const Task& task)
 
 hdf5index::Dataset SamraiPatchLocator::Find(const Task& task, const std::string& name, ElementType type) const
 {
-  const PatchReader& reader = task.Reader;
-  Dataset dataset = task.Reader.Describe(name);
+  const ClusterInspector& inspector = task.Inspector;
+  Dataset dataset = task.Inspector.Describe(name);
   const NumberClass wanted = type == ElementType::Float32 ? NumberClass::Float : NumberClass::Integer;
   if (dataset.ElementBytes != SizeOf(type) || dataset.Class != wanted) {
-    throw FileError(reader.Path(),
+    throw FileError(inspector.Path(),
         fmt::format("4-byte {} in '{}'", type == ElementType::Float32 ? "floats" : "integers",
             this->FullName(task, name)),
         "another type", "The file is damaged, or was not written by SAMRAI's VisIt writer");
   }
   if (dataset.Layout == StorageLayout::Nowhere) {
-    throw FileError(reader.Path(), fmt::format("values in '{}'", this->FullName(task, name)), dataset.Reason,
-        "The dump may still be being written, or the file was made over");
+    throw FileError(inspector.Path(), fmt::format("values in '{}'", this->FullName(task, name)),
+        dataset.Reason, "The dump may still be being written, or the file was made over");
   }
-  const std::uint64_t size = reader.FileBytes();
+  const std::uint64_t size = inspector.FileBytes();
   if (dataset.Layout == StorageLayout::Contiguous &&
       (dataset.Offset > size || dataset.Values > (size - dataset.Offset) / SizeOf(type))) {
-    throw FileError(reader.Path(),
+    throw FileError(inspector.Path(),
         fmt::format("'{}' inside the file of {} bytes", this->FullName(task, name), size),
         fmt::format("{} values at {}", dataset.Values, dataset.Offset),
         "The file is truncated or still being written");
@@ -183,7 +183,8 @@ hdf5index::Dataset SamraiPatchLocator::FindContiguous(
 {
   Dataset dataset = this->Find(task, name, type);
   if (dataset.Layout != StorageLayout::Contiguous) {
-    throw FileError(task.Reader.Path(), fmt::format("contiguous values in '{}'", this->FullName(task, name)),
+    throw FileError(task.Inspector.Path(),
+        fmt::format("contiguous values in '{}'", this->FullName(task, name)),
         dataset.Layout == StorageLayout::Chunked ? "values in chunks" : dataset.Reason,
         "Sparse materials are not read in this form; repack the file with 'h5repack -l CONTI'");
   }
@@ -211,7 +212,7 @@ Location SamraiPatchLocator::AddChunked(const Task& task, const std::vector<std:
   for (const Dataset& dataset : this->Datasets) {
     listed += ChunksOf(dataset);
   }
-  if (!task.Reader.MayList(listed)) {
+  if (!task.Inspector.MayList(listed)) {
     return this->AddLibrary(task, names, MoreChunksThanFit);
   }
   LocationTable& found = task.Found;
@@ -221,7 +222,7 @@ Location SamraiPatchLocator::AddChunked(const Task& task, const std::vector<std:
   std::size_t next = firstChunk;
   for (std::size_t c = 0; c < names.size(); ++c) {
     const Dataset& dataset = this->Datasets[c];
-    task.Reader.ListChunks(names[c], dataset, found.Chunks.data() + next);
+    task.Inspector.ListChunks(names[c], dataset, found.Chunks.data() + next);
     ChunkedArray array;
     array.File = task.File;
     array.Type = ElementType::Float32;

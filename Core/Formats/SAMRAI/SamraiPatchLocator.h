@@ -2,7 +2,7 @@
 #pragma once
 
 #include "Catalog/Extent.h"
-#include "Formats/SAMRAI/SamraiPatchReader.h"
+#include "Formats/SAMRAI/SamraiClusterInspector.h"
 
 #include <cstddef>
 #include <string>
@@ -26,9 +26,9 @@ public:
 
   /// Appends the locations of requests *begin .. *(end - 1), all of one patch, to `found`. Extents get the
   /// file number `file`, problems the index of their location in `found`. Throws what is no Error of
-  /// `reader`.
-  void Locate(
-      PatchReader& reader, int file, const std::size_t* begin, const std::size_t* end, LocationTable& found);
+  /// `inspector`.
+  void Locate(ClusterInspector& inspector, int file, const std::size_t* begin, const std::size_t* end,
+      LocationTable& found);
 
 private:
   using Dataset = hdf5index::Dataset;
@@ -36,7 +36,7 @@ private:
   /// The one request that is being located.
   struct Task
   {
-    PatchReader& Reader;
+    ClusterInspector& Inspector;
     int File;
     PatchVariable Request;
     LocationTable& Found;

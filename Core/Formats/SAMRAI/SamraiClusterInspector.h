@@ -11,10 +11,10 @@ namespace patchio::samrai {
 
 /// Looks into one cluster file, at one patch after another. All methods throw Error, with the file and what
 /// is wrong in it.
-class PatchReader
+class ClusterInspector
 {
 public:
-  virtual ~PatchReader() = default;
+  virtual ~ClusterInspector() = default;
   virtual const std::string& Path() const = 0;
   virtual std::uint64_t FileBytes() const = 0;
 
