@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <vector>
 
 namespace patchio {
 
@@ -37,6 +38,39 @@ inline Box Intersect(const Box& a, const Box& b)
     result.Upper[axis] = std::min(a.Upper[axis], b.Upper[axis]);
   }
   return result;
+}
+
+/// Appends what of `box` lies outside `taken`, a part of it (which may be empty): up to six disjoint boxes.
+inline void Subtract(const Box& box, const Box& taken, std::vector<Box>& rest)
+{
+  if (taken.Empty()) {
+    rest.push_back(box);
+    return;
+  }
+  Box left = box;
+  for (int axis = 2; axis >= 0; --axis) {
+    if (taken.Lower[axis] > left.Lower[axis]) {
+      rest.push_back(left);
+      rest.back().Upper[axis] = taken.Lower[axis] - 1;
+    }
+    if (taken.Upper[axis] < left.Upper[axis]) {
+      rest.push_back(left);
+      rest.back().Lower[axis] = taken.Upper[axis] + 1;
+    }
+    left.Lower[axis] = taken.Lower[axis];
+    left.Upper[axis] = taken.Upper[axis];
+  }
+}
+
+/// Sets the flags of the cells of `part`, which lies within `box`; one flag per cell of `box`, axis 0 fastest.
+inline void MarkBox(const Box& box, const Box& part, std::uint8_t flag, std::uint8_t* flags)
+{
+  for (int k = part.Lower[2]; k <= part.Upper[2]; ++k) {
+    for (int j = part.Lower[1]; j <= part.Upper[1]; ++j) {
+      const std::int64_t row = ((k - std::int64_t(box.Lower[2])) * box.Width(1) + (j - box.Lower[1])) * box.Width(0);
+      std::fill_n(flags + row + (part.Lower[0] - box.Lower[0]), part.Width(0), flag);
+    }
+  }
 }
 
 /// Division that rounds towards minus infinity, as index coarsening needs; `divisor` >= 1.

@@ -77,18 +77,6 @@ Box CoarsenInside(const Box& fine, const Int3& ratio)
   return result;
 }
 
-void MarkBox(const Box& patch, const Box& part, std::vector<std::uint8_t>& flags)
-{
-  for (int k = part.Lower[2]; k <= part.Upper[2]; ++k) {
-    for (int j = part.Lower[1]; j <= part.Upper[1]; ++j) {
-      const std::size_t row =
-          (std::size_t(k - patch.Lower[2]) * patch.Width(1) + (j - patch.Lower[1])) * patch.Width(0);
-      const auto begin = flags.begin() + row + (part.Lower[0] - patch.Lower[0]);
-      std::fill(begin, begin + part.Width(0), std::uint8_t(1));
-    }
-  }
-}
-
 std::vector<std::uint8_t> CoveredByEach(
     const Catalog& catalog, const Box& patch, const Int3& ratio, const std::vector<int>& children)
 {
@@ -96,7 +84,7 @@ std::vector<std::uint8_t> CoveredByEach(
   for (const int child : children) {
     const Box part = Intersect(CoarsenInside(catalog.Patches[child].Cells, ratio), patch);
     if (!part.Empty()) {
-      MarkBox(patch, part, flags);
+      MarkBox(patch, part, 1, flags.data());
     }
   }
   return flags;
@@ -227,7 +215,7 @@ std::vector<std::uint8_t> Nesting::SharedCells(int patch, const Int3& ghosts) co
     grown.Upper[axis] += ghosts[axis];
   }
   std::vector<std::uint8_t> flags(grown.Cells(), 0);
-  MarkBox(grown, own, flags);
+  MarkBox(grown, own, 1, flags.data());
   if (this->Data.Grid == GridKind::Curvilinear) {
     return flags;
   }
@@ -235,7 +223,7 @@ std::vector<std::uint8_t> Nesting::SharedCells(int patch, const Int3& ghosts) co
   Int3 ratio{1, 1, 1};
   for (int level = this->Data.Patches[patch].Level; level >= 0; --level) {
     for (const int other : this->PatchesMeeting(level, Coarsen(grown, ratio))) {
-      MarkBox(grown, Intersect(Refine(this->Data.Patches[other].Cells, ratio), grown), flags);
+      MarkBox(grown, Intersect(Refine(this->Data.Patches[other].Cells, ratio), grown), 1, flags.data());
     }
     for (int axis = 0; axis < 3; ++axis) {
       // Beyond the index range everything is one coarse cell anyway.

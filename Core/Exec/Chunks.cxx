@@ -181,10 +181,10 @@ std::size_t ChunkBytes(const ChunkedArray& array)
   return bytes;
 }
 
-void PlaceChunk(const ArrayShape& shape, const ChunkedArray& array, const Chunk& chunk,
+void PlaceChunk(const Window& window, const ChunkedArray& array, const Chunk& chunk,
     const std::byte* values, int slot, void* output)
 {
-  assert(array.Count == static_cast<std::uint64_t>(shape.StoredTuples()));
+  assert(array.Count == static_cast<std::uint64_t>(window.StoredTuples()));
   const ChunkBox box(array, chunk.Number);
   if (array.Count == 0) {
     return;
@@ -192,7 +192,7 @@ void PlaceChunk(const ArrayShape& shape, const ChunkedArray& array, const Chunk&
   const std::size_t elementBytes = SizeOf(array.Type);
   const bool written = chunk.Bytes > 0;
   const bool swap = written && array.BigEndian == HostIsLittleEndian();
-  const RunPlacer placer(shape, elementBytes, swap, slot, output);
+  const RunPlacer placer(window, elementBytes, swap, slot, output);
   const std::vector<std::byte> fill = written ? std::vector<std::byte>() : FillValues(array, array.Count);
   const auto place = [&](std::uint64_t position, std::uint64_t inChunk, std::uint64_t count) {
     const auto first = static_cast<std::int64_t>(position - array.First);

@@ -16,12 +16,12 @@ void CheckChunkedArray(const ChunkedArray& array);
 std::size_t ChunkBytes(const ChunkedArray& array);
 
 /// Brings the wanted values of a chunk to their places in the output, as PlaceRun() does: the `Count` values
-/// from `First` of the whole array are the shape's stored values.
+/// from `First` of the whole array are the window's stored values.
 ///
 /// values: ChunkBytes() bytes as stored, any address; not looked at when the chunk was never written, where
 /// the output gets ChunkedArray::Fill. Of Fill, as it lies in memory, the first SizeOf(Type) bytes count.
 /// Throws Error when the array has no chunk of that number.
-void PlaceChunk(const ArrayShape& shape, const ChunkedArray& array, const Chunk& chunk,
+void PlaceChunk(const Window& window, const ChunkedArray& array, const Chunk& chunk,
     const std::byte* values, int slot, void* output);
 
 }  // namespace patchio

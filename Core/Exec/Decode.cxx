@@ -142,46 +142,86 @@ std::int64_t ArrayShape::OutputTuples() const
   return dims[0] * dims[1] * dims[2];
 }
 
-RunPlacer::RunPlacer(const ArrayShape& shape, std::size_t elementBytes, bool swap, int slot, void* output)
-    : Stored(shape.StoredDims()),
-      Output(shape.OutputDims()),
-      ElementBytes(elementBytes),
-      Components(shape.OutputComponents),
-      Swap(swap),
-      Target(static_cast<std::byte*>(output) + slot * elementBytes)
+Window::Window(const ArrayShape& shape)
+    : Stored(shape.StoredDims()), Output(shape.OutputDims()), OutputComponents(shape.OutputComponents)
 {
-  assert(elementBytes == 1 || elementBytes == 4 || elementBytes == 8);
-  assert(slot >= 0 && slot < shape.OutputComponents);
   const Int3 common = CommonGhosts(shape);
   for (int axis = 0; axis < 3; ++axis) {
     this->Begin[axis] = shape.StoredGhosts[axis] - common[axis];
     this->End[axis] = this->Stored[axis] - this->Begin[axis];
     this->Shift[axis] = shape.OutputGhosts[axis] - shape.StoredGhosts[axis];
+    this->First[axis] = this->Begin[axis] + this->Shift[axis];
+    this->Last[axis] = this->End[axis] - 1 + this->Shift[axis];
+    this->Extends = this->Extends || this->First[axis] > 0;
   }
+}
+
+Window::Window(
+    const Box& stored, const Box& output, const Box& region, const Int3& ratio, int outputComponents)
+    : Ratio(ratio), OutputComponents(outputComponents)
+{
+  const Box owners = Coarsen(region, ratio);
+  for (int axis = 0; axis < 3; ++axis) {
+    this->Stored[axis] = stored.Width(axis);
+    this->Output[axis] = output.Width(axis);
+    this->Begin[axis] = std::int64_t(owners.Lower[axis]) - stored.Lower[axis];
+    this->End[axis] = std::int64_t(owners.Upper[axis]) - stored.Lower[axis] + 1;
+    this->Shift[axis] = std::int64_t(stored.Lower[axis]) * ratio[axis] - output.Lower[axis];
+    this->First[axis] = std::int64_t(region.Lower[axis]) - output.Lower[axis];
+    this->Last[axis] = std::int64_t(region.Upper[axis]) - output.Lower[axis];
+    assert(this->Begin[axis] >= 0 && this->End[axis] <= this->Stored[axis]);
+    assert(this->First[axis] >= 0 && this->Last[axis] < this->Output[axis]);
+  }
+}
+
+bool Window::Contiguous(std::int64_t& first) const
+{
+  bool wide = true;  // what follows is one piece only while all axes before are as wide as the output
+  for (int axis = 0; axis < 3; ++axis) {
+    const bool all = this->Begin[axis] == 0 && this->End[axis] == this->Stored[axis];
+    if (!all || this->Ratio[axis] != 1 || (!wide && this->Stored[axis] > 1)) {
+      return false;
+    }
+    wide = wide && this->Stored[axis] == this->Output[axis];
+  }
+  first = (this->Shift[2] * this->Output[1] + this->Shift[1]) * this->Output[0] + this->Shift[0];
+  return true;
+}
+
+RunPlacer::RunPlacer(const Window& window, std::size_t elementBytes, bool swap, int slot, void* output)
+    : Places(window),
+      ElementBytes(elementBytes),
+      Swap(swap),
+      Target(static_cast<std::byte*>(output) + slot * elementBytes)
+{
+  assert(elementBytes == 1 || elementBytes == 4 || elementBytes == 8);
+  assert(slot >= 0 && slot < window.OutputComponents);
   // Rows that follow each other without a gap on both sides are one long row.
-  for (int axis = 0; axis < 2 && this->Stored[0] == this->Output[0]; ++axis) {
+  const bool spreads = window.Ratio != Int3{1, 1, 1};
+  for (int axis = 0; axis < 2 && !spreads && this->Places.Stored[0] == this->Places.Output[0]; ++axis) {
     this->MergeFirstAxes();
   }
 }
 
 void RunPlacer::MergeFirstAxes()
 {
-  for (Dims* dims : {&this->Begin, &this->End, &this->Shift, &this->Output}) {
-    (*dims)[1] *= this->Stored[0];
+  Window& w = this->Places;
+  for (Dims* dims : {&w.Begin, &w.End, &w.Shift, &w.Output}) {
+    (*dims)[1] *= w.Stored[0];
   }
-  this->Stored[1] *= this->Stored[0];
+  w.Stored[1] *= w.Stored[0];
   const auto drop = [](Dims& dims, std::int64_t last) { dims = {dims[1], dims[2], last}; };
-  drop(this->Stored, 1);
-  drop(this->Output, 1);
-  drop(this->Begin, 0);
-  drop(this->End, 1);
-  drop(this->Shift, 0);
+  drop(w.Stored, 1);
+  drop(w.Output, 1);
+  drop(w.Begin, 0);
+  drop(w.End, 1);
+  drop(w.Shift, 0);
 }
 
 void RunPlacer::Place(const void* values, std::int64_t first, std::int64_t count) const
 {
   assert(first >= 0 && count >= 0);
-  assert(first + count <= this->Stored[0] * this->Stored[1] * this->Stored[2]);
+  assert(first + count <= this->Places.StoredTuples());
   if (count == 0) {
     return;
   }
@@ -200,7 +240,7 @@ void RunPlacer::Place(const void* values, std::int64_t first, std::int64_t count
 template <typename Word, bool Swap>
 void RunPlacer::PlaceRows(const std::byte* values, std::int64_t first, std::int64_t count) const
 {
-  const Dims& stored = this->Stored;
+  const Dims& stored = this->Places.Stored;
   const std::int64_t end = first + count;
   if (end <= stored[0] && stored[1] * stored[2] == 1) {
     this->PlaceInRow<Word, Swap>(values, first, end, 0, 0);  // without divisions, as this is frequent
@@ -208,11 +248,11 @@ void RunPlacer::PlaceRows(const std::byte* values, std::int64_t first, std::int6
   }
   const std::int64_t firstRow = first / stored[0];
   const std::int64_t endRow = (end - 1) / stored[0] + 1;
-  const std::int64_t firstPlane = std::max(firstRow / stored[1], this->Begin[2]);
-  const std::int64_t endPlane = std::min((endRow - 1) / stored[1] + 1, this->End[2]);
+  const std::int64_t firstPlane = std::max(firstRow / stored[1], this->Places.Begin[2]);
+  const std::int64_t endPlane = std::min((endRow - 1) / stored[1] + 1, this->Places.End[2]);
   for (std::int64_t k = firstPlane; k < endPlane; ++k) {
-    const std::int64_t firstJ = std::max(firstRow - k * stored[1], this->Begin[1]);
-    const std::int64_t endJ = std::min(endRow - k * stored[1], this->End[1]);
+    const std::int64_t firstJ = std::max(firstRow - k * stored[1], this->Places.Begin[1]);
+    const std::int64_t endJ = std::min(endRow - k * stored[1], this->Places.End[1]);
     for (std::int64_t j = firstJ; j < endJ; ++j) {
       this->PlaceInRow<Word, Swap>(values, first, end, j, k);
     }
@@ -224,45 +264,71 @@ template <typename Word, bool Swap>
 void RunPlacer::PlaceInRow(
     const std::byte* values, std::int64_t first, std::int64_t end, std::int64_t j, std::int64_t k) const
 {
-  const std::int64_t row = (k * this->Stored[1] + j) * this->Stored[0];
-  const std::int64_t begin = std::max(first, row + this->Begin[0]);
-  const std::int64_t count = std::min(end, row + this->End[0]) - begin;
+  const Window& w = this->Places;
+  const std::int64_t row = (k * w.Stored[1] + j) * w.Stored[0];
+  const std::int64_t begin = std::max(first, row + w.Begin[0]);
+  const std::int64_t count = std::min(end, row + w.End[0]) - begin;
   if (count <= 0) {
     return;
   }
-  const std::int64_t outputRow =
-      ((k + this->Shift[2]) * this->Output[1] + j + this->Shift[1]) * this->Output[0];
-  const std::int64_t tuple = outputRow + (begin - row) + this->Shift[0];
   const std::byte* source = values + (begin - first) * sizeof(Word);
-  std::byte* target = this->Target + tuple * this->Components * sizeof(Word);
-  if (this->Components == 1) {
-    CopyClose<Word, Swap>(source, count, target);
-  } else {
-    CopyApart<Word, Swap>(source, count, target, this->Components);
-  }
-}
-
-void PlaceRun(const ArrayShape& shape, const void* values, std::int64_t first, std::int64_t count,
-    std::size_t elementBytes, bool swap, int slot, void* output)
-{
-  RunPlacer(shape, elementBytes, swap, slot, output).Place(values, first, count);
-}
-
-void ExtendEdges(const ArrayShape& shape, std::size_t elementBytes, void* output)
-{
-  const Dims dims = shape.OutputDims();
-  const Int3 common = CommonGhosts(shape);
-  Dims first, last;
-  bool needed = false;
-  for (int axis = 0; axis < 3; ++axis) {
-    first[axis] = shape.OutputGhosts[axis] - common[axis];
-    last[axis] = dims[axis] - 1 - first[axis];
-    needed = needed || first[axis] > 0;
-  }
-  if (!needed) {
+  if (w.Ratio != Int3{1, 1, 1}) {
+    this->Spread<Word>(source, count, {begin - row, j, k});
     return;
   }
-  const std::size_t tupleBytes = elementBytes * shape.OutputComponents;
+  const std::int64_t outputRow = ((k + w.Shift[2]) * w.Output[1] + j + w.Shift[1]) * w.Output[0];
+  const std::int64_t tuple = outputRow + (begin - row) + w.Shift[0];
+  std::byte* target = this->Target + tuple * w.OutputComponents * sizeof(Word);
+  if (w.OutputComponents == 1) {
+    CopyClose<Word, Swap>(source, count, target);
+  } else {
+    CopyApart<Word, Swap>(source, count, target, w.OutputComponents);
+  }
+}
+
+/// Each of the values, the first of which has the indices `stored`, goes to all places of the finer output
+/// that it stands for. Seldom: for ghost layers from coarser levels.
+template <typename Word>
+void RunPlacer::Spread(const std::byte* from, std::int64_t count, const Dims& stored) const
+{
+  const Window& w = this->Places;
+  for (std::int64_t n = 0; n < count; ++n) {
+    Word word;
+    std::memcpy(&word, from + n * sizeof(Word), sizeof(Word));
+    word = this->Swap ? Swapped(word) : word;
+    Dims low, high;
+    for (int axis = 0; axis < 3; ++axis) {
+      const std::int64_t place = (stored[axis] + (axis == 0 ? n : 0)) * w.Ratio[axis] + w.Shift[axis];
+      low[axis] = std::max(place, w.First[axis]);
+      high[axis] = std::min(place + w.Ratio[axis] - 1, w.Last[axis]);
+    }
+    for (std::int64_t k = low[2]; k <= high[2]; ++k) {
+      for (std::int64_t j = low[1]; j <= high[1]; ++j) {
+        const std::int64_t tuple = (k * w.Output[1] + j) * w.Output[0] + low[0];
+        std::byte* target = this->Target + tuple * w.OutputComponents * sizeof(Word);
+        for (std::int64_t i = low[0]; i <= high[0]; ++i, target += w.OutputComponents * sizeof(Word)) {
+          std::memcpy(target, &word, sizeof(Word));
+        }
+      }
+    }
+  }
+}
+
+void PlaceRun(const Window& window, const void* values, std::int64_t first, std::int64_t count,
+    std::size_t elementBytes, bool swap, int slot, void* output)
+{
+  RunPlacer(window, elementBytes, swap, slot, output).Place(values, first, count);
+}
+
+void ExtendEdges(const Window& window, std::size_t elementBytes, void* output)
+{
+  if (!window.Extends) {
+    return;
+  }
+  const Dims& dims = window.Output;
+  const Dims& first = window.First;
+  const Dims& last = window.Last;
+  const std::size_t tupleBytes = elementBytes * window.OutputComponents;
   auto* tuples = static_cast<std::byte*>(output);
   const auto tupleAt = [&](std::int64_t i, std::int64_t j, std::int64_t k) {
     return tuples + ((k * dims[1] + j) * dims[0] + i) * tupleBytes;
@@ -279,6 +345,51 @@ void ExtendEdges(const ArrayShape& shape, std::size_t elementBytes, void* output
         }
       }
     }
+  }
+}
+
+namespace {
+
+/// Fills the gaps of one row from within; false when it is all gap.
+bool FillRow(const std::uint8_t* filled, std::int64_t count, std::size_t tupleBytes, std::byte* row)
+{
+  const std::int64_t first = std::find_if(filled, filled + count, [](std::uint8_t f) { return f != 0; }) - filled;
+  if (first == count) {
+    return false;
+  }
+  for (std::int64_t i = first - 1; i >= 0; --i) {
+    std::memcpy(row + i * tupleBytes, row + first * tupleBytes, tupleBytes);
+  }
+  for (std::int64_t i = first + 1; i < count; ++i) {
+    if (!filled[i]) {
+      std::memcpy(row + i * tupleBytes, row + (i - 1) * tupleBytes, tupleBytes);
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+void FillGaps(const std::vector<std::uint8_t>& filled, const Dims& dims, std::size_t tupleBytes, void* output)
+{
+  const std::int64_t rows = dims[1] * dims[2];
+  const std::size_t rowBytes = dims[0] * tupleBytes;
+  auto* const data = static_cast<std::byte*>(output);
+  std::vector<std::int64_t> empty;
+  std::int64_t source = -1;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    if (FillRow(filled.data() + row * dims[0], dims[0], tupleBytes, data + row * rowBytes)) {
+      source = row;
+    } else if (source >= 0) {
+      std::memcpy(data + row * rowBytes, data + source * rowBytes, rowBytes);
+    } else {
+      empty.push_back(row);
+    }
+  }
+  const auto firstFull = static_cast<std::int64_t>(empty.size());  // all empty ones lie at the beginning
+  assert(source >= 0);
+  for (const std::int64_t row : empty) {
+    std::memcpy(data + row * rowBytes, data + firstFull * rowBytes, rowBytes);
   }
 }
 

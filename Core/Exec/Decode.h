@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace patchio {
 
@@ -16,7 +17,7 @@ using Dims = std::array<std::int64_t, 3>;
 /// place.
 void SwapByteOrder(void* data, std::size_t count, std::size_t elementBytes);
 
-/// How one array's stored values map to the wanted ones.
+/// A patch's own array: stored with some layers of ghosts, wanted with others.
 struct ArrayShape
 {
   Dims Interior{1, 1, 1};  ///< values per axis of one component, without ghosts
@@ -30,17 +31,44 @@ struct ArrayShape
   std::int64_t OutputTuples() const;
 };
 
+/// How the values of one stored array come into one output array, which may be that of a larger block: those
+/// with indices Begin .. End - 1 go to index x Ratio + Shift .. + Ratio - 1, as far as that lies within
+/// First .. Last.
+struct Window
+{
+  Dims Stored{1, 1, 1};  ///< values per axis of the stored array
+  Dims Output{1, 1, 1};  ///< tuples per axis of the output array
+  Dims Begin{0, 0, 0}, End{1, 1, 1};  ///< stored indices that have a place in the output
+  Dims Shift{0, 0, 0};
+  Dims First{0, 0, 0}, Last{0, 0, 0};  ///< output indices that get values
+  Int3 Ratio{1, 1, 1};                 ///< above 1: one stored value fills several places
+  int OutputComponents = 1;
+  bool Extends = false;  ///< all the rest of the output repeats the nearest value; see ExtendEdges()
+
+  Window() = default;
+  Window(const ArrayShape& shape);  // NOLINT: the common case, a patch's own array
+
+  /// The stored values whose indices lie in `stored`, all in the owner's index space with `ratio` between the
+  /// owner and the output; of them what lies within `region` goes to an array of the values of `output`.
+  Window(const Box& stored, const Box& output, const Box& region, const Int3& ratio, int outputComponents);
+
+  std::int64_t StoredTuples() const { return this->Stored[0] * this->Stored[1] * this->Stored[2]; }
+  /// True where all stored values lie in the output one after another, as they are stored; `first` is then
+  /// the tuple of the first.
+  bool Contiguous(std::int64_t& first) const;
+};
+
 /// Brings runs of one component's stored values to their places in the interleaved output, each in one pass.
 class RunPlacer
 {
 public:
   /// elementBytes: 1, 4 or 8. swap: turn each value's bytes around on the way.
-  /// slot: component number in the output, which has OutputTuples() * OutputComponents values.
-  RunPlacer(const ArrayShape& shape, std::size_t elementBytes, bool swap, int slot, void* output);
+  /// slot: component number in the output.
+  RunPlacer(const Window& window, std::size_t elementBytes, bool swap, int slot, void* output);
 
-  /// Places the values `first` .. `first + count - 1` of the flattened array of StoredDims(), axis 0 fastest.
-  /// The run may begin and end anywhere. Values that the output has no room for (ghosts that are stripped)
-  /// are left out and cost nothing; output layers that are not stored are left as they are, see ExtendEdges.
+  /// Places the values `first` .. `first + count - 1` of the flattened stored array, axis 0 fastest. The run
+  /// may begin and end anywhere. Values that have no place in the output cost nothing; places that no stored
+  /// value goes to are left as they are.
   ///
   /// values: the run's first value, on any address. It may be the very place in the output where that value
   /// belongs if the output is laid out like the stored array and has one component; then nothing is copied.
@@ -53,23 +81,28 @@ private:
   template <typename Word, bool Swap>
   void PlaceInRow(
       const std::byte* values, std::int64_t first, std::int64_t end, std::int64_t j, std::int64_t k) const;
+  template <typename Word>
+  void Spread(const std::byte* from, std::int64_t count, const Dims& stored) const;
   void MergeFirstAxes();
 
-  Dims Stored, Output;  ///< values per axis
-  Dims Begin, End,
-      Shift;  ///< stored indices that have a place in the output; output index minus stored index
+  Window Places;
   std::size_t ElementBytes;
-  std::int64_t Components;
   bool Swap;
   std::byte* Target;  ///< of the output's first value of this component
 };
 
 /// Places one run, see there.
-void PlaceRun(const ArrayShape& shape, const void* values, std::int64_t first, std::int64_t count,
+void PlaceRun(const Window& window, const void* values, std::int64_t first, std::int64_t count,
     std::size_t elementBytes, bool swap, int slot, void* output);
 
-/// Fills output layers beyond the stored ones with the value of the nearest stored cell or node.
-void ExtendEdges(const ArrayShape& shape, std::size_t elementBytes, void* output);
+/// Where a window `Extends`: fills what lies outside First .. Last with the nearest tuple within.
+void ExtendEdges(const Window& window, std::size_t elementBytes, void* output);
+
+/// Gives each tuple that nothing was stored for a value of its neighbourhood, so that ranges stay true: the
+/// one before it along axis 0, or after it, or, where a row has none, that of a row nearby.
+///
+/// filled: one flag per tuple, axis 0 fastest, 0 where nothing was stored; not all may be 0.
+void FillGaps(const std::vector<std::uint8_t>& filled, const Dims& dims, std::size_t tupleBytes, void* output);
 
 /// Volume fraction of one material from Silo's sparse form.
 ///

@@ -33,10 +33,12 @@ void LibraryReader::Read(const LocationTable& table, const Location& location, c
     const std::size_t elementBytes = SizeOf(array.Type);
     std::vector<std::byte> values(array.Count * elementBytes);
     this->Current->Range(array.Dataset, array.First, array.Count, NativeType(array.Type), values.data());
-    PlaceRun(target.Shape, values.data(), 0, static_cast<std::int64_t>(array.Count), elementBytes, false,
-        (*target.Slots)[c], target.Data);
+    target.ForEach([&](const Destination& destination) {
+      PlaceRun(destination.Place, values.data(), 0, static_cast<std::int64_t>(array.Count), elementBytes,
+          false, (*target.Slots)[c], destination.Data);
+    });
   }
-  FinishTask(table, location, target);
+  FinishTask(target);
 }
 
 }  // namespace patchio

@@ -39,8 +39,8 @@ public:
     const std::byte* stored = this->Stored;
     for (const Piece* piece = this->Begin; piece != this->End; ++piece) {
       const ReadTarget target = this->TargetOf(piece->Task);
-      if (this->GoesStraight(*piece, target)) {
-        this->PlaceExtent(*piece, target, this->StraightAddress(*piece, target));
+      if (std::byte* straight = this->StraightAddress(*piece, target)) {
+        this->PlaceExtent(*piece, target, straight);
         continue;
       }
       if (this->KindOf(*piece) == Encoding::Raw) {
@@ -63,18 +63,18 @@ private:
     return this->Table.ChunkedArrays[this->Table.Locations[piece.Task].First + piece.Component];
   }
 
-  /// True when stored values and output lie alike, so that the storage can write where they stay. Small
-  /// pieces cost less on the way through the lane's scratch memory, which is in the cache, than as addresses
-  /// of their own.
-  bool GoesStraight(const Piece& piece, const ReadTarget& target) const
-  {
-    constexpr std::uint64_t small = 64 << 10;
-    return this->KindOf(piece) == Encoding::Raw && (piece.Bytes >= small || this->Request.PieceCount == 1) &&
-           target.Shape.OutputComponents == 1 && target.Shape.StoredGhosts == target.Shape.OutputGhosts;
-  }
+  /// Where the storage can write the piece so that it stays there, as stored values and output lie alike;
+  /// else null. Small pieces cost less on the way through the lane's scratch memory, which is in the cache,
+  /// than as addresses of their own.
   std::byte* StraightAddress(const Piece& piece, const ReadTarget& target) const
   {
-    return static_cast<std::byte*>(target.Data) + piece.Begin;
+    constexpr std::uint64_t small = 64 << 10;
+    std::int64_t first = 0;
+    const bool straight = this->KindOf(piece) == Encoding::Raw &&
+                          (piece.Bytes >= small || this->Request.PieceCount == 1) && target.More.empty() &&
+                          target.One.Place.OutputComponents == 1 && target.One.Place.Contiguous(first);
+    return straight ? static_cast<std::byte*>(target.One.Data) + first * SizeOf(target.Type) + piece.Begin
+                    : nullptr;
   }
 
   void Fetch();
@@ -97,7 +97,7 @@ void TransferReader::Fetch()
   std::uint64_t position = this->Request.Offset;
   for (const Piece* piece = this->Begin; piece != this->End; ++piece) {
     widestGap = std::max<std::size_t>(widestGap, piece->Offset - position);
-    indirect += this->GoesStraight(*piece, this->TargetOf(piece->Task)) ? 0 : piece->Bytes;
+    indirect += this->StraightAddress(*piece, this->TargetOf(piece->Task)) ? 0 : piece->Bytes;
     position = piece->Offset + piece->Bytes;
   }
   std::byte* const scratch = this->Executor.Scratch(indirect + widestGap);
@@ -109,9 +109,8 @@ void TransferReader::Fetch()
     if (piece->Offset > position) {
       buffers.push_back({waste, piece->Offset - position});
     }
-    const ReadTarget target = this->TargetOf(piece->Task);
-    const bool straight = this->GoesStraight(*piece, target);
-    buffers.push_back({straight ? this->StraightAddress(*piece, target) : next, piece->Bytes});
+    std::byte* const straight = this->StraightAddress(*piece, this->TargetOf(piece->Task));
+    buffers.push_back({straight ? straight : next, piece->Bytes});
     next += straight ? 0 : piece->Bytes;
     position = piece->Offset + piece->Bytes;
   }
@@ -125,8 +124,10 @@ void TransferReader::PlaceExtent(const Piece& piece, const ReadTarget& target, c
 {
   const Extent& extent = this->ExtentOf(piece);
   const std::int64_t elementBytes = SizeOf(extent.Type);
-  PlaceRun(target.Shape, values, piece.Begin / elementBytes, piece.Bytes / elementBytes, elementBytes,
-      NeedsSwap(extent.Type, extent.BigEndian), (*target.Slots)[piece.Component], target.Data);
+  target.ForEach([&](const Destination& destination) {
+    PlaceRun(destination.Place, values, piece.Begin / elementBytes, piece.Bytes / elementBytes, elementBytes,
+        NeedsSwap(extent.Type, extent.BigEndian), (*target.Slots)[piece.Component], destination.Data);
+  });
 }
 
 void TransferReader::PlaceStoredChunk(
@@ -140,39 +141,65 @@ void TransferReader::PlaceStoredChunk(
                                   ? this->Executor.Decoder().Undo(array.Filters, chunk.SkippedFilters,
                                         array.Type, stored, piece.Bytes, ChunkBytes(array))
                                   : nullptr;
-    PlaceChunk(target.Shape, array, chunk, values, (*target.Slots)[piece.Component], target.Data);
+    target.ForEach([&](const Destination& destination) {
+      PlaceChunk(
+          destination.Place, array, chunk, values, (*target.Slots)[piece.Component], destination.Data);
+    });
   } catch (const Error& error) {
     throw FileError(this->Table.Files[array.File],
         fmt::format("a sound chunk of data at offset {}", chunk.Offset), error.what(), "The file is damaged");
   }
 }
 
-/// Sets the components of the output that no stored one goes to.
-template <typename Word>
-void ZeroSlots(Word* values, std::int64_t tuples, int components, const std::vector<int>& slots)
+/// Calls visit(first tuple, count) for each row of the output tuples that get values.
+template <typename Visit>
+void ForEachRow(const Window& window, Visit visit)
 {
-  for (int c = 0; c < components; ++c) {
-    if (std::find(slots.begin(), slots.end(), c) == slots.end()) {
-      for (std::int64_t i = 0; i < tuples; ++i) {
-        values[i * components + c] = 0;
-      }
+  for (std::int64_t k = window.First[2]; k <= window.Last[2]; ++k) {
+    for (std::int64_t j = window.First[1]; j <= window.Last[1]; ++j) {
+      visit((k * window.Output[1] + j) * window.Output[0] + window.First[0],
+          window.Last[0] - window.First[0] + 1);
     }
   }
 }
 
-void ZeroSurplus(const ReadTarget& target, std::size_t elementBytes)
+/// Sets one component wherever the window has values.
+template <typename Value>
+void FillComponent(const Destination& destination, int component, Value value)
 {
-  const int components = target.Shape.OutputComponents;
-  const std::int64_t tuples = target.Shape.OutputTuples();
-  if (static_cast<int>(target.Slots->size()) >= components) {
-    return;
+  const int components = destination.Place.OutputComponents;
+  ForEachRow(destination.Place, [&](std::int64_t tuple, std::int64_t count) {
+    Value* next = static_cast<Value*>(destination.Data) + tuple * components + component;
+    for (std::int64_t i = 0; i < count; ++i, next += components) {
+      *next = value;
+    }
+  });
+}
+
+void FillComponentOf(ElementType type, const Destination& destination, int component, float value)
+{
+  switch (type) {
+    case ElementType::Int32:
+      return FillComponent(destination, component, static_cast<std::int32_t>(value));
+    case ElementType::Int64:
+      return FillComponent(destination, component, static_cast<std::int64_t>(value));
+    case ElementType::UInt8:
+      return FillComponent(destination, component, static_cast<std::uint8_t>(value));
+    case ElementType::Float64:
+      return FillComponent(destination, component, static_cast<double>(value));
+    case ElementType::Float32:
+      return FillComponent(destination, component, value);
   }
-  if (elementBytes == 8) {
-    ZeroSlots(static_cast<std::uint64_t*>(target.Data), tuples, components, *target.Slots);
-  } else if (elementBytes == 4) {
-    ZeroSlots(static_cast<std::uint32_t*>(target.Data), tuples, components, *target.Slots);
-  } else {
-    ZeroSlots(static_cast<std::uint8_t*>(target.Data), tuples, components, *target.Slots);
+}
+
+/// The components of the output that no stored one goes to become 0.
+void ZeroSurplus(const ReadTarget& target, const Destination& destination)
+{
+  const std::vector<int>& slots = *target.Slots;
+  for (int c = 0; c < destination.Place.OutputComponents; ++c) {
+    if (std::find(slots.begin(), slots.end(), c) == slots.end()) {
+      FillComponentOf(target.Type, destination, c, 0);
+    }
   }
 }
 
@@ -202,28 +229,17 @@ void ReadSparse(Lane& lane, const LocationTable& table, const Location& location
     mixNext = ReadAll<std::int32_t>(lane, extents[2]);
     mixFraction = ReadAll<float>(lane, extents[3]);
   }
-  const ArrayShape& shape = target.Shape;
-  std::vector<float> fractions(shape.StoredTuples());
+  std::vector<float> fractions(target.One.Place.StoredTuples());
   if (!DecodeSparseFractions(materials.data(), materials.size(), mixMaterial.data(), mixNext.data(),
           mixFraction.data(), mixMaterial.size(), location.Material, fractions.size(), fractions.data())) {
     throw FileError(table.Files[extents[0].File],
         fmt::format("a sound list of materials at offset {}", extents[0].Offset),
         "an entry that points outside the mix arrays or in a circle", "The file is damaged");
   }
-  PlaceRun(
-      shape, fractions.data(), 0, fractions.size(), sizeof(float), false, (*target.Slots)[0], target.Data);
-}
-
-void FillConstant(float value, const ReadTarget& target)
-{
-  const std::int64_t tuples = target.Shape.OutputTuples();
-  const int components = target.Shape.OutputComponents;
-  for (const int slot : *target.Slots) {
-    float* output = static_cast<float*>(target.Data) + slot;
-    for (std::int64_t i = 0; i < tuples; ++i) {
-      output[i * components] = value;
-    }
-  }
+  target.ForEach([&](const Destination& destination) {
+    PlaceRun(destination.Place, fractions.data(), 0, fractions.size(), sizeof(float), false,
+        (*target.Slots)[0], destination.Data);
+  });
 }
 
 }  // namespace
@@ -234,11 +250,12 @@ void ReadTransfer(Lane& lane, const LocationTable& table, const ReadPlan& plan, 
   TransferReader(lane, table, plan, transfer, targetOf).Run();
 }
 
-void FinishTask(const LocationTable& table, const Location& location, const ReadTarget& target)
+void FinishTask(const ReadTarget& target)
 {
-  const std::size_t elementBytes = SizeOf(TypeOf(table, location));
-  ZeroSurplus(target, elementBytes);
-  ExtendEdges(target.Shape, elementBytes, target.Data);
+  target.ForEach([&](const Destination& destination) {
+    ZeroSurplus(target, destination);
+    ExtendEdges(destination.Place, SizeOf(target.Type), destination.Data);
+  });
 }
 
 void ReadWhole(Lane& lane, const LocationTable& table, const Location& location, const ReadTarget& target)
@@ -247,17 +264,26 @@ void ReadWhole(Lane& lane, const LocationTable& table, const Location& location,
     ReadSparse(lane, table, location, target);
   } else {
     assert(location.Kind == Encoding::Constant);
-    FillConstant(location.Value, target);
+    target.ForEach([&](const Destination& destination) {
+      for (const int slot : *target.Slots) {
+        FillComponentOf(target.Type, destination, slot, location.Value);
+      }
+    });
   }
-  FinishTask(table, location, target);
+  FinishTask(target);
 }
 
-ByteRange WantedBytes(const ArrayShape& shape, std::size_t elementBytes)
+ByteRange WantedBytes(const ReadTarget& target)
 {
-  const Dims stored = shape.StoredDims();
-  const std::int64_t skipped = std::max(0, shape.StoredGhosts[2] - shape.OutputGhosts[2]);
-  const std::uint64_t plane = stored[0] * stored[1] * elementBytes;
-  return {skipped * plane, (stored[2] - skipped) * plane};
+  std::int64_t first = target.One.Place.Begin[2];
+  std::int64_t end = target.One.Place.End[2];
+  target.ForEach([&](const Destination& destination) {
+    first = std::min(first, destination.Place.Begin[2]);
+    end = std::max(end, destination.Place.End[2]);
+  });
+  const Dims& stored = target.One.Place.Stored;
+  const std::uint64_t plane = stored[0] * stored[1] * SizeOf(target.Type);
+  return {first * plane, end * plane};
 }
 
 ElementType TypeOf(const LocationTable& table, const Location& location)

@@ -12,12 +12,29 @@
 
 namespace patchio {
 
-/// Where the values of a task go.
+/// One of the places where the values of a task go.
+struct Destination
+{
+  void* Data = nullptr;  ///< Output tuples x OutputComponents elements of type ReadTarget::Type
+  Window Place;
+};
+
+/// Where the values of a task go: to the patch's own array, or to one or more blocks that it is part of.
 struct ReadTarget
 {
-  void* Data = nullptr;  ///< OutputTuples() x OutputComponents elements of the task's type
-  ArrayShape Shape;
+  Destination One;
+  std::vector<Destination> More;
   const std::vector<int>* Slots = nullptr;  ///< output component of each stored component; the rest become 0
+  ElementType Type = ElementType::Float32;  ///< of the output; stored values that are not constant have it too
+
+  template <typename Visit>
+  void ForEach(Visit visit) const
+  {
+    visit(this->One);
+    for (const Destination& destination : this->More) {
+      visit(destination);
+    }
+  }
 };
 
 /// The target of a task, by its index in the LocationTable. Called by several lanes at once.
@@ -31,15 +48,15 @@ void ReadTransfer(Lane& lane, const LocationTable& table, const ReadPlan& plan, 
 
 /// What remains when all pieces of a task are in place: output components that no stored one goes to become
 /// 0, and layers that are not stored repeat the nearest value.
-void FinishTask(const LocationTable& table, const Location& location, const ReadTarget& target);
+void FinishTask(const ReadTarget& target);
 
 /// A task that is not made of pieces: SparseMaterials or Constant. FinishTask() is included. Throws like
 /// ReadTransfer().
 void ReadWhole(Lane& lane, const LocationTable& table, const Location& location, const ReadTarget& target);
 
-/// The stored bytes of each component that an array of this shape needs: planes of ghosts at both ends that
-/// the output has no room for are not even read.
-ByteRange WantedBytes(const ArrayShape& shape, std::size_t elementBytes);
+/// The stored bytes of each component that the target needs: planes at both ends that no output has room for
+/// are not even read.
+ByteRange WantedBytes(const ReadTarget& target);
 
 /// Element type of the values that a location delivers.
 ElementType TypeOf(const LocationTable& table, const Location& location);

@@ -11,6 +11,14 @@
 
 namespace patchio {
 
+/// Cells of a block whose values come from a patch.
+struct Region
+{
+  Box Cells;  ///< in the block's level
+  int Owner = 0;
+  Int3 Ratio{1, 1, 1};  ///< cells of the block's level in one of the owner's, per axis; above 1: a coarser owner
+};
+
 /// A box of one level that becomes one grid. In as-patches mode, and where merging does not help, it is a
 /// patch; else it is made of parts of patches.
 struct Block
@@ -19,7 +27,20 @@ struct Block
   Box Cells;
   std::vector<OwnedBox> Parts;  ///< disjoint, within Cells; Owner is a global patch number
   bool Full = true;             ///< the parts leave no gap; else the cells in it stay hidden
+  Int3 Layers{0, 0, 0};         ///< by which the grid grows beyond Cells on both sides of each axis
+  std::vector<Region> Fringe;   ///< values for cells of the grown block that are in no part; disjoint
 };
+
+/// The cells that the block's grid has.
+inline Box GridCells(const Block& block)
+{
+  Box cells = block.Cells;
+  for (int axis = 0; axis < 3; ++axis) {
+    cells.Lower[axis] -= block.Layers[axis];
+    cells.Upper[axis] += block.Layers[axis];
+  }
+  return cells;
+}
 
 /// The block that is just one patch, by its global number.
 Block BlockOfPatch(const Catalog& catalog, int patch);

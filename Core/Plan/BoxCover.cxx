@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 
 namespace patchio {
 namespace {
@@ -44,6 +45,7 @@ public:
 
 private:
   double Solve(Pieces pieces, int depth);
+  double CostOf(const Piece& bounds, bool full) const;
   double Accept(const Pieces& pieces, const Piece& bounds, bool full);
   Piece BoundsOf(const Pieces& pieces) const;
   double VolumeOf(const Pieces& pieces) const;
@@ -105,7 +107,7 @@ double Coverer::Solve(Pieces pieces, int depth)
   const double cells = this->Cells(bounds);
   const bool full = volume >= cells;
   const bool allowed = cells <= static_cast<double>(this->Options.MostCells);
-  const double whole = 1 + (full ? 0 : cells / static_cast<double>(this->Options.CellsWorthABox));
+  const double whole = this->CostOf(bounds, full);
   // Two boxes cost at least 2.
   const bool small = allowed && whole <= 2;
   const Cut cut = small ? Cut() : this->FindCut(pieces, bounds, full || depth >= 48);
@@ -122,6 +124,16 @@ double Coverer::Solve(Pieces pieces, int depth)
   return parts;
 }
 
+double Coverer::CostOf(const Piece& bounds, bool full) const
+{
+  if (full) {
+    return 1;
+  }
+  return this->Options.CellsWorthABox > 0
+             ? 1 + this->Cells(bounds) / static_cast<double>(this->Options.CellsWorthABox)
+             : std::numeric_limits<double>::infinity();
+}
+
 double Coverer::Accept(const Pieces& pieces, const Piece& bounds, bool full)
 {
   CoverBox box;
@@ -133,7 +145,7 @@ double Coverer::Accept(const Pieces& pieces, const Piece& bounds, bool full)
     }
   }
   this->Result.push_back(std::move(box));
-  return 1 + (full ? 0 : this->Cells(bounds) / static_cast<double>(this->Options.CellsWorthABox));
+  return this->CostOf(bounds, full);
 }
 
 Piece Coverer::BoundsOf(const Pieces& pieces) const

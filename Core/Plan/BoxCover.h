@@ -27,7 +27,8 @@ struct CoverOptions
 {
   /// No box of the cover has more cells, unless a single box to be covered has.
   std::int64_t MostCells = std::int64_t(1) << 26;
-  /// A box with unwanted cells in it is made where that saves, for every so many cells of it, one box.
+  /// A box with unwanted cells in it is made where that saves, for every so many cells of it, one box. 0: no
+  /// box has unwanted cells.
   std::int64_t CellsWorthABox = 2000;
 };
 

@@ -1,0 +1,133 @@
+#include "Plan/BlockLayout.h"
+
+#include "Catalog/BoxBins.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace patchio {
+
+BlockLayout::BlockLayout(const Catalog& catalog, const std::vector<Block>& blocks, bool nodes)
+    : Data(catalog), Blocks(blocks)
+{
+  this->FindSources();
+  this->FillTable(Centering::Cell);
+  if (nodes) {
+    this->FillTable(Centering::Node);
+  }
+}
+
+void BlockLayout::FindSources()
+{
+  for (const Block& block : this->Blocks) {
+    for (const OwnedBox& part : block.Parts) {
+      this->Patches.push_back(part.Owner);
+    }
+    for (const Region& region : block.Fringe) {
+      this->Patches.push_back(region.Owner);
+    }
+  }
+  std::sort(this->Patches.begin(), this->Patches.end());
+  this->Patches.erase(std::unique(this->Patches.begin(), this->Patches.end()), this->Patches.end());
+}
+
+/// Counting sort of the regions by their owners.
+void BlockLayout::FillTable(Centering centering)
+{
+  Table& table = this->Tables[static_cast<int>(centering)];
+  std::vector<Placement> placements;
+  std::vector<std::size_t> sources;
+  table.First.assign(this->Patches.size() + 1, 0);
+  for (std::size_t b = 0; b < this->Blocks.size(); ++b) {
+    std::int64_t values = 0;
+    for (const Region& region : this->RegionsOf(b, centering)) {
+      const auto owner = std::lower_bound(this->Patches.begin(), this->Patches.end(), region.Owner);
+      sources.push_back(owner - this->Patches.begin());
+      placements.push_back({static_cast<std::uint32_t>(b), region.Cells, region.Ratio});
+      ++table.First[sources.back() + 1];
+      values += region.Cells.Cells();
+    }
+    table.Complete.push_back(values == this->ValuesOf(b, centering).Cells());
+  }
+  std::partial_sum(table.First.begin(), table.First.end(), table.First.begin());
+  std::vector<std::size_t> next = table.First;
+  table.Placements.resize(placements.size());
+  for (std::size_t i = 0; i < placements.size(); ++i) {
+    table.Placements[next[sources[i]]++] = placements[i];
+  }
+}
+
+std::vector<Region> BlockLayout::RegionsOf(std::size_t block, Centering centering) const
+{
+  return centering == Centering::Cell ? this->CellRegions(this->Blocks[block])
+                                      : this->NodeRegions(this->Blocks[block]);
+}
+
+std::vector<Region> BlockLayout::CellRegions(const Block& block) const
+{
+  std::vector<Region> regions;
+  for (const OwnedBox& part : block.Parts) {
+    regions.push_back({part.Cells, part.Owner, {1, 1, 1}});
+  }
+  regions.insert(regions.end(), block.Fringe.begin(), block.Fringe.end());
+  return regions;
+}
+
+/// Regions in the order of their precedence, each without what those before it have. Nodes of coarser levels
+/// do not stand for fine ones; gaps are filled otherwise.
+std::vector<Region> BlockLayout::NodeRegions(const Block& block) const
+{
+  std::vector<Region> candidates = this->CellRegions(block);
+  std::sort(candidates.begin(), candidates.begin() + block.Parts.size(),
+      [](const Region& a, const Region& b) { return a.Owner > b.Owner; });
+  candidates.erase(std::remove_if(candidates.begin(), candidates.end(),
+                       [](const Region& region) { return region.Ratio != Int3{1, 1, 1}; }),
+      candidates.end());
+  std::vector<Box> boxes;
+  for (const Region& candidate : candidates) {
+    boxes.push_back(this->NodesOf(candidate.Cells));
+  }
+  const BoxBins bins(boxes);
+  std::vector<Region> regions;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    std::vector<Box> rest{boxes[i]};
+    for (const int before : bins.Meeting(boxes[i])) {
+      std::vector<Box> left;
+      for (const Box& box : rest) {
+        Subtract(box, before < static_cast<int>(i) ? Intersect(box, boxes[before]) : Box(), left);
+      }
+      rest = std::move(left);
+    }
+    for (const Box& box : rest) {
+      regions.push_back({box, candidates[i].Owner, {1, 1, 1}});
+    }
+  }
+  return regions;
+}
+
+Box BlockLayout::NodesOf(const Box& cells) const
+{
+  Box nodes = cells;
+  for (int axis = 0; axis < this->Data.Dimension; ++axis) {
+    ++nodes.Upper[axis];
+  }
+  return nodes;
+}
+
+Box BlockLayout::ValuesOf(std::size_t block, Centering centering) const
+{
+  const Box cells = GridCells(this->Blocks[block]);
+  return centering == Centering::Cell ? cells : this->NodesOf(cells);
+}
+
+std::vector<std::uint8_t> BlockLayout::Filled(std::size_t block, Centering centering) const
+{
+  const Box values = this->ValuesOf(block, centering);
+  std::vector<std::uint8_t> filled(values.Cells(), 0);
+  for (const Region& region : this->RegionsOf(block, centering)) {
+    MarkBox(values, region.Cells, 1, filled.data());
+  }
+  return filled;
+}
+
+}  // namespace patchio

@@ -1,0 +1,79 @@
+// Which values of which patches go where in the arrays of blocks.
+#pragma once
+
+#include "Catalog/Catalog.h"
+#include "Plan/Blocks.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace patchio {
+
+/// Values of one patch in the array of one block.
+struct Placement
+{
+  std::uint32_t Block = 0;  ///< index into the blocks
+  Box Region;               ///< indices of cells or nodes in the block's level
+  Int3 Ratio{1, 1, 1};      ///< see Region::Ratio
+};
+
+/// The blocks of one rank, seen from the patches that fill them.
+class BlockLayout
+{
+public:
+  /// nodes: whether node-centred variables are wanted too. Keeps references to both.
+  ///
+  /// Cells belong to one part each. Nodes on the border between two parts of a block lie in both: the patch
+  /// with the larger number gives the value, and nodes of the block itself come before those of its fringe.
+  BlockLayout(const Catalog& catalog, const std::vector<Block>& blocks, bool nodes);
+
+  /// Patches that the blocks need, ascending.
+  const std::vector<int>& Sources() const { return this->Patches; }
+  /// Where values of Sources()[source] go: [begin, end). At least one, in case of cells.
+  const Placement* Begin(std::size_t source, Centering centering) const
+  {
+    const Table& table = this->TableOf(centering);
+    return table.Placements.data() + table.First[source];
+  }
+  const Placement* End(std::size_t source, Centering centering) const
+  {
+    const Table& table = this->TableOf(centering);
+    return table.Placements.data() + table.First[source + 1];
+  }
+
+  /// Indices of the values of a block's array.
+  Box ValuesOf(std::size_t block, Centering centering) const;
+
+  /// True when placements fill a block's array completely.
+  bool Complete(std::size_t block, Centering centering) const
+  {
+    return this->TableOf(centering).Complete[block];
+  }
+  /// One flag per value, axis 0 fastest: 1 where some placement fills it.
+  std::vector<std::uint8_t> Filled(std::size_t block, Centering centering) const;
+
+private:
+  struct Table
+  {
+    std::vector<std::size_t> First;  ///< of each source, and the end
+    std::vector<Placement> Placements;
+    std::vector<bool> Complete;  ///< per block
+  };
+
+  const Table& TableOf(Centering centering) const { return this->Tables[static_cast<int>(centering)]; }
+  std::vector<Region> RegionsOf(std::size_t block, Centering centering) const;
+  std::vector<Region> CellRegions(const Block& block) const;
+  std::vector<Region> NodeRegions(const Block& block) const;
+  Box NodesOf(const Box& cells) const;
+  void FindSources();
+  void FillTable(Centering centering);
+
+  const Catalog& Data;
+  const std::vector<Block>& Blocks;
+  std::vector<int> Patches;
+  std::array<Table, 2> Tables;
+};
+
+}  // namespace patchio

@@ -1,0 +1,96 @@
+#include "Plan/GhostLayer.h"
+
+#include "Plan/BoxCover.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+
+namespace patchio {
+namespace {
+
+/// The cells of the grown block that are none of its own, as disjoint boxes.
+std::vector<Box> ForeignCells(const Block& block)
+{
+  CoverOptions exact;
+  exact.CellsWorthABox = 0;
+  std::vector<Box> own;
+  for (const OwnedBox& part : block.Parts) {
+    own.push_back(part.Cells);
+  }
+  std::vector<Box> foreign;
+  for (const CoverBox& box : CoverBoxes({{GridCells(block), 0}}, own, exact)) {
+    foreign.push_back(box.Cells);
+  }
+  return foreign;
+}
+
+/// Takes from `open` what the patches of one level can fill.
+class LevelFiller
+{
+public:
+  LevelFiller(const Catalog& catalog, const Nesting& nesting, const std::vector<int>& kinds, Block& block)
+      : Data(catalog), Nests(nesting), Kinds(kinds), Target(block), Kind(kinds[block.Parts[0].Owner])
+  {
+  }
+
+  /// ratio: cells of the block's level in one of `level`, per axis. Returns what is still open.
+  std::vector<Box> Fill(const std::vector<Box>& open, int level, const Int3& ratio)
+  {
+    std::vector<Box> rest;
+    for (const Box& box : open) {
+      std::vector<Box> boxes{box};
+      for (const int patch : this->Nests.PatchesMeeting(level, Coarsen(box, ratio))) {
+        if (this->Kinds[patch] == this->Kind) {
+          boxes = this->Take(patch, ratio, boxes);
+        }
+      }
+      rest.insert(rest.end(), boxes.begin(), boxes.end());
+    }
+    return rest;
+  }
+
+private:
+  std::vector<Box> Take(int patch, const Int3& ratio, const std::vector<Box>& boxes)
+  {
+    const Box cells = Refine(this->Data.Patches[patch].Cells, ratio);
+    std::vector<Box> rest;
+    for (const Box& box : boxes) {
+      const Box common = Intersect(box, cells);
+      if (!common.Empty()) {
+        this->Target.Fringe.push_back({common, patch, ratio});
+      }
+      Subtract(box, common, rest);
+    }
+    return rest;
+  }
+
+  const Catalog& Data;
+  const Nesting& Nests;
+  const std::vector<int>& Kinds;
+  Block& Target;
+  const int Kind;
+};
+
+}  // namespace
+
+void AddGhostLayer(
+    const Catalog& catalog, const Nesting& nesting, const std::vector<int>& kinds, Block& block)
+{
+  assert(catalog.Grid == GridKind::Uniform);
+  for (int axis = 0; axis < catalog.Dimension; ++axis) {
+    block.Layers[axis] = 1;
+  }
+  std::vector<Box> open = ForeignCells(block);
+  LevelFiller filler(catalog, nesting, kinds, block);
+  Int3 ratio{1, 1, 1};
+  for (int level = block.Level; level >= 0 && !open.empty(); --level) {
+    open = filler.Fill(open, level, ratio);
+    for (int axis = 0; axis < 3; ++axis) {
+      const std::int64_t product = std::int64_t(ratio[axis]) * catalog.Levels[level].Ratio[axis];
+      ratio[axis] = static_cast<int>(std::min(product, std::int64_t(1) << 30));
+    }
+  }
+}
+
+}  // namespace patchio
