@@ -188,24 +188,36 @@ std::string MpiMessage(const char* what, int code)
   return fmt::format("{}: {}", what, std::string(text, length));
 }
 
-/// An open file of MPI-IO. Faults are texts: every rank goes through all collective calls.
+/// True when it is on all ranks.
+bool OnAll(MPI_Comm comm, bool mine)
+{
+  int all = mine ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm);
+  return all == 1;
+}
+
+/// An open file of MPI-IO, on all ranks or on none. Faults are texts: every rank goes through all collective
+/// calls.
 class MpiFile
 {
 public:
-  MpiFile(MPI_Comm comm, const std::string& path, int mode) : Comm(comm)
+  enum class Purpose
   {
-    const int code = MPI_File_open(comm, path.c_str(), mode, MPI_INFO_NULL, &this->File);
-    if (code != MPI_SUCCESS) {
-      this->File = MPI_FILE_NULL;
-      this->Note(MpiMessage("MPI_File_open", code));
+    Read,
+    Write
+  };
+
+  MpiFile(MPI_Comm comm, const std::string& path, Purpose purpose) : Comm(comm)
+  {
+    // MPI_File_open and MPI_File_close wait for all ranks, and a rank that cannot open the file is in neither
+    // for long. So each finds out by itself first, and none calls MPI when one of them cannot.
+    const bool reads = purpose == Purpose::Read;
+    this->Note(
+        FaultOf([&] { PlainFile(path, reads ? PlainFile::Purpose::Read : PlainFile::Purpose::Update); }));
+    if (OnAll(comm, this->Fault.empty())) {
+      this->Open(path, reads ? MPI_MODE_RDONLY : MPI_MODE_WRONLY);
     } else {
-      MPI_File_set_errhandler(this->File, MPI_ERRORS_RETURN);  // the default, unless somebody has changed it
-    }
-    int all = this->Fault.empty() ? 1 : 0;
-    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm);
-    if (!all) {
-      this->Note("the file cannot be opened on all ranks");
-      this->Close();
+      this->Note(NotOnAll);
     }
   }
   ~MpiFile() { this->Close(); }
@@ -247,6 +259,22 @@ public:
   }
 
 private:
+  static constexpr const char* NotOnAll = "the file cannot be opened on all ranks";
+
+  void Open(const std::string& path, int mode)
+  {
+    const int code = MPI_File_open(this->Comm, path.c_str(), mode, MPI_INFO_NULL, &this->File);
+    this->Check("MPI_File_open", code);
+    if (!OnAll(this->Comm, code == MPI_SUCCESS)) {
+      // Where it is open it stays so: closing would wait for the ranks that have nothing to close.
+      this->File = MPI_FILE_NULL;
+      this->Note(NotOnAll);
+    }
+    if (this->IsOpen()) {
+      MPI_File_set_errhandler(this->File, MPI_ERRORS_RETURN);  // the default, unless somebody has changed it
+    }
+  }
+
   template <typename Transfer>
   void InRounds(std::uint64_t bytes, Transfer transfer)
   {
@@ -296,7 +324,7 @@ std::string WriteShare(
   if (comm.Mpi() == MPI_COMM_NULL) {
     return "these ranks have no way to write together";
   }
-  MpiFile file(comm.Mpi(), path, MPI_MODE_WRONLY);
+  MpiFile file(comm.Mpi(), path, MpiFile::Purpose::Write);
   if (file.IsOpen()) {
     file.SetView(slice.Offset);
     file.WriteAll(share, slice.Length);
@@ -355,7 +383,7 @@ std::string ReadTogether(
   const std::uint64_t slice = (bytes / size + 4096) / 4096 * 4096;
   const std::uint64_t first = std::min(bytes, rank * slice);
   const std::uint64_t mine = std::min(bytes - first, slice);
-  MpiFile file(comm, path, MPI_MODE_RDONLY);
+  MpiFile file(comm, path, MpiFile::Purpose::Read);
   if (file.IsOpen()) {
     file.SetView(begin + first);
     file.ReadAll(into + first, mine);

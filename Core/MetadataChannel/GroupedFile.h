@@ -95,7 +95,8 @@ void WriteGrouped(Communicator& comm, const std::string& path, const GroupedHead
 
 /// Collective over the ranks of `comm`, an MPI communicator: the third and fourth step of reading. Each rank
 /// reads its slice of the `bytes` from `begin` to its place in `into`, which is memory that all of them see.
-/// Gives what went wrong on this rank, empty when nothing did.
+/// Gives what went wrong on this rank, empty when nothing did. A file that one of them cannot open is a fault
+/// on all of them.
 std::string ReadTogether(
     MPI_Comm comm, const std::string& path, std::uint64_t begin, std::uint64_t bytes, std::byte* into);
 
