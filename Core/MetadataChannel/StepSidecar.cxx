@@ -515,7 +515,6 @@ BuiltIndex BuildIndex(
     bytes += (length + GroupedHead::Alignment - 1) / GroupedHead::Alignment * GroupedHead::Alignment;
   }
   built.Index.Memory = std::make_shared<StagedMemory>(comm, bytes, settings.Stage);
-  built.Index.Memory->SetChanged(true);
   built.Index.Memory->Gather(comm, built.Offsets, built.Lengths, share.data());
   share = {};
   Together(comm, [&] {
@@ -690,7 +689,6 @@ SaveOutcome SaveStepSidecar(Communicator& comm, const Format& format, const Cata
   for (const Place& place : SharedPlaces(comm, catalog.Path)) {
     try {
       SaveAt(comm, place, catalog, contents, built);
-      built.Index.Memory->SetChanged(false);
       outcome.WhyNot.clear();
       outcome.Path = place.Path;
       return outcome;

@@ -356,9 +356,10 @@ TEST_F(OddChannel, ADescriptionThatChangedSinceItWasReadIsNotSaved)
   const DescribingState describing = LookAtDescribingFile(this->Summary);
   BuiltIndex built = BuildIndex(*this->Alone, this->Format, this->Data, NoWaiting());
   testing::WriteText(this->Summary, "another text");
-  EXPECT_THAT(SaveStepSidecar(*this->Alone, this->Format, this->Data, built, describing, NoWaiting()).WhyNot,
-      HasSubstr("changed meanwhile"));
-  EXPECT_TRUE(built.Index.Memory->Changed());
+  const SaveOutcome outcome =
+      SaveStepSidecar(*this->Alone, this->Format, this->Data, built, describing, NoWaiting());
+  EXPECT_THAT(outcome.WhyNot, HasSubstr("changed meanwhile"));
+  EXPECT_EQ(outcome.Path, "");
 }
 
 // ---- where it lies ----
@@ -384,7 +385,7 @@ TEST_F(DumpChannel, StaysUnsavedWhereNothingCanBeWritten)
   const OpenedStep step = this->OpenAndPrepare(this->Summary);
   EXPECT_THAT(step.Origin(), HasSubstr("not saved: "));
   EXPECT_EQ(step.SidecarPath(), "");
-  EXPECT_TRUE(step.Index()->Memory->Changed());
+  EXPECT_EQ(step.Saved().Path, "");
   this->ExpectRight(step);
 }
 
