@@ -37,9 +37,9 @@ struct StageSettings
 
 /// A block of memory, empty at first.
 ///
-/// The paper's switch `memory` is InMemory(): it lies in the memory file system. Its other one, `changed`, which
-/// has metadata saved when they are closed, is not needed: an index never changes, and it is saved as soon as
-/// it is built.
+/// The paper's switch `memory` is InMemory(): it lies in the memory file system. Its other one, `changed`,
+/// which has metadata saved when they are closed, is not needed: an index never changes, and it is saved as
+/// soon as it is built.
 class StagedMemory
 {
 public:

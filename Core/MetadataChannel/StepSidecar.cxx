@@ -69,11 +69,7 @@ struct Description
 std::vector<std::byte> Encode(const Description& description)
 {
   ByteWriter out;
-  std::string names;
-  for (const std::string& file : description.Files) {
-    names += file + '\0';
-  }
-  out.Put(names);
+  out.Put(JoinTexts(description.Files));
   out.Put(description.Prints);
   out.Put(description.Data.Serialize());
   return out.Take();
@@ -99,9 +95,7 @@ Description DecodeDescription(const std::vector<std::byte>& bytes, const std::st
   std::string names;
   in.Get(names);
   const std::string folder = FolderOf(path);
-  for (std::size_t begin = 0, end; begin < names.size(); begin = end + 1) {
-    end = std::min(names.find('\0', begin), names.size());
-    const std::string name = names.substr(begin, end - begin);
+  for (const std::string& name : SplitTexts(names)) {
     if (!StaysBelow(name)) {
       throw Error("It names a file outside the folder of its data.");
     }
@@ -413,29 +407,14 @@ std::unique_ptr<IndexShareBuilder> LocateShare(Communicator& comm, const Format&
   return builder;
 }
 
-std::vector<std::string> Split(const std::string& joined)
-{
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin < joined.size();) {
-    const std::size_t end = joined.find('\0', begin);
-    parts.push_back(joined.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
-
 /// Files of all ranks, each once, and the number that each of this rank's has among them.
 std::vector<std::string> JoinFiles(
     Communicator& comm, const std::vector<std::string>& mine, std::vector<std::uint32_t>& numbers)
 {
-  std::string joined;
-  for (const std::string& name : mine) {
-    joined += name + '\0';
-  }
   std::vector<std::string> all;
   std::unordered_map<std::string, std::uint32_t> known;
-  for (const std::string& ofRank : comm.AllGather(joined)) {
-    for (const std::string& name : Split(ofRank)) {
+  for (const std::string& ofRank : comm.AllGather(JoinTexts(mine))) {
+    for (const std::string& name : SplitTexts(ofRank)) {
       if (known.emplace(name, static_cast<std::uint32_t>(all.size())).second) {
         all.push_back(name);
       }
