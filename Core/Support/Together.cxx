@@ -28,4 +28,17 @@ void Together(Communicator& comm, const std::function<void()>& work)
   }
 }
 
+std::vector<std::byte> BytesOfRankZero(
+    Communicator& comm, const std::function<std::vector<std::byte>()>& produce)
+{
+  std::vector<std::byte> bytes;
+  Together(comm, [&] {
+    if (comm.Rank() == 0) {
+      bytes = produce();
+    }
+  });
+  comm.Broadcast(bytes);
+  return bytes;
+}
+
 }  // namespace patchio

@@ -156,6 +156,37 @@ void CheckWriting(Communicator& comm, const std::string& folder, int victim)
   }
 }
 
+/// Rank 0 works in a folder that is gone, so that a relative path leads nowhere for it alone.
+void CheckLostFolder(Communicator& comm, const std::string& folder)
+{
+  testing::OddFormat format;
+  if (Rank == 0) {
+    testing::OddFormat::WriteFiles(folder);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  Catalog catalog = format.ReadCatalog(folder + "/summary.samrai");
+  ChannelSettings settings;
+  settings.SettleSeconds = -10;
+  const DescribingState describing = LookAtDescribingFile(catalog.Path);
+  BuiltIndex built = BuildIndex(comm, format, catalog, settings);
+  const fs::path before = fs::current_path();
+  if (Rank == 0) {
+    fs::create_directory(folder + "/gone");
+    fs::current_path(folder + "/gone");
+    fs::remove(folder + "/gone");
+  }
+  const std::string fault = FaultOf([&] { FindStepSidecar(comm, "summary.samrai", settings); });
+  Expect(!fault.empty(), "a place for a path that leads nowhere");
+  const std::string absolute = catalog.Path;
+  catalog.Path = "summary.samrai";
+  const SaveOutcome outcome = SaveStepSidecar(comm, format, catalog, built, describing, settings);
+  Expect(outcome.Path.empty() && !outcome.WhyNot.empty(), "saved where a path leads nowhere");
+  fs::current_path(before);
+  catalog.Path = absolute;
+  Expect(!SaveStepSidecar(comm, format, catalog, built, describing, settings).Path.empty(), "not saved");
+  Expect(FindStepSidecar(comm, absolute, settings).Found.has_value(), "not found");
+}
+
 /// A folder that all ranks know.
 std::string SharedFolder()
 {
@@ -181,6 +212,7 @@ int Run()
     CheckStaging(*comm, folder, victim);
     CheckWriting(*comm, folder, victim);
   }
+  CheckLostFolder(*comm, folder);
   MPI_Barrier(MPI_COMM_WORLD);
   if (Rank == 0) {
     fs::remove_all(folder);

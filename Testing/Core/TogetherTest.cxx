@@ -67,4 +67,22 @@ TEST(Together, FailsOnEveryRankWithTheFirstRanksFault)
   EXPECT_EQ(testing::MessageOf([&] { Together(comm, Fail); }), "before");
 }
 
+TEST(BytesOfRankZero, FailOnEveryRankWhenRankZeroFails)
+{
+  OneOfThree comm;  // rank 1, which produces nothing itself
+  comm.Before = "of rank 0";
+  const auto produce = []() -> std::vector<std::byte> { throw Error("mine"); };
+  EXPECT_EQ(testing::MessageOf([&] { BytesOfRankZero(comm, produce); }), "of rank 0");
+}
+
+TEST(BytesOfRankZero, AreWhatItMade)
+{
+  const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
+  const std::vector<std::byte> bytes(3, std::byte{5});
+  EXPECT_EQ(BytesOfRankZero(*alone, [&] { return bytes; }), bytes);
+  EXPECT_EQ(testing::MessageOf(
+                [&] { BytesOfRankZero(*alone, []() -> std::vector<std::byte> { throw Error("mine"); }); }),
+      "mine");
+}
+
 }  // namespace patchio
