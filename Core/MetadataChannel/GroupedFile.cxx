@@ -1,15 +1,16 @@
 #include "MetadataChannel/GroupedFile.h"
 
 #include "Catalog/Catalog.h"
-#include "MetadataChannel/Fingerprint.h"
 #include "Support/Checksum.h"
 #include "Support/Memory.h"
 #include "Support/Together.h"
 
 #include <fmt/format.h>
 
+#include <sys/stat.h>
 #include <algorithm>
 #include <cassert>
+#include <cerrno>
 #include <cstring>
 
 namespace patchio {
@@ -72,6 +73,33 @@ void CheckHeader(const std::string& path, const Header& header, std::uint64_t fi
   }
 }
 
+/// Refuses what is no plain file, which stands for none. Where a folder on the way may not be searched there
+/// is none for this user either.
+void CheckPlain(const std::string& path)
+{
+  struct stat status = {};
+  if (::stat(path.c_str(), &status) == 0) {
+    if (!S_ISREG(status.st_mode)) {
+      throw GroupedFileError(FileFault::Absent, fmt::format("{}: not a file.", path));
+    }
+    return;
+  }
+  if (errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ENAMETOOLONG) {
+    throw GroupedFileError(FileFault::Absent, fmt::format("{}: there is no such file.", path));
+  }
+  throw GroupedFileError(
+      FileFault::Unreadable, FileError(path, "a readable file", SystemMessage(errno)).what());
+}
+
+/// A storage that fails says nothing about the bytes that lie there.
+void ReadBytes(const PlainFile& file, std::uint64_t offset, void* into, std::size_t bytes)
+{
+  const std::string fault = FaultOf([&] { file.Read(offset, into, bytes); });
+  if (!fault.empty()) {
+    throw GroupedFileError(FileFault::Unreadable, fault);
+  }
+}
+
 std::uint64_t HeadChecksum(std::vector<std::byte> bytes)
 {
   Header header;
@@ -102,14 +130,13 @@ std::uint64_t GroupedHead::ShareBegin() const
 
 std::unique_ptr<PlainFile> OpenGrouped(const std::string& path)
 {
-  if (!StateOf(path)) {
-    throw GroupedFileError(FileFault::Absent, fmt::format("{}: there is no such file.", path));
-  }
+  CheckPlain(path);
   std::unique_ptr<PlainFile> file;
   const std::string fault =
       FaultOf([&] { file = std::make_unique<PlainFile>(path, PlainFile::Purpose::Read); });
   if (!fault.empty()) {
-    throw GroupedFileError(FileFault::Absent, fault);
+    CheckPlain(path);  // somebody may have removed it just now
+    throw GroupedFileError(FileFault::Unreadable, fault);
   }
   return file;
 }
@@ -122,10 +149,10 @@ GroupedHead GroupedHead::Read(const PlainFile& file)
     Corrupted(path, "too short for a sidecar");
   }
   Header header;
-  file.Read(0, &header, sizeof(header));
+  ReadBytes(file, 0, &header, sizeof(header));
   CheckHeader(path, header, fileBytes);
   std::vector<std::byte> bytes(TableEnd(header.PartCount));
-  file.Read(0, bytes.data(), bytes.size());
+  ReadBytes(file, 0, bytes.data(), bytes.size());
   if (HeadChecksum(bytes) != header.HeadChecksum) {
     Corrupted(path, "its header or table is damaged");
   }
@@ -150,10 +177,11 @@ std::vector<std::byte> GroupedHead::ReadPart(const PlainFile& file, std::size_t 
   const std::string& path = file.Path();
   const PartEntry& entry = this->Entries[part];
   if (entry.Length > AvailableMemory()) {
-    throw Error(fmt::format("{}: there is not enough memory for it.", path));
+    throw GroupedFileError(
+        FileFault::Unreadable, fmt::format("{}: there is not enough memory for it.", path));
   }
   std::vector<std::byte> bytes(entry.Length);
-  file.Read(entry.Offset, bytes.data(), bytes.size());
+  ReadBytes(file, entry.Offset, bytes.data(), bytes.size());
   if (Checksum(bytes.data(), bytes.size()) != entry.Checksum) {
     Corrupted(path, fmt::format("part {} is damaged", part));
   }

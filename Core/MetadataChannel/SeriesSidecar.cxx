@@ -26,15 +26,21 @@ SeriesSidecar::SeriesSidecar(const std::string& path, ChannelMode mode)
   if (!ReadsSidecars(mode)) {
     return;
   }
+  FileFault passed = FileFault::Absent;
   for (const Place& place : PlacesFor(path)) {
     try {
       this->Load(place);
+      if (passed == FileFault::Unreadable) {
+        this->WarningText.clear();  // this one makes up for it
+      }
       return;
     } catch (const GroupedFileError& error) {
-      if (error.Kind == FileFault::Corrupted || error.Kind == FileFault::Unfinished) {
+      passed = error.Kind;
+      if (IsNews(error.Kind)) {
         this->WarningText = fmt::format("A metadata sidecar is not used. {}", error.what());
       }
     } catch (const std::exception& error) {
+      passed = FileFault::Corrupted;
       this->WarningText = fmt::format("A metadata sidecar is not used. {}: {}", place.Path, error.what());
     }
     this->Entries.clear();

@@ -30,7 +30,7 @@ public:
   /// not; empty when all is well.
   std::string Save(const Series& series, double settleSeconds);
 
-  /// What is damaged; empty when nothing is.
+  /// What is damaged or cannot be read; empty when nothing is.
   const std::string& Warning() const { return this->WarningText; }
 
 private:

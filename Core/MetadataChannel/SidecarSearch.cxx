@@ -26,7 +26,7 @@ void Agree(Communicator& comm, FileFault others, const std::function<void()>& wo
   } catch (const GroupedFileError& error) {
     note(error.Kind, error.what());
   } catch (const std::bad_alloc&) {
-    note(FileFault::Absent, "There is not enough memory for it.");
+    note(FileFault::Unreadable, "There is not enough memory for it.");
   } catch (const std::exception& error) {
     note(others, error.what());
   }
@@ -155,7 +155,7 @@ StepSidecar LoadFrom(
     memory = std::make_shared<StagedMemory>(comm, table.ShareBytes(), settings.Stage);
     memory->Load(comm, parts.File.get(), place.Path, table.ShareBegin());
   } catch (const Error& error) {
-    throw GroupedFileError(FileFault::Absent, error.what());  // all ranks have got it
+    throw GroupedFileError(FileFault::Unreadable, error.what());  // all ranks have got it
   }
   Agree(comm, FileFault::Corrupted, [&] { CheckShares(table, *memory, place); });
   Agree(comm, FileFault::Corrupted, [&] { sidecar.Index.Index = MakeIndex(description, table, memory); });
@@ -184,7 +184,9 @@ std::string SidecarSearch::Warning() const
 {
   std::string text;
   for (const SidecarState& state : this->Passed) {
-    if (state.Fault == FileFault::Corrupted || state.Fault == FileFault::Unfinished) {
+    // One that cannot be read, nor replaced, would be news each time, although another place has one.
+    const bool madeUpFor = state.Fault == FileFault::Unreadable && this->Found;
+    if (IsNews(state.Fault) && !madeUpFor) {
       text += (text.empty() ? "" : "\n") + fmt::format("A metadata sidecar is not used. {}", state.Message);
     }
   }
@@ -205,7 +207,7 @@ SidecarSearch FindStepSidecar(Communicator& comm, const std::string& path, const
         state.Fault = error.Kind;
         state.Message = error.what();
       } catch (const Error& error) {
-        state.Fault = FileFault::Absent;  // all ranks have got it
+        state.Fault = FileFault::Unreadable;  // all ranks have got it
         state.Message = error.what();
       }
       if (state.Fault != FileFault::Corrupted || !Replaced(comm, place, before)) {

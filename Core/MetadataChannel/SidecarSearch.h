@@ -37,7 +37,8 @@ struct SidecarSearch
   std::optional<StepSidecar> Found;
   std::vector<SidecarState> Passed;  ///< places without a usable sidecar, in the order of the search
 
-  /// For the user: what is damaged; empty when nothing is. That one is stale or absent is no news.
+  /// For the user: what is damaged or cannot be read; empty when nothing is. That one is stale or absent is
+  /// no news; nor that one cannot be read where another was found.
   std::string Warning() const;
 };
 
