@@ -148,4 +148,17 @@ std::vector<std::byte> SeriesSidecar::Encode(bool beside) const
   return out.Take();
 }
 
+KeptSeries OpenWithSidecar(
+    const std::string& path, SeriesOptions options, ChannelMode mode, double settleSeconds)
+{
+  const Format& format = FormatOf(path);
+  SeriesSidecar sidecar(path, mode);
+  options.Known = [&sidecar](const std::string& step) { return sidecar.Known(step); };
+  KeptSeries kept;
+  kept.Opened = format.OpenSeries(path, options);
+  kept.WhyNotSaved = sidecar.Save(kept.Opened, settleSeconds);
+  kept.Warning = sidecar.Warning();
+  return kept;
+}
+
 }  // namespace patchio

@@ -51,4 +51,17 @@ private:
   std::string WarningText;
 };
 
+/// A series that was opened with the help of its sidecar.
+struct KeptSeries
+{
+  Series Opened;
+  std::string Warning;      ///< SeriesSidecar::Warning()
+  std::string WhyNotSaved;  ///< what SeriesSidecar::Save() gave
+};
+
+/// One rank alone. Opens a series with what its sidecar knows, in a mode other than Off, and saves what came
+/// out. Throws Error.
+KeptSeries OpenWithSidecar(
+    const std::string& path, SeriesOptions options, ChannelMode mode, double settleSeconds);
+
 }  // namespace patchio
