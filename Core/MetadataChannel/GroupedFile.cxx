@@ -208,6 +208,9 @@ namespace {
 /// MPI counts are int, so long slices go in rounds, as many on all ranks.
 constexpr std::uint64_t RoundBytes = std::uint64_t(1) << 30;
 
+/// Said by ranks that would have nothing to complain of; what another one says is the cause.
+constexpr const char* FaultElsewhere = "A file cannot be opened on all ranks.";
+
 std::string MpiMessage(const char* what, int code)
 {
   char text[MPI_MAX_ERROR_STRING] = "";
@@ -224,8 +227,8 @@ bool OnAll(MPI_Comm comm, bool mine)
   return all == 1;
 }
 
-/// An open file of MPI-IO, on all ranks or on none. Faults are texts: every rank goes through all collective
-/// calls.
+/// An open file of MPI-IO, on all ranks or on none. Faults are texts, complete sentences: every rank goes
+/// through all collective calls.
 class MpiFile
 {
 public:
@@ -235,7 +238,7 @@ public:
     Write
   };
 
-  MpiFile(MPI_Comm comm, const std::string& path, Purpose purpose) : Comm(comm)
+  MpiFile(MPI_Comm comm, const std::string& path, Purpose purpose) : Comm(comm), Path(path)
   {
     // MPI_File_open and MPI_File_close wait for all ranks, and a rank that cannot open the file is in neither
     // for long. So each finds out by itself first, and none calls MPI when one of them cannot.
@@ -243,9 +246,9 @@ public:
     this->Note(
         FaultOf([&] { PlainFile(path, reads ? PlainFile::Purpose::Read : PlainFile::Purpose::Update); }));
     if (OnAll(comm, this->Fault.empty())) {
-      this->Open(path, reads ? MPI_MODE_RDONLY : MPI_MODE_WRONLY);
+      this->Open(reads ? MPI_MODE_RDONLY : MPI_MODE_WRONLY);
     } else {
-      this->Note(NotOnAll);
+      this->Note(FaultElsewhere);
     }
   }
   ~MpiFile() { this->Close(); }
@@ -287,16 +290,14 @@ public:
   }
 
 private:
-  static constexpr const char* NotOnAll = "the file cannot be opened on all ranks";
-
-  void Open(const std::string& path, int mode)
+  void Open(int mode)
   {
-    const int code = MPI_File_open(this->Comm, path.c_str(), mode, MPI_INFO_NULL, &this->File);
+    const int code = MPI_File_open(this->Comm, this->Path.c_str(), mode, MPI_INFO_NULL, &this->File);
     this->Check("MPI_File_open", code);
     if (!OnAll(this->Comm, code == MPI_SUCCESS)) {
       // Where it is open it stays so: closing would wait for the ranks that have nothing to close.
       this->File = MPI_FILE_NULL;
-      this->Note(NotOnAll);
+      this->Note(FaultElsewhere);
     }
     if (this->IsOpen()) {
       MPI_File_set_errhandler(this->File, MPI_ERRORS_RETURN);  // the default, unless somebody has changed it
@@ -319,7 +320,7 @@ private:
         MPI_Get_count(&status, MPI_BYTE, &done);
       }
       if (done != count) {
-        this->Note(fmt::format("{} of {} bytes were transferred", done, count));
+        this->NoteOfFile(fmt::format("{} of {} bytes", done, count));
       }
     }
   }
@@ -327,8 +328,12 @@ private:
   void Check(const char* what, int code)
   {
     if (code != MPI_SUCCESS) {
-      this->Note(MpiMessage(what, code));
+      this->NoteOfFile(MpiMessage(what, code));
     }
+  }
+  void NoteOfFile(const std::string& found)
+  {
+    this->Note(FileError(this->Path, "a file that ranks can read or write together", found).what());
   }
   void Note(const std::string& fault)
   {
@@ -338,6 +343,7 @@ private:
   }
 
   MPI_Comm Comm;
+  std::string Path;
   MPI_File File = MPI_FILE_NULL;
   std::string Fault;
 };
@@ -350,7 +356,7 @@ std::string WriteShare(
         [&] { PlainFile(path, PlainFile::Purpose::Update).Write(slice.Offset, share, slice.Length); });
   }
   if (comm.Mpi() == MPI_COMM_NULL) {
-    return "these ranks have no way to write together";
+    return fmt::format("{}: these ranks have no way to write together.", path);
   }
   MpiFile file(comm.Mpi(), path, MpiFile::Purpose::Write);
   if (file.IsOpen()) {
@@ -358,6 +364,20 @@ std::string WriteShare(
     file.WriteAll(share, slice.Length);
   }
   return file.Close();
+}
+
+/// Throws the first of the ranks' faults, if there are any.
+void ThrowCause(const std::vector<std::string>& faults)
+{
+  std::string cause;
+  for (const std::string& fault : faults) {
+    if (!fault.empty() && (cause.empty() || cause == FaultElsewhere)) {
+      cause = fault;
+    }
+  }
+  if (!cause.empty()) {
+    throw Error(cause);
+  }
 }
 
 void OnMaster(Communicator& comm, const std::function<void()>& work)
@@ -386,11 +406,7 @@ void WriteGrouped(Communicator& comm, const std::string& path, const GroupedHead
   });
   if (head.ShareCount() > 0) {
     const std::string fault = WriteShare(comm, path, head.ShareEntry(comm.Rank()), share);
-    for (const std::string& text : comm.AllGather(fault)) {
-      if (!text.empty()) {
-        throw FileError(path, "a file that can be written", text);
-      }
-    }
+    ThrowCause(comm.AllGather(fault));
   }
   OnMaster(comm, [&] {
     const PlainFile file(path, PlainFile::Purpose::Update);

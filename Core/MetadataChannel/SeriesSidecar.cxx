@@ -2,7 +2,7 @@
 
 #include "MetadataChannel/GroupedFile.h"
 #include "MetadataChannel/Places.h"
-#include "MetadataChannel/StepSidecar.h"
+#include "MetadataChannel/SidecarSearch.h"
 #include "Support/Bytes.h"
 #include "Support/Checksum.h"
 #include "Support/Together.h"
@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <tuple>
 
 namespace fs = std::filesystem;
 
@@ -17,6 +18,13 @@ namespace patchio {
 namespace {
 
 constexpr std::uint32_t KindOfSeries = 2;
+
+/// In the order of the file, behind the name of the step.
+template <typename Entry>
+auto MembersOf(Entry& entry)
+{
+  return std::tie(entry.Print, entry.Time, entry.Step);
+}
 
 }  // namespace
 
@@ -66,9 +74,7 @@ void SeriesSidecar::Load(const Place& place)
     std::string name;
     in.Get(name);
     Entry entry;
-    in.Get(entry.Print);
-    in.Get(entry.Time);
-    in.Get(entry.Step);
+    in.Get(MembersOf(entry));
     this->Entries[(folder / name).lexically_normal().string()] = entry;
   }
 }
@@ -141,9 +147,7 @@ std::vector<std::byte> SeriesSidecar::Encode(bool beside) const
   const fs::path folder = fs::path(AbsolutePath(this->Path)).parent_path();
   for (const auto& [path, entry] : this->Entries) {
     out.Put(fs::path(path).lexically_relative(folder).string());
-    out.Put(entry.Print);
-    out.Put(entry.Time);
-    out.Put(entry.Step);
+    out.Put(MembersOf(entry));
   }
   return out.Take();
 }

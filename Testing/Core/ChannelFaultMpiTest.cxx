@@ -140,7 +140,7 @@ void CheckWriting(Communicator& comm, const std::string& folder, int victim)
   }
   if (victim > 0) {  // rank 0 makes the file
     const std::string fault = FaultOfWriting(comm, Rank == victim ? folder + "/none" : name("torn"));
-    Expect(!fault.empty(), where + " has no such file, and all is well");
+    Expect(fault.find("No such file") != std::string::npos, where + " has no such file, but: " + fault);
   }
   RankThatCannotOpen = victim;
   Expect(!FaultOfWriting(comm, name("shut")).empty(), where + " cannot open it, and all is well");
