@@ -1,15 +1,16 @@
 #include "MetadataChannel/GroupedFile.h"
 
 #include "Catalog/Catalog.h"
-#include "MetadataChannel/Fingerprint.h"
 #include "Support/Checksum.h"
 #include "Support/Memory.h"
 #include "Support/Together.h"
 
 #include <fmt/format.h>
 
+#include <sys/stat.h>
 #include <algorithm>
 #include <cassert>
+#include <cerrno>
 #include <cstring>
 
 namespace patchio {
@@ -72,6 +73,33 @@ void CheckHeader(const std::string& path, const Header& header, std::uint64_t fi
   }
 }
 
+/// Refuses what is no plain file, which stands for none. Where a folder on the way may not be searched there
+/// is none for this user either.
+void CheckPlain(const std::string& path)
+{
+  struct stat status = {};
+  if (::stat(path.c_str(), &status) == 0) {
+    if (!S_ISREG(status.st_mode)) {
+      throw GroupedFileError(FileFault::Absent, fmt::format("{}: not a file.", path));
+    }
+    return;
+  }
+  if (errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ENAMETOOLONG) {
+    throw GroupedFileError(FileFault::Absent, fmt::format("{}: there is no such file.", path));
+  }
+  throw GroupedFileError(
+      FileFault::Unreadable, FileError(path, "a readable file", SystemMessage(errno)).what());
+}
+
+/// A storage that fails says nothing about the bytes that lie there.
+void ReadBytes(const PlainFile& file, std::uint64_t offset, void* into, std::size_t bytes)
+{
+  const std::string fault = FaultOf([&] { file.Read(offset, into, bytes); });
+  if (!fault.empty()) {
+    throw GroupedFileError(FileFault::Unreadable, fault);
+  }
+}
+
 std::uint64_t HeadChecksum(std::vector<std::byte> bytes)
 {
   Header header;
@@ -102,14 +130,13 @@ std::uint64_t GroupedHead::ShareBegin() const
 
 std::unique_ptr<PlainFile> OpenGrouped(const std::string& path)
 {
-  if (!StateOf(path)) {
-    throw GroupedFileError(FileFault::Absent, fmt::format("{}: there is no such file.", path));
-  }
+  CheckPlain(path);
   std::unique_ptr<PlainFile> file;
   const std::string fault =
       FaultOf([&] { file = std::make_unique<PlainFile>(path, PlainFile::Purpose::Read); });
   if (!fault.empty()) {
-    throw GroupedFileError(FileFault::Absent, fault);
+    CheckPlain(path);  // somebody may have removed it just now
+    throw GroupedFileError(FileFault::Unreadable, fault);
   }
   return file;
 }
@@ -122,10 +149,10 @@ GroupedHead GroupedHead::Read(const PlainFile& file)
     Corrupted(path, "too short for a sidecar");
   }
   Header header;
-  file.Read(0, &header, sizeof(header));
+  ReadBytes(file, 0, &header, sizeof(header));
   CheckHeader(path, header, fileBytes);
   std::vector<std::byte> bytes(TableEnd(header.PartCount));
-  file.Read(0, bytes.data(), bytes.size());
+  ReadBytes(file, 0, bytes.data(), bytes.size());
   if (HeadChecksum(bytes) != header.HeadChecksum) {
     Corrupted(path, "its header or table is damaged");
   }
@@ -150,10 +177,11 @@ std::vector<std::byte> GroupedHead::ReadPart(const PlainFile& file, std::size_t 
   const std::string& path = file.Path();
   const PartEntry& entry = this->Entries[part];
   if (entry.Length > AvailableMemory()) {
-    throw Error(fmt::format("{}: there is not enough memory for it.", path));
+    throw GroupedFileError(
+        FileFault::Unreadable, fmt::format("{}: there is not enough memory for it.", path));
   }
   std::vector<std::byte> bytes(entry.Length);
-  file.Read(entry.Offset, bytes.data(), bytes.size());
+  ReadBytes(file, entry.Offset, bytes.data(), bytes.size());
   if (Checksum(bytes.data(), bytes.size()) != entry.Checksum) {
     Corrupted(path, fmt::format("part {} is damaged", part));
   }
@@ -180,6 +208,9 @@ namespace {
 /// MPI counts are int, so long slices go in rounds, as many on all ranks.
 constexpr std::uint64_t RoundBytes = std::uint64_t(1) << 30;
 
+/// Said by ranks that would have nothing to complain of; what another one says is the cause.
+constexpr const char* FaultElsewhere = "A file cannot be opened on all ranks.";
+
 std::string MpiMessage(const char* what, int code)
 {
   char text[MPI_MAX_ERROR_STRING] = "";
@@ -188,24 +219,36 @@ std::string MpiMessage(const char* what, int code)
   return fmt::format("{}: {}", what, std::string(text, length));
 }
 
-/// An open file of MPI-IO. Faults are texts: every rank goes through all collective calls.
+/// True when it is on all ranks.
+bool OnAll(MPI_Comm comm, bool mine)
+{
+  int all = mine ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm);
+  return all == 1;
+}
+
+/// An open file of MPI-IO, on all ranks or on none. Faults are texts, complete sentences: every rank goes
+/// through all collective calls.
 class MpiFile
 {
 public:
-  MpiFile(MPI_Comm comm, const std::string& path, int mode) : Comm(comm)
+  enum class Purpose
   {
-    const int code = MPI_File_open(comm, path.c_str(), mode, MPI_INFO_NULL, &this->File);
-    if (code != MPI_SUCCESS) {
-      this->File = MPI_FILE_NULL;
-      this->Note(MpiMessage("MPI_File_open", code));
+    Read,
+    Write
+  };
+
+  MpiFile(MPI_Comm comm, const std::string& path, Purpose purpose) : Comm(comm), Path(path)
+  {
+    // MPI_File_open and MPI_File_close wait for all ranks, and a rank that cannot open the file is in neither
+    // for long. So each finds out by itself first, and none calls MPI when one of them cannot.
+    const bool reads = purpose == Purpose::Read;
+    this->Note(
+        FaultOf([&] { PlainFile(path, reads ? PlainFile::Purpose::Read : PlainFile::Purpose::Update); }));
+    if (OnAll(comm, this->Fault.empty())) {
+      this->Open(reads ? MPI_MODE_RDONLY : MPI_MODE_WRONLY);
     } else {
-      MPI_File_set_errhandler(this->File, MPI_ERRORS_RETURN);  // the default, unless somebody has changed it
-    }
-    int all = this->Fault.empty() ? 1 : 0;
-    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm);
-    if (!all) {
-      this->Note("the file cannot be opened on all ranks");
-      this->Close();
+      this->Note(FaultElsewhere);
     }
   }
   ~MpiFile() { this->Close(); }
@@ -247,6 +290,20 @@ public:
   }
 
 private:
+  void Open(int mode)
+  {
+    const int code = MPI_File_open(this->Comm, this->Path.c_str(), mode, MPI_INFO_NULL, &this->File);
+    this->Check("MPI_File_open", code);
+    if (!OnAll(this->Comm, code == MPI_SUCCESS)) {
+      // Where it is open it stays so: closing would wait for the ranks that have nothing to close.
+      this->File = MPI_FILE_NULL;
+      this->Note(FaultElsewhere);
+    }
+    if (this->IsOpen()) {
+      MPI_File_set_errhandler(this->File, MPI_ERRORS_RETURN);  // the default, unless somebody has changed it
+    }
+  }
+
   template <typename Transfer>
   void InRounds(std::uint64_t bytes, Transfer transfer)
   {
@@ -263,7 +320,7 @@ private:
         MPI_Get_count(&status, MPI_BYTE, &done);
       }
       if (done != count) {
-        this->Note(fmt::format("{} of {} bytes were transferred", done, count));
+        this->NoteOfFile(fmt::format("{} of {} bytes", done, count));
       }
     }
   }
@@ -271,8 +328,12 @@ private:
   void Check(const char* what, int code)
   {
     if (code != MPI_SUCCESS) {
-      this->Note(MpiMessage(what, code));
+      this->NoteOfFile(MpiMessage(what, code));
     }
+  }
+  void NoteOfFile(const std::string& found)
+  {
+    this->Note(FileError(this->Path, "a file that ranks can read or write together", found).what());
   }
   void Note(const std::string& fault)
   {
@@ -282,6 +343,7 @@ private:
   }
 
   MPI_Comm Comm;
+  std::string Path;
   MPI_File File = MPI_FILE_NULL;
   std::string Fault;
 };
@@ -294,14 +356,28 @@ std::string WriteShare(
         [&] { PlainFile(path, PlainFile::Purpose::Update).Write(slice.Offset, share, slice.Length); });
   }
   if (comm.Mpi() == MPI_COMM_NULL) {
-    return "these ranks have no way to write together";
+    return fmt::format("{}: these ranks have no way to write together.", path);
   }
-  MpiFile file(comm.Mpi(), path, MPI_MODE_WRONLY);
+  MpiFile file(comm.Mpi(), path, MpiFile::Purpose::Write);
   if (file.IsOpen()) {
     file.SetView(slice.Offset);
     file.WriteAll(share, slice.Length);
   }
   return file.Close();
+}
+
+/// Throws the first of the ranks' faults, if there are any.
+void ThrowCause(const std::vector<std::string>& faults)
+{
+  std::string cause;
+  for (const std::string& fault : faults) {
+    if (!fault.empty() && (cause.empty() || cause == FaultElsewhere)) {
+      cause = fault;
+    }
+  }
+  if (!cause.empty()) {
+    throw Error(cause);
+  }
 }
 
 void OnMaster(Communicator& comm, const std::function<void()>& work)
@@ -330,11 +406,7 @@ void WriteGrouped(Communicator& comm, const std::string& path, const GroupedHead
   });
   if (head.ShareCount() > 0) {
     const std::string fault = WriteShare(comm, path, head.ShareEntry(comm.Rank()), share);
-    for (const std::string& text : comm.AllGather(fault)) {
-      if (!text.empty()) {
-        throw FileError(path, "a file that can be written", text);
-      }
-    }
+    ThrowCause(comm.AllGather(fault));
   }
   OnMaster(comm, [&] {
     const PlainFile file(path, PlainFile::Purpose::Update);
@@ -355,7 +427,7 @@ std::string ReadTogether(
   const std::uint64_t slice = (bytes / size + 4096) / 4096 * 4096;
   const std::uint64_t first = std::min(bytes, rank * slice);
   const std::uint64_t mine = std::min(bytes - first, slice);
-  MpiFile file(comm, path, MPI_MODE_RDONLY);
+  MpiFile file(comm, path, MpiFile::Purpose::Read);
   if (file.IsOpen()) {
     file.SetView(begin + first);
     file.ReadAll(into + first, mine);

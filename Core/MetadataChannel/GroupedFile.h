@@ -22,12 +22,20 @@ namespace patchio {
 /// What is wrong with a grouped file.
 enum class FileFault
 {
-  Absent,      ///< not there, or not readable
+  Absent,      ///< not there
+  Unreadable,  ///< there, but kept from us: by its rights, the storage, too little memory
   Foreign,     ///< of another version of PatchIO or another kind of machine
   Stale,       ///< sound, but what it describes has changed since
   Unfinished,  ///< its success flag is not set
   Corrupted
 };
+
+/// True when the user should hear of it: the file would be of use, were it not for the fault. That one is
+/// absent, of another version or out of date is no news.
+constexpr bool IsNews(FileFault fault)
+{
+  return fault == FileFault::Unreadable || fault == FileFault::Unfinished || fault == FileFault::Corrupted;
+}
 
 class GroupedFileError : public Error
 {
@@ -45,7 +53,7 @@ struct PartEntry
 };
 
 /// Opens a file for GroupedHead::Read(): once, so that all its parts are of the same one even when it is
-/// replaced meanwhile. Throws GroupedFileError, FileFault::Absent.
+/// replaced meanwhile. Throws GroupedFileError, FileFault::Absent or Unreadable.
 std::unique_ptr<PlainFile> OpenGrouped(const std::string& path);
 
 /// Header and table.
@@ -95,7 +103,8 @@ void WriteGrouped(Communicator& comm, const std::string& path, const GroupedHead
 
 /// Collective over the ranks of `comm`, an MPI communicator: the third and fourth step of reading. Each rank
 /// reads its slice of the `bytes` from `begin` to its place in `into`, which is memory that all of them see.
-/// Gives what went wrong on this rank, empty when nothing did.
+/// Gives what went wrong on this rank, empty when nothing did. A file that one of them cannot open is a fault
+/// on all of them.
 std::string ReadTogether(
     MPI_Comm comm, const std::string& path, std::uint64_t begin, std::uint64_t bytes, std::byte* into);
 

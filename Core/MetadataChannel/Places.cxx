@@ -1,8 +1,10 @@
 #include "MetadataChannel/Places.h"
 
 #include "MetadataChannel/PlainFile.h"
+#include "Support/Bytes.h"
 #include "Support/Checksum.h"
 #include "Support/Error.h"
+#include "Support/Together.h"
 
 #include <fmt/format.h>
 
@@ -13,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <tuple>
 
 namespace fs = std::filesystem;
 
@@ -47,6 +50,13 @@ std::string NameInDirectory(const std::string& path)
       fs::path(absolute).filename().string(), Suffix);
 }
 
+/// As they travel between ranks.
+template <typename AnyPlace>
+auto MembersOf(AnyPlace& place)
+{
+  return std::tie(place.Path, place.Beside);
+}
+
 std::string TemporaryName(const std::string& path)
 {
   static std::atomic<unsigned> counter{0};
@@ -73,6 +83,28 @@ std::vector<Place> PlacesFor(const std::string& path)
   if (!cache.empty()) {
     places.push_back({cache + "/" + NameInDirectory(path), false});
   }
+  return places;
+}
+
+std::vector<Place> SharedPlacesFor(Communicator& comm, const std::string& path)
+{
+  const std::vector<std::byte> message = BytesOfRankZero(comm, [&path] {
+    const std::vector<Place> places = PlacesFor(path);
+    ByteWriter out;
+    out.Put<std::uint64_t>(places.size());
+    for (const Place& place : places) {
+      out.Put(MembersOf(place));
+    }
+    return out.Take();
+  });
+  std::vector<Place> places;
+  Together(comm, [&] {
+    ByteReader in(message);
+    places.resize(in.Get<std::uint64_t>());
+    for (Place& place : places) {
+      in.Get(MembersOf(place));
+    }
+  });
   return places;
 }
 

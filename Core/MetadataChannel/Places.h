@@ -1,6 +1,8 @@
 // Where sidecars lie.
 #pragma once
 
+#include "Support/Communicator.h"
+
 #include <functional>
 #include <string>
 #include <vector>
@@ -19,6 +21,10 @@ struct Place
 /// ${XDG_CACHE_HOME:-~/.cache}/patchio; or, when the environment variable PATCHIO_METADATA_DIR is set, a file
 /// in that directory alone.
 std::vector<Place> PlacesFor(const std::string& path);
+
+/// Collective: those of rank 0, on all ranks. Throws Error, the same on all ranks, when `path` is relative to
+/// a folder that is gone.
+std::vector<Place> SharedPlacesFor(Communicator& comm, const std::string& path);
 
 /// The path as a sidecar that does not lie beside it knows it.
 std::string AbsolutePath(const std::string& path);

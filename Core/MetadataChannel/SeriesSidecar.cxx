@@ -2,7 +2,7 @@
 
 #include "MetadataChannel/GroupedFile.h"
 #include "MetadataChannel/Places.h"
-#include "MetadataChannel/StepSidecar.h"
+#include "MetadataChannel/SidecarSearch.h"
 #include "Support/Bytes.h"
 #include "Support/Checksum.h"
 #include "Support/Together.h"
@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <tuple>
 
 namespace fs = std::filesystem;
 
@@ -17,6 +18,13 @@ namespace patchio {
 namespace {
 
 constexpr std::uint32_t KindOfSeries = 2;
+
+/// In the order of the file, behind the name of the step.
+template <typename Entry>
+auto MembersOf(Entry& entry)
+{
+  return std::tie(entry.Print, entry.Time, entry.Step);
+}
 
 }  // namespace
 
@@ -26,15 +34,21 @@ SeriesSidecar::SeriesSidecar(const std::string& path, ChannelMode mode)
   if (!ReadsSidecars(mode)) {
     return;
   }
+  FileFault passed = FileFault::Absent;
   for (const Place& place : PlacesFor(path)) {
     try {
       this->Load(place);
+      if (passed == FileFault::Unreadable) {
+        this->WarningText.clear();  // this one makes up for it
+      }
       return;
     } catch (const GroupedFileError& error) {
-      if (error.Kind == FileFault::Corrupted || error.Kind == FileFault::Unfinished) {
+      passed = error.Kind;
+      if (IsNews(error.Kind)) {
         this->WarningText = fmt::format("A metadata sidecar is not used. {}", error.what());
       }
     } catch (const std::exception& error) {
+      passed = FileFault::Corrupted;
       this->WarningText = fmt::format("A metadata sidecar is not used. {}: {}", place.Path, error.what());
     }
     this->Entries.clear();
@@ -60,9 +74,7 @@ void SeriesSidecar::Load(const Place& place)
     std::string name;
     in.Get(name);
     Entry entry;
-    in.Get(entry.Print);
-    in.Get(entry.Time);
-    in.Get(entry.Step);
+    in.Get(MembersOf(entry));
     this->Entries[(folder / name).lexically_normal().string()] = entry;
   }
 }
@@ -135,11 +147,22 @@ std::vector<std::byte> SeriesSidecar::Encode(bool beside) const
   const fs::path folder = fs::path(AbsolutePath(this->Path)).parent_path();
   for (const auto& [path, entry] : this->Entries) {
     out.Put(fs::path(path).lexically_relative(folder).string());
-    out.Put(entry.Print);
-    out.Put(entry.Time);
-    out.Put(entry.Step);
+    out.Put(MembersOf(entry));
   }
   return out.Take();
+}
+
+KeptSeries OpenWithSidecar(
+    const std::string& path, SeriesOptions options, ChannelMode mode, double settleSeconds)
+{
+  const Format& format = FormatOf(path);
+  SeriesSidecar sidecar(path, mode);
+  options.Known = [&sidecar](const std::string& step) { return sidecar.Known(step); };
+  KeptSeries kept;
+  kept.Opened = format.OpenSeries(path, options);
+  kept.WhyNotSaved = sidecar.Save(kept.Opened, settleSeconds);
+  kept.Warning = sidecar.Warning();
+  return kept;
 }
 
 }  // namespace patchio

@@ -30,7 +30,7 @@ public:
   /// not; empty when all is well.
   std::string Save(const Series& series, double settleSeconds);
 
-  /// What is damaged; empty when nothing is.
+  /// What is damaged or cannot be read; empty when nothing is.
   const std::string& Warning() const { return this->WarningText; }
 
 private:
@@ -50,5 +50,18 @@ private:
   std::int64_t Begin;                                        ///< when this was made; nanoseconds since 1970
   std::string WarningText;
 };
+
+/// A series that was opened with the help of its sidecar.
+struct KeptSeries
+{
+  Series Opened;
+  std::string Warning;      ///< SeriesSidecar::Warning()
+  std::string WhyNotSaved;  ///< what SeriesSidecar::Save() gave
+};
+
+/// One rank alone. Opens a series with what its sidecar knows, in a mode other than Off, and saves what came
+/// out. Throws Error.
+KeptSeries OpenWithSidecar(
+    const std::string& path, SeriesOptions options, ChannelMode mode, double settleSeconds);
 
 }  // namespace patchio

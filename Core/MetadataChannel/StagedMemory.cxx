@@ -102,11 +102,15 @@ void StagedMemory::MapTogether(Communicator& comm, const StageSettings& settings
   char name[512] = "";
   std::string fault;
   if (first) {
-    const std::string text = fmt::format(
-        "{}/patchio-{}-{}-{}", settings.Folder, ::getuid(), ::getpid(), static_cast<const void*>(this));
-    fault =
-        text.size() < sizeof(name) ? FaultOf([&] { this->MakeFile(settings.Folder, text); }) : "a long name";
-    std::snprintf(name, sizeof(name), "%s", fault.empty() ? text.c_str() : "");
+    fault = FaultOf([&] {
+      const std::string text = fmt::format(
+          "{}/patchio-{}-{}-{}", settings.Folder, ::getuid(), ::getpid(), static_cast<const void*>(this));
+      if (text.size() >= sizeof(name)) {
+        throw FileError(settings.Folder, "a folder with a shorter name", "a long one");
+      }
+      this->MakeFile(settings.Folder, text);
+      std::snprintf(name, sizeof(name), "%s", text.c_str());
+    });
   }
   MPI_Bcast(name, sizeof(name), MPI_CHAR, 0, this->Machine.Get());
   const bool made = Succeeded(comm, fault);

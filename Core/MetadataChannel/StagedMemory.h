@@ -37,8 +37,9 @@ struct StageSettings
 
 /// A block of memory, empty at first.
 ///
-/// The paper's two switches: InMemory() (`memory`): it lies in the memory file system; Changed() (`changed`):
-/// it must still be saved.
+/// The paper's switch `memory` is InMemory(): it lies in the memory file system. Its other one, `changed`,
+/// which has metadata saved when they are closed, is not needed: an index never changes, and it is saved as
+/// soon as it is built.
 class StagedMemory
 {
 public:
@@ -58,8 +59,6 @@ public:
   /// Among the ranks that share this copy; 0 of 1 when it is this rank's own.
   int Sharer() const { return this->SharerNumber; }
   int Sharers() const { return this->SharerCount; }
-  bool Changed() const { return this->ChangedSwitch; }
-  void SetChanged(bool changed) { this->ChangedSwitch = changed; }
 
   /// Collective. Fills all copies from a file: the bytes from `begin` on. The ranks of a machine read
   /// together, each a slice; where that fails, or each rank has its own copy, rank 0 reads and passes it on.
@@ -83,7 +82,6 @@ private:
   std::byte* Begin = nullptr;
   std::uint64_t Bytes;
   bool Mapped = false;
-  bool ChangedSwitch = false;
   int SharerNumber = 0;
   int SharerCount = 1;
   std::unique_ptr<std::byte[]> Own;

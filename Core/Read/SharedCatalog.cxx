@@ -7,35 +7,11 @@
 #include "Support/Together.h"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <set>
 
 namespace patchio {
 namespace {
-
-/// Runs `produce` on rank 0 and passes its bytes, or its error, to all ranks.
-std::vector<std::byte> OnRankZero(Communicator& comm, const std::function<std::vector<std::byte>()>& produce)
-{
-  std::vector<std::byte> message;
-  if (comm.Rank() == 0) {
-    std::vector<std::byte> bytes;
-    ByteWriter out;
-    out.Put(FaultOf([&] { bytes = produce(); }));
-    out.Put(bytes);
-    message = out.Take();
-  }
-  comm.Broadcast(message);
-  ByteReader in(message);
-  std::string fault;
-  std::vector<std::byte> bytes;
-  in.Get(fault);
-  in.Get(bytes);
-  if (!fault.empty()) {
-    throw Error(fault);
-  }
-  return bytes;
-}
 
 void PutTexts(ByteWriter& out, const std::vector<std::string>& texts)
 {
@@ -86,21 +62,17 @@ Series Unpack(const std::vector<std::byte>& bytes)
 }
 
 /// The steps behind one path, with the help of the sidecars.
-Series OpenOne(const std::string& path, SeriesOptions options, ChannelMode mode)
+Series OpenOne(const std::string& path, const SeriesOptions& options, ChannelMode mode)
 {
-  const Format& format = FormatOf(path);
   if (mode == ChannelMode::Off) {
-    return format.OpenSeries(path, options);
+    return FormatOf(path).OpenSeries(path, options);
   }
-  SeriesSidecar sidecar(path, mode);
-  options.Known = [&sidecar](const std::string& step) { return sidecar.Known(step); };
-  Series series = format.OpenSeries(path, options);
   // A series that cannot be saved is opened step by step the next time, which is no news for the user.
-  sidecar.Save(series, ChannelSettings().SettleSeconds);
-  if (!sidecar.Warning().empty()) {
-    series.Warnings.push_back(sidecar.Warning());
+  KeptSeries kept = OpenWithSidecar(path, options, mode, ChannelSettings().SettleSeconds);
+  if (!kept.Warning.empty()) {
+    kept.Opened.Warnings.push_back(kept.Warning);
   }
-  return series;
+  return kept.Opened;
 }
 
 /// The steps of all paths in ascending order, each file once.
@@ -125,7 +97,7 @@ Series OpenAll(const std::vector<std::string>& paths, const SeriesOptions& optio
 Series OpenSharedSeries(
     Communicator& comm, const std::vector<std::string>& paths, const SeriesOptions& options, ChannelMode mode)
 {
-  return Unpack(OnRankZero(comm, [&] { return Pack(OpenAll(paths, options, mode)); }));
+  return Unpack(BytesOfRankZero(comm, [&] { return Pack(OpenAll(paths, options, mode)); }));
 }
 
 Catalog ReadSharedCatalog(Communicator& comm, const std::string& path)
@@ -134,7 +106,7 @@ Catalog ReadSharedCatalog(Communicator& comm, const std::string& path)
   const bool alone = comm.Size() == 1;
   std::vector<std::byte> bytes;
   if (!alone) {
-    bytes = OnRankZero(comm, [&read] { return read().Serialize(); });
+    bytes = BytesOfRankZero(comm, [&read] { return read().Serialize(); });
   }
   Catalog catalog;
   Together(comm, [&] { catalog = alone ? read() : Catalog::Deserialize(bytes); });
@@ -151,20 +123,13 @@ std::vector<std::string> GatherFaults(Communicator& comm, const std::vector<std:
       own.push_back(text);
     }
   }
-  std::string joined;
-  for (const std::string& text : own) {
-    joined += text + '\0';
-  }
   std::vector<std::string> all;
   std::set<std::string> seen;
-  for (const std::string& texts : comm.AllGather(joined)) {
-    for (std::size_t begin = 0; begin < texts.size();) {
-      const std::size_t end = texts.find('\0', begin);
-      const std::string text = texts.substr(begin, end - begin);
+  for (const std::string& ofRank : comm.AllGather(JoinTexts(own))) {
+    for (const std::string& text : SplitTexts(ofRank)) {
       if (seen.insert(text).second) {
         all.push_back(text);
       }
-      begin = end + 1;
     }
   }
   return all;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -34,6 +35,14 @@ public:
   }
 
   void Put(const std::string& text) { this->Put(std::vector<char>(text.begin(), text.end())); }
+
+  /// Values one after another. A record whose members a function gives as std::tie() of them is written and
+  /// read by one list.
+  template <typename... T>
+  void Put(const std::tuple<T&...>& values)
+  {
+    std::apply([this](const auto&... value) { (this->Put(value), ...); }, values);
+  }
 
   std::vector<std::byte> Take() { return std::move(this->Bytes); }
 
@@ -75,6 +84,13 @@ public:
     text.assign(letters.begin(), letters.end());
   }
 
+  /// Values one after another, each to its place.
+  template <typename... T>
+  void Get(const std::tuple<T&...>& values)
+  {
+    std::apply([this](auto&... value) { (this->Get(value), ...); }, values);
+  }
+
   /// An array of bytes that was Put(), where it lies.
   std::pair<const std::byte*, std::size_t> GetBytes()
   {
@@ -105,5 +121,10 @@ private:
   std::size_t Size;
   std::size_t Position = 0;
 };
+
+/// Texts as one, each with a zero at its end; they hold no zeros themselves.
+std::string JoinTexts(const std::vector<std::string>& texts);
+/// The same texts again. Takes any text: the last one may lack its zero.
+std::vector<std::string> SplitTexts(const std::string& joined);
 
 }  // namespace patchio

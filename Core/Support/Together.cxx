@@ -2,6 +2,7 @@
 
 #include "Support/Error.h"
 
+#include <cassert>
 #include <new>
 
 namespace patchio {
@@ -26,6 +27,32 @@ void Together(Communicator& comm, const std::function<void()>& work)
       throw Error(fault);
     }
   }
+}
+
+std::vector<std::byte> BytesOfRankZero(
+    Communicator& comm, const std::function<std::vector<std::byte>()>& produce)
+{
+  // The last byte says what the others are: 0 for what was made, 1 for why it was not.
+  std::vector<std::byte> message;
+  if (comm.Rank() == 0) {
+    const std::string fault = FaultOf([&] {
+      message = produce();
+      message.push_back(std::byte{0});
+    });
+    if (!fault.empty()) {
+      const auto* text = reinterpret_cast<const std::byte*>(fault.data());
+      message.assign(text, text + fault.size());
+      message.push_back(std::byte{1});
+    }
+  }
+  comm.Broadcast(message);
+  assert(!message.empty());
+  const bool failed = message.back() != std::byte{0};
+  message.pop_back();
+  if (failed) {
+    throw Error(std::string(reinterpret_cast<const char*>(message.data()), message.size()));
+  }
+  return message;
 }
 
 }  // namespace patchio

@@ -3,8 +3,10 @@
 
 #include "Support/Communicator.h"
 
+#include <cstddef>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace patchio {
 
@@ -14,5 +16,10 @@ std::string FaultOf(const std::function<void()>& work);
 /// Collective: runs `work`, which must not communicate, and then throws Error on all ranks if it failed on
 /// one of them; all get the message of the first rank that failed.
 void Together(Communicator& comm, const std::function<void()>& work);
+
+/// Collective: runs `produce`, which must not communicate, on rank 0 and gives its bytes to all ranks; or
+/// throws Error on all of them.
+std::vector<std::byte> BytesOfRankZero(
+    Communicator& comm, const std::function<std::vector<std::byte>()>& produce);
 
 }  // namespace patchio

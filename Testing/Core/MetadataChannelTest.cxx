@@ -9,6 +9,7 @@
 #include "Read/SharedCatalog.h"
 #include "SamraiDraft.h"
 #include "Support/Checksum.h"
+#include "Support/Memory.h"
 #include "TestTools.h"
 
 #include <fcntl.h>
@@ -356,9 +357,10 @@ TEST_F(OddChannel, ADescriptionThatChangedSinceItWasReadIsNotSaved)
   const DescribingState describing = LookAtDescribingFile(this->Summary);
   BuiltIndex built = BuildIndex(*this->Alone, this->Format, this->Data, NoWaiting());
   testing::WriteText(this->Summary, "another text");
-  EXPECT_THAT(SaveStepSidecar(*this->Alone, this->Format, this->Data, built, describing, NoWaiting()).WhyNot,
-      HasSubstr("changed meanwhile"));
-  EXPECT_TRUE(built.Index.Memory->Changed());
+  const SaveOutcome outcome =
+      SaveStepSidecar(*this->Alone, this->Format, this->Data, built, describing, NoWaiting());
+  EXPECT_THAT(outcome.WhyNot, HasSubstr("changed meanwhile"));
+  EXPECT_EQ(outcome.Path, "");
 }
 
 // ---- where it lies ----
@@ -384,7 +386,7 @@ TEST_F(DumpChannel, StaysUnsavedWhereNothingCanBeWritten)
   const OpenedStep step = this->OpenAndPrepare(this->Summary);
   EXPECT_THAT(step.Origin(), HasSubstr("not saved: "));
   EXPECT_EQ(step.SidecarPath(), "");
-  EXPECT_TRUE(step.Index()->Memory->Changed());
+  EXPECT_EQ(step.Saved().Path, "");
   this->ExpectRight(step);
 }
 
@@ -721,6 +723,115 @@ TEST_F(OddChannel, DamageThatTheChecksumsSeeIsRefusedWithOneWarning)
     EXPECT_TRUE(fault == FileFault::Corrupted || fault == FileFault::Foreign) << "byte " << place;
     EXPECT_EQ(search.Warning().empty(), search.Found.has_value() || fault == FileFault::Foreign);
   }
+}
+
+// ---- there, but not to be read ----
+
+TEST_F(DumpChannel, OneThatCannotBeReadIsWorthOneWarningAndReplaced)
+{
+  fs::create_symlink(this->Sidecar, this->Sidecar);  // leads to itself
+  const OpenedStep step = this->OpenAndPrepare(this->Summary);
+  EXPECT_FALSE(step.FromSidecar());
+  EXPECT_THAT(step.Warning(), HasSubstr(this->Sidecar + ": expected a readable file, found Too many levels"));
+  this->ExpectRight(step);
+  const OpenedStep second = this->Open(this->Summary);
+  EXPECT_TRUE(second.FromSidecar());
+  EXPECT_EQ(second.Warning(), "");
+}
+
+TEST_F(DumpChannel, OneThatCannotBeReadIsNoNewsWhereTheCacheHasOne)
+{
+  ::setenv("PATCHIO_METADATA_DIR", (this->Folder / "cache/patchio").c_str(), 1);
+  const std::string cached = this->OpenAndPrepare(this->Summary).SidecarPath();
+  ::unsetenv("PATCHIO_METADATA_DIR");
+  fs::create_symlink(this->Sidecar, this->Sidecar);
+  const OpenedStep step = this->Open(this->Summary);
+  EXPECT_EQ(step.SidecarPath(), cached);
+  EXPECT_EQ(step.Warning(), "");
+}
+
+namespace {
+
+/// A user who may not read everything, from construction to destruction, where root runs the test.
+class PlainUser
+{
+public:
+  PlainUser() { this->Changed = ::geteuid() == 0 && ::seteuid(65534) == 0; }
+  ~PlainUser()
+  {
+    if (this->Changed) {
+      EXPECT_EQ(::seteuid(0), 0);
+    }
+  }
+
+private:
+  bool Changed = false;
+};
+
+}  // namespace
+
+TEST_F(OddChannel, OneThatMayNotBeReadIsThereAllTheSame)
+{
+  this->Save();
+  fs::permissions(this->Folder / "", fs::perms::all);
+  fs::permissions(this->Sidecar, fs::perms::none);
+  const PlainUser user;
+  if (!StateOf(this->Sidecar)) {
+    GTEST_SKIP() << "skipped: the folder for temporary files is for its owner only";
+  }
+  const SidecarSearch search = this->Find();
+  EXPECT_FALSE(search.Found);
+  EXPECT_EQ(search.Passed.at(0).Fault, FileFault::Unreadable);
+  EXPECT_THAT(search.Warning(), HasSubstr("Permission denied"));
+}
+
+TEST_F(OddChannel, WhatIsNoFileOrInAFolderThatMayNotBeSearchedIsAbsent)
+{
+  EXPECT_EQ(this->Find().Passed.at(0).Fault, FileFault::Absent);
+  fs::create_directory(this->Sidecar);
+  const SidecarSearch folder = this->Find();
+  EXPECT_EQ(folder.Passed.at(0).Fault, FileFault::Absent);
+  EXPECT_EQ(folder.Warning(), "");
+  fs::create_directory(this->Folder / "cache");
+  fs::permissions(this->Folder / "", fs::perms::all);
+  fs::permissions(this->Folder / "cache", fs::perms::none);
+  {
+    const PlainUser user;
+    EXPECT_EQ(this->Find().Warning(), "");
+  }
+  fs::permissions(this->Folder / "cache", fs::perms::all);
+}
+
+TEST_F(OddChannel, OneThatNeedsTooMuchMemoryIsNotDamaged)
+{
+  // A hole of four terabytes, which no machine of ours has.
+  const std::uint64_t length = std::uint64_t(1) << 42;
+  if (AvailableMemory() >= length) {
+    GTEST_SKIP() << "skipped: there is memory enough";
+  }
+  const GroupedHead head({{length, 0, 0}, {0, 0, Checksum(nullptr, 0)}});
+  const std::vector<std::byte> bytes = head.Encode(true);
+  {
+    const PlainFile file(this->Sidecar, PlainFile::Purpose::Create);
+    file.Write(0, bytes.data(), bytes.size());
+  }
+  std::error_code fault;
+  fs::resize_file(this->Sidecar, head.FileBytes(), fault);
+  if (fault) {
+    GTEST_SKIP() << "skipped: the file system takes no file of that size";
+  }
+  const SidecarSearch search = this->Find();
+  EXPECT_EQ(search.Passed.at(0).Fault, FileFault::Unreadable);
+  EXPECT_THAT(search.Warning(), HasSubstr("not enough memory"));
+}
+
+TEST_F(DumpChannel, ASeriesSidecarThatCannotBeReadIsWorthAWarning)
+{
+  const std::string index = this->DataFolder + "/dumps.visit";
+  testing::WriteText(index, "visit_dump.00007/summary.samrai\n");
+  fs::create_symlink(index + ".patchio", index + ".patchio");
+  const SeriesSidecar sidecar(index, ChannelMode::On);
+  EXPECT_THAT(sidecar.Warning(), HasSubstr("Too many levels"));
 }
 
 TEST_F(DumpChannel, ADamagedSidecarIsReplaced)

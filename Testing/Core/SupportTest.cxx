@@ -47,6 +47,46 @@ TEST(Bytes, ComeBackInTheOrderInWhichTheyWent)
   EXPECT_THROW(in.Get<char>(), Error);
 }
 
+TEST(Bytes, TakeARecordByOneList)
+{
+  struct Record
+  {
+    std::string Name;
+    int Number = 0;
+    std::vector<double> Values;
+  };
+  const auto members = [](auto& record) { return std::tie(record.Name, record.Number, record.Values); };
+  const Record before{"a", 7, {1, 2}};
+  ByteWriter out, single;
+  out.Put(members(before));
+  single.Put(before.Name);
+  single.Put(before.Number);
+  single.Put(before.Values);
+  const std::vector<std::byte> bytes = out.Take();
+  EXPECT_EQ(bytes, single.Take());
+  Record after;
+  ByteReader in(bytes);
+  in.Get(members(after));
+  EXPECT_EQ(after.Name, "a");
+  EXPECT_EQ(after.Number, 7);
+  EXPECT_EQ(after.Values, before.Values);
+  EXPECT_THROW(in.Get(members(after)), Error);
+}
+
+TEST(Texts, JoinedAreSplitAgain)
+{
+  const std::vector<std::string> texts{"one", "", "three"};
+  EXPECT_EQ(JoinTexts(texts), std::string("one\0\0three\0", 11));
+  EXPECT_EQ(SplitTexts(JoinTexts(texts)), texts);
+  EXPECT_EQ(SplitTexts(JoinTexts({})), std::vector<std::string>{});
+}
+
+TEST(Texts, WithoutTheLastZeroAreSplitAllTheSame)
+{
+  EXPECT_EQ(SplitTexts(std::string("one\0two", 7)), (std::vector<std::string>{"one", "two"}));
+  EXPECT_EQ(SplitTexts("one"), std::vector<std::string>{"one"});
+}
+
 TEST(Bytes, RefuseAnArrayLongerThanWhatIsLeft)
 {
   ByteWriter out;

@@ -26,6 +26,23 @@ public:
   int Gathered = 0;
 };
 
+/// What rank 0 broadcasts is kept on the wire, and rank 1 receives it when it is its turn.
+class OneOfTwo : public OneOfThree
+{
+public:
+  OneOfTwo(int rank, std::vector<std::byte>& wire) : RankValue(rank), Wire(wire) {}
+  int Rank() const override { return this->RankValue; }
+  int Size() const override { return 2; }
+  void Broadcast(std::vector<std::byte>& bytes) override
+  {
+    (this->RankValue == 0 ? this->Wire : bytes) = this->RankValue == 0 ? bytes : this->Wire;
+  }
+
+private:
+  int RankValue;
+  std::vector<std::byte>& Wire;
+};
+
 void Fail()
 {
   throw Error("mine");
@@ -65,6 +82,27 @@ TEST(Together, FailsOnEveryRankWithTheFirstRanksFault)
   EXPECT_EQ(testing::MessageOf([&] { Together(comm, [] {}); }), "after");
   comm.Before = "before";
   EXPECT_EQ(testing::MessageOf([&] { Together(comm, Fail); }), "before");
+}
+
+TEST(BytesOfRankZero, ReachAllRanks)
+{
+  std::vector<std::byte> wire;
+  OneOfTwo zero(0, wire), one(1, wire);
+  const std::vector<std::byte> bytes{std::byte{5}, std::byte{0}};
+  EXPECT_EQ(BytesOfRankZero(zero, [&] { return bytes; }), bytes);
+  const auto notAsked = []() -> std::vector<std::byte> { throw Error("asked the wrong rank"); };
+  EXPECT_EQ(BytesOfRankZero(one, notAsked), bytes);
+  EXPECT_TRUE(BytesOfRankZero(zero, [] { return std::vector<std::byte>(); }).empty());
+  EXPECT_TRUE(BytesOfRankZero(one, notAsked).empty());
+}
+
+TEST(BytesOfRankZero, FailOnAllRanksWhenRankZeroFails)
+{
+  std::vector<std::byte> wire;
+  OneOfTwo zero(0, wire), one(1, wire);
+  const auto fail = []() -> std::vector<std::byte> { throw Error("of rank 0"); };
+  EXPECT_EQ(testing::MessageOf([&] { BytesOfRankZero(zero, fail); }), "of rank 0");
+  EXPECT_EQ(testing::MessageOf([&] { BytesOfRankZero(one, fail); }), "of rank 0");
 }
 
 }  // namespace patchio

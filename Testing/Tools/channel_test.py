@@ -169,7 +169,25 @@ def case_nowhere(bench):
     bench.environment["PATCHIO_METADATA_DIR"] = "/dev/null/nothing"
     for ranks in (1, 2):
         code, out, err = bench.run(["index", bench.index], ranks)
-        assert code == 1 and out.count("not saved: ") == 5 and "5 of 5 steps have no sidecar" in err, (out, err)
+        assert code == 1 and out.count("not saved: ") == 6, (out, err)
+        assert "5 of 5 steps have no sidecar now, nor has the series." in err and complaints(err) == 1, err
+
+
+def case_series(bench):
+    """Where only the sidecar of the series cannot be written it says so and fails; the steps are indexed."""
+    os.makedirs(bench.index + ".patchio/in_the_way")
+    bench.must(["index", bench.index])
+    (cached,) = glob.glob(os.path.join(bench.place, "cache/patchio/*-dumps.visit.patchio"))
+    os.remove(cached)
+    os.makedirs(cached + "/in_the_way")
+    for ranks in (1, 2):
+        code, out, err = bench.run(["index", "--rebuild", bench.index], ranks)
+        assert code == 1 and len(re.findall("^series: 5 steps, not saved: ", out, re.MULTILINE)) == 1, (out, err)
+        assert out.count("not saved: ") == 1 and cached in out, out
+        assert "the series has no sidecar now." in err and complaints(err) == 1, err
+        assert bench.states() == ["valid"] * 5
+    # A single step has none as a series.
+    bench.must(["index", bench.summaries()[0]])
 
 
 def case_broken(bench):

@@ -1,10 +1,12 @@
 #include "Index/Index.h"
 
+#include "MetadataChannel/SeriesSidecar.h"
 #include "Read/OpenedStep.h"
 #include "Read/SharedCatalog.h"
 #include "Session.h"
 #include "Support/Error.h"
 #include "Support/Stopwatch.h"
+#include "Support/Together.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -78,6 +80,30 @@ bool Report(const TimeStep& step, const OpenedStep& opened, double seconds, Sess
   return saved;
 }
 
+/// Keeps the heads of all steps that may be kept by now. Gives why it could not; empty when all is well.
+std::string KeepHeads(const std::string& path, const SeriesOptions& options, Communicator& ranks)
+{
+  std::string fault;
+  Together(ranks, [&] {
+    if (ranks.Rank() == 0) {
+      fault = OpenWithSidecar(path, options, ChannelMode::On, ChannelSettings().SettleSeconds).WhyNotSaved;
+    }
+  });
+  return ranks.AllGather(fault)[0];
+}
+
+/// Throws Error when steps, or the series, have no sidecar after all.
+void CheckSaved(const Options& options, std::size_t wanted, std::size_t done, bool seriesSaved)
+{
+  if (done < wanted) {
+    throw Error(fmt::format("{}: {} of {} steps have no sidecar now{}.", options.Path, wanted - done, wanted,
+        seriesSaved ? "" : ", nor has the series"));
+  }
+  if (!seriesSaved) {
+    throw Error(fmt::format("{}: the series has no sidecar now.", options.Path));
+  }
+}
+
 void Run(const Options& options, Session& session)
 {
   SeriesOptions seriesOptions;
@@ -101,11 +127,11 @@ void Run(const Options& options, Session& session)
   if (wanted == 0) {
     throw Error(fmt::format("{}: there is no step {}.", options.Path, options.Step));
   }
-  // By now the heads of young files may be kept too.
-  OpenSharedSeries(session.Ranks(), {options.Path}, seriesOptions, ChannelMode::On);
-  if (done < wanted) {
-    throw Error(fmt::format("{}: {} of {} steps have no sidecar now.", options.Path, wanted - done, wanted));
+  const std::string whyNot = KeepHeads(options.Path, seriesOptions, session.Ranks());
+  if (!whyNot.empty()) {
+    session.Print(fmt::format("series: {} steps, not saved: {}", series.Steps.size(), whyNot));
   }
+  CheckSaved(options, wanted, done, whyNot.empty());
 }
 
 }  // namespace

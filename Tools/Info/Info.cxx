@@ -30,6 +30,8 @@ const char* NameOf(FileFault fault)
   switch (fault) {
     case FileFault::Absent:
       return "absent";
+    case FileFault::Unreadable:
+      return "unreadable";
     case FileFault::Foreign:
       return "of another version";
     case FileFault::Stale:

@@ -1,0 +1,237 @@
+#include "MetadataChannel/SidecarSearch.h"
+
+#include "MetadataChannel/RankValues.h"
+#include "MetadataChannel/StepParts.h"
+#include "Support/Bytes.h"
+#include "Support/Checksum.h"
+#include "Support/Together.h"
+
+#include <fmt/format.h>
+
+#include <new>
+
+namespace patchio {
+namespace {
+
+/// Runs `work`, which must not communicate, and throws the fault of the first rank that had one on all of
+/// them. Faults that are no GroupedFileError count as `others`.
+void Agree(Communicator& comm, FileFault others, const std::function<void()>& work)
+{
+  std::string mine;
+  const auto note = [&mine](FileFault fault, const char* what) {
+    mine = std::string(1, static_cast<char>('0' + static_cast<int>(fault))) + what;
+  };
+  try {
+    work();
+  } catch (const GroupedFileError& error) {
+    note(error.Kind, error.what());
+  } catch (const std::bad_alloc&) {
+    note(FileFault::Unreadable, "There is not enough memory for it.");
+  } catch (const std::exception& error) {
+    note(others, error.what());
+  }
+  for (const std::string& fault : comm.AllGather(mine)) {
+    if (!fault.empty()) {
+      throw GroupedFileError(static_cast<FileFault>(fault[0] - '0'), fault.substr(1));
+    }
+  }
+}
+
+void CheckFits(const StepHead& head, const std::string& path, const Place& place)
+{
+  const auto state = StateOf(path);
+  const bool mine = place.Beside ? head.Path.empty() : head.Path == AbsolutePath(path);
+  if (!mine || !state || state->Print != head.Described) {
+    throw GroupedFileError(FileFault::Stale, fmt::format("{}: {} has changed since.", place.Path, path));
+  }
+}
+
+/// What rank 0 reads by itself and tells the others.
+struct MasterParts
+{
+  std::unique_ptr<PlainFile> File;
+  GroupedHead Table;
+  std::vector<std::byte> Head, Description;
+};
+
+MasterParts ReadMasterParts(const std::string& path, const Place& place)
+{
+  MasterParts parts;
+  parts.File = OpenGrouped(place.Path);
+  parts.Table = GroupedHead::Read(*parts.File);
+  parts.Head = parts.Table.ReadPart(*parts.File, 0);
+  const StepHead head = DecodeHead(parts.Head);
+  CheckFits(head, path, place);
+  if (head.FormatName != FormatOf(path).Name()) {
+    throw GroupedFileError(FileFault::Stale, fmt::format("{}: made for another format.", place.Path));
+  }
+  parts.Description = parts.Table.ReadPart(*parts.File, 1);
+  return parts;
+}
+
+/// All ranks get the table and the description. Throws Error, the same on all ranks.
+void Tell(Communicator& comm, MasterParts& parts)
+{
+  if (comm.Size() == 1) {
+    return;
+  }
+  const std::vector<std::byte> message = BytesOfRankZero(comm, [&parts] {
+    ByteWriter out;
+    out.Put(parts.Table.Parts());
+    out.Put(parts.Description);
+    return out.Take();
+  });
+  Together(comm, [&] {
+    ByteReader in(message);
+    std::vector<PartEntry> entries;
+    in.Get(entries);
+    in.Get(parts.Description);
+    parts.Table = GroupedHead(entries);
+  });
+}
+
+/// Each rank looks at its part of the files.
+void CheckFiles(Communicator& comm, const StepDescription& description, const Place& place, int threads)
+{
+  const auto [begin, end] = ShareOf(description.Files.size(), comm.Rank(), comm.Size());
+  const std::vector<std::string> mine(description.Files.begin() + begin, description.Files.begin() + end);
+  const auto states = StatesOf(mine, threads);
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    if (!states[i] || states[i]->Print != description.Prints[begin + i]) {
+      throw GroupedFileError(FileFault::Stale, fmt::format("{}: {} has changed since.", place.Path, mine[i]));
+    }
+  }
+}
+
+void CheckShares(const GroupedHead& table, const StagedMemory& memory, const Place& place)
+{
+  for (std::size_t s = memory.Sharer(); s < table.ShareCount(); s += memory.Sharers()) {
+    const PartEntry& entry = table.ShareEntry(s);
+    if (Checksum(memory.Data() + (entry.Offset - table.ShareBegin()), entry.Length) != entry.Checksum) {
+      throw GroupedFileError(FileFault::Corrupted,
+          fmt::format("{}: part {} is damaged.", place.Path, GroupedHead::HeadParts + s));
+    }
+  }
+}
+
+/// The index over the shares in `memory`, all checked.
+LocationIndex MakeIndex(
+    const StepDescription& description, const GroupedHead& table, const std::shared_ptr<StagedMemory>& memory)
+{
+  std::vector<ShareView> shares;
+  for (std::size_t s = 0; s < table.ShareCount(); ++s) {
+    const PartEntry& entry = table.ShareEntry(s);
+    shares.push_back({memory->Data() + (entry.Offset - table.ShareBegin()), entry.Length});
+  }
+  LocationIndex index(description.Data, description.Files, shares, memory);
+  std::vector<std::uint64_t> sizes;
+  for (const Fingerprint& print : description.Prints) {
+    sizes.push_back(print.Size);
+  }
+  index.Check(description.Data, sizes);
+  return index;
+}
+
+/// Throws GroupedFileError, the same on all ranks.
+StepSidecar LoadFrom(
+    Communicator& comm, const std::string& path, const Place& place, const ChannelSettings& settings)
+{
+  MasterParts parts;
+  Agree(comm, FileFault::Corrupted, [&] {
+    if (comm.Rank() == 0) {
+      parts = ReadMasterParts(path, place);
+    }
+  });
+  Tell(comm, parts);
+  StepSidecar sidecar;
+  StepDescription description;
+  Agree(comm, FileFault::Corrupted, [&] { description = DecodeDescription(parts.Description, path); });
+  Agree(comm, FileFault::Corrupted, [&] { CheckFiles(comm, description, place, settings.Threads); });
+  parts.Description = {};
+
+  const GroupedHead& table = parts.Table;
+  std::shared_ptr<StagedMemory> memory;
+  try {
+    memory = std::make_shared<StagedMemory>(comm, table.ShareBytes(), settings.Stage);
+    memory->Load(comm, parts.File.get(), place.Path, table.ShareBegin());
+  } catch (const Error& error) {
+    throw GroupedFileError(FileFault::Unreadable, error.what());  // all ranks have got it
+  }
+  Agree(comm, FileFault::Corrupted, [&] { CheckShares(table, *memory, place); });
+  Agree(comm, FileFault::Corrupted, [&] { sidecar.Index.Index = MakeIndex(description, table, memory); });
+  sidecar.Data = std::move(description.Data);
+  sidecar.Index.Prints = std::move(description.Prints);
+  sidecar.Index.Memory = memory;
+  sidecar.Path = place.Path;
+  sidecar.Bytes = table.FileBytes();
+  return sidecar;
+}
+
+/// One that is damaged may just have been replaced by another user, between two looks at it.
+constexpr int MostAttempts = 10;
+
+/// True when rank 0 sees another file than `before`.
+bool Replaced(Communicator& comm, const Place& place, const std::optional<FileState>& before)
+{
+  const auto now = StateOf(place.Path);
+  const bool same = before.has_value() == now.has_value() && (!now || now->Print == before->Print);
+  return comm.AllGather(std::vector<int>{same ? 0 : 1})[0] == 1;
+}
+
+}  // namespace
+
+std::string SidecarSearch::Warning() const
+{
+  std::string text;
+  for (const SidecarState& state : this->Passed) {
+    // One that cannot be read, nor replaced, would be news each time, although another place has one.
+    const bool madeUpFor = state.Fault == FileFault::Unreadable && this->Found;
+    if (IsNews(state.Fault) && !madeUpFor) {
+      text += (text.empty() ? "" : "\n") + fmt::format("A metadata sidecar is not used. {}", state.Message);
+    }
+  }
+  return text;
+}
+
+SidecarSearch FindStepSidecar(Communicator& comm, const std::string& path, const ChannelSettings& settings)
+{
+  SidecarSearch search;
+  for (const Place& place : SharedPlacesFor(comm, path)) {
+    SidecarState state{place, FileFault::Absent, ""};
+    for (int attempt = 0; attempt < MostAttempts; ++attempt) {
+      const auto before = StateOf(place.Path);
+      try {
+        search.Found = LoadFrom(comm, path, place, settings);
+        return search;
+      } catch (const GroupedFileError& error) {
+        state.Fault = error.Kind;
+        state.Message = error.what();
+      } catch (const Error& error) {
+        state.Fault = FileFault::Unreadable;  // all ranks have got it
+        state.Message = error.what();
+      }
+      if (state.Fault != FileFault::Corrupted || !Replaced(comm, place, before)) {
+        break;
+      }
+    }
+    search.Passed.push_back(state);
+  }
+  return search;
+}
+
+std::optional<TimeStep> HeadFromSidecar(const std::string& path)
+{
+  for (const Place& place : PlacesFor(path)) {
+    try {
+      const std::unique_ptr<PlainFile> file = OpenGrouped(place.Path);
+      const StepHead head = DecodeHead(GroupedHead::Read(*file).ReadPart(*file, 0));
+      CheckFits(head, path, place);
+      return TimeStep{path, head.Time, head.Step};
+    } catch (const std::exception&) {
+      // Opening the step will say what is wrong with the sidecar; here the format answers instead.
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace patchio

@@ -1,0 +1,140 @@
+#include "MetadataChannel/StepIndex.h"
+
+#include "MetadataChannel/GroupedFile.h"
+#include "MetadataChannel/RankValues.h"
+#include "Support/Bytes.h"
+#include "Support/Together.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace patchio {
+namespace {
+
+/// Requests that are located at once: enough to read each file once, not so many that memory matters.
+constexpr std::uint64_t BatchRequests = 1 << 17;
+
+/// This rank's share.
+std::unique_ptr<IndexShareBuilder> LocateShare(Communicator& comm, const Format& format,
+    const Catalog& catalog, int threads, std::vector<std::string>& notes)
+{
+  const RowOrder order(catalog);
+  const auto [begin, end] = ShareOf(catalog.Patches.size(), comm.Rank(), comm.Size());
+  auto builder = std::make_unique<IndexShareBuilder>(catalog, order, begin, end - begin);
+  const std::uint64_t rows = BatchRequests / std::max<std::size_t>(catalog.Variables.size(), 1) + 1;
+  for (std::uint64_t row = 0; row < builder->Rows(); row += rows) {
+    const std::uint64_t count = std::min(rows, builder->Rows() - row);
+    const LocationTable table = format.Locate(catalog, builder->Requests(row, count), {threads, false});
+    builder->Add(row, table);
+    for (const std::string& note : table.Notes) {
+      if (std::find(notes.begin(), notes.end(), note) == notes.end()) {
+        notes.push_back(note);
+      }
+    }
+  }
+  return builder;
+}
+
+/// Files of all ranks, each once, and the number that each of this rank's has among them.
+std::vector<std::string> JoinFiles(
+    Communicator& comm, const std::vector<std::string>& mine, std::vector<std::uint32_t>& numbers)
+{
+  std::vector<std::string> all;
+  std::unordered_map<std::string, std::uint32_t> known;
+  for (const std::string& ofRank : comm.AllGather(JoinTexts(mine))) {
+    for (const std::string& name : SplitTexts(ofRank)) {
+      if (known.emplace(name, static_cast<std::uint32_t>(all.size())).second) {
+        all.push_back(name);
+      }
+    }
+  }
+  for (const std::string& name : mine) {
+    numbers.push_back(known.at(name));
+  }
+  return all;
+}
+
+/// Looks at all files, each rank at a part of them.
+void TakeFingerprints(Communicator& comm, BuiltIndex& built, int threads)
+{
+  struct Entry
+  {
+    std::uint64_t Size, Inode;
+    std::int64_t Modified, Changed, There;
+  };
+  const std::vector<std::string>& files = built.Index.Index.Files();
+  const auto [begin, end] = ShareOf(files.size(), comm.Rank(), comm.Size());
+  std::vector<Entry> mine;
+  Together(comm, [&, begin = begin, end = end] {
+    for (const auto& state : StatesOf({files.begin() + begin, files.begin() + end}, threads)) {
+      const FileState known = state.value_or(FileState{});
+      mine.push_back(
+          {known.Print.Size, known.Print.Inode, known.Print.Modified, known.Changed, state.has_value()});
+    }
+  });
+  const std::vector<Entry> all = GatherValues(comm, mine);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    built.Index.Prints.push_back({all[i].Size, all[i].Modified, all[i].Inode});
+    built.Changed.push_back(all[i].Changed);
+    if (!all[i].There) {
+      built.VanishedFile = files[i];
+    }
+  }
+}
+
+}  // namespace
+
+DescribingState LookAtDescribingFile(const std::string& path)
+{
+  DescribingState state;
+  state.Now = NowInNanoseconds();
+  state.Before = StateOf(path);
+  return state;
+}
+
+BuiltIndex BuildIndex(
+    Communicator& comm, const Format& format, const Catalog& catalog, const ChannelSettings& settings)
+{
+  BuiltIndex built;
+  std::unique_ptr<IndexShareBuilder> builder;
+  Together(comm, [&] { builder = LocateShare(comm, format, catalog, settings.Threads, built.Notes); });
+  std::vector<std::uint32_t> numbers;
+  const std::vector<std::string> files = JoinFiles(comm, builder->Files(), numbers);
+  std::vector<std::byte> share;
+  Together(comm, [&] { share = builder->Finish(numbers); });
+  for (const std::uint64_t missing : GatherValues<std::uint64_t>(comm, {builder->Missing()})) {
+    built.Missing += missing;
+  }
+  builder.reset();
+
+  // The memory has the layout of the file.
+  built.Lengths = GatherValues<std::uint64_t>(comm, {share.size()});
+  std::uint64_t bytes = 0;
+  for (const std::uint64_t length : built.Lengths) {
+    built.Offsets.push_back(bytes);
+    bytes += (length + GroupedHead::Alignment - 1) / GroupedHead::Alignment * GroupedHead::Alignment;
+  }
+  built.Index.Memory = std::make_shared<StagedMemory>(comm, bytes, settings.Stage);
+  built.Index.Memory->Gather(comm, built.Offsets, built.Lengths, share.data());
+  share = {};
+  Together(comm, [&] {
+    std::vector<ShareView> views;
+    for (std::size_t r = 0; r < built.Lengths.size(); ++r) {
+      views.push_back({built.Index.Memory->Data() + built.Offsets[r], built.Lengths[r]});
+    }
+    built.Index.Index = LocationIndex(catalog, files, views, built.Index.Memory);
+  });
+  TakeFingerprints(comm, built, settings.Threads);
+  return built;
+}
+
+void DistrustYoungFiles(BuiltIndex& built, const DescribingState& describing, double settleSeconds)
+{
+  for (std::size_t i = 0; i < built.Changed.size(); ++i) {
+    if (built.Changed[i] >= describing.Now - static_cast<std::int64_t>(settleSeconds * 1e9)) {
+      built.Index.Prints[i] = {~std::uint64_t(0), -1, ~std::uint64_t(0)};  // of no file
+    }
+  }
+}
+
+}  // namespace patchio

@@ -1,0 +1,65 @@
+// The index of one time step in memory: where all its values lie, with what says whether that still holds.
+#pragma once
+
+#include "Catalog/Catalog.h"
+#include "Catalog/LocationIndex.h"
+#include "Formats/Format.h"
+#include "MetadataChannel/Fingerprint.h"
+#include "MetadataChannel/StagedMemory.h"
+#include "Support/Communicator.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace patchio {
+
+struct ChannelSettings
+{
+  int Threads = 1;  ///< of a rank, for reading metadata
+  StageSettings Stage;
+  /// A file that changed less than so many seconds before it was looked at may change again without a trace,
+  /// as times of files are coarse; an index with such a file is not saved.
+  double SettleSeconds = 2;
+};
+
+/// An index with what says whether it still holds.
+struct StepIndex
+{
+  LocationIndex Index;
+  std::vector<Fingerprint> Prints;  ///< of Index.Files()
+  std::shared_ptr<StagedMemory> Memory;
+};
+
+/// What must be known before the describing file is read, so that a change while it is read shows.
+struct DescribingState
+{
+  std::optional<FileState> Before;  ///< of the describing file
+  std::int64_t Now = 0;             ///< nanoseconds since 1970
+};
+DescribingState LookAtDescribingFile(const std::string& path);
+
+/// A new index, not saved yet.
+struct BuiltIndex
+{
+  StepIndex Index;
+  std::vector<std::uint64_t> Offsets, Lengths;  ///< of the ranks' shares in its memory
+  std::vector<std::int64_t> Changed;            ///< FileState::Changed of the files
+  std::uint64_t Missing = 0;                    ///< entries that could not be located; the index lacks them
+  std::vector<std::string> Notes;               ///< what this rank was told while it located
+  std::string VanishedFile;                     ///< a file that could be read but not looked at
+};
+
+/// Makes sure that an index is not believed for files that may have changed since they were looked into:
+/// those that changed less than `settleSeconds` before building began, as times of files are coarse, or
+/// later.
+void DistrustYoungFiles(BuiltIndex& built, const DescribingState& describing, double settleSeconds);
+
+/// Collective. All ranks locate a share of the patches, in the order of the files, with all variables. Throws
+/// Error, the same on all ranks, when there is not enough memory.
+BuiltIndex BuildIndex(
+    Communicator& comm, const Format& format, const Catalog& catalog, const ChannelSettings& settings);
+
+}  // namespace patchio

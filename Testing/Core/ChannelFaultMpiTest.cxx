@@ -1,0 +1,236 @@
+// The metadata channel on several ranks when a fault hits one of them only: mpiexec -n NP
+// patchio_channel_fault_mpi_test
+//
+// No rank may wait for one that has given up, so what fails here is the time limit; and all ranks must say
+// that something went wrong. Faults that no rank can have by itself as root (rights do not bind it) come from
+// paths that are there for the other ranks only, and from an MPI_File_open of the test's own.
+#include "MetadataChannel/StepSidecar.h"
+#include "OddFormat.h"
+#include "Support/Checksum.h"
+#include "Support/Together.h"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace fs = std::filesystem;
+
+namespace patchio {
+namespace {
+
+int Failures = 0;
+int Rank = 0, Ranks = 1;
+/// The rank that opens no file through MPI-IO any more; -1: none.
+int RankThatCannotOpen = -1;
+
+void Expect(bool holds, const std::string& what)
+{
+  if (!holds) {
+    std::printf("FAILED on rank %d: %s\n", Rank, what.c_str());
+    std::fflush(stdout);
+    ++Failures;
+  }
+}
+
+}  // namespace
+}  // namespace patchio
+
+/// Takes the place of MPI's own, which is called PMPI_File_open as well. The chosen rank sees a fault, the
+/// others an open file.
+extern "C" int MPI_File_open(MPI_Comm comm, const char* path, int mode, MPI_Info info, MPI_File* file)
+{
+  const int code = PMPI_File_open(comm, path, mode, info, file);
+  if (patchio::Rank != patchio::RankThatCannotOpen) {
+    return code;
+  }
+  *file = MPI_FILE_NULL;
+  return MPI_ERR_IO;
+}
+
+namespace patchio {
+namespace {
+
+/// A file of known bytes, the same for all ranks.
+std::string MakeFile(const std::string& folder, std::size_t bytes)
+{
+  const std::string path = folder + "/bytes";
+  if (Rank == 0) {
+    std::ofstream file(path, std::ios::binary);
+    for (std::size_t i = 0; i < bytes; ++i) {
+      file.put(static_cast<char>(i * 7));
+    }
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  return path;
+}
+
+bool AreTheFiles(const std::byte* bytes, std::size_t begin, std::size_t end)
+{
+  for (std::size_t i = begin; i < end; ++i) {
+    if (bytes[i] != static_cast<std::byte>(static_cast<char>(i * 7))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Reads 100,000 bytes together and expects all ranks to agree that it went well, or that it did not.
+void ExpectRead(const std::string& path, bool well, const std::string& where)
+{
+  std::vector<std::byte> into(100000);
+  const std::string fault = ReadTogether(MPI_COMM_WORLD, path, 0, into.size(), into.data());
+  Expect(fault.empty() == well, where + ": " + (fault.empty() ? "no fault" : fault));
+  const std::size_t slice = (into.size() / Ranks + 4096) / 4096 * 4096;
+  if (well) {
+    const std::size_t begin = std::min(into.size(), Rank * slice);
+    Expect(AreTheFiles(into.data(), begin, std::min(into.size(), begin + slice)), where + ": other bytes");
+  }
+}
+
+void CheckReading(const std::string& folder, int victim)
+{
+  const std::string path = MakeFile(folder, 100000), none = folder + "/none";
+  const std::string where = fmt::format("reading, rank {}", victim);
+  ExpectRead(path, true, where + " well");
+  ExpectRead(Rank == victim ? none : path, false, where + " has no such file");
+  RankThatCannotOpen = victim;
+  ExpectRead(path, false, where + " cannot open it");
+  RankThatCannotOpen = -1;
+  ExpectRead(path, true, where + " again well");
+}
+
+/// Rank 0 reads instead.
+void CheckStaging(Communicator& comm, const std::string& folder, int victim)
+{
+  const std::string path = MakeFile(folder, 100000);
+  const std::string seen = Rank == victim ? folder + "/none" : path;
+  StagedMemory memory(comm, 100000, {});
+  std::unique_ptr<PlainFile> file;
+  if (Rank == 0) {
+    file = std::make_unique<PlainFile>(path, PlainFile::Purpose::Read);
+  }
+  memory.Load(comm, file.get(), seen, 0);
+  Expect(AreTheFiles(memory.Data(), 0, 100000), fmt::format("staging, rank {}: other bytes", victim));
+}
+
+/// Writes a share of `Rank + 1` bytes a rank.
+std::string FaultOfWriting(Communicator& comm, const std::string& path)
+{
+  const std::vector<std::byte> first(10), second(20), share(Rank + 1, static_cast<std::byte>(Rank));
+  std::vector<PartEntry> parts{{first.size(), 0, Checksum(first.data(), first.size())},
+      {second.size(), 0, Checksum(second.data(), second.size())}};
+  for (int rank = 0; rank < Ranks; ++rank) {
+    const std::vector<std::byte> ofRank(rank + 1, static_cast<std::byte>(rank));
+    parts.push_back({ofRank.size(), 0, Checksum(ofRank.data(), ofRank.size())});
+  }
+  return FaultOf([&] { WriteGrouped(comm, path, GroupedHead(parts), {first, second}, share.data()); });
+}
+
+void CheckWriting(Communicator& comm, const std::string& folder, int victim)
+{
+  const std::string where = fmt::format("writing, rank {}", victim);
+  const auto name = [&](const char* what) { return fmt::format("{}/{}-{}", folder, what, victim); };
+  Expect(FaultOfWriting(comm, name("well")).empty(), where + " well");
+  if (Rank == 0) {
+    Expect(GroupedHead::Read(name("well")).ShareCount() == std::size_t(Ranks), where + ": another file");
+  }
+  if (victim > 0) {  // rank 0 makes the file
+    const std::string fault = FaultOfWriting(comm, Rank == victim ? folder + "/none" : name("torn"));
+    Expect(fault.find("No such file") != std::string::npos, where + " has no such file, but: " + fault);
+  }
+  RankThatCannotOpen = victim;
+  Expect(!FaultOfWriting(comm, name("shut")).empty(), where + " cannot open it, and all is well");
+  RankThatCannotOpen = -1;
+  if (Rank == 0) {
+    bool refused = false;
+    try {
+      GroupedHead::Read(name("shut"));
+    } catch (const GroupedFileError& error) {
+      refused = error.Kind == FileFault::Unfinished;
+    }
+    Expect(refused, where + ": half a file passes for a whole one");
+  }
+}
+
+/// Rank 0 works in a folder that is gone, so that a relative path leads nowhere for it alone.
+void CheckLostFolder(Communicator& comm, const std::string& folder)
+{
+  testing::OddFormat format;
+  if (Rank == 0) {
+    testing::OddFormat::WriteFiles(folder);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  Catalog catalog = format.ReadCatalog(folder + "/summary.samrai");
+  ChannelSettings settings;
+  settings.SettleSeconds = -10;
+  const DescribingState describing = LookAtDescribingFile(catalog.Path);
+  BuiltIndex built = BuildIndex(comm, format, catalog, settings);
+  const fs::path before = fs::current_path();
+  if (Rank == 0) {
+    fs::create_directory(folder + "/gone");
+    fs::current_path(folder + "/gone");
+    fs::remove(folder + "/gone");
+  }
+  const std::string fault = FaultOf([&] { FindStepSidecar(comm, "summary.samrai", settings); });
+  Expect(!fault.empty(), "a place for a path that leads nowhere");
+  const std::string absolute = catalog.Path;
+  catalog.Path = "summary.samrai";
+  const SaveOutcome outcome = SaveStepSidecar(comm, format, catalog, built, describing, settings);
+  Expect(outcome.Path.empty() && !outcome.WhyNot.empty(), "saved where a path leads nowhere");
+  fs::current_path(before);
+  catalog.Path = absolute;
+  Expect(!SaveStepSidecar(comm, format, catalog, built, describing, settings).Path.empty(), "not saved");
+  Expect(FindStepSidecar(comm, absolute, settings).Found.has_value(), "not found");
+}
+
+/// A folder that all ranks know.
+std::string SharedFolder()
+{
+  char name[512] = "";
+  if (Rank == 0) {
+    std::snprintf(name, sizeof(name), "%s/patchio_fault_XXXXXX", fs::temp_directory_path().c_str());
+    if (!::mkdtemp(name)) {
+      MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+  }
+  MPI_Bcast(name, sizeof(name), MPI_CHAR, 0, MPI_COMM_WORLD);
+  return name;
+}
+
+int Run()
+{
+  MPI_Comm_rank(MPI_COMM_WORLD, &Rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &Ranks);
+  const std::string folder = SharedFolder();
+  const std::unique_ptr<Communicator> comm = MakeMpiCommunicator(MPI_COMM_WORLD);
+  for (int victim = 0; victim < Ranks; ++victim) {
+    CheckReading(folder, victim);
+    CheckStaging(*comm, folder, victim);
+    CheckWriting(*comm, folder, victim);
+  }
+  CheckLostFolder(*comm, folder);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (Rank == 0) {
+    fs::remove_all(folder);
+  }
+  MPI_Allreduce(MPI_IN_PLACE, &Failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (Rank == 0) {
+    std::printf("%d failures\n", Failures);
+  }
+  return Failures > 0 ? 1 : 0;
+}
+
+}  // namespace
+}  // namespace patchio
+
+int main(int argc, char** argv)
+{
+  MPI_Init(&argc, &argv);
+  const int result = patchio::Run();
+  MPI_Finalize();
+  return result;
+}
