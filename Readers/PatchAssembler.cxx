@@ -18,6 +18,7 @@
 #include <vtkUniformGrid.h>
 #include <vtkUnsignedCharArray.h>
 
+#include <algorithm>
 #include <cassert>
 
 namespace patchio {
@@ -76,23 +77,28 @@ VariableRequest RequestForVtk(const Catalog& catalog, int variable, const Int3& 
   return request;
 }
 
-PatchAssembler::PatchAssembler(
-    const Catalog& catalog, const std::vector<bool>& shown, const Int3& ghosts, bool blankRefined, int rank)
-    : Data(catalog), Ghosts(ghosts), BlankRefined(blankRefined), Rank(rank), Nests(catalog, shown)
+PatchAssembler::PatchAssembler(const Catalog& catalog, const Nesting& nesting,
+    const std::vector<VariableRequest>& variables, const Int3& ghosts, const AssemblyOptions& options)
+    : Data(catalog), Nests(nesting), Variables(variables), Ghosts(ghosts), Options(options)
 {
 }
 
-void PatchAssembler::BuildTree(vtkMultiBlockDataSet* output, int firstLevel, int lastLevel) const
+void PatchAssembler::BuildTree(
+    vtkMultiBlockDataSet* output, const std::vector<Block>& blocks, int firstLevel, int lastLevel) const
 {
   const int levels = static_cast<int>(this->Data.Levels.size());
   output->SetNumberOfBlocks(levels);
+  std::size_t next = 0;
   for (int l = 0; l < levels; ++l) {
     vtkNew<vtkMultiPieceDataSet> pieces;
+    const std::size_t first = next;
+    for (; next < blocks.size() && blocks[next].Level == l; ++next) {
+    }
     if (l >= firstLevel && l <= lastLevel) {
-      pieces->SetNumberOfPieces(this->Data.Levels[l].PatchCount);
-      for (int i = 0; i < this->Data.Levels[l].PatchCount; ++i) {
-        const int number = this->Data.Patches[this->Data.Levels[l].FirstPatch + i].Number;
-        pieces->GetMetaData(i)->Set(vtkCompositeDataSet::NAME(), ("patch " + std::to_string(number)).c_str());
+      pieces->SetNumberOfPieces(static_cast<unsigned int>(next - first));
+      for (std::size_t b = first; b < next; ++b) {
+        pieces->GetMetaData(static_cast<unsigned int>(b - first))
+            ->Set(vtkCompositeDataSet::NAME(), NameOfBlock(this->Data, blocks[b]).c_str());
       }
     }
     output->SetBlock(l, pieces);
@@ -102,48 +108,62 @@ void PatchAssembler::BuildTree(vtkMultiBlockDataSet* output, int firstLevel, int
   AddValue<vtkTypeInt64Array>(output->GetFieldData(), "step", this->Data.Step);
 }
 
-void PatchAssembler::AddPatch(
-    vtkMultiBlockDataSet* output, const LoadRequest& request, LoadResult& loaded, std::size_t position) const
+void PatchAssembler::AddBlock(vtkMultiBlockDataSet* output, const std::vector<Block>& blocks,
+    std::size_t number, const std::vector<LoadedArray*>& arrays) const
 {
-  const int number = request.Patches[position];
-  const Patch& patch = this->Data.Patches[number];
+  const Block& block = blocks[number];
   LoadedArray* coordinates = nullptr;
-  for (std::size_t v = 0; v < request.Variables.size(); ++v) {
-    if (request.Variables[v].Variable == this->Data.CoordinatesVariable) {
-      coordinates = &loaded.At(position, v);
+  for (std::size_t v = 0; v < arrays.size(); ++v) {
+    if (this->Variables[v].Variable == this->Data.CoordinatesVariable) {
+      coordinates = arrays[v];
     }
   }
-  const vtkSmartPointer<vtkDataSet> grid = this->MakeGrid(number, coordinates);
-  for (std::size_t v = 0; v < request.Variables.size(); ++v) {
-    const Variable& variable = this->Data.Variables[request.Variables[v].Variable];
-    LoadedArray& array = loaded.At(position, v);
-    if (&array != coordinates && array.Status == ArrayStatus::Read) {
+  const vtkSmartPointer<vtkDataSet> grid = this->MakeGrid(block, coordinates);
+  for (std::size_t v = 0; v < arrays.size(); ++v) {
+    const Variable& variable = this->Data.Variables[this->Variables[v].Variable];
+    if (arrays[v] != coordinates && arrays[v]->Status == ArrayStatus::Read) {
       vtkDataSetAttributes* attributes = variable.Center == Centering::Cell
                                              ? static_cast<vtkDataSetAttributes*>(grid->GetCellData())
                                              : static_cast<vtkDataSetAttributes*>(grid->GetPointData());
-      attributes->AddArray(TakeOver(array, variable.Name));
+      attributes->AddArray(TakeOver(*arrays[v], variable.Name));
     }
   }
-  this->AddGhostArray(number, grid);
-  this->AddFieldData(number, grid);
-  auto* pieces = vtkMultiPieceDataSet::SafeDownCast(output->GetBlock(patch.Level));
-  pieces->SetPiece(number - this->Data.Levels[patch.Level].FirstPatch, grid);
+  this->AddGhostArray(block, grid);
+  if (this->Options.PatchIds) {
+    this->AddPatchIds(block, grid);
+  }
+  this->AddFieldData(block, grid);
+  const auto first = std::partition_point(
+      blocks.begin(), blocks.end(), [&](const Block& other) { return other.Level < block.Level; });
+  auto* pieces = vtkMultiPieceDataSet::SafeDownCast(output->GetBlock(block.Level));
+  pieces->SetPiece(static_cast<unsigned int>(&block - &*first), grid);
 }
 
-void PatchAssembler::GridExtent(int patch, int extent[6]) const
+/// The cells of the block's grid.
+Box PatchAssembler::CellsOf(const Block& block) const
 {
-  const Box& box = this->Data.Patches[patch].Cells;
+  Box cells = GridCells(block);
+  for (int axis = 0; axis < this->Data.Dimension; ++axis) {
+    cells.Lower[axis] -= this->Ghosts[axis];
+    cells.Upper[axis] += this->Ghosts[axis];
+  }
+  return cells;
+}
+
+void PatchAssembler::GridExtent(const Block& block, int extent[6]) const
+{
+  const Box box = this->CellsOf(block);
   for (int axis = 0; axis < 3; ++axis) {
     const bool used = axis < this->Data.Dimension;
-    extent[2 * axis] = used ? box.Lower[axis] - this->Ghosts[axis] : 0;
-    extent[2 * axis + 1] = used ? box.Upper[axis] + 1 + this->Ghosts[axis] : 0;
+    extent[2 * axis] = used ? box.Lower[axis] : 0;
+    extent[2 * axis + 1] = used ? box.Upper[axis] + 1 : 0;
   }
 }
 
-vtkSmartPointer<vtkDataSet> PatchAssembler::MakeGrid(int patch, LoadedArray* coordinates) const
+vtkSmartPointer<vtkDataSet> PatchAssembler::MakeGrid(const Block& block, LoadedArray* coordinates) const
 {
   int extent[6];
-  this->GridExtent(patch, extent);
+  this->GridExtent(block, extent);
   if (this->Data.Grid == GridKind::Curvilinear) {
     assert(coordinates && coordinates->Status == ArrayStatus::Read);
     vtkNew<vtkPoints> points;
@@ -153,64 +173,122 @@ vtkSmartPointer<vtkDataSet> PatchAssembler::MakeGrid(int patch, LoadedArray* coo
     grid->SetPoints(points);
     return grid;
   }
-  // Extents in the level's index space with the level's origin: nodes that two patches share get the same
+  // Extents in the level's index space with the level's origin: nodes that two blocks share get the same
   // coordinates to the last bit.
-  const Level& level = this->Data.Levels[this->Data.Patches[patch].Level];
   auto grid = vtkSmartPointer<vtkUniformGrid>::New();
   grid->SetOrigin(this->Data.Origin.data());
-  grid->SetSpacing(level.Spacing.data());
+  grid->SetSpacing(this->Data.Levels[block.Level].Spacing.data());
   grid->SetExtent(extent);
   return grid;
 }
 
-void PatchAssembler::AddGhostArray(int patch, vtkDataSet* grid) const
+/// Nothing is added where all cells are to be seen, as filters are faster then.
+void PatchAssembler::AddGhostArray(const Block& block, vtkDataSet* grid) const
 {
-  const std::vector<std::uint8_t> covered =
-      this->BlankRefined ? this->Nests.CoveredCells(patch) : std::vector<std::uint8_t>();
-  const bool layers = this->Ghosts != Int3{0, 0, 0};
-  if (covered.empty() && !layers) {
-    return;
-  }
-  const auto inner = this->Data.ArrayDims(patch, Centering::Cell, {0, 0, 0});
-  const auto outer = this->Data.ArrayDims(patch, Centering::Cell, this->Ghosts);
+  const Box cells = this->CellsOf(block);
+  const bool layers = !(cells == block.Cells);
   vtkNew<vtkUnsignedCharArray> flags;
   flags->SetName(vtkDataSetAttributes::GhostArrayName());
-  flags->SetNumberOfTuples(outer[0] * outer[1] * outer[2]);
-  flags->FillValue(0);
+  flags->SetNumberOfTuples(cells.Cells());
+  flags->FillValue(block.Full && !layers ? 0 : vtkDataSetAttributes::HIDDENCELL);
+  unsigned char* const values = flags->GetPointer(0);
   if (layers) {
-    this->MarkLayers(patch, flags);
+    this->MarkLayers(block, values);
   }
-  std::size_t cell = 0;
-  for (std::int64_t k = 0; k < inner[2]; ++k) {
-    for (std::int64_t j = 0; j < inner[1]; ++j) {
-      vtkIdType to = ((k + this->Ghosts[2]) * outer[1] + j + this->Ghosts[1]) * outer[0] + this->Ghosts[0];
-      for (std::int64_t i = 0; i < inner[0]; ++i, ++cell, ++to) {
-        const bool hidden = !covered.empty() && covered[cell] != 0;
-        flags->SetValue(to, hidden ? vtkDataSetAttributes::REFINEDCELL : 0);
+  bool hides = !block.Full || layers;
+  for (const OwnedBox& part : block.Parts) {
+    if (!block.Full || layers) {
+      MarkBox(cells, part.Cells, 0, values);
+    }
+    hides = this->MarkRefined(part, cells, values) || hides;
+  }
+  if (hides) {
+    grid->GetCellData()->AddArray(flags);
+  }
+}
+
+/// Marks the cells of a part that finer patches hide; false when there are none.
+bool PatchAssembler::MarkRefined(const OwnedBox& part, const Box& grid, unsigned char* flags) const
+{
+  const std::vector<std::uint8_t> covered =
+      this->Options.BlankRefined ? this->Nests.CoveredCells(part.Owner) : std::vector<std::uint8_t>();
+  if (covered.empty()) {
+    return false;
+  }
+  bool found = false;
+  const Box& patch = this->Data.Patches[part.Owner].Cells;
+  for (int k = part.Cells.Lower[2]; k <= part.Cells.Upper[2]; ++k) {
+    for (int j = part.Cells.Lower[1]; j <= part.Cells.Upper[1]; ++j) {
+      const std::uint8_t* from = covered.data() + IndexIn(patch, {part.Cells.Lower[0], j, k});
+      unsigned char* to = flags + IndexIn(grid, {part.Cells.Lower[0], j, k});
+      for (int i = part.Cells.Lower[0]; i <= part.Cells.Upper[0]; ++i, ++from, ++to) {
+        *to = *from ? vtkDataSetAttributes::REFINEDCELL : *to;
+        found = found || *from;
       }
     }
   }
-  grid->GetCellData()->AddArray(flags);
+  return found;
 }
 
-/// Layers that repeat cells of a shown patch join the patches; layers where nothing else is shown, beyond the
+/// Layers that repeat cells of a shown patch join the blocks; layers where nothing else is shown, beyond the
 /// domain above all, are hidden, or the surface of the domain would count as the inside and not be drawn.
-void PatchAssembler::MarkLayers(int patch, vtkUnsignedCharArray* flags) const
+void PatchAssembler::MarkLayers(const Block& block, unsigned char* flags) const
 {
-  const std::vector<std::uint8_t> shared = this->Nests.SharedCells(patch, this->Ghosts);
+  const Box cells = this->CellsOf(block);
+  if (this->Ghosts == Int3{0, 0, 0}) {
+    std::fill_n(flags, cells.Cells(),
+        static_cast<unsigned char>(vtkDataSetAttributes::DUPLICATECELL | vtkDataSetAttributes::HIDDENCELL));
+    for (const Region& region : block.Fringe) {
+      MarkBox(cells, region.Cells, vtkDataSetAttributes::DUPLICATECELL, flags);
+    }
+    return;
+  }
+  // Layers from the files: the block is a patch.
+  const std::vector<std::uint8_t> shared = this->Nests.SharedCells(block.Parts[0].Owner, this->Ghosts);
   for (std::size_t cell = 0; cell < shared.size(); ++cell) {
     const int hidden = shared[cell] ? 0 : vtkDataSetAttributes::HIDDENCELL;
-    flags->SetValue(static_cast<vtkIdType>(cell),
-        static_cast<unsigned char>(vtkDataSetAttributes::DUPLICATECELL | hidden));
+    flags[cell] = static_cast<unsigned char>(vtkDataSetAttributes::DUPLICATECELL | hidden);
   }
 }
 
-void PatchAssembler::AddFieldData(int patch, vtkDataSet* grid) const
+/// Cells of ghost layers and gaps are of no patch: -1, or the patch that gave the value.
+void PatchAssembler::AddPatchIds(const Block& block, vtkDataSet* grid) const
+{
+  const Box cells = this->CellsOf(block);
+  vtkNew<vtkIntArray> ids, owners;
+  ids->SetName("patch id");
+  owners->SetName("patch owner");
+  for (vtkIntArray* array : {ids.Get(), owners.Get()}) {
+    array->SetNumberOfTuples(cells.Cells());
+    array->FillValue(-1);
+  }
+  const auto mark = [&](const Box& box, int patch) {
+    for (int k = box.Lower[2]; k <= box.Upper[2]; ++k) {
+      for (int j = box.Lower[1]; j <= box.Upper[1]; ++j) {
+        const std::size_t row = IndexIn(cells, {box.Lower[0], j, k});
+        std::fill_n(ids->GetPointer(0) + row, box.Width(0), patch);
+        std::fill_n(owners->GetPointer(0) + row, box.Width(0), this->Data.Patches[patch].Writer);
+      }
+    }
+  };
+  for (const OwnedBox& part : block.Parts) {
+    mark(part.Cells, part.Owner);
+  }
+  for (const Region& region : block.Fringe) {
+    mark(region.Cells, region.Owner);
+  }
+  grid->GetCellData()->AddArray(ids);
+  grid->GetCellData()->AddArray(owners);
+}
+
+void PatchAssembler::AddFieldData(const Block& block, vtkDataSet* grid) const
 {
   vtkFieldData* fieldData = grid->GetFieldData();
-  AddValue<vtkIntArray>(fieldData, "patch", patch);
-  AddValue<vtkIntArray>(fieldData, "level", this->Data.Patches[patch].Level);
-  AddValue<vtkIntArray>(fieldData, "rank", this->Rank);
+  if (block.Parts.size() == 1) {
+    AddValue<vtkIntArray>(fieldData, "patch", block.Parts[0].Owner);
+  }
+  AddValue<vtkIntArray>(fieldData, "level", block.Level);
+  AddValue<vtkIntArray>(fieldData, "rank", this->Options.Rank);
 }
 
 }  // namespace patchio

@@ -4,7 +4,8 @@
 
 #include "Catalog/Catalog.h"
 #include "Catalog/Nesting.h"
-#include "Read/PatchLoader.h"
+#include "Plan/Blocks.h"
+#include "Read/LoadRequest.h"
 
 #include <vtkSmartPointer.h>
 
@@ -13,7 +14,6 @@
 
 class vtkDataSet;
 class vtkMultiBlockDataSet;
-class vtkUnsignedCharArray;
 
 namespace patchio {
 
@@ -21,36 +21,47 @@ namespace patchio {
 /// components, row by row) become 3 x 3; everything else stays as it is.
 VariableRequest RequestForVtk(const Catalog& catalog, int variable, const Int3& ghosts);
 
+struct AssemblyOptions
+{
+  bool BlankRefined = true;
+  bool PatchIds = false;
+  int Rank = 0;  ///< written into the field data
+};
+
 /// Makes the output of one time step.
 class PatchAssembler
 {
 public:
-  /// shown: one flag per patch, true where the patch is in the output of some rank.
-  /// ghosts: layers by which all grids grow beyond their boxes.
-  /// rank: written into the field data. Keeps a reference to `catalog`.
-  PatchAssembler(const Catalog& catalog, const std::vector<bool>& shown, const Int3& ghosts,
-      bool blankRefined, int rank);
+  /// nesting: of the patches that are in the output of some rank.
+  /// variables: in the order of the arrays of each block.
+  /// ghosts: layers by which all grids grow beyond their patches. Keeps references to the first three.
+  PatchAssembler(const Catalog& catalog, const Nesting& nesting, const std::vector<VariableRequest>& variables,
+      const Int3& ghosts, const AssemblyOptions& options);
 
-  /// The tree that is the same on all ranks: a block per level, in it a piece per patch, all empty.
-  /// Levels outside firstLevel .. lastLevel have no pieces.
-  void BuildTree(vtkMultiBlockDataSet* output, int firstLevel, int lastLevel) const;
+  /// The tree that is the same on all ranks: a block per level, in it a piece per block of patches, all empty.
+  /// Levels outside firstLevel .. lastLevel have no pieces. `blocks` are in the order of their levels.
+  void BuildTree(
+      vtkMultiBlockDataSet* output, const std::vector<Block>& blocks, int firstLevel, int lastLevel) const;
 
-  /// Turns the arrays of request.Patches[position] into a grid and puts it in its place in the tree.
-  void AddPatch(vtkMultiBlockDataSet* output, const LoadRequest& request, LoadResult& loaded,
-      std::size_t position) const;
+  /// Turns the arrays of a block into a grid and puts it in its place in the tree.
+  void AddBlock(vtkMultiBlockDataSet* output, const std::vector<Block>& blocks, std::size_t number,
+      const std::vector<LoadedArray*>& arrays) const;
 
 private:
-  vtkSmartPointer<vtkDataSet> MakeGrid(int patch, LoadedArray* coordinates) const;
-  void GridExtent(int patch, int extent[6]) const;
-  void AddGhostArray(int patch, vtkDataSet* grid) const;
-  void MarkLayers(int patch, vtkUnsignedCharArray* flags) const;
-  void AddFieldData(int patch, vtkDataSet* grid) const;
+  vtkSmartPointer<vtkDataSet> MakeGrid(const Block& block, LoadedArray* coordinates) const;
+  void GridExtent(const Block& block, int extent[6]) const;
+  void AddGhostArray(const Block& block, vtkDataSet* grid) const;
+  void MarkLayers(const Block& block, unsigned char* flags) const;
+  bool MarkRefined(const OwnedBox& part, const Box& grid, unsigned char* flags) const;
+  void AddPatchIds(const Block& block, vtkDataSet* grid) const;
+  void AddFieldData(const Block& block, vtkDataSet* grid) const;
+  Box CellsOf(const Block& block) const;
 
   const Catalog& Data;
+  const Nesting& Nests;
+  const std::vector<VariableRequest>& Variables;
   Int3 Ghosts;
-  bool BlankRefined;
-  int Rank;
-  Nesting Nests;
+  AssemblyOptions Options;
 };
 
 }  // namespace patchio

@@ -1,6 +1,7 @@
 #include "PatchUpdate.h"
 
 #include "PatchAssembler.h"
+#include "Plan/GhostLayer.h"
 #include "Plan/Partition.h"
 #include "Read/SharedCatalog.h"
 #include "Support/Error.h"
@@ -21,11 +22,11 @@ std::string JoinLines(const std::vector<std::string>& texts)
   return joined;
 }
 
-PatchUpdate::PatchUpdate(Communicator& ranks, const OpenedStep& step, int firstLevel, int lastLevel)
-    : Ranks(ranks), Step(step), Data(step.Data()), FirstLevel(firstLevel), LastLevel(lastLevel)
+PatchUpdate::PatchUpdate(Communicator& ranks, const OpenedStep& step, const UpdateOptions& options)
+    : Ranks(ranks), Step(step), Data(step.Data()), Options(options)
 {
   for (const Patch& patch : this->Data.Patches) {
-    this->Shown.push_back(patch.Level >= firstLevel && patch.Level <= lastLevel);
+    this->Shown.push_back(patch.Level >= options.FirstLevel && patch.Level <= options.LastLevel);
   }
 }
 
@@ -34,25 +35,72 @@ bool PatchUpdate::Empty() const
   return !this->Shown.empty() && std::find(this->Shown.begin(), this->Shown.end(), true) == this->Shown.end();
 }
 
-std::vector<int> PatchUpdate::PatchesOfPiece(
-    const std::vector<VariableRequest>& variables, int piece, int pieces) const
+void PatchUpdate::Plan(const LoadRequest& request)
 {
-  std::vector<int> shown;
+  this->NewlyBroken = false;
+  this->Request = request;
+  std::vector<int> variables;
+  for (const VariableRequest& wanted : request.Variables) {
+    variables.push_back(wanted.Variable);
+  }
+  const std::vector<int> kinds = KindsOfPatches(this->Data, variables);
+  this->Nests = std::make_unique<Nesting>(this->Data, this->Shown);
+  this->Blocks = MakeBlocks(
+      this->Data, this->Shown, kinds, *this->Nests, this->Options.HideRefined, this->OptionsForPieces());
+  this->PieceOfBlock =
+      PartitionBlocks(this->Data, this->Blocks, this->Weights(request.Variables), this->Options.Pieces);
+  this->Mine.clear();
+  for (std::size_t b = 0; b < this->Blocks.size(); ++b) {
+    if (this->PieceOfBlock[b] == this->Options.Piece) {
+      this->Mine.push_back(b);
+      if (this->Options.GhostLayer && this->Data.Grid == GridKind::Uniform &&
+          this->Options.Ghosts == Int3{0, 0, 0}) {
+        AddGhostLayer(this->Data, *this->Nests, kinds, this->Blocks[b]);
+      }
+      this->Request.Blocks.push_back(this->Blocks[b]);
+    }
+  }
+}
+
+bool PatchUpdate::Merges() const
+{
+  return this->Options.Blocks.Merge && this->Data.Grid == GridKind::Uniform &&
+         this->Options.Ghosts == Int3{0, 0, 0};
+}
+
+/// Several pieces get several blocks each, so that their loads can be alike.
+BlockOptions PatchUpdate::OptionsForPieces() const
+{
+  constexpr double blocksOfPiece = 4;
+  constexpr double least = 4096;
+  BlockOptions options = this->Options.Blocks;
+  options.Merge = this->Merges();
+  if (this->Options.Pieces > 1) {
+    double cells = 0;
+    for (std::size_t p = 0; p < this->Shown.size(); ++p) {
+      cells += this->Shown[p] ? static_cast<double>(this->Data.Patches[p].Cells.Cells()) : 0;
+    }
+    const double most = std::max(least, cells / (blocksOfPiece * this->Options.Pieces));
+    options.Cover.MostCells = static_cast<std::int64_t>(
+        std::min(static_cast<double>(options.Cover.MostCells), most));
+  }
+  return options;
+}
+
+/// What each block costs to read, as numbers of stored values.
+std::vector<std::int64_t> PatchUpdate::Weights(const std::vector<VariableRequest>& variables) const
+{
   std::vector<std::int64_t> weights;
-  for (int p = 0; p < static_cast<int>(this->Shown.size()); ++p) {
-    if (this->Shown[p]) {
-      shown.push_back(p);
-      weights.push_back(this->StoredValues(variables, p));
+  for (const Block& block : this->Blocks) {
+    double weight = 0;
+    for (const OwnedBox& part : block.Parts) {
+      const double share = static_cast<double>(part.Cells.Cells()) /
+                           static_cast<double>(this->Data.Patches[part.Owner].Cells.Cells());
+      weight += share * static_cast<double>(this->StoredValues(variables, part.Owner));
     }
+    weights.push_back(static_cast<std::int64_t>(std::min(weight, 1e15)));
   }
-  const std::vector<int> parts = PartitionPatches(this->Data, shown, weights, pieces);
-  std::vector<int> mine;
-  for (std::size_t i = 0; i < shown.size(); ++i) {
-    if (parts[i] == piece) {
-      mine.push_back(shown[i]);
-    }
-  }
-  return mine;
+  return weights;
 }
 
 std::int64_t PatchUpdate::StoredValues(const std::vector<VariableRequest>& variables, int patch) const
@@ -67,10 +115,9 @@ std::int64_t PatchUpdate::StoredValues(const std::vector<VariableRequest>& varia
   return values;
 }
 
-void PatchUpdate::Locate(const LoadRequest& request)
+void PatchUpdate::Locate()
 {
   this->Fatal = FaultOf([&] {
-    this->Request = request;
     const auto locate = [this](const std::vector<PatchVariable>& requests) {
       return this->Step.Locate(requests, this->Request.Threads);
     };
@@ -100,9 +147,9 @@ void PatchUpdate::CheckCoordinates()
     return v.Variable == this->Data.CoordinatesVariable;
   };
   const auto coordinates = std::find_if(variables.begin(), variables.end(), isCoordinates);
-  for (std::size_t p = 0; coordinates != variables.end() && p < this->Request.Patches.size(); ++p) {
-    if (this->Loaded.At(p, coordinates - variables.begin()).Status == ArrayStatus::Absent) {
-      const int patch = this->Request.Patches[p];
+  for (std::size_t b = 0; coordinates != variables.end() && b < this->Request.Blocks.size(); ++b) {
+    if (this->Loaded.At(b, coordinates - variables.begin()).Status == ArrayStatus::Absent) {
+      const int patch = this->Request.Blocks[b].Parts[0].Owner;
       const Error error = FileError(this->Data.Path, "node positions for patch " + std::to_string(patch),
           "none", "The dump is damaged");
       this->Faults.push_back({patch, coordinates->Variable, error.what()});
@@ -110,7 +157,7 @@ void PatchUpdate::CheckCoordinates()
   }
 }
 
-std::string PatchUpdate::AgreeOnFaults(bool skipBroken)
+void PatchUpdate::AgreeOnFaults()
 {
   std::vector<std::string> texts;
   std::vector<int> broken;
@@ -121,24 +168,40 @@ std::string PatchUpdate::AgreeOnFaults(bool skipBroken)
   const std::vector<std::string> fatal = GatherFaults(this->Ranks, {this->Fatal});
   texts = GatherFaults(this->Ranks, texts);
   broken = this->Ranks.AllGather(broken);
-  std::sort(broken.begin(), broken.end());
-  broken.erase(std::unique(broken.begin(), broken.end()), broken.end());
   if (!fatal.empty()) {
     throw Error(JoinLines(fatal));
   }
-  if (broken.empty()) {
-    return {};
-  }
-  if (!skipBroken) {
+  if (!broken.empty() && !this->Options.SkipBroken) {
     throw Error(
         "The dump is partly broken, so nothing is shown. Turn on 'Skip Broken Patches' to see the rest.\n" +
         JoinLines(texts));
   }
   for (const int patch : broken) {
+    this->NewlyBroken = this->NewlyBroken || this->Shown[patch];
     this->Shown[patch] = false;
   }
-  return std::to_string(broken.size()) + " of " + std::to_string(this->Shown.size()) +
-         " patches cannot be read and are left out.\n" + JoinLines(texts);
+  for (const std::string& text : texts) {
+    if (std::find(this->BrokenTexts.begin(), this->BrokenTexts.end(), text) == this->BrokenTexts.end()) {
+      this->BrokenTexts.push_back(text);
+    }
+  }
+  if (this->NewlyBroken && !this->Merges()) {
+    // Patches by themselves: the others are as they were.
+    this->Nests = std::make_unique<Nesting>(this->Data, this->Shown);
+    this->NewlyBroken = false;
+  }
+}
+
+std::string PatchUpdate::Warning() const
+{
+  std::size_t broken = 0;
+  for (std::size_t p = 0; p < this->Shown.size(); ++p) {
+    const int level = this->Data.Patches[p].Level;
+    broken += !this->Shown[p] && level >= this->Options.FirstLevel && level <= this->Options.LastLevel ? 1 : 0;
+  }
+  return broken == 0 ? std::string()
+                     : std::to_string(broken) + " of " + std::to_string(this->Shown.size()) +
+                           " patches cannot be read and are left out.\n" + JoinLines(this->BrokenTexts);
 }
 
 bool PatchUpdate::AnyCancelled() const
@@ -147,17 +210,40 @@ bool PatchUpdate::AnyCancelled() const
   return std::find(flags.begin(), flags.end(), 1) != flags.end();
 }
 
-void PatchUpdate::Assemble(vtkMultiBlockDataSet* output, const Int3& ghosts, bool blankRefined)
+void PatchUpdate::Assemble(vtkMultiBlockDataSet* output)
 {
   const Stopwatch watch;
-  const PatchAssembler assembler(this->Data, this->Shown, ghosts, blankRefined, this->Ranks.Rank());
-  assembler.BuildTree(output, this->FirstLevel, this->LastLevel);
-  for (std::size_t i = 0; i < this->Request.Patches.size(); ++i) {
-    if (this->Shown[this->Request.Patches[i]]) {
-      assembler.AddPatch(output, this->Request, this->Loaded, i);
+  const PatchAssembler assembler(this->Data, *this->Nests, this->Request.Variables, this->Options.Ghosts,
+      {this->Options.HideRefined, this->Options.PatchIds, this->Ranks.Rank()});
+  assembler.BuildTree(output, this->Blocks, this->Options.FirstLevel, this->Options.LastLevel);
+  std::vector<LoadedArray*> arrays(this->Request.Variables.size());
+  for (std::size_t i = 0; i < this->Mine.size(); ++i) {
+    const Block& block = this->Blocks[this->Mine[i]];
+    if (this->Shown[block.Parts[0].Owner]) {
+      for (std::size_t v = 0; v < arrays.size(); ++v) {
+        arrays[v] = &this->Loaded.At(i, v);
+      }
+      assembler.AddBlock(output, this->Blocks, this->Mine[i], arrays);
     }
   }
-  this->Loaded.Report.AssembleSeconds = watch.Seconds();
+  IoReport& report = this->Loaded.Report;
+  report.Patches = this->PatchesOfPiece();
+  report.Blocks = this->Mine.size();
+  report.AssembleSeconds = watch.Seconds();
+}
+
+/// A patch that lies in blocks of several pieces counts where its first block is.
+std::uint64_t PatchUpdate::PatchesOfPiece() const
+{
+  std::vector<bool> counted(this->Shown.size(), false);
+  std::uint64_t mine = 0;
+  for (std::size_t b = 0; b < this->Blocks.size(); ++b) {
+    for (const OwnedBox& part : this->Blocks[b].Parts) {
+      mine += !counted[part.Owner] && this->PieceOfBlock[b] == this->Options.Piece ? 1 : 0;
+      counted[part.Owner] = true;
+    }
+  }
+  return mine;
 }
 
 }  // namespace patchio

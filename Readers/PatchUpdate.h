@@ -3,6 +3,8 @@
 #define PatchUpdate_h
 
 #include "Catalog/Catalog.h"
+#include "Catalog/Nesting.h"
+#include "Plan/Blocks.h"
 #include "Read/OpenedStep.h"
 #include "Read/PatchLoader.h"
 #include "Support/Communicator.h"
@@ -15,22 +17,39 @@ class vtkMultiBlockDataSet;
 
 namespace patchio {
 
+/// What the user wants to see.
+struct UpdateOptions
+{
+  int FirstLevel = 0, LastLevel = 0;
+  Int3 Ghosts{0, 0, 0};       ///< layers to keep of those in the files; patches stay as they are then
+  bool HideRefined = true;    ///< hide cells under finer patches
+  bool SkipBroken = false;    ///< leave out what cannot be read
+  bool GhostLayer = false;    ///< one layer of cells from neighbours around each block
+  bool PatchIds = false;      ///< cell arrays that say which patch a cell is from
+  BlockOptions Blocks;
+  int Piece = 0, Pieces = 1;  ///< which part of all blocks this rank reads
+};
+
 /// Carries out one update, step by step in the order of the methods.
 class PatchUpdate
 {
 public:
-  /// Levels firstLevel .. lastLevel are shown. Keeps references to `ranks` and `step`.
-  PatchUpdate(Communicator& ranks, const OpenedStep& step, int firstLevel, int lastLevel);
+  /// Keeps references to `ranks` and `step`.
+  PatchUpdate(Communicator& ranks, const OpenedStep& step, const UpdateOptions& options);
 
   /// True when there are patches, but none on the levels that are shown.
   bool Empty() const;
 
-  /// Level one of two-level reading: the shown patches that belong to one of `pieces` parts.
-  std::vector<int> PatchesOfPiece(const std::vector<VariableRequest>& variables, int piece, int pieces) const;
+  /// Level one of two-level reading: makes blocks of the shown patches, and `request` (all but its Blocks)
+  /// for the blocks of this piece. Of patches that cannot be read nothing remains, so to be called again
+  /// while Outdated().
+  void Plan(const LoadRequest& request);
+  /// True when patches are known to be broken that the blocks were made with.
+  bool Outdated() const { return this->NewlyBroken; }
 
   /// Finds out where the bytes lie. Like Read(), keeps what goes wrong on this rank, so that all ranks go on
   /// to agree on it.
-  void Locate(const LoadRequest& request);
+  void Locate();
 
   /// Collective: throws Error on all ranks when some machine has too little memory for what was located.
   void CheckMemory();
@@ -39,32 +58,44 @@ public:
   void Read(const ProgressCallback& progress);
 
   /// Collective: agrees on what went wrong anywhere so far. Throws Error, the same on all ranks, when nothing
-  /// may be shown; else returns a warning, empty when all is well.
-  std::string AgreeOnFaults(bool skipBroken);
+  /// may be shown.
+  void AgreeOnFaults();
+  /// What is left out, and why; empty when all is well.
+  std::string Warning() const;
 
   /// Collective: true when any rank was told to stop.
   bool AnyCancelled() const;
 
-  /// Makes the output. Every layer of `ghosts` makes the grids grow.
-  void Assemble(vtkMultiBlockDataSet* output, const Int3& ghosts, bool blankRefined);
+  /// Makes the output.
+  void Assemble(vtkMultiBlockDataSet* output);
 
   /// This rank's report.
   IoReport& Report() { return this->Loaded.Report; }
 
 private:
   std::int64_t StoredValues(const std::vector<VariableRequest>& variables, int patch) const;
+  std::vector<std::int64_t> Weights(const std::vector<VariableRequest>& variables) const;
+  BlockOptions OptionsForPieces() const;
+  bool Merges() const;
   void CheckCoordinates();
+  std::uint64_t PatchesOfPiece() const;
 
   Communicator& Ranks;
   const OpenedStep& Step;
   const Catalog& Data;
-  int FirstLevel, LastLevel;
-  std::vector<bool> Shown;  ///< per patch: in the output of some rank
+  const UpdateOptions Options;
+  std::vector<bool> Shown;          ///< per patch: in the output of some rank
+  std::unique_ptr<Nesting> Nests;   ///< of the shown patches
+  std::vector<Block> Blocks;        ///< of all pieces
+  std::vector<int> PieceOfBlock;
+  std::vector<std::size_t> Mine;    ///< the blocks of this piece
   LoadRequest Request;
   std::unique_ptr<PatchLoader> Loader;
   LoadResult Loaded;
   std::vector<LoadFault> Faults;  ///< of this rank
   std::string Fatal;              ///< what ended this rank's read as a whole
+  bool NewlyBroken = false;
+  std::vector<std::string> BrokenTexts;  ///< why patches are left out
 };
 
 /// The texts, one a line.

@@ -92,8 +92,8 @@ struct vtkPatchReader::Internals
   Int3 GhostsToRead() const;
   std::vector<VariableRequest> SelectedVariables(const Int3& ghosts) const;
   std::size_t WantedStep(vtkInformation* info) const;
-  LoadRequest MakeRequest(const vtkPatchReader& settings, vtkInformation* info, const PatchUpdate& update,
-      const Int3& ghosts) const;
+  LoadRequest MakeRequest(const vtkPatchReader& settings, const Int3& ghosts) const;
+  UpdateOptions MakeOptions(const vtkPatchReader& settings, vtkInformation* info) const;
   std::string NothingIsShown(const int levelRange[2]) const;
   void MakeReport(IoReport mine, const std::string& warning);
 };
@@ -242,21 +242,37 @@ std::size_t vtkPatchReader::Internals::WantedStep(vtkInformation* info) const
              : 0;
 }
 
-/// What this rank reads.
-LoadRequest vtkPatchReader::Internals::MakeRequest(
-    const vtkPatchReader& settings, vtkInformation* info, const PatchUpdate& update, const Int3& ghosts) const
+/// What this rank reads, but for its blocks.
+LoadRequest vtkPatchReader::Internals::MakeRequest(const vtkPatchReader& settings, const Int3& ghosts) const
 {
-  const int piece = info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_PIECE_NUMBER());
-  const int pieces = std::max(1, info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_NUMBER_OF_PIECES()));
   LoadRequest request;
   request.Variables = this->SelectedVariables(ghosts);
-  request.Patches = update.PatchesOfPiece(request.Variables, piece, pieces);
   request.Threads = settings.ThreadsOfThisRank();
   request.StopAtFault = !settings.SkipBrokenPatches;
   request.Storage = {settings.StorageLatency * 1e-3, settings.StorageBandwidth * 1e6};
   request.Memory = this->Memory;
   request.Memory->SetLimit(std::uint64_t(settings.MemoryLimit) * 1000 * 1000);
   return request;
+}
+
+UpdateOptions vtkPatchReader::Internals::MakeOptions(
+    const vtkPatchReader& settings, vtkInformation* info) const
+{
+  UpdateOptions options;
+  options.FirstLevel = settings.LevelRange[0];
+  options.LastLevel = settings.LevelRange[1];
+  options.Ghosts = settings.ReadGhostCells ? this->GhostsToRead() : Int3{0, 0, 0};
+  options.HideRefined = settings.BlankRefinedCells;
+  options.SkipBroken = settings.SkipBrokenPatches;
+  options.GhostLayer = settings.AddGhostLayer;
+  options.PatchIds = settings.AddPatchIds;
+  options.Blocks.Merge = settings.Blocks != AS_PATCHES;
+  if (settings.Blocks == MERGED_UP_TO) {
+    options.Blocks.Cover.MostCells = settings.MaximumBlockCells;
+  }
+  options.Piece = info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_PIECE_NUMBER());
+  options.Pieces = std::max(1, info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_NUMBER_OF_PIECES()));
+  return options;
 }
 
 std::string vtkPatchReader::Internals::NothingIsShown(const int levelRange[2]) const
@@ -466,28 +482,46 @@ bool vtkPatchReader::ReadStep(vtkInformation* info, vtkMultiBlockDataSet* output
   Internals& self = *this->Internal;
   const std::size_t step = self.WantedStep(info);
   self.OpenStep(step);
-  const Int3 ghosts = this->ReadGhostCells ? self.GhostsToRead() : Int3{0, 0, 0};
-  PatchUpdate update(*self.Ranks, *self.Step, this->LevelRange[0], this->LevelRange[1]);
+  UpdateOptions options;
   LoadRequest request;
-  Together(*self.Ranks, [&] { request = self.MakeRequest(*this, info, update, ghosts); });
+  Together(*self.Ranks, [&] {
+    options = self.MakeOptions(*this, info);
+    request = self.MakeRequest(*this, options.Ghosts);
+  });
+  PatchUpdate update(*self.Ranks, *self.Step, options);
   this->Warn(update.Empty() ? self.NothingIsShown(this->LevelRange) : "");
   self.PrepareStep(request.Threads);
   this->Warn(self.ChannelWarning());
-  update.Locate(request);
-  update.AgreeOnFaults(this->SkipBrokenPatches);
-  update.CheckMemory();
-  update.Read([this](double fraction) {
-    this->UpdateProgress(0.9 * fraction);
-    return !this->CheckAbort();
-  });
-  const std::string warning = update.AgreeOnFaults(this->SkipBrokenPatches);
-  if (update.AnyCancelled()) {
+  if (!this->ReadBlocks(update, request)) {
     return false;
   }
-  Together(*self.Ranks, [&] { update.Assemble(output, ghosts, this->BlankRefinedCells); });
+  Together(*self.Ranks, [&] { update.Assemble(output); });
   output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Times[step]);
-  self.MakeReport(update.Report(), warning);
-  this->Warn(warning);
+  self.MakeReport(update.Report(), update.Warning());
+  this->Warn(update.Warning());
+  return true;
+}
+
+/// Reads what can be read; false when the user stops it. Broken patches, once known, change the blocks.
+bool vtkPatchReader::ReadBlocks(PatchUpdate& update, const LoadRequest& request)
+{
+  const auto progress = [this](double fraction) {
+    this->UpdateProgress(0.9 * fraction);
+    return !this->CheckAbort();
+  };
+  do {
+    Together(*this->Internal->Ranks, [&] { update.Plan(request); });
+    update.Locate();
+    update.AgreeOnFaults();
+    if (!update.Outdated()) {
+      update.CheckMemory();
+      update.Read(progress);
+      update.AgreeOnFaults();
+      if (update.AnyCancelled()) {
+        return false;
+      }
+    }
+  } while (update.Outdated());
   return true;
 }
 
@@ -517,6 +551,10 @@ void vtkPatchReader::PrintSelf(ostream& os, vtkIndent indent)
     os << indent << "FileName: " << name << endl;
   }
   os << indent << "LevelRange: " << this->LevelRange[0] << " " << this->LevelRange[1] << endl;
+  os << indent << "Blocks: " << this->Blocks << endl;
+  os << indent << "MaximumBlockCells: " << this->MaximumBlockCells << endl;
+  os << indent << "AddGhostLayer: " << this->AddGhostLayer << endl;
+  os << indent << "AddPatchIds: " << this->AddPatchIds << endl;
   os << indent << "ReadGhostCells: " << this->ReadGhostCells << endl;
   os << indent << "BlankRefinedCells: " << this->BlankRefinedCells << endl;
   os << indent << "ListedDumpsOnly: " << this->ListedDumpsOnly << endl;

@@ -33,6 +33,10 @@
 #include <memory>  // for the implementation class
 #include <string>  // for messages
 
+namespace patchio {
+class PatchUpdate;
+struct LoadRequest;
+}  // namespace patchio
 class vtkDataArraySelection;
 class vtkMultiProcessController;
 
@@ -90,6 +94,57 @@ public:
   vtkSetMacro(BlankRefinedCells, bool);
   vtkGetMacro(BlankRefinedCells, bool);
   vtkBooleanMacro(BlankRefinedCells, bool);
+  ///@}
+
+  /**
+   * What becomes one grid of the output.
+   */
+  enum BlockModes
+  {
+    AS_PATCHES = 0,   ///< each patch
+    MERGED = 1,       ///< boxes made of many patches of a level
+    MERGED_UP_TO = 2  ///< the same, of no more than MaximumBlockCells
+  };
+
+  ///@{
+  /**
+   * Merged blocks have the same visible cells with the same values, but filters are much faster with few large
+   * grids. Cells of a block that no patch has are marked HIDDENCELL; of cells that a finer level hides some are
+   * left out. Curvilinear patches, patches with their own ghost layers (ReadGhostCells) and patches that overlap
+   * others of their level are never merged. Default MERGED.
+   */
+  vtkSetClampMacro(Blocks, int, AS_PATCHES, MERGED_UP_TO);
+  vtkGetMacro(Blocks, int);
+  ///@}
+
+  ///@{
+  /**
+   * Most cells of a block in the mode MERGED_UP_TO; a patch that is larger stays whole. Default 1000000.
+   */
+  vtkSetClampMacro(MaximumBlockCells, int, 1, VTK_INT_MAX);
+  vtkGetMacro(MaximumBlockCells, int);
+  ///@}
+
+  ///@{
+  /**
+   * Let each grid grow by one layer of cells with the values of its neighbours: patches of the same level, and
+   * where there are none, coarser ones. They are marked DUPLICATECELL, so that contours and gradients fit
+   * together where blocks and ranks meet. Uniform grids only; without effect while ReadGhostCells keeps the
+   * layers of the files. Off by default.
+   */
+  vtkSetMacro(AddGhostLayer, bool);
+  vtkGetMacro(AddGhostLayer, bool);
+  vtkBooleanMacro(AddGhostLayer, bool);
+  ///@}
+
+  ///@{
+  /**
+   * Add the cell arrays "patch id" (the global patch number; -1 where no patch is) and "patch owner" (the rank
+   * that wrote the patch). Off by default.
+   */
+  vtkSetMacro(AddPatchIds, bool);
+  vtkGetMacro(AddPatchIds, bool);
+  vtkBooleanMacro(AddPatchIds, bool);
   ///@}
 
   ///@{
@@ -226,6 +281,7 @@ private:
   int ThreadsOfThisRank() const;
   // Collective. False when somebody stopped it; throws std::exception when it fails.
   bool ReadStep(vtkInformation* info, vtkMultiBlockDataSet* output);
+  bool ReadBlocks(patchio::PatchUpdate& update, const patchio::LoadRequest& request);
   // Says it on rank 0; nothing where the text is empty.
   void Warn(const std::string& text);
 
@@ -234,6 +290,10 @@ private:
   bool BlankRefinedCells = true;
   bool ListedDumpsOnly = false;
   bool SkipBrokenPatches = false;
+  int Blocks = MERGED;
+  int MaximumBlockCells = 1000000;
+  bool AddGhostLayer = false;
+  bool AddPatchIds = false;
   int MetadataChannel = CHANNEL_ON;
   int ThreadMode = FIXED;
   int ThreadsPerRank = 4;

@@ -62,13 +62,20 @@ inline void Subtract(const Box& box, const Box& taken, std::vector<Box>& rest)
   }
 }
 
+/// Position of a cell of `box` in arrays with one entry per cell, axis 0 fastest.
+inline std::size_t IndexIn(const Box& box, const Int3& cell)
+{
+  const std::int64_t row =
+      (cell[2] - std::int64_t(box.Lower[2])) * box.Width(1) + (cell[1] - std::int64_t(box.Lower[1]));
+  return static_cast<std::size_t>(row * box.Width(0) + (cell[0] - std::int64_t(box.Lower[0])));
+}
+
 /// Sets the flags of the cells of `part`, which lies within `box`; one flag per cell of `box`, axis 0 fastest.
 inline void MarkBox(const Box& box, const Box& part, std::uint8_t flag, std::uint8_t* flags)
 {
   for (int k = part.Lower[2]; k <= part.Upper[2]; ++k) {
     for (int j = part.Lower[1]; j <= part.Upper[1]; ++j) {
-      const std::int64_t row = ((k - std::int64_t(box.Lower[2])) * box.Width(1) + (j - box.Lower[1])) * box.Width(0);
-      std::fill_n(flags + row + (part.Lower[0] - box.Lower[0]), part.Width(0), flag);
+      std::fill_n(flags + IndexIn(box, {part.Lower[0], j, k}), part.Width(0), flag);
     }
   }
 }

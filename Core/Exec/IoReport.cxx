@@ -34,6 +34,9 @@ std::string IoReport::Text() const
   text += fmt::format("Ranks: {}\n", this->Ranks);
   text += fmt::format("Threads per rank (NT): {}\n", Range(this->ThreadsMin, this->ThreadsMax));
   text += fmt::format("Patches: {}\n", this->Patches);
+  if (this->Blocks > 0) {
+    text += fmt::format("Blocks: {}\n", this->Blocks);
+  }
   text += fmt::format("Read tasks: {}\n", this->Tasks);
   text += fmt::format("Bytes read: {} in {} requests\n", ByteText(this->Bytes), this->Requests);
   text += fmt::format("Reads in flight at most: {}\n", this->PeakInFlight);
@@ -53,7 +56,7 @@ IoReport Combine(const IoReport& mine, Communicator& comm)
 {
   const std::vector<double> values{double(mine.ThreadsMin), double(mine.ThreadsMax), double(mine.Patches),
       double(mine.Tasks), double(mine.Requests), double(mine.Bytes), double(mine.PeakInFlight),
-      mine.OpenSeconds, mine.LocateSeconds, mine.ReadSeconds, mine.AssembleSeconds};
+      mine.OpenSeconds, mine.LocateSeconds, mine.ReadSeconds, mine.AssembleSeconds, double(mine.Blocks)};
   const std::vector<double> all = comm.AllGather(values);
   const auto over = [&](int field, auto combine) {
     double result = all[field];
@@ -79,6 +82,7 @@ IoReport Combine(const IoReport& mine, Communicator& comm)
   total.LocateSeconds = over(8, most);
   total.ReadSeconds = over(9, most);
   total.AssembleSeconds = over(10, most);
+  total.Blocks = static_cast<std::uint64_t>(over(11, sum));
   return total;
 }
 

@@ -16,6 +16,7 @@ struct IoReport
   int ThreadsMin = 0;  ///< NT of the rank with fewest threads
   int ThreadsMax = 0;
   std::uint64_t Patches = 0;
+  std::uint64_t Blocks = 0;        ///< grids made of them; 0: not made
   std::uint64_t Tasks = 0;         ///< read tasks <patch, variable> carried out
   std::uint64_t Requests = 0;      ///< reads given to the storage
   std::uint64_t Bytes = 0;         ///< read from the storage

@@ -101,7 +101,11 @@ void Merger::MergeLevel(int level)
 void Merger::AddCover(int level, const Group& group)
 {
   for (CoverBox& box : CoverBoxes(group.Wanted, group.Unwanted, this->Options)) {
-    this->Blocks.push_back({level, box.Cells, std::move(box.Parts), box.Full});
+    Block& block = this->Blocks.emplace_back();
+    block.Level = level;
+    block.Cells = box.Cells;
+    block.Parts = std::move(box.Parts);
+    block.Full = box.Full;
   }
 }
 
@@ -110,7 +114,21 @@ void Merger::AddCover(int level, const Group& group)
 Block BlockOfPatch(const Catalog& catalog, int number)
 {
   const Patch& patch = catalog.Patches[number];
-  return {patch.Level, patch.Cells, {{patch.Cells, number}}, true};
+  Block block;
+  block.Level = patch.Level;
+  block.Cells = patch.Cells;
+  block.Parts = {{patch.Cells, number}};
+  return block;
+}
+
+std::vector<Block> BlocksOfPatches(const Catalog& catalog, const std::vector<int>& patches)
+{
+  std::vector<Block> blocks;
+  blocks.reserve(patches.size());
+  for (const int patch : patches) {
+    blocks.push_back(BlockOfPatch(catalog, patch));
+  }
+  return blocks;
 }
 
 std::vector<int> KindsOfPatches(const Catalog& catalog, const std::vector<int>& variables)
@@ -134,13 +152,13 @@ std::vector<Block> MakeBlocks(const Catalog& catalog, const std::vector<bool>& s
   if (options.Merge && catalog.Grid == GridKind::Uniform) {
     return Merger(catalog, shown, kinds, nesting, hideRefined, options.Cover).Run();
   }
-  std::vector<Block> blocks;
+  std::vector<int> patches;
   for (std::size_t p = 0; p < shown.size(); ++p) {
     if (shown[p]) {
-      blocks.push_back(BlockOfPatch(catalog, static_cast<int>(p)));
+      patches.push_back(static_cast<int>(p));
     }
   }
-  return blocks;
+  return BlocksOfPatches(catalog, patches);
 }
 
 std::string NameOfBlock(const Catalog& catalog, const Block& block)

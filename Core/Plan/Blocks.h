@@ -45,6 +45,9 @@ inline Box GridCells(const Block& block)
 /// The block that is just one patch, by its global number.
 Block BlockOfPatch(const Catalog& catalog, int patch);
 
+/// One block a patch.
+std::vector<Block> BlocksOfPatches(const Catalog& catalog, const std::vector<int>& patches);
+
 struct BlockOptions
 {
   bool Merge = false;  ///< false: one block a patch

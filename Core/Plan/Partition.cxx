@@ -104,12 +104,7 @@ std::vector<int> PartitionBlocks(const Catalog& catalog, const std::vector<Block
 std::vector<int> PartitionPatches(const Catalog& catalog, const std::vector<int>& patches,
     const std::vector<std::int64_t>& weights, int parts)
 {
-  std::vector<Block> blocks;
-  blocks.reserve(patches.size());
-  for (const int patch : patches) {
-    blocks.push_back(BlockOfPatch(catalog, patch));
-  }
-  return PartitionBlocks(catalog, blocks, weights, parts);
+  return PartitionBlocks(catalog, BlocksOfPatches(catalog, patches), weights, parts);
 }
 
 }  // namespace patchio

@@ -10,22 +10,9 @@
 #include <algorithm>
 #include <deque>
 #include <map>
-#include <numeric>
 
 namespace patchio {
 namespace {
-
-std::vector<PatchVariable> MakeRequests(const LoadRequest& request)
-{
-  std::vector<PatchVariable> result;
-  result.reserve(request.Patches.size() * request.Variables.size());
-  for (const int patch : request.Patches) {
-    for (const VariableRequest& variable : request.Variables) {
-      result.push_back({patch, variable.Variable});
-    }
-  }
-  return result;
-}
 
 /// For a part of the work, which takes the whole from the fraction `begin` to `end`. Refers to `progress`.
 ProgressCallback StretchOf(const ProgressCallback& progress, double begin, double end)
@@ -39,14 +26,14 @@ ProgressCallback StretchOf(const ProgressCallback& progress, double begin, doubl
 }  // namespace
 
 PatchLoader::PatchLoader(const LocateFunction& locate, const Catalog& catalog, const LoadRequest& request)
-    : Data(catalog), Request(request), Requests(MakeRequests(request))
+    : Data(catalog), Request(request), Arrays(catalog, request), Requests(this->Arrays.Requests())
 {
   const Stopwatch watch;
   this->Table = locate(this->Requests);
   this->Result.Report.LocateSeconds = watch.Seconds();
   this->Result.Report.Notes = this->Table.Notes;
   this->Result.VariableCount = request.Variables.size();
-  this->Result.Arrays.resize(this->Requests.size());
+  this->Arrays.Describe(this->Table);
   this->Messages.resize(this->Requests.size());
   for (const LocationProblem& problem : this->Table.Problems) {
     this->Messages[problem.Request] = problem.Message;
@@ -65,44 +52,22 @@ std::vector<LoadFault> PatchLoader::Faults() const
   return faults;
 }
 
-/// The parts of raw arrays that are worth reading; empty when that is all of them.
+/// The parts of raw arrays that are worth reading.
 std::vector<ByteRange> PatchLoader::WantedRanges() const
 {
-  const auto strips = [this](const VariableRequest& wanted) {
-    return this->Data.Variables[wanted.Variable].Ghosts[2] > wanted.Ghosts[2];
-  };
-  const std::vector<VariableRequest>& variables = this->Request.Variables;
-  std::vector<ByteRange> ranges;
-  if (std::any_of(variables.begin(), variables.end(), strips)) {
-    ranges.resize(this->Requests.size());
-    for (std::size_t i = 0; i < ranges.size(); ++i) {
-      const Location& location = this->Table.Locations[i];
-      if (location.Kind == Encoding::Raw) {
-        ranges[i] = WantedBytes(this->ShapeOf(i), SizeOf(TypeOf(this->Table, location)));
-      }
+  std::vector<ByteRange> ranges(this->Requests.size());
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    if (this->Table.Locations[i].Kind == Encoding::Raw) {
+      ranges[i] = WantedBytes(this->Arrays.TargetOf(i));
     }
   }
   return ranges;
 }
 
-double PatchLoader::PayloadBytes() const
-{
-  double bytes = 0;  // a double cannot overflow where hostile sizes are added up
-  for (std::size_t i = 0; i < this->Requests.size(); ++i) {
-    const Encoding kind = this->Table.Locations[i].Kind;
-    if (kind != Encoding::Absent && kind != Encoding::Missing) {
-      const ArrayShape shape = this->ShapeOf(i);
-      bytes += static_cast<double>(shape.OutputTuples()) * shape.OutputComponents *
-               static_cast<double>(SizeOf(TypeOf(this->Table, this->Table.Locations[i])));
-    }
-  }
-  return bytes;
-}
-
 double PatchLoader::BytesNeeded() const
 {
   const double kept = this->Request.Memory ? static_cast<double>(this->Request.Memory->KeptBytes()) : 0;
-  return std::max(0.0, this->PayloadBytes() - kept);
+  return std::max(0.0, this->Arrays.Bytes() - kept);
 }
 
 LoadResult PatchLoader::Read(const ProgressCallback& progress)
@@ -117,40 +82,10 @@ LoadResult PatchLoader::Read(const ProgressCallback& progress)
   return std::move(this->Result);
 }
 
-const VariableRequest& PatchLoader::WantedForm(std::size_t request) const
-{
-  return this->Request.Variables[request % this->Request.Variables.size()];
-}
-
-ArrayShape PatchLoader::ShapeOf(std::size_t request) const
-{
-  const VariableRequest& wanted = this->WantedForm(request);
-  const Variable& variable = this->Data.Variables[wanted.Variable];
-  ArrayShape shape;
-  shape.Interior = this->Data.ArrayDims(this->Requests[request].Patch, variable.Center, {0, 0, 0});
-  shape.StoredGhosts = variable.Ghosts;
-  shape.OutputGhosts = wanted.Ghosts;
-  shape.OutputComponents = wanted.OutputComponents;
-  return shape;
-}
-
-ReadTarget PatchLoader::TargetOf(std::size_t request)
-{
-  return {
-      this->Result.Arrays[request].Values.get(), this->ShapeOf(request), &this->WantedForm(request).Slots};
-}
-
-std::size_t PatchLoader::BytesOf(std::size_t request) const
-{
-  const ArrayShape shape = this->ShapeOf(request);
-  return shape.OutputTuples() * shape.OutputComponents *
-         SizeOf(TypeOf(this->Table, this->Table.Locations[request]));
-}
-
 /// Arrays lie in memory in the order in which they are read.
 void PatchLoader::Allocate()
 {
-  const double wanted = this->PayloadBytes();
+  const double wanted = this->Arrays.Bytes();
   if (wanted > 1e18) {
     throw Error("The selected variables are larger than any memory. Select fewer variables or levels.");
   }
@@ -159,26 +94,14 @@ void PatchLoader::Allocate()
   // The next step is of about this size; small surpluses come from rounding.
   const std::uint64_t again = static_cast<std::uint64_t>(wanted * 1.25) + (std::uint64_t(64) << 20);
   pool.Keep(std::min(again, AvailableMemory() / 2));
-  SlabCutter memory(pool, static_cast<std::uint64_t>(wanted), this->Plan.Tasks());
+  SlabCutter memory(pool, static_cast<std::uint64_t>(wanted), this->Arrays.Count());
   for (const Piece& piece : this->Plan.Pieces) {
-    this->AllocateArray(memory, piece.Task);
+    this->Arrays.Allocate(memory, piece.Task);
   }
   for (const auto* tasks : {&this->Plan.Whole, &this->Plan.Constant, &this->Plan.Library}) {
     for (const std::uint32_t task : *tasks) {
-      this->AllocateArray(memory, task);
+      this->Arrays.Allocate(memory, task);
     }
-  }
-}
-
-void PatchLoader::AllocateArray(SlabCutter& memory, std::size_t request)
-{
-  LoadedArray& array = this->Result.Arrays[request];
-  if (!array.Values) {
-    const ArrayShape shape = this->ShapeOf(request);
-    array.Type = TypeOf(this->Table, this->Table.Locations[request]);
-    array.Components = shape.OutputComponents;
-    array.Tuples = shape.OutputTuples();
-    array.Values = memory.Cut(this->BytesOf(request));
   }
 }
 
@@ -239,9 +162,9 @@ bool PatchLoader::ReadThroughLibrary(const ProgressCallback& progress)
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const Location& location = this->Table.Locations[tasks[i]];
     ++reasons[this->Table.LibraryArrays[location.First].Reason];
-    const std::string fault = FaultOf([&] { library.Read(this->Table, location, this->TargetOf(tasks[i])); });
+    const std::string fault = FaultOf([&] { library.Read(this->Table, location, this->Arrays.TargetOf(tasks[i])); });
     if (fault.empty()) {
-      this->Result.Arrays[tasks[i]].Status = ArrayStatus::Read;
+      this->Arrays.Done(tasks[i]);
       ++this->TasksDone;
     } else {
       this->Failed(tasks[i], fault);
@@ -276,7 +199,7 @@ bool PatchLoader::ExecuteTransfer(Lane& lane, const Transfer& transfer)
 {
   const std::string fault = FaultOf([&] {
     ReadTransfer(
-        lane, this->Table, this->Plan, transfer, [this](std::uint32_t task) { return this->TargetOf(task); });
+        lane, this->Table, this->Plan, transfer, [this](std::uint32_t task) { return this->Arrays.TargetOf(task); });
   });
   if (!fault.empty() && transfer.PieceCount > 1) {
     return this->ExecutePieces(lane, transfer);
@@ -307,12 +230,12 @@ bool PatchLoader::ExecutePieces(Lane& lane, const Transfer& transfer)
 bool PatchLoader::ExecuteWhole(Lane& lane, std::uint32_t request)
 {
   const std::string fault =
-      FaultOf([&] { ReadWhole(lane, this->Table, this->Table.Locations[request], this->TargetOf(request)); });
+      FaultOf([&] { ReadWhole(lane, this->Table, this->Table.Locations[request], this->Arrays.TargetOf(request)); });
   if (!fault.empty()) {
     this->Failed(request, fault);
     return false;
   }
-  this->Result.Arrays[request].Status = ArrayStatus::Read;
+  this->Arrays.Done(request);
   ++this->TasksDone;
   return true;
 }
@@ -321,8 +244,8 @@ bool PatchLoader::ExecuteWhole(Lane& lane, std::uint32_t request)
 void PatchLoader::PieceDone(const Piece& piece)
 {
   if (this->PiecesLeft[piece.Task].fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    FinishTask(this->Table, this->Table.Locations[piece.Task], this->TargetOf(piece.Task));
-    this->Result.Arrays[piece.Task].Status = ArrayStatus::Read;
+    FinishTask(this->Arrays.TargetOf(piece.Task));
+    this->Arrays.Done(piece.Task);
     ++this->TasksDone;
   }
 }
@@ -340,8 +263,7 @@ void PatchLoader::FindUnread()
 {
   const bool complete = !this->Result.Cancelled && this->Faults().empty();
   for (std::size_t i = 0; complete && i < this->Requests.size(); ++i) {
-    if (this->Table.Locations[i].Kind != Encoding::Absent &&
-        this->Result.Arrays[i].Status == ArrayStatus::NotRead) {
+    if (this->Table.Locations[i].Kind != Encoding::Absent && this->Arrays.Waits(i)) {
       const Error error = FileError(this->Data.Path,
           "values of '" + this->Data.Variables[this->Requests[i].Variable].Name + "' on patch " +
               std::to_string(this->Requests[i].Patch),
@@ -355,28 +277,15 @@ void PatchLoader::Finish()
 {
   this->FindUnread();
   for (std::size_t i = 0; i < this->Requests.size(); ++i) {
-    LoadedArray& array = this->Result.Arrays[i];
     if (!this->Messages[i].empty()) {
-      array.Status = ArrayStatus::Failed;
-    } else if (this->Table.Locations[i].Kind == Encoding::Absent) {
-      array.Status = ArrayStatus::Absent;
-    }
-    if (array.Status != ArrayStatus::Read) {
-      array.Values.reset();
+      this->Arrays.Fail(i);
     }
   }
+  this->Result.Arrays = this->Arrays.Take();
   this->Result.Faults = this->Faults();
   IoReport& report = this->Result.Report;
-  report.Patches = this->Request.Patches.size();
+  report.Patches = this->Requests.size() / std::max<std::size_t>(this->Request.Variables.size(), 1);
   report.ThreadsMin = report.ThreadsMax = this->Request.Threads;
-}
-
-VariableRequest RequestAsStored(const Catalog& catalog, int variable)
-{
-  const Variable& info = catalog.Variables[variable];
-  VariableRequest request{variable, info.Components, std::vector<int>(info.Components), info.Ghosts};
-  std::iota(request.Slots.begin(), request.Slots.end(), 0);
-  return request;
 }
 
 LoadResult LoadPatches(const Format& format, const Catalog& catalog, const LoadRequest& request,

@@ -1,12 +1,12 @@
 // One rank's read from start to end: locate, plan, NT lanes, values in memory.
 #pragma once
 
-#include "Exec/IoReport.h"
 #include "Exec/Lanes.h"
 #include "Exec/ReadTask.h"
-#include "Exec/Slab.h"
 #include "Formats/Format.h"
 #include "Plan/ReadPlan.h"
+#include "Read/BlockArrays.h"
+#include "Read/LoadRequest.h"
 
 #include <atomic>
 #include <cstdint>
@@ -17,70 +17,6 @@
 #include <vector>
 
 namespace patchio {
-
-/// A variable and the form in which it is wanted.
-struct VariableRequest
-{
-  int Variable = 0;          ///< index in the catalog
-  int OutputComponents = 1;  ///< >= stored components; the surplus is 0
-  std::vector<int> Slots;    ///< place of each stored component among the output components
-  Int3 Ghosts{0, 0, 0};      ///< layers to deliver; surplus ones repeat the nearest stored value
-};
-
-/// The variable as it is stored: its own components, its own ghosts.
-VariableRequest RequestAsStored(const Catalog& catalog, int variable);
-
-struct LoadRequest
-{
-  std::vector<int> Patches;  ///< global patch numbers
-  std::vector<VariableRequest> Variables;
-  int Threads = 1;           ///< NT >= 1
-  bool StopAtFault = false;  ///< true: the first fault ends the read; false: everything sound is read
-  StorageModel Storage;      ///< decides on the size of requests
-  /// Memory of earlier reads to use again, and the limit on it; null: fresh memory, no limit.
-  std::shared_ptr<SlabPool> Memory;
-};
-
-enum class ArrayStatus
-{
-  NotRead,
-  Read,
-  Absent,
-  Failed
-};
-
-/// One variable on one patch.
-struct LoadedArray
-{
-  ArrayStatus Status = ArrayStatus::NotRead;
-  ElementType Type = ElementType::Float32;
-  int Components = 0;
-  std::int64_t Tuples = 0;
-  Slice Values;  ///< Tuples x Components values, component fastest; null unless Read
-};
-
-struct LoadFault
-{
-  int Patch = 0;
-  int Variable = 0;
-  std::string Message;
-};
-
-struct LoadResult
-{
-  /// Patches x variables of the request; see At().
-  std::vector<LoadedArray> Arrays;
-  std::vector<LoadFault> Faults;
-  bool Cancelled = false;
-  IoReport Report;  ///< of this rank
-  std::size_t VariableCount = 0;
-
-  /// By position in LoadRequest::Patches and LoadRequest::Variables.
-  LoadedArray& At(std::size_t patch, std::size_t variable)
-  {
-    return this->Arrays[patch * this->VariableCount + variable];
-  }
-};
 
 /// Says where the bytes of each request lie; Format::Locate or the metadata channel.
 using LocateFunction = std::function<LocationTable(const std::vector<PatchVariable>&)>;
@@ -104,14 +40,8 @@ public:
   LoadResult Read(const ProgressCallback& progress = {});
 
 private:
-  const VariableRequest& WantedForm(std::size_t request) const;
-  ArrayShape ShapeOf(std::size_t request) const;
-  std::size_t BytesOf(std::size_t request) const;
-  double PayloadBytes() const;
-  ReadTarget TargetOf(std::size_t request);
   std::vector<ByteRange> WantedRanges() const;
   void Allocate();
-  void AllocateArray(SlabCutter& memory, std::size_t request);
   void Execute(const ProgressCallback& progress);
   std::size_t Units() const;
   bool ReadThroughLibrary(const ProgressCallback& progress);
@@ -127,6 +57,7 @@ private:
 
   const Catalog& Data;
   const LoadRequest& Request;
+  BlockArrays Arrays;
   const std::vector<PatchVariable> Requests;
   LocationTable Table;
   ReadPlan Plan;

@@ -96,9 +96,9 @@ ReadPatchDataResult Load(const OpenedStep& step, const LoadRequest& request)
   LoadResult loaded = PatchLoader(locate, catalog, request).Read();
   ReadPatchDataResult result;
   result.Report = loaded.Report;
-  for (std::size_t p = 0; p < request.Patches.size(); ++p) {
+  for (std::size_t p = 0; p < request.Blocks.size(); ++p) {
     PatchData& patch = result.Patches.emplace_back();
-    patch.Id = request.Patches[p];
+    patch.Id = request.Blocks[p].Parts[0].Owner;
     for (std::size_t v = 0; v < request.Variables.size(); ++v) {
       patch.Variables.push_back(
           HandOver(loaded.At(p, v), catalog.Variables[request.Variables[v].Variable].Name));
@@ -135,8 +135,8 @@ ReadPatchDataResult ReadPatchData(const std::string& summaryFile, const int* pat
     const Catalog& catalog = step.Data();
     const double openSeconds = watch.Seconds();
     LoadRequest request;
-    request.Patches.assign(patchIds, patchIds + patchCount);
-    CheckPatches(catalog, request.Patches);
+    CheckPatches(catalog, {patchIds, patchIds + patchCount});
+    request.Blocks = BlocksOfPatches(catalog, {patchIds, patchIds + patchCount});
     request.Variables = RequestVariables(catalog, variableNames, variableCount);
     request.Threads = std::max(threads, 1);
     // Faults of files are in its result; it throws an Error only when the memory does not suffice.

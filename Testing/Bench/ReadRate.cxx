@@ -176,7 +176,7 @@ private:
 void ReadWithHdf5(const Options& options, const Catalog& catalog, const LoadRequest& request, Cost& cost)
 {
   const std::size_t variables = request.Variables.size();
-  const std::size_t tasks = request.Patches.size() * variables;
+  const std::size_t tasks = request.Blocks.size() * variables;
   std::mutex library;
   for (int step = 0; step < options.Steps; ++step) {
     const Stopwatch watch;
@@ -187,7 +187,7 @@ void ReadWithHdf5(const Options& options, const Catalog& catalog, const LoadRequ
     std::atomic<bool> failed{false};
     const auto work = [&] {
       for (std::size_t task = next++; task < tasks; task = next++) {
-        const int patch = request.Patches[task / variables];
+        const int patch = request.Blocks[task / variables].Parts[0].Owner;
         const int variable = request.Variables[task % variables].Variable;
         const std::string name = DatasetName(catalog, patch, variable);
         const std::lock_guard<std::mutex> lock(library);
@@ -245,7 +245,7 @@ Cost OfAllRanks(const Cost& mine, Communicator& ranks)
 LoadRequest MakeRequest(const Options& options, const Catalog& catalog, const Communicator& ranks)
 {
   LoadRequest request;
-  request.Patches = PatchesOfRank(options, catalog, ranks);
+  request.Blocks = BlocksOfPatches(catalog, PatchesOfRank(options, catalog, ranks));
   request.Threads = options.Threads;
   request.Storage = {options.Latency, options.Bandwidth};
   request.Memory = std::make_shared<SlabPool>();

@@ -1,5 +1,6 @@
 #include "Exec/LibraryRead.h"
 
+#include "NaivePlace.h"
 #include "TestTools.h"
 
 #include <numeric>
@@ -82,7 +83,7 @@ TEST_F(LibraryReading, BringsValuesToTheirPlaces)
   Floats output(6, -1.f);
   const std::vector<int> slots{0, 1};
   LibraryReader reader;
-  reader.Read(table, {Encoding::Library, 0, 2, 0, 0}, {output.data(), shape, &slots});
+  reader.Read(table, {Encoding::Library, 0, 2, 0, 0}, testing::TargetIn(output.data(), shape, slots));
   EXPECT_EQ(output, (Floats{21, 26, 0, 22, 27, 0}));
 }
 
@@ -95,7 +96,7 @@ TEST_F(LibraryReading, SaysWhatIsMissing)
   const std::vector<int> slots{0};
   LibraryReader reader;
   EXPECT_THAT(MessageOf([&] {
-    reader.Read(table, {Encoding::Library, 0, 1, 0, 0}, {output.data(), {}, &slots});
+    reader.Read(table, {Encoding::Library, 0, 1, 0, 0}, testing::TargetIn(output.data(), {}, slots));
   }),
       HasSubstr("'/nothing'"));
 }

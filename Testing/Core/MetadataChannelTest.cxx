@@ -192,7 +192,7 @@ TEST_F(DumpChannel, SecondOpenDoesWithoutHdf5)
   EXPECT_EQ(series.Steps[0].Time, 0.25);
   const OpenedStep step = this->OpenAndPrepare(series.Steps[0].Path);
   LoadRequest request;
-  request.Patches = {0, 1, 2};
+  request.Blocks = BlocksOfPatches(step.Data(), {0, 1, 2});
   request.Variables = {RequestAsStored(step.Data(), 0), RequestAsStored(step.Data(), 1)};
   const auto locate = [&](const std::vector<PatchVariable>& requests) { return step.Locate(requests, 1); };
   LoadResult loaded = PatchLoader(locate, step.Data(), request).Read();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "Exec/Decode.h"
+#include "Exec/ReadTask.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -31,6 +32,13 @@ inline void PlaceNaively(const ArrayShape& shape, const std::byte* value, std::i
   if (swap) {
     std::reverse(place, place + elementBytes);
   }
+}
+
+/// Where the values of a patch's own array go.
+inline ReadTarget TargetIn(void* output, const Window& window, const std::vector<int>& slots,
+    ElementType type = ElementType::Float32)
+{
+  return {{output, window}, {}, &slots, type};
 }
 
 /// Random numbers and shapes, the same in every run.

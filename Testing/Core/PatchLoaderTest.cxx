@@ -29,7 +29,7 @@ protected:
   LoadRequest Everything(int threads) const
   {
     LoadRequest request;
-    request.Patches = {0, 1, 2};
+    request.Blocks = BlocksOfPatches(this->Data, {0, 1, 2});
     request.Threads = threads;
     for (int v = 0; v < 4; ++v) {
       request.Variables.push_back(RequestAsStored(this->Data, v));
@@ -176,7 +176,7 @@ TEST_F(PatchLoading, MissesWhatNothingBrings)
 TEST_F(PatchLoading, DeliversTheFormThatIsWanted)
 {
   LoadRequest request;
-  request.Patches = {2};
+  request.Blocks = BlocksOfPatches(this->Data, {2});
   request.Variables = {{1, 3, {0, 1}, {0, 0, 0}}, {2, 1, {0}, {0, 0, 0}}};
   LoadResult result = this->Load(request);
   ASSERT_TRUE(result.Faults.empty());
@@ -388,7 +388,7 @@ TEST_F(PatchLoading, LeavesArraysUnreadWhenCancelled)
 TEST_F(PatchLoading, HasNothingToDoWithoutPatchesOrVariables)
 {
   LoadRequest request = this->Everything(4);
-  request.Patches.clear();
+  request.Blocks.clear();
   EXPECT_TRUE(this->Load(request).Arrays.empty());
   request = this->Everything(4);
   request.Variables.clear();

@@ -1,5 +1,6 @@
 #include "Exec/ReadTask.h"
 
+#include "NaivePlace.h"
 #include "Source/FakeSource.h"
 #include "Support/ByteOrder.h"
 #include "TestTools.h"
@@ -12,6 +13,7 @@ namespace {
 using testing::BytesOf;
 using ::testing::HasSubstr;
 using testing::MessageOf;
+using testing::TargetIn;
 using Floats = std::vector<float>;
 
 template <typename T>
@@ -19,6 +21,16 @@ std::vector<T> Swapped(std::vector<T> values)
 {
   SwapByteOrder(values.data(), values.size(), sizeof(T));
   return values;
+}
+
+ElementType TypeFor(float)
+{
+  return ElementType::Float32;
+}
+
+ElementType TypeFor(double)
+{
+  return ElementType::Float64;
 }
 
 /// A few files in memory and one task on them.
@@ -50,14 +62,14 @@ protected:
     FakeSource source(this->Files, this->Behaviour);
     Lane lane(source, this->Meter);
     std::vector<T> output(this->Shape.OutputTuples() * this->Shape.OutputComponents, T(-77));
-    const ReadTarget target{output.data(), this->Shape, &this->Slots};
+    const ReadTarget target = TargetIn(output.data(), this->Shape, this->Slots, TypeFor(T()));
     this->Table.Locations = {this->Place};
-    const ReadPlan plan = PlanReads(this->Table, {WantedBytes(this->Shape, sizeof(T))}, this->Storage, 1);
+    const ReadPlan plan = PlanReads(this->Table, {WantedBytes(target)}, this->Storage, 1);
     for (const Transfer& transfer : plan.Transfers) {
       ReadTransfer(lane, this->Table, plan, transfer, [&](std::uint32_t) { return target; });
     }
     if (!plan.Transfers.empty()) {
-      FinishTask(this->Table, this->Place, target);
+      FinishTask(target);
     }
     for (const auto* tasks : {&plan.Whole, &plan.Constant}) {
       for (const std::uint32_t task : *tasks) {
@@ -334,7 +346,7 @@ protected:
     const std::vector<int> slots{0};
     for (const Transfer& transfer : plan.Transfers) {
       ReadTransfer(lane, this->Table, plan, transfer, [&](std::uint32_t task) {
-        return ReadTarget{this->Outputs[task].data(), this->Shapes[task], &slots};
+        return TargetIn(this->Outputs[task].data(), this->Shapes[task], slots);
       });
     }
   }
@@ -414,7 +426,7 @@ protected:
     const ReadPlan plan = PlanReads(this->Table, {}, {}, 1);
     for (const Transfer& transfer : plan.Transfers) {
       ReadTransfer(lane, this->Table, plan, transfer, [&](std::uint32_t) {
-        return ReadTarget{output.data(), shape, &slots};
+        return TargetIn(output.data(), shape, slots);
       });
     }
     EXPECT_EQ(meter.Requests(), 1u) << "the chunks lie side by side, and one was never written";

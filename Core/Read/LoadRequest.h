@@ -1,0 +1,85 @@
+// What one rank wants to read, and what it gets.
+#pragma once
+
+#include "Catalog/Catalog.h"
+#include "Catalog/Extent.h"
+#include "Exec/IoReport.h"
+#include "Exec/Slab.h"
+#include "Plan/Blocks.h"
+#include "Plan/StorageModel.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace patchio {
+
+/// A variable and the form in which it is wanted.
+struct VariableRequest
+{
+  int Variable = 0;          ///< index in the catalog
+  int OutputComponents = 1;  ///< >= stored components; the surplus is 0
+  std::vector<int> Slots;    ///< place of each stored component among the output components
+  /// Layers of ghosts to deliver as they are stored; surplus ones repeat the nearest stored value. All blocks
+  /// must be whole patches then.
+  Int3 Ghosts{0, 0, 0};
+};
+
+/// The variable as it is stored: its own components, its own ghosts.
+VariableRequest RequestAsStored(const Catalog& catalog, int variable);
+
+struct LoadRequest
+{
+  std::vector<Block> Blocks;
+  std::vector<VariableRequest> Variables;
+  int Threads = 1;           ///< NT >= 1
+  bool StopAtFault = false;  ///< true: the first fault ends the read; false: everything sound is read
+  StorageModel Storage;      ///< decides on the size of requests
+  /// Memory of earlier reads to use again, and the limit on it; null: fresh memory, no limit.
+  std::shared_ptr<SlabPool> Memory;
+};
+
+enum class ArrayStatus
+{
+  NotRead,
+  Read,
+  Absent,
+  Failed
+};
+
+/// One variable on one block.
+struct LoadedArray
+{
+  ArrayStatus Status = ArrayStatus::NotRead;
+  ElementType Type = ElementType::Float32;
+  int Components = 0;
+  std::int64_t Tuples = 0;
+  Slice Values;  ///< Tuples x Components values, component fastest; null unless Read
+};
+
+struct LoadFault
+{
+  int Patch = 0;
+  int Variable = 0;
+  std::string Message;
+};
+
+struct LoadResult
+{
+  /// Blocks x variables of the request; see At().
+  std::vector<LoadedArray> Arrays;
+  std::vector<LoadFault> Faults;
+  bool Cancelled = false;
+  IoReport Report;  ///< of this rank
+  std::size_t VariableCount = 0;
+
+  /// By position in LoadRequest::Blocks and LoadRequest::Variables.
+  LoadedArray& At(std::size_t block, std::size_t variable)
+  {
+    return this->Arrays[block * this->VariableCount + variable];
+  }
+};
+
+}  // namespace patchio
