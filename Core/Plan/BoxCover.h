@@ -29,7 +29,7 @@ struct CoverOptions
   std::int64_t MostCells = std::int64_t(1) << 26;
   /// A box with unwanted cells in it is made where that saves, for every so many cells of it, one box. 0: no
   /// box has unwanted cells.
-  std::int64_t CellsWorthABox = 2000;
+  std::int64_t CellsWorthABox = 8000;
 };
 
 /// Covers `wanted` with few boxes: the boxes of the result are disjoint, and each wanted cell lies in exactly
