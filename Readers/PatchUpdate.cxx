@@ -37,6 +37,7 @@ bool PatchUpdate::Empty() const
 
 void PatchUpdate::Plan(const LoadRequest& request)
 {
+  const Stopwatch watch;
   this->NewlyBroken = false;
   this->Request = request;
   std::vector<int> variables;
@@ -60,6 +61,7 @@ void PatchUpdate::Plan(const LoadRequest& request)
       this->Request.Blocks.push_back(this->Blocks[b]);
     }
   }
+  this->PlanSeconds += watch.Seconds();
 }
 
 bool PatchUpdate::Merges() const
@@ -229,7 +231,7 @@ void PatchUpdate::Assemble(vtkMultiBlockDataSet* output)
   IoReport& report = this->Loaded.Report;
   report.Patches = this->PatchesOfPiece();
   report.Blocks = this->Mine.size();
-  report.AssembleSeconds = watch.Seconds();
+  report.AssembleSeconds = this->PlanSeconds + watch.Seconds();
 }
 
 /// A patch that lies in blocks of several pieces counts where its first block is.

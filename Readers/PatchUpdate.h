@@ -95,6 +95,7 @@ private:
   std::vector<LoadFault> Faults;  ///< of this rank
   std::string Fatal;              ///< what ended this rank's read as a whole
   bool NewlyBroken = false;
+  double PlanSeconds = 0;
   std::vector<std::string> BrokenTexts;  ///< why patches are left out
 };
 

@@ -24,7 +24,7 @@ struct IoReport
   double OpenSeconds = 0;          ///< catalog: read on one rank and passed on
   double LocateSeconds = 0;        ///< finding where the bytes lie
   double ReadSeconds = 0;          ///< all tasks, from the first to the last
-  double AssembleSeconds = 0;      ///< grids, blanking, handing arrays to VTK
+  double AssembleSeconds = 0;      ///< making blocks; grids, blanking, handing arrays to VTK
   std::string Metadata;            ///< where the metadata came from; empty: from the format
   std::vector<std::string> Notes;  ///< anything left out or unusual
 
