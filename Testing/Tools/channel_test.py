@@ -185,7 +185,10 @@ def case_nowhere(bench):
         code, out, err = bench.run(["index", bench.index], ranks)
         assert code == 1 and out.count("not saved: ") == 6, (out, err)
         assert "5 of 5 steps have no sidecar now, nor has the series." in err and complaints(err) == 1, err
-        assert ".tmp" not in out, out
+    # No file can be made there; nobody knows the temporary one's name.
+    bench.environment["PATCHIO_METADATA_DIR"] = "/proc"
+    code, out, _ = bench.run(["index", bench.summaries()[0]])
+    assert code == 1 and re.search(r"not saved: /proc/\w+-summary.samrai.patchio: expected a file", out), out
     # Not in the folder that the program happens to be in.
     bench.environment["PATCHIO_METADATA_DIR"] = os.path.relpath(os.path.join(bench.place, "chosen"))
     bench.must(["index", bench.index])
