@@ -26,6 +26,7 @@
 #include <vtkStreamingDemandDrivenPipeline.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 using namespace patchio;
@@ -386,6 +387,26 @@ void vtkPatchReader::SetMetadataChannel(int mode)
                               : mode == CHANNEL_ON ? ChannelMode::On
                                                    : ChannelMode::Rebuild;
     this->Reload();
+  }
+}
+
+void vtkPatchReader::SetStorageLatency(double milliseconds)
+{
+  this->SetWithin(this->StorageLatency, milliseconds, 0, 1e6);
+}
+
+void vtkPatchReader::SetStorageBandwidth(double megabytesPerSecond)
+{
+  this->SetWithin(this->StorageBandwidth, megabytesPerSecond, 1e-3, 1e9);
+}
+
+void vtkPatchReader::SetWithin(double& member, double value, double least, double most)
+{
+  // In this order NaN, which vtkSetClampMacro lets pass, becomes the least.
+  const double within = std::fmin(std::fmax(value, least), most);
+  if (within != member) {
+    member = within;
+    this->Modified();
   }
 }
 

@@ -229,17 +229,20 @@ public:
    * What one request to the storage costs: milliseconds before the first byte, and the rate in MB/s
    * (10^6 bytes) of one request among as many as read at once. Unwanted bytes between wanted ones are read
    * along where that takes less time than another request. Default 0.02 ms and 1000 MB/s, a local disk.
+   * Latency from 0 to 10^6, bandwidth from 0.001 to 10^9; what lies outside becomes the nearest of these, and
+   * what is no number the least.
    */
-  vtkSetClampMacro(StorageLatency, double, 0.0, 1e6);
+  void SetStorageLatency(double milliseconds);
   vtkGetMacro(StorageLatency, double);
-  vtkSetClampMacro(StorageBandwidth, double, 1e-3, 1e9);
+  void SetStorageBandwidth(double megabytesPerSecond);
   vtkGetMacro(StorageBandwidth, double);
   ///@}
 
   ///@{
   /**
    * MB (10^6 bytes) that the arrays of a rank may take, those kept for the next time step included; 0, the
-   * default, for as much as the machine has free. A read that needs more is an error.
+   * default, for as much as the machine has free; less than 0 counts as 0. A read that needs more is an
+   * error.
    */
   vtkSetClampMacro(MemoryLimit, int, 0, VTK_INT_MAX);
   vtkGetMacro(MemoryLimit, int);
@@ -278,6 +281,7 @@ private:
   void operator=(const vtkPatchReader&) = delete;
 
   void OnSelectionModified();
+  void SetWithin(double& member, double value, double least, double most);
   int ThreadsOfThisRank() const;
   // Collective. False when somebody stopped it; throws std::exception when it fails.
   bool ReadStep(vtkInformation* info, vtkMultiBlockDataSet* output);

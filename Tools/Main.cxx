@@ -9,6 +9,8 @@
 
 #include <cstdio>
 #include <exception>
+#include <string>
+#include <vector>
 
 namespace {
 
@@ -27,7 +29,12 @@ int ReportParse(const CLI::App& program, const CLI::ParseError& error, const Ses
   if (error.get_exit_code() == 0) {
     return session.Root() ? program.exit(error) : 0;
   }
-  Complain(session, std::string(error.what()) + "\nRun with --help to see what can be given.");
+  // Of a mistyped subcommand CLI11 only says that one is missing.
+  const std::vector<std::string> unknown = program.remaining();
+  const bool mistyped = program.get_subcommands().empty() && !unknown.empty();
+  const std::string what =
+      mistyped ? "There is no subcommand '" + unknown.front() + "'." : std::string(error.what());
+  Complain(session, what + "\nRun with --help to see what can be given.");
   return 1;
 }
 

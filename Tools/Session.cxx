@@ -23,4 +23,11 @@ void Session::Print(const std::string& line) const
   }
 }
 
+void Session::Warn(const std::string& text) const
+{
+  if (this->Root() && !text.empty()) {
+    std::fprintf(stderr, "warning: %s\n", text.c_str());
+  }
+}
+
 }  // namespace patchio::tools

@@ -23,6 +23,8 @@ public:
 
   /// One line on standard output, from rank 0.
   void Print(const std::string& line) const;
+  /// "warning: ..." on standard error, from rank 0; nothing where the text is empty.
+  void Warn(const std::string& text) const;
 
 private:
   std::unique_ptr<Communicator> World;

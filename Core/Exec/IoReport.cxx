@@ -1,5 +1,7 @@
 #include "Exec/IoReport.h"
 
+#include "Support/ByteText.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,15 +12,6 @@ namespace {
 std::string Range(int from, int to)
 {
   return from == to ? fmt::format("{}", from) : fmt::format("{} to {}", from, to);
-}
-
-std::string ByteText(std::uint64_t bytes)
-{
-  if (bytes < 1000 * 1000) {
-    return fmt::format("{:.1f} kB", bytes * 1e-3);
-  }
-  return bytes < 1000 * 1000 * 1000 ? fmt::format("{:.1f} MB", bytes * 1e-6)
-                                    : fmt::format("{:.2f} GB", bytes * 1e-9);
 }
 
 }  // namespace

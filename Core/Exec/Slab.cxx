@@ -1,5 +1,6 @@
 #include "Exec/Slab.h"
 
+#include "Support/ByteText.h"
 #include "Support/Error.h"
 #include "Support/Memory.h"
 
@@ -138,9 +139,9 @@ public:
                                    : available + this->KeptSize;
     if (bytes > free) {
       throw Error(
-          fmt::format("Reading needs {:.1f} GB of memory on this rank, but only {:.1f} GB are free. Select "
-                      "fewer variables or levels, or use more ranks on more machines.",
-              bytes * 1e-9, free * 1e-9));
+          fmt::format("Reading needs {} of memory on this rank, but only {} are free. Select fewer variables "
+                      "or levels, or use more ranks on more machines.",
+              ByteText(bytes), ByteText(free)));
     }
   }
 
@@ -149,11 +150,11 @@ public:
   {
     const std::uint64_t used = this->TotalSize - this->KeptSize;
     if (this->Limit > 0 && (bytes > this->Limit || used > this->Limit - bytes)) {
-      throw Error(
-          fmt::format("Reading needs {:.3f} GB of memory on this rank beside {:.3f} GB in use, but the "
-                      "memory limit is {:.3f} GB. "
-                      "Raise the limit, select fewer variables or levels, or use more ranks.",
-              bytes * 1e-9, used * 1e-9, this->Limit * 1e-9));
+      throw Error(fmt::format(
+          "Reading needs {} of memory on this rank beside {} in use, but the memory limit is {}: {} "
+          "are missing. Raise the limit, select fewer variables or levels, or use more ranks.",
+          ByteText(bytes), ByteText(used), ByteText(this->Limit),
+          ByteText(static_cast<double>(bytes) + used - this->Limit)));
     }
   }
 

@@ -2,11 +2,11 @@
 
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "Support/Error.h"
+#include "Support/RegularFile.h"
 
-#include <unistd.h>
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
+#include <filesystem>
 
 namespace patchio {
 
@@ -38,10 +38,11 @@ const Format& FormatOf(const std::string& path)
       return *format;
     }
   }
-  if (::access(path.c_str(), R_OK) != 0) {
-    const int fault = errno;
-    throw FileError(path, "a readable file", SystemMessage(fault), "Check the name and the permissions");
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw FileError(path, WhatOpens(), "a folder", "Name that file, in the folder");
   }
+  CheckRegularFile(path);
   throw FileError(path, WhatOpens(), "something else", "PatchIO opens no other files");
 }
 

@@ -76,7 +76,7 @@ std::vector<Place> PlacesFor(const std::string& path)
 {
   const std::string chosen = FromEnvironment("PATCHIO_METADATA_DIR");
   if (!chosen.empty()) {
-    return {{chosen + "/" + NameInDirectory(path), false}};
+    return {{(fs::path(AbsolutePath(chosen)) / NameInDirectory(path)).string(), false}};
   }
   std::vector<Place> places{{path + Suffix, true}};
   const std::string cache = CacheDirectory();
@@ -122,6 +122,12 @@ std::string PrepareToReplace(const Place& place)
   return TemporaryName(place.Path);
 }
 
+std::string NamePlace(std::string message, const std::string& temporary, const Place& place)
+{
+  const std::size_t at = message.find(temporary);
+  return at == std::string::npos ? message : message.replace(at, temporary.size(), place.Path);
+}
+
 void Replace(const std::string& temporary, const Place& place)
 {
   if (std::rename(temporary.c_str(), place.Path.c_str()) != 0) {
@@ -136,6 +142,9 @@ void ReplaceFile(const Place& place, const std::function<void(const std::string&
   const std::string temporary = PrepareToReplace(place);
   try {
     write(temporary);
+  } catch (const Error& error) {
+    std::remove(temporary.c_str());
+    throw Error(NamePlace(error.what(), temporary, place));
   } catch (...) {
     std::remove(temporary.c_str());
     throw;

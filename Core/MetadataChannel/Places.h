@@ -19,7 +19,7 @@ struct Place
 
 /// In the order in which they are tried: "<path>.patchio" and a file in the user's cache directory,
 /// ${XDG_CACHE_HOME:-~/.cache}/patchio; or, when the environment variable PATCHIO_METADATA_DIR is set, a file
-/// in that directory alone.
+/// in that directory alone (a relative name is taken from the working directory).
 std::vector<Place> PlacesFor(const std::string& path);
 
 /// Collective: those of rank 0, on all ranks. Throws Error, the same on all ranks, when `path` is relative to
@@ -37,5 +37,8 @@ void ReplaceFile(const Place& place, const std::function<void(const std::string&
 /// The parts of ReplaceFile, for ranks that write together: one of them calls these.
 std::string PrepareToReplace(const Place& place);
 void Replace(const std::string& temporary, const Place& place);
+
+/// The message of a fault with `temporary`, which nobody will find any more, with the place's name instead.
+std::string NamePlace(std::string message, const std::string& temporary, const Place& place);
 
 }  // namespace patchio

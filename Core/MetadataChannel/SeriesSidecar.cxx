@@ -161,7 +161,9 @@ KeptSeries OpenWithSidecar(
   KeptSeries kept;
   kept.Opened = format.OpenSeries(path, options);
   kept.WhyNotSaved = sidecar.Save(kept.Opened, settleSeconds);
-  kept.Warning = sidecar.Warning();
+  // What lies beside a single dump is that dump's sidecar. Whoever opens the dump looks at it and warns.
+  const bool single = kept.Opened.Steps.size() == 1 && kept.Opened.Steps[0].Path == AbsolutePath(path);
+  kept.Warning = single ? "" : sidecar.Warning();
   return kept;
 }
 

@@ -52,7 +52,9 @@ Obstacle FindObstacle(const Catalog& catalog, const BuiltIndex& built, const Des
     const ChannelSettings& settings)
 {
   if (built.Missing > 0) {
-    return {fmt::format("{} arrays cannot be located", built.Missing), -1};
+    return {fmt::format("{} array{} cannot be located. {}", built.Missing, built.Missing == 1 ? "" : "s",
+                built.FirstProblem),
+        -1};
   }
   const auto now = StateOf(catalog.Path);
   if (!built.VanishedFile.empty() || !describing.Before || !now || now->Print != describing.Before->Print) {
@@ -115,6 +117,11 @@ void SaveAt(Communicator& comm, const Place& place, const Catalog& catalog, Cont
   try {
     WriteGrouped(comm, temporary, GroupedHead(entries), parts,
         built.Index.Memory->Data() + built.Offsets[comm.Rank()]);
+  } catch (const Error& error) {
+    if (comm.Rank() == 0) {
+      std::remove(temporary.c_str());
+    }
+    throw Error(NamePlace(error.what(), temporary, place));
   } catch (...) {
     if (comm.Rank() == 0) {
       std::remove(temporary.c_str());

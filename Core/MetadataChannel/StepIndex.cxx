@@ -14,9 +14,9 @@ namespace {
 /// Requests that are located at once: enough to read each file once, not so many that memory matters.
 constexpr std::uint64_t BatchRequests = 1 << 17;
 
-/// This rank's share.
-std::unique_ptr<IndexShareBuilder> LocateShare(Communicator& comm, const Format& format,
-    const Catalog& catalog, int threads, std::vector<std::string>& notes)
+/// This rank's share. Its notes, and its first problem, go into `built`.
+std::unique_ptr<IndexShareBuilder> LocateShare(
+    Communicator& comm, const Format& format, const Catalog& catalog, int threads, BuiltIndex& built)
 {
   const RowOrder order(catalog);
   const auto [begin, end] = ShareOf(catalog.Patches.size(), comm.Rank(), comm.Size());
@@ -27,12 +27,26 @@ std::unique_ptr<IndexShareBuilder> LocateShare(Communicator& comm, const Format&
     const LocationTable table = format.Locate(catalog, builder->Requests(row, count), {threads, false});
     builder->Add(row, table);
     for (const std::string& note : table.Notes) {
-      if (std::find(notes.begin(), notes.end(), note) == notes.end()) {
-        notes.push_back(note);
+      if (std::find(built.Notes.begin(), built.Notes.end(), note) == built.Notes.end()) {
+        built.Notes.push_back(note);
       }
+    }
+    if (built.FirstProblem.empty() && !table.Problems.empty()) {
+      built.FirstProblem = table.Problems[0].Message;
     }
   }
   return builder;
+}
+
+/// The text of the first rank that has one.
+std::string FirstOf(Communicator& comm, const std::string& mine)
+{
+  for (const std::string& text : comm.AllGather(mine)) {
+    if (!text.empty()) {
+      return text;
+    }
+  }
+  return {};
 }
 
 /// Files of all ranks, each once, and the number that each of this rank's has among them.
@@ -97,7 +111,7 @@ BuiltIndex BuildIndex(
 {
   BuiltIndex built;
   std::unique_ptr<IndexShareBuilder> builder;
-  Together(comm, [&] { builder = LocateShare(comm, format, catalog, settings.Threads, built.Notes); });
+  Together(comm, [&] { builder = LocateShare(comm, format, catalog, settings.Threads, built); });
   std::vector<std::uint32_t> numbers;
   const std::vector<std::string> files = JoinFiles(comm, builder->Files(), numbers);
   std::vector<std::byte> share;
@@ -105,6 +119,7 @@ BuiltIndex BuildIndex(
   for (const std::uint64_t missing : GatherValues<std::uint64_t>(comm, {builder->Missing()})) {
     built.Missing += missing;
   }
+  built.FirstProblem = FirstOf(comm, built.FirstProblem);
   builder.reset();
 
   // The memory has the layout of the file.

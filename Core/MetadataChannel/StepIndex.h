@@ -48,6 +48,7 @@ struct BuiltIndex
   std::vector<std::uint64_t> Offsets, Lengths;  ///< of the ranks' shares in its memory
   std::vector<std::int64_t> Changed;            ///< FileState::Changed of the files
   std::uint64_t Missing = 0;                    ///< entries that could not be located; the index lacks them
+  std::string FirstProblem;                     ///< why one of them could not; the same on all ranks
   std::vector<std::string> Notes;               ///< what this rank was told while it located
   std::string VanishedFile;                     ///< a file that could be read but not looked at
 };

@@ -1,11 +1,11 @@
 #include "Source/FileSource.h"
 
 #include "Support/Error.h"
+#include "Support/RegularFile.h"
 
 #include <fmt/format.h>
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <cerrno>
 #include <mutex>
@@ -23,8 +23,7 @@ public:
 class PreadFile : public Source::File
 {
 public:
-  PreadFile(const std::string& path, bool sequential)
-      : Path(path), Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))
+  PreadFile(const std::string& path, bool sequential) : Path(path), Descriptor(OpenRegularFile(path))
   {
     if (this->Descriptor < 0) {
       const int reason = errno;
@@ -34,15 +33,6 @@ public:
         throw TooManyOpen(error.what());
       }
       throw error;
-    }
-    struct stat state
-    {
-    };
-    if (::fstat(this->Descriptor, &state) != 0 || !S_ISREG(state.st_mode)) {
-      ::close(this->Descriptor);
-      // A pipe would keep its reader waiting for ever.
-      throw FileError(path, "a file", S_ISDIR(state.st_mode) ? "a folder" : "a pipe or a device",
-          "Check what lies there");
     }
     if (sequential) {
       // Several threads that read side by side look random to the kernel, which then reads nothing ahead.

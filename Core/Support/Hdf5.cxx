@@ -1,12 +1,11 @@
 #include "Support/Hdf5.h"
 
 #include "Support/Error.h"
+#include "Support/RegularFile.h"
 
 #include <fmt/format.h>
 
-#include <unistd.h>
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
 namespace patchio::hdf5 {
@@ -39,12 +38,16 @@ Handle AccessInside(hid_t propertyClass)
   return access;
 }
 
-Handle OpenForReading(const std::string& path)
+constexpr const char* ValuesElsewhere = "values in other files are not read";
+
+/// True when the library would take the values from other files, of whatever kind and wherever they are.
+bool LiesElsewhere(hid_t dataset)
 {
-  Handle access(H5Pcreate(H5P_FILE_ACCESS));
-  // Reading must not need a lock: parallel file systems are often mounted without them.
-  H5Pset_file_locking(access, false, true);
-  return Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access));
+  if (H5Dget_offset(dataset) != HADDR_UNDEF) {
+    return false;
+  }
+  const Handle creation(H5Dget_create_plist(dataset));
+  return H5Pget_external_count(creation) > 0 || H5Pget_layout(creation) == H5D_VIRTUAL;
 }
 
 }  // namespace
@@ -87,13 +90,12 @@ File::File(const std::string& path)
       DatasetAccess(AccessInside(H5P_DATASET_ACCESS))
 {
   QuietScope quiet;
-  if (::access(path.c_str(), R_OK) != 0) {
-    const int fault = errno;
-    throw FileError(path, "a readable file", SystemMessage(fault),
-        fault == ENOENT ? "Check whether the file was moved, or is still being written"
-                        : "Check its permissions");
-  }
-  this->Handle_ = OpenForReading(path);
+  CheckRegularFile(path);
+  // Held until the end: closing it would clear the reason of a failure.
+  const Handle access(H5Pcreate(H5P_FILE_ACCESS));
+  // Reading must not need a lock: parallel file systems are often mounted without them.
+  H5Pset_file_locking(access, false, true);
+  this->Handle_ = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access));
   if (!this->Handle_.Valid()) {
     const std::string reason = LastMessage();
     const bool hdf5 = H5Fis_hdf5(path.c_str()) > 0;
@@ -112,7 +114,13 @@ Handle File::OpenGroup(hid_t parent, const std::string& group) const
 Handle File::OpenDataset(hid_t parent, const std::string& dataset) const
 {
   QuietScope quiet;
-  return Handle(H5Dopen2(parent, dataset.c_str(), this->DatasetAccess));
+  Handle handle(H5Dopen2(parent, dataset.c_str(), this->DatasetAccess));
+  if (handle.Valid() && LiesElsewhere(handle)) {
+    handle = Handle();
+    H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_DATASET, H5E_CANTOPENOBJ,
+        ValuesElsewhere);
+  }
+  return handle;
 }
 
 bool File::HasLink(hid_t parent, const std::string& link) const
@@ -138,7 +146,7 @@ Handle File::OpenDataset(const std::string& dataset) const
   Handle handle = this->OpenDataset(this->Handle_, dataset);
   if (!handle.Valid()) {
     const std::string reason = LastMessage();  // before Has() clears it
-    const bool there = reason == ExternalLink || this->Has(dataset);
+    const bool there = reason == ExternalLink || reason == ValuesElsewhere || this->Has(dataset);
     throw FileError(this->PathName, fmt::format("a data set '{}'", dataset),
         there ? "one that cannot be opened (" + reason + ")" : "none", DamagedOrForeign);
   }

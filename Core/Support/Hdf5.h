@@ -43,7 +43,8 @@ private:
 /// The innermost message on HDF5's error stack, for example "truncated file: eof = 96, ...".
 std::string LastMessage();
 
-/// An open file, for reading. External links are never followed: what they lead to has its bytes elsewhere.
+/// An open file, for reading. External links are never followed, and data sets whose values are in other
+/// files never opened: their bytes are elsewhere, and what lies there may be anything.
 class File
 {
 public:

@@ -1,5 +1,6 @@
 #include "Support/Memory.h"
 
+#include "Support/ByteText.h"
 #include "Support/Error.h"
 
 #include <fmt/format.h>
@@ -131,9 +132,9 @@ void CheckMemoryOfMachines(Communicator& comm, double bytes)
   for (const auto& [machine, total] : totals) {
     if (total.first > total.second) {
       throw Error(
-          fmt::format("Reading needs {:.1f} GB of memory on machine '{}', but only {:.1f} GB are free. "
+          fmt::format("Reading needs {} of memory on machine '{}', but only {} are free. "
                       "Select fewer variables or levels, or use more machines.",
-              total.first * 1e-9, machine, total.second * 1e-9));
+              ByteText(total.first), machine, ByteText(total.second)));
     }
   }
 }

@@ -6,7 +6,14 @@ from paraview.simple import *
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=globals())
 path = os.environ["PATCHIO_DATASET"]
 reader = PatchReader(registrationName=os.path.basename(path), FileName=[path])
-Show(reader)
+display = Show(reader)
+arrays = [("CELLS", name) for name in reader.CellArrayStatus] + [("POINTS", name) for name in reader.PointArrayStatus]
+if arrays:
+    # By default ParaView shows the outlines of many blocks only.
+    display.SetRepresentationType("Surface")
+    ColorBy(display, arrays[0])
+    display.RescaleTransferFunctionToDataRange()
+    display.SetScalarBarVisibility(GetActiveView(), True)
 GetAnimationScene().UpdateAnimationUsingDataTimeSteps()
 ResetCamera()
 Render()

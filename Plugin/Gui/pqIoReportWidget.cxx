@@ -8,11 +8,14 @@
 #include "vtkSMProxy.h"
 
 #include <QAbstractTextDocumentLayout>
+#include <QEvent>
 #include <QFontDatabase>
 #include <QLabel>
+#include <QScrollArea>
 #include <QTextEdit>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <cmath>
 
 namespace {
@@ -26,10 +29,24 @@ QTextEdit* NewReportText(QWidget* parent)
   text->setAcceptRichText(false);
   text->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
   text->setWordWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
+  text->setLineWrapMode(QTextEdit::FixedPixelWidth);
   text->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   text->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   text->viewport()->setAutoFillBackground(false);
   return text;
+}
+
+/**
+ * The panel around a widget; null where there is none.
+ */
+QScrollArea* PanelAround(QWidget* widget)
+{
+  QScrollArea* panel = nullptr;
+  while (widget && !panel) {
+    widget = widget->parentWidget();
+    panel = qobject_cast<QScrollArea*>(widget);
+  }
+  return panel;
 }
 }  // namespace
 
@@ -63,7 +80,30 @@ pqIoReportWidget::~pqIoReportWidget() = default;
 void pqIoReportWidget::showEvent(QShowEvent* event)
 {
   this->Superclass::showEvent(event);
+  this->Text->installEventFilter(this);
+  if (QScrollArea* panel = PanelAround(this)) {
+    panel->viewport()->installEventFilter(this);
+  }
+  this->wrapToPanel();
   this->Delay.start();
+}
+
+bool pqIoReportWidget::eventFilter(QObject* watched, QEvent* event)
+{
+  if (event->type() == QEvent::Resize) {
+    this->wrapToPanel();
+  }
+  return this->Superclass::eventFilter(watched, event);
+}
+
+void pqIoReportWidget::wrapToPanel()
+{
+  int width = this->Text->width();
+  if (QScrollArea* panel = PanelAround(this)) {
+    const int left = this->Text->mapTo(panel->widget(), QPoint(0, 0)).x();
+    width = std::min(width, panel->viewport()->width() - left);
+  }
+  this->Text->setLineWrapColumnOrWidth(std::max(width - 2 * this->Text->frameWidth(), 1));
 }
 
 void pqIoReportWidget::refresh()

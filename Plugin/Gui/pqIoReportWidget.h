@@ -29,6 +29,7 @@ public:
 
 protected:
   void showEvent(QShowEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
 private Q_SLOTS:
   /**
@@ -43,6 +44,11 @@ private Q_SLOTS:
 
 private:
   Q_DISABLE_COPY(pqIoReportWidget)
+
+  /**
+   * Lines end where the panel does: what stands in it, this widget too, may be wider than what is seen of it.
+   */
+  void wrapToPanel();
 
   vtkSMProperty* const Report;
   QTextEdit* const Text;

@@ -100,6 +100,13 @@ TEST(FormatOf, SaysWhenAFileIsMissing)
   EXPECT_THAT(message, HasSubstr("No such file or directory"));
 }
 
+TEST(FormatOf, SaysThatAFolderIsOne)
+{
+  const TempFolder folder;
+  EXPECT_THAT(MessageOf([&] { FormatOf(folder.Path()); }),
+      HasSubstr("expected a dumps.visit or summary.samrai of SAMRAI, found a folder"));
+}
+
 TEST(FormatOf, SaysWhatItCanOpen)
 {
   const TempFolder folder;

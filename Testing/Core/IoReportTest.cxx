@@ -90,7 +90,7 @@ TEST(IoReport, SaysAllNumbersInPlainText)
   report.Notes = {"left out a dump"};
   const std::string text = report.Text();
   for (const char* line : {"Ranks: 2\n", "Threads per rank (NT): 4 to 7\n", "Patches: 10\n",
-           "Read tasks: 20\n", "Bytes read: 5.0 MB in 30 requests\n", "Reads in flight at most: 4\n",
+           "Read tasks: 20\n", "Bytes read: 5.00 MB in 30 requests\n", "Reads in flight at most: 4\n",
            "Seconds: open 1.000, locate 2.000, read 0.500, assemble 4.000\n", "Read rate: 10 MB/s\n",
            "Note: left out a dump\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
@@ -109,9 +109,9 @@ TEST(IoReport, ChoosesAFittingUnit)
 {
   IoReport report = Example();
   report.Bytes = 1500;
-  EXPECT_THAT(report.Text(), HasSubstr("1.5 kB"));
+  EXPECT_THAT(report.Text(), HasSubstr("1.50 kB"));
   report.Bytes = 106'000'000'000;
-  EXPECT_THAT(report.Text(), HasSubstr("106.00 GB"));
+  EXPECT_THAT(report.Text(), HasSubstr("106 GB"));
   report.ThreadsMax = report.ThreadsMin;
   EXPECT_THAT(report.Text(), HasSubstr("(NT): 4\n"));
 }

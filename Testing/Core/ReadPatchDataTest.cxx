@@ -161,7 +161,7 @@ TEST_F(ReadPatchDataOf, SaysWhenMemoryDoesNotSuffice)
   testing::WriteHdf5(this->Summary, draft);
   const ReadPatchDataResult result = this->Read({0}, {"iron fraction"});
   EXPECT_EQ(result.Error, ReadError::OutOfMemory);
-  EXPECT_THAT(result.Message, HasSubstr("2560.0 GB of memory"));
+  EXPECT_THAT(result.Message, HasSubstr("2.56 TB of memory"));
   EXPECT_EQ(this->Read({1}, {"iron fraction"}).Error, ReadError::None);
 }
 

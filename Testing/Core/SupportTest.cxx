@@ -1,11 +1,16 @@
+#include "Support/ByteText.h"
 #include "Support/Bytes.h"
 #include "Support/Checksum.h"
 #include "Support/Communicator.h"
 #include "Support/Error.h"
 #include "Support/Hdf5.h"
+#include "Support/RegularFile.h"
 
 #include "Hdf5Draft.h"
 #include "TestTools.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace patchio {
 namespace {
@@ -21,6 +26,37 @@ TEST(FileError, SaysWhichFileWhatWasExpectedWhatWasFoundAndWhatToDo)
   EXPECT_STREQ(FileError("a.h5", "a box", "a ball", "Try again").what(),
       "a.h5: expected a box, found a ball. Try again.");
   EXPECT_STREQ(FileError("a.h5", "a box", "a ball").what(), "a.h5: expected a box, found a ball.");
+}
+
+TEST(ByteText, HasThreeDigitsAndTheUnitThatFits)
+{
+  const std::pair<double, const char*> texts[] = {{0, "0 bytes"}, {1, "1 byte"}, {999, "999 bytes"},
+      {1000, "1.00 kB"}, {9994, "9.99 kB"}, {9996, "10.0 kB"}, {99940, "99.9 kB"}, {99960, "100 kB"},
+      {999400, "999 kB"}, {999600, "1.00 MB"}, {45e6, "45.0 MB"}, {2.254e9, "2.25 GB"}, {5.63e15, "5.63 PB"},
+      {1e21, "1000000 PB"}};
+  for (const auto& [bytes, text] : texts) {
+    EXPECT_EQ(ByteText(bytes), text) << bytes;
+  }
+}
+
+TEST(RegularFile, IsNoFolderAndNoPipe)
+{
+  const TempFolder folder;
+  testing::WriteText(folder / "file", "text");
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  EXPECT_NO_THROW(CheckRegularFile(folder / "file"));
+  EXPECT_THAT(MessageOf([&] { CheckRegularFile(folder / "pipe"); }),
+      HasSubstr(folder / "pipe: expected a file, found a pipe or a device"));
+  EXPECT_THAT(MessageOf([&] { CheckRegularFile(folder.Path()); }), HasSubstr("found a folder"));
+  EXPECT_THAT(MessageOf([&] { CheckRegularFile("/dev/zero"); }), HasSubstr("a pipe or a device"));
+  EXPECT_THAT(MessageOf([&] { CheckRegularFile(folder / "none"); }), HasSubstr("No such file"));
+  EXPECT_EQ(OpenRegularFile(folder / "none"), -1);
+  EXPECT_EQ(errno, ENOENT);
+  const int descriptor = OpenRegularFile(folder / "file");
+  char text[4] = {};
+  EXPECT_EQ(::read(descriptor, text, 4), 4);
+  EXPECT_EQ(std::string(text, 4), "text");
+  ::close(descriptor);
 }
 
 TEST(Bytes, ComeBackInTheOrderInWhichTheyWent)
@@ -218,16 +254,40 @@ TEST_F(Hdf5File, FollowsNoExternalLink)
   EXPECT_TRUE(hdf5::LinkNames(file, "/group").empty());
 }
 
+TEST_F(Hdf5File, TakesNoValuesFromOtherFiles)
+{
+  // A pipe would keep the library waiting for ever.
+  ASSERT_EQ(::mkfifo((this->Folder / "pipe").c_str(), 0600), 0);
+  const std::string path = this->Folder / "b.h5", pipe = this->Folder / "pipe";
+  const auto outside = [&](hid_t creation) { H5Pset_external(creation, pipe.c_str(), 0, 64); };
+  const auto gathered = [&](hid_t creation) {
+    const hsize_t now = 16, most = H5S_UNLIMITED;
+    const hdf5::Handle space(H5Screate_simple(1, &now, &most));
+    const hsize_t start = 0, stride = 1;
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, &stride, &most, nullptr);
+    H5Pset_virtual(creation, space, pipe.c_str(), "values", space);
+  };
+  testing::WriteHdf5(path, {{"/outside", testing::FloatsStoredAs({}, {16}, outside)},
+                               {"/gathered", testing::FloatsStoredAs({}, {16}, gathered)}});
+  const hdf5::File file(path);
+  for (const char* name : {"/outside", "/gathered"}) {
+    EXPECT_THAT(MessageOf([&] { file.Doubles(name, 16); }),
+        HasSubstr("found one that cannot be opened (values in other files are not read)"));
+    EXPECT_FALSE(file.OpenDataset(file.Id(), name).Valid());
+  }
+}
+
 TEST_F(Hdf5File, TellsApartMissingForeignAndTruncatedFiles)
 {
   EXPECT_THAT(MessageOf([&] { hdf5::File(this->Folder / "b.h5"); }),
-      AllOf(HasSubstr("No such file"), HasSubstr("Check whether the file was moved")));
+      AllOf(HasSubstr("No such file"), HasSubstr("whether the file was moved")));
   EXPECT_THAT(MessageOf([&] { hdf5::File(this->Path + "/b.h5"); }),
       AllOf(HasSubstr("Not a directory"), HasSubstr("Check its permissions")));
   testing::WriteText(this->Folder / "c.h5", "not at all");
   EXPECT_THAT(MessageOf([&] { hdf5::File(this->Folder / "c.h5"); }), HasSubstr("a file that is not HDF5"));
   std::filesystem::resize_file(this->Path, 1000);
-  EXPECT_THAT(MessageOf([&] { hdf5::File(this->Path); }), HasSubstr("truncated"));
+  EXPECT_THAT(MessageOf([&] { hdf5::File(this->Path); }),
+      HasSubstr("an HDF5 file that cannot be opened (truncated file: eof = 1000"));
 }
 
 namespace {

@@ -154,6 +154,12 @@ def cluster_is_directory(c):
     os.mkdir(c.cluster)
 
 
+@cluster_fault(["expected a file, found a pipe or a device"])
+def cluster_is_pipe(c):
+    os.remove(c.cluster)
+    os.mkfifo(c.cluster)
+
+
 @cluster_fault([])
 def cluster_dangling_link(c):
     os.remove(c.cluster)
@@ -283,6 +289,12 @@ def summary_not_hdf5(c):
 def summary_is_directory(c):
     os.remove(c.summary)
     os.mkdir(c.summary)
+
+
+@summary_fault(["expected a file, found a pipe or a device"])
+def summary_is_pipe(c):
+    os.remove(c.summary)
+    os.mkfifo(c.summary)
 
 
 @summary_fault([])

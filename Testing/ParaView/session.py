@@ -163,6 +163,20 @@ def check_channel():
     expect("indexed by" in line and shown != truth, "replaced: '%s', %s", line, shown)
 
 
+def check_numbers():
+    """What is out of range becomes the nearest number that is not, and the reader reads."""
+    reader = PatchReader(FileName=[data + "/linadv_2d/dumps.visit"])
+    for latency, bandwidth, limit, wanted in ((-1, 0, -5, ("0", "0.001", "0")), (1e9, 1e12, 7, ("1e+06", "1e+09", "7")),
+                                              (float("nan"), float("nan"), 0, ("0", "0.001", "0"))):
+        reader.StorageLatency, reader.StorageBandwidth, reader.MemoryLimit = latency, bandwidth, limit
+        reader.UpdatePipeline()
+        expect(cells(reader) > 0, "no cells with %s", (latency, bandwidth, limit))
+        text = str(reader.SMProxy.GetClientSideObject())
+        for name, value in zip(("StorageLatency", "StorageBandwidth", "MemoryLimit"), wanted):
+            expect("%s: %s\n" % (name, value) in text, "%s is not %s:\n%s", name, value, text)
+    Delete(reader)
+
+
 def check_state():
     reader = PatchReader(FileName=[data + "/linadv_2d/dumps.visit"], ThreadsPerRank=3, BlankRefinedCells=0)
     reader.CellArrayStatus = ["flux"]
@@ -184,5 +198,6 @@ check_time()
 check_abort()
 check_files()
 check_channel()
+check_numbers()
 check_state()
 print("passed: session")

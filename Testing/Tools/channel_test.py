@@ -19,7 +19,7 @@ import traceback
 import h5py
 import numpy as np
 
-TIMEOUT = 60
+TIMEOUT = 60    # seconds of one command; a pipe that is waited for shows as it
 
 
 class Bench:
@@ -63,6 +63,10 @@ class Bench:
 
 def complaints(text):
     return len(re.findall(r"^patchio: ", text, re.MULTILINE))
+
+
+def warnings(text):
+    return len(re.findall(r"^warning: ", text, re.MULTILINE))
 
 
 def case_index(bench):
@@ -151,11 +155,21 @@ def case_states(bench):
         file.seek(1000)
         file.write(b"damaged!")
     assert bench.states() == ["stale", "corrupted", "unfinished", "corrupted", "valid"], bench.states()
+    for step, path in zip(bench.info()["steps"][:4], paths):
+        assert step["sidecar"]["path"] == path and path not in step["sidecar"]["reason"], step
+    assert "sidecar stale, %s (%s has changed since.)" % (paths[0], cluster) in bench.must(["info", bench.index])
     code, out, err = bench.run(["index", bench.index])
-    assert code == 0 and complaints(err) == 3, err
+    assert code == 0 and warnings(err) == 3 and complaints(err) == 0, err
     assert all(path in err for path in paths[1:4]) and paths[0] not in err
     assert bench.states() == ["valid"] * 5
     assert bench.run(["index", bench.index])[2] == ""
+    # Of a single dump both the series and the step have this one.
+    with open(paths[1], "r+b") as file:
+        file.truncate(100)
+    for name in (bench.summaries()[1], os.path.relpath(bench.summaries()[1])):
+        assert bench.run(["info", name])[1].count("corrupted") == 1
+    err = bench.run(["index", os.path.relpath(bench.summaries()[1])])[2]
+    assert warnings(err) == 1 and err.count("is not used") == 1, err
 
 
 def case_nowhere(bench):
@@ -171,6 +185,15 @@ def case_nowhere(bench):
         code, out, err = bench.run(["index", bench.index], ranks)
         assert code == 1 and out.count("not saved: ") == 6, (out, err)
         assert "5 of 5 steps have no sidecar now, nor has the series." in err and complaints(err) == 1, err
+    # No file can be made there; nobody knows the temporary one's name.
+    bench.environment["PATCHIO_METADATA_DIR"] = "/proc"
+    code, out, _ = bench.run(["index", bench.summaries()[0]])
+    assert code == 1 and re.search(r"not saved: /proc/\w+-summary.samrai.patchio: expected a file", out), out
+    # Not in the folder that the program happens to be in.
+    bench.environment["PATCHIO_METADATA_DIR"] = os.path.relpath(os.path.join(bench.place, "chosen"))
+    bench.must(["index", bench.index])
+    assert all(step["sidecar"]["path"].startswith(os.path.join(bench.place, "chosen/"))
+               for step in bench.info()["steps"])
 
 
 def case_series(bench):
@@ -197,7 +220,35 @@ def case_broken(bench):
     code, out, err = bench.run(["index", bench.index], 2)
     assert code == 1 and "1 of 5 steps have no sidecar" in err, err
     assert len(re.findall(r"not saved: \d+ arrays cannot be located", out)) == 1, out
+    assert "located. %s: expected a readable file, found No such file" % victim in out, out
     assert bench.states() == ["valid", "absent", "valid", "valid", "valid"]
+
+
+def case_pipes(bench):
+    """A pipe in a file's place is an error that names it; nobody waits for its writer."""
+    def pipe(path):
+        os.remove(path)
+        os.mkfifo(path)
+        return "%s: expected a file, found a pipe or a device" % path
+
+    cluster = sorted(glob.glob(os.path.dirname(bench.summaries()[1]) + "/processor_cluster.*"))[1]
+    message = pipe(cluster)
+    for ranks in (1, 2):
+        code, out, err = bench.run(["index", "--rebuild", bench.index], ranks)
+        assert code == 1 and message in out and "1 of 5 steps have no sidecar" in err, (out, err)
+    message = pipe(bench.summaries()[0])
+    out = bench.must(["info", bench.index])
+    assert "steps: 4" in out and "warning: A dump is left out. " + message in out, out
+    for command in ("index", "info"):
+        code, out, err = bench.run([command, bench.summaries()[0]])
+        assert code == 1 and message in err, (command, out, err)
+    message = pipe(bench.index)
+    code, out, err = bench.run(["info", bench.index])
+    assert code == 1 and message in err, err
+    other = os.path.join(bench.place, "other.visit")
+    os.mkfifo(other)
+    code, out, err = bench.run(["info", other])
+    assert code == 1 and other + ": expected a file, found a pipe" in err, err
 
 
 def case_killed(bench):
@@ -217,6 +268,9 @@ def case_errors(bench):
     for arguments, message in [(["index"], "path"), (["info", bench.place + "/none"], "No such file"),
                                (["index", bench.place + "/none"], "No such file"),
                                (["index", bench.options.program], "expected a dumps.visit"),
+                               (["info", bench.folder], "found a folder. Name that file, in the folder."),
+                               (["indx", bench.index], "There is no subcommand 'indx'."),
+                               ([], "subcommand is required"),
                                (["index", "--threads", "0", bench.index], "--threads")]:
         for ranks in (1, 2):
             code, out, err = bench.run(arguments, ranks)

@@ -12,7 +12,6 @@
 #include <CLI/CLI.hpp>
 
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <thread>
@@ -28,6 +27,11 @@ struct Options
   int Threads = 4;
   std::int64_t Step = -1;  ///< -1: all
 };
+
+std::string Counted(std::uint64_t count, const char* one, const char* several)
+{
+  return fmt::format("{} {}", count, count == 1 ? one : several);
+}
 
 /// Arrays with bytes in a file; each component is a data set.
 std::uint64_t CountDatasets(const Catalog& catalog)
@@ -50,9 +54,7 @@ OpenedStep IndexOne(const TimeStep& step, const Options& options, Session& sessi
   ChannelMode mode = options.Rebuild ? ChannelMode::Rebuild : ChannelMode::On;
   for (int attempt = 0;; ++attempt) {
     OpenedStep opened(ranks, step.Path, mode, settings);
-    if (!opened.Warning().empty() && session.Root()) {
-      std::fprintf(stderr, "patchio: %s\n", opened.Warning().c_str());
-    }
+    session.Warn(opened.Warning());
     opened.Prepare(ranks, options.Threads);
     const double wait = opened.Saved().SecondsToWait;
     if (opened.FromSidecar() || wait < 0 || attempt == 3) {
@@ -75,8 +77,10 @@ bool Report(const TimeStep& step, const OpenedStep& opened, double seconds, Sess
     end = fmt::format("{}{} ({} bytes)", opened.FromSidecar() ? "up to date: " : "", path,
         session.Root() ? std::filesystem::file_size(path, ignored) : 0);
   }
-  session.Print(fmt::format("step {}: {} patches, {} variables, {} data sets, {:.3f} s, {}", step.Step,
-      catalog.Patches.size(), catalog.Variables.size(), CountDatasets(catalog), seconds, end));
+  session.Print(fmt::format("step {}: {}, {}, {}, {:.3f} s, {}", step.Step,
+      Counted(catalog.Patches.size(), "patch", "patches"),
+      Counted(catalog.Variables.size(), "variable", "variables"),
+      Counted(CountDatasets(catalog), "data set", "data sets"), seconds, end));
   return saved;
 }
 
@@ -111,9 +115,7 @@ void Run(const Options& options, Session& session)
   const ChannelMode mode = options.Rebuild ? ChannelMode::Rebuild : ChannelMode::On;
   const Series series = OpenSharedSeries(session.Ranks(), {options.Path}, seriesOptions, mode);
   for (const std::string& warning : series.Warnings) {
-    if (session.Root()) {
-      std::fprintf(stderr, "patchio: %s\n", warning.c_str());
-    }
+    session.Warn(warning);
   }
   std::size_t wanted = 0, done = 0;
   for (const TimeStep& step : series.Steps) {
@@ -129,7 +131,8 @@ void Run(const Options& options, Session& session)
   }
   const std::string whyNot = KeepHeads(options.Path, seriesOptions, session.Ranks());
   if (!whyNot.empty()) {
-    session.Print(fmt::format("series: {} steps, not saved: {}", series.Steps.size(), whyNot));
+    session.Print(
+        fmt::format("series: {}, not saved: {}", Counted(series.Steps.size(), "step", "steps"), whyNot));
   }
   CheckSaved(options, wanted, done, whyNot.empty());
 }

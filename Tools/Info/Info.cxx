@@ -76,6 +76,13 @@ json DescribeCatalog(const Catalog& catalog)
       {"patches", catalog.Patches.size()}, {"levels", levels}, {"variables", DescribeVariables(catalog)}};
 }
 
+/// The reason alone: its sidecar is named beside it.
+std::string ReasonOf(const SidecarState& state)
+{
+  const std::string name = state.Where.Path + ": ";
+  return state.Message.rfind(name, 0) == 0 ? state.Message.substr(name.size()) : state.Message;
+}
+
 json DescribeSidecar(const SidecarSearch& search)
 {
   if (search.Found) {
@@ -84,7 +91,7 @@ json DescribeSidecar(const SidecarSearch& search)
   json result = {{"state", "absent"}};
   for (const SidecarState& state : search.Passed) {
     if (state.Fault != FileFault::Absent) {
-      return {{"state", NameOf(state.Fault)}, {"path", state.Where.Path}, {"reason", state.Message}};
+      return {{"state", NameOf(state.Fault)}, {"path", state.Where.Path}, {"reason", ReasonOf(state)}};
     }
   }
   return result;
@@ -132,7 +139,8 @@ std::string SidecarText(const json& sidecar)
     text += fmt::format(
         ", {} ({} bytes)", sidecar["path"].get<std::string>(), sidecar["bytes"].get<std::uint64_t>());
   } else if (sidecar.contains("reason")) {
-    text += fmt::format(" ({})", sidecar["reason"].get<std::string>());
+    text +=
+        fmt::format(", {} ({})", sidecar["path"].get<std::string>(), sidecar["reason"].get<std::string>());
   }
   return text;
 }
@@ -159,8 +167,8 @@ std::string StepText(const json& step)
     levels += (levels.empty() ? "" : " + ") + std::to_string(level["patches"].get<int>());
   }
   const auto patches = step["patches"].get<std::uint64_t>();
-  text += fmt::format("{}-D, {} grid, {} patches ({}) on {} level{}", step["dimension"].get<int>(),
-      step["grid"].get<std::string>(), patches, levels, step["levels"].size(),
+  text += fmt::format("{}-D, {} grid, {} patch{} ({}) on {} level{}", step["dimension"].get<int>(),
+      step["grid"].get<std::string>(), patches, patches == 1 ? "" : "es", levels, step["levels"].size(),
       step["levels"].size() == 1 ? "" : "s");
   if (step.contains("bytes")) {
     text += fmt::format(", {} bytes of values", step["bytes"].get<std::uint64_t>());

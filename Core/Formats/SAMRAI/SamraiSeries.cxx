@@ -3,11 +3,11 @@
 #include "Formats/SAMRAI/SamraiNames.h"
 #include "Formats/SAMRAI/SamraiSummary.h"
 #include "Support/Error.h"
+#include "Support/RegularFile.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -25,11 +25,8 @@ bool EndsWith(const std::string& text, const std::string& end)
 /// Paths in the index, in its order, without repetitions.
 std::vector<fs::path> ListedSummaries(const fs::path& index)
 {
+  CheckRegularFile(index);
   std::ifstream file(index);
-  if (!file) {
-    const int fault = errno;
-    throw FileError(index, "a readable file", SystemMessage(fault), "Check the name and the permissions");
-  }
   std::vector<fs::path> paths;
   std::set<fs::path> seen;
   std::string line;
@@ -123,6 +120,10 @@ bool SamraiFormat::Claims(const std::string& path) const
     return true;
   }
   if (!EndsWith(path, ".visit")) {
+    return false;
+  }
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) {
     return false;
   }
   // Other codes name their index *.visit too.

@@ -1,0 +1,36 @@
+#include "Support/RegularFile.h"
+
+#include "Support/Error.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cerrno>
+
+namespace patchio {
+
+int OpenRegularFile(const std::string& path)
+{
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  struct stat state = {};
+  if (descriptor >= 0 && (::fstat(descriptor, &state) != 0 || !S_ISREG(state.st_mode))) {
+    ::close(descriptor);
+    throw FileError(
+        path, "a file", S_ISDIR(state.st_mode) ? "a folder" : "a pipe or a device", "Check what lies there");
+  }
+  return descriptor;
+}
+
+void CheckRegularFile(const std::string& path)
+{
+  const int descriptor = OpenRegularFile(path);
+  if (descriptor < 0) {
+    const int fault = errno;
+    throw FileError(path, "a readable file", SystemMessage(fault),
+        fault == ENOENT ? "Check the name, and whether the file was moved or is still being written"
+                        : "Check its permissions");
+  }
+  ::close(descriptor);
+}
+
+}  // namespace patchio

@@ -1,0 +1,17 @@
+// Files that others have named: what lies there need not be one. Whoever opens a pipe in the usual way waits
+// for its writer, for ever as a rule.
+#pragma once
+
+#include <string>
+
+namespace patchio {
+
+/// Opens a file for reading, without waiting. -1, with `errno`, where it cannot be opened. Throws Error when
+/// it is something else than a file: a folder, a pipe, a device.
+int OpenRegularFile(const std::string& path);
+
+/// Throws Error unless `path` is a file that can be opened for reading. To be asked before a library, or the
+/// standard streams, open it.
+void CheckRegularFile(const std::string& path);
+
+}  // namespace patchio
