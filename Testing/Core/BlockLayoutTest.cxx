@@ -29,7 +29,9 @@ Owners CellsNaively(const Block& block)
     testing::ForEachCell(part.Cells, [&](const Int3& cell) { owners[cell] = {part.Owner, {1, 1, 1}}; });
   }
   for (const Region& region : block.Fringe) {
-    testing::ForEachCell(region.Cells, [&](const Int3& cell) { owners[cell] = {region.Owner, region.Ratio}; });
+    testing::ForEachCell(region.Cells, [&](const Int3& cell) {
+      owners[cell] = {region.Owner, region.Ratio};
+    });
   }
   return owners;
 }
@@ -56,8 +58,8 @@ std::map<Int3, std::set<int>> NodesNaively(const Catalog& catalog, const Block& 
   return owners;
 }
 
-void ExpectPlaced(const Catalog& catalog, const std::vector<Block>& blocks, const BlockLayout& layout,
-    Centering centering)
+void ExpectPlaced(
+    const Catalog& catalog, const std::vector<Block>& blocks, const BlockLayout& layout, Centering centering)
 {
   std::vector<Owners> placed(blocks.size());
   for (std::size_t s = 0; s < layout.Sources().size(); ++s) {
@@ -85,15 +87,14 @@ void ExpectPlaced(const Catalog& catalog, const std::vector<Block>& blocks, cons
       }
     }
     const Box values = layout.ValuesOf(b, centering);
-    EXPECT_EQ(values, centering == Centering::Cell ? GridCells(blocks[b])
-                                                   : NodesOf(catalog, GridCells(blocks[b])));
+    EXPECT_EQ(
+        values, centering == Centering::Cell ? GridCells(blocks[b]) : NodesOf(catalog, GridCells(blocks[b])));
     EXPECT_EQ(layout.Complete(b, centering), placed[b].size() == static_cast<std::size_t>(values.Cells()));
     const std::vector<std::uint8_t> filled = layout.Filled(b, centering);
     ASSERT_EQ(filled.size(), static_cast<std::size_t>(values.Cells()));
     std::size_t next = 0;
-    testing::ForEachCell(values, [&](const Int3& value) {
-      EXPECT_EQ(filled[next++], placed[b].count(value));
-    });
+    testing::ForEachCell(
+        values, [&](const Int3& value) { EXPECT_EQ(filled[next++], placed[b].count(value)); });
   }
 }
 

@@ -31,8 +31,8 @@ Catalog FourInARow()
 {
   Catalog catalog;
   catalog.Dimension = 2;
-  AddLevel(catalog, {{{0, 0, 0}, {3, 3, 0}}, {{4, 0, 0}, {7, 3, 0}}, {{8, 0, 0}, {11, 3, 0}},
-                        {{12, 0, 0}, {15, 3, 0}}});
+  AddLevel(catalog,
+      {{{0, 0, 0}, {3, 3, 0}}, {{4, 0, 0}, {7, 3, 0}}, {{8, 0, 0}, {11, 3, 0}}, {{12, 0, 0}, {15, 3, 0}}});
   catalog.Variables.push_back({"a", Centering::Cell, 1, {0, 0, 0}, "a", -1});
   catalog.Variables.push_back({"b", Centering::Cell, 1, {0, 0, 0}, "b", -1});
   catalog.ResetPresence();
@@ -128,8 +128,8 @@ TEST(Blocks, AreOnePatchEachUnlessMerged)
 {
   const Catalog catalog = FourInARow();
   const std::vector<bool> shown{true, false, true, true};
-  const auto blocks = MakeBlocks(
-      catalog, shown, KindsOfPatches(catalog, {}), Nesting(catalog, shown), true, BlockOptions());
+  const auto blocks =
+      MakeBlocks(catalog, shown, KindsOfPatches(catalog, {}), Nesting(catalog, shown), true, BlockOptions());
   ASSERT_EQ(blocks.size(), 3u);
   for (int b = 0; b < 3; ++b) {
     const int patch = b == 0 ? 0 : b + 1;
@@ -174,8 +174,8 @@ TEST(Blocks, HideNothingUnderPatchesThatAreNotShown)
   AddLevel(catalog, {{{0, 0, 0}, {15, 7, 0}}}, {2, 2, 1});
   std::vector<bool> shown(5, true);
   shown[4] = false;
-  const auto blocks = MakeBlocks(catalog, shown, KindsOfPatches(catalog, {}), Nesting(catalog, shown), true,
-      Merging(1 << 26, 0));
+  const auto blocks = MakeBlocks(
+      catalog, shown, KindsOfPatches(catalog, {}), Nesting(catalog, shown), true, Merging(1 << 26, 0));
   ASSERT_EQ(blocks.size(), 1u);
   EXPECT_EQ(blocks[0].Cells, (Box{{0, 0, 0}, {15, 3, 0}}));
 }
@@ -208,8 +208,7 @@ TEST(Blocks, OfNothingAreNone)
   for (const bool merge : {false, true}) {
     BlockOptions options;
     options.Merge = merge;
-    EXPECT_TRUE(MakeBlocks(
-        catalog, none, KindsOfPatches(catalog, {}), Nesting(catalog, none), true, options)
+    EXPECT_TRUE(MakeBlocks(catalog, none, KindsOfPatches(catalog, {}), Nesting(catalog, none), true, options)
                     .empty());
   }
 }
@@ -253,7 +252,8 @@ TEST(Kinds, AreEqualWhereTheSameVariablesExist)
     for (int a = 0; a < 30; ++a) {
       for (int b = 0; b < 30; ++b) {
         const bool alike = std::all_of(variables.begin(), variables.end(), [&](int v) {
-          return (catalog.PresenceOf(v, a) == Presence::Absent) == (catalog.PresenceOf(v, b) == Presence::Absent);
+          return (catalog.PresenceOf(v, a) == Presence::Absent) ==
+                 (catalog.PresenceOf(v, b) == Presence::Absent);
         });
         ASSERT_EQ(kinds[a] == kinds[b], alike);
       }

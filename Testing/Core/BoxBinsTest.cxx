@@ -52,7 +52,8 @@ TEST(BoxBins, FindsWhatMeetsABox)
   Dice dice(1);
   for (int round = 0; round < 300; ++round) {
     const int range = dice.Between(0, 3) == 0 ? Far : static_cast<int>(dice.Between(1, 60));
-    const auto boxes = BoxesAtRandom(static_cast<int>(dice.Between(1, 80)), range, std::min(range, 1 << 28), dice);
+    const auto boxes =
+        BoxesAtRandom(static_cast<int>(dice.Between(1, 80)), range, std::min(range, 1 << 28), dice);
     const BoxBins bins(boxes);
     for (const Box& query : BoxesAtRandom(20, dice.Between(0, 1) == 0 ? range : Far, range / 2 + 1, dice)) {
       ASSERT_EQ(bins.Meeting(query), MeetingNaively(boxes, query)) << "round " << round;
@@ -76,7 +77,8 @@ TEST(BoxBins, AnswerFromTheOtherEndOfTheIndexSpace)
     const BoxBins bins({{{end, end, end}, {end, end, end}}});
     for (const int other : {-Far - 1, -Far, 0, Far, Far + 1}) {
       const bool meets = other == end;
-      EXPECT_EQ(bins.Meeting({{other, other, other}, {other, other, other}}).size(), meets ? 1u : 0u) << other;
+      EXPECT_EQ(bins.Meeting({{other, other, other}, {other, other, other}}).size(), meets ? 1u : 0u)
+          << other;
     }
     EXPECT_EQ(bins.Meeting({{-Far - 1, -Far - 1, -Far - 1}, {Far + 1, Far + 1, Far + 1}}).size(), 1u);
   }

@@ -39,8 +39,8 @@ Int3 RatioTo(const Catalog& catalog, int level, int coarser)
   return ratio;
 }
 
-void ExpectGhostsFromNeighbours(const Catalog& catalog, const std::vector<bool>& shown,
-    const std::vector<int>& kinds, const Block& block)
+void ExpectGhostsFromNeighbours(
+    const Catalog& catalog, const std::vector<bool>& shown, const std::vector<int>& kinds, const Block& block)
 {
   std::map<Int3, int> owners;
   for (const OwnedBox& part : block.Parts) {
@@ -55,8 +55,8 @@ void ExpectGhostsFromNeighbours(const Catalog& catalog, const std::vector<bool>&
   const int kind = kinds[block.Parts[0].Owner];
   testing::ForEachCell(GridCells(block), [&](const Int3& cell) {
     const auto found = owners.find(cell);
-    ASSERT_EQ(found == owners.end() ? -1 : found->second,
-        SourceOf(catalog, shown, kinds, kind, block.Level, cell))
+    ASSERT_EQ(
+        found == owners.end() ? -1 : found->second, SourceOf(catalog, shown, kinds, kind, block.Level, cell))
         << cell[0] << " " << cell[1] << " " << cell[2];
   });
 }

@@ -40,8 +40,8 @@ inline Catalog LevelsAtRandom(Dice& dice)
   const bool allAlike = dice.Between(0, 1) == 0;
   for (std::size_t p = 0; p < catalog.Patches.size(); ++p) {
     catalog.SetPresence(0, static_cast<int>(p), Presence::Stored);
-    catalog.SetPresence(1, static_cast<int>(p),
-        allAlike || dice.Between(0, 2) > 0 ? Presence::Stored : Presence::Absent);
+    catalog.SetPresence(
+        1, static_cast<int>(p), allAlike || dice.Between(0, 2) > 0 ? Presence::Stored : Presence::Absent);
   }
   return catalog;
 }
