@@ -66,9 +66,12 @@ private:
   }
   Box BoxOf(const Piece& piece) const;
   Piece PieceOf(const Box& box, int owner) const;
+  void NumberPlanes(int axis, std::vector<int> planes);
+  int NumberOf(int axis, int plane) const;
 
   CoverOptions Options;
-  std::array<std::vector<int>, 3> Planes;  ///< all lower bounds and all upper bounds + 1, ascending
+  std::array<std::vector<int>, 3> Planes;   ///< all lower bounds and all upper bounds + 1, ascending
+  std::array<std::vector<int>, 3> Numbers;  ///< of planes, from the first on; empty where they lie far apart
   Pieces All;
   std::vector<std::pair<int, double>> Steps;  ///< scratch, see FindSteps()
   std::vector<double> Section;                ///< scratch
@@ -85,15 +88,15 @@ Coverer::Coverer(
       Cuts(8 * static_cast<std::int64_t>(wanted.size() + unwanted.size()) + 100000)
 {
   for (int axis = 0; axis < 3; ++axis) {
-    std::vector<int>& planes = this->Planes[axis];
+    std::vector<int> planes;
+    planes.reserve(2 * (wanted.size() + unwanted.size()));
     const auto add = [&](const Box& box) {
       planes.push_back(box.Lower[axis]);
       planes.push_back(box.Upper[axis] + 1);
     };
     std::for_each(wanted.begin(), wanted.end(), [&](const OwnedBox& box) { add(box.Cells); });
     std::for_each(unwanted.begin(), unwanted.end(), add);
-    std::sort(planes.begin(), planes.end());
-    planes.erase(std::unique(planes.begin(), planes.end()), planes.end());
+    this->NumberPlanes(axis, std::move(planes));
   }
   this->All.reserve(wanted.size() + unwanted.size());
   for (const OwnedBox& box : wanted) {
@@ -103,6 +106,43 @@ Coverer::Coverer(
   for (const Box& box : unwanted) {
     this->All.push_back(this->PieceOf(box, -1));
   }
+}
+
+/// Sets Planes of an axis, and Numbers where that takes little memory.
+void Coverer::NumberPlanes(int axis, std::vector<int> planes)
+{
+  if (planes.empty()) {
+    return;
+  }
+  const auto [lowest, highest] = std::minmax_element(planes.begin(), planes.end());
+  const std::int64_t first = *lowest;
+  const std::int64_t length = *highest - first + 1;
+  if (length > static_cast<std::int64_t>(4 * planes.size())) {
+    std::sort(planes.begin(), planes.end());
+    planes.erase(std::unique(planes.begin(), planes.end()), planes.end());
+    this->Planes[axis] = std::move(planes);
+    return;
+  }
+  std::vector<int>& numbers = this->Numbers[axis];
+  numbers.assign(length, -1);
+  for (const int plane : planes) {
+    numbers[plane - first] = 0;
+  }
+  for (std::int64_t i = 0; i < length; ++i) {
+    if (numbers[i] == 0) {
+      numbers[i] = static_cast<int>(this->Planes[axis].size());
+      this->Planes[axis].push_back(static_cast<int>(first + i));
+    }
+  }
+}
+
+int Coverer::NumberOf(int axis, int plane) const
+{
+  const std::vector<int>& planes = this->Planes[axis];
+  if (!this->Numbers[axis].empty()) {
+    return this->Numbers[axis][std::int64_t(plane) - planes[0]];
+  }
+  return static_cast<int>(std::lower_bound(planes.begin(), planes.end(), plane) - planes.begin());
 }
 
 /// Adds the best cover of the pieces to the result; returns its cost.
@@ -293,10 +333,13 @@ void Coverer::FindSteps(int axis, const Pieces& pieces, const Piece& bounds)
 /// The pieces on one side of the cut, clipped to it.
 Pieces Coverer::TakeSide(const Pieces& pieces, const Cut& cut, bool upper) const
 {
+  const auto there = [&](const Piece& piece) {
+    return upper ? piece.Upper[cut.Axis] > cut.Plane : piece.Lower[cut.Axis] < cut.Plane;
+  };
   Pieces side;
+  side.reserve(std::count_if(pieces.begin(), pieces.end(), there));
   for (const Piece& piece : pieces) {
-    const bool there = upper ? piece.Upper[cut.Axis] > cut.Plane : piece.Lower[cut.Axis] < cut.Plane;
-    if (there) {
+    if (there(piece)) {
       side.push_back(piece);
       int& bound = upper ? side.back().Lower[cut.Axis] : side.back().Upper[cut.Axis];
       bound = upper ? std::max(bound, cut.Plane) : std::min(bound, cut.Plane);
@@ -320,12 +363,8 @@ Piece Coverer::PieceOf(const Box& box, int owner) const
   Piece piece;
   piece.Owner = owner;
   for (int axis = 0; axis < 3; ++axis) {
-    const std::vector<int>& planes = this->Planes[axis];
-    const auto number = [&](int plane) {
-      return static_cast<int>(std::lower_bound(planes.begin(), planes.end(), plane) - planes.begin());
-    };
-    piece.Lower[axis] = number(box.Lower[axis]);
-    piece.Upper[axis] = number(box.Upper[axis] + 1);
+    piece.Lower[axis] = this->NumberOf(axis, box.Lower[axis]);
+    piece.Upper[axis] = this->NumberOf(axis, box.Upper[axis] + 1);
   }
   return piece;
 }

@@ -60,14 +60,16 @@ std::map<Int3, bool> RefinedCells(const Catalog& catalog, const std::vector<bool
 void ExpectBlocksHaveEachCell(const Catalog& catalog, const std::vector<bool>& shown,
     const std::vector<int>& kinds, bool hideRefined, const std::vector<Block>& blocks)
 {
-  std::map<std::pair<int, Int3>, int> owners, blockOf;
+  std::map<std::pair<int, Int3>, int> owners;
+  std::map<std::pair<std::pair<int, int>, Int3>, int> blockOf;
   int before = -1, level = 0;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     const Block& block = blocks[b];
     ASSERT_FALSE(block.Parts.empty());
     int lowest = block.Parts[0].Owner;
     testing::ForEachCell(block.Cells, [&](const Int3& cell) {
-      ASSERT_TRUE(blockOf.emplace(std::make_pair(block.Level, cell), b).second) << "blocks overlap";
+      const std::pair<int, int> place{block.Level, kinds[block.Parts[0].Owner]};
+      ASSERT_TRUE(blockOf.emplace(std::make_pair(place, cell), b).second) << "blocks of one kind overlap";
     });
     std::int64_t cells = 0;
     for (const OwnedBox& part : block.Parts) {
