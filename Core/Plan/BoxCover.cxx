@@ -31,6 +31,13 @@ struct Cut
   double Merit = -1;
 };
 
+/// How the wanted area of the cross-section changes at a plane.
+struct Section
+{
+  double Change = 0;
+  bool Touched = false;  ///< pieces begin or end there, even if nothing changes
+};
+
 class Coverer
 {
 public:
@@ -53,6 +60,7 @@ private:
   double VolumeOf(const Pieces& pieces) const;
   Cut FindCut(const Pieces& pieces, const Piece& bounds, bool halve);
   Cut FindCutAlong(int axis, const Pieces& pieces, const Piece& bounds, bool halve);
+  void AddSections(const Pieces& pieces, const Piece& bounds);
   void FindSteps(int axis, const Pieces& pieces, const Piece& bounds);
   Pieces TakeSide(const Pieces& pieces, const Cut& cut, bool upper) const;
 
@@ -73,8 +81,8 @@ private:
   std::array<std::vector<int>, 3> Planes;   ///< all lower bounds and all upper bounds + 1, ascending
   std::array<std::vector<int>, 3> Numbers;  ///< of planes, from the first on; empty where they lie far apart
   Pieces All;
-  std::vector<std::pair<int, double>> Steps;  ///< scratch, see FindSteps()
-  std::vector<double> Section;                ///< scratch
+  std::vector<std::pair<int, double>> Steps;     ///< scratch, see FindSteps()
+  std::array<std::vector<Section>, 3> Sections;  ///< scratch: one per plane from the lower bound on, or none
   std::vector<CoverBox> Result;
   // What is left to spend; hostile boxes would take more than there is time and memory for.
   std::int64_t Work;  ///< visits of pieces
@@ -148,6 +156,9 @@ int Coverer::NumberOf(int axis, int plane) const
 /// Adds the best cover of the pieces to the result; returns its cost.
 double Coverer::Solve(Pieces pieces, int depth)
 {
+  if (pieces.size() == 1 && Wanted(pieces[0])) {
+    return this->Accept(pieces, pieces[0], true);
+  }
   const double volume = this->VolumeOf(pieces);
   if (volume <= 0) {
     return 0;
@@ -199,6 +210,7 @@ double Coverer::Accept(const Pieces& pieces, const Piece& bounds, bool full)
   CoverBox box;
   box.Cells = this->BoxOf(bounds);
   box.Full = full;
+  box.Parts.reserve(std::count_if(pieces.begin(), pieces.end(), Wanted));
   for (const Piece& piece : pieces) {
     if (Wanted(piece)) {
       box.Parts.push_back({this->BoxOf(piece), piece.Owner});
@@ -245,6 +257,7 @@ double Coverer::VolumeOf(const Pieces& pieces) const
 Cut Coverer::FindCut(const Pieces& pieces, const Piece& bounds, bool halve)
 {
   Cut best;
+  this->AddSections(pieces, bounds);
   for (int axis = 0; axis < 3; ++axis) {
     const Cut cut = this->FindCutAlong(axis, pieces, bounds, halve);
     if (cut.Merit > best.Merit) {
@@ -288,36 +301,51 @@ Cut Coverer::FindCutAlong(int axis, const Pieces& pieces, const Piece& bounds, b
   return best;
 }
 
-/// The planes at which pieces begin or end, ascending, the first at the lower bound, and by how much the
-/// wanted area of the cross-section changes there.
-void Coverer::FindSteps(int axis, const Pieces& pieces, const Piece& bounds)
+/// Fills Sections along the axes on which the pieces have not too many planes between them.
+void Coverer::AddSections(const Pieces& pieces, const Piece& bounds)
 {
-  const int first = bounds.Lower[axis];
-  const int slabs = bounds.Upper[axis] - first;
-  this->Steps.clear();
-  const auto forEach = [&](auto visit) {
-    for (const Piece& piece : pieces) {
-      const double area = this->Width(piece, (axis + 1) % 3) * this->Width(piece, (axis + 2) % 3);
-      visit(piece.Lower[axis], Wanted(piece) ? area : -area);
-      visit(piece.Upper[axis], Wanted(piece) ? -area : area);
-    }
-  };
-  if (static_cast<std::size_t>(slabs) <= 4 * pieces.size()) {
-    constexpr double untouched = std::numeric_limits<double>::infinity();
-    this->Section.assign(slabs + 1, untouched);
-    forEach([&](int plane, double change) {
-      double& section = this->Section[plane - first];
-      section = section == untouched ? change : section + change;
-    });
-    for (int i = 0; i <= slabs; ++i) {
-      if (this->Section[i] != untouched) {
-        this->Steps.emplace_back(first + i, this->Section[i]);
+  std::array<bool, 3> dense;
+  for (int axis = 0; axis < 3; ++axis) {
+    const auto planes = static_cast<std::size_t>(bounds.Upper[axis] - bounds.Lower[axis]) + 1;
+    dense[axis] = planes <= 4 * pieces.size() + 16;
+    this->Sections[axis].assign(dense[axis] ? planes : 0, Section());
+  }
+  for (const Piece& piece : pieces) {
+    const Double3 width{this->Width(piece, 0), this->Width(piece, 1), this->Width(piece, 2)};
+    const double sign = Wanted(piece) ? 1 : -1;
+    const Double3 area{sign * width[1] * width[2], sign * width[2] * width[0], sign * width[0] * width[1]};
+    for (int axis = 0; axis < 3; ++axis) {
+      if (dense[axis]) {
+        Section& lower = this->Sections[axis][piece.Lower[axis] - bounds.Lower[axis]];
+        lower.Change += area[axis];
+        lower.Touched = true;
+        Section& upper = this->Sections[axis][piece.Upper[axis] - bounds.Lower[axis]];
+        upper.Change -= area[axis];
+        upper.Touched = true;
       }
     }
+  }
+}
+
+/// Sets Steps: the planes at which pieces begin or end, ascending, the first at the lower bound, and by how
+/// much the wanted area of the cross-section changes there. After AddSections().
+void Coverer::FindSteps(int axis, const Pieces& pieces, const Piece& bounds)
+{
+  this->Steps.clear();
+  const std::vector<Section>& sections = this->Sections[axis];
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    if (sections[i].Touched) {
+      this->Steps.emplace_back(bounds.Lower[axis] + static_cast<int>(i), sections[i].Change);
+    }
+  }
+  if (!sections.empty()) {
     return;
   }
-  // Few pieces that cross many planes of others.
-  forEach([&](int plane, double change) { this->Steps.emplace_back(plane, change); });
+  for (const Piece& piece : pieces) {
+    const double area = this->Width(piece, (axis + 1) % 3) * this->Width(piece, (axis + 2) % 3);
+    this->Steps.emplace_back(piece.Lower[axis], Wanted(piece) ? area : -area);
+    this->Steps.emplace_back(piece.Upper[axis], Wanted(piece) ? -area : area);
+  }
   std::sort(this->Steps.begin(), this->Steps.end());
   std::size_t last = 0;
   for (std::size_t i = 1; i < this->Steps.size(); ++i) {
