@@ -12,13 +12,17 @@ namespace {
 /// The cells of the grown block that are none of its own, as disjoint boxes.
 std::vector<Box> ForeignCells(const Block& block)
 {
+  std::vector<Box> foreign;
+  if (block.Full) {
+    Subtract(GridCells(block), block.Cells, foreign);
+    return foreign;
+  }
   CoverOptions exact;
   exact.CellsWorthABox = 0;
   std::vector<Box> own;
   for (const OwnedBox& part : block.Parts) {
     own.push_back(part.Cells);
   }
-  std::vector<Box> foreign;
   for (const CoverBox& box : CoverBoxes({{GridCells(block), 0}}, own, exact)) {
     foreign.push_back(box.Cells);
   }
