@@ -198,9 +198,16 @@ RunPlacer::RunPlacer(const Window& window, std::size_t elementBytes, bool swap, 
   assert(slot >= 0 && slot < window.OutputComponents);
   // Rows that follow each other without a gap on both sides are one long row.
   const bool spreads = window.Ratio != Int3{1, 1, 1};
-  for (int axis = 0; axis < 2 && !spreads && this->Places.Stored[0] == this->Places.Output[0]; ++axis) {
+  for (int axis = 0; axis < 2 && !spreads && this->RowsFollow(); ++axis) {
     this->MergeFirstAxes();
   }
+}
+
+/// True where rows follow each other in the output as they do where they are stored, and all of each is placed.
+bool RunPlacer::RowsFollow() const
+{
+  const Window& w = this->Places;
+  return w.Stored[0] == w.Output[0] && w.Begin[0] == 0 && w.End[0] == w.Stored[0];
 }
 
 void RunPlacer::MergeFirstAxes()

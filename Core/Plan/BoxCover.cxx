@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <utility>
 
 namespace patchio {
 namespace {
@@ -30,6 +31,13 @@ struct Cut
   double Merit = -1;
 };
 
+/// How the wanted area of the cross-section changes at a plane.
+struct Section
+{
+  double Change = 0;
+  bool Touched = false;  ///< pieces begin or end there, even if nothing changes
+};
+
 class Coverer
 {
 public:
@@ -47,10 +55,13 @@ private:
   double Solve(Pieces pieces, int depth);
   double CostOf(const Piece& bounds, bool full) const;
   double Accept(const Pieces& pieces, const Piece& bounds, bool full);
+  double AcceptEach(const Pieces& pieces);
   Piece BoundsOf(const Pieces& pieces) const;
   double VolumeOf(const Pieces& pieces) const;
   Cut FindCut(const Pieces& pieces, const Piece& bounds, bool halve);
   Cut FindCutAlong(int axis, const Pieces& pieces, const Piece& bounds, bool halve);
+  void AddSections(const Pieces& pieces, const Piece& bounds);
+  void FindSteps(int axis, const Pieces& pieces, const Piece& bounds);
   Pieces TakeSide(const Pieces& pieces, const Cut& cut, bool upper) const;
 
   double Width(const Piece& piece, int axis) const
@@ -63,28 +74,37 @@ private:
   }
   Box BoxOf(const Piece& piece) const;
   Piece PieceOf(const Box& box, int owner) const;
+  void NumberPlanes(int axis, std::vector<int> planes);
+  int NumberOf(int axis, int plane) const;
 
   CoverOptions Options;
-  std::array<std::vector<int>, 3> Planes;  ///< all lower bounds and all upper bounds + 1, ascending
+  std::array<std::vector<int>, 3> Planes;   ///< all lower bounds and all upper bounds + 1, ascending
+  std::array<std::vector<int>, 3> Numbers;  ///< of planes, from the first on; empty where they lie far apart
   Pieces All;
-  std::vector<double> Section;  ///< scratch: wanted cells in one layer, slab by slab between planes
+  std::vector<std::pair<int, double>> Steps;     ///< scratch, see FindSteps()
+  std::array<std::vector<Section>, 3> Sections;  ///< scratch: one per plane from the lower bound on, or none
   std::vector<CoverBox> Result;
+  // What is left to spend; hostile boxes would take more than there is time and memory for.
+  std::int64_t Work;  ///< visits of pieces
+  std::int64_t Cuts;  ///< pieces that cutting may add
 };
 
 Coverer::Coverer(
     const std::vector<OwnedBox>& wanted, const std::vector<Box>& unwanted, const CoverOptions& options)
-    : Options(options)
+    : Options(options),
+      Work(500 * static_cast<std::int64_t>(wanted.size() + unwanted.size()) + 1000000),
+      Cuts(8 * static_cast<std::int64_t>(wanted.size() + unwanted.size()) + 100000)
 {
   for (int axis = 0; axis < 3; ++axis) {
-    std::vector<int>& planes = this->Planes[axis];
+    std::vector<int> planes;
+    planes.reserve(2 * (wanted.size() + unwanted.size()));
     const auto add = [&](const Box& box) {
       planes.push_back(box.Lower[axis]);
       planes.push_back(box.Upper[axis] + 1);
     };
     std::for_each(wanted.begin(), wanted.end(), [&](const OwnedBox& box) { add(box.Cells); });
     std::for_each(unwanted.begin(), unwanted.end(), add);
-    std::sort(planes.begin(), planes.end());
-    planes.erase(std::unique(planes.begin(), planes.end()), planes.end());
+    this->NumberPlanes(axis, std::move(planes));
   }
   this->All.reserve(wanted.size() + unwanted.size());
   for (const OwnedBox& box : wanted) {
@@ -96,13 +116,57 @@ Coverer::Coverer(
   }
 }
 
+/// Sets Planes of an axis, and Numbers where that takes little memory.
+void Coverer::NumberPlanes(int axis, std::vector<int> planes)
+{
+  if (planes.empty()) {
+    return;
+  }
+  const auto [lowest, highest] = std::minmax_element(planes.begin(), planes.end());
+  const std::int64_t first = *lowest;
+  const std::int64_t length = *highest - first + 1;
+  if (length > static_cast<std::int64_t>(4 * planes.size())) {
+    std::sort(planes.begin(), planes.end());
+    planes.erase(std::unique(planes.begin(), planes.end()), planes.end());
+    this->Planes[axis] = std::move(planes);
+    return;
+  }
+  std::vector<int>& numbers = this->Numbers[axis];
+  numbers.assign(length, -1);
+  for (const int plane : planes) {
+    numbers[plane - first] = 0;
+  }
+  for (std::int64_t i = 0; i < length; ++i) {
+    if (numbers[i] == 0) {
+      numbers[i] = static_cast<int>(this->Planes[axis].size());
+      this->Planes[axis].push_back(static_cast<int>(first + i));
+    }
+  }
+}
+
+int Coverer::NumberOf(int axis, int plane) const
+{
+  const std::vector<int>& planes = this->Planes[axis];
+  if (!this->Numbers[axis].empty()) {
+    return this->Numbers[axis][std::int64_t(plane) - planes[0]];
+  }
+  return static_cast<int>(std::lower_bound(planes.begin(), planes.end(), plane) - planes.begin());
+}
+
 /// Adds the best cover of the pieces to the result; returns its cost.
 double Coverer::Solve(Pieces pieces, int depth)
 {
+  if (pieces.size() == 1 && Wanted(pieces[0])) {
+    return this->Accept(pieces, pieces[0], true);
+  }
   const double volume = this->VolumeOf(pieces);
   if (volume <= 0) {
     return 0;
   }
+  if (this->Work <= 0 || this->Cuts <= 0) {
+    return this->AcceptEach(pieces);
+  }
+  this->Work -= static_cast<std::int64_t>(pieces.size()) + 1;
   const Piece bounds = this->BoundsOf(pieces);
   const double cells = this->Cells(bounds);
   const bool full = volume >= cells;
@@ -115,9 +179,16 @@ double Coverer::Solve(Pieces pieces, int depth)
     return this->Accept(pieces, bounds, full);
   }
   const std::size_t before = this->Result.size();
-  double parts = this->Solve(this->TakeSide(pieces, cut, false), depth + 1);
-  parts += this->Solve(this->TakeSide(pieces, cut, true), depth + 1);
-  if (allowed && whole <= parts) {
+  Pieces lower = this->TakeSide(pieces, cut, false);
+  Pieces upper = this->TakeSide(pieces, cut, true);
+  this->Cuts -= static_cast<std::int64_t>(lower.size() + upper.size() - pieces.size());
+  const bool mayBeWhole = allowed && std::isfinite(whole);
+  if (!mayBeWhole) {
+    pieces = Pieces();  // memory, when there are many levels of them
+  }
+  double parts = this->Solve(std::move(lower), depth + 1);
+  parts += this->Solve(std::move(upper), depth + 1);
+  if (mayBeWhole && whole <= parts) {
     this->Result.resize(before);
     return this->Accept(pieces, bounds, full);
   }
@@ -139,6 +210,7 @@ double Coverer::Accept(const Pieces& pieces, const Piece& bounds, bool full)
   CoverBox box;
   box.Cells = this->BoxOf(bounds);
   box.Full = full;
+  box.Parts.reserve(std::count_if(pieces.begin(), pieces.end(), Wanted));
   for (const Piece& piece : pieces) {
     if (Wanted(piece)) {
       box.Parts.push_back({this->BoxOf(piece), piece.Owner});
@@ -146,6 +218,16 @@ double Coverer::Accept(const Pieces& pieces, const Piece& bounds, bool full)
   }
   this->Result.push_back(std::move(box));
   return this->CostOf(bounds, full);
+}
+
+/// Each wanted piece by itself.
+double Coverer::AcceptEach(const Pieces& pieces)
+{
+  double cost = 0;
+  for (const Piece& piece : pieces) {
+    cost += Wanted(piece) ? this->Accept({piece}, piece, true) : 0;
+  }
+  return cost;
 }
 
 Piece Coverer::BoundsOf(const Pieces& pieces) const
@@ -175,6 +257,7 @@ double Coverer::VolumeOf(const Pieces& pieces) const
 Cut Coverer::FindCut(const Pieces& pieces, const Piece& bounds, bool halve)
 {
   Cut best;
+  this->AddSections(pieces, bounds);
   for (int axis = 0; axis < 3; ++axis) {
     const Cut cut = this->FindCutAlong(axis, pieces, bounds, halve);
     if (cut.Merit > best.Merit) {
@@ -193,39 +276,98 @@ Cut Coverer::FindCutAlong(int axis, const Pieces& pieces, const Piece& bounds, b
   if (slabs < 2) {
     return best;
   }
-  std::vector<double>& section = this->Section;
-  section.assign(slabs + 1, 0.0);
-  for (const Piece& piece : pieces) {
-    const double area = this->Width(piece, (axis + 1) % 3) * this->Width(piece, (axis + 2) % 3);
-    section[piece.Lower[axis] - first] += Wanted(piece) ? area : -area;
-    section[piece.Upper[axis] - first] -= Wanted(piece) ? area : -area;
-  }
+  this->FindSteps(axis, pieces, bounds);
   const double area = this->Width(bounds, (axis + 1) % 3) * this->Width(bounds, (axis + 2) % 3);
   const double length = this->Width(bounds, axis);
-  double below = section[0];
-  for (int i = 1; i < slabs; ++i) {
-    const double above = below + section[i];
-    const double place = (this->Planes[axis][first + i] - this->Planes[axis][first]) / length;
+  double below = this->Steps.empty() ? 0 : this->Steps[0].second;
+  for (std::size_t i = 1; i < this->Steps.size(); ++i) {
+    const auto [plane, step] = this->Steps[i];
+    if (plane >= bounds.Upper[axis]) {
+      break;
+    }
+    const double above = below + step;
+    const double place =
+        (static_cast<double>(this->Planes[axis][plane]) - this->Planes[axis][first]) / length;
     const double central = 1 - std::abs(2 * place - 1);
     const bool hole = below <= 0 || above <= 0;
-    double merit = halve  ? length * (1 + central)
-                   : hole ? 2 + central
-                          : std::abs(section[i]) / area + 1e-3 * central;
+    const double merit = halve  ? length * (1 + central)
+                         : hole ? 2 + central
+                                : std::abs(step) / area + 1e-3 * central;
     if (merit > best.Merit) {
-      best = {axis, first + i, merit};
+      best = {axis, plane, merit};
     }
     below = above;
   }
   return best;
 }
 
+/// Fills Sections along the axes on which the pieces have not too many planes between them.
+void Coverer::AddSections(const Pieces& pieces, const Piece& bounds)
+{
+  std::array<bool, 3> dense;
+  for (int axis = 0; axis < 3; ++axis) {
+    const auto planes = static_cast<std::size_t>(bounds.Upper[axis] - bounds.Lower[axis]) + 1;
+    dense[axis] = planes <= 4 * pieces.size() + 16;
+    this->Sections[axis].assign(dense[axis] ? planes : 0, Section());
+  }
+  for (const Piece& piece : pieces) {
+    const Double3 width{this->Width(piece, 0), this->Width(piece, 1), this->Width(piece, 2)};
+    const double sign = Wanted(piece) ? 1 : -1;
+    const Double3 area{sign * width[1] * width[2], sign * width[2] * width[0], sign * width[0] * width[1]};
+    for (int axis = 0; axis < 3; ++axis) {
+      if (dense[axis]) {
+        Section& lower = this->Sections[axis][piece.Lower[axis] - bounds.Lower[axis]];
+        lower.Change += area[axis];
+        lower.Touched = true;
+        Section& upper = this->Sections[axis][piece.Upper[axis] - bounds.Lower[axis]];
+        upper.Change -= area[axis];
+        upper.Touched = true;
+      }
+    }
+  }
+}
+
+/// Sets Steps: the planes at which pieces begin or end, ascending, the first at the lower bound, and by how
+/// much the wanted area of the cross-section changes there. After AddSections().
+void Coverer::FindSteps(int axis, const Pieces& pieces, const Piece& bounds)
+{
+  this->Steps.clear();
+  const std::vector<Section>& sections = this->Sections[axis];
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    if (sections[i].Touched) {
+      this->Steps.emplace_back(bounds.Lower[axis] + static_cast<int>(i), sections[i].Change);
+    }
+  }
+  if (!sections.empty()) {
+    return;
+  }
+  for (const Piece& piece : pieces) {
+    const double area = this->Width(piece, (axis + 1) % 3) * this->Width(piece, (axis + 2) % 3);
+    this->Steps.emplace_back(piece.Lower[axis], Wanted(piece) ? area : -area);
+    this->Steps.emplace_back(piece.Upper[axis], Wanted(piece) ? -area : area);
+  }
+  std::sort(this->Steps.begin(), this->Steps.end());
+  std::size_t last = 0;
+  for (std::size_t i = 1; i < this->Steps.size(); ++i) {
+    if (this->Steps[i].first == this->Steps[last].first) {
+      this->Steps[last].second += this->Steps[i].second;
+    } else {
+      this->Steps[++last] = this->Steps[i];
+    }
+  }
+  this->Steps.resize(std::min(this->Steps.size(), last + 1));
+}
+
 /// The pieces on one side of the cut, clipped to it.
 Pieces Coverer::TakeSide(const Pieces& pieces, const Cut& cut, bool upper) const
 {
+  const auto there = [&](const Piece& piece) {
+    return upper ? piece.Upper[cut.Axis] > cut.Plane : piece.Lower[cut.Axis] < cut.Plane;
+  };
   Pieces side;
+  side.reserve(std::count_if(pieces.begin(), pieces.end(), there));
   for (const Piece& piece : pieces) {
-    const bool there = upper ? piece.Upper[cut.Axis] > cut.Plane : piece.Lower[cut.Axis] < cut.Plane;
-    if (there) {
+    if (there(piece)) {
       side.push_back(piece);
       int& bound = upper ? side.back().Lower[cut.Axis] : side.back().Upper[cut.Axis];
       bound = upper ? std::max(bound, cut.Plane) : std::min(bound, cut.Plane);
@@ -249,12 +391,8 @@ Piece Coverer::PieceOf(const Box& box, int owner) const
   Piece piece;
   piece.Owner = owner;
   for (int axis = 0; axis < 3; ++axis) {
-    const std::vector<int>& planes = this->Planes[axis];
-    const auto number = [&](int plane) {
-      return static_cast<int>(std::lower_bound(planes.begin(), planes.end(), plane) - planes.begin());
-    };
-    piece.Lower[axis] = number(box.Lower[axis]);
-    piece.Upper[axis] = number(box.Upper[axis] + 1);
+    piece.Lower[axis] = this->NumberOf(axis, box.Lower[axis]);
+    piece.Upper[axis] = this->NumberOf(axis, box.Upper[axis] + 1);
   }
   return piece;
 }

@@ -12,13 +12,17 @@ namespace {
 /// The cells of the grown block that are none of its own, as disjoint boxes.
 std::vector<Box> ForeignCells(const Block& block)
 {
+  std::vector<Box> foreign;
+  if (block.Full) {
+    Subtract(GridCells(block), block.Cells, foreign);
+    return foreign;
+  }
   CoverOptions exact;
   exact.CellsWorthABox = 0;
   std::vector<Box> own;
   for (const OwnedBox& part : block.Parts) {
     own.push_back(part.Cells);
   }
-  std::vector<Box> foreign;
   for (const CoverBox& box : CoverBoxes({{GridCells(block), 0}}, own, exact)) {
     foreign.push_back(box.Cells);
   }
@@ -39,18 +43,32 @@ public:
   {
     std::vector<Box> rest;
     for (const Box& box : open) {
-      std::vector<Box> boxes{box};
-      for (const int patch : this->Nests.PatchesMeeting(level, Coarsen(box, ratio))) {
-        if (this->Kinds[patch] == this->Kind) {
-          boxes = this->Take(patch, ratio, boxes);
-        }
-      }
-      rest.insert(rest.end(), boxes.begin(), boxes.end());
+      this->FillBox(box, level, ratio, rest);
     }
     return rest;
   }
 
 private:
+  void FillBox(const Box& box, int level, const Int3& ratio, std::vector<Box>& rest)
+  {
+    // Going on with many pieces would take time that grows with the square of their number; each by itself
+    // has few neighbours.
+    constexpr std::size_t many = 256;
+    std::vector<Box> boxes{box};
+    for (const int patch : this->Nests.PatchesMeeting(level, Coarsen(box, ratio))) {
+      if (this->Kinds[patch] == this->Kind && !boxes.empty()) {
+        boxes = this->Take(patch, ratio, boxes);
+      }
+      if (boxes.size() > many) {
+        for (const Box& piece : boxes) {
+          this->FillBox(piece, level, ratio, rest);
+        }
+        return;
+      }
+    }
+    rest.insert(rest.end(), boxes.begin(), boxes.end());
+  }
+
   std::vector<Box> Take(int patch, const Int3& ratio, const std::vector<Box>& boxes)
   {
     const Box cells = Refine(this->Data.Patches[patch].Cells, ratio);

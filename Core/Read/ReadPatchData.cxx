@@ -135,8 +135,9 @@ ReadPatchDataResult ReadPatchData(const std::string& summaryFile, const int* pat
     const Catalog& catalog = step.Data();
     const double openSeconds = watch.Seconds();
     LoadRequest request;
-    CheckPatches(catalog, {patchIds, patchIds + patchCount});
-    request.Blocks = BlocksOfPatches(catalog, {patchIds, patchIds + patchCount});
+    const std::vector<int> patches(patchIds, patchIds + patchCount);
+    CheckPatches(catalog, patches);
+    request.Blocks = BlocksOfPatches(catalog, patches);
     request.Variables = RequestVariables(catalog, variableNames, variableCount);
     request.Threads = std::max(threads, 1);
     // Faults of files are in its result; it throws an Error only when the memory does not suffice.

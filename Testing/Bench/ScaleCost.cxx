@@ -1,8 +1,9 @@
 // What any number of patches costs one rank before and while it reads, without data: a time step is made up,
-// its index is saved as a sidecar, and opening, dividing, locating and planning are timed. One JSON object on
-// standard output.
+// its index is saved as a sidecar, and opening, dividing, locating, planning and merging patches into blocks
+// are timed. One JSON object on standard output.
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "MetadataChannel/StepSidecar.h"
+#include "Plan/Blocks.h"
 #include "Plan/Partition.h"
 #include "Plan/ReadPlan.h"
 #include "Support/Error.h"
@@ -14,11 +15,13 @@
 #include <malloc.h>
 #include <sys/time.h>
 #include <unistd.h>
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
+#include <random>
 
 namespace fs = std::filesystem;
 
@@ -135,6 +138,100 @@ void Save(const Options& options, const MadeUpFormat& format, const std::string&
   }
 }
 
+struct MergeCost
+{
+  double Seconds = 0;
+  std::size_t Blocks = 0;
+};
+
+/// All that each rank does to make blocks of patches and to divide them over four pieces.
+MergeCost MeasureMerging(const Catalog& catalog)
+{
+  constexpr int pieces = 4, blocksOfPiece = 4;
+  std::vector<int> variables(catalog.Variables.size());
+  std::iota(variables.begin(), variables.end(), 0);
+  const Stopwatch watch;
+  const std::vector<bool> shown(catalog.Patches.size(), true);
+  const std::vector<int> kinds = KindsOfPatches(catalog, variables);
+  const Nesting nesting(catalog, shown);
+  std::int64_t cells = 0;
+  for (const Patch& patch : catalog.Patches) {
+    cells += patch.Cells.Cells();
+  }
+  BlockOptions options;
+  options.Merge = true;
+  options.Cover.MostCells = std::min(options.Cover.MostCells, cells / (pieces * blocksOfPiece) + 1);
+  const std::vector<Block> blocks = MakeBlocks(catalog, shown, kinds, nesting, true, options);
+  std::vector<std::int64_t> weights;
+  for (const Block& block : blocks) {
+    weights.push_back(block.Cells.Cells());
+  }
+  const std::vector<int> parts = PartitionBlocks(catalog, blocks, weights, pieces);
+  const MergeCost cost{watch.Seconds(), blocks.size()};
+  if (parts.size() != blocks.size() || blocks.empty()) {
+    throw Error("The blocks are incomplete.");
+  }
+  return cost;
+}
+
+void AppendPatch(Catalog& catalog, const Box& box)
+{
+  Patch patch;
+  patch.Cells = box;
+  patch.Level = static_cast<int>(catalog.Levels.size()) - 1;
+  patch.Number = catalog.Levels.back().PatchCount++;
+  catalog.Patches.push_back(patch);
+}
+
+/// A quarter of the patches on a full coarse level; the rest, boxes of random sizes, in a shell on the finer
+/// one.
+Catalog RaggedShell(const Options& options)
+{
+  const int side = std::max(1, static_cast<int>(std::cbrt(options.Patches / 4)));
+  Catalog catalog;
+  catalog.Levels.emplace_back();
+  struct Tile
+  {
+    double FromShell;
+    Int3 At;
+  };
+  std::vector<Tile> tiles;
+  for (int n = 0; n < 8 * side * side * side; ++n) {
+    const Int3 at{n % (2 * side), n / (2 * side) % (2 * side), n / (4 * side * side)};
+    if (at[0] % 2 == 0 && at[1] % 2 == 0 && at[2] % 2 == 0) {
+      const Box box{{at[0] / 2 * Side, at[1] / 2 * Side, at[2] / 2 * Side}, {}};
+      AppendPatch(
+          catalog, {box.Lower, {box.Lower[0] + Side - 1, box.Lower[1] + Side - 1, box.Lower[2] + Side - 1}});
+    }
+    const double radius = std::hypot(at[0] + 0.5 - side, at[1] + 0.5 - side, at[2] + 0.5 - side);
+    tiles.push_back({std::abs(radius - 0.7 * side), at});
+  }
+  Level fine;
+  fine.FirstPatch = static_cast<int>(catalog.Patches.size());
+  fine.Ratio = {2, 2, 2};
+  catalog.Levels.push_back(fine);
+  const std::size_t wanted = std::min<std::size_t>(tiles.size(), std::size_t(options.Patches) * 3 / 8);
+  std::nth_element(tiles.begin(), tiles.begin() + wanted, tiles.end(),
+      [](const Tile& a, const Tile& b) { return a.FromShell < b.FromShell; });
+  std::mt19937 engine(1);
+  for (std::size_t t = 0; t < wanted; ++t) {  // each tile in two boxes, cut somewhere
+    Box box;
+    for (int axis = 0; axis < 3; ++axis) {
+      box.Lower[axis] = tiles[t].At[axis] * Side;
+      box.Upper[axis] = box.Lower[axis] + Side - 1;
+    }
+    const int axis = static_cast<int>(engine() % 3);
+    const int first = 4 * (1 + static_cast<int>(engine() % 3));
+    Box lower = box;
+    lower.Upper[axis] = box.Lower[axis] + first - 1;
+    box.Lower[axis] += first;
+    AppendPatch(catalog, lower);
+    AppendPatch(catalog, box);
+  }
+  catalog.ResetPresence();
+  return catalog;
+}
+
 nlohmann::json Measure(const Options& options, const std::string& path, Communicator& comm)
 {
   const std::uint64_t before = MemoryInUse();
@@ -169,9 +266,13 @@ nlohmann::json Measure(const Options& options, const std::string& path, Communic
   if (plan.Tasks() != requests.size()) {
     throw Error("The plan is incomplete.");
   }
+  const MergeCost regular = MeasureMerging(catalog);
+  const MergeCost ragged = MeasureMerging(RaggedShell(options));
   const double entries = double(options.Patches) * options.Variables;
   return {{"open", open}, {"partition", partition}, {"locate", locate}, {"plan", planning},
-      {"bytes_per_entry", memory / entries}, {"sidecar_bytes_per_entry", search.Found->Bytes / entries}};
+      {"merge", regular.Seconds}, {"merge_ragged", ragged.Seconds}, {"blocks", regular.Blocks},
+      {"blocks_ragged", ragged.Blocks}, {"bytes_per_entry", memory / entries},
+      {"sidecar_bytes_per_entry", search.Found->Bytes / entries}};
 }
 
 int Run(int argc, char** argv)

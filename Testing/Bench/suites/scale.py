@@ -1,5 +1,5 @@
-"""From 10^3 to 10^6 patches: time and memory of opening, dividing, locating and planning on one rank; and of making the
-VTK data set, up to 10^5."""
+"""From 10^3 to 10^6 patches: time and memory of opening, dividing, locating, planning and merging patches into blocks on
+one rank; and of making the VTK data set, up to 10^5."""
 import json
 import os
 import subprocess
@@ -7,7 +7,7 @@ import subprocess
 from measuring import Spread, here, make_dump, programs, read_dump, run_json, say
 
 COUNTS = (1000, 10000, 100000, 1000000)
-STAGES = ("open", "partition", "locate", "plan")
+STAGES = ("open", "partition", "locate", "plan", "merge", "merge_ragged")
 
 
 def core(report, folder, rounds):
@@ -21,7 +21,12 @@ def core(report, folder, rounds):
     report.at_most("10^6 patches: seconds to open from the sidecar on one rank", 1, Spread(run["open"] for run in largest))
     growth = Spread(big["open"] / small["open"] / 10 for big, small in zip(largest, found[COUNTS[-2]]))
     report.at_most("10^6 patches: time to open / 10 x that of 10^5 (linear: 1)", 1.5, growth)
-    for stage in STAGES[1:]:
+    for stage, what in (("merge", "a regular grid"), ("merge_ragged", "a ragged shell")):
+        report.at_most("10^6 patches: seconds to make blocks of %s, for 4 pieces" % what, 2,
+                       Spread(run[stage] for run in largest))
+        report.figure("10^6 patches: time to make blocks of %s / 10 x that of 10^5 (linear: 1)" % what,
+                      Spread(big[stage] / small[stage] / 10 for big, small in zip(largest, found[COUNTS[-2]])))
+    for stage in STAGES[1:4]:
         report.figure("10^6 patches, seconds: " + stage, Spread(run[stage] for run in largest))
     report.at_most("memory of Catalog and index, bytes per (patch, variable), 10^6 patches x 8 variables", 64,
                    Spread(run["bytes_per_entry"] for run in largest))
