@@ -1,7 +1,7 @@
 """One frame in one process of pvbatch: opens a file with one reader, and draws what is asked for. Prints as JSON the
 seconds of each stage, the number of blocks and of visible cells. Run by suites/frame.py.
 
-usage: pvbatch frame.py READER PATH ARRAY --pictures FOLDER [slice] [contour] [surface]    saves each as NAME.png
+usage: pvbatch frame.py READER PATH ARRAY --pictures FOLDER [slice] [surface] [contour]    saves each as NAME.png
        pvbatch frame.py READER PATH ARRAY --values FILE.npz    no pictures; what each visible cell holds
 """
 import json
@@ -10,6 +10,7 @@ import sys
 import time
 
 import numpy
+import paraview.simple
 from paraview.simple import *
 from paraview.vtk import vtkDataSetAttributes
 from vtkmodules.util.numpy_support import vtk_to_numpy
@@ -96,11 +97,12 @@ def write_values(reader, file):
 
 def make_view(low, high):
     """Looks at the whole of the data, from the side to which the slice turns."""
+    paraview.simple._DisableFirstRenderCameraReset()
     view = CreateRenderView(ViewSize=[800, 600])
     view.OrientationAxesVisibility = 0
     centre, size = (low + high) / 2, numpy.linalg.norm(high - low)
     view.CameraFocalPoint = list(centre)
-    view.CameraPosition = list(centre + size * numpy.array([1.7, 0.9, 0.6]))
+    view.CameraPosition = list(centre + size * numpy.array([1.35, 0.7, 0.45]))
     view.CameraViewUp = [0, 0, 1]
     return view
 
@@ -120,7 +122,7 @@ def draw_slice(reader, view, facts):
     cut = Slice(Input=reader, SliceType="Plane")
     cut.SliceType.Origin = list(low + 0.511 * (high - low))  # off the faces of cells and patches
     cut.SliceType.Normal = [1, 0, 0]
-    stage("slice", cut.UpdatePipeline)
+    stage("slice", lambda: cut.UpdatePipeline(facts["time"]))
     stage("slice's picture", lambda: draw(cut, view, "CELLS", facts["range"]))
     return cut
 
@@ -128,7 +130,7 @@ def draw_slice(reader, view, facts):
 def draw_contour(reader, view, facts):
     nodes = CellDatatoPointData(Input=reader)
     contour = Contour(Input=nodes, ContourBy=["POINTS", array], Isosurfaces=[sum(facts["range"]) / 2])
-    stage("contour", contour.UpdatePipeline)
+    stage("contour", lambda: contour.UpdatePipeline(facts["time"]))
     stage("contour's picture", lambda: draw(contour, view, "POINTS", facts["range"]))
     return contour
 
@@ -140,8 +142,10 @@ def draw_surface(reader, view, facts):
 
 def draw_stages(reader, facts):
     view = make_view(numpy.array(facts["low"]), numpy.array(facts["high"]))
+    # Of the time that was read, or all that draws would execute everything again.
+    view.ViewTime = facts["time"]
     stage("empty picture", lambda: Render(view))  # the first one pays for OpenGL
-    for name, work in (("slice", draw_slice), ("contour", draw_contour), ("surface", draw_surface)):
+    for name, work in (("slice", draw_slice), ("surface", draw_surface), ("contour", draw_contour)):
         if name in wanted:
             shown = work(reader, view, facts)
             SaveScreenshot(os.path.join(target, name + ".png"), view)
@@ -149,9 +153,13 @@ def draw_stages(reader, facts):
 
 
 def open_and_read():
+    """The reader, and the time that it shows."""
     reader = READERS[kind]()
-    reader.UpdatePipeline()
-    return reader
+    reader.UpdatePipelineInformation()
+    times = reader.TimestepValues
+    last = times[-1] if hasattr(times, "__len__") else times
+    reader.UpdatePipeline(last)
+    return reader, last
 
 
 if task == "--values":
@@ -160,8 +168,7 @@ if task == "--values":
     reader.UpdatePipeline()
     write_values(reader, target)
 else:
-    reader = stage("open and read", open_and_read)
-    facts = survey(reader)
+    reader, shown_time = stage("open and read", open_and_read)
+    facts = dict(survey(reader), time=shown_time)
     draw_stages(reader, facts)
     print("JSON " + json.dumps(dict(facts, seconds=seconds)))
-print("JSON " + json.dumps(dict(facts, seconds=seconds)))

@@ -1,4 +1,4 @@
-"""From the file to pictures of a slice, a contour and the surface, as patches and merged into blocks, on one rank; and what
+"""From the file to pictures of a slice, the surface and a contour, as patches and merged into blocks, on one rank; and what
 merging costs while reading. What planning costs is measured by `scale`; that iso-surfaces have no open edges is a test."""
 import json
 import os
@@ -16,7 +16,7 @@ SLICE = ("slice", "slice's picture")
 CONTOUR = ("contour", "contour's picture")
 SURFACE = ("surface and picture",)
 # Stages of the whole frame, as they follow each other.
-STAGES = ("open and read",) + SLICE + CONTOUR + SURFACE
+STAGES = ("open and read",) + SLICE + SURFACE + CONTOUR
 
 
 class DataSet:
@@ -94,7 +94,7 @@ def measure(report, data):
     def ways(*stages):
         return {reader: lambda reader=reader: draw(report, data, reader, stages) for reader in READERS}
 
-    frames = interleave(ways("slice", "contour", "surface"), 1)
+    frames = interleave(ways("slice", "surface", "contour"), 1)
     for reader, more in interleave(ways("slice", "surface"), data.rounds - 1).items():
         frames[reader] += more
     for reader in READERS:
