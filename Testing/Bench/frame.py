@@ -119,20 +119,29 @@ def draw(source, view, where, colours):
 
 def draw_slice(reader, view, facts):
     low, high = numpy.array(facts["low"]), numpy.array(facts["high"])
-    cut = Slice(Input=reader, SliceType="Plane")
-    cut.SliceType.Origin = list(low + 0.511 * (high - low))  # off the faces of cells and patches
-    cut.SliceType.Normal = [1, 0, 0]
-    stage("slice", lambda: cut.UpdatePipeline(facts["time"]))
-    stage("slice's picture", lambda: draw(cut, view, "CELLS", facts["range"]))
-    return cut
+
+    def cut():
+        source = Slice(Input=reader, SliceType="Plane")
+        source.SliceType.Origin = list(low + 0.511 * (high - low))  # off the faces of cells and patches
+        source.SliceType.Normal = [1, 0, 0]
+        source.UpdatePipeline(facts["time"])
+        return source
+
+    source = stage("slice", cut)
+    stage("slice's picture", lambda: draw(source, view, "CELLS", facts["range"]))
+    return source
 
 
 def draw_contour(reader, view, facts):
-    nodes = CellDatatoPointData(Input=reader)
-    contour = Contour(Input=nodes, ContourBy=["POINTS", array], Isosurfaces=[sum(facts["range"]) / 2])
-    stage("contour", lambda: contour.UpdatePipeline(facts["time"]))
-    stage("contour's picture", lambda: draw(contour, view, "POINTS", facts["range"]))
-    return contour
+    def contour():
+        nodes = CellDatatoPointData(Input=reader)
+        source = Contour(Input=nodes, ContourBy=["POINTS", array], Isosurfaces=[sum(facts["range"]) / 2])
+        source.UpdatePipeline(facts["time"])
+        return source
+
+    source = stage("contour", contour)
+    stage("contour's picture", lambda: draw(source, view, "POINTS", facts["range"]))
+    return source
 
 
 def draw_surface(reader, view, facts):
@@ -169,6 +178,8 @@ if task == "--values":
     write_values(reader, target)
 else:
     reader, shown_time = stage("open and read", open_and_read)
+    # Names, bounds and ranges, which ParaView gathers before anything is done with the data.
+    stage("information", lambda: reader.GetDataInformation().GetNumberOfCells())
     facts = dict(survey(reader), time=shown_time)
     draw_stages(reader, facts)
     print("JSON " + json.dumps(dict(facts, seconds=seconds)))

@@ -16,7 +16,7 @@ SLICE = ("slice", "slice's picture")
 CONTOUR = ("contour", "contour's picture")
 SURFACE = ("surface and picture",)
 # Stages of the whole frame, as they follow each other.
-STAGES = ("open and read",) + SLICE + SURFACE + CONTOUR
+STAGES = ("open and read", "information") + SLICE + SURFACE + CONTOUR
 
 
 class DataSet:
