@@ -198,7 +198,11 @@ RunPlacer::RunPlacer(const Window& window, std::size_t elementBytes, bool swap, 
   assert(slot >= 0 && slot < window.OutputComponents);
   // Rows that follow each other without a gap on both sides are one long row.
   const bool spreads = window.Ratio != Int3{1, 1, 1};
-  for (int axis = 0; axis < 2 && !spreads && this->Places.Stored[0] == this->Places.Output[0]; ++axis) {
+  const auto wholeRows = [](const Window& w) {
+    // A part of a patch may lie in a block that is just as wide.
+    return w.Stored[0] == w.Output[0] && w.Begin[0] == 0 && w.End[0] == w.Stored[0] && w.Shift[0] == 0;
+  };
+  for (int axis = 0; axis < 2 && !spreads && wholeRows(this->Places); ++axis) {
     this->MergeFirstAxes();
   }
 }
@@ -353,7 +357,8 @@ namespace {
 /// Fills the gaps of one row from within; false when it is all gap.
 bool FillRow(const std::uint8_t* filled, std::int64_t count, std::size_t tupleBytes, std::byte* row)
 {
-  const std::int64_t first = std::find_if(filled, filled + count, [](std::uint8_t f) { return f != 0; }) - filled;
+  const std::int64_t first =
+      std::find_if(filled, filled + count, [](std::uint8_t f) { return f != 0; }) - filled;
   if (first == count) {
     return false;
   }
