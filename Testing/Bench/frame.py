@@ -113,6 +113,8 @@ def draw(source, view, where, colours):
     display.SetRepresentationType("Surface")
     ColorBy(display, (where, array))
     display.SetScalarBarVisibility(view, False)
+    # Unlit: a face between two patches, seen edge-on through a seam, has the colour of its cell.
+    display.Ambient, display.Diffuse = 1, 0
     GetColorTransferFunction(array).RescaleTransferFunction(*colours)
     Render(view)
 
