@@ -1,6 +1,7 @@
 // Reads a dump in one of several ways and says how long each part took: PatchIO's engine, and the ways that
 // it competes with. One JSON object on standard output. Under mpirun the patches are divided over the ranks,
 // and times are those of the slowest.
+#include "Plan/Blocks.h"
 #include "Plan/Partition.h"
 #include "Read/OpenedStep.h"
 #include "Read/PatchLoader.h"
@@ -18,6 +19,7 @@
 #include <cstdio>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <thread>
 
 namespace {
@@ -37,6 +39,7 @@ struct Options
   double Latency = StorageModel().Latency;
   double Bandwidth = StorageModel().Bandwidth;
   bool LibraryLocate = false;
+  bool Merged = false;
 };
 
 /// Seconds of the parts, and what was read.
@@ -45,9 +48,12 @@ struct Cost
   double Open = 0;
   double Locate = 0;
   double Plan = 0;
+  double Blocks = 0;         ///< making the blocks, once a step in vtkPatchReader
   std::vector<double> Read;  ///< one a step, planning included
   double Bytes = 0;          ///< of the values of one step
-  double Sum = 0;  ///< of all values of the last step, so that all ways can be seen to read the same
+  /// Of all values of the last step, so that all ways can be seen to read the same; merged, what fills gaps
+  /// in blocks counts, and what finer patches hide may not.
+  double Sum = 0;
   double Requests = 0;
 };
 
@@ -223,7 +229,8 @@ void ReadWithHdf5(const Options& options, const Catalog& catalog, const LoadRequ
 /// Slowest rank's times, sums of the rest; all steps were timed alike on all ranks.
 Cost OfAllRanks(const Cost& mine, Communicator& ranks)
 {
-  std::vector<double> values{mine.Open, mine.Locate, mine.Plan, mine.Bytes, mine.Sum, mine.Requests};
+  std::vector<double> values{
+      mine.Open, mine.Locate, mine.Plan, mine.Bytes, mine.Sum, mine.Requests, mine.Blocks};
   values.insert(values.end(), mine.Read.begin(), mine.Read.end());
   const std::vector<double> all = ranks.AllGather(values);
   Cost total;
@@ -235,17 +242,37 @@ Cost OfAllRanks(const Cost& mine, Communicator& ranks)
     total.Bytes += all[r + 3];
     total.Sum += all[r + 4];
     total.Requests += all[r + 5];
+    total.Blocks = std::max(total.Blocks, all[r + 6]);
     for (std::size_t s = 0; s < total.Read.size(); ++s) {
-      total.Read[s] = std::max(total.Read[s], all[r + 6 + s]);
+      total.Read[s] = std::max(total.Read[s], all[r + 7 + s]);
     }
   }
   return total;
 }
 
+/// What vtkPatchReader makes of the rank's patches.
+std::vector<Block> BlocksOfRank(const Options& options, const Catalog& catalog, const Communicator& ranks)
+{
+  const std::vector<int> mine = PatchesOfRank(options, catalog, ranks);
+  if (!options.Merged) {
+    return BlocksOfPatches(catalog, mine);
+  }
+  std::vector<bool> shown(catalog.Patches.size(), false);
+  for (const int patch : mine) {
+    shown[patch] = true;
+  }
+  const Nesting nesting(catalog, shown);
+  std::vector<int> variables(catalog.Variables.size());
+  std::iota(variables.begin(), variables.end(), 0);
+  BlockOptions blocks;
+  blocks.Merge = true;
+  return MakeBlocks(catalog, shown, KindsOfPatches(catalog, variables), nesting, true, blocks);
+}
+
 LoadRequest MakeRequest(const Options& options, const Catalog& catalog, const Communicator& ranks)
 {
   LoadRequest request;
-  request.Blocks = BlocksOfPatches(catalog, PatchesOfRank(options, catalog, ranks));
+  request.Blocks = BlocksOfRank(options, catalog, ranks);
   request.Threads = options.Threads;
   request.Storage = {options.Latency, options.Bandwidth};
   request.Memory = std::make_shared<SlabPool>();
@@ -269,7 +296,9 @@ Cost Measure(const Options& options, Communicator& ranks)
     cost.Locate = watch.Seconds();
   }
   Together(ranks, [&] {
+    const Stopwatch blocks;
     const LoadRequest request = MakeRequest(options, step.Data(), ranks);
+    cost.Blocks = blocks.Seconds();
     if (options.How == "patchio") {
       ReadWithPatchIo(options, step, request, cost);
     } else {
@@ -296,13 +325,18 @@ int Run(int argc, char** argv)
   program.add_option("--variables", options.Variables, "read only the first ones");
   program.add_option("--latency", options.Latency, "seconds of a request");
   program.add_option("--bandwidth", options.Bandwidth, "bytes a second of a request");
+  program.add_flag("--merged", options.Merged, "patches of a rank become few large blocks; not with hdf5");
   program.add_flag("--library-locate", options.LibraryLocate, "find the data sets through the HDF5 library");
   CLI11_PARSE(program, argc, argv);
+  if (options.Merged && options.How == "hdf5") {
+    throw Error("--merged goes with --how patchio only");
+  }
   const auto ranks = MakeMpiCommunicator(MPI_COMM_WORLD);
   const Cost cost = Measure(options, *ranks);
   if (ranks->Rank() == 0) {
     const nlohmann::json json{{"open", cost.Open}, {"locate", cost.Locate}, {"plan", cost.Plan},
-        {"read", cost.Read}, {"bytes", cost.Bytes}, {"sum", cost.Sum}, {"requests", cost.Requests}};
+        {"read", cost.Read}, {"bytes", cost.Bytes}, {"sum", cost.Sum}, {"requests", cost.Requests},
+        {"blocks", cost.Blocks}};
     std::printf("%s\n", json.dump().c_str());
   }
   return 0;

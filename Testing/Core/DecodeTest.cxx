@@ -249,6 +249,46 @@ TEST(PlaceRun, AgreesWithTheDefinitionOnRandomShapesAndCuts)
   }
 }
 
+// Blocks that are as wide as the patch, but shifted, are what rows may not be joined for.
+TEST(PlaceRun, PutsPartsOfPatchesIntoBlocks)
+{
+  std::mt19937 engine(41);
+  const auto between = [&](int low, int high) {
+    return std::uniform_int_distribution<int>(low, high)(engine);
+  };
+  for (int round = 0; round < 2000; ++round) {
+    Box stored, output, region;
+    for (int axis = 0; axis < 3; ++axis) {
+      const int width = between(1, 5);
+      stored.Lower[axis] = between(-3, 3);
+      stored.Upper[axis] = stored.Lower[axis] + width - 1;
+      output.Lower[axis] = stored.Lower[axis] + between(1 - width, width - 1);
+      output.Upper[axis] = std::max(output.Lower[axis] + width - 1 + between(0, 1), stored.Lower[axis]);
+      region.Lower[axis] = std::max(stored.Lower[axis], output.Lower[axis]);
+      region.Upper[axis] = std::min(stored.Upper[axis], output.Upper[axis]);
+    }
+    std::vector<float> values(stored.Cells());
+    std::vector<float> placed(output.Cells(), -1), expected = placed;
+    std::size_t next = 0;
+    for (int k = stored.Lower[2]; k <= stored.Upper[2]; ++k) {
+      for (int j = stored.Lower[1]; j <= stored.Upper[1]; ++j) {
+        for (int i = stored.Lower[0]; i <= stored.Upper[0]; ++i) {
+          values[next] = static_cast<float>(next);
+          if (i >= region.Lower[0] && i <= region.Upper[0] && j >= region.Lower[1] && j <= region.Upper[1] &&
+              k >= region.Lower[2] && k <= region.Upper[2]) {
+            const std::int64_t row = (k - output.Lower[2]) * output.Width(1) + j - output.Lower[1];
+            expected[row * output.Width(0) + i - output.Lower[0]] = values[next];
+          }
+          ++next;
+        }
+      }
+    }
+    const Window window(stored, output, region, {1, 1, 1}, 1);
+    PlaceRun(window, values.data(), 0, stored.Cells(), sizeof(float), false, 0, placed.data());
+    ASSERT_EQ(placed, expected) << "round " << round;
+  }
+}
+
 TEST(PlaceRun, TurnsValuesAroundWhereTheyLie)
 {
   testing::Dice dice(23);
