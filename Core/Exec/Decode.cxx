@@ -196,11 +196,18 @@ RunPlacer::RunPlacer(const Window& window, std::size_t elementBytes, bool swap, 
 {
   assert(elementBytes == 1 || elementBytes == 4 || elementBytes == 8);
   assert(slot >= 0 && slot < window.OutputComponents);
-  // Rows that follow each other without a gap on both sides are one long row.
   const bool spreads = window.Ratio != Int3{1, 1, 1};
-  for (int axis = 0; axis < 2 && !spreads && this->Places.Stored[0] == this->Places.Output[0]; ++axis) {
+  for (int axis = 0; axis < 2 && !spreads && this->HasWholeRows(); ++axis) {
     this->MergeFirstAxes();
   }
+}
+
+/// Rows that follow each other without a gap on both sides are one long row. Equal widths are not enough: a
+/// block may be as wide as a patch and lie beside it.
+bool RunPlacer::HasWholeRows() const
+{
+  const Window& w = this->Places;
+  return w.Stored[0] == w.Output[0] && w.Begin[0] == 0 && w.End[0] == w.Stored[0] && w.Shift[0] == 0;
 }
 
 void RunPlacer::MergeFirstAxes()

@@ -83,6 +83,7 @@ private:
       const std::byte* values, std::int64_t first, std::int64_t end, std::int64_t j, std::int64_t k) const;
   template <typename Word>
   void Spread(const std::byte* from, std::int64_t count, const Dims& stored) const;
+  bool HasWholeRows() const;
   void MergeFirstAxes();
 
   Window Places;
