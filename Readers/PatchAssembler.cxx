@@ -251,13 +251,22 @@ void PatchAssembler::MarkLayers(const Block& block, unsigned char* flags) const
   }
 }
 
+/// The name, or one like it that is no variable of the dump: an array added must not replace one that was read.
+std::string PatchAssembler::FreeName(std::string name) const
+{
+  while (this->Data.FindVariable(name) >= 0) {
+    name += '_';
+  }
+  return name;
+}
+
 /// Cells of ghost layers and gaps are of no patch: -1, or the patch that gave the value.
 void PatchAssembler::AddPatchIds(const Block& block, vtkDataSet* grid) const
 {
   const Box cells = this->CellsOf(block);
   vtkNew<vtkIntArray> ids, owners;
-  ids->SetName("patch id");
-  owners->SetName("patch owner");
+  ids->SetName(this->FreeName("patch id").c_str());
+  owners->SetName(this->FreeName("patch owner").c_str());
   for (vtkIntArray* array : {ids.Get(), owners.Get()}) {
     array->SetNumberOfTuples(cells.Cells());
     array->FillValue(-1);

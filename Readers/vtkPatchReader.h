@@ -140,7 +140,8 @@ public:
   ///@{
   /**
    * Add the cell arrays "patch id" (the global patch number; -1 where no patch is) and "patch owner" (the rank
-   * that wrote the patch). Off by default.
+   * that wrote the patch). Variables of the dump keep such names; then an underscore is added to ours. Off by
+   * default.
    */
   vtkSetMacro(AddPatchIds, bool);
   vtkGetMacro(AddPatchIds, bool);

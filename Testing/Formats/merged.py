@@ -26,7 +26,10 @@ import conformance  # noqa: E402
 from conformance import check_position, expect, field, name_of, open_reader, output_of, rank, ranks, report_of, sum_over_ranks  # noqa: E402
 from expected import DUPLICATECELL, HIDDENCELL, REFINEDCELL, Truth, pad_components  # noqa: E402
 
-IDS = ("patch id", "patch owner")
+def id_names(truth):
+    """Of the arrays that AddPatchIds adds; they make way for variables of the dump."""
+    taken = [v["name"] for v in truth.meta["variables"]]
+    return [n + "_" if n in taken else n for n in ("patch id", "patch owner")]
 
 
 def sum_of_arrays(values):
@@ -125,8 +128,8 @@ def rows_of(values):
 class Block:
     """One grid of the output as arrays [z, y, x]; places are cell indices of the level."""
 
-    def __init__(self, grid, level, where):
-        self.grid, self.level, self.where = grid, level, where
+    def __init__(self, grid, level, id_names, where):
+        self.grid, self.level, self.id_names, self.where = grid, level, id_names, where
         extent = grid.GetExtent()
         self.low = np.array(extent[0::2])
         self.size = np.maximum(np.array(extent[1::2]) - self.low, 1)
@@ -134,7 +137,7 @@ class Block:
         shape = tuple(self.size[::-1])
         types = grid.GetCellData().GetAbstractArray("vtkGhostType")
         self.types = vtk_to_numpy(types).reshape(shape) if types else np.zeros(shape, np.uint8)
-        self.ids, self.owners = (vtk_to_numpy(grid.GetCellData().GetAbstractArray(n)).reshape(shape) for n in IDS)
+        self.ids, self.owners = (vtk_to_numpy(grid.GetCellData().GetAbstractArray(n)).reshape(shape) for n in id_names)
         self.own = (self.ids >= 0) & (self.types & DUPLICATECELL == 0)
 
     def array(self, name, cell):
@@ -188,7 +191,7 @@ def check_block(block, shown, seen):
 
 
 def check_names(block, kind):
-    for data, names in ((block.grid.GetCellData(), list(IDS) + kind[0]), (block.grid.GetPointData(), kind[1])):
+    for data, names in ((block.grid.GetCellData(), block.id_names + kind[0]), (block.grid.GetPointData(), kind[1])):
         found = sorted(data.GetArrayName(i) for i in range(data.GetNumberOfArrays()))
         expect([n for n in found if n != "vtkGhostType"] == sorted(names), "%s: arrays %s instead of %s", block.where, found, sorted(names))
 
@@ -314,7 +317,7 @@ def check_tree(tree, shown, seen, most_cells, where):
             if grid is not None:
                 name = "%s level %d piece %d" % (where, level, number)
                 expect(grid.IsA("vtkUniformGrid"), "%s: a %s", name, grid.GetClassName())
-                block = Block(grid, level, name)
+                block = Block(grid, level, id_names(shown.truth), name)
                 check_block(block, shown, seen)
                 check_label(block, shown, name_of(parts, number), most_cells)
     return pieces, held
