@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -70,7 +71,8 @@ inline std::size_t IndexIn(const Box& box, const Int3& cell)
   return static_cast<std::size_t>(row * box.Width(0) + (cell[0] - std::int64_t(box.Lower[0])));
 }
 
-/// Sets the flags of the cells of `part`, which lies within `box`; one flag per cell of `box`, axis 0 fastest.
+/// Sets the flags of the cells of `part`, which lies within `box`; one flag per cell of `box`, axis 0
+/// fastest.
 inline void MarkBox(const Box& box, const Box& part, std::uint8_t flag, std::uint8_t* flags)
 {
   for (int k = part.Lower[2]; k <= part.Upper[2]; ++k) {

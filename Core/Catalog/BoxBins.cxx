@@ -73,10 +73,11 @@ Box BoxBins::Range(const Box& cells) const
 {
   Box range;
   for (int axis = 0; axis < 3; ++axis) {
+    const std::int64_t lowest = this->All.Lower[axis];
+    // Far away, bins have numbers that an int cannot hold.
     const auto bin = [&](int index) {
-      return static_cast<int>((std::int64_t(index) - this->All.Lower[axis]) / this->Size[axis]);
+      return static_cast<int>(std::min<std::int64_t>((index - lowest) / this->Size[axis], this->Count[axis]));
     };
-    const int lowest = this->All.Lower[axis];
     range.Lower[axis] = cells.Lower[axis] <= lowest ? 0 : bin(cells.Lower[axis]);
     range.Upper[axis] =
         cells.Upper[axis] < lowest ? -1 : std::min(bin(cells.Upper[axis]), this->Count[axis] - 1);

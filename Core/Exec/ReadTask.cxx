@@ -73,7 +73,7 @@ private:
     const bool straight = this->KindOf(piece) == Encoding::Raw &&
                           (piece.Bytes >= small || this->Request.PieceCount == 1) && target.More.empty() &&
                           target.One.Place.OutputComponents == 1 && target.One.Place.Contiguous(first);
-    return straight ? static_cast<std::byte*>(target.One.Data) + first * SizeOf(target.Type) + piece.Begin
+    return straight ? static_cast<std::byte*>(target.One.Data) + first * SizeOf(target.One.Type) + piece.Begin
                     : nullptr;
   }
 
@@ -142,8 +142,7 @@ void TransferReader::PlaceStoredChunk(
                                         array.Type, stored, piece.Bytes, ChunkBytes(array))
                                   : nullptr;
     target.ForEach([&](const Destination& destination) {
-      PlaceChunk(
-          destination.Place, array, chunk, values, (*target.Slots)[piece.Component], destination.Data);
+      PlaceChunk(destination.Place, array, chunk, values, (*target.Slots)[piece.Component], destination.Data);
     });
   } catch (const Error& error) {
     throw FileError(this->Table.Files[array.File],
@@ -176,9 +175,9 @@ void FillComponent(const Destination& destination, int component, Value value)
   });
 }
 
-void FillComponentOf(ElementType type, const Destination& destination, int component, float value)
+void FillComponentOf(const Destination& destination, int component, float value)
 {
-  switch (type) {
+  switch (destination.Type) {
     case ElementType::Int32:
       return FillComponent(destination, component, static_cast<std::int32_t>(value));
     case ElementType::Int64:
@@ -198,7 +197,7 @@ void ZeroSurplus(const ReadTarget& target, const Destination& destination)
   const std::vector<int>& slots = *target.Slots;
   for (int c = 0; c < destination.Place.OutputComponents; ++c) {
     if (std::find(slots.begin(), slots.end(), c) == slots.end()) {
-      FillComponentOf(target.Type, destination, c, 0);
+      FillComponentOf(destination, c, 0);
     }
   }
 }
@@ -254,7 +253,7 @@ void FinishTask(const ReadTarget& target)
 {
   target.ForEach([&](const Destination& destination) {
     ZeroSurplus(target, destination);
-    ExtendEdges(destination.Place, SizeOf(target.Type), destination.Data);
+    ExtendEdges(destination.Place, SizeOf(destination.Type), destination.Data);
   });
 }
 
@@ -266,7 +265,7 @@ void ReadWhole(Lane& lane, const LocationTable& table, const Location& location,
     assert(location.Kind == Encoding::Constant);
     target.ForEach([&](const Destination& destination) {
       for (const int slot : *target.Slots) {
-        FillComponentOf(target.Type, destination, slot, location.Value);
+        FillComponentOf(destination, slot, location.Value);
       }
     });
   }
@@ -282,7 +281,7 @@ ByteRange WantedBytes(const ReadTarget& target)
     end = std::max(end, destination.Place.End[2]);
   });
   const Dims& stored = target.One.Place.Stored;
-  const std::uint64_t plane = stored[0] * stored[1] * SizeOf(target.Type);
+  const std::uint64_t plane = stored[0] * stored[1] * SizeOf(target.One.Type);
   return {first * plane, end * plane};
 }
 

@@ -15,8 +15,10 @@ namespace patchio {
 /// One of the places where the values of a task go.
 struct Destination
 {
-  void* Data = nullptr;  ///< Output tuples x OutputComponents elements of type ReadTarget::Type
+  void* Data = nullptr;  ///< Output tuples x OutputComponents elements
   Window Place;
+  ElementType Type =
+      ElementType::Float32;  ///< of the elements; stored values that are not constant have it too
 };
 
 /// Where the values of a task go: to the patch's own array, or to one or more blocks that it is part of.
@@ -25,7 +27,6 @@ struct ReadTarget
   Destination One;
   std::vector<Destination> More;
   const std::vector<int>* Slots = nullptr;  ///< output component of each stored component; the rest become 0
-  ElementType Type = ElementType::Float32;  ///< of the output; stored values that are not constant have it too
 
   template <typename Visit>
   void ForEach(Visit visit) const

@@ -6,6 +6,35 @@
 #include <numeric>
 
 namespace patchio {
+namespace {
+
+/// Appends what of `box` lies in none of the first `count` boxes of the bins.
+void AppendRest(const Box& box, int count, const BoxBins& bins, std::vector<Box>& rest)
+{
+  // Going on with many pieces would take time that grows with the square of their number; each by itself
+  // meets few boxes.
+  constexpr std::size_t many = 256;
+  std::vector<Box> open{box};
+  for (const int taken : bins.Meeting(box)) {
+    if (taken >= count || open.empty()) {
+      break;
+    }
+    std::vector<Box> left;
+    for (const Box& piece : open) {
+      Subtract(piece, Intersect(piece, bins[taken]), left);
+    }
+    open = std::move(left);
+    if (open.size() > many) {
+      for (const Box& piece : open) {
+        AppendRest(piece, count, bins, rest);
+      }
+      return;
+    }
+  }
+  rest.insert(rest.end(), open.begin(), open.end());
+}
+
+}  // namespace
 
 BlockLayout::BlockLayout(const Catalog& catalog, const std::vector<Block>& blocks, bool nodes)
     : Data(catalog), Blocks(blocks)
@@ -81,7 +110,9 @@ std::vector<Region> BlockLayout::NodeRegions(const Block& block) const
   std::sort(candidates.begin(), candidates.begin() + block.Parts.size(),
       [](const Region& a, const Region& b) { return a.Owner > b.Owner; });
   candidates.erase(std::remove_if(candidates.begin(), candidates.end(),
-                       [](const Region& region) { return region.Ratio != Int3{1, 1, 1}; }),
+                       [](const Region& region) {
+                         return region.Ratio != Int3{1, 1, 1};
+                       }),
       candidates.end());
   std::vector<Box> boxes;
   for (const Region& candidate : candidates) {
@@ -89,15 +120,10 @@ std::vector<Region> BlockLayout::NodeRegions(const Block& block) const
   }
   const BoxBins bins(boxes);
   std::vector<Region> regions;
+  std::vector<Box> rest;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    std::vector<Box> rest{boxes[i]};
-    for (const int before : bins.Meeting(boxes[i])) {
-      std::vector<Box> left;
-      for (const Box& box : rest) {
-        Subtract(box, before < static_cast<int>(i) ? Intersect(box, boxes[before]) : Box(), left);
-      }
-      rest = std::move(left);
-    }
+    rest.clear();
+    AppendRest(boxes[i], static_cast<int>(i), bins, rest);
     for (const Box& box : rest) {
       regions.push_back({box, candidates[i].Owner, {1, 1, 1}});
     }

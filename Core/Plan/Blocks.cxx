@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <utility>
 
 namespace patchio {
 namespace {
@@ -49,6 +51,7 @@ private:
 
   void MergeLevel(int level);
   void AddCover(int level, const Group& group);
+  void SortFrom(std::size_t first);
   bool MergesWell(int patch) const
   {
     // Beyond that, sums of cells are not exact.
@@ -91,11 +94,26 @@ void Merger::MergeLevel(int level)
   for (const auto& [kind, group] : groups) {
     this->AddCover(level, group);
   }
-  std::sort(this->Blocks.begin() + first, this->Blocks.end(), [](const Block& a, const Block& b) {
-    const int lowestA = LowestPatch(a);
-    const int lowestB = LowestPatch(b);
-    return lowestA != lowestB ? lowestA < lowestB : a.Cells.Lower < b.Cells.Lower;
+  this->SortFrom(first);
+}
+
+/// By the lowest patch; blocks that share it, by their place.
+void Merger::SortFrom(std::size_t first)
+{
+  std::vector<std::pair<int, std::size_t>> order;
+  for (std::size_t b = first; b < this->Blocks.size(); ++b) {
+    order.emplace_back(LowestPatch(this->Blocks[b]), b);
+  }
+  std::sort(order.begin(), order.end(), [this](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first
+                              : this->Blocks[a.second].Cells.Lower < this->Blocks[b.second].Cells.Lower;
   });
+  std::vector<Block> sorted;
+  sorted.reserve(order.size());
+  for (const auto& [lowest, b] : order) {
+    sorted.push_back(std::move(this->Blocks[b]));
+  }
+  std::move(sorted.begin(), sorted.end(), this->Blocks.begin() + first);
 }
 
 void Merger::AddCover(int level, const Group& group)
@@ -134,13 +152,16 @@ std::vector<Block> BlocksOfPatches(const Catalog& catalog, const std::vector<int
 std::vector<int> KindsOfPatches(const Catalog& catalog, const std::vector<int>& variables)
 {
   std::vector<int> kinds(catalog.Patches.size(), 0);
+  int kindCount = 1;
   // One variable after another splits the kinds in two.
   for (const int variable : variables) {
-    std::map<std::pair<int, bool>, int> split;
+    std::vector<std::array<int, 2>> split(kindCount, {-1, -1});
+    kindCount = 0;
     for (std::size_t p = 0; p < kinds.size(); ++p) {
       const bool present = catalog.PresenceOf(variable, static_cast<int>(p)) != Presence::Absent;
-      kinds[p] =
-          split.emplace(std::make_pair(kinds[p], present), static_cast<int>(split.size())).first->second;
+      int& kind = split[kinds[p]][present ? 1 : 0];
+      kind = kind < 0 ? kindCount++ : kind;
+      kinds[p] = kind;
     }
   }
   return kinds;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <utility>
 
 namespace patchio {
 namespace {
@@ -47,10 +48,12 @@ private:
   double Solve(Pieces pieces, int depth);
   double CostOf(const Piece& bounds, bool full) const;
   double Accept(const Pieces& pieces, const Piece& bounds, bool full);
+  double AcceptEach(const Pieces& pieces);
   Piece BoundsOf(const Pieces& pieces) const;
   double VolumeOf(const Pieces& pieces) const;
   Cut FindCut(const Pieces& pieces, const Piece& bounds, bool halve);
   Cut FindCutAlong(int axis, const Pieces& pieces, const Piece& bounds, bool halve);
+  void FindSteps(int axis, const Pieces& pieces, const Piece& bounds);
   Pieces TakeSide(const Pieces& pieces, const Cut& cut, bool upper) const;
 
   double Width(const Piece& piece, int axis) const
@@ -67,13 +70,19 @@ private:
   CoverOptions Options;
   std::array<std::vector<int>, 3> Planes;  ///< all lower bounds and all upper bounds + 1, ascending
   Pieces All;
-  std::vector<double> Section;  ///< scratch: wanted cells in one layer, slab by slab between planes
+  std::vector<std::pair<int, double>> Steps;  ///< scratch, see FindSteps()
+  std::vector<double> Section;                ///< scratch
   std::vector<CoverBox> Result;
+  // What is left to spend; hostile boxes would take more than there is time and memory for.
+  std::int64_t Work;  ///< visits of pieces
+  std::int64_t Cuts;  ///< pieces that cutting may add
 };
 
 Coverer::Coverer(
     const std::vector<OwnedBox>& wanted, const std::vector<Box>& unwanted, const CoverOptions& options)
-    : Options(options)
+    : Options(options),
+      Work(500 * static_cast<std::int64_t>(wanted.size() + unwanted.size()) + 1000000),
+      Cuts(8 * static_cast<std::int64_t>(wanted.size() + unwanted.size()) + 100000)
 {
   for (int axis = 0; axis < 3; ++axis) {
     std::vector<int>& planes = this->Planes[axis];
@@ -103,6 +112,10 @@ double Coverer::Solve(Pieces pieces, int depth)
   if (volume <= 0) {
     return 0;
   }
+  if (this->Work <= 0 || this->Cuts <= 0) {
+    return this->AcceptEach(pieces);
+  }
+  this->Work -= static_cast<std::int64_t>(pieces.size()) + 1;
   const Piece bounds = this->BoundsOf(pieces);
   const double cells = this->Cells(bounds);
   const bool full = volume >= cells;
@@ -115,9 +128,16 @@ double Coverer::Solve(Pieces pieces, int depth)
     return this->Accept(pieces, bounds, full);
   }
   const std::size_t before = this->Result.size();
-  double parts = this->Solve(this->TakeSide(pieces, cut, false), depth + 1);
-  parts += this->Solve(this->TakeSide(pieces, cut, true), depth + 1);
-  if (allowed && whole <= parts) {
+  Pieces lower = this->TakeSide(pieces, cut, false);
+  Pieces upper = this->TakeSide(pieces, cut, true);
+  this->Cuts -= static_cast<std::int64_t>(lower.size() + upper.size() - pieces.size());
+  const bool mayBeWhole = allowed && std::isfinite(whole);
+  if (!mayBeWhole) {
+    pieces = Pieces();  // memory, when there are many levels of them
+  }
+  double parts = this->Solve(std::move(lower), depth + 1);
+  parts += this->Solve(std::move(upper), depth + 1);
+  if (mayBeWhole && whole <= parts) {
     this->Result.resize(before);
     return this->Accept(pieces, bounds, full);
   }
@@ -146,6 +166,16 @@ double Coverer::Accept(const Pieces& pieces, const Piece& bounds, bool full)
   }
   this->Result.push_back(std::move(box));
   return this->CostOf(bounds, full);
+}
+
+/// Each wanted piece by itself.
+double Coverer::AcceptEach(const Pieces& pieces)
+{
+  double cost = 0;
+  for (const Piece& piece : pieces) {
+    cost += Wanted(piece) ? this->Accept({piece}, piece, true) : 0;
+  }
+  return cost;
 }
 
 Piece Coverer::BoundsOf(const Pieces& pieces) const
@@ -193,30 +223,71 @@ Cut Coverer::FindCutAlong(int axis, const Pieces& pieces, const Piece& bounds, b
   if (slabs < 2) {
     return best;
   }
-  std::vector<double>& section = this->Section;
-  section.assign(slabs + 1, 0.0);
-  for (const Piece& piece : pieces) {
-    const double area = this->Width(piece, (axis + 1) % 3) * this->Width(piece, (axis + 2) % 3);
-    section[piece.Lower[axis] - first] += Wanted(piece) ? area : -area;
-    section[piece.Upper[axis] - first] -= Wanted(piece) ? area : -area;
-  }
+  this->FindSteps(axis, pieces, bounds);
   const double area = this->Width(bounds, (axis + 1) % 3) * this->Width(bounds, (axis + 2) % 3);
   const double length = this->Width(bounds, axis);
-  double below = section[0];
-  for (int i = 1; i < slabs; ++i) {
-    const double above = below + section[i];
-    const double place = (this->Planes[axis][first + i] - this->Planes[axis][first]) / length;
+  double below = this->Steps.empty() ? 0 : this->Steps[0].second;
+  for (std::size_t i = 1; i < this->Steps.size(); ++i) {
+    const auto [plane, step] = this->Steps[i];
+    if (plane >= bounds.Upper[axis]) {
+      break;
+    }
+    const double above = below + step;
+    const double place =
+        (static_cast<double>(this->Planes[axis][plane]) - this->Planes[axis][first]) / length;
     const double central = 1 - std::abs(2 * place - 1);
     const bool hole = below <= 0 || above <= 0;
-    double merit = halve  ? length * (1 + central)
-                   : hole ? 2 + central
-                          : std::abs(section[i]) / area + 1e-3 * central;
+    const double merit = halve  ? length * (1 + central)
+                         : hole ? 2 + central
+                                : std::abs(step) / area + 1e-3 * central;
     if (merit > best.Merit) {
-      best = {axis, first + i, merit};
+      best = {axis, plane, merit};
     }
     below = above;
   }
   return best;
+}
+
+/// The planes at which pieces begin or end, ascending, the first at the lower bound, and by how much the
+/// wanted area of the cross-section changes there.
+void Coverer::FindSteps(int axis, const Pieces& pieces, const Piece& bounds)
+{
+  const int first = bounds.Lower[axis];
+  const int slabs = bounds.Upper[axis] - first;
+  this->Steps.clear();
+  const auto forEach = [&](auto visit) {
+    for (const Piece& piece : pieces) {
+      const double area = this->Width(piece, (axis + 1) % 3) * this->Width(piece, (axis + 2) % 3);
+      visit(piece.Lower[axis], Wanted(piece) ? area : -area);
+      visit(piece.Upper[axis], Wanted(piece) ? -area : area);
+    }
+  };
+  if (static_cast<std::size_t>(slabs) <= 4 * pieces.size()) {
+    constexpr double untouched = std::numeric_limits<double>::infinity();
+    this->Section.assign(slabs + 1, untouched);
+    forEach([&](int plane, double change) {
+      double& section = this->Section[plane - first];
+      section = section == untouched ? change : section + change;
+    });
+    for (int i = 0; i <= slabs; ++i) {
+      if (this->Section[i] != untouched) {
+        this->Steps.emplace_back(first + i, this->Section[i]);
+      }
+    }
+    return;
+  }
+  // Few pieces that cross many planes of others.
+  forEach([&](int plane, double change) { this->Steps.emplace_back(plane, change); });
+  std::sort(this->Steps.begin(), this->Steps.end());
+  std::size_t last = 0;
+  for (std::size_t i = 1; i < this->Steps.size(); ++i) {
+    if (this->Steps[i].first == this->Steps[last].first) {
+      this->Steps[last].second += this->Steps[i].second;
+    } else {
+      this->Steps[++last] = this->Steps[i];
+    }
+  }
+  this->Steps.resize(std::min(this->Steps.size(), last + 1));
 }
 
 /// The pieces on one side of the cut, clipped to it.

@@ -42,7 +42,8 @@ struct CoverOptions
 ///
 /// wanted: disjoint, none empty, none of more than 2^40 cells.
 /// unwanted: disjoint, each within one of `wanted`: cells that need not be in the result, but may.
-/// Deterministic. O(n log n) for boxes as simulations make them.
+/// Deterministic. O(n log n) for boxes as simulations make them; where others would take too long or would be
+/// cut into too many parts, some are left as they are, each a box by itself.
 std::vector<CoverBox> CoverBoxes(
     const std::vector<OwnedBox>& wanted, const std::vector<Box>& unwanted, const CoverOptions& options);
 

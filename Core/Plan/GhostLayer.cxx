@@ -39,18 +39,32 @@ public:
   {
     std::vector<Box> rest;
     for (const Box& box : open) {
-      std::vector<Box> boxes{box};
-      for (const int patch : this->Nests.PatchesMeeting(level, Coarsen(box, ratio))) {
-        if (this->Kinds[patch] == this->Kind) {
-          boxes = this->Take(patch, ratio, boxes);
-        }
-      }
-      rest.insert(rest.end(), boxes.begin(), boxes.end());
+      this->FillBox(box, level, ratio, rest);
     }
     return rest;
   }
 
 private:
+  void FillBox(const Box& box, int level, const Int3& ratio, std::vector<Box>& rest)
+  {
+    // Going on with many pieces would take time that grows with the square of their number; each by itself
+    // has few neighbours.
+    constexpr std::size_t many = 256;
+    std::vector<Box> boxes{box};
+    for (const int patch : this->Nests.PatchesMeeting(level, Coarsen(box, ratio))) {
+      if (this->Kinds[patch] == this->Kind && !boxes.empty()) {
+        boxes = this->Take(patch, ratio, boxes);
+      }
+      if (boxes.size() > many) {
+        for (const Box& piece : boxes) {
+          this->FillBox(piece, level, ratio, rest);
+        }
+        return;
+      }
+    }
+    rest.insert(rest.end(), boxes.begin(), boxes.end());
+  }
+
   std::vector<Box> Take(int patch, const Int3& ratio, const std::vector<Box>& boxes)
   {
     const Box cells = Refine(this->Data.Patches[patch].Cells, ratio);

@@ -78,12 +78,20 @@ void BlockArrays::Describe(LocationTable& table)
     table.Locations[request].Kind = Encoding::Missing;
     const std::string& name = this->Data.Variables[this->WantedOf(request).Variable].Name;
     const int patch = this->Layout.Sources()[request / variables];
-    table.Problems.push_back({request, FileError(this->Data.Path,
-                                           "the same kind of values of '" + name + "' on all patches", found +
-                                               " on patch " + std::to_string(patch),
-                                           "Set Blocks to 'As patches'")
-                                           .what()});
+    table.Problems.push_back(
+        {request, FileError(this->Data.Path, "the same kind of values of '" + name + "' on all patches",
+                      found + " on patch " + std::to_string(patch), "Set Blocks to 'As patches'")
+                      .what()});
   };
+  // Nodes of a patch may all belong to others, and those of coarser levels are not used; then nothing is
+  // read.
+  for (std::size_t r = 0; r < table.Locations.size(); ++r) {
+    bool goesAnywhere = false;
+    this->ForEachArray(r, [&](std::size_t) { goesAnywhere = true; });
+    if (!goesAnywhere) {
+      table.Locations[r] = Location();
+    }
+  }
   // Constants go into arrays of any type; so types of stored values come first.
   for (const bool constants : {false, true}) {
     for (std::size_t r = 0; r < table.Locations.size(); ++r) {
@@ -160,10 +168,9 @@ ReadTarget BlockArrays::TargetOf(std::size_t request) const
   const Placement* const begin = this->Layout.Begin(source, centering);
   for (const Placement* p = begin; p != this->Layout.End(source, centering); ++p) {
     const LoadedArray& array = this->Arrays[p->Block * variables + variable];
-    const Destination destination{array.Values.get(), this->WindowOf(request, *p)};
+    const Destination destination{array.Values.get(), this->WindowOf(request, *p), array.Type};
     if (p == begin) {
       target.One = destination;
-      target.Type = array.Type;
     } else {
       target.More.push_back(destination);
     }

@@ -263,7 +263,8 @@ void PatchLoader::FindUnread()
 {
   const bool complete = !this->Result.Cancelled && this->Faults().empty();
   for (std::size_t i = 0; complete && i < this->Requests.size(); ++i) {
-    if (this->Table.Locations[i].Kind != Encoding::Absent && this->Arrays.Waits(i)) {
+    const Encoding kind = this->Table.Locations[i].Kind;
+    if (kind == Encoding::Missing || (kind != Encoding::Absent && this->Arrays.Waits(i))) {
       const Error error = FileError(this->Data.Path,
           "values of '" + this->Data.Variables[this->Requests[i].Variable].Name + "' on patch " +
               std::to_string(this->Requests[i].Patch),

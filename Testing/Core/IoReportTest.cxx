@@ -36,6 +36,7 @@ IoReport Example()
   IoReport report;
   report.ThreadsMin = report.ThreadsMax = 4;
   report.Patches = 10;
+  report.Blocks = 5;
   report.Tasks = 20;
   report.Requests = 30;
   report.Bytes = 5'000'000;
@@ -59,12 +60,14 @@ TEST(IoReport, AddsAndComparesOverTheRanks)
 {
   IoReport mine = Example();
   mine.Notes = {"mine"};
-  FakeCommunicator comm({{2, 3, 100, 200, 300, 6e9, 3, 0.5, 9, 2, 1}, {5, 6, 1, 2, 3, 4, 6, 3, 1, 0.25, 8}});
+  FakeCommunicator comm(
+      {{2, 3, 100, 200, 300, 6e9, 3, 0.5, 9, 2, 1, 40}, {5, 6, 1, 2, 3, 4, 6, 3, 1, 0.25, 8, 2}});
   const IoReport total = Combine(mine, comm);
   EXPECT_EQ(total.Ranks, 3);
   EXPECT_EQ(total.ThreadsMin, 2);
   EXPECT_EQ(total.ThreadsMax, 6);
   EXPECT_EQ(total.Patches, 111u);
+  EXPECT_EQ(total.Blocks, 47u);
   EXPECT_EQ(total.Tasks, 222u);
   EXPECT_EQ(total.Requests, 333u);
   EXPECT_EQ(total.Bytes, 6'005'000'004u);
@@ -89,7 +92,7 @@ TEST(IoReport, SaysAllNumbersInPlainText)
   report.ThreadsMax = 7;
   report.Notes = {"left out a dump"};
   const std::string text = report.Text();
-  for (const char* line : {"Ranks: 2\n", "Threads per rank (NT): 4 to 7\n", "Patches: 10\n",
+  for (const char* line : {"Ranks: 2\n", "Threads per rank (NT): 4 to 7\n", "Patches: 10\n", "Blocks: 5\n",
            "Read tasks: 20\n", "Bytes read: 5.0 MB in 30 requests\n", "Reads in flight at most: 4\n",
            "Seconds: open 1.000, locate 2.000, read 0.500, assemble 4.000\n", "Read rate: 10 MB/s\n",
            "Note: left out a dump\n"}) {

@@ -38,7 +38,7 @@ inline void PlaceNaively(const ArrayShape& shape, const std::byte* value, std::i
 inline ReadTarget TargetIn(void* output, const Window& window, const std::vector<int>& slots,
     ElementType type = ElementType::Float32)
 {
-  return {{output, window}, {}, &slots, type};
+  return {{output, window, type}, {}, &slots};
 }
 
 /// Random numbers and shapes, the same in every run.

@@ -1,0 +1,275 @@
+#include "Plan/Blocks.h"
+
+#include "Plan/Partition.h"
+#include "RandomLevels.h"
+
+#include <map>
+
+namespace patchio {
+namespace {
+
+using testing::AddLevel;
+using testing::Dice;
+
+BlockOptions Merging(std::int64_t mostCells = 1 << 26, std::int64_t cellsWorthABox = 8000)
+{
+  BlockOptions options;
+  options.Merge = true;
+  options.Cover = {mostCells, cellsWorthABox};
+  return options;
+}
+
+std::vector<Block> MergeAll(const Catalog& catalog, bool hideRefined = true,
+    const std::vector<int>& variables = {}, const BlockOptions& options = Merging())
+{
+  const std::vector<bool> shown(catalog.Patches.size(), true);
+  return MakeBlocks(
+      catalog, shown, KindsOfPatches(catalog, variables), Nesting(catalog, shown), hideRefined, options);
+}
+
+Catalog FourInARow()
+{
+  Catalog catalog;
+  catalog.Dimension = 2;
+  AddLevel(catalog, {{{0, 0, 0}, {3, 3, 0}}, {{4, 0, 0}, {7, 3, 0}}, {{8, 0, 0}, {11, 3, 0}},
+                        {{12, 0, 0}, {15, 3, 0}}});
+  catalog.Variables.push_back({"a", Centering::Cell, 1, {0, 0, 0}, "a", -1});
+  catalog.Variables.push_back({"b", Centering::Cell, 1, {0, 0, 0}, "b", -1});
+  catalog.ResetPresence();
+  for (int p = 0; p < 4; ++p) {
+    catalog.SetPresence(0, p, Presence::Stored);
+  }
+  return catalog;
+}
+
+/// One flag per cell: refined by shown patches, each alone.
+std::map<Int3, bool> RefinedCells(const Catalog& catalog, const std::vector<bool>& shown, int level)
+{
+  std::map<Int3, bool> refined;
+  const Level& finer = catalog.Levels[level + 1];
+  for (int p = finer.FirstPatch; p < finer.FirstPatch + finer.PatchCount; ++p) {
+    testing::ForEachCell(Coarsen(catalog.Patches[p].Cells, finer.Ratio), [&](const Int3& cell) {
+      const bool all = testing::Within(Refine({cell, cell}, finer.Ratio), catalog.Patches[p].Cells);
+      refined[cell] = refined[cell] || (shown[p] && all);
+    });
+  }
+  return refined;
+}
+
+/// The promise of MakeBlocks(), cell by cell. Patches of a level are disjoint.
+void ExpectBlocksHaveEachCell(const Catalog& catalog, const std::vector<bool>& shown,
+    const std::vector<int>& kinds, bool hideRefined, const std::vector<Block>& blocks)
+{
+  std::map<std::pair<int, Int3>, int> owners, blockOf;
+  int before = -1, level = 0;
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    const Block& block = blocks[b];
+    ASSERT_FALSE(block.Parts.empty());
+    int lowest = block.Parts[0].Owner;
+    testing::ForEachCell(block.Cells, [&](const Int3& cell) {
+      ASSERT_TRUE(blockOf.emplace(std::make_pair(block.Level, cell), b).second) << "blocks overlap";
+    });
+    std::int64_t cells = 0;
+    for (const OwnedBox& part : block.Parts) {
+      EXPECT_EQ(catalog.Patches[part.Owner].Level, block.Level);
+      EXPECT_EQ(kinds[part.Owner], kinds[block.Parts[0].Owner]);
+      ASSERT_TRUE(testing::Within(part.Cells, block.Cells));
+      ASSERT_TRUE(testing::Within(part.Cells, catalog.Patches[part.Owner].Cells));
+      testing::ForEachCell(part.Cells, [&](const Int3& cell) {
+        ASSERT_TRUE(owners.emplace(std::make_pair(block.Level, cell), part.Owner).second) << "parts overlap";
+      });
+      lowest = std::min(lowest, part.Owner);
+      cells += part.Cells.Cells();
+    }
+    EXPECT_TRUE(!block.Full || cells == block.Cells.Cells());
+    EXPECT_EQ(block.Layers, (Int3{0, 0, 0}));
+    EXPECT_TRUE(block.Level > level || lowest >= before) << "out of order";
+    EXPECT_GE(block.Level, level);
+    level = block.Level;
+    before = lowest;
+  }
+  for (int l = 0; l < static_cast<int>(catalog.Levels.size()); ++l) {
+    std::map<Int3, bool> refined;
+    if (hideRefined && l + 1 < static_cast<int>(catalog.Levels.size())) {
+      refined = RefinedCells(catalog, shown, l);
+    }
+    const Level& info = catalog.Levels[l];
+    for (int p = info.FirstPatch; p < info.FirstPatch + info.PatchCount; ++p) {
+      bool visible = false;
+      testing::ForEachCell(catalog.Patches[p].Cells, [&](const Int3& cell) {
+        const auto found = owners.find({l, cell});
+        const bool needed = shown[p] && !refined[cell];
+        ASSERT_TRUE(!needed || found != owners.end()) << "a cell is lost";
+        ASSERT_TRUE(found == owners.end() || (shown[p] && found->second == p));
+        visible = visible || needed;
+      });
+    }
+  }
+}
+
+}  // namespace
+
+TEST(Blocks, HaveEachVisibleCellOnce)
+{
+  Dice dice(1);
+  for (int round = 0; round < 400; ++round) {
+    const Catalog catalog = testing::LevelsAtRandom(dice);
+    const std::vector<bool> shown = testing::ShownAtRandom(catalog, dice);
+    const std::vector<int> kinds = KindsOfPatches(catalog, {0, 1});
+    const bool hideRefined = dice.Between(0, 1) == 0;
+    const auto blocks = MakeBlocks(catalog, shown, kinds, Nesting(catalog, shown), hideRefined,
+        Merging(dice.Between(0, 1) == 0 ? 1 << 26 : 200, 100 * dice.Between(0, 2)));
+    ExpectBlocksHaveEachCell(catalog, shown, kinds, hideRefined, blocks);
+    ASSERT_FALSE(::testing::Test::HasFailure()) << "round " << round;
+  }
+}
+
+TEST(Blocks, AreOnePatchEachUnlessMerged)
+{
+  const Catalog catalog = FourInARow();
+  const std::vector<bool> shown{true, false, true, true};
+  const auto blocks = MakeBlocks(
+      catalog, shown, KindsOfPatches(catalog, {}), Nesting(catalog, shown), true, BlockOptions());
+  ASSERT_EQ(blocks.size(), 3u);
+  for (int b = 0; b < 3; ++b) {
+    const int patch = b == 0 ? 0 : b + 1;
+    EXPECT_EQ(blocks[b].Cells, catalog.Patches[patch].Cells);
+    ASSERT_EQ(blocks[b].Parts.size(), 1u);
+    EXPECT_EQ(blocks[b].Parts[0].Owner, patch);
+    EXPECT_TRUE(blocks[b].Full);
+  }
+}
+
+TEST(Blocks, JoinNeighboursOfOneKind)
+{
+  Catalog catalog = FourInARow();
+  EXPECT_EQ(MergeAll(catalog, true, {0}).size(), 1u);
+  catalog.SetPresence(1, 2, Presence::Stored);
+  catalog.SetPresence(1, 3, Presence::Zero);
+  EXPECT_EQ(MergeAll(catalog, true, {0}).size(), 1u) << "nobody asks for b";
+  const auto blocks = MergeAll(catalog, true, {0, 1});
+  ASSERT_EQ(blocks.size(), 2u);
+  EXPECT_EQ(blocks[0].Cells, (Box{{0, 0, 0}, {7, 3, 0}}));
+  EXPECT_EQ(blocks[1].Cells, (Box{{8, 0, 0}, {15, 3, 0}})) << "stored or constant: both exist";
+}
+
+TEST(Blocks, LeaveOutWhatIsRefinedWhereThatIsHidden)
+{
+  Catalog catalog = FourInARow();
+  AddLevel(catalog, {{{0, 0, 0}, {7, 7, 0}}, {{8, 0, 0}, {15, 7, 0}}}, {2, 2, 1});
+  const auto options = Merging(1 << 26, 0);
+  const auto hidden = MergeAll(catalog, true, {}, options);
+  ASSERT_EQ(hidden.size(), 2u);
+  EXPECT_EQ(hidden[0].Cells, (Box{{8, 0, 0}, {15, 3, 0}}));
+  EXPECT_EQ(hidden[1].Cells, (Box{{0, 0, 0}, {15, 7, 0}}));
+  EXPECT_EQ(hidden[1].Level, 1);
+  const auto all = MergeAll(catalog, false, {}, options);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].Cells, (Box{{0, 0, 0}, {15, 3, 0}}));
+}
+
+TEST(Blocks, HideNothingUnderPatchesThatAreNotShown)
+{
+  Catalog catalog = FourInARow();
+  AddLevel(catalog, {{{0, 0, 0}, {15, 7, 0}}}, {2, 2, 1});
+  std::vector<bool> shown(5, true);
+  shown[4] = false;
+  const auto blocks = MakeBlocks(catalog, shown, KindsOfPatches(catalog, {}), Nesting(catalog, shown), true,
+      Merging(1 << 26, 0));
+  ASSERT_EQ(blocks.size(), 1u);
+  EXPECT_EQ(blocks[0].Cells, (Box{{0, 0, 0}, {15, 3, 0}}));
+}
+
+TEST(Blocks, LeaveOverlappingPatchesByThemselves)
+{
+  Catalog catalog = FourInARow();
+  AddLevel(catalog,
+      {{{0, 0, 0}, {7, 7, 0}}, {{4, 0, 0}, {11, 7, 0}}, {{12, 0, 0}, {15, 7, 0}}, {{16, 0, 0}, {31, 7, 0}}},
+      {2, 2, 1});
+  const auto blocks = MergeAll(catalog, true, {}, Merging(1 << 26, 0));
+  ASSERT_EQ(blocks.size(), 4u);
+  EXPECT_EQ(blocks[0].Cells, (Box{{0, 0, 0}, {15, 3, 0}})) << "hidden cells are not sought under a muddle";
+  EXPECT_EQ(blocks[1].Cells, catalog.Patches[4].Cells);
+  EXPECT_EQ(blocks[2].Cells, catalog.Patches[5].Cells);
+  EXPECT_EQ(blocks[3].Cells, (Box{{12, 0, 0}, {31, 7, 0}}));
+}
+
+TEST(Blocks, OfCurvilinearGridsArePatches)
+{
+  Catalog catalog = FourInARow();
+  catalog.Grid = GridKind::Curvilinear;
+  EXPECT_EQ(MergeAll(catalog).size(), 4u);
+}
+
+TEST(Blocks, OfNothingAreNone)
+{
+  const Catalog catalog = FourInARow();
+  const std::vector<bool> none(4, false);
+  for (const bool merge : {false, true}) {
+    BlockOptions options;
+    options.Merge = merge;
+    EXPECT_TRUE(MakeBlocks(
+        catalog, none, KindsOfPatches(catalog, {}), Nesting(catalog, none), true, options)
+                    .empty());
+  }
+}
+
+TEST(Blocks, AreNamedAfterTheirPatches)
+{
+  Catalog catalog = FourInARow();
+  AddLevel(catalog, {{{0, 0, 0}, {7, 7, 0}}, {{8, 0, 0}, {15, 7, 0}}, {{24, 0, 0}, {31, 7, 0}}}, {2, 2, 1});
+  EXPECT_EQ(NameOfBlock(catalog, BlockOfPatch(catalog, 3)), "patch 3");
+  EXPECT_EQ(NameOfBlock(catalog, BlockOfPatch(catalog, 5)), "patch 1") << "within its level";
+  const auto blocks = MergeAll(catalog, false, {}, Merging(1 << 26, 0));
+  ASSERT_EQ(blocks.size(), 3u);
+  EXPECT_EQ(NameOfBlock(catalog, blocks[0]), "4 patches, 0 to 3");
+  EXPECT_EQ(NameOfBlock(catalog, blocks[1]), "2 patches, 0 to 1");
+  EXPECT_EQ(NameOfBlock(catalog, blocks[2]), "patch 2");
+}
+
+TEST(Blocks, CountAPatchWithSeveralPartsOnce)
+{
+  const Catalog catalog = FourInARow();
+  Block block;
+  block.Parts = {{{{0, 0, 0}, {0, 3, 0}}, 2}, {{{2, 0, 0}, {3, 3, 0}}, 2}};
+  EXPECT_EQ(NameOfBlock(catalog, block), "patch 2");
+}
+
+TEST(Kinds, AreEqualWhereTheSameVariablesExist)
+{
+  Dice dice(4);
+  for (int round = 0; round < 50; ++round) {
+    Catalog catalog;
+    AddLevel(catalog, std::vector<Box>(30, Box{{0, 0, 0}, {0, 0, 0}}));
+    catalog.Variables.resize(5);
+    catalog.ResetPresence();
+    for (int v = 0; v < 5; ++v) {
+      for (int p = 0; p < 30; ++p) {
+        catalog.SetPresence(v, p, static_cast<Presence>(dice.Between(0, 3)));
+      }
+    }
+    const std::vector<int> variables{0, 3, 4};
+    const std::vector<int> kinds = KindsOfPatches(catalog, variables);
+    for (int a = 0; a < 30; ++a) {
+      for (int b = 0; b < 30; ++b) {
+        const bool alike = std::all_of(variables.begin(), variables.end(), [&](int v) {
+          return (catalog.PresenceOf(v, a) == Presence::Absent) == (catalog.PresenceOf(v, b) == Presence::Absent);
+        });
+        ASSERT_EQ(kinds[a] == kinds[b], alike);
+      }
+    }
+  }
+  EXPECT_EQ(KindsOfPatches(FourInARow(), {}), (std::vector<int>{0, 0, 0, 0}));
+}
+
+TEST(PartitionOfBlocks, SpreadsThemByWeight)
+{
+  const Catalog catalog = FourInARow();
+  const auto blocks = MergeAll(catalog, true, {}, Merging(16, 0));
+  ASSERT_EQ(blocks.size(), 4u);
+  EXPECT_EQ(PartitionBlocks(catalog, blocks, {1, 1, 1, 1}, 2), (std::vector<int>{0, 0, 1, 1}));
+  EXPECT_EQ(PartitionBlocks(catalog, blocks, {3, 1, 1, 1}, 2), (std::vector<int>{0, 1, 1, 1}));
+  EXPECT_EQ(PartitionBlocks(catalog, blocks, {1, 1, 1, 1}, 9), (std::vector<int>{0, 1, 2, 3}));
+}
+
+}  // namespace patchio
