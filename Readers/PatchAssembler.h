@@ -53,6 +53,7 @@ private:
   void AddGhostArray(const Block& block, vtkDataSet* grid) const;
   void MarkLayers(const Block& block, unsigned char* flags) const;
   bool MarkRefined(const OwnedBox& part, const Box& grid, unsigned char* flags) const;
+  void MakeBorderOfRefined(const Box& grid, unsigned char* flags) const;
   std::string FreeName(std::string name) const;
   void AddPatchIds(const Block& block, vtkDataSet* grid) const;
   void AddFieldData(const Block& block, vtkDataSet* grid) const;

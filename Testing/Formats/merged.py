@@ -6,7 +6,8 @@ TRUTHDIR and SERIES as in conformance.py. What must hold, whatever the blocks ar
 - each visible cell of each shown patch is visible once among all ranks, and nothing else is;
 - values are those of the patch that "patch id" names, to the last bit; nodes take the patch with the largest number;
 - cells without a patch are hidden and repeat values of the block;
-- ghost layers have the value of the same level, else of the next coarser one, else they are hidden.
+- ghost layers have the value of the same level, else of the next coarser one, else they are hidden; refined cells
+  beside visible ones are ghost cells too.
 Runs on every rank. Several set-ups a series; the last one asks for more pieces than there are ranks.
 """
 import argparse
@@ -205,6 +206,9 @@ def check_patch(block, shown, patch, cells, seen):
     expect(mask.sum() == here.sum(), "%s: %d of %d lie outside of it", where, here.sum() - mask.sum(), here.sum())
     refined = shown.covered(patch)[its]
     wrong = (block.types[mine] != np.where(refined, REFINEDCELL, 0)) & mask
+    if shown.layer:
+        # Beside visible cells they are ghost cells.
+        wrong |= refined & mask & beside(block.types == 0)[mine]
     expect(not wrong.any(), "%s: %d ghost types are wrong", where, wrong.sum())
     owner = shown.truth.patches[patch]["owner"]
     expect((block.owners[here] == owner).all(), "%s: other owners than %d", where, owner)
@@ -213,6 +217,15 @@ def check_patch(block, shown, patch, cells, seen):
             check_equal(found[mine][mask], shown.values(patch, name)[its][mask], "%s '%s'" % (where, name))
     counts = seen[shown.first[patch]:shown.first[patch + 1]].reshape(shown.shape(patch))
     counts[its] += mask & (block.types[mine] == 0)
+
+
+def beside(cells):
+    """Cells that share a node with one of `cells`, these included."""
+    padded = np.pad(cells, [(1, 1)] * 3)
+    out = np.zeros_like(cells)
+    for shift in np.ndindex(3, 3, 3):
+        out |= padded[tuple(slice(s, s + n) for s, n in zip(shift, cells.shape))]
+    return out
 
 
 def check_others(block, shown, cells, kind):
@@ -265,14 +278,25 @@ def check_fringe_values(block, shown, patch, others, given, at, cells):
             check_equal(found[others][given], shown.values(patch, name)[place], "%s, ghost cells '%s' from patch %d" % (block.where, name, patch))
 
 
-def check_nodes(block, shown, patches, names):
-    """A node that cells of several patches touch is of the one with the largest number."""
-    shape = tuple(n + int(d < block.dim) for d, n in zip((2, 1, 0), block.own.shape))
-    owner = np.full(shape, -1)
-    ids = np.where(block.own, block.ids, -1)
+def owners_of_nodes(block, cells):
+    """The largest patch number among those of `cells` that touch a node; -1 where there is none."""
+    owner = np.full([n + int(d < block.dim) for d, n in zip((2, 1, 0), cells.shape)], -1)
+    ids = np.where(cells, block.ids, -1)
     for shift in np.ndindex(*[2 if d < block.dim else 1 for d in (2, 1, 0)]):
         part = tuple(slice(s, s + n) for s, n in zip(shift, ids.shape))
         owner[part] = np.maximum(owner[part], ids)
+    return owner
+
+
+def check_nodes(block, shown, patches, names):
+    """A node that cells of several patches touch is of the one with the largest number."""
+    owner = owners_of_nodes(block, block.own)
+    if shown.layer:
+        # Refined cells of the block may be marked like others; nodes that they touch are left to check_other_nodes().
+        unclear = np.zeros_like(block.own)
+        inner = tuple(slice(1, -1) if d < block.dim else slice(None) for d in (2, 1, 0))
+        unclear[inner] = (block.types[inner] == DUPLICATECELL) & (block.ids[inner] >= 0)
+        owner = np.where(owners_of_nodes(block, unclear) > owner, -1, owner)
     for name in names:
         found = block.array(name, False)
         if found is None:
@@ -328,9 +352,10 @@ def check_label(block, shown, name, most_cells):
     patches = [int(p) for p in np.unique(block.ids[block.own])]
     numbers = [shown.truth.patches[p]["number"] for p in patches]
     want = "patch %d" % numbers[0] if len(numbers) == 1 else "%d patches, %d to %d" % (len(numbers), min(numbers), max(numbers))
-    expect(name == want, "%s is called '%s' instead of '%s'", block.where, name, want)
-    # A patch may lie in a block in several parts.
-    expect(field(block.grid, "patch") in ([patches[0], None] if len(patches) == 1 else [None]), "%s: field 'patch' is %s", block.where, field(block.grid, "patch"))
+    if not shown.layer:    # with one, patches of refined cells alone cannot be told from neighbours
+        expect(name == want, "%s is called '%s' instead of '%s'", block.where, name, want)
+        # A patch may lie in a block in several parts.
+        expect(field(block.grid, "patch") in ([patches[0], None] if len(patches) == 1 else [None]), "%s: field 'patch' is %s", block.where, field(block.grid, "patch"))
     expect(field(block.grid, "level") == block.level, "%s: field 'level' is %s", block.where, field(block.grid, "level"))
     expect(field(block.grid, "rank") == rank(), "%s: field 'rank' is %s", block.where, field(block.grid, "rank"))
     cells = np.prod(block.size - [2 * int(shown.layer and d < block.dim) for d in range(3)])
