@@ -246,9 +246,9 @@ bool PatchAssembler::MarkRefined(const OwnedBox& part, const Box& grid, unsigned
   return found;
 }
 
-/// Refined cells beside visible ones become ghost cells: the neighbours' layers have them as such, and what cells
-/// give to nodes must be the same in all blocks. (vtkCellDataToPointData takes ghost cells, and takes refined ones
-/// only where a grid has no hidden cell.)
+/// Refined cells beside visible ones become ghost cells: the neighbours' layers have them as such, and what
+/// cells give to nodes must be the same in all blocks. (vtkCellDataToPointData takes ghost cells, and takes
+/// refined ones only where a grid has no hidden cell.)
 void PatchAssembler::MakeBorderOfRefined(const Box& grid, unsigned char* flags) const
 {
   for (int k = grid.Lower[2]; k <= grid.Upper[2]; ++k) {
@@ -285,7 +285,8 @@ void PatchAssembler::MarkLayers(const Block& block, unsigned char* flags) const
   }
 }
 
-/// The name, or one like it that is no variable of the dump: an array added must not replace one that was read.
+/// The name, or one like it that is no variable of the dump: an array added must not replace one that was
+/// read.
 std::string PatchAssembler::FreeName(std::string name) const
 {
   while (this->Data.FindVariable(name) >= 0) {

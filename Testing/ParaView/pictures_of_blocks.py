@@ -67,11 +67,13 @@ def main():
     for scene, settings, least, limit in SCENES:
         seen = {}
         for mode, properties in MODES.items():
+            if mode == "small" and not settings:
+                continue    # it is with ghost layers that blocks have something to agree on
             pictures.settings_of_all = {**properties, **settings}
             path = os.path.join(output, "%s%s_%s.png" % (scene.__name__, "_layer" if settings else "", mode))
             draw(scene, data, path)
             seen[mode] = pixels(path)
-        for mode in ("merged", "small"):
+        for mode in list(seen)[1:]:
             share, drawn = share_of_difference(seen["patches"], seen[mode], least)
             good = share <= limit and drawn > 2000
             failed += not good
