@@ -62,6 +62,19 @@ void AddValue(vtkFieldData* fieldData, const char* name, Value value)
   fieldData->AddArray(array);
 }
 
+bool HasVisible(const Box& grid, const Box& cells, const unsigned char* flags)
+{
+  for (int k = cells.Lower[2]; k <= cells.Upper[2]; ++k) {
+    for (int j = cells.Lower[1]; j <= cells.Upper[1]; ++j) {
+      const unsigned char* row = flags + IndexIn(grid, {cells.Lower[0], j, k});
+      if (std::find(row, row + cells.Width(0), 0) != row + cells.Width(0)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 VariableRequest RequestForVtk(const Catalog& catalog, int variable, const Int3& ghosts)
@@ -202,6 +215,9 @@ void PatchAssembler::AddGhostArray(const Block& block, vtkDataSet* grid) const
     }
     hides = this->MarkRefined(part, cells, values) || hides;
   }
+  if (layers && this->Ghosts == Int3{0, 0, 0}) {
+    this->MakeBorderOfRefined(cells, values);
+  }
   if (hides) {
     grid->GetCellData()->AddArray(flags);
   }
@@ -230,6 +246,24 @@ bool PatchAssembler::MarkRefined(const OwnedBox& part, const Box& grid, unsigned
   return found;
 }
 
+/// Refined cells beside visible ones become ghost cells: the neighbours' layers have them as such, and what
+/// cells give to nodes must be the same in all blocks. (vtkCellDataToPointData takes ghost cells, and takes
+/// refined ones only where a grid has no hidden cell.)
+void PatchAssembler::MakeBorderOfRefined(const Box& grid, unsigned char* flags) const
+{
+  for (int k = grid.Lower[2]; k <= grid.Upper[2]; ++k) {
+    for (int j = grid.Lower[1]; j <= grid.Upper[1]; ++j) {
+      for (int i = grid.Lower[0]; i <= grid.Upper[0]; ++i) {
+        unsigned char& flag = flags[IndexIn(grid, {i, j, k})];
+        if (flag == vtkDataSetAttributes::REFINEDCELL &&
+            HasVisible(grid, Intersect(grid, {{i - 1, j - 1, k - 1}, {i + 1, j + 1, k + 1}}), flags)) {
+          flag = vtkDataSetAttributes::DUPLICATECELL;
+        }
+      }
+    }
+  }
+}
+
 /// Layers that repeat cells of a shown patch join the blocks; layers where nothing else is shown, beyond the
 /// domain above all, are hidden, or the surface of the domain would count as the inside and not be drawn.
 void PatchAssembler::MarkLayers(const Block& block, unsigned char* flags) const
@@ -251,13 +285,23 @@ void PatchAssembler::MarkLayers(const Block& block, unsigned char* flags) const
   }
 }
 
+/// The name, or one like it that is no variable of the dump: an array added must not replace one that was
+/// read.
+std::string PatchAssembler::FreeName(std::string name) const
+{
+  while (this->Data.FindVariable(name) >= 0) {
+    name += '_';
+  }
+  return name;
+}
+
 /// Cells of ghost layers and gaps are of no patch: -1, or the patch that gave the value.
 void PatchAssembler::AddPatchIds(const Block& block, vtkDataSet* grid) const
 {
   const Box cells = this->CellsOf(block);
   vtkNew<vtkIntArray> ids, owners;
-  ids->SetName("patch id");
-  owners->SetName("patch owner");
+  ids->SetName(this->FreeName("patch id").c_str());
+  owners->SetName(this->FreeName("patch owner").c_str());
   for (vtkIntArray* array : {ids.Get(), owners.Get()}) {
     array->SetNumberOfTuples(cells.Cells());
     array->FillValue(-1);

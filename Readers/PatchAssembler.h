@@ -35,11 +35,11 @@ public:
   /// nesting: of the patches that are in the output of some rank.
   /// variables: in the order of the arrays of each block.
   /// ghosts: layers by which all grids grow beyond their patches. Keeps references to the first three.
-  PatchAssembler(const Catalog& catalog, const Nesting& nesting, const std::vector<VariableRequest>& variables,
-      const Int3& ghosts, const AssemblyOptions& options);
+  PatchAssembler(const Catalog& catalog, const Nesting& nesting,
+      const std::vector<VariableRequest>& variables, const Int3& ghosts, const AssemblyOptions& options);
 
-  /// The tree that is the same on all ranks: a block per level, in it a piece per block of patches, all empty.
-  /// Levels outside firstLevel .. lastLevel have no pieces. `blocks` are in the order of their levels.
+  /// The tree that is the same on all ranks: a block per level, in it a piece per block of patches, all
+  /// empty. Levels outside firstLevel .. lastLevel have no pieces. `blocks` are in the order of their levels.
   void BuildTree(
       vtkMultiBlockDataSet* output, const std::vector<Block>& blocks, int firstLevel, int lastLevel) const;
 
@@ -53,6 +53,8 @@ private:
   void AddGhostArray(const Block& block, vtkDataSet* grid) const;
   void MarkLayers(const Block& block, unsigned char* flags) const;
   bool MarkRefined(const OwnedBox& part, const Box& grid, unsigned char* flags) const;
+  void MakeBorderOfRefined(const Box& grid, unsigned char* flags) const;
+  std::string FreeName(std::string name) const;
   void AddPatchIds(const Block& block, vtkDataSet* grid) const;
   void AddFieldData(const Block& block, vtkDataSet* grid) const;
   Box CellsOf(const Block& block) const;

@@ -108,10 +108,10 @@ public:
 
   ///@{
   /**
-   * Merged blocks have the same visible cells with the same values, but filters are much faster with few large
-   * grids. Cells of a block that no patch has are marked HIDDENCELL; of cells that a finer level hides some are
-   * left out. Curvilinear patches, patches with their own ghost layers (ReadGhostCells) and patches that overlap
-   * others of their level are never merged. Default MERGED.
+   * Merged blocks have the same visible cells with the same values, but filters are much faster with few
+   * large grids. Cells of a block that no patch has are marked HIDDENCELL; of cells that a finer level hides
+   * some are left out. Curvilinear patches, patches with their own ghost layers (ReadGhostCells) and patches
+   * that overlap others of their level are never merged. Default MERGED.
    */
   vtkSetClampMacro(Blocks, int, AS_PATCHES, MERGED_UP_TO);
   vtkGetMacro(Blocks, int);
@@ -127,8 +127,8 @@ public:
 
   ///@{
   /**
-   * Let each grid grow by one layer of cells with the values of its neighbours: patches of the same level, and
-   * where there are none, coarser ones. They are marked DUPLICATECELL, so that contours and gradients fit
+   * Let each grid grow by one layer of cells with the values of its neighbours: patches of the same level,
+   * and where there are none, coarser ones. They are marked DUPLICATECELL, so that contours and gradients fit
    * together where blocks and ranks meet. Uniform grids only; without effect while ReadGhostCells keeps the
    * layers of the files. Off by default.
    */
@@ -139,8 +139,9 @@ public:
 
   ///@{
   /**
-   * Add the cell arrays "patch id" (the global patch number; -1 where no patch is) and "patch owner" (the rank
-   * that wrote the patch). Off by default.
+   * Add the cell arrays "patch id" (the global patch number; -1 where no patch is) and "patch owner" (the
+   * rank that wrote the patch). Variables of the dump keep such names; then an underscore is added to ours.
+   * Off by default.
    */
   vtkSetMacro(AddPatchIds, bool);
   vtkGetMacro(AddPatchIds, bool);

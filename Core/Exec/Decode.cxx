@@ -207,7 +207,7 @@ RunPlacer::RunPlacer(const Window& window, std::size_t elementBytes, bool swap, 
 bool RunPlacer::RowsFollow() const
 {
   const Window& w = this->Places;
-  return w.Stored[0] == w.Output[0] && w.Begin[0] == 0 && w.End[0] == w.Stored[0];
+  return w.Stored[0] == w.Output[0] && w.Begin[0] == 0 && w.End[0] == w.Stored[0] && w.Shift[0] == 0;
 }
 
 void RunPlacer::MergeFirstAxes()

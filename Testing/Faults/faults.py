@@ -15,9 +15,11 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats"))
 import conformance  # noqa: E402
+import merged  # noqa: E402
 from conformance import check_arrays, check_grid, check_output, check_tree, expect, output_of, rank, sum_over_ranks  # noqa: E402
 from expected import Truth  # noqa: E402
 from paraview import simple  # noqa: E402
+from vtkmodules.util.numpy_support import vtk_to_numpy  # noqa: E402
 from vtkmodules.vtkCommonCore import vtkLogger, vtkOutputWindow, vtkStringOutputWindow  # noqa: E402
 
 LONGEST = 20.0            # seconds for one fault
@@ -109,6 +111,8 @@ def check_fault(fault, truth, folder):
         check_output(reader, truth, range(len(truth.meta["level_sizes"])), (0, 0, 0), True, None, where)
     if outcome == "error":
         check_skipping(reader, fault, truth, where + ", SkipBrokenPatches")
+        if fault["good"] is not None:
+            check_merged(reader, fault, truth, where + ", merged")
     simple.Delete(reader)
 
 
@@ -150,6 +154,37 @@ def check_skipping(reader, fault, truth, where):
         for patch, count in enumerate(held):
             allowed = [1] if patch in fault["good"] else [0, 1] if patch in fault["maybe"] else [0]
             expect(count in allowed, "%s: patch %d is shown on %d ranks instead of %s", where, patch, count, allowed)
+
+
+def check_merged(reader, fault, truth, where):
+    """Merged blocks of the sound patches: where a broken one is missing, coarser cells are seen or none. Without
+    SkipBrokenPatches nothing is."""
+    reader.Blocks, reader.AddPatchIds, reader.SkipBrokenPatches = "Merged", 1, 0
+    text = update(reader)
+    check_messages(text, fault["messages"], where)
+    points = points_of(reader)
+    if rank() == 0:
+        expect(points == 0, "%s: %d points in spite of the error", where, points)
+    reader.SkipBrokenPatches = 1
+    for layer in (0, 1):
+        reader.AddGhostLayer = layer
+        text = update(reader)
+        check_messages(text, fault["messages"], where + ", SkipBrokenPatches")
+        patches = fault["good"] + seen_of(reader, fault["maybe"])
+        merged.check_output(reader, merged.Shown(truth, patches=patches, layer=bool(layer)),
+                            "%s, SkipBrokenPatches, ghost layer %d" % (where, layer))
+
+
+def seen_of(reader, patches):
+    """Collective: those of the patches that are in some block on some rank."""
+    found = set()
+    for level in range(output_of(reader).GetNumberOfBlocks()):
+        pieces = output_of(reader).GetBlock(level)
+        for i in range(pieces.GetNumberOfPieces()):
+            grid = pieces.GetPieceAsDataObject(i)
+            found |= set(vtk_to_numpy(grid.GetCellData().GetArray("patch id"))) if grid else set()
+    counts = sum_over_ranks([int(p in found) for p in patches])
+    return [p for p, count in zip(patches, counts) if count]
 
 
 def main(folder, wanted):

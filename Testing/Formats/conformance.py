@@ -198,8 +198,9 @@ def check_output(reader, truth, levels, layers, blanking, selected, where):
 
 # ---- a series -------------------------------------------------------------------------------------------
 
-def open_reader(*paths):
-    return simple.PatchReader(FileName=list(paths))
+def open_reader(*paths, **properties):
+    """A piece for each patch unless asked for otherwise: merged blocks are merged.py's business."""
+    return simple.PatchReader(FileName=list(paths), **{"Blocks": "As patches", **properties})
 
 
 def output_of(reader):

@@ -14,6 +14,7 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkIOImage import vtkPNGReader
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
+settings_of_all = {}        # properties of every reader; pictures_of_blocks.py changes them
 
 # Edges of compositing and of text differ by a few pixels; a missing patch is thousands.
 LARGEST_DIFFERENCE = 0.003  # share of pixels that differ visibly
@@ -22,7 +23,7 @@ VISIBLE = 24                # of 255
 
 
 def open_at(path, index, **settings):
-    reader = PatchReader(FileName=[path], **settings)
+    reader = PatchReader(FileName=[path], **{**settings_of_all, **settings})
     time = reader.TimestepValues[index]
     reader.UpdatePipeline(time)
     GetAnimationScene().AnimationTime = time
@@ -72,7 +73,7 @@ def volume_of_one_level(data, view):
 
 def outline_of_patches(data, view):
     # In one colour: outlines of different levels lie on top of each other.
-    show(open_at(data + "/linadv_3d/dumps.visit", 2), view, "Outline")
+    show(open_at(data + "/linadv_3d/dumps.visit", 2, Blocks="As patches"), view, "Outline")
 
 
 def plane_cells(data, view):
@@ -150,4 +151,5 @@ def main():
         sys.exit("FAILED: %d pictures; see %s" % (failed, output))
 
 
-main()
+if __name__ == "__main__":
+    main()

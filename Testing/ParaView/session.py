@@ -84,9 +84,9 @@ def check_time():
     Delete(reader)
 
 
-def check_abort():
+def check_abort(**properties):
     """A read that is stopped, here on rank 0 alone, shows nothing on any rank; the next one reads all."""
-    reader = PatchReader(FileName=[data + "/linadv_3d/dumps.visit"], ThreadsPerRank=1)
+    reader = PatchReader(FileName=[data + "/linadv_3d/dumps.visit"], ThreadsPerRank=1, **properties)
     vtk_reader = reader.GetClientSideObject()
     observer = vtk_reader.AddObserver("ProgressEvent", lambda caller, event: caller.SetAbortExecute(1))
     reader.UpdatePipeline(reader.TimestepValues[1])
@@ -96,6 +96,21 @@ def check_abort():
     reader.ThreadsPerRank = 2  # modifies the reader on all ranks
     reader.UpdatePipeline(reader.TimestepValues[1])
     expect(cells(reader) > 0, "nothing was read after a read that was stopped")
+    Delete(reader)
+
+
+def check_blocks():
+    """Merged by default, and as many cells to be seen as of patches."""
+    reader = PatchReader(FileName=[data + "/linadv_3d/dumps.visit"])
+    blocks = []
+    for mode in (reader.Blocks, "As patches", "Merged up to Maximum Block Cells"):
+        reader.Blocks, reader.MaximumBlockCells = mode, 2000
+        reader.UpdatePipeline(reader.TimestepValues[2])
+        reader.UpdatePropertyInformation()
+        report = reader.GetPropertyValue("IOReport").splitlines()
+        blocks.append([int(line.split(": ")[1]) for line in report if line.startswith("Blocks: ")][0])
+        expect(reader.CellData["uval"].GetRange(0)[1] > 40, "values up to %g, %s", reader.CellData["uval"].GetRange(0)[1], mode)
+    expect(blocks[0] < blocks[2] <= blocks[1], "%s blocks merged, of patches, and up to 2000 cells", blocks)
     Delete(reader)
 
 
@@ -195,7 +210,9 @@ os.makedirs(scratch, exist_ok=True)
 check_reload()
 check_choices()
 check_time()
-check_abort()
+check_abort(Blocks="As patches")
+check_abort(Blocks="Merged", AddGhostLayer=1)
+check_blocks()
 check_files()
 check_channel()
 check_numbers()

@@ -226,6 +226,37 @@ def four_levels():
     return [Dump(levels, [scalar()])]
 
 
+def tiled(levels):
+    """Node values that differ from patch to patch, so that it shows which patch gives a node that several have."""
+    return [Dump(levels, [scalar(), tagged(), Variable("node", identity, cell=False),
+                          Variable("vector", lambda x, p: [identity(x, p), x[0], x[1]], 3, False)])]
+
+
+@case
+def tiles_2d():
+    """Many patches side by side, the finer ones with a hole, a notch and an island."""
+    fine = boxes_2d([4, 8, 12, 16, 20], [4, 8, 12, 16])
+    del fine[9], fine[5]
+    return [Dump([Level(boxes_2d([0, 4, 8, 12], [0, 4, 8, 12])), Level(fine + [((0, 22), (1, 23))], (2, 2)),
+                  Level(boxes_2d([8, 12, 16], [8, 14, 16, 24]), (2, 2))],
+                 [scalar(), tagged(), Variable("node", identity, cell=False)])]
+
+
+@case
+def tiles_3d():
+    fine = boxes_3d([2, 6, 8, 12], [2, 4, 8], [2, 4, 6, 8])
+    del fine[7], fine[-1]
+    return tiled([Level(boxes_3d([0, 2, 4, 7], [0, 4, 6], [0, 3, 6])), Level(fine, (2, 2, 2)),
+                  Level(boxes_3d([4, 6, 10, 12], [4, 8], [4, 6, 8]), (2, 2, 2))])
+
+
+@case
+def tiles_of_kinds():
+    """Every other patch lacks a variable, so that none has a neighbour to be merged with in one direction."""
+    odd = Variable("odd", identity, cell=False, where=lambda p: p.number % 2 == 1)
+    return [Dump([Level(boxes_2d([0, 4, 8, 12, 16], [0, 4, 8]))], [scalar(), tagged(), odd])]
+
+
 # ---- files ----------------------------------------------------------------------------------------------
 
 @case

@@ -186,7 +186,7 @@ def covered_cells(summary, patch):
 
 def metadata(summary, path):
     keys = ("name", "components", "cell", "ghosts", "kind")
-    patches = [{"level": int(m["level_number"]), "number": int(m["patch_number"]),
+    patches = [{"level": int(m["level_number"]), "number": int(m["patch_number"]), "owner": int(m["processor_number"]),
                 "lower": [int(i) for i in low], "upper": [int(i) for i in up]}
                for m, low, up in zip(summary.map, summary.lower, summary.upper)]
     return {"path": path, "dim": summary.dim, "deformed": summary.deformed, "time": summary.time, "step": summary.step,

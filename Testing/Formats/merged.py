@@ -1,0 +1,540 @@
+"""Shows series in ParaView with merged blocks and compares every cell and node with the truth of reference.py.
+
+usage: Testing/ParaView/pvbatch.sh NP Testing/Formats/merged.py TRUTHDIR [SERIES...]
+
+TRUTHDIR and SERIES as in conformance.py. What must hold, whatever the blocks are:
+- each visible cell of each shown patch is visible once among all ranks, and nothing else is;
+- values are those of the patch that "patch id" names, to the last bit; nodes take the patch with the largest number;
+- cells without a patch are hidden and repeat values of the block;
+- ghost layers have the value of the same level, else of the next coarser one, else they are hidden; refined cells
+  beside visible ones are ghost cells too.
+Runs on every rank. Several set-ups a series; the last one asks for more pieces than there are ranks.
+"""
+import argparse
+import json
+import os
+import re
+import sys
+
+import numpy as np
+from paraview import simple
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.vtkCommonCore import VTK_INT, vtkIntArray
+from vtkmodules.vtkParallelCore import vtkCommunicator, vtkMultiProcessController
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import conformance  # noqa: E402
+from conformance import check_position, expect, field, name_of, open_reader, output_of, rank, ranks, report_of, sum_over_ranks  # noqa: E402
+from expected import DUPLICATECELL, HIDDENCELL, REFINEDCELL, Truth, pad_components  # noqa: E402
+
+def id_names(truth):
+    """Of the arrays that AddPatchIds adds; they make way for variables of the dump."""
+    taken = [v["name"] for v in truth.meta["variables"]]
+    return [n + "_" if n in taken else n for n in ("patch id", "patch owner")]
+
+
+def sum_of_arrays(values):
+    """Collective: a numpy array of integers, added up over the ranks."""
+    values = np.ascontiguousarray(values, np.int32)
+    controller = vtkMultiProcessController.GetGlobalController()
+    if controller.GetNumberOfProcesses() == 1 or not len(values):
+        return values
+    total = vtkIntArray()
+    total.SetNumberOfValues(len(values))
+    controller.AllReduce(numpy_to_vtk(values, array_type=VTK_INT), total, vtkCommunicator.SUM_OP)
+    return vtk_to_numpy(total).copy()
+
+
+class Shown:
+    """What is to be seen of a time step: which patches, which variables, and what hides cells."""
+
+    def __init__(self, truth, levels=None, patches=None, blanking=True, selected=None, layer=False):
+        self.truth, self.blanking, self.layer = truth, blanking, layer
+        levels = range(len(truth.meta["level_sizes"])) if levels is None else levels
+        patches = range(len(truth.patches)) if patches is None else patches
+        self.patches = [p for p in patches if truth.patches[p]["level"] in levels]
+        self.levels = set(levels)
+        self.variables = [v for v in truth.variables if selected is None or v["name"] in selected]
+        self.first = np.cumsum([0] + [int(np.prod(truth.cells(p))) for p in range(len(truth.patches))])
+        self.kept = {}
+
+    def on_level(self, level):
+        return [p for p in self.patches if self.truth.patches[p]["level"] == level]
+
+    def lower(self, patch):
+        return np.array(self.truth.patches[patch]["lower"])
+
+    def shape(self, patch):
+        return tuple(self.truth.cells(patch)[::-1])
+
+    def names(self, patch, cell):
+        """Variables that the patch has; patches with others are never in one block with it."""
+        return sorted(v["name"] for v in self.variables if v["cell"] == cell and "p%d/%s" % (patch, v["name"]) in self.truth.arrays)
+
+    def kind(self, patch):
+        return self.names(patch, True), self.names(patch, False)
+
+    def values(self, patch, name):
+        """Block [z, y, x, component] without ghosts, as it lies in the VTK array."""
+        if (patch, name) not in self.kept:
+            variable = next(v for v in self.variables if v["name"] == name)
+            n = [c + (0 if variable["cell"] or d >= self.truth.dim else 1) for d, c in enumerate(self.truth.cells(patch))]
+            flat = pad_components(self.truth.values(patch, variable), self.truth.dim)
+            self.kept[patch, name] = flat.reshape(n[2], n[1], n[0], -1)
+        return self.kept[patch, name]
+
+    def ratio(self, fine, coarse):
+        """Cells of one level in one of a coarser level, per axis (x, y, z)."""
+        spacing = self.truth.meta["spacing"]
+        return np.array([int(round(spacing[coarse][d] / spacing[fine][d])) if d < self.truth.dim else 1 for d in range(3)])
+
+    def covered(self, patch):
+        """[z, y, x], true where shown patches of the next level have all of the cell: each fine cell marked by itself."""
+        if ("covered", patch) not in self.kept:
+            level = self.truth.patches[patch]["level"]
+            out = np.zeros(self.shape(patch), bool)
+            finer = self.on_level(level + 1) if self.blanking else []
+            if finer:
+                ratio = self.ratio(level + 1, level)
+                size = np.array(self.truth.cells(patch)) * ratio
+                fine = np.zeros(size[::-1], bool)
+                for p in finer:
+                    low = np.clip(self.lower(p) - self.lower(patch) * ratio, 0, size)
+                    high = np.clip(self.lower(p) + self.truth.cells(p) - self.lower(patch) * ratio, 0, size)
+                    fine[low[2]:high[2], low[1]:high[1], low[0]:high[0]] = True
+                n = self.shape(patch)
+                out = fine.reshape(n[0], ratio[2], n[1], ratio[1], n[2], ratio[0]).all(axis=(1, 3, 5))
+            self.kept["covered", patch] = out
+        return self.kept["covered", patch]
+
+    def visible_cells(self):
+        """How often each cell of each patch must be seen, patch after patch."""
+        out = np.zeros(self.first[-1], np.int32)
+        for p in self.patches:
+            out[self.first[p]:self.first[p + 1]] = ~self.covered(p).ravel()
+        return out
+
+
+def bits(values):
+    """NaN and -0 as what they are."""
+    return np.ascontiguousarray(values).view(np.uint32)
+
+
+def rows_of(values):
+    """Each tuple as one item, to be looked up in a set."""
+    flat = bits(values.reshape(-1, values.shape[-1]))
+    return flat.view("V%d" % (4 * flat.shape[1])).ravel()
+
+
+class Block:
+    """One grid of the output as arrays [z, y, x]; places are cell indices of the level."""
+
+    def __init__(self, grid, level, id_names, where):
+        self.grid, self.level, self.id_names, self.where = grid, level, id_names, where
+        extent = grid.GetExtent()
+        self.low = np.array(extent[0::2])
+        self.size = np.maximum(np.array(extent[1::2]) - self.low, 1)
+        self.dim = 2 if extent[4] == extent[5] else 3
+        shape = tuple(self.size[::-1])
+        types = grid.GetCellData().GetAbstractArray("vtkGhostType")
+        self.types = vtk_to_numpy(types).reshape(shape) if types else np.zeros(shape, np.uint8)
+        self.ids, self.owners = (vtk_to_numpy(grid.GetCellData().GetAbstractArray(n)).reshape(shape) for n in id_names)
+        self.own = (self.ids >= 0) & (self.types & DUPLICATECELL == 0)
+
+    def array(self, name, cell):
+        array = (self.grid.GetCellData() if cell else self.grid.GetPointData()).GetAbstractArray(name)
+        values = vtk_to_numpy(array)
+        n = self.size if cell else self.size + [int(d < self.dim) for d in range(3)]
+        expect(values.dtype == np.float32, "%s '%s': %s instead of float32", self.where, name, values.dtype)
+        if not expect(len(values) == np.prod(n), "%s '%s': %d values for %s", self.where, name, len(values), n):
+            return None
+        return values.reshape(n[2], n[1], n[0], -1)
+
+    def common(self, low, size, extra=0):
+        """Slices of this block and of a box that starts at `low`, for what both have."""
+        mine, others = [], []
+        for d in (2, 1, 0):
+            more = extra if d < self.dim else 0
+            a = max(self.low[d], low[d])
+            b = max(a, min(self.low[d] + self.size[d], low[d] + size[d]) + more)
+            mine.append(slice(a - self.low[d], b - self.low[d]))
+            others.append(slice(a - low[d], b - low[d]))
+        return tuple(mine), tuple(others)
+
+    def places(self, mask):
+        """Cell indices (x, y, z), one row each, where mask is true."""
+        return np.argwhere(mask)[:, ::-1] + self.low
+
+
+def check_equal(found, want, where):
+    if expect(found.shape == want.shape, "%s: shape %s instead of %s", where, found.shape, want.shape):
+        differ = np.argwhere(bits(found) != bits(want))
+        conformance.compared[0] += found.size
+        expect(not len(differ), "%s: %d of %d values differ", where, len(differ), found.size)
+
+
+def check_block(block, shown, seen):
+    """Adds the cells that are to be seen to `seen`."""
+    patches = np.unique(block.ids[block.own])
+    if not expect(len(patches), "%s: a block without a patch", block.where):
+        return
+    kinds = [shown.kind(p) for p in patches]
+    expect(all(k == kinds[0] for k in kinds), "%s: patches with different variables: %s", block.where, kinds)
+    check_names(block, kinds[0])
+    expect(set(patches) <= set(shown.on_level(block.level)), "%s: patches %s are not of this level", block.where, patches)
+    check_position(block.grid, shown.truth.grid(patches[0]), list(block.grid.GetExtent()), block.where)
+    expect(shown.layer or not (block.types & DUPLICATECELL).any(), "%s: duplicate cells, not asked for", block.where)
+    cells = {n: block.array(n, True) for n in kinds[0][0]}
+    for p in patches:
+        check_patch(block, shown, p, cells, seen)
+    check_others(block, shown, cells, kinds[0])
+    check_nodes(block, shown, patches, kinds[0][1])
+
+
+def check_names(block, kind):
+    for data, names in ((block.grid.GetCellData(), block.id_names + kind[0]), (block.grid.GetPointData(), kind[1])):
+        found = sorted(data.GetArrayName(i) for i in range(data.GetNumberOfArrays()))
+        expect([n for n in found if n != "vtkGhostType"] == sorted(names), "%s: arrays %s instead of %s", block.where, found, sorted(names))
+
+
+def check_patch(block, shown, patch, cells, seen):
+    """The cells that are said to be of a patch."""
+    mine, its = block.common(shown.lower(patch), shown.truth.cells(patch))
+    where = "%s, cells of patch %d" % (block.where, patch)
+    here = block.own & (block.ids == patch)
+    mask = here[mine]
+    expect(mask.sum() == here.sum(), "%s: %d of %d lie outside of it", where, here.sum() - mask.sum(), here.sum())
+    refined = shown.covered(patch)[its]
+    wrong = (block.types[mine] != np.where(refined, REFINEDCELL, 0)) & mask
+    if shown.layer:
+        # Beside visible cells they are ghost cells.
+        wrong |= refined & mask & beside(block.types == 0)[mine]
+    expect(not wrong.any(), "%s: %d ghost types are wrong", where, wrong.sum())
+    owner = shown.truth.patches[patch]["owner"]
+    expect((block.owners[here] == owner).all(), "%s: other owners than %d", where, owner)
+    for name, found in cells.items():
+        if found is not None:
+            check_equal(found[mine][mask], shown.values(patch, name)[its][mask], "%s '%s'" % (where, name))
+    counts = seen[shown.first[patch]:shown.first[patch + 1]].reshape(shown.shape(patch))
+    counts[its] += mask & (block.types[mine] == 0)
+
+
+def beside(cells):
+    """Cells that share a node with one of `cells`, these included."""
+    padded = np.pad(cells, [(1, 1)] * 3)
+    out = np.zeros_like(cells)
+    for shift in np.ndindex(3, 3, 3):
+        out |= padded[tuple(slice(s, s + n) for s, n in zip(shift, cells.shape))]
+    return out
+
+
+def check_others(block, shown, cells, kind):
+    """Cells that are of no patch of the block: ghost layer and gaps."""
+    others = ~block.own
+    if shown.layer:
+        filled = check_fringe(block, shown, others, cells, kind)
+    else:
+        filled = np.zeros_like(others)
+    gaps = others & ~filled
+    grown = DUPLICATECELL if shown.layer else 0
+    expect((block.types[gaps] == HIDDENCELL | grown).all(), "%s: %s as types of gaps", block.where, np.unique(block.types[gaps]))
+    expect((block.ids[gaps] == -1).all() and (block.owners[gaps] == -1).all(), "%s: gaps with a patch id", block.where)
+    for name, found in cells.items():
+        if found is not None and gaps.any():
+            known = np.isin(rows_of(found[gaps]), np.unique(rows_of(found[~gaps])))
+            expect(known.all(), "%s '%s': %d of %d gaps have values of their own", block.where, name, (~known).sum(), len(known))
+
+
+def check_fringe(block, shown, others, cells, kind):
+    """Cells from outside of the block. Returns where there must be some."""
+    places = block.places(others)
+    ids, types = block.ids[others], block.types[others]
+    open_ = np.ones(len(places), bool)
+    right = np.zeros(len(places), bool)
+    for level in range(block.level, -1, -1):
+        ratio = shown.ratio(block.level, level)
+        at = places // ratio
+        here = np.zeros(len(places), bool)
+        for p in shown.on_level(level):
+            if shown.kind(p) == kind:
+                inside = open_ & ((at >= shown.lower(p)) & (at < shown.lower(p) + shown.truth.cells(p))).all(1)
+                here |= inside
+                given = inside & (ids == p)
+                right |= given
+                check_fringe_values(block, shown, p, others, given, at, cells)
+        open_ &= ~here
+    filled = ~open_
+    expect((right == filled).all(), "%s: %d of %d ghost cells have no or a wrong patch", block.where, (right != filled).sum(), len(right))
+    expect((types[filled] == DUPLICATECELL).all(), "%s: %s as types of ghost cells", block.where, np.unique(types[filled]))
+    out = np.zeros_like(others)
+    out[others] = filled
+    return out
+
+
+def check_fringe_values(block, shown, patch, others, given, at, cells):
+    place = tuple((at[given] - shown.lower(patch)).T[::-1])
+    for name, found in cells.items():
+        if found is not None and given.any():
+            check_equal(found[others][given], shown.values(patch, name)[place], "%s, ghost cells '%s' from patch %d" % (block.where, name, patch))
+
+
+def owners_of_nodes(block, cells):
+    """The largest patch number among those of `cells` that touch a node; -1 where there is none."""
+    owner = np.full([n + int(d < block.dim) for d, n in zip((2, 1, 0), cells.shape)], -1)
+    ids = np.where(cells, block.ids, -1)
+    for shift in np.ndindex(*[2 if d < block.dim else 1 for d in (2, 1, 0)]):
+        part = tuple(slice(s, s + n) for s, n in zip(shift, ids.shape))
+        owner[part] = np.maximum(owner[part], ids)
+    return owner
+
+
+def check_nodes(block, shown, patches, names):
+    """A node that cells of several patches touch is of the one with the largest number."""
+    owner = owners_of_nodes(block, block.own)
+    if shown.layer:
+        # Refined cells of the block may be marked like others; nodes that they touch are left to check_other_nodes().
+        unclear = np.zeros_like(block.own)
+        inner = tuple(slice(1, -1) if d < block.dim else slice(None) for d in (2, 1, 0))
+        unclear[inner] = (block.types[inner] == DUPLICATECELL) & (block.ids[inner] >= 0)
+        owner = np.where(owners_of_nodes(block, unclear) > owner, -1, owner)
+    for name in names:
+        found = block.array(name, False)
+        if found is None:
+            continue
+        for p in patches:
+            mine, its = block.common(shown.lower(p), shown.truth.cells(p), 1)
+            mask = owner[mine] == p
+            expect(mask.sum() == (owner == p).sum(), "%s: nodes of patch %d outside of it", block.where, p)
+            check_equal(found[mine][mask], shown.values(p, name)[its][mask], "%s, nodes of patch %d '%s'" % (block.where, p, name))
+        check_other_nodes(block, shown, found, owner < 0, name)
+
+
+def check_other_nodes(block, shown, found, others, name):
+    """They repeat a node of the block or, in its ghost layer, of some patch that has the node."""
+    if not others.any():
+        return
+    known = np.isin(rows_of(found[others]), np.unique(rows_of(found[~others])))
+    if shown.layer:
+        every = [np.unique(rows_of(shown.values(p, name))) for p in shown.on_level(block.level) if name in shown.names(p, False)]
+        known |= np.isin(rows_of(found[others]), np.concatenate(every))
+    expect(known.all(), "%s '%s': %d of %d nodes in gaps have values of their own", block.where, name, (~known).sum(), len(known))
+
+
+# ---- the tree -------------------------------------------------------------------------------------------
+
+def check_tree(tree, shown, seen, most_cells, where):
+    """The blocks of this rank; how many pieces each level has, and how often this rank holds each."""
+    sizes = shown.truth.meta["level_sizes"]
+    pieces, held = [0] * len(sizes), []
+    expect(tree.IsA("vtkMultiBlockDataSet"), "%s: output is a %s", where, tree.GetClassName())
+    if not expect(tree.GetNumberOfBlocks() == len(sizes), "%s: %d blocks for %d levels", where, tree.GetNumberOfBlocks(), len(sizes)):
+        return pieces, held
+    expect(field(tree, "time") == shown.truth.meta["time"], "%s: field 'time' is %s", where, field(tree, "time"))
+    for level in range(len(sizes)):
+        expect(name_of(tree, level) == "level %d" % level, "%s: block %d is called %s", where, level, name_of(tree, level))
+        parts = tree.GetBlock(level)
+        pieces[level] = parts.GetNumberOfPieces()
+        expect(pieces[level] == 0 or level in shown.levels, "%s: %d pieces on level %d", where, pieces[level], level)
+        for number in range(pieces[level]):
+            grid = parts.GetPieceAsDataObject(number)
+            held.append(int(grid is not None))
+            if grid is not None:
+                name = "%s level %d piece %d" % (where, level, number)
+                expect(grid.IsA("vtkUniformGrid"), "%s: a %s", name, grid.GetClassName())
+                block = Block(grid, level, id_names(shown.truth), name)
+                check_block(block, shown, seen)
+                check_label(block, shown, name_of(parts, number), most_cells)
+    return pieces, held
+
+
+def check_label(block, shown, name, most_cells):
+    """Name, field data and size."""
+    patches = [int(p) for p in np.unique(block.ids[block.own])]
+    numbers = [shown.truth.patches[p]["number"] for p in patches]
+    want = "patch %d" % numbers[0] if len(numbers) == 1 else "%d patches, %d to %d" % (len(numbers), min(numbers), max(numbers))
+    if not shown.layer:    # with one, patches of refined cells alone cannot be told from neighbours
+        expect(name == want, "%s is called '%s' instead of '%s'", block.where, name, want)
+        # A patch may lie in a block in several parts.
+        expect(field(block.grid, "patch") in ([patches[0], None] if len(patches) == 1 else [None]), "%s: field 'patch' is %s", block.where, field(block.grid, "patch"))
+    expect(field(block.grid, "level") == block.level, "%s: field 'level' is %s", block.where, field(block.grid, "level"))
+    expect(field(block.grid, "rank") == rank(), "%s: field 'rank' is %s", block.where, field(block.grid, "rank"))
+    cells = np.prod(block.size - [2 * int(shown.layer and d < block.dim) for d in range(3)])
+    expect(most_cells is None or cells <= most_cells or len(patches) == 1, "%s: %d cells", block.where, cells)
+
+
+def check_output(reader, shown, where, most_cells=None):
+    """Collective. Returns the number of blocks."""
+    seen = np.zeros(shown.first[-1], np.int32)
+    pieces, held = check_tree(output_of(reader), shown, seen, most_cells, where)
+    check_seen(seen, shown, where)
+    check_held(held, where)
+    blocks = sum(pieces)
+    text = re.findall(r"^Blocks: (.*)$", report_of(reader), re.MULTILINE)
+    expect(text == [str(blocks)] if blocks else text in ([], ["0"]), "%s: report says %s of %d blocks", where, text, blocks)
+    return blocks
+
+
+def check_seen(seen, shown, where):
+    seen = sum_of_arrays(seen)
+    if rank() == 0:
+        wrong = np.flatnonzero(seen != shown.visible_cells())
+        places = [(int(np.searchsorted(shown.first, i, "right")) - 1, int(seen[i])) for i in wrong[:5]]
+        expect(not len(wrong), "%s: %d cells are seen too often or not at all: (patch, times) %s", where, len(wrong), places)
+
+
+def check_held(held, where):
+    """All ranks must have the same pieces, each on one rank."""
+    most, = sum_over_ranks([len(held)])
+    if expect(most == len(held) * ranks(), "%s: ranks differ in the number of pieces", where):
+        total = sum_of_arrays(held)
+        expect((total == 1).all(), "%s: pieces on other than one rank: %s", where, list(total))
+
+
+# ---- a series -------------------------------------------------------------------------------------------
+
+def open_merged(index, **properties):
+    return open_reader(index, **{"Blocks": "Merged", "AddPatchIds": 1, **properties})
+
+
+def select_all(reader, truth):
+    conformance.select(reader, truth.names(True), truth.names(False))
+
+
+def check_series(entry, folder):
+    """Returns the patches that were saved by merging."""
+    reader = open_merged(entry["index"])
+    saved = 0
+    for step, time in zip(entry["steps"], entry["times"]):
+        truth = Truth(os.path.join(folder, step["npz"]))
+        if truth.meta["deformed"]:
+            check_deformed(reader, truth, time, entry["index"])
+            continue
+        reader.UpdatePipelineInformation()
+        select_all(reader, truth)
+        reader.UpdatePipeline(time)
+        saved += len(truth.patches) - check_output(reader, Shown(truth), "%s step %d merged" % (entry["index"], truth.meta["step"]))
+    if entry["steps"] and not truth.meta["deformed"]:
+        check_setups(reader, truth, time, entry["index"])
+    simple.Delete(reader)
+    return saved
+
+
+def check_deformed(reader, truth, time, index):
+    """Curvilinear grids are never merged."""
+    reader.UpdatePipelineInformation()
+    select_all(reader, truth)
+    reader.AddPatchIds = 0
+    reader.UpdatePipeline(time)
+    for layer in (0, 1):
+        reader.AddGhostLayer = layer
+        reader.UpdatePipeline(time)
+        conformance.check_output(reader, truth, range(len(truth.meta["level_sizes"])), (0, 0, 0), True, None,
+                                 "%s step %d merged, ghost layer %d" % (index, truth.meta["step"], layer))
+
+
+def check_setups(reader, truth, time, index):
+    """Other settings, each from the plain ones and back."""
+    last = len(truth.meta["level_sizes"]) - 1
+    steps = [("no blanking", dict(BlankRefinedCells=0), dict(blanking=False)),
+             ("level 0 only", dict(LevelRange=[0, 0]), dict(levels=[0])),
+             ("finest level only", dict(LevelRange=[last, last]), dict(levels=[last])),
+             ("all but the finest level", dict(LevelRange=[0, max(0, last - 1)]), dict(levels=range(max(1, last)))),
+             ("ghost layer", dict(AddGhostLayer=1), dict(layer=True)),
+             ("ghost layer, no blanking", dict(AddGhostLayer=1, BlankRefinedCells=0), dict(layer=True, blanking=False)),
+             ("ghost layer, finest level only", dict(AddGhostLayer=1, LevelRange=[last, last]), dict(layer=True, levels=[last])),
+             ("ghost layer, patches", dict(AddGhostLayer=1, Blocks="As patches"), dict(layer=True)),
+             ("patches", dict(Blocks="As patches"), {}),
+             ("3 threads", dict(ThreadsPerRank=3), {})]
+    for most in (1, 20, 100):
+        steps.append(("up to %d cells" % most, dict(Blocks="Merged up to Maximum Block Cells", MaximumBlockCells=most), {}))
+        steps.append(("ghost layer, up to %d cells" % most, dict(AddGhostLayer=1, **steps[-1][1]), dict(layer=True)))
+    for setting, properties, shown in steps:
+        before = {name: conformance_value(reader, name) for name in properties}
+        set_properties(reader, properties)
+        reader.UpdatePipeline(time)
+        check_output(reader, Shown(truth, **shown), "%s step %d, %s" % (index, truth.meta["step"], setting), properties.get("MaximumBlockCells"))
+        set_properties(reader, before)
+    check_selection(reader, truth, time, index)
+    check_file_ghosts(reader, truth, time, index)
+    check_pieces(reader, truth, time, index)
+
+
+def conformance_value(reader, name):
+    value = reader.GetPropertyValue(name)
+    return list(value) if name == "LevelRange" else value
+
+
+def set_properties(reader, properties):
+    for name, value in properties.items():
+        setattr(reader, name, value)
+
+
+def check_selection(reader, truth, time, index):
+    """One array at a time: patches that differ in others only may be merged."""
+    for variable in truth.variables[:1] + truth.variables[-1:]:
+        name = variable["name"]
+        conformance.select(reader, *([n for n in [name] if n in truth.names(c)] for c in (True, False)))
+        reader.UpdatePipeline(time)
+        check_output(reader, Shown(truth, selected=[name]), "%s step %d, only '%s'" % (index, truth.meta["step"], name))
+    select_all(reader, truth)
+
+
+def check_file_ghosts(reader, truth, time, index):
+    """Ghost cells of the files keep the patches as they are; no added layer then."""
+    reader.ReadGhostCells, reader.AddPatchIds = 1, 0
+    for layer in (0, 1):
+        reader.AddGhostLayer = layer
+        reader.UpdatePipeline(time)
+        where = "%s step %d merged, ghost cells shown, ghost layer %d" % (index, truth.meta["step"], layer)
+        if any(truth.layers()):
+            conformance.check_output(reader, truth, range(len(truth.meta["level_sizes"])), truth.layers(), True, None, where)
+        else:
+            reader.AddPatchIds = 1
+            reader.UpdatePipeline(time)
+            check_output(reader, Shown(truth, layer=bool(layer)), where)
+            reader.AddPatchIds = 0
+    set_properties(reader, dict(ReadGhostCells=0, AddPatchIds=1, AddGhostLayer=0))
+
+
+def check_pieces(reader, truth, time, index):
+    """More pieces than ranks: each rank asks for three, one after another."""
+    reader.UpdatePipeline(time)
+    vtk_reader, shown = reader.GetClientSideObject(), Shown(truth)
+    seen = np.zeros(shown.first[-1], np.int32)
+    total = 0
+    where = "%s step %d, pieces of %d" % (index, truth.meta["step"], 3 * ranks())
+    for turn in range(3):
+        vtk_reader.UpdatePiece(rank() + turn * ranks(), 3 * ranks(), 0)
+        pieces, held = check_tree(output_of(reader), shown, seen, None, where)
+        total = total + np.array(held, np.int32)
+    check_seen(seen, shown, where)
+    check_held(total, where)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder")
+    parser.add_argument("series", nargs="*")
+    arguments = parser.parse_args()
+    wanted = arguments.series
+    simple.LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=vars(simple))
+    with open(os.path.join(arguments.folder, "series.json")) as f:
+        table = [e for e in json.load(f) if not wanted or conformance.series_name(e) in wanted]
+    if not table:
+        print("skipped: no series in %s" % arguments.folder, flush=True)
+    saved = 0
+    for entry in table:
+        saved += check_series(entry, arguments.folder)
+    if table:
+        # Or else nothing was merged, and the test would say little.
+        expect(saved > 0, "as many blocks as patches in all series together")
+    failed, values = sum_over_ranks([len(conformance.faults), conformance.compared[0]])
+    if rank() == 0:
+        print("merged: %d series, %d patches saved, %d values, %d faults" % (len(table), saved, values, failed), flush=True)
+    return 1 if failed or (table and not values) else 0
+
+
+if __name__ == "__main__":
+    status = main()
+    if status:
+        sys.exit(status)

@@ -1,0 +1,92 @@
+"""Draws the same scenes of patches and of merged blocks and compares the pictures with each other.
+
+usage: PATCHIO_PVBATCH_MODE=root Testing/ParaView/pvbatch.sh NP pictures_of_blocks.py DATA OUTPUT
+
+Surfaces, slices and thresholds show cells as they are, so nearly all pixels must be alike to the last bit; contours
+are compared with ghost layers, as they have cracks where patches meet without.
+"""
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import pictures  # noqa: E402
+from paraview.simple import *  # noqa: E402
+from pictures import UVAL, draw, open_at, pixels, show  # noqa: E402
+
+
+def threshold(data, view):
+    cells = Threshold(Input=open_at(data + "/linadv_3d/dumps.visit", 2), Scalars=UVAL, LowerThreshold=20, UpperThreshold=200)
+    show(cells, view, "Surface", UVAL)
+
+
+def surface(data, view):
+    show(open_at(data + "/linadv_3d/dumps.visit", 2), view, "Surface", UVAL)
+
+
+def surface_of_plane(data, view):
+    show(open_at(data + "/linadv_2d/dumps.visit", 3), view, "Surface", UVAL)
+
+
+def slice_across(data, view):
+    cut = Slice(Input=open_at(data + "/linadv_3d/dumps.visit", 2))
+    cut.SliceType.Origin = [0.61, 0.26, 0.27]
+    cut.SliceType.Normal = [0.2, 0.1, 1]
+    show(cut, view, "Surface", UVAL)
+
+
+def volume_of_one_level(data, view):
+    show(open_at(data + "/linadv_3d/dumps.visit", 2, LevelRange=[2, 2]), view, "Volume", UVAL)
+
+
+def contour(data, view):
+    nodes = CellDatatoPointData(Input=open_at(data + "/linadv_3d/dumps.visit", 2), PassCellData=1)
+    show(Contour(Input=nodes, ContourBy=["POINTS", "uval"], Isosurfaces=[30, 60]), view, "Surface", ("POINTS", "uval"))
+
+
+EXACT = [surface, surface_of_plane, slice_across, threshold]
+# Scene, settings, least difference of a channel that counts, and the share of pixels that may differ so: edges, where
+# ranks come in another order; shading of contours, whose normals end at the border of a block; volumes, which
+# interpolate within a block and are blended rank by rank.
+SCENES = [(s, settings, 1, 0.003) for s in EXACT for settings in ({}, dict(AddGhostLayer=1))]
+SCENES += [(contour, dict(AddGhostLayer=1), 24, 0.01), (volume_of_one_level, {}, 24, 0.1)]
+MODES = {"patches": dict(Blocks="As patches"), "merged": dict(Blocks="Merged"),
+         "small": dict(Blocks="Merged up to Maximum Block Cells", MaximumBlockCells=3000)}
+
+
+def share_of_difference(a, b, least):
+    """Of the pixels where something is drawn in either picture; and their number."""
+    background = a[0, 0]
+    drawn = (a != background).any(2) | (b != background).any(2)
+    return float((abs(a - b) >= least).any(2).sum() / max(1, drawn.sum())), int(drawn.sum())
+
+
+def main():
+    data, output = sys.argv[1:3]
+    os.makedirs(output, exist_ok=True)
+    failed = 0
+    for scene, settings, least, limit in SCENES:
+        seen = {}
+        for mode, properties in MODES.items():
+            if mode == "small" and not settings:
+                continue    # it is with ghost layers that blocks have something to agree on
+            pictures.settings_of_all = {**properties, **settings}
+            path = os.path.join(output, "%s%s_%s.png" % (scene.__name__, "_layer" if settings else "", mode))
+            draw(scene, data, path)
+            seen[mode] = pixels(path)
+        for mode in list(seen)[1:]:
+            share, drawn = share_of_difference(seen["patches"], seen[mode], least)
+            good = share <= limit and drawn > 2000
+            failed += not good
+            print("%s %s %s, %s: %.5f of %d pixels differ" % ("passed" if good else "FAILED", scene.__name__, settings, mode, share, drawn), flush=True)
+    # Cracks would be seen: without ghost layers, patches have some.
+    pictures.settings_of_all = MODES["patches"]
+    path = os.path.join(output, "contour_with_cracks.png")
+    draw(contour, data, path)
+    share, _ = share_of_difference(pixels(path), pixels(os.path.join(output, "contour_layer_merged.png")), 24)
+    failed += share < 0.05
+    print("%s cracks: %.5f of the pixels differ" % ("FAILED" if share < 0.05 else "passed", share))
+    if failed:
+        sys.exit("FAILED: %d pictures; see %s" % (failed, output))
+
+
+main()

@@ -1,0 +1,123 @@
+"""Iso-surfaces of merged blocks, as users make them: with a ghost layer they are whole where blocks and ranks meet.
+
+usage: Testing/ParaView/pvbatch.sh NP seams.py SPHERE SCRATCH
+
+SPHERE comes from make_sphere.py. Runs on every rank; rank 0 puts the triangles of all together. Each level's surface
+must be that of the series that has the level as one patch; without ghost layers it must have cracks, or this test
+could not see them.
+"""
+import os
+import sys
+
+import numpy as np
+from paraview.simple import *
+from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkParallelCore import vtkMultiProcessController
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from make_sphere import BOUNDS  # noqa: E402
+
+LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
+DUPLICATECELL = 1       # vtkDataSetAttributes
+GRID = 1e-4             # points that are closer are one; cells are 0.5 and 1 wide
+RADIUS = 5.0
+controller = vtkMultiProcessController.GetGlobalController()
+sphere, scratch = sys.argv[1:3]
+failed = []
+
+
+def expect(condition, message, *details):
+    if not condition:
+        failed.append(message % details)
+        print("FAILED: " + failed[-1], flush=True)
+
+
+def triangles_of(tree, level):
+    """Corners [triangle, corner, axis] of this rank's part, as they are drawn: without those of ghost cells."""
+    pieces = tree.GetBlock(level)
+    out = [np.zeros((0, 3, 3))]
+    for i in range(pieces.GetNumberOfPieces()):
+        surface = pieces.GetPieceAsDataObject(i)
+        if surface is not None and surface.GetNumberOfPolys():
+            corners = vtk_to_numpy(surface.GetPolys().GetConnectivityArray()).reshape(-1, 3)
+            ghosts = surface.GetCellData().GetArray("vtkGhostType")
+            drawn = vtk_to_numpy(ghosts) & DUPLICATECELL == 0 if ghosts else np.ones(len(corners), bool)
+            out.append(vtk_to_numpy(surface.GetPoints().GetData())[corners[drawn]].astype(float))
+    return np.concatenate(out)
+
+
+def gathered(mine):
+    """Collective: the triangles of all ranks, on rank 0; None elsewhere."""
+    rank, ranks = controller.GetLocalProcessId(), controller.GetNumberOfProcesses()
+    path = os.path.join(scratch, "triangles_%d.npy")
+    np.save(path % rank, mine)
+    controller.Barrier()
+    out = np.concatenate([np.load(path % r) for r in range(ranks)]) if rank == 0 else None
+    controller.Barrier()
+    return out
+
+
+class Surface:
+    """Points that are unique, triangles of their numbers, and the edges that one triangle alone has."""
+
+    def __init__(self, triangles):
+        places, numbers = np.unique(np.round(triangles.reshape(-1, 3) / GRID).astype(int), axis=0, return_inverse=True)
+        self.points, t = places * GRID, numbers.reshape(-1, 3)
+        self.triangles = t[(t[:, 0] != t[:, 1]) & (t[:, 1] != t[:, 2]) & (t[:, 0] != t[:, 2])]
+        edges = np.sort(np.concatenate([self.triangles[:, [0, 1]], self.triangles[:, [1, 2]], self.triangles[:, [2, 0]]]), axis=1)
+        self.edges, self.uses = np.unique(edges, axis=0, return_counts=True)
+
+    def open_edges(self, boxes):
+        """How many have one triangle only, and do not lie on the border of one of the boxes (lower, upper)."""
+        ends = self.points[self.edges[self.uses == 1]]
+        on_border = np.zeros(len(ends), bool)
+        for box in boxes:
+            for bound in box:
+                on_border |= (np.abs(ends - bound) < 2 * GRID).all(1).any(1)
+        return int((~on_border).sum())
+
+    def area(self):
+        a, b, c = (self.points[self.triangles[:, i]] for i in range(3))
+        return 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()
+
+
+def contour(series, levels, **properties):
+    """Collective: the surfaces of the levels, on rank 0; None elsewhere."""
+    reader = PatchReader(FileName=[os.path.join(sphere, series, "dumps.visit")], LevelRange=levels, **properties)
+    nodes = CellDatatoPointData(Input=reader, PassCellData=1)
+    surface = Contour(Input=nodes, ContourBy=["POINTS", "distance"], Isosurfaces=[RADIUS])
+    surface.UpdatePipeline()
+    tree = surface.GetClientSideObject().GetOutputDataObject(0)
+    triangles = [gathered(triangles_of(tree, level)) for level in range(levels[0], levels[1] + 1)]
+    for proxy in (surface, nodes, reader):
+        Delete(proxy)
+    return [Surface(t) if t is not None else None for t in triangles]
+
+
+def check_same(found, want, levels, where):
+    for level, a, b in zip(range(levels[0], levels[1] + 1), found, want):
+        if a is None:
+            continue
+        name = "levels %s, %s, level %d" % (levels, where, level)
+        expect(len(a.triangles) == len(b.triangles) > 100, "%s: %d triangles instead of %d", name, len(a.triangles), len(b.triangles))
+        expect(abs(a.area() - b.area()) < 1e-3, "%s: area %.4f instead of %.4f", name, a.area(), b.area())
+        near = all(np.min(np.abs(b.points - p).max(1)) < 3 * GRID for p in a.points)
+        expect(near, "%s: points elsewhere", name)
+        # A coarse surface also ends where the finer level begins.
+        borders = BOUNDS[level:levels[1] + 1]
+        expect(a.open_edges(borders) == 0 and (a.uses <= 2).all(), "%s: %d open edges, %d of more than two triangles", name,
+               a.open_edges(borders), (a.uses > 2).sum())
+
+
+SMALL = dict(Blocks="Merged up to Maximum Block Cells", MaximumBlockCells=300)
+os.makedirs(scratch, exist_ok=True)
+for levels in ([0, 0], [1, 1], [0, 1]):
+    # In both levels together, the finer one's border has coarser values beyond it.
+    want = contour("whole", levels, Blocks="As patches", AddGhostLayer=int(levels == [0, 1]))
+    for blocks in (dict(Blocks="Merged"), SMALL, dict(Blocks="As patches")):
+        check_same(contour("patches", levels, AddGhostLayer=1, **blocks), want, levels, blocks)
+    for surface in contour("patches", levels, **SMALL):
+        if surface is not None:
+            expect(surface.open_edges(BOUNDS) > 0, "levels %s: no cracks without a ghost layer", levels)
+if controller.GetLocalProcessId() == 0:
+    print("passed: seams" if not failed else "FAILED: %d" % len(failed), flush=True)
