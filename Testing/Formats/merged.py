@@ -401,7 +401,7 @@ def select_all(reader, truth):
 
 
 def check_series(entry, folder):
-    """Returns the patches that were saved by merging."""
+    """Returns how many fewer blocks than patches there are, over all steps."""
     reader = open_merged(entry["index"])
     saved = 0
     for step, time in zip(entry["steps"], entry["times"]):
@@ -449,7 +449,7 @@ def check_setups(reader, truth, time, index):
         steps.append(("up to %d cells" % most, dict(Blocks="Merged up to Maximum Block Cells", MaximumBlockCells=most), {}))
         steps.append(("ghost layer, up to %d cells" % most, dict(AddGhostLayer=1, **steps[-1][1]), dict(layer=True)))
     for setting, properties, shown in steps:
-        before = {name: conformance_value(reader, name) for name in properties}
+        before = {name: value_of(reader, name) for name in properties}
         set_properties(reader, properties)
         reader.UpdatePipeline(time)
         check_output(reader, Shown(truth, **shown), "%s step %d, %s" % (index, truth.meta["step"], setting), properties.get("MaximumBlockCells"))
@@ -459,7 +459,7 @@ def check_setups(reader, truth, time, index):
     check_pieces(reader, truth, time, index)
 
 
-def conformance_value(reader, name):
+def value_of(reader, name):
     value = reader.GetPropertyValue(name)
     return list(value) if name == "LevelRange" else value
 
