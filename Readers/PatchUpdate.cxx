@@ -83,8 +83,8 @@ BlockOptions PatchUpdate::OptionsForPieces() const
       cells += this->Shown[p] ? static_cast<double>(this->Data.Patches[p].Cells.Cells()) : 0;
     }
     const double most = std::max(least, cells / (blocksOfPiece * this->Options.Pieces));
-    options.Cover.MostCells = static_cast<std::int64_t>(
-        std::min(static_cast<double>(options.Cover.MostCells), most));
+    options.Cover.MostCells =
+        static_cast<std::int64_t>(std::min(static_cast<double>(options.Cover.MostCells), most));
   }
   return options;
 }
@@ -199,7 +199,8 @@ std::string PatchUpdate::Warning() const
   std::size_t broken = 0;
   for (std::size_t p = 0; p < this->Shown.size(); ++p) {
     const int level = this->Data.Patches[p].Level;
-    broken += !this->Shown[p] && level >= this->Options.FirstLevel && level <= this->Options.LastLevel ? 1 : 0;
+    broken +=
+        !this->Shown[p] && level >= this->Options.FirstLevel && level <= this->Options.LastLevel ? 1 : 0;
   }
   return broken == 0 ? std::string()
                      : std::to_string(broken) + " of " + std::to_string(this->Shown.size()) +

@@ -21,11 +21,11 @@ namespace patchio {
 struct UpdateOptions
 {
   int FirstLevel = 0, LastLevel = 0;
-  Int3 Ghosts{0, 0, 0};       ///< layers to keep of those in the files; patches stay as they are then
-  bool HideRefined = true;    ///< hide cells under finer patches
-  bool SkipBroken = false;    ///< leave out what cannot be read
-  bool GhostLayer = false;    ///< one layer of cells from neighbours around each block
-  bool PatchIds = false;      ///< cell arrays that say which patch a cell is from
+  Int3 Ghosts{0, 0, 0};     ///< layers to keep of those in the files; patches stay as they are then
+  bool HideRefined = true;  ///< hide cells under finer patches
+  bool SkipBroken = false;  ///< leave out what cannot be read
+  bool GhostLayer = false;  ///< one layer of cells from neighbours around each block
+  bool PatchIds = false;    ///< cell arrays that say which patch a cell is from
   BlockOptions Blocks;
   int Piece = 0, Pieces = 1;  ///< which part of all blocks this rank reads
 };
@@ -84,11 +84,11 @@ private:
   const OpenedStep& Step;
   const Catalog& Data;
   const UpdateOptions Options;
-  std::vector<bool> Shown;          ///< per patch: in the output of some rank
-  std::unique_ptr<Nesting> Nests;   ///< of the shown patches
-  std::vector<Block> Blocks;        ///< of all pieces
+  std::vector<bool> Shown;         ///< per patch: in the output of some rank
+  std::unique_ptr<Nesting> Nests;  ///< of the shown patches
+  std::vector<Block> Blocks;       ///< of all pieces
   std::vector<int> PieceOfBlock;
-  std::vector<std::size_t> Mine;    ///< the blocks of this piece
+  std::vector<std::size_t> Mine;  ///< the blocks of this piece
   LoadRequest Request;
   std::unique_ptr<PatchLoader> Loader;
   LoadResult Loaded;

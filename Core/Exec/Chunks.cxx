@@ -181,8 +181,8 @@ std::size_t ChunkBytes(const ChunkedArray& array)
   return bytes;
 }
 
-void PlaceChunk(const Window& window, const ChunkedArray& array, const Chunk& chunk,
-    const std::byte* values, int slot, void* output)
+void PlaceChunk(const Window& window, const ChunkedArray& array, const Chunk& chunk, const std::byte* values,
+    int slot, void* output)
 {
   assert(array.Count == static_cast<std::uint64_t>(window.StoredTuples()));
   const ChunkBox box(array, chunk.Number);

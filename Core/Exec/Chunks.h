@@ -21,7 +21,7 @@ std::size_t ChunkBytes(const ChunkedArray& array);
 /// values: ChunkBytes() bytes as stored, any address; not looked at when the chunk was never written, where
 /// the output gets ChunkedArray::Fill. Of Fill, as it lies in memory, the first SizeOf(Type) bytes count.
 /// Throws Error when the array has no chunk of that number.
-void PlaceChunk(const Window& window, const ChunkedArray& array, const Chunk& chunk,
-    const std::byte* values, int slot, void* output);
+void PlaceChunk(const Window& window, const ChunkedArray& array, const Chunk& chunk, const std::byte* values,
+    int slot, void* output);
 
 }  // namespace patchio

@@ -32,17 +32,23 @@ std::uint64_t Swapped(std::uint64_t word)
 
 const bool HasAvx2 = __builtin_cpu_supports("avx2");
 
+/// For _mm256_shuffle_epi8: turns the bytes of each word around.
+template <typename Word>
+__attribute__((target("avx2"))) __m256i SwapOrder()
+{
+  return sizeof(Word) == 4 ? _mm256_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12,  //
+                                 3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12)
+                           : _mm256_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8,  //
+                                 7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8);
+}
+
 /// Swaps as many words as fill whole vectors and returns their number. `from` may be `to`.
 template <typename Word>
 __attribute__((target("avx2"))) std::int64_t SwapVectors(
     const std::byte* from, std::int64_t count, std::byte* to)
 {
   constexpr std::int64_t perVector = sizeof(__m256i) / sizeof(Word);
-  const __m256i order = sizeof(Word) == 4
-                            ? _mm256_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12,  //
-                                  3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12)
-                            : _mm256_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8,  //
-                                  7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8);
+  const __m256i order = SwapOrder<Word>();
   std::int64_t done = 0;
   for (; done + perVector <= count; done += perVector) {
     const __m256i words = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + done * sizeof(Word)));
@@ -52,9 +58,43 @@ __attribute__((target("avx2"))) std::int64_t SwapVectors(
   return done;
 }
 
+/// Copies, or swaps, words to whole cache lines that are written past the cache, and returns their number;
+/// `to` begins a line. The lines need not be fetched before they are overwritten, which is a third of all
+/// that goes through the memory.
+template <typename Word, bool Swap>
+__attribute__((target("avx2"))) std::int64_t StreamLines(
+    const std::byte* from, std::int64_t count, std::byte* to)
+{
+  constexpr std::int64_t perVector = sizeof(__m256i) / sizeof(Word);
+  const __m256i order = SwapOrder<Word>();
+  std::int64_t done = 0;
+  for (; done + 2 * perVector <= count; done += 2 * perVector) {
+    for (int half = 0; half < 2; ++half) {
+      const std::int64_t at = (done + half * perVector) * static_cast<std::int64_t>(sizeof(Word));
+      __m256i words = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + at));
+      words = Swap ? _mm256_shuffle_epi8(words, order) : words;
+      _mm256_stream_si256(reinterpret_cast<__m256i*>(to + at), words);
+    }
+  }
+  return done;
+}
+
+void EndOfStream()
+{
+  _mm_sfence();
+}
+
 #else
 
 constexpr bool HasAvx2 = false;
+
+template <typename Word, bool Swap>
+std::int64_t StreamLines(const std::byte*, std::int64_t, std::byte*)
+{
+  return 0;
+}
+
+void EndOfStream() {}
 
 template <typename Word>
 std::int64_t SwapVectors(const std::byte*, std::int64_t, std::byte*)
@@ -86,6 +126,21 @@ void CopyClose(const std::byte* from, std::int64_t count, std::byte* to)
   } else if (from != to) {
     std::memcpy(to, from, count * sizeof(Word));
   }
+}
+
+/// The same for rows of an output that is larger than the caches.
+template <typename Word, bool Swap>
+void CopyStreaming(const std::byte* from, std::int64_t count, std::byte* to)
+{
+  constexpr std::uintptr_t line = 64;
+  const std::uintptr_t inLine = reinterpret_cast<std::uintptr_t>(to) % line;
+  const auto lead = static_cast<std::int64_t>(inLine == 0 ? 0 : (line - inLine) / sizeof(Word));
+  const std::int64_t head = std::min(count, lead);
+  CopyClose<Word, Swap>(from, head, to);
+  from += head * sizeof(Word);
+  to += head * sizeof(Word);
+  const std::int64_t done = StreamLines<Word, Swap>(from, count - head, to);
+  CopyClose<Word, Swap>(from + done * sizeof(Word), count - head - done, to + done * sizeof(Word));
 }
 
 /// Layers that both sides have, per axis.
@@ -197,13 +252,20 @@ RunPlacer::RunPlacer(const Window& window, std::size_t elementBytes, bool swap, 
   assert(elementBytes == 1 || elementBytes == 4 || elementBytes == 8);
   assert(slot >= 0 && slot < window.OutputComponents);
   // Rows that follow each other without a gap on both sides are one long row.
-  const bool spreads = window.Ratio != Int3{1, 1, 1};
-  for (int axis = 0; axis < 2 && !spreads && this->RowsFollow(); ++axis) {
+  this->Spreads = window.Ratio != Int3{1, 1, 1};
+  for (int axis = 0; axis < 2 && !this->Spreads && this->RowsFollow(); ++axis) {
     this->MergeFirstAxes();
   }
+  // What fits into the cache may still be there when it is used. Rows that lie in one piece were read in
+  // place.
+  constexpr std::int64_t large = 4 << 20;
+  const Dims& tuples = this->Places.Output;
+  this->Streams = HasAvx2 && elementBytes > 1 && window.OutputComponents == 1 &&
+                  tuples[0] * tuples[1] * tuples[2] * static_cast<std::int64_t>(elementBytes) >= large;
 }
 
-/// True where rows follow each other in the output as they do where they are stored, and all of each is placed.
+/// True where rows follow each other in the output as they do where they are stored, and all of each is
+/// placed.
 bool RunPlacer::RowsFollow() const
 {
   const Window& w = this->Places;
@@ -242,6 +304,9 @@ void RunPlacer::Place(const void* values, std::int64_t first, std::int64_t count
     this->Swap ? this->PlaceRows<std::uint64_t, true>(bytes, first, count)
                : this->PlaceRows<std::uint64_t, false>(bytes, first, count);
   }
+  if (this->Streams) {
+    EndOfStream();
+  }
 }
 
 template <typename Word, bool Swap>
@@ -279,14 +344,16 @@ void RunPlacer::PlaceInRow(
     return;
   }
   const std::byte* source = values + (begin - first) * sizeof(Word);
-  if (w.Ratio != Int3{1, 1, 1}) {
+  if (this->Spreads) {
     this->Spread<Word>(source, count, {begin - row, j, k});
     return;
   }
   const std::int64_t outputRow = ((k + w.Shift[2]) * w.Output[1] + j + w.Shift[1]) * w.Output[0];
   const std::int64_t tuple = outputRow + (begin - row) + w.Shift[0];
   std::byte* target = this->Target + tuple * w.OutputComponents * sizeof(Word);
-  if (w.OutputComponents == 1) {
+  if (this->Streams && source != target) {
+    CopyStreaming<Word, Swap>(source, count, target);
+  } else if (w.OutputComponents == 1) {
     CopyClose<Word, Swap>(source, count, target);
   } else {
     CopyApart<Word, Swap>(source, count, target, w.OutputComponents);
@@ -357,20 +424,40 @@ void ExtendEdges(const Window& window, std::size_t elementBytes, void* output)
 
 namespace {
 
+/// Gives `count` tuples from `to` on the value of the tuple at `from`.
+void Repeat(const std::byte* from, std::int64_t count, std::size_t tupleBytes, std::byte* to)
+{
+  if (tupleBytes == 4) {
+    std::uint32_t value;
+    std::memcpy(&value, from, 4);
+    std::fill_n(reinterpret_cast<std::uint32_t*>(to), count, value);
+    return;
+  }
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::memcpy(to + i * tupleBytes, from, tupleBytes);
+  }
+}
+
+/// First entry of flags[begin .. end-1] that is `flag`; `end` when there is none.
+std::int64_t FindFlag(const std::uint8_t* flags, std::int64_t begin, std::int64_t end, int flag)
+{
+  const void* found = begin < end ? std::memchr(flags + begin, flag, end - begin) : nullptr;
+  return found ? static_cast<const std::uint8_t*>(found) - flags : end;
+}
+
 /// Fills the gaps of one row from within; false when it is all gap.
 bool FillRow(const std::uint8_t* filled, std::int64_t count, std::size_t tupleBytes, std::byte* row)
 {
-  const std::int64_t first = std::find_if(filled, filled + count, [](std::uint8_t f) { return f != 0; }) - filled;
+  const std::int64_t first = FindFlag(filled, 0, count, 1);
   if (first == count) {
     return false;
   }
-  for (std::int64_t i = first - 1; i >= 0; --i) {
-    std::memcpy(row + i * tupleBytes, row + first * tupleBytes, tupleBytes);
-  }
-  for (std::int64_t i = first + 1; i < count; ++i) {
-    if (!filled[i]) {
-      std::memcpy(row + i * tupleBytes, row + (i - 1) * tupleBytes, tupleBytes);
-    }
+  Repeat(row + first * tupleBytes, first, tupleBytes, row);
+  std::int64_t gap = FindFlag(filled, first, count, 0);
+  while (gap < count) {
+    const std::int64_t end = FindFlag(filled, gap, count, 1);
+    Repeat(row + (gap - 1) * tupleBytes, end - gap, tupleBytes, row + gap * tupleBytes);
+    gap = FindFlag(filled, end, count, 0);
   }
   return true;
 }

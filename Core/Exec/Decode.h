@@ -36,8 +36,8 @@ struct ArrayShape
 /// First .. Last.
 struct Window
 {
-  Dims Stored{1, 1, 1};  ///< values per axis of the stored array
-  Dims Output{1, 1, 1};  ///< tuples per axis of the output array
+  Dims Stored{1, 1, 1};               ///< values per axis of the stored array
+  Dims Output{1, 1, 1};               ///< tuples per axis of the output array
   Dims Begin{0, 0, 0}, End{1, 1, 1};  ///< stored indices that have a place in the output
   Dims Shift{0, 0, 0};
   Dims First{0, 0, 0}, Last{0, 0, 0};  ///< output indices that get values
@@ -89,7 +89,9 @@ private:
   Window Places;
   std::size_t ElementBytes;
   bool Swap;
-  std::byte* Target;  ///< of the output's first value of this component
+  bool Spreads = false;  ///< one stored value fills several places
+  bool Streams = false;  ///< writes past the caches
+  std::byte* Target;     ///< of the output's first value of this component
 };
 
 /// Places one run, see there.
@@ -103,7 +105,8 @@ void ExtendEdges(const Window& window, std::size_t elementBytes, void* output);
 /// one before it along axis 0, or after it, or, where a row has none, that of a row nearby.
 ///
 /// filled: one flag per tuple, axis 0 fastest, 0 where nothing was stored; not all may be 0.
-void FillGaps(const std::vector<std::uint8_t>& filled, const Dims& dims, std::size_t tupleBytes, void* output);
+void FillGaps(
+    const std::vector<std::uint8_t>& filled, const Dims& dims, std::size_t tupleBytes, void* output);
 
 /// Volume fraction of one material from Silo's sparse form.
 ///

@@ -146,12 +146,38 @@ Box BlockLayout::ValuesOf(std::size_t block, Centering centering) const
   return centering == Centering::Cell ? cells : this->NodesOf(cells);
 }
 
-std::vector<std::uint8_t> BlockLayout::Filled(std::size_t block, Centering centering) const
+Box BlockLayout::PlanesWithGaps(std::size_t block, Centering centering) const
 {
-  const Box values = this->ValuesOf(block, centering);
-  std::vector<std::uint8_t> filled(values.Cells(), 0);
+  Box planes = this->ValuesOf(block, centering);
+  const std::int64_t whole = planes.Width(0) * planes.Width(1);
+  // How many more values are filled in a plane than in the one before.
+  std::vector<std::int64_t> change(planes.Width(2) + 1, 0);
   for (const Region& region : this->RegionsOf(block, centering)) {
-    MarkBox(values, region.Cells, 1, filled.data());
+    const std::int64_t inPlane = region.Cells.Width(0) * region.Cells.Width(1);
+    change[region.Cells.Lower[2] - planes.Lower[2]] += inPlane;
+    change[region.Cells.Upper[2] - planes.Lower[2] + 1] -= inPlane;
+  }
+  int first = planes.Upper[2] + 1;
+  int last = planes.Lower[2] - 1;
+  std::int64_t filled = 0;
+  for (int k = planes.Lower[2]; k <= planes.Upper[2]; ++k) {
+    filled += change[k - planes.Lower[2]];
+    first = filled < whole ? std::min(first, k) : first;
+    last = filled < whole ? k : last;
+  }
+  planes.Lower[2] = std::max(planes.Lower[2], first - 1);
+  planes.Upper[2] = std::min(planes.Upper[2], last + 1);
+  return first <= last ? planes : Box();
+}
+
+std::vector<std::uint8_t> BlockLayout::Filled(std::size_t block, Centering centering, const Box& planes) const
+{
+  std::vector<std::uint8_t> filled(planes.Cells(), 0);
+  for (const Region& region : this->RegionsOf(block, centering)) {
+    const Box common = Intersect(region.Cells, planes);
+    if (!common.Empty()) {
+      MarkBox(planes, common, 1, filled.data());
+    }
   }
   return filled;
 }

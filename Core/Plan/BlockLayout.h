@@ -51,8 +51,12 @@ public:
   {
     return this->TableOf(centering).Complete[block];
   }
-  /// One flag per value, axis 0 fastest: 1 where some placement fills it.
-  std::vector<std::uint8_t> Filled(std::size_t block, Centering centering) const;
+  /// The planes across axis 2 between the first and the last one with gaps, and one more on both sides; empty
+  /// where the block is complete.
+  Box PlanesWithGaps(std::size_t block, Centering centering) const;
+  /// One flag per value of `planes`, whole planes of the block, axis 0 fastest: 1 where some placement fills
+  /// it.
+  std::vector<std::uint8_t> Filled(std::size_t block, Centering centering, const Box& planes) const;
 
 private:
   struct Table

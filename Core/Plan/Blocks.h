@@ -16,7 +16,8 @@ struct Region
 {
   Box Cells;  ///< in the block's level
   int Owner = 0;
-  Int3 Ratio{1, 1, 1};  ///< cells of the block's level in one of the owner's, per axis; above 1: a coarser owner
+  Int3 Ratio{
+      1, 1, 1};  ///< cells of the block's level in one of the owner's, per axis; above 1: a coarser owner
 };
 
 /// A box of one level that becomes one grid. In as-patches mode, and where merging does not help, it is a

@@ -14,8 +14,8 @@ namespace patchio {
 /// cells there (each coarse cell then stands for all fine ones in it, as is). What no patch covers, beyond
 /// the domain above all, stays out. Only patches of the block's kind count. Uniform grids only.
 ///
-/// With such a layer, filters that look at neighbours (contour, gradient) see the same values on both sides of
-/// a border between blocks, on whatever ranks they are.
+/// With such a layer, filters that look at neighbours (contour, gradient) see the same values on both sides
+/// of a border between blocks, on whatever ranks they are.
 void AddGhostLayer(
     const Catalog& catalog, const Nesting& nesting, const std::vector<int>& kinds, Block& block);
 

@@ -220,8 +220,12 @@ void BlockArrays::FillGapsOf(std::size_t a)
   if (!this->Layout.Complete(block, centering)) {
     const LoadedArray& array = this->Arrays[a];
     const Box values = this->Layout.ValuesOf(block, centering);
-    FillGaps(this->Layout.Filled(block, centering), {values.Width(0), values.Width(1), values.Width(2)},
-        array.Components * SizeOf(array.Type), array.Values.get());
+    const Box planes = this->Layout.PlanesWithGaps(block, centering);
+    const std::size_t tupleBytes = array.Components * SizeOf(array.Type);
+    const std::size_t before = IndexIn(values, planes.Lower) * tupleBytes;
+    FillGaps(this->Layout.Filled(block, centering, planes),
+        {planes.Width(0), planes.Width(1), planes.Width(2)}, tupleBytes,
+        static_cast<std::byte*>(array.Values.get()) + before);
   }
 }
 

@@ -162,7 +162,8 @@ bool PatchLoader::ReadThroughLibrary(const ProgressCallback& progress)
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const Location& location = this->Table.Locations[tasks[i]];
     ++reasons[this->Table.LibraryArrays[location.First].Reason];
-    const std::string fault = FaultOf([&] { library.Read(this->Table, location, this->Arrays.TargetOf(tasks[i])); });
+    const std::string fault =
+        FaultOf([&] { library.Read(this->Table, location, this->Arrays.TargetOf(tasks[i])); });
     if (fault.empty()) {
       this->Arrays.Done(tasks[i]);
       ++this->TasksDone;
@@ -198,8 +199,8 @@ bool PatchLoader::ExecuteUnit(Lane& lane, std::size_t unit)
 bool PatchLoader::ExecuteTransfer(Lane& lane, const Transfer& transfer)
 {
   const std::string fault = FaultOf([&] {
-    ReadTransfer(
-        lane, this->Table, this->Plan, transfer, [this](std::uint32_t task) { return this->Arrays.TargetOf(task); });
+    ReadTransfer(lane, this->Table, this->Plan, transfer,
+        [this](std::uint32_t task) { return this->Arrays.TargetOf(task); });
   });
   if (!fault.empty() && transfer.PieceCount > 1) {
     return this->ExecutePieces(lane, transfer);
@@ -229,8 +230,8 @@ bool PatchLoader::ExecutePieces(Lane& lane, const Transfer& transfer)
 
 bool PatchLoader::ExecuteWhole(Lane& lane, std::uint32_t request)
 {
-  const std::string fault =
-      FaultOf([&] { ReadWhole(lane, this->Table, this->Table.Locations[request], this->Arrays.TargetOf(request)); });
+  const std::string fault = FaultOf(
+      [&] { ReadWhole(lane, this->Table, this->Table.Locations[request], this->Arrays.TargetOf(request)); });
   if (!fault.empty()) {
     this->Failed(request, fault);
     return false;

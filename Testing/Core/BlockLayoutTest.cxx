@@ -90,11 +90,17 @@ void ExpectPlaced(
     EXPECT_EQ(
         values, centering == Centering::Cell ? GridCells(blocks[b]) : NodesOf(catalog, GridCells(blocks[b])));
     EXPECT_EQ(layout.Complete(b, centering), placed[b].size() == static_cast<std::size_t>(values.Cells()));
-    const std::vector<std::uint8_t> filled = layout.Filled(b, centering);
+    const std::vector<std::uint8_t> filled = layout.Filled(b, centering, layout.ValuesOf(b, centering));
     ASSERT_EQ(filled.size(), static_cast<std::size_t>(values.Cells()));
     std::size_t next = 0;
     testing::ForEachCell(
         values, [&](const Int3& value) { EXPECT_EQ(filled[next++], placed[b].count(value)); });
+    const Box planes = layout.PlanesWithGaps(b, centering);
+    EXPECT_EQ(planes.Empty(), layout.Complete(b, centering));
+    testing::ForEachCell(values, [&](const Int3& value) {
+      const bool inside = !planes.Empty() && value[2] >= planes.Lower[2] && value[2] <= planes.Upper[2];
+      EXPECT_TRUE(inside || placed[b].count(value) == 1) << "a gap outside the planes";
+    });
   }
 }
 
@@ -177,7 +183,8 @@ TEST(BlockLayout, TakesALargePatchBesideManySmallOnes)
     }
   }
   // Each corner of each cell in the chequered layer is a node of it, but for those of two missing corners.
-  const std::vector<std::uint8_t> filled = layout.Filled(0, Centering::Node);
+  const std::vector<std::uint8_t> filled =
+      layout.Filled(0, Centering::Node, layout.ValuesOf(0, Centering::Node));
   EXPECT_EQ(values, std::count(filled.begin(), filled.end(), 1));
 }
 

@@ -425,9 +425,8 @@ protected:
     const std::vector<int> slots{0};
     const ReadPlan plan = PlanReads(this->Table, {}, {}, 1);
     for (const Transfer& transfer : plan.Transfers) {
-      ReadTransfer(lane, this->Table, plan, transfer, [&](std::uint32_t) {
-        return TargetIn(output.data(), shape, slots);
-      });
+      ReadTransfer(lane, this->Table, plan, transfer,
+          [&](std::uint32_t) { return TargetIn(output.data(), shape, slots); });
     }
     EXPECT_EQ(meter.Requests(), 1u) << "the chunks lie side by side, and one was never written";
     return output;
