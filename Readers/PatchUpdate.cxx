@@ -54,8 +54,7 @@ void PatchUpdate::Plan(const LoadRequest& request)
   for (std::size_t b = 0; b < this->Blocks.size(); ++b) {
     if (this->PieceOfBlock[b] == this->Options.Piece) {
       this->Mine.push_back(b);
-      if (this->Options.GhostLayer && this->Data.Grid == GridKind::Uniform &&
-          this->Options.Ghosts == Int3{0, 0, 0}) {
+      if (this->Options.GhostLayer && this->HasPlainBoxes()) {
         AddGhostLayer(this->Data, *this->Nests, kinds, this->Blocks[b]);
       }
       this->Request.Blocks.push_back(this->Blocks[b]);
@@ -64,10 +63,15 @@ void PatchUpdate::Plan(const LoadRequest& request)
   this->PlanSeconds += watch.Seconds();
 }
 
+/// Boxes of equal cells, without layers of their own: only these can be merged or get a ghost layer.
+bool PatchUpdate::HasPlainBoxes() const
+{
+  return this->Data.Grid == GridKind::Uniform && this->Options.Ghosts == Int3{0, 0, 0};
+}
+
 bool PatchUpdate::Merges() const
 {
-  return this->Options.Blocks.Merge && this->Data.Grid == GridKind::Uniform &&
-         this->Options.Ghosts == Int3{0, 0, 0};
+  return this->Options.Blocks.Merge && this->HasPlainBoxes();
 }
 
 /// Several pieces get several blocks each, so that their loads can be alike.

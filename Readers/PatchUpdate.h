@@ -76,6 +76,7 @@ private:
   std::int64_t StoredValues(const std::vector<VariableRequest>& variables, int patch) const;
   std::vector<std::int64_t> Weights(const std::vector<VariableRequest>& variables) const;
   BlockOptions OptionsForPieces() const;
+  bool HasPlainBoxes() const;
   bool Merges() const;
   void CheckCoordinates();
   std::uint64_t PatchesOfPiece() const;

@@ -41,6 +41,17 @@ inline Box Intersect(const Box& a, const Box& b)
   return result;
 }
 
+/// The box with `layers` more cells on both sides of each axis.
+inline Box Grown(const Box& box, const Int3& layers)
+{
+  Box grown = box;
+  for (int axis = 0; axis < 3; ++axis) {
+    grown.Lower[axis] -= layers[axis];
+    grown.Upper[axis] += layers[axis];
+  }
+  return grown;
+}
+
 /// Appends what of `box` lies outside `taken`, a part of it (which may be empty): up to six disjoint boxes.
 inline void Subtract(const Box& box, const Box& taken, std::vector<Box>& rest)
 {

@@ -209,11 +209,7 @@ std::vector<std::uint8_t> Nesting::CoveredCells(int patch) const
 std::vector<std::uint8_t> Nesting::SharedCells(int patch, const Int3& ghosts) const
 {
   const Box& own = this->Data.Patches[patch].Cells;
-  Box grown = own;
-  for (int axis = 0; axis < 3; ++axis) {
-    grown.Lower[axis] -= ghosts[axis];
-    grown.Upper[axis] += ghosts[axis];
-  }
+  const Box grown = Grown(own, ghosts);
   std::vector<std::uint8_t> flags(grown.Cells(), 0);
   MarkBox(grown, own, 1, flags.data());
   if (this->Data.Grid == GridKind::Curvilinear) {

@@ -35,12 +35,7 @@ struct Block
 /// The cells that the block's grid has.
 inline Box GridCells(const Block& block)
 {
-  Box cells = block.Cells;
-  for (int axis = 0; axis < 3; ++axis) {
-    cells.Lower[axis] -= block.Layers[axis];
-    cells.Upper[axis] += block.Layers[axis];
-  }
-  return cells;
+  return Grown(block.Cells, block.Layers);
 }
 
 /// The block that is just one patch, by its global number.

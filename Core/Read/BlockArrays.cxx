@@ -128,13 +128,8 @@ void BlockArrays::Describe(LocationTable& table)
 /// Indices of the values of an array.
 Box BlockArrays::OutputOf(std::size_t block, std::size_t variable) const
 {
-  Box values = this->Layout.ValuesOf(block, this->CenteringOf(variable));
-  const Int3& ghosts = this->Request.Variables[variable].Ghosts;
-  for (int axis = 0; axis < 3; ++axis) {
-    values.Lower[axis] -= ghosts[axis];
-    values.Upper[axis] += ghosts[axis];
-  }
-  return values;
+  return Grown(
+      this->Layout.ValuesOf(block, this->CenteringOf(variable)), this->Request.Variables[variable].Ghosts);
 }
 
 double BlockArrays::Bytes() const
@@ -192,11 +187,9 @@ Window BlockArrays::WindowOf(std::size_t request, const Placement& placement) co
     shape.OutputComponents = wanted.OutputComponents;
     return shape;
   }
-  Box stored = this->Data.Patches[patch].Cells;
-  for (int axis = 0; axis < 3; ++axis) {
-    const bool nodes = variable.Center == Centering::Node && axis < this->Data.Dimension;
-    stored.Lower[axis] -= variable.Ghosts[axis];
-    stored.Upper[axis] += variable.Ghosts[axis] + (nodes ? 1 : 0);
+  Box stored = Grown(this->Data.Patches[patch].Cells, variable.Ghosts);
+  for (int axis = 0; axis < this->Data.Dimension && variable.Center == Centering::Node; ++axis) {
+    ++stored.Upper[axis];
   }
   return {stored, this->Layout.ValuesOf(placement.Block, variable.Center), placement.Region, placement.Ratio,
       wanted.OutputComponents};
