@@ -1,6 +1,7 @@
 // Level two of two-level reading: inside a rank, NT lanes take tasks one after another.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 
@@ -10,17 +11,41 @@ namespace patchio {
 /// false cancels: tasks already taken are finished, no new ones start.
 using ProgressCallback = std::function<bool(double)>;
 
+/// How many lanes shall work at once. May be set by any thread while they do.
+class LaneGoal
+{
+public:
+  /// lanes: to begin with; most: what Set() cannot exceed. Less than 1 counts as 1.
+  LaneGoal(int lanes, int most);
+  explicit LaneGoal(int lanes) : LaneGoal(lanes, lanes) {}
+
+  void Set(int lanes);
+  int Lanes() const { return this->Wanted.load(std::memory_order_relaxed); }
+  int Most() const { return this->Limit; }
+
+private:
+  int Limit;
+  std::atomic<int> Wanted;
+};
+
 struct LanesOutcome
 {
-  int Lanes = 1;  ///< threads that took part; fewer than asked for where the system grants no more
+  int Lanes =
+      1;  ///< threads that took part, at most at once; fewer than asked for where the system grants no more
   bool Cancelled = false;
   std::size_t Finished = 0;  ///< tasks that were carried out
 };
 
-/// Carries out body(task, lane) for each task 0 .. tasks-1 exactly once, on `lanes` threads (lane 0 is the
-/// calling thread). All tasks exist at the start; lanes take them from one atomic cursor, in order, without a
-/// lock. There are never more lanes than tasks. Lanes may exceed the cores: they wait for storage, not for
-/// arithmetic. `body` must not throw.
+/// Carries out body(task, lane) for each task 0 .. tasks-1 exactly once, on as many threads as `goal` says
+/// (lane 0 is the calling thread). All tasks exist at the start; lanes take them from one atomic cursor, in
+/// order, without a lock. A lower goal lets lanes retire after the task at hand; a higher one lets lanes
+/// start as soon as the calling thread has finished its task. There are never more lanes than tasks. Lanes
+/// may exceed the cores: they wait for storage, not for arithmetic. `body` must not throw; lane <
+/// goal.Most().
+LanesOutcome RunLanes(std::size_t tasks, const LaneGoal& goal,
+    const std::function<void(std::size_t, int)>& body, const ProgressCallback& progress = {});
+
+/// The same on `lanes` lanes from beginning to end.
 LanesOutcome RunLanes(std::size_t tasks, int lanes, const std::function<void(std::size_t, int)>& body,
     const ProgressCallback& progress = {});
 

@@ -2,43 +2,61 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 
 namespace patchio {
 
 class ReadMeter
 {
+  using Clock = std::chrono::steady_clock;
+
 public:
   /// Marks one request in flight for its lifetime.
   class Request
   {
   public:
-    explicit Request(ReadMeter& meter, std::uint64_t bytes) : Meter(meter)
+    explicit Request(ReadMeter& meter, std::uint64_t bytes) : Meter(meter), Bytes(bytes), Begin(Clock::now())
     {
       const int now = ++meter.InFlight;
       int peak = meter.Peak;
       while (now > peak && !meter.Peak.compare_exchange_weak(peak, now)) {
       }
-      ++meter.RequestCount;
-      meter.ByteCount += bytes;
     }
-    ~Request() { --this->Meter.InFlight; }
+    ~Request()
+    {
+      // Counted at the end: a rate taken while more requests start must not take them for done.
+      --this->Meter.InFlight;
+      ++this->Meter.RequestCount;
+      this->Meter.ByteCount += this->Bytes;
+      this->Meter.Busy += (Clock::now() - this->Begin).count();
+    }
     Request(const Request&) = delete;
     Request& operator=(const Request&) = delete;
 
   private:
     ReadMeter& Meter;
+    std::uint64_t Bytes;
+    Clock::time_point Begin;
   };
 
   int PeakInFlight() const { return this->Peak; }
+  /// Requests that have ended, well or badly, and their bytes.
   std::uint64_t Requests() const { return this->RequestCount; }
   std::uint64_t Bytes() const { return this->ByteCount; }
+  /// What the requests that have ended took, all together; over the time of the clock, how many were in
+  /// flight.
+  double BusySeconds() const
+  {
+    return std::chrono::duration<double>(Clock::duration(this->Busy.load())).count();
+  }
 
 private:
   std::atomic<int> InFlight{0};
   std::atomic<int> Peak{0};
   std::atomic<std::uint64_t> RequestCount{0};
   std::atomic<std::uint64_t> ByteCount{0};
+  std::atomic<Clock::rep> Busy{0};
 };
 
 }  // namespace patchio

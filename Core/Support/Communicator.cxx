@@ -3,6 +3,7 @@
 #include "Support/Error.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
 #include <numeric>
 
@@ -69,6 +70,25 @@ public:
     return this->GatherV<int>(values.data(), values.size(), MPI_INT, offsets);
   }
 
+  void BeginSum(const std::vector<double>& values) override
+  {
+    assert(this->Summing == MPI_REQUEST_NULL);
+    this->Terms = values;
+    this->Sums.resize(values.size());
+    MPI_Iallreduce(this->Terms.data(), this->Sums.data(), static_cast<int>(values.size()), MPI_DOUBLE,
+        MPI_SUM, this->Comm, &this->Summing);
+  }
+
+  bool EndSum(std::vector<double>& sum) override
+  {
+    int there = 0;
+    MPI_Test(&this->Summing, &there, MPI_STATUS_IGNORE);
+    if (there) {
+      sum = this->Sums;
+    }
+    return there != 0;
+  }
+
 private:
   /// A rank that has no memory must not leave the others waiting in the broadcast.
   void ResizeTogether(std::vector<std::byte>& bytes, std::uint64_t size)
@@ -102,9 +122,26 @@ private:
   MPI_Comm Comm;
   int RankValue = 0;
   int SizeValue = 1;
+  MPI_Request Summing = MPI_REQUEST_NULL;
+  std::vector<double> Terms, Sums;  ///< of the sum that has begun
 };
 
 }  // namespace
+
+void Communicator::BeginSum(const std::vector<double>& values)
+{
+  const std::vector<double> all = this->AllGather(values);
+  this->Sum.assign(values.size(), 0);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    this->Sum[i % values.size()] += all[i];
+  }
+}
+
+bool Communicator::EndSum(std::vector<double>& sum)
+{
+  sum = this->Sum;
+  return true;
+}
 
 std::unique_ptr<Communicator> MakeSelfCommunicator()
 {

@@ -31,6 +31,16 @@ public:
   virtual std::vector<double> AllGather(const std::vector<double>& values) = 0;
   /// Integers of all ranks one after another in rank order; lengths may differ.
   virtual std::vector<int> AllGather(const std::vector<int>& values) = 0;
+
+  /// Begins to add up the values of all ranks without waiting for them; `values` has the same length
+  /// everywhere. One sum at a time. Whole numbers below 2^53 are added up exactly, so that all ranks see the
+  /// same.
+  virtual void BeginSum(const std::vector<double>& values);
+  /// True once the sum is there; then it is in `sum`, and another may begin. Not collective.
+  virtual bool EndSum(std::vector<double>& sum);
+
+private:
+  std::vector<double> Sum;
 };
 
 /// One process by itself.

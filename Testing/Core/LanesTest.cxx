@@ -180,6 +180,81 @@ TEST(Lanes, ReportRisingProgressOnTheCallingThreadOnly)
   EXPECT_LE(fractions.back(), 1);
 }
 
+TEST(Lanes, GrowAndRetireAsTheGoalChanges)
+{
+  // Reads of 1 ms. The caller, between two of its own, raises the goal, and lowers it again.
+  FakeBehaviour slow;
+  slow.Latency = std::chrono::milliseconds(1);
+  FakeSource source({std::vector<std::byte>(16)}, slow);
+  const auto file = source.Open(0);
+  LaneGoal goal(1, 24);
+  std::atomic<int> turns{0};
+  int peakOfOne = 0, peakOfMany = 0;
+  std::atomic<int> late{0};
+  std::vector<std::atomic<int>> runs(3000);
+  const LanesOutcome outcome = RunLanes(
+      runs.size(), goal,
+      [&](std::size_t task, int lane) {
+        char into[16];
+        file->Read(0, into, 16);
+        ++runs[task];
+        // Long after the goal was lowered, high lanes have nothing left to finish.
+        late += turns > 150 && lane > 1 ? 1 : 0;
+      },
+      [&](double) {
+        ++turns;
+        if (turns == 20) {
+          peakOfOne = source.PeakInFlight();
+          goal.Set(24);
+        } else if (turns == 70) {
+          peakOfMany = source.PeakInFlight();
+          goal.Set(2);
+        }
+        return true;
+      });
+  EXPECT_EQ(peakOfOne, 1);
+  EXPECT_GT(peakOfMany, 8);
+  EXPECT_LE(peakOfMany, 24);
+  EXPECT_EQ(late, 0);
+  EXPECT_EQ(outcome.Finished, runs.size());
+  EXPECT_EQ(outcome.Lanes, 24);
+  for (const std::atomic<int>& count : runs) {
+    ASSERT_EQ(count, 1);
+  }
+}
+
+TEST(Lanes, StartAgainAfterRetiring)
+{
+  LaneGoal goal(8, 8);
+  std::vector<std::atomic<int>> users(8);
+  int turns = 0;
+  std::atomic<std::size_t> done{0};
+  RunLanes(
+      20000, goal,
+      [&](std::size_t, int lane) {
+        EXPECT_EQ(++users.at(lane), 1);
+        std::this_thread::yield();
+        --users.at(lane);
+        ++done;
+      },
+      [&](double) {
+        goal.Set(++turns % 3 == 0 ? 1 : 1 + turns % 8);
+        return true;
+      });
+  EXPECT_EQ(done, 20000u);
+}
+
+TEST(LaneGoal, StaysWithinItsBounds)
+{
+  LaneGoal goal(50, 16);
+  EXPECT_EQ(goal.Lanes(), 16);
+  goal.Set(0);
+  EXPECT_EQ(goal.Lanes(), 1);
+  goal.Set(99);
+  EXPECT_EQ(goal.Lanes(), 16);
+  EXPECT_EQ(LaneGoal(-3).Lanes(), 1);
+}
+
 /// Exits with 0 when all tasks were done on fewer lanes than asked for.
 void RunUnderAThreadLimit()
 {
