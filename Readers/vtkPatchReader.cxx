@@ -5,11 +5,14 @@
 #include "PatchAssembler.h"
 #include "PatchUpdate.h"
 #include "Plan/ThreadBudget.h"
+#include "Read/AutomaticThreads.h"
 #include "Read/OpenedStep.h"
 #include "Read/SharedCatalog.h"
 #include "Support/Error.h"
+#include "Support/Memory.h"
 #include "Support/Stopwatch.h"
 #include "Support/Together.h"
+#include "ThreadData.h"
 
 #include <vtkCommand.h>
 #include <vtkDataArraySelection.h>
@@ -68,6 +71,7 @@ struct vtkPatchReader::Internals
   bool ChannelWarned = false;     ///< one warning about damaged sidecars is enough
   double OpenSeconds = 0;         ///< spent on opening since the last report
   double IndexSeconds = 0;        ///< spent on indexing and saving in this update
+  AutomaticThreads Automatic;     ///< used in that thread mode
   std::string Report;
   bool Opening = false;  ///< names found in files are no change by the user
 
@@ -248,7 +252,7 @@ LoadRequest vtkPatchReader::Internals::MakeRequest(const vtkPatchReader& setting
 {
   LoadRequest request;
   request.Variables = this->SelectedVariables(ghosts);
-  request.Threads = settings.ThreadsOfThisRank();
+  request.Threads = settings.ThreadsOf(this->Ranks->Rank());
   request.StopAtFault = !settings.SkipBrokenPatches;
   request.Storage = {settings.StorageLatency * 1e-3, settings.StorageBandwidth * 1e6};
   request.Memory = this->Memory;
@@ -509,6 +513,7 @@ bool vtkPatchReader::ReadStep(vtkInformation* info, vtkMultiBlockDataSet* output
     options = self.MakeOptions(*this, info);
     request = self.MakeRequest(*this, options.Ghosts);
   });
+  this->ChooseThreads(request);
   PatchUpdate update(*self.Ranks, *self.Step, options);
   this->Warn(update.Empty() ? self.NothingIsShown(this->LevelRange) : "");
   self.PrepareStep(request.Threads);
@@ -516,34 +521,71 @@ bool vtkPatchReader::ReadStep(vtkInformation* info, vtkMultiBlockDataSet* output
   if (!this->ReadBlocks(update, request)) {
     return false;
   }
-  Together(*self.Ranks, [&] { update.Assemble(output); });
+  Together(*self.Ranks, [&] {
+    update.Assemble(output);
+    AddThreadData(this->UsedThreads(request), output->GetFieldData());
+  });
   output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Times[step]);
+  update.Report().Threads = this->UsedThreads(request).Text;
+  if (request.Control) {
+    for (const std::string& note : self.Automatic.Notes()) {
+      update.Report().Notes.push_back(note);
+    }
+  }
   self.MakeReport(update.Report(), update.Warning());
   this->Warn(update.Warning());
   return true;
 }
 
 /// Reads what can be read; false when the user stops it. Broken patches, once known, change the blocks.
-bool vtkPatchReader::ReadBlocks(PatchUpdate& update, const LoadRequest& request)
+bool vtkPatchReader::ReadBlocks(PatchUpdate& update, LoadRequest& request)
 {
   const auto progress = [this](double fraction) {
     this->UpdateProgress(0.9 * fraction);
     return !this->CheckAbort();
   };
-  do {
+  for (;;) {
     Together(*this->Internal->Ranks, [&] { update.Plan(request); });
     update.Locate();
     update.AgreeOnFaults();
     if (!update.Outdated()) {
       update.CheckMemory();
       update.Read(progress);
+      this->EndRead(request);
       update.AgreeOnFaults();
-      if (update.AnyCancelled()) {
-        return false;
+      if (update.AnyCancelled() || !update.Outdated()) {
+        return !update.AnyCancelled();
       }
+      this->ChooseThreads(request);
     }
-  } while (update.Outdated());
-  return true;
+  }
+}
+
+/// Collective. In the mode AUTOMATIC: the threads of this rank, and who adapts them.
+void vtkPatchReader::ChooseThreads(LoadRequest& request)
+{
+  if (this->ThreadMode != AUTOMATIC) {
+    return;
+  }
+  // Each lane may hold a request of this size besides the arrays; together they may take an eighth of what is
+  // free.
+  constexpr std::uint64_t requestBytes = 16 << 20;
+  const std::uint64_t most = std::max<std::uint64_t>(AvailableMemory() / 8 / requestBytes, 1);
+  AutomaticThreads& automatic = this->Internal->Automatic;
+  automatic.Begin(*this->Internal->Ranks, this->Internal->CurrentPath,
+      static_cast<patchio::ThreadPolicy>(this->ThreadPolicy),
+      static_cast<int>(std::min<std::uint64_t>(most, MaximumThreads)));
+  request.Control = &automatic.Control();
+  request.Threads = request.Control->Goal().Lanes();
+  request.Storage = automatic.Choice().Requests.value_or(request.Storage);
+}
+
+/// Collective.
+void vtkPatchReader::EndRead(const LoadRequest& request)
+{
+  if (request.Control) {
+    this->Internal->Automatic.End();
+  }
 }
 
 void vtkPatchReader::Warn(const std::string& text)
@@ -553,7 +595,36 @@ void vtkPatchReader::Warn(const std::string& text)
   }
 }
 
-int vtkPatchReader::ThreadsOfThisRank() const
+/// What the number of threads was, and why.
+ThreadsUsed vtkPatchReader::UsedThreads(const LoadRequest& request) const
+{
+  const AutomaticThreads& automatic = this->Internal->Automatic;
+  ThreadsUsed used;
+  if (request.Control) {
+    used.Concurrency = automatic.Choice().Storage.Concurrency;
+    used.Load = automatic.Choice().Storage.Load;
+    used.Changes = request.Control->Changes();
+    used.Text = automatic.Text();
+    return used;
+  }
+  const int ranks = this->Internal->Ranks->Size();
+  if (this->ThreadMode == FROM_STORAGE) {
+    used.Concurrency = this->StorageConcurrency;
+    used.Load = this->OtherLoad;
+    used.Text = "Threads: from N* = " + std::to_string(this->StorageConcurrency) +
+                " and NC = " + std::to_string(this->OtherLoad) + ", both given\n";
+  } else {
+    used.Text = "Threads: fixed\n";
+  }
+  int all = 0;
+  for (int rank = 0; rank < ranks; ++rank) {
+    all += this->ThreadsOf(rank);
+  }
+  used.Changes = {{0, all}};
+  return used;
+}
+
+int vtkPatchReader::ThreadsOf(int rank) const
 {
   ThreadSettings settings;
   settings.Mode =
@@ -561,8 +632,7 @@ int vtkPatchReader::ThreadsOfThisRank() const
   settings.ThreadsPerRank = this->ThreadsPerRank;
   settings.StorageConcurrency = this->StorageConcurrency;
   settings.OtherLoad = this->OtherLoad;
-  const Communicator& ranks = *this->Internal->Ranks;
-  return std::min(ThreadsOfRank(settings, ranks.Size(), ranks.Rank()), MaximumThreads);
+  return std::min(ThreadsOfRank(settings, this->Internal->Ranks->Size(), rank), MaximumThreads);
 }
 
 void vtkPatchReader::PrintSelf(ostream& os, vtkIndent indent)
@@ -582,6 +652,7 @@ void vtkPatchReader::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "SkipBrokenPatches: " << this->SkipBrokenPatches << endl;
   os << indent << "MetadataChannel: " << this->MetadataChannel << endl;
   os << indent << "ThreadMode: " << this->ThreadMode << endl;
+  os << indent << "ThreadPolicy: " << this->ThreadPolicy << endl;
   os << indent << "ThreadsPerRank: " << this->ThreadsPerRank << endl;
   os << indent << "StorageConcurrency: " << this->StorageConcurrency << endl;
   os << indent << "OtherLoad: " << this->OtherLoad << endl;

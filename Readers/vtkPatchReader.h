@@ -36,6 +36,7 @@
 namespace patchio {
 class PatchUpdate;
 struct LoadRequest;
+struct ThreadsUsed;
 }  // namespace patchio
 class vtkDataArraySelection;
 class vtkMultiProcessController;
@@ -191,13 +192,36 @@ public:
    */
   enum ThreadModes
   {
-    FIXED = 0,        ///< ThreadsPerRank
-    FROM_STORAGE = 1  ///< from StorageConcurrency (N*) and OtherLoad (NC)
+    FIXED = 0,         ///< ThreadsPerRank
+    FROM_STORAGE = 1,  ///< from StorageConcurrency (N*) and OtherLoad (NC)
+    AUTOMATIC = 2      ///< from the profile of the storage and from what reads show; see ThreadPolicy
   };
 
   ///@{
-  vtkSetClampMacro(ThreadMode, int, FIXED, FROM_STORAGE);
+  /**
+   * Default AUTOMATIC.
+   */
+  vtkSetClampMacro(ThreadMode, int, FIXED, AUTOMATIC);
   vtkGetMacro(ThreadMode, int);
+  ///@}
+
+  /**
+   * How much of the storage the mode AUTOMATIC takes while others use it too.
+   */
+  enum ThreadPolicies
+  {
+    POLITE = 0,  ///< N* - NC reads in flight, all ranks together: others lose nothing (the two-level reading
+                 ///< paper)
+    BALANCED = 1,  ///< as few as give nearly the best rate
+    GREEDY = 2     ///< whatever gives the best rate
+  };
+
+  ///@{
+  /**
+   * Default BALANCED.
+   */
+  vtkSetClampMacro(ThreadPolicy, int, POLITE, GREEDY);
+  vtkGetMacro(ThreadPolicy, int);
   ///@}
 
   ///@{
@@ -283,10 +307,13 @@ private:
 
   void OnSelectionModified();
   void SetWithin(double& member, double value, double least, double most);
-  int ThreadsOfThisRank() const;
+  int ThreadsOf(int rank) const;
   // Collective. False when somebody stopped it; throws std::exception when it fails.
   bool ReadStep(vtkInformation* info, vtkMultiBlockDataSet* output);
-  bool ReadBlocks(patchio::PatchUpdate& update, const patchio::LoadRequest& request);
+  bool ReadBlocks(patchio::PatchUpdate& update, patchio::LoadRequest& request);
+  void ChooseThreads(patchio::LoadRequest& request);
+  void EndRead(const patchio::LoadRequest& request);
+  patchio::ThreadsUsed UsedThreads(const patchio::LoadRequest& request) const;
   // Says it on rank 0; nothing where the text is empty.
   void Warn(const std::string& text);
 
@@ -300,7 +327,8 @@ private:
   bool AddGhostLayer = false;
   bool AddPatchIds = false;
   int MetadataChannel = CHANNEL_ON;
-  int ThreadMode = FIXED;
+  int ThreadMode = AUTOMATIC;
+  int ThreadPolicy = BALANCED;
   int ThreadsPerRank = 4;
   int StorageConcurrency = 32;
   int OtherLoad = 0;

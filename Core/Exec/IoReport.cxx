@@ -26,6 +26,7 @@ std::string IoReport::Text() const
   std::string text;
   text += fmt::format("Ranks: {}\n", this->Ranks);
   text += fmt::format("Threads per rank (NT): {}\n", Range(this->ThreadsMin, this->ThreadsMax));
+  text += this->Threads;
   text += fmt::format("Patches: {}\n", this->Patches);
   if (this->Blocks > 0) {
     text += fmt::format("Blocks: {}\n", this->Blocks);

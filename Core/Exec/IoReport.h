@@ -25,6 +25,7 @@ struct IoReport
   double LocateSeconds = 0;        ///< finding where the bytes lie
   double ReadSeconds = 0;          ///< all tasks, from the first to the last
   double AssembleSeconds = 0;      ///< making blocks; grids, blanking, handing arrays to VTK
+  std::string Threads;             ///< how NT came about, in lines; empty: nothing to say
   std::string Metadata;            ///< where the metadata came from; empty: from the format
   std::vector<std::string> Notes;  ///< anything left out or unusual
 
@@ -35,7 +36,7 @@ struct IoReport
   std::string Text() const;
 };
 
-/// Collective. Sums and maxima over all ranks, the same on all; notes and metadata are those of rank 0.
+/// Collective. Sums and maxima over all ranks, the same on all; texts are those of rank 0.
 IoReport Combine(const IoReport& mine, Communicator& comm);
 
 }  // namespace patchio

@@ -16,6 +16,8 @@
 
 namespace patchio {
 
+class ReadControl;
+
 /// A variable and the form in which it is wanted.
 struct VariableRequest
 {
@@ -37,6 +39,9 @@ struct LoadRequest
   int Threads = 1;           ///< NT >= 1
   bool StopAtFault = false;  ///< true: the first fault ends the read; false: everything sound is read
   StorageModel Storage;      ///< decides on the size of requests
+  /// Adapts the number of threads during the read; null: it stays what `Threads` says. Its Finish() is the
+  /// caller's.
+  ReadControl* Control = nullptr;
   /// Memory of earlier reads to use again, and the limit on it; null: fresh memory, no limit.
   std::shared_ptr<SlabPool> Memory;
 };

@@ -1,6 +1,7 @@
 #include "Read/PatchLoader.h"
 
 #include "Exec/LibraryRead.h"
+#include "Read/ReadControl.h"
 #include "Source/FileSource.h"
 #include "Support/Error.h"
 #include "Support/Memory.h"
@@ -129,9 +130,12 @@ std::size_t PatchLoader::Units() const
 void PatchLoader::ReadThroughLanes(const ProgressCallback& progress)
 {
   const std::unique_ptr<Source> source = MakeFileSource(this->Table.Files, this->Plan.Sequential);
+  ReadControl* const control = this->Request.Control;
+  const LaneGoal fixed(this->Request.Threads);
+  const LaneGoal& goal = control ? control->Goal() : fixed;
   ReadMeter meter;
   std::deque<Lane> lanes;  // a lane cannot be moved
-  for (int i = 0; i < this->Request.Threads; ++i) {
+  for (int i = 0; i < goal.Most(); ++i) {
     lanes.emplace_back(*source, meter);
   }
   std::atomic<bool> stop{false};
@@ -140,13 +144,19 @@ void PatchLoader::ReadThroughLanes(const ProgressCallback& progress)
       stop = true;
     }
   };
+  const auto between = [&](double fraction) {
+    if (control) {
+      control->Step(meter);
+    }
+    return !progress || progress(fraction);
+  };
   const std::size_t units = this->Units();
-  const LanesOutcome outcome = RunLanes(units, this->Request.Threads, body, progress);
+  const LanesOutcome outcome = RunLanes(units, goal, body, between);
   this->Result.Cancelled = outcome.Cancelled;
   IoReport& report = this->Result.Report;
-  if (static_cast<std::size_t>(outcome.Lanes) < std::min<std::size_t>(this->Request.Threads, units)) {
+  if (static_cast<std::size_t>(outcome.Lanes) < std::min<std::size_t>(goal.Lanes(), units)) {
     report.Notes.push_back("the system granted a rank only " + std::to_string(outcome.Lanes) + " of " +
-                           std::to_string(this->Request.Threads) + " threads");
+                           std::to_string(goal.Lanes()) + " threads");
   }
   report.Requests = meter.Requests();
   report.Bytes = meter.Bytes();
@@ -287,7 +297,8 @@ void PatchLoader::Finish()
   this->Result.Faults = this->Faults();
   IoReport& report = this->Result.Report;
   report.Patches = this->Requests.size() / std::max<std::size_t>(this->Request.Variables.size(), 1);
-  report.ThreadsMin = report.ThreadsMax = this->Request.Threads;
+  const ReadControl* const control = this->Request.Control;
+  report.ThreadsMin = report.ThreadsMax = control ? control->Goal().Lanes() : this->Request.Threads;
 }
 
 LoadResult LoadPatches(const Format& format, const Catalog& catalog, const LoadRequest& request,

@@ -10,7 +10,7 @@ from paraview.simple import *
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 dumps, picture = sys.argv[1:3]
 
-reader = PatchReader(FileName=[dumps], ThreadsPerRank=8, Blocks="As patches")  # so that outlines show the patches
+reader = PatchReader(FileName=[dumps], Blocks="As patches")  # so that outlines show the patches
 last = reader.TimestepValues[-1]
 reader.UpdatePipeline(last)
 GetAnimationScene().AnimationTime = last

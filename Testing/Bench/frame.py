@@ -22,8 +22,8 @@ HIDDEN = vtkDataSetAttributes.HIDDENCELL | vtkDataSetAttributes.REFINEDCELL | vt
 
 # Every reader that the suite compares, by the name in its table.
 READERS = {
-    "patches": lambda: PatchReader(FileName=[path], ThreadsPerRank=os.cpu_count(), Blocks="As patches"),
-    "merged": lambda: PatchReader(FileName=[path], ThreadsPerRank=os.cpu_count(), Blocks="Merged"),
+    "patches": lambda: PatchReader(FileName=[path], ThreadMode="Fixed", ThreadsPerRank=os.cpu_count(), Blocks="As patches"),
+    "merged": lambda: PatchReader(FileName=[path], ThreadMode="Fixed", ThreadsPerRank=os.cpu_count(), Blocks="Merged"),
 }
 
 seconds = {}

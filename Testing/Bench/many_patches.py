@@ -21,7 +21,7 @@ def stage(name, work):
     return result
 
 
-reader = PatchReader(FileName=[sys.argv[1]], ThreadsPerRank=int(sys.argv[2]), Blocks="As patches")
+reader = PatchReader(FileName=[sys.argv[1]], ThreadMode="Fixed", ThreadsPerRank=int(sys.argv[2]), Blocks="As patches")
 stage("information", reader.UpdatePipelineInformation)
 stage("update", reader.UpdatePipeline)
 reader.UpdatePropertyInformation()

@@ -17,7 +17,7 @@ def kilobytes():
 
 
 before = kilobytes()
-reader = PatchReader(FileName=[sys.argv[1]], ThreadsPerRank=int(sys.argv[2]))
+reader = PatchReader(FileName=[sys.argv[1]], ThreadMode="Fixed", ThreadsPerRank=int(sys.argv[2]))
 reader.UpdatePipeline()
 reader.UpdatePropertyInformation()
 costs = {"kilobytes": kilobytes() - before}

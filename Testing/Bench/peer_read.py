@@ -22,7 +22,7 @@ def kilobytes():
 
 
 makers = {
-    "PatchIO": lambda: PatchReader(FileName=[path], ThreadsPerRank=os.cpu_count(), Blocks="As patches"),  # as the others
+    "PatchIO": lambda: PatchReader(FileName=[path], ThreadMode="Fixed", ThreadsPerRank=os.cpu_count(), Blocks="As patches"),  # as the others
     "XDMF": lambda: XDMFReader(FileNames=[path]),
     "VTKHDF": lambda: VTKHDFReader(FileName=path),
 }

@@ -444,7 +444,7 @@ def check_setups(reader, truth, time, index):
              ("ghost layer, finest level only", dict(AddGhostLayer=1, LevelRange=[last, last]), dict(layer=True, levels=[last])),
              ("ghost layer, patches", dict(AddGhostLayer=1, Blocks="As patches"), dict(layer=True)),
              ("patches", dict(Blocks="As patches"), {}),
-             ("3 threads", dict(ThreadsPerRank=3), {})]
+             ("3 threads", dict(ThreadMode="Fixed", ThreadsPerRank=3), {})]
     for most in (1, 20, 100):
         steps.append(("up to %d cells" % most, dict(Blocks="Merged up to Maximum Block Cells", MaximumBlockCells=most), {}))
         steps.append(("ghost layer, up to %d cells" % most, dict(AddGhostLayer=1, **steps[-1][1]), dict(layer=True)))

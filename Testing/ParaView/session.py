@@ -86,7 +86,7 @@ def check_time():
 
 def check_abort(**properties):
     """A read that is stopped, here on rank 0 alone, shows nothing on any rank; the next one reads all."""
-    reader = PatchReader(FileName=[data + "/linadv_3d/dumps.visit"], ThreadsPerRank=1, **properties)
+    reader = PatchReader(FileName=[data + "/linadv_3d/dumps.visit"], ThreadMode="Fixed", ThreadsPerRank=1, **properties)
     vtk_reader = reader.GetClientSideObject()
     observer = vtk_reader.AddObserver("ProgressEvent", lambda caller, event: caller.SetAbortExecute(1))
     reader.UpdatePipeline(reader.TimestepValues[1])
@@ -193,7 +193,7 @@ def check_numbers():
 
 
 def check_state():
-    reader = PatchReader(FileName=[data + "/linadv_2d/dumps.visit"], ThreadsPerRank=3, BlankRefinedCells=0)
+    reader = PatchReader(FileName=[data + "/linadv_2d/dumps.visit"], ThreadMode="Fixed", ThreadsPerRank=3, BlankRefinedCells=0)
     reader.CellArrayStatus = ["flux"]
     state = os.path.join(scratch, "state.pvsm")
     SaveState(state)

@@ -1,0 +1,235 @@
+#include "Read/AutomaticThreads.h"
+
+#include "Support/Bytes.h"
+#include "Support/Together.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <cmath>
+#include <ctime>
+#include <thread>
+#include <tuple>
+
+namespace patchio {
+namespace {
+
+/// A read without any knowledge cannot wait a second before it looks for a better number.
+constexpr double FirstWindowUnknown = 0.1;
+constexpr double FirstWindowKnown = 1;
+/// Shorter reads say too little about a storage.
+constexpr double LeastSecondsToLearn = 5;
+
+/// Local disks answer from memory or not, which no later read can rely on.
+bool RatesLast(MountClass kind)
+{
+  return kind == MountClass::Network || kind == MountClass::Parallel || kind == MountClass::Fuse;
+}
+
+std::string NameOfThisMachine()
+{
+  char name[HOST_NAME_MAX + 1] = {};
+  return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
+}
+
+LoadedMount Loaded(const Mount& mount)
+{
+  return {mount.Point, mount.Type, mount.Source,
+      {static_cast<unsigned>(mount.Major), static_cast<unsigned>(mount.Minor)}};
+}
+
+std::optional<LoadCurve> CurveOf(const std::optional<StorageProfile>& profile)
+{
+  if (!profile || !profile->Fit.Known()) {
+    return {};
+  }
+  LoadCurve curve;
+  curve.Rate = [fit = profile->Fit](double n) { return fit.At(n); };
+  curve.Least = profile->Fit.Least();
+  curve.Most = profile->Fit.Most();
+  curve.Best = profile->Concurrency;
+  curve.Residual = profile->Fit.Residual();
+  curve.Noise = profile->Fit.Noise();
+  return curve;
+}
+
+/// "profile /home/me/.config/patchio/storage/scratch.json, measured, 2026-11-21".
+std::string SourceOf(const StorageProfile& profile)
+{
+  std::string text = fmt::format("profile {}, {}", profile.File, profile.Source);
+  if (profile.MeasuredAt > 0) {
+    text += fmt::format(", {:%Y-%m-%d}", fmt::gmtime(static_cast<std::time_t>(profile.MeasuredAt)));
+  }
+  return text;
+}
+
+}  // namespace
+
+void AutomaticThreads::Begin(
+    Communicator& ranks, const std::string& path, ThreadPolicy policy, int mostOfRank)
+{
+  this->IsRankZero = ranks.Rank() == 0;
+  this->Policy = policy;
+  if (this->IsRankZero) {
+    this->LookAtStorage(path, ranks.Size());
+  }
+  this->Share(ranks);
+  this->StartController(ranks, mostOfRank);
+  this->Watch = Stopwatch();
+}
+
+/// On rank 0: which storage, its profile, and what others do there.
+void AutomaticThreads::LookAtStorage(const std::string& path, int ranks)
+{
+  this->ProfileNotes.clear();
+  const std::string fault = FaultOf([&] {
+    this->Where = MountOf(path);
+    this->Profile = FindProfile(path, &this->ProfileNotes);
+  });
+  if (!fault.empty()) {
+    this->ProfileNotes.push_back(fault);
+  }
+  ThreadChoice choice;
+  const Mount where = this->Where.value_or(Mount());
+  choice.Storage.Class = where.Class;
+  if (this->Profile) {
+    const StorageProfile& profile = *this->Profile;
+    choice.Storage.Concurrency =
+        profile.ThreadsOfRanks.empty() ? profile.Concurrency : ranks * profile.ThreadsFor(ranks);
+    choice.ConcurrencySource = SourceOf(profile);
+    choice.Requests = this->Profile->Requests;
+  }
+  if (!this->Sensor || this->SensedMount != where.Point) {
+    this->Sensor = std::make_unique<LoadSensor>(Loaded(where), CurveOf(this->Profile));
+    this->SensedMount = where.Point;
+  }
+  // What others did since the last read of ours ended.
+  const LoadEstimate load = this->Sensor->Sample(OwnReads());
+  choice.Storage.Load = load.Load;
+  choice.LoadSource = load.Source;
+  this->Known = choice;
+}
+
+/// Collective.
+void AutomaticThreads::Share(Communicator& ranks)
+{
+  const auto tie = [](ThreadChoice& choice, std::string& point, int& requests, StorageModel& model) {
+    return std::tie(choice.Storage, choice.ConcurrencySource, choice.LoadSource, point, requests, model);
+  };
+  int hasRequests = this->Known.Requests ? 1 : 0;
+  StorageModel model = this->Known.Requests.value_or(StorageModel());
+  std::string point = this->Where ? this->Where->Point : "";
+  const std::vector<std::byte> bytes = BytesOfRankZero(ranks, [&] {
+    ByteWriter writer;
+    writer.Put(tie(this->Known, point, hasRequests, model));
+    return writer.Take();
+  });
+  ByteReader reader(bytes);
+  reader.Get(tie(this->Known, point, hasRequests, model));
+  this->Known.Requests = hasRequests ? std::optional<StorageModel>(model) : std::nullopt;
+  this->MountPoint = point;
+}
+
+/// Collective. A controller goes on from read to read, as long as it is about the same storage.
+void AutomaticThreads::StartController(Communicator& ranks, int mostOfRank)
+{
+  const std::vector<std::string> machines = ranks.AllGather(NameOfThisMachine());
+  const std::vector<int> limits =
+      ranks.AllGather(std::vector<int>{mostOfRank, static_cast<int>(std::thread::hardware_concurrency())});
+  this->Job = {ranks.Size(), std::max(limits[1], 1), limits[0]};
+  for (std::size_t i = 0; i < limits.size(); i += 2) {
+    this->Job.MostOfRank = std::min(this->Job.MostOfRank, limits[i]);
+  }
+  const Key key{this->MountPoint, ranks.Size(), this->Policy, this->Known.Storage.Concurrency};
+  const bool fresh = !this->Controller || !(this->ControllerKey == key);
+  if (fresh) {
+    this->Controller =
+        std::make_unique<ThreadController>(ControllerFor(this->Known.Storage, this->Policy, this->Job));
+    this->ControllerKey = key;
+  }
+  const MountClass kind = this->Known.Storage.Class;
+  const bool guessed = fresh && this->Known.Storage.Concurrency == 0 && kind != MountClass::LocalDisk &&
+                       kind != MountClass::Memory;
+  ReadControlOptions options;
+  options.MostOfRank = this->Job.MostOfRank;
+  options.FirstWindow = guessed ? FirstWindowUnknown : FirstWindowKnown;
+  options.OnMachineOfRankZero = machines[ranks.Rank()] == machines[0];
+  this->Current = std::make_unique<ReadControl>(ranks, *this->Controller, options);
+  this->Current->OnWindow = [this](const ReadWindow& window) { return this->OnWindow(window); };
+}
+
+int AutomaticThreads::OnWindow(const ReadWindow& window)
+{
+  if (this->IsRankZero && this->Sensor) {
+    const LoadEstimate load = this->Sensor->Sample(window.Own);
+    this->Current->ReportLoad(load.Load);
+    this->Known.LoadSource = load.Source;
+  }
+  this->Known.Storage.Load = window.Load;
+  return MostInFlight(this->Known.Storage, this->Policy, this->Job);
+}
+
+void AutomaticThreads::End()
+{
+  this->Current->Finish();
+  if (this->IsRankZero) {
+    if (this->Watch.Seconds() >= LeastSecondsToLearn && RatesLast(this->Known.Storage.Class)) {
+      this->Refine();
+    }
+    if (this->Sensor) {
+      this->Sensor->Sample(OwnReads());  // what comes now is not ours
+    }
+  }
+}
+
+/// What was seen of F(N), unless the load changed on the way, goes into the profile, which the first such
+/// read makes.
+void AutomaticThreads::Refine()
+{
+  std::vector<RateSample> samples;
+  for (const ThreadsTried& tried : this->Controller->History()) {
+    if (tried.Epoch == 0 && tried.Rate > 0) {
+      samples.push_back({tried.Threads, tried.Rate, 0});
+    }
+  }
+  const std::string fault = FaultOf([&] {
+    StorageProfile profile = this->Profile.value_or(StorageProfile());
+    if (!this->Profile) {
+      profile.Where = *this->Where;
+      profile.Source = MeasuredSource;
+      profile.Node = NodeClass();
+    }
+    if (MergeSamples(profile, samples) && profile.Concurrency > 0) {
+      SaveProfile(profile);
+    }
+  });
+  if (!fault.empty()) {
+    this->ProfileNotes.push_back(fault);
+  }
+}
+
+std::string AutomaticThreads::Text() const
+{
+  const StorageKnowledge& storage = this->Known.Storage;
+  std::string text = fmt::format("Threads: automatic, {}\n", NameOf(this->Policy));
+  text += storage.Concurrency > 0
+              ? fmt::format("  N* = {}: {}\n", storage.Concurrency, this->Known.ConcurrencySource)
+              : fmt::format("  N* unknown: there is no profile of {} ({}); 'patchio probe' makes one\n",
+                    this->MountPoint, NameOf(storage.Class));
+  text += fmt::format("  NC = {:.0f}: {}\n", storage.Load, this->Known.LoadSource);
+  text += "  Reads in flight:";
+  const std::vector<ThreadChange>& changes = this->Current->Changes();
+  constexpr std::size_t most = 12;
+  const std::size_t first = changes.size() > most ? changes.size() - most : 0;
+  for (std::size_t i = first; i < changes.size(); ++i) {
+    text += i == 0 ? fmt::format(" {}", changes[i].Threads)
+                   : fmt::format("{} {} from {:.1f} s", i == first ? " ..." : ",", changes[i].Threads,
+                         changes[i].Seconds);
+  }
+  return text + "\n";
+}
+
+}  // namespace patchio

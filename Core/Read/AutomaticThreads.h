@@ -1,0 +1,83 @@
+// The thread mode Automatic: what is known of a storage, from one read to the next.
+#pragma once
+
+#include "Read/ReadControl.h"
+#include "Storage/LoadSense.h"
+#include "Storage/StorageProfile.h"
+#include "Storage/ThreadPolicy.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace patchio {
+
+/// What the reads in flight follow from, in numbers and in words.
+struct ThreadChoice
+{
+  StorageKnowledge Storage;
+  std::string ConcurrencySource;  ///< "the profile of /scratch, measured on 2026-11-21"
+  std::string LoadSource;
+  std::optional<StorageModel> Requests;  ///< what a request costs, from the profile
+};
+
+/// Before a read it finds the profile of the storage and decides; while the read runs it watches rates and
+/// the load of others, and adapts; afterwards it remembers. The same on all ranks: rank 0 looks, the others
+/// are told.
+class AutomaticThreads
+{
+public:
+  /// Collective. Gets ready for a read of files beside `path`. mostOfRank: lanes of a rank at most; the least
+  /// of all ranks counts. Does not throw for what it cannot find out.
+  void Begin(Communicator& ranks, const std::string& path, ThreadPolicy policy, int mostOfRank);
+  /// Of the read that has begun; valid until the next Begin().
+  ReadControl& Control() { return *this->Current; }
+  /// Collective, after the read, whatever its outcome. Long reads refine the profile of network storages.
+  void End();
+
+  const ThreadChoice& Choice() const { return this->Known; }
+  /// Several lines: N*, NC, reads in flight over time, and where each is from.
+  std::string Text() const;
+  /// Of rank 0 alone: what is wrong with profiles.
+  const std::vector<std::string>& Notes() const { return this->ProfileNotes; }
+
+private:
+  struct Key
+  {
+    std::string Mount;
+    int Ranks;
+    ThreadPolicy Policy;
+    int Concurrency;
+    bool operator==(const Key& other) const
+    {
+      return this->Mount == other.Mount && this->Ranks == other.Ranks && this->Policy == other.Policy &&
+             this->Concurrency == other.Concurrency;
+    }
+  };
+
+  void LookAtStorage(const std::string& path, int ranks);
+  void Share(Communicator& ranks);
+  void StartController(Communicator& ranks, int mostOfRank);
+  int OnWindow(const ReadWindow& window);
+  void Refine();
+
+  // Of rank 0 alone:
+  std::optional<Mount> Where;
+  std::optional<StorageProfile> Profile;
+  std::unique_ptr<LoadSensor> Sensor;
+  std::string SensedMount;
+  std::vector<std::string> ProfileNotes;
+
+  ThreadChoice Known;
+  ThreadPolicy Policy = ThreadPolicy::Balanced;
+  ReadingJob Job;
+  std::string MountPoint;
+  std::optional<Key> ControllerKey;
+  std::unique_ptr<ThreadController> Controller;
+  std::unique_ptr<ReadControl> Current;
+  bool IsRankZero = true;
+  Stopwatch Watch;  ///< since the read began
+};
+
+}  // namespace patchio

@@ -1,0 +1,171 @@
+#include "Read/ReadControl.h"
+
+#include "Plan/ThreadBudget.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <thread>
+
+namespace patchio {
+namespace {
+
+// What a rank tells the others; whole numbers, see Communicator::BeginSum().
+enum Term : std::size_t
+{
+  ReadingTerm,  // 1 while this rank still reads
+  RateTerm,     // of the window, bytes a second
+  LanesTerm,
+  LoadTerm,  // rank 0 alone
+  // Since the window before:
+  BytesTerm,
+  InFlightTerm,
+  HereBytesTerm,  // on the machine of rank 0
+  HereInFlightTerm,
+  FetchedTerm,
+  FetchedUnknownTerm,  // ranks there that do not know
+  Terms
+};
+
+/// Of the terms that are no whole numbers.
+constexpr double Unit = 1000;
+/// Fewer requests than this make a poor average.
+constexpr std::uint64_t RequestsOfWindow = 8;
+/// But windows do not become longer than so many times what they should be.
+constexpr double LongestWindow = 4;
+
+ReadWindow WindowOf(const std::vector<double>& sum)
+{
+  ReadWindow window;
+  window.Rate = sum[RateTerm];
+  window.Threads = static_cast<int>(sum[LanesTerm]);
+  window.Load = sum[LoadTerm] / Unit;
+  window.Own.All = {static_cast<std::uint64_t>(sum[BytesTerm]), sum[InFlightTerm] / Unit};
+  window.Own.Here = OwnShare{static_cast<std::uint64_t>(sum[HereBytesTerm]), sum[HereInFlightTerm] / Unit};
+  if (sum[FetchedUnknownTerm] == 0) {
+    window.Own.Fetched = static_cast<std::uint64_t>(sum[FetchedTerm]);
+  }
+  return window;
+}
+
+}  // namespace
+
+ReadControl::ReadControl(Communicator& ranks, ThreadController& controller, const ReadControlOptions& options)
+    : Options(options),
+      Ranks(ranks),
+      Controller(controller),
+      Lanes(1, options.MostOfRank),
+      OpensAt(options.FirstWindow),
+      Limit(std::numeric_limits<int>::max())
+{
+  // Exploring is for reads that are long enough to gain from it.
+  this->Divide(controller.BestSoFar(), ranks.Size());
+}
+
+/// Gives each rank its share of the lanes.
+void ReadControl::Divide(int threads, int ranks)
+{
+  threads = std::clamp(threads, ranks, std::max(this->Limit, ranks));
+  // Once ranks have finished, who is first among the others is not known here: nobody gets the remainder.
+  const int place = ranks == this->Ranks.Size() ? this->Ranks.Rank() : ranks - 1;
+  this->Lanes.Set(ThreadsFromStorage(threads, 0, ranks, place));
+  if (this->History.empty() || this->History.back().Threads != threads) {
+    this->History.push_back({this->Watch.Seconds(), threads});
+  }
+}
+
+void ReadControl::Step(const ReadMeter& meter)
+{
+  if (this->Sending) {
+    std::vector<double> sum;
+    if (this->Ranks.EndSum(sum)) {
+      this->Sending = false;
+      this->Take(sum);
+    }
+  } else if (this->Open) {
+    if (this->WindowIsComplete(meter)) {
+      this->SendWindow(meter);
+    }
+  } else if (this->Watch.Seconds() >= this->OpensAt) {
+    this->Open = true;
+    this->Opened = this->Now(meter);
+  }
+}
+
+ReadControl::Mark ReadControl::Now(const ReadMeter& meter) const
+{
+  return {this->Watch.Seconds(), meter.BusySeconds(), meter.Bytes(), meter.Requests()};
+}
+
+bool ReadControl::WindowIsComplete(const ReadMeter& meter) const
+{
+  const double seconds = this->Watch.Seconds() - this->Opened.Seconds;
+  const double wanted = this->Controller.WindowSeconds();
+  return seconds >= wanted &&
+         (meter.Requests() - this->Opened.Requests >= RequestsOfWindow || seconds >= LongestWindow * wanted);
+}
+
+void ReadControl::SendWindow(const ReadMeter& meter)
+{
+  const Mark now = this->Now(meter);
+  const auto bytesSince = [&](const Mark& then) { return static_cast<double>(now.Bytes - then.Bytes); };
+  const auto secondsSince = [&](const Mark& then) { return std::max(now.Seconds - then.Seconds, 1e-9); };
+  std::vector<double> terms(Terms, 0);
+  terms[ReadingTerm] = 1;
+  terms[RateTerm] = std::round(bytesSince(this->Opened) / secondsSince(this->Opened));
+  terms[LanesTerm] = this->Lanes.Lanes();
+  terms[LoadTerm] = this->Ranks.Rank() == 0 ? std::round(this->Load * Unit) : 0;
+  terms[BytesTerm] = bytesSince(this->Sent);
+  terms[InFlightTerm] = std::round((now.Busy - this->Sent.Busy) / secondsSince(this->Sent) * Unit);
+  if (this->Options.OnMachineOfRankZero) {
+    const std::optional<std::uint64_t> fetched = FetchedBytes();
+    terms[HereBytesTerm] = terms[BytesTerm];
+    terms[HereInFlightTerm] = terms[InFlightTerm];
+    terms[FetchedTerm] =
+        fetched && this->FetchedThen ? static_cast<double>(*fetched - *this->FetchedThen) : 0;
+    terms[FetchedUnknownTerm] = fetched && this->FetchedThen ? 0 : 1;
+    this->FetchedThen = fetched;
+  }
+  this->Ranks.BeginSum(terms);
+  this->Sent = now;
+  this->Open = false;
+  this->Sending = true;
+}
+
+void ReadControl::Take(const std::vector<double>& sum)
+{
+  const int reading = static_cast<int>(sum[ReadingTerm]);
+  if (reading == this->Ranks.Size()) {
+    const ReadWindow window = WindowOf(sum);
+    this->Controller.Observe(window.Rate, window.Threads);
+    if (this->OnWindow) {
+      this->Limit = this->OnWindow(window);
+    }
+  }
+  if (reading > 0) {
+    this->Divide(this->Controller.Threads(), reading);
+  }
+  // Requests that were begun with the former number are still under way.
+  this->OpensAt = this->Watch.Seconds() + this->Controller.WindowSeconds() / 8;
+}
+
+void ReadControl::Finish()
+{
+  std::vector<double> sum;
+  do {
+    if (!this->Sending) {
+      this->Ranks.BeginSum(std::vector<double>(Terms, 0));
+    }
+    while (!this->Ranks.EndSum(sum)) {
+      // Not a wait that keeps a core busy: others need it to read.
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    this->Sending = false;
+    // All ranks learn the same, those that have finished too: the controller is asked again for the next
+    // read.
+    this->Take(sum);
+  } while (sum[ReadingTerm] > 0);
+}
+
+}  // namespace patchio

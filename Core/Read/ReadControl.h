@@ -1,0 +1,100 @@
+// One number of threads for all ranks, adapted while they read.
+#pragma once
+
+#include "Exec/Lanes.h"
+#include "Exec/ReadMeter.h"
+#include "Storage/LoadSense.h"
+#include "Storage/ThreadController.h"
+#include "Support/Communicator.h"
+#include "Support/Stopwatch.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace patchio {
+
+/// How many reads are in flight, all ranks together, from a moment on.
+struct ThreadChange
+{
+  double Seconds = 0;  ///< since the read began
+  int Threads = 0;
+};
+
+/// What one window of a read showed, all ranks together.
+struct ReadWindow
+{
+  double Rate = 0;  ///< bytes a second
+  int Threads = 0;  ///< lanes that worked
+  double Load = 0;  ///< NC as rank 0 last knew it, see ReportLoad()
+  /// Since the window before ended.
+  OwnReads Own;
+};
+
+struct ReadControlOptions
+{
+  int MostOfRank = 256;    ///< lanes
+  double FirstWindow = 1;  ///< seconds from the beginning of the read; what ends before is not adapted
+  bool OnMachineOfRankZero = true;  ///< this rank; disks are watched there
+};
+
+/// The link between lanes and a ThreadController. Each rank measures what it reads in a window of time; a sum
+/// that no lane waits for brings the windows of all ranks together; all ranks then draw the same conclusion
+/// from it, as they all have the same controller. Reads that end before the first window keep the number they
+/// began with.
+///
+/// Ranks that have read all they were to take part until the last has; the controller learns nothing then, as
+/// what is left to read keeps fewer threads busy than it asks for.
+class ReadControl
+{
+public:
+  /// controller: in the same state on all ranks. Keeps references.
+  ReadControl(Communicator& ranks, ThreadController& controller, const ReadControlOptions& options);
+
+  /// Lanes of this rank.
+  const LaneGoal& Goal() const { return this->Lanes; }
+  /// Called on the calling thread between two of its tasks.
+  void Step(const ReadMeter& meter);
+  /// Collective, once, after the read, whatever its outcome: serves the other ranks until all have read.
+  void Finish();
+
+  /// Called, on all ranks alike, with each window. What it gives is the limit for all lanes together from
+  /// then on.
+  std::function<int(const ReadWindow&)> OnWindow;
+  /// On rank 0: NC, for all ranks with the next window.
+  void ReportLoad(double load) { this->Load = load; }
+  /// From the beginning on; at least one.
+  const std::vector<ThreadChange>& Changes() const { return this->History; }
+
+private:
+  bool WindowIsComplete(const ReadMeter& meter) const;
+  void SendWindow(const ReadMeter& meter);
+  void Take(const std::vector<double>& sum);
+  void Divide(int threads, int ranks);
+  static ReadWindow WindowOf(const std::vector<double>& sum);
+
+  /// What the meter said at a moment of the read.
+  struct Mark
+  {
+    double Seconds = 0, Busy = 0;
+    std::uint64_t Bytes = 0, Requests = 0;
+  };
+  Mark Now(const ReadMeter& meter) const;
+
+  const ReadControlOptions Options;
+  Communicator& Ranks;
+  ThreadController& Controller;
+  LaneGoal Lanes;
+  Stopwatch Watch;  ///< from the beginning of the read
+  bool Open = false, Sending = false;
+  double OpensAt;  ///< seconds, of the next window
+  Mark Opened;     ///< the window
+  Mark Sent;       ///< the window before
+  std::optional<std::uint64_t> FetchedThen = FetchedBytes();
+  double Load = 0;
+  int Limit;  ///< for the lanes of all ranks
+  std::vector<ThreadChange> History;
+};
+
+}  // namespace patchio
