@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 # Lowest first: a folder may include itself and those before it.
-LAYERS = ["Support", "Catalog", "Plan", "Source", "Exec", "Hdf5Index", "Formats", "MetadataChannel", "Read", "Examples"]
+LAYERS = ["Support", "Catalog", "Plan", "Source", "Storage", "Exec", "Hdf5Index", "Formats", "MetadataChannel", "Read", "Examples"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 

@@ -1,0 +1,204 @@
+#include "Storage/LoadInversion.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+namespace patchio {
+namespace {
+
+constexpr std::size_t MostWindows = 8;
+
+// Relative standard deviations; the curve may state greater ones.
+constexpr double LeastNoise = 0.03;     ///< of a window
+constexpr double LeastResidual = 0.02;  ///< of the curve at one N against another N
+constexpr double Scale = 0.04;          ///< of the whole curve: storages are not the same every day
+constexpr double ShapeReach = 0.35;  ///< how far an error of the curve reaches, in ln N
+
+/// Loads of which each stands for a range of loads; Weight is how likely that range is beforehand.
+struct Candidate
+{
+  double Load;
+  double Weight;
+};
+
+/// Up to four times what was measured. Small loads are likelier: the density is 1 / (load + 4).
+std::vector<Candidate> Candidates(double mostMeasured)
+{
+  const double end = 4 * std::clamp(mostMeasured, 1.0, 1e5);
+  std::vector<Candidate> all;
+  for (double load = 0; load <= end;) {
+    const double step = std::max(0.125, 0.01 * load);
+    all.push_back({load, step / (load + 4)});
+    load += step;
+  }
+  return all;
+}
+
+/// Errors of windows depend on each other: the curve is wrong for all of them alike, and for those of one N
+/// even more so. Holds the factor L of their covariance L L^T.
+class Errors
+{
+public:
+  Errors(const LoadCurve& curve, const std::vector<LoadWindow>& windows)
+    : Size(windows.size()), Factor(Size * Size, 0.0)
+  {
+    const double own = std::max(curve.Noise, LeastNoise);
+    const double shape = std::max(curve.Residual, LeastResidual);
+    for (std::size_t row = 0; row < this->Size; ++row) {
+      for (std::size_t column = 0; column <= row; ++column) {
+        const double apart = std::log(windows[row].InFlight / windows[column].InFlight) / ShapeReach;
+        double sum = Scale * Scale + shape * shape * std::exp(-0.5 * apart * apart) + (row == column ? own * own : 0);
+        for (std::size_t k = 0; k < column; ++k) {
+          sum -= this->At(row, k) * this->At(column, k);
+        }
+        this->At(row, column) = row == column ? std::sqrt(sum) : sum / this->At(column, column);
+      }
+    }
+  }
+
+  /// The square of the deviations in units of the errors; about their number where they are just errors.
+  double Square(std::vector<double> deviations) const
+  {
+    double square = 0;
+    for (std::size_t row = 0; row < this->Size; ++row) {
+      for (std::size_t k = 0; k < row; ++k) {
+        deviations[row] -= this->At(row, k) * deviations[k];
+      }
+      deviations[row] /= this->At(row, row);
+      square += deviations[row] * deviations[row];
+    }
+    return square;
+  }
+
+private:
+  double& At(std::size_t row, std::size_t column) { return this->Factor[row * this->Size + column]; }
+  double At(std::size_t row, std::size_t column) const { return this->Factor[row * this->Size + column]; }
+
+  std::size_t Size;
+  std::vector<double> Factor;
+};
+
+/// How badly each candidate explains the windows; infinite where the curve has no value.
+std::vector<double> Squares(
+    const LoadCurve& curve, const std::vector<LoadWindow>& windows, const std::vector<Candidate>& candidates)
+{
+  const Errors errors(curve, windows);
+  std::vector<double> squares(candidates.size(), INFINITY);
+  std::vector<double> deviations(windows.size());
+  for (std::size_t index = 0; index < candidates.size(); ++index) {
+    bool sensible = true;
+    for (std::size_t window = 0; window < windows.size(); ++window) {
+      const double own = windows[window].InFlight;
+      const double all = own + candidates[index].Load;
+      const double expected = own / all * curve.Rate(all);
+      sensible = sensible && std::isfinite(expected) && expected > 0;
+      deviations[window] = sensible ? std::log(windows[window].Rate / expected) : 0;
+    }
+    if (sensible) {
+      squares[index] = errors.Square(deviations);
+    }
+  }
+  return squares;
+}
+
+double LeastOf(const std::vector<double>& squares)
+{
+  return *std::min_element(squares.begin(), squares.end());
+}
+
+/// Four standard deviations above what errors alone give.
+bool Explained(double square, std::size_t windows)
+{
+  return square <= windows + 4 * std::sqrt(2.0 * windows);
+}
+
+/// What is likely after all: weights that sum up to 1.
+std::vector<double> Likelihoods(const std::vector<Candidate>& candidates, const std::vector<double>& squares)
+{
+  const double least = LeastOf(squares);
+  std::vector<double> weights(candidates.size());
+  double sum = 0;
+  for (std::size_t index = 0; index < candidates.size(); ++index) {
+    weights[index] = candidates[index].Weight * std::exp(-0.5 * (squares[index] - least));
+    sum += weights[index];
+  }
+  for (double& weight : weights) {
+    weight /= sum;
+  }
+  return weights;
+}
+
+double Quantile(const std::vector<Candidate>& candidates, const std::vector<double>& weights, double part)
+{
+  double sum = 0;
+  for (std::size_t index = 0; index < candidates.size(); ++index) {
+    sum += weights[index];
+    if (sum >= part) {
+      return candidates[index].Load;
+    }
+  }
+  return candidates.back().Load;
+}
+
+/// How likely `load` is right within 2 or 25 %.
+double Probability(const std::vector<Candidate>& candidates, const std::vector<double>& weights, double load)
+{
+  double sum = 0;
+  for (std::size_t index = 0; index < candidates.size(); ++index) {
+    const double truth = candidates[index].Load;
+    sum += std::abs(load - truth) <= std::max(2.0, 0.25 * truth) ? weights[index] : 0;
+  }
+  return sum;
+}
+
+bool Sensible(const LoadWindow& window)
+{
+  return std::isfinite(window.InFlight) && window.InFlight > 0 && std::isfinite(window.Rate) && window.Rate > 0;
+}
+
+/// One N alone cannot tell a loaded storage from one that has become slower.
+double CrossCheck(const std::vector<LoadWindow>& windows)
+{
+  const auto [least, most] = std::minmax_element(windows.begin(), windows.end(),
+      [](const LoadWindow& left, const LoadWindow& right) { return left.InFlight < right.InFlight; });
+  return most->InFlight > 1.4 * least->InFlight ? 1 : 0.8;
+}
+
+}  // namespace
+
+InvertedLoad InvertLoad(const LoadCurve& curve, const std::vector<LoadWindow>& windows)
+{
+  InvertedLoad result;
+  if (!curve.Rate || !std::isfinite(curve.Noise + curve.Residual) || !std::isfinite(curve.Most)) {
+    return result;
+  }
+  const std::vector<Candidate> candidates = Candidates(curve.Most);
+  std::vector<LoadWindow> used;
+  std::vector<double> squares;
+  for (auto window = windows.rbegin(); window != windows.rend() && used.size() < MostWindows; ++window) {
+    if (!Sensible(*window)) {
+      continue;
+    }
+    used.push_back(*window);
+    const std::vector<double> longer = Squares(curve, used, candidates);
+    if (!Explained(LeastOf(longer), used.size())) {
+      used.pop_back();
+      break;
+    }
+    squares = longer;
+  }
+  if (used.empty()) {
+    return result;
+  }
+  const std::vector<double> weights = Likelihoods(candidates, squares);
+  result.Fits = true;
+  result.Windows = static_cast<int>(used.size());
+  result.Load = Quantile(candidates, weights, 0.5);
+  result.Least = Quantile(candidates, weights, 0.05);
+  result.Most = Quantile(candidates, weights, 0.95);
+  result.Sureness = CrossCheck(used) * std::max(0.0, 2 * Probability(candidates, weights, result.Load) - 1);
+  return result;
+}
+
+}  // namespace patchio
