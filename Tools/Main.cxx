@@ -4,6 +4,7 @@
 #include "LinAdv/LinAdv.h"
 #include "Session.h"
 #include "Support/Error.h"
+#include "Tune/Tune.h"
 
 #include <CLI/CLI.hpp>
 
@@ -46,6 +47,7 @@ int Run(int argc, char** argv, Session& session)
   patchio::tools::AddIndex(program, session);
   patchio::tools::AddInfo(program, session);
   patchio::tools::AddLinAdv(program, session);
+  patchio::tools::AddTune(program, session);
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -35,12 +35,6 @@ std::string NameOfThisMachine()
   return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
 }
 
-LoadedMount Loaded(const Mount& mount)
-{
-  return {mount.Point, mount.Type, mount.Source,
-      {static_cast<unsigned>(mount.Major), static_cast<unsigned>(mount.Minor)}};
-}
-
 std::optional<LoadCurve> CurveOf(const std::optional<StorageProfile>& profile)
 {
   if (!profile || !profile->Fit.Known()) {
@@ -56,8 +50,9 @@ std::optional<LoadCurve> CurveOf(const std::optional<StorageProfile>& profile)
   return curve;
 }
 
-/// "profile /home/me/.config/patchio/storage/scratch.json, measured, 2026-11-21".
-std::string SourceOf(const StorageProfile& profile)
+}  // namespace
+
+std::string DescribeSource(const StorageProfile& profile)
 {
   std::string text = fmt::format("profile {}, {}", profile.File, profile.Source);
   if (profile.MeasuredAt > 0) {
@@ -66,7 +61,16 @@ std::string SourceOf(const StorageProfile& profile)
   return text;
 }
 
-}  // namespace
+int ConcurrencyFor(const StorageProfile& profile, int ranks)
+{
+  return profile.ThreadsOfRanks.empty() ? profile.Concurrency : ranks * profile.ThreadsFor(ranks);
+}
+
+LoadedMount WatchedMount(const Mount& mount)
+{
+  return {mount.Point, mount.Type, mount.Source,
+      {static_cast<unsigned>(mount.Major), static_cast<unsigned>(mount.Minor)}};
+}
 
 void AutomaticThreads::Begin(
     Communicator& ranks, const std::string& path, ThreadPolicy policy, int mostOfRank)
@@ -96,14 +100,12 @@ void AutomaticThreads::LookAtStorage(const std::string& path, int ranks)
   const Mount where = this->Where.value_or(Mount());
   choice.Storage.Class = where.Class;
   if (this->Profile) {
-    const StorageProfile& profile = *this->Profile;
-    choice.Storage.Concurrency =
-        profile.ThreadsOfRanks.empty() ? profile.Concurrency : ranks * profile.ThreadsFor(ranks);
-    choice.ConcurrencySource = SourceOf(profile);
+    choice.Storage.Concurrency = ConcurrencyFor(*this->Profile, ranks);
+    choice.ConcurrencySource = DescribeSource(*this->Profile);
     choice.Requests = this->Profile->Requests;
   }
   if (!this->Sensor || this->SensedMount != where.Point) {
-    this->Sensor = std::make_unique<LoadSensor>(Loaded(where), CurveOf(this->Profile));
+    this->Sensor = std::make_unique<LoadSensor>(WatchedMount(where), CurveOf(this->Profile));
     this->SensedMount = where.Point;
   }
   // What others did since the last read of ours ended.

@@ -72,7 +72,6 @@ private:
   void SendWindow(const ReadMeter& meter);
   void Take(const std::vector<double>& sum);
   void Divide(int threads, int ranks);
-  static ReadWindow WindowOf(const std::vector<double>& sum);
 
   /// What the meter said at a moment of the read.
   struct Mark

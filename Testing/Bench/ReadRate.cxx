@@ -3,6 +3,7 @@
 // and times are those of the slowest.
 #include "Plan/Blocks.h"
 #include "Plan/Partition.h"
+#include "Read/AutomaticThreads.h"
 #include "Read/OpenedStep.h"
 #include "Read/PatchLoader.h"
 #include "RunUnderMpi.h"
@@ -40,6 +41,7 @@ struct Options
   double Bandwidth = StorageModel().Bandwidth;
   bool LibraryLocate = false;
   bool Merged = false;
+  std::string Automatic;  ///< a policy; empty: the number of threads is given
 };
 
 /// Seconds of the parts, and what was read.
@@ -55,6 +57,9 @@ struct Cost
   /// in blocks counts, and what finer patches hide may not.
   double Sum = 0;
   double Requests = 0;
+  std::vector<int> InFlight;        ///< wanted at the end of each step, all ranks; mode Automatic
+  std::vector<ThreadChange> Found;  ///< of all steps
+  double Load = 0;                  ///< NC as last estimated
 };
 
 double SumOf(const float* values, std::size_t count)
@@ -108,8 +113,14 @@ void FetchMemory(double gigabytes)
 
 /// Two-level reading as vtkPatchReader does it; from the second step on the memory of the step before is
 /// used.
-void ReadWithPatchIo(const Options& options, const OpenedStep& step, const LoadRequest& request, Cost& cost)
+///
+/// ranks: null, or those that decide on threads together; then a fault of one ends all.
+void ReadWithPatchIo(
+    const Options& options, const OpenedStep& step, LoadRequest request, Cost& cost, Communicator* ranks)
 {
+  const std::map<std::string, ThreadPolicy> policies{{"polite", ThreadPolicy::Polite},
+      {"balanced", ThreadPolicy::Balanced}, {"greedy", ThreadPolicy::Greedy}};
+  AutomaticThreads automatic;
   const Catalog& catalog = step.Data();
   double locateSeconds = 0;
   const auto locate = [&](const std::vector<PatchVariable>& requests) {
@@ -123,11 +134,24 @@ void ReadWithPatchIo(const Options& options, const OpenedStep& step, const LoadR
   // Without steps, what is before reading is measured all the same.
   for (int i = 0; i < std::max(options.Steps, 1); ++i) {
     const Stopwatch watch;
+    if (ranks) {
+      automatic.Begin(*ranks, options.Summary, policies.at(options.Automatic), 256);
+      request.Control = &automatic.Control();
+      request.Threads = request.Control->Goal().Lanes();
+      request.Storage = automatic.Choice().Requests.value_or(request.Storage);
+    }
     PatchLoader loader(locate, catalog, request);
     const double seconds = watch.Seconds();
     cost.Locate += i == 0 ? locateSeconds : 0;
     cost.Plan = seconds - locateSeconds;
     LoadResult loaded = options.Steps > 0 ? loader.Read() : LoadResult();
+    if (ranks) {
+      automatic.End();
+      const std::vector<ThreadChange>& changes = request.Control->Changes();
+      cost.InFlight.push_back(changes.back().Threads);
+      cost.Found.insert(cost.Found.end(), changes.begin(), changes.end());
+      cost.Load = automatic.Choice().Storage.Load;
+    }
     const std::vector<LoadFault> faults = options.Steps > 0 ? loaded.Faults : loader.Faults();
     if (!faults.empty()) {
       throw Error(faults[0].Message);
@@ -233,7 +257,8 @@ Cost OfAllRanks(const Cost& mine, Communicator& ranks)
       mine.Open, mine.Locate, mine.Plan, mine.Bytes, mine.Sum, mine.Requests, mine.Blocks};
   values.insert(values.end(), mine.Read.begin(), mine.Read.end());
   const std::vector<double> all = ranks.AllGather(values);
-  Cost total;
+  Cost total = mine;
+  total.Open = total.Locate = total.Plan = total.Bytes = total.Sum = total.Requests = total.Blocks = 0;
   total.Read.assign(mine.Read.size(), 0.0);
   for (std::size_t r = 0; r < all.size(); r += values.size()) {
     total.Open = std::max(total.Open, all[r]);
@@ -295,16 +320,23 @@ Cost Measure(const Options& options, Communicator& ranks)
     step.Prepare(ranks, options.Threads);
     cost.Locate = watch.Seconds();
   }
+  LoadRequest request;
   Together(ranks, [&] {
     const Stopwatch blocks;
-    const LoadRequest request = MakeRequest(options, step.Data(), ranks);
+    request = MakeRequest(options, step.Data(), ranks);
     cost.Blocks = blocks.Seconds();
-    if (options.How == "patchio") {
-      ReadWithPatchIo(options, step, request, cost);
-    } else {
-      ReadWithHdf5(options, step.Data(), request, cost);
-    }
   });
+  if (!options.Automatic.empty()) {
+    ReadWithPatchIo(options, step, request, cost, &ranks);
+  } else {
+    Together(ranks, [&] {
+      if (options.How == "patchio") {
+        ReadWithPatchIo(options, step, request, cost, nullptr);
+      } else {
+        ReadWithHdf5(options, step.Data(), request, cost);
+      }
+    });
+  }
   return OfAllRanks(cost, ranks);
 }
 
@@ -317,6 +349,10 @@ int Run(int argc, char** argv)
       .add_option("--how", options.How, "hdf5: one data set after another, and with threads behind one lock")
       ->check(CLI::IsMember({"patchio", "hdf5"}));
   program.add_option("--threads", options.Threads, "NT of each rank")->check(CLI::Range(1, 1024));
+  program
+      .add_option(
+          "--automatic", options.Automatic, "the mode Automatic with this policy, in place of --threads")
+      ->check(CLI::IsMember({"polite", "balanced", "greedy"}));
   program.add_option("--steps", options.Steps, "how often it is read; 0: only opened")
       ->check(CLI::Range(0, 1000));
   program.add_option("--patches", options.Patches, "read only the first ones");
@@ -328,15 +364,22 @@ int Run(int argc, char** argv)
   program.add_flag("--merged", options.Merged, "patches of a rank become few large blocks; not with hdf5");
   program.add_flag("--library-locate", options.LibraryLocate, "find the data sets through the HDF5 library");
   CLI11_PARSE(program, argc, argv);
+  if (!options.Automatic.empty() && options.How == "hdf5") {
+    throw Error("--automatic goes with --how patchio only");
+  }
   if (options.Merged && options.How == "hdf5") {
     throw Error("--merged goes with --how patchio only");
   }
   const auto ranks = MakeMpiCommunicator(MPI_COMM_WORLD);
   const Cost cost = Measure(options, *ranks);
   if (ranks->Rank() == 0) {
-    const nlohmann::json json{{"open", cost.Open}, {"locate", cost.Locate}, {"plan", cost.Plan},
-        {"read", cost.Read}, {"bytes", cost.Bytes}, {"sum", cost.Sum}, {"requests", cost.Requests},
-        {"blocks", cost.Blocks}};
+    nlohmann::json found = nlohmann::json::array();
+    for (const ThreadChange& change : cost.Found) {
+      found.push_back({change.Seconds, change.Threads});
+    }
+    const nlohmann::json json{{"in_flight", cost.InFlight}, {"changes", found}, {"load", cost.Load},
+        {"open", cost.Open}, {"locate", cost.Locate}, {"plan", cost.Plan}, {"read", cost.Read},
+        {"bytes", cost.Bytes}, {"sum", cost.Sum}, {"requests", cost.Requests}, {"blocks", cost.Blocks}};
     std::printf("%s\n", json.dump().c_str());
   }
   return 0;

@@ -1,0 +1,242 @@
+#include "Tune/Tune.h"
+
+#include "Formats/Format.h"
+#include "Plan/ThreadBudget.h"
+#include "Read/AutomaticThreads.h"
+#include "Read/SharedCatalog.h"
+#include "Session.h"
+#include "Support/ByteText.h"
+#include "Support/Error.h"
+#include "Support/Together.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <optional>
+#include <thread>
+
+namespace patchio::tools {
+namespace {
+
+using nlohmann::json;
+
+const std::map<std::string, ThreadPolicy> Policies{
+    {"polite", ThreadPolicy::Polite}, {"balanced", ThreadPolicy::Balanced}, {"greedy", ThreadPolicy::Greedy}};
+
+struct Options
+{
+  std::string Path;
+  int Ranks = 1;
+  double Seconds = 2;  ///< to watch others
+  bool Json = false;
+};
+
+/// Everything that the answer is made of.
+struct Facts
+{
+  std::optional<Mount> Where;
+  std::optional<StorageProfile> Profile;
+  std::vector<std::string> Notes;
+  LoadEstimate Load;
+  std::optional<double> StepBytes;  ///< of the largest step; none: the path is no data set
+};
+
+/// Values of all variables of the last step, which tends to be the largest.
+double BytesOfLastStep(const std::string& path)
+{
+  const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
+  const Series series = OpenSharedSeries(*alone, {path}, SeriesOptions(), ChannelMode::ReadOnly);
+  const Catalog catalog = ReadSharedCatalog(*alone, series.Steps.back().Path);
+  double bytes = 0;
+  for (int v = 0; v < static_cast<int>(catalog.Variables.size()); ++v) {
+    for (int p = 0; p < static_cast<int>(catalog.Patches.size()); ++p) {
+      if (catalog.PresenceOf(v, p) == Presence::Stored) {
+        bytes += static_cast<double>(catalog.StoredTuples(v, p)) * catalog.Variables[v].Components *
+                 static_cast<double>(sizeof(float));
+      }
+    }
+  }
+  return bytes;
+}
+
+bool IsFolder(const std::string& path)
+{
+  struct stat about = {};
+  return ::stat(path.c_str(), &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+/// What others do on the storage, while nothing of ours is read.
+LoadEstimate Watch(const Mount& mount, double seconds)
+{
+  LoadSensor sensor(WatchedMount(mount));
+  sensor.Sample(OwnReads());
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  return sensor.Sample(OwnReads());
+}
+
+Facts Look(const Options& options)
+{
+  Facts facts;
+  struct stat about = {};
+  if (::stat(options.Path.c_str(), &about) != 0) {
+    throw FileError(options.Path, "a data set or a folder", "nothing that can be read", "Check the path");
+  }
+  if (!IsFolder(options.Path)) {
+    facts.StepBytes = BytesOfLastStep(options.Path);
+  }
+  facts.Where = MountOf(options.Path);
+  facts.Profile = FindProfile(options.Path, &facts.Notes);
+  if (facts.Where) {
+    facts.Load = Watch(*facts.Where, options.Seconds);
+  }
+  return facts;
+}
+
+StorageKnowledge KnowledgeOf(const Facts& facts, int ranks)
+{
+  StorageKnowledge storage;
+  storage.Class = facts.Where ? facts.Where->Class : MountClass::Unknown;
+  storage.Concurrency = facts.Profile ? ConcurrencyFor(*facts.Profile, ranks) : 0;
+  storage.Load = facts.Load.Load;
+  return storage;
+}
+
+json DescribePolicy(const Facts& facts, ThreadPolicy policy, int ranks)
+{
+  const ReadingJob job{ranks, static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))};
+  const ControllerOptions controller = ControllerFor(KnowledgeOf(facts, ranks), policy, job);
+  return {{"start", controller.Start}, {"least", controller.Least}, {"most", controller.Most},
+      {"threads_of_rank", ThreadsFromStorage(controller.Start, 0, ranks, 0)}};
+}
+
+json Describe(const Options& options, const Facts& facts)
+{
+  const Mount where = facts.Where.value_or(Mount());
+  json all = {{"path", options.Path}, {"ranks", options.Ranks}, {"notes", facts.Notes},
+      {"mount", {{"point", where.Point}, {"type", where.Type}, {"source", where.Source},
+                    {"class", NameOf(where.Class)}}},
+      {"load",
+          {{"others", facts.Load.Load}, {"sureness", facts.Load.Sureness}, {"source", facts.Load.Source}}}};
+  if (facts.StepBytes) {
+    all["step_bytes"] = *facts.StepBytes;
+  }
+  if (facts.Profile) {
+    const StorageProfile& profile = *facts.Profile;
+    json curve = json::array();
+    for (double n = 1; profile.Fit.Known() && n <= profile.Fit.Most(); n *= std::exp2(0.125)) {
+      curve.push_back({n, profile.Fit.At(n)});
+    }
+    json samples = json::array();
+    for (const RateSample& sample : profile.Samples) {
+      samples.push_back({sample.Concurrency, sample.Rate});
+    }
+    all["profile"] = {{"source", DescribeSource(profile)},
+        {"concurrency", ConcurrencyFor(profile, options.Ranks)}, {"law", profile.Fit.Text()},
+        {"latency", profile.Requests.Latency}, {"bandwidth", profile.Requests.Bandwidth}, {"curve", curve},
+        {"samples", samples}};
+  }
+  for (const auto& [name, policy] : Policies) {
+    all["policies"][name] = DescribePolicy(facts, policy, options.Ranks);
+  }
+  return all;
+}
+
+// ---- for people ----
+
+std::string StorageText(const json& all)
+{
+  const json& mount = all["mount"];
+  std::string text = fmt::format("{}\n  lies on {} ({}, {})\n", all["path"].get<std::string>(),
+      mount["point"].get<std::string>(), mount["type"].get<std::string>(), mount["class"].get<std::string>());
+  if (!all.contains("profile")) {
+    return text +
+           fmt::format(
+               "  Nobody has measured it: 'patchio probe' does, or reads longer than {} s by and by.\n", 5);
+  }
+  const json& profile = all["profile"];
+  const int best = profile["concurrency"].get<int>();
+  text +=
+      fmt::format("  {}\n  N* = {}: with so many reads in flight, from all ranks together, it is fastest\n",
+          profile["source"].get<std::string>(), best);
+  if (!profile["curve"].empty()) {
+    double rate = 0;
+    for (const json& point : profile["curve"]) {
+      rate = point[0] <= best ? point[1].get<double>() : rate;
+    }
+    text += fmt::format("  F(N*) = {}/s; one read takes {:.3g} ms and {} a second of its bytes\n",
+        ByteText(rate), profile["latency"].get<double>() * 1e3, ByteText(profile["bandwidth"].get<double>()));
+  }
+  return text;
+}
+
+std::string PolicyText(const std::string& name, const json& policy, int ranks)
+{
+  const int start = policy["start"].get<int>();
+  return fmt::format(
+      "  {:<9} begins with {} read{} in flight ({} thread{} {}), then adapts between {} and {}\n", name,
+      start, start == 1 ? "" : "s", policy["threads_of_rank"].get<int>(),
+      policy["threads_of_rank"] == 1 ? "" : "s",
+      ranks == 1 ? "in one rank" : fmt::format("in each of {} ranks", ranks), policy["least"].get<int>(),
+      policy["most"].get<int>());
+}
+
+std::string Text(const json& all)
+{
+  std::string text = StorageText(all);
+  const json& load = all["load"];
+  text += load["sureness"] > 0
+              ? fmt::format("  NC = {:.1f}, others' reads in flight: {}\n", load["others"].get<double>(),
+                    load["source"].get<std::string>())
+              : fmt::format("  NC is not known, and counts as 0: {}\n", load["source"].get<std::string>());
+  const int ranks = all["ranks"].get<int>();
+  text += fmt::format("With the thread mode Automatic and NP = {}, the policy\n", ranks);
+  for (const char* name : {"polite", "balanced", "greedy"}) {
+    text += PolicyText(name, all["policies"][name], ranks);
+  }
+  if (all.contains("step_bytes")) {
+    text +=
+        fmt::format("A time step holds {}. Reads of less than a second keep the number they begin with.\n",
+            ByteText(all["step_bytes"].get<double>()));
+  }
+  for (const json& note : all["notes"]) {
+    text += "note: " + note.get<std::string>() + "\n";
+  }
+  text.pop_back();
+  return text;
+}
+
+void Run(const Options& options, Session& session)
+{
+  Together(session.Ranks(), [&] {
+    if (session.Root()) {
+      const json all = Describe(options, Look(options));
+      session.Print(options.Json ? all.dump(2, ' ', false, json::error_handler_t::replace) : Text(all));
+    }
+  });
+}
+
+}  // namespace
+
+void AddTune(CLI::App& program, Session& session)
+{
+  CLI::App* command =
+      program.add_subcommand("tune", "Say how many threads the mode Automatic would read with, and why");
+  const auto options = std::make_shared<Options>();
+  options->Ranks = session.Ranks().Size();
+  command->add_option("path", options->Path, "A data set, or a folder on the storage")->required();
+  command->add_option("--ranks", options->Ranks, "NP, the ranks that will read; those it runs on by default")
+      ->check(CLI::Range(1, 1 << 20));
+  command->add_option("--seconds", options->Seconds, "How long to watch what others do")
+      ->check(CLI::Range(0.0, 3600.0));
+  command->add_flag("--json", options->Json, "For programs; with the points of F(N)");
+  command->callback([options, &session] { Run(*options, session); });
+}
+
+}  // namespace patchio::tools
