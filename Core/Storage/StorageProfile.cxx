@@ -144,21 +144,25 @@ std::optional<StorageProfile> BestOf(
   return best;
 }
 
-/// Of each N the newest, which are last.
+/// Of all N that are as good as equal (eight to an octave) the newest, which are last.
 std::vector<RateSample> NewestOfEach(const std::vector<RateSample>& samples)
 {
   constexpr int mostOfOne = 6;
-  constexpr std::size_t mostDifferent = 64;
-  std::map<int, int> kept;
+  std::map<long, int> kept;
   std::vector<RateSample> newest;
   for (auto sample = samples.rbegin(); sample != samples.rend(); ++sample) {
-    const bool known = kept.count(sample->Concurrency) != 0;
-    if ((known || kept.size() < mostDifferent) && ++kept[sample->Concurrency] <= mostOfOne) {
+    if (++kept[std::lround(8 * std::log2(sample->Concurrency))] <= mostOfOne) {
       newest.push_back(*sample);
     }
   }
   std::reverse(newest.begin(), newest.end());
   return newest;
+}
+
+bool HaveOneConcurrency(const std::vector<RateSample>& samples)
+{
+  return std::all_of(samples.begin(), samples.end(),
+      [&](const RateSample& sample) { return sample.Concurrency == samples.front().Concurrency; });
 }
 
 /// ln of how much faster the new samples are than what was known; their median.
@@ -299,6 +303,9 @@ bool MergeSamples(StorageProfile& profile, const std::vector<RateSample>& sample
     }
     for (RateSample& sample : added) {
       sample.Rate *= std::exp((wayToNew - 1) * level);
+    }
+    if (HaveOneConcurrency(added)) {
+      added.clear();  // they told the level, but nothing of the shape
     }
   }
   profile.Samples.insert(profile.Samples.end(), added.begin(), added.end());
