@@ -4,6 +4,7 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <future>
@@ -44,19 +45,27 @@ int ThreadsToHave(int wanted)
   return wanted;
 }
 
-/// The lanes of one run. All but lane 0 are TBB tasks, each in a slot of its own: an arena for each time that
-/// lanes are started, as an arena with slots to spare would wake threads that have nothing to do.
+/// The lanes of one run. All but the calling thread are TBB tasks, each in a slot of its own: an arena for
+/// each time that lanes are started, as an arena with slots to spare would wake threads that have nothing to
+/// do. Lanes that retire wait inside their task to be needed again: TBB does not always give a thread back at
+/// once to a task that comes after another has ended.
 class Team
 {
 public:
   Team(std::size_t tasks, const LaneGoal& goal, const std::function<void(std::size_t, int)>& body);
-  LanesOutcome Run(const ProgressCallback& progress);
+  /// Lane 0 is the calling thread.
+  LanesOutcome Work(const ProgressCallback& progress);
+  /// The calling thread only looks on.
+  LanesOutcome Watch(const ProgressCallback& progress);
 
 private:
+  void Report(const ProgressCallback& progress);
   void Grow();
-  void Start(const std::vector<int>& lanes);
-  void RunLane(int lane, const ProgressCallback* progress);
+  void Start(int first, int end);
+  void RunLane(int lane);
   bool TakeTask(int lane);
+  void AwaitNeed(int lane);
+  bool Over() const { return this->Cancelled || this->Next >= this->Tasks; }
   int Goal() const { return std::min(this->Wanted.Lanes(), this->MostLanes.load()); }
 
   const std::size_t Tasks;
@@ -66,107 +75,123 @@ private:
   std::atomic<std::size_t> Next{0};
   std::atomic<std::size_t> Finished{0};
   std::atomic<bool> Cancelled{false};
-  std::vector<std::atomic<bool>> Works;  ///< per lane
   std::deque<tbb::task_arena> Arenas;
   std::unique_ptr<tbb::global_control> Allowance;
-  int Peak = 1;
+  int Lanes = 0;  ///< that there are, at work or waiting; on the calling thread only
   std::mutex Mutex;
   std::condition_variable Change;
-  int Started = 0;  ///< lanes besides lane 0 that have not ended; under the mutex
+  int Started = 0;  ///< lanes besides the calling thread that have not ended; under the mutex
 };
 
 Team::Team(std::size_t tasks, const LaneGoal& goal, const std::function<void(std::size_t, int)>& body)
     : Tasks(tasks),
       Wanted(goal),
       Body(body),
-      MostLanes(static_cast<int>(std::min<std::size_t>(goal.Most(), std::max<std::size_t>(tasks, 1)))),
-      Works(this->MostLanes)
+      MostLanes(static_cast<int>(std::min<std::size_t>(goal.Most(), std::max<std::size_t>(tasks, 1))))
 {
 }
 
-LanesOutcome Team::Run(const ProgressCallback& progress)
+LanesOutcome Team::Work(const ProgressCallback& progress)
 {
-  this->Works[0] = true;
+  this->Lanes = 1;
   this->Grow();
-  this->RunLane(0, &progress);
+  while (!this->Cancelled && this->TakeTask(0)) {
+    this->Report(progress);
+  }
   std::unique_lock<std::mutex> lock(this->Mutex);
   this->Change.wait(lock, [this] { return this->Started == 0; });
-  return {this->Peak, this->Cancelled, this->Finished};
+  return {this->Lanes, this->Cancelled, this->Finished};
 }
 
-/// Starts the lanes that the goal wants and that do not work. On the calling thread only.
+LanesOutcome Team::Watch(const ProgressCallback& progress)
+{
+  constexpr std::chrono::milliseconds interval(10);
+  this->Grow();
+  std::unique_lock<std::mutex> lock(this->Mutex);
+  while (!this->Change.wait_for(lock, interval, [this] { return this->Started == 0; })) {
+    lock.unlock();
+    this->Report(progress);
+    this->Grow();
+    lock.lock();
+    this->Change.notify_all();  // lanes that wait look whether they are needed, or all is over
+  }
+  lock.unlock();
+  if (this->Finished > 0) {
+    this->Report(progress);
+  }
+  return {this->Lanes, this->Cancelled, this->Finished};
+}
+
+void Team::Report(const ProgressCallback& progress)
+{
+  if (progress && !progress(static_cast<double>(this->Finished) / static_cast<double>(this->Tasks))) {
+    this->Cancelled = true;
+  }
+}
+
+/// Starts the lanes that the goal wants and that there are not yet.
 void Team::Grow()
 {
-  std::vector<int> missing;
-  const int goal = this->Next < this->Tasks ? this->Goal() : 0;
-  for (int lane = 1; lane < goal; ++lane) {
-    if (!this->Works[lane]) {
-      missing.push_back(lane);
-    }
-  }
-  if (missing.empty()) {
+  int goal = this->Over() ? 0 : this->Goal();
+  if (goal <= this->Lanes) {
     return;
   }
   const int granted = ThreadsToHave(goal);
   if (granted < goal) {
-    this->MostLanes = granted;
+    goal = std::max(granted, this->Lanes);
+    this->MostLanes = goal;
   }
-  missing.erase(std::lower_bound(missing.begin(), missing.end(), granted), missing.end());
-  if (!missing.empty()) {
-    this->Start(missing);
+  if (goal > this->Lanes) {
+    this->Start(this->Lanes, goal);
+    this->Lanes = goal;
   }
 }
 
-void Team::Start(const std::vector<int>& lanes)
+void Team::Start(int first, int end)
 {
-  // TBB starts at most one thread a core unless it is allowed more.
-  const int highest = lanes.back() + 1;
+  // TBB starts at most one thread a core unless it is allowed more. Of several allowances the least counts.
   this->Allowance.reset();
-  this->Allowance = std::make_unique<tbb::global_control>(
-      tbb::global_control::max_allowed_parallelism, std::max(highest, this->Peak) + 1);
-  this->Peak = std::max(this->Peak, highest);
+  this->Allowance =
+      std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism, end + 1);
   {
     const std::lock_guard<std::mutex> lock(this->Mutex);
-    this->Started += static_cast<int>(lanes.size());
+    this->Started += end - first;
   }
-  tbb::task_arena& arena = this->Arenas.emplace_back(static_cast<int>(lanes.size()), 0);
-  for (const int lane : lanes) {
-    this->Works[lane] = true;
-    arena.enqueue([this, lane] {
-      this->RunLane(lane, nullptr);
-      const std::lock_guard<std::mutex> lock(this->Mutex);
-      --this->Started;
-      this->Change.notify_all();
-    });
+  tbb::task_arena& arena = this->Arenas.emplace_back(end - first, 0);
+  for (int lane = first; lane < end; ++lane) {
+    arena.enqueue([this, lane] { this->RunLane(lane); });
   }
 }
 
-void Team::RunLane(int lane, const ProgressCallback* progress)
+void Team::RunLane(int lane)
 {
-  while (!this->Cancelled && this->TakeTask(lane)) {
-    const std::size_t finished = ++this->Finished;
-    if (!progress) {
-      continue;
+  while (!this->Over()) {
+    if (lane < this->Goal()) {
+      this->TakeTask(lane);
+    } else {
+      this->AwaitNeed(lane);
     }
-    if (*progress && !(*progress)(static_cast<double>(finished) / this->Tasks)) {
-      this->Cancelled = true;
-    }
-    this->Grow();
   }
-  this->Works[lane] = false;
+  const std::lock_guard<std::mutex> lock(this->Mutex);
+  --this->Started;
+  this->Change.notify_all();
 }
 
-/// False when the lane has nothing more to do.
+void Team::AwaitNeed(int lane)
+{
+  std::unique_lock<std::mutex> lock(this->Mutex);
+  this->Change.wait(lock, [&] { return this->Over() || lane < this->Goal(); });
+}
+
+/// False when there was none.
 bool Team::TakeTask(int lane)
 {
-  if (lane > 0 && lane >= this->Goal()) {
-    return false;
-  }
   const std::size_t task = this->Next++;
   if (task >= this->Tasks) {
     return false;
   }
   this->Body(task, lane);
+  ++this->Finished;
   return true;
 }
 
@@ -181,16 +206,20 @@ void LaneGoal::Set(int lanes)
   this->Wanted.store(std::clamp(lanes, 1, this->Limit), std::memory_order_relaxed);
 }
 
-LanesOutcome RunLanes(std::size_t tasks, const LaneGoal& goal,
-    const std::function<void(std::size_t, int)>& body, const ProgressCallback& progress)
-{
-  return Team(tasks, goal, body).Run(progress);
-}
-
 LanesOutcome RunLanes(std::size_t tasks, int lanes, const std::function<void(std::size_t, int)>& body,
     const ProgressCallback& progress)
 {
-  return RunLanes(tasks, LaneGoal(lanes), body, progress);
+  const LaneGoal goal(lanes);
+  return Team(tasks, goal, body).Work(progress);
+}
+
+LanesOutcome RunLanes(std::size_t tasks, const LaneGoal& goal,
+    const std::function<void(std::size_t, int)>& body, const ProgressCallback& progress)
+{
+  if (ThreadsToHave(2) < 2) {
+    return RunLanes(tasks, 1, body, progress);
+  }
+  return Team(tasks, goal, body).Watch(progress);
 }
 
 }  // namespace patchio

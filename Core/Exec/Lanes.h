@@ -36,17 +36,18 @@ struct LanesOutcome
   std::size_t Finished = 0;  ///< tasks that were carried out
 };
 
-/// Carries out body(task, lane) for each task 0 .. tasks-1 exactly once, on as many threads as `goal` says
-/// (lane 0 is the calling thread). All tasks exist at the start; lanes take them from one atomic cursor, in
-/// order, without a lock. A lower goal lets lanes retire after the task at hand; a higher one lets lanes
-/// start as soon as the calling thread has finished its task. There are never more lanes than tasks. Lanes
-/// may exceed the cores: they wait for storage, not for arithmetic. `body` must not throw; lane <
-/// goal.Most().
-LanesOutcome RunLanes(std::size_t tasks, const LaneGoal& goal,
-    const std::function<void(std::size_t, int)>& body, const ProgressCallback& progress = {});
-
-/// The same on `lanes` lanes from beginning to end.
+/// Carries out body(task, lane) for each task 0 .. tasks-1 exactly once, on `lanes` threads (lane 0 is the
+/// calling thread). All tasks exist at the start; lanes take them from one atomic cursor, in order, without a
+/// lock. There are never more lanes than tasks. Lanes may exceed the cores: they wait for storage, not for
+/// arithmetic. `body` must not throw. progress: called whenever the calling thread has finished a task.
 LanesOutcome RunLanes(std::size_t tasks, int lanes, const std::function<void(std::size_t, int)>& body,
     const ProgressCallback& progress = {});
+
+/// The same with as many lanes as `goal` says from moment to moment, below goal.Most(). A lower goal lets
+/// lanes retire after the task at hand; a higher one starts lanes. The calling thread takes no tasks, as some
+/// take seconds: it calls `progress` every 10 ms and starts lanes. (It works alone where the system grants no
+/// other thread.)
+LanesOutcome RunLanes(std::size_t tasks, const LaneGoal& goal,
+    const std::function<void(std::size_t, int)>& body, const ProgressCallback& progress = {});
 
 }  // namespace patchio

@@ -40,23 +40,43 @@ public:
     Clock::time_point Begin;
   };
 
+  /// Marks a task of a lane, its requests and what is made of their bytes, for its lifetime.
+  class Task
+  {
+  public:
+    explicit Task(ReadMeter& meter) : Meter(meter), Begin(Clock::now()) {}
+    ~Task() { this->Meter.Work += (Clock::now() - this->Begin).count(); }
+    Task(const Task&) = delete;
+    Task& operator=(const Task&) = delete;
+
+  private:
+    ReadMeter& Meter;
+    Clock::time_point Begin;
+  };
+
   int PeakInFlight() const { return this->Peak; }
   /// Requests that have ended, well or badly, and their bytes.
   std::uint64_t Requests() const { return this->RequestCount; }
   std::uint64_t Bytes() const { return this->ByteCount; }
   /// What the requests that have ended took, all together; over the time of the clock, how many were in
   /// flight.
-  double BusySeconds() const
-  {
-    return std::chrono::duration<double>(Clock::duration(this->Busy.load())).count();
-  }
+  double BusySeconds() const { return Seconds(this->Busy); }
+  /// What the tasks that have ended took, all together. Bytes over it are what a lane reads in a second,
+  /// however many tasks end at once.
+  double WorkSeconds() const { return Seconds(this->Work); }
 
 private:
+  static double Seconds(Clock::rep ticks)
+  {
+    return std::chrono::duration<double>(Clock::duration(ticks)).count();
+  }
+
   std::atomic<int> InFlight{0};
   std::atomic<int> Peak{0};
   std::atomic<std::uint64_t> RequestCount{0};
   std::atomic<std::uint64_t> ByteCount{0};
   std::atomic<Clock::rep> Busy{0};
+  std::atomic<Clock::rep> Work{0};
 };
 
 }  // namespace patchio

@@ -131,32 +131,31 @@ void PatchLoader::ReadThroughLanes(const ProgressCallback& progress)
 {
   const std::unique_ptr<Source> source = MakeFileSource(this->Table.Files, this->Plan.Sequential);
   ReadControl* const control = this->Request.Control;
-  const LaneGoal fixed(this->Request.Threads);
-  const LaneGoal& goal = control ? control->Goal() : fixed;
+  const int most = control ? control->Goal().Most() : this->Request.Threads;
   ReadMeter meter;
   std::deque<Lane> lanes;  // a lane cannot be moved
-  for (int i = 0; i < goal.Most(); ++i) {
+  for (int i = 0; i < most; ++i) {
     lanes.emplace_back(*source, meter);
   }
   std::atomic<bool> stop{false};
   const auto body = [&](std::size_t unit, int lane) {
+    const ReadMeter::Task task(meter);
     if (!stop && !this->ExecuteUnit(lanes[lane], unit) && this->Request.StopAtFault) {
       stop = true;
     }
   };
   const auto between = [&](double fraction) {
-    if (control) {
-      control->Step(meter);
-    }
+    control->Step(meter);
     return !progress || progress(fraction);
   };
   const std::size_t units = this->Units();
-  const LanesOutcome outcome = RunLanes(units, goal, body, between);
+  const LanesOutcome outcome = control ? RunLanes(units, control->Goal(), body, between)
+                                       : RunLanes(units, this->Request.Threads, body, progress);
   this->Result.Cancelled = outcome.Cancelled;
   IoReport& report = this->Result.Report;
-  if (static_cast<std::size_t>(outcome.Lanes) < std::min<std::size_t>(goal.Lanes(), units)) {
+  if (!control && static_cast<std::size_t>(outcome.Lanes) < std::min<std::size_t>(most, units)) {
     report.Notes.push_back("the system granted a rank only " + std::to_string(outcome.Lanes) + " of " +
-                           std::to_string(goal.Lanes()) + " threads");
+                           std::to_string(most) + " threads");
   }
   report.Requests = meter.Requests();
   report.Bytes = meter.Bytes();

@@ -32,8 +32,8 @@ enum Term : std::size_t
 constexpr double Unit = 1000;
 /// Fewer requests than this make a poor average.
 constexpr std::uint64_t RequestsOfWindow = 8;
-/// But windows do not become longer than so many times what they should be.
-constexpr double LongestWindow = 4;
+/// Past N*, requests take longer and longer, and what is tried there costs more and more.
+constexpr int GreatestStep = 2;
 
 ReadWindow WindowOf(const std::vector<double>& sum)
 {
@@ -66,6 +66,9 @@ ReadControl::ReadControl(Communicator& ranks, ThreadController& controller, cons
 /// Gives each rank its share of the lanes.
 void ReadControl::Divide(int threads, int ranks)
 {
+  if (!this->History.empty()) {
+    threads = std::min(threads, GreatestStep * this->History.back().Threads);
+  }
   threads = std::clamp(threads, ranks, std::max(this->Limit, ranks));
   // Once ranks have finished, who is first among the others is not known here: nobody gets the remainder.
   const int place = ranks == this->Ranks.Size() ? this->Ranks.Rank() : ranks - 1;
@@ -87,7 +90,7 @@ void ReadControl::Step(const ReadMeter& meter)
     if (this->WindowIsComplete(meter)) {
       this->SendWindow(meter);
     }
-  } else if (this->Watch.Seconds() >= this->OpensAt) {
+  } else if (this->Watch.Seconds() >= this->OpensAt && meter.Requests() >= this->Sent.Requests + this->Settling) {
     this->Open = true;
     this->Opened = this->Now(meter);
   }
@@ -95,15 +98,15 @@ void ReadControl::Step(const ReadMeter& meter)
 
 ReadControl::Mark ReadControl::Now(const ReadMeter& meter) const
 {
-  return {this->Watch.Seconds(), meter.BusySeconds(), meter.Bytes(), meter.Requests()};
+  return {this->Watch.Seconds(), meter.BusySeconds(), meter.WorkSeconds(), meter.Bytes(), meter.Requests()};
 }
 
+/// Where requests take long, the first ones to end are the fastest ones: half of the lanes must have had one.
 bool ReadControl::WindowIsComplete(const ReadMeter& meter) const
 {
-  const double seconds = this->Watch.Seconds() - this->Opened.Seconds;
-  const double wanted = this->Controller.WindowSeconds();
-  return seconds >= wanted &&
-         (meter.Requests() - this->Opened.Requests >= RequestsOfWindow || seconds >= LongestWindow * wanted);
+  const std::uint64_t half = static_cast<std::uint64_t>(this->Lanes.Lanes()) / 2;
+  return this->Watch.Seconds() - this->Opened.Seconds >= this->Controller.WindowSeconds() &&
+         meter.Requests() - this->Opened.Requests >= std::max(half, RequestsOfWindow);
 }
 
 void ReadControl::SendWindow(const ReadMeter& meter)
@@ -113,7 +116,10 @@ void ReadControl::SendWindow(const ReadMeter& meter)
   const auto secondsSince = [&](const Mark& then) { return std::max(now.Seconds - then.Seconds, 1e-9); };
   std::vector<double> terms(Terms, 0);
   terms[ReadingTerm] = 1;
-  terms[RateTerm] = std::round(bytesSince(this->Opened) / secondsSince(this->Opened));
+  // What one lane reads, times the lanes. Bytes over seconds would jump with every burst of requests that end
+  // together.
+  const double work = now.Work - this->Opened.Work;
+  terms[RateTerm] = work > 0 ? std::round(bytesSince(this->Opened) / work * this->Lanes.Lanes()) : 0;
   terms[LanesTerm] = this->Lanes.Lanes();
   terms[LoadTerm] = this->Ranks.Rank() == 0 ? std::round(this->Load * Unit) : 0;
   terms[BytesTerm] = bytesSince(this->Sent);
@@ -137,17 +143,20 @@ void ReadControl::Take(const std::vector<double>& sum)
 {
   const int reading = static_cast<int>(sum[ReadingTerm]);
   if (reading == this->Ranks.Size()) {
-    const ReadWindow window = WindowOf(sum);
+    ReadWindow window = WindowOf(sum);
+    window.Seconds = this->Watch.Seconds();
+    this->Learnt.push_back(window);
     this->Controller.Observe(window.Rate, window.Threads);
     if (this->OnWindow) {
       this->Limit = this->OnWindow(window);
     }
   }
   if (reading > 0) {
+    const int before = this->Lanes.Lanes();
     this->Divide(this->Controller.Threads(), reading);
+    const int now = this->Lanes.Lanes();
+    this->Settling = now == before ? 0 : static_cast<std::uint64_t>(std::max(now, before));
   }
-  // Requests that were begun with the former number are still under way.
-  this->OpensAt = this->Watch.Seconds() + this->Controller.WindowSeconds() / 8;
 }
 
 void ReadControl::Finish()

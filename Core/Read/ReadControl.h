@@ -25,6 +25,7 @@ struct ThreadChange
 /// What one window of a read showed, all ranks together.
 struct ReadWindow
 {
+  double Seconds = 0;  ///< when it was known, since the read began
   double Rate = 0;  ///< bytes a second
   int Threads = 0;  ///< lanes that worked
   double Load = 0;  ///< NC as rank 0 last knew it, see ReportLoad()
@@ -54,7 +55,7 @@ public:
 
   /// Lanes of this rank.
   const LaneGoal& Goal() const { return this->Lanes; }
-  /// Called on the calling thread between two of its tasks.
+  /// Called on the calling thread many times a second.
   void Step(const ReadMeter& meter);
   /// Collective, once, after the read, whatever its outcome: serves the other ranks until all have read.
   void Finish();
@@ -66,6 +67,8 @@ public:
   void ReportLoad(double load) { this->Load = load; }
   /// From the beginning on; at least one.
   const std::vector<ThreadChange>& Changes() const { return this->History; }
+  /// Those that were learnt from.
+  const std::vector<ReadWindow>& Windows() const { return this->Learnt; }
 
 private:
   bool WindowIsComplete(const ReadMeter& meter) const;
@@ -76,7 +79,7 @@ private:
   /// What the meter said at a moment of the read.
   struct Mark
   {
-    double Seconds = 0, Busy = 0;
+    double Seconds = 0, Busy = 0, Work = 0;
     std::uint64_t Bytes = 0, Requests = 0;
   };
   Mark Now(const ReadMeter& meter) const;
@@ -88,12 +91,15 @@ private:
   Stopwatch Watch;  ///< from the beginning of the read
   bool Open = false, Sending = false;
   double OpensAt;  ///< seconds, of the next window
+  /// Requests that must end before the next window opens: those that were begun while the number was another.
+  std::uint64_t Settling = 0;
   Mark Opened;     ///< the window
   Mark Sent;       ///< the window before
   std::optional<std::uint64_t> FetchedThen = FetchedBytes();
   double Load = 0;
   int Limit;  ///< for the lanes of all ranks
   std::vector<ThreadChange> History;
+  std::vector<ReadWindow> Learnt;
 };
 
 }  // namespace patchio

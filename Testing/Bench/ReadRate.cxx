@@ -59,6 +59,7 @@ struct Cost
   double Requests = 0;
   std::vector<int> InFlight;        ///< wanted at the end of each step, all ranks; mode Automatic
   std::vector<ThreadChange> Found;  ///< of all steps
+  std::vector<ReadWindow> Windows;
   double Load = 0;                  ///< NC as last estimated
 };
 
@@ -150,6 +151,8 @@ void ReadWithPatchIo(
       const std::vector<ThreadChange>& changes = request.Control->Changes();
       cost.InFlight.push_back(changes.back().Threads);
       cost.Found.insert(cost.Found.end(), changes.begin(), changes.end());
+      const std::vector<ReadWindow>& windows = request.Control->Windows();
+      cost.Windows.insert(cost.Windows.end(), windows.begin(), windows.end());
       cost.Load = automatic.Choice().Storage.Load;
     }
     const std::vector<LoadFault> faults = options.Steps > 0 ? loaded.Faults : loader.Faults();
@@ -377,7 +380,11 @@ int Run(int argc, char** argv)
     for (const ThreadChange& change : cost.Found) {
       found.push_back({change.Seconds, change.Threads});
     }
-    const nlohmann::json json{{"in_flight", cost.InFlight}, {"changes", found}, {"load", cost.Load},
+    nlohmann::json windows = nlohmann::json::array();
+    for (const ReadWindow& window : cost.Windows) {
+      windows.push_back({window.Seconds, window.Threads, window.Rate, window.Own.All.InFlight});
+    }
+    const nlohmann::json json{{"windows", windows}, {"in_flight", cost.InFlight}, {"changes", found}, {"load", cost.Load},
         {"open", cost.Open}, {"locate", cost.Locate}, {"plan", cost.Plan}, {"read", cost.Read},
         {"bytes", cost.Bytes}, {"sum", cost.Sum}, {"requests", cost.Requests}, {"blocks", cost.Blocks}};
     std::printf("%s\n", json.dump().c_str());
