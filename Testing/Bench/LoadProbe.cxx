@@ -38,7 +38,7 @@ struct Options
   bool Direct = false;
   double Seconds = 1;
   int Windows = 5;
-  double WarmUp = 0.5;
+  double Settle = 0.5;
   bool Law = false;
   double Latency = 2;
   double Stream = 50;
@@ -65,9 +65,10 @@ public:
     const std::lock_guard<std::mutex> lock(this->Mutex);
     this->Advance();
     const double passed = this->Last - this->Begun;
-    const patchio::OwnShare share{this->Bytes, passed > 0 ? this->Area / passed : 0};
+    const patchio::OwnShare share{this->Bytes, passed > 0 ? this->Area / passed : 0, this->Requests};
     this->Begun = this->Last;
     this->Bytes = 0;
+    this->Requests = 0;
     this->Area = 0;
     return share;
   }
@@ -79,6 +80,7 @@ private:
     this->Advance();
     this->InFlight += change;
     this->Bytes += bytes;
+    this->Requests += change < 0 ? 1 : 0;
   }
   void Advance()
   {
@@ -90,6 +92,7 @@ private:
   std::mutex Mutex;
   int InFlight = 0;
   std::uint64_t Bytes = 0;
+  std::uint64_t Requests = 0;
   double Area = 0;
   double Last = Now();
   double Begun = Last;
@@ -208,7 +211,8 @@ public:
   {
     for (const std::string& sample : samples) {
       double concurrency = 0, rate = 0;
-      if (std::sscanf(sample.c_str(), "%lf:%lf", &concurrency, &rate) != 2 || !(concurrency > 0) || !(rate > 0)) {
+      if (std::sscanf(sample.c_str(), "%lf:%lf", &concurrency, &rate) != 2 || !(concurrency > 0) ||
+          !(rate > 0)) {
         throw patchio::Error("'" + sample + "' is no sample: N:MB/s is expected.");
       }
       this->Points[std::log(concurrency)] = std::log(rate * 1e6);
@@ -222,7 +226,9 @@ public:
   {
     const double place = std::log(concurrency);
     auto after = this->Points.lower_bound(place);
-    after = after == this->Points.begin() ? std::next(after) : after == this->Points.end() ? std::prev(after) : after;
+    after = after == this->Points.begin() ? std::next(after)
+            : after == this->Points.end() ? std::prev(after)
+                                          : after;
     const auto before = std::prev(after);
     const double part = (place - before->first) / (after->first - before->first);
     return std::exp(before->second + part * (after->second - before->second));
@@ -277,20 +283,26 @@ nlohmann::json Measure(const Options& options)
   Readers readers(options);
   nlohmann::json windows = nlohmann::json::array();
   patchio::LoadEstimate estimate;
-  readers.Allow(options.Threads.front());
-  std::this_thread::sleep_for(std::chrono::duration<double>(options.WarmUp));
-  sensor.Sample({readers.Take(), {}, {}});
   for (int window = 0; window < options.Windows; ++window) {
-    readers.Allow(options.Threads[window % options.Threads.size()]);
+    if (window == 0 || options.Threads.size() > 1) {
+      readers.Allow(options.Threads[window % options.Threads.size()]);
+      std::this_thread::sleep_for(std::chrono::duration<double>(options.Settle));
+      patchio::OwnReads changing;
+      changing.All = readers.Take();
+      changing.Steady = false;
+      sensor.Sample(changing);
+    }
     const double begin = Now();
     std::this_thread::sleep_for(std::chrono::duration<double>(options.Seconds));
-    const patchio::OwnShare own = readers.Take();
+    patchio::OwnReads own;
+    own.All = readers.Take();
     const double passed = Now() - begin;
-    estimate = sensor.Sample({own, {}, {}});
-    windows.push_back({{"in_flight", own.InFlight}, {"MB_per_s", own.Bytes / passed / 1e6}, {"load", estimate.Load},
-        {"sureness", estimate.Sureness}, {"source", estimate.Source}});
+    estimate = sensor.Sample(own);
+    windows.push_back({{"in_flight", own.All.InFlight}, {"MB_per_s", own.All.Bytes / passed / 1e6},
+        {"load", estimate.Load}, {"sureness", estimate.Sureness}, {"source", estimate.Source}});
   }
-  return {{"load", estimate.Load}, {"sureness", estimate.Sureness}, {"source", estimate.Source}, {"windows", windows}};
+  return {{"load", estimate.Load}, {"sureness", estimate.Sureness}, {"source", estimate.Source},
+      {"windows", windows}};
 }
 
 void AddOptions(CLI::App& program, Options& options)
@@ -307,9 +319,11 @@ void AddOptions(CLI::App& program, Options& options)
   program.add_option("--seconds", options.Seconds, "of a window")
       ->check(CLI::Range(0.05, 60.0))
       ->capture_default_str();
-  program.add_option("--windows", options.Windows, "how many")->check(CLI::Range(1, 1000))->capture_default_str();
-  program.add_option("--warm-up", options.WarmUp, "seconds before the first window")
-      ->check(CLI::Range(0.0, 60.0))
+  program.add_option("--windows", options.Windows, "how many")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  program.add_option("--settle", options.Settle, "seconds before a window of another N")
+      ->check(CLI::Range(0.05, 60.0))
       ->capture_default_str();
   program.add_flag("--law", options.Law, "F(N) is the emulator's law with the following numbers");
   program.add_option("--latency", options.Latency, "L in ms")->capture_default_str();
