@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <map>
 #include <memory>
@@ -174,12 +176,15 @@ private:
 
   void Work(int number)
   {
+    // Huge pages, as the reader has: direct requests into small ones are split.
     void* memory = nullptr;
-    if (::posix_memalign(&memory, 1 << 16, this->How.Request) != 0) {
+    if (::posix_memalign(&memory, 2 << 20, this->How.Request) != 0) {
       this->Failed = true;
       return;
     }
+    ::madvise(memory, this->How.Request, MADV_HUGEPAGE);
     const std::unique_ptr<void, void (*)(void*)> buffer(memory, std::free);
+    std::memset(memory, 1, this->How.Request);
     while (this->MayRead(number)) {
       const Block& block = this->Blocks[this->Cursor++ % this->Blocks.size()];
       this->Counts.Begin();
