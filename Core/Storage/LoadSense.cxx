@@ -242,13 +242,34 @@ bool IsNfs(const std::string& type)
   return type == "nfs" || type == "nfs4";
 }
 
+DeviceNumber NumberOf(const Mount& mount)
+{
+  return {static_cast<unsigned>(std::max(0, mount.Major)), static_cast<unsigned>(std::max(0, mount.Minor))};
+}
+
 }  // namespace
 
-LoadSensor::LoadSensor(LoadedMount mount, std::optional<LoadCurve> curve, const std::string& root)
-    : Mount(std::move(mount)),
+std::optional<LoadCurve> CurveOf(const StorageProfile& profile)
+{
+  if (!profile.Fit.Known()) {
+    return {};
+  }
+  LoadCurve curve;
+  curve.Rate = [fit = profile.Fit](double concurrency) { return fit.At(concurrency); };
+  curve.Least = profile.Fit.Least();
+  curve.Most = profile.Fit.Most();
+  curve.Best = profile.Fit.Best();
+  curve.Residual = profile.Fit.Residual();
+  curve.Noise = profile.Fit.Noise();
+  curve.Requests = profile.Requests;
+  return curve;
+}
+
+LoadSensor::LoadSensor(Mount mount, std::optional<LoadCurve> curve, const std::string& root)
+    : Where(std::move(mount)),
       Curve(std::move(curve)),
       Root(root),
-      Device(FindDisk(this->Mount.Number, this->Mount.Source, this->Mount.Type, root))
+      Device(FindDisk(NumberOf(this->Where), this->Where.Source, this->Where.Type, root))
 {
 }
 
@@ -259,10 +280,10 @@ LoadSensor::Reading LoadSensor::ReadCounters(double seconds) const
   if (this->Device) {
     reading.Device = ReadDiskCounters(this->Device->Number, this->Root);
     reading.Fetched = FetchedBytes(this->Root);
-  } else if (IsNfs(this->Mount.Type)) {
-    reading.Client = ReadNfsCounters(this->Mount.Point, this->Root);
-  } else if (this->Mount.Type == "lustre") {
-    reading.Client = ReadLustreCounters(this->Mount.Source, this->Root);
+  } else if (IsNfs(this->Where.Type)) {
+    reading.Client = ReadNfsCounters(this->Where.Point, this->Root);
+  } else if (this->Where.Type == "lustre") {
+    reading.Client = ReadLustreCounters(this->Where.Source, this->Root);
   }
   return reading;
 }
@@ -308,7 +329,7 @@ LoadEstimate LoadSensor::Sample(const OwnReads& own, double seconds)
   LoadWindow window{own.All.InFlight, own.All.Bytes / passed};
 
   if (before->Client && after.Client) {
-    const std::string who = IsNfs(this->Mount.Type) ? "NFS" : "Lustre";
+    const std::string who = IsNfs(this->Where.Type) ? "NFS" : "Lustre";
     const auto client = RatesOf(*before->Client, *after.Client, passed);
     if (!client) {
       return Unknown(who + ": its counters began anew");

@@ -4,6 +4,8 @@
 #include "Storage/ClientCounters.h"
 #include "Storage/DiskCounters.h"
 #include "Storage/LoadInversion.h"
+#include "Storage/Mount.h"
+#include "Storage/StorageProfile.h"
 
 #include <cstdint>
 #include <optional>
@@ -18,15 +20,6 @@ struct LoadEstimate
   double Sureness = 0;  ///< 0: unknown, and Load is 0; 1: sure
   std::string
       Source;  ///< where it is from, one line in plain words: "device sda: others read 120 MB/s of 400 MB/s"
-};
-
-/// The mount that is read from.
-struct LoadedMount
-{
-  std::string Point;    ///< where it is mounted
-  std::string Type;     ///< "ext4", "nfs4", "lustre", "fuse.something"
-  std::string Source;   ///< "/dev/sda1", "server:/export"
-  DeviceNumber Number;  ///< major 0: no block device
 };
 
 /// What we have read since the sample before.
@@ -49,6 +42,9 @@ struct OwnReads
   bool Steady = true;
 };
 
+/// F(N) of a profile; none where the profile has no samples.
+std::optional<LoadCurve> CurveOf(const StorageProfile& profile);
+
 /// Watches one mount. It is asked about windows of time, one after another, each from one sample to the next:
 /// tenths of a second to some seconds, N constant or nearly so.
 ///
@@ -63,7 +59,7 @@ class LoadSensor
 {
 public:
   /// curve: F(N), if there is a profile. root: the folder that holds proc, sys and dev.
-  explicit LoadSensor(LoadedMount mount, std::optional<LoadCurve> curve = {}, const std::string& root = "/");
+  explicit LoadSensor(Mount mount, std::optional<LoadCurve> curve = {}, const std::string& root = "/");
 
   /// Ends the window that the call before began, and begins the next. The first call only begins one, and
   /// returns "unknown". seconds: now, on any clock that does not jump.
@@ -85,7 +81,7 @@ private:
   /// Remembers the window, and judges it with those before.
   LoadEstimate Infer(const LoadWindow& window, double seconds);
 
-  LoadedMount Mount;
+  Mount Where;
   std::optional<LoadCurve> Curve;
   std::string Root;
   std::optional<Disk> Device;

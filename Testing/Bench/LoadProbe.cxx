@@ -42,6 +42,7 @@ struct Options
   int Windows = 5;
   double Settle = 0.5;
   bool Law = false;
+  bool Profile = false;
   double Latency = 2;
   double Stream = 50;
   double Total = 0;
@@ -245,8 +246,12 @@ private:
   std::map<double, double> Points;
 };
 
-std::optional<patchio::LoadCurve> CurveOf(const Options& options)
+std::optional<patchio::LoadCurve> CurveFor(const Options& options)
 {
+  if (options.Profile) {
+    const auto profile = patchio::FindProfile(options.Files.front());
+    return profile ? patchio::CurveOf(*profile) : std::nullopt;
+  }
   patchio::LoadCurve curve;
   if (!options.Samples.empty()) {
     const Interpolation points(options.Samples);
@@ -271,20 +276,18 @@ std::optional<patchio::LoadCurve> CurveOf(const Options& options)
   return curve;
 }
 
-patchio::LoadedMount MountOf(const std::string& path)
+patchio::Mount MountOfFiles(const Options& options)
 {
-  struct stat attributes;
-  if (::stat(path.c_str(), &attributes) != 0) {
-    throw FileError(path, "a file to read", SystemMessage(errno));
+  const auto mount = patchio::MountOf(options.Files.front());
+  if (!mount) {
+    throw FileError(options.Files.front(), "a file on a known mount", "no such mount");
   }
-  patchio::LoadedMount mount;
-  mount.Number = {major(attributes.st_dev), minor(attributes.st_dev)};
-  return mount;
+  return *mount;
 }
 
 nlohmann::json Measure(const Options& options)
 {
-  patchio::LoadSensor sensor(MountOf(options.Files.front()), CurveOf(options));
+  patchio::LoadSensor sensor(MountOfFiles(options), CurveFor(options));
   Readers readers(options);
   nlohmann::json windows = nlohmann::json::array();
   patchio::LoadEstimate estimate;
@@ -331,6 +334,7 @@ void AddOptions(CLI::App& program, Options& options)
       ->check(CLI::Range(0.05, 60.0))
       ->capture_default_str();
   program.add_flag("--law", options.Law, "F(N) is the emulator's law with the following numbers");
+  program.add_flag("--profile", options.Profile, "F(N) is that of the mount's profile");
   program.add_option("--latency", options.Latency, "L in ms")->capture_default_str();
   program.add_option("--stream", options.Stream, "B in MB/s")->capture_default_str();
   program.add_option("--total", options.Total, "W in MB/s; 0: none")->capture_default_str();

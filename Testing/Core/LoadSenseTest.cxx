@@ -17,6 +17,17 @@ using testing::WriteDeepText;
 
 constexpr std::uint64_t MB = 1000000;
 
+Mount MountAs(const char* point, const char* type, const char* source, int major, int minor)
+{
+  Mount mount;
+  mount.Point = point;
+  mount.Type = type;
+  mount.Source = source;
+  mount.Major = major;
+  mount.Minor = minor;
+  return mount;
+}
+
 /// Numbers of a disk as they would be after some time.
 struct DiskState
 {
@@ -40,7 +51,7 @@ public:
   }
   LoadSensor Sensor(std::optional<LoadCurve> curve = {}) const
   {
-    return LoadSensor({"/data", "ext4", "/dev/sda", {8, 0}}, std::move(curve), this->Folder.Path());
+    return LoadSensor(MountAs("/data", "ext4", "/dev/sda", 8, 0), std::move(curve), this->Folder.Path());
   }
   TempFolder Folder;
 };
@@ -260,7 +271,7 @@ TEST(LoadOfDisk, IsCheckedAgainstTheRate)
 TEST(LoadByRate, IsAllThatVirtualFileSystemsHave)
 {
   TempFolder root;
-  LoadSensor sensor({"/mnt", "fuse.slow", "slow", {0, 55}}, Kinked(), root.Path());
+  LoadSensor sensor(MountAs("/mnt", "fuse.slow", "slow", 0, 55), Kinked(), root.Path());
   EXPECT_EQ(sensor.Sample(Own(0, 0), 0).Sureness, 0);
   sensor.Sample(Own(BytesOf(16, 16), 16), 1);
   const LoadEstimate loaded = sensor.Sample(Own(BytesOf(32, 16), 32), 2);
@@ -286,7 +297,7 @@ TEST(LoadByRate, IsAllThatVirtualFileSystemsHave)
 TEST(LoadByRate, ForgetsWhatIsLongAgo)
 {
   TempFolder root;
-  LoadSensor sensor({"/mnt", "fuse.slow", "slow", {0, 55}}, Kinked(), root.Path());
+  LoadSensor sensor(MountAs("/mnt", "fuse.slow", "slow", 0, 55), Kinked(), root.Path());
   sensor.Sample(Own(0, 0), 0);
   sensor.Sample(Own(BytesOf(32, 8), 32), 1);
   sensor.Sample(Own(0, 0), 100);
@@ -294,10 +305,28 @@ TEST(LoadByRate, ForgetsWhatIsLongAgo)
   EXPECT_EQ(sensor.Sample(Own(BytesOf(4, 0), 4), 101).Sureness, 0);
 }
 
+TEST(LoadByRate, TakesItsCurveFromAProfile)
+{
+  StorageProfile profile;
+  EXPECT_FALSE(CurveOf(profile));
+  std::vector<RateSample> samples;
+  for (int n = 1; n <= 128; n *= 2) {
+    samples.push_back({n, Kinked().Rate(n), 0});
+  }
+  profile.Fit = FitRates(samples);
+  const auto curve = CurveOf(profile);
+  ASSERT_TRUE(curve);
+  EXPECT_EQ(curve->Least, 1);
+  EXPECT_EQ(curve->Most, 128);
+  EXPECT_NEAR(curve->Best, 16, 3);
+  EXPECT_NEAR(curve->Rate(32), Kinked().Rate(32), 0.1 * Kinked().Rate(32));
+  EXPECT_NEAR(InvertLoad(*curve, {{16, 1.0 * BytesOf(16, 16)}, {32, 1.0 * BytesOf(32, 16)}}).Load, 16, 4);
+}
+
 TEST(LoadByRate, IsUnknownWithoutACurve)
 {
   TempFolder root;
-  LoadSensor sensor({"/mnt", "overlay", "overlay", {0, 55}}, {}, root.Path());
+  LoadSensor sensor(MountAs("/mnt", "overlay", "overlay", 0, 55), {}, root.Path());
   sensor.Sample(Own(0, 0), 0);
   const LoadEstimate estimate = sensor.Sample(Own(500 * MB, 16), 1);
   EXPECT_EQ(estimate.Load, 0);
@@ -313,7 +342,7 @@ LoadEstimate OfNfs(std::optional<LoadCurve> curve, const OwnReads& own, std::uin
 {
   TempFolder root;
   WriteDeepText(root / "proc/self/mountstats", NfsMount("/nfs", "nfs4", 77, 66, 55, 44));
-  LoadSensor sensor({"/nfs", "nfs4", "server:/export", {0, 50}}, std::move(curve), root.Path());
+  LoadSensor sensor(MountAs("/nfs", "nfs4", "server:/export", 0, 50), std::move(curve), root.Path());
   sensor.Sample(Own(0, 0), 0);
   WriteDeepText(root / "proc/self/mountstats",
       NfsMount("/nfs", "nfs4", 77 + wanted, 66 + wanted, 55 + requests, 44 + milliseconds));
@@ -372,7 +401,7 @@ TEST(LoadOfLustre, SeesOtherProcessesOfTheMachine)
     WriteDeepText(folder + "llite/scratch-ffff8800/stats", LustreMount(bytes));
   };
   write(0, 0, 0);
-  LoadSensor sensor({"/scratch", "lustre", "10.0.0.1@tcp:/scratch", {0, 51}}, {}, root.Path());
+  LoadSensor sensor(MountAs("/scratch", "lustre", "10.0.0.1@tcp:/scratch", 0, 51), {}, root.Path());
   sensor.Sample(Own(0, 0), 0);
   write(400 * MB, 100, 16000000);
   const LoadEstimate estimate = sensor.Sample(Own(100 * MB, 4), 1);
