@@ -35,21 +35,6 @@ std::string NameOfThisMachine()
   return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
 }
 
-std::optional<LoadCurve> CurveOf(const std::optional<StorageProfile>& profile)
-{
-  if (!profile || !profile->Fit.Known()) {
-    return {};
-  }
-  LoadCurve curve;
-  curve.Rate = [fit = profile->Fit](double n) { return fit.At(n); };
-  curve.Least = profile->Fit.Least();
-  curve.Most = profile->Fit.Most();
-  curve.Best = profile->Concurrency;
-  curve.Residual = profile->Fit.Residual();
-  curve.Noise = profile->Fit.Noise();
-  return curve;
-}
-
 }  // namespace
 
 std::string DescribeSource(const StorageProfile& profile)
@@ -64,12 +49,6 @@ std::string DescribeSource(const StorageProfile& profile)
 int ConcurrencyFor(const StorageProfile& profile, int ranks)
 {
   return profile.ThreadsOfRanks.empty() ? profile.Concurrency : ranks * profile.ThreadsFor(ranks);
-}
-
-LoadedMount WatchedMount(const Mount& mount)
-{
-  return {mount.Point, mount.Type, mount.Source,
-      {static_cast<unsigned>(mount.Major), static_cast<unsigned>(mount.Minor)}};
 }
 
 void AutomaticThreads::Begin(
@@ -105,7 +84,8 @@ void AutomaticThreads::LookAtStorage(const std::string& path, int ranks)
     choice.Requests = this->Profile->Requests;
   }
   if (!this->Sensor || this->SensedMount != where.Point) {
-    this->Sensor = std::make_unique<LoadSensor>(WatchedMount(where), CurveOf(this->Profile));
+    this->Sensor =
+        std::make_unique<LoadSensor>(where, this->Profile ? CurveOf(*this->Profile) : std::nullopt);
     this->SensedMount = where.Point;
   }
   // What others did since the last read of ours ended.

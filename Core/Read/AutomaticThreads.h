@@ -26,9 +26,6 @@ struct ThreadChoice
 std::string DescribeSource(const StorageProfile& profile);
 /// N* of a profile; where it is a table of threads, those of so many ranks.
 int ConcurrencyFor(const StorageProfile& profile, int ranks);
-/// As a LoadSensor wants it.
-LoadedMount WatchedMount(const Mount& mount);
-
 /// Before a read it finds the profile of the storage and decides; while the read runs it watches rates and
 /// the load of others, and adapts; afterwards it remembers. The same on all ranks: rank 0 looks, the others
 /// are told.

@@ -18,11 +18,13 @@ enum Term : std::size_t
   RateTerm,     // of the window, bytes a second
   LanesTerm,
   LoadTerm,  // rank 0 alone
-  // Since the window before:
+  // Since the window before, in flight on average:
   BytesTerm,
   InFlightTerm,
+  RequestsTerm,
   HereBytesTerm,  // on the machine of rank 0
   HereInFlightTerm,
+  HereRequestsTerm,
   FetchedTerm,
   FetchedUnknownTerm,  // ranks there that do not know
   Terms
@@ -41,8 +43,12 @@ ReadWindow WindowOf(const std::vector<double>& sum)
   window.Rate = sum[RateTerm];
   window.Threads = static_cast<int>(sum[LanesTerm]);
   window.Load = sum[LoadTerm] / Unit;
-  window.Own.All = {static_cast<std::uint64_t>(sum[BytesTerm]), sum[InFlightTerm] / Unit};
-  window.Own.Here = OwnShare{static_cast<std::uint64_t>(sum[HereBytesTerm]), sum[HereInFlightTerm] / Unit};
+  const auto share = [&](Term bytes, Term inFlight, Term requests) {
+    return OwnShare{static_cast<std::uint64_t>(sum[bytes]), sum[inFlight] / Unit,
+        static_cast<std::uint64_t>(sum[requests])};
+  };
+  window.Own.All = share(BytesTerm, InFlightTerm, RequestsTerm);
+  window.Own.Here = share(HereBytesTerm, HereInFlightTerm, HereRequestsTerm);
   if (sum[FetchedUnknownTerm] == 0) {
     window.Own.Fetched = static_cast<std::uint64_t>(sum[FetchedTerm]);
   }
@@ -90,7 +96,8 @@ void ReadControl::Step(const ReadMeter& meter)
     if (this->WindowIsComplete(meter)) {
       this->SendWindow(meter);
     }
-  } else if (this->Watch.Seconds() >= this->OpensAt && meter.Requests() >= this->Sent.Requests + this->Settling) {
+  } else if (this->Watch.Seconds() >= this->OpensAt &&
+             meter.Requests() >= this->Sent.Requests + this->Settling) {
     this->Open = true;
     this->Opened = this->Now(meter);
   }
@@ -112,22 +119,23 @@ bool ReadControl::WindowIsComplete(const ReadMeter& meter) const
 void ReadControl::SendWindow(const ReadMeter& meter)
 {
   const Mark now = this->Now(meter);
-  const auto bytesSince = [&](const Mark& then) { return static_cast<double>(now.Bytes - then.Bytes); };
-  const auto secondsSince = [&](const Mark& then) { return std::max(now.Seconds - then.Seconds, 1e-9); };
   std::vector<double> terms(Terms, 0);
   terms[ReadingTerm] = 1;
-  // What one lane reads, times the lanes. Bytes over seconds would jump with every burst of requests that end
+  // What one lane does, times the lanes. Bytes over seconds would jump with every burst of requests that end
   // together.
   const double work = now.Work - this->Opened.Work;
-  terms[RateTerm] = work > 0 ? std::round(bytesSince(this->Opened) / work * this->Lanes.Lanes()) : 0;
+  const double lanesOfWork = work > 0 ? this->Lanes.Lanes() / work : 0;
+  terms[RateTerm] = std::round(static_cast<double>(now.Bytes - this->Opened.Bytes) * lanesOfWork);
   terms[LanesTerm] = this->Lanes.Lanes();
   terms[LoadTerm] = this->Ranks.Rank() == 0 ? std::round(this->Load * Unit) : 0;
-  terms[BytesTerm] = bytesSince(this->Sent);
-  terms[InFlightTerm] = std::round((now.Busy - this->Sent.Busy) / secondsSince(this->Sent) * Unit);
+  terms[BytesTerm] = static_cast<double>(now.Bytes - this->Sent.Bytes);
+  terms[InFlightTerm] = std::round((now.Busy - this->Opened.Busy) * lanesOfWork * Unit);
+  terms[RequestsTerm] = static_cast<double>(now.Requests - this->Sent.Requests);
   if (this->Options.OnMachineOfRankZero) {
     const std::optional<std::uint64_t> fetched = FetchedBytes();
     terms[HereBytesTerm] = terms[BytesTerm];
     terms[HereInFlightTerm] = terms[InFlightTerm];
+    terms[HereRequestsTerm] = terms[RequestsTerm];
     terms[FetchedTerm] =
         fetched && this->FetchedThen ? static_cast<double>(*fetched - *this->FetchedThen) : 0;
     terms[FetchedUnknownTerm] = fetched && this->FetchedThen ? 0 : 1;
@@ -145,6 +153,7 @@ void ReadControl::Take(const std::vector<double>& sum)
   if (reading == this->Ranks.Size()) {
     ReadWindow window = WindowOf(sum);
     window.Seconds = this->Watch.Seconds();
+    window.Own.Steady = this->Settling == 0 && !this->Learnt.empty();
     this->Learnt.push_back(window);
     this->Controller.Observe(window.Rate, window.Threads);
     if (this->OnWindow) {

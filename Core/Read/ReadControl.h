@@ -26,9 +26,9 @@ struct ThreadChange
 struct ReadWindow
 {
   double Seconds = 0;  ///< when it was known, since the read began
-  double Rate = 0;  ///< bytes a second
-  int Threads = 0;  ///< lanes that worked
-  double Load = 0;  ///< NC as rank 0 last knew it, see ReportLoad()
+  double Rate = 0;     ///< bytes a second
+  int Threads = 0;     ///< lanes that worked
+  double Load = 0;     ///< NC as rank 0 last knew it, see ReportLoad()
   /// Since the window before ended.
   OwnReads Own;
 };
@@ -93,8 +93,8 @@ private:
   double OpensAt;  ///< seconds, of the next window
   /// Requests that must end before the next window opens: those that were begun while the number was another.
   std::uint64_t Settling = 0;
-  Mark Opened;     ///< the window
-  Mark Sent;       ///< the window before
+  Mark Opened;  ///< the window
+  Mark Sent;    ///< the window before
   std::optional<std::uint64_t> FetchedThen = FetchedBytes();
   double Load = 0;
   int Limit;  ///< for the lanes of all ranks

@@ -20,9 +20,9 @@ struct ClientCounters
 /// None when the mount is not there or its lines make no sense.
 std::optional<ClientCounters> ReadNfsCounters(const std::string& mountPoint, const std::string& root);
 
-/// Lustre, from the statistics of its storage targets (osc) and of the mount (llite), below /proc/fs/lustre or
-/// /sys/kernel/debug/lustre, which only administrators can read on most machines.
-/// source: "10.0.0.1@tcp:/scratch", of which the last part names the file system.
+/// Lustre, from the statistics of its storage targets (osc) and of the mount (llite), below /proc/fs/lustre
+/// or /sys/kernel/debug/lustre, which only administrators can read on most machines. source:
+/// "10.0.0.1@tcp:/scratch", of which the last part names the file system.
 std::optional<ClientCounters> ReadLustreCounters(const std::string& source, const std::string& root);
 
 }  // namespace patchio

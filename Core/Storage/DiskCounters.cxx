@@ -92,7 +92,8 @@ std::vector<DeviceNumber> Below(const DeviceNumber& device, const std::string& r
     const auto disk = NumberIn((folder.parent_path() / "dev").string());
     return disk ? std::vector<DeviceNumber>{*disk} : below;
   }
-  for (fs::directory_iterator slave(folder / "slaves", fault), end; !fault && slave != end; slave.increment(fault)) {
+  for (fs::directory_iterator slave(folder / "slaves", fault), end; !fault && slave != end;
+       slave.increment(fault)) {
     const auto number = NumberIn((slave->path() / "dev").string());
     if (!number || below.size() >= MostStacked) {
       return {};
@@ -102,6 +103,16 @@ std::vector<DeviceNumber> Below(const DeviceNumber& device, const std::string& r
   return below;
 }
 
+std::optional<std::uint64_t> LargestRequest(const DeviceNumber& disk, const std::string& root)
+{
+  const auto text =
+      ReadKernelText(RootFolder(root) + "sys/dev/block/" + TextOf(disk) + "/queue/max_sectors_kb", 64);
+  const auto kibibytes =
+      text ? WholeNumber(std::string_view(*text).substr(0, text->find('\n'))) : std::nullopt;
+  return kibibytes && *kibibytes >= 4 && *kibibytes < (1 << 22) ? std::optional(*kibibytes * 1024)
+                                                                : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Disk> FindDisk(
@@ -109,11 +120,15 @@ std::optional<Disk> FindDisk(
 {
   // What a FUSE file system calls its source is its own affair.
   const bool named = device.Major == 0 && type.rfind("fuse", 0) != 0;
-  const auto first = device.Major != 0 ? std::optional(device) : named ? DeviceNamed(source, root) : std::nullopt;
+  const auto first = device.Major != 0 ? std::optional(device)
+                     : named           ? DeviceNamed(source, root)
+                                       : std::nullopt;
   if (!first) {
     return {};
   }
-  Disk disk{*first, named};
+  Disk disk;
+  disk.Number = *first;
+  disk.Several = named;
   for (std::size_t depth = 0; depth < MostStacked; ++depth) {
     const std::vector<DeviceNumber> below = Below(disk.Number, root);
     disk.Several = disk.Several || below.size() > 1;
@@ -122,6 +137,7 @@ std::optional<Disk> FindDisk(
     }
     disk.Number = below[0];
   }
+  disk.LargestRequest = LargestRequest(disk.Number, root).value_or(disk.LargestRequest);
   return disk;
 }
 
@@ -143,8 +159,8 @@ std::optional<DiskCounters> ReadDiskCounters(const DeviceNumber& device, const s
       numbers.push_back(*number);
     }
     if (numbers.size() >= 11) {
-      counters = DiskCounters{std::string(words[2].substr(0, 64)), numbers[0], numbers[2], numbers[3], numbers[4],
-          numbers[6], numbers[7]};
+      counters = DiskCounters{std::string(words[2].substr(0, 64)), numbers[0], numbers[2], numbers[3],
+          numbers[4], numbers[6], numbers[7]};
     }
     return true;
   });

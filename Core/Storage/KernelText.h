@@ -23,8 +23,8 @@ std::vector<std::string_view> WordsOf(std::string_view line, std::size_t most);
 /// A word that is a whole number, and nothing else.
 std::optional<std::uint64_t> WholeNumber(std::string_view word);
 
-/// How far a counter went from `before` to `after`. Some are 32 bits wide, and pass through 0. None when it was
-/// set back instead: to a number that no counter can have reached.
+/// How far a counter went from `before` to `after`. Some are 32 bits wide, and pass through 0. None when it
+/// was set back instead: to a number that no counter can have reached.
 std::optional<std::uint64_t> Passed(std::uint64_t before, std::uint64_t after);
 
 /// `root` with a slash at its end: what is "/proc/x" is root + "proc/x".

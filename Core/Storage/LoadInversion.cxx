@@ -13,7 +13,9 @@ constexpr std::size_t MostWindows = 8;
 constexpr double LeastNoise = 0.03;     ///< of a window
 constexpr double LeastResidual = 0.02;  ///< of the curve at one N against another N
 constexpr double Scale = 0.04;          ///< of the whole curve: storages are not the same every day
-constexpr double ShapeReach = 0.35;  ///< how far an error of the curve reaches, in ln N
+constexpr double ShapeReach = 0.35;     ///< how far an error of the curve reaches, in ln N
+
+constexpr double Freedom = 4;
 
 /// Loads of which each stands for a range of loads; Weight is how likely that range is beforehand.
 struct Candidate
@@ -41,14 +43,15 @@ class Errors
 {
 public:
   Errors(const LoadCurve& curve, const std::vector<LoadWindow>& windows)
-    : Size(windows.size()), Factor(Size * Size, 0.0)
+      : Size(windows.size()), Factor(Size * Size, 0.0)
   {
     const double own = std::max(curve.Noise, LeastNoise);
     const double shape = std::max(curve.Residual, LeastResidual);
     for (std::size_t row = 0; row < this->Size; ++row) {
       for (std::size_t column = 0; column <= row; ++column) {
         const double apart = std::log(windows[row].InFlight / windows[column].InFlight) / ShapeReach;
-        double sum = Scale * Scale + shape * shape * std::exp(-0.5 * apart * apart) + (row == column ? own * own : 0);
+        double sum =
+            Scale * Scale + shape * shape * std::exp(-0.5 * apart * apart) + (row == column ? own * own : 0);
         for (std::size_t k = 0; k < column; ++k) {
           sum -= this->At(row, k) * this->At(column, k);
         }
@@ -113,14 +116,18 @@ bool Explained(double square, std::size_t windows)
   return square <= windows + 4 * std::sqrt(2.0 * windows);
 }
 
-/// What is likely after all: weights that sum up to 1.
-std::vector<double> Likelihoods(const std::vector<Candidate>& candidates, const std::vector<double>& squares)
+/// What is likely after all: weights that sum up to 1. How great the errors are is itself known only roughly,
+/// so great ones are likelier than those of a normal distribution (Student's t with Freedom degrees).
+std::vector<double> Likelihoods(
+    const std::vector<Candidate>& candidates, const std::vector<double>& squares, std::size_t windows)
 {
   const double least = LeastOf(squares);
   std::vector<double> weights(candidates.size());
   double sum = 0;
   for (std::size_t index = 0; index < candidates.size(); ++index) {
-    weights[index] = candidates[index].Weight * std::exp(-0.5 * (squares[index] - least));
+    const double likelihood = std::pow(
+        (Freedom + squares[index]) / (Freedom + least), -0.5 * (Freedom + static_cast<double>(windows)));
+    weights[index] = candidates[index].Weight * likelihood;
     sum += weights[index];
   }
   for (double& weight : weights) {
@@ -154,7 +161,8 @@ double Probability(const std::vector<Candidate>& candidates, const std::vector<d
 
 bool Sensible(const LoadWindow& window)
 {
-  return std::isfinite(window.InFlight) && window.InFlight > 0 && std::isfinite(window.Rate) && window.Rate > 0;
+  return std::isfinite(window.InFlight) && window.InFlight > 0 && std::isfinite(window.Rate) &&
+         window.Rate > 0;
 }
 
 /// One N alone cannot tell a loaded storage from one that has become slower.
@@ -191,7 +199,7 @@ InvertedLoad InvertLoad(const LoadCurve& curve, const std::vector<LoadWindow>& w
   if (used.empty()) {
     return result;
   }
-  const std::vector<double> weights = Likelihoods(candidates, squares);
+  const std::vector<double> weights = Likelihoods(candidates, squares, used.size());
   result.Fits = true;
   result.Windows = static_cast<int>(used.size());
   result.Load = Quantile(candidates, weights, 0.5);

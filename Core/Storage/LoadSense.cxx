@@ -15,13 +15,13 @@ namespace {
 
 using Reading = LoadSensor::Reading;
 
-constexpr double ShortestWindow = 0.02;       ///< seconds: the kernel counts in steps of 1 to 10 ms
-constexpr double FewBytes = 1e6;              ///< less says nothing about who gets how much
-constexpr double MostBytesPerSecond = 1e13;   ///< more is no rate but a counter that was set back
-constexpr double MostInFlight = 1e5;          ///< the same
-constexpr double Memory = 30;                 ///< seconds for which windows count
+constexpr double ShortestWindow = 0.02;      ///< seconds: the kernel counts in steps of 1 to 10 ms
+constexpr double FewBytes = 1e6;             ///< less says nothing about who gets how much
+constexpr double MostBytesPerSecond = 1e13;  ///< more is no rate but a counter that was set back
+constexpr double MostInFlight = 1e5;         ///< the same
+constexpr double Memory = 30;                ///< seconds for which windows count
 constexpr std::size_t MostWindows = 8;
-constexpr double LeastSureness = 0.2;         ///< below that it is a guess
+constexpr double LeastSureness = 0.2;  ///< below that it is a guess
 
 LoadEstimate Unknown(std::string why)
 {
@@ -34,30 +34,36 @@ std::string RateText(double bytesPerSecond)
 }
 
 /// What a counter says for a window: a number a second. None when it was set back.
-std::optional<double> PerSecond(std::uint64_t before, std::uint64_t after, double unit, double seconds, double most)
+std::optional<double> PerSecond(
+    std::uint64_t before, std::uint64_t after, double unit, double seconds, double most)
 {
   const auto passed = Passed(before, after);
   const double rate = passed ? static_cast<double>(*passed) * unit / seconds : most;
   return rate < most ? std::optional(rate) : std::nullopt;
 }
 
-/// Bytes a second of a disk, and the requests in it.
+/// Bytes a second of a disk, the requests in it, and the mean bytes of one that reads.
 struct DeviceRates
 {
-  double Read, Written, InFlight;
+  double Read, Written, InFlight, Request;
 };
 
 std::optional<DeviceRates> RatesOf(const DiskCounters& before, const DiskCounters& after, double seconds)
 {
   const auto read = PerSecond(before.SectorsRead, after.SectorsRead, 512, seconds, MostBytesPerSecond);
-  const auto written = PerSecond(before.SectorsWritten, after.SectorsWritten, 512, seconds, MostBytesPerSecond);
+  const auto written =
+      PerSecond(before.SectorsWritten, after.SectorsWritten, 512, seconds, MostBytesPerSecond);
   // The times of all requests over the time that passed are the requests in flight.
-  const auto reading = PerSecond(before.ReadMilliseconds, after.ReadMilliseconds, 1e-3, seconds, MostInFlight);
-  const auto writing = PerSecond(before.WriteMilliseconds, after.WriteMilliseconds, 1e-3, seconds, MostInFlight);
-  if (!read || !written || !reading || !writing) {
+  const auto reading =
+      PerSecond(before.ReadMilliseconds, after.ReadMilliseconds, 1e-3, seconds, MostInFlight);
+  const auto writing =
+      PerSecond(before.WriteMilliseconds, after.WriteMilliseconds, 1e-3, seconds, MostInFlight);
+  const auto reads = Passed(before.Reads, after.Reads);
+  if (!read || !written || !reading || !writing || !reads) {
     return {};
   }
-  return DeviceRates{*read, *written, *reading + *writing};
+  return DeviceRates{
+      *read, *written, *reading + *writing, *read * seconds / std::max(1.0, static_cast<double>(*reads))};
 }
 
 /// Bytes a second that a disk delivered to us, and how sure that is.
@@ -72,7 +78,8 @@ OwnRate FetchedRate(const Reading& before, const Reading& after, const OwnReads&
   if (own.Fetched) {
     return {*own.Fetched / seconds, 0.9};
   }
-  const auto fetched = before.Fetched && after.Fetched ? Passed(*before.Fetched, *after.Fetched) : std::nullopt;
+  const auto fetched =
+      before.Fetched && after.Fetched ? Passed(*before.Fetched, *after.Fetched) : std::nullopt;
   if (fetched) {
     return {*fetched / seconds, own.Here ? 0.5 : 0.9};
   }
@@ -86,7 +93,35 @@ LoadEstimate OfQueue(const DeviceRates& device, const std::string& who, double s
       fmt::format("{}: {:.1f} requests in flight, none of them ours", who, device.InFlight)};
 }
 
-LoadEstimate OfDevice(const Reading& before, const Reading& after, const OwnReads& own, bool several)
+/// The requests of others in a disk, from to.
+struct OthersInDisk
+{
+  double Least, Most;
+  double Middle() const { return 0.5 * (this->Least + this->Most); }
+};
+
+/// What is in the disk's queue and not ours. One request of ours may be several there; how many is not
+/// certain when others' requests are of another size.
+OthersInDisk InQueue(
+    const DeviceRates& device, const OwnShare& here, double inDisk, double others, const Disk& disk)
+{
+  const double request = here.Requests > 0 ? static_cast<double>(here.Bytes) / here.Requests : 0;
+  const double byMean = std::max(1.0, request / std::max(1.0, device.Request));
+  const double byLimit = std::max(1.0, request / disk.LargestRequest);
+  OthersInDisk range{
+      std::max(0.0, device.InFlight - inDisk * byMean), std::max(0.0, device.InFlight - inDisk * byLimit)};
+  // Where nobody else gets anything, the mean size is that of ours.
+  range.Most =
+      others < 0.02 * (device.Read + device.Written) ? range.Least : std::max(range.Least, range.Most);
+  return range;
+}
+
+bool Near(double one, double other)
+{
+  return std::abs(one - other) <= std::max(2.0, 0.25 * std::max(one, other));
+}
+
+LoadEstimate OfDevice(const Reading& before, const Reading& after, const OwnReads& own, const Disk& disk)
 {
   const double seconds = after.Seconds - before.Seconds;
   const std::string who = "device " + after.Device->Name;
@@ -96,27 +131,33 @@ LoadEstimate OfDevice(const Reading& before, const Reading& after, const OwnRead
   }
   const OwnShare here = own.Here.value_or(own.All);
   const OwnRate mine = FetchedRate(before, after, own, seconds);
-  const double part = several ? 0.6 : 1;
+  const double part = disk.Several ? 0.6 : 1;
   if (!(here.InFlight > 0) || mine.Rate * seconds < FewBytes) {
     // Reads that the page cache answers are none of the disk's.
     return OfQueue(*device, who, part * (here.InFlight > 0 ? 0.5 : 0.7));
   }
   if (device->Read < 0.5 * mine.Rate) {
-    return Unknown(fmt::format("{} counts {} read, but we read {}: it is not where the files are, or the page cache "
-                               "had them",
-        who, RateText(device->Read), RateText(mine.Rate)));
+    return Unknown(
+        fmt::format("{} counts {} read, but we read {}: it is not where the files are, or the page cache "
+                    "had them",
+            who, RateText(device->Read), RateText(mine.Rate)));
   }
   const double all = device->Read + device->Written;
   const double others = std::max(0.0, all - mine.Rate);
+  // Requests that the page cache answers are not in the disk.
+  const double fetched = here.Bytes > 0 ? std::min(1.0, mine.Rate * seconds / here.Bytes) : 1;
+  const double inDisk = here.InFlight * fetched;
+  const OthersInDisk range = InQueue(*device, here, inDisk, others, disk);
   LoadEstimate estimate;
-  estimate.Load = here.InFlight * others / mine.Rate;
-  // Requests in flight that were answered by the page cache are not in the disk.
-  const double cached = here.Bytes > 0 ? 1 - std::min(1.0, mine.Rate * seconds / here.Bytes) : 0;
-  estimate.Sureness = part * mine.Sureness * (cached > 0.2 ? 0.5 : 1);
+  estimate.Load = range.Middle();
+  estimate.Sureness = part * mine.Sureness * (fetched < 0.8 ? 0.5 : 1) *
+                      (Near(range.Least, range.Most) ? 1 : 0.7) *
+                      (Near(estimate.Load, inDisk * others / mine.Rate) ? 1 : 0.8);
   const double othersRead = std::clamp(device->Read - mine.Rate, 0.0, others);
   const double othersWrite = others - othersRead;
-  estimate.Source = fmt::format("{}: others read {}{} of {}", who, RateText(othersRead),
-      othersWrite > 0.02 * all ? " and write " + RateText(othersWrite) : "", RateText(all));
+  estimate.Source = fmt::format("{}: others read {}{} of {}, with {:.0f} of {:.0f} requests in flight", who,
+      RateText(othersRead), othersWrite > 0.02 * all ? " and write " + RateText(othersWrite) : "",
+      RateText(all), estimate.Load, device->InFlight);
   return estimate;
 }
 
@@ -141,12 +182,14 @@ std::optional<ClientRates> RatesOf(const ClientCounters& before, const ClientCou
 }
 
 /// The load that other processes of this machine make.
-LoadEstimate OfMachine(const ClientRates& client, const OwnShare& here, double seconds, const std::string& who)
+LoadEstimate OfMachine(
+    const ClientRates& client, const OwnShare& here, double seconds, const std::string& who)
 {
   const double mine = here.Bytes / seconds;
   if (!(here.InFlight > 0) || mine * seconds < FewBytes) {
     return {client.InFlight, 0.5,
-        fmt::format("{}: {:.1f} requests of this machine in flight, none of them ours", who, client.InFlight)};
+        fmt::format(
+            "{}: {:.1f} requests of this machine in flight, none of them ours", who, client.InFlight)};
   }
   // Lustre's mount may hide its statistics while the targets show theirs.
   const double all = client.Wanted > 0 ? client.Wanted : client.Delivered;
@@ -177,19 +220,21 @@ LoadEstimate OfClient(const ClientRates& client, const LoadEstimate& machine, co
   const auto atOnce = AnswersAtOnce(client, curve);
   const double all = own.All.InFlight + machine.Load;
   if (elsewhere.Sureness > 0 && atOnce == true && all + elsewhere.Load > 1.5 * std::max(1.0, curve->Best)) {
-    return Unknown(machine.Source + "; the server answers as fast as when idle, but the rate says that it is loaded");
+    return Unknown(
+        machine.Source + "; the server answers as fast as when idle, but the rate says that it is loaded");
   }
   if (elsewhere.Sureness > 0) {
     return {machine.Load + elsewhere.Load, std::min(machine.Sureness + 0.2, elsewhere.Sureness),
         machine.Source + "; other machines: " + elsewhere.Source};
   }
   if (atOnce == true) {
-    return {machine.Load, std::min(0.5, machine.Sureness), machine.Source + "; the server answers as fast as when idle"};
+    return {machine.Load, std::min(0.5, machine.Sureness),
+        machine.Source + "; the server answers as fast as when idle"};
   }
   // What is seen here is the least that it can be; nobody here is no news of the others.
-  return machine.Load >= 1
-      ? LoadEstimate{machine.Load, std::min(0.4, machine.Sureness), machine.Source + "; other machines unknown"}
-      : Unknown(machine.Source + "; other machines unknown");
+  return machine.Load >= 1 ? LoadEstimate{machine.Load, std::min(0.4, machine.Sureness),
+                                 machine.Source + "; other machines unknown"}
+                           : Unknown(machine.Source + "; other machines unknown");
 }
 
 bool IsNfs(const std::string& type)
@@ -197,11 +242,34 @@ bool IsNfs(const std::string& type)
   return type == "nfs" || type == "nfs4";
 }
 
+DeviceNumber NumberOf(const Mount& mount)
+{
+  return {static_cast<unsigned>(std::max(0, mount.Major)), static_cast<unsigned>(std::max(0, mount.Minor))};
+}
+
 }  // namespace
 
-LoadSensor::LoadSensor(LoadedMount mount, std::optional<LoadCurve> curve, const std::string& root)
-  : Mount(std::move(mount)), Curve(std::move(curve)), Root(root),
-    Device(FindDisk(this->Mount.Number, this->Mount.Source, this->Mount.Type, root))
+std::optional<LoadCurve> CurveOf(const StorageProfile& profile)
+{
+  if (!profile.Fit.Known()) {
+    return {};
+  }
+  LoadCurve curve;
+  curve.Rate = [fit = profile.Fit](double concurrency) { return fit.At(concurrency); };
+  curve.Least = profile.Fit.Least();
+  curve.Most = profile.Fit.Most();
+  curve.Best = profile.Fit.Best();
+  curve.Residual = profile.Fit.Residual();
+  curve.Noise = profile.Fit.Noise();
+  curve.Requests = profile.Requests;
+  return curve;
+}
+
+LoadSensor::LoadSensor(Mount mount, std::optional<LoadCurve> curve, const std::string& root)
+    : Where(std::move(mount)),
+      Curve(std::move(curve)),
+      Root(root),
+      Device(FindDisk(NumberOf(this->Where), this->Where.Source, this->Where.Type, root))
 {
 }
 
@@ -212,10 +280,10 @@ LoadSensor::Reading LoadSensor::ReadCounters(double seconds) const
   if (this->Device) {
     reading.Device = ReadDiskCounters(this->Device->Number, this->Root);
     reading.Fetched = FetchedBytes(this->Root);
-  } else if (IsNfs(this->Mount.Type)) {
-    reading.Client = ReadNfsCounters(this->Mount.Point, this->Root);
-  } else if (this->Mount.Type == "lustre") {
-    reading.Client = ReadLustreCounters(this->Mount.Source, this->Root);
+  } else if (IsNfs(this->Where.Type)) {
+    reading.Client = ReadNfsCounters(this->Where.Point, this->Root);
+  } else if (this->Where.Type == "lustre") {
+    reading.Client = ReadLustreCounters(this->Where.Source, this->Root);
   }
   return reading;
 }
@@ -239,10 +307,11 @@ LoadEstimate LoadSensor::Infer(const LoadWindow& window, double seconds)
     return Unknown(rates + ": the storage is not as its profile says");
   }
   if (found.Sureness < LeastSureness) {
-    return Unknown(fmt::format("{}: the load may be anything from {:.0f} to {:.0f}", rates, found.Least, found.Most));
+    return Unknown(
+        fmt::format("{}: the load may be anything from {:.0f} to {:.0f}", rates, found.Least, found.Most));
   }
-  return {found.Load, found.Sureness,
-      fmt::format("{}: load {:.0f} to {:.0f}", rates, found.Least, found.Most)};
+  return {
+      found.Load, found.Sureness, fmt::format("{}: load {:.0f} to {:.0f}", rates, found.Least, found.Most)};
 }
 
 LoadEstimate LoadSensor::Sample(const OwnReads& own, double seconds)
@@ -256,11 +325,11 @@ LoadEstimate LoadSensor::Sample(const OwnReads& own, double seconds)
   if (!(passed >= ShortestWindow)) {
     return Unknown("the time was too short");
   }
-  const bool counts = own.All.InFlight > 0 && own.All.Bytes >= FewBytes;
+  const bool counts = own.Steady && own.All.InFlight > 0 && own.All.Bytes >= FewBytes;
   LoadWindow window{own.All.InFlight, own.All.Bytes / passed};
 
   if (before->Client && after.Client) {
-    const std::string who = IsNfs(this->Mount.Type) ? "NFS" : "Lustre";
+    const std::string who = IsNfs(this->Where.Type) ? "NFS" : "Lustre";
     const auto client = RatesOf(*before->Client, *after.Client, passed);
     if (!client) {
       return Unknown(who + ": its counters began anew");
@@ -274,13 +343,14 @@ LoadEstimate LoadSensor::Sample(const OwnReads& own, double seconds)
     return OfClient(*client, machine, elsewhere, own, this->Curve);
   }
   const LoadEstimate counted = before->Device && after.Device
-      ? OfDevice(*before, after, own, this->Device->Several)
-      : Unknown(this->Device ? "the device is gone" : "");
+                                   ? OfDevice(*before, after, own, *this->Device)
+                                   : Unknown(this->Device ? "the device is gone" : "");
   // A disk that did not deliver all that we read says nothing about its load by our rate.
-  const bool cached = this->Device && FetchedRate(*before, after, own, passed).Rate * passed < 0.9 * own.All.Bytes;
-  const LoadEstimate inferred = !counts ? Unknown("")
-      : cached ? Unknown("most of what we read was in the page cache")
-               : this->Infer(window, seconds);
+  const bool cached =
+      this->Device && FetchedRate(*before, after, own, passed).Rate * passed < 0.9 * own.All.Bytes;
+  const LoadEstimate inferred = !counts  ? Unknown("")
+                                : cached ? Unknown("most of what we read was in the page cache")
+                                         : this->Infer(window, seconds);
   return CrossChecked(counted, inferred);
 }
 
@@ -297,7 +367,8 @@ LoadEstimate CrossChecked(const LoadEstimate& counted, const LoadEstimate& infer
                                                              : counted.Source + between + inferred.Source;
   };
   if (counted.Sureness <= 0 && inferred.Sureness <= 0) {
-    return Unknown(counted.Source.empty() && inferred.Source.empty() ? "nothing here says who else reads" : joined("; "));
+    return Unknown(counted.Source.empty() && inferred.Source.empty() ? "nothing here says who else reads"
+                                                                     : joined("; "));
   }
   if (inferred.Sureness <= 0) {
     return counted;
@@ -306,7 +377,7 @@ LoadEstimate CrossChecked(const LoadEstimate& counted, const LoadEstimate& infer
     return {inferred.Load, inferred.Sureness, joined("; ")};
   }
   const double sum = counted.Sureness + inferred.Sureness;
-  if (std::abs(counted.Load - inferred.Load) <= std::max(2.0, 0.25 * std::max(counted.Load, inferred.Load))) {
+  if (Near(counted.Load, inferred.Load)) {
     return {(counted.Load * counted.Sureness + inferred.Load * inferred.Sureness) / sum,
         1 - (1 - counted.Sureness) * (1 - inferred.Sureness), joined("; and so says the rate: ")};
   }

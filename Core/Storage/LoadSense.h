@@ -4,6 +4,8 @@
 #include "Storage/ClientCounters.h"
 #include "Storage/DiskCounters.h"
 #include "Storage/LoadInversion.h"
+#include "Storage/Mount.h"
+#include "Storage/StorageProfile.h"
 
 #include <cstdint>
 #include <optional>
@@ -16,38 +18,38 @@ struct LoadEstimate
 {
   double Load = 0;      ///< NC: requests of others in flight, counted as ours are
   double Sureness = 0;  ///< 0: unknown, and Load is 0; 1: sure
-  std::string Source;   ///< where it is from, one line in plain words: "device sda: others read 120 MB/s of 400 MB/s"
-};
-
-/// The mount that is read from.
-struct LoadedMount
-{
-  std::string Point;    ///< where it is mounted
-  std::string Type;     ///< "ext4", "nfs4", "lustre", "fuse.something"
-  std::string Source;   ///< "/dev/sda1", "server:/export"
-  DeviceNumber Number;  ///< major 0: no block device
+  std::string
+      Source;  ///< where it is from, one line in plain words: "device sda: others read 120 MB/s of 400 MB/s"
 };
 
 /// What we have read since the sample before.
 struct OwnShare
 {
   std::uint64_t Bytes = 0;
-  double InFlight = 0;  ///< requests in flight, the mean over the time; 0: did not read
+  double InFlight = 0;         ///< requests in flight, the mean over the time; 0: did not read
+  std::uint64_t Requests = 0;  ///< finished; 0: not known
 };
 
 struct OwnReads
 {
   OwnShare All;                  ///< all ranks
   std::optional<OwnShare> Here;  ///< the ranks on this machine; none: all are here
-  /// Of the bytes read on this machine those that a disk delivered: FetchedBytes() of each rank, the difference to
-  /// the sample before, added up. None: this process is the only one here, and asks itself.
+  /// Of the bytes read on this machine those that a disk delivered: FetchedBytes() of each rank, the
+  /// difference to the sample before, added up. None: this process is the only one here, and asks itself.
   std::optional<std::uint64_t> Fetched;
+  /// false: N changed, or requests of a greater N before were still coming in. Such a rate is of no N, and is
+  /// not judged; counters are.
+  bool Steady = true;
 };
+
+/// F(N) of a profile; none where the profile has no samples.
+std::optional<LoadCurve> CurveOf(const StorageProfile& profile);
 
 /// Watches one mount. It is asked about windows of time, one after another, each from one sample to the next:
 /// tenths of a second to some seconds, N constant or nearly so.
 ///
-/// * Local disks: the device's rate against our own. Others' requests are counted as if each got as much as one of ours.
+/// * Local disks: the requests in the device's queue against our own. Rates alone would mislead, as the disk
+///   need not share fairly: of two that read, one in order and one not, one may get next to nothing.
 /// * NFS and Lustre: other processes of this machine by what the client counts, other machines by the rate.
 /// * Everything else: by the rate alone, if the curve F(N) is known (LoadInversion.h).
 ///
@@ -57,7 +59,7 @@ class LoadSensor
 {
 public:
   /// curve: F(N), if there is a profile. root: the folder that holds proc, sys and dev.
-  explicit LoadSensor(LoadedMount mount, std::optional<LoadCurve> curve = {}, const std::string& root = "/");
+  explicit LoadSensor(Mount mount, std::optional<LoadCurve> curve = {}, const std::string& root = "/");
 
   /// Ends the window that the call before began, and begins the next. The first call only begins one, and
   /// returns "unknown". seconds: now, on any clock that does not jump.
@@ -79,7 +81,7 @@ private:
   /// Remembers the window, and judges it with those before.
   LoadEstimate Infer(const LoadWindow& window, double seconds);
 
-  LoadedMount Mount;
+  Mount Where;
   std::optional<LoadCurve> Curve;
   std::string Root;
   std::optional<Disk> Device;

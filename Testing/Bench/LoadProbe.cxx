@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <map>
 #include <memory>
@@ -38,8 +40,9 @@ struct Options
   bool Direct = false;
   double Seconds = 1;
   int Windows = 5;
-  double WarmUp = 0.5;
+  double Settle = 0.5;
   bool Law = false;
+  bool Profile = false;
   double Latency = 2;
   double Stream = 50;
   double Total = 0;
@@ -65,9 +68,10 @@ public:
     const std::lock_guard<std::mutex> lock(this->Mutex);
     this->Advance();
     const double passed = this->Last - this->Begun;
-    const patchio::OwnShare share{this->Bytes, passed > 0 ? this->Area / passed : 0};
+    const patchio::OwnShare share{this->Bytes, passed > 0 ? this->Area / passed : 0, this->Requests};
     this->Begun = this->Last;
     this->Bytes = 0;
+    this->Requests = 0;
     this->Area = 0;
     return share;
   }
@@ -79,6 +83,7 @@ private:
     this->Advance();
     this->InFlight += change;
     this->Bytes += bytes;
+    this->Requests += change < 0 ? 1 : 0;
   }
   void Advance()
   {
@@ -90,6 +95,7 @@ private:
   std::mutex Mutex;
   int InFlight = 0;
   std::uint64_t Bytes = 0;
+  std::uint64_t Requests = 0;
   double Area = 0;
   double Last = Now();
   double Begun = Last;
@@ -171,12 +177,15 @@ private:
 
   void Work(int number)
   {
+    // Huge pages, as the reader has: direct requests into small ones are split.
     void* memory = nullptr;
-    if (::posix_memalign(&memory, 1 << 16, this->How.Request) != 0) {
+    if (::posix_memalign(&memory, 2 << 20, this->How.Request) != 0) {
       this->Failed = true;
       return;
     }
+    ::madvise(memory, this->How.Request, MADV_HUGEPAGE);
     const std::unique_ptr<void, void (*)(void*)> buffer(memory, std::free);
+    std::memset(memory, 1, this->How.Request);
     while (this->MayRead(number)) {
       const Block& block = this->Blocks[this->Cursor++ % this->Blocks.size()];
       this->Counts.Begin();
@@ -208,7 +217,8 @@ public:
   {
     for (const std::string& sample : samples) {
       double concurrency = 0, rate = 0;
-      if (std::sscanf(sample.c_str(), "%lf:%lf", &concurrency, &rate) != 2 || !(concurrency > 0) || !(rate > 0)) {
+      if (std::sscanf(sample.c_str(), "%lf:%lf", &concurrency, &rate) != 2 || !(concurrency > 0) ||
+          !(rate > 0)) {
         throw patchio::Error("'" + sample + "' is no sample: N:MB/s is expected.");
       }
       this->Points[std::log(concurrency)] = std::log(rate * 1e6);
@@ -222,7 +232,9 @@ public:
   {
     const double place = std::log(concurrency);
     auto after = this->Points.lower_bound(place);
-    after = after == this->Points.begin() ? std::next(after) : after == this->Points.end() ? std::prev(after) : after;
+    after = after == this->Points.begin() ? std::next(after)
+            : after == this->Points.end() ? std::prev(after)
+                                          : after;
     const auto before = std::prev(after);
     const double part = (place - before->first) / (after->first - before->first);
     return std::exp(before->second + part * (after->second - before->second));
@@ -234,8 +246,12 @@ private:
   std::map<double, double> Points;
 };
 
-std::optional<patchio::LoadCurve> CurveOf(const Options& options)
+std::optional<patchio::LoadCurve> CurveFor(const Options& options)
 {
+  if (options.Profile) {
+    const auto profile = patchio::FindProfile(options.Files.front());
+    return profile ? patchio::CurveOf(*profile) : std::nullopt;
+  }
   patchio::LoadCurve curve;
   if (!options.Samples.empty()) {
     const Interpolation points(options.Samples);
@@ -260,37 +276,41 @@ std::optional<patchio::LoadCurve> CurveOf(const Options& options)
   return curve;
 }
 
-patchio::LoadedMount MountOf(const std::string& path)
+patchio::Mount MountOfFiles(const Options& options)
 {
-  struct stat attributes;
-  if (::stat(path.c_str(), &attributes) != 0) {
-    throw FileError(path, "a file to read", SystemMessage(errno));
+  const auto mount = patchio::MountOf(options.Files.front());
+  if (!mount) {
+    throw FileError(options.Files.front(), "a file on a known mount", "no such mount");
   }
-  patchio::LoadedMount mount;
-  mount.Number = {major(attributes.st_dev), minor(attributes.st_dev)};
-  return mount;
+  return *mount;
 }
 
 nlohmann::json Measure(const Options& options)
 {
-  patchio::LoadSensor sensor(MountOf(options.Files.front()), CurveOf(options));
+  patchio::LoadSensor sensor(MountOfFiles(options), CurveFor(options));
   Readers readers(options);
   nlohmann::json windows = nlohmann::json::array();
   patchio::LoadEstimate estimate;
-  readers.Allow(options.Threads.front());
-  std::this_thread::sleep_for(std::chrono::duration<double>(options.WarmUp));
-  sensor.Sample({readers.Take(), {}, {}});
   for (int window = 0; window < options.Windows; ++window) {
-    readers.Allow(options.Threads[window % options.Threads.size()]);
+    if (window == 0 || options.Threads.size() > 1) {
+      readers.Allow(options.Threads[window % options.Threads.size()]);
+      std::this_thread::sleep_for(std::chrono::duration<double>(options.Settle));
+      patchio::OwnReads changing;
+      changing.All = readers.Take();
+      changing.Steady = false;
+      sensor.Sample(changing);
+    }
     const double begin = Now();
     std::this_thread::sleep_for(std::chrono::duration<double>(options.Seconds));
-    const patchio::OwnShare own = readers.Take();
+    patchio::OwnReads own;
+    own.All = readers.Take();
     const double passed = Now() - begin;
-    estimate = sensor.Sample({own, {}, {}});
-    windows.push_back({{"in_flight", own.InFlight}, {"MB_per_s", own.Bytes / passed / 1e6}, {"load", estimate.Load},
-        {"sureness", estimate.Sureness}, {"source", estimate.Source}});
+    estimate = sensor.Sample(own);
+    windows.push_back({{"in_flight", own.All.InFlight}, {"MB_per_s", own.All.Bytes / passed / 1e6},
+        {"load", estimate.Load}, {"sureness", estimate.Sureness}, {"source", estimate.Source}});
   }
-  return {{"load", estimate.Load}, {"sureness", estimate.Sureness}, {"source", estimate.Source}, {"windows", windows}};
+  return {{"load", estimate.Load}, {"sureness", estimate.Sureness}, {"source", estimate.Source},
+      {"windows", windows}};
 }
 
 void AddOptions(CLI::App& program, Options& options)
@@ -307,11 +327,14 @@ void AddOptions(CLI::App& program, Options& options)
   program.add_option("--seconds", options.Seconds, "of a window")
       ->check(CLI::Range(0.05, 60.0))
       ->capture_default_str();
-  program.add_option("--windows", options.Windows, "how many")->check(CLI::Range(1, 1000))->capture_default_str();
-  program.add_option("--warm-up", options.WarmUp, "seconds before the first window")
-      ->check(CLI::Range(0.0, 60.0))
+  program.add_option("--windows", options.Windows, "how many")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  program.add_option("--settle", options.Settle, "seconds before a window of another N")
+      ->check(CLI::Range(0.05, 60.0))
       ->capture_default_str();
   program.add_flag("--law", options.Law, "F(N) is the emulator's law with the following numbers");
+  program.add_flag("--profile", options.Profile, "F(N) is that of the mount's profile");
   program.add_option("--latency", options.Latency, "L in ms")->capture_default_str();
   program.add_option("--stream", options.Stream, "B in MB/s")->capture_default_str();
   program.add_option("--total", options.Total, "W in MB/s; 0: none")->capture_default_str();

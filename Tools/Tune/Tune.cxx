@@ -75,7 +75,7 @@ bool IsFolder(const std::string& path)
 /// What others do on the storage, while nothing of ours is read.
 LoadEstimate Watch(const Mount& mount, double seconds)
 {
-  LoadSensor sensor(WatchedMount(mount));
+  LoadSensor sensor(mount);
   sensor.Sample(OwnReads());
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   return sensor.Sample(OwnReads());

@@ -1,0 +1,435 @@
+#include "Storage/LoadSense.h"
+
+#include "KernelFiles.h"
+
+#include <cmath>
+#include <functional>
+
+namespace patchio {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::LustreMount;
+using testing::LustreTarget;
+using testing::NfsMount;
+using testing::TempFolder;
+using testing::WriteDeepText;
+
+constexpr std::uint64_t MB = 1000000;
+
+Mount MountAs(const char* point, const char* type, const char* source, int major, int minor)
+{
+  Mount mount;
+  mount.Point = point;
+  mount.Type = type;
+  mount.Source = source;
+  mount.Major = major;
+  mount.Minor = minor;
+  return mount;
+}
+
+/// Numbers of a disk as they would be after some time.
+struct DiskState
+{
+  std::uint64_t BytesRead = 0, ReadMilliseconds = 0, BytesWritten = 0, WriteMilliseconds = 0, Reads = 0;
+};
+
+class FakeDisk
+{
+public:
+  void Set(const DiskState& state)
+  {
+    WriteDeepText(this->Folder / "proc/diskstats",
+        fmt::format("   8       0 sda {} 5 {} {} 200 6 {} {} 0 957876 22416307 0 0 0 0 0 0\n", state.Reads,
+            state.BytesRead / 512, state.ReadMilliseconds, state.BytesWritten / 512,
+            state.WriteMilliseconds));
+  }
+  void Fetched(std::uint64_t bytes)
+  {
+    WriteDeepText(
+        this->Folder / "proc/self/io", fmt::format("rchar: 1\nread_bytes: {}\nwrite_bytes: 0\n", bytes));
+  }
+  LoadSensor Sensor(std::optional<LoadCurve> curve = {}) const
+  {
+    return LoadSensor(MountAs("/data", "ext4", "/dev/sda", 8, 0), std::move(curve), this->Folder.Path());
+  }
+  TempFolder Folder;
+};
+
+OwnReads Own(std::uint64_t bytes, double inFlight)
+{
+  OwnReads own;
+  own.All = {bytes, inFlight};
+  return own;
+}
+
+/// 45 MB/s a request up to 16.
+LoadCurve Kinked()
+{
+  LoadCurve curve;
+  curve.Rate = [](double n) { return 45e6 * (n <= 16 ? n : 16 * std::sqrt(16 / n)); };
+  curve.Most = 128;
+  curve.Best = 16;
+  curve.Noise = curve.Residual = 0.02;
+  return curve;
+}
+
+std::uint64_t BytesOf(double own, double others)
+{
+  return static_cast<std::uint64_t>(own / (own + others) * Kinked().Rate(own + others));
+}
+
+}  // namespace
+
+TEST(LoadOfDisk, IsWhatIsInItsQueueAndNotOurs)
+{
+  FakeDisk disk;
+  disk.Set({1000 * MB, 5000, 0, 0, 1000});
+  disk.Fetched(500 * MB);
+  LoadSensor sensor = disk.Sensor();
+  const LoadEstimate first = sensor.Sample(Own(0, 0), 100);
+  EXPECT_EQ(first.Load, 0);
+  EXPECT_EQ(first.Sureness, 0);
+  // We: 280 of 400 MB/s with 7 requests in flight; others: 120 MB/s with 3.
+  disk.Set({1800 * MB, 25000, 0, 0, 1800});
+  disk.Fetched(1060 * MB);
+  OwnReads own = Own(560 * MB, 7);
+  own.All.Requests = 560;
+  const LoadEstimate estimate = sensor.Sample(own, 102);
+  EXPECT_NEAR(estimate.Load, 3, 0.01);
+  EXPECT_GT(estimate.Sureness, 0.8);
+  EXPECT_EQ(estimate.Source, "device sda: others read 120 MB/s of 400 MB/s, with 3 of 10 requests in flight");
+}
+
+TEST(LoadOfDisk, SeesThoseThatGetLittle)
+{
+  FakeDisk disk;
+  disk.Set({});
+  disk.Fetched(0);
+  LoadSensor sensor = disk.Sensor();
+  sensor.Sample(Own(0, 0), 0);
+  // 12 requests of others get 40 MB/s, our 4 get 360.
+  disk.Set({400 * MB, 16000, 0, 0, 400});
+  disk.Fetched(360 * MB);
+  OwnReads own = Own(360 * MB, 4);
+  own.All.Requests = 360;
+  const LoadEstimate estimate = sensor.Sample(own, 1);
+  EXPECT_NEAR(estimate.Load, 12, 0.01);
+  EXPECT_LT(estimate.Sureness, 0.8);
+  EXPECT_GT(estimate.Sureness, 0.5);
+}
+
+TEST(LoadOfDisk, KnowsThatLongRequestsAreSplit)
+{
+  FakeDisk disk;
+  disk.Set({});
+  disk.Fetched(0);
+  WriteDeepText(disk.Folder / "sys/dev/block/8:0/queue/max_sectors_kb", "512\n");
+  LoadSensor sensor = disk.Sensor();
+  sensor.Sample(Own(0, 0), 0);
+  // Ours of 2 MB are four; 4 x 4 = 16 of those in flight are ours.
+  disk.Set({800 * MB, 24000, 0, 0, 1600});
+  disk.Fetched(400 * MB);
+  OwnReads own = Own(400 * MB, 4);
+  own.All.Requests = 200;
+  EXPECT_NEAR(sensor.Sample(own, 1).Load, 8, 0.5);
+  // The disk may split even more, which shows when nobody else reads.
+  disk.Set({1200 * MB, 24000 + 32000, 0, 0, 1600 + 1600});
+  disk.Fetched(800 * MB);
+  EXPECT_NEAR(sensor.Sample(own, 2).Load, 0, 0.01);
+}
+
+TEST(LoadOfDisk, CountsWritingToo)
+{
+  FakeDisk disk;
+  disk.Set({});
+  disk.Fetched(0);
+  LoadSensor sensor = disk.Sensor();
+  sensor.Sample(Own(0, 0), 0);
+  disk.Set({100 * MB, 4000, 200 * MB, 9000, 100});
+  disk.Fetched(100 * MB);
+  const LoadEstimate estimate = sensor.Sample(Own(100 * MB, 4), 1);
+  EXPECT_NEAR(estimate.Load, 9, 0.01);
+  EXPECT_THAT(estimate.Source, HasSubstr("write 200 MB/s"));
+}
+
+TEST(LoadOfDisk, IsNoneWhenItIsAllOurs)
+{
+  FakeDisk disk;
+  disk.Set({});
+  disk.Fetched(0);
+  LoadSensor sensor = disk.Sensor();
+  sensor.Sample(Own(0, 0), 0);
+  disk.Set({400 * MB, 8000, 0, 0});
+  disk.Fetched(401 * MB);
+  const LoadEstimate estimate = sensor.Sample(Own(400 * MB, 8), 1);
+  EXPECT_EQ(estimate.Load, 0);
+  EXPECT_GT(estimate.Sureness, 0.8);
+}
+
+TEST(LoadOfDisk, IsItsQueueWhenWeReadNothingFromIt)
+{
+  FakeDisk disk;
+  disk.Set({});
+  disk.Fetched(0);
+  LoadSensor sensor = disk.Sensor();
+  sensor.Sample(Own(0, 0), 0);
+  disk.Set({400 * MB, 10000, 0, 2000});
+  const LoadEstimate idle = sensor.Sample(Own(0, 0), 2);
+  EXPECT_NEAR(idle.Load, 6, 0.01);
+  EXPECT_GT(idle.Sureness, 0.6);
+  // The page cache had it all.
+  disk.Set({800 * MB, 20000, 0, 4000});
+  const LoadEstimate cached = sensor.Sample(Own(5000 * MB, 8), 4);
+  EXPECT_NEAR(cached.Load, 6, 0.01);
+  EXPECT_LT(cached.Sureness, idle.Sureness);
+}
+
+TEST(LoadOfDisk, IsUnknownWhenTheDeviceDoesNotCountOrVanishes)
+{
+  FakeDisk disk;
+  disk.Set({1000 * MB, 1, 0, 0});
+  disk.Fetched(0);
+  LoadSensor sensor = disk.Sensor();
+  sensor.Sample(Own(0, 0), 0);
+  disk.Fetched(500 * MB);
+  EXPECT_EQ(sensor.Sample(Own(500 * MB, 8), 1).Sureness, 0);  // statistics are switched off
+  disk.Fetched(900 * MB);
+  disk.Set({3 * MB, 1, 0, 0});
+  EXPECT_EQ(sensor.Sample(Own(400 * MB, 8), 2).Sureness, 0);  // another device by that number
+  WriteDeepText(disk.Folder / "proc/diskstats", "");
+  const LoadEstimate gone = sensor.Sample(Own(400 * MB, 8), 3);
+  EXPECT_EQ(gone.Sureness, 0);
+  EXPECT_THAT(gone.Source, HasSubstr("gone"));
+  disk.Set({10 * MB, 1, 0, 0});
+  EXPECT_EQ(sensor.Sample(Own(400 * MB, 8), 4).Sureness, 0);
+}
+
+TEST(LoadOfDisk, GoesOnWhenCountersPassThroughZero)
+{
+  constexpr std::uint64_t width = std::uint64_t(1) << 32;
+  FakeDisk disk;
+  disk.Set({512 * (width - 100000), width - 1000, 0, 0});
+  disk.Fetched(0);
+  LoadSensor sensor = disk.Sensor();
+  sensor.Sample(Own(0, 0), 0);
+  disk.Set({512 * 100000, 7000, 0, 0});  // 102.4 MB more
+  disk.Fetched(51200000);
+  const LoadEstimate estimate = sensor.Sample(Own(51200000, 4), 1);
+  EXPECT_NEAR(estimate.Load, 4, 0.01);
+}
+
+TEST(LoadOfDisk, IsLessSureWhereTheKernelDoesNotSayWhatWeFetched)
+{
+  FakeDisk disk;
+  disk.Set({});
+  LoadSensor sensor = disk.Sensor();
+  sensor.Sample(Own(0, 0), 0);
+  disk.Set({400 * MB, 8000, 0, 0});
+  const LoadEstimate estimate = sensor.Sample(Own(100 * MB, 2), 1);
+  EXPECT_NEAR(estimate.Load, 6, 0.01);
+  EXPECT_GT(estimate.Sureness, 0.2);
+  EXPECT_LE(estimate.Sureness, 0.5);
+}
+
+TEST(LoadOfDisk, TakesTheRanksOfThisMachineForIt)
+{
+  FakeDisk disk;
+  disk.Set({});
+  disk.Fetched(0);
+  LoadSensor sensor = disk.Sensor();
+  sensor.Sample(Own(0, 0), 0);
+  disk.Set({400 * MB, 16000, 0, 0});
+  disk.Fetched(50 * MB);
+  OwnReads own = Own(900 * MB, 40);
+  own.Here = OwnShare{200 * MB, 8};
+  own.Fetched = 200 * MB;
+  EXPECT_NEAR(sensor.Sample(own, 1).Load, 8, 0.01);
+}
+
+TEST(LoadOfDisk, IsCheckedAgainstTheRate)
+{
+  FakeDisk disk;
+  disk.Set({});
+  disk.Fetched(0);
+  const std::uint64_t mine = BytesOf(16, 16);
+  LoadSensor agreed = disk.Sensor(Kinked()), contradicted = disk.Sensor(Kinked());
+  agreed.Sample(Own(0, 0), 0);
+  contradicted.Sample(Own(0, 0), 0);
+  disk.Fetched(mine);
+  disk.Set({2 * mine, 32000, 0, 0});
+  const LoadEstimate both = agreed.Sample(Own(mine, 16), 1);
+  EXPECT_NEAR(both.Load, 16, 1);
+  EXPECT_GT(both.Sureness, 0.95);
+  disk.Set({mine, 16000, 0, 0});  // nobody else read, and yet it was slow
+  const LoadEstimate one = contradicted.Sample(Own(mine, 16), 1);
+  EXPECT_EQ(one.Load, 0);
+  EXPECT_LT(one.Sureness, 0.8);
+  EXPECT_THAT(one.Source, HasSubstr("otherwise"));
+}
+
+TEST(LoadByRate, IsAllThatVirtualFileSystemsHave)
+{
+  TempFolder root;
+  LoadSensor sensor(MountAs("/mnt", "fuse.slow", "slow", 0, 55), Kinked(), root.Path());
+  EXPECT_EQ(sensor.Sample(Own(0, 0), 0).Sureness, 0);
+  sensor.Sample(Own(BytesOf(16, 16), 16), 1);
+  const LoadEstimate loaded = sensor.Sample(Own(BytesOf(32, 16), 32), 2);
+  EXPECT_NEAR(loaded.Load, 16, 1);
+  EXPECT_GT(loaded.Sureness, 0.8);
+  EXPECT_THAT(loaded.Source, HasSubstr("32 requests in flight give"));
+  // Those in which N changes say nothing, and do no harm.
+  OwnReads changing = Own(BytesOf(4, 0), 60);
+  changing.Steady = false;
+  EXPECT_EQ(sensor.Sample(changing, 2.5).Sureness, 0);
+  EXPECT_NEAR(sensor.Sample(Own(BytesOf(16, 16) / 2, 16), 3).Load, 16, 1);
+  // Others go; the windows before do not count any longer.
+  const LoadEstimate alone = sensor.Sample(Own(BytesOf(32, 0), 32), 4);
+  EXPECT_NEAR(alone.Load, 0, 1);
+  // We read nothing, too little, or for too short a time.
+  EXPECT_EQ(sensor.Sample(Own(0, 0), 5).Sureness, 0);
+  EXPECT_EQ(sensor.Sample(Own(100, 16), 6).Sureness, 0);
+  EXPECT_EQ(sensor.Sample(Own(500 * MB, 16), 6.001).Sureness, 0);
+  EXPECT_EQ(sensor.Sample(Own(500 * MB, 16), 2).Sureness, 0);  // a clock that jumped
+  EXPECT_EQ(sensor.Sample(Own(500 * MB, NAN), 8).Sureness, 0);
+}
+
+TEST(LoadByRate, ForgetsWhatIsLongAgo)
+{
+  TempFolder root;
+  LoadSensor sensor(MountAs("/mnt", "fuse.slow", "slow", 0, 55), Kinked(), root.Path());
+  sensor.Sample(Own(0, 0), 0);
+  sensor.Sample(Own(BytesOf(32, 8), 32), 1);
+  sensor.Sample(Own(0, 0), 100);
+  // Alone, 4 requests say nothing about the load.
+  EXPECT_EQ(sensor.Sample(Own(BytesOf(4, 0), 4), 101).Sureness, 0);
+}
+
+TEST(LoadByRate, TakesItsCurveFromAProfile)
+{
+  StorageProfile profile;
+  EXPECT_FALSE(CurveOf(profile));
+  std::vector<RateSample> samples;
+  for (int n = 1; n <= 128; n *= 2) {
+    samples.push_back({n, Kinked().Rate(n), 0});
+  }
+  profile.Fit = FitRates(samples);
+  const auto curve = CurveOf(profile);
+  ASSERT_TRUE(curve);
+  EXPECT_EQ(curve->Least, 1);
+  EXPECT_EQ(curve->Most, 128);
+  EXPECT_NEAR(curve->Best, 16, 3);
+  EXPECT_NEAR(curve->Rate(32), Kinked().Rate(32), 0.1 * Kinked().Rate(32));
+  EXPECT_NEAR(InvertLoad(*curve, {{16, 1.0 * BytesOf(16, 16)}, {32, 1.0 * BytesOf(32, 16)}}).Load, 16, 4);
+}
+
+TEST(LoadByRate, IsUnknownWithoutACurve)
+{
+  TempFolder root;
+  LoadSensor sensor(MountAs("/mnt", "overlay", "overlay", 0, 55), {}, root.Path());
+  sensor.Sample(Own(0, 0), 0);
+  const LoadEstimate estimate = sensor.Sample(Own(500 * MB, 16), 1);
+  EXPECT_EQ(estimate.Load, 0);
+  EXPECT_EQ(estimate.Sureness, 0);
+  EXPECT_FALSE(estimate.Source.empty());
+}
+
+namespace {
+
+/// A window of one second on an NFS mount.
+LoadEstimate OfNfs(std::optional<LoadCurve> curve, const OwnReads& own, std::uint64_t wanted,
+    std::uint64_t requests, std::uint64_t milliseconds)
+{
+  TempFolder root;
+  WriteDeepText(root / "proc/self/mountstats", NfsMount("/nfs", "nfs4", 77, 66, 55, 44));
+  LoadSensor sensor(MountAs("/nfs", "nfs4", "server:/export", 0, 50), std::move(curve), root.Path());
+  sensor.Sample(Own(0, 0), 0);
+  WriteDeepText(root / "proc/self/mountstats",
+      NfsMount("/nfs", "nfs4", 77 + wanted, 66 + wanted, 55 + requests, 44 + milliseconds));
+  return sensor.Sample(own, 1);
+}
+
+}  // namespace
+
+TEST(LoadOfNfs, SeesOtherProcessesOfTheMachine)
+{
+  const LoadEstimate estimate = OfNfs({}, Own(100 * MB, 8), 250 * MB, 250, 20000);
+  EXPECT_NEAR(estimate.Load, 12, 0.1);
+  EXPECT_GT(estimate.Sureness, 0.2);
+  EXPECT_LE(estimate.Sureness, 0.5);  // other machines
+  EXPECT_THAT(estimate.Source, HasSubstr("others on this machine read 150 MB/s of 250 MB/s"));
+}
+
+TEST(LoadOfNfs, DoesNotKnowOtherMachinesWithoutACurve)
+{
+  const LoadEstimate estimate = OfNfs({}, Own(100 * MB, 8), 100 * MB, 100, 8000);
+  EXPECT_EQ(estimate.Sureness, 0);
+  EXPECT_THAT(estimate.Source, HasSubstr("other machines unknown"));
+}
+
+TEST(LoadOfNfs, AddsOtherMachinesByTheRateOfThisOne)
+{
+  // 16 of ours, 16 of another process here, 16 of another machine.
+  const std::uint64_t mine = BytesOf(16, 32);
+  const LoadEstimate estimate = OfNfs(Kinked(), Own(mine, 16), 2 * mine, 2 * mine / MB, 32000);
+  EXPECT_NEAR(estimate.Load, 32, 2);
+  EXPECT_GT(estimate.Sureness, 0.5);
+  EXPECT_THAT(estimate.Source, HasSubstr("other machines"));
+}
+
+TEST(LoadOfNfs, BelievesAServerThatAnswersAtOnce)
+{
+  LoadCurve curve = Kinked();
+  curve.Requests = StorageModel{0.002, 100e6};  // 1 MB in 12 ms
+  const LoadEstimate quick = OfNfs(curve, Own(BytesOf(4, 0), 4), BytesOf(4, 0), 180, 180 * 12);
+  EXPECT_EQ(quick.Load, 0);
+  EXPECT_NEAR(quick.Sureness, 0.5, 1e-9);
+  // By the rate there were 32 others, but the server was not busy.
+  const std::uint64_t mine = BytesOf(16, 32);
+  const LoadEstimate odd = OfNfs(curve, Own(mine, 16), mine, mine / MB, 12 * (mine / MB));
+  EXPECT_EQ(odd.Load, 0);
+  EXPECT_EQ(odd.Sureness, 0);
+}
+
+TEST(LoadOfLustre, SeesOtherProcessesOfTheMachine)
+{
+  TempFolder root;
+  const std::string folder = root / "proc/fs/lustre/";
+  const auto write = [&](std::uint64_t bytes, std::uint64_t requests, std::uint64_t microseconds) {
+    WriteDeepText(
+        folder + "osc/scratch-OST0000-osc-ffff8800/stats", LustreTarget(bytes, requests, microseconds));
+    WriteDeepText(folder + "llite/scratch-ffff8800/stats", LustreMount(bytes));
+  };
+  write(0, 0, 0);
+  LoadSensor sensor(MountAs("/scratch", "lustre", "10.0.0.1@tcp:/scratch", 0, 51), {}, root.Path());
+  sensor.Sample(Own(0, 0), 0);
+  write(400 * MB, 100, 16000000);
+  const LoadEstimate estimate = sensor.Sample(Own(100 * MB, 4), 1);
+  EXPECT_NEAR(estimate.Load, 12, 0.1);
+  EXPECT_THAT(estimate.Source, HasSubstr("Lustre"));
+  // We do not read; 5 requests are in flight all the same.
+  write(800 * MB, 200, 21000000);
+  EXPECT_NEAR(sensor.Sample(Own(0, 0), 2).Load, 5, 0.1);
+  // Somebody has cleared the statistics.
+  write(0, 0, 0);
+  EXPECT_EQ(sensor.Sample(Own(100 * MB, 4), 3).Sureness, 0);
+}
+
+TEST(CrossChecked, PrefersWhatWasCountedAndKnowsNothingFromContradictions)
+{
+  const LoadEstimate nothing, counted{10, 0.9, "counted"}, weak{10, 0.4, "weak"}, near{11, 0.8, "near"},
+      far{40, 0.8, "far"};
+  EXPECT_EQ(CrossChecked(nothing, nothing).Sureness, 0);
+  EXPECT_FALSE(CrossChecked(nothing, nothing).Source.empty());
+  EXPECT_EQ(CrossChecked(counted, nothing).Load, 10);
+  EXPECT_EQ(CrossChecked(nothing, far).Load, 40);
+  EXPECT_GT(CrossChecked(counted, near).Sureness, 0.95);
+  EXPECT_GT(CrossChecked(counted, near).Load, 10);
+  EXPECT_LT(CrossChecked(counted, near).Load, 11);
+  EXPECT_EQ(CrossChecked(counted, far).Load, 10);
+  EXPECT_LT(CrossChecked(counted, far).Sureness, 0.9);
+  EXPECT_EQ(CrossChecked(weak, far).Load, 0);
+  EXPECT_EQ(CrossChecked(weak, far).Sureness, 0);
+}
+
+}  // namespace patchio
