@@ -1,0 +1,101 @@
+#include "Read/AutomaticThreads.h"
+
+#include "TestTools.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+namespace fs = std::filesystem;
+
+namespace patchio {
+namespace {
+
+/// Own profiles and data in a folder of the test.
+class AutomaticThreadsTest : public ::testing::Test
+{
+protected:
+  void SetUp() override
+  {
+    this->Folder = fs::path(::testing::TempDir()) / "automatic_threads";
+    fs::remove_all(this->Folder);
+    fs::create_directories(this->Folder / "profiles");
+    ::setenv("PATCHIO_PROFILE_DIR", (this->Folder / "profiles").c_str(), 1);
+  }
+  void TearDown() override
+  {
+    ::unsetenv("PATCHIO_PROFILE_DIR");
+    fs::remove_all(this->Folder);
+  }
+
+  void WriteProfile(const std::string& text) const
+  {
+    std::ofstream(this->Folder / "profiles" / "by_hand.json") << text;
+  }
+  std::string MountPoint() const { return MountOf(this->Folder)->Point; }
+
+  fs::path Folder;
+  std::unique_ptr<Communicator> Alone = MakeSelfCommunicator();
+};
+
+TEST_F(AutomaticThreadsTest, BeginsWithAGuessWhereThereIsNoProfile)
+{
+  AutomaticThreads automatic;
+  automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 256);
+  EXPECT_EQ(automatic.Choice().Storage.Concurrency, 0);
+  const int guess = GuessedConcurrency(
+      automatic.Choice().Storage.Class, static_cast<int>(std::thread::hardware_concurrency()));
+  EXPECT_EQ(automatic.Control().Goal().Lanes(), guess);
+  EXPECT_THAT(automatic.Text(), ::testing::HasSubstr("N* unknown"));
+  EXPECT_THAT(automatic.Text(), ::testing::HasSubstr("Reads in flight: " + std::to_string(guess)));
+  automatic.End();
+}
+
+TEST_F(AutomaticThreadsTest, BeginsWithTheProfilesNumber)
+{
+  this->WriteProfile("{\"mount\": \"" + this->MountPoint() + "\", \"best_concurrency\": 37}");
+  AutomaticThreads automatic;
+  automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 256);
+  EXPECT_EQ(automatic.Choice().Storage.Concurrency, 37);
+  EXPECT_EQ(automatic.Control().Goal().Lanes(), 37);
+  EXPECT_THAT(automatic.Text(), ::testing::HasSubstr("N* = 37"));
+  EXPECT_THAT(automatic.Text(), ::testing::HasSubstr("by_hand.json"));
+  automatic.End();
+  automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 20);
+  EXPECT_EQ(automatic.Control().Goal().Lanes(), 20) << "no more than the rank can have";
+  automatic.End();
+}
+
+TEST_F(AutomaticThreadsTest, TakesThreadsFromATable)
+{
+  this->WriteProfile(
+      "{\"mount\": \"" + this->MountPoint() + "\", \"threads_of_ranks\": {\"1\": 11, \"4\": 5}}");
+  AutomaticThreads automatic;
+  automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 256);
+  EXPECT_EQ(automatic.Control().Goal().Lanes(), 11);
+  automatic.End();
+}
+
+TEST_F(AutomaticThreadsTest, SaysWhatIsWrongWithAProfile)
+{
+  this->WriteProfile("{\"mount\": ");
+  AutomaticThreads automatic;
+  automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 256);
+  EXPECT_EQ(automatic.Choice().Storage.Concurrency, 0);
+  ASSERT_FALSE(automatic.Notes().empty());
+  EXPECT_THAT(automatic.Notes()[0], ::testing::HasSubstr("by_hand.json"));
+  automatic.End();
+}
+
+TEST_F(AutomaticThreadsTest, DoesNotMindAPathThatIsNotThere)
+{
+  AutomaticThreads automatic;
+  automatic.Begin(*this->Alone, "/nowhere/at/all", ThreadPolicy::Polite, 256);
+  EXPECT_GE(automatic.Control().Goal().Lanes(), 1);
+  automatic.End();
+  EXPECT_TRUE(fs::is_empty(this->Folder / "profiles")) << "a short read teaches nothing";
+}
+
+}  // namespace
+}  // namespace patchio

@@ -1,0 +1,161 @@
+// One number of threads for all ranks while they read: mpiexec -n NP patchio_read_control_mpi_test
+//
+// Ranks read from fake storages of their own, so what is proven here is not which number is found, but that
+// all ranks decide alike, whatever each of them has to read, and that nobody waits for ever.
+#include "Read/ReadControl.h"
+
+#include "Source/FakeSource.h"
+#include "Support/Together.h"
+
+#include <fmt/format.h>
+
+#include <mpi.h>
+#include <chrono>
+#include <cstdio>
+#include <numeric>
+
+namespace patchio {
+namespace {
+
+int Failures = 0;
+int Rank = 0;
+
+void Expect(bool holds, const std::string& what)
+{
+  if (!holds) {
+    std::printf("FAILED on rank %d: %s\n", Rank, what.c_str());
+    std::fflush(stdout);
+    ++Failures;
+  }
+}
+
+struct Outcome
+{
+  std::vector<ThreadChange> Changes;
+  std::size_t Windows = 0;
+  int Leader = 0;
+};
+
+/// Reads `tasks` pieces of 1 kB, of which each takes 2 ms, in windows that begin at once.
+Outcome Read(Communicator& ranks, ThreadController& controller, std::size_t tasks, bool cancelled, int limit)
+{
+  FakeBehaviour slow;
+  slow.Latency = std::chrono::milliseconds(2);
+  FakeSource source({std::vector<std::byte>(1000)}, slow);
+  const auto file = source.Open(0);
+  ReadMeter meter;
+  ReadControlOptions options;
+  options.MostOfRank = 16;
+  options.FirstWindow = 0;
+  ReadControl control(ranks, controller, options);
+  if (limit > 0) {
+    control.OnWindow = [limit](const ReadWindow&) { return limit; };
+  }
+  std::vector<std::byte> into(1000);
+  RunLanes(
+      tasks, control.Goal(),
+      [&](std::size_t, int lane) {
+        Expect(lane < options.MostOfRank, "a lane that there must not be");
+        const ReadMeter::Task task(meter);
+        const ReadMeter::Request request(meter, 1000);
+        std::byte mine[1000];
+        file->Read(0, mine, sizeof mine);
+      },
+      [&](double) {
+        control.Step(meter);
+        return !cancelled;
+      });
+  control.Finish();
+  return {control.Changes(), control.Windows().size(), controller.BestSoFar()};
+}
+
+/// All ranks have gone through the same numbers.
+void ExpectAlike(Communicator& ranks, const Outcome& outcome, const std::string& where)
+{
+  std::string mine = fmt::format("{} windows, best {}:", outcome.Windows, outcome.Leader);
+  for (const ThreadChange& change : outcome.Changes) {
+    mine += fmt::format(" {}", change.Threads);
+  }
+  for (const std::string& other : ranks.AllGather(mine)) {
+    Expect(other == mine, where + ": " + mine + " here, and elsewhere " + other);
+  }
+}
+
+ControllerOptions OptionsFor(const Communicator& ranks)
+{
+  ControllerOptions options;
+  options.Granularity = options.Least = ranks.Size();
+  options.Start = 2 * ranks.Size();
+  options.Most = 16 * ranks.Size();
+  return options;
+}
+
+void CheckLongReads(Communicator& ranks)
+{
+  ThreadController controller(OptionsFor(ranks));
+  // The first rank has ten times as much as the last; two reads with one controller.
+  const std::size_t tasks = Rank == ranks.Size() - 1 ? 800 : Rank == 0 ? 6000 : 2500;
+  std::size_t windows = 0;
+  for (int read = 0; read < 2; ++read) {
+    const Outcome outcome = Read(ranks, controller, tasks, false, 0);
+    ExpectAlike(ranks, outcome, fmt::format("read {}", read));
+    windows += outcome.Windows;
+  }
+  Expect(windows > 0, "nothing was measured in reads of seconds");
+}
+
+void CheckUnevenReads(Communicator& ranks)
+{
+  ThreadController controller(OptionsFor(ranks));
+  // Somebody has nothing to read, somebody stops at once, all others are done before or after the first
+  // window.
+  ExpectAlike(ranks, Read(ranks, controller, Rank == 0 ? 0 : 300, false, 0), "nothing on rank 0");
+  ExpectAlike(ranks, Read(ranks, controller, 1500, Rank == 0, 0), "rank 0 stops");
+  ExpectAlike(ranks, Read(ranks, controller, 0, false, 0), "nothing at all");
+  ExpectAlike(ranks, Read(ranks, controller, 1, false, 0), "one task");
+}
+
+void CheckLimit(Communicator& ranks)
+{
+  ThreadController controller(OptionsFor(ranks));
+  const Outcome outcome = Read(ranks, controller, 1500, false, 1);
+  ExpectAlike(ranks, outcome, "limit");
+  Expect(outcome.Changes.back().Threads == ranks.Size(),
+      fmt::format("{} threads where one a rank is the limit", outcome.Changes.back().Threads));
+}
+
+void CheckSums(Communicator& ranks)
+{
+  const double all = ranks.Size();
+  for (int round = 0; round < 3; ++round) {
+    ranks.BeginSum({1, static_cast<double>(Rank), 9007199254740991.0 / 8});
+    std::vector<double> sum;
+    while (!ranks.EndSum(sum)) {
+    }
+    Expect(sum == std::vector<double>{all, all * (all - 1) / 2, 9007199254740991.0 / 8 * all},
+        "a sum over the ranks is wrong");
+  }
+}
+
+}  // namespace
+}  // namespace patchio
+
+int main(int argc, char** argv)
+{
+  using namespace patchio;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &Rank);
+  {
+    const auto ranks = MakeMpiCommunicator(MPI_COMM_WORLD);
+    CheckSums(*ranks);
+    CheckLongReads(*ranks);
+    CheckUnevenReads(*ranks);
+    CheckLimit(*ranks);
+  }
+  MPI_Allreduce(MPI_IN_PLACE, &Failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Finalize();
+  if (Rank == 0 && Failures == 0) {
+    std::printf("all ranks decide alike\n");
+  }
+  return Failures == 0 ? 0 : 1;
+}
