@@ -10,7 +10,8 @@ import sys
 import tempfile
 
 # Lowest first: a folder may include itself and those before it.
-LAYERS = ["Support", "Catalog", "Plan", "Source", "Exec", "Hdf5Index", "Formats", "MetadataChannel", "Read", "Examples"]
+LAYERS = ["Support", "Catalog", "Plan", "Source", "Storage", "Exec", "Hdf5Index", "Formats",
+          "MetadataChannel", "Read", "Examples"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 
@@ -61,6 +62,8 @@ def self_test():
         ("Formats/Format.cxx", "Formats/SAMRAI/SamraiFormat.h", True),
         ("Support/A.h", "Catalog/Box.h", False),
         ("Source/A.cxx", "Exec/Lanes.h", False),
+        ("Storage/A.cxx", "Exec/Lanes.h", False),
+        ("Storage/A.cxx", "Source/Source.h", True),
         ("Hdf5Index/A.cxx", "Formats/Format.h", False),
         ("Formats/SAMRAI/A.cxx", "Read/PatchLoader.h", False),
         ("Formats/SAMRAI/A.cxx", "Formats/AMReX/B.h", False),

@@ -1,0 +1,446 @@
+#include "Storage/QuickProbe.h"
+
+#include "Storage/RateMeter.h"
+#include "Storage/TestFiles.h"
+#include "Support/ByteText.h"
+#include "Support/Error.h"
+#include "Support/Memory.h"
+#include "Support/Stopwatch.h"
+#include "Support/Together.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <memory>
+#include <random>
+#include <set>
+
+namespace patchio {
+namespace {
+
+constexpr std::uint64_t KiB = 1 << 10;
+constexpr std::uint64_t MiB = 1 << 20;
+constexpr std::uint64_t Page = 4 * KiB;
+constexpr int Passes = 2;
+constexpr int TimesOfRank = 32;           ///< quantiles of the times of requests that a rank tells the others
+constexpr std::uint64_t LeastScan = MiB;  ///< size of requests that N is tried with, as readers use
+constexpr std::uint64_t MostScan = 4 * MiB;
+
+/// Parts of the time.
+constexpr double ShareOfWriting = 1.0 / 6;
+constexpr double ShareOfSizesAlone = 0.15;
+constexpr double ShareOfScan = 0.4;
+constexpr double ShareOfRefining = 0.15;
+constexpr double ShareOfSizesAtBest = 0.15;
+
+const std::vector<std::uint64_t> Sizes{4 * KiB, 16 * KiB, 64 * KiB, 256 * KiB, MiB, 4 * MiB, 16 * MiB};
+
+/// What one measurement is.
+struct Step
+{
+  int Concurrency = 1;
+  std::uint64_t Bytes = MiB;
+  bool Scattered = false;
+  double Share = 0;  ///< of the time
+  std::string Doing;
+};
+
+struct StepResult
+{
+  double Rate = 0;            ///< of all ranks
+  std::vector<double> Times;  ///< of requests, from all ranks
+};
+
+int ThreadsOf(int concurrency, int ranks, int rank)
+{
+  return concurrency / ranks + (rank < concurrency % ranks ? 1 : 0);
+}
+
+/// Evenly spaced ones of the sorted values; zeros where there are none.
+std::vector<double> QuantilesOf(std::vector<double> values, int count)
+{
+  std::sort(values.begin(), values.end());
+  std::vector<double> quantiles(count, 0.0);
+  for (int i = 0; i < count && !values.empty(); ++i) {
+    quantiles[i] = values[static_cast<std::size_t>((i + 0.5) / count * static_cast<double>(values.size()))];
+  }
+  return quantiles;
+}
+
+class QuickProbe
+{
+public:
+  QuickProbe(Communicator& comm, const std::string& dir, const QuickProbeOptions& options,
+      const ProbeProgressCallback& progress)
+      : Comm(comm), Dir(dir), Options(options), Progress(progress), Random(options.Seed)
+  {
+  }
+
+  QuickProbeResult Run()
+  {
+    this->PrepareFiles();
+    if (!this->Result.Cancelled) {
+      this->MeasureSizes(1, ShareOfSizesAlone, this->Result.Alone);
+      this->CheckCache();
+      this->ScanConcurrency();
+      this->RefineNearPeak();
+      this->MeasureSizesAtBest();
+    }
+    this->FillProfile();
+    return this->Result;
+  }
+
+private:
+  /// Collective: whether somebody wants to end it.
+  bool AnyCancels(bool mine)
+  {
+    const bool cancel = mine || this->Vetoed || (this->Options.Cancel && *this->Options.Cancel);
+    const std::vector<double> all =
+        this->Comm.AllGather(std::vector<double>{cancel ? 1.0 : 0.0, this->Watch.Seconds()});
+    this->Elapsed = all[1];  // rank 0's, so that all come to the same decisions
+    for (std::size_t i = 0; i < all.size(); i += 2) {
+      this->Result.Cancelled = this->Result.Cancelled || all[i] > 0;
+    }
+    return this->Result.Cancelled;
+  }
+
+  void Tell(const std::string& doing)
+  {
+    if (!this->Progress || this->Comm.Rank() != 0) {
+      return;
+    }
+    ProbeProgress progress;
+    progress.Fraction = std::min(this->Done, 1.0);
+    // What has been seen so far tells how much slower than planned this storage is.
+    constexpr double enough = 0.2;
+    const double planned = this->Options.Seconds * (1 - progress.Fraction);
+    const double seen =
+        this->Done > 0 ? this->Watch.Seconds() / this->Done * (1 - progress.Fraction) : planned;
+    progress.SecondsLeft = this->Done < enough ? planned : seen;
+    progress.Doing = doing;
+    this->Vetoed = this->Vetoed || !this->Progress(progress);
+  }
+
+  void Note(const std::string& note) { this->Result.Profile.Notes.push_back(note); }
+
+  void PrepareFiles()
+  {
+    if (this->Options.ExistingFiles.empty()) {
+      this->Tell(
+          fmt::format("writing {} of test files", ByteText(static_cast<double>(this->Options.TestBytes))));
+      this->Written = std::make_unique<TestFiles>(this->Comm, this->Dir, this->Options.TestBytes,
+          ShareOfWriting * this->Options.Seconds, this->Options.Cancel);
+      this->Files = this->Written->Files();
+    } else {
+      Together(this->Comm, [this] { this->Files = FindProbeFiles(this->Options.ExistingFiles); });
+    }
+    this->Done += ShareOfWriting;
+    if (this->AnyCancels(false)) {
+      return;
+    }
+    double direct = 0;
+    Together(this->Comm, [&] { direct = BypassFor(this->Files) == CacheBypass::Direct ? 1 : 0; });
+    const std::vector<double> all = this->Comm.AllGather(
+        std::vector<double>{direct, static_cast<double>(AvailableMemory()) / (4.0 * this->Comm.Size())});
+    this->MostBuffers = 1024.0 * MiB;
+    this->Bypass = CacheBypass::Direct;
+    for (std::size_t i = 0; i < all.size(); i += 2) {
+      this->Bypass = all[i] > 0 ? this->Bypass : CacheBypass::Drop;
+      this->MostBuffers = std::min(this->MostBuffers, all[i + 1]);
+    }
+    Together(this->Comm, [this] { this->From = MakeProbeSource(this->Files, this->Bypass); });
+  }
+
+  /// Whether there are enough blocks, and enough memory for so many.
+  bool Fits(int concurrency, std::uint64_t bytes) const
+  {
+    constexpr std::uint64_t leastBlocks = 4;
+    const double threads = ThreadsOf(concurrency, this->Comm.Size(), 0);
+    return threads * static_cast<double>(bytes) <= this->MostBuffers &&
+           ProbeBlocks(this->Files.Bytes, bytes).Count() >= leastBlocks;
+  }
+
+  /// Collective. False when cancelled. Throws Error, the same on all ranks.
+  bool Measure(const Step& step, StepResult& result)
+  {
+    this->Tell(step.Doing);
+    if (this->Bypass == CacheBypass::Drop) {
+      DropCaches(this->Files);
+    }
+    if (this->AnyCancels(false)) {
+      return false;
+    }
+    const ProbeBlocks blocks(this->Files.Bytes, step.Bytes);
+    const MeteredRate mine = MeasureRate(*this->From, blocks, this->SettingsOf(step));
+    Together(this->Comm, [&mine] {
+      if (!mine.Fault.empty()) {
+        throw Error(mine.Fault);
+      }
+    });
+    if (this->AnyCancels(mine.Cancelled)) {
+      return false;
+    }
+    this->Done += step.Share;
+    this->AddRanks(mine, result);
+    return true;
+  }
+
+  MeterSettings SettingsOf(const Step& step)
+  {
+    constexpr double mostWarmUp = 0.3;
+    const double ranks = this->Comm.Size();
+    const double seconds = step.Share * this->Options.Seconds;
+    MeterSettings settings;
+    settings.Threads = ThreadsOf(step.Concurrency, this->Comm.Size(), this->Comm.Rank());
+    settings.Scattered = step.Scattered;
+    // Not where the last one began, and each rank in what another one has written.
+    const double turn = std::fmod(0.618 * ++this->Steps, 1.0) / ranks;
+    settings.Start = std::fmod((this->Comm.Rank() + 1) / ranks + turn, 1.0);
+    settings.WarmUp = std::min(0.2 * seconds, mostWarmUp);
+    settings.Seconds = seconds - settings.WarmUp;
+    settings.Cancel = this->Options.Cancel;
+    settings.AwaitOthers = [this] { this->Comm.AllGather(std::vector<int>{0}); };
+    return settings;
+  }
+
+  void AddRanks(const MeteredRate& mine, StepResult& result)
+  {
+    std::vector<double> numbers = QuantilesOf(mine.Seconds, TimesOfRank);
+    numbers.push_back(mine.Rate);
+    const std::vector<double> all = this->Comm.AllGather(numbers);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (i % numbers.size() == TimesOfRank) {
+        result.Rate += all[i];
+      } else if (all[i] > 0) {
+        result.Times.push_back(all[i]);
+      }
+    }
+  }
+
+  bool IsOutOfTime() const { return this->Elapsed > 2 * this->Options.Seconds; }
+
+  void MeasureSizes(int concurrency, double share, RequestCost& cost)
+  {
+    std::vector<std::uint64_t> sizes;
+    std::copy_if(Sizes.begin(), Sizes.end(), std::back_inserter(sizes),
+        [&](std::uint64_t bytes) { return this->Fits(concurrency, bytes); });
+    std::shuffle(sizes.begin(), sizes.end(), this->Random);
+    std::vector<RequestTime> times;
+    for (const std::uint64_t bytes : sizes) {
+      const Step step{concurrency, bytes, true, share / static_cast<double>(sizes.size()),
+          fmt::format("reading with requests of {}, {} in flight", ByteText(static_cast<double>(bytes)),
+              concurrency)};
+      StepResult result;
+      if (this->IsOutOfTime() || !this->Measure(step, result)) {
+        break;
+      }
+      for (const double seconds : result.Times) {
+        times.push_back({bytes, seconds});
+      }
+      this->GreatestAlone = std::max(this->GreatestAlone, concurrency == 1 ? result.Rate : 0);
+    }
+    cost = FitRequestCost(times);
+  }
+
+  /// Reads of a cache are as fast as reading the same bytes again. Only a rate that no cache is as slow as
+  /// tells nothing: a storage without cache reads its bytes again as fast as the first time.
+  void CheckCache()
+  {
+    constexpr double slowestCache = 1.2e9;
+    constexpr double near = 0.6;
+    if (this->Result.Cancelled) {
+      return;
+    }
+    double again = 0;
+    Together(this->Comm, [&] { again = RereadRate(this->Files); });
+    const std::vector<double> all = this->Comm.AllGather(std::vector<double>{again});
+    const double fastest = *std::max_element(all.begin(), all.end());
+    if (fastest >= slowestCache && this->GreatestAlone >= near * fastest) {
+      this->Result.CacheAnswered = true;
+      this->Note(
+          fmt::format("One request at a time got {}/s, and reading the same bytes again {}/s: this machine's "
+                      "memory answered, not the storage.",
+              ByteText(this->GreatestAlone), ByteText(fastest)));
+    }
+  }
+
+  std::uint64_t ScanBytes() const
+  {
+    std::uint64_t bytes = this->Options.RequestBytes;
+    if (bytes == 0) {
+      bytes = this->Result.Alone.Known ? this->Result.Alone.BlockBytes : LeastScan;
+      bytes = std::clamp(bytes, LeastScan, MostScan);
+    }
+    while (bytes > LeastFound && !this->Fits(this->Options.MostConcurrency, bytes)) {
+      bytes /= 2;
+    }
+    return std::max(bytes / Page, std::uint64_t{1}) * Page;
+  }
+
+  /// Far past the peak a request may take many seconds, and what it tells is known: whether so many in flight
+  /// would, as far as fewer (or as many, before) tell.
+  bool IsPointless(int concurrency, double seconds) const
+  {
+    constexpr double far = 0.5;
+    const std::vector<RateSample>& samples = this->Result.Profile.Samples;
+    double best = 0;
+    for (const RateSample& sample : samples) {
+      best = std::max(best, sample.Concurrency < concurrency ? sample.Rate : 0);
+    }
+    return std::any_of(samples.begin(), samples.end(), [&](const RateSample& sample) {
+      const double request = concurrency * static_cast<double>(this->Request) / sample.Rate;
+      return sample.Concurrency <= concurrency && sample.Rate < far * best && this->IsPastPeak(sample) &&
+             request > seconds;
+    });
+  }
+
+  /// Whether fewer requests in flight gave much more.
+  bool IsPastPeak(const RateSample& sample) const
+  {
+    const std::vector<RateSample>& samples = this->Result.Profile.Samples;
+    return std::any_of(samples.begin(), samples.end(), [&sample](const RateSample& other) {
+      return other.Concurrency < sample.Concurrency && other.Rate > 1.5 * sample.Rate;
+    });
+  }
+
+  /// False when cancelled.
+  bool Sample(const std::vector<int>& concurrencies, int pass, double share)
+  {
+    std::vector<int> order = concurrencies;
+    std::shuffle(order.begin(), order.end(), this->Random);
+    for (const int concurrency : order) {
+      const Step step{concurrency, this->Request, false, share / static_cast<double>(order.size()),
+          fmt::format("reading with {} requests in flight, pass {}", concurrency, pass + 1)};
+      StepResult result;
+      if (this->IsPointless(concurrency, step.Share * this->Options.Seconds)) {
+        this->Done += step.Share;
+        continue;
+      }
+      if (!this->Measure(step, result)) {
+        return false;
+      }
+      this->Result.Profile.Samples.push_back({concurrency, result.Rate, pass});
+    }
+    return true;
+  }
+
+  void ScanConcurrency()
+  {
+    this->Request = this->ScanBytes();
+    std::vector<int> concurrencies;
+    for (int n = 1; n < this->Options.MostConcurrency; n *= 2) {
+      concurrencies.push_back(n);
+    }
+    concurrencies.push_back(std::max(this->Options.MostConcurrency, 1));
+    for (int pass = 0; pass < Passes && !this->Result.Cancelled; ++pass) {
+      if (pass > 0 && this->IsOutOfTime()) {
+        this->Note("The storage is slow: each number of requests in flight was tried only once.");
+        return;
+      }
+      this->Sample(concurrencies, pass, ShareOfScan / Passes);
+    }
+  }
+
+  /// N between the ones tried, on both sides of where the peak seems to be.
+  std::vector<int> NearPeak() const
+  {
+    const RateFit fit = FitRates(this->Result.Profile.Samples);
+    std::set<int> near;
+    for (const double factor : {0.7, 0.84, 1.0, 1.19, 1.41}) {
+      const auto n = static_cast<int>(std::lround(factor * fit.Best()));
+      near.insert(std::clamp(n, 1, std::max(this->Options.MostConcurrency, 1)));
+    }
+    return fit.Known() ? std::vector<int>(near.begin(), near.end()) : std::vector<int>();
+  }
+
+  void RefineNearPeak()
+  {
+    for (int pass = 0; pass < Passes && !this->Result.Cancelled && !this->IsOutOfTime(); ++pass) {
+      this->Sample(this->NearPeak(), Passes + pass, ShareOfRefining / Passes);
+    }
+  }
+
+  void MeasureSizesAtBest()
+  {
+    const RateFit fit = FitRates(this->Result.Profile.Samples);
+    if (!this->Result.Cancelled && fit.Known()) {
+      this->MeasureSizes(fit.Best(), ShareOfSizesAtBest, this->Result.AtBest);
+    }
+  }
+
+  void FillProfile()
+  {
+    StorageProfile& profile = this->Result.Profile;
+    const std::string& path =
+        this->Options.ExistingFiles.empty() ? this->Dir : this->Options.ExistingFiles.front();
+    profile.Where = MountOf(path).value_or(Mount());
+    profile.Fit = FitRates(profile.Samples);
+    profile.Concurrency = profile.Fit.Known() ? profile.Fit.Best() : 0;
+    const RequestCost& cost = this->Result.AtBest.Known ? this->Result.AtBest : this->Result.Alone;
+    profile.Requests = cost.Requests;
+    profile.BlockBytes = cost.Known ? cost.BlockBytes : 0;
+    profile.BestFunction = "pread";
+    profile.Node = NodeClass();
+    profile.Ranks = this->Comm.Size();
+    profile.MeasuredAt = ProfileNow();
+    profile.ExpiresAt = profile.MeasuredAt + ProfileLifetime;
+    profile.Source = MeasuredSource;
+    this->NoteWhatToKnow();
+    this->Result.Seconds = this->Watch.Seconds();
+  }
+
+  void NoteWhatToKnow()
+  {
+    if (this->Result.Cancelled) {
+      this->Note("The measurement was cut off.");
+    }
+    if (this->From && this->Bypass == CacheBypass::Drop) {
+      this->Note(
+          "The files cannot be read past this machine's cache (O_DIRECT); it was asked to forget them.");
+    }
+    if (this->Result.Profile.Where.Class == MountClass::Memory) {
+      this->Note("This storage is memory.");
+    }
+    this->Note(
+        fmt::format("Requests of {}, files with {} in all.", ByteText(static_cast<double>(this->Request)),
+            ByteText(static_cast<double>(this->Files.TotalBytes()))));
+  }
+
+  static constexpr std::uint64_t LeastFound = 64 * KiB;
+
+  Communicator& Comm;
+  const std::string& Dir;
+  const QuickProbeOptions& Options;
+  const ProbeProgressCallback& Progress;
+  std::mt19937 Random;  ///< the same on all ranks
+  Stopwatch Watch;
+  QuickProbeResult Result;
+  std::unique_ptr<TestFiles> Written;
+  ProbeFiles Files;
+  CacheBypass Bypass = CacheBypass::Drop;
+  std::unique_ptr<Source> From;
+  double MostBuffers = 0;     ///< bytes for the requests of one rank
+  std::uint64_t Request = 0;  ///< that N is tried with
+  double GreatestAlone = 0;   ///< rate of one request at a time
+  double Done = 0;            ///< of the whole, 0 .. 1
+  double Elapsed = 0;         ///< seconds, of rank 0
+  int Steps = 0;
+  bool Vetoed = false;  ///< by the progress callback
+};
+
+}  // namespace
+
+std::uint64_t RoomForQuickProbe(const QuickProbeOptions& options)
+{
+  return options.ExistingFiles.empty() ? options.TestBytes + options.TestBytes / 10 : 0;
+}
+
+QuickProbeResult RunQuickProbe(Communicator& comm, const std::string& dir, const QuickProbeOptions& options,
+    const ProbeProgressCallback& progress)
+{
+  return QuickProbe(comm, dir, options, progress).Run();
+}
+
+}  // namespace patchio

@@ -1,0 +1,384 @@
+#include "Storage/RateFit.h"
+
+#include "Storage/LeastSquares.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+
+namespace patchio {
+namespace {
+
+constexpr double GoodEnough = 0.98;     ///< of the greatest F
+constexpr double AssumedNoise = 0.05;   ///< where no N was sampled twice
+constexpr double LeastNoise = 0.01;     ///< no storage repeats itself better; also hides what laws leave out
+constexpr double AcceptedMisfit = 3;    ///< variance around a law over that of noise; F(5, 8) at 91 %
+constexpr double ClearlyLikelier = 4;   ///< difference of Akaike's criterion
+constexpr double UsualFall = 0.5;       ///< exponents of falls seen are of this size
+constexpr int StepsOfOctave = 16;       ///< where a knee is looked for
+constexpr int CoarseStepsOfOctave = 8;  ///< where both ends of a plateau are looked for
+
+/// All samples of one N.
+struct Point
+{
+  int Concurrency = 1;
+  double Log = 0;     ///< mean of ln(rate)
+  double Weight = 0;  ///< number of samples
+};
+
+struct Points
+{
+  std::vector<Point> All;
+  double Samples = 0;
+  double Within = 0;  ///< sum of squares of ln(rate) around the points
+  double Noise = AssumedNoise;
+};
+
+bool IsSample(const RateSample& sample)
+{
+  return sample.Concurrency >= 1 && sample.Concurrency <= MostConcurrency && std::isfinite(sample.Rate) &&
+         sample.Rate > 0;
+}
+
+Points PointsOf(const std::vector<RateSample>& samples)
+{
+  std::map<int, std::vector<double>> logs;
+  for (const RateSample& sample : samples) {
+    if (IsSample(sample)) {
+      logs[sample.Concurrency].push_back(std::log(sample.Rate));
+    }
+  }
+  Points points;
+  for (const auto& [concurrency, values] : logs) {
+    Point point{concurrency, 0, static_cast<double>(values.size())};
+    for (const double value : values) {
+      point.Log += value / point.Weight;
+    }
+    for (const double value : values) {
+      points.Within += (value - point.Log) * (value - point.Log);
+    }
+    points.Samples += point.Weight;
+    points.All.push_back(point);
+  }
+  const double repeats = points.Samples - static_cast<double>(points.All.size());
+  points.Noise = repeats > 0 ? std::max(std::sqrt(points.Within / repeats), LeastNoise) : AssumedNoise;
+  return points;
+}
+
+/// ln F of the law at ln N = x.
+double LogOf(RateLaw law, const std::vector<double>& values, double x)
+{
+  switch (law) {
+    case RateLaw::Constant:
+      return std::log(values[0]);
+    case RateLaw::Scalability: {
+      const double n = std::exp(x);
+      return std::log(values[0] * n / (1 + values[1] * (n - 1) + values[2] * n * (n - 1)));
+    }
+    case RateLaw::Parabola: {
+      const double octaves = x / std::log(2.0);
+      return values[0] + values[1] * octaves + values[2] * octaves * octaves;
+    }
+    case RateLaw::Knee:
+      return std::log(values[0]) + values[1] * std::min(x - std::log(values[2]), 0.0) -
+             values[3] * std::max(x - std::log(values[2]), 0.0);
+    case RateLaw::Plateau:
+      return std::log(values[0]) + values[1] * std::min(x - std::log(values[2]), 0.0) -
+             values[4] * std::max(x - std::log(values[3]), 0.0);
+    case RateLaw::Unknown:
+      break;
+  }
+  return -std::numeric_limits<double>::infinity();
+}
+
+struct Candidate
+{
+  RateLaw Law;
+  std::vector<double> Values;
+  double Misfit = 0;  ///< weighted sum of squares of the points around the law, in ln(rate)
+};
+
+Candidate MakeCandidate(const Points& points, RateLaw law, const std::vector<double>& values)
+{
+  Candidate candidate{law, values};
+  for (const Point& point : points.All) {
+    const double off = point.Log - LogOf(law, values, std::log(point.Concurrency));
+    candidate.Misfit += point.Weight * off * off;
+  }
+  return candidate;
+}
+
+Candidate FitConstant(const Points& points)
+{
+  double mean = 0;
+  for (const Point& point : points.All) {
+    mean += point.Weight * point.Log / points.Samples;
+  }
+  return MakeCandidate(points, RateLaw::Constant, {std::exp(mean)});
+}
+
+/// Linear in the reciprocals: N/F = (1 + sigma (N-1) + kappa N (N-1)) / lambda; the weights (F/N)^2 make
+/// errors relative.
+std::optional<Candidate> FitScalability(const Points& points)
+{
+  LeastSquares<3> equations;
+  for (const Point& point : points.All) {
+    const double n = point.Concurrency;
+    const double weight = std::exp(point.Log) / n;
+    equations.Add({weight, weight * (n - 1), weight * n * (n - 1)}, 1, point.Weight);
+  }
+  const auto solution = equations.SolveNonNegative({false, true, true});
+  if (!solution || !((*solution)[0] > 0)) {
+    return {};
+  }
+  const double reciprocal = (*solution)[0];
+  return MakeCandidate(points, RateLaw::Scalability,
+      {1 / reciprocal, (*solution)[1] / reciprocal, (*solution)[2] / reciprocal});
+}
+
+std::optional<Candidate> FitParabola(const Points& points)
+{
+  LeastSquares<3> equations;
+  for (const Point& point : points.All) {
+    const double octaves = std::log2(point.Concurrency);
+    equations.Add({1, octaves, -octaves * octaves}, point.Log, point.Weight);
+  }
+  const auto solution = equations.SolveNonNegative({false, false, true});
+  if (!solution) {
+    return {};
+  }
+  return MakeCandidate(points, RateLaw::Parabola, {(*solution)[0], (*solution)[1], -(*solution)[2]});
+}
+
+/// The law with given knees, and what it costs: misfit, and steep falls. Where only one point lies beyond the
+/// knee, a knee further on and a steeper fall fit as well; that is why falls of the usual size are preferred.
+struct Hinge
+{
+  double Cost = std::numeric_limits<double>::infinity();
+  double Top = 0, Rise = 0, Fall = 0;
+  double Knee = 1, End = 1;
+};
+
+Hinge FitHinge(const Points& points, double knee, double end)
+{
+  LeastSquares<3> equations;
+  for (const Point& point : points.All) {
+    const double x = std::log(point.Concurrency);
+    equations.Add({1, std::min(x - knee, 0.0), -std::max(x - end, 0.0)}, point.Log, point.Weight);
+  }
+  equations.Add({0, 0, 1}, 0, std::pow(points.Noise / UsualFall, 2));
+  Hinge hinge;
+  if (const auto solution = equations.SolveNonNegative({false, true, true})) {
+    hinge = {equations.Misfit(*solution), (*solution)[0], (*solution)[1], (*solution)[2], knee, end};
+  }
+  return hinge;
+}
+
+/// Knees on a grid, as nothing else is robust against the many local minima.
+Hinge BestHinge(const Points& points, int stepsOfOctave, bool plateau)
+{
+  const double least = std::log(points.All.front().Concurrency);
+  const double most = std::log(points.All.back().Concurrency);
+  const int steps =
+      std::max(1, static_cast<int>(std::lround((most - least) / std::log(2.0) * stepsOfOctave)));
+  const auto place = [&](int step) { return least + (most - least) * step / steps; };
+  Hinge best;
+  for (int knee = 0; knee <= steps; ++knee) {
+    const int last = plateau ? steps : knee;
+    for (int end = knee; end <= last; ++end) {
+      const Hinge hinge = FitHinge(points, place(knee), place(end));
+      if (hinge.Cost < best.Cost) {
+        best = hinge;
+      }
+    }
+  }
+  return best;
+}
+
+std::optional<Candidate> FitKnee(const Points& points)
+{
+  const Hinge best = BestHinge(points, StepsOfOctave, false);
+  if (!std::isfinite(best.Cost)) {
+    return {};
+  }
+  return MakeCandidate(
+      points, RateLaw::Knee, {std::exp(best.Top), best.Rise, std::exp(best.Knee), best.Fall});
+}
+
+std::optional<Candidate> FitPlateau(const Points& points)
+{
+  const Hinge best = BestHinge(points, CoarseStepsOfOctave, true);
+  if (!std::isfinite(best.Cost)) {
+    return {};
+  }
+  return MakeCandidate(points, RateLaw::Plateau,
+      {std::exp(best.Top), best.Rise, std::exp(best.Knee), std::exp(best.End), best.Fall});
+}
+
+/// Whether what the law leaves of the points is what samples of one N differ among each other anyway.
+bool IsOnlyNoise(const Points& points, const Candidate& candidate)
+{
+  const auto freedom = static_cast<double>(points.All.size()) - static_cast<double>(candidate.Values.size());
+  return candidate.Misfit <= AcceptedMisfit * points.Noise * points.Noise * std::max(freedom, 1.0);
+}
+
+/// Akaike's criterion, corrected for few samples: less is likelier. Infinite where a law has too many
+/// coefficients for the samples.
+double UnlikelihoodOf(const Points& points, const Candidate& candidate)
+{
+  const double samples = points.Samples;
+  const double parameters = static_cast<double>(candidate.Values.size()) + 1;  // and the noise
+  const double left = samples - parameters - 1;
+  if (left <= 0 || points.All.size() < candidate.Values.size()) {
+    return std::numeric_limits<double>::infinity();
+  }
+  const double variance = std::max((candidate.Misfit + points.Within) / samples, LeastNoise * LeastNoise);
+  return samples * std::log(variance) + 2 * parameters + 2 * parameters * (parameters + 1) / left;
+}
+
+const Candidate& Choose(const Points& points, const std::vector<Candidate>& candidates)
+{
+  std::vector<double> unlikelihoods;
+  for (const Candidate& candidate : candidates) {
+    unlikelihoods.push_back(UnlikelihoodOf(points, candidate));
+  }
+  const auto least = std::min_element(unlikelihoods.begin(), unlikelihoods.end());
+  // The constant and the Universal Scalability Law come first and are taken where they do.
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const bool preferred =
+        candidates[i].Law == RateLaw::Constant || candidates[i].Law == RateLaw::Scalability;
+    if (preferred && IsOnlyNoise(points, candidates[i]) && unlikelihoods[i] <= *least + ClearlyLikelier) {
+      return candidates[i];
+    }
+  }
+  return candidates[least - unlikelihoods.begin()];
+}
+
+/// N*. The range may be long, but F is smooth: beyond some thousand, N are tried in steps of a thousandth.
+int SmallestGoodEnough(const RateFit& fit)
+{
+  const auto next = [](int n) { return n + 1 + n / 4096; };
+  double greatest = fit.At(fit.Most());
+  for (int n = fit.Least(); n < fit.Most(); n = next(n)) {
+    greatest = std::max(greatest, fit.At(n));
+  }
+  for (int n = fit.Least(); n < fit.Most(); n = next(n)) {
+    if (fit.At(n) >= GoodEnough * greatest) {
+      return n;
+    }
+  }
+  return fit.Most();
+}
+
+std::vector<Candidate> FitAll(const Points& points)
+{
+  std::vector<Candidate> candidates{FitConstant(points)};
+  for (const auto& fitted :
+      {FitScalability(points), FitParabola(points), FitKnee(points), FitPlateau(points)}) {
+    if (fitted && std::isfinite(fitted->Misfit)) {
+      candidates.push_back(*fitted);
+    }
+  }
+  return candidates;
+}
+
+}  // namespace
+
+const char* NameOf(RateLaw law)
+{
+  switch (law) {
+    case RateLaw::Constant:
+      return "constant";
+    case RateLaw::Scalability:
+      return "Universal Scalability Law";
+    case RateLaw::Parabola:
+      return "parabola";
+    case RateLaw::Knee:
+      return "knee";
+    case RateLaw::Plateau:
+      return "plateau";
+    case RateLaw::Unknown:
+      break;
+  }
+  return "unknown";
+}
+
+double RateFit::InRange(double concurrency) const
+{
+  return std::exp(LogOf(this->LawValue, this->Values, std::log(concurrency)));
+}
+
+/// d ln F / d ln N at the greatest N sampled.
+double RateFit::SlopeAtEnd() const
+{
+  constexpr double step = 1e-3;
+  const double end = std::log(this->MostValue);
+  return (LogOf(this->LawValue, this->Values, end) - LogOf(this->LawValue, this->Values, end - step)) / step;
+}
+
+double RateFit::At(double concurrency) const
+{
+  if (!this->Known() || !(concurrency > 0)) {
+    return 0;
+  }
+  if (concurrency < this->LeastValue) {
+    return this->InRange(this->LeastValue) * concurrency / this->LeastValue;
+  }
+  if (concurrency > this->MostValue) {
+    const double slope = std::clamp(this->SlopeAtEnd(), -1.0, 0.0);
+    return this->InRange(this->MostValue) * std::pow(concurrency / this->MostValue, slope);
+  }
+  return this->InRange(concurrency);
+}
+
+std::vector<RateCoefficient> RateFit::Coefficients() const
+{
+  static const std::map<RateLaw, std::vector<const char*>> names{{RateLaw::Unknown, {}},
+      {RateLaw::Constant, {"c"}}, {RateLaw::Scalability, {"lambda", "sigma", "kappa"}},
+      {RateLaw::Parabola, {"a", "b", "c"}}, {RateLaw::Knee, {"top", "rise", "K", "fall"}},
+      {RateLaw::Plateau, {"top", "rise", "K", "E", "fall"}}};
+  std::vector<RateCoefficient> coefficients;
+  for (std::size_t i = 0; i < this->Values.size(); ++i) {
+    coefficients.push_back({names.at(this->LawValue)[i], this->Values[i]});
+  }
+  return coefficients;
+}
+
+std::string RateFit::Text() const
+{
+  if (!this->Known()) {
+    return "unknown";
+  }
+  std::string text = fmt::format("{}:", NameOf(this->LawValue));
+  for (const RateCoefficient& coefficient : this->Coefficients()) {
+    text += fmt::format(" {} = {:.4g},", coefficient.Name, coefficient.Value);
+  }
+  return text + fmt::format(" N* = {}, residual {:.1f} %, noise {:.1f} %", this->BestValue,
+                    100 * this->ResidualValue, 100 * this->NoiseValue);
+}
+
+RateFit FitRates(const std::vector<RateSample>& samples)
+{
+  constexpr std::size_t leastPoints = 3;
+  const Points points = PointsOf(samples);
+  RateFit fit;
+  if (points.All.size() < leastPoints) {
+    return fit;
+  }
+  const std::vector<Candidate> candidates = FitAll(points);
+  const Candidate& chosen = Choose(points, candidates);
+  fit.LawValue = chosen.Law;
+  fit.Values = chosen.Values;
+  fit.LeastValue = points.All.front().Concurrency;
+  fit.MostValue = points.All.back().Concurrency;
+  fit.ResidualValue = std::sqrt(chosen.Misfit / points.Samples);
+  fit.NoiseValue = points.Noise;
+  fit.BestValue = SmallestGoodEnough(fit);
+  return fit;
+}
+
+}  // namespace patchio

@@ -1,0 +1,90 @@
+// F(N): how fast a storage is as a function of the requests in flight, from noisy samples.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace patchio {
+
+/// One measured point of F(N).
+struct RateSample
+{
+  int Concurrency = 1;  ///< N: requests in flight on the whole system, all the time; 1 .. MostConcurrency
+  double Rate = 0;      ///< bytes a second of all of them together, > 0
+  int Pass = 0;         ///< repetitions of the same N differ in it; only for people
+};
+
+/// A larger N is no sample but a mistake.
+constexpr int MostConcurrency = 1 << 20;
+
+/// The shapes that F(N) is fitted with. N0 is the least N sampled, and all exponents are >= 0.
+enum class RateLaw
+{
+  Unknown,
+  Constant,     ///< F = c
+  Scalability,  ///< the Universal Scalability Law F = lambda N / (1 + sigma (N-1) + kappa N (N-1))
+  Parabola,     ///< log F = a + b log2 N + c (log2 N)^2, c <= 0
+  Knee,         ///< F = top (N/K)^rise up to K, top (N/K)^-fall beyond
+  Plateau       ///< F = top (N/K)^rise up to K, top up to E, top (N/E)^-fall beyond
+};
+
+/// "Universal Scalability Law" and the like.
+const char* NameOf(RateLaw law);
+
+/// A number of a fitted law, with its name.
+struct RateCoefficient
+{
+  const char* Name;
+  double Value;
+};
+
+/// F(N) as fitted. The default knows nothing.
+class RateFit
+{
+public:
+  /// Whether the samples were enough for a law: three different N.
+  bool Known() const { return this->LawValue != RateLaw::Unknown; }
+  /// F in bytes a second for any N > 0; 0 when not known. Below the sampled range F goes to 0 like N; beyond
+  /// it F goes on falling as at its end, though never faster than 1/N, and never rises, as nobody has seen
+  /// that.
+  double At(double concurrency) const;
+  /// N*: the smallest N in the sampled range whose F is at least 0.98 of the greatest there; 1 when not
+  /// known.
+  int Best() const { return this->BestValue; }
+
+  RateLaw Law() const { return this->LawValue; }
+  /// In the order of the formula at RateLaw.
+  std::vector<RateCoefficient> Coefficients() const;
+  /// How far the mean samples lie from the law, relative, root mean square.
+  double Residual() const { return this->ResidualValue; }
+  /// How far samples of one N lie from each other, relative standard deviation; where no N was sampled twice,
+  /// an assumption.
+  double Noise() const { return this->NoiseValue; }
+  /// The sampled range; 0 when not known.
+  int Least() const { return this->LeastValue; }
+  int Most() const { return this->MostValue; }
+  /// One line for people: the law, its coefficients, N*, residual and noise.
+  std::string Text() const;
+
+private:
+  friend RateFit FitRates(const std::vector<RateSample>& samples);
+  double InRange(double concurrency) const;
+  double SlopeAtEnd() const;
+
+  RateLaw LawValue = RateLaw::Unknown;
+  std::vector<double> Values;  ///< of the law, in the order of its formula
+  int LeastValue = 0;
+  int MostValue = 0;
+  int BestValue = 1;
+  double ResidualValue = 0;
+  double NoiseValue = 0;
+};
+
+/// Fits the laws with relative errors. The Universal Scalability Law (coefficients >= 0) is taken if what it
+/// leaves is noise, judged by samples of one N among each other, and no other law is clearly likelier; a
+/// constant if that explains as much. Else the law that is likeliest for its number of coefficients
+/// (Akaike's criterion). Samples that are none (N < 1, rates that are not positive numbers) are passed over.
+/// Takes some milliseconds.
+RateFit FitRates(const std::vector<RateSample>& samples);
+
+}  // namespace patchio

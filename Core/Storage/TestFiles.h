@@ -1,0 +1,74 @@
+// Files to measure a storage with, and reading them so that no cache answers.
+#pragma once
+
+#include "Source/Source.h"
+#include "Support/Communicator.h"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace patchio {
+
+/// Files that all ranks read.
+struct ProbeFiles
+{
+  std::vector<std::string> Paths;
+  std::vector<std::uint64_t> Bytes;  ///< of each
+  std::uint64_t TotalBytes() const;
+};
+
+/// Test files in a folder of their own below DIR, written by all ranks, removed with this object.
+class TestFiles
+{
+public:
+  /// Collective. Writes `bytes` of data that no file system can compress in all, and flushes them. After
+  /// `seconds` it stops where at least 128 MiB are there, and when `cancel` becomes true. Throws Error, the
+  /// same on all ranks: no room for so much, DIR is not writable, or not the same on all nodes.
+  TestFiles(Communicator& comm, const std::string& dir, std::uint64_t bytes, double seconds,
+      const std::atomic<bool>* cancel = nullptr);
+  ~TestFiles();
+  TestFiles(const TestFiles&) = delete;
+  TestFiles& operator=(const TestFiles&) = delete;
+
+  /// Of all ranks.
+  const ProbeFiles& Files() const { return this->All; }
+
+private:
+  void MakeFolder(Communicator& comm, const std::string& dir);
+  void Write(int rank, int ranks, std::uint64_t bytes, double seconds, const std::atomic<bool>* cancel);
+  void Gather(Communicator& comm);
+  void Remove();
+
+  std::string Folder;
+  ProbeFiles Own;
+  ProbeFiles All;
+};
+
+/// Files that are there already, folders with all files in them included; at most 64 of them, from all parts
+/// of the list, and none below 64 KiB. Throws Error where that leaves less than 1 MiB.
+ProbeFiles FindProbeFiles(const std::vector<std::string>& paths);
+
+/// How the bytes get past this machine's cache.
+enum class CacheBypass
+{
+  Direct,  ///< O_DIRECT: offsets, lengths and memory are multiples of 4 KiB
+  Drop     ///< the kernel is asked to forget what was read
+};
+
+/// Direct where the files can be read so.
+CacheBypass BypassFor(const ProbeFiles& files);
+
+/// Asks the kernel to forget what it holds of the files.
+void DropCaches(const ProbeFiles& files);
+
+/// All files, open as long as it lives. Throws Error.
+std::unique_ptr<Source> MakeProbeSource(const ProbeFiles& files, CacheBypass bypass);
+
+/// Bytes a second of reading the same few bytes again: what this machine's cache gives, if the file system
+/// has one. 0 where it cannot be found out.
+double RereadRate(const ProbeFiles& files);
+
+}  // namespace patchio

@@ -1,0 +1,249 @@
+#include "Storage/RateFit.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace patchio {
+namespace {
+
+using Law = std::function<double(double)>;
+
+const std::vector<int> Powers{1, 2, 4, 8, 16, 32, 64, 128};
+
+/// Two passes over the given N, with noise of this relative size.
+std::vector<RateSample> Sampled(
+    const Law& law, double noise, unsigned seed, const std::vector<int>& at = Powers)
+{
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal(0, 1);
+  std::vector<RateSample> samples;
+  for (int pass = 0; pass < 2; ++pass) {
+    for (const int n : at) {
+      samples.push_back({n, law(n) * std::exp(noise * normal(random)), pass});
+    }
+  }
+  return samples;
+}
+
+/// The law of the emulated storage, see Testing/Bench/Emulator: linear up to N*, or to the rate of the whole,
+/// and a fall past N*.
+Law Emulated(double best, double fall = 0.5, double total = 1e18)
+{
+  return [=](double n) {
+    const double one = 40e6;
+    return n <= best ? std::min(n * one, total) : std::min(best * one, total) * std::pow(best / n, fall);
+  };
+}
+
+Law Scalability(double sigma, double kappa)
+{
+  return [=](double n) { return 50e6 * n / (1 + sigma * (n - 1) + kappa * n * (n - 1)); };
+}
+
+/// N* by its definition.
+int BestOf(const Law& law, int most = 128)
+{
+  double greatest = 0;
+  for (int n = 1; n <= most; ++n) {
+    greatest = std::max(greatest, law(n));
+  }
+  int n = 1;
+  while (law(n) < 0.98 * greatest) {
+    ++n;
+  }
+  return n;
+}
+
+struct Outcome
+{
+  int Wrong = 0;         ///< seeds with N* outside 0.7 .. 1.4 of the truth
+  double LeastRate = 1;  ///< F at the N* found over the greatest F
+};
+
+Outcome FitMany(const Law& law, double noise, int seeds, const std::vector<int>& at = Powers)
+{
+  Outcome outcome;
+  const int best = BestOf(law);
+  for (int seed = 0; seed < seeds; ++seed) {
+    const RateFit fit = FitRates(Sampled(law, noise, seed, at));
+    const double ratio = static_cast<double>(fit.Best()) / best;
+    outcome.Wrong += ratio < 0.7 || ratio > 1.4 ? 1 : 0;
+    outcome.LeastRate = std::min(outcome.LeastRate, law(fit.Best()) * 0.98 / law(best));
+  }
+  return outcome;
+}
+
+constexpr int Seeds = 100;
+
+TEST(RateFit, FindsThePeakOfTheEmulatedStorage)
+{
+  for (const int best : {4, 16, 64}) {
+    for (const double noise : {0.0, 0.02, 0.05}) {
+      const Outcome outcome = FitMany(Emulated(best), noise, Seeds);
+      EXPECT_EQ(outcome.Wrong, 0) << best << " at noise " << noise;
+      EXPECT_GT(outcome.LeastRate, 0.75) << best << " at noise " << noise;
+    }
+  }
+}
+
+TEST(RateFit, FindsPeaksBetweenTheSampledConcurrencies)
+{
+  for (const int best : {6, 12, 23, 48}) {
+    EXPECT_EQ(FitMany(Emulated(best), 0.03, Seeds).Wrong, 0) << best;
+  }
+}
+
+TEST(RateFit, FindsThePeakWhetherTheFallIsSteepOrFlat)
+{
+  for (const double fall : {0.2, 1.0}) {
+    EXPECT_EQ(FitMany(Emulated(16, fall), 0.03, Seeds).Wrong, 0) << fall;
+  }
+}
+
+TEST(RateFit, FindsWhereARateIsCapped)
+{
+  // Eight requests reach the rate of the whole storage; 32 may be in flight before it falls.
+  const Outcome outcome = FitMany(Emulated(32, 0.5, 8 * 40e6), 0.03, Seeds);
+  EXPECT_EQ(outcome.Wrong, 0);
+  EXPECT_GT(outcome.LeastRate, 0.9);
+}
+
+TEST(RateFit, RecoversTheUniversalScalabilityLaw)
+{
+  struct Case
+  {
+    double Sigma, Kappa;
+  };
+  for (const Case& c : {Case{0.05, 0.001}, Case{0.02, 0.004}, Case{0, 0.0002}, Case{0.1, 0.01}}) {
+    const RateFit fit = FitRates(Sampled(Scalability(c.Sigma, c.Kappa), 0, 1));
+    ASSERT_EQ(fit.Law(), RateLaw::Scalability);
+    const std::vector<RateCoefficient> coefficients = fit.Coefficients();
+    EXPECT_NEAR(coefficients[0].Value, 50e6, 50);
+    EXPECT_NEAR(coefficients[1].Value, c.Sigma, 1e-6);
+    EXPECT_NEAR(coefficients[2].Value, c.Kappa, 1e-6);
+    EXPECT_EQ(fit.Best(), BestOf(Scalability(c.Sigma, c.Kappa)));
+    EXPECT_LE(FitMany(Scalability(c.Sigma, c.Kappa), 0.03, Seeds).Wrong, Seeds / 50) << c.Sigma;
+  }
+}
+
+TEST(RateFit, AsksForFewThreadsWhereTheyDoNotMatter)
+{
+  // The page cache: any N gives the same, or any from two on.
+  int many = 0;
+  for (int seed = 0; seed < Seeds; ++seed) {
+    many += FitRates(Sampled([](double) { return 5e9; }, 0.05, seed)).Best() > 2;
+    many += FitRates(Sampled([](double n) { return 5e9 * std::min(n, 2.0); }, 0.05, seed)).Best() > 3;
+  }
+  EXPECT_LE(many, Seeds / 20);
+}
+
+TEST(RateFit, GoesToTheEndOfWhatAlwaysRises)
+{
+  const Outcome straight = FitMany([](double n) { return 10e6 * n; }, 0.04, Seeds);
+  EXPECT_EQ(straight.Wrong, 0);
+  EXPECT_GT(straight.LeastRate, 0.95);
+  const Outcome root = FitMany([](double n) { return 10e6 * std::sqrt(n); }, 0.04, Seeds);
+  EXPECT_EQ(root.Wrong, 0);
+}
+
+TEST(RateFit, LosesLittleWhereTheRateSaturates)
+{
+  // N* is ill defined there, but what counts is the rate.
+  for (const double sigma : {0.65, 0.1}) {
+    EXPECT_GT(FitMany(Scalability(sigma, 0), 0.04, Seeds).LeastRate, 0.92) << sigma;
+  }
+}
+
+TEST(RateFit, TakesOneThreadWhereTheRateOnlyFalls)
+{
+  for (int seed = 0; seed < Seeds; ++seed) {
+    EXPECT_EQ(FitRates(Sampled([](double n) { return 1e9 * std::pow(n, -0.4); }, 0.04, seed)).Best(), 1);
+  }
+}
+
+TEST(RateFit, EqualsTheLawItWasSampledFrom)
+{
+  for (const Law& law : {Emulated(16), Emulated(32, 0.5, 8 * 40e6), Scalability(0.05, 0.001),
+           Law([](double) { return 3e8; }), Law([](double n) { return 1e7 * std::sqrt(n); })}) {
+    const RateFit fit = FitRates(Sampled(law, 0, 1));
+    for (int n = 1; n <= 128; ++n) {
+      EXPECT_NEAR(fit.At(n) / law(n), 1, 0.02) << n << ": " << fit.Text();
+    }
+    EXPECT_LT(fit.Residual(), 0.01);
+  }
+}
+
+TEST(RateFit, KnowsItsNoise)
+{
+  double sum = 0;
+  for (int seed = 0; seed < Seeds; ++seed) {
+    sum += FitRates(Sampled(Emulated(16), 0.05, seed)).Noise() / Seeds;
+  }
+  EXPECT_NEAR(sum, 0.05, 0.005);
+}
+
+TEST(RateFit, IsSensibleBeyondTheSamples)
+{
+  const RateFit peak = FitRates(Sampled(Emulated(16), 0, 1));
+  EXPECT_NEAR(peak.At(0.25) / 10e6, 1, 0.01);
+  EXPECT_NEAR(peak.At(512) / (16 * 40e6 * std::sqrt(16.0 / 512)), 1, 0.02);
+  const RateFit rising = FitRates(Sampled([](double n) { return 10e6 * n; }, 0, 1));
+  EXPECT_NEAR(rising.At(1024) / 1280e6, 1, 0.01);
+  for (const Law& law : {Emulated(4), Scalability(0, 0.1), Law([](double n) { return 1e9 / (n * n); })}) {
+    const RateFit fit = FitRates(Sampled(law, 0.05, 3));
+    double last = fit.At(128);
+    for (const double n : {1e-6, 0.5, 200.0, 1e4, 1e9}) {
+      EXPECT_GT(fit.At(n), 0) << n;
+      EXPECT_TRUE(std::isfinite(fit.At(n))) << n;
+      if (n > 128) {
+        EXPECT_LE(fit.At(n), last);
+        EXPECT_GE(fit.At(n) * n, 0.99 * fit.At(128) * 128);
+        last = fit.At(n);
+      }
+    }
+  }
+}
+
+TEST(RateFit, KnowsNothingFromLessThanThreeConcurrencies)
+{
+  EXPECT_FALSE(FitRates({}).Known());
+  EXPECT_FALSE(FitRates({{1, 1e6, 0}, {2, 2e6, 0}, {2, 2e6, 1}}).Known());
+  EXPECT_TRUE(FitRates({{1, 1e6, 0}, {2, 2e6, 0}, {4, 3e6, 0}}).Known());
+  EXPECT_EQ(RateFit().At(4), 0);
+  EXPECT_EQ(RateFit().Best(), 1);
+  EXPECT_EQ(RateFit().Text(), "unknown");
+}
+
+TEST(RateFit, PassesOverWhatIsNoSample)
+{
+  std::vector<RateSample> samples = Sampled(Emulated(16), 0, 1);
+  const double infinite = std::numeric_limits<double>::infinity();
+  samples.insert(samples.end(), {{0, 1e9, 0}, {-4, 1e9, 0}, {8, 0, 0}, {8, -1, 0}, {8, std::nan(""), 0},
+                                    {8, infinite, 0}, {MostConcurrency + 1, 1e9, 0}});
+  const RateFit fit = FitRates(samples);
+  EXPECT_EQ(fit.Best(), FitRates(Sampled(Emulated(16), 0, 1)).Best());
+  EXPECT_EQ(fit.Most(), 128);
+}
+
+TEST(RateFit, BearsExtremeSamples)
+{
+  for (const std::vector<RateSample>& samples : {
+           std::vector<RateSample>{{1, 1e-300, 0}, {2, 1e300, 0}, {4, 1e-300, 0}},
+           std::vector<RateSample>{{1, 1e300, 0}, {1000, 1e300, 0}, {MostConcurrency, 1e300, 0}},
+           std::vector<RateSample>{{5, 1, 0}, {6, 1e18, 0}, {7, 1, 1}, {7, 1e18, 1}},
+       }) {
+    const RateFit fit = FitRates(samples);
+    EXPECT_GE(fit.Best(), samples.front().Concurrency);
+    EXPECT_LE(fit.Best(), samples.back().Concurrency);
+    EXPECT_TRUE(std::isfinite(fit.At(3))) << fit.Text();
+  }
+}
+
+}  // namespace
+}  // namespace patchio

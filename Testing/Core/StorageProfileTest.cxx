@@ -1,0 +1,431 @@
+#include "Storage/StorageProfile.h"
+
+#include "Storage/RequestCost.h"
+#include "TestTools.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <random>
+
+namespace patchio {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::MessageOf;
+using testing::TempFolder;
+using testing::WriteText;
+
+constexpr double Now = 1.8e9;  ///< in January 2027
+constexpr const char* Mounts =
+    "1 0 4000:1 / /proj rw - lustre mds:/fs rw\n"
+    "2 1 4000:2 / /proj/other rw - nfs4 server:/other rw\n";
+
+/// A variable of the environment for as long as it lives.
+class Setting
+{
+public:
+  Setting(const char* name, const std::string& value) : Name(name)
+  {
+    const char* old = std::getenv(name);
+    this->Old = old ? std::optional<std::string>(old) : std::nullopt;
+    ::setenv(name, value.c_str(), 1);
+  }
+  ~Setting()
+  {
+    if (this->Old) {
+      ::setenv(this->Name, this->Old->c_str(), 1);
+    } else {
+      ::unsetenv(this->Name);
+    }
+  }
+  Setting(const Setting&) = delete;
+  Setting& operator=(const Setting&) = delete;
+
+private:
+  const char* Name;
+  std::optional<std::string> Old;
+};
+
+/// The law of the emulated storage with N* = 16.
+double RateAt(int n)
+{
+  return n <= 16 ? 40e6 * n : 640e6 * std::sqrt(16.0 / n);
+}
+
+StorageProfile Measured()
+{
+  StorageProfile profile;
+  profile.Where.Point = "/proj";
+  profile.Where.Type = "lustre";
+  profile.Where.Source = "mds:/fs";
+  profile.Where.Options = "rw,flock";
+  profile.Where.Root = "/";
+  profile.Where.Major = 4000;
+  profile.Where.Minor = 1;
+  profile.Where.Class = MountClass::Parallel;
+  profile.Where.StripeCount = 8;
+  for (int pass = 0; pass < 2; ++pass) {
+    for (int n = 1; n <= 128; n *= 2) {
+      profile.Samples.push_back({n, RateAt(n) * (1 + 0.02 * pass), pass});
+    }
+  }
+  profile.Fit = FitRates(profile.Samples);
+  profile.Concurrency = profile.Fit.Best();
+  profile.Requests = {2e-3, 46e6};
+  profile.BlockBytes = 896 << 10;
+  profile.BestFunction = "pread";
+  profile.Node = NodeClass();
+  profile.Ranks = 4;
+  profile.MeasuredAt = Now - 86400;
+  profile.ExpiresAt = profile.MeasuredAt + ProfileLifetime;
+  profile.Source = MeasuredSource;
+  profile.Notes = {"a \"note\""};
+  return profile;
+}
+
+class Profiles : public ::testing::Test
+{
+protected:
+  Profiles()
+  {
+    WriteText(this->Folder / "mountinfo", Mounts);
+    for (const char* name : {"own", "site1", "site2"}) {
+      std::filesystem::create_directory(this->Folder / name);
+    }
+  }
+
+  std::optional<StorageProfile> Find(const std::string& path, double now = Now)
+  {
+    this->Notes.clear();
+    return FindProfile(path, &this->Notes, this->Folder / "mountinfo", now);
+  }
+  int BestFor(const std::string& path, double now = Now)
+  {
+    return this->Find(path, now).value_or(StorageProfile()).Concurrency;
+  }
+
+  TempFolder Folder;
+  Setting Own{"PATCHIO_PROFILE_DIR", this->Folder / "own"};
+  Setting Site{"PATCHIO_SITE_PROFILES", this->Folder / "site1" + "::" + this->Folder / "site2"};
+  std::vector<std::string> Notes;
+};
+
+TEST_F(Profiles, ComeBackAsTheyWereSaved)
+{
+  const StorageProfile saved = Measured();
+  const std::string file = SaveProfile(saved);
+  EXPECT_THAT(file, HasSubstr(this->Folder / "own/proj-"));
+  const StorageProfile found = this->Find("/proj/run1/dump").value();
+  EXPECT_THAT(this->Notes, IsEmpty());
+  EXPECT_EQ(found.File, file);
+  EXPECT_EQ(found.Where.Point, "/proj");
+  EXPECT_EQ(found.Where.Type, "lustre");
+  EXPECT_EQ(found.Where.Source, "mds:/fs");
+  EXPECT_EQ(found.Where.Options, "rw,flock");
+  EXPECT_EQ(found.Where.Major, 4000);
+  EXPECT_EQ(found.Where.Minor, 1);
+  EXPECT_EQ(found.Where.Class, MountClass::Parallel);
+  EXPECT_EQ(found.Where.StripeCount, 8);
+  EXPECT_EQ(found.Concurrency, 16);
+  EXPECT_EQ(found.Fit.Text(), saved.Fit.Text());
+  EXPECT_EQ(found.Samples.size(), saved.Samples.size());
+  EXPECT_DOUBLE_EQ(found.Requests.Latency, 2e-3);
+  EXPECT_DOUBLE_EQ(found.Requests.Bandwidth, 46e6);
+  EXPECT_EQ(found.BlockBytes, 896u << 10);
+  EXPECT_EQ(found.BestFunction, "pread");
+  EXPECT_EQ(found.Node, saved.Node);
+  EXPECT_EQ(found.Ranks, 4);
+  EXPECT_EQ(found.MeasuredAt, saved.MeasuredAt);
+  EXPECT_EQ(found.ExpiresAt, saved.ExpiresAt);
+  EXPECT_EQ(found.Source, MeasuredSource);
+  EXPECT_THAT(found.Notes, ElementsAre("a \"note\""));
+}
+
+TEST_F(Profiles, AreReplacedByNewerOnesAndLeaveNothingElse)
+{
+  StorageProfile profile = Measured();
+  SaveProfile(profile);
+  profile.Concurrency = 20;
+  SaveProfile(profile);
+  EXPECT_EQ(this->BestFor("/proj/x"), 20);
+  int files = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(this->Folder / "own")) {
+    ++files;
+  }
+  EXPECT_EQ(files, 1);
+}
+
+TEST_F(Profiles, MayBeGivenByHand)
+{
+  WriteText(this->Folder / "own/a.json", R"({"mount": "/proj", "best_concurrency": 24} // mine)");
+  const StorageProfile found = this->Find("/proj/x", 4e9).value();
+  EXPECT_EQ(found.Concurrency, 24);
+  EXPECT_EQ(found.Source, HandSource);
+  EXPECT_EQ(found.ExpiresAt, 0);
+  EXPECT_FALSE(found.Fit.Known());
+  EXPECT_EQ(found.ThreadsFor(4), 6);
+  EXPECT_EQ(found.ThreadsFor(100), 1);
+  EXPECT_EQ(found.Requests.Bandwidth, StorageModel().Bandwidth);
+}
+
+TEST_F(Profiles, MayBeATableOfRanksAndThreads)
+{
+  WriteText(
+      this->Folder / "own/a.json", R"({"mount": "/proj/", "threads_of_ranks": {"2": 16, "4": 8, "16": 3}})");
+  const StorageProfile found = this->Find("/proj/x").value();
+  EXPECT_EQ(found.Concurrency, 32);
+  EXPECT_EQ(found.ThreadsFor(1), 16);
+  EXPECT_EQ(found.ThreadsFor(2), 16);
+  EXPECT_EQ(found.ThreadsFor(3), 10);
+  EXPECT_EQ(found.ThreadsFor(4), 8);
+  EXPECT_EQ(found.ThreadsFor(16), 3);
+  EXPECT_EQ(found.ThreadsFor(1000), 1);
+}
+
+TEST_F(Profiles, MayBeATableOfMounts)
+{
+  WriteText(
+      this->Folder / "own/a.json", R"({"storages": {"/proj": 24, "/proj/fast": 48, "/proj/other": 3}})");
+  EXPECT_EQ(this->BestFor("/proj/x"), 24);
+  EXPECT_EQ(this->BestFor("/proj/fast/x"), 48);
+  EXPECT_EQ(this->BestFor("/proj/faster/x"), 24);
+  EXPECT_EQ(this->BestFor("/proj/other/x"), 3);
+  EXPECT_EQ(this->BestFor("/elsewhere"), 0);
+}
+
+TEST_F(Profiles, OfOnesOwnComeBeforeThoseOfTheSite)
+{
+  WriteText(this->Folder / "site2/a.json", R"({"mount": "/proj", "best_concurrency": 2})");
+  EXPECT_EQ(this->BestFor("/proj/x"), 2);
+  EXPECT_EQ(this->Find("/proj/x").value().Source, SiteSource);
+  WriteText(this->Folder / "site1/a.json", R"({"mount": "/proj", "best_concurrency": 1})");
+  EXPECT_EQ(this->BestFor("/proj/x"), 1);
+  SaveProfile(Measured());
+  EXPECT_EQ(this->BestFor("/proj/x"), 16);
+  WriteText(this->Folder / "own/a.json", R"({"mount": "/proj", "best_concurrency": 24})");
+  EXPECT_EQ(this->BestFor("/proj/x"), 24);
+}
+
+TEST_F(Profiles, OfThisKindOfNodeComeFirst)
+{
+  StorageProfile login = Measured();
+  login.Node = "login/8 cores";
+  login.Concurrency = 3;
+  login.MeasuredAt += 1000;
+  SaveProfile(login);
+  EXPECT_EQ(this->BestFor("/proj/x"), 3);
+  SaveProfile(Measured());
+  EXPECT_EQ(this->BestFor("/proj/x"), 16);
+}
+
+TEST_F(Profiles, Expire)
+{
+  SaveProfile(Measured());
+  EXPECT_EQ(this->BestFor("/proj/x", Now + 88 * 86400), 16);
+  EXPECT_EQ(this->BestFor("/proj/x", Now + 90 * 86400), 0);
+  EXPECT_THAT(this->Notes, ElementsAre(HasSubstr("expired")));
+  // A measured one without any date is old.
+  WriteText(
+      this->Folder / "site1/a.json", R"({"mount": "/proj", "best_concurrency": 2, "source": "measured"})");
+  EXPECT_EQ(this->BestFor("/proj/x", Now + 90 * 86400), 0);
+}
+
+TEST_F(Profiles, OfSomethingElseThatWasMountedThereAreNotUsed)
+{
+  StorageProfile profile = Measured();
+  profile.Where.Type = "ext4";
+  SaveProfile(profile);
+  EXPECT_EQ(this->BestFor("/proj/x"), 0);
+  EXPECT_THAT(this->Notes, ElementsAre(HasSubstr("it is for ext4, but lustre")));
+  profile = Measured();
+  profile.Where.Source = "mds:/old";
+  SaveProfile(profile);
+  EXPECT_EQ(this->BestFor("/proj/x"), 0);
+  // Below the point of a measured profile something else may be mounted.
+  SaveProfile(Measured());
+  EXPECT_EQ(this->BestFor("/proj/x"), 16);
+  EXPECT_EQ(this->BestFor("/proj/other/x"), 0);
+}
+
+TEST_F(Profiles, ThatAreBrokenAreNotedAndPassedOver)
+{
+  SaveProfile(Measured());
+  const std::string deep(500000, '[');
+  std::string wide = "{";
+  for (int i = 0; i < 90000; ++i) {
+    wide += "\"" + std::to_string(i) + "\":1,";
+  }
+  const std::vector<std::string> broken{"", "{", "null", "[]", "3", "\xff\xfe{}", R"({"mount": 3})",
+      R"({"mount": "/proj"})", R"({"mount": "proj", "best_concurrency": 3})", R"({"best_concurrency": 3})",
+      R"({"mount": "/proj", "best_concurrency": 0})", R"({"mount": "/proj", "best_concurrency": -3})",
+      R"({"mount": "/proj", "best_concurrency": 1e99})", R"({"mount": "/proj", "best_concurrency": 1e999})",
+      R"({"mount": "/proj", "best_concurrency": 2.5})", R"({"mount": "/proj", "best_concurrency": "many"})",
+      R"({"mount": "/proj", "best_concurrency": 3, "expires_at": "soon"})",
+      R"({"mount": "/proj", "best_concurrency": 3, "latency_seconds": -1})",
+      R"({"mount": "/proj", "best_concurrency": 3, "samples": "many"})",
+      R"({"mount": "/proj", "best_concurrency": 3, "samples": [{"in_flight": 1}]})",
+      R"({"mount": "/proj", "best_concurrency": 3, "samples": [{"in_flight": 1, "bytes_per_second": ["a"]}]})",
+      R"({"mount": "/proj", "threads_of_ranks": {"many": 3}})",
+      R"({"mount": "/proj", "threads_of_ranks": {"0": 3}})", R"({"mount": "/proj", "threads_of_ranks": {}})",
+      R"({"mount": "/proj", "threads_of_ranks": [1]})", R"({"storages": {"/proj": "x"}})",
+      R"({"storages": {"proj": 3}})", R"({"storages": 3})",
+      R"({"mount": {"point": {}}, "best_concurrency": 3})", deep,
+      R"({"mount": "/proj", "best_concurrency": )" + deep + std::string(deep.size(), ']') + "}",
+      wide + "\"x\":1}", std::string(3 << 20, ' ')};
+  for (const std::string& text : broken) {
+    WriteText(this->Folder / "own/broken.json", text);
+    EXPECT_EQ(this->BestFor("/proj/x"), 16) << text.substr(0, 80);
+    ASSERT_EQ(this->Notes.size(), 1u) << text.substr(0, 80);
+    EXPECT_THAT(this->Notes[0], HasSubstr("own/broken.json"));
+  }
+}
+
+TEST_F(Profiles, SurviveRandomDamage)
+{
+  const std::string text = TextOf(Measured());
+  std::mt19937 random(1);
+  for (int round = 0; round < 2000; ++round) {
+    std::string damaged = text;
+    for (int i = 0; i < 3; ++i) {
+      damaged[random() % damaged.size()] = static_cast<char>(random());
+    }
+    damaged.resize(round % 2 == 0 ? damaged.size() : random() % damaged.size());
+    try {
+      for (const StorageProfile& profile : ProfilesOfText(damaged, "damaged.json")) {
+        EXPECT_GE(profile.Concurrency, 1);
+        EXPECT_GT(profile.Requests.Bandwidth, 0);
+        EXPECT_LE(profile.BlockBytes, MostBlockBytes);
+      }
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("damaged.json"));
+    }
+  }
+}
+
+TEST_F(Profiles, ThatAreNoFilesAreNotedAndDoNotHang)
+{
+  ASSERT_EQ(::mkfifo((this->Folder / "own/pipe.json").c_str(), 0600), 0);
+  std::filesystem::create_directory(this->Folder / "own/folder.json");
+  std::filesystem::create_symlink("nowhere", this->Folder / "own/link.json");
+  EXPECT_EQ(this->BestFor("/proj/x"), 0);
+  EXPECT_EQ(this->Notes.size(), 3u);
+  const Setting nowhere("PATCHIO_PROFILE_DIR", this->Folder / "mountinfo");
+  EXPECT_EQ(this->BestFor("/proj/x"), 0);
+  EXPECT_EQ(this->Notes.size(), 1u);
+  EXPECT_THAT(MessageOf([] { SaveProfile(Measured()); }), HasSubstr("mountinfo"));
+}
+
+TEST_F(Profiles, AreNotSavedWhereNothingIsKnown)
+{
+  StorageProfile profile = Measured();
+  profile.Concurrency = 0;
+  EXPECT_THAT(MessageOf([&] { SaveProfile(profile); }), HasSubstr("not measured long enough"));
+}
+
+TEST_F(Profiles, LieWhereTheEnvironmentSays)
+{
+  EXPECT_EQ(OwnProfileFolder(), this->Folder / "own");
+  EXPECT_THAT(SiteProfileFolders(),
+      ElementsAre(this->Folder / "site1", this->Folder / "site2", "/etc/patchio/storage"));
+  const Setting none("PATCHIO_PROFILE_DIR", "");
+  {
+    const Setting config("XDG_CONFIG_HOME", "/conf");
+    EXPECT_EQ(OwnProfileFolder(), "/conf/patchio/storage");
+  }
+  const Setting config("XDG_CONFIG_HOME", "relative");
+  const Setting home("HOME", "/home/me");
+  EXPECT_EQ(OwnProfileFolder(), "/home/me/.config/patchio/storage");
+}
+
+TEST(MergeSamples, SharpensThePeak)
+{
+  // N* is 23, which a profile of powers of two with noise does not know well.
+  const auto law = [](int n) { return n <= 23 ? 40e6 * n : 920e6 * std::sqrt(23.0 / n); };
+  StorageProfile profile = Measured();
+  profile.Samples.clear();
+  for (int n = 1; n <= 128; n *= 2) {
+    profile.Samples.push_back({n, law(n), 0});
+  }
+  profile.Fit = FitRates(profile.Samples);
+  std::vector<RateSample> seen;
+  for (const int n : {18, 21, 23, 25, 28}) {
+    seen.push_back({n, law(n) * 0.8, 0});  // a real read does more than reading
+  }
+  EXPECT_TRUE(MergeSamples(profile, seen));
+  EXPECT_NEAR(profile.Concurrency, 23, 1);
+  // A quarter of the way to the rates that were seen.
+  EXPECT_NEAR(profile.Fit.At(4) / law(4), std::pow(0.8, 0.25), 0.02);
+}
+
+TEST(MergeSamples, DoesNotMoveThePeakToWhereItReads)
+{
+  StorageProfile profile = Measured();
+  for (int read = 0; read < 20; ++read) {
+    EXPECT_TRUE(MergeSamples(profile, {{8, RateAt(8) * 0.5, 0}, {8, RateAt(8) * 0.55, 0}}));
+  }
+  EXPECT_EQ(profile.Samples.size(), Measured().Samples.size());
+  EXPECT_NEAR(profile.Concurrency, 16, 1);
+  EXPECT_NEAR(profile.Fit.At(8) / (RateAt(8) * 0.525), 1, 0.1);
+}
+
+TEST(MergeSamples, KeepsABoundedNumberAndThePeak)
+{
+  StorageProfile profile = Measured();
+  std::mt19937 random(1);
+  std::normal_distribution<double> noise(0, 0.05);
+  for (int read = 0; read < 300; ++read) {
+    // As a controller that looks around for the best.
+    std::vector<RateSample> seen;
+    for (int window = 0; window < 8; ++window) {
+      const int n = 4 + static_cast<int>(random() % 60);
+      seen.push_back({n, RateAt(n) * std::exp(noise(random) - 0.2), 0});
+    }
+    MergeSamples(profile, seen);
+  }
+  EXPECT_LE(profile.Samples.size(), 60u * 6u);
+  EXPECT_GE(profile.Samples.size(), 60u);
+  EXPECT_EQ(profile.Fit.Most(), 128);
+  EXPECT_NEAR(profile.Concurrency, 16, 3);
+}
+
+TEST(MergeSamples, LeavesAloneWhatPeopleGave)
+{
+  StorageProfile given = Measured();
+  given.Source = HandSource;
+  EXPECT_FALSE(MergeSamples(given, {{8, 1e6, 0}}));
+  EXPECT_EQ(TextOf(given).find("1000000.0"), std::string::npos);
+  StorageProfile bare;
+  bare.Source = SiteSource;
+  bare.Concurrency = 32;
+  EXPECT_FALSE(MergeSamples(bare, {{1, 1e6, 0}, {2, 1e6, 0}, {4, 1e6, 0}}));
+  EXPECT_EQ(bare.Concurrency, 32);
+}
+
+TEST(MergeSamples, MakesAnOwnProfileOfASites)
+{
+  StorageProfile site = Measured();
+  site.Source = SiteSource;
+  site.ExpiresAt = 0;
+  EXPECT_TRUE(MergeSamples(site, {{8, RateAt(8), 0}}));
+  EXPECT_EQ(site.Source, MeasuredSource);
+  EXPECT_GT(site.ExpiresAt, ProfileNow());
+}
+
+TEST(MergeSamples, PassesOverWhatIsNoSample)
+{
+  StorageProfile profile = Measured();
+  EXPECT_FALSE(MergeSamples(profile, {}));
+  EXPECT_FALSE(MergeSamples(profile, {{0, 1e6, 0}, {8, 0, 0}, {8, std::nan(""), 0}}));
+}
+
+}  // namespace
+}  // namespace patchio
