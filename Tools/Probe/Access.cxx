@@ -1,5 +1,6 @@
 #include "Probe/Access.h"
 
+#include "Probe/MissingCall.h"
 #include "Support/Error.h"
 
 #include <fmt/format.h>
@@ -63,7 +64,7 @@ public:
   std::string Finish(int slot) override
   {
     Call& call = this->Calls[slot];
-    if (this->What.How == Completion::Blocking) {
+    if (this->What.How == Completion::Blocking || !this->Known) {
       return {};
     }
     MPI_Status status;
@@ -115,6 +116,7 @@ private:
   MPI_Comm Comm;
   MPI_File File = MPI_FILE_NULL;
   std::vector<Call> Calls;
+  bool Known = false;  ///< that the library has the function
 };
 
 class PosixAccess : public Access

@@ -2,6 +2,7 @@
 
 #include "Probe/Interrupt.h"
 #include "Probe/TestFiles.h"
+#include "Storage/Mount.h"
 #include "Support/Error.h"
 #include "Support/Stopwatch.h"
 #include "Support/Together.h"
@@ -16,6 +17,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <thread>
 #include <vector>
@@ -45,6 +47,12 @@ std::string IoPart()
     }
   }
   return "as the library chooses";
+}
+
+std::string TypeOfMount(const std::string& directory)
+{
+  const std::optional<Mount> mount = MountOf(directory);
+  return mount ? mount->Type : "unknown";
 }
 
 double ReadRate(const std::string& path, std::uint64_t bytes)
@@ -93,7 +101,7 @@ void DescribeCircumstances(Communicator& ranks, const std::string& directory, Re
   result.Ranks = ranks.Size();
   result.System = fmt::format("{} {} {}", system.sysname, system.release, system.machine);
   result.Directory = std::filesystem::absolute(directory, ignored).string();
-  result.FileSystem = FileSystemOf(directory);
+  result.FileSystem = TypeOfMount(directory);
   result.Mpi = LibraryVersion();
   result.MpiIo = IoPart();
 }

@@ -1,7 +1,6 @@
 #include "Probe/Compare.h"
 
 #include "Probe/Progress.h"
-
 #include "Support/ByteText.h"
 
 #include <fmt/format.h>

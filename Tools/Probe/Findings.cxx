@@ -1,10 +1,8 @@
 #include "Probe/Findings.h"
 
-#include "Probe/Progress.h"
-
 #include "Probe/Functions.h"
+#include "Probe/Progress.h"
 #include "Probe/Statistics.h"
-#include "Support/ByteText.h"
 
 #include <fmt/format.h>
 

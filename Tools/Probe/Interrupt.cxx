@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <iterator>
 
 namespace patchio::probe {
 namespace {
@@ -14,15 +15,17 @@ constexpr int Signals[] = {SIGINT, SIGTERM, SIGHUP};
 constexpr int MostFiles = 64;
 
 // A handler may touch nothing but such things.
-volatile sig_atomic_t Came = 0;
+std::atomic<bool> Came{false};
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 char Files[MostFiles][PATH_MAX];
 std::atomic<int> FileCount{0};
+int Depth = 0;  ///< of Interrupts that live
 struct sigaction Before[std::size(Signals)];
 
 void Handle(int)
 {
   const int error = errno;
-  Came = 1;
+  Came = true;
   for (int i = 0; i < FileCount; ++i) {
     ::unlink(Files[i]);
   }
@@ -33,7 +36,10 @@ void Handle(int)
 
 Interrupt::Interrupt()
 {
-  Came = 0;
+  if (Depth++ > 0) {
+    return;
+  }
+  Came = false;
   struct sigaction action = {};
   action.sa_handler = Handle;
   action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
@@ -44,14 +50,17 @@ Interrupt::Interrupt()
 
 Interrupt::~Interrupt()
 {
+  if (--Depth > 0) {
+    return;
+  }
   for (std::size_t i = 0; i < std::size(Signals); ++i) {
     ::sigaction(Signals[i], &Before[i], nullptr);
   }
 }
 
-bool Interrupt::Asked()
+const std::atomic<bool>& Interrupt::Flag()
 {
-  return Came != 0;
+  return Came;
 }
 
 void Interrupt::RemoveAtSignal(const std::string& file)

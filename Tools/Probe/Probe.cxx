@@ -10,7 +10,6 @@
 #include "Probe/Statistics.h"
 #include "Probe/Study.h"
 #include "Session.h"
-#include "Support/ByteText.h"
 #include "Support/Error.h"
 #include "Support/Together.h"
 
@@ -164,7 +163,7 @@ void RunProbe(Settings& settings, Session& session)
   if (settings.Full || settings.Study) {
     RunFull(settings, session);
   } else {
-    RunQuick(settings, session);
+    RunQuick(settings, MakeOutput(settings, session), session);
   }
 }
 

@@ -3,14 +3,17 @@
 
 #include "Probe/Settings.h"
 
+#include <string>
+
 namespace patchio::tools {
 class Session;
 }
 
 namespace patchio::probe {
 
-/// Collective. Measures N* and the block size of the storage of `settings.Directory`, says what it found and
-/// saves it as the profile that the reader looks for. Throws Error, on all ranks.
-void RunQuick(const Settings& settings, tools::Session& session);
+/// Collective. Measures N*, the block size and the fastest reading function of the storage of
+/// `settings.Directory` and says what it found. Saves it as the profile that the reader looks for, and in the
+/// folder `output` as profile.json, with the functions' rates in result.json. Throws Error, on all ranks.
+void RunQuick(const Settings& settings, const std::string& output, tools::Session& session);
 
 }  // namespace patchio::probe

@@ -49,6 +49,20 @@ void AddSettings(CLI::App& command, Settings& settings)
   command.add_flag("--no-plots", settings.NoPlots, "Draw no pictures");
   command.add_option("--python", settings.Python, "The Python that draws them; it needs matplotlib");
 
+  command.add_option("--seconds", settings.QuickSeconds, "How long it takes, about")
+      ->check(CLI::Range(1.0, 3600.0))
+      ->capture_default_str()
+      ->group("Quick");
+  command.add_option("--test-bytes", settings.QuickBytes, "Of test files, at least 16M")
+      ->transform(bytes)
+      ->capture_default_str()
+      ->group("Quick");
+  command
+      .add_option("--existing", settings.Existing, "Read these files, or those in these folders; write none")
+      ->delimiter(',')
+      ->group("Quick");
+  command.add_flag("--no-save", settings.NoSave, "Do not keep the profile for the reader")->group("Quick");
+
   study(command.add_option("--functions", settings.Functions,
             "Functions (read_at_all, pread, ...) or groups of them, separated by commas: all, reads, writes, "
             "explicit, individual-pointer, shared, posix, collective, individual, blocking, "

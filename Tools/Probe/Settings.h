@@ -21,6 +21,10 @@ struct Settings
   std::string Output;  ///< empty: ./probe_HOST_DATE
   std::string Label;
   bool Quick = false;
+  double QuickSeconds = 80;
+  std::uint64_t QuickBytes = std::uint64_t(1) << 30;
+  std::vector<std::string> Existing;  ///< files to read in the quick mode, in place of test files
+  bool NoSave = false;                ///< of the profile
   bool Full = false;
   std::vector<std::string> Functions{"all"};
   std::vector<std::string> Views{"own", "whole", "interleaved"};

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <utility>
 
 namespace patchio::probe {
 namespace {
@@ -23,6 +25,16 @@ double TailAtAngle(double angle, double freedom)
   }
   const double scale = std::exp(std::lgamma((freedom + 1) / 2) - std::lgamma(freedom / 2)) / std::sqrt(Pi);
   return scale * sum * step / 3;
+}
+
+double ComputeStudentTail(double tail, double freedom)
+{
+  double low = 0, high = Pi / 2;
+  for (int round = 0; round < 60; ++round) {
+    const double middle = (low + high) / 2;
+    (TailAtAngle(middle, freedom) > tail ? low : high) = middle;
+  }
+  return std::sqrt(freedom) * std::tan(low);
 }
 
 Ratio Interval(double logarithm, double error, double freedom, int count, int tests)
@@ -52,12 +64,16 @@ Spread SpreadOf(const std::vector<double>& values)
 
 double StudentTail(double tail, double freedom)
 {
-  double low = 0, high = Pi / 2;
-  for (int round = 0; round < 60; ++round) {
-    const double middle = (low + high) / 2;
-    (TailAtAngle(middle, freedom) > tail ? low : high) = middle;
+  // Asked for again and again with the same few values.
+  thread_local std::map<std::pair<double, double>, double> known;
+  if (known.size() > 1000) {
+    known.clear();
   }
-  return std::sqrt(freedom) * std::tan(low);
+  const auto [entry, isNew] = known.try_emplace({tail, freedom}, 0);
+  if (isNew) {
+    entry->second = ComputeStudentTail(tail, freedom);
+  }
+  return entry->second;
 }
 
 LogMean LogMeanOf(const std::vector<double>& values)

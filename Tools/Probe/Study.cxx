@@ -429,8 +429,11 @@ private:
     for (const std::uint64_t block : RefinedBlocks(before, feature.First, StepsPerSide)) {
       feature.Refined.push_back({block, {}});
     }
-    Planned point{
-        {feature.Function, feature.Shape, feature.FileBytes, 0}, SelectFunctions({feature.Function}).front()};
+    Planned point;
+    point.What = SelectFunctions({feature.Function}).front();
+    point.Key.Function = feature.Function;
+    point.Key.Shape = feature.Shape;
+    point.Key.FileBytes = feature.FileBytes;
     for (int pass = 0; pass < this->How.FeatureRepetitions; ++pass) {
       for (CurvePoint& refined : feature.Refined) {
         if (!this->GoesOn(1)) {

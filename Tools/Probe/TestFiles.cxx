@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <fcntl.h>
-#include <mntent.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,7 +16,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <vector>
 
 namespace patchio::probe {
@@ -152,25 +150,6 @@ double ResidentPart(const std::string& path)
   ::munmap(memory, bytes);
   const auto resident = [](unsigned char state) { return (state & 1) != 0; };
   return known ? static_cast<double>(std::count_if(pages.begin(), pages.end(), resident)) / pages.size() : -1;
-}
-
-std::string FileSystemOf(const std::string& path)
-{
-  std::error_code fault;
-  const std::string real = fs::canonical(path, fault).string() + "/";
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> mounts(
-      ::setmntent("/proc/self/mounts", "r"), ::endmntent);
-  std::string type = "unknown";
-  std::size_t longest = 0;
-  for (const mntent* mount = nullptr; mounts && (mount = ::getmntent(mounts.get())) != nullptr;) {
-    std::string folder = mount->mnt_dir;
-    folder += folder.back() == '/' ? "" : "/";
-    if (folder.size() >= longest && real.compare(0, folder.size(), folder) == 0) {
-      longest = folder.size();
-      type = mount->mnt_type;
-    }
-  }
-  return type;
 }
 
 }  // namespace patchio::probe

@@ -38,7 +38,4 @@ void DropFromMemory(const std::string& path);
 /// The part of the file that this machine has in memory, 0 to 1; -1 where it does not say.
 double ResidentPart(const std::string& path);
 
-/// Name of the file system type, as the system calls it ("ext4", "nfs4", "0x... where it has no name for it).
-std::string FileSystemOf(const std::string& path);
-
 }  // namespace patchio::probe
