@@ -54,10 +54,19 @@ public:
     Call& call = this->Calls[slot];
     call = {MPI_REQUEST_NULL, buffer, bytes};
     MPI_Status status;
+    int code = MPI_SUCCESS;
+    const auto start = [&] {
+      code = this->What.Begin(
+          this->File, static_cast<MPI_Offset>(offset), buffer, bytes, &call.Request, &status);
+    };
     const double begin = MPI_Wtime();
-    const int code =
-        this->What.Begin(this->File, static_cast<MPI_Offset>(offset), buffer, bytes, &call.Request, &status);
+    if (this->Known) {
+      start();
+    } else if (!CallIfThere(start)) {
+      return "the MPI library lacks this function";
+    }
     this->Spent += MPI_Wtime() - begin;
+    this->Known = true;
     return this->What.How == Completion::Blocking ? Judge(code, &status, bytes) : MpiMessage(code);
   }
 

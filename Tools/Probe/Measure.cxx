@@ -307,7 +307,8 @@ void Sum(Outcome& outcome, std::uint64_t bytes, bool sync, MPI_Comm comm)
   outcome.Interrupted = times[6] > 0;
   outcome.Bytes = total;
   const double seconds = outcome.Seconds + (sync ? outcome.SyncSeconds : 0);
-  outcome.Rate = seconds > 0 ? static_cast<double>(total) / seconds : 0;
+  // A clock that has not moved says no more than this.
+  outcome.Rate = static_cast<double>(total) / std::max(seconds, MPI_Wtick());
 }
 
 }  // namespace

@@ -251,7 +251,11 @@ private:
   /// Gives what to say about it.
   std::string MeasurePoint(const Planned& point)
   {
-    PointResult& result = this->Found.Points[point.Key];
+    PointResult result;
+    const auto known = this->Found.Points.find(point.Key);
+    if (known != this->Found.Points.end()) {
+      result = known->second;
+    }
     result.Key = point.Key;
     auto& [good, bad] = this->Fates[{point.Key.Function, point.Key.Shape}];
     if (!result.Error.empty()) {
@@ -259,6 +263,7 @@ private:
     }
     if (good == 0 && bad >= MostFaults) {
       result.Error = "not tried, as other sizes have failed";
+      this->Found.Points[point.Key] = result;
       return point.Key.Function;
     }
     const Outcome outcome = Measure(this->Ranks, this->TrialOf(point), this->Memory);
@@ -271,10 +276,11 @@ private:
       result.Key = point.Key;
       result.Error = outcome.Error;
       result.WrongValues = outcome.Wrong;
-    } else if (outcome.Rate > 0) {
+    } else {
       ++good;
       this->Append(outcome, point, result);
     }
+    this->Found.Points[point.Key] = result;
     this->SaveNowAndThen();
     return fmt::format("{} {}, {} in blocks of {}: {}", point.Key.Function, NameOf(point.Key.Shape),
         SizeText(point.Key.FileBytes), SizeText(point.Key.Block),
