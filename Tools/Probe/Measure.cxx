@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::uint64_t Page = 4096;
 constexpr int CallsBetweenAgreements = 64;
+constexpr std::uint64_t MostCalls = std::uint64_t(1) << 29;  // of all ranks: MPI counts what they tell in int
 
 double Most(double value, MPI_Comm comm)
 {
@@ -52,6 +53,9 @@ public:
     const Layout& where = trial.Where;
     this->Total = this->ByShared() ? where.PartBytes() : where.ViewBytes();
     this->Blocks = (this->Total + trial.Block - 1) / trial.Block;
+    const std::uint64_t most = MostCalls / where.Ranks;
+    this->Shortened = this->Blocks > most;
+    this->Blocks = std::min(this->Blocks, most);
     this->Stride = (trial.Block + Page - 1) / Page * Page;
     this->Depth = trial.What.How == Completion::NonBlocking ? trial.InFlight : 1;
     this->Slots =
@@ -80,11 +84,13 @@ public:
   std::uint64_t Bytes() const { return std::min(this->Total, this->Done * this->How.Block); }
   const std::string& Fault() const { return this->Problem; }
   bool Wrong() const { return this->WrongValues; }
-  bool Late() const { return this->File.Seconds() > this->How.MostSeconds; }
+  /// Whether the rest of the file is left out.
+  bool Cut() const { return this->Shortened || this->Late(); }
   /// Where shared pointers have taken blocks from, in this rank's order.
   const std::vector<Tile>& Taken() const { return this->Tiles; }
 
 private:
+  bool Late() const { return this->File.Seconds() > this->How.MostSeconds; }
   bool ByShared() const { return this->How.What.Where == Pointer::Shared; }
   std::byte* SlotOf(std::uint64_t block) const { return this->Ring + block % this->Slots * this->Stride; }
   std::uint64_t OffsetOf(std::uint64_t block) const { return block * this->How.Block; }
@@ -203,6 +209,7 @@ private:
   std::uint64_t Finished = 0, Checked = 0, Done = 0;
   std::string Problem;
   bool WrongValues = false;
+  bool Shortened = false;
   std::vector<Tile> Tiles;
 };
 
@@ -365,7 +372,7 @@ Outcome Measure(Communicator& ranks, const Trial& trial, BlockMemory& memory)
   MPI_Barrier(comm);
   mover->Run();
   outcome.Seconds = access->Seconds();
-  outcome.Cut = mover->Late();
+  outcome.Cut = mover->Cut();
   std::string fault = mover->Fault();
   if (trial.What.Write) {
     const double begin = MPI_Wtime();

@@ -15,12 +15,18 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
+#include <vector>
 
 namespace patchio::probe {
 namespace {
 
-constexpr std::uint64_t FunctionsBytes = 64u << 20;  // of the file that functions are compared on
-constexpr std::uint64_t UsualBlock = 1u << 20;       // where none was found best
+constexpr std::uint64_t FunctionsBytes = 64u << 20;     // of the file that functions are compared on
+constexpr std::uint64_t UsualBlock = 1u << 20;          // where none was found best
+constexpr std::uint64_t MostFunctionsBlock = 4u << 20;  // many ranks with large blocks need large files
+constexpr double PartOfTime = 0.3;                      // that the comparison may take beside the rest
+
+const std::vector<std::string> FunctionsToCompare{"read_at", "read_at_all", "read", "read_all", "pread"};
 
 QuickProbeResult ProbeConcurrency(const Settings& settings, tools::Session& session)
 {
@@ -43,18 +49,23 @@ Result CompareFunctions(
 {
   Settings few = settings;
   few.Quick = false;
-  few.Functions = {"read_at", "read_at_all", "read", "read_all", "pread"};
+  few.Functions = FunctionsToCompare;
   few.Views = {NameOf(View::Own)};
-  few.Blocks = {std::max<std::uint64_t>(8, block / 8 * 8)};
-  few.Sizes = {std::max(FunctionsBytes, 4 * few.Blocks[0] * session.Ranks().Size())};
+  few.Blocks = {std::clamp<std::uint64_t>(block / 8 * 8, 8, MostFunctionsBlock)};
+  few.Sizes = {std::max(FunctionsBytes, 2 * few.Blocks[0] * session.Ranks().Size())};
+  few.Budget = PartOfTime * settings.QuickSeconds;
   few.Repetitions = 3;
   few.InfluenceSeconds = 0;
   few.Features = 0;
   return RunStudy(session, few, output);
 }
 
+/// Empty where not all were measured.
 std::string FastestFunction(const Result& result)
 {
+  if (result.Points.size() < FunctionsToCompare.size()) {
+    return {};
+  }
   std::string name;
   double best = 0;
   for (const auto& [key, point] : result.Points) {
