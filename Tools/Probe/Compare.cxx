@@ -55,31 +55,56 @@ std::string IntervalText(const Ratio& ratio)
              : fmt::format("{:.2f}", ratio.Value);
 }
 
-/// Of one function and view.
-struct Summary
+bool IsDifferent(const Ratio& ratio)
 {
-  std::vector<double> Ratios;
-  int Faster = 0, Slower = 0;
-};
+  return (ratio.Low > 1 && ratio.Value > LeastDifference) ||
+         (ratio.High < 1 && ratio.Value < 1 / LeastDifference);
+}
 
 std::string SummaryTable(const Comparison& comparison, const std::string& nameA, const std::string& nameB)
 {
-  std::map<std::pair<std::string, View>, Summary> all;
-  for (const ComparedPoint& point : comparison.Points) {
-    Summary& summary = all[{point.Key.Function, point.Key.Shape}];
-    summary.Ratios.push_back(point.BToA.Value);
-    summary.Faster += point.Differs && point.BToA.Value > 1 ? 1 : 0;
-    summary.Slower += point.Differs && point.BToA.Value < 1 ? 1 : 0;
-  }
-  std::string text = fmt::format("A: {}\nB: {}\n\n{:<22} {:<12} {:>6} {:>16} {:>9} {:>9} {:>9}\n", nameA,
-      nameB, "function", "view", "points", "B/A, geom. mean", "B faster", "B slower", "alike");
-  for (const auto& [key, summary] : all) {
-    const int count = static_cast<int>(summary.Ratios.size());
-    text += fmt::format("{:<22} {:<12} {:>6} {:>16.2f} {:>9} {:>9} {:>9}\n", key.first, NameOf(key.second),
-        count, MeanRatio(summary.Ratios).Value, summary.Faster, summary.Slower,
-        count - summary.Faster - summary.Slower);
+  std::string text = fmt::format("A: {}\nB: {}\n\n{:<20} {:<12} {:>6}  {:<24} {:>8} {:>8}  mean\n", nameA,
+      nameB, "function", "view", "points", "B/A, mean (99 %)", "B faster", "B slower");
+  for (const ComparedSeries& series : comparison.Series) {
+    const char* verdict = !series.Differs ? "alike" : (series.BToA.Value > 1 ? "B faster" : "B slower");
+    text +=
+        fmt::format("{:<20} {:<12} {:>6}  {:<24} {:>8} {:>8}  {}\n", series.Function, NameOf(series.Shape),
+            series.Points, IntervalText(series.BToA), series.Faster, series.Slower, verdict);
   }
   return text;
+}
+
+/// Points of one function and view in both results.
+using Pairs = std::vector<std::pair<const PointResult*, const PointResult*>>;
+
+/// Appends to `comparison` what `pairs` say. `points`, `series`: how many are judged in all.
+void CompareSeries(const Pairs& pairs, int points, int series, Comparison& comparison)
+{
+  LogNoise noise;
+  for (const auto& [a, b] : pairs) {
+    noise.Add(a->Rates);
+    noise.Add(b->Rates);
+  }
+  ComparedSeries all;
+  all.Function = pairs.front().first->Key.Function;
+  all.Shape = pairs.front().first->Key.Shape;
+  all.Points = static_cast<int>(pairs.size());
+  std::vector<std::pair<std::vector<double>, std::vector<double>>> rates;
+  for (const auto& [a, b] : pairs) {
+    ComparedPoint point;
+    point.Key = a->Key;
+    point.RateA = SpreadOf(a->Rates);
+    point.RateB = SpreadOf(b->Rates);
+    point.BToA = RatioOf(a->Rates, b->Rates, noise, points);
+    point.Differs = IsDifferent(point.BToA);
+    all.Faster += point.Differs && point.BToA.Value > 1 ? 1 : 0;
+    all.Slower += point.Differs && point.BToA.Value < 1 ? 1 : 0;
+    rates.emplace_back(a->Rates, b->Rates);
+    comparison.Points.push_back(point);
+  }
+  all.BToA = MeanRatioOf(rates, noise, series);
+  all.Differs = IsDifferent(all.BToA);
+  comparison.Series.push_back(all);
 }
 
 }  // namespace
@@ -88,7 +113,8 @@ Comparison Compare(const Result& a, const Result& b)
 {
   Comparison comparison;
   comparison.Circumstances = DifferentCircumstances(a, b);
-  std::vector<std::pair<const PointResult*, const PointResult*>> both;
+  std::map<std::pair<std::string, View>, Pairs> both;
+  int points = 0;
   for (const auto& [key, point] : a.Points) {
     const auto other = b.Points.find(key);
     if (other == b.Points.end()) {
@@ -96,21 +122,15 @@ Comparison Compare(const Result& a, const Result& b)
     }
     const bool inA = !point.Rates.empty(), inB = !other->second.Rates.empty();
     if (inA && inB) {
-      both.emplace_back(&point, &other->second);
+      both[{key.Function, key.Shape}].emplace_back(&point, &other->second);
+      ++points;
     } else if (inA != inB) {
       comparison.OnlyOne.push_back(fmt::format("{}: only {} ({}: {})", TextOf(key), inA ? "A" : "B",
           inA ? "B" : "A", inA ? other->second.Error : point.Error));
     }
   }
-  for (const auto& [pointA, pointB] : both) {
-    ComparedPoint compared;
-    compared.Key = pointA->Key;
-    compared.RateA = SpreadOf(pointA->Rates);
-    compared.RateB = SpreadOf(pointB->Rates);
-    compared.BToA = RatioOf(pointA->Rates, pointB->Rates, static_cast<int>(both.size()));
-    compared.Differs = (compared.BToA.Low > 1 && compared.BToA.Value > LeastDifference) ||
-                       (compared.BToA.High < 1 && compared.BToA.Value < 1 / LeastDifference);
-    comparison.Points.push_back(compared);
+  for (const auto& [name, pairs] : both) {
+    CompareSeries(pairs, points, static_cast<int>(both.size()), comparison);
   }
   return comparison;
 }

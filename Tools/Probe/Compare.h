@@ -18,9 +18,20 @@ struct ComparedPoint
   bool Differs = false;  ///< beyond noise, and by more than 5 %
 };
 
+/// All points of a function and view that both results have.
+struct ComparedSeries
+{
+  std::string Function;
+  View Shape = View::Own;
+  Ratio BToA;  ///< geometric mean over points, judged like those
+  bool Differs = false;
+  int Points = 0, Faster = 0, Slower = 0;  ///< B beyond noise
+};
+
 struct Comparison
 {
   std::vector<ComparedPoint> Points;
+  std::vector<ComparedSeries> Series;
   /// Points where one has a rate and the other an error, as phrases.
   std::vector<std::string> OnlyOne;
   /// What else is different between the two, as phrases: ranks, hosts, settings.

@@ -89,14 +89,42 @@ LogMean LogMeanOf(const std::vector<double>& values)
   return result;
 }
 
-Ratio RatioOf(const std::vector<double>& before, const std::vector<double>& after, int tests)
+void LogNoise::Add(const std::vector<double>& repetitions)
 {
-  const LogMean a = LogMeanOf(before), b = LogMeanOf(after);
-  const double freedom = a.Count + b.Count - 2;
-  const double variance = freedom >= 1 ? (a.Squares + b.Squares) / freedom : 0;
-  const double error = std::sqrt(variance * (1.0 / a.Count + 1.0 / b.Count));
-  const bool both = a.Count >= 2 && b.Count >= 2;
-  return Interval(b.Mean - a.Mean, error, both ? freedom : 0, std::min(a.Count, b.Count), tests);
+  this->Squares += LogMeanOf(repetitions).Squares;
+  this->Freedom += std::max(0, static_cast<int>(repetitions.size()) - 1);
+}
+
+Ratio MeanRatioOf(const std::vector<std::pair<std::vector<double>, std::vector<double>>>& pairs,
+    const LogNoise& noise, int tests)
+{
+  double mean = 0, variances = 0;  // of the mean, in units of that of one repetition
+  int least = pairs.empty() ? 0 : std::numeric_limits<int>::max();
+  const auto count = static_cast<double>(pairs.size());
+  for (const auto& [before, after] : pairs) {
+    const LogMean a = LogMeanOf(before), b = LogMeanOf(after);
+    mean += (b.Mean - a.Mean) / count;
+    variances += (1.0 / a.Count + 1.0 / b.Count) / (count * count);
+    least = std::min({least, a.Count, b.Count});
+  }
+  const double variance = noise.Freedom >= 1 ? noise.Squares / noise.Freedom : 0;
+  return Interval(mean, std::sqrt(variance * variances), noise.Freedom, least, tests);
+}
+
+Ratio RatioOf(
+    const std::vector<double>& before, const std::vector<double>& after, const LogNoise& noise, int tests)
+{
+  return MeanRatioOf({{before, after}}, noise, tests);
+}
+
+Ratio RatioOf(const std::vector<double>& before, const std::vector<double>& after)
+{
+  LogNoise noise;
+  if (before.size() >= 2 && after.size() >= 2) {
+    noise.Add(before);
+    noise.Add(after);
+  }
+  return RatioOf(before, after, noise);
 }
 
 Ratio MeanRatio(const std::vector<double>& ratios)
