@@ -2,6 +2,7 @@
 #include "Index/Index.h"
 #include "Info/Info.h"
 #include "LinAdv/LinAdv.h"
+#include "Probe/Probe.h"
 #include "Session.h"
 #include "Support/Error.h"
 #include "Tune/Tune.h"
@@ -47,6 +48,7 @@ int Run(int argc, char** argv, Session& session)
   patchio::tools::AddIndex(program, session);
   patchio::tools::AddInfo(program, session);
   patchio::tools::AddLinAdv(program, session);
+  patchio::tools::AddProbe(program, session);
   patchio::tools::AddTune(program, session);
   try {
     program.parse(argc, argv);

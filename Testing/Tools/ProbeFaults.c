@@ -1,0 +1,74 @@
+/* Preloaded, it makes functions of MPI-IO wrong, as $PROBE_FAULT says: what the probe must notice. */
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int Wanted(const char* name)
+{
+  const char* fault = getenv("PROBE_FAULT");
+  return fault && strcmp(fault, name) == 0;
+}
+
+/* Values that are not in the file. */
+int MPI_File_read_at(
+    MPI_File file, MPI_Offset offset, void* buffer, int count, MPI_Datatype type, MPI_Status* status)
+{
+  const int code = PMPI_File_read_at(file, offset, buffer, count, type, status);
+  if (Wanted("read_at")) {
+    ((char*)buffer)[count - 1] ^= 1;
+  }
+  return code;
+}
+
+/* Values that were not given. */
+int MPI_File_write_at(
+    MPI_File file, MPI_Offset offset, const void* buffer, int count, MPI_Datatype type, MPI_Status* status)
+{
+  int code;
+  char* copy = malloc(count);
+  memcpy(copy, buffer, count);
+  if (Wanted("write_at")) {
+    copy[count / 2] ^= 1;
+  }
+  code = PMPI_File_write_at(file, offset, copy, count, type, status);
+  free(copy);
+  return code;
+}
+
+/* Nothing is written, and nobody says so. */
+int MPI_File_write_all(MPI_File file, const void* buffer, int count, MPI_Datatype type, MPI_Status* status)
+{
+  return PMPI_File_write_all(file, buffer, Wanted("write_all") ? 0 : count, type, status);
+}
+
+/* Every rank gets the first block, whoever was there before. */
+int MPI_File_read_shared(MPI_File file, void* buffer, int count, MPI_Datatype type, MPI_Status* status)
+{
+  if (Wanted("read_shared")) {
+    return PMPI_File_read_at(file, 0, buffer, count, type, status);
+  }
+  return PMPI_File_read_shared(file, buffer, count, type, status);
+}
+
+/* The same block is written twice, another never. */
+int MPI_File_write_shared(MPI_File file, const void* buffer, int count, MPI_Datatype type, MPI_Status* status)
+{
+  static char first[1 << 16];
+  static int calls = 0;
+  if (Wanted("write_shared") && count <= (int)sizeof(first)) {
+    if (calls++ == 0) {
+      memcpy(first, buffer, count);
+    }
+    buffer = first;
+  }
+  return PMPI_File_write_shared(file, buffer, count, type, status);
+}
+
+/* Not there, on one rank only. */
+int MPI_File_read_all(MPI_File file, void* buffer, int count, MPI_Datatype type, MPI_Status* status)
+{
+  int rank = 0;
+  const int code = PMPI_File_read_all(file, buffer, count, type, status);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return Wanted("read_all") && rank == 1 ? MPI_ERR_UNSUPPORTED_OPERATION : code;
+}

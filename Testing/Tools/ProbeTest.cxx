@@ -1,0 +1,630 @@
+// The parts of `patchio probe` that need no storage.
+#include "../Core/TestTools.h"
+#include "Probe/Compare.h"
+#include "Probe/Curve.h"
+#include "Probe/Findings.h"
+#include "Probe/Functions.h"
+#include "Probe/Interrupt.h"
+#include "Probe/Layout.h"
+#include "Probe/Measure.h"
+#include "Probe/MissingCall.h"
+#include "Probe/Pattern.h"
+#include "Probe/Result.h"
+#include "Probe/Settings.h"
+#include "Probe/Statistics.h"
+#include "Probe/TestFiles.h"
+#include "Probe/Tiling.h"
+
+#include <nlohmann/json.hpp>
+
+#include <signal.h>
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <set>
+
+namespace patchio::probe {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::MessageOf;
+using ::testing::SizeIs;
+using testing::TempFolder;
+using testing::WriteText;
+
+// ---- curves
+// --------------------------------------------------------------------------------------------------
+
+/// Blocks of 4 KiB, 8 KiB, ... and rates of `law`, repeated with log-normal noise.
+template <typename Law>
+std::vector<CurvePoint> MakeCurve(int points, int repetitions, double noise, unsigned seed, Law law)
+{
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal(0, noise);
+  std::vector<CurvePoint> curve;
+  for (int i = 0; i < points; ++i) {
+    CurvePoint point{std::uint64_t(4096) << i, {}};
+    for (int r = 0; r < repetitions; ++r) {
+      point.Rates.push_back(law(i) * std::exp(normal(random)));
+    }
+    curve.push_back(point);
+  }
+  return curve;
+}
+
+/// Rises and levels off, as rates do: no peak in it.
+double Saturating(int i)
+{
+  const double block = 4096.0 * (1 << i);
+  return block / (1e-4 + block / 1e9);
+}
+
+TEST(ProbeCurve, FindsNothingInNoise)
+{
+  int found = 0;
+  for (unsigned seed = 0; seed < 1000; ++seed) {
+    found += FindFeatures(MakeCurve(12, 3, 0.2, seed, [](int) { return 1e9; })).empty() ? 0 : 1;
+  }
+  // It promises 1 %; three times the deviation of the binomial distribution above that.
+  EXPECT_LE(found, 20);
+}
+
+TEST(ProbeCurve, FindsNothingInSaturation)
+{
+  int found = 0;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    found += FindFeatures(MakeCurve(14, 4, 0.08, seed, Saturating)).empty() ? 0 : 1;
+  }
+  EXPECT_LE(found, 8);
+}
+
+TEST(ProbeCurve, FindsPeaksAndDipsWhereTheyAre)
+{
+  int peaks = 0, dips = 0, others = 0;
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    const auto law = [](int i) { return Saturating(i) * (i == 9 ? 1.5 : (i == 12 ? 0.6 : 1)); };
+    for (const Feature& feature : FindFeatures(MakeCurve(15, 4, 0.04, seed, law))) {
+      const bool peak = feature.Peak && feature.Index == 9 && feature.Block == 4096u << 9;
+      const bool dip = !feature.Peak && feature.Index == 12;
+      peaks += peak ? 1 : 0;
+      dips += dip ? 1 : 0;
+      others += peak || dip ? 0 : 1;
+      if (dip) {
+        EXPECT_NEAR(feature.Height, 0.6, 0.1);
+      }
+    }
+  }
+  EXPECT_GE(peaks, 195);
+  EXPECT_GE(dips, 195);
+  EXPECT_LE(others, 4);
+}
+
+TEST(ProbeCurve, SeesBroadPeaksOnce)
+{
+  const auto law = [](int i) { return 1e9 * (1 + std::exp(-0.2 * (i - 7) * (i - 7))); };
+  const std::vector<Feature> features = FindFeatures(MakeCurve(15, 5, 0.02, 3, law));
+  ASSERT_THAT(features, SizeIs(1));
+  EXPECT_TRUE(features[0].Peak);
+  EXPECT_NEAR(static_cast<double>(features[0].Index), 7, 1);
+  EXPECT_NEAR(features[0].Height, 2, 0.15);
+}
+
+TEST(ProbeCurve, NeedsRepetitionsAndNeighbours)
+{
+  const auto law = [](int i) { return i == 2 ? 2e9 : 1e9; };
+  EXPECT_THAT(FindFeatures(MakeCurve(5, 1, 0.01, 1, law)), IsEmpty());
+  EXPECT_THAT(FindFeatures(MakeCurve(2, 9, 0.01, 1, law)), IsEmpty());
+  EXPECT_THAT(FindFeatures({}), IsEmpty());
+  EXPECT_THAT(FindFeatures(MakeCurve(3, 9, 0.01, 1, law)), IsEmpty());  // at the end
+  EXPECT_THAT(FindFeatures(MakeCurve(4, 9, 0.01, 1, law)), SizeIs(1));
+}
+
+TEST(ProbeCurve, PassesOverWhatIsTooSmallToMatter)
+{
+  const auto law = [](int i) { return i == 2 ? 1.03e9 : 1e9; };
+  EXPECT_THAT(FindFeatures(MakeCurve(5, 9, 1e-4, 1, law)), IsEmpty());
+}
+
+TEST(ProbeCurve, RefinesBetweenNeighbours)
+{
+  const std::vector<CurvePoint> curve = {{4096, {1}}, {65536, {1}}, {1048576, {1}}};
+  const Feature feature{true, 1, 65536, 1.5, 2};
+  EXPECT_THAT(RefinedBlocks(curve, feature, 1), ElementsAre(4096, 16384, 65536, 262144, 1048576));
+  const std::vector<CurvePoint> odd = {{1000, {1}}, {1016, {1}}, {1024, {1}}};
+  EXPECT_THAT(RefinedBlocks(odd, {true, 1, 1016, 1.5, 2}, 2), ElementsAre(1000, 1008, 1016, 1024));
+}
+
+// ---- statistics
+// ----------------------------------------------------------------------------------------------
+
+TEST(ProbeStatistics, StudentsTable)
+{
+  // From printed tables.
+  EXPECT_NEAR(StudentTail(0.025, 1), 12.706, 0.001);
+  EXPECT_NEAR(StudentTail(0.005, 2), 9.925, 0.001);
+  EXPECT_NEAR(StudentTail(0.005, 10), 3.169, 0.001);
+  EXPECT_NEAR(StudentTail(0.0005, 30), 3.646, 0.001);
+  EXPECT_NEAR(StudentTail(0.05, 1000), 1.646, 0.001);
+}
+
+TEST(ProbeStatistics, IntervalsHoldTheTruthAsOftenAsTheySay)
+{
+  std::mt19937 random(1);
+  std::normal_distribution<double> noise(0, 0.1);
+  int outside = 0;
+  for (int trial = 0; trial < 2000; ++trial) {
+    std::vector<double> a, b;
+    for (int i = 0; i < 4; ++i) {
+      a.push_back(100 * std::exp(noise(random)));
+      b.push_back(150 * std::exp(noise(random)));
+    }
+    const Ratio ratio = RatioOf(a, b);
+    outside += ratio.Low > 1.5 || ratio.High < 1.5 ? 1 : 0;
+  }
+  EXPECT_GE(outside, 5);
+  EXPECT_LE(outside, 40);  // of 20 expected
+}
+
+TEST(ProbeStatistics, OneValueTellsNothing)
+{
+  EXPECT_EQ(RatioOf({1}, {2}).Low, 0);
+  EXPECT_TRUE(std::isinf(RatioOf({1}, {2, 3}).High));
+  EXPECT_DOUBLE_EQ(RatioOf({2}, {6}).Value, 3);
+  EXPECT_EQ(MeanRatio({}).Count, 0);
+  EXPECT_NEAR(MeanRatio({2, 8}).Value, 4, 1e-12);
+}
+
+// ---- values
+// --------------------------------------------------------------------------------------------------
+
+TEST(ProbePattern, IsTheSameHoweverItIsCut)
+{
+  const Pattern pattern(SeedOf(7));
+  std::vector<std::byte> whole(1000), parts(1000);
+  pattern.Fill(64, whole.data(), whole.size());
+  for (std::size_t at = 0, step = 1; at < parts.size(); at += step, step = step % 13 + 1) {
+    pattern.Fill(64 + at, parts.data() + at, std::min(step, parts.size() - at));
+  }
+  EXPECT_EQ(whole, parts);
+  EXPECT_FALSE(pattern.FindWrong(64, whole.data(), whole.size()));
+}
+
+TEST(ProbePattern, FindsEveryWrongByte)
+{
+  const Pattern pattern(SeedOf(7));
+  std::vector<std::byte> bytes(101);
+  for (std::size_t wrong = 0; wrong < bytes.size(); ++wrong) {
+    pattern.Fill(35, bytes.data(), bytes.size());
+    bytes[wrong] ^= std::byte{0x10};
+    EXPECT_EQ(pattern.FindWrong(35, bytes.data(), bytes.size()), wrong);
+  }
+}
+
+TEST(ProbePattern, TellsWhereValuesAreFrom)
+{
+  std::byte word[8];
+  for (const std::uint64_t offset :
+      {std::uint64_t(0), std::uint64_t(8), std::uint64_t(123456) * 8, std::uint64_t(1) << 40}) {
+    Pattern(SeedOf(3)).Fill(offset, word, 8);
+    EXPECT_EQ(Pattern(SeedOf(3)).OffsetOf(word), offset);
+    // What an earlier measurement has left is seen.
+    EXPECT_GT(Pattern(SeedOf(4)).OffsetOf(word), std::uint64_t(1) << 42);
+    EXPECT_TRUE(Pattern(SeedOf(4)).FindWrong(offset, word, 8));
+  }
+}
+
+TEST(ProbeLayout, ViewsCoverTheFile)
+{
+  for (const View view : AllViews) {
+    std::vector<int> seen(240);
+    for (int rank = 0; rank < 3; ++rank) {
+      const Layout layout{view, rank, 3, 240, 5};
+      std::uint64_t last = 0, count = 0;
+      for (std::uint64_t at = 0; at < layout.ViewBytes(); at += 16) {
+        const std::uint64_t bytes = std::min<std::uint64_t>(16, layout.ViewBytes() - at);
+        layout.ForRuns(at, bytes, [&](const Layout::Run& run) {
+          EXPECT_TRUE(count == 0 || run.FileOffset >= last);
+          EXPECT_LE(run.Begin + run.Bytes, bytes);
+          for (std::uint64_t i = 0; i < run.Bytes; ++i) {
+            ++seen.at(run.FileOffset + i);
+            // As the paper has it: pieces to the ranks in turn.
+            if (view == View::Interleaved) {
+              EXPECT_EQ((run.FileOffset + i) / 5 % 3, rank);
+            }
+          }
+          last = run.FileOffset + run.Bytes;
+          count += run.Bytes;
+        });
+      }
+      EXPECT_EQ(count, layout.ViewBytes());
+    }
+    EXPECT_THAT(seen, ::testing::Each(view == View::Whole ? 3 : 1));
+  }
+  EXPECT_EQ(DivisibleSize(1000, 3, 5), 960u);
+  EXPECT_EQ(DivisibleSize(100, 3, 5), 0u);
+}
+
+TEST(ProbeTiling, TilesMustFollowEachOther)
+{
+  EXPECT_TRUE(TilesFromZero({}));
+  EXPECT_TRUE(TilesFromZero({{16, 8}, {0, 16}, {24, 1}}));
+  EXPECT_FALSE(TilesFromZero({{8, 8}}));
+  EXPECT_FALSE(TilesFromZero({{0, 16}, {8, 8}, {16, 8}}));
+  EXPECT_FALSE(TilesFromZero({{0, 8}, {0, 8}}));
+}
+
+TEST(ProbeTiling, ShuffledFilesAreReadBack)
+{
+  const TempFolder folder;
+  const Pattern pattern(5);
+  const BlockNames names{80, 32, 160};
+  const auto write = [&](const std::vector<std::pair<std::uint64_t, std::size_t>>& blocks) {
+    std::string text;
+    for (const auto& [name, bytes] : blocks) {
+      std::vector<std::byte> block(bytes);
+      pattern.Fill(name, block.data(), bytes);
+      text.append(reinterpret_cast<const char*>(block.data()), bytes);
+    }
+    WriteText(folder / "file", text);
+  };
+  const auto check = [&] { CheckShuffled(folder / "file", 5, names, 160); };
+  // Two ranks with blocks of 32, 32 and 16 bytes each.
+  write({{80, 32}, {0, 32}, {64, 16}, {112, 32}, {144, 16}, {32, 32}});
+  EXPECT_NO_THROW(check());
+  write({{80, 32}, {0, 32}, {64, 16}, {112, 32}, {144, 16}, {0, 32}});
+  EXPECT_THAT(MessageOf(check), HasSubstr("twice"));
+  write({{88, 32}, {0, 32}, {64, 16}, {112, 32}, {144, 16}, {32, 32}});
+  EXPECT_THAT(MessageOf(check), HasSubstr("no block"));
+  write({{80, 32}, {0, 32}, {64, 16}, {112, 32}, {144, 16}, {32, 24}});
+  EXPECT_THAT(MessageOf(check), HasSubstr("the end of the file"));
+  write({{80, 32}, {0, 32}, {64, 16}, {112, 32}, {144, 16}, {32, 8}, {0, 24}});
+  EXPECT_THAT(MessageOf(check), HasSubstr("wrong value"));
+}
+
+TEST(ProbeTestFiles, AreWrittenAndRead)
+{
+  const TempFolder folder;
+  WritePattern(folder / "file", 9, 5 << 20, 3 << 20);
+  WritePattern(folder / "file", 9, 0, 5 << 20);
+  EXPECT_EQ(std::filesystem::file_size(folder / "file"), 8u << 20);
+  EXPECT_NO_THROW(CheckStretch(folder / "file", 9, 0, 8 << 20));
+  EXPECT_THAT(MessageOf([&] { CheckStretch(folder / "file", 8, 0, 8); }), HasSubstr("wrong value"));
+  EXPECT_THAT(MessageOf([&] { CheckStretch(folder / "file", 9, 8 << 20, 8); }), HasSubstr("the end"));
+  EXPECT_NO_THROW(DropFromMemory(folder / "file"));
+  const double resident = ResidentPart(folder / "file");
+  EXPECT_TRUE(resident == -1 || (resident >= 0 && resident <= 1)) << resident;
+  EXPECT_THAT(MessageOf([&] { WritePattern("/proc/none", 1, 0, 1); }), HasSubstr("/proc/none"));
+}
+
+TEST(ProbeTestFiles, FolderNeedsRoomAndGoes)
+{
+  const TempFolder place;
+  const auto self = MakeSelfCommunicator();
+  std::string name;
+  {
+    TestFolder folder(*self, place.Path(), 1);
+    name = folder.Path();
+    WriteText(folder.File("data"), "x");
+    WriteText(name + "/left_by_mpi", "x");
+    EXPECT_TRUE(std::filesystem::exists(name));
+  }
+  EXPECT_FALSE(std::filesystem::exists(name));
+  EXPECT_THAT(
+      MessageOf([&] { TestFolder(*self, place.Path(), std::uint64_t(1) << 60); }), HasSubstr("free space"));
+  EXPECT_THAT(MessageOf([&] { TestFolder(*self, place / "none", 1); }), HasSubstr("a folder to probe"));
+}
+
+TEST(ProbeInterrupt, RemovesFilesAtOnce)
+{
+  const TempFolder folder;
+  WriteText(folder / "data", "x");
+  {
+    const Interrupt interrupt;
+    Interrupt::RemoveAtSignal(folder / "data");
+    EXPECT_FALSE(Interrupt::Asked());
+    ::raise(SIGTERM);
+    EXPECT_TRUE(Interrupt::Asked());
+    const Interrupt inner;
+    EXPECT_TRUE(Interrupt::Asked());
+    EXPECT_FALSE(std::filesystem::exists(folder / "data"));
+    Interrupt::ForgetFiles();
+  }
+  const Interrupt again;
+  EXPECT_FALSE(Interrupt::Asked());
+}
+
+TEST(ProbeMissingCall, IsLeft)
+{
+  int calls = 0;
+  EXPECT_TRUE(CallIfThere([&] { ++calls; }));
+  void (*volatile missing)() = nullptr;
+  EXPECT_FALSE(CallIfThere([&] { missing(); }));
+  EXPECT_FALSE(CallIfThere([&] { missing(); }));
+  EXPECT_TRUE(CallIfThere([&] { ++calls; }));
+  EXPECT_EQ(calls, 2);
+}
+
+// ---- choice
+// --------------------------------------------------------------------------------------------------
+
+TEST(ProbeFunctions, AreAllOfMpiIo)
+{
+  // The data access routines of the standard: 14 that read and 14 that write, split ones counted once.
+  std::set<std::string> names;
+  int reads = 0, writes = 0, collective = 0;
+  for (const Function& function : AllFunctions()) {
+    EXPECT_TRUE(names.insert(function.Name).second) << function.Name;
+    const bool posix = function.Where == Pointer::Posix;
+    EXPECT_EQ(function.Begin == nullptr, posix) << function.Name;
+    EXPECT_EQ(function.End != nullptr, function.How == Completion::Split) << function.Name;
+    EXPECT_EQ(function.Write, function.Name.find("write") != std::string::npos);
+    reads += !posix && !function.Write ? 1 : 0;
+    writes += !posix && function.Write ? 1 : 0;
+    collective += function.Collective ? 1 : 0;
+  }
+  EXPECT_EQ(reads, 14);
+  EXPECT_EQ(writes, 14);
+  EXPECT_EQ(collective, 16);
+}
+
+std::vector<std::string> NamesOf(const std::vector<Function>& functions)
+{
+  std::vector<std::string> names;
+  for (const Function& function : functions) {
+    names.push_back(function.Name);
+  }
+  return names;
+}
+
+TEST(ProbeFunctions, AreChosenByNameAndGroup)
+{
+  EXPECT_THAT(NamesOf(SelectFunctions({"pwrite", "read_at", "read_at"})), ElementsAre("read_at", "pwrite"));
+  EXPECT_THAT(SelectFunctions({"shared"}), SizeIs(8));
+  EXPECT_THAT(SelectFunctions({"all"}), SizeIs(AllFunctions().size()));
+  EXPECT_THAT(NamesOf(SelectFunctions({"read"})), ElementsAre("read"));
+  EXPECT_THAT(MessageOf([] { SelectFunctions({"read", "raed"}); }), HasSubstr("'raed'"));
+  EXPECT_THAT(MessageOf([] { ViewNamed("mine"); }), HasSubstr("'mine'"));
+}
+
+TEST(ProbeSettings, AreChecked)
+{
+  const auto refusal = [](void (*change)(Settings&), int ranks = 2) {
+    Settings settings;
+    change(settings);
+    return MessageOf([&] { CheckSettings(settings, ranks); });
+  };
+  EXPECT_NO_THROW(CheckSettings(Settings(), 4));
+  EXPECT_THAT(refusal([](Settings& s) { s.Blocks = {12}; }), HasSubstr("--blocks"));
+  EXPECT_THAT(refusal([](Settings& s) { s.Blocks = {std::uint64_t(1) << 31}; }), HasSubstr("up to 1 GiB"));
+  EXPECT_THAT(refusal([](Settings& s) { s.Blocks = {1u << 29}; }), HasSubstr("smaller than the files"));
+  EXPECT_THAT(refusal([](Settings& s) { s.Sizes = {1000}; }), HasSubstr("--sizes"));
+  EXPECT_THAT(refusal([](Settings& s) { s.Sizes = {std::uint64_t(1) << 60}; }), HasSubstr("--sizes"));
+  EXPECT_THAT(refusal([](Settings& s) { s.Repetitions = 0; }), HasSubstr("--repetitions"));
+  EXPECT_THAT(refusal([](Settings& s) { s.Writers = 2; }), HasSubstr("--writers"));
+  EXPECT_THAT(refusal([](Settings& s) { s.Piece = 0; }), HasSubstr("--piece"));
+  EXPECT_THAT(refusal([](Settings& s) { s.Budget = std::nan(""); }), HasSubstr("--budget"));
+  EXPECT_THAT(refusal([](Settings& s) { s.Quick = s.Full = true; }), HasSubstr("--quick"));
+}
+
+// ---- results
+// -------------------------------------------------------------------------------------------------
+
+void AddPoint(Result& result, const std::string& function, View view, std::uint64_t file, std::uint64_t block,
+    double rate, double noise = 0.01)
+{
+  PointResult point;
+  point.Key = {function, view, file, block};
+  for (const double factor : {1 - noise, 1.0, 1 + noise}) {
+    point.Rates.push_back(rate * factor);
+    point.Seconds.push_back(static_cast<double>(file) / (rate * factor));
+    point.SyncSeconds.push_back(0);
+  }
+  point.Bytes = file;
+  result.Points[point.Key] = point;
+}
+
+/// Rates of all functions that findings look at, by a law of function, view, file and block.
+template <typename Law>
+Result MakeResult(int ranks, Law law)
+{
+  Result result;
+  result.Complete = true;
+  result.Ranks = ranks;
+  for (const Function& function : AllFunctions()) {
+    for (const View view : AllViews) {
+      for (const std::uint64_t file : {1u << 20, 1u << 24}) {
+        for (std::uint64_t block = 4096; Applies(function, view) && block <= 262144; block *= 4) {
+          AddPoint(result, function.Name, view, file, block, law(function, view, file, block));
+        }
+      }
+    }
+  }
+  return result;
+}
+
+TEST(ProbeResult, IsReadBack)
+{
+  const TempFolder folder;
+  Result result =
+      MakeResult(2, [](const Function&, View, std::uint64_t, std::uint64_t b) { return 1e6 + b; });
+  result.Label = "name \"with\" \xff odd letters";
+  result.Warnings = {"careful"};
+  PointResult failed;
+  failed.Key = {"read_shared", View::Own, 1u << 20, 512};
+  failed.Error = "unsupported";
+  failed.WrongValues = true;
+  result.Points[failed.Key] = failed;
+  result.Features.push_back({"read_at", View::Own, 1 << 20, {true, 1, 4096, 1.5, 2}, true,
+      {true, 1, 8192, 1.4, 3}, {{4096, {1e6, 2e6}}, {8192, {3e6}}}});
+  result.Influence.push_back({1 << 20, 4096, 1, 2, {1e6}, {2e6}, {5e5}, {4e5}});
+  SaveResult(result, folder.Path());
+  const Result back = LoadResult(folder / "result.json");
+  ASSERT_EQ(back.Points.size(), result.Points.size());
+  for (const auto& [key, point] : result.Points) {
+    const PointResult& other = back.Points.at(key);
+    ASSERT_EQ(other.Rates.size(), point.Rates.size());
+    for (std::size_t i = 0; i < point.Rates.size(); ++i) {
+      EXPECT_NEAR(other.Rates[i], point.Rates[i], 1e-6 * point.Rates[i]);
+    }
+    EXPECT_EQ(other.Error, point.Error);
+    EXPECT_EQ(other.WrongValues, point.WrongValues);
+  }
+  EXPECT_TRUE(back.Complete);
+  EXPECT_EQ(back.Ranks, 2);
+  EXPECT_THAT(back.Warnings, ElementsAre("careful"));
+  ASSERT_THAT(back.Features, SizeIs(1));
+  EXPECT_TRUE(back.Features[0].Stable);
+  EXPECT_EQ(back.Features[0].Again.Block, 8192u);
+  EXPECT_THAT(back.Features[0].Refined, SizeIs(2));
+  ASSERT_THAT(back.Influence, SizeIs(1));
+  EXPECT_THAT(back.Influence[0].WriteBoth, ElementsAre(::testing::DoubleNear(4e5, 1e-3)));
+}
+
+TEST(ProbeResult, RefusesWhatCannotBe)
+{
+  const TempFolder folder;
+  const Result result =
+      MakeResult(1, [](const Function&, View, std::uint64_t, std::uint64_t) { return 1e6; });
+  SaveResult(result, folder.Path());
+  std::ifstream file(folder / "result.json");
+  const nlohmann::json good = nlohmann::json::parse(file);
+  const auto refusal = [&](auto change) {
+    nlohmann::json bad = good;
+    change(bad);
+    WriteText(folder / "bad.json", bad.dump());
+    return MessageOf([&] { LoadResult(folder / "bad.json"); });
+  };
+  using J = nlohmann::json;
+  for (const std::string& message : {refusal([](J& j) { j = 3; }), refusal([](J& j) { j = J::array(); }),
+           refusal([](J& j) { j["schema"] = "other"; }), refusal([](J& j) { j["version"] = 99; }),
+           refusal([](J& j) { j.erase("points"); }), refusal([](J& j) { j["machine"]["ranks"] = -1; }),
+           refusal([](J& j) { j["machine"]["ranks"] = 0; }),
+           refusal([](J& j) { j["machine"]["ranks"] = 1e300; }),
+           refusal([](J& j) { j["points"][0]["kb_per_s"]["all"][0] = -1; }),
+           refusal([](J& j) { j["points"][0]["kb_per_s"]["all"][0] = 0; }),
+           refusal([](J& j) { j["points"][0]["kb_per_s"]["all"] = J::array(); }),
+           refusal([](J& j) { j["points"][0]["kb_per_s"]["all"] = "fast"; }),
+           refusal([](J& j) { j["points"][0]["block_bytes"] = 0; }),
+           refusal([](J& j) { j["points"][0]["view"] = "sideways"; }),
+           refusal([](J& j) { j["points"][0]["function"] = "a,b\n"; }),
+           refusal([](J& j) { j["points"].push_back(j["points"][0]); }),
+           refusal([](J& j) { j["points"] = 7; })}) {
+    EXPECT_THAT(message, HasSubstr("bad.json: expected a result of patchio probe"));
+  }
+  WriteText(folder / "bad.json", good.dump().substr(0, 1000));
+  EXPECT_THAT(MessageOf([&] { LoadResult(folder / "bad.json"); }), HasSubstr("bad.json"));
+  WriteText(folder / "bad.json", std::string(100000, '['));
+  EXPECT_THAT(MessageOf([&] { LoadResult(folder / "bad.json"); }), HasSubstr("bad.json"));
+  EXPECT_THAT(MessageOf([&] { LoadResult(folder.Path()); }), HasSubstr("folder"));
+  EXPECT_THAT(MessageOf([&] { LoadResult(folder / "none"); }), HasSubstr("No such file"));
+  EXPECT_THAT(MessageOf([&] { SaveResult(result, folder / "none"); }), HasSubstr("No such file"));
+}
+
+TEST(ProbeCompare, FindsWhatDiffers)
+{
+  const Result a = MakeResult(2, [](const Function&, View, std::uint64_t, std::uint64_t) { return 1e8; });
+  Result b = MakeResult(2, [](const Function& f, View, std::uint64_t, std::uint64_t) {
+    return f.Name == "read_at" ? 2e8 : (f.Name == "write" ? 0.5e8 : 1.01e8);
+  });
+  b.MpiIo = "another";
+  const PointKey gone{"pread", View::Own, 1u << 20, 4096};
+  b.Points[gone].Rates.clear();
+  b.Points[gone].Error = "broken";
+  const Comparison comparison = Compare(a, b);
+  ASSERT_EQ(comparison.Points.size(), a.Points.size() - 1);
+  for (const ComparedPoint& point : comparison.Points) {
+    const bool faster = point.Key.Function == "read_at", slower = point.Key.Function == "write";
+    EXPECT_EQ(point.Differs, faster || slower) << point.Key.Function;
+    EXPECT_NEAR(point.BToA.Value, faster ? 2 : (slower ? 0.5 : 1.01), 0.01);
+  }
+  for (const ComparedSeries& series : comparison.Series) {
+    const bool faster = series.Function == "read_at", slower = series.Function == "write";
+    EXPECT_EQ(series.Differs, faster || slower) << series.Function;
+    EXPECT_EQ(series.Faster, faster ? series.Points : 0);
+    EXPECT_EQ(series.Slower, slower ? series.Points : 0);
+  }
+  ASSERT_THAT(comparison.OnlyOne, SizeIs(1));
+  EXPECT_THAT(comparison.OnlyOne[0], HasSubstr("broken"));
+  EXPECT_THAT(ComparisonAsText(comparison, "one", "two"), HasSubstr("Not the same: MPI-IO: "));
+  const std::string csv = ComparisonAsCsv(comparison);
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), static_cast<int>(comparison.Points.size()) + 1);
+}
+
+TEST(ProbeCompare, EqualThingsDoNotDiffer)
+{
+  std::mt19937 random(4);
+  std::normal_distribution<double> noise(0, 0.15);
+  int differing = 0;
+  for (int trial = 0; trial < 50; ++trial) {
+    Result a = MakeResult(2, [](const Function&, View, std::uint64_t, std::uint64_t) { return 1e8; });
+    Result b = a;
+    for (Result* result : {&a, &b}) {
+      for (auto& [key, point] : result->Points) {
+        for (double& rate : point.Rates) {
+          rate = 1e8 * std::exp(noise(random));
+        }
+      }
+    }
+    const Comparison comparison = Compare(a, b);
+    const auto differs = [](const auto& item) { return item.Differs; };
+    differing += std::any_of(comparison.Points.begin(), comparison.Points.end(), differs) ? 1 : 0;
+    differing += std::any_of(comparison.Series.begin(), comparison.Series.end(), differs) ? 1 : 0;
+  }
+  EXPECT_LE(differing, 5);  // of 1 expected
+}
+
+// ---- findings
+// ------------------------------------------------------------------------------------------------
+
+/// Rates as the paper saw them; `ranks` / 2 times as fast.
+Result AsInThePaper(int ranks)
+{
+  return MakeResult(ranks, [ranks](const Function& f, View view, std::uint64_t file, std::uint64_t block) {
+    const double odd = 1 + 0.01 * ((file >> 20) % 3);  // no two of them the same
+    const double small = 262144.0 / (262144.0 + 8 * 65536.0 * 4096.0 / block);
+    const double collective = !f.Collective ? 1 : (view == View::Interleaved ? 3 : 0.6);
+    const double shared = f.Where == Pointer::Shared ? 0.2 : 1;
+    return 1e8 * ranks * odd * small * collective * shared;
+  });
+}
+
+std::vector<Verdict> VerdictsOf(const std::vector<Result>& results)
+{
+  std::vector<Verdict> verdicts;
+  for (const Finding& finding : JudgeFindings(results)) {
+    verdicts.push_back(finding.Judged);
+    EXPECT_THAT(finding.Numbers, ::testing::Not(IsEmpty()));
+  }
+  return verdicts;
+}
+
+constexpr Verdict Yes = Verdict::Confirmed, No = Verdict::Refuted, Unknown = Verdict::Unclear;
+
+TEST(ProbeFindings, AreConfirmed)
+{
+  EXPECT_THAT(VerdictsOf({AsInThePaper(2), AsInThePaper(8)}), ElementsAre(Yes, Yes, Yes, Yes, Yes));
+  EXPECT_THAT(VerdictsOf({AsInThePaper(2)}), ElementsAre(Yes, Yes, Yes, Yes, Unknown));
+}
+
+TEST(ProbeFindings, AreRefuted)
+{
+  const auto opposite = [](const Function& f, View view, std::uint64_t file, std::uint64_t) {
+    const double size = file > (1 << 20) ? 3 : 1;
+    const double collective = !f.Collective ? 1 : (view == View::Interleaved ? 0.5 : 1.5);
+    return 1e8 * size * collective * (f.Where == Pointer::Shared ? 1.5 : 1);
+  };
+  EXPECT_THAT(
+      VerdictsOf({MakeResult(2, opposite), MakeResult(8, opposite)}), ElementsAre(No, No, No, No, No));
+}
+
+TEST(ProbeFindings, AreUnclearWithoutResults)
+{
+  EXPECT_THAT(VerdictsOf({}), ElementsAre(Unknown, Unknown, Unknown, Unknown, Unknown));
+  // One rank says nothing of functions for several.
+  EXPECT_THAT(VerdictsOf({AsInThePaper(1)}), ElementsAre(Yes, Unknown, Unknown, Yes, Unknown));
+}
+
+}  // namespace
+}  // namespace patchio::probe

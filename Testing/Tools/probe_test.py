@@ -1,0 +1,451 @@
+#!/usr/bin/env python3
+"""Tests of `patchio probe`: probe_test.py CASE --program PATCHIO --mpiexec MPIEXEC --python PYTHON --faults LIBRARY
+
+Sizes are tiny: what is tested is that results are whole and right, not how fast anything is.
+"""
+import argparse
+import csv
+import json
+import os
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+TIMEOUT = 200   # seconds of one command
+READS = ["read_at", "read_at_all", "iread_at", "iread_at_all", "read_at_all_begin", "read", "read_all", "iread",
+         "iread_all", "read_all_begin", "read_shared", "iread_shared", "read_ordered", "read_ordered_begin"]
+SHARED = [name for name in READS if "shared" in name or "ordered" in name]
+SHORT = ["--influence", "0", "--features", "0", "--no-plots"]
+
+
+class Bench:
+    def __init__(self, options):
+        self.options = options
+        self.place = tempfile.mkdtemp(prefix="probe_")
+        self.folder = os.path.join(self.place, "storage")
+        os.mkdir(self.folder)
+        self.environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                                HWLOC_COMPONENTS="-gl", OMPI_MCA_mpi_yield_when_idle="1",
+                                PATCHIO_PROFILE_DIR=os.path.join(self.place, "profiles"))
+
+    def command(self, arguments, ranks=1, mca=()):
+        launch = [self.options.mpiexec, "-n", str(ranks), "--oversubscribe"] if ranks > 1 or mca else []
+        for name, value in mca:
+            launch += ["--mca", name, value]
+        return launch + [self.options.program, "probe"] + arguments
+
+    def start(self, arguments, ranks=1):
+        sessions = tempfile.mkdtemp(dir=self.place)
+        return subprocess.Popen(self.command(arguments, ranks), env=dict(self.environment, TMPDIR=sessions),
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def run(self, arguments, ranks=1, mca=(), **settings):
+        sessions = tempfile.mkdtemp(dir=self.place)
+        done = subprocess.run(self.command(arguments, ranks, mca), timeout=TIMEOUT, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, check=False,
+                              env=dict(self.environment, TMPDIR=sessions, **settings))
+        return done.returncode, done.stdout, done.stderr
+
+    def study(self, arguments, ranks=1, name="out", code=0, **how):
+        """The result of a study; nothing may be left on the storage."""
+        output = os.path.join(self.place, name)
+        got, out, err = self.run([self.folder, "--output", output] + arguments, ranks, **how)
+        assert got == code, "%s: exit code %d\n%s%s" % (arguments, got, out, err)
+        assert os.listdir(self.folder) == [], os.listdir(self.folder)
+        return check(os.path.join(output, "result.json")), out, err
+
+
+def check(path):
+    """Loads a result and checks what must hold of any."""
+    with open(path, encoding="utf-8") as file:
+        result = json.load(file)
+    assert result["schema"] == "patchio-probe" and result["version"] == 1
+    assert result["complete"] == ("why_incomplete" not in result)
+    for point in result["points"]:
+        assert ("error" in point) != ("kb_per_s" in point), point
+        if "kb_per_s" not in point:
+            continue
+        for name in ("kb_per_s", "seconds"):
+            values = point[name]["all"]
+            assert min(values) > 0 and 1 <= len(values)
+            assert point[name]["min"] == min(values) and point[name]["max"] == max(values)
+            assert abs(point[name]["mean"] - sum(values) / len(values)) <= 1e-6 * max(values)
+        sync = result["settings"]["sync"]
+        for seconds, synced, rate in zip(point["seconds"]["all"], point["sync_seconds"], point["kb_per_s"]["all"]):
+            total = seconds + (synced if sync else 0)
+            assert abs(rate * 1000 * total / point["bytes"] - 1) < 1e-6, point
+    check_matrices(result, os.path.join(os.path.dirname(path), "matrices.csv"))
+    return result
+
+
+def check_matrices(result, path):
+    """Each point is in its place in the matrices, of JSON and CSV alike, and nothing else is in them."""
+    points = {(p["function"], p["view"], p["file_bytes"], p["block_bytes"]): p for p in result["points"]}
+    rated = {key for key, point in points.items() if "kb_per_s" in point}
+    files = sorted({key[2] for key in points})
+    blocks = sorted({key[3] for key in points})
+    seen = set()
+    for matrix in result["matrices"]:
+        assert matrix["file_bytes"] == files and matrix["block_bytes"] == blocks
+        for quantity in ("kb_per_s", "seconds"):
+            for part in ("min", "mean", "max"):
+                rows = matrix[quantity + "_" + part]
+                assert len(rows) == len(files) and all(len(row) == len(blocks) for row in rows)
+                for file, row in zip(files, rows):
+                    for block, value in zip(blocks, row):
+                        key = (matrix["function"], matrix["view"], file, block)
+                        assert (value is not None) == (key in rated), key
+                        if value is not None:
+                            seen.add(key)
+                            assert value == points[key][quantity][part]
+    assert seen == rated
+    with open(path, newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    if not points:
+        return
+    assert rows[0] == ["function", "view", "quantity", "file_bytes"] + [str(block) for block in blocks], rows[0]
+    assert all(len(row) == len(rows[0]) for row in rows)
+    assert len(rows) == 1 + 6 * len(files) * len(result["matrices"])
+    for row in rows[1:]:
+        quantity, part = row[2].rsplit("_", 1)
+        for block, text in zip(blocks, row[4:]):
+            key = (row[0], row[1], int(row[3]), block)
+            assert (text != "") == (key in rated)
+            assert text == "" or abs(float(text) / points[key][quantity][part] - 1) < 1e-5
+
+
+def case_functions(bench):
+    """All functions, in all views that they have, on 1, 2 and 4 ranks."""
+    wanted = {(name, view) for name in READS for view in ("own", "whole", "interleaved") if name not in SHARED}
+    wanted |= {(name.replace("read", "write"), view) for name, view in wanted if view != "whole"}
+    wanted |= {(name, "own") for name in SHARED} | {(name.replace("read", "write"), "own") for name in SHARED}
+    wanted |= {(name, view) for name in ("pread", "pread_direct") for view in ("own", "whole", "interleaved")}
+    wanted |= {(name, view) for name in ("pwrite", "pwrite_direct") for view in ("own", "interleaved")}
+    for ranks in (1, 2, 4):
+        result, out, _ = bench.study(["--full", "--sizes", "256k", "--blocks", "16k", "--repetitions", "1", "--piece",
+                                      "4k"] + SHORT, ranks, name="out%d" % ranks)
+        assert {(p["function"], p["view"]) for p in result["points"]} == wanted
+        assert result["complete"] and result["machine"]["ranks"] == ranks
+        for point in result["points"]:
+            # Not every file system has O_DIRECT.
+            assert "kb_per_s" in point or "direct" in point["function"], point
+            if "kb_per_s" in point:
+                assert point["bytes"] == (262144 * ranks if point["view"] == "whole" else 262144), point
+            assert re.search(r"^%s +%s " % (point["function"], point["view"]), out, re.MULTILINE), out
+
+
+def case_views(bench):
+    """Odd sizes: blocks that do not divide parts, pieces of one byte, files that ranks do not divide."""
+    some = ["--functions", "read_at,read_all,iread_at_all,read_shared,read_ordered,write_at,write_all,iwrite,"
+                           "write_at_all_begin,write_shared,write_ordered,pread,pwrite"]
+    for ranks, piece, blocks in ((3, "1", "1000,24"), (2, "12", "4104"), (4, "1000", "8,5000")):
+        result, _, _ = bench.study(some + ["--sizes", "50001", "--piece", piece, "--blocks", blocks, "--repetitions",
+                                           "1", "--in-flight", "3"] + SHORT, ranks)
+        errors = [p for p in result["points"] if "error" in p]
+        assert errors == [], errors
+        unit = int(piece) * 8 * ranks if piece == "1" else {"12": 24, "1000": 1000}[piece] * ranks
+        size = 50001 // unit * unit
+        for point in result["points"]:
+            assert point["file_bytes"] == 50001
+            assert point["bytes"] == (size * ranks if point["view"] == "whole" else size), (point, size)
+
+
+def case_matrices(bench):
+    """Two files by three blocks, of which one does not fit into the small file."""
+    result, out, _ = bench.study(["--functions", "read_at,pwrite", "--views", "own,interleaved", "--sizes", "64k,1M",
+                                  "--blocks", "4k,128k,16k", "--repetitions", "3"] + SHORT, 2)
+    assert len(result["points"]) == 2 * 2 * (3 + 2) and len(result["matrices"]) == 4
+    for matrix in result["matrices"]:
+        assert matrix["block_bytes"] == [4096, 16384, 131072] and matrix["file_bytes"] == [65536, 1048576]
+        assert matrix["kb_per_s_mean"][0][2] is None and None not in matrix["kb_per_s_mean"][1]
+    assert all(len(point["kb_per_s"]["all"]) == 3 for point in result["points"])
+    assert "1. Small blocks are slow." in out and "5. The rate scales" in out
+
+
+def case_values(bench):
+    """Wrong values are errors, never rates, whoever makes them wrong; the other functions go on."""
+    functions = "read_at,write_at,read_all,write_all,read_shared,write_shared"
+    study = ["--functions", functions, "--views", "own,interleaved", "--sizes", "128k", "--blocks", "8k", "--repetitions",
+             "2"] + SHORT
+    faults = {"read_at": "wrong value was read", "write_at": "wrong value was written",
+              "write_all": "moved 0 of", "read_shared": "blocks twice", "write_shared": "twice",
+              "read_all": "rank 1: "}
+    for function, message in faults.items():
+        code = 0 if function in ("read_all", "write_all") else 1
+        result, _, err = bench.study(study, 2, code=code, LD_PRELOAD=bench.options.faults, PROBE_FAULT=function)
+        for point in result["points"]:
+            bad = point["function"] == function
+            assert ("error" in point) == bad, point
+            assert not bad or message in point["error"], point
+            assert not bad or point["wrong_values"] == (code == 1), point
+        assert "warning: %s (" % function in err, err
+        assert ("wrong values" in err) == (code == 1), err
+    assert bench.study(study, 2, LD_PRELOAD=bench.options.faults)[0]["complete"]
+
+
+def case_errors(bench):
+    """The user's mistakes end in one message, on any number of ranks."""
+    for arguments, message in [([], "give a folder"), ([bench.place + "/none"], "a folder to probe"),
+                               ([bench.options.program], "a folder to probe"),
+                               ([bench.folder, "--functions", "reed"], "no function 'reed'"),
+                               ([bench.folder, "--views", "side"], "no view 'side'"),
+                               ([bench.folder, "--blocks", "3G"], "--blocks"),
+                               ([bench.folder, "--blocks", "many"], "--blocks"),
+                               ([bench.folder, "--sizes", "900T", "--blocks", "1M"], "free space"),
+                               ([bench.folder, "--quick", "--full"], "--quick"),
+                               ([bench.folder, "--functions", "write", "--views", "whole"], "nothing to measure"),
+                               ([bench.folder, "--full", "--output", "/proc/none"], "--output"),
+                               (["compare", bench.folder], "results"), (["findings"], "results")]:
+        for ranks in (1, 2):
+            if "--output" not in arguments and arguments and arguments[0] not in ("compare", "findings"):
+                arguments = arguments + ["--output", bench.place + "/out"]
+            if len(arguments) > 1 and arguments[1] == "--output" and arguments[0] != bench.folder:
+                arguments = arguments + ["--full"]
+            code, out, err = bench.run(arguments, ranks)
+            complaints = len(re.findall(r"^patchio: ", err, re.MULTILINE))
+            assert code == 1 and message in err and complaints == 1, (arguments, code, out, err)
+            assert os.listdir(bench.folder) == []
+
+
+def interrupt(bench, ranks, victim, signals):
+    """Starts an endless study, waits until there are points, sends signals, gives the result."""
+    output = os.path.join(bench.place, "out")
+    shutil.rmtree(output, ignore_errors=True)
+    process = bench.start([bench.folder, "--full", "--sizes", "1M", "--blocks", "4k,64k", "--repetitions", "9999",
+                           "--output", output] + SHORT, ranks)
+    path = os.path.join(output, "result.json")
+    deadline = time.time() + 60
+    while time.time() < deadline and not (os.path.exists(path) and check(path)["points"]):
+        time.sleep(0.05)
+    before = check(path)
+    assert not before["complete"] and before["points"] and os.listdir(bench.folder)
+    for number in signals:
+        os.kill(victim(process), number)
+    out, err = process.communicate(timeout=60)
+    after = check(path)
+    assert not after["complete"] and len(after["points"]) >= len(before["points"]), (out, err)
+    assert [name for name in os.listdir(output) if name.endswith(".tmp")] == []
+    return process.returncode, after, err
+
+
+def rank_of(process):
+    """A rank that is not the first, among the children of mpirun."""
+    children = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(process.pid)], stdout=subprocess.PIPE, text=True,
+                              check=True).stdout.splitlines()
+    pids = [int(line.split()[0]) for line in children if " probe " in line]
+    assert len(pids) > 1, children
+    return max(pids)
+
+
+def case_interrupt(bench):
+    """Ctrl-C and SIGTERM: the result stays, marked, the test files go."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        code, result, err = interrupt(bench, 1, lambda process: process.pid, [number])
+        assert code == 1 and "Interrupted." in err and result["why_incomplete"] == "it was interrupted", (code, err)
+        assert os.listdir(bench.folder) == []
+    # mpirun passes it on and kills a second later what has not ended; at most an empty folder is left then.
+    code, result, err = interrupt(bench, 2, lambda process: process.pid, [signal.SIGINT])
+    assert code != 0, err
+    files = [name for _, _, names in os.walk(bench.folder) for name in names]
+    assert files == [], files
+
+
+def case_one_rank(bench):
+    """A signal that only one rank gets ends all of them."""
+    code, result, err = interrupt(bench, 4, rank_of, [signal.SIGINT])
+    assert code == 1 and result["why_incomplete"] == "it was interrupted", (code, err)
+    assert len(re.findall("Interrupted.", err)) == 1 and os.listdir(bench.folder) == [], err
+
+
+def case_killed(bench):
+    """Even when it is killed the result is whole, and says that it is not complete."""
+    code, result, _ = interrupt(bench, 1, lambda process: process.pid, [signal.SIGKILL])
+    assert code == -signal.SIGKILL and "killed" in result["why_incomplete"]
+
+
+def edited(bench, path, name, change):
+    with open(path, encoding="utf-8") as file:
+        result = json.load(file)
+    change(result)
+    changed = os.path.join(bench.place, name)
+    with open(changed, "w", encoding="utf-8") as file:
+        json.dump(result, file)
+    return changed
+
+
+def case_compare(bench):
+    """What was made to differ is found, and nothing else."""
+    bench.study(["--functions", "read_at,write_at", "--views", "own", "--sizes", "256k", "--blocks", "8k,32k",
+                 "--repetitions", "4", "--label", "first"] + SHORT, 2)
+    first = os.path.join(bench.place, "out/result.json")
+
+    def steady(result):
+        for point in result["points"]:
+            point["kb_per_s"]["all"] = [1000, 1010, 990, 1000]
+
+    def faster(result):
+        steady(result)
+        result["label"] = "second"
+        result["machine"]["ranks"] = 3
+        for point in result["points"]:
+            if (point["function"], point["block_bytes"]) == ("read_at", 8192):
+                point["kb_per_s"]["all"] = [3000, 3010, 2990, 3020]
+
+    a, b = edited(bench, first, "a.json", steady), edited(bench, first, "b.json", faster)
+    table = os.path.join(bench.place, "ratios.csv")
+    code, out, err = bench.run(["compare", a, b, "--csv", table])
+    assert code == 0 and err == "", err
+    assert "A: first\nB: second" in out and "1 of 4 points differ beyond noise" in out, out
+    assert "read_at own, 256 KiB in blocks of 8 KiB" in out and "Not the same: ranks: 2 and 3" in out, out
+    with open(table, newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 4
+    for row in rows:
+        differs = (row["function"], row["block_bytes"]) == ("read_at", "8192")
+        assert (row["differs"] == "yes") == differs
+        assert abs(float(row["b_to_a"]) - (3.005 if differs else 1)) < 0.01
+    code, out, err = bench.run(["compare", first, first], 2)
+    assert code == 0 and "0 of 4 points differ" in out, (out, err)
+    empty = edited(bench, first, "empty.json", lambda result: result.update(points=[]))
+    code, _, err = bench.run(["compare", first, empty])
+    assert code == 1 and "nothing" in err or "no measurement in common" in err, err
+
+
+def case_findings(bench):
+    """All five from results of two numbers of ranks; an incomplete one is said to be so."""
+    for ranks in (1, 2):
+        bench.study(["--functions", "read_at,read_at_all,write_at,write_at_all,read_shared,read", "--sizes",
+                     "64k,256k", "--blocks", "8k,32k", "--repetitions", "1"] + SHORT, ranks, name="out%d" % ranks)
+    paths = [os.path.join(bench.place, "out%d/result.json" % ranks) for ranks in (2, 1)]
+    code, out, err = bench.run(["findings"] + paths)
+    assert code == 0 and err == "", err
+    verdicts = re.findall(r"^(\d)\. .*\. (confirmed|refuted|unclear)$", out, re.MULTILINE)
+    assert [number for number, _ in verdicts] == ["1", "2", "3", "4", "5"], out
+    assert "reading, 2 ranks / 1" in out and "write_ordered / write_all: not measured" in out, out
+    part = edited(bench, paths[0], "part.json", lambda result: result.update(complete=False, why_incomplete="tired"))
+    code, out, err = bench.run(["findings", part])
+    assert code == 0 and "is not complete: tired" in err, err
+
+
+def case_hostile(bench):
+    """Files that are no results end in a message that names them."""
+    bench.study(["--functions", "pread", "--views", "own", "--sizes", "64k", "--blocks", "8k", "--repetitions", "1"]
+                + SHORT)
+    good = os.path.join(bench.place, "out/result.json")
+    with open(good, encoding="utf-8") as file:
+        text = file.read()
+    pipe = os.path.join(bench.place, "pipe")
+    os.mkfifo(pipe)
+    huge = os.path.join(bench.place, "huge")
+    with open(huge, "wb") as file:
+        file.truncate(1 << 40)
+    bad = [bench.place + "/none", bench.place, pipe, huge, "/dev/zero"]
+    for number, content in enumerate([b"", b"{}", b"[]", b"null", text[:len(text) // 2].encode(), b"[" * 1000000,
+                                      b'{"a":' * 100000, os.urandom(5000), text.replace("1", "-1").encode(),
+                                      text.replace('"own"', '"\\u0000"').encode(),
+                                      text.replace("pread", "a;rm").encode(), struct.pack("<d", 1.0) * 100]):
+        bad.append(os.path.join(bench.place, "bad%d.json" % number))
+        with open(bad[-1], "wb") as file:
+            file.write(content)
+    for path in bad:
+        for arguments in (["findings", path], ["compare", good, path], ["plot", path]):
+            code, out, err = bench.run(arguments)
+            assert code == 1 and path in err and err.startswith("patchio: "), (arguments, code, out, err)
+    assert bench.run(["findings", bad[0]], 2)[0] == 1
+
+
+def case_plots(bench):
+    """Pictures are drawn where matplotlib is; else the script is named."""
+    study = ["--functions", "read_at,write_at,read_shared", "--sizes", "64k,256k", "--blocks", "8k,32k,16k",
+             "--repetitions", "2", "--influence", "0.02", "--features", "1", "--feature-repetitions", "2"]
+    result, _, err = bench.study(study + ["--python", "/bin/false"], 2)
+    assert "There are no pictures" in err and "plot_probe.py" in err, err
+    assert [row["block_bytes"] for row in result["influence"]] == [8192, 16384, 32768]
+    for row in result["influence"]:
+        assert row["readers"] == row["writers"] == 1
+        for name in ("read", "write"):
+            alone, both = row[name + "_alone_kb_per_s"], row[name + "_both_kb_per_s"]
+            assert len(alone) == len(both) == 2
+            assert abs(row[name + "_ratio"] / (sum(both) / sum(alone)) - 1) < 1e-6
+    if subprocess.run([bench.options.python, "-c", "import matplotlib"], check=False).returncode:
+        print("skipped: no matplotlib")
+        return
+    path = os.path.join(bench.place, "out/result.json")
+    code, out, err = bench.run(["plot", path, "--python", bench.options.python])
+    assert code == 0 and err == "", err
+    plots = set(os.listdir(os.path.join(bench.place, "out/plots")))
+    wanted = {"rates_read_own.png", "rates_read_whole.png", "rates_read_interleaved.png", "rates_write_own.png",
+              "rates_write_interleaved.png", "surface_read_at_own.png", "surface_read_at_whole.png",
+              "surface_read_at_interleaved.png", "surface_write_at_own.png", "surface_write_at_interleaved.png",
+              "influence.png"}
+    assert wanted <= plots <= wanted | {"features.png"}, plots
+    for name in plots:
+        with open(os.path.join(bench.place, "out/plots", name), "rb") as file:
+            assert file.read(8) == b"\x89PNG\r\n\x1a\n", name
+    code, _, err = bench.run(["plot", path, path, "-o", bench.place + "/both", "--python", bench.options.python])
+    assert code == 0 and len(os.listdir(bench.place + "/both")) == 3, err
+
+
+def case_quick(bench):
+    """The quick mode keeps a profile that the reader finds."""
+    for ranks in (1, 2):
+        result, out, _ = bench.study(["--seconds", "6", "--test-bytes", "32M"], ranks, name="quick%d" % ranks)
+        assert {p["function"] for p in result["points"]} == {"read_at", "read_at_all", "read", "read_all", "pread"}
+        with open(os.path.join(bench.place, "quick%d/profile.json" % ranks), encoding="utf-8") as file:
+            text = file.read()
+        json.loads(text)
+        kept = re.search(r"^kept for the reader: (.*)$", out, re.MULTILINE).group(1)
+        with open(kept, encoding="utf-8") as file:
+            assert file.read() == text
+        assert re.search(r"^best: \d+ requests in flight", out, re.MULTILINE), out
+        os.remove(kept)
+    _, out, _ = bench.study(["--seconds", "3", "--test-bytes", "16M", "--no-save"], name="unsaved")
+    assert "kept for the reader" not in out and os.listdir(os.path.join(bench.place, "profiles")) == []
+    process = bench.start([bench.folder, "--output", os.path.join(bench.place, "cut")])
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 1 and "Interrupted." in err and os.listdir(bench.folder) == [], err
+
+
+def case_romio(bench):
+    """The other MPI-IO of Open MPI; functions that it lacks are errors, not the end."""
+    version = subprocess.run([bench.options.mpiexec, "--version"], stdout=subprocess.PIPE, text=True, check=False).stdout
+    if "Open MPI" not in version and "OpenRTE" not in version:
+        print("skipped: not Open MPI")
+        return
+    result, _, _ = bench.study(["--full", "--sizes", "128k", "--blocks", "16k", "--repetitions", "1"] + SHORT, 2,
+                               mca=[("io", "romio321")])
+    assert result["complete"] and result["machine"]["mpi_io"] == "OMPI_MCA_io=romio321"
+    good = {p["function"] for p in result["points"] if "kb_per_s" in p}
+    assert {"read_at", "read_all", "write_at_all", "read_shared", "write_ordered", "pread"} <= good, good
+
+
+def main():
+    cases = {name[5:]: function for name, function in globals().items() if name.startswith("case_")}
+    parser = argparse.ArgumentParser()
+    parser.add_argument("case", choices=sorted(cases))
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--mpiexec", required=True)
+    parser.add_argument("--python", required=True)
+    parser.add_argument("--faults", required=True)
+    options = parser.parse_args()
+    bench = Bench(options)
+    try:
+        cases[options.case](bench)
+    except Exception:
+        traceback.print_exc()
+        sys.exit("FAILED: " + options.case)
+    finally:
+        shutil.rmtree(bench.place, ignore_errors=True)
+    print("passed: " + options.case)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+#include "Probe/Circumstances.h"
+
+#include "Probe/Interrupt.h"
+#include "Probe/TestFiles.h"
+#include "Storage/Mount.h"
+#include "Support/Error.h"
+#include "Support/Stopwatch.h"
+#include "Support/Together.h"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace patchio::probe {
+namespace {
+
+constexpr double MostResident = 0.05;  // of a file that was dropped
+constexpr double MemoryLike = 0.7;     // of the rate of memory: no storage to be told from it
+
+std::string LibraryVersion()
+{
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  const std::string version(text, length);
+  return version.substr(0, version.find_first_of(",\n"));
+}
+
+/// The part of the MPI library that does MPI-IO, as far as the user chose it.
+std::string IoPart()
+{
+  for (const char* name : {"OMPI_MCA_io", "ROMIO_FSTYPE_FORCE", "I_MPI_EXTRA_FILESYSTEM"}) {
+    const char* value = std::getenv(name);
+    if (value && *value) {
+      return fmt::format("{}={}", name, value);
+    }
+  }
+  return "as the library chooses";
+}
+
+std::string TypeOfMount(const std::string& directory)
+{
+  const std::optional<Mount> mount = MountOf(directory);
+  return mount ? mount->Type : "unknown";
+}
+
+double ReadRate(const std::string& path, std::uint64_t bytes)
+{
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) {
+    throw FileError(path, "a test file that can be read", SystemMessage(errno));
+  }
+  std::vector<char> buffer(1 << 20);
+  const Stopwatch watch;
+  std::uint64_t done = 0;
+  ssize_t now = 1;
+  while (done < bytes && now > 0) {
+    now = ::pread(file, buffer.data(), buffer.size(), done);
+    done += std::max<ssize_t>(0, now);
+  }
+  const double seconds = watch.Seconds();
+  ::close(file);
+  if (done < bytes) {
+    throw FileError(path, fmt::format("{} bytes", bytes), fmt::format("{}", done));
+  }
+  return static_cast<double>(bytes) / std::max(1e-9, seconds);
+}
+
+}  // namespace
+
+std::string TimeNow()
+{
+  const std::time_t now = std::time(nullptr);
+  std::tm parts = {};
+  ::gmtime_r(&now, &parts);
+  char text[32] = "";
+  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+void DescribeCircumstances(Communicator& ranks, const std::string& directory, Result& result)
+{
+  utsname system = {};
+  ::uname(&system);
+  const std::vector<std::string> hosts = ranks.AllGather(std::string(system.nodename));
+  std::error_code ignored;
+  result.Started = TimeNow();
+  result.Host = hosts[0];
+  result.Hosts = static_cast<int>(std::set<std::string>(hosts.begin(), hosts.end()).size());
+  result.Ranks = ranks.Size();
+  result.System = fmt::format("{} {} {}", system.sysname, system.release, system.machine);
+  result.Directory = std::filesystem::absolute(directory, ignored).string();
+  result.FileSystem = TypeOfMount(directory);
+  result.Mpi = LibraryVersion();
+  result.MpiIo = IoPart();
+}
+
+CacheCheck CheckCache(Communicator& ranks, const std::string& file, std::uint64_t bytes)
+{
+  std::vector<double> found(3, 0.0);
+  Together(ranks, [&] {
+    if (ranks.Rank() == 0) {
+      WritePattern(file, 1, 0, bytes);
+      DropFromMemory(file);
+      if (!Interrupt::Asked()) {
+        const double resident = ResidentPart(file);
+        const double cold = ReadRate(file, bytes);
+        found = {cold, ReadRate(file, bytes), resident};
+      }
+    }
+  });
+  MPI_Bcast(found.data(), 3, MPI_DOUBLE, 0, ranks.Mpi());
+  CacheCheck check;
+  check.ColdRate = found[0];
+  check.WarmRate = found[1];
+  check.Resident = found[2];
+  check.Trusted = check.Resident <= MostResident && check.ColdRate < MemoryLike * check.WarmRate;
+  return check;
+}
+
+std::string CacheWarning(const CacheCheck& check)
+{
+  if (check.Trusted) {
+    return {};
+  }
+  if (check.Resident > MostResident) {
+    return fmt::format(
+        "{:.0f} % of a file stay in this machine's memory when it is asked to forget them: rates of "
+        "reading are those of memory. Use files larger than the memory.",
+        100 * check.Resident);
+  }
+  return fmt::format(
+      "A file that was dropped from memory is read as fast as one that is there ({:.0f} and {:.0f} "
+      "MB/s): rates of reading may be those of a memory, here or in a server.",
+      check.ColdRate / 1e6, check.WarmRate / 1e6);
+}
+
+bool LooksCached(const CacheCheck& check, double rate, double resident, int ranks)
+{
+  const int cores = std::max(1u, std::thread::hardware_concurrency());
+  return resident > MostResident || rate > MemoryLike * check.WarmRate * std::min(ranks, cores);
+}
+
+}  // namespace patchio::probe

@@ -1,0 +1,28 @@
+// Where and with what a study is made.
+#pragma once
+
+#include "Probe/Result.h"
+#include "Support/Communicator.h"
+
+#include <cstdint>
+#include <string>
+
+namespace patchio::probe {
+
+/// Collective. Host, system, MPI, file system and start time into `result`.
+void DescribeCircumstances(Communicator& ranks, const std::string& directory, Result& result);
+
+/// Collective. Writes a file of `bytes` bytes and reads it, dropped from memory and not dropped, from rank 0.
+/// Throws Error when it cannot.
+CacheCheck CheckCache(Communicator& ranks, const std::string& file, std::uint64_t bytes);
+
+/// What to tell the user about it; empty when files do leave the memory.
+std::string CacheWarning(const CacheCheck& check);
+
+/// Whether a reading rate, in bytes/s of the storage's bytes, is that of memory rather than of a storage.
+bool LooksCached(const CacheCheck& check, double rate, double resident, int ranks);
+
+/// UTC, ISO 8601.
+std::string TimeNow();
+
+}  // namespace patchio::probe

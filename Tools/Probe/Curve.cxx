@@ -1,0 +1,110 @@
+#include "Probe/Curve.h"
+
+#include "Probe/Statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace patchio::probe {
+namespace {
+
+/// Means of logarithms, and the scatter of one value around them.
+struct Smooth
+{
+  std::vector<LogMean> Points;
+  double Noise = 0;
+  double Freedom = 0;
+};
+
+Smooth MakeSmooth(const std::vector<CurvePoint>& curve)
+{
+  Smooth smooth;
+  double squares = 0;
+  for (const CurvePoint& point : curve) {
+    smooth.Points.push_back(LogMeanOf(point.Rates));
+    squares += smooth.Points.back().Squares;
+    smooth.Freedom += std::max(0, smooth.Points.back().Count - 1);
+  }
+  smooth.Noise = smooth.Freedom > 0 ? std::sqrt(squares / smooth.Freedom) : 0;
+  return smooth;
+}
+
+/// The lowest point that is met on the way from `top` to higher ground, or to the end, in one direction;
+/// `top` itself when there is no way down.
+std::size_t FootOf(const std::vector<LogMean>& points, std::size_t top, int step, double sign)
+{
+  std::size_t foot = top;
+  const auto end = static_cast<std::ptrdiff_t>(points.size());
+  for (std::ptrdiff_t i = static_cast<std::ptrdiff_t>(top) + step; i >= 0 && i < end; i += step) {
+    if (sign * points[i].Mean > sign * points[top].Mean) {
+      break;
+    }
+    foot = sign * points[i].Mean < sign * points[foot].Mean ? i : foot;
+  }
+  return foot;
+}
+
+/// How far `top` stands out over one foot, in units of what noise makes.
+double Standing(const Smooth& smooth, std::size_t top, std::size_t foot, double quantile)
+{
+  const LogMean &a = smooth.Points[top], &b = smooth.Points[foot];
+  const double noise = smooth.Noise * std::sqrt(1.0 / a.Count + 1.0 / b.Count) * quantile;
+  return std::abs(a.Mean - b.Mean) / std::max(noise, 1e-12);
+}
+
+}  // namespace
+
+std::vector<Feature> FindFeatures(const std::vector<CurvePoint>& curve, const FeatureOptions& options)
+{
+  std::vector<Feature> features;
+  const Smooth smooth = MakeSmooth(curve);
+  if (smooth.Freedom < 1 || curve.size() < 3) {
+    return features;
+  }
+  // Any two points may be the ones that differ most by chance.
+  const double pairs = curve.size() * (curve.size() - 1) / 2.0;
+  const double quantile = StudentTail(std::min(0.49, options.Doubt / 2 / pairs), smooth.Freedom);
+  for (std::size_t i = 1; i + 1 < curve.size(); ++i) {
+    for (const double sign : {1.0, -1.0}) {
+      const std::size_t left = FootOf(smooth.Points, i, -1, sign);
+      const std::size_t right = FootOf(smooth.Points, i, +1, sign);
+      if (left == i || right == i) {
+        continue;
+      }
+      const double here = smooth.Points[i].Mean;
+      const double height =
+          std::min(sign * (here - smooth.Points[left].Mean), sign * (here - smooth.Points[right].Mean));
+      const double certainty =
+          std::min(Standing(smooth, i, left, quantile), Standing(smooth, i, right, quantile));
+      if (certainty > 1 && height >= std::log1p(options.LeastHeight)) {
+        features.push_back({sign > 0, i, curve[i].Block, std::exp(sign * height), certainty});
+      }
+    }
+  }
+  return features;
+}
+
+std::vector<std::uint64_t> RefinedBlocks(
+    const std::vector<CurvePoint>& curve, const Feature& feature, int perSide)
+{
+  const std::uint64_t low = curve[feature.Index - 1].Block;
+  const std::uint64_t middle = feature.Block;
+  const std::uint64_t high = curve[feature.Index + 1].Block;
+  const bool paged = low % 4096 == 0 && middle % 4096 == 0 && high % 4096 == 0;
+  const std::uint64_t unit = paged ? 4096 : 8;
+  std::set<std::uint64_t> blocks{low, middle, high};
+  for (int i = 1; i <= perSide; ++i) {
+    const double part = static_cast<double>(i) / (perSide + 1);
+    for (const auto& [from, to] : {std::pair(low, middle), std::pair(middle, high)}) {
+      const double block = from * std::pow(static_cast<double>(to) / from, part);
+      const std::uint64_t rounded = static_cast<std::uint64_t>(std::llround(block / unit)) * unit;
+      if (rounded > from && rounded < to) {
+        blocks.insert(rounded);
+      }
+    }
+  }
+  return {blocks.begin(), blocks.end()};
+}
+
+}  // namespace patchio::probe

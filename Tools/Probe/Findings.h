@@ -1,0 +1,35 @@
+// The findings of A. Putilin and A. Salnikov about MPI-IO, judged from results.
+#pragma once
+
+#include "Probe/Result.h"
+
+#include <string>
+#include <vector>
+
+namespace patchio::probe {
+
+enum class Verdict
+{
+  Confirmed,
+  Refuted,
+  Unclear  ///< the results do not say, or say both
+};
+
+/// "confirmed", "refuted", "unclear".
+const char* NameOf(Verdict verdict);
+
+struct Finding
+{
+  std::string Claim;
+  Verdict Judged = Verdict::Unclear;
+  std::vector<std::string> Numbers;  ///< what it is judged by, as phrases
+};
+
+/// All five. Results of different numbers of ranks tell how the rate grows with them; the other findings are
+/// judged from all results together. A claim is confirmed, or refuted, when all that can be seen of it points
+/// one way with 99 % probability, and by more than a tenth.
+std::vector<Finding> JudgeFindings(const std::vector<Result>& results);
+
+std::string FindingsAsText(const std::vector<Finding>& findings);
+
+}  // namespace patchio::probe

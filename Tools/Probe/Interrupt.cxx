@@ -1,0 +1,80 @@
+#include "Probe/Interrupt.h"
+
+#include <signal.h>
+#include <unistd.h>
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <iterator>
+
+namespace patchio::probe {
+namespace {
+
+constexpr int Signals[] = {SIGINT, SIGTERM, SIGHUP};
+constexpr int MostFiles = 64;
+
+// A handler may touch nothing but such things.
+std::atomic<bool> Came{false};
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
+char Files[MostFiles][PATH_MAX];
+std::atomic<int> FileCount{0};
+int Depth = 0;  ///< of Interrupts that live
+struct sigaction Before[std::size(Signals)];
+
+void Handle(int)
+{
+  const int error = errno;
+  Came = true;
+  for (int i = 0; i < FileCount; ++i) {
+    ::unlink(Files[i]);
+  }
+  errno = error;
+}
+
+}  // namespace
+
+Interrupt::Interrupt()
+{
+  if (Depth++ > 0) {
+    return;
+  }
+  Came = false;
+  struct sigaction action = {};
+  action.sa_handler = Handle;
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  for (std::size_t i = 0; i < std::size(Signals); ++i) {
+    ::sigaction(Signals[i], &action, &Before[i]);
+  }
+}
+
+Interrupt::~Interrupt()
+{
+  if (--Depth > 0) {
+    return;
+  }
+  for (std::size_t i = 0; i < std::size(Signals); ++i) {
+    ::sigaction(Signals[i], &Before[i], nullptr);
+  }
+}
+
+const std::atomic<bool>& Interrupt::Flag()
+{
+  return Came;
+}
+
+void Interrupt::RemoveAtSignal(const std::string& file)
+{
+  const int count = FileCount;
+  if (count < MostFiles && file.size() < PATH_MAX) {
+    std::memcpy(Files[count], file.c_str(), file.size() + 1);
+    FileCount = count + 1;
+  }
+}
+
+void Interrupt::ForgetFiles()
+{
+  FileCount = 0;
+}
+
+}  // namespace patchio::probe

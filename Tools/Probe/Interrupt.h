@@ -1,0 +1,30 @@
+// Ctrl-C: the study ends soon, its results stay and its test files go.
+#pragma once
+
+#include <atomic>
+#include <string>
+
+namespace patchio::probe {
+
+/// Catches SIGINT, SIGTERM and SIGHUP while it lives; a second one has its usual effect. Of several that live
+/// at once only the first does anything.
+class Interrupt
+{
+public:
+  Interrupt();
+  ~Interrupt();
+  Interrupt(const Interrupt&) = delete;
+  Interrupt& operator=(const Interrupt&) = delete;
+
+  /// True once a signal has come to this process. Costs nothing.
+  static bool Asked() { return Flag(); }
+  /// The same, for those that look themselves.
+  static const std::atomic<bool>& Flag();
+  /// A signal removes this file at once: mpirun kills what has not ended a second after Ctrl-C. At most 64
+  /// files; more are removed at the end only.
+  static void RemoveAtSignal(const std::string& file);
+  /// Forgets all files.
+  static void ForgetFiles();
+};
+
+}  // namespace patchio::probe

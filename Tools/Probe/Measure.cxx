@@ -1,0 +1,400 @@
+#include "Probe/Measure.h"
+
+#include "Probe/Access.h"
+#include "Probe/Interrupt.h"
+#include "Probe/Pattern.h"
+#include "Probe/TestFiles.h"
+#include "Probe/Tiling.h"
+#include "Support/Error.h"
+#include "Support/Together.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <new>
+#include <optional>
+#include <vector>
+
+namespace patchio::probe {
+namespace {
+
+constexpr std::uint64_t Page = 4096;
+constexpr int CallsBetweenAgreements = 64;
+constexpr std::uint64_t MostCalls = std::uint64_t(1) << 29;  // of all ranks: MPI counts what they tell in int
+
+double Most(double value, MPI_Comm comm)
+{
+  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MAX, comm);
+  return value;
+}
+
+/// The first rank's fault, on all ranks.
+std::string Agree(Communicator& ranks, const std::string& fault)
+{
+  const std::vector<std::string> faults = ranks.AllGather(fault);
+  for (std::size_t rank = 0; rank < faults.size(); ++rank) {
+    if (!faults[rank].empty()) {
+      return ranks.Size() > 1 ? fmt::format("rank {}: {}", rank, faults[rank]) : faults[rank];
+    }
+  }
+  return {};
+}
+
+/// The loop over blocks of one rank. Blocks lie in a ring of slots, so that values are checked, and made,
+/// when it is full, outside of the time that counts.
+class Mover
+{
+public:
+  Mover(const Trial& trial, Access& access, MPI_Comm comm, BlockMemory& memory)
+      : How(trial), File(access), Comm(comm), Values(SeedOf(trial.Number))
+  {
+    const Layout& where = trial.Where;
+    this->Total = this->ByShared() ? where.PartBytes() : where.ViewBytes();
+    this->Blocks = (this->Total + trial.Block - 1) / trial.Block;
+    const std::uint64_t most = MostCalls / where.Ranks;
+    this->Shortened = this->Blocks > most;
+    this->Blocks = std::min(this->Blocks, most);
+    this->Stride = (trial.Block + Page - 1) / Page * Page;
+    this->Depth = trial.What.How == Completion::NonBlocking ? trial.InFlight : 1;
+    this->Slots =
+        std::clamp<std::uint64_t>(RingBytes / this->Stride, this->Depth, this->Blocks + this->Depth);
+    this->Ring = memory.Get(this->Slots * this->Stride);
+  }
+
+  void Run()
+  {
+    std::uint64_t block = 0;
+    for (; block < this->Blocks; ++block) {
+      if (block % this->Slots == 0) {
+        this->TurnRing(block);
+      }
+      if (!this->GoesOn(block)) {
+        break;
+      }
+      this->Begin(block);
+    }
+    this->FinishUntil(block);
+    this->Check(block);
+    this->Done = block;
+  }
+
+  /// Bytes moved.
+  std::uint64_t Bytes() const { return std::min(this->Total, this->Done * this->How.Block); }
+  const std::string& Fault() const { return this->Problem; }
+  bool Wrong() const { return this->WrongValues; }
+  /// Whether the rest of the file is left out.
+  bool Cut() const { return this->Shortened || this->Late(); }
+  /// Where shared pointers have taken blocks from, in this rank's order.
+  const std::vector<Tile>& Taken() const { return this->Tiles; }
+
+private:
+  bool Late() const { return this->File.Seconds() > this->How.MostSeconds; }
+  bool ByShared() const { return this->How.What.Where == Pointer::Shared; }
+  std::byte* SlotOf(std::uint64_t block) const { return this->Ring + block % this->Slots * this->Stride; }
+  std::uint64_t OffsetOf(std::uint64_t block) const { return block * this->How.Block; }
+  std::uint64_t BytesOf(std::uint64_t block) const
+  {
+    return std::min(this->How.Block, this->Total - this->OffsetOf(block));
+  }
+
+  void Begin(std::uint64_t block)
+  {
+    if (block - this->Finished >= static_cast<std::uint64_t>(this->Depth)) {
+      this->FinishUntil(this->Finished + 1);
+    }
+    this->Note(this->File.Begin(this->OffsetOf(block), this->SlotOf(block),
+        static_cast<int>(this->BytesOf(block)), static_cast<int>(block % this->Depth)));
+  }
+
+  void FinishUntil(std::uint64_t block)
+  {
+    for (; this->Finished < block; ++this->Finished) {
+      this->Note(this->File.Finish(static_cast<int>(this->Finished % this->Depth)));
+    }
+  }
+
+  void TurnRing(std::uint64_t block)
+  {
+    this->FinishUntil(block);
+    this->Check(block);
+    if (this->How.What.Write) {
+      this->MakeValues(block);
+    }
+    if (this->How.What.Collective) {
+      MPI_Barrier(this->Comm);
+    }
+  }
+
+  /// Whether another block is moved. With collective functions all ranks say the same; they ask each other
+  /// now and then, outside of the time that counts.
+  bool GoesOn(std::uint64_t block)
+  {
+    const bool stops = !this->Problem.empty() || this->Late() || Interrupt::Asked();
+    if (!this->How.What.Collective) {
+      return !stops;
+    }
+    const bool asks = (block & (block - 1)) == 0 || block % CallsBetweenAgreements == 0;
+    return !asks || Most(stops ? 1 : 0, this->Comm) == 0;
+  }
+
+  void Note(const std::string& fault)
+  {
+    if (this->Problem.empty()) {
+      this->Problem = fault;
+    }
+  }
+
+  void MakeValues(std::uint64_t first)
+  {
+    const Layout& where = this->How.Where;
+    for (std::uint64_t block = first; block < std::min(this->Blocks, first + this->Slots); ++block) {
+      std::byte* const slot = this->SlotOf(block);
+      if (this->ByShared()) {
+        // Where it will lie nobody knows; which block it is can be told from it.
+        const std::uint64_t name = where.Rank * where.PartBytes() + this->OffsetOf(block);
+        this->Values.Fill(name, slot, this->BytesOf(block));
+        continue;
+      }
+      where.ForRuns(this->OffsetOf(block), this->BytesOf(block),
+          [&](const Layout::Run& run) { this->Values.Fill(run.FileOffset, slot + run.Begin, run.Bytes); });
+    }
+  }
+
+  /// The blocks in the ring that were finished and not checked yet.
+  void Check(std::uint64_t end)
+  {
+    for (; this->Checked < end; ++this->Checked) {
+      if (!this->How.What.Write && this->Problem.empty()) {
+        this->CheckBlock(this->Checked);
+      }
+    }
+  }
+
+  void CheckBlock(std::uint64_t block)
+  {
+    const std::byte* const slot = this->SlotOf(block);
+    const std::uint64_t bytes = this->BytesOf(block);
+    if (this->ByShared()) {
+      const std::uint64_t from = this->Values.OffsetOf(slot);
+      this->Tiles.push_back({from, bytes});
+      const bool inside = from < this->How.Where.FileBytes && bytes <= this->How.Where.FileBytes - from;
+      if (!inside || this->Values.FindWrong(from, slot, bytes)) {
+        this->SayWrong(fmt::format("the {}th block that was read is none of the file's", block + 1));
+      }
+      return;
+    }
+    this->How.Where.ForRuns(this->OffsetOf(block), bytes, [&](const Layout::Run& run) {
+      const auto wrong = this->Values.FindWrong(run.FileOffset, slot + run.Begin, run.Bytes);
+      if (wrong && this->Problem.empty()) {
+        this->SayWrong(fmt::format("a wrong value was read at byte {} of the file", run.FileOffset + *wrong));
+      }
+    });
+  }
+
+  void SayWrong(const std::string& what)
+  {
+    this->WrongValues = true;
+    this->Note(what);
+  }
+
+  const Trial& How;
+  Access& File;
+  MPI_Comm Comm;
+  Pattern Values;
+  std::byte* Ring = nullptr;
+  std::uint64_t Total, Blocks, Stride, Slots;
+  int Depth;
+  std::uint64_t Finished = 0, Checked = 0, Done = 0;
+  std::string Problem;
+  bool WrongValues = false;
+  bool Shortened = false;
+  std::vector<Tile> Tiles;
+};
+
+void Rewrite(Communicator& ranks, const Trial& trial)
+{
+  const Layout& where = trial.Where;
+  // What is to be written must not be there already.
+  const std::uint64_t seed = SeedOf(trial.Number) ^ (trial.What.Write ? ~std::uint64_t{0} : 0);
+  Together(ranks, [&] { WritePattern(trial.Path, seed, where.Rank * where.PartBytes(), where.PartBytes()); });
+  // Every machine has its own memory, and knows only now that nothing more comes.
+  Together(ranks, [&] {
+    if (!Interrupt::Asked()) {
+      DropFromMemory(trial.Path);
+    }
+  });
+}
+
+std::vector<Tile> GatherTiles(const std::vector<Tile>& own, MPI_Comm comm)
+{
+  int rank = 0, size = 1;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  const int count = static_cast<int>(2 * own.size());
+  std::vector<int> counts(size), places(size);
+  MPI_Gather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, comm);
+  for (int i = 1; i < size; ++i) {
+    places[i] = places[i - 1] + counts[i - 1];
+  }
+  static_assert(sizeof(Tile) == 2 * sizeof(std::uint64_t));
+  std::vector<Tile> all(rank == 0 ? (places.back() + counts.back()) / 2 : 0);
+  MPI_Gatherv(
+      own.data(), count, MPI_UINT64_T, all.data(), counts.data(), places.data(), MPI_UINT64_T, 0, comm);
+  return all;
+}
+
+/// Blocks read through a shared pointer: together they are the file from its beginning, each byte once.
+std::string CheckTaken(const std::vector<Tile>& own, MPI_Comm comm)
+{
+  return TilesFromZero(GatherTiles(own, comm)) ? "" : "the ranks have read some blocks twice, others never";
+}
+
+/// What a rank has to look at after writing: every rank some, all ranks all that was written.
+std::string CheckWritten(Communicator& ranks, const Trial& trial, std::uint64_t own)
+{
+  const Layout& where = trial.Where;
+  const std::uint64_t seed = SeedOf(trial.Number);
+  if (trial.What.Where == Pointer::Shared) {
+    double total = static_cast<double>(own);
+    MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_DOUBLE, MPI_SUM, ranks.Mpi());
+    const BlockNames names{where.PartBytes(), trial.Block, where.FileBytes};
+    return ranks.Rank() == 0
+               ? FaultOf([&] { CheckShuffled(trial.Path, seed, names, static_cast<std::uint64_t>(total)); })
+               : "";
+  }
+  if (where.Shape == View::Own) {
+    return FaultOf([&] { CheckStretch(trial.Path, seed, where.Rank * where.PartBytes(), own); });
+  }
+  // Up to what the slowest rank has written there are no holes.
+  double least = static_cast<double>(own);
+  MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE, MPI_MIN, ranks.Mpi());
+  const auto part = static_cast<std::uint64_t>(least) / where.Piece * where.Piece;
+  return FaultOf([&] { CheckStretch(trial.Path, seed, where.Rank * part, part); });
+}
+
+/// Opens and sets the view; gives the fault, the same on all ranks.
+std::string Prepare(Communicator& ranks, const Trial& trial, Access& access, Outcome& outcome)
+{
+  MPI_Barrier(ranks.Mpi());
+  double begin = MPI_Wtime();
+  const std::string notOpen = access.Open(trial.Path);
+  outcome.OpenSeconds = MPI_Wtime() - begin;
+  const std::string fault = Agree(ranks, notOpen);
+  if (!fault.empty()) {
+    // Closing what others could not open would wait for them.
+    return "open: " + fault;
+  }
+  begin = MPI_Wtime();
+  const std::string noView = access.SetView();
+  outcome.ViewSeconds = MPI_Wtime() - begin;
+  const std::string viewFault = Agree(ranks, noView);
+  if (!viewFault.empty()) {
+    access.Close();
+    return "set_view: " + viewFault;
+  }
+  return {};
+}
+
+/// Collective: the outcome of all ranks from that of each.
+void Sum(Outcome& outcome, std::uint64_t bytes, bool sync, MPI_Comm comm)
+{
+  double times[] = {outcome.Seconds, outcome.SyncSeconds, outcome.OpenSeconds, outcome.ViewSeconds,
+      outcome.Cut ? 1.0 : 0.0, outcome.Wrong ? 1.0 : 0.0, Interrupt::Asked() ? 1.0 : 0.0};
+  MPI_Allreduce(MPI_IN_PLACE, times, 7, MPI_DOUBLE, MPI_MAX, comm);
+  std::uint64_t total = bytes;
+  MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_UINT64_T, MPI_SUM, comm);
+  outcome.Seconds = times[0];
+  outcome.SyncSeconds = times[1];
+  outcome.OpenSeconds = times[2];
+  outcome.ViewSeconds = times[3];
+  outcome.Cut = times[4] > 0;
+  outcome.Wrong = times[5] > 0;
+  outcome.Interrupted = times[6] > 0;
+  outcome.Bytes = total;
+  const double seconds = outcome.Seconds + (sync ? outcome.SyncSeconds : 0);
+  // A clock that has not moved says no more than this.
+  outcome.Rate = static_cast<double>(total) / std::max(seconds, MPI_Wtick());
+}
+
+}  // namespace
+
+std::byte* BlockMemory::Get(std::size_t bytes)
+{
+  if (bytes > this->Bytes) {
+    this->Memory.reset();
+    this->Bytes = 0;
+    void* memory = nullptr;
+    if (::posix_memalign(&memory, Page, bytes) != 0) {
+      throw std::bad_alloc();
+    }
+    this->Memory.reset(static_cast<std::byte*>(memory));
+    this->Bytes = bytes;
+    std::memset(memory, 0, bytes);
+  }
+  return this->Memory.get();
+}
+
+bool Applies(const Function& function, View view)
+{
+  // A shared pointer gives every rank a part of its own, whichever.
+  return !(function.Write && view == View::Whole) &&
+         !(function.Where == Pointer::Shared && view != View::Own);
+}
+
+std::uint64_t SeedOf(std::uint64_t number)
+{
+  // Spread over all bits, so that values of two seeds have nothing in common.
+  std::uint64_t seed = (number + 1) * 0xd1342543de82ef95u;
+  seed ^= seed >> 32;
+  seed *= 0xaef17502108ef2d9u;
+  return seed ^ (seed >> 29);
+}
+
+Outcome Measure(Communicator& ranks, const Trial& trial, BlockMemory& memory)
+{
+  assert(Applies(trial.What, trial.Where.Shape));
+  const MPI_Comm comm = ranks.Mpi();
+  Outcome outcome;
+  Rewrite(ranks, trial);
+  const std::unique_ptr<Access> access = MakeAccess(trial.What, trial.Where, comm, trial.InFlight);
+  std::optional<Mover> mover;
+  Together(ranks, [&] {
+    mover.emplace(trial, *access, comm, memory);
+    outcome.Resident = ranks.Rank() == 0 && !Interrupt::Asked() ? ResidentPart(trial.Path) : -1;
+  });
+  outcome.Error = Prepare(ranks, trial, *access, outcome);
+  if (!outcome.Error.empty()) {
+    Sum(outcome, 0, false, comm);
+    return outcome;
+  }
+  MPI_Barrier(comm);
+  mover->Run();
+  outcome.Seconds = access->Seconds();
+  outcome.Cut = mover->Cut();
+  std::string fault = mover->Fault();
+  if (trial.What.Write) {
+    const double begin = MPI_Wtime();
+    const std::string notSynced = access->Sync();
+    outcome.SyncSeconds = MPI_Wtime() - begin;
+    fault = fault.empty() ? notSynced : fault;
+  }
+  const std::string notClosed = access->Close();
+  outcome.Wrong = mover->Wrong();
+  outcome.Error = Agree(ranks, fault.empty() ? notClosed : fault);
+  if (outcome.Error.empty() && !Most(Interrupt::Asked() ? 1 : 0, comm)) {
+    std::string wrong;
+    if (trial.What.Write) {
+      wrong = CheckWritten(ranks, trial, mover->Bytes());
+    } else if (trial.What.Where == Pointer::Shared) {
+      wrong = CheckTaken(mover->Taken(), comm);
+    }
+    outcome.Wrong = !wrong.empty();
+    outcome.Error = Agree(ranks, wrong);
+  }
+  Sum(outcome, mover->Bytes(), trial.Sync, comm);
+  return outcome;
+}
+
+}  // namespace patchio::probe

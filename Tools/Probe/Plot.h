@@ -1,0 +1,17 @@
+// Pictures of results, drawn by plot_probe.py.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace patchio::probe {
+
+/// Draws the results into `folder`. `python`: the one to use, or empty for the first that has matplotlib.
+/// Gives why there are no pictures; empty when there are.
+std::string DrawPlots(
+    const std::vector<std::string>& results, const std::string& folder, const std::string& python);
+
+/// plot_probe.py of the build or install tree that this program is of; empty where there is none.
+std::string PlotScript();
+
+}  // namespace patchio::probe

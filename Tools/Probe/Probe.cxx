@@ -1,0 +1,299 @@
+#include "Probe/Probe.h"
+
+#include "Probe/Compare.h"
+#include "Probe/Findings.h"
+#include "Probe/Plot.h"
+#include "Probe/Progress.h"
+#include "Probe/Quick.h"
+#include "Probe/Result.h"
+#include "Probe/Settings.h"
+#include "Probe/Statistics.h"
+#include "Probe/Study.h"
+#include "Session.h"
+#include "Support/Error.h"
+#include "Support/Together.h"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <unistd.h>
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <utility>
+
+namespace patchio::tools {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace probe;
+
+// ---- the study
+// -----------------------------------------------------------------------------------------------
+
+std::string DefaultOutput()
+{
+  char host[256] = "";
+  ::gethostname(host, sizeof(host) - 1);
+  char date[32] = "";
+  const std::time_t now = std::time(nullptr);
+  std::tm parts = {};
+  std::strftime(date, sizeof(date), "%Y%m%d-%H%M%S", ::localtime_r(&now, &parts));
+  return fmt::format("probe_{}_{}", host, date);
+}
+
+/// Collective. The folder for results, made by rank 0; only rank 0's name of it counts.
+std::string MakeOutput(const Settings& settings, Session& session)
+{
+  std::string output = settings.Output;
+  Together(session.Ranks(), [&] {
+    if (session.Root()) {
+      output = output.empty() ? DefaultOutput() : output;
+      std::error_code fault;
+      fs::create_directories(output, fault);
+      if (fault) {
+        throw FileError(output, "a folder for results", fault.message(), "Give another --output");
+      }
+    }
+  });
+  return output;
+}
+
+/// The best block of each function and view, as a table.
+std::string SummaryOf(const Result& result)
+{
+  std::map<std::pair<std::string, View>, const PointResult*> best;
+  for (const auto& [key, point] : result.Points) {
+    const PointResult*& other = best[{key.Function, key.Shape}];
+    if (!other || SpreadOf(point.Rates).Mean > SpreadOf(other->Rates).Mean) {
+      other = &point;
+    }
+  }
+  std::string text = fmt::format("{:<20} {:<12} {:>12} {:>12} {:>14} {:>14} {:>14}\n", "function", "view",
+      "best: block", "file", "min KB/s", "mean KB/s", "max KB/s");
+  for (const auto& [key, point] : best) {
+    if (point->Rates.empty()) {
+      text += fmt::format("{:<20} {:<12} no rate: {}\n", key.first, NameOf(key.second), point->Error);
+      continue;
+    }
+    const Spread spread = SpreadOf(point->Rates);
+    text += fmt::format("{:<20} {:<12} {:>12} {:>12} {:>14.0f} {:>14.0f} {:>14.0f}\n", key.first,
+        NameOf(key.second), SizeText(point->Key.Block), SizeText(point->Key.FileBytes), spread.Min / 1000,
+        spread.Mean / 1000, spread.Max / 1000);
+  }
+  return text;
+}
+
+std::string FeaturesOf(const Result& result)
+{
+  std::string text;
+  for (const FeatureResult& feature : result.Features) {
+    const Feature& shown = feature.Stable ? feature.Again : feature.First;
+    text += fmt::format("{} of {} {} at blocks of {} ({} in a file of {}): {}\n", shown.Peak ? "peak" : "dip",
+        feature.Function, NameOf(feature.Shape), SizeText(shown.Block),
+        fmt::format("{:.2f} of what is beside it", shown.Height), SizeText(feature.FileBytes),
+        feature.Stable ? "stable" : "not there when measured again");
+  }
+  return text;
+}
+
+std::string InfluenceOf(const Result& result)
+{
+  std::string text;
+  for (const InfluenceResult& row : result.Influence) {
+    text +=
+        fmt::format("reading and writing at once, blocks of {}: reading {:.2f}, writing {:.2f} of alone\n",
+            SizeText(row.Block), SpreadOf(row.ReadBoth).Mean / SpreadOf(row.ReadAlone).Mean,
+            SpreadOf(row.WriteBoth).Mean / SpreadOf(row.WriteAlone).Mean);
+  }
+  return text;
+}
+
+void DrawInto(const std::vector<std::string>& results, const std::string& folder, const std::string& python,
+    const Session& session)
+{
+  const std::string fault = DrawPlots(results, folder, python);
+  if (fault.empty()) {
+    session.Print("pictures: " + folder);
+  } else {
+    session.Warn("There are no pictures: " + fault);
+  }
+}
+
+bool HasWrongValues(const Result& result)
+{
+  return std::any_of(
+      result.Points.begin(), result.Points.end(), [](const auto& entry) { return entry.second.WrongValues; });
+}
+
+void RunFull(const Settings& settings, Session& session)
+{
+  const std::string output = MakeOutput(settings, session);
+  const Result result = RunStudy(session, settings, output);
+  if (session.Root()) {
+    session.Print(SummaryOf(result) + FeaturesOf(result) + InfluenceOf(result));
+    session.Print(FindingsAsText(JudgeFindings({result})));
+    session.Print(fmt::format("results: {}/result.json, {}/matrices.csv", output, output));
+    if (!settings.NoPlots && !result.Points.empty() && result.WhyIncomplete != Interruption) {
+      DrawInto({output + "/result.json"}, output + "/plots", settings.Python, session);
+    }
+    if (!result.Complete) {
+      session.Warn("The study is not complete: " + result.WhyIncomplete + ".");
+    }
+  }
+  const bool wrong = session.Root() && HasWrongValues(result);
+  Together(session.Ranks(), [&] {
+    if (result.WhyIncomplete == Interruption) {
+      throw Error(fmt::format("Interrupted. What was measured until then is in {}/result.json.", output));
+    }
+    if (wrong) {
+      throw Error("Some functions have read or written wrong values; result.json says which.");
+    }
+  });
+}
+
+void RunProbe(Settings& settings, Session& session)
+{
+  if (settings.Directory.empty()) {
+    throw Error("probe: give a folder on the storage to probe, or one of compare, findings, plot.");
+  }
+  CheckSettings(settings, session.Ranks().Size());
+  if (settings.Full || settings.Study) {
+    RunFull(settings, session);
+  } else {
+    RunQuick(settings, MakeOutput(settings, session), session);
+  }
+}
+
+// ---- results
+// -------------------------------------------------------------------------------------------------
+
+struct ResultOptions
+{
+  std::vector<std::string> Results;
+  std::string Csv;
+  std::string Output;
+  std::string Python;
+};
+
+/// The user's name of a result, or what tells it best.
+std::string NameOfResult(const Result& result, const std::string& path)
+{
+  return result.Label.empty() ? fmt::format("{} ({} rank{}, {}, MPI-IO {})", path, result.Ranks,
+                                    result.Ranks == 1 ? "" : "s", result.Mpi, result.MpiIo)
+                              : result.Label;
+}
+
+void RunCompare(const ResultOptions& options, Session& session)
+{
+  Together(session.Ranks(), [&] {
+    if (session.Root()) {
+      const Result a = LoadResult(options.Results[0]), b = LoadResult(options.Results[1]);
+      const Comparison comparison = Compare(a, b);
+      if (comparison.Points.empty() && comparison.OnlyOne.empty()) {
+        throw Error(
+            fmt::format("{} and {} have no measurement in common.", options.Results[0], options.Results[1]));
+      }
+      session.Print(ComparisonAsText(
+          comparison, NameOfResult(a, options.Results[0]), NameOfResult(b, options.Results[1])));
+      if (!options.Csv.empty()) {
+        ReplaceFile(options.Csv, ComparisonAsCsv(comparison));
+      }
+      if (!options.Output.empty()) {
+        DrawInto(options.Results, options.Output, options.Python, session);
+      }
+    }
+  });
+}
+
+void RunFindings(const ResultOptions& options, Session& session)
+{
+  Together(session.Ranks(), [&] {
+    if (session.Root()) {
+      std::vector<Result> results;
+      for (const std::string& path : options.Results) {
+        results.push_back(LoadResult(path));
+        session.Warn(results.back().Complete
+                         ? std::string()
+                         : fmt::format("{} is not complete: {}.", path, results.back().WhyIncomplete));
+      }
+      session.Print(FindingsAsText(JudgeFindings(results)));
+    }
+  });
+}
+
+void RunPlot(const ResultOptions& options, Session& session)
+{
+  Together(session.Ranks(), [&] {
+    if (session.Root()) {
+      for (const std::string& path : options.Results) {
+        LoadResult(path);
+      }
+      const fs::path beside = fs::path(options.Results.front()).parent_path() / "plots";
+      DrawInto(options.Results, options.Output.empty() ? beside.string() : options.Output, options.Python,
+          session);
+    }
+  });
+}
+
+void AddCompare(CLI::App& probe, Session& session)
+{
+  CLI::App* command =
+      probe.add_subcommand("compare", "Two results side by side: what differs beyond noise, and how much");
+  const auto options = std::make_shared<ResultOptions>();
+  command->add_option("results", options->Results, "Two files result.json")->required()->expected(2);
+  command->add_option("--csv", options->Csv, "File for the ratios of all points");
+  command->add_option("--plots", options->Output, "Folder for pictures");
+  command->add_option("--python", options->Python, "The Python that draws them; it needs matplotlib");
+  command->callback([options, &session] { RunCompare(*options, session); });
+}
+
+void AddFindings(CLI::App& probe, Session& session)
+{
+  CLI::App* command = probe.add_subcommand("findings",
+      "What is known of MPI-IO (small blocks, collective functions, shared pointers, file size, ranks), "
+      "judged "
+      "from results; those of several numbers of ranks can be given together");
+  const auto options = std::make_shared<ResultOptions>();
+  command->add_option("results", options->Results, "Files result.json")->required();
+  command->callback([options, &session] { RunFindings(*options, session); });
+}
+
+void AddPlot(CLI::App& probe, Session& session)
+{
+  CLI::App* command = probe.add_subcommand("plot", "Draw results that are there");
+  const auto options = std::make_shared<ResultOptions>();
+  command->add_option("results", options->Results, "One file result.json, or two to compare")
+      ->required()
+      ->expected(1, 2);
+  command->add_option(
+      "-o,--output", options->Output, "Folder for the pictures (default: plots, beside the result)");
+  command->add_option("--python", options->Python, "The Python that draws them; it needs matplotlib");
+  command->callback([options, &session] { RunPlot(*options, session); });
+}
+
+}  // namespace
+
+void AddProbe(CLI::App& program, Session& session)
+{
+  CLI::App* command = program.add_subcommand("probe",
+      "Measure what a storage bears: in short, for the reader's choice of threads, or all functions of "
+      "MPI-IO in "
+      "a study. Run it as the programs that will use the storage, under mpirun or alone");
+  const auto settings = std::make_shared<Settings>();
+  command->add_option(
+      "directory", settings->Directory, "Folder on the storage; test files are made in it and removed");
+  AddSettings(*command, *settings);
+  AddCompare(*command, session);
+  AddFindings(*command, session);
+  AddPlot(*command, session);
+  command->callback([command, settings, &session] {
+    if (command->get_subcommands().empty()) {
+      RunProbe(*settings, session);
+    }
+  });
+}
+
+}  // namespace patchio::tools

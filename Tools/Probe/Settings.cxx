@@ -1,0 +1,157 @@
+#include "Probe/Settings.h"
+
+#include "Support/Error.h"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace patchio::probe {
+namespace {
+
+constexpr std::uint64_t MostFile = std::uint64_t(1) << 50;
+
+void Require(bool good, const std::string& option, const std::string& expected, const std::string& found)
+{
+  if (!good) {
+    throw Error(fmt::format("probe --{}: expected {}, found {}.", option, expected, found));
+  }
+}
+
+template <typename T>
+void SortEachOnce(std::vector<T>& values)
+{
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
+std::uint64_t GreatestSize(const Choice& choice, int ranks, std::uint64_t piece)
+{
+  return DivisibleSize(choice.Sizes.back(), ranks, piece);
+}
+
+}  // namespace
+
+void AddSettings(CLI::App& command, Settings& settings)
+{
+  const auto study = [&settings](CLI::Option* option) {
+    return option->group("Study")->each([&settings](const std::string&) { settings.Study = true; });
+  };
+  const CLI::AsSizeValue bytes(false);  // k, M and G are powers of 1024
+  command.add_flag("--quick", settings.Quick,
+      "Measure in 1 to 2 minutes what the reader needs to choose its threads (the default)");
+  command.add_flag("--full", settings.Full, "The study: all functions, views, file sizes and block sizes");
+  command.add_option("-o,--output", settings.Output, "Folder for the results (default: ./probe_HOST_DATE)");
+  command.add_option("--label", settings.Label, "Name of these results in comparisons and plots");
+  command.add_flag("--no-plots", settings.NoPlots, "Draw no pictures");
+  command.add_option("--python", settings.Python, "The Python that draws them; it needs matplotlib");
+
+  command.add_option("--seconds", settings.QuickSeconds, "How long it takes, about")
+      ->check(CLI::Range(1.0, 3600.0))
+      ->capture_default_str()
+      ->group("Quick");
+  command.add_option("--test-bytes", settings.QuickBytes, "Of test files, at least 16M")
+      ->transform(bytes)
+      ->capture_default_str()
+      ->group("Quick");
+  command
+      .add_option("--existing", settings.Existing, "Read these files, or those in these folders; write none")
+      ->delimiter(',')
+      ->group("Quick");
+  command.add_flag("--no-save", settings.NoSave, "Do not keep the profile for the reader")->group("Quick");
+
+  study(command.add_option("--functions", settings.Functions,
+            "Functions (read_at_all, pread, ...) or groups of them, separated by commas: all, reads, writes, "
+            "explicit, individual-pointer, shared, posix, collective, individual, blocking, "
+            "nonblocking, split"))
+      ->delimiter(',')
+      ->capture_default_str();
+  study(command.add_option("--views", settings.Views, "Views: own, whole, interleaved"))
+      ->delimiter(',')
+      ->capture_default_str();
+  study(command.add_option("--sizes", settings.Sizes, "File sizes, for example 16M,1G"))
+      ->delimiter(',')
+      ->transform(bytes)
+      ->capture_default_str();
+  study(command.add_option("--blocks", settings.Blocks, "Bytes of one call of one rank, for example 64k,1M"))
+      ->delimiter(',')
+      ->transform(bytes)
+      ->capture_default_str();
+  study(command.add_option("--piece", settings.Piece, "Bytes between the holes of the interleaved view"))
+      ->transform(bytes)
+      ->capture_default_str();
+  study(command.add_option("--repetitions", settings.Repetitions, "Measurements of each"))
+      ->capture_default_str();
+  study(command.add_option("--budget", settings.Budget, "Seconds for all; 0: no limit"))
+      ->capture_default_str();
+  study(command.add_option("--most-seconds", settings.MostSeconds,
+            "Seconds for one measurement; the rest of the file is left out then"))
+      ->capture_default_str();
+  study(command.add_flag(
+      "--no-sync", settings.NoSync, "Rates of writing without the time until the storage has it"));
+  study(command.add_option("--in-flight", settings.InFlight, "Non-blocking calls of a rank at once"))
+      ->capture_default_str();
+  study(command.add_option("--features", settings.Features, "Peaks and dips to look at again, the sharpest"))
+      ->capture_default_str();
+  study(command.add_option("--feature-repetitions", settings.FeatureRepetitions, "Measurements of each then"))
+      ->capture_default_str();
+  study(command.add_option("--influence", settings.InfluenceSeconds,
+            "Seconds of each measurement of reading and writing at once; 0: none"))
+      ->capture_default_str();
+  study(command.add_option("--writers", settings.Writers, "Ranks that write while the others read; 0: half"))
+      ->capture_default_str();
+  study(command.add_option("--seed", settings.Seed, "Of the random order of measurements"))
+      ->capture_default_str();
+}
+
+Choice CheckSettings(const Settings& settings, int ranks)
+{
+  const auto number = [](double value) { return fmt::format("{}", value); };
+  Require(!(settings.Quick && (settings.Full || settings.Study)), "quick",
+      "nothing that is for the study only", "such options");
+  Choice choice;
+  choice.Functions = SelectFunctions(settings.Functions);
+  for (const std::string& name : settings.Views) {
+    choice.Views.push_back(ViewNamed(name));
+  }
+  choice.Sizes = settings.Sizes;
+  choice.Blocks = settings.Blocks;
+  SortEachOnce(choice.Views);
+  SortEachOnce(choice.Sizes);
+  SortEachOnce(choice.Blocks);
+  Require(
+      settings.Piece >= 1 && settings.Piece <= 1u << 30, "piece", "1 byte to 1 GiB", number(settings.Piece));
+  for (const std::uint64_t block : choice.Blocks) {
+    Require(block >= 8 && block <= MostBlock && block % 8 == 0, "blocks", "multiples of 8 bytes up to 1 GiB",
+        fmt::format("{} bytes", block));
+  }
+  for (const std::uint64_t size : choice.Sizes) {
+    Require(size <= MostFile && DivisibleSize(size, ranks, settings.Piece) > 0, "sizes",
+        fmt::format(
+            "at least a piece of {} bytes for each of {} ranks, at most 1 PiB", settings.Piece, ranks),
+        fmt::format("{} bytes", size));
+  }
+  Require(choice.Blocks.front() <= GreatestSize(choice, ranks, settings.Piece), "blocks",
+      "some that are smaller than the files", fmt::format("{} bytes", choice.Blocks.front()));
+  Require(settings.Repetitions >= 1 && settings.Repetitions <= 10000, "repetitions", "1 to 10000",
+      number(settings.Repetitions));
+  Require(settings.FeatureRepetitions >= 2 && settings.FeatureRepetitions <= 10000, "feature-repetitions",
+      "2 to 10000", number(settings.FeatureRepetitions));
+  Require(settings.Features >= 0, "features", "0 or more", number(settings.Features));
+  Require(std::isfinite(settings.Budget) && settings.Budget >= 0, "budget", "seconds, 0 or more",
+      number(settings.Budget));
+  Require(std::isfinite(settings.MostSeconds) && settings.MostSeconds > 0, "most-seconds", "more than 0",
+      number(settings.MostSeconds));
+  Require(settings.InFlight >= 1 && settings.InFlight <= 1024, "in-flight", "1 to 1024",
+      number(settings.InFlight));
+  Require(settings.InfluenceSeconds >= 0 && settings.InfluenceSeconds <= 3600, "influence",
+      "0 to 3600 seconds", number(settings.InfluenceSeconds));
+  Require(settings.Writers >= 0 && settings.Writers < std::max(2, ranks), "writers",
+      "fewer than there are ranks", number(settings.Writers));
+  return choice;
+}
+
+}  // namespace patchio::probe

@@ -1,0 +1,138 @@
+#include "Probe/Statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <utility>
+
+namespace patchio::probe {
+namespace {
+
+constexpr double Pi = 3.14159265358979323846;
+constexpr double Doubt = 0.01;  ///< that a ratio lies outside of its interval
+
+/// P(T > t) for t = sqrt(freedom) tan(angle): in the angle, Student's density is a power of its cosine.
+double TailAtAngle(double angle, double freedom)
+{
+  constexpr int Panels = 400;  // of Simpson's rule
+  const double step = (Pi / 2 - angle) / (2 * Panels);
+  double sum = 0;
+  for (int i = 0; i <= 2 * Panels; ++i) {
+    const double weight = i == 0 || i == 2 * Panels ? 1 : (i % 2 == 1 ? 4 : 2);
+    sum += weight * std::pow(std::max(0.0, std::cos(angle + i * step)), freedom - 1);
+  }
+  const double scale = std::exp(std::lgamma((freedom + 1) / 2) - std::lgamma(freedom / 2)) / std::sqrt(Pi);
+  return scale * sum * step / 3;
+}
+
+double ComputeStudentTail(double tail, double freedom)
+{
+  double low = 0, high = Pi / 2;
+  for (int round = 0; round < 60; ++round) {
+    const double middle = (low + high) / 2;
+    (TailAtAngle(middle, freedom) > tail ? low : high) = middle;
+  }
+  return std::sqrt(freedom) * std::tan(low);
+}
+
+Ratio Interval(double logarithm, double error, double freedom, int count, int tests)
+{
+  Ratio ratio;
+  ratio.Value = std::exp(logarithm);
+  ratio.Count = count;
+  ratio.High = std::numeric_limits<double>::infinity();
+  if (freedom >= 1) {
+    const double reach = StudentTail(Doubt / 2 / std::max(1, tests), freedom) * error;
+    ratio.Low = std::exp(logarithm - reach);
+    ratio.High = std::exp(logarithm + reach);
+  }
+  return ratio;
+}
+
+}  // namespace
+
+Spread SpreadOf(const std::vector<double>& values)
+{
+  if (values.empty()) {
+    return {};
+  }
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  return {*least, std::accumulate(values.begin(), values.end(), 0.0) / values.size(), *most};
+}
+
+double StudentTail(double tail, double freedom)
+{
+  // Asked for again and again with the same few values.
+  thread_local std::map<std::pair<double, double>, double> known;
+  if (known.size() > 1000) {
+    known.clear();
+  }
+  const auto [entry, isNew] = known.try_emplace({tail, freedom}, 0);
+  if (isNew) {
+    entry->second = ComputeStudentTail(tail, freedom);
+  }
+  return entry->second;
+}
+
+LogMean LogMeanOf(const std::vector<double>& values)
+{
+  LogMean result;
+  result.Count = static_cast<int>(values.size());
+  for (const double value : values) {
+    result.Mean += std::log(value) / values.size();
+  }
+  for (const double value : values) {
+    result.Squares += std::pow(std::log(value) - result.Mean, 2);
+  }
+  return result;
+}
+
+void LogNoise::Add(const std::vector<double>& repetitions)
+{
+  this->Squares += LogMeanOf(repetitions).Squares;
+  this->Freedom += std::max(0, static_cast<int>(repetitions.size()) - 1);
+}
+
+Ratio MeanRatioOf(const std::vector<std::pair<std::vector<double>, std::vector<double>>>& pairs,
+    const LogNoise& noise, int tests)
+{
+  double mean = 0, variances = 0;  // of the mean, in units of that of one repetition
+  int least = pairs.empty() ? 0 : std::numeric_limits<int>::max();
+  const auto count = static_cast<double>(pairs.size());
+  for (const auto& [before, after] : pairs) {
+    const LogMean a = LogMeanOf(before), b = LogMeanOf(after);
+    mean += (b.Mean - a.Mean) / count;
+    variances += (1.0 / a.Count + 1.0 / b.Count) / (count * count);
+    least = std::min({least, a.Count, b.Count});
+  }
+  const double variance = noise.Freedom >= 1 ? noise.Squares / noise.Freedom : 0;
+  return Interval(mean, std::sqrt(variance * variances), noise.Freedom, least, tests);
+}
+
+Ratio RatioOf(
+    const std::vector<double>& before, const std::vector<double>& after, const LogNoise& noise, int tests)
+{
+  return MeanRatioOf({{before, after}}, noise, tests);
+}
+
+Ratio RatioOf(const std::vector<double>& before, const std::vector<double>& after)
+{
+  LogNoise noise;
+  if (before.size() >= 2 && after.size() >= 2) {
+    noise.Add(before);
+    noise.Add(after);
+  }
+  return RatioOf(before, after, noise);
+}
+
+Ratio MeanRatio(const std::vector<double>& ratios)
+{
+  const LogMean mean = LogMeanOf(ratios);
+  const double freedom = mean.Count - 1;
+  const double error = freedom >= 1 ? std::sqrt(mean.Squares / freedom / mean.Count) : 0;
+  return Interval(mean.Mean, error, freedom, mean.Count, 1);
+}
+
+}  // namespace patchio::probe

@@ -1,0 +1,528 @@
+#include "Probe/Study.h"
+
+#include "Probe/Circumstances.h"
+#include "Probe/Influence.h"
+#include "Probe/Interrupt.h"
+#include "Probe/Measure.h"
+#include "Probe/Progress.h"
+#include "Probe/TestFiles.h"
+#include "Session.h"
+#include "Support/ByteText.h"
+#include "Support/Error.h"
+#include "Support/Memory.h"
+#include "Support/Stopwatch.h"
+#include "Support/Together.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <random>
+#include <utility>
+
+namespace patchio::probe {
+namespace {
+
+constexpr int MostFaults = 3;          // of a function in a view, before the others are not tried any more
+constexpr double SecondsOfSaving = 2;  // between two
+constexpr int StepsPerSide = 2;        // between a feature and its neighbours
+constexpr double FirstDoubt = 0.2;     // features that are worth another look may be noise
+constexpr std::uint64_t CacheCheckBytes = 64u << 20;
+// Parts of the time after which measurements of a kind end.
+constexpr double PartOfPasses = 0.7;
+constexpr double PartOfInfluence = 0.85;
+
+/// A point and what is needed to measure it.
+struct Planned
+{
+  PointKey Key;
+  Function What;
+};
+
+class Study
+{
+public:
+  Study(tools::Session& session, const Settings& settings, const std::string& output)
+      : Out(session),
+        Ranks(session.Ranks()),
+        How(settings),
+        Wanted(CheckSettings(settings, session.Ranks().Size())),
+        Output(output),
+        Bar(session.Root())
+  {
+  }
+
+  Result Run()
+  {
+    this->Found.Label = this->How.Label;
+    this->Found.Piece = this->How.Piece;
+    this->Found.Repetitions = this->How.Repetitions;
+    this->Found.InFlight = this->How.InFlight;
+    this->Found.Sync = !this->How.NoSync;
+    DescribeCircumstances(this->Ranks, this->How.Directory, this->Found);
+    this->MakePlan();
+    this->CheckMemory();
+    try {
+      TestFolder folder(this->Ranks, this->How.Directory, this->BytesOfFiles());
+      this->Folder = &folder;
+      this->MeasureAll();
+    } catch (const Error& error) {
+      // A signal takes test files away under the feet of ranks that have not heard of it yet.
+      const bool interrupted = !this->GoesOn(2) && this->End == Interruption;
+      this->Found.WhyIncomplete = interrupted ? Interruption : error.what();
+      this->Found.Complete = false;
+      this->Save();
+      if (!interrupted) {
+        throw;
+      }
+    }
+    this->Save();
+    this->CheckSaved();
+    return this->Found;
+  }
+
+private:
+  // ---- what is to be done --------------------------------------------------------------------------------
+
+  void MakePlan()
+  {
+    for (const Function& function : this->Wanted.Functions) {
+      for (const View view : this->Wanted.Views) {
+        for (const std::uint64_t size : this->Wanted.Sizes) {
+          for (const std::uint64_t block : this->Wanted.Blocks) {
+            this->Consider(function, view, size, block);
+          }
+        }
+      }
+    }
+    if (this->Plan.empty()) {
+      throw Error(
+          "There is nothing to measure: shared pointers have the view own only, writing has no view whole, "
+          "and a block must fit into the part of a rank.");
+    }
+  }
+
+  void Consider(const Function& function, View view, std::uint64_t size, std::uint64_t block)
+  {
+    const Layout layout = this->LayoutOf(view, size);
+    if (Applies(function, view) && block <= layout.PartBytes()) {
+      this->Plan.push_back({{function.Name, view, size, block}, function});
+    }
+  }
+
+  Layout LayoutOf(View view, std::uint64_t size) const
+  {
+    const int count = this->Ranks.Size();
+    return {view, this->Ranks.Rank(), count, DivisibleSize(size, count, this->How.Piece), this->How.Piece};
+  }
+
+  std::uint64_t BytesOfFiles() const
+  {
+    std::uint64_t bytes = std::min(CacheCheckBytes, this->Wanted.Sizes.back());
+    for (const std::uint64_t size : this->Wanted.Sizes) {
+      bytes += size;
+    }
+    return bytes + (this->How.InfluenceSeconds > 0 ? 2 * this->Wanted.Sizes.back() : 0);
+  }
+
+  void CheckMemory()
+  {
+    double most = 0;
+    for (const Planned& point : this->Plan) {
+      const Layout layout = this->LayoutOf(point.Key.Shape, point.Key.FileBytes);
+      const auto ring = static_cast<double>(std::max(RingBytes, point.Key.Block * (this->How.InFlight + 1)));
+      most = std::max(most, std::min(ring, 2.0 * layout.ViewBytes()));
+    }
+    CheckMemoryOfMachines(this->Ranks, most);
+  }
+
+  // ---- going on, and saving ------------------------------------------------------------------------------
+
+  /// Collective. Whether there is reason to measure on; all ranks say the same. `part`: of the time.
+  bool GoesOn(double part)
+  {
+    enum
+    {
+      Go,
+      Late,
+      Unsaved,
+      Interrupted
+    };
+    int state = Go;
+    if (Interrupt::Asked()) {
+      state = Interrupted;
+    } else if (!this->SaveFault.empty()) {
+      state = Unsaved;
+    } else if (this->How.Budget > 0 && this->Out.Root() && this->Watch.Seconds() > part * this->How.Budget) {
+      state = Late;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &state, 1, MPI_INT, MPI_MAX, this->Ranks.Mpi());
+    if (state == Interrupted) {
+      this->End = Interruption;
+    } else if (state == Unsaved) {
+      this->End = "its results could not be saved";
+    } else if (state == Late) {
+      this->End = fmt::format("the time given for it, {:g} s, was over", this->How.Budget);
+    }
+    return state == Go;
+  }
+
+  bool EndsNow() const { return this->End == Interruption || !this->SaveFault.empty(); }
+
+  void Save()
+  {
+    if (!this->Out.Root()) {
+      return;
+    }
+    this->Found.Seconds = this->Watch.Seconds();
+    this->LastSaved = this->Found.Seconds;
+    const std::string fault = FaultOf([&] { SaveResult(this->Found, this->Output); });
+    this->SaveFault = this->SaveFault.empty() ? fault : this->SaveFault;
+  }
+
+  void SaveNowAndThen()
+  {
+    if (this->Watch.Seconds() - this->LastSaved > SecondsOfSaving) {
+      this->Save();
+    }
+  }
+
+  /// Collective.
+  void CheckSaved()
+  {
+    Together(this->Ranks, [&] {
+      if (!this->SaveFault.empty()) {
+        throw Error(this->SaveFault);
+      }
+    });
+  }
+
+  void Warn(const std::string& text)
+  {
+    this->Found.Warnings.push_back(text);
+    this->Out.Warn(text);
+  }
+
+  // ---- measuring -----------------------------------------------------------------------------------------
+
+  void MeasureAll()
+  {
+    this->Save();
+    this->CheckSaved();
+    this->Found.Cache = CheckCache(this->Ranks, this->Folder->File("cache"),
+        std::min(CacheCheckBytes, this->LayoutOf(View::Own, this->Wanted.Sizes.back()).FileBytes));
+    const std::string warning = CacheWarning(this->Found.Cache);
+    if (!warning.empty() && !Interrupt::Asked()) {
+      this->Warn(warning);
+    }
+    this->MeasurePasses();
+    if (!this->EndsNow()) {
+      this->MeasureInfluences();
+    }
+    if (!this->EndsNow()) {
+      this->LookAgainAtFeatures();
+    }
+    this->Found.Complete = this->End.empty();
+    this->Found.WhyIncomplete = this->End;
+    this->SayWhatFailed();
+  }
+
+  /// Repetitions of one point are as far from each other as can be, and each pass has its own order: what
+  /// else goes on in the storage meets all points alike.
+  void MeasurePasses()
+  {
+    std::mt19937_64 random(this->How.Seed);
+    const std::size_t all = this->Plan.size() * this->How.Repetitions;
+    std::size_t done = 0;
+    for (int pass = 0; pass < this->How.Repetitions; ++pass) {
+      std::shuffle(this->Plan.begin(), this->Plan.end(), random);
+      for (const Planned& point : this->Plan) {
+        if (!this->GoesOn(this->How.InfluenceSeconds > 0 || this->How.Features > 0 ? PartOfPasses : 1)) {
+          return;
+        }
+        this->ShowProgress(done++, all, this->MeasurePoint(point));
+      }
+    }
+  }
+
+  /// Gives what to say about it.
+  std::string MeasurePoint(const Planned& point)
+  {
+    PointResult result;
+    const auto known = this->Found.Points.find(point.Key);
+    if (known != this->Found.Points.end()) {
+      result = known->second;
+    }
+    result.Key = point.Key;
+    auto& [good, bad] = this->Fates[{point.Key.Function, point.Key.Shape}];
+    if (!result.Error.empty()) {
+      return point.Key.Function;
+    }
+    if (good == 0 && bad >= MostFaults) {
+      result.Error = "not tried, as other sizes have failed";
+      this->Found.Points[point.Key] = result;
+      return point.Key.Function;
+    }
+    const Outcome outcome = Measure(this->Ranks, this->TrialOf(point), this->Memory);
+    if (outcome.Interrupted) {
+      return point.Key.Function;
+    }
+    if (!outcome.Error.empty()) {
+      ++bad;
+      result = PointResult();
+      result.Key = point.Key;
+      result.Error = outcome.Error;
+      result.WrongValues = outcome.Wrong;
+    } else {
+      ++good;
+      this->Append(outcome, point, result);
+    }
+    this->Found.Points[point.Key] = result;
+    this->SaveNowAndThen();
+    return fmt::format("{} {}, {} in blocks of {}: {}", point.Key.Function, NameOf(point.Key.Shape),
+        SizeText(point.Key.FileBytes), SizeText(point.Key.Block),
+        outcome.Error.empty() ? ByteText(outcome.Rate) + "/s" : outcome.Error);
+  }
+
+  Trial TrialOf(const Planned& point)
+  {
+    Trial trial;
+    trial.What = point.What;
+    trial.Where = this->LayoutOf(point.Key.Shape, point.Key.FileBytes);
+    trial.Block = point.Key.Block;
+    trial.InFlight = this->How.InFlight;
+    trial.Sync = !this->How.NoSync;
+    trial.MostSeconds = this->How.MostSeconds;
+    trial.Path = this->PathOf(point.Key.FileBytes);
+    trial.Number = ++this->Trials;
+    return trial;
+  }
+
+  const std::string& PathOf(std::uint64_t size)
+  {
+    std::string& path = this->Paths[size];
+    if (path.empty()) {
+      path = this->Folder->File(fmt::format("data_{}", size));
+    }
+    return path;
+  }
+
+  void Append(const Outcome& outcome, const Planned& point, PointResult& result)
+  {
+    result.Seconds.push_back(outcome.Seconds);
+    result.SyncSeconds.push_back(outcome.SyncSeconds);
+    result.Rates.push_back(outcome.Rate);
+    result.OpenSeconds = outcome.OpenSeconds;
+    result.ViewSeconds = outcome.ViewSeconds;
+    result.Bytes = outcome.Bytes;
+    result.Cut |= outcome.Cut;
+    if (!point.What.Write) {
+      // Of the whole file that all ranks read, each byte comes from the storage once at best.
+      const double repeats = point.Key.Shape == View::Whole ? this->Ranks.Size() : 1;
+      result.Cached |=
+          LooksCached(this->Found.Cache, outcome.Rate / repeats, outcome.Resident, this->Ranks.Size());
+    }
+  }
+
+  void ShowProgress(std::size_t done, std::size_t all, const std::string& what)
+  {
+    const double now = this->Watch.Seconds();
+    double left = now / (done + 1) * (all - done - 1);
+    left += this->How.InfluenceSeconds * 3.5 * this->Wanted.Blocks.size() * this->How.Repetitions;
+    if (this->How.Budget > 0) {
+      left = std::min(left, std::max(0.0, this->How.Budget - now));
+    }
+    this->Bar.Show(now / (now + left), left, what);
+  }
+
+  // ---- reading and writing at once -----------------------------------------------------------------------
+
+  void MeasureInfluences()
+  {
+    if (this->How.InfluenceSeconds <= 0) {
+      return;
+    }
+    InfluenceTrial trial;
+    trial.ReadFile = this->Folder->File("read");
+    trial.WriteFile = this->Folder->File("written");
+    trial.FileBytes = this->LayoutOf(View::Own, this->Wanted.Sizes.back()).FileBytes;
+    trial.Writers = this->How.Writers;
+    trial.Seconds = this->How.InfluenceSeconds;
+    std::vector<std::uint64_t> blocks;
+    for (const std::uint64_t block : this->Wanted.Blocks) {
+      if (block * this->Ranks.Size() <= trial.FileBytes) {
+        blocks.push_back(block);
+      }
+    }
+    this->Found.Influence.resize(blocks.size());
+    for (int pass = 0; pass < this->How.Repetitions; ++pass) {
+      for (std::size_t i = 0; i < blocks.size(); ++i) {
+        if (!this->GoesOn(this->How.Features > 0 ? PartOfInfluence : 1)) {
+          this->DropEmptyInfluences();
+          return;
+        }
+        trial.Block = blocks[i];
+        MeasureInfluence(this->Ranks, trial, ++this->Trials, this->Found.Influence[i]);
+        const double part = (pass * blocks.size() + i + 1.0) / (this->How.Repetitions * blocks.size());
+        this->Bar.Show(part, (1 - part) * 4 * trial.Seconds * this->How.Repetitions * blocks.size(),
+            "reading and writing at once");
+        this->SaveNowAndThen();
+      }
+    }
+    this->DropEmptyInfluences();
+  }
+
+  void DropEmptyInfluences()
+  {
+    auto& rows = this->Found.Influence;
+    rows.erase(std::remove_if(rows.begin(), rows.end(), [](const auto& row) { return row.ReadBoth.empty(); }),
+        rows.end());
+  }
+
+  // ---- peaks and dips ------------------------------------------------------------------------------------
+
+  /// The surest first. All ranks find the same, as they have the same rates.
+  std::vector<FeatureResult> Candidates() const
+  {
+    std::vector<FeatureResult> candidates;
+    FeatureOptions options;
+    options.Doubt = FirstDoubt;
+    for (const Function& function : this->Wanted.Functions) {
+      for (const View view : this->Wanted.Views) {
+        for (const std::uint64_t size : this->Wanted.Sizes) {
+          for (const Feature& feature :
+              FindFeatures(CurveOf(this->Found, function.Name, view, size), options)) {
+            FeatureResult candidate;
+            candidate.Function = function.Name;
+            candidate.Shape = view;
+            candidate.FileBytes = size;
+            candidate.First = feature;
+            candidates.push_back(candidate);
+          }
+        }
+      }
+    }
+    std::stable_sort(candidates.begin(), candidates.end(),
+        [](const auto& a, const auto& b) { return a.First.Certainty > b.First.Certainty; });
+    candidates.resize(std::min<std::size_t>(candidates.size(), this->How.Features));
+    return candidates;
+  }
+
+  void LookAgainAtFeatures()
+  {
+    std::vector<FeatureResult> candidates = this->Candidates();
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      FeatureResult& candidate = candidates[i];
+      this->Bar.Show(static_cast<double>(i) / candidates.size(),
+          static_cast<double>(candidates.size() - i) * 4 * this->How.FeatureRepetitions, "peaks and dips");
+      if (!this->LookAgain(candidate)) {
+        return;
+      }
+      this->Found.Features.push_back(candidate);
+      this->SaveNowAndThen();
+    }
+  }
+
+  /// Measures around a feature with smaller steps; only these measurements say whether it is stable. False
+  /// when there was no time.
+  bool LookAgain(FeatureResult& feature)
+  {
+    const std::vector<CurvePoint> before =
+        CurveOf(this->Found, feature.Function, feature.Shape, feature.FileBytes);
+    for (const std::uint64_t block : RefinedBlocks(before, feature.First, StepsPerSide)) {
+      feature.Refined.push_back({block, {}});
+    }
+    Planned point;
+    point.What = SelectFunctions({feature.Function}).front();
+    point.Key.Function = feature.Function;
+    point.Key.Shape = feature.Shape;
+    point.Key.FileBytes = feature.FileBytes;
+    for (int pass = 0; pass < this->How.FeatureRepetitions; ++pass) {
+      for (CurvePoint& refined : feature.Refined) {
+        if (!this->GoesOn(1)) {
+          return false;
+        }
+        point.Key.Block = refined.Block;
+        const Outcome outcome = Measure(this->Ranks, this->TrialOf(point), this->Memory);
+        if (outcome.Error.empty() && !outcome.Interrupted && outcome.Rate > 0) {
+          refined.Rates.push_back(outcome.Rate);
+        }
+      }
+    }
+    auto& points = feature.Refined;
+    points.erase(std::remove_if(points.begin(), points.end(), [](const auto& p) { return p.Rates.empty(); }),
+        points.end());
+    for (const Feature& again : FindFeatures(points)) {
+      if (again.Peak == feature.First.Peak &&
+          (!feature.Stable || again.Certainty > feature.Again.Certainty)) {
+        feature.Stable = true;
+        feature.Again = again;
+      }
+    }
+    return true;
+  }
+
+  // ---- what to say at the end ----------------------------------------------------------------------------
+
+  void SayWhatFailed()
+  {
+    std::map<std::pair<std::string, std::string>, std::vector<std::string>> texts;
+    int cached = 0, read = 0, cut = 0;
+    for (const auto& [key, point] : this->Found.Points) {
+      if (!point.Error.empty() && point.Error.rfind("not tried", 0) != 0) {
+        auto& views = texts[{key.Function, point.Error}];
+        if (views.empty() || views.back() != NameOf(key.Shape)) {
+          views.push_back(NameOf(key.Shape));
+        }
+      }
+      read += !point.Rates.empty() && !SelectFunctions({key.Function}).front().Write ? 1 : 0;
+      cached += point.Cached ? 1 : 0;
+      cut += point.Cut ? 1 : 0;
+    }
+    for (const auto& [what, views] : texts) {
+      this->Warn(fmt::format("{} ({}): {}", what.first, fmt::join(views, ", "), what.second));
+    }
+    if (cached > 0) {
+      this->Warn(
+          fmt::format("{} of {} measurements of reading were as fast as memory, or had the file in memory: "
+                      "they tell little of the storage.",
+              cached, read));
+    }
+    if (cut > 0) {
+      this->Warn(
+          fmt::format("{} measurements left out a part of the file, as it would have taken more than {:g} s.",
+              cut, this->How.MostSeconds));
+    }
+  }
+
+  tools::Session& Out;
+  Communicator& Ranks;
+  const Settings& How;
+  Choice Wanted;
+  std::string Output;
+  Progress Bar;
+  Stopwatch Watch;
+  std::vector<Planned> Plan;
+  TestFolder* Folder = nullptr;
+  std::map<std::uint64_t, std::string> Paths;
+  std::map<std::pair<std::string, View>, std::pair<int, int>> Fates;  ///< of series: rates and faults so far
+  BlockMemory Memory;
+  Result Found;
+  std::string End;  ///< why it ends early; empty while it does not
+  std::string SaveFault;
+  double LastSaved = 0;
+  std::uint64_t Trials = 0;
+};
+
+}  // namespace
+
+Result RunStudy(tools::Session& session, const Settings& settings, const std::string& output)
+{
+  const Interrupt interrupt;
+  return Study(session, settings, output).Run();
+}
+
+}  // namespace patchio::probe

@@ -1,0 +1,21 @@
+// The study of MPI-IO's functions on a storage: all measurements, in turn, with their results saved on the
+// way.
+#pragma once
+
+#include "Probe/Result.h"
+#include "Probe/Settings.h"
+
+#include <string>
+
+namespace patchio::tools {
+class Session;
+}
+
+namespace patchio::probe {
+
+/// Collective. Measures what `settings` ask for and keeps result.json and matrices.csv in the folder `output`
+/// up to date. Ends early, with a result that says so, when interrupted or when the time is over. Throws
+/// Error, on all ranks, when test files or results cannot be written; the result says so too, if it can.
+Result RunStudy(tools::Session& session, const Settings& settings, const std::string& output);
+
+}  // namespace patchio::probe

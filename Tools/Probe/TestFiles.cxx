@@ -1,0 +1,155 @@
+#include "Probe/TestFiles.h"
+
+#include "Probe/Interrupt.h"
+#include "Probe/Pattern.h"
+#include "Support/ByteText.h"
+#include "Support/Error.h"
+#include "Support/Together.h"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <vector>
+
+namespace patchio::probe {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t Stretch = 4u << 20;  // bytes written at once
+constexpr double Margin = 1.05;            // of the free space that files take, their metadata included
+
+/// A file descriptor that is closed at the end.
+class Opened
+{
+public:
+  Opened(const std::string& path, int flags) : Number(::open(path.c_str(), flags | O_CLOEXEC, 0600))
+  {
+    if (this->Number < 0) {
+      throw FileError(path, "a file that can be opened", SystemMessage(errno));
+    }
+  }
+  ~Opened() { ::close(this->Number); }
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+  operator int() const { return this->Number; }
+
+private:
+  int Number;
+};
+
+void CheckRoom(const std::string& directory, std::uint64_t bytes)
+{
+  std::error_code fault;
+  if (!fs::is_directory(directory, fault)) {
+    throw FileError(directory, "a folder to probe", fault ? fault.message() : "something else");
+  }
+  const fs::space_info space = fs::space(directory, fault);
+  if (!fault && static_cast<double>(space.available) < Margin * static_cast<double>(bytes)) {
+    throw FileError(directory, ByteText(bytes) + " of free space for test files",
+        ByteText(static_cast<double>(space.available)), "Give smaller --sizes, or another folder");
+  }
+}
+
+std::string HostName()
+{
+  char name[256] = "";
+  ::gethostname(name, sizeof(name) - 1);
+  return name;
+}
+
+}  // namespace
+
+TestFolder::TestFolder(Communicator& ranks, const std::string& directory, std::uint64_t bytes) : Ranks(ranks)
+{
+  const std::vector<std::byte> name = BytesOfRankZero(ranks, [&] {
+    CheckRoom(directory, bytes);
+    const std::string path = fmt::format("{}/patchio_probe_{}_{}", directory, HostName(), ::getpid());
+    std::error_code fault;
+    if (!fs::create_directory(path, fault)) {
+      throw FileError(directory, "a folder to make files in", fault ? fault.message() : path + " in the way",
+          "Probe a folder that you may write to");
+    }
+    const auto* begin = reinterpret_cast<const std::byte*>(path.data());
+    return std::vector<std::byte>(begin, begin + path.size());
+  });
+  this->Name.assign(reinterpret_cast<const char*>(name.data()), name.size());
+}
+
+TestFolder::~TestFolder()
+{
+  Interrupt::ForgetFiles();
+  if (this->Ranks.Rank() == 0) {
+    std::error_code fault;
+    fs::remove_all(this->Name, fault);
+    if (fault) {
+      std::fprintf(
+          stderr, "warning: %s could not be removed: %s\n", this->Name.c_str(), fault.message().c_str());
+    }
+  }
+}
+
+std::string TestFolder::File(const std::string& name)
+{
+  const std::string path = this->Name + "/" + name;
+  Interrupt::RemoveAtSignal(path);
+  return path;
+}
+
+void WritePattern(const std::string& path, std::uint64_t seed, std::uint64_t offset, std::uint64_t bytes)
+{
+  const Opened file(path, O_WRONLY | O_CREAT);
+  const Pattern pattern(seed);
+  std::vector<std::byte> buffer(std::min<std::uint64_t>(Stretch, bytes));
+  for (std::uint64_t done = 0; done < bytes && !Interrupt::Asked();) {
+    const std::size_t count = std::min<std::uint64_t>(buffer.size(), bytes - done);
+    pattern.Fill(offset + done, buffer.data(), count);
+    for (std::size_t put = 0; put < count;) {
+      const ssize_t now = ::pwrite(file, buffer.data() + put, count - put, offset + done + put);
+      if (now <= 0 && errno != EINTR) {
+        throw FileError(path, "a test file that can be written", SystemMessage(errno));
+      }
+      put += std::max<ssize_t>(0, now);
+    }
+    done += count;
+  }
+  if (::fsync(file) != 0) {
+    throw FileError(path, "a test file that can be written", SystemMessage(errno));
+  }
+}
+
+void DropFromMemory(const std::string& path)
+{
+  const Opened file(path, O_RDONLY);
+  // Where this does not help, ResidentPart() and the rates show it.
+  ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+}
+
+double ResidentPart(const std::string& path)
+{
+  const Opened file(path, O_RDONLY);
+  struct stat attributes;
+  if (::fstat(file, &attributes) != 0 || attributes.st_size == 0) {
+    return -1;
+  }
+  const std::size_t bytes = attributes.st_size;
+  void* memory = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, 0);
+  if (memory == MAP_FAILED) {
+    return -1;
+  }
+  const std::size_t page = ::sysconf(_SC_PAGESIZE);
+  std::vector<unsigned char> pages((bytes + page - 1) / page);
+  const bool known = ::mincore(memory, bytes, pages.data()) == 0;
+  ::munmap(memory, bytes);
+  const auto resident = [](unsigned char state) { return (state & 1) != 0; };
+  return known ? static_cast<double>(std::count_if(pages.begin(), pages.end(), resident)) / pages.size() : -1;
+}
+
+}  // namespace patchio::probe

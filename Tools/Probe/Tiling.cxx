@@ -1,0 +1,105 @@
+#include "Probe/Tiling.h"
+
+#include "Probe/Pattern.h"
+#include "Support/Error.h"
+#include "Support/RegularFile.h"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+#include <algorithm>
+#include <cerrno>
+#include <set>
+
+namespace patchio::probe {
+namespace {
+
+constexpr std::uint64_t Stretch = 4u << 20;  // bytes read at once
+
+class Reading
+{
+public:
+  explicit Reading(const std::string& path) : Path(path), File(OpenRegularFile(path))
+  {
+    if (this->File < 0) {
+      throw FileError(path, "the file that was written", SystemMessage(errno));
+    }
+  }
+  ~Reading() { ::close(this->File); }
+  Reading(const Reading&) = delete;
+  Reading& operator=(const Reading&) = delete;
+
+  void Get(std::uint64_t offset, std::byte* bytes, std::size_t count) const
+  {
+    for (std::size_t done = 0; done < count;) {
+      const ssize_t now = ::pread(this->File, bytes + done, count - done, offset + done);
+      if (now == 0 || (now < 0 && errno != EINTR)) {
+        throw FileError(this->Path, fmt::format("{} written bytes at {}", count, offset),
+            now == 0 ? "the end of the file" : SystemMessage(errno));
+      }
+      done += std::max<ssize_t>(now, 0);
+    }
+  }
+
+  /// `bytes` bytes at `offset` are the values at `name` of the pattern.
+  void Check(const Pattern& values, std::uint64_t name, std::uint64_t offset, std::uint64_t bytes)
+  {
+    this->Buffer.resize(std::min(Stretch, bytes));
+    for (std::uint64_t done = 0; done < bytes; done += this->Buffer.size()) {
+      const std::size_t count = std::min<std::uint64_t>(this->Buffer.size(), bytes - done);
+      this->Get(offset + done, this->Buffer.data(), count);
+      if (const auto wrong = values.FindWrong(name + done, this->Buffer.data(), count)) {
+        throw Error(fmt::format("a wrong value was written at byte {} of the file", offset + done + *wrong));
+      }
+    }
+  }
+
+private:
+  std::string Path;
+  int File;
+  std::vector<std::byte> Buffer;
+};
+
+}  // namespace
+
+bool TilesFromZero(std::vector<Tile> tiles)
+{
+  std::sort(tiles.begin(), tiles.end(), [](const Tile& a, const Tile& b) { return a.Offset < b.Offset; });
+  std::uint64_t end = 0;
+  for (const Tile& tile : tiles) {
+    if (tile.Offset != end) {
+      return false;
+    }
+    end += tile.Bytes;
+  }
+  return true;
+}
+
+void CheckStretch(const std::string& path, std::uint64_t seed, std::uint64_t offset, std::uint64_t bytes)
+{
+  Reading(path).Check(Pattern(seed), offset, offset, bytes);
+}
+
+void CheckShuffled(const std::string& path, std::uint64_t seed, const BlockNames& names, std::uint64_t bytes)
+{
+  Reading file(path);
+  const Pattern values(seed);
+  std::set<std::uint64_t> seen;
+  for (std::uint64_t offset = 0; offset < bytes;) {
+    std::byte first[8];
+    file.Get(offset, first, 8);
+    const std::uint64_t name = values.OffsetOf(first);
+    const std::uint64_t within = name % names.Part;
+    if (name >= names.End || within % names.Block != 0) {
+      throw Error(fmt::format("no block that was written begins at byte {} of the file", offset));
+    }
+    if (!seen.insert(name).second) {
+      throw Error(fmt::format("the block at byte {} of the file was written twice", offset));
+    }
+    const std::uint64_t length = std::min(names.Block, names.Part - within);
+    file.Check(values, name, offset, length);
+    offset += length;
+  }
+}
+
+}  // namespace patchio::probe
