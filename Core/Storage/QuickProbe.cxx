@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <random>
 #include <set>
@@ -30,10 +31,11 @@ constexpr std::uint64_t MostScan = 4 * MiB;
 
 /// Parts of the time.
 constexpr double ShareOfWriting = 1.0 / 6;
-constexpr double ShareOfSizesAlone = 0.15;
-constexpr double ShareOfScan = 0.4;
-constexpr double ShareOfRefining = 0.15;
-constexpr double ShareOfSizesAtBest = 0.15;
+constexpr double ShareOfSizesAlone = 0.13;
+constexpr double ShareOfScan = 0.37;
+constexpr double ShareOfRepeating = 0.06;
+constexpr double ShareOfRefining = 0.14;
+constexpr double ShareOfSizesAtBest = 0.13;
 
 const std::vector<std::uint64_t> Sizes{4 * KiB, 16 * KiB, 64 * KiB, 256 * KiB, MiB, 4 * MiB, 16 * MiB};
 
@@ -85,6 +87,7 @@ public:
       this->MeasureSizes(1, ShareOfSizesAlone, this->Result.Alone);
       this->CheckCache();
       this->ScanConcurrency();
+      this->RepeatDoubtful();
       this->RefineNearPeak();
       this->MeasureSizesAtBest();
     }
@@ -343,6 +346,26 @@ private:
     }
   }
 
+  /// Where two passes differ much something else was going on in one of them; a third one tells in which.
+  void RepeatDoubtful()
+  {
+    constexpr double much = 0.15;
+    std::map<int, std::vector<double>> rates;
+    for (const RateSample& sample : this->Result.Profile.Samples) {
+      rates[sample.Concurrency].push_back(std::log(sample.Rate));
+    }
+    std::vector<int> doubtful;
+    for (const auto& [concurrency, logs] : rates) {
+      if (std::abs(logs.front() - logs.back()) > much) {
+        doubtful.push_back(concurrency);
+      }
+    }
+    if (!this->Result.Cancelled && !this->IsOutOfTime()) {
+      this->Sample(
+          doubtful, Passes, ShareOfRepeating * std::min(1.0, static_cast<double>(doubtful.size()) / 3));
+    }
+  }
+
   /// N between the ones tried, on both sides of where the peak seems to be.
   std::vector<int> NearPeak() const
   {
@@ -358,7 +381,7 @@ private:
   void RefineNearPeak()
   {
     for (int pass = 0; pass < Passes && !this->Result.Cancelled && !this->IsOutOfTime(); ++pass) {
-      this->Sample(this->NearPeak(), Passes + pass, ShareOfRefining / Passes);
+      this->Sample(this->NearPeak(), Passes + 1 + pass, ShareOfRefining / Passes);
     }
   }
 

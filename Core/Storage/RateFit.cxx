@@ -26,7 +26,7 @@ constexpr int CoarseStepsOfOctave = 8;  ///< where both ends of a plateau are lo
 struct Point
 {
   int Concurrency = 1;
-  double Log = 0;     ///< mean of ln(rate)
+  double Log = 0;     ///< ln(rate): the mean of two samples, the median of more
   double Weight = 0;  ///< number of samples
 };
 
@@ -34,7 +34,7 @@ struct Points
 {
   std::vector<Point> All;
   double Samples = 0;
-  double Within = 0;  ///< sum of squares of ln(rate) around the points
+  double Within = 0;  ///< sum of squares of ln(rate) around the points that noise makes
   double Noise = AssumedNoise;
 };
 
@@ -44,9 +44,28 @@ bool IsSample(const RateSample& sample)
          sample.Rate > 0;
 }
 
+double MedianOf(std::vector<double> values)
+{
+  std::sort(values.begin(), values.end());
+  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
+}
+
+/// An estimate of the standard deviation that is too large as often as too small, whatever the number of
+/// samples, so that the median of many does not care for the few N that something else disturbed.
+double SpreadOf(double squares, std::size_t samples)
+{
+  constexpr double medianOfTwo =
+      0.6745;  ///< of the standard deviation of two samples of a normal distribution
+  constexpr double medianOfThree = 0.8326;
+  constexpr double medianOfMore = 0.91;
+  const double deviation = std::sqrt(squares / static_cast<double>(samples - 1));
+  return deviation / (samples == 2 ? medianOfTwo : samples == 3 ? medianOfThree : medianOfMore);
+}
+
 Points PointsOf(const std::vector<RateSample>& samples)
 {
   std::map<int, std::vector<double>> logs;
+  std::vector<double> spreads;
   for (const RateSample& sample : samples) {
     if (IsSample(sample)) {
       logs[sample.Concurrency].push_back(std::log(sample.Rate));
@@ -54,18 +73,20 @@ Points PointsOf(const std::vector<RateSample>& samples)
   }
   Points points;
   for (const auto& [concurrency, values] : logs) {
-    Point point{concurrency, 0, static_cast<double>(values.size())};
+    const Point point{concurrency, MedianOf(values), static_cast<double>(values.size())};
+    double squares = 0;
     for (const double value : values) {
-      point.Log += value / point.Weight;
+      squares += (value - point.Log) * (value - point.Log);
     }
-    for (const double value : values) {
-      points.Within += (value - point.Log) * (value - point.Log);
+    if (values.size() > 1) {
+      spreads.push_back(SpreadOf(squares, values.size()));
     }
     points.Samples += point.Weight;
     points.All.push_back(point);
   }
   const double repeats = points.Samples - static_cast<double>(points.All.size());
-  points.Noise = repeats > 0 ? std::max(std::sqrt(points.Within / repeats), LeastNoise) : AssumedNoise;
+  points.Noise = spreads.empty() ? AssumedNoise : std::max(MedianOf(spreads), LeastNoise);
+  points.Within = spreads.empty() ? 0 : points.Noise * points.Noise * repeats;
   return points;
 }
 

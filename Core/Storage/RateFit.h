@@ -57,7 +57,7 @@ public:
   std::vector<RateCoefficient> Coefficients() const;
   /// How far the mean samples lie from the law, relative, root mean square.
   double Residual() const { return this->ResidualValue; }
-  /// How far samples of one N lie from each other, relative standard deviation; where no N was sampled twice,
+  /// How far samples of one N usually lie from each other, relative standard deviation; where no N was sampled twice,
   /// an assumption.
   double Noise() const { return this->NoiseValue; }
   /// The sampled range; 0 when not known.
@@ -84,7 +84,7 @@ private:
 /// leaves is noise, judged by samples of one N among each other, and no other law is clearly likelier; a
 /// constant if that explains as much. Else the law that is likeliest for its number of coefficients
 /// (Akaike's criterion). Samples that are none (N < 1, rates that are not positive numbers) are passed over.
-/// Takes some milliseconds.
+/// Of three samples or more of one N the median counts. Takes some milliseconds.
 RateFit FitRates(const std::vector<RateSample>& samples);
 
 }  // namespace patchio

@@ -134,7 +134,12 @@ private:
   void AwaitCounts()
   {
     std::unique_lock<std::mutex> lock(this->Mutex);
-    while (this->Counted < this->Settings.Threads && !this->Stop) {
+    // A rank without threads sleeps as long as the others read: waiting for a message takes a core from them.
+    const auto idle = Clock::now() + Span(this->Settings.WarmUp + this->Settings.Seconds);
+    const auto waits = [&] {
+      return this->Settings.Threads > 0 ? this->Counted < this->Settings.Threads : Clock::now() < idle;
+    };
+    while (waits() && !this->Stop) {
       this->Change.wait_for(lock, std::chrono::milliseconds(50));
       if (this->IsCancelled()) {
         this->Cancelled = true;

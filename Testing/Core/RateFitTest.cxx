@@ -179,13 +179,31 @@ TEST(RateFit, EqualsTheLawItWasSampledFrom)
   }
 }
 
+TEST(RateFit, BearsDisturbedSamples)
+{
+  // Three passes; in each something else halves the rate of one N.
+  for (const int best : {4, 16, 64}) {
+    for (int seed = 0; seed < Seeds; ++seed) {
+      std::vector<RateSample> samples = Sampled(Emulated(best), 0.03, seed);
+      const std::vector<RateSample> more = Sampled(Emulated(best), 0.03, seed + Seeds);
+      samples.insert(samples.end(), more.begin(), more.begin() + Powers.size());
+      for (std::size_t pass = 0; pass < 3; ++pass) {
+        samples[pass * Powers.size() + (seed + 3 * pass) % Powers.size()].Rate *= 0.5;
+      }
+      const double ratio = static_cast<double>(FitRates(samples).Best()) / best;
+      EXPECT_GE(ratio, 0.7) << best << " with seed " << seed;
+      EXPECT_LE(ratio, 1.4) << best << " with seed " << seed;
+    }
+  }
+}
+
 TEST(RateFit, KnowsItsNoise)
 {
   double sum = 0;
   for (int seed = 0; seed < Seeds; ++seed) {
     sum += FitRates(Sampled(Emulated(16), 0.05, seed)).Noise() / Seeds;
   }
-  EXPECT_NEAR(sum, 0.05, 0.005);
+  EXPECT_NEAR(sum, 0.05, 0.01);
 }
 
 TEST(RateFit, IsSensibleBeyondTheSamples)
