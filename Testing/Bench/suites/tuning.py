@@ -1,0 +1,167 @@
+"""PatchIO sets its own threads: shares of simulated reads near the best fixed number, N* and NC found on the emulated storage,
+the mode Automatic against the best of all fixed numbers on the emulator, the local disk and in the page cache, and the five
+findings of the MPI-IO parameter study."""
+import os
+import shutil
+import tempfile
+
+import emulator
+import measuring
+from measuring import Spread, files_below, forget, interleave, make_dump, programs, read_dump, remember, run_json, say
+
+PROCESSES = (1, 2, 4, 8)
+PATCHES, SIZE = 2548, 64  # 2.7 GB
+PATCH_MB = SIZE ** 3 * 4e-6
+# 64 requests at once, 153 MB/s: reading all takes 17 s. Automatic begins with a guess of 16.
+STORAGE = {"latency": 2, "stream": 2.5, "concurrency": 64, "contention": 0.5}
+# All requests in flight that are tried as fixed numbers; the best of them is what Automatic is compared with.
+EMULATED = (8, 16, 32, 64, 96, 128)
+LOCAL = (1, 2, 4, 8, 16)
+# The same peak rate for each N*: what reads through FUSE can bear.
+PROBED = {4: 100, 16: 50, 64: 12}
+SIMULATED = "simulated reads of 60 s, %s: %% within 5 %% of the best fixed number"
+LOADED = {"latency": 2, "stream": 50, "concurrency": 16, "contention": 0.5}
+
+
+# ---- in simulated time ---------------------------------------------------------------------------------------
+
+def simulated(report):
+    """Shares of 200 simulated reads of a minute within 5 % of the best fixed number. Fixed seeds: no rounds."""
+    found = run_json([programs() + "/patchio_controller_shares"])
+    for scenario, label in (("right", "profile right"), ("wrong", "profile 4x wrong"), ("loads", "load steps")):
+        report.goal(SIMULATED % label, 95, Spread([100 * found[scenario]["controller"]]))
+    report.figure(SIMULATED % "no profile", Spread([100 * found["none"]["controller"]]))
+    report.data["simulated"] = found
+
+
+# ---- N* and NC -----------------------------------------------------------------------------------------------
+
+def probe(storage, seed):
+    return run_json([programs() + "/patchio_quick_probe", storage.mount, "--seconds", "30", "--bytes", str(256 << 20),
+                      "--seed", str(seed)])
+
+
+def best_concurrency(report, folder, rounds):
+    with tempfile.TemporaryDirectory(dir=folder) as files:
+        found = {}
+        for concurrency, stream in PROBED.items():
+            with emulator.slow_storage(files, latency=2, stream=stream, concurrency=concurrency, contention=0.5) as storage:
+                found[concurrency] = [probe(storage, seed) for seed in range(rounds)]
+            ratios = Spread(each["best"] / concurrency for each in found[concurrency])
+            text = "N* = %d on the emulator: N* of the quick probe / true" % concurrency
+            report.goal(text + ", least", 0.7, Spread([ratios.least]))
+            report.at_most(text + ", most", 1.4, Spread([ratios.most]))
+        report.data["probes"] = {str(n): each for n, each in found.items()}
+
+
+def others(report, folder, clusters, rounds):
+    with emulator.slow_storage(folder, **LOADED) as storage:
+        paths = [storage.path(os.path.relpath(path, folder)) for path in clusters]
+        for load in (0, 4, 16):
+            storage.load(load)
+            loads = [run_json([programs() + "/patchio_bench_load"] + paths[:4] +
+                              ["--law", "--concurrency", str(LOADED["concurrency"]), "--stream", str(LOADED["stream"]),
+                               "--threads", "16,32", "--windows", "6"])["load"] for _ in range(rounds)]
+            error = Spread(abs(found - load) for found in loads)
+            report.at_most("%d requests of others on the emulator: error of the estimate NC" % load, max(2, load / 4), error)
+
+
+# ---- Automatic -----------------------------------------------------------------------------------------------
+
+def rate(result):
+    """MB/s from a known data set to values in memory, all steps."""
+    return len(result["read"]) * result["bytes"] * 1e-6 / sum(result["read"])
+
+
+def automatic(summary, ranks, steps):
+    """A reader that knows nothing of the storage."""
+    with tempfile.TemporaryDirectory() as profiles:
+        os.environ["PATCHIO_PROFILE_DIR"] = profiles
+        try:
+            return read_dump(summary, ranks=ranks, automatic="balanced", sidecar=True, steps=steps,
+                             warm=1.3 * PATCHES * PATCH_MB * 1e-3 / ranks)
+        finally:
+            del os.environ["PATCHIO_PROFILE_DIR"]
+
+
+def fixed(summary, ranks, threads, steps, patches=PATCHES):
+    return read_dump(summary, ranks=ranks, threads=threads, sidecar=True, steps=steps, patches=patches,
+                     warm=1.3 * patches * PATCH_MB * 1e-3 / ranks)
+
+
+def against_fixed(report, place, text, ways, rounds, before=None):
+    """Automatic over the fixed number with the best median, round by round."""
+    found = interleave(ways, rounds, before)
+    auto = found.pop("automatic")
+    best = max(found, key=lambda name: Spread(found[name]).median)
+    for name in found:
+        say("  %s, %-14s %s MB/s" % (place, name, Spread(found[name])))
+    say("  %s, %-14s %s MB/s" % (place, "automatic", Spread(auto)))
+    report.goal("%s: Automatic / best fixed (%s)" % (text, best), 0.95, Spread(a / b for a, b in zip(auto, found[best])))
+    report.data["%s" % text] = dict(found, automatic=auto)
+
+
+def on_emulator(report, folder, summary, rounds):
+    with emulator.slow_storage(folder, **STORAGE) as storage:
+        mounted = storage.path(os.path.relpath(summary, folder))
+        for ranks in PROCESSES:
+            ways = {}
+            for total in EMULATED:
+                if total >= ranks:
+                    # Enough for 4 s; each lane has some requests.
+                    served = 2.5 * min(total, 64) * (64 / max(total, 64)) ** 0.5
+                    patches = min(PATCHES, max(int(4 * served / PATCH_MB), 4 * total))
+                    ways["%d in flight" % total] = lambda total=total, patches=patches: rate(
+                        fixed(mounted, ranks, total // ranks, 1, patches))
+            ways["automatic"] = lambda: rate(automatic(mounted, ranks, 1))
+            against_fixed(report, "emulator, NP %d" % ranks, "emulator with N* = 64, no profile, NP = %d" % ranks, ways, rounds)
+
+
+def on_local(report, folder, summary, rounds):
+    data = os.path.dirname(os.path.dirname(summary))
+    for place, before in (("page cache", None), ("local disk", lambda _: forget(data))):
+        remember(data)
+        for ranks in (1, 2):
+            steps = 3 if before is None else 1
+            ways = {"NT = %d" % nt: lambda nt=nt: rate(fixed(summary, ranks, nt, steps)) for nt in LOCAL}
+            ways["automatic"] = lambda: rate(automatic(summary, ranks, steps))
+            against_fixed(report, "%s, NP %d" % (place, ranks), "%s, no profile, NP = %d" % (place, ranks), ways, rounds, before)
+
+
+# ---- the parameter study -------------------------------------------------------------------------------------
+
+def findings(report, folder):
+    """Judged on this disk, with plots; what must be is a verdict on each, not which."""
+    results = []
+    place = os.path.join(report.folder, "study")
+    shutil.rmtree(place, ignore_errors=True)
+    with tempfile.TemporaryDirectory(dir=folder) as files:
+        for ranks, options in ((4, ["--repetitions", "3", "--budget", "240"]),
+                               (1, ["--views", "own,interleaved", "--repetitions", "2", "--budget", "60"])):
+            out = os.path.join(place, "np%d" % ranks)
+            measuring.run([programs() + "/patchio", "probe", files, "--full", "--sizes", "8M,32M", "--blocks", "4k,32k,256k,2M",
+                 "--influence", "0.3", "--features", "4", "-o", out] + options, ranks=ranks)
+            results.append(os.path.join(out, "result.json"))
+    text = measuring.run([programs() + "/patchio", "probe", "findings"] + results)
+    say(text)
+    judged = [line for line in text.splitlines() if any(word in line for word in ("confirmed", "refuted", "unclear"))]
+    report.goal("findings of the MPI-IO parameter study that are judged, with plots", 5, Spread([min(len(judged), 5)]))
+    report.data["findings"] = text.splitlines()
+
+
+def run(report, folder, rounds):
+    """./dev bench tuning"""
+    few = min(rounds, 3)
+    simulated(report)
+    summary = make_dump(folder, "two_level_%d" % PATCHES, ranks=2, patches=PATCHES, size=SIZE)
+    data = os.path.dirname(os.path.dirname(summary))
+    read_dump(summary, sidecar=True)  # leaves the sidecar behind
+    lack = emulator.missing()
+    if lack:
+        report.skipped("all figures on the emulator", "this machine lacks " + lack)
+    else:
+        best_concurrency(report, folder, few)
+        others(report, data, [path for path in files_below(data) if "cluster" in path], few)
+        on_emulator(report, data, summary, few)
+    on_local(report, data, summary, rounds)
+    findings(report, folder)
