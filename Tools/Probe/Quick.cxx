@@ -127,7 +127,7 @@ void RunQuick(const Settings& settings, const std::string& output, tools::Sessio
     }
     session.Print(TextFor(found));
     for (const std::string& note : found.Profile.Notes) {
-      session.Warn(note);
+      session.Print("note: " + note);
     }
     ReplaceFile(output + "/profile.json", TextOf(found.Profile));
     session.Print("profile: " + output + "/profile.json");
