@@ -1,267 +1,355 @@
 #include "Storage/ThreadController.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cmath>
+#include <limits>
 
 namespace patchio {
-ThreadController::Tune ThreadController::T;
 namespace {
-constexpr double Rises[] = {1, 0.6};
-constexpr double Falls[] = {0, 0.125, 0.25, 0.5, 0.75, 1};
-constexpr double Sharp[] = {0.5, 1, 2, 12};
-constexpr int Fine = 48, Span = 12;
 
-struct Tables
+// The constants were found by simulation, see ThreadControllerTest and `./dev bench tuning`.
+
+constexpr double StepsOfOctave = 8;      ///< of the grid of N
+constexpr double Window = 0.35;          ///< seconds
+constexpr double NoiseAtFirst = 0.0064;  ///< 8 % of a rate
+constexpr double LeastNoise = 4e-4;
+constexpr double NoisePace = 0.01;    ///< share of the newest difference
+constexpr double PriorOctaves = 2;    ///< how wrong, typically, the N to begin with may be
+constexpr double Memory = 0.993;      ///< weight of what was learnt, from window to window
+constexpr double SampleWeight = 0.7;  ///< below 1, as noise comes in spells and outliers are no rarity
+constexpr double ShapeError = 0.02;   ///< no real storage has exactly one of the shapes
+constexpr double DriftSlack = 0.7;    ///< surprise, in standard deviations, that is none
+constexpr double DriftLimit = 6;
+constexpr double FarOff = 4;        ///< standard deviations
+constexpr double Horizon = 20;      ///< windows for which it pays to know more
+constexpr double LookCost = 4;      ///< windows that it takes to learn what a number brings
+constexpr double SwitchCost = 0.3;  ///< windows lost by going to another number
+constexpr double Reach = 3;         ///< octaves that one step may go, other than to the best
+constexpr std::size_t KeptSamples = 12;
+constexpr int SamplesOfNewEpoch = 2;
+
+// Shapes: -log(2^(-s x) + 2^(d s x)) / s over x = log2 N - knee, rising like N far below the knee and falling
+// like N^-d far beyond, with the sharpness s.
+constexpr std::array<double, 6> Falls{0, 0.125, 0.25, 0.5, 0.75, 1};
+constexpr std::array<double, 5> Sharpness{0.5, 1, 2, 6, 40};
+constexpr int CurveOctaves = 12;  ///< on both sides of the knee
+constexpr int CurveSteps = 48;    ///< of an octave
+
+using Curve = std::vector<float>;
+
+Curve MakeCurve(double fall, double sharpness)
 {
-  std::vector<std::vector<float>> Of;
-  Tables()
-  {
-    for (double u : Rises)
-      for (double d : Falls)
-        for (double k : Sharp) {
-          std::vector<float> t;
-          for (int i = -Span * Fine; i <= Span * Fine; ++i) {
-            const double x = i / double(Fine) * std::log(2.0);
-            t.push_back(-std::log(std::exp(-u * k * x) + std::exp(d * k * x)) / k);
-          }
-          this->Of.push_back(t);
-        }
+  Curve curve;
+  for (int i = -CurveOctaves * CurveSteps; i <= CurveOctaves * CurveSteps; ++i) {
+    const double x = static_cast<double>(i) / CurveSteps * std::log(2.0);
+    curve.push_back(
+        static_cast<float>(-std::log(std::exp(-sharpness * x) + std::exp(fall * sharpness * x)) / sharpness));
   }
-};
-const Tables& AllTables()
+  return curve;
+}
+
+const std::vector<Curve>& AllCurves()
 {
-  static const Tables tables;
-  return tables;
+  static const std::vector<Curve> curves = [] {
+    std::vector<Curve> made;
+    for (const double fall : Falls) {
+      for (const double sharpness : Sharpness) {
+        made.push_back(MakeCurve(fall, sharpness));
+      }
+    }
+    return made;
+  }();
+  return curves;
+}
+
+double ValueOf(const float* curve, double octavesFromKnee)
+{
+  constexpr int last = 2 * CurveOctaves * CurveSteps;
+  const int at = static_cast<int>(octavesFromKnee * CurveSteps + CurveOctaves * CurveSteps + 0.5);
+  return curve[std::clamp(at, 0, last)];
+}
+
+/// Share of the rate that is lost where its logarithm is lower by `difference`; close to 1 -
+/// exp(-difference).
+double LossOf(double difference)
+{
+  return difference / (1 + difference / 2 + difference * difference / 12);
 }
 
 }  // namespace
 
-ThreadController::ThreadController(const ControllerOptions& options) : Tolerance(options.Tolerance)
+ThreadController::ThreadController(const ControllerOptions& options)
+    : Tolerance(options.Tolerance), Noise(NoiseAtFirst)
 {
-  this->MakeArms(options);
-  const auto start = std::lower_bound(this->Arms.begin(), this->Arms.end(), options.Start);
-  this->Current = start == this->Arms.end() ? this->Arms.size() - 1 : start - this->Arms.begin();
-  this->Leader = this->Current;
+  this->MakeNumbers(options);
   this->MakeShapes();
-  this->Restart();
+  this->Forget();
+  this->Weigh();
 }
 
-void ThreadController::MakeArms(const ControllerOptions& options)
+/// A geometric grid through the number to begin with.
+void ThreadController::MakeNumbers(const ControllerOptions& options)
 {
-  const int g = std::max(1, options.Granularity);
-  const int least = std::max(1, (options.Least + g - 1) / g);
-  const int most = std::max(least, options.Most / g);
-  const int start = std::clamp((options.Start + g / 2) / g, least, most);
-  std::vector<int> n;
-  for (int k = -150; k <= 150; ++k) {
-    const double v = start * std::exp2(k / T.Steps);
-    if (v < 1e9) n.push_back(std::clamp(static_cast<int>(std::lround(v)), least, most));
+  const int unit = std::max(1, options.Granularity);
+  const int least = std::max(1, (std::max(options.Least, 1) + unit - 1) / unit);
+  const int most = std::max(least, options.Most / unit);
+  const int start = std::clamp((options.Start + unit / 2) / unit, least, most);
+  const int steps = static_cast<int>(StepsOfOctave * 31);
+  std::vector<int> numbers;
+  for (int step = -steps; step <= steps; ++step) {
+    const double number = std::min(start * std::exp2(step / StepsOfOctave), static_cast<double>(most));
+    numbers.push_back(std::max(static_cast<int>(std::lround(number)), least));
   }
-  std::sort(n.begin(), n.end());
-  n.erase(std::unique(n.begin(), n.end()), n.end());
-  for (int v : n) {
-    this->Arms.push_back(v * g);
-    this->X.push_back(std::log2(v * g));
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  for (const int number : numbers) {
+    this->Numbers.push_back(number * unit);
+    this->Places.push_back(std::log2(static_cast<double>(number) * unit));
   }
+  const auto place = std::lower_bound(numbers.begin(), numbers.end(), start);
+  assert(place != numbers.end());
+  this->Current = this->Leader = static_cast<int>(place - numbers.begin());
 }
 
-double ThreadController::Mix(double a, double b) const
-{
-  return std::max(a, b) + std::log((1 + std::exp(-std::abs(a - b))) / 2);
-}
-
-double ThreadController::Value(const Shape& s, double x) const
-{
-  const double at = (x - s.Knee) * Fine + Span * Fine + 0.5;
-  const auto& t = AllTables().Of[s.Table];
-  return t[std::clamp(int(at), 0, int(t.size()) - 1)];
-}
-
+/// All curves with knees all over the grid. Those whose best number is that to begin with are likeliest.
 void ThreadController::MakeShapes()
 {
-  const int n = this->Arms.size();
-  for (double knee = this->X.front() - 1; knee <= this->X.back() + 1; knee += 1 / T.Steps) {
-    for (size_t t = 0; t < AllTables().Of.size(); ++t) {
-      Shape s{int(t), knee, 0, 0};
-      Vector v(n);
-      for (int a = 0; a < n; ++a) v[a] = this->Value(s, this->X[a]);
-      const double most = *std::max_element(v.begin(), v.end());
-      s.Best = most;
-      int best = 0;
-      while (v[best] < most - this->Tolerance) ++best;
-      const double off = this->X[best] - this->X[this->Current];
-      s.Prior = -off * off / (2 * T.PriorSd * T.PriorSd);
-      this->Shapes.push_back(s);
+  const double last = this->Places.back() + 1;
+  for (double knee = this->Places.front() - 1; knee <= last; knee += 1 / StepsOfOctave) {
+    for (const Curve& curve : AllCurves()) {
+      Vector values;
+      for (const double place : this->Places) {
+        values.push_back(ValueOf(curve.data(), place - knee));
+      }
+      const double top = *std::max_element(values.begin(), values.end());
+      const auto best = std::find_if(
+          values.begin(), values.end(), [&](double value) { return value >= top - this->Tolerance; });
+      const double off = this->Places[best - values.begin()] - this->Places[this->Current];
+      this->Shapes.push_back({curve.data(), knee, -off * off / (2 * PriorOctaves * PriorOctaves), top});
     }
   }
-  this->W.resize(this->Shapes.size());
 }
 
-void ThreadController::Restart()
+void ThreadController::Forget()
 {
-  this->S0 = 0;
-  this->S1.assign(this->Shapes.size(), 0);
-  this->S2.assign(this->Shapes.size(), 0);
+  this->Total = 0;
+  this->Rest.assign(this->Shapes.size(), 0);
+  this->RestSquared.assign(this->Shapes.size(), 0);
 }
 
 double ThreadController::WindowSeconds() const
 {
-  return this->Since < T.Early ? 0.25 : T.Win;
-}
-
-void ThreadController::Weigh()
-{
-  double most = -1e300;
-  const double var = this->NoiseVar / T.Temper;
-  for (size_t h = 0; h < this->Shapes.size(); ++h) {
-    const double s = this->S0 > 0 ? (this->S2[h] - this->S1[h] * this->S1[h] / this->S0) / var : 0;
-    this->W[h] = this->Shapes[h].Prior - s / 2;
-    most = std::max(most, this->W[h]);
-  }
-  double sum = 0;
-  for (double& w : this->W) {
-    w = w > most - 14 ? std::exp(w - most) : 0;
-    sum += w;
-  }
-  for (double& w : this->W) w /= sum;
+  return Window;
 }
 
 void ThreadController::Observe(double rate, int threads)
 {
-  if (!std::isfinite(rate) || rate < 0 || threads < 1) return;
+  if (!std::isfinite(rate) || rate < 0 || threads < 1) {
+    return;
+  }
   if (rate == 0) {
     ++this->Zeros;
     return;
   }
   rate /= 1 + this->Zeros;
   this->Zeros = 0;
-  const int m = this->Shapes.size();
-  const double y = std::log(rate);
-  const double x = std::log2(threads);
-  const bool mixed = this->Previous > 0 && this->Previous != threads;
-  const double xOld = mixed ? std::log2(this->Previous) : x;
-  if (!mixed && this->LastSteady) {
-    const double d = y - this->LastLog;
-    this->NoiseVar += T.Adapt * (std::min(d * d / 2, 9 * this->NoiseVar) - this->NoiseVar);
-    this->NoiseVar = std::max(this->NoiseVar, 4e-4);
-  }
-  this->LastSteady = !mixed;
-  this->LastLog = y;
-  this->Previous = threads;
-  double weight = mixed ? this->NoiseVar / (this->NoiseVar + T.MixVar * T.MixVar) : 1;
-  weight *= WindowSeconds() < 0.5 ? WindowSeconds() / 0.5 : 1;
-  const Sample sample{x, xOld, y, weight};
-  Vector g;
-  const auto predict = [&](const Sample& q) {
-    g.resize(m);
-    for (int h = 0; h < m; ++h) {
-      g[h] = this->Value(this->Shapes[h], q.X);
-      if (q.X != q.XOld) g[h] = this->Mix(g[h], this->Value(this->Shapes[h], q.XOld));
-    }
-  };
-  const auto take = [&](const Sample& q) {
-    predict(q);
-    this->S0 += q.Weight;
-    for (int h = 0; h < m; ++h) {
-      const double r = q.Y - g[h];
-      this->S1[h] += q.Weight * r;
-      this->S2[h] += q.Weight * r * r;
-    }
-  };
-  double z = 0;
-  if (this->S0 > 0) {
-    predict(sample);
-    double mean = 0, square = 0;
-    for (int h = 0; h < m; ++h) {
-      if (this->W[h] == 0) continue;
-      const double e = this->S1[h] / this->S0 + g[h];
-      mean += this->W[h] * (e - y);
-      square += this->W[h] * (e - y) * (e - y);
-    }
-    const double var = std::max(0.0, square - mean * mean) + this->NoiseVar * (1 / weight + 1 / this->S0) + T.Miss*T.Miss;
-    z = -mean / std::sqrt(var);
-  }
-  this->S0 *= T.Forget;
-  for (double& s : this->S1) s *= T.Forget;
-  for (double& s : this->S2) s *= T.Forget;
-  const auto sum = [&](Run& run, double step) {
-    run.Sum += std::clamp(step, -3.0, 3.0) - T.CusK;
-    ++run.Length;
-    if (run.Sum <= 0) run = {};
-    return run.Sum > T.Cus;
-  };
-  const bool up = sum(this->Up, z), down = sum(this->Down, -z);
+  const Sample sample{std::log2(threads), std::log(rate), SampleWeight};
+  this->MeasureNoise(sample, threads);
+  const double surprise = this->SurpriseOf(sample);
+  this->Total *= Memory;
+  std::for_each(this->Rest.begin(), this->Rest.end(), [](double& sum) { sum *= Memory; });
+  std::for_each(this->RestSquared.begin(), this->RestSquared.end(), [](double& sum) { sum *= Memory; });
   this->Recent.push_back(sample);
-  if (this->Recent.size() > 12) this->Recent.erase(this->Recent.begin());
-  const auto restart = [&](int keep) {
-    ++this->Epoch;
-    this->Since = 0;
-    this->Restart();
-    this->Up = this->Down = {};
-    keep = std::min<int>(keep, this->Recent.size());
-    this->Recent.erase(this->Recent.begin(), this->Recent.end() - keep);
-    for (const auto& q : this->Recent) take(q);
-    for (Shape& s : this->Shapes) s.Prior *= T.Relax;
-  };
+  if (this->Recent.size() > KeptSamples) {
+    this->Recent.erase(this->Recent.begin());
+  }
+  const bool up = this->Up.Add(surprise);
+  const bool down = this->Down.Add(-surprise);
   if (up || down) {
-    restart(up ? this->Up.Length : this->Down.Length);
-  } else if (std::abs(z) > T.Z1 && !this->Odd) {
-    this->Odd = true;
+    this->StartOver(up ? this->Up.Length : this->Down.Length);
+  } else if (std::abs(surprise) > FarOff && !this->Doubtful) {
+    // An accident, or the first of a new time: the next sample tells.
+    this->Doubtful = true;
   } else {
-    if (this->Odd) take(this->Recent[this->Recent.size() - 2]);
-    this->Odd = false;
-    take(sample);
-    double least = 1e300;
-    for (int h = 0; h < m; ++h) least = std::min(least, this->S2[h] - this->S1[h] * this->S1[h] / this->S0);
-    if (least / this->NoiseVar > this->Doubt * (this->S0 + T.Gof * std::sqrt(2 * this->S0) + T.Gof2)) {
-      restart(T.Keep);
-      this->Doubt *= T.DoubtF;
+    if (this->Doubtful) {
+      this->Learn(this->Recent[this->Recent.size() - 2]);
+    }
+    this->Doubtful = false;
+    this->Learn(sample);
+    if (this->NothingFits()) {
+      this->StartOver(1);
     }
   }
-  if (!mixed) {
-      auto it = std::find_if(this->Tried.begin(), this->Tried.end(),
-          [&](const ThreadsTried& t) { return t.Threads == threads && t.Epoch == this->Epoch; });
-      if (it == this->Tried.end()) it = this->Tried.insert(it, ThreadsTried{threads, 0, 0, this->Epoch});
-      ++it->Samples;
-      it->Rate += (rate - it->Rate) / it->Samples;
-  }
-  ++this->Since;
+  this->Record(rate, threads);
+  this->Weigh();
   this->Choose();
 }
 
-void ThreadController::Choose()
+void ThreadController::MeasureNoise(const Sample& sample, int threads)
 {
-  this->Weigh();
-  const int n = this->Arms.size();
-  const int m = this->Shapes.size();
-  Vector regret(n, 0.0), mean(n, 0.0), square(n, 0.0);
-  for (int h = 0; h < m; ++h) {
-    if (this->W[h] < 1e-5) continue;
-    const double level = this->S0 > 0 ? this->S1[h] / this->S0 - (LastLog) : 0;
-    for (int a = 0; a < n; ++a) {
-      const double v = this->Value(this->Shapes[h], this->X[a]);
-      regret[a] += this->W[h] * (1-std::exp(v-this->Shapes[h].Best));
-      mean[a] += this->W[h] * (level + v);
-      square[a] += this->W[h] * (level + v) * (level + v);
+  if (threads == this->LastThreads) {
+    const double difference = sample.Value - this->LastValue;
+    // Accidents and changes are no noise.
+    const double seen = std::min(difference * difference / 2, 9 * this->Noise);
+    this->Noise = std::max(this->Noise + NoisePace * (seen - this->Noise), LeastNoise);
+  }
+  this->LastThreads = threads;
+  this->LastValue = sample.Value;
+}
+
+/// How far the rate lies above what was expected, in standard deviations.
+double ThreadController::SurpriseOf(const Sample& sample) const
+{
+  if (this->Total <= 0) {
+    return 0;
+  }
+  double mean = 0, square = 0;
+  for (std::size_t s = 0; s < this->Shapes.size(); ++s) {
+    if (this->Probability[s] > 0) {
+      const Shape& shape = this->Shapes[s];
+      const double expected = this->Rest[s] / this->Total + ValueOf(shape.Curve, sample.Place - shape.Knee);
+      const double off = sample.Value - expected;
+      mean += this->Probability[s] * off;
+      square += this->Probability[s] * off * off;
     }
   }
-  const double least = *std::min_element(regret.begin(), regret.end());
-  int leader = 0;
-  while (regret[leader] > least + this->Tolerance) ++leader;
-  this->Leader = leader;
-  const int now = this->Current;
-  int best = leader;
-  double most = -1e300;
-  for (int a = 0; a < n; ++a) {
-    if (std::abs(this->X[a] - this->X[now]) > T.Reach && a != leader) continue;
-    const double var = std::max(0.0, square[a] - mean[a] * mean[a]);
-    const double resolved = var / (var + this->NoiseVar / T.Look);
-    const double loss = std::max(0.0, regret[a] - regret[leader]);
-    const double v = T.H * least * resolved - T.Look * loss - (a == now ? 0 : T.Sw * loss) + (a == leader ? 1e-9 : 0);
-    if (v > most) { most = v; best = a; }
+  const double variance = std::max(0.0, square - mean * mean) +
+                          this->Noise * (1 / sample.Weight + 1 / this->Total) + ShapeError * ShapeError;
+  return mean / std::sqrt(variance);
+}
+
+bool ThreadController::Drift::Add(double surprise)
+{
+  this->Sum += std::clamp(surprise, -3.0, 3.0) - DriftSlack;
+  ++this->Length;
+  if (this->Sum <= 0) {
+    *this = Drift();
   }
-  this->Current = best;
+  return this->Sum > DriftLimit;
+}
+
+/// The storage is another one since the last `samples`.
+void ThreadController::StartOver(int samples)
+{
+  ++this->Epoch;
+  this->Forget();
+  this->Up = this->Down = Drift();
+  const auto kept = std::min({samples, SamplesOfNewEpoch, static_cast<int>(this->Recent.size())});
+  this->Recent.erase(this->Recent.begin(), this->Recent.end() - kept);
+  for (const Sample& sample : this->Recent) {
+    this->Learn(sample);
+  }
+}
+
+void ThreadController::Learn(const Sample& sample)
+{
+  this->Total += sample.Weight;
+  for (std::size_t s = 0; s < this->Shapes.size(); ++s) {
+    const Shape& shape = this->Shapes[s];
+    const double rest = sample.Value - ValueOf(shape.Curve, sample.Place - shape.Knee);
+    this->Rest[s] += sample.Weight * rest;
+    this->RestSquared[s] += sample.Weight * rest * rest;
+  }
+}
+
+/// True when even the best shape leaves far more than noise.
+bool ThreadController::NothingFits() const
+{
+  double least = this->RestSquared[0] - this->Rest[0] * this->Rest[0] / this->Total;
+  for (std::size_t s = 1; s < this->Shapes.size(); ++s) {
+    least = std::min(least, this->RestSquared[s] - this->Rest[s] * this->Rest[s] / this->Total);
+  }
+  return least / this->Noise > this->Total + 4 * std::sqrt(2 * this->Total) + 6;
+}
+
+/// Probabilities of the shapes, given what was learnt.
+void ThreadController::Weigh()
+{
+  constexpr double negligible = 14;  // in the logarithm
+  this->Probability.resize(this->Shapes.size());
+  for (std::size_t s = 0; s < this->Shapes.size(); ++s) {
+    const double squares =
+        this->Total > 0 ? this->RestSquared[s] - this->Rest[s] * this->Rest[s] / this->Total : 0;
+    this->Probability[s] = this->Shapes[s].Prior - squares / (2 * this->Noise);
+  }
+  const double most = *std::max_element(this->Probability.begin(), this->Probability.end());
+  double sum = 0;
+  for (double& probability : this->Probability) {
+    probability = probability > most - negligible ? std::exp(probability - most) : 0;
+    sum += probability;
+  }
+  for (double& probability : this->Probability) {
+    probability /= sum;
+  }
+}
+
+void ThreadController::Record(double rate, int threads)
+{
+  const auto same = [&](const ThreadsTried& tried) {
+    return tried.Threads == threads && tried.Epoch == this->Epoch;
+  };
+  auto tried = std::find_if(this->Tried.begin(), this->Tried.end(), same);
+  if (tried == this->Tried.end()) {
+    tried = this->Tried.insert(tried, {threads, 0, 0, this->Epoch});
+  }
+  ++tried->Samples;
+  tried->Rate += (rate - tried->Rate) / tried->Samples;
+}
+
+ThreadController::Outlook ThreadController::LookAhead() const
+{
+  const std::size_t numbers = this->Numbers.size();
+  Outlook outlook{Vector(numbers, 0), Vector(numbers, 0), Vector(numbers, 0)};
+  Vector mean(numbers, 0);
+  for (std::size_t s = 0; s < this->Shapes.size(); ++s) {
+    const double probability = this->Probability[s];
+    if (probability < 1e-5) {
+      continue;
+    }
+    const Shape& shape = this->Shapes[s];
+    const double level = this->Total > 0 ? this->Rest[s] / this->Total - this->LastValue : 0;
+    for (std::size_t n = 0; n < numbers; ++n) {
+      const double value = ValueOf(shape.Curve, this->Places[n] - shape.Knee);
+      const double loss = LossOf(shape.Top - value);
+      outlook.Loss[n] += probability * loss;
+      outlook.Regret[n] += probability * std::max(0.0, loss - this->Tolerance);
+      mean[n] += probability * (level + value);
+      outlook.Variance[n] += probability * (level + value) * (level + value);
+    }
+  }
+  for (std::size_t n = 0; n < numbers; ++n) {
+    outlook.Variance[n] = std::max(0.0, outlook.Variance[n] - mean[n] * mean[n]);
+  }
+  return outlook;
+}
+
+/// The leader is the smallest number with hardly more regret than any. Another one is tried where that tells
+/// much of what is not known yet, for what it costs.
+void ThreadController::Choose()
+{
+  const Outlook outlook = this->LookAhead();
+  const double least = *std::min_element(outlook.Regret.begin(), outlook.Regret.end());
+  const auto leader = std::find_if(outlook.Regret.begin(), outlook.Regret.end(),
+      [&](double regret) { return regret <= least + this->Tolerance / 4; });
+  this->Leader = static_cast<int>(leader - outlook.Regret.begin());
+  const double leadersLoss = outlook.Loss[this->Leader];
+  const int now = this->Current;
+  double most = -std::numeric_limits<double>::infinity();
+  for (int n = 0; n < static_cast<int>(this->Numbers.size()); ++n) {
+    if (n == this->Leader || std::abs(this->Places[n] - this->Places[now]) <= Reach) {
+      const double variance = outlook.Variance[n];
+      const double resolved = variance / (variance + this->Noise / LookCost);
+      const double cost =
+          std::max(0.0, outlook.Loss[n] - leadersLoss) * (LookCost + (n == now ? 0 : SwitchCost));
+      const double value = Horizon * leadersLoss * resolved - cost + (n == this->Leader ? 1e-9 : 0);
+      if (value > most) {
+        most = value;
+        this->Current = n;
+      }
+    }
+  }
 }
 
 }  // namespace patchio

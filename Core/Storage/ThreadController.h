@@ -1,3 +1,4 @@
+// While a long read runs: how many reads to keep in flight, learnt from what each number brought.
 #pragma once
 
 #include <vector>
@@ -6,65 +7,115 @@ namespace patchio {
 
 struct ControllerOptions
 {
-  int Start = 8;
+  int Start = 8;  ///< N to begin with, all ranks together; the profile's where there is one
   int Least = 1;
-  int Most = 256;
-  double Tolerance = 0.02;
-  int Granularity = 1;
+  int Most = 256;           ///< N stays within Least .. Most, as far as Granularity lets it
+  double Tolerance = 0.01;  ///< a smaller N whose rate is lower by no more than this share is as good
+  int Granularity = 1;      ///< N is a multiple of this: NP, where all ranks have the same NT
 };
 
+/// What was seen of one N while nothing else changed.
 struct ThreadsTried
 {
-  int Threads;
-  double Rate;
-  int Samples;
-  int Epoch;
+  int Threads = 0;  ///< N
+  double Rate = 0;  ///< mean, bytes a second
+  int Samples = 0;  ///< windows
+  int Epoch = 0;    ///< 0 at first, and one more after each change of the storage that was noticed
 };
 
+/// Decides on N, the reads in flight of all ranks together, from window to window of a read. What nobody can
+/// control, noise and other people's load, is in the rates, so each decision weighs what trying a number
+/// costs against what it may show.
+///
+/// Knowledge is a probability for each of many shapes that the rate may have over N: it rises like N up to a
+/// knee and falls like a power of N beyond, more or less sharply. The level is free: only ratios count. From
+/// that follow, for each N of a geometric grid, the rate that is expected to be lost with it, and how much
+/// trying it would tell. Rates that contradict all this, one after another, mean that the storage has changed
+/// (others have come or gone): then what was learnt is forgotten.
+///
+/// Deterministic, without clocks and threads: in the same state on all ranks that observe the same. A
+/// decision takes some hundred microseconds.
 class ThreadController
 {
 public:
   explicit ThreadController(const ControllerOptions& options);
-  int Threads() const { return this->Arms[this->Current]; }
-  double WindowSeconds() const;
-  void Observe(double rate, int threads);
-  int BestSoFar() const { return this->Arms[this->Leader]; }
-  const std::vector<ThreadsTried>& History() const { return this->Tried; }
 
-  struct Tune { double Forget=0.985, H=20, Look=2; double Z1=4, Cus=5, CusK=0.7; double Win=0.5; double Steps=6; double Adapt=0.05; double PriorSd=2, Sw=0.3, MixVar=0.05, Temper=1.0, Miss=0.02, Early=0, Reach=3, Gof=4, Gof2=6, Keep=1, DoubtF=1.5, Relax=0.5;};
-  static Tune T;
+  /// N for the next window.
+  int Threads() const { return this->Numbers[this->Current]; }
+  /// How long a window should be. Requests that were begun with another N must have ended before it begins.
+  double WindowSeconds() const;
+  /// What a window brought: bytes a second with `threads` in flight, which need not be what was asked for.
+  /// Numbers that make no sense are passed over; a rate of 0 counts with the next one.
+  void Observe(double rate, int threads);
+
+  /// The N that is thought best now.
+  int BestSoFar() const { return this->Numbers[this->Leader]; }
+  const std::vector<ThreadsTried>& History() const { return this->Tried; }
 
 private:
   using Vector = std::vector<double>;
-  struct Shape { int Table; double Knee; double Prior; double Best; };
-  void MakeArms(const ControllerOptions& options);
-  void MakeShapes();
-  double Value(const Shape& s, double x) const;
-  void Restart();
-  void Choose();
-  void Weigh();
 
-  std::vector<int> Arms;
-  Vector X;
-  double Tolerance;
-  int Current = 0, Leader = 0, Previous = -1;
-  bool HasReference = false;
-  double Reference = 0;
-  int Zeros = 0;
+  /// A way in which log F may depend on log2 N, up to its level.
+  struct Shape
+  {
+    const float* Curve;  ///< over log2 N - Knee
+    double Knee;         ///< log2 N
+    double Prior;        ///< log of its probability before anything was seen
+    double Top;          ///< greatest value on the grid
+  };
+  struct Sample
+  {
+    double Place;  ///< log2 N
+    double Value;  ///< log rate
+    double Weight;
+  };
+  /// Evidence that rates have moved in one direction (a CUSUM).
+  struct Drift
+  {
+    double Sum = 0;
+    int Length = 0;
+    bool Add(double surprise);
+  };
+  /// For each number of the grid.
+  struct Outlook
+  {
+    Vector Loss;      ///< share of the best rate that is expected to be lost
+    Vector Regret;    ///< the same, what lies within the tolerance not counted
+    Vector Variance;  ///< of the log rate that is expected
+  };
+
+  void MakeNumbers(const ControllerOptions& options);
+  void MakeShapes();
+  void Forget();
+  void StartOver(int samples);
+  void MeasureNoise(const Sample& sample, int threads);
+  double SurpriseOf(const Sample& sample) const;
+  void Learn(const Sample& sample);
+  bool NothingFits() const;
+  void Weigh();
+  void Record(double rate, int threads);
+  Outlook LookAhead() const;
+  void Choose();
+
+  std::vector<int> Numbers;  ///< the grid of N, ascending
+  Vector Places;             ///< log2 of them
   std::vector<Shape> Shapes;
-  double S0 = 0;
-  Vector S1, S2, W;
-  Vector Regrets;
-  struct Run { double Sum = 0; int Length = 0; };
- struct Sample {double X, XOld, Y, Weight;};
- std::vector<Sample> Recent; bool Odd = false; double Doubt = 1;
-  Run Up, Down;
-  double Mix(double a, double b) const;
+  double Tolerance;
+  int Current = 0, Leader = 0;  ///< in Numbers
+  Vector Probability;           ///< of each shape
+  // Weighted sums over what was learnt: of 1, and of what is left of each sample by each shape and its
+  // square.
+  double Total = 0;
+  Vector Rest, RestSquared;
+  double Noise;  ///< variance of a log rate, learnt from windows of the same N one after another
+  int LastThreads = 0;
+  double LastValue = 0;
+  int Zeros = 0;
+  Drift Up, Down;
+  bool Doubtful = false;       ///< the last sample was far off, and is not learnt yet
+  std::vector<Sample> Recent;  ///< newest last
   int Epoch = 0;
-  int Since=0;
   std::vector<ThreadsTried> Tried;
-  double NoiseVar = 0.0064;
-  double LastLog = 0; bool LastSteady = false;
 };
 
 }  // namespace patchio

@@ -11,7 +11,4 @@ namespace patchio::probe {
 std::string DrawPlots(
     const std::vector<std::string>& results, const std::string& folder, const std::string& python);
 
-/// plot_probe.py of the build or install tree that this program is of; empty where there is none.
-std::string PlotScript();
-
 }  // namespace patchio::probe

@@ -2,6 +2,7 @@
 
 #include "Formats/Format.h"
 #include "Plan/ThreadBudget.h"
+#include "PythonScript.h"
 #include "Read/AutomaticThreads.h"
 #include "Read/SharedCatalog.h"
 #include "Session.h"
@@ -17,6 +18,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
@@ -36,6 +39,8 @@ struct Options
   int Ranks = 1;
   double Seconds = 2;  ///< to watch others
   bool Json = false;
+  std::string Plot;
+  std::string Python;
 };
 
 /// Everything that the answer is made of.
@@ -156,9 +161,7 @@ std::string StorageText(const json& all)
   std::string text = fmt::format("{}\n  lies on {} ({}, {})\n", all["path"].get<std::string>(),
       mount["point"].get<std::string>(), mount["type"].get<std::string>(), mount["class"].get<std::string>());
   if (!all.contains("profile")) {
-    return text +
-           fmt::format(
-               "  Nobody has measured it: 'patchio probe' does, or reads longer than {} s by and by.\n", 5);
+    return text + "  Nobody has measured it: 'patchio probe' does.\n";
   }
   const json& profile = all["profile"];
   const int best = profile["concurrency"].get<int>();
@@ -212,12 +215,33 @@ std::string Text(const json& all)
   return text;
 }
 
+/// The picture, drawn from a file that goes again.
+std::string Draw(const json& all, const Options& options)
+{
+  const std::string found = options.Plot + ".json";
+  {
+    std::ofstream out(found);
+    out << all.dump(2, ' ', false, json::error_handler_t::replace);
+    if (!out.flush()) {
+      throw FileError(options.Plot, "a place to write to", "none", "Choose another file for the picture");
+    }
+  }
+  const std::string fault = RunPythonScript("plot_tune.py", {found, options.Plot}, options.Python);
+  if (fault.empty()) {
+    std::remove(found.c_str());
+  }
+  return fault;
+}
+
 void Run(const Options& options, Session& session)
 {
   Together(session.Ranks(), [&] {
     if (session.Root()) {
       const json all = Describe(options, Look(options));
       session.Print(options.Json ? all.dump(2, ' ', false, json::error_handler_t::replace) : Text(all));
+      if (!options.Plot.empty()) {
+        session.Warn(Draw(all, options));
+      }
     }
   });
 }
@@ -236,6 +260,8 @@ void AddTune(CLI::App& program, Session& session)
   command->add_option("--seconds", options->Seconds, "How long to watch what others do")
       ->check(CLI::Range(0.0, 3600.0));
   command->add_flag("--json", options->Json, "For programs; with the points of F(N)");
+  command->add_option("--plot", options->Plot, "A PNG to draw: F(N) and the number of each policy");
+  command->add_option("--python", options->Python, "The Python that draws it; it needs matplotlib");
   command->callback([options, &session] { Run(*options, session); });
 }
 

@@ -1,0 +1,226 @@
+#include "Storage/ThreadController.h"
+
+#include "Exec/Lanes.h"
+#include "SimulatedStorage.h"
+#include "Source/FakeSource.h"
+#include "TestTools.h"
+
+#include <cmath>
+#include <limits>
+#include <memory>
+
+namespace patchio {
+namespace {
+
+using testing::Decider;
+using testing::Scenario;
+using testing::ShareAtLeast;
+using testing::SimulateReads;
+
+Decider Controlled(int start)
+{
+  ControllerOptions options;
+  options.Start = start;
+  const auto controller = std::make_shared<ThreadController>(options);
+  return {[controller] { return controller->Threads(); },
+      [controller] { return controller->WindowSeconds(); },
+      [controller](double rate, int threads) { controller->Observe(rate, threads); }};
+}
+
+Decider Fixed(int start)
+{
+  return {[start] { return start; }};
+}
+
+// Reads of 60 s, 8 % noise, 200 for each scenario. The seed was used for nothing else; results are the same
+// on every machine but for rounding, which may move a read or two across the limit.
+constexpr std::uint64_t Seed = 1;
+
+double Share(Scenario scenario, const testing::DeciderMaker& decider)
+{
+  return ShareAtLeast(SimulateReads(scenario, 60, 200, Seed, decider), 0.95);
+}
+
+TEST(ThreadController, IsNearTheBestFixedNumberWithARightProfile)
+{
+  EXPECT_GE(Share(Scenario::ProfileRight, Controlled), 0.95);
+}
+
+TEST(ThreadController, IsNearTheBestFixedNumberWithAProfileFourTimesWrong)
+{
+  EXPECT_LT(Share(Scenario::ProfileWrong, Fixed), 0.2) << "else the profiles are not wrong";
+  EXPECT_GE(Share(Scenario::ProfileWrong, Controlled), 0.93);
+}
+
+TEST(ThreadController, IsNearTheBestFixedNumberWhileOthersComeAndGo)
+{
+  EXPECT_LT(Share(Scenario::LoadSteps, Fixed), 0.8) << "else the load does not matter";
+  EXPECT_GE(Share(Scenario::LoadSteps, Controlled), 0.9);
+}
+
+TEST(ThreadController, FindsTheBestNumberWithoutAProfile)
+{
+  EXPECT_GE(Share(Scenario::NoProfile, Controlled), 0.9);
+}
+
+/// Windows of a storage without noise; the last N.
+int Settled(const ControllerOptions& options, const testing::RateLaw& law, int windows)
+{
+  ThreadController controller(options);
+  for (int i = 0; i < windows; ++i) {
+    controller.Observe(law(controller.Threads()), controller.Threads());
+  }
+  return controller.BestSoFar();
+}
+
+TEST(ThreadController, SettlesOnFewThreadsWhereMoreBringNothing)
+{
+  ControllerOptions options;
+  options.Start = 64;
+  const int settled = Settled(options, testing::EmulatorLaw(6, 0), 200);
+  EXPECT_GE(settled, 5);
+  EXPECT_LE(settled, 9);
+}
+
+TEST(ThreadController, FindsASharpPeak)
+{
+  for (const int start : {2, 16, 200}) {
+    ControllerOptions options;
+    options.Start = start;
+    const int settled = Settled(options, testing::EmulatorLaw(24, 0.5), 120);
+    EXPECT_GE(settled, 22) << start;
+    EXPECT_LE(settled, 27) << start;
+  }
+}
+
+TEST(ThreadController, KeepsToItsBoundsAndToMultiples)
+{
+  ControllerOptions options;
+  options.Start = 37;
+  options.Least = 10;
+  options.Most = 90;
+  options.Granularity = 8;
+  ThreadController controller(options);
+  for (int i = 0; i < 300; ++i) {
+    EXPECT_EQ(controller.Threads() % 8, 0);
+    EXPECT_GE(controller.Threads(), 16);
+    EXPECT_LE(controller.Threads(), 88);
+    controller.Observe(1e6 * controller.Threads() * (1 + 0.1 * (i % 3)), controller.Threads());
+  }
+}
+
+TEST(ThreadController, BearsBoundsThatMakeNoSense)
+{
+  for (const auto& [start, least, most, unit] : std::vector<std::array<int, 4>>{
+           {8, 4, 4, 1}, {100, 1, 2, 1}, {-5, -9, -3, -1}, {1, 50, 20, 7}, {8, 1, 4, 16}}) {
+    ControllerOptions options;
+    options.Start = start;
+    options.Least = least;
+    options.Most = most;
+    options.Granularity = unit;
+    ThreadController controller(options);
+    for (int i = 0; i < 20; ++i) {
+      ASSERT_GE(controller.Threads(), 1);
+      controller.Observe(1e6 + i, controller.Threads());
+    }
+  }
+}
+
+TEST(ThreadController, PassesOverRatesThatMakeNoSense)
+{
+  ControllerOptions options;
+  options.Start = 20;
+  ThreadController odd(options);
+  ThreadController plain(options);
+  const testing::RateLaw law = testing::EmulatorLaw(24, 0.5);
+  for (int i = 0; i < 60; ++i) {
+    odd.Observe(std::numeric_limits<double>::quiet_NaN(), 5);
+    odd.Observe(std::numeric_limits<double>::infinity(), 5);
+    odd.Observe(-1, 5);
+    odd.Observe(1e6, 0);
+    odd.Observe(law(odd.Threads()), odd.Threads());
+    plain.Observe(law(plain.Threads()), plain.Threads());
+    ASSERT_EQ(odd.Threads(), plain.Threads());
+  }
+  EXPECT_EQ(odd.History().size(), plain.History().size());
+}
+
+TEST(ThreadController, SurvivesAnAccident)
+{
+  ControllerOptions options;
+  options.Start = 24;
+  ThreadController controller(options);
+  const testing::RateLaw law = testing::EmulatorLaw(24, 0.5);
+  for (int i = 0; i < 100; ++i) {
+    const double accident = i == 40 ? 10 : i == 60 ? 0 : i == 80 ? 0.05 : 1;
+    controller.Observe(law(controller.Threads()) * accident, controller.Threads());
+  }
+  EXPECT_GE(controller.BestSoFar(), 20);
+  EXPECT_LE(controller.BestSoFar(), 29);
+}
+
+TEST(ThreadController, TellsWhatItHasTried)
+{
+  ControllerOptions options;
+  options.Start = 16;
+  ThreadController controller(options);
+  controller.Observe(100, 16);
+  controller.Observe(300, 16);
+  ASSERT_EQ(controller.History().size(), 1u);
+  EXPECT_EQ(controller.History()[0].Threads, 16);
+  EXPECT_EQ(controller.History()[0].Rate, 200);
+  EXPECT_EQ(controller.History()[0].Samples, 2);
+  EXPECT_EQ(controller.History()[0].Epoch, 0);
+}
+
+TEST(ThreadController, DecidesAlikeOnAllRanks)
+{
+  ControllerOptions options;
+  ThreadController one(options), other(options);
+  for (int i = 0; i < 200; ++i) {
+    const double rate = 1e6 * (1 + (i * 7919) % 13) * one.Threads();
+    one.Observe(rate, one.Threads());
+    other.Observe(rate, other.Threads());
+    ASSERT_EQ(one.Threads(), other.Threads());
+  }
+}
+
+/// Real threads on a storage that takes its time: from 2 reads in flight well towards its 32.
+TEST(ThreadController, RaisesTheThreadsOfARealRead)
+{
+  FakeBehaviour behaviour;
+  behaviour.Latency = std::chrono::milliseconds(2);
+  behaviour.Rate = [](int n) { return n <= 32 ? 1e6 * n : 32e6 * std::sqrt(32.0 / n); };
+  FakeSource source({std::vector<std::byte>(1000)}, behaviour);
+  const auto file = source.Open(0);
+  ControllerOptions options;
+  options.Start = 2;
+  options.Most = 128;
+  ThreadController controller(options);
+  LaneGoal goal(2, 128);
+  std::atomic<std::uint64_t> bytes{0};
+  auto begin = std::chrono::steady_clock::now();
+  std::uint64_t before = 0;
+  RunLanes(
+      60000, goal,
+      [&](std::size_t, int) {
+        char into[1000];
+        file->Read(0, into, sizeof into);
+        bytes += sizeof into;
+      },
+      [&](double) {
+        const auto now = std::chrono::steady_clock::now();
+        const double seconds = std::chrono::duration<double>(now - begin).count();
+        if (seconds > 0.1) {
+          controller.Observe(static_cast<double>(bytes - before) / seconds, goal.Lanes());
+          goal.Set(controller.Threads());
+          begin = now;
+          before = bytes;
+        }
+        return controller.BestSoFar() <= 8 || controller.History().size() < 8;
+      });
+  EXPECT_GT(controller.BestSoFar(), 8);
+}
+
+}  // namespace
+}  // namespace patchio

@@ -1,0 +1,95 @@
+#include "PythonScript.h"
+
+#include <fmt/format.h>
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cerrno>
+#include <filesystem>
+
+extern char** environ;
+
+namespace patchio::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Exit code of a program; -1 when it could not be run. Its errors go where ours go unless `quiet`.
+int RunProgram(const std::vector<std::string>& words, bool quiet)
+{
+  std::vector<char*> arguments;
+  for (const std::string& word : words) {
+    arguments.push_back(const_cast<char*>(word.c_str()));
+  }
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  if (quiet) {
+    for (const int output : {STDOUT_FILENO, STDERR_FILENO}) {
+      ::posix_spawn_file_actions_addopen(&actions, output, "/dev/null", 1 /* O_WRONLY */, 0);
+    }
+  }
+  pid_t child = 0;
+  const int fault = ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  int status = 0;
+  if (fault != 0) {
+    return -1;
+  }
+  while (::waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) {
+      return -1;
+    }
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+std::string FindPython(const std::string& wanted)
+{
+  const std::vector<std::string> candidates = wanted.empty()
+                                                  ? std::vector<std::string>{"python3", "/usr/bin/python3"}
+                                                  : std::vector<std::string>{wanted};
+  for (const std::string& python : candidates) {
+    if (RunProgram({python, "-c", "import matplotlib, numpy"}, true) == 0) {
+      return python;
+    }
+  }
+  return {};
+}
+
+/// Empty where there is none.
+std::string FindScript(const std::string& name)
+{
+  std::error_code fault;
+  const fs::path program = fs::read_symlink("/proc/self/exe", fault);
+  for (const std::string& folder : {std::string(PATCHIO_SHARE_FROM_BIN), std::string(".")}) {
+    const fs::path script = (program.parent_path() / folder / name).lexically_normal();
+    if (!fault && fs::exists(script, fault)) {
+      return script.string();
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string RunPythonScript(
+    const std::string& name, const std::vector<std::string>& arguments, const std::string& python)
+{
+  const std::string script = FindScript(name);
+  if (script.empty()) {
+    return name + " is not where this program's others are.";
+  }
+  const std::string found = FindPython(python);
+  if (found.empty()) {
+    return fmt::format("no Python with matplotlib was found. Draw them with one that has it: python3 {} {}",
+        script, fmt::join(arguments, " "));
+  }
+  std::vector<std::string> words{found, script};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  const int code = RunProgram(words, false);
+  return code == 0 ? std::string() : fmt::format("{} {} has failed.", found, script);
+}
+
+}  // namespace patchio::tools

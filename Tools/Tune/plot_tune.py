@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""Draws what `patchio tune --json` found: plot_tune.py FOUND.json PICTURE.png
+
+The rate F(N) of the profile with what was measured, and the reads in flight with which each policy begins.
+"""
+import json
+import sys
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+MARKS = {"polite": "v", "balanced": "o", "greedy": "^"}
+
+
+def rate_at(curve, reads):
+    """Of the nearest point of the curve; beyond its end, of the end."""
+    return min(curve, key=lambda point: abs(point[0] - reads))[1]
+
+
+def main(found_path, picture):
+    with open(found_path, encoding="utf-8") as file:
+        found = json.load(file)
+    curve = found.get("profile", {}).get("curve", [])
+    figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
+    if curve:
+        axes.plot([n for n, _ in curve], [rate * 1e-6 for _, rate in curve], label="F(N), as fitted")
+        samples = found["profile"]["samples"]
+        axes.plot([n for n, _ in samples], [rate * 1e-6 for _, rate in samples], "k.", alpha=0.5, label="measured")
+        best = found["profile"]["concurrency"]
+        axes.axvline(best, color="gray", linestyle=":", label="N* = %d" % best)
+        for name, policy in found["policies"].items():
+            axes.plot(policy["start"], rate_at(curve, policy["start"]) * 1e-6, MARKS[name], markersize=10, fillstyle="none",
+                      label="%s begins with %d" % (name, policy["start"]))
+        axes.set_xscale("log", base=2)
+        axes.set_ylim(bottom=0)
+        axes.legend()
+    else:
+        axes.text(0.5, 0.5, "no measured profile of this storage", ha="center", transform=axes.transAxes)
+    mount = found["mount"]
+    axes.set(xlabel="N, reads in flight, all ranks together", ylabel="MB/s",
+             title="%s (%s), NP = %d" % (mount["point"], mount["type"], found["ranks"]))
+    axes.grid(alpha=0.3)
+    figure.savefig(picture, dpi=100)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    main(*sys.argv[1:])
