@@ -242,6 +242,12 @@ void PatchUpdate::Assemble(vtkMultiBlockDataSet* output)
   report.Patches = this->PatchesOfPiece();
   report.Blocks = this->Mine.size();
   report.AssembleSeconds = this->PlanSeconds + watch.Seconds();
+  if (this->Options.GhostLayer && !this->AddsGhostLayer()) {
+    report.Notes.emplace_back(
+        this->Data.Grid == GridKind::Uniform
+            ? "Add Ghost Layer has no effect while Read Ghost Cells keeps the layers of the files"
+            : "Add Ghost Layer has no effect on deformed patches");
+  }
 }
 
 /// A patch that lies in blocks of several pieces counts where its first block is.

@@ -441,6 +441,13 @@ def check_deformed(reader, truth, time, index):
         reader.UpdatePipeline(time)
         conformance.check_output(reader, truth, range(len(truth.meta["level_sizes"])), (0, 0, 0), True, None,
                                  "%s step %d merged, ghost layer %d" % (index, truth.meta["step"], layer))
+        check_note(reader, bool(layer), index)
+
+
+def check_note(reader, wanted, where):
+    """Of the report: whether a ghost layer was asked for in vain, said once."""
+    notes = len(re.findall("^Note: Add Ghost Layer has no effect", report_of(reader), re.MULTILINE))
+    expect(rank() > 0 or notes == int(wanted), "%s: %d notes about the ghost layer", where, notes)
 
 
 def check_setups(reader, truth, time, index):
@@ -499,7 +506,9 @@ def check_file_ghosts(reader, truth, time, index):
         where = "%s step %d merged, ghost cells shown, ghost layer %d" % (index, truth.meta["step"], layer)
         if any(truth.layers()):
             conformance.check_output(reader, truth, range(len(truth.meta["level_sizes"])), truth.layers(), True, None, where)
+            check_note(reader, bool(layer), where)
         else:
+            check_note(reader, False, where)
             reader.AddPatchIds = 1
             reader.UpdatePipeline(time)
             check_output(reader, Shown(truth, layer=bool(layer)), where)
