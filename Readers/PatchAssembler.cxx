@@ -62,6 +62,12 @@ void AddValue(vtkFieldData* fieldData, const char* name, Value value)
   fieldData->AddArray(array);
 }
 
+/// Of cells that finer patches hide. Filters leave refined cells in what they make and not all after them
+/// know the flag (Integrate Variables does not), but all know duplicates. To hide them would do as well, were
+/// it not that vtkCellDataToPointData then takes no value of theirs, and contours miss the finer level by
+/// far.
+constexpr unsigned char Refined = vtkDataSetAttributes::REFINEDCELL | vtkDataSetAttributes::DUPLICATECELL;
+
 bool HasVisible(const Box& grid, const Box& cells, const unsigned char* flags)
 {
   for (int k = cells.Lower[2]; k <= cells.Upper[2]; ++k) {
@@ -199,7 +205,8 @@ vtkSmartPointer<vtkDataSet> PatchAssembler::MakeGrid(const Block& block, LoadedA
 void PatchAssembler::AddGhostArray(const Block& block, vtkDataSet* grid) const
 {
   const Box cells = this->CellsOf(block);
-  const bool layers = !(cells == block.Cells);
+  const bool grown = !(cells == block.Cells);
+  const bool layers = grown || this->Options.GhostLayer;
   vtkNew<vtkUnsignedCharArray> flags;
   flags->SetName(vtkDataSetAttributes::GhostArrayName());
   flags->SetNumberOfTuples(cells.Cells());
@@ -208,14 +215,14 @@ void PatchAssembler::AddGhostArray(const Block& block, vtkDataSet* grid) const
   if (layers) {
     this->MarkLayers(block, values);
   }
-  bool hides = !block.Full || layers;
+  bool hides = !block.Full || grown;
   for (const OwnedBox& part : block.Parts) {
     if (!block.Full || layers) {
       MarkBox(cells, part.Cells, 0, values);
     }
     hides = this->MarkRefined(part, cells, values) || hides;
   }
-  if (layers && this->Ghosts == Int3{0, 0, 0}) {
+  if (this->Options.GhostLayer) {
     this->MakeBorderOfRefined(cells, values);
   }
   if (hides) {
@@ -238,7 +245,7 @@ bool PatchAssembler::MarkRefined(const OwnedBox& part, const Box& grid, unsigned
       const std::uint8_t* from = covered.data() + IndexIn(patch, {part.Cells.Lower[0], j, k});
       unsigned char* to = flags + IndexIn(grid, {part.Cells.Lower[0], j, k});
       for (int i = part.Cells.Lower[0]; i <= part.Cells.Upper[0]; ++i, ++from, ++to) {
-        *to = *from ? vtkDataSetAttributes::REFINEDCELL : *to;
+        *to = *from ? Refined : *to;
         found = found || *from;
       }
     }
@@ -255,7 +262,7 @@ void PatchAssembler::MakeBorderOfRefined(const Box& grid, unsigned char* flags) 
     for (int j = grid.Lower[1]; j <= grid.Upper[1]; ++j) {
       for (int i = grid.Lower[0]; i <= grid.Upper[0]; ++i) {
         unsigned char& flag = flags[IndexIn(grid, {i, j, k})];
-        if (flag == vtkDataSetAttributes::REFINEDCELL &&
+        if (flag == Refined &&
             HasVisible(grid, Intersect(grid, {{i - 1, j - 1, k - 1}, {i + 1, j + 1, k + 1}}), flags)) {
           flag = vtkDataSetAttributes::DUPLICATECELL;
         }
@@ -295,7 +302,8 @@ std::string PatchAssembler::FreeName(std::string name) const
   return name;
 }
 
-/// Cells of ghost layers and gaps are of no patch: -1, or the patch that gave the value.
+/// Cells of gaps and of ghost layers are of no patch, -1: else Threshold would take cells of the layer for
+/// some of the patch, and leave out the faces between these and the patch's own as inner ones.
 void PatchAssembler::AddPatchIds(const Block& block, vtkDataSet* grid) const
 {
   const Box cells = this->CellsOf(block);
@@ -318,11 +326,23 @@ void PatchAssembler::AddPatchIds(const Block& block, vtkDataSet* grid) const
   for (const OwnedBox& part : block.Parts) {
     mark(part.Cells, part.Owner);
   }
-  for (const Region& region : block.Fringe) {
-    mark(region.Cells, region.Owner);
+  if (this->Options.GhostLayer) {
+    this->TakeFromLayer(grid, {ids.Get(), owners.Get()});
   }
   grid->GetCellData()->AddArray(ids);
   grid->GetCellData()->AddArray(owners);
+}
+
+/// Refined cells that have become ghost cells are of no patch either.
+void PatchAssembler::TakeFromLayer(vtkDataSet* grid, const std::array<vtkIntArray*, 2>& arrays) const
+{
+  const vtkUnsignedCharArray* const flags = grid->GetCellGhostArray();
+  for (vtkIdType cell = 0; flags && cell < flags->GetNumberOfTuples(); ++cell) {
+    if (flags->GetValue(cell) == vtkDataSetAttributes::DUPLICATECELL) {
+      arrays[0]->SetValue(cell, -1);
+      arrays[1]->SetValue(cell, -1);
+    }
+  }
 }
 
 void PatchAssembler::AddFieldData(const Block& block, vtkDataSet* grid) const

@@ -9,10 +9,12 @@
 
 #include <vtkSmartPointer.h>
 
+#include <array>
 #include <string>
 #include <vector>
 
 class vtkDataSet;
+class vtkIntArray;
 class vtkMultiBlockDataSet;
 
 namespace patchio {
@@ -25,7 +27,8 @@ struct AssemblyOptions
 {
   bool BlankRefined = true;
   bool PatchIds = false;
-  int Rank = 0;  ///< written into the field data
+  bool GhostLayer = false;  ///< blocks have been asked to have one, whether they need it or not
+  int Rank = 0;             ///< written into the field data
 };
 
 /// Makes the output of one time step.
@@ -56,6 +59,7 @@ private:
   void MakeBorderOfRefined(const Box& grid, unsigned char* flags) const;
   std::string FreeName(std::string name) const;
   void AddPatchIds(const Block& block, vtkDataSet* grid) const;
+  void TakeFromLayer(vtkDataSet* grid, const std::array<vtkIntArray*, 2>& arrays) const;
   void AddFieldData(const Block& block, vtkDataSet* grid) const;
   Box CellsOf(const Block& block) const;
 

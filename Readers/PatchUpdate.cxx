@@ -54,7 +54,7 @@ void PatchUpdate::Plan(const LoadRequest& request)
   for (std::size_t b = 0; b < this->Blocks.size(); ++b) {
     if (this->PieceOfBlock[b] == this->Options.Piece) {
       this->Mine.push_back(b);
-      if (this->Options.GhostLayer && this->HasPlainBoxes()) {
+      if (this->AddsGhostLayer()) {
         AddGhostLayer(this->Data, *this->Nests, kinds, this->Blocks[b]);
       }
       this->Request.Blocks.push_back(this->Blocks[b]);
@@ -72,6 +72,11 @@ bool PatchUpdate::HasPlainBoxes() const
 bool PatchUpdate::Merges() const
 {
   return this->Options.Blocks.Merge && this->HasPlainBoxes();
+}
+
+bool PatchUpdate::AddsGhostLayer() const
+{
+  return this->Options.GhostLayer && this->HasPlainBoxes();
 }
 
 /// Several pieces get several blocks each, so that their loads can be alike.
@@ -221,7 +226,7 @@ void PatchUpdate::Assemble(vtkMultiBlockDataSet* output)
 {
   const Stopwatch watch;
   const PatchAssembler assembler(this->Data, *this->Nests, this->Request.Variables, this->Options.Ghosts,
-      {this->Options.HideRefined, this->Options.PatchIds, this->Ranks.Rank()});
+      {this->Options.HideRefined, this->Options.PatchIds, this->AddsGhostLayer(), this->Ranks.Rank()});
   assembler.BuildTree(output, this->Blocks, this->Options.FirstLevel, this->Options.LastLevel);
   std::vector<LoadedArray*> arrays(this->Request.Variables.size());
   for (std::size_t i = 0; i < this->Mine.size(); ++i) {
@@ -237,6 +242,12 @@ void PatchUpdate::Assemble(vtkMultiBlockDataSet* output)
   report.Patches = this->PatchesOfPiece();
   report.Blocks = this->Mine.size();
   report.AssembleSeconds = this->PlanSeconds + watch.Seconds();
+  if (this->Options.GhostLayer && !this->AddsGhostLayer()) {
+    report.Notes.emplace_back(
+        this->Data.Grid == GridKind::Uniform
+            ? "Add Ghost Layer has no effect while Read Ghost Cells keeps the layers of the files"
+            : "Add Ghost Layer has no effect on deformed patches");
+  }
 }
 
 /// A patch that lies in blocks of several pieces counts where its first block is.

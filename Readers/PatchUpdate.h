@@ -78,6 +78,7 @@ private:
   BlockOptions OptionsForPieces() const;
   bool HasPlainBoxes() const;
   bool Merges() const;
+  bool AddsGhostLayer() const;
   void CheckCoordinates();
   std::uint64_t PatchesOfPiece() const;
 

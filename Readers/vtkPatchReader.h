@@ -3,13 +3,16 @@
  * @brief reads patch-based simulation output with MPI ranks x I/O threads
  *
  * The output is a vtkMultiBlockDataSet with one block per refinement level ("level 2"), in it a
- * vtkMultiPieceDataSet with one piece per patch ("patch 17"). All ranks have the same tree; a piece is null
- * where its patch belongs to another rank. Uniform patches are vtkUniformGrid in double coordinates,
- * curvilinear ones vtkStructuredGrid. Cells that a finer level covers are marked
- * vtkDataSetAttributes::REFINEDCELL, ghost layers vtkDataSetAttributes::DUPLICATECELL, and HIDDENCELL too
+ * vtkMultiPieceDataSet with one piece per block: a box merged from patches ("46 patches, 12 to 57") or a
+ * patch
+ * ("patch 17"), see SetBlocks(). All ranks have the same tree; a piece is null where its block belongs to
+ * another rank. Uniform blocks are vtkUniformGrid in double coordinates, curvilinear ones vtkStructuredGrid.
+ * Cells that a finer level covers are marked vtkDataSetAttributes::REFINEDCELL and DUPLICATECELL (the latter
+ * alone next to visible cells while AddGhostLayer is on), ghost layers DUPLICATECELL, and HIDDENCELL too
  * where no patch that is shown lies under them.
  *
- * Field data: "time" and "step" at the root; "patch" (global patch number), "level" and "rank" at each patch.
+ * Field data: "time" and "step" at the root; "level" and "rank" at each block, and "patch" (global patch
+ * number) at blocks that are of one patch only.
  *
  * Reading has two levels (the two-level parallel reading paper, sections on task generation and its
  * figure 8): patches are divided over the ranks by UPDATE_PIECE_NUMBER; within a rank all tasks <patch,
@@ -110,9 +113,10 @@ public:
   ///@{
   /**
    * Merged blocks have the same visible cells with the same values, but filters are much faster with few
-   * large grids. Cells of a block that no patch has are marked HIDDENCELL; of cells that a finer level hides
-   * some are left out. Curvilinear patches, patches with their own ghost layers (ReadGhostCells) and patches
-   * that overlap others of their level are never merged. Default MERGED.
+   * large grids. Where patches differ about a node that they share, one of them gives its value. Cells of a
+   * block that no patch has are marked HIDDENCELL; of cells that a finer level hides some are left out.
+   * Curvilinear patches, patches with their own ghost layers (ReadGhostCells) and patches that overlap others
+   * of their level are never merged. Default MERGED.
    */
   vtkSetClampMacro(Blocks, int, AS_PATCHES, MERGED_UP_TO);
   vtkGetMacro(Blocks, int);
@@ -120,7 +124,9 @@ public:
 
   ///@{
   /**
-   * Most cells of a block in the mode MERGED_UP_TO; a patch that is larger stays whole. Default 1000000.
+   * Most cells of a block in the mode MERGED_UP_TO; a patch that is larger stays whole, or is cut where a
+   * finer level begins. Several ranks lower the limit in both merged modes, not below 4096 cells, so that
+   * each gets some blocks. Default 1000000.
    */
   vtkSetClampMacro(MaximumBlockCells, int, 1, VTK_INT_MAX);
   vtkGetMacro(MaximumBlockCells, int);
@@ -128,10 +134,10 @@ public:
 
   ///@{
   /**
-   * Let each grid grow by one layer of cells with the values of its neighbours: patches of the same level,
-   * and where there are none, coarser ones. They are marked DUPLICATECELL, so that contours and gradients fit
-   * together where blocks and ranks meet. Uniform grids only; without effect while ReadGhostCells keeps the
-   * layers of the files. Off by default.
+   * Let each grid grow by one layer of cells with the values of its neighbours, on the sides where it has
+   * some: patches of the same level, and where there are none, coarser ones. They are marked DUPLICATECELL,
+   * so that contours fit together where blocks and ranks meet. Uniform grids only; without effect while
+   * ReadGhostCells keeps the layers of the files, and the report says so. Off by default.
    */
   vtkSetMacro(AddGhostLayer, bool);
   vtkGetMacro(AddGhostLayer, bool);

@@ -462,29 +462,46 @@ bool FillRow(const std::uint8_t* filled, std::int64_t count, std::size_t tupleBy
   return true;
 }
 
+/// Rows or planes follow each other: those that have nothing become copies of the nearest one that has
+/// something, the one before where two are as near. False when none has.
+bool CopyNearest(const std::vector<bool>& hasSome, std::size_t bytes, std::byte* data)
+{
+  const auto count = static_cast<std::int64_t>(hasSome.size());
+  std::int64_t last = -1;
+  for (std::int64_t next = 0; next <= count; ++next) {
+    if (next < count && !hasSome[next]) {
+      continue;
+    }
+    for (std::int64_t gap = last + 1; gap < next; ++gap) {
+      const bool before = last >= 0 && (next == count || gap - last <= next - gap);
+      if (before || next < count) {
+        std::memcpy(data + gap * bytes, data + (before ? last : next) * bytes, bytes);
+      }
+    }
+    last = next < count ? next : last;
+  }
+  return last >= 0;
+}
+
 }  // namespace
 
 void FillGaps(const std::vector<std::uint8_t>& filled, const Dims& dims, std::size_t tupleBytes, void* output)
 {
-  const std::int64_t rows = dims[1] * dims[2];
   const std::size_t rowBytes = dims[0] * tupleBytes;
+  const std::size_t planeBytes = dims[1] * rowBytes;
   auto* const data = static_cast<std::byte*>(output);
-  std::vector<std::int64_t> empty;
-  std::int64_t source = -1;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    if (FillRow(filled.data() + row * dims[0], dims[0], tupleBytes, data + row * rowBytes)) {
-      source = row;
-    } else if (source >= 0) {
-      std::memcpy(data + row * rowBytes, data + source * rowBytes, rowBytes);
-    } else {
-      empty.push_back(row);
+  const std::uint8_t* flags = filled.data();
+  std::vector<bool> rowHasSome(dims[1]);
+  std::vector<bool> planeHasSome(dims[2], false);
+  for (std::int64_t k = 0; k < dims[2]; ++k) {
+    for (std::int64_t j = 0; j < dims[1]; ++j, flags += dims[0]) {
+      rowHasSome[j] = FillRow(flags, dims[0], tupleBytes, data + k * planeBytes + j * rowBytes);
     }
+    planeHasSome[k] = CopyNearest(rowHasSome, rowBytes, data + k * planeBytes);
   }
-  const auto firstFull = static_cast<std::int64_t>(empty.size());  // all empty ones lie at the beginning
-  assert(source >= 0);
-  for (const std::int64_t row : empty) {
-    std::memcpy(data + row * rowBytes, data + firstFull * rowBytes, rowBytes);
-  }
+  const bool some = CopyNearest(planeHasSome, planeBytes, data);
+  assert(some);
+  static_cast<void>(some);
 }
 
 namespace {

@@ -102,7 +102,8 @@ void PlaceRun(const Window& window, const void* values, std::int64_t first, std:
 void ExtendEdges(const Window& window, std::size_t elementBytes, void* output);
 
 /// Gives each tuple that nothing was stored for a value of its neighbourhood, so that ranges stay true: the
-/// one before it along axis 0, or after it, or, where a row has none, that of a row nearby.
+/// one before it along axis 0, or after it; a row without any becomes that of the nearest row of its plane
+/// that has some, a plane without any the nearest plane.
 ///
 /// filled: one flag per tuple, axis 0 fastest, 0 where nothing was stored; not all may be 0.
 void FillGaps(

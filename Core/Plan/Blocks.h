@@ -28,14 +28,20 @@ struct Block
   Box Cells;
   std::vector<OwnedBox> Parts;  ///< disjoint, within Cells; Owner is a global patch number
   bool Full = true;             ///< the parts leave no gap; else the cells in it stay hidden
-  Int3 Layers{0, 0, 0};         ///< by which the grid grows beyond Cells on both sides of each axis
+  Int3 LayersBelow{0, 0, 0};    ///< by which the grid grows beyond Cells, on the lower side of each axis
+  Int3 LayersAbove{0, 0, 0};    ///< and on the upper side
   std::vector<Region> Fringe;   ///< values for cells of the grown block that are in no part; disjoint
 };
 
 /// The cells that the block's grid has.
 inline Box GridCells(const Block& block)
 {
-  return Grown(block.Cells, block.Layers);
+  Box grid = block.Cells;
+  for (int axis = 0; axis < 3; ++axis) {
+    grid.Lower[axis] -= block.LayersBelow[axis];
+    grid.Upper[axis] += block.LayersAbove[axis];
+  }
+  return grid;
 }
 
 /// The block that is just one patch, by its global number.

@@ -10,11 +10,11 @@ namespace patchio {
 namespace {
 
 /// The cells of the grown block that are none of its own, as disjoint boxes.
-std::vector<Box> ForeignCells(const Block& block)
+std::vector<Box> ForeignCells(const Block& block, const Box& grown)
 {
   std::vector<Box> foreign;
   if (block.Full) {
-    Subtract(GridCells(block), block.Cells, foreign);
+    Subtract(grown, block.Cells, foreign);
     return foreign;
   }
   CoverOptions exact;
@@ -23,7 +23,7 @@ std::vector<Box> ForeignCells(const Block& block)
   for (const OwnedBox& part : block.Parts) {
     own.push_back(part.Cells);
   }
-  for (const CoverBox& box : CoverBoxes({{GridCells(block), 0}}, own, exact)) {
+  for (const CoverBox& box : CoverBoxes({{grown, 0}}, own, exact)) {
     foreign.push_back(box.Cells);
   }
   return foreign;
@@ -90,16 +90,27 @@ private:
   const int Kind;
 };
 
+/// The smallest box that holds the block's cells and its fringe becomes the grid.
+void GrowToFringe(Block& block)
+{
+  for (const Region& region : block.Fringe) {
+    for (int axis = 0; axis < 3; ++axis) {
+      const int below = block.Cells.Lower[axis] - region.Cells.Lower[axis];
+      const int above = region.Cells.Upper[axis] - block.Cells.Upper[axis];
+      block.LayersBelow[axis] = std::max(block.LayersBelow[axis], below);
+      block.LayersAbove[axis] = std::max(block.LayersAbove[axis], above);
+    }
+  }
+}
+
 }  // namespace
 
 void AddGhostLayer(
     const Catalog& catalog, const Nesting& nesting, const std::vector<int>& kinds, Block& block)
 {
   assert(catalog.Grid == GridKind::Uniform);
-  for (int axis = 0; axis < catalog.Dimension; ++axis) {
-    block.Layers[axis] = 1;
-  }
-  std::vector<Box> open = ForeignCells(block);
+  const Int3 layers{1, 1, catalog.Dimension == 3 ? 1 : 0};
+  std::vector<Box> open = ForeignCells(block, Grown(block.Cells, layers));
   LevelFiller filler(catalog, nesting, kinds, block);
   Int3 ratio{1, 1, 1};
   for (int level = block.Level; level >= 0 && !open.empty(); --level) {
@@ -109,6 +120,7 @@ void AddGhostLayer(
       ratio[axis] = static_cast<int>(std::min(product, std::int64_t(1) << 30));
     }
   }
+  GrowToFringe(block);
 }
 
 }  // namespace patchio

@@ -84,7 +84,7 @@ void ExpectBlocksHaveEachCell(const Catalog& catalog, const std::vector<bool>& s
       cells += part.Cells.Cells();
     }
     EXPECT_TRUE(!block.Full || cells == block.Cells.Cells());
-    EXPECT_EQ(block.Layers, (Int3{0, 0, 0}));
+    EXPECT_EQ(GridCells(block), block.Cells);
     EXPECT_TRUE(block.Level > level || lowest >= before) << "out of order";
     EXPECT_GE(block.Level, level);
     level = block.Level;

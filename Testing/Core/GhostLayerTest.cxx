@@ -53,12 +53,20 @@ void ExpectGhostsFromNeighbours(
         [&](const Int3& cell) { ASSERT_TRUE(owners.emplace(cell, region.Owner).second) << "twice"; });
   }
   const int kind = kinds[block.Parts[0].Owner];
-  testing::ForEachCell(GridCells(block), [&](const Int3& cell) {
+  // One cell more on each side, also where the grid has not grown: then there must be nothing.
+  const Int3 layers{1, 1, catalog.Dimension == 3 ? 1 : 0};
+  Box sources = block.Cells;
+  testing::ForEachCell(Grown(block.Cells, layers), [&](const Int3& cell) {
     const auto found = owners.find(cell);
-    ASSERT_EQ(
-        found == owners.end() ? -1 : found->second, SourceOf(catalog, shown, kinds, kind, block.Level, cell))
+    const int source = SourceOf(catalog, shown, kinds, kind, block.Level, cell);
+    ASSERT_EQ(found == owners.end() ? -1 : found->second, source)
         << cell[0] << " " << cell[1] << " " << cell[2];
+    for (int axis = 0; axis < 3 && source >= 0; ++axis) {
+      sources.Lower[axis] = std::min(sources.Lower[axis], cell[axis]);
+      sources.Upper[axis] = std::max(sources.Upper[axis], cell[axis]);
+    }
   });
+  EXPECT_EQ(GridCells(block), sources) << "a side without any cell has grown, or one with some has not";
 }
 
 }  // namespace
@@ -79,7 +87,6 @@ TEST(GhostLayer, TakesEachCellFromTheFinestPatchThatHasIt)
       const Box before = block.Cells;
       AddGhostLayer(catalog, nesting, kinds, block);
       EXPECT_EQ(block.Cells, before);
-      EXPECT_EQ(block.Layers, (Int3{1, 1, catalog.Dimension == 3 ? 1 : 0}));
       ExpectGhostsFromNeighbours(catalog, shown, kinds, block);
       ASSERT_FALSE(::testing::Test::HasFailure()) << "round " << round;
       for (const Region& region : block.Fringe) {
@@ -92,14 +99,23 @@ TEST(GhostLayer, TakesEachCellFromTheFinestPatchThatHasIt)
   EXPECT_GT(coarser, 300);
 }
 
-TEST(GhostLayer, StaysOpenBeyondTheDomain)
+TEST(GhostLayer, EndsWhereTheDomainEnds)
 {
   Catalog catalog;
   testing::AddLevel(catalog, {{{0, 0, 0}, {3, 3, 3}}});
   Block block = BlockOfPatch(catalog, 0);
   AddGhostLayer(catalog, Nesting(catalog, {true}), {0}, block);
   EXPECT_TRUE(block.Fringe.empty());
-  EXPECT_EQ(GridCells(block), (Box{{-1, -1, -1}, {4, 4, 4}}));
+  EXPECT_EQ(GridCells(block), block.Cells);
+}
+
+TEST(GhostLayer, IsOnTheSidesThatHaveNeighbours)
+{
+  Catalog catalog;
+  testing::AddLevel(catalog, {{{0, 0, 0}, {3, 3, 3}}, {{4, 0, 0}, {7, 3, 3}}, {{0, 0, -4}, {7, 3, -1}}});
+  Block block = BlockOfPatch(catalog, 0);
+  AddGhostLayer(catalog, Nesting(catalog, {true, true, true}), {0, 0, 0}, block);
+  EXPECT_EQ(GridCells(block), (Box{{0, 0, -1}, {4, 3, 3}}));
 }
 
 TEST(GhostLayer, AtTheEndOfTheIndexSpaceIsSafe)

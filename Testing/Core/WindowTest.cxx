@@ -211,6 +211,54 @@ TEST(FillGaps, RepeatsValuesOfTheNeighbourhood)
   }
 }
 
+/// For each of the flags, the index of the nearest one that is set, the one before where two are as near; -1:
+/// none.
+std::vector<int> Nearest(const std::vector<bool>& flags)
+{
+  const auto count = static_cast<int>(flags.size());
+  std::vector<int> nearest(flags.size(), -1);
+  for (int i = 0; i < count; ++i) {
+    for (int distance = 0; distance < count && nearest[i] < 0; ++distance) {
+      for (const int other : {i - distance, i + distance}) {
+        if (nearest[i] < 0 && other >= 0 && other < count && flags[other]) {
+          nearest[i] = other;
+        }
+      }
+    }
+  }
+  return nearest;
+}
+
+TEST(FillGaps, CopiesTheNearestRowOfThePlaneAndTheNearestPlane)
+{
+  Dice dice(6);
+  for (int round = 0; round < 500; ++round) {
+    const Dims dims{dice.Between(1, 3), dice.Between(1, 9), dice.Between(1, 6)};
+    const std::int64_t dense = dice.Between(1, 5);
+    std::vector<std::uint8_t> filled;
+    std::vector<float> values;
+    for (std::int64_t row = 0; row < dims[1] * dims[2]; ++row) {
+      const bool full = dice.Between(0, 9) < dense || row == dims[1] * dims[2] / 2;
+      filled.insert(filled.end(), dims[0], full ? 1 : 0);
+      values.insert(values.end(), dims[0], full ? static_cast<float>(row) : -1);
+    }
+    FillGaps(filled, dims, sizeof(float), values.data());
+    std::vector<std::vector<bool>> rows(dims[2]);
+    std::vector<bool> planes;
+    for (std::int64_t k = 0; k < dims[2]; ++k) {
+      for (std::int64_t j = 0; j < dims[1]; ++j) {
+        rows[k].push_back(filled[(k * dims[1] + j) * dims[0]] != 0);
+      }
+      planes.push_back(std::count(rows[k].begin(), rows[k].end(), true) > 0);
+    }
+    for (std::int64_t i = 0; i < dims[0] * dims[1] * dims[2]; ++i) {
+      const std::int64_t k = Nearest(planes)[i / dims[0] / dims[1]];
+      const std::int64_t j = Nearest(rows[k])[i / dims[0] % dims[1]];
+      ASSERT_EQ(values[i], static_cast<float>(k * dims[1] + j)) << "round " << round << ", value " << i;
+    }
+  }
+}
+
 TEST(FillGaps, TakesTheValueBeforeElseTheOneAfter)
 {
   std::vector<float> row{0, 0, 3, 0, 0, 6, 0};

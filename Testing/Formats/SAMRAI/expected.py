@@ -6,6 +6,7 @@ import numpy as np
 
 DUPLICATECELL = 1   # vtkDataSetAttributes
 REFINEDCELL = 8
+REFINED = REFINEDCELL | DUPLICATECELL    # as filters that do not know refined cells know duplicates
 HIDDENCELL = 32
 
 
@@ -90,7 +91,7 @@ class Truth:
         n = self.cells(patch)
         covered = self.arrays["b%d" % patch].reshape(n[2], n[1], n[0]) if blanking else np.zeros(n[::-1], np.uint8)
         grow = [(layers[d],) * 2 if d < self.dim else (0, 0) for d in (2, 1, 0)]
-        types = np.pad(covered * np.uint8(REFINEDCELL), grow, constant_values=DUPLICATECELL)
+        types = np.pad(covered * np.uint8(REFINED), grow, constant_values=DUPLICATECELL)
         ghost = types == DUPLICATECELL
         if ghost.any():
             types[ghost & ~self.drawn_elsewhere(patch, layers)] = DUPLICATECELL | HIDDENCELL

@@ -1,0 +1,206 @@
+"""What filters make of blocks, in all modes, with and without a ghost layer, against geometry.
+
+usage: Testing/ParaView/pvbatch.sh NP filters_of_blocks.py DATA
+
+Volumes and areas of slices and clips must be those of the domain, a box, and surfaces of clips must be closed: hidden,
+refined and ghost cells must neither count nor take the place of anything. Thresholds on "patch id" must give the
+patch, whole. Runs on every rank.
+"""
+import os
+import sys
+
+import numpy as np
+from paraview.modules.vtkPVVTKExtensionsFiltersRendering import vtkPVGeometryFilter
+from paraview.simple import *
+from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkCommonCore import vtkDoubleArray
+from vtkmodules.vtkFiltersVerdict import vtkCellSizeFilter
+from vtkmodules.vtkParallelCore import vtkCommunicator, vtkMultiProcessController
+
+LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
+DUPLICATECELL = 1           # vtkDataSetAttributes
+SIZE = (1.0, 0.5, 0.5)      # of the domain; it begins at 0
+MIDDLE = [0.501, 0.243, 0.29]
+controller = vtkMultiProcessController.GetGlobalController()
+path = os.path.join(sys.argv[1], "linadv_3d", "dumps.visit")
+failed = []
+
+
+def expect(condition, message, *details):
+    if not condition:
+        failed.append(message % details)
+        print("FAILED: " + failed[-1], flush=True)
+
+
+def sum_over_ranks(value):
+    mine, total = vtkDoubleArray(), vtkDoubleArray()
+    mine.InsertNextValue(value)
+    total.SetNumberOfValues(1)
+    controller.AllReduce(mine, total, vtkCommunicator.SUM_OP)
+    return total.GetValue(0)
+
+
+def output_of(proxy):
+    return proxy.SMProxy.GetClientSideObject().GetOutputDataObject(0)
+
+
+def leaves(data):
+    if not data.IsA("vtkCompositeDataSet"):
+        return [data]
+    found, iterator = [], data.NewIterator()
+    iterator.InitTraversal()
+    while not iterator.IsDoneWithTraversal():
+        found.append(iterator.GetCurrentDataObject())
+        iterator.GoToNextItem()
+    return found
+
+
+def ghosts_of(leaf):
+    array = leaf.GetCellData().GetArray("vtkGhostType")
+    return vtk_to_numpy(array) if array else np.zeros(leaf.GetNumberOfCells(), np.uint8)
+
+
+def drawn_area(proxy):
+    """Of the faces that a view draws."""
+    surface = vtkPVGeometryFilter()
+    surface.SetUseOutline(0)
+    surface.SetInputDataObject(output_of(proxy))
+    surface.Update()
+    area = 0.0
+    for leaf in leaves(surface.GetOutputDataObject(0)):
+        if leaf.GetNumberOfCells():
+            sizes = vtkCellSizeFilter()
+            sizes.SetInputData(leaf)
+            sizes.Update()
+            areas = vtk_to_numpy(sizes.GetOutput().GetCellData().GetArray("Area"))
+            area += areas[ghosts_of(leaf) & DUPLICATECELL == 0].sum()
+    return sum_over_ranks(area)
+
+
+def integral(source, name):
+    """What Integrate Variables finds."""
+    sums = IntegrateVariables(Input=source)
+    sums.UpdatePipeline(time)
+    found = 0.0
+    for leaf in leaves(output_of(sums)):
+        array = leaf.GetCellData().GetArray(name)
+        found += array.GetValue(0) if array and array.GetNumberOfTuples() else 0.0
+    Delete(sums)
+    return sum_over_ranks(found)
+
+
+def near(found, want):
+    return abs(found - want) < 1e-4 * max(1.0, abs(want))
+
+
+# Settings; its volume; its surface.
+A, B, C = SIZE
+CLIPS = {
+    "clip across": (dict(ClipType="Plane", Origin=MIDDLE, Normal=[1, 0, 0]), MIDDLE[0] * B * C,
+                    2 * (MIDDLE[0] * (B + C) + B * C)),
+    "clip along": (dict(ClipType="Plane", Origin=MIDDLE, Normal=[0, 0, 1]), A * B * MIDDLE[2],
+                   2 * (MIDDLE[2] * (A + B) + A * B)),
+    # It has no edges in the domain, near which Clip takes the box for smaller than it is.
+    "clip by a box": (dict(ClipType="Box", Position=[0.3, -1, -1], Length=[0.4, 3, 3]), 0.4 * B * C,
+                      2 * (0.4 * (B + C) + B * C)),
+    "clip by values": (dict(ClipType="Scalar", Scalars=["CELLS", "uval"], Value=1e9), A * B * C,
+                       2 * (A * B + B * C + A * C)),
+}
+
+
+def make_clip(source, ClipType, **settings):
+    ours = {name: settings.pop(name) for name in list(settings) if name in ("Scalars", "Value")}
+    clip = Clip(Input=source, ClipType=ClipType, Invert=1, **ours)
+    for name, value in settings.items():
+        setattr(clip.ClipType, name, value)
+    clip.UpdatePipeline(time)
+    return clip
+
+
+def check_clips(reader, layer, where):
+    for name, (settings, volume, surface) in CLIPS.items():
+        clip = make_clip(reader, **settings)
+        found = integral(clip, "Volume")
+        expect(near(found, volume), "%s, %s: volume %g instead of %g", where, name, found, volume)
+        area = drawn_area(clip)
+        # Without a layer, each block has a surface of its own inside of the domain.
+        right = near(area, surface) if layer else area > surface - 1e-4
+        expect(right, "%s, %s: surface %g instead of %g", where, name, area, surface)
+        Delete(clip)
+
+
+def check_slice(reader, where):
+    cut = Slice(Input=reader)
+    cut.SliceType.Origin, cut.SliceType.Normal = MIDDLE, [0, 1, 0]
+    cut.UpdatePipeline(time)
+    found = integral(cut, "Area"), drawn_area(cut)
+    expect(near(found[0], A * C) and near(found[1], A * C), "%s: area of a slice %g, drawn %g, instead of %g", where, *found, A * C)
+    Delete(cut)
+
+
+def check_whole(reader, layer, where):
+    bounds = [leaf.GetBounds() for leaf in leaves(output_of(reader))]
+    expect((np.min(bounds, 0)[0::2] > -1e-9).all() and (np.max(bounds, 0)[1::2] < np.array(SIZE) + 1e-9).all(), "%s: blocks reach out of the domain", where)
+    volume, area = integral(reader, "Volume"), drawn_area(reader)
+    expect(near(volume, A * B * C), "%s: volume %g", where, volume)
+    surface = 2 * (A * B + B * C + A * C)
+    expect(near(area, surface) if layer else area > surface - 1e-4, "%s: surface %g instead of %g", where, area, surface)
+
+
+# ---- patches --------------------------------------------------------------------------------------------
+
+def patches_seen():
+    """{patch: (visible cells, area of their surface)} of this rank's patches, counted face by face."""
+    reader = PatchReader(FileName=[path], Blocks="As patches", AddPatchIds=1)
+    reader.UpdatePipeline(time)
+    found = {}
+    for leaf in leaves(output_of(reader)):
+        shape = tuple(n - 1 for n in leaf.GetDimensions()[::-1])
+        seen = (ghosts_of(leaf) == 0).reshape(shape)
+        padded = np.pad(seen, 1)
+        faces = sum((padded != np.roll(padded, 1, axis)).sum() for axis in range(3))
+        patch = int(leaf.GetFieldData().GetArray("patch").GetValue(0))
+        found[patch] = int(seen.sum()), float(faces) * leaf.GetSpacing()[0] ** 2
+    Delete(reader)
+    return found
+
+
+def check_threshold(reader, patch, want, where):
+    cells = Threshold(Input=reader, Scalars=["CELLS", "patch id"], LowerThreshold=patch - 0.5, UpperThreshold=patch + 0.5)
+    cells.UpdatePipeline(time)
+    number = sum_over_ranks(float(output_of(cells).GetNumberOfCells()))
+    expect(number == want[0], "%s, patch %d: %d cells instead of %d", where, patch, number, want[0])
+    area = drawn_area(cells)
+    # A patch in several blocks has walls between them.
+    expect(near(area, want[1]) or (area > want[1] and "up to" in where), "%s, patch %d: surface %g instead of %g", where, patch, area, want[1])
+    Delete(cells)
+
+
+def check_patches(reader, seen, where):
+    for patch, want in seen.items():
+        check_threshold(reader, patch, want, where)
+
+
+# ---- all of it ------------------------------------------------------------------------------------------
+
+MODES = [dict(Blocks="As patches"), dict(Blocks="Merged"),
+         dict(Blocks="Merged up to Maximum Block Cells", MaximumBlockCells=700)]
+reader = PatchReader(FileName=[path], AddPatchIds=1)
+time = reader.TimestepValues[2]
+mine = patches_seen()
+chosen = {}
+for patch in range(0, 48, 7):    # some of each level; all ranks must ask for the same
+    chosen[patch] = tuple(sum_over_ranks(float(x)) for x in mine.get(patch, (0, 0)))
+for mode in MODES:
+    for layer in (0, 1):
+        for name, value in mode.items():
+            setattr(reader, name, value)
+        reader.AddGhostLayer = layer
+        reader.UpdatePipeline(time)
+        where = "%s%s" % (mode["Blocks"].lower(), ", ghost layer" if layer else "")
+        check_whole(reader, layer, where)
+        check_slice(reader, where)
+        check_clips(reader, layer, where)
+        check_patches(reader, chosen, where)
+if controller.GetLocalProcessId() == 0:
+    print("passed: filters" if not failed else "FAILED: %d" % len(failed), flush=True)
