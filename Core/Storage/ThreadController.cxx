@@ -27,6 +27,7 @@ constexpr double Horizon = 20;      ///< windows for which it pays to know more
 constexpr double LookCost = 4;      ///< windows that it takes to learn what a number brings
 constexpr double SwitchCost = 0.3;  ///< windows lost by going to another number
 constexpr double Reach = 3;         ///< octaves that one step may go, other than to the best
+constexpr int Patience = 8;         ///< windows; see TryFewer()
 constexpr std::size_t KeptSamples = 12;
 constexpr int SamplesOfNewEpoch = 2;
 
@@ -334,21 +335,49 @@ void ThreadController::Choose()
   const auto leader = std::find_if(outlook.Regret.begin(), outlook.Regret.end(),
       [&](double regret) { return regret <= least + this->Tolerance / 4; });
   this->Leader = static_cast<int>(leader - outlook.Regret.begin());
-  const double leadersLoss = outlook.Loss[this->Leader];
+  const double toGain = outlook.Loss[this->Leader];
   const int now = this->Current;
   double most = -std::numeric_limits<double>::infinity();
   for (int n = 0; n < static_cast<int>(this->Numbers.size()); ++n) {
     if (n == this->Leader || std::abs(this->Places[n] - this->Places[now]) <= Reach) {
       const double variance = outlook.Variance[n];
       const double resolved = variance / (variance + this->Noise / LookCost);
-      const double cost =
-          std::max(0.0, outlook.Loss[n] - leadersLoss) * (LookCost + (n == now ? 0 : SwitchCost));
-      const double value = Horizon * leadersLoss * resolved - cost + (n == this->Leader ? 1e-9 : 0);
+      const double loss = std::max(0.0, outlook.Loss[n] - outlook.Loss[this->Leader]);
+      // More threads than the leader's are a burden to others.
+      const double burden = 2 * this->Tolerance * std::max(0.0, this->Places[n] - this->Places[this->Leader]);
+      const double cost = loss * (LookCost + (n == now ? 0 : SwitchCost)) + burden;
+      const double value = Horizon * toGain * resolved - cost + (n == this->Leader ? 1e-9 : 0);
       if (value > most) {
         most = value;
         this->Current = n;
       }
     }
+  }
+  if (this->Current == now && now == this->Leader) {
+    this->TryFewer(outlook);
+  } else {
+    this->Stay = 0;
+  }
+}
+
+/// Where nothing is to be gained any more, fewer threads may do as well: half an octave less is tried once in
+/// a while if nobody has.
+void ThreadController::TryFewer(const Outlook& outlook)
+{
+  constexpr double half = 0.5;
+  constexpr double bearable = 0.15;  // loss
+  const auto above =
+      std::upper_bound(this->Places.begin(), this->Places.end(), this->Places[this->Leader] - half);
+  if (++this->Stay < Patience || above == this->Places.begin()) {
+    return;
+  }
+  this->Stay = 0;
+  const auto number = static_cast<int>(above - this->Places.begin()) - 1;
+  const auto known = [&](const ThreadsTried& tried) {
+    return tried.Epoch == this->Epoch && tried.Samples >= 2 && tried.Threads <= this->Numbers[number];
+  };
+  if (outlook.Loss[number] < bearable && std::none_of(this->Tried.begin(), this->Tried.end(), known)) {
+    this->Current = number;
   }
 }
 

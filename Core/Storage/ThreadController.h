@@ -96,6 +96,7 @@ private:
   void Record(double rate, int threads);
   Outlook LookAhead() const;
   void Choose();
+  void TryFewer(const Outlook& outlook);
 
   std::vector<int> Numbers;  ///< the grid of N, ascending
   Vector Places;             ///< log2 of them
@@ -114,6 +115,7 @@ private:
   Drift Up, Down;
   bool Doubtful = false;       ///< the last sample was far off, and is not learnt yet
   std::vector<Sample> Recent;  ///< newest last
+  int Stay = 0;                ///< windows that the leader was kept
   int Epoch = 0;
   std::vector<ThreadsTried> Tried;
 };
