@@ -125,7 +125,7 @@ void AutomaticThreads::StartController(Communicator& ranks, int mostOfRank)
   for (std::size_t i = 0; i < limits.size(); i += 2) {
     this->Job.MostOfRank = std::min(this->Job.MostOfRank, limits[i]);
   }
-  const Key key{this->MountPoint, ranks.Size(), this->Policy, this->Known.Storage.Concurrency};
+  const Key key{this->MountPoint, ranks.Size(), this->Policy};
   const bool fresh = !this->Controller || !(this->ControllerKey == key);
   if (fresh) {
     this->Controller =
@@ -184,7 +184,11 @@ void AutomaticThreads::Refine()
       profile.Source = MeasuredSource;
       profile.Node = NodeClass();
     }
-    if (MergeSamples(profile, samples) && profile.Concurrency > 0) {
+    const bool fromReads = profile.Ranks == 0;
+    if (MergeSamples(profile, samples)) {
+      // The numbers that were tried lie where the controller thought the best; it knows better than a curve
+      // through so few.
+      profile.Concurrency = fromReads ? this->Controller->BestSoFar() : profile.Concurrency;
       SaveProfile(profile);
     }
   });

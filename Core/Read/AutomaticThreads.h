@@ -52,11 +52,9 @@ private:
     std::string Mount;
     int Ranks;
     ThreadPolicy Policy;
-    int Concurrency;
     bool operator==(const Key& other) const
     {
-      return this->Mount == other.Mount && this->Ranks == other.Ranks && this->Policy == other.Policy &&
-             this->Concurrency == other.Concurrency;
+      return this->Mount == other.Mount && this->Ranks == other.Ranks && this->Policy == other.Policy;
     }
   };
 

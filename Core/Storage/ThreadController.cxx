@@ -333,7 +333,7 @@ void ThreadController::Choose()
   const Outlook outlook = this->LookAhead();
   const double least = *std::min_element(outlook.Regret.begin(), outlook.Regret.end());
   const auto leader = std::find_if(outlook.Regret.begin(), outlook.Regret.end(),
-      [&](double regret) { return regret <= least + this->Tolerance / 4; });
+      [&](double regret) { return regret <= least + this->Tolerance; });
   this->Leader = static_cast<int>(leader - outlook.Regret.begin());
   const double toGain = outlook.Loss[this->Leader];
   const int now = this->Current;
