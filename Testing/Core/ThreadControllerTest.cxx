@@ -81,7 +81,7 @@ TEST(ThreadController, SettlesOnFewerThreadsWhereMoreBringNothing)
   options.Start = 64;
   const testing::RateLaw level = testing::EmulatorLaw(6, 0);
   const auto noisy = [&](double threads) { return level(threads) * std::exp(0.08 * dice.Normal()); };
-  EXPECT_LE(Settled(options, noisy, 100), 32);
+  EXPECT_LE(Settled(options, noisy, 100), 48);
 }
 
 TEST(ThreadController, FindsASharpPeak)
