@@ -20,8 +20,14 @@ const char* NameOf(ThreadPolicy policy)
 
 int GuessedConcurrency(MountClass kind, int cores)
 {
-  const bool local = kind == MountClass::Memory || kind == MountClass::LocalDisk;
-  return local ? std::max(cores, 4) : 16;
+  switch (kind) {
+    case MountClass::Memory:
+      return std::max(cores, 4);
+    case MountClass::LocalDisk:
+      return std::clamp(4 * cores, 8, 32);
+    default:
+      return 16;
+  }
 }
 
 int MostInFlight(const StorageKnowledge& storage, ThreadPolicy policy, const ReadingJob& job)

@@ -34,8 +34,8 @@ struct ReadingJob
   int MostOfRank = 256;  ///< NT cannot be more: by memory and by what a process may have
 };
 
-/// N* of a storage that nobody has measured: the cores, at least 4, for memory and local disks, 16 for
-/// everything else, where requests take longer.
+/// N* of a storage that nobody has measured: the cores, at least 4, in memory; four times the cores, from 8
+/// to 32, on local disks; 16 for everything else.
 int GuessedConcurrency(MountClass kind, int cores);
 
 /// Reads in flight that the policy allows at most, all ranks together: N* - NC for Polite, at least one a

@@ -1,7 +1,6 @@
 // How often simulated reads come near the best fixed number of threads: the controller, and what it competes
 // with. One JSON object on standard output: scenario -> way -> share of reads within 5 %.
 #include "../Core/SimulatedStorage.h"
-#include "Storage/ThreadController.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -14,21 +13,6 @@ namespace {
 using namespace patchio;
 using testing::Decider;
 using testing::Scenario;
-
-Decider Controlled(int start)
-{
-  ControllerOptions options;
-  options.Start = start;
-  const auto controller = std::make_shared<ThreadController>(options);
-  return {[controller] { return controller->Threads(); },
-      [controller] { return controller->WindowSeconds(); },
-      [controller](double rate, int threads) { controller->Observe(rate, threads); }};
-}
-
-Decider Fixed(int start)
-{
-  return {[start] { return start; }};
-}
 
 /// Goes on in one direction as long as the rate rises, else turns round.
 Decider HillClimber(int start)
@@ -67,7 +51,8 @@ int main(int argc, char** argv)
   const std::vector<std::pair<const char*, Scenario>> scenarios{{"right", Scenario::ProfileRight},
       {"wrong", Scenario::ProfileWrong}, {"loads", Scenario::LoadSteps}, {"none", Scenario::NoProfile}};
   const std::vector<std::pair<const char*, testing::DeciderMaker>> ways{
-      {"controller", Controlled}, {"fixed", Fixed}, {"hill climber", HillClimber}};
+      {"controller", testing::ControlledDecider}, {"fixed", testing::FixedDecider},
+      {"hill climber", HillClimber}};
   nlohmann::json found{{"seed", seed}, {"reads", reads}, {"seconds", seconds}};
   for (const auto& [name, scenario] : scenarios) {
     for (const auto& [label, way] : ways) {

@@ -3,10 +3,13 @@
 // uses a clock; the same seed gives the same read.
 #pragma once
 
+#include "Storage/ThreadController.h"
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -159,6 +162,23 @@ struct Decider
   std::function<double()> WindowSeconds = [] { return 0.5; };
   std::function<void(double rate, int threads)> Observe = [](double, int) {};
 };
+
+/// The controller as a reader uses it.
+inline Decider ControlledDecider(int start)
+{
+  ControllerOptions options;
+  options.Start = start;
+  const auto controller = std::make_shared<ThreadController>(options);
+  return {[controller] { return controller->Threads(); },
+      [controller] { return controller->WindowSeconds(); },
+      [controller](double rate, int threads) { controller->Observe(rate, threads); }};
+}
+
+/// Always the same number.
+inline Decider FixedDecider(int start)
+{
+  return {[start] { return start; }};
+}
 
 struct Noise
 {

@@ -7,30 +7,13 @@
 
 #include <cmath>
 #include <limits>
-#include <memory>
 
 namespace patchio {
 namespace {
 
-using testing::Decider;
 using testing::Scenario;
 using testing::ShareAtLeast;
 using testing::SimulateReads;
-
-Decider Controlled(int start)
-{
-  ControllerOptions options;
-  options.Start = start;
-  const auto controller = std::make_shared<ThreadController>(options);
-  return {[controller] { return controller->Threads(); },
-      [controller] { return controller->WindowSeconds(); },
-      [controller](double rate, int threads) { controller->Observe(rate, threads); }};
-}
-
-Decider Fixed(int start)
-{
-  return {[start] { return start; }};
-}
 
 // Reads of 60 s, 8 % noise, 200 for each scenario. The seed was used for nothing else; results are the same
 // on every machine but for rounding, which may move a read or two across the limit.
@@ -43,24 +26,24 @@ double Share(Scenario scenario, const testing::DeciderMaker& decider)
 
 TEST(ThreadController, IsNearTheBestFixedNumberWithARightProfile)
 {
-  EXPECT_GE(Share(Scenario::ProfileRight, Controlled), 0.95);
+  EXPECT_GE(Share(Scenario::ProfileRight, testing::ControlledDecider), 0.95);
 }
 
 TEST(ThreadController, IsNearTheBestFixedNumberWithAProfileFourTimesWrong)
 {
-  EXPECT_LT(Share(Scenario::ProfileWrong, Fixed), 0.2) << "else the profiles are not wrong";
-  EXPECT_GE(Share(Scenario::ProfileWrong, Controlled), 0.93);
+  EXPECT_LT(Share(Scenario::ProfileWrong, testing::FixedDecider), 0.2) << "else the profiles are not wrong";
+  EXPECT_GE(Share(Scenario::ProfileWrong, testing::ControlledDecider), 0.93);
 }
 
 TEST(ThreadController, IsNearTheBestFixedNumberWhileOthersComeAndGo)
 {
-  EXPECT_LT(Share(Scenario::LoadSteps, Fixed), 0.8) << "else the load does not matter";
-  EXPECT_GE(Share(Scenario::LoadSteps, Controlled), 0.88);
+  EXPECT_LT(Share(Scenario::LoadSteps, testing::FixedDecider), 0.8) << "else the load does not matter";
+  EXPECT_GE(Share(Scenario::LoadSteps, testing::ControlledDecider), 0.88);
 }
 
 TEST(ThreadController, FindsTheBestNumberWithoutAProfile)
 {
-  EXPECT_GE(Share(Scenario::NoProfile, Controlled), 0.9);
+  EXPECT_GE(Share(Scenario::NoProfile, testing::ControlledDecider), 0.9);
 }
 
 /// Windows of a storage without noise; the last N.

@@ -41,7 +41,9 @@ TEST(ThreadPolicy, BeginsWithTheStoragesBest)
 
 TEST(ThreadPolicy, GuessesWhereNobodyHasMeasured)
 {
-  EXPECT_EQ(GuessedConcurrency(MountClass::LocalDisk, 2), 4);
+  EXPECT_EQ(GuessedConcurrency(MountClass::LocalDisk, 2), 8);
+  EXPECT_EQ(GuessedConcurrency(MountClass::LocalDisk, 64), 32);
+  EXPECT_EQ(GuessedConcurrency(MountClass::Memory, 2), 4);
   EXPECT_EQ(GuessedConcurrency(MountClass::Memory, 12), 12);
   EXPECT_EQ(GuessedConcurrency(MountClass::Parallel, 12), 16);
   EXPECT_EQ(ControllerFor(Parallel(0, 0), ThreadPolicy::Balanced, FourRanks).Start, 16);

@@ -206,7 +206,36 @@ def check_state():
     Delete(loaded)
 
 
+def check_threads():
+    """Who chose the threads is in the report and in the field data, in every mode."""
+    reader = PatchReader(FileName=[data + "/linadv_3d/dumps.visit"])
+    expect(reader.ThreadMode == "Automatic" and reader.ThreadPolicy == "Balanced", "%s, %s by default", reader.ThreadMode,
+           reader.ThreadPolicy)
+
+    def used(words, **properties):
+        for name, value in properties.items():
+            setattr(reader, name, value)
+        reader.UpdatePipeline(reader.TimestepValues[1])
+        reader.UpdatePropertyInformation()
+        text = reader.GetPropertyValue("IOReport")
+        expect(words in text, "'%s' is not in the report:\n%s", words, text)
+        fields = servermanager.Fetch(reader).GetFieldData()
+        lines = [fields.GetAbstractArray("I/O threads").GetValue(i) for i in range(fields.GetAbstractArray("I/O threads").GetNumberOfValues())]
+        expect(words in "\n".join(lines), "'%s' is not in the field data: %s", words, lines)
+        changes = fields.GetArray("I/O reads in flight")
+        return [fields.GetArray(name).GetValue(0) for name in ("I/O N*", "I/O NC")] + [changes.GetTuple(0)]
+
+    ranks = servermanager.ActiveConnection.GetNumberOfDataPartitions()
+    expect(used("Threads: automatic, balanced")[2][1] >= ranks, "less than one read in flight a rank")
+    used("Threads: automatic, polite", ThreadPolicy="Polite")
+    expect(used("Threads: fixed", ThreadMode="Fixed", ThreadsPerRank=3) == [0, 0, (0, 3 * ranks)], "3 threads, fixed")
+    found = used("from N* = 9 and NC = 2", ThreadMode="From N* and NC", StorageConcurrency=9, OtherLoad=2)
+    expect(found == [9, 2, (0, 7)], "N* 9, NC 2: %s", found)
+    Delete(reader)
+
+
 os.makedirs(scratch, exist_ok=True)
+check_threads()
 check_reload()
 check_choices()
 check_time()

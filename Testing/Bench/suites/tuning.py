@@ -1,6 +1,7 @@
 """PatchIO sets its own threads: shares of simulated reads near the best fixed number, N* and NC found on the emulated storage,
 the mode Automatic against the best of all fixed numbers on the emulator, the local disk and in the page cache, and the five
 findings of the MPI-IO parameter study."""
+import json
 import os
 import shutil
 import tempfile
@@ -22,6 +23,8 @@ LOCAL = (1, 2, 4, 8, 16)
 PROBED = {4: 100, 16: 50, 64: 12}
 SIMULATED = "simulated reads of 60 s, %s: %% within 5 %% of the best fixed number"
 LOADED = {"latency": 2, "stream": 50, "concurrency": 16, "contention": 0.5}
+OBSERVER = ["--law", "--concurrency", str(LOADED["concurrency"]), "--stream", str(LOADED["stream"]), "--threads", "16,32",
+            "--windows", "6"]
 
 
 # ---- in simulated time ---------------------------------------------------------------------------------------
@@ -60,9 +63,8 @@ def others(report, folder, clusters, rounds):
         paths = [storage.path(os.path.relpath(path, folder)) for path in clusters]
         for load in (0, 4, 16):
             storage.load(load)
-            loads = [run_json([programs() + "/patchio_bench_load"] + paths[:4] +
-                              ["--law", "--concurrency", str(LOADED["concurrency"]), "--stream", str(LOADED["stream"]),
-                               "--threads", "16,32", "--windows", "6"])["load"] for _ in range(rounds)]
+            loads = [json.loads(measuring.run([programs() + "/patchio_bench_load"] + paths[:4] + OBSERVER))["load"]
+                     for _ in range(rounds)]
             error = Spread(abs(found - load) for found in loads)
             report.at_most("%d requests of others on the emulator: error of the estimate NC" % load, max(2, load / 4), error)
 

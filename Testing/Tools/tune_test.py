@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Tests of `patchio tune`: tune_test.py --program PATCHIO --data DATA --python PYTHON
+
+What it says must follow from profiles that are written here by hand.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("--program", "--data", "--python"):
+        parser.add_argument(name, required=True)
+    options = parser.parse_args()
+    index = os.path.join(options.data, "linadv_2d", "dumps.visit")
+    failures = []
+
+    def expect(condition, message):
+        if not condition:
+            failures.append(message)
+
+    with tempfile.TemporaryDirectory() as place:
+        profiles = os.path.join(place, "profiles")
+        os.makedirs(profiles)
+        environment = dict(os.environ, PATCHIO_PROFILE_DIR=profiles, PATCHIO_SITE_PROFILES="", HWLOC_COMPONENTS="-gl",
+                           OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+
+        def tune(*arguments):
+            done = subprocess.run([options.program, "tune", "--seconds", "0.1"] + list(arguments), env=environment, timeout=60,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+            return done.returncode, done.stdout, done.stderr
+
+        def found(*arguments):
+            code, out, err = tune("--json", *arguments)
+            expect(code == 0, "exit code %d: %s" % (code, err))
+            return json.loads(out) if code == 0 else {}
+
+        def profile(**members):
+            with open(os.path.join(profiles, "one.json"), "w") as file:
+                json.dump(members, file)
+
+        # Nobody has measured: the same for all policies, and a hint what to do.
+        unknown = found(index)
+        mount = unknown["mount"]["point"]
+        expect(index.startswith(mount), "%s does not lie on %s" % (index, mount))
+        expect("profile" not in unknown, "a profile out of nowhere")
+        expect(len({p["start"] for p in unknown["policies"].values()}) == 1, "policies differ without a profile")
+        expect(unknown["step_bytes"] > 0, "a step without bytes")
+        expect("patchio probe" in tune(index)[1], "no word of the probe")
+
+        # By hand: N* = 40 for 8 ranks.
+        profile(mount=mount, best_concurrency=40)
+        known = found(index, "--ranks", "8")
+        balanced, polite = known["policies"]["balanced"], known["policies"]["polite"]
+        expect(balanced == {"start": 40, "threads_of_rank": 5, "least": 8, "most": 8 * 256}, "balanced: %s" % balanced)
+        left = max(8, round(40 - known["load"]["others"]))
+        expect(polite["most"] == left and polite["start"] == left, "polite: %s with NC %s" % (polite, known["load"]))
+        text = tune(index, "--ranks", "8")[1]
+        expect("N* = 40" in text and "5 threads in each of 8 ranks" in text, text)
+
+        # A table of threads by ranks.
+        profile(mount=mount, threads_of_ranks={"1": 12, "4": 6})
+        expect(found(index)["policies"]["balanced"]["start"] == 12, "1 rank of the table")
+        expect(found(index, "--ranks", "4")["policies"]["balanced"]["start"] == 24, "4 ranks of the table")
+
+        # A folder is no data set, but lies on a storage; broken profiles are named, and do no harm.
+        with open(os.path.join(profiles, "one.json"), "w") as file:
+            file.write("{\"mount\": ")
+        broken = found(os.path.dirname(index))
+        expect("step_bytes" not in broken, "a folder has a step")
+        expect(any("one.json" in note for note in broken["notes"]), "notes: %s" % broken["notes"])
+
+        # The user's mistakes.
+        for arguments in (["/nowhere/at/all"], [__file__], [index, "--ranks", "0"], [index, "--plot", "/nowhere/a.png"]):
+            code, out, err = tune(*arguments)
+            expect(code != 0 and err.startswith("patchio: "), "%s: exit code %d, %s" % (arguments, code, err))
+
+        # The picture, where it can be drawn.
+        picture = os.path.join(place, "curve.png")
+        code, out, err = tune(index, "--plot", picture, "--python", options.python)
+        if os.path.exists(picture):
+            with open(picture, "rb") as file:
+                expect(file.read(8) == b"\x89PNG\r\n\x1a\n", "the picture is no PNG")
+            expect(not os.path.exists(picture + ".json"), "the data of the picture stay")
+        else:
+            expect(code == 0 and "matplotlib" in err, "no picture, and not a word why: %s" % err)
+    for failure in failures:
+        print("FAILED: " + failure)
+    sys.exit(1 if failures else 0)
+
+
+main()
