@@ -35,6 +35,11 @@ std::string NameOfThisMachine()
   return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
 }
 
+std::string WordsOf(const LoadEstimate& load)
+{
+  return (load.Sureness > 0 ? "" : "unknown, ") + load.Source;
+}
+
 }  // namespace
 
 std::string DescribeSource(const StorageProfile& profile)
@@ -91,7 +96,7 @@ void AutomaticThreads::LookAtStorage(const std::string& path, int ranks)
   // What others did since the last read of ours ended.
   const LoadEstimate load = this->Sensor->Sample(OwnReads());
   choice.Storage.Load = load.Load;
-  choice.LoadSource = load.Source;
+  choice.LoadSource = WordsOf(load);
   this->Known = choice;
 }
 
@@ -148,7 +153,7 @@ int AutomaticThreads::OnWindow(const ReadWindow& window)
   if (this->IsRankZero && this->Sensor) {
     const LoadEstimate load = this->Sensor->Sample(window.Own);
     this->Current->ReportLoad(load.Load);
-    this->Known.LoadSource = load.Source;
+    this->Known.LoadSource = WordsOf(load);
   }
   this->Known.Storage.Load = window.Load;
   return MostInFlight(this->Known.Storage, this->Policy, this->Job);
