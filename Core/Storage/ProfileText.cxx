@@ -343,8 +343,8 @@ Json ParsedJson(const std::string& text, const std::string& file)
   try {
     return Json::parse(text, nullptr, true, true);  // people may write comments
   } catch (const nlohmann::json::exception& error) {
-    throw FileError(
-        file, "a storage profile in JSON", error.what(), "Correct it, or take it out of the folder");
+    throw FileError(file, "a storage profile in JSON", PlainText(error.what()),
+        "Correct it, or take it out of the folder");
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <system_error>
 
 namespace patchio {
@@ -14,6 +15,13 @@ Error FileError(
     text += fmt::format(" {}.", advice);
   }
   return Error(text);
+}
+
+std::string PlainText(std::string text)
+{
+  std::replace_if(
+      text.begin(), text.end(), [](char letter) { return letter < ' ' || letter > '~'; }, '?');
+  return text;
 }
 
 std::string SystemMessage(int errorNumber)

@@ -19,6 +19,9 @@ public:
 Error FileError(const std::string& file, const std::string& expected, const std::string& found,
     const std::string& advice = {});
 
+/// What a parser says of a file that may hold anything: bytes that are no ASCII become '?'.
+std::string PlainText(std::string text);
+
 /// "No such file or directory" and the like, for the value of `errno`.
 std::string SystemMessage(int errorNumber);
 

@@ -298,6 +298,12 @@ ssize_t OpenObjects()
   return H5Fget_obj_count(static_cast<hid_t>(H5F_OBJ_ALL), H5F_OBJ_ALL);
 }
 
+TEST(PlainText, KeepsWhatATerminalCanShow)
+{
+  EXPECT_EQ(PlainText("last read: '\xdd\x81\n'"), "last read: '" + std::string(3, '?') + "'");
+  EXPECT_EQ(PlainText("a ~ b"), "a ~ b");
+}
+
 }  // namespace
 
 TEST_F(Hdf5File, LeavesNothingOpen)

@@ -347,7 +347,7 @@ def case_hostile(bench):
         file.truncate(1 << 40)
     bad = [bench.place + "/none", bench.place, pipe, huge, "/dev/zero"]
     for number, content in enumerate([b"", b"{}", b"[]", b"null", text[:len(text) // 2].encode(), b"[" * 1000000,
-                                      b'{"a":' * 100000, os.urandom(5000), text.replace("1", "-1").encode(),
+                                      b'{"a":' * 100000, bytes(range(128, 256)), b'{"a": \xdd\x81', text.replace("1", "-1").encode(),
                                       text.replace('"own"', '"\\u0000"').encode(),
                                       text.replace("pread", "a;rm").encode(), struct.pack("<d", 1.0) * 100]):
         bad.append(os.path.join(bench.place, "bad%d.json" % number))

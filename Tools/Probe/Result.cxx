@@ -501,9 +501,10 @@ Result LoadResult(const std::string& path)
   try {
     return ReadResult(json::parse(TextOf(path)));
   } catch (const json::exception& error) {
-    throw FileError(path, "a result of patchio probe", error.what(), "Give the result.json of a study");
+    throw FileError(
+        path, "a result of patchio probe", PlainText(error.what()), "Give the result.json of a study");
   } catch (const std::invalid_argument& error) {
-    throw FileError(path, "a result of patchio probe", error.what());
+    throw FileError(path, "a result of patchio probe", PlainText(error.what()));
   }
 }
 
