@@ -12,22 +12,16 @@ namespace fs = std::filesystem;
 namespace patchio {
 namespace {
 
-/// Own profiles and data in a folder of the test.
+/// Profiles and data in a folder of this test alone: ctest runs its neighbours beside it.
 class AutomaticThreadsTest : public ::testing::Test
 {
 protected:
   void SetUp() override
   {
-    this->Folder = fs::path(::testing::TempDir()) / "automatic_threads";
-    fs::remove_all(this->Folder);
     fs::create_directories(this->Folder / "profiles");
     ::setenv("PATCHIO_PROFILE_DIR", (this->Folder / "profiles").c_str(), 1);
   }
-  void TearDown() override
-  {
-    ::unsetenv("PATCHIO_PROFILE_DIR");
-    fs::remove_all(this->Folder);
-  }
+  void TearDown() override { ::unsetenv("PATCHIO_PROFILE_DIR"); }
 
   void WriteProfile(const std::string& text) const
   {
@@ -35,7 +29,8 @@ protected:
   }
   std::string MountPoint() const { return MountOf(this->Folder)->Point; }
 
-  fs::path Folder;
+  const testing::TempFolder Scratch;
+  const fs::path Folder = Scratch.Path();
   std::unique_ptr<Communicator> Alone = MakeSelfCommunicator();
 };
 
