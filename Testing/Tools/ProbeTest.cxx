@@ -619,6 +619,17 @@ TEST(ProbeFindings, AreRefuted)
       VerdictsOf({MakeResult(2, opposite), MakeResult(8, opposite)}), ElementsAre(No, No, No, No, No));
 }
 
+TEST(ProbeFindings, AreDividedWhereReadingAndWritingDiffer)
+{
+  // Small blocks and the size of the file matter to reading alone.
+  const auto divided = [](const Function& f, View, std::uint64_t file, std::uint64_t block) {
+    return f.Write ? 1e8 : 1e8 * (block < (64 << 10) ? 0.2 : 1) * (file > (1 << 20) ? 3 : 1);
+  };
+  const auto verdicts = VerdictsOf({MakeResult(2, divided)});
+  EXPECT_EQ(verdicts[0], Verdict::Divided);
+  EXPECT_EQ(verdicts[3], Verdict::Divided);
+}
+
 TEST(ProbeFindings, AreUnclearWithoutResults)
 {
   EXPECT_THAT(VerdictsOf({}), ElementsAre(Unknown, Unknown, Unknown, Unknown, Unknown));

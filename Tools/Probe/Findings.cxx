@@ -52,11 +52,13 @@ Verdict JudgeBelow(const Ratio& ratio)
 Verdict JudgeAll(const std::vector<Verdict>& parts)
 {
   const auto all = [&parts](Verdict verdict) {
-    return !parts.empty() &&
-           std::all_of(parts.begin(), parts.end(), [verdict](Verdict part) { return part == verdict; });
+    return std::all_of(parts.begin(), parts.end(), [verdict](Verdict part) { return part == verdict; });
   };
+  if (parts.empty() || std::count(parts.begin(), parts.end(), Verdict::Unclear) > 0) {
+    return Verdict::Unclear;
+  }
   return all(Verdict::Confirmed) ? Verdict::Confirmed
-                                 : (all(Verdict::Refuted) ? Verdict::Refuted : Verdict::Unclear);
+                                 : (all(Verdict::Refuted) ? Verdict::Refuted : Verdict::Divided);
 }
 
 std::string TextOf(const Ratio& ratio, Verdict verdict)
@@ -321,6 +323,8 @@ const char* NameOf(Verdict verdict)
       return "confirmed";
     case Verdict::Refuted:
       return "refuted";
+    case Verdict::Divided:
+      return "confirmed in part";
     case Verdict::Unclear:
       break;
   }

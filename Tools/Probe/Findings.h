@@ -12,10 +12,11 @@ enum class Verdict
 {
   Confirmed,
   Refuted,
-  Unclear  ///< the results do not say, or say both
+  Divided,  ///< confirmed in some of its parts, such as writing, and refuted in all others
+  Unclear   ///< of at least one part, the results do not say
 };
 
-/// "confirmed", "refuted", "unclear".
+/// "confirmed", "refuted", "confirmed in part", "unclear".
 const char* NameOf(Verdict verdict);
 
 struct Finding
@@ -26,8 +27,8 @@ struct Finding
 };
 
 /// All five. Results of different numbers of ranks tell how the rate grows with them; the other findings are
-/// judged from all results together. A claim is confirmed, or refuted, when all that can be seen of it points
-/// one way with 99 % probability, and by more than a tenth.
+/// judged from all results together. A part of a claim is confirmed, or refuted, when it points that way with
+/// 99 % probability, and by more than a tenth.
 std::vector<Finding> JudgeFindings(const std::vector<Result>& results);
 
 std::string FindingsAsText(const std::vector<Finding>& findings);
