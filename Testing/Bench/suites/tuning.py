@@ -93,15 +93,26 @@ def fixed(summary, ranks, threads, steps, patches=PATCHES):
                      warm=1.3 * patches * PATCH_MB * 1e-3 / ranks)
 
 
+def best_of_others(found, round_):
+    """The fixed number with the best median in all other rounds: the best of several in the same round would owe
+    part of its rate to luck, and nobody can choose a number by that."""
+    def median(name):
+        others = found[name][:round_] + found[name][round_ + 1:]
+        return Spread(others or found[name]).median
+    return max(found, key=median)
+
+
 def against_fixed(report, place, text, ways, rounds, before=None):
-    """Automatic over the fixed number with the best median, round by round."""
+    """Automatic over the best fixed number, round by round."""
     found = interleave(ways, rounds, before)
     auto = found.pop("automatic")
-    best = max(found, key=lambda name: Spread(found[name]).median)
+    best = [best_of_others(found, i) for i in range(rounds)]
     for name in found:
         say("  %s, %-14s %s MB/s" % (place, name, Spread(found[name])))
     say("  %s, %-14s %s MB/s" % (place, "automatic", Spread(auto)))
-    report.goal("%s: Automatic / best fixed (%s)" % (text, best), 0.95, Spread(a / b for a, b in zip(auto, found[best])))
+    names = " or ".join(sorted(set(best)))
+    report.goal("%s: Automatic / best fixed (%s)" % (text, names), 0.95,
+                Spread(a / found[name][i] for i, (a, name) in enumerate(zip(auto, best))))
     report.data["%s" % text] = dict(found, automatic=auto)
 
 
