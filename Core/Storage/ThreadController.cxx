@@ -20,16 +20,20 @@ constexpr double PriorOctaves = 2;    ///< how wrong, typically, the N to begin 
 constexpr double Memory = 0.993;      ///< weight of what was learnt, from window to window
 constexpr double SampleWeight = 0.7;  ///< below 1, as noise comes in spells and outliers are no rarity
 constexpr double ShapeError = 0.02;   ///< no real storage has exactly one of the shapes
-constexpr double DriftSlack = 0.7;    ///< surprise, in standard deviations, that is none
+constexpr double DriftSlack = 0.6;    ///< surprise, in standard deviations, that is none
 constexpr double DriftLimit = 6;
 constexpr double FarOff = 4;        ///< standard deviations
-constexpr double Horizon = 20;      ///< windows for which it pays to know more
+constexpr double Horizon = 26;      ///< windows for which it pays to know more
 constexpr double LookCost = 4;      ///< windows that it takes to learn what a number brings
 constexpr double SwitchCost = 0.3;  ///< windows lost by going to another number
 constexpr double Reach = 3;         ///< octaves that one step may go, other than to the best
 constexpr int Patience = 8;         ///< windows; see TryFewer()
 constexpr std::size_t KeptSamples = 12;
-constexpr int SamplesOfNewEpoch = 2;
+constexpr int SamplesOfNewEpoch = 3;
+/// When others come or go, the best number moves, but seldom far: so much of what was believed, in
+/// logarithms, stays believed.
+constexpr double KeptBelief = 0.05;
+constexpr double LeastBelief = -20;
 
 // Shapes: -log(2^(-s x) + 2^(d s x)) / s over x = log2 N - knee, rising like N far below the knee and falling
 // like N^-d far beyond, with the sharpness s.
@@ -86,6 +90,9 @@ ThreadController::ThreadController(const ControllerOptions& options)
 {
   this->MakeNumbers(options);
   this->MakeShapes();
+  for (const Shape& shape : this->Shapes) {
+    this->Belief.push_back(shape.Prior);
+  }
   this->Forget();
   this->Weigh();
 }
@@ -235,6 +242,10 @@ bool ThreadController::Drift::Add(double surprise)
 void ThreadController::StartOver(int samples)
 {
   ++this->Epoch;
+  this->Belief = this->LogProbabilities();
+  for (std::size_t s = 0; s < this->Shapes.size(); ++s) {
+    this->Belief[s] = this->Shapes[s].Prior + KeptBelief * std::max(this->Belief[s], LeastBelief);
+  }
   this->Forget();
   this->Up = this->Down = Drift();
   const auto kept = std::min({samples, SamplesOfNewEpoch, static_cast<int>(this->Recent.size())});
@@ -265,20 +276,26 @@ bool ThreadController::NothingFits() const
   return least / this->Noise > this->Total + 4 * std::sqrt(2 * this->Total) + 6;
 }
 
-/// Probabilities of the shapes, given what was learnt.
+/// Of the shapes, given what was learnt; that of the likeliest is 0.
+ThreadController::Vector ThreadController::LogProbabilities() const
+{
+  Vector logs = this->Belief;
+  for (std::size_t s = 0; s < logs.size() && this->Total > 0; ++s) {
+    const double squares = this->RestSquared[s] - this->Rest[s] * this->Rest[s] / this->Total;
+    logs[s] -= squares / (2 * this->Noise);
+  }
+  const double most = *std::max_element(logs.begin(), logs.end());
+  std::for_each(logs.begin(), logs.end(), [most](double& value) { value -= most; });
+  return logs;
+}
+
 void ThreadController::Weigh()
 {
-  constexpr double negligible = 14;  // in the logarithm
-  this->Probability.resize(this->Shapes.size());
-  for (std::size_t s = 0; s < this->Shapes.size(); ++s) {
-    const double squares =
-        this->Total > 0 ? this->RestSquared[s] - this->Rest[s] * this->Rest[s] / this->Total : 0;
-    this->Probability[s] = this->Shapes[s].Prior - squares / (2 * this->Noise);
-  }
-  const double most = *std::max_element(this->Probability.begin(), this->Probability.end());
+  constexpr double negligible = -14;
+  this->Probability = this->LogProbabilities();
   double sum = 0;
   for (double& probability : this->Probability) {
-    probability = probability > most - negligible ? std::exp(probability - most) : 0;
+    probability = probability > negligible ? std::exp(probability) : 0;
     sum += probability;
   }
   for (double& probability : this->Probability) {

@@ -31,7 +31,7 @@ struct ThreadsTried
 /// knee and falls like a power of N beyond, more or less sharply. The level is free: only ratios count. From
 /// that follow, for each N of a geometric grid, the rate that is expected to be lost with it, and how much
 /// trying it would tell. Rates that contradict all this, one after another, mean that the storage has changed
-/// (others have come or gone): then what was learnt is forgotten.
+/// (others have come or gone): then most of what was learnt is forgotten.
 ///
 /// Deterministic, without clocks and threads: in the same state on all ranks that observe the same. A
 /// decision takes some hundred microseconds.
@@ -60,7 +60,7 @@ private:
   {
     const float* Curve;  ///< over log2 N - Knee
     double Knee;         ///< log2 N
-    double Prior;        ///< log of its probability before anything was seen
+    double Prior;        ///< log of its probability before anything was seen, up to a constant
     double Top;          ///< greatest value on the grid
   };
   struct Sample
@@ -92,6 +92,7 @@ private:
   double SurpriseOf(const Sample& sample) const;
   void Learn(const Sample& sample);
   bool NothingFits() const;
+  Vector LogProbabilities() const;
   void Weigh();
   void Record(double rate, int threads);
   Outlook LookAhead() const;
@@ -103,6 +104,7 @@ private:
   std::vector<Shape> Shapes;
   double Tolerance;
   int Current = 0, Leader = 0;  ///< in Numbers
+  Vector Belief;                ///< log of each shape's probability when this epoch began
   Vector Probability;           ///< of each shape
   // Weighted sums over what was learnt: of 1, and of what is left of each sample by each shape and its
   // square.
