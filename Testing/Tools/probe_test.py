@@ -328,6 +328,13 @@ def case_findings(bench):
     verdicts = re.findall(r"^(\d)\. .*\. (confirmed|refuted|confirmed in part|unclear)$", out, re.MULTILINE)
     assert [number for number, _ in verdicts] == ["1", "2", "3", "4", "5"], out
     assert "reading, 2 ranks / 1" in out and "write_ordered / write_all: not measured" in out, out
+    picture = os.path.join(bench.place, "findings.png")
+    code, again, err = bench.run(["findings", "--plot", picture] + paths)
+    assert code == 0 and again == out, err
+    with open(os.path.join(bench.place, "findings.json"), encoding="utf-8") as file:
+        found = json.load(file)
+    assert [finding["judged"] for finding in found] == [verdict for _, verdict in verdicts], found
+    assert bool(err) != os.path.exists(picture), err  # a picture, or why there is none
     part = edited(bench, paths[0], "part.json", lambda result: result.update(complete=False, why_incomplete="tired"))
     code, out, err = bench.run(["findings", part])
     assert code == 0 and "is not complete: tired" in err, err

@@ -15,10 +15,8 @@
 namespace patchio::probe {
 namespace {
 
-/// Differences below are of no use, however sure.
-constexpr double Slight = 0.9;
-/// Sizes matter when the rate changes by more than this from the smallest file to the largest.
-constexpr double SizeMatters = 1.25;
+/// Rates that differ by less are alike for all that a user could do about it, however sure the difference.
+constexpr double Alike = 0.8;
 /// The rate "scales well" when it grows by at least this part of the growth of ranks.
 constexpr double GoodScaling = 0.5;
 /// A block is large enough when it gives this part of the best rate.
@@ -42,42 +40,38 @@ Verdict JudgeBelow(const Ratio& ratio)
   if (ratio.Count < 2) {
     return Verdict::Unclear;
   }
-  if (ratio.High < 1 && ratio.Value < Slight) {
+  if (ratio.High < 1 && ratio.Value < Alike) {
     return Verdict::Confirmed;
   }
-  return ratio.Low > Slight ? Verdict::Refuted : Verdict::Unclear;
+  return ratio.Low > Alike ? Verdict::Refuted : Verdict::Unclear;
 }
 
 /// That of a claim which has several parts.
-Verdict JudgeAll(const std::vector<Verdict>& parts)
+Verdict JudgeAll(const std::vector<FindingPart>& parts)
 {
-  const auto all = [&parts](Verdict verdict) {
-    return std::all_of(parts.begin(), parts.end(), [verdict](Verdict part) { return part == verdict; });
+  const auto count = [&parts](Verdict verdict) {
+    return static_cast<std::size_t>(std::count_if(
+        parts.begin(), parts.end(), [verdict](const FindingPart& part) { return part.Judged == verdict; }));
   };
-  if (parts.empty() || std::count(parts.begin(), parts.end(), Verdict::Unclear) > 0) {
+  if (parts.empty() || count(Verdict::Unclear) > 0) {
     return Verdict::Unclear;
   }
-  return all(Verdict::Confirmed) ? Verdict::Confirmed
-                                 : (all(Verdict::Refuted) ? Verdict::Refuted : Verdict::Divided);
+  return count(Verdict::Confirmed) == parts.size()
+             ? Verdict::Confirmed
+             : (count(Verdict::Refuted) == parts.size() ? Verdict::Refuted : Verdict::Divided);
 }
 
-std::string TextOf(const Ratio& ratio, Verdict verdict)
+std::string TextOf(const FindingPart& part)
 {
+  const Ratio& ratio = part.Found;
   if (ratio.Count == 0) {
-    return "not measured: unclear";
+    return part.What + ": not measured";
   }
   const std::string sure = ratio.Low > 0 && std::isfinite(ratio.High)
                                ? fmt::format(" ({:.2f} to {:.2f})", ratio.Low, ratio.High)
                                : std::string();
-  return fmt::format("{:.2f}{}, {} ratio{}: {}", ratio.Value, sure, ratio.Count, ratio.Count == 1 ? "" : "s",
-      NameOf(verdict));
-}
-
-void AddPart(Finding& finding, std::vector<Verdict>& parts, const std::string& what, const Ratio& ratio,
-    Verdict verdict)
-{
-  finding.Numbers.push_back(fmt::format("{}: {}", what, TextOf(ratio, verdict)));
-  parts.push_back(verdict);
+  return fmt::format("{}: {:.2f}{}, {} ratio{}: {}", part.What, ratio.Value, sure, ratio.Count,
+      ratio.Count == 1 ? "" : "s", NameOf(part.Judged));
 }
 
 /// Of all results, one after another: what `rate of first` / `rate of second` is where both have one.
@@ -146,8 +140,7 @@ std::uint64_t EnoughBlock(const std::vector<std::vector<CurvePoint>>& curves)
 
 Finding JudgeSmallBlocks(const std::vector<Result>& results)
 {
-  Finding finding{"Small blocks are slow.", Verdict::Unclear, {}};
-  std::vector<Verdict> parts;
+  Finding finding{"Small blocks are slow.", Verdict::Unclear, {}, {}};
   for (const bool write : {false, true}) {
     const auto curves = Curves(results, write);
     std::vector<double> ratios;
@@ -162,15 +155,15 @@ Finding JudgeSmallBlocks(const std::vector<Result>& results)
     }
     const Ratio ratio = MeanRatio(ratios);
     const char* what = write ? "writing" : "reading";
-    AddPart(finding, parts, fmt::format("{}, smallest block / mean of the larger half", what), ratio,
-        JudgeBelow(ratio));
+    finding.Parts.push_back({fmt::format("{}, smallest block / mean of the larger half", what), ratio, Alike,
+        1 / Alike, JudgeBelow(ratio)});
     if (const std::uint64_t block = EnoughBlock(curves)) {
-      finding.Numbers.push_back(
+      finding.Remarks.push_back(
           fmt::format("{}: {:.0f} % of the best rate from blocks of {} on (median of {} curves)", what,
               100 * Enough, SizeText(block), curves.size()));
     }
   }
-  finding.Judged = JudgeAll(parts);
+  finding.Judged = JudgeAll(finding.Parts);
   return finding;
 }
 
@@ -181,8 +174,7 @@ Finding JudgeCollective(const std::vector<Result>& results)
 {
   Finding finding{
       "Collective functions lose where each rank has its own part, and win where parts are interleaved.",
-      Verdict::Unclear, {}};
-  std::vector<Verdict> parts;
+      Verdict::Unclear, {}, {}};
   for (const View view : {View::Own, View::Interleaved}) {
     for (const bool write : {false, true}) {
       const std::vector<std::pair<Name, Name>> pairs =
@@ -194,12 +186,12 @@ Finding JudgeCollective(const std::vector<Result>& results)
       if (wins && ratio.Count > 0) {
         turned = {1 / ratio.Value, 1 / ratio.High, ratio.Low > 0 ? 1 / ratio.Low : HUGE_VAL, ratio.Count};
       }
-      AddPart(finding, parts,
-          fmt::format("{}, {}: collective / individual", NameOf(view), write ? "writing" : "reading"), ratio,
-          JudgeBelow(turned));
+      finding.Parts.push_back(
+          {fmt::format("{}, {}: collective / individual", NameOf(view), write ? "writing" : "reading"), ratio,
+              Alike, 1 / Alike, JudgeBelow(turned)});
     }
   }
-  finding.Judged = JudgeAll(parts);
+  finding.Judged = JudgeAll(finding.Parts);
   return finding;
 }
 
@@ -208,14 +200,19 @@ Finding JudgeCollective(const std::vector<Result>& results)
 
 Finding JudgeShared(const std::vector<Result>& results)
 {
-  Finding finding{"Shared file pointers are bad.", Verdict::Unclear, {}};
-  std::vector<Verdict> parts;
-  for (const auto& [shared, own] : std::vector<std::pair<Name, Name>>{{"read_shared", "read"},
-           {"read_ordered", "read_all"}, {"write_shared", "write"}, {"write_ordered", "write_all"}}) {
-    const Ratio ratio = MeanRatio(RatiosOfPairs(results, View::Own, {{shared, own}}, 2));
-    AddPart(finding, parts, fmt::format("{} / {}", shared, own), ratio, JudgeBelow(ratio));
+  Finding finding{"Shared file pointers are bad.", Verdict::Unclear, {}, {}};
+  for (const Name how : {"read", "write"}) {
+    // Those that wait, and those that are begun and ended.
+    const Ratio individual = MeanRatio(
+        RatiosOfPairs(results, View::Own, {{how + "_shared", how}, {"i" + how + "_shared", "i" + how}}, 2));
+    finding.Parts.push_back(
+        {fmt::format("{0}_shared / {0}", how), individual, Alike, 1 / Alike, JudgeBelow(individual)});
+    const Ratio ordered = MeanRatio(RatiosOfPairs(results, View::Own,
+        {{how + "_ordered", how + "_all"}, {how + "_ordered_begin", how + "_all_begin"}}, 2));
+    finding.Parts.push_back(
+        {fmt::format("{0}_ordered / {0}_all", how), ordered, Alike, 1 / Alike, JudgeBelow(ordered)});
   }
-  finding.Judged = JudgeAll(parts);
+  finding.Judged = JudgeAll(finding.Parts);
   std::map<Name, Name> errors;
   for (const Result& result : results) {
     for (const auto& [key, point] : result.Points) {
@@ -227,7 +224,7 @@ Finding JudgeShared(const std::vector<Result>& results)
     }
   }
   for (const auto& [function, error] : errors) {
-    finding.Numbers.push_back(fmt::format("{} fails: {}", function, error));
+    finding.Remarks.push_back(fmt::format("{} fails: {}", function, error));
   }
   return finding;
 }
@@ -258,59 +255,69 @@ std::vector<double> RatiosOfSizes(const std::vector<Result>& results, bool write
 
 Finding JudgeFileSize(const std::vector<Result>& results)
 {
-  Finding finding{"The size of the file does not matter.", Verdict::Unclear, {}};
-  std::vector<Verdict> parts;
+  Finding finding{"The size of the file does not matter.", Verdict::Unclear, {}, {}};
   for (const bool write : {false, true}) {
     const Ratio ratio = MeanRatio(RatiosOfSizes(results, write));
     Verdict verdict = Verdict::Unclear;
-    if (ratio.Count >= 2 && ratio.Low > 1 / SizeMatters && ratio.High < SizeMatters) {
+    if (ratio.Count >= 2 && ratio.Low > Alike && ratio.High < 1 / Alike) {
       verdict = Verdict::Confirmed;
-    } else if (ratio.Count >= 2 && (ratio.Low > SizeMatters || ratio.High < 1 / SizeMatters)) {
+    } else if (ratio.Count >= 2 && (ratio.Low > 1 / Alike || ratio.High < Alike)) {
       verdict = Verdict::Refuted;
     }
-    AddPart(finding, parts, fmt::format("{}, largest file / smallest", write ? "writing" : "reading"), ratio,
-        verdict);
+    finding.Parts.push_back({fmt::format("{}, largest file / smallest", write ? "writing" : "reading"), ratio,
+        Alike, 1 / Alike, verdict});
   }
-  finding.Judged = JudgeAll(parts);
+  finding.Judged = JudgeAll(finding.Parts);
   return finding;
 }
 
 // ---- 5: ranks
 // ------------------------------------------------------------------------------------------------
 
-Finding JudgeScaling(const std::vector<Result>& results)
+/// Rates with the most ranks / those with the fewest, of the same function, file and block.
+std::vector<double> RatiosOfRanks(const std::vector<Result>& results, int fewest, int most, bool write)
 {
-  Finding finding{"The rate scales well with the number of ranks.", Verdict::Unclear, {}};
-  const auto fewer = [](const Result& a, const Result& b) { return a.Ranks < b.Ranks; };
-  const auto [few, many] = std::minmax_element(results.begin(), results.end(), fewer);
-  if (results.empty() || few->Ranks == many->Ranks) {
-    finding.Numbers.push_back("results of two numbers of ranks are needed: unclear");
-    return finding;
-  }
-  const double growth = static_cast<double>(many->Ranks) / few->Ranks;
-  std::vector<Verdict> parts;
-  for (const bool write : {false, true}) {
-    std::vector<double> ratios;
-    for (const auto& [key, point] : few->Points) {
-      const auto other = many->Points.find(key);
-      if (key.Shape == View::Own && Writes(key.Function) == write && !point.Rates.empty() &&
-          other != many->Points.end() && !other->second.Rates.empty()) {
-        ratios.push_back(MeanRate(other->second) / MeanRate(point));
+  std::vector<double> ratios;
+  for (const Result& few : results) {
+    for (const Result& many : results) {
+      if (few.Ranks != fewest || many.Ranks != most) {
+        continue;
+      }
+      for (const auto& [key, point] : few.Points) {
+        const auto other = many.Points.find(key);
+        if (key.Shape == View::Own && Writes(key.Function) == write && !point.Rates.empty() &&
+            other != many.Points.end() && !other->second.Rates.empty()) {
+          ratios.push_back(MeanRate(other->second) / MeanRate(point));
+        }
       }
     }
-    const Ratio ratio = MeanRatio(ratios);
-    const double good = std::max(1.1, GoodScaling * growth);
+  }
+  return ratios;
+}
+
+Finding JudgeScaling(const std::vector<Result>& results)
+{
+  Finding finding{"The rate scales well with the number of ranks.", Verdict::Unclear, {}, {}};
+  const auto fewer = [](const Result& a, const Result& b) { return a.Ranks < b.Ranks; };
+  const auto [fewest, most] = std::minmax_element(results.begin(), results.end(), fewer);
+  if (results.empty() || fewest->Ranks == most->Ranks) {
+    finding.Remarks.push_back("results of two numbers of ranks are needed");
+    return finding;
+  }
+  const double growth = static_cast<double>(most->Ranks) / fewest->Ranks;
+  const double good = std::max(1.1, GoodScaling * growth);
+  for (const bool write : {false, true}) {
+    const Ratio ratio = MeanRatio(RatiosOfRanks(results, fewest->Ranks, most->Ranks, write));
     Verdict verdict = Verdict::Unclear;
     if (ratio.Count >= 2) {
       verdict =
           ratio.Low >= good ? Verdict::Confirmed : (ratio.High < good ? Verdict::Refuted : Verdict::Unclear);
     }
-    AddPart(finding, parts,
-        fmt::format("{}, {} ranks / {} (good: {:.2g} or more)", write ? "writing" : "reading", many->Ranks,
-            few->Ranks, good),
-        ratio, verdict);
+    finding.Parts.push_back({fmt::format("{}, {} ranks / {} (good: {:.2g} or more)",
+                                 write ? "writing" : "reading", most->Ranks, fewest->Ranks, good),
+        ratio, 1, good, verdict});
   }
-  finding.Judged = JudgeAll(parts);
+  finding.Judged = JudgeAll(finding.Parts);
   return finding;
 }
 
@@ -342,11 +349,34 @@ std::string FindingsAsText(const std::vector<Finding>& findings)
   std::string text;
   for (std::size_t i = 0; i < findings.size(); ++i) {
     text += fmt::format("{}. {} {}\n", i + 1, findings[i].Claim, NameOf(findings[i].Judged));
-    for (const std::string& number : findings[i].Numbers) {
-      text += "   " + number + "\n";
+    for (const FindingPart& part : findings[i].Parts) {
+      text += "   " + TextOf(part) + "\n";
+    }
+    for (const std::string& remark : findings[i].Remarks) {
+      text += "   " + remark + "\n";
     }
   }
   return text;
+}
+
+nlohmann::json FindingsAsJson(const std::vector<Finding>& findings)
+{
+  using nlohmann::json;
+  json all = json::array();
+  for (const Finding& finding : findings) {
+    json parts = json::array();
+    for (const FindingPart& part : finding.Parts) {
+      const Ratio& ratio = part.Found;
+      const bool bounded = ratio.Low > 0 && std::isfinite(ratio.High);
+      parts.push_back({{"what", part.What}, {"ratio", ratio.Count > 0 ? json(ratio.Value) : json()},
+          {"low", bounded ? json(ratio.Low) : json()}, {"high", bounded ? json(ratio.High) : json()},
+          {"count", ratio.Count}, {"alike", {part.AlikeLow, part.AlikeHigh}},
+          {"judged", NameOf(part.Judged)}});
+    }
+    all.push_back({{"claim", finding.Claim}, {"judged", NameOf(finding.Judged)}, {"parts", parts},
+        {"remarks", finding.Remarks}});
+  }
+  return all;
 }
 
 }  // namespace patchio::probe

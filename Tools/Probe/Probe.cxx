@@ -9,6 +9,7 @@
 #include "Probe/Settings.h"
 #include "Probe/Statistics.h"
 #include "Probe/Study.h"
+#include "PythonScript.h"
 #include "Session.h"
 #include "Support/Error.h"
 #include "Support/Together.h"
@@ -20,6 +21,7 @@
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <utility>
@@ -208,6 +210,18 @@ void RunCompare(const ResultOptions& options, Session& session)
   });
 }
 
+/// The picture, drawn from a file beside it that stays: all numbers are in there.
+void DrawFindings(const std::vector<Finding>& findings, const ResultOptions& options, Session& session)
+{
+  const std::string file = fs::path(options.Output).replace_extension(".json").string();
+  std::ofstream out(file);
+  out << FindingsAsJson(findings).dump(1) << "\n";
+  if (!out.flush()) {
+    throw FileError(file, "a place to write to", "none", "Choose another file for the picture");
+  }
+  session.Warn(tools::RunPythonScript("plot_findings.py", {file, options.Output}, options.Python));
+}
+
 void RunFindings(const ResultOptions& options, Session& session)
 {
   Together(session.Ranks(), [&] {
@@ -219,7 +233,11 @@ void RunFindings(const ResultOptions& options, Session& session)
                          ? std::string()
                          : fmt::format("{} is not complete: {}.", path, results.back().WhyIncomplete));
       }
-      session.Print(FindingsAsText(JudgeFindings(results)));
+      const std::vector<Finding> findings = JudgeFindings(results);
+      session.Print(FindingsAsText(findings));
+      if (!options.Output.empty()) {
+        DrawFindings(findings, options, session);
+      }
     }
   });
 }
@@ -258,6 +276,9 @@ void AddFindings(CLI::App& probe, Session& session)
       "from results; those of several numbers of ranks can be given together");
   const auto options = std::make_shared<ResultOptions>();
   command->add_option("results", options->Results, "Files result.json")->required();
+  command->add_option(
+      "--plot", options->Output, "Draw the findings into this file, NAME.png; NAME.json has their numbers");
+  command->add_option("--python", options->Python, "The Python that draws; it needs matplotlib");
   command->callback([options, &session] { RunFindings(*options, session); });
 }
 

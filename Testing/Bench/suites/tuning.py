@@ -151,13 +151,18 @@ def findings(report, folder):
     place = os.path.join(report.folder, "study")
     shutil.rmtree(place, ignore_errors=True)
     with tempfile.TemporaryDirectory(dir=folder) as files:
-        for ranks, options in ((4, ["--repetitions", "5", "--budget", "360", "--influence", "0.3", "--features", "4"]),
-                               (1, ["--views", "own", "--repetitions", "3", "--budget", "120", "--features", "0"])):
-            out = os.path.join(place, "np%d" % ranks)
-            measuring.run([programs() + "/patchio", "probe", files, "--full", "--sizes", "8M,32M", "--blocks", "4k,32k,256k,2M",
-                 "-o", out] + options, ranks=ranks)
+        four, seven = "4k,32k,256k,2M", "4k,16k,64k,256k,1M,2M,4M"
+        for name, ranks, options in (
+                ("np4", 4, ["--blocks", four, "--repetitions", "5", "--budget", "360", "--influence", "0.3", "--features", "4"]),
+                ("pointers", 4, ["--functions", "shared,individual-pointer", "--views", "own", "--blocks", seven,
+                                 "--repetitions", "5", "--budget", "200", "--features", "0"]),
+                ("np1", 1, ["--views", "own", "--blocks", four, "--repetitions", "3", "--budget", "120", "--features", "0"])):
+            out = os.path.join(place, name)
+            measuring.run([programs() + "/patchio", "probe", files, "--full", "--sizes", "8M,32M", "-o", out] + options,
+                          ranks=ranks)
             results.append(os.path.join(out, "result.json"))
-    text = measuring.run([programs() + "/patchio", "probe", "findings"] + results)
+    text = measuring.run([programs() + "/patchio", "probe", "findings", "--plot", os.path.join(place, "findings.png")]
+                         + results)
     say(text)
     judged = re.findall(r"^\d\. .* (?:confirmed|refuted|confirmed in part)$", text, re.MULTILINE)
     report.goal("findings of the MPI-IO parameter study, confirmed or refuted, with plots", 5, Spread([len(judged)]))
