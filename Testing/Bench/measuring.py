@@ -3,6 +3,7 @@ import datetime
 import json
 import os
 import platform
+import random
 import statistics
 import subprocess
 import sys
@@ -85,14 +86,17 @@ def remember(folder):
 
 
 def interleave(ways, rounds, before=None):
-    """Runs all ways in turn, `rounds` times, so that a busy machine slows all alike. ways: name -> function.
-    Returns name -> list of what the function returned; `before(name)` runs untimed ahead of each."""
+    """Runs all ways in turn, `rounds` times, so that a busy machine slows all alike; each time in another order, so
+    that none always comes after the same. ways: name -> function. Returns name -> list of what the function returned;
+    `before(name)` runs untimed ahead of each."""
     results = {name: [] for name in ways}
-    for _ in range(rounds):
-        for name, way in ways.items():
+    for number in range(rounds):
+        order = list(ways)
+        random.Random(number).shuffle(order)
+        for name in order:
             if before:
                 before(name)
-            results[name].append(way())
+            results[name].append(ways[name]())
     return results
 
 
