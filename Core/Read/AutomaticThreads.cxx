@@ -57,11 +57,17 @@ std::string WordsOf(const std::vector<ThreadChange>& changes)
 
 }  // namespace
 
-std::string DescribeSource(const StorageProfile& profile)
+std::string DescribeSource(const StorageProfile& profile, int ranks)
 {
-  std::string text = fmt::format("profile {}, {}", profile.File, profile.Source);
+  std::string text =
+      fmt::format("profile {}, {}{}", profile.File, profile.Source, profile.FromReads ? " by reads" : "");
   if (profile.MeasuredAt > 0) {
     text += fmt::format(", {:%Y-%m-%d}", fmt::gmtime(static_cast<std::time_t>(profile.MeasuredAt)));
+  }
+  if (!profile.ThreadsOfRanks.empty()) {
+    const int last = profile.ThreadsOfRanks.rbegin()->first;
+    text += ", from its table of threads" +
+            (ranks > last ? fmt::format(", beyond its end at {} rank{}", last, last == 1 ? "" : "s") : "");
   }
   return text;
 }
@@ -93,7 +99,7 @@ void AutomaticThreads::LookAtStorage(const std::string& path, int ranks)
   this->ProfileNotes.clear();
   const std::string fault = FaultOf([&] {
     this->Where = MountOf(path);
-    this->Profile = FindProfile(path, &this->ProfileNotes);
+    this->Profile = FindProfile(path, &this->ProfileNotes, ranks);
   });
   if (!fault.empty()) {
     this->ProfileNotes.push_back(fault);
@@ -103,7 +109,7 @@ void AutomaticThreads::LookAtStorage(const std::string& path, int ranks)
   choice.Storage.Class = where.Class;
   if (this->Profile) {
     choice.Storage.Concurrency = ConcurrencyFor(*this->Profile, ranks);
-    choice.ConcurrencySource = DescribeSource(*this->Profile);
+    choice.ConcurrencySource = DescribeSource(*this->Profile, ranks);
     choice.Requests = this->Profile->Requests;
   }
   if (!this->Sensor || this->SensedMount != where.Point) {
@@ -114,6 +120,10 @@ void AutomaticThreads::LookAtStorage(const std::string& path, int ranks)
   // What others did since the last read of ours ended.
   choice.Load = this->Sense(OwnReads());
   choice.Storage.Load = choice.Load.Load;
+  if (this->Profile && this->Profile->TellsStarts()) {
+    SetStarts(choice.Storage, this->Profile->Fit);
+  }
+  choice.ProfilesPassedOver = !this->Profile && !this->ProfileNotes.empty();
   this->Known = choice;
 }
 
@@ -127,7 +137,7 @@ void AutomaticThreads::Share(Communicator& ranks)
 {
   const auto tie = [](ThreadChoice& choice, std::string& point, int& requests, StorageModel& model) {
     return std::tie(choice.Storage, choice.ConcurrencySource, choice.Load.Load, choice.Load.Sureness,
-        choice.Load.Source, point, requests, model);
+        choice.Load.Source, choice.ProfilesPassedOver, point, requests, model);
   };
   int hasRequests = this->Known.Requests ? 1 : 0;
   StorageModel model = this->Known.Requests.value_or(StorageModel());
@@ -229,12 +239,13 @@ void AutomaticThreads::Refine()
       profile.Where = *this->Where;
       profile.Source = MeasuredSource;
       profile.Node = NodeClass();
+      profile.Ranks = this->Job.Ranks;
+      profile.FromReads = true;
     }
-    const bool fromReads = profile.Ranks == 0;
     if (MergeSamples(profile, samples)) {
       // The numbers that were tried lie where the controller thought the best; it knows better than a curve
       // through so few.
-      profile.Concurrency = fromReads ? this->Controller->BestSoFar() : profile.Concurrency;
+      profile.Concurrency = profile.FromReads ? this->Controller->BestSoFar() : profile.Concurrency;
       SaveProfile(profile);
     }
   });
@@ -249,8 +260,9 @@ std::string AutomaticThreads::Text() const
   std::string text = fmt::format("Threads: automatic, {}\n", NameOf(this->Policy));
   text += storage.Concurrency > 0
               ? fmt::format("  N* = {}: {}\n", storage.Concurrency, this->Known.ConcurrencySource)
-              : fmt::format("  N* unknown: there is no profile of {} ({}); 'patchio probe' makes one\n",
-                    this->MountPoint, NameOf(storage.Class));
+              : fmt::format("  N* unknown: there is no profile of {} ({}){}; 'patchio probe' makes one\n",
+                    this->MountPoint, NameOf(storage.Class),
+                    this->Known.ProfilesPassedOver ? " that can be used, see the notes" : "");
   text += "  " + WordsOf(this->Known.Load) + "\n";
   return text + "  Reads in flight:" + WordsOf(this->Current->Changes()) + "\n";
 }

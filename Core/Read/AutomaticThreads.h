@@ -23,10 +23,12 @@ struct ThreadChoice
   /// NC: before the read; after it the newest that was known while it ran, if anything was.
   LoadEstimate Load;
   std::optional<StorageModel> Requests;  ///< what a request costs, from the profile
+  bool ProfilesPassedOver = false;       ///< there is none, but there are some that cannot be used
 };
 
-/// "profile /home/me/.config/patchio/storage/scratch.json, measured, 2026-11-21".
-std::string DescribeSource(const StorageProfile& profile);
+/// "profile /home/me/.config/patchio/storage/scratch.json, measured, 2026-11-21"; of a table of threads also
+/// which of its entries serves so many ranks.
+std::string DescribeSource(const StorageProfile& profile, int ranks);
 /// N* of a profile; where it is a table of threads, those of so many ranks.
 int ConcurrencyFor(const StorageProfile& profile, int ranks);
 /// Before a read it finds the profile of the storage and decides; while the read runs it watches rates and
@@ -46,7 +48,7 @@ public:
   const ThreadChoice& Choice() const { return this->Known; }
   /// Several lines: N*, NC, reads in flight over time, and where each is from.
   std::string Text() const;
-  /// Of rank 0 alone: what is wrong with profiles.
+  /// Of rank 0 alone: what is wrong with profiles, and why some were passed over.
   const std::vector<std::string>& Notes() const { return this->ProfileNotes; }
 
   /// On rank 0, who estimates the load of others, in place of a LoadSensor; for tests.

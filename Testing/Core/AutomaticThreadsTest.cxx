@@ -72,7 +72,28 @@ TEST_F(AutomaticThreadsTest, TakesThreadsFromATable)
   AutomaticThreads automatic;
   automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 256);
   EXPECT_EQ(automatic.Control().Goal().Lanes(), 11);
+  EXPECT_THAT(automatic.Text(), ::testing::HasSubstr("from its table of threads\n"));
   automatic.End();
+}
+
+TEST_F(AutomaticThreadsTest, SaysWhereATableEnds)
+{
+  StorageProfile profile;
+  profile.Source = HandSource;
+  profile.ThreadsOfRanks = {{1, 16}, {4, 8}};
+  EXPECT_THAT(DescribeSource(profile, 4), ::testing::EndsWith("from its table of threads"));
+  EXPECT_THAT(
+      DescribeSource(profile, 100), ::testing::EndsWith("table of threads, beyond its end at 4 ranks"));
+}
+
+TEST_F(AutomaticThreadsTest, KeepsThreadsOfAReadThatEndsAtOnce)
+{
+  this->WriteProfile("{\"mount\": \"" + this->MountPoint() + "\", \"best_concurrency\": 9}");
+  AutomaticThreads automatic;
+  automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 256);
+  automatic.End();
+  EXPECT_THAT(automatic.Text(), ::testing::HasSubstr("Reads in flight: 9\n"));
+  EXPECT_FALSE(automatic.Choice().Requests.has_value()) << "the profile does not say what a request costs";
 }
 
 TEST_F(AutomaticThreadsTest, SaysWhatIsWrongWithAProfile)
@@ -83,6 +104,7 @@ TEST_F(AutomaticThreadsTest, SaysWhatIsWrongWithAProfile)
   EXPECT_EQ(automatic.Choice().Storage.Concurrency, 0);
   ASSERT_FALSE(automatic.Notes().empty());
   EXPECT_THAT(automatic.Notes()[0], ::testing::HasSubstr("by_hand.json"));
+  EXPECT_THAT(automatic.Text(), ::testing::HasSubstr("that can be used, see the notes"));
   automatic.End();
 }
 
