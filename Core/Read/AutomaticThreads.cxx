@@ -231,7 +231,8 @@ void AutomaticThreads::ShareLoad()
 /// What was seen of F(N) goes into the profile, which the first such read makes.
 void AutomaticThreads::Refine()
 {
-  const bool rateTells = this->Profile && this->Profile->Fit.Known();
+  // What reads have made may be of a time with others, and must be able to get better.
+  const bool rateTells = this->Profile && this->Profile->Fit.Known() && !this->Profile->FromReads;
   const std::vector<RateSample> samples = this->SeenRates.Samples(rateTells);
   const std::string fault = FaultOf([&] {
     StorageProfile profile = this->Profile.value_or(StorageProfile());
