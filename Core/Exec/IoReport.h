@@ -13,7 +13,8 @@ namespace patchio {
 struct IoReport
 {
   int Ranks = 1;
-  int ThreadsMin = 0;  ///< NT of the rank with fewest threads
+  int ThreadsMin =
+      0;  ///< NT of the rank with fewest threads; where NT changed, its mean over the time of the read
   int ThreadsMax = 0;
   std::uint64_t Patches = 0;
   std::uint64_t Blocks = 0;        ///< grids made of them; 0: not made

@@ -35,18 +35,39 @@ std::string NameOfThisMachine()
   return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
 }
 
+/// "NC = 6: 10 requests in flight give ...".
 std::string WordsOf(const LoadEstimate& load)
 {
-  return (load.Sureness > 0 ? "" : "unknown, ") + load.Source;
+  return load.Sureness > 0 ? fmt::format("NC = {:.0f}: {}", load.Load, load.Source)
+                           : "NC unknown (counts as 0): " + load.Source;
+}
+
+/// " 64, 57 from 3.1 s, ... 40 from 20.2 s": the first and the last ones.
+std::string WordsOf(const std::vector<ThreadChange>& changes)
+{
+  constexpr std::size_t most = 12;
+  std::string text = fmt::format(" {}", changes.front().Threads);
+  const std::size_t first = changes.size() > most ? changes.size() - (most - 1) : 1;
+  for (std::size_t i = first; i < changes.size(); ++i) {
+    text += fmt::format("{} {} from {:.1f} s", i == first && first > 1 ? ", ..." : ",", changes[i].Threads,
+        changes[i].Seconds);
+  }
+  return text;
 }
 
 }  // namespace
 
-std::string DescribeSource(const StorageProfile& profile)
+std::string DescribeSource(const StorageProfile& profile, int ranks)
 {
-  std::string text = fmt::format("profile {}, {}", profile.File, profile.Source);
+  std::string text =
+      fmt::format("profile {}, {}{}", profile.File, profile.Source, profile.FromReads ? " by reads" : "");
   if (profile.MeasuredAt > 0) {
     text += fmt::format(", {:%Y-%m-%d}", fmt::gmtime(static_cast<std::time_t>(profile.MeasuredAt)));
+  }
+  if (!profile.ThreadsOfRanks.empty()) {
+    const int last = profile.ThreadsOfRanks.rbegin()->first;
+    text += ", from its table of threads" +
+            (ranks > last ? fmt::format(", beyond its end at {} rank{}", last, last == 1 ? "" : "s") : "");
   }
   return text;
 }
@@ -59,7 +80,10 @@ int ConcurrencyFor(const StorageProfile& profile, int ranks)
 void AutomaticThreads::Begin(
     Communicator& ranks, const std::string& path, ThreadPolicy policy, int mostOfRank)
 {
+  this->Ranks = &ranks;
   this->IsRankZero = ranks.Rank() == 0;
+  this->SeenLoad.reset();
+  this->SeenRates = UnloadedRates();
   this->Policy = policy;
   if (this->IsRankZero) {
     this->LookAtStorage(path, ranks.Size());
@@ -75,7 +99,7 @@ void AutomaticThreads::LookAtStorage(const std::string& path, int ranks)
   this->ProfileNotes.clear();
   const std::string fault = FaultOf([&] {
     this->Where = MountOf(path);
-    this->Profile = FindProfile(path, &this->ProfileNotes);
+    this->Profile = FindProfile(path, &this->ProfileNotes, ranks);
   });
   if (!fault.empty()) {
     this->ProfileNotes.push_back(fault);
@@ -85,26 +109,35 @@ void AutomaticThreads::LookAtStorage(const std::string& path, int ranks)
   choice.Storage.Class = where.Class;
   if (this->Profile) {
     choice.Storage.Concurrency = ConcurrencyFor(*this->Profile, ranks);
-    choice.ConcurrencySource = DescribeSource(*this->Profile);
+    choice.ConcurrencySource = DescribeSource(*this->Profile, ranks);
     choice.Requests = this->Profile->Requests;
   }
   if (!this->Sensor || this->SensedMount != where.Point) {
-    this->Sensor =
-        std::make_unique<LoadSensor>(where, this->Profile ? CurveOf(*this->Profile) : std::nullopt);
+    this->Sensor = std::make_unique<LoadSensor>(where);
     this->SensedMount = where.Point;
   }
+  this->Sensor->UseCurve(this->Profile ? CurveOf(*this->Profile) : std::nullopt);
   // What others did since the last read of ours ended.
-  const LoadEstimate load = this->Sensor->Sample(OwnReads());
-  choice.Storage.Load = load.Load;
-  choice.LoadSource = WordsOf(load);
+  choice.Load = this->Sense(OwnReads());
+  choice.Storage.Load = choice.Load.Load;
+  if (this->Profile && this->Profile->TellsStarts()) {
+    SetStarts(choice.Storage, this->Profile->Fit);
+  }
+  choice.ProfilesPassedOver = !this->Profile && !this->ProfileNotes.empty();
   this->Known = choice;
+}
+
+LoadEstimate AutomaticThreads::Sense(const OwnReads& own)
+{
+  return this->SenseLoad ? this->SenseLoad(own) : this->Sensor->Sample(own);
 }
 
 /// Collective.
 void AutomaticThreads::Share(Communicator& ranks)
 {
   const auto tie = [](ThreadChoice& choice, std::string& point, int& requests, StorageModel& model) {
-    return std::tie(choice.Storage, choice.ConcurrencySource, choice.LoadSource, point, requests, model);
+    return std::tie(choice.Storage, choice.ConcurrencySource, choice.Load.Load, choice.Load.Sureness,
+        choice.Load.Source, choice.ProfilesPassedOver, point, requests, model);
   };
   int hasRequests = this->Known.Requests ? 1 : 0;
   StorageModel model = this->Known.Requests.value_or(StorageModel());
@@ -145,18 +178,25 @@ void AutomaticThreads::StartController(Communicator& ranks, int mostOfRank)
   options.FirstWindow = guessed ? FirstWindowUnknown : FirstWindowKnown;
   options.OnMachineOfRankZero = machines[ranks.Rank()] == machines[0];
   this->Current = std::make_unique<ReadControl>(ranks, *this->Controller, options);
+  this->Current->ReportLoad(this->Known.Storage.Load);
   this->Current->OnWindow = [this](const ReadWindow& window) { return this->OnWindow(window); };
 }
 
 int AutomaticThreads::OnWindow(const ReadWindow& window)
 {
-  if (this->IsRankZero && this->Sensor) {
-    const LoadEstimate load = this->Sensor->Sample(window.Own);
+  if (this->IsRankZero) {
+    const LoadEstimate load = this->Sense(window.Own);
     this->Current->ReportLoad(load.Load);
-    this->Known.LoadSource = WordsOf(load);
+    if (load.Sureness > 0 || !this->SeenLoad || this->SeenLoad->Sureness <= 0) {
+      this->SeenLoad = load;
+    }
+    const std::vector<ThreadsTried>& tried = this->Controller->History();
+    this->SeenRates.Add(window.Threads, window.Rate, load, tried.empty() ? 0 : tried.back().Epoch);
   }
-  this->Known.Storage.Load = window.Load;
-  return MostInFlight(this->Known.Storage, this->Policy, this->Job);
+  // All ranks must decide alike, so this is what rank 0 knew a window ago. It is for nothing but the limit.
+  StorageKnowledge now = this->Known.Storage;
+  now.Load = window.Load;
+  return MostInFlight(now, this->Policy, this->Job);
 }
 
 void AutomaticThreads::End()
@@ -166,34 +206,47 @@ void AutomaticThreads::End()
     if (this->Watch.Seconds() >= LeastSecondsToLearn && RatesLast(this->Known.Storage.Class)) {
       this->Refine();
     }
-    if (this->Sensor) {
-      this->Sensor->Sample(OwnReads());  // what comes now is not ours
-    }
+    this->Sense(OwnReads());  // what comes now is not ours
   }
+  this->ShareLoad();
 }
 
-/// What was seen of F(N), unless the load changed on the way, goes into the profile, which the first such
-/// read makes.
+/// Collective. All ranks say the same of the load.
+void AutomaticThreads::ShareLoad()
+{
+  if (this->SeenLoad && (this->SeenLoad->Sureness > 0 || this->Known.Load.Sureness <= 0)) {
+    this->Known.Load = *this->SeenLoad;
+  }
+  const auto tie = [](LoadEstimate& load) { return std::tie(load.Load, load.Sureness, load.Source); };
+  const std::vector<std::byte> bytes = BytesOfRankZero(*this->Ranks, [&] {
+    ByteWriter writer;
+    writer.Put(tie(this->Known.Load));
+    return writer.Take();
+  });
+  ByteReader reader(bytes);
+  reader.Get(tie(this->Known.Load));
+  this->Known.Storage.Load = this->Known.Load.Load;
+}
+
+/// What was seen of F(N) goes into the profile, which the first such read makes.
 void AutomaticThreads::Refine()
 {
-  std::vector<RateSample> samples;
-  for (const ThreadsTried& tried : this->Controller->History()) {
-    if (tried.Epoch == 0 && tried.Rate > 0) {
-      samples.push_back({tried.Threads, tried.Rate, 0});
-    }
-  }
+  // What reads have made may be of a time with others, and must be able to get better.
+  const bool rateTells = this->Profile && this->Profile->Fit.Known() && !this->Profile->FromReads;
+  const std::vector<RateSample> samples = this->SeenRates.Samples(rateTells);
   const std::string fault = FaultOf([&] {
     StorageProfile profile = this->Profile.value_or(StorageProfile());
     if (!this->Profile) {
       profile.Where = *this->Where;
       profile.Source = MeasuredSource;
       profile.Node = NodeClass();
+      profile.Ranks = this->Job.Ranks;
+      profile.FromReads = true;
     }
-    const bool fromReads = profile.Ranks == 0;
     if (MergeSamples(profile, samples)) {
       // The numbers that were tried lie where the controller thought the best; it knows better than a curve
       // through so few.
-      profile.Concurrency = fromReads ? this->Controller->BestSoFar() : profile.Concurrency;
+      profile.Concurrency = profile.FromReads ? this->Controller->BestSoFar() : profile.Concurrency;
       SaveProfile(profile);
     }
   });
@@ -208,19 +261,11 @@ std::string AutomaticThreads::Text() const
   std::string text = fmt::format("Threads: automatic, {}\n", NameOf(this->Policy));
   text += storage.Concurrency > 0
               ? fmt::format("  N* = {}: {}\n", storage.Concurrency, this->Known.ConcurrencySource)
-              : fmt::format("  N* unknown: there is no profile of {} ({}); 'patchio probe' makes one\n",
-                    this->MountPoint, NameOf(storage.Class));
-  text += fmt::format("  NC = {:.0f}: {}\n", storage.Load, this->Known.LoadSource);
-  text += "  Reads in flight:";
-  const std::vector<ThreadChange>& changes = this->Current->Changes();
-  constexpr std::size_t most = 12;
-  const std::size_t first = changes.size() > most ? changes.size() - most : 0;
-  for (std::size_t i = first; i < changes.size(); ++i) {
-    text += i == 0 ? fmt::format(" {}", changes[i].Threads)
-                   : fmt::format("{} {} from {:.1f} s", i == first ? " ..." : ",", changes[i].Threads,
-                         changes[i].Seconds);
-  }
-  return text + "\n";
+              : fmt::format("  N* unknown: there is no profile of {} ({}){}; 'patchio probe' makes one\n",
+                    this->MountPoint, NameOf(storage.Class),
+                    this->Known.ProfilesPassedOver ? " that can be used, see the notes" : "");
+  text += "  " + WordsOf(this->Known.Load) + "\n";
+  return text + "  Reads in flight:" + WordsOf(this->Current->Changes()) + "\n";
 }
 
 }  // namespace patchio

@@ -5,7 +5,9 @@
 #include "Storage/LoadSense.h"
 #include "Storage/StorageProfile.h"
 #include "Storage/ThreadPolicy.h"
+#include "Storage/UnloadedRates.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,14 +18,17 @@ namespace patchio {
 /// What the reads in flight follow from, in numbers and in words.
 struct ThreadChoice
 {
-  StorageKnowledge Storage;
-  std::string ConcurrencySource;  ///< "the profile of /scratch, measured on 2026-11-21"
-  std::string LoadSource;
+  StorageKnowledge Storage;       ///< its Load is that of `Load`
+  std::string ConcurrencySource;  ///< "profile /home/me/.config/patchio/storage/scratch.json, measured"
+  /// NC: before the read; after it the newest that was known while it ran, if anything was.
+  LoadEstimate Load;
   std::optional<StorageModel> Requests;  ///< what a request costs, from the profile
+  bool ProfilesPassedOver = false;       ///< there is none, but there are some that cannot be used
 };
 
-/// "profile /home/me/.config/patchio/storage/scratch.json, measured, 2026-11-21".
-std::string DescribeSource(const StorageProfile& profile);
+/// "profile /home/me/.config/patchio/storage/scratch.json, measured, 2026-11-21"; of a table of threads also
+/// which of its entries serves so many ranks.
+std::string DescribeSource(const StorageProfile& profile, int ranks);
 /// N* of a profile; where it is a table of threads, those of so many ranks.
 int ConcurrencyFor(const StorageProfile& profile, int ranks);
 /// Before a read it finds the profile of the storage and decides; while the read runs it watches rates and
@@ -43,8 +48,11 @@ public:
   const ThreadChoice& Choice() const { return this->Known; }
   /// Several lines: N*, NC, reads in flight over time, and where each is from.
   std::string Text() const;
-  /// Of rank 0 alone: what is wrong with profiles.
+  /// Of rank 0 alone: what is wrong with profiles, and why some were passed over.
   const std::vector<std::string>& Notes() const { return this->ProfileNotes; }
+
+  /// On rank 0, who estimates the load of others, in place of a LoadSensor; for tests.
+  std::function<LoadEstimate(const OwnReads&)> SenseLoad;
 
 private:
   struct Key
@@ -61,7 +69,9 @@ private:
   void LookAtStorage(const std::string& path, int ranks);
   void Share(Communicator& ranks);
   void StartController(Communicator& ranks, int mostOfRank);
+  LoadEstimate Sense(const OwnReads& own);
   int OnWindow(const ReadWindow& window);
+  void ShareLoad();
   void Refine();
 
   // Of rank 0 alone:
@@ -70,6 +80,8 @@ private:
   std::unique_ptr<LoadSensor> Sensor;
   std::string SensedMount;
   std::vector<std::string> ProfileNotes;
+  std::optional<LoadEstimate> SeenLoad;  ///< while the read runs: the newest that is known, else the newest
+  UnloadedRates SeenRates;               ///< by the read
 
   ThreadChoice Known;
   ThreadPolicy Policy = ThreadPolicy::Balanced;
@@ -78,6 +90,7 @@ private:
   std::optional<Key> ControllerKey;
   std::unique_ptr<ThreadController> Controller;
   std::unique_ptr<ReadControl> Current;
+  Communicator* Ranks = nullptr;  ///< of the read that has begun
   bool IsRankZero = true;
   Stopwatch Watch;  ///< since the read began
 };

@@ -9,6 +9,7 @@
 #include "Support/Together.h"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <map>
 
@@ -297,7 +298,8 @@ void PatchLoader::Finish()
   IoReport& report = this->Result.Report;
   report.Patches = this->Requests.size() / std::max<std::size_t>(this->Request.Variables.size(), 1);
   const ReadControl* const control = this->Request.Control;
-  report.ThreadsMin = report.ThreadsMax = control ? control->Goal().Lanes() : this->Request.Threads;
+  report.ThreadsMin = report.ThreadsMax =
+      control ? static_cast<int>(std::lround(control->MeanLanes())) : this->Request.Threads;
 }
 
 LoadResult LoadPatches(const Format& format, const Catalog& catalog, const LoadRequest& request,

@@ -79,6 +79,9 @@ void ReadControl::Divide(int threads, int ranks)
   // Once ranks have finished, who is first among the others is not known here: nobody gets the remainder.
   const int place = ranks == this->Ranks.Size() ? this->Ranks.Rank() : ranks - 1;
   this->Lanes.Set(ThreadsFromStorage(threads, 0, ranks, place));
+  if (this->OwnHistory.empty() || this->OwnHistory.back().Threads != this->Lanes.Lanes()) {
+    this->OwnHistory.push_back({this->Watch.Seconds(), this->Lanes.Lanes()});
+  }
   if (this->History.empty() || this->History.back().Threads != threads) {
     this->History.push_back({this->Watch.Seconds(), threads});
   }
@@ -86,6 +89,12 @@ void ReadControl::Divide(int threads, int ranks)
 
 void ReadControl::Step(const ReadMeter& meter)
 {
+  const double now = this->Watch.Seconds();
+  this->FirstStep = this->FirstStep.value_or(now);
+  if (meter.Requests() != this->RequestsSeen) {
+    this->RequestsSeen = meter.Requests();
+    this->LastRead = now;
+  }
   if (this->Sending) {
     std::vector<double> sum;
     if (this->Ranks.EndSum(sum)) {
@@ -184,6 +193,30 @@ void ReadControl::Finish()
     // read.
     this->Take(sum);
   } while (sum[ReadingTerm] > 0);
+  this->ForgetWhatCameTooLate();
+}
+
+/// Collective. Decisions that came when all had been read have never been in force.
+void ReadControl::ForgetWhatCameTooLate()
+{
+  const auto late = std::find_if(this->History.begin() + 1, this->History.end(),
+      [this](const ThreadChange& change) { return change.Seconds > this->LastRead; });
+  const std::vector<int> inTime =
+      this->Ranks.AllGather(std::vector<int>{static_cast<int>(late - this->History.begin())});
+  this->History.resize(*std::max_element(inTime.begin(), inTime.end()));
+}
+
+double ReadControl::MeanLanes() const
+{
+  const double begin = this->FirstStep.value_or(0);
+  double sum = 0;
+  for (std::size_t i = 0; i < this->OwnHistory.size(); ++i) {
+    const double end = i + 1 < this->OwnHistory.size() ? this->OwnHistory[i + 1].Seconds : this->LastRead;
+    const double from = std::max(this->OwnHistory[i].Seconds, begin);
+    sum += this->OwnHistory[i].Threads * std::max(0.0, std::min(end, this->LastRead) - from);
+  }
+  // What ends at once keeps the number it began with.
+  return this->LastRead > begin ? sum / (this->LastRead - begin) : this->OwnHistory.front().Threads;
 }
 
 }  // namespace patchio

@@ -58,6 +58,7 @@ public:
   /// Called on the calling thread many times a second.
   void Step(const ReadMeter& meter);
   /// Collective, once, after the read, whatever its outcome: serves the other ranks until all have read.
+  /// Changes() are then those up to the last byte of the last rank.
   void Finish();
 
   /// Called, on all ranks alike, with each window. What it gives is the limit for all lanes together from
@@ -67,6 +68,8 @@ public:
   void ReportLoad(double load) { this->Load = load; }
   /// From the beginning on; at least one.
   const std::vector<ThreadChange>& Changes() const { return this->History; }
+  /// Lanes of this rank, the mean over the time from when it began to read to its last request.
+  double MeanLanes() const;
   /// Those that were learnt from.
   const std::vector<ReadWindow>& Windows() const { return this->Learnt; }
 
@@ -75,6 +78,7 @@ private:
   void SendWindow(const ReadMeter& meter);
   void Take(const std::vector<double>& sum);
   void Divide(int threads, int ranks);
+  void ForgetWhatCameTooLate();
 
   /// What the meter said at a moment of the read.
   struct Mark
@@ -99,6 +103,10 @@ private:
   double Load = 0;
   int Limit;  ///< for the lanes of all ranks
   std::vector<ThreadChange> History;
+  std::vector<ThreadChange> OwnHistory;  ///< lanes of this rank
+  std::optional<double> FirstStep;       ///< seconds
+  double LastRead = 0;                   ///< seconds: when requests were last seen to have ended
+  std::uint64_t RequestsSeen = 0;
   std::vector<ReadWindow> Learnt;
 };
 

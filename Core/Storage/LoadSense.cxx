@@ -319,7 +319,7 @@ LoadEstimate LoadSensor::Sample(const OwnReads& own, double seconds)
   const std::optional<Reading> before = std::exchange(this->Last, this->ReadCounters(seconds));
   const Reading& after = *this->Last;
   if (!before) {
-    return Unknown("the first look");
+    return Unknown("this is the first read here");
   }
   const double passed = seconds - before->Seconds;
   if (!(passed >= ShortestWindow)) {

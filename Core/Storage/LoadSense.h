@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace patchio {
@@ -61,6 +62,8 @@ public:
   /// curve: F(N), if there is a profile. root: the folder that holds proc, sys and dev.
   explicit LoadSensor(Mount mount, std::optional<LoadCurve> curve = {}, const std::string& root = "/");
 
+  /// From now on another F(N), as profiles come and change.
+  void UseCurve(std::optional<LoadCurve> curve) { this->Curve = std::move(curve); }
   /// Ends the window that the call before began, and begins the next. The first call only begins one, and
   /// returns "unknown". seconds: now, on any clock that does not jump.
   LoadEstimate Sample(const OwnReads& own, double seconds);

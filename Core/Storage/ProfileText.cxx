@@ -87,10 +87,12 @@ OrderedJson JsonOf(const std::vector<RateSample>& samples)
 class Part
 {
 public:
-  Part(const Json& json, const std::string& file) : Value(json), File(file)
+  /// name: of the member that it is; empty for the whole.
+  Part(const Json& json, const std::string& file, const std::string& name = "") : Value(json), File(file)
   {
     if (!json.is_object()) {
-      this->Fail("an object in braces", "something else");
+      this->Fail(
+          "an object in braces" + (name.empty() ? "" : fmt::format(" for \"{}\"", name)), Excerpt(json));
     }
   }
 
@@ -112,7 +114,7 @@ public:
       return "";
     }
     if (!found->is_string() || found->get_ref<const std::string&>().size() > MostText) {
-      this->Fail(fmt::format("a text for \"{}\"", name), "something else");
+      this->Fail(fmt::format("a text of at most {} characters for \"{}\"", MostText, name), Excerpt(*found));
     }
     return found->get<std::string>();
   }
@@ -193,7 +195,10 @@ Mount MountOfJson(const Part& profile, const std::string& file)
     mount.Point = PointOf(profile, profile.Text("mount"));
     return mount;
   }
-  const Part part(*json, file);
+  if (!json->is_object()) {
+    profile.Fail("the path of a mount for \"mount\"", Part::Excerpt(*json));
+  }
+  const Part part(*json, file, "mount");
   mount.Point = PointOf(part, part.Text("point"));
   mount.Type = part.Text("type");
   mount.Source = part.Text("source");
@@ -215,8 +220,11 @@ std::vector<RateSample> SamplesOfJson(const Part& profile, const std::string& fi
   if (!json) {
     return samples;
   }
+  if (!json->is_array()) {
+    profile.Fail("a list for \"samples\"", Part::Excerpt(*json));
+  }
   for (const Json& entry : *json) {
-    const Part part(entry, file);
+    const Part part(entry, file, "samples");
     const Json* concurrency = part.Find("in_flight");
     const Json* rates = part.Find("bytes_per_second");
     if (!concurrency || !rates) {
@@ -286,10 +294,22 @@ void ReadTimes(const Part& part, StorageProfile& profile)
   profile.Source = part.Text("source") == MeasuredSource ? MeasuredSource : HandSource;
   profile.MeasuredAt = part.Time("measured_at");
   profile.ExpiresAt = part.Time("expires_at");
-  if (profile.Source == MeasuredSource && part.Text("expires_at") != "never" && profile.ExpiresAt == 0) {
+  const bool forEver = part.Text("expires_at") == "never" && profile.MeasuredAt > 0;
+  if (profile.Source == MeasuredSource && !forEver && profile.ExpiresAt == 0) {
     // A measured profile that does not even say when it was measured is from long ago.
     profile.ExpiresAt = profile.MeasuredAt + ProfileLifetime;
   }
+}
+
+std::optional<StorageModel> RequestsOf(const Part& part)
+{
+  if (!part.Find("latency_seconds") && !part.Find("request_bytes_per_second")) {
+    return {};
+  }
+  StorageModel requests;
+  requests.Latency = part.Number("latency_seconds", 0, 1e3, requests.Latency);
+  requests.Bandwidth = part.Number("request_bytes_per_second", 1, 1e15, requests.Bandwidth);
+  return requests;
 }
 
 StorageProfile ProfileOfJson(const Json& json, const std::string& file)
@@ -302,13 +322,13 @@ StorageProfile ProfileOfJson(const Json& json, const std::string& file)
   profile.Fit = FitRates(profile.Samples);
   profile.ThreadsOfRanks = ThreadsOfJson(part);
   profile.Concurrency = ConcurrencyOf(part, profile);
-  profile.Requests.Latency = part.Number("latency_seconds", 0, 1e3, profile.Requests.Latency);
-  profile.Requests.Bandwidth = part.Number("request_bytes_per_second", 1, 1e15, profile.Requests.Bandwidth);
+  profile.Requests = RequestsOf(part);
   const auto most = static_cast<double>(MostBlockBytes);
   profile.BlockBytes = static_cast<std::uint64_t>(part.Number("block_bytes", 0, most, 0));
   profile.BestFunction = part.Text("best_function");
   profile.Node = part.Text("node");
   profile.Ranks = static_cast<int>(part.Number("ranks", 0, MostConcurrency, 0));
+  profile.FromReads = part.Text("measured_by") == "reads";
   ReadTimes(part, profile);
   const Json* notes = part.Find("notes");
   for (std::size_t i = 0; notes && i < std::min(notes->size(), MostEntries); ++i) {
@@ -322,7 +342,7 @@ StorageProfile ProfileOfJson(const Json& json, const std::string& file)
 /// {"/scratch": 32, "/home": 4}
 std::vector<StorageProfile> ProfilesOfTable(const Json& table, const std::string& file)
 {
-  const Part part(table, file);
+  const Part part(table, file, "storages");
   if (table.size() > MostEntries) {
     part.Fail(fmt::format("at most {} storages", MostEntries), "more");
   }
@@ -355,20 +375,33 @@ std::string TextOf(const StorageProfile& profile)
   OrderedJson json;
   json["mount"] = JsonOf(profile.Where);
   json["source"] = profile.Source;
+  if (profile.FromReads) {
+    json["measured_by"] = "reads";
+  }
   if (profile.MeasuredAt > 0) {
     json["measured_at"] = TimeText(profile.MeasuredAt);
   }
   json["expires_at"] = profile.ExpiresAt > 0 ? TimeText(profile.ExpiresAt) : "never";
-  json["node"] = profile.Node;
-  json["ranks"] = profile.Ranks;
+  if (!profile.Node.empty()) {
+    json["node"] = profile.Node;
+  }
+  if (profile.Ranks > 0) {
+    json["ranks"] = profile.Ranks;
+  }
   json["best_concurrency"] = profile.Concurrency;
   for (const auto& [ranks, threads] : profile.ThreadsOfRanks) {
     json["threads_of_ranks"][std::to_string(ranks)] = threads;
   }
-  json["best_function"] = profile.BestFunction;
-  json["block_bytes"] = profile.BlockBytes;
-  json["latency_seconds"] = profile.Requests.Latency;
-  json["request_bytes_per_second"] = profile.Requests.Bandwidth;
+  if (!profile.BestFunction.empty()) {
+    json["best_function"] = profile.BestFunction;
+  }
+  if (profile.BlockBytes > 0) {
+    json["block_bytes"] = profile.BlockBytes;
+  }
+  if (profile.Requests) {
+    json["latency_seconds"] = profile.Requests->Latency;
+    json["request_bytes_per_second"] = profile.Requests->Bandwidth;
+  }
   json["notes"] = profile.Notes;
   json["fit"] = JsonOf(profile.Fit);
   json["samples"] = JsonOf(profile.Samples);

@@ -402,7 +402,7 @@ private:
     profile.Fit = FitRates(profile.Samples);
     profile.Concurrency = profile.Fit.Known() ? profile.Fit.Best() : 0;
     const RequestCost& cost = this->Result.AtBest.Known ? this->Result.AtBest : this->Result.Alone;
-    profile.Requests = cost.Requests;
+    profile.Requests = cost.Known ? std::optional<StorageModel>(cost.Requests) : std::nullopt;
     profile.BlockBytes = cost.Known ? cost.BlockBytes : 0;
     profile.BestFunction = "pread";
     profile.Node = NodeClass();

@@ -94,7 +94,16 @@ struct Wanted
   std::optional<Mount> Where;
   std::string Node;
   double Now = 0;
+  int Ranks = 1;
 };
+
+/// Between the rank classes of two numbers of ranks, in octaves. A profile that does not say its own is of
+/// one rank.
+int OctavesApart(int one, int other)
+{
+  const double octaves = std::log2(RankClass(one)) - std::log2(RankClass(other));
+  return static_cast<int>(std::lround(std::abs(octaves)));
+}
 
 /// Why a profile for a mount above the path is not for it; empty when it is.
 std::string ReasonAgainst(const StorageProfile& profile, const Wanted& wanted)
@@ -126,8 +135,8 @@ std::optional<StorageProfile> BestOf(
     const std::vector<StorageProfile>& profiles, const Wanted& wanted, const Notebook& notes)
 {
   const auto rank = [&wanted](const StorageProfile& profile) {
-    return std::make_tuple(
-        profile.Where.Point.size(), profile.Samples.empty(), profile.Node == wanted.Node, profile.MeasuredAt);
+    return std::make_tuple(profile.Where.Point.size(), profile.Samples.empty(), profile.Node == wanted.Node,
+        !profile.FromReads, -OctavesApart(profile.Ranks, wanted.Ranks), profile.MeasuredAt);
   };
   std::optional<StorageProfile> best;
   for (const StorageProfile& profile : profiles) {
@@ -183,7 +192,8 @@ bool IsUsable(const RateSample& sample)
          sample.Rate > 0;
 }
 
-/// "scratch-0123456789abcdef.json": for people, and different for each mount and kind of node.
+/// "scratch-0123456789abcdef.json": for people, and different for each mount, kind of node and rank
+/// class.
 std::string FileNameOf(const StorageProfile& profile)
 {
   std::string words;
@@ -195,8 +205,11 @@ std::string FileNameOf(const StorageProfile& profile)
   }
   constexpr std::size_t mostWords = 60;
   words = words.empty() ? "root" : words.substr(0, mostWords);
-  const std::string key = profile.Where.Point + '\n' + profile.Where.Type + '\n' + profile.Where.Source +
-                          '\n' + profile.Node + '\n';
+  std::string key = profile.Where.Point + '\n' + profile.Where.Type + '\n' + profile.Where.Source + '\n' +
+                    profile.Node + '\n';
+  if (RankClass(profile.Ranks) > 1) {
+    key += std::to_string(RankClass(profile.Ranks)) + '\n';
+  }
   return fmt::format("{}-{:016x}.json", words, Checksum(key.data(), key.size()));
 }
 
@@ -214,6 +227,11 @@ int StorageProfile::ThreadsFor(int processes) const
   }
   const double total = static_cast<double>(entry->first) * entry->second;
   return std::max(1, static_cast<int>(entry->first > ranks ? entry->second : total / ranks));
+}
+
+bool StorageProfile::TellsStarts() const
+{
+  return this->Fit.Known() && this->Source != HandSource && !this->FromReads && this->ThreadsOfRanks.empty();
 }
 
 std::string OwnProfileFolder()
@@ -245,16 +263,16 @@ std::vector<std::string> SiteProfileFolders()
   return folders;
 }
 
-std::optional<StorageProfile> FindProfile(const std::string& path, std::vector<std::string>* notes)
+std::optional<StorageProfile> FindProfile(const std::string& path, std::vector<std::string>* notes, int ranks)
 {
-  return FindProfile(path, notes, OwnMountInfo, ProfileNow());
+  return FindProfile(path, notes, OwnMountInfo, ProfileNow(), ranks);
 }
 
-std::optional<StorageProfile> FindProfile(
-    const std::string& path, std::vector<std::string>* notes, const std::string& mountInfo, double now)
+std::optional<StorageProfile> FindProfile(const std::string& path, std::vector<std::string>* notes,
+    const std::string& mountInfo, double now, int ranks)
 {
   const Notebook notebook(notes);
-  const Wanted wanted{ResolvedPath(path), MountOf(path, mountInfo), NodeClass(), now};
+  const Wanted wanted{ResolvedPath(path), MountOf(path, mountInfo), NodeClass(), now, ranks};
   const std::string own = OwnProfileFolder();
   if (!own.empty()) {
     if (const auto found = BestOf(ProfilesIn(own, false, notebook), wanted, notebook)) {
@@ -314,7 +332,7 @@ bool MergeSamples(StorageProfile& profile, const std::vector<RateSample>& sample
   if (profile.Fit.Known()) {
     profile.Concurrency = profile.Fit.Best();
   }
-  if (profile.Source == SiteSource) {
+  if (profile.Source == SiteSource || profile.MeasuredAt == 0) {
     profile.Source = MeasuredSource;
     profile.MeasuredAt = ProfileNow();
     profile.ExpiresAt = profile.MeasuredAt + ProfileLifetime;

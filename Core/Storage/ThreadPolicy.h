@@ -2,6 +2,7 @@
 #pragma once
 
 #include "Storage/Mount.h"
+#include "Storage/RateFit.h"
 #include "Storage/ThreadController.h"
 
 namespace patchio {
@@ -24,6 +25,9 @@ struct StorageKnowledge
   int Concurrency = 0;  ///< N*; 0: unknown
   double Load = 0;      ///< NC; 0 where unknown, as a wrong guess would do harm
   MountClass Class = MountClass::Unknown;
+  /// With how many reads Balanced and Greedy begin, of FairStart(); 0: F(N) is not known, so with N*.
+  int BalancedStart = 0;
+  int GreedyStart = 0;
 };
 
 /// Who reads.
@@ -41,6 +45,15 @@ int GuessedConcurrency(MountClass kind, int cores);
 /// Reads in flight that the policy allows at most, all ranks together: N* - NC for Polite, at least one a
 /// rank; else all that the ranks can have.
 int MostInFlight(const StorageKnowledge& storage, ThreadPolicy policy, const ReadingJob& job);
+
+/// The fewest reads that get `share` (0..1) of the best that up to `most` reads can get beside `load` reads
+/// of others: own rate N / (N + C) F(N + C), of which F is `fit`. 0 where the fit knows nothing.
+int FairStart(const RateFit& fit, double load, int most, double share);
+
+/// Fills in how Balanced and Greedy begin: where F(N) and NC are known, Balanced with the fewest, up to N*,
+/// that give nearly the best rate; Greedy with those that give the best of all, past N* too. An unknown NC
+/// counts as 0.
+void SetStarts(StorageKnowledge& storage, const RateFit& fit);
 
 /// With how many reads in flight to begin, and within which bounds to adapt them.
 ControllerOptions ControllerFor(const StorageKnowledge& storage, ThreadPolicy policy, const ReadingJob& job);

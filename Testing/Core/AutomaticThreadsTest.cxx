@@ -2,6 +2,9 @@
 
 #include "TestTools.h"
 
+#include <fmt/format.h>
+
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -69,7 +72,28 @@ TEST_F(AutomaticThreadsTest, TakesThreadsFromATable)
   AutomaticThreads automatic;
   automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 256);
   EXPECT_EQ(automatic.Control().Goal().Lanes(), 11);
+  EXPECT_THAT(automatic.Text(), ::testing::HasSubstr("from its table of threads\n"));
   automatic.End();
+}
+
+TEST_F(AutomaticThreadsTest, SaysWhereATableEnds)
+{
+  StorageProfile profile;
+  profile.Source = HandSource;
+  profile.ThreadsOfRanks = {{1, 16}, {4, 8}};
+  EXPECT_THAT(DescribeSource(profile, 4), ::testing::EndsWith("from its table of threads"));
+  EXPECT_THAT(
+      DescribeSource(profile, 100), ::testing::EndsWith("table of threads, beyond its end at 4 ranks"));
+}
+
+TEST_F(AutomaticThreadsTest, KeepsThreadsOfAReadThatEndsAtOnce)
+{
+  this->WriteProfile("{\"mount\": \"" + this->MountPoint() + "\", \"best_concurrency\": 9}");
+  AutomaticThreads automatic;
+  automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 256);
+  automatic.End();
+  EXPECT_THAT(automatic.Text(), ::testing::HasSubstr("Reads in flight: 9\n"));
+  EXPECT_FALSE(automatic.Choice().Requests.has_value()) << "the profile does not say what a request costs";
 }
 
 TEST_F(AutomaticThreadsTest, SaysWhatIsWrongWithAProfile)
@@ -80,6 +104,75 @@ TEST_F(AutomaticThreadsTest, SaysWhatIsWrongWithAProfile)
   EXPECT_EQ(automatic.Choice().Storage.Concurrency, 0);
   ASSERT_FALSE(automatic.Notes().empty());
   EXPECT_THAT(automatic.Notes()[0], ::testing::HasSubstr("by_hand.json"));
+  EXPECT_THAT(automatic.Text(), ::testing::HasSubstr("that can be used, see the notes"));
+  automatic.End();
+}
+
+/// Reads of 2 ms for 1.8 s, with windows from the first second on.
+void ReadForAWhile(AutomaticThreads& automatic)
+{
+  ReadMeter meter;
+  const Stopwatch watch;
+  RunLanes(
+      1 << 20, automatic.Control().Goal(),
+      [&](std::size_t, int) {
+        const ReadMeter::Task task(meter);
+        const ReadMeter::Request request(meter, 1000);
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      },
+      [&](double) {
+        automatic.Control().Step(meter);
+        return watch.Seconds() < 1.8;
+      });
+}
+
+TEST_F(AutomaticThreadsTest, SaysNcAndItsReasonOfOneEstimate)
+{
+  this->WriteProfile("{\"mount\": \"" + this->MountPoint() + "\", \"best_concurrency\": 6}");
+  AutomaticThreads automatic;
+  int asked = 0;
+  automatic.SenseLoad = [&](const OwnReads&) {
+    ++asked;
+    return LoadEstimate{static_cast<double>(asked), 0.5, fmt::format("estimate {}", asked)};
+  };
+  automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 256);
+  EXPECT_EQ(automatic.Choice().Storage.Load, 1);
+  EXPECT_THAT(automatic.Text(), ::testing::HasSubstr("NC = 1: estimate 1\n"));
+  ReadForAWhile(automatic);
+  automatic.End();
+  ASSERT_GE(asked, 3) << "no window";
+  const int last = asked - 1;  // but for that after the read
+  EXPECT_EQ(automatic.Choice().Storage.Load, last);
+  EXPECT_THAT(automatic.Text(), ::testing::HasSubstr(fmt::format("NC = {0}: estimate {0}\n", last)));
+}
+
+TEST_F(AutomaticThreadsTest, SaysTheLoadThatWasKnownWhileItRead)
+{
+  this->WriteProfile("{\"mount\": \"" + this->MountPoint() + "\", \"best_concurrency\": 6}");
+  AutomaticThreads automatic;
+  int asked = 0;
+  automatic.SenseLoad = [&](const OwnReads&) {
+    return ++asked == 2 ? LoadEstimate{6, 0.5, "load 4 to 8"} : LoadEstimate{0, 0, "nobody knows"};
+  };
+  automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 256);
+  EXPECT_THAT(automatic.Text(), ::testing::HasSubstr("NC unknown (counts as 0): nobody knows\n"));
+  ReadForAWhile(automatic);
+  automatic.End();
+  EXPECT_EQ(automatic.Choice().Storage.Load, 6);
+  EXPECT_THAT(automatic.Text(), ::testing::HasSubstr("NC = 6: load 4 to 8\n"));
+  // A short read afterwards knows nothing of that.
+  automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 256);
+  automatic.End();
+  EXPECT_EQ(automatic.Choice().Storage.Load, 0);
+  EXPECT_THAT(automatic.Text(), ::testing::HasSubstr("NC unknown (counts as 0): nobody knows\n"));
+}
+
+TEST_F(AutomaticThreadsTest, SaysOfAFirstReadThatItIsOne)
+{
+  AutomaticThreads automatic;
+  automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 256);
+  EXPECT_THAT(
+      automatic.Text(), ::testing::HasSubstr("NC unknown (counts as 0): this is the first read here\n"));
   automatic.End();
 }
 

@@ -4,6 +4,7 @@
 // all ranks decide alike, whatever each of them has to read, and that nobody waits for ever.
 #include "Read/ReadControl.h"
 
+#include "Read/AutomaticThreads.h"
 #include "Source/FakeSource.h"
 #include "Support/Together.h"
 
@@ -12,7 +13,9 @@
 #include <mpi.h>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <numeric>
+#include <thread>
 
 namespace patchio {
 namespace {
@@ -124,6 +127,39 @@ void CheckLimit(Communicator& ranks)
       fmt::format("{} threads where one a rank is the limit", outcome.Changes.back().Threads));
 }
 
+/// N*, NC and where they are from: all ranks put the same into their field data.
+void CheckWords(Communicator& ranks)
+{
+  AutomaticThreads automatic;
+  int asked = 0;
+  automatic.SenseLoad = [&](const OwnReads&) {
+    return LoadEstimate{
+        static_cast<double>(++asked), 0.5, fmt::format("estimate {} of rank {}", asked, Rank)};
+  };
+  automatic.Begin(ranks, ".", ThreadPolicy::Balanced, 16);
+  ReadMeter meter;
+  const Stopwatch watch;
+  RunLanes(
+      1 << 20, automatic.Control().Goal(),
+      [&](std::size_t, int) {
+        const ReadMeter::Task task(meter);
+        const ReadMeter::Request request(meter, 1000);
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      },
+      [&](double) {
+        automatic.Control().Step(meter);
+        return watch.Seconds() < 2;
+      });
+  automatic.End();
+  const int last = ranks.AllGather(std::vector<int>{asked - 1})[0];
+  Expect(last > 1, "no window in a read of two seconds");
+  const std::string words = fmt::format("NC = {0}: estimate {0} of rank 0\n", last);
+  for (const std::string& text : ranks.AllGather(automatic.Text())) {
+    Expect(text.find(words) != std::string::npos, "not '" + words + "' but " + text);
+  }
+  Expect(automatic.Choice().Storage.Load == last, "NC is not that of its words");
+}
+
 void CheckSums(Communicator& ranks)
 {
   const double all = ranks.Size();
@@ -143,6 +179,7 @@ void CheckSums(Communicator& ranks)
 int main(int argc, char** argv)
 {
   using namespace patchio;
+  ::setenv("PATCHIO_PROFILE_DIR", "/nowhere/at/all", 1);
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &Rank);
   {
@@ -151,6 +188,7 @@ int main(int argc, char** argv)
     CheckLongReads(*ranks);
     CheckUnevenReads(*ranks);
     CheckLimit(*ranks);
+    CheckWords(*ranks);
   }
   MPI_Allreduce(MPI_IN_PLACE, &Failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Finalize();

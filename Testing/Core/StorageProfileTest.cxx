@@ -138,8 +138,8 @@ TEST_F(Profiles, ComeBackAsTheyWereSaved)
   EXPECT_EQ(found.Concurrency, 16);
   EXPECT_EQ(found.Fit.Text(), saved.Fit.Text());
   EXPECT_EQ(found.Samples.size(), saved.Samples.size());
-  EXPECT_DOUBLE_EQ(found.Requests.Latency, 2e-3);
-  EXPECT_DOUBLE_EQ(found.Requests.Bandwidth, 46e6);
+  EXPECT_DOUBLE_EQ(found.Requests->Latency, 2e-3);
+  EXPECT_DOUBLE_EQ(found.Requests->Bandwidth, 46e6);
   EXPECT_EQ(found.BlockBytes, 896u << 10);
   EXPECT_EQ(found.BestFunction, "pread");
   EXPECT_EQ(found.Node, saved.Node);
@@ -174,7 +174,7 @@ TEST_F(Profiles, MayBeGivenByHand)
   EXPECT_FALSE(found.Fit.Known());
   EXPECT_EQ(found.ThreadsFor(4), 6);
   EXPECT_EQ(found.ThreadsFor(100), 1);
-  EXPECT_EQ(found.Requests.Bandwidth, StorageModel().Bandwidth);
+  EXPECT_FALSE(found.Requests.has_value()) << "nobody has measured or given it";
 }
 
 TEST_F(Profiles, MayBeATableOfRanksAndThreads)
@@ -227,6 +227,59 @@ TEST_F(Profiles, OfThisKindOfNodeComeFirst)
   EXPECT_EQ(this->BestFor("/proj/x"), 16);
 }
 
+TEST_F(Profiles, OfTheNearestRankClassAreChosen)
+{
+  for (const int ranks : {1, 4, 16}) {
+    StorageProfile profile = Measured();
+    profile.Ranks = ranks;
+    profile.Concurrency = 10 * ranks;
+    SaveProfile(profile);
+  }
+  const auto bestFor = [this](int ranks) {
+    return FindProfile("/proj/x", &this->Notes, this->Folder / "mountinfo", Now, ranks).value().Concurrency;
+  };
+  EXPECT_EQ(bestFor(1), 10);
+  EXPECT_EQ(bestFor(3), 40) << "rates differ little in between";
+  EXPECT_EQ(bestFor(4), 40);
+  EXPECT_EQ(bestFor(16), 160);
+  EXPECT_EQ(bestFor(1000), 160);
+  StorageProfile again = Measured();
+  again.Ranks = 3;
+  again.Concurrency = 41;
+  SaveProfile(again);
+  EXPECT_EQ(bestFor(4), 41) << "of the same class, so it replaces";
+  EXPECT_EQ(bestFor(1), 10);
+}
+
+TEST_F(Profiles, MadeByReadsGiveWayToProbedOnes)
+{
+  StorageProfile reads = Measured();
+  reads.FromReads = true;
+  reads.Concurrency = 5;
+  SaveProfile(reads);
+  EXPECT_TRUE(this->Find("/proj/x").value().FromReads);
+  StorageProfile probed = Measured();
+  probed.Ranks = 16;
+  probed.MeasuredAt -= 1000;
+  SaveProfile(probed);
+  EXPECT_EQ(FindProfile("/proj/x", nullptr, this->Folder / "mountinfo", Now, 4).value().Concurrency, 16);
+}
+
+TEST_F(Profiles, SayNothingOfWhatIsNotKnown)
+{
+  StorageProfile profile = Measured();
+  profile.Requests.reset();
+  profile.BlockBytes = 0;
+  profile.BestFunction.clear();
+  profile.Ranks = 0;
+  const std::string text = TextOf(profile);
+  for (const char* name : {"latency", "request_bytes", "block_bytes", "best_function", "ranks"}) {
+    EXPECT_EQ(text.find(name), std::string::npos) << text;
+  }
+  SaveProfile(profile);
+  EXPECT_FALSE(this->Find("/proj/x").value().Requests.has_value());
+}
+
 TEST_F(Profiles, Expire)
 {
   SaveProfile(Measured());
@@ -237,6 +290,27 @@ TEST_F(Profiles, Expire)
   WriteText(
       this->Folder / "site1/a.json", R"({"mount": "/proj", "best_concurrency": 2, "source": "measured"})");
   EXPECT_EQ(this->BestFor("/proj/x", Now + 90 * 86400), 0);
+  WriteText(this->Folder / "site1/a.json",
+      R"({"mount": "/proj", "best_concurrency": 2, "source": "measured", "expires_at": "never"})");
+  EXPECT_EQ(this->BestFor("/proj/x", Now + 90 * 86400), 0);
+  // Somebody wants it to be trusted for ever.
+  WriteText(this->Folder / "site1/a.json",
+      R"({"mount": "/proj", "best_concurrency": 2, "source": "measured", "measured_at": "2020-01-01T00:00:00Z",
+          "expires_at": "never"})");
+  EXPECT_EQ(this->BestFor("/proj/x", Now + 90 * 86400), 2);
+}
+
+TEST_F(Profiles, SayWhichMemberIsWrong)
+{
+  const std::vector<std::pair<std::string, std::string>> faults{
+      {R"({"mount": 5, "best_concurrency": 3})", "for \"mount\", found 5"},
+      {R"({"storages": 3})", "for \"storages\", found 3"},
+      {R"({"mount": "/proj", "best_concurrency": 3, "samples": 7})", "for \"samples\", found 7"},
+      {R"({"mount": "/proj", "best_concurrency": 3, "samples": [7]})", "for \"samples\", found 7"},
+      {R"({"mount": "/proj", "best_concurrency": 3, "node": 7})", "for \"node\", found 7"}};
+  for (const auto& [text, words] : faults) {
+    EXPECT_THAT(MessageOf([&, text = text] { ProfilesOfText(text, "a.json"); }), HasSubstr(words));
+  }
 }
 
 TEST_F(Profiles, OfSomethingElseThatWasMountedThereAreNotUsed)
@@ -302,7 +376,7 @@ TEST_F(Profiles, SurviveRandomDamage)
     try {
       for (const StorageProfile& profile : ProfilesOfText(damaged, "damaged.json")) {
         EXPECT_GE(profile.Concurrency, 1);
-        EXPECT_GT(profile.Requests.Bandwidth, 0);
+        EXPECT_TRUE(!profile.Requests || profile.Requests->Bandwidth > 0);
         EXPECT_LE(profile.BlockBytes, MostBlockBytes);
       }
     } catch (const Error& error) {
@@ -418,6 +492,20 @@ TEST(MergeSamples, MakesAnOwnProfileOfASites)
   EXPECT_TRUE(MergeSamples(site, {{8, RateAt(8), 0}}));
   EXPECT_EQ(site.Source, MeasuredSource);
   EXPECT_GT(site.ExpiresAt, ProfileNow());
+}
+
+TEST(MergeSamples, DatesAProfileThatReadsMake)
+{
+  StorageProfile fresh;
+  fresh.Source = MeasuredSource;
+  EXPECT_TRUE(MergeSamples(fresh, {{8, 1e6, 0}}));
+  EXPECT_NEAR(fresh.MeasuredAt, ProfileNow(), 60);
+  EXPECT_EQ(fresh.ExpiresAt, fresh.MeasuredAt + ProfileLifetime);
+  // What was probed is as old as it was.
+  StorageProfile probed = Measured();
+  EXPECT_TRUE(MergeSamples(probed, {{8, RateAt(8), 0}}));
+  EXPECT_EQ(probed.MeasuredAt, Measured().MeasuredAt);
+  EXPECT_EQ(probed.ExpiresAt, Measured().ExpiresAt);
 }
 
 TEST(MergeSamples, PassesOverWhatIsNoSample)

@@ -2,6 +2,8 @@
 
 #include "TestTools.h"
 
+#include <cmath>
+
 namespace patchio {
 namespace {
 
@@ -37,6 +39,50 @@ TEST(ThreadPolicy, BeginsWithTheStoragesBest)
   EXPECT_EQ(ControllerFor(Parallel(1, 0), ThreadPolicy::Balanced, FourRanks).Start, 4)
       << "one a rank at least";
   EXPECT_EQ(ControllerFor(Parallel(9999, 0), ThreadPolicy::Greedy, FourRanks).Start, 256);
+}
+
+/// Like N up to 16, and falling like its square root beyond.
+RateFit FitOfSixteen()
+{
+  std::vector<RateSample> samples;
+  for (int n = 1; n <= 128; n *= 2) {
+    samples.push_back({n, n <= 16 ? 40e6 * n : 640e6 * std::sqrt(16.0 / n), 0});
+    samples.push_back({n, 1.01 * samples.back().Rate, 1});
+  }
+  return FitRates(samples);
+}
+
+TEST(ThreadPolicy, BeginsWithAFairShareOfWhatIsKnown)
+{
+  const RateFit fit = FitOfSixteen();
+  // By hand: beside C others, N / (N + C) F(N + C) is greatest at N = max(16 - C, 2 C).
+  EXPECT_NEAR(FairStart(fit, 6, 128, 1), 12, 2);
+  EXPECT_NEAR(FairStart(fit, 20, 128, 1), 40, 6);
+  EXPECT_EQ(FairStart(RateFit(), 6, 128, 1), 0);
+  for (const double load : {0.0, 2.0, 6.0, 20.0, 1000.0}) {
+    StorageKnowledge storage = Parallel(fit.Best(), load);
+    SetStarts(storage, fit);
+    const int balanced = ControllerFor(storage, ThreadPolicy::Balanced, FourRanks).Start;
+    const int greedy = ControllerFor(storage, ThreadPolicy::Greedy, FourRanks).Start;
+    EXPECT_LE(balanced, fit.Best()) << load;
+    EXPECT_LE(balanced, greedy) << load;
+    const auto own = [&](double n) { return n / (n + load) * fit.At(n + load); };
+    for (int n = 1; n <= fit.Most(); ++n) {
+      EXPECT_GE(own(greedy), 0.994 * own(n)) << "Greedy begins with less than the best rate beside " << load;
+    }
+  }
+}
+
+TEST(ThreadPolicy, BeginsBalancedWithTheBestOfAllWhenAlone)
+{
+  const RateFit fit = FitOfSixteen();
+  StorageKnowledge storage = Parallel(fit.Best(), 0);
+  SetStarts(storage, fit);
+  EXPECT_EQ(ControllerFor(storage, ThreadPolicy::Balanced, FourRanks).Start, fit.Best());
+  storage = Parallel(fit.Best(), 20);
+  SetStarts(storage, fit);
+  EXPECT_GT(ControllerFor(storage, ThreadPolicy::Greedy, FourRanks).Start, fit.Best());
+  EXPECT_EQ(ControllerFor(storage, ThreadPolicy::Polite, FourRanks).Start, 4) << "one a rank";
 }
 
 TEST(ThreadPolicy, GuessesWhereNobodyHasMeasured)

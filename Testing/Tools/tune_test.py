@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 
 
 def main():
@@ -67,24 +68,57 @@ def main():
         expect(found(index)["policies"]["balanced"]["start"] == 12, "1 rank of the table")
         expect(found(index, "--ranks", "4")["policies"]["balanced"]["start"] == 24, "4 ranks of the table")
 
+        # Beyond its end it is not the fastest, but what the table says.
+        text = tune(index, "--ranks", "100")[1]
+        expect("beyond its end at 4 ranks" in text and "fastest" not in text, text)
+        # Nothing is said of what nobody has measured.
+        expect("One read takes" not in text and "latency" not in found(index)["profile"], "a latency out of nowhere: %s" % text)
+
         # A folder is no data set, but lies on a storage; broken profiles are named, and do no harm.
         with open(os.path.join(profiles, "one.json"), "w") as file:
             file.write("{\"mount\": ")
         broken = found(os.path.dirname(index))
         expect("step_bytes" not in broken, "a folder has a step")
         expect(any("one.json" in note for note in broken["notes"]), "notes: %s" % broken["notes"])
+        text = tune(index)[1]
+        expect("Nobody has measured" not in text and "no profile of it that can be used" in text, text)
+        profile(mount=mount, best_concurrency=40, source="measured", measured_at="2020-01-01T00:00:00Z")
+        text = tune(index)[1]
+        expect("no profile of it that can be used" in text and "it has expired" in text, text)
+
+        # Without F(N) there is nothing to draw.
+        profile(mount=mount, best_concurrency=40)
+        picture = os.path.join(place, "curve.png")
+        code, out, err = tune(index, "--plot", picture, "--python", options.python)
+        expect(code == 0 and "No picture" in err and not os.path.exists(picture), "a picture of nothing: %s" % err)
+
+        # F(N) as it was probed, and where the policies begin: N* = 16, beside nobody or beside somebody.
+        rates = {n: 40e6 * n if n <= 16 else 640e6 * (16 / n) ** 0.5 for n in (1, 2, 4, 8, 16, 32, 64, 100)}
+        now = time.time()
+        profile(mount=mount, source="measured", measured_at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now)), ranks=1,
+                latency_seconds=2e-3, request_bytes_per_second=46e6,
+                samples=[{"in_flight": n, "bytes_per_second": [rate, 1.01 * rate]} for n, rate in rates.items()])
+        probed = found(index)
+        curve = probed["profile"]["curve"]
+        expect(curve[-1][0] == 100, "F ends at %s, though 100 was measured" % curve[-1][0])
+        expect(abs(probed["profile"]["concurrency"] - 16) <= 1, "N* = %d" % probed["profile"]["concurrency"])
+        starts = {name: policy["start"] for name, policy in probed["policies"].items()}
+        expect(starts["balanced"] <= probed["profile"]["concurrency"] and starts["greedy"] >= starts["balanced"], "%s" % starts)
+        text = tune(index)[1]
+        expect("F(N*) = 6" in text and "One read takes 2 ms and 46.0 MB a second" in text, text)
 
         # The user's mistakes.
-        for arguments in (["/nowhere/at/all"], [__file__], [index, "--ranks", "0"], [index, "--plot", "/nowhere/a.png"]):
+        for arguments in (["/nowhere/at/all"], [__file__], [index, "--ranks", "0"], [index, "--plot", "/nowhere/a.png"],
+                          [index, "--seconds", "nan"], [index, "--seconds", "-1"]):
             code, out, err = tune(*arguments)
             expect(code != 0 and err.startswith("patchio: "), "%s: exit code %d, %s" % (arguments, code, err))
 
         # The picture, where it can be drawn.
-        picture = os.path.join(place, "curve.png")
-        code, out, err = tune(index, "--plot", picture, "--python", options.python)
+        code, out, err = tune(index, "--plot", picture[:-4], "--python", options.python)
         if os.path.exists(picture):
             with open(picture, "rb") as file:
                 expect(file.read(8) == b"\x89PNG\r\n\x1a\n", "the picture is no PNG")
+            expect("picture: " + picture in out, "not a word where the picture is: %s" % out)
             expect(not os.path.exists(picture + ".json"), "the data of the picture stay")
         else:
             expect(code == 0 and "matplotlib" in err, "no picture, and not a word why: %s" % err)

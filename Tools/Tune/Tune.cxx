@@ -19,11 +19,14 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
 #include <thread>
+
+namespace fs = std::filesystem;
 
 namespace patchio::tools {
 namespace {
@@ -97,7 +100,7 @@ Facts Look(const Options& options)
     facts.StepBytes = BytesOfLastStep(options.Path);
   }
   facts.Where = MountOf(options.Path);
-  facts.Profile = FindProfile(options.Path, &facts.Notes);
+  facts.Profile = FindProfile(options.Path, &facts.Notes, options.Ranks);
   if (facts.Where) {
     facts.Load = Watch(*facts.Where, options.Seconds);
   }
@@ -110,6 +113,9 @@ StorageKnowledge KnowledgeOf(const Facts& facts, int ranks)
   storage.Class = facts.Where ? facts.Where->Class : MountClass::Unknown;
   storage.Concurrency = facts.Profile ? ConcurrencyFor(*facts.Profile, ranks) : 0;
   storage.Load = facts.Load.Load;
+  if (facts.Profile && facts.Profile->TellsStarts()) {
+    SetStarts(storage, facts.Profile->Fit);
+  }
   return storage;
 }
 
@@ -119,6 +125,31 @@ json DescribePolicy(const Facts& facts, ThreadPolicy policy, int ranks)
   const ControllerOptions controller = ControllerFor(KnowledgeOf(facts, ranks), policy, job);
   return {{"start", controller.Start}, {"least", controller.Least}, {"most", controller.Most},
       {"threads_of_rank", ThreadsFromStorage(controller.Start, 0, ranks, 0)}};
+}
+
+json DescribeProfile(const StorageProfile& profile, int ranks)
+{
+  const int concurrency = ConcurrencyFor(profile, ranks);
+  json samples = json::array();
+  for (const RateSample& sample : profile.Samples) {
+    samples.push_back({sample.Concurrency, sample.Rate});
+  }
+  json curve = json::array();
+  for (double n = 1; profile.Fit.Known() && n < profile.Fit.Most(); n *= std::exp2(0.125)) {
+    curve.push_back({n, profile.Fit.At(n)});
+  }
+  json all = {{"source", DescribeSource(profile, ranks)}, {"concurrency", concurrency},
+      {"from_table", !profile.ThreadsOfRanks.empty()}, {"law", profile.Fit.Text()}, {"samples", samples}};
+  if (profile.Fit.Known()) {
+    curve.push_back({profile.Fit.Most(), profile.Fit.At(profile.Fit.Most())});
+    all["rate"] = profile.Fit.At(concurrency);
+  }
+  all["curve"] = curve;
+  if (profile.Requests) {
+    all["latency"] = profile.Requests->Latency;
+    all["bandwidth"] = profile.Requests->Bandwidth;
+  }
+  return all;
 }
 
 json Describe(const Options& options, const Facts& facts)
@@ -133,19 +164,7 @@ json Describe(const Options& options, const Facts& facts)
     all["step_bytes"] = *facts.StepBytes;
   }
   if (facts.Profile) {
-    const StorageProfile& profile = *facts.Profile;
-    json curve = json::array();
-    for (double n = 1; profile.Fit.Known() && n <= profile.Fit.Most(); n *= std::exp2(0.125)) {
-      curve.push_back({n, profile.Fit.At(n)});
-    }
-    json samples = json::array();
-    for (const RateSample& sample : profile.Samples) {
-      samples.push_back({sample.Concurrency, sample.Rate});
-    }
-    all["profile"] = {{"source", DescribeSource(profile)},
-        {"concurrency", ConcurrencyFor(profile, options.Ranks)}, {"law", profile.Fit.Text()},
-        {"latency", profile.Requests.Latency}, {"bandwidth", profile.Requests.Bandwidth}, {"curve", curve},
-        {"samples", samples}};
+    all["profile"] = DescribeProfile(*facts.Profile, options.Ranks);
   }
   for (const auto& [name, policy] : Policies) {
     all["policies"][name] = DescribePolicy(facts, policy, options.Ranks);
@@ -161,20 +180,23 @@ std::string StorageText(const json& all)
   std::string text = fmt::format("{}\n  lies on {} ({}, {})\n", all["path"].get<std::string>(),
       mount["point"].get<std::string>(), mount["type"].get<std::string>(), mount["class"].get<std::string>());
   if (!all.contains("profile")) {
-    return text + "  Nobody has measured it: 'patchio probe' does.\n";
+    return text + (all["notes"].empty()
+                          ? "  Nobody has measured it: 'patchio probe' does.\n"
+                          : "  There is no profile of it that can be used, see the notes; 'patchio "
+                            "probe' makes one.\n");
   }
   const json& profile = all["profile"];
-  const int best = profile["concurrency"].get<int>();
-  text +=
-      fmt::format("  {}\n  N* = {}: with so many reads in flight, from all ranks together, it is fastest\n",
-          profile["source"].get<std::string>(), best);
-  if (!profile["curve"].empty()) {
-    double rate = 0;
-    for (const json& point : profile["curve"]) {
-      rate = point[0] <= best ? point[1].get<double>() : rate;
-    }
-    text += fmt::format("  F(N*) = {}/s; one read takes {:.3g} ms and {} a second of its bytes\n",
-        ByteText(rate), profile["latency"].get<double>() * 1e3, ByteText(profile["bandwidth"].get<double>()));
+  text += fmt::format("  {}\n  N* = {}: {}\n", profile["source"].get<std::string>(),
+      profile["concurrency"].get<int>(),
+      profile["from_table"].get<bool>()
+          ? "so many reads in flight, from all ranks together, the table says"
+          : "with so many reads in flight, from all ranks together, it is fastest");
+  if (profile.contains("rate")) {
+    text += fmt::format("  F(N*) = {}/s\n", ByteText(profile["rate"].get<double>()));
+  }
+  if (profile.contains("latency")) {
+    text += fmt::format("  One read takes {:.3g} ms and {} a second of its bytes\n",
+        profile["latency"].get<double>() * 1e3, ByteText(profile["bandwidth"].get<double>()));
   }
   return text;
 }
@@ -215,22 +237,38 @@ std::string Text(const json& all)
   return text;
 }
 
-/// The picture, drawn from a file that goes again.
-std::string Draw(const json& all, const Options& options)
+/// The picture, drawn from a file that goes again, and where it is.
+void Draw(const json& all, const Options& options, Session& session)
 {
-  const std::string found = options.Plot + ".json";
+  if (!all.contains("profile") || all["profile"]["curve"].empty()) {
+    session.Warn("No picture: there is no F(N) to draw. 'patchio probe' measures it.");
+    return;
+  }
+  const std::string picture = fs::path(options.Plot).has_extension() ? options.Plot : options.Plot + ".png";
+  const std::string found = picture + ".json";
   {
     std::ofstream out(found);
     out << all.dump(2, ' ', false, json::error_handler_t::replace);
     if (!out.flush()) {
-      throw FileError(options.Plot, "a place to write to", "none", "Choose another file for the picture");
+      throw FileError(picture, "a place to write to", "none", "Choose another file for the picture");
     }
   }
-  const std::string fault = RunPythonScript("plot_tune.py", {found, options.Plot}, options.Python);
+  const std::string fault = RunPythonScript("plot_tune.py", {found, picture}, options.Python);
+  session.Warn(fault);  // names the file from which people may draw it elsewhere
   if (fault.empty()) {
     std::remove(found.c_str());
   }
-  return fault;
+  if (fault.empty() && !options.Json) {
+    session.Print("picture: " + picture);
+  }
+}
+
+/// CLI's own range lets "nan" pass.
+std::string CheckSeconds(const std::string& text)
+{
+  double seconds = 0;
+  const bool number = CLI::detail::lexical_cast(text, seconds);
+  return number && seconds >= 0 && seconds <= 3600 ? "" : "expected seconds from 0 to 3600, not " + text;
 }
 
 void Run(const Options& options, Session& session)
@@ -240,7 +278,7 @@ void Run(const Options& options, Session& session)
       const json all = Describe(options, Look(options));
       session.Print(options.Json ? all.dump(2, ' ', false, json::error_handler_t::replace) : Text(all));
       if (!options.Plot.empty()) {
-        session.Warn(Draw(all, options));
+        Draw(all, options, session);
       }
     }
   });
@@ -257,8 +295,7 @@ void AddTune(CLI::App& program, Session& session)
   command->add_option("path", options->Path, "A data set, or a folder on the storage")->required();
   command->add_option("--ranks", options->Ranks, "NP, the ranks that will read; those it runs on by default")
       ->check(CLI::Range(1, 1 << 20));
-  command->add_option("--seconds", options->Seconds, "How long to watch what others do")
-      ->check(CLI::Range(0.0, 3600.0));
+  command->add_option("--seconds", options->Seconds, "How long to watch what others do")->check(CheckSeconds);
   command->add_flag("--json", options->Json, "For programs; with the points of F(N)");
   command->add_option("--plot", options->Plot, "A PNG to draw: F(N) and the number of each policy");
   command->add_option("--python", options->Python, "The Python that draws it; it needs matplotlib");

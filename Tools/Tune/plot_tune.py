@@ -22,22 +22,19 @@ def rate_at(curve, reads):
 def main(found_path, picture):
     with open(found_path, encoding="utf-8") as file:
         found = json.load(file)
-    curve = found.get("profile", {}).get("curve", [])
+    curve = found["profile"]["curve"]
     figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
-    if curve:
-        axes.plot([n for n, _ in curve], [rate * 1e-6 for _, rate in curve], label="F(N), as fitted")
-        samples = found["profile"]["samples"]
-        axes.plot([n for n, _ in samples], [rate * 1e-6 for _, rate in samples], "k.", alpha=0.5, label="measured")
-        best = found["profile"]["concurrency"]
-        axes.axvline(best, color="gray", linestyle=":", label="N* = %d" % best)
-        for name, policy in found["policies"].items():
-            axes.plot(policy["start"], rate_at(curve, policy["start"]) * 1e-6, MARKS[name], markersize=10, fillstyle="none",
-                      label="%s begins with %d" % (name, policy["start"]))
-        axes.set_xscale("log", base=2)
-        axes.set_ylim(bottom=0)
-        axes.legend()
-    else:
-        axes.text(0.5, 0.5, "no measured profile of this storage", ha="center", transform=axes.transAxes)
+    axes.plot([n for n, _ in curve], [rate * 1e-6 for _, rate in curve], label="F(N), as fitted")
+    samples = found["profile"]["samples"]
+    axes.plot([n for n, _ in samples], [rate * 1e-6 for _, rate in samples], "k.", alpha=0.5, label="measured")
+    best = found["profile"]["concurrency"]
+    axes.axvline(best, color="gray", linestyle=":", label="N* = %d" % best)
+    for name, policy in found["policies"].items():
+        axes.plot(policy["start"], rate_at(curve, policy["start"]) * 1e-6, MARKS[name], markersize=10, fillstyle="none",
+                  label="%s begins with %d" % (name, policy["start"]))
+    axes.set_xscale("log", base=2)
+    axes.set_ylim(bottom=0)
+    axes.legend()
     mount = found["mount"]
     axes.set(xlabel="N, reads in flight, all ranks together", ylabel="MB/s",
              title="%s (%s), NP = %d" % (mount["point"], mount["type"], found["ranks"]))

@@ -1,0 +1,82 @@
+#include "Read/ReadControl.h"
+
+#include "TestTools.h"
+
+#include <chrono>
+#include <thread>
+
+namespace patchio {
+namespace {
+
+/// One rank, 8 lanes; the first window lets 1 remain.
+class ReadControlTest : public ::testing::Test
+{
+protected:
+  ReadControlTest()
+  {
+    this->Control.OnWindow = [](const ReadWindow&) { return 1; };
+    this->Control.Step(this->Meter);  // begins the window
+  }
+  static ControllerOptions EightAtFirst()
+  {
+    ControllerOptions options;
+    options.Start = 8;
+    return options;
+  }
+  static ReadControlOptions FromTheBeginning()
+  {
+    ReadControlOptions options;
+    options.FirstWindow = 0;
+    return options;
+  }
+  /// Longer than a window.
+  void ReadABit()
+  {
+    for (int i = 0; i < 20; ++i) {
+      const ReadMeter::Task task(this->Meter);
+      const ReadMeter::Request request(this->Meter, 1000);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  }
+
+  std::unique_ptr<Communicator> Alone = MakeSelfCommunicator();
+  ThreadController Controller{EightAtFirst()};
+  ReadMeter Meter;
+  ReadControl Control{*Alone, Controller, FromTheBeginning()};
+};
+
+TEST_F(ReadControlTest, TellsNoChangeThatCameAfterTheLastByte)
+{
+  this->ReadABit();
+  this->Control.Step(this->Meter);  // sends the window
+  this->Control.Finish();
+  EXPECT_EQ(this->Control.Goal().Lanes(), 1) << "decided";
+  ASSERT_EQ(this->Control.Changes().size(), 1u) << "but never in force";
+  EXPECT_EQ(this->Control.Changes()[0].Threads, 8);
+  EXPECT_DOUBLE_EQ(this->Control.MeanLanes(), 8);
+}
+
+TEST_F(ReadControlTest, TellsTheLanesOfTheWholeRead)
+{
+  this->ReadABit();
+  this->Control.Step(this->Meter);  // sends the window
+  this->Control.Step(this->Meter);  // has its answer
+  EXPECT_EQ(this->Control.Goal().Lanes(), 1);
+  this->ReadABit();
+  this->Control.Step(this->Meter);
+  this->Control.Finish();
+  ASSERT_EQ(this->Control.Changes().size(), 2u);
+  EXPECT_EQ(this->Control.Changes()[1].Threads, 1);
+  EXPECT_GT(this->Control.MeanLanes(), 1.5);
+  EXPECT_LT(this->Control.MeanLanes(), 7.5);
+}
+
+TEST_F(ReadControlTest, TellsTheFirstNumberWhereNothingWasRead)
+{
+  this->Control.Finish();
+  EXPECT_DOUBLE_EQ(this->Control.MeanLanes(), 8);
+  EXPECT_EQ(this->Control.Changes().size(), 1u);
+}
+
+}  // namespace
+}  // namespace patchio
