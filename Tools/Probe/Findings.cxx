@@ -40,7 +40,7 @@ double MeanRate(const PointResult& point)
 Verdict JudgeBelow(const Ratio& ratio)
 {
   if (ratio.Count < 2) {
-    return Verdict::Unclear;
+    return ratio.Count == 0 ? Verdict::Unmeasured : Verdict::Unclear;
   }
   if (ratio.High < 1 && ratio.Value < Slight) {
     return Verdict::Confirmed;
@@ -54,7 +54,11 @@ Verdict JudgeAll(const std::vector<Verdict>& parts)
   const auto all = [&parts](Verdict verdict) {
     return std::all_of(parts.begin(), parts.end(), [verdict](Verdict part) { return part == verdict; });
   };
-  if (parts.empty() || std::count(parts.begin(), parts.end(), Verdict::Unclear) > 0) {
+  if (all(Verdict::Unmeasured)) {
+    return Verdict::Unmeasured;
+  }
+  const auto says = [](Verdict part) { return part != Verdict::Unclear && part != Verdict::Unmeasured; };
+  if (!std::all_of(parts.begin(), parts.end(), says)) {
     return Verdict::Unclear;
   }
   return all(Verdict::Confirmed) ? Verdict::Confirmed
@@ -64,7 +68,7 @@ Verdict JudgeAll(const std::vector<Verdict>& parts)
 std::string TextOf(const Ratio& ratio, Verdict verdict)
 {
   if (ratio.Count == 0) {
-    return "not measured: unclear";
+    return NameOf(Verdict::Unmeasured);
   }
   const std::string sure = ratio.Low > 0 && std::isfinite(ratio.High)
                                ? fmt::format(" ({:.2f} to {:.2f})", ratio.Low, ratio.High)
@@ -146,7 +150,7 @@ std::uint64_t EnoughBlock(const std::vector<std::vector<CurvePoint>>& curves)
 
 Finding JudgeSmallBlocks(const std::vector<Result>& results)
 {
-  Finding finding{"Small blocks are slow.", Verdict::Unclear, {}};
+  Finding finding{"Small blocks are slow.", Verdict::Unmeasured, {}};
   std::vector<Verdict> parts;
   for (const bool write : {false, true}) {
     const auto curves = Curves(results, write);
@@ -181,7 +185,7 @@ Finding JudgeCollective(const std::vector<Result>& results)
 {
   Finding finding{
       "Collective functions lose where each rank has its own part, and win where parts are interleaved.",
-      Verdict::Unclear, {}};
+      Verdict::Unmeasured, {}};
   std::vector<Verdict> parts;
   for (const View view : {View::Own, View::Interleaved}) {
     for (const bool write : {false, true}) {
@@ -208,7 +212,7 @@ Finding JudgeCollective(const std::vector<Result>& results)
 
 Finding JudgeShared(const std::vector<Result>& results)
 {
-  Finding finding{"Shared file pointers are bad.", Verdict::Unclear, {}};
+  Finding finding{"Shared file pointers are bad.", Verdict::Unmeasured, {}};
   std::vector<Verdict> parts;
   for (const auto& [shared, own] : std::vector<std::pair<Name, Name>>{{"read_shared", "read"},
            {"read_ordered", "read_all"}, {"write_shared", "write"}, {"write_ordered", "write_all"}}) {
@@ -258,11 +262,11 @@ std::vector<double> RatiosOfSizes(const std::vector<Result>& results, bool write
 
 Finding JudgeFileSize(const std::vector<Result>& results)
 {
-  Finding finding{"The size of the file does not matter.", Verdict::Unclear, {}};
+  Finding finding{"The size of the file does not matter.", Verdict::Unmeasured, {}};
   std::vector<Verdict> parts;
   for (const bool write : {false, true}) {
     const Ratio ratio = MeanRatio(RatiosOfSizes(results, write));
-    Verdict verdict = Verdict::Unclear;
+    Verdict verdict = ratio.Count == 0 ? Verdict::Unmeasured : Verdict::Unclear;
     if (ratio.Count >= 2 && ratio.Low > 1 / SizeMatters && ratio.High < SizeMatters) {
       verdict = Verdict::Confirmed;
     } else if (ratio.Count >= 2 && (ratio.Low > SizeMatters || ratio.High < 1 / SizeMatters)) {
@@ -280,11 +284,11 @@ Finding JudgeFileSize(const std::vector<Result>& results)
 
 Finding JudgeScaling(const std::vector<Result>& results)
 {
-  Finding finding{"The rate scales well with the number of ranks.", Verdict::Unclear, {}};
+  Finding finding{"The rate scales well with the number of ranks.", Verdict::Unmeasured, {}};
   const auto fewer = [](const Result& a, const Result& b) { return a.Ranks < b.Ranks; };
   const auto [few, many] = std::minmax_element(results.begin(), results.end(), fewer);
   if (results.empty() || few->Ranks == many->Ranks) {
-    finding.Numbers.push_back("results of two numbers of ranks are needed: unclear");
+    finding.Numbers.push_back("results of two numbers of ranks are needed");
     return finding;
   }
   const double growth = static_cast<double>(many->Ranks) / few->Ranks;
@@ -300,7 +304,7 @@ Finding JudgeScaling(const std::vector<Result>& results)
     }
     const Ratio ratio = MeanRatio(ratios);
     const double good = std::max(1.1, GoodScaling * growth);
-    Verdict verdict = Verdict::Unclear;
+    Verdict verdict = ratio.Count == 0 ? Verdict::Unmeasured : Verdict::Unclear;
     if (ratio.Count >= 2) {
       verdict =
           ratio.Low >= good ? Verdict::Confirmed : (ratio.High < good ? Verdict::Refuted : Verdict::Unclear);
@@ -325,6 +329,8 @@ const char* NameOf(Verdict verdict)
       return "refuted";
     case Verdict::Divided:
       return "confirmed in part";
+    case Verdict::Unmeasured:
+      return "not measured";
     case Verdict::Unclear:
       break;
   }

@@ -12,17 +12,18 @@ enum class Verdict
 {
   Confirmed,
   Refuted,
-  Divided,  ///< confirmed in some of its parts, such as writing, and refuted in all others
-  Unclear   ///< of at least one part, the results do not say
+  Divided,    ///< confirmed in some of its parts, such as writing, and refuted in all others
+  Unclear,    ///< of at least one part, the results do not say
+  Unmeasured  ///< there is no result for any part
 };
 
-/// "confirmed", "refuted", "confirmed in part", "unclear".
+/// "confirmed", "refuted", "confirmed in part", "unclear", "not measured".
 const char* NameOf(Verdict verdict);
 
 struct Finding
 {
   std::string Claim;
-  Verdict Judged = Verdict::Unclear;
+  Verdict Judged = Verdict::Unmeasured;
   std::vector<std::string> Numbers;  ///< what it is judged by, as phrases
 };
 
