@@ -37,6 +37,11 @@ constexpr double ShareOfRepeating = 0.06;
 constexpr double ShareOfRefining = 0.14;
 constexpr double ShareOfSizesAtBest = 0.13;
 
+/// How much longer than planned a measurement may take, and the whole.
+constexpr double MostOfStep = 3;
+constexpr double MostOfAll = 1.5;
+constexpr double LeastBound = 0.3;  ///< seconds
+
 const std::vector<std::uint64_t> Sizes{4 * KiB, 16 * KiB, 64 * KiB, 256 * KiB, MiB, 4 * MiB, 16 * MiB};
 
 /// What one measurement is.
@@ -123,6 +128,7 @@ private:
         this->Done > 0 ? this->Watch.Seconds() / this->Done * (1 - progress.Fraction) : planned;
     progress.SecondsLeft = this->Done < enough ? planned : seen;
     progress.Doing = doing;
+    progress.Samples = &this->Result.Profile.Samples;
     this->Vetoed = this->Vetoed || !this->Progress(progress);
   }
 
@@ -134,7 +140,7 @@ private:
       this->Tell(
           fmt::format("writing {} of test files", ByteText(static_cast<double>(this->Options.TestBytes))));
       this->Written = std::make_unique<TestFiles>(this->Comm, this->Dir, this->Options.TestBytes,
-          ShareOfWriting * this->Options.Seconds, this->Options.Cancel);
+          ShareOfWriting * this->Options.Seconds, this->Options.Cancel, this->Options.Announce);
       this->Files = this->Written->Files();
     } else {
       Together(this->Comm, [this] { this->Files = FindProbeFiles(this->Options.ExistingFiles); });
@@ -190,6 +196,12 @@ private:
     return true;
   }
 
+  /// Seconds that a measurement with this part of the time may take.
+  double BoundOf(double share) const
+  {
+    return std::max(MostOfStep * share * this->Options.Seconds, LeastBound);
+  }
+
   MeterSettings SettingsOf(const Step& step)
   {
     constexpr double mostWarmUp = 0.3;
@@ -203,6 +215,7 @@ private:
     settings.Start = std::fmod((this->Comm.Rank() + 1) / ranks + turn, 1.0);
     settings.WarmUp = std::min(0.2 * seconds, mostWarmUp);
     settings.Seconds = seconds - settings.WarmUp;
+    settings.MostSeconds = this->BoundOf(step.Share);
     settings.Cancel = this->Options.Cancel;
     settings.AwaitOthers = [this] { this->Comm.AllGather(std::vector<int>{0}); };
     return settings;
@@ -222,23 +235,45 @@ private:
     }
   }
 
-  bool IsOutOfTime() const { return this->Elapsed > 2 * this->Options.Seconds; }
-
-  void MeasureSizes(int concurrency, double share, RequestCost& cost)
+  /// All ranks say the same.
+  bool IsOutOfTime()
   {
+    this->Result.OutOfTime = this->Result.OutOfTime || this->Elapsed > MostOfAll * this->Options.Seconds;
+    return this->Result.OutOfTime;
+  }
+
+  /// In random order, but one of middle size first: it tells how long the others take.
+  std::vector<std::uint64_t> SizesFor(int concurrency)
+  {
+    constexpr std::uint64_t middle = 256 * KiB;
     std::vector<std::uint64_t> sizes;
     std::copy_if(Sizes.begin(), Sizes.end(), std::back_inserter(sizes),
         [&](std::uint64_t bytes) { return this->Fits(concurrency, bytes); });
     std::shuffle(sizes.begin(), sizes.end(), this->Random);
+    std::stable_partition(sizes.begin(), sizes.end(), [](std::uint64_t bytes) { return bytes == middle; });
+    return sizes;
+  }
+
+  void MeasureSizes(int concurrency, double share, RequestCost& cost)
+  {
+    const std::vector<std::uint64_t> sizes = this->SizesFor(concurrency);
     std::vector<RequestTime> times;
+    double greatest = 0;
     for (const std::uint64_t bytes : sizes) {
       const Step step{concurrency, bytes, true, share / static_cast<double>(sizes.size()),
           fmt::format("reading with requests of {}, {} in flight", ByteText(static_cast<double>(bytes)),
               concurrency)};
       StepResult result;
+      // Larger requests are faster a byte: this is the most that it takes.
+      const double seconds = greatest > 0 ? concurrency * static_cast<double>(bytes) / greatest : 0;
+      if (seconds > this->BoundOf(step.Share)) {
+        this->Done += step.Share;
+        continue;
+      }
       if (this->IsOutOfTime() || !this->Measure(step, result)) {
         break;
       }
+      greatest = std::max(greatest, result.Rate);
       for (const double seconds : result.Times) {
         times.push_back({bytes, seconds});
       }
@@ -253,7 +288,7 @@ private:
   {
     constexpr double slowestCache = 1.2e9;
     constexpr double near = 0.6;
-    if (this->Result.Cancelled) {
+    if (this->Result.Cancelled || this->GreatestAlone < near * slowestCache) {
       return;
     }
     double again = 0;
@@ -286,7 +321,7 @@ private:
   /// would, as far as fewer (or as many, before) tell.
   bool IsPointless(int concurrency, double seconds) const
   {
-    constexpr double far = 0.5;
+    constexpr double far = 0.6;
     const std::vector<RateSample>& samples = this->Result.Profile.Samples;
     double best = 0;
     for (const RateSample& sample : samples) {
@@ -308,41 +343,56 @@ private:
     });
   }
 
-  /// False when cancelled.
-  bool Sample(const std::vector<int>& concurrencies, int pass, double share)
+  /// In this order; those that would take too long, or for which there is no time, are left out. False when
+  /// cancelled.
+  bool Sample(const std::vector<int>& order, int pass, double share)
   {
-    std::vector<int> order = concurrencies;
-    std::shuffle(order.begin(), order.end(), this->Random);
     for (const int concurrency : order) {
       const Step step{concurrency, this->Request, false, share / static_cast<double>(order.size()),
           fmt::format("reading with {} requests in flight, pass {}", concurrency, pass + 1)};
       StepResult result;
-      if (this->IsPointless(concurrency, step.Share * this->Options.Seconds)) {
+      if (this->IsOutOfTime() || this->IsPointless(concurrency, step.Share * this->Options.Seconds)) {
         this->Done += step.Share;
         continue;
       }
       if (!this->Measure(step, result)) {
         return false;
       }
-      this->Result.Profile.Samples.push_back({concurrency, result.Rate, pass});
+      if (result.Rate > 0) {
+        this->Result.Profile.Samples.push_back({concurrency, result.Rate, pass});
+      }
     }
     return true;
+  }
+
+  std::vector<int> Shuffled(std::vector<int> order)
+  {
+    std::shuffle(order.begin(), order.end(), this->Random);
+    return order;
+  }
+
+  /// Whether the most requests in flight take much longer than there is time for, as far as one at a time
+  /// tells. Then the first pass goes up from one, so that it finds what is far past the peak before it is
+  /// there.
+  bool IsSlow() const
+  {
+    const double step = ShareOfScan / Passes / 8 * this->Options.Seconds;
+    const double most = this->Options.MostConcurrency * static_cast<double>(this->Request);
+    return this->GreatestAlone > 0 && most / this->GreatestAlone > 4 * step;
   }
 
   void ScanConcurrency()
   {
     this->Request = this->ScanBytes();
+    this->Result.RequestBytes = this->Request;
     std::vector<int> concurrencies;
     for (int n = 1; n < this->Options.MostConcurrency; n *= 2) {
       concurrencies.push_back(n);
     }
     concurrencies.push_back(std::max(this->Options.MostConcurrency, 1));
     for (int pass = 0; pass < Passes && !this->Result.Cancelled; ++pass) {
-      if (pass > 0 && this->IsOutOfTime()) {
-        this->Note("The storage is slow: each number of requests in flight was tried only once.");
-        return;
-      }
-      this->Sample(concurrencies, pass, ShareOfScan / Passes);
+      const bool rising = pass == 0 && this->IsSlow();
+      this->Sample(rising ? concurrencies : this->Shuffled(concurrencies), pass, ShareOfScan / Passes);
     }
   }
 
@@ -360,9 +410,9 @@ private:
         doubtful.push_back(concurrency);
       }
     }
-    if (!this->Result.Cancelled && !this->IsOutOfTime()) {
-      this->Sample(
-          doubtful, Passes, ShareOfRepeating * std::min(1.0, static_cast<double>(doubtful.size()) / 3));
+    if (!this->Result.Cancelled) {
+      this->Sample(this->Shuffled(doubtful), Passes,
+          ShareOfRepeating * std::min(1.0, static_cast<double>(doubtful.size()) / 3));
     }
   }
 
@@ -380,8 +430,8 @@ private:
 
   void RefineNearPeak()
   {
-    for (int pass = 0; pass < Passes && !this->Result.Cancelled && !this->IsOutOfTime(); ++pass) {
-      this->Sample(this->NearPeak(), Passes + 1 + pass, ShareOfRefining / Passes);
+    for (int pass = 0; pass < Passes && !this->Result.Cancelled; ++pass) {
+      this->Sample(this->Shuffled(this->NearPeak()), Passes + 1 + pass, ShareOfRefining / Passes);
     }
   }
 
@@ -418,6 +468,9 @@ private:
   {
     if (this->Result.Cancelled) {
       this->Note("The measurement was cut off.");
+    }
+    if (this->Result.OutOfTime) {
+      this->Note("The storage is slow for the time given: a part of what was planned was left out.");
     }
     if (this->From && this->Bypass == CacheBypass::Drop) {
       this->Note(

@@ -16,8 +16,9 @@ namespace patchio {
 
 struct QuickProbeOptions
 {
-  /// How long it should take, >= 1. Slow storages, where single requests take long, need more; past twice as
-  /// long what may be left out is.
+  /// How long it should take, >= 1. Slow storages, where single requests take long, need more: each
+  /// measurement ends at three times its part, those that would take longer are left out, and after one and a
+  /// half times as long no other begins.
   double Seconds = 80;
   /// Of test files; at least 16 MiB. The folder needs a tenth more room. They are written for at most a sixth
   /// of Seconds, so there may be fewer.
@@ -28,13 +29,16 @@ struct QuickProbeOptions
   std::uint64_t RequestBytes = 0;  ///< of the requests that N is tried with; 0: of the size found best
   unsigned Seed = 1;               ///< of the random order
   const std::atomic<bool>* Cancel = nullptr;  ///< ends it soon when it becomes true, on any rank
+  /// Called with each test file and folder that this rank makes; see TestFiles.
+  std::function<void(const std::string&)> Announce;
 };
 
 struct ProbeProgress
 {
-  double Fraction = 0;     ///< 0 .. 1
-  double SecondsLeft = 0;  ///< as far as one can tell
-  std::string Doing;       ///< "reading with 16 requests in flight"
+  double Fraction = 0;                               ///< 0 .. 1
+  double SecondsLeft = 0;                            ///< as far as one can tell
+  std::string Doing;                                 ///< "reading with 16 requests in flight"
+  const std::vector<RateSample>* Samples = nullptr;  ///< so far; never null in calls
 };
 
 /// Called on rank 0, on the thread that called RunQuickProbe, every some seconds. Returning false cancels.
@@ -48,8 +52,10 @@ struct QuickProbeResult
   RequestCost Alone;   ///< of one request at a time
   RequestCost AtBest;  ///< of one among N*
   bool Cancelled = false;
-  bool CacheAnswered = false;  ///< the rates are those of this machine's memory
-  double Seconds = 0;          ///< that it took
+  bool CacheAnswered = false;      ///< the rates are those of this machine's memory
+  bool OutOfTime = false;          ///< so that something was left out
+  std::uint64_t RequestBytes = 0;  ///< of the requests that N was tried with; 0: none was
+  double Seconds = 0;              ///< that it took
 };
 
 /// The bytes that must be free in DIR; 0 where existing files are read.
@@ -57,9 +63,10 @@ std::uint64_t RoomForQuickProbe(const QuickProbeOptions& options);
 
 /// Collective; options but for Cancel alike on all ranks, the result too. N requests in flight are N threads,
 /// spread over the ranks. Writes test files to `dir` and removes them, also when it throws or is cancelled
-/// (not when the process is killed: they lie in a folder .patchio_probe_*). Sizes of requests first, one at a
-/// time; then N = 1, 2, 4 .. in two passes, each in random order, and again near the peak; then sizes of
-/// requests with N* in flight. Throws Error, the same on all ranks, when files cannot be written or read.
+/// (not when the process is killed: they lie in a folder patchio_probe_HOST_PID). Sizes of requests first,
+/// one at a time; then N = 1, 2, 4 .. in two passes, each in random order, and again near the peak; then
+/// sizes of requests with N* in flight. Throws Error, the same on all ranks, when files cannot be written or
+/// read.
 QuickProbeResult RunQuickProbe(Communicator& comm, const std::string& dir, const QuickProbeOptions& options,
     const ProbeProgressCallback& progress = {});
 

@@ -6,20 +6,26 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
+#include <random>
+#include <utility>
 
 namespace patchio {
 namespace {
 
-constexpr double GoodEnough = 0.98;     ///< of the greatest F
-constexpr double AssumedNoise = 0.05;   ///< where no N was sampled twice
-constexpr double LeastNoise = 0.01;     ///< no storage repeats itself better; also hides what laws leave out
-constexpr double AcceptedMisfit = 3;    ///< variance around a law over that of noise; F(5, 8) at 91 %
-constexpr double ClearlyLikelier = 4;   ///< difference of Akaike's criterion
-constexpr double UsualFall = 0.5;       ///< exponents of falls seen are of this size
-constexpr int StepsOfOctave = 16;       ///< where a knee is looked for
+constexpr double GoodEnough = 0.98;    ///< of the greatest F
+constexpr double AssumedNoise = 0.05;  ///< where no N was sampled twice
+constexpr double LeastNoise = 0.01;    ///< no storage repeats itself better; also hides what laws leave out
+constexpr double AcceptedMisfit = 3;   ///< variance around a law over that of noise; F(5, 8) at 91 %
+constexpr double ClearlyLikelier = 4;  ///< difference of Akaike's criterion
+constexpr double FarBeyondNoise =
+    3;                             ///< what a law leaves over noise, when it is not the law of these samples
+constexpr double Rough = 0.15;     ///< and this much must be left, as few samples tell little of their noise
+constexpr double UsualFall = 0.5;  ///< exponents of falls seen are of this size
+constexpr int StepsOfOctave = 16;  ///< where a knee is looked for
 constexpr int CoarseStepsOfOctave = 8;  ///< where both ends of a plateau are looked for
 
 /// All samples of one N.
@@ -90,6 +96,17 @@ Points PointsOf(const std::vector<RateSample>& samples)
   return points;
 }
 
+/// ln F at ln N = x between points, which are ln N and ln F in turn.
+double JoinedLogOf(const std::vector<double>& points, double x)
+{
+  std::size_t next = 2;
+  while (next + 2 < points.size() && points[next] < x) {
+    next += 2;
+  }
+  const double part = (x - points[next - 2]) / (points[next] - points[next - 2]);
+  return points[next - 1] + part * (points[next + 1] - points[next - 1]);
+}
+
 /// ln F of the law at ln N = x.
 double LogOf(RateLaw law, const std::vector<double>& values, double x)
 {
@@ -110,6 +127,8 @@ double LogOf(RateLaw law, const std::vector<double>& values, double x)
     case RateLaw::Plateau:
       return std::log(values[0]) + values[1] * std::min(x - std::log(values[2]), 0.0) -
              values[4] * std::max(x - std::log(values[3]), 0.0);
+    case RateLaw::Joined:
+      return JoinedLogOf(values, x);
     case RateLaw::Unknown:
       break;
   }
@@ -172,7 +191,8 @@ std::optional<Candidate> FitParabola(const Points& points)
   if (!solution) {
     return {};
   }
-  return MakeCandidate(points, RateLaw::Parabola, {(*solution)[0], (*solution)[1], -(*solution)[2]});
+  return MakeCandidate(
+      points, RateLaw::Parabola, {(*solution)[0], (*solution)[1], 0.0 - (*solution)[2]});  // not -0
 }
 
 /// The law with given knees, and what it costs: misfit, and steep falls. Where only one point lies beyond the
@@ -261,11 +281,35 @@ double UnlikelihoodOf(const Points& points, const Candidate& candidate)
   return samples * std::log(variance) + 2 * parameters + 2 * parameters * (parameters + 1) / left;
 }
 
-const Candidate& Choose(const Points& points, const std::vector<Candidate>& candidates)
+/// Whether the law leaves far more of the points than noise. One point that something else has disturbed does
+/// not speak against a law.
+bool IsRefuted(const Points& points, const Candidate& candidate)
 {
+  constexpr std::size_t enough = 5;
+  std::vector<std::pair<double, double>> squares;
+  for (const Point& point : points.All) {
+    const double off = point.Log - LogOf(candidate.Law, candidate.Values, std::log(point.Concurrency));
+    squares.emplace_back(off * off, point.Weight);
+  }
+  std::sort(squares.begin(), squares.end());
+  if (squares.size() >= enough) {
+    squares.pop_back();
+  }
+  double sum = 0, weight = 0;
+  for (const auto& [square, of] : squares) {
+    sum += square * of;
+    weight += of;
+  }
+  return std::sqrt(sum / weight) > std::max(FarBeyondNoise * points.Noise, Rough);
+}
+
+/// Null where no law is good enough.
+const Candidate* Choose(const Points& points, const std::vector<Candidate>& candidates)
+{
+  constexpr double never = std::numeric_limits<double>::infinity();
   std::vector<double> unlikelihoods;
   for (const Candidate& candidate : candidates) {
-    unlikelihoods.push_back(UnlikelihoodOf(points, candidate));
+    unlikelihoods.push_back(IsRefuted(points, candidate) ? never : UnlikelihoodOf(points, candidate));
   }
   const auto least = std::min_element(unlikelihoods.begin(), unlikelihoods.end());
   // The constant and the Universal Scalability Law come first and are taken where they do.
@@ -273,10 +317,33 @@ const Candidate& Choose(const Points& points, const std::vector<Candidate>& cand
     const bool preferred =
         candidates[i].Law == RateLaw::Constant || candidates[i].Law == RateLaw::Scalability;
     if (preferred && IsOnlyNoise(points, candidates[i]) && unlikelihoods[i] <= *least + ClearlyLikelier) {
-      return candidates[i];
+      return &candidates[i];
     }
   }
-  return candidates[least - unlikelihoods.begin()];
+  return *least < never ? &candidates[least - unlikelihoods.begin()] : nullptr;
+}
+
+/// The points joined. Its misfit is that of the law that comes nearest.
+Candidate Join(const Points& points, const std::vector<Candidate>& candidates)
+{
+  Candidate joined{RateLaw::Joined, {}};
+  for (const Point& point : points.All) {
+    joined.Values.insert(joined.Values.end(), {std::log(point.Concurrency), point.Log});
+  }
+  const auto nearest = std::min_element(candidates.begin(), candidates.end(),
+      [](const Candidate& a, const Candidate& b) { return a.Misfit < b.Misfit; });
+  joined.Misfit = nearest->Misfit;
+  return joined;
+}
+
+/// N* of joined points: between them nothing was measured.
+int SmallestGoodEnough(const Points& points)
+{
+  const auto greatest = std::max_element(
+      points.All.begin(), points.All.end(), [](const Point& a, const Point& b) { return a.Log < b.Log; });
+  return std::find_if(points.All.begin(), points.All.end(), [&](const Point& point) {
+    return point.Log >= greatest->Log + std::log(GoodEnough);
+  })->Concurrency;
 }
 
 /// N*. The range may be long, but F is smooth: beyond some thousand, N are tried in steps of a thousandth.
@@ -322,6 +389,8 @@ const char* NameOf(RateLaw law)
       return "knee";
     case RateLaw::Plateau:
       return "plateau";
+    case RateLaw::Joined:
+      return "no law fits, samples joined";
     case RateLaw::Unknown:
       break;
   }
@@ -363,7 +432,7 @@ std::vector<RateCoefficient> RateFit::Coefficients() const
       {RateLaw::Parabola, {"a", "b", "c"}}, {RateLaw::Knee, {"top", "rise", "K", "fall"}},
       {RateLaw::Plateau, {"top", "rise", "K", "E", "fall"}}};
   std::vector<RateCoefficient> coefficients;
-  for (std::size_t i = 0; i < this->Values.size(); ++i) {
+  for (std::size_t i = 0; this->LawValue != RateLaw::Joined && i < this->Values.size(); ++i) {
     coefficients.push_back({names.at(this->LawValue)[i], this->Values[i]});
   }
   return coefficients;
@@ -391,15 +460,42 @@ RateFit FitRates(const std::vector<RateSample>& samples)
     return fit;
   }
   const std::vector<Candidate> candidates = FitAll(points);
-  const Candidate& chosen = Choose(points, candidates);
+  const Candidate* law = Choose(points, candidates);
+  const Candidate chosen = law ? *law : Join(points, candidates);
   fit.LawValue = chosen.Law;
   fit.Values = chosen.Values;
   fit.LeastValue = points.All.front().Concurrency;
   fit.MostValue = points.All.back().Concurrency;
   fit.ResidualValue = std::sqrt(chosen.Misfit / points.Samples);
   fit.NoiseValue = points.Noise;
-  fit.BestValue = SmallestGoodEnough(fit);
+  fit.BestValue = law ? SmallestGoodEnough(fit) : SmallestGoodEnough(points);
   return fit;
+}
+
+ConcurrencyRange RangeOfBest(const std::vector<RateSample>& samples)
+{
+  constexpr int draws = 60;
+  constexpr double tail = 0.05;
+  const RateFit fit = FitRates(samples);
+  if (!fit.Known()) {
+    return {};
+  }
+  std::mt19937 random(1);
+  std::normal_distribution<double> normal(0, std::max(fit.Noise(), fit.Residual()));
+  std::vector<int> found{fit.Best()};
+  for (int draw = 0; draw < draws; ++draw) {
+    std::vector<RateSample> alike;
+    std::copy_if(samples.begin(), samples.end(), std::back_inserter(alike), IsSample);
+    for (RateSample& sample : alike) {
+      sample.Rate = fit.At(sample.Concurrency) * std::exp(normal(random));
+    }
+    found.push_back(FitRates(alike).Best());
+  }
+  std::sort(found.begin(), found.end());
+  const auto place = [&found](double part) {
+    return found[static_cast<std::size_t>(part * static_cast<double>(found.size() - 1) + 0.5)];
+  };
+  return {std::min(place(tail), fit.Best()), std::max(place(1 - tail), fit.Best())};
 }
 
 }  // namespace patchio

@@ -25,7 +25,8 @@ enum class RateLaw
   Scalability,  ///< the Universal Scalability Law F = lambda N / (1 + sigma (N-1) + kappa N (N-1))
   Parabola,     ///< log F = a + b log2 N + c (log2 N)^2, c <= 0
   Knee,         ///< F = top (N/K)^rise up to K, top (N/K)^-fall beyond
-  Plateau       ///< F = top (N/K)^rise up to K, top up to E, top (N/E)^-fall beyond
+  Plateau,      ///< F = top (N/K)^rise up to K, top up to E, top (N/E)^-fall beyond
+  Joined        ///< none of these: straight lines of log F over log N from each N sampled to the next
 };
 
 /// "Universal Scalability Law" and the like.
@@ -49,16 +50,17 @@ public:
   /// that.
   double At(double concurrency) const;
   /// N*: the smallest N in the sampled range whose F is at least 0.98 of the greatest there; 1 when not
-  /// known.
+  /// known. Where the samples are only joined, one of those N.
   int Best() const { return this->BestValue; }
 
   RateLaw Law() const { return this->LawValue; }
-  /// In the order of the formula at RateLaw.
+  /// In the order of the formula at RateLaw; none where the samples are only joined.
   std::vector<RateCoefficient> Coefficients() const;
-  /// How far the mean samples lie from the law, relative, root mean square.
+  /// How far the mean samples lie from the law, relative, root mean square. Where they are only joined: from
+  /// the law that comes nearest, so how rough they are.
   double Residual() const { return this->ResidualValue; }
-  /// How far samples of one N usually lie from each other, relative standard deviation; where no N was sampled twice,
-  /// an assumption.
+  /// How far samples of one N usually lie from each other, relative standard deviation; where no N was
+  /// sampled twice, an assumption.
   double Noise() const { return this->NoiseValue; }
   /// The sampled range; 0 when not known.
   int Least() const { return this->LeastValue; }
@@ -86,5 +88,17 @@ private:
 /// (Akaike's criterion). Samples that are none (N < 1, rates that are not positive numbers) are passed over.
 /// Of three samples or more of one N the median counts. Takes some milliseconds.
 RateFit FitRates(const std::vector<RateSample>& samples);
+
+/// Where N* would lie in 9 of 10 measurements alike.
+struct ConcurrencyRange
+{
+  int Least = 1;
+  int Most = 1;
+};
+
+/// How sure N* is: the same number of samples drawn from the fit many times, with its noise or what it leaves
+/// of the samples, whichever is more, and fitted again. Always the same for the same samples; 1 to 1 where
+/// FitRates knows nothing. Takes some tenths of a second.
+ConcurrencyRange RangeOfBest(const std::vector<RateSample>& samples);
 
 }  // namespace patchio

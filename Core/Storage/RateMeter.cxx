@@ -97,7 +97,9 @@ private:
   struct Share
   {
     std::uint64_t Requests = 0;
-    double Seconds = 0;
+    double Seconds = 0;     ///< 0 where it has not finished counting
+    std::uint64_t All = 0;  ///< requests from the start to the end, counted or not
+    double End = 0;         ///< of the last one, in seconds from the start
     std::vector<double> Times;
   };
 
@@ -137,7 +139,10 @@ private:
     // A rank without threads sleeps as long as the others read: waiting for a message takes a core from them.
     const auto idle = Clock::now() + Span(this->Settings.WarmUp + this->Settings.Seconds);
     const auto waits = [&] {
-      return this->Settings.Threads > 0 ? this->Counted < this->Settings.Threads : Clock::now() < idle;
+      const bool late =
+          std::chrono::duration<double>(Clock::now() - this->Begin).count() > this->Settings.MostSeconds;
+      return !late &&
+             (this->Settings.Threads > 0 ? this->Counted < this->Settings.Threads : Clock::now() < idle);
     };
     while (waits() && !this->Stop) {
       this->Change.wait_for(lock, std::chrono::milliseconds(50));
@@ -177,6 +182,8 @@ private:
       const ProbeBlocks::Place place = this->Order.Next();
       this->From.Open(place.File)->Read(place.Offset, buffer, this->Blocks.Bytes());
       const auto now = Clock::now();
+      ++share.All;
+      share.End = std::chrono::duration<double>(now - begin).count();
       if (first == Clock::time_point::max()) {
         first = now >= counting ? now : first;
       } else if (!counted) {
@@ -222,11 +229,28 @@ private:
     if (result.Cancelled || !result.Fault.empty()) {
       return result;
     }
+    const auto block = static_cast<double>(this->Blocks.Bytes());
+    const bool cut = std::any_of(
+        this->Shares.begin(), this->Shares.end(), [](const Share& share) { return share.Seconds <= 0; });
     for (const Share& share : this->Shares) {
-      const double bytes = static_cast<double>(share.Requests) * static_cast<double>(this->Blocks.Bytes());
-      result.Rate += share.Seconds > 0 ? bytes / share.Seconds : 0;
+      result.Rate += cut ? 0 : static_cast<double>(share.Requests) * block / share.Seconds;
       result.Seconds.insert(result.Seconds.end(), share.Times.begin(), share.Times.end());
     }
+    return cut ? this->CutResult(result, block) : result;
+  }
+
+  /// There was no time to count: what all threads have read from the start to the last one's end.
+  MeteredRate CutResult(MeteredRate result, double block) const
+  {
+    double requests = 0, end = 0;
+    for (const Share& share : this->Shares) {
+      requests += static_cast<double>(share.All);
+      end = std::max(end, share.End);
+      if (share.Times.empty() && share.All > 0) {
+        result.Seconds.push_back(share.End / static_cast<double>(share.All));
+      }
+    }
+    result.Rate = end > 0 ? requests * block / end : 0;
     return result;
   }
 

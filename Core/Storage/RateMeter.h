@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,9 @@ struct MeterSettings
   double Start = 0;        ///< where in the blocks to begin, 0 .. 1
   double WarmUp = 0.1;     ///< seconds that do not count
   double Seconds = 1;      ///< that count; longer where a request takes longer
+  /// From the start; no request begins later, but for waiting for other ranks. Where some thread has not
+  /// counted by then, all requests from the start on count, warm-up and end included.
+  double MostSeconds = std::numeric_limits<double>::infinity();
   const std::atomic<bool>* Cancel = nullptr;
   /// Called once, when all threads have counted, while all go on reading: waits for the other ranks.
   std::function<void()> AwaitOthers;

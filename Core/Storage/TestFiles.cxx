@@ -1,5 +1,6 @@
 #include "Storage/TestFiles.h"
 
+#include "Storage/ProbeFolder.h"
 #include "Support/ByteText.h"
 #include "Support/Error.h"
 #include "Support/RegularFile.h"
@@ -30,6 +31,8 @@ namespace {
 constexpr std::uint64_t MiB = 1 << 20;
 constexpr std::uint64_t Page = 4096;
 constexpr std::uint64_t Enough = 128 * MiB;     ///< of test data; the time for more may be saved
+constexpr std::uint64_t Least = 16 * MiB;       ///< of test data, however long it takes
+constexpr double Patience = 3;                  ///< times the time, before the least is enough
 constexpr std::uint64_t LeastFile = 32 * MiB;   ///< rather fewer files
 constexpr int MostWritten = 16;                 ///< files of all ranks
 constexpr std::size_t MostFound = 64;           ///< files, as all stay open
@@ -141,9 +144,9 @@ void CheckRoom(const std::string& dir, std::uint64_t bytes)
   }
 }
 
-/// Throws Error with what the system says.
-void WriteFile(
-    const std::string& path, std::uint64_t bytes, std::mt19937_64& random, const std::atomic<bool>* cancel)
+/// Writes until `stops`, which is given what is there, says so. Throws Error with what the system says.
+template <typename Condition>
+void WriteFile(const std::string& path, std::uint64_t bytes, std::mt19937_64& random, const Condition& stops)
 {
   const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   const auto check = [&path](bool good) {
@@ -154,7 +157,7 @@ void WriteFile(
   check(file.Get() >= 0);
   std::vector<std::uint64_t> block(MiB / sizeof(std::uint64_t));
   std::generate(block.begin(), block.end(), random);
-  for (std::uint64_t done = 0; done < bytes && !(cancel && *cancel);) {
+  for (std::uint64_t done = 0; done < bytes && !stops(done);) {
     // No two blocks are alike, so that nothing is stored once only.
     block[random() % block.size()] = random();
     std::rotate(block.begin(), block.begin() + 1, block.end());
@@ -203,14 +206,13 @@ std::uint64_t ProbeFiles::TotalBytes() const
 }
 
 TestFiles::TestFiles(Communicator& comm, const std::string& dir, std::uint64_t bytes, double seconds,
-    const std::atomic<bool>* cancel)
+    const std::atomic<bool>* cancel, const std::function<void(const std::string&)>& announce)
+    : Announce(announce)
 {
   try {
+    Together(comm, [&] { CheckRoom(dir, bytes); });
     this->MakeFolder(comm, dir);
-    Together(comm, [&] {
-      CheckRoom(dir, bytes);
-      this->Write(comm.Rank(), comm.Size(), bytes, seconds, cancel);
-    });
+    Together(comm, [&] { this->Write(comm.Rank(), comm.Size(), bytes, seconds, cancel); });
     this->Gather(comm);
   } catch (...) {
     this->Remove();
@@ -237,11 +239,10 @@ void TestFiles::Remove()
 
 void TestFiles::MakeFolder(Communicator& comm, const std::string& dir)
 {
-  const std::vector<std::byte> name = BytesOfRankZero(comm, [&dir] {
-    std::string folder = dir + "/.patchio_probe_XXXXXX";
-    if (!::mkdtemp(folder.data())) {
-      throw FileError(dir, "a folder that files can be written to", SystemMessage(errno),
-          "Choose another one, or name existing files to read");
+  const std::vector<std::byte> name = BytesOfRankZero(comm, [&] {
+    const std::string folder = MakeProbeFolder(dir);
+    if (this->Announce) {
+      this->Announce(folder);
     }
     std::vector<std::byte> bytes(folder.size());
     std::memcpy(bytes.data(), folder.data(), folder.size());
@@ -266,14 +267,20 @@ void TestFiles::Write(
       0x9e3779b97f4a7c15ULL + static_cast<unsigned>(rank) + static_cast<unsigned>(::getpid()));
   const Stopwatch watch;
   std::uint64_t written = 0;
-  for (std::uint64_t file = 0; file < count; ++file) {
-    if ((watch.Seconds() > seconds && written >= Enough / ranks) || (cancel && *cancel)) {
-      return;
+  const auto stops = [&](std::uint64_t more) {
+    const double late = watch.Seconds() / seconds;
+    const std::uint64_t all = (written + more) * static_cast<std::uint64_t>(ranks);
+    return (cancel && *cancel) || (late > 1 && all >= Enough) || (late > Patience && all >= Least);
+  };
+  for (std::uint64_t file = 0; file < count && !stops(0); ++file) {
+    const std::string path = fmt::format("{}/{}_{}", this->Folder, rank, file);
+    if (this->Announce) {
+      this->Announce(path);
     }
-    this->Own.Paths.push_back(fmt::format("{}/{}_{}", this->Folder, rank, file));
-    WriteFile(this->Own.Paths.back(), each, random, cancel);
-    this->Own.Bytes.push_back(LengthOf(this->Own.Paths.back()));
-    written += each;
+    this->Own.Paths.push_back(path);
+    WriteFile(path, each, random, stops);
+    this->Own.Bytes.push_back(LengthOf(path));
+    written += this->Own.Bytes.back();
   }
 }
 

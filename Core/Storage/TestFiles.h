@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,15 +21,19 @@ struct ProbeFiles
   std::uint64_t TotalBytes() const;
 };
 
-/// Test files in a folder of their own below DIR, written by all ranks, removed with this object.
+/// Test files in a folder of their own in DIR (MakeProbeFolder), written by all ranks, removed with this
+/// object.
 class TestFiles
 {
 public:
   /// Collective. Writes `bytes` of data that no file system can compress in all, and flushes them. After
-  /// `seconds` it stops where at least 128 MiB are there, and when `cancel` becomes true. Throws Error, the
-  /// same on all ranks: no room for so much, DIR is not writable, or not the same on all nodes.
+  /// `seconds` it stops where at least 128 MiB are there, after three times as long where 16 MiB are, and
+  /// when `cancel` becomes true. `announce` is called with the folder, on the rank that has made it, and with
+  /// each file before it is made: for those who remove them at a signal. Throws Error, the same on all ranks:
+  /// no room for so much, DIR is not writable, or not the same on all nodes.
   TestFiles(Communicator& comm, const std::string& dir, std::uint64_t bytes, double seconds,
-      const std::atomic<bool>* cancel = nullptr);
+      const std::atomic<bool>* cancel = nullptr,
+      const std::function<void(const std::string&)>& announce = {});
   ~TestFiles();
   TestFiles(const TestFiles&) = delete;
   TestFiles& operator=(const TestFiles&) = delete;
@@ -42,6 +47,7 @@ private:
   void Gather(Communicator& comm);
   void Remove();
 
+  std::function<void(const std::string&)> Announce;
   std::string Folder;
   ProbeFiles Own;
   ProbeFiles All;

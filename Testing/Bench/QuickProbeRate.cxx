@@ -25,8 +25,9 @@ json JsonOf(const patchio::QuickProbeResult& result)
   }
   return {{"best", result.Profile.Concurrency}, {"fit", result.Profile.Fit.Text()},
       {"alone", JsonOf(result.Alone)}, {"at_best", JsonOf(result.AtBest)}, {"cancelled", result.Cancelled},
-      {"cache_answered", result.CacheAnswered}, {"seconds", result.Seconds}, {"notes", result.Profile.Notes},
-      {"samples_MB_per_s", samples}, {"type", result.Profile.Where.Type}};
+      {"cache_answered", result.CacheAnswered}, {"out_of_time", result.OutOfTime},
+      {"seconds", result.Seconds}, {"notes", result.Profile.Notes}, {"samples_MB_per_s", samples},
+      {"type", result.Profile.Where.Type}};
 }
 
 int Run(int argc, char** argv)

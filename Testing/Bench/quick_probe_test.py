@@ -26,7 +26,8 @@ class QuickProbe(unittest.TestCase):
         self.source = folder.name
 
     def storage(self, **settings):
-        context = emulator.slow_storage(self.source, options.emulator, latency=LATENCY, stream=STREAM, **settings)
+        settings = dict({"latency": LATENCY, "stream": STREAM}, **settings)
+        context = emulator.slow_storage(self.source, options.emulator, **settings)
         storage = context.__enter__()
         self.addCleanup(context.__exit__, None, None, None)
         return storage
@@ -68,6 +69,16 @@ class QuickProbe(unittest.TestCase):
 
     def test_finds_a_peak_at_16_with_two_ranks(self):
         self.check_peak(16, ranks=2)
+
+    def test_leaves_out_what_takes_long_and_tells_nothing(self):
+        # With 16 in flight it is half as fast as with 4, and each of 32 would take many seconds.
+        storage = self.storage(concurrency=4, stream=2)
+        found = json.loads(subprocess.run([options.probe, storage.mount, "--bytes", str(16 * MEGABYTE), "--request",
+                                           str(1024 * KIBIBYTE), "--seconds", "8"], stdout=subprocess.PIPE,
+                                          check=True, timeout=100).stdout)
+        self.assertLessEqual(storage.counters()["most_in_flight"], 32, found)
+        self.assertGreaterEqual(found["best"], 2, found)
+        self.assertLessEqual(found["best"], 8, found)
 
     def test_leaves_nothing_when_reading_fails(self):
         storage = self.storage(fault="0_0 eio --after 50")

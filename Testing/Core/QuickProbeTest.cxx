@@ -1,10 +1,13 @@
 #include "Storage/QuickProbe.h"
 
 #include "Source/FakeSource.h"
+#include "Storage/ProbeFolder.h"
 #include "Storage/RateMeter.h"
 #include "Storage/TestFiles.h"
 #include "TestTools.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
@@ -144,6 +147,26 @@ TEST(RateMeter, SaysWhatWentWrongAndStillMeetsTheOthers)
   EXPECT_EQ(waits, 2);
 }
 
+TEST(RateMeter, EndsWhereRequestsTakeTooLong)
+{
+  NotingSource source(std::chrono::milliseconds(20));
+  MeterSettings settings;
+  settings.Threads = 4;
+  settings.Seconds = 3600;
+  settings.MostSeconds = 0.05;
+  int waits = 0;
+  settings.AwaitOthers = [&waits] { ++waits; };
+  const MeteredRate rate = MeasureRate(source, ProbeBlocks({64 * 4096}, 4096), settings);
+  EXPECT_EQ(rate.Fault, "");
+  EXPECT_EQ(waits, 1);
+  EXPECT_GT(rate.Rate, 0);
+  EXPECT_LE(rate.Rate, 4 * 4096 / 20e-3);
+  ASSERT_THAT(rate.Seconds, Not(IsEmpty()));
+  EXPECT_GE(*std::min_element(rate.Seconds.begin(), rate.Seconds.end()), 19e-3);
+  settings.Threads = 0;
+  EXPECT_EQ(MeasureRate(source, ProbeBlocks({64 * 4096}, 4096), settings).Rate, 0);
+}
+
 TEST(RateMeter, IsCancelled)
 {
   NotingSource source(std::chrono::milliseconds(1));
@@ -181,6 +204,66 @@ TEST(TestFiles, AreRemovedWhenTheyCannotBeWritten)
   EXPECT_THAT(MessageOf([&] { TestFiles(*self, folder / "missing", MiB, 60); }), HasSubstr("missing"));
 }
 
+TEST(TestFiles, AreFewerWhereWritingTakesTooLong)
+{
+  const TempFolder folder;
+  const auto self = MakeSelfCommunicator();
+  std::vector<std::string> announced;
+  const TestFiles files(*self, folder.Path(), 96 * MiB, 1e-9, nullptr,
+      [&announced](const std::string& path) { announced.push_back(path); });
+  EXPECT_EQ(files.Files().TotalBytes(), 16 * MiB);
+  ASSERT_EQ(files.Files().Paths.size(), 1u);
+  // The folder, which was there, and the file.
+  ASSERT_EQ(announced.size(), 2u);
+  EXPECT_THAT(announced[0], HasSubstr(std::to_string(::getpid())));
+  EXPECT_EQ(announced[1], files.Files().Paths[0]);
+}
+
+/// Of a process that has ended.
+pid_t DeadProcess()
+{
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::_exit(0);
+  }
+  ::waitpid(child, nullptr, 0);
+  return child;
+}
+
+TEST(ProbeFolder, OfDeadProcessesGoes)
+{
+  namespace fs = std::filesystem;
+  const TempFolder folder;
+  const std::string own = MakeProbeFolder(folder.Path());
+  const std::string second = MakeProbeFolder(folder.Path());
+  EXPECT_NE(own, second);
+  const std::string stem = own.substr(0, own.rfind('_') + 1);
+  const std::string dead = stem + std::to_string(DeadProcess());
+  const std::string dead2 = dead + ".2";
+  const std::string other = folder / "patchio_probe_another_1";
+  const std::vector<std::string> strangers{folder / "patchio_probe_data", folder / "patchio_probe__x", stem,
+      stem + "12x", stem + "-1", dead + "_", folder / "data"};
+  for (const std::string& path : {dead, dead2, other}) {
+    fs::create_directory(path);
+    WriteText(path + "/0_0", "x");
+  }
+  for (const std::string& path : strangers) {
+    fs::create_directory(path);
+  }
+  fs::create_directory_symlink(folder / "data", dead + ".3");
+  const ProbeFolders found = RemoveDeadProbeFolders(folder.Path());
+  EXPECT_THAT(found.Removed, ElementsAre(dead, dead2));
+  EXPECT_THAT(found.Left, ::testing::UnorderedElementsAre(dead + ".3", other));
+  EXPECT_FALSE(fs::exists(dead));
+  EXPECT_TRUE(fs::exists(own));
+  EXPECT_TRUE(fs::exists(other + "/0_0"));
+  for (const std::string& path : strangers) {
+    EXPECT_TRUE(fs::exists(path)) << path;
+  }
+  EXPECT_THAT(RemoveDeadProbeFolders(folder / "none").Removed, IsEmpty());
+  EXPECT_THAT(MessageOf([&] { MakeProbeFolder(folder / "none"); }), HasSubstr("none"));
+}
+
 TEST(TestFiles, MayBeFoundInstead)
 {
   const TempFolder folder;
@@ -216,6 +299,7 @@ TEST(QuickProbe, GivesAProfile)
         EXPECT_LE(progress.Fraction, 1);
         EXPECT_GE(progress.SecondsLeft, 0);
         EXPECT_NE(progress.Doing, "");
+        EXPECT_NE(progress.Samples, nullptr);
         last = progress.Fraction;
         ++calls;
         return true;

@@ -1,11 +1,13 @@
 #include "Storage/RateFit.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
 #include <random>
 #include <vector>
 
@@ -236,6 +238,70 @@ TEST(RateFit, KnowsNothingFromLessThanThreeConcurrencies)
   EXPECT_EQ(RateFit().At(4), 0);
   EXPECT_EQ(RateFit().Best(), 1);
   EXPECT_EQ(RateFit().Text(), "unknown");
+}
+
+TEST(RateFit, TakesNoLawThatDoesNotFit)
+{
+  // One rough pass of a file system in memory: four times as fast at 32 as at 1, and a law of few
+  // coefficients would be a constant.
+  const std::vector<RateSample> rough{{1, 2.5e9, 0}, {2, 6.9e9, 0}, {4, 3.3e9, 0}, {8, 8.2e9, 0},
+      {16, 4.1e9, 0}, {32, 9.9e9, 0}, {64, 6.0e9, 0}};
+  const RateFit fit = FitRates(rough);
+  EXPECT_EQ(fit.Law(), RateLaw::Joined);
+  EXPECT_EQ(fit.Best(), 32) << fit.Text();
+  EXPECT_GT(fit.Residual(), 0.15);
+  EXPECT_THAT(fit.Coefficients(), ::testing::IsEmpty());
+  EXPECT_THAT(fit.Text(), ::testing::HasSubstr("no law fits"));
+  for (const RateSample& sample : rough) {
+    EXPECT_NEAR(fit.At(sample.Concurrency) / sample.Rate, 1, 1e-9);
+  }
+  EXPECT_NEAR(fit.At(std::sqrt(32 * 64)) / std::sqrt(9.9e9 * 6.0e9), 1, 1e-9);
+  // Too few for any law.
+  EXPECT_EQ(FitRates({{1, 1e9, 0}, {2, 3e9, 0}, {4, 1.1e9, 0}, {8, 9e9, 0}, {16, 8.9e9, 0}}).Best(), 8);
+}
+
+TEST(RateFit, JoinsTheMeansOfSamplesThatNoLawFits)
+{
+  // A storage with a hole at 8 and a second peak, measured well: two passes that agree.
+  const std::map<int, double> rates{
+      {1, 1e8}, {2, 2e8}, {4, 1e8}, {8, 4.2e8}, {16, 1.1e8}, {32, 4.3e8}, {64, 1e8}, {128, 2e8}};
+  std::vector<RateSample> samples;
+  for (const auto& [n, rate] : rates) {
+    samples.push_back({n, 0.98 * rate, 0});
+    samples.push_back({n, 1.02 * rate, 1});
+  }
+  const RateFit fit = FitRates(samples);
+  EXPECT_EQ(fit.Law(), RateLaw::Joined);
+  EXPECT_EQ(fit.Best(), 32) << fit.Text();
+  // Within 2 % of the best: the fewer.
+  samples.push_back({8, 1.02 * 4.25e8, 2});
+  samples.push_back({8, 1.02 * 4.25e8, 3});
+  EXPECT_EQ(FitRates(samples).Best(), 8);
+}
+
+TEST(RateFit, KnowsHowSureItsBestIs)
+{
+  int missed = 0;
+  double sure = 0, unsure = 0;
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    const ConcurrencyRange few = RangeOfBest(Sampled(Emulated(16), 0.02, seed));
+    EXPECT_LE(few.Least, few.Most);
+    missed += few.Least <= 16 && 16 <= few.Most ? 0 : 1;
+    sure += std::log(static_cast<double>(few.Most) / few.Least);
+    const ConcurrencyRange many = RangeOfBest(Sampled(Scalability(0.1, 0.0001), 0.08, seed));
+    unsure += std::log(static_cast<double>(many.Most) / many.Least);
+  }
+  EXPECT_LE(missed, 6);
+  EXPECT_GT(unsure, 2 * sure);
+  EXPECT_EQ(RangeOfBest({}).Most, 1);
+}
+
+TEST(RateFit, HasNoNegativeZero)
+{
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    const RateFit fit = FitRates(Sampled([](double n) { return 1e7 * std::sqrt(n); }, 0.01, seed));
+    EXPECT_THAT(fit.Text(), ::testing::Not(::testing::HasSubstr("-0,"))) << fit.Text();
+  }
 }
 
 TEST(RateFit, PassesOverWhatIsNoSample)

@@ -5,10 +5,12 @@
 #include "Probe/Findings.h"
 #include "Probe/Functions.h"
 #include "Probe/Interrupt.h"
+#include "Probe/Keep.h"
 #include "Probe/Layout.h"
 #include "Probe/Measure.h"
 #include "Probe/MissingCall.h"
 #include "Probe/Pattern.h"
+#include "Probe/Progress.h"
 #include "Probe/Result.h"
 #include "Probe/Settings.h"
 #include "Probe/Statistics.h"
@@ -319,16 +321,22 @@ TEST(ProbeTestFiles, FolderNeedsRoomAndGoes)
 TEST(ProbeInterrupt, RemovesFilesAtOnce)
 {
   const TempFolder folder;
-  WriteText(folder / "data", "x");
+  std::filesystem::create_directory(folder / "sub");
+  std::filesystem::create_directory(folder / "full");
+  WriteText(folder / "sub/data", "x");
+  WriteText(folder / "full/other", "x");
   {
     const Interrupt interrupt;
-    Interrupt::RemoveAtSignal(folder / "data");
+    for (const char* name : {"full", "sub", "sub/none", "sub/data"}) {
+      Interrupt::RemoveAtSignal(folder / name);
+    }
     EXPECT_FALSE(Interrupt::Asked());
     ::raise(SIGTERM);
     EXPECT_TRUE(Interrupt::Asked());
     const Interrupt inner;
     EXPECT_TRUE(Interrupt::Asked());
-    EXPECT_FALSE(std::filesystem::exists(folder / "data"));
+    EXPECT_FALSE(std::filesystem::exists(folder / "sub"));
+    EXPECT_TRUE(std::filesystem::exists(folder / "full/other"));
     Interrupt::ForgetFiles();
   }
   const Interrupt again;
@@ -406,6 +414,110 @@ TEST(ProbeSettings, AreChecked)
   EXPECT_THAT(refusal([](Settings& s) { s.Piece = 0; }), HasSubstr("--piece"));
   EXPECT_THAT(refusal([](Settings& s) { s.Budget = std::nan(""); }), HasSubstr("--budget"));
   EXPECT_THAT(refusal([](Settings& s) { s.Quick = s.Full = true; }), HasSubstr("--quick"));
+  EXPECT_THAT(refusal([](Settings& s) {
+    s.Full = true;
+    s.QuickGiven = {"--no-save", "--existing"};
+  }),
+      HasSubstr("--no-save, --existing"));
+  EXPECT_THAT(refusal([](Settings& s) { s.QuickSeconds = std::nan(""); }), HasSubstr("--seconds"));
+  EXPECT_THAT(refusal([](Settings& s) { s.QuickSeconds = 0.5; }), HasSubstr("--seconds"));
+  EXPECT_THAT(refusal([](Settings& s) { s.QuickBytes = 1 << 10; }), HasSubstr("--test-bytes"));
+  EXPECT_THAT(refusal([](Settings& s) { s.QuickBytes = ~std::uint64_t(0); }), HasSubstr("--test-bytes"));
+}
+
+TEST(ProbeProgress, NeverGoesBack)
+{
+  ::testing::internal::CaptureStderr();
+  Progress bar(true);
+  bar.SetRange(0, 0.8, 20);
+  bar.Show(0.5, 10, "first");
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr(" 40 %, about 30 s left: first"));
+  EXPECT_NEAR(bar.Shown(), 0.4, 1e-9);
+  bar.Show(1, 0, "first");
+  bar.SetRange(0.8, 1);
+  bar.Show(0, 20, "second");
+  EXPECT_NEAR(bar.Shown(), 0.8, 1e-9);
+  bar.Show(0.5, 10, "second");
+  EXPECT_NEAR(bar.Shown(), 0.9, 1e-9);
+  bar.Show(0.1, 10, "second");
+  EXPECT_NEAR(bar.Shown(), 0.9, 1e-9);
+}
+
+// ---- what is kept
+// --------------------------------------------------------------------------------------------
+
+/// A folder of profiles of its own.
+class ProbeKeep : public ::testing::Test
+{
+protected:
+  ProbeKeep()
+  {
+    ::setenv("PATCHIO_PROFILE_DIR", (this->Folder / "profiles").c_str(), 1);
+    ::setenv("PATCHIO_SITE_PROFILES", "", 1);
+  }
+  ~ProbeKeep() override
+  {
+    ::unsetenv("PATCHIO_PROFILE_DIR");
+    ::unsetenv("PATCHIO_SITE_PROFILES");
+  }
+
+  StorageProfile MakeProfile(int best) const
+  {
+    StorageProfile profile;
+    profile.Where = MountOf(this->Folder.Path()).value();
+    profile.Samples = {{1, 1e8, 0}, {best, 9e8, 0}, {4 * best, 5e8, 0}};
+    profile.Fit = FitRates(profile.Samples);
+    profile.Concurrency = best;
+    profile.Node = NodeClass();
+    profile.Ranks = 1;
+    profile.MeasuredAt = 1790000000;  // 2026-09-21
+    profile.ExpiresAt = ProfileNow() + 1000;
+    profile.Source = MeasuredSource;
+    return profile;
+  }
+
+  std::string Said(const StorageProfile& profile, const std::string& doubt) const
+  {
+    std::string text;
+    for (const std::string& line : KeepProfile(profile, this->Folder.Path(), doubt).Lines) {
+      text += line + "\n";
+    }
+    return text;
+  }
+
+  int Best() const { return FindProfile(this->Folder.Path()).value().Concurrency; }
+
+  TempFolder Folder;
+};
+
+TEST_F(ProbeKeep, SaysWhatItReplaces)
+{
+  EXPECT_THAT(this->Said(this->MakeProfile(16), ""), ::testing::Not(HasSubstr("replaces")));
+  EXPECT_THAT(this->Said(this->MakeProfile(8), ""),
+      HasSubstr("replaces: N* = 16, measured on 2026-09-21; now N* = 8"));
+  EXPECT_EQ(this->Best(), 8);
+}
+
+TEST_F(ProbeKeep, LeavesABetterOne)
+{
+  // There is nothing better.
+  EXPECT_THAT(this->Said(this->MakeProfile(16), "memory answered"), HasSubstr("kept for the reader: "));
+  EXPECT_EQ(this->Best(), 16);
+  EXPECT_THAT(this->Said(this->MakeProfile(8), "memory answered"),
+      HasSubstr("not kept for the reader, as memory answered; the profile that is there stays: N* = 16"));
+  EXPECT_EQ(this->Best(), 16);
+}
+
+TEST_F(ProbeKeep, SaysThatOneGivenByHandComesFirst)
+{
+  std::filesystem::create_directory(this->Folder / "profiles");
+  const nlohmann::json hand = {
+      {"mount", MountOf(this->Folder.Path()).value().Point}, {"best_concurrency", 5}};
+  WriteText(this->Folder / "profiles/hand.json", hand.dump());
+  const std::string said = this->Said(this->MakeProfile(16), "");
+  EXPECT_THAT(said, HasSubstr("goes on taking "));
+  EXPECT_THAT(said, HasSubstr("hand.json (N* = 5, given by hand)"));
+  EXPECT_EQ(this->Best(), 5);
 }
 
 // ---- results
@@ -459,8 +571,22 @@ TEST(ProbeResult, IsReadBack)
   result.Features.push_back({"read_at", View::Own, 1 << 20, {true, 1, 4096, 1.5, 2}, true,
       {true, 1, 8192, 1.4, 3}, {{4096, {1e6, 2e6}}, {8192, {3e6}}}});
   result.Influence.push_back({1 << 20, 4096, 1, 2, {1e6}, {2e6}, {5e5}, {4e5}});
+  result.Flight.Samples = {{1, 1e6, 0}, {8, 3e6, 1}};
+  result.Flight.RequestBytes = 1 << 20;
+  result.Flight.Best = 8;
+  result.Flight.Sure = {6, 11};
+  result.Flight.Law = "a law";
+  result.Flight.Fitted = {{1, 1.5e6, 0}};
   SaveResult(result, folder.Path());
   const Result back = LoadResult(folder / "result.json");
+  ASSERT_THAT(back.Flight.Samples, SizeIs(2));
+  EXPECT_EQ(back.Flight.Samples[1].Concurrency, 8);
+  EXPECT_NEAR(back.Flight.Samples[1].Rate, 3e6, 1);
+  EXPECT_EQ(back.Flight.Samples[1].Pass, 1);
+  EXPECT_EQ(back.Flight.RequestBytes, 1u << 20);
+  EXPECT_EQ(back.Flight.Best, 8);
+  EXPECT_EQ(back.Flight.Sure.Most, 11);
+  EXPECT_THAT(back.Flight.Fitted, SizeIs(1));
   ASSERT_EQ(back.Points.size(), result.Points.size());
   for (const auto& [key, point] : result.Points) {
     const PointResult& other = back.Points.at(key);
@@ -510,6 +636,9 @@ TEST(ProbeResult, RefusesWhatCannotBe)
            refusal([](J& j) { j["points"][0]["view"] = "sideways"; }),
            refusal([](J& j) { j["points"][0]["function"] = "a,b\n"; }),
            refusal([](J& j) { j["points"].push_back(j["points"][0]); }),
+           refusal([](J& j) { j["flight"] = 7; }), refusal([](J& j) {
+             j["flight"] = {{"request_bytes", 1}, {"samples", {{{"in_flight", 0}}}}};
+           }),
            refusal([](J& j) { j["points"] = 7; })}) {
     EXPECT_THAT(message, HasSubstr("bad.json: expected a result of patchio probe"));
   }
@@ -573,6 +702,9 @@ TEST(ProbeCompare, EqualThingsDoNotDiffer)
     differing += std::any_of(comparison.Series.begin(), comparison.Series.end(), differs) ? 1 : 0;
   }
   EXPECT_LE(differing, 5);  // of 1 expected
+  const Result same = MakeResult(2, [](const Function&, View, std::uint64_t, std::uint64_t) { return 1e8; });
+  EXPECT_THAT(
+      ComparisonAsText(Compare(same, same), "one", "two"), HasSubstr("points differ beyond noise.\n"));
 }
 
 // ---- findings
@@ -600,7 +732,7 @@ std::vector<Verdict> VerdictsOf(const std::vector<Result>& results)
   return verdicts;
 }
 
-constexpr Verdict Yes = Verdict::Confirmed, No = Verdict::Refuted, Unknown = Verdict::Unclear;
+constexpr Verdict Yes = Verdict::Confirmed, No = Verdict::Refuted, Unknown = Verdict::Unmeasured;
 
 TEST(ProbeFindings, AreConfirmed)
 {
@@ -630,11 +762,25 @@ TEST(ProbeFindings, AreDividedWhereReadingAndWritingDiffer)
   EXPECT_EQ(verdicts[3], Verdict::Divided);
 }
 
-TEST(ProbeFindings, AreUnclearWithoutResults)
+TEST(ProbeFindings, AreNotMeasuredWithoutResults)
 {
   EXPECT_THAT(VerdictsOf({}), ElementsAre(Unknown, Unknown, Unknown, Unknown, Unknown));
   // One rank says nothing of functions for several.
   EXPECT_THAT(VerdictsOf({AsInThePaper(1)}), ElementsAre(Yes, Unknown, Unknown, Yes, Unknown));
+  const std::string text = FindingsAsText(JudgeFindings({AsInThePaper(1)}));
+  EXPECT_THAT(text, HasSubstr("3. Shared file pointers are bad. not measured\n"));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("unclear")));
+}
+
+TEST(ProbeFindings, AreUnclearWherePartsAreMissing)
+{
+  Result reading = AsInThePaper(2);
+  for (auto point = reading.Points.begin(); point != reading.Points.end();) {
+    point = point->first.Function.find("write") == std::string::npos ? std::next(point)
+                                                                     : reading.Points.erase(point);
+  }
+  EXPECT_THAT(VerdictsOf({reading}),
+      ElementsAre(Verdict::Unclear, Verdict::Unclear, Verdict::Unclear, Verdict::Unclear, Unknown));
 }
 
 }  // namespace

@@ -199,6 +199,16 @@ def case_errors(bench):
                                ([bench.folder, "--blocks", "many"], "--blocks"),
                                ([bench.folder, "--sizes", "900T", "--blocks", "1M"], "free space"),
                                ([bench.folder, "--quick", "--full"], "--quick"),
+                               ([bench.folder, "--full", "--existing", bench.place, "--seconds", "9"],
+                                "--seconds, --existing"),
+                               ([bench.folder, "--full", "--no-save"], "--no-save"),
+                               ([bench.folder, "--seconds", "nan"], "--seconds"),
+                               ([bench.folder, "--test-bytes", "1k"], "--test-bytes"),
+                               ([bench.folder, "--test-bytes", "-1"], "found -1"),
+                               ([bench.folder, "--sizes", "-5"], "found -5"),
+                               ([bench.folder, "--test-bytes", "900T"], "room for"),
+                               ([bench.folder, "--existing", "/proc/self/status"], "one storage"),
+                               ([bench.folder, "--existing", bench.folder + "/none"], "none"),
                                ([bench.folder, "--functions", "write", "--views", "whole"], "nothing to measure"),
                                ([bench.folder, "--full", "--output", "/proc/none"], "--output"),
                                (["compare", bench.folder], "results"), (["findings"], "results")]:
@@ -211,6 +221,7 @@ def case_errors(bench):
             complaints = len(re.findall(r"^patchio: ", err, re.MULTILINE))
             assert code == 1 and message in err and complaints == 1, (arguments, code, out, err)
             assert os.listdir(bench.folder) == []
+            assert not os.path.exists(bench.place + "/out"), (arguments, err)
 
 
 def interrupt(bench, ranks, victim, signals):
@@ -245,6 +256,12 @@ def rank_of(process):
 
 def case_interrupt(bench):
     """Ctrl-C and SIGTERM: the result stays, marked, the test files go."""
+    # An impatient user's second one takes the program with it, but not the test files.
+    interrupt(bench, 1, lambda process: process.pid, [signal.SIGINT, signal.SIGINT])
+    files = [name for _, _, names in os.walk(bench.folder) for name in names if name.startswith(("data", "cache"))]
+    assert files == [], files  # MPI's own for shared pointers may be there
+    for name in os.listdir(bench.folder):
+        shutil.rmtree(os.path.join(bench.folder, name))
     for number in (signal.SIGINT, signal.SIGTERM):
         code, result, err = interrupt(bench, 1, lambda process: process.pid, [number])
         assert code == 1 and "Interrupted." in err and result["why_incomplete"] == "it was interrupted", (code, err)
@@ -267,6 +284,15 @@ def case_killed(bench):
     """Even when it is killed the result is whole, and says that it is not complete."""
     code, result, _ = interrupt(bench, 1, lambda process: process.pid, [signal.SIGKILL])
     assert code == -signal.SIGKILL and "killed" in result["why_incomplete"]
+    # The next one finds what it has left, and clears it away.
+    left = os.listdir(bench.folder)
+    assert len(left) == 1 and re.match(r"patchio_probe_.*_\d+$", left[0]), left
+    os.mkdir(os.path.join(bench.folder, "patchio_probe_elsewhere_1"))
+    code, out, err = bench.run([bench.folder, "--functions", "pread", "--views", "own", "--sizes", "64k", "--blocks", "8k",
+                                "--repetitions", "1", "--output", bench.place + "/out"] + SHORT)
+    assert code == 0 and "removed: %s/%s, left by" % (bench.folder, left[0]) in out, (out, err)
+    assert "patchio_probe_elsewhere_1 is of a probe on another machine" in err, err
+    assert os.listdir(bench.folder) == ["patchio_probe_elsewhere_1"]
 
 
 def edited(bench, path, name, change):
@@ -311,7 +337,7 @@ def case_compare(bench):
         assert (row["differs"] == "yes") == differs
         assert abs(float(row["b_to_a"]) - (3.005 if differs else 1)) < 0.01
     code, out, err = bench.run(["compare", first, first], 2)
-    assert code == 0 and "0 of 4 points differ" in out, (out, err)
+    assert code == 0 and "0 of 4 points differ beyond noise.\n" in out, (out, err)
     empty = edited(bench, first, "empty.json", lambda result: result.update(points=[]))
     code, _, err = bench.run(["compare", first, empty])
     assert code == 1 and "nothing" in err or "no measurement in common" in err, err
@@ -325,7 +351,7 @@ def case_findings(bench):
     paths = [os.path.join(bench.place, "out%d/result.json" % ranks) for ranks in (2, 1)]
     code, out, err = bench.run(["findings"] + paths)
     assert code == 0 and err == "", err
-    verdicts = re.findall(r"^(\d)\. .*\. (confirmed|refuted|confirmed in part|unclear)$", out, re.MULTILINE)
+    verdicts = re.findall(r"^(\d)\. .*\. (confirmed|refuted|confirmed in part|unclear|not measured)$", out, re.MULTILINE)
     assert [number for number, _ in verdicts] == ["1", "2", "3", "4", "5"], out
     assert "reading, 2 ranks / 1" in out and "write_ordered / write_all: not measured" in out, out
     picture = os.path.join(bench.place, "findings.png")
@@ -390,7 +416,7 @@ def case_plots(bench):
     wanted = {"rates_read_own.png", "rates_read_whole.png", "rates_read_interleaved.png", "rates_write_own.png",
               "rates_write_interleaved.png", "surface_read_at_own.png", "surface_read_at_whole.png",
               "surface_read_at_interleaved.png", "surface_write_at_own.png", "surface_write_at_interleaved.png",
-              "influence.png"}
+              "surface_read_shared_own.png", "influence.png"}
     assert wanted <= plots <= wanted | {"features.png"}, plots
     for name in plots:
         with open(os.path.join(bench.place, "out/plots", name), "rb") as file:
@@ -402,7 +428,11 @@ def case_plots(bench):
 def case_quick(bench):
     """The quick mode keeps a profile that the reader finds."""
     for ranks in (1, 2):
-        result, out, _ = bench.study(["--seconds", "6", "--test-bytes", "32M"], ranks, name="quick%d" % ranks)
+        result, out, _ = bench.study(["--seconds", "6", "--test-bytes", "32M", "--no-plots"], ranks,
+                                     name="quick%d" % ranks)
+        # Both files of the comparison together are no more than was allowed.
+        assert all(p["file_bytes"] <= 16 << 20 for p in result["points"])
+        check_flight(result)
         assert {p["function"] for p in result["points"]} == {"read_at", "read_at_all", "read", "read_all", "pread"}
         with open(os.path.join(bench.place, "quick%d/profile.json" % ranks), encoding="utf-8") as file:
             text = file.read()
@@ -412,13 +442,54 @@ def case_quick(bench):
             assert file.read() == text
         assert re.search(r"^best: \d+ requests in flight", out, re.MULTILINE), out
         os.remove(kept)
-    _, out, _ = bench.study(["--seconds", "3", "--test-bytes", "16M", "--no-save"], name="unsaved")
+    _, out, err = bench.study(["--seconds", "3", "--test-bytes", "16M", "--no-save", "--python", bench.options.python],
+                              name="unsaved")
+    if "There are no pictures" not in err:
+        plots = os.listdir(os.path.join(bench.place, "unsaved/plots"))
+        assert set(plots) == {"rates.png", "rates_read_own.png"}, plots
     assert "kept for the reader" not in out and os.listdir(os.path.join(bench.place, "profiles")) == []
-    process = bench.start([bench.folder, "--output", os.path.join(bench.place, "cut")])
-    time.sleep(2)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 1 and "Interrupted." in err and os.listdir(bench.folder) == [], err
+    data = os.path.join(bench.place, "data")
+    with open(data, "wb") as file:
+        file.write(os.urandom(16 << 20))
+    code, out, err = bench.run(["--existing", data, "--seconds", "2", "--no-save", "--no-plots", "--output",
+                                os.path.join(bench.place, "existing")])
+    assert code == 0, err
+    result = check(os.path.join(bench.place, "existing/result.json"))
+    assert result["complete"] and result["points"] == []
+    check_flight(result)
+
+
+def check_flight(result):
+    flight = result["flight"]
+    tried = [s["in_flight"] for s in flight["samples"]]
+    assert {1, 2, 4} <= set(tried) and min(s["kb_per_s"] for s in flight["samples"]) > 0
+    assert flight["best_least"] <= flight["best"] <= flight["best_most"] <= max(tried)
+    assert [flight["fitted"][0]["in_flight"], flight["fitted"][-1]["in_flight"]] == [min(tried), max(tried)]
+
+
+def case_quick_cut(bench):
+    """Ctrl-C in the quick mode keeps what was measured, and takes the test files away, a second one too."""
+    for number, signals in enumerate(([signal.SIGINT], [signal.SIGINT, signal.SIGINT])):
+        output = os.path.join(bench.place, "cut%d" % number)
+        process = bench.start([bench.folder, "--test-bytes", "16M", "--seconds", "40", "--output", output])
+        path = os.path.join(output, "result.json")
+        deadline = time.time() + 100
+        while time.time() < deadline and not os.path.exists(path):
+            time.sleep(0.05)
+        before = check(path)
+        assert not before["complete"] and before["flight"]["samples"] and os.listdir(bench.folder)
+        for each in signals:
+            process.send_signal(each)
+        _, err = process.communicate(timeout=60)
+        after = check(path)
+        assert not after["complete"], after
+        assert len(after["flight"]["samples"]) >= len(before["flight"]["samples"])
+        if process.returncode == 1:
+            assert "Interrupted." in err and after["why_incomplete"] == "it was interrupted", err
+            assert os.listdir(bench.folder) == [], err
+        assert number == 1 or process.returncode == 1, err
+        files = [name for _, _, names in os.walk(bench.folder) for name in names]
+        assert files == [], files
 
 
 def case_romio(bench):

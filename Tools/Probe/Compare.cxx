@@ -145,7 +145,8 @@ std::string ComparisonAsText(const Comparison& comparison, const std::string& na
     return std::abs(std::log(x.BToA.Value)) > std::abs(std::log(y.BToA.Value));
   });
   text += fmt::format("\n{} of {} points differ beyond noise", different.size(), comparison.Points.size());
-  text += different.size() > MostShown ? fmt::format("; the {} that differ most:\n", MostShown) : ":\n";
+  text += different.size() > MostShown ? fmt::format("; the {} that differ most:\n", MostShown)
+                                       : (different.empty() ? ".\n" : ":\n");
   for (std::size_t i = 0; i < std::min(MostShown, different.size()); ++i) {
     const ComparedPoint& point = different[i];
     text += fmt::format("  {}: {}/s and {}/s, B/A {}\n", TextOf(point.Key), ByteText(point.RateA.Mean),

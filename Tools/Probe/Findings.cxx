@@ -38,7 +38,7 @@ double MeanRate(const PointResult& point)
 Verdict JudgeBelow(const Ratio& ratio)
 {
   if (ratio.Count < 2) {
-    return Verdict::Unclear;
+    return ratio.Count == 0 ? Verdict::Unmeasured : Verdict::Unclear;
   }
   if (ratio.High < 1 && ratio.Value < Alike) {
     return Verdict::Confirmed;
@@ -53,7 +53,10 @@ Verdict JudgeAll(const std::vector<FindingPart>& parts)
     return static_cast<std::size_t>(std::count_if(
         parts.begin(), parts.end(), [verdict](const FindingPart& part) { return part.Judged == verdict; }));
   };
-  if (parts.empty() || count(Verdict::Unclear) > 0) {
+  if (count(Verdict::Unmeasured) == parts.size()) {
+    return Verdict::Unmeasured;
+  }
+  if (count(Verdict::Unclear) + count(Verdict::Unmeasured) > 0) {
     return Verdict::Unclear;
   }
   return count(Verdict::Confirmed) == parts.size()
@@ -65,7 +68,7 @@ std::string TextOf(const FindingPart& part)
 {
   const Ratio& ratio = part.Found;
   if (ratio.Count == 0) {
-    return part.What + ": not measured";
+    return part.What + ": " + NameOf(Verdict::Unmeasured);
   }
   const std::string sure = ratio.Low > 0 && std::isfinite(ratio.High)
                                ? fmt::format(" ({:.2f} to {:.2f})", ratio.Low, ratio.High)
@@ -140,7 +143,7 @@ std::uint64_t EnoughBlock(const std::vector<std::vector<CurvePoint>>& curves)
 
 Finding JudgeSmallBlocks(const std::vector<Result>& results)
 {
-  Finding finding{"Small blocks are slow.", Verdict::Unclear, {}, {}};
+  Finding finding{"Small blocks are slow.", Verdict::Unmeasured, {}, {}};
   for (const bool write : {false, true}) {
     const auto curves = Curves(results, write);
     std::vector<double> ratios;
@@ -174,7 +177,7 @@ Finding JudgeCollective(const std::vector<Result>& results)
 {
   Finding finding{
       "Collective functions lose where each rank has its own part, and win where parts are interleaved.",
-      Verdict::Unclear, {}, {}};
+      Verdict::Unmeasured, {}, {}};
   for (const View view : {View::Own, View::Interleaved}) {
     for (const bool write : {false, true}) {
       const std::vector<std::pair<Name, Name>> pairs =
@@ -200,7 +203,7 @@ Finding JudgeCollective(const std::vector<Result>& results)
 
 Finding JudgeShared(const std::vector<Result>& results)
 {
-  Finding finding{"Shared file pointers are bad.", Verdict::Unclear, {}, {}};
+  Finding finding{"Shared file pointers are bad.", Verdict::Unmeasured, {}, {}};
   for (const Name how : {"read", "write"}) {
     // Those that wait, and those that are begun and ended.
     const Ratio individual = MeanRatio(
@@ -255,10 +258,10 @@ std::vector<double> RatiosOfSizes(const std::vector<Result>& results, bool write
 
 Finding JudgeFileSize(const std::vector<Result>& results)
 {
-  Finding finding{"The size of the file does not matter.", Verdict::Unclear, {}, {}};
+  Finding finding{"The size of the file does not matter.", Verdict::Unmeasured, {}, {}};
   for (const bool write : {false, true}) {
     const Ratio ratio = MeanRatio(RatiosOfSizes(results, write));
-    Verdict verdict = Verdict::Unclear;
+    Verdict verdict = ratio.Count == 0 ? Verdict::Unmeasured : Verdict::Unclear;
     if (ratio.Count >= 2 && ratio.Low > Alike && ratio.High < 1 / Alike) {
       verdict = Verdict::Confirmed;
     } else if (ratio.Count >= 2 && (ratio.Low > 1 / Alike || ratio.High < Alike)) {
@@ -297,7 +300,7 @@ std::vector<double> RatiosOfRanks(const std::vector<Result>& results, int fewest
 
 Finding JudgeScaling(const std::vector<Result>& results)
 {
-  Finding finding{"The rate scales well with the number of ranks.", Verdict::Unclear, {}, {}};
+  Finding finding{"The rate scales well with the number of ranks.", Verdict::Unmeasured, {}, {}};
   const auto fewer = [](const Result& a, const Result& b) { return a.Ranks < b.Ranks; };
   const auto [fewest, most] = std::minmax_element(results.begin(), results.end(), fewer);
   if (results.empty() || fewest->Ranks == most->Ranks) {
@@ -308,7 +311,7 @@ Finding JudgeScaling(const std::vector<Result>& results)
   const double good = std::max(1.1, GoodScaling * growth);
   for (const bool write : {false, true}) {
     const Ratio ratio = MeanRatio(RatiosOfRanks(results, fewest->Ranks, most->Ranks, write));
-    Verdict verdict = Verdict::Unclear;
+    Verdict verdict = ratio.Count == 0 ? Verdict::Unmeasured : Verdict::Unclear;
     if (ratio.Count >= 2) {
       verdict =
           ratio.Low >= good ? Verdict::Confirmed : (ratio.High < good ? Verdict::Refuted : Verdict::Unclear);
@@ -332,6 +335,8 @@ const char* NameOf(Verdict verdict)
       return "refuted";
     case Verdict::Divided:
       return "confirmed in part";
+    case Verdict::Unmeasured:
+      return "not measured";
     case Verdict::Unclear:
       break;
   }

@@ -15,11 +15,12 @@ enum class Verdict
 {
   Confirmed,
   Refuted,
-  Divided,  ///< confirmed in some of its parts, such as writing, and refuted in all others
-  Unclear   ///< of at least one part, the results do not say
+  Divided,    ///< confirmed in some of its parts, such as writing, and refuted in all others
+  Unclear,    ///< of at least one part, the results do not say
+  Unmeasured  ///< there is no result for any part
 };
 
-/// "confirmed", "refuted", "confirmed in part", "unclear".
+/// "confirmed", "refuted", "confirmed in part", "unclear", "not measured".
 const char* NameOf(Verdict verdict);
 
 /// One ratio that a claim is about.

@@ -26,8 +26,10 @@ void Handle(int)
 {
   const int error = errno;
   Came = true;
-  for (int i = 0; i < FileCount; ++i) {
-    ::unlink(Files[i]);
+  for (int i = FileCount; i-- > 0;) {
+    if (::unlink(Files[i]) != 0) {
+      ::rmdir(Files[i]);
+    }
   }
   errno = error;
 }

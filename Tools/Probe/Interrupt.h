@@ -6,7 +6,8 @@
 
 namespace patchio::probe {
 
-/// Catches SIGINT, SIGTERM and SIGHUP while it lives; a second one has its usual effect. Of several that live
+/// Catches SIGINT, SIGTERM and SIGHUP while it lives; a second one has its usual effect, which is to end the
+/// process at once. Of several that live
 /// at once only the first does anything.
 class Interrupt
 {
@@ -20,8 +21,9 @@ public:
   static bool Asked() { return Flag(); }
   /// The same, for those that look themselves.
   static const std::atomic<bool>& Flag();
-  /// A signal removes this file at once: mpirun kills what has not ended a second after Ctrl-C. At most 64
-  /// files; more are removed at the end only.
+  /// A signal removes this file, or folder that is empty by then, at once, the last one first: mpirun kills
+  /// what has not ended a second after Ctrl-C, and so does the user's second. At most 64; more are removed at
+  /// the end only.
   static void RemoveAtSignal(const std::string& file);
   /// Forgets all files.
   static void ForgetFiles();

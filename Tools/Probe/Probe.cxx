@@ -11,6 +11,8 @@
 #include "Probe/Study.h"
 #include "PythonScript.h"
 #include "Session.h"
+#include "Storage/Mount.h"
+#include "Storage/ProbeFolder.h"
 #include "Support/Error.h"
 #include "Support/Together.h"
 
@@ -46,22 +48,39 @@ std::string DefaultOutput()
   return fmt::format("probe_{}_{}", host, date);
 }
 
-/// Collective. The folder for results, made by rank 0; only rank 0's name of it counts.
-std::string MakeOutput(const Settings& settings, Session& session)
+/// The folder for results. Where it was made, and stays empty, it goes at the end.
+class OutputFolder
 {
-  std::string output = settings.Output;
-  Together(session.Ranks(), [&] {
-    if (session.Root()) {
-      output = output.empty() ? DefaultOutput() : output;
-      std::error_code fault;
-      fs::create_directories(output, fault);
-      if (fault) {
-        throw FileError(output, "a folder for results", fault.message(), "Give another --output");
+public:
+  /// Collective; rank 0 makes it, and only rank 0's name of it counts. Throws Error.
+  OutputFolder(const Settings& settings, Session& session) : Name(settings.Output)
+  {
+    Together(session.Ranks(), [&] {
+      if (session.Root()) {
+        this->Name = this->Name.empty() ? DefaultOutput() : this->Name;
+        std::error_code fault;
+        this->Made = fs::create_directories(this->Name, fault);
+        if (fault) {
+          throw FileError(this->Name, "a folder for results", fault.message(), "Give another --output");
+        }
       }
+    });
+  }
+  ~OutputFolder()
+  {
+    if (this->Made) {
+      ::rmdir(this->Name.c_str());  // nothing happens where something is in it
     }
-  });
-  return output;
-}
+  }
+  OutputFolder(const OutputFolder&) = delete;
+  OutputFolder& operator=(const OutputFolder&) = delete;
+
+  const std::string& Path() const { return this->Name; }
+
+private:
+  std::string Name;
+  bool Made = false;
+};
 
 /// The best block of each function and view, as a table.
 std::string SummaryOf(const Result& result)
@@ -130,9 +149,8 @@ bool HasWrongValues(const Result& result)
       result.Points.begin(), result.Points.end(), [](const auto& entry) { return entry.second.WrongValues; });
 }
 
-void RunFull(const Settings& settings, Session& session)
+void RunFull(const Settings& settings, const std::string& output, Session& session)
 {
-  const std::string output = MakeOutput(settings, session);
   const Result result = RunStudy(session, settings, output);
   if (session.Root()) {
     session.Print(SummaryOf(result) + FeaturesOf(result) + InfluenceOf(result));
@@ -156,16 +174,61 @@ void RunFull(const Settings& settings, Session& session)
   });
 }
 
+void RunQuickAndDraw(const Settings& settings, const std::string& output, Session& session)
+{
+  RunQuick(settings, output, session);
+  if (session.Root() && !settings.NoPlots) {
+    DrawInto({output + "/result.json"}, output + "/plots", settings.Python, session);
+  }
+}
+
+/// Existing files lie on one storage, which is that of the folder, where one is given too.
+void CheckExisting(Settings& settings)
+{
+  if (settings.Directory.empty() && !settings.Existing.empty()) {
+    settings.Directory = settings.Existing.front();
+  }
+  const auto pointOf = [](const std::string& path) { return MountOf(path).value_or(Mount()).Point; };
+  for (const std::string& path : settings.Existing) {
+    if (pointOf(path) != pointOf(settings.Directory)) {
+      throw Error(
+          fmt::format("probe --existing: expected files on one storage, found {} on {}, but {} on {}.", path,
+              pointOf(path), settings.Directory, pointOf(settings.Directory)));
+    }
+  }
+}
+
+/// What probes that were killed have left.
+void CleanUp(const std::string& directory, const Session& session)
+{
+  if (session.Root()) {
+    const ProbeFolders found = RemoveDeadProbeFolders(directory);
+    for (const std::string& folder : found.Removed) {
+      session.Print(fmt::format("removed: {}, left by a probe that was killed", folder));
+    }
+    for (const std::string& folder : found.Left) {
+      session.Warn(fmt::format(
+          "{} is of a probe on another machine or of another user. Remove it if that no longer runs.",
+          folder));
+    }
+  }
+}
+
 void RunProbe(Settings& settings, Session& session)
 {
+  CheckSettings(settings, session.Ranks().Size());
+  CheckExisting(settings);
   if (settings.Directory.empty()) {
     throw Error("probe: give a folder on the storage to probe, or one of compare, findings, plot.");
   }
-  CheckSettings(settings, session.Ranks().Size());
+  if (settings.Existing.empty()) {
+    CleanUp(settings.Directory, session);
+  }
+  const OutputFolder output(settings, session);
   if (settings.Full || settings.Study) {
-    RunFull(settings, session);
+    RunFull(settings, output.Path(), session);
   } else {
-    RunQuick(settings, MakeOutput(settings, session), session);
+    RunQuickAndDraw(settings, output.Path(), session);
   }
 }
 

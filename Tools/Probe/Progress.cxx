@@ -22,18 +22,27 @@ Progress::~Progress()
   }
 }
 
+void Progress::SetRange(double from, double to, double after)
+{
+  this->From = from;
+  this->To = to;
+  this->After = after;
+}
+
 void Progress::Show(double part, double left, const std::string& what)
 {
   if (!this->Speaks) {
     return;
   }
+  this->Most = std::clamp(this->From + part * (this->To - this->From), this->Most, 1.0);
   const bool terminal = ::isatty(STDERR_FILENO) == 1;
   const double now = this->Watch.Seconds();
   if (now - this->Last < (terminal ? SecondsOnTerminal : SecondsElsewhere)) {
     return;
   }
   this->Last = now;
-  const std::string line = fmt::format("{:3.0f} %, about {} left: {}", 100 * part, TimeText(left), what);
+  const std::string line =
+      fmt::format("{:3.0f} %, about {} left: {}", 100 * this->Most, TimeText(left + this->After), what);
   std::fputs(terminal ? ("\r\033[K" + line).c_str() : (line + "\n").c_str(), stderr);
   std::fflush(stderr);
   this->LineOpen = terminal;

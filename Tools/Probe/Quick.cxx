@@ -1,6 +1,8 @@
 #include "Probe/Quick.h"
 
+#include "Probe/Circumstances.h"
 #include "Probe/Interrupt.h"
+#include "Probe/Keep.h"
 #include "Probe/Progress.h"
 #include "Probe/Result.h"
 #include "Probe/Statistics.h"
@@ -9,6 +11,7 @@
 #include "Storage/QuickProbe.h"
 #include "Support/ByteText.h"
 #include "Support/Error.h"
+#include "Support/Stopwatch.h"
 #include "Support/Together.h"
 
 #include <fmt/format.h>
@@ -21,44 +24,14 @@
 namespace patchio::probe {
 namespace {
 
-constexpr std::uint64_t FunctionsBytes = 64u << 20;     // of the file that functions are compared on
-constexpr std::uint64_t UsualBlock = 1u << 20;          // where none was found best
-constexpr std::uint64_t MostFunctionsBlock = 4u << 20;  // many ranks with large blocks need large files
-constexpr double PartOfTime = 0.3;                      // that the comparison may take beside the rest
+constexpr std::uint64_t MostFunctionsBytes = 64u << 20;  // of the file that functions are compared on
+constexpr std::uint64_t LeastOfRank = 128u << 10;        // of it, or the comparison tells nothing
+constexpr std::uint64_t UsualBlock = 1u << 20;           // where none was found best
+constexpr std::uint64_t MostFunctionsBlock = 4u << 20;   // many ranks with large blocks need large files
+constexpr double PartOfTime = 0.3;                       // that the comparison may take beside the rest
+constexpr double SecondsOfSaving = 2;                    // between two
 
 const std::vector<std::string> FunctionsToCompare{"read_at", "read_at_all", "read", "read_all", "pread"};
-
-QuickProbeResult ProbeConcurrency(const Settings& settings, tools::Session& session)
-{
-  QuickProbeOptions options;
-  options.Seconds = settings.QuickSeconds;
-  options.TestBytes = settings.QuickBytes;
-  options.ExistingFiles = settings.Existing;
-  options.Seed = static_cast<unsigned>(settings.Seed);
-  options.Cancel = &Interrupt::Flag();
-  Progress bar(session.Root());
-  return RunQuickProbe(session.Ranks(), settings.Directory, options, [&bar](const ProbeProgress& now) {
-    bar.Show(now.Fraction, now.SecondsLeft, now.Doing);
-    return true;
-  });
-}
-
-/// The study's measurements of the reading functions that are there for a rank's own part.
-Result CompareFunctions(
-    const Settings& settings, std::uint64_t block, const std::string& output, tools::Session& session)
-{
-  Settings few = settings;
-  few.Quick = false;
-  few.Functions = FunctionsToCompare;
-  few.Views = {NameOf(View::Own)};
-  few.Blocks = {std::clamp<std::uint64_t>(block / 8 * 8, 8, MostFunctionsBlock)};
-  few.Sizes = {std::max(FunctionsBytes, 2 * few.Blocks[0] * session.Ranks().Size())};
-  few.Budget = PartOfTime * settings.QuickSeconds;
-  few.Repetitions = 3;
-  few.InfluenceSeconds = 0;
-  few.Features = 0;
-  return RunStudy(session, few, output);
-}
 
 /// Empty where not all were measured.
 std::string FastestFunction(const Result& result)
@@ -78,7 +51,7 @@ std::string FastestFunction(const Result& result)
   return name;
 }
 
-std::string TextFor(const QuickProbeResult& found)
+std::string TextFor(const QuickProbeResult& found, const ConcurrencyRange& sure)
 {
   const StorageProfile& profile = found.Profile;
   std::map<int, std::vector<double>> rates;
@@ -93,7 +66,8 @@ std::string TextFor(const QuickProbeResult& found)
   text += fmt::format("best: {} requests in flight on the whole system", profile.Concurrency);
   text += profile.BlockBytes > 0 ? fmt::format(", of {} or more\n", SizeText(profile.BlockBytes)) : "\n";
   if (profile.Fit.Known()) {
-    text += profile.Fit.Text() + "\n";
+    text += fmt::format(
+        "9 of 10 measurements alike would find {} to {}\n{}\n", sure.Least, sure.Most, profile.Fit.Text());
   }
   if (found.AtBest.Known) {
     text += fmt::format("a request takes {:.3g} ms and 1 s for {}, with these in flight\n",
@@ -103,38 +77,240 @@ std::string TextFor(const QuickProbeResult& found)
   return text;
 }
 
+/// Why the profile is worth little; empty where it is not.
+std::string DoubtOf(const QuickProbeResult& found)
+{
+  if (found.CacheAnswered && found.Profile.Where.Class != MountClass::Memory) {
+    return "this machine's memory answered, not the storage";
+  }
+  std::map<int, int> times;
+  for (const RateSample& sample : found.Profile.Samples) {
+    ++times[sample.Concurrency];
+  }
+  const bool twice =
+      std::any_of(times.begin(), times.end(), [](const auto& entry) { return entry.second > 1; });
+  return twice ? std::string() : "the time was too short to measure anything twice";
+}
+
+class QuickRun
+{
+public:
+  QuickRun(const Settings& settings, const std::string& output, tools::Session& session)
+      : How(settings), Output(output), Out(session), Ranks(session.Ranks()), Bar(session.Root())
+  {
+  }
+
+  void Run()
+  {
+    this->Found.Label = this->How.Label;
+    this->Found.Repetitions = 1;
+    DescribeCircumstances(this->Ranks, this->How.Directory, this->Found);
+    this->ProbeConcurrency();
+    if (!this->Probed.Cancelled && this->How.Existing.empty()) {
+      this->CompareFunctions();
+    }
+    this->Finish();
+  }
+
+private:
+  void ProbeConcurrency()
+  {
+    QuickProbeOptions options;
+    options.Seconds = this->How.QuickSeconds;
+    options.TestBytes = this->How.QuickBytes;
+    options.ExistingFiles = this->How.Existing;
+    options.Seed = static_cast<unsigned>(this->How.Seed);
+    options.Cancel = &Interrupt::Flag();
+    options.Announce = Interrupt::RemoveAtSignal;
+    const bool alone = !this->How.Existing.empty();
+    this->Bar.SetRange(0, alone ? 1 : 1 / (1 + PartOfTime), alone ? 0 : PartOfTime * this->How.QuickSeconds);
+    try {
+      this->Probed = RunQuickProbe(this->Ranks, this->How.Directory, options,
+          [this](const ProbeProgress& now) { return this->Show(now); });
+    } catch (const Error& error) {
+      // A signal takes test files away under the feet of ranks that have not heard of it yet.
+      if (!this->AnyAsked()) {
+        this->SaveFaulty(error.what());
+        throw;
+      }
+      this->Probed.Cancelled = true;
+      this->Probed.Profile.Samples = this->Found.Flight.Samples;
+    }
+    Interrupt::ForgetFiles();
+    this->DescribeFlight();
+  }
+
+  /// On rank 0. Saves what there is now and then, as nobody knows how long there is time for it.
+  bool Show(const ProbeProgress& now)
+  {
+    this->Bar.Show(now.Fraction, now.SecondsLeft, now.Doing);
+    if (now.Samples->size() > this->Found.Flight.Samples.size()) {
+      this->Found.Flight.Samples = *now.Samples;
+      if (this->Watch.Seconds() - this->LastSaved > SecondsOfSaving) {
+        this->Save();
+      }
+    }
+    return this->SaveFault.empty();
+  }
+
+  /// Collective.
+  bool AnyAsked()
+  {
+    const std::vector<int> all = this->Ranks.AllGather(std::vector<int>{Interrupt::Asked() ? 1 : 0});
+    return std::count(all.begin(), all.end(), 1) > 0;
+  }
+
+  void DescribeFlight()
+  {
+    FlightResult& flight = this->Found.Flight;
+    const StorageProfile& profile = this->Probed.Profile;
+    flight.Samples = profile.Samples;
+    flight.RequestBytes = this->Probed.RequestBytes;
+    if (!profile.Fit.Known() || !this->Out.Root()) {
+      return;
+    }
+    flight.Best = profile.Concurrency;
+    flight.Sure = RangeOfBest(profile.Samples);
+    flight.Law = profile.Fit.Text();
+    for (int n = profile.Fit.Least(); n <= profile.Fit.Most(); n += 1 + n / 16) {
+      flight.Fitted.push_back({n, profile.Fit.At(n), 0});
+    }
+    flight.Fitted.push_back({profile.Fit.Most(), profile.Fit.At(profile.Fit.Most()), 0});
+  }
+
+  /// Bytes of the file that functions are compared on: of the test files', half, as the study has a second
+  /// one, and not more than it has time to write, read and check. 0 where there is no time.
+  std::uint64_t BytesForFunctions() const
+  {
+    const int ranks = this->Ranks.Size();
+    const double times = 3.0 * static_cast<double>(FunctionsToCompare.size());
+    const double rate = this->Probed.Profile.Fit.At(ranks);
+    const double inTime = rate * PartOfTime * this->How.QuickSeconds / times;
+    const auto most = static_cast<double>(std::min(MostFunctionsBytes, this->How.QuickBytes / 2));
+    const double bytes = rate > 0 ? std::min(inTime, most) : 0;
+    return bytes >= static_cast<double>(LeastOfRank) * ranks ? static_cast<std::uint64_t>(bytes) : 0;
+  }
+
+  /// The study's measurements of the reading functions that are there for a rank's own part.
+  void CompareFunctions()
+  {
+    const std::uint64_t bytes = this->BytesForFunctions();
+    if (bytes == 0) {
+      this->Found.WhyIncomplete =
+          "the storage is too slow, or the time too short, to compare reading functions";
+      return;
+    }
+    Settings few = this->How;
+    few.Quick = false;
+    few.QuickGiven.clear();
+    few.Functions = FunctionsToCompare;
+    few.Views = {NameOf(View::Own)};
+    const std::uint64_t block =
+        this->Probed.Profile.BlockBytes > 0 ? this->Probed.Profile.BlockBytes : UsualBlock;
+    const std::uint64_t most = std::min(MostFunctionsBlock, bytes / this->Ranks.Size() / 2);
+    few.Blocks = {std::clamp<std::uint64_t>(block, 8, most) / 8 * 8};
+    few.Sizes = {bytes};
+    few.Budget = PartOfTime * this->How.QuickSeconds;
+    few.MostSeconds = few.Budget / static_cast<double>(FunctionsToCompare.size());
+    few.Repetitions = 3;
+    few.InfluenceSeconds = 0;
+    few.Features = 0;
+    this->Bar.SetRange(1 / (1 + PartOfTime), 1);
+    const FlightResult flight = this->Found.Flight;
+    this->Found = RunStudy(this->Out, few, this->Output, {&this->Bar, flight});
+    this->Probed.Profile.BestFunction = FastestFunction(this->Found);
+    this->Probed.Cancelled = this->Found.WhyIncomplete == Interruption;
+  }
+
+  void Save()
+  {
+    if (this->Out.Root()) {
+      this->Found.Seconds = this->Watch.Seconds();
+      this->LastSaved = this->Found.Seconds;
+      const std::string fault = FaultOf([&] { SaveResult(this->Found, this->Output); });
+      this->SaveFault = this->SaveFault.empty() ? fault : this->SaveFault;
+    }
+  }
+
+  /// What there is, if anything, for a fault that ends all.
+  void SaveFaulty(const std::string& fault)
+  {
+    if (!this->Found.Flight.Samples.empty()) {
+      this->Found.WhyIncomplete = fault;
+      this->Save();
+    }
+  }
+
+  void Finish()
+  {
+    const bool tooShort = !this->Probed.Cancelled && this->Probed.Profile.Concurrency < 1;
+    if (this->Probed.Cancelled) {
+      this->Found.WhyIncomplete = Interruption;
+    } else if (tooShort) {
+      this->Found.WhyIncomplete = "the time was too short to tell how many requests the storage bears";
+    } else if (!this->How.Existing.empty()) {
+      this->Found.WhyIncomplete.clear();
+    }
+    this->Found.Complete = this->Found.WhyIncomplete.empty();
+    this->Save();
+    Together(this->Ranks, [&] {
+      if (!this->SaveFault.empty()) {
+        throw Error(this->SaveFault);
+      }
+      if (this->Probed.Cancelled) {
+        throw Error(fmt::format(
+            "Interrupted. What was measured until then is in {}/result.json; no profile was kept.",
+            this->Output));
+      }
+      if (tooShort) {
+        throw Error(
+            fmt::format("The time was too short to tell how many requests the storage bears; give more "
+                        "--seconds. What was measured is in {}/result.json.",
+                this->Output));
+      }
+      if (this->Out.Root()) {
+        this->Tell();
+      }
+    });
+  }
+
+  void Tell()
+  {
+    const StorageProfile& profile = this->Probed.Profile;
+    this->Out.Print(TextFor(this->Probed, this->Found.Flight.Sure));
+    for (const std::string& note : profile.Notes) {
+      this->Out.Print("note: " + note);
+    }
+    if (!this->Found.Complete) {
+      this->Out.Warn("result.json is not complete: " + this->Found.WhyIncomplete + ".");
+    }
+    ReplaceFile(this->Output + "/profile.json", TextOf(profile));
+    this->Out.Print(fmt::format("profile: {}/profile.json", this->Output));
+    if (!this->How.NoSave) {
+      for (const std::string& line : KeepProfile(profile, this->How.Directory, DoubtOf(this->Probed)).Lines) {
+        this->Out.Print(line);
+      }
+    }
+  }
+
+  const Settings& How;
+  const std::string& Output;
+  tools::Session& Out;
+  Communicator& Ranks;
+  Progress Bar;
+  Stopwatch Watch;
+  QuickProbeResult Probed;
+  Result Found;
+  std::string SaveFault;
+  double LastSaved = 0;
+};
+
 }  // namespace
 
 void RunQuick(const Settings& settings, const std::string& output, tools::Session& session)
 {
   const Interrupt interrupt;
-  QuickProbeResult found = ProbeConcurrency(settings, session);
-  if (!found.Cancelled && settings.Existing.empty()) {
-    const std::uint64_t block = found.Profile.BlockBytes > 0 ? found.Profile.BlockBytes : UsualBlock;
-    const Result functions = CompareFunctions(settings, block, output, session);
-    found.Profile.BestFunction = FastestFunction(functions);
-    found.Cancelled = functions.WhyIncomplete == Interruption;
-  }
-  Together(session.Ranks(), [&] {
-    if (found.Cancelled) {
-      throw Error("Interrupted. No profile was kept.");
-    }
-    if (found.Profile.Concurrency < 1) {
-      throw Error("The time was too short to tell how many requests the storage bears; give more --seconds.");
-    }
-    if (!session.Root()) {
-      return;
-    }
-    session.Print(TextFor(found));
-    for (const std::string& note : found.Profile.Notes) {
-      session.Print("note: " + note);
-    }
-    ReplaceFile(output + "/profile.json", TextOf(found.Profile));
-    session.Print("profile: " + output + "/profile.json");
-    if (!settings.NoSave) {
-      session.Print("kept for the reader: " + SaveProfile(found.Profile));
-    }
-  });
+  QuickRun(settings, output, session).Run();
 }
 
 }  // namespace patchio::probe

@@ -106,6 +106,29 @@ json Describe(const InfluenceResult& row)
       {"write_ratio", RatioOfMeans(row.WriteBoth, row.WriteAlone)}};
 }
 
+json InKilobytes(const std::vector<RateSample>& samples)
+{
+  json list = json::array();
+  for (const RateSample& sample : samples) {
+    list.push_back(
+        {{"in_flight", sample.Concurrency}, {"kb_per_s", sample.Rate / Kilo}, {"pass", sample.Pass}});
+  }
+  return list;
+}
+
+json Describe(const FlightResult& flight)
+{
+  json out = {{"request_bytes", flight.RequestBytes}, {"samples", InKilobytes(flight.Samples)}};
+  if (flight.Best > 0) {
+    out["best"] = flight.Best;
+    out["best_least"] = flight.Sure.Least;
+    out["best_most"] = flight.Sure.Most;
+    out["law"] = flight.Law;
+    out["fitted"] = InKilobytes(flight.Fitted);
+  }
+  return out;
+}
+
 // ---- matrices
 // ------------------------------------------------------------------------------------------------
 
@@ -249,6 +272,9 @@ json Describe(const Result& result)
   out["matrices"] = DescribeMatrices(result);
   out["features"] = features;
   out["influence"] = influence;
+  if (!result.Flight.Samples.empty()) {
+    out["flight"] = Describe(result.Flight);
+  }
   return out;
 }
 
@@ -389,6 +415,34 @@ InfluenceResult ReadInfluence(const json& value)
   return row;
 }
 
+std::vector<RateSample> ReadSamples(const json& list)
+{
+  std::vector<RateSample> samples;
+  for (const json& item : list) {
+    RateSample sample;
+    sample.Concurrency = Count(item, "in_flight");
+    sample.Rate = Number(item, "kb_per_s", 0) * Kilo;
+    sample.Pass = Count(item, "pass");
+    Demand(sample.Concurrency >= 1 && sample.Rate > 0, "a rate over the requests in flight is none");
+    samples.push_back(sample);
+  }
+  return samples;
+}
+
+FlightResult ReadFlight(const json& value)
+{
+  FlightResult flight;
+  flight.RequestBytes = Whole(value, "request_bytes");
+  flight.Samples = ReadSamples(value.at("samples"));
+  if (value.contains("best")) {
+    flight.Best = Count(value, "best");
+    flight.Sure = {Count(value, "best_least"), Count(value, "best_most")};
+    flight.Law = value.at("law").get<std::string>();
+    flight.Fitted = ReadSamples(value.at("fitted"));
+  }
+  return flight;
+}
+
 void ReadCircumstances(const json& value, Result& result)
 {
   result.Complete = value.at("complete").get<bool>();
@@ -435,6 +489,9 @@ Result ReadResult(const json& value)
   }
   for (const json& item : value.at("influence")) {
     result.Influence.push_back(ReadInfluence(item));
+  }
+  if (value.contains("flight")) {
+    result.Flight = ReadFlight(value.at("flight"));
   }
   return result;
 }

@@ -3,6 +3,7 @@
 
 #include "Probe/Curve.h"
 #include "Probe/Layout.h"
+#include "Storage/RateFit.h"
 
 #include <cstdint>
 #include <map>
@@ -68,6 +69,17 @@ struct InfluenceResult
   std::vector<double> ReadAlone, WriteAlone, ReadBoth, WriteBoth;
 };
 
+/// The rate over the requests in flight on the whole system, which the quick mode measures.
+struct FlightResult
+{
+  std::vector<RateSample> Samples;  ///< none in a study
+  std::uint64_t RequestBytes = 0;   ///< 0: not known
+  int Best = 0;                     ///< N*; 0: not known
+  ConcurrencyRange Sure;            ///< where N* may lie, where it is known
+  std::string Law;                  ///< as fitted, for people
+  std::vector<RateSample> Fitted;   ///< for drawing
+};
+
 /// Whether files can be put out of this machine's memory.
 struct CacheCheck
 {
@@ -95,6 +107,7 @@ struct Result
   std::map<PointKey, PointResult> Points;
   std::vector<FeatureResult> Features;
   std::vector<InfluenceResult> Influence;
+  FlightResult Flight;
 };
 
 /// One function, view and file size: the rate over the block size. Only points that have rates.

@@ -3,6 +3,7 @@
 #include "Support/Error.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 namespace patchio::probe {
 namespace {
 
+constexpr std::uint64_t LeastTest = std::uint64_t(16) << 20;
 constexpr std::uint64_t MostFile = std::uint64_t(1) << 50;
 
 void Require(bool good, const std::string& option, const std::string& expected, const std::string& found)
@@ -40,7 +42,23 @@ void AddSettings(CLI::App& command, Settings& settings)
   const auto study = [&settings](CLI::Option* option) {
     return option->group("Study")->each([&settings](const std::string&) { settings.Study = true; });
   };
-  const CLI::AsSizeValue bytes(false);  // k, M and G are powers of 1024
+  const auto quick = [&settings](CLI::Option* option) {
+    return option->group("Quick")->each([&settings, option](const std::string&) {
+      std::vector<std::string>& given = settings.QuickGiven;
+      if (std::find(given.begin(), given.end(), option->get_name()) == given.end()) {
+        given.push_back(option->get_name());
+      }
+    });
+  };
+  const auto sized = [](CLI::Option* option) {
+    // k, M and G are powers of 1024. A number below zero would become a great one.
+    return option->transform(CLI::AsSizeValue(false))->transform([](const std::string& text) {
+      if (text.find('-') != std::string::npos) {
+        throw CLI::ValidationError(fmt::format("a size in bytes is expected, found {}", text));
+      }
+      return text;
+    });
+  };
   command.add_flag("--quick", settings.Quick,
       "Measure in 1 to 2 minutes what the reader needs to choose its threads (the default)");
   command.add_flag("--full", settings.Full, "The study: all functions, views, file sizes and block sizes");
@@ -49,19 +67,14 @@ void AddSettings(CLI::App& command, Settings& settings)
   command.add_flag("--no-plots", settings.NoPlots, "Draw no pictures");
   command.add_option("--python", settings.Python, "The Python that draws them; it needs matplotlib");
 
-  command.add_option("--seconds", settings.QuickSeconds, "How long it takes, about")
-      ->check(CLI::Range(1.0, 3600.0))
-      ->capture_default_str()
-      ->group("Quick");
-  command.add_option("--test-bytes", settings.QuickBytes, "Of test files, at least 16M")
-      ->transform(bytes)
-      ->capture_default_str()
-      ->group("Quick");
-  command
-      .add_option("--existing", settings.Existing, "Read these files, or those in these folders; write none")
-      ->delimiter(',')
-      ->group("Quick");
-  command.add_flag("--no-save", settings.NoSave, "Do not keep the profile for the reader")->group("Quick");
+  quick(command.add_option("--seconds", settings.QuickSeconds, "How long it takes, about: 1 to 3600"))
+      ->capture_default_str();
+  sized(quick(command.add_option("--test-bytes", settings.QuickBytes, "Of test files, at least 16M")))
+      ->capture_default_str();
+  quick(command.add_option(
+            "--existing", settings.Existing, "Read these files, or those in these folders; write none"))
+      ->delimiter(',');
+  quick(command.add_flag("--no-save", settings.NoSave, "Do not keep the profile for the reader"));
 
   study(command.add_option("--functions", settings.Functions,
             "Functions (read_at_all, pread, ...) or groups of them, separated by commas: all, reads, writes, "
@@ -72,16 +85,15 @@ void AddSettings(CLI::App& command, Settings& settings)
   study(command.add_option("--views", settings.Views, "Views: own, whole, interleaved"))
       ->delimiter(',')
       ->capture_default_str();
-  study(command.add_option("--sizes", settings.Sizes, "File sizes, for example 16M,1G"))
+  sized(study(command.add_option("--sizes", settings.Sizes, "File sizes, for example 16M,1G")))
       ->delimiter(',')
-      ->transform(bytes)
       ->capture_default_str();
-  study(command.add_option("--blocks", settings.Blocks, "Bytes of one call of one rank, for example 64k,1M"))
+  sized(study(command.add_option(
+            "--blocks", settings.Blocks, "Bytes of one call of one rank, for example 64k,1M")))
       ->delimiter(',')
-      ->transform(bytes)
       ->capture_default_str();
-  study(command.add_option("--piece", settings.Piece, "Bytes between the holes of the interleaved view"))
-      ->transform(bytes)
+  sized(
+      study(command.add_option("--piece", settings.Piece, "Bytes between the holes of the interleaved view")))
       ->capture_default_str();
   study(command.add_option("--repetitions", settings.Repetitions, "Measurements of each"))
       ->capture_default_str();
@@ -112,6 +124,12 @@ Choice CheckSettings(const Settings& settings, int ranks)
   const auto number = [](double value) { return fmt::format("{}", value); };
   Require(!(settings.Quick && (settings.Full || settings.Study)), "quick",
       "nothing that is for the study only", "such options");
+  Require(!(settings.Full || settings.Study) || settings.QuickGiven.empty(), "full",
+      "nothing that is for the quick mode only", fmt::format("{}", fmt::join(settings.QuickGiven, ", ")));
+  Require(settings.QuickSeconds >= 1 && settings.QuickSeconds <= 3600, "seconds", "1 to 3600",
+      number(settings.QuickSeconds));
+  Require(settings.QuickBytes >= LeastTest && settings.QuickBytes <= MostFile, "test-bytes", "16M to 1024T",
+      fmt::format("{} bytes", settings.QuickBytes));
   Choice choice;
   choice.Functions = SelectFunctions(settings.Functions);
   for (const std::string& name : settings.Views) {

@@ -47,6 +47,7 @@ struct Settings
 
   /// The study's options were given, so the study is wanted.
   bool Study = false;
+  std::vector<std::string> QuickGiven;  ///< the options of the quick mode that were given: "--seconds"
 };
 
 /// Fills `settings` when the command line is parsed; `settings` must outlive `command`.

@@ -45,14 +45,16 @@ struct Planned
 class Study
 {
 public:
-  Study(tools::Session& session, const Settings& settings, const std::string& output)
+  Study(tools::Session& session, const Settings& settings, const std::string& output, const StudyFrame& frame)
       : Out(session),
         Ranks(session.Ranks()),
         How(settings),
         Wanted(CheckSettings(settings, session.Ranks().Size())),
         Output(output),
-        Bar(session.Root())
+        OwnBar(session.Root()),
+        Bar(frame.Bar ? *frame.Bar : this->OwnBar)
   {
+    this->Found.Flight = frame.Flight;
   }
 
   Result Run()
@@ -74,7 +76,9 @@ public:
       const bool interrupted = !this->GoesOn(2) && this->End == Interruption;
       this->Found.WhyIncomplete = interrupted ? Interruption : error.what();
       this->Found.Complete = false;
-      this->Save();
+      if (this->Folder) {  // else it was refused before anything was measured
+        this->Save();
+      }
       if (!interrupted) {
         throw;
       }
@@ -220,9 +224,11 @@ private:
     }
     this->MeasurePasses();
     if (!this->EndsNow()) {
+      this->BeginPhase(PartOfInfluence);
       this->MeasureInfluences();
     }
     if (!this->EndsNow()) {
+      this->BeginPhase(1);
       this->LookAgainAtFeatures();
     }
     this->Found.Complete = this->End.empty();
@@ -230,11 +236,24 @@ private:
     this->SayWhatFailed();
   }
 
+  /// What follows, up to this part of the whole.
+  void BeginPhase(double to)
+  {
+    this->PhaseFrom = this->PhaseTo;
+    this->PhaseTo = to;
+  }
+
+  void Show(double part, double left, const std::string& what)
+  {
+    this->Bar.Show(this->PhaseFrom + part * (this->PhaseTo - this->PhaseFrom), left, what);
+  }
+
   /// Repetitions of one point are as far from each other as can be, and each pass has its own order: what
   /// else goes on in the storage meets all points alike.
   void MeasurePasses()
   {
     std::mt19937_64 random(this->How.Seed);
+    this->PhaseTo = this->How.InfluenceSeconds > 0 || this->How.Features > 0 ? PartOfPasses : 1;
     const std::size_t all = this->Plan.size() * this->How.Repetitions;
     std::size_t done = 0;
     for (int pass = 0; pass < this->How.Repetitions; ++pass) {
@@ -335,7 +354,7 @@ private:
     if (this->How.Budget > 0) {
       left = std::min(left, std::max(0.0, this->How.Budget - now));
     }
-    this->Bar.Show(now / (now + left), left, what);
+    this->Show(now / (now + left), left, what);
   }
 
   // ---- reading and writing at once -----------------------------------------------------------------------
@@ -367,7 +386,7 @@ private:
         trial.Block = blocks[i];
         MeasureInfluence(this->Ranks, trial, ++this->Trials, this->Found.Influence[i]);
         const double part = (pass * blocks.size() + i + 1.0) / (this->How.Repetitions * blocks.size());
-        this->Bar.Show(part, (1 - part) * 4 * trial.Seconds * this->How.Repetitions * blocks.size(),
+        this->Show(part, (1 - part) * 4 * trial.Seconds * this->How.Repetitions * blocks.size(),
             "reading and writing at once");
         this->SaveNowAndThen();
       }
@@ -416,7 +435,7 @@ private:
     std::vector<FeatureResult> candidates = this->Candidates();
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       FeatureResult& candidate = candidates[i];
-      this->Bar.Show(static_cast<double>(i) / candidates.size(),
+      this->Show(static_cast<double>(i) / candidates.size(),
           static_cast<double>(candidates.size() - i) * 4 * this->How.FeatureRepetitions, "peaks and dips");
       if (!this->LookAgain(candidate)) {
         return;
@@ -503,7 +522,8 @@ private:
   const Settings& How;
   Choice Wanted;
   std::string Output;
-  Progress Bar;
+  Progress OwnBar;
+  Progress& Bar;
   Stopwatch Watch;
   std::vector<Planned> Plan;
   TestFolder* Folder = nullptr;
@@ -514,15 +534,18 @@ private:
   std::string End;  ///< why it ends early; empty while it does not
   std::string SaveFault;
   double LastSaved = 0;
+  double PhaseFrom = 0;  ///< of the progress
+  double PhaseTo = 1;
   std::uint64_t Trials = 0;
 };
 
 }  // namespace
 
-Result RunStudy(tools::Session& session, const Settings& settings, const std::string& output)
+Result RunStudy(
+    tools::Session& session, const Settings& settings, const std::string& output, const StudyFrame& frame)
 {
   const Interrupt interrupt;
-  return Study(session, settings, output).Run();
+  return Study(session, settings, output, frame).Run();
 }
 
 }  // namespace patchio::probe

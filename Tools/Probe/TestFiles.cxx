@@ -2,6 +2,7 @@
 
 #include "Probe/Interrupt.h"
 #include "Probe/Pattern.h"
+#include "Storage/ProbeFolder.h"
 #include "Support/ByteText.h"
 #include "Support/Error.h"
 #include "Support/Together.h"
@@ -58,25 +59,14 @@ void CheckRoom(const std::string& directory, std::uint64_t bytes)
   }
 }
 
-std::string HostName()
-{
-  char name[256] = "";
-  ::gethostname(name, sizeof(name) - 1);
-  return name;
-}
-
 }  // namespace
 
 TestFolder::TestFolder(Communicator& ranks, const std::string& directory, std::uint64_t bytes) : Ranks(ranks)
 {
   const std::vector<std::byte> name = BytesOfRankZero(ranks, [&] {
     CheckRoom(directory, bytes);
-    const std::string path = fmt::format("{}/patchio_probe_{}_{}", directory, HostName(), ::getpid());
-    std::error_code fault;
-    if (!fs::create_directory(path, fault)) {
-      throw FileError(directory, "a folder to make files in", fault ? fault.message() : path + " in the way",
-          "Probe a folder that you may write to");
-    }
+    const std::string path = MakeProbeFolder(directory);
+    Interrupt::RemoveAtSignal(path);
     const auto* begin = reinterpret_cast<const std::byte*>(path.data());
     return std::vector<std::byte>(begin, begin + path.size());
   });

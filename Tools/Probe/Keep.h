@@ -1,0 +1,23 @@
+// Whether a new profile is kept for the reader, and what it replaces.
+#pragma once
+
+#include "Storage/StorageProfile.h"
+
+#include <string>
+#include <vector>
+
+namespace patchio::probe {
+
+/// What became of a new profile: lines for people.
+struct Kept
+{
+  std::string File;  ///< where it is; empty where it was not kept
+  std::vector<std::string> Lines;
+};
+
+/// Keeps the profile of the storage of `path`, for the reader, unless `doubt` says why it is worth little
+/// (empty: it is not) and there is a measured one already. Says what it replaces, and whether the reader
+/// takes another one all the same. Throws Error where it cannot be written.
+Kept KeepProfile(const StorageProfile& profile, const std::string& path, const std::string& doubt);
+
+}  // namespace patchio::probe
