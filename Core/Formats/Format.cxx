@@ -1,6 +1,5 @@
 #include "Formats/Format.h"
 
-#include "Formats/SAMRAI/SamraiFormat.h"
 #include "Support/Error.h"
 #include "Support/RegularFile.h"
 
@@ -9,13 +8,6 @@
 #include <filesystem>
 
 namespace patchio {
-
-const std::vector<const Format*>& AllFormats()
-{
-  static const samrai::SamraiFormat samraiFormat;
-  static const std::vector<const Format*> formats{&samraiFormat};
-  return formats;
-}
 
 namespace {
 

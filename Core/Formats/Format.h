@@ -68,7 +68,7 @@ public:
       const LocateOptions& options) const = 0;
 };
 
-/// All formats, in the order in which they are asked.
+/// All formats, in the order in which they are asked: that of the list in Formats/CMakeLists.txt.
 const std::vector<const Format*>& AllFormats();
 
 /// The format that claims the path. Throws Error when none does or the path cannot be read.
