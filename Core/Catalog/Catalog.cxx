@@ -54,6 +54,7 @@ std::vector<std::byte> Catalog::Serialize() const
   out.Put(this->CoordinatesVariable);
   out.Put(this->ChildBegin);
   out.Put(this->Children);
+  out.Put(this->FormatData);
   out.Put(this->PresenceTable);
   return out.Take();
 }
@@ -83,6 +84,7 @@ Catalog Catalog::Deserialize(const std::byte* data, std::size_t size)
   in.Get(catalog.CoordinatesVariable);
   in.Get(catalog.ChildBegin);
   in.Get(catalog.Children);
+  in.Get(catalog.FormatData);
   in.Get(catalog.PresenceTable);
   if (catalog.PresenceTable.size() != catalog.Variables.size() * catalog.Patches.size()) {
     throw Error("The serialized catalog is inconsistent.");

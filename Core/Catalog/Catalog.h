@@ -82,6 +82,8 @@ public:
   /// Children[ChildBegin[p]] .. Children[ChildBegin[p+1]-1]. Both empty when the writer recorded none.
   std::vector<int> ChildBegin;
   std::vector<int> Children;
+  /// What the format wants to know again in Locate(), in its own words; only the format looks at it.
+  std::vector<std::byte> FormatData;
 
   /// Allocates the presence table, all Absent. Patches and Variables must be filled.
   void ResetPresence() { this->PresenceTable.assign(this->Variables.size() * this->Patches.size(), 0); }

@@ -25,6 +25,7 @@ Catalog FullCatalog()
   catalog.CoordinatesVariable = 1;
   catalog.ChildBegin = {0, 1, 1, 1};
   catalog.Children = {2};
+  catalog.FormatData = {std::byte{7}, std::byte{0}, std::byte{255}};
   catalog.ResetPresence();
   catalog.SetPresence(0, 2, Presence::Stored);
   catalog.SetPresence(2, 0, Presence::One);
@@ -79,6 +80,7 @@ TEST(Catalog, SurvivesSerialization)
   EXPECT_EQ(copy.Time, catalog.Time);
   EXPECT_EQ(copy.Step, catalog.Step);
   EXPECT_EQ(copy.Origin, catalog.Origin);
+  EXPECT_EQ(copy.FormatData, catalog.FormatData);
   EXPECT_EQ(copy.CoordinatesVariable, catalog.CoordinatesVariable);
   EXPECT_EQ(copy.ChildBegin, catalog.ChildBegin);
   EXPECT_EQ(copy.Children, catalog.Children);
