@@ -1,0 +1,106 @@
+#include "Formats/AMReX/AmrexFab.h"
+
+#include <array>
+
+namespace patchio::amrex {
+namespace {
+
+constexpr std::array<int, 8> Double{64, 11, 52, 0, 1, 12, 0, 1023};
+constexpr std::array<int, 8> Single{32, 8, 23, 0, 1, 9, 0, 127};
+
+/// "(8, (64 11 52 0 1 12 0 1023))". At most 8 numbers.
+bool TakeList(Words& words, std::array<int, 8>& list, int& count)
+{
+  if (!words.Take("(") || !words.Take(count) || count < 1 || count > 8 || !words.Take(",") ||
+      !words.Take("(")) {
+    return false;
+  }
+  for (int i = 0; i < count; ++i) {
+    if (!words.Take(list[static_cast<std::size_t>(i)])) {
+      return false;
+    }
+  }
+  return words.Take(")") && words.Take(")");
+}
+
+/// True where the list is first, first + step, ...
+bool Counts(const std::array<int, 8>& list, int count, int first, int step)
+{
+  for (int i = 0; i < count; ++i) {
+    if (list[static_cast<std::size_t>(i)] != first + i * step) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::string TupleText(const Int3& tuple, int dimension)
+{
+  std::string text;
+  for (int axis = 0; axis < dimension; ++axis) {
+    text += (axis == 0 ? "(" : ",") + std::to_string(tuple[axis]);
+  }
+  return text + ")";
+}
+
+std::size_t Digits(int number)
+{
+  std::size_t digits = number < 0 ? 2 : 1;
+  for (number /= 10; number != 0; number /= 10) {
+    ++digits;
+  }
+  return digits;
+}
+
+}  // namespace
+
+bool TakeRealKind(Words& words, RealKind& kind)
+{
+  std::array<int, 8> bits{}, order{};
+  int bitCount = 0, bytes = 0;
+  if (!words.Take("(") || !TakeList(words, bits, bitCount) || !words.Take(",") ||
+      !TakeList(words, order, bytes) || !words.Take(")") || bitCount != 8) {
+    return false;
+  }
+  if (!(bits == Double && bytes == 8) && !(bits == Single && bytes == 4)) {
+    return false;
+  }
+  kind.Type = bytes == 8 ? ElementType::Float64 : ElementType::Float32;
+  kind.BigEndian = Counts(order, bytes, 1, 1);
+  return kind.BigEndian || Counts(order, bytes, bytes, -1);
+}
+
+bool ParseFabHeader(std::string_view text, int dimension, FabHeader& header)
+{
+  const std::size_t end = text.substr(0, MostFabHeaderBytes).find('\n');
+  if (end == std::string_view::npos) {
+    return false;
+  }
+  Words words(text.substr(0, end));
+  if (!words.Take("FAB") || !TakeRealKind(words, header.Kind)) {
+    return false;
+  }
+  header.PrefixBytes = end - words.Left().size();
+  header.Bytes = end + 1;
+  return words.Take(header.Box, dimension) && words.Take(header.Components) && words.Done();
+}
+
+std::size_t FabHeaderBytes(std::size_t prefixBytes, const TypedBox& box, int dimension, int components)
+{
+  // "((" digits and commas ") (" ... ") (" ... "))", a blank, the components, the end of the line.
+  std::size_t bytes =
+      prefixBytes + 10 + 3 * static_cast<std::size_t>(dimension - 1) + 1 + Digits(components) + 1;
+  for (int axis = 0; axis < dimension; ++axis) {
+    bytes +=
+        Digits(box.Indices.Lower[axis]) + Digits(box.Indices.Upper[axis]) + Digits(box.NodeCentred[axis]);
+  }
+  return bytes;
+}
+
+std::string BoxText(const TypedBox& box, int dimension)
+{
+  return "(" + TupleText(box.Indices.Lower, dimension) + " " + TupleText(box.Indices.Upper, dimension) + " " +
+         TupleText(box.NodeCentred, dimension) + ")";
+}
+
+}  // namespace patchio::amrex

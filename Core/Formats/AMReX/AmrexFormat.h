@@ -1,0 +1,21 @@
+// AMReX plotfiles: the folder plt00010, or the Header in it. See README.md beside this file for the format's
+// facts.
+#pragma once
+
+#include "Formats/Format.h"
+
+namespace patchio::amrex {
+
+class AmrexFormat : public Format
+{
+public:
+  const char* Name() const override { return "AMReX"; }
+  const char* Opens() const override { return "a plotfile's folder (plt00010) or its Header of AMReX"; }
+  bool Claims(const std::string& path) const override;
+  Series OpenSeries(const std::string& path, const SeriesOptions& options) const override;
+  Catalog ReadCatalog(const std::string& path) const override;
+  LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests,
+      const LocateOptions& options) const override;
+};
+
+}  // namespace patchio::amrex

@@ -1,0 +1,205 @@
+#include "Formats/AMReX/AmrexHeader.h"
+
+#include "Support/Error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+namespace fs = std::filesystem;
+
+namespace patchio::amrex {
+namespace {
+
+constexpr std::int64_t MostNames = 100'000;
+constexpr std::int64_t MostLevels = 31;  ///< indices do not bear more refinement than this
+constexpr int LargestIndex = 1 << 30;
+
+/// Reads a Header from the top, part by part.
+class HeaderReader
+{
+public:
+  explicit HeaderReader(const std::string& path) : Lines(path) {}
+
+  void ReadTop();
+  void ReadGeometry();
+  void ReadLevels();
+  PlotHeader Take() { return std::move(this->Header); }
+
+private:
+  void ReadDomains();
+  void ReadSteps();
+  void ReadSpacings();
+  void ReadLevel(std::size_t number);
+  double Number(Words& words, const char* expected) const;
+
+  TextLines Lines;
+  PlotHeader Header;
+};
+
+/// The version, the names, the time, and how many levels there are.
+void HeaderReader::ReadTop()
+{
+  const std::string_view version = this->Lines.Next("the version of a plotfile");
+  if (IsCheckpointVersion(version)) {
+    throw FileError(this->Lines.Path(), "the Header of a plotfile", "that of a checkpoint",
+        "Open a plotfile (plt...); checkpoints (chk...) are for restarts only");
+  }
+  if (!IsPlotVersion(version)) {
+    this->Lines.Fail("the version of a plotfile, as 'HyperCLaw-V1.1',");
+  }
+  const std::int64_t names = this->Lines.NextNumber("the number of components", 1, MostNames);
+  for (std::int64_t i = 0; i < names; ++i) {
+    this->Header.Names.emplace_back(this->Lines.Next("the name of a component"));
+  }
+  const std::int64_t dimension = this->Lines.NextNumber("the number of dimensions", 1, 3);
+  if (dimension == 1) {
+    throw FileError(
+        this->Lines.Path(), "2 or 3 dimensions", "1", "PatchIO does not show one-dimensional data");
+  }
+  this->Header.Dimension = static_cast<int>(dimension);
+  Words words(this->Lines.Next("the time"));
+  this->Header.Time = this->Number(words, "the time");
+  this->Header.Levels.resize(
+      static_cast<std::size_t>(this->Lines.NextNumber("the finest level", 0, MostLevels - 1)) + 1);
+}
+
+double HeaderReader::Number(Words& words, const char* expected) const
+{
+  double number = 0;
+  if (!words.Take(number)) {
+    this->Lines.Fail(expected);
+  }
+  return number;
+}
+
+void HeaderReader::ReadGeometry()
+{
+  const char* const corner = "the lower corner of the domain";
+  Words lower(this->Lines.Next(corner));
+  for (int axis = 0; axis < this->Header.Dimension; ++axis) {
+    this->Header.Corner[axis] = this->Number(lower, corner);
+  }
+  this->Lines.Next("the upper corner of the domain");
+  Words ratios(this->Lines.Next("the refinement ratios"));
+  for (int ratio = 0; ratios.Take(ratio);) {
+    this->Header.Ratios.push_back(ratio);
+  }
+  this->ReadDomains();
+  this->ReadSteps();
+  this->ReadSpacings();
+  this->Lines.Next("the kind of coordinates");
+  this->Lines.Next("the width of the boundary");
+}
+
+void HeaderReader::ReadDomains()
+{
+  Words words(this->Lines.Next("the domain of each level"));
+  for (LevelHeader& level : this->Header.Levels) {
+    TypedBox box;
+    bool good = words.Take(box, this->Header.Dimension);
+    for (int axis = 0; good && axis < 3; ++axis) {
+      const int lower = box.Indices.Lower[axis], upper = box.Indices.Upper[axis];
+      good = lower <= upper && lower >= -LargestIndex && upper <= LargestIndex;
+    }
+    if (!good) {
+      this->Lines.Fail("a box of cells for each level");
+    }
+    level.Domain = box.Indices;
+  }
+}
+
+void HeaderReader::ReadSteps()
+{
+  Words words(this->Lines.Next("the step of each level"));
+  if (!words.Take(this->Header.Step)) {
+    this->Lines.Fail("the step of each level");
+  }
+}
+
+void HeaderReader::ReadSpacings()
+{
+  for (LevelHeader& level : this->Header.Levels) {
+    const char* const spacing = "positive cell sizes";
+    Words words(this->Lines.Next(spacing));
+    for (int axis = 0; axis < this->Header.Dimension; ++axis) {
+      level.Spacing[axis] = this->Number(words, spacing);
+      if (!(level.Spacing[axis] > 0)) {
+        this->Lines.Fail(spacing);
+      }
+    }
+  }
+}
+
+void HeaderReader::ReadLevels()
+{
+  for (std::size_t level = 0; level < this->Header.Levels.size(); ++level) {
+    this->ReadLevel(level);
+  }
+}
+
+void HeaderReader::ReadLevel(std::size_t number)
+{
+  LevelHeader& level = this->Header.Levels[number];
+  Words words(this->Lines.Next("a level and its number of boxes"));
+  std::int64_t which = 0;
+  if (!words.Take(which) || which != static_cast<std::int64_t>(number) || !words.Take(level.Boxes) ||
+      level.Boxes < 0) {
+    this->Lines.Fail(fmt::format("level {} and its number of boxes", number));
+  }
+  this->Lines.Next("the step of a level");
+  // Where boxes are follows from their indices. The loop ends with the file, whatever the number.
+  for (std::int64_t box = 0; box < level.Boxes; ++box) {
+    this->Lines.Skip(this->Header.Dimension, "the corners of a box");
+  }
+  Words path(this->Lines.Next("where the files of a level are"));
+  std::string_view prefix;
+  path.TakeWord(prefix);
+  level.Prefix = prefix;
+  const fs::path relative(level.Prefix);
+  const bool leaves = std::find(relative.begin(), relative.end(), "..") != relative.end();
+  if (level.Prefix.empty() || relative.is_absolute() || leaves) {
+    this->Lines.Fail("where the files of a level are, below the plotfile's folder,");
+  }
+}
+
+}  // namespace
+
+bool IsPlotVersion(std::string_view line)
+{
+  // <name>-V<digit>...
+  const std::size_t dash = line.find("-V");
+  const auto isName = [](char letter) {
+    return std::isalnum(static_cast<unsigned char>(letter)) || letter == '_';
+  };
+  return dash != std::string_view::npos && dash > 0 && dash < 64 && dash + 2 < line.size() &&
+         std::isdigit(static_cast<unsigned char>(line[dash + 2])) &&
+         std::all_of(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(dash), isName);
+}
+
+bool IsCheckpointVersion(std::string_view line)
+{
+  return line.substr(0, 10) == "CheckPoint" || line.substr(0, 10) == "Checkpoint";
+}
+
+PlotHeader ReadPlotHeader(const std::string& path)
+{
+  HeaderReader reader(path);
+  reader.ReadTop();
+  reader.ReadGeometry();
+  reader.ReadLevels();
+  return reader.Take();
+}
+
+TimeStep ReadPlotHead(const std::string& path)
+{
+  HeaderReader reader(path);
+  reader.ReadTop();
+  reader.ReadGeometry();
+  const PlotHeader header = reader.Take();
+  return {path, header.Time, header.Step};
+}
+
+}  // namespace patchio::amrex

@@ -1,0 +1,324 @@
+#include "Formats/AMReX/AmrexLocator.h"
+
+#include "Exec/Lanes.h"
+#include "Formats/AMReX/AmrexFab.h"
+#include "Formats/AMReX/AmrexWhereabouts.h"
+#include "Source/FileSource.h"
+#include "Support/Error.h"
+#include "Support/RegularFile.h"
+#include "Support/Together.h"
+
+#include <fmt/format.h>
+
+#include <sys/stat.h>
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <memory>
+
+namespace fs = std::filesystem;
+
+namespace patchio::amrex {
+namespace {
+
+constexpr const char* Advice = "The file is damaged, or was copied or written in part only";
+
+/// One patch with requests, and what was found out about its FAB.
+struct WantedFab
+{
+  int Patch = 0;
+  std::uint64_t Values = 0;  ///< where the numbers begin
+  RealKind Kind;
+  std::string Fault;  ///< not empty: they cannot be read
+};
+
+/// One file, and the wanted FABs in it: First .. End - 1.
+struct WantedFile
+{
+  std::size_t First = 0, End = 0;
+  std::uint64_t Bytes = 0;
+  std::vector<std::size_t> Unclear;  ///< FABs whose headers must be read one by one
+};
+
+class Locator
+{
+public:
+  Locator(const Catalog& catalog, const std::vector<PatchVariable>& requests, const LocateOptions& options)
+      : Data(catalog), Requests(requests), Options(options), Where(WhereaboutsOf(catalog))
+  {
+  }
+
+  LocationTable Run()
+  {
+    this->FindFabs();
+    this->FindFiles();
+    this->Storage = MakeFileSource(this->Table.Files);
+    RunLanes(this->Files.size(), this->Options.Threads,
+        [this](std::size_t file, int) { this->LookIntoFile(static_cast<int>(file)); });
+    this->ReadUnclear();
+    this->WriteLocations();
+    return std::move(this->Table);
+  }
+
+private:
+  void FindFabs();
+  void FindFiles();
+  void LookIntoFile(int file);
+  void FindSizeOf(int file);
+  void LookAtHeaders(int file);
+  void ReadUnclear();
+  void ReadHeader(int file, WantedFab& fab, FabHeader& header) const;
+  void TakeHeader(int file, WantedFab& fab, const FabHeader& header) const;
+  bool TakeExpected(int file, WantedFab& fab, const FabHeader& example) const;
+  void CheckInside(int file, WantedFab& fab) const;
+  void WriteLocations();
+  void WriteLocation(std::size_t request, int component, const WantedFab& fab, int file);
+
+  const FabStyle& StyleOf(const WantedFab& fab) const
+  {
+    return this->Where.Levels[static_cast<std::size_t>(this->Data.Patches[fab.Patch].Level)];
+  }
+  const FabPlace& PlaceOf(const WantedFab& fab) const { return this->Where.Fabs[fab.Patch]; }
+  int Components() const { return static_cast<int>(this->Data.Variables.size()); }
+  std::uint64_t BytesOfComponent(const WantedFab& fab) const
+  {
+    return static_cast<std::uint64_t>(this->Data.StoredTuples(0, fab.Patch)) * SizeOf(fab.Kind.Type);
+  }
+  TypedBox BoxOf(const WantedFab& fab) const;
+
+  const Catalog& Data;
+  const std::vector<PatchVariable>& Requests;
+  const LocateOptions Options;
+  const Whereabouts Where;
+  LocationTable Table;
+  std::vector<WantedFab> Fabs;        ///< by file and offset
+  std::vector<WantedFile> Files;      ///< as Table.Files
+  std::vector<std::uint32_t> FabOf;   ///< per patch, its place in Fabs
+  std::vector<std::uint32_t> FileOf;  ///< per Fabs, index into Table.Files
+  std::unique_ptr<Source> Storage;
+};
+
+/// Each patch once, in the order of the files.
+void Locator::FindFabs()
+{
+  this->Table.Locations.resize(this->Requests.size());
+  this->FabOf.assign(this->Data.Patches.size(), 0);
+  for (const PatchVariable& request : this->Requests) {
+    std::uint32_t& known = this->FabOf[request.Patch];
+    if (known == 0) {
+      known = 1;
+      this->Fabs.push_back({request.Patch, 0, {}, {}});
+    }
+  }
+  const auto before = [this](const WantedFab& a, const WantedFab& b) {
+    const int fileA = this->Data.Patches[a.Patch].File, fileB = this->Data.Patches[b.Patch].File;
+    return fileA != fileB ? fileA < fileB : this->PlaceOf(a).Offset < this->PlaceOf(b).Offset;
+  };
+  if (!std::is_sorted(this->Fabs.begin(), this->Fabs.end(), before)) {
+    std::sort(this->Fabs.begin(), this->Fabs.end(), before);
+  }
+  for (std::size_t i = 0; i < this->Fabs.size(); ++i) {
+    this->FabOf[this->Fabs[i].Patch] = static_cast<std::uint32_t>(i);
+  }
+}
+
+void Locator::FindFiles()
+{
+  const fs::path folder = fs::path(this->Data.Path).parent_path();
+  int last = -1;
+  for (std::size_t i = 0; i < this->Fabs.size(); ++i) {
+    const int file = this->Data.Patches[this->Fabs[i].Patch].File;
+    if (file != last) {
+      last = file;
+      this->Table.Files.push_back((folder / this->Where.Files[static_cast<std::size_t>(file)]).string());
+      this->Files.emplace_back().First = i;
+    }
+    this->Files.back().End = i + 1;
+    this->FileOf.push_back(static_cast<std::uint32_t>(this->Files.size() - 1));
+  }
+}
+
+/// In a lane: must not throw.
+void Locator::LookIntoFile(int file)
+{
+  const std::string fault = FaultOf([&] {
+    this->FindSizeOf(file);
+    this->LookAtHeaders(file);
+  });
+  const WantedFile& wanted = this->Files[static_cast<std::size_t>(file)];
+  for (std::size_t i = wanted.First; i < wanted.End && !fault.empty(); ++i) {
+    this->Fabs[i].Fault = fault;
+  }
+}
+
+void Locator::FindSizeOf(int file)
+{
+  const std::string& path = this->Table.Files[static_cast<std::size_t>(file)];
+  struct stat state = {};
+  if (::stat(path.c_str(), &state) != 0 || !S_ISREG(state.st_mode)) {
+    CheckRegularFile(path);  // says what is wrong
+  }
+  this->Files[static_cast<std::size_t>(file)].Bytes = static_cast<std::uint64_t>(state.st_size);
+}
+
+/// One header of a file tells what the others must be.
+void Locator::LookAtHeaders(int file)
+{
+  WantedFile& wanted = this->Files[static_cast<std::size_t>(file)];
+  FabHeader example;
+  bool haveExample = false;
+  for (std::size_t i = wanted.First; i < wanted.End; ++i) {
+    WantedFab& fab = this->Fabs[i];
+    if (!this->StyleOf(fab).Headers) {
+      fab.Kind = this->StyleOf(fab).Kind;
+      fab.Values = this->PlaceOf(fab).Offset;
+      this->CheckInside(file, fab);
+    } else if (!haveExample) {
+      this->ReadHeader(file, fab, example);
+      haveExample = fab.Fault.empty();
+    } else if (!this->TakeExpected(file, fab, example)) {
+      wanted.Unclear.push_back(i);
+    }
+  }
+}
+
+/// Headers that are longer or shorter than they should be, one by one, on all threads.
+void Locator::ReadUnclear()
+{
+  constexpr std::size_t inTask = 16;
+  std::vector<std::size_t> unclear;
+  for (const WantedFile& file : this->Files) {
+    unclear.insert(unclear.end(), file.Unclear.begin(), file.Unclear.end());
+  }
+  RunLanes((unclear.size() + inTask - 1) / inTask, this->Options.Threads, [&](std::size_t task, int) {
+    for (std::size_t i = task * inTask; i < std::min(unclear.size(), (task + 1) * inTask); ++i) {
+      FabHeader header;
+      this->ReadHeader(static_cast<int>(this->FileOf[unclear[i]]), this->Fabs[unclear[i]], header);
+    }
+  });
+}
+
+void Locator::ReadHeader(int file, WantedFab& fab, FabHeader& header) const
+{
+  const std::string& path = this->Table.Files[static_cast<std::size_t>(file)];
+  const std::uint64_t size = this->Files[static_cast<std::size_t>(file)].Bytes;
+  const std::uint64_t offset = this->PlaceOf(fab).Offset;
+  try {
+    if (offset >= size) {
+      throw FileError(
+          path, fmt::format("a FAB at byte {}", offset), fmt::format("a file of {} bytes", size), Advice);
+    }
+    std::array<char, MostFabHeaderBytes> text;
+    const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(text.size(), size - offset));
+    this->Storage->Open(file)->Read(offset, text.data(), bytes);
+    if (!ParseFabHeader({text.data(), bytes}, this->Data.Dimension, header)) {
+      throw FileError(path, fmt::format("a FAB of 4 or 8 byte numbers at byte {}", offset),
+          fmt::format("'{}'", PlainText({text.data(), std::min<std::size_t>(bytes, 60)})), Advice);
+    }
+    this->TakeHeader(file, fab, header);
+  } catch (const std::exception& error) {
+    fab.Fault = error.what();
+  }
+}
+
+void Locator::TakeHeader(int file, WantedFab& fab, const FabHeader& header) const
+{
+  const TypedBox box = this->BoxOf(fab);
+  if (!(header.Box.Indices == box.Indices) || header.Box.NodeCentred != box.NodeCentred ||
+      header.Components != this->Components()) {
+    const int dimension = this->Data.Dimension;
+    throw FileError(this->Table.Files[static_cast<std::size_t>(file)],
+        fmt::format("{} with {} components at byte {}", BoxText(box, dimension), this->Components(),
+            this->PlaceOf(fab).Offset),
+        fmt::format("{} with {}", BoxText(header.Box, dimension), header.Components),
+        "The file belongs to another plotfile than the Cell_H beside it, or is damaged");
+  }
+  fab.Kind = header.Kind;
+  fab.Values = this->PlaceOf(fab).Offset + header.Bytes;
+  this->CheckInside(file, fab);
+}
+
+/// True when the FAB takes exactly what it takes with a header like `example`.
+bool Locator::TakeExpected(int file, WantedFab& fab, const FabHeader& example) const
+{
+  const FabPlace& place = this->PlaceOf(fab);
+  const std::uint64_t end = place.Next != 0 ? place.Next : this->Files[static_cast<std::size_t>(file)].Bytes;
+  fab.Kind = example.Kind;
+  fab.Values = place.Offset + FabHeaderBytes(example.PrefixBytes, this->BoxOf(fab), this->Data.Dimension,
+                                  this->Components());
+  const std::uint64_t components = static_cast<std::uint64_t>(this->Components());
+  const std::uint64_t room = end > fab.Values ? end - fab.Values : 0;  // products might overflow
+  return end <= this->Files[static_cast<std::size_t>(file)].Bytes && room % components == 0 &&
+         room / components == this->BytesOfComponent(fab);
+}
+
+void Locator::CheckInside(int file, WantedFab& fab) const
+{
+  const std::uint64_t size = this->Files[static_cast<std::size_t>(file)].Bytes;
+  const std::uint64_t components = static_cast<std::uint64_t>(this->Components());
+  if (fab.Values > size || this->BytesOfComponent(fab) > (size - fab.Values) / components) {
+    fab.Fault = FileError(this->Table.Files[static_cast<std::size_t>(file)],
+        fmt::format("{} numbers of {} bytes for {} at byte {}",
+            this->BytesOfComponent(fab) / SizeOf(fab.Kind.Type) * components, SizeOf(fab.Kind.Type),
+            BoxText(this->BoxOf(fab), this->Data.Dimension), fab.Values),
+        fmt::format("a file of {} bytes", size), Advice)
+                    .what();
+  }
+}
+
+/// As it stands in a FAB's header: with ghosts.
+TypedBox Locator::BoxOf(const WantedFab& fab) const
+{
+  TypedBox box;
+  box.Indices = Grown(this->Data.Patches[fab.Patch].Cells, this->Data.Variables[0].Ghosts);
+  for (int axis = 0; axis < this->Data.Dimension; ++axis) {
+    box.NodeCentred[axis] = this->StyleOf(fab).Nodes ? 1 : 0;
+    box.Indices.Upper[axis] += box.NodeCentred[axis];
+  }
+  return box;
+}
+
+void Locator::WriteLocations()
+{
+  std::vector<int> components;
+  for (const Variable& variable : this->Data.Variables) {
+    int component = -1;
+    const std::string& text = variable.StoredName;
+    std::from_chars(text.data(), text.data() + text.size(), component);
+    components.push_back(component);
+  }
+  this->Table.Extents.reserve(this->Requests.size());
+  for (std::size_t i = 0; i < this->Requests.size(); ++i) {
+    const std::uint32_t fab = this->FabOf[this->Requests[i].Patch];
+    this->WriteLocation(
+        i, components[this->Requests[i].Variable], this->Fabs[fab], static_cast<int>(this->FileOf[fab]));
+  }
+}
+
+void Locator::WriteLocation(std::size_t request, int component, const WantedFab& fab, int file)
+{
+  Location& location = this->Table.Locations[request];
+  if (!fab.Fault.empty() || component < 0 || component >= this->Components()) {
+    location.Kind = Encoding::Missing;
+    this->Table.Problems.push_back({request,
+        !fab.Fault.empty() ? fab.Fault : fmt::format("{}: a component without a number.", this->Data.Path)});
+    return;
+  }
+  const std::uint64_t bytes = this->BytesOfComponent(fab);
+  location.Kind = Encoding::Raw;
+  location.First = static_cast<std::uint32_t>(this->Table.Extents.size());
+  location.Count = 1;
+  this->Table.Extents.push_back({fab.Values + bytes * static_cast<std::uint64_t>(component), bytes, file,
+      fab.Kind.Type, fab.Kind.BigEndian});
+}
+
+}  // namespace
+
+LocationTable LocateInFabs(
+    const Catalog& catalog, const std::vector<PatchVariable>& requests, const LocateOptions& options)
+{
+  return Locator(catalog, requests, options).Run();
+}
+
+}  // namespace patchio::amrex

@@ -1,0 +1,182 @@
+#include "Formats/AMReX/AmrexMultiFab.h"
+
+#include "Support/Error.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <string_view>
+#include <unordered_map>
+
+namespace patchio::amrex {
+namespace {
+
+constexpr int MostComponents = 1 << 20;
+constexpr int LargestIndex = 1 << 30;
+constexpr int MostGhosts = 64;
+constexpr std::uint64_t LeastBytesOfBox = 10;  ///< "((0,0) ..." and "FabOnDisk: ..." take more
+
+/// How a MultiFab is stored. Versions 3 and 4 add least and greatest values to 2.
+constexpr int WithFabHeaders = 1;
+constexpr int LastVersion = 4;
+
+class MultiFabReader
+{
+public:
+  MultiFabReader(const std::string& prefix, int dimension) : Lines(prefix + "_H"), Dimension(dimension) {}
+
+  MultiFabHeader Read(std::int64_t boxes)
+  {
+    this->ReadTop();
+    this->ReadBoxes(boxes);
+    this->ReadPlaces();
+    if (!this->Header.FabHeaders) {
+      this->ReadKind();
+    }
+    return std::move(this->Header);
+  }
+
+private:
+  void ReadTop();
+  void ReadBoxes(std::int64_t boxes);
+  void ReadBox();
+  void ReadPlaces();
+  void ReadPlace();
+  int FileNumber(std::string_view name);
+  void ReadKind();
+
+  TextLines Lines;
+  int Dimension;
+  MultiFabHeader Header;
+  std::unordered_map<std::string, int> Known;
+  std::string LastName;
+};
+
+void MultiFabReader::ReadTop()
+{
+  const auto version = this->Lines.NextNumber(
+      "the version of a MultiFab header that PatchIO knows", WithFabHeaders, LastVersion);
+  this->Header.FabHeaders = version == WithFabHeaders;
+  this->Lines.Next("how the FABs are spread over files");
+  this->Header.Components =
+      static_cast<int>(this->Lines.NextNumber("the number of components", 1, MostComponents));
+  Words words(this->Lines.Next("the width of the ghost layer"));
+  Int3& ghosts = this->Header.Ghosts;
+  if (!words.Take(ghosts, this->Dimension)) {
+    int width = 0;
+    Words again(words.Left());
+    if (!again.Take(width)) {
+      this->Lines.Fail("the width of the ghost layer");
+    }
+    for (int axis = 0; axis < this->Dimension; ++axis) {
+      ghosts[axis] = width;
+    }
+  }
+  for (const int width : ghosts) {
+    if (width < 0 || width > MostGhosts) {
+      this->Lines.Fail(fmt::format("a ghost layer of 0 to {} cells", MostGhosts));
+    }
+  }
+}
+
+void MultiFabReader::ReadBoxes(std::int64_t boxes)
+{
+  Words words(this->Lines.Next("the number of boxes"));
+  std::int64_t count = 0;
+  if (!words.Take("(") || !words.Take(count) || count != boxes ||
+      static_cast<std::uint64_t>(count) > this->Lines.Bytes() / LeastBytesOfBox) {
+    this->Lines.Fail(fmt::format("the number of boxes, {} as the plotfile's Header says,", boxes));
+  }
+  this->Header.Boxes.reserve(static_cast<std::size_t>(count));
+  for (std::int64_t i = 0; i < count; ++i) {
+    this->ReadBox();
+  }
+  Words end(this->Lines.Next("the end of the boxes"));
+  if (!end.Take(")")) {
+    this->Lines.Fail("the end of the boxes, ')',");
+  }
+}
+
+void MultiFabReader::ReadBox()
+{
+  Words words(this->Lines.Next("a box"));
+  TypedBox box;
+  bool good = words.Take(box, this->Dimension);
+  for (int axis = 0; good && axis < 3; ++axis) {
+    const int lower = box.Indices.Lower[axis], upper = box.Indices.Upper[axis];
+    good = lower <= upper && lower >= -LargestIndex && upper <= LargestIndex;
+  }
+  if (!good) {
+    this->Lines.Fail("a box, as ((lower) (upper) (centring)),");
+  }
+  if (this->Header.Boxes.empty()) {
+    this->Header.NodeCentred = box.NodeCentred;
+  } else if (this->Header.NodeCentred != box.NodeCentred) {
+    this->Lines.Fail("a box with the centring of those before it");
+  }
+  this->Header.Boxes.push_back(box.Indices);
+}
+
+void MultiFabReader::ReadPlaces()
+{
+  const auto boxes = static_cast<std::int64_t>(this->Header.Boxes.size());
+  this->Lines.NextNumber("the number of FABs, one for each box", boxes, boxes);
+  this->Header.FileOfBox.reserve(this->Header.Boxes.size());
+  this->Header.Offsets.reserve(this->Header.Boxes.size());
+  for (std::int64_t i = 0; i < boxes; ++i) {
+    this->ReadPlace();
+  }
+}
+
+/// "FabOnDisk: Cell_D_00000 45143"
+void MultiFabReader::ReadPlace()
+{
+  const char* const expected = "the file and the place of a FAB";
+  Words words(this->Lines.Next(expected));
+  std::string_view name;
+  std::int64_t offset = 0;
+  if (!words.Take("FabOnDisk:") || !words.TakeWord(name) || !words.Take(offset) || !words.Done() ||
+      offset < 0) {
+    this->Lines.Fail(expected);
+  }
+  this->Header.FileOfBox.push_back(this->FileNumber(name));
+  this->Header.Offsets.push_back(static_cast<std::uint64_t>(offset));
+}
+
+int MultiFabReader::FileNumber(std::string_view name)
+{
+  if (!this->Header.FileOfBox.empty() && name == this->LastName) {
+    return this->Header.FileOfBox.back();
+  }
+  this->LastName = name;
+  if (name.find('/') != std::string_view::npos || name == "." || name == "..") {
+    this->Lines.Fail("the name of a file in the same folder");
+  }
+  const auto [known, isNew] =
+      this->Known.emplace(this->LastName, static_cast<int>(this->Header.Files.size()));
+  if (isNew) {
+    this->Header.Files.push_back(this->LastName);
+  }
+  return known->second;
+}
+
+/// At the end of the file, behind least and greatest values.
+void MultiFabReader::ReadKind()
+{
+  const std::string line = this->Lines.LastLine();
+  Words words(line);
+  if (!TakeRealKind(words, this->Header.Kind) || !words.Done()) {
+    throw FileError(this->Lines.Path(), "how numbers are stored (4 or 8 bytes, IEEE) in the last line",
+        fmt::format("'{}'", PlainText(line.substr(0, 80))),
+        "The file is damaged, or of a machine that PatchIO does not know");
+  }
+}
+
+}  // namespace
+
+MultiFabHeader ReadMultiFabHeader(const std::string& prefix, int dimension, std::int64_t boxes)
+{
+  return MultiFabReader(prefix, dimension).Read(boxes);
+}
+
+}  // namespace patchio::amrex

@@ -1,0 +1,113 @@
+#include "Formats/AMReX/AmrexSeries.h"
+
+#include "Formats/AMReX/AmrexHeader.h"
+#include "Formats/AMReX/AmrexText.h"
+#include "Support/Error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+namespace fs = std::filesystem;
+
+namespace patchio::amrex {
+namespace {
+
+constexpr const char* HeaderName = "Header";
+
+/// The Header behind the name of a folder or of itself; empty where there is none.
+fs::path HeaderOf(const std::string& path)
+{
+  std::error_code ignored;
+  fs::path file = fs::absolute(path, ignored).lexically_normal();
+  if (fs::is_directory(file, ignored)) {
+    file /= HeaderName;
+  }
+  return file.filename() == HeaderName && fs::is_regular_file(file, ignored) ? file : fs::path();
+}
+
+/// A name without the digits at its end.
+std::string StemOf(const std::string& name)
+{
+  return name.substr(0, name.find_last_not_of("0123456789") + 1);
+}
+
+/// Headers of the plotfiles whose folders are named like this one, and its own.
+std::vector<fs::path> HeadersBeside(const fs::path& header)
+{
+  const fs::path folder = header.parent_path();
+  const std::string name = folder.filename().string(), stem = StemOf(name);
+  std::vector<fs::path> headers{header};
+  if (stem.size() == name.size()) {
+    return headers;  // no number at its end: no series
+  }
+  // Each step must say by a code what went wrong: the increment of a range-for would throw.
+  std::error_code fault, ignored;
+  fs::directory_iterator entry(folder.parent_path(), fault);
+  while (!fault && entry != fs::directory_iterator()) {
+    const std::string other = entry->path().filename().string();
+    if (other != name && other.size() > stem.size() && StemOf(other) == stem &&
+        fs::is_regular_file(entry->path() / HeaderName, ignored)) {
+      headers.push_back(entry->path() / HeaderName);
+    }
+    entry.increment(fault);
+  }
+  std::sort(headers.begin(), headers.end());
+  return headers;
+}
+
+TimeStep HeadOf(const std::string& header, const SeriesOptions& options)
+{
+  const auto known = options.Known ? options.Known(header) : std::nullopt;
+  return known ? *known : ReadPlotHead(header);
+}
+
+}  // namespace
+
+bool IsPlotfile(const std::string& path)
+{
+  const fs::path header = HeaderOf(path);
+  if (header.empty()) {
+    return false;
+  }
+  try {
+    TextLines lines(header.string());
+    const std::string_view first = lines.Next("a version");
+    return IsPlotVersion(first) || IsCheckpointVersion(first);
+  } catch (const Error&) {
+    return false;  // not to be read, or without lines: nobody's
+  }
+}
+
+Series OpenPlotSeries(const std::string& path, const SeriesOptions& options)
+{
+  const fs::path header = HeaderOf(path);
+  if (header.empty()) {
+    throw FileError(path, "the folder of a plotfile, or its Header", "neither",
+        "Check the name, and whether all of the plotfile was copied");
+  }
+  Series series;
+  if (options.ListedOnly) {
+    series.Steps.push_back(HeadOf(header.string(), options));
+    return series;
+  }
+  for (const fs::path& one : HeadersBeside(header)) {
+    try {
+      series.Steps.push_back(HeadOf(one.string(), options));
+    } catch (const Error& error) {
+      series.Warnings.push_back(fmt::format("A plotfile is left out. {}", error.what()));
+    }
+  }
+  if (series.Steps.empty()) {
+    throw Error(HeadersBeside(header).size() == 1
+                    ? series.Warnings[0].substr(series.Warnings[0].find(". ") + 2)
+                    : fmt::format("None of the plotfiles can be opened. {}", series.Warnings[0]));
+  }
+  std::stable_sort(series.Steps.begin(), series.Steps.end(),
+      [](const TimeStep& a, const TimeStep& b) { return a.Step < b.Step; });
+  return series;
+}
+
+}  // namespace patchio::amrex
