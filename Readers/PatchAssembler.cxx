@@ -54,12 +54,12 @@ vtkSmartPointer<vtkDataArray> TakeOver(LoadedArray& loaded, const std::string& n
 }
 
 template <typename ArrayType, typename Value>
-void AddValue(vtkFieldData* fieldData, const char* name, Value value)
+vtkSmartPointer<ArrayType> MakeValue(const char* name, Value value)
 {
-  vtkNew<ArrayType> array;
+  auto array = vtkSmartPointer<ArrayType>::New();
   array->SetName(name);
   array->InsertNextValue(value);
-  fieldData->AddArray(array);
+  return array;
 }
 
 /// Of cells that finer patches hide. Filters leave refined cells in what they make and not all after them
@@ -100,7 +100,13 @@ PatchAssembler::PatchAssembler(const Catalog& catalog, const Nesting& nesting,
     const std::vector<VariableRequest>& variables, const Int3& ghosts, const AssemblyOptions& options)
     : Data(catalog), Nests(nesting), Variables(variables), Ghosts(ghosts), Options(options)
 {
+  this->RankValue = MakeValue<vtkIntArray>("rank", options.Rank);
+  for (std::size_t level = 0; level < catalog.Levels.size(); ++level) {
+    this->LevelValues.push_back(MakeValue<vtkIntArray>("level", static_cast<int>(level)));
+  }
 }
+
+PatchAssembler::~PatchAssembler() = default;
 
 void PatchAssembler::BuildTree(
     vtkMultiBlockDataSet* output, const std::vector<Block>& blocks, int firstLevel, int lastLevel) const
@@ -123,8 +129,8 @@ void PatchAssembler::BuildTree(
     output->SetBlock(l, pieces);
     output->GetMetaData(l)->Set(vtkCompositeDataSet::NAME(), ("level " + std::to_string(l)).c_str());
   }
-  AddValue<vtkDoubleArray>(output->GetFieldData(), "time", this->Data.Time);
-  AddValue<vtkTypeInt64Array>(output->GetFieldData(), "step", this->Data.Step);
+  output->GetFieldData()->AddArray(MakeValue<vtkDoubleArray>("time", this->Data.Time));
+  output->GetFieldData()->AddArray(MakeValue<vtkTypeInt64Array>("step", this->Data.Step));
 }
 
 void PatchAssembler::AddBlock(vtkMultiBlockDataSet* output, const std::vector<Block>& blocks,
@@ -138,6 +144,7 @@ void PatchAssembler::AddBlock(vtkMultiBlockDataSet* output, const std::vector<Bl
     }
   }
   const vtkSmartPointer<vtkDataSet> grid = this->MakeGrid(block, coordinates);
+  grid->GetCellData()->AllocateArrays(static_cast<int>(arrays.size()) + 1);  // at once: each growth moves all
   for (std::size_t v = 0; v < arrays.size(); ++v) {
     const Variable& variable = this->Data.Variables[this->Variables[v].Variable];
     if (arrays[v] != coordinates && arrays[v]->Status == ArrayStatus::Read) {
@@ -348,11 +355,12 @@ void PatchAssembler::TakeFromLayer(vtkDataSet* grid, const std::array<vtkIntArra
 void PatchAssembler::AddFieldData(const Block& block, vtkDataSet* grid) const
 {
   vtkFieldData* fieldData = grid->GetFieldData();
+  fieldData->AllocateArrays(3);
   if (block.Parts.size() == 1) {
-    AddValue<vtkIntArray>(fieldData, "patch", block.Parts[0].Owner);
+    fieldData->AddArray(MakeValue<vtkIntArray>("patch", block.Parts[0].Owner));
   }
-  AddValue<vtkIntArray>(fieldData, "level", block.Level);
-  AddValue<vtkIntArray>(fieldData, "rank", this->Options.Rank);
+  fieldData->AddArray(this->LevelValues[static_cast<std::size_t>(block.Level)]);
+  fieldData->AddArray(this->RankValue);
 }
 
 }  // namespace patchio

@@ -40,6 +40,7 @@ public:
   /// ghosts: layers by which all grids grow beyond their patches. Keeps references to the first three.
   PatchAssembler(const Catalog& catalog, const Nesting& nesting,
       const std::vector<VariableRequest>& variables, const Int3& ghosts, const AssemblyOptions& options);
+  ~PatchAssembler();
 
   /// The tree that is the same on all ranks: a block per level, in it a piece per block of patches, all
   /// empty. Levels outside firstLevel .. lastLevel have no pieces. `blocks` are in the order of their levels.
@@ -68,6 +69,8 @@ private:
   const std::vector<VariableRequest>& Variables;
   Int3 Ghosts;
   AssemblyOptions Options;
+  vtkSmartPointer<vtkIntArray> RankValue;  ///< these are the same in many blocks, which share them
+  std::vector<vtkSmartPointer<vtkIntArray>> LevelValues;
 };
 
 }  // namespace patchio
