@@ -1,13 +1,15 @@
 #!/usr/bin/python3
-"""Runs the example program of the Core library and compares what it read with h5py, bit by bit.
+"""Runs the example program of the Core library and compares what it read with an independent reader, bit by bit.
 
-usage: compare_core.py --program patchio_read_patch_data [--np "1 2 4"] [--threads "1 4"] PATH...
+usage: compare_core.py --program patchio_read_patch_data [--format SAMRAI] [--np "1 2 4"] [--threads "1 4"] PATH...
 
-PATH is a summary.samrai or a folder, which stands for every dump below it. Every dump is read with every
+PATH is a file that describes a dump (summary.samrai) or a folder, which stands for every dump below it. FORMAT is the
+folder beside this file with the reader: reference.py has read_truth() and the name of such files, DESCRIBING. Every dump is read with every
 number of ranks and threads; once more with one variable only. Exit status 1 on any difference.
 """
 import argparse
 import glob
+import importlib
 import json
 import os
 import subprocess
@@ -15,9 +17,6 @@ import sys
 import tempfile
 
 import numpy as np
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "SAMRAI"))
-from reference import read_truth  # noqa: E402
 
 TIMEOUT = 120
 # Root may run it; Open MPI does not look for networks, which takes longer than the reading, nor at the X servers of
@@ -72,12 +71,13 @@ def check_variable(found, raw, want, where):
         return 0
     expect(found["status"] == "read", "%s: %s instead of read" % (where, found["status"]))
     shape = (found["tuples"], found["components"])
-    expect(found["type"] == "float32" and shape == want.shape, "%s: %s %s instead of float32 %s"
-           % (where, found["type"], shape, want.shape))
-    data = raw[found["offset"]:found["offset"] + want.size * 4]
-    expect(len(data) == want.size * 4, "%s: reaches past the end of the raw file" % where)
+    expect(found["type"] == want.dtype.name and shape == want.shape, "%s: %s %s instead of %s %s"
+           % (where, found["type"], shape, want.dtype.name, want.shape))
+    data = raw[found["offset"]:found["offset"] + want.nbytes]
+    expect(len(data) == want.nbytes, "%s: reaches past the end of the raw file" % where)
     # Raw bits, so that NaN and -0 count as what they are.
-    differ = np.flatnonzero(np.frombuffer(data, np.uint32) != np.ascontiguousarray(want).view(np.uint32).ravel())
+    bits = "u%d" % want.dtype.itemsize
+    differ = np.flatnonzero(np.frombuffer(data, bits) != np.ascontiguousarray(want).view(bits).ravel())
     expect(not len(differ), "%s: %d of %d values differ, first at %d" % (where, len(differ), want.size, differ[0] if len(differ) else -1))
     return want.nbytes
 
@@ -99,19 +99,19 @@ def check_run(meta, arrays, selected, prefix, ranks, threads):
     return compared
 
 
-def summaries(paths):
+def summaries(paths, name):
     out = []
     for path in paths:
-        found = glob.glob(path + "/**/summary.samrai", recursive=True) if os.path.isdir(path) else [path]
+        found = glob.glob(path + "/**/" + name, recursive=True) if os.path.isdir(path) else [path]
         if not found:
-            sys.exit("no summary.samrai below %s" % path)
+            sys.exit("no %s below %s" % (name, path))
         out += sorted(found)
     return out
 
 
-def check_dump(program, path, all_ranks, all_threads):
+def check_dump(program, reference, path, all_ranks, all_threads):
     """Number of failed runs, number of runs, bytes compared."""
-    meta, arrays = read_truth(path, blanking=False)
+    meta, arrays = reference.read_truth(path, blanking=False)
     last = [meta["variables"][-1]["name"]] if meta["variables"] else []
     runs = [(n, t, []) for n in all_ranks for t in all_threads] + ([(all_ranks[0], all_threads[0], last)] if last else [])
     failed, compared = 0, 0
@@ -131,6 +131,7 @@ def check_dump(program, path, all_ranks, all_threads):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", required=True)
+    parser.add_argument("--format", default="SAMRAI")
     parser.add_argument("--np", default="1 4", help="numbers of ranks")
     parser.add_argument("--threads", default="4", help="numbers of threads")
     parser.add_argument("paths", nargs="+")
@@ -140,7 +141,10 @@ def main():
     if missing:
         print("skipped: %s does not exist" % missing[0])
         return 0
-    results = [check_dump(arguments.program, path, ranks, threads) for path in summaries(arguments.paths)]
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), arguments.format))
+    reference = importlib.import_module("reference")
+    results = [check_dump(arguments.program, reference, path, ranks, threads)
+               for path in summaries(arguments.paths, reference.DESCRIBING)]
     failed, runs, compared = (sum(column) for column in zip(*results))
     print("core: %d dumps, %d runs, %d bytes compared, %d runs failed" % (len(results), runs, compared, failed))
     return 1 if failed or not compared else 0

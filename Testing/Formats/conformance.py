@@ -2,7 +2,7 @@
 
 usage: Testing/ParaView/pvbatch.sh NP Testing/Formats/conformance.py [--threads 1,4,16] TRUTHDIR [SERIES...]
 
-TRUTHDIR comes from `SAMRAI/reference.py --series`; SERIES, a path of a dumps.visit or the name of its folder,
+TRUTHDIR comes from `<FORMAT>/reference.py --series`; SERIES, a path that is opened or the name of its folder,
 restricts the run to some. Runs on every rank (pvbatch --symmetric): each rank compares the blocks it holds, and
 all of them together must hold every patch exactly once. Several set-ups a series: all arrays, ghost cells shown,
 one level, one array; with --threads also each of these numbers of threads, and the rule for N* and NC.
@@ -109,13 +109,14 @@ def check_arrays(data, want, tuples, where):
 
 def check_array(found, want, tuples, where):
     found = found.reshape(len(found), -1)
-    if not expect(found.dtype == np.float32, "%s: %s instead of float32", where, found.dtype):
+    if not expect(found.dtype == want.dtype, "%s: %s instead of %s", where, found.dtype, want.dtype):
         return
     if not expect(found.shape == want.shape and len(found) == tuples, "%s: shape %s instead of %s, grid has %d",
                   where, found.shape, want.shape, tuples):
         return
     # Raw bits, so that NaN and -0 count as what they are.
-    differ = np.argwhere(np.ascontiguousarray(found).view(np.uint32) != np.ascontiguousarray(want).view(np.uint32))
+    bits = "u%d" % want.dtype.itemsize
+    differ = np.argwhere(np.ascontiguousarray(found).view(bits) != np.ascontiguousarray(want).view(bits))
     compared[0] += found.size
     expect(not len(differ), "%s: %d of %d values differ, first %s: %r instead of %r", where, len(differ), found.size,
            *((tuple(differ[0]), found[tuple(differ[0])], want[tuple(differ[0])]) if len(differ) else (0, 0, 0)))

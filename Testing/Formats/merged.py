@@ -117,13 +117,13 @@ class Shown:
 
 def bits(values):
     """NaN and -0 as what they are."""
-    return np.ascontiguousarray(values).view(np.uint32)
+    return np.ascontiguousarray(values).view("u%d" % values.dtype.itemsize)
 
 
 def rows_of(values):
     """Each tuple as one item, to be looked up in a set."""
     flat = bits(values.reshape(-1, values.shape[-1]))
-    return flat.view("V%d" % (4 * flat.shape[1])).ravel()
+    return flat.view("V%d" % (flat.dtype.itemsize * flat.shape[1])).ravel()
 
 
 class Block:
@@ -145,7 +145,6 @@ class Block:
         array = (self.grid.GetCellData() if cell else self.grid.GetPointData()).GetAbstractArray(name)
         values = vtk_to_numpy(array)
         n = self.size if cell else self.size + [int(d < self.dim) for d in range(3)]
-        expect(values.dtype == np.float32, "%s '%s': %s instead of float32", self.where, name, values.dtype)
         if not expect(len(values) == np.prod(n), "%s '%s': %d values for %s", self.where, name, len(values), n):
             return None
         return values.reshape(n[2], n[1], n[0], -1)
@@ -167,6 +166,8 @@ class Block:
 
 
 def check_equal(found, want, where):
+    if not expect(found.dtype == want.dtype, "%s: %s instead of %s", where, found.dtype, want.dtype):
+        return
     if expect(found.shape == want.shape, "%s: shape %s instead of %s", where, found.shape, want.shape):
         differ = np.argwhere(bits(found) != bits(want))
         conformance.compared[0] += found.size

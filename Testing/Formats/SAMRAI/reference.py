@@ -20,6 +20,8 @@ import shutil
 import h5py
 import numpy as np
 
+DESCRIBING = "summary.samrai"
+
 
 def text(value):
     return value.decode("latin1") if isinstance(value, bytes) else str(value)

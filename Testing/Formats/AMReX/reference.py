@@ -1,0 +1,177 @@
+#!/usr/bin/python3
+"""The truth about plotfiles, read by numpy alone.
+
+usage: reference.py --series OUTDIR PATH...     (writes OUTDIR/series.json and one npz per step; PATH is a folder, which
+                                                 stands for every plotfile below it)
+
+The npz are those of SAMRAI/reference.py, and expected.py turns them into what ParaView must show.
+"""
+import argparse
+import glob
+import json
+import os
+import re
+import shutil
+import sys
+
+import numpy as np
+
+NUMBER = r"-?\d+"
+DESCRIBING = "*plt*/Header"    # particles have a Header too
+
+
+def three(values, fill):
+    values = list(values)
+    return values + [fill] * (3 - len(values))
+
+
+def boxes_in(text, dim):
+    """(lower, upper, centring) of each "((l) (u) (c))" in a text."""
+    numbers = np.array([int(n) for n in re.findall(NUMBER, text)]).reshape(-1, 3, dim)
+    return numbers[:, 0], numbers[:, 1], numbers[:, 2]
+
+
+def dtype_of(real):
+    """From "((8, (64 ...)),(8, (8 7 ...)))"."""
+    lists = [[int(n) for n in part.split()] for part in re.findall(r"\(([\d ]+)\)", real)]
+    bits, order = lists
+    return np.dtype("%sf%d" % (">" if order[0] == 1 else "<", bits[0] // 8))
+
+
+class Plotfile:
+    """Everything in Header and Cell_H."""
+
+    def __init__(self, header):
+        self.folder = os.path.dirname(header)
+        with open(header) as file:
+            lines = file.read().split("\n")
+        count = int(lines[1])
+        self.names = [n.strip() for n in lines[2:2 + count]]
+        rest = lines[2 + count:]
+        self.dim, self.time, finest = int(rest[0]), float(rest[1]), int(rest[2])
+        self.corner = np.array([float(x) for x in rest[3].split()])
+        self.domains = boxes_in(rest[6], self.dim)
+        self.step = int(rest[7].split()[0])
+        self.dx = [[float(x) for x in line.split()] for line in rest[8:9 + finest]]
+        self.levels = [self.read_level(level) for level in range(finest + 1)]
+        self.ratios = [np.array([1, 1, 1])]
+        for level in range(1, finest + 1):
+            self.ratios.append(np.array(three(np.rint(np.divide(self.dx[level - 1], self.dx[level])).astype(int), 1)))
+
+    def read_level(self, level):
+        with open(os.path.join(self.folder, "Level_%d" % level, "Cell_H")) as file:
+            lines = file.read().split("\n")
+        version, components = int(lines[0]), int(lines[2])
+        assert components == len(self.names)
+        ghosts = [int(n) for n in re.findall(NUMBER, lines[3])]
+        count = int(re.findall(NUMBER, lines[4])[0])
+        lower, upper, centring = boxes_in(" ".join(lines[5:5 + count]), self.dim)
+        places = [line.split()[1:] for line in lines if line.startswith("FabOnDisk:")]
+        assert len(places) == count
+        return {"version": version, "ghosts": ghosts * (self.dim if len(ghosts) == 1 else 1), "lower": lower, "upper": upper - centring,
+                "nodal": bool(centring.any()), "places": places, "real": lines[-2] if version > 1 else None}
+
+    def fab(self, level, number):
+        """(components, values), ghosts included."""
+        about = self.levels[level]
+        name, offset = about["places"][number]
+        shape = [int(n) for n in about["upper"][number] - about["lower"][number] + 1 + about["nodal"] + 2 * np.array(about["ghosts"])]
+        with open(os.path.join(self.folder, "Level_%d" % level, name), "rb") as file:
+            file.seek(int(offset))
+            real = about["real"]
+            if real is None:
+                line = file.readline().decode()
+                real = line[4:line.index(")))") + 3]
+                lower, upper, _ = boxes_in(line[len(real) + 4:line.rindex(")")], self.dim)
+                assert list(upper[0] - lower[0] + 1) == shape and int(line.split()[-1]) == len(self.names)
+            values = np.frombuffer(file.read(len(self.names) * int(np.prod(shape)) * dtype_of(real).itemsize), dtype_of(real))
+        return values.reshape(len(self.names), -1).astype(values.dtype.newbyteorder("="))
+
+
+def covered(plotfile, level, number):
+    """1 for each cell all of whose fine cells belong to boxes of the next level; each fine cell is marked by itself."""
+    about = plotfile.levels[level]
+    cells = three(about["upper"][number] - about["lower"][number] + 1, 1)
+    if level + 1 == len(plotfile.levels):
+        return np.zeros(int(np.prod(cells)), np.uint8)
+    ratio = plotfile.ratios[level + 1]
+    finer = plotfile.levels[level + 1]
+    fine = np.zeros(np.array(cells) * ratio, bool)
+    start = np.array(three(about["lower"][number], 0)) * ratio
+    for lower, upper in zip(finer["lower"], finer["upper"]):
+        low = np.clip(three(lower, 0) - start, 0, fine.shape)
+        high = np.clip(np.array(three(upper, 0)) + 1 - start, 0, fine.shape)
+        fine[low[0]:high[0], low[1]:high[1], low[2]:high[2]] = True
+    whole = fine.reshape(cells[0], ratio[0], cells[1], ratio[1], cells[2], ratio[2]).all(axis=(1, 3, 5))
+    return whole.transpose(2, 1, 0).ravel().astype(np.uint8)
+
+
+def read_truth(header, blanking=True):
+    """All of a plotfile: the metadata and the arrays that the npz holds."""
+    plotfile = Plotfile(header)
+    arrays, patches = {}, []
+    for level, about in enumerate(plotfile.levels):
+        for number in range(len(about["places"])):
+            values = plotfile.fab(level, number)
+            for name, component in zip(plotfile.names, values):
+                arrays["p%d/%s" % (len(patches), name)] = np.ascontiguousarray(component).reshape(-1, 1)
+            if blanking:
+                arrays["b%d" % len(patches)] = covered(plotfile, level, number)
+            patches.append({"level": level, "number": number, "owner": 0, "lower": [int(i) for i in three(about["lower"][number], 0)],
+                            "upper": [int(i) for i in three(about["upper"][number], 0)]})
+    first = plotfile.levels[0]
+    variables = [{"name": n, "components": 1, "cell": not first["nodal"], "ghosts": three(first["ghosts"], 0), "kind": "variable"}
+                 for n in plotfile.names]
+    origin = plotfile.corner - plotfile.domains[0][0] * np.array(plotfile.dx[0])
+    return {"path": header, "dim": plotfile.dim, "deformed": False, "time": plotfile.time, "step": plotfile.step,
+            "level_sizes": [len(level["places"]) for level in plotfile.levels], "spacing": [three(dx, 1.0) for dx in plotfile.dx],
+            "origin": three(origin.tolist(), 0.0), "variables": variables, "patches": patches}, arrays
+
+
+def series_below(path):
+    """Folders of plotfiles, those of one series together."""
+    found = {}
+    for header in sorted(glob.glob(path + "/**/Header", recursive=True)):
+        with open(header) as file:
+            if re.match(r"\w+-V\d", file.readline()):
+                folder = os.path.dirname(header)
+                found.setdefault(re.sub(r"\d+$", "", folder), []).append(folder)
+    return list(found.values())
+
+
+def write_series(outdir, paths):
+    shutil.rmtree(outdir, ignore_errors=True)
+    os.makedirs(outdir)
+    table, count = [], 0
+    for path in paths:
+        if not os.path.exists(path):
+            print("skipped: %s does not exist" % path)
+            continue
+        for folders in series_below(os.path.abspath(path)):
+            steps = []
+            for folder in folders:
+                header = os.path.join(folder, "Header")
+                meta, arrays = read_truth(header)
+                name = "%05d.npz" % count
+                count += 1
+                np.savez(os.path.join(outdir, name), meta=np.frombuffer(json.dumps(meta).encode(), np.uint8), **arrays)
+                steps.append({"npz": name, "summary": header, "time": meta["time"], "step": meta["step"]})
+            steps.sort(key=lambda step: step["step"])
+            # A plotfile is opened by its folder as well as by its Header.
+            index = folders[0] if len(table) % 2 else os.path.join(folders[0], "Header")
+            table.append({"index": index, "steps": steps, "times": [s["time"] for s in steps],
+                          "listed_times": [s["time"] for s in steps if os.path.dirname(s["summary"]) == folders[0]]})
+    with open(os.path.join(outdir, "series.json"), "w") as file:
+        json.dump(table, file)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--series", metavar="OUTDIR", required=True)
+    parser.add_argument("paths", nargs="+")
+    arguments = parser.parse_args()
+    write_series(arguments.series, arguments.paths)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
