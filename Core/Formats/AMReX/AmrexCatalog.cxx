@@ -159,13 +159,21 @@ void CatalogMaker::AddPatches(const MultiFabHeader& multiFab, std::size_t number
   }
 }
 
-/// The corner of the domain belongs to its lowest index, which need not be 0.
+/// The corner of the domain belongs to its lowest index, which need not be 0; old versions of AMReX took it
+/// for the place of index 0. Where the first box is says which holds.
 void CatalogMaker::PlaceOrigin()
 {
   const LevelHeader& coarsest = this->Header.Levels[0];
   for (int axis = 0; axis < this->Header.Dimension; ++axis) {
-    this->Data.Origin[axis] =
-        this->Header.Corner[axis] - coarsest.Domain.Lower[axis] * coarsest.Spacing[axis];
+    const double cell = coarsest.Spacing[axis];
+    double& origin = this->Data.Origin[axis];
+    origin = this->Header.Corner[axis] - coarsest.Domain.Lower[axis] * cell;
+    const bool isOld = coarsest.Boxes > 0 &&
+                       std::abs(this->Header.Corner[axis] + this->Data.Patches[0].Cells.Lower[axis] * cell -
+                                this->Header.FirstBox[axis]) < 0.01 * cell;
+    if (isOld) {
+      origin = this->Header.Corner[axis];
+    }
   }
 }
 

@@ -150,9 +150,18 @@ void HeaderReader::ReadLevel(std::size_t number)
     this->Lines.Fail(fmt::format("level {} and its number of boxes", number));
   }
   this->Lines.Next("the step of a level");
-  // Where boxes are follows from their indices. The loop ends with the file, whatever the number.
+  // Where boxes are follows from their indices and one of them. The loop ends with the file, whatever the
+  // number.
   for (std::int64_t box = 0; box < level.Boxes; ++box) {
-    this->Lines.Skip(this->Header.Dimension, "the corners of a box");
+    const char* const corners = "the corners of a box";
+    if (number == 0 && box == 0) {
+      for (int axis = 0; axis < this->Header.Dimension; ++axis) {
+        Words ends(this->Lines.Next(corners));
+        this->Header.FirstBox[axis] = this->Number(ends, corners);
+      }
+    } else {
+      this->Lines.Skip(this->Header.Dimension, corners);
+    }
   }
   Words path(this->Lines.Next("where the files of a level are"));
   std::string_view prefix;

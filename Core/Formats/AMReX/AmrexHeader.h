@@ -26,8 +26,9 @@ struct PlotHeader
   int Dimension = 3;
   double Time = 0;
   std::int64_t Step = 0;
-  Double3 Corner{0, 0, 0};  ///< lower corner of the domain
-  std::vector<int> Ratios;  ///< as written, one number for all axes; may be empty
+  Double3 Corner{0, 0, 0};    ///< lower corner of the domain
+  Double3 FirstBox{0, 0, 0};  ///< lower corner of the first box of level 0
+  std::vector<int> Ratios;    ///< as written, one number for all axes; may be empty
   std::vector<LevelHeader> Levels;
 };
 

@@ -25,7 +25,7 @@ def make(folder, name, *rest, **changes):
 def main():
     folder = sys.argv[1]
     shutil.rmtree(folder, ignore_errors=True)
-    make(folder, "double_3d", DOMAIN_3D, LEVELS_3D, TWICE, names=["density", "x velocity", "Temp"])
+    make(folder, "double_3d", DOMAIN_3D, LEVELS_3D, TWICE, names=["density", "x_velocity", "Temp"])
     make(folder, "single_3d", DOMAIN_3D, LEVELS_3D, TWICE, real="f4", names=["a", "b"])
     make(folder, "big_3d", DOMAIN_3D, LEVELS_3D, TWICE, big=True, files=1)
     make(folder, "big_single_2d", DOMAIN_2D, LEVELS_2D, ((2, 2), (2, 2)), real="f4", big=True)
@@ -38,6 +38,8 @@ def main():
     make(folder, "nodes_3d", DOMAIN_3D, LEVELS_3D, TWICE, nodal=True, names=["phi"])
     make(folder, "offset_3d", ((-8, 4, 100), (7, 15, 107)), [tiles((-8, 4, 100), (7, 15, 107), (8, 4, 8)),
                                                             tiles((-8, 12, 204), (7, 19, 211), (8, 8, 4))], ((2, 2, 2),))
+    make(folder, "offset_old_2d", ((16, 32), (31, 47)), [tiles((16, 32), (31, 47), (8, 8))], shifted=False)
+    make(folder, "blank_names_2d", DOMAIN_2D, LEVELS_2D[:1], names=["x velocity", " mass  fraction(H2)"])
     make(folder, "aniso_3d", DOMAIN_3D, [LEVELS_3D[0], tiles((16, 4, 2), (47, 7, 5), (16, 4, 4))], ((4, 1, 1),))
     make(folder, "ratio_4_2d", DOMAIN_2D, [LEVELS_2D[0], tiles((32, 32), (63, 47), (16, 16))], ((4, 4),))
     make(folder, "odd_headers", DOMAIN_3D, LEVELS_3D, TWICE, odd_headers=True, names=["u", "v"])

@@ -78,7 +78,8 @@ def write_level(folder, number, boxes, case):
 
 
 DEFAULTS = {"real": "f8", "big": False, "version": 1, "nodal": False, "ghosts": None, "files": 2, "shuffled": False,
-            "odd_headers": False, "seed": 0, "names": ["density"], "time": 0.5, "step": 1, "corner": None, "spacing": None}
+            "odd_headers": False, "seed": 0, "names": ["density"], "time": 0.5, "step": 1, "corner": None, "spacing": None,
+            "shifted": True}    # False: the corners of boxes as old versions of AMReX give them, as if the domain began at 0
 
 
 def write_plotfile(folder, domain, levels, ratios=(), **changes):
@@ -111,7 +112,8 @@ def write_plotfile(folder, domain, levels, ratios=(), **changes):
             out.write("%d %d %.17g\n%d\n" % (number, len(boxes), case["time"], case["step"]))
             for lo, up in boxes:
                 for axis in range(dim):
-                    ends = [corner[axis] + (i - domains[number][0][axis]) * cells[number][axis] for i in (lo[axis], up[axis] + 1)]
+                    first = domains[number][0][axis] if case["shifted"] else 0
+                    ends = [corner[axis] + (i - first) * cells[number][axis] for i in (lo[axis], up[axis] + 1)]
                     out.write("%.17g %.17g\n" % tuple(ends))
             out.write("Level_%d/Cell\n" % number)
     for number, boxes in enumerate(levels):

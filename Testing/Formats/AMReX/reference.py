@@ -53,6 +53,8 @@ class Plotfile:
         self.domains = boxes_in(rest[6], self.dim)
         self.step = int(rest[7].split()[0])
         self.dx = [[float(x) for x in line.split()] for line in rest[8:9 + finest]]
+        first = rest[8 + finest + 1 + 4:]     # coordinates, boundary, level, step; then the corners of the first box
+        self.first_corner = np.array([float(line.split()[0]) for line in first[:self.dim]])
         self.levels = [self.read_level(level) for level in range(finest + 1)]
         self.ratios = [np.array([1, 1, 1])]
         for level in range(1, finest + 1):
@@ -122,7 +124,7 @@ def read_truth(header, blanking=True):
     first = plotfile.levels[0]
     variables = [{"name": n, "components": 1, "cell": not first["nodal"], "ghosts": three(first["ghosts"], 0), "kind": "variable"}
                  for n in plotfile.names]
-    origin = plotfile.corner - plotfile.domains[0][0] * np.array(plotfile.dx[0])
+    origin = plotfile.first_corner - first["lower"][0] * np.array(plotfile.dx[0])
     return {"path": header, "dim": plotfile.dim, "deformed": False, "time": plotfile.time, "step": plotfile.step,
             "level_sizes": [len(level["places"]) for level in plotfile.levels], "spacing": [three(dx, 1.0) for dx in plotfile.dx],
             "origin": three(origin.tolist(), 0.0), "variables": variables, "patches": patches}, arrays

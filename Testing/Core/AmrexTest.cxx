@@ -1,0 +1,317 @@
+// AMReX plotfiles: what is read of sound ones, what is said of broken ones.
+#include "Formats/AMReX/AmrexFab.h"
+#include "Formats/AMReX/AmrexFormat.h"
+#include "Formats/AMReX/AmrexText.h"
+#include "TestTools.h"
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <random>
+
+namespace fs = std::filesystem;
+
+namespace patchio {
+namespace {
+
+using amrex::AmrexFormat;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using testing::MessageOf;
+using testing::TempFolder;
+using testing::WriteText;
+
+const std::string LittleDouble = "((8, (64 11 52 0 1 12 0 1023)),(8, (8 7 6 5 4 3 2 1)))";
+
+/// A plotfile with one level of two boxes, 4 x 4 cells each, two components; to be changed before Write().
+struct Draft
+{
+  std::string Header =
+      "HyperCLaw-V1.1\n2\ndensity\nx velocity\n2\n0.5\n0\n1 2 \n5 4 \n\n((0,0) (7,3) (0,0)) \n12 \n0.5 0.5 \n"
+      "0\n0\n0 2 0.5\n12\n1 3\n2 4\n3 5\n2 4\nLevel_0/Cell\n";
+  std::string Cells =
+      "1\n1\n2\n0\n(2 0\n((0,0) (3,3) (0,0))\n((4,0) (7,3) (0,0))\n)\n2\n"
+      "FabOnDisk: Cell_D_00000 0\nFabOnDisk: Cell_D_00000 336\n\n2,2\n0,0,\n0,0,\n\n2,2\n1,1,\n1,1,\n";
+  std::string Data;
+
+  Draft()
+  {
+    for (int box = 0; box < 2; ++box) {
+      this->Data +=
+          "FAB " + LittleDouble + (box == 0 ? "((0,0) (3,3) (0,0)) 2\n" : "((4,0) (7,3) (0,0)) 2\n");
+      for (int i = 0; i < 32; ++i) {
+        const double value = 100 * box + i;
+        this->Data.append(reinterpret_cast<const char*>(&value), 8);
+      }
+    }
+  }
+
+  std::string Write(const TempFolder& folder, const std::string& name = "plt00012") const
+  {
+    fs::create_directories(folder / name + "/Level_0");
+    WriteText(folder / name + "/Header", this->Header);
+    WriteText(folder / name + "/Level_0/Cell_H", this->Cells);
+    WriteText(folder / name + "/Level_0/Cell_D_00000", this->Data);
+    return folder / name;
+  }
+};
+
+std::string Replaced(std::string text, const std::string& what, const std::string& with)
+{
+  const std::size_t at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return text.replace(at, what.size(), with);
+}
+
+std::vector<PatchVariable> AllOfThem(const Catalog& catalog)
+{
+  std::vector<PatchVariable> requests;
+  for (int patch = 0; patch < static_cast<int>(catalog.Patches.size()); ++patch) {
+    for (int variable = 0; variable < static_cast<int>(catalog.Variables.size()); ++variable) {
+      requests.push_back({patch, variable});
+    }
+  }
+  return requests;
+}
+
+LocationTable LocateAll(const std::string& plotfile)
+{
+  const AmrexFormat format;
+  const Catalog catalog = format.ReadCatalog(plotfile + "/Header");
+  return format.Locate(catalog, AllOfThem(catalog), {2, false});
+}
+
+}  // namespace
+
+TEST(AmrexFab, KnowsItsHeader)
+{
+  amrex::FabHeader header;
+  const std::string text = "FAB " + LittleDouble + "((-1,0,12) (7,107,19) (0,1,0)) 11\n";
+  ASSERT_TRUE(amrex::ParseFabHeader(text + "numbers", 3, header));
+  EXPECT_EQ(header.Kind.Type, ElementType::Float64);
+  EXPECT_FALSE(header.Kind.BigEndian);
+  EXPECT_EQ(header.Box.Indices, (Box{{-1, 0, 12}, {7, 107, 19}}));
+  EXPECT_EQ(header.Box.NodeCentred, (Int3{0, 1, 0}));
+  EXPECT_EQ(header.Components, 11);
+  EXPECT_EQ(header.Bytes, text.size());
+  EXPECT_EQ(amrex::FabHeaderBytes(header.PrefixBytes, header.Box, 3, 11), text.size());
+  EXPECT_EQ(amrex::BoxText(header.Box, 3), "((-1,0,12) (7,107,19) (0,1,0))");
+}
+
+TEST(AmrexFab, RefusesOtherNumbers)
+{
+  for (const std::string real : {"((8, (64 11 52 0 1 12 0 1023)),(8, (2 1 4 3 6 5 8 7)))",
+           "((8, (48 11 36 0 1 12 0 1023)),(6, (6 5 4 3 2 1)))", "((99, (1)))", "((8, (64 11", ""}) {
+    amrex::RealKind kind;
+    amrex::Words words(real);
+    EXPECT_FALSE(amrex::TakeRealKind(words, kind)) << real;
+  }
+}
+
+TEST(AmrexText, GivesLinesAcrossBlocks)
+{
+  const TempFolder folder;
+  std::string text;
+  for (int i = 0; i < 400'000; ++i) {
+    text += std::to_string(i) + "\n";
+  }
+  WriteText(folder / "long", text + "last");
+  amrex::TextLines lines(folder / "long");
+  for (int i = 0; i < 400'000; ++i) {
+    ASSERT_EQ(lines.NextNumber("a number", i, i), i);
+  }
+  EXPECT_EQ(lines.Next("a word"), "last");
+  EXPECT_EQ(lines.LastLine(), "last");
+  EXPECT_THAT(MessageOf([&] { lines.Next("a word"); }),
+      AllOf(HasSubstr("a word in line 400002"), HasSubstr("the end of the file")));
+}
+
+TEST(AmrexText, RefusesEndlessLines)
+{
+  const TempFolder folder;
+  WriteText(folder / "long", std::string(5 << 20, 'x'));
+  amrex::TextLines lines(folder / "long");
+  EXPECT_THAT(MessageOf([&] { lines.Next("a word"); }), HasSubstr("a longer one, line 1"));
+}
+
+TEST(Amrex, ReadsACatalog)
+{
+  const TempFolder folder;
+  const Catalog catalog = AmrexFormat().ReadCatalog(Draft().Write(folder) + "/Header");
+  EXPECT_EQ(catalog.Dimension, 2);
+  EXPECT_EQ(catalog.Time, 0.5);
+  EXPECT_EQ(catalog.Step, 12);
+  EXPECT_EQ(catalog.Origin, (Double3{1, 2, 0}));
+  ASSERT_EQ(catalog.Variables.size(), 2u);
+  EXPECT_EQ(catalog.Variables[1].Name, "x velocity");
+  ASSERT_EQ(catalog.Patches.size(), 2u);
+  EXPECT_EQ(catalog.Patches[1].Cells, (Box{{4, 0, 0}, {7, 3, 0}}));
+}
+
+TEST(Amrex, FindsComponentsOneByOne)
+{
+  const TempFolder folder;
+  const LocationTable table = LocateAll(Draft().Write(folder));
+  ASSERT_TRUE(table.Problems.empty()) << table.Problems[0].Message;
+  ASSERT_EQ(table.Extents.size(), 4u);
+  const std::uint64_t expected[] = {80, 80 + 128, 336 + 80, 336 + 80 + 128};
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(table.Extents[i].Offset, expected[i]);
+    EXPECT_EQ(table.Extents[i].Bytes, 128u);
+    EXPECT_EQ(table.Extents[i].Type, ElementType::Float64);
+  }
+}
+
+TEST(Amrex, OpensFoldersHeadersAndSeries)
+{
+  const TempFolder folder;
+  const AmrexFormat format;
+  const std::string first = Draft().Write(folder);
+  Draft later;
+  later.Header = Replaced(Replaced(later.Header, "\n0.5\n0\n", "\n0.75\n0\n"), "\n12 \n", "\n100000 \n");
+  later.Write(folder, "plt100000");
+  later.Write(folder, "other00003");
+  later.Write(folder, "plt00012.old.7");
+  for (const std::string& path : {first, first + "/", first + "/Header"}) {
+    EXPECT_TRUE(format.Claims(path)) << path;
+    const Series series = format.OpenSeries(path, {});
+    ASSERT_EQ(series.Steps.size(), 2u) << path;
+    EXPECT_EQ(series.Steps[0].Path, first + "/Header");
+    EXPECT_EQ(series.Steps[1].Step, 100000);
+    EXPECT_EQ(series.Steps[1].Time, 0.75);
+    SeriesOptions only;
+    only.ListedOnly = true;
+    EXPECT_EQ(format.OpenSeries(path, only).Steps.size(), 1u) << path;
+  }
+}
+
+TEST(Amrex, LeavesBrokenPlotfilesOfASeriesOut)
+{
+  const TempFolder folder;
+  const std::string first = Draft().Write(folder);
+  Draft broken;
+  broken.Header = "HyperCLaw-V1.1\n2\n";
+  broken.Write(folder, "plt00013");
+  const Series series = AmrexFormat().OpenSeries(first, {});
+  EXPECT_EQ(series.Steps.size(), 1u);
+  ASSERT_EQ(series.Warnings.size(), 1u);
+  EXPECT_THAT(series.Warnings[0], AllOf(HasSubstr("plt00013/Header"), HasSubstr("the end of the file")));
+}
+
+TEST(Amrex, TakesNoFilesOfOthers)
+{
+  const TempFolder folder;
+  const AmrexFormat format;
+  WriteText(folder / "Header", "Version_Two_Dot_Zero_double\n3\n");
+  EXPECT_FALSE(format.Claims(folder / "Header"));
+  EXPECT_FALSE(format.Claims(folder.Path()));
+  WriteText(folder / "Header", "");
+  EXPECT_FALSE(format.Claims(folder / "Header"));
+  EXPECT_FALSE(format.Claims(folder / "nothing"));
+  WriteText(folder / "Header", "CheckPointVersion_1.0\n3\n");
+  EXPECT_THAT(MessageOf([&] { format.OpenSeries(folder.Path(), {}); }),
+      AllOf(HasSubstr("checkpoint"), HasSubstr("plt")));
+}
+
+/// What is said of a plotfile that was changed.
+std::string Complaint(const std::function<void(Draft&)>& change)
+{
+  const TempFolder folder;
+  Draft draft;
+  change(draft);
+  const std::string path = draft.Write(folder);
+  return MessageOf([&] {
+    const LocationTable table = LocateAll(path);
+    if (!table.Problems.empty()) {
+      throw Error(table.Problems[0].Message);
+    }
+  });
+}
+
+TEST(Amrex, SaysWhatIsWrong)
+{
+  const auto inHeader = [](const std::string& what, const std::string& with) {
+    return Complaint([&](Draft& draft) { draft.Header = Replaced(draft.Header, what, with); });
+  };
+  const auto inCells = [](const std::string& what, const std::string& with) {
+    return Complaint([&](Draft& draft) { draft.Cells = Replaced(draft.Cells, what, with); });
+  };
+  EXPECT_THAT(inHeader("\n2\ndensity", "\n-2\ndensity"),
+      AllOf(HasSubstr("components"), HasSubstr("line 2"), HasSubstr("'-2'")));
+  EXPECT_THAT(inHeader("\n2\n0.5", "\n1\n0.5"), HasSubstr("2 or 3 dimensions"));
+  EXPECT_THAT(inHeader("\n2\n0.5", "\n2\nnan"), HasSubstr("the time"));
+  EXPECT_THAT(inHeader("0.5 0.5", "0 0.5"), HasSubstr("positive cell sizes"));
+  EXPECT_THAT(inHeader("(7,3)", "(7,99999999999)"), HasSubstr("a box of cells for each level"));
+  EXPECT_THAT(inHeader("0 2 0.5", "0 2000000000 0.5"), HasSubstr("line"));
+  EXPECT_THAT(inHeader("Level_0/Cell", "../Level_0/Cell"), HasSubstr("below the plotfile's folder"));
+  EXPECT_THAT(inHeader("Level_0/Cell", "/etc/passwd"), HasSubstr("below the plotfile's folder"));
+  EXPECT_THAT(
+      inHeader("Level_0/Cell", "Level_7/Cell"), HasSubstr("Level_7/Cell_H: expected a readable file"));
+  EXPECT_THAT(inCells("1\n1\n2\n", "9\n1\n2\n"), HasSubstr("version"));
+  EXPECT_THAT(inCells("1\n1\n2\n", "1\n1\n3\n"), HasSubstr("2 components"));
+  EXPECT_THAT(inCells("(2 0\n", "(3 0\n"), HasSubstr("2 as the plotfile's Header says"));
+  EXPECT_THAT(inCells("((4,0) (7,3) (0,0))", "((4,0) (3,3) (0,0))"), HasSubstr("a box, as"));
+  EXPECT_THAT(inCells("((4,0) (7,3) (0,0))", "((4,0) (7,3) (1,0))"), HasSubstr("centring"));
+  EXPECT_THAT(inCells("Cell_D_00000 336", "../../secret 338"), HasSubstr("in the same folder"));
+  EXPECT_THAT(inCells("Cell_D_00000 336", "Cell_D_00000 -336"), HasSubstr("the place of a FAB"));
+  EXPECT_THAT(inCells("Cell_D_00000 336", "Cell_D_00000 99999999"), HasSubstr("a file of 672 bytes"));
+  EXPECT_THAT(inCells("Cell_D_00000 336", "Cell_D_00001 0"), HasSubstr("Cell_D_00001"));
+  EXPECT_THAT(
+      inCells("Cell_D_00000 336", "Cell_D_00000 0"), HasSubstr("((4,0) (7,3) (0,0)) with 2 components"));
+  EXPECT_THAT(Complaint([](Draft& draft) { draft.Data.resize(600); }), HasSubstr("a file of 600 bytes"));
+  EXPECT_THAT(Complaint([](Draft& draft) { draft.Data[5] = 'x'; }),
+      HasSubstr("a FAB of 4 or 8 byte numbers at byte 0"));
+  EXPECT_THAT(Complaint([](Draft& draft) {
+    draft.Cells = Replaced(
+        draft.Cells, "((0,0) (3,3) (0,0))", "((-1000000000,-1000000000) (1000000000,1000000000) (0,0))");
+  }),
+      HasSubstr("a box of more cells than there can be"));
+}
+
+/// Bytes of the text files changed, cut and doubled at random: an Error, or places inside the files.
+TEST(Amrex, BearsMutations)
+{
+  std::mt19937 random(7);
+  const auto below = [&random](std::size_t end) {
+    return std::uniform_int_distribution<std::size_t>(0, end - 1)(random);
+  };
+  const TempFolder folder;
+  int sound = 0, refused = 0;
+  for (int run = 0; run < 3000; ++run) {
+    Draft draft;
+    for (std::string* text : {&draft.Header, &draft.Cells, &draft.Data}) {
+      for (std::size_t change = below(3); change > 0; --change) {
+        const std::size_t at = below(text == &draft.Data ? 90 : text->size());
+        switch (below(4)) {
+          case 0:
+            (*text)[at] = static_cast<char>(below(256));
+            break;
+          case 1:
+            (*text)[at] = "0123456789-(), \n"[below(16)];
+            break;
+          case 2:
+            text->insert(at, text->substr(at, below(20)));
+            break;
+          default:
+            text->erase(at, below(10));
+        }
+      }
+    }
+    const std::string path = draft.Write(folder);
+    try {
+      const LocationTable table = LocateAll(path);
+      for (const Extent& extent : table.Extents) {
+        const std::uint64_t size = fs::file_size(table.Files[extent.File]);
+        ASSERT_LE(extent.Offset, size);
+        ASSERT_LE(extent.Bytes, size - extent.Offset);
+      }
+      ++(table.Problems.empty() ? sound : refused);
+    } catch (const Error&) {
+      ++refused;
+    }
+  }
+  EXPECT_GT(sound, 100);
+  EXPECT_GT(refused, 1000);
+}
+
+}  // namespace patchio
