@@ -20,9 +20,20 @@ kind, path, array, task, target = sys.argv[1:6]
 wanted = sys.argv[6:]
 HIDDEN = vtkDataSetAttributes.HIDDENCELL | vtkDataSetAttributes.REFINEDCELL | vtkDataSetAttributes.DUPLICATECELL
 
+
+def all_of_amrex():
+    """ParaView's own reader of plotfiles; its own choice is the coarsest level."""
+    reader = AMReXBoxLibGridReader(FileNames=[path])
+    reader.Level = 30
+    reader.UpdatePipelineInformation()
+    reader.CellArrayStatus = reader.CellArrayStatus.Available
+    return reader
+
+
 # Every reader that the suite compares, by the name in its table.
 READERS = {
     "patches": lambda: PatchReader(FileName=[path], ThreadMode="Fixed", ThreadsPerRank=os.cpu_count(), Blocks="As patches"),
+    "amrex": lambda: all_of_amrex(),
     "merged": lambda: PatchReader(FileName=[path], ThreadMode="Fixed", ThreadsPerRank=os.cpu_count(), Blocks="Merged"),
 }
 

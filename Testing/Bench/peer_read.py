@@ -1,9 +1,10 @@
 """Reads one file with one reader in pvbatch, and prints seconds, cells, the sum of the values and memory as JSON.
 
-usage: pvbatch peer_read.py KIND PATH read
+usage: pvbatch peer_read.py KIND PATH ARRAY
 """
 import json
 import os
+import re
 import sys
 import time
 
@@ -13,7 +14,7 @@ from paraview.simple import *
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
-kind, path = sys.argv[1:3]
+kind, path, array_name = sys.argv[1:4]
 
 
 def kilobytes():
@@ -21,8 +22,28 @@ def kilobytes():
         return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024
 
 
+def only(name):
+    reader = PatchReader(FileName=[path], Blocks="As patches")
+    reader.UpdatePipelineInformation()
+    reader.CellArrayStatus = [name]
+    return reader
+
+
+def all_of_amrex():
+    """All levels and arrays: its own choice is the coarsest level."""
+    reader = AMReXBoxLibGridReader(FileNames=[path])
+    reader.Level = 30
+    reader.UpdatePipelineInformation()
+    reader.CellArrayStatus = reader.CellArrayStatus.Available
+    return reader
+
+
 makers = {
     "PatchIO": lambda: PatchReader(FileName=[path], ThreadMode="Fixed", ThreadsPerRank=os.cpu_count(), Blocks="As patches"),  # as the others
+    "PatchIO merged": lambda: PatchReader(FileName=[path], ThreadMode="Fixed", ThreadsPerRank=os.cpu_count(), Blocks="Merged"),
+    "PatchIO 16 threads": lambda: PatchReader(FileName=[path], ThreadMode="Fixed", ThreadsPerRank=16, Blocks="Merged"),
+    "PatchIO only": lambda: only(array_name),
+    "AMReX": lambda: all_of_amrex(),
     "XDMF": lambda: XDMFReader(FileNames=[path]),
     "VTKHDF": lambda: VTKHDFReader(FileName=path),
 }
@@ -45,8 +66,14 @@ else:
     blocks = [output]
 total, cells = 0.0, 0
 for block in blocks:
-    array = block.GetCellData().GetArray("v0")
+    array = block.GetCellData().GetArray(array_name)
     if array:
         total += float(numpy.sum(vtk_to_numpy(array), dtype=numpy.float64))
         cells += block.GetNumberOfCells()
-print("JSON " + json.dumps({"seconds": seconds, "cells": cells, "sum": total, "kilobytes": memory, "blocks": len(blocks)}))
+bytes_read = None
+if kind.startswith("PatchIO"):
+    reader.UpdatePropertyInformation()
+    unit = {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}
+    words = re.search(r"^Bytes read: ([0-9.]+) (\w+)", reader.GetPropertyValue("IOReport"), re.MULTILINE)
+    bytes_read = float(words.group(1)) * unit[words.group(2)]
+print("JSON " + json.dumps({"seconds": seconds, "cells": cells, "sum": total, "kilobytes": memory, "blocks": len(blocks), "bytes_read": bytes_read}))

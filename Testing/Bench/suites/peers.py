@@ -1,9 +1,11 @@
 """The same values through ParaView's own readers, in pvbatch on one rank: XDMF over the same HDF5 files, and a VTKHDF
-copy. ParaView has no reader of its own for SAMRAI dumps (its VisItBridge is not in Debian's packages)."""
+copy. ParaView has no reader of its own for SAMRAI dumps (its VisItBridge is not in Debian's packages). And AMReX plotfiles, which
+it does read, with its own reader."""
 import json
 import os
 import subprocess
 
+import plotfiles
 from measuring import Spread, files_below, here, interleave, make_dump, ratios, read_dump, remember, say
 
 PATCHES, SIZE = 2000, 32
@@ -61,9 +63,9 @@ def write_vtkhdf(path, summary):
             values[i * SIZE ** 3:(i + 1) * SIZE ** 3] = data[:]
 
 
-def read(kind, path, work="read"):
+def read(kind, path):
     done = subprocess.run([os.path.join(here, "..", "ParaView", "pvbatch.sh"), "1", os.path.join(here, "peer_read.py"), kind,
-                           path, work], env=dict(os.environ, PATCHIO_PVBATCH_MODE="root", PATCHIO_TIMEOUT="300"),
+                           path, "v0"], env=dict(os.environ, PATCHIO_PVBATCH_MODE="root", PATCHIO_TIMEOUT="300"),
                           stdout=subprocess.PIPE, text=True, check=True)
     return json.loads([line for line in done.stdout.splitlines() if line.startswith("JSON ")][-1][5:])
 
@@ -92,5 +94,5 @@ def run(report, folder, rounds):
                     ratios([run["seconds"] for run in found[name]], [run["seconds"] for run in found["PatchIO"]]))
         report.figure("the same, memory of the process: %s / PatchIO" % name,
                       ratios([run["kilobytes"] for run in found[name]], [run["kilobytes"] for run in found["PatchIO"]]))
-    report.skipped("AMReX", "PatchIO has no AMReX format yet")
     report.data["peers"] = found
+    plotfiles.run(report, folder, rounds)

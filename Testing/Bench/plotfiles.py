@@ -1,0 +1,121 @@
+"""AMReX plotfiles for measuring, and what ParaView's own reader does with the same files."""
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import emulator
+from measuring import Spread, forget, here, interleave, ratios, remember, root, say
+
+# Unpacked once: what it is called, and its plotfile.
+PACKED = (("amrex_adv", "plt00004"), ("amrex_adv_manypatches", "plt00001"))
+SLICE = ("slice", "slice's picture")
+# As in two_level.py: a parallel file system in small.
+STORAGE = {"latency": 2, "stream": 12.5, "concurrency": 64, "contention": 0.5}
+COMPONENTS = 16
+
+
+def find(folder):
+    """Plotfiles by their names; those that are not to be had are left out."""
+    data = os.environ.get("PATCHIO_DATA") or os.path.join(root, "..", "shared", "data")
+    found = {}
+    for name, plotfile in PACKED:
+        packed = os.path.join(data, "large", name + ".tar.zst")
+        if not os.path.exists(os.path.join(folder, name)) and os.path.exists(packed):
+            say("unpacking %s" % packed)
+            with tempfile.TemporaryDirectory(dir=folder) as partial:
+                subprocess.run(["tar", "--zstd", "-xf", packed, "-C", partial], check=True)
+                os.rename(os.path.join(partial, name), os.path.join(folder, name))
+        if os.path.exists(os.path.join(folder, name, plotfile, "Header")):
+            found[name] = os.path.join(folder, name, plotfile)
+    return found
+
+
+def make_wide(folder):
+    """A plotfile of many components, made once."""
+    sys.path.insert(0, os.path.join(here, "..", "Formats", "AMReX"))
+    from plotfile_writer import tiles, write_plotfile
+    path = os.path.join(folder, "wide", "plt00000")
+    if not glob.glob(path + "/Level_0/Cell_H"):
+        say("making %s" % path)
+        write_plotfile(path, ((0, 0, 0), (127, 127, 127)), [tiles((0, 0, 0), (127, 127, 127), (32, 32, 32))], real="f4",
+                       names=["c%02d" % i for i in range(COMPONENTS)])
+    return path
+
+
+def pvbatch(script, *arguments):
+    done = subprocess.run([os.path.join(here, "..", "ParaView", "pvbatch.sh"), "1", os.path.join(here, script)] + list(arguments),
+                          env=dict(os.environ, PATCHIO_PVBATCH_MODE="root", PATCHIO_TIMEOUT="600"),
+                          stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads([line for line in done.stdout.splitlines() if line.startswith("JSON ")][-1][5:])
+
+
+def column(runs, name):
+    return [run[name] for run in runs]
+
+
+def read_like_its_reader(report, name, path, rounds):
+    """The same file, from its name to data, as patches as its reader gives them; and merged, as ours does by itself."""
+    remember(path)
+    kinds = {"AMReX": "AMReX", "patches": "PatchIO", "merged": "PatchIO merged"}
+    found = interleave({way: lambda kind=kind: pvbatch("peer_read.py", kind, path, "phi") for way, kind in kinds.items()}, rounds)
+    for way in ("patches", "merged"):
+        report.goal("%s, open to data in ParaView, %s: PatchIO / ParaView's AMReX reader" % (name, "as patches" if way == "patches" else way), 4,
+                    ratios(column(found["AMReX"], "seconds"), column(found[way], "seconds")))
+    report.goal("%s, memory that it takes: ParaView's AMReX reader / PatchIO merged" % name, 2,
+                ratios(column(found["AMReX"], "kilobytes"), column(found["merged"], "kilobytes")))
+    report.figure("%s, memory that it takes: ParaView's AMReX reader / PatchIO as patches" % name,
+                  ratios(column(found["AMReX"], "kilobytes"), column(found["patches"], "kilobytes")))
+    if len({(run["cells"], round(run["sum"], 3)) for run in found["AMReX"] + found["patches"]}) != 1:
+        raise RuntimeError("%s: the readers show other values" % name)
+    report.data["plotfile " + name] = found
+
+
+def slice_picture(report, name, path, rounds):
+    with tempfile.TemporaryDirectory() as pictures:
+        def draw(reader):
+            target = os.path.join(pictures, reader)
+            os.makedirs(target, exist_ok=True)
+            return pvbatch("frame.py", reader, path, "phi", "--pictures", target, "slice")["seconds"]
+
+        found = interleave({reader: lambda reader=reader: draw(reader) for reader in ("amrex", "merged")}, rounds)
+    report.goal("%s, slice + picture: PatchIO merged / ParaView's AMReX reader" % name, 10,
+                ratios(*([sum(run[stage] for stage in SLICE) for run in found[reader]] for reader in ("amrex", "merged"))))
+    report.data["plotfile slice " + name] = found
+
+
+def slow_reading(report, name, path, rounds):
+    """On the emulated parallel file system, one process; ours knows no more than how many threads it may have."""
+    lacks = emulator.missing()
+    if lacks:
+        report.skipped("%s on the emulated storage" % name, lacks)
+        return
+    with emulator.slow_storage(path, **STORAGE) as storage:
+        found = interleave({"AMReX": lambda: pvbatch("peer_read.py", "AMReX", storage.mount, "phi"),
+                            "PatchIO": lambda: pvbatch("peer_read.py", "PatchIO 16 threads", storage.mount, "phi")}, rounds)
+    report.goal("%s, emulated parallel file system, NP = 1: PatchIO / ParaView's AMReX reader" % name, 5,
+                ratios(column(found["AMReX"], "seconds"), column(found["PatchIO"], "seconds")))
+    report.data["plotfile slow " + name] = found
+
+
+def one_of_many(report, folder):
+    path = make_wide(folder)
+    found = pvbatch("peer_read.py", "PatchIO only", path, "c07")
+    wanted = found["cells"] * 4
+    report.at_most("one of %d components: bytes read / bytes of that component" % COMPONENTS, 1.05,
+                   Spread([found["bytes_read"] / wanted]))
+
+
+def run(report, folder, rounds):
+    found = find(folder)
+    if not found:
+        report.skipped("AMReX plotfiles", "there is no large/amrex_adv.tar.zst in $PATCHIO_DATA or ../shared/data")
+    for name, path in found.items():
+        read_like_its_reader(report, name, path, min(rounds, 5))
+        slice_picture(report, name, path, min(rounds, 3))
+    if "amrex_adv" in found:
+        forget(found["amrex_adv"])
+        slow_reading(report, "amrex_adv", found["amrex_adv"], min(rounds, 2))
+    one_of_many(report, folder)
