@@ -447,7 +447,7 @@ int vtkPatchReader::RequestInformation(
   info->Set(vtkAlgorithm::CAN_HANDLE_PIECE_REQUEST(), 1);
   if (self.FileNames.empty()) {
     if (self.Ranks->Rank() == 0) {
-      vtkErrorMacro("No file name is set. Set FileName to a dumps.visit or a summary.samrai.");
+      vtkErrorMacro("No file name is set. Set FileName, to a dumps.visit or a plotfile for example.");
     }
     return 0;
   }

@@ -23,7 +23,7 @@ HIDDEN = vtkDataSetAttributes.HIDDENCELL | vtkDataSetAttributes.REFINEDCELL | vt
 
 def all_of_amrex():
     """ParaView's own reader of plotfiles; its own choice is the coarsest level."""
-    reader = AMReXBoxLibGridReader(FileNames=[path])
+    reader = AMReXBoxLibGridReader(FileNames=[os.path.dirname(path) if path.endswith("/Header") else path])
     reader.Level = 30
     reader.UpdatePipelineInformation()
     reader.CellArrayStatus = reader.CellArrayStatus.Available
@@ -179,7 +179,8 @@ def open_and_read():
     reader = READERS[kind]()
     reader.UpdatePipelineInformation()
     times = reader.TimestepValues
-    last = times[-1] if hasattr(times, "__len__") else times
+    times = times if hasattr(times, "__len__") else [times]
+    last = times[-1] if len(times) else 0.0  # ParaView's AMReX reader has none to say
     reader.UpdatePipeline(last)
     return reader, last
 

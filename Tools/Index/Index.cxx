@@ -146,7 +146,7 @@ void AddIndex(CLI::App& program, Session& session)
       "Under "
       "mpirun the ranks share the work");
   const auto options = std::make_shared<Options>();
-  command->add_option("path", options->Path, "A dumps.visit, or a summary.samrai")->required();
+  command->add_option("path", options->Path, "A dumps.visit, a summary.samrai, a plotfile")->required();
   command->add_flag("--rebuild", options->Rebuild, "Write sidecars anew, even where there are sound ones");
   command->add_flag("--listed-only", options->ListedOnly, "Only steps that the index file lists");
   command->add_option("--step", options->Step, "Only the step of this number; default: all steps")

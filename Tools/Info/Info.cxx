@@ -215,7 +215,7 @@ void AddInfo(CLI::App& program, Session& session)
   CLI::App* command = program.add_subcommand(
       "info", "Say what a series holds, step by step, and what its sidecars are worth");
   const auto options = std::make_shared<Options>();
-  command->add_option("path", options->Path, "A dumps.visit, or a summary.samrai")->required();
+  command->add_option("path", options->Path, "A dumps.visit, a summary.samrai, a plotfile")->required();
   command->add_flag("--json", options->Json, "For programs");
   command->add_flag("--listed-only", options->ListedOnly, "Only steps that the index file lists");
   command->callback([options, &session] { Run(*options, session); });

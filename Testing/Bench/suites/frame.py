@@ -1,11 +1,12 @@
 """From the file to pictures of a slice, the surface and a contour, as patches and merged into blocks, on one rank; and what
-merging costs while reading. What planning costs is measured by `scale`; that iso-surfaces have no open edges is a test."""
+merging costs while reading; a plotfile with ParaView's AMReX reader beside both. What planning costs is measured by `scale`; that iso-surfaces have no open edges is a test."""
 import json
 import os
 import shutil
 import subprocess
 import tempfile
 
+import plotfiles
 from measuring import Spread, here, interleave, make_dump, ratios, read_dump, remember, root, say
 
 CORES = os.cpu_count()
@@ -216,6 +217,22 @@ def plot_sphere(report, frames):
 
 # ---- all -----------------------------------------------------------------------------------------------------
 
+def plotfile_rows(report, folder, rounds):
+    """The same stages with ParaView's own reader, on a file that it reads."""
+    path = plotfiles.find(folder).get("amrex_adv")
+    if not path:
+        report.skipped("AMReX plotfile", "there is no large/amrex_adv.tar.zst in $PATCHIO_DATA or ../shared/data")
+        return
+    data = DataSet("plotfile", "AMReX plotfile", os.path.join(path, "Header"), "phi", min(rounds, 3))
+    remember(data.folder)
+    frames = interleave({reader: lambda reader=reader: draw(report, data, reader, ("slice", "surface"))
+                         for reader in ("amrex", "merged")}, data.rounds)
+    for label, stages in (("slice + picture", SLICE), ("surface + picture", SURFACE), ("open and read", STAGES[:1])):
+        report.figure("%s, %d patches: %s, ParaView's AMReX reader / merged" % (data.label, frames["amrex"][0]["blocks"], label),
+                      ratios(seconds(frames["amrex"], stages), seconds(frames["merged"], stages)))
+    report.data[data.name] = frames
+
+
 def add_rows(report, data, frames, rounds):
     label = data.label
     if data.name == "sphere":
@@ -243,6 +260,7 @@ def run(report, folder, rounds):
         add_rows(report, data, frames, rounds)
         measured.append((data, frames))
         report.data[data.name] = frames
+    plotfile_rows(report, folder, rounds)
     plot_levels(report, measured)
     for data, frames in measured:
         if data.name == "sphere":
