@@ -41,7 +41,7 @@ def all_of_amrex():
 makers = {
     "PatchIO": lambda: PatchReader(FileName=[path], ThreadMode="Fixed", ThreadsPerRank=os.cpu_count(), Blocks="As patches"),  # as the others
     "PatchIO merged": lambda: PatchReader(FileName=[path], ThreadMode="Fixed", ThreadsPerRank=os.cpu_count(), Blocks="Merged"),
-    "PatchIO 16 threads": lambda: PatchReader(FileName=[path], ThreadMode="Fixed", ThreadsPerRank=16, Blocks="Merged"),
+    "PatchIO 16 threads": lambda: PatchReader(FileName=[path], ThreadMode="Fixed", ThreadsPerRank=16, Blocks="As patches"),
     "PatchIO only": lambda: only(array_name),
     "AMReX": lambda: all_of_amrex(),
     "XDMF": lambda: XDMFReader(FileNames=[path]),

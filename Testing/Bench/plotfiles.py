@@ -95,7 +95,7 @@ def slow_reading(report, name, path, rounds):
     with emulator.slow_storage(path, **STORAGE) as storage:
         found = interleave({"AMReX": lambda: pvbatch("peer_read.py", "AMReX", storage.mount, "phi"),
                             "PatchIO": lambda: pvbatch("peer_read.py", "PatchIO 16 threads", storage.mount, "phi")}, rounds)
-    report.goal("%s, emulated parallel file system, NP = 1: PatchIO / ParaView's AMReX reader" % name, 5,
+    report.goal("%s, emulated parallel file system, NP = 1, as patches: PatchIO with 16 threads / ParaView's AMReX reader" % name, 5,
                 ratios(column(found["AMReX"], "seconds"), column(found["PatchIO"], "seconds")))
     report.data["plotfile slow " + name] = found
 

@@ -104,7 +104,8 @@ TEST(FormatOf, SaysThatAFolderIsOne)
 {
   const TempFolder folder;
   EXPECT_THAT(MessageOf([&] { FormatOf(folder.Path()); }),
-      AllOf(HasSubstr("expected a dumps.visit or summary.samrai of SAMRAI"), HasSubstr(", found a folder")));
+      ::testing::AllOf(
+          HasSubstr("expected a dumps.visit or summary.samrai of SAMRAI"), HasSubstr(", found a folder")));
 }
 
 TEST(FormatOf, SaysWhatItCanOpen)
