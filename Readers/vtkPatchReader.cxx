@@ -138,12 +138,16 @@ void vtkPatchReader::Internals::OpenStep(std::size_t step)
 {
   const std::string& path = this->Steps.Steps[step].Path;
   if (path == this->CurrentPath) {
+    // All ranks have the same catalog, so all of them throw or none.
+    this->Step->TurnTo(this->Steps.Steps[step]);
+    this->LastStep = step;
     return;
   }
   const Stopwatch watch;
   this->CurrentPath.clear();
   this->Step.reset();
   this->Step = std::make_unique<OpenedStep>(*this->Ranks, path, this->ModeFor(path));
+  this->Step->TurnTo(this->Steps.Steps[step]);
   this->CurrentPath = path;
   this->LastStep = step;
   this->OfferVariables();

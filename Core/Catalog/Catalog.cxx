@@ -14,6 +14,23 @@ int Catalog::FindVariable(const std::string& name) const
   return -1;
 }
 
+int Catalog::PositionsOf(int level) const
+{
+  const Level& info = this->Levels[level];
+  for (std::size_t v = 0; v < this->Variables.size() && info.PatchCount > 0; ++v) {
+    if (this->Variables[v].Positions &&
+        this->PresenceOf(static_cast<int>(v), info.FirstPatch) == Presence::Stored) {
+      return static_cast<int>(v);
+    }
+  }
+  return -1;
+}
+
+std::string Catalog::NameOfLevel(int level) const
+{
+  return this->LevelNames.empty() ? "level " + std::to_string(level) : this->LevelNames[level];
+}
+
 std::array<std::int64_t, 3> Catalog::ArrayDims(int patch, Centering center, const Int3& ghosts) const
 {
   std::array<std::int64_t, 3> dims{1, 1, 1};
@@ -39,6 +56,8 @@ std::vector<std::byte> Catalog::Serialize() const
   out.Put(this->Grid);
   out.Put(this->Time);
   out.Put(this->Step);
+  out.Put(this->StepInFile);
+  out.Put(this->StepsInFile);
   out.Put(this->Origin);
   out.Put(this->Levels);
   out.Put(this->Patches);
@@ -50,7 +69,14 @@ std::vector<std::byte> Catalog::Serialize() const
     out.Put(variable.Ghosts);
     out.Put(variable.StoredName);
     out.Put(variable.Material);
+    out.Put<std::uint8_t>(variable.Steady ? 1 : 0);
+    out.Put<std::uint8_t>(variable.Positions ? 1 : 0);
   }
+  out.Put<std::uint64_t>(this->LevelNames.size());
+  for (const std::string& name : this->LevelNames) {
+    out.Put(name);
+  }
+  out.Put(this->Lattice);
   out.Put(this->CoordinatesVariable);
   out.Put(this->ChildBegin);
   out.Put(this->Children);
@@ -68,6 +94,8 @@ Catalog Catalog::Deserialize(const std::byte* data, std::size_t size)
   in.Get(catalog.Grid);
   in.Get(catalog.Time);
   in.Get(catalog.Step);
+  in.Get(catalog.StepInFile);
+  in.Get(catalog.StepsInFile);
   in.Get(catalog.Origin);
   in.Get(catalog.Levels);
   in.Get(catalog.Patches);
@@ -80,7 +108,14 @@ Catalog Catalog::Deserialize(const std::byte* data, std::size_t size)
     in.Get(variable.Ghosts);
     in.Get(variable.StoredName);
     in.Get(variable.Material);
+    variable.Steady = in.Get<std::uint8_t>() != 0;
+    variable.Positions = in.Get<std::uint8_t>() != 0;
   }
+  const auto names = in.Get<std::uint64_t>();
+  for (std::uint64_t i = 0; i < names; ++i) {
+    in.Get(catalog.LevelNames.emplace_back());
+  }
+  in.Get(catalog.Lattice);
   in.Get(catalog.CoordinatesVariable);
   in.Get(catalog.ChildBegin);
   in.Get(catalog.Children);

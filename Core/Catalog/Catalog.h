@@ -42,14 +42,29 @@ struct Variable
   Int3 Ghosts{0, 0, 0};
   std::string StoredName;  ///< by which the format finds it in its files; only the format looks at it
   int Material = -1;  ///< volume fractions in sparse form: number of the material; -1 for all other variables
+  bool Steady = false;  ///< the same values at all steps of its file; see Catalog::StepsInFile
+  /// One component: where the points of a list lie, as numbers of cells of Catalog::Lattice, from 1, axis 0
+  /// fastest. No data by itself.
+  bool Positions = false;
+};
+
+/// What a level is to the one before it.
+enum class LevelRole : std::int32_t
+{
+  Refinement,  ///< finer, and hides what it covers; level 0 too
+  Separate,  ///< boxes of the same domain, beside the level before: hides nothing, and its patches, which may
+             ///< overlap, are merged only with those of the same Patch::Number
+  Points     ///< lists of points of Catalog::Lattice, beside the level before: a patch is a run of the list,
+             ///< counted by axis 0 of its box; a variable of it is Variable::Positions
 };
 
 /// One refinement level. Level 0 is the coarsest.
 struct Level
 {
-  int FirstPatch = 0;        ///< global number of its first patch
-  int PatchCount = 0;        ///< its patches are FirstPatch .. FirstPatch + PatchCount - 1
-  Int3 Ratio{1, 1, 1};       ///< cells of this level in one of the next coarser, per axis; 1 on level 0
+  int FirstPatch = 0;   ///< global number of its first patch
+  int PatchCount = 0;   ///< its patches are FirstPatch .. FirstPatch + PatchCount - 1
+  Int3 Ratio{1, 1, 1};  ///< cells of this level in one of the next coarser, per axis; 1 on level 0
+  LevelRole Role = LevelRole::Refinement;
   Double3 Spacing{1, 1, 1};  ///< cell size, uniform grids only
 };
 
@@ -64,7 +79,8 @@ struct Patch
 };
 
 /// Everything known about one time step without touching field data. A plain value: one rank reads it,
-/// the others get it through Serialize().
+/// the others get it through Serialize(). Where a file holds several steps, one catalog describes all of
+/// them, and StepInFile (with Time and Step) says which is meant.
 class Catalog
 {
 public:
@@ -73,10 +89,14 @@ public:
   GridKind Grid = GridKind::Uniform;
   double Time = 0;
   std::int64_t Step = 0;
+  int StepInFile = 0;       ///< see TimeStep::InFile
+  int StepsInFile = 1;      ///< steps that this catalog describes
   Double3 Origin{0, 0, 0};  ///< position of cell index (0,0,0)'s lower corner, uniform grids only
   std::vector<Level> Levels;
   std::vector<Patch> Patches;
   std::vector<Variable> Variables;
+  std::vector<std::string> LevelNames;  ///< one a level; empty: levels have no names but their numbers
+  Box Lattice;                   ///< where there are levels of points: the box that their points are cells of
   int CoordinatesVariable = -1;  ///< node positions of a curvilinear grid; -1 for uniform grids
   /// Children of patch p on the next finer level, as the writer recorded them:
   /// Children[ChildBegin[p]] .. Children[ChildBegin[p+1]-1]. Both empty when the writer recorded none.
@@ -98,6 +118,11 @@ public:
 
   /// Index of a variable by name, -1 when there is none.
   int FindVariable(const std::string& name) const;
+  LevelRole RoleOf(int level) const { return this->Levels[level].Role; }
+  /// The variable that says where the points of a level of points lie, -1 when there is none.
+  int PositionsOf(int level) const;
+  /// "level 2", or the level's name.
+  std::string NameOfLevel(int level) const;
 
   /// Values per axis of an array of this variable's centering with `ghosts` layers on the patch.
   /// In two dimensions the third is 1.

@@ -28,6 +28,9 @@ public:
     Require(this->Data.Dimension == 2 || this->Data.Dimension == 3, "neither 2 nor 3 dimensions");
     Require(
         this->Data.Grid == GridKind::Uniform || this->Data.Grid == GridKind::Curvilinear, "an unknown grid");
+    Require(this->Data.StepsInFile >= 1 && this->Data.StepInFile >= 0 &&
+                this->Data.StepInFile < this->Data.StepsInFile,
+        "a step that its file does not have");
     for (const double x : this->Data.Origin) {
       Require(std::isfinite(x), "an origin that is not finite");
     }
@@ -35,11 +38,13 @@ public:
     this->CheckPatches();
     this->CheckVariables();
     this->CheckPresence();
+    this->CheckPoints();
     this->CheckChildren();
   }
 
 private:
   void CheckLevels() const;
+  void CheckPoints() const;
   void CheckPatches() const;
   void CheckBox(const Box& box) const;
   void CheckVariables() const;
@@ -57,6 +62,8 @@ void Checker::CheckLevels() const
   std::array<std::int64_t, 3> fineness{1, 1, 1};
   for (std::size_t l = 0; l < this->Data.Levels.size(); ++l) {
     const Level& level = this->Data.Levels[l];
+    Require(
+        level.Role >= LevelRole::Refinement && level.Role <= LevelRole::Points, "a level of no known role");
     Require(level.FirstPatch == first && level.PatchCount >= 0, "levels that do not partition the patches");
     first += level.PatchCount;
     for (int axis = 0; axis < 3; ++axis) {
@@ -70,6 +77,33 @@ void Checker::CheckLevels() const
   }
   Require(first == static_cast<std::int64_t>(this->Data.Patches.size()),
       "levels that do not partition the patches");
+  Require(this->Data.LevelNames.empty() || this->Data.LevelNames.size() == this->Data.Levels.size(),
+      "another number of levels than of their names");
+}
+
+/// Lists of points: runs along axis 0, with positions in the lattice.
+void Checker::CheckPoints() const
+{
+  for (std::size_t l = 0; l < this->Data.Levels.size(); ++l) {
+    const Level& level = this->Data.Levels[l];
+    if (level.Role != LevelRole::Points) {
+      continue;
+    }
+    Require(this->Data.Grid == GridKind::Uniform, "points of no uniform grid");
+    this->CheckBox(this->Data.Lattice);
+    const int positions = this->Data.PositionsOf(static_cast<int>(l));
+    Require(level.PatchCount == 0 || positions >= 0, "points without positions");
+    for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
+      const Box& run = this->Data.Patches[p].Cells;
+      Require(run.Lower[0] >= 0 && run.Width(1) == 1 && run.Width(2) == 1, "an impossible list of points");
+      Require(this->Data.PresenceOf(positions, p) == Presence::Stored, "points without positions");
+    }
+    for (int v = 0; v < static_cast<int>(this->Data.Variables.size()); ++v) {
+      const Variable& variable = this->Data.Variables[v];
+      Require(!variable.Positions || (variable.Components == 1 && variable.Center == Centering::Cell),
+          "positions of an impossible form");
+    }
+  }
 }
 
 void Checker::CheckPatches() const

@@ -1,5 +1,6 @@
 #include "Catalog/Extent.h"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace patchio {
@@ -29,6 +30,50 @@ std::uint32_t CopyRenumbered(const std::vector<Entry>& from, const Location& loc
 }
 
 }  // namespace
+
+ChunkRange ChunksHolding(const ChunkedArray& array)
+{
+  if (array.Count == 0) {
+    return {};
+  }
+  std::array<std::uint64_t, ChunkedArray::MaximumRank> strides{}, grid{}, chunks{};
+  std::uint64_t stride = 1, numbers = 1;
+  for (int axis = array.Rank - 1; axis >= 0; --axis) {
+    strides[axis] = stride;
+    chunks[axis] = numbers;
+    stride *= array.Dims[axis];
+    numbers *= (array.Dims[axis] - 1) / array.ChunkDims[axis] + 1;
+  }
+  ChunkRange range;
+  std::uint64_t first = array.First, last = array.First + array.Count - 1;
+  for (int axis = 0; axis < array.Rank; ++axis) {
+    const std::uint64_t from = first / strides[axis], to = last / strides[axis];
+    const std::uint64_t firstChunk = from / array.ChunkDims[axis], lastChunk = to / array.ChunkDims[axis];
+    range.End = range.Begin + (lastChunk + 1) * chunks[axis];
+    range.Begin += firstChunk * chunks[axis];
+    if (from != to) {
+      break;  // all of the other axes
+    }
+    first %= strides[axis];
+    last %= strides[axis];
+  }
+  return range;
+}
+
+void TurnToStep(ChunkedArray& array, const Chunk* chunks, int step)
+{
+  if (array.StepValues == 0 || array.ChunkCount == 0) {
+    return;
+  }
+  array.First += array.StepValues * static_cast<std::uint64_t>(step);
+  array.StepValues = 0;
+  const ChunkRange range = ChunksHolding(array);
+  const std::uint64_t known = chunks->Number;
+  const std::uint64_t begin = std::clamp(range.Begin, known, known + array.ChunkCount);
+  const std::uint64_t end = std::clamp(range.End, begin, known + array.ChunkCount);
+  array.FirstChunk += begin - known;
+  array.ChunkCount = end - begin;
+}
 
 Location AppendLocation(const LocationTable& from, const Location& location, LocationTable& to,
     const std::vector<std::uint32_t>& files)

@@ -85,6 +85,9 @@ struct ChunkedArray
   std::array<std::uint64_t, MaximumRank> ChunkDims{};
   std::uint64_t First = 0;
   std::uint64_t Count = 0;
+  /// Where the array holds several time steps (LocateOptions::AllSteps): First is of the first of them, and
+  /// this is the way to the next. 0: the same at all steps.
+  std::uint64_t StepValues = 0;
   std::uint64_t Fill = 0;  ///< bytes of the value of chunks that were never written, in this machine's order
   std::size_t FirstChunk = 0;  ///< index into LocationTable::Chunks of the first that holds wanted values
   std::size_t ChunkCount = 0;
@@ -97,8 +100,9 @@ struct LibraryArray
   ElementType Type = ElementType::Float32;
   std::string Dataset;  ///< full name in the file
   std::uint64_t First = 0;
-  std::uint64_t Count = 0;  ///< values wanted, of the data set with its last axis fastest
-  std::string Reason;       ///< for the report: "filter 32015 (zstd)"
+  std::uint64_t Count = 0;       ///< values wanted, of the data set with its last axis fastest
+  std::string Reason;            ///< for the report: "filter 32015 (zstd)"
+  std::uint64_t StepValues = 0;  ///< see ChunkedArray::StepValues
 };
 
 /// How a variable's values on a patch come to be.
@@ -143,6 +147,19 @@ struct LocationTable
   std::vector<LocationProblem> Problems;
   std::vector<std::string> Notes;  ///< what else the user may want to know, one of a kind
 };
+
+/// The chunks that hold the values First .. First + Count - 1 of an array, which has them, and perhaps more:
+/// those with the numbers Begin .. End - 1.
+struct ChunkRange
+{
+  std::uint64_t Begin = 0;
+  std::uint64_t End = 0;
+};
+ChunkRange ChunksHolding(const ChunkedArray& array);
+
+/// The array at one of its time steps. Its chunks, of which `chunks` is the first, must have numbers that
+/// follow each other; FirstChunk and ChunkCount become those that hold the step's values.
+void TurnToStep(ChunkedArray& array, const Chunk* chunks, int step);
 
 /// Appends the location with all that it refers to; gives its copy, with the numbers of its new place.
 /// `files[i]`: number that file i of `from` has in `to`; empty where they have the same. `from` and `to` are

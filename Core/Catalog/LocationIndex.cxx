@@ -500,7 +500,8 @@ private:
     const std::uint64_t odd = share.Odd.Find(key);
     if (odd < share.Odd.Size()) {
       return share.Odd.Append(
-          odd, this->Answer.Table, [this](std::uint32_t file) { return this->LocalFile(file); });
+          odd, this->Answer.Table, [this](std::uint32_t file) { return this->LocalFile(file); },
+          this->Data.StepInFile);
     }
     Location location;
     const Presence presence = this->Data.PresenceOf(request.Variable, request.Patch);

@@ -116,7 +116,8 @@ public:
   /// for. `fileBytes`: size of each file.
   void Check(const Catalog& catalog, const std::vector<std::uint64_t>& fileBytes) const;
 
-  /// Where the requests lie; `catalog` is the one given before. Safe from several threads at once.
+  /// Where the requests lie at Catalog::StepInFile; but for the step, `catalog` is the one given before. Safe
+  /// from several threads at once.
   IndexAnswer Find(const Catalog& catalog, const std::vector<PatchVariable>& requests) const;
 
   /// Bytes of all stored values, as they lie in the files.

@@ -147,7 +147,8 @@ std::vector<int> Nesting::ChildrenOf(int patch) const
 {
   std::vector<int> children;
   const Patch& parent = this->Data.Patches[patch];
-  if (parent.Level + 1 >= static_cast<int>(this->Data.Levels.size())) {
+  if (parent.Level + 1 >= static_cast<int>(this->Data.Levels.size()) ||
+      this->Data.RoleOf(parent.Level + 1) != LevelRole::Refinement) {
     return children;
   }
   if (this->Data.Grid == GridKind::Curvilinear) {
@@ -218,6 +219,7 @@ std::vector<std::uint8_t> Nesting::SharedCells(int patch, const Int3& ghosts) co
   // From the patch's own level down to level 0; `ratio` is of the patch's level to `level`.
   Int3 ratio{1, 1, 1};
   for (int level = this->Data.Patches[patch].Level; level >= 0; --level) {
+    const bool refines = this->Data.RoleOf(level) == LevelRole::Refinement;
     for (const int other : this->PatchesMeeting(level, Coarsen(grown, ratio))) {
       MarkBox(grown, Intersect(Refine(this->Data.Patches[other].Cells, ratio), grown), 1, flags.data());
     }
@@ -225,6 +227,9 @@ std::vector<std::uint8_t> Nesting::SharedCells(int patch, const Int3& ghosts) co
       // Beyond the index range everything is one coarse cell anyway.
       const std::int64_t product = std::int64_t(ratio[axis]) * this->Data.Levels[level].Ratio[axis];
       ratio[axis] = static_cast<int>(std::min(product, std::int64_t(1) << 30));
+    }
+    if (!refines) {
+      break;
     }
   }
   return flags;

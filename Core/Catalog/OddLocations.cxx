@@ -44,22 +44,24 @@ struct OddChunkedArray
   std::array<std::uint64_t, ChunkedArray::MaximumRank> ChunkDims{};
   std::uint64_t First = 0;
   std::uint64_t Count = 0;
+  std::uint64_t StepValues = 0;
   std::uint64_t Fill = 0;
   std::uint64_t FirstChunk = 0;
   std::uint64_t ChunkCount = 0;
 };
-static_assert(sizeof(OddChunkedArray) == 120);
+static_assert(sizeof(OddChunkedArray) == 128);
 
 struct OddLibraryArray
 {
   OddStorage Storage;
   std::uint64_t First = 0;
   std::uint64_t Count = 0;
+  std::uint64_t StepValues = 0;
   std::uint64_t Letters = 0;  ///< where its name begins; its reason follows
   std::uint32_t NameLength = 0;
   std::uint32_t ReasonLength = 0;
 };
-static_assert(sizeof(OddLibraryArray) == 40);
+static_assert(sizeof(OddLibraryArray) == 48);
 
 static_assert(sizeof(Chunk) == 24);
 
@@ -97,6 +99,7 @@ OddChunkedArray Pack(const ChunkedArray& array, const std::vector<std::uint32_t>
   packed.ChunkDims = array.ChunkDims;
   packed.First = array.First;
   packed.Count = array.Count;
+  packed.StepValues = array.StepValues;
   packed.Fill = array.Fill;
   packed.FirstChunk = array.FirstChunk;
   packed.ChunkCount = array.ChunkCount;
@@ -111,6 +114,7 @@ OddLibraryArray Pack(
   packed.Storage = {numbers[array.File], static_cast<std::uint8_t>(array.Type), 0, 0};
   packed.First = array.First;
   packed.Count = array.Count;
+  packed.StepValues = array.StepValues;
   packed.Letters = letters.size();
   packed.NameLength = static_cast<std::uint32_t>(array.Dataset.size());
   packed.ReasonLength = static_cast<std::uint32_t>(array.Reason.size());
@@ -181,7 +185,15 @@ void CheckSparse(const LocationTable& table, const Location& location, int compo
   }
 }
 
-void CheckChunked(const LocationTable& table, const ChunkedArray& array, std::uint64_t tuples,
+/// Values from the first that is wanted at the first step to the last at the last step.
+std::uint64_t ValuesOfSteps(std::uint64_t count, std::uint64_t stepValues, int steps)
+{
+  const std::uint64_t way = Product(stepValues, static_cast<std::uint64_t>(steps - 1));
+  Require(count <= (std::uint64_t(1) << 62), "an array of impossible size");
+  return way + count;
+}
+
+void CheckChunked(const LocationTable& table, const ChunkedArray& array, std::uint64_t tuples, int steps,
     const std::vector<std::uint64_t>& fileBytes)
 {
   std::uint64_t values = 1, chunks = 1, chunkValues = 1;
@@ -194,7 +206,8 @@ void CheckChunked(const LocationTable& table, const ChunkedArray& array, std::ui
   }
   // HDF5's own limit.
   Require(Product(chunkValues, SizeOf(array.Type)) <= 0xffffffffu, "chunks of impossible size");
-  Require(array.Count == tuples && array.Count <= values && array.First <= values - array.Count,
+  const std::uint64_t held = ValuesOfSteps(array.Count, array.StepValues, steps);
+  Require(array.Count == tuples && held <= values && array.First <= values - held,
       "another number of values than its array");
   Require(
       array.ChunkCount <= table.Chunks.size() && array.FirstChunk <= table.Chunks.size() - array.ChunkCount,
@@ -202,9 +215,19 @@ void CheckChunked(const LocationTable& table, const ChunkedArray& array, std::ui
   // Values that no chunk holds would stay what the memory held before.
   Require(array.Count < values || array.ChunkCount == chunks, "a chunk too few");
   Require(array.ChunkCount > 0, "no chunk");
+  if (array.StepValues > 0) {
+    ChunkedArray all = array;
+    all.Count = held;
+    const ChunkRange range = ChunksHolding(all);
+    const std::uint64_t first = table.Chunks[array.FirstChunk].Number;
+    Require(first == range.Begin && array.ChunkCount == range.End - range.Begin, "a chunk too few");
+  }
   for (std::size_t c = array.FirstChunk; c < array.FirstChunk + array.ChunkCount; ++c) {
     Require(table.Chunks[c].Number < chunks, "a chunk outside its array");
-    Require(c == array.FirstChunk || table.Chunks[c].Number > table.Chunks[c - 1].Number, "a chunk twice");
+    const std::uint64_t step =
+        c == array.FirstChunk ? 1 : table.Chunks[c].Number - table.Chunks[c - 1].Number;
+    // Of steps, chunks are found by their numbers.
+    Require(step > 0 && step <= chunks && (step == 1 || array.StepValues == 0), "a chunk twice");
     if (table.Chunks[c].Bytes > 0) {
       CheckInside(table.Chunks[c].Offset, table.Chunks[c].Bytes, array.File, fileBytes);
     }
@@ -233,12 +256,13 @@ void CheckLocation(const Catalog& catalog, const PatchVariable& request, const L
     if (location.Kind == Encoding::Chunked) {
       Require(table.ChunkedArrays[i].Type == table.ChunkedArrays[location.First].Type,
           "components of different types");
-      CheckChunked(table, table.ChunkedArrays[i], tuples, fileBytes);
+      CheckChunked(table, table.ChunkedArrays[i], tuples, catalog.StepsInFile, fileBytes);
     } else {
       const LibraryArray& array = table.LibraryArrays[i];
       Require(array.Type == table.LibraryArrays[location.First].Type, "components of different types");
       Require(array.Count == tuples && array.First <= (std::uint64_t(1) << 62),
           "another number of values than its array");
+      ValuesOfSteps(array.Count, array.StepValues, catalog.StepsInFile);
     }
   }
 }
@@ -405,6 +429,7 @@ ChunkedArray OddLocations::ChunkedArrayAt(std::uint64_t index) const
   array.ChunkDims = packed.ChunkDims;
   array.First = packed.First;
   array.Count = packed.Count;
+  array.StepValues = packed.StepValues;
   array.Fill = packed.Fill;
   array.FirstChunk = packed.FirstChunk;
   array.ChunkCount = packed.ChunkCount;
@@ -421,12 +446,13 @@ LibraryArray OddLocations::LibraryArrayAt(std::uint64_t index) const
   array.Dataset.assign(name, packed.NameLength);
   array.First = packed.First;
   array.Count = packed.Count;
+  array.StepValues = packed.StepValues;
   array.Reason.assign(name + packed.NameLength, packed.ReasonLength);
   return array;
 }
 
 Location OddLocations::Append(std::uint64_t position, LocationTable& to,
-    const std::function<std::uint32_t(std::uint32_t)>& numberOf) const
+    const std::function<std::uint32_t(std::uint32_t)>& numberOf, int step) const
 {
   const OddEntry& entry = this->Entries[position];
   Location copy{static_cast<Encoding>(entry.Kind), entry.First, entry.Count, entry.Value, entry.Material};
@@ -440,11 +466,18 @@ Location OddLocations::Append(std::uint64_t position, LocationTable& to,
   if (copy.Kind == Encoding::Raw || copy.Kind == Encoding::SparseMaterials) {
     append(to.Extents, [this](std::uint64_t i) { return this->ExtentAt(i); });
   } else if (copy.Kind == Encoding::Library) {
-    append(to.LibraryArrays, [this](std::uint64_t i) { return this->LibraryArrayAt(i); });
+    append(to.LibraryArrays, [this, step](std::uint64_t i) {
+      LibraryArray array = this->LibraryArrayAt(i);
+      array.First += step == AllSteps ? 0 : array.StepValues * static_cast<std::uint64_t>(step);
+      return array;
+    });
   } else if (copy.Kind == Encoding::Chunked) {
     append(to.ChunkedArrays, [this](std::uint64_t i) { return this->ChunkedArrayAt(i); });
     for (std::size_t i = copy.First; i < to.ChunkedArrays.size(); ++i) {
       ChunkedArray& array = to.ChunkedArrays[i];
+      if (step != AllSteps) {
+        TurnToStep(array, this->Chunks.Begin + array.FirstChunk, step);
+      }
       const Chunk* const chunks = this->Chunks.Begin + array.FirstChunk;
       array.FirstChunk = to.Chunks.size();
       to.Chunks.insert(to.Chunks.end(), chunks, chunks + array.ChunkCount);

@@ -40,9 +40,11 @@ public:
   std::uint64_t Find(std::uint64_t key) const;
 
   /// Appends the location with all that it refers to; gives its copy, with the numbers of its new place.
-  /// `numberOf`: number that a file has in `to`.
+  /// `numberOf`: number that a file has in `to`. `step`: what is wanted of arrays of several time steps;
+  /// AllSteps: all of them.
+  static constexpr int AllSteps = -1;
   Location Append(std::uint64_t position, LocationTable& to,
-      const std::function<std::uint32_t(std::uint32_t)>& numberOf) const;
+      const std::function<std::uint32_t(std::uint32_t)>& numberOf, int step = AllSteps) const;
 
   /// Throws Error unless the location can be carried out for this <patch, variable>: inside the files, of the
   /// size that the catalog asks for.

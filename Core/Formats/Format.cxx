@@ -38,6 +38,13 @@ const Format& FormatOf(const std::string& path)
   throw FileError(path, WhatOpens(), "something else", "PatchIO opens no other files");
 }
 
+void TurnTo(Catalog& catalog, const TimeStep& step)
+{
+  catalog.Time = step.Time;
+  catalog.Step = step.Step;
+  catalog.StepInFile = step.InFile;
+}
+
 std::vector<double> TimeValues(const Series& series)
 {
   std::vector<double> times, steps, positions;

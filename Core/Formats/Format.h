@@ -18,6 +18,12 @@ struct TimeStep
   std::string Path;  ///< the file that describes it, for Format::ReadCatalog
   double Time = 0;
   std::int64_t Step = 0;
+  int InFile = 0;  ///< which of the steps that this file describes, from 0
+
+  bool SameAs(const TimeStep& other) const
+  {
+    return this->Path == other.Path && this->InFile == other.InFile;
+  }
 };
 
 /// The time steps behind a path, in ascending order of Step.
@@ -41,6 +47,9 @@ struct LocateOptions
 {
   int Threads = 1;  ///< that may read metadata at once; HDF5 itself is called from the calling thread only
   bool LibraryOnly = false;  ///< ask the format's own library, not PatchIO's index readers
+  /// For an index: not where the values of Catalog::StepInFile lie, but those of all steps of the file, by
+  /// ChunkedArray::StepValues and the like.
+  bool AllSteps = false;
 };
 
 /// A file format. Without state: all methods may be called for any path, from one thread at a time.
@@ -58,12 +67,13 @@ public:
   /// Cheap: looks at each step's head only. Throws Error when there is not a single good step.
   virtual Series OpenSeries(const std::string& path, const SeriesOptions& options) const = 0;
 
-  /// Everything but field data and its whereabouts. `path` is TimeStep::Path. Throws Error when the
-  /// description is broken.
+  /// Everything but field data and its whereabouts, for all steps of the file, turned to the first. `path` is
+  /// TimeStep::Path. Throws Error when the description is broken.
   virtual Catalog ReadCatalog(const std::string& path) const = 0;
 
-  /// Where the bytes of each request lie. Never throws for a broken data file: its requests become Missing,
-  /// with the reason. Every extent returned lies inside its file and has the size that the catalog asks for.
+  /// Where the bytes of each request lie, at Catalog::StepInFile. Never throws for a broken data file: its
+  /// requests become Missing, with the reason. Every extent returned lies inside its file and has the size
+  /// that the catalog asks for.
   virtual LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests,
       const LocateOptions& options) const = 0;
 };
@@ -73,6 +83,9 @@ const std::vector<const Format*>& AllFormats();
 
 /// The format that claims the path. Throws Error when none does or the path cannot be read.
 const Format& FormatOf(const std::string& path);
+
+/// Turns a catalog to another of the steps that it describes.
+void TurnTo(Catalog& catalog, const TimeStep& step);
 
 /// Values for ParaView's time controls, strictly increasing: the steps' times where they increase, else their
 /// step numbers (times may repeat or be 0 throughout), else 0, 1, 2, ...

@@ -162,7 +162,7 @@ KeptSeries OpenWithSidecar(
   kept.Opened = format.OpenSeries(path, options);
   kept.WhyNotSaved = sidecar.Save(kept.Opened, settleSeconds);
   // What lies beside a single dump is that dump's sidecar. Whoever opens the dump looks at it and warns.
-  const bool single = kept.Opened.Steps.size() == 1 && kept.Opened.Steps[0].Path == AbsolutePath(path);
+  const bool single = kept.Opened.Steps.back().Path == AbsolutePath(path);
   kept.Warning = single ? "" : sidecar.Warning();
   return kept;
 }

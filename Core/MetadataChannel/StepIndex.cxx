@@ -24,7 +24,7 @@ std::unique_ptr<IndexShareBuilder> LocateShare(
   const std::uint64_t rows = BatchRequests / std::max<std::size_t>(catalog.Variables.size(), 1) + 1;
   for (std::uint64_t row = 0; row < builder->Rows(); row += rows) {
     const std::uint64_t count = std::min(rows, builder->Rows() - row);
-    const LocationTable table = format.Locate(catalog, builder->Requests(row, count), {threads, false});
+    const LocationTable table = format.Locate(catalog, builder->Requests(row, count), {threads, false, true});
     builder->Add(row, table);
     for (const std::string& note : table.Notes) {
       if (std::find(built.Notes.begin(), built.Notes.end(), note) == built.Notes.end()) {

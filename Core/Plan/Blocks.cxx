@@ -149,6 +149,24 @@ std::vector<Block> BlocksOfPatches(const Catalog& catalog, const std::vector<int
   return blocks;
 }
 
+namespace {
+
+/// Gives the patches of separate levels kinds by their numbers, too.
+void SplitSeparate(const Catalog& catalog, int kindCount, std::vector<int>& kinds)
+{
+  std::map<std::array<int, 3>, int> separate;  // level, number, kind -> new kind
+  for (std::size_t p = 0; p < kinds.size(); ++p) {
+    const Patch& patch = catalog.Patches[p];
+    if (catalog.RoleOf(patch.Level) == LevelRole::Separate) {
+      const int next = kindCount + static_cast<int>(separate.size());
+      kinds[p] =
+          separate.emplace(std::array<int, 3>{patch.Level, patch.Number, kinds[p]}, next).first->second;
+    }
+  }
+}
+
+}  // namespace
+
 std::vector<int> KindsOfPatches(const Catalog& catalog, const std::vector<int>& variables)
 {
   std::vector<int> kinds(catalog.Patches.size(), 0);
@@ -164,6 +182,7 @@ std::vector<int> KindsOfPatches(const Catalog& catalog, const std::vector<int>& 
       kinds[p] = kind;
     }
   }
+  SplitSeparate(catalog, kindCount, kinds);
   return kinds;
 }
 

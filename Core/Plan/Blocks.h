@@ -56,7 +56,8 @@ struct BlockOptions
   CoverOptions Cover;
 };
 
-/// One number per patch; equal where the same of these variables exist, so that patches can share arrays.
+/// One number per patch; equal where the same of these variables exist, so that patches can share arrays, and
+/// where they may become one block: on separate levels only those of one Patch::Number.
 std::vector<int> KindsOfPatches(const Catalog& catalog, const std::vector<int>& variables);
 
 /// The blocks of all shown patches, in the order of levels and, within one, of the lowest patch number. Each

@@ -119,6 +119,9 @@ void AddGhostLayer(
       const std::int64_t product = std::int64_t(ratio[axis]) * catalog.Levels[level].Ratio[axis];
       ratio[axis] = static_cast<int>(std::min(product, std::int64_t(1) << 30));
     }
+    if (catalog.RoleOf(level) != LevelRole::Refinement) {
+      break;
+    }
   }
   GrowToFringe(block);
 }

@@ -28,9 +28,20 @@ OpenedStep::OpenedStep(
   this->Description = ReadSharedCatalog(comm, path);
 }
 
+void OpenedStep::TurnTo(const TimeStep& step)
+{
+  if (step.InFile < 0 || step.InFile >= this->Description.StepsInFile) {
+    throw FileError(this->Description.Path, fmt::format("step {} in the file", step.InFile + 1),
+        fmt::format("{} steps", this->Description.StepsInFile),
+        "Use File > Reload Files, or Reload() in scripts");
+  }
+  patchio::TurnTo(this->Description, step);
+}
+
 void OpenedStep::Prepare(Communicator& comm, int threads)
 {
-  if (this->Known || this->Tried || !WritesSidecars(this->Mode)) {
+  const bool several = this->Mode == ChannelMode::Off && this->Description.StepsInFile > 1;
+  if (this->Known || this->Tried || !(WritesSidecars(this->Mode) || several)) {
     return;
   }
   this->Tried = true;
@@ -52,6 +63,12 @@ void OpenedStep::Build(Communicator& comm, int threads)
   this->Settings.Threads = threads;
   BuiltIndex built = BuildIndex(comm, format, this->Description, this->Settings);
   const double seconds = watch.Seconds();
+  if (!WritesSidecars(this->Mode)) {
+    DistrustYoungFiles(built, this->Describing, this->Settings.SettleSeconds);
+    this->Known = std::move(built.Index);
+    this->Notes = std::move(built.Notes);
+    return;
+  }
   this->Outcome = SaveStepSidecar(comm, format, this->Description, built, this->Describing, this->Settings);
   DistrustYoungFiles(built, this->Describing, this->Settings.SettleSeconds);
   this->Known = std::move(built.Index);

@@ -1,4 +1,5 @@
 // One open time step: its catalog, and where its bytes lie, from the metadata channel or from the format.
+// Where the file that describes it describes others too, it can be turned to them at no cost.
 #pragma once
 
 #include "Formats/Format.h"
@@ -21,10 +22,14 @@ public:
       Communicator& comm, const std::string& path, ChannelMode mode, const ChannelSettings& settings = {});
 
   const Catalog& Data() const { return this->Description; }
+  /// Turns to another step of the same TimeStep::Path. Every rank by itself. Throws Error when the file does
+  /// not have it (any more).
+  void TurnTo(const TimeStep& step);
 
   /// Collective; to be called before Locate(), when values are wanted at all. In the modes On and Rebuild all
-  /// ranks together make an index of the whole step, unless there is one, and save it. Never throws for data
-  /// or file systems that do not let it: the format then answers instead.
+  /// ranks together make an index of the whole step, unless there is one, and save it. In mode Off they do so
+  /// for files of several steps, and do not save it: else each step would cost the search again. Never throws
+  /// for data or file systems that do not let it: the format then answers instead.
   void Prepare(Communicator& comm, int threads);
 
   /// Where the requests lie; every rank by itself. Answers from the index as long as the files that it leads

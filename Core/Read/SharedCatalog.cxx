@@ -39,6 +39,7 @@ std::vector<std::byte> Pack(const Series& series)
     out.Put(step.Path);
     out.Put(step.Time);
     out.Put(step.Step);
+    out.Put(step.InFile);
   }
   PutTexts(out, series.Warnings);
   PutTexts(out, series.Notes);
@@ -55,6 +56,7 @@ Series Unpack(const std::vector<std::byte>& bytes)
     in.Get(step.Path);
     in.Get(step.Time);
     in.Get(step.Step);
+    in.Get(step.InFile);
   }
   series.Warnings = GetTexts(in);
   series.Notes = GetTexts(in);
@@ -75,15 +77,15 @@ Series OpenOne(const std::string& path, const SeriesOptions& options, ChannelMod
   return kept.Opened;
 }
 
-/// The steps of all paths in ascending order, each file once.
+/// The steps of all paths in ascending order, each once.
 Series OpenAll(const std::vector<std::string>& paths, const SeriesOptions& options, ChannelMode mode)
 {
   Series all;
-  std::set<std::string> seen;
+  std::set<std::pair<std::string, int>> seen;
   for (const std::string& path : paths) {
     const Series one = OpenOne(path, options, mode);
     std::copy_if(one.Steps.begin(), one.Steps.end(), std::back_inserter(all.Steps),
-        [&seen](const TimeStep& step) { return seen.insert(step.Path).second; });
+        [&seen](const TimeStep& step) { return seen.emplace(step.Path, step.InFile).second; });
     all.Warnings.insert(all.Warnings.end(), one.Warnings.begin(), one.Warnings.end());
     all.Notes.insert(all.Notes.end(), one.Notes.begin(), one.Notes.end());
   }

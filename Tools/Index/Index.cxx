@@ -14,6 +14,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <thread>
 
 namespace patchio::tools {
@@ -77,10 +78,12 @@ bool Report(const TimeStep& step, const OpenedStep& opened, double seconds, Sess
     end = fmt::format("{}{} ({} bytes)", opened.FromSidecar() ? "up to date: " : "", path,
         session.Root() ? std::filesystem::file_size(path, ignored) : 0);
   }
-  session.Print(fmt::format("step {}: {}, {}, {}, {:.3f} s, {}", step.Step,
-      Counted(catalog.Patches.size(), "patch", "patches"),
-      Counted(catalog.Variables.size(), "variable", "variables"),
-      Counted(CountDatasets(catalog), "data set", "data sets"), seconds, end));
+  const std::string steps = catalog.StepsInFile == 1 ? fmt::format("step {}", step.Step)
+                                                     : fmt::format("{} steps", catalog.StepsInFile);
+  session.Print(
+      fmt::format("{}: {}, {}, {}, {:.3f} s, {}", steps, Counted(catalog.Patches.size(), "patch", "patches"),
+          Counted(catalog.Variables.size(), "variable", "variables"),
+          Counted(CountDatasets(catalog), "data set", "data sets"), seconds, end));
   return saved;
 }
 
@@ -118,8 +121,9 @@ void Run(const Options& options, Session& session)
     session.Warn(warning);
   }
   std::size_t wanted = 0, done = 0;
+  std::set<std::string> seen;  // one sidecar holds all steps of a file
   for (const TimeStep& step : series.Steps) {
-    if (options.Step < 0 || step.Step == options.Step) {
+    if ((options.Step < 0 || step.Step == options.Step) && seen.insert(step.Path).second) {
       const Stopwatch watch;
       const OpenedStep opened = IndexOne(step, options, session);
       ++wanted;

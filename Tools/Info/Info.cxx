@@ -69,7 +69,8 @@ json DescribeCatalog(const Catalog& catalog)
 {
   json levels = json::array();
   for (const Level& level : catalog.Levels) {
-    levels.push_back({{"patches", level.PatchCount}, {"ratio", level.Ratio}});
+    levels.push_back({{"patches", level.PatchCount}, {"ratio", level.Ratio},
+        {"name", catalog.NameOfLevel(static_cast<int>(levels.size()))}});
   }
   return {{"dimension", catalog.Dimension},
       {"grid", catalog.Grid == GridKind::Uniform ? "uniform" : "curvilinear"},
@@ -124,7 +125,10 @@ json Describe(const Options& options)
   const Series series = OpenSharedSeries(*alone, {options.Path}, seriesOptions, ChannelMode::ReadOnly);
   json steps = json::array();
   for (const TimeStep& step : series.Steps) {
-    steps.push_back(DescribeStep(step));
+    // Steps of one file differ in little.
+    const bool known = !steps.empty() && steps.back()["path"] == step.Path;
+    steps.push_back(known ? steps.back() : DescribeStep(step));
+    steps.back().update({{"step", step.Step}, {"time", step.Time}});
   }
   return {{"path", options.Path}, {"format", FormatOf(options.Path).Name()}, {"steps", steps},
       {"warnings", series.Warnings}, {"notes", series.Notes}};
@@ -184,8 +188,16 @@ std::string Text(const json& all)
 {
   std::string text = fmt::format("{}\nformat: {}\nsteps: {}\n", all["path"].get<std::string>(),
       all["format"].get<std::string>(), all["steps"].size());
-  for (const json& step : all["steps"]) {
-    text += StepText(step);
+  const json& steps = all["steps"];
+  for (std::size_t first = 0, end = 0; first < steps.size(); first = end) {
+    while (end < steps.size() && steps[end]["path"] == steps[first]["path"]) {
+      ++end;
+    }
+    text += StepText(steps[first]);
+    if (end - first > 1) {
+      text += fmt::format("    the same in {} more steps of this file, up to step {}, time {}\n",
+          end - first - 1, steps[end - 1]["step"].get<std::int64_t>(), steps[end - 1]["time"].get<double>());
+    }
   }
   for (const json& warning : all["warnings"]) {
     text += "warning: " + warning.get<std::string>() + "\n";
