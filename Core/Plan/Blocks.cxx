@@ -207,6 +207,13 @@ std::string NameOfBlock(const Catalog& catalog, const Block& block)
   for (const OwnedBox& part : block.Parts) {
     numbers.push_back(catalog.Patches[part.Owner].Number);
   }
+  const LevelRole role = catalog.RoleOf(block.Level);
+  if (role == LevelRole::Points) {
+    return fmt::format("points {} to {}", block.Cells.Lower[0] + 1, block.Cells.Upper[0] + 1);
+  }
+  if (role == LevelRole::Separate) {
+    return fmt::format("cuboid {}", numbers.front());
+  }
   std::sort(numbers.begin(), numbers.end());
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
   return numbers.size() == 1

@@ -1,0 +1,184 @@
+#include "Formats/KWave/KwaveFile.h"
+
+#include "Support/Error.h"
+#include "Support/RegularFile.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace patchio::kwave {
+namespace {
+
+constexpr std::int64_t LargestCount = (std::int64_t(1) << 30) - 1;
+
+/// A text attribute of an object, whichever way it was written; empty when there is none.
+std::string TextOf(hid_t object, const std::string& name)
+{
+  constexpr std::size_t longest = 4096;
+  hdf5::QuietScope quiet;
+  if (H5Aexists(object, name.c_str()) <= 0) {
+    return {};
+  }
+  const hdf5::Handle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT));
+  const hdf5::Handle type(H5Aget_type(attribute));
+  const hdf5::Handle space(H5Aget_space(attribute));
+  if (!attribute.Valid() || H5Tget_class(type) != H5T_STRING || H5Sget_simple_extent_npoints(space) != 1) {
+    return {};
+  }
+  const hdf5::Handle memory(H5Tcopy(H5T_C_S1));
+  std::string text;
+  if (H5Tis_variable_str(type) > 0) {
+    char* value = nullptr;
+    H5Tset_size(memory, H5T_VARIABLE);
+    H5Tset_cset(memory, H5Tget_cset(type));
+    if (H5Aread(attribute, memory, &value) >= 0 && value) {
+      text.assign(value, strnlen(value, longest));
+      H5free_memory(value);
+    }
+    return text;
+  }
+  const std::size_t size = H5Tget_size(type);
+  if (size == 0 || size > longest) {
+    return {};
+  }
+  // k-Wave's C++ codes end texts with a 0, its Python code does not.
+  text.resize(size);
+  if (H5Aread(attribute, type, text.data()) < 0) {
+    return {};
+  }
+  text.resize(strnlen(text.data(), size));
+  return text;
+}
+
+FileType TypeNamed(const std::string& name)
+{
+  return name == "input"        ? FileType::Input
+         : name == "output"     ? FileType::Output
+         : name == "checkpoint" ? FileType::Checkpoint
+                                : FileType::None;
+}
+
+bool SaysKwave(const std::string& text)
+{
+  return text.find("k-Wave") != std::string::npos || text.find("kspaceFirstOrder") != std::string::npos;
+}
+
+/// The beginning of a file; empty when it is no HDF5 file.
+std::string BeginningOf(const std::string& path)
+{
+  constexpr char signature[] = "\x89HDF\r\n\x1a\n";
+  std::string bytes(64 * 1024, '\0');
+  try {
+    const int file = OpenRegularFile(path);
+    const ssize_t count = file < 0 ? 0 : ::pread(file, bytes.data(), bytes.size(), 0);
+    if (file >= 0) {
+      ::close(file);
+    }
+    bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  } catch (const Error&) {
+    bytes.clear();  // a folder or a pipe
+  }
+  return bytes.compare(0, 8, signature) == 0 ? bytes : std::string();
+}
+
+}  // namespace
+
+FileType TypeOfFile(const std::string& path)
+{
+  const std::string beginning = BeginningOf(path);
+  if (beginning.empty()) {
+    return FileType::None;
+  }
+  try {
+    const KwaveFile file(path);
+    const FileType type = TypeNamed(file.Attribute("file_type"));
+    const bool named =
+        SaysKwave(file.Attribute("created_by")) || SaysKwave(file.Attribute("file_description"));
+    const bool alike = !file.Attribute("major_version").empty() && !file.Attribute("created_by").empty() &&
+                       file.Has("Nx") && file.Has("Ny") && file.Has("Nz");
+    return named || alike ? type : FileType::None;
+  } catch (const std::exception&) {
+    const bool kwaves = beginning.find("file_type") != std::string::npos && SaysKwave(beginning);
+    return kwaves ? FileType::Output : FileType::None;
+  }
+}
+
+std::uint64_t DatasetInfo::Values() const
+{
+  double values = 1;
+  for (const std::uint64_t dim : this->Dims) {
+    values *= static_cast<double>(dim);
+  }
+  return values < 9e18 ? static_cast<std::uint64_t>(values) : 0;
+}
+
+std::string KwaveFile::Attribute(const std::string& name) const
+{
+  return TextOf(this->File.OpenGroup(this->File.Id(), "/"), name);
+}
+
+double KwaveFile::NumberOr(const std::string& name, double otherwise) const
+{
+  return this->Has(name) ? this->Number(name) : otherwise;
+}
+
+std::int64_t KwaveFile::Count(const std::string& name) const
+{
+  const double value = this->Number(name);
+  if (!(value >= 1 && value <= static_cast<double>(LargestCount)) || value != std::floor(value)) {
+    throw FileError(this->Path(), fmt::format("a number of 1 to {} in '{}'", LargestCount, name),
+        fmt::format("{}", value), "The file is damaged");
+  }
+  return static_cast<std::int64_t>(value);
+}
+
+std::vector<std::string> KwaveFile::Names(const std::string& group) const
+{
+  return hdf5::LinkNames(this->File, group);
+}
+
+DatasetInfo KwaveFile::Describe(const std::string& name) const
+{
+  constexpr int mostDims = 32;
+  DatasetInfo info;
+  const hdf5::Handle dataset = this->File.OpenDataset(this->File.Id(), name);
+  if (!dataset.Valid()) {
+    return info;
+  }
+  hdf5::QuietScope quiet;
+  const hdf5::Handle space(H5Dget_space(dataset));
+  const hdf5::Handle type(H5Dget_type(dataset));
+  const hdf5::Handle creation(H5Dget_create_plist(dataset));
+  hsize_t dims[mostDims] = {}, chunks[mostDims] = {};
+  const int rank = H5Sget_simple_extent_dims(space, dims, nullptr);
+  if (rank < 1) {
+    return info;
+  }
+  info.Dims.assign(dims, dims + rank);
+  if (H5Pget_layout(creation) == H5D_CHUNKED && H5Pget_chunk(creation, mostDims, chunks) == rank) {
+    info.Chunks.assign(chunks, chunks + rank);
+  }
+  const H5T_class_t kind = H5Tget_class(type);
+  const std::size_t bytes = H5Tget_size(type);
+  info.Numbers = (kind == H5T_FLOAT || kind == H5T_INTEGER) && (bytes == 4 || bytes == 8);
+  info.Complex = TextOf(dataset, "domain_type") == "complex";
+  return info;
+}
+
+std::vector<std::int64_t> KwaveFile::Integers(const std::string& name, std::uint64_t most) const
+{
+  const std::uint64_t count = this->Describe(name).Values();
+  if (count == 0 || count > most) {
+    throw FileError(this->Path(), fmt::format("1 to {} values in '{}'", most, name), fmt::format("{}", count),
+        "The file is damaged");
+  }
+  std::vector<std::int64_t> values(count);
+  this->File.Range(name, 0, count, H5T_NATIVE_INT64, values.data());
+  return values;
+}
+
+}  // namespace patchio::kwave

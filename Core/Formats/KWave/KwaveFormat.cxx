@@ -1,0 +1,60 @@
+#include "Formats/KWave/KwaveFormat.h"
+
+#include "Formats/KWave/KwaveCatalog.h"
+#include "Formats/KWave/KwaveFile.h"
+#include "Formats/KWave/KwaveLocator.h"
+#include "Support/Error.h"
+
+#include <filesystem>
+
+namespace fs = std::filesystem;
+
+namespace patchio::kwave {
+namespace {
+
+KwaveDescription Describe(const std::string& path)
+{
+  const std::string absolute = fs::absolute(path).lexically_normal().string();
+  if (TypeOfFile(absolute) == FileType::Checkpoint) {
+    throw FileError(absolute, "an output or input file of k-Wave",
+        "a checkpoint, which holds what a stopped run needs to go on",
+        "Open the output file of the run; the steps until the checkpoint are in it");
+  }
+  return ReadDescription(absolute);
+}
+
+}  // namespace
+
+bool KwaveFormat::Claims(const std::string& path) const
+{
+  return TypeOfFile(path) != FileType::None;
+}
+
+Series KwaveFormat::OpenSeries(const std::string& path, const SeriesOptions&) const
+{
+  const KwaveDescription description = Describe(path);
+  Series series;
+  for (std::int64_t n = 0; n < description.Steps; ++n) {
+    TimeStep& step = series.Steps.emplace_back();
+    step.Path = description.Path;
+    step.Step = description.FirstStep + n;
+    step.Time = description.TimeOf(step.Step);
+    step.InFile = static_cast<int>(n);
+  }
+  series.Warnings = description.Warnings;
+  series.Notes = description.Notes;
+  return series;
+}
+
+Catalog KwaveFormat::ReadCatalog(const std::string& path) const
+{
+  return MakeCatalog(Describe(path));
+}
+
+LocationTable KwaveFormat::Locate(
+    const Catalog& catalog, const std::vector<PatchVariable>& requests, const LocateOptions& options) const
+{
+  return LocateInFiles(catalog, requests, options);
+}
+
+}  // namespace patchio::kwave

@@ -1,0 +1,21 @@
+// k-Wave's HDF5 files: outputs with what its sensor has seen, and inputs. See README.md beside this file for
+// the format's facts.
+#pragma once
+
+#include "Formats/Format.h"
+
+namespace patchio::kwave {
+
+class KwaveFormat : public Format
+{
+public:
+  const char* Name() const override { return "k-Wave"; }
+  const char* Opens() const override { return "an output or input file of k-Wave (HDF5)"; }
+  bool Claims(const std::string& path) const override;
+  Series OpenSeries(const std::string& path, const SeriesOptions& options) const override;
+  Catalog ReadCatalog(const std::string& path) const override;
+  LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests,
+      const LocateOptions& options) const override;
+};
+
+}  // namespace patchio::kwave
