@@ -1,5 +1,7 @@
 #include "PatchAssembler.h"
 
+#include "PointGrids.h"
+
 #include <vtkCellData.h>
 #include <vtkCompositeDataSet.h>
 #include <vtkDataSetAttributes.h>
@@ -127,38 +129,108 @@ void PatchAssembler::BuildTree(
       }
     }
     output->SetBlock(l, pieces);
-    output->GetMetaData(l)->Set(vtkCompositeDataSet::NAME(), ("level " + std::to_string(l)).c_str());
+    output->GetMetaData(l)->Set(vtkCompositeDataSet::NAME(), this->Data.NameOfLevel(l).c_str());
   }
   output->GetFieldData()->AddArray(MakeValue<vtkDoubleArray>("time", this->Data.Time));
   output->GetFieldData()->AddArray(MakeValue<vtkTypeInt64Array>("step", this->Data.Step));
 }
 
-void PatchAssembler::AddBlock(vtkMultiBlockDataSet* output, const std::vector<Block>& blocks,
-    std::size_t number, const std::vector<LoadedArray*>& arrays) const
+/// True where the variable's values hold for all steps of the file; if it has only one, there is nothing to
+/// keep apart.
+bool PatchAssembler::IsSteady(std::size_t variable) const
 {
-  const Block& block = blocks[number];
-  LoadedArray* coordinates = nullptr;
+  return this->Data.StepsInFile == 1 || this->Data.Variables[this->Variables[variable].Variable].Steady;
+}
+
+/// True for variables that make the grid and are no data.
+bool PatchAssembler::IsGeometry(std::size_t variable) const
+{
+  const int number = this->Variables[variable].Variable;
+  return number == this->Data.CoordinatesVariable || this->Data.Variables[number].Positions;
+}
+
+BlockFrame PatchAssembler::MakeFrame(const Block& block, const std::vector<LoadedArray*>& arrays) const
+{
+  const int wanted =
+      this->IsPoints(block) ? this->Data.PositionsOf(block.Level) : this->Data.CoordinatesVariable;
+  LoadedArray* geometry = nullptr;
   for (std::size_t v = 0; v < arrays.size(); ++v) {
-    if (this->Variables[v].Variable == this->Data.CoordinatesVariable) {
-      coordinates = arrays[v];
+    if (this->Variables[v].Variable == wanted) {
+      geometry = arrays[v];
     }
   }
-  const vtkSmartPointer<vtkDataSet> grid = this->MakeGrid(block, coordinates);
-  grid->GetCellData()->AllocateArrays(static_cast<int>(arrays.size()) + 1);  // at once: each growth moves all
+  BlockFrame frame;
+  if (this->IsPoints(block)) {
+    frame = this->MakePoints(block, geometry);
+  } else {
+    frame.Grid = this->MakeGrid(block, geometry);
+  }
+  frame.Grid->GetCellData()->AllocateArrays(
+      static_cast<int>(arrays.size()) + 1);  // at once: each growth moves all
+  this->AddArrays(block, frame, arrays, true, frame.Grid);
+  if (frame.CellOfPoint.empty()) {  // else flags and cells are the image's own
+    this->AddGhostArray(block, frame.Grid);
+    if (this->Options.PatchIds) {
+      this->AddPatchIds(block, frame.Grid);
+    }
+  }
+  this->AddFieldData(block, frame.Grid);
+  return frame;
+}
+
+BlockFrame PatchAssembler::MakePoints(const Block& block, const LoadedArray* positions) const
+{
+  assert(positions && positions->Status == ArrayStatus::Read);
+  const int variable = this->Data.PositionsOf(block.Level);
+  const PointPlaces places(this->Data, *positions, this->Data.Variables[variable].Name);
+  BlockFrame frame;
+  if (this->Options.PointsAsImage) {
+    PointImage image = MakePointImage(this->Data, block.Level, places);
+    frame.Grid = image.Grid;
+    frame.CellOfPoint = std::move(image.CellOfPoint);
+  } else {
+    frame.Grid = MakePointSet(this->Data, block.Level, places);
+  }
+  return frame;
+}
+
+/// Of the steady variables, or of the others. Values of points that are no image are VTK's point data.
+void PatchAssembler::AddArrays(const Block& block, const BlockFrame& frame,
+    const std::vector<LoadedArray*>& arrays, bool steady, vtkDataSet* grid) const
+{
+  const bool image = !frame.CellOfPoint.empty();
+  const bool points = this->IsPoints(block) && !image;
   for (std::size_t v = 0; v < arrays.size(); ++v) {
+    if (this->IsSteady(v) != steady || this->IsGeometry(v) || arrays[v]->Status != ArrayStatus::Read) {
+      continue;
+    }
     const Variable& variable = this->Data.Variables[this->Variables[v].Variable];
-    if (arrays[v] != coordinates && arrays[v]->Status == ArrayStatus::Read) {
-      vtkDataSetAttributes* attributes = variable.Center == Centering::Cell
-                                             ? static_cast<vtkDataSetAttributes*>(grid->GetCellData())
-                                             : static_cast<vtkDataSetAttributes*>(grid->GetPointData());
+    vtkDataSetAttributes* attributes = variable.Center == Centering::Cell && !points
+                                           ? static_cast<vtkDataSetAttributes*>(grid->GetCellData())
+                                           : static_cast<vtkDataSetAttributes*>(grid->GetPointData());
+    if (image) {
+      const vtkSmartPointer<vtkDataArray> array = MakeDataArray(arrays[v]->Type);
+      array->SetName(variable.Name.c_str());
+      array->SetNumberOfComponents(arrays[v]->Components);
+      array->SetNumberOfTuples(grid->GetNumberOfCells());
+      Scatter(*arrays[v], frame.CellOfPoint, array);
+      attributes->AddArray(array);
+    } else {
       attributes->AddArray(TakeOver(*arrays[v], variable.Name));
     }
   }
-  this->AddGhostArray(block, grid);
-  if (this->Options.PatchIds) {
-    this->AddPatchIds(block, grid);
+}
+
+void PatchAssembler::AddBlock(vtkMultiBlockDataSet* output, const std::vector<Block>& blocks,
+    std::size_t number, const BlockFrame& frame, const std::vector<LoadedArray*>& arrays) const
+{
+  const Block& block = blocks[number];
+  vtkSmartPointer<vtkDataSet> grid = frame.Grid;
+  if (this->Data.StepsInFile > 1) {
+    grid = vtkSmartPointer<vtkDataSet>::Take(frame.Grid->NewInstance());
+    grid->ShallowCopy(frame.Grid);
   }
-  this->AddFieldData(block, grid);
+  this->AddArrays(block, frame, arrays, false, grid);
   const auto first = std::partition_point(
       blocks.begin(), blocks.end(), [&](const Block& other) { return other.Level < block.Level; });
   auto* pieces = vtkMultiPieceDataSet::SafeDownCast(output->GetBlock(block.Level));

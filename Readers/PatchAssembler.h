@@ -7,13 +7,15 @@
 #include "Plan/Blocks.h"
 #include "Read/LoadRequest.h"
 
+#include <vtkDataSet.h>
 #include <vtkSmartPointer.h>
+#include <vtkType.h>
 
 #include <array>
 #include <string>
 #include <vector>
 
-class vtkDataSet;
+class vtkDataSetAttributes;
 class vtkIntArray;
 class vtkMultiBlockDataSet;
 
@@ -27,8 +29,24 @@ struct AssemblyOptions
 {
   bool BlankRefined = true;
   bool PatchIds = false;
-  bool GhostLayer = false;  ///< blocks have been asked to have one, whether they need it or not
-  int Rank = 0;             ///< written into the field data
+  bool PointsAsImage = false;  ///< lists of points become images
+  bool GhostLayer = false;     ///< blocks have been asked to have one, whether they need it or not
+  int Rank = 0;                ///< written into the field data
+};
+
+/// What of a block stays the same from step to step of a file: the grid, its flags, the arrays of steady
+/// variables.
+struct BlockFrame
+{
+  vtkSmartPointer<vtkDataSet> Grid;
+  std::vector<vtkIdType> CellOfPoint;  ///< of points in an image; see PointImage
+};
+
+/// The frames of one rank's blocks, to be used again by the next steps of the same file.
+struct KeptFrames
+{
+  std::string Key;  ///< what they were made for; empty: nothing
+  std::vector<BlockFrame> Frames;
 };
 
 /// Makes the output of one time step.
@@ -47,11 +65,21 @@ public:
   void BuildTree(
       vtkMultiBlockDataSet* output, const std::vector<Block>& blocks, int firstLevel, int lastLevel) const;
 
-  /// Turns the arrays of a block into a grid and puts it in its place in the tree.
+  /// Turns the arrays of a block into a grid, but for those that change from step to step.
+  BlockFrame MakeFrame(const Block& block, const std::vector<LoadedArray*>& arrays) const;
+
+  /// Adds the arrays that change to the frame of a block and puts it in its place in the tree. Where
+  /// the file has other steps, the frame stays as it is.
   void AddBlock(vtkMultiBlockDataSet* output, const std::vector<Block>& blocks, std::size_t number,
-      const std::vector<LoadedArray*>& arrays) const;
+      const BlockFrame& frame, const std::vector<LoadedArray*>& arrays) const;
 
 private:
+  bool IsPoints(const Block& block) const { return this->Data.RoleOf(block.Level) == LevelRole::Points; }
+  bool IsSteady(std::size_t variable) const;
+  bool IsGeometry(std::size_t variable) const;
+  void AddArrays(const Block& block, const BlockFrame& frame, const std::vector<LoadedArray*>& arrays,
+      bool steady, vtkDataSet* grid) const;
+  BlockFrame MakePoints(const Block& block, const LoadedArray* positions) const;
   vtkSmartPointer<vtkDataSet> MakeGrid(const Block& block, LoadedArray* coordinates) const;
   void GridExtent(const Block& block, int extent[6]) const;
   void AddGhostArray(const Block& block, vtkDataSet* grid) const;

@@ -22,8 +22,9 @@ std::string JoinLines(const std::vector<std::string>& texts)
   return joined;
 }
 
-PatchUpdate::PatchUpdate(Communicator& ranks, const OpenedStep& step, const UpdateOptions& options)
-    : Ranks(ranks), Step(step), Data(step.Data()), Options(options)
+PatchUpdate::PatchUpdate(
+    Communicator& ranks, const OpenedStep& step, const UpdateOptions& options, KeptFrames& kept)
+    : Ranks(ranks), Step(step), Data(step.Data()), Options(options), Kept(kept)
 {
   for (const Patch& patch : this->Data.Patches) {
     this->Shown.push_back(patch.Level >= options.FirstLevel && patch.Level <= options.LastLevel);
@@ -54,13 +55,59 @@ void PatchUpdate::Plan(const LoadRequest& request)
   for (std::size_t b = 0; b < this->Blocks.size(); ++b) {
     if (this->PieceOfBlock[b] == this->Options.Piece) {
       this->Mine.push_back(b);
-      if (this->AddsGhostLayer()) {
+      if (this->AddsGhostLayer() && this->Data.RoleOf(this->Blocks[b].Level) != LevelRole::Points) {
         AddGhostLayer(this->Data, *this->Nests, kinds, this->Blocks[b]);
       }
       this->Request.Blocks.push_back(this->Blocks[b]);
     }
   }
+  this->FramesKey = this->KeyOfFrames(request);
+  if (this->FramesKey.empty() || this->FramesKey != this->Kept.Key) {
+    this->Kept = KeptFrames();
+  } else {
+    this->LeaveOutSteady();
+  }
   this->PlanSeconds += watch.Seconds();
+}
+
+/// All that the blocks of this piece and their steady parts depend on, but for the contents of the file: who
+/// sees that it has changed forgets the frames. Empty where there is only one step.
+std::string PatchUpdate::KeyOfFrames(const LoadRequest& request) const
+{
+  if (this->Data.StepsInFile == 1) {
+    return {};
+  }
+  std::string key = this->Data.Path;
+  const auto add = [&key](std::int64_t number) { key += ' ' + std::to_string(number); };
+  for (const VariableRequest& variable : request.Variables) {
+    add(variable.Variable);
+  }
+  const UpdateOptions& options = this->Options;
+  for (const std::int64_t number : {std::int64_t(options.HideRefined), std::int64_t(options.GhostLayer),
+           std::int64_t(options.PatchIds), std::int64_t(options.PointsAsImage), std::int64_t(options.Piece),
+           std::int64_t(options.Pieces), std::int64_t(options.Ghosts[0]), std::int64_t(options.Ghosts[1]),
+           std::int64_t(options.Ghosts[2])}) {
+    add(number);
+  }
+  for (const std::size_t b : this->Mine) {
+    add(static_cast<std::int64_t>(b));
+    for (const OwnedBox& part : this->Blocks[b].Parts) {
+      add(part.Owner);
+    }
+    for (int axis = 0; axis < 3; ++axis) {
+      add(this->Blocks[b].Cells.Lower[axis]);
+      add(this->Blocks[b].Cells.Upper[axis]);
+    }
+  }
+  return key;
+}
+
+void PatchUpdate::LeaveOutSteady()
+{
+  std::vector<VariableRequest>& variables = this->Request.Variables;
+  variables.erase(std::remove_if(variables.begin(), variables.end(),
+                      [this](const VariableRequest& v) { return this->Data.Variables[v.Variable].Steady; }),
+      variables.end());
 }
 
 /// Boxes of equal cells, without layers of their own: only these can be merged or get a ghost layer.
@@ -154,6 +201,20 @@ void PatchUpdate::Read(const ProgressCallback& progress)
 void PatchUpdate::CheckCoordinates()
 {
   const auto& variables = this->Request.Variables;
+  for (std::size_t v = 0; v < variables.size(); ++v) {
+    const int positions = variables[v].Variable;
+    for (std::size_t b = 0; this->Data.Variables[positions].Positions && b < this->Request.Blocks.size();
+         ++b) {
+      const Block& block = this->Request.Blocks[b];
+      const int patch = block.Parts[0].Owner;
+      if (this->Data.RoleOf(block.Level) == LevelRole::Points &&
+          this->Data.PositionsOf(block.Level) == positions &&
+          this->Loaded.At(b, v).Status == ArrayStatus::Absent) {
+        const Error error = FileError(this->Data.Path, "the places of points", "none", "The file is damaged");
+        this->Faults.push_back({patch, positions, error.what()});
+      }
+    }
+  }
   const auto isCoordinates = [this](const VariableRequest& v) {
     return v.Variable == this->Data.CoordinatesVariable;
   };
@@ -226,17 +287,29 @@ void PatchUpdate::Assemble(vtkMultiBlockDataSet* output)
 {
   const Stopwatch watch;
   const PatchAssembler assembler(this->Data, *this->Nests, this->Request.Variables, this->Options.Ghosts,
-      {this->Options.HideRefined, this->Options.PatchIds, this->AddsGhostLayer(), this->Ranks.Rank()});
+      {this->Options.HideRefined, this->Options.PatchIds, this->Options.PointsAsImage, this->AddsGhostLayer(),
+          this->Ranks.Rank()});
   assembler.BuildTree(output, this->Blocks, this->Options.FirstLevel, this->Options.LastLevel);
   std::vector<LoadedArray*> arrays(this->Request.Variables.size());
+  const bool known = !this->Kept.Key.empty();
+  std::vector<BlockFrame> frames = known ? std::move(this->Kept.Frames) : std::vector<BlockFrame>();
+  frames.resize(this->Mine.size());
+  this->Kept = KeptFrames();  // should something be thrown
   for (std::size_t i = 0; i < this->Mine.size(); ++i) {
     const Block& block = this->Blocks[this->Mine[i]];
     if (this->Shown[block.Parts[0].Owner]) {
       for (std::size_t v = 0; v < arrays.size(); ++v) {
         arrays[v] = &this->Loaded.At(i, v);
       }
-      assembler.AddBlock(output, this->Blocks, this->Mine[i], arrays);
+      if (!frames[i].Grid) {
+        frames[i] = assembler.MakeFrame(block, arrays);
+      }
+      assembler.AddBlock(output, this->Blocks, this->Mine[i], frames[i], arrays);
     }
+  }
+  if (!this->FramesKey.empty()) {
+    this->Kept.Key = this->FramesKey;
+    this->Kept.Frames = std::move(frames);
   }
   IoReport& report = this->Loaded.Report;
   report.Patches = this->PatchesOfPiece();

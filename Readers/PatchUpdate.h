@@ -4,6 +4,7 @@
 
 #include "Catalog/Catalog.h"
 #include "Catalog/Nesting.h"
+#include "PatchAssembler.h"
 #include "Plan/Blocks.h"
 #include "Read/OpenedStep.h"
 #include "Read/PatchLoader.h"
@@ -21,11 +22,12 @@ namespace patchio {
 struct UpdateOptions
 {
   int FirstLevel = 0, LastLevel = 0;
-  Int3 Ghosts{0, 0, 0};     ///< layers to keep of those in the files; patches stay as they are then
-  bool HideRefined = true;  ///< hide cells under finer patches
-  bool SkipBroken = false;  ///< leave out what cannot be read
-  bool GhostLayer = false;  ///< one layer of cells from neighbours around each block
-  bool PatchIds = false;    ///< cell arrays that say which patch a cell is from
+  Int3 Ghosts{0, 0, 0};        ///< layers to keep of those in the files; patches stay as they are then
+  bool HideRefined = true;     ///< hide cells under finer patches
+  bool SkipBroken = false;     ///< leave out what cannot be read
+  bool GhostLayer = false;     ///< one layer of cells from neighbours around each block
+  bool PointsAsImage = false;  ///< see AssemblyOptions
+  bool PatchIds = false;       ///< cell arrays that say which patch a cell is from
   BlockOptions Blocks;
   int Piece = 0, Pieces = 1;  ///< which part of all blocks this rank reads
 };
@@ -34,8 +36,9 @@ struct UpdateOptions
 class PatchUpdate
 {
 public:
-  /// Keeps references to `ranks` and `step`.
-  PatchUpdate(Communicator& ranks, const OpenedStep& step, const UpdateOptions& options);
+  /// Keeps references to `ranks`, `step` and `kept`. The latter are frames of an update before; where they
+  /// are of the same blocks of the same file, they are used, and steady variables are not read again.
+  PatchUpdate(Communicator& ranks, const OpenedStep& step, const UpdateOptions& options, KeptFrames& kept);
 
   /// True when there are patches, but none on the levels that are shown.
   bool Empty() const;
@@ -73,6 +76,8 @@ public:
   IoReport& Report() { return this->Loaded.Report; }
 
 private:
+  std::string KeyOfFrames(const LoadRequest& request) const;
+  void LeaveOutSteady();
   std::int64_t StoredValues(const std::vector<VariableRequest>& variables, int patch) const;
   std::vector<std::int64_t> Weights(const std::vector<VariableRequest>& variables) const;
   BlockOptions OptionsForPieces() const;
@@ -86,6 +91,8 @@ private:
   const OpenedStep& Step;
   const Catalog& Data;
   const UpdateOptions Options;
+  KeptFrames& Kept;
+  std::string FramesKey;           ///< of the blocks at hand; empty: their frames are not worth keeping
   std::vector<bool> Shown;         ///< per patch: in the output of some rank
   std::unique_ptr<Nesting> Nests;  ///< of the shown patches
   std::vector<Block> Blocks;       ///< of all pieces

@@ -67,6 +67,7 @@ struct vtkPatchReader::Internals
   std::unique_ptr<OpenedStep> Step;  ///< null when there is none
   std::string CurrentPath;           ///< of Step; empty when there is none
   ChannelMode Channel = ChannelMode::On;
+  KeptFrames Frames;              ///< of the update before
   std::set<std::string> Rebuilt;  ///< steps that need not be rebuilt again
   bool ChannelWarned = false;     ///< one warning about damaged sidecars is enough
   double OpenSeconds = 0;         ///< spent on opening since the last report
@@ -80,6 +81,7 @@ struct vtkPatchReader::Internals
     this->SeriesIsOpen = false;
     this->CurrentPath.clear();
     this->NoSoundStep.clear();
+    this->Frames = KeptFrames();
     this->Rebuilt.clear();
     this->ChannelWarned = false;
   }
@@ -193,7 +195,7 @@ void vtkPatchReader::Internals::OfferVariables()
   }
   for (std::size_t v = 0; v < this->Current().Variables.size(); ++v) {
     const Variable& variable = this->Current().Variables[v];
-    if (static_cast<int>(v) != this->Current().CoordinatesVariable) {
+    if (static_cast<int>(v) != this->Current().CoordinatesVariable && !variable.Positions) {
       (variable.Center == Centering::Cell ? this->CellArrays : this->PointArrays)
           ->AddArray(variable.Name.c_str());
     }
@@ -237,7 +239,8 @@ std::vector<VariableRequest> vtkPatchReader::Internals::SelectedVariables(const 
 {
   std::vector<VariableRequest> requests;
   for (int v = 0; v < static_cast<int>(this->Current().Variables.size()); ++v) {
-    if (v == this->Current().CoordinatesVariable || this->Selected(this->Current().Variables[v])) {
+    if (v == this->Current().CoordinatesVariable || this->Current().Variables[v].Positions ||
+        this->Selected(this->Current().Variables[v])) {
       requests.push_back(RequestForVtk(this->Current(), v, ghosts));
     }
   }
@@ -275,6 +278,7 @@ UpdateOptions vtkPatchReader::Internals::MakeOptions(
   options.SkipBroken = settings.SkipBrokenPatches;
   options.GhostLayer = settings.AddGhostLayer;
   options.PatchIds = settings.AddPatchIds;
+  options.PointsAsImage = settings.PointLists == POINTS_AS_IMAGE;
   options.Blocks.Merge = settings.Blocks != AS_PATCHES;
   if (settings.Blocks == MERGED_UP_TO) {
     options.Blocks.Cover.MostCells = settings.MaximumBlockCells;
@@ -518,7 +522,7 @@ bool vtkPatchReader::ReadStep(vtkInformation* info, vtkMultiBlockDataSet* output
     request = self.MakeRequest(*this, options.Ghosts);
   });
   this->ChooseThreads(request);
-  PatchUpdate update(*self.Ranks, *self.Step, options);
+  PatchUpdate update(*self.Ranks, *self.Step, options, self.Frames);
   this->Warn(update.Empty() ? self.NothingIsShown(this->LevelRange) : "");
   self.PrepareStep(request.Threads);
   this->Warn(self.ChannelWarning());
@@ -650,6 +654,7 @@ void vtkPatchReader::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "MaximumBlockCells: " << this->MaximumBlockCells << endl;
   os << indent << "AddGhostLayer: " << this->AddGhostLayer << endl;
   os << indent << "AddPatchIds: " << this->AddPatchIds << endl;
+  os << indent << "PointLists: " << this->PointLists << endl;
   os << indent << "ReadGhostCells: " << this->ReadGhostCells << endl;
   os << indent << "BlankRefinedCells: " << this->BlankRefinedCells << endl;
   os << indent << "ListedDumpsOnly: " << this->ListedDumpsOnly << endl;

@@ -155,6 +155,24 @@ public:
   vtkBooleanMacro(AddPatchIds, bool);
   ///@}
 
+  /**
+   * What becomes of values at scattered grid points: k-Wave's index masks.
+   */
+  enum PointForms
+  {
+    POINTS = 0,          ///< vtkPolyData with a vertex for each
+    POINTS_AS_IMAGE = 1  ///< a vtkUniformGrid around them
+  };
+
+  ///@{
+  /**
+   * In an image, cells without a value are HIDDENCELL and not a number (0 where the type is an integer). Its
+   * arrays are cell data, those of points are point data. Default POINTS.
+   */
+  vtkSetClampMacro(PointLists, int, POINTS, POINTS_AS_IMAGE);
+  vtkGetMacro(PointLists, int);
+  ///@}
+
   ///@{
   /**
    * Show only dumps that the index file lists, not those found beside it. Off by default.
@@ -332,6 +350,7 @@ private:
   int MaximumBlockCells = 1000000;
   bool AddGhostLayer = false;
   bool AddPatchIds = false;
+  int PointLists = POINTS;
   int MetadataChannel = CHANNEL_ON;
   int ThreadMode = AUTOMATIC;
   int ThreadPolicy = BALANCED;

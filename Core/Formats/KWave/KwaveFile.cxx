@@ -109,7 +109,7 @@ FileType TypeOfFile(const std::string& path)
 
 std::uint64_t DatasetInfo::Values() const
 {
-  double values = 1;
+  double values = this->Dims.empty() ? 0 : 1;
   for (const std::uint64_t dim : this->Dims) {
     values *= static_cast<double>(dim);
   }

@@ -1,0 +1,57 @@
+// Lists of points as VTK's data sets: as points, or as an image in which most cells may be unknown.
+#ifndef PointGrids_h
+#define PointGrids_h
+
+#include "Catalog/Catalog.h"
+#include "Read/LoadRequest.h"
+
+#include <vtkSmartPointer.h>
+#include <vtkType.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+class vtkDataArray;
+class vtkDataSet;
+
+namespace patchio {
+
+/// Where the points of a block lie in the lattice of the catalog.
+class PointPlaces
+{
+public:
+  /// From the values of a Variable::Positions, numbers from 1; `name` is for messages. Throws Error when one
+  /// of them is not in the lattice.
+  PointPlaces(const Catalog& catalog, const LoadedArray& numbers, const std::string& name);
+
+  std::size_t Count() const { return this->Numbers.size(); }
+  Int3 CellOf(std::size_t point) const;
+  /// The smallest box of the lattice that holds all points.
+  Box Bounds() const;
+
+private:
+  const Box Lattice;
+  std::vector<std::int64_t> Numbers;  ///< from 0, axis 0 fastest
+};
+
+/// A vertex at the centre of each point's cell. `level` gives the spacing.
+vtkSmartPointer<vtkDataSet> MakePointSet(const Catalog& catalog, int level, const PointPlaces& places);
+
+/// The part of the lattice that holds all points, as cells.
+struct PointImage
+{
+  vtkSmartPointer<vtkDataSet> Grid;
+  std::vector<vtkIdType> CellOfPoint;
+};
+
+/// An image whose cells without a point are HIDDENCELL. Throws Error when it would take too much memory.
+PointImage MakePointImage(const Catalog& catalog, int level, const PointPlaces& places);
+
+/// Brings the values of the points to their cells; others are not a number, or 0 where the type has no such
+/// value.
+void Scatter(const LoadedArray& values, const std::vector<vtkIdType>& cellOfPoint, vtkDataArray* into);
+
+}  // namespace patchio
+
+#endif
