@@ -181,6 +181,34 @@ std::size_t ChunkBytes(const ChunkedArray& array)
   return bytes;
 }
 
+std::byte* StraightPlace(const Window& window, const ChunkedArray& array, const Chunk& chunk, void* output)
+{
+  std::int64_t first = 0;
+  if (window.OutputComponents != 1 || array.BigEndian == HostIsLittleEndian() || !window.Contiguous(first)) {
+    return nullptr;
+  }
+  // Whole, and one run: beyond its first axis it is as wide as the array.
+  const ChunkBox box(array, chunk.Number);
+  int axis = 0;
+  while (axis < box.Rank && box.End[axis] - box.Begin[axis] == 1 && box.ChunkDims[axis] == 1) {
+    ++axis;
+  }
+  std::uint64_t position = 0, values = 1;
+  for (int a = 0; a < box.Rank; ++a) {
+    position += box.Begin[a] * box.Strides[a];
+    values *= box.ChunkDims[a];
+    const bool whole = box.End[a] - box.Begin[a] == box.ChunkDims[a];
+    if (!whole || (a > axis && box.ChunkDims[a] != box.Dims[a])) {
+      return nullptr;
+    }
+  }
+  if (position < array.First || values > array.Count || position - array.First > array.Count - values) {
+    return nullptr;
+  }
+  const std::uint64_t tuple = static_cast<std::uint64_t>(first) + (position - array.First);
+  return static_cast<std::byte*>(output) + tuple * SizeOf(array.Type);
+}
+
 void PlaceChunk(const Window& window, const ChunkedArray& array, const Chunk& chunk, const std::byte* values,
     int slot, void* output)
 {

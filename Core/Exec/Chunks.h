@@ -15,6 +15,10 @@ void CheckChunkedArray(const ChunkedArray& array);
 /// Bytes of a chunk's values; chunks at the edge are stored in full size too. At most 4 GiB.
 std::size_t ChunkBytes(const ChunkedArray& array);
 
+/// Where the values of a chunk lie in the output as they lie in the chunk: all are wanted, one after another,
+/// and need no swapping. Null elsewhere.
+std::byte* StraightPlace(const Window& window, const ChunkedArray& array, const Chunk& chunk, void* output);
+
 /// Brings the wanted values of a chunk to their places in the output, as PlaceRun() does: the `Count` values
 /// from `First` of the whole array are the window's stored values.
 ///

@@ -94,6 +94,16 @@ void UnshuffleElements(const std::byte* from, std::size_t count, std::byte* to)
   UnshuffleFrom<ElementBytes>(UnshuffleVectors<ElementBytes>(from, count, to), from, count, to);
 }
 
+void CheckInflated(libdeflate_result result, std::size_t chunkBytes)
+{
+  if (result == LIBDEFLATE_INSUFFICIENT_SPACE) {
+    throw Error(fmt::format("compressed data of more than the chunk's {} bytes", chunkBytes));
+  }
+  if (result != LIBDEFLATE_SUCCESS) {
+    throw Error("damaged or incomplete compressed data (Deflate)");
+  }
+}
+
 }  // namespace
 
 std::uint32_t Fletcher32(const std::byte* data, std::size_t bytes)
@@ -172,6 +182,23 @@ std::byte* ChunkDecoder::OtherRoom(const Span& data, std::size_t bytes)
   return this->Plain[data.Data == this->Plain[0].Memory.get() ? 1 : 0].Room(bytes);
 }
 
+bool ChunkDecoder::InflateTo(const std::array<FilterKind, ChunkedArray::MaximumFilters>& filters,
+    std::uint32_t skipped, const std::byte* stored, std::size_t storedBytes, std::byte* values,
+    std::size_t chunkBytes)
+{
+  if (filters[0] != FilterKind::Deflate || filters[1] != FilterKind::None || (skipped & 1) != 0) {
+    return false;
+  }
+  std::size_t bytes = 0;
+  const libdeflate_result result =
+      libdeflate_zlib_decompress(this->Decompressor.get(), stored, storedBytes, values, chunkBytes, &bytes);
+  CheckInflated(result, chunkBytes);
+  if (bytes != chunkBytes) {
+    throw Error(fmt::format("{} bytes of values", bytes));
+  }
+  return true;
+}
+
 ChunkDecoder::Span ChunkDecoder::Inflate(const Span& data, std::size_t chunkBytes)
 {
   // Filters before this one may have added checksums, and no stream grows beyond the limit.
@@ -183,12 +210,7 @@ ChunkDecoder::Span ChunkDecoder::Inflate(const Span& data, std::size_t chunkByte
   std::size_t bytes = 0;
   const libdeflate_result result =
       libdeflate_zlib_decompress(this->Decompressor.get(), data.Data, data.Bytes, plain, capacity, &bytes);
-  if (result == LIBDEFLATE_INSUFFICIENT_SPACE) {
-    throw Error(fmt::format("compressed data of more than the chunk's {} bytes", chunkBytes));
-  }
-  if (result != LIBDEFLATE_SUCCESS) {
-    throw Error("damaged or incomplete compressed data (Deflate)");
-  }
+  CheckInflated(result, chunkBytes);
   return {plain, bytes};
 }
 

@@ -33,6 +33,11 @@ public:
       std::uint32_t skipped, ElementType type, const std::byte* stored, std::size_t storedBytes,
       std::size_t chunkBytes);
 
+  /// The same straight to `values`, where Deflate is the only filter; false, with nothing done, where it is
+  /// not.
+  bool InflateTo(const std::array<FilterKind, ChunkedArray::MaximumFilters>& filters, std::uint32_t skipped,
+      const std::byte* stored, std::size_t storedBytes, std::byte* values, std::size_t chunkBytes);
+
 private:
   /// Memory that grows and is not filled with anything.
   struct Buffer

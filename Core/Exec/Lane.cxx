@@ -19,12 +19,14 @@ void Lane::Read(int file, std::uint64_t offset, const std::vector<iovec>& buffer
 
 std::byte* Lane::Scratch(std::size_t bytes)
 {
-  if (this->Memory.size() < bytes) {
-    // Nothing of the old contents is wanted, so nothing needs to be copied.
-    this->Memory.clear();
-    this->Memory.resize(bytes);
+  if (this->MemoryBytes < bytes) {
+    // Nothing of the old contents is wanted, and the new is not looked at before it is written.
+    this->MemoryBytes = 0;
+    this->Memory.reset();
+    this->Memory.reset(new std::byte[bytes]);
+    this->MemoryBytes = bytes;
   }
-  return this->Memory.data();
+  return this->Memory.get();
 }
 
 std::vector<iovec>& Lane::Buffers()

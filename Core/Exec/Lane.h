@@ -30,7 +30,8 @@ private:
   ReadMeter& Meter;
   std::shared_ptr<Source::File> Current;
   int CurrentNumber = -1;
-  std::vector<std::byte> Memory;
+  std::unique_ptr<std::byte[]> Memory;
+  std::size_t MemoryBytes = 0;
   std::vector<iovec> Addresses;
   ChunkDecoder Chunks;
 };

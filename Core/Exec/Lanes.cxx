@@ -216,7 +216,9 @@ LanesOutcome RunLanes(std::size_t tasks, int lanes, const std::function<void(std
 LanesOutcome RunLanes(std::size_t tasks, const LaneGoal& goal,
     const std::function<void(std::size_t, int)>& body, const ProgressCallback& progress)
 {
-  if (ThreadsToHave(2) < 2) {
+  // To start a lane and to wait for it takes longer than many a task; of a single one there is nothing to
+  // adapt.
+  if (tasks <= 1 || ThreadsToHave(2) < 2) {
     return RunLanes(tasks, 1, body, progress);
   }
   return Team(tasks, goal, body).Watch(progress);

@@ -80,6 +80,8 @@ private:
   void Fetch();
   void PlaceExtent(const Piece& piece, const ReadTarget& target, const void* values) const;
   void PlaceStoredChunk(const Piece& piece, const ReadTarget& target, const std::byte* stored) const;
+  bool InflateStraight(const ChunkedArray& array, const Chunk& chunk, const Piece& piece,
+      const ReadTarget& target, const std::byte* stored) const;
 
   Lane& Executor;
   const LocationTable& Table;
@@ -137,6 +139,9 @@ void TransferReader::PlaceStoredChunk(
   const Chunk& chunk = this->Table.Chunks[piece.Begin];
   try {
     CheckChunkedArray(array);
+    if (this->InflateStraight(array, chunk, piece, target, stored)) {
+      return;
+    }
     const std::byte* values = chunk.Bytes > 0
                                   ? this->Executor.Decoder().Undo(array.Filters, chunk.SkippedFilters,
                                         array.Type, stored, piece.Bytes, ChunkBytes(array))
@@ -148,6 +153,18 @@ void TransferReader::PlaceStoredChunk(
     throw FileError(this->Table.Files[array.File],
         fmt::format("a sound chunk of data at offset {}", chunk.Offset), error.what(), "The file is damaged");
   }
+}
+
+/// Without a copy in between, where that can be.
+bool TransferReader::InflateStraight(const ChunkedArray& array, const Chunk& chunk, const Piece& piece,
+    const ReadTarget& target, const std::byte* stored) const
+{
+  if (chunk.Bytes == 0 || !target.More.empty()) {
+    return false;
+  }
+  std::byte* const place = StraightPlace(target.One.Place, array, chunk, target.One.Data);
+  return place && this->Executor.Decoder().InflateTo(
+                      array.Filters, chunk.SkippedFilters, stored, piece.Bytes, place, ChunkBytes(array));
 }
 
 /// Calls visit(first tuple, count) for each row of the output tuples that get values.

@@ -10,7 +10,7 @@ namespace patchio {
 
 /// Bytes that can be allocated without swapping: the kernel's estimate, or less where the process's control
 /// group, or one above it, has a limit (batch systems and containers set them). Cached file contents count as
-/// free. The largest value where unknown.
+/// free. The largest value where unknown. What was found out up to 0.02 s ago may be given again.
 ///
 /// `root`: folder that holds proc/ and sys/; another one than "/" is for tests.
 std::uint64_t AvailableMemory(const std::string& root = "/");

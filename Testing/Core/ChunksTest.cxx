@@ -215,4 +215,37 @@ TEST(CheckChunkedArray, RefusesNumbersThatDoNotFit)
   EXPECT_THAT(fault(Array(1, {10}, {3}, 4, Huge)), HasSubstr("10 values"));
 }
 
+TEST(StraightPlace, IsWhereTheValuesOfTheChunkBelong)
+{
+  testing::Dice dice(77);
+  int straight = 0;
+  for (int round = 0; round < 3000; ++round) {
+    CutArray cut = RandomArray(dice);
+    ChunkedArray& array = cut.Array;
+    const ArrayShape shape =
+        dice.Between(0, 1) == 0
+            ? Line(static_cast<std::int64_t>(dice.Between(1, static_cast<int>(cut.Total()))))
+            : ShapeWithin(dice, cut.Total());
+    array.Count = static_cast<std::uint64_t>(shape.StoredTuples());
+    array.First = static_cast<std::uint64_t>(dice.Between(0, static_cast<int>(cut.Total() - array.Count)));
+    const Window window(shape);
+    const std::size_t bytes = shape.OutputTuples() * shape.OutputComponents * SizeOf(array.Type);
+    for (std::uint64_t number = 0; number < cut.Chunks.size(); ++number) {
+      const Chunk chunk{1, number, 1, 0};
+      std::vector<std::byte> placed(bytes, std::byte{0x5a}), copied = placed;
+      std::byte* const place = StraightPlace(window, array, chunk, copied.data());
+      if (!place) {
+        continue;
+      }
+      ++straight;
+      ASSERT_GE(place, copied.data());
+      ASSERT_LE(place + ChunkBytes(array), copied.data() + copied.size());
+      std::copy(cut.Chunks[number].begin(), cut.Chunks[number].end(), place);
+      PlaceChunk(window, array, chunk, cut.Chunks[number].data(), 0, placed.data());
+      ASSERT_EQ(placed, copied) << "round " << round;
+    }
+  }
+  EXPECT_GT(straight, 100);
+}
+
 }  // namespace patchio

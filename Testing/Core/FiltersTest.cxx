@@ -359,6 +359,30 @@ TEST(ChunkDecoder, NoticesMoreAndFewerValuesThanExpected)
   EXPECT_THAT(fault(OneChunk({Deflate}), 0), HasSubstr("more than the chunk's 0 bytes"));
 }
 
+TEST(ChunkDecoder, InflatesStraightToItsPlaceOnlyWhereNothingElseIsToBeUndone)
+{
+  ChunkDecoder decoder;
+  // zlib's form of four bytes that are not compressed.
+  const unsigned char stream[] = {0x78, 0x01, 0x01, 4, 0, 0xfb, 0xff, 1, 2, 3, 4, 0x00, 0x18, 0x00, 0x0b};
+  const auto* stored = reinterpret_cast<const std::byte*>(stream);
+  Bytes values(4);
+  EXPECT_FALSE(decoder.InflateTo({}, 0, stored, sizeof(stream), values.data(), 4));
+  EXPECT_FALSE(decoder.InflateTo({Deflate}, 1, stored, sizeof(stream), values.data(), 4));
+  EXPECT_FALSE(decoder.InflateTo({Shuffle, Deflate}, 0, stored, sizeof(stream), values.data(), 4));
+  EXPECT_FALSE(decoder.InflateTo({Deflate, Fletcher}, 0, stored, sizeof(stream), values.data(), 4));
+  EXPECT_EQ(values, Bytes(4));
+  EXPECT_TRUE(decoder.InflateTo({Deflate}, 0, stored, sizeof(stream), values.data(), 4));
+  EXPECT_EQ(values, (Bytes{std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}}));
+  const auto inflate = [&](std::size_t bytes, std::size_t chunkBytes) {
+    return testing::MessageOf(
+        [&] { decoder.InflateTo({Deflate}, 0, stored, bytes, values.data(), chunkBytes); });
+  };
+  EXPECT_THAT(inflate(sizeof(stream), 3), HasSubstr("more than"));
+  EXPECT_THAT(inflate(sizeof(stream) - 3, 4), HasSubstr("damaged"));
+  values.resize(8);
+  EXPECT_THAT(inflate(sizeof(stream), 8), HasSubstr("4 bytes of values"));
+}
+
 TEST(ChunkDecoder, TakesNoMemoryForWhatCannotBeThere)
 {
   // More than there is address space for: an attempt to take that much would throw std::bad_alloc.

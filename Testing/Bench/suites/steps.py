@@ -1,0 +1,77 @@
+"""Stepping through files that hold 1000 time steps (k-Wave outputs): what a step costs in ParaView, over plain reads of the
+same stored bytes, one thread into memory that is used again, hot page cache."""
+import json
+import os
+import statistics
+import subprocess
+import time
+import zlib
+
+import numpy as np
+
+from measuring import Spread, here, interleave, ratios, remember, say
+
+STEPS = 1000
+GOAL = 1.2
+# Of each: kind of mask, its size, level of compression.
+CASES = {"cuboid of 4 MB": ("corners", 100, 0), "cuboid of 1 MB": ("corners", 64, 0), "list of 1 MB": ("index", 64, 0)}
+
+
+def write(path, kind, width, level):
+    """As k-Wave writes them: a chunk a step, with the deflate filter even where nothing is compressed."""
+    import h5py
+    with h5py.File(path + ".part", "w") as f:
+        for name, text in {"created_by": "kspaceFirstOrder-OMP v1.3", "file_type": "output", "major_version": "1",
+                           "minor_version": "2"}.items():
+            f.attrs[name] = np.bytes_(text)
+        size = width + 32
+        numbers = dict(Nx=size, Ny=size, Nz=size, Nt=STEPS, t_index=STEPS, sensor_mask_type=int(kind == "corners"))
+        for name, value in numbers.items():
+            f[name] = np.full((1, 1, 1), value, np.uint64)
+        for name, value in dict(dt=1e-8, dx=1e-4, dy=1e-4, dz=1e-4).items():
+            f[name] = np.full((1, 1, 1), value, np.float32)
+        if kind == "corners":
+            f["sensor_mask_corners"] = np.array([9, 9, 9] + [8 + width] * 3, np.uint64).reshape(1, 1, 6)
+            shape, chunk, name = (STEPS, width, width, width), (1, width, width, width), "p/1"
+        else:
+            f["sensor_mask_index"] = np.arange(1, width ** 3 + 1, dtype=np.uint64).reshape(1, 1, -1) * 2
+            shape, chunk, name = (1, STEPS, width ** 3), (1, 1, width ** 3), "p"
+        data = f.create_dataset(name, shape, np.float32, chunks=chunk, compression="gzip", compression_opts=level)
+        values = np.random.default_rng(1).normal(size=width ** 3).astype(np.float32)
+        for n in range(STEPS):
+            values[0] = n
+            data.id.write_direct_chunk((n, 0, 0, 0) if kind == "corners" else (0, n, 0), zlib.compress(values, level))
+        places = [data.id.get_chunk_info_by_coord((n, 0, 0, 0) if kind == "corners" else (0, n, 0)) for n in range(STEPS)]
+    np.savez(path + ".npz", offsets=[[p.byte_offset] for p in places], sizes=[[p.size] for p in places])
+    os.rename(path + ".part", path)
+
+
+def read(path, mode):
+    done = subprocess.run([os.path.join(here, "..", "ParaView", "pvbatch.sh"), "1", os.path.join(here, "kwave_steps.py"), path,
+                           path + ".npz", mode], env=dict(os.environ, PATCHIO_PVBATCH_MODE="root", PATCHIO_TIMEOUT="300"),
+                          stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads([line for line in done.stdout.splitlines() if line.startswith("JSON ")][-1][5:])
+
+
+def run(report, folder, rounds):
+    """./dev bench steps"""
+    os.environ["PATCHIO_METADATA_DIR"] = os.path.join(folder, "steps", "sidecars")
+    try:
+        for name, (kind, width, level) in CASES.items():
+            path = os.path.join(folder, "steps", name.replace(" ", "_"), "out.h5")
+            if not os.path.exists(path):
+                say("making %s" % path)
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                write(path, kind, width, level)
+                time.sleep(2.5)  # sidecars of files that are younger are not kept
+            remember(os.path.dirname(path))
+            found = interleave({mode: (lambda mode=mode: read(path, mode)) for mode in ("pread", "patchio")}, rounds)
+            medians = {mode: [statistics.median(run["steps"]) for run in runs] for mode, runs in found.items()}
+            report.at_most("%s, %d steps in one file: a step in ParaView / plain read of its bytes" % (name, STEPS), GOAL,
+                           ratios(medians["patchio"], medians["pread"]))
+            report.figure("the same, ms a step", Spread(1e3 * m for m in medians["patchio"]))
+            report.figure("the same, ms of opening and of the first step",
+                          Spread(1e3 * (run["open"] + run["first"]) for run in found["patchio"]))
+            report.data[name] = found
+    finally:
+        del os.environ["PATCHIO_METADATA_DIR"]

@@ -1,0 +1,443 @@
+#include "Catalog/CheckCatalog.h"
+#include "Formats/KWave/KwaveFormat.h"
+#include "Read/OpenedStep.h"
+#include "Read/PatchLoader.h"
+#include "TestTools.h"
+
+#include <hdf5.h>
+
+#include <functional>
+#include <iterator>
+#include <random>
+
+namespace patchio {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// A file as k-Wave writes it, by the HDF5 library alone.
+class KwaveDraft
+{
+public:
+  explicit KwaveDraft(const std::string& path, const std::string& type = "output")
+      : File(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT))
+  {
+    this->Text(this->File, "created_by", "kspaceFirstOrder-OMP v1.3");
+    this->Text(this->File, "file_type", type);
+    this->Text(this->File, "major_version", "1");
+    this->Text(this->File, "minor_version", "2");
+  }
+  ~KwaveDraft() { H5Fclose(this->File); }
+  KwaveDraft(const KwaveDraft&) = delete;
+  KwaveDraft& operator=(const KwaveDraft&) = delete;
+
+  void Domain(std::uint64_t x, std::uint64_t y, std::uint64_t z, std::uint64_t steps, std::uint64_t done)
+  {
+    this->Longs("Nx", {x}, {1, 1, 1});
+    this->Longs("Ny", {y}, {1, 1, 1});
+    this->Longs("Nz", {z}, {1, 1, 1});
+    this->Longs("Nt", {steps}, {1, 1, 1});
+    this->Longs("t_index", {done}, {1, 1, 1});
+    this->Floats("dt", {0.5f}, {1, 1, 1});
+    this->Floats("dx", {0.25f}, {1, 1, 1});
+    this->Floats("dy", {0.5f}, {1, 1, 1});
+    this->Floats("dz", {1.0f}, {1, 1, 1});
+  }
+  void Longs(
+      const std::string& name, const std::vector<std::uint64_t>& values, const std::vector<hsize_t>& dims)
+  {
+    this->Put(name, H5T_STD_U64LE, H5T_NATIVE_UINT64, values.data(), dims, {}, "real");
+  }
+  /// chunks: empty for a contiguous data set; else with deflate of level 0, as k-Wave does.
+  void Floats(const std::string& name, const std::vector<float>& values, const std::vector<hsize_t>& dims,
+      const std::vector<hsize_t>& chunks = {}, const std::string& domain = "real")
+  {
+    this->Put(name, H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, values.data(), dims, chunks, domain);
+  }
+  void Group(const std::string& name)
+  {
+    H5Gclose(H5Gcreate2(this->File, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+  }
+  void Mask(std::uint64_t type) { this->Longs("sensor_mask_type", {type}, {1, 1, 1}); }
+
+private:
+  static void Text(hid_t object, const std::string& name, const std::string& value)
+  {
+    const hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, value.size() + 1);
+    const hid_t space = H5Screate(H5S_SCALAR);
+    const hid_t attribute = H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT);
+    H5Awrite(attribute, type, value.c_str());
+    H5Aclose(attribute);
+    H5Sclose(space);
+    H5Tclose(type);
+  }
+  void Put(const std::string& name, hid_t fileType, hid_t type, const void* values,
+      const std::vector<hsize_t>& dims, const std::vector<hsize_t>& chunks, const std::string& domain)
+  {
+    const hid_t space = H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr);
+    const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+    if (!chunks.empty()) {
+      H5Pset_chunk(creation, static_cast<int>(chunks.size()), chunks.data());
+      H5Pset_deflate(creation, 0);
+    }
+    const hid_t dataset =
+        H5Dcreate2(this->File, name.c_str(), fileType, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+    Text(dataset, "domain_type", domain);
+    H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+    H5Dclose(dataset);
+    H5Pclose(creation);
+    H5Sclose(space);
+  }
+
+  hid_t File;
+};
+
+/// Unlike all others that the tests write.
+float ValueOf(int quantity, int part, int step, int i)
+{
+  return static_cast<float>(quantity) * 1e5f + static_cast<float>(part) * 1e4f +
+         static_cast<float>(step) * 1e3f + static_cast<float>(i);
+}
+
+std::vector<float> Values(int quantity, int part, int steps, int count)
+{
+  std::vector<float> values;
+  for (int step = 0; step < steps; ++step) {
+    for (int i = 0; i < count; ++i) {
+      values.push_back(ValueOf(quantity, part, step, i));
+    }
+  }
+  return values;
+}
+
+const std::vector<std::uint64_t> Mask = {2, 3, 7, 20, 59, 60};
+
+class Kwave : public ::testing::Test
+{
+protected:
+  /// A domain of 3 x 4 x 5 points; 3 sampled steps of 10, the last ones.
+  void WriteIndex(
+      const std::string& name, bool own = true, bool chunked = true, std::uint64_t done = 10) const
+  {
+    KwaveDraft file(this->Folder / name);
+    file.Domain(3, 4, 5, 10, done);
+    file.Mask(0);
+    if (own) {
+      file.Longs("sensor_mask_index", Mask, {1, 1, 6});
+    }
+    file.Floats(
+        "p", Values(1, 0, 3, 6), {1, 3, 6}, chunked ? std::vector<hsize_t>{1, 1, 6} : std::vector<hsize_t>());
+    file.Floats("p_max", Values(2, 0, 1, 6), {1, 1, 6});
+    file.Floats("p_final", Values(3, 0, 1, 60), {5, 4, 3}, {1, 4, 3});
+  }
+
+  /// Two cuboids, the second a plane.
+  void WriteCorners(const std::string& name, bool own = true) const
+  {
+    KwaveDraft file(this->Folder / name);
+    file.Domain(3, 4, 5, 10, 10);
+    file.Mask(1);
+    if (own) {
+      file.Longs("sensor_mask_corners", Corners, {1, 2, 6});
+    }
+    file.Group("p");
+    file.Floats("p/1", Values(1, 1, 3, 2 * 3 * 4), {3, 4, 3, 2}, {1, 4, 3, 2});
+    file.Floats("p/2", Values(1, 2, 3, 12), {3, 1, 4, 3}, {1, 1, 4, 3});
+    file.Group("p_max");
+    file.Floats("p_max/1", Values(2, 1, 1, 24), {4, 3, 2});
+    file.Floats("p_max/2", Values(2, 2, 1, 12), {1, 4, 3});
+  }
+
+  Series Open(const std::string& name) const { return this->Format.OpenSeries(this->Folder / name, {}); }
+  Catalog CatalogOf(const std::string& name) const { return this->Format.ReadCatalog(this->Folder / name); }
+
+  /// All values of a variable on all patches, in their order.
+  static std::vector<float> ValuesOf(LoadResult& loaded, std::size_t patches, std::size_t variable)
+  {
+    std::vector<float> values;
+    for (std::size_t p = 0; p < patches; ++p) {
+      const LoadedArray& array = loaded.At(p, variable);
+      if (array.Status == ArrayStatus::Read) {
+        const auto* begin = static_cast<const float*>(array.Values.get());
+        values.insert(values.end(), begin, begin + array.Tuples);
+      }
+    }
+    return values;
+  }
+
+  /// Reads a variable at the catalog's step, by `locate`.
+  static std::vector<float> Read(
+      const Catalog& catalog, const std::string& name, const LocateFunction& locate)
+  {
+    LoadRequest request;
+    std::vector<int> patches;
+    for (std::size_t p = 0; p < catalog.Patches.size(); ++p) {
+      patches.push_back(static_cast<int>(p));
+    }
+    request.Blocks = BlocksOfPatches(catalog, patches);
+    request.Variables = {RequestAsStored(catalog, catalog.FindVariable(name))};
+    LoadResult loaded = PatchLoader(locate, catalog, request).Read();
+    EXPECT_TRUE(loaded.Faults.empty()) << loaded.Faults[0].Message;
+    return ValuesOf(loaded, patches.size(), 0);
+  }
+  std::vector<float> Read(const Catalog& catalog, const std::string& name) const
+  {
+    return Read(catalog, name, [&](const std::vector<PatchVariable>& requests) {
+      return this->Format.Locate(catalog, requests, {});
+    });
+  }
+
+  const std::vector<std::uint64_t> Corners = {2, 1, 2, 3, 3, 5, 1, 1, 3, 3, 4, 3};
+  testing::TempFolder Folder;
+  kwave::KwaveFormat Format;
+};
+
+TEST_F(Kwave, ClaimsItsFilesAndNoOthers)
+{
+  this->WriteIndex("out.h5");
+  EXPECT_TRUE(this->Format.Claims(this->Folder / "out.h5"));
+  {
+    KwaveDraft checkpoint(this->Folder / "check.h5", "checkpoint");
+    KwaveDraft other(this->Folder / "other.h5", "something");
+  }
+  EXPECT_TRUE(this->Format.Claims(this->Folder / "check.h5"));
+  EXPECT_FALSE(this->Format.Claims(this->Folder / "other.h5"));
+  H5Fclose(H5Fcreate((this->Folder / "plain.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
+  EXPECT_FALSE(this->Format.Claims(this->Folder / "plain.h5"));
+  testing::WriteText(this->Folder / "text.h5", "file_type output k-Wave");
+  EXPECT_FALSE(this->Format.Claims(this->Folder / "text.h5"));
+  EXPECT_FALSE(this->Format.Claims(this->Folder / "none.h5"));
+  EXPECT_FALSE(this->Format.Claims(this->Folder.Path()));
+}
+
+TEST_F(Kwave, RefusesCheckpoints)
+{
+  {
+    KwaveDraft file(this->Folder / "check.h5", "checkpoint");
+    file.Domain(3, 4, 5, 10, 5);
+  }
+  EXPECT_THAT(testing::MessageOf([&] { this->Open("check.h5"); }), HasSubstr("checkpoint"));
+}
+
+TEST_F(Kwave, SaysWhatIsWrongWithATruncatedFile)
+{
+  this->WriteIndex("out.h5");
+  std::filesystem::resize_file(this->Folder / "out.h5", 4096);
+  EXPECT_TRUE(this->Format.Claims(this->Folder / "out.h5"));
+  EXPECT_THAT(testing::MessageOf([&] { this->Open("out.h5"); }), HasSubstr("truncated"));
+}
+
+TEST_F(Kwave, StepsAreThoseThatWereSampled)
+{
+  this->WriteIndex("out.h5");
+  const Series series = this->Open("out.h5");
+  ASSERT_EQ(series.Steps.size(), 3u);
+  for (int n = 0; n < 3; ++n) {
+    EXPECT_EQ(series.Steps[n].Step, 8 + n);
+    EXPECT_EQ(series.Steps[n].Time, 0.5 * (7 + n));
+    EXPECT_EQ(series.Steps[n].InFile, n);
+    EXPECT_EQ(series.Steps[n].Path, this->Folder / "out.h5");
+  }
+}
+
+TEST_F(Kwave, StepsAfterACheckpointDoNotExist)
+{
+  this->WriteIndex("out.h5", true, true, 9);
+  EXPECT_EQ(this->Open("out.h5").Steps.size(), 2u);
+  EXPECT_EQ(this->CatalogOf("out.h5").StepsInFile, 2);
+  this->WriteIndex("none.h5", true, true, 5);
+  const Catalog before = this->CatalogOf("none.h5");
+  EXPECT_EQ(before.StepsInFile, 1);
+  EXPECT_EQ(before.FindVariable("p"), -1);
+  EXPECT_GE(before.FindVariable("p_final"), 0);
+}
+
+TEST_F(Kwave, PointsAndDomainAreLevelsBesideEachOther)
+{
+  this->WriteIndex("out.h5");
+  const Catalog catalog = this->CatalogOf("out.h5");
+  CheckCatalog(catalog);
+  EXPECT_THAT(catalog.LevelNames, ElementsAre("domain", "sensor"));
+  EXPECT_EQ(catalog.RoleOf(0), LevelRole::Refinement);
+  EXPECT_EQ(catalog.RoleOf(1), LevelRole::Points);
+  EXPECT_EQ(catalog.Patches[0].Cells, (Box{{0, 0, 0}, {2, 3, 4}}));
+  EXPECT_EQ(catalog.Patches[1].Cells, (Box{{0, 0, 0}, {5, 0, 0}}));
+  EXPECT_EQ(catalog.Lattice, (Box{{0, 0, 0}, {2, 3, 4}}));
+  // Point (0,0,0) lies at -floor(N/2) d, in the middle of its cell.
+  EXPECT_THAT(catalog.Origin, ElementsAre(-1.5 * 0.25, -2.5 * 0.5, -2.5 * 1.0));
+  EXPECT_EQ(catalog.PositionsOf(0), -1);
+  EXPECT_EQ(catalog.Variables[catalog.PositionsOf(1)].StoredName, "sensor_mask_index");
+  EXPECT_FALSE(catalog.Variables[catalog.FindVariable("p")].Steady);
+  EXPECT_TRUE(catalog.Variables[catalog.FindVariable("p_max")].Steady);
+}
+
+TEST_F(Kwave, CuboidsLieWhereTheirCornersAre)
+{
+  this->WriteCorners("out.h5");
+  const Catalog catalog = this->CatalogOf("out.h5");
+  CheckCatalog(catalog);
+  EXPECT_EQ(catalog.RoleOf(0), LevelRole::Separate);
+  ASSERT_EQ(catalog.Patches.size(), 2u);
+  EXPECT_EQ(catalog.Patches[0].Cells, (Box{{1, 0, 1}, {2, 2, 4}}));
+  EXPECT_EQ(catalog.Patches[1].Cells, (Box{{0, 0, 2}, {2, 3, 2}}));
+  EXPECT_EQ(catalog.Patches[1].Number, 2);
+}
+
+TEST_F(Kwave, ReadsEachStepByTheFormatAndByOneIndex)
+{
+  this->WriteIndex("index.h5");
+  this->WriteIndex("contiguous.h5", true, false);
+  this->WriteCorners("corners.h5");
+  const auto alone = MakeSelfCommunicator();
+  for (const std::string name : {"index.h5", "contiguous.h5", "corners.h5"}) {
+    const bool points = name != "corners.h5";
+    OpenedStep opened(*alone, this->Folder / name, ChannelMode::Off);
+    opened.Prepare(*alone, 2);
+    ASSERT_NE(opened.Index(), nullptr);
+    for (const int n : {0, 2, 1, 2}) {
+      opened.TurnTo(this->Open(name).Steps[n]);
+      Catalog catalog = this->CatalogOf(name);
+      TurnTo(catalog, this->Open(name).Steps[n]);
+      std::vector<float> wanted;
+      for (int part = points ? 0 : 1; part <= (points ? 0 : 2); ++part) {
+        const int count = points ? 6 : part == 1 ? 24 : 12;
+        for (int i = 0; i < count; ++i) {
+          wanted.push_back(ValueOf(1, part, n, i));
+        }
+      }
+      EXPECT_EQ(this->Read(catalog, "p"), wanted) << name << " step " << n;
+      const auto byIndex = [&](const std::vector<PatchVariable>& requests) {
+        // Files as young as these are not trusted, so the index is asked itself.
+        return opened.Index()->Index.Find(opened.Data(), requests).Table;
+      };
+      EXPECT_EQ(Read(opened.Data(), "p", byIndex), wanted) << name << " step " << n;
+      EXPECT_EQ(Read(opened.Data(), "p_max", byIndex), this->Read(catalog, "p_max"));
+    }
+    std::vector<std::uint64_t> sizes{std::filesystem::file_size(this->Folder / name)};
+    opened.Index()->Index.Check(opened.Data(), sizes);
+    EXPECT_THAT(testing::MessageOf([&] {
+      opened.TurnTo({this->Folder / name, 0, 0, 3});
+    }),
+        HasSubstr("3 steps"));
+  }
+}
+
+TEST_F(Kwave, FindsTheMaskInTheInputBesideIt)
+{
+  this->WriteIndex("my_out.h5", false);
+  EXPECT_THAT(this->Open("my_out.h5").Warnings, ElementsAre(HasSubstr("sensor_mask_index")));
+  EXPECT_EQ(this->CatalogOf("my_out.h5").Levels.size(), 1u) << "the domain can be shown";
+  {
+    KwaveDraft other(this->Folder / "other.h5", "input");
+    other.Domain(3, 4, 5, 10, 0);
+    other.Mask(0);
+    other.Longs("sensor_mask_index", {1, 2, 3, 4, 5, 6}, {1, 1, 6});
+    KwaveDraft foreign(this->Folder / "foreign.h5", "input");
+    foreign.Domain(30, 4, 5, 10, 0);
+    foreign.Mask(0);
+    foreign.Longs("sensor_mask_index", Mask, {1, 1, 6});
+  }
+  EXPECT_THAT(this->Open("my_out.h5").Notes, ElementsAre(HasSubstr("other.h5")));
+  {
+    KwaveDraft input(this->Folder / "my_in.h5", "input");
+    input.Domain(3, 4, 5, 10, 0);
+    input.Mask(0);
+    input.Longs("sensor_mask_index", Mask, {1, 1, 6});
+  }
+  EXPECT_THAT(this->Open("my_out.h5").Notes, ElementsAre(HasSubstr("my_in.h5")));
+  const Catalog catalog = this->CatalogOf("my_out.h5");
+  const int positions = catalog.PositionsOf(1);
+  LocationTable table = this->Format.Locate(catalog, {{1, positions}}, {});
+  EXPECT_THAT(table.Files, ElementsAre(this->Folder / "my_in.h5"));
+  ASSERT_EQ(table.Locations[0].Kind, Encoding::Raw);
+  EXPECT_EQ(table.Extents[0].Type, ElementType::Int64);
+}
+
+TEST_F(Kwave, TwoInputsThatDifferAreNotGuessedAt)
+{
+  this->WriteCorners("result.h5", false);
+  EXPECT_THAT(testing::MessageOf([&] { this->Open("result.h5"); }), HasSubstr("--copy_sensor_mask"));
+  for (const std::uint64_t shift : {0u, 1u}) {
+    std::vector<std::uint64_t> corners = this->Corners;
+    corners[2 + 6] -= shift;  // the plane lies elsewhere
+    corners[5 + 6] -= shift;
+    KwaveDraft input(this->Folder / ("case" + std::to_string(shift) + ".h5"), "input");
+    input.Domain(3, 4, 5, 10, 0);
+    input.Mask(1);
+    input.Longs("sensor_mask_corners", corners, {1, 2, 6});
+  }
+  EXPECT_THAT(testing::MessageOf([&] { this->Open("result.h5"); }), HasSubstr("case1.h5"));
+  std::filesystem::remove(this->Folder / "case1.h5");
+  EXPECT_EQ(this->Open("result.h5").Steps.size(), 3u);
+}
+
+TEST_F(Kwave, ComplexAndUnknownDataAreLeftOutWithANote)
+{
+  {
+    KwaveDraft file(this->Folder / "out.h5");
+    file.Domain(3, 4, 5, 10, 10);
+    file.Floats("p_final", Values(3, 0, 1, 60), {5, 4, 3});
+    file.Floats("p_c", Values(1, 0, 1, 8), {1, 2, 4}, {}, "complex");
+    file.Floats("what", Values(1, 0, 1, 8), {2, 2, 2});
+    file.Floats("x_shift_neg_r", Values(1, 0, 1, 8), {1, 1, 8});
+  }
+  EXPECT_THAT(this->Open("out.h5").Notes, ElementsAre(HasSubstr("p_c"), HasSubstr("what")));
+  EXPECT_EQ(this->CatalogOf("out.h5").Variables.size(), 1u);
+}
+
+TEST_F(Kwave, AbsurdSizesAreRefused)
+{
+  const auto write = [&](std::uint64_t x, const std::vector<std::uint64_t>& corners) {
+    KwaveDraft file(this->Folder / "out.h5");
+    file.Domain(x, 1000000, 1000000, 10, 10);
+    file.Mask(1);
+    file.Longs("sensor_mask_corners", corners, {1, corners.size() / 6, 6});
+    file.Group("p");
+    file.Floats("p/1", {1}, {1, 1, 1, 1});
+  };
+  write(1000000, {1, 1, 1, 1, 1, 1});
+  EXPECT_THAT(testing::MessageOf([&] { this->Open("out.h5"); }), HasSubstr("grid points"));
+  write(std::uint64_t(1) << 62, {1, 1, 1, 1, 1, 1});
+  EXPECT_THAT(testing::MessageOf([&] { this->Open("out.h5"); }), HasSubstr("'Nx'"));
+  write(1, {5, 1, 1, 2, 1, 1});
+  EXPECT_THAT(testing::MessageOf([&] { this->Open("out.h5"); }), HasSubstr("cuboid 1"));
+  write(1, {0, 1, 1, 1, 1, 1});
+  EXPECT_THAT(testing::MessageOf([&] { this->Open("out.h5"); }), HasSubstr("cuboid 1"));
+}
+
+TEST_F(Kwave, FlatDomainsHaveTwoDimensions)
+{
+  {
+    KwaveDraft file(this->Folder / "out.h5");
+    file.Domain(8, 6, 1, 10, 10);
+    file.Floats("p_final", Values(3, 0, 1, 48), {1, 6, 8});
+  }
+  const Catalog catalog = this->CatalogOf("out.h5");
+  CheckCatalog(catalog);
+  EXPECT_EQ(catalog.Dimension, 2);
+  EXPECT_EQ(this->Read(catalog, "p_final"), Values(3, 0, 1, 48));
+}
+
+TEST_F(Kwave, LargePartsAreCutAtChunks)
+{
+  {
+    KwaveDraft file(this->Folder / "out.h5");
+    file.Domain(200, 200, 150, 10, 10);
+    file.Floats("p_final", std::vector<float>(6000000, 1.5f), {150, 200, 200}, {4, 200, 200});
+  }
+  const Catalog catalog = this->CatalogOf("out.h5");
+  CheckCatalog(catalog);
+  ASSERT_GT(catalog.Patches.size(), 1u);
+  std::int64_t cells = 0;
+  for (const Patch& patch : catalog.Patches) {
+    EXPECT_EQ(patch.Cells.Lower[2] % 4, 0);
+    cells += patch.Cells.Cells();
+  }
+  EXPECT_EQ(cells, 6000000);
+  EXPECT_EQ(this->Read(catalog, "p_final"), std::vector<float>(6000000, 1.5f));
+}
+
+}  // namespace
+}  // namespace patchio
