@@ -125,10 +125,10 @@ json Describe(const Options& options)
   const Series series = OpenSharedSeries(*alone, {options.Path}, seriesOptions, ChannelMode::ReadOnly);
   json steps = json::array();
   for (const TimeStep& step : series.Steps) {
-    // Steps of one file differ in little.
+    // Of steps of one file the first says everything.
     const bool known = !steps.empty() && steps.back()["path"] == step.Path;
-    steps.push_back(known ? steps.back() : DescribeStep(step));
-    steps.back().update({{"step", step.Step}, {"time", step.Time}});
+    steps.push_back(
+        known ? json{{"path", step.Path}, {"step", step.Step}, {"time", step.Time}} : DescribeStep(step));
   }
   return {{"path", options.Path}, {"format", FormatOf(options.Path).Name()}, {"steps", steps},
       {"warnings", series.Warnings}, {"notes", series.Notes}};

@@ -1,0 +1,72 @@
+"""Which reader ParaView takes for files that end with .h5, and what the reader offers of k-Wave's.
+
+usage: Testing/ParaView/pvbatch.sh 1 opening.py CASESDIR
+"""
+import os
+import sys
+
+from paraview import servermanager, simple
+
+failed = []
+
+
+def expect(condition, message, *details):
+    if not condition:
+        failed.append(message % details)
+        print("FAILED: " + failed[-1], flush=True)
+
+
+def reader_of(path):
+    """The proxy that the file dialog would make, or None."""
+    factory = servermanager.vtkSMProxyManager.GetProxyManager().GetReaderFactory()
+    if not factory.CanReadFile(path, servermanager.ActiveConnection.Session):
+        return None
+    return factory.GetReaderName()
+
+
+def main(cases):
+    simple.LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=vars(simple))
+    kwave = os.path.join(cases, "index", "out.h5")
+    foreign = os.path.join(cases, "foreign.h5")
+    with open(kwave, "rb") as file:
+        data = file.read()
+    with open(foreign, "wb") as file:  # sound HDF5, but nobody's that we know
+        file.write(data.replace(b"kspaceFirstOrder-OMP v1.3", b"another program of a sort").replace(b"major_version", b"minor_virsion"))
+    text = os.path.join(cases, "text.h5")
+    with open(text, "w") as file:
+        file.write("no HDF5 at all")
+    expect(reader_of(kwave) == "PatchReader", "%s opens with %s", kwave, reader_of(kwave))
+    for path in (foreign, text):
+        expect(reader_of(path) != "PatchReader", "%s is claimed", path)
+
+    reader = simple.PatchReader(FileName=[kwave])
+    reader.UpdatePipelineInformation()
+    offered = list(reader.GetProperty("CellArrayStatus").Available)
+    expect(sorted(offered) == sorted(["Ix_avg", "p", "p_final", "p_max", "p_max_all", "p_rms", "ux", "uy_non_staggered"]),
+           "offered: %s", offered)
+    reader.CellArrayStatus = ["p", "p_final"]
+    for step in (0, 3, 1):
+        reader.UpdatePipeline(reader.TimestepValues[step])
+        tree = reader.GetClientSideObject().GetOutputDataObject(0)
+        domain, sensor = tree.GetBlock(0).GetPieceAsDataObject(0), tree.GetBlock(1).GetPieceAsDataObject(0)
+        names = [[d.GetArrayName(i) for i in range(d.GetNumberOfArrays())] for d in (domain.GetCellData(), sensor.GetPointData())]
+        expect(names == [["p_final"], ["p"]], "arrays %s", names)
+    reader.CellArrayStatus = ["p_max"]  # other arrays, the same step: what was kept is not enough
+    reader.UpdatePipeline(reader.TimestepValues[1])
+    tree = reader.GetClientSideObject().GetOutputDataObject(0)
+    expect(tree.GetBlock(1).GetPieceAsDataObject(0).GetPointData().HasArray("p_max"), "p_max is missing")
+    reader.UpdatePipeline(reader.TimestepValues[2])  # and now nothing has to be read
+    expect(tree.GetBlock(1).GetPieceAsDataObject(0).GetPointData().HasArray("p_max"), "p_max is missing at the next step")
+    reader.SMProxy.UpdatePropertyInformation()
+    report = reader.SMProxy.GetProperty("IOReport").GetElement(0)
+    expect("Read tasks: 0" in report, "steady arrays are read again: %s", report)
+    reader.LevelRange = [1, 1]
+    reader.UpdatePipeline(reader.TimestepValues[2])
+    expect(tree.GetBlock(0).GetNumberOfPieces() == 0, "the domain is shown outside LevelRange")
+    print("k-Wave: opening %s" % ("FAILED" if failed else "passed"))
+    return 1 if failed else 0
+
+
+status = main(sys.argv[1])
+if status:
+    sys.exit(status)
