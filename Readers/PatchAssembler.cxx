@@ -10,18 +10,24 @@
 #include <vtkFloatArray.h>
 #include <vtkInformation.h>
 #include <vtkIntArray.h>
+#include <vtkMath.h>
 #include <vtkMultiBlockDataSet.h>
 #include <vtkMultiPieceDataSet.h>
 #include <vtkNew.h>
 #include <vtkPointData.h>
 #include <vtkPoints.h>
+#include <vtkRectilinearGrid.h>
+#include <vtkShortArray.h>
+#include <vtkStringArray.h>
 #include <vtkStructuredGrid.h>
 #include <vtkTypeInt64Array.h>
 #include <vtkUniformGrid.h>
 #include <vtkUnsignedCharArray.h>
+#include <vtkUnsignedShortArray.h>
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 
 namespace patchio {
 namespace {
@@ -35,6 +41,10 @@ vtkSmartPointer<vtkDataArray> MakeDataArray(ElementType type)
       return vtkSmartPointer<vtkTypeInt64Array>::New();
     case ElementType::UInt8:
       return vtkSmartPointer<vtkUnsignedCharArray>::New();
+    case ElementType::Int16:
+      return vtkSmartPointer<vtkShortArray>::New();
+    case ElementType::UInt16:
+      return vtkSmartPointer<vtkUnsignedShortArray>::New();
     case ElementType::Float64:
       return vtkSmartPointer<vtkDoubleArray>::New();
     case ElementType::Float32:
@@ -69,6 +79,66 @@ vtkSmartPointer<ArrayType> MakeValue(const char* name, Value value)
 /// it not that vtkCellDataToPointData then takes no value of theirs, and contours miss the finer level by
 /// far.
 constexpr unsigned char Refined = vtkDataSetAttributes::REFINEDCELL | vtkDataSetAttributes::DUPLICATECELL;
+
+/// Leaves only those points marked whose value is no number; false when none is left.
+template <typename Value>
+bool KeepUndefined(const Value* values, std::vector<unsigned char>& marks)
+{
+  unsigned char any = 0;
+  for (std::size_t i = 0; i < marks.size(); ++i) {
+    marks[i] &= static_cast<unsigned char>(values[i] != values[i]);
+    any |= marks[i];
+  }
+  return any != 0;
+}
+
+bool KeepUndefined(vtkDataArray* array, std::vector<unsigned char>& marks)
+{
+  if (array->GetNumberOfComponents() != 1) {
+    return false;
+  }
+  if (auto* floats = vtkFloatArray::SafeDownCast(array)) {
+    return KeepUndefined(floats->GetPointer(0), marks);
+  }
+  auto* doubles = vtkDoubleArray::SafeDownCast(array);
+  return doubles && KeepUndefined(doubles->GetPointer(0), marks);
+}
+
+/// Hides the cells with a corner that is marked.
+void HideCellsOf(const std::vector<unsigned char>& marks, vtkDataSet* grid)
+{
+  // Those that are there may belong to the grids of other steps, too.
+  vtkNew<vtkUnsignedCharArray> flags;
+  flags->SetName(vtkDataSetAttributes::GhostArrayName());
+  if (vtkUnsignedCharArray* const before = grid->GetCellGhostArray()) {
+    flags->DeepCopy(before);
+  } else {
+    flags->SetNumberOfTuples(grid->GetNumberOfCells());
+    flags->FillValue(0);
+  }
+  grid->GetCellData()->AddArray(flags);
+  int dims[3];
+  auto* rectilinear = vtkRectilinearGrid::SafeDownCast(grid);
+  rectilinear ? rectilinear->GetDimensions(dims) : vtkStructuredGrid::SafeDownCast(grid)->GetDimensions(dims);
+  const std::array<vtkIdType, 3> strides{1, dims[0], vtkIdType(dims[0]) * dims[1]};
+  vtkIdType cell = 0;
+  const auto cells = [&dims](int axis) { return std::max(dims[axis] - 1, 1); };
+  for (int k = 0; k < cells(2); ++k) {
+    for (int j = 0; j < cells(1); ++j) {
+      for (int i = 0; i < cells(0); ++i, ++cell) {
+        const unsigned char* corner = marks.data() + i + j * strides[1] + k * strides[2];
+        unsigned char any = 0;
+        for (int c = 0; c < 8; ++c) {
+          any |= corner[(c & 1 && dims[0] > 1 ? strides[0] : 0) + (c & 2 && dims[1] > 1 ? strides[1] : 0) +
+                        (c & 4 && dims[2] > 1 ? strides[2] : 0)];
+        }
+        if (any) {
+          flags->SetValue(cell, flags->GetValue(cell) | vtkDataSetAttributes::HIDDENCELL);
+        }
+      }
+    }
+  }
+}
 
 bool HasVisible(const Box& grid, const Box& cells, const unsigned char* flags)
 {
@@ -133,6 +203,9 @@ void PatchAssembler::BuildTree(
   }
   output->GetFieldData()->AddArray(MakeValue<vtkDoubleArray>("time", this->Data.Time));
   output->GetFieldData()->AddArray(MakeValue<vtkTypeInt64Array>("step", this->Data.Step));
+  if (!this->Data.Date.empty()) {
+    output->GetFieldData()->AddArray(MakeValue<vtkStringArray>("date", this->Data.Date));
+  }
 }
 
 /// True where the variable's values hold for all steps of the file; if it has only one, there is nothing to
@@ -231,6 +304,9 @@ void PatchAssembler::AddBlock(vtkMultiBlockDataSet* output, const std::vector<Bl
     grid->ShallowCopy(frame.Grid);
   }
   this->AddArrays(block, frame, arrays, false, grid);
+  if (this->Options.HideUndefined && this->Data.Grid == GridKind::Rectilinear) {
+    this->HideUndefined(grid, arrays);
+  }
   const auto first = std::partition_point(
       blocks.begin(), blocks.end(), [&](const Block& other) { return other.Level < block.Level; });
   auto* pieces = vtkMultiPieceDataSet::SafeDownCast(output->GetBlock(block.Level));
@@ -252,9 +328,8 @@ void PatchAssembler::GridExtent(const Block& block, int extent[6]) const
 {
   const Box box = this->CellsOf(block);
   for (int axis = 0; axis < 3; ++axis) {
-    const bool used = axis < this->Data.Dimension;
-    extent[2 * axis] = used ? box.Lower[axis] : 0;
-    extent[2 * axis + 1] = used ? box.Upper[axis] + 1 : 0;
+    extent[2 * axis] = box.Lower[axis];
+    extent[2 * axis + 1] = box.Upper[axis] + this->Data.NodesBeyondCells(block.Level, axis);
   }
 }
 
@@ -271,6 +346,10 @@ vtkSmartPointer<vtkDataSet> PatchAssembler::MakeGrid(const Block& block, LoadedA
     grid->SetPoints(points);
     return grid;
   }
+  if (this->Data.Grid == GridKind::Rectilinear) {
+    return this->Options.Sphere && this->Data.Geographic ? this->MakeSphericalGrid(extent)
+                                                         : this->MakeRectilinearGrid(extent);
+  }
   // Extents in the level's index space with the level's origin: nodes that two blocks share get the same
   // coordinates to the last bit.
   auto grid = vtkSmartPointer<vtkUniformGrid>::New();
@@ -278,6 +357,90 @@ vtkSmartPointer<vtkDataSet> PatchAssembler::MakeGrid(const Block& block, LoadedA
   grid->SetSpacing(this->Data.Levels[block.Level].Spacing.data());
   grid->SetExtent(extent);
   return grid;
+}
+
+std::vector<double> PatchAssembler::PositionsOf(int axis, const int extent[6]) const
+{
+  const Axis& positions = this->Data.Axes[axis];
+  const auto first = positions.Positions.begin() + (extent[2 * axis] - positions.First);
+  return {first, first + (extent[2 * axis + 1] - extent[2 * axis] + 1)};
+}
+
+vtkSmartPointer<vtkDataSet> PatchAssembler::MakeRectilinearGrid(const int extent[6]) const
+{
+  auto grid = vtkSmartPointer<vtkRectilinearGrid>::New();
+  grid->SetExtent(const_cast<int*>(extent));
+  const auto coordinates = [&](int axis) {
+    auto array = vtkSmartPointer<vtkDoubleArray>::New();
+    for (const double position : this->PositionsOf(axis, extent)) {
+      array->InsertNextValue(position);
+    }
+    return array;
+  };
+  grid->SetXCoordinates(coordinates(0));
+  grid->SetYCoordinates(coordinates(1));
+  grid->SetZCoordinates(coordinates(2));
+  return grid;
+}
+
+/// A degree of the equator has length 1, as it has on the plane, and heights are the same.
+vtkSmartPointer<vtkDataSet> PatchAssembler::MakeSphericalGrid(const int extent[6]) const
+{
+  const double degree = vtkMath::RadiansFromDegrees(1.0);
+  const std::vector<double> longitudes = this->PositionsOf(0, extent);
+  const std::vector<double> latitudes = this->PositionsOf(1, extent);
+  vtkNew<vtkFloatArray> positions;
+  positions->SetNumberOfComponents(3);
+  float* next = positions->WritePointer(
+      0, 3 * static_cast<vtkIdType>(longitudes.size() * latitudes.size()) * (extent[5] - extent[4] + 1));
+  for (const double height : this->PositionsOf(2, extent)) {
+    const double radius = 1 / degree + height;
+    for (const double latitude : latitudes) {
+      const double ring = radius * std::cos(latitude * degree);
+      const double z = radius * std::sin(latitude * degree);
+      for (const double longitude : longitudes) {
+        *next++ = static_cast<float>(ring * std::cos(longitude * degree));
+        *next++ = static_cast<float>(ring * std::sin(longitude * degree));
+        *next++ = static_cast<float>(z);
+      }
+    }
+  }
+  vtkNew<vtkPoints> points;
+  points->SetData(positions);
+  auto grid = vtkSmartPointer<vtkStructuredGrid>::New();
+  grid->SetExtent(const_cast<int*>(extent));
+  grid->SetPoints(points);
+  return grid;
+}
+
+/// Hides what no array has a value for, and the cells that would need it: NaN has no color, and filters make
+/// anything of it.
+void PatchAssembler::HideUndefined(vtkDataSet* grid, const std::vector<LoadedArray*>& arrays) const
+{
+  std::vector<unsigned char> undefined(grid->GetNumberOfPoints(), 1);
+  bool any = false;
+  for (std::size_t v = 0; v < arrays.size(); ++v) {
+    const Variable& variable = this->Data.Variables[this->Variables[v].Variable];
+    if (variable.Center != Centering::Node || arrays[v]->Status != ArrayStatus::Read) {
+      continue;
+    }
+    vtkDataArray* array = grid->GetPointData()->GetArray(variable.Name.c_str());
+    if (!arrays[v]->HasUndefined || !KeepUndefined(array, undefined)) {
+      return;
+    }
+    any = true;
+  }
+  if (!any) {
+    return;
+  }
+  vtkNew<vtkUnsignedCharArray> points;
+  points->SetName(vtkDataSetAttributes::GhostArrayName());
+  points->SetNumberOfTuples(grid->GetNumberOfPoints());
+  for (vtkIdType i = 0; i < grid->GetNumberOfPoints(); ++i) {
+    points->SetValue(i, undefined[i] ? vtkDataSetAttributes::HIDDENPOINT : 0);
+  }
+  grid->GetPointData()->AddArray(points);
+  HideCellsOf(undefined, grid);
 }
 
 /// Nothing is added where all cells are to be seen, as filters are faster then.
@@ -433,6 +596,16 @@ void PatchAssembler::AddFieldData(const Block& block, vtkDataSet* grid) const
   }
   fieldData->AddArray(this->LevelValues[static_cast<std::size_t>(block.Level)]);
   fieldData->AddArray(this->RankValue);
+  const Axis& vertical = this->Data.Axes[2];
+  const Box cells = this->CellsOf(block);
+  if (!vertical.Labels.empty() && !this->Data.Levels[block.Level].IsFlat(2)) {
+    vtkNew<vtkDoubleArray> labels;
+    labels->SetName("levels");
+    for (int k = cells.Lower[2]; k <= cells.Upper[2] + 1; ++k) {
+      labels->InsertNextValue(vertical.Labels[k - vertical.First]);
+    }
+    fieldData->AddArray(labels);
+  }
 }
 
 }  // namespace patchio

@@ -30,6 +30,8 @@ struct AssemblyOptions
   bool BlankRefined = true;
   bool PatchIds = false;
   bool PointsAsImage = false;  ///< lists of points become images
+  bool HideUndefined = true;   ///< hide points that are undefined in all arrays of their block
+  bool Sphere = false;         ///< put geographic grids on a sphere
   bool GhostLayer = false;     ///< blocks have been asked to have one, whether they need it or not
   int Rank = 0;                ///< written into the field data
 };
@@ -81,6 +83,10 @@ private:
       bool steady, vtkDataSet* grid) const;
   BlockFrame MakePoints(const Block& block, const LoadedArray* positions) const;
   vtkSmartPointer<vtkDataSet> MakeGrid(const Block& block, LoadedArray* coordinates) const;
+  vtkSmartPointer<vtkDataSet> MakeRectilinearGrid(const int extent[6]) const;
+  vtkSmartPointer<vtkDataSet> MakeSphericalGrid(const int extent[6]) const;
+  std::vector<double> PositionsOf(int axis, const int extent[6]) const;
+  void HideUndefined(vtkDataSet* grid, const std::vector<LoadedArray*>& arrays) const;
   void GridExtent(const Block& block, int extent[6]) const;
   void AddGhostArray(const Block& block, vtkDataSet* grid) const;
   void MarkLayers(const Block& block, unsigned char* flags) const;

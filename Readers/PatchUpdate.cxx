@@ -29,6 +29,7 @@ PatchUpdate::PatchUpdate(
   for (const Patch& patch : this->Data.Patches) {
     this->Shown.push_back(patch.Level >= options.FirstLevel && patch.Level <= options.LastLevel);
   }
+  this->Idle.assign(this->Data.Levels.size(), false);
 }
 
 bool PatchUpdate::Empty() const
@@ -41,6 +42,7 @@ void PatchUpdate::Plan(const LoadRequest& request)
   const Stopwatch watch;
   this->NewlyBroken = false;
   this->Request = request;
+  this->LeaveOutIdleLevels(request.Variables);
   std::vector<int> variables;
   for (const VariableRequest& wanted : request.Variables) {
     variables.push_back(wanted.Variable);
@@ -84,9 +86,9 @@ std::string PatchUpdate::KeyOfFrames(const LoadRequest& request) const
   }
   const UpdateOptions& options = this->Options;
   for (const std::int64_t number : {std::int64_t(options.HideRefined), std::int64_t(options.GhostLayer),
-           std::int64_t(options.PatchIds), std::int64_t(options.PointsAsImage), std::int64_t(options.Piece),
-           std::int64_t(options.Pieces), std::int64_t(options.Ghosts[0]), std::int64_t(options.Ghosts[1]),
-           std::int64_t(options.Ghosts[2])}) {
+           std::int64_t(options.PatchIds), std::int64_t(options.PointsAsImage), std::int64_t(options.Sphere),
+           std::int64_t(options.Piece), std::int64_t(options.Pieces), std::int64_t(options.Ghosts[0]),
+           std::int64_t(options.Ghosts[1]), std::int64_t(options.Ghosts[2])}) {
     add(number);
   }
   for (const std::size_t b : this->Mine) {
@@ -110,10 +112,28 @@ void PatchUpdate::LeaveOutSteady()
       variables.end());
 }
 
-/// Boxes of equal cells, without layers of their own: only these can be merged or get a ghost layer.
+/// Fields on levels and on the surface are grids of their own; one of which no variable is wanted would only
+/// stand in the way of the other. With no variable at all both are shown.
+void PatchUpdate::LeaveOutIdleLevels(const std::vector<VariableRequest>& variables)
+{
+  const std::size_t levels = this->Data.Levels.size();
+  this->Idle.assign(levels, this->Data.Grid == GridKind::Rectilinear && levels > 1 && !variables.empty());
+  for (std::size_t p = 0; p < this->Shown.size(); ++p) {
+    const int level = this->Data.Patches[p].Level;
+    for (std::size_t v = 0; v < variables.size() && this->Idle[level]; ++v) {
+      this->Idle[level] =
+          this->Data.PresenceOf(variables[v].Variable, static_cast<int>(p)) == Presence::Absent;
+    }
+  }
+  for (std::size_t p = 0; p < this->Shown.size(); ++p) {
+    this->Shown[p] = this->Shown[p] && !this->Idle[this->Data.Patches[p].Level];
+  }
+}
+
+/// Boxes of cells without layers of their own: only these can be merged.
 bool PatchUpdate::HasPlainBoxes() const
 {
-  return this->Data.Grid == GridKind::Uniform && this->Options.Ghosts == Int3{0, 0, 0};
+  return this->Data.Grid != GridKind::Curvilinear && this->Options.Ghosts == Int3{0, 0, 0};
 }
 
 bool PatchUpdate::Merges() const
@@ -123,7 +143,7 @@ bool PatchUpdate::Merges() const
 
 bool PatchUpdate::AddsGhostLayer() const
 {
-  return this->Options.GhostLayer && this->HasPlainBoxes();
+  return this->Options.GhostLayer && this->Data.Grid == GridKind::Uniform && this->HasPlainBoxes();
 }
 
 /// Several pieces get several blocks each, so that their loads can be alike.
@@ -269,8 +289,10 @@ std::string PatchUpdate::Warning() const
   std::size_t broken = 0;
   for (std::size_t p = 0; p < this->Shown.size(); ++p) {
     const int level = this->Data.Patches[p].Level;
-    broken +=
-        !this->Shown[p] && level >= this->Options.FirstLevel && level <= this->Options.LastLevel ? 1 : 0;
+    broken += !this->Shown[p] && !this->Idle[level] && level >= this->Options.FirstLevel &&
+                      level <= this->Options.LastLevel
+                  ? 1
+                  : 0;
   }
   return broken == 0 ? std::string()
                      : std::to_string(broken) + " of " + std::to_string(this->Shown.size()) +
@@ -283,12 +305,24 @@ bool PatchUpdate::AnyCancelled() const
   return std::find(flags.begin(), flags.end(), 1) != flags.end();
 }
 
+AssemblyOptions PatchUpdate::OptionsOfAssembly() const
+{
+  AssemblyOptions options;
+  options.BlankRefined = this->Options.HideRefined;
+  options.PatchIds = this->Options.PatchIds;
+  options.PointsAsImage = this->Options.PointsAsImage;
+  options.HideUndefined = this->Options.HideUndefined;
+  options.Sphere = this->Options.Sphere;
+  options.GhostLayer = this->AddsGhostLayer();
+  options.Rank = this->Ranks.Rank();
+  return options;
+}
+
 void PatchUpdate::Assemble(vtkMultiBlockDataSet* output)
 {
   const Stopwatch watch;
-  const PatchAssembler assembler(this->Data, *this->Nests, this->Request.Variables, this->Options.Ghosts,
-      {this->Options.HideRefined, this->Options.PatchIds, this->Options.PointsAsImage, this->AddsGhostLayer(),
-          this->Ranks.Rank()});
+  const PatchAssembler assembler(
+      this->Data, *this->Nests, this->Request.Variables, this->Options.Ghosts, this->OptionsOfAssembly());
   assembler.BuildTree(output, this->Blocks, this->Options.FirstLevel, this->Options.LastLevel);
   std::vector<LoadedArray*> arrays(this->Request.Variables.size());
   const bool known = !this->Kept.Key.empty();
@@ -319,6 +353,8 @@ void PatchUpdate::Assemble(vtkMultiBlockDataSet* output)
     report.Notes.emplace_back(
         this->Data.Grid == GridKind::Uniform
             ? "Add Ghost Layer has no effect while Read Ghost Cells keeps the layers of the files"
+        : this->Data.Grid == GridKind::Rectilinear
+            ? "Add Ghost Layer has no effect here: blocks share the nodes between them"
             : "Add Ghost Layer has no effect on deformed patches");
   }
 }

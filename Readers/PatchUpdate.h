@@ -27,6 +27,8 @@ struct UpdateOptions
   bool SkipBroken = false;     ///< leave out what cannot be read
   bool GhostLayer = false;     ///< one layer of cells from neighbours around each block
   bool PointsAsImage = false;  ///< see AssemblyOptions
+  bool HideUndefined = true;   ///< see AssemblyOptions
+  bool Sphere = false;         ///< see AssemblyOptions
   bool PatchIds = false;       ///< cell arrays that say which patch a cell is from
   BlockOptions Blocks;
   int Piece = 0, Pieces = 1;  ///< which part of all blocks this rank reads
@@ -82,8 +84,10 @@ private:
   std::vector<std::int64_t> Weights(const std::vector<VariableRequest>& variables) const;
   BlockOptions OptionsForPieces() const;
   bool HasPlainBoxes() const;
+  void LeaveOutIdleLevels(const std::vector<VariableRequest>& variables);
   bool Merges() const;
   bool AddsGhostLayer() const;
+  AssemblyOptions OptionsOfAssembly() const;
   void CheckCoordinates();
   std::uint64_t PatchesOfPiece() const;
 
@@ -93,6 +97,7 @@ private:
   const UpdateOptions Options;
   KeptFrames& Kept;
   std::string FramesKey;           ///< of the blocks at hand; empty: their frames are not worth keeping
+  std::vector<bool> Idle;          ///< per level: see LeaveOutIdleLevels()
   std::vector<bool> Shown;         ///< per patch: in the output of some rank
   std::unique_ptr<Nesting> Nests;  ///< of the shown patches
   std::vector<Block> Blocks;       ///< of all pieces

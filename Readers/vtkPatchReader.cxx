@@ -279,6 +279,8 @@ UpdateOptions vtkPatchReader::Internals::MakeOptions(
   options.GhostLayer = settings.AddGhostLayer;
   options.PatchIds = settings.AddPatchIds;
   options.PointsAsImage = settings.PointLists == POINTS_AS_IMAGE;
+  options.HideUndefined = settings.HideUndefined;
+  options.Sphere = settings.Placement == ON_SPHERE;
   options.Blocks.Merge = settings.Blocks != AS_PATCHES;
   if (settings.Blocks == MERGED_UP_TO) {
     options.Blocks.Cover.MostCells = settings.MaximumBlockCells;
@@ -655,6 +657,8 @@ void vtkPatchReader::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "AddGhostLayer: " << this->AddGhostLayer << endl;
   os << indent << "AddPatchIds: " << this->AddPatchIds << endl;
   os << indent << "PointLists: " << this->PointLists << endl;
+  os << indent << "HideUndefined: " << this->HideUndefined << endl;
+  os << indent << "Placement: " << this->Placement << endl;
   os << indent << "ReadGhostCells: " << this->ReadGhostCells << endl;
   os << indent << "BlankRefinedCells: " << this->BlankRefinedCells << endl;
   os << indent << "ListedDumpsOnly: " << this->ListedDumpsOnly << endl;

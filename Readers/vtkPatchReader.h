@@ -6,13 +6,14 @@
  * vtkMultiPieceDataSet with one piece per block: a box merged from patches ("46 patches, 12 to 57") or a
  * patch
  * ("patch 17"), see SetBlocks(). All ranks have the same tree; a piece is null where its block belongs to
- * another rank. Uniform blocks are vtkUniformGrid in double coordinates, curvilinear ones vtkStructuredGrid.
+ * another rank. Uniform blocks are vtkUniformGrid in double coordinates, rectilinear ones vtkRectilinearGrid,
+ * curvilinear ones vtkStructuredGrid. Levels that have names are blocks of these names.
  * Cells that a finer level covers are marked vtkDataSetAttributes::REFINEDCELL and DUPLICATECELL (the latter
  * alone next to visible cells while AddGhostLayer is on), ghost layers DUPLICATECELL, and HIDDENCELL too
  * where no patch that is shown lies under them.
  *
- * Field data: "time" and "step" at the root; "level" and "rank" at each block, and "patch" (global patch
- * number) at blocks that are of one patch only.
+ * Field data: "time" and "step" at the root, "date" where the data have one; "level" and "rank" at each
+ * block, and "patch" (global patch number) at blocks that are of one patch only.
  *
  * Reading has two levels (the two-level parallel reading paper, sections on task generation and its
  * figure 8): patches are divided over the ranks by UPDATE_PIECE_NUMBER; within a rank all tasks <patch,
@@ -171,6 +172,31 @@ public:
    */
   vtkSetClampMacro(PointLists, int, POINTS, POINTS_AS_IMAGE);
   vtkGetMacro(PointLists, int);
+  ///@}
+
+  ///@{
+  /**
+   * Hide points that are undefined (NaN) in all arrays that are read of their block, and the cells around
+   * them. On by default.
+   */
+  vtkSetMacro(HideUndefined, bool);
+  vtkGetMacro(HideUndefined, bool);
+  vtkBooleanMacro(HideUndefined, bool);
+  ///@}
+
+  enum Placements
+  {
+    ON_PLANE = 0,  ///< x is the longitude, y the latitude, both in degrees
+    ON_SPHERE = 1  ///< a sphere of radius 180/pi, so that a degree of the equator has length 1 as well
+  };
+
+  ///@{
+  /**
+   * Where grids of longitudes and latitudes are put; others are not affected. On a sphere they become
+   * vtkStructuredGrid. Default ON_PLANE.
+   */
+  vtkSetClampMacro(Placement, int, ON_PLANE, ON_SPHERE);
+  vtkGetMacro(Placement, int);
   ///@}
 
   ///@{
@@ -351,6 +377,8 @@ private:
   bool AddGhostLayer = false;
   bool AddPatchIds = false;
   int PointLists = POINTS;
+  bool HideUndefined = true;
+  int Placement = ON_PLANE;
   int MetadataChannel = CHANNEL_ON;
   int ThreadMode = AUTOMATIC;
   int ThreadPolicy = BALANCED;

@@ -35,7 +35,8 @@ std::array<std::int64_t, 3> Catalog::ArrayDims(int patch, Centering center, cons
 {
   std::array<std::int64_t, 3> dims{1, 1, 1};
   for (int axis = 0; axis < this->Dimension; ++axis) {
-    const int nodes = center == Centering::Node ? 1 : 0;
+    const int nodes =
+        center == Centering::Node ? this->NodesBeyondCells(this->Patches[patch].Level, axis) : 0;
     dims[axis] = this->Patches[patch].Cells.Width(axis) + nodes + 2 * std::int64_t(ghosts[axis]);
   }
   return dims;
@@ -59,6 +60,12 @@ std::vector<std::byte> Catalog::Serialize() const
   out.Put(this->StepInFile);
   out.Put(this->StepsInFile);
   out.Put(this->Origin);
+  for (const Axis& axis : this->Axes) {
+    out.Put(axis.First);
+    out.Put(axis.Positions);
+    out.Put(axis.Labels);
+  }
+  out.Put<std::uint8_t>(this->Geographic ? 1 : 0);
   out.Put(this->Levels);
   out.Put(this->Patches);
   out.Put<std::uint64_t>(this->Variables.size());
@@ -71,6 +78,8 @@ std::vector<std::byte> Catalog::Serialize() const
     out.Put(variable.Material);
     out.Put<std::uint8_t>(variable.Steady ? 1 : 0);
     out.Put<std::uint8_t>(variable.Positions ? 1 : 0);
+    out.Put(variable.UndefinedFrom);
+    out.Put(variable.UndefinedTo);
   }
   out.Put<std::uint64_t>(this->LevelNames.size());
   for (const std::string& name : this->LevelNames) {
@@ -97,6 +106,12 @@ Catalog Catalog::Deserialize(const std::byte* data, std::size_t size)
   in.Get(catalog.StepInFile);
   in.Get(catalog.StepsInFile);
   in.Get(catalog.Origin);
+  for (Axis& axis : catalog.Axes) {
+    in.Get(axis.First);
+    in.Get(axis.Positions);
+    in.Get(axis.Labels);
+  }
+  catalog.Geographic = in.Get<std::uint8_t>() != 0;
   in.Get(catalog.Levels);
   in.Get(catalog.Patches);
   const auto variables = in.Get<std::uint64_t>();
@@ -110,6 +125,8 @@ Catalog Catalog::Deserialize(const std::byte* data, std::size_t size)
     in.Get(variable.Material);
     variable.Steady = in.Get<std::uint8_t>() != 0;
     variable.Positions = in.Get<std::uint8_t>() != 0;
+    in.Get(variable.UndefinedFrom);
+    in.Get(variable.UndefinedTo);
   }
   const auto names = in.Get<std::uint64_t>();
   for (std::uint64_t i = 0; i < names; ++i) {

@@ -4,8 +4,11 @@
 
 #include "Catalog/Box.h"
 
+#include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -19,8 +22,9 @@ enum class Centering : std::uint8_t
 
 enum class GridKind : std::uint8_t
 {
-  Uniform,     ///< boxes of equal cells: position = Origin + index * Spacing
-  Curvilinear  ///< node positions are a variable, see Catalog::CoordinatesVariable
+  Uniform,      ///< boxes of equal cells: position = Origin + index * Spacing
+  Curvilinear,  ///< node positions are a variable, see Catalog::CoordinatesVariable
+  Rectilinear   ///< node positions per axis, see Catalog::Axes
 };
 
 /// How a variable exists on one patch.
@@ -46,6 +50,12 @@ struct Variable
   /// One component: where the points of a list lie, as numbers of cells of Catalog::Lattice, from 1, axis 0
   /// fastest. No data by itself.
   bool Positions = false;
+  /// Stored numbers from UndefinedFrom to UndefinedTo stand for no value, and so do those that are not
+  /// finite; floating-point ones become NaN when they are read. Not a number: every stored number is a value.
+  double UndefinedFrom = std::numeric_limits<double>::quiet_NaN();
+  double UndefinedTo = std::numeric_limits<double>::quiet_NaN();
+
+  bool HasUndefined() const { return !std::isnan(this->UndefinedFrom); }
 };
 
 /// What a level is to the one before it.
@@ -65,7 +75,11 @@ struct Level
   int PatchCount = 0;   ///< its patches are FirstPatch .. FirstPatch + PatchCount - 1
   Int3 Ratio{1, 1, 1};  ///< cells of this level in one of the next coarser, per axis; 1 on level 0
   LevelRole Role = LevelRole::Refinement;
-  Double3 Spacing{1, 1, 1};  ///< cell size, uniform grids only
+  Double3 Spacing{1, 1, 1};    ///< cell size, uniform grids only
+  std::uint64_t FlatAxes = 0;  ///< bit a set: see IsFlat(a)
+
+  /// One layer of nodes along this axis, not two around each cell; boxes are one cell wide there.
+  bool IsFlat(int axis) const { return (this->FlatAxes >> axis & 1) != 0; }
 };
 
 /// One patch; its index in Catalog::Patches is its global number.
@@ -76,6 +90,15 @@ struct Patch
   int Number = 0;  ///< number within its level
   int Writer = 0;  ///< rank that wrote it
   int File = 0;    ///< number of the file that holds it; the format knows the name
+};
+
+/// Node positions along one axis of a rectilinear grid.
+struct Axis
+{
+  int First = 0;                  ///< index of the first node
+  std::vector<double> Positions;  ///< strictly increasing
+  /// What the positions stand for, such as pressures; one a position, or empty where that is the same.
+  std::vector<double> Labels;
 };
 
 /// Everything known about one time step without touching field data. A plain value: one rank reads it,
@@ -89,9 +112,12 @@ public:
   GridKind Grid = GridKind::Uniform;
   double Time = 0;
   std::int64_t Step = 0;
-  int StepInFile = 0;       ///< see TimeStep::InFile
-  int StepsInFile = 1;      ///< steps that this catalog describes
-  Double3 Origin{0, 0, 0};  ///< position of cell index (0,0,0)'s lower corner, uniform grids only
+  int StepInFile = 0;        ///< see TimeStep::InFile
+  int StepsInFile = 1;       ///< steps that this catalog describes
+  std::string Date;          ///< of the step, as people write it; empty where Time says all
+  Double3 Origin{0, 0, 0};   ///< position of cell index (0,0,0)'s lower corner, uniform grids only
+  std::array<Axis, 3> Axes;  ///< rectilinear grids only; for all levels, whose ratios are 1
+  bool Geographic = false;   ///< axes 0 and 1 are longitude and latitude, in degrees
   std::vector<Level> Levels;
   std::vector<Patch> Patches;
   std::vector<Variable> Variables;
@@ -123,6 +149,21 @@ public:
   int PositionsOf(int level) const;
   /// "level 2", or the level's name.
   std::string NameOfLevel(int level) const;
+
+  /// By how many nodes there are more than cells along an axis of a patch of this level: 0 or 1.
+  int NodesBeyondCells(int level, int axis) const
+  {
+    return axis < this->Dimension && !this->Levels[level].IsFlat(axis) ? 1 : 0;
+  }
+  /// The nodes of cells of this level.
+  Box NodesOf(int level, const Box& cells) const
+  {
+    Box nodes = cells;
+    for (int axis = 0; axis < 3; ++axis) {
+      nodes.Upper[axis] += this->NodesBeyondCells(level, axis);
+    }
+    return nodes;
+  }
 
   /// Values per axis of an array of this variable's centering with `ghosts` layers on the patch.
   /// In two dimensions the third is 1.

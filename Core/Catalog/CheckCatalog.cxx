@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <string>
 
 namespace patchio {
@@ -26,16 +27,16 @@ public:
   void Run() const
   {
     Require(this->Data.Dimension == 2 || this->Data.Dimension == 3, "neither 2 nor 3 dimensions");
-    Require(
-        this->Data.Grid == GridKind::Uniform || this->Data.Grid == GridKind::Curvilinear, "an unknown grid");
     Require(this->Data.StepsInFile >= 1 && this->Data.StepInFile >= 0 &&
                 this->Data.StepInFile < this->Data.StepsInFile,
         "a step that its file does not have");
+    Require(this->Data.Grid <= GridKind::Rectilinear, "an unknown grid");
     for (const double x : this->Data.Origin) {
       Require(std::isfinite(x), "an origin that is not finite");
     }
     this->CheckLevels();
     this->CheckPatches();
+    this->CheckAxes();
     this->CheckVariables();
     this->CheckPresence();
     this->CheckPoints();
@@ -47,6 +48,7 @@ private:
   void CheckPoints() const;
   void CheckPatches() const;
   void CheckBox(const Box& box) const;
+  void CheckAxes() const;
   void CheckVariables() const;
   void CheckArraySizes() const;
   void CheckPresence() const;
@@ -115,6 +117,9 @@ void Checker::CheckPatches() const
       Require(patch.Level == static_cast<int>(l), "a patch on another level than its own");
       Require(patch.Number >= 0 && patch.Writer >= 0 && patch.File >= 0, "a patch with negative numbers");
       this->CheckBox(patch.Cells);
+      for (int axis = 0; axis < 3; ++axis) {
+        Require(!level.IsFlat(axis) || patch.Cells.Width(axis) == 1, "a thick box on a flat level");
+      }
     }
   }
 }
@@ -129,6 +134,36 @@ void Checker::CheckBox(const Box& box) const
     cells *= static_cast<double>(box.Width(axis)) + 1 + 2 * MostGhosts;
   }
   Require(cells <= MostCells, "a box of more cells than there can be");
+}
+
+void Checker::CheckAxes() const
+{
+  if (this->Data.Grid != GridKind::Rectilinear) {
+    return;
+  }
+  for (const Axis& axis : this->Data.Axes) {
+    const std::vector<double>& positions = axis.Positions;
+    Require(!positions.empty() && positions.size() <= LargestIndex && std::abs(axis.First) <= LargestIndex,
+        "an axis of an impossible length");
+    Require(
+        std::all_of(positions.begin(), positions.end(), [](double x) { return std::isfinite(x); }) &&
+            std::adjacent_find(positions.begin(), positions.end(), std::greater_equal<>()) == positions.end(),
+        "an axis that does not increase");
+    Require(axis.Labels.empty() || axis.Labels.size() == positions.size(),
+        "another number of labels than positions");
+  }
+  for (const Level& level : this->Data.Levels) {
+    Require(level.Ratio == Int3{1, 1, 1}, "a rectilinear grid with refinement");
+  }
+  for (const Patch& patch : this->Data.Patches) {
+    const Box nodes = this->Data.NodesOf(patch.Level, patch.Cells);
+    for (int a = 0; a < this->Data.Dimension; ++a) {
+      const Axis& axis = this->Data.Axes[a];
+      Require(nodes.Lower[a] >= axis.First &&
+                  nodes.Upper[a] < axis.First + static_cast<std::int64_t>(axis.Positions.size()),
+          "a patch beyond its axes");
+    }
+  }
 }
 
 /// Sizes of arrays in bytes must not overflow.
@@ -155,6 +190,8 @@ void Checker::CheckVariables() const
     Require(variable.Components >= 1 && variable.Components <= MostComponents,
         "an impossible number of components");
     Require(variable.Material >= -1, "an impossible material");
+    Require(!variable.HasUndefined() || variable.UndefinedFrom <= variable.UndefinedTo,
+        "an impossible range of undefined values");
     for (int axis = 0; axis < 3; ++axis) {
       const int most = axis < this->Data.Dimension ? MostGhosts : 0;
       Require(variable.Ghosts[axis] >= 0 && variable.Ghosts[axis] <= most, "an impossible ghost width");
@@ -162,8 +199,8 @@ void Checker::CheckVariables() const
   }
   this->CheckArraySizes();
   const int coordinates = this->Data.CoordinatesVariable;
-  if (this->Data.Grid == GridKind::Uniform) {
-    Require(coordinates == -1, "coordinates on a uniform grid");
+  if (this->Data.Grid != GridKind::Curvilinear) {
+    Require(coordinates == -1, "coordinates on a grid that needs none");
     return;
   }
   Require(coordinates >= 0 && coordinates < static_cast<int>(this->Data.Variables.size()), "no coordinates");

@@ -7,7 +7,8 @@ namespace patchio {
 
 /// Throws Error, naming the first thing that cannot be, unless all holds that the rest of Core relies on:
 /// levels partition the patches; boxes, ratios, spacings, ghosts and components are of sensible size (see the
-/// .cxx); the coordinates of a curvilinear grid are a node-centred variable; the child table leads to patches
+/// .cxx); the coordinates of a curvilinear grid are a node-centred variable; axes
+/// of a rectilinear grid have increasing positions for all nodes; the child table leads to patches
 /// of the next finer level; presences exist.
 void CheckCatalog(const Catalog& catalog);
 

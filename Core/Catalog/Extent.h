@@ -15,8 +15,13 @@ enum class ElementType : std::uint8_t
   Float32,
   Float64,
   Int64,
-  UInt8
+  UInt8,
+  Int16,
+  UInt16
 };
+
+/// The one with the largest number, for checks of what lies in files.
+constexpr ElementType LastElementType = ElementType::UInt16;
 
 /// Bytes of one element.
 constexpr std::size_t SizeOf(ElementType type)
@@ -27,6 +32,9 @@ constexpr std::size_t SizeOf(ElementType type)
       return 8;
     case ElementType::UInt8:
       return 1;
+    case ElementType::Int16:
+    case ElementType::UInt16:
+      return 2;
     case ElementType::Int32:
     case ElementType::Float32:
       break;

@@ -321,7 +321,7 @@ LocationIndex::Share LocationIndex::Parse(const Catalog& catalog, const ShareVie
     Require(column.Components == static_cast<std::uint32_t>(catalog.Variables[v].Components),
         "a column of another number of components than its variable");
     if (columns[v].Present) {
-      Require(columns[v].Type <= static_cast<std::uint32_t>(ElementType::UInt8), "a column of unknown type");
+      Require(columns[v].Type <= static_cast<std::uint32_t>(LastElementType), "a column of unknown type");
       Require(columns[v].RunTable < tables.size(), "a column without files");
       column.Type = static_cast<ElementType>(columns[v].Type);
       column.BigEndian = columns[v].BigEndian != 0;

@@ -114,7 +114,7 @@ bool EdgesCutCells(
 
 Nesting::Nesting(const Catalog& catalog, const std::vector<bool>& shown) : Data(catalog), Shown(shown)
 {
-  if (catalog.Grid == GridKind::Uniform) {
+  if (catalog.Grid != GridKind::Curvilinear) {
     for (const Level& level : catalog.Levels) {
       this->ShownPatches.push_back(this->PatchesOf(level));
     }

@@ -127,7 +127,7 @@ OddLibraryArray Pack(
 void CheckStorage(const OddStorage& storage, std::uint64_t files)
 {
   Require(storage.File < files, "a file number beyond its files");
-  Require(storage.Type <= static_cast<std::uint8_t>(ElementType::UInt8), "an unknown type");
+  Require(storage.Type <= static_cast<std::uint8_t>(LastElementType), "an unknown type");
   Require(storage.BigEndian <= 1, "a flag that is neither 0 nor 1");
 }
 

@@ -54,6 +54,10 @@ const char* NameOf(patchio::ElementType type)
       return "int64";
     case patchio::ElementType::UInt8:
       return "uint8";
+    case patchio::ElementType::Int16:
+      return "int16";
+    case patchio::ElementType::UInt16:
+      return "uint16";
   }
   return "unknown";
 }

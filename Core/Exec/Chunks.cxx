@@ -88,7 +88,7 @@ public:
 
   void Walk(int axis = 0, std::uint64_t position = 0, std::uint64_t inChunk = 0) const
   {
-    if (position >= this->End) {
+    if (position >= this->End || axis >= ChunkedArray::MaximumRank) {
       return;
     }
     // Indices along this axis below which, or after which, nothing is wanted.
@@ -207,6 +207,33 @@ std::byte* StraightPlace(const Window& window, const ChunkedArray& array, const 
   }
   const std::uint64_t tuple = static_cast<std::uint64_t>(first) + (position - array.First);
   return static_cast<std::byte*>(output) + tuple * SizeOf(array.Type);
+}
+
+std::size_t UsedChunkBytes(const ChunkedArray& array, std::uint64_t number)
+{
+  const ChunkBox box(array, number);
+  std::uint64_t last = 0;
+  for (int axis = 0; axis < std::min<int>(box.Rank, ChunkedArray::MaximumRank); ++axis) {
+    last += (box.End[axis] - box.Begin[axis] - 1) * box.ChunkStrides[axis];
+  }
+  return (last + 1) * SizeOf(array.Type);
+}
+
+bool ReachesWindow(const Window& window, const ChunkedArray& array, std::uint64_t number)
+{
+  const ChunkBox box(array, number);
+  bool reaches = false;
+  const auto look = [&](std::uint64_t position, std::uint64_t, std::uint64_t count) {
+    const auto first = static_cast<std::int64_t>(position - array.First) / window.Stored[0];
+    const auto last = static_cast<std::int64_t>(position - array.First + count - 1) / window.Stored[0];
+    const std::int64_t firstPlane = first / window.Stored[1];
+    const std::int64_t lastPlane = last / window.Stored[1];
+    const bool rows = firstPlane != lastPlane || (first % window.Stored[1] < window.End[1] &&
+                                                     last % window.Stored[1] >= window.Begin[1]);
+    reaches = reaches || (rows && firstPlane < window.End[2] && lastPlane >= window.Begin[2]);
+  };
+  RunsOfChunk(box, array.First, array.First + array.Count, look).Walk();
+  return reaches;
 }
 
 void PlaceChunk(const Window& window, const ChunkedArray& array, const Chunk& chunk, const std::byte* values,

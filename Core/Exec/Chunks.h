@@ -19,6 +19,13 @@ std::size_t ChunkBytes(const ChunkedArray& array);
 /// and need no swapping. Null elsewhere.
 std::byte* StraightPlace(const Window& window, const ChunkedArray& array, const Chunk& chunk, void* output);
 
+/// Bytes of a chunk from its first value to its last one that lies in the array. Less than ChunkBytes() at
+/// the edges; a chunk without filters may end there.
+std::size_t UsedChunkBytes(const ChunkedArray& array, std::uint64_t number);
+
+/// False where the window has no place for any value of a chunk; true may be said of others, too.
+bool ReachesWindow(const Window& window, const ChunkedArray& array, std::uint64_t number);
+
 /// Brings the wanted values of a chunk to their places in the output, as PlaceRun() does: the `Count` values
 /// from `First` of the whole array are the window's stored values.
 ///

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 // Vectors are written out by hand where compilers make none of the plain loop, or only at some levels.
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -16,6 +18,11 @@ namespace {
 std::uint8_t Swapped(std::uint8_t word)
 {
   return word;
+}
+
+std::uint16_t Swapped(std::uint16_t word)
+{
+  return __builtin_bswap16(word);
 }
 
 std::uint32_t Swapped(std::uint32_t word)
@@ -36,6 +43,10 @@ const bool HasAvx2 = __builtin_cpu_supports("avx2");
 template <typename Word>
 __attribute__((target("avx2"))) __m256i SwapOrder()
 {
+  if (sizeof(Word) == 2) {
+    return _mm256_setr_epi8(1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14,  //
+        1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14);
+  }
   return sizeof(Word) == 4 ? _mm256_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12,  //
                                  3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12)
                            : _mm256_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8,  //
@@ -159,12 +170,56 @@ void SwapByteOrder(void* data, std::size_t count, std::size_t elementBytes)
 {
   auto* bytes = static_cast<std::byte*>(data);
   const auto words = static_cast<std::int64_t>(count);
-  assert(elementBytes == 1 || elementBytes == 4 || elementBytes == 8);
-  if (elementBytes == 4) {
+  assert(elementBytes == 1 || elementBytes == 2 || elementBytes == 4 || elementBytes == 8);
+  if (elementBytes == 2) {
+    CopyClose<std::uint16_t, true>(bytes, words, bytes);
+  } else if (elementBytes == 4) {
     CopyClose<std::uint32_t, true>(bytes, words, bytes);
   } else if (elementBytes == 8) {
     CopyClose<std::uint64_t, true>(bytes, words, bytes);
   }
+}
+
+namespace {
+
+/// The value in type T that is the bound of the same values; `toward`: where to look for it.
+template <typename T>
+T BoundIn(double bound, double toward)
+{
+  if (std::abs(bound) > std::numeric_limits<T>::max()) {
+    return bound > 0 ? std::numeric_limits<T>::infinity() : -std::numeric_limits<T>::infinity();
+  }
+  const T near = static_cast<T>(bound);
+  const bool outside = toward > bound ? near < bound : near > bound;
+  return outside ? std::nextafter(near, static_cast<T>(toward)) : near;
+}
+
+template <typename T>
+bool BlankRange(T* values, std::int64_t count, double from, double to)
+{
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const T low = BoundIn<T>(from, infinity);
+  const T high = BoundIn<T>(to, -infinity);
+  const T largest = std::numeric_limits<T>::max();
+  int found = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    // Without branches, and true for NaN, which compares with nothing.
+    const bool finite = std::abs(values[i]) <= largest;
+    const bool undefined = (!finite) | ((values[i] >= low) & (values[i] <= high));
+    values[i] = undefined ? std::numeric_limits<T>::quiet_NaN() : values[i];
+    found |= undefined;
+  }
+  return found != 0;
+}
+
+}  // namespace
+
+bool BlankUndefined(void* values, std::int64_t count, ElementType type, double from, double to)
+{
+  if (type == ElementType::Float32) {
+    return BlankRange(static_cast<float*>(values), count, from, to);
+  }
+  return type == ElementType::Float64 && BlankRange(static_cast<double*>(values), count, from, to);
 }
 
 Dims ArrayShape::StoredDims() const
@@ -249,7 +304,7 @@ RunPlacer::RunPlacer(const Window& window, std::size_t elementBytes, bool swap, 
       Swap(swap),
       Target(static_cast<std::byte*>(output) + slot * elementBytes)
 {
-  assert(elementBytes == 1 || elementBytes == 4 || elementBytes == 8);
+  assert(elementBytes == 1 || elementBytes == 2 || elementBytes == 4 || elementBytes == 8);
   assert(slot >= 0 && slot < window.OutputComponents);
   // Rows that follow each other without a gap on both sides are one long row.
   this->Spreads = window.Ratio != Int3{1, 1, 1};
@@ -297,6 +352,9 @@ void RunPlacer::Place(const void* values, std::int64_t first, std::int64_t count
   const auto* bytes = static_cast<const std::byte*>(values);
   if (this->ElementBytes == 1) {
     this->PlaceRows<std::uint8_t, false>(bytes, first, count);
+  } else if (this->ElementBytes == 2) {
+    this->Swap ? this->PlaceRows<std::uint16_t, true>(bytes, first, count)
+               : this->PlaceRows<std::uint16_t, false>(bytes, first, count);
   } else if (this->ElementBytes == 4) {
     this->Swap ? this->PlaceRows<std::uint32_t, true>(bytes, first, count)
                : this->PlaceRows<std::uint32_t, false>(bytes, first, count);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "Catalog/Box.h"
+#include "Catalog/Extent.h"
 
 #include <array>
 #include <cstddef>
@@ -13,9 +14,13 @@ namespace patchio {
 
 using Dims = std::array<std::int64_t, 3>;
 
-/// Turns `count` elements of `elementBytes` (1, 4 or 8) from the other byte order into this machine's, in
+/// Turns `count` elements of `elementBytes` (1, 2, 4 or 8) from the other byte order into this machine's, in
 /// place.
 void SwapByteOrder(void* data, std::size_t count, std::size_t elementBytes);
+
+/// Floating-point values from `from` to `to`, and those that are not finite, become NaN, in place; true when
+/// there are any. Integers stay as they are: false.
+bool BlankUndefined(void* values, std::int64_t count, ElementType type, double from, double to);
 
 /// A patch's own array: stored with some layers of ghosts, wanted with others.
 struct ArrayShape
@@ -62,7 +67,7 @@ struct Window
 class RunPlacer
 {
 public:
-  /// elementBytes: 1, 4 or 8. swap: turn each value's bytes around on the way.
+  /// elementBytes: 1, 2, 4 or 8. swap: turn each value's bytes around on the way.
   /// slot: component number in the output.
   RunPlacer(const Window& window, std::size_t elementBytes, bool swap, int slot, void* output);
 

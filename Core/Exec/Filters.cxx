@@ -140,8 +140,10 @@ std::uint32_t Fletcher32(const std::byte* data, std::size_t bytes)
 void UnshuffleBytes(const std::byte* from, std::size_t bytes, std::size_t elementBytes, std::byte* to)
 {
   const std::size_t count = bytes / elementBytes;
-  assert(elementBytes == 1 || elementBytes == 4 || elementBytes == 8);
-  if (elementBytes == 4) {
+  assert(elementBytes == 1 || elementBytes == 2 || elementBytes == 4 || elementBytes == 8);
+  if (elementBytes == 2) {
+    UnshuffleElements<2>(from, count, to);
+  } else if (elementBytes == 4) {
     UnshuffleElements<4>(from, count, to);
   } else if (elementBytes == 8) {
     UnshuffleElements<8>(from, count, to);

@@ -70,9 +70,9 @@ private:
 /// HDF5's Fletcher32 checksum.
 std::uint32_t Fletcher32(const std::byte* data, std::size_t bytes);
 
-/// Brings bytes of `elementBytes` (1, 4 or 8) planes back together to elements: `to` gets the first bytes of
-/// all planes, then all second bytes, ...; trailing bytes that are no whole element stay last. The two must
-/// not overlap.
+/// Brings bytes of `elementBytes` (1, 2, 4 or 8) planes back together to elements: `to` gets the first bytes
+/// of all planes, then all second bytes, ...; trailing bytes that are no whole element stay last. The two
+/// must not overlap.
 void UnshuffleBytes(const std::byte* from, std::size_t bytes, std::size_t elementBytes, std::byte* to);
 
 }  // namespace patchio

@@ -12,6 +12,10 @@ hid_t NativeType(ElementType type)
       return H5T_NATIVE_INT64;
     case ElementType::UInt8:
       return H5T_NATIVE_UINT8;
+    case ElementType::Int16:
+      return H5T_NATIVE_INT16;
+    case ElementType::UInt16:
+      return H5T_NATIVE_UINT16;
     case ElementType::Float64:
       return H5T_NATIVE_DOUBLE;
     case ElementType::Float32:

@@ -18,6 +18,39 @@ bool NeedsSwap(ElementType type, bool bigEndian)
   return SizeOf(type) > 1 && bigEndian == HostIsLittleEndian();
 }
 
+bool BlanksUndefined(const ReadTarget& target)
+{
+  return target.Info && target.Info->HasUndefined();
+}
+
+/// Turns stored values into this machine's byte order, and those that stand for none into NaN. No bytes: they
+/// are all undefined.
+void BlankStored(
+    const ReadTarget& target, ElementType type, bool bigEndian, std::byte* values, std::uint64_t bytes)
+{
+  const auto count = static_cast<std::int64_t>(bytes / SizeOf(type));
+  if (count > 0 && NeedsSwap(type, bigEndian)) {
+    SwapByteOrder(values, count, SizeOf(type));
+  }
+  if (count == 0 ||
+      BlankUndefined(values, count, type, target.Info->UndefinedFrom, target.Info->UndefinedTo)) {
+    target.ForEach([](const Destination& destination) {
+      if (destination.HasUndefined) {
+        destination.HasUndefined->store(true, std::memory_order_relaxed);
+      }
+    });
+  }
+}
+
+/// Bytes of a chunk's values; 0 when it was never written.
+std::size_t BytesOf(const ChunkedArray& array, const Chunk& chunk)
+{
+  const bool plain = array.Filters == decltype(array.Filters){};
+  return plain && chunk.Bytes > 0 && chunk.Bytes < ChunkBytes(array) ? UsedChunkBytes(array, chunk.Number)
+         : chunk.Bytes > 0                                           ? ChunkBytes(array)
+                                                                     : 0;
+}
+
 /// One request of a lane, from the addresses of its bytes to the values.
 class TransferReader
 {
@@ -36,7 +69,7 @@ public:
   void Run()
   {
     this->Fetch();
-    const std::byte* stored = this->Stored;
+    std::byte* stored = this->Stored;
     for (const Piece* piece = this->Begin; piece != this->End; ++piece) {
       const ReadTarget target = this->TargetOf(piece->Task);
       if (std::byte* straight = this->StraightAddress(*piece, target)) {
@@ -78,8 +111,8 @@ private:
   }
 
   void Fetch();
-  void PlaceExtent(const Piece& piece, const ReadTarget& target, const void* values) const;
-  void PlaceStoredChunk(const Piece& piece, const ReadTarget& target, const std::byte* stored) const;
+  void PlaceExtent(const Piece& piece, const ReadTarget& target, std::byte* values) const;
+  void PlaceStoredChunk(const Piece& piece, const ReadTarget& target, std::byte* stored) const;
   bool InflateStraight(const ChunkedArray& array, const Chunk& chunk, const Piece& piece,
       const ReadTarget& target, const std::byte* stored) const;
 
@@ -89,7 +122,7 @@ private:
   const TargetFunction& TargetOf;
   const Piece* Begin;
   const Piece* End;
-  const std::byte* Stored = nullptr;  ///< bytes of the pieces that do not go straight, one after another
+  std::byte* Stored = nullptr;  ///< bytes of the pieces that do not go straight, one after another
 };
 
 void TransferReader::Fetch()
@@ -122,30 +155,43 @@ void TransferReader::Fetch()
   this->Stored = scratch;
 }
 
-void TransferReader::PlaceExtent(const Piece& piece, const ReadTarget& target, const void* values) const
+void TransferReader::PlaceExtent(const Piece& piece, const ReadTarget& target, std::byte* values) const
 {
   const Extent& extent = this->ExtentOf(piece);
   const std::int64_t elementBytes = SizeOf(extent.Type);
+  const bool blanks = BlanksUndefined(target);
+  if (blanks) {
+    BlankStored(target, extent.Type, extent.BigEndian, values, piece.Bytes);
+  }
   target.ForEach([&](const Destination& destination) {
     PlaceRun(destination.Place, values, piece.Begin / elementBytes, piece.Bytes / elementBytes, elementBytes,
-        NeedsSwap(extent.Type, extent.BigEndian), (*target.Slots)[piece.Component], destination.Data);
+        !blanks && NeedsSwap(extent.Type, extent.BigEndian), (*target.Slots)[piece.Component],
+        destination.Data);
   });
 }
 
-void TransferReader::PlaceStoredChunk(
-    const Piece& piece, const ReadTarget& target, const std::byte* stored) const
+void TransferReader::PlaceStoredChunk(const Piece& piece, const ReadTarget& target, std::byte* stored) const
 {
-  const ChunkedArray& array = this->ArrayOf(piece);
+  ChunkedArray array = this->ArrayOf(piece);
   const Chunk& chunk = this->Table.Chunks[piece.Begin];
   try {
     CheckChunkedArray(array);
-    if (this->InflateStraight(array, chunk, piece, target, stored)) {
+    if (!BlanksUndefined(target) && this->InflateStraight(array, chunk, piece, target, stored)) {
       return;
     }
-    const std::byte* values = chunk.Bytes > 0
-                                  ? this->Executor.Decoder().Undo(array.Filters, chunk.SkippedFilters,
-                                        array.Type, stored, piece.Bytes, ChunkBytes(array))
-                                  : nullptr;
+    const std::size_t bytes = BytesOf(array, chunk);
+    const std::byte* values = bytes > 0 ? this->Executor.Decoder().Undo(array.Filters, chunk.SkippedFilters,
+                                              array.Type, stored, piece.Bytes, bytes)
+                                        : nullptr;
+    std::vector<std::byte> copy;
+    if (BlanksUndefined(target)) {
+      if (values && values != stored) {
+        copy.assign(values, values + bytes);
+        values = stored = copy.data();
+      }
+      BlankStored(target, array.Type, array.BigEndian, stored, bytes);
+      array.BigEndian = !HostIsLittleEndian();
+    }
     target.ForEach([&](const Destination& destination) {
       PlaceChunk(destination.Place, array, chunk, values, (*target.Slots)[piece.Component], destination.Data);
     });
@@ -201,6 +247,10 @@ void FillComponentOf(const Destination& destination, int component, float value)
       return FillComponent(destination, component, static_cast<std::int64_t>(value));
     case ElementType::UInt8:
       return FillComponent(destination, component, static_cast<std::uint8_t>(value));
+    case ElementType::Int16:
+      return FillComponent(destination, component, static_cast<std::int16_t>(value));
+    case ElementType::UInt16:
+      return FillComponent(destination, component, static_cast<std::uint16_t>(value));
     case ElementType::Float64:
       return FillComponent(destination, component, static_cast<double>(value));
     case ElementType::Float32:

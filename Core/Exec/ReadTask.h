@@ -1,11 +1,13 @@
 // From requests to values in place: what the lanes do.
 #pragma once
 
+#include "Catalog/Catalog.h"
 #include "Catalog/Extent.h"
 #include "Exec/Decode.h"
 #include "Exec/Lane.h"
 #include "Plan/ReadPlan.h"
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -19,6 +21,7 @@ struct Destination
   Window Place;
   ElementType Type =
       ElementType::Float32;  ///< of the elements; stored values that are not constant have it too
+  std::atomic<bool>* HasUndefined = nullptr;  ///< becomes true when some value is undefined; may be null
 };
 
 /// Where the values of a task go: to the patch's own array, or to one or more blocks that it is part of.
@@ -26,6 +29,7 @@ struct ReadTarget
 {
   Destination One;
   std::vector<Destination> More;
+  const Variable* Info = nullptr;           ///< says which stored numbers stand for no value; null: none
   const std::vector<int>* Slots = nullptr;  ///< output component of each stored component; the rest become 0
 
   template <typename Visit>

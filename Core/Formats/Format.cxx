@@ -42,6 +42,7 @@ void TurnTo(Catalog& catalog, const TimeStep& step)
 {
   catalog.Time = step.Time;
   catalog.Step = step.Step;
+  catalog.Date = step.Date;
   catalog.StepInFile = step.InFile;
 }
 

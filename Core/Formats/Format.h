@@ -19,6 +19,7 @@ struct TimeStep
   double Time = 0;
   std::int64_t Step = 0;
   int InFile = 0;  ///< which of the steps that this file describes, from 0
+  std::string Date{};  ///< the time as people write it; empty where Time says all
 
   bool SameAs(const TimeStep& other) const
   {
@@ -70,6 +71,9 @@ public:
   /// Everything but field data and its whereabouts, for all steps of the file, turned to the first. `path` is
   /// TimeStep::Path. Throws Error when the description is broken.
   virtual Catalog ReadCatalog(const std::string& path) const = 0;
+
+  /// False where Locate() costs no more than a look into an index, so that none is made or kept.
+  virtual bool NeedsIndex() const { return true; }
 
   /// Where the bytes of each request lie, at Catalog::StepInFile. Never throws for a broken data file: its
   /// requests become Missing, with the reason. Every extent returned lies inside its file and has the size

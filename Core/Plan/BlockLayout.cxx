@@ -116,7 +116,7 @@ std::vector<Region> BlockLayout::NodeRegions(const Block& block) const
       candidates.end());
   std::vector<Box> boxes;
   for (const Region& candidate : candidates) {
-    boxes.push_back(this->NodesOf(candidate.Cells));
+    boxes.push_back(this->Data.NodesOf(block.Level, candidate.Cells));
   }
   const BoxBins bins(boxes);
   std::vector<Region> regions;
@@ -131,19 +131,10 @@ std::vector<Region> BlockLayout::NodeRegions(const Block& block) const
   return regions;
 }
 
-Box BlockLayout::NodesOf(const Box& cells) const
-{
-  Box nodes = cells;
-  for (int axis = 0; axis < this->Data.Dimension; ++axis) {
-    ++nodes.Upper[axis];
-  }
-  return nodes;
-}
-
 Box BlockLayout::ValuesOf(std::size_t block, Centering centering) const
 {
   const Box cells = GridCells(this->Blocks[block]);
-  return centering == Centering::Cell ? cells : this->NodesOf(cells);
+  return centering == Centering::Cell ? cells : this->Data.NodesOf(this->Blocks[block].Level, cells);
 }
 
 Box BlockLayout::PlanesWithGaps(std::size_t block, Centering centering) const

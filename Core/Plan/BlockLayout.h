@@ -70,7 +70,6 @@ private:
   std::vector<Region> RegionsOf(std::size_t block, Centering centering) const;
   std::vector<Region> CellRegions(const Block& block) const;
   std::vector<Region> NodeRegions(const Block& block) const;
-  Box NodesOf(const Box& cells) const;
   void FindSources();
   void FillTable(Centering centering);
 

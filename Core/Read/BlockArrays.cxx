@@ -1,7 +1,9 @@
 #include "Read/BlockArrays.h"
 
+#include "Exec/Chunks.h"
 #include "Exec/Decode.h"
 #include "Support/Error.h"
+#include "Support/Together.h"
 
 #include <algorithm>
 #include <cassert>
@@ -37,7 +39,8 @@ BlockArrays::BlockArrays(const Catalog& catalog, const LoadRequest& request)
       Request(request),
       Layout(catalog, request.Blocks, NeedsNodes(catalog, request)),
       Arrays(request.Blocks.size() * request.Variables.size()),
-      TasksLeft(Arrays.size())
+      TasksLeft(Arrays.size()),
+      HasUndefined(Arrays.size())
 {
 }
 
@@ -90,6 +93,8 @@ void BlockArrays::Describe(LocationTable& table)
     this->ForEachArray(r, [&](std::size_t) { goesAnywhere = true; });
     if (!goesAnywhere) {
       table.Locations[r] = Location();
+    } else if (table.Locations[r].Kind == Encoding::Chunked) {
+      this->DropUnusedChunks(table, r);
     }
   }
   // Constants go into arrays of any type; so types of stored values come first.
@@ -122,6 +127,35 @@ void BlockArrays::Describe(LocationTable& table)
     if (table.Locations[r].Kind == Encoding::Absent && !alone) {
       reject(r, "none");
     }
+  }
+}
+
+/// Nodes that several patches share are needed from one of them only: chunks of the others need not be read.
+void BlockArrays::DropUnusedChunks(LocationTable& table, std::size_t request) const
+{
+  const ReadTarget target = this->TargetOf(request);
+  bool whole = false;
+  target.ForEach([&](const Destination& destination) {
+    whole = whole ||
+            (destination.Place.Begin == Dims{0, 0, 0} && destination.Place.End == destination.Place.Stored);
+  });
+  const Location& location = table.Locations[request];
+  for (std::uint32_t i = location.First; !whole && i < location.First + location.Count; ++i) {
+    ChunkedArray& array = table.ChunkedArrays[i];
+    const auto begin = table.Chunks.begin() + static_cast<std::ptrdiff_t>(array.FirstChunk);
+    const auto end = std::stable_partition(
+        begin, begin + static_cast<std::ptrdiff_t>(array.ChunkCount), [&](const Chunk& chunk) {
+          bool wanted = false;
+          // What makes no sense is left to the reading of it, which says so.
+          const std::string fault = FaultOf([&] {
+            CheckChunkedArray(array);
+            target.ForEach([&](const Destination& destination) {
+              wanted = wanted || ReachesWindow(destination.Place, array, chunk.Number);
+            });
+          });
+          return wanted || !fault.empty();
+        });
+    array.ChunkCount = static_cast<std::size_t>(end - begin);
   }
 }
 
@@ -160,10 +194,12 @@ ReadTarget BlockArrays::TargetOf(std::size_t request) const
   const Centering centering = this->CenteringOf(variable);
   ReadTarget target;
   target.Slots = &this->WantedOf(request).Slots;
+  target.Info = &this->Data.Variables[this->WantedOf(request).Variable];
   const Placement* const begin = this->Layout.Begin(source, centering);
   for (const Placement* p = begin; p != this->Layout.End(source, centering); ++p) {
     const LoadedArray& array = this->Arrays[p->Block * variables + variable];
-    const Destination destination{array.Values.get(), this->WindowOf(request, *p), array.Type};
+    const Destination destination{array.Values.get(), this->WindowOf(request, *p), array.Type,
+        &this->HasUndefined[p->Block * variables + variable]};
     if (p == begin) {
       target.One = destination;
     } else {
@@ -188,8 +224,8 @@ Window BlockArrays::WindowOf(std::size_t request, const Placement& placement) co
     return shape;
   }
   Box stored = Grown(this->Data.Patches[patch].Cells, variable.Ghosts);
-  for (int axis = 0; axis < this->Data.Dimension && variable.Center == Centering::Node; ++axis) {
-    ++stored.Upper[axis];
+  if (variable.Center == Centering::Node) {
+    stored = this->Data.NodesOf(this->Data.Patches[patch].Level, stored);
   }
   return {stored, this->Layout.ValuesOf(placement.Block, variable.Center), placement.Region, placement.Ratio,
       wanted.OutputComponents};
@@ -236,7 +272,9 @@ bool BlockArrays::Waits(std::size_t request) const
 
 std::vector<LoadedArray> BlockArrays::Take()
 {
-  for (LoadedArray& array : this->Arrays) {
+  for (std::size_t a = 0; a < this->Arrays.size(); ++a) {
+    LoadedArray& array = this->Arrays[a];
+    array.HasUndefined = this->HasUndefined[a];
     const bool wanted = array.Tuples > 0;
     if (array.Status == ArrayStatus::NotRead && !wanted) {
       array.Status = ArrayStatus::Absent;

@@ -64,12 +64,14 @@ private:
   Box OutputOf(std::size_t block, std::size_t variable) const;
   Window WindowOf(std::size_t request, const Placement& placement) const;
   void FillGapsOf(std::size_t array);
+  void DropUnusedChunks(LocationTable& table, std::size_t request) const;
 
   const Catalog& Data;
   const LoadRequest& Request;
   const BlockLayout Layout;
   std::vector<LoadedArray> Arrays;
-  std::vector<std::atomic<std::uint32_t>> TasksLeft;  ///< per array
+  std::vector<std::atomic<std::uint32_t>> TasksLeft;    ///< per array
+  mutable std::vector<std::atomic<bool>> HasUndefined;  ///< per array; lanes set it
 };
 
 }  // namespace patchio

@@ -61,7 +61,8 @@ struct LoadedArray
   ElementType Type = ElementType::Float32;
   int Components = 0;
   std::int64_t Tuples = 0;
-  Slice Values;  ///< Tuples x Components values, component fastest; null unless Read
+  bool HasUndefined = false;  ///< some values are NaN because their stored numbers stand for none
+  Slice Values;               ///< Tuples x Components values, component fastest; null unless Read
 };
 
 struct LoadFault

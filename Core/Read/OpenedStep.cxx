@@ -60,6 +60,11 @@ void OpenedStep::Build(Communicator& comm, int threads)
   const Format* found = nullptr;
   Together(comm, [&] { found = &FormatOf(this->Description.Path); });
   const Format& format = *found;
+  this->Indexed = format.NeedsIndex();
+  if (!this->Indexed) {
+    this->OriginText = fmt::format("{} says where all values lie", this->Description.Path);
+    return;
+  }
   this->Settings.Threads = threads;
   BuiltIndex built = BuildIndex(comm, format, this->Description, this->Settings);
   const double seconds = watch.Seconds();

@@ -48,6 +48,8 @@ public:
   bool FromSidecar() const { return this->Loaded; }
   /// Where the sidecar lies that was read or written; empty when there is none.
   const std::string& SidecarPath() const { return this->Sidecar; }
+  /// False where the format does without an index; known after Prepare().
+  bool NeedsIndex() const { return this->Indexed; }
   /// What became of the index that Prepare() made.
   const SaveOutcome& Saved() const { return this->Outcome; }
 
@@ -62,6 +64,7 @@ private:
   std::optional<StepIndex> Known;
   bool Loaded = false;
   bool Tried = false;              ///< to make an index
+  bool Indexed = true;             ///< see NeedsIndex()
   std::vector<std::string> Notes;  ///< of locating, while Known was made
   SaveOutcome Outcome;
   std::string Sidecar, OriginText, WarningText;

@@ -39,6 +39,7 @@ std::vector<std::byte> Pack(const Series& series)
     out.Put(step.Path);
     out.Put(step.Time);
     out.Put(step.Step);
+    out.Put(step.Date);
     out.Put(step.InFile);
   }
   PutTexts(out, series.Warnings);
@@ -56,6 +57,7 @@ Series Unpack(const std::vector<std::byte>& bytes)
     in.Get(step.Path);
     in.Get(step.Time);
     in.Get(step.Step);
+    in.Get(step.Date);
     in.Get(step.InFile);
   }
   series.Warnings = GetTexts(in);

@@ -23,6 +23,12 @@ Catalog FullCatalog()
   catalog.Variables.push_back({"velocity", Centering::Node, 3, {1, 0, 2}, "velocity", -1});
   catalog.Variables.push_back({"iron fraction", Centering::Cell, 1, {0, 0, 0}, "materials", 4});
   catalog.CoordinatesVariable = 1;
+  catalog.Axes[0] = {-2, {1, 2.5}, {}};
+  catalog.Axes[2] = {0, {0}, {1000}};
+  catalog.Geographic = true;
+  catalog.Levels[1].FlatAxes = 4;
+  catalog.Variables[2].UndefinedFrom = -10;
+  catalog.Variables[2].UndefinedTo = -9;
   catalog.ChildBegin = {0, 1, 1, 1};
   catalog.Children = {2};
   catalog.FormatData = {std::byte{7}, std::byte{0}, std::byte{255}};
@@ -43,6 +49,10 @@ void ExpectSameVariables(const Catalog& a, const Catalog& b)
     EXPECT_EQ(a.Variables[v].Ghosts, b.Variables[v].Ghosts);
     EXPECT_EQ(a.Variables[v].StoredName, b.Variables[v].StoredName);
     EXPECT_EQ(a.Variables[v].Material, b.Variables[v].Material);
+    EXPECT_EQ(a.Variables[v].HasUndefined(), b.Variables[v].HasUndefined());
+    EXPECT_TRUE(
+        !a.Variables[v].HasUndefined() || (a.Variables[v].UndefinedFrom == b.Variables[v].UndefinedFrom &&
+                                              a.Variables[v].UndefinedTo == b.Variables[v].UndefinedTo));
     for (std::size_t p = 0; p < a.Patches.size(); ++p) {
       EXPECT_EQ(a.PresenceOf(v, p), b.PresenceOf(v, p)) << "variable " << v << " on patch " << p;
     }
@@ -65,6 +75,7 @@ void ExpectSamePatches(const Catalog& a, const Catalog& b)
     EXPECT_EQ(a.Levels[l].PatchCount, b.Levels[l].PatchCount);
     EXPECT_EQ(a.Levels[l].Ratio, b.Levels[l].Ratio);
     EXPECT_EQ(a.Levels[l].Spacing, b.Levels[l].Spacing);
+    EXPECT_EQ(a.Levels[l].FlatAxes, b.Levels[l].FlatAxes);
   }
 }
 
@@ -84,6 +95,12 @@ TEST(Catalog, SurvivesSerialization)
   EXPECT_EQ(copy.CoordinatesVariable, catalog.CoordinatesVariable);
   EXPECT_EQ(copy.ChildBegin, catalog.ChildBegin);
   EXPECT_EQ(copy.Children, catalog.Children);
+  EXPECT_EQ(copy.Geographic, catalog.Geographic);
+  for (int axis = 0; axis < 3; ++axis) {
+    EXPECT_EQ(copy.Axes[axis].First, catalog.Axes[axis].First);
+    EXPECT_EQ(copy.Axes[axis].Positions, catalog.Axes[axis].Positions);
+    EXPECT_EQ(copy.Axes[axis].Labels, catalog.Axes[axis].Labels);
+  }
   ExpectSamePatches(copy, catalog);
   ExpectSameVariables(copy, catalog);
 }
@@ -129,6 +146,14 @@ TEST(Catalog, GivesArraysNodesAndGhostsPerAxis)
   EXPECT_EQ(catalog.ArrayDims(0, Centering::Node, {0, 0, 0}), (Dims{5, 6, 7}));
   EXPECT_EQ(catalog.ArrayDims(0, Centering::Node, {1, 0, 2}), (Dims{7, 6, 11}));
   EXPECT_EQ(catalog.StoredTuples(1, 0), 7 * 6 * 11);
+}
+
+TEST(Catalog, KeepsFlatAxesOfALevelFlat)
+{
+  Catalog catalog = FullCatalog();
+  catalog.Levels[0].FlatAxes = 2;
+  EXPECT_EQ(catalog.ArrayDims(0, Centering::Node, {0, 0, 0}), (std::array<std::int64_t, 3>{5, 5, 7}));
+  EXPECT_EQ(catalog.NodesOf(0, catalog.Patches[0].Cells), (Box{{0, 0, 0}, {4, 4, 6}}));
 }
 
 TEST(Catalog, KeepsTheThirdAxisFlatInTwoDimensions)

@@ -17,11 +17,54 @@ TEST(CheckCatalog, AcceptsSoundOnes)
   EXPECT_NO_THROW(CheckCatalog(bare));
 }
 
+namespace {
+
+/// 4 x 3 cells on levels 1 and 2, and 4 x 3 on a surface.
+Catalog RectilinearCatalog()
+{
+  Catalog catalog;
+  catalog.Grid = GridKind::Rectilinear;
+  testing::AddLevel(catalog, {{{0, 0, 0}, {3, 2, 0}}});
+  testing::AddLevel(catalog, {{{0, 0, -1}, {3, 2, -1}}});
+  catalog.Levels[1].FlatAxes = 1 << 2;
+  catalog.Axes[0] = {0, {0, 1, 2, 4, 8}, {}};
+  catalog.Axes[1] = {0, {-3, -2, -1, 0}, {}};
+  catalog.Axes[2] = {-1, {-1, 0, 5}, {0, 1000, 500}};
+  catalog.LevelNames = {"levels", "surface"};
+  return catalog;
+}
+
+}  // namespace
+
+TEST(CheckCatalog, RefusesAxesThatDoNotFit)
+{
+  EXPECT_NO_THROW(CheckCatalog(RectilinearCatalog()));
+  const std::vector<std::function<void(Catalog&)>> faults{
+      [](Catalog& c) { c.Axes[0].Positions.pop_back(); },
+      [](Catalog& c) { c.Axes[0].First = 1; },
+      [](Catalog& c) { c.Axes[1].Positions[1] = -3; },
+      [](Catalog& c) { c.Axes[1].Positions[1] = std::nan(""); },
+      [](Catalog& c) { c.Axes[2].Positions.clear(); },
+      [](Catalog& c) { c.Axes[2].Labels.pop_back(); },
+      [](Catalog& c) { c.Axes[2].First = 0; },
+      [](Catalog& c) { c.Levels[0].FlatAxes = 1 << 1; },
+      [](Catalog& c) { c.Levels[1].Ratio[0] = 2; },
+      [](Catalog& c) { c.LevelNames.pop_back(); },
+  };
+  for (std::size_t i = 0; i < faults.size(); ++i) {
+    Catalog catalog = RectilinearCatalog();
+    faults[i](catalog);
+    EXPECT_THROW(CheckCatalog(catalog), Error) << "fault " << i;
+  }
+}
+
 TEST(CheckCatalog, RefusesEachThingThatCannotBe)
 {
   const std::vector<std::function<void(Catalog&)>> faults{
       [](Catalog& c) { c.Dimension = 4; },
-      [](Catalog& c) { c.Grid = static_cast<GridKind>(2); },
+      [](Catalog& c) { c.Grid = static_cast<GridKind>(3); },
+      [](Catalog& c) { c.Levels[0].FlatAxes = 1; },
+      [](Catalog& c) { c.Variables[0].UndefinedFrom = 1; },
       [](Catalog& c) { c.Origin[1] = std::nan(""); },
       [](Catalog& c) { c.Levels.clear(); },
       [](Catalog& c) { c.Levels[1].FirstPatch = 1; },

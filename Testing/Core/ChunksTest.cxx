@@ -248,4 +248,55 @@ TEST(StraightPlace, IsWhereTheValuesOfTheChunkBelong)
   EXPECT_GT(straight, 100);
 }
 
+TEST(UsedChunkBytes, EndWithTheLastValueInTheArray)
+{
+  const ChunkedArray array = Array(3, {2, 5, 7, 0}, {1, 3, 4, 0}, 0, 70);
+  EXPECT_EQ(UsedChunkBytes(array, 0), 12u);
+  EXPECT_EQ(UsedChunkBytes(array, 1), 11u);  // 3 rows of 3 of 4
+  EXPECT_EQ(UsedChunkBytes(array, 2), 8u);   // 2 of 3 rows
+  EXPECT_EQ(UsedChunkBytes(array, 7), 7u);
+  EXPECT_THROW(UsedChunkBytes(array, 8), Error);
+}
+
+// Chunks that are said not to reach a window leave no mark when they are placed.
+TEST(ReachesWindow, IsTrueForAllThatHaveAPlace)
+{
+  testing::Dice dice(41);
+  int unreached = 0;
+  for (int round = 0; round < 300; ++round) {
+    ChunkedArray array = Array(3,
+        {static_cast<std::uint64_t>(dice.Between(1, 5)), static_cast<std::uint64_t>(dice.Between(1, 6)),
+            static_cast<std::uint64_t>(dice.Between(1, 4)), 0},
+        {1, static_cast<std::uint64_t>(dice.Between(1, 3)), static_cast<std::uint64_t>(dice.Between(1, 4)),
+            0},
+        0, 0);
+    array.Count = array.Dims[0] * array.Dims[1] * array.Dims[2];
+    const Box stored{{0, 0, 0}, {static_cast<int>(array.Dims[2]) - 1, static_cast<int>(array.Dims[1]) - 1,
+                                    static_cast<int>(array.Dims[0]) - 1}};
+    Box region = stored;
+    for (int axis = 0; axis < 3; ++axis) {
+      region.Lower[axis] = static_cast<int>(dice.Between(0, stored.Upper[axis]));
+      region.Upper[axis] = static_cast<int>(dice.Between(region.Lower[axis], stored.Upper[axis]));
+    }
+    const Window window(stored, stored, region, {1, 1, 1}, 1);
+    std::uint64_t chunks = 1;
+    for (int axis = 0; axis < 3; ++axis) {
+      chunks *= (array.Dims[axis] + array.ChunkDims[axis] - 1) / array.ChunkDims[axis];
+    }
+    for (std::uint64_t number = 0; number < chunks; ++number) {
+      std::vector<std::uint8_t> output(array.Count, 0);
+      const std::vector<std::byte> ones(ChunkBytes(array), std::byte(1));
+      Chunk chunk;
+      chunk.Number = number;
+      chunk.Bytes = 1;
+      PlaceChunk(window, array, chunk, ones.data(), 0, output.data());
+      const bool marks = std::find(output.begin(), output.end(), 1) != output.end();
+      const bool reaches = ReachesWindow(window, array, number);
+      ASSERT_TRUE(reaches || !marks);
+      unreached += reaches ? 0 : 1;
+    }
+  }
+  EXPECT_GT(unreached, 300);
+}
+
 }  // namespace patchio

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -120,7 +122,7 @@ TEST(SwapByteOrder, LeavesWhatComesAfter)
 TEST(SwapByteOrder, ReversesAnyNumberOfElements)
 {
   testing::Dice dice(5);
-  for (const std::size_t elementBytes : {1, 4, 8}) {
+  for (const std::size_t elementBytes : {1, 2, 4, 8}) {
     for (std::size_t count = 0; count < 40; ++count) {
       const std::vector<std::byte> before = dice.Bytes((count + 1) * elementBytes);
       std::vector<std::byte> expected = before, after = before;
@@ -131,6 +133,51 @@ TEST(SwapByteOrder, ReversesAnyNumberOfElements)
       EXPECT_EQ(after, expected) << count << " of " << elementBytes;
     }
   }
+}
+
+TEST(BlankUndefined, TakesARangeAndWhatIsNotFinite)
+{
+  const float infinity = std::numeric_limits<float>::infinity();
+  std::vector<float> values{-999, -998, -1001, -1000, -999.5f, infinity, -infinity, std::nanf(""), 0, 3e38f};
+  EXPECT_TRUE(BlankUndefined(values.data(), 10, ElementType::Float32, -1000, -999));
+  for (const int i : {0, 3, 4, 5, 6, 7}) {
+    EXPECT_TRUE(std::isnan(values[i])) << i;
+  }
+  EXPECT_EQ(values[1], -998);
+  EXPECT_EQ(values[2], -1001);
+  EXPECT_EQ(values[8], 0);
+  EXPECT_EQ(values[9], 3e38f);
+  std::vector<double> wide{1, 2, 3};
+  EXPECT_FALSE(BlankUndefined(wide.data(), 3, ElementType::Float64, 4, 5));
+  EXPECT_TRUE(BlankUndefined(wide.data(), 3, ElementType::Float64, 2, 2));
+  EXPECT_TRUE(std::isnan(wide[1]));
+  std::vector<std::int16_t> integers{1, 2};
+  EXPECT_FALSE(BlankUndefined(integers.data(), 2, ElementType::Int16, 1, 1));
+  EXPECT_EQ(integers[0], 1);
+}
+
+// The range is that of real numbers: floats next to its ends count by what they are, not by how the ends
+// round.
+TEST(BlankUndefined, ComparesAsIfInDouble)
+{
+  const double undefined = 9.999e20;
+  const double from = undefined - undefined / 1e5, to = undefined + undefined / 1e5;
+  for (const double end : {from, to}) {
+    float value = static_cast<float>(end);
+    for (int i = 0; i < 4; ++i) {
+      value = std::nextafter(value, 0.0f);
+    }
+    for (int i = 0; i < 9; ++i, value = std::nextafter(value, std::numeric_limits<float>::infinity())) {
+      float blanked = value;
+      const bool inside = value >= from && value <= to;
+      EXPECT_EQ(BlankUndefined(&blanked, 1, ElementType::Float32, from, to), inside);
+      EXPECT_EQ(std::isnan(blanked), inside);
+    }
+  }
+  float any = 1;
+  EXPECT_TRUE(BlankUndefined(&any, 1, ElementType::Float32, -1e300, 1e300));
+  any = 1;
+  EXPECT_FALSE(BlankUndefined(&any, 1, ElementType::Float32, 1e300, 2e300));
 }
 
 TEST(ArrayShape, CountsGhostsOnBothSides)
@@ -241,7 +288,7 @@ TEST(PlaceRun, AgreesWithTheDefinitionOnRandomShapesAndCuts)
   testing::Dice dice(17);
   for (int round = 0; round < 200; ++round) {
     const ArrayShape shape = dice.Shape(round % 8 == 0 ? 30 : 7);
-    for (const std::size_t elementBytes : {1, 4, 8}) {
+    for (const std::size_t elementBytes : {1, 2, 4, 8}) {
       const auto offset = static_cast<std::size_t>(dice.Between(0, 7));
       ASSERT_NO_FATAL_FAILURE(ExpectRunsArePlaced(shape, {elementBytes, false, offset}, dice));
       ASSERT_NO_FATAL_FAILURE(ExpectRunsArePlaced(shape, {elementBytes, true, offset}, dice));
@@ -297,7 +344,7 @@ TEST(PlaceRun, TurnsValuesAroundWhereTheyLie)
     shape.OutputGhosts = shape.StoredGhosts;
     shape.OutputComponents = 1;
     const std::int64_t tuples = shape.StoredTuples();
-    for (const std::size_t bytes : {1, 4, 8}) {
+    for (const std::size_t bytes : {1, 2, 4, 8}) {
       for (const bool swap : {false, true}) {
         const std::vector<std::byte> before = dice.Bytes(tuples * bytes);
         std::vector<std::byte> expected(before.size()), output = before;

@@ -50,6 +50,10 @@ hid_t MemoryType(ElementType type)
       return H5T_NATIVE_DOUBLE;
     case ElementType::Int64:
       return H5T_NATIVE_INT64;
+    case ElementType::Int16:
+      return H5T_NATIVE_INT16;
+    case ElementType::UInt16:
+      return H5T_NATIVE_UINT16;
     case ElementType::UInt8:
       break;
   }
@@ -235,7 +239,7 @@ TEST(ChunkDecoder, BringsBackWhatTheLibraryStores)
   ChunkDecoder decoder;
   for (const Filters& filters : AllPipelines()) {
     for (const ElementType type : {ElementType::Float32, ElementType::Float64, ElementType::Int32,
-             ElementType::Int64, ElementType::UInt8}) {
+             ElementType::Int64, ElementType::UInt8, ElementType::Int16, ElementType::UInt16}) {
       for (const Layout& layout : layouts) {
         for (const bool smooth : {false, true}) {
           ChunkedArray array = Array(type, layout.Dims, layout.ChunkDims, filters);

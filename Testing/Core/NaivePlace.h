@@ -38,7 +38,10 @@ inline void PlaceNaively(const ArrayShape& shape, const std::byte* value, std::i
 inline ReadTarget TargetIn(void* output, const Window& window, const std::vector<int>& slots,
     ElementType type = ElementType::Float32)
 {
-  return {{output, window, type}, {}, &slots};
+  ReadTarget target;
+  target.One = {output, window, type};
+  target.Slots = &slots;
+  return target;
 }
 
 /// Random numbers and shapes, the same in every run.

@@ -66,7 +66,7 @@ OpenedStep IndexOne(const TimeStep& step, const Options& options, Session& sessi
   }
 }
 
-/// True when the step has a sidecar now.
+/// True when the step has a sidecar now, or does without.
 bool Report(const TimeStep& step, const OpenedStep& opened, double seconds, Session& session)
 {
   const Catalog& catalog = opened.Data();
@@ -78,13 +78,14 @@ bool Report(const TimeStep& step, const OpenedStep& opened, double seconds, Sess
     end = fmt::format("{}{} ({} bytes)", opened.FromSidecar() ? "up to date: " : "", path,
         session.Root() ? std::filesystem::file_size(path, ignored) : 0);
   }
+  end = opened.NeedsIndex() ? end : "no sidecar needed: " + opened.Origin();
   const std::string steps = catalog.StepsInFile == 1 ? fmt::format("step {}", step.Step)
                                                      : fmt::format("{} steps", catalog.StepsInFile);
   session.Print(
       fmt::format("{}: {}, {}, {}, {:.3f} s, {}", steps, Counted(catalog.Patches.size(), "patch", "patches"),
           Counted(catalog.Variables.size(), "variable", "variables"),
           Counted(CountDatasets(catalog), "data set", "data sets"), seconds, end));
-  return saved;
+  return saved || !opened.NeedsIndex();
 }
 
 /// Keeps the heads of all steps that may be kept by now. Gives why it could not; empty when all is well.

@@ -73,7 +73,9 @@ json DescribeCatalog(const Catalog& catalog)
         {"name", catalog.NameOfLevel(static_cast<int>(levels.size()))}});
   }
   return {{"dimension", catalog.Dimension},
-      {"grid", catalog.Grid == GridKind::Uniform ? "uniform" : "curvilinear"},
+      {"grid", catalog.Grid == GridKind::Uniform       ? "uniform"
+               : catalog.Grid == GridKind::Rectilinear ? "rectilinear"
+                                                       : "curvilinear"},
       {"patches", catalog.Patches.size()}, {"levels", levels}, {"variables", DescribeVariables(catalog)}};
 }
 
