@@ -1,0 +1,256 @@
+#include "Formats/GRADS/GradsCatalog.h"
+
+#include "Support/Error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+namespace patchio::grads {
+namespace {
+
+/// Cells of a patch: small enough that 4 ranks have several each of a regional model's field, large enough
+/// that what lies together in the file is worth a request.
+constexpr std::int64_t CellsOfPatch = 1 << 19;
+constexpr std::int64_t MostPatches = 1 << 16;
+constexpr std::int64_t MostPresences = 1 << 28;  ///< patches times variables
+constexpr std::int64_t FewestRows = 8;
+constexpr int SurfaceIndex = -1;  ///< of the nodes of the surface, below those of the levels
+
+enum Group
+{
+  Levels,
+  Surface
+};
+
+bool ArePressures(const std::vector<double>& levels)
+{
+  return levels.size() > 1 && levels.back() > 0 &&
+         std::adjacent_find(levels.begin(), levels.end(), std::less_equal<>()) == levels.end();
+}
+
+double HectopascalsIn(const Descriptor& descriptor)
+{
+  constexpr double highest = 2000;  // no pressure in hPa is as high
+  return descriptor.Pascals || descriptor.Z.front() > highest ? 0.01 : 1;
+}
+
+/// Pressures become heights in km of an atmosphere with a scale height of 7 km; other levels are numbered.
+std::vector<double> HeightsOf(const Descriptor& descriptor)
+{
+  constexpr double scaleHeight = 7;
+  constexpr double pressureAtZero = 1000;
+  const std::vector<double>& levels = descriptor.Z;
+  std::vector<double> heights(levels.size());
+  for (std::size_t k = 0; k < levels.size(); ++k) {
+    heights[k] = ArePressures(levels)
+                     ? scaleHeight * std::log(pressureAtZero / (levels[k] * HectopascalsIn(descriptor)))
+                     : static_cast<double>(k);
+  }
+  return heights;
+}
+
+class CatalogMaker
+{
+public:
+  explicit CatalogMaker(const Descriptor& descriptor) : Source(descriptor) {}
+
+  Catalog Run()
+  {
+    this->Result.Path = this->Source.Path;
+    const auto* text = reinterpret_cast<const std::byte*>(this->Source.Text.data());
+    this->Result.FormatData.assign(text, text + this->Source.Text.size());
+    this->Result.Grid = GridKind::Rectilinear;
+    this->Result.StepsInFile = static_cast<int>(this->Source.Times.Count);
+    TurnTo(this->Result, StepOf(this->Source, 0));
+    this->Result.Geographic = this->Source.Projection.empty();
+    this->FindGroups();
+    this->MakeAxes();
+    for (const Group group : this->Groups) {
+      this->AddLevel(group);
+    }
+    this->AddVariables();
+    return std::move(this->Result);
+  }
+
+private:
+  void FindGroups();
+  void MakeAxes();
+  void AddLevel(Group group);
+  void AddPatches(const Box& cells);
+  void AddVariables();
+
+  const Descriptor& Source;
+  std::vector<Group> Groups;  ///< one a level of the catalog
+  Catalog Result;
+};
+
+void CatalogMaker::FindGroups()
+{
+  for (const Group group : {Levels, Surface}) {
+    if (std::any_of(this->Source.Variables.begin(), this->Source.Variables.end(),
+            [&](const GradsVariable& v) { return IsFlat(this->Source, v) == (group == Surface); })) {
+      this->Groups.push_back(group);
+      this->Result.LevelNames.emplace_back(group == Levels ? "levels" : "surface");
+    }
+  }
+}
+
+/// The surface lies half a step below the lowest level, so that both can be seen.
+void CatalogMaker::MakeAxes()
+{
+  auto& axes = this->Result.Axes;
+  axes[0].Positions = this->Source.X;
+  axes[1].Positions = this->Source.Y;
+  if (this->Groups.front() == Surface) {
+    axes[2].First = SurfaceIndex;
+    axes[2].Positions = {0};
+    return;
+  }
+  axes[2].Positions = HeightsOf(this->Source);
+  axes[2].Labels = this->Source.Z;
+  if (this->Groups.size() > 1) {
+    const double low = axes[2].Positions[0];
+    axes[2].First = SurfaceIndex;
+    axes[2].Positions.insert(axes[2].Positions.begin(), low - 0.5 * (axes[2].Positions[1] - low));
+    axes[2].Labels.insert(axes[2].Labels.begin(), std::numeric_limits<double>::quiet_NaN());
+  }
+}
+
+void CatalogMaker::AddLevel(Group group)
+{
+  Level level;
+  level.FirstPatch = static_cast<int>(this->Result.Patches.size());
+  Box cells;
+  const auto setAxis = [&](int axis, std::size_t nodes) {
+    level.FlatAxes |= std::uint64_t(nodes == 1 ? 1 : 0) << axis;
+    cells.Lower[axis] = 0;
+    cells.Upper[axis] = std::max(static_cast<int>(nodes) - 2, 0);
+  };
+  setAxis(0, this->Source.X.size());
+  setAxis(1, this->Source.Y.size());
+  setAxis(2, group == Levels ? this->Source.Z.size() : 1);
+  if (group == Surface) {
+    cells.Lower[2] = cells.Upper[2] = SurfaceIndex;
+  }
+  this->Result.Levels.push_back(level);
+  this->AddPatches(cells);
+  this->Result.Levels.back().PatchCount = static_cast<int>(this->Result.Patches.size()) - level.FirstPatch;
+}
+
+/// Cut across rows first: neighbours then share one row of each level, and what a patch has of a level lies
+/// in one piece.
+void CatalogMaker::AddPatches(const Box& cells)
+{
+  const std::int64_t all = cells.Cells();
+  const auto variables =
+      static_cast<std::int64_t>(this->Source.Variables.size()) * this->Source.MemberCount();
+  const std::int64_t most = std::min(MostPatches, MostPresences / std::max<std::int64_t>(variables, 1));
+  const std::int64_t inPatch = std::max(CellsOfPatch, all / most);
+  const std::int64_t wanted = (all + inPatch - 1) / inPatch;
+  const std::int64_t rows = cells.Width(1), layers = cells.Width(2);
+  const std::int64_t alongY =
+      std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(rows / FewestRows, 1));
+  const std::int64_t alongZ = std::clamp<std::int64_t>((wanted + alongY - 1) / alongY, 1, layers);
+  const auto cut = [](std::int64_t part, std::int64_t parts, std::int64_t width) {
+    return static_cast<int>(part * width / parts);
+  };
+  for (std::int64_t k = 0; k < alongZ; ++k) {
+    for (std::int64_t j = 0; j < alongY; ++j) {
+      Patch patch;
+      patch.Cells = cells;
+      patch.Cells.Lower[1] = cells.Lower[1] + cut(j, alongY, rows);
+      patch.Cells.Upper[1] = cells.Lower[1] + cut(j + 1, alongY, rows) - 1;
+      patch.Cells.Lower[2] = cells.Lower[2] + cut(k, alongZ, layers);
+      patch.Cells.Upper[2] = cells.Lower[2] + cut(k + 1, alongZ, layers) - 1;
+      patch.Level = static_cast<int>(this->Result.Levels.size()) - 1;
+      patch.Number = static_cast<int>(k * alongY + j);
+      this->Result.Patches.push_back(patch);
+    }
+  }
+}
+
+void CatalogMaker::AddVariables()
+{
+  const Descriptor& d = this->Source;
+  // Values differ from the one for "undefined" by rounding; infinity: only numbers that are not finite.
+  const double undefined = d.Undefined.value_or(std::numeric_limits<double>::infinity());
+  const double tolerance = d.Undefined ? std::abs(undefined) / 1e5 : 0;
+  for (std::int64_t member = 0; member < d.MemberCount(); ++member) {
+    for (const GradsVariable& source : d.Variables) {
+      Variable variable;
+      variable.Center = Centering::Node;
+      variable.Name = source.Name + (d.Members.empty() ? "" : "_" + PlainText(d.Members[member]));
+      variable.StoredName = source.Name;
+      variable.UndefinedFrom = undefined - tolerance;
+      variable.UndefinedTo = undefined + tolerance;
+      this->Result.Variables.push_back(variable);
+    }
+  }
+  this->Result.ResetPresence();
+  for (std::size_t v = 0; v < this->Result.Variables.size(); ++v) {
+    const VariablePlace place = PlaceOfVariable(d, static_cast<int>(v));
+    const Group group = IsFlat(d, d.Variables[place.Variable]) ? Surface : Levels;
+    for (std::size_t p = 0; p < this->Result.Patches.size(); ++p) {
+      if (this->Groups[this->Result.Patches[p].Level] == group) {
+        this->Result.SetPresence(static_cast<int>(v), static_cast<int>(p), Presence::Stored);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TimeStep StepOf(const Descriptor& descriptor, std::int64_t index)
+{
+  const std::int64_t minutes = descriptor.Times.Minutes(index);
+  TimeStep step{descriptor.Path, static_cast<double>(minutes) / 60, minutes};
+  step.Date = TextOf(descriptor.Times.DateAt(index));
+  step.InFile = static_cast<int>(index);
+  return step;
+}
+
+bool IsFlat(const Descriptor& descriptor, const GradsVariable& variable)
+{
+  return variable.Levels <= 1 || descriptor.Z.size() == 1;
+}
+
+Catalog MakeCatalog(const Descriptor& descriptor)
+{
+  return CatalogMaker(descriptor).Run();
+}
+
+std::vector<std::string> NotesOnGrid(const Descriptor& descriptor)
+{
+  std::vector<std::string> notes = descriptor.Notes;
+  const std::size_t levels = descriptor.Z.size();
+  bool deep = false;
+  std::string partly;
+  for (const GradsVariable& variable : descriptor.Variables) {
+    deep = deep || !IsFlat(descriptor, variable);
+    if (!IsFlat(descriptor, variable) && variable.Levels != static_cast<int>(levels)) {
+      partly += fmt::format("{}{} ({})", partly.empty() ? "" : ", ", variable.Name, variable.Levels);
+    }
+  }
+  if (deep) {
+    notes.push_back(
+        ArePressures(descriptor.Z)
+            ? fmt::format("{}: z is 7 ln(1000 hPa / p), about the height in km, as levels decrease and "
+                          "so count as pressures in {}",
+                  descriptor.Path, HectopascalsIn(descriptor) == 1 ? "hPa" : "Pa")
+            : fmt::format("{}: z counts the levels from 0; the field data 'levels' has their values",
+                  descriptor.Path));
+  }
+  if (!partly.empty()) {
+    notes.push_back(
+        fmt::format("{}: with another number of levels than ZDEF's {}: {}; they are shown on the first "
+                    "levels, and undefined on the rest",
+            descriptor.Path, levels, partly));
+  }
+  return notes;
+}
+
+}  // namespace patchio::grads

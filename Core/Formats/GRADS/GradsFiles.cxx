@@ -1,0 +1,224 @@
+#include "Formats/GRADS/GradsFiles.h"
+
+#include "Formats/GRADS/GradsText.h"
+#include "Support/Error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace patchio::grads {
+namespace {
+
+/// Fills in a template.
+class NameMaker
+{
+public:
+  NameMaker(const Descriptor& descriptor, std::int64_t step, std::int64_t member)
+      : Description(descriptor), Step(step), Member(member)
+  {
+    const TimeAxis& times = descriptor.Times;
+    this->Now = times.DateAt(step);
+    this->Forecast = times.Minutes(step) - times.Minutes(0);
+  }
+
+  std::string Make() const { return this->Filled(this->WithSubstitutions(this->Description.Data)); }
+
+private:
+  std::string WithSubstitutions(const std::string& text) const;
+  std::string Filled(const std::string& text) const;
+  bool Take(const std::string& text, std::size_t& at, std::string& out) const;
+  static bool TakeDate(const std::string& part, const Date& date, Calendar calendar, std::string& out);
+  bool TakeForecast(const std::string& text, std::size_t& at, std::string& out) const;
+  bool TakeIndex(const std::string& text, std::size_t& at, std::string& out) const;
+
+  const Descriptor& Description;
+  std::int64_t Step, Member, Forecast = 0;
+  Date Now;
+};
+
+/// %ch becomes the text that holds for the step; once, whatever stands in that text.
+std::string NameMaker::WithSubstitutions(const std::string& text) const
+{
+  const std::size_t at = text.find("%ch");
+  if (at == std::string::npos) {
+    return text;
+  }
+  for (const Substitution& part : this->Description.Substitutions) {
+    if (this->Step + 1 >= part.First && this->Step + 1 <= part.Last) {
+      return text.substr(0, at) + part.Text + text.substr(at + 3);
+    }
+  }
+  throw FileError(this->Description.Path, fmt::format("a CHSUB for step {}", this->Step + 1), "none",
+      "Let the ranges of CHSUB cover all times of TDEF");
+}
+
+std::string NameMaker::Filled(const std::string& text) const
+{
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] != '%') {
+      out += text[at++];
+    } else if (!this->Take(text, at, out)) {
+      throw FileError(this->Description.Path, "a template of the parts that GrADS knows",
+          "'" + PlainText(text.substr(at, 4)) + "'", "Correct DSET");
+    }
+  }
+  return out;
+}
+
+/// One part, which begins at `at` with %; the longer names first.
+bool NameMaker::Take(const std::string& text, std::size_t& at, std::string& out) const
+{
+  const Calendar calendar = this->Description.Times.Days;
+  if (text.compare(at, 2, "%i") == 0 &&
+      TakeDate(text.substr(at + 2, 2), this->Description.Times.Start, calendar, out)) {
+    at += 4;
+    return true;
+  }
+  if (TakeDate(text.substr(at + 1, 2), this->Now, calendar, out)) {
+    at += 3;
+    return true;
+  }
+  if (this->TakeForecast(text, at, out) || this->TakeIndex(text, at, out)) {
+    return true;
+  }
+  if (text.compare(at, 2, "%e") == 0) {
+    out += this->Description.Members.empty() ? std::string("1") : this->Description.Members[this->Member];
+    at += 2;
+    return true;
+  }
+  return false;
+}
+
+bool NameMaker::TakeDate(const std::string& part, const Date& date, Calendar calendar, std::string& out)
+{
+  const auto is = [&part](const char* name) { return part == name; };
+  std::string text = is("x1")   ? fmt::format("{}", date.Year / 10 % 10)
+                     : is("x3") ? fmt::format("{:03}", date.Year / 10)
+                     : is("y2") ? fmt::format("{:02}", date.Year % 100)
+                     : is("y4") ? fmt::format("{:04}", date.Year)
+                     : is("m1") ? fmt::format("{}", date.Month)
+                     : is("m2") ? fmt::format("{:02}", date.Month)
+                     : is("mc") ? std::string(MonthName(date.Month))
+                     : is("d1") ? fmt::format("{}", date.Day)
+                     : is("d2") ? fmt::format("{:02}", date.Day)
+                     : is("h1") ? fmt::format("{}", date.Hour)
+                     : is("h2") ? fmt::format("{:02}", date.Hour)
+                     : is("h3") ? fmt::format("{:03}", date.Hour)
+                     : is("n2") ? fmt::format("{:02}", date.Minute)
+                     : is("j3") ? fmt::format("{:03}", DayOfYear(date, calendar))
+                                : std::string();
+  out += text;
+  return !text.empty();
+}
+
+bool NameMaker::TakeForecast(const std::string& text, std::size_t& at, std::string& out) const
+{
+  const std::int64_t minutes = this->Forecast;
+  const auto take = [&](const char* name, const std::string& value) {
+    const std::size_t length = std::string(name).size();
+    if (text.compare(at, length, name) != 0) {
+      return false;
+    }
+    out += value;
+    at += length;
+    return true;
+  };
+  return take("%fdhn", fmt::format("{:02}{:02}{:02}", minutes / 1440, minutes / 60 % 24, minutes % 60)) ||
+         take("%fhn", fmt::format("{:02}{:02}", minutes / 60, minutes % 60)) ||
+         take("%fn2", fmt::format("{:02}", minutes)) || take("%f2", fmt::format("{:02}", minutes / 60)) ||
+         take("%f3", fmt::format("{:03}", minutes / 60));
+}
+
+/// %t1 .. %t6 count from 1, %tm1 .. %tm6 from 0.
+bool NameMaker::TakeIndex(const std::string& text, std::size_t& at, std::string& out) const
+{
+  const bool fromZero = text.compare(at, 3, "%tm") == 0;
+  const std::size_t digit = at + (fromZero ? 3 : 2);
+  if (text.compare(at, 2, "%t") != 0 || digit >= text.size() || text[digit] < '1' || text[digit] > '6') {
+    return false;
+  }
+  out += fmt::format("{:0{}}", this->Step + (fromZero ? 0 : 1), text[digit] - '0');
+  at = digit + 1;
+  return true;
+}
+
+}  // namespace
+
+std::string FileName(const Descriptor& descriptor, std::int64_t step, std::int64_t member)
+{
+  const std::filesystem::path name =
+      descriptor.Template ? NameMaker(descriptor, step, member).Make() : descriptor.Data;
+  return (std::filesystem::path(descriptor.Path).parent_path() / name).lexically_normal().string();
+}
+
+bool HasFilesOfMembers(const Descriptor& descriptor)
+{
+  return descriptor.Template && descriptor.Data.find("%e") != std::string::npos;
+}
+
+StepPlace PlaceOfStep(const Descriptor& descriptor, std::int64_t step)
+{
+  const std::int64_t count = descriptor.Times.Count;
+  if (!descriptor.Template || descriptor.Data.find('%') == std::string::npos) {
+    return {step, count};
+  }
+  const std::string name = FileName(descriptor, step, 0);
+  std::int64_t first = step, end = step + 1;
+  while (first > 0 && FileName(descriptor, first - 1, 0) == name) {
+    --first;
+  }
+  while (end < count && FileName(descriptor, end, 0) == name) {
+    ++end;
+  }
+  return {step - first, end - first};
+}
+
+FileLayout::FileLayout(const Descriptor& descriptor) : Description(descriptor)
+{
+  const Headers& extra = descriptor.Extra;
+  const std::int64_t markers = descriptor.Sequential ? 8 : 0;
+  this->Stride = descriptor.FieldBytes() + extra.Field + extra.FieldTrailer + markers;
+  this->Members = HasFilesOfMembers(descriptor) ? 1 : descriptor.MemberCount();
+  this->TimeHead = extra.Time + (extra.Time > 0 ? markers : 0);
+  this->FieldsBefore.push_back(0);
+  for (const GradsVariable& variable : descriptor.Variables) {
+    this->FieldsBefore.push_back(this->FieldsBefore.back() + variable.Fields());
+  }
+  this->TimeBytes = this->TimeHead + extra.TimeTrailer + this->Stride * this->FieldsBefore.back();
+}
+
+std::int64_t FileLayout::Offset(
+    const StepPlace& step, std::int64_t member, int variable, std::int64_t level) const
+{
+  const Descriptor& d = this->Description;
+  const std::int64_t before = d.Extra.File + (d.Sequential ? 4 : 0) + d.Extra.Field;
+  if (d.VariablesOutsideTimes) {
+    const std::int64_t fields =
+        d.Times.Count * this->FieldsBefore[variable] + step.Index * d.Variables[variable].Fields() + level;
+    return before + this->Stride * fields;
+  }
+  const std::int64_t inFile = HasFilesOfMembers(d) ? 0 : member;
+  return before + (inFile * step.Count + step.Index) * this->TimeBytes + this->TimeHead +
+         this->Stride * (this->FieldsBefore[variable] + level);
+}
+
+std::int64_t FileLayout::FileBytes(std::int64_t steps) const
+{
+  return this->Description.Extra.File + this->Members * steps * this->TimeBytes;
+}
+
+std::int64_t FileLayout::StepsIn(std::int64_t steps, std::int64_t fileBytes) const
+{
+  // Of an ensemble, and of variables outside times, the last part of the file holds values of all steps.
+  if (this->Description.VariablesOutsideTimes || this->Members > 1) {
+    return fileBytes >= this->FileBytes(steps) ? steps : 0;
+  }
+  const std::int64_t whole = fileBytes - this->Description.Extra.File;
+  // A trailer may lack behind the last time.
+  return std::clamp<std::int64_t>((whole + this->Description.Extra.TimeTrailer) / this->TimeBytes, 0, steps);
+}
+
+}  // namespace patchio::grads

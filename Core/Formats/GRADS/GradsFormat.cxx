@@ -1,0 +1,19 @@
+#include "Formats/GRADS/GradsFormat.h"
+
+#include "Formats/GRADS/GradsCatalog.h"
+#include "Formats/GRADS/GradsLocator.h"
+
+namespace patchio::grads {
+
+Catalog GradsFormat::ReadCatalog(const std::string& path) const
+{
+  return MakeCatalog(ReadDescriptor(path));
+}
+
+LocationTable GradsFormat::Locate(
+    const Catalog& catalog, const std::vector<PatchVariable>& requests, const LocateOptions&) const
+{
+  return LocateFields(catalog, requests);
+}
+
+}  // namespace patchio::grads

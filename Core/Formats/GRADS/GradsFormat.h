@@ -1,0 +1,22 @@
+// GrADS: a descriptor (.ctl) and flat binary files, as GRAPES / CMA-MESO write them.
+#pragma once
+
+#include "Formats/Format.h"
+
+namespace patchio::grads {
+
+class GradsFormat : public Format
+{
+public:
+  const char* Name() const override { return "GrADS"; }
+  const char* Opens() const override { return "a descriptor (*.ctl, post.ctl_2017...) of GrADS"; }
+  bool Claims(const std::string& path) const override;
+  Series OpenSeries(const std::string& path, const SeriesOptions& options) const override;
+  /// The descriptor says where all values lie.
+  bool NeedsIndex() const override { return false; }
+  Catalog ReadCatalog(const std::string& path) const override;
+  LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests,
+      const LocateOptions& options) const override;
+};
+
+}  // namespace patchio::grads

@@ -1,0 +1,168 @@
+// From a descriptor to time steps.
+#include "Formats/GRADS/GradsCatalog.h"
+#include "Formats/GRADS/GradsFiles.h"
+#include "Formats/GRADS/GradsFormat.h"
+#include "Formats/GRADS/GradsText.h"
+#include "Support/Error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+namespace fs = std::filesystem;
+
+namespace patchio::grads {
+namespace {
+
+/// Bytes of a plain file; nothing when there is none.
+std::optional<std::int64_t> SizeOfFile(const std::string& path)
+{
+  std::error_code fault;
+  if (!fs::is_regular_file(path, fault)) {
+    return std::nullopt;
+  }
+  const auto bytes = fs::file_size(path, fault);
+  return fault ? std::nullopt : std::optional<std::int64_t>(static_cast<std::int64_t>(bytes));
+}
+
+/// Finds the steps whose files are there.
+class StepFinder
+{
+public:
+  explicit StepFinder(const Descriptor& descriptor) : Source(descriptor), Layout(descriptor) {}
+
+  Series Run()
+  {
+    const std::int64_t count = this->Source.Times.Count;
+    for (std::int64_t step = 0; step < count;) {
+      const std::int64_t first = step;
+      const std::string name = FileName(this->Source, step, 0);
+      const bool constant = !this->Source.Template || this->Source.Data.find('%') == std::string::npos;
+      while (step < count && (constant || FileName(this->Source, step, 0) == name)) {
+        ++step;
+      }
+      this->AddFile(first, step - first);
+    }
+    this->Summarize();
+    return std::move(this->Found);
+  }
+
+private:
+  void AddFile(std::int64_t first, std::int64_t count);
+  void AddShort(const std::string& name, std::int64_t bytes, std::int64_t count, std::int64_t whole);
+  std::string Doubt(std::int64_t bytes, std::int64_t count) const;
+  void Summarize();
+
+  const Descriptor& Source;
+  const FileLayout Layout;
+  Series Found;
+  std::int64_t MissingFiles = 0, MissingMembers = 0, ShortFiles = 0;
+  std::string FirstMissing, FirstMissingMember, FirstShort;
+};
+
+/// The steps of one file, or of the files of all members.
+void StepFinder::AddFile(std::int64_t first, std::int64_t count)
+{
+  const std::int64_t members = HasFilesOfMembers(this->Source) ? this->Source.MemberCount() : 1;
+  std::int64_t whole = count;
+  bool any = false;
+  for (std::int64_t member = 0; member < members; ++member) {
+    const std::string name = FileName(this->Source, first, member);
+    const auto bytes = SizeOfFile(name);
+    if (!bytes) {
+      this->FirstMissingMember = this->MissingMembers++ == 0 ? name : this->FirstMissingMember;
+      continue;
+    }
+    any = true;
+    const std::int64_t here = this->Layout.StepsIn(count, *bytes);
+    if (here < count) {
+      this->AddShort(name, *bytes, count, here);
+    }
+    whole = std::min(whole, here);
+  }
+  if (!any) {
+    this->MissingMembers -= members;
+    this->FirstMissing = this->MissingFiles++ == 0 ? FileName(this->Source, first, 0) : this->FirstMissing;
+    return;
+  }
+  for (std::int64_t step = first; step < first + whole; ++step) {
+    this->Found.Steps.push_back(StepOf(this->Source, step));
+  }
+}
+
+void StepFinder::AddShort(const std::string& name, std::int64_t bytes, std::int64_t count, std::int64_t whole)
+{
+  if (this->ShortFiles++ == 0) {
+    this->FirstShort = FileError(name,
+        fmt::format("{} bytes, for {} time{}", this->Layout.FileBytes(count), count, count == 1 ? "" : "s"),
+        fmt::format("{}, enough for {}", bytes, whole), this->Doubt(bytes, count))
+                           .what();
+  }
+}
+
+/// What may be wrong with a file that is too short.
+std::string StepFinder::Doubt(std::int64_t bytes, std::int64_t count) const
+{
+  Descriptor other = this->Source;
+  other.Sequential = !other.Sequential;
+  return FileLayout(other).FileBytes(count) == bytes
+             ? fmt::format("It has the size of a file {} OPTIONS sequential: correct {}",
+                   other.Sequential ? "with" : "without", this->Source.Path)
+             : fmt::format(
+                   "It is truncated, still being written, or not what {} describes", this->Source.Path);
+}
+
+void StepFinder::Summarize()
+{
+  if (this->Found.Steps.empty()) {
+    throw this->ShortFiles > 0
+        ? Error(this->FirstShort)
+        : Error(FileError(this->FirstMissing, fmt::format("the data file that {} names", this->Source.Path),
+              "none", "Check DSET and whether the data lie beside the descriptor"));
+  }
+  if (this->MissingFiles > 0) {
+    this->Found.Warnings.push_back(fmt::format(
+        "{}: {} of the files of its template {} not there, the first "
+        "is {}. Their times are left out.",
+        this->Source.Path, this->MissingFiles, this->MissingFiles == 1 ? "is" : "are", this->FirstMissing));
+  }
+  if (this->MissingMembers > 0) {
+    this->Found.Warnings.push_back(
+        fmt::format("{}: {} of the files of members of the ensemble {} not there, the "
+                    "first is {}. Their variables are left out at these times.",
+            this->Source.Path, this->MissingMembers, this->MissingMembers == 1 ? "is" : "are",
+            this->FirstMissingMember));
+  }
+  if (this->ShortFiles > 0) {
+    this->Found.Warnings.push_back(
+        fmt::format("{} file{} shorter than {} says; times that are not there as a whole are left out. {}",
+            this->ShortFiles, this->ShortFiles == 1 ? " is" : "s are", this->Source.Path, this->FirstShort));
+  }
+  this->Found.Notes = NotesOnGrid(this->Source);
+}
+
+/// model.ctl, post.ctl_2017..., model.ctl.old
+bool HasNameOfDescriptor(const std::string& path)
+{
+  const std::string name = LowerCase(fs::path(path).filename().string());
+  const std::size_t at = name.find(".ctl");
+  return at != std::string::npos && (at + 4 == name.size() || name[at + 4] == '_' || name[at + 4] == '.');
+}
+
+}  // namespace
+
+bool GradsFormat::Claims(const std::string& path) const
+{
+  std::error_code ignored;
+  return HasNameOfDescriptor(path) && fs::is_regular_file(path, ignored) && LooksLikeDescriptor(path);
+}
+
+Series GradsFormat::OpenSeries(const std::string& path, const SeriesOptions&) const
+{
+  const Descriptor descriptor = ReadDescriptor(path);
+  return StepFinder(descriptor).Run();
+}
+
+}  // namespace patchio::grads

@@ -1,0 +1,485 @@
+// GrADS descriptors: what they say, what is wrong with them, and where values lie.
+#include "Catalog/CheckCatalog.h"
+#include "Formats/GRADS/GradsCalendar.h"
+#include "Formats/GRADS/GradsDescriptor.h"
+#include "Formats/GRADS/GradsFiles.h"
+#include "Formats/GRADS/GradsFormat.h"
+#include "Formats/GRADS/GradsGaussian.h"
+#include "NaivePlace.h"
+#include "Read/PatchLoader.h"
+#include "TestTools.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace patchio::grads {
+namespace {
+
+using patchio::testing::Dice;
+using patchio::testing::MessageOf;
+using patchio::testing::TempFolder;
+using patchio::testing::WriteText;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// A descriptor of 3 x 2 points, 2 levels, 2 times, with variables on levels and without.
+const std::string Plain =
+    "dset ^data.bin\noptions little_endian\nundef -999\nxdef 3 linear 100 0.5\nydef 2 linear 20 0.25\n"
+    "zdef 2 levels 1000 500\ntdef 2 linear 12z28feb2016 12hr\nvars 2\nu 2 99 wind\nps 0 99 "
+    "pressure\nendvars\n";
+
+std::string Replaced(std::string text, const std::string& from, const std::string& to)
+{
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+class Grads : public ::testing::Test
+{
+protected:
+  Descriptor Read(const std::string& text) const
+  {
+    WriteText(this->Folder / "a.ctl", text);
+    return ReadDescriptor(this->Folder / "a.ctl");
+  }
+  std::string FaultIn(const std::string& text) const
+  {
+    return MessageOf([&] { this->Read(text); });
+  }
+  /// Little-endian numbers 0, 1, 2, ...
+  void WriteNumbers(const std::string& name, int count) const
+  {
+    std::string bytes;
+    for (int i = 0; i < count; ++i) {
+      const auto value = static_cast<float>(i);
+      bytes.append(reinterpret_cast<const char*>(&value), sizeof(value));
+    }
+    WriteText(this->Folder / name, bytes);
+  }
+  Series Open(const std::string& text) const
+  {
+    WriteText(this->Folder / "a.ctl", text);
+    return this->Format.OpenSeries(this->Folder / "a.ctl", {});
+  }
+  /// All values of a variable on the first patch that has it, at a step of the file.
+  std::vector<float> Load(const std::string& name, int step) const
+  {
+    Catalog catalog = this->Format.ReadCatalog(this->Folder / "a.ctl");
+    CheckCatalog(catalog);
+    catalog.StepInFile = step;
+    const int variable = catalog.FindVariable(name);
+    LoadRequest request;
+    for (std::size_t p = 0; p < catalog.Patches.size(); ++p) {
+      if (catalog.PresenceOf(variable, static_cast<int>(p)) == Presence::Stored) {
+        request.Blocks = {BlockOfPatch(catalog, static_cast<int>(p))};
+      }
+    }
+    request.Variables = {RequestAsStored(catalog, variable)};
+    LoadResult result = LoadPatches(this->Format, catalog, request);
+    if (!result.Faults.empty()) {
+      throw Error(result.Faults[0].Message);
+    }
+    const LoadedArray& array = result.At(0, 0);
+    if (array.Status != ArrayStatus::Read) {
+      return {};
+    }
+    const auto* values = static_cast<const float*>(static_cast<const void*>(array.Values.get()));
+    return {values, values + array.Tuples};
+  }
+
+  TempFolder Folder;
+  GradsFormat Format;
+};
+
+}  // namespace
+
+TEST(GradsCalendar, CountsMinutesSince1970)
+{
+  const auto minutes = [](int year, int month, int day, int hour) {
+    return MinutesOf({year, month, day, hour, 0}, Calendar::Gregorian);
+  };
+  EXPECT_EQ(minutes(1970, 1, 1, 0), 0);
+  EXPECT_EQ(minutes(1969, 12, 31, 23), -60);
+  EXPECT_EQ(minutes(2000, 3, 1, 0), 951868800 / 60);  // date -d 2000-03-01Z +%s
+  EXPECT_EQ(minutes(2017, 2, 27, 18), 1488218400 / 60);
+  EXPECT_EQ(MinutesOf({1971, 1, 1, 0, 0}, Calendar::Days365), 365 * 1440);
+  EXPECT_EQ(MinutesOf({2016, 3, 1, 0, 0}, Calendar::Days365), ((2016 - 1970) * 365 + 59) * 1440);
+}
+
+TEST(GradsCalendar, TurnsMinutesBackIntoDates)
+{
+  Dice dice(7);
+  for (const Calendar calendar : {Calendar::Gregorian, Calendar::Days365}) {
+    for (int round = 0; round < 20000; ++round) {
+      const std::int64_t minutes = dice.Between(-1'000'000'000, 10'000'000'000);
+      const Date date = DateOf(minutes, calendar);
+      ASSERT_EQ(MinutesOf(date, calendar), minutes);
+      ASSERT_LE(date.Day, DaysOfMonth(date.Year, date.Month, calendar));
+      ASSERT_TRUE(date.Month >= 1 && date.Month <= 12 && date.Day >= 1 && date.Hour < 24 && date.Minute < 60);
+    }
+  }
+  EXPECT_EQ(TextOf(DateOf(1488218400 / 60, Calendar::Gregorian)), "2017-02-27 18:00");
+}
+
+TEST(GradsCalendar, ReadsDates)
+{
+  const auto text = [](const std::string& date) {
+    const auto parsed = ParseDate(date, Calendar::Gregorian);
+    return parsed ? TextOf(*parsed) : "none";
+  };
+  EXPECT_EQ(text("00:30Z02JAN1987"), "1987-01-02 00:30");
+  EXPECT_EQ(text("6z2jan1987"), "1987-01-02 06:00");
+  EXPECT_EQ(text("feb1950"), "1950-02-01 00:00");
+  EXPECT_EQ(text("29feb00"), "2000-02-29 00:00");
+  EXPECT_EQ(text("1dec49"), "2049-12-01 00:00");
+  EXPECT_EQ(text("1dec50"), "1950-12-01 00:00");
+  for (const char* wrong : {"", "z", "24z1jan2000", "1:60z1jan2000", "30feb2000", "29feb1999", "0jan2000",
+           "1xyz2000", "1jan200", "1jan20000", "1jan0000", "jan", "00z", ":z1jan2000", "1jan2000x"}) {
+    EXPECT_EQ(text(wrong), "none") << wrong;
+  }
+}
+
+TEST(GradsCalendar, ReadsIncrements)
+{
+  EXPECT_EQ(ParseIncrement("30MN")->Count, 30);
+  EXPECT_EQ(ParseIncrement("6hr")->Count, 360);
+  EXPECT_EQ(ParseIncrement("2dy")->Count, 2880);
+  EXPECT_EQ(ParseIncrement("3mo")->Count, 3);
+  EXPECT_EQ(ParseIncrement("1yr")->Count, 12);
+  EXPECT_TRUE(ParseIncrement("1yr")->Months);
+  for (const char* wrong : {"", "hr", "0hr", "6", "6h", "-6hr", "99999999hr"}) {
+    EXPECT_FALSE(ParseIncrement(wrong)) << wrong;
+  }
+}
+
+TEST(GradsCalendar, StepsByMonths)
+{
+  const auto text = [](int index) {
+    return TextOf(DateOf(
+        MinutesOfStep({2016, 1, 31, 0, 0}, {1, true}, index, Calendar::Gregorian), Calendar::Gregorian));
+  };
+  EXPECT_EQ(text(1), "2016-03-02 00:00");  // GrADS, too, has no 31st of February
+  EXPECT_EQ(text(2), "2016-03-31 00:00");
+  EXPECT_EQ(text(12), "2017-01-31 00:00");
+}
+
+TEST(GradsGaussian, AreTheRootsOfLegendrePolynomials)
+{
+  // 2 and 3 points: +-1/sqrt(3); 0 and +-sqrt(3/5).
+  const double degree = 180 / std::acos(-1.0);
+  EXPECT_NEAR(GaussianLatitudes(2)[0], -std::asin(1 / std::sqrt(3.0)) * degree, 1e-10);
+  EXPECT_NEAR(GaussianLatitudes(3)[1], 0, 1e-10);
+  EXPECT_NEAR(GaussianLatitudes(3)[2], std::asin(std::sqrt(0.6)) * degree, 1e-10);
+  EXPECT_NEAR(GaussianLatitudes(94)[0], -88.542, 5e-4);  // T62, from tables
+}
+
+TEST_F(Grads, DescriptorSaysEverything)
+{
+  const Descriptor d = this->Read(Replaced(Plain, "options little_endian",
+      "* comment\n@ u String long_name wind\nOPTIONS  Yrev big_endian  whatever\nTITLE a title"));
+  EXPECT_EQ(FileName(d, 0, 0), this->Folder / "data.bin");
+  EXPECT_TRUE(d.BigEndian && d.RowsReversed && !d.LevelsReversed && !d.Sequential && !d.Template);
+  EXPECT_EQ(d.Undefined, -999);
+  EXPECT_THAT(d.X, ElementsAre(100, 100.5, 101));
+  EXPECT_THAT(d.Y, ElementsAre(20, 20.25));
+  EXPECT_THAT(d.Z, ElementsAre(1000, 500));
+  EXPECT_EQ(d.Times.Count, 2);
+  EXPECT_EQ(TextOf(d.Times.DateAt(1)), "2016-02-29 00:00");
+  EXPECT_EQ(d.Times.IndexOf(d.Times.Minutes(1)), 1);
+  EXPECT_EQ(d.Times.IndexOf(d.Times.Minutes(1) + 1), -1);
+  ASSERT_EQ(d.Variables.size(), 2u);
+  EXPECT_EQ(d.Variables[0].Levels, 2);
+  EXPECT_EQ(d.Variables[1].Fields(), 1);
+}
+
+TEST_F(Grads, DescriptorMayBeWrittenInManyWays)
+{
+  EXPECT_THAT(this->Read(Replaced(Plain, "zdef 2 levels 1000 500", "ZDEF 2 LEVELS\n* comment\n 1000\n500")).Z,
+      ElementsAre(1000, 500));
+  EXPECT_THAT(this->Read(Replaced(Plain, "ydef 2 linear 20 0.25", "YDEF 2 LEVELS\n-20.5\n   -10")).Y,
+      ElementsAre(-20.5, -10));
+  EXPECT_THAT(this->Read(Replaced(Plain, "zdef 2 levels 1000 500", "zdef 2 linear 1000 -500")).Z,
+      ElementsAre(1000, 500));
+  EXPECT_EQ(this->Read(Replaced(Plain, "\n", "\r\n")).Variables.size(), 2u);
+  EXPECT_EQ(
+      FileName(this->Read(Replaced(Plain, "^data.bin", "/elsewhere/data.bin")), 0, 0), "/elsewhere/data.bin");
+  EXPECT_EQ(this->Read(Replaced(Plain, "u 2 99", "WIND=>u 2,100 33")).Variables[0].Name, "u");
+  EXPECT_EQ(this->Read(Replaced(Plain, "ps 0 99", "u 0")).Variables[1].Name, "u_2");
+  EXPECT_EQ(this->Read(Replaced(Plain, "u 2 99", "u 2 -1,40,2,-1")
+                           .replace(Plain.find("ps 0 99") + 8, 7, "ps 0 -1,40,2,-1"))
+                .Type,
+      ElementType::Int16);
+}
+
+TEST_F(Grads, DescriptorFaultsNameTheirLine)
+{
+  const std::vector<std::array<std::string, 3>> faults{
+      {"xdef 3 linear 100 0.5", "xdef three linear 100 0.5", "line 4"},
+      {"xdef 3 linear 100 0.5", "xdef 0 linear 100 0.5", "'0'"},
+      {"xdef 3 linear 100 0.5", "xdef 99999999999999999999 linear 100 0.5", "line 4"},
+      {"xdef 3 linear 100 0.5", "xdef 2000000000 linear 100 0.5", "line 4"},
+      {"xdef 3 linear 100 0.5", "xdef 3 linear 100", "end of the line"},
+      {"xdef 3 linear 100 0.5", "xdef 3 linear 100 nan", "'nan'"},
+      {"xdef 3 linear 100 0.5", "xdef 3 linear 100 -0.5", "increasing"},
+      {"xdef 3 linear 100 0.5", "xdef 3 cubic 100 0.5", "'cubic'"},
+      {"ydef 2 linear 20 0.25", "ydef 2 levels 20 10", "yrev"},
+      {"ydef 2 linear 20 0.25", "ydef 2 mom32 1", "LEVELS"},
+      {"ydef 2 linear 20 0.25", "ydef 90 gaust62 10", "85"},
+      {"zdef 2 levels 1000 500", "zdef 3 levels 1000 500", "2, then 'tdef'"},
+      {"12z28feb2016", "12z30feb2016", "date"},
+      {"12hr", "12hours", "increment"},
+      {"tdef 2 linear", "tdef 99999999 linear", "line 7"},
+      {"vars 2", "vars 3", "3 variables"},
+      {"vars 2", "vars 1", "1 variables"},
+      {"endvars", "", "end of the file"},
+      {"u 2 99", "u two 99", "'two'"},
+      {"u 2 99", "u 2 -1,30", "set gxout fwrite"},
+      {"u 2 99", "u 2 -1,20", "codes"},
+      {"undef -999", "undef", "stands for none"},
+      {"undef -999", "dtype station\nundef -999", "Station data"},
+      {"undef -999", "dtype netcdf\nundef -999", "ParaView's reader"},
+      {"undef -999", "dtype grib2\nundef -999", "cdo"},
+      {"undef -999", "stnmap ^a.map\nundef -999", "station"},
+      {"undef -999", "pdef 3\nundef -999", "rows"},
+      {"undef -999", "chsub 1\nundef -999", "last step"},
+      {"undef -999", "fileheader -5\nundef -999", "bytes"},
+      {"undef -999", "fileheader 999999999999999999\nundef -999", "bytes"},
+      {"undef -999", "edef 2 names a", "2 names"},
+      {"undef -999", "edef 2\na\nundef -999", "2 members"},
+      {"dset ^data.bin\n", "", "none of dset"},
+      {"dset ^data.bin", "dset", "nothing"},
+  };
+  for (const auto& [from, to, expected] : faults) {
+    EXPECT_THAT(this->FaultIn(Replaced(Plain, from, to)), AllOf(HasSubstr("a.ctl"), HasSubstr(expected)))
+        << to;
+  }
+  EXPECT_THAT(this->FaultIn(std::string("dset a\0b", 8)), HasSubstr("binary data"));
+  EXPECT_THAT(this->FaultIn(std::string(5 << 20, 'x')), HasSubstr("larger file"));
+}
+
+TEST_F(Grads, AbsurdSizesAreRefused)
+{
+  std::string text = Replaced(Plain, "xdef 3 linear", "xdef 1000000 linear");
+  text = Replaced(text, "ydef 2 linear", "ydef 1000000 linear");
+  text = Replaced(text, "u 2 99", "u 1000000 99");
+  EXPECT_THAT(this->FaultIn(text), HasSubstr("sizes that a file can have"));
+}
+
+TEST_F(Grads, TemplatesGiveNames)
+{
+  const auto name = [this](const std::string& part, int step) {
+    const Descriptor d =
+        this->Read(Replaced(Replaced(Plain, "^data.bin", "^" + part), "little_endian", "template"));
+    return std::filesystem::path(FileName(d, step, 0)).filename().string();
+  };
+  EXPECT_EQ(name("postvar%iy4%im2%id2%ih2%f3%n2", 1), "postvar201602281201200");
+  EXPECT_EQ(name("%y2%mc%d1_%h1_%h3_%j3", 1), "16feb29_0_000_060");
+  EXPECT_EQ(name("%m1_%d2_%t1_%t3_%tm2_%x1_%x3", 1), "2_29_2_002_01_1_201");
+  EXPECT_EQ(name("%fhn_%fdhn_%fn2_%f2", 1), "1200_001200_720_12");
+  EXPECT_THAT(MessageOf([&] { name("%zz", 0); }), HasSubstr("'%zz'"));
+  EXPECT_THAT(MessageOf([&] { name("a%", 0); }), HasSubstr("parts that GrADS knows"));
+  EXPECT_THAT(MessageOf([&] { name("%ch", 0); }), HasSubstr("CHSUB for step 1"));
+  EXPECT_EQ(name("%ch\nchsub 1 1 a\nchsub 2 2 %y4b", 1), "2016b");
+  // One that stands for itself does not go on for ever.
+  EXPECT_THAT(MessageOf([&] { name("%ch\nchsub 1 2 %ch%ch", 0); }), HasSubstr("'%ch%'"));
+}
+
+TEST_F(Grads, StepsAreThoseThatTheFileHolds)
+{
+  this->WriteNumbers("data.bin", 36);
+  const Series series = this->Open(Plain);
+  ASSERT_EQ(series.Steps.size(), 2u);
+  EXPECT_EQ(series.Steps[1].Time, (1456704000) / 3600.0);
+  EXPECT_EQ(series.Steps[1].Date, "2016-02-29 00:00");
+  EXPECT_EQ(series.Steps[1].InFile, 1);
+  EXPECT_THAT(series.Warnings, IsEmpty());
+  EXPECT_THAT(this->Load("u", 1), ElementsAre(18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29));
+  EXPECT_THAT(this->Load("ps", 0), ElementsAre(12, 13, 14, 15, 16, 17));
+
+  this->WriteNumbers("data.bin", 35);
+  const Series shorter = this->Open(Plain);
+  EXPECT_EQ(shorter.Steps.size(), 1u);
+  ASSERT_EQ(shorter.Warnings.size(), 1u);
+  EXPECT_THAT(shorter.Warnings[0], AllOf(HasSubstr("144 bytes"), HasSubstr("140, enough for 1")));
+  EXPECT_THAT(MessageOf([&] { this->Load("ps", 1); }), AllOf(HasSubstr("at least 144"), HasSubstr("140")));
+
+  this->WriteNumbers("data.bin", 17);
+  EXPECT_THAT(MessageOf([&] { this->Open(Plain); }), HasSubstr("enough for 0"));
+  std::filesystem::remove(this->Folder / "data.bin");
+  EXPECT_THAT(MessageOf([&] { this->Open(Plain); }), HasSubstr("data.bin"));
+  EXPECT_THAT(MessageOf([&] { this->Load("u", 0); }), HasSubstr("data.bin"));
+}
+
+TEST_F(Grads, FilesWithRecordsAreToldFromPlainOnes)
+{
+  this->WriteNumbers("data.bin", 36 + 12);  // two markers for each of six fields
+  EXPECT_EQ(this->Open(Plain).Steps.size(), 2u);
+  this->WriteNumbers("data.bin", 36);
+  const std::string sequential = Replaced(Plain, "little_endian", "little_endian sequential");
+  EXPECT_EQ(this->Open(sequential).Steps.size(), 1u);
+  EXPECT_THAT(this->Open(sequential).Warnings[0], HasSubstr("without OPTIONS sequential"));
+  EXPECT_THAT(MessageOf([&] { this->Load("u", 0); }), HasSubstr("little-endian record of 24 bytes"));
+  std::string record("\0\0\0\x18", 4);
+  record += std::string(24, 'v') + record;
+  WriteText(this->Folder / "data.bin", record + record + record + record + record + record);
+  EXPECT_EQ(this->Open(sequential).Steps.size(), 2u);
+  EXPECT_THAT(MessageOf([&] { this->Load("u", 0); }), HasSubstr("Write OPTIONS big_endian"));
+}
+
+TEST_F(Grads, FilesOfATemplateMayLack)
+{
+  const std::string text =
+      Replaced(Replaced(Plain, "^data.bin", "^data%t1"), "little_endian", "little_endian template");
+  this->WriteNumbers("data2", 18);
+  const Series series = this->Open(text);
+  ASSERT_EQ(series.Steps.size(), 1u);
+  EXPECT_EQ(series.Steps[0].InFile, 1);
+  EXPECT_THAT(series.Warnings, ElementsAre(AllOf(HasSubstr("1 of the files"), HasSubstr("data1"))));
+  EXPECT_THAT(this->Load("ps", 1), ElementsAre(12, 13, 14, 15, 16, 17));
+}
+
+TEST_F(Grads, MembersOfAnEnsembleAreVariables)
+{
+  const std::string text = Replaced(Plain, "vars 2", "edef 2 names a b\nvars 2");
+  this->WriteNumbers("data.bin", 72);
+  EXPECT_EQ(this->Open(text).Steps.size(), 2u);
+  EXPECT_EQ(this->Load("u_b", 0)[0], 36);
+  EXPECT_EQ(this->Load("u_a", 1)[0], 18);
+  this->WriteNumbers("data.bin", 71);
+  EXPECT_THAT(MessageOf([&] { this->Open(text); }), HasSubstr("288 bytes"));
+  const std::string byTime = Replaced(Replaced(text, "little_endian", "template"), "^data.bin", "^data%t1");
+  EXPECT_THAT(MessageOf([&] { this->Open(byTime); }), HasSubstr("%e"));
+}
+
+TEST_F(Grads, NumbersForUndefinedBecomeNaN)
+{
+  this->WriteNumbers("data.bin", 36);
+  this->Open(Replaced(Plain, "undef -999", "undef 14"));
+  const std::vector<float> values = this->Load("ps", 0);
+  EXPECT_TRUE(std::isnan(values[2]));
+  EXPECT_EQ(values[1], 13);
+}
+
+TEST_F(Grads, ClaimsItsDescriptorsOnly)
+{
+  const auto claims = [this](const std::string& name, const std::string& text) {
+    WriteText(this->Folder / name, text);
+    return this->Format.Claims(this->Folder / name);
+  };
+  EXPECT_TRUE(claims("a.ctl", Plain));
+  EXPECT_TRUE(claims("post.ctl_2017022718", Plain));
+  EXPECT_TRUE(claims("A.CTL", "* a comment\n\n  XDEF broken"));
+  EXPECT_FALSE(claims("a.txt", Plain));
+  EXPECT_FALSE(claims("a.ctlx", Plain));
+  EXPECT_FALSE(claims("control.ctl", "set this = that\n"));
+  EXPECT_FALSE(claims("binary.ctl", std::string("dset a\0\1\2", 9)));
+  EXPECT_FALSE(claims("empty.ctl", ""));
+  EXPECT_FALSE(this->Format.Claims(this->Folder / "none.ctl"));
+  EXPECT_FALSE(this->Format.Claims(this->Folder.Path()));
+}
+
+// Neighbours share a row, which merged blocks read once.
+TEST_F(Grads, MergedPatchesReadNothingTwice)
+{
+  constexpr int nx = 1001, ny = 1201;
+  std::string field(static_cast<std::size_t>(nx) * ny * 4, '\0');
+  const std::uint32_t bytes = static_cast<std::uint32_t>(field.size());
+  const std::string marker(reinterpret_cast<const char*>(&bytes), sizeof(bytes));
+  std::string file;
+  for (int level = 0; level < 2; ++level) {
+    for (int i = 0; i < nx * ny; ++i) {
+      const auto value = static_cast<float>(level * nx * ny + i);
+      std::memcpy(&field[static_cast<std::size_t>(i) * 4], &value, sizeof(value));
+    }
+    file += marker + field + marker;
+  }
+  WriteText(this->Folder / "data.bin", file);
+  WriteText(this->Folder / "a.ctl",
+      "dset ^data.bin\noptions sequential\nundef -9\nxdef 1001 linear 0 0.1\n"
+      "ydef 1201 linear 0 0.1\nzdef 2 levels 1000 500\ntdef 1 linear 1jan2000 1hr\n"
+      "vars 1\nu 2 99 u\nendvars\n");
+  const Catalog catalog = this->Format.ReadCatalog(this->Folder / "a.ctl");
+  ASSERT_GE(catalog.Patches.size(), 3u);
+  const std::vector<bool> shown(catalog.Patches.size(), true);
+  BlockOptions options;
+  options.Merge = true;
+  LoadRequest request;
+  request.Blocks =
+      MakeBlocks(catalog, shown, KindsOfPatches(catalog, {0}), Nesting(catalog, shown), true, options);
+  ASSERT_EQ(request.Blocks.size(), 1u);
+  request.Variables = {RequestAsStored(catalog, 0)};
+  request.Threads = 2;
+  LoadResult result = LoadPatches(this->Format, catalog, request);
+  ASSERT_TRUE(result.Faults.empty());
+  const LoadedArray& array = result.At(0, 0);
+  ASSERT_EQ(array.Tuples, 2 * nx * ny);
+  const auto* values = static_cast<const float*>(static_cast<const void*>(array.Values.get()));
+  for (int i = 0; i < 2 * nx * ny; ++i) {
+    ASSERT_EQ(values[i], static_cast<float>(i));
+  }
+  EXPECT_LE(result.Report.Bytes, file.size());
+}
+
+// Whatever the descriptor says: a message or values, in little time, and nothing outside the files.
+TEST_F(Grads, SurvivesChangesOfTheDescriptor)
+{
+  const std::string rich =
+      "dset ^data%t1\noptions sequential template yrev\nundef -999\nxdef 3 linear 100 0.5\n"
+      "ydef 2 linear 20 0.25\nzdef 2 levels 1000 500\ntdef 2 linear 12z28feb2016 12hr\n"
+      "fileheader 4\nxyheader 8\nchsub 1 2 a\nedef 1 names e\nvars 2\nu 2 99 wind\n"
+      "ps 0 99 pressure\nendvars\n";
+  this->WriteNumbers("data.bin", 36);
+  this->WriteNumbers("data1", 60);
+  Dice dice(11);
+  int opened = 0, refused = 0;
+  for (int round = 0; round < 4000; ++round) {
+    std::string text = round % 2 == 0 ? Plain : rich;
+    for (int change = 0; change <= dice.Between(0, 3); ++change) {
+      const std::size_t at = dice.Between(0, text.size() - 1);
+      switch (dice.Between(0, 3)) {
+        case 0:
+          text[at] = static_cast<char>(dice.Between(1, 126));
+          break;
+        case 1:
+          text.erase(at, dice.Between(1, 8));
+          break;
+        case 2:
+          text.insert(at, text.substr(dice.Between(0, text.size() - 1), dice.Between(1, 30)));
+          break;
+        default:
+          text.insert(at, std::to_string(dice.Between(0, 1 << 30)));
+      }
+    }
+    try {
+      const Series series = this->Open(text);
+      const Catalog catalog = this->Format.ReadCatalog(this->Folder / "a.ctl");
+      CheckCatalog(catalog);
+      std::vector<PatchVariable> all;
+      for (int v = 0; v < static_cast<int>(catalog.Variables.size()); ++v) {
+        all.push_back({0, v});
+      }
+      const LocationTable table = this->Format.Locate(catalog, all, {});
+      EXPECT_EQ(table.Locations.size(), all.size());
+      for (const Extent& extent : table.Extents) {
+        EXPECT_LE(extent.Offset + extent.Bytes, std::filesystem::file_size(table.Files[extent.File]));
+      }
+      for (const ChunkedArray& array : table.ChunkedArrays) {
+        for (std::size_t c = array.FirstChunk; c < array.FirstChunk + array.ChunkCount; ++c) {
+          EXPECT_LE(table.Chunks[c].Offset + table.Chunks[c].Bytes,
+              std::filesystem::file_size(table.Files[array.File]));
+        }
+      }
+      ++opened;
+    } catch (const Error&) {
+      ++refused;
+    }
+  }
+  EXPECT_GT(opened, 100);
+  EXPECT_GT(refused, 100);
+}
+
+}  // namespace patchio::grads
