@@ -7,6 +7,7 @@
 #include "Formats/GRADS/GradsGaussian.h"
 #include "NaivePlace.h"
 #include "Read/PatchLoader.h"
+#include "Read/SharedCatalog.h"
 #include "TestTools.h"
 
 #include <fmt/format.h>
@@ -226,6 +227,7 @@ TEST_F(Grads, DescriptorFaultsNameTheirLine)
       {"xdef 3 linear 100 0.5", "xdef 3 linear 100 nan", "'nan'"},
       {"xdef 3 linear 100 0.5", "xdef 3 linear 100 -0.5", "increasing"},
       {"xdef 3 linear 100 0.5", "xdef 3 cubic 100 0.5", "'cubic'"},
+      {"xdef 3 linear 100 0.5", "xdef 3 linear 100 1e308", "positions that are numbers"},
       {"ydef 2 linear 20 0.25", "ydef 2 levels 20 10", "yrev"},
       {"ydef 2 linear 20 0.25", "ydef 2 mom32 1", "LEVELS"},
       {"ydef 2 linear 20 0.25", "ydef 90 gaust62 10", "85"},
@@ -267,6 +269,22 @@ TEST_F(Grads, AbsurdSizesAreRefused)
   text = Replaced(text, "ydef 2 linear", "ydef 1000000 linear");
   text = Replaced(text, "u 2 99", "u 1000000 99");
   EXPECT_THAT(this->FaultIn(text), HasSubstr("sizes that a file can have"));
+}
+
+// In a time that does not grow with the square of the size.
+TEST_F(Grads, ManyLevelsAndVariablesTakeLittleTime)
+{
+  std::string text = Replaced(Plain, "zdef 2 levels 1000 500", "zdef 1000000 linear 2000000 -1");
+  std::string many = "vars 50000\n";
+  for (int v = 0; v < 50000; ++v) {
+    many += "u 2 99 same name\n";
+  }
+  text = Replaced(text, "vars 2\nu 2 99 wind\nps 0 99 pressure\n", many);
+  this->Read(text);
+  const Catalog catalog = this->Format.ReadCatalog(this->Folder / "a.ctl");
+  EXPECT_EQ(catalog.Variables.size(), 50000u);
+  EXPECT_EQ(catalog.Variables.back().Name, "u_50000");
+  EXPECT_EQ(catalog.Axes[2].Positions.size(), 1000000u);
 }
 
 TEST_F(Grads, TemplatesGiveNames)
@@ -380,6 +398,24 @@ TEST_F(Grads, ClaimsItsDescriptorsOnly)
   EXPECT_FALSE(claims("empty.ctl", ""));
   EXPECT_FALSE(this->Format.Claims(this->Folder / "none.ctl"));
   EXPECT_FALSE(this->Format.Claims(this->Folder.Path()));
+}
+
+TEST_F(Grads, DescriptorsOpenedTogetherAreOneSeries)
+{
+  this->WriteNumbers("data.bin", 36);
+  WriteText(this->Folder / "post.ctl_2016022812", Plain);
+  WriteText(this->Folder / "post.ctl_2016022712", Replaced(Plain, "12z28feb2016", "12z27feb2016"));
+  const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
+  const Series series = OpenSharedSeries(*alone,
+      {this->Folder / "post.ctl_2016022812", this->Folder / "post.ctl_2016022712"}, {}, ChannelMode::Off);
+  std::vector<std::string> dates;
+  for (const TimeStep& step : series.Steps) {
+    dates.push_back(step.Date);
+  }
+  EXPECT_THAT(
+      dates, ElementsAre("2016-02-27 12:00", "2016-02-28 00:00", "2016-02-28 12:00", "2016-02-29 00:00"));
+  EXPECT_THAT(series.Steps[0].Path, HasSubstr("post.ctl_2016022712"));
+  EXPECT_EQ(TimeValues(series)[3] - TimeValues(series)[0], 36);
 }
 
 // Neighbours share a row, which merged blocks read once.

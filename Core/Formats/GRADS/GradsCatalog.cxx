@@ -44,11 +44,11 @@ std::vector<double> HeightsOf(const Descriptor& descriptor)
   constexpr double scaleHeight = 7;
   constexpr double pressureAtZero = 1000;
   const std::vector<double>& levels = descriptor.Z;
+  const bool pressures = ArePressures(levels);
   std::vector<double> heights(levels.size());
   for (std::size_t k = 0; k < levels.size(); ++k) {
-    heights[k] = ArePressures(levels)
-                     ? scaleHeight * std::log(pressureAtZero / (levels[k] * HectopascalsIn(descriptor)))
-                     : static_cast<double>(k);
+    heights[k] = pressures ? scaleHeight * std::log(pressureAtZero / (levels[k] * HectopascalsIn(descriptor)))
+                           : static_cast<double>(k);
   }
   return heights;
 }

@@ -246,6 +246,9 @@ std::vector<double> Parser::Linear(std::int64_t count)
   for (std::int64_t i = 0; i < count; ++i) {
     axis[i] = start + static_cast<double>(i) * increment;
   }
+  if (!std::isfinite(axis.back())) {
+    this->Fail("positions that are numbers", Quoted(this->Current().Rest));
+  }
   return axis;
 }
 
