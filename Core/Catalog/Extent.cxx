@@ -36,7 +36,7 @@ ChunkRange ChunksHolding(const ChunkedArray& array)
   if (array.Count == 0) {
     return {};
   }
-  std::array<std::uint64_t, ChunkedArray::MaximumRank> strides{}, grid{}, chunks{};
+  std::array<std::uint64_t, ChunkedArray::MaximumRank> strides{}, chunks{};
   std::uint64_t stride = 1, numbers = 1;
   for (int axis = array.Rank - 1; axis >= 0; --axis) {
     strides[axis] = stride;

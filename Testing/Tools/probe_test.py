@@ -232,9 +232,13 @@ def interrupt(bench, ranks, victim, signals):
                            "--output", output] + SHORT, ranks)
     path = os.path.join(output, "result.json")
     deadline = time.time() + 60
-    while time.time() < deadline and not (os.path.exists(path) and check(path)["points"]):
+    def so_far():  # each file is whole at any time, but the matrices may be of a moment before or after
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+
+    while time.time() < deadline and not (os.path.exists(path) and so_far()["points"]):
         time.sleep(0.05)
-    before = check(path)
+    before = so_far()
     assert not before["complete"] and before["points"] and os.listdir(bench.folder)
     for number in signals:
         os.kill(victim(process), number)
