@@ -229,8 +229,9 @@ void AutomaticThreads::StartController(Communicator& ranks, int mostOfRank)
 int AutomaticThreads::OnWindow(const ReadWindow& window)
 {
   if (this->IsRankZero) {
-    LoadEstimate load = this->Sense(window.Own);
-    if (std::exchange(this->ReadSinceSensed, false)) {
+    const bool mixed = std::exchange(this->ReadSinceSensed, false);
+    LoadEstimate load = this->Sense(mixed ? OwnReads() : window.Own);
+    if (mixed) {
       load = {0, 0, "the reads before are in it, too"};
     }
     this->Current->ReportLoad(load.Load);
