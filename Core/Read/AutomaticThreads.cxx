@@ -13,6 +13,7 @@
 #include <ctime>
 #include <thread>
 #include <tuple>
+#include <utility>
 
 namespace patchio {
 namespace {
@@ -22,6 +23,12 @@ constexpr double FirstWindowUnknown = 0.1;
 constexpr double FirstWindowKnown = 1;
 /// Shorter reads say too little about a storage.
 constexpr double LeastSecondsToLearn = 5;
+/// Steps may follow each other within less than a millisecond, much less than to look for mount and profile
+/// takes, or to ask the kernel who else reads.
+constexpr double LookAgainSeconds = 2;
+constexpr double SenseAgainSeconds = 0.1;
+/// Shorter pauses say nothing about what others do.
+constexpr double LeastSecondsToSense = 0.02;
 
 /// Local disks answer from memory or not, which no later read can rely on.
 bool RatesLast(MountClass kind)
@@ -93,17 +100,28 @@ void AutomaticThreads::Begin(
   this->Watch = Stopwatch();
 }
 
+/// On rank 0. What is mounted, and which profiles there are, is looked at again after a while.
+void AutomaticThreads::FindStorage(const std::string& path, int ranks)
+{
+  const bool fresh = this->Found && this->Found->Path == path && this->Found->Ranks == ranks &&
+                     this->Found->Since.Seconds() < LookAgainSeconds;
+  if (!fresh) {
+    this->Found = Finding{path, ranks, {}, {}};
+    const std::string fault = FaultOf([&] {
+      this->Where = MountOf(path);
+      this->Profile = FindProfile(path, &this->Found->Notes, ranks);
+    });
+    if (!fault.empty()) {
+      this->Found->Notes.push_back(fault);
+    }
+  }
+  this->ProfileNotes = this->Found->Notes;
+}
+
 /// On rank 0: which storage, its profile, and what others do there.
 void AutomaticThreads::LookAtStorage(const std::string& path, int ranks)
 {
-  this->ProfileNotes.clear();
-  const std::string fault = FaultOf([&] {
-    this->Where = MountOf(path);
-    this->Profile = FindProfile(path, &this->ProfileNotes, ranks);
-  });
-  if (!fault.empty()) {
-    this->ProfileNotes.push_back(fault);
-  }
+  this->FindStorage(path, ranks);
   ThreadChoice choice;
   const Mount where = this->Where.value_or(Mount());
   choice.Storage.Class = where.Class;
@@ -115,10 +133,11 @@ void AutomaticThreads::LookAtStorage(const std::string& path, int ranks)
   if (!this->Sensor || this->SensedMount != where.Point) {
     this->Sensor = std::make_unique<LoadSensor>(where);
     this->SensedMount = where.Point;
+    this->Sensed.reset();
+    this->ReadSinceSensed = false;
   }
   this->Sensor->UseCurve(this->Profile ? CurveOf(*this->Profile) : std::nullopt);
-  // What others did since the last read of ours ended.
-  choice.Load = this->Sense(OwnReads());
+  choice.Load = this->SenseBefore();
   choice.Storage.Load = choice.Load.Load;
   if (this->Profile && this->Profile->TellsStarts()) {
     SetStarts(choice.Storage, this->Profile->Fit);
@@ -130,6 +149,31 @@ void AutomaticThreads::LookAtStorage(const std::string& path, int ranks)
 LoadEstimate AutomaticThreads::Sense(const OwnReads& own)
 {
   return this->SenseLoad ? this->SenseLoad(own) : this->Sensor->Sample(own);
+}
+
+/// What others did since the last read of ours ended.
+LoadEstimate AutomaticThreads::SenseBefore()
+{
+  const LoadEstimate tooShort{0, 0, "the time since the read before was too short"};
+  const double passed = this->Sensed ? this->Sensed->Seconds() : LeastSecondsToSense;
+  if (this->ReadSinceSensed && passed < 2 * SenseAgainSeconds) {
+    return this->Known.Load;
+  }
+  if (!this->ReadSinceSensed && passed < LeastSecondsToSense) {
+    return tooShort;
+  }
+  const LoadEstimate load = this->Sense(OwnReads());
+  return std::exchange(this->ReadSinceSensed, false) ? tooShort : load;
+}
+
+/// What comes now is not ours.
+void AutomaticThreads::SenseAfter()
+{
+  this->ReadSinceSensed = this->Sensed && this->Sensed->Seconds() < SenseAgainSeconds;
+  if (!this->ReadSinceSensed) {
+    this->Sense(OwnReads());
+    this->Sensed = Stopwatch();
+  }
 }
 
 /// Collective.
@@ -157,8 +201,8 @@ void AutomaticThreads::Share(Communicator& ranks)
 void AutomaticThreads::StartController(Communicator& ranks, int mostOfRank)
 {
   const std::vector<std::string> machines = ranks.AllGather(NameOfThisMachine());
-  const std::vector<int> limits =
-      ranks.AllGather(std::vector<int>{mostOfRank, static_cast<int>(std::thread::hardware_concurrency())});
+  static const int cores = static_cast<int>(std::thread::hardware_concurrency());  // the kernel is asked
+  const std::vector<int> limits = ranks.AllGather(std::vector<int>{mostOfRank, cores});
   this->Job = {ranks.Size(), std::max(limits[1], 1), limits[0]};
   for (std::size_t i = 0; i < limits.size(); i += 2) {
     this->Job.MostOfRank = std::min(this->Job.MostOfRank, limits[i]);
@@ -185,7 +229,11 @@ void AutomaticThreads::StartController(Communicator& ranks, int mostOfRank)
 int AutomaticThreads::OnWindow(const ReadWindow& window)
 {
   if (this->IsRankZero) {
-    const LoadEstimate load = this->Sense(window.Own);
+    const bool mixed = std::exchange(this->ReadSinceSensed, false);
+    LoadEstimate load = this->Sense(mixed ? OwnReads() : window.Own);
+    if (mixed) {
+      load = {0, 0, "the reads before are in it, too"};
+    }
     this->Current->ReportLoad(load.Load);
     if (load.Sureness > 0 || !this->SeenLoad || this->SeenLoad->Sureness <= 0) {
       this->SeenLoad = load;
@@ -206,7 +254,7 @@ void AutomaticThreads::End()
     if (this->Watch.Seconds() >= LeastSecondsToLearn && RatesLast(this->Known.Storage.Class)) {
       this->Refine();
     }
-    this->Sense(OwnReads());  // what comes now is not ours
+    this->SenseAfter();
   }
   this->ShareLoad();
 }
@@ -248,6 +296,7 @@ void AutomaticThreads::Refine()
       // through so few.
       profile.Concurrency = profile.FromReads ? this->Controller->BestSoFar() : profile.Concurrency;
       SaveProfile(profile);
+      this->Found.reset();
     }
   });
   if (!fault.empty()) {

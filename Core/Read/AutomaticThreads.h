@@ -66,10 +66,22 @@ private:
     }
   };
 
+  /// What was found for a path, and when.
+  struct Finding
+  {
+    std::string Path;
+    int Ranks = 0;
+    Stopwatch Since;
+    std::vector<std::string> Notes;
+  };
+
   void LookAtStorage(const std::string& path, int ranks);
+  void FindStorage(const std::string& path, int ranks);
   void Share(Communicator& ranks);
   void StartController(Communicator& ranks, int mostOfRank);
   LoadEstimate Sense(const OwnReads& own);
+  LoadEstimate SenseBefore();
+  void SenseAfter();
   int OnWindow(const ReadWindow& window);
   void ShareLoad();
   void Refine();
@@ -77,8 +89,11 @@ private:
   // Of rank 0 alone:
   std::optional<Mount> Where;
   std::optional<StorageProfile> Profile;
+  std::optional<Finding> Found;  ///< Where and Profile
   std::unique_ptr<LoadSensor> Sensor;
   std::string SensedMount;
+  std::optional<Stopwatch> Sensed;  ///< since the load was last asked for after a read; none: never
+  bool ReadSinceSensed = false;     ///< by us, which a sensor asked now would take for others
   std::vector<std::string> ProfileNotes;
   std::optional<LoadEstimate> SeenLoad;  ///< while the read runs: the newest that is known, else the newest
   UnloadedRates SeenRates;               ///< by the read

@@ -134,8 +134,9 @@ void PatchLoader::ReadThroughLanes(const ProgressCallback& progress)
   ReadControl* const control = this->Request.Control;
   const int most = control ? control->Goal().Most() : this->Request.Threads;
   ReadMeter meter;
+  const std::size_t units = this->Units();
   std::deque<Lane> lanes;  // a lane cannot be moved
-  for (int i = 0; i < most; ++i) {
+  for (std::size_t i = 0; i < std::min<std::size_t>(most, std::max<std::size_t>(units, 1)); ++i) {
     lanes.emplace_back(*source, meter);
   }
   std::atomic<bool> stop{false};
@@ -149,7 +150,6 @@ void PatchLoader::ReadThroughLanes(const ProgressCallback& progress)
     control->Step(meter);
     return !progress || progress(fraction);
   };
-  const std::size_t units = this->Units();
   const LanesOutcome outcome = control ? RunLanes(units, control->Goal(), body, between)
                                        : RunLanes(units, this->Request.Threads, body, progress);
   this->Result.Cancelled = outcome.Cancelled;

@@ -108,6 +108,93 @@ TEST_F(AutomaticThreadsTest, SaysWhatIsWrongWithAProfile)
   automatic.End();
 }
 
+TEST_F(AutomaticThreadsTest, FindsAProfileThatHasComeSince)
+{
+  AutomaticThreads automatic;
+  automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 256);
+  EXPECT_EQ(automatic.Choice().Storage.Concurrency, 0);
+  automatic.End();
+  this->WriteProfile("{\"mount\": \"" + this->MountPoint() + "\", \"best_concurrency\": 37}");
+  std::this_thread::sleep_for(std::chrono::milliseconds(2100));
+  automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 256);
+  EXPECT_EQ(automatic.Choice().Storage.Concurrency, 37);
+  automatic.End();
+}
+
+TEST_F(AutomaticThreadsTest, FindsTheProfileOfAnotherFolderAtOnce)
+{
+  const fs::path inner = fs::canonical(this->Folder) / "inner";
+  fs::create_directories(inner);
+  this->WriteProfile("{\"storages\": {\"" + this->MountPoint() + "\": 5, \"" + inner.string() + "\": 9}}");
+  AutomaticThreads automatic;
+  for (const auto& [path, concurrency] : {std::pair(this->Folder, 5), {inner, 9}, {this->Folder, 5}}) {
+    automatic.Begin(*this->Alone, path, ThreadPolicy::Balanced, 256);
+    EXPECT_EQ(automatic.Choice().Storage.Concurrency, concurrency) << path;
+    automatic.End();
+  }
+}
+
+TEST_F(AutomaticThreadsTest, RepeatsWhatIsWrongWithAProfile)
+{
+  this->WriteProfile("{\"mount\": ");
+  AutomaticThreads automatic;
+  for (int read = 0; read < 3; ++read) {
+    automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 256);
+    EXPECT_EQ(automatic.Notes().size(), 1u);
+    automatic.End();
+  }
+}
+
+/// A pause that says something about what others do.
+constexpr std::chrono::milliseconds LongEnough(50);
+
+TEST_F(AutomaticThreadsTest, AsksSeldomForTheLoadWhereReadsFollowEachOther)
+{
+  AutomaticThreads automatic;
+  int asked = 0;
+  automatic.SenseLoad = [&](const OwnReads&) { return LoadEstimate{1.0 * ++asked, 0.5, "somebody"}; };
+  const Stopwatch watch;
+  for (int read = 0; read < 1000; ++read) {
+    automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 256);
+    automatic.End();
+  }
+  EXPECT_LE(asked, 4 + 20 * watch.Seconds()) << "after a read and before the next, every tenth of a second";
+}
+
+TEST_F(AutomaticThreadsTest, AsksForTheLoadOfEachPauseBetweenReads)
+{
+  AutomaticThreads automatic;
+  int asked = 0;
+  automatic.SenseLoad = [&](const OwnReads&) { return LoadEstimate{1.0 * ++asked, 0.5, "somebody"}; };
+  for (int read = 0; read < 3; ++read) {
+    automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 256);
+    EXPECT_EQ(automatic.Choice().Load.Load, 2 * read + 1);
+    automatic.End();
+    EXPECT_EQ(asked, 2 * read + 2) << "what is counted of the pause must not begin in the read";
+    std::this_thread::sleep_for(3 * LongEnough);
+  }
+}
+
+TEST_F(AutomaticThreadsTest, DoesNotTakeItsOwnReadsForThoseOfOthers)
+{
+  AutomaticThreads automatic;
+  int asked = 0;
+  automatic.SenseLoad = [&](const OwnReads&) { return LoadEstimate{1.0 * ++asked, 0.5, "somebody"}; };
+  int askedBefore = 0;
+  for (int read = 0; read < 2; ++read) {
+    askedBefore = asked;
+    automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 256);
+    automatic.End();
+  }
+  std::this_thread::sleep_for(5 * LongEnough);
+  automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 256);
+  if (asked == askedBefore + 1) {  // not after the second read, unless the machine stood still
+    EXPECT_EQ(automatic.Choice().Load.Sureness, 0);
+    EXPECT_EQ(automatic.Choice().Storage.Load, 0);
+  }
+  automatic.End();
+}
+
 /// Reads of 2 ms for 1.8 s, with windows from the first second on.
 void ReadForAWhile(AutomaticThreads& automatic)
 {
@@ -161,6 +248,7 @@ TEST_F(AutomaticThreadsTest, SaysTheLoadThatWasKnownWhileItRead)
   EXPECT_EQ(automatic.Choice().Storage.Load, 6);
   EXPECT_THAT(automatic.Text(), ::testing::HasSubstr("NC = 6: load 4 to 8\n"));
   // A short read afterwards knows nothing of that.
+  std::this_thread::sleep_for(LongEnough);
   automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 256);
   automatic.End();
   EXPECT_EQ(automatic.Choice().Storage.Load, 0);
