@@ -1,15 +1,24 @@
 #include "Formats/Format.h"
 
 #include "Support/Error.h"
+#include "Support/Hdf5.h"
 #include "Support/RegularFile.h"
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 
 namespace patchio {
 
 namespace {
+
+bool HasHdf5Signature(const std::string& path)
+{
+  char bytes[8] = {};
+  std::ifstream(path, std::ios::binary).read(bytes, sizeof bytes);
+  return std::string(bytes, sizeof bytes) == "\x89HDF\r\n\x1a\n";
+}
 
 /// What all formats open, in one phrase.
 std::string WhatOpens()
@@ -35,6 +44,9 @@ const Format& FormatOf(const std::string& path)
     throw FileError(path, WhatOpens(), "a folder", "Name that file, in the folder");
   }
   CheckRegularFile(path);
+  if (HasHdf5Signature(path)) {
+    hdf5::File file(path);  // of one that is truncated nobody can say whose it was: says that it is
+  }
   throw FileError(path, WhatOpens(), "something else", "PatchIO opens no other files");
 }
 

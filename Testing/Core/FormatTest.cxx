@@ -92,6 +92,14 @@ TEST(FormatOf, LooksIntoOtherIndexFiles)
   EXPECT_THAT(MessageOf([&] { FormatOf(folder / "other.visit"); }), HasSubstr("found something else"));
 }
 
+TEST(FormatOf, SaysWhenAnHdf5FileIsCutOff)
+{
+  const TempFolder folder;
+  WriteText(folder / "cut.h5", std::string("\x89HDF\r\n\x1a\n", 8) + std::string(100, '\0'));
+  EXPECT_THAT(MessageOf([&] { FormatOf(folder / "cut.h5"); }),
+      ::testing::AllOf(HasSubstr("complete HDF5 file"), HasSubstr("truncated")));
+}
+
 TEST(FormatOf, SaysWhenAFileIsMissing)
 {
   const TempFolder folder;

@@ -335,11 +335,17 @@ TEST_F(Grads, StepsAreThoseThatTheFileHolds)
 TEST_F(Grads, FilesWithRecordsAreToldFromPlainOnes)
 {
   this->WriteNumbers("data.bin", 36 + 12);  // two markers for each of six fields
-  EXPECT_EQ(this->Open(Plain).Steps.size(), 2u);
+  EXPECT_THAT(MessageOf([&] { this->Open(Plain); }),
+      AllOf(HasSubstr("144 bytes"), HasSubstr("192, the size of a file with OPTIONS sequential")));
+  this->WriteNumbers("data.bin", 36 + 13);
+  const Series longer = this->Open(Plain);
+  EXPECT_EQ(longer.Steps.size(), 2u);
+  EXPECT_THAT(longer.Notes, ::testing::Contains(HasSubstr("1 file is longer than")));
   this->WriteNumbers("data.bin", 36);
   const std::string sequential = Replaced(Plain, "little_endian", "little_endian sequential");
+  EXPECT_THAT(MessageOf([&] { this->Open(sequential); }), HasSubstr("without OPTIONS sequential"));
+  this->WriteNumbers("data.bin", 35);
   EXPECT_EQ(this->Open(sequential).Steps.size(), 1u);
-  EXPECT_THAT(this->Open(sequential).Warnings[0], HasSubstr("without OPTIONS sequential"));
   EXPECT_THAT(MessageOf([&] { this->Load("u", 0); }), HasSubstr("little-endian record of 24 bytes"));
   std::string record("\0\0\0\x18", 4);
   record += std::string(24, 'v') + record;

@@ -31,6 +31,12 @@ void Handle(int)
       ::rmdir(Files[i]);
     }
   }
+  // Only now may the next signal end the program: it can come on another thread while this one still removes.
+  struct sigaction action = {};
+  action.sa_handler = SIG_DFL;
+  for (const int number : Signals) {
+    ::sigaction(number, &action, nullptr);
+  }
   errno = error;
 }
 
@@ -44,7 +50,7 @@ Interrupt::Interrupt()
   Came = false;
   struct sigaction action = {};
   action.sa_handler = Handle;
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  action.sa_flags = SA_RESTART;
   for (std::size_t i = 0; i < std::size(Signals); ++i) {
     ::sigaction(Signals[i], &action, &Before[i]);
   }

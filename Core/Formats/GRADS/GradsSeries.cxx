@@ -52,14 +52,14 @@ public:
 private:
   void AddFile(std::int64_t first, std::int64_t count);
   void AddShort(const std::string& name, std::int64_t bytes, std::int64_t count, std::int64_t whole);
-  std::string Doubt(std::int64_t bytes, std::int64_t count) const;
+  void CheckOptions(const std::string& name, std::int64_t bytes, std::int64_t count) const;
   void Summarize();
 
   const Descriptor& Source;
   const FileLayout Layout;
   Series Found;
-  std::int64_t MissingFiles = 0, MissingMembers = 0, ShortFiles = 0;
-  std::string FirstMissing, FirstMissingMember, FirstShort;
+  std::int64_t MissingFiles = 0, MissingMembers = 0, ShortFiles = 0, LongFiles = 0;
+  std::string FirstMissing, FirstMissingMember, FirstShort, FirstLong;
 };
 
 /// The steps of one file, or of the files of all members.
@@ -77,8 +77,13 @@ void StepFinder::AddFile(std::int64_t first, std::int64_t count)
     }
     any = true;
     const std::int64_t here = this->Layout.StepsIn(count, *bytes);
+    if (*bytes != this->Layout.FileBytes(count)) {
+      this->CheckOptions(name, *bytes, count);
+    }
     if (here < count) {
       this->AddShort(name, *bytes, count, here);
+    } else if (*bytes > this->Layout.FileBytes(count)) {
+      this->FirstLong = this->LongFiles++ == 0 ? name : this->FirstLong;
     }
     whole = std::min(whole, here);
   }
@@ -97,21 +102,25 @@ void StepFinder::AddShort(const std::string& name, std::int64_t bytes, std::int6
   if (this->ShortFiles++ == 0) {
     this->FirstShort = FileError(name,
         fmt::format("{} bytes, for {} time{}", this->Layout.FileBytes(count), count, count == 1 ? "" : "s"),
-        fmt::format("{}, enough for {}", bytes, whole), this->Doubt(bytes, count))
+        fmt::format("{}, enough for {}", bytes, whole),
+        fmt::format("It is truncated, still being written, or not what {} describes", this->Source.Path))
                            .what();
   }
 }
 
-/// What may be wrong with a file that is too short.
-std::string StepFinder::Doubt(std::int64_t bytes, std::int64_t count) const
+/// A file that has not the size it should have, but exactly that which it would have with other OPTIONS, must
+/// not be read by these: all values would be wrong.
+void StepFinder::CheckOptions(const std::string& name, std::int64_t bytes, std::int64_t count) const
 {
   Descriptor other = this->Source;
   other.Sequential = !other.Sequential;
-  return FileLayout(other).FileBytes(count) == bytes
-             ? fmt::format("It has the size of a file {} OPTIONS sequential: correct {}",
-                   other.Sequential ? "with" : "without", this->Source.Path)
-             : fmt::format(
-                   "It is truncated, still being written, or not what {} describes", this->Source.Path);
+  if (FileLayout(other).FileBytes(count) == bytes) {
+    throw FileError(name,
+        fmt::format("{} bytes, as {} describes them", this->Layout.FileBytes(count), this->Source.Path),
+        fmt::format(
+            "{}, the size of a file {} OPTIONS sequential", bytes, other.Sequential ? "with" : "without"),
+        "Correct the descriptor's OPTIONS");
+  }
 }
 
 void StepFinder::Summarize()
@@ -141,6 +150,13 @@ void StepFinder::Summarize()
             this->ShortFiles, this->ShortFiles == 1 ? " is" : "s are", this->Source.Path, this->FirstShort));
   }
   this->Found.Notes = NotesOnGrid(this->Source);
+  if (this->LongFiles > 0) {
+    this->Found.Notes.push_back(
+        fmt::format("{} file{} longer than {} says, and what is behind is not shown; the first is {}. "
+                    "Compare the descriptor "
+                    "with its data where values look wrong.",
+            this->LongFiles, this->LongFiles == 1 ? " is" : "s are", this->Source.Path, this->FirstLong));
+  }
 }
 
 /// model.ctl, post.ctl_2017..., model.ctl.old
