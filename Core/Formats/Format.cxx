@@ -2,6 +2,7 @@
 
 #include "Support/Error.h"
 #include "Support/Hdf5.h"
+#include "Support/Hdf5Signature.h"
 #include "Support/RegularFile.h"
 
 #include <algorithm>
@@ -15,9 +16,9 @@ namespace {
 
 bool HasHdf5Signature(const std::string& path)
 {
-  char bytes[8] = {};
+  char bytes[Hdf5Signature.size()] = {};
   std::ifstream(path, std::ios::binary).read(bytes, sizeof bytes);
-  return std::string(bytes, sizeof bytes) == "\x89HDF\r\n\x1a\n";
+  return std::string_view(bytes, sizeof bytes) == Hdf5Signature;
 }
 
 /// What all formats open, in one phrase.

@@ -1,6 +1,7 @@
 #include "Hdf5Index/IndexReader.h"
 
 #include "Hdf5Index/DatasetMessages.h"
+#include "Support/Hdf5Signature.h"
 
 #include <fmt/format.h>
 
@@ -55,11 +56,10 @@ void IndexReader::Open(std::shared_ptr<Source::File> file, std::uint64_t bytes)
 
 void IndexReader::ReadSuperblock()
 {
-  constexpr unsigned char signature[] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
   constexpr std::size_t fixed = 24;  // up to the addresses, but for what version 1 adds
   std::byte head[fixed];
   this->Bytes.Read(0, head, fixed);
-  if (std::memcmp(head, signature, sizeof(signature)) != 0) {
+  if (std::memcmp(head, Hdf5Signature.data(), Hdf5Signature.size()) != 0) {
     throw Unfamiliar("no HDF5 superblock at the beginning");
   }
   const unsigned version = Load<std::uint8_t>(head + 8);

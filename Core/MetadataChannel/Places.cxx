@@ -4,13 +4,12 @@
 #include "Support/Bytes.h"
 #include "Support/Checksum.h"
 #include "Support/Error.h"
+#include "Support/MachineName.h"
 #include "Support/Together.h"
 
 #include <fmt/format.h>
 
 #include <sys/stat.h>
-#include <unistd.h>
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -55,14 +54,6 @@ template <typename AnyPlace>
 auto MembersOf(AnyPlace& place)
 {
   return std::tie(place.Path, place.Beside);
-}
-
-std::string TemporaryName(const std::string& path)
-{
-  static std::atomic<unsigned> counter{0};
-  char machine[256] = "";
-  ::gethostname(machine, sizeof(machine) - 1);
-  return fmt::format("{}.{}.{}.{}.tmp", path, machine, ::getpid(), counter++);
 }
 
 }  // namespace

@@ -1,14 +1,13 @@
 #include "Read/AutomaticThreads.h"
 
 #include "Support/Bytes.h"
+#include "Support/MachineName.h"
 #include "Support/Together.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <climits>
 #include <cmath>
 #include <ctime>
 #include <thread>
@@ -34,12 +33,6 @@ constexpr double LeastSecondsToSense = 0.02;
 bool RatesLast(MountClass kind)
 {
   return kind == MountClass::Network || kind == MountClass::Parallel || kind == MountClass::Fuse;
-}
-
-std::string NameOfThisMachine()
-{
-  char name[HOST_NAME_MAX + 1] = {};
-  return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
 }
 
 /// "NC = 6: 10 requests in flight give ...".
@@ -200,7 +193,7 @@ void AutomaticThreads::Share(Communicator& ranks)
 /// Collective. A controller goes on from read to read, as long as it is about the same storage.
 void AutomaticThreads::StartController(Communicator& ranks, int mostOfRank)
 {
-  const std::vector<std::string> machines = ranks.AllGather(NameOfThisMachine());
+  const std::vector<std::string> machines = ranks.AllGather(MachineName());
   static const int cores = static_cast<int>(std::thread::hardware_concurrency());  // the kernel is asked
   const std::vector<int> limits = ranks.AllGather(std::vector<int>{mostOfRank, cores});
   this->Job = {ranks.Size(), std::max(limits[1], 1), limits[0]};

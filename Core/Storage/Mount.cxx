@@ -1,4 +1,5 @@
 #include "Storage/Mount.h"
+#include "Support/MachineName.h"
 
 #include <fmt/format.h>
 
@@ -240,10 +241,8 @@ int StripesOfLayout(const void* layout, std::size_t bytes)
 
 std::string NodeClass()
 {
-  char machine[256] = "";
-  ::gethostname(machine, sizeof(machine) - 1);
   // Not the cores that this process may use: those are fewer where ranks are bound to cores.
-  return NodeClassOf(machine, static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)));
+  return NodeClassOf(MachineName(), static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
 std::string NodeClassOf(const std::string& machine, int cores)

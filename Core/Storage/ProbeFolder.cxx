@@ -1,6 +1,7 @@
 #include "Storage/ProbeFolder.h"
 
 #include "Support/Error.h"
+#include "Support/MachineName.h"
 
 #include <fmt/format.h>
 
@@ -21,13 +22,6 @@ namespace {
 
 constexpr const char* Prefix = "patchio_probe_";
 constexpr int MostOfOne = 100;  ///< folders of one process in one place
-
-std::string HostName()
-{
-  char name[256] = "";
-  ::gethostname(name, sizeof(name) - 1);
-  return name;
-}
 
 /// Who made a folder.
 struct Maker
@@ -68,7 +62,7 @@ bool Runs(pid_t process)
 
 std::string MakeProbeFolder(const std::string& dir)
 {
-  const std::string first = fmt::format("{}/{}{}_{}", dir, Prefix, HostName(), ::getpid());
+  const std::string first = fmt::format("{}/{}{}_{}", dir, Prefix, MachineName(), ::getpid());
   std::string path = first;
   // The folder of an earlier process of this number may be in the way.
   for (int next = 2; ::mkdir(path.c_str(), 0700) != 0; ++next) {
@@ -91,7 +85,7 @@ ProbeFolders RemoveDeadProbeFolders(const std::string& dir)
     paths.push_back(entry->path().string());
   }
   std::sort(paths.begin(), paths.end());
-  const std::string host = HostName();
+  const std::string host = MachineName();
   for (const std::string& path : paths) {
     const std::optional<Maker> maker = MakerOf(fs::path(path).filename().string());
     if (!maker || !fs::is_directory(path, fault) || (maker->Host == host && Runs(maker->Process))) {

@@ -1,13 +1,13 @@
 #include "Storage/ProfileFile.h"
 
 #include "Support/Error.h"
+#include "Support/MachineName.h"
 #include "Support/RegularFile.h"
 
 #include <fmt/format.h>
 
 #include <fcntl.h>
 #include <unistd.h>
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -59,14 +59,6 @@ bool WriteAll(Descriptor& file, const std::string& text)
   return ::fsync(file.Get()) == 0 && file.Close();
 }
 
-std::string TemporaryNameFor(const std::string& file)
-{
-  static std::atomic<unsigned> counter{0};
-  char machine[256] = "";
-  ::gethostname(machine, sizeof(machine) - 1);
-  return fmt::format("{}.{}.{}.{}.tmp", file, machine, ::getpid(), counter++);
-}
-
 }  // namespace
 
 std::string ReadProfileText(const std::string& file)
@@ -101,7 +93,7 @@ void ReplaceProfileText(const std::string& file, const std::string& text)
   if (fault) {
     throw FileError(folder.string(), "a folder for storage profiles", fault.message());
   }
-  const std::string temporary = TemporaryNameFor(file);
+  const std::string temporary = TemporaryName(file);
   Descriptor opened(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   const bool written =
       opened.Get() >= 0 && WriteAll(opened, text) && std::rename(temporary.c_str(), file.c_str()) == 0;

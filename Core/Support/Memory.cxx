@@ -2,6 +2,7 @@
 
 #include "Support/ByteText.h"
 #include "Support/Error.h"
+#include "Support/MachineName.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -129,17 +130,6 @@ std::uint64_t AvailableMemory(const std::string& root)
   }
   return known->second;
 }
-
-namespace {
-
-std::string MachineName()
-{
-  char name[256] = "";
-  ::gethostname(name, sizeof(name) - 1);
-  return name;
-}
-
-}  // namespace
 
 void CheckMemoryOfMachines(Communicator& comm, double bytes)
 {

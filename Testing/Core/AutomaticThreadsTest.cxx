@@ -1,5 +1,6 @@
 #include "Read/AutomaticThreads.h"
 
+#include "ReadForAWhile.h"
 #include "TestTools.h"
 
 #include <fmt/format.h>
@@ -195,24 +196,6 @@ TEST_F(AutomaticThreadsTest, DoesNotTakeItsOwnReadsForThoseOfOthers)
   automatic.End();
 }
 
-/// Reads of 2 ms for 1.8 s, with windows from the first second on.
-void ReadForAWhile(AutomaticThreads& automatic)
-{
-  ReadMeter meter;
-  const Stopwatch watch;
-  RunLanes(
-      1 << 20, automatic.Control().Goal(),
-      [&](std::size_t, int) {
-        const ReadMeter::Task task(meter);
-        const ReadMeter::Request request(meter, 1000);
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
-      },
-      [&](double) {
-        automatic.Control().Step(meter);
-        return watch.Seconds() < 1.8;
-      });
-}
-
 TEST_F(AutomaticThreadsTest, SaysNcAndItsReasonOfOneEstimate)
 {
   this->WriteProfile("{\"mount\": \"" + this->MountPoint() + "\", \"best_concurrency\": 6}");
@@ -225,7 +208,7 @@ TEST_F(AutomaticThreadsTest, SaysNcAndItsReasonOfOneEstimate)
   automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 256);
   EXPECT_EQ(automatic.Choice().Storage.Load, 1);
   EXPECT_THAT(automatic.Text(), ::testing::HasSubstr("NC = 1: estimate 1\n"));
-  ReadForAWhile(automatic);
+  testing::ReadForAWhile(automatic, 1.8);
   automatic.End();
   ASSERT_GE(asked, 3) << "no window";
   const int last = asked - 1;  // but for that after the read
@@ -243,7 +226,7 @@ TEST_F(AutomaticThreadsTest, SaysTheLoadThatWasKnownWhileItRead)
   };
   automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 256);
   EXPECT_THAT(automatic.Text(), ::testing::HasSubstr("NC unknown (counts as 0): nobody knows\n"));
-  ReadForAWhile(automatic);
+  testing::ReadForAWhile(automatic, 1.8);
   automatic.End();
   EXPECT_EQ(automatic.Choice().Storage.Load, 6);
   EXPECT_THAT(automatic.Text(), ::testing::HasSubstr("NC = 6: load 4 to 8\n"));

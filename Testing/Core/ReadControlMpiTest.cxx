@@ -5,6 +5,7 @@
 #include "Read/ReadControl.h"
 
 #include "Read/AutomaticThreads.h"
+#include "ReadForAWhile.h"
 #include "Source/FakeSource.h"
 #include "Support/Together.h"
 
@@ -15,7 +16,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
-#include <thread>
 
 namespace patchio {
 namespace {
@@ -137,19 +137,7 @@ void CheckWords(Communicator& ranks)
         static_cast<double>(++asked), 0.5, fmt::format("estimate {} of rank {}", asked, Rank)};
   };
   automatic.Begin(ranks, ".", ThreadPolicy::Balanced, 16);
-  ReadMeter meter;
-  const Stopwatch watch;
-  RunLanes(
-      1 << 20, automatic.Control().Goal(),
-      [&](std::size_t, int) {
-        const ReadMeter::Task task(meter);
-        const ReadMeter::Request request(meter, 1000);
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
-      },
-      [&](double) {
-        automatic.Control().Step(meter);
-        return watch.Seconds() < 2;
-      });
+  testing::ReadForAWhile(automatic, 2);
   automatic.End();
   const int last = ranks.AllGather(std::vector<int>{asked - 1})[0];
   Expect(last > 1, "no window in a read of two seconds");

@@ -14,6 +14,7 @@
 #include "Storage/Mount.h"
 #include "Storage/ProbeFolder.h"
 #include "Support/Error.h"
+#include "Support/MachineName.h"
 #include "Support/Together.h"
 
 #include <fmt/format.h>
@@ -39,13 +40,11 @@ using namespace probe;
 
 std::string DefaultOutput()
 {
-  char host[256] = "";
-  ::gethostname(host, sizeof(host) - 1);
   char date[32] = "";
   const std::time_t now = std::time(nullptr);
   std::tm parts = {};
   std::strftime(date, sizeof(date), "%Y%m%d-%H%M%S", ::localtime_r(&now, &parts));
-  return fmt::format("probe_{}_{}", host, date);
+  return fmt::format("probe_{}_{}", MachineName(), date);
 }
 
 /// The folder for results. Where it was made, and stays empty, it goes at the end.

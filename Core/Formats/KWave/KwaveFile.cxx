@@ -1,6 +1,7 @@
 #include "Formats/KWave/KwaveFile.h"
 
 #include "Support/Error.h"
+#include "Support/Hdf5Signature.h"
 #include "Support/RegularFile.h"
 
 #include <fmt/format.h>
@@ -70,7 +71,6 @@ bool SaysKwave(const std::string& text)
 /// The beginning of a file; empty when it is no HDF5 file.
 std::string BeginningOf(const std::string& path)
 {
-  constexpr char signature[] = "\x89HDF\r\n\x1a\n";
   std::string bytes(64 * 1024, '\0');
   try {
     const int file = OpenRegularFile(path);
@@ -82,7 +82,7 @@ std::string BeginningOf(const std::string& path)
   } catch (const Error&) {
     bytes.clear();  // a folder or a pipe
   }
-  return bytes.compare(0, 8, signature) == 0 ? bytes : std::string();
+  return bytes.compare(0, Hdf5Signature.size(), Hdf5Signature) == 0 ? bytes : std::string();
 }
 
 }  // namespace
