@@ -3,6 +3,7 @@
 #define ThreadData_h
 
 #include "Read/ReadControl.h"
+#include "Read/ReportData.h"
 
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ struct ThreadsUsed
   double Load = 0;                    ///< NC; 0 where not known
   std::vector<ThreadChange> Changes;  ///< reads in flight wanted, all ranks together
   std::string Text;                   ///< where all this is from, in lines
+  StorageCurve Storage;               ///< F(N), on rank 0
 };
 
 /// Adds the arrays "I/O N*", "I/O NC" (one value each), "I/O reads in flight" (tuples of seconds since the

@@ -1,12 +1,12 @@
 #include "vtkPatchReader.h"
 
-#include "Exec/IoReport.h"
 #include "Formats/TimeLookup.h"
 #include "PatchAssembler.h"
 #include "PatchUpdate.h"
 #include "Plan/ThreadBudget.h"
 #include "Read/AutomaticThreads.h"
 #include "Read/OpenedStep.h"
+#include "Read/ReportData.h"
 #include "Read/SharedCatalog.h"
 #include "Support/Error.h"
 #include "Support/Memory.h"
@@ -74,7 +74,9 @@ struct vtkPatchReader::Internals
   double IndexSeconds = 0;        ///< spent on indexing and saving in this update
   AutomaticThreads Automatic;     ///< used in that thread mode
   std::string Report;
-  bool Opening = false;  ///< names found in files are no change by the user
+  ReportData Data;         ///< the report in numbers, and those of the reads before
+  std::string ReportJson;  ///< what was made of Data
+  bool Opening = false;    ///< names found in files are no change by the user
 
   void Forget()
   {
@@ -102,7 +104,7 @@ struct vtkPatchReader::Internals
   LoadRequest MakeRequest(const vtkPatchReader& settings, const Int3& ghosts) const;
   UpdateOptions MakeOptions(const vtkPatchReader& settings, vtkInformation* info) const;
   std::string NothingIsShown(const int levelRange[2]) const;
-  void MakeReport(IoReport mine, const std::string& warning);
+  void MakeReport(IoReport mine, const ThreadsUsed& threads, const std::string& warning);
 };
 
 void vtkPatchReader::Internals::OpenSeries(bool listedOnly)
@@ -298,8 +300,10 @@ std::string vtkPatchReader::Internals::NothingIsShown(const int levelRange[2]) c
 }
 
 /// Adds up the reports of all ranks.
-void vtkPatchReader::Internals::MakeReport(IoReport mine, const std::string& warning)
+void vtkPatchReader::Internals::MakeReport(
+    IoReport mine, const ThreadsUsed& threads, const std::string& warning)
 {
+  mine.Threads = threads.Text;
   mine.OpenSeconds = this->OpenSeconds;
   mine.LocateSeconds += this->IndexSeconds;
   mine.Metadata = this->Step->Origin();
@@ -310,7 +314,13 @@ void vtkPatchReader::Internals::MakeReport(IoReport mine, const std::string& war
   if (mine.ThreadsMax == MaximumThreads) {
     mine.Notes.push_back("a rank uses " + std::to_string(MaximumThreads) + " threads at most");
   }
-  this->Report = Combine(mine, *this->Ranks).Text();
+  this->Data.Last = Combine(mine, *this->Ranks);
+  this->Data.File = this->CurrentPath;
+  this->Data.Time = this->Times[this->LastStep];
+  this->Data.Threads = threads.Changes;
+  this->Data.Storage = threads.Storage;
+  this->Data.Remember();
+  this->Report = this->Data.Last.Text();
   this->OpenSeconds = 0;
 }
 
@@ -429,6 +439,12 @@ const char* vtkPatchReader::GetIoReport() const
   return this->Internal->Report.c_str();
 }
 
+const char* vtkPatchReader::GetIoReportData()
+{
+  this->Internal->ReportJson = this->Internal->Data.Past.empty() ? "" : this->Internal->Data.Json();
+  return this->Internal->ReportJson.c_str();
+}
+
 void vtkPatchReader::Reload()
 {
   this->Internal->Forget();
@@ -536,13 +552,12 @@ bool vtkPatchReader::ReadStep(vtkInformation* info, vtkMultiBlockDataSet* output
     AddThreadData(this->UsedThreads(request), output->GetFieldData());
   });
   output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Times[step]);
-  update.Report().Threads = this->UsedThreads(request).Text;
   if (request.Control) {
     for (const std::string& note : self.Automatic.Notes()) {
       update.Report().Notes.push_back(note);
     }
   }
-  self.MakeReport(update.Report(), update.Warning());
+  self.MakeReport(update.Report(), this->UsedThreads(request), update.Warning());
   this->Warn(update.Warning());
   return true;
 }
@@ -615,6 +630,7 @@ ThreadsUsed vtkPatchReader::UsedThreads(const LoadRequest& request) const
     used.Load = automatic.Choice().Storage.Load;
     used.Changes = request.Control->Changes();
     used.Text = automatic.Text();
+    used.Storage = automatic.Curve();
     return used;
   }
   const int ranks = this->Internal->Ranks->Size();
@@ -623,6 +639,9 @@ ThreadsUsed vtkPatchReader::UsedThreads(const LoadRequest& request) const
     used.Load = this->OtherLoad;
     used.Text = "Threads: from N* = " + std::to_string(this->StorageConcurrency) +
                 " and NC = " + std::to_string(this->OtherLoad) + ", both given\n";
+    used.Storage.Concurrency = this->StorageConcurrency;
+    used.Storage.Load = this->OtherLoad;
+    used.Storage.Source = "given";
   } else {
     used.Text = "Threads: fixed\n";
   }

@@ -329,6 +329,12 @@ public:
   const char* GetIoReport() const;
 
   /**
+   * The same in numbers, as JSON (see the user guide), and in short what the reads before it cost. Empty
+   * before the first. Only rank 0 knows the profile of the storage.
+   */
+  const char* GetIoReportData();
+
+  /**
    * Look at the files again at the next update.
    */
   void Reload();

@@ -21,6 +21,12 @@ double IoReport::MegabytesPerSecond() const
   return this->ReadSeconds > 0 ? this->Bytes * 1e-6 / this->ReadSeconds : 0;
 }
 
+double IoReport::DecodePart() const
+{
+  const double all = this->StorageSeconds + this->DecodeSeconds;
+  return all > 0 ? this->ReadSeconds * this->DecodeSeconds / all : 0;
+}
+
 std::string IoReport::Text() const
 {
   std::string text;
@@ -50,7 +56,8 @@ IoReport Combine(const IoReport& mine, Communicator& comm)
 {
   const std::vector<double> values{double(mine.ThreadsMin), double(mine.ThreadsMax), double(mine.Patches),
       double(mine.Tasks), double(mine.Requests), double(mine.Bytes), double(mine.PeakInFlight),
-      mine.OpenSeconds, mine.LocateSeconds, mine.ReadSeconds, mine.AssembleSeconds, double(mine.Blocks)};
+      mine.OpenSeconds, mine.LocateSeconds, mine.ReadSeconds, mine.AssembleSeconds, double(mine.Blocks),
+      mine.StorageSeconds, mine.DecodeSeconds};
   const std::vector<double> all = comm.AllGather(values);
   const auto over = [&](int field, auto combine) {
     double result = all[field];
@@ -77,6 +84,9 @@ IoReport Combine(const IoReport& mine, Communicator& comm)
   total.ReadSeconds = over(9, most);
   total.AssembleSeconds = over(10, most);
   total.Blocks = static_cast<std::uint64_t>(over(11, sum));
+  total.StorageSeconds = over(12, sum);
+  total.DecodeSeconds = over(13, sum);
+  total.Moments = SumOverRanks(mine.Moments, comm);
   return total;
 }
 

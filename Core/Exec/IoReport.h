@@ -1,6 +1,7 @@
 // What reading cost: the numbers that ParaView shows and pvbatch prints.
 #pragma once
 
+#include "Exec/Timeline.h"
 #include "Support/Communicator.h"
 
 #include <cstdint>
@@ -17,21 +18,27 @@ struct IoReport
       0;  ///< NT of the rank with fewest threads; where NT changed, its mean over the time of the read
   int ThreadsMax = 0;
   std::uint64_t Patches = 0;
-  std::uint64_t Blocks = 0;        ///< grids made of them; 0: not made
-  std::uint64_t Tasks = 0;         ///< read tasks <patch, variable> carried out
-  std::uint64_t Requests = 0;      ///< reads given to the storage
-  std::uint64_t Bytes = 0;         ///< read from the storage
-  int PeakInFlight = 0;            ///< most reads in flight at once; combined: sum over the ranks
-  double OpenSeconds = 0;          ///< catalog: read on one rank and passed on
-  double LocateSeconds = 0;        ///< finding where the bytes lie
-  double ReadSeconds = 0;          ///< all tasks, from the first to the last
-  double AssembleSeconds = 0;      ///< making blocks; grids, blanking, handing arrays to VTK
-  std::string Threads;             ///< how NT came about, in lines; empty: nothing to say
-  std::string Metadata;            ///< where the metadata came from; empty: from the format
-  std::vector<std::string> Notes;  ///< anything left out or unusual
+  std::uint64_t Blocks = 0;            ///< grids made of them; 0: not made
+  std::uint64_t Tasks = 0;             ///< read tasks <patch, variable> carried out
+  std::uint64_t Requests = 0;          ///< reads given to the storage
+  std::uint64_t Bytes = 0;             ///< read from the storage
+  int PeakInFlight = 0;                ///< most reads in flight at once; combined: sum over the ranks
+  double OpenSeconds = 0;              ///< catalog: read on one rank and passed on
+  double LocateSeconds = 0;            ///< finding where the bytes lie
+  double ReadSeconds = 0;              ///< all tasks, from the first to the last
+  double StorageSeconds = 0;           ///< of all lanes together, within ReadSeconds: waiting for the storage
+  double DecodeSeconds = 0;            ///< the same: undoing filters, putting values into place
+  double AssembleSeconds = 0;          ///< making blocks; grids, blanking, handing arrays to VTK
+  std::string Threads;                 ///< how NT came about, in lines; empty: nothing to say
+  std::string Metadata;                ///< where the metadata came from; empty: from the format
+  std::vector<std::string> Notes;      ///< anything left out or unusual
+  std::vector<TimelinePoint> Moments;  ///< of ReadSeconds; empty when nothing was read
 
   /// 10^6 bytes a second; combined: all bytes over the slowest rank's time. 0 when nothing was read.
   double MegabytesPerSecond() const;
+
+  /// Of ReadSeconds, in the proportion of what the lanes did: decoding; the rest is waiting for the storage.
+  double DecodePart() const;
 
   /// Several lines of plain text.
   std::string Text() const;

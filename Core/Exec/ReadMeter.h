@@ -54,6 +54,7 @@ public:
     Clock::time_point Begin;
   };
 
+  int InFlightNow() const { return this->InFlight; }
   int PeakInFlight() const { return this->Peak; }
   /// Requests that have ended, well or badly, and their bytes.
   std::uint64_t Requests() const { return this->RequestCount; }

@@ -297,6 +297,19 @@ void AutomaticThreads::Refine()
   }
 }
 
+StorageCurve AutomaticThreads::Curve() const
+{
+  StorageCurve curve;
+  if (this->Profile) {
+    curve.Samples = this->Profile->Samples;
+    curve.Fit = this->Profile->Fit;
+  }
+  curve.Concurrency = this->Known.Storage.Concurrency;
+  curve.Load = this->Known.Storage.Load;
+  curve.Source = this->Known.ConcurrencySource;
+  return curve;
+}
+
 std::string AutomaticThreads::Text() const
 {
   const StorageKnowledge& storage = this->Known.Storage;

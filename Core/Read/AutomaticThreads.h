@@ -2,6 +2,7 @@
 #pragma once
 
 #include "Read/ReadControl.h"
+#include "Read/ReportData.h"
 #include "Storage/LoadSense.h"
 #include "Storage/StorageProfile.h"
 #include "Storage/ThreadPolicy.h"
@@ -48,6 +49,8 @@ public:
   const ThreadChoice& Choice() const { return this->Known; }
   /// Several lines: N*, NC, reads in flight over time, and where each is from.
   std::string Text() const;
+  /// Of rank 0 alone: F(N) of the profile of the storage.
+  StorageCurve Curve() const;
   /// Of rank 0 alone: what is wrong with profiles, and why some were passed over.
   const std::vector<std::string>& Notes() const { return this->ProfileNotes; }
 

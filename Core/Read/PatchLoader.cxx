@@ -146,12 +146,21 @@ void PatchLoader::ReadThroughLanes(const ProgressCallback& progress)
       stop = true;
     }
   };
+  const Stopwatch watch;
+  Timeline moments;
+  const auto now = [&] {
+    return TimelinePoint{watch.Seconds(), static_cast<double>(meter.Bytes()), double(meter.InFlightNow())};
+  };
   const auto between = [&](double fraction) {
-    control->Step(meter);
+    moments.Add(now());
+    if (control) {
+      control->Step(meter);
+    }
     return !progress || progress(fraction);
   };
   const LanesOutcome outcome = control ? RunLanes(units, control->Goal(), body, between)
-                                       : RunLanes(units, this->Request.Threads, body, progress);
+                                       : RunLanes(units, this->Request.Threads, body, between);
+  moments.End(now());
   this->Result.Cancelled = outcome.Cancelled;
   IoReport& report = this->Result.Report;
   if (!control && static_cast<std::size_t>(outcome.Lanes) < std::min<std::size_t>(most, units)) {
@@ -161,6 +170,9 @@ void PatchLoader::ReadThroughLanes(const ProgressCallback& progress)
   report.Requests = meter.Requests();
   report.Bytes = meter.Bytes();
   report.PeakInFlight = meter.PeakInFlight();
+  report.Moments = moments.Points();
+  report.StorageSeconds = meter.BusySeconds();
+  report.DecodeSeconds = std::max(0.0, meter.WorkSeconds() - meter.BusySeconds());
 }
 
 /// On this thread, as the library bears only one. False when the read must stop.

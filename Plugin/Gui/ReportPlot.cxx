@@ -1,0 +1,351 @@
+#include "ReportPlot.h"
+
+#include <QMouseEvent>
+#include <QPainter>
+#include <QPainterPath>
+
+#include <algorithm>
+#include <cmath>
+
+namespace {
+
+constexpr int Gap = 6;  // pixels between things
+
+/// 1, 2 or 5 times a power of ten, so that about `parts` of it make up `range`.
+double NiceStep(double range, int parts)
+{
+  const double rough = range / std::max(parts, 1);
+  const double power = std::pow(10, std::floor(std::log10(rough)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (factor * power >= rough) {
+      return factor * power;
+    }
+  }
+  return 10 * power;
+}
+
+QString NumberText(double value)
+{
+  return QString::number(value, 'g', 4);
+}
+
+}  // namespace
+
+ReportPlot::ReportPlot(const QString& title, const QString& xUnit, const QString& yUnit, QWidget* parent)
+    : QWidget(parent), Title(title), XUnit(xUnit), YUnit(yUnit)
+{
+  this->setMouseTracking(true);
+  this->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
+  QFont small = this->font();
+  small.setPointSizeF(small.pointSizeF() * 0.9);
+  this->setFont(small);
+}
+
+void ReportPlot::Show(
+    const QVector<PlotSeries>& series, const QVector<PlotMark>& marks, const QStringList& hints)
+{
+  this->Series = series;
+  this->Marks = marks;
+  this->Hints = hints;
+  this->FindRange();
+  this->update();
+}
+
+QSize ReportPlot::sizeHint() const
+{
+  return {300, 160};
+}
+
+QSize ReportPlot::minimumSizeHint() const
+{
+  return {180, 120};
+}
+
+double ReportPlot::PlaceOf(double x) const
+{
+  return this->Logarithmic ? std::log2(std::max(x, 0.5)) : x;
+}
+
+void ReportPlot::FindRange()
+{
+  double least = 1e300, most = -1e300, top = 0;
+  QVector<double> stack;
+  for (const PlotSeries& series : this->Series) {
+    const bool bars = series.As == PlotSeries::Bars;
+    for (int i = 0; i < series.Points.size(); ++i) {
+      const QPointF& point = series.Points[i];
+      const double half = bars ? 0.5 : 0;
+      least = std::min(least, this->PlaceOf(point.x()) - half);
+      most = std::max(most, this->PlaceOf(point.x()) + half);
+      double height = point.y();
+      if (bars) {
+        stack.resize(std::max(stack.size(), i + 1));
+        stack[i] += height;
+        height = stack[i];
+      }
+      top = std::max(top, height);
+    }
+  }
+  for (const PlotMark& mark : this->Marks) {
+    least = std::min(least, this->PlaceOf(mark.X));
+    most = std::max(most, this->PlaceOf(mark.X));
+  }
+  if (least > most) {
+    least = 0;
+    most = 1;
+  }
+  if (this->Logarithmic) {
+    least = std::floor(std::min(least, 0.0));
+    most = std::max(std::ceil(most), least + 3);
+  } else if (!this->WholeNumbers) {
+    least = 0;
+  }
+  this->Left = least;
+  this->Right = most > least ? most : least + 1;
+  top = top > 0 ? top * 1.08 : 1;
+  this->Step = NiceStep(top, 4);
+  this->Top = top;
+}
+
+QRectF ReportPlot::Area() const
+{
+  const QFontMetricsF text(this->font());
+  double widest = 0;
+  for (double y = 0; y <= this->Top; y += this->Step) {
+    widest = std::max(widest, text.horizontalAdvance(NumberText(y)));
+  }
+  const double left = widest + 2 * Gap, top = text.height() + 2 * Gap, bottom = text.height() + Gap;
+  return {left, top, std::max(this->width() - left - 2 * Gap, 10.0),
+      std::max(this->height() - top - bottom, 10.0)};
+}
+
+QPointF ReportPlot::Map(const QPointF& point) const
+{
+  const QRectF area = this->Area();
+  const double across = (this->PlaceOf(point.x()) - this->Left) / (this->Right - this->Left);
+  return {area.left() + across * area.width(), area.bottom() - point.y() / this->Top * area.height()};
+}
+
+/// Between the colours of the background and of text.
+QColor ReportPlot::Faint(double share) const
+{
+  const QColor from = this->palette().color(QPalette::Base), to = this->palette().color(QPalette::Text);
+  const auto mix = [share](int a, int b) { return static_cast<int>(a + share * (b - a)); };
+  return {mix(from.red(), to.red()), mix(from.green(), to.green()), mix(from.blue(), to.blue())};
+}
+
+void ReportPlot::paintEvent(QPaintEvent*)
+{
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(this->palette().color(QPalette::Base));
+  painter.drawRoundedRect(QRectF(this->rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4);
+  this->PaintHeader(painter);
+  this->PaintAxes(painter);
+  painter.save();
+  painter.setClipRect(this->Area().adjusted(-Gap, -Gap, Gap, 1));
+  this->PaintBars(painter);
+  for (const PlotSeries& series : this->Series) {
+    this->PaintSeries(painter, series);
+  }
+  painter.restore();
+  this->PaintMarks(painter);
+  if (!this->Remark.isEmpty()) {
+    painter.setPen(this->Faint(0.6));
+    painter.drawText(
+        this->Area().adjusted(Gap, Gap, -Gap, -Gap), Qt::AlignCenter | Qt::TextWordWrap, this->Remark);
+  }
+  this->PaintHint(painter);
+}
+
+/// The title to the left, the legend to the right as far as there is room.
+void ReportPlot::PaintHeader(QPainter& painter) const
+{
+  QFont bold = this->font();
+  bold.setBold(true);
+  painter.setFont(bold);
+  painter.setPen(this->palette().color(QPalette::Text));
+  const QFontMetricsF boldText(bold), text(this->font());
+  const double baseline = Gap + text.ascent();
+  const QString title = this->YUnit.isEmpty() ? this->Title : this->Title + ", " + this->YUnit;
+  painter.drawText(QPointF(Gap, baseline), title);
+  painter.setFont(this->font());
+  const double end = 2 * Gap + boldText.horizontalAdvance(title);
+  double right = this->width() - Gap;
+  for (int i = this->Series.size() - 1; i >= 0 && this->MouseX < 0; --i) {
+    const PlotSeries& series = this->Series[i];
+    const double width = text.horizontalAdvance(series.Name);
+    const double box = text.ascent() * 0.6;
+    if (series.Name.isEmpty() || right - width - box - Gap < end) {
+      continue;
+    }
+    painter.setPen(this->Faint(0.75));
+    painter.drawText(QPointF(right - width, baseline), series.Name);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(series.Color);
+    painter.drawRoundedRect(
+        QRectF(right - width - box - Gap / 2.0, baseline - box * 1.05, box, box), 1.5, 1.5);
+    right -= width + box + 2 * Gap;
+  }
+}
+
+void ReportPlot::PaintAxes(QPainter& painter) const
+{
+  const QRectF area = this->Area();
+  const QFontMetricsF text(this->font());
+  for (double y = 0; y <= this->Top; y += this->Step) {
+    const double height = this->Map({0, y}).y();
+    painter.setPen(QPen(this->Faint(y > 0 ? 0.12 : 0.45), 1));
+    painter.drawLine(QPointF(area.left(), height), QPointF(area.right(), height));
+    painter.setPen(this->Faint(0.65));
+    painter.drawText(QRectF(0, height - text.height() / 2, area.left() - Gap / 2.0, text.height()),
+        Qt::AlignRight | Qt::AlignVCenter, NumberText(y));
+  }
+  this->PaintXTicks(painter);
+}
+
+void ReportPlot::PaintXTicks(QPainter& painter) const
+{
+  const QRectF area = this->Area();
+  const QFontMetricsF text(this->font());
+  const double unitLeft = area.right() - text.horizontalAdvance(this->XUnit);
+  const int parts = static_cast<int>(area.width() / (text.horizontalAdvance("00000") + Gap));
+  double step = this->Logarithmic ? std::max(1.0, std::ceil((this->Right - this->Left) / parts))
+                                  : NiceStep(this->Right - this->Left, parts);
+  step = this->WholeNumbers ? std::max(step, 1.0) : step;
+  painter.setPen(this->Faint(0.65));
+  painter.drawText(QRectF(unitLeft, area.bottom(), area.right() - unitLeft + Gap, text.height() + 2),
+      Qt::AlignLeft | Qt::AlignBottom, this->XUnit);
+  for (double place = std::ceil(this->Left / step) * step; place <= this->Right * (1 + 1e-9); place += step) {
+    const double x = this->Logarithmic ? std::exp2(place) : place;
+    const double middle = this->Map({x, 0}).x();
+    const QString label = NumberText(std::abs(x) < step * 1e-6 ? 0 : x);
+    const double half = text.horizontalAdvance(label) / 2;
+    if (middle + half < unitLeft - Gap) {
+      painter.drawText(QRectF(middle - half - 2, area.bottom(), 2 * half + 4, text.height() + 2),
+          Qt::AlignHCenter | Qt::AlignBottom, label);
+    }
+  }
+}
+
+void ReportPlot::PaintSeries(QPainter& painter, const PlotSeries& series) const
+{
+  if (series.As == PlotSeries::Bars || series.Points.isEmpty()) {
+    return;
+  }
+  if (series.As == PlotSeries::Dots) {
+    const double radius = series.Size > 0 ? series.Size : 3;
+    painter.setPen(QPen(this->palette().color(QPalette::Base), 1));
+    painter.setBrush(series.Color);
+    for (const QPointF& point : series.Points) {
+      painter.drawEllipse(this->Map(point), radius, radius);
+    }
+    return;
+  }
+  QPainterPath path(this->Map(series.Points.front()));
+  for (int i = 1; i < series.Points.size(); ++i) {
+    const QPointF next = this->Map(series.Points[i]);
+    if (series.As == PlotSeries::Steps) {
+      path.lineTo(next.x(), path.currentPosition().y());
+    }
+    path.lineTo(next);
+  }
+  painter.setBrush(Qt::NoBrush);
+  if (series.As == PlotSeries::Area) {
+    QPainterPath below = path;
+    below.lineTo(path.currentPosition().x(), this->Area().bottom());
+    below.lineTo(this->Map(series.Points.front()).x(), this->Area().bottom());
+    QColor light = series.Color;
+    light.setAlphaF(0.25);
+    painter.fillPath(below, light);
+  }
+  painter.setPen(QPen(series.Color, 1.6, series.As == PlotSeries::Steps ? Qt::DashLine : Qt::SolidLine));
+  painter.drawPath(path);
+}
+
+void ReportPlot::PaintBars(QPainter& painter) const
+{
+  QVector<double> stack;
+  for (const PlotSeries& series : this->Series) {
+    if (series.As != PlotSeries::Bars) {
+      continue;
+    }
+    stack.resize(std::max(stack.size(), series.Points.size()));
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(series.Color);
+    for (int i = 0; i < series.Points.size(); ++i) {
+      const QPointF& point = series.Points[i];
+      const QPointF low = this->Map({point.x() - 0.38, stack[i]});
+      const QPointF high = this->Map({point.x() + 0.38, stack[i] + point.y()});
+      painter.drawRect(QRectF(QPointF(low.x(), high.y()), QPointF(high.x(), low.y())));
+      stack[i] += point.y();
+    }
+  }
+}
+
+void ReportPlot::PaintMarks(QPainter& painter) const
+{
+  const QRectF area = this->Area();
+  const QFontMetricsF text(this->font());
+  for (const PlotMark& mark : this->Marks) {
+    const double x = this->Map({mark.X, 0}).x();
+    painter.setPen(QPen(this->Faint(0.55), 1, Qt::DashLine));
+    painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()));
+    painter.setPen(this->Faint(0.75));
+    const double width = text.horizontalAdvance(mark.Label);
+    const double left = x + width + Gap < area.right() ? x + Gap / 2.0 : x - width - Gap / 2.0;
+    painter.drawText(QPointF(left, area.bottom() - Gap), mark.Label);
+  }
+}
+
+/// Index in the first series that has points; less than 0 where the mouse is elsewhere.
+int ReportPlot::NearestToMouse() const
+{
+  if (this->MouseX < 0 || this->Series.isEmpty()) {
+    return -1;
+  }
+  int nearest = -1;
+  double least = 1e300;
+  const QVector<QPointF>& points = this->Series.front().Points;
+  for (int i = 0; i < points.size(); ++i) {
+    const double distance = std::abs(this->Map(points[i]).x() - this->MouseX);
+    if (distance < least) {
+      least = distance;
+      nearest = i;
+    }
+  }
+  return nearest;
+}
+
+void ReportPlot::PaintHint(QPainter& painter) const
+{
+  const int nearest = this->NearestToMouse();
+  if (nearest < 0) {
+    return;
+  }
+  const QPointF point = this->Series.front().Points[nearest];
+  const QString text = nearest < this->Hints.size()
+                           ? this->Hints[nearest]
+                           : QString("%1 %2: %3 %4")
+                                 .arg(NumberText(point.x()), this->XUnit, NumberText(point.y()), this->YUnit);
+  const QRectF area = this->Area();
+  const double x = this->Map(point).x();
+  painter.setPen(QPen(this->Faint(0.4), 1));
+  painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()));
+  painter.setPen(this->palette().color(QPalette::Text));
+  painter.drawText(QRectF(0, Gap, this->width() - Gap, QFontMetricsF(this->font()).height()),
+      Qt::AlignRight | Qt::AlignVCenter, text);
+}
+
+void ReportPlot::mouseMoveEvent(QMouseEvent* event)
+{
+  this->MouseX = event->pos().x();
+  this->update();
+}
+
+void ReportPlot::leaveEvent(QEvent*)
+{
+  this->MouseX = -1;
+  this->update();
+}

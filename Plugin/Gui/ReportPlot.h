@@ -1,0 +1,89 @@
+/**
+ * @class ReportPlot
+ * @brief a small plot: lines, areas, steps, dots and stacked bars over one pair of axes
+ *
+ * Drawn by QPainter in the colours of the user's palette, so it needs no charts library and no OpenGL. The
+ * value under the mouse is shown in the corner. y begins at 0.
+ */
+#ifndef ReportPlot_h
+#define ReportPlot_h
+
+#include <QColor>
+#include <QPointF>
+#include <QString>
+#include <QVector>
+#include <QWidget>
+
+/// Values drawn alike.
+struct PlotSeries
+{
+  enum Form
+  {
+    Line,
+    Area,   ///< a line and what is below it
+    Steps,  ///< each value holds until the next
+    Dots,
+    Bars  ///< of the width 1 around x, each on those of the series before it
+  };
+  QString Name;  ///< for the legend; empty: not there
+  Form As = Line;
+  QColor Color;
+  QVector<QPointF> Points;
+  double Size = 0;  ///< of dots, pixels; 0: usual
+};
+
+/// A vertical line.
+struct PlotMark
+{
+  double X = 0;
+  QString Label;
+};
+
+class ReportPlot : public QWidget
+{
+public:
+  ReportPlot(const QString& title, const QString& xUnit, const QString& yUnit, QWidget* parent);
+
+  /// x by powers of two.
+  void SetLogarithmic() { this->Logarithmic = true; }
+  /// Counts along x instead of a scale.
+  void SetWholeNumbers() { this->WholeNumbers = true; }
+  /// hints: one for each x of the first series, shown in place of the value under the mouse.
+  void Show(const QVector<PlotSeries>& series, const QVector<PlotMark>& marks, const QStringList& hints = {});
+  /// Said in the middle; where there is nothing to draw, for example.
+  void SetRemark(const QString& remark) { this->Remark = remark; }
+
+  QSize sizeHint() const override;
+  QSize minimumSizeHint() const override;
+
+protected:
+  void paintEvent(QPaintEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+
+private:
+  void FindRange();
+  QRectF Area() const;
+  double PlaceOf(double x) const;
+  QPointF Map(const QPointF& point) const;
+  QColor Faint(double share) const;
+  void PaintHeader(QPainter& painter) const;
+  void PaintAxes(QPainter& painter) const;
+  void PaintXTicks(QPainter& painter) const;
+  void PaintSeries(QPainter& painter, const PlotSeries& series) const;
+  void PaintBars(QPainter& painter) const;
+  void PaintMarks(QPainter& painter) const;
+  void PaintHint(QPainter& painter) const;
+  int NearestToMouse() const;
+
+  const QString Title, XUnit, YUnit;
+  QString Remark;
+  bool Logarithmic = false, WholeNumbers = false;
+  QVector<PlotSeries> Series;
+  QVector<PlotMark> Marks;
+  QStringList Hints;
+  double Left = 0, Right = 1, Top = 1, Step = 0.2;  ///< Left, Right: places; Step: between ticks of y
+  double MouseX = -1;                               ///< pixels; less than 0: elsewhere
+};
+
+#endif

@@ -1,0 +1,422 @@
+#include "ReportView.h"
+
+#include "ReportPlot.h"
+
+#include <QDir>
+#include <QFileInfo>
+#include <QGridLayout>
+#include <QHeaderView>
+#include <QJsonArray>
+#include <QLabel>
+#include <QPainter>
+#include <QStyledItemDelegate>
+#include <QTableWidget>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <cmath>
+
+namespace {
+
+/// What a read is made of; colours that people who are colour-blind can tell apart (Okabe and Ito).
+struct Stage
+{
+  const char* Key;
+  const char* Name;
+  const char* Color;
+  const char* Tip;
+};
+constexpr Stage Stages[] = {{"open", "Open", "#CC79A7", "Series and time step: which patches there are"},
+    {"locate", "Locate", "#E69F00", "Finding out where the bytes of each array lie"},
+    {"read", "Read", "#0072B2", "Waiting for the storage"},
+    {"decode", "Decode", "#56B4E9",
+        "Undoing filters and putting values into place. Threads do it while others read: its share of their "
+        "time"},
+    {"assemble", "Assemble", "#009E73", "Making blocks and grids, hiding refined cells"},
+    {"render", "Filters, render", "#999999", "From the end of the read to the picture"}};
+constexpr const char* RateColor = "#0072B2";
+constexpr const char* FlightColor = "#D55E00";
+constexpr int ShareColumn = 4;
+
+QString Digits(double value)
+{
+  return QString::number(value, 'f', value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2);
+}
+
+QString BytesText(double bytes)
+{
+  const char* const units[] = {"B", "kB", "MB", "GB", "TB"};
+  int unit = 0;
+  for (; bytes >= 999.5 && unit < 4; ++unit) {
+    bytes /= 1000;
+  }
+  return QString("%1 %2").arg(unit == 0 ? QString::number(bytes, 'f', 0) : Digits(bytes), units[unit]);
+}
+
+QString SecondsText(double seconds)
+{
+  return seconds >= 1 ? Digits(seconds) + " s" : Digits(seconds * 1e3) + " ms";
+}
+
+QString RateText(double rate)
+{
+  return BytesText(rate) + "/s";
+}
+
+/// The share, 0..1, as a bar with the percentage beside it.
+class ShareDelegate : public QStyledItemDelegate
+{
+public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override
+  {
+    const double share = index.data(Qt::UserRole).toDouble();
+    const QColor color = index.data(Qt::UserRole + 1).value<QColor>();
+    const QString widest = "100 %";
+    const double label = option.fontMetrics.horizontalAdvance(widest) + 6;
+    const QRectF room = QRectF(option.rect).adjusted(4, 4, -label - 4, -4);
+    painter->save();
+    painter->setRenderHint(QPainter::Antialiasing);
+    painter->setPen(Qt::NoPen);
+    painter->setBrush(color);
+    painter->drawRoundedRect(
+        QRectF(room.left(), room.top(), std::max(room.width() * share, 1.5), room.height()), 2, 2);
+    painter->setPen(option.palette.color(QPalette::Text));
+    const QString text =
+        share > 0 && share < 0.005 ? QString("<1 %") : QString("%1 %").arg(share * 100, 0, 'f', 0);
+    painter->drawText(option.rect.adjusted(0, 0, -4, 0), Qt::AlignRight | Qt::AlignVCenter, text);
+    painter->restore();
+  }
+};
+
+QPixmap Swatch(const QColor& color, int size)
+{
+  QPixmap pixmap(size, size);
+  pixmap.fill(Qt::transparent);
+  QPainter painter(&pixmap);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(color);
+  painter.drawRoundedRect(1, 1, size - 2, size - 2, 2, 2);
+  return pixmap;
+}
+
+QTableWidget* NewTable(QWidget* parent)
+{
+  auto* table = new QTableWidget(0, 5, parent);
+  table->setHorizontalHeaderLabels({"", "Time", "Bytes", "Rate", "Share"});
+  table->verticalHeader()->hide();
+  table->verticalHeader()->setDefaultSectionSize(table->fontMetrics().height() + 6);
+  table->verticalHeader()->setMinimumSectionSize(0);
+  for (int column = 0; column < ShareColumn; ++column) {
+    table->horizontalHeader()->setSectionResizeMode(column, QHeaderView::ResizeToContents);
+  }
+  table->horizontalHeader()->setSectionResizeMode(ShareColumn, QHeaderView::Stretch);
+  table->horizontalHeader()->setHighlightSections(false);
+  table->horizontalHeaderItem(ShareColumn)->setTextAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+  table->setShowGrid(false);
+  table->setEditTriggers(QAbstractItemView::NoEditTriggers);
+  table->setSelectionMode(QAbstractItemView::NoSelection);
+  table->setFocusPolicy(Qt::NoFocus);
+  table->setFrameShape(QFrame::NoFrame);
+  table->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  table->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  table->setItemDelegateForColumn(ShareColumn, new ShareDelegate(table));
+  return table;
+}
+
+QTableWidgetItem* Cell(const QString& text)
+{
+  auto* item = new QTableWidgetItem(text);
+  item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
+  return item;
+}
+
+QVector<QPointF> Pairs(const QJsonArray& list, double unit)
+{
+  QVector<QPointF> points;
+  for (const QJsonValue& value : list) {
+    points.append({value[0].toDouble(), value[1].toDouble() * unit});
+  }
+  return points;
+}
+
+/// Seconds and one of the other lists of "moments".
+QVector<QPointF> Moments(const QJsonObject& report, const char* key)
+{
+  const QJsonObject moments = report["moments"].toObject();
+  const QJsonArray seconds = moments["seconds"].toArray(), values = moments[key].toArray();
+  QVector<QPointF> points;
+  for (int i = 0; i < std::min(seconds.size(), values.size()); ++i) {
+    points.append({seconds[i].toDouble(), values[i].toDouble()});
+  }
+  return points;
+}
+
+/// A value between points that ascend in x.
+double Between(const QVector<QPointF>& points, double x)
+{
+  const auto next = std::find_if(points.begin(), points.end(), [x](const QPointF& p) { return p.x() >= x; });
+  if (next == points.begin() || next == points.end()) {
+    return points.empty() ? 0 : next == points.end() ? points.back().y() : next->y();
+  }
+  const QPointF& before = *(next - 1);
+  return before.y() + (x - before.x()) / (next->x() - before.x()) * (next->y() - before.y());
+}
+
+/// The rate in MB/s: means of the time that a request takes, as requests that begin together end together.
+QVector<QPointF> RateOf(const QVector<QPointF>& bytes, double requestSeconds)
+{
+  constexpr int moments = 80;
+  QVector<QPointF> rate;
+  const double end = bytes.empty() ? 0 : bytes.back().x();
+  const double half = std::max(end / 40, 1.5 * requestSeconds) / 2;
+  for (int i = 0; i <= moments && end > 0; ++i) {
+    const double middle = end * i / moments;
+    const double from = std::max(middle - half, 0.0), to = std::min(middle + half, end);
+    rate.append({middle, (Between(bytes, to) - Between(bytes, from)) / (to - from) * 1e-6});
+  }
+  return rate;
+}
+
+double SumOf(const QJsonObject& seconds)
+{
+  double sum = 0;
+  for (const QJsonValue& value : seconds) {
+    sum += value.toDouble();
+  }
+  return sum;
+}
+
+double ReadingSeconds(const QJsonObject& seconds)
+{
+  return seconds["read"].toDouble() + seconds["decode"].toDouble();
+}
+
+}  // namespace
+
+ReportView::ReportView(QWidget* parent)
+    : QWidget(parent),
+      Summary(new QLabel(this)),
+      Table(NewTable(this)),
+      Plots(new QGridLayout),
+      Rate(new ReportPlot(tr("Rate"), "s", "MB/s", this)),
+      InFlight(new ReportPlot(tr("Reads in flight"), "s", "", this)),
+      Storage(new ReportPlot(tr("Storage F(N)"), "N", "MB/s", this)),
+      Past(new ReportPlot(tr("Last reads"), "", "s", this))
+{
+  this->Summary->setWordWrap(true);
+  this->Summary->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  this->Storage->SetLogarithmic();
+  this->Past->SetWholeNumbers();
+  this->Storage->setToolTip(tr(
+      "Rate over the number of reads in flight on the whole storage: what patchio probe measured, and where "
+      "this read worked"));
+  this->Past->setToolTip(tr("One bar for each read, in the colours of the table; newest to the right"));
+  auto* rows = new QVBoxLayout(this);
+  rows->setContentsMargins(6, 6, 6, 6);
+  rows->setSpacing(6);
+  rows->addWidget(this->Summary);
+  rows->addWidget(this->Table);
+  rows->addLayout(this->Plots, 1);
+  this->Plots->setSpacing(6);
+  this->ShowNothing(tr("Nothing has been read yet."));
+}
+
+void ReportView::ShowNothing(const QString& why)
+{
+  this->Summary->setText(why);
+  this->Table->hide();
+  for (ReportPlot* plot : {this->Rate, this->InFlight, this->Storage, this->Past}) {
+    plot->hide();
+  }
+}
+
+void ReportView::Show(const QJsonObject& report, double renderSeconds)
+{
+  this->ShowSummary(report);
+  this->ShowTable(report, renderSeconds);
+  this->ShowRate(report);
+  this->ShowInFlight(report);
+  this->ShowStorage(report);
+  this->ShowPast(report);
+  this->Table->show();
+  for (ReportPlot* plot : {this->Rate, this->InFlight, this->Storage, this->Past}) {
+    plot->show();
+  }
+  this->Arrange();
+}
+
+void ReportView::resizeEvent(QResizeEvent* event)
+{
+  QWidget::resizeEvent(event);
+  this->Arrange();
+}
+
+/// Plots side by side where there is room.
+void ReportView::Arrange()
+{
+  const int columns = this->width() >= 1000 ? 4 : this->width() >= 420 ? 2 : 1;
+  if (columns == this->Columns) {
+    return;
+  }
+  this->Columns = columns;
+  int place = 0;
+  for (ReportPlot* plot : {this->Rate, this->InFlight, this->Storage, this->Past}) {
+    this->Plots->addWidget(plot, place / columns, place % columns);
+    ++place;
+  }
+}
+
+void ReportView::ShowSummary(const QJsonObject& report)
+{
+  const QJsonObject seconds = report["seconds"].toObject();
+  const double bytes = report["bytes"].toDouble(), reading = ReadingSeconds(seconds);
+  const QFileInfo file(report["file"].toString());
+  const QJsonArray threads = report["threads_of_rank"].toArray();
+  const int least = threads[0].toInt(), most = threads[1].toInt(), ranks = report["ranks"].toInt();
+  const QString perRank = least == most ? QString::number(least) : QString("%1 to %2").arg(least).arg(most);
+  QString text = QString("<b>%1</b>, time %2<br>")
+                     .arg(QString(file.dir().dirName() + "/" + file.fileName()).toHtmlEscaped())
+                     .arg(report["time"].toDouble());
+  if (report["cancelled"].toBool()) {
+    text += tr("<b>Cancelled</b> after %1 of %2, nothing is shown. Apply, or another time step, reads anew.")
+                .arg(BytesText(bytes), BytesText(report["wanted_bytes"].toDouble()));
+  } else {
+    text += QString("%1 in %2, <b>%3</b>")
+                .arg(BytesText(bytes), SecondsText(reading), RateText(reading > 0 ? bytes / reading : 0));
+  }
+  text += QString("<br>%1 rank%2 \u00d7 %3 thread%4, %5 patches in %6 blocks")
+              .arg(ranks)
+              .arg(ranks == 1 ? "" : "s", perRank, least == 1 && most == 1 ? "" : "s")
+              .arg(report["patches"].toDouble())
+              .arg(report["blocks"].toDouble());
+  this->Summary->setText(text);
+}
+
+void ReportView::ShowTable(const QJsonObject& report, double renderSeconds)
+{
+  QJsonObject seconds = report["seconds"].toObject();
+  if (renderSeconds >= 0) {
+    seconds["render"] = renderSeconds;
+  }
+  const double all = SumOf(seconds), bytes = report["bytes"].toDouble(), reading = ReadingSeconds(seconds);
+  this->Table->setRowCount(0);
+  for (const Stage& stage : Stages) {
+    if (!seconds.contains(stage.Key)) {
+      continue;
+    }
+    const int row = this->Table->rowCount();
+    this->Table->insertRow(row);
+    const double value = seconds[stage.Key].toDouble();
+    const bool reads = QString(stage.Key) == "read";
+    auto* name = new QTableWidgetItem(
+        Swatch(QColor(stage.Color), this->Table->fontMetrics().ascent()), tr(stage.Name));
+    name->setToolTip(tr(stage.Tip));
+    auto* share = new QTableWidgetItem;
+    share->setData(Qt::UserRole, all > 0 ? value / all : 0);
+    share->setData(Qt::UserRole + 1, QColor(stage.Color));
+    this->Table->setItem(row, 0, name);
+    this->Table->setItem(row, 1, Cell(SecondsText(value)));
+    this->Table->setItem(row, 2, Cell(reads ? BytesText(bytes) : QString()));
+    this->Table->setItem(row, 3, Cell(reads && reading > 0 ? RateText(bytes / reading) : QString()));
+    this->Table->setItem(row, ShareColumn, share);
+  }
+  const int rows = this->Table->rowCount() * this->Table->verticalHeader()->defaultSectionSize();
+  this->Table->setFixedHeight(this->Table->horizontalHeader()->sizeHint().height() + rows + 2);
+}
+
+void ReportView::ShowRate(const QJsonObject& report)
+{
+  PlotSeries rate;
+  rate.As = PlotSeries::Area;
+  rate.Color = RateColor;
+  rate.Points = RateOf(Moments(report, "bytes"), report["request_seconds"].toDouble());
+  this->Rate->SetRemark(rate.Points.isEmpty() ? tr("Nothing was read from the storage.") : QString());
+  this->Rate->Show({rate}, {});
+}
+
+void ReportView::ShowInFlight(const QJsonObject& report)
+{
+  PlotSeries seen, wanted;
+  seen.As = PlotSeries::Area;
+  seen.Name = tr("seen");
+  seen.Color = FlightColor;
+  seen.Points = Moments(report, "in_flight");
+  wanted.As = PlotSeries::Steps;
+  wanted.Name = tr("threads");
+  wanted.Color = "#7A7A7A";
+  wanted.Points = Pairs(report["threads"].toArray(), 1);
+  if (seen.Points.size() < 2) {
+    seen.Points.clear();
+    wanted.Points.clear();
+  } else if (!wanted.Points.isEmpty()) {
+    wanted.Points.append({seen.Points.back().x(), wanted.Points.back().y()});
+  }
+  this->InFlight->SetRemark(seen.Points.isEmpty() ? tr("Nothing was read from the storage.") : QString());
+  this->InFlight->Show({seen, wanted}, {});
+}
+
+void ReportView::ShowStorage(const QJsonObject& report)
+{
+  const QJsonObject storage = report["storage"].toObject();
+  PlotSeries curve, samples, before, now;
+  curve.Name = "F(N)";
+  curve.Color = "#009E73";
+  curve.Points = Pairs(storage["curve"].toArray(), 1e-6);
+  samples.As = before.As = now.As = PlotSeries::Dots;
+  samples.Color = curve.Color;
+  samples.Points = Pairs(storage["samples"].toArray(), 1e-6);
+  before.Name = tr("before");
+  before.Color = "#E0A080";
+  now.Name = tr("this read");
+  now.Color = FlightColor;
+  now.Size = 5.5;
+  for (const QJsonValue& past : report["past"].toArray()) {
+    const double reading = ReadingSeconds(past["seconds"].toObject());
+    if (reading > 0 && past["bytes"].toDouble() > 0 && past["in_flight"].toDouble() > 0) {
+      before.Points.append({past["in_flight"].toDouble(), past["bytes"].toDouble() / reading * 1e-6});
+    }
+  }
+  if (!before.Points.isEmpty() && report["bytes"].toDouble() > 0) {
+    now.Points.append(before.Points.takeLast());
+  }
+  QVector<PlotMark> marks;
+  const int best = storage["best_concurrency"].toInt();
+  if (best > 0) {
+    marks.append({double(best), QString("N* = %1").arg(best)});
+  }
+  this->Storage->SetRemark(
+      curve.Points.isEmpty() && now.Points.isEmpty() ? tr("patchio probe measures it.") : QString());
+  curve.Name = curve.Points.isEmpty() ? QString() : curve.Name;
+  before.Name = before.Points.isEmpty() ? QString() : before.Name;
+  this->Storage->Show({curve, samples, before, now}, marks);
+}
+
+void ReportView::ShowPast(const QJsonObject& report)
+{
+  const QJsonArray past = report["past"].toArray();
+  QVector<PlotSeries> series;
+  QStringList hints;
+  for (const Stage& stage : Stages) {
+    PlotSeries bars;
+    bars.As = PlotSeries::Bars;
+    bars.Color = stage.Color;
+    for (int i = 0; i < past.size() && QString(stage.Key) != "render"; ++i) {
+      bars.Points.append({double(i + 1), past[i]["seconds"][QString(stage.Key)].toDouble()});
+    }
+    series.append(bars);
+  }
+  for (const QJsonValue& read : past) {
+    const QJsonObject seconds = read["seconds"].toObject();
+    const double reading = ReadingSeconds(seconds), bytes = read["bytes"].toDouble();
+    hints.append(QString("t = %1: %2 in %3%4")
+                     .arg(read["time"].toDouble())
+                     .arg(BytesText(bytes), SecondsText(SumOf(seconds)),
+                         read["cancelled"].toBool() ? tr(", cancelled")
+                         : reading > 0              ? ", " + RateText(bytes / reading)
+                                                    : QString()));
+  }
+  this->Past->Show(series, {}, hints);
+}

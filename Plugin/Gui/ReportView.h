@@ -1,0 +1,48 @@
+/**
+ * @class ReportView
+ * @brief the I/O report of a read as a small table and plots
+ *
+ * Shows what the property IOReportData says (JSON, see the user guide); does not know where it comes from.
+ */
+#ifndef ReportView_h
+#define ReportView_h
+
+#include <QJsonObject>
+#include <QVector>
+#include <QWidget>
+
+class QGridLayout;
+class QLabel;
+class QTableWidget;
+class ReportPlot;
+
+class ReportView : public QWidget
+{
+public:
+  explicit ReportView(QWidget* parent);
+
+  /// renderSeconds: from the end of the read to the picture; less than 0: not known.
+  void Show(const QJsonObject& report, double renderSeconds);
+  /// In place of a report.
+  void ShowNothing(const QString& why);
+
+protected:
+  void resizeEvent(QResizeEvent* event) override;
+
+private:
+  void Arrange();
+  void ShowSummary(const QJsonObject& report);
+  void ShowTable(const QJsonObject& report, double renderSeconds);
+  void ShowRate(const QJsonObject& report);
+  void ShowInFlight(const QJsonObject& report);
+  void ShowStorage(const QJsonObject& report);
+  void ShowPast(const QJsonObject& report);
+
+  QLabel* const Summary;
+  QTableWidget* const Table;
+  QGridLayout* const Plots;
+  ReportPlot *const Rate, *const InFlight, *const Storage, *const Past;
+  int Columns = 0;
+};
+
+#endif

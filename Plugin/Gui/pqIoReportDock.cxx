@@ -1,0 +1,158 @@
+#include "pqIoReportDock.h"
+
+#include "ReportView.h"
+
+#include "pqActiveObjects.h"
+#include "pqOutputPort.h"
+#include "pqPipelineFilter.h"
+#include "pqPipelineSource.h"
+#include "pqView.h"
+
+#include "vtkCommand.h"
+#include "vtkEventQtSlotConnect.h"
+#include "vtkSMPropertyHelper.h"
+#include "vtkSMSourceProxy.h"
+
+#include <QJsonDocument>
+#include <QScrollArea>
+
+#include <algorithm>
+
+namespace {
+
+constexpr const char* PropertyName = "IOReportData";
+
+/// The source itself, or the first before it that reports; null where there is none.
+pqPipelineSource* ReportingSource(pqPipelineSource* source)
+{
+  if (!source || source->getProxy()->GetProperty(PropertyName)) {
+    return source;
+  }
+  if (auto* filter = qobject_cast<pqPipelineFilter*>(source)) {
+    for (pqOutputPort* input : filter->getAllInputs()) {
+      if (pqPipelineSource* found = ReportingSource(input->getSource())) {
+        return found;
+      }
+    }
+  }
+  return nullptr;
+}
+
+/// Scrolls up and down only; as wide at first as two plots beside each other.
+class ReportArea : public QScrollArea
+{
+public:
+  ReportArea(QWidget* content, QWidget* parent) : QScrollArea(parent)
+  {
+    this->setWidgetResizable(true);
+    this->setFrameShape(QFrame::NoFrame);
+    this->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    this->setMinimumWidth(260);
+    this->setWidget(content);
+  }
+  QSize sizeHint() const override { return {480, 640}; }
+};
+
+}  // namespace
+
+pqIoReportDock::pqIoReportDock(QWidget* parentWidget)
+    : Superclass(tr("I/O Report"), parentWidget), Report(new ReportView(nullptr))
+{
+  this->setWidget(new ReportArea(this->Report, this));
+
+  // Not within the update itself: a request to the server in the midst of it would wait for the update's end.
+  this->Delay.setSingleShot(true);
+  this->Delay.setInterval(0);
+  this->connect(&this->Delay, SIGNAL(timeout()), SLOT(refresh()));
+
+  pqActiveObjects& active = pqActiveObjects::instance();
+  this->connect(&active, SIGNAL(sourceChanged(pqPipelineSource*)), SLOT(setSource(pqPipelineSource*)));
+  this->connect(&active, SIGNAL(viewChanged(pqView*)), SLOT(setView(pqView*)));
+  this->setSource(active.activeSource());
+  this->setView(active.activeView());
+  // It takes room only when somebody asks for it; ParaView remembers that.
+  this->hide();
+}
+
+pqIoReportDock::~pqIoReportDock() = default;
+
+void pqIoReportDock::showEvent(QShowEvent* event)
+{
+  this->Superclass::showEvent(event);
+  this->Delay.start();
+}
+
+void pqIoReportDock::setSource(pqPipelineSource* active)
+{
+  pqPipelineSource* source = ReportingSource(active);
+  if (source && source != this->Source) {
+    this->Events->Disconnect();
+    this->Source = source;
+    this->PictureSeconds = -1;
+    vtkSMProxy* proxy = source->getProxy();
+    this->Events->Connect(proxy, vtkCommand::UpdateDataEvent, this, SLOT(onDataUpdated()));
+    this->Events->Connect(proxy, vtkCommand::UpdateInformationEvent, &this->Delay, SLOT(start()));
+  }
+  this->Delay.start();
+}
+
+void pqIoReportDock::setView(pqView* view)
+{
+  if (this->View) {
+    this->disconnect(this->View, nullptr, this, nullptr);
+  }
+  this->View = view;
+  if (view) {
+    this->connect(view, SIGNAL(beginRender()), SLOT(onBeginRender()));
+    this->connect(view, SIGNAL(endRender()), SLOT(onEndRender()));
+  }
+}
+
+void pqIoReportDock::onDataUpdated()
+{
+  this->AwaitsPicture = true;
+  this->ReadWithinPicture = this->Picture.isValid();
+  this->Delay.start();
+}
+
+void pqIoReportDock::onBeginRender()
+{
+  this->Picture.start();
+}
+
+void pqIoReportDock::onEndRender()
+{
+  if (this->AwaitsPicture && this->Picture.isValid()) {
+    this->PictureSeconds = this->Picture.nsecsElapsed() * 1e-9;
+    this->AwaitsPicture = false;
+    this->Delay.start();
+  }
+  this->Picture.invalidate();
+}
+
+void pqIoReportDock::refresh()
+{
+  if (!this->isVisible()) {
+    return;
+  }
+  if (!this->Source) {
+    this->Report->ShowNothing(tr("Select a source that PatchIO reads, or a filter of one."));
+    return;
+  }
+  vtkSMProxy* proxy = this->Source->getProxy();
+  vtkSMProperty* property = proxy->GetProperty(PropertyName);
+  proxy->UpdatePropertyInformation(property);
+  const QByteArray text(vtkSMPropertyHelper(property).GetAsString());
+  const QJsonObject report = QJsonDocument::fromJson(text).object();
+  if (report.isEmpty()) {
+    this->Report->ShowNothing(tr("Nothing has been read yet."));
+    return;
+  }
+  double render = this->PictureSeconds;
+  if (render >= 0 && this->ReadWithinPicture) {
+    for (const QJsonValue& seconds : report["seconds"].toObject()) {
+      render -= seconds.toDouble();
+    }
+  }
+  this->Report->Show(report, this->PictureSeconds < 0 ? -1 : std::max(render, 0.0));
+}
