@@ -1,0 +1,166 @@
+"""What is seen of a read while it runs, and what is left of one that was stopped.
+
+usage: PATCHIO_PVBATCH_MODE=root Testing/ParaView/pvbatch.sh NP cancel.py DATA SCRATCH PYTHON
+"""
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+from paraview import servermanager
+from paraview.simple import *
+from vtkmodules.util.numpy_support import vtk_to_numpy
+
+LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
+data, scratch, python = sys.argv[1:4]
+series = os.path.join(data, "linadv_3d", "dumps.visit")
+STEPS = [0, 16, 32, 48]
+
+# The values by h5py, in a process of its own: ParaView's has another HDF5.
+READ_TRUTH = """
+import sys
+import numpy as np
+sys.path.insert(0, sys.argv[1])
+from reference import read_truth
+_, arrays = read_truth(sys.argv[2])
+np.savez(sys.argv[3], **{key: arrays[key] for key in arrays if key.endswith("/uval")})
+"""
+
+
+def expect(condition, message, *details):
+    if not condition:
+        sys.exit("FAILED: " + message % details)
+
+
+def truth_of(step):
+    """Patch number -> values."""
+    file = os.path.join(scratch, "truth_%d.npz" % step)
+    dump = os.path.join(data, "linadv_3d", "visit_dump.%05d" % step, "summary.samrai")
+    helpers = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", "SAMRAI")
+    subprocess.run([python, "-B", "-c", READ_TRUTH, helpers, dump, file], check=True)
+    with np.load(file) as arrays:
+        return {int(key.split("/")[0][1:]): arrays[key] for key in arrays}
+
+
+def values_of(reader):
+    """The same of what the reader shows on all ranks."""
+    found = {}
+    blocks = servermanager.Fetch(reader)
+    iterator = blocks.NewIterator()
+    iterator.InitTraversal()
+    while not iterator.IsDoneWithTraversal():
+        block = iterator.GetCurrentDataObject()
+        number = int(block.GetFieldData().GetArray("patch").GetValue(0))
+        found[number] = vtk_to_numpy(block.GetCellData().GetArray("uval")).copy()
+        iterator.GoToNextItem()
+    return found
+
+
+def expect_all_values(reader, step, when):
+    found, wanted = values_of(reader), truth_of(step)
+    expect(len(wanted) > 3 and found.keys() == wanted.keys(), "%s: patches %s in place of %s", when, sorted(found),
+           sorted(wanted))
+    for patch in wanted:
+        expect(np.array_equal(found[patch].ravel(), np.asarray(wanted[patch]).ravel()), "%s: values of patch %d", when, patch)
+
+
+def report_of(reader):
+    return json.loads(reader.GetPropertyValue("IOReportData"))
+
+
+def new_reader():
+    return PatchReader(FileName=[series], Blocks="As patches", BlankRefinedCells=0)
+
+
+def check_words():
+    """What happens is said, and how far it is never goes back."""
+    reader = new_reader()
+    words, fractions = [], []
+    reader.GetClientSideObject().AddObserver("ProgressEvent", lambda caller, event:
+        (words.append(caller.GetProgressText()), fractions.append(caller.GetProgress())))
+    times = reader.TimestepValues[:]
+    expect(any(w and w.startswith("Opening") and "dumps.visit" in w for w in words), "opening: %s", words)
+    del words[:], fractions[:]
+    reader.UpdatePipeline(times[1])
+    for beginning in ("Opening visit_dump.00016", "Locating", "Reading ", "Building blocks"):
+        expect(any(w and w.startswith(beginning) for w in words), "'%s' is not said: %s", beginning, words)
+    expect(fractions == sorted(fractions), "progress goes back: %s", fractions)
+    expect(fractions[-1] == 1, "progress ends with %g", fractions[-1])
+    Delete(reader)
+
+
+def cancel(reader, time):
+    """Reads and stops that from an observer at the first word of reading; on rank 0 alone, as a GUI does."""
+    vtk_reader = reader.GetClientSideObject()
+    seen = []
+
+    def stop(caller, event):
+        seen.append(caller.GetProgressText())
+        if caller.GetProgressText().startswith("Reading"):
+            caller.SetAbortExecute(1)
+
+    observer = vtk_reader.AddObserver("ProgressEvent", stop)
+    reader.UpdatePipeline(time)
+    vtk_reader.RemoveObserver(observer)
+    expect(any(text.startswith("Reading") for text in seen), "there was no read to stop: %s", seen)
+
+
+def check_cancel(**properties):
+    reader = new_reader()
+    for name, value in properties.items():
+        setattr(reader, name, value)
+    times = reader.TimestepValues[:]
+    slice_ = Slice(Input=reader)
+    cancel(reader, times[1])
+    expect(reader.GetDataInformation().GetNumberOfCells() == 0, "half a read is shown")
+    expect(reader.GetClientSideObject().GetAbortExecute() == 0, "the abort goes on after the read")
+    text = reader.GetPropertyValue("IOReport")
+    expect(text.startswith("Cancelled") and "visit_dump.00016" in text, "report of a read that was stopped:\n%s", text)
+    report = report_of(reader)
+    expect(report["cancelled"] and report["past"][-1]["cancelled"], "data of the report: %s", report)
+
+    # The same step again; nobody else changes anything.
+    reader.SMProxy.InvokeCommand("ReadAgain")
+    reader.UpdatePipeline(times[1])
+    expect_all_values(reader, STEPS[1], "the same step again")
+    report = report_of(reader)
+    expect(not report["cancelled"] and report["bytes"] > 0, "data of the report: %s", report)
+    expect([past["cancelled"] for past in report["past"]] == [True, False], "past reads: %s", report["past"])
+    slice_.UpdatePipeline(times[1])
+    expect(slice_.GetDataInformation().GetNumberOfCells() > 0, "a filter of it has nothing")
+
+    # Another step after a read that was stopped, and back.
+    cancel(reader, times[2])
+    reader.UpdatePipeline(times[3])
+    expect_all_values(reader, STEPS[3], "another step")
+    reader.UpdatePipeline(times[2])
+    expect_all_values(reader, STEPS[2], "back at the step that was stopped")
+    Delete(slice_)
+    Delete(reader)
+
+
+def check_moments(ranks):
+    """Rates over time: all bytes of all ranks, and time and threads that fit."""
+    reader = new_reader()
+    reader.UpdatePipeline(reader.TimestepValues[1])
+    report = report_of(reader)
+    moments = report["moments"]
+    expect(report["ranks"] == ranks, "ranks: %s", report)
+    expect(moments["seconds"] == sorted(moments["seconds"]) and moments["bytes"] == sorted(moments["bytes"]), "%s", moments)
+    expect(abs(moments["bytes"][-1] - report["bytes"]) < 1, "%s, of %d bytes", moments["bytes"], report["bytes"])
+    seconds = report["seconds"]
+    expect(moments["seconds"][-1] <= seconds["read"] + seconds["decode"] + 1e-6, "%s: %s", seconds, moments)
+    values = sum(values.size for values in truth_of(STEPS[1]).values())
+    expect(report["bytes"] >= 4 * values, "%d bytes of %d values", report["bytes"], values)
+    Delete(reader)
+
+
+os.makedirs(scratch, exist_ok=True)
+ranks = servermanager.ActiveConnection.GetNumberOfDataPartitions()
+check_words()
+check_cancel()
+check_cancel(ThreadMode="Fixed", ThreadsPerRank=1)
+check_cancel(ThreadMode="Fixed", ThreadsPerRank=3)
+check_moments(ranks)
+print("passed: cancel on %d ranks" % ranks)
