@@ -550,8 +550,8 @@ bool vtkPatchReader::ReadStep(vtkInformation* info, vtkMultiBlockDataSet* output
 /// Reads what can be read; false when the user stops it. Broken patches, once known, change the blocks.
 bool vtkPatchReader::ReadBlocks(PatchUpdate& update, LoadRequest& request)
 {
-  const auto progress = [this](double fraction) {
-    this->UpdateProgress(0.9 * fraction);
+  const auto progress = [this](const ReadProgress& now) {
+    this->UpdateProgress(0.9 * now.Fraction);
     return !this->CheckAbort();
   };
   for (;;) {
@@ -563,8 +563,8 @@ bool vtkPatchReader::ReadBlocks(PatchUpdate& update, LoadRequest& request)
       update.Read(progress);
       this->EndRead(request);
       update.AgreeOnFaults();
-      if (update.AnyCancelled() || !update.Outdated()) {
-        return !update.AnyCancelled();
+      if (update.Stopped() || !update.Outdated()) {
+        return !update.Stopped();
       }
       this->ChooseThreads(request);
     }
