@@ -3,13 +3,16 @@
 #include "PatchAssembler.h"
 #include "Plan/GhostLayer.h"
 #include "Plan/Partition.h"
+#include "Read/ReadControl.h"
 #include "Read/SharedCatalog.h"
+#include "Read/SharedProgress.h"
 #include "Support/Error.h"
 #include "Support/Memory.h"
 #include "Support/Stopwatch.h"
 #include "Support/Together.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace patchio {
 
@@ -41,7 +44,7 @@ void PatchUpdate::Plan(const LoadRequest& request)
 {
   const Stopwatch watch;
   this->NewlyBroken = false;
-  this->Request = request;
+  this->Request = std::make_shared<LoadRequest>(request);
   this->LeaveOutIdleLevels(request.Variables);
   std::vector<int> variables;
   for (const VariableRequest& wanted : request.Variables) {
@@ -60,7 +63,7 @@ void PatchUpdate::Plan(const LoadRequest& request)
       if (this->AddsGhostLayer() && this->Data.RoleOf(this->Blocks[b].Level) != LevelRole::Points) {
         AddGhostLayer(this->Data, *this->Nests, kinds, this->Blocks[b]);
       }
-      this->Request.Blocks.push_back(this->Blocks[b]);
+      this->Request->Blocks.push_back(this->Blocks[b]);
     }
   }
   this->FramesKey = this->KeyOfFrames(request);
@@ -106,7 +109,7 @@ std::string PatchUpdate::KeyOfFrames(const LoadRequest& request) const
 
 void PatchUpdate::LeaveOutSteady()
 {
-  std::vector<VariableRequest>& variables = this->Request.Variables;
+  std::vector<VariableRequest>& variables = this->Request->Variables;
   variables.erase(std::remove_if(variables.begin(), variables.end(),
                       [this](const VariableRequest& v) { return this->Data.Variables[v.Variable].Steady; }),
       variables.end());
@@ -197,9 +200,9 @@ void PatchUpdate::Locate()
 {
   this->Fatal = FaultOf([&] {
     const auto locate = [this](const std::vector<PatchVariable>& requests) {
-      return this->Step.Locate(requests, this->Request.Threads);
+      return this->Step.Locate(requests, this->Request->Threads);
     };
-    this->Loader = std::make_unique<PatchLoader>(locate, this->Data, this->Request);
+    this->Loader = std::make_unique<PatchLoader>(locate, this->Step.SharedData(), this->Request);
     this->Faults = this->Loader->Faults();
   });
 }
@@ -209,23 +212,40 @@ void PatchUpdate::CheckMemory()
   CheckMemoryOfMachines(this->Ranks, this->Loader->BytesNeeded());
 }
 
-void PatchUpdate::Read(const ProgressCallback& progress)
+void PatchUpdate::Read(const ReadProgressCallback& progress)
 {
+  SharedProgress together(this->Ranks);
+  std::optional<Stopwatch> told;
+  const auto shallStop = [&] {
+    if (told && told->Seconds() < 0.01) {
+      return false;
+    }
+    told = Stopwatch();
+    return progress && !progress(together.OfAll());
+  };
   this->Fatal = FaultOf([&] {
-    this->Loaded = this->Loader->Read(progress);
+    this->Loaded =
+        this->Loader->Read([&](const ReadProgress& mine) { return together.Step(mine, shallStop()); });
     this->Faults = this->Loaded.Faults;
     this->CheckCoordinates();
   });
+  together.Finish([&] {
+    if (this->Request->Control) {
+      this->Request->Control->Serve();
+    }
+    return shallStop();
+  });
+  this->WasStopped = together.Stopped();
 }
 
 void PatchUpdate::CheckCoordinates()
 {
-  const auto& variables = this->Request.Variables;
+  const auto& variables = this->Request->Variables;
   for (std::size_t v = 0; v < variables.size(); ++v) {
     const int positions = variables[v].Variable;
-    for (std::size_t b = 0; this->Data.Variables[positions].Positions && b < this->Request.Blocks.size();
+    for (std::size_t b = 0; this->Data.Variables[positions].Positions && b < this->Request->Blocks.size();
          ++b) {
-      const Block& block = this->Request.Blocks[b];
+      const Block& block = this->Request->Blocks[b];
       const int patch = block.Parts[0].Owner;
       if (this->Data.RoleOf(block.Level) == LevelRole::Points &&
           this->Data.PositionsOf(block.Level) == positions &&
@@ -239,9 +259,9 @@ void PatchUpdate::CheckCoordinates()
     return v.Variable == this->Data.CoordinatesVariable;
   };
   const auto coordinates = std::find_if(variables.begin(), variables.end(), isCoordinates);
-  for (std::size_t b = 0; coordinates != variables.end() && b < this->Request.Blocks.size(); ++b) {
+  for (std::size_t b = 0; coordinates != variables.end() && b < this->Request->Blocks.size(); ++b) {
     if (this->Loaded.At(b, coordinates - variables.begin()).Status == ArrayStatus::Absent) {
-      const int patch = this->Request.Blocks[b].Parts[0].Owner;
+      const int patch = this->Request->Blocks[b].Parts[0].Owner;
       const Error error = FileError(this->Data.Path, "node positions for patch " + std::to_string(patch),
           "none", "The dump is damaged");
       this->Faults.push_back({patch, coordinates->Variable, error.what()});
@@ -299,12 +319,6 @@ std::string PatchUpdate::Warning() const
                            " patches cannot be read and are left out.\n" + JoinLines(this->BrokenTexts);
 }
 
-bool PatchUpdate::AnyCancelled() const
-{
-  const std::vector<int> flags = this->Ranks.AllGather(std::vector<int>{this->Loaded.Cancelled ? 1 : 0});
-  return std::find(flags.begin(), flags.end(), 1) != flags.end();
-}
-
 AssemblyOptions PatchUpdate::OptionsOfAssembly() const
 {
   AssemblyOptions options;
@@ -322,9 +336,9 @@ void PatchUpdate::Assemble(vtkMultiBlockDataSet* output)
 {
   const Stopwatch watch;
   const PatchAssembler assembler(
-      this->Data, *this->Nests, this->Request.Variables, this->Options.Ghosts, this->OptionsOfAssembly());
+      this->Data, *this->Nests, this->Request->Variables, this->Options.Ghosts, this->OptionsOfAssembly());
   assembler.BuildTree(output, this->Blocks, this->Options.FirstLevel, this->Options.LastLevel);
-  std::vector<LoadedArray*> arrays(this->Request.Variables.size());
+  std::vector<LoadedArray*> arrays(this->Request->Variables.size());
   const bool known = !this->Kept.Key.empty();
   std::vector<BlockFrame> frames = known ? std::move(this->Kept.Frames) : std::vector<BlockFrame>();
   frames.resize(this->Mine.size());

@@ -59,17 +59,17 @@ public:
   /// Collective: throws Error on all ranks when some machine has too little memory for what was located.
   void CheckMemory();
 
-  /// Level two: NT threads.
-  void Read(const ProgressCallback& progress);
+  /// Level two: NT threads. Collective: no rank is done before all are, or some was told to stop by its
+  /// `progress`, which is called about every 10 ms with how far all ranks together are. Then all stop at
+  /// once, and Stopped() is true on all.
+  void Read(const ReadProgressCallback& progress);
+  bool Stopped() const { return this->WasStopped; }
 
   /// Collective: agrees on what went wrong anywhere so far. Throws Error, the same on all ranks, when nothing
   /// may be shown.
   void AgreeOnFaults();
   /// What is left out, and why; empty when all is well.
   std::string Warning() const;
-
-  /// Collective: true when any rank was told to stop.
-  bool AnyCancelled() const;
 
   /// Makes the output.
   void Assemble(vtkMultiBlockDataSet* output);
@@ -102,13 +102,14 @@ private:
   std::unique_ptr<Nesting> Nests;  ///< of the shown patches
   std::vector<Block> Blocks;       ///< of all pieces
   std::vector<int> PieceOfBlock;
-  std::vector<std::size_t> Mine;  ///< the blocks of this piece
-  LoadRequest Request;
+  std::vector<std::size_t> Mine;         ///< the blocks of this piece
+  std::shared_ptr<LoadRequest> Request;  ///< lanes that a stopped read leaves behind keep it
   std::unique_ptr<PatchLoader> Loader;
   LoadResult Loaded;
   std::vector<LoadFault> Faults;  ///< of this rank
   std::string Fatal;              ///< what ended this rank's read as a whole
   bool NewlyBroken = false;
+  bool WasStopped = false;
   double PlanSeconds = 0;
   std::vector<std::string> BrokenTexts;  ///< why patches are left out
 };

@@ -1,5 +1,6 @@
 #include "vtkPatchReader.h"
 
+#include "Exec/ProgressText.h"
 #include "Formats/TimeLookup.h"
 #include "PatchAssembler.h"
 #include "PatchUpdate.h"
@@ -30,6 +31,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <set>
 
 using namespace patchio;
@@ -45,6 +47,21 @@ std::unique_ptr<Communicator> MakeCommunicator(vtkMultiProcessController* contro
   }
   return MakeSelfCommunicator();
 }
+
+/// The last part of a path that says which: dumps and plotfiles are folders of files that are all named
+/// alike.
+std::string ShortName(const std::string& path)
+{
+  const std::filesystem::path whole(path);
+  const std::string name = whole.filename().string();
+  const std::string folder = whole.parent_path().filename().string();
+  return name == "summary.samrai" || name == "Header" ? folder : name;
+}
+
+// Where the stages of an update begin, of 1.
+constexpr double ProgressLocate = 0.02;
+constexpr double ProgressRead = 0.05;
+constexpr double ProgressBuild = 0.9;
 
 }  // namespace
 
@@ -72,6 +89,7 @@ struct vtkPatchReader::Internals
   bool ChannelWarned = false;     ///< one warning about damaged sidecars is enough
   double OpenSeconds = 0;         ///< spent on opening since the last report
   double IndexSeconds = 0;        ///< spent on indexing and saving in this update
+  ReadProgress Progress;          ///< of the last read, as last known
   AutomaticThreads Automatic;     ///< used in that thread mode
   std::string Report;
   ReportData Data;         ///< the report in numbers, and those of the reads before
@@ -104,7 +122,7 @@ struct vtkPatchReader::Internals
   LoadRequest MakeRequest(const vtkPatchReader& settings, const Int3& ghosts) const;
   UpdateOptions MakeOptions(const vtkPatchReader& settings, vtkInformation* info) const;
   std::string NothingIsShown(const int levelRange[2]) const;
-  void MakeReport(IoReport mine, const ThreadsUsed& threads, const std::string& warning);
+  void MakeReport(IoReport mine, const ThreadsUsed& threads, const std::string& warning, bool cancelled);
 };
 
 void vtkPatchReader::Internals::OpenSeries(bool listedOnly)
@@ -301,7 +319,7 @@ std::string vtkPatchReader::Internals::NothingIsShown(const int levelRange[2]) c
 
 /// Adds up the reports of all ranks.
 void vtkPatchReader::Internals::MakeReport(
-    IoReport mine, const ThreadsUsed& threads, const std::string& warning)
+    IoReport mine, const ThreadsUsed& threads, const std::string& warning, bool cancelled)
 {
   mine.Threads = threads.Text;
   mine.OpenSeconds = this->OpenSeconds;
@@ -319,8 +337,10 @@ void vtkPatchReader::Internals::MakeReport(
   this->Data.Time = this->Times[this->LastStep];
   this->Data.Threads = threads.Changes;
   this->Data.Storage = threads.Storage;
+  this->Data.Cancelled = cancelled;
+  this->Data.WantedBytes = static_cast<double>(this->Progress.BytesToRead);
   this->Data.Remember();
-  this->Report = this->Data.Last.Text();
+  this->Report = this->Data.Text();
   this->OpenSeconds = 0;
 }
 
@@ -479,6 +499,7 @@ int vtkPatchReader::RequestInformation(
   }
   try {
     if (!self.SeriesIsOpen) {
+      this->Say(0, "Opening " + ShortName(self.FileNames.front()));
       self.OpenSeries(this->ListedDumpsOnly);
       this->Warn(JoinLines(self.Steps.Warnings));
     }
@@ -513,9 +534,9 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
   output->Initialize();
   try {
     if (!this->ReadStep(info, output)) {
-      // Nothing is shown of a read that was stopped.
-      self.Report.clear();
+      // Nothing is shown of a read that was stopped. Filters shall not take the abort for theirs.
       output->Initialize();
+      this->AbortExecute = 0;
       return 1;
     }
   } catch (const std::exception& error) {
@@ -526,7 +547,7 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
     }
     return 0;
   }
-  this->UpdateProgress(1);
+  this->Say(1, "");
   return 1;
 }
 
@@ -534,6 +555,7 @@ bool vtkPatchReader::ReadStep(vtkInformation* info, vtkMultiBlockDataSet* output
 {
   Internals& self = *this->Internal;
   const std::size_t step = self.WantedStep(info);
+  this->Say(0, "Opening " + ShortName(self.Steps.Steps[step].Path));
   self.OpenStep(step);
   UpdateOptions options;
   LoadRequest request;
@@ -544,11 +566,15 @@ bool vtkPatchReader::ReadStep(vtkInformation* info, vtkMultiBlockDataSet* output
   this->ChooseThreads(request);
   PatchUpdate update(*self.Ranks, *self.Step, options, self.Frames);
   this->Warn(update.Empty() ? self.NothingIsShown(this->LevelRange) : "");
+  this->Say(ProgressLocate, "Locating");
   self.PrepareStep(request.Threads);
   this->Warn(self.ChannelWarning());
-  if (!this->ReadBlocks(update, request)) {
+  const bool complete = this->ReadBlocks(update, request);
+  if (!complete) {
+    self.MakeReport(update.Report(), this->UsedThreads(request), "", true);
     return false;
   }
+  this->Say(ProgressBuild, "Building blocks");
   Together(*self.Ranks, [&] {
     update.Assemble(output);
     AddThreadData(this->UsedThreads(request), output->GetFieldData());
@@ -559,7 +585,7 @@ bool vtkPatchReader::ReadStep(vtkInformation* info, vtkMultiBlockDataSet* output
       update.Report().Notes.push_back(note);
     }
   }
-  self.MakeReport(update.Report(), this->UsedThreads(request), update.Warning());
+  self.MakeReport(update.Report(), this->UsedThreads(request), update.Warning(), false);
   this->Warn(update.Warning());
   return true;
 }
@@ -567,11 +593,16 @@ bool vtkPatchReader::ReadStep(vtkInformation* info, vtkMultiBlockDataSet* output
 /// Reads what can be read; false when the user stops it. Broken patches, once known, change the blocks.
 bool vtkPatchReader::ReadBlocks(PatchUpdate& update, LoadRequest& request)
 {
-  const auto progress = [this](double fraction) {
-    this->UpdateProgress(0.9 * fraction);
+  ReadProgress& last = this->Internal->Progress;
+  const auto progress = [this, &last](const ReadProgress& now) {
+    last = now;
+    const std::string text = ReadingText(now.Bytes, now.BytesToRead, now.BytesPerSecond());
+    this->Say(ProgressRead + (ProgressBuild - ProgressRead) * now.Fraction, text);
     return !this->AbortExecute;
   };
   for (;;) {
+    last = ReadProgress();
+    this->Say(ProgressLocate, "Locating");
     Together(*this->Internal->Ranks, [&] { update.Plan(request); });
     update.Locate();
     update.AgreeOnFaults();
@@ -580,12 +611,19 @@ bool vtkPatchReader::ReadBlocks(PatchUpdate& update, LoadRequest& request)
       update.Read(progress);
       this->EndRead(request);
       update.AgreeOnFaults();
-      if (update.AnyCancelled() || !update.Outdated()) {
-        return !update.AnyCancelled();
+      if (update.Stopped() || !update.Outdated()) {
+        return !update.Stopped();
       }
       this->ChooseThreads(request);
     }
   }
+}
+
+/// What happens now, for the status bar.
+void vtkPatchReader::Say(double fraction, const std::string& text)
+{
+  this->SetProgressText(text.c_str());
+  this->UpdateProgress(fraction);
 }
 
 /// Collective. In the mode AUTOMATIC: the threads of this rank, and who adapts them.

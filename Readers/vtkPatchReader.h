@@ -23,8 +23,9 @@
  * RequestInformation and RequestData are collective over the ranks of the controller. A piece need not be a
  * rank: NT and the report go by ranks, the patches by UPDATE_PIECE_NUMBER of UPDATE_NUMBER_OF_PIECES.
  *
- * A read that AbortExecute stops on any rank ends with an empty output on all; VTK then counts the output as
- * up to date until the reader is modified.
+ * A read that AbortExecute stops on any rank ends within some tenths of a second, with an empty output on
+ * all, and the flag is taken back. VTK then counts the output as up to date until the reader is modified or
+ * asked for another time, so that not each filter behind it begins the read again.
  *
  * Errors are reported on rank 0 through vtkErrorMacro, once, and leave the output empty on all ranks.
  */
@@ -370,6 +371,7 @@ private:
   void ChooseThreads(patchio::LoadRequest& request);
   void EndRead(const patchio::LoadRequest& request);
   patchio::ThreadsUsed UsedThreads(const patchio::LoadRequest& request) const;
+  void Say(double fraction, const std::string& text);
   // Says it on rank 0; nothing where the text is empty.
   void Warn(const std::string& text);
 

@@ -2,14 +2,19 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <functional>
+#include <memory>
 
 namespace patchio {
 
 /// Called with the finished fraction, 0..1, on the thread that called RunLanes and on no other. Returning
 /// false cancels: tasks already taken are finished, no new ones start.
 using ProgressCallback = std::function<bool(double)>;
+
+/// Carries out one task, on one lane; must not throw. Called by several lanes at once.
+using LaneBody = std::function<void(std::size_t task, int lane)>;
 
 /// How many lanes shall work at once. May be set by any thread while they do.
 class LaneGoal
@@ -36,18 +41,65 @@ struct LanesOutcome
   std::size_t Finished = 0;  ///< tasks that were carried out
 };
 
-/// Carries out body(task, lane) for each task 0 .. tasks-1 exactly once, on `lanes` threads (lane 0 is the
-/// calling thread). All tasks exist at the start; lanes take them from one atomic cursor, in order, without a
-/// lock. There are never more lanes than tasks. Lanes may exceed the cores: they wait for storage, not for
-/// arithmetic. `body` must not throw. progress: called whenever the calling thread has finished a task.
-LanesOutcome RunLanes(std::size_t tasks, int lanes, const std::function<void(std::size_t, int)>& body,
-    const ProgressCallback& progress = {});
+/// Lanes that carry out body(task, lane) for each task 0 .. tasks-1 exactly once, by themselves: all tasks
+/// exist at the start, and lanes take them from one atomic cursor, in order, without a lock. There are never
+/// more lanes than tasks; they may exceed the cores, as they wait for storage, not for arithmetic. Each is a
+/// thread of its own (ThreadPool), so that teams do not keep each other waiting.
+///
+/// One thread owns the team and looks on. It need not stay to the end: lanes that are at work when the team
+/// is cancelled and destroyed finish the task at hand by themselves and keep `body` until then, with all that
+/// it owns.
+class LaneTeam
+{
+public:
+  /// Starts no lane yet.
+  LaneTeam(std::size_t tasks, int most, LaneBody body);
+  /// Cancels, and waits for nobody.
+  ~LaneTeam();
+  LaneTeam(const LaneTeam&) = delete;
+  LaneTeam& operator=(const LaneTeam&) = delete;
 
-/// The same with as many lanes as `goal` says from moment to moment, below goal.Most(). A lower goal lets
-/// lanes retire after the task at hand; a higher one starts lanes. The calling thread takes no tasks, as some
-/// take seconds: it calls `progress` every 10 ms and starts lanes. (It works alone where the system grants no
-/// other thread.)
-LanesOutcome RunLanes(std::size_t tasks, const LaneGoal& goal,
-    const std::function<void(std::size_t, int)>& body, const ProgressCallback& progress = {});
+  /// From now on so many lanes work: others are started, or retire after the task at hand. Where the system
+  /// grants fewer threads, there are fewer.
+  void SetLanes(int lanes);
+  /// Lanes that were started so far.
+  int Lanes() const { return this->Started; }
+
+  /// True as soon as no lane is at work any more: everything is done, or the rest cancelled.
+  bool WaitFor(std::chrono::milliseconds most);
+  void Wait();
+  /// No task is begun any more.
+  void Cancel();
+  /// The calling thread takes a task as lane 0, when SetLanes() does not start that one; false when there is
+  /// none left.
+  bool TakeTask();
+  /// With the calling thread as lane 0. Before the first SetLanes().
+  void TakePart() { this->Started = 1; }
+
+  LanesOutcome Outcome() const;
+  /// Finished tasks of all tasks, 0..1.
+  double Fraction() const;
+
+private:
+  struct Shared;
+
+  const std::shared_ptr<Shared> State;
+  int Most;         ///< by tasks and by what the system grants
+  int Started = 0;  ///< lanes, at work or waiting
+};
+
+/// How often a thread looks on that has nothing else to do.
+constexpr std::chrono::milliseconds LookOnInterval(10);
+
+/// Lets `lanes` threads (lane 0 is the calling thread) carry out all tasks, and returns when they have.
+/// progress: called whenever the calling thread has finished a task.
+LanesOutcome RunLanes(
+    std::size_t tasks, int lanes, const LaneBody& body, const ProgressCallback& progress = {});
+
+/// The same with as many lanes as `goal` says from moment to moment, below goal.Most(). The calling thread
+/// takes no tasks, as some take seconds: it calls `progress` every 10 ms. (It works alone where there is one
+/// task only, or the system grants no other thread.)
+LanesOutcome RunLanes(
+    std::size_t tasks, const LaneGoal& goal, const LaneBody& body, const ProgressCallback& progress = {});
 
 }  // namespace patchio

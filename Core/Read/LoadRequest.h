@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@
 namespace patchio {
 
 class ReadControl;
+class Source;
 
 /// A variable and the form in which it is wanted.
 struct VariableRequest
@@ -42,6 +44,8 @@ struct LoadRequest
   /// Adapts the number of threads during the read; null: it stays what `Threads` says. Its Finish() is the
   /// caller's.
   ReadControl* Control = nullptr;
+  /// Where the files of the table are read from; null: MakeFileSource().
+  std::function<std::unique_ptr<Source>(const LocationTable&)> Files;
   /// Memory of earlier reads to use again, and the limit on it; null: fresh memory, no limit.
   std::shared_ptr<SlabPool> Memory;
 };

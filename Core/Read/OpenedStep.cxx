@@ -7,6 +7,9 @@
 
 #include <fmt/format.h>
 
+#include <tuple>
+#include <utility>
+
 namespace patchio {
 
 OpenedStep::OpenedStep(
@@ -17,30 +20,37 @@ OpenedStep::OpenedStep(
     SidecarSearch search = FindStepSidecar(comm, path, settings);
     this->WarningText = search.Warning();
     if (search.Found) {
-      this->Description = std::move(search.Found->Data);
-      this->Known = std::move(search.Found->Index);
+      this->Description = std::make_shared<const Catalog>(std::move(search.Found->Data));
+      this->Known = std::make_shared<const StepIndex>(std::move(search.Found->Index));
       this->Loaded = true;
       this->Sidecar = search.Found->Path;
       this->OriginText = "from the sidecar " + this->Sidecar;
       return;
     }
   }
-  this->Description = ReadSharedCatalog(comm, path);
+  this->Description = std::make_shared<const Catalog>(ReadSharedCatalog(comm, path));
 }
 
 void OpenedStep::TurnTo(const TimeStep& step)
 {
-  if (step.InFile < 0 || step.InFile >= this->Description.StepsInFile) {
-    throw FileError(this->Description.Path, fmt::format("step {} in the file", step.InFile + 1),
-        fmt::format("{} steps", this->Description.StepsInFile),
+  if (step.InFile < 0 || step.InFile >= this->Description->StepsInFile) {
+    throw FileError(this->Description->Path, fmt::format("step {} in the file", step.InFile + 1),
+        fmt::format("{} steps", this->Description->StepsInFile),
         "Use File > Reload Files, or Reload() in scripts");
   }
-  patchio::TurnTo(this->Description, step);
+  const Catalog& now = *this->Description;
+  if (std::tie(now.Time, now.Step, now.Date, now.StepInFile) ==
+      std::tie(step.Time, step.Step, step.Date, step.InFile)) {
+    return;
+  }
+  auto turned = std::make_shared<Catalog>(*this->Description);
+  patchio::TurnTo(*turned, step);
+  this->Description = std::move(turned);
 }
 
 void OpenedStep::Prepare(Communicator& comm, int threads)
 {
-  const bool several = this->Mode == ChannelMode::Off && this->Description.StepsInFile > 1;
+  const bool several = this->Mode == ChannelMode::Off && this->Description->StepsInFile > 1;
   if (this->Known || this->Tried || !(WritesSidecars(this->Mode) || several)) {
     return;
   }
@@ -58,25 +68,25 @@ void OpenedStep::Build(Communicator& comm, int threads)
 {
   const Stopwatch watch;
   const Format* found = nullptr;
-  Together(comm, [&] { found = &FormatOf(this->Description.Path); });
+  Together(comm, [&] { found = &FormatOf(this->Description->Path); });
   const Format& format = *found;
   this->Indexed = format.NeedsIndex();
   if (!this->Indexed) {
-    this->OriginText = fmt::format("{} says where all values lie", this->Description.Path);
+    this->OriginText = fmt::format("{} says where all values lie", this->Description->Path);
     return;
   }
   this->Settings.Threads = threads;
-  BuiltIndex built = BuildIndex(comm, format, this->Description, this->Settings);
+  BuiltIndex built = BuildIndex(comm, format, *this->Description, this->Settings);
   const double seconds = watch.Seconds();
   if (!WritesSidecars(this->Mode)) {
     DistrustYoungFiles(built, this->Describing, this->Settings.SettleSeconds);
-    this->Known = std::move(built.Index);
+    this->Known = std::make_shared<const StepIndex>(std::move(built.Index));
     this->Notes = std::move(built.Notes);
     return;
   }
-  this->Outcome = SaveStepSidecar(comm, format, this->Description, built, this->Describing, this->Settings);
+  this->Outcome = SaveStepSidecar(comm, format, *this->Description, built, this->Describing, this->Settings);
   DistrustYoungFiles(built, this->Describing, this->Settings.SettleSeconds);
-  this->Known = std::move(built.Index);
+  this->Known = std::make_shared<const StepIndex>(std::move(built.Index));
   this->Notes = std::move(built.Notes);
   this->Sidecar = this->Outcome.Path;
   this->OriginText =
@@ -87,9 +97,9 @@ void OpenedStep::Build(Communicator& comm, int threads)
 /// What was read of the describing file must still hold, or new values would appear in old places.
 void OpenedStep::CheckUnchanged() const
 {
-  const std::optional<FileState> now = StateOf(this->Description.Path);
+  const std::optional<FileState> now = StateOf(this->Description->Path);
   if (now && this->Describing.Before && now->Print != this->Describing.Before->Print) {
-    throw FileError(this->Description.Path, "the file as it was when it was opened", "a newer one",
+    throw FileError(this->Description->Path, "the file as it was when it was opened", "a newer one",
         "Use File > Reload Files, or Reload() in scripts");
   }
 }
@@ -98,7 +108,7 @@ LocationTable OpenedStep::Locate(const std::vector<PatchVariable>& requests, int
 {
   this->CheckUnchanged();
   if (this->Known) {
-    IndexAnswer answer = this->Known->Index.Find(this->Description, requests);
+    IndexAnswer answer = this->Known->Index.Find(*this->Description, requests);
     const auto states = StatesOf(answer.Table.Files, threads);
     bool holds = answer.Complete;
     for (std::size_t i = 0; i < states.size(); ++i) {
@@ -109,7 +119,7 @@ LocationTable OpenedStep::Locate(const std::vector<PatchVariable>& requests, int
       return std::move(answer.Table);
     }
   }
-  return FormatOf(this->Description.Path).Locate(this->Description, requests, {threads, false});
+  return FormatOf(this->Description->Path).Locate(*this->Description, requests, {threads, false});
 }
 
 }  // namespace patchio

@@ -7,7 +7,7 @@
 #include "MetadataChannel/StepSidecar.h"
 #include "Support/Communicator.h"
 
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,9 +21,11 @@ public:
   OpenedStep(
       Communicator& comm, const std::string& path, ChannelMode mode, const ChannelSettings& settings = {});
 
-  const Catalog& Data() const { return this->Description; }
-  /// Turns to another step of the same TimeStep::Path. Every rank by itself. Throws Error when the file does
-  /// not have it (any more).
+  const Catalog& Data() const { return *this->Description; }
+  /// The same for those who may outlive this step, or its turn: it does not change any more.
+  std::shared_ptr<const Catalog> SharedData() const { return this->Description; }
+  /// Turns to another step of the same TimeStep::Path; a copy of this object, which costs little, stays
+  /// where it is. Every rank by itself. Throws Error when the file does not have it (any more).
   void TurnTo(const TimeStep& step);
 
   /// Collective; to be called before Locate(), when values are wanted at all. In the modes On and Rebuild all
@@ -44,7 +46,7 @@ public:
   const std::string& Warning() const { return this->WarningText; }
 
   /// Null when there is none (yet).
-  const StepIndex* Index() const { return this->Known ? &*this->Known : nullptr; }
+  const StepIndex* Index() const { return this->Known.get(); }
   bool FromSidecar() const { return this->Loaded; }
   /// Where the sidecar lies that was read or written; empty when there is none.
   const std::string& SidecarPath() const { return this->Sidecar; }
@@ -60,8 +62,8 @@ private:
   ChannelMode Mode;
   ChannelSettings Settings;
   DescribingState Describing;
-  Catalog Description;
-  std::optional<StepIndex> Known;
+  std::shared_ptr<const Catalog> Description;
+  std::shared_ptr<const StepIndex> Known;
   bool Loaded = false;
   bool Tried = false;              ///< to make an index
   bool Indexed = true;             ///< see NeedsIndex()

@@ -2,83 +2,65 @@
 
 #include "Exec/LibraryRead.h"
 #include "Read/ReadControl.h"
-#include "Source/FileSource.h"
 #include "Support/Error.h"
 #include "Support/Memory.h"
-#include "Support/Stopwatch.h"
 #include "Support/Together.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
-#include <deque>
 #include <map>
+#include <utility>
 
 namespace patchio {
 namespace {
 
-/// For a part of the work, which takes the whole from the fraction `begin` to `end`. Refers to `progress`.
-ProgressCallback StretchOf(const ProgressCallback& progress, double begin, double end)
-{
-  if (!progress) {
-    return {};
-  }
-  return [&progress, begin, end](double fraction) { return progress(begin + fraction * (end - begin)); };
-}
+/// What lanes get to end in when the read is stopped, so that usually none is left behind.
+constexpr std::chrono::milliseconds Grace(50);
+/// Shorter reads take no longer than to start a thread and to wait for it.
+constexpr std::uint64_t ShortBytes = 1 << 20;
 
 }  // namespace
 
+PatchLoader::PatchLoader(const LocateFunction& locate, std::shared_ptr<const Catalog> catalog,
+    std::shared_ptr<const LoadRequest> request)
+    : Job(std::make_shared<ReadJob>(locate, std::move(catalog), std::move(request)))
+{
+  this->Result.Report.LocateSeconds = this->Watch.Seconds();
+  this->Result.Report.Notes = this->Job->Table().Notes;
+  this->Result.VariableCount = this->Job->Request().Variables.size();
+  this->BytesToRead = this->Job->BytesToRead();
+}
+
 PatchLoader::PatchLoader(const LocateFunction& locate, const Catalog& catalog, const LoadRequest& request)
-    : Data(catalog), Request(request), Arrays(catalog, request), Requests(this->Arrays.Requests())
+    : PatchLoader(
+          locate, std::make_shared<const Catalog>(catalog), std::make_shared<const LoadRequest>(request))
 {
-  const Stopwatch watch;
-  this->Table = locate(this->Requests);
-  this->Result.Report.LocateSeconds = watch.Seconds();
-  this->Result.Report.Notes = this->Table.Notes;
-  this->Result.VariableCount = request.Variables.size();
-  this->Arrays.Describe(this->Table);
-  this->Messages.resize(this->Requests.size());
-  for (const LocationProblem& problem : this->Table.Problems) {
-    this->Messages[problem.Request] = problem.Message;
-  }
-  this->Plan = PlanReads(this->Table, this->WantedRanges(), request.Storage, request.Threads);
-}
-
-std::vector<LoadFault> PatchLoader::Faults() const
-{
-  std::vector<LoadFault> faults;
-  for (std::size_t i = 0; i < this->Requests.size(); ++i) {
-    if (!this->Messages[i].empty()) {
-      faults.push_back({this->Requests[i].Patch, this->Requests[i].Variable, this->Messages[i]});
-    }
-  }
-  return faults;
-}
-
-/// The parts of raw arrays that are worth reading.
-std::vector<ByteRange> PatchLoader::WantedRanges() const
-{
-  std::vector<ByteRange> ranges(this->Requests.size());
-  for (std::size_t i = 0; i < ranges.size(); ++i) {
-    if (this->Table.Locations[i].Kind == Encoding::Raw) {
-      ranges[i] = WantedBytes(this->Arrays.TargetOf(i));
-    }
-  }
-  return ranges;
 }
 
 double PatchLoader::BytesNeeded() const
 {
-  const double kept = this->Request.Memory ? static_cast<double>(this->Request.Memory->KeptBytes()) : 0;
-  return std::max(0.0, this->Arrays.Bytes() - kept);
+  const auto& memory = this->Job->Request().Memory;
+  const double kept = memory ? static_cast<double>(memory->KeptBytes()) : 0;
+  return std::max(0.0, this->Job->Arrays().Bytes() - kept);
 }
 
-LoadResult PatchLoader::Read(const ProgressCallback& progress)
+void PatchLoader::Start()
 {
-  if (this->Table.Problems.empty() || !this->Request.StopAtFault) {
-    const Stopwatch watch;
-    this->Allocate();
+  this->Watch = Stopwatch();
+  this->Allocate();
+  this->StartLanes();
+}
+
+LoadResult PatchLoader::Read(const ReadProgressCallback& progress)
+{
+  if (this->Job->Table().Problems.empty() || !this->Job->Request().StopAtFault) {
+    if (!this->Allocated) {
+      this->Watch = Stopwatch();
+      this->Allocate();
+    }
     this->Execute(progress);
-    this->Result.Report.ReadSeconds = watch.Seconds();
+    this->Result.Report.ReadSeconds = this->Watch.Seconds();
   }
   this->Finish();
   return std::move(this->Result);
@@ -87,116 +69,63 @@ LoadResult PatchLoader::Read(const ProgressCallback& progress)
 /// Arrays lie in memory in the order in which they are read.
 void PatchLoader::Allocate()
 {
-  const double wanted = this->Arrays.Bytes();
+  BlockArrays& arrays = this->Job->Arrays();
+  const ReadPlan& plan = this->Job->Plan();
+  const double wanted = arrays.Bytes();
   if (wanted > 1e18) {
     throw Error("The selected variables are larger than any memory. Select fewer variables or levels.");
   }
   SlabPool fresh;
-  SlabPool& pool = this->Request.Memory ? *this->Request.Memory : fresh;
+  SlabPool& pool = this->Job->Request().Memory ? *this->Job->Request().Memory : fresh;
   // The next step is of about this size; small surpluses come from rounding.
   const std::uint64_t again = static_cast<std::uint64_t>(wanted * 1.25) + (std::uint64_t(64) << 20);
   pool.Keep(std::min(again, AvailableMemory() / 2));
-  SlabCutter memory(pool, static_cast<std::uint64_t>(wanted), this->Arrays.Count());
-  for (const Piece& piece : this->Plan.Pieces) {
-    this->Arrays.Allocate(memory, piece.Task);
+  SlabCutter memory(pool, static_cast<std::uint64_t>(wanted), arrays.Count());
+  for (const Piece& piece : plan.Pieces) {
+    arrays.Allocate(memory, piece.Task);
   }
-  for (const auto* tasks : {&this->Plan.Whole, &this->Plan.Constant, &this->Plan.Library}) {
+  for (const auto* tasks : {&plan.Whole, &plan.Constant, &plan.Library}) {
     for (const std::uint32_t task : *tasks) {
-      this->Arrays.Allocate(memory, task);
+      arrays.Allocate(memory, task);
     }
   }
+  this->Allocated = true;
 }
 
-void PatchLoader::Execute(const ProgressCallback& progress)
+void PatchLoader::Execute(const ReadProgressCallback& progress)
 {
-  this->PiecesLeft = std::vector<std::atomic<std::uint32_t>>(this->Requests.size());
-  for (const Piece& piece : this->Plan.Pieces) {
-    this->PiecesLeft[piece.Task].fetch_add(1, std::memory_order_relaxed);
+  const double byLibrary = static_cast<double>(this->Job->Plan().Library.size());
+  const double all = byLibrary + static_cast<double>(this->Job->Units());
+  this->LibraryShare = all > 0 ? byLibrary / all : 0;
+  if (this->ReadThroughLibrary(progress)) {
+    this->ReadThroughLanes(progress);
+  } else {
+    this->Stop();
   }
-  const double byLibrary = static_cast<double>(this->Plan.Library.size());
-  const double all = byLibrary + static_cast<double>(this->Units());
-  const double share = all > 0 ? byLibrary / all : 0;
-  if (this->ReadThroughLibrary(StretchOf(progress, 0, share))) {
-    this->ReadThroughLanes(StretchOf(progress, share, 1));
-  }
-  this->Result.Report.Tasks = this->TasksDone;
-}
-
-/// What lanes take one by one.
-std::size_t PatchLoader::Units() const
-{
-  return this->Plan.Transfers.size() + this->Plan.Whole.size() + this->Plan.Constant.size();
-}
-
-void PatchLoader::ReadThroughLanes(const ProgressCallback& progress)
-{
-  const std::unique_ptr<Source> source = MakeFileSource(this->Table.Files, this->Plan.Sequential);
-  ReadControl* const control = this->Request.Control;
-  const int most = control ? control->Goal().Most() : this->Request.Threads;
-  ReadMeter meter;
-  const std::size_t units = this->Units();
-  std::deque<Lane> lanes;  // a lane cannot be moved
-  for (std::size_t i = 0; i < std::min<std::size_t>(most, std::max<std::size_t>(units, 1)); ++i) {
-    lanes.emplace_back(*source, meter);
-  }
-  std::atomic<bool> stop{false};
-  const auto body = [&](std::size_t unit, int lane) {
-    const ReadMeter::Task task(meter);
-    if (!stop && !this->ExecuteUnit(lanes[lane], unit) && this->Request.StopAtFault) {
-      stop = true;
-    }
-  };
-  const Stopwatch watch;
-  Timeline moments;
-  const auto now = [&] {
-    return TimelinePoint{watch.Seconds(), static_cast<double>(meter.Bytes()), double(meter.InFlightNow())};
-  };
-  const auto between = [&](double fraction) {
-    moments.Add(now());
-    if (control) {
-      control->Step(meter);
-    }
-    return !progress || progress(fraction);
-  };
-  const LanesOutcome outcome = control ? RunLanes(units, control->Goal(), body, between)
-                                       : RunLanes(units, this->Request.Threads, body, between);
-  moments.End(now());
-  this->Result.Cancelled = outcome.Cancelled;
-  IoReport& report = this->Result.Report;
-  if (!control && static_cast<std::size_t>(outcome.Lanes) < std::min<std::size_t>(most, units)) {
-    report.Notes.push_back("the system granted a rank only " + std::to_string(outcome.Lanes) + " of " +
-                           std::to_string(most) + " threads");
-  }
-  report.Requests = meter.Requests();
-  report.Bytes = meter.Bytes();
-  report.PeakInFlight = meter.PeakInFlight();
-  report.Moments = moments.Points();
-  report.StorageSeconds = meter.BusySeconds();
-  report.DecodeSeconds = std::max(0.0, meter.WorkSeconds() - meter.BusySeconds());
+  this->ReportLanes();
 }
 
 /// On this thread, as the library bears only one. False when the read must stop.
-bool PatchLoader::ReadThroughLibrary(const ProgressCallback& progress)
+bool PatchLoader::ReadThroughLibrary(const ReadProgressCallback& progress)
 {
   LibraryReader library;
+  ReadJob& job = *this->Job;
   std::map<std::string, std::size_t> reasons;
-  const std::vector<std::uint32_t>& tasks = this->Plan.Library;
+  const std::vector<std::uint32_t>& tasks = job.Plan().Library;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    const Location& location = this->Table.Locations[tasks[i]];
-    ++reasons[this->Table.LibraryArrays[location.First].Reason];
+    const Location& location = job.Table().Locations[tasks[i]];
+    ++reasons[job.Table().LibraryArrays[location.First].Reason];
     const std::string fault =
-        FaultOf([&] { library.Read(this->Table, location, this->Arrays.TargetOf(tasks[i])); });
+        FaultOf([&] { library.Read(job.Table(), location, job.Arrays().TargetOf(tasks[i])); });
     if (fault.empty()) {
-      this->Arrays.Done(tasks[i]);
-      ++this->TasksDone;
+      job.Done(tasks[i]);
     } else {
-      this->Failed(tasks[i], fault);
-      if (this->Request.StopAtFault) {
+      job.Failed(tasks[i], fault);
+      if (job.Request().StopAtFault) {
         return false;
       }
     }
-    if (progress && !progress(static_cast<double>(i + 1) / static_cast<double>(tasks.size()))) {
-      this->Result.Cancelled = true;
+    if (!this->GoesOn(progress, static_cast<double>(i + 1) / static_cast<double>(tasks.size()), 0)) {
       return false;
     }
   }
@@ -207,115 +136,174 @@ bool PatchLoader::ReadThroughLibrary(const ProgressCallback& progress)
   return true;
 }
 
-bool PatchLoader::ExecuteUnit(Lane& lane, std::size_t unit)
+/// Tells how far it is, in shares of what the library and what the lanes do. False when the read shall stop.
+TimelinePoint PatchLoader::MomentNow() const
 {
-  const ReadPlan& plan = this->Plan;
-  if (unit < plan.Transfers.size()) {
-    return this->ExecuteTransfer(lane, plan.Transfers[unit]);
-  }
-  unit -= plan.Transfers.size();
-  return this->ExecuteWhole(
-      lane, unit < plan.Whole.size() ? plan.Whole[unit] : plan.Constant[unit - plan.Whole.size()]);
+  const ReadMeter& meter = this->Job->Meter();
+  return {this->Watch.Seconds(), static_cast<double>(meter.Bytes()), double(meter.InFlightNow())};
 }
 
-bool PatchLoader::ExecuteTransfer(Lane& lane, const Transfer& transfer)
+bool PatchLoader::GoesOn(const ReadProgressCallback& progress, double ofLibrary, double ofLanes)
 {
-  const std::string fault = FaultOf([&] {
-    ReadTransfer(lane, this->Table, this->Plan, transfer,
-        [this](std::uint32_t task) { return this->Arrays.TargetOf(task); });
-  });
-  if (!fault.empty() && transfer.PieceCount > 1) {
-    return this->ExecutePieces(lane, transfer);
+  this->Moments.Add(this->MomentNow());
+  if (!progress) {
+    return true;
   }
-  const Piece& first = this->Plan.Pieces[transfer.FirstPiece];
-  if (!fault.empty()) {
-    this->Failed(first.Task, fault);
-    return false;
-  }
-  for (const Piece* piece = &first; piece != &first + transfer.PieceCount; ++piece) {
-    this->PieceDone(*piece);
-  }
-  return true;
+  ReadProgress now = this->Progress();
+  now.Fraction = ofLibrary * this->LibraryShare + ofLanes * (1 - this->LibraryShare);
+  this->Result.Cancelled = !progress(now);
+  return !this->Result.Cancelled;
 }
 
-/// A request of several pieces has failed: each by itself, so that a fault costs only its own array.
-bool PatchLoader::ExecutePieces(Lane& lane, const Transfer& transfer)
+ReadProgress PatchLoader::Progress() const
 {
-  bool sound = true;
-  const std::size_t end = transfer.FirstPiece + transfer.PieceCount;
-  for (std::size_t i = transfer.FirstPiece; i < end && (sound || !this->Request.StopAtFault); ++i) {
-    const Piece& piece = this->Plan.Pieces[i];
-    sound = this->ExecuteTransfer(lane, {piece.Offset, piece.Bytes, transfer.File, 1, i}) && sound;
-  }
-  return sound;
+  ReadProgress now;
+  now.BytesToRead = this->BytesToRead;
+  now.Bytes = std::min(this->Job->Meter().Bytes(), now.BytesToRead);
+  now.Fraction = this->Team ? this->Team->Fraction() : 0;
+  now.Seconds = this->Watch.Seconds();
+  return now;
 }
 
-bool PatchLoader::ExecuteWhole(Lane& lane, std::uint32_t request)
+void PatchLoader::ReadThroughLanes(const ReadProgressCallback& progress)
 {
-  const std::string fault = FaultOf(
-      [&] { ReadWhole(lane, this->Table, this->Table.Locations[request], this->Arrays.TargetOf(request)); });
-  if (!fault.empty()) {
-    this->Failed(request, fault);
-    return false;
+  if (!this->Team && !this->IsShort()) {
+    this->StartLanes();
   }
-  this->Arrays.Done(request);
-  ++this->TasksDone;
-  return true;
-}
-
-/// The lane that brings the last piece of a task finishes the task.
-void PatchLoader::PieceDone(const Piece& piece)
-{
-  if (this->PiecesLeft[piece.Task].fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    FinishTask(this->Arrays.TargetOf(piece.Task));
-    this->Arrays.Done(piece.Task);
-    ++this->TasksDone;
+  if (this->Team && (this->Team->Lanes() > 0 || this->Job->Units() == 0)) {
+    this->LookOn(progress);
+  } else {
+    this->ReadHere(progress);
   }
 }
 
-void PatchLoader::Failed(std::uint32_t request, const std::string& message)
+/// One request, or one after another.
+bool PatchLoader::IsShort() const
 {
-  const std::lock_guard<std::mutex> lock(this->MessagesLock);
-  if (this->Messages[request].empty()) {
-    this->Messages[request] = message;
+  return this->BytesToRead < ShortBytes && (this->Job->Units() <= 1 || this->MostLanes() <= 1);
+}
+
+int PatchLoader::MostLanes() const
+{
+  const ReadControl* const control = this->Job->Request().Control;
+  return control ? control->Goal().Most() : this->Job->Request().Threads;
+}
+
+int PatchLoader::LanesWanted() const
+{
+  const ReadControl* const control = this->Job->Request().Control;
+  return control ? control->Goal().Lanes() : this->Job->Request().Threads;
+}
+
+void PatchLoader::StartLanes()
+{
+  this->Job->GetReady(this->MostLanes());
+  this->Team.emplace(this->Job->Units(), this->MostLanes(),
+      [job = this->Job](std::size_t unit, int lane) { job->Execute(unit, lane); });
+  this->Team->SetLanes(this->LanesWanted());
+}
+
+/// The lanes read; this thread says how far they are.
+void PatchLoader::LookOn(const ReadProgressCallback& progress)
+{
+  ReadControl* const control = this->Job->Request().Control;
+  while (!this->Team->WaitFor(LookOnInterval)) {
+    if (control) {
+      control->Step(this->Job->Meter());
+    }
+    if (!this->GoesOn(progress, 1, this->Team->Fraction())) {
+      this->Stop();
+      return;
+    }
+    this->Team->SetLanes(this->LanesWanted());
   }
+  if (this->Job->Units() > 0) {
+    this->GoesOn(progress, 1, 1);
+  }
+}
+
+void PatchLoader::Stop()
+{
+  if (this->Team) {
+    this->Team->Cancel();
+    this->LeftBehind = !this->Team->WaitFor(Grace);
+  }
+}
+
+/// This thread reads.
+void PatchLoader::ReadHere(const ReadProgressCallback& progress)
+{
+  ReadControl* const control = this->Job->Request().Control;
+  if (!this->Team) {
+    this->Job->GetReady(1);
+  }
+  RunLanes(
+      this->Job->Units(), 1, [this](std::size_t unit, int lane) { this->Job->Execute(unit, lane); },
+      [&](double fraction) {
+        if (control) {
+          control->Step(this->Job->Meter());
+        }
+        return this->GoesOn(progress, 1, fraction);
+      });
+}
+
+void PatchLoader::ReportLanes()
+{
+  IoReport& report = this->Result.Report;
+  const std::size_t most = std::min<std::size_t>(this->MostLanes(), this->Job->Units());
+  const std::size_t lanes = this->Team ? std::max(this->Team->Lanes(), 1) : 1;
+  if (this->Team && !this->Job->Request().Control && lanes < most && !this->Result.Cancelled) {
+    report.Notes.push_back("the system granted a rank only " + std::to_string(lanes) + " of " +
+                           std::to_string(most) + " threads");
+  }
+  report.Requests = this->Job->Meter().Requests();
+  report.Bytes = this->Job->Meter().Bytes();
+  report.PeakInFlight = this->Job->Meter().PeakInFlight();
+  this->Moments.End(this->MomentNow());
+  report.Moments = this->Moments.Points();
+  report.StorageSeconds = this->Job->Meter().BusySeconds();
+  report.DecodeSeconds = std::max(0.0, this->Job->Meter().WorkSeconds() - report.StorageSeconds);
+  report.Tasks = this->Job->TasksDone();
 }
 
 /// An array that should have come and did not must not vanish without a word.
 void PatchLoader::FindUnread()
 {
-  const bool complete = !this->Result.Cancelled && this->Faults().empty();
-  for (std::size_t i = 0; complete && i < this->Requests.size(); ++i) {
-    const Encoding kind = this->Table.Locations[i].Kind;
-    if (kind == Encoding::Missing || (kind != Encoding::Absent && this->Arrays.Waits(i))) {
-      const Error error = FileError(this->Data.Path,
-          "values of '" + this->Data.Variables[this->Requests[i].Variable].Name + "' on patch " +
-              std::to_string(this->Requests[i].Patch),
+  ReadJob& job = *this->Job;
+  const std::vector<PatchVariable>& requests = job.Requests();
+  const bool complete = !this->Result.Cancelled && job.Faults().empty();
+  for (std::size_t i = 0; complete && i < requests.size(); ++i) {
+    const Encoding kind = job.Table().Locations[i].Kind;
+    if (kind == Encoding::Missing || (kind != Encoding::Absent && job.Arrays().Waits(i))) {
+      const Error error = FileError(job.Data().Path,
+          "values of '" + job.Data().Variables[requests[i].Variable].Name + "' on patch " +
+              std::to_string(requests[i].Patch),
           "none", "What is known of the dump is incomplete");
-      this->Failed(static_cast<std::uint32_t>(i), error.what());
+      job.Failed(static_cast<std::uint32_t>(i), error.what());
     }
   }
 }
 
 void PatchLoader::Finish()
 {
+  ReadJob& job = *this->Job;
   this->FindUnread();
-  for (std::size_t i = 0; i < this->Requests.size(); ++i) {
-    if (!this->Messages[i].empty()) {
-      this->Arrays.Fail(i);
-    }
+  if (this->LeftBehind) {
+    this->Result.Arrays.resize(job.Arrays().Count());
+  } else {
+    job.FailArrays();
+    this->Result.Arrays = job.Arrays().Take();
   }
-  this->Result.Arrays = this->Arrays.Take();
-  this->Result.Faults = this->Faults();
+  this->Result.Faults = job.Faults();
   IoReport& report = this->Result.Report;
-  report.Patches = this->Requests.size() / std::max<std::size_t>(this->Request.Variables.size(), 1);
-  const ReadControl* const control = this->Request.Control;
+  report.Patches = job.Requests().size() / std::max<std::size_t>(job.Request().Variables.size(), 1);
+  const ReadControl* const control = job.Request().Control;
   report.ThreadsMin = report.ThreadsMax =
-      control ? static_cast<int>(std::lround(control->MeanLanes())) : this->Request.Threads;
+      control ? static_cast<int>(std::lround(control->MeanLanes())) : job.Request().Threads;
 }
 
 LoadResult LoadPatches(const Format& format, const Catalog& catalog, const LoadRequest& request,
-    const ProgressCallback& progress)
+    const ReadProgressCallback& progress)
 {
   const auto locate = [&](const std::vector<PatchVariable>& requests) {
     return format.Locate(catalog, requests, {request.Threads, false});

@@ -2,74 +2,85 @@
 #pragma once
 
 #include "Exec/Lanes.h"
-#include "Exec/ReadTask.h"
+#include "Exec/ReadProgress.h"
+#include "Exec/Timeline.h"
 #include "Formats/Format.h"
-#include "Plan/ReadPlan.h"
-#include "Read/BlockArrays.h"
 #include "Read/LoadRequest.h"
+#include "Read/ReadJob.h"
+#include "Support/Stopwatch.h"
 
-#include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <mutex>
-#include <string>
+#include <optional>
 #include <vector>
 
 namespace patchio {
 
-/// Says where the bytes of each request lie; Format::Locate or the metadata channel.
-using LocateFunction = std::function<LocationTable(const std::vector<PatchVariable>&)>;
-
-/// One rank's read in two steps, so that ranks can agree in between on what was found and on the memory. The
-/// catalog and the request must outlive it.
+/// One rank's read in two steps, so that ranks can agree in between on what was found and on the memory; or
+/// in three, where the lanes begin ahead, while the calling thread has other things to do.
 class PatchLoader
 {
 public:
   /// Finds out where the bytes lie. Throws Error only when even that is impossible; faults of files are in
   /// Faults().
+  PatchLoader(const LocateFunction& locate, std::shared_ptr<const Catalog> catalog,
+      std::shared_ptr<const LoadRequest> request);
+  /// The same with copies of both.
   PatchLoader(const LocateFunction& locate, const Catalog& catalog, const LoadRequest& request);
 
   /// What is wrong so far.
-  std::vector<LoadFault> Faults() const;
+  std::vector<LoadFault> Faults() const { return this->Job->Faults(); }
   /// Memory that the arrays of the request will take beyond what is kept from earlier reads.
   double BytesNeeded() const;
 
-  /// Reads all <patch, variable> of the request, once. All tasks exist at once and NT threads take them in
-  /// file order. Throws Error when the memory does not suffice; faults of files are in the result.
-  LoadResult Read(const ProgressCallback& progress = {});
+  /// Begins to read and returns; lanes go on by themselves, and so they do when the loader is destroyed: each
+  /// finishes the request that it is at, and keeps what it needs. What only the HDF5 library can read is left
+  /// to Read(). Throws Error when the memory does not suffice.
+  void Start();
+  /// How far the lanes are.
+  ReadProgress Progress() const;
+
+  /// Reads all <patch, variable> of the request, or what Start() has left of them, once. All tasks exist at
+  /// once and NT threads take them in file order; the calling thread looks on, and carries out only reads
+  /// that are shorter than starting a thread. Throws Error when the memory does not suffice; faults of files
+  /// are in the result.
+  ///
+  /// Once `progress` says stop, it returns within a tenth of a second, whatever the storage does; lanes that
+  /// wait for it are left behind as described at Start(), and the result has no arrays then.
+  LoadResult Read(const ReadProgressCallback& progress = {});
 
 private:
-  std::vector<ByteRange> WantedRanges() const;
   void Allocate();
-  void Execute(const ProgressCallback& progress);
-  std::size_t Units() const;
-  bool ReadThroughLibrary(const ProgressCallback& progress);
-  void ReadThroughLanes(const ProgressCallback& progress);
-  bool ExecuteUnit(Lane& lane, std::size_t unit);
-  bool ExecuteTransfer(Lane& lane, const Transfer& transfer);
-  bool ExecutePieces(Lane& lane, const Transfer& transfer);
-  bool ExecuteWhole(Lane& lane, std::uint32_t request);
-  void PieceDone(const Piece& piece);
-  void Failed(std::uint32_t request, const std::string& message);
+  void Execute(const ReadProgressCallback& progress);
+  bool ReadThroughLibrary(const ReadProgressCallback& progress);
+  void StartLanes();
+  void ReadThroughLanes(const ReadProgressCallback& progress);
+  void ReadHere(const ReadProgressCallback& progress);
+  void LookOn(const ReadProgressCallback& progress);
+  bool GoesOn(const ReadProgressCallback& progress, double ofLibrary, double ofLanes);
+  TimelinePoint MomentNow() const;
+  void Stop();
+  bool IsShort() const;
+  int MostLanes() const;
+  int LanesWanted() const;
+  void ReportLanes();
   void FindUnread();
   void Finish();
 
-  const Catalog& Data;
-  const LoadRequest& Request;
-  BlockArrays Arrays;
-  const std::vector<PatchVariable> Requests;
-  LocationTable Table;
-  ReadPlan Plan;
-  std::vector<std::string> Messages;                   ///< per request, why it failed
-  std::mutex MessagesLock;                             ///< taken only when something fails
-  std::vector<std::atomic<std::uint32_t>> PiecesLeft;  ///< per request
-  std::atomic<std::uint64_t> TasksDone{0};
+  Stopwatch Watch;  ///< since the read began
+  const std::shared_ptr<ReadJob> Job;
+  std::uint64_t BytesToRead = 0;
+  bool Allocated = false;
+  std::optional<LaneTeam> Team;  ///< null before they start
+  bool LeftBehind = false;       ///< lanes are still at work, on arrays that nobody will see
+  double LibraryShare = 0;       ///< of all tasks, those that the HDF5 library reads
+  Timeline Moments;              ///< as far as somebody looked on
   LoadResult Result;
 };
 
 /// Both steps at once.
 LoadResult LoadPatches(const Format& format, const Catalog& catalog, const LoadRequest& request,
-    const ProgressCallback& progress = {});
+    const ReadProgressCallback& progress = {});
 
 }  // namespace patchio

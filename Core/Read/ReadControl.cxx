@@ -177,22 +177,29 @@ void ReadControl::Take(const std::vector<double>& sum)
   }
 }
 
-void ReadControl::Finish()
+bool ReadControl::Serve()
 {
+  if (!this->AllHaveRead && !this->Sending) {
+    this->Ranks.BeginSum(std::vector<double>(Terms, 0));
+    this->Sending = true;
+  }
   std::vector<double> sum;
-  do {
-    if (!this->Sending) {
-      this->Ranks.BeginSum(std::vector<double>(Terms, 0));
-    }
-    while (!this->Ranks.EndSum(sum)) {
-      // Not a wait that keeps a core busy: others need it to read.
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
+  if (this->Sending && this->Ranks.EndSum(sum)) {
     this->Sending = false;
     // All ranks learn the same, those that have finished too: the controller is asked again for the next
     // read.
     this->Take(sum);
-  } while (sum[ReadingTerm] > 0);
+    this->AllHaveRead = sum[ReadingTerm] == 0;
+  }
+  return this->AllHaveRead;
+}
+
+void ReadControl::Finish()
+{
+  while (!this->Serve()) {
+    // Not a wait that keeps a core busy: others need it to read.
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   this->ForgetWhatCameTooLate();
 }
 

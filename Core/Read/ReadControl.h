@@ -57,6 +57,9 @@ public:
   const LaneGoal& Goal() const { return this->Lanes; }
   /// Called on the calling thread many times a second.
   void Step(const ReadMeter& meter);
+  /// In place of Step(), once this rank has read all that it was to, or stopped: takes part in the windows of
+  /// the others. True once all ranks have come here. Not collective, and never waits.
+  bool Serve();
   /// Collective, once, after the read, whatever its outcome: serves the other ranks until all have read.
   /// Changes() are then those up to the last byte of the last rank.
   void Finish();
@@ -94,7 +97,8 @@ private:
   LaneGoal Lanes;
   Stopwatch Watch;  ///< from the beginning of the read
   bool Open = false, Sending = false;
-  double OpensAt;  ///< seconds, of the next window
+  bool AllHaveRead = false;  ///< as Serve() has seen
+  double OpensAt;            ///< seconds, of the next window
   /// Requests that must end before the next window opens: those that were begun while the number was another.
   std::uint64_t Settling = 0;
   Mark Opened;  ///< the window

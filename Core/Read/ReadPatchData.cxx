@@ -87,13 +87,15 @@ VariableData HandOver(LoadedArray& array, const std::string& name)
   return data;
 }
 
-ReadPatchDataResult Load(const OpenedStep& step, const LoadRequest& request)
+ReadPatchDataResult Load(const OpenedStep& step, const LoadRequest& wanted)
 {
   const Catalog& catalog = step.Data();
+  const auto shared = std::make_shared<const LoadRequest>(wanted);
+  const LoadRequest& request = *shared;
   const auto locate = [&](const std::vector<PatchVariable>& requests) {
     return step.Locate(requests, request.Threads);
   };
-  LoadResult loaded = PatchLoader(locate, catalog, request).Read();
+  LoadResult loaded = PatchLoader(locate, step.SharedData(), shared).Read();
   ReadPatchDataResult result;
   result.Report = loaded.Report;
   for (std::size_t p = 0; p < request.Blocks.size(); ++p) {

@@ -1,5 +1,8 @@
 #include "Read/ReportData.h"
 
+#include "Support/ByteText.h"
+
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -95,6 +98,19 @@ void ReportData::Remember()
   if (this->Past.size() > MostPast) {
     this->Past.pop_front();
   }
+}
+
+std::string ReportData::Text() const
+{
+  if (!this->Cancelled) {
+    return this->Last.Text();
+  }
+  const std::uint64_t wanted = std::max(static_cast<std::uint64_t>(this->WantedBytes), this->Last.Bytes);
+  return fmt::format(
+      "Cancelled after {:.1f} s: {} of {} read from {}\nNothing is shown. Another time step, or any change "
+      "of "
+      "the reader, reads anew.\n",
+      this->Last.ReadSeconds, ByteText(this->Last.Bytes), ByteText(wanted), this->File);
 }
 
 std::string ReportData::Json() const

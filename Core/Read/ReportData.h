@@ -49,6 +49,8 @@ struct ReportData
   void Remember();
   /// Mean number of reads in flight during the last read.
   double MeanInFlight() const;
+  /// For people.
+  std::string Text() const;
   /// JSON; times in seconds, sizes in bytes, rates in bytes a second. Documented in the user guide.
   std::string Json() const;
 };

@@ -24,11 +24,22 @@ public:
 class MpiCommunicator : public Communicator
 {
 public:
-  explicit MpiCommunicator(MPI_Comm comm) : Comm(comm)
+  /// owned: to be freed with this object.
+  explicit MpiCommunicator(MPI_Comm comm, bool owned = false) : Comm(comm), Owned(owned)
   {
     MPI_Comm_rank(comm, &this->RankValue);
     MPI_Comm_size(comm, &this->SizeValue);
   }
+  ~MpiCommunicator() override
+  {
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    if (this->Owned && !finalized) {
+      MPI_Comm_free(&this->Comm);
+    }
+  }
+  MpiCommunicator(const MpiCommunicator&) = delete;
+  MpiCommunicator& operator=(const MpiCommunicator&) = delete;
 
   int Rank() const override { return this->RankValue; }
   int Size() const override { return this->SizeValue; }
@@ -89,6 +100,14 @@ public:
     return there != 0;
   }
 
+protected:
+  std::unique_ptr<Communicator> Duplicate() const override
+  {
+    MPI_Comm second = MPI_COMM_NULL;
+    MPI_Comm_dup(this->Comm, &second);
+    return std::make_unique<MpiCommunicator>(second, true);
+  }
+
 private:
   /// A rank that has no memory must not leave the others waiting in the broadcast.
   void ResizeTogether(std::vector<std::byte>& bytes, std::uint64_t size)
@@ -120,6 +139,7 @@ private:
   }
 
   MPI_Comm Comm;
+  bool Owned;
   int RankValue = 0;
   int SizeValue = 1;
   MPI_Request Summing = MPI_REQUEST_NULL;
@@ -141,6 +161,19 @@ bool Communicator::EndSum(std::vector<double>& sum)
 {
   sum = this->Sum;
   return true;
+}
+
+std::unique_ptr<Communicator> Communicator::Duplicate() const
+{
+  return MakeSelfCommunicator();
+}
+
+Communicator& Communicator::Aside()
+{
+  if (!this->Second) {
+    this->Second = this->Duplicate();
+  }
+  return *this->Second;
 }
 
 std::unique_ptr<Communicator> MakeSelfCommunicator()

@@ -39,8 +39,17 @@ public:
   /// True once the sum is there; then it is in `sum`, and another may begin. Not collective.
   virtual bool EndSum(std::vector<double>& sum);
 
+  /// The same processes once more, for what goes on at the same time as other work of this one. Lives as long
+  /// as this one; collective the first time.
+  Communicator& Aside();
+
+protected:
+  /// By default one process by itself.
+  virtual std::unique_ptr<Communicator> Duplicate() const;
+
 private:
   std::vector<double> Sum;
+  std::unique_ptr<Communicator> Second;
 };
 
 /// One process by itself.

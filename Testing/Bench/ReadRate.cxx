@@ -60,7 +60,7 @@ struct Cost
   std::vector<int> InFlight;        ///< wanted at the end of each step, all ranks; mode Automatic
   std::vector<ThreadChange> Found;  ///< of all steps
   std::vector<ReadWindow> Windows;
-  double Load = 0;                  ///< NC as last estimated
+  double Load = 0;  ///< NC as last estimated
 };
 
 double SumOf(const float* values, std::size_t count)
@@ -141,7 +141,7 @@ void ReadWithPatchIo(
       request.Threads = request.Control->Goal().Lanes();
       request.Storage = automatic.Choice().Requests.value_or(request.Storage);
     }
-    PatchLoader loader(locate, catalog, request);
+    PatchLoader loader(locate, step.SharedData(), std::make_shared<const LoadRequest>(request));
     const double seconds = watch.Seconds();
     cost.Locate += i == 0 ? locateSeconds : 0;
     cost.Plan = seconds - locateSeconds;
@@ -384,9 +384,10 @@ int Run(int argc, char** argv)
     for (const ReadWindow& window : cost.Windows) {
       windows.push_back({window.Seconds, window.Threads, window.Rate, window.Own.All.InFlight});
     }
-    const nlohmann::json json{{"windows", windows}, {"in_flight", cost.InFlight}, {"changes", found}, {"load", cost.Load},
-        {"open", cost.Open}, {"locate", cost.Locate}, {"plan", cost.Plan}, {"read", cost.Read},
-        {"bytes", cost.Bytes}, {"sum", cost.Sum}, {"requests", cost.Requests}, {"blocks", cost.Blocks}};
+    const nlohmann::json json{{"windows", windows}, {"in_flight", cost.InFlight}, {"changes", found},
+        {"load", cost.Load}, {"open", cost.Open}, {"locate", cost.Locate}, {"plan", cost.Plan},
+        {"read", cost.Read}, {"bytes", cost.Bytes}, {"sum", cost.Sum}, {"requests", cost.Requests},
+        {"blocks", cost.Blocks}};
     std::printf("%s\n", json.dump().c_str());
   }
   return 0;

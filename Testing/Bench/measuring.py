@@ -141,7 +141,7 @@ def machine():
     return {"cores": os.cpu_count(), "model": models[0] if models else platform.machine(), "memory_mib": memory,
             "kernel": platform.release(), "commit": commit, "date": datetime.datetime.now().isoformat(timespec="seconds"),
             "load_before": os.getloadavg()[0],
-            "versions": {name: version(name) for name in ("libhdf5-openmpi-103-1", "libtbb12", "libdeflate0", "paraview",
+            "versions": {name: version(name) for name in ("libhdf5-openmpi-103-1", "libdeflate0", "paraview",
                                                           "libfuse3-3", "libopenmpi3")}}
 
 

@@ -49,7 +49,105 @@ private:
   std::condition_variable Change;
 };
 
+/// A storage whose requests hang until it is told to go on. Shared, as lanes may outlive the test's scope.
+class Gate
+{
+public:
+  void Wait()
+  {
+    std::unique_lock<std::mutex> lock(this->Mutex);
+    ++this->Waiting;
+    this->Change.notify_all();
+    this->Change.wait(lock, [this] { return this->IsOpen; });
+  }
+  void AwaitWaiting(int threads)
+  {
+    std::unique_lock<std::mutex> lock(this->Mutex);
+    this->Change.wait(lock, [&] { return this->Waiting >= threads; });
+  }
+  void Open()
+  {
+    const std::lock_guard<std::mutex> lock(this->Mutex);
+    this->IsOpen = true;
+    this->Change.notify_all();
+  }
+
+private:
+  std::mutex Mutex;
+  std::condition_variable Change;
+  int Waiting = 0;
+  bool IsOpen = false;
+};
+
 }  // namespace
+
+TEST(LaneTeam, IsLeftBehindWithAllThatItsLanesOwn)
+{
+  const auto gate = std::make_shared<Gate>();
+  const auto begun = std::make_shared<std::atomic<int>>(0);
+  const auto owned = std::make_shared<std::vector<int>>(3);
+  {
+    LaneTeam team(100, 3, [gate, begun, owned](std::size_t, int lane) {
+      ++*begun;
+      gate->Wait();
+      ++owned->at(lane);
+    });
+    team.SetLanes(3);
+    gate->AwaitWaiting(3);
+    EXPECT_FALSE(team.WaitFor(std::chrono::milliseconds(1)));
+    team.Cancel();
+    EXPECT_FALSE(team.WaitFor(std::chrono::milliseconds(1)));
+    EXPECT_TRUE(team.Outcome().Cancelled);
+    EXPECT_EQ(team.Outcome().Finished, 0u);
+  }
+  EXPECT_GT(owned.use_count(), 1) << "lanes own what they use";
+  gate->Open();
+  while (owned.use_count() > 1) {  // the time limit of the test ends this where something is never let go
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(*owned, (std::vector<int>{1, 1, 1})) << "the task at hand is finished";
+  EXPECT_EQ(*begun, 3) << "and no other begun";
+}
+
+TEST(LaneTeam, DoesNotWaitForTheLanesOfAnother)
+{
+  const auto gate = std::make_shared<Gate>();
+  LaneTeam hanging(40, 40, [gate](std::size_t, int) { gate->Wait(); });
+  hanging.SetLanes(40);
+  gate->AwaitWaiting(40);
+  EXPECT_EQ(CountRuns(100, 8), std::vector<int>(100, 1));
+  MeetingPoint meeting(16);
+  std::atomic<int> met{0};
+  RunLanes(16, 16, [&](std::size_t, int) { met += meeting.AllCame() ? 1 : 0; });
+  EXPECT_EQ(met, 16);
+  gate->Open();
+  hanging.Wait();
+  EXPECT_EQ(hanging.Outcome().Finished, 40u);
+}
+
+/// Exits with 0 when the lanes that were left behind are through before the process is.
+void ExitWhileLanesAreAtWork()
+{
+  static std::atomic<bool> begun{false}, through{false};
+  std::atexit([] { std::_Exit(through ? 0 : 1); });  // after the pool's end, as it is registered before
+  LaneTeam team(1, 1, [](std::size_t, int) {
+    begun = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    through = true;
+  });
+  team.SetLanes(1);
+  while (!begun) {
+    std::this_thread::yield();
+  }
+  team.Cancel();
+  std::exit(2);
+}
+
+TEST(LanesDeathTest, ExitWaitsForLanesThatWereLeftBehind)
+{
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(ExitWhileLanesAreAtWork(), ::testing::ExitedWithCode(0), "");
+}
 
 TEST(Lanes, CarryOutEachTaskOnce)
 {

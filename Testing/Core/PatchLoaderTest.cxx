@@ -2,12 +2,16 @@
 
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "SamraiDraft.h"
+#include "Source/FileSource.h"
 #include "TestTools.h"
 
 #include <fcntl.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
 
 namespace patchio {
 namespace {
@@ -20,7 +24,7 @@ class PatchLoading : public ::testing::Test
 protected:
   PatchLoading() { this->Data.Path = testing::WriteDump(this->Folder.Path(), this->Data); }
 
-  LoadResult Load(const LoadRequest& request, const ProgressCallback& progress = {}) const
+  LoadResult Load(const LoadRequest& request, const ReadProgressCallback& progress = {}) const
   {
     return LoadPatches(this->Format, this->Data, request, progress);
   }
@@ -332,10 +336,11 @@ public:
 TEST_F(PatchLoading, TellsOfProgressInTheLibraryToo)
 {
   std::vector<double> fractions;
-  LoadResult result = LoadPatches(LibraryFormat(), this->Data, this->Everything(1), [&](double fraction) {
-    fractions.push_back(fraction);
-    return true;
-  });
+  LoadResult result =
+      LoadPatches(LibraryFormat(), this->Data, this->Everything(1), [&](const ReadProgress& now) {
+        fractions.push_back(now.Fraction);
+        return true;
+      });
   EXPECT_TRUE(result.Faults.empty());
   EXPECT_FALSE(result.Cancelled);
   EXPECT_EQ(this->ValuesOf(result.At(0, 0)), this->Expected(0, 0));
@@ -349,8 +354,8 @@ TEST_F(PatchLoading, TellsOfProgressInTheLibraryToo)
 
 TEST_F(PatchLoading, CanBeCancelledWhileTheLibraryReads)
 {
-  LoadResult result =
-      LoadPatches(LibraryFormat(), this->Data, this->Everything(2), [](double) { return false; });
+  LoadResult result = LoadPatches(
+      LibraryFormat(), this->Data, this->Everything(2), [](const ReadProgress&) { return false; });
   EXPECT_TRUE(result.Cancelled);
   EXPECT_TRUE(result.Faults.empty());
   EXPECT_EQ(result.At(0, 0).Status, ArrayStatus::Read);
@@ -373,7 +378,8 @@ TEST_F(PatchLoading, StopsAtAFaultWhileReading)
 
 TEST_F(PatchLoading, LeavesArraysUnreadWhenCancelled)
 {
-  LoadResult result = this->Load(this->Everything(1), [](double fraction) { return fraction < 0.25; });
+  LoadResult result =
+      this->Load(this->Everything(1), [](const ReadProgress& now) { return now.Fraction < 0.25; });
   EXPECT_TRUE(result.Cancelled);
   EXPECT_EQ(result.Report.Tasks, 3u);
   const auto count = [&](ArrayStatus status) {
@@ -383,6 +389,145 @@ TEST_F(PatchLoading, LeavesArraysUnreadWhenCancelled)
   EXPECT_EQ(count(ArrayStatus::Read), 3);
   EXPECT_EQ(count(ArrayStatus::NotRead), 7);
   EXPECT_EQ(count(ArrayStatus::Absent), 2);
+}
+
+namespace {
+
+/// Files whose requests hang until a gate opens.
+class HangingSource : public Source
+{
+public:
+  struct Gate
+  {
+    std::mutex Mutex;
+    std::condition_variable Change;
+    bool IsOpen = false;
+    int Waiting = 0;
+  };
+
+  HangingSource(std::unique_ptr<Source> files, std::shared_ptr<Gate> gate)
+      : Files(std::move(files)), Door(std::move(gate))
+  {
+  }
+  std::shared_ptr<File> Open(int file) override
+  {
+    return std::make_shared<HangingFile>(this->Files->Open(file), this->Door);
+  }
+
+private:
+  class HangingFile : public File
+  {
+  public:
+    HangingFile(std::shared_ptr<File> file, std::shared_ptr<Gate> gate)
+        : Real(std::move(file)), Door(std::move(gate))
+    {
+    }
+    using File::Read;
+    void Read(std::uint64_t offset, const std::vector<iovec>& buffers) override
+    {
+      {
+        std::unique_lock<std::mutex> lock(this->Door->Mutex);
+        ++this->Door->Waiting;
+        this->Door->Change.notify_all();
+        this->Door->Change.wait(lock, [this] { return this->Door->IsOpen; });
+      }
+      this->Real->Read(offset, buffers);
+    }
+
+  private:
+    std::shared_ptr<File> Real;
+    std::shared_ptr<Gate> Door;
+  };
+
+  std::unique_ptr<Source> Files;
+  std::shared_ptr<Gate> Door;
+};
+
+void Open(HangingSource::Gate& gate)
+{
+  const std::lock_guard<std::mutex> lock(gate.Mutex);
+  gate.IsOpen = true;
+  gate.Change.notify_all();
+}
+
+}  // namespace
+
+TEST_F(PatchLoading, ReturnsWhenCancelledThoughRequestsHang)
+{
+  const auto gate = std::make_shared<HangingSource::Gate>();
+  const auto pool = std::make_shared<SlabPool>();
+  LoadRequest request = this->Everything(3);
+  request.Memory = pool;
+  request.Files = [gate](const LocationTable& table) {
+    return std::make_unique<HangingSource>(MakeFileSource(table.Files), gate);
+  };
+  // All that the read gets is gone before the requests go on.
+  auto catalog = std::make_unique<Catalog>(this->Data);
+  LoadResult result = LoadPatches(this->Format, *catalog, request, [&](const ReadProgress& now) {
+    EXPECT_EQ(now.Bytes, 0u);
+    EXPECT_GT(now.BytesToRead, 0u);
+    const std::lock_guard<std::mutex> lock(gate->Mutex);
+    return gate->Waiting < 1;
+  });
+  const int begun = gate->Waiting;
+  EXPECT_TRUE(result.Cancelled);
+  EXPECT_TRUE(result.Faults.empty());
+  EXPECT_EQ(result.Report.Tasks, 0u);
+  ASSERT_EQ(result.Arrays.size(), 12u);
+  EXPECT_EQ(result.At(2, 3).Status, ArrayStatus::NotRead);
+  catalog.reset();
+  request = LoadRequest();
+  result = LoadResult();
+  EXPECT_GT(pool.use_count(), 1) << "the lanes have memory to write to";
+  Open(*gate);
+  while (pool.use_count() > 1) {  // the time limit of the test ends this where lanes never end
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(pool->TotalBytes(), pool->KeptBytes()) << "memory of arrays that nobody gets";
+  EXPECT_EQ(gate->Waiting, begun) << "no request is begun after the end";
+}
+
+TEST_F(PatchLoading, BeginsAheadAndIsCompletedLater)
+{
+  const auto locate = [this](const std::vector<PatchVariable>& requests) {
+    return this->Format.Locate(this->Data, requests, {1, false});
+  };
+  PatchLoader loader(locate, this->Data, this->Everything(2));
+  loader.Start();
+  while (loader.Progress().Fraction < 1) {  // without anybody looking on
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(loader.Progress().Bytes, loader.Progress().BytesToRead);
+  LoadResult result = loader.Read();
+  EXPECT_TRUE(result.Faults.empty());
+  for (int patch = 0; patch < 3; ++patch) {
+    EXPECT_EQ(this->ValuesOf(result.At(patch, 0)), this->Expected(patch, 0));
+  }
+}
+
+TEST_F(PatchLoading, BegunAheadMayBeGivenUp)
+{
+  const auto gate = std::make_shared<HangingSource::Gate>();
+  const auto pool = std::make_shared<SlabPool>();
+  {
+    LoadRequest request = this->Everything(2);
+    request.Memory = pool;
+    request.Files = [gate](const LocationTable& table) {
+      return std::make_unique<HangingSource>(MakeFileSource(table.Files), gate);
+    };
+    const auto locate = [this](const std::vector<PatchVariable>& requests) {
+      return this->Format.Locate(this->Data, requests, {1, false});
+    };
+    PatchLoader loader(locate, this->Data, request);
+    loader.Start();
+    std::unique_lock<std::mutex> lock(gate->Mutex);
+    gate->Change.wait(lock, [&] { return gate->Waiting > 0; });
+  }
+  Open(*gate);
+  while (pool.use_count() > 1) {
+    std::this_thread::yield();
+  }
+  EXPECT_LE(gate->Waiting, 2) << "no request is begun after the end";
 }
 
 TEST_F(PatchLoading, HasNothingToDoWithoutPatchesOrVariables)

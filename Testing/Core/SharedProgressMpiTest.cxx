@@ -1,0 +1,180 @@
+// Ranks that stop together: mpiexec -n NP patchio_shared_progress_mpi_test
+//
+// Ranks read from storages of their own that hang or take their time. That a rank which is told to stop never
+// reaches the others shows as the time limit.
+#include "Read/SharedProgress.h"
+
+#include "Exec/Lanes.h"
+
+#include <mpi.h>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace patchio {
+namespace {
+
+int Failures = 0;
+int Rank = 0;
+
+void Expect(bool holds, const std::string& what)
+{
+  if (!holds) {
+    std::printf("FAILED on rank %d: %s\n", Rank, what.c_str());
+    std::fflush(stdout);
+    ++Failures;
+  }
+}
+
+void ExpectAlike(Communicator& ranks, bool mine, const std::string& what)
+{
+  for (const int other : ranks.AllGather(std::vector<int>{mine ? 1 : 0})) {
+    Expect(other == (mine ? 1 : 0), what + ": ranks do not agree");
+  }
+}
+
+/// Reads `tasks` tasks of 1 ms and tells the others about it.
+/// stopAt: this rank is told to stop when so many are done, or, at the number of tasks, when it waits for the
+/// others; -1: never. Result: whether this rank has done all.
+bool Read(SharedProgress& together, int tasks, int stopAt)
+{
+  std::atomic<int> done{0};
+  RunLanes(
+      tasks, LaneGoal(2),
+      [&](std::size_t, int) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        ++done;
+      },
+      [&](double fraction) {
+        ReadProgress now;
+        now.Fraction = fraction;
+        now.Bytes = done;
+        now.BytesToRead = tasks;
+        return together.Step(now, stopAt >= 0 && stopAt < tasks && done >= stopAt);
+      });
+  const bool all = done == tasks;
+  together.Finish([&] { return stopAt == tasks; });
+  return all;
+}
+
+void CheckThatAllEnd(Communicator& ranks)
+{
+  for (const int tasks : {0, 1, 200}) {
+    SharedProgress together(ranks);
+    Expect(Read(together, Rank == 0 ? tasks : 50, -1), "not all was read");
+    Expect(!together.Stopped(), "stopped by nobody");
+  }
+}
+
+/// Whoever is told to stop, and whenever.
+void CheckThatOneStopsAll(Communicator& ranks)
+{
+  const int last = ranks.Size() - 1;
+  for (const int who : {0, last}) {
+    for (const int stopAt : {0, 60}) {
+      SharedProgress together(ranks);
+      // This is more than the time limit allows.
+      const bool all = Read(together, 1'000'000, Rank == who ? stopAt : -1);
+      Expect(!all, "read on to the end");
+      Expect(together.Stopped(), "not stopped");
+    }
+  }
+}
+
+void CheckThatOneStopsWhileItWaits(Communicator& ranks)
+{
+  SharedProgress together(ranks);
+  const int tasks = Rank == 0 ? 10 : 1'000'000;
+  const bool all = Read(together, tasks, Rank == 0 ? tasks : -1);
+  Expect(all == (Rank == 0), "rank 0 alone has read all");
+  // One rank by itself is through before it could be told.
+  Expect(together.Stopped() || ranks.Size() == 1, "not stopped");
+  ExpectAlike(ranks, together.Stopped(), "stopped while waiting");
+}
+
+/// A request of the storage hangs on each rank; the ranks leave all the same.
+void CheckThatHangingRequestsAreLeft(Communicator& ranks)
+{
+  struct Gate
+  {
+    std::mutex Mutex;
+    std::condition_variable Change;
+    bool IsOpen = false;
+  };
+  const auto gate = std::make_shared<Gate>();
+  SharedProgress together(ranks);
+  {
+    LaneTeam team(2, 2, [gate](std::size_t, int) {
+      std::unique_lock<std::mutex> lock(gate->Mutex);
+      gate->Change.wait(lock, [&] { return gate->IsOpen; });
+    });
+    team.SetLanes(2);
+    while (!team.WaitFor(LookOnInterval) && together.Step({}, Rank == 0)) {
+    }
+    Expect(team.Outcome().Finished == 0, "nothing can have been read");
+  }
+  together.Finish([] { return false; });
+  Expect(together.Stopped(), "not stopped");
+  ranks.AllGather(std::vector<int>{});
+  const std::lock_guard<std::mutex> lock(gate->Mutex);
+  gate->IsOpen = true;
+  gate->Change.notify_all();
+}
+
+/// What is shown on one rank is how far all of them are.
+void CheckNumbers(Communicator& ranks)
+{
+  SharedProgress together(ranks);
+  double lastBytes = 0, lastFraction = 0;
+  std::atomic<int> done{0};
+  RunLanes(
+      200 * (Rank + 1), LaneGoal(1),
+      [&](std::size_t, int) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        ++done;
+      },
+      [&](double fraction) {
+        ReadProgress now{fraction, static_cast<std::uint64_t>(done), std::uint64_t(200 * (Rank + 1)), 0};
+        together.Step(now, false);
+        const ReadProgress& all = together.OfAll();
+        Expect(all.Bytes <= all.BytesToRead && all.Bytes >= lastBytes, "bytes of all ranks");
+        Expect(all.Fraction >= lastFraction && all.Fraction <= 1, "fraction of all ranks");
+        lastBytes = static_cast<double>(all.Bytes);
+        lastFraction = all.Fraction;
+        return true;
+      });
+  together.Finish([] { return false; });
+  const std::uint64_t sum = 100 * ranks.Size() * (ranks.Size() + 1);
+  Expect(
+      together.OfAll().BytesToRead == sum && together.OfAll().Bytes == sum, "bytes of all ranks at the end");
+  Expect(together.OfAll().Fraction == 1, "the end is not everything");
+}
+
+}  // namespace
+}  // namespace patchio
+
+int main(int argc, char** argv)
+{
+  using namespace patchio;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &Rank);
+  {
+    const auto ranks = MakeMpiCommunicator(MPI_COMM_WORLD);
+    CheckThatAllEnd(*ranks);
+    CheckThatOneStopsAll(*ranks);
+    CheckThatOneStopsWhileItWaits(*ranks);
+    CheckThatHangingRequestsAreLeft(*ranks);
+    CheckNumbers(*ranks);
+  }
+  MPI_Allreduce(MPI_IN_PLACE, &Failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Finalize();
+  if (Rank == 0 && Failures == 0) {
+    std::printf("all ranks stop together\n");
+  }
+  return Failures == 0 ? 0 : 1;
+}
