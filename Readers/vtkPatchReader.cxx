@@ -536,6 +536,7 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
     if (!this->ReadStep(info, output)) {
       // Nothing is shown of a read that was stopped. Filters shall not take the abort for theirs.
       output->Initialize();
+      this->Say(1, "Cancelled");
       this->AbortExecute = 0;
       return 1;
     }

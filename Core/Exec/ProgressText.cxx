@@ -35,6 +35,9 @@ std::string TimeText(double seconds)
 
 std::string ReadingText(double bytes, double bytesToRead, double rate)
 {
+  if (bytesToRead <= 0) {
+    return "Reading";
+  }
   const Unit unit = UnitFor(bytesToRead);
   const int digits = unit.Bytes > 1 && bytesToRead < 100 * unit.Bytes ? 1 : 0;
   std::string text = fmt::format("Reading {:.{}f} of {:.{}f} {}", std::min(bytes, bytesToRead) / unit.Bytes,
