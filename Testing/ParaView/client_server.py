@@ -2,6 +2,7 @@
 
 usage: pvpython client_server.py PORT DATA
 """
+import json
 import os
 import sys
 
@@ -32,6 +33,11 @@ for time in reader.TimestepValues:
     low, high = reader.CellData["uval"].GetRange(0)
     expect(4.9 < low < 5.1 and 40 < high < 80.1, "values %g to %g at %g" % (low, high, time))
     expect(report(reader)["Ranks"] == "4", "report %s" % report(reader))
+
+# What the panel draws comes from the server whole.
+numbers = json.loads(reader.GetPropertyValue("IOReportData"))
+expect(numbers["ranks"] == 4 and len(numbers["past"]) == len(reader.TimestepValues), "numbers %s" % numbers)
+expect(numbers["moments"]["bytes"][-1] == numbers["bytes"] > 0, "moments %s" % numbers["moments"])
 
 # N* = 10 and NC = 0 on 4 ranks: 3, 3, 2 and 2 threads.
 reader.ThreadMode = "From N* and NC"
