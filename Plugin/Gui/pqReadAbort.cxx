@@ -82,8 +82,12 @@ void pqReadAbort::addSource(pqPipelineSource* source)
 
 void pqReadAbort::onStart()
 {
-  if (!this->StatusBar) {
-    this->StatusBar = pqCoreUtilities::mainWidget()->findChild<pqProgressWidget*>();
+  if (!this->Keys) {
+    return;  // at the end of the program
+  }
+  QWidget* window = pqCoreUtilities::mainWidget();
+  if (!this->StatusBar && window) {
+    this->StatusBar = window->findChild<pqProgressWidget*>();
   }
   this->Aborting = false;
   this->Keys->Begin(this->StatusBar ? this->StatusBar->abortButton() : nullptr);
@@ -96,7 +100,7 @@ void pqReadAbort::onProgress(vtkObject* reader)
     // It paints itself when the percentage changes, and not when the text alone does.
     this->StatusBar->repaint();
   }
-  if (this->Keys->Pressed() && !this->Aborting) {
+  if (this->Keys && this->Keys->Pressed() && !this->Aborting) {
     this->Aborting = true;
     // SetAbortExecute() would count as a change of the reader.
     vtkAlgorithm::SafeDownCast(reader)->AbortExecute = 1;
@@ -105,6 +109,9 @@ void pqReadAbort::onProgress(vtkObject* reader)
 
 void pqReadAbort::onEnd(vtkObject* reader)
 {
+  if (!this->Keys) {
+    return;
+  }
   this->Keys->End();
   this->enableButton(false);
   if (this->Aborting) {

@@ -110,6 +110,19 @@ TEST(ReportData, RemembersTheLastReads)
   EXPECT_EQ(past.back()["seconds"]["read"], 1.5);
 }
 
+TEST(ReportData, SaysOfACancelledReadHowFarItCame)
+{
+  ReportData data = Example();
+  EXPECT_EQ(data.Text(), data.Last.Text());
+  data.Cancelled = true;
+  data.WantedBytes = 8e9;
+  EXPECT_THAT(data.Text(), ::testing::StartsWith("Cancelled after 2.0 s: 6.00 GB of 8.00 GB read from "
+                                                 "/data/run/summary.samrai\n"));
+  // Not known before all ranks have said it.
+  data.WantedBytes = 0;
+  EXPECT_THAT(data.Text(), ::testing::HasSubstr("6.00 GB of 6.00 GB"));
+}
+
 TEST(ReportData, IsSoundJsonWhateverTheNames)
 {
   ReportData data = Example();
