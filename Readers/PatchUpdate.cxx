@@ -359,6 +359,15 @@ void PatchUpdate::Assemble(vtkMultiBlockDataSet* output)
   }
 }
 
+double PatchUpdate::CellsOfBlock() const
+{
+  double cells = 0;
+  for (const Block& block : this->Request.Blocks) {
+    cells += static_cast<double>(block.Cells.Cells());
+  }
+  return this->Request.Blocks.empty() ? 0 : cells / static_cast<double>(this->Request.Blocks.size());
+}
+
 /// A patch that lies in blocks of several pieces counts where its first block is.
 std::uint64_t PatchUpdate::PatchesOfPiece() const
 {

@@ -74,6 +74,9 @@ public:
   /// Makes the output.
   void Assemble(vtkMultiBlockDataSet* output);
 
+  /// Cells of a block of this piece, on the average; 0 where there are none.
+  double CellsOfBlock() const;
+
   /// This rank's report.
   IoReport& Report() { return this->Loaded.Report; }
 

@@ -1,6 +1,7 @@
 #include "vtkPatchReader.h"
 
 #include "Exec/IoReport.h"
+#include "FilterThreads.h"
 #include "Formats/TimeLookup.h"
 #include "PatchAssembler.h"
 #include "PatchUpdate.h"
@@ -537,6 +538,7 @@ bool vtkPatchReader::ReadStep(vtkInformation* info, vtkMultiBlockDataSet* output
   });
   output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Times[step]);
   update.Report().Threads = this->UsedThreads(request).Text;
+  update.Report().FilterThreads = this->ChooseFilterThreads(update.CellsOfBlock());
   if (request.Control) {
     for (const std::string& note : self.Automatic.Notes()) {
       update.Report().Notes.push_back(note);
@@ -596,6 +598,17 @@ void vtkPatchReader::EndRead(const LoadRequest& request)
   if (request.Control) {
     this->Internal->Automatic.End();
   }
+}
+
+std::string vtkPatchReader::ChooseFilterThreads(double cellsOfBlock) const
+{
+  const int cores = CoresOfRank(*this->Internal->Ranks);
+  if (this->FilterThreading == FILTERS_AS_SET) {
+    return {};
+  }
+  const bool worthIt = this->FilterThreading == FILTERS_ALWAYS || cellsOfBlock >= CellsWorthThreads;
+  const int wanted = this->FilterThreadsPerRank > 0 ? this->FilterThreadsPerRank : cores;
+  return SetFilterThreads(worthIt ? wanted : 1);
 }
 
 void vtkPatchReader::Warn(const std::string& text)
@@ -672,4 +685,6 @@ void vtkPatchReader::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "StorageLatency: " << this->StorageLatency << endl;
   os << indent << "StorageBandwidth: " << this->StorageBandwidth << endl;
   os << indent << "MemoryLimit: " << this->MemoryLimit << endl;
+  os << indent << "FilterThreading: " << this->FilterThreading << endl;
+  os << indent << "FilterThreadsPerRank: " << this->FilterThreadsPerRank << endl;
 }

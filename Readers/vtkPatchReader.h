@@ -324,6 +324,35 @@ public:
   ///@}
 
   /**
+   * Whether VTK's filters get threads too, in this process and from this reader's next update on: by
+   * vtkSMPTools' backend STDThread, where nobody has chosen another one than Sequential. The reader that was
+   * updated last decides.
+   */
+  enum FilterThreadings
+  {
+    FILTERS_AS_SET = 0,        ///< filters stay as ParaView is set
+    FILTERS_LARGE_BLOCKS = 1,  ///< threads where blocks have 100,000 cells and more, on the average of a rank
+    FILTERS_ALWAYS = 2
+  };
+
+  ///@{
+  /**
+   * Default FILTERS_LARGE_BLOCKS: with smaller blocks slices and surfaces become slower.
+   */
+  vtkSetClampMacro(FilterThreading, int, FILTERS_AS_SET, FILTERS_ALWAYS);
+  vtkGetMacro(FilterThreading, int);
+  ///@}
+
+  ///@{
+  /**
+   * Threads of filters in each rank, 1 or more; 0, the default, and less: the cores of the machine, or those
+   * that the rank is bound to, divided among its ranks.
+   */
+  vtkSetClampMacro(FilterThreadsPerRank, int, 0, MaximumThreads);
+  vtkGetMacro(FilterThreadsPerRank, int);
+  ///@}
+
+  /**
    * What the last update cost, as text in lines; empty before the first. The same on all ranks.
    */
   const char* GetIoReport() const;
@@ -364,6 +393,8 @@ private:
   void ChooseThreads(patchio::LoadRequest& request);
   void EndRead(const patchio::LoadRequest& request);
   patchio::ThreadsUsed UsedThreads(const patchio::LoadRequest& request) const;
+  // Collective. Gives what is in force, in words.
+  std::string ChooseFilterThreads(double cellsOfBlock) const;
   // Says it on rank 0; nothing where the text is empty.
   void Warn(const std::string& text);
 
@@ -388,6 +419,8 @@ private:
   double StorageLatency = 0.02;
   double StorageBandwidth = 1000;
   int MemoryLimit = 0;
+  int FilterThreading = FILTERS_LARGE_BLOCKS;
+  int FilterThreadsPerRank = 0;
 
   struct Internals;
   std::unique_ptr<Internals> Internal;

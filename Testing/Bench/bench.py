@@ -11,7 +11,7 @@ import tempfile
 import measuring
 from measuring import say
 
-SUITES = ("two-level", "metadata", "limits", "peers", "scale", "threads", "stages", "frame", "tuning", "steps")
+SUITES = ("two-level", "metadata", "limits", "peers", "scale", "threads", "stages", "frame", "filters", "tuning", "steps")
 
 
 def run_suite(name, arguments):
