@@ -30,6 +30,32 @@ PatchUpdate::PatchUpdate(
     this->Shown.push_back(patch.Level >= options.FirstLevel && patch.Level <= options.LastLevel);
   }
   this->Idle.assign(this->Data.Levels.size(), false);
+  this->Near = PatchesNear(this->Data, options.Region);
+  for (std::size_t p = 0; p < options.WithValues.size(); ++p) {
+    this->Near[p] = this->Near[p] && options.WithValues[p];
+  }
+}
+
+/// What is not near still hides what it covers: coarse values in place of finer ones that were not asked for
+/// would be another picture.
+std::vector<bool> PatchUpdate::ShownAndNear() const
+{
+  std::vector<bool> both = this->Shown;
+  for (std::size_t p = 0; p < both.size(); ++p) {
+    both[p] = both[p] && this->Near[p];
+  }
+  return both;
+}
+
+std::string PatchUpdate::LeftOutText() const
+{
+  const auto count = [](const std::vector<bool>& flags) {
+    return std::count(flags.begin(), flags.end(), true);
+  };
+  const auto shown = count(this->Shown), read = count(this->ShownAndNear());
+  return shown == read ? std::string()
+                       : std::to_string(shown - read) + " of " + std::to_string(shown) +
+                             " patches are not read: they are not of interest";
 }
 
 bool PatchUpdate::Empty() const
@@ -49,8 +75,8 @@ void PatchUpdate::Plan(const LoadRequest& request)
   }
   const std::vector<int> kinds = KindsOfPatches(this->Data, variables);
   this->Nests = std::make_unique<Nesting>(this->Data, this->Shown);
-  this->Blocks = MakeBlocks(
-      this->Data, this->Shown, kinds, *this->Nests, this->Options.HideRefined, this->OptionsForPieces());
+  this->Blocks = MakeBlocks(this->Data, this->ShownAndNear(), kinds, *this->Nests, this->Options.HideRefined,
+      this->OptionsForPieces());
   this->PieceOfBlock =
       PartitionBlocks(this->Data, this->Blocks, this->Weights(request.Variables), this->Options.Pieces);
   this->Mine.clear();
@@ -155,8 +181,9 @@ BlockOptions PatchUpdate::OptionsForPieces() const
   options.Merge = this->Merges();
   if (this->Options.Pieces > 1) {
     double cells = 0;
-    for (std::size_t p = 0; p < this->Shown.size(); ++p) {
-      cells += this->Shown[p] ? static_cast<double>(this->Data.Patches[p].Cells.Cells()) : 0;
+    const std::vector<bool> wanted = this->ShownAndNear();
+    for (std::size_t p = 0; p < wanted.size(); ++p) {
+      cells += wanted[p] ? static_cast<double>(this->Data.Patches[p].Cells.Cells()) : 0;
     }
     const double most = std::max(least, cells / (blocksOfPiece * this->Options.Pieces));
     options.Cover.MostCells =

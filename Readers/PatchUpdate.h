@@ -6,6 +6,7 @@
 #include "Catalog/Nesting.h"
 #include "PatchAssembler.h"
 #include "Plan/Blocks.h"
+#include "Plan/Interest.h"
 #include "Read/OpenedStep.h"
 #include "Read/PatchLoader.h"
 #include "Support/Communicator.h"
@@ -30,6 +31,8 @@ struct UpdateOptions
   bool HideUndefined = true;   ///< see AssemblyOptions
   bool Sphere = false;         ///< see AssemblyOptions
   bool PatchIds = false;       ///< cell arrays that say which patch a cell is from
+  RegionOfInterest Region;
+  std::vector<bool> WithValues;  ///< per patch: see PatchesWithValues(); empty: all of them
   BlockOptions Blocks;
   int Piece = 0, Pieces = 1;  ///< which part of all blocks this rank reads
 };
@@ -71,6 +74,9 @@ public:
   /// Collective: true when any rank was told to stop.
   bool AnyCancelled() const;
 
+  /// How many patches are left out because they are not of interest; empty when there are none.
+  std::string LeftOutText() const;
+
   /// Makes the output.
   void Assemble(vtkMultiBlockDataSet* output);
 
@@ -88,6 +94,7 @@ private:
   BlockOptions OptionsForPieces() const;
   bool HasPlainBoxes() const;
   void LeaveOutIdleLevels(const std::vector<VariableRequest>& variables);
+  std::vector<bool> ShownAndNear() const;
   bool Merges() const;
   bool AddsGhostLayer() const;
   AssemblyOptions OptionsOfAssembly() const;
@@ -101,7 +108,8 @@ private:
   KeptFrames& Kept;
   std::string FramesKey;           ///< of the blocks at hand; empty: their frames are not worth keeping
   std::vector<bool> Idle;          ///< per level: see LeaveOutIdleLevels()
-  std::vector<bool> Shown;         ///< per patch: in the output of some rank
+  std::vector<bool> Shown;         ///< per patch: of the levels that are shown, and sound
+  std::vector<bool> Near;          ///< per patch: of interest, by its place and its values
   std::unique_ptr<Nesting> Nests;  ///< of the shown patches
   std::vector<Block> Blocks;       ///< of all pieces
   std::vector<int> PieceOfBlock;

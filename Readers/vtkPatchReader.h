@@ -39,6 +39,7 @@
 
 namespace patchio {
 class PatchUpdate;
+struct UpdateOptions;
 struct LoadRequest;
 struct ThreadsUsed;
 }  // namespace patchio
@@ -313,6 +314,49 @@ public:
   vtkGetMacro(StorageBandwidth, double);
   ///@}
 
+  /**
+   * Which part of space is of interest: patches that do not meet it, grown by one of their cells, are not
+   * read.
+   */
+  enum Regions
+  {
+    EVERYTHING = 0,
+    IN_BOX = 1,               ///< RegionBounds
+    ON_PLANE_OF_INTEREST = 2  ///< RegionOrigin, RegionNormal
+  };
+
+  ///@{
+  /**
+   * Default EVERYTHING. In the coordinates of the data, longitude and latitude for geographic grids; without
+   * effect on curvilinear grids, whose places are not known before they are read, and on lists of points.
+   * Cells under finer patches stay hidden, whether these are read or not.
+   */
+  vtkSetClampMacro(Region, int, EVERYTHING, ON_PLANE_OF_INTEREST);
+  vtkGetMacro(Region, int);
+  vtkSetVector6Macro(RegionBounds, double);
+  vtkGetVector6Macro(RegionBounds, double);
+  vtkSetVector3Macro(RegionOrigin, double);
+  vtkGetVector3Macro(RegionOrigin, double);
+  vtkSetVector3Macro(RegionNormal, double);
+  vtkGetVector3Macro(RegionNormal, double);
+  ///@}
+
+  ///@{
+  /**
+   * Leave out patches that have, by what the files say of them, no values of ValueArray within ValueRange and
+   * do not touch one that has, nor lie between such below and above it: an iso-surface of a value in the
+   * range comes out as from all patches. Default off. Scalars of SAMRAI and AMReX; where files do not say it,
+   * everything is read.
+   */
+  vtkSetMacro(SkipByValue, bool);
+  vtkGetMacro(SkipByValue, bool);
+  vtkBooleanMacro(SkipByValue, bool);
+  vtkSetStdStringFromCharMacro(ValueArray);
+  vtkGetCharFromStdStringMacro(ValueArray);
+  vtkSetVector2Macro(ValueRange, double);
+  vtkGetVector2Macro(ValueRange, double);
+  ///@}
+
   ///@{
   /**
    * MB (10^6 bytes) that the arrays of a rank may take, those kept for the next time step included; 0, the
@@ -389,6 +433,7 @@ private:
   int ThreadsOf(int rank) const;
   // Collective. False when somebody stopped it; throws std::exception when it fails.
   bool ReadStep(vtkInformation* info, vtkMultiBlockDataSet* output);
+  void ChooseByValue(patchio::UpdateOptions& options, std::string& note);
   bool ReadBlocks(patchio::PatchUpdate& update, patchio::LoadRequest& request);
   void ChooseThreads(patchio::LoadRequest& request);
   void EndRead(const patchio::LoadRequest& request);
@@ -410,6 +455,13 @@ private:
   int PointLists = POINTS;
   bool HideUndefined = true;
   int Placement = ON_PLANE;
+  int Region = EVERYTHING;
+  double RegionBounds[6] = {0, 1, 0, 1, 0, 1};
+  double RegionOrigin[3] = {0, 0, 0};
+  double RegionNormal[3] = {0, 0, 1};
+  bool SkipByValue = false;
+  std::string ValueArray;
+  double ValueRange[2] = {0, 0};
   int MetadataChannel = CHANNEL_ON;
   int ThreadMode = AUTOMATIC;
   int ThreadPolicy = BALANCED;

@@ -7,6 +7,7 @@
 #include "Support/Together.h"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <set>
 
@@ -115,6 +116,18 @@ Catalog ReadSharedCatalog(Communicator& comm, const std::string& path)
   Catalog catalog;
   Together(comm, [&] { catalog = alone ? read() : Catalog::Deserialize(bytes); });
   return catalog;
+}
+
+std::vector<ValueRange> ReadSharedRanges(Communicator& comm, const Catalog& catalog, int variable)
+{
+  const std::vector<std::byte> bytes = BytesOfRankZero(comm, [&] {
+    const std::vector<ValueRange> ranges = FormatOf(catalog.Path).RangesOf(catalog, variable);
+    const auto* begin = reinterpret_cast<const std::byte*>(ranges.data());
+    return std::vector<std::byte>(begin, begin + ranges.size() * sizeof(ValueRange));
+  });
+  std::vector<ValueRange> ranges(bytes.size() / sizeof(ValueRange));
+  std::memcpy(ranges.data(), bytes.data(), ranges.size() * sizeof(ValueRange));
+  return ranges;
 }
 
 std::vector<std::string> GatherFaults(Communicator& comm, const std::vector<std::string>& mine)

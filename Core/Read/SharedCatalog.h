@@ -21,6 +21,9 @@ Series OpenSharedSeries(Communicator& comm, const std::vector<std::string>& path
 /// ranks.
 Catalog ReadSharedCatalog(Communicator& comm, const std::string& path);
 
+/// Collective. Format::RangesOf() by rank 0, for all. Throws Error, the same on all ranks.
+std::vector<ValueRange> ReadSharedRanges(Communicator& comm, const Catalog& catalog, int variable);
+
 /// Collective. What went wrong anywhere: the non-empty texts of all ranks, in rank order, without
 /// repetitions. The same on all ranks, so that all take the same decision.
 std::vector<std::string> GatherFaults(Communicator& comm, const std::vector<std::string>& mine);
