@@ -1,0 +1,162 @@
+// The compiled part of the Python package: patchio._core. __init__.py gives it names and explanations.
+#include "CatalogArrays.h"
+#include "DataSet.h"
+#include "ReadArrays.h"
+#include "Support/Error.h"
+#include "Support/Stopwatch.h"
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <mutex>
+
+namespace py = pybind11;
+
+namespace patchio {
+namespace {
+
+/// Other Python threads run meanwhile, but none of them in here: HDF5 bears only one thread.
+template <typename Work>
+auto Alone(Work work)
+{
+  static std::mutex lock;
+  const py::gil_scoped_release release;
+  const std::lock_guard<std::mutex> guard(lock);
+  return work();
+}
+
+/// Ends a read when the user presses Ctrl-C. Looks only now and then, as other threads have the interpreter.
+class Interrupt
+{
+public:
+  bool Wanted()
+  {
+    constexpr double secondsBetween = 0.05;
+    if (!this->Seen && this->SinceLook.Seconds() >= secondsBetween) {
+      const py::gil_scoped_acquire acquire;
+      this->Seen = PyErr_CheckSignals() != 0;
+      this->SinceLook = Stopwatch();
+    }
+    return this->Seen;
+  }
+  /// Throws the exception that the signal has set.
+  void Check() const
+  {
+    if (this->Seen) {
+      throw py::error_already_set();
+    }
+  }
+
+private:
+  Stopwatch SinceLook;
+  bool Seen = false;
+};
+
+ChannelMode ModeOf(const std::string& name)
+{
+  if (name == "on") {
+    return ChannelMode::On;
+  }
+  if (name == "read") {
+    return ChannelMode::ReadOnly;
+  }
+  if (name == "off") {
+    return ChannelMode::Off;
+  }
+  throw py::value_error("metadata is 'on', 'read' or 'off', not '" + name + "'");
+}
+
+std::shared_ptr<DataSet> Open(
+    const std::vector<std::string>& paths, const std::string& metadata, bool listedOnly)
+{
+  const ChannelMode mode = ModeOf(metadata);
+  return Alone([&] { return std::make_shared<DataSet>(paths, mode, listedOnly); });
+}
+
+/// (path, time, step, date) of each.
+py::list HeadsOf(const Series& series)
+{
+  py::list heads;
+  for (const TimeStep& step : series.Steps) {
+    heads.append(py::make_tuple(step.Path, step.Time, step.Step, step.Date));
+  }
+  return heads;
+}
+
+std::shared_ptr<Step> OpenStep(DataSet& data, std::size_t step)
+{
+  if (step >= data.Steps().Steps.size()) {
+    throw py::index_error("there is no such step");
+  }
+  return Alone([&] { return data.Open(step); });
+}
+
+py::list FaultsOf(const Catalog& catalog, const LoadResult& loaded)
+{
+  py::list faults;
+  for (const LoadFault& fault : loaded.Faults) {
+    faults.append(py::make_tuple(fault.Patch, catalog.Variables[fault.Variable].Name, fault.Message));
+  }
+  return faults;
+}
+
+/// Dicts of arrays, one a variable; faults; the report as a dict, and as a text.
+py::tuple Read(Step& step, const std::vector<int>& variables, const std::vector<int>& patches, bool ghosts,
+    int threads, bool stopAtFault)
+{
+  const ReadOptions options{patches, variables, ghosts, threads, stopAtFault};
+  Interrupt interrupt;
+  LoadResult loaded = Alone([&] { return step.Read(options, [&](double) { return !interrupt.Wanted(); }); });
+  interrupt.Check();
+  return py::make_tuple(TakeArrays(step.Data(), options, loaded), FaultsOf(step.Data(), loaded),
+      ReportAsDict(loaded.Report), loaded.Report.Text());
+}
+
+py::object TypeOfVariable(Step& step, int variable)
+{
+  const std::optional<ElementType> type = Alone([&] { return step.TypeOfVariable(variable); });
+  return type ? py::object(DtypeOf(*type)) : py::none();
+}
+
+py::array_t<bool> CoveredCells(Step& step, int patch)
+{
+  const std::vector<std::uint8_t> flags = Alone([&] { return step.CoveredCells(patch); });
+  py::array_t<bool> covered(ShapeOf(step.Data(), patch, Centering::Cell, {0, 0, 0}));
+  bool* const values = covered.mutable_data();
+  std::fill_n(values, covered.size(), false);
+  std::transform(flags.begin(), flags.end(), values, [](std::uint8_t flag) { return flag != 0; });
+  return covered;
+}
+
+py::array_t<int> PatchesOfPart(const Step& step, int part, int parts)
+{
+  const std::vector<int> patches = step.PatchesOfPart(part, parts);
+  return py::array_t<int>(static_cast<py::ssize_t>(patches.size()), patches.data());
+}
+
+}  // namespace
+}  // namespace patchio
+
+PYBIND11_MODULE(_core, module)
+{
+  using namespace patchio;
+  module.doc() = "The compiled part of patchio.";
+  py::register_exception<Error>(module, "Error", PyExc_RuntimeError);
+  py::class_<DataSet, std::shared_ptr<DataSet>>(module, "DataSet")
+      .def(py::init(&Open))
+      .def_property_readonly("heads", [](const DataSet& data) { return HeadsOf(data.Steps()); })
+      .def_property_readonly("times", [](const DataSet& data) { return TimeValues(data.Steps()); })
+      .def_property_readonly("warnings", [](const DataSet& data) { return data.Steps().Warnings; })
+      .def_property_readonly("notes", [](const DataSet& data) { return data.Steps().Notes; })
+      .def("format", [](const DataSet& data) { return data.FormatOfStep(0); })
+      .def("open", &OpenStep);
+  py::class_<Step, std::shared_ptr<Step>>(module, "Step")
+      .def("catalog", [](const Step& step) { return CatalogAsDict(step.Data()); })
+      .def_property_readonly("warning", &Step::Warning)
+      .def("read", &Read)
+      .def("dtype", &TypeOfVariable)
+      .def("covered", &CoveredCells)
+      .def("part", &PatchesOfPart);
+}
