@@ -143,6 +143,7 @@ PYBIND11_MODULE(_core, module)
 {
   using namespace patchio;
   module.doc() = "The compiled part of patchio.";
+  RegisterRows();
   py::register_exception<Error>(module, "Error", PyExc_RuntimeError);
   py::class_<DataSet, std::shared_ptr<DataSet>>(module, "DataSet")
       .def(py::init(&Open))

@@ -110,10 +110,14 @@ py::list AxesOf(const Catalog& catalog)
 
 }  // namespace
 
-py::dict CatalogAsDict(const Catalog& catalog)
+void RegisterRows()
 {
   PYBIND11_NUMPY_DTYPE(LevelRow, first_patch, patch_count, ratio, spacing);
   PYBIND11_NUMPY_DTYPE(PatchRow, level, number, writer, lower, upper);
+}
+
+py::dict CatalogAsDict(const Catalog& catalog)
+{
   py::list names, roles, flat, positions;
   for (int level = 0; level < static_cast<int>(catalog.Levels.size()); ++level) {
     names.append(catalog.NameOfLevel(level));

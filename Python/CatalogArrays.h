@@ -7,6 +7,9 @@
 
 namespace patchio {
 
+/// Makes the rows of `levels` and `patches` known to numpy; once, when the module is loaded.
+void RegisterRows();
+
 /// The fields of a catalog by name, for Step in __init__.py, which says what they mean.
 pybind11::dict CatalogAsDict(const Catalog& catalog);
 

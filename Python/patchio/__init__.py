@@ -147,7 +147,7 @@ class Step:
     level_names   list: "level 0", "sensor", ...
     level_roles   list: "refinement"; "separate", boxes that hide nothing of other levels; "points", lists of
                   points, see positions()
-    patches       array with the fields level, number (within the level), writer (process of the simulation), lower and
+    patches       array with the fields level, number (within the level, as the format counts), writer (process of the simulation), lower and
                   upper (first and last cell along x, y, z; in two dimensions 0 along z)
     variables     {name: Variable}
     presence      bool array, variables x patches: which patch has which of `variables`
