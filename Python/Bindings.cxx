@@ -1,15 +1,13 @@
 // The compiled part of the Python package: patchio._core. __init__.py gives it names and explanations.
-#include "CatalogArrays.h"
+#include "CatalogFields.h"
 #include "DataSet.h"
-#include "ReadArrays.h"
+#include "ReadValues.h"
 #include "Support/Error.h"
 #include "Support/Stopwatch.h"
 
-#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include <algorithm>
 #include <mutex>
 
 namespace py = pybind11;
@@ -102,7 +100,7 @@ py::list FaultsOf(const Catalog& catalog, const LoadResult& loaded)
   return faults;
 }
 
-/// Dicts of arrays, one a variable; faults; the report as a dict, and as a text.
+/// TakeValues(); faults; the report as a dict, and as a text.
 py::tuple Read(Step& step, const std::vector<int>& variables, const std::vector<int>& patches, bool ghosts,
     int threads, bool stopAtFault)
 {
@@ -110,30 +108,28 @@ py::tuple Read(Step& step, const std::vector<int>& variables, const std::vector<
   Interrupt interrupt;
   LoadResult loaded = Alone([&] { return step.Read(options, [&](double) { return !interrupt.Wanted(); }); });
   interrupt.Check();
-  return py::make_tuple(TakeArrays(step.Data(), options, loaded), FaultsOf(step.Data(), loaded),
+  return py::make_tuple(TakeValues(step.Data(), options, loaded), FaultsOf(step.Data(), loaded),
       ReportAsDict(loaded.Report), loaded.Report.Text());
 }
 
-py::object TypeOfVariable(Step& step, int variable)
+/// Its name; None where no patch has the variable.
+std::optional<std::string> TypeOfVariable(Step& step, int variable)
 {
   const std::optional<ElementType> type = Alone([&] { return step.TypeOfVariable(variable); });
-  return type ? py::object(DtypeOf(*type)) : py::none();
+  return type ? std::optional<std::string>(NameOf(*type)) : std::nullopt;
 }
 
-py::array_t<bool> CoveredCells(Step& step, int patch)
+/// The shape of the patch, and one byte a cell: 1 where it is covered; no bytes: nowhere.
+py::tuple CoveredCells(Step& step, int patch)
 {
   const std::vector<std::uint8_t> flags = Alone([&] { return step.CoveredCells(patch); });
-  py::array_t<bool> covered(ShapeOf(step.Data(), patch, Centering::Cell, {0, 0, 0}));
-  bool* const values = covered.mutable_data();
-  std::fill_n(values, covered.size(), false);
-  std::transform(flags.begin(), flags.end(), values, [](std::uint8_t flag) { return flag != 0; });
-  return covered;
+  return py::make_tuple(ShapeOf(step.Data(), patch, Centering::Cell, {0, 0, 0}, 1),
+      py::bytes(reinterpret_cast<const char*>(flags.data()), flags.size()));
 }
 
-py::array_t<int> PatchesOfPart(const Step& step, int part, int parts)
+py::buffer_info BufferOf(Memory& memory)
 {
-  const std::vector<int> patches = step.PatchesOfPart(part, parts);
-  return py::array_t<int>(static_cast<py::ssize_t>(patches.size()), patches.data());
+  return {memory.Values.get(), 1, "B", 1, {static_cast<py::ssize_t>(memory.Bytes)}, {1}};
 }
 
 }  // namespace
@@ -143,8 +139,8 @@ PYBIND11_MODULE(_core, module)
 {
   using namespace patchio;
   module.doc() = "The compiled part of patchio.";
-  RegisterRows();
   py::register_exception<Error>(module, "Error", PyExc_RuntimeError);
+  py::class_<Memory>(module, "Memory", py::buffer_protocol()).def_buffer(&BufferOf);
   py::class_<DataSet, std::shared_ptr<DataSet>>(module, "DataSet")
       .def(py::init(&Open))
       .def_property_readonly("heads", [](const DataSet& data) { return HeadsOf(data.Steps()); })
@@ -159,5 +155,5 @@ PYBIND11_MODULE(_core, module)
       .def("read", &Read)
       .def("dtype", &TypeOfVariable)
       .def("covered", &CoveredCells)
-      .def("part", &PatchesOfPart);
+      .def("part", &Step::PatchesOfPart);
 }

@@ -42,6 +42,10 @@ Error.__module__ = __name__
 Error.__doc__ = "What is wrong with a file, a name or a number, and what to do about it."
 
 
+_LEVEL = np.dtype([("first_patch", "i4"), ("patch_count", "i4"), ("ratio", "i4", 3), ("spacing", "f8", 3)])
+_PATCH = np.dtype([("level", "i4"), ("number", "i4"), ("writer", "i4"), ("lower", "i4", 3), ("upper", "i4", 3)])
+
+
 @dataclasses.dataclass(frozen=True)
 class Variable:
     """An array on patches.
@@ -162,9 +166,11 @@ class Step:
         fields = core.catalog()
         self.index, self.number, self.time, self.date = index, int(data.numbers[index]), data.times[index], data.dates[index]
         self.path = data.paths[index]
-        for name in ("dimension", "grid", "origin", "levels", "level_names", "level_roles", "patches"):
-            setattr(self, name, fields[name])
-        self.axes = [Axis(*axis) for axis in fields["axes"]]
+        self.dimension, self.grid, self.origin = fields["dimension"], fields["grid"], np.array(fields["origin"])
+        self.levels = np.array(fields["levels"], _LEVEL)
+        self.level_names, self.level_roles = fields["level_names"], fields["level_roles"]
+        self.patches = np.frombuffer(fields["patches"], _PATCH)
+        self.axes = [Axis(first, np.array(positions), np.array(labels)) for first, positions, labels in fields["axes"]]
         self.report, self.report_text, self.faults = {}, "", []
         self._core, self._threads = core, data._threads
         self._flat, self._lattice = fields["level_flat"], fields["lattice"]
@@ -180,7 +186,8 @@ class Step:
         self.coordinates = variables[fields["coordinates"]].name if fields["coordinates"] >= 0 else None
         geometry = set(self._positions) | {self.coordinates}
         self.variables = {v.name: v for v in variables if v.name not in geometry}
-        self.presence = fields["presence"][[self._numbers[name] for name in self.variables]] != 0
+        presence = np.frombuffer(fields["presence"], np.uint8).reshape(len(variables), len(self.patches))
+        self.presence = presence[[self._numbers[name] for name in self.variables]] != 0
 
     def read(self, variables=None, *, patches=None, levels=None, ghosts=False, threads=None, skip_broken=False):
         """Reads variables of patches, all at once.
@@ -202,7 +209,9 @@ class Step:
         numbers = [self._number(name) for name in names]
         wanted = self._wanted(patches, levels)
         count = self._threads if threads is None else _threads(threads)
-        arrays, faults, self.report, self.report_text = self._core.read(numbers, wanted, bool(ghosts), count, not skip_broken)
+        read, faults, self.report, self.report_text = self._core.read(numbers, wanted, bool(ghosts), count, not skip_broken)
+        # An array on memory that it owns: no copy.
+        arrays = [{patch: np.ndarray(shape, kind, memory) for patch, memory, kind, shape in of_variable} for of_variable in read]
         self.faults = faults
         if faults:
             text = "%d of %d arrays could not be read; the first: %s" % (len(faults), len(names) * len(wanted), faults[0][2])
@@ -213,7 +222,8 @@ class Step:
 
     def dtype(self, name):
         """numpy's type of the values of a variable, without reading any; None where no patch has it."""
-        return self._core.dtype(self._number(name))
+        kind = self._core.dtype(self._number(name))
+        return None if kind is None else np.dtype(kind)
 
     def part(self, part, parts):
         """Numbers of the patches for process `part`, 0 .. parts-1, of `parts` that divide the reading among them.
@@ -224,14 +234,15 @@ class Step:
             mine = step.part(rank, size)                  # of mpi4py, multiprocessing, a batch system's task number ...
             density = step.read("density", patches=mine)
         """
-        return self._core.part(int(part), int(parts))
+        return np.array(self._core.part(int(part), int(parts)), int)
 
     def covered(self, patch):
         """Which cells of a patch a finer level covers, as an array of bool, one a cell.
 
         Sums and means over a refined grid are to leave these out: values[~step.covered(patch)].
         """
-        return self._core.covered(int(patch))
+        shape, flags = self._core.covered(self._patch(patch))
+        return np.frombuffer(flags, bool).reshape(shape).copy() if flags else np.zeros(shape, bool)
 
     def nodes(self, patch):
         """Where the nodes of a patch are: three arrays of positions, along x, y and z.

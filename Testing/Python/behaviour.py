@@ -63,7 +63,7 @@ class Memory(unittest.TestCase):
         self.assertEqual(wanted, 64 * MIB)
         self.assertLess(resident()[1] - before[0], wanted + 24 * MIB)   # a copy would take 64 MiB more
         for values in arrays.values():
-            self.assertEqual(type(values.base).__name__, "PyCapsule")   # owner of the memory that the file was read into
+            self.assertEqual(type(values.base).__name__, "Memory")      # owner of the memory that the file was read into
             self.assertEqual(values.ctypes.data % 4096, 0)              # where pread can put values directly
             self.assertTrue(values.flags.c_contiguous and values.flags.writeable and not values.flags.owndata)
 

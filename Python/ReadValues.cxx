@@ -1,68 +1,60 @@
-#include "ReadArrays.h"
+#include "ReadValues.h"
 
 #include <pybind11/stl.h>
 
 namespace py = pybind11;
 
 namespace patchio {
-namespace {
 
-py::array MakeArray(LoadedArray& array, std::vector<py::ssize_t> shape)
-{
-  if (array.Components > 1) {
-    shape.push_back(array.Components);
-  }
-  void* const values = array.Values.release();
-  const py::capsule owner(values, FreeSlice);
-  return py::array(DtypeOf(array.Type), std::move(shape), values, owner);
-}
-
-}  // namespace
-
-py::dtype DtypeOf(ElementType type)
+const char* NameOf(ElementType type)
 {
   switch (type) {
     case ElementType::Int32:
-      return py::dtype::of<std::int32_t>();
+      return "int32";
     case ElementType::Float32:
-      return py::dtype::of<float>();
+      return "float32";
     case ElementType::Float64:
-      return py::dtype::of<double>();
+      return "float64";
     case ElementType::Int64:
-      return py::dtype::of<std::int64_t>();
+      return "int64";
     case ElementType::UInt8:
-      return py::dtype::of<std::uint8_t>();
+      return "uint8";
     case ElementType::Int16:
-      return py::dtype::of<std::int16_t>();
+      return "int16";
     case ElementType::UInt16:
       break;
   }
-  return py::dtype::of<std::uint16_t>();
+  return "uint16";
 }
 
-std::vector<py::ssize_t> ShapeOf(const Catalog& catalog, int patch, Centering center, const Int3& ghosts)
+py::tuple ShapeOf(const Catalog& catalog, int patch, Centering center, const Int3& ghosts, int components)
 {
   const auto dims = catalog.ArrayDims(patch, center, ghosts);
   const int axes = catalog.RoleOf(catalog.Patches[patch].Level) == LevelRole::Points ? 1 : catalog.Dimension;
-  std::vector<py::ssize_t> shape;
-  for (int axis = axes - 1; axis >= 0; --axis) {
-    shape.push_back(dims[axis]);
+  py::tuple shape(axes + (components > 1 ? 1 : 0));
+  for (int axis = 0; axis < axes; ++axis) {
+    shape[axis] = dims[axes - 1 - axis];
+  }
+  if (components > 1) {
+    shape[axes] = components;
   }
   return shape;
 }
 
-py::list TakeArrays(const Catalog& catalog, const ReadOptions& options, LoadResult& loaded)
+py::list TakeValues(const Catalog& catalog, const ReadOptions& options, LoadResult& loaded)
 {
   py::list variables;
   for (std::size_t v = 0; v < options.Variables.size(); ++v) {
     const Variable& variable = catalog.Variables[options.Variables[v]];
     const Int3 ghosts = options.Ghosts ? variable.Ghosts : Int3{0, 0, 0};
-    py::dict arrays;
+    py::list arrays;
     for (std::size_t p = 0; p < options.Patches.size(); ++p) {
       LoadedArray& array = loaded.At(p, v);
       if (array.Status == ArrayStatus::Read) {
+        const std::size_t bytes = array.Tuples * array.Components * SizeOf(array.Type);
         const int patch = options.Patches[p];
-        arrays[py::int_(patch)] = MakeArray(array, ShapeOf(catalog, patch, variable.Center, ghosts));
+        arrays.append(py::make_tuple(patch, Memory{std::move(array.Values), bytes}, NameOf(array.Type),
+            ShapeOf(catalog, patch, variable.Center, ghosts, array.Components)));
       }
     }
     variables.append(arrays);

@@ -1,30 +1,15 @@
-#include "CatalogArrays.h"
+#include "CatalogFields.h"
 
-#include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
-#include <array>
 #include <cstdint>
-#include <utility>
+#include <string>
 #include <vector>
 
 namespace py = pybind11;
 
 namespace patchio {
 namespace {
-
-struct LevelRow
-{
-  std::int32_t first_patch, patch_count;
-  std::array<std::int32_t, 3> ratio;
-  std::array<double, 3> spacing;
-};
-
-struct PatchRow
-{
-  std::int32_t level, number, writer;
-  std::array<std::int32_t, 3> lower, upper;
-};
 
 const char* NameOf(GridKind grid)
 {
@@ -52,34 +37,37 @@ const char* NameOf(LevelRole role)
   return "points";
 }
 
-py::array LevelsOf(const Catalog& catalog)
+py::list LevelsOf(const Catalog& catalog)
 {
-  std::vector<LevelRow> rows;
+  py::list levels;
   for (const Level& level : catalog.Levels) {
-    rows.push_back({level.FirstPatch, level.PatchCount, level.Ratio, level.Spacing});
+    levels.append(py::make_tuple(level.FirstPatch, level.PatchCount, py::tuple(py::cast(level.Ratio)),
+        py::tuple(py::cast(level.Spacing))));
   }
-  return py::array_t<LevelRow>(static_cast<py::ssize_t>(rows.size()), rows.data());
+  return levels;
 }
 
-py::array PatchesOf(const Catalog& catalog)
+/// 9 numbers of 32 bits a patch: level, number, writer, lower, upper. There may be a million.
+py::bytes PatchesOf(const Catalog& catalog)
 {
-  std::vector<PatchRow> rows;
-  rows.reserve(catalog.Patches.size());
+  std::vector<std::int32_t> rows;
+  rows.reserve(catalog.Patches.size() * 9);
   for (const Patch& patch : catalog.Patches) {
-    rows.push_back({patch.Level, patch.Number, patch.Writer, patch.Cells.Lower, patch.Cells.Upper});
+    rows.insert(rows.end(), {patch.Level, patch.Number, patch.Writer});
+    rows.insert(rows.end(), patch.Cells.Lower.begin(), patch.Cells.Lower.end());
+    rows.insert(rows.end(), patch.Cells.Upper.begin(), patch.Cells.Upper.end());
   }
-  return py::array_t<PatchRow>(static_cast<py::ssize_t>(rows.size()), rows.data());
+  return {reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(std::int32_t)};
 }
 
-/// variables x patches.
-py::array PresenceOf(const Catalog& catalog)
+/// A byte each, variables x patches; 0: absent.
+py::bytes PresenceOf(const Catalog& catalog)
 {
-  py::array_t<std::uint8_t> presence(std::vector<py::ssize_t>{
-      static_cast<py::ssize_t>(catalog.Variables.size()), static_cast<py::ssize_t>(catalog.Patches.size())});
-  std::uint8_t* value = presence.mutable_data();
+  std::string presence;
+  presence.reserve(catalog.Variables.size() * catalog.Patches.size());
   for (int v = 0; v < static_cast<int>(catalog.Variables.size()); ++v) {
     for (int p = 0; p < static_cast<int>(catalog.Patches.size()); ++p) {
-      *value++ = static_cast<std::uint8_t>(catalog.PresenceOf(v, p));
+      presence += static_cast<char>(catalog.PresenceOf(v, p));
     }
   }
   return presence;
@@ -95,26 +83,20 @@ py::list VariablesOf(const Catalog& catalog)
   return variables;
 }
 
-/// Pairs of positions and labels; empty on grids that have none.
+/// First node, positions and labels; empty on grids that have none.
 py::list AxesOf(const Catalog& catalog)
 {
   py::list axes;
   if (catalog.Grid == GridKind::Rectilinear) {
     for (const Axis& axis : catalog.Axes) {
-      axes.append(py::make_tuple(axis.First, py::array(py::cast(axis.Positions)),
-          py::array(py::cast(axis.Labels.empty() ? axis.Positions : axis.Labels))));
+      axes.append(
+          py::make_tuple(axis.First, axis.Positions, axis.Labels.empty() ? axis.Positions : axis.Labels));
     }
   }
   return axes;
 }
 
 }  // namespace
-
-void RegisterRows()
-{
-  PYBIND11_NUMPY_DTYPE(LevelRow, first_patch, patch_count, ratio, spacing);
-  PYBIND11_NUMPY_DTYPE(PatchRow, level, number, writer, lower, upper);
-}
 
 py::dict CatalogAsDict(const Catalog& catalog)
 {
@@ -129,7 +111,7 @@ py::dict CatalogAsDict(const Catalog& catalog)
   py::dict fields;
   fields["dimension"] = catalog.Dimension;
   fields["grid"] = NameOf(catalog.Grid);
-  fields["origin"] = py::array_t<double>(3, catalog.Origin.data());
+  fields["origin"] = catalog.Origin;
   fields["axes"] = AxesOf(catalog);
   fields["levels"] = LevelsOf(catalog);
   fields["level_names"] = names;
