@@ -43,5 +43,6 @@ if __name__ == "__main__":
     print(blocks)
     if len(sys.argv) > 2:
         plotter = pyvista.Plotter(off_screen=True)
-        plotter.add_mesh(blocks, scalars=next(iter(last.variables)), show_edges=True)
+        plotter.add_mesh(blocks.slice(normal="y"), scalars=next(iter(last.variables)), show_edges=True)
+        plotter.camera_position = "xz"
         plotter.screenshot(sys.argv[2])
