@@ -5,14 +5,18 @@ usage: PYTHONPATH=... PATCHIO_METADATA_DIR=... behaviour.py DATA LARGE SCRATCH
 
 DATA: the repository's folder Data. LARGE: a dump of patchio_bench_make, 64 MiB. SCRATCH: a folder of its own.
 """
+import contextlib
 import ctypes
 import gc
+import io
 import multiprocessing
 import os
 import pydoc
+import re
 import shutil
 import signal
 import sys
+import textwrap
 import threading
 import unittest
 import warnings
@@ -292,6 +296,24 @@ class Help(unittest.TestCase):
         for kind in (patchio.DataSet, patchio.Step):
             for name, member in vars(kind).items():
                 self.assertTrue(name.startswith("_") or member.__doc__, "%s.%s has no docstring" % (kind.__name__, name))
+
+    def test_what_the_documentation_shows(self):
+        repository = os.path.dirname(os.path.abspath(data_folder))
+        with open(os.path.join(repository, "Documentation", "Scripting.md")) as file:
+            shown = re.findall("```python\n(.*?)```", file.read(), re.DOTALL)
+        shown.append(textwrap.dedent(re.search(r"    import patchio\n(?:.*\n)*?.*report_text\).*\n", patchio.__doc__).group()))
+        self.assertEqual(len(shown), 2)
+        before = os.getcwd()
+        os.chdir(copy_of_linadv("shown"))
+        try:
+            for text in shown:
+                # The data here have one variable, of another name.
+                text = text.replace('"density"', '"uval"').replace('["uval", "velocity"]', '["uval"]').replace("17", "7")
+                with contextlib.redirect_stdout(io.StringIO()) as printed:
+                    exec(text, {})   # pylint: disable=exec-used
+                self.assertIn("Read tasks: ", printed.getvalue())
+        finally:
+            os.chdir(before)
 
 
 if __name__ == "__main__":
