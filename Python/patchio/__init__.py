@@ -25,7 +25,8 @@ All levels of a refined grid are read, coarse cells under finer ones too: Step.c
 Faults of files, unknown names and the like are Error, with a message that says which file and what to do. Ctrl-C ends a
 read. Other Python threads run while one reads, but reads follow one another, each with threads of its own.
 
-Several processes divide the patches among them with Step.part(); how they are started is theirs to choose.
+Several processes divide the patches among them with Step.part(). Those of multiprocessing are best started by
+get_context("spawn"): forked ones, after a read, have one thread each.
 """
 import dataclasses
 import os
@@ -78,7 +79,7 @@ class Axis:
     labels: np.ndarray
 
 
-def open(path, *, metadata="on", threads=None, listed_only=False):  # pylint: disable=redefined-builtin
+def open(path, *, metadata="on", threads=None, listed_only=False):  # noqa: A001
     """Opens a data set, of whatever format, and gives its DataSet.
 
     path         what ParaView opens: dumps.visit, summary.samrai, the folder plt00010 or its Header, out.h5, model.ctl;
@@ -208,7 +209,7 @@ class Step:
         names = [variables] if isinstance(variables, str) else list(self.variables if variables is None else variables)
         numbers = [self._number(name) for name in names]
         wanted = self._wanted(patches, levels)
-        count = self._threads if threads is None else _threads(threads)
+        count = _threads_here(self._threads if threads is None else _threads(threads))
         read, faults, self.report, self.report_text = self._core.read(numbers, wanted, bool(ghosts), count, not skip_broken)
         # An array on memory that it owns: no copy.
         arrays = [{patch: np.ndarray(shape, kind, memory) for patch, memory, kind, shape in of_variable} for of_variable in read]
@@ -307,6 +308,29 @@ class Step:
     def __repr__(self):
         return "<patchio.Step %d at time %g: %d patches on %d levels, %d variables>" % (
             self.number, self.time, len(self.patches), len(self.levels), len(self.variables))
+
+
+_has_threads = False    # once several threads have read: they stay, for the next read
+_lost_threads = False   # this process is a copy of such a one, and a copy has none of its threads
+
+
+def _after_fork():
+    global _lost_threads
+    _lost_threads = _has_threads
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def _threads_here(count):
+    """How many threads may read in this process, for one that wants so many."""
+    global _has_threads
+    if _lost_threads and count != 1:
+        warnings.warn("This process was forked from one that had read already: it reads with one thread. "
+                      "Start it by multiprocessing.get_context('spawn') instead.", stacklevel=3)
+        return 1
+    _has_threads = _has_threads or count != 1
+    return count
 
 
 def _threads(threads):

@@ -57,6 +57,12 @@ def read_part(task):
     return {p: float(values.sum(dtype=float)) for p, values in step.read("uval", patches=step.part(part, parts)).items()}
 
 
+def read_part_with_warnings(task):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        return read_part(task), " ".join(str(warning.message) for warning in caught)
+
+
 class Memory(unittest.TestCase):
     def test_no_copy(self):
         step = patchio.open(large)[0]
@@ -122,6 +128,13 @@ class Reading(unittest.TestCase):
         whole = read_part((linadv(), 0, 1))
         self.assertEqual(sum(len(part) for part in found), len(whole))
         self.assertEqual({p: total for part in found for p, total in part.items()}, whole)
+
+    def test_forked_after_a_read(self):
+        whole = read_part((linadv(), 0, 1))
+        with multiprocessing.get_context("fork").Pool(1) as pool:
+            found, words = pool.apply(read_part_with_warnings, [(linadv(), 0, 1)])
+        self.assertEqual(found, whole)
+        self.assertIn("forked", words)
 
     def test_order_and_repetition_of_patches(self):
         step = patchio.open(linadv())[-1]
@@ -310,7 +323,7 @@ class Help(unittest.TestCase):
                 # The data here have one variable, of another name.
                 text = text.replace('"density"', '"uval"').replace('["uval", "velocity"]', '["uval"]').replace("17", "7")
                 with contextlib.redirect_stdout(io.StringIO()) as printed:
-                    exec(text, {})   # pylint: disable=exec-used
+                    exec(text, {})
                 self.assertIn("Read tasks: ", printed.getvalue())
         finally:
             os.chdir(before)
