@@ -65,7 +65,7 @@ class Variable:
     steady: bool
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Axis:
     """Nodes along one axis of a rectilinear grid.
 
