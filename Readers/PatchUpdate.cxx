@@ -2,6 +2,7 @@
 
 #include "PatchAssembler.h"
 #include "Plan/GhostLayer.h"
+#include "Plan/IdleLevels.h"
 #include "Plan/Partition.h"
 #include "Read/SharedCatalog.h"
 #include "Support/Error.h"
@@ -68,11 +69,11 @@ void PatchUpdate::Plan(const LoadRequest& request)
   const Stopwatch watch;
   this->NewlyBroken = false;
   this->Request = request;
-  this->LeaveOutIdleLevels(request.Variables);
   std::vector<int> variables;
   for (const VariableRequest& wanted : request.Variables) {
     variables.push_back(wanted.Variable);
   }
+  this->LeaveOutIdleLevels(variables);
   const std::vector<int> kinds = KindsOfPatches(this->Data, variables);
   this->Nests = std::make_unique<Nesting>(this->Data, this->Shown);
   this->Blocks = MakeBlocks(this->Data, this->ShownAndNear(), kinds, *this->Nests, this->Options.HideRefined,
@@ -138,19 +139,9 @@ void PatchUpdate::LeaveOutSteady()
       variables.end());
 }
 
-/// Fields on levels and on the surface are grids of their own; one of which no variable is wanted would only
-/// stand in the way of the other. With no variable at all both are shown.
-void PatchUpdate::LeaveOutIdleLevels(const std::vector<VariableRequest>& variables)
+void PatchUpdate::LeaveOutIdleLevels(const std::vector<int>& variables)
 {
-  const std::size_t levels = this->Data.Levels.size();
-  this->Idle.assign(levels, this->Data.Grid == GridKind::Rectilinear && levels > 1 && !variables.empty());
-  for (std::size_t p = 0; p < this->Shown.size(); ++p) {
-    const int level = this->Data.Patches[p].Level;
-    for (std::size_t v = 0; v < variables.size() && this->Idle[level]; ++v) {
-      this->Idle[level] =
-          this->Data.PresenceOf(variables[v].Variable, static_cast<int>(p)) == Presence::Absent;
-    }
-  }
+  this->Idle = IdleLevels(this->Data, this->Options.FirstLevel, this->Options.LastLevel, variables);
   for (std::size_t p = 0; p < this->Shown.size(); ++p) {
     this->Shown[p] = this->Shown[p] && !this->Idle[this->Data.Patches[p].Level];
   }

@@ -93,7 +93,7 @@ private:
   std::vector<std::int64_t> Weights(const std::vector<VariableRequest>& variables) const;
   BlockOptions OptionsForPieces() const;
   bool HasPlainBoxes() const;
-  void LeaveOutIdleLevels(const std::vector<VariableRequest>& variables);
+  void LeaveOutIdleLevels(const std::vector<int>& variables);
   std::vector<bool> ShownAndNear() const;
   bool Merges() const;
   bool AddsGhostLayer() const;
@@ -107,7 +107,7 @@ private:
   const UpdateOptions Options;
   KeptFrames& Kept;
   std::string FramesKey;           ///< of the blocks at hand; empty: their frames are not worth keeping
-  std::vector<bool> Idle;          ///< per level: see LeaveOutIdleLevels()
+  std::vector<bool> Idle;          ///< per level: see IdleLevels()
   std::vector<bool> Shown;         ///< per patch: of the levels that are shown, and sound
   std::vector<bool> Near;          ///< per patch: of interest, by its place and its values
   std::unique_ptr<Nesting> Nests;  ///< of the shown patches
