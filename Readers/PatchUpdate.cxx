@@ -2,6 +2,7 @@
 
 #include "PatchAssembler.h"
 #include "Plan/GhostLayer.h"
+#include "Plan/IdleLevels.h"
 #include "Plan/Partition.h"
 #include "Read/ReadControl.h"
 #include "Read/SharedCatalog.h"
@@ -33,6 +34,32 @@ PatchUpdate::PatchUpdate(
     this->Shown.push_back(patch.Level >= options.FirstLevel && patch.Level <= options.LastLevel);
   }
   this->Idle.assign(this->Data.Levels.size(), false);
+  this->Near = PatchesNear(this->Data, options.Region);
+  for (std::size_t p = 0; p < options.WithValues.size(); ++p) {
+    this->Near[p] = this->Near[p] && options.WithValues[p];
+  }
+}
+
+/// What is not near still hides what it covers: coarse values in place of finer ones that were not asked for
+/// would be another picture.
+std::vector<bool> PatchUpdate::ShownAndNear() const
+{
+  std::vector<bool> both = this->Shown;
+  for (std::size_t p = 0; p < both.size(); ++p) {
+    both[p] = both[p] && this->Near[p];
+  }
+  return both;
+}
+
+std::string PatchUpdate::LeftOutText() const
+{
+  const auto count = [](const std::vector<bool>& flags) {
+    return std::count(flags.begin(), flags.end(), true);
+  };
+  const auto shown = count(this->Shown), read = count(this->ShownAndNear());
+  return shown == read ? std::string()
+                       : std::to_string(shown - read) + " of " + std::to_string(shown) +
+                             " patches are not read: they are not of interest";
 }
 
 bool PatchUpdate::Empty() const
@@ -45,15 +72,15 @@ void PatchUpdate::Plan(const LoadRequest& request)
   const Stopwatch watch;
   this->NewlyBroken = false;
   this->Request = std::make_shared<LoadRequest>(request);
-  this->LeaveOutIdleLevels(request.Variables);
   std::vector<int> variables;
   for (const VariableRequest& wanted : request.Variables) {
     variables.push_back(wanted.Variable);
   }
+  this->LeaveOutIdleLevels(variables);
   const std::vector<int> kinds = KindsOfPatches(this->Data, variables);
   this->Nests = std::make_unique<Nesting>(this->Data, this->Shown);
-  this->Blocks = MakeBlocks(
-      this->Data, this->Shown, kinds, *this->Nests, this->Options.HideRefined, this->OptionsForPieces());
+  this->Blocks = MakeBlocks(this->Data, this->ShownAndNear(), kinds, *this->Nests, this->Options.HideRefined,
+      this->OptionsForPieces());
   this->PieceOfBlock =
       PartitionBlocks(this->Data, this->Blocks, this->Weights(request.Variables), this->Options.Pieces);
   this->Mine.clear();
@@ -115,19 +142,9 @@ void PatchUpdate::LeaveOutSteady()
       variables.end());
 }
 
-/// Fields on levels and on the surface are grids of their own; one of which no variable is wanted would only
-/// stand in the way of the other. With no variable at all both are shown.
-void PatchUpdate::LeaveOutIdleLevels(const std::vector<VariableRequest>& variables)
+void PatchUpdate::LeaveOutIdleLevels(const std::vector<int>& variables)
 {
-  const std::size_t levels = this->Data.Levels.size();
-  this->Idle.assign(levels, this->Data.Grid == GridKind::Rectilinear && levels > 1 && !variables.empty());
-  for (std::size_t p = 0; p < this->Shown.size(); ++p) {
-    const int level = this->Data.Patches[p].Level;
-    for (std::size_t v = 0; v < variables.size() && this->Idle[level]; ++v) {
-      this->Idle[level] =
-          this->Data.PresenceOf(variables[v].Variable, static_cast<int>(p)) == Presence::Absent;
-    }
-  }
+  this->Idle = IdleLevels(this->Data, this->Options.FirstLevel, this->Options.LastLevel, variables);
   for (std::size_t p = 0; p < this->Shown.size(); ++p) {
     this->Shown[p] = this->Shown[p] && !this->Idle[this->Data.Patches[p].Level];
   }
@@ -158,8 +175,9 @@ BlockOptions PatchUpdate::OptionsForPieces() const
   options.Merge = this->Merges();
   if (this->Options.Pieces > 1) {
     double cells = 0;
-    for (std::size_t p = 0; p < this->Shown.size(); ++p) {
-      cells += this->Shown[p] ? static_cast<double>(this->Data.Patches[p].Cells.Cells()) : 0;
+    const std::vector<bool> wanted = this->ShownAndNear();
+    for (std::size_t p = 0; p < wanted.size(); ++p) {
+      cells += wanted[p] ? static_cast<double>(this->Data.Patches[p].Cells.Cells()) : 0;
     }
     const double most = std::max(least, cells / (blocksOfPiece * this->Options.Pieces));
     options.Cover.MostCells =
@@ -371,6 +389,15 @@ void PatchUpdate::Assemble(vtkMultiBlockDataSet* output)
             ? "Add Ghost Layer has no effect here: blocks share the nodes between them"
             : "Add Ghost Layer has no effect on deformed patches");
   }
+}
+
+double PatchUpdate::CellsOfBlock() const
+{
+  double cells = 0;
+  for (const Block& block : this->Request->Blocks) {
+    cells += static_cast<double>(block.Cells.Cells());
+  }
+  return this->Request->Blocks.empty() ? 0 : cells / static_cast<double>(this->Request->Blocks.size());
 }
 
 /// A patch that lies in blocks of several pieces counts where its first block is.

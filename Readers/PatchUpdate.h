@@ -6,6 +6,7 @@
 #include "Catalog/Nesting.h"
 #include "PatchAssembler.h"
 #include "Plan/Blocks.h"
+#include "Plan/Interest.h"
 #include "Read/OpenedStep.h"
 #include "Read/PatchLoader.h"
 #include "Support/Communicator.h"
@@ -30,6 +31,8 @@ struct UpdateOptions
   bool HideUndefined = true;   ///< see AssemblyOptions
   bool Sphere = false;         ///< see AssemblyOptions
   bool PatchIds = false;       ///< cell arrays that say which patch a cell is from
+  RegionOfInterest Region;
+  std::vector<bool> WithValues;  ///< per patch: see PatchesWithValues(); empty: all of them
   BlockOptions Blocks;
   int Piece = 0, Pieces = 1;  ///< which part of all blocks this rank reads
 };
@@ -71,8 +74,14 @@ public:
   /// What is left out, and why; empty when all is well.
   std::string Warning() const;
 
+  /// How many patches are left out because they are not of interest; empty when there are none.
+  std::string LeftOutText() const;
+
   /// Makes the output.
   void Assemble(vtkMultiBlockDataSet* output);
+
+  /// Cells of a block of this piece, on the average; 0 where there are none.
+  double CellsOfBlock() const;
 
   /// This rank's report.
   IoReport& Report() { return this->Loaded.Report; }
@@ -84,7 +93,8 @@ private:
   std::vector<std::int64_t> Weights(const std::vector<VariableRequest>& variables) const;
   BlockOptions OptionsForPieces() const;
   bool HasPlainBoxes() const;
-  void LeaveOutIdleLevels(const std::vector<VariableRequest>& variables);
+  void LeaveOutIdleLevels(const std::vector<int>& variables);
+  std::vector<bool> ShownAndNear() const;
   bool Merges() const;
   bool AddsGhostLayer() const;
   AssemblyOptions OptionsOfAssembly() const;
@@ -97,8 +107,9 @@ private:
   const UpdateOptions Options;
   KeptFrames& Kept;
   std::string FramesKey;           ///< of the blocks at hand; empty: their frames are not worth keeping
-  std::vector<bool> Idle;          ///< per level: see LeaveOutIdleLevels()
-  std::vector<bool> Shown;         ///< per patch: in the output of some rank
+  std::vector<bool> Idle;          ///< per level: see IdleLevels()
+  std::vector<bool> Shown;         ///< per patch: of the levels that are shown, and sound
+  std::vector<bool> Near;          ///< per patch: of interest, by its place and its values
   std::unique_ptr<Nesting> Nests;  ///< of the shown patches
   std::vector<Block> Blocks;       ///< of all pieces
   std::vector<int> PieceOfBlock;

@@ -1,6 +1,7 @@
 #include "vtkPatchReader.h"
 
 #include "Exec/ProgressText.h"
+#include "FilterThreads.h"
 #include "Formats/TimeLookup.h"
 #include "PatchAssembler.h"
 #include "PatchUpdate.h"
@@ -101,6 +102,7 @@ struct vtkPatchReader::Internals
     this->SeriesIsOpen = false;
     this->CurrentPath.clear();
     this->NoSoundStep.clear();
+    this->RangesKey.clear();
     this->Frames = KeptFrames();
     this->Rebuilt.clear();
     this->ChannelWarned = false;
@@ -122,7 +124,11 @@ struct vtkPatchReader::Internals
   LoadRequest MakeRequest(const vtkPatchReader& settings, const Int3& ghosts) const;
   UpdateOptions MakeOptions(const vtkPatchReader& settings, vtkInformation* info) const;
   std::string NothingIsShown(const int levelRange[2]) const;
+  const std::vector<patchio::ValueRange>& RangesOf(int variable);
   void MakeReport(IoReport mine, const ThreadsUsed& threads, const std::string& warning, bool cancelled);
+
+  std::string RangesKey;  ///< step and variable of Ranges
+  std::vector<patchio::ValueRange> Ranges;
 };
 
 void vtkPatchReader::Internals::OpenSeries(bool listedOnly)
@@ -301,6 +307,15 @@ UpdateOptions vtkPatchReader::Internals::MakeOptions(
   options.PointsAsImage = settings.PointLists == POINTS_AS_IMAGE;
   options.HideUndefined = settings.HideUndefined;
   options.Sphere = settings.Placement == ON_SPHERE;
+  options.Region.Kind = settings.Region == IN_BOX                 ? RegionOfInterest::Shape::InBox
+                        : settings.Region == ON_PLANE_OF_INTEREST ? RegionOfInterest::Shape::OnPlane
+                                                                  : RegionOfInterest::Shape::Everything;
+  for (int axis = 0; axis < 3; ++axis) {
+    options.Region.Lower[axis] = settings.RegionBounds[2 * axis];
+    options.Region.Upper[axis] = settings.RegionBounds[2 * axis + 1];
+    options.Region.Origin[axis] = settings.RegionOrigin[axis];
+    options.Region.Normal[axis] = settings.RegionNormal[axis];
+  }
   options.Blocks.Merge = settings.Blocks != AS_PATCHES;
   if (settings.Blocks == MERGED_UP_TO) {
     options.Blocks.Cover.MostCells = settings.MaximumBlockCells;
@@ -308,6 +323,19 @@ UpdateOptions vtkPatchReader::Internals::MakeOptions(
   options.Piece = info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_PIECE_NUMBER());
   options.Pieces = std::max(1, info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_NUMBER_OF_PIECES()));
   return options;
+}
+
+/// Collective. What the files say of a variable at the open step.
+const std::vector<patchio::ValueRange>& vtkPatchReader::Internals::RangesOf(int variable)
+{
+  const Catalog& catalog = this->Current();
+  const std::string key =
+      std::to_string(variable) + " " + std::to_string(catalog.StepInFile) + " " + this->CurrentPath;
+  if (key != this->RangesKey) {
+    this->Ranges = ReadSharedRanges(*this->Ranks, catalog, variable);
+    this->RangesKey = key;
+  }
+  return this->Ranges;
 }
 
 std::string vtkPatchReader::Internals::NothingIsShown(const int levelRange[2]) const
@@ -564,6 +592,8 @@ bool vtkPatchReader::ReadStep(vtkInformation* info, vtkMultiBlockDataSet* output
     options = self.MakeOptions(*this, info);
     request = self.MakeRequest(*this, options.Ghosts);
   });
+  std::string note;
+  this->ChooseByValue(options, note);
   this->ChooseThreads(request);
   PatchUpdate update(*self.Ranks, *self.Step, options, self.Frames);
   this->Warn(update.Empty() ? self.NothingIsShown(this->LevelRange) : "");
@@ -581,6 +611,12 @@ bool vtkPatchReader::ReadStep(vtkInformation* info, vtkMultiBlockDataSet* output
     AddThreadData(this->UsedThreads(request), output->GetFieldData());
   });
   output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Times[step]);
+  for (const std::string& text : {note, update.LeftOutText()}) {
+    if (!text.empty()) {
+      update.Report().Notes.push_back(text);
+    }
+  }
+  update.Report().FilterThreads = this->ChooseFilterThreads(update.CellsOfBlock());
   if (request.Control) {
     for (const std::string& note : self.Automatic.Notes()) {
       update.Report().Notes.push_back(note);
@@ -589,6 +625,28 @@ bool vtkPatchReader::ReadStep(vtkInformation* info, vtkMultiBlockDataSet* output
   self.MakeReport(update.Report(), this->UsedThreads(request), update.Warning(), false);
   this->Warn(update.Warning());
   return true;
+}
+
+/// Collective. Throws Error when there is no such variable.
+void vtkPatchReader::ChooseByValue(UpdateOptions& options, std::string& note)
+{
+  if (!this->SkipByValue) {
+    return;
+  }
+  Internals& self = *this->Internal;
+  const int variable = self.Current().FindVariable(this->ValueArray);
+  if (variable < 0) {
+    throw Error("Skip By Value needs the name of a variable of the data in Value Array; there is no '" +
+                this->ValueArray + "'. Name one, or turn Skip By Value off.");
+  }
+  const std::vector<patchio::ValueRange>& ranges = self.RangesOf(variable);
+  if (ranges.empty()) {
+    note =
+        "Skip By Value has no effect: the files do not say which values '" + this->ValueArray + "' has where";
+    return;
+  }
+  const auto [low, high] = std::minmax(this->ValueRange[0], this->ValueRange[1]);
+  options.WithValues = PatchesWithValues(self.Current(), ranges, {low, high}, options.GhostLayer);
 }
 
 /// Reads what can be read; false when the user stops it. Broken patches, once known, change the blocks.
@@ -652,6 +710,17 @@ void vtkPatchReader::EndRead(const LoadRequest& request)
   if (request.Control) {
     this->Internal->Automatic.End();
   }
+}
+
+std::string vtkPatchReader::ChooseFilterThreads(double cellsOfBlock) const
+{
+  const int cores = CoresOfRank(*this->Internal->Ranks);
+  if (this->FilterThreading == FILTERS_AS_SET) {
+    return {};
+  }
+  const bool worthIt = this->FilterThreading == FILTERS_ALWAYS || cellsOfBlock >= CellsWorthThreads;
+  const int wanted = this->FilterThreadsPerRank > 0 ? this->FilterThreadsPerRank : cores;
+  return SetFilterThreads(worthIt ? wanted : 1);
 }
 
 void vtkPatchReader::Warn(const std::string& text)
@@ -723,6 +792,8 @@ void vtkPatchReader::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "BlankRefinedCells: " << this->BlankRefinedCells << endl;
   os << indent << "ListedDumpsOnly: " << this->ListedDumpsOnly << endl;
   os << indent << "SkipBrokenPatches: " << this->SkipBrokenPatches << endl;
+  os << indent << "Region: " << this->Region << endl;
+  os << indent << "SkipByValue: " << this->SkipByValue << " " << this->ValueArray << endl;
   os << indent << "MetadataChannel: " << this->MetadataChannel << endl;
   os << indent << "ThreadMode: " << this->ThreadMode << endl;
   os << indent << "ThreadPolicy: " << this->ThreadPolicy << endl;
@@ -732,4 +803,6 @@ void vtkPatchReader::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "StorageLatency: " << this->StorageLatency << endl;
   os << indent << "StorageBandwidth: " << this->StorageBandwidth << endl;
   os << indent << "MemoryLimit: " << this->MemoryLimit << endl;
+  os << indent << "FilterThreading: " << this->FilterThreading << endl;
+  os << indent << "FilterThreadsPerRank: " << this->FilterThreadsPerRank << endl;
 }

@@ -40,6 +40,7 @@
 
 namespace patchio {
 class PatchUpdate;
+struct UpdateOptions;
 struct LoadRequest;
 struct ThreadsUsed;
 }  // namespace patchio
@@ -314,6 +315,49 @@ public:
   vtkGetMacro(StorageBandwidth, double);
   ///@}
 
+  /**
+   * Which part of space is of interest: patches that do not meet it, grown by one of their cells, are not
+   * read.
+   */
+  enum Regions
+  {
+    EVERYTHING = 0,
+    IN_BOX = 1,               ///< RegionBounds
+    ON_PLANE_OF_INTEREST = 2  ///< RegionOrigin, RegionNormal
+  };
+
+  ///@{
+  /**
+   * Default EVERYTHING. In the coordinates of the data, longitude and latitude for geographic grids; without
+   * effect on curvilinear grids, whose places are not known before they are read, and on lists of points.
+   * Cells under finer patches stay hidden, whether these are read or not.
+   */
+  vtkSetClampMacro(Region, int, EVERYTHING, ON_PLANE_OF_INTEREST);
+  vtkGetMacro(Region, int);
+  vtkSetVector6Macro(RegionBounds, double);
+  vtkGetVector6Macro(RegionBounds, double);
+  vtkSetVector3Macro(RegionOrigin, double);
+  vtkGetVector3Macro(RegionOrigin, double);
+  vtkSetVector3Macro(RegionNormal, double);
+  vtkGetVector3Macro(RegionNormal, double);
+  ///@}
+
+  ///@{
+  /**
+   * Leave out patches that have, by what the files say of them, no values of ValueArray within ValueRange and
+   * do not touch one that has, nor lie between such below and above it: an iso-surface of a value in the
+   * range comes out as from all patches. Default off. Scalars of SAMRAI and AMReX; where files do not say it,
+   * everything is read.
+   */
+  vtkSetMacro(SkipByValue, bool);
+  vtkGetMacro(SkipByValue, bool);
+  vtkBooleanMacro(SkipByValue, bool);
+  vtkSetStdStringFromCharMacro(ValueArray);
+  vtkGetCharFromStdStringMacro(ValueArray);
+  vtkSetVector2Macro(ValueRange, double);
+  vtkGetVector2Macro(ValueRange, double);
+  ///@}
+
   ///@{
   /**
    * MB (10^6 bytes) that the arrays of a rank may take, those kept for the next time step included; 0, the
@@ -322,6 +366,35 @@ public:
    */
   vtkSetClampMacro(MemoryLimit, int, 0, VTK_INT_MAX);
   vtkGetMacro(MemoryLimit, int);
+  ///@}
+
+  /**
+   * Whether VTK's filters get threads too, in this process and from this reader's next update on: by
+   * vtkSMPTools' backend STDThread, where nobody has chosen another one than Sequential. The reader that was
+   * updated last decides.
+   */
+  enum FilterThreadings
+  {
+    FILTERS_AS_SET = 0,        ///< filters stay as ParaView is set
+    FILTERS_LARGE_BLOCKS = 1,  ///< threads where blocks have 100,000 cells and more, on the average of a rank
+    FILTERS_ALWAYS = 2
+  };
+
+  ///@{
+  /**
+   * Default FILTERS_LARGE_BLOCKS: with smaller blocks slices and surfaces become slower.
+   */
+  vtkSetClampMacro(FilterThreading, int, FILTERS_AS_SET, FILTERS_ALWAYS);
+  vtkGetMacro(FilterThreading, int);
+  ///@}
+
+  ///@{
+  /**
+   * Threads of filters in each rank, 1 or more; 0, the default, and less: the cores of the machine, or those
+   * that the rank is bound to, divided among its ranks.
+   */
+  vtkSetClampMacro(FilterThreadsPerRank, int, 0, MaximumThreads);
+  vtkGetMacro(FilterThreadsPerRank, int);
   ///@}
 
   /**
@@ -367,11 +440,14 @@ private:
   int ThreadsOf(int rank) const;
   // Collective. False when somebody stopped it; throws std::exception when it fails.
   bool ReadStep(vtkInformation* info, vtkMultiBlockDataSet* output);
+  void ChooseByValue(patchio::UpdateOptions& options, std::string& note);
   bool ReadBlocks(patchio::PatchUpdate& update, patchio::LoadRequest& request);
   void ChooseThreads(patchio::LoadRequest& request);
   void EndRead(const patchio::LoadRequest& request);
   patchio::ThreadsUsed UsedThreads(const patchio::LoadRequest& request) const;
   void Say(double fraction, const std::string& text);
+  // Collective. Gives what is in force, in words.
+  std::string ChooseFilterThreads(double cellsOfBlock) const;
   // Says it on rank 0; nothing where the text is empty.
   void Warn(const std::string& text);
 
@@ -387,6 +463,13 @@ private:
   int PointLists = POINTS;
   bool HideUndefined = true;
   int Placement = ON_PLANE;
+  int Region = EVERYTHING;
+  double RegionBounds[6] = {0, 1, 0, 1, 0, 1};
+  double RegionOrigin[3] = {0, 0, 0};
+  double RegionNormal[3] = {0, 0, 1};
+  bool SkipByValue = false;
+  std::string ValueArray;
+  double ValueRange[2] = {0, 0};
   int MetadataChannel = CHANNEL_ON;
   int ThreadMode = AUTOMATIC;
   int ThreadPolicy = BALANCED;
@@ -396,6 +479,8 @@ private:
   double StorageLatency = 0.02;
   double StorageBandwidth = 1000;
   int MemoryLimit = 0;
+  int FilterThreading = FILTERS_LARGE_BLOCKS;
+  int FilterThreadsPerRank = 0;
 
   struct Internals;
   std::unique_ptr<Internals> Internal;

@@ -30,6 +30,7 @@ struct IoReport
   double DecodeSeconds = 0;            ///< the same: undoing filters, putting values into place
   double AssembleSeconds = 0;          ///< making blocks; grids, blanking, handing arrays to VTK
   std::string Threads;                 ///< how NT came about, in lines; empty: nothing to say
+  std::string FilterThreads;           ///< of VTK's filters in a rank; empty: not ours to say
   std::string Metadata;                ///< where the metadata came from; empty: from the format
   std::vector<std::string> Notes;      ///< anything left out or unusual
   std::vector<TimelinePoint> Moments;  ///< of ReadSeconds; empty when nothing was read

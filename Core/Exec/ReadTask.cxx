@@ -115,6 +115,12 @@ private:
   void PlaceStoredChunk(const Piece& piece, const ReadTarget& target, std::byte* stored) const;
   bool InflateStraight(const ChunkedArray& array, const Chunk& chunk, const Piece& piece,
       const ReadTarget& target, const std::byte* stored) const;
+  void PlaceBlanked(ChunkedArray array, const Chunk& chunk, const Piece& piece, const ReadTarget& target,
+      std::byte* stored) const;
+  const std::byte* Decoded(
+      const ChunkedArray& array, const Chunk& chunk, const Piece& piece, const std::byte* stored) const;
+  void PlaceValues(const ChunkedArray& array, const Chunk& chunk, const Piece& piece,
+      const ReadTarget& target, const std::byte* values) const;
 
   Lane& Executor;
   const LocationTable& Table;
@@ -172,33 +178,53 @@ void TransferReader::PlaceExtent(const Piece& piece, const ReadTarget& target, s
 
 void TransferReader::PlaceStoredChunk(const Piece& piece, const ReadTarget& target, std::byte* stored) const
 {
-  ChunkedArray array = this->ArrayOf(piece);
+  const ChunkedArray& array = this->ArrayOf(piece);
   const Chunk& chunk = this->Table.Chunks[piece.Begin];
   try {
     CheckChunkedArray(array);
-    if (!BlanksUndefined(target) && this->InflateStraight(array, chunk, piece, target, stored)) {
-      return;
-    }
-    const std::size_t bytes = BytesOf(array, chunk);
-    const std::byte* values = bytes > 0 ? this->Executor.Decoder().Undo(array.Filters, chunk.SkippedFilters,
-                                              array.Type, stored, piece.Bytes, bytes)
-                                        : nullptr;
-    std::vector<std::byte> copy;
     if (BlanksUndefined(target)) {
-      if (values && values != stored) {
-        copy.assign(values, values + bytes);
-        values = stored = copy.data();
-      }
-      BlankStored(target, array.Type, array.BigEndian, stored, bytes);
-      array.BigEndian = !HostIsLittleEndian();
+      this->PlaceBlanked(array, chunk, piece, target, stored);
+    } else if (!this->InflateStraight(array, chunk, piece, target, stored)) {
+      this->PlaceValues(array, chunk, piece, target, this->Decoded(array, chunk, piece, stored));
     }
-    target.ForEach([&](const Destination& destination) {
-      PlaceChunk(destination.Place, array, chunk, values, (*target.Slots)[piece.Component], destination.Data);
-    });
   } catch (const Error& error) {
     throw FileError(this->Table.Files[array.File],
         fmt::format("a sound chunk of data at offset {}", chunk.Offset), error.what(), "The file is damaged");
   }
+}
+
+/// Its bytes without filters, which may lie in `stored`; null when it was never written.
+const std::byte* TransferReader::Decoded(
+    const ChunkedArray& array, const Chunk& chunk, const Piece& piece, const std::byte* stored) const
+{
+  const std::size_t bytes = BytesOf(array, chunk);
+  return bytes > 0 ? this->Executor.Decoder().Undo(
+                         array.Filters, chunk.SkippedFilters, array.Type, stored, piece.Bytes, bytes)
+                   : nullptr;
+}
+
+void TransferReader::PlaceValues(const ChunkedArray& array, const Chunk& chunk, const Piece& piece,
+    const ReadTarget& target, const std::byte* values) const
+{
+  target.ForEach([&](const Destination& destination) {
+    PlaceChunk(destination.Place, array, chunk, values, (*target.Slots)[piece.Component], destination.Data);
+  });
+}
+
+/// With NaN for what stands for no value.
+void TransferReader::PlaceBlanked(ChunkedArray array, const Chunk& chunk, const Piece& piece,
+    const ReadTarget& target, std::byte* stored) const
+{
+  const std::byte* const decoded = this->Decoded(array, chunk, piece, stored);
+  const std::size_t bytes = BytesOf(array, chunk);
+  std::vector<std::byte> copy;  // the decoder's own memory is not to be written to
+  if (decoded && decoded != stored) {
+    copy.assign(decoded, decoded + bytes);
+    stored = copy.data();
+  }
+  BlankStored(target, array.Type, array.BigEndian, stored, bytes);
+  array.BigEndian = !HostIsLittleEndian();
+  this->PlaceValues(array, chunk, piece, target, decoded ? stored : nullptr);
 }
 
 /// Without a copy in between, where that can be.

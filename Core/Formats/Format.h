@@ -4,6 +4,7 @@
 
 #include "Catalog/Catalog.h"
 #include "Catalog/Extent.h"
+#include "Catalog/ValueRange.h"
 
 #include <functional>
 #include <optional>
@@ -18,7 +19,7 @@ struct TimeStep
   std::string Path;  ///< the file that describes it, for Format::ReadCatalog
   double Time = 0;
   std::int64_t Step = 0;
-  int InFile = 0;  ///< which of the steps that this file describes, from 0
+  int InFile = 0;      ///< which of the steps that this file describes, from 0
   std::string Date{};  ///< the time as people write it; empty where Time says all
 
   bool SameAs(const TimeStep& other) const
@@ -71,6 +72,10 @@ public:
   /// Everything but field data and its whereabouts, for all steps of the file, turned to the first. `path` is
   /// TimeStep::Path. Throws Error when the description is broken.
   virtual Catalog ReadCatalog(const std::string& path) const = 0;
+
+  /// What the files say of the least and greatest values of a variable at Catalog::StepInFile: one range per
+  /// patch, perhaps wider than the values, or empty where they say nothing. Throws Error for broken files.
+  virtual std::vector<ValueRange> RangesOf(const Catalog& /*catalog*/, int /*variable*/) const { return {}; }
 
   /// False where Locate() costs no more than a look into an index, so that none is made or kept.
   virtual bool NeedsIndex() const { return true; }

@@ -68,7 +68,8 @@ std::vector<int> KindsOfPatches(const Catalog& catalog, const std::vector<int>& 
 /// level, stay by themselves or among their like. A pure function: the same arguments give the same blocks on
 /// every rank. O(n log n) in the number of patches.
 ///
-/// shown, kinds: one entry per patch. nesting: made with the same `shown`.
+/// shown, kinds: one entry per patch. nesting: made with the same `shown`, or with more patches, which then
+/// hide what they cover but are in no block.
 std::vector<Block> MakeBlocks(const Catalog& catalog, const std::vector<bool>& shown,
     const std::vector<int>& kinds, const Nesting& nesting, bool hideRefined, const BlockOptions& options);
 

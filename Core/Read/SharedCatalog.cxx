@@ -6,8 +6,11 @@
 #include "Support/Error.h"
 #include "Support/Together.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <iterator>
+#include <cstring>
+#include <map>
 #include <set>
 
 namespace patchio {
@@ -79,21 +82,90 @@ Series OpenOne(const std::string& path, const SeriesOptions& options, ChannelMod
   return kept.Opened;
 }
 
-/// The steps of all paths in ascending order, each once.
+/// Series of several paths become one.
+class SeriesJoiner
+{
+public:
+  SeriesJoiner(const SeriesOptions& options, ChannelMode mode) : Options(options), Mode(mode) {}
+
+  void Add(const std::string& path);
+  /// All steps in ascending order, each once.
+  Series Joined();
+
+private:
+  void NoteOverlap();
+
+  const SeriesOptions& Options;
+  const ChannelMode Mode;
+  Series All;
+  std::set<std::pair<std::string, int>> Seen;      ///< by TimeStep::Path and TimeStep::InFile
+  std::map<std::int64_t, std::string> PathOfStep;  ///< which of the paths has brought it, by TimeStep::Step
+  std::size_t Overlap = 0;                         ///< steps that two paths have brought
+  std::string OverlapExample;
+};
+
+void SeriesJoiner::Add(const std::string& path)
+{
+  const Series one = OpenOne(path, this->Options, this->Mode);
+  for (const TimeStep& step : one.Steps) {
+    if (!this->Seen.emplace(step.Path, step.InFile).second) {
+      continue;
+    }
+    this->All.Steps.push_back(step);
+    const std::string& other = this->PathOfStep.emplace(step.Step, path).first->second;
+    if (other != path && this->Overlap++ == 0) {
+      this->OverlapExample = fmt::format("step {}{} is in {} and in {}", step.Step,
+          step.Date.empty() ? "" : " (" + step.Date + ")", other, path);
+    }
+  }
+  this->All.Warnings.insert(this->All.Warnings.end(), one.Warnings.begin(), one.Warnings.end());
+  this->All.Notes.insert(this->All.Notes.end(), one.Notes.begin(), one.Notes.end());
+}
+
+/// Times of two runs would be shown in turn, as if they were one's.
+void SeriesJoiner::NoteOverlap()
+{
+  if (this->Overlap > 0) {
+    this->All.Warnings.push_back(fmt::format(
+        "Files that were opened together have {} in common: {}. They are shown as one series, the "
+        "same step of each file in turn; open files of different runs one by one.",
+        this->Overlap == 1 ? "a step" : fmt::format("{} steps", this->Overlap), this->OverlapExample));
+  }
+}
+
+Series SeriesJoiner::Joined()
+{
+  this->NoteOverlap();
+  std::stable_sort(this->All.Steps.begin(), this->All.Steps.end(),
+      [](const TimeStep& a, const TimeStep& b) { return a.Step < b.Step; });
+  return std::move(this->All);
+}
+
+/// Steps of one series are of one format.
+void CheckFormats(const std::vector<std::string>& paths)
+{
+  const Format& first = FormatOf(paths[0]);
+  for (const std::string& path : paths) {
+    const Format& format = FormatOf(path);
+    if (&format != &first) {
+      throw FileError(path,
+          fmt::format("a file of the format {}, like {}, as files that are opened together become one series",
+              first.Name(), paths[0]),
+          fmt::format("one of the format {}", format.Name()), "Open files of different formats one by one");
+    }
+  }
+}
+
 Series OpenAll(const std::vector<std::string>& paths, const SeriesOptions& options, ChannelMode mode)
 {
-  Series all;
-  std::set<std::pair<std::string, int>> seen;
-  for (const std::string& path : paths) {
-    const Series one = OpenOne(path, options, mode);
-    std::copy_if(one.Steps.begin(), one.Steps.end(), std::back_inserter(all.Steps),
-        [&seen](const TimeStep& step) { return seen.emplace(step.Path, step.InFile).second; });
-    all.Warnings.insert(all.Warnings.end(), one.Warnings.begin(), one.Warnings.end());
-    all.Notes.insert(all.Notes.end(), one.Notes.begin(), one.Notes.end());
+  if (paths.size() > 1) {
+    CheckFormats(paths);
   }
-  std::stable_sort(all.Steps.begin(), all.Steps.end(),
-      [](const TimeStep& a, const TimeStep& b) { return a.Step < b.Step; });
-  return all;
+  SeriesJoiner joiner(options, mode);
+  for (const std::string& path : paths) {
+    joiner.Add(path);
+  }
+  return joiner.Joined();
 }
 
 }  // namespace
@@ -115,6 +187,18 @@ Catalog ReadSharedCatalog(Communicator& comm, const std::string& path)
   Catalog catalog;
   Together(comm, [&] { catalog = alone ? read() : Catalog::Deserialize(bytes); });
   return catalog;
+}
+
+std::vector<ValueRange> ReadSharedRanges(Communicator& comm, const Catalog& catalog, int variable)
+{
+  const std::vector<std::byte> bytes = BytesOfRankZero(comm, [&] {
+    const std::vector<ValueRange> ranges = FormatOf(catalog.Path).RangesOf(catalog, variable);
+    const auto* begin = reinterpret_cast<const std::byte*>(ranges.data());
+    return std::vector<std::byte>(begin, begin + ranges.size() * sizeof(ValueRange));
+  });
+  std::vector<ValueRange> ranges(bytes.size() / sizeof(ValueRange));
+  std::memcpy(ranges.data(), bytes.data(), ranges.size() * sizeof(ValueRange));
+  return ranges;
 }
 
 std::vector<std::string> GatherFaults(Communicator& comm, const std::vector<std::string>& mine)

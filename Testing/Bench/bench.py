@@ -11,7 +11,8 @@ import tempfile
 import measuring
 from measuring import say
 
-SUITES = ("two-level", "metadata", "limits", "peers", "scale", "threads", "stages", "frame", "tuning", "steps")
+SUITES = ("two-level", "metadata", "limits", "peers", "scale", "threads", "stages", "frame", "filters", "tuning", "steps",
+          "python")
 
 
 def run_suite(name, arguments):

@@ -62,8 +62,11 @@ def read_like_its_reader(report, name, path, rounds):
     kinds = {"AMReX": "AMReX", "patches": "PatchIO", "merged": "PatchIO merged"}
     found = interleave({way: lambda kind=kind: pvbatch("peer_read.py", kind, path, "phi") for way, kind in kinds.items()}, rounds)
     for way in ("patches", "merged"):
-        report.goal("%s, open to data in ParaView, %s: PatchIO / ParaView's AMReX reader" % (name, "as patches" if way == "patches" else way), 4,
-                    ratios(column(found["AMReX"], "seconds"), column(found[way], "seconds")))
+        label = "as patches" if way == "patches" else way
+        report.goal("%s, open and read, %s: PatchIO / ParaView's AMReX reader" % (name, label), 4,
+                    ratios(column(found["AMReX"], "alone"), column(found[way], "alone")))
+        report.figure("the same with the filter that ParaView puts behind each reader",
+                      ratios(column(found["AMReX"], "seconds"), column(found[way], "seconds")))
     report.goal("%s, memory that it takes: ParaView's AMReX reader / PatchIO merged" % name, 2,
                 ratios(column(found["AMReX"], "kilobytes"), column(found["merged"], "kilobytes")))
     report.figure("%s, memory that it takes: ParaView's AMReX reader / PatchIO as patches" % name,

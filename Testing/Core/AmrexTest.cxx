@@ -83,6 +83,34 @@ LocationTable LocateAll(const std::string& plotfile)
 
 }  // namespace
 
+TEST(AmrexRanges, AreThoseOfEachBox)
+{
+  const TempFolder folder;
+  Draft draft;
+  draft.Cells = Replaced(
+      draft.Cells, "2,2\n0,0,\n0,0,\n\n2,2\n1,1,\n1,1,\n", "2,2\n-1.5e3,4,\nnan,5,\n\n2,2\n2,6,\n3,7,\n");
+  const AmrexFormat format;
+  const Catalog catalog = format.ReadCatalog(draft.Write(folder) + "/Header");
+  const std::vector<ValueRange> first = format.RangesOf(catalog, 0), second = format.RangesOf(catalog, 1);
+  ASSERT_EQ(first.size(), 2u);
+  ASSERT_EQ(second.size(), 2u);
+  EXPECT_NEAR(first[0].Least, -1500, 1e-2);
+  EXPECT_NEAR(first[0].Greatest, 2, 1e-5);
+  EXPECT_TRUE(first[1].Meets({1e300, 1e300})) << "NaN: nothing is known";
+  EXPECT_NEAR(second[1].Least, 5, 1e-5);
+  EXPECT_NEAR(second[1].Greatest, 7, 1e-5);
+}
+
+TEST(AmrexRanges, ThatAreCutOffAreAnError)
+{
+  const TempFolder folder;
+  Draft draft;
+  draft.Cells = Replaced(draft.Cells, "2,2\n1,1,\n1,1,\n", "2,2\n1,1,\n");
+  const AmrexFormat format;
+  const Catalog catalog = format.ReadCatalog(draft.Write(folder) + "/Header");
+  EXPECT_THAT(MessageOf([&] { format.RangesOf(catalog, 0); }), HasSubstr("the greatest values of 2 boxes"));
+}
+
 TEST(AmrexFab, KnowsItsHeader)
 {
   amrex::FabHeader header;

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <numeric>
 
 namespace patchio::grads {
 namespace {
@@ -51,15 +52,18 @@ protected:
   {
     return MessageOf([&] { this->Read(text); });
   }
+  /// Little-endian numbers.
+  void WriteValues(const std::string& name, const std::vector<float>& values) const
+  {
+    WriteText(
+        this->Folder / name, {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)});
+  }
   /// Little-endian numbers 0, 1, 2, ...
   void WriteNumbers(const std::string& name, int count) const
   {
-    std::string bytes;
-    for (int i = 0; i < count; ++i) {
-      const auto value = static_cast<float>(i);
-      bytes.append(reinterpret_cast<const char*>(&value), sizeof(value));
-    }
-    WriteText(this->Folder / name, bytes);
+    std::vector<float> values(count);
+    std::iota(values.begin(), values.end(), 0.0f);
+    this->WriteValues(name, values);
   }
   Series Open(const std::string& text) const
   {
@@ -354,6 +358,64 @@ TEST_F(Grads, FilesWithRecordsAreToldFromPlainOnes)
   EXPECT_THAT(MessageOf([&] { this->Load("u", 0); }), HasSubstr("Write OPTIONS big_endian"));
 }
 
+TEST_F(Grads, WrongByteOrderIsSaid)
+{
+  const std::string little =
+      Replaced(Replaced(Plain, "xdef 3", "xdef 12"), "ydef 2 linear 20 0.25", "ydef 10 linear 20 0.25");
+  const std::string big = Replaced(little, "little_endian", "big_endian");
+  constexpr int all = 2 * 3 * 120;  // times, fields, points
+  Dice dice(3);
+  const auto warnings = [&](const std::string& descriptor, float (*value)(Dice & dice, int i)) {
+    std::vector<float> values;
+    for (int i = 0; i < all; ++i) {
+      values.push_back(value(dice, i));
+    }
+    this->WriteValues("data.bin", values);
+    return this->Open(descriptor).Warnings;
+  };
+  const auto isSaid = ElementsAre(AllOf(HasSubstr("data.bin"), HasSubstr("make sense as big-endian numbers"),
+      HasSubstr("Write OPTIONS little_endian into"), HasSubstr("a.ctl")));
+  const auto temperature = [](Dice& d, int) {
+    return 200 + 0.001f * static_cast<float>(d.Between(0, 100000));
+  };
+  const auto counted = [](Dice&, int i) { return static_cast<float>(i % 100); };
+  const auto tiny = [](Dice& d, int) { return 1e-25f * static_cast<float>(d.Between(1, 100000)); };
+  const auto huge = [](Dice& d, int) { return -1e25f * static_cast<float>(d.Between(1, 100000)); };
+  const auto few = [](Dice&, int i) { return 273.15f + static_cast<float>(i % 7); };
+  const auto undefined = [](Dice& d, int i) {
+    return i % 8 == 0 ? 200 + 0.001f * static_cast<float>(d.Between(0, 100000)) : -999;
+  };
+  const auto nothing = [](Dice&, int i) { return i % 2 == 0 ? std::nanf("") : 0; };
+  EXPECT_THAT(warnings(big, temperature), isSaid);
+  EXPECT_THAT(warnings(big, counted), isSaid);
+  EXPECT_THAT(warnings(big, undefined), isSaid);
+  for (auto* const value : {+temperature, +counted, +undefined, +tiny, +huge, +few, +nothing}) {
+    EXPECT_THAT(warnings(little, value), IsEmpty());
+  }
+  // Of these there is no telling.
+  EXPECT_THAT(warnings(big, few), IsEmpty());
+  EXPECT_THAT(warnings(big, nothing), IsEmpty());
+}
+
+TEST_F(Grads, ByteOrderOfAMemberThatIsNotThereIsNoFault)
+{
+  this->WriteNumbers("b", 36);
+  const std::string text = Replaced(
+      Replaced(Plain, "little_endian", "little_endian template"), "vars 2", "edef 2 names a b\nvars 2");
+  const Series series = this->Open(Replaced(text, "^data.bin", "^%e"));
+  EXPECT_EQ(series.Steps.size(), 2u);
+  EXPECT_THAT(series.Warnings, ElementsAre(HasSubstr("members of the ensemble")));
+}
+
+TEST_F(Grads, LatitudesBeyondThePolesAreNoted)
+{
+  this->WriteNumbers("data.bin", 36);
+  const auto note = ::testing::Contains(HasSubstr("latitudes go beyond the poles"));
+  EXPECT_THAT(this->Open(Replaced(Plain, "linear 20 0.25", "linear 89.9 0.2")).Notes, note);
+  EXPECT_THAT(this->Open(Replaced(Plain, "linear 20 0.25", "linear -90.1 1")).Notes, note);
+  EXPECT_THAT(this->Open(Replaced(Plain, "linear 20 0.25", "linear -90 180")).Notes, ::testing::Not(note));
+}
+
 TEST_F(Grads, FilesOfATemplateMayLack)
 {
   const std::string text =
@@ -421,6 +483,7 @@ TEST_F(Grads, DescriptorsOpenedTogetherAreOneSeries)
   EXPECT_THAT(
       dates, ElementsAre("2016-02-27 12:00", "2016-02-28 00:00", "2016-02-28 12:00", "2016-02-29 00:00"));
   EXPECT_THAT(series.Steps[0].Path, HasSubstr("post.ctl_2016022712"));
+  EXPECT_THAT(series.Warnings, IsEmpty());
   EXPECT_EQ(TimeValues(series)[3] - TimeValues(series)[0], 36);
 }
 

@@ -2,6 +2,7 @@
 #include "Formats/KWave/KwaveFormat.h"
 #include "Read/OpenedStep.h"
 #include "Read/PatchLoader.h"
+#include "Read/SharedCatalog.h"
 #include "TestTools.h"
 
 #include <hdf5.h>
@@ -13,8 +14,10 @@
 namespace patchio {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 /// A file as k-Wave writes it, by the HDF5 library alone.
 class KwaveDraft
@@ -242,6 +245,24 @@ TEST_F(Kwave, StepsAreThoseThatWereSampled)
   }
 }
 
+TEST_F(Kwave, StepsOfTwoOutputsInCommonAreSaid)
+{
+  this->WriteIndex("out.h5");
+  this->WriteIndex("other.h5");
+  const auto alone = MakeSelfCommunicator();
+  const auto open = [&](const std::vector<std::string>& paths) {
+    return OpenSharedSeries(*alone, paths, {}, ChannelMode::Off);
+  };
+  const std::string out = this->Folder / "out.h5", other = this->Folder / "other.h5";
+  const Series both = open({out, other});
+  EXPECT_EQ(both.Steps.size(), 6u);
+  EXPECT_THAT(both.Warnings, ElementsAre(AllOf(HasSubstr("3 steps in common"),
+                                 HasSubstr("step 8 is in " + out + " and in " + other))));
+  const Series twice = open({out, out});
+  EXPECT_EQ(twice.Steps.size(), 3u);
+  EXPECT_THAT(twice.Warnings, IsEmpty());
+}
+
 TEST_F(Kwave, StepsAfterACheckpointDoNotExist)
 {
   this->WriteIndex("out.h5", true, true, 9);
@@ -358,7 +379,8 @@ TEST_F(Kwave, FindsTheMaskInTheInputBesideIt)
 TEST_F(Kwave, TwoInputsThatDifferAreNotGuessedAt)
 {
   this->WriteCorners("result.h5", false);
-  EXPECT_THAT(testing::MessageOf([&] { this->Open("result.h5"); }), HasSubstr("--copy_sensor_mask"));
+  EXPECT_THAT(testing::MessageOf([&] { this->Open("result.h5"); }),
+      AllOf(HasSubstr("Copy or link the input file of the run"), HasSubstr("--copy_sensor_mask")));
   for (const std::uint64_t shift : {0u, 1u}) {
     std::vector<std::uint64_t> corners = this->Corners;
     corners[2 + 6] -= shift;  // the plane lies elsewhere

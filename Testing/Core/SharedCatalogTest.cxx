@@ -74,6 +74,33 @@ TEST_F(SharedCatalog, JoinsTheSeriesOfSeveralPaths)
   EXPECT_EQ(series.Steps[0].Step, 7);
   EXPECT_EQ(series.Steps[1].Path, second);
   EXPECT_EQ(series.Steps[1].Time, 0.5);
+  EXPECT_THAT(series.Warnings, ::testing::IsEmpty());
+}
+
+TEST_F(SharedCatalog, RefusesFilesOfSeveralFormats)
+{
+  testing::WriteText(this->Folder / "a.ctl",
+      "dset ^a\nundef 0\nxdef 1 linear 0 1\nydef 1 linear 0 1\nzdef 1 linear 0 1\n"
+      "tdef 1 linear 1jan2000 1hr\nvars 1\nu 0 99 u\nendvars\n");
+  testing::WriteText(this->Folder / "a", "1234");
+  const std::string other = this->Folder / "a.ctl";
+  const auto message = testing::MessageOf([&] {
+    OpenSharedSeries(this->Reader, {this->Summary, other}, {});
+  });
+  EXPECT_THAT(message,
+      ::testing::AllOf(
+          ::testing::StartsWith(other + ": expected a file of the format SAMRAI, like " + this->Summary),
+          HasSubstr("found one of the format GrADS. Open files of different formats one by one.")));
+  EXPECT_EQ(OpenSharedSeries(this->Reader, {other}, {}).Steps.size(), 1u);
+}
+
+TEST_F(SharedCatalog, SaysThatTwoSeriesHaveAStepInCommon)
+{
+  const std::string second = testing::WriteDump(this->Folder / "more", testing::SmallCatalog());
+  const Series series = OpenSharedSeries(this->Reader, {this->Summary, second}, {});
+  EXPECT_EQ(series.Steps.size(), 2u);
+  EXPECT_THAT(
+      series.Warnings, ElementsAre(::testing::AllOf(HasSubstr("a step in common"), HasSubstr(second))));
 }
 
 TEST_F(SharedCatalog, PassesOnWhatTheUserShouldKnow)

@@ -53,6 +53,8 @@ def problem_in(status, text, wanted, messages):
     """What is wrong, or None."""
     if status not in wanted or "Sanitizer" in text or "runtime error" in text:
         return "exit status %s instead of %s: %s" % (status, wanted, text.strip()[-1500:])
+    if "HDF5-DIAG" in text:
+        return "the HDF5 library itself speaks: %s" % text.strip()[-1500:]
     silent = [p for p in messages if not re.search(p, text)]
     return "no message matches %s: %s" % (silent, text.strip()[-500:]) if silent else None
 

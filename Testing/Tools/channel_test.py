@@ -140,6 +140,21 @@ def case_info(bench):
     assert [step["step"] for step in one["steps"]] == [30]
 
 
+def case_without(bench):
+    """Of a format whose files say where all values lie, info and index agree that there is nothing to keep."""
+    path = os.path.join(bench.place, "a.ctl")
+    with open(path, "w") as file:
+        file.write("dset ^a.dat\noptions little_endian\nundef -1\nxdef 2 linear 0 1\nydef 2 linear 0 1\nzdef 1 linear 0 1\n"
+                   "tdef 2 linear 1jan2000 1hr\nvars 1\nu 0 99 u\nendvars\n")
+    np.arange(8, dtype="<f4").tofile(os.path.join(bench.place, "a.dat"))
+    said = "no sidecar needed: %s says where all values lie" % path
+    assert said in bench.must(["index", path])
+    assert said in bench.must(["info", path])
+    steps = json.loads(bench.must(["info", "--json", path]))["steps"]
+    assert len(steps) == 2 and steps[0]["sidecar"] == {"state": "not needed"}, steps
+    assert not glob.glob(bench.place + "/*.patchio")
+
+
 def case_states(bench):
     """Stale, corrupted and unfinished ones are told apart, and indexing mends them all."""
     bench.must(["index", bench.index])

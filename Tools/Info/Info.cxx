@@ -101,15 +101,19 @@ json DescribeSidecar(const SidecarSearch& search)
 }
 
 /// A step that cannot be opened says why.
-json DescribeStep(const TimeStep& step)
+json DescribeStep(const TimeStep& step, const Format& format)
 {
-  const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
-  const SidecarSearch search = FindStepSidecar(*alone, step.Path, {});
-  json result = {
-      {"path", step.Path}, {"step", step.Step}, {"time", step.Time}, {"sidecar", DescribeSidecar(search)}};
+  SidecarSearch search;
+  json result = {{"path", step.Path}, {"step", step.Step}, {"time", step.Time}};
+  if (format.NeedsIndex()) {
+    const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
+    search = FindStepSidecar(*alone, step.Path, {});
+    result["sidecar"] = DescribeSidecar(search);
+  } else {
+    result["sidecar"] = {{"state", "not needed"}};
+  }
   const std::string fault = FaultOf([&] {
-    result.update(
-        DescribeCatalog(search.Found ? search.Found->Data : FormatOf(step.Path).ReadCatalog(step.Path)));
+    result.update(DescribeCatalog(search.Found ? search.Found->Data : format.ReadCatalog(step.Path)));
   });
   if (!fault.empty()) {
     result["error"] = fault;
@@ -125,21 +129,25 @@ json Describe(const Options& options)
   SeriesOptions seriesOptions;
   seriesOptions.ListedOnly = options.ListedOnly;
   const Series series = OpenSharedSeries(*alone, {options.Path}, seriesOptions, ChannelMode::ReadOnly);
+  const Format& format = FormatOf(options.Path);
   json steps = json::array();
   for (const TimeStep& step : series.Steps) {
     // Of steps of one file the first says everything.
     const bool known = !steps.empty() && steps.back()["path"] == step.Path;
-    steps.push_back(
-        known ? json{{"path", step.Path}, {"step", step.Step}, {"time", step.Time}} : DescribeStep(step));
+    steps.push_back(known ? json{{"path", step.Path}, {"step", step.Step}, {"time", step.Time}}
+                          : DescribeStep(step, format));
   }
-  return {{"path", options.Path}, {"format", FormatOf(options.Path).Name()}, {"steps", steps},
-      {"warnings", series.Warnings}, {"notes", series.Notes}};
+  return {{"path", options.Path}, {"format", format.Name()}, {"steps", steps}, {"warnings", series.Warnings},
+      {"notes", series.Notes}};
 }
 
 // ---- for people ----
 
-std::string SidecarText(const json& sidecar)
+std::string SidecarText(const json& sidecar, const std::string& step)
 {
+  if (sidecar["state"] == "not needed") {
+    return fmt::format("no sidecar needed: {} says where all values lie", step);
+  }
   std::string text = "sidecar " + sidecar["state"].get<std::string>();
   if (sidecar.contains("bytes")) {
     text += fmt::format(
@@ -179,7 +187,7 @@ std::string StepText(const json& step)
   if (step.contains("bytes")) {
     text += fmt::format(", {} bytes of values", step["bytes"].get<std::uint64_t>());
   }
-  text += fmt::format("\n    {}\n", SidecarText(step["sidecar"]));
+  text += fmt::format("\n    {}\n", SidecarText(step["sidecar"], step["path"].get<std::string>()));
   for (const json& variable : step["variables"]) {
     text += VariableText(variable, patches);
   }

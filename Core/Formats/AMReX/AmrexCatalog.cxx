@@ -240,4 +240,19 @@ Catalog ReadPlotCatalog(const std::string& path)
   return CatalogMaker(path).Make();
 }
 
+std::vector<ValueRange> ReadPlotRanges(const Catalog& catalog, int variable)
+{
+  const PlotHeader header = ReadPlotHeader(catalog.Path);
+  const fs::path folder = fs::path(catalog.Path).parent_path();
+  // A component is a variable, in the order of both.
+  const int component = variable;
+  std::vector<ValueRange> ranges;
+  for (std::size_t l = 0; l < catalog.Levels.size() && l < header.Levels.size(); ++l) {
+    const std::vector<ValueRange> ofLevel = ReadMultiFabRanges((folder / header.Levels[l].Prefix).string(),
+        header.Dimension, catalog.Levels[l].PatchCount, component);
+    ranges.insert(ranges.end(), ofLevel.begin(), ofLevel.end());
+  }
+  return ranges.size() == catalog.Patches.size() ? ranges : std::vector<ValueRange>();
+}
+
 }  // namespace patchio::amrex

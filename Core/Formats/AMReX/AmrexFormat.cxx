@@ -21,6 +21,11 @@ Catalog AmrexFormat::ReadCatalog(const std::string& path) const
   return ReadPlotCatalog(path);
 }
 
+std::vector<ValueRange> AmrexFormat::RangesOf(const Catalog& catalog, int variable) const
+{
+  return ReadPlotRanges(catalog, variable);
+}
+
 LocationTable AmrexFormat::Locate(
     const Catalog& catalog, const std::vector<PatchVariable>& requests, const LocateOptions& options) const
 {

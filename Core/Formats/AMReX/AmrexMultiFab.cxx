@@ -18,6 +18,7 @@ constexpr std::uint64_t LeastBytesOfBox = 10;  ///< "((0,0) ..." and "FabOnDisk:
 
 /// How a MultiFab is stored. Versions 3 and 4 add least and greatest values to 2.
 constexpr int WithFabHeaders = 1;
+constexpr int WithRanges = 3;  ///< of each box; 4 has one for all
 constexpr int LastVersion = 4;
 
 class MultiFabReader
@@ -36,7 +37,25 @@ public:
     return std::move(this->Header);
   }
 
+  std::vector<ValueRange> ReadRanges(std::int64_t boxes, int component)
+  {
+    this->ReadTop();
+    this->ReadBoxes(boxes);
+    this->ReadPlaces();
+    if (this->Version != WithFabHeaders && this->Version != WithRanges) {
+      return {};
+    }
+    const std::vector<double> least = this->ReadExtremes("least", component);
+    const std::vector<double> greatest = this->ReadExtremes("greatest", component);
+    std::vector<ValueRange> ranges;
+    for (std::size_t i = 0; i < least.size(); ++i) {
+      ranges.push_back(RangeOfFloats(least[i], greatest[i]));
+    }
+    return ranges;
+  }
+
 private:
+  std::vector<double> ReadExtremes(const char* which, int component);
   void ReadTop();
   void ReadBoxes(std::int64_t boxes);
   void ReadBox();
@@ -47,6 +66,7 @@ private:
 
   TextLines Lines;
   int Dimension;
+  int Version = 0;
   MultiFabHeader Header;
   std::unordered_map<std::string, int> Known;
   std::string LastName;
@@ -56,6 +76,7 @@ void MultiFabReader::ReadTop()
 {
   const auto version = this->Lines.NextNumber(
       "the version of a MultiFab header that PatchIO knows", WithFabHeaders, LastVersion);
+  this->Version = static_cast<int>(version);
   this->Header.FabHeaders = version == WithFabHeaders;
   this->Lines.Next("how the FABs are spread over files");
   this->Header.Components =
@@ -160,6 +181,36 @@ int MultiFabReader::FileNumber(std::string_view name)
   return known->second;
 }
 
+/// A blank line, "boxes,components", and a line of numbers a box, each with a comma behind it. What is no
+/// finite number
+/// ("nan", "inf") is NaN.
+std::vector<double> MultiFabReader::ReadExtremes(const char* which, int component)
+{
+  const std::string expected = fmt::format("the {} values of {} boxes and {} components", which,
+      this->Header.Boxes.size(), this->Header.Components);
+  this->Lines.Next(expected.c_str());
+  Words head(this->Lines.Next(expected.c_str()));
+  std::int64_t boxes = 0;
+  int components = 0;
+  if (!head.Take(boxes) || !head.Take(",") || !head.Take(components) ||
+      boxes != static_cast<std::int64_t>(this->Header.Boxes.size()) ||
+      components != this->Header.Components) {
+    this->Lines.Fail(expected);
+  }
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < boxes; ++i) {
+    std::string_view rest = this->Lines.Next(expected.c_str());
+    for (int c = 0; c < component; ++c) {
+      const std::size_t comma = rest.find(',');
+      rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+    }
+    Words number(rest.substr(0, rest.find(',')));
+    double value = 0;
+    values.push_back(number.Take(value) && number.Done() ? value : std::numeric_limits<double>::quiet_NaN());
+  }
+  return values;
+}
+
 /// At the end of the file, behind least and greatest values.
 void MultiFabReader::ReadKind()
 {
@@ -177,6 +228,12 @@ void MultiFabReader::ReadKind()
 MultiFabHeader ReadMultiFabHeader(const std::string& prefix, int dimension, std::int64_t boxes)
 {
   return MultiFabReader(prefix, dimension).Read(boxes);
+}
+
+std::vector<ValueRange> ReadMultiFabRanges(
+    const std::string& prefix, int dimension, std::int64_t boxes, int component)
+{
+  return MultiFabReader(prefix, dimension).ReadRanges(boxes, component);
 }
 
 }  // namespace patchio::amrex

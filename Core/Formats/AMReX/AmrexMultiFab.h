@@ -1,6 +1,7 @@
 // The file Cell_H of a level: its boxes, and where each one's values begin.
 #pragma once
 
+#include "Catalog/ValueRange.h"
 #include "Formats/AMReX/AmrexFab.h"
 #include "Formats/AMReX/AmrexText.h"
 
@@ -26,5 +27,10 @@ struct MultiFabHeader
 /// `prefix` is the path of the file without "_H". Throws Error when something in it cannot be, or when there
 /// are not `boxes` boxes. What it allocates is bounded by the size of the file.
 MultiFabHeader ReadMultiFabHeader(const std::string& prefix, int dimension, std::int64_t boxes);
+
+/// Least and greatest value of a component on each box, where the file says; else empty. The file must be one
+/// that ReadMultiFabHeader() accepts.
+std::vector<ValueRange> ReadMultiFabRanges(
+    const std::string& prefix, int dimension, std::int64_t boxes, int component);
 
 }  // namespace patchio::amrex

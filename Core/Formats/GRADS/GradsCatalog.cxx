@@ -244,6 +244,13 @@ std::vector<std::string> NotesOnGrid(const Descriptor& descriptor)
             : fmt::format("{}: z counts the levels from 0; the field data 'levels' has their values",
                   descriptor.Path));
   }
+  constexpr double pole = 90;
+  if (descriptor.Projection.empty() && (descriptor.Y.front() < -pole || descriptor.Y.back() > pole)) {
+    notes.push_back(fmt::format(
+        "{}: latitudes go beyond the poles, from {} to {}; on a sphere, rows beyond one lie behind "
+        "it, over others",
+        descriptor.Path, descriptor.Y.front(), descriptor.Y.back()));
+  }
   if (!partly.empty()) {
     notes.push_back(
         fmt::format("{}: with another number of levels than ZDEF's {}: {}; they are shown on the first "

@@ -1,19 +1,16 @@
 #include "Formats/GRADS/GradsLocator.h"
 
 #include "Formats/GRADS/GradsCatalog.h"
+#include "Formats/GRADS/GradsDataFile.h"
 #include "Formats/GRADS/GradsFiles.h"
 #include "Support/ByteOrder.h"
 #include "Support/Error.h"
-#include "Support/RegularFile.h"
 #include "Support/Together.h"
 
 #include <fmt/format.h>
 
-#include <sys/stat.h>
-#include <unistd.h>
 #include <algorithm>
 #include <cassert>
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <limits>
@@ -21,40 +18,15 @@
 namespace patchio::grads {
 namespace {
 
-/// A data file: open to look at its size and one marker.
-class DataFile
+/// The number in front of a record of Fortran; nothing when there are no bytes.
+std::optional<std::uint32_t> MarkerAt(const DataFile& file, std::int64_t offset, bool bigEndian)
 {
-public:
-  explicit DataFile(const std::string& path) : Path(path), Handle(OpenRegularFile(path))
-  {
-    if (this->Handle < 0) {
-      throw FileError(path, "a data file that can be opened", SystemMessage(errno));
-    }
+  std::uint32_t word = 0;
+  if (!file.Read(offset, &word, sizeof(word))) {
+    return std::nullopt;
   }
-  ~DataFile() { ::close(this->Handle); }
-  DataFile(const DataFile&) = delete;
-  DataFile& operator=(const DataFile&) = delete;
-
-  std::int64_t Bytes() const
-  {
-    struct stat status = {};
-    return ::fstat(this->Handle, &status) == 0 ? static_cast<std::int64_t>(status.st_size) : 0;
-  }
-
-  /// The number in front of a record of Fortran; nothing when there are no bytes.
-  std::optional<std::uint32_t> Marker(std::int64_t offset, bool bigEndian) const
-  {
-    std::uint32_t word = 0;
-    if (::pread(this->Handle, &word, sizeof(word), offset) != sizeof(word)) {
-      return std::nullopt;
-    }
-    return bigEndian == HostIsLittleEndian() ? __builtin_bswap32(word) : word;
-  }
-
-private:
-  std::string Path;
-  int Handle;
-};
+  return bigEndian == HostIsLittleEndian() ? __builtin_bswap32(word) : word;
+}
 
 class Locator
 {
@@ -172,7 +144,7 @@ void Locator::LookInto(const std::string& path, std::int64_t member, KnownFile& 
 void Locator::CheckMarker(const DataFile& file, const std::string& path, std::int64_t member) const
 {
   const std::int64_t offset = this->Layout.Offset(this->Place, member, 0, 0) - 4;
-  const auto marker = file.Marker(offset, this->Source.BigEndian);
+  const auto marker = MarkerAt(file, offset, this->Source.BigEndian);
   const auto expected = static_cast<std::uint32_t>(this->Source.FieldBytes());
   const bool known = this->Source.FieldBytes() <= std::numeric_limits<std::int32_t>::max();
   if (!known || !marker || *marker == expected) {
@@ -180,7 +152,7 @@ void Locator::CheckMarker(const DataFile& file, const std::string& path, std::in
   }
   const std::string order = this->Source.BigEndian ? "big" : "little";
   const std::string other = this->Source.BigEndian ? "little" : "big";
-  const bool swapped = file.Marker(offset, !this->Source.BigEndian) == expected;
+  const bool swapped = MarkerAt(file, offset, !this->Source.BigEndian) == expected;
   throw FileError(path,
       fmt::format("a {}-endian record of {} bytes ({} x {} points) at offset {}", order, expected,
           this->Source.X.size(), this->Source.Y.size(), offset),

@@ -1,4 +1,5 @@
 // From a descriptor to time steps.
+#include "Formats/GRADS/GradsByteOrder.h"
 #include "Formats/GRADS/GradsCatalog.h"
 #include "Formats/GRADS/GradsFiles.h"
 #include "Formats/GRADS/GradsFormat.h"
@@ -148,6 +149,10 @@ void StepFinder::Summarize()
     this->Found.Warnings.push_back(
         fmt::format("{} file{} shorter than {} says; times that are not there as a whole are left out. {}",
             this->ShortFiles, this->ShortFiles == 1 ? " is" : "s are", this->Source.Path, this->FirstShort));
+  }
+  const std::string doubts = DoubtsAboutByteOrder(this->Source, this->Found.Steps.front().InFile);
+  if (!doubts.empty()) {
+    this->Found.Warnings.push_back(doubts);
   }
   this->Found.Notes = NotesOnGrid(this->Source);
   if (this->LongFiles > 0) {

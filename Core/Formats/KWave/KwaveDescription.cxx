@@ -295,7 +295,10 @@ void Reader::FindSensor()
   const Error missing = FileError(this->Result.Path,
       fmt::format("the places of the sensor in '{}', which fits the results", name),
       own ? "another one" : "none, neither in the file nor in an input file in its folder",
-      "Put the input file of the run beside it, or run k-Wave with --copy_sensor_mask");
+      own ? "The file is damaged"
+          : fmt::format("Copy or link the input file of the run, which its option -i named, into {}; or run "
+                        "k-Wave again with --copy_sensor_mask",
+                std::filesystem::path(this->Result.Path).parent_path().string()));
   if (this->DomainItems.empty()) {
     throw missing;
   }

@@ -14,6 +14,7 @@ public:
   bool Claims(const std::string& path) const override;
   Series OpenSeries(const std::string& path, const SeriesOptions& options) const override;
   Catalog ReadCatalog(const std::string& path) const override;
+  std::vector<ValueRange> RangesOf(const Catalog& catalog, int variable) const override;
   LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests,
       const LocateOptions& options) const override;
 };

@@ -466,4 +466,21 @@ Catalog ReadSummary(const std::string& path)
   return SummaryReader(path).Read();
 }
 
+std::vector<ValueRange> ReadValueRanges(const Catalog& catalog, int variable)
+{
+  const Variable& wanted = catalog.Variables[variable];
+  const hdf5::File file(catalog.Path);
+  const std::string dataset = Extents + wanted.StoredName + "-Extents";
+  if (wanted.Components != 1 || wanted.Material >= 0 || !file.Has(dataset)) {
+    return {};
+  }
+  std::vector<MinMax> records(catalog.Patches.size());
+  file.Compounds(dataset, records.size(), MakeMinMaxType(Members::All), records.data());
+  std::vector<ValueRange> ranges;
+  for (const MinMax& record : records) {
+    ranges.push_back(record.Defined ? RangeOfFloats(record.Min, record.Max) : ValueRange::None());
+  }
+  return ranges;
+}
+
 }  // namespace patchio::samrai

@@ -45,6 +45,9 @@ def check(programs, path, what, wanted=None):
             if status not in (0, 1) or "Sanitizer" in text:
                 failed.append(what)
                 print("FAILED: %s: %s ended with %d: %s" % (what, os.path.basename(command[0]), status, text[-400:]), flush=True)
+        if "HDF5-DIAG" in said:
+            failed.append(what)
+            print("FAILED: %s: the HDF5 library itself speaks: %s" % (what, said[-600:]), flush=True)
         if wanted is not None and wanted not in said:
             failed.append(what)
             print("FAILED: %s: nobody says '%s': %s" % (what, wanted, said[-600:]), flush=True)

@@ -55,14 +55,22 @@ def main(cases):
     reader.UpdatePipeline(reader.TimestepValues[1])
     tree = reader.GetClientSideObject().GetOutputDataObject(0)
     expect(tree.GetBlock(1).GetPieceAsDataObject(0).GetPointData().HasArray("p_max"), "p_max is missing")
+    expect(tree.GetBlock(0).GetNumberOfPieces() == 0, "the domain is shown, though none of its arrays is chosen")
     reader.UpdatePipeline(reader.TimestepValues[2])  # and now nothing has to be read
     expect(tree.GetBlock(1).GetPieceAsDataObject(0).GetPointData().HasArray("p_max"), "p_max is missing at the next step")
     reader.SMProxy.UpdatePropertyInformation()
     report = reader.SMProxy.GetProperty("IOReport").GetElement(0)
     expect("Read tasks: 0" in report, "steady arrays are read again: %s", report)
-    reader.LevelRange = [1, 1]
-    reader.UpdatePipeline(reader.TimestepValues[2])
-    expect(tree.GetBlock(0).GetNumberOfPieces() == 0, "the domain is shown outside LevelRange")
+
+    def shown(arrays, levels=(0, 99)):
+        """Which of domain and sensor."""
+        reader.CellArrayStatus, reader.LevelRange = arrays, list(levels)
+        reader.UpdatePipeline(reader.TimestepValues[2])
+        return [tree.GetBlock(b).GetNumberOfPieces() > 0 for b in range(2)]
+    for arrays, levels, wanted in ((["p_final"], (0, 99), [True, False]), ([], (0, 99), [True, True]),
+                                   (["p_final", "p"], (1, 1), [False, True]), (["p"], (0, 0), [True, False])):
+        found = shown(arrays, levels)
+        expect(found == wanted, "arrays %s, levels %s: %s is shown instead of %s", arrays, levels, found, wanted)
     print("k-Wave: opening %s" % ("FAILED" if failed else "passed"))
     return 1 if failed else 0
 

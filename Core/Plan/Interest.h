@@ -1,0 +1,43 @@
+// Which patches are worth reading: those near a box or a plane, those that may hold certain values. Pure
+// functions.
+#pragma once
+
+#include "Catalog/Catalog.h"
+#include "Catalog/ValueRange.h"
+
+#include <vector>
+
+namespace patchio {
+
+/// A part of space, in the coordinates of the data (longitude and latitude for geographic grids).
+struct RegionOfInterest
+{
+  enum class Shape
+  {
+    Everything,
+    InBox,
+    OnPlane
+  };
+  Shape Kind = Shape::Everything;
+  Double3 Lower{0, 0, 0}, Upper{0, 0, 0};    ///< corners of the box, in any order
+  Double3 Origin{0, 0, 0}, Normal{0, 0, 1};  ///< of the plane; any length of the normal but 0
+};
+
+/// False where the places of patches are not known before they are read: curvilinear grids.
+bool KnowsPlaces(const Catalog& catalog);
+
+/// One flag per patch: true where the patch, grown by one of its cells so that what filters need of
+/// neighbours is there too, meets the region. Lists of points, and all patches where KnowsPlaces() is false,
+/// do.
+std::vector<bool> PatchesNear(const Catalog& catalog, const RegionOfInterest& region);
+
+/// One flag per patch: true where the patch, together with those of its level that touch it, has values on
+/// both sides of `wanted` or in it, so that an iso-surface may pass through it or between them. The same
+/// surface then comes out as of all patches. All patches where KnowsPlaces() is false.
+///
+/// ranges: one per patch, in Catalog::Patches' order. withCoarser: patches of the next coarser level that
+/// touch it count too, as a ghost layer takes values from them.
+std::vector<bool> PatchesWithValues(const Catalog& catalog, const std::vector<ValueRange>& ranges,
+    const ValueRange& wanted, bool withCoarser = false);
+
+}  // namespace patchio

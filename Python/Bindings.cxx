@@ -1,0 +1,159 @@
+// The compiled part of the Python package: patchio._core. __init__.py gives it names and explanations.
+#include "CatalogFields.h"
+#include "DataSet.h"
+#include "ReadValues.h"
+#include "Support/Error.h"
+#include "Support/Stopwatch.h"
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <mutex>
+
+namespace py = pybind11;
+
+namespace patchio {
+namespace {
+
+/// Other Python threads run meanwhile, but none of them in here: HDF5 bears only one thread.
+template <typename Work>
+auto Alone(Work work)
+{
+  static std::mutex lock;
+  const py::gil_scoped_release release;
+  const std::lock_guard<std::mutex> guard(lock);
+  return work();
+}
+
+/// Ends a read when the user presses Ctrl-C. Looks only now and then, as other threads have the interpreter.
+class Interrupt
+{
+public:
+  bool Wanted()
+  {
+    constexpr double secondsBetween = 0.05;
+    if (!this->Seen && this->SinceLook.Seconds() >= secondsBetween) {
+      const py::gil_scoped_acquire acquire;
+      this->Seen = PyErr_CheckSignals() != 0;
+      this->SinceLook = Stopwatch();
+    }
+    return this->Seen;
+  }
+  /// Throws the exception that the signal has set.
+  void Check() const
+  {
+    if (this->Seen) {
+      throw py::error_already_set();
+    }
+  }
+
+private:
+  Stopwatch SinceLook;
+  bool Seen = false;
+};
+
+ChannelMode ModeOf(const std::string& name)
+{
+  if (name == "on") {
+    return ChannelMode::On;
+  }
+  if (name == "read") {
+    return ChannelMode::ReadOnly;
+  }
+  if (name == "off") {
+    return ChannelMode::Off;
+  }
+  throw py::value_error("metadata is 'on', 'read' or 'off', not '" + name + "'");
+}
+
+std::shared_ptr<DataSet> Open(
+    const std::vector<std::string>& paths, const std::string& metadata, bool listedOnly)
+{
+  const ChannelMode mode = ModeOf(metadata);
+  return Alone([&] { return std::make_shared<DataSet>(paths, mode, listedOnly); });
+}
+
+/// (path, time, step, date) of each.
+py::list HeadsOf(const Series& series)
+{
+  py::list heads;
+  for (const TimeStep& step : series.Steps) {
+    heads.append(py::make_tuple(step.Path, step.Time, step.Step, step.Date));
+  }
+  return heads;
+}
+
+std::shared_ptr<Step> OpenStep(DataSet& data, std::size_t step)
+{
+  if (step >= data.Steps().Steps.size()) {
+    throw py::index_error("there is no such step");
+  }
+  return Alone([&] { return data.Open(step); });
+}
+
+py::list FaultsOf(const Catalog& catalog, const LoadResult& loaded)
+{
+  py::list faults;
+  for (const LoadFault& fault : loaded.Faults) {
+    faults.append(py::make_tuple(fault.Patch, catalog.Variables[fault.Variable].Name, fault.Message));
+  }
+  return faults;
+}
+
+/// TakeValues(); faults; the report as a dict, and as a text.
+py::tuple Read(Step& step, const std::vector<int>& variables, const std::vector<int>& patches, bool ghosts,
+    int threads, bool stopAtFault)
+{
+  const ReadOptions options{patches, variables, ghosts, threads, stopAtFault};
+  Interrupt interrupt;
+  LoadResult loaded = Alone([&] { return step.Read(options, [&](double) { return !interrupt.Wanted(); }); });
+  interrupt.Check();
+  return py::make_tuple(TakeValues(step.Data(), options, loaded), FaultsOf(step.Data(), loaded),
+      ReportAsDict(loaded.Report), loaded.Report.Text());
+}
+
+/// Its name; None where no patch has the variable.
+std::optional<std::string> TypeOfVariable(Step& step, int variable)
+{
+  const std::optional<ElementType> type = Alone([&] { return step.TypeOfVariable(variable); });
+  return type ? std::optional<std::string>(NameOf(*type)) : std::nullopt;
+}
+
+/// The shape of the patch, and one byte a cell: 1 where it is covered; no bytes: nowhere.
+py::tuple CoveredCells(Step& step, int patch)
+{
+  const std::vector<std::uint8_t> flags = Alone([&] { return step.CoveredCells(patch); });
+  return py::make_tuple(ShapeOf(step.Data(), patch, Centering::Cell, {0, 0, 0}, 1),
+      py::bytes(reinterpret_cast<const char*>(flags.data()), flags.size()));
+}
+
+py::buffer_info BufferOf(Memory& memory)
+{
+  return {memory.Values.get(), 1, "B", 1, {static_cast<py::ssize_t>(memory.Bytes)}, {1}};
+}
+
+}  // namespace
+}  // namespace patchio
+
+PYBIND11_MODULE(_core, module)
+{
+  using namespace patchio;
+  module.doc() = "The compiled part of patchio.";
+  py::register_exception<Error>(module, "Error", PyExc_RuntimeError);
+  py::class_<Memory>(module, "Memory", py::buffer_protocol()).def_buffer(&BufferOf);
+  py::class_<DataSet, std::shared_ptr<DataSet>>(module, "DataSet")
+      .def(py::init(&Open))
+      .def_property_readonly("heads", [](const DataSet& data) { return HeadsOf(data.Steps()); })
+      .def_property_readonly("times", [](const DataSet& data) { return TimeValues(data.Steps()); })
+      .def_property_readonly("warnings", [](const DataSet& data) { return data.Steps().Warnings; })
+      .def_property_readonly("notes", [](const DataSet& data) { return data.Steps().Notes; })
+      .def("format", [](const DataSet& data) { return data.FormatOfStep(0); })
+      .def("open", &OpenStep);
+  py::class_<Step, std::shared_ptr<Step>>(module, "Step")
+      .def("catalog", [](const Step& step) { return CatalogAsDict(step.Data()); })
+      .def_property_readonly("warning", &Step::Warning)
+      .def("read", &Read)
+      .def("dtype", &TypeOfVariable)
+      .def("covered", &CoveredCells)
+      .def("part", &Step::PatchesOfPart);
+}

@@ -1,0 +1,193 @@
+#include "DataSet.h"
+
+#include "Plan/Partition.h"
+#include "Read/SharedCatalog.h"
+#include "Support/Error.h"
+#include "Support/Memory.h"
+#include "Support/Stopwatch.h"
+#include "Support/Together.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace patchio {
+namespace {
+
+constexpr int MaximumThreads = 256;
+
+/// Lanes at most: each may hold a request of this size besides the arrays, and together they may take an
+/// eighth of what is free.
+int MostLanes()
+{
+  constexpr std::uint64_t requestBytes = 16 << 20;
+  const std::uint64_t most = std::max<std::uint64_t>(AvailableMemory() / 8 / requestBytes, 1);
+  return static_cast<int>(std::min<std::uint64_t>(most, MaximumThreads));
+}
+
+}  // namespace
+
+Step::Step(std::shared_ptr<OpenedStep> opened, TimeStep which, double openSeconds,
+    std::shared_ptr<ReaderState> state)
+    : Opened(std::move(opened)), Which(std::move(which)), OpenSeconds(openSeconds), State(std::move(state))
+{
+}
+
+void Step::CheckPatch(int patch) const
+{
+  const int patches = static_cast<int>(this->Data().Patches.size());
+  if (patch < 0 || patch >= patches) {
+    throw Error(fmt::format(
+        "{}: there is no patch {}; patches are numbered 0 to {}.", this->Which.Path, patch, patches - 1));
+  }
+}
+
+void Step::CheckVariable(int variable) const
+{
+  const int variables = static_cast<int>(this->Data().Variables.size());
+  if (variable < 0 || variable >= variables) {
+    throw Error(fmt::format("{}: there is no variable number {}.", this->Which.Path, variable));
+  }
+}
+
+LoadRequest Step::RequestOf(const ReadOptions& options) const
+{
+  LoadRequest request;
+  std::for_each(options.Patches.begin(), options.Patches.end(), [this](int p) { this->CheckPatch(p); });
+  request.Blocks = BlocksOfPatches(this->Data(), options.Patches);
+  for (const int variable : options.Variables) {
+    this->CheckVariable(variable);
+    VariableRequest& wanted = request.Variables.emplace_back(RequestAsStored(this->Data(), variable));
+    wanted.Ghosts = options.Ghosts ? wanted.Ghosts : Int3{0, 0, 0};
+  }
+  request.StopAtFault = options.StopAtFault;
+  request.Memory = this->State->Memory;
+  return request;
+}
+
+void Step::ChooseThreads(LoadRequest& request, int threads)
+{
+  if (threads > 0) {
+    request.Threads = std::min(threads, MaximumThreads);
+    return;
+  }
+  AutomaticThreads& automatic = this->State->Automatic;
+  automatic.Begin(*this->State->Alone, this->Which.Path, ThreadPolicy::Balanced, MostLanes());
+  request.Control = &automatic.Control();
+  request.Threads = request.Control->Goal().Lanes();
+  request.Storage = automatic.Choice().Requests.value_or(request.Storage);
+}
+
+LoadResult Step::Load(const LoadRequest& request, const ProgressCallback& progress)
+{
+  const auto locate = [&](const std::vector<PatchVariable>& wanted) {
+    return this->Opened->Locate(wanted, request.Threads);
+  };
+  PatchLoader loader(locate, this->Data(), request);
+  CheckMemoryOfMachines(*this->State->Alone, loader.BytesNeeded());
+  return loader.Read(progress);
+}
+
+LoadResult Step::Read(const ReadOptions& options, const ProgressCallback& progress)
+{
+  const Stopwatch watch;
+  this->Opened->TurnTo(this->Which);
+  LoadRequest request = this->RequestOf(options);
+  this->ChooseThreads(request, options.Threads);
+  this->Opened->Prepare(*this->State->Alone, request.Threads);
+  const double prepareSeconds = watch.Seconds();
+  LoadResult loaded;
+  const std::string fault = FaultOf([&] { loaded = this->Load(request, progress); });
+  if (request.Control) {
+    this->State->Automatic.End();
+    loaded.Report.Threads = this->State->Automatic.Text();
+    const std::vector<std::string>& notes = this->State->Automatic.Notes();
+    loaded.Report.Notes.insert(loaded.Report.Notes.end(), notes.begin(), notes.end());
+  }
+  if (!fault.empty()) {
+    throw Error(fault);
+  }
+  loaded.Report.OpenSeconds = std::exchange(this->OpenSeconds, 0);
+  loaded.Report.LocateSeconds += prepareSeconds;
+  loaded.Report.Metadata = this->Opened->Origin();
+  return loaded;
+}
+
+std::optional<ElementType> Step::TypeOfVariable(int variable)
+{
+  this->CheckVariable(variable);
+  this->Opened->TurnTo(this->Which);
+  bool constant = false;
+  for (int p = 0; p < static_cast<int>(this->Data().Patches.size()); ++p) {
+    const Presence presence = this->Data().PresenceOf(variable, p);
+    constant = constant || presence == Presence::Zero || presence == Presence::One;
+    if (presence == Presence::Stored) {
+      const LocationTable table = this->Opened->Locate({{p, variable}}, 1);
+      if (!table.Problems.empty()) {
+        throw Error(table.Problems[0].Message);
+      }
+      return TypeOf(table, table.Locations[0]);
+    }
+  }
+  return constant ? std::optional<ElementType>(ElementType::Float32) : std::nullopt;
+}
+
+std::vector<std::uint8_t> Step::CoveredCells(int patch)
+{
+  this->CheckPatch(patch);
+  if (!this->Nests) {
+    this->Nests =
+        std::make_unique<Nesting>(this->Data(), std::vector<bool>(this->Data().Patches.size(), true));
+  }
+  return this->Nests->CoveredCells(patch);
+}
+
+std::vector<int> Step::PatchesOfPart(int part, int parts) const
+{
+  if (parts < 1 || part < 0 || part >= parts) {
+    throw Error(fmt::format("There is no part {} of {}; parts are numbered from 0.", part, parts));
+  }
+  const Catalog& catalog = this->Data();
+  std::vector<int> patches(catalog.Patches.size());
+  std::iota(patches.begin(), patches.end(), 0);
+  std::vector<std::int64_t> weights(patches.size(), 0);
+  for (int v = 0; v < static_cast<int>(catalog.Variables.size()); ++v) {
+    for (const int p : patches) {
+      weights[p] += catalog.PresenceOf(v, p) == Presence::Stored
+                        ? catalog.StoredTuples(v, p) * catalog.Variables[v].Components
+                        : 0;
+    }
+  }
+  const std::vector<int> partOfPatch = PartitionPatches(catalog, patches, weights, parts);
+  patches.erase(std::remove_if(patches.begin(), patches.end(), [&](int p) { return partOfPatch[p] != part; }),
+      patches.end());
+  return patches;
+}
+
+DataSet::DataSet(const std::vector<std::string>& paths, ChannelMode mode, bool listedOnly) : Mode(mode)
+{
+  if (paths.empty()) {
+    throw Error("No file was named.");
+  }
+  SeriesOptions options;
+  options.ListedOnly = listedOnly;
+  this->All = OpenSharedSeries(*this->State->Alone, paths, options, mode);
+}
+
+std::shared_ptr<Step> DataSet::Open(std::size_t step)
+{
+  const TimeStep& which = this->All.Steps[step];
+  const Stopwatch watch;
+  std::shared_ptr<OpenedStep> opened = this->Last;
+  if (!opened || this->LastPath != which.Path) {
+    opened = std::make_shared<OpenedStep>(*this->State->Alone, which.Path, this->Mode);
+    this->Last = opened->Data().StepsInFile > 1 ? opened : nullptr;
+    this->LastPath = which.Path;
+  }
+  opened->TurnTo(which);
+  return std::make_shared<Step>(std::move(opened), which, watch.Seconds(), this->State);
+}
+
+}  // namespace patchio

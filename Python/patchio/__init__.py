@@ -1,0 +1,342 @@
+"""Reads patch-based simulation output into numpy arrays, with many reads in flight at once and without copies.
+
+It opens what PatchIO's ParaView plugin opens (SAMRAI dumps, AMReX plotfiles, k-Wave files, GrADS descriptors), but
+needs neither ParaView nor MPI.
+
+    import patchio
+
+    data = patchio.open("dumps.visit")          # a series of time steps; or plt00010, out.h5, model.ctl
+    print(data.times)
+    step = data[-1]                             # the last one: what it holds, no values yet
+    print(step.variables)                       # {'density': Variable(name='density', centering='cell', ...), ...}
+    print(step.patches["lower"])                # n x 3: lowest cell of each patch
+
+    density = step.read("density")              # {patch: array}; density[17][k, j, i] is a value of patch 17
+    some = step.read(["density", "velocity"], levels=[0, 1])      # {name: {patch: array}}
+    print(step.report_text)                     # what the reading cost
+
+Arrays have their axes slowest first, [k, j, i] in three dimensions and [j, i] in two; several components come last,
+[k, j, i, component]. They are numpy arrays in every respect, own their memory and outlive everything they were read
+with. Values have the type that the file has, in this machine's byte order; where a format has a number that stands for
+no value, there is NaN.
+
+All levels of a refined grid are read, coarse cells under finer ones too: Step.covered() says which these are.
+
+Faults of files, unknown names and the like are Error, with a message that says which file and what to do. Ctrl-C ends a
+read. Other Python threads run while one reads, but reads follow one another, each with threads of its own.
+
+Several processes divide the patches among them with Step.part(). Those of multiprocessing are best started by
+get_context("spawn"): forked ones, after a read, have one thread each.
+"""
+import dataclasses
+import os
+import warnings
+
+import numpy as np
+
+from ._core import Error
+from . import _core
+
+__all__ = ["Axis", "DataSet", "Error", "Step", "Variable", "open"]
+
+Error.__module__ = __name__
+Error.__doc__ = "What is wrong with a file, a name or a number, and what to do about it."
+
+
+_LEVEL = np.dtype([("first_patch", "i4"), ("patch_count", "i4"), ("ratio", "i4", 3), ("spacing", "f8", 3)])
+_PATCH = np.dtype([("level", "i4"), ("number", "i4"), ("writer", "i4"), ("lower", "i4", 3), ("upper", "i4", 3)])
+
+
+@dataclasses.dataclass(frozen=True)
+class Variable:
+    """An array on patches.
+
+    name
+    centering   "cell" or "node"
+    components
+    ghosts      layers beyond the patch that the file has, on both sides of the axes x, y, z
+    steady      True: the same values at all steps of its file
+    """
+
+    name: str
+    centering: str
+    components: int
+    ghosts: tuple
+    steady: bool
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Axis:
+    """Nodes along one axis of a rectilinear grid.
+
+    first       index of the first node, as in Step.patches
+    positions   array
+    labels      what the positions stand for, such as pressures; else the positions
+    """
+
+    first: int
+    positions: np.ndarray
+    labels: np.ndarray
+
+
+def open(path, *, metadata="on", threads=None, listed_only=False):  # noqa: A001
+    """Opens a data set, of whatever format, and gives its DataSet.
+
+    path         what ParaView opens: dumps.visit, summary.samrai, the folder plt00010 or its Header, out.h5, model.ctl;
+                 or a list of them, which become one series
+    metadata     "on": where everything lies is kept in small files beside the data (*.patchio), as ParaView's
+                 reader does, so that the next opening is quick; "read": such files are used, but none is made;
+                 "off": neither
+    threads      reads in flight at once: a number, or None for what the storage is known, or found, to like best
+    listed_only  SAMRAI, AMReX: leave out steps that lie beside the path but are not named by it
+
+    Raises Error when there is not one step that can be opened. A series that was changed is to be opened again.
+    """
+    return DataSet(path, metadata, threads, listed_only)
+
+
+class DataSet:
+    """A series of time steps, as open() gives it: len(data), data[0], data[-1], `for step in data`.
+
+    path      as it was opened
+    format    "SAMRAI", "AMReX", "k-Wave" or "GrADS"
+    times     array of times, strictly increasing: those of the files or, where these do not increase, the numbers
+    numbers   array of the simulation's numbers of the steps
+    dates     list of dates as people write them; empty texts where a format has none
+    paths     list of the files that describe the steps
+    notes     list of what else is good to know
+    """
+
+    def __init__(self, path, metadata="on", threads=None, listed_only=False):
+        self.path = path
+        paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+        self._threads = _threads(threads)
+        self._core = _core.DataSet([os.fspath(p) for p in paths], metadata, listed_only)
+        heads = self._core.heads
+        self.times = np.array(self._core.times, float)
+        self.numbers = np.array([head[2] for head in heads], np.int64)
+        self.dates = [head[3] for head in heads]
+        self.paths = [head[0] for head in heads]
+        self.notes = self._core.notes
+        self.format = self._core.format()
+        for text in self._core.warnings:
+            warnings.warn(text, stacklevel=3)
+
+    def __len__(self):
+        return len(self.paths)
+
+    def __getitem__(self, index):
+        """Opens a step. Raises IndexError, and Error when the step cannot be read."""
+        count = len(self)
+        if not -count <= index < count:
+            raise IndexError("step %d of %d" % (index, count))
+        return Step(self, index % count)
+
+    def nearest(self, time):
+        """The Step whose time is nearest."""
+        return self[int(np.argmin(np.abs(self.times - time)))]
+
+    def __repr__(self):
+        return "<patchio.DataSet %r: %s, %d steps>" % (self.path, self.format, len(self))
+
+
+class Step:
+    """One time step of a DataSet: what it holds, and read() for the values.
+
+    index, number, time, date, path   which step it is
+    dimension     2 or 3
+    grid          "uniform": boxes of equal cells; "rectilinear": see `axes`; "curvilinear": see `coordinates`
+    origin        uniform grids: position of the lower corner of cell (0, 0, 0), on all levels
+    levels        array with the fields first_patch, patch_count (patches are numbered level by level), ratio (cells in
+                  one of the next coarser level, along x, y, z) and spacing (size of a cell; uniform grids)
+    level_names   list: "level 0", "sensor", ...
+    level_roles   list: "refinement"; "separate", boxes that hide nothing of other levels; "points", lists of
+                  points, see positions()
+    patches       array with the fields level, number (within the level, as the format counts), writer (process of the simulation), lower and
+                  upper (first and last cell along x, y, z; in two dimensions 0 along z)
+    variables     {name: Variable}
+    presence      bool array, variables x patches: which patch has which of `variables`
+    axes          three Axis, on rectilinear grids; else empty
+    coordinates   name of the variable with the positions of nodes on curvilinear grids; else None
+    report        dict of what the last read() cost; report_text says it in words
+    faults        list of (patch, variable, message) of the last read(skip_broken=True)
+    """
+
+    def __init__(self, data, index):
+        core = data._core.open(index)
+        fields = core.catalog()
+        self.index, self.number, self.time, self.date = index, int(data.numbers[index]), data.times[index], data.dates[index]
+        self.path = data.paths[index]
+        self.dimension, self.grid, self.origin = fields["dimension"], fields["grid"], np.array(fields["origin"])
+        self.levels = np.array(fields["levels"], _LEVEL)
+        self.level_names, self.level_roles = fields["level_names"], fields["level_roles"]
+        self.patches = np.frombuffer(fields["patches"], _PATCH)
+        self.axes = [Axis(first, np.array(positions), np.array(labels)) for first, positions, labels in fields["axes"]]
+        self.report, self.report_text, self.faults = {}, "", []
+        self._core, self._threads = core, data._threads
+        self._flat, self._lattice = fields["level_flat"], fields["lattice"]
+        self._set_variables(fields)
+        if core.warning:
+            warnings.warn(core.warning, stacklevel=3)
+
+    def _set_variables(self, fields):
+        variables = [Variable(name, centering, components, tuple(ghosts), steady)
+                     for name, centering, components, ghosts, steady in fields["variables"]]
+        self._numbers = {variable.name: number for number, variable in enumerate(variables)}
+        self._positions = [variables[v].name if v >= 0 else None for v in fields["level_positions"]]
+        self.coordinates = variables[fields["coordinates"]].name if fields["coordinates"] >= 0 else None
+        geometry = set(self._positions) | {self.coordinates}
+        self.variables = {v.name: v for v in variables if v.name not in geometry}
+        presence = np.frombuffer(fields["presence"], np.uint8).reshape(len(variables), len(self.patches))
+        self.presence = presence[[self._numbers[name] for name in self.variables]] != 0
+
+    def read(self, variables=None, *, patches=None, levels=None, ghosts=False, threads=None, skip_broken=False):
+        """Reads variables of patches, all at once.
+
+        variables    a name; or several, or None for all
+        patches      a patch's number, or several, as they are counted in `patches`; None: all
+        levels       a level, or several: only their patches
+        ghosts       True: with the layers of ghosts that the file has, False: without
+        threads      reads in flight at once; None: as open() was told
+        skip_broken  True: what cannot be read is left out, with a warning, and `faults` has the reasons;
+                     False: it is an Error
+
+        Gives {patch: array} for one name, else {name: {patch: array}}. Patches that do not have a variable
+        are missing there. Memory of arrays that are gone is used again by the next read.
+
+        Raises Error for names and patches that do not exist, for faults of files, and when memory does not suffice.
+        """
+        names = [variables] if isinstance(variables, str) else list(self.variables if variables is None else variables)
+        numbers = [self._number(name) for name in names]
+        wanted = self._wanted(patches, levels)
+        count = _threads_here(self._threads if threads is None else _threads(threads))
+        read, faults, self.report, self.report_text = self._core.read(numbers, wanted, bool(ghosts), count, not skip_broken)
+        # An array on memory that it owns: no copy.
+        arrays = [{patch: np.ndarray(shape, kind, memory) for patch, memory, kind, shape in of_variable} for of_variable in read]
+        self.faults = faults
+        if faults:
+            text = "%d of %d arrays could not be read; the first: %s" % (len(faults), len(names) * len(wanted), faults[0][2])
+            if not skip_broken:
+                raise Error(faults[0][2])
+            warnings.warn(text, stacklevel=2)
+        return arrays[0] if isinstance(variables, str) else dict(zip(names, arrays))
+
+    def dtype(self, name):
+        """numpy's type of the values of a variable, without reading any; None where no patch has it."""
+        kind = self._core.dtype(self._number(name))
+        return None if kind is None else np.dtype(kind)
+
+    def part(self, part, parts):
+        """Numbers of the patches for process `part`, 0 .. parts-1, of `parts` that divide the reading among them.
+
+        Each patch is in one part. Parts lie close together in space and have about the same number of bytes. All processes
+        work out the same, so that none needs to tell the others:
+
+            mine = step.part(rank, size)                  # of mpi4py, multiprocessing, a batch system's task number ...
+            density = step.read("density", patches=mine)
+        """
+        return np.array(self._core.part(int(part), int(parts)), int)
+
+    def covered(self, patch):
+        """Which cells of a patch a finer level covers, as an array of bool, one a cell.
+
+        Sums and means over a refined grid are to leave these out: values[~step.covered(patch)].
+        """
+        shape, flags = self._core.covered(self._patch(patch))
+        return np.frombuffer(flags, bool).reshape(shape).copy() if flags else np.zeros(shape, bool)
+
+    def nodes(self, patch):
+        """Where the nodes of a patch are: three arrays of positions, along x, y and z.
+
+        There is one more node than cells along each axis; where the grid is flat, in two dimensions along z, just one.
+        Raises Error on curvilinear grids, where the variable `coordinates` has the positions, and for points.
+        """
+        box = self.patches[self._patch(patch)]
+        level = box["level"]
+        if self.grid == "curvilinear" or self.level_roles[level] == "points":
+            raise Error("Patch %d of %s has no axes: read %s." % (patch, self.path, "its positions()" if self.coordinates is None
+                                                                else "'%s'" % self.coordinates))
+        found = []
+        for axis in range(3):
+            more = 1 if axis < self.dimension and not self._flat[level][axis] else 0
+            index = np.arange(box["lower"][axis], box["upper"][axis] + 1 + more)
+            if self.axes:
+                found.append(self.axes[axis].positions[index - self.axes[axis].first])
+            else:
+                found.append(self.origin[axis] + index * self.levels[level]["spacing"][axis])
+        return tuple(found)
+
+    def positions(self, patch):
+        """Where the points of a patch are whose level is a list of points ("points" in `level_roles`): n x 3.
+
+        They are the middles of cells of the domain. Reads them, like read().
+        """
+        level = self.patches[self._patch(patch)]["level"]
+        if self.level_roles[level] != "points":
+            raise Error("Patch %d of %s is a box, not a list of points: see nodes()." % (patch, self.path))
+        lower, upper = (np.array(corner) for corner in self._lattice)
+        cells = self.read(self._positions[level], patches=patch)[int(patch)].astype(np.int64) - 1
+        size = upper - lower + 1
+        if cells.size and not 0 <= cells.min() <= cells.max() < size.prod():
+            raise Error("%s: expected points within the domain of %s cells, found others. The file is damaged." % (self.path, size))
+        index = lower + np.stack(np.unravel_index(cells, size, order="F"), 1)
+        return self.origin + (index + 0.5) * self.levels[level]["spacing"]
+
+    def _number(self, name):
+        if name not in self._numbers:
+            raise Error("%s: there is no variable '%s'; there are %s." % (self.path, name, ", ".join(self.variables) or "none"))
+        return self._numbers[name]
+
+    def _patch(self, patch):
+        if not 0 <= patch < len(self.patches):
+            raise Error("%s: there is no patch %d; patches are numbered 0 to %d." % (self.path, patch, len(self.patches) - 1))
+        return int(patch)
+
+    def _wanted(self, patches, levels):
+        """Numbers of patches, each once, in the order given."""
+        if patches is None:
+            wanted = np.arange(len(self.patches))
+        else:
+            given = np.atleast_1d(np.asarray(patches))
+            if given.size and given.dtype.kind not in "iu":
+                raise TypeError("patches are whole numbers, not %s" % given.dtype)
+            wanted = np.array([self._patch(p) for p in dict.fromkeys(given.ravel().tolist())], int)
+        if levels is not None:
+            wanted = wanted[np.isin(self.patches["level"][wanted], np.atleast_1d(levels))]
+        return wanted.tolist()
+
+    def __repr__(self):
+        return "<patchio.Step %d at time %g: %d patches on %d levels, %d variables>" % (
+            self.number, self.time, len(self.patches), len(self.levels), len(self.variables))
+
+
+_has_threads = False    # once several threads have read: they stay, for the next read
+_lost_threads = False   # this process is a copy of such a one, and a copy has none of its threads
+
+
+def _after_fork():
+    global _lost_threads
+    _lost_threads = _has_threads
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def _threads_here(count):
+    """How many threads may read in this process, for one that wants so many."""
+    global _has_threads
+    if _lost_threads and count != 1:
+        warnings.warn("This process was forked from one that had read already: it reads with one thread. "
+                      "Start it by multiprocessing.get_context('spawn') instead.", stacklevel=3)
+        return 1
+    _has_threads = _has_threads or count != 1
+    return count
+
+
+def _threads(threads):
+    """As the compiled part wants them: 0 for automatic."""
+    if threads is None:
+        return 0
+    if int(threads) < 1:
+        raise ValueError("threads are 1 or more, or None for automatic, not %s" % threads)
+    return int(threads)

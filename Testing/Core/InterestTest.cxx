@@ -1,0 +1,161 @@
+// Which patches are of interest: by place and by value, against geometry by hand.
+#include "Plan/Interest.h"
+
+#include "TestTools.h"
+
+#include <numeric>
+
+namespace patchio {
+namespace {
+
+using Shape = RegionOfInterest::Shape;
+
+/// A row of `count` patches of 4 x 4 x 4 cells of size 0.5, 0.25, 1, from x = 10 on: patch i from 10 + 2 i to
+/// 12 + 2 i.
+Catalog Row(int count)
+{
+  std::vector<Box> boxes;
+  for (int i = 0; i < count; ++i) {
+    boxes.push_back({{4 * i, 0, 0}, {4 * i + 3, 3, 3}});
+  }
+  Catalog catalog;
+  testing::AddLevel(catalog, boxes);
+  catalog.Origin = {10, 0, 0};
+  catalog.Levels[0].Spacing = {0.5, 0.25, 1};
+  return catalog;
+}
+
+std::vector<int> Numbers(const std::vector<bool>& flags)
+{
+  std::vector<int> numbers;
+  for (std::size_t p = 0; p < flags.size(); ++p) {
+    if (flags[p]) {
+      numbers.push_back(static_cast<int>(p));
+    }
+  }
+  return numbers;
+}
+
+std::vector<int> InBox(const Catalog& catalog, const Double3& lower, const Double3& upper)
+{
+  RegionOfInterest region;
+  region.Kind = Shape::InBox;
+  region.Lower = lower;
+  region.Upper = upper;
+  return Numbers(PatchesNear(catalog, region));
+}
+
+std::vector<int> OnPlane(const Catalog& catalog, const Double3& origin, const Double3& normal)
+{
+  RegionOfInterest region;
+  region.Kind = Shape::OnPlane;
+  region.Origin = origin;
+  region.Normal = normal;
+  return Numbers(PatchesNear(catalog, region));
+}
+
+using List = std::vector<int>;
+
+TEST(PatchesNear, AreAllWithoutARegion)
+{
+  EXPECT_EQ(Numbers(PatchesNear(Row(3), {})), (List{0, 1, 2}));
+}
+
+TEST(PatchesNear, MeetTheBoxWithOneCellMore)
+{
+  const Catalog row = Row(6);
+  EXPECT_EQ(InBox(row, {13, 0, 0}, {13, 1, 1}), (List{1}));         // in the middle of patch 1
+  EXPECT_EQ(InBox(row, {13.6, 0, 0}, {13.7, 1, 1}), (List{1, 2}));  // in its last cell
+  EXPECT_EQ(InBox(row, {13.7, 1, 1}, {13.6, 0, 0}), (List{1, 2}));  // corners the other way round
+  EXPECT_EQ(InBox(row, {0, 0, 0}, {100, 1, 1}), (List{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(InBox(row, {0, 1.2, 0}, {100, 2, 1}), (List{0, 1, 2, 3, 4, 5}));  // one cell beyond in y
+  EXPECT_EQ(InBox(row, {0, 1.3, 0}, {100, 2, 1}), List{});                    // further
+}
+
+TEST(PatchesNear, MeetThePlane)
+{
+  const Catalog row = Row(6);
+  EXPECT_EQ(OnPlane(row, {15, 9, 9}, {3, 0, 0}), (List{2}));
+  EXPECT_EQ(OnPlane(row, {15, 9, 9}, {-0.1, 0, 0}), (List{2}));
+  EXPECT_EQ(OnPlane(row, {16, 9, 9}, {1, 0, 0}), (List{2, 3}));  // between both
+  EXPECT_EQ(OnPlane(row, {0, 0, 2}, {0, 0, 1}), (List{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(OnPlane(row, {0, 0, 7}, {0, 0, 1}), List{});
+  // x - 10 + y - 11 = 0 is met at x = 20 to 21, where y is 0 to 1, and within a cell of each.
+  EXPECT_EQ(OnPlane(row, {10, 11, 0}, {1, 1, 0}), (List{4, 5}));
+}
+
+TEST(PatchesNear, OfTwoDimensionsDoNotMindTheThird)
+{
+  Catalog row = Row(3);
+  row.Dimension = 2;
+  for (Patch& patch : row.Patches) {
+    patch.Cells.Upper[2] = 0;
+  }
+  EXPECT_EQ(InBox(row, {13, 0, 50}, {13, 1, 60}), (List{1}));
+  EXPECT_EQ(OnPlane(row, {0, 0, 50}, {0, 0, 1}), (List{0, 1, 2}));
+}
+
+TEST(PatchesNear, OfRectilinearGridsGoByTheirAxes)
+{
+  Catalog row = Row(3);
+  row.Grid = GridKind::Rectilinear;
+  row.Axes[0] = {0, {0, 1, 2, 3, 4, 10, 20, 30, 40, 41, 42, 43, 44}, {}};
+  row.Axes[1] = {0, {0, 1, 2, 3, 4}, {}};
+  row.Axes[2] = {0, {0, 1, 2, 3, 4}, {}};
+  EXPECT_EQ(InBox(row, {25, 0, 0}, {26, 1, 1}), (List{1}));
+  EXPECT_EQ(InBox(row, {5, 0, 0}, {6, 1, 1}), (List{0, 1}));
+  row.Levels[0].FlatAxes = 1;
+  EXPECT_EQ(InBox(row, {25, 0, 0}, {26, 1, 1}), (List{0, 1, 2}));
+}
+
+TEST(PatchesNear, AreAllWherePlacesAreNotKnown)
+{
+  Catalog row = Row(3);
+  row.Grid = GridKind::Curvilinear;
+  EXPECT_FALSE(KnowsPlaces(row));
+  EXPECT_EQ(InBox(row, {-5, -5, -5}, {-4, -4, -4}), (List{0, 1, 2}));
+}
+
+TEST(PatchesWithValues, HaveThemOrTouchWhatMakesASurface)
+{
+  const Catalog row = Row(6);
+  const std::vector<ValueRange> ranges{{0, 1}, {2, 3}, {2, 3}, {5, 6}, {7, 8}, {9, 9}};
+  EXPECT_EQ(Numbers(PatchesWithValues(row, ranges, {1.5, 1.5})), (List{0, 1}));        // between 0 and 1
+  EXPECT_EQ(Numbers(PatchesWithValues(row, ranges, {2.5, 2.5})), (List{0, 1, 2, 3}));  // in 1 and 2
+  EXPECT_EQ(Numbers(PatchesWithValues(row, ranges, {8.5, 8.7})), (List{4, 5}));
+  EXPECT_EQ(Numbers(PatchesWithValues(row, ranges, {10, 11})), List{});
+  EXPECT_EQ(Numbers(PatchesWithValues(row, ranges, {-5, 50})), (List{0, 1, 2, 3, 4, 5}));
+}
+
+TEST(PatchesWithValues, CountWhatIsUnknownAndLeaveOutWhatHasNone)
+{
+  const Catalog row = Row(5);
+  const ValueRange none = ValueRange::None();
+  EXPECT_EQ(Numbers(PatchesWithValues(row, {none, none, none, {1, 2}, none}, {1, 1})), (List{2, 3, 4}));
+  EXPECT_EQ(Numbers(PatchesWithValues(row, {{}, {1, 2}, {1, 2}, {1, 2}, {1, 2}}, {7, 7})), (List{0, 1}));
+}
+
+TEST(PatchesWithValues, CountTheCoarserOnesThatTouchWhereTheyGiveValues)
+{
+  Catalog catalog = Row(4);
+  testing::AddLevel(catalog, {{{8, 0, 0}, {15, 7, 7}}});  // on patch 1, and beside 0 and 2
+  catalog.Levels[1].Ratio = {2, 2, 2};
+  const std::vector<ValueRange> ranges{{0, 1}, {2, 3}, {2, 3}, {2, 3}, {2, 3}};
+  EXPECT_EQ(Numbers(PatchesWithValues(catalog, ranges, {0.5, 0.5})), (List{0, 1}));
+  EXPECT_EQ(Numbers(PatchesWithValues(catalog, ranges, {0.5, 0.5}, true)), (List{0, 1, 4}));
+}
+
+TEST(ValueRange, AllowsForRoundingToFloats)
+{
+  const double least = 1.0 / 3, greatest = 1e30 / 3;
+  const ValueRange range = RangeOfFloats(least, greatest);
+  EXPECT_LE(range.Least, std::min<double>(least, static_cast<float>(least)));
+  EXPECT_GE(range.Greatest, std::max<double>(greatest, static_cast<float>(greatest)));
+  EXPECT_NEAR(range.Least, least, 1e-6);
+  const double huge = std::numeric_limits<double>::max();
+  EXPECT_TRUE(RangeOfFloats(huge, -huge).Meets({3, 3}));
+  EXPECT_TRUE(RangeOfFloats(std::nan(""), 1).Meets({3, 3}));
+}
+
+}  // namespace
+}  // namespace patchio

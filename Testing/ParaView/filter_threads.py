@@ -1,0 +1,104 @@
+"""Which threads VTK's filters get from the reader, and that they compute the same with them.
+
+usage: Testing/ParaView/pvbatch.sh NP filter_threads.py OUTPUT
+
+Runs on every rank. The data are an analytic field on a grid, once in one large block and once in many small ones.
+"""
+import os
+import sys
+
+import numpy as np
+from paraview.simple import *
+from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkCommonCore import vtkSMPTools
+from vtkmodules.vtkParallelCore import vtkMultiProcessController
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", "AMReX"))
+from plotfile_writer import tiles, write_plotfile  # noqa: E402
+
+LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
+controller = vtkMultiProcessController.GetGlobalController()
+ranks = controller.GetNumberOfProcesses()
+DOMAIN = ((0, 0, 0), (127, 127, 63))  # several ranks get blocks of an eighth
+THREE = min(3, os.cpu_count())  # VTK starts no more threads than there are cores
+failed = []
+
+
+def expect(condition, message, *details):
+    if not condition:
+        failed.append(message % details)
+        print("FAILED: " + failed[-1], flush=True)
+
+
+def backend():
+    return vtkSMPTools.GetBackend()
+
+
+def leaves(data):
+    iterator = data.NewIterator()
+    iterator.InitTraversal()
+    while not iterator.IsDoneWithTraversal():
+        yield iterator.GetCurrentDataObject()
+        iterator.GoToNextItem()
+
+
+def gradients(reader):
+    """Of the cells of this rank, in the order of their places."""
+    gradient = Gradient(Input=reader, ScalarArray=["CELLS", "f"])
+    gradient.UpdatePipeline()
+    found = {}
+    for leaf in leaves(gradient.SMProxy.GetClientSideObject().GetOutputDataObject(0)):
+        found[leaf.GetExtent()] = vtk_to_numpy(leaf.GetCellData().GetArray("Gradient")).copy()
+    return found
+
+
+path = os.path.join(sys.argv[1], "plt00000")
+if controller.GetLocalProcessId() == 0:
+    os.makedirs(sys.argv[1], exist_ok=True)
+    write_plotfile(path, DOMAIN, [tiles(*DOMAIN, (16, 16, 16))], names=["f"])
+controller.Barrier()
+expect(backend() == "Sequential", "another backend than expected at first: %s", backend())
+
+# Large blocks get threads, as many as asked for; small ones get none, unless always.
+large = PatchReader(FileName=[path], FilterThreadsPerRank=3)
+large.UpdatePipeline()
+expect(backend() == "STDThread", "large blocks without threads: %s", backend())
+found = vtkSMPTools.GetEstimatedNumberOfThreads()
+expect(found == THREE, "not %d threads but %d", THREE, found)
+with_threads = gradients(large)
+small = PatchReader(FileName=[path], Blocks="As patches", FilterThreadsPerRank=3)
+small.UpdatePipeline()
+expect(backend() == "Sequential", "small blocks got %s", backend())
+small.FilterThreading = "Always"
+small.UpdatePipeline()
+expect(backend() == "STDThread", "'Always' did not count: %s", backend())
+small.UpdatePropertyInformation()
+expect("Threads of filters per rank: %d\n" % THREE in small.GetPropertyValue("IOReport"), "the report has another number")
+
+# Without a number: the cores that the ranks of this machine share.
+small.FilterThreadsPerRank = 0
+small.UpdatePipeline()
+cores = max(1, len(os.sched_getaffinity(0)) // ranks)
+found = vtkSMPTools.GetEstimatedNumberOfThreads() if backend() == "STDThread" else 1
+expect(found == cores or ranks > 1 and 1 <= found <= os.cpu_count(), "%d threads, not %d", found, cores)
+
+# The same values, from either.
+small.FilterThreading, large.FilterThreading = "For large blocks", "For large blocks"
+small.UpdatePipeline()
+expect(backend() == "Sequential", "threads were not taken back: %s", backend())
+without = gradients(PatchReader(FileName=[path], FilterThreading="As ParaView is set"))
+expect(backend() == "Sequential", "'As ParaView is set' chose %s", backend())
+expect(set(with_threads) == set(without) and without, "other blocks with threads")
+for extent, values in without.items():
+    expect(np.array_equal(values, with_threads.get(extent)), "threads change the gradient of %s", extent)
+
+# What somebody else has chosen stays.
+vtkSMPTools.SetBackend("STDThread")
+vtkSMPTools.Initialize(1)
+small.FilterThreading, small.FilterThreadsPerRank = "Always", 3
+small.UpdatePipeline()
+expect(vtkSMPTools.GetEstimatedNumberOfThreads() == 1, "a choice of the user's was overruled")
+
+if not failed and controller.GetLocalProcessId() == 0:
+    print("passed: threads of filters")
+sys.exit(1 if failed else 0)

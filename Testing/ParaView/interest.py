@@ -1,0 +1,184 @@
+"""Reading what is of interest only: which patches that are, and that slices and contours come out as of everything.
+
+usage: Testing/ParaView/pvbatch.sh NP interest.py OUTPUT DATA
+
+Runs on every rank. OUTPUT gets a plotfile of two levels with an analytic field; DATA is the project's own folder, of SAMRAI.
+"""
+import os
+import pickle
+import re
+import sys
+
+import numpy as np
+from paraview.simple import *
+from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkParallelCore import vtkMultiProcessController
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", "AMReX"))
+from plotfile_writer import fab_values, tiles, write_plotfile  # noqa: E402
+
+LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
+controller = vtkMultiProcessController.GetGlobalController()
+first = controller.GetLocalProcessId() == 0
+LEVELS = [tiles((0, 0, 0), (31, 31, 31), (8, 8, 8)), tiles((16, 16, 16), (47, 47, 47), (8, 8, 8))]
+CORNER, SPACING = (0.25, 0.25, 0.25), (0.5, 0.25, 0.125)
+failed = []
+
+
+def expect(condition, message, *details):
+    if not condition:
+        failed.append(message % details)
+        print("FAILED: " + failed[-1], flush=True)
+
+
+def report_of(reader):
+    reader.UpdatePropertyInformation()
+    return reader.GetPropertyValue("IOReport")
+
+
+def patches_of(reader):
+    return int(re.search(r"^Patches: (\d+)$", report_of(reader), re.M).group(1))
+
+
+def leaves(proxy):
+    data = proxy.SMProxy.GetClientSideObject().GetOutputDataObject(0)
+    if not data.IsA("vtkCompositeDataSet"):
+        return [data]
+    found, iterator = [], data.NewIterator()
+    iterator.InitTraversal()
+    while not iterator.IsDoneWithTraversal():
+        found.append(iterator.GetCurrentDataObject())
+        iterator.GoToNextItem()
+    return found
+
+
+def triangles_of(proxy, time):
+    """Of this rank: the corners of each polygon, in an order that does not depend on blocks."""
+    proxy.UpdatePipeline(time)
+    found = []
+    for leaf in leaves(proxy):
+        if leaf and leaf.GetNumberOfCells():
+            points = np.round(vtk_to_numpy(leaf.GetPoints().GetData()).astype(float), 5)
+            for c in range(leaf.GetNumberOfCells()):
+                ids = leaf.GetCell(c).GetPointIds()
+                found.append(tuple(sorted(tuple(points[ids.GetId(i)]) for i in range(ids.GetNumberOfIds()))))
+    return found
+
+
+def all_triangles(proxy, time=0.5):
+    """Of all ranks, sorted; on rank 0."""
+    name = os.path.join(sys.argv[1], "triangles_%d.pickle")
+    with open(name % controller.GetLocalProcessId(), "wb") as out:
+        pickle.dump(triangles_of(proxy, time), out)
+    controller.Barrier()
+    found = []
+    for rank in range(controller.GetNumberOfProcesses() if first else 0):
+        with open(name % rank, "rb") as part:
+            found += pickle.load(part)
+    controller.Barrier()
+    return sorted(found)
+
+
+def bounds_of(level, box):
+    """In space, with one cell more on each side."""
+    cell = np.array(SPACING) / 2 ** level
+    return (np.array(CORNER) + (np.array(box[0]) - 1) * cell, np.array(CORNER) + (np.array(box[1]) + 2) * cell)
+
+
+def on_plane(origin, normal):
+    count = 0
+    for level, boxes in enumerate(LEVELS):
+        for box in boxes:
+            low, high = bounds_of(level, box)
+            corners = [[(low, high)[(n >> a) & 1][a] for a in range(3)] for n in range(8)]
+            sides = [np.dot(np.array(c) - origin, normal) for c in corners]
+            count += min(sides) <= 0 <= max(sides)
+    return count
+
+
+def with_value(value):
+    count = 0
+    for level, boxes in enumerate(LEVELS):
+        ranges = [(v.min(), v.max()) for v in (fab_values(level, 1, lo, up, [0] * 3, False, "f8", 0) for lo, up in boxes)]
+        for lo, up in boxes:
+            touching = [r for r, (l2, u2) in zip(ranges, boxes)
+                        if all(l2[a] <= up[a] + 1 and u2[a] >= lo[a] - 1 for a in range(3))]
+            count += min(r[0] for r in touching) <= value <= max(r[1] for r in touching)
+    return count
+
+
+def slice_of(reader, origin, normal):
+    cut = Slice(Input=reader)
+    cut.SliceType.Origin, cut.SliceType.Normal = origin, normal
+    return cut
+
+
+def contour_of(reader, array, value):
+    points = CellDatatoPointData(Input=reader, ProcessAllArrays=1)
+    return Contour(Input=points, ContourBy=["POINTS", array], Isosurfaces=[value], ComputeNormals=0)
+
+
+def compare(name, made_of, path, time=0.5, **chosen):
+    """What is made of everything and of what is chosen, as patches, which know nothing of each other."""
+    everything = PatchReader(FileName=[path], Blocks="As patches")
+    some = PatchReader(FileName=[path], Blocks="As patches", **chosen)
+    expected, found = all_triangles(made_of(everything), time), all_triangles(made_of(some), time)
+    if first:
+        expect(expected == found and expected, "%s: %d polygons, not %d", name, len(found), len(expected))
+    expect(patches_of(some) < patches_of(everything), "%s: everything was read", name)
+    return patches_of(some)
+
+
+path = os.path.join(sys.argv[1], "plt00000")
+if first:
+    os.makedirs(sys.argv[1], exist_ok=True)
+    write_plotfile(path, ((0, 0, 0), (31, 31, 31)), LEVELS, ratios=[(2, 2, 2)], names=["f"], corner=list(CORNER))
+controller.Barrier()
+
+# A plane: the patches that it meets, by their corners, and the same slice.
+for origin, normal in (([7.3, 5.1, 2.4], [1, 0, 0]), ([7.3, 5.1, 2.4], [1, -2, 0.5])):
+    read = compare("slice " + str(normal), lambda r: slice_of(r, origin, normal), path, Region="Plane", RegionOrigin=origin,
+                   RegionNormal=normal)
+    expect(read == on_plane(np.array(origin), np.array(normal)), "plane %s: %d patches read", normal, read)
+
+# A box: those that it meets; what it does not meet hides nothing away from it, and stays hidden itself.
+low, high = np.array([1.0, 1.0, 1.0]), np.array([5.0, 3.0, 1.5])
+box = PatchReader(FileName=[path], Blocks="As patches", Region="Box",
+                  RegionBounds=[low[0], high[0], low[1], high[1], low[2], high[2]])
+box.UpdatePipeline()
+expected = sum(all(bounds_of(l, b)[0] <= high) and all(bounds_of(l, b)[1] >= low) for l, bs in enumerate(LEVELS) for b in bs)
+expect(patches_of(box) == expected, "box: %d patches, not %d", patches_of(box), expected)
+expect("patches are not read: they are not of interest" in report_of(box), "the report does not say what is left out")
+away = PatchReader(FileName=[path], Region="Box", RegionBounds=[90, 91, 90, 91, 90, 91])
+away.UpdatePipeline()
+expect(patches_of(away) == 0 and "Bytes read: 0 " in report_of(away), "a box far away reads something")
+
+# By value: the same surface, from the patches that numpy finds; the array itself need not be read.
+value = 1006.0
+read = compare("contour", lambda r: contour_of(r, "f", value), path, SkipByValue=1, ValueArray="f", ValueRange=[value, value])
+expect(read == with_value(value), "values: %d patches, not %d", read, with_value(value))
+none = PatchReader(FileName=[path], SkipByValue=1, ValueArray="f", ValueRange=[-5, -4])
+none.UpdatePipeline()
+expect(patches_of(none) == 0, "patches without the value are read")
+
+# SAMRAI says it as well.
+samrai = os.path.join(sys.argv[2], "linadv_3d", "dumps.visit")
+last = PatchReader(FileName=[samrai]).TimestepValues[-1]
+compare("contour of SAMRAI", lambda r: contour_of(r, "uval", 79.9), samrai, last, SkipByValue=1, ValueArray="uval",
+        ValueRange=[79.9, 79.9])
+wrong = PatchReader(FileName=[samrai], SkipByValue=1, ValueArray="nothing", ValueRange=[79, 79])
+try:
+    wrong.UpdatePipeline()
+except RuntimeError:
+    pass
+expect(all(leaf.GetNumberOfCells() == 0 for leaf in leaves(wrong)), "a name that is no variable's shows something")
+
+# Merged blocks with a ghost layer, which have no seams: the same surface again.
+surfaces = [all_triangles(contour_of(PatchReader(FileName=[path], AddGhostLayer=1, **chosen), "f", value))
+            for chosen in ({}, {"SkipByValue": 1, "ValueArray": "f", "ValueRange": [value, value]})]
+if controller.GetNumberOfProcesses() == 1:  # several ranks make other blocks, and the layers of both draw twice
+    expect(surfaces[0] == surfaces[1] and surfaces[0], "merged: %d polygons, not %d", len(surfaces[1]), len(surfaces[0]))
+
+if not failed and first:
+    print("passed: interest")
+sys.exit(1 if failed else 0)

@@ -1,0 +1,159 @@
+#!/usr/bin/python3
+"""Runs one of the example scripts on Data/linadv_3d and compares what it writes with what h5py reads.
+
+usage: examples.py movie|slices|time_series|pyvista_blocks REPOSITORY SCRATCH [RANKS]
+
+The first two run in pvbatch (PATCHIO_PLUGIN), the others need the package patchio (PYTHONPATH).
+"""
+import csv
+import glob
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zlib
+
+import numpy as np
+
+repository, scratch = (os.path.abspath(path) for path in sys.argv[2:4])
+sys.path.insert(0, os.path.join(repository, "Testing", "Formats", "SAMRAI"))
+import reference  # noqa: E402
+
+DATA = os.path.join(repository, "Data", "linadv_3d", "dumps.visit")
+SUMMARIES = sorted(glob.glob(os.path.join(repository, "Data", "linadv_3d", "*", "summary.samrai")))
+faults = []
+
+
+def expect(condition, message, *details):
+    if not condition:
+        faults.append(message % details)
+        print("FAILED " + faults[-1], flush=True)
+    return condition
+
+
+def run(command, **environment):
+    with tempfile.TemporaryDirectory() as sessions:  # of MPI
+        done = subprocess.run(command, env={**os.environ, "TMPDIR": sessions, **environment}, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, check=False)
+    print(done.stdout, flush=True)
+    if "skipped:" in done.stdout:
+        sys.exit(0)
+    expect(done.returncode == 0, "exit status %d", done.returncode)
+
+
+def run_in_pvbatch(name, ranks, *arguments):
+    run([os.path.join(repository, "Testing", "ParaView", "pvbatch.sh"), ranks,
+         os.path.join(repository, "Documentation", "Examples", name)] + list(arguments), PATCHIO_PVBATCH_MODE="root")
+
+
+def colours_of(path):
+    """Distinct colours of a PNG of 8 bits a channel, by their raw bytes after the filters: enough to see a picture in it."""
+    with open(path, "rb") as file:
+        content = file.read()
+    expect(content[:8] == b"\x89PNG\r\n\x1a\n", "%s is no PNG", path)
+    packed, at = b"", 8
+    while at < len(content):
+        size = int.from_bytes(content[at:at + 4], "big")
+        packed += content[at + 8:at + 8 + size] if content[at + 4:at + 8] == b"IDAT" else b""
+        at += size + 12
+    return len(np.unique(np.frombuffer(zlib.decompress(packed), np.uint8)))
+
+
+def check_pictures(name, count):
+    paths = ["%s.%04d.png" % (os.path.join(scratch, name), number) for number in range(count)]
+    missing = [path for path in paths if not os.path.exists(path)]
+    if expect(not missing, "no %s", missing):
+        contents = set()
+        for path in paths:
+            expect(colours_of(path) > 50, "%s: hardly anything in it", path)
+            with open(path, "rb") as file:
+                contents.add(file.read())
+        expect(len(contents) == count, "only %d of %d pictures differ", len(contents), count)
+    expect(len(glob.glob(os.path.join(scratch, name + ".*.png"))) == count, "more pictures than steps")
+
+
+def visible_cells(summary):
+    """Of each patch: level, values as [k, j, i], flags of what no finer level covers, spacing, position of its corner."""
+    meta, arrays = reference.read_truth(summary)
+    for p, box in enumerate(meta["patches"]):
+        shape = [box["upper"][a] - box["lower"][a] + 1 for a in (2, 1, 0)]
+        dx = np.array(meta["spacing"][box["level"]])
+        yield (arrays["p%d/uval" % p].reshape(shape), arrays["b%d" % p].reshape(shape) == 0, dx,
+               np.array(meta["origin"]) + np.array(box["lower"]) * dx)
+
+
+def check_movie():
+    run_in_pvbatch("movie.py", sys.argv[4], DATA, os.path.join(scratch, "movie"), "uval")
+    check_pictures("movie", len(SUMMARIES))
+    if shutil.which("ffmpeg"):
+        expect(os.path.getsize(os.path.join(scratch, "movie.mp4")) > 1000, "no movie")
+
+
+def check_slices():
+    run_in_pvbatch("slices.py", sys.argv[4], DATA, os.path.join(scratch, "slice"), "uval", "y", "0.401")
+    check_pictures("slice", len(SUMMARIES))
+    at = 0.401 * 0.5  # the domain reaches from 0 to 0.5 along y
+    for number, summary in enumerate(SUMMARIES):
+        wanted = []
+        for values, visible, dx, corner in visible_cells(summary):
+            j = int(np.floor((at - corner[1]) / dx[1]))
+            for k, i in np.argwhere(visible[:, j]) if 0 <= j < values.shape[1] else []:
+                wanted.append((values[k, j, i], corner[0] + (i + 0.5) * dx[0], at, corner[2] + (k + 0.5) * dx[2]))
+        with open("%s.%04d.csv" % (os.path.join(scratch, "slice"), number)) as file:
+            rows = list(csv.DictReader(file))
+        columns = ["uval", "Points:0", "Points:1", "Points:2"]
+        expect(sorted(rows[0]) == sorted(columns), "columns %s", list(rows[0]))
+        found = np.array([[row[name] for name in columns] for row in rows], float)
+        wanted = np.array(wanted)
+        if expect(found.shape == wanted.shape, "step %d: %s rows instead of %s", number, found.shape, wanted.shape):
+            order = [np.lexsort(np.round(table[:, 1:], 6).T) for table in (found, wanted)]
+            expect(np.allclose(found[order[0]], wanted[order[1]], rtol=1e-5, atol=1e-6), "step %d: other values", number)
+
+
+def check_time_series():
+    out = os.path.join(scratch, "table.csv")
+    run([sys.executable, os.path.join(repository, "Documentation", "Examples", "time_series.py"), DATA, out])
+    with open(out) as file:
+        rows = list(csv.DictReader(file))
+    expect(len(rows) == len(SUMMARIES), "%d rows", len(rows))
+    for row, summary in zip(rows, SUMMARIES):
+        patches = list(visible_cells(summary))
+        values = np.concatenate([v[visible] for v, visible, _, _ in patches]).astype(float)
+        volumes = np.concatenate([np.full(visible.sum(), dx.prod()) for _, visible, dx, _ in patches])
+        integral = (values * volumes).sum()
+        wanted = [values.min(), values.max(), integral / volumes.sum(), integral]
+        expect(np.isclose(volumes.sum(), 0.25), "the truth has holes, or is there twice")
+        found = [float(row[name]) for name in ("min", "max", "mean", "integral")]
+        expect(np.allclose(found, wanted, rtol=1e-6), "step %s: %s instead of %s", row["step"], found, wanted)
+        expect(row["variable"] == "uval" and row["component"] == "0", "row %s", row)
+
+
+def check_pyvista_blocks():
+    picture = os.path.join(scratch, "blocks.png")
+    run([os.path.join(repository, "Testing", "ParaView", "with_display.sh"), sys.executable,
+         os.path.join(repository, "Documentation", "Examples", "pyvista_blocks.py"), DATA, picture])
+    expect(colours_of(picture) > 50, "hardly anything in the picture")
+    sys.path.insert(0, os.path.join(repository, "Documentation", "Examples"))
+    import patchio
+    import pyvista_blocks
+    blocks = pyvista_blocks.blocks_of(patchio.open(DATA)[-1])
+    for block, (values, visible, dx, corner) in zip(blocks, visible_cells(SUMMARIES[-1])):
+        expect(np.array_equal(block.cell_data["uval"], values.ravel()), "other values")
+        expect(np.allclose(block.origin, corner) and np.allclose(block.spacing, dx), "elsewhere")
+        hidden = block.cell_data["vtkGhostType"] if "vtkGhostType" in block.cell_data else np.zeros(values.size)
+        expect(np.array_equal(np.asarray(hidden) == 0, visible.ravel()), "other cells are hidden")
+
+
+def main():
+    shutil.rmtree(scratch, ignore_errors=True)
+    os.makedirs(scratch)
+    {"movie": check_movie, "slices": check_slices, "time_series": check_time_series,
+     "pyvista_blocks": check_pyvista_blocks}[sys.argv[1]]()
+    if not faults:
+        print("passed: %s" % sys.argv[1])
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
