@@ -106,7 +106,8 @@ py::tuple Read(Step& step, const std::vector<int>& variables, const std::vector<
 {
   const ReadOptions options{patches, variables, ghosts, threads, stopAtFault};
   Interrupt interrupt;
-  LoadResult loaded = Alone([&] { return step.Read(options, [&](double) { return !interrupt.Wanted(); }); });
+  LoadResult loaded =
+      Alone([&] { return step.Read(options, [&](const ReadProgress&) { return !interrupt.Wanted(); }); });
   interrupt.Check();
   return py::make_tuple(TakeValues(step.Data(), options, loaded), FaultsOf(step.Data(), loaded),
       ReportAsDict(loaded.Report), loaded.Report.Text());

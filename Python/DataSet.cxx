@@ -80,7 +80,7 @@ void Step::ChooseThreads(LoadRequest& request, int threads)
   request.Storage = automatic.Choice().Requests.value_or(request.Storage);
 }
 
-LoadResult Step::Load(const LoadRequest& request, const ProgressCallback& progress)
+LoadResult Step::Load(const LoadRequest& request, const ReadProgressCallback& progress)
 {
   const auto locate = [&](const std::vector<PatchVariable>& wanted) {
     return this->Opened->Locate(wanted, request.Threads);
@@ -90,7 +90,7 @@ LoadResult Step::Load(const LoadRequest& request, const ProgressCallback& progre
   return loader.Read(progress);
 }
 
-LoadResult Step::Read(const ReadOptions& options, const ProgressCallback& progress)
+LoadResult Step::Read(const ReadOptions& options, const ReadProgressCallback& progress)
 {
   const Stopwatch watch;
   this->Opened->TurnTo(this->Which);

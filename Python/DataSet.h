@@ -50,7 +50,7 @@ public:
 
   /// Values by positions in options.Patches and options.Variables. Throws Error for numbers that do not exist
   /// and when memory does not suffice; faults of files are in the result.
-  LoadResult Read(const ReadOptions& options, const ProgressCallback& progress);
+  LoadResult Read(const ReadOptions& options, const ReadProgressCallback& progress);
 
   /// In which type the values of a variable arrive; none where no patch has it. Throws Error.
   std::optional<ElementType> TypeOfVariable(int variable);
@@ -64,7 +64,7 @@ private:
   void CheckVariable(int variable) const;
   LoadRequest RequestOf(const ReadOptions& options) const;
   void ChooseThreads(LoadRequest& request, int threads);
-  LoadResult Load(const LoadRequest& request, const ProgressCallback& progress);
+  LoadResult Load(const LoadRequest& request, const ReadProgressCallback& progress);
 
   std::shared_ptr<OpenedStep> Opened;
   TimeStep Which;
