@@ -85,9 +85,12 @@ LoadResult Step::Load(const LoadRequest& request, const ReadProgressCallback& pr
   const auto locate = [&](const std::vector<PatchVariable>& wanted) {
     return this->Opened->Locate(wanted, request.Threads);
   };
-  PatchLoader loader(locate, this->Data(), request);
+  PatchLoader loader(locate, this->Opened->SharedData(), std::make_shared<const LoadRequest>(request));
   CheckMemoryOfMachines(*this->State->Alone, loader.BytesNeeded());
-  return loader.Read(progress);
+  if (!progress) {
+    return loader.Read();
+  }
+  return loader.Read([&](const ReadProgress& now) { return progress(now.Fraction); });
 }
 
 LoadResult Step::Read(const ReadOptions& options, const ReadProgressCallback& progress)

@@ -71,6 +71,7 @@ void PatchUpdate::Plan(const LoadRequest& request)
 {
   const Stopwatch watch;
   this->NewlyBroken = false;
+  this->AskedFor = request.Variables;
   this->Request = std::make_shared<LoadRequest>(request);
   std::vector<int> variables;
   for (const VariableRequest& wanted : request.Variables) {
@@ -220,7 +221,7 @@ void PatchUpdate::Locate()
     const auto locate = [this](const std::vector<PatchVariable>& requests) {
       return this->Step.Locate(requests, this->Request->Threads);
     };
-    this->Loader = std::make_unique<PatchLoader>(locate, this->Step.SharedData(), this->Request);
+    this->Loader = std::make_shared<PatchLoader>(locate, this->Step.SharedData(), this->Request);
     this->Faults = this->Loader->Faults();
   });
 }
@@ -228,6 +229,53 @@ void PatchUpdate::Locate()
 void PatchUpdate::CheckMemory()
 {
   CheckMemoryOfMachines(this->Ranks, this->Loader->BytesNeeded());
+}
+
+void PatchUpdate::PrepareAhead()
+{
+  // What is read ahead leaves room for filters and pictures, and for others; as the I/O ranks of the
+  // GRAPES_MESO framework accept no more than a share of their memory.
+  constexpr double shareOfFree = 0.5;
+  constexpr double shareOfLimit = 0.9;
+  const double needed = this->Loader->BytesNeeded();
+  CheckMemoryOfMachines(this->Ranks, needed, shareOfFree);
+  Together(this->Ranks, [&] {
+    const SlabPool& memory = *this->Request->Memory;
+    const double limit = static_cast<double>(memory.Limit());
+    if (limit > 0 && static_cast<double>(memory.TotalBytes()) + needed > shareOfLimit * limit) {
+      throw Error("There is no memory within the limit to read ahead.");
+    }
+    this->Loader->Allocate();
+    this->FilesThen = this->StatesOfFiles();
+  });
+}
+
+/// Of those that this rank reads, the describing one first.
+std::vector<std::optional<FileState>> PatchUpdate::StatesOfFiles() const
+{
+  std::vector<std::string> files{this->Data.Path};
+  files.insert(files.end(), this->Loader->Files().begin(), this->Loader->Files().end());
+  return StatesOf(files, this->Request->Threads);
+}
+
+bool PatchUpdate::StillHolds(const UpdateOptions& options, const LoadRequest& request) const
+{
+  if (!(this->Options == options) || this->AskedFor != request.Variables ||
+      (!this->FramesKey.empty() && this->FramesKey != this->Kept.Key)) {
+    return false;
+  }
+  const auto now = this->StatesOfFiles();
+  return std::equal(now.begin(), now.end(), this->FilesThen.begin(), this->FilesThen.end(),
+      [](const auto& a, const auto& b) {
+        return a.has_value() == b.has_value() && (!a || a->Print == b->Print);
+      });
+}
+
+bool PatchUpdate::SoundEverywhere() const
+{
+  const bool sound = this->Fatal.empty() && this->Faults.empty();
+  const std::vector<int> all = this->Ranks.AllGather(std::vector<int>{sound ? 1 : 0});
+  return std::find(all.begin(), all.end(), 0) == all.end();
 }
 
 void PatchUpdate::Read(const ReadProgressCallback& progress)
@@ -254,6 +302,7 @@ void PatchUpdate::Read(const ReadProgressCallback& progress)
     return shallStop();
   });
   this->WasStopped = together.Stopped();
+  this->WasRead = true;
 }
 
 void PatchUpdate::CheckCoordinates()

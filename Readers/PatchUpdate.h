@@ -4,6 +4,7 @@
 
 #include "Catalog/Catalog.h"
 #include "Catalog/Nesting.h"
+#include "MetadataChannel/Fingerprint.h"
 #include "PatchAssembler.h"
 #include "Plan/Blocks.h"
 #include "Plan/Interest.h"
@@ -12,7 +13,9 @@
 #include "Support/Communicator.h"
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 class vtkMultiBlockDataSet;
@@ -35,6 +38,17 @@ struct UpdateOptions
   std::vector<bool> WithValues;  ///< per patch: see PatchesWithValues(); empty: all of them
   BlockOptions Blocks;
   int Piece = 0, Pieces = 1;  ///< which part of all blocks this rank reads
+
+  bool operator==(const UpdateOptions& other) const
+  {
+    const auto tie = [](const UpdateOptions& o) {
+      return std::tie(o.FirstLevel, o.LastLevel, o.Ghosts, o.HideRefined, o.SkipBroken, o.GhostLayer,
+          o.PointsAsImage, o.HideUndefined, o.Sphere, o.PatchIds, o.Region.Kind, o.Region.Lower,
+          o.Region.Upper, o.Region.Origin, o.Region.Normal, o.WithValues, o.Blocks.Merge,
+          o.Blocks.Cover.MostCells, o.Blocks.Cover.CellsWorthABox, o.Piece, o.Pieces);
+    };
+    return tie(*this) == tie(other);
+  }
 };
 
 /// Carries out one update, step by step in the order of the methods.
@@ -62,11 +76,27 @@ public:
   /// Collective: throws Error on all ranks when some machine has too little memory for what was located.
   void CheckMemory();
 
+  /// Collective, after AgreeOnFaults(): takes memory, so that the lanes can begin. Throws Error, the same on
+  /// all ranks, when the arrays would take memory above the water mark, at which nothing is read that nobody
+  /// asked for yet.
+  void PrepareAhead();
+  /// After PrepareAhead(), whose PatchLoader::Start() any thread may call then.
+  std::shared_ptr<PatchLoader> SharedLoader() const { return this->Loader; }
+  /// No more is read; waits for nobody.
+  void CancelAhead() { this->Loader->Cancel(); }
+  /// Whether this rank's part of an update that was read ahead is what it would be if it began now: the same
+  /// options and request, files that have not changed since, frames that it relies on.
+  bool StillHolds(const UpdateOptions& options, const LoadRequest& request) const;
+  /// Collective: true when nothing went wrong in Read() on any rank.
+  bool SoundEverywhere() const;
+
   /// Level two: NT threads. Collective: no rank is done before all are, or some was told to stop by its
   /// `progress`, which is called about every 10 ms with how far all ranks together are. Then all stop at
   /// once, and Stopped() is true on all.
   void Read(const ReadProgressCallback& progress);
   bool Stopped() const { return this->WasStopped; }
+  /// Read() was called, for the blocks at hand.
+  bool IsRead() const { return this->WasRead; }
 
   /// Collective: agrees on what went wrong anywhere so far. Throws Error, the same on all ranks, when nothing
   /// may be shown.
@@ -87,6 +117,7 @@ public:
   IoReport& Report() { return this->Loaded.Report; }
 
 private:
+  std::vector<std::optional<FileState>> StatesOfFiles() const;
   std::string KeyOfFrames(const LoadRequest& request) const;
   void LeaveOutSteady();
   std::int64_t StoredValues(const std::vector<VariableRequest>& variables, int patch) const;
@@ -115,12 +146,16 @@ private:
   std::vector<int> PieceOfBlock;
   std::vector<std::size_t> Mine;         ///< the blocks of this piece
   std::shared_ptr<LoadRequest> Request;  ///< lanes that a stopped read leaves behind keep it
-  std::unique_ptr<PatchLoader> Loader;
+  std::shared_ptr<PatchLoader> Loader;
   LoadResult Loaded;
   std::vector<LoadFault> Faults;  ///< of this rank
   std::string Fatal;              ///< what ended this rank's read as a whole
+  /// When the update was prepared to be read ahead:
+  std::vector<VariableRequest> AskedFor;
+  std::vector<std::optional<FileState>> FilesThen;
+
   bool NewlyBroken = false;
-  bool WasStopped = false;
+  bool WasStopped = false, WasRead = false;
   double PlanSeconds = 0;
   std::vector<std::string> BrokenTexts;  ///< why patches are left out
 };

@@ -6,6 +6,7 @@
 #include "PatchAssembler.h"
 #include "PatchUpdate.h"
 #include "Plan/ThreadBudget.h"
+#include "Prefetcher.h"
 #include "Read/AutomaticThreads.h"
 #include "Read/OpenedStep.h"
 #include "Read/ReportData.h"
@@ -64,6 +65,13 @@ constexpr double ProgressLocate = 0.02;
 constexpr double ProgressRead = 0.05;
 constexpr double ProgressBuild = 0.9;
 
+/// Collective: whether it holds on every rank.
+bool AllOf(Communicator& ranks, bool holds)
+{
+  const std::vector<int> all = ranks.AllGather(std::vector<int>{holds ? 1 : 0});
+  return std::find(all.begin(), all.end(), 0) == all.end();
+}
+
 }  // namespace
 
 /// What is kept between updates, and the steps of one update.
@@ -92,6 +100,7 @@ struct vtkPatchReader::Internals
   double IndexSeconds = 0;        ///< spent on indexing and saving in this update
   ReadProgress Progress;          ///< of the last read, as last known
   AutomaticThreads Automatic;     ///< used in that thread mode
+  Prefetcher Ahead;
   std::string Report;
   ReportData Data;         ///< the report in numbers, and those of the reads before
   std::string ReportJson;  ///< what was made of Data
@@ -99,6 +108,7 @@ struct vtkPatchReader::Internals
 
   void Forget()
   {
+    this->Ahead.Stop();
     this->SeriesIsOpen = false;
     this->CurrentPath.clear();
     this->NoSoundStep.clear();
@@ -118,11 +128,14 @@ struct vtkPatchReader::Internals
   void OfferVariables();
   void DropStrangers(vtkDataArraySelection* arrays, Centering centering) const;
   bool Selected(const Variable& variable) const;
-  Int3 GhostsToRead() const;
-  std::vector<VariableRequest> SelectedVariables(const Int3& ghosts) const;
+  Int3 GhostsToRead(const Catalog& catalog) const;
+  std::vector<VariableRequest> SelectedVariables(const Catalog& catalog, const Int3& ghosts) const;
   std::size_t WantedStep(vtkInformation* info) const;
-  LoadRequest MakeRequest(const vtkPatchReader& settings, const Int3& ghosts) const;
-  UpdateOptions MakeOptions(const vtkPatchReader& settings, vtkInformation* info) const;
+  LoadRequest MakeRequest(const vtkPatchReader& settings, const Catalog& catalog, const Int3& ghosts) const;
+  UpdateOptions MakeOptions(
+      const vtkPatchReader& settings, const Catalog& catalog, vtkInformation* info) const;
+  std::unique_ptr<OpenedStep> OpenAhead(std::size_t step, int threads);
+  void Adopt(StepAhead& ahead);
   std::string NothingIsShown(const int levelRange[2]) const;
   const std::vector<patchio::ValueRange>& RangesOf(int variable);
   void MakeReport(IoReport mine, const ThreadsUsed& threads, const std::string& warning, bool cancelled);
@@ -180,6 +193,32 @@ void vtkPatchReader::Internals::OpenStep(std::size_t step)
   this->LastStep = step;
   this->OfferVariables();
   this->OpenSeconds += watch.Seconds();
+}
+
+/// Opens a step that is not shown yet, and leaves all else as it is.
+std::unique_ptr<OpenedStep> vtkPatchReader::Internals::OpenAhead(std::size_t step, int threads)
+{
+  const Stopwatch watch;
+  const std::string& path = this->Steps.Steps[step].Path;
+  auto opened = path == this->CurrentPath
+                    ? std::make_unique<OpenedStep>(*this->Step)
+                    : std::make_unique<OpenedStep>(*this->Ranks, path, this->ModeFor(path));
+  opened->TurnTo(this->Steps.Steps[step]);
+  opened->Prepare(*this->Ranks, threads);
+  if (!opened->Saved().Path.empty()) {
+    this->Rebuilt.insert(path);
+  }
+  this->OpenSeconds += watch.Seconds();
+  return opened;
+}
+
+/// A step that was opened ahead becomes the one that is shown.
+void vtkPatchReader::Internals::Adopt(StepAhead& ahead)
+{
+  this->CurrentPath = this->Steps.Steps[ahead.Step].Path;
+  this->LastStep = ahead.Step;
+  this->Step = std::move(ahead.Opened);
+  this->OfferVariables();
 }
 
 /// A step is rebuilt once, not each time that it is shown.
@@ -243,12 +282,12 @@ void vtkPatchReader::Internals::DropStrangers(vtkDataArraySelection* arrays, Cen
 bool vtkPatchReader::Internals::Selected(const Variable& variable) const
 {
   vtkDataArraySelection* arrays = variable.Center == Centering::Cell ? this->CellArrays : this->PointArrays;
-  return arrays->ArrayIsEnabled(variable.Name.c_str()) != 0;
+  // What is not offered yet will be on.
+  return !arrays->ArrayExists(variable.Name.c_str()) || arrays->ArrayIsEnabled(variable.Name.c_str());
 }
 
-Int3 vtkPatchReader::Internals::GhostsToRead() const
+Int3 vtkPatchReader::Internals::GhostsToRead(const Catalog& catalog) const
 {
-  const Catalog& catalog = this->Current();
   if (catalog.Grid == GridKind::Curvilinear) {
     return catalog.Variables[catalog.CoordinatesVariable].Ghosts;
   }
@@ -261,13 +300,14 @@ Int3 vtkPatchReader::Internals::GhostsToRead() const
   return ghosts;
 }
 
-std::vector<VariableRequest> vtkPatchReader::Internals::SelectedVariables(const Int3& ghosts) const
+std::vector<VariableRequest> vtkPatchReader::Internals::SelectedVariables(
+    const Catalog& catalog, const Int3& ghosts) const
 {
   std::vector<VariableRequest> requests;
-  for (int v = 0; v < static_cast<int>(this->Current().Variables.size()); ++v) {
-    if (v == this->Current().CoordinatesVariable || this->Current().Variables[v].Positions ||
-        this->Selected(this->Current().Variables[v])) {
-      requests.push_back(RequestForVtk(this->Current(), v, ghosts));
+  for (int v = 0; v < static_cast<int>(catalog.Variables.size()); ++v) {
+    if (v == catalog.CoordinatesVariable || catalog.Variables[v].Positions ||
+        this->Selected(catalog.Variables[v])) {
+      requests.push_back(RequestForVtk(catalog, v, ghosts));
     }
   }
   return requests;
@@ -281,10 +321,11 @@ std::size_t vtkPatchReader::Internals::WantedStep(vtkInformation* info) const
 }
 
 /// What this rank reads, but for its blocks.
-LoadRequest vtkPatchReader::Internals::MakeRequest(const vtkPatchReader& settings, const Int3& ghosts) const
+LoadRequest vtkPatchReader::Internals::MakeRequest(
+    const vtkPatchReader& settings, const Catalog& catalog, const Int3& ghosts) const
 {
   LoadRequest request;
-  request.Variables = this->SelectedVariables(ghosts);
+  request.Variables = this->SelectedVariables(catalog, ghosts);
   request.Threads = settings.ThreadsOf(this->Ranks->Rank());
   request.StopAtFault = !settings.SkipBrokenPatches;
   request.Storage = {settings.StorageLatency * 1e-3, settings.StorageBandwidth * 1e6};
@@ -294,12 +335,12 @@ LoadRequest vtkPatchReader::Internals::MakeRequest(const vtkPatchReader& setting
 }
 
 UpdateOptions vtkPatchReader::Internals::MakeOptions(
-    const vtkPatchReader& settings, vtkInformation* info) const
+    const vtkPatchReader& settings, const Catalog& catalog, vtkInformation* info) const
 {
   UpdateOptions options;
   options.FirstLevel = settings.LevelRange[0];
   options.LastLevel = settings.LevelRange[1];
-  options.Ghosts = settings.ReadGhostCells ? this->GhostsToRead() : Int3{0, 0, 0};
+  options.Ghosts = settings.ReadGhostCells ? this->GhostsToRead(catalog) : Int3{0, 0, 0};
   options.HideRefined = settings.BlankRefinedCells;
   options.SkipBroken = settings.SkipBrokenPatches;
   options.GhostLayer = settings.AddGhostLayer;
@@ -502,10 +543,28 @@ void vtkPatchReader::Reload()
 void vtkPatchReader::SetController(vtkMultiProcessController* controller)
 {
   if (controller != this->Internal->Controller) {
+    this->Internal->Ahead.Clear();
     this->Internal->Controller = controller;
     this->Internal->Ranks = MakeCommunicator(controller);
     this->Modified();
   }
+}
+
+void vtkPatchReader::SetPrefetch(bool on)
+{
+  if (on != this->Prefetch) {
+    this->Prefetch = on;
+    this->Modified();
+  }
+}
+
+/// The user does something else than to play.
+void vtkPatchReader::Modified()
+{
+  if (this->Internal && !this->Internal->Opening) {
+    this->Internal->Ahead.Stop();
+  }
+  this->Superclass::Modified();
 }
 
 vtkMultiProcessController* vtkPatchReader::GetController()
@@ -561,7 +620,9 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
   // The arrays of the step before give their memory to this one.
   output->Initialize();
   try {
-    if (!this->ReadStep(info, output)) {
+    if (this->ReadStep(info, output)) {
+      this->ReadAhead(info);
+    } else {
       // Nothing is shown of a read that was stopped. Filters shall not take the abort for theirs.
       output->Initialize();
       this->Say(1, "Cancelled");
@@ -585,45 +646,63 @@ bool vtkPatchReader::ReadStep(vtkInformation* info, vtkMultiBlockDataSet* output
   Internals& self = *this->Internal;
   const std::size_t step = self.WantedStep(info);
   this->Say(0, "Opening " + ShortName(self.Steps.Steps[step].Path));
-  self.OpenStep(step);
+  self.IndexSeconds = 0;
+  std::unique_ptr<StepAhead> ahead = self.Ahead.Take(*self.Ranks, step);
+  if (ahead) {
+    self.Adopt(*ahead);
+  } else {
+    self.OpenStep(step);
+  }
   UpdateOptions options;
   LoadRequest request;
+  bool holds = false;
   Together(*self.Ranks, [&] {
-    options = self.MakeOptions(*this, info);
-    request = self.MakeRequest(*this, options.Ghosts);
+    options = self.MakeOptions(*this, self.Current(), info);
+    request = self.MakeRequest(*this, self.Current(), options.Ghosts);
+    holds = ahead && ahead->Update->StillHolds(options, request);
   });
   std::string note;
   this->ChooseByValue(options, note);
-  this->ChooseThreads(request);
-  PatchUpdate update(*self.Ranks, *self.Step, options, self.Frames);
-  this->Warn(update.Empty() ? self.NothingIsShown(this->LevelRange) : "");
-  this->Say(ProgressLocate, "Locating");
-  self.PrepareStep(request.Threads);
+  std::unique_ptr<PatchUpdate> update;
+  if (ahead && AllOf(*self.Ranks, holds)) {
+    update = this->JoinStep(*ahead);
+    request = update ? ahead->Request : request;
+  } else if (ahead) {
+    self.Ahead.Drop();
+  }
+  ahead.reset();
+  if (!update) {
+    this->ChooseThreads(request);
+    update = std::make_unique<PatchUpdate>(*self.Ranks, *self.Step, options, self.Frames);
+    this->Say(ProgressLocate, "Locating");
+    self.PrepareStep(request.Threads);
+  }
+  this->Warn(update->Empty() ? self.NothingIsShown(this->LevelRange) : "");
   this->Warn(self.ChannelWarning());
-  const bool complete = this->ReadBlocks(update, request);
-  if (!complete) {
-    self.MakeReport(update.Report(), this->UsedThreads(request), "", true);
+  if (update->Stopped() || (!update->IsRead() && !this->ReadBlocks(*update, request))) {
+    self.MakeReport(update->Report(), this->UsedThreads(request), "", true);
     return false;
   }
   this->Say(ProgressBuild, "Building blocks");
   Together(*self.Ranks, [&] {
-    update.Assemble(output);
+    update->Assemble(output);
     AddThreadData(this->UsedThreads(request), output->GetFieldData());
   });
   output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Times[step]);
-  for (const std::string& text : {note, update.LeftOutText()}) {
+  for (const std::string& text : {note, update->LeftOutText()}) {
     if (!text.empty()) {
-      update.Report().Notes.push_back(text);
+      update->Report().Notes.push_back(text);
     }
   }
-  update.Report().FilterThreads = this->ChooseFilterThreads(update.CellsOfBlock());
+  update->Report().FilterThreads = this->ChooseFilterThreads(update->CellsOfBlock());
   if (request.Control) {
     for (const std::string& note : self.Automatic.Notes()) {
-      update.Report().Notes.push_back(note);
+      update->Report().Notes.push_back(note);
     }
   }
-  self.MakeReport(update.Report(), this->UsedThreads(request), update.Warning(), false);
-  this->Warn(update.Warning());
+  self.MakeReport(update->Report(), this->UsedThreads(request), update->Warning(), false);
+  this->Warn(update->Warning());
+  self.Ahead.Shown(step);
   return true;
 }
 
@@ -649,25 +728,94 @@ void vtkPatchReader::ChooseByValue(UpdateOptions& options, std::string& note)
   options.WithValues = PatchesWithValues(self.Current(), ranges, {low, high}, options.GhostLayer);
 }
 
+/// Progress for the screen; false when the user stops the read.
+bool vtkPatchReader::GoesOn(const ReadProgress& now)
+{
+  this->Internal->Progress = now;
+  const std::string text = ReadingText(now.Bytes, now.BytesToRead, now.BytesPerSecond());
+  this->Say(ProgressRead + (ProgressBuild - ProgressRead) * now.Fraction, text);
+  return !this->AbortExecute;
+}
+
+/// Collective. Waits for the rest of a step that is read ahead. Null when anything is wrong with it: whether
+/// that still is so, and what to say of it, a read at its own turn finds out.
+std::unique_ptr<PatchUpdate> vtkPatchReader::JoinStep(StepAhead& ahead)
+{
+  this->Internal->Progress = ReadProgress();
+  ahead.Update->Read([this](const ReadProgress& now) { return this->GoesOn(now); });
+  if (!ahead.Update->Stopped() && !ahead.Update->SoundEverywhere()) {
+    return nullptr;
+  }
+  return std::move(ahead.Update);
+}
+
+/// Collective. Begins to read the steps that come next while this one is shown.
+void vtkPatchReader::ReadAhead(vtkInformation* info)
+{
+  Internals& self = *this->Internal;
+  // Which patches have the values is not known before a step is open for the user.
+  const int most = this->Prefetch && !this->SkipByValue ? this->PrefetchSteps : 0;
+  if (!self.Ahead.Agree(*self.Ranks, most)) {
+    self.Ahead.Clear();
+    return;
+  }
+  for (const std::size_t step : self.Ahead.Next(self.Steps.Steps.size(), most)) {
+    if (!self.Ahead.Has(step)) {
+      try {
+        self.Ahead.Add(this->PrepareAhead(step, info));
+        self.Automatic.ReadsGoOn();
+      } catch (const std::exception&) {
+        // All ranks have got it. It is no fault of the step that is shown: the other one is read, or said to
+        // be broken, at its own turn.
+        return;
+      }
+    }
+  }
+}
+
+/// Collective. All of a read but reading.
+std::unique_ptr<StepAhead> vtkPatchReader::PrepareAhead(std::size_t step, vtkInformation* info)
+{
+  Internals& self = *this->Internal;
+  auto ahead = std::make_unique<StepAhead>();
+  LoadRequest& request = ahead->Request;
+  UpdateOptions options;
+  ahead->Step = step;
+  ahead->Opened = self.OpenAhead(step, this->ThreadsOf(self.Ranks->Rank()));
+  Together(*self.Ranks, [&] {
+    options = self.MakeOptions(*this, ahead->Opened->Data(), info);
+    request = self.MakeRequest(*this, ahead->Opened->Data(), options.Ghosts);
+    if (this->ThreadMode == AUTOMATIC) {
+      // Nobody is there to adapt them.
+      const int inFlight = self.Automatic.Control().Changes().back().Threads;
+      request.Threads =
+          std::min(ThreadsFromStorage(inFlight, 0, self.Ranks->Size(), self.Ranks->Rank()), MaximumThreads);
+      request.Storage = self.Automatic.Choice().Requests.value_or(request.Storage);
+    }
+  });
+  ahead->Update = std::make_unique<PatchUpdate>(*self.Ranks, *ahead->Opened, options, self.Frames);
+  PatchUpdate& update = *ahead->Update;
+  do {
+    Together(*self.Ranks, [&] { update.Plan(request); });
+    update.Locate();
+    update.AgreeOnFaults();
+  } while (update.Outdated());
+  update.PrepareAhead();
+  return ahead;
+}
+
 /// Reads what can be read; false when the user stops it. Broken patches, once known, change the blocks.
 bool vtkPatchReader::ReadBlocks(PatchUpdate& update, LoadRequest& request)
 {
-  ReadProgress& last = this->Internal->Progress;
-  const auto progress = [this, &last](const ReadProgress& now) {
-    last = now;
-    const std::string text = ReadingText(now.Bytes, now.BytesToRead, now.BytesPerSecond());
-    this->Say(ProgressRead + (ProgressBuild - ProgressRead) * now.Fraction, text);
-    return !this->AbortExecute;
-  };
   for (;;) {
-    last = ReadProgress();
+    this->Internal->Progress = ReadProgress();
     this->Say(ProgressLocate, "Locating");
     Together(*this->Internal->Ranks, [&] { update.Plan(request); });
     update.Locate();
     update.AgreeOnFaults();
     if (!update.Outdated()) {
       update.CheckMemory();
-      update.Read(progress);
+      update.Read([this](const ReadProgress& now) { return this->GoesOn(now); });
       this->EndRead(request);
       update.AgreeOnFaults();
       if (update.Stopped() || !update.Outdated()) {
@@ -743,6 +891,13 @@ ThreadsUsed vtkPatchReader::UsedThreads(const LoadRequest& request) const
     used.Storage = automatic.Curve();
     return used;
   }
+  if (this->ThreadMode == AUTOMATIC) {
+    used.Concurrency = automatic.Choice().Storage.Concurrency;
+    used.Load = automatic.Choice().Storage.Load;
+    used.Changes = {{0, this->Internal->Automatic.Control().Changes().back().Threads}};
+    used.Text = automatic.Text() + "  Read ahead with the threads of the read before\n";
+    return used;
+  }
   const int ranks = this->Internal->Ranks->Size();
   if (this->ThreadMode == FROM_STORAGE) {
     used.Concurrency = this->StorageConcurrency;
@@ -805,4 +960,6 @@ void vtkPatchReader::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "MemoryLimit: " << this->MemoryLimit << endl;
   os << indent << "FilterThreading: " << this->FilterThreading << endl;
   os << indent << "FilterThreadsPerRank: " << this->FilterThreadsPerRank << endl;
+  os << indent << "Prefetch: " << this->Prefetch << endl;
+  os << indent << "PrefetchSteps: " << this->PrefetchSteps << endl;
 }

@@ -42,6 +42,8 @@ namespace patchio {
 class PatchUpdate;
 struct UpdateOptions;
 struct LoadRequest;
+struct ReadProgress;
+struct StepAhead;
 struct ThreadsUsed;
 }  // namespace patchio
 class vtkDataArraySelection;
@@ -368,6 +370,25 @@ public:
   vtkGetMacro(MemoryLimit, int);
   ///@}
 
+  ///@{
+  /**
+   * While the picture of a step is made, read those that come next: in the direction and at the distance of
+   * the last two that were shown. They take memory too, up to half of what is free and nine tenths of
+   * MemoryLimit, and wait where there is not as much. Any change of the reader stops it. On by default.
+   */
+  void SetPrefetch(bool on);
+  vtkGetMacro(Prefetch, bool);
+  vtkBooleanMacro(Prefetch, bool);
+  ///@}
+
+  ///@{
+  /**
+   * How many steps to read ahead at most. Default 1.
+   */
+  vtkSetClampMacro(PrefetchSteps, int, 1, 100);
+  vtkGetMacro(PrefetchSteps, int);
+  ///@}
+
   /**
    * Whether VTK's filters get threads too, in this process and from this reader's next update on: by
    * vtkSMPTools' backend STDThread, where nobody has chosen another one than Sequential. The reader that was
@@ -413,6 +434,11 @@ public:
    */
   void Reload();
 
+  /**
+   * Stops what is read ahead, too.
+   */
+  void Modified() override;
+
   ///@{
   /**
    * The ranks that read together. Default: the global controller.
@@ -442,6 +468,10 @@ private:
   bool ReadStep(vtkInformation* info, vtkMultiBlockDataSet* output);
   void ChooseByValue(patchio::UpdateOptions& options, std::string& note);
   bool ReadBlocks(patchio::PatchUpdate& update, patchio::LoadRequest& request);
+  bool GoesOn(const patchio::ReadProgress& now);
+  std::unique_ptr<patchio::PatchUpdate> JoinStep(patchio::StepAhead& ahead);
+  void ReadAhead(vtkInformation* info);
+  std::unique_ptr<patchio::StepAhead> PrepareAhead(std::size_t step, vtkInformation* info);
   void ChooseThreads(patchio::LoadRequest& request);
   void EndRead(const patchio::LoadRequest& request);
   patchio::ThreadsUsed UsedThreads(const patchio::LoadRequest& request) const;
@@ -481,6 +511,8 @@ private:
   int MemoryLimit = 0;
   int FilterThreading = FILTERS_LARGE_BLOCKS;
   int FilterThreadsPerRank = 0;
+  bool Prefetch = true;
+  int PrefetchSteps = 1;
 
   struct Internals;
   std::unique_ptr<Internals> Internal;

@@ -46,6 +46,10 @@ std::string IoReport::Text() const
   if (!this->FilterThreads.empty()) {
     text += "Threads of filters per rank: " + this->FilterThreads + "\n";
   }
+  if (this->Ahead > 0) {
+    text += fmt::format("Read ahead: {} of {}, then {:.3f} s of waiting for the rest\n",
+        ByteText(this->BytesAhead), ByteText(this->Bytes), this->WaitSeconds);
+  }
   if (!this->Metadata.empty()) {
     text += "Metadata: " + this->Metadata + "\n";
   }
@@ -60,7 +64,7 @@ IoReport Combine(const IoReport& mine, Communicator& comm)
   const std::vector<double> values{double(mine.ThreadsMin), double(mine.ThreadsMax), double(mine.Patches),
       double(mine.Tasks), double(mine.Requests), double(mine.Bytes), double(mine.PeakInFlight),
       mine.OpenSeconds, mine.LocateSeconds, mine.ReadSeconds, mine.AssembleSeconds, double(mine.Blocks),
-      mine.StorageSeconds, mine.DecodeSeconds};
+      mine.StorageSeconds, mine.DecodeSeconds, double(mine.Ahead), double(mine.BytesAhead), mine.WaitSeconds};
   const std::vector<double> all = comm.AllGather(values);
   const auto over = [&](int field, auto combine) {
     double result = all[field];
@@ -89,6 +93,9 @@ IoReport Combine(const IoReport& mine, Communicator& comm)
   total.Blocks = static_cast<std::uint64_t>(over(11, sum));
   total.StorageSeconds = over(12, sum);
   total.DecodeSeconds = over(13, sum);
+  total.Ahead = static_cast<int>(over(14, sum));
+  total.BytesAhead = static_cast<std::uint64_t>(over(15, sum));
+  total.WaitSeconds = over(16, most);
   total.Moments = SumOverRanks(mine.Moments, comm);
   return total;
 }

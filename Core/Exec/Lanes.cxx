@@ -1,6 +1,7 @@
 #include "Exec/Lanes.h"
 
 #include "Exec/ThreadPool.h"
+#include "Support/Stopwatch.h"
 
 #include <algorithm>
 #include <condition_variable>
@@ -12,7 +13,10 @@ namespace patchio {
 /// What the team and its lanes have in common; each of them keeps it alive.
 struct LaneTeam::Shared
 {
-  Shared(std::size_t tasks, LaneBody body) : Tasks(tasks), Body(std::move(body)) {}
+  Shared(std::size_t tasks, LaneBody body, std::function<void()> whenDone)
+      : Tasks(tasks), Body(std::move(body)), WhenDone(std::move(whenDone))
+  {
+  }
 
   bool Over() const { return this->Cancelled || this->Next >= this->Tasks; }
   bool TakeTask(int lane);
@@ -22,13 +26,16 @@ struct LaneTeam::Shared
 
   const std::size_t Tasks;
   const LaneBody Body;
+  std::function<void()> WhenDone;  ///< null once called; under the mutex
+  const Stopwatch Watch;
   std::atomic<int> Wanted{0};  ///< lanes
   std::atomic<std::size_t> Next{0};
   std::atomic<std::size_t> Finished{0};
   std::atomic<bool> Cancelled{false};
   std::mutex Mutex;
   std::condition_variable Change;
-  int Running = 0;  ///< threads that have not ended; under the mutex
+  int Running = 0;        ///< threads that have not ended; under the mutex
+  double EndedAfter = 0;  ///< seconds, when there were none any more; under the mutex
 };
 
 /// False when there was none.
@@ -67,13 +74,24 @@ void LaneTeam::Shared::AwaitNeed(int lane)
 
 void LaneTeam::Shared::LaneEnds()
 {
-  const std::lock_guard<std::mutex> lock(this->Mutex);
-  --this->Running;
-  this->Change.notify_all();
+  std::function<void()> tell;
+  {
+    const std::lock_guard<std::mutex> lock(this->Mutex);
+    if (--this->Running == 0) {
+      this->EndedAfter = this->Watch.Seconds();
+      if (this->Finished == this->Tasks) {
+        tell.swap(this->WhenDone);
+      }
+    }
+    this->Change.notify_all();
+  }
+  if (tell) {
+    tell();
+  }
 }
 
-LaneTeam::LaneTeam(std::size_t tasks, int most, LaneBody body)
-    : State(std::make_shared<Shared>(tasks, std::move(body))),
+LaneTeam::LaneTeam(std::size_t tasks, int most, LaneBody body, std::function<void()> whenDone)
+    : State(std::make_shared<Shared>(tasks, std::move(body), std::move(whenDone))),
       Most(static_cast<int>(std::min<std::size_t>(std::max(most, 1), tasks)))
 {
 }
@@ -140,6 +158,12 @@ double LaneTeam::Fraction() const
 {
   const std::size_t tasks = this->State->Tasks;
   return tasks == 0 ? 1 : static_cast<double>(this->State->Finished) / static_cast<double>(tasks);
+}
+
+double LaneTeam::Seconds() const
+{
+  const std::lock_guard<std::mutex> lock(this->State->Mutex);
+  return this->State->Running == 0 ? this->State->EndedAfter : this->State->Watch.Seconds();
 }
 
 LaneGoal::LaneGoal(int lanes, int most) : Limit(std::max(most, 1)), Wanted(std::clamp(lanes, 1, this->Limit))

@@ -52,8 +52,9 @@ struct LanesOutcome
 class LaneTeam
 {
 public:
-  /// Starts no lane yet.
-  LaneTeam(std::size_t tasks, int most, LaneBody body);
+  /// Starts no lane yet. whenDone: called, by the lane that ends last and at most once, when all tasks are
+  /// carried out; must not throw.
+  LaneTeam(std::size_t tasks, int most, LaneBody body, std::function<void()> whenDone = {});
   /// Cancels, and waits for nobody.
   ~LaneTeam();
   LaneTeam(const LaneTeam&) = delete;
@@ -79,6 +80,8 @@ public:
   LanesOutcome Outcome() const;
   /// Finished tasks of all tasks, 0..1.
   double Fraction() const;
+  /// From the beginning to when the last lane ended, or to now.
+  double Seconds() const;
 
 private:
   struct Shared;

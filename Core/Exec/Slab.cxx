@@ -213,6 +213,12 @@ void SlabPool::SetLimit(std::uint64_t bytes)
   this->Shared->Limit = bytes;
 }
 
+std::uint64_t SlabPool::Limit() const
+{
+  const std::lock_guard<std::mutex> lock(this->Shared->Mutex);
+  return this->Shared->Limit;
+}
+
 void SlabPool::Keep(std::uint64_t bytes)
 {
   const std::lock_guard<std::mutex> lock(this->Shared->Mutex);

@@ -32,6 +32,7 @@ public:
   SlabPool& operator=(const SlabPool&) = delete;
 
   void SetLimit(std::uint64_t bytes);
+  std::uint64_t Limit() const;
   /// Keeps no more than this many bytes that nobody uses; what is too much is freed, now and later. 0 at
   /// first.
   void Keep(std::uint64_t bytes);

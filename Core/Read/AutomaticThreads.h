@@ -46,6 +46,9 @@ public:
   /// Collective, after the read, whatever its outcome. Long reads refine the profile of network storages.
   void End();
 
+  /// Reads of ours go on between End() and Begin(): what is seen there is not the load of others.
+  void ReadsGoOn() { this->ReadSinceSensed = true; }
+
   const ThreadChoice& Choice() const { return this->Known; }
   /// Several lines: N*, NC, reads in flight over time, and where each is from.
   std::string Text() const;

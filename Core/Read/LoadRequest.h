@@ -29,6 +29,12 @@ struct VariableRequest
   /// Layers of ghosts to deliver as they are stored; surplus ones repeat the nearest stored value. All blocks
   /// must be whole patches then.
   Int3 Ghosts{0, 0, 0};
+
+  bool operator==(const VariableRequest& other) const
+  {
+    return this->Variable == other.Variable && this->OutputComponents == other.OutputComponents &&
+           this->Slots == other.Slots && this->Ghosts == other.Ghosts;
+  }
 };
 
 /// The variable as it is stored: its own components, its own ghosts.

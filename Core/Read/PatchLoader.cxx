@@ -7,6 +7,7 @@
 #include "Support/Together.h"
 
 #include <algorithm>
+#include <cassert>
 #include <chrono>
 #include <cmath>
 #include <map>
@@ -18,7 +19,7 @@ namespace {
 /// What lanes get to end in when the read is stopped, so that usually none is left behind.
 constexpr std::chrono::milliseconds Grace(50);
 /// Shorter reads take no longer than to start a thread and to wait for it.
-constexpr std::uint64_t ShortBytes = 1 << 20;
+constexpr std::uint64_t ShortBytes = 2 << 20;
 
 }  // namespace
 
@@ -47,20 +48,41 @@ double PatchLoader::BytesNeeded() const
 
 void PatchLoader::Start()
 {
-  this->Watch = Stopwatch();
-  this->Allocate();
-  this->StartLanes();
+  assert(this->Allocated);
+  const std::lock_guard<std::mutex> lock(this->TeamLock);
+  if (!this->HasBegun && !this->IsCancelled) {
+    this->HasBegun = true;
+    this->StartLanes();
+  }
+}
+
+void PatchLoader::Cancel()
+{
+  const std::lock_guard<std::mutex> lock(this->TeamLock);
+  this->IsCancelled = true;
+  if (this->Team) {
+    this->Team->Cancel();
+  }
 }
 
 LoadResult PatchLoader::Read(const ReadProgressCallback& progress)
 {
+  IoReport& report = this->Result.Report;
+  this->Watch = Stopwatch();
+  {
+    const std::lock_guard<std::mutex> lock(this->TeamLock);
+    report.Ahead = this->HasBegun ? 1 : 0;
+  }
   if (this->Job->Table().Problems.empty() || !this->Job->Request().StopAtFault) {
-    if (!this->Allocated) {
-      this->Watch = Stopwatch();
-      this->Allocate();
-    }
+    report.BytesAhead = this->Job->Meter().Bytes();
+    this->Allocate();
     this->Execute(progress);
-    this->Result.Report.ReadSeconds = this->Watch.Seconds();
+    report.WaitSeconds = this->Watch.Seconds();
+    report.ReadSeconds = report.WaitSeconds;
+    if (report.Ahead && this->Team) {
+      report.ReadSeconds = this->Team->Seconds();
+      report.Moments.clear();  // nobody looked on while most was read
+    }
   }
   this->Finish();
   return std::move(this->Result);
@@ -69,6 +91,9 @@ LoadResult PatchLoader::Read(const ReadProgressCallback& progress)
 /// Arrays lie in memory in the order in which they are read.
 void PatchLoader::Allocate()
 {
+  if (this->Allocated) {
+    return;
+  }
   BlockArrays& arrays = this->Job->Arrays();
   const ReadPlan& plan = this->Job->Plan();
   const double wanted = arrays.Bytes();
@@ -160,6 +185,7 @@ ReadProgress PatchLoader::Progress() const
   ReadProgress now;
   now.BytesToRead = this->BytesToRead;
   now.Bytes = std::min(this->Job->Meter().Bytes(), now.BytesToRead);
+  const std::lock_guard<std::mutex> lock(this->TeamLock);
   now.Fraction = this->Team ? this->Team->Fraction() : 0;
   now.Seconds = this->Watch.Seconds();
   return now;
@@ -167,8 +193,12 @@ ReadProgress PatchLoader::Progress() const
 
 void PatchLoader::ReadThroughLanes(const ReadProgressCallback& progress)
 {
-  if (!this->Team && !this->IsShort()) {
-    this->StartLanes();
+  {
+    const std::lock_guard<std::mutex> lock(this->TeamLock);
+    if (!this->HasBegun && !this->IsShort()) {
+      this->StartLanes();
+    }
+    this->HasBegun = true;
   }
   if (this->Team && (this->Team->Lanes() > 0 || this->Job->Units() == 0)) {
     this->LookOn(progress);
@@ -198,8 +228,9 @@ int PatchLoader::LanesWanted() const
 void PatchLoader::StartLanes()
 {
   this->Job->GetReady(this->MostLanes());
-  this->Team.emplace(this->Job->Units(), this->MostLanes(),
-      [job = this->Job](std::size_t unit, int lane) { job->Execute(unit, lane); });
+  this->Team.emplace(
+      this->Job->Units(), this->MostLanes(),
+      [job = this->Job](std::size_t unit, int lane) { job->Execute(unit, lane); }, std::move(this->WhenRead));
   this->Team->SetLanes(this->LanesWanted());
 }
 
@@ -224,6 +255,7 @@ void PatchLoader::LookOn(const ReadProgressCallback& progress)
 
 void PatchLoader::Stop()
 {
+  const std::lock_guard<std::mutex> lock(this->TeamLock);
   if (this->Team) {
     this->Team->Cancel();
     this->LeftBehind = !this->Team->WaitFor(Grace);
@@ -245,6 +277,9 @@ void PatchLoader::ReadHere(const ReadProgressCallback& progress)
         }
         return this->GoesOn(progress, 1, fraction);
       });
+  if (this->WhenRead && !this->Result.Cancelled) {
+    this->WhenRead();
+  }
 }
 
 void PatchLoader::ReportLanes()

@@ -11,8 +11,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace patchio {
@@ -34,12 +38,21 @@ public:
   /// Memory that the arrays of the request will take beyond what is kept from earlier reads.
   double BytesNeeded() const;
 
-  /// Begins to read and returns; lanes go on by themselves, and so they do when the loader is destroyed: each
-  /// finishes the request that it is at, and keeps what it needs. What only the HDF5 library can read is left
-  /// to Read(). Throws Error when the memory does not suffice.
+  /// Takes memory for the arrays, unless it has some. Throws Error when it does not suffice.
+  void Allocate();
+  /// Called once when the last value is there, by whoever brings it; before Start() and Read().
+  void CallWhenRead(std::function<void()> whenRead) { this->WhenRead = std::move(whenRead); }
+  /// After Allocate(): begins to read and returns. Lanes go on by themselves until the loader is destroyed;
+  /// then each finishes the request that it is at, and keeps what it needs. What only the HDF5 library can
+  /// read is left to Read(). May be called on any thread, also while another one calls Read(). Without effect
+  /// when the read has begun.
   void Start();
+  /// No more requests are begun; waits for nobody.
+  void Cancel();
   /// How far the lanes are.
   ReadProgress Progress() const;
+  /// The files that are read.
+  const std::vector<std::string>& Files() const { return this->Job->Table().Files; }
 
   /// Reads all <patch, variable> of the request, or what Start() has left of them, once. All tasks exist at
   /// once and NT threads take them in file order; the calling thread looks on, and carries out only reads
@@ -51,7 +64,6 @@ public:
   LoadResult Read(const ReadProgressCallback& progress = {});
 
 private:
-  void Allocate();
   void Execute(const ReadProgressCallback& progress);
   bool ReadThroughLibrary(const ReadProgressCallback& progress);
   void StartLanes();
@@ -71,8 +83,12 @@ private:
   Stopwatch Watch;  ///< since the read began
   const std::shared_ptr<ReadJob> Job;
   std::uint64_t BytesToRead = 0;
+  std::function<void()> WhenRead;
   bool Allocated = false;
+  mutable std::mutex TeamLock;   ///< taken to start the lanes, and by who does not know whether they are
   std::optional<LaneTeam> Team;  ///< null before they start
+  bool HasBegun = false;         ///< to read, on this thread or on lanes; under TeamLock
+  bool IsCancelled = false;      ///< under TeamLock
   bool LeftBehind = false;       ///< lanes are still at work, on arrays that nobody will see
   double LibraryShare = 0;       ///< of all tasks, those that the HDF5 library reads
   Timeline Moments;              ///< as far as somebody looked on

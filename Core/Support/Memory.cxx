@@ -131,11 +131,11 @@ std::uint64_t AvailableMemory(const std::string& root)
   return known->second;
 }
 
-void CheckMemoryOfMachines(Communicator& comm, double bytes)
+void CheckMemoryOfMachines(Communicator& comm, double bytes, double share)
 {
   const std::vector<std::string> machines = comm.AllGather(MachineName());
   const std::vector<double> needs =
-      comm.AllGather(std::vector<double>{bytes, static_cast<double>(AvailableMemory())});
+      comm.AllGather(std::vector<double>{bytes, share * static_cast<double>(AvailableMemory())});
   std::map<std::string, std::pair<double, double>> totals;  // machine -> needed, free
   for (std::size_t rank = 0; rank < machines.size(); ++rank) {
     const auto found = totals.emplace(machines[rank], std::make_pair(0.0, needs[2 * rank + 1])).first;

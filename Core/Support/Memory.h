@@ -16,7 +16,7 @@ namespace patchio {
 std::uint64_t AvailableMemory(const std::string& root = "/");
 
 /// Collective. Throws Error, the same on all ranks, when the ranks of some machine together need more memory
-/// than it has left. `bytes`: what this rank is about to allocate.
-void CheckMemoryOfMachines(Communicator& comm, double bytes);
+/// than it has left, or than that share of it. `bytes`: what this rank is about to allocate.
+void CheckMemoryOfMachines(Communicator& comm, double bytes, double share = 1);
 
 }  // namespace patchio

@@ -12,7 +12,7 @@ import measuring
 from measuring import say
 
 SUITES = ("two-level", "metadata", "limits", "peers", "scale", "threads", "stages", "frame", "filters", "tuning", "steps",
-          "python")
+          "python", "play")
 
 
 def run_suite(name, arguments):

@@ -71,8 +71,8 @@ TEST(IoReport, AddsAndComparesOverTheRanks)
 {
   IoReport mine = Example();
   mine.Notes = {"mine"};
-  FakeCommunicator comm(
-      {{2, 3, 100, 200, 300, 6e9, 3, 0.5, 9, 2, 1, 40, 6, 2}, {5, 6, 1, 2, 3, 4, 6, 3, 1, 0.25, 8, 2, 1, 1}});
+  FakeCommunicator comm({{2, 3, 100, 200, 300, 6e9, 3, 0.5, 9, 2, 1, 40, 6, 2, 1, 5e9, 0.25},
+      {5, 6, 1, 2, 3, 4, 6, 3, 1, 0.25, 8, 2, 1, 1, 1, 3, 0.5}});
   const IoReport total = Combine(mine, comm);
   EXPECT_EQ(total.Ranks, 3);
   EXPECT_EQ(total.ThreadsMin, 2);
@@ -83,6 +83,9 @@ TEST(IoReport, AddsAndComparesOverTheRanks)
   EXPECT_EQ(total.Requests, 333u);
   EXPECT_EQ(total.Bytes, 6'005'000'004u);
   EXPECT_EQ(total.PeakInFlight, 13);
+  EXPECT_EQ(total.Ahead, 2);
+  EXPECT_EQ(total.BytesAhead, 5'000'000'003u);
+  EXPECT_EQ(total.WaitSeconds, 0.5);
   EXPECT_EQ(total.OpenSeconds, 3);
   EXPECT_EQ(total.LocateSeconds, 9);
   EXPECT_EQ(total.ReadSeconds, 2);
@@ -130,6 +133,17 @@ TEST(IoReport, ChoosesAFittingUnit)
   EXPECT_THAT(report.Text(), HasSubstr("106 GB"));
   report.ThreadsMax = report.ThreadsMin;
   EXPECT_THAT(report.Text(), HasSubstr("(NT): 4\n"));
+}
+
+TEST(IoReport, SaysWhatWasReadAheadWhereSomethingWas)
+{
+  IoReport report = Example();
+  EXPECT_THAT(report.Text(), ::testing::Not(HasSubstr("Read ahead")));
+  report.Ahead = 1;
+  report.BytesAhead = 4'000'000;
+  report.WaitSeconds = 0.0125;
+  EXPECT_THAT(
+      report.Text(), HasSubstr("Read ahead: 4.00 MB of 5.00 MB, then 0.013 s of waiting for the rest\n"));
 }
 
 }  // namespace patchio

@@ -493,6 +493,7 @@ TEST_F(PatchLoading, BeginsAheadAndIsCompletedLater)
     return this->Format.Locate(this->Data, requests, {1, false});
   };
   PatchLoader loader(locate, this->Data, this->Everything(2));
+  loader.Allocate();
   loader.Start();
   while (loader.Progress().Fraction < 1) {  // without anybody looking on
     std::this_thread::yield();
@@ -519,6 +520,7 @@ TEST_F(PatchLoading, BegunAheadMayBeGivenUp)
       return this->Format.Locate(this->Data, requests, {1, false});
     };
     PatchLoader loader(locate, this->Data, request);
+    loader.Allocate();
     loader.Start();
     std::unique_lock<std::mutex> lock(gate->Mutex);
     gate->Change.wait(lock, [&] { return gate->Waiting > 0; });

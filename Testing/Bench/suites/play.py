@@ -1,0 +1,88 @@
+"""Playing a series while the next step is read: an emulated storage on which a step takes as long to read as its picture takes
+to make. Read ahead, the time should be that of the slower of both, not their sum."""
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+
+import emulator
+from measuring import Spread, here, interleave, make_dump, say
+
+STEPS = 20  # played, after the first
+PATCHES, SIZE = 27, 32
+MEGABYTES = PATCHES * SIZE ** 3 * 4e-6
+GOAL = 1.15
+
+
+def make_series(folder):
+    """As many steps as one dump has names: values do not matter here."""
+    dump = os.path.dirname(os.path.dirname(make_dump(folder, "play_%d" % PATCHES, patches=PATCHES, size=SIZE)))
+    series = os.path.join(folder, "play_series")
+    if not os.path.exists(os.path.join(series, "dumps.visit")):
+        shutil.rmtree(series, ignore_errors=True)
+        for step in range(STEPS + 1):
+            shutil.copytree(os.path.join(dump, "visit_dump.00000"), os.path.join(series, "visit_dump.%05d" % step),
+                            copy_function=os.link)
+        with open(os.path.join(series, "dumps.visit"), "w") as names:
+            names.writelines("visit_dump.%05d/summary.samrai\n" % step for step in range(STEPS + 1))
+    return series
+
+
+def play(mount, ahead):
+    done = subprocess.run([os.path.join(here, "..", "ParaView", "pvbatch.sh"), "1", os.path.join(here, "play_steps.py"),
+                           os.path.join(mount, "dumps.visit"), "v0", str(ahead)],
+                          env=dict(os.environ, PATCHIO_PVBATCH_MODE="root", PATCHIO_TIMEOUT="600"), stdout=subprocess.PIPE,
+                          text=True, check=True)
+    return json.loads([line for line in done.stdout.splitlines() if line.startswith("JSON ")][-1][5:])
+
+
+def on_storage(series, mount, rate, work):
+    """With requests of 2 ms and so many MB/s in all."""
+    storage = emulator.start(series, mount, latency=2, stream=400, concurrency=16, total=rate)
+    try:
+        return work()
+    finally:
+        storage.stop()
+
+
+def tune(series, mount):
+    """The rate of a storage from which a step takes as long as its picture."""
+    warm = on_storage(series, mount, 0, lambda: play(mount, 0))  # makes the sidecars, too
+    picture = sum(warm["renders"]) / STEPS
+    rate = MEGABYTES / picture
+    found = on_storage(series, mount, rate, lambda: play(mount, 0))
+    besides = sum(found["reads"]) / STEPS - picture  # what a read takes besides its bytes
+    rate = MEGABYTES / max(picture - besides, picture / 4)
+    say("%.0f MB a step, %.3f s a picture: a storage of %.0f MB/s" % (MEGABYTES, picture, rate))
+    return rate
+
+
+def run(report, folder, rounds):
+    """./dev bench play"""
+    missing = emulator.missing()
+    if missing:
+        report.skipped("playing %d steps" % STEPS, "this machine lacks " + missing)
+        return
+    series = make_series(folder)
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        os.environ["PATCHIO_METADATA_DIR"] = os.path.join(scratch, "sidecars")
+        mount = os.path.join(scratch, "mount")
+        os.mkdir(mount)
+        try:
+            rate = tune(series, mount)
+            found = on_storage(series, mount, rate, lambda: interleave(
+                {ahead: lambda ahead=ahead: play(mount, ahead) for ahead in (0, 1, 3)}, min(rounds, 3)))
+        finally:
+            del os.environ["PATCHIO_METADATA_DIR"]
+    if not all(each["ahead"] for ahead in (1, 3) for each in found[ahead]):
+        raise RuntimeError("nothing was read ahead")
+    bounds = [max(sum(each["reads"]), sum(each["renders"])) for each in found[0]]
+    report.figure("a step, nothing read ahead: seconds to read / to make its picture",
+                  Spread(sum(each["reads"]) / sum(each["renders"]) for each in found[0]))
+    report.figure("playing %d steps, nothing read ahead: time / max(sum of reads, sum of renders)" % STEPS,
+                  Spread(each["seconds"] / bound for each, bound in zip(found[0], bounds)))
+    report.at_most("playing %d steps: time / max(sum of reads, sum of renders)" % STEPS, GOAL,
+                   Spread(each["seconds"] / bound for each, bound in zip(found[1], bounds)))
+    report.figure("the same, up to 3 steps read ahead", Spread(each["seconds"] / bound for each, bound in zip(found[3], bounds)))
+    report.data["play"] = {str(ahead): each for ahead, each in found.items()}
