@@ -7,9 +7,10 @@
 #include "PatchUpdate.h"
 #include "Plan/ThreadBudget.h"
 #include "Read/AutomaticThreads.h"
-#include "Read/OpenedStep.h"
+#include "Read/OpenedSteps.h"
 #include "Read/ReportData.h"
 #include "Read/SharedCatalog.h"
+#include "Read/ValueCache.h"
 #include "Support/Error.h"
 #include "Support/Memory.h"
 #include "Support/Stopwatch.h"
@@ -76,13 +77,16 @@ struct vtkPatchReader::Internals
   std::unique_ptr<Communicator> Ranks = MakeSelfCommunicator();
 
   std::shared_ptr<SlabPool> Memory = std::make_shared<SlabPool>();
+  std::shared_ptr<ValueCache> Cache = std::make_shared<ValueCache>();
+  int RanksOnMachine = 0;  ///< 0: not known yet
   bool SeriesIsOpen = false;
   bool NewFiles = true;     ///< other files than before: their variables replace the old ones
   std::string NoSoundStep;  ///< why no step at all can be opened; empty while one may
   std::size_t LastStep = 0;
   Series Steps;
   std::vector<double> Times;
-  std::unique_ptr<OpenedStep> Step;  ///< null when there is none
+  OpenedSteps Opened;
+  std::shared_ptr<OpenedStep> Step;  ///< null when there is none
   std::string CurrentPath;           ///< of Step; empty when there is none
   ChannelMode Channel = ChannelMode::On;
   KeptFrames Frames;              ///< of the update before
@@ -104,6 +108,8 @@ struct vtkPatchReader::Internals
     this->NoSoundStep.clear();
     this->RangesKey.clear();
     this->Frames = KeptFrames();
+    this->Opened.Clear();
+    this->Cache->Clear();
     this->Rebuilt.clear();
     this->ChannelWarned = false;
   }
@@ -122,6 +128,7 @@ struct vtkPatchReader::Internals
   std::vector<VariableRequest> SelectedVariables(const Int3& ghosts) const;
   std::size_t WantedStep(vtkInformation* info) const;
   LoadRequest MakeRequest(const vtkPatchReader& settings, const Int3& ghosts) const;
+  void SizeCache(int megabytes);
   UpdateOptions MakeOptions(const vtkPatchReader& settings, vtkInformation* info) const;
   std::string NothingIsShown(const int levelRange[2]) const;
   const std::vector<patchio::ValueRange>& RangesOf(int variable);
@@ -174,7 +181,7 @@ void vtkPatchReader::Internals::OpenStep(std::size_t step)
   const Stopwatch watch;
   this->CurrentPath.clear();
   this->Step.reset();
-  this->Step = std::make_unique<OpenedStep>(*this->Ranks, path, this->ModeFor(path));
+  this->Step = this->Opened.Open(*this->Ranks, path, this->ModeFor(path));
   this->Step->TurnTo(this->Steps.Steps[step]);
   this->CurrentPath = path;
   this->LastStep = step;
@@ -290,7 +297,20 @@ LoadRequest vtkPatchReader::Internals::MakeRequest(const vtkPatchReader& setting
   request.Storage = {settings.StorageLatency * 1e-3, settings.StorageBandwidth * 1e6};
   request.Memory = this->Memory;
   request.Memory->SetLimit(std::uint64_t(settings.MemoryLimit) * 1000 * 1000);
+  request.Cache = settings.CacheMemory == 0 ? nullptr : this->Cache;
   return request;
+}
+
+/// Collective.
+void vtkPatchReader::Internals::SizeCache(int megabytes)
+{
+  if (this->RanksOnMachine == 0) {
+    this->RanksOnMachine = patchio::RanksOnMachine(*this->Ranks);
+  }
+  this->Cache->SetLimit(std::int64_t(megabytes) * 1000 * 1000, this->RanksOnMachine);
+  if (megabytes == 0) {
+    this->Cache->Clear();
+  }
 }
 
 UpdateOptions vtkPatchReader::Internals::MakeOptions(
@@ -504,6 +524,7 @@ void vtkPatchReader::SetController(vtkMultiProcessController* controller)
   if (controller != this->Internal->Controller) {
     this->Internal->Controller = controller;
     this->Internal->Ranks = MakeCommunicator(controller);
+    this->Internal->RanksOnMachine = 0;
     this->Modified();
   }
 }
@@ -586,6 +607,7 @@ bool vtkPatchReader::ReadStep(vtkInformation* info, vtkMultiBlockDataSet* output
   const std::size_t step = self.WantedStep(info);
   this->Say(0, "Opening " + ShortName(self.Steps.Steps[step].Path));
   self.OpenStep(step);
+  self.SizeCache(this->CacheMemory);
   UpdateOptions options;
   LoadRequest request;
   Together(*self.Ranks, [&] {
@@ -805,4 +827,5 @@ void vtkPatchReader::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "MemoryLimit: " << this->MemoryLimit << endl;
   os << indent << "FilterThreading: " << this->FilterThreading << endl;
   os << indent << "FilterThreadsPerRank: " << this->FilterThreadsPerRank << endl;
+  os << indent << "CacheMemory: " << this->CacheMemory << endl;
 }

@@ -360,12 +360,23 @@ public:
 
   ///@{
   /**
-   * MB (10^6 bytes) that the arrays of a rank may take, those kept for the next time step included; 0, the
+   * MB (10^6 bytes) that the arrays of a rank may take, those kept for other steps included; 0, the
    * default, for as much as the machine has free; less than 0 counts as 0. A read that needs more is an
    * error.
    */
   vtkSetClampMacro(MemoryLimit, int, 0, VTK_INT_MAX);
   vtkGetMacro(MemoryLimit, int);
+  ///@}
+
+  ///@{
+  /**
+   * MB (10^6 bytes) that values of earlier reads may take in a rank, besides what is shown: what they hold is
+   * not read again. Variables and steps that were shown least recently give way first. -1, the default: a
+   * quarter of what the machine has free, divided by the ranks on it; less counts as -1. 0: each update reads
+   * everything. MemoryLimit holds for both together. Reload() forgets all.
+   */
+  vtkSetClampMacro(CacheMemory, int, -1, VTK_INT_MAX);
+  vtkGetMacro(CacheMemory, int);
   ///@}
 
   /**
@@ -481,6 +492,7 @@ private:
   int MemoryLimit = 0;
   int FilterThreading = FILTERS_LARGE_BLOCKS;
   int FilterThreadsPerRank = 0;
+  int CacheMemory = -1;
 
   struct Internals;
   std::unique_ptr<Internals> Internal;

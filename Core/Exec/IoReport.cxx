@@ -39,6 +39,10 @@ std::string IoReport::Text() const
   }
   text += fmt::format("Read tasks: {}\n", this->Tasks);
   text += fmt::format("Bytes read: {} in {} requests\n", ByteText(this->Bytes), this->Requests);
+  if (this->CachedArrays > 0) {
+    text += fmt::format("From the cache: {} in {} array{}\n", ByteText(this->CachedBytes), this->CachedArrays,
+        this->CachedArrays == 1 ? "" : "s");
+  }
   text += fmt::format("Reads in flight at most: {}\n", this->PeakInFlight);
   text += fmt::format("Seconds: open {:.3f}, locate {:.3f}, read {:.3f}, assemble {:.3f}\n",
       this->OpenSeconds, this->LocateSeconds, this->ReadSeconds, this->AssembleSeconds);
@@ -60,7 +64,7 @@ IoReport Combine(const IoReport& mine, Communicator& comm)
   const std::vector<double> values{double(mine.ThreadsMin), double(mine.ThreadsMax), double(mine.Patches),
       double(mine.Tasks), double(mine.Requests), double(mine.Bytes), double(mine.PeakInFlight),
       mine.OpenSeconds, mine.LocateSeconds, mine.ReadSeconds, mine.AssembleSeconds, double(mine.Blocks),
-      mine.StorageSeconds, mine.DecodeSeconds};
+      mine.StorageSeconds, mine.DecodeSeconds, double(mine.CachedArrays), double(mine.CachedBytes)};
   const std::vector<double> all = comm.AllGather(values);
   const auto over = [&](int field, auto combine) {
     double result = all[field];
@@ -89,6 +93,8 @@ IoReport Combine(const IoReport& mine, Communicator& comm)
   total.Blocks = static_cast<std::uint64_t>(over(11, sum));
   total.StorageSeconds = over(12, sum);
   total.DecodeSeconds = over(13, sum);
+  total.CachedArrays = static_cast<std::uint64_t>(over(14, sum));
+  total.CachedBytes = static_cast<std::uint64_t>(over(15, sum));
   total.Moments = SumOverRanks(mine.Moments, comm);
   return total;
 }

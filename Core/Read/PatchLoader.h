@@ -51,6 +51,8 @@ public:
   LoadResult Read(const ReadProgressCallback& progress = {});
 
 private:
+  bool MakeRoom();
+  void SizePool(SlabPool& pool) const;
   void Allocate();
   void Execute(const ReadProgressCallback& progress);
   bool ReadThroughLibrary(const ReadProgressCallback& progress);
@@ -69,7 +71,7 @@ private:
   void Finish();
 
   Stopwatch Watch;  ///< since the read began
-  const std::shared_ptr<ReadJob> Job;
+  std::shared_ptr<ReadJob> Job;
   std::uint64_t BytesToRead = 0;
   bool Allocated = false;
   std::optional<LaneTeam> Team;  ///< null before they start
