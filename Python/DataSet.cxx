@@ -87,10 +87,7 @@ LoadResult Step::Load(const LoadRequest& request, const ReadProgressCallback& pr
   };
   PatchLoader loader(locate, this->Opened->SharedData(), std::make_shared<const LoadRequest>(request));
   CheckMemoryOfMachines(*this->State->Alone, loader.BytesNeeded());
-  if (!progress) {
-    return loader.Read();
-  }
-  return loader.Read([&](const ReadProgress& now) { return progress(now.Fraction); });
+  return loader.Read(progress);
 }
 
 LoadResult Step::Read(const ReadOptions& options, const ReadProgressCallback& progress)

@@ -221,6 +221,7 @@ void PatchUpdate::Locate()
     const auto locate = [this](const std::vector<PatchVariable>& requests) {
       return this->Step.Locate(requests, this->Request->Threads);
     };
+    this->Request->DescribedBy = this->Step.DescribedBy();
     this->Loader = std::make_shared<PatchLoader>(locate, this->Step.SharedData(), this->Request);
     this->Faults = this->Loader->Faults();
   });

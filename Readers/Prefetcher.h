@@ -17,7 +17,7 @@ namespace patchio {
 struct StepAhead
 {
   std::size_t Step = 0;  ///< of the series
-  std::unique_ptr<OpenedStep> Opened;
+  std::shared_ptr<OpenedStep> Opened;
   LoadRequest Request;
   /// Planned and located, with memory; refers to *Opened.
   std::unique_ptr<PatchUpdate> Update;

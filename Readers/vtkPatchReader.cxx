@@ -8,9 +8,10 @@
 #include "Plan/ThreadBudget.h"
 #include "Prefetcher.h"
 #include "Read/AutomaticThreads.h"
-#include "Read/OpenedStep.h"
+#include "Read/OpenedSteps.h"
 #include "Read/ReportData.h"
 #include "Read/SharedCatalog.h"
+#include "Read/ValueCache.h"
 #include "Support/Error.h"
 #include "Support/Memory.h"
 #include "Support/Stopwatch.h"
@@ -84,13 +85,16 @@ struct vtkPatchReader::Internals
   std::unique_ptr<Communicator> Ranks = MakeSelfCommunicator();
 
   std::shared_ptr<SlabPool> Memory = std::make_shared<SlabPool>();
+  std::shared_ptr<ValueCache> Cache = std::make_shared<ValueCache>();
+  int RanksOnMachine = 0;  ///< 0: not known yet
   bool SeriesIsOpen = false;
   bool NewFiles = true;     ///< other files than before: their variables replace the old ones
   std::string NoSoundStep;  ///< why no step at all can be opened; empty while one may
   std::size_t LastStep = 0;
   Series Steps;
   std::vector<double> Times;
-  std::unique_ptr<OpenedStep> Step;  ///< null when there is none
+  OpenedSteps Opened;
+  std::shared_ptr<OpenedStep> Step;  ///< null when there is none
   std::string CurrentPath;           ///< of Step; empty when there is none
   ChannelMode Channel = ChannelMode::On;
   KeptFrames Frames;              ///< of the update before
@@ -114,6 +118,8 @@ struct vtkPatchReader::Internals
     this->NoSoundStep.clear();
     this->RangesKey.clear();
     this->Frames = KeptFrames();
+    this->Opened.Clear();
+    this->Cache->Clear();
     this->Rebuilt.clear();
     this->ChannelWarned = false;
   }
@@ -134,8 +140,9 @@ struct vtkPatchReader::Internals
   LoadRequest MakeRequest(const vtkPatchReader& settings, const Catalog& catalog, const Int3& ghosts) const;
   UpdateOptions MakeOptions(
       const vtkPatchReader& settings, const Catalog& catalog, vtkInformation* info) const;
-  std::unique_ptr<OpenedStep> OpenAhead(std::size_t step, int threads);
+  std::shared_ptr<OpenedStep> OpenAhead(std::size_t step, int threads);
   void Adopt(StepAhead& ahead);
+  void SizeCache(int megabytes);
   std::string NothingIsShown(const int levelRange[2]) const;
   const std::vector<patchio::ValueRange>& RangesOf(int variable);
   void MakeReport(IoReport mine, const ThreadsUsed& threads, const std::string& warning, bool cancelled);
@@ -187,7 +194,7 @@ void vtkPatchReader::Internals::OpenStep(std::size_t step)
   const Stopwatch watch;
   this->CurrentPath.clear();
   this->Step.reset();
-  this->Step = std::make_unique<OpenedStep>(*this->Ranks, path, this->ModeFor(path));
+  this->Step = this->Opened.Open(*this->Ranks, path, this->ModeFor(path));
   this->Step->TurnTo(this->Steps.Steps[step]);
   this->CurrentPath = path;
   this->LastStep = step;
@@ -196,15 +203,18 @@ void vtkPatchReader::Internals::OpenStep(std::size_t step)
 }
 
 /// Opens a step that is not shown yet, and leaves all else as it is.
-std::unique_ptr<OpenedStep> vtkPatchReader::Internals::OpenAhead(std::size_t step, int threads)
+std::shared_ptr<OpenedStep> vtkPatchReader::Internals::OpenAhead(std::size_t step, int threads)
 {
   const Stopwatch watch;
   const std::string& path = this->Steps.Steps[step].Path;
-  auto opened = path == this->CurrentPath
-                    ? std::make_unique<OpenedStep>(*this->Step)
-                    : std::make_unique<OpenedStep>(*this->Ranks, path, this->ModeFor(path));
-  opened->TurnTo(this->Steps.Steps[step]);
+  std::shared_ptr<OpenedStep> opened =
+      path == this->CurrentPath ? this->Step : this->Opened.Open(*this->Ranks, path, this->ModeFor(path));
   opened->Prepare(*this->Ranks, threads);
+  if (opened->Data().StepsInFile > 1) {
+    // Others are turned to other steps of the file meanwhile.
+    opened = std::make_shared<OpenedStep>(*opened);
+  }
+  opened->TurnTo(this->Steps.Steps[step]);
   if (!opened->Saved().Path.empty()) {
     this->Rebuilt.insert(path);
   }
@@ -331,7 +341,20 @@ LoadRequest vtkPatchReader::Internals::MakeRequest(
   request.Storage = {settings.StorageLatency * 1e-3, settings.StorageBandwidth * 1e6};
   request.Memory = this->Memory;
   request.Memory->SetLimit(std::uint64_t(settings.MemoryLimit) * 1000 * 1000);
+  request.Cache = settings.CacheMemory == 0 ? nullptr : this->Cache;
   return request;
+}
+
+/// Collective.
+void vtkPatchReader::Internals::SizeCache(int megabytes)
+{
+  if (this->RanksOnMachine == 0) {
+    this->RanksOnMachine = patchio::RanksOnMachine(*this->Ranks);
+  }
+  this->Cache->SetLimit(std::int64_t(megabytes) * 1000 * 1000, this->RanksOnMachine);
+  if (megabytes == 0) {
+    this->Cache->Clear();
+  }
 }
 
 UpdateOptions vtkPatchReader::Internals::MakeOptions(
@@ -546,6 +569,7 @@ void vtkPatchReader::SetController(vtkMultiProcessController* controller)
     this->Internal->Ahead.Clear();
     this->Internal->Controller = controller;
     this->Internal->Ranks = MakeCommunicator(controller);
+    this->Internal->RanksOnMachine = 0;
     this->Modified();
   }
 }
@@ -653,6 +677,7 @@ bool vtkPatchReader::ReadStep(vtkInformation* info, vtkMultiBlockDataSet* output
   } else {
     self.OpenStep(step);
   }
+  self.SizeCache(this->CacheMemory);
   UpdateOptions options;
   LoadRequest request;
   bool holds = false;
@@ -962,4 +987,5 @@ void vtkPatchReader::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "FilterThreadsPerRank: " << this->FilterThreadsPerRank << endl;
   os << indent << "Prefetch: " << this->Prefetch << endl;
   os << indent << "PrefetchSteps: " << this->PrefetchSteps << endl;
+  os << indent << "CacheMemory: " << this->CacheMemory << endl;
 }

@@ -362,7 +362,7 @@ public:
 
   ///@{
   /**
-   * MB (10^6 bytes) that the arrays of a rank may take, those kept for the next time step included; 0, the
+   * MB (10^6 bytes) that the arrays of a rank may take, those kept for other steps included; 0, the
    * default, for as much as the machine has free; less than 0 counts as 0. A read that needs more is an
    * error.
    */
@@ -387,6 +387,17 @@ public:
    */
   vtkSetClampMacro(PrefetchSteps, int, 1, 100);
   vtkGetMacro(PrefetchSteps, int);
+  ///@}
+
+  ///@{
+  /**
+   * MB (10^6 bytes) that values of earlier reads may take in a rank, besides what is shown: what they hold is
+   * not read again. Variables and steps that were shown least recently give way first. -1, the default: a
+   * quarter of what the machine has free, divided by the ranks on it; less counts as -1. 0: each update reads
+   * everything. MemoryLimit holds for both together. Reload() forgets all.
+   */
+  vtkSetClampMacro(CacheMemory, int, -1, VTK_INT_MAX);
+  vtkGetMacro(CacheMemory, int);
   ///@}
 
   /**
@@ -513,6 +524,7 @@ private:
   int FilterThreadsPerRank = 0;
   bool Prefetch = true;
   int PrefetchSteps = 1;
+  int CacheMemory = -1;
 
   struct Internals;
   std::unique_ptr<Internals> Internal;

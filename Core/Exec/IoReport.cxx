@@ -39,6 +39,10 @@ std::string IoReport::Text() const
   }
   text += fmt::format("Read tasks: {}\n", this->Tasks);
   text += fmt::format("Bytes read: {} in {} requests\n", ByteText(this->Bytes), this->Requests);
+  if (this->CachedArrays > 0) {
+    text += fmt::format("From the cache: {} in {} array{}\n", ByteText(this->CachedBytes), this->CachedArrays,
+        this->CachedArrays == 1 ? "" : "s");
+  }
   text += fmt::format("Reads in flight at most: {}\n", this->PeakInFlight);
   text += fmt::format("Seconds: open {:.3f}, locate {:.3f}, read {:.3f}, assemble {:.3f}\n",
       this->OpenSeconds, this->LocateSeconds, this->ReadSeconds, this->AssembleSeconds);
@@ -64,7 +68,8 @@ IoReport Combine(const IoReport& mine, Communicator& comm)
   const std::vector<double> values{double(mine.ThreadsMin), double(mine.ThreadsMax), double(mine.Patches),
       double(mine.Tasks), double(mine.Requests), double(mine.Bytes), double(mine.PeakInFlight),
       mine.OpenSeconds, mine.LocateSeconds, mine.ReadSeconds, mine.AssembleSeconds, double(mine.Blocks),
-      mine.StorageSeconds, mine.DecodeSeconds, double(mine.Ahead), double(mine.BytesAhead), mine.WaitSeconds};
+      mine.StorageSeconds, mine.DecodeSeconds, double(mine.Ahead), double(mine.BytesAhead), mine.WaitSeconds,
+      double(mine.CachedArrays), double(mine.CachedBytes)};
   const std::vector<double> all = comm.AllGather(values);
   const auto over = [&](int field, auto combine) {
     double result = all[field];
@@ -96,6 +101,8 @@ IoReport Combine(const IoReport& mine, Communicator& comm)
   total.Ahead = static_cast<int>(over(14, sum));
   total.BytesAhead = static_cast<std::uint64_t>(over(15, sum));
   total.WaitSeconds = over(16, most);
+  total.CachedArrays = static_cast<std::uint64_t>(over(17, sum));
+  total.CachedBytes = static_cast<std::uint64_t>(over(18, sum));
   total.Moments = SumOverRanks(mine.Moments, comm);
   return total;
 }

@@ -22,6 +22,8 @@ struct IoReport
   std::uint64_t Tasks = 0;         ///< read tasks <patch, variable> carried out
   std::uint64_t Requests = 0;      ///< reads given to the storage
   std::uint64_t Bytes = 0;         ///< read from the storage
+  std::uint64_t CachedArrays = 0;  ///< arrays of blocks that were there already, or partly
+  std::uint64_t CachedBytes = 0;   ///< of them, what was there
   int PeakInFlight = 0;            ///< most reads in flight at once; combined: sum over the ranks
   double OpenSeconds = 0;          ///< catalog: read on one rank and passed on
   double LocateSeconds = 0;        ///< finding where the bytes lie

@@ -186,7 +186,7 @@ private:
   {
     auto best = this->Kept.end();
     for (auto it = this->Kept.begin(); it != this->Kept.end(); ++it) {
-      if (it->Size >= size && it->Size <= size + size / 4 + HugePage &&
+      if (it->Size >= size && it->Size <= size + size / 4 + std::min(size, HugePage) &&
           (best == this->Kept.end() || it->Size < best->Size)) {
         best = it;
       }
@@ -236,6 +236,17 @@ std::uint64_t SlabPool::TotalBytes() const
 {
   const std::lock_guard<std::mutex> lock(this->Shared->Mutex);
   return this->Shared->TotalSize;
+}
+
+void SlabPool::Trim(std::uint64_t bytes)
+{
+  const std::lock_guard<std::mutex> lock(this->Shared->Mutex);
+  this->Shared->Trim(bytes);
+}
+
+void SlabPool::Check(std::uint64_t bytes) const
+{
+  this->Shared->Check(bytes);
 }
 
 struct SlabCutter::Slab
@@ -313,6 +324,18 @@ void SlabCutter::Unref(Slab* slab)
 void FreeSlice(void* data)
 {
   SlabCutter::Unref(*reinterpret_cast<SlabCutter::Slab**>(SlabBegin(data)));
+}
+
+Slice ShareSlice(void* data)
+{
+  ++(*reinterpret_cast<SlabCutter::Slab**>(SlabBegin(data)))->References;
+  return Slice(data);
+}
+
+SlabInUse SlabOfSlice(void* data)
+{
+  const auto* slab = *reinterpret_cast<SlabCutter::Slab**>(SlabBegin(data));
+  return {slab, slab->Block.Size};
 }
 
 void SliceDeleter::operator()(void* data) const

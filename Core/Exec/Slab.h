@@ -19,6 +19,17 @@ using Slice = std::unique_ptr<void, SliceDeleter>;
 /// vtkAbstractArray::SetArrayFreeFunction wants.
 void FreeSlice(void* data);
 
+/// Another hold on the memory of a slice, which lives until the last one is gone.
+Slice ShareSlice(void* data);
+
+/// What a slice keeps in use: the slab that it is cut from. Slices of one slab give the same.
+struct SlabInUse
+{
+  const void* Slab = nullptr;
+  std::uint64_t Bytes = 0;
+};
+SlabInUse SlabOfSlice(void* data);
+
 /// Keeps slabs for the next read: page faults, not copying, dominate reading into fresh memory. Thread-safe.
 /// Slices may outlive the pool.
 class SlabPool
@@ -40,10 +51,14 @@ public:
   std::uint64_t KeptBytes() const;
   /// Bytes of all slabs, used or kept.
   std::uint64_t TotalBytes() const;
+  /// Frees some of what is kept now, so that no more than this many bytes of it remain.
+  void Trim(std::uint64_t bytes);
+  /// Throws Error when slices of `bytes` more exceed the limit or what the machine has free; kept slabs may
+  /// serve for them.
+  void Check(std::uint64_t bytes) const;
 
 private:
   friend class SlabCutter;
-  friend void FreeSlice(void* data);
   class State;
   std::shared_ptr<State> Shared;
 };
@@ -65,6 +80,8 @@ public:
 
 private:
   friend void FreeSlice(void* data);
+  friend Slice ShareSlice(void* data);
+  friend SlabInUse SlabOfSlice(void* data);
   struct Slab;
   Slab* MakeSlab(std::uint64_t size);
   static Slice CutFrom(Slab* slab, std::uint64_t bytes);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace patchio {
 namespace {
@@ -36,9 +37,15 @@ void AppendRest(const Box& box, int count, const BoxBins& bins, std::vector<Box>
 
 }  // namespace
 
-BlockLayout::BlockLayout(const Catalog& catalog, const std::vector<Block>& blocks, bool nodes)
-    : Data(catalog), Blocks(blocks)
+BlockLayout::BlockLayout(const Catalog& catalog, std::vector<Block> blocks, bool nodes)
+    : AllBlocks(std::move(blocks)), Nodes(nodes)
 {
+  for (int level = 0; level < static_cast<int>(catalog.Levels.size()); ++level) {
+    Int3& beyond = this->NodesBeyondCells.emplace_back();
+    for (int axis = 0; axis < 3; ++axis) {
+      beyond[axis] = catalog.NodesBeyondCells(level, axis);
+    }
+  }
   this->FindSources();
   this->FillTable(Centering::Cell);
   if (nodes) {
@@ -48,7 +55,7 @@ BlockLayout::BlockLayout(const Catalog& catalog, const std::vector<Block>& block
 
 void BlockLayout::FindSources()
 {
-  for (const Block& block : this->Blocks) {
+  for (const Block& block : this->AllBlocks) {
     for (const OwnedBox& part : block.Parts) {
       this->Patches.push_back(part.Owner);
     }
@@ -67,7 +74,7 @@ void BlockLayout::FillTable(Centering centering)
   std::vector<Placement> placements;
   std::vector<std::size_t> sources;
   table.First.assign(this->Patches.size() + 1, 0);
-  for (std::size_t b = 0; b < this->Blocks.size(); ++b) {
+  for (std::size_t b = 0; b < this->AllBlocks.size(); ++b) {
     std::int64_t values = 0;
     for (const Region& region : this->RegionsOf(b, centering)) {
       const auto owner = std::lower_bound(this->Patches.begin(), this->Patches.end(), region.Owner);
@@ -88,8 +95,8 @@ void BlockLayout::FillTable(Centering centering)
 
 std::vector<Region> BlockLayout::RegionsOf(std::size_t block, Centering centering) const
 {
-  return centering == Centering::Cell ? this->CellRegions(this->Blocks[block])
-                                      : this->NodeRegions(this->Blocks[block]);
+  return centering == Centering::Cell ? this->CellRegions(this->AllBlocks[block])
+                                      : this->NodeRegions(this->AllBlocks[block]);
 }
 
 std::vector<Region> BlockLayout::CellRegions(const Block& block) const
@@ -116,7 +123,7 @@ std::vector<Region> BlockLayout::NodeRegions(const Block& block) const
       candidates.end());
   std::vector<Box> boxes;
   for (const Region& candidate : candidates) {
-    boxes.push_back(this->Data.NodesOf(block.Level, candidate.Cells));
+    boxes.push_back(this->NodesOf(block.Level, candidate.Cells));
   }
   const BoxBins bins(boxes);
   std::vector<Region> regions;
@@ -131,10 +138,19 @@ std::vector<Region> BlockLayout::NodeRegions(const Block& block) const
   return regions;
 }
 
+Box BlockLayout::NodesOf(int level, const Box& cells) const
+{
+  Box nodes = cells;
+  for (int axis = 0; axis < 3; ++axis) {
+    nodes.Upper[axis] += this->NodesBeyondCells[level][axis];
+  }
+  return nodes;
+}
+
 Box BlockLayout::ValuesOf(std::size_t block, Centering centering) const
 {
-  const Box cells = GridCells(this->Blocks[block]);
-  return centering == Centering::Cell ? cells : this->Data.NodesOf(this->Blocks[block].Level, cells);
+  const Box cells = GridCells(this->AllBlocks[block]);
+  return centering == Centering::Cell ? cells : this->NodesOf(this->AllBlocks[block].Level, cells);
 }
 
 Box BlockLayout::PlanesWithGaps(std::size_t block, Centering centering) const

@@ -23,11 +23,15 @@ struct Placement
 class BlockLayout
 {
 public:
-  /// nodes: whether node-centred variables are wanted too. Keeps references to both.
+  /// nodes: whether node-centred variables are wanted too.
   ///
   /// Cells belong to one part each. Nodes on the border between two parts of a block lie in both: the patch
   /// with the larger number gives the value, and nodes of the block itself come before those of its fringe.
-  BlockLayout(const Catalog& catalog, const std::vector<Block>& blocks, bool nodes);
+  BlockLayout(const Catalog& catalog, std::vector<Block> blocks, bool nodes);
+
+  const std::vector<Block>& Blocks() const { return this->AllBlocks; }
+  /// Whether it knows about nodes.
+  bool HasNodes() const { return this->Nodes; }
 
   /// Patches that the blocks need, ascending.
   const std::vector<int>& Sources() const { return this->Patches; }
@@ -72,9 +76,11 @@ private:
   std::vector<Region> NodeRegions(const Block& block) const;
   void FindSources();
   void FillTable(Centering centering);
+  Box NodesOf(int level, const Box& cells) const;
 
-  const Catalog& Data;
-  const std::vector<Block>& Blocks;
+  std::vector<Block> AllBlocks;
+  bool Nodes;
+  std::vector<Int3> NodesBeyondCells;  ///< per level; see Catalog::NodesBeyondCells()
   std::vector<int> Patches;
   std::array<Table, 2> Tables;
 };

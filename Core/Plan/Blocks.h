@@ -18,6 +18,11 @@ struct Region
   int Owner = 0;
   Int3 Ratio{
       1, 1, 1};  ///< cells of the block's level in one of the owner's, per axis; above 1: a coarser owner
+
+  bool operator==(const Region& other) const
+  {
+    return this->Cells == other.Cells && this->Owner == other.Owner && this->Ratio == other.Ratio;
+  }
 };
 
 /// A box of one level that becomes one grid. In as-patches mode, and where merging does not help, it is a
@@ -31,6 +36,13 @@ struct Block
   Int3 LayersBelow{0, 0, 0};    ///< by which the grid grows beyond Cells, on the lower side of each axis
   Int3 LayersAbove{0, 0, 0};    ///< and on the upper side
   std::vector<Region> Fringe;   ///< values for cells of the grown block that are in no part; disjoint
+
+  bool operator==(const Block& other) const
+  {
+    return this->Level == other.Level && this->Cells == other.Cells && this->Full == other.Full &&
+           this->LayersBelow == other.LayersBelow && this->LayersAbove == other.LayersAbove &&
+           this->Parts == other.Parts && this->Fringe == other.Fringe;
+  }
 };
 
 /// The cells that the block's grid has.

@@ -13,6 +13,11 @@ struct OwnedBox
 {
   Box Cells;
   int Owner = 0;
+
+  bool operator==(const OwnedBox& other) const
+  {
+    return this->Cells == other.Cells && this->Owner == other.Owner;
+  }
 };
 
 /// One box of a cover.

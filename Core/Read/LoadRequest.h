@@ -7,6 +7,7 @@
 #include "Exec/Slab.h"
 #include "Plan/Blocks.h"
 #include "Plan/StorageModel.h"
+#include "Read/FilesSeen.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +20,7 @@ namespace patchio {
 
 class ReadControl;
 class Source;
+class ValueCache;
 
 /// A variable and the form in which it is wanted.
 struct VariableRequest
@@ -54,6 +56,11 @@ struct LoadRequest
   std::function<std::unique_ptr<Source>(const LocationTable&)> Files;
   /// Memory of earlier reads to use again, and the limit on it; null: fresh memory, no limit.
   std::shared_ptr<SlabPool> Memory;
+  /// What is in it is not read, and what is read is put into it; null: all is read.
+  std::shared_ptr<ValueCache> Cache;
+  /// The file that describes the step, for the cache.
+  FilesSeen DescribedBy;
+  double SettleSeconds = 2;  ///< values of files that changed so shortly before are not reused
 };
 
 enum class ArrayStatus
@@ -74,6 +81,13 @@ struct LoadedArray
   bool HasUndefined = false;  ///< some values are NaN because their stored numbers stand for none
   Slice Values;               ///< Tuples x Components values, component fastest; null unless Read
 };
+
+/// The same array; both have the values' memory in common.
+inline LoadedArray ShareArray(const LoadedArray& array)
+{
+  return {array.Status, array.Type, array.Components, array.Tuples, array.HasUndefined,
+      array.Values ? ShareSlice(array.Values.get()) : nullptr};
+}
 
 struct LoadFault
 {

@@ -94,19 +94,33 @@ void OpenedStep::Build(Communicator& comm, int threads)
       (this->Outcome.Path.empty() ? "not saved: " + this->Outcome.WhyNot : "saved to " + this->Outcome.Path);
 }
 
+bool OpenedStep::Unchanged() const
+{
+  const std::optional<FileState> now = StateOf(this->Description->Path);
+  return !now || !this->Describing.Before || now->Print == this->Describing.Before->Print;
+}
+
 /// What was read of the describing file must still hold, or new values would appear in old places.
 void OpenedStep::CheckUnchanged() const
 {
-  const std::optional<FileState> now = StateOf(this->Description->Path);
-  if (now && this->Describing.Before && now->Print != this->Describing.Before->Print) {
+  if (!this->Unchanged()) {
     throw FileError(this->Description->Path, "the file as it was when it was opened", "a newer one",
         "Use File > Reload Files, or Reload() in scripts");
   }
 }
 
+FilesSeen OpenedStep::DescribedBy() const
+{
+  return {{this->Description->Path,
+      TrustedPrint(this->Describing.Before, this->Describing.Now, this->Settings.SettleSeconds)}};
+}
+
 LocationTable OpenedStep::Locate(const std::vector<PatchVariable>& requests, int threads) const
 {
   this->CheckUnchanged();
+  if (requests.empty()) {
+    return {};
+  }
   if (this->Known) {
     IndexAnswer answer = this->Known->Index.Find(*this->Description, requests);
     const auto states = StatesOf(answer.Table.Files, threads);

@@ -5,6 +5,7 @@
 #include "Formats/Format.h"
 #include "MetadataChannel/ChannelMode.h"
 #include "MetadataChannel/StepSidecar.h"
+#include "Read/FilesSeen.h"
 #include "Support/Communicator.h"
 
 #include <memory>
@@ -38,6 +39,11 @@ public:
   /// to are the ones that it describes, else from the format. Throws Error when the describing file has
   /// changed since the step was opened.
   LocationTable Locate(const std::vector<PatchVariable>& requests, int threads) const;
+
+  /// True while the describing file is the one that was opened.
+  bool Unchanged() const;
+  /// The describing file as it was before the step was opened.
+  FilesSeen DescribedBy() const;
 
   /// Where the metadata came from, for the report: "from the sidecar ...", "indexed by 4 ranks in 0.31 s,
   /// saved to ...", "indexed by 1 rank in 0.31 s, not saved: ...". Empty in mode Off.

@@ -2,6 +2,7 @@
 
 #include "Exec/LibraryRead.h"
 #include "Read/ReadControl.h"
+#include "Read/ValueCache.h"
 #include "Support/Error.h"
 #include "Support/Memory.h"
 #include "Support/Together.h"
@@ -25,8 +26,15 @@ constexpr std::uint64_t ShortBytes = 2 << 20;
 
 PatchLoader::PatchLoader(const LocateFunction& locate, std::shared_ptr<const Catalog> catalog,
     std::shared_ptr<const LoadRequest> request)
-    : Job(std::make_shared<ReadJob>(locate, std::move(catalog), std::move(request)))
+    : Job(std::make_shared<ReadJob>(locate, catalog, request))
 {
+  if (!this->MakeRoom() && this->Job->Arrays().CopyCount() > 0) {
+    // There is no room for old and new arrays beside each other.
+    this->Job.reset();
+    request->Cache->Clear();
+    this->Job = std::make_shared<ReadJob>(locate, std::move(catalog), std::move(request), false);
+  }
+  this->Job->Arrays().CountReused(this->Result.Report);
   this->Result.Report.LocateSeconds = this->Watch.Seconds();
   this->Result.Report.Notes = this->Job->Table().Notes;
   this->Result.VariableCount = this->Job->Request().Variables.size();
@@ -37,6 +45,19 @@ PatchLoader::PatchLoader(const LocateFunction& locate, const Catalog& catalog, c
     : PatchLoader(
           locate, std::make_shared<const Catalog>(catalog), std::make_shared<const LoadRequest>(request))
 {
+}
+
+/// The cache gives way to the new arrays, so that they get its memory. False when that does not suffice.
+bool PatchLoader::MakeRoom()
+{
+  const LoadRequest& request = this->Job->Request();
+  if (!request.Cache) {
+    return true;
+  }
+  SlabPool none;
+  SlabPool& pool = request.Memory ? *request.Memory : none;
+  this->SizePool(pool);
+  return request.Cache->MakeRoom(pool, this->Job->Arrays().Bytes(), this->Job->Arrays().Used());
 }
 
 double PatchLoader::BytesNeeded() const
@@ -88,6 +109,15 @@ LoadResult PatchLoader::Read(const ReadProgressCallback& progress)
   return std::move(this->Result);
 }
 
+/// The next step is of about this size; small surpluses come from rounding.
+void PatchLoader::SizePool(SlabPool& pool) const
+{
+  constexpr std::uint64_t MiB = 1 << 20;
+  const auto wanted = static_cast<std::uint64_t>(std::min(this->Job->Arrays().Bytes(), 1e18));
+  const std::uint64_t again = wanted + wanted / 4 + std::min(wanted, 64 * MiB) + MiB;
+  pool.Keep(std::min(again, AvailableMemory() / 2));
+}
+
 /// Arrays lie in memory in the order in which they are read.
 void PatchLoader::Allocate()
 {
@@ -102,18 +132,17 @@ void PatchLoader::Allocate()
   }
   SlabPool fresh;
   SlabPool& pool = this->Job->Request().Memory ? *this->Job->Request().Memory : fresh;
-  // The next step is of about this size; small surpluses come from rounding.
-  const std::uint64_t again = static_cast<std::uint64_t>(wanted * 1.25) + (std::uint64_t(64) << 20);
-  pool.Keep(std::min(again, AvailableMemory() / 2));
-  SlabCutter memory(pool, static_cast<std::uint64_t>(wanted), arrays.Count());
+  this->SizePool(pool);
+  std::vector<std::uint32_t> order;
   for (const Piece& piece : plan.Pieces) {
-    arrays.Allocate(memory, piece.Task);
+    order.push_back(piece.Task);
   }
   for (const auto* tasks : {&plan.Whole, &plan.Constant, &plan.Library}) {
-    for (const std::uint32_t task : *tasks) {
-      arrays.Allocate(memory, task);
-    }
+    order.insert(order.end(), tasks->begin(), tasks->end());
   }
+  arrays.Allocate(pool, order);
+  // What is kept and was of no use now is none to the next step either.
+  pool.Trim(static_cast<std::uint64_t>(wanted / 20));
   this->Allocated = true;
 }
 
@@ -328,10 +357,11 @@ void PatchLoader::Finish()
   } else {
     job.FailArrays();
     this->Result.Arrays = job.Arrays().Take();
+    job.Keep(this->Result.Arrays);
   }
   this->Result.Faults = job.Faults();
   IoReport& report = this->Result.Report;
-  report.Patches = job.Requests().size() / std::max<std::size_t>(job.Request().Variables.size(), 1);
+  report.Patches = job.Arrays().PatchCount();
   const ReadControl* const control = job.Request().Control;
   report.ThreadsMin = report.ThreadsMax =
       control ? static_cast<int>(std::lround(control->MeanLanes())) : job.Request().Threads;

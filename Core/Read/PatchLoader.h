@@ -64,6 +64,8 @@ public:
   LoadResult Read(const ReadProgressCallback& progress = {});
 
 private:
+  bool MakeRoom();
+  void SizePool(SlabPool& pool) const;
   void Execute(const ReadProgressCallback& progress);
   bool ReadThroughLibrary(const ReadProgressCallback& progress);
   void StartLanes();
@@ -81,7 +83,7 @@ private:
   void Finish();
 
   Stopwatch Watch;  ///< since the read began
-  const std::shared_ptr<ReadJob> Job;
+  std::shared_ptr<ReadJob> Job;
   std::uint64_t BytesToRead = 0;
   std::function<void()> WhenRead;
   bool Allocated = false;

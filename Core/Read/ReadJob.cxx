@@ -11,13 +11,18 @@
 namespace patchio {
 
 ReadJob::ReadJob(const LocateFunction& locate, std::shared_ptr<const Catalog> catalog,
-    std::shared_ptr<const LoadRequest> request)
+    std::shared_ptr<const LoadRequest> request, bool reuse)
     : SharedData(std::move(catalog)),
       SharedRequest(std::move(request)),
-      Values(*SharedData, *SharedRequest),
+      Values(*SharedData, *SharedRequest, reuse),
       Pairs(Values.Requests())
 {
   this->Places = locate(this->Pairs);
+  if (this->SharedRequest->Cache) {
+    this->Seen =
+        LookAtFiles(this->Places.Files, this->SharedRequest->Threads, this->SharedRequest->SettleSeconds);
+    this->Seen.insert(this->SharedRequest->DescribedBy.begin(), this->SharedRequest->DescribedBy.end());
+  }
   this->Values.Describe(this->Places);
   this->Messages.resize(this->Pairs.size());
   for (const LocationProblem& problem : this->Places.Problems) {
@@ -41,7 +46,8 @@ std::vector<ByteRange> ReadJob::WantedRanges() const
 
 std::size_t ReadJob::Units() const
 {
-  return this->Reads.Transfers.size() + this->Reads.Whole.size() + this->Reads.Constant.size();
+  return this->Reads.Transfers.size() + this->Reads.Whole.size() + this->Reads.Constant.size() +
+         this->Values.CopyCount();
 }
 
 std::uint64_t ReadJob::BytesToRead() const
@@ -88,8 +94,15 @@ bool ReadJob::ExecuteUnit(Lane& lane, std::size_t unit)
     return this->ExecuteTransfer(lane, plan.Transfers[unit]);
   }
   unit -= plan.Transfers.size();
-  return this->ExecuteWhole(
-      lane, unit < plan.Whole.size() ? plan.Whole[unit] : plan.Constant[unit - plan.Whole.size()]);
+  if (unit < plan.Whole.size()) {
+    return this->ExecuteWhole(lane, plan.Whole[unit]);
+  }
+  unit -= plan.Whole.size();
+  if (unit < plan.Constant.size()) {
+    return this->ExecuteWhole(lane, plan.Constant[unit]);
+  }
+  this->Values.Copy(unit - plan.Constant.size());
+  return true;
 }
 
 bool ReadJob::ExecuteTransfer(Lane& lane, const Transfer& transfer)
@@ -166,6 +179,14 @@ void ReadJob::FailArrays()
     if (!this->Messages[i].empty()) {
       this->Values.Fail(i);
     }
+  }
+}
+
+void ReadJob::Keep(const std::vector<LoadedArray>& taken) const
+{
+  if (this->SharedRequest->Cache) {
+    this->Values.KeepArrays(taken, this->Seen,
+        [this](std::size_t r) { return this->Places.Locations[r].Kind == Encoding::Constant; });
   }
 }
 

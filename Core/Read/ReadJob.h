@@ -28,9 +28,10 @@ using LocateFunction = std::function<LocationTable(const std::vector<PatchVariab
 class ReadJob
 {
 public:
-  /// Finds out where the bytes lie and plans the requests. Throws Error only when even that is impossible.
+  /// Finds out where the bytes lie and plans the requests. reuse: takes what it can from the request's cache,
+  /// if it has one. Throws Error only when even that is impossible.
   ReadJob(const LocateFunction& locate, std::shared_ptr<const Catalog> catalog,
-      std::shared_ptr<const LoadRequest> request);
+      std::shared_ptr<const LoadRequest> request, bool reuse = true);
 
   const Catalog& Data() const { return *this->SharedData; }
   const LoadRequest& Request() const { return *this->SharedRequest; }
@@ -40,7 +41,7 @@ public:
   BlockArrays& Arrays() { return this->Values; }
   ReadMeter& Meter() { return this->Counts; }
 
-  /// Transfers, and tasks that are none: what lanes take one by one.
+  /// Transfers, tasks that are none, and arrays made of others: what lanes take one by one.
   std::size_t Units() const;
   /// From the storage, through lanes.
   std::uint64_t BytesToRead() const;
@@ -58,6 +59,8 @@ public:
   /// Marks the arrays that need what failed. No lane may be at work.
   void FailArrays();
   std::uint64_t TasksDone() const { return this->Finished; }
+  /// Puts the arrays that were taken from here into the request's cache, if it has one.
+  void Keep(const std::vector<LoadedArray>& taken) const;
 
 private:
   std::vector<ByteRange> WantedRanges() const;
@@ -72,6 +75,7 @@ private:
   BlockArrays Values;
   const std::vector<PatchVariable> Pairs;
   LocationTable Places;
+  FilesSeen Seen;  ///< what the table leads to, where there is a cache
   ReadPlan Reads;
   std::unique_ptr<Source> Storage;
   ReadMeter Counts;

@@ -131,6 +131,12 @@ std::uint64_t AvailableMemory(const std::string& root)
   return known->second;
 }
 
+int RanksOnMachine(Communicator& comm)
+{
+  const std::vector<std::string> machines = comm.AllGather(MachineName());
+  return static_cast<int>(std::count(machines.begin(), machines.end(), machines[comm.Rank()]));
+}
+
 void CheckMemoryOfMachines(Communicator& comm, double bytes, double share)
 {
   const std::vector<std::string> machines = comm.AllGather(MachineName());

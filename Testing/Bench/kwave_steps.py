@@ -43,7 +43,8 @@ def main(path, places, cold):
     from paraview import simple
     simple.LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=vars(simple))
     start = time.perf_counter()
-    reader = simple.PatchReader(FileName=[path])
+    # What reading costs, with memory that is used again as that of the plain reads is.
+    reader = simple.PatchReader(FileName=[path], CacheMemory=0)
     reader.UpdatePipelineInformation()
     times = list(reader.TimestepValues)
     source = reader.GetClientSideObject()

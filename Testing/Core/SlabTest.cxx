@@ -255,4 +255,23 @@ TEST(SlabPool, MayGoBeforeItsSlices)
   EXPECT_TRUE(HoldsOnly(slice, 4 * MiB, 3));
 }
 
+TEST(SlabPool, HasASliceInUseUntilTheLastWhoSharesIt)
+{
+  SlabPool pool;
+  Slice first, second;
+  {
+    SlabCutter slab(pool, MiB, 1);
+    first = slab.Cut(MiB);
+  }
+  second = ShareSlice(first.get());
+  EXPECT_EQ(second.get(), first.get());
+  EXPECT_EQ(SlabOfSlice(first.get()).Slab, SlabOfSlice(second.get()).Slab);
+  EXPECT_EQ(SlabOfSlice(first.get()).Bytes, pool.TotalBytes());
+  std::memset(first.get(), 7, MiB);
+  first.reset();
+  EXPECT_TRUE(HoldsOnly(second, MiB, 7));
+  second.reset();
+  EXPECT_EQ(pool.TotalBytes(), 0u);
+}
+
 }  // namespace patchio

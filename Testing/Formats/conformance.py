@@ -323,6 +323,7 @@ def check_threads(entry, folder, counts):
     reader.UpdatePipelineInformation()
     select(reader, *(sorted(set(sum((t.names(c) for t in truths), []))) for c in (True, False)))
     reader.ThreadMode = "Fixed"
+    reader.CacheMemory = 0  # or nothing would be read any more
     for threads in counts:
         reader.ThreadsPerRank = threads
         for truth, time in zip(truths, entry["times"]):

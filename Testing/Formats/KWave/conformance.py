@@ -211,6 +211,7 @@ def main():
     return 1 if faults else 0
 
 
-status = main()
-if status:
-    sys.exit(status)
+if __name__ == "__main__":
+    status = main()
+    if status:
+        sys.exit(status)

@@ -1,0 +1,158 @@
+"""Nothing is read twice: arrays, levels, blanking, blocks and steps are changed as a user does, the bytes that the
+report says were read are compared with those of the arrays that were not there yet, and all values with the truth.
+
+usage: Testing/ParaView/pvbatch.sh NP Testing/Formats/interactive.py TRUTHDIR SERIES...
+
+TRUTHDIR comes from `<FORMAT>/reference.py --series`. The data must be older than 2 s.
+"""
+import json
+import os
+import re
+import sys
+
+from paraview import simple
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import conformance  # noqa: E402
+from conformance import expect, rank, ranks, report_of, sum_over_ranks  # noqa: E402
+from expected import Truth  # noqa: E402
+from merged import Shown, check_output, set_properties  # noqa: E402
+
+UNITS = {"byte": 1, "bytes": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}
+
+
+def number_in(report, line):
+    """Of a line like 'Bytes read: 1.23 MB in ...', which has three digits; 0 without the line."""
+    found = re.search("^%s: ([0-9.]+) (\\w+)" % line, report, re.MULTILINE)
+    return float(found.group(1)) * UNITS[found.group(2)] if found else 0
+
+
+class Session:
+    """One reader on a series."""
+
+    def __init__(self, entry, folder, **properties):
+        self.index, self.times = entry["index"], entry["times"]
+        self.truths = [Truth(os.path.join(folder, step["npz"])) for step in entry["steps"]]
+        # No bytes are read along, and patch ids show which patch a cell must be compared with.
+        self.reader = simple.PatchReader(FileName=[self.index], AddPatchIds=1, ThreadMode="Fixed", StorageLatency=0, **properties)
+        self.reader.UpdatePipelineInformation()
+        self.step = len(self.times) - 1
+        self.names = [v["name"] for v in self.truths[self.step].variables if self.is_plain(v)]
+        self.reader.UpdatePipeline(self.times[self.step])  # offers arrays that the first step does not have
+        self.levels = list(range(len(self.truths[self.step].meta["level_sizes"])))
+
+    def is_plain(self, variable):
+        """Whether its stored bytes are those of its values."""
+        return variable["cell"] and not any(variable["ghosts"]) and all(
+            "p%d/%s" % (p, variable["name"]) in t.arrays for t in self.truths for p in range(len(t.patches)))
+
+    def bytes_of(self, *names, step=None):
+        truth = self.truths[self.step if step is None else step]
+        return sum(truth.arrays["p%d/%s" % (p, name)].nbytes for p in range(len(truth.patches)) for name in names)
+
+    def show(self, setting, names=None, step=None, shown=None, **properties):
+        """Collective. The bytes that were read, and those that were not because they were there."""
+        step = self.step if step is None else step
+        names = self.names if names is None else names
+        set_properties(self.reader, properties)
+        conformance.select(self.reader, names, [])
+        self.reader.UpdatePipeline(self.times[step])
+        truth = self.truths[step]
+        check_output(self.reader, Shown(truth, selected=names, **(shown or {})), "%s step %d, %s" % (self.index, step, setting))
+        report = report_of(self.reader)
+        return number_in(report, "Bytes read"), number_in(report, "From the cache")
+
+    def expect_bytes(self, setting, most, *arguments, least=None, **keywords):
+        """Rounded to three digits."""
+        found, there = self.show(setting, *arguments, **keywords)
+        least = most if least is None else least
+        expect(least * 0.994 <= found <= most * 1.006, "%s, %s: %g bytes read instead of %g to %g, %g there", self.index,
+               setting, found, least, most, there)
+        return found
+
+
+def check_arrays(session):
+    """One array more: its bytes, once. Patches are whole arrays, so that each byte counts."""
+    whole = dict(Blocks="As patches", LevelRange=[0, 99])
+    simple.ReloadFiles(session.reader)
+    for n, name in enumerate(session.names):
+        session.expect_bytes("one array more", session.bytes_of(name), session.names[:n + 1], **whole)
+    for name in session.names:
+        others = [n for n in session.names if n != name]
+        session.expect_bytes("one array off", 0, others)
+        session.expect_bytes("and on again", 0)
+
+
+def check_changes(session):
+    """Everything has been read when all patches were shown; on several ranks some of it by another one."""
+    last = session.levels[-1]
+    most = 0 if ranks() == 1 else session.bytes_of(*session.names)
+    changes = [("level 0 only", dict(LevelRange=[0, 0]), dict(levels=[0])),
+               ("finest level only", dict(LevelRange=[last, last]), dict(levels=[last])),
+               ("all levels", dict(LevelRange=[0, 99]), {}),
+               ("no blanking", dict(BlankRefinedCells=0), dict(blanking=False)),
+               ("blanking", dict(BlankRefinedCells=1), {}),
+               ("merged", dict(Blocks="Merged"), {}),
+               ("merged, level 0 only", dict(LevelRange=[0, 0]), dict(levels=[0])),
+               ("merged, all levels", dict(LevelRange=[0, 99]), {}),
+               ("merged, no blanking", dict(BlankRefinedCells=0), dict(blanking=False)),
+               ("merged, blanking", dict(BlankRefinedCells=1), {}),
+               ("ghost layer", dict(AddGhostLayer=1), dict(layer=True)),
+               ("ghost layer, patches", dict(Blocks="As patches"), dict(layer=True)),
+               ("patches", dict(AddGhostLayer=0), {})]
+    for setting, properties, shown in changes:
+        session.expect_bytes(setting, most, least=0, shown=shown, **properties)
+
+
+def check_steps(session):
+    """Back to a step: nothing is read. Other steps: all of it."""
+    for step in range(len(session.times)):
+        if step != session.step:
+            session.expect_bytes("another step", session.bytes_of(*session.names, step=step), step=step)
+    for step in reversed(range(len(session.times))):
+        session.expect_bytes("back", 0, step=step)
+
+
+def check_limit(session):
+    """Without memory for the cache each change reads, and shows the same. A limit that is too small for all
+    steps drops what was shown first."""
+    everything = session.bytes_of(*session.names)
+    session.expect_bytes("no cache", everything, CacheMemory=0, Blocks="As patches")
+    session.expect_bytes("no cache, again", everything, ThreadsPerRank=3)
+    session.expect_bytes("a cache", everything, CacheMemory=-1)
+    session.expect_bytes("a cache, again", 0, ThreadsPerRank=4)
+    before = report_of(session.reader)
+    simple.ReloadFiles(session.reader)
+    session.expect_bytes("after Reload", everything)
+    expect("From the cache" in before, "the report does not say what came from the cache: %s", before)
+
+
+def check_series(entry, folder):
+    session = Session(entry, folder)
+    expect(len(session.names) > 0, "%s: no plain arrays", session.index)
+    check_arrays(session)
+    check_changes(session)
+    check_steps(session)
+    check_limit(session)
+    simple.Delete(session.reader)
+
+
+def main():
+    folder, wanted = sys.argv[1], sys.argv[2:]
+    simple.LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=vars(simple))
+    with open(os.path.join(folder, "series.json")) as f:
+        table = [e for e in json.load(f) if any("/%s/" % name in e["index"] for name in wanted)]
+    if not table:
+        print("skipped: no series in %s" % folder, flush=True)
+    for entry in table:
+        check_series(entry, folder)
+    failed, values = sum_over_ranks([len(conformance.faults), conformance.compared[0]])
+    if rank() == 0:
+        print("interactive: %d series, %d values, %d faults" % (len(table), values, failed), flush=True)
+    return 1 if failed or (table and not values) else 0
+
+
+if __name__ == "__main__":
+    status = main()
+    if status:
+        sys.exit(status)
