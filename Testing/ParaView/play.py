@@ -105,11 +105,11 @@ def read_ahead(reader):
 
 
 class Series:
-    """linadv_3d, read as patches, so that all that is in the files is shown."""
+    """linadv_3d, read as patches, so that all that is in the files is shown; each step anew, not from the cache."""
 
     def __init__(self, path=data + "/linadv_3d/dumps.visit", **properties):
         self.folder = os.path.dirname(path)
-        self.reader = PatchReader(FileName=[path], Blocks="As patches", **properties)
+        self.reader = PatchReader(FileName=[path], Blocks="As patches", **{"CacheMemory": 0, **properties})
         self.times = self.reader.TimestepValues[:]
         self.truth = {}
 
@@ -121,6 +121,10 @@ class Series:
         found = values_of(self.reader, "uval")
         expect(numpy.array_equal(found, self.truth[step].astype(found.dtype)), "step %d: values are not those of the file", step)
         return read_ahead(self.reader) is not None
+
+    def report(self):
+        self.reader.UpdatePropertyInformation()
+        return self.reader.GetPropertyValue("IOReport")
 
     def play(self, *steps):
         return [self.show(step) for step in steps]
@@ -135,6 +139,14 @@ def check_directions():
     series = Series(ThreadMode="Fixed", ThreadsPerRank=2)
     ahead = series.play(3, 1, 0, 2)
     expect(ahead == [False] * 4, "steps of different distances: %s", ahead)
+    Delete(series.reader)
+
+
+def check_cache():
+    """Steps that are there already are neither read nor read ahead; the others are."""
+    series = Series(CacheMemory=-1)
+    series.play(0, 1, 2, 3, 2, 1, 0)
+    expect("Bytes read: 0 " in series.report(), "a step that was shown before is read again")
     Delete(series.reader)
 
 
@@ -252,6 +264,7 @@ def check_kwave():
 
 os.makedirs(scratch, exist_ok=True)
 check_directions()
+check_cache()
 check_off()
 check_several()
 check_changes()
