@@ -255,7 +255,8 @@ void PatchUpdate::PrepareAhead()
 std::vector<std::optional<FileState>> PatchUpdate::StatesOfFiles() const
 {
   std::vector<std::string> files{this->Data.Path};
-  files.insert(files.end(), this->Loader->Files().begin(), this->Loader->Files().end());
+  const std::vector<std::string> others = this->Loader->Files();
+  files.insert(files.end(), others.begin(), others.end());
   return StatesOf(files, this->Request->Threads);
 }
 

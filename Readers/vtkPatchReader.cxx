@@ -810,6 +810,7 @@ std::unique_ptr<StepAhead> vtkPatchReader::PrepareAhead(std::size_t step, vtkInf
   Together(*self.Ranks, [&] {
     options = self.MakeOptions(*this, ahead->Opened->Data(), info);
     request = self.MakeRequest(*this, ahead->Opened->Data(), options.Ghosts);
+    request.Ahead = true;
     if (this->ThreadMode == AUTOMATIC) {
       // Nobody is there to adapt them.
       const int inFlight = self.Automatic.Control().Changes().back().Threads;

@@ -349,6 +349,7 @@ void BlockArrays::KeepArrays(const std::vector<LoadedArray>& taken, const FilesS
     }
   }
   const std::shared_ptr<const FilesSeen> files = this->JoinFiles(seen);
+  this->Request.Cache->BeginShowing();
   for (std::size_t v = 0; v < variables; ++v) {
     KeptValues values{this->Layout, {}, this->ConstantsOf(v, constants[v]), files};
     for (std::size_t b = 0; b < this->Request.Blocks.size(); ++b) {
@@ -360,7 +361,6 @@ void BlockArrays::KeepArrays(const std::vector<LoadedArray>& taken, const FilesS
   }
 }
 
-/// With the files that reused values are from; they are as they were then.
 std::shared_ptr<const FilesSeen> BlockArrays::JoinFiles(const FilesSeen& seen) const
 {
   std::set<const FilesSeen*> joined;

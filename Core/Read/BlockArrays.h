@@ -49,6 +49,8 @@ public:
 
   /// What of the cache is used.
   const std::vector<std::vector<SharedValues>>& Used() const { return this->Kept; }
+  /// `seen` with the files that reused values are from, as they were then.
+  std::shared_ptr<const FilesSeen> JoinFiles(const FilesSeen& seen) const;
   /// Arrays that get some of their values from others. To be done after Allocate(), each once, in any order.
   std::size_t CopyCount() const { return this->CopiedArrays.size(); }
   /// Thread-safe.
@@ -90,7 +92,6 @@ private:
   void TakeSame(std::size_t variable);
   void PrepareCopies(std::size_t variable);
   void ListRequests();
-  std::shared_ptr<const FilesSeen> JoinFiles(const FilesSeen& seen) const;
   std::vector<bool> ConstantsOf(std::size_t variable, const std::vector<bool>& read) const;
   void AllocateArray(std::size_t array, SlabCutter& memory);
   void ArrayDone(std::size_t array);

@@ -58,6 +58,8 @@ struct LoadRequest
   std::shared_ptr<SlabPool> Memory;
   /// What is in it is not read, and what is read is put into it; null: all is read.
   std::shared_ptr<ValueCache> Cache;
+  /// Nobody has asked for it yet: the values that are shown, and some memory within the pool's limit, stay.
+  bool Ahead = false;
   /// The file that describes the step, for the cache.
   FilesSeen DescribedBy;
   double SettleSeconds = 2;  ///< values of files that changed so shortly before are not reused

@@ -28,7 +28,7 @@ PatchLoader::PatchLoader(const LocateFunction& locate, std::shared_ptr<const Cat
     std::shared_ptr<const LoadRequest> request)
     : Job(std::make_shared<ReadJob>(locate, catalog, request))
 {
-  if (!this->MakeRoom() && this->Job->Arrays().CopyCount() > 0) {
+  if (!this->MakeRoom() && this->Job->Arrays().CopyCount() > 0 && !request->Ahead) {
     // There is no room for old and new arrays beside each other.
     this->Job.reset();
     request->Cache->Clear();
@@ -57,7 +57,18 @@ bool PatchLoader::MakeRoom()
   SlabPool none;
   SlabPool& pool = request.Memory ? *request.Memory : none;
   this->SizePool(pool);
-  return request.Cache->MakeRoom(pool, this->Job->Arrays().Bytes(), this->Job->Arrays().Used());
+  return request.Cache->MakeRoom(
+      pool, this->Job->Arrays().Bytes(), this->Job->Arrays().Used(), request.Ahead);
+}
+
+std::vector<std::string> PatchLoader::Files() const
+{
+  std::vector<std::string> files = this->Job->Table().Files;
+  const std::shared_ptr<const FilesSeen> ofReused = this->Job->Arrays().JoinFiles({});
+  for (const auto& file : *ofReused) {
+    files.push_back(file.first);
+  }
+  return files;
 }
 
 double PatchLoader::BytesNeeded() const
@@ -257,6 +268,9 @@ int PatchLoader::LanesWanted() const
 void PatchLoader::StartLanes()
 {
   this->Job->GetReady(this->MostLanes());
+  if (this->Job->Units() == 0 && this->WhenRead) {
+    std::exchange(this->WhenRead, nullptr)();  // no lane will
+  }
   this->Team.emplace(
       this->Job->Units(), this->MostLanes(),
       [job = this->Job](std::size_t unit, int lane) { job->Execute(unit, lane); }, std::move(this->WhenRead));

@@ -51,8 +51,8 @@ public:
   void Cancel();
   /// How far the lanes are.
   ReadProgress Progress() const;
-  /// The files that are read.
-  const std::vector<std::string>& Files() const { return this->Job->Table().Files; }
+  /// The files that are read, and those that were, of values that are reused.
+  std::vector<std::string> Files() const;
 
   /// Reads all <patch, variable> of the request, or what Start() has left of them, once. All tasks exist at
   /// once and NT threads take them in file order; the calling thread looks on, and carries out only reads

@@ -58,10 +58,7 @@ SharedValues RestOf(const SharedValues& old, const KeptValues& now, Centering ce
 
 bool ValueKey::operator==(const ValueKey& other) const
 {
-  return this->Variable.Variable == other.Variable.Variable && this->StepInFile == other.StepInFile &&
-         this->Variable.Ghosts == other.Variable.Ghosts &&
-         this->Variable.OutputComponents == other.Variable.OutputComponents &&
-         this->Variable.Slots == other.Variable.Slots && this->Path == other.Path;
+  return this->Variable == other.Variable && this->StepInFile == other.StepInFile && this->Path == other.Path;
 }
 
 ValueKey KeyOfValues(const Catalog& catalog, const VariableRequest& variable)
@@ -131,32 +128,44 @@ double ValueCache::Limit(const SlabPool& pool, double others, double bytes) cons
 }
 
 bool ValueCache::MakeRoom(
-    const SlabPool& pool, double bytes, const std::vector<std::vector<SharedValues>>& used)
+    const SlabPool& pool, double bytes, const std::vector<std::vector<SharedValues>>& used, bool ahead)
 {
-  std::set<const KeptValues*> stay;
+  std::set<const KeptValues*> known;
   for (const std::vector<SharedValues>& values : used) {
     for (const SharedValues& one : values) {
-      stay.insert(one.get());
+      known.insert(one.get());
     }
   }
+  const auto stays = [&](const Entry& entry) {
+    return known.count(entry.Values.get()) > 0 || (ahead && entry.Shown);
+  };
   const std::lock_guard<std::mutex> lock(this->Lock);
   double others = 0;
   for (const Entry& entry : this->Entries) {
-    others += stay.count(entry.Values.get()) == 0 ? static_cast<double>(entry.Bytes) : 0;
+    others += stays(entry) ? 0 : static_cast<double>(entry.Bytes);
   }
   const double limit = this->Limit(pool, others, bytes);
+  const double wanted = bytes + (ahead ? 0.1 * static_cast<double>(pool.Limit()) : 0);
   const auto fits = [&] {
-    return bytes < 1e18 && FaultOf([&] { pool.Check(static_cast<std::uint64_t>(bytes)); }).empty();
+    return wanted < 1e18 && FaultOf([&] { pool.Check(static_cast<std::uint64_t>(wanted)); }).empty();
   };
   for (auto it = this->Entries.begin(); it != this->Entries.end() && (others > limit || !fits());) {
-    if (stay.count(it->Values.get()) == 0) {
+    if (stays(*it)) {
+      ++it;
+    } else {
       others -= static_cast<double>(it->Bytes);
       it = this->Entries.erase(it);
-    } else {
-      ++it;
     }
   }
   return fits();
+}
+
+void ValueCache::BeginShowing()
+{
+  const std::lock_guard<std::mutex> lock(this->Lock);
+  for (Entry& entry : this->Entries) {
+    entry.Shown = false;
+  }
 }
 
 void ValueCache::Keep(const ValueKey& key, KeptValues values)
@@ -169,7 +178,7 @@ void ValueCache::Keep(const ValueKey& key, KeptValues values)
     }
     it = it->Values ? std::next(it) : this->Entries.erase(it);
   }
-  Entry entry{key, std::make_shared<const KeptValues>(std::move(values)), 0};
+  Entry entry{key, std::make_shared<const KeptValues>(std::move(values)), 0, true};
   entry.Bytes = BytesOf(*entry.Values);
   this->Entries.push_back(std::move(entry));
 }

@@ -58,9 +58,13 @@ public:
   std::vector<std::vector<SharedValues>> Find(const std::vector<ValueKey>& keys, int threads);
 
   /// Makes room for `bytes` more from `pool`: drops values until the others stay within the limit and the
-  /// memory suffices. `used` stay. False when the memory does not suffice nevertheless.
-  bool MakeRoom(const SlabPool& pool, double bytes, const std::vector<std::vector<SharedValues>>& used);
+  /// memory suffices. `used` stay. ahead: what is shown stays too, and a tenth of the pool's limit shall be
+  /// left. False when the memory does not suffice nevertheless.
+  bool MakeRoom(const SlabPool& pool, double bytes, const std::vector<std::vector<SharedValues>>& used,
+      bool ahead = false);
 
+  /// What is kept from now on is what is shown.
+  void BeginShowing();
   /// Keeps what has just been read. What the new arrays have of what was kept before is kept once.
   void Keep(const ValueKey& key, KeptValues values);
 
@@ -77,6 +81,7 @@ private:
     ValueKey Key;
     SharedValues Values;
     std::uint64_t Bytes = 0;  ///< of the slabs that the arrays lie in
+    bool Shown = false;
   };
 
   void DropChanged(const std::vector<ValueKey>& keys, int threads);

@@ -232,6 +232,31 @@ TEST_F(ValueCaching, GivesBackTheMemoryOfOneVariable)
   EXPECT_EQ(this->Memory->TotalBytes(), both / 2) << "of variable 0 nothing is left";
 }
 
+TEST_F(ValueCaching, LeavesWhatIsShownToReadsThatNobodyAskedForYet)
+{
+  Catalog catalog = this->Cubes(512);
+  catalog.StepsInFile = 3;
+  const auto read = [&](int step, bool ahead) {
+    catalog.StepInFile = step;
+    LoadRequest request = this->Cached(MergeAll(catalog), {0});
+    request.Ahead = ahead;
+    PatchLoader([&](const std::vector<PatchVariable>& requests) { return this->Locate(catalog, requests); },
+        catalog, request);
+  };
+  const auto show = [&](int step) {
+    catalog.StepInFile = step;
+    return this->Show(catalog, this->Cached(MergeAll(catalog), {0}));
+  };
+  show(0);
+  show(1);
+  this->Cache->SetLimit(0, 1);
+  read(2, true);  // makes room, and is not shown
+  EXPECT_EQ(show(1), 0u);
+  EXPECT_GT(show(0), 0u);
+  read(2, false);
+  EXPECT_GT(show(0), 0u);
+}
+
 TEST_F(ValueCaching, StaysWithinTheMemoryLimit)
 {
   Catalog catalog = this->Cubes(512);
