@@ -64,7 +64,8 @@ bool PatchLoader::MakeRoom()
 std::vector<std::string> PatchLoader::Files() const
 {
   std::vector<std::string> files = this->Job->Table().Files;
-  for (const auto& file : *this->Job->Arrays().JoinFiles({})) {
+  const std::shared_ptr<const FilesSeen> ofReused = this->Job->Arrays().JoinFiles({});
+  for (const auto& file : *ofReused) {
     files.push_back(file.first);
   }
   return files;
