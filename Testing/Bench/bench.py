@@ -11,8 +11,8 @@ import tempfile
 import measuring
 from measuring import say
 
-SUITES = ("two-level", "metadata", "limits", "peers", "scale", "threads", "stages", "frame", "filters", "tuning", "steps",
-          "python", "play")
+SUITES = ("two-level", "metadata", "limits", "peers", "scale", "threads", "stages", "frame", "end-to-end", "filters", "tuning",
+          "steps", "python", "play")
 
 
 def run_suite(name, arguments):

@@ -8,8 +8,8 @@ set -u
 # other's feet.
 TMPDIR=$(mktemp -d)
 export TMPDIR
-# No sidecars beside the data of the source tree, nor old ones.
-export PATCHIO_METADATA_DIR=${PATCHIO_METADATA_DIR:-$TMPDIR/metadata}
+# No sidecars beside the data of the source tree, nor old ones; set but empty: those beside the data after all.
+export PATCHIO_METADATA_DIR=${PATCHIO_METADATA_DIR-$TMPDIR/metadata}
 number=$(mktemp)
 Xvfb -displayfd 3 -screen 0 1600x1000x24 -nolisten tcp -noreset 3>"$number" >/dev/null 2>&1 &
 server=$!

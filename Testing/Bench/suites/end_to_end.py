@@ -1,0 +1,233 @@
+"""Whole frames, from the file to the picture and from the next step to its picture: one-level HDF5 against PatchIO, on the
+emulated parallel file system and the cold local disk; and ParaView's AMReX reader against PatchIO.
+
+One-level is a real reader in the same pipeline: a ProgrammableSource in which each rank reads its patches one after another
+through the HDF5 library (one_level.py). Patches of 16^3 and of 64^3 cells make for different shares of reading."""
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+
+import emulator
+import plotfiles
+from measuring import Spread, forget, here, interleave, programs, ratios, read_dump, run as run_program, say
+from suites.frame import far_pixels
+from suites.two_level import STORAGE
+
+PROCESSES = (1, 2, 4)
+MOST = PROCESSES[-1]  # what the goal is about
+DISK_CONCURRENCY = 16
+# Pictures, and of which series. Volumes of many blocks take ParaView minutes.
+PICTURES = (("1000 patches of 16^3, slice", "slice", "small"), ("32 patches of 64^3, slice", "slice", "large"),
+            ("32 patches of 64^3, contour", "contour", "large"), ("32 patches of 64^3, volume", "volume", "large"))
+# Cells and cells of a patch, and as many steps as frames are drawn of them.
+SERIES = {"small": ("160,160,160", "16", 2), "large": ("256,256,128", "64", 6)}
+MOMENTS = ("open", "step")
+# How many times the paper's two-level reading is as fast as its one-level reading, least and most: table 3 is computed
+# from these and the share of reading, which it takes to be 65 to 95 %.
+PAPER_PEAK = (1.335, 3.695)
+
+
+def paper_gain(share):
+    """Least and most of table 3 at this share of reading in the one-level frame."""
+    return tuple(1 / (1 - share + share / gain) for gain in PAPER_PEAK)
+
+
+# ---- data ----------------------------------------------------------------------------------------------------
+
+def make_series(folder):
+    """A folder with both series, their sidecars beside them; made once."""
+    data = os.path.join(folder, "end_to_end")
+    patchio = programs() + "/patchio"
+    for name, (cells, patch, steps) in SERIES.items():
+        series = os.path.join(data, name, "dumps.visit")
+        if not os.path.exists(series + ".patchio"):
+            say("making %s" % os.path.dirname(series))
+            run_program([patchio, "linadv", "--cells", cells, "--patch", patch, "--uniform", "--profile", "gauss",
+                         "--radius", "0.2", "--steps", str(steps - 1), "--dump-every", "1", "--overwrite",
+                         "--output", os.path.dirname(series)])
+            os.sync()
+            time.sleep(2.5)  # sidecars of files that are younger are not kept
+            run_program([patchio, "index", series], environment={"PATCHIO_METADATA_DIR": ""})
+    return data
+
+
+def make_plotfiles(folder, name, plotfile):
+    """Two steps, copies of one plotfile with other times; made once."""
+    series = os.path.join(folder, name + "_series")
+    if not os.path.exists(series):
+        say("making %s" % series)
+        with tempfile.TemporaryDirectory(dir=folder) as partial:
+            for step in range(2):
+                copy = os.path.join(partial, "series", "plt%05d" % step)
+                shutil.copytree(plotfile, copy, ignore=shutil.ignore_patterns("*.patchio"))
+                set_time(os.path.join(copy, "Header"), float(step))
+            os.rename(os.path.join(partial, "series"), series)
+        os.sync()
+    return os.path.join(series, "plt00000")
+
+
+def set_time(header, value):
+    with open(header) as file:
+        lines = file.read().split("\n")
+    lines[3 + int(lines[1])] = repr(value)  # after the names of the components and the dimension
+    with open(header, "w") as file:
+        file.write("\n".join(lines))
+
+
+# ---- frames --------------------------------------------------------------------------------------------------
+
+def draw(way, array, ranks, concurrency, pictures, wanted, first=False):
+    """The frames of one run: for each (kind, series) that is wanted, moment -> seconds. `first`: as if nobody had
+    opened the data before."""
+    os.makedirs(pictures, exist_ok=True)
+    settings = dict(os.environ, PATCHIO_PVBATCH_MODE="root", PATCHIO_TIMEOUT="300")
+    if not first:
+        settings["PATCHIO_METADATA_DIR"] = ""  # the sidecars beside the data
+    command = [os.path.join(here, "..", "ParaView", "pvbatch.sh"), str(ranks), os.path.join(here, "whole_frame.py"),
+               way, array, str(concurrency), pictures] + ["%s=%s" % each for each in wanted]
+    done = subprocess.run(command, env=settings, stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads([line for line in done.stdout.splitlines() if line.startswith("JSON ")][-1][5:])
+
+
+def whole(runs, picture, moment):
+    return [run[picture][moment]["whole"] for run in runs]
+
+
+def shares(runs, picture, moment):
+    """Of the frame's time, what the slowest rank reads."""
+    return Spread(run[picture][moment]["slowest_rank"] / run[picture][moment]["whole"] for run in runs)
+
+
+def say_frames(place, ranks, names, found):
+    for way, runs in found.items():
+        for name, frame in zip(names, runs[0]):
+            opened = frame["open"]
+            say("  %s, NP %d, %-20s %-30s open %.2f s (read %.2f, filter %.2f, render %.2f), step %.2f s" % (
+                place, ranks, way, name, opened["whole"], opened["read"], opened["filter"], opened["render"],
+                frame["step"]["whole"]))
+
+
+def rows(report, place, ranks, found):
+    """One-level over PatchIO as it comes, with merged blocks, for each picture."""
+    for picture, (name, _, series) in enumerate(PICTURES):
+        for moment in MOMENTS:
+            share = shares(found["one-level"], picture, moment).median
+            label = "%s, NP = %d, %s, %s to picture: one-level HDF5 (%.0f %% reading) / PatchIO; the paper at that " \
+                    "share: %.2f to %.2f" % ((place, ranks, name, moment, 100 * share) + paper_gain(share))
+            gain = ratios(whole(found["one-level"], picture, moment), whole(found["merged"], picture, moment))
+            if place == "emulator" and ranks == MOST and series == "small":
+                report.goal(label + " (at best 3.26)", 4, gain)
+            else:
+                report.figure(label, gain)
+    for way in [way for way in found if way not in ("one-level", "merged")]:
+        for moment in MOMENTS:
+            report.figure("%s, NP = %d, %s, %s to picture: one-level HDF5 / PatchIO %s" % (
+                place, ranks, PICTURES[0][0], moment, way),
+                ratios(whole(found["one-level"], 0, moment), whole(found[way], 0, moment)))
+
+
+def measure(report, place, data, concurrency, rounds, before=lambda _: None, other_ways=False):
+    """All ways at each NP; fewer rounds where it takes long and has no goal."""
+    wanted = [(kind, os.path.join(data, series, "dumps.visit")) for _, kind, series in PICTURES]
+    for ranks in PROCESSES:
+        def drawing(way, name=None, first=False, ranks=ranks):
+            pictures = pictures_of(report, place, ranks, name or way)
+            return lambda: draw(way, "uval", ranks, concurrency, pictures, wanted, first)
+
+        ways = {"one-level": drawing("one-level"), "merged": drawing("merged")}
+        if other_ways and ranks == MOST:
+            ways["as patches"] = drawing("as patches")
+            ways["never opened before"] = drawing("merged", "never opened before", first=True)
+        found = interleave(ways, rounds if ranks == MOST else (rounds + 1) // 2, before)
+        say_frames(place, ranks, [name for name, _, _ in PICTURES], found)
+        for picture, (name, _, _) in enumerate(PICTURES):
+            cells = {way: run[picture]["cells"] for way, runs in found.items() for run in runs}
+            if len(set(cells.values())) != 1:
+                raise RuntimeError("%s: the ways of reading show other cells: %s" % (name, cells))
+        rows(report, place, ranks, found)
+        report.data["%s, NP = %d" % (place, ranks)] = found
+    compare_with_program(report, place, data, found, before)
+
+
+def pictures_of(report, place, ranks, way):
+    return os.path.join(report.folder, place.replace(" ", "-").replace(",", ""), str(ranks), way)
+
+
+def check_pictures(report):
+    """The same pixels, but for which of two cells is seen on the seam between them."""
+    from matplotlib import image
+    for number, (name, kind, _) in enumerate(PICTURES):
+        one, other = (image.imread(os.path.join(pictures_of(report, "emulator", MOST, way), "%d.png" % number))[:, :, :3]
+                      for way in ("one-level", "as patches"))
+        if one.reshape(-1, 3).std(axis=0).max() < 0.01:
+            raise RuntimeError("%s: the picture is empty" % name)
+        if kind != "volume":  # blended in another order where ranks hold other blocks
+            report.at_most("%s: pixels that differ between one-level and PatchIO as patches, seams aside" % name, 0,
+                           Spread([max(far_pixels(one, other), far_pixels(other, one))]))
+
+
+def compare_with_program(report, place, data, found, before):
+    """Python's part in one-level reading: the same reads by a C++ program on as many ranks."""
+    for picture, (name, kind, series) in enumerate(PICTURES):
+        if kind == "slice":
+            before(name)
+            program = read_dump(os.path.join(data, series, "visit_dump.00001", "summary.samrai"), ranks=MOST, how="hdf5")
+            report.figure("%s, NP = %d, %s: seconds of one-level reading, in these frames / by patchio_bench_read" % (
+                place, MOST, name), Spread(run[picture]["step"]["slowest_rank"] / (program["open"] + program["read"][-1])
+                                           for run in found["one-level"]))
+
+
+def on_emulator(report, data, rounds):
+    lacks = emulator.missing()
+    if lacks:
+        report.skipped("whole frames on the emulator", "this machine lacks " + lacks)
+        return
+    with emulator.slow_storage(data, **STORAGE) as storage:
+        measure(report, "emulator", storage.mount, STORAGE["concurrency"], rounds, other_ways=True)
+    check_pictures(report)
+
+
+def on_disk(report, data, rounds):
+    measure(report, "local disk, cold", data, DISK_CONCURRENCY, rounds, before=lambda _: forget(data))
+
+
+# ---- AMReX ---------------------------------------------------------------------------------------------------
+
+def against_amrex_reader(report, place, name, plotfile, ranks, concurrency, rounds, before=None):
+    def drawing(way):
+        pictures = os.path.join(report.folder, name, way)
+        return lambda: draw(way, "phi", ranks, concurrency, pictures, [("slice", plotfile)])
+
+    found = interleave({way: drawing(way) for way in ("amrex", "merged")}, rounds, before)
+    say_frames(place, ranks, [name], found)
+    for moment in MOMENTS:
+        report.figure("%s, NP = %d, %s, slice, %s to picture: ParaView's AMReX reader / PatchIO" % (
+            place, ranks, name, moment), ratios(*(whole(found[way], 0, moment) for way in ("amrex", "merged"))))
+    report.data["%s, %s" % (name, place)] = found
+
+
+def plotfile_frames(report, folder, rounds):
+    found = plotfiles.find(folder)
+    if not found:
+        report.skipped("AMReX plotfiles", "there is no large/amrex_adv.tar.zst in $PATCHIO_DATA or ../shared/data")
+    for name, path in found.items():
+        plotfile = make_plotfiles(folder, name, path)
+        series = os.path.dirname(plotfile)
+        # ParaView's reader and its slice take a minute for many patches.
+        against_amrex_reader(report, "local disk, cold", name, plotfile, 1, DISK_CONCURRENCY,
+                             1 if "many" in name else rounds, lambda _, series=series: forget(series))
+        if name == "amrex_adv" and not emulator.missing():
+            with emulator.slow_storage(series, **STORAGE) as storage:
+                against_amrex_reader(report, "emulator", name, storage.path("plt00000"), MOST, STORAGE["concurrency"],
+                                     rounds)
+
+
+def run(report, folder, rounds):
+    """./dev bench end-to-end"""
+    data = make_series(folder)
+    on_emulator(report, data, rounds)
+    on_disk(report, data, rounds)
+    plotfile_frames(report, folder, min(rounds, 3))

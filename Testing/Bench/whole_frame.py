@@ -1,0 +1,186 @@
+"""Whole frames in one run of pvbatch, on all its ranks: for each of the pictures that are asked for, a series is opened and
+drawn ("open"), and then its next step ("step"). Every frame is of a step that was not read before. Prints as JSON the seconds
+of each frame. Run by suites/end_to_end.py.
+
+usage: pvbatch whole_frame.py WAY ARRAY CONCURRENCY PICTURES KIND=SERIES...
+       WAY          one of the ways of reading below
+       CONCURRENCY  N*, of which each rank takes its part
+       PICTURES     folder for the pictures of the last steps, named by their place in the list
+       KIND=SERIES  slice, contour or volume, and the series to draw
+"""
+import json
+import os
+import sys
+import time
+
+import numpy
+import paraview.simple
+from paraview.simple import *
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SECONDS = "seconds of reading"  # as in one_level.py
+
+
+# ---- ways of reading -----------------------------------------------------------------------------------------
+
+def one_level(series, array, _):
+    """Each rank its patches, one after another through the HDF5 library."""
+    begin = "import sys; sys.path.insert(0, %r); import one_level; one_level." % HERE
+    return ProgrammableSource(OutputDataSetType="vtkMultiblockDataSet",
+                              ScriptRequestInformation=begin + "tell_times(self, %r)" % series,
+                              Script=begin + "read(self, %r, %r)" % (series, array))
+
+
+def two_level(series, array, concurrency, blocks):
+    """PatchIO, with threads by the rule NT = (N* - NC) / NP."""
+    reader = PatchReader(FileName=[series], Blocks=blocks, ThreadMode="From N* and NC", StorageConcurrency=concurrency)
+    if "Prefetch" in reader.ListProperties():
+        reader.Prefetch = 0  # a frame reads what it shows
+    reader.UpdatePipelineInformation()
+    reader.CellArrayStatus = [array]
+    return reader
+
+
+def amrex(series, array, _):
+    """ParaView's own reader of plotfiles; its own choice is the coarsest level."""
+    folder = os.path.dirname(series)
+    steps = [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
+    reader = AMReXBoxLibGridReader(FileNames=[step for step in steps if os.path.isdir(step)])
+    reader.Level = 30
+    reader.UpdatePipelineInformation()
+    reader.CellArrayStatus = [array]
+    return reader
+
+
+WAYS = {
+    "one-level": one_level,
+    "as patches": lambda *of: two_level(*of, "As patches"),
+    "merged": lambda *of: two_level(*of, "Merged"),
+    "amrex": amrex,
+}
+
+
+# ---- frames --------------------------------------------------------------------------------------------------
+
+class Stages:
+    """Seconds of stages that follow each other."""
+
+    def __init__(self):
+        self.seconds = {}
+        self.last = time.perf_counter()
+
+    def done(self, name):
+        now = time.perf_counter()
+        self.seconds[name] = now - self.last
+        self.last = now
+
+
+class Frames:
+    """One kind of picture of one series."""
+
+    def __init__(self, kind, array, view):
+        self.kind = kind
+        self.array = array
+        self.view = view
+        self.reader = self.source = None
+
+    def facts(self):
+        """Bounds and ranges from all ranks, which ParaView gathers after each update of a reader."""
+        return self.reader.GetDataInformation()
+
+    def range(self):
+        return self.facts().GetCellDataInformation().GetArrayInformation(self.array).GetComponentRange(0)
+
+    def slowest_rank(self):
+        """Seconds that the slowest rank needed to read; None where the reader doesn't say."""
+        found = self.facts().GetFieldDataInformation().GetArrayInformation(SECONDS)
+        return found.GetComponentRange(0)[1] if found else None
+
+    def make_source(self):
+        """What is shown: a filter behind the reader, or for a volume the data themselves."""
+        self.source = self.reader
+        if self.kind == "slice":
+            bounds = numpy.array(self.facts().GetBounds())
+            low, high = bounds[0::2], bounds[1::2]
+            self.source = Slice(Input=self.reader, SliceType="Plane")
+            self.source.SliceType.Origin = list(low + 0.511 * (high - low))  # off the faces of cells and patches
+            self.source.SliceType.Normal = [1, 0, 0]
+        elif self.kind == "contour":
+            nodes = CellDatatoPointData(Input=self.reader)
+            self.source = Contour(Input=nodes, ContourBy=["POINTS", self.array], Isosurfaces=[sum(self.range()) / 2])
+
+    def look(self):
+        bounds = numpy.array(self.facts().GetBounds())
+        centre, size = (bounds[0::2] + bounds[1::2]) / 2, numpy.linalg.norm(bounds[1::2] - bounds[0::2])
+        self.view.CameraFocalPoint = list(centre)
+        self.view.CameraPosition = list(centre + size * numpy.array([1.35, 0.7, 0.45]))
+        self.view.CameraViewUp = [0, 0, 1]
+
+    def show(self):
+        display = Show(self.source, self.view)
+        display.SetRepresentationType("Volume" if self.kind == "volume" else "Surface")
+        ColorBy(display, ("POINTS" if self.kind == "contour" else "CELLS", self.array))
+        display.SetScalarBarVisibility(self.view, False)
+        if self.kind != "volume":
+            display.Ambient, display.Diffuse = 1, 0
+        for function in (GetColorTransferFunction(self.array), GetOpacityTransferFunction(self.array)):
+            function.RescaleTransferFunction(*self.range())
+
+    def open(self, make, first):
+        """From the series' name to the picture of a step; the times of all steps besides."""
+        stages = Stages()
+        self.reader = make()
+        self.reader.UpdatePipelineInformation()
+        times = self.reader.TimestepValues
+        times = list(times) if hasattr(times, "__len__") else [times]
+        self.reader.UpdatePipeline(times[first])
+        self.facts()
+        stages.done("read")
+        self.make_source()
+        self.source.UpdatePipeline(times[first])
+        stages.done("filter")
+        self.look()
+        self.view.ViewTime = times[first]
+        self.show()
+        Render(self.view)
+        stages.done("render")
+        return dict(stages.seconds, whole=sum(stages.seconds.values()), slowest_rank=self.slowest_rank()), times
+
+    def step(self, moment):
+        """What is shown already, of another step, as a script or the play button does it."""
+        begin = time.perf_counter()
+        self.view.ViewTime = moment
+        Render(self.view)
+        return {"whole": time.perf_counter() - begin, "slowest_rank": self.slowest_rank()}
+
+    def close(self):
+        Hide(self.source, self.view)
+        for proxy in {self.source, self.reader}:
+            Delete(proxy)
+
+
+def main():
+    LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
+    way, array, concurrency, pictures = sys.argv[1:5]
+    paraview.simple._DisableFirstRenderCameraReset()
+    view = CreateRenderView(ViewSize=[800, 600])
+    view.OrientationAxesVisibility = 0
+    Render(view)  # the first one pays for OpenGL
+    found, first = [], {}
+    for word in sys.argv[5:]:
+        kind, series = word.split("=", 1)
+        frames = Frames(kind, array, view)
+        opened, times = frames.open(lambda: WAYS[way](series, array, int(concurrency)), first.get(series, 0))
+        stepped = frames.step(times[first.get(series, 0) + 1])
+        first[series] = first.get(series, 0) + 2
+        SaveScreenshot(os.path.join(pictures, "%d.png" % len(found)), view)
+        found.append({"open": opened, "step": stepped, "cells": frames.facts().GetNumberOfCells()})
+        frames.close()
+    print("JSON " + json.dumps(found))
+
+
+if __name__ == "__main__":
+    # The scripts of a ProgrammableSource leave names like "sum" and "array" in __main__: so all happens in a module.
+    sys.path.insert(0, HERE)
+    import whole_frame
+    whole_frame.main()
