@@ -50,7 +50,7 @@ std::string IoReport::Text() const
   if (!this->FilterThreads.empty()) {
     text += "Threads of filters per rank: " + this->FilterThreads + "\n";
   }
-  if (this->Ahead > 0) {
+  if (this->Ahead > 0 && this->Bytes > 0) {
     text += fmt::format("Read ahead: {} of {}, then {:.3f} s of waiting for the rest\n",
         ByteText(this->BytesAhead), ByteText(this->Bytes), this->WaitSeconds);
   }

@@ -149,6 +149,8 @@ TEST(IoReport, SaysWhatWasReadAheadWhereSomethingWas)
   report.WaitSeconds = 0.0125;
   EXPECT_THAT(
       report.Text(), HasSubstr("Read ahead: 4.00 MB of 5.00 MB, then 0.013 s of waiting for the rest\n"));
+  report.Bytes = report.BytesAhead = 0;  // all came from the cache
+  EXPECT_THAT(report.Text(), ::testing::Not(HasSubstr("Read ahead")));
 }
 
 }  // namespace patchio
