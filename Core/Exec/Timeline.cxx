@@ -53,6 +53,9 @@ std::vector<TimelinePoint> SumOverRanks(const std::vector<TimelinePoint>& mine, 
   const std::vector<double> ends =
       comm.AllGather(std::vector<double>{mine.empty() ? 0 : mine.back().Seconds});
   const double end = *std::max_element(ends.begin(), ends.end());
+  if (end <= 0) {
+    return {};  // nobody looked on
+  }
   std::vector<double> values;
   for (std::size_t i = 0; i < moments; ++i) {
     const TimelinePoint point = At(mine, end * static_cast<double>(i) / (moments - 1));

@@ -333,7 +333,9 @@ void ReportView::ShowRate(const QJsonObject& report)
   rate.As = PlotSeries::Area;
   rate.Color = RateColor;
   rate.Points = RateOf(Moments(report, "bytes"), report["request_seconds"].toDouble());
-  this->Rate->SetRemark(rate.Points.isEmpty() ? tr("Nothing was read from the storage.") : QString());
+  const QString why = report["bytes"].toDouble() > 0 ? tr("Not watched: it was read ahead.")
+                                                     : tr("Nothing was read from the storage.");
+  this->Rate->SetRemark(rate.Points.isEmpty() ? why : QString());
   this->Rate->Show({rate}, {});
 }
 

@@ -90,6 +90,12 @@ TEST(Timeline, AddsUpOverRanksThatEndAtDifferentTimes)
   EXPECT_NEAR(sum.back().Bytes, 6000, 1e-9);
 }
 
+TEST(Timeline, IsEmptyWhereNoRankHasOne)
+{
+  TwoRanks ranks;
+  EXPECT_TRUE(SumOverRanks({}, ranks).empty());
+}
+
 TEST(Timeline, OfOneRankStaysAsItIs)
 {
   const auto alone = MakeSelfCommunicator();

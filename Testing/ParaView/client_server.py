@@ -25,7 +25,8 @@ def report(reader):
     return dict(line.split(": ", 1) for line in lines if ": " in line)
 
 
-reader = PatchReader(FileName=[data + "/linadv_3d/dumps.visit"], ThreadMode="Fixed", ThreadsPerRank=4)
+# Nobody looks on while a step is read ahead, so its report has no moments.
+reader = PatchReader(FileName=[data + "/linadv_3d/dumps.visit"], ThreadMode="Fixed", ThreadsPerRank=4, Prefetch=0)
 expect(len(reader.TimestepValues) == 4, "4 time steps, not %d" % len(reader.TimestepValues))
 expect(list(reader.CellArrayStatus) == ["uval"], "arrays %s" % list(reader.CellArrayStatus))
 for time in reader.TimestepValues:
