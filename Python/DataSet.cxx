@@ -18,15 +18,6 @@ namespace {
 
 constexpr int MaximumThreads = 256;
 
-/// Lanes at most: each may hold a request of this size besides the arrays, and together they may take an
-/// eighth of what is free.
-int MostLanes()
-{
-  constexpr std::uint64_t requestBytes = 16 << 20;
-  const std::uint64_t most = std::max<std::uint64_t>(AvailableMemory() / 8 / requestBytes, 1);
-  return static_cast<int>(std::min<std::uint64_t>(most, MaximumThreads));
-}
-
 }  // namespace
 
 Step::Step(std::shared_ptr<OpenedStep> opened, TimeStep which, double openSeconds,
@@ -74,7 +65,8 @@ void Step::ChooseThreads(LoadRequest& request, int threads)
     return;
   }
   AutomaticThreads& automatic = this->State->Automatic;
-  automatic.Begin(*this->State->Alone, this->Which.Path, ThreadPolicy::Balanced, MostLanes());
+  automatic.Begin(
+      *this->State->Alone, this->Which.Path, ThreadPolicy::Balanced, LanesThatFit(MaximumThreads));
   request.Control = &automatic.Control();
   request.Threads = request.Control->Goal().Lanes();
   request.Storage = automatic.Choice().Requests.value_or(request.Storage);

@@ -17,6 +17,12 @@
 
 namespace patchio {
 
+bool AllOf(Communicator& ranks, bool holds)
+{
+  const std::vector<int> all = ranks.AllGather(std::vector<int>{holds ? 1 : 0});
+  return std::find(all.begin(), all.end(), 0) == all.end();
+}
+
 std::string JoinLines(const std::vector<std::string>& texts)
 {
   std::string joined;
@@ -275,9 +281,7 @@ bool PatchUpdate::StillHolds(const UpdateOptions& options, const LoadRequest& re
 
 bool PatchUpdate::SoundEverywhere() const
 {
-  const bool sound = this->Fatal.empty() && this->Faults.empty();
-  const std::vector<int> all = this->Ranks.AllGather(std::vector<int>{sound ? 1 : 0});
-  return std::find(all.begin(), all.end(), 0) == all.end();
+  return AllOf(this->Ranks, this->Fatal.empty() && this->Faults.empty());
 }
 
 void PatchUpdate::Read(const ReadProgressCallback& progress)

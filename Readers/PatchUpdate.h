@@ -160,6 +160,9 @@ private:
   std::vector<std::string> BrokenTexts;  ///< why patches are left out
 };
 
+/// Collective: whether it holds on every rank.
+bool AllOf(Communicator& ranks, bool holds);
+
 /// The texts, one a line.
 std::string JoinLines(const std::vector<std::string>& texts);
 

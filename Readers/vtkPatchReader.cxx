@@ -66,13 +66,6 @@ constexpr double ProgressLocate = 0.02;
 constexpr double ProgressRead = 0.05;
 constexpr double ProgressBuild = 0.9;
 
-/// Collective: whether it holds on every rank.
-bool AllOf(Communicator& ranks, bool holds)
-{
-  const std::vector<int> all = ranks.AllGather(std::vector<int>{holds ? 1 : 0});
-  return std::find(all.begin(), all.end(), 0) == all.end();
-}
-
 }  // namespace
 
 /// What is kept between updates, and the steps of one update.
@@ -87,6 +80,7 @@ struct vtkPatchReader::Internals
   std::shared_ptr<SlabPool> Memory = std::make_shared<SlabPool>();
   std::shared_ptr<ValueCache> Cache = std::make_shared<ValueCache>();
   int RanksOnMachine = 0;  ///< 0: not known yet
+  int Cores = 0;           ///< of this rank; 0: not known yet
   bool SeriesIsOpen = false;
   bool NewFiles = true;     ///< other files than before: their variables replace the old ones
   std::string NoSoundStep;  ///< why no step at all can be opened; empty while one may
@@ -570,6 +564,7 @@ void vtkPatchReader::SetController(vtkMultiProcessController* controller)
     this->Internal->Controller = controller;
     this->Internal->Ranks = MakeCommunicator(controller);
     this->Internal->RanksOnMachine = 0;
+    this->Internal->Cores = 0;
     this->Modified();
   }
 }
@@ -865,14 +860,9 @@ void vtkPatchReader::ChooseThreads(LoadRequest& request)
   if (this->ThreadMode != AUTOMATIC) {
     return;
   }
-  // Each lane may hold a request of this size besides the arrays; together they may take an eighth of what is
-  // free.
-  constexpr std::uint64_t requestBytes = 16 << 20;
-  const std::uint64_t most = std::max<std::uint64_t>(AvailableMemory() / 8 / requestBytes, 1);
   AutomaticThreads& automatic = this->Internal->Automatic;
   automatic.Begin(*this->Internal->Ranks, this->Internal->CurrentPath,
-      static_cast<patchio::ThreadPolicy>(this->ThreadPolicy),
-      static_cast<int>(std::min<std::uint64_t>(most, MaximumThreads)));
+      static_cast<patchio::ThreadPolicy>(this->ThreadPolicy), LanesThatFit(MaximumThreads));
   request.Control = &automatic.Control();
   request.Threads = request.Control->Goal().Lanes();
   request.Storage = automatic.Choice().Requests.value_or(request.Storage);
@@ -888,7 +878,10 @@ void vtkPatchReader::EndRead(const LoadRequest& request)
 
 std::string vtkPatchReader::ChooseFilterThreads(double cellsOfBlock) const
 {
-  const int cores = CoresOfRank(*this->Internal->Ranks);
+  int& cores = this->Internal->Cores;
+  if (cores == 0) {
+    cores = CoresOfRank(*this->Internal->Ranks);
+  }
   if (this->FilterThreading == FILTERS_AS_SET) {
     return {};
   }

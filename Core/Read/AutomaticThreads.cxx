@@ -2,6 +2,7 @@
 
 #include "Support/Bytes.h"
 #include "Support/MachineName.h"
+#include "Support/Memory.h"
 #include "Support/Together.h"
 
 #include <fmt/chrono.h>
@@ -56,6 +57,13 @@ std::string WordsOf(const std::vector<ThreadChange>& changes)
 }
 
 }  // namespace
+
+int LanesThatFit(int most)
+{
+  constexpr std::uint64_t requestBytes = 16 << 20;
+  const std::uint64_t fit = std::max<std::uint64_t>(AvailableMemory() / 8 / requestBytes, 1);
+  return static_cast<int>(std::min<std::uint64_t>(fit, std::max(most, 1)));
+}
 
 std::string DescribeSource(const StorageProfile& profile, int ranks)
 {

@@ -32,6 +32,10 @@ struct ThreadChoice
 std::string DescribeSource(const StorageProfile& profile, int ranks);
 /// N* of a profile; where it is a table of threads, those of so many ranks.
 int ConcurrencyFor(const StorageProfile& profile, int ranks);
+/// How many lanes may hold a large request each, besides the arrays, in an eighth of the memory that is free:
+/// 1 to `most`.
+int LanesThatFit(int most);
+
 /// Before a read it finds the profile of the storage and decides; while the read runs it watches rates and
 /// the load of others, and adapts; afterwards it remembers. The same on all ranks: rank 0 looks, the others
 /// are told.
