@@ -8,14 +8,6 @@
 
 namespace patchio {
 
-/// Who gets threads.
-enum class FilterThreading
-{
-  AsSet,        ///< ParaView stays as somebody else set it
-  LargeBlocks,  ///< filters of blocks that are worth it
-  Always
-};
-
 /// Collective. Cores of this machine that this process may use, for each of its ranks; at least 1.
 int CoresOfRank(Communicator& ranks);
 

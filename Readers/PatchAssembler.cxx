@@ -1,5 +1,6 @@
 #include "PatchAssembler.h"
 
+#include "KnownRanges.h"
 #include "PointGrids.h"
 
 #include <vtkCellData.h>
@@ -62,6 +63,7 @@ vtkSmartPointer<vtkDataArray> TakeOver(LoadedArray& loaded, const std::string& n
   array->SetVoidArray(loaded.Values.release(), loaded.Tuples * loaded.Components, 0,
       vtkAbstractArray::VTK_DATA_ARRAY_USER_DEFINED);
   array->SetArrayFreeFunction(FreeSlice);
+  SetKnownRange(array, loaded.Range);
   return array;
 }
 
@@ -116,7 +118,6 @@ void HideCellsOf(const std::vector<unsigned char>& marks, vtkDataSet* grid)
     flags->SetNumberOfTuples(grid->GetNumberOfCells());
     flags->FillValue(0);
   }
-  grid->GetCellData()->AddArray(flags);
   int dims[3];
   auto* rectilinear = vtkRectilinearGrid::SafeDownCast(grid);
   rectilinear ? rectilinear->GetDimensions(dims) : vtkStructuredGrid::SafeDownCast(grid)->GetDimensions(dims);
@@ -138,6 +139,8 @@ void HideCellsOf(const std::vector<unsigned char>& marks, vtkDataSet* grid)
       }
     }
   }
+  FindRange(flags);
+  grid->GetCellData()->AddArray(flags);
 }
 
 bool HasVisible(const Box& grid, const Box& cells, const unsigned char* flags)
@@ -287,6 +290,7 @@ void PatchAssembler::AddArrays(const Block& block, const BlockFrame& frame,
       array->SetNumberOfComponents(arrays[v]->Components);
       array->SetNumberOfTuples(grid->GetNumberOfCells());
       Scatter(*arrays[v], frame.CellOfPoint, array);
+      FindRange(array);
       attributes->AddArray(array);
     } else {
       attributes->AddArray(TakeOver(*arrays[v], variable.Name));
@@ -439,6 +443,7 @@ void PatchAssembler::HideUndefined(vtkDataSet* grid, const std::vector<LoadedArr
   for (vtkIdType i = 0; i < grid->GetNumberOfPoints(); ++i) {
     points->SetValue(i, undefined[i] ? vtkDataSetAttributes::HIDDENPOINT : 0);
   }
+  FindRange(points);
   grid->GetPointData()->AddArray(points);
   HideCellsOf(undefined, grid);
 }
@@ -468,6 +473,7 @@ void PatchAssembler::AddGhostArray(const Block& block, vtkDataSet* grid) const
     this->MakeBorderOfRefined(cells, values);
   }
   if (hides) {
+    FindRange(flags);
     grid->GetCellData()->AddArray(flags);
   }
 }
@@ -571,8 +577,10 @@ void PatchAssembler::AddPatchIds(const Block& block, vtkDataSet* grid) const
   if (this->Options.GhostLayer) {
     this->TakeFromLayer(grid, {ids.Get(), owners.Get()});
   }
-  grid->GetCellData()->AddArray(ids);
-  grid->GetCellData()->AddArray(owners);
+  for (vtkIntArray* array : {ids.Get(), owners.Get()}) {
+    FindRange(array);
+    grid->GetCellData()->AddArray(array);
+  }
 }
 
 /// Refined cells that have become ghost cells are of no patch either.

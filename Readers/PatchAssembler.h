@@ -44,13 +44,6 @@ struct BlockFrame
   std::vector<vtkIdType> CellOfPoint;  ///< of points in an image; see PointImage
 };
 
-/// The frames of one rank's blocks, to be used again by the next steps of the same file.
-struct KeptFrames
-{
-  std::string Key;  ///< what they were made for; empty: nothing
-  std::vector<BlockFrame> Frames;
-};
-
 /// Makes the output of one time step.
 class PatchAssembler
 {

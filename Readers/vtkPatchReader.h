@@ -39,12 +39,10 @@
 #include <string>  // for messages
 
 namespace patchio {
-class PatchUpdate;
+class Catalog;
+struct ThreadSettings;
 struct UpdateOptions;
-struct LoadRequest;
-struct ReadProgress;
-struct StepAhead;
-struct ThreadsUsed;
+struct UpdateWishes;
 }  // namespace patchio
 class vtkDataArraySelection;
 class vtkMultiProcessController;
@@ -474,23 +472,17 @@ private:
 
   void OnSelectionModified();
   void SetWithin(double& member, double value, double least, double most);
-  int ThreadsOf(int rank) const;
-  // Collective. False when somebody stopped it; throws std::exception when it fails.
-  bool ReadStep(vtkInformation* info, vtkMultiBlockDataSet* output);
-  void ChooseByValue(patchio::UpdateOptions& options, std::string& note);
-  bool ReadBlocks(patchio::PatchUpdate& update, patchio::LoadRequest& request);
-  bool GoesOn(const patchio::ReadProgress& now);
-  std::unique_ptr<patchio::PatchUpdate> JoinStep(patchio::StepAhead& ahead);
-  void ReadAhead(vtkInformation* info);
-  std::unique_ptr<patchio::StepAhead> PrepareAhead(std::size_t step, vtkInformation* info);
-  void ChooseThreads(patchio::LoadRequest& request);
-  void EndRead(const patchio::LoadRequest& request);
-  patchio::ThreadsUsed UsedThreads(const patchio::LoadRequest& request) const;
-  void Say(double fraction, const std::string& text);
-  // Collective. Gives what is in force, in words.
+
+  std::size_t WantedStep(vtkInformation* info) const;
+  bool ReadStep(std::size_t step, const patchio::UpdateWishes& wishes, vtkMultiBlockDataSet* output);
+  patchio::UpdateWishes Wishes(vtkInformation* info);
+  patchio::ThreadSettings WantedThreads() const;
+  patchio::UpdateOptions OptionsFor(const patchio::Catalog& catalog, vtkInformation* info) const;
   std::string ChooseFilterThreads(double cellsOfBlock) const;
-  // Says it on rank 0; nothing where the text is empty.
+  void Say(double fraction, const std::string& text);
+  // These say it on rank 0; a warning only where the text is not empty.
   void Warn(const std::string& text);
+  void Fail(const std::string& text);
 
   int LevelRange[2] = {0, 99};
   bool ReadGhostCells = false;

@@ -1,110 +1,149 @@
 #include "Plan/Partition.h"
 
+#include "Plan/Homes.h"
+
 #include <algorithm>
 #include <cassert>
 #include <numeric>
+#include <set>
+#include <utility>
 
 namespace patchio {
 namespace {
 
-/// Spreads the lower 21 bits so that two zero bits follow each.
-std::uint64_t SpreadBits(std::uint64_t value)
+/// Blocks by their numbers, each at a part; moves as few as balance demands.
+class Balancer
 {
-  std::uint64_t result = 0;
-  for (int bit = 0; bit < 21; ++bit) {
-    result |= (value >> bit & 1) << (3 * bit);
+public:
+  Balancer(std::vector<int> partOfBlock, const std::vector<std::int64_t>& weights, int parts)
+      : PartOfBlock(std::move(partOfBlock)), Weights(weights), Loads(parts, 0), BlocksOfPart(parts)
+  {
+    for (std::size_t b = 0; b < this->PartOfBlock.size(); ++b) {
+      this->BlocksOfPart[this->PartOfBlock[b]].push_back(b);
+      this->Loads[this->PartOfBlock[b]] += this->WeightOf(b);
+    }
+    for (int part = 0; part < parts; ++part) {
+      this->ByLoad.emplace(this->Loads[part], part);
+    }
   }
-  return result;
+
+  std::vector<int> Run()
+  {
+    this->MoveSurplus();
+    this->FillEmptyParts();
+    return std::move(this->PartOfBlock);
+  }
+
+private:
+  /// At least 1, so that blocks without data are spread too.
+  double WeightOf(std::size_t block) const
+  {
+    return static_cast<double>(std::max<std::int64_t>(this->Weights[block], 1));
+  }
+  void AddLoad(int part, double weight);
+  void MoveLastBlock(int from, int to);
+  void MoveSurplus();
+  void Relieve(int part, double mean, double most);
+  void FillEmptyParts();
+
+  std::vector<int> PartOfBlock;
+  const std::vector<std::int64_t>& Weights;
+  std::vector<double> Loads;
+  std::set<std::pair<double, int>> ByLoad;             ///< load, part
+  std::vector<std::vector<std::size_t>> BlocksOfPart;  ///< in the order of their numbers, guests after them
+};
+
+void Balancer::AddLoad(int part, double weight)
+{
+  this->ByLoad.erase({this->Loads[part], part});
+  this->Loads[part] += weight;
+  this->ByLoad.emplace(this->Loads[part], part);
 }
 
-/// Centres in cells of level 0, so that all levels share one space.
-std::vector<Double3> Centres(const Catalog& catalog, const std::vector<Block>& blocks)
+void Balancer::MoveLastBlock(int from, int to)
 {
-  std::vector<Double3> scale(catalog.Levels.size(), Double3{1, 1, 1});
-  for (std::size_t level = 1; level < scale.size(); ++level) {
-    for (int axis = 0; axis < 3; ++axis) {
-      scale[level][axis] = scale[level - 1][axis] / catalog.Levels[level].Ratio[axis];
-    }
-  }
-  std::vector<Double3> centres;
-  for (const Block& block : blocks) {
-    Double3& centre = centres.emplace_back();
-    for (int axis = 0; axis < 3; ++axis) {
-      centre[axis] =
-          (0.5 * block.Cells.Lower[axis] + 0.5 * block.Cells.Upper[axis] + 0.5) * scale[block.Level][axis];
-    }
-  }
-  return centres;
+  const std::size_t block = this->BlocksOfPart[from].back();
+  this->BlocksOfPart[from].pop_back();
+  this->BlocksOfPart[to].push_back(block);
+  this->PartOfBlock[block] = to;
+  this->AddLoad(from, -this->WeightOf(block));
+  this->AddLoad(to, this->WeightOf(block));
 }
 
-std::vector<std::uint64_t> MortonKeys(const std::vector<Double3>& centres)
+void Balancer::MoveSurplus()
 {
-  std::vector<std::uint64_t> keys(centres.size(), 0);
-  // One scale for all axes keeps the curve compact in domains that are long in one direction.
-  Double3 lower = centres.empty() ? Double3{} : centres[0];
-  double length = 0;
-  for (const Double3& c : centres) {
-    for (int axis = 0; axis < 3; ++axis) {
-      lower[axis] = std::min(lower[axis], c[axis]);
+  constexpr double tolerance = 1.1;
+  const double total = std::accumulate(this->Loads.begin(), this->Loads.end(), 0.0);
+  const double mean = total / static_cast<double>(this->Loads.size());
+  // Where there are few blocks, one more or less is no reason to read again.
+  const double averageBlock = total / static_cast<double>(std::max<std::size_t>(this->PartOfBlock.size(), 1));
+  if (this->ByLoad.rbegin()->first <= tolerance * mean + averageBlock) {
+    return;
+  }
+  for (int part = 0; part < static_cast<int>(this->Loads.size()); ++part) {
+    this->Relieve(part, mean, tolerance * mean);
+  }
+}
+
+/// The last blocks go, neighbours to the same part as long as that stays below the mean.
+void Balancer::Relieve(int part, double mean, double most)
+{
+  std::vector<std::size_t> stay;
+  int to = part;
+  while (this->Loads[part] > most && !this->BlocksOfPart[part].empty()) {
+    const std::size_t block = this->BlocksOfPart[part].back();
+    const double weight = this->WeightOf(block);
+    if (this->Loads[to] + weight > mean) {
+      to = this->ByLoad.begin()->second;
+    }
+    if (this->Loads[to] + weight < this->Loads[part]) {
+      this->MoveLastBlock(part, to);
+    } else {
+      this->BlocksOfPart[part].pop_back();
+      stay.push_back(block);
     }
   }
-  for (const Double3& c : centres) {
-    for (int axis = 0; axis < 3; ++axis) {
-      length = std::max(length, c[axis] - lower[axis]);
+  this->BlocksOfPart[part].insert(this->BlocksOfPart[part].end(), stay.rbegin(), stay.rend());
+}
+
+/// While there are parts with several blocks; part 0 gets one from a part with one, too: many of ParaView's
+/// filters ask rank 0 which arrays there are.
+void Balancer::FillEmptyParts()
+{
+  const int parts = static_cast<int>(this->Loads.size());
+  int donor = 0;
+  for (int empty = 0; empty < parts; ++empty) {
+    if (!this->BlocksOfPart[empty].empty()) {
+      continue;
+    }
+    const std::size_t fewest = empty == 0 ? 1 : 2;
+    while (donor < parts && this->BlocksOfPart[donor].size() < fewest) {
+      ++donor;
+    }
+    if (donor < parts) {
+      this->MoveLastBlock(donor, empty);
     }
   }
-  // Deep in a heap of levels lengths may vanish.
-  const double factor = length > 1e-300 ? ((1 << 21) - 1) / length : 0;
-  for (std::size_t i = 0; i < centres.size(); ++i) {
-    for (int axis = 0; axis < 3; ++axis) {
-      const auto cell = static_cast<std::uint64_t>((centres[i][axis] - lower[axis]) * factor);
-      keys[i] |= SpreadBits(cell) << axis;
-    }
-  }
-  return keys;
 }
 
 }  // namespace
 
-std::vector<int> PartitionBlocks(const Catalog& catalog, const std::vector<Block>& blocks,
+std::vector<int> PartitionBlocks(const std::vector<Block>& blocks, const std::vector<int>& homes,
     const std::vector<std::int64_t>& weights, int parts)
 {
   assert(blocks.size() == weights.size() && parts >= 1);
-  const std::vector<std::uint64_t> keys = MortonKeys(Centres(catalog, blocks));
-  std::vector<std::size_t> order(blocks.size());
-  std::iota(order.begin(), order.end(), std::size_t(0));
-  std::sort(order.begin(), order.end(),
-      [&](std::size_t a, std::size_t b) { return keys[a] != keys[b] ? keys[a] < keys[b] : a < b; });
-  // A block weighs at least 1, so that blocks without data are spread too. The part is that of the
-  // block's middle on the line of weights.
-  const auto weightOf = [&](std::size_t i) {
-    return static_cast<double>(std::max<std::int64_t>(weights[i], 1));
-  };
-  double total = 0;
-  for (const std::size_t i : order) {
-    total += weightOf(i);
+  std::vector<int> partOfBlock;
+  partOfBlock.reserve(blocks.size());
+  for (const Block& block : blocks) {
+    partOfBlock.push_back(homes[block.Parts[0].Owner]);
   }
-  std::vector<int> result(blocks.size(), 0);
-  double before = 0;
-  int previous = -1;
-  int remaining = static_cast<int>(order.size());
-  for (const std::size_t i : order) {
-    const double middle = before + 0.5 * weightOf(i);
-    const int wanted = std::min(parts - 1, static_cast<int>(middle * parts / total));
-    // No part is left out while there are blocks for it, part 0 least of all: many of ParaView's filters ask
-    // rank 0 which arrays there are.
-    previous = std::min(std::max(wanted, parts - remaining), previous + 1);
-    result[i] = previous;
-    before += weightOf(i);
-    --remaining;
-  }
-  return result;
+  return parts == 1 ? partOfBlock : Balancer(std::move(partOfBlock), weights, parts).Run();
 }
 
 std::vector<int> PartitionPatches(const Catalog& catalog, const std::vector<int>& patches,
     const std::vector<std::int64_t>& weights, int parts)
 {
-  return PartitionBlocks(catalog, BlocksOfPatches(catalog, patches), weights, parts);
+  return PartitionBlocks(BlocksOfPatches(catalog, patches), HomesOfPatches(catalog, parts), weights, parts);
 }
 
 }  // namespace patchio

@@ -22,6 +22,7 @@ int ThreadsOfRank(const ThreadSettings& settings, int processes, int rank)
     case ThreadMode::FromStorage:
       return ThreadsFromStorage(settings.StorageConcurrency, settings.OtherLoad, processes, rank);
     case ThreadMode::Fixed:
+    case ThreadMode::Automatic:
       break;
   }
   return std::max(1, settings.ThreadsPerRank);

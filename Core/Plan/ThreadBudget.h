@@ -6,9 +6,9 @@ namespace patchio {
 /// Who decides on the number of threads.
 enum class ThreadMode
 {
-  Fixed,       ///< the user gives NT
-  FromStorage  ///< from N* and NC by the rule below
-  // Automatic, where PatchIO finds N* and NC by itself, will be added here.
+  Fixed,        ///< the user gives NT
+  FromStorage,  ///< from N* and NC by the rule below
+  Automatic     ///< PatchIO finds out N* and NC; before it has, NT is as in the mode Fixed
 };
 
 /// What the user set in the group "Two-level parallel reading".

@@ -308,6 +308,10 @@ void BlockArrays::Copy(std::size_t number)
     if (copy.From->HasUndefined) {
       this->HasUndefined[copied.Array] = true;
     }
+    if (this->Request.FindRanges) {
+      const Window place(values, values, copy.Region, {1, 1, 1}, this->Arrays[copied.Array].Components);
+      this->AddToRange(copied.Array, place.Output, place.First, place.Last);
+    }
   }
   this->ArrayDone(copied.Array);
 }
@@ -440,7 +444,30 @@ Window BlockArrays::WindowOf(std::size_t request, const Placement& placement) co
 
 void BlockArrays::Done(std::size_t request)
 {
+  if (this->Request.FindRanges) {
+    this->FindRanges(request);
+  }
   this->ForEachArray(request, [&](std::size_t a) { this->ArrayDone(a); });
+}
+
+/// Values of gaps and of layers that no request brings repeat others.
+void BlockArrays::FindRanges(std::size_t request)
+{
+  const std::size_t variable = this->Tasks[request].Variable;
+  for (const Placement* p = this->Begin(request); p != this->End(request); ++p) {
+    const Window place = this->WindowOf(request, *p);
+    this->AddToRange(
+        p->Block * this->Request.Variables.size() + variable, place.Output, place.First, place.Last);
+  }
+}
+
+void BlockArrays::AddToRange(std::size_t array, const Dims& tuples, const Dims& first, const Dims& last)
+{
+  LoadedArray& whole = this->Arrays[array];
+  ArrayRange part;
+  part.AddPart(whole.Type, whole.Components, whole.Values.get(), tuples, first, last);
+  const std::lock_guard<std::mutex> lock(this->RangesLock);
+  whole.Range.Add(part);
 }
 
 /// One of those that the array waits for is.

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -95,6 +96,8 @@ private:
   std::vector<bool> ConstantsOf(std::size_t variable, const std::vector<bool>& read) const;
   void AllocateArray(std::size_t array, SlabCutter& memory);
   void ArrayDone(std::size_t array);
+  void FindRanges(std::size_t request);
+  void AddToRange(std::size_t array, const Dims& tuples, const Dims& first, const Dims& last);
 
   int PatchOf(std::size_t request) const { return this->Layout->Sources()[this->Tasks[request].Source]; }
   const VariableRequest& WantedOf(std::size_t request) const
@@ -126,6 +129,7 @@ private:
   std::vector<LoadedArray> Arrays;
   std::vector<std::atomic<std::uint32_t>> TasksLeft;    ///< per array
   mutable std::vector<std::atomic<bool>> HasUndefined;  ///< per array; lanes set it
+  std::mutex RangesLock;                                ///< taken to add to the arrays' ranges
 };
 
 }  // namespace patchio

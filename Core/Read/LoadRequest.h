@@ -3,6 +3,7 @@
 
 #include "Catalog/Catalog.h"
 #include "Catalog/Extent.h"
+#include "Exec/ArrayRange.h"
 #include "Exec/IoReport.h"
 #include "Exec/Slab.h"
 #include "Plan/Blocks.h"
@@ -62,6 +63,7 @@ struct LoadRequest
   bool Ahead = false;
   /// The file that describes the step, for the cache.
   FilesSeen DescribedBy;
+  bool FindRanges = false;   ///< fills LoadedArray::Range
   double SettleSeconds = 2;  ///< values of files that changed so shortly before are not reused
 };
 
@@ -81,13 +83,14 @@ struct LoadedArray
   int Components = 0;
   std::int64_t Tuples = 0;
   bool HasUndefined = false;  ///< some values are NaN because their stored numbers stand for none
+  ArrayRange Range;           ///< of the values, if the request wants it
   Slice Values;               ///< Tuples x Components values, component fastest; null unless Read
 };
 
 /// The same array; both have the values' memory in common.
 inline LoadedArray ShareArray(const LoadedArray& array)
 {
-  return {array.Status, array.Type, array.Components, array.Tuples, array.HasUndefined,
+  return {array.Status, array.Type, array.Components, array.Tuples, array.HasUndefined, array.Range,
       array.Values ? ShareSlice(array.Values.get()) : nullptr};
 }
 
@@ -109,6 +112,10 @@ struct LoadResult
 
   /// By position in LoadRequest::Blocks and LoadRequest::Variables.
   LoadedArray& At(std::size_t block, std::size_t variable)
+  {
+    return this->Arrays[block * this->VariableCount + variable];
+  }
+  const LoadedArray& At(std::size_t block, std::size_t variable) const
   {
     return this->Arrays[block * this->VariableCount + variable];
   }

@@ -24,6 +24,11 @@ std::string PlainText(std::string text)
   return text;
 }
 
+std::string JoinLines(const std::vector<std::string>& texts)
+{
+  return fmt::format("{}", fmt::join(texts, "\n"));
+}
+
 std::string SystemMessage(int errorNumber)
 {
   return std::generic_category().message(errorNumber);

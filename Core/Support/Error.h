@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace patchio {
 
@@ -21,6 +22,9 @@ Error FileError(const std::string& file, const std::string& expected, const std:
 
 /// What a parser says of a file that may hold anything: bytes that are no ASCII become '?'.
 std::string PlainText(std::string text);
+
+/// The texts, one a line.
+std::string JoinLines(const std::vector<std::string>& texts);
 
 /// "No such file or directory" and the like, for the value of `errno`.
 std::string SystemMessage(int errorNumber);

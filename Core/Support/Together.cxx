@@ -2,6 +2,7 @@
 
 #include "Support/Error.h"
 
+#include <algorithm>
 #include <cassert>
 #include <new>
 
@@ -27,6 +28,12 @@ void Together(Communicator& comm, const std::function<void()>& work)
       throw Error(fault);
     }
   }
+}
+
+bool AllOf(Communicator& comm, bool holds)
+{
+  const std::vector<int> all = comm.AllGather(std::vector<int>{holds ? 1 : 0});
+  return std::find(all.begin(), all.end(), 0) == all.end();
 }
 
 std::vector<std::byte> BytesOfRankZero(

@@ -17,6 +17,9 @@ std::string FaultOf(const std::function<void()>& work);
 /// one of them; all get the message of the first rank that failed.
 void Together(Communicator& comm, const std::function<void()>& work);
 
+/// Collective: whether it holds on every rank.
+bool AllOf(Communicator& comm, bool holds);
+
 /// Collective: runs `produce`, which must not communicate, on rank 0 and gives its bytes to all ranks; or
 /// throws Error on all of them.
 std::vector<std::byte> BytesOfRankZero(

@@ -136,7 +136,10 @@ private:
 
 struct AbortKeys::Internals
 {
-  static constexpr std::chrono::milliseconds Interval{20};
+  /// What takes no longer need not be interrupted, and costs no question to the server.
+  static constexpr std::chrono::milliseconds Patience{100};
+  /// Shorter than anybody presses a key.
+  static constexpr std::chrono::milliseconds Interval{5};
 
   const Keyboard Keys;
   std::mutex Mutex;
@@ -152,8 +155,7 @@ struct AbortKeys::Internals
     std::unique_lock<std::mutex> lock(this->Mutex);
     while (!this->Over) {
       this->Change.wait(lock, [this] { return this->Watching || this->Over; });
-      // What takes no longer need not be interrupted, and costs no question to the server.
-      this->Change.wait_for(lock, 5 * Interval, [this] { return !this->Watching || this->Over; });
+      this->Change.wait_for(lock, Patience, [this] { return !this->Watching || this->Over; });
       while (this->Watching && !this->Over) {
         if (this->Keys.EscapeIsDown(this->Known) || this->Keys.ButtonIsDown(this->Known)) {
           this->Pressed = true;

@@ -1,19 +1,29 @@
 #include "pqReadAbort.h"
 
+#include "AbortMessage.h"
 #include "pqApplicationCore.h"
 #include "pqCoreUtilities.h"
 #include "pqPipelineSource.h"
 #include "pqProgressManager.h"
 #include "pqProgressWidget.h"
+#include "pqServer.h"
 #include "pqServerManagerModel.h"
 
 #include "vtkAlgorithm.h"
 #include "vtkCollection.h"
 #include "vtkCommand.h"
+#include "vtkMultiProcessController.h"
 #include "vtkNew.h"
+#include "vtkPVProgressHandler.h"
+#include "vtkPVSession.h"
+#include "vtkPVXMLElement.h"
+#include "vtkSMPropertyHelper.h"
 #include "vtkSMProxy.h"
+#include "vtkSMSession.h"
 #include "vtkSMSessionProxyManager.h"
 
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QToolButton>
 #include <QWidget>
 
@@ -32,16 +42,48 @@ void StopAnimations(vtkSMProxy* reader)
   }
 }
 
-/// Null where nobody has such a reader.
-pqPipelineSource* SourceOf(vtkObject* reader)
+using Sources = QList<QPointer<pqPipelineSource>>;
+
+/// Empty where nobody has such a reader.
+Sources SourcesOf(vtkObject* reader)
 {
+  Sources found;
   pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
   for (pqPipelineSource* source : model->findItems<pqPipelineSource*>()) {
     if (source->getProxy()->GetClientSideObject() == reader) {
-      return source;
+      found.append(source);
     }
   }
-  return nullptr;
+  return found;
+}
+
+/// Readers of a pvserver that can be stopped.
+Sources SourcesOf(const vtkPVSession* session)
+{
+  Sources found;
+  pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
+  for (pqPipelineSource* source : model->findItems<pqPipelineSource*>()) {
+    vtkPVXMLElement* hints = source->getProxy()->GetHints();
+    if (source->getServer()->session() == session && hints &&
+        hints->FindNestedElementByName("TakesAbortMessage")) {
+      found.append(source);
+    }
+  }
+  return found;
+}
+
+vtkPVSession* SessionOf(vtkObject* progressHandler)
+{
+  return vtkPVProgressHandler::SafeDownCast(progressHandler)->GetSession();
+}
+
+/// Whether the last read of a reader was stopped, by its report.
+bool WasStopped(vtkSMProxy* reader)
+{
+  vtkSMProperty* report = reader->GetProperty("IOReportData");
+  reader->UpdatePropertyInformation(report);
+  const QByteArray text = vtkSMPropertyHelper(report).GetAsString();
+  return QJsonDocument::fromJson(text).object()["cancelled"].toBool();
 }
 
 }  // namespace
@@ -54,9 +96,13 @@ void pqReadAbort::startup()
 {
   this->Keys = std::make_unique<AbortKeys>();
   pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
+  for (pqServer* server : model->findItems<pqServer*>()) {
+    this->addServer(server);
+  }
   for (pqPipelineSource* source : model->findItems<pqPipelineSource*>()) {
     this->addSource(source);
   }
+  this->connect(model, SIGNAL(serverAdded(pqServer*)), SLOT(addServer(pqServer*)));
   this->connect(model, SIGNAL(sourceAdded(pqPipelineSource*)), SLOT(addSource(pqPipelineSource*)));
   this->connect(model, SIGNAL(modifiedStateChanged(pqServerManagerModelItem*)),
       SLOT(onModifiedStateChanged(pqServerManagerModelItem*)));
@@ -65,6 +111,18 @@ void pqReadAbort::startup()
 void pqReadAbort::shutdown()
 {
   this->Keys.reset();
+}
+
+void pqReadAbort::addServer(pqServer* server)
+{
+  // Several clients of one server get no progress while it executes.
+  if (!server->isRemote() || server->session()->IsMultiClients() || !this->Keys || !this->Keys->IsAble()) {
+    return;
+  }
+  vtkPVProgressHandler* handler = server->session()->GetProgressHandler();
+  pqCoreUtilities::connect(handler, vtkCommand::StartEvent, this, SLOT(onWaitStart(vtkObject*)));
+  pqCoreUtilities::connect(handler, vtkCommand::ProgressEvent, this, SLOT(onWaitProgress(vtkObject*)));
+  pqCoreUtilities::connect(handler, vtkCommand::EndEvent, this, SLOT(onWaitEnd(vtkObject*)));
 }
 
 void pqReadAbort::addSource(pqPipelineSource* source)
@@ -82,16 +140,10 @@ void pqReadAbort::addSource(pqPipelineSource* source)
 
 void pqReadAbort::onStart()
 {
-  if (!this->Keys) {
-    return;  // at the end of the program
+  if (this->Keys) {  // not at the end of the program
+    this->watchKeys();
+    this->enableButton(true);
   }
-  QWidget* window = pqCoreUtilities::mainWidget();
-  if (!this->StatusBar && window) {
-    this->StatusBar = window->findChild<pqProgressWidget*>();
-  }
-  this->Aborting = false;
-  this->Keys->Begin(this->StatusBar ? this->StatusBar->abortButton() : nullptr);
-  this->enableButton(true);
 }
 
 void pqReadAbort::onProgress(vtkObject* reader)
@@ -109,35 +161,97 @@ void pqReadAbort::onProgress(vtkObject* reader)
 
 void pqReadAbort::onEnd(vtkObject* reader)
 {
-  if (!this->Keys) {
+  if (this->endWatch()) {
+    this->offerApply(SourcesOf(reader));
+  }
+}
+
+void pqReadAbort::onWaitStart(vtkObject* handler)
+{
+  if (this->Keys && !SourcesOf(SessionOf(handler)).isEmpty()) {
+    this->watchKeys();
+  }
+}
+
+/// The server has said something, so it is in the midst of work. No other message is on its way from here, as
+/// all that is sent to it is sent by this thread.
+void pqReadAbort::onWaitProgress(vtkObject* handler)
+{
+  vtkPVSession* session = SessionOf(handler);
+  if (!this->Keys || SourcesOf(session).isEmpty()) {
     return;
+  }
+  if (this->StatusBar) {
+    this->StatusBar->repaint();
+  }
+  // Who executes is not said in another way. Elsewhere a message would come to nothing.
+  if (!QString(vtkPVProgressHandler::SafeDownCast(handler)->GetLastProgressText()).startsWith("Reading")) {
+    return;
+  }
+  this->enableButton(true);
+  if (this->Keys->Pressed()) {
+    // Again and again, as there may be several requests in a row that read.
+    this->Aborting = true;
+    session->GetController(vtkPVSession::DATA_SERVER_ROOT)
+        ->Send(patchio::AbortText.data(), static_cast<vtkIdType>(patchio::AbortText.size()), 1,
+            patchio::AbortTag);
+  }
+}
+
+void pqReadAbort::onWaitEnd(vtkObject* handler)
+{
+  if (this->endWatch()) {
+    this->Aborting = false;
+    this->offerApply(SourcesOf(SessionOf(handler)));
+  }
+}
+
+/// For a new read.
+void pqReadAbort::watchKeys()
+{
+  QWidget* window = pqCoreUtilities::mainWidget();
+  if (!this->StatusBar && window) {
+    this->StatusBar = window->findChild<pqProgressWidget*>();
+  }
+  this->Aborting = false;
+  this->Keys->Begin(this->StatusBar ? this->StatusBar->abortButton() : nullptr);
+}
+
+/// Whether the user wanted to stop what is over now.
+bool pqReadAbort::endWatch()
+{
+  if (!this->Keys) {
+    return false;  // at the end of the program
   }
   this->Keys->End();
   this->enableButton(false);
-  if (this->Aborting) {
-    this->offerApply(reader);
-  }
+  return this->Aborting;
 }
 
 void pqReadAbort::enableButton(bool enable)
 {
-  pqApplicationCore::instance()->getProgressManager()->setEnableAbort(enable);
-  if (this->StatusBar) {
-    this->StatusBar->abortButton()->repaint();
+  if (enable != this->ButtonIsEnabled) {
+    this->ButtonIsEnabled = enable;
+    pqApplicationCore::instance()->getProgressManager()->setEnableAbort(enable);
+    if (this->StatusBar) {
+      this->StatusBar->abortButton()->repaint();
+    }
   }
 }
 
-void pqReadAbort::offerApply(vtkObject* reader)
+/// Of those that were stopped in fact.
+void pqReadAbort::offerApply(const Sources& sources)
 {
   // Not within the update.
-  const QPointer<pqPipelineSource> source = SourceOf(reader);
   QMetaObject::invokeMethod(
       this,
-      [this, source] {
-        if (source) {
-          StopAnimations(source->getProxy());
-          this->Aborted.insert(source);
-          source->setModifiedState(pqProxy::MODIFIED);
+      [this, sources] {
+        for (const QPointer<pqPipelineSource>& source : sources) {
+          if (source && WasStopped(source->getProxy())) {
+            StopAnimations(source->getProxy());
+            this->Aborted.insert(source);
+            source->setModifiedState(pqProxy::MODIFIED);
+          }
         }
       },
       Qt::QueuedConnection);

@@ -1,48 +1,92 @@
 """What ./dev bench runs: measures on data that it makes, prints a table, leaves JSON and pictures.
 
-usage: bench.py [SUITE ...] [--check] [--rounds N] [--data FOLDER] [--out FOLDER]
+usage: bench.py [SUITE or GROUP ...] [--check] [--quick] [--rounds N] [--data FOLDER] [--out FOLDER]
 """
 import argparse
 import importlib
 import os
 import sys
 import tempfile
+import time
+import traceback
 
 import measuring
 from measuring import say
 
-SUITES = ("two-level", "metadata", "limits", "peers", "scale", "threads", "stages", "frame", "end-to-end", "filters", "tuning",
-          "steps", "python", "play")
+SUITES = ("two-level", "metadata", "limits", "peers", "scale", "threads", "stages", "blocks", "end-to-end", "filters", "ranges",
+          "play", "cache", "cancel", "tuning", "steps", "python")
+# Suites that belong together, by a name for all of them.
+GROUPS = {"frame": ("blocks", "end-to-end", "filters", "play", "cache", "cancel")}
+
+
+def suites_of(names):
+    """The suites that these names of suites and groups mean, each once; all without a name."""
+    found = [suite for name in names for suite in GROUPS.get(name, (name,))]
+    return list(dict.fromkeys(found or SUITES))
 
 
 def run_suite(name, arguments):
-    suite = importlib.import_module("suites." + name.replace("-", "_"))
-    say("== %s: %s" % (name, " ".join(suite.__doc__.split())))
-    report = measuring.Report(name, arguments.out)
-    suite.run(report, arguments.data, arguments.rounds)
+    """Its report; None when it failed, which is said at once and keeps no other suite from running."""
+    begin = time.monotonic()
+    report = measuring.Report(name, arguments.out, arguments.quick)
+    try:
+        suite = importlib.import_module("suites." + name.replace("-", "_"))
+        say("== %s: %s" % (name, " ".join(suite.__doc__.split())))
+        suite.run(report, arguments.data, arguments.rounds)
+    except Exception:
+        traceback.print_exc()
+        return None
     report.finish()
+    say("%s took %.1f minutes" % (name, (time.monotonic() - begin) / 60))
     return report
 
 
-def main():
+def say_goals(reports):
+    """The tables of all suites, and at the end what was not measured and what falls short of its goal."""
+    say("\n" + "\n\n".join(report.table() for report in reports))
+    for report in reports:
+        for row in report.not_measured():
+            say("%s: %s: %s" % (report.suite, row["measure"], row["text"]))
+        for row in report.missed():
+            say("MISSED %s: %s: %s, not %s" % (report.suite, row["measure"], row["text"], row["goal"]))
+
+
+def parse(words):
+    names = "suites: %s; groups: %s" % (", ".join(SUITES), "; ".join(
+        "%s (%s)" % (group, ", ".join(suites)) for group, suites in GROUPS.items()))
     parser = argparse.ArgumentParser(prog="./dev bench", description="Measures PatchIO and what it competes with.")
-    parser.add_argument("suites", nargs="*", metavar="SUITE", help="%s; all by default" % ", ".join(SUITES))
-    parser.add_argument("--check", action="store_true", help="end with exit code 1 when a figure falls short of its goal")
-    parser.add_argument("--rounds", type=int, default=5, help="interleaved runs of each way (5)")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="what to run, all suites by default. " + names)
+    parser.add_argument("--check", action="store_true",
+                        help="end with exit code 1 when a figure falls short of its goal, and list these figures")
+    parser.add_argument("--quick", action="store_true",
+                        help="of the suites of frame, leave out most of what has no goal; one round")
+    parser.add_argument("--rounds", type=int, help="interleaved runs of each way (5; with --quick 1)")
     parser.add_argument("--data", default=os.path.join(tempfile.gettempdir(), "patchio_bench"),
                         help="where the data are made, on the disk that is to be measured (%(default)s)")
     parser.add_argument("--out", default=os.path.join(measuring.root, "build", "bench"), help="for results (%(default)s)")
-    arguments = parser.parse_args()
-    unknown = [name for name in arguments.suites if name not in SUITES]
+    arguments = parser.parse_args(words)
+    unknown = [name for name in arguments.names if name not in SUITES and name not in GROUPS]
     if unknown:
-        parser.error("there is no suite %s; there are %s" % (", ".join(unknown), ", ".join(SUITES)))
+        parser.error("there is no %s; there are %s" % (", ".join(unknown), names))
+    if arguments.rounds is None:
+        arguments.rounds = 1 if arguments.quick else 5
+    if arguments.rounds < 1:
+        parser.error("--rounds must be 1 or more")
+    return arguments
+
+
+def main(words=None):
+    arguments = parse(words)
     os.makedirs(arguments.data, exist_ok=True)
     os.environ.pop("PATCHIO_METADATA_DIR", None)  # sidecars beside the data, whatever the user has set
-    reports = [run_suite(name, arguments) for name in arguments.suites or SUITES]
+    reports = {name: run_suite(name, arguments) for name in suites_of(arguments.names)}
+    finished = [report for report in reports.values() if report]
+    failed = [name for name, report in reports.items() if not report]
     if arguments.check:
-        say("\n" + "\n\n".join(report.table() for report in reports))
-        return 0 if all(report.met() for report in reports) else 1
-    return 0
+        say_goals(finished)
+    for name in failed:
+        say("FAILED %s, see above" % name)
+    return 1 if failed or (arguments.check and any(report.missed() for report in finished)) else 0
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 """One frame in one process of pvbatch: opens a file with one reader, and draws what is asked for. Prints as JSON the
-seconds of each stage, the number of blocks and of visible cells. Run by suites/frame.py.
+seconds of each stage, the number of blocks and of visible cells. Run by suites/blocks.py.
 
 usage: pvbatch frame.py READER PATH ARRAY --pictures FOLDER [slice] [surface] [contour]    saves each as NAME.png
        pvbatch frame.py READER PATH ARRAY --values FILE.npz    no pictures; what each visible cell holds
@@ -190,6 +190,7 @@ if task == "--values":
     reader.AddPatchIds = 1
     reader.UpdatePipeline()
     write_values(reader, target)
+    print("JSON {}")
 else:
     reader, shown_time = stage("open and read", open_and_read)
     # Names, bounds and ranges, which ParaView gathers before anything is done with the data.

@@ -1,13 +1,12 @@
 """AMReX plotfiles for measuring, and what ParaView's own reader does with the same files."""
 import glob
-import json
 import os
 import subprocess
 import sys
 import tempfile
 
 import emulator
-from measuring import Spread, forget, here, interleave, ratios, remember, root, say
+from measuring import Spread, forget, here, interleave, pvbatch, ratios, remember, root, say
 
 # Unpacked once: what it is called, and its plotfile.
 PACKED = (("amrex_adv", "plt00004"), ("amrex_adv_manypatches", "plt00001"))
@@ -43,13 +42,6 @@ def make_wide(folder):
         write_plotfile(path, ((0, 0, 0), (127, 127, 127)), [tiles((0, 0, 0), (127, 127, 127), (32, 32, 32))], real="f4",
                        names=["c%02d" % i for i in range(COMPONENTS)])
     return path
-
-
-def pvbatch(script, *arguments):
-    done = subprocess.run([os.path.join(here, "..", "ParaView", "pvbatch.sh"), "1", os.path.join(here, script)] + list(arguments),
-                          env=dict(os.environ, PATCHIO_PVBATCH_MODE="root", PATCHIO_TIMEOUT="600"),
-                          stdout=subprocess.PIPE, text=True, check=True)
-    return json.loads([line for line in done.stdout.splitlines() if line.startswith("JSON ")][-1][5:])
 
 
 def column(runs, name):

@@ -123,7 +123,32 @@ protected:
       }
       return table;
     };
-    return PatchLoader(locate, catalog, request).Read();
+    LoadRequest withRanges = request;
+    withRanges.FindRanges = true;
+    LoadResult result = PatchLoader(locate, catalog, withRanges).Read();
+    for (const LoadedArray& array : result.Arrays) {
+      ExpectRange(array);
+    }
+    return result;
+  }
+
+  /// Of all values, those in gaps and layers too.
+  static void ExpectRange(const LoadedArray& array)
+  {
+    if (array.Status != ArrayStatus::Read || array.Type != ElementType::Float32) {
+      return;
+    }
+    ASSERT_TRUE(array.Range.IsKnown(array.Components));
+    const float* const values = static_cast<const float*>(array.Values.get());
+    for (int c = 0; c < array.Components; ++c) {
+      float least = values[c], greatest = values[c];
+      for (std::int64_t t = 0; t < array.Tuples; ++t) {
+        least = std::min(least, values[t * array.Components + c]);
+        greatest = std::max(greatest, values[t * array.Components + c]);
+      }
+      EXPECT_EQ(array.Range.OfComponent(c).Least, least);
+      EXPECT_EQ(array.Range.OfComponent(c).Greatest, greatest);
+    }
   }
 
   static LoadRequest Wanting(const std::vector<Block>& blocks, const std::vector<int>& variables = {0, 1, 2})

@@ -266,12 +266,11 @@ TEST(Kinds, AreEqualWhereTheSameVariablesExist)
 
 TEST(PartitionOfBlocks, SpreadsThemByWeight)
 {
-  const Catalog catalog = FourInARow();
-  const auto blocks = MergeAll(catalog, true, {}, Merging(16, 0));
+  const auto blocks = MergeAll(FourInARow(), true, {}, Merging(16, 0));
   ASSERT_EQ(blocks.size(), 4u);
-  EXPECT_EQ(PartitionBlocks(catalog, blocks, {1, 1, 1, 1}, 2), (std::vector<int>{0, 0, 1, 1}));
-  EXPECT_EQ(PartitionBlocks(catalog, blocks, {3, 1, 1, 1}, 2), (std::vector<int>{0, 1, 1, 1}));
-  EXPECT_EQ(PartitionBlocks(catalog, blocks, {1, 1, 1, 1}, 9), (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_EQ(PartitionBlocks(blocks, {0, 0, 1, 1}, {1, 1, 1, 1}, 2), (std::vector<int>{0, 0, 1, 1}));
+  EXPECT_EQ(PartitionBlocks(blocks, {0, 0, 1, 1}, {9, 1, 1, 1}, 2), (std::vector<int>{0, 1, 1, 1}));
+  EXPECT_EQ(PartitionBlocks(blocks, {3, 3, 8, 8}, {1, 1, 1, 1}, 9), (std::vector<int>{3, 0, 8, 1}));
 }
 
 }  // namespace patchio

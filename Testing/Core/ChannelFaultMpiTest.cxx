@@ -5,6 +5,7 @@
 // that something went wrong. Faults that no rank can have by itself as root (rights do not bind it) come from
 // paths that are there for the other ranks only, and from an MPI_File_open of the test's own.
 #include "MetadataChannel/StepSidecar.h"
+#include "MpiTest.h"
 #include "OddFormat.h"
 #include "Support/Checksum.h"
 #include "Support/Together.h"
@@ -22,19 +23,12 @@ namespace fs = std::filesystem;
 namespace patchio {
 namespace {
 
-int Failures = 0;
-int Rank = 0, Ranks = 1;
+using testing::Expect;
+using testing::Rank;
+using testing::Ranks;
+
 /// The rank that opens no file through MPI-IO any more; -1: none.
 int RankThatCannotOpen = -1;
-
-void Expect(bool holds, const std::string& what)
-{
-  if (!holds) {
-    std::printf("FAILED on rank %d: %s\n", Rank, what.c_str());
-    std::fflush(stdout);
-    ++Failures;
-  }
-}
 
 }  // namespace
 }  // namespace patchio
@@ -187,50 +181,19 @@ void CheckLostFolder(Communicator& comm, const std::string& folder)
   Expect(FindStepSidecar(comm, absolute, settings).Found.has_value(), "not found");
 }
 
-/// A folder that all ranks know.
-std::string SharedFolder()
-{
-  char name[512] = "";
-  if (Rank == 0) {
-    std::snprintf(name, sizeof(name), "%s/patchio_fault_XXXXXX", fs::temp_directory_path().c_str());
-    if (!::mkdtemp(name)) {
-      MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-  }
-  MPI_Bcast(name, sizeof(name), MPI_CHAR, 0, MPI_COMM_WORLD);
-  return name;
-}
-
-int Run()
-{
-  MPI_Comm_rank(MPI_COMM_WORLD, &Rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &Ranks);
-  const std::string folder = SharedFolder();
-  const std::unique_ptr<Communicator> comm = MakeMpiCommunicator(MPI_COMM_WORLD);
-  for (int victim = 0; victim < Ranks; ++victim) {
-    CheckReading(folder, victim);
-    CheckStaging(*comm, folder, victim);
-    CheckWriting(*comm, folder, victim);
-  }
-  CheckLostFolder(*comm, folder);
-  MPI_Barrier(MPI_COMM_WORLD);
-  if (Rank == 0) {
-    fs::remove_all(folder);
-  }
-  MPI_Allreduce(MPI_IN_PLACE, &Failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  if (Rank == 0) {
-    std::printf("%d failures\n", Failures);
-  }
-  return Failures > 0 ? 1 : 0;
-}
-
 }  // namespace
 }  // namespace patchio
 
 int main(int argc, char** argv)
 {
-  MPI_Init(&argc, &argv);
-  const int result = patchio::Run();
-  MPI_Finalize();
-  return result;
+  using namespace patchio;
+  return patchio::testing::RunOnRanks(argc, argv, "no rank waits", [](Communicator& ranks) {
+    const patchio::testing::SharedFolder folder;
+    for (int victim = 0; victim < Ranks; ++victim) {
+      CheckReading(folder.Path(), victim);
+      CheckStaging(ranks, folder.Path(), victim);
+      CheckWriting(ranks, folder.Path(), victim);
+    }
+    CheckLostFolder(ranks, folder.Path());
+  });
 }

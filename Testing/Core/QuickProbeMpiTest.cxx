@@ -1,8 +1,7 @@
 // The quick probe on several ranks: all get the same, and no rank waits for one that gave up.
+#include "MpiTest.h"
 #include "Storage/QuickProbe.h"
 #include "Support/Together.h"
-
-#include <mpi.h>
 
 #include <atomic>
 #include <chrono>
@@ -18,31 +17,9 @@ namespace fs = std::filesystem;
 namespace patchio {
 namespace {
 
-int Rank = 0;
-int Ranks = 1;
-int Failures = 0;
-
-void Expect(bool holds, const std::string& what)
-{
-  if (!holds) {
-    ++Failures;
-    std::printf("FAILED on rank %d: %s\n", Rank, what.c_str());
-  }
-}
-
-/// A folder that all ranks know.
-std::string SharedFolder()
-{
-  char name[512] = "";
-  if (Rank == 0) {
-    std::snprintf(name, sizeof(name), "%s/patchio_probe_XXXXXX", fs::temp_directory_path().c_str());
-    if (!::mkdtemp(name)) {
-      MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-  }
-  MPI_Bcast(name, sizeof(name), MPI_CHAR, 0, MPI_COMM_WORLD);
-  return name;
-}
+using testing::Expect;
+using testing::Rank;
+using testing::Ranks;
 
 QuickProbeOptions Short()
 {
@@ -116,34 +93,18 @@ void CheckFaultOfOne(Communicator& comm, const std::string& folder, int victim)
   ExpectEmpty(folder, "after a fault");
 }
 
-int Run()
-{
-  MPI_Comm_rank(MPI_COMM_WORLD, &Rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &Ranks);
-  const std::string folder = SharedFolder();
-  const std::unique_ptr<Communicator> comm = MakeMpiCommunicator(MPI_COMM_WORLD);
-  CheckAllGetTheSame(*comm, folder);
-  for (int victim = 0; victim < Ranks; ++victim) {
-    CheckCancelOfOne(*comm, folder, victim);
-    CheckFaultOfOne(*comm, folder, victim);
-  }
-  if (Rank == 0) {
-    fs::remove_all(folder);
-  }
-  MPI_Allreduce(MPI_IN_PLACE, &Failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  if (Rank == 0) {
-    std::printf("%d failures\n", Failures);
-  }
-  return Failures > 0 ? 1 : 0;
-}
-
 }  // namespace
 }  // namespace patchio
 
 int main(int argc, char** argv)
 {
-  MPI_Init(&argc, &argv);
-  const int result = patchio::Run();
-  MPI_Finalize();
-  return result;
+  using namespace patchio;
+  return patchio::testing::RunOnRanks(argc, argv, "no rank waits", [](Communicator& ranks) {
+    const patchio::testing::SharedFolder folder;
+    CheckAllGetTheSame(ranks, folder.Path());
+    for (int victim = 0; victim < Ranks; ++victim) {
+      CheckCancelOfOne(ranks, folder.Path(), victim);
+      CheckFaultOfOne(ranks, folder.Path(), victim);
+    }
+  });
 }

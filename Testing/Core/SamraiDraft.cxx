@@ -90,6 +90,7 @@ void DraftVariables(const Catalog& catalog, Hdf5Draft& draft)
     std::vector<MinMaxDraft> ranges(catalog.Patches.size());
     for (std::size_t p = 0; p < ranges.size(); ++p) {
       ranges[p].Defined = catalog.PresenceOf(v, p) == Presence::Stored;
+      ranges[p].Min = ranges[p].Max = static_cast<double>(p);
     }
     for (int c = 0; c < variable.Components; ++c) {
       draft["/extents/" + ComponentOf(variable, c) + "-Extents"] = Records(ranges);

@@ -5,12 +5,11 @@
 #include "Read/SharedProgress.h"
 
 #include "Exec/Lanes.h"
+#include "MpiTest.h"
 
-#include <mpi.h>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <cstdio>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -19,24 +18,9 @@
 namespace patchio {
 namespace {
 
-int Failures = 0;
-int Rank = 0;
-
-void Expect(bool holds, const std::string& what)
-{
-  if (!holds) {
-    std::printf("FAILED on rank %d: %s\n", Rank, what.c_str());
-    std::fflush(stdout);
-    ++Failures;
-  }
-}
-
-void ExpectAlike(Communicator& ranks, bool mine, const std::string& what)
-{
-  for (const int other : ranks.AllGather(std::vector<int>{mine ? 1 : 0})) {
-    Expect(other == (mine ? 1 : 0), what + ": ranks do not agree");
-  }
-}
+using testing::Expect;
+using testing::ExpectAlike;
+using testing::Rank;
 
 /// Reads `tasks` tasks of 1 ms and tells the others about it.
 /// stopAt: this rank is told to stop when so many are done, or, at the number of tasks, when it waits for the
@@ -161,20 +145,11 @@ void CheckNumbers(Communicator& ranks)
 int main(int argc, char** argv)
 {
   using namespace patchio;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &Rank);
-  {
-    const auto ranks = MakeMpiCommunicator(MPI_COMM_WORLD);
-    CheckThatAllEnd(*ranks);
-    CheckThatOneStopsAll(*ranks);
-    CheckThatOneStopsWhileItWaits(*ranks);
-    CheckThatHangingRequestsAreLeft(*ranks);
-    CheckNumbers(*ranks);
-  }
-  MPI_Allreduce(MPI_IN_PLACE, &Failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  MPI_Finalize();
-  if (Rank == 0 && Failures == 0) {
-    std::printf("all ranks stop together\n");
-  }
-  return Failures == 0 ? 0 : 1;
+  return patchio::testing::RunOnRanks(argc, argv, "all ranks stop together", [](Communicator& ranks) {
+    CheckThatAllEnd(ranks);
+    CheckThatOneStopsAll(ranks);
+    CheckThatOneStopsWhileItWaits(ranks);
+    CheckThatHangingRequestsAreLeft(ranks);
+    CheckNumbers(ranks);
+  });
 }

@@ -11,7 +11,7 @@ import tempfile
 
 # Lowest first: a folder may include itself and those before it.
 LAYERS = ["Support", "Catalog", "Plan", "Source", "Storage", "Exec", "Hdf5Index", "Formats",
-          "MetadataChannel", "Read", "Examples"]
+          "MetadataChannel", "Read", "Update", "Examples"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 
@@ -67,6 +67,8 @@ def self_test():
         ("Hdf5Index/A.cxx", "Formats/Format.h", False),
         ("Formats/SAMRAI/A.cxx", "Read/PatchLoader.h", False),
         ("Formats/SAMRAI/A.cxx", "Formats/AMReX/B.h", False),
+        ("Update/A.cxx", "Read/PatchLoader.h", True),
+        ("Read/A.cxx", "Update/PatchUpdate.h", False),
         ("Read/A.cxx", "vtkDataSet.h", False),
         ("Read/A.cxx", "vtk/vtkDataSet.h", False),
         ("Elsewhere/A.cxx", "vector", False),

@@ -1,6 +1,6 @@
-"""The client's side of client_server.sh: opens data on a server of 4 ranks, meets an error there, goes on.
+"""Opens data on a server of 4 ranks, meets an error there, goes on.
 
-usage: pvpython client_server.py PORT DATA
+usage: with_server.sh 4 pvpython client_server.py DATA
 """
 import json
 import os
@@ -8,8 +8,8 @@ import sys
 
 from paraview.simple import *
 
-port, data = int(sys.argv[1]), sys.argv[2]
-Connect("127.0.0.1", port)  # by number: a bare system may not know the name localhost
+data = sys.argv[1]
+Connect("127.0.0.1", int(os.environ["PATCHIO_PORT"]))  # by number: a bare system may not know the name localhost
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=globals())
 

@@ -11,35 +11,19 @@ import numpy as np
 from paraview.simple import *
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkSMPTools
-from vtkmodules.vtkParallelCore import vtkMultiProcessController
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", "AMReX"))
+from on_ranks import controller, expect, finish, leaves, output_of, rank, ranks  # noqa: E402
 from plotfile_writer import tiles, write_plotfile  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
-controller = vtkMultiProcessController.GetGlobalController()
-ranks = controller.GetNumberOfProcesses()
 DOMAIN = ((0, 0, 0), (127, 127, 63))  # several ranks get blocks of an eighth
 THREE = min(3, os.cpu_count())  # VTK starts no more threads than there are cores
-failed = []
-
-
-def expect(condition, message, *details):
-    if not condition:
-        failed.append(message % details)
-        print("FAILED: " + failed[-1], flush=True)
 
 
 def backend():
     return vtkSMPTools.GetBackend()
-
-
-def leaves(data):
-    iterator = data.NewIterator()
-    iterator.InitTraversal()
-    while not iterator.IsDoneWithTraversal():
-        yield iterator.GetCurrentDataObject()
-        iterator.GoToNextItem()
 
 
 def gradients(reader):
@@ -47,13 +31,13 @@ def gradients(reader):
     gradient = Gradient(Input=reader, ScalarArray=["CELLS", "f"])
     gradient.UpdatePipeline()
     found = {}
-    for leaf in leaves(gradient.SMProxy.GetClientSideObject().GetOutputDataObject(0)):
+    for leaf in leaves(output_of(gradient)):
         found[leaf.GetExtent()] = vtk_to_numpy(leaf.GetCellData().GetArray("Gradient")).copy()
     return found
 
 
 path = os.path.join(sys.argv[1], "plt00000")
-if controller.GetLocalProcessId() == 0:
+if rank == 0:
     os.makedirs(sys.argv[1], exist_ok=True)
     write_plotfile(path, DOMAIN, [tiles(*DOMAIN, (16, 16, 16))], names=["f"])
 controller.Barrier()
@@ -99,6 +83,4 @@ small.FilterThreading, small.FilterThreadsPerRank = "Always", 3
 small.UpdatePipeline()
 expect(vtkSMPTools.GetEstimatedNumberOfThreads() == 1, "a choice of the user's was overruled")
 
-if not failed and controller.GetLocalProcessId() == 0:
-    print("passed: threads of filters")
-sys.exit(1 if failed else 0)
+finish("threads of filters")

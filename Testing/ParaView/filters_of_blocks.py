@@ -13,46 +13,15 @@ import numpy as np
 from paraview.modules.vtkPVVTKExtensionsFiltersRendering import vtkPVGeometryFilter
 from paraview.simple import *
 from vtkmodules.util.numpy_support import vtk_to_numpy
-from vtkmodules.vtkCommonCore import vtkDoubleArray
 from vtkmodules.vtkFiltersVerdict import vtkCellSizeFilter
-from vtkmodules.vtkParallelCore import vtkCommunicator, vtkMultiProcessController
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from on_ranks import DUPLICATECELL, expect, finish, leaves, output_of, sum_over_ranks  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
-DUPLICATECELL = 1           # vtkDataSetAttributes
 SIZE = (1.0, 0.5, 0.5)      # of the domain; it begins at 0
 MIDDLE = [0.501, 0.243, 0.29]
-controller = vtkMultiProcessController.GetGlobalController()
 path = os.path.join(sys.argv[1], "linadv_3d", "dumps.visit")
-failed = []
-
-
-def expect(condition, message, *details):
-    if not condition:
-        failed.append(message % details)
-        print("FAILED: " + failed[-1], flush=True)
-
-
-def sum_over_ranks(value):
-    mine, total = vtkDoubleArray(), vtkDoubleArray()
-    mine.InsertNextValue(value)
-    total.SetNumberOfValues(1)
-    controller.AllReduce(mine, total, vtkCommunicator.SUM_OP)
-    return total.GetValue(0)
-
-
-def output_of(proxy):
-    return proxy.SMProxy.GetClientSideObject().GetOutputDataObject(0)
-
-
-def leaves(data):
-    if not data.IsA("vtkCompositeDataSet"):
-        return [data]
-    found, iterator = [], data.NewIterator()
-    iterator.InitTraversal()
-    while not iterator.IsDoneWithTraversal():
-        found.append(iterator.GetCurrentDataObject())
-        iterator.GoToNextItem()
-    return found
 
 
 def ghosts_of(leaf):
@@ -202,5 +171,4 @@ for mode in MODES:
         check_slice(reader, where)
         check_clips(reader, layer, where)
         check_patches(reader, chosen, where)
-if controller.GetLocalProcessId() == 0:
-    print("passed: filters" if not failed else "FAILED: %d" % len(failed), flush=True)
+finish("filters")

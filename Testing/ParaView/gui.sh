@@ -1,7 +1,8 @@
 #!/bin/bash
-# Starts the ParaView GUI with the plugin, opens a series there and leaves a picture of the window: gui.py.
+# Starts the ParaView GUI, which runs SCRIPT: that writes RESULT.TXT, its first line beginning with "passed" where all is
+# well, and ends the program.
 #
-# usage: with_display.sh gui.sh DUMPS.VISIT RESULT.TXT     (PATCHIO_PLUGIN as for pvbatch.sh)
+# usage: with_display.sh gui.sh SCRIPT RESULT.TXT     (PATCHIO_PLUGIN as for pvbatch.sh)
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 if ! command -v paraview >/dev/null; then
@@ -14,10 +15,10 @@ export PYTHONDONTWRITEBYTECODE=1 HWLOC_COMPONENTS=-gl PMIX_MCA_gds=hash
 HOME=$(mktemp -d)
 export HOME XDG_CONFIG_HOME="$HOME/.config" XDG_RUNTIME_DIR="$HOME"
 trap 'rm -rf "$HOME"' EXIT
-export PATCHIO_DATASET=$1 PATCHIO_RESULT=$2
+export PATCHIO_RESULT=$2
 mkdir -p "$(dirname "$2")"
 rm -f "$2"
-timeout --kill-after=5 75 paraview --disable-registry --script="$here/gui.py"
+timeout --kill-after=5 "${PATCHIO_TIMEOUT:-75}" paraview --disable-registry --script="$here/$1"
 status=$?
 if ! [ -f "$2" ]; then
   echo "FAILED: paraview ended with status $status before anything could be looked at"

@@ -12,51 +12,26 @@ import sys
 import numpy as np
 from paraview.simple import *
 from vtkmodules.util.numpy_support import vtk_to_numpy
-from vtkmodules.vtkParallelCore import vtkMultiProcessController
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", "AMReX"))
+from on_ranks import controller, expect, finish, leaves, output_of, rank, ranks, report_of  # noqa: E402
 from plotfile_writer import fab_values, tiles, write_plotfile  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
-controller = vtkMultiProcessController.GetGlobalController()
-first = controller.GetLocalProcessId() == 0
 LEVELS = [tiles((0, 0, 0), (31, 31, 31), (8, 8, 8)), tiles((16, 16, 16), (47, 47, 47), (8, 8, 8))]
 CORNER, SPACING = (0.25, 0.25, 0.25), (0.5, 0.25, 0.125)
-failed = []
-
-
-def expect(condition, message, *details):
-    if not condition:
-        failed.append(message % details)
-        print("FAILED: " + failed[-1], flush=True)
-
-
-def report_of(reader):
-    reader.UpdatePropertyInformation()
-    return reader.GetPropertyValue("IOReport")
 
 
 def patches_of(reader):
     return int(re.search(r"^Patches: (\d+)$", report_of(reader), re.M).group(1))
 
 
-def leaves(proxy):
-    data = proxy.SMProxy.GetClientSideObject().GetOutputDataObject(0)
-    if not data.IsA("vtkCompositeDataSet"):
-        return [data]
-    found, iterator = [], data.NewIterator()
-    iterator.InitTraversal()
-    while not iterator.IsDoneWithTraversal():
-        found.append(iterator.GetCurrentDataObject())
-        iterator.GoToNextItem()
-    return found
-
-
 def triangles_of(proxy, time):
     """Of this rank: the corners of each polygon, in an order that does not depend on blocks."""
     proxy.UpdatePipeline(time)
     found = []
-    for leaf in leaves(proxy):
+    for leaf in leaves(output_of(proxy)):
         if leaf and leaf.GetNumberOfCells():
             points = np.round(vtk_to_numpy(leaf.GetPoints().GetData()).astype(float), 5)
             for c in range(leaf.GetNumberOfCells()):
@@ -68,12 +43,12 @@ def triangles_of(proxy, time):
 def all_triangles(proxy, time=0.5):
     """Of all ranks, sorted; on rank 0."""
     name = os.path.join(sys.argv[1], "triangles_%d.pickle")
-    with open(name % controller.GetLocalProcessId(), "wb") as out:
+    with open(name % rank, "wb") as out:
         pickle.dump(triangles_of(proxy, time), out)
     controller.Barrier()
     found = []
-    for rank in range(controller.GetNumberOfProcesses() if first else 0):
-        with open(name % rank, "rb") as part:
+    for other in range(ranks if rank == 0 else 0):
+        with open(name % other, "rb") as part:
             found += pickle.load(part)
     controller.Barrier()
     return sorted(found)
@@ -123,14 +98,14 @@ def compare(name, made_of, path, time=0.5, **chosen):
     everything = PatchReader(FileName=[path], Blocks="As patches")
     some = PatchReader(FileName=[path], Blocks="As patches", **chosen)
     expected, found = all_triangles(made_of(everything), time), all_triangles(made_of(some), time)
-    if first:
+    if rank == 0:
         expect(expected == found and expected, "%s: %d polygons, not %d", name, len(found), len(expected))
     expect(patches_of(some) < patches_of(everything), "%s: everything was read", name)
     return patches_of(some)
 
 
 path = os.path.join(sys.argv[1], "plt00000")
-if first:
+if rank == 0:
     os.makedirs(sys.argv[1], exist_ok=True)
     write_plotfile(path, ((0, 0, 0), (31, 31, 31)), LEVELS, ratios=[(2, 2, 2)], names=["f"], corner=list(CORNER))
 controller.Barrier()
@@ -171,14 +146,12 @@ try:
     wrong.UpdatePipeline()
 except RuntimeError:
     pass
-expect(all(leaf.GetNumberOfCells() == 0 for leaf in leaves(wrong)), "a name that is no variable's shows something")
+expect(all(leaf.GetNumberOfCells() == 0 for leaf in leaves(output_of(wrong))), "a name that is no variable's shows something")
 
 # Merged blocks with a ghost layer, which have no seams: the same surface again.
 surfaces = [all_triangles(contour_of(PatchReader(FileName=[path], AddGhostLayer=1, **chosen), "f", value))
             for chosen in ({}, {"SkipByValue": 1, "ValueArray": "f", "ValueRange": [value, value]})]
-if controller.GetNumberOfProcesses() == 1:  # several ranks make other blocks, and the layers of both draw twice
+if ranks == 1:  # several ranks make other blocks, and the layers of both draw twice
     expect(surfaces[0] == surfaces[1] and surfaces[0], "merged: %d polygons, not %d", len(surfaces[1]), len(surfaces[0]))
 
-if not failed and first:
-    print("passed: interest")
-sys.exit(1 if failed else 0)
+finish("interest")

@@ -12,24 +12,15 @@ import sys
 import numpy as np
 from paraview.simple import *
 from vtkmodules.util.numpy_support import vtk_to_numpy
-from vtkmodules.vtkParallelCore import vtkMultiProcessController
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from make_sphere import BOUNDS  # noqa: E402
+from on_ranks import DUPLICATECELL, controller, expect, finish, rank, ranks  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
-DUPLICATECELL = 1       # vtkDataSetAttributes
 GRID = 1e-4             # points that are closer are one; cells are 0.5 and 1 wide
 RADIUS = 5.0
-controller = vtkMultiProcessController.GetGlobalController()
 sphere, scratch = sys.argv[1:3]
-failed = []
-
-
-def expect(condition, message, *details):
-    if not condition:
-        failed.append(message % details)
-        print("FAILED: " + failed[-1], flush=True)
 
 
 def triangles_of(tree, level):
@@ -48,7 +39,6 @@ def triangles_of(tree, level):
 
 def gathered(mine):
     """Collective: the triangles of all ranks, on rank 0; None elsewhere."""
-    rank, ranks = controller.GetLocalProcessId(), controller.GetNumberOfProcesses()
     path = os.path.join(scratch, "triangles_%d.npy")
     np.save(path % rank, mine)
     controller.Barrier()
@@ -119,5 +109,4 @@ for levels in ([0, 0], [1, 1], [0, 1]):
     for surface in contour("patches", levels, **SMALL):
         if surface is not None:
             expect(surface.open_edges(BOUNDS) > 0, "levels %s: no cracks without a ghost layer", levels)
-if controller.GetLocalProcessId() == 0:
-    print("passed: seams" if not failed else "FAILED: %d" % len(failed), flush=True)
+finish("seams")

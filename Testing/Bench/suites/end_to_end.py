@@ -3,17 +3,15 @@ emulated parallel file system and the cold local disk; and ParaView's AMReX read
 
 One-level is a real reader in the same pipeline: a ProgrammableSource in which each rank reads its patches one after another
 through the HDF5 library (one_level.py). Patches of 16^3 and of 64^3 cells make for different shares of reading."""
-import json
 import os
 import shutil
-import subprocess
 import tempfile
 import time
 
 import emulator
 import plotfiles
-from measuring import Spread, forget, here, interleave, programs, ratios, read_dump, run as run_program, say
-from suites.frame import far_pixels
+from measuring import Spread, forget, interleave, programs, pvbatch, ratios, read_dump, run as run_program, say
+from suites.blocks import far_pixels
 from suites.two_level import STORAGE
 
 PROCESSES = (1, 2, 4)
@@ -30,6 +28,11 @@ MOMENTS = ("open", "step")
 PAPER_PEAK = (1.335, 3.695)
 
 
+def shown(report):
+    """The pictures that are made; the first one alone has a goal."""
+    return PICTURES[:1] if report.quick else PICTURES
+
+
 def paper_gain(share):
     """Least and most of table 3 at this share of reading in the one-level frame."""
     return tuple(1 / (1 - share + share / gain) for gain in PAPER_PEAK)
@@ -38,7 +41,7 @@ def paper_gain(share):
 # ---- data ----------------------------------------------------------------------------------------------------
 
 def make_series(folder):
-    """A folder with both series, their sidecars beside them; made once."""
+    """A folder with both series, made once; their sidecars beside them, of this version."""
     data = os.path.join(folder, "end_to_end")
     patchio = programs() + "/patchio"
     for name, (cells, patch, steps) in SERIES.items():
@@ -50,7 +53,7 @@ def make_series(folder):
                          "--output", os.path.dirname(series)])
             os.sync()
             time.sleep(2.5)  # sidecars of files that are younger are not kept
-            run_program([patchio, "index", series], environment={"PATCHIO_METADATA_DIR": ""})
+        run_program([patchio, "index", series], environment={"PATCHIO_METADATA_DIR": ""})
     return data
 
 
@@ -83,13 +86,8 @@ def draw(way, array, ranks, concurrency, pictures, wanted, first=False):
     """The frames of one run: for each (kind, series) that is wanted, moment -> seconds. `first`: as if nobody had
     opened the data before."""
     os.makedirs(pictures, exist_ok=True)
-    settings = dict(os.environ, PATCHIO_PVBATCH_MODE="root", PATCHIO_TIMEOUT="300")
-    if not first:
-        settings["PATCHIO_METADATA_DIR"] = ""  # the sidecars beside the data
-    command = [os.path.join(here, "..", "ParaView", "pvbatch.sh"), str(ranks), os.path.join(here, "whole_frame.py"),
-               way, array, str(concurrency), pictures] + ["%s=%s" % each for each in wanted]
-    done = subprocess.run(command, env=settings, stdout=subprocess.PIPE, text=True, check=True)
-    return json.loads([line for line in done.stdout.splitlines() if line.startswith("JSON ")][-1][5:])
+    return pvbatch("whole_frame.py", way, array, concurrency, pictures, *("%s=%s" % each for each in wanted), ranks=ranks,
+                   environment={} if first else {"PATCHIO_METADATA_DIR": ""})  # empty: the sidecars beside the data
 
 
 def whole(runs, picture, moment):
@@ -112,7 +110,7 @@ def say_frames(place, ranks, names, found):
 
 def rows(report, place, ranks, found):
     """One-level over PatchIO as it comes, with merged blocks, for each picture."""
-    for picture, (name, _, series) in enumerate(PICTURES):
+    for picture, (name, _, series) in enumerate(shown(report)):
         for moment in MOMENTS:
             share = shares(found["one-level"], picture, moment).median
             label = "%s, NP = %d, %s, %s to picture: one-level HDF5 (%.0f %% reading) / PatchIO; the paper at that " \
@@ -131,8 +129,8 @@ def rows(report, place, ranks, found):
 
 def measure(report, place, data, concurrency, rounds, before=lambda _: None, other_ways=False):
     """All ways at each NP; fewer rounds where it takes long and has no goal."""
-    wanted = [(kind, os.path.join(data, series, "dumps.visit")) for _, kind, series in PICTURES]
-    for ranks in PROCESSES:
+    wanted = [(kind, os.path.join(data, series, "dumps.visit")) for _, kind, series in shown(report)]
+    for ranks in PROCESSES[-1:] if report.quick else PROCESSES:
         def drawing(way, name=None, first=False, ranks=ranks):
             pictures = pictures_of(report, place, ranks, name or way)
             return lambda: draw(way, "uval", ranks, concurrency, pictures, wanted, first)
@@ -140,16 +138,18 @@ def measure(report, place, data, concurrency, rounds, before=lambda _: None, oth
         ways = {"one-level": drawing("one-level"), "merged": drawing("merged")}
         if other_ways and ranks == MOST:
             ways["as patches"] = drawing("as patches")
-            ways["never opened before"] = drawing("merged", "never opened before", first=True)
+            if not report.quick:
+                ways["never opened before"] = drawing("merged", "never opened before", first=True)
         found = interleave(ways, rounds if ranks == MOST else (rounds + 1) // 2, before)
-        say_frames(place, ranks, [name for name, _, _ in PICTURES], found)
-        for picture, (name, _, _) in enumerate(PICTURES):
+        say_frames(place, ranks, [name for name, _, _ in shown(report)], found)
+        for picture, (name, _, _) in enumerate(shown(report)):
             cells = {way: run[picture]["cells"] for way, runs in found.items() for run in runs}
             if len(set(cells.values())) != 1:
                 raise RuntimeError("%s: the ways of reading show other cells: %s" % (name, cells))
         rows(report, place, ranks, found)
         report.data["%s, NP = %d" % (place, ranks)] = found
-    compare_with_program(report, place, data, found, before)
+    if not report.quick:
+        compare_with_program(report, place, data, found, before)
 
 
 def pictures_of(report, place, ranks, way):
@@ -159,7 +159,7 @@ def pictures_of(report, place, ranks, way):
 def check_pictures(report):
     """The same pixels, but for which of two cells is seen on the seam between them."""
     from matplotlib import image
-    for number, (name, kind, _) in enumerate(PICTURES):
+    for number, (name, kind, _) in enumerate(shown(report)):
         one, other = (image.imread(os.path.join(pictures_of(report, "emulator", MOST, way), "%d.png" % number))[:, :, :3]
                       for way in ("one-level", "as patches"))
         if one.reshape(-1, 3).std(axis=0).max() < 0.01:
@@ -229,5 +229,6 @@ def run(report, folder, rounds):
     """./dev bench end-to-end"""
     data = make_series(folder)
     on_emulator(report, data, rounds)
-    on_disk(report, data, rounds)
-    plotfile_frames(report, folder, min(rounds, 3))
+    if not report.quick:
+        on_disk(report, data, rounds)
+        plotfile_frames(report, folder, min(rounds, 3))

@@ -1,10 +1,8 @@
 """VTK's filters with threads over without, as the property FilterThreading gives them: on one large block, where it does, and
 on blocks of 64^3 and 32^3 cells, between which it begins to."""
-import json
 import os
-import subprocess
 
-from measuring import here, make_dump, ratios
+from measuring import make_dump, pvbatch, ratios
 
 # Edge of a patch, and what becomes of the patches.
 CASES = ((32, "merged"), (64, "patches"), (32, "patches"))
@@ -15,13 +13,10 @@ GOAL = "Gradient of cells"
 def run(report, folder, rounds):
     """./dev bench filters"""
     rounds = min(rounds, 3)  # beyond it takes an hour
-    for size, blocks in CASES:
+    for size, blocks in CASES[:1] if report.quick else CASES:
         summary = make_dump(folder, "filters_%d" % size, patches=(CELLS // size) ** 3, size=size)
-        done = subprocess.run([os.path.join(here, "..", "ParaView", "pvbatch.sh"), "1", os.path.join(here, "filter_threads.py"),
-                               summary, "v0", blocks, str(rounds)],
-                              env=dict(os.environ, PATCHIO_PVBATCH_MODE="root", PATCHIO_TIMEOUT="900"),
-                              stdout=subprocess.PIPE, text=True, check=True)
-        found = json.loads([line for line in done.stdout.splitlines() if line.startswith("JSON ")][-1][5:])["filters"]
+        found = pvbatch("filter_threads.py", summary, "v0", blocks, rounds, timeout=900,
+                        environment={"PATCHIO_FILTERS": GOAL} if report.quick else {})["filters"]
         label = "one block of %d^3" % CELLS if blocks == "merged" else "%d blocks of %d^3" % ((CELLS // size) ** 3, size)
         for name, seconds in found.items():
             gain = ratios(seconds["off"], seconds["on"])

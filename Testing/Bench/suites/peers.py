@@ -1,12 +1,10 @@
 """The same values through ParaView's own readers, in pvbatch on one rank: XDMF over the same HDF5 files, and a VTKHDF
 copy. ParaView has no reader of its own for SAMRAI dumps (its VisItBridge is not in Debian's packages). And AMReX plotfiles, which
 it does read, with its own reader."""
-import json
 import os
-import subprocess
 
 import plotfiles
-from measuring import Spread, files_below, here, interleave, make_dump, ratios, read_dump, remember, say
+from measuring import interleave, make_dump, pvbatch, ratios, read_dump, remember, say
 
 PATCHES, SIZE = 2000, 32
 
@@ -64,10 +62,7 @@ def write_vtkhdf(path, summary):
 
 
 def read(kind, path):
-    done = subprocess.run([os.path.join(here, "..", "ParaView", "pvbatch.sh"), "1", os.path.join(here, "peer_read.py"), kind,
-                           path, "v0"], env=dict(os.environ, PATCHIO_PVBATCH_MODE="root", PATCHIO_TIMEOUT="300"),
-                          stdout=subprocess.PIPE, text=True, check=True)
-    return json.loads([line for line in done.stdout.splitlines() if line.startswith("JSON ")][-1][5:])
+    return pvbatch("peer_read.py", kind, path, "v0")
 
 
 def run(report, folder, rounds):

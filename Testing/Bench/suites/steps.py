@@ -1,15 +1,13 @@
 """Stepping through files that hold 1000 time steps (k-Wave outputs): what a step costs in ParaView, over plain reads of the
 same stored bytes by one thread into memory that is used again, from the page cache and from the disk."""
-import json
 import os
 import statistics
-import subprocess
 import time
 import zlib
 
 import numpy as np
 
-from measuring import Spread, here, ratios, remember, say
+from measuring import Spread, pvbatch, ratios, remember, say
 
 STEPS = 1000
 GOAL = 1.2
@@ -47,10 +45,7 @@ def write(path, kind, width, level):
 
 
 def read(path, *options):
-    done = subprocess.run([os.path.join(here, "..", "ParaView", "pvbatch.sh"), "1", os.path.join(here, "kwave_steps.py"), path,
-                           path + ".npz", *options], env=dict(os.environ, PATCHIO_PVBATCH_MODE="root", PATCHIO_TIMEOUT="300"),
-                          stdout=subprocess.PIPE, text=True, check=True)
-    return json.loads([line for line in done.stdout.splitlines() if line.startswith("JSON ")][-1][5:])
+    return pvbatch("kwave_steps.py", path, path + ".npz", *options)
 
 
 def run(report, folder, rounds):

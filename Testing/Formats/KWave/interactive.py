@@ -59,8 +59,13 @@ def check_file(path):
     for step in list(reversed(range(last))) + [last]:
         found = session.show(everything, step, "back")
         expect(found == 0, "%s step %d: %g bytes read again", name, step, found)
+    whole = sum(session.bytes_of(array, 1) for array in everything)
     for array in everything:
         rest = [n for n in everything if n != array]
+        if sum_over_ranks(1) > 1:
+            # The whole domain is one patch, as heavy as its arrays are many; cuboids make way for it, once.
+            moved = session.show(rest, 1, array + " off") + session.show(everything, 1, array + " on")
+            expect(moved <= 2 * whole, "%s off and on: %g of %g bytes move", array, moved, whole)
         found = [session.show(rest, 1, array + " off"), session.show(everything, 1, array + " on")]
         expect(found == [0, 0], "%s off and on: %s bytes read", array, found)
     simple.ReloadFiles(session.reader)

@@ -1,9 +1,14 @@
 #!/bin/bash
-# Starts a pvserver of 4 ranks, connects a client to it and runs client_server.py there.
+# Starts a pvserver and runs a command beside it, which finds its port in PATCHIO_PORT. 0 ranks: no server.
 #
-# usage: with_display.sh client_server.sh DATA     (PATCHIO_PLUGIN as for pvbatch.sh)
+# usage: with_display.sh with_server.sh RANKS COMMAND [ARGUMENT...]
+#
+# PATCHIO_TIMEOUT  seconds for the command, 100 by default
 set -u
-here=$(cd "$(dirname "$0")" && pwd)
+ranks=$1
+shift
+[ "$ranks" -eq 0 ] && exec timeout --kill-after=5 "${PATCHIO_TIMEOUT:-100}" "$@"
+
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader HWLOC_COMPONENTS=-gl PMIX_MCA_gds=hash
 export PYTHONDONTWRITEBYTECODE=1
@@ -19,7 +24,8 @@ stop_server() {
 accepting=no
 for _ in 1 2 3; do
   port=$((20000 + RANDOM % 20000))
-  timeout --kill-after=5 100 mpirun -np 4 --oversubscribe pvserver --server-port=$port >"$log" 2>&1 &
+  timeout --kill-after=5 "${PATCHIO_TIMEOUT:-100}" \
+    mpirun -np "$ranks" --oversubscribe pvserver --server-port=$port >"$log" 2>&1 &
   server=$!
   for _ in $(seq 200); do
     grep -q "Accepting connection" "$log" && accepting=yes && break
@@ -36,7 +42,7 @@ if [ $accepting = no ]; then
   exit 1
 fi
 
-timeout --kill-after=5 80 pvpython "$here/client_server.py" "$port" "$1"
+PATCHIO_PORT=$port timeout --kill-after=5 "${PATCHIO_TIMEOUT:-100}" "$@"
 status=$?
 if [ $status -ne 0 ]; then
   echo "--- pvserver said:"

@@ -1,13 +1,13 @@
 """From the file to pictures of a slice, the surface and a contour, as patches and merged into blocks, on one rank; and what
-merging costs while reading; a plotfile with ParaView's AMReX reader beside both. What planning costs is measured by `scale`; that iso-surfaces have no open edges is a test."""
-import json
+merging costs while reading; a plotfile with ParaView's AMReX reader beside both. What planning costs is measured by `scale`;
+that iso-surfaces have no open edges is a test."""
 import os
 import shutil
 import subprocess
 import tempfile
 
 import plotfiles
-from measuring import Spread, here, interleave, make_dump, ratios, read_dump, remember, root, say
+from measuring import Spread, interleave, make_dump, pvbatch, ratios, read_dump, remember, root, say
 
 CORES = os.cpu_count()
 SPHERE = os.path.join("large", "samrai_linadv_sphere_3d.tar.zst")
@@ -16,6 +16,7 @@ READERS = ("patches", "merged")
 SLICE = ("slice", "slice's picture")
 CONTOUR = ("contour", "contour's picture")
 SURFACE = ("surface and picture",)
+WITH_GOAL = 4096  # patches of one level
 # Stages of the whole frame, as they follow each other.
 STAGES = ("open and read", "information") + SLICE + SURFACE + CONTOUR
 
@@ -53,7 +54,9 @@ def data_sets(report, folder, rounds):
     """In the order of their patches."""
     few = min(rounds, 3)
     found = []
-    for patches, size, times in ((100, 16, few), (1000, 16, few), (4096, 16, few), (10000, 16, 1), (100000, 8, 1)):
+    for patches, size, times in ((100, 16, few), (1000, 16, few), (WITH_GOAL, 16, few), (10000, 16, 1), (100000, 8, 1)):
+        if report.quick and patches != WITH_GOAL:
+            continue
         if patches == 100000 and rounds <= 5:
             report.skipped("100000 patches of 8^3", "they take minutes as patches; --rounds 6 or more draws them, once")
             continue
@@ -69,11 +72,8 @@ def data_sets(report, folder, rounds):
 
 # ---- measuring -----------------------------------------------------------------------------------------------
 
-def pvbatch(reader, data, *arguments):
-    done = subprocess.run([os.path.join(here, "..", "ParaView", "pvbatch.sh"), "1", os.path.join(here, "frame.py"), reader,
-                           data.summary, data.array] + list(arguments), env=dict(os.environ, PATCHIO_TIMEOUT="1800"),
-                          stdout=subprocess.PIPE, text=True, check=True)
-    return done.stdout
+def run_frame(reader, data, *arguments):
+    return pvbatch("frame.py", reader, data.summary, data.array, *arguments, timeout=1800)
 
 
 def pictures_of(report, data, reader):
@@ -83,8 +83,7 @@ def pictures_of(report, data, reader):
 def draw(report, data, reader, stages):
     pictures = pictures_of(report, data, reader)
     os.makedirs(pictures, exist_ok=True)
-    lines = pvbatch(reader, data, "--pictures", pictures, *stages).splitlines()
-    return json.loads([line for line in lines if line.startswith("JSON ")][-1][5:])
+    return run_frame(reader, data, "--pictures", pictures, *stages)
 
 
 def measure(report, data):
@@ -95,12 +94,13 @@ def measure(report, data):
     def ways(*stages):
         return {reader: lambda reader=reader: draw(report, data, reader, stages) for reader in READERS}
 
-    frames = interleave(ways("slice", "surface", "contour"), 1)
+    frames = interleave(ways("slice", "surface", *(() if report.quick else ("contour",))), 1)
     for reader, more in interleave(ways("slice", "surface"), data.rounds - 1).items():
         frames[reader] += more
     for reader in READERS:
         say("  %s: %d blocks, %d visible cells; %s" % (reader, frames[reader][0]["blocks"], frames[reader][0]["cells"], ", ".join(
-            "%s %.2f s" % (name, frames[reader][0]["seconds"][name]) for name in STAGES)))
+            "%s %.2f s" % (name, frames[reader][0]["seconds"][name]) for name in STAGES
+            if name in frames[reader][0]["seconds"])))
     return frames
 
 
@@ -126,7 +126,7 @@ def differing_values(data):
     with tempfile.TemporaryDirectory() as scratch:
         files = {reader: os.path.join(scratch, reader + ".npz") for reader in READERS}
         for reader in READERS:
-            pvbatch(reader, data, "--values", files[reader])
+            run_frame(reader, data, "--values", files[reader])
         one, other = (dict(numpy.load(files[reader])) for reader in READERS)
     if len(one["places"]) != len(numpy.unique(one["places"])) or not numpy.array_equal(one["frames"], other["frames"]):
         raise RuntimeError("%s: the blocks of a level do not lie in one index space, or cells are there twice" % data.label)
@@ -159,8 +159,9 @@ def compare(report, data):
     for name in ("slice", "surface"):
         report.at_most("%s: pixels of the %s that differ, seams aside" % (data.label, name), 0,
                        Spread([differing_pixels(report, data, name)]))
-    report.figure("%s: pixels of the contour that differ, which has cracks between patches" % data.label,
-                  Spread([differing_pixels(report, data, "contour")]))
+    if not report.quick:
+        report.figure("%s: pixels of the contour that differ, which has cracks between patches" % data.label,
+                      Spread([differing_pixels(report, data, "contour")]))
 
 
 # ---- reading -------------------------------------------------------------------------------------------------
@@ -239,20 +240,22 @@ def add_rows(report, data, frames, rounds):
         report.goal("%s: blocks, as patches / merged" % label, 10, blocks(frames))
         report.goal("%s: slice + picture, as patches / merged" % label, 6, gain(frames, SLICE))
         report.goal("%s: surface + picture, as patches / merged" % label, 6, gain(frames, SURFACE))
-    elif data.name == "level_4096":
+    elif data.name == "level_%d" % WITH_GOAL:
         report.goal("%s: blocks, as patches / merged" % label, 500, blocks(frames))
         report.figure("%s: slice + picture, as patches / merged" % label, gain(frames, SLICE))
         report.figure("%s: surface + picture, as patches / merged" % label, gain(frames, SURFACE))
-    report.figure("%s: whole frame, as patches / merged" % label, gain(frames, STAGES))
-    if data.name in ("sphere", "level_4096"):
+    if not report.quick:
+        report.figure("%s: whole frame, as patches / merged" % label, gain(frames, STAGES))
+    if data.name in ("sphere", "level_%d" % WITH_GOAL):
         report.at_most("%s: seconds the reader takes, hot: merged / as patches" % label, 1.1,
                        ratios(*(seconds(frames[reader], STAGES[:1]) for reader in ("merged", "patches"))))
-        reading(report, data, rounds)
+        if not report.quick:
+            reading(report, data, rounds)
         compare(report, data)
 
 
 def run(report, folder, rounds):
-    """./dev bench frame"""
+    """./dev bench blocks"""
     measured = []
     for data in data_sets(report, folder, rounds):
         shutil.rmtree(os.path.join(report.folder, data.name), ignore_errors=True)  # no old pictures
@@ -260,6 +263,8 @@ def run(report, folder, rounds):
         add_rows(report, data, frames, rounds)
         measured.append((data, frames))
         report.data[data.name] = frames
+    if report.quick:
+        return
     plotfile_rows(report, folder, rounds)
     plot_levels(report, measured)
     for data, frames in measured:

@@ -1,4 +1,4 @@
-#include "Prefetcher.h"
+#include "Update/Prefetcher.h"
 
 #include "Support/Together.h"
 
@@ -50,6 +50,14 @@ struct Prefetcher::Turns
     if (next) {
       Turns::Start(next);
     }
+  }
+
+  /// Nobody waits any more; those who do refer to their turns, and would keep each other for ever.
+  void Empty()
+  {
+    std::deque<std::shared_ptr<PatchLoader>> gone;
+    const std::lock_guard<std::mutex> lock(this->Mutex);
+    gone.swap(this->Waiting);
   }
 };
 
@@ -127,10 +135,7 @@ bool Prefetcher::Agree(Communicator& ranks, int most)
 
 void Prefetcher::Stop()
 {
-  {
-    const std::lock_guard<std::mutex> lock(this->Order->Mutex);
-    this->Order->Waiting.clear();
-  }
+  this->Order->Empty();
   for (const auto& ahead : this->Queue) {
     ahead->Update->CancelAhead();
   }
@@ -141,6 +146,7 @@ void Prefetcher::Stop()
 
 void Prefetcher::Drop()
 {
+  this->Order->Empty();
   for (const auto& ahead : this->Queue) {
     ahead->Update->CancelAhead();
   }

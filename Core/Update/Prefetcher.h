@@ -1,9 +1,10 @@
 // Steps that are read while the picture of the one before is made.
-#ifndef Prefetcher_h
-#define Prefetcher_h
+#pragma once
 
-#include "PatchUpdate.h"
+#include "Read/LoadRequest.h"
 #include "Read/OpenedStep.h"
+#include "Support/Communicator.h"
+#include "Update/PatchUpdate.h"
 
 #include <cstddef>
 #include <deque>
@@ -70,5 +71,3 @@ private:
 };
 
 }  // namespace patchio
-
-#endif

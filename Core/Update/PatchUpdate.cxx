@@ -1,0 +1,206 @@
+#include "Update/PatchUpdate.h"
+
+#include "Read/ReadControl.h"
+#include "Read/SharedCatalog.h"
+#include "Read/SharedProgress.h"
+#include "Support/Error.h"
+#include "Support/Memory.h"
+#include "Support/Stopwatch.h"
+#include "Support/Together.h"
+#include "Update/MissingPlaces.h"
+
+#include <algorithm>
+
+namespace patchio {
+
+PatchUpdate::PatchUpdate(Communicator& ranks, const OpenedStep& step, const UpdateOptions& options)
+    : Ranks(ranks), Step(step), Description(step.Data()), Options(options), Shown(step.Data(), options)
+{
+}
+
+void PatchUpdate::Plan(const LoadRequest& request, const std::string& keptFrames)
+{
+  const Stopwatch watch;
+  this->NewlyBroken = false;
+  this->AskedFor = request.Variables;
+  this->Request = std::make_shared<LoadRequest>(request);
+  std::vector<int> variables;
+  for (const VariableRequest& wanted : request.Variables) {
+    variables.push_back(wanted.Variable);
+  }
+  this->Shown.LeaveOutIdleLevels(variables);
+  this->PlanAtHand = MakePlan(this->Description, this->Shown, this->Options, variables);
+  for (const std::size_t b : this->PlanAtHand.Mine) {
+    this->Request->Blocks.push_back(this->PlanAtHand.Blocks[b]);
+  }
+  const std::string& key = this->PlanAtHand.FramesKey;
+  if (!key.empty() && key == keptFrames) {
+    this->LeaveOutSteady();
+  }
+  this->PlanSeconds += watch.Seconds();
+}
+
+void PatchUpdate::LeaveOutSteady()
+{
+  const auto isSteady = [this](const VariableRequest& wanted) {
+    return this->Description.Variables[wanted.Variable].Steady;
+  };
+  std::vector<VariableRequest>& variables = this->Request->Variables;
+  variables.erase(std::remove_if(variables.begin(), variables.end(), isSteady), variables.end());
+}
+
+void PatchUpdate::Locate()
+{
+  this->Fatal = FaultOf([&] {
+    const auto locate = [this](const std::vector<PatchVariable>& requests) {
+      return this->Step.Locate(requests, this->Request->Threads);
+    };
+    this->Request->DescribedBy = this->Step.DescribedBy();
+    this->Loader = std::make_shared<PatchLoader>(locate, this->Step.SharedData(), this->Request);
+    this->Faults = this->Loader->Faults();
+  });
+}
+
+void PatchUpdate::CheckMemory()
+{
+  CheckMemoryOfMachines(this->Ranks, this->Loader->BytesNeeded());
+}
+
+void PatchUpdate::PrepareAhead()
+{
+  // What is read ahead leaves room for filters and pictures, and for others; as the I/O ranks of the
+  // GRAPES_MESO framework accept no more than a share of their memory.
+  constexpr double shareOfFree = 0.5;
+  constexpr double shareOfLimit = 0.9;
+  const double needed = this->Loader->BytesNeeded();
+  CheckMemoryOfMachines(this->Ranks, needed, shareOfFree);
+  Together(this->Ranks, [&] {
+    const SlabPool& memory = *this->Request->Memory;
+    const double limit = static_cast<double>(memory.Limit());
+    if (limit > 0 && static_cast<double>(memory.TotalBytes()) + needed > shareOfLimit * limit) {
+      throw Error("the memory limit leaves no room for another step");
+    }
+    this->Loader->Allocate();
+    this->FilesThen = this->StatesOfFiles();
+  });
+}
+
+/// Of those that this rank reads, the describing one first.
+std::vector<std::optional<FileState>> PatchUpdate::StatesOfFiles() const
+{
+  std::vector<std::string> files{this->Description.Path};
+  const std::vector<std::string> others = this->Loader->Files();
+  files.insert(files.end(), others.begin(), others.end());
+  return StatesOf(files, this->Request->Threads);
+}
+
+bool PatchUpdate::StillHolds(
+    const UpdateOptions& options, const LoadRequest& request, const std::string& keptFrames) const
+{
+  const std::string& key = this->PlanAtHand.FramesKey;
+  if (!(this->Options == options) || this->AskedFor != request.Variables ||
+      (!key.empty() && key != keptFrames)) {
+    return false;
+  }
+  const auto now = this->StatesOfFiles();
+  return std::equal(now.begin(), now.end(), this->FilesThen.begin(), this->FilesThen.end(),
+      [](const auto& a, const auto& b) {
+        return a.has_value() == b.has_value() && (!a || a->Print == b->Print);
+      });
+}
+
+bool PatchUpdate::SoundEverywhere() const
+{
+  return AllOf(this->Ranks, this->Fatal.empty() && this->Faults.empty());
+}
+
+void PatchUpdate::Read(const ReadProgressCallback& progress)
+{
+  SharedProgress together(this->Ranks);
+  std::optional<Stopwatch> told;
+  const auto shallStop = [&] {
+    if (told && told->Seconds() < 0.01) {
+      return false;
+    }
+    told = Stopwatch();
+    return progress && !progress(together.OfAll());
+  };
+  this->Fatal = FaultOf([&] {
+    this->Loaded =
+        this->Loader->Read([&](const ReadProgress& mine) { return together.Step(mine, shallStop()); });
+    this->Faults = this->Loaded.Faults;
+    const std::vector<LoadFault> missing = MissingPlaces(this->Description, *this->Request, this->Loaded);
+    this->Faults.insert(this->Faults.end(), missing.begin(), missing.end());
+  });
+  together.Finish([&] {
+    if (this->Request->Control) {
+      this->Request->Control->Serve();
+    }
+    return shallStop();
+  });
+  this->WasStopped = together.Stopped();
+  this->WasRead = true;
+}
+
+void PatchUpdate::AgreeOnFaults()
+{
+  std::vector<std::string> texts;
+  std::vector<int> broken;
+  for (const LoadFault& fault : this->Faults) {
+    texts.push_back(fault.Message);
+    broken.push_back(fault.Patch);
+  }
+  const std::vector<std::string> fatal = GatherFaults(this->Ranks, {this->Fatal});
+  texts = GatherFaults(this->Ranks, texts);
+  broken = this->Ranks.AllGather(broken);
+  if (!fatal.empty()) {
+    throw Error(JoinLines(fatal));
+  }
+  if (!broken.empty() && !this->Options.SkipBroken) {
+    throw Error(
+        "The dump is partly broken, so nothing is shown. Turn on 'Skip Broken Patches' to see the rest.\n" +
+        JoinLines(texts));
+  }
+  this->NewlyBroken = this->Shown.LeaveOutBroken(broken) || this->NewlyBroken;
+  for (const std::string& text : texts) {
+    if (std::find(this->BrokenTexts.begin(), this->BrokenTexts.end(), text) == this->BrokenTexts.end()) {
+      this->BrokenTexts.push_back(text);
+    }
+  }
+  if (this->NewlyBroken && !Merges(this->Description, this->Options)) {
+    // Patches by themselves: the others are as they were.
+    this->PlanAtHand.Nests = std::make_unique<Nesting>(this->Description, this->Shown.Flags());
+    this->NewlyBroken = false;
+  }
+}
+
+std::string PatchUpdate::Warning() const
+{
+  const std::size_t broken = this->Shown.Broken();
+  return broken == 0 ? std::string()
+                     : std::to_string(broken) + " of " + std::to_string(this->Description.Patches.size()) +
+                           " patches cannot be read and are left out.\n" + JoinLines(this->BrokenTexts);
+}
+
+void PatchUpdate::ReportAssembly(double seconds)
+{
+  IoReport& report = this->Loaded.Report;
+  report.Patches = PatchesOfPiece(this->PlanAtHand, this->Description, this->Options);
+  report.Blocks = this->PlanAtHand.Mine.size();
+  report.AssembleSeconds = this->PlanSeconds + seconds;
+  const std::string note = NoGhostLayerText(this->Description, this->Options);
+  if (!note.empty()) {
+    report.Notes.push_back(note);
+  }
+}
+
+double PatchUpdate::CellsOfBlock() const
+{
+  double cells = 0;
+  for (const Block& block : this->Request->Blocks) {
+    cells += static_cast<double>(block.Cells.Cells());
+  }
+  return this->Request->Blocks.empty() ? 0 : cells / static_cast<double>(this->Request->Blocks.size());
+}
+
+}  // namespace patchio

@@ -1,0 +1,72 @@
+#include "Update/ShownPatches.h"
+
+#include "Plan/IdleLevels.h"
+#include "Plan/Interest.h"
+
+#include <algorithm>
+
+namespace patchio {
+
+ShownPatches::ShownPatches(const Catalog& catalog, const UpdateOptions& options)
+    : Data(catalog),
+      FirstLevel(options.FirstLevel),
+      LastLevel(options.LastLevel),
+      Near(PatchesNear(catalog, options.Region))
+{
+  for (const Patch& patch : catalog.Patches) {
+    this->Shown.push_back(patch.Level >= options.FirstLevel && patch.Level <= options.LastLevel);
+  }
+  for (std::size_t p = 0; p < options.WithValues.size(); ++p) {
+    this->Near[p] = this->Near[p] && options.WithValues[p];
+  }
+}
+
+void ShownPatches::LeaveOutIdleLevels(const std::vector<int>& variables)
+{
+  const std::vector<bool> idle = IdleLevels(this->Data, this->FirstLevel, this->LastLevel, variables);
+  for (std::size_t p = 0; p < this->Shown.size(); ++p) {
+    this->Shown[p] = this->Shown[p] && !idle[this->Data.Patches[p].Level];
+  }
+}
+
+bool ShownPatches::LeaveOutBroken(const std::vector<int>& patches)
+{
+  const std::size_t before = this->BrokenCount;
+  for (const int patch : patches) {
+    this->BrokenCount += this->Shown[patch] ? 1 : 0;
+    this->Shown[patch] = false;
+  }
+  return this->BrokenCount > before;
+}
+
+std::vector<bool> ShownPatches::ToRead() const
+{
+  std::vector<bool> both = this->Shown;
+  for (std::size_t p = 0; p < both.size(); ++p) {
+    both[p] = both[p] && this->Near[p];
+  }
+  return both;
+}
+
+std::string ShownPatches::EmptyText() const
+{
+  if (this->Shown.empty() || std::find(this->Shown.begin(), this->Shown.end(), true) != this->Shown.end()) {
+    return {};
+  }
+  return "Nothing is shown: none of the " + std::to_string(this->Data.Levels.size()) +
+         " levels of this time step lies within LevelRange " + std::to_string(this->FirstLevel) + " to " +
+         std::to_string(this->LastLevel) + ".";
+}
+
+std::string ShownPatches::LeftOutText() const
+{
+  const auto count = [](const std::vector<bool>& flags) {
+    return std::count(flags.begin(), flags.end(), true);
+  };
+  const auto shown = count(this->Shown), read = count(this->ToRead());
+  return shown == read ? std::string()
+                       : std::to_string(shown - read) + " of " + std::to_string(shown) +
+                             " patches are not read: they are not of interest";
+}
+
+}  // namespace patchio

@@ -1,0 +1,129 @@
+#include "vtkPVPatchReader.h"
+
+#include "AbortMessage.h"
+
+#include <vtkClientSocket.h>
+#include <vtkCommand.h>
+#include <vtkMultiProcessController.h>
+#include <vtkObjectFactory.h>
+#include <vtkPVProgressHandler.h>
+#include <vtkPVSession.h>
+#include <vtkProcessModule.h>
+#include <vtkSmartPointer.h>
+#include <vtkSocketCommunicator.h>
+
+#include <array>
+#include <cstring>
+
+#include <sys/socket.h>
+
+namespace {
+
+/// Seconds between two messages of progress.
+constexpr double ProgressInterval = 0.05;
+
+/// Whether an abort message is among what waits in the client's socket. Ahead of it are a few requests of
+/// some hundred bytes, as the client sends no more before it has got answers.
+bool AbortWaits(vtkSocketCommunicator& client)
+{
+  vtkClientSocket* socket = client.GetSocket();
+  if (!socket || !socket->GetConnected()) {
+    return false;
+  }
+  std::array<char, 65536> waiting;
+  const ssize_t size =
+      ::recv(socket->GetSocketDescriptor(), waiting.data(), waiting.size(), MSG_PEEK | MSG_DONTWAIT);
+  // Not above 0: nothing waits, or the connection is broken, which ParaView finds out by itself.
+  return size > 0 &&
+         std::string_view(waiting.data(), static_cast<std::size_t>(size)).find(patchio::AbortText) !=
+             std::string_view::npos;
+}
+
+/// Lets abort messages go by where others are expected, wherever the server receives them.
+class AbortIgnorer : public vtkCommand
+{
+public:
+  vtkTypeMacro(AbortIgnorer, vtkCommand);
+  static AbortIgnorer* New() { return new AbortIgnorer; }
+
+  /// message: its tag in front.
+  void Execute(vtkObject*, unsigned long, void* message) override
+  {
+    int tag = 0;
+    std::memcpy(&tag, message, sizeof(tag));
+    if (tag == patchio::AbortTag) {
+      // No more observers: ParaView's own would call it an error.
+      this->SetAbortFlag(1);
+    }
+  }
+};
+
+/// For the rest of the connection, as readers come and go.
+void IgnoreAborts(vtkSocketCommunicator& client)
+{
+  static const auto ignorer = vtkSmartPointer<AbortIgnorer>::New();
+  if (!client.HasObserver(vtkCommand::WrongTagEvent, ignorer)) {
+    constexpr float priority = 1;
+    client.AddObserver(vtkCommand::WrongTagEvent, ignorer, priority);
+  }
+}
+
+vtkPVSession* SessionNow()
+{
+  vtkProcessModule* process = vtkProcessModule::GetProcessModule();
+  return process ? vtkPVSession::SafeDownCast(process->GetSession()) : nullptr;
+}
+
+/// Who asks for what is done now; null where there is no client.
+vtkSocketCommunicator* ClientOf(vtkPVSession* session)
+{
+  vtkMultiProcessController* controller = session ? session->GetController(vtkPVSession::CLIENT) : nullptr;
+  return controller ? vtkSocketCommunicator::SafeDownCast(controller->GetCommunicator()) : nullptr;
+}
+
+}  // namespace
+
+vtkStandardNewMacro(vtkPVPatchReader);
+
+vtkPVPatchReader::vtkPVPatchReader()
+{
+  this->AddObserver(vtkCommand::ProgressEvent, this, &vtkPVPatchReader::OnProgress);
+  if (vtkSocketCommunicator* client = ClientOf(SessionNow())) {
+    IgnoreAborts(*client);
+  }
+}
+
+vtkPVPatchReader::~vtkPVPatchReader() = default;
+
+int vtkPVPatchReader::RequestData(
+    vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
+{
+  vtkPVSession* session = SessionNow();
+  this->Client = ClientOf(session);
+  if (!this->Client) {
+    return this->Superclass::RequestData(request, inputs, outputs);
+  }
+  IgnoreAborts(*this->Client);
+  vtkPVProgressHandler* progress = session->GetProgressHandler();
+  const double usualInterval = progress->GetProgressInterval();
+  progress->SetProgressInterval(ProgressInterval);
+  const int done = this->Superclass::RequestData(request, inputs, outputs);
+  progress->SetProgressInterval(usualInterval);
+  // It may have been set too late for this read.
+  this->AbortExecute = 0;
+  this->Client = nullptr;
+  return done;
+}
+
+void vtkPVPatchReader::OnProgress()
+{
+  if (this->Client && AbortWaits(*this->Client)) {
+    // SetAbortExecute() would count as a change of the reader.
+    this->AbortExecute = 1;
+  }
+}
+
+void vtkPVPatchReader::PrintSelf(ostream& os, vtkIndent indent)
+{
+  this->Superclass::PrintSelf(os, indent);
+}

@@ -1,0 +1,38 @@
+// The ranks that read together, and what they share of a machine.
+#ifndef ReaderRanks_h
+#define ReaderRanks_h
+
+#include "Support/Communicator.h"
+
+#include <vtkMultiProcessController.h>
+#include <vtkSmartPointer.h>
+
+#include <memory>
+
+namespace patchio {
+
+/// Those of a controller; this process alone where there is none.
+class ReaderRanks
+{
+public:
+  void Use(vtkMultiProcessController* controller);
+  vtkMultiProcessController* Controller() const { return this->Of; }
+
+  Communicator& operator*() const { return *this->Ranks; }
+  bool IsFirst() const { return this->Ranks->Rank() == 0; }
+
+  /// Collective at first, then known: ranks on this machine.
+  int OnMachine();
+  /// Collective at first, then known: see CoresOfRank().
+  int Cores();
+
+private:
+  vtkSmartPointer<vtkMultiProcessController> Of;
+  std::unique_ptr<Communicator> Ranks = MakeSelfCommunicator();
+  int RanksOnMachine = 0;  ///< 0: not known yet
+  int CoresHere = 0;       ///< 0: not known yet
+};
+
+}  // namespace patchio
+
+#endif

@@ -1,0 +1,165 @@
+"""What ./dev bench does with names, goals and failures, on figures that are made up.
+
+usage: bench_test.py
+"""
+import contextlib
+import importlib.util
+import io
+import json
+import os
+import sys
+import tempfile
+import types
+import unittest
+from unittest import mock
+
+import bench
+from measuring import Spread, here
+
+
+def suite(work):
+    module = types.ModuleType("made_up", "A suite of this test.")
+    module.run = work
+    return module
+
+
+def met(report, _folder, rounds):
+    report.goal("high enough", 2, Spread([1.9, 2.0, 9.0]))
+    report.at_most("low enough", 3, Spread([2.0, 3.0, 9.0]))
+    report.at_most("each low enough", 9, Spread([2.0, 3.0, 9.0]), every=True)
+    report.figure("rounds", Spread([rounds]))
+    report.figure("quick", Spread([int(report.quick)]))
+
+
+def too_low(report, *_):
+    report.goal("too low", 2, Spread([1.0, 1.9, 5.0]))
+    report.goal("high enough", 2, Spread([2.1]))
+
+
+def too_high(report, *_):
+    report.at_most("too high", 3, Spread([1.0, 3.1, 3.2]))
+
+
+def one_too_high(report, *_):
+    report.at_most("one too high", 3, Spread([1.0, 1.1, 3.1]), every=True)
+
+
+def skips(report, *_):
+    report.skipped("cannot be", "nothing to measure with")
+
+
+def fails(*_):
+    raise RuntimeError("broken on purpose")
+
+
+MADE_UP = {"met": met, "too-low": too_low, "too-high": too_high, "one-too-high": one_too_high, "skips": skips, "fails": fails}
+GROUPS = {"fine": ("met", "skips"), "mixed": ("too-low", "skips", "met", "one-too-high"), "broken": ("fails", "met")}
+
+
+class Bench(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="patchio_bench_test_")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        modules = {"suites." + name.replace("-", "_"): suite(work) for name, work in MADE_UP.items()}
+        for patch in (mock.patch.dict(sys.modules, modules), mock.patch.object(bench, "SUITES", tuple(MADE_UP)),
+                      mock.patch.object(bench, "GROUPS", GROUPS)):
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def run_bench(self, *words):
+        """Exit code, what is printed and what goes to the error stream."""
+        printed, errors = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(errors):
+            code = bench.main([*words, "--data", os.path.join(self.folder, "data"), "--out", os.path.join(self.folder, "out")])
+        return code, printed.getvalue(), errors.getvalue()
+
+    def results(self, name):
+        with open(os.path.join(self.folder, "out", name, "results.json")) as file:
+            return json.load(file)
+
+    def measured(self, name, measure):
+        found, = (row["measured"] for row in self.results(name)["rows"] if row["measure"] == measure)
+        return found["median"]
+
+    def summary(self, printed):
+        return [line for line in printed.splitlines() if line.startswith(("MISSED ", "FAILED ", "skips: "))]
+
+    def test_goals_that_are_met(self):
+        code, printed, _ = self.run_bench("met", "--check")
+        self.assertEqual(code, 0)
+        self.assertEqual(self.summary(printed), [])
+        self.assertEqual([row["met"] for row in self.results("met")["rows"]], [True] * 5)
+
+    def test_goals_that_are_missed(self):
+        for name, line in (("too-low", "MISSED too-low: too low: 1.9 (1 to 5), not >= 2"),
+                           ("too-high", "MISSED too-high: too high: 3.1 (1 to 3.2), not <= 3"),
+                           ("one-too-high", "MISSED one-too-high: one too high: 1.1 (1 to 3.1), not <= 3")):
+            code, printed, _ = self.run_bench(name, "--check")
+            self.assertEqual(code, 1, name)
+            self.assertEqual(printed.splitlines()[-1], line)
+            self.assertIn("MISSED |", printed)
+
+    def test_only_check_asks_for_goals(self):
+        code, printed, _ = self.run_bench("too-low")
+        self.assertEqual(code, 0)
+        self.assertEqual(self.summary(printed), [])
+
+    def test_what_is_skipped_is_not_missed_but_said(self):
+        code, printed, _ = self.run_bench("skips", "--check")
+        self.assertEqual(code, 0)
+        self.assertEqual(self.summary(printed), ["skips: cannot be: skipped: nothing to measure with"])
+
+    def test_groups(self):
+        self.assertEqual(self.run_bench("fine", "--check")[0], 0)
+        code, printed, _ = self.run_bench("mixed", "--check")
+        self.assertEqual(code, 1)
+        self.assertEqual([line.split(":")[0] for line in self.summary(printed)], ["MISSED too-low", "skips", "MISSED one-too-high"])
+        for name in GROUPS["mixed"]:
+            self.assertEqual(self.results(name)["suite"], name)
+
+    def test_a_suite_that_fails(self):
+        for words in (["broken"], ["broken", "--check"]):
+            code, printed, errors = self.run_bench(*words)
+            self.assertEqual(code, 1)
+            self.assertIn("broken on purpose", errors)
+            self.assertIn("| high enough |", printed)  # the next one runs all the same
+            self.assertEqual(self.summary(printed), ["FAILED fails, see above"])
+
+    def test_names(self):
+        self.assertEqual(bench.suites_of([]), list(MADE_UP))
+        self.assertEqual(bench.suites_of(["fine", "too-low", "met"]), ["met", "skips", "too-low"])
+        with self.assertRaises(SystemExit) as ended, contextlib.redirect_stderr(io.StringIO()) as errors:
+            bench.main(["fine", "unheard-of"])
+        self.assertEqual(ended.exception.code, 2)
+        self.assertIn("unheard-of", errors.getvalue())
+
+    def test_rounds(self):
+        for words, rounds, quick in ((["met"], 5, 0), (["met", "--quick"], 1, 1), (["met", "--quick", "--rounds", "3"], 3, 1)):
+            self.run_bench(*words)
+            self.assertEqual(self.measured("met", "rounds"), rounds)
+            self.assertEqual(self.measured("met", "quick"), quick)
+        with self.assertRaises(SystemExit), contextlib.redirect_stderr(io.StringIO()):
+            self.run_bench("met", "--rounds", "0")
+
+
+class Names(unittest.TestCase):
+    """The real ones."""
+
+    def test_each_suite_is_there_and_described(self):
+        with open(os.path.join(here, "README.md")) as file:
+            rows = [line.split("|")[1].strip() for line in file if line.startswith("| `")]
+        self.assertEqual(sorted(rows), sorted("`%s`" % name for name in bench.SUITES))
+        for name in bench.SUITES:
+            self.assertIsNotNone(importlib.util.find_spec("suites." + name.replace("-", "_")), name)
+        files = [name[:-3].replace("_", "-") for name in os.listdir(os.path.join(here, "suites")) if name.endswith(".py")]
+        self.assertEqual(sorted(files), sorted(bench.SUITES + ("--init--",)))
+
+    def test_groups_are_of_suites(self):
+        for group, suites in bench.GROUPS.items():
+            self.assertNotIn(group, bench.SUITES)
+            self.assertLessEqual(set(suites), set(bench.SUITES))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

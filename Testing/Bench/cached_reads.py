@@ -1,0 +1,131 @@
+"""What stays in memory and what is read again after changes of the reader, in one process of pvbatch. Run by suites/cache.py.
+
+usage: pvbatch cached_reads.py changes DUMP      arrays, levels and blanking of one step; memory beside what is shown
+       pvbatch cached_reads.py steps SERIES      the last step after the first one, and once more
+
+Nothing is read ahead. Prints a line "JSON {...}": names -> bytes, seconds or ratios.
+"""
+import json
+import os
+import re
+import sys
+import time
+
+from paraview.simple import *
+
+LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
+task, path = sys.argv[1:3]
+
+
+def new_reader():
+    # No gaps are read along, so that bytes are those of the arrays.
+    return PatchReader(FileName=[path], Prefetch=0, StorageLatency=0, ThreadMode="Fixed", ThreadsPerRank=os.cpu_count())
+
+
+def timed(work, *arguments):
+    begin = time.perf_counter()
+    work(*arguments)
+    return time.perf_counter() - begin
+
+
+def bytes_of(reader):
+    """Read for what is shown now, as the report has it."""
+    reader.UpdatePropertyInformation()
+    return json.loads(reader.GetPropertyValue("IOReportData"))["bytes"]
+
+
+def sizes_of(reader):
+    """Bytes of the arrays that are shown, by their names; one that blocks share counts once."""
+    found, seen = {}, set()
+    blocks = reader.GetClientSideObject().GetOutputDataObject(0).NewIterator()
+    blocks.InitTraversal()
+    while not blocks.IsDoneWithTraversal():
+        for data in (blocks.GetCurrentDataObject().GetCellData(), blocks.GetCurrentDataObject().GetPointData()):
+            for array in (data.GetArray(number) for number in range(data.GetNumberOfArrays())):
+                if array not in seen:
+                    seen.add(array)
+                    size = array.GetNumberOfValues() * array.GetDataTypeSize()
+                    found[array.GetName()] = found.get(array.GetName(), 0) + size
+        blocks.GoToNextItem()
+    return found
+
+
+def resident():
+    """Bytes of this process in memory that no file backs."""
+    with open("/proc/self/status") as file:
+        found = re.findall("^Rss(?:Anon|Shmem):\\s+([0-9]+) kB", file.read(), re.MULTILINE)
+    return 1024 * sum(int(each) for each in found)
+
+
+def change(reader, **properties):
+    """Bytes that are read because of it."""
+    for name, value in properties.items():
+        setattr(reader, name, value)
+    reader.UpdatePipeline()
+    return bytes_of(reader)
+
+
+def toggle_array(reader, facts, held):
+    names = list(reader.CellArrayStatus)
+    reader.CellArrayStatus = names[:-1]
+    ReloadFiles(reader)
+    reader.UpdatePipeline()
+    before = bytes_of(reader)
+    reader.CellArrayStatus = names
+    facts["seconds, array on"] = timed(reader.UpdatePipeline)
+    facts["bytes, array on"] = bytes_of(reader)
+    facts["bytes of the array"] = sizes_of(reader)[names[-1]]
+    facts["bytes of the others, read and shown"] = [before, sum(sizes_of(reader)[name] for name in names[:-1])]
+    facts["bytes, array off"] = change(reader, CellArrayStatus=names[:-1])
+    facts["held / shown, one array off"] = held()
+    facts["bytes, array on again"] = change(reader, CellArrayStatus=names)
+
+
+def toggle_levels(reader, facts):
+    whole = list(reader.LevelRange)
+    facts["bytes, coarsest level alone"] = change(reader, LevelRange=[0, 0])
+    facts["bytes, all levels again"] = change(reader, LevelRange=whole)
+    # Blocks without hidden cells may have some that nobody needed before.
+    facts["bytes, blanking off"] = change(reader, BlankRefinedCells=0)
+    facts["bytes, blanking on again"] = change(reader, BlankRefinedCells=1)
+    facts["bytes, blanking off again"] = change(reader, BlankRefinedCells=0)
+    reader.BlankRefinedCells = 1
+
+
+def changes():
+    before = resident()
+    reader = new_reader()
+    reader.UpdatePipeline()
+
+    def held():
+        return (resident() - before) / sum(sizes_of(reader).values())
+
+    facts = {"bytes, first picture": bytes_of(reader), "held / shown": held()}
+    if len(reader.CellArrayStatus) > 1:
+        toggle_array(reader, facts, held)
+    toggle_levels(reader, facts)
+    reader.CacheMemory = 0
+    reader.UpdatePipeline()
+    for _ in range(3):
+        ReloadFiles(reader)
+        reader.UpdatePipeline()
+    facts["held / shown, no cache, read anew"] = held()
+    return facts
+
+
+def steps():
+    reader = new_reader()
+    reader.UpdatePipelineInformation()
+    times = list(reader.TimestepValues)
+    update = reader.GetClientSideObject().UpdateTimeStep  # the reader alone, without what ParaView gathers of the data
+    update(times[0])
+    first = timed(update, times[-1])
+    read = bytes_of(reader)
+    update(times[0])
+    back = bytes_of(reader)
+    again = timed(update, times[-1])
+    return {"seconds, first": first, "bytes, first": read, "bytes, back": back,
+            "seconds, again": again, "bytes, again": bytes_of(reader)}
+
+
+print("JSON " + json.dumps({"changes": changes, "steps": steps}[task]()))

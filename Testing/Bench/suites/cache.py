@@ -1,0 +1,83 @@
+"""What changes of the reader read again: one array of eight turned on, others turned off, levels, blanking, time steps shown
+before; and the memory that is held beside the arrays shown. Nothing is read ahead."""
+import os
+
+from measuring import Spread, interleave, make_dump, pvbatch, ratios, read_dump, remember
+from suites.blocks import find_sphere
+
+ARRAYS, PATCHES, SIZE = 8, 2000, 16
+
+
+def column(runs, name):
+    return [run[name] for run in runs]
+
+
+def nothing_read(report, measure, runs, *names):
+    """Of all rounds: what is there is not read again."""
+    report.at_most(measure + ": bytes read", 0, Spread(run[name] for run in runs for name in names), every=True)
+
+
+def check_bytes(runs):
+    """What the reports say of the first reads, against the sizes of VTK's arrays."""
+    for run in runs:
+        read, shown = run["bytes of the others, read and shown"]
+        if read != shown or run["bytes, first picture"] != shown + run["bytes of the array"]:
+            raise RuntimeError("arrays of other sizes were read than are shown: %s" % run)
+        if run["bytes, array on"] < run["bytes of the array"]:
+            raise RuntimeError("the array that was turned on was not read: %s" % run)
+
+
+def arrays(report, runs):
+    check_bytes(runs)
+    report.at_most("one array of %d turned on: bytes read / bytes of that array" % ARRAYS, 1,
+                   ratios(column(runs, "bytes, array on"), column(runs, "bytes of the array")), every=True)
+    nothing_read(report, "the array turned off, and on again", runs, "bytes, array off", "bytes, array on again")
+    memory(report, "%d patches of %d^3, %d arrays" % (PATCHES, SIZE, ARRAYS), runs)
+    report.figure("the same, one array of %d turned off, which the cache keeps" % ARRAYS,
+                  Spread(column(runs, "held / shown, one array off")))
+
+
+def memory(report, label, runs):
+    report.at_most("%s: memory held / arrays shown, first picture" % label, 1.1, Spread(column(runs, "held / shown")))
+    report.figure("the same, without the cache, after the step was read anew three times, old beside new",
+                  Spread(column(runs, "held / shown, no cache, read anew")))
+
+
+def levels(report, runs):
+    memory(report, "the sphere in ragged blocks, one array", runs)
+    nothing_read(report, "the sphere's coarsest level alone, and all levels again", runs, "bytes, coarsest level alone",
+                 "bytes, all levels again")
+    nothing_read(report, "the sphere's blanking turned on again, and off again", runs, "bytes, blanking on again",
+                 "bytes, blanking off again")
+    report.figure("the sphere's blanking turned off for the first time: bytes read, of cells that nobody needed before",
+                  Spread(column(runs, "bytes, blanking off")))
+
+
+def steps(report, runs):
+    if not all(column(runs, "bytes, first")):
+        raise RuntimeError("the first read of a step read nothing")
+    nothing_read(report, "back to time steps of the sphere that were shown before", runs, "bytes, back", "bytes, again")
+    report.figure("time to go back to such a step / time of its first read, page cache",
+                  ratios(column(runs, "seconds, again"), column(runs, "seconds, first")))
+
+
+def run(report, folder, rounds):
+    """./dev bench cache"""
+    eight = make_dump(folder, "cache_%d" % ARRAYS, patches=PATCHES, size=SIZE, variables=ARRAYS)
+    read_dump(eight, sidecar=True, steps=0)
+    ways = {"arrays": lambda: pvbatch("cached_reads.py", "changes", eight)}
+    sphere = find_sphere(folder)
+    if sphere:
+        series = os.path.join(os.path.dirname(os.path.dirname(sphere)), "dumps.visit")
+        remember(os.path.dirname(series))
+        ways["levels"] = lambda: pvbatch("cached_reads.py", "changes", sphere)
+        ways["steps"] = lambda: pvbatch("cached_reads.py", "steps", series)
+    else:
+        report.skipped("levels, blanking and time steps", "there is no samrai_linadv_sphere_3d.tar.zst in $PATCHIO_DATA or "
+                                                          "../shared/data")
+    remember(os.path.dirname(eight))
+    found = interleave(ways, rounds)
+    for name, add in {"arrays": arrays, "levels": levels, "steps": steps}.items():
+        if name in found:
+            add(report, found[name])
+    report.data["cache"] = found

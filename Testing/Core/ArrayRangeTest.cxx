@@ -1,0 +1,182 @@
+#include "Exec/ArrayRange.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace patchio {
+namespace {
+
+template <typename Value>
+constexpr ElementType TypeOf()
+{
+  return std::is_same_v<Value, float>          ? ElementType::Float32
+         : std::is_same_v<Value, double>       ? ElementType::Float64
+         : std::is_same_v<Value, std::int32_t> ? ElementType::Int32
+         : std::is_same_v<Value, std::int64_t> ? ElementType::Int64
+         : std::is_same_v<Value, std::uint8_t> ? ElementType::UInt8
+         : std::is_same_v<Value, std::int16_t> ? ElementType::Int16
+                                               : ElementType::UInt16;
+}
+
+template <typename Value>
+class ArrayRangeOf : public ::testing::Test
+{
+};
+
+using Values =
+    ::testing::Types<float, double, std::int32_t, std::int64_t, std::uint8_t, std::int16_t, std::uint16_t>;
+TYPED_TEST_SUITE(ArrayRangeOf, Values);
+
+template <typename Value>
+ArrayRange RangeOf(const std::vector<Value>& values, int components = 1)
+{
+  ArrayRange range;
+  range.Add(TypeOf<Value>(), components, values.data(), values.size() / components);
+  return range;
+}
+
+TYPED_TEST(ArrayRangeOf, FindsTheExtremesWhereverTheyAre)
+{
+  // As long as vector instructions take, shorter and longer.
+  for (const std::size_t count : {1, 2, 15, 16, 17, 64, 65, 131}) {
+    for (std::size_t place = 0; place < count; ++place) {
+      std::vector<TypeParam> values(count, 50);
+      values[place] = 3;
+      values[count - 1 - place] = 3 == values[count - 1 - place] ? 3 : 90;
+      const ArrayRange range = RangeOf(values);
+      ASSERT_TRUE(range.IsKnown(1));
+      EXPECT_EQ(range.OfComponent(0).Least, 3) << place << " of " << count;
+      const bool alone = count == 1, middle = place == count - 1 - place;
+      EXPECT_EQ(range.OfComponent(0).Greatest, alone ? 3 : middle ? 50 : 90) << place << " of " << count;
+    }
+  }
+}
+
+TYPED_TEST(ArrayRangeOf, KnowsTheEndsOfTheType)
+{
+  using Limits = std::numeric_limits<TypeParam>;
+  for (const TypeParam end : {Limits::lowest(), Limits::max()}) {
+    const ArrayRange range = RangeOf(std::vector<TypeParam>(40, end));
+    EXPECT_EQ(range.OfComponent(0).Least, static_cast<double>(end));
+    EXPECT_EQ(range.OfComponent(0).Greatest, static_cast<double>(end));
+  }
+}
+
+TYPED_TEST(ArrayRangeOf, KeepsComponentsApart)
+{
+  const ArrayRange range = RangeOf<TypeParam>({1, 20, 2, 3, 4, 0, 2, 10, 11}, 3);
+  EXPECT_EQ(range.OfComponent(0).Least, 1);
+  EXPECT_EQ(range.OfComponent(0).Greatest, 3);
+  EXPECT_EQ(range.OfComponent(1).Least, 4);
+  EXPECT_EQ(range.OfComponent(1).Greatest, 20);
+  EXPECT_EQ(range.OfComponent(2).Least, 0);
+  EXPECT_EQ(range.OfComponent(2).Greatest, 11);
+  EXPECT_DOUBLE_EQ(range.OfLength().Least, 5);
+  EXPECT_DOUBLE_EQ(range.OfLength().Greatest, std::sqrt(1.0 + 400 + 4));
+}
+
+template <typename Value>
+class ArrayRangeOfFloats : public ::testing::Test
+{
+};
+using Floats = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(ArrayRangeOfFloats, Floats);
+
+TYPED_TEST(ArrayRangeOfFloats, LeavesOutWhatIsNoNumber)
+{
+  const TypeParam nan = std::numeric_limits<TypeParam>::quiet_NaN();
+  for (std::size_t place = 0; place < 40; ++place) {
+    std::vector<TypeParam> values(40, 1);
+    values[39 - place] = 2;
+    values[place] = nan;
+    ASSERT_TRUE(RangeOf(values).IsKnown(1)) << place;
+    EXPECT_EQ(RangeOf(values).OfComponent(0).Least, 1) << place;
+    EXPECT_EQ(RangeOf(values).OfComponent(0).Greatest, 2) << place;
+  }
+  const ArrayRange pairs = RangeOf<TypeParam>({3, nan, nan, 7, 3, 4}, 2);
+  ASSERT_TRUE(pairs.IsKnown(2));
+  EXPECT_EQ(pairs.OfComponent(1).Greatest, 7);
+  EXPECT_EQ(pairs.OfLength().Least, 5);
+  EXPECT_EQ(pairs.OfLength().Greatest, 5);
+}
+
+TYPED_TEST(ArrayRangeOfFloats, IsUnknownWhereSomeValueIsInfinite)
+{
+  const TypeParam infinity = std::numeric_limits<TypeParam>::infinity();
+  for (const TypeParam odd : {infinity, -infinity}) {
+    for (std::size_t place = 0; place < 40; ++place) {
+      std::vector<TypeParam> values(40, 1);
+      values[place] = odd;
+      EXPECT_FALSE(RangeOf(values).IsKnown(1)) << odd << " at " << place;
+      EXPECT_FALSE(RangeOf(values, 2).IsKnown(2)) << odd << " at " << place;
+    }
+  }
+}
+
+TYPED_TEST(ArrayRangeOfFloats, IsUnknownWhereNothingIsANumber)
+{
+  const TypeParam nan = std::numeric_limits<TypeParam>::quiet_NaN();
+  EXPECT_FALSE(RangeOf(std::vector<TypeParam>(40, nan)).IsKnown(1));
+  EXPECT_FALSE(RangeOf<TypeParam>({1, nan, 2, nan}, 2).IsKnown(2));
+  EXPECT_FALSE(RangeOf<TypeParam>({1, nan, nan, 2}, 2).IsKnown(2)) << "no length is a number";
+}
+
+TEST(ArrayRange, IsUnknownWithoutValuesAndOfManyComponents)
+{
+  EXPECT_FALSE(ArrayRange().IsKnown(1));
+  EXPECT_FALSE(RangeOf(std::vector<float>()).IsKnown(1));
+  EXPECT_FALSE(RangeOf(std::vector<float>(8, 1), 4).IsKnown(4));
+}
+
+TEST(ArrayRange, IsUnknownWhereALengthIsInfinite)
+{
+  EXPECT_FALSE(RangeOf(std::vector<double>(4, 1e200), 2).IsKnown(2));
+}
+
+TEST(ArrayRange, LooksAtAPartOnly)
+{
+  constexpr std::int64_t n[3] = {5, 4, 3};
+  std::vector<std::int32_t> values(n[0] * n[1] * n[2]);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<std::int32_t>((i * 37) % 60);
+  }
+  std::minstd_rand random(7);
+  for (int trial = 0; trial < 500; ++trial) {
+    Dims first, last;
+    for (int axis = 0; axis < 3; ++axis) {
+      first[axis] = random() % n[axis];
+      last[axis] = first[axis] + random() % (n[axis] - first[axis]);
+    }
+    std::int32_t least = 60, greatest = -1;
+    for (std::int64_t k = first[2]; k <= last[2]; ++k) {
+      for (std::int64_t j = first[1]; j <= last[1]; ++j) {
+        for (std::int64_t i = first[0]; i <= last[0]; ++i) {
+          least = std::min(least, values[(k * n[1] + j) * n[0] + i]);
+          greatest = std::max(greatest, values[(k * n[1] + j) * n[0] + i]);
+        }
+      }
+    }
+    ArrayRange range;
+    range.AddPart(ElementType::Int32, 1, values.data(), {n[0], n[1], n[2]}, first, last);
+    EXPECT_EQ(range.OfComponent(0).Least, least);
+    EXPECT_EQ(range.OfComponent(0).Greatest, greatest);
+  }
+}
+
+TEST(ArrayRange, OfSeveralPartsHoldsForAll)
+{
+  ArrayRange all = RangeOf<float>({1, 2, 3, 4}, 2);
+  all.Add(RangeOf<float>({-1, 7}, 2));
+  all.Add(ArrayRange());
+  ASSERT_TRUE(all.IsKnown(2));
+  EXPECT_EQ(all.OfComponent(0).Least, -1);
+  EXPECT_EQ(all.OfComponent(0).Greatest, 3);
+  EXPECT_EQ(all.OfComponent(1).Greatest, 7);
+}
+
+}  // namespace
+}  // namespace patchio

@@ -1,0 +1,115 @@
+// Steps that are read ahead on several ranks: mpiexec -n NP patchio_prefetcher_mpi_test DUMP DUMP
+//
+// A user's click or a script may reach one rank before the others. Whatever it does there, all ranks must
+// take the same step out of their queues or none, or one would wait for ever: that shows as the time limit.
+#include "Update/Prefetcher.h"
+
+#include "MpiTest.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace patchio {
+namespace {
+
+using testing::Expect;
+using testing::Rank;
+using testing::Ranks;
+
+std::vector<std::string> Paths;  ///< of steps 0 and 1
+
+/// Collective. This rank's part of all variables.
+std::unique_ptr<StepAhead> Prepared(Communicator& ranks, std::size_t step)
+{
+  auto ahead = std::make_unique<StepAhead>();
+  ahead->Step = step;
+  ahead->Opened = std::make_shared<OpenedStep>(ranks, Paths[step], ChannelMode::Off);
+  const Catalog& catalog = ahead->Opened->Data();
+  for (std::size_t v = 0; v < catalog.Variables.size(); ++v) {
+    ahead->Request.Variables.push_back(RequestAsStored(catalog, static_cast<int>(v)));
+  }
+  ahead->Request.Memory = std::make_shared<SlabPool>();
+  UpdateOptions options;
+  options.LastLevel = 99;
+  options.Piece = Rank;
+  options.Pieces = Ranks;
+  ahead->Update = std::make_unique<PatchUpdate>(ranks, *ahead->Opened, options);
+  ahead->Update->Plan(ahead->Request, "");
+  ahead->Update->Locate();
+  ahead->Update->AgreeOnFaults();
+  ahead->Update->PrepareAhead();
+  return ahead;
+}
+
+void CheckThatAllTakeIt(Communicator& ranks)
+{
+  Prefetcher queue;
+  queue.Add(Prepared(ranks, 0));
+  queue.Add(Prepared(ranks, 1));
+  for (const std::size_t step : {0, 1}) {
+    const std::unique_ptr<StepAhead> taken = queue.Take(ranks, step);
+    Expect(taken != nullptr, "not taken");
+    if (taken) {
+      taken->Update->Read({});
+      Expect(taken->Update->SoundEverywhere(), "not sound");
+      Expect(!taken->Update->Planned().Mine.empty(), "no blocks");
+    }
+  }
+}
+
+/// `differ` makes something of the queue another on the last rank.
+template <typename Differ>
+void CheckThatNobodyTakesIt(Communicator& ranks, const char* when, std::size_t wanted, Differ differ)
+{
+  Prefetcher queue;
+  queue.Add(Prepared(ranks, 0));
+  queue.Add(Prepared(ranks, 1));
+  if (Rank == Ranks - 1) {
+    differ(queue, wanted);
+  }
+  Expect(!queue.Take(ranks, wanted), std::string("taken though ") + when);
+  Expect(!queue.Has(0) && !queue.Has(1), std::string("the queue is not empty though ") + when);
+  queue.Add(Prepared(ranks, 1));
+  Expect(queue.Take(ranks, 1) != nullptr, std::string("of no use any more when ") + when);
+}
+
+void CheckAgreement(Communicator& ranks)
+{
+  const bool odd = Rank == Ranks - 1 && Ranks > 1;  // this rank is different
+  Prefetcher queue;
+  queue.Shown(0);
+  queue.Shown(1);
+  Expect(queue.Agree(ranks, 1), "all are alike");
+  Expect(queue.Agree(ranks, odd ? 0 : 1) == (Ranks == 1), "one is to read nothing ahead");
+  queue.Shown(odd ? 4 : 2);
+  Expect(queue.Agree(ranks, 1) == (Ranks == 1), "one has shown another step");
+  if (Rank == 0) {
+    queue.Stop();
+  }
+  Expect(!queue.Agree(ranks, 1), "one is stopped");
+  queue.Clear();
+  Expect(queue.Agree(ranks, 1), "all are alike again");
+}
+
+}  // namespace
+}  // namespace patchio
+
+int main(int argc, char** argv)
+{
+  using namespace patchio;
+  Paths.assign(argv + 1, argv + argc);
+  return patchio::testing::RunOnRanks(argc, argv, "all ranks take the same", [](Communicator& ranks) {
+    CheckThatAllTakeIt(ranks);
+    CheckThatNobodyTakesIt(
+        ranks, "one rank is stopped", 0, [](Prefetcher& queue, std::size_t&) { queue.Stop(); });
+    CheckThatNobodyTakesIt(
+        ranks, "one rank has dropped it", 0, [](Prefetcher& queue, std::size_t&) { queue.Drop(); });
+    CheckThatNobodyTakesIt(ranks, "it is not the next", 1, [](Prefetcher&, std::size_t&) {});
+    if (Ranks > 1) {
+      CheckThatNobodyTakesIt(
+          ranks, "one rank wants another", 0, [](Prefetcher&, std::size_t& wanted) { wanted = 1; });
+    }
+    CheckAgreement(ranks);
+  });
+}

@@ -1,0 +1,54 @@
+"""What scripts have in common that run on every rank of pvbatch."""
+import sys
+
+from vtkmodules.vtkCommonCore import vtkDoubleArray
+from vtkmodules.vtkParallelCore import vtkCommunicator, vtkMultiProcessController
+
+DUPLICATECELL = 1  # vtkDataSetAttributes
+controller = vtkMultiProcessController.GetGlobalController()
+rank, ranks = controller.GetLocalProcessId(), controller.GetNumberOfProcesses()
+failed = []  # on this rank
+
+
+def expect(condition, message, *details):
+    if not condition:
+        failed.append(message % details)
+        print("FAILED: " + failed[-1], flush=True)
+
+
+def output_of(proxy):
+    """This rank's part."""
+    return proxy.SMProxy.GetClientSideObject().GetOutputDataObject(0)
+
+
+def leaves(data):
+    """The data sets of a tree, or the one that it is."""
+    if not data.IsA("vtkCompositeDataSet"):
+        return [data]
+    found, iterator = [], data.NewIterator()
+    iterator.InitTraversal()
+    while not iterator.IsDoneWithTraversal():
+        found.append(iterator.GetCurrentDataObject())
+        iterator.GoToNextItem()
+    return found
+
+
+def sum_over_ranks(value):
+    """Collective."""
+    mine, total = vtkDoubleArray(), vtkDoubleArray()
+    mine.InsertNextValue(value)
+    total.SetNumberOfValues(1)
+    controller.AllReduce(mine, total, vtkCommunicator.SUM_OP)
+    return total.GetValue(0)
+
+
+def report_of(reader):
+    reader.UpdatePropertyInformation()
+    return reader.GetPropertyValue("IOReport")
+
+
+def finish(name):
+    """Ends the script; says that it has passed where this rank is the first."""
+    if not failed and rank == 0:
+        print("passed: " + name, flush=True)
+    sys.exit(1 if failed else 0)

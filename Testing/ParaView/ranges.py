@@ -1,0 +1,104 @@
+"""The ranges of arrays that the reader gives to VTK: they are there before anybody asks, and they are true.
+
+usage: Testing/ParaView/pvbatch.sh NP ranges.py OUTPUT DATA
+
+Runs on every rank. OUTPUT gets a plotfile of two levels, with negative values, and one with values that are no numbers; DATA is
+the project's own folder, of SAMRAI.
+"""
+import os
+import sys
+
+import numpy as np
+from paraview.simple import *
+from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkCommonCore import vtkDataArray
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", "AMReX"))
+from on_ranks import controller, expect, finish, leaves, rank, ranks  # noqa: E402
+from plotfile_writer import tiles, write_plotfile  # noqa: E402
+
+LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
+
+
+def arrays_of(vtk_reader):
+    found = []
+    for grid in leaves(vtk_reader.GetOutputDataObject(0)):
+        for attributes in (grid.GetCellData(), grid.GetPointData()):
+            found += [attributes.GetArray(i) for i in range(attributes.GetNumberOfArrays())]
+    return found
+
+
+def true_range(values):
+    """Of what is no NaN, as VTK has it."""
+    return [float(np.nanmin(values)), float(np.nanmax(values))]
+
+
+def check(vtk_reader, time, what):
+    """Without ParaView around the reader, which would ask VTK at once. Returns how many ranges were known."""
+    vtk_reader.UpdateInformation()
+    vtk_reader.UpdateTimeStep(time, rank, ranks, 0)
+    known = 0
+    for array in arrays_of(vtk_reader):
+        values = vtk_to_numpy(array).reshape(array.GetNumberOfTuples(), -1)
+        components = values.shape[1]
+        given = array.HasInformation() and array.GetInformation().Has(vtkDataArray.PER_COMPONENT()) and \
+            array.GetInformation().Has(vtkDataArray.PER_FINITE_COMPONENT())
+        known += given
+        label = "%s, %s" % (what, array.GetName())
+        expect(given == (components <= 3), "%s: known: %s", label, given)
+        wanted = [(c, values[:, c]) for c in range(components)]
+        if components > 1:
+            wanted.append((-1, np.sqrt((values.astype(np.float64) ** 2).sum(axis=1))))
+        for component, truth in wanted:
+            for found in (array.GetRange(component), array.GetFiniteRange(component)):
+                close = np.allclose(found, true_range(truth), rtol=1e-14 if component < 0 else 0, atol=0)
+                expect(close, "%s: component %d: %s, not %s", label, component, found, true_range(truth))
+    return known
+
+
+def samrai(folder):
+    reader = PatchReader(FileName=[os.path.join(sys.argv[2], folder, "dumps.visit")], Prefetch=1)
+    times = reader.TimestepValues[:]
+    vtk_reader = reader.GetClientSideObject()
+    known = 0
+    for blocks in ("Merged", "As patches"):
+        reader.Blocks = blocks
+        reader.UpdateVTKObjects()
+        known += check(vtk_reader, times[0], folder + ", " + blocks)
+    for name, value in (("AddPatchIds", 1), ("AddGhostLayer", 1), ("BlankRefinedCells", 0), ("LevelRange", [0, 1]),
+                        ("Blocks", "Merged"), ("BlankRefinedCells", 1), ("AddGhostLayer", 0), ("ReadGhostCells", 1)):
+        # From now on some values come from the cache.
+        setattr(reader, name, value)
+        reader.UpdateVTKObjects()
+        known += check(vtk_reader, times[0], "%s, %s %s" % (folder, name, value))
+    for time in times[1:] + times[:2]:
+        known += check(vtk_reader, time, "%s, time %g" % (folder, time))
+    expect(known > 20, "%s: only %d ranges known", folder, known)
+    Delete(reader)
+
+
+def plotfile():
+    """Negative values; and of the second component one that is no number, in the first patch of level 1."""
+    plot = os.path.join(sys.argv[1], "plt00000")
+    if rank == 0:
+        levels = [tiles((0, 0, 0), (15, 15, 15), (8, 8, 8)), tiles((8, 8, 8), (23, 23, 23), (8, 8, 8))]
+        write_plotfile(plot, ((0, 0, 0), (15, 15, 15)), levels, ratios=[(2, 2, 2)], names=["signed", "holes"], seed=-5000)
+        with open(os.path.join(plot, "Level_1", "Cell_D_00000"), "r+b") as data:
+            data.readline()
+            data.seek((8 ** 3 + 11) * 8, os.SEEK_CUR)
+            data.write(np.array([np.nan], "<f8").tobytes())
+    controller.Barrier()
+    reader = PatchReader(FileName=[plot])
+    for blocks in ("Merged", "As patches"):
+        reader.Blocks = blocks
+        reader.UpdateVTKObjects()
+        expect(check(reader.GetClientSideObject(), 0, "plotfile, " + blocks) > 0, "plotfile: nothing known")
+    Delete(reader)
+
+
+os.makedirs(sys.argv[1], exist_ok=True)
+for each in ("linadv_2d", "linadv_3d"):
+    samrai(each)
+plotfile()
+finish("ranges")

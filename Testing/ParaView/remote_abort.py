@@ -1,0 +1,125 @@
+"""A client stops reads of its pvserver with the message that Esc in the GUI sends, at moments of its choice.
+
+usage: with_slow_storage.sh ... with_server.sh RANKS pvpython remote_abort.py
+"""
+import json
+import os
+import sys
+import traceback
+
+from paraview import servermanager
+from paraview.simple import *
+
+Connect("127.0.0.1", int(os.environ["PATCHIO_PORT"]))
+LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
+LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=globals())
+session = servermanager.ActiveConnection.Session
+# As in Plugin/Server/AbortMessage.h.
+TAG, TEXT = 1346457409, "PatchIO: stop reading 5d0e81c3f97a46b2"
+
+
+def expect(condition, message, *details):
+    if not condition:
+        sys.exit("FAILED: " + message % details)
+
+
+def send_abort():
+    session.GetController(session.DATA_SERVER_ROOT).Send(TEXT, len(TEXT), 1, TAG)
+
+
+def storage(command):
+    with open(os.environ["PATCHIO_STORAGE"], "w") as file:
+        file.write(command)
+
+
+def update_and_abort(proxy, time):
+    """Aborts once, at the first word of reading; without effect it does not return. Gives what the server said."""
+    handler = session.GetProgressHandler()
+    words = []
+
+    def on_progress(*_):
+        text = handler.GetLastProgressText() or ""
+        if text.startswith("Reading") and not any(word.startswith("Reading") for word in words):
+            try:
+                send_abort()
+            except BaseException:
+                # Within an observer nothing else would end it.
+                traceback.print_exc()
+                os._exit(1)
+        words.append(text)
+
+    observer = handler.AddObserver("ProgressEvent", on_progress)
+    storage("load 1000000")
+    proxy.UpdatePipeline(time)
+    storage("load 0")
+    handler.RemoveObserver(observer)
+    return words
+
+
+def past(reader):
+    """Of each read so far, whether it was stopped."""
+    reader.UpdatePropertyInformation()
+    data = reader.GetPropertyValue("IOReportData")
+    return [read["cancelled"] for read in json.loads(data)["past"]] if data else []
+
+
+def cells(proxy):
+    return proxy.GetDataInformation().GetNumberOfCells()
+
+
+def new_reader():
+    return PatchReader(FileName=[os.environ["PATCHIO_DATASET"]], CacheMemory=0, Prefetch=0)
+
+
+def check_stop():
+    reader = new_reader()
+    times = reader.TimestepValues[:]
+    reader.UpdatePipeline(times[1])
+    whole = cells(reader)
+    reader.UpdatePipeline(times[0])
+    words = update_and_abort(reader, times[1])
+    expect(any(word.startswith("Reading") for word in words), "progress: %s", words)
+    expect(past(reader) == [False, False, True] and cells(reader) == 0, "stopped: %s, %d cells", past(reader), cells(reader))
+    reader.SMProxy.InvokeCommand("ReadAgain")
+    reader.UpdatePipeline(times[1])
+    expect(past(reader)[3:] == [False] and cells(reader) == whole > 0, "again: %s, %d cells", past(reader), cells(reader))
+    Delete(reader)
+
+
+def check_other_moments():
+    """Where nothing is read, the message does nothing, not even to what comes next."""
+    reader = new_reader()
+    times = reader.TimestepValues[:]
+    for time in times:
+        send_abort()
+        send_abort()
+        reader.UpdatePipeline(time)
+    send_abort()
+    expect(past(reader) == [False] * len(times) and cells(reader) > 0, "%s, %d cells", past(reader), cells(reader))
+    slice_ = Slice(Input=reader)
+    slice_.SliceType.Origin = [0.5, 0.5, 0.5]
+    send_abort()
+    slice_.UpdatePipeline(times[0])
+    expect(cells(slice_) > 0, "an empty slice")
+    Delete(slice_)
+    Delete(reader)
+
+
+def check_two_readers():
+    """One message ends all reads of one request."""
+    readers = [new_reader(), new_reader()]
+    times = readers[0].TimestepValues[:]
+    group = GroupDatasets(Input=readers)
+    group.UpdatePipeline(times[0])
+    update_and_abort(group, times[1])
+    for reader in readers:
+        expect(past(reader) == [False, True], "two readers at once: %s", past(reader))
+    group.UpdatePipeline(times[2])
+    for reader in readers:
+        expect(past(reader) == [False, True, False] and cells(reader) > 0, "after it: %s", past(reader))
+
+
+check_stop()
+check_other_moments()
+check_two_readers()
+print("passed: reads of a pvserver end")
