@@ -1,7 +1,12 @@
 /* Preloaded, it makes functions of MPI-IO wrong, as $PROBE_FAULT says: what the probe must notice. */
+#include <fcntl.h>
 #include <mpi.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int Wanted(const char* name)
 {
@@ -71,4 +76,39 @@ int MPI_File_read_all(MPI_File file, void* buffer, int count, MPI_Datatype type,
   const int code = PMPI_File_read_all(file, buffer, count, type, status);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   return Wanted("read_all") && rank == 1 ? MPI_ERR_UNSUPPORTED_OPERATION : code;
+}
+
+static int PidToInterrupt = 0;
+
+/* Ctrl-C reaches rank N ("interrupt_N") when the last rank is about to open the file that the others have open. */
+int MPI_File_open(MPI_Comm comm, const char* path, int mode, MPI_Info info, MPI_File* file)
+{
+  static int calls = 0;
+  const char* fault = getenv("PROBE_FAULT");
+  int victim, rank, size, pid = getpid();
+  if (fault && sscanf(fault, "interrupt_%d", &victim) == 1 && ++calls == 3) {
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    MPI_Bcast(&pid, 1, MPI_INT, victim, comm);
+    PidToInterrupt = rank == size - 1 ? pid : 0;
+  }
+  return PMPI_File_open(comm, path, mode, info, file);
+}
+
+/* What MPI opens files by. */
+int open(const char* path, int flags, ...)
+{
+  va_list more;
+  int mode;
+  va_start(more, flags);
+  mode = flags & O_CREAT ? va_arg(more, int) : 0;
+  va_end(more);
+  if (PidToInterrupt && strstr(path, "/data_")) {
+    const int OpeningTakes = 300000; /* microseconds, much more than it does */
+    usleep(OpeningTakes);
+    kill(PidToInterrupt, SIGINT);
+    PidToInterrupt = 0;
+    usleep(OpeningTakes);
+  }
+  return openat(AT_FDCWD, path, flags, mode);
 }

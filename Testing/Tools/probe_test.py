@@ -284,6 +284,16 @@ def case_one_rank(bench):
     assert len(re.findall("Interrupted.", err)) == 1 and os.listdir(bench.folder) == [], err
 
 
+def case_opening(bench):
+    """A signal to one rank while the ranks open a file leaves none of them waiting for the others."""
+    for victim in range(3):
+        # Fewer points than it takes seconds to save them: the third opening is always reached.
+        result, _, err = bench.study(["--full", "--functions", "read_at,write_all", "--sizes", "64k", "--blocks", "4k,8k",
+                                      "--repetitions", "3"] + SHORT, 3, code=1, LD_PRELOAD=bench.options.faults,
+                                     PROBE_FAULT="interrupt_%d" % victim)
+        assert result["why_incomplete"] == "it was interrupted" and "Interrupted." in err, (victim, result, err)
+
+
 def case_killed(bench):
     """Even when it is killed the result is whole, and says that it is not complete."""
     code, result, _ = interrupt(bench, 1, lambda process: process.pid, [signal.SIGKILL])

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 #include <atomic>
+#include <cassert>
 #include <cerrno>
 #include <climits>
 #include <cstring>
@@ -16,16 +17,15 @@ constexpr int MostFiles = 64;
 
 // A handler may touch nothing but such things.
 std::atomic<bool> Came{false};
+std::atomic<bool> Kept{false};  ///< KeepFiles lives
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 char Files[MostFiles][PATH_MAX];
 std::atomic<int> FileCount{0};
 int Depth = 0;  ///< of Interrupts that live
 struct sigaction Before[std::size(Signals)];
 
-void Handle(int)
+void RemoveFiles()
 {
-  const int error = errno;
-  Came = true;
   for (int i = FileCount; i-- > 0;) {
     if (::unlink(Files[i]) != 0) {
       ::rmdir(Files[i]);
@@ -36,6 +36,15 @@ void Handle(int)
   action.sa_handler = SIG_DFL;
   for (const int number : Signals) {
     ::sigaction(number, &action, nullptr);
+  }
+}
+
+void Handle(int)
+{
+  const int error = errno;
+  const bool again = Came.exchange(true);
+  if (!Kept || again) {
+    RemoveFiles();
   }
   errno = error;
 }
@@ -83,6 +92,20 @@ void Interrupt::RemoveAtSignal(const std::string& file)
 void Interrupt::ForgetFiles()
 {
   FileCount = 0;
+}
+
+KeepFiles::KeepFiles()
+{
+  assert(!Kept);
+  Kept = true;
+}
+
+KeepFiles::~KeepFiles()
+{
+  Kept = false;
+  if (Depth > 0 && Came) {
+    RemoveFiles();
+  }
 }
 
 }  // namespace patchio::probe

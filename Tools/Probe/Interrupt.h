@@ -7,8 +7,7 @@
 namespace patchio::probe {
 
 /// Catches SIGINT, SIGTERM and SIGHUP while it lives; a second one has its usual effect, which is to end the
-/// process at once. Of several that live
-/// at once only the first does anything.
+/// process at once. Of several that live at once only the first does anything.
 class Interrupt
 {
 public:
@@ -27,6 +26,17 @@ public:
   static void RemoveAtSignal(const std::string& file);
   /// Forgets all files.
   static void ForgetFiles();
+};
+
+/// While it lives, a signal removes no file yet; its end makes up for that. A second one removes all the
+/// same, and a third ends the process. Not to be nested.
+class KeepFiles
+{
+public:
+  KeepFiles();
+  ~KeepFiles();
+  KeepFiles(const KeepFiles&) = delete;
+  KeepFiles& operator=(const KeepFiles&) = delete;
 };
 
 }  // namespace patchio::probe

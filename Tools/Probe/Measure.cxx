@@ -274,19 +274,28 @@ std::string CheckWritten(Communicator& ranks, const Trial& trial, std::uint64_t 
   return FaultOf([&] { CheckStretch(trial.Path, seed, where.Rank * part, part); });
 }
 
+/// Gives the fault, the same on all ranks.
+std::string Open(Communicator& ranks, const Trial& trial, Access& access, Outcome& outcome)
+{
+  // A rank that finds no file any more gives up inside of MPI, where those that found it wait for it for
+  // ever: from here on nobody's signal takes the file away, and what is gone by now is gone for all.
+  const KeepFiles keep;
+  MPI_Barrier(ranks.Mpi());
+  const double begin = MPI_Wtime();
+  const std::string notOpen = access.Open(trial.Path);
+  outcome.OpenSeconds = MPI_Wtime() - begin;
+  return Agree(ranks, notOpen);
+}
+
 /// Opens and sets the view; gives the fault, the same on all ranks.
 std::string Prepare(Communicator& ranks, const Trial& trial, Access& access, Outcome& outcome)
 {
-  MPI_Barrier(ranks.Mpi());
-  double begin = MPI_Wtime();
-  const std::string notOpen = access.Open(trial.Path);
-  outcome.OpenSeconds = MPI_Wtime() - begin;
-  const std::string fault = Agree(ranks, notOpen);
+  const std::string fault = Open(ranks, trial, access, outcome);
   if (!fault.empty()) {
     // Closing what others could not open would wait for them.
     return "open: " + fault;
   }
-  begin = MPI_Wtime();
+  const double begin = MPI_Wtime();
   const std::string noView = access.SetView();
   outcome.ViewSeconds = MPI_Wtime() - begin;
   const std::string viewFault = Agree(ranks, noView);

@@ -95,6 +95,9 @@ std::string TestFolder::File(const std::string& name)
 
 void WritePattern(const std::string& path, std::uint64_t seed, std::uint64_t offset, std::uint64_t bytes)
 {
+  if (Interrupt::Asked()) {
+    return;  // the file may be gone, and must not come back
+  }
   const Opened file(path, O_WRONLY | O_CREAT);
   const Pattern pattern(seed);
   std::vector<std::byte> buffer(std::min<std::uint64_t>(Stretch, bytes));
