@@ -255,6 +255,7 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
     const UpdateWishes wishes = this->Wishes(info);
     if (this->ReadStep(this->WantedStep(info), wishes, output)) {
       self.Reader.ReadAhead(*self.Ranks, wishes);
+      this->AbortExecute = 0;  // what was stopped of that is not this step's
     } else {
       // Nothing is shown of a read that was stopped. Filters shall not take the abort for theirs.
       output->Initialize();

@@ -50,4 +50,10 @@ std::string ReadingText(double bytes, double bytesToRead, double rate)
   return text;
 }
 
+std::string LocatingText(double fraction)
+{
+  return fraction > 0 && fraction < 1 ? fmt::format("Locating {:.0f} %", std::floor(100 * fraction))
+                                      : "Locating";
+}
+
 }  // namespace patchio

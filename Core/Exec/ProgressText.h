@@ -10,4 +10,7 @@ namespace patchio {
 /// yet.
 std::string ReadingText(double bytes, double bytesToRead, double rate);
 
+/// "Locating 45 %"; without a number where nothing is known of it, or where what remains has none.
+std::string LocatingText(double fraction);
+
 }  // namespace patchio

@@ -1,5 +1,6 @@
 #include "MetadataChannel/StepIndex.h"
 
+#include "Exec/SharedProgress.h"
 #include "MetadataChannel/GroupedFile.h"
 #include "MetadataChannel/RankValues.h"
 #include "Support/Bytes.h"
@@ -15,8 +16,8 @@ namespace {
 constexpr std::uint64_t BatchRequests = 1 << 17;
 
 /// This rank's share. Its notes, and its first problem, go into `built`.
-std::unique_ptr<IndexShareBuilder> LocateShare(
-    Communicator& comm, const Format& format, const Catalog& catalog, int threads, BuiltIndex& built)
+std::unique_ptr<IndexShareBuilder> LocateShare(Communicator& comm, const Format& format,
+    const Catalog& catalog, int threads, const ProgressCallback& progress, BuiltIndex& built)
 {
   const RowOrder order(catalog);
   const auto [begin, end] = ShareOf(catalog.Patches.size(), comm.Rank(), comm.Size());
@@ -24,7 +25,14 @@ std::unique_ptr<IndexShareBuilder> LocateShare(
   const std::uint64_t rows = BatchRequests / std::max<std::size_t>(catalog.Variables.size(), 1) + 1;
   for (std::uint64_t row = 0; row < builder->Rows(); row += rows) {
     const std::uint64_t count = std::min(rows, builder->Rows() - row);
-    const LocationTable table = format.Locate(catalog, builder->Requests(row, count), {threads, false, true});
+    LocateOptions options{threads, false, true};
+    if (progress) {
+      options.Progress = [&, row](double fraction) {
+        return progress((static_cast<double>(row) + fraction * static_cast<double>(count)) /
+                        static_cast<double>(builder->Rows()));
+      };
+    }
+    const LocationTable table = format.Locate(catalog, builder->Requests(row, count), options);
     builder->Add(row, table);
     for (const std::string& note : table.Notes) {
       if (std::find(built.Notes.begin(), built.Notes.end(), note) == built.Notes.end()) {
@@ -106,12 +114,17 @@ DescribingState LookAtDescribingFile(const std::string& path)
   return state;
 }
 
-BuiltIndex BuildIndex(
-    Communicator& comm, const Format& format, const Catalog& catalog, const ChannelSettings& settings)
+std::optional<BuiltIndex> BuildIndex(Communicator& comm, const Format& format, const Catalog& catalog,
+    const ChannelSettings& settings, const ProgressCallback& progress)
 {
   BuiltIndex built;
   std::unique_ptr<IndexShareBuilder> builder;
-  Together(comm, [&] { builder = LocateShare(comm, format, catalog, settings.Threads, built); });
+  const bool done = RunUnlessStopped(comm, progress, [&](const ProgressCallback& goesOn) {
+    builder = LocateShare(comm, format, catalog, settings.Threads, goesOn, built);
+  });
+  if (!done) {
+    return std::nullopt;
+  }
   std::vector<std::uint32_t> numbers;
   const std::vector<std::string> files = JoinFiles(comm, builder->Files(), numbers);
   std::vector<std::byte> share;

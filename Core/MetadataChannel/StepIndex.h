@@ -3,6 +3,7 @@
 
 #include "Catalog/Catalog.h"
 #include "Catalog/LocationIndex.h"
+#include "Exec/Lanes.h"
 #include "Formats/Format.h"
 #include "MetadataChannel/Fingerprint.h"
 #include "MetadataChannel/StagedMemory.h"
@@ -59,8 +60,9 @@ struct BuiltIndex
 void DistrustYoungFiles(BuiltIndex& built, const DescribingState& describing, double settleSeconds);
 
 /// Collective. All ranks locate a share of the patches, in the order of the files, with all variables. Throws
-/// Error, the same on all ranks, when there is not enough memory.
-BuiltIndex BuildIndex(
-    Communicator& comm, const Format& format, const Catalog& catalog, const ChannelSettings& settings);
+/// Error, the same on all ranks, when there is not enough memory. progress, see RunUnlessStopped(): where it
+/// stops the ranks there is no index.
+std::optional<BuiltIndex> BuildIndex(Communicator& comm, const Format& format, const Catalog& catalog,
+    const ChannelSettings& settings, const ProgressCallback& progress = {});
 
 }  // namespace patchio

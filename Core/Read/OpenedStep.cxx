@@ -48,23 +48,26 @@ void OpenedStep::TurnTo(const TimeStep& step)
   this->Description = std::move(turned);
 }
 
-void OpenedStep::Prepare(Communicator& comm, int threads)
+bool OpenedStep::Prepare(Communicator& comm, int threads, const ProgressCallback& progress)
 {
   const bool several = this->Mode == ChannelMode::Off && this->Description->StepsInFile > 1;
   if (this->Known || this->Tried || !(WritesSidecars(this->Mode) || several)) {
-    return;
+    return true;
   }
-  this->Tried = true;
   try {
-    this->Build(comm, threads);
+    this->Tried = this->Build(comm, threads, progress);
+    return this->Tried;
   } catch (const Error& error) {
     // All ranks have got it.
+    this->Tried = true;
     this->Known.reset();
     this->OriginText = fmt::format("not indexed: {}", error.what());
   }
+  return true;
 }
 
-void OpenedStep::Build(Communicator& comm, int threads)
+/// False when it was stopped.
+bool OpenedStep::Build(Communicator& comm, int threads, const ProgressCallback& progress)
 {
   const Stopwatch watch;
   const Format* found = nullptr;
@@ -73,16 +76,20 @@ void OpenedStep::Build(Communicator& comm, int threads)
   this->Indexed = format.NeedsIndex();
   if (!this->Indexed) {
     this->OriginText = fmt::format("{} says where all values lie", this->Description->Path);
-    return;
+    return true;
   }
   this->Settings.Threads = threads;
-  BuiltIndex built = BuildIndex(comm, format, *this->Description, this->Settings);
+  std::optional<BuiltIndex> index = BuildIndex(comm, format, *this->Description, this->Settings, progress);
+  if (!index) {
+    return false;
+  }
+  BuiltIndex& built = *index;
   const double seconds = watch.Seconds();
   if (!WritesSidecars(this->Mode)) {
     DistrustYoungFiles(built, this->Describing, this->Settings.SettleSeconds);
     this->Known = std::make_shared<const StepIndex>(std::move(built.Index));
     this->Notes = std::move(built.Notes);
-    return;
+    return true;
   }
   this->Outcome = SaveStepSidecar(comm, format, *this->Description, built, this->Describing, this->Settings);
   DistrustYoungFiles(built, this->Describing, this->Settings.SettleSeconds);
@@ -92,6 +99,7 @@ void OpenedStep::Build(Communicator& comm, int threads)
   this->OriginText =
       fmt::format("indexed by {} rank{} in {:.3f} s, ", comm.Size(), comm.Size() == 1 ? "" : "s", seconds) +
       (this->Outcome.Path.empty() ? "not saved: " + this->Outcome.WhyNot : "saved to " + this->Outcome.Path);
+  return true;
 }
 
 bool OpenedStep::Unchanged() const
@@ -115,7 +123,8 @@ FilesSeen OpenedStep::DescribedBy() const
       TrustedPrint(this->Describing.Before, this->Describing.Now, this->Settings.SettleSeconds)}};
 }
 
-LocationTable OpenedStep::Locate(const std::vector<PatchVariable>& requests, int threads) const
+LocationTable OpenedStep::Locate(
+    const std::vector<PatchVariable>& requests, int threads, const ProgressCallback& progress) const
 {
   this->CheckUnchanged();
   if (requests.empty()) {
@@ -133,7 +142,8 @@ LocationTable OpenedStep::Locate(const std::vector<PatchVariable>& requests, int
       return std::move(answer.Table);
     }
   }
-  return FormatOf(this->Description->Path).Locate(*this->Description, requests, {threads, false});
+  return FormatOf(this->Description->Path)
+      .Locate(*this->Description, requests, {threads, false, false, progress});
 }
 
 }  // namespace patchio

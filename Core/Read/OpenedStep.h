@@ -33,12 +33,16 @@ public:
   /// ranks together make an index of the whole step, unless there is one, and save it. In mode Off they do so
   /// for files of several steps, and do not save it: else each step would cost the search again. Never throws
   /// for data or file systems that do not let it: the format then answers instead.
-  void Prepare(Communicator& comm, int threads);
+  ///
+  /// progress, see RunUnlessStopped(): where it stops the ranks, false is the result, and nothing is
+  /// different from before.
+  bool Prepare(Communicator& comm, int threads, const ProgressCallback& progress = {});
 
   /// Where the requests lie; every rank by itself. Answers from the index as long as the files that it leads
   /// to are the ones that it describes, else from the format. Throws Error when the describing file has
-  /// changed since the step was opened.
-  LocationTable Locate(const std::vector<PatchVariable>& requests, int threads) const;
+  /// changed since the step was opened, and when the format was stopped by `progress` (LocateOptions).
+  LocationTable Locate(
+      const std::vector<PatchVariable>& requests, int threads, const ProgressCallback& progress = {}) const;
 
   /// True while the describing file is the one that was opened.
   bool Unchanged() const;
@@ -63,7 +67,7 @@ public:
 
 private:
   void CheckUnchanged() const;
-  void Build(Communicator& comm, int threads);
+  bool Build(Communicator& comm, int threads, const ProgressCallback& progress);
 
   ChannelMode Mode;
   ChannelSettings Settings;

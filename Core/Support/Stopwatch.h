@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 
 namespace patchio {
 
@@ -16,6 +17,28 @@ public:
 
 private:
   std::chrono::steady_clock::time_point Begin = std::chrono::steady_clock::now();
+};
+
+/// For what costs too much to be done each time that it could be.
+class Pace
+{
+public:
+  /// seconds: between two times.
+  explicit Pace(double seconds) : Seconds(seconds) {}
+
+  /// True at first, and then when that long has passed since it was true.
+  bool Due()
+  {
+    if (this->Last && this->Last->Seconds() < this->Seconds) {
+      return false;
+    }
+    this->Last = Stopwatch();
+    return true;
+  }
+
+private:
+  const double Seconds;
+  std::optional<Stopwatch> Last;
 };
 
 }  // namespace patchio

@@ -73,23 +73,27 @@ void OpenedSeries::TurnTo(Communicator& ranks, std::size_t step)
   this->OpenSeconds += watch.Seconds();
 }
 
-void OpenedSeries::Prepare(Communicator& ranks, int threads)
+bool OpenedSeries::Prepare(Communicator& ranks, int threads, const ProgressCallback& progress)
 {
   const Stopwatch watch;
-  this->Shown->Prepare(ranks, threads);
+  const bool prepared = this->Shown->Prepare(ranks, threads, progress);
   this->SecondsOfPrepare = watch.Seconds();
   if (!this->Shown->Saved().Path.empty()) {
     this->Rebuilt.insert(this->PathOfShown);
   }
+  return prepared;
 }
 
-std::shared_ptr<OpenedStep> OpenedSeries::OpenAhead(Communicator& ranks, std::size_t step, int threads)
+std::shared_ptr<OpenedStep> OpenedSeries::OpenAhead(
+    Communicator& ranks, std::size_t step, int threads, const ProgressCallback& progress)
 {
   const Stopwatch watch;
   const std::string& path = this->Found.Steps[step].Path;
   std::shared_ptr<OpenedStep> opened =
       path == this->PathOfShown ? this->Shown : this->Opened.Open(ranks, path, this->ModeFor(path));
-  opened->Prepare(ranks, threads);
+  if (!opened->Prepare(ranks, threads, progress)) {
+    return nullptr;
+  }
   if (opened->Data().StepsInFile > 1) {
     // Others are turned to other steps of the file meanwhile.
     opened = std::make_shared<OpenedStep>(*opened);

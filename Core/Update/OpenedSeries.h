@@ -46,10 +46,12 @@ public:
   /// Shows this step.
   void TurnTo(Communicator& ranks, std::size_t step);
   /// Makes sure that all ranks know where the bytes of the shown step lie; see OpenedStep::Prepare().
-  void Prepare(Communicator& ranks, int threads);
+  bool Prepare(Communicator& ranks, int threads, const ProgressCallback& progress);
 
-  /// Opens and prepares a step that is not shown yet, and leaves all else as it is.
-  std::shared_ptr<OpenedStep> OpenAhead(Communicator& ranks, std::size_t step, int threads);
+  /// Opens and prepares a step that is not shown yet, and leaves all else as it is. Null where `progress`
+  /// stops that.
+  std::shared_ptr<OpenedStep> OpenAhead(
+      Communicator& ranks, std::size_t step, int threads, const ProgressCallback& progress);
   /// A step that was opened ahead is shown.
   void Adopt(std::size_t step, std::shared_ptr<OpenedStep> opened);
 

@@ -1,8 +1,8 @@
 #include "Update/PatchUpdate.h"
 
+#include "Exec/SharedProgress.h"
 #include "Read/ReadControl.h"
 #include "Read/SharedCatalog.h"
-#include "Read/SharedProgress.h"
 #include "Support/Error.h"
 #include "Support/Memory.h"
 #include "Support/Stopwatch.h"
@@ -49,16 +49,23 @@ void PatchUpdate::LeaveOutSteady()
   variables.erase(std::remove_if(variables.begin(), variables.end(), isSteady), variables.end());
 }
 
-void PatchUpdate::Locate()
+void PatchUpdate::Locate(const ProgressCallback& progress)
 {
-  this->Fatal = FaultOf([&] {
-    const auto locate = [this](const std::vector<PatchVariable>& requests) {
-      return this->Step.Locate(requests, this->Request->Threads);
+  const auto work = [this](const ProgressCallback& goesOn) {
+    const auto locate = [&](const std::vector<PatchVariable>& requests) {
+      return this->Step.Locate(requests, this->Request->Threads, goesOn);
     };
-    this->Request->DescribedBy = this->Step.DescribedBy();
-    this->Loader = std::make_shared<PatchLoader>(locate, this->Step.SharedData(), this->Request);
-    this->Faults = this->Loader->Faults();
-  });
+    this->Fatal = FaultOf([&] {
+      this->Request->DescribedBy = this->Step.DescribedBy();
+      this->Loader = std::make_shared<PatchLoader>(locate, this->Step.SharedData(), this->Request);
+      this->Faults = this->Loader->Faults();
+    });
+  };
+  if (this->Step.Index()) {
+    work({});  // it answers at once
+  } else {
+    this->WasStopped = !RunUnlessStopped(this->Ranks, progress, work);
+  }
 }
 
 void PatchUpdate::CheckMemory()
@@ -117,14 +124,8 @@ bool PatchUpdate::SoundEverywhere() const
 void PatchUpdate::Read(const ReadProgressCallback& progress)
 {
   SharedProgress together(this->Ranks);
-  std::optional<Stopwatch> told;
-  const auto shallStop = [&] {
-    if (told && told->Seconds() < 0.01) {
-      return false;
-    }
-    told = Stopwatch();
-    return progress && !progress(together.OfAll());
-  };
+  Pace pace(TellInterval);
+  const auto shallStop = [&] { return progress && pace.Due() && !progress(together.OfAll()); };
   this->Fatal = FaultOf([&] {
     this->Loaded =
         this->Loader->Read([&](const ReadProgress& mine) { return together.Step(mine, shallStop()); });

@@ -35,9 +35,10 @@ public:
   /// True when patches are known to be broken that the blocks were made with.
   bool Outdated() const { return this->NewlyBroken; }
 
-  /// Finds out where the bytes lie. Like Read(), keeps what goes wrong on this rank, so that all ranks go on
-  /// to agree on it.
-  void Locate();
+  /// Collective. Finds out where the bytes lie. Like Read(), keeps what goes wrong on this rank, so that all
+  /// ranks go on to agree on it. progress, see RunUnlessStopped(): where it stops the ranks the update is
+  /// Stopped().
+  void Locate(const ProgressCallback& progress = {});
 
   /// Collective: throws Error on all ranks when some machine has too little memory for what was located.
   void CheckMemory();
@@ -62,6 +63,8 @@ public:
   /// once, and Stopped() is true on all.
   void Read(const ReadProgressCallback& progress);
   bool Stopped() const { return this->WasStopped; }
+  /// The user has stopped what comes before Plan().
+  void Stop() { this->WasStopped = true; }
   /// Read() was called, for the blocks at hand.
   bool IsRead() const { return this->WasRead; }
 

@@ -1,6 +1,7 @@
 #include "Update/StepReader.h"
 
 #include "Exec/ProgressText.h"
+#include "Support/Error.h"
 #include "Support/Together.h"
 
 #include <utility>
@@ -10,7 +11,18 @@ namespace {
 
 // Where the stages of a read begin.
 constexpr double LocatePart = 0.02;
+constexpr double PlanPart = 0.04;
 constexpr double ReadingPart = 0.05;
+
+/// Why a step is not read ahead.
+constexpr const char* WasStopped = "finding out where its values lie was stopped";
+
+/// What is between two stages: goes on unless the user stops it.
+ProgressCallback Locating(const UpdateWishes& wishes, double from, double to)
+{
+  return [&wishes, from, to](
+             double fraction) { return wishes.Tell(from + (to - from) * fraction, LocatingText(fraction)); };
+}
 
 }  // namespace
 
@@ -57,7 +69,7 @@ std::unique_ptr<PatchUpdate> StepReader::Read(
   }
   wishes.Warn(update->Patches().EmptyText());
   wishes.Warn(this->Opened.TakeChannelWarning());
-  if (!update->IsRead()) {
+  if (!update->Stopped() && !update->IsRead()) {
     this->ReadBlocks(ranks, wishes, *update);
   }
   return update;
@@ -119,21 +131,25 @@ std::unique_ptr<PatchUpdate> StepReader::BeginUpdate(
 {
   this->Threads.Begin(ranks, this->Opened.CurrentPath(), this->Request);
   auto update = std::make_unique<PatchUpdate>(ranks, this->Opened.Step(), options);
-  wishes.Tell(LocatePart, "Locating");
-  this->Opened.Prepare(ranks, this->Request.Threads);
+  wishes.Tell(LocatePart, LocatingText(0));
+  if (!this->Opened.Prepare(ranks, this->Request.Threads, Locating(wishes, LocatePart, PlanPart))) {
+    update->Stop();
+  }
   return update;
 }
 
-/// Collective. Makes blocks, and finds out where their bytes lie.
-void StepReader::PlanBlocks(
-    Communicator& ranks, const UpdateWishes& wishes, const LoadRequest& request, PatchUpdate& update) const
+/// Collective. Makes blocks, and finds out where their bytes lie, unless the user stops it.
+void StepReader::PlanBlocks(Communicator& ranks, const UpdateWishes& wishes, const LoadRequest& request,
+    const ProgressCallback& progress, PatchUpdate& update) const
 {
   Together(ranks, [&] {
     update.Plan(request, wishes.KeptFrames());
     wishes.KeepFrames(update.Planned().FramesKey);
   });
-  update.Locate();
-  update.AgreeOnFaults();
+  update.Locate(progress);
+  if (!update.Stopped()) {
+    update.AgreeOnFaults();
+  }
 }
 
 /// Collective. Reads what can be read, unless the user stops it. Broken patches, once known, change the
@@ -142,8 +158,11 @@ void StepReader::ReadBlocks(Communicator& ranks, const UpdateWishes& wishes, Pat
 {
   for (;;) {
     this->Progress = ReadProgress();
-    wishes.Tell(LocatePart, "Locating");
-    this->PlanBlocks(ranks, wishes, this->Request, update);
+    wishes.Tell(PlanPart, LocatingText(0));
+    this->PlanBlocks(ranks, wishes, this->Request, Locating(wishes, PlanPart, ReadingPart), update);
+    if (update.Stopped()) {
+      return;
+    }
     if (!update.Outdated()) {
       update.CheckMemory();
       update.Read([&](const ReadProgress& now) { return this->GoesOn(wishes, now); });
@@ -221,7 +240,13 @@ std::unique_ptr<StepAhead> StepReader::PrepareAhead(
   auto ahead = std::make_unique<StepAhead>();
   UpdateOptions options;
   ahead->Step = step;
-  ahead->Opened = this->Opened.OpenAhead(ranks, step, this->Threads.OfRank(ranks, ranks.Rank()));
+  // The step that is shown is there.
+  const ProgressCallback progress = Locating(wishes, 1, 1);
+  const int threads = this->Threads.OfRank(ranks, ranks.Rank());
+  ahead->Opened = this->Opened.OpenAhead(ranks, step, threads, progress);
+  if (!ahead->Opened) {
+    throw Error(WasStopped);
+  }
   Together(ranks, [&] {
     const Catalog& catalog = ahead->Opened->Data();
     options = wishes.OptionsFor(catalog);
@@ -232,7 +257,10 @@ std::unique_ptr<StepAhead> StepReader::PrepareAhead(
   this->ChooseByValue(ranks, wishes, ahead->Opened->Data(), options);
   ahead->Update = std::make_unique<PatchUpdate>(ranks, *ahead->Opened, options);
   do {
-    this->PlanBlocks(ranks, wishes, ahead->Request, *ahead->Update);
+    this->PlanBlocks(ranks, wishes, ahead->Request, progress, *ahead->Update);
+    if (ahead->Update->Stopped()) {
+      throw Error(WasStopped);
+    }
   } while (ahead->Update->Outdated());
   ahead->Update->PrepareAhead();
   return ahead;

@@ -106,8 +106,8 @@ private:
       const UpdateOptions& options, std::unique_ptr<StepAhead> ahead);
   std::unique_ptr<PatchUpdate> BeginUpdate(
       Communicator& ranks, const UpdateWishes& wishes, const UpdateOptions& options);
-  void PlanBlocks(
-      Communicator& ranks, const UpdateWishes& wishes, const LoadRequest& request, PatchUpdate& update) const;
+  void PlanBlocks(Communicator& ranks, const UpdateWishes& wishes, const LoadRequest& request,
+      const ProgressCallback& progress, PatchUpdate& update) const;
   void ReadBlocks(Communicator& ranks, const UpdateWishes& wishes, PatchUpdate& update);
   bool GoesOn(const UpdateWishes& wishes, const ReadProgress& now);
   std::string NotAheadText(const IoReport& report) const;

@@ -185,7 +185,8 @@ void pqReadAbort::onWaitProgress(vtkObject* handler)
     this->StatusBar->repaint();
   }
   // Who executes is not said in another way. Elsewhere a message would come to nothing.
-  if (!QString(vtkPVProgressHandler::SafeDownCast(handler)->GetLastProgressText()).startsWith("Reading")) {
+  const QString text = vtkPVProgressHandler::SafeDownCast(handler)->GetLastProgressText();
+  if (!text.startsWith("Reading") && !text.startsWith("Locating")) {
     return;
   }
   this->enableButton(true);

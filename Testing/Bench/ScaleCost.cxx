@@ -132,7 +132,7 @@ void Save(const Options& options, const MadeUpFormat& format, const std::string&
   const Catalog catalog = format.ReadCatalog(path);
   ChannelSettings settings;
   settings.SettleSeconds = 0;  // nobody else writes these files
-  BuiltIndex built = BuildIndex(comm, format, catalog, settings);
+  BuiltIndex built = *BuildIndex(comm, format, catalog, settings);
   const SaveOutcome outcome = SaveStepSidecar(comm, format, catalog, built, describing, settings);
   if (outcome.Path.empty()) {
     throw Error("The sidecar in " + options.Folder + " was not saved: " + outcome.WhyNot + ".");

@@ -2,6 +2,7 @@
 #include "Formats/AMReX/AmrexFab.h"
 #include "Formats/AMReX/AmrexFormat.h"
 #include "Formats/AMReX/AmrexText.h"
+#include "StoppedLocate.h"
 #include "TestTools.h"
 
 #include <fmt/format.h>
@@ -82,6 +83,13 @@ LocationTable LocateAll(const std::string& plotfile)
 }
 
 }  // namespace
+
+TEST(AmrexLocator, CanBeStopped)
+{
+  const TempFolder folder;
+  const AmrexFormat format;
+  testing::ExpectToStop(format, format.ReadCatalog(Draft().Write(folder) + "/Header"));
+}
 
 TEST(AmrexRanges, AreThoseOfEachBox)
 {

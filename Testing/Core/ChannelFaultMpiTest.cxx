@@ -162,7 +162,7 @@ void CheckLostFolder(Communicator& comm, const std::string& folder)
   ChannelSettings settings;
   settings.SettleSeconds = -10;
   const DescribingState describing = LookAtDescribingFile(catalog.Path);
-  BuiltIndex built = BuildIndex(comm, format, catalog, settings);
+  BuiltIndex built = *BuildIndex(comm, format, catalog, settings);
   const fs::path before = fs::current_path();
   if (Rank == 0) {
     fs::create_directory(folder + "/gone");

@@ -97,7 +97,7 @@ std::string Write(
     const Truth& truth, Communicator& ranks, const ChannelSettings& settings, const std::string& where)
 {
   const DescribingState describing = LookAtDescribingFile(truth.Data.Path);
-  BuiltIndex built = BuildIndex(ranks, truth.Source, truth.Data, settings);
+  BuiltIndex built = *BuildIndex(ranks, truth.Source, truth.Data, settings);
   ExpectRight(truth, truth.Data, built.Index, where + ", built");
   const SaveOutcome outcome = SaveStepSidecar(ranks, truth.Source, truth.Data, built, describing, settings);
   Expect(!outcome.Path.empty(), where + ": not saved: " + outcome.WhyNot);
@@ -171,7 +171,7 @@ void CheckNoPlace(const std::string& path)
   const Group all(1 << 20);
   const Truth truth(path);
   const DescribingState describing = LookAtDescribingFile(path);
-  BuiltIndex built = BuildIndex(*all.Ranks, truth.Source, truth.Data, Ways()[0].second);
+  BuiltIndex built = *BuildIndex(*all.Ranks, truth.Source, truth.Data, Ways()[0].second);
   const SaveOutcome outcome =
       SaveStepSidecar(*all.Ranks, truth.Source, truth.Data, built, describing, Ways()[0].second);
   Expect(outcome.Path.empty() && !outcome.WhyNot.empty(), "saved where nothing can be");

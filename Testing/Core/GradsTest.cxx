@@ -8,6 +8,7 @@
 #include "NaivePlace.h"
 #include "Read/PatchLoader.h"
 #include "Read/SharedCatalog.h"
+#include "StoppedLocate.h"
 #include "TestTools.h"
 
 #include <fmt/format.h>
@@ -199,6 +200,13 @@ TEST_F(Grads, DescriptorSaysEverything)
   ASSERT_EQ(d.Variables.size(), 2u);
   EXPECT_EQ(d.Variables[0].Levels, 2);
   EXPECT_EQ(d.Variables[1].Fields(), 1);
+}
+
+TEST_F(Grads, LocatingCanBeStopped)
+{
+  this->WriteNumbers("data.bin", 1000);
+  this->Open(Plain);
+  testing::ExpectToStop(this->Format, this->Format.ReadCatalog(this->Folder / "a.ctl"));
 }
 
 TEST_F(Grads, DescriptorMayBeWrittenInManyWays)

@@ -3,6 +3,7 @@
 #include "Read/OpenedStep.h"
 #include "Read/PatchLoader.h"
 #include "Read/SharedCatalog.h"
+#include "StoppedLocate.h"
 #include "TestTools.h"
 
 #include <hdf5.h>
@@ -304,6 +305,12 @@ TEST_F(Kwave, CuboidsLieWhereTheirCornersAre)
   EXPECT_EQ(catalog.Patches[0].Cells, (Box{{1, 0, 1}, {2, 2, 4}}));
   EXPECT_EQ(catalog.Patches[1].Cells, (Box{{0, 0, 2}, {2, 3, 2}}));
   EXPECT_EQ(catalog.Patches[1].Number, 2);
+}
+
+TEST_F(Kwave, LocatingCanBeStopped)
+{
+  this->WriteCorners("corners.h5");
+  testing::ExpectToStop(this->Format, this->CatalogOf("corners.h5"));
 }
 
 TEST_F(Kwave, ReadsEachStepByTheFormatAndByOneIndex)

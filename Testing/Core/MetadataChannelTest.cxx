@@ -135,7 +135,7 @@ protected:
   SaveOutcome Save(const ChannelSettings& settings = NoWaiting())
   {
     const DescribingState describing = LookAtDescribingFile(this->Summary);
-    BuiltIndex built = BuildIndex(*this->Alone, this->Format, this->Data, settings);
+    BuiltIndex built = *BuildIndex(*this->Alone, this->Format, this->Data, settings);
     return SaveStepSidecar(*this->Alone, this->Format, this->Data, built, describing, settings);
   }
   SidecarSearch Find() { return FindStepSidecar(*this->Alone, this->Summary, NoWaiting()); }
@@ -355,7 +355,7 @@ TEST_F(OddChannel, ATimeInTheFutureIsNotWaitedFor)
 TEST_F(OddChannel, ADescriptionThatChangedSinceItWasReadIsNotSaved)
 {
   const DescribingState describing = LookAtDescribingFile(this->Summary);
-  BuiltIndex built = BuildIndex(*this->Alone, this->Format, this->Data, NoWaiting());
+  BuiltIndex built = *BuildIndex(*this->Alone, this->Format, this->Data, NoWaiting());
   testing::WriteText(this->Summary, "another text");
   const SaveOutcome outcome =
       SaveStepSidecar(*this->Alone, this->Format, this->Data, built, describing, NoWaiting());
@@ -489,7 +489,7 @@ TEST_F(OddChannel, FilesOutsideTheFolderAreNotSaved)
   const DescribingState describing = LookAtDescribingFile(this->Data.Path);
   Catalog elsewhere = this->Data;
   elsewhere.Path = this->Summary;  // leads the format to its files
-  BuiltIndex built = BuildIndex(*this->Alone, this->Format, elsewhere, NoWaiting());
+  BuiltIndex built = *BuildIndex(*this->Alone, this->Format, elsewhere, NoWaiting());
   EXPECT_THAT(SaveStepSidecar(*this->Alone, this->Format, this->Data, built, describing, NoWaiting()).WhyNot,
       HasSubstr("outside the folder"));
 }

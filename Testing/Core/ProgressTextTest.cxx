@@ -29,4 +29,12 @@ TEST(ProgressText, FitsIntoAStatusBar)
   EXPECT_LT(ReadingText(999.9e12, 99999e12, 99.9e6).size(), 100u);
 }
 
+TEST(ProgressText, SaysHowMuchWasLocated)
+{
+  EXPECT_EQ(LocatingText(0), "Locating");
+  EXPECT_EQ(LocatingText(0.456), "Locating 45 %");
+  EXPECT_EQ(LocatingText(0.999), "Locating 99 %");
+  EXPECT_EQ(LocatingText(1), "Locating");
+}
+
 }  // namespace patchio

@@ -1,7 +1,9 @@
 #include "Formats/SAMRAI/SamraiLocator.h"
 
 #include "Exec/Decode.h"
+#include "Formats/SAMRAI/SamraiFormat.h"
 #include "SamraiDraft.h"
+#include "StoppedLocate.h"
 #include "Support/ByteOrder.h"
 #include "TestTools.h"
 
@@ -88,6 +90,15 @@ TEST_F(SamraiLocator, FindsTheBytesOfEveryRequestInTheirOrder)
   EXPECT_EQ(table.Files.size(), 2u) << "each file once";
   for (std::size_t i = 0; i < requests.size(); ++i) {
     this->ExpectLocated(table, i, requests[i]);
+  }
+}
+
+TEST_F(SamraiLocator, CanBeStopped)
+{
+  const samrai::SamraiFormat format;
+  for (const int threads : {1, 2, 4}) {
+    testing::ExpectToStop(format, this->Data, {threads, false});
+    testing::ExpectToStop(format, this->Data, {threads, true});
   }
 }
 

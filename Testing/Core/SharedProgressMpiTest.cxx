@@ -2,10 +2,11 @@
 //
 // Ranks read from storages of their own that hang or take their time. That a rank which is told to stop never
 // reaches the others shows as the time limit.
-#include "Read/SharedProgress.h"
+#include "Exec/SharedProgress.h"
 
 #include "Exec/Lanes.h"
 #include "MpiTest.h"
+#include "Support/Error.h"
 
 #include <atomic>
 #include <chrono>
@@ -110,6 +111,73 @@ void CheckThatHangingRequestsAreLeft(Communicator& ranks)
   gate->Change.notify_all();
 }
 
+/// Work without end, on whichever rank it is stopped; one rank may have none.
+void CheckThatWorkIsStopped(Communicator& ranks)
+{
+  const int last = ranks.Size() - 1;
+  for (const int who : {0, last}) {
+    for (const int idle : {-1, who, last - who}) {
+      int told = 0;
+      const bool done = RunUnlessStopped(
+          ranks, [&](double) { return Rank != who || ++told < 3; },
+          [&](const ProgressCallback& goesOn) {
+            while (Rank != idle && goesOn(0.5)) {
+              std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            }
+          });
+      // One rank by itself is through before it could be told.
+      Expect(!done || (ranks.Size() == 1 && idle == 0), "not stopped");
+      ExpectAlike(ranks, done, "stopped");
+    }
+  }
+}
+
+/// Work that ends, and how far all of it is.
+void CheckThatWorkIsDone(Communicator& ranks)
+{
+  for (const bool told : {false, true}) {
+    double last = 0;
+    bool worked = false;
+    const bool done = RunUnlessStopped(ranks,
+        told ? ProgressCallback([&](double fraction) {
+          Expect(fraction >= last && fraction <= 1, "fraction of all ranks");
+          last = fraction;
+          return true;
+        })
+             : ProgressCallback(),
+        [&](const ProgressCallback& goesOn) {
+          Expect(static_cast<bool>(goesOn) == told, "nobody to be told");
+          // Two rounds.
+          for (int i = 0; told && i < 100 * (Rank + 1); ++i) {
+            Expect(goesOn(i % 50 / 50.0), "stopped by nobody");
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+          }
+          worked = true;
+        });
+    Expect(done && worked, "not done");
+    Expect(!told || last > 0, "nothing was told");
+  }
+}
+
+void CheckThatFaultsOfWorkAreEverybodys(Communicator& ranks)
+{
+  const int last = ranks.Size() - 1;
+  for (const ProgressCallback& progress :
+      {ProgressCallback(), ProgressCallback([](double) { return true; })}) {
+    std::string message;
+    try {
+      RunUnlessStopped(ranks, progress, [&](const ProgressCallback&) {
+        if (Rank == last) {
+          throw Error("broken");
+        }
+      });
+    } catch (const Error& error) {
+      message = error.what();
+    }
+    Expect(message == "broken", "the fault of the last rank");
+  }
+}
+
 /// What is shown on one rank is how far all of them are.
 void CheckNumbers(Communicator& ranks)
 {
@@ -151,5 +219,8 @@ int main(int argc, char** argv)
     CheckThatOneStopsWhileItWaits(ranks);
     CheckThatHangingRequestsAreLeft(ranks);
     CheckNumbers(ranks);
+    CheckThatWorkIsStopped(ranks);
+    CheckThatWorkIsDone(ranks);
+    CheckThatFaultsOfWorkAreEverybodys(ranks);
   });
 }

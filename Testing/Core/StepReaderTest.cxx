@@ -26,7 +26,10 @@ protected:
     this->Wishes.Threads.ThreadsPerRank = 2;
     this->Wishes.CacheMemory = 0;
     this->Wishes.StepsAhead = 2;
-    this->Wishes.Tell = [this](double, const std::string&) { return !this->Stop; };
+    this->Wishes.Tell = [this](double, const std::string& text) {
+      this->Told.push_back(text);
+      return !this->Stop || text.rfind(*this->Stop, 0) != 0;
+    };
     this->Wishes.Warn = [this](const std::string& text) {
       if (!text.empty()) {
         this->Warnings.push_back(text);
@@ -64,7 +67,8 @@ protected:
   UpdateOptions Options;
   UpdateWishes Wishes;
   std::vector<std::string> Warnings;
-  bool Stop = false;
+  std::vector<std::string> Told;
+  std::optional<std::string> Stop;  ///< the user stops what begins so
   StepReader Reader{8};
 };
 
@@ -175,14 +179,56 @@ TEST_F(StepReading, SaysWhyNothingIsReadAhead)
 
 TEST_F(StepReading, IsStoppedAndReadsTheNextTime)
 {
-  this->Stop = true;
-  const std::unique_ptr<PatchUpdate> update = this->Read(3);
-  EXPECT_TRUE(update->Stopped());
-  this->Reader.Report(*this->Alone, *update);
-  EXPECT_THAT(this->Reader.Reports().Json(), HasSubstr("\"cancelled\":true"));
-  this->Stop = false;
-  EXPECT_FALSE(this->ShowWasAhead(3));
-  EXPECT_THAT(this->Reader.Reports().Json(), HasSubstr("\"cancelled\":false"));
+  for (const char* stage : {"Reading", "Locating"}) {
+    this->Stop = stage;
+    this->Told.clear();
+    const std::unique_ptr<PatchUpdate> update = this->Read(3);
+    EXPECT_TRUE(update->Stopped()) << stage;
+    EXPECT_EQ(this->Told.back().rfind(stage, 0), 0u) << "went on to " << this->Told.back();
+    this->Reader.Report(*this->Alone, *update);
+    EXPECT_THAT(this->Reader.Reports().Json(), HasSubstr("\"cancelled\":true"));
+    this->Stop.reset();
+    EXPECT_FALSE(this->ShowWasAhead(3));
+    EXPECT_THAT(this->Reader.Reports().Json(), HasSubstr("\"cancelled\":false"));
+  }
+}
+
+TEST_F(StepReading, MakesNoIndexWhenStopped)
+{
+  this->Reader.Series().SetChannel(ChannelMode::On);
+  this->Reader.Forget();
+  this->Open();
+  this->Stop = "Locating";
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_TRUE(this->Read(2)->Stopped());
+    EXPECT_EQ(this->Reader.Series().Step().Index(), nullptr);
+    EXPECT_EQ(this->Reader.Series().Step().Origin(), "");
+  }
+  this->Stop.reset();
+  this->ShowWasAhead(2);
+  ASSERT_NE(this->Reader.Series().Step().Index(), nullptr);
+  this->Stop = "Locating";
+  EXPECT_FALSE(this->Read(2)->Stopped()) << "there is nothing to stop any more";
+}
+
+TEST_F(StepReading, ShowsWhatIsThereWhenStoppedAtTheNextStep)
+{
+  for (const ChannelMode mode : {ChannelMode::Off, ChannelMode::On}) {
+    this->Reader.Series().SetChannel(mode);
+    this->Reader.Forget();
+    this->Open();
+    this->ShowWasAhead(0);
+    const std::unique_ptr<PatchUpdate> update = this->Read(1);
+    DumpSeries::ExpectDensity(*update, 1);
+    this->Reader.Report(*this->Alone, *update);
+    this->Stop = "Locating";
+    this->Reader.ReadAhead(*this->Alone, this->Wishes);
+    this->Stop.reset();
+    EXPECT_FALSE(this->ShowWasAhead(2));
+    EXPECT_THAT(this->Reader.Reports().Text(),
+        HasSubstr("not read ahead: finding out where its values lie was stopped"));
+    EXPECT_TRUE(this->ShowWasAhead(3));
+  }
 }
 
 TEST_F(StepReading, SaysWhatIsWrongWithTheWishes)

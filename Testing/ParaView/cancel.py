@@ -103,30 +103,33 @@ def check_words():
     Delete(reader)
 
 
-def cancel(reader, time):
-    """Reads; an observer stops that at the first word of reading, on rank 0 alone."""
+def cancel(reader, time, stage):
+    """Reads; an observer stops that at the first word of a stage, on rank 0 alone."""
     vtk_reader = reader.GetClientSideObject()
     seen = []
 
     def stop(caller, event):
         seen.append(caller.GetProgressText())
-        if rank == 0 and caller.GetProgressText().startswith("Reading"):
+        if rank == 0 and caller.GetProgressText().startswith(stage):
             caller.SetAbortExecute(1)
 
     observer = vtk_reader.AddObserver("ProgressEvent", stop)
     reader.UpdatePipeline(time)
     vtk_reader.RemoveObserver(observer)
-    expect(any(text.startswith("Reading") for text in seen), "there was no read to stop: %s", seen)
+    begun = [text.startswith(stage) for text in seen]
+    expect(any(begun), "there was no %s to stop: %s", stage, seen)
+    later = [text for text in seen[begun.index(True):] if not text.startswith((stage, "Cancelled"))]
+    expect(not later, "after %s it goes on: %s", stage, seen)
 
 
-def check_cancel(**properties):
+def check_cancel(stage, **properties):
     reader = new_reader()
     for name, value in properties.items():
         setattr(reader, name, value)
     times = reader.TimestepValues[:]
     slice_ = Slice(Input=reader)
     slice_.SliceType.Origin = [0.5, 0.5, 0.5]
-    cancel(reader, times[1])
+    cancel(reader, times[1], stage)
     expect(reader.GetDataInformation().GetNumberOfCells() == 0, "half a read is shown")
     expect(reader.GetClientSideObject().GetAbortExecute() == 0, "the abort goes on after the read")
     reader.UpdatePropertyInformation()
@@ -149,7 +152,7 @@ def check_cancel(**properties):
     expect(slice_.GetDataInformation().GetNumberOfCells() > 0, "a filter of it has nothing")
 
     # Another step after a read that was stopped, and back.
-    cancel(reader, times[2])
+    cancel(reader, times[2], stage)
     reader.UpdatePipeline(times[3])
     expect_all_values(reader, STEPS[3], "another step")
     reader.UpdatePipeline(times[2])
@@ -177,9 +180,12 @@ def check_moments(ranks):
 os.makedirs(scratch, exist_ok=True)
 rank, ranks = rank_and_sum(1)
 check_words()
-check_cancel()
-check_cancel(ThreadMode="Fixed", ThreadsPerRank=1)
-check_cancel(ThreadMode="Fixed", ThreadsPerRank=3)
+check_cancel("Reading")
+check_cancel("Reading", ThreadMode="Fixed", ThreadsPerRank=1)
+check_cancel("Reading", ThreadMode="Fixed", ThreadsPerRank=3)
+# Nothing is known of where anything lies.
+check_cancel("Locating", MetadataChannel="Off")
+check_cancel("Locating", MetadataChannel="Rebuild", ThreadMode="Fixed", ThreadsPerRank=3)
 check_moments(ranks)
 if rank == 0:
     print("passed: cancel on %d ranks" % ranks)

@@ -1,6 +1,5 @@
 #include "Formats/AMReX/AmrexLocator.h"
 
-#include "Exec/Lanes.h"
 #include "Formats/AMReX/AmrexFab.h"
 #include "Formats/AMReX/AmrexWhereabouts.h"
 #include "Source/FileSource.h"
@@ -54,7 +53,7 @@ public:
     this->FindFabs();
     this->FindFiles();
     this->Storage = MakeFileSource(this->Table.Files);
-    RunLanes(this->Files.size(), this->Options.Threads,
+    LocateInLanes(this->Files.size(), this->Options,
         [this](std::size_t file, int) { this->LookIntoFile(static_cast<int>(file)); });
     this->ReadUnclear();
     this->WriteLocations();
@@ -191,7 +190,7 @@ void Locator::ReadUnclear()
   for (const WantedFile& file : this->Files) {
     unclear.insert(unclear.end(), file.Unclear.begin(), file.Unclear.end());
   }
-  RunLanes((unclear.size() + inTask - 1) / inTask, this->Options.Threads, [&](std::size_t task, int) {
+  LocateInLanes((unclear.size() + inTask - 1) / inTask, this->Options, [&](std::size_t task, int) {
     for (std::size_t i = task * inTask; i < std::min(unclear.size(), (task + 1) * inTask); ++i) {
       FabHeader header;
       this->ReadHeader(static_cast<int>(this->FileOf[unclear[i]]), this->Fabs[unclear[i]], header);

@@ -11,9 +11,9 @@ Catalog GradsFormat::ReadCatalog(const std::string& path) const
 }
 
 LocationTable GradsFormat::Locate(
-    const Catalog& catalog, const std::vector<PatchVariable>& requests, const LocateOptions&) const
+    const Catalog& catalog, const std::vector<PatchVariable>& requests, const LocateOptions& options) const
 {
-  return LocateFields(catalog, requests);
+  return LocateFields(catalog, requests, options);
 }
 
 }  // namespace patchio::grads

@@ -31,9 +31,10 @@ std::optional<std::uint32_t> MarkerAt(const DataFile& file, std::int64_t offset,
 class Locator
 {
 public:
-  Locator(const Catalog& catalog, const Descriptor& descriptor)
+  Locator(const Catalog& catalog, const Descriptor& descriptor, const LocateOptions& options)
       : Data(catalog),
         Source(descriptor),
+        Options(options),
         Layout(descriptor),
         Index(catalog.StepInFile),
         Place(PlaceOfStep(descriptor, catalog.StepInFile))
@@ -43,6 +44,7 @@ public:
   LocationTable Run(const std::vector<PatchVariable>& requests)
   {
     for (std::size_t r = 0; r < requests.size(); ++r) {
+      TellProgress(this->Options, static_cast<double>(r) / static_cast<double>(requests.size()));
       this->Table.Locations.emplace_back();
       if (this->Data.PresenceOf(requests[r].Variable, requests[r].Patch) == Presence::Stored) {
         const std::string fault = FaultOf([&] { this->Table.Locations.back() = this->Locate(requests[r]); });
@@ -87,6 +89,7 @@ private:
 
   const Catalog& Data;
   const Descriptor& Source;
+  const LocateOptions& Options;
   const FileLayout Layout;
   const std::int64_t Index;
   const StepPlace Place;
@@ -280,11 +283,12 @@ Location Locator::Rows(const Part& part, int file)
 
 }  // namespace
 
-LocationTable LocateFields(const Catalog& catalog, const std::vector<PatchVariable>& requests)
+LocationTable LocateFields(
+    const Catalog& catalog, const std::vector<PatchVariable>& requests, const LocateOptions& options)
 {
   const auto* text = reinterpret_cast<const char*>(catalog.FormatData.data());
   const Descriptor descriptor = ParseDescriptor(catalog.Path, {text, catalog.FormatData.size()});
-  return Locator(catalog, descriptor).Run(requests);
+  return Locator(catalog, descriptor, options).Run(requests);
 }
 
 }  // namespace patchio::grads

@@ -189,6 +189,7 @@ public:
   LocationTable Run(const std::vector<PatchVariable>& requests)
   {
     for (std::size_t i = 0; i < requests.size(); ++i) {
+      TellProgress(this->Options, static_cast<double>(i) / static_cast<double>(requests.size()));
       Location location;
       const std::string problem = this->LocateOne(requests[i], location);
       if (!problem.empty()) {

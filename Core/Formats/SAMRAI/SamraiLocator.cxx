@@ -1,6 +1,5 @@
 #include "Formats/SAMRAI/SamraiLocator.h"
 
-#include "Exec/Lanes.h"
 #include "Formats/SAMRAI/SamraiIndexPatches.h"
 #include "Formats/SAMRAI/SamraiLibraryPatches.h"
 #include "Formats/SAMRAI/SamraiNames.h"
@@ -180,10 +179,10 @@ void Locator::FindRuns()
 
 void Locator::MakeBlocks()
 {
-  // Enough blocks for the lanes to end together, and few enough that what is done once a block does not
-  // count.
+  // Enough blocks for the lanes to end together, and to end soon when they are stopped; few enough that what
+  // is done once a block does not count.
   const std::size_t lanes = static_cast<std::size_t>(std::max(this->Options.Threads, 1));
-  const std::size_t most = std::clamp<std::size_t>(this->Runs.size() / (lanes * 8), 4, 512);
+  const std::size_t most = std::clamp<std::size_t>(this->Runs.size() / (lanes * 8), 4, 32);
   for (std::size_t begin = 0; begin < this->Runs.size();) {
     std::size_t end = begin + 1;
     while (end < this->Runs.size() && end - begin < most && this->Runs[end].File == this->Runs[begin].File) {
@@ -204,7 +203,7 @@ void Locator::AskIndex()
   for (std::size_t i = 0; i < std::min(most, this->Blocks.size()); ++i) {
     readers.push_back(std::make_unique<BlockReader>(*this));
   }
-  RunLanes(this->Blocks.size(), this->Options.Threads, [&](std::size_t block, int lane) {
+  LocateInLanes(this->Blocks.size(), this->Options, [&](std::size_t block, int lane) {
     try {
       this->AskIndex(*readers[lane], this->Blocks[block]);
     } catch (const std::exception&) {
@@ -290,6 +289,7 @@ void Locator::Merge()
 /// False when something is wrong with the patch.
 bool Locator::AskLibrary(const PatchRun& run)
 {
+  TellProgress(this->Options, 1);
   LocationTable found;
   try {
     if (this->LibraryFile != run.File) {

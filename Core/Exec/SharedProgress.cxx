@@ -1,8 +1,13 @@
-#include "Read/SharedProgress.h"
+#include "Exec/SharedProgress.h"
 
+#include "Support/Error.h"
+#include "Support/Together.h"
+
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -88,6 +93,36 @@ void SharedProgress::Pause(double waited)
   } else {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+}
+
+bool RunUnlessStopped(Communicator& ranks, const ProgressCallback& progress,
+    const std::function<void(const ProgressCallback&)>& work)
+{
+  if (!progress) {
+    Together(ranks, [&] { work({}); });
+    return true;
+  }
+  SharedProgress together(ranks);
+  Pace pace(TellInterval);
+  const auto stops = [&] { return pace.Due() && !progress(together.OfAll().Fraction); };
+  const std::string fault = FaultOf([&] {
+    ReadProgress mine;
+    work([&](double fraction) {
+      // Work of several rounds may begin anew.
+      mine.Fraction = std::max(mine.Fraction, fraction);
+      return together.Step(mine, stops());
+    });
+  });
+  together.Finish(stops);
+  if (together.Stopped()) {
+    return false;
+  }
+  Together(ranks, [&] {
+    if (!fault.empty()) {
+      throw Error(fault);
+    }
+  });
+  return true;
 }
 
 }  // namespace patchio

@@ -1,9 +1,12 @@
 // Ranks that read side by side tell each other how far they are, and who was told to stop.
 #pragma once
 
+#include "Exec/Lanes.h"
 #include "Exec/ReadProgress.h"
 #include "Support/Communicator.h"
 #include "Support/Stopwatch.h"
+
+#include <functional>
 
 namespace patchio {
 
@@ -50,5 +53,17 @@ private:
   bool Summing = false;
   bool AnyStops = false, Over = false;
 };
+
+/// Seconds between two calls of what is told to users.
+constexpr double TellInterval = 0.01;
+
+/// Collective. Each rank carries out its part of some work. `work` tells how far it is, on the thread that it
+/// is called on, as often as it likes; where the answer is false it ends soon, in whatever way.
+///
+/// progress: called about every 10 ms with how far all ranks together are. When it says false on any rank,
+/// all end. Null, on all ranks or none: nobody can stop the work, which gets a null itself. Result: false
+/// when somebody has stopped it. Throws Error, the same on all ranks, when something else goes wrong on any.
+bool RunUnlessStopped(Communicator& ranks, const ProgressCallback& progress,
+    const std::function<void(const ProgressCallback&)>& work);
 
 }  // namespace patchio
