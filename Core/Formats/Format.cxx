@@ -14,9 +14,6 @@ namespace patchio {
 
 namespace {
 
-// Who has stopped it does not want to read this.
-constexpr const char* StoppedText = "Finding out where values lie was stopped.";
-
 bool HasHdf5Signature(const std::string& path)
 {
   char bytes[Hdf5Signature.size()] = {};
@@ -52,20 +49,6 @@ const Format& FormatOf(const std::string& path)
     hdf5::File file(path);  // of one that is truncated nobody can say whose it was: says that it is
   }
   throw FileError(path, WhatOpens(), "something else", "PatchIO opens no other files");
-}
-
-void TellProgress(const LocateOptions& options, double fraction)
-{
-  if (options.Progress && !options.Progress(fraction)) {
-    throw Error(StoppedText);
-  }
-}
-
-void LocateInLanes(std::size_t tasks, const LocateOptions& options, const LaneBody& body)
-{
-  if (RunLanes(tasks, options.Threads, body, options.Progress).Cancelled) {
-    throw Error(StoppedText);
-  }
 }
 
 void TurnTo(Catalog& catalog, const TimeStep& step)

@@ -53,15 +53,10 @@ struct LocateOptions
   /// For an index: not where the values of Catalog::StepInFile lie, but those of all steps of the file, by
   /// ChunkedArray::StepValues and the like.
   bool AllSteps = false;
-  /// Told how far it is, now and then, on the calling thread. Where that says false, Locate() throws Error
-  /// soon. Null: nobody is told.
+  /// Told how far it is, often, on the calling thread. Where that says false, Locate() throws Error as soon
+  /// as the requests in flight have ended (see LocateTask). Null: nobody is told.
   ProgressCallback Progress = nullptr;
 };
-
-/// For Locate(): tells how far it is, 0..1. Throws Error when it is to end.
-void TellProgress(const LocateOptions& options, double fraction);
-/// For Locate(): RunLanes(), with as many threads as it may have. Throws Error when it is to end.
-void LocateInLanes(std::size_t tasks, const LocateOptions& options, const LaneBody& body);
 
 /// A file format. Without state: all methods may be called for any path, from one thread at a time.
 class Format

@@ -1,9 +1,10 @@
 """Reads one time step in pvbatch and stops that while it waits for the storage, as Esc would at a moment of its own. Run by
 suites/cancel.py.
 
-usage: pvbatch cancelled_read.py SERIES DELAY THREADS
+usage: pvbatch cancelled_read.py SERIES STAGE DELAY THREADS
 
-DELAY: seconds from the first word of reading to the wish to stop. Prints a line "JSON {...}": "seconds" from that wish until
+STAGE: Reading; or Locating, where the reader makes an index of what lies where. DELAY: seconds from the first word of it to
+the wish to stop. Prints a line "JSON {...}": "seconds" from that wish until
 the script goes on, whether the read was "cancelled", and the "cells" that are shown.
 """
 import json
@@ -14,7 +15,7 @@ import time
 from paraview.simple import *
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
-path, delay, threads = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
+path, stage, delay, threads = sys.argv[1], sys.argv[2], float(sys.argv[3]), int(sys.argv[4])
 reader = PatchReader(FileName=[path], Prefetch=0, ThreadMode="Fixed", ThreadsPerRank=threads)
 reader.UpdatePipelineInformation()
 vtk_reader = reader.GetClientSideObject()
@@ -23,10 +24,11 @@ wish = None  # when to stop
 
 def stop(caller, _):
     global wish
-    if wish is None and (caller.GetProgressText() or "").startswith("Reading"):
+    text = caller.GetProgressText() or ""
+    if wish is None and text.startswith(stage):
         wish = time.monotonic() + delay
     # A flag is seen when the reader looks at it, so what it waits until then counts as well.
-    if wish is not None and time.monotonic() >= wish:
+    if wish is not None and time.monotonic() >= wish and text.startswith(stage):
         caller.SetAbortExecute(1)
 
 

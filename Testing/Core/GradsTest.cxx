@@ -206,7 +206,7 @@ TEST_F(Grads, LocatingCanBeStopped)
 {
   this->WriteNumbers("data.bin", 1000);
   this->Open(Plain);
-  testing::ExpectToStop(this->Format, this->Format.ReadCatalog(this->Folder / "a.ctl"));
+  testing::ExpectToStop(this->Format, this->Format.ReadCatalog(this->Folder / "a.ctl"), {}, true);
 }
 
 TEST_F(Grads, DescriptorMayBeWrittenInManyWays)

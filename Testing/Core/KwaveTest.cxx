@@ -310,7 +310,7 @@ TEST_F(Kwave, CuboidsLieWhereTheirCornersAre)
 TEST_F(Kwave, LocatingCanBeStopped)
 {
   this->WriteCorners("corners.h5");
-  testing::ExpectToStop(this->Format, this->CatalogOf("corners.h5"));
+  testing::ExpectToStop(this->Format, this->CatalogOf("corners.h5"), {}, true);
 }
 
 TEST_F(Kwave, ReadsEachStepByTheFormatAndByOneIndex)

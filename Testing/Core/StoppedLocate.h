@@ -9,7 +9,9 @@
 namespace patchio::testing {
 
 /// Of all values of the step. `format` must have something to look for in files.
-inline void ExpectToStop(const Format& format, const Catalog& catalog, LocateOptions options = {})
+/// everyCall: it says as often how far it is each time, and may be stopped at any of them.
+inline void ExpectToStop(
+    const Format& format, const Catalog& catalog, LocateOptions options = {}, bool everyCall = false)
 {
   std::vector<PatchVariable> requests;
   for (int patch = 0; patch < static_cast<int>(catalog.Patches.size()); ++patch) {
@@ -17,19 +19,21 @@ inline void ExpectToStop(const Format& format, const Catalog& catalog, LocateOpt
       requests.push_back({patch, variable});
     }
   }
-  int told = 0;
+  int calls = 0;
   options.Progress = [&](double fraction) {
     EXPECT_TRUE(fraction >= 0 && fraction <= 1) << fraction;
-    ++told;
+    ++calls;
     return true;
   };
   EXPECT_TRUE(format.Locate(catalog, requests, options).Problems.empty());
-  EXPECT_GT(told, 0);
-  told = 0;
-  options.Progress = [&](double) { return ++told < 1; };
-  EXPECT_THAT(
-      MessageOf([&] { format.Locate(catalog, requests, options); }), ::testing::HasSubstr("was stopped"));
-  EXPECT_EQ(told, 1) << "goes on";
+  EXPECT_GT(calls, 0);
+  for (int stopAt = 1; stopAt <= (everyCall ? calls : 1); ++stopAt) {
+    int told = 0;
+    options.Progress = [&](double) { return ++told != stopAt; };
+    EXPECT_THAT(
+        MessageOf([&] { format.Locate(catalog, requests, options); }), ::testing::HasSubstr("was stopped"));
+    EXPECT_LE(told, stopAt) << "goes on";
+  }
 }
 
 }  // namespace patchio::testing

@@ -32,14 +32,14 @@ def storage(command):
         file.write(command)
 
 
-def update_and_abort(proxy, time):
-    """Aborts once, at the first word of reading; without effect it does not return. Gives what the server said."""
+def update_and_abort(proxy, time, stage="Reading", slow="load 1000000", fast="load 0"):
+    """Aborts once, at the first word of a stage; of reading it does not return without effect. Gives what the server said."""
     handler = session.GetProgressHandler()
     words = []
 
     def on_progress(*_):
         text = handler.GetLastProgressText() or ""
-        if text.startswith("Reading") and not any(word.startswith("Reading") for word in words):
+        if text.startswith(stage) and not any(word.startswith(stage) for word in words):
             try:
                 send_abort()
             except BaseException:
@@ -49,9 +49,9 @@ def update_and_abort(proxy, time):
         words.append(text)
 
     observer = handler.AddObserver("ProgressEvent", on_progress)
-    storage("load 1000000")
+    storage(slow)
     proxy.UpdatePipeline(time)
-    storage("load 0")
+    storage(fast)
     handler.RemoveObserver(observer)
     return words
 
@@ -83,6 +83,21 @@ def check_stop():
     reader.SMProxy.InvokeCommand("ReadAgain")
     reader.UpdatePipeline(times[1])
     expect(past(reader)[3:] == [False] and cells(reader) == whole > 0, "again: %s, %d cells", past(reader), cells(reader))
+    Delete(reader)
+
+
+def check_locating():
+    """The search for the values is stopped as well."""
+    reader = new_reader()
+    reader.MetadataChannel = "Off"
+    times = reader.TimestepValues[:]
+    reader.UpdatePipeline(times[0])
+    words = update_and_abort(reader, times[1], "Locating", "set latency 30", "set latency 0")
+    expect(any(word.startswith("Locating") for word in words), "progress: %s", words)
+    expect(not any(word.startswith("Reading") for word in words), "it went on: %s", words)
+    expect(past(reader) == [False, True] and cells(reader) == 0, "stopped: %s, %d cells", past(reader), cells(reader))
+    reader.UpdatePipeline(times[2])
+    expect(past(reader)[2:] == [False] and cells(reader) > 0, "after it: %s, %d cells", past(reader), cells(reader))
     Delete(reader)
 
 
@@ -120,6 +135,7 @@ def check_two_readers():
 
 
 check_stop()
+check_locating()
 check_other_moments()
 check_two_readers()
 print("passed: reads of a pvserver end")

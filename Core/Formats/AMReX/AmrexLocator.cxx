@@ -2,7 +2,7 @@
 
 #include "Formats/AMReX/AmrexFab.h"
 #include "Formats/AMReX/AmrexWhereabouts.h"
-#include "Source/FileSource.h"
+#include "Formats/LocateTask.h"
 #include "Support/Error.h"
 #include "Support/RegularFile.h"
 #include "Support/Together.h"
@@ -52,9 +52,9 @@ public:
   {
     this->FindFabs();
     this->FindFiles();
-    this->Storage = MakeFileSource(this->Table.Files);
-    LocateInLanes(this->Files.size(), this->Options,
-        [this](std::size_t file, int) { this->LookIntoFile(static_cast<int>(file)); });
+    this->Storage = this->Task.FilesOf(this->Table.Files);
+    this->Task.RunInLanes(
+        this->Files.size(), [this](std::size_t file, int) { this->LookIntoFile(static_cast<int>(file)); });
     this->ReadUnclear();
     this->WriteLocations();
     return std::move(this->Table);
@@ -95,6 +95,7 @@ private:
   std::vector<WantedFile> Files;      ///< as Table.Files
   std::vector<std::uint32_t> FabOf;   ///< per patch, its place in Fabs
   std::vector<std::uint32_t> FileOf;  ///< per Fabs, index into Table.Files
+  LocateTask Task{this->Options};
   std::unique_ptr<Source> Storage;
 };
 
@@ -190,7 +191,7 @@ void Locator::ReadUnclear()
   for (const WantedFile& file : this->Files) {
     unclear.insert(unclear.end(), file.Unclear.begin(), file.Unclear.end());
   }
-  LocateInLanes((unclear.size() + inTask - 1) / inTask, this->Options, [&](std::size_t task, int) {
+  this->Task.RunInLanes((unclear.size() + inTask - 1) / inTask, [&](std::size_t task, int) {
     for (std::size_t i = task * inTask; i < std::min(unclear.size(), (task + 1) * inTask); ++i) {
       FabHeader header;
       this->ReadHeader(static_cast<int>(this->FileOf[unclear[i]]), this->Fabs[unclear[i]], header);

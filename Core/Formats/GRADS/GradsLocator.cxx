@@ -3,6 +3,7 @@
 #include "Formats/GRADS/GradsCatalog.h"
 #include "Formats/GRADS/GradsDataFile.h"
 #include "Formats/GRADS/GradsFiles.h"
+#include "Formats/LocateTask.h"
 #include "Support/ByteOrder.h"
 #include "Support/Error.h"
 #include "Support/Together.h"
@@ -34,7 +35,7 @@ public:
   Locator(const Catalog& catalog, const Descriptor& descriptor, const LocateOptions& options)
       : Data(catalog),
         Source(descriptor),
-        Options(options),
+        Task(options),
         Layout(descriptor),
         Index(catalog.StepInFile),
         Place(PlaceOfStep(descriptor, catalog.StepInFile))
@@ -44,7 +45,7 @@ public:
   LocationTable Run(const std::vector<PatchVariable>& requests)
   {
     for (std::size_t r = 0; r < requests.size(); ++r) {
-      TellProgress(this->Options, static_cast<double>(r) / static_cast<double>(requests.size()));
+      this->Task.Tell(static_cast<double>(r) / static_cast<double>(requests.size()));
       this->Table.Locations.emplace_back();
       if (this->Data.PresenceOf(requests[r].Variable, requests[r].Patch) == Presence::Stored) {
         const std::string fault = FaultOf([&] { this->Table.Locations.back() = this->Locate(requests[r]); });
@@ -89,7 +90,7 @@ private:
 
   const Catalog& Data;
   const Descriptor& Source;
-  const LocateOptions& Options;
+  LocateTask Task;
   const FileLayout Layout;
   const std::int64_t Index;
   const StepPlace Place;

@@ -1,8 +1,8 @@
 #include "Formats/KWave/KwaveLocator.h"
 
+#include "Formats/LocateTask.h"
 #include "Hdf5Index/IndexReader.h"
 #include "Hdf5Index/LibraryDataset.h"
-#include "Source/FileSource.h"
 #include "Support/Error.h"
 #include "Support/Hdf5.h"
 
@@ -37,11 +37,11 @@ struct FoundDataset
 class FileInspector
 {
 public:
-  FileInspector(const std::string& path, bool libraryOnly) : Path(path)
+  FileInspector(const std::string& path, bool libraryOnly, LocateTask& task) : Path(path)
   {
     CheckThere();
     if (!libraryOnly) {
-      this->OpenIndex();
+      this->OpenIndex(task);
     }
   }
 
@@ -72,10 +72,10 @@ private:
     }
   }
 
-  void OpenIndex()
+  void OpenIndex(LocateTask& task)
   {
     try {
-      this->Storage = MakeFileSource({this->Path});
+      this->Storage = task.FilesOf({this->Path});
       this->Index = std::make_unique<hdf5index::IndexReader>();
       this->Index->Open(this->Storage->Open(0), this->Bytes);
       this->Root = this->Index->OpenGroup(this->Index->Root());
@@ -189,7 +189,7 @@ public:
   LocationTable Run(const std::vector<PatchVariable>& requests)
   {
     for (std::size_t i = 0; i < requests.size(); ++i) {
-      TellProgress(this->Options, static_cast<double>(i) / static_cast<double>(requests.size()));
+      this->Task.Tell(static_cast<double>(i) / static_cast<double>(requests.size()));
       Location location;
       const std::string problem = this->LocateOne(requests[i], location);
       if (!problem.empty()) {
@@ -199,6 +199,7 @@ public:
       }
       this->Table.Locations.push_back(location);
     }
+    this->Task.Tell(1);
     for (const auto& [name, file] : this->Files) {
       if (file && !file->WhyLibrary().empty()) {
         this->Table.Notes.push_back(
@@ -228,6 +229,7 @@ private:
 
   const Catalog& Data;
   const LocateOptions Options;
+  LocateTask Task{this->Options};
   LocationTable Table;
   std::map<std::string, std::unique_ptr<FileInspector>> Files;
   std::map<std::string, int> FileNumbers;
@@ -287,7 +289,7 @@ FileInspector& Locator::InspectorOf(const std::string& path)
 {
   std::unique_ptr<FileInspector>& inspector = this->Files[path];
   if (!inspector) {
-    inspector = std::make_unique<FileInspector>(path, this->Options.LibraryOnly);
+    inspector = std::make_unique<FileInspector>(path, this->Options.LibraryOnly, this->Task);
   }
   return *inspector;
 }

@@ -1,10 +1,10 @@
 #include "Formats/SAMRAI/SamraiLocator.h"
 
+#include "Formats/LocateTask.h"
 #include "Formats/SAMRAI/SamraiIndexPatches.h"
 #include "Formats/SAMRAI/SamraiLibraryPatches.h"
 #include "Formats/SAMRAI/SamraiNames.h"
 #include "Formats/SAMRAI/SamraiPatchLocator.h"
-#include "Source/FileSource.h"
 #include "Support/Error.h"
 
 #include <fmt/format.h>
@@ -122,6 +122,7 @@ private:
   std::vector<PatchRun> Runs;
   std::vector<Block> Blocks;
   std::deque<SharedFile> Shared;  ///< one for each file
+  LocateTask Task{this->Options};
   std::unique_ptr<Source> Storage;
 
   std::unique_ptr<SamraiLibraryPatches> Library;
@@ -179,10 +180,10 @@ void Locator::FindRuns()
 
 void Locator::MakeBlocks()
 {
-  // Enough blocks for the lanes to end together, and to end soon when they are stopped; few enough that what
-  // is done once a block does not count.
+  // Enough blocks for the lanes to end together, and few enough that what is done once a block does not
+  // count.
   const std::size_t lanes = static_cast<std::size_t>(std::max(this->Options.Threads, 1));
-  const std::size_t most = std::clamp<std::size_t>(this->Runs.size() / (lanes * 8), 4, 32);
+  const std::size_t most = std::clamp<std::size_t>(this->Runs.size() / (lanes * 8), 4, 512);
   for (std::size_t begin = 0; begin < this->Runs.size();) {
     std::size_t end = begin + 1;
     while (end < this->Runs.size() && end - begin < most && this->Runs[end].File == this->Runs[begin].File) {
@@ -197,13 +198,13 @@ void Locator::MakeBlocks()
 
 void Locator::AskIndex()
 {
-  this->Storage = MakeFileSource(this->Table.Files);
+  this->Storage = this->Task.FilesOf(this->Table.Files);
   std::vector<std::unique_ptr<BlockReader>> readers;
   const std::size_t most = static_cast<std::size_t>(std::max(this->Options.Threads, 1));
   for (std::size_t i = 0; i < std::min(most, this->Blocks.size()); ++i) {
     readers.push_back(std::make_unique<BlockReader>(*this));
   }
-  LocateInLanes(this->Blocks.size(), this->Options, [&](std::size_t block, int lane) {
+  this->Task.RunInLanes(this->Blocks.size(), [&](std::size_t block, int lane) {
     try {
       this->AskIndex(*readers[lane], this->Blocks[block]);
     } catch (const std::exception&) {
@@ -289,7 +290,7 @@ void Locator::Merge()
 /// False when something is wrong with the patch.
 bool Locator::AskLibrary(const PatchRun& run)
 {
-  TellProgress(this->Options, 1);
+  this->Task.Tell(1);
   LocationTable found;
   try {
     if (this->LibraryFile != run.File) {

@@ -1,7 +1,9 @@
 """From the wish to stop a read until the script goes on, on 1, 2 and 4 ranks: on an emulated storage whose requests hang, and on
-one that is slow. The wish comes at moments that have nothing to do with what the reader does."""
+one that is slow, there also while the reader finds out where the values lie. The wish comes at moments that have nothing to do
+with what the reader does."""
 import os
 import random
+import tempfile
 
 import emulator
 from measuring import Spread, interleave, pvbatch
@@ -10,18 +12,25 @@ from suites.end_to_end import make_series
 PROCESSES = (1, 2, 4)
 THREADS = 4  # of each rank
 GOAL = 0.5
-# Until long after the read was stopped no request is answered; at 0.5 MB/s of each request a step takes 4 s or more.
-STORAGES = {"requests that hang": dict(latency=2, stream=100, concurrency=64, fault="processor_cluster.* stall --seconds 10"),
-            "slow storage": dict(latency=20, stream=0.5, concurrency=64)}
+SLOW = dict(latency=20, stream=0.5, concurrency=64)
+# Series, stage and storage. Until long after the read was stopped no request is answered; at 0.5 MB/s of each request a step
+# takes 4 s or more, and finding 1000 patches 11 s on one rank.
+CASES = {"requests that hang": ("large", "Reading", dict(latency=2, stream=100, concurrency=64,
+                                                         fault="processor_cluster.* stall --seconds 10")),
+         "slow storage": ("large", "Reading", SLOW),
+         "slow storage, locating": ("small", "Locating", SLOW)}
 
 
-def stop_read(series, storage, ranks):
-    with emulator.slow_storage(series, **STORAGES[storage]) as mounted:
-        # The sidecars beside the data: a read can be stopped once it is known what lies where.
-        found = pvbatch("cancelled_read.py", mounted.path("dumps.visit"), random.uniform(1, 2), THREADS, ranks=ranks,
-                        environment={"PATCHIO_METADATA_DIR": ""})
+def stop_read(folder, case, ranks):
+    series, stage, storage = CASES[case]
+    with emulator.slow_storage(os.path.join(folder, series), **storage) as mounted, \
+            tempfile.TemporaryDirectory() as no_sidecars:
+        # Sidecars lie beside the data.
+        place = no_sidecars if stage == "Locating" else ""
+        found = pvbatch("cancelled_read.py", mounted.path("dumps.visit"), stage, random.uniform(1, 2), THREADS, ranks=ranks,
+                        environment={"PATCHIO_METADATA_DIR": place})
     if not found["cancelled"] or found["cells"]:
-        raise RuntimeError("%s, %d ranks: the read was not stopped: %s" % (storage, ranks, found))
+        raise RuntimeError("%s, %d ranks: the read was not stopped: %s" % (case, ranks, found))
     return found["seconds"]
 
 
@@ -31,10 +40,10 @@ def run(report, folder, rounds):
     if lacks:
         report.skipped("cancel to prompt", "this machine lacks " + lacks)
         return
-    series = os.path.join(make_series(folder), "large")
-    found = interleave({(storage, ranks): lambda storage=storage, ranks=ranks: stop_read(series, storage, ranks)
-                        for storage in STORAGES for ranks in PROCESSES}, rounds)
-    for (storage, ranks), seconds in found.items():
-        label = "%s, NP = %d" % (storage, ranks)
+    folder = make_series(folder)
+    found = interleave({(case, ranks): lambda case=case, ranks=ranks: stop_read(folder, case, ranks)
+                        for case in CASES for ranks in PROCESSES}, rounds)
+    for (case, ranks), seconds in found.items():
+        label = "%s, NP = %d" % (case, ranks)
         report.at_most("cancel to prompt, %s: seconds, the slowest counts" % label, GOAL, Spread(seconds), every=True)
         report.data[label] = seconds

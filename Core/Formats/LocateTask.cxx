@@ -1,0 +1,99 @@
+#include "Formats/LocateTask.h"
+
+#include "Source/FileSource.h"
+#include "Support/Error.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace patchio {
+namespace {
+
+// Who has stopped it does not want to read this.
+constexpr const char* StoppedText = "Finding out where values lie was stopped.";
+
+/// Looks before each request whether it is wanted still.
+class WatchedSource : public Source
+{
+public:
+  WatchedSource(std::unique_ptr<Source> files, LocateTask& task) : Files(std::move(files)), Task(task) {}
+
+  std::shared_ptr<File> Open(int file) override
+  {
+    this->Task.CheckGoesOn();
+    return std::make_shared<WatchedFile>(this->Files->Open(file), this->Task);
+  }
+
+private:
+  class WatchedFile : public File
+  {
+  public:
+    WatchedFile(std::shared_ptr<File> file, LocateTask& task) : Behind(std::move(file)), Task(task) {}
+
+    using File::Read;
+    void Read(std::uint64_t offset, const std::vector<iovec>& buffers) override
+    {
+      this->Task.CheckGoesOn();
+      this->Behind->Read(offset, buffers);
+    }
+
+  private:
+    const std::shared_ptr<File> Behind;
+    LocateTask& Task;
+  };
+
+  const std::unique_ptr<Source> Files;
+  LocateTask& Task;
+};
+
+}  // namespace
+
+void LocateTask::Tell(double fraction)
+{
+  this->Fraction = fraction;
+  this->Stopped = this->Stopped || (this->Options.Progress && !this->Options.Progress(fraction));
+  if (this->Stopped) {
+    throw Error(StoppedText);
+  }
+}
+
+void LocateTask::CheckGoesOn()
+{
+  if (std::this_thread::get_id() == this->Caller) {
+    this->Tell(this->Fraction);
+  } else if (this->Stopped) {
+    throw Error(StoppedText);
+  }
+}
+
+void LocateTask::RunInLanes(std::size_t tasks, const LaneBody& body)
+{
+  if (!this->Options.Progress) {
+    RunLanes(tasks, this->Options.Threads, body);
+    return;
+  }
+  this->Tell(0);
+  // The calling thread only looks on: a task may have to wait for its storage again and again.
+  LaneTeam team(tasks, this->Options.Threads, body);
+  team.SetLanes(std::max(this->Options.Threads, 1));
+  while (team.Lanes() > 0 && !team.WaitFor(LookOnInterval)) {
+    if (!this->Stopped && !this->Options.Progress(team.Fraction())) {
+      this->Stopped = true;
+      team.Cancel();
+    }
+  }
+  if (team.Lanes() == 0) {
+    RunLanes(tasks, 1, body);
+  }
+  if (this->Stopped) {
+    throw Error(StoppedText);
+  }
+}
+
+std::unique_ptr<Source> LocateTask::FilesOf(const std::vector<std::string>& paths)
+{
+  std::unique_ptr<Source> files = MakeFileSource(paths);
+  return this->Options.Progress ? std::make_unique<WatchedSource>(std::move(files), *this) : std::move(files);
+}
+
+}  // namespace patchio

@@ -1,0 +1,45 @@
+// How Format::Locate() tells its caller how far it is, and ends when the caller wants that.
+#pragma once
+
+#include "Exec/Lanes.h"
+#include "Formats/Format.h"
+#include "Source/Source.h"
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace patchio {
+
+/// One call of Format::Locate(), on the thread that makes this. Where LocateOptions::Progress is null it
+/// costs nothing.
+class LocateTask
+{
+public:
+  /// Keeps a reference.
+  explicit LocateTask(const LocateOptions& options) : Options(options) {}
+  LocateTask(const LocateTask&) = delete;
+  LocateTask& operator=(const LocateTask&) = delete;
+
+  /// On the calling thread: fraction, 0..1, is done. Throws Error when the rest shall not be.
+  void Tell(double fraction);
+  /// RunLanes() with as many threads as there may be. Tells how many of the tasks are done. Throws Error when
+  /// the rest shall not be; no task is at work any more then.
+  void RunInLanes(std::size_t tasks, const LaneBody& body);
+  /// Files, as by MakeFileSource(), whose requests throw Error once the rest shall not be done. Must not
+  /// outlive this.
+  std::unique_ptr<Source> FilesOf(const std::vector<std::string>& paths);
+
+  /// On any thread: throws Error once the rest shall not be done.
+  void CheckGoesOn();
+
+private:
+  const LocateOptions& Options;
+  const std::thread::id Caller = std::this_thread::get_id();
+  double Fraction = 0;  ///< as last told
+  std::atomic<bool> Stopped{false};
+};
+
+}  // namespace patchio
