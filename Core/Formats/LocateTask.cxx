@@ -3,7 +3,6 @@
 #include "Source/FileSource.h"
 #include "Support/Error.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace patchio {
@@ -48,21 +47,32 @@ private:
 
 }  // namespace
 
-void LocateTask::Tell(double fraction)
+bool LocateTask::GoesOn(double fraction)
 {
-  this->Fraction = fraction;
   this->Stopped = this->Stopped || (this->Options.Progress && !this->Options.Progress(fraction));
+  return !this->Stopped;
+}
+
+void LocateTask::ThrowIfStopped() const
+{
   if (this->Stopped) {
     throw Error(StoppedText);
   }
+}
+
+void LocateTask::Tell(double fraction)
+{
+  this->Fraction = fraction;
+  this->GoesOn(fraction);
+  this->ThrowIfStopped();
 }
 
 void LocateTask::CheckGoesOn()
 {
   if (std::this_thread::get_id() == this->Caller) {
     this->Tell(this->Fraction);
-  } else if (this->Stopped) {
-    throw Error(StoppedText);
+  } else {
+    this->ThrowIfStopped();
   }
 }
 
@@ -74,20 +84,9 @@ void LocateTask::RunInLanes(std::size_t tasks, const LaneBody& body)
   }
   this->Tell(0);
   // The calling thread only looks on: a task may have to wait for its storage again and again.
-  LaneTeam team(tasks, this->Options.Threads, body);
-  team.SetLanes(std::max(this->Options.Threads, 1));
-  while (team.Lanes() > 0 && !team.WaitFor(LookOnInterval)) {
-    if (!this->Stopped && !this->Options.Progress(team.Fraction())) {
-      this->Stopped = true;
-      team.Cancel();
-    }
-  }
-  if (team.Lanes() == 0) {
-    RunLanes(tasks, 1, body);
-  }
-  if (this->Stopped) {
-    throw Error(StoppedText);
-  }
+  RunLanes(tasks, LaneGoal(this->Options.Threads), body,
+      [this](double fraction) { return this->GoesOn(fraction); });
+  this->ThrowIfStopped();
 }
 
 std::unique_ptr<Source> LocateTask::FilesOf(const std::vector<std::string>& paths)

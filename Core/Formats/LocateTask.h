@@ -36,6 +36,9 @@ public:
   void CheckGoesOn();
 
 private:
+  bool GoesOn(double fraction);  ///< on the calling thread
+  void ThrowIfStopped() const;
+
   const LocateOptions& Options;
   const std::thread::id Caller = std::this_thread::get_id();
   double Fraction = 0;  ///< as last told
