@@ -6,9 +6,12 @@
 #include <vtkInformationInformationVectorKey.h>
 #include <vtkInformationVector.h>
 #include <vtkNew.h>
+#include <vtkType.h>
 
 #include <array>
+#include <cmath>
 #include <optional>
+#include <vector>
 
 namespace patchio {
 namespace {
@@ -34,6 +37,25 @@ std::optional<ElementType> TypeOf(const vtkDataArray* array)
   }
 }
 
+/// No value is infinite, so that both ranges are one, in one place: there may be many small arrays.
+void SetRanges(vtkDataArray* array, const std::vector<std::array<double, 2>>& ofComponents,
+    const std::array<double, 2>& ofLength)
+{
+  const int components = array->GetNumberOfComponents();
+  vtkInformation* const info = array->GetInformation();
+  vtkNew<vtkInformationVector> ranges;
+  ranges->SetNumberOfInformationObjects(components);
+  for (int c = 0; c < components; ++c) {
+    ranges->GetInformationObject(c)->Set(vtkDataArray::COMPONENT_RANGE(), ofComponents[c].data(), 2);
+  }
+  info->Set(vtkDataArray::PER_COMPONENT(), ranges);
+  info->Set(vtkDataArray::PER_FINITE_COMPONENT(), ranges);
+  if (components > 1) {
+    info->Set(vtkDataArray::L2_NORM_RANGE(), ofLength.data(), 2);
+    info->Set(vtkDataArray::L2_NORM_FINITE_RANGE(), ofLength.data(), 2);
+  }
+}
+
 }  // namespace
 
 void SetKnownRange(vtkDataArray* array, const ArrayRange& range)
@@ -42,21 +64,22 @@ void SetKnownRange(vtkDataArray* array, const ArrayRange& range)
   if (!range.IsKnown(components)) {
     return;
   }
-  vtkInformation* const info = array->GetInformation();
-  vtkNew<vtkInformationVector> ofComponents;
-  ofComponents->SetNumberOfInformationObjects(components);
+  std::vector<std::array<double, 2>> ofComponents;
   for (int c = 0; c < components; ++c) {
-    const std::array<double, 2> pair = PairOf(range.OfComponent(c));
-    ofComponents->GetInformationObject(c)->Set(vtkDataArray::COMPONENT_RANGE(), pair.data(), 2);
+    ofComponents.push_back(PairOf(range.OfComponent(c)));
   }
-  // No value is infinite, so that both ranges are one, in one place: there may be many small arrays.
-  info->Set(vtkDataArray::PER_COMPONENT(), ofComponents);
-  info->Set(vtkDataArray::PER_FINITE_COMPONENT(), ofComponents);
-  if (components > 1) {
-    const std::array<double, 2> pair = PairOf(range.OfLength());
-    info->Set(vtkDataArray::L2_NORM_RANGE(), pair.data(), 2);
-    info->Set(vtkDataArray::L2_NORM_FINITE_RANGE(), pair.data(), 2);
-  }
+  SetRanges(array, ofComponents, PairOf(range.OfLength()));
+}
+
+void SetConstantRange(vtkDataArray* array, std::optional<double> value)
+{
+  const int components = array->GetNumberOfComponents();
+  // VTK's own answer where it has found no number.
+  const double none[2] = {VTK_DOUBLE_MAX, VTK_DOUBLE_MIN};
+  const std::array<double, 2> pair{value.value_or(none[0]), value.value_or(none[1])};
+  const double length = std::abs(value.value_or(0)) * std::sqrt(components);
+  SetRanges(array, std::vector<std::array<double, 2>>(components, pair),
+      value ? std::array<double, 2>{length, length} : pair);
 }
 
 void FindRange(vtkDataArray* array)

@@ -18,13 +18,11 @@
 #include <vtkPointData.h>
 #include <vtkPoints.h>
 #include <vtkRectilinearGrid.h>
-#include <vtkShortArray.h>
 #include <vtkStringArray.h>
 #include <vtkStructuredGrid.h>
 #include <vtkTypeInt64Array.h>
 #include <vtkUniformGrid.h>
 #include <vtkUnsignedCharArray.h>
-#include <vtkUnsignedShortArray.h>
 
 #include <algorithm>
 #include <cassert>
@@ -32,40 +30,6 @@
 
 namespace patchio {
 namespace {
-
-vtkSmartPointer<vtkDataArray> MakeDataArray(ElementType type)
-{
-  switch (type) {
-    case ElementType::Int32:
-      return vtkSmartPointer<vtkIntArray>::New();
-    case ElementType::Int64:
-      return vtkSmartPointer<vtkTypeInt64Array>::New();
-    case ElementType::UInt8:
-      return vtkSmartPointer<vtkUnsignedCharArray>::New();
-    case ElementType::Int16:
-      return vtkSmartPointer<vtkShortArray>::New();
-    case ElementType::UInt16:
-      return vtkSmartPointer<vtkUnsignedShortArray>::New();
-    case ElementType::Float64:
-      return vtkSmartPointer<vtkDoubleArray>::New();
-    case ElementType::Float32:
-      break;
-  }
-  return vtkSmartPointer<vtkFloatArray>::New();
-}
-
-/// Hands the values over without a copy; the array frees them.
-vtkSmartPointer<vtkDataArray> TakeOver(LoadedArray& loaded, const std::string& name)
-{
-  vtkSmartPointer<vtkDataArray> array = MakeDataArray(loaded.Type);
-  array->SetName(name.c_str());
-  array->SetNumberOfComponents(loaded.Components);
-  array->SetVoidArray(loaded.Values.release(), loaded.Tuples * loaded.Components, 0,
-      vtkAbstractArray::VTK_DATA_ARRAY_USER_DEFINED);
-  array->SetArrayFreeFunction(FreeSlice);
-  SetKnownRange(array, loaded.Range);
-  return array;
-}
 
 template <typename ArrayType, typename Value>
 vtkSmartPointer<ArrayType> MakeValue(const char* name, Value value)
@@ -172,8 +136,15 @@ VariableRequest RequestForVtk(const Catalog& catalog, int variable, const Int3& 
 }
 
 PatchAssembler::PatchAssembler(const Catalog& catalog, const Nesting& nesting,
-    const std::vector<VariableRequest>& variables, const Int3& ghosts, const AssemblyOptions& options)
-    : Data(catalog), Nests(nesting), Variables(variables), Ghosts(ghosts), Options(options)
+    const std::vector<VariableRequest>& variables, const Int3& ghosts, const AssemblyOptions& options,
+    SlabPool& memory)
+    : Data(catalog),
+      Nests(nesting),
+      Variables(variables),
+      Ghosts(ghosts),
+      Options(options),
+      Memory(memory),
+      Constants(memory)
 {
   this->RankValue = MakeValue<vtkIntArray>("rank", options.Rank);
   for (std::size_t level = 0; level < catalog.Levels.size(); ++level) {
@@ -225,7 +196,7 @@ bool PatchAssembler::IsGeometry(std::size_t variable) const
   return number == this->Data.CoordinatesVariable || this->Data.Variables[number].Positions;
 }
 
-BlockFrame PatchAssembler::MakeFrame(const Block& block, const std::vector<LoadedArray*>& arrays) const
+BlockFrame PatchAssembler::MakeFrame(const Block& block, const std::vector<LoadedArray*>& arrays)
 {
   const int wanted =
       this->IsPoints(block) ? this->Data.PositionsOf(block.Level) : this->Data.CoordinatesVariable;
@@ -270,36 +241,57 @@ BlockFrame PatchAssembler::MakePoints(const Block& block, const LoadedArray* pos
   return frame;
 }
 
-/// Of the steady variables, or of the others. Values of points that are no image are VTK's point data.
-void PatchAssembler::AddArrays(const Block& block, const BlockFrame& frame,
-    const std::vector<LoadedArray*>& arrays, bool steady, vtkDataSet* grid) const
+/// Values of points that are no image are VTK's point data.
+vtkDataSetAttributes* PatchAssembler::AttributesOf(std::size_t variable, bool ofPoints, vtkDataSet* grid) const
 {
-  const bool image = !frame.CellOfPoint.empty();
-  const bool points = this->IsPoints(block) && !image;
+  const Variable& info = this->Data.Variables[this->Variables[variable].Variable];
+  if (info.Center == Centering::Cell && !ofPoints) {
+    return grid->GetCellData();
+  }
+  return grid->GetPointData();
+}
+
+/// Of the steady variables, or of the others.
+void PatchAssembler::AddArrays(const Block& block, const BlockFrame& frame,
+    const std::vector<LoadedArray*>& arrays, bool steady, vtkDataSet* grid)
+{
   for (std::size_t v = 0; v < arrays.size(); ++v) {
-    if (this->IsSteady(v) != steady || this->IsGeometry(v) || arrays[v]->Status != ArrayStatus::Read) {
+    if (this->IsSteady(v) != steady || this->IsGeometry(v)) {
       continue;
     }
-    const Variable& variable = this->Data.Variables[this->Variables[v].Variable];
-    vtkDataSetAttributes* attributes = variable.Center == Centering::Cell && !points
-                                           ? static_cast<vtkDataSetAttributes*>(grid->GetCellData())
-                                           : static_cast<vtkDataSetAttributes*>(grid->GetPointData());
-    if (image) {
-      const vtkSmartPointer<vtkDataArray> array = MakeDataArray(arrays[v]->Type);
-      array->SetName(variable.Name.c_str());
-      array->SetNumberOfComponents(arrays[v]->Components);
-      array->SetNumberOfTuples(grid->GetNumberOfCells());
-      Scatter(*arrays[v], frame.CellOfPoint, array);
-      FindRange(array);
-      attributes->AddArray(array);
-    } else {
-      attributes->AddArray(TakeOver(*arrays[v], variable.Name));
+    if (arrays[v]->Status == ArrayStatus::Absent) {
+      this->AddBlank(v, grid);
     }
+    if (arrays[v]->Status != ArrayStatus::Read) {
+      continue;
+    }
+    LoadedArray scattered;
+    if (!frame.CellOfPoint.empty()) {
+      scattered = Scatter(*arrays[v], frame.CellOfPoint, grid->GetNumberOfCells(), this->Memory);
+    }
+    LoadedArray& array = scattered.Values ? scattered : *arrays[v];
+    const std::string& name = this->Data.Variables[this->Variables[v].Variable].Name;
+    this->AttributesOf(v, this->BecomesPoints(block), grid)->AddArray(TakeOver(array, name));
+  }
+}
+
+/// Filters of VTK want the same arrays on all blocks: some end in a crash where they are not, others leave out
+/// without a word what is not everywhere.
+void PatchAssembler::AddBlank(std::size_t variable, vtkDataSet* grid)
+{
+  const std::optional<BlankArray>& blank = this->Options.Blanks[variable];
+  if (blank) {
+    const VariableRequest& request = this->Variables[variable];
+    vtkDataSetAttributes* const attributes =
+        this->AttributesOf(variable, blank->OfPoints && !this->Options.PointsAsImage, grid);
+    const vtkIdType tuples = attributes == grid->GetCellData() ? grid->GetNumberOfCells() : grid->GetNumberOfPoints();
+    attributes->AddArray(this->Constants.Make(this->Data.Variables[request.Variable].Name, blank->Type,
+        request.OutputComponents, tuples, std::nullopt));
   }
 }
 
 void PatchAssembler::AddBlock(vtkMultiBlockDataSet* output, const std::vector<Block>& blocks,
-    std::size_t number, const BlockFrame& frame, const std::vector<LoadedArray*>& arrays) const
+    std::size_t number, const BlockFrame& frame, const std::vector<LoadedArray*>& arrays)
 {
   const Block& block = blocks[number];
   vtkSmartPointer<vtkDataSet> grid = frame.Grid;
@@ -417,10 +409,11 @@ vtkSmartPointer<vtkDataSet> PatchAssembler::MakeSphericalGrid(const int extent[6
   return grid;
 }
 
-/// Hides what no array has a value for, and the cells that would need it: NaN has no color, and filters make
-/// anything of it.
-void PatchAssembler::HideUndefined(vtkDataSet* grid, const std::vector<LoadedArray*>& arrays) const
+/// Marks the points that no array has a value for.
+std::vector<unsigned char> PatchAssembler::UndefinedPoints(
+    vtkDataSet* grid, const std::vector<LoadedArray*>& arrays) const
 {
+  const std::vector<unsigned char> none(grid->GetNumberOfPoints(), 0);
   std::vector<unsigned char> undefined(grid->GetNumberOfPoints(), 1);
   bool any = false;
   for (std::size_t v = 0; v < arrays.size(); ++v) {
@@ -430,13 +423,18 @@ void PatchAssembler::HideUndefined(vtkDataSet* grid, const std::vector<LoadedArr
     }
     vtkDataArray* array = grid->GetPointData()->GetArray(variable.Name.c_str());
     if (!arrays[v]->HasUndefined || !KeepUndefined(array, undefined)) {
-      return;
+      return none;
     }
     any = true;
   }
-  if (!any) {
-    return;
-  }
+  return any ? undefined : none;
+}
+
+/// Hides what no array has a value for, and the cells that would need it: NaN has no color, and filters make
+/// anything of it. All blocks get the flags, as they should have the same arrays.
+void PatchAssembler::HideUndefined(vtkDataSet* grid, const std::vector<LoadedArray*>& arrays) const
+{
+  const std::vector<unsigned char> undefined = this->UndefinedPoints(grid, arrays);
   vtkNew<vtkUnsignedCharArray> points;
   points->SetName(vtkDataSetAttributes::GhostArrayName());
   points->SetNumberOfTuples(grid->GetNumberOfPoints());

@@ -4,14 +4,17 @@
 
 #include "Catalog/Catalog.h"
 #include "Catalog/Nesting.h"
+#include "DataArrays.h"
 #include "Plan/Blocks.h"
 #include "Read/LoadRequest.h"
+#include "Update/PatchUpdate.h"
 
 #include <vtkDataSet.h>
 #include <vtkSmartPointer.h>
 #include <vtkType.h>
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,10 +33,12 @@ struct AssemblyOptions
   bool BlankRefined = true;
   bool PatchIds = false;
   bool PointsAsImage = false;  ///< lists of points become images
-  bool HideUndefined = true;   ///< hide points that are undefined in all arrays of their block
+  bool HideUndefined = true;   ///< some points are undefined: hide those that are so in all arrays of their block
   bool Sphere = false;         ///< put geographic grids on a sphere
   bool GhostLayer = false;     ///< blocks have been asked to have one, whether they need it or not
   int Rank = 0;                ///< written into the field data
+  /// See PatchUpdate::Blanks().
+  std::vector<std::optional<BlankArray>> Blanks;
 };
 
 /// What of a block stays the same from step to step of a file: the grid, its flags, the arrays of steady
@@ -50,9 +55,11 @@ class PatchAssembler
 public:
   /// nesting: of the patches that are in the output of some rank.
   /// variables: in the order of the arrays of each block.
-  /// ghosts: layers by which all grids grow beyond their patches. Keeps references to the first three.
+  /// ghosts: layers by which all grids grow beyond their patches. memory: for arrays that are made here. Keeps
+  /// references to all but the ghosts and the options.
   PatchAssembler(const Catalog& catalog, const Nesting& nesting,
-      const std::vector<VariableRequest>& variables, const Int3& ghosts, const AssemblyOptions& options);
+      const std::vector<VariableRequest>& variables, const Int3& ghosts, const AssemblyOptions& options,
+      SlabPool& memory);
   ~PatchAssembler();
 
   /// The tree that is the same on all ranks: a block per level, in it a piece per block of patches, all
@@ -61,24 +68,29 @@ public:
       vtkMultiBlockDataSet* output, const std::vector<Block>& blocks, int firstLevel, int lastLevel) const;
 
   /// Turns the arrays of a block into a grid, but for those that change from step to step.
-  BlockFrame MakeFrame(const Block& block, const std::vector<LoadedArray*>& arrays) const;
+  BlockFrame MakeFrame(const Block& block, const std::vector<LoadedArray*>& arrays);
 
   /// Adds the arrays that change to the frame of a block and puts it in its place in the tree. Where
   /// the file has other steps, the frame stays as it is.
   void AddBlock(vtkMultiBlockDataSet* output, const std::vector<Block>& blocks, std::size_t number,
-      const BlockFrame& frame, const std::vector<LoadedArray*>& arrays) const;
+      const BlockFrame& frame, const std::vector<LoadedArray*>& arrays);
 
 private:
   bool IsPoints(const Block& block) const { return this->Data.RoleOf(block.Level) == LevelRole::Points; }
   bool IsSteady(std::size_t variable) const;
   bool IsGeometry(std::size_t variable) const;
   void AddArrays(const Block& block, const BlockFrame& frame, const std::vector<LoadedArray*>& arrays,
-      bool steady, vtkDataSet* grid) const;
+      bool steady, vtkDataSet* grid);
+  void AddBlank(std::size_t variable, vtkDataSet* grid);
+  bool BecomesPoints(const Block& block) const { return this->IsPoints(block) && !this->Options.PointsAsImage; }
+  vtkDataSetAttributes* AttributesOf(std::size_t variable, bool ofPoints, vtkDataSet* grid) const;
   BlockFrame MakePoints(const Block& block, const LoadedArray* positions) const;
   vtkSmartPointer<vtkDataSet> MakeGrid(const Block& block, LoadedArray* coordinates) const;
   vtkSmartPointer<vtkDataSet> MakeRectilinearGrid(const int extent[6]) const;
   vtkSmartPointer<vtkDataSet> MakeSphericalGrid(const int extent[6]) const;
   std::vector<double> PositionsOf(int axis, const int extent[6]) const;
+  std::vector<unsigned char> UndefinedPoints(
+      vtkDataSet* grid, const std::vector<LoadedArray*>& arrays) const;
   void HideUndefined(vtkDataSet* grid, const std::vector<LoadedArray*>& arrays) const;
   void GridExtent(const Block& block, int extent[6]) const;
   void AddGhostArray(const Block& block, vtkDataSet* grid) const;
@@ -96,6 +108,8 @@ private:
   const std::vector<VariableRequest>& Variables;
   Int3 Ghosts;
   AssemblyOptions Options;
+  SlabPool& Memory;
+  ConstantArrays Constants;
   vtkSmartPointer<vtkIntArray> RankValue;  ///< these are the same in many blocks, which share them
   std::vector<vtkSmartPointer<vtkIntArray>> LevelValues;
 };

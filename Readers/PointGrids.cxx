@@ -1,11 +1,11 @@
 #include "PointGrids.h"
 
+#include "DataArrays.h"
 #include "Support/Error.h"
 #include "Support/Memory.h"
 
 #include <vtkCellArray.h>
 #include <vtkCellData.h>
-#include <vtkDataArray.h>
 #include <vtkDataSetAttributes.h>
 #include <vtkIdTypeArray.h>
 #include <vtkNew.h>
@@ -16,7 +16,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
+#include <optional>
 
 namespace patchio {
 namespace {
@@ -146,17 +146,21 @@ PointImage MakePointImage(const Catalog& catalog, int level, const PointPlaces& 
   return image;
 }
 
-void Scatter(const LoadedArray& values, const std::vector<vtkIdType>& cellOfPoint, vtkDataArray* into)
+LoadedArray Scatter(
+    const LoadedArray& values, const std::vector<vtkIdType>& cellOfPoint, vtkIdType cells, SlabPool& memory)
 {
-  const bool floats = values.Type == ElementType::Float32 || values.Type == ElementType::Float64;
-  into->Fill(floats ? std::numeric_limits<double>::quiet_NaN() : 0.0);
+  LoadedArray into = AllocateArray(memory, values.Type, values.Components, cells);
+  FillWith(into, std::nullopt);
   const std::size_t tupleBytes = static_cast<std::size_t>(values.Components) * SizeOf(values.Type);
   const auto* from = static_cast<const std::byte*>(values.Values.get());
-  auto* to = static_cast<std::byte*>(into->GetVoidPointer(0));
+  auto* to = static_cast<std::byte*>(into.Values.get());
   for (std::size_t p = 0; p < cellOfPoint.size(); ++p) {
     std::memcpy(
         to + static_cast<std::size_t>(cellOfPoint[p]) * tupleBytes, from + p * tupleBytes, tupleBytes);
   }
+  into.Range = values.Range;
+  into.HasUndefined = values.HasUndefined;
+  return into;
 }
 
 }  // namespace patchio

@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-class vtkDataArray;
 class vtkDataSet;
 
 namespace patchio {
@@ -48,9 +47,10 @@ struct PointImage
 /// An image whose cells without a point are HIDDENCELL. Throws Error when it would take too much memory.
 PointImage MakePointImage(const Catalog& catalog, int level, const PointPlaces& places);
 
-/// Brings the values of the points to their cells; others are not a number, or 0 where the type has no such
-/// value.
-void Scatter(const LoadedArray& values, const std::vector<vtkIdType>& cellOfPoint, vtkDataArray* into);
+/// The values of the points at their cells, of so many; others are not a number, or 0 where the type has no such
+/// value. Throws Error when the memory does not suffice.
+LoadedArray Scatter(const LoadedArray& values, const std::vector<vtkIdType>& cellOfPoint, vtkIdType cells,
+    SlabPool& memory);
 
 }  // namespace patchio
 

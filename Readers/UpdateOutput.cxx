@@ -1,29 +1,64 @@
 #include "UpdateOutput.h"
 
+#include "PointGrids.h"
 #include "Support/Stopwatch.h"
+#include "Support/Together.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace patchio {
 namespace {
 
-AssemblyOptions OptionsOfAssembly(const PatchUpdate& update, int rank)
+/// What each rank tells the others of the lists of points in its blocks, one after another for each level: how
+/// many points, and the least and greatest corner of the box around them.
+constexpr int NumbersOfLevel = 7;
+
+std::vector<int> ListsOfRank(PatchUpdate& update)
+{
+  const Catalog& catalog = update.Data();
+  const UpdatePlan& plan = update.Planned();
+  std::vector<int> numbers(NumbersOfLevel * catalog.Levels.size(), 0);
+  for (std::size_t i = 0; i < plan.Mine.size(); ++i) {
+    const int level = plan.Blocks[plan.Mine[i]].Level;
+    for (std::size_t v = 0; v < update.Variables().size(); ++v) {
+      const LoadedArray& array = update.Array(i, v);
+      if (catalog.RoleOf(level) != LevelRole::Points || update.Variables()[v].Variable != catalog.PositionsOf(level) ||
+          array.Status != ArrayStatus::Read) {
+        continue;
+      }
+      int* const ofLevel = numbers.data() + NumbersOfLevel * level;
+      const Box bounds = PointPlaces(catalog, array, catalog.Variables[catalog.PositionsOf(level)].Name).Bounds();
+      for (int axis = 0; axis < 3; ++axis) {
+        int& lower = ofLevel[1 + axis];
+        int& upper = ofLevel[4 + axis];
+        lower = ofLevel[0] == 0 ? bounds.Lower[axis] : std::min(lower, bounds.Lower[axis]);
+        upper = ofLevel[0] == 0 ? bounds.Upper[axis] : std::max(upper, bounds.Upper[axis]);
+      }
+      ofLevel[0] += static_cast<int>(array.Tuples);
+    }
+  }
+  return numbers;
+}
+
+AssemblyOptions OptionsOfAssembly(const PatchUpdate& update, int rank, bool pointsAsImages)
 {
   const UpdateOptions& wanted = update.Wanted();
   AssemblyOptions options;
   options.BlankRefined = wanted.HideRefined;
   options.PatchIds = wanted.PatchIds;
-  options.PointsAsImage = wanted.PointsAsImage;
-  options.HideUndefined = wanted.HideUndefined;
+  options.PointsAsImage = pointsAsImages;
+  options.HideUndefined = wanted.HideUndefined && update.HasUndefined();
   options.Sphere = wanted.Sphere;
   options.GhostLayer = AddsGhostLayer(update.Data(), wanted);
   options.Rank = rank;
+  options.Blanks = update.Blanks();
   return options;
 }
 
 /// Puts the blocks of this piece into the tree; `frames` has one for each, which are made where they are
 /// missing.
-void AddBlocks(PatchUpdate& update, const PatchAssembler& assembler, std::vector<BlockFrame>& frames,
+void AddBlocks(PatchUpdate& update, PatchAssembler& assembler, std::vector<BlockFrame>& frames,
     vtkMultiBlockDataSet* output)
 {
   const UpdatePlan& plan = update.Planned();
@@ -52,22 +87,59 @@ void KeptFrames::KeepFor(const std::string& key)
   }
 }
 
-void AssembleOutput(PatchUpdate& update, int rank, KeptFrames& kept, vtkMultiBlockDataSet* output)
+bool PointsBecomeImages(Communicator& ranks, PatchUpdate& update, KeptFrames& kept)
+{
+  // Images take memory for each of their cells and array, and each step fills them anew.
+  constexpr std::int64_t cellsOfPoint = 4;
+  constexpr std::int64_t fewCells = 1 << 20;
+  const PointForm wanted = update.Wanted().PointLists;
+  const std::vector<Level>& levels = update.Data().Levels;
+  if (wanted != PointForm::Automatic || std::none_of(levels.begin(), levels.end(), [](const Level& level) {
+        return level.Role == LevelRole::Points;
+      })) {
+    return wanted == PointForm::Image;
+  }
+  Together(ranks, [&] {
+    const bool known = !kept.Key.empty() && kept.Key == update.Planned().FramesKey;
+    kept.Points = known ? kept.Points : ListsOfRank(update);
+  });
+  const std::vector<int> all = ranks.AllGather(kept.Points);
+  std::int64_t points = 0, cells = 0;
+  for (std::size_t level = 0; level < levels.size(); ++level) {
+    Box around{update.Data().Lattice.Upper, update.Data().Lattice.Lower};
+    std::int64_t ofLevel = 0;
+    for (std::size_t i = NumbersOfLevel * level; i < all.size(); i += NumbersOfLevel * levels.size()) {
+      for (int axis = 0; axis < 3 && all[i] > 0; ++axis) {
+        around.Lower[axis] = std::min(around.Lower[axis], all[i + 1 + axis]);
+        around.Upper[axis] = std::max(around.Upper[axis], all[i + 4 + axis]);
+      }
+      ofLevel += all[i];
+    }
+    points += ofLevel;
+    cells += ofLevel > 0 ? around.Cells() : 0;
+  }
+  return cells <= std::max(cellsOfPoint * points, fewCells);
+}
+
+void AssembleOutput(
+    PatchUpdate& update, int rank, bool pointsAsImages, KeptFrames& kept, vtkMultiBlockDataSet* output)
 {
   const Stopwatch watch;
   const UpdateOptions& wanted = update.Wanted();
   const UpdatePlan& plan = update.Planned();
-  const PatchAssembler assembler(
-      update.Data(), *plan.Nests, update.Variables(), wanted.Ghosts, OptionsOfAssembly(update, rank));
+  PatchAssembler assembler(update.Data(), *plan.Nests, update.Variables(), wanted.Ghosts,
+      OptionsOfAssembly(update, rank, pointsAsImages), update.Memory());
   assembler.BuildTree(output, plan.Blocks, wanted.FirstLevel, wanted.LastLevel);
   kept.KeepFor(plan.FramesKey);
   std::vector<BlockFrame> frames = std::move(kept.Frames);
+  std::vector<int> points = std::move(kept.Points);
   kept = KeptFrames();  // should something be thrown
   frames.resize(plan.Mine.size());
   AddBlocks(update, assembler, frames, output);
   if (!plan.FramesKey.empty()) {
     kept.Key = plan.FramesKey;
     kept.Frames = std::move(frames);
+    kept.Points = std::move(points);
   }
   update.ReportAssembly(watch.Seconds());
 }

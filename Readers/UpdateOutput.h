@@ -3,6 +3,7 @@
 #define UpdateOutput_h
 
 #include "PatchAssembler.h"
+#include "Support/Communicator.h"
 #include "Update/PatchUpdate.h"
 
 #include <string>
@@ -17,14 +18,20 @@ struct KeptFrames
 {
   std::string Key;  ///< what they were made for; empty: nothing
   std::vector<BlockFrame> Frames;
+  std::vector<int> Points;  ///< where lists of points lie; see PointsBecomeImages()
 
   /// Gives the frames back unless they serve an update with this UpdatePlan::FramesKey.
   void KeepFor(const std::string& key);
 };
 
+/// Collective. Whether lists of points become images, the same on all ranks.
+bool PointsBecomeImages(Communicator& ranks, PatchUpdate& update, KeptFrames& kept);
+
 /// Makes the output of the update, after PatchUpdate::Read(), with the frames at hand that are of the same
-/// blocks of the same file, and keeps those that the next step can use.
-void AssembleOutput(PatchUpdate& update, int rank, KeptFrames& kept, vtkMultiBlockDataSet* output);
+/// blocks of the same file, and keeps those that the next step can use. pointsAsImages: see
+/// PointsBecomeImages().
+void AssembleOutput(
+    PatchUpdate& update, int rank, bool pointsAsImages, KeptFrames& kept, vtkMultiBlockDataSet* output);
 
 }  // namespace patchio
 

@@ -3,6 +3,7 @@
 #include "ArraySelections.h"
 #include "FilterThreads.h"
 #include "Formats/TimeLookup.h"
+#include "Plan/Grids.h"
 #include "ReaderRanks.h"
 #include "Support/Error.h"
 #include "Support/Together.h"
@@ -17,8 +18,10 @@
 #include <vtkInformationVector.h>
 #include <vtkMultiBlockDataSet.h>
 #include <vtkMultiProcessController.h>
+#include <vtkNew.h>
 #include <vtkObjectFactory.h>
 #include <vtkStreamingDemandDrivenPipeline.h>
+#include <vtkStringArray.h>
 
 #include <algorithm>
 #include <cmath>
@@ -48,6 +51,7 @@ struct vtkPatchReader::Internals
   StepReader Reader{MaximumThreads};
   KeptFrames Frames;       ///< of the update before
   std::string ReportJson;  ///< given out last
+  vtkNew<vtkStringArray> GridNames;
 };
 
 vtkStandardNewMacro(vtkPatchReader);
@@ -156,6 +160,23 @@ void vtkPatchReader::SetWithin(double& member, double value, double least, doubl
     member = within;
     this->Modified();
   }
+}
+
+vtkStringArray* vtkPatchReader::GetGridNames()
+{
+  const OpenedSeries& series = this->Internal->Reader.Series();
+  vtkStringArray* const names = this->Internal->GridNames;
+  names->Reset();
+  names->InsertNextValue(AutomaticGrid);
+  const std::vector<LevelGrid> grids =
+      series.CurrentPath().empty() ? std::vector<LevelGrid>() : GridsOf(series.Current());
+  if (grids.size() > 1) {
+    for (const LevelGrid& grid : grids) {
+      names->InsertNextValue(grid.Name);
+    }
+    names->InsertNextValue(AllGrids);
+  }
+  return names;
 }
 
 const char* vtkPatchReader::GetIoReport() const
@@ -294,8 +315,9 @@ bool vtkPatchReader::ReadStep(std::size_t step, const UpdateWishes& wishes, vtkM
     return false;
   }
   this->Say(StepReader::ReadPart, "Building blocks");
+  const bool images = PointsBecomeImages(*self.Ranks, *update, self.Frames);
   Together(*self.Ranks, [&] {
-    AssembleOutput(*update, (*self.Ranks).Rank(), self.Frames, output);
+    AssembleOutput(*update, (*self.Ranks).Rank(), images, self.Frames, output);
     AddThreadData(self.Reader.UsedThreads(*self.Ranks), output->GetFieldData());
   });
   output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Reader.Series().CurrentTime());
@@ -353,12 +375,16 @@ UpdateOptions vtkPatchReader::OptionsFor(const Catalog& catalog, vtkInformation*
   UpdateOptions options;
   options.FirstLevel = this->LevelRange[0];
   options.LastLevel = this->LevelRange[1];
+  options.Grids = this->Grids;
+  options.Partial = this->PartialArrays;
   options.Ghosts = this->ReadGhostCells ? this->Internal->Arrays.GhostsOf(catalog) : Int3{0, 0, 0};
   options.HideRefined = this->BlankRefinedCells;
   options.SkipBroken = this->SkipBrokenPatches;
   options.GhostLayer = this->AddGhostLayer;
   options.PatchIds = this->AddPatchIds;
-  options.PointsAsImage = this->PointLists == POINTS_AS_IMAGE;
+  options.PointLists = this->PointLists == POINTS            ? PointForm::Points
+                       : this->PointLists == POINTS_AS_IMAGE ? PointForm::Image
+                                                             : PointForm::Automatic;
   options.HideUndefined = this->HideUndefined;
   options.Sphere = this->Placement == ON_SPHERE;
   options.Region.Kind = this->Region == IN_BOX                 ? RegionOfInterest::Shape::InBox
@@ -425,6 +451,8 @@ void vtkPatchReader::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "AddPatchIds: " << this->AddPatchIds << endl;
   os << indent << "PointLists: " << this->PointLists << endl;
   os << indent << "HideUndefined: " << this->HideUndefined << endl;
+  os << indent << "PartialArrays: " << this->PartialArrays << endl;
+  os << indent << "Grids: " << this->Grids << endl;
   os << indent << "Placement: " << this->Placement << endl;
   os << indent << "ReadGhostCells: " << this->ReadGhostCells << endl;
   os << indent << "BlankRefinedCells: " << this->BlankRefinedCells << endl;

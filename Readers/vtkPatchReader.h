@@ -46,6 +46,7 @@ struct UpdateWishes;
 }  // namespace patchio
 class vtkDataArraySelection;
 class vtkMultiProcessController;
+class vtkStringArray;
 
 class VTKPATCHIOREADERS_EXPORT vtkPatchReader : public vtkMultiBlockDataSetAlgorithm
 {
@@ -164,15 +165,17 @@ public:
   enum PointForms
   {
     POINTS = 0,          ///< vtkPolyData with a vertex for each
-    POINTS_AS_IMAGE = 1  ///< a vtkUniformGrid around them
+    POINTS_AS_IMAGE = 1,  ///< a vtkUniformGrid around them
+    POINTS_AUTOMATIC = 2  ///< an image where it has at most 4 cells a point, or a million
   };
 
   ///@{
   /**
    * In an image, cells without a value are HIDDENCELL and not a number (0 where the type is an integer). Its
-   * arrays are cell data, those of points are point data. Default POINTS.
+   * arrays are cell data, those of points are point data, and most filters find
+   * nothing between points. Default POINTS_AUTOMATIC.
    */
-  vtkSetClampMacro(PointLists, int, POINTS, POINTS_AS_IMAGE);
+  vtkSetClampMacro(PointLists, int, POINTS, POINTS_AUTOMATIC);
   vtkGetMacro(PointLists, int);
   ///@}
 
@@ -185,6 +188,32 @@ public:
   vtkGetMacro(HideUndefined, bool);
   vtkBooleanMacro(HideUndefined, bool);
   ///@}
+
+  ///@{
+  /**
+   * Off: all blocks that are shown have the same arrays. Where the patches of a block lack a variable that
+   * others have, its values are NaN there, and 0 if it is of integers. On: such blocks lack the array; many of
+   * VTK's filters then leave it out everywhere or crash. Off by default.
+   */
+  vtkSetMacro(PartialArrays, bool);
+  vtkGetMacro(PartialArrays, bool);
+  vtkBooleanMacro(PartialArrays, bool);
+  ///@}
+
+  ///@{
+  /**
+   * Which grids are shown of data that have several, such as the domain and the sensor of k-Wave, or the
+   * levels and the surface of GrADS: the name of one, "All", or "Automatic", the default: the one whose values
+   * change from step to step, or else has most values, among those with a selected array. "Automatic" and
+   * "All" leave out grids without a selected array. A name that the data do not have is an error.
+   */
+  vtkSetStdStringFromCharMacro(Grids);
+  vtkGetCharFromStdStringMacro(Grids);
+  ///@}
+  /**
+   * What Grids may be: "Automatic" and, where there are several grids, their names and "All".
+   */
+  vtkStringArray* GetGridNames();
 
   enum Placements
   {
@@ -493,8 +522,10 @@ private:
   int MaximumBlockCells = 1000000;
   bool AddGhostLayer = false;
   bool AddPatchIds = false;
-  int PointLists = POINTS;
+  int PointLists = POINTS_AUTOMATIC;
   bool HideUndefined = true;
+  bool PartialArrays = false;
+  std::string Grids = "Automatic";
   int Placement = ON_PLANE;
   int Region = EVERYTHING;
   double RegionBounds[6] = {0, 1, 0, 1, 0, 1};

@@ -28,7 +28,7 @@ void PatchUpdate::Plan(const LoadRequest& request, const std::string& keptFrames
   for (const VariableRequest& wanted : request.Variables) {
     variables.push_back(wanted.Variable);
   }
-  this->Shown.LeaveOutIdleLevels(variables);
+  this->Shown.LeaveOutGrids(variables);
   this->PlanAtHand = MakePlan(this->Description, this->Shown, this->Options, variables);
   for (const std::size_t b : this->PlanAtHand.Mine) {
     this->Request->Blocks.push_back(this->PlanAtHand.Blocks[b]);
@@ -172,6 +172,65 @@ void PatchUpdate::AgreeOnFaults()
     // Patches by themselves: the others are as they were.
     this->PlanAtHand.Nests = std::make_unique<Nesting>(this->Description, this->Shown.Flags());
     this->NewlyBroken = false;
+  }
+}
+
+namespace {
+
+/// A variable on the blocks of a rank, as ranks tell each other.
+struct ArraysOfVariable
+{
+  bool Lacking = false;    ///< some block lacks it
+  bool Undefined = false;  ///< some values are undefined
+  bool OfPoints = false;   ///< it lies on lists of points
+  int Type = -1;           ///< its ElementType; -1: no block has it
+
+  void Add(const ArraysOfVariable& other)
+  {
+    this->Lacking = this->Lacking || other.Lacking;
+    this->Undefined = this->Undefined || other.Undefined;
+    this->OfPoints = this->OfPoints || other.OfPoints;
+    this->Type = std::max(this->Type, other.Type);
+  }
+  int ToInt() const { return (this->Type + 1) * 8 + this->Lacking + 2 * this->Undefined + 4 * this->OfPoints; }
+  static ArraysOfVariable FromInt(int value)
+  {
+    return {(value & 1) != 0, (value & 2) != 0, (value & 4) != 0, value / 8 - 1};
+  }
+};
+
+}  // namespace
+
+void PatchUpdate::AgreeOnBlanks()
+{
+  const std::size_t variables = this->Request->Variables.size();
+  std::vector<ArraysOfVariable> arrays(variables);
+  for (std::size_t b = 0; b < this->Request->Blocks.size(); ++b) {
+    const bool points = this->Description.RoleOf(this->Request->Blocks[b].Level) == LevelRole::Points;
+    for (std::size_t v = 0; v < variables; ++v) {
+      const LoadedArray& array = this->Loaded.At(b, v);
+      if (array.Status == ArrayStatus::Read) {
+        arrays[v].Add({false, array.HasUndefined, points, static_cast<int>(array.Type)});
+      } else {
+        arrays[v].Add({array.Status == ArrayStatus::Absent});
+      }
+    }
+  }
+  std::vector<int> mine;
+  for (const ArraysOfVariable& array : arrays) {
+    mine.push_back(array.ToInt());
+  }
+  const std::vector<int> all = this->Ranks.AllGather(mine);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    arrays[i % variables].Add(ArraysOfVariable::FromInt(all[i]));
+  }
+  this->BlanksOfVariables.assign(variables, std::nullopt);
+  this->UndefinedSomewhere = false;
+  for (std::size_t v = 0; v < variables; ++v) {
+    this->UndefinedSomewhere = this->UndefinedSomewhere || arrays[v].Undefined;
+    if (arrays[v].Lacking && arrays[v].Type >= 0 && !this->Options.Partial) {
+      this->BlanksOfVariables[v] = {static_cast<ElementType>(arrays[v].Type), arrays[v].OfPoints};
+    }
   }
 }
 

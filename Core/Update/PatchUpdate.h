@@ -18,6 +18,13 @@
 
 namespace patchio {
 
+/// What stands for a variable on blocks whose patches lack it, so that all blocks have the same arrays.
+struct BlankArray
+{
+  ElementType Type = ElementType::Float32;
+  bool OfPoints = false;  ///< it lies on lists of points
+};
+
 /// Carries out one update, step by step in the order of the methods.
 class PatchUpdate
 {
@@ -71,6 +78,14 @@ public:
   /// Collective: agrees on what went wrong anywhere so far. Throws Error, the same on all ranks, when nothing
   /// may be shown.
   void AgreeOnFaults();
+  /// Collective, after Read(): agrees on which variables some blocks have and others lack, and on HasUndefined().
+  void AgreeOnBlanks();
+  /// One a variable of Variables(); nullopt where none is needed, or partial arrays are wanted.
+  const std::vector<std::optional<BlankArray>>& Blanks() const { return this->BlanksOfVariables; }
+  /// After AgreeOnBlanks(): whether some block of any rank has values that are undefined.
+  bool HasUndefined() const { return this->UndefinedSomewhere; }
+  /// Memory for arrays that are made of those that were read.
+  SlabPool& Memory() const { return *this->Request->Memory; }
   /// What is left out, and why; empty when all is well.
   std::string Warning() const;
 
@@ -109,6 +124,8 @@ private:
   std::vector<VariableRequest> AskedFor;
   std::vector<std::optional<FileState>> FilesThen;
 
+  std::vector<std::optional<BlankArray>> BlanksOfVariables;
+  bool UndefinedSomewhere = false;
   bool NewlyBroken = false;
   bool WasStopped = false, WasRead = false;
   double PlanSeconds = 0;

@@ -1,6 +1,6 @@
 #include "Update/ShownPatches.h"
 
-#include "Plan/IdleLevels.h"
+#include "Plan/Grids.h"
 #include "Plan/Interest.h"
 
 #include <algorithm>
@@ -11,6 +11,7 @@ ShownPatches::ShownPatches(const Catalog& catalog, const UpdateOptions& options)
     : Data(catalog),
       FirstLevel(options.FirstLevel),
       LastLevel(options.LastLevel),
+      Grids(options.Grids),
       Near(PatchesNear(catalog, options.Region))
 {
   for (const Patch& patch : catalog.Patches) {
@@ -21,11 +22,12 @@ ShownPatches::ShownPatches(const Catalog& catalog, const UpdateOptions& options)
   }
 }
 
-void ShownPatches::LeaveOutIdleLevels(const std::vector<int>& variables)
+void ShownPatches::LeaveOutGrids(const std::vector<int>& variables)
 {
-  const std::vector<bool> idle = IdleLevels(this->Data, this->FirstLevel, this->LastLevel, variables);
+  const std::vector<bool> leftOut =
+      LevelsLeftOut(this->Data, this->FirstLevel, this->LastLevel, variables, this->Grids);
   for (std::size_t p = 0; p < this->Shown.size(); ++p) {
-    this->Shown[p] = this->Shown[p] && !idle[this->Data.Patches[p].Level];
+    this->Shown[p] = this->Shown[p] && !leftOut[this->Data.Patches[p].Level];
   }
 }
 

@@ -18,8 +18,9 @@ public:
   /// Keeps a reference to `catalog`.
   ShownPatches(const Catalog& catalog, const UpdateOptions& options);
 
-  /// Levels that none of these variables lies on are not shown; see IdleLevels().
-  void LeaveOutIdleLevels(const std::vector<int>& variables);
+  /// Levels that are no part of the wanted grids are not shown; see LevelsLeftOut(). Throws Error where there
+  /// is no such grid.
+  void LeaveOutGrids(const std::vector<int>& variables);
   /// These cannot be read. True when any of them was shown until now.
   bool LeaveOutBroken(const std::vector<int>& patches);
 
@@ -39,6 +40,7 @@ public:
 private:
   const Catalog& Data;
   int FirstLevel, LastLevel;
+  std::string Grids;
   std::vector<bool> Shown;
   std::vector<bool> Near;  ///< of interest
   std::size_t BrokenCount = 0;

@@ -72,6 +72,9 @@ std::unique_ptr<PatchUpdate> StepReader::Read(
   if (!update->Stopped() && !update->IsRead()) {
     this->ReadBlocks(ranks, wishes, *update);
   }
+  if (!update->Stopped()) {
+    update->AgreeOnBlanks();
+  }
   return update;
 }
 

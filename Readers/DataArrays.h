@@ -1,0 +1,50 @@
+// VTK's arrays of values that PatchIO's engine holds.
+#ifndef DataArrays_h
+#define DataArrays_h
+
+#include "Catalog/Extent.h"
+#include "Exec/Slab.h"
+#include "Read/LoadRequest.h"
+
+#include <vtkDataArray.h>
+#include <vtkSmartPointer.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace patchio {
+
+/// Hands the values over without a copy; the array frees them.
+vtkSmartPointer<vtkDataArray> TakeOver(LoadedArray& loaded, const std::string& name);
+
+/// Memory for an array that is filled here, as TakeOver() wants it; contents undefined. Throws Error when the
+/// pool's limit or the machine's memory does not suffice.
+LoadedArray AllocateArray(SlabPool& pool, ElementType type, int components, std::int64_t tuples);
+
+/// The value in each component of each tuple; nullopt: what stands for no value, NaN or, where the type is an
+/// integer, 0.
+void FillWith(LoadedArray& array, std::optional<double> value);
+
+/// Arrays that have one value everywhere. Those of one type and value share memory, so many blocks cost no more
+/// than the largest.
+class ConstantArrays
+{
+public:
+  /// Keeps a reference to the pool.
+  explicit ConstantArrays(SlabPool& pool) : Pool(pool) {}
+
+  /// value: see FillWith(). Throws Error when memory does not suffice.
+  vtkSmartPointer<vtkDataArray> Make(const std::string& name, ElementType type, int components,
+      std::int64_t tuples, std::optional<double> value);
+
+private:
+  SlabPool& Pool;
+  std::map<std::pair<ElementType, std::optional<double>>, LoadedArray> Memory;
+};
+
+}  // namespace patchio
+
+#endif
