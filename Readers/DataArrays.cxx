@@ -11,6 +11,7 @@
 #include <vtkUnsignedShortArray.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 
 namespace patchio {
@@ -43,6 +44,21 @@ void FillValues(void* values, std::int64_t count, std::optional<double> value)
   // Integers have no such value: quiet_NaN() is 0.
   const Value filling = value ? static_cast<Value>(*value) : std::numeric_limits<Value>::quiet_NaN();
   std::fill_n(static_cast<Value*>(values), count, filling);
+}
+
+/// Values are copied as what they are, whole numbers of their size among others.
+template <typename Bits>
+void Interleave(const std::vector<vtkDataArray*>& components, void* into)
+{
+  constexpr std::size_t width = 3;
+  const auto tuples = static_cast<std::size_t>(components[0]->GetNumberOfTuples());
+  auto* const to = static_cast<Bits*>(into);
+  for (std::size_t c = 0; c < width; ++c) {
+    const auto* from = c < components.size() ? static_cast<const Bits*>(components[c]->GetVoidPointer(0)) : nullptr;
+    for (std::size_t i = 0; i < tuples; ++i) {
+      to[width * i + c] = from ? from[i] : Bits(0);
+    }
+  }
 }
 
 }  // namespace
@@ -90,6 +106,26 @@ void FillWith(LoadedArray& array, std::optional<double> value)
     case ElementType::Float32:
       return FillValues<float>(array.Values.get(), count, value);
   }
+}
+
+LoadedArray ComposeVector(ElementType type, const std::vector<vtkDataArray*>& components, SlabPool& pool)
+{
+  LoadedArray vector = AllocateArray(pool, type, 3, components[0]->GetNumberOfTuples());
+  switch (SizeOf(type)) {
+    case 1:
+      Interleave<std::uint8_t>(components, vector.Values.get());
+      break;
+    case 2:
+      Interleave<std::uint16_t>(components, vector.Values.get());
+      break;
+    case 4:
+      Interleave<std::uint32_t>(components, vector.Values.get());
+      break;
+    default:
+      Interleave<std::uint64_t>(components, vector.Values.get());
+  }
+  vector.Range.Add(type, 3, vector.Values.get(), static_cast<std::size_t>(vector.Tuples));
+  return vector;
 }
 
 vtkSmartPointer<vtkDataArray> ConstantArrays::Make(const std::string& name, ElementType type, int components,

@@ -150,9 +150,28 @@ PatchAssembler::PatchAssembler(const Catalog& catalog, const Nesting& nesting,
   for (std::size_t level = 0; level < catalog.Levels.size(); ++level) {
     this->LevelValues.push_back(MakeValue<vtkIntArray>("level", static_cast<int>(level)));
   }
+  if (options.Vectors && !(options.Sphere && catalog.Geographic)) {
+    this->Vectors = this->ComposedVectors();
+  }
 }
 
 PatchAssembler::~PatchAssembler() = default;
+
+/// The positions of variables in the list of those that are read.
+std::vector<ComposedVector> PatchAssembler::ComposedVectors() const
+{
+  std::vector<int> wanted;
+  for (const VariableRequest& request : this->Variables) {
+    wanted.push_back(request.Variable);
+  }
+  std::vector<ComposedVector> vectors = VectorsAmong(this->Data, wanted);
+  for (ComposedVector& vector : vectors) {
+    for (int& component : vector.Components) {
+      component = static_cast<int>(std::find(wanted.begin(), wanted.end(), component) - wanted.begin());
+    }
+  }
+  return vectors;
+}
 
 void PatchAssembler::BuildTree(
     vtkMultiBlockDataSet* output, const std::vector<Block>& blocks, int firstLevel, int lastLevel) const
@@ -215,11 +234,12 @@ BlockFrame PatchAssembler::MakeFrame(const Block& block, const std::vector<Loade
   frame.Grid->GetCellData()->AllocateArrays(
       static_cast<int>(arrays.size()) + 1);  // at once: each growth moves all
   this->AddArrays(block, frame, arrays, true, frame.Grid);
-  if (frame.CellOfPoint.empty()) {  // else flags and cells are the image's own
+  const bool image = !frame.CellOfPoint.empty();
+  if (!image) {  // else flags are the image's own
     this->AddGhostArray(block, frame.Grid);
-    if (this->Options.PatchIds) {
-      this->AddPatchIds(block, frame.Grid);
-    }
+  }
+  if (this->Options.PatchIds) {
+    this->AddOrigin(block, image, frame.Grid);
   }
   this->AddFieldData(block, frame.Grid);
   return frame;
@@ -272,6 +292,35 @@ void PatchAssembler::AddArrays(const Block& block, const BlockFrame& frame,
     LoadedArray& array = scattered.Values ? scattered : *arrays[v];
     const std::string& name = this->Data.Variables[this->Variables[v].Variable].Name;
     this->AttributesOf(v, this->BecomesPoints(block), grid)->AddArray(TakeOver(array, name));
+  }
+  this->AddVectors(arrays, steady, grid);
+}
+
+/// Those whose components all are in the grid.
+void PatchAssembler::AddVectors(const std::vector<LoadedArray*>& arrays, bool steady, vtkDataSet* grid) const
+{
+  for (const ComposedVector& vector : this->Vectors) {
+    const auto first = static_cast<std::size_t>(vector.Components.front());
+    const std::optional<BlankArray>& blank = this->Options.Blanks[first];
+    if (this->IsSteady(first) != steady || (arrays[first]->Status != ArrayStatus::Read && !blank)) {
+      continue;
+    }
+    const ElementType type = arrays[first]->Status == ArrayStatus::Read ? arrays[first]->Type : blank->Type;
+    const std::string& name = this->Data.Variables[this->Variables[first].Variable].Name;
+    vtkDataSetAttributes* attributes = grid->GetCellData();
+    if (!attributes->HasArray(name.c_str())) {
+      attributes = grid->GetPointData();
+    }
+    std::vector<vtkDataArray*> components;
+    for (const int component : vector.Components) {
+      const int variable = this->Variables[component].Variable;
+      components.push_back(attributes->GetArray(this->Data.Variables[variable].Name.c_str()));
+    }
+    if (std::all_of(components.begin(), components.end(),
+            [&](vtkDataArray* c) { return c && c->GetDataType() == components[0]->GetDataType(); })) {
+      LoadedArray composed = ComposeVector(type, components, this->Memory);
+      attributes->AddArray(TakeOver(composed, vector.Name));
+    }
   }
 }
 
@@ -546,6 +595,23 @@ std::string PatchAssembler::FreeName(std::string name) const
     name += '_';
   }
   return name;
+}
+
+/// Where cells come from, for the list of colours.
+void PatchAssembler::AddOrigin(const Block& block, bool image, vtkDataSet* grid)
+{
+  const auto add = [&](const char* name, int value) {
+    grid->GetCellData()->AddArray(
+        this->Constants.Make(this->FreeName(name), ElementType::Int32, 1, grid->GetNumberOfCells(), value));
+  };
+  add("level", block.Level);
+  add("rank", this->Options.Rank);
+  if (image) {  // of one patch
+    add("patch id", block.Parts[0].Owner);
+    add("patch owner", this->Data.Patches[block.Parts[0].Owner].Writer);
+  } else {
+    this->AddPatchIds(block, grid);
+  }
 }
 
 /// Cells of gaps and of ghost layers are of no patch, -1: else Threshold would take cells of the layer for

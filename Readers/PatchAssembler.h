@@ -6,6 +6,7 @@
 #include "Catalog/Nesting.h"
 #include "DataArrays.h"
 #include "Plan/Blocks.h"
+#include "Plan/Vectors.h"
 #include "Read/LoadRequest.h"
 #include "Update/PatchUpdate.h"
 
@@ -32,6 +33,7 @@ struct AssemblyOptions
 {
   bool BlankRefined = true;
   bool PatchIds = false;
+  bool Vectors = true;  ///< see VectorsAmong(); not of geographic grids on a sphere, where directions differ
   bool PointsAsImage = false;  ///< lists of points become images
   bool HideUndefined = true;   ///< some points are undefined: hide those that are so in all arrays of their block
   bool Sphere = false;         ///< put geographic grids on a sphere
@@ -81,6 +83,8 @@ private:
   bool IsGeometry(std::size_t variable) const;
   void AddArrays(const Block& block, const BlockFrame& frame, const std::vector<LoadedArray*>& arrays,
       bool steady, vtkDataSet* grid);
+  std::vector<ComposedVector> ComposedVectors() const;
+  void AddVectors(const std::vector<LoadedArray*>& arrays, bool steady, vtkDataSet* grid) const;
   void AddBlank(std::size_t variable, vtkDataSet* grid);
   bool BecomesPoints(const Block& block) const { return this->IsPoints(block) && !this->Options.PointsAsImage; }
   vtkDataSetAttributes* AttributesOf(std::size_t variable, bool ofPoints, vtkDataSet* grid) const;
@@ -99,6 +103,7 @@ private:
   void MakeBorderOfRefined(const Box& grid, unsigned char* flags) const;
   std::string FreeName(std::string name) const;
   void AddPatchIds(const Block& block, vtkDataSet* grid) const;
+  void AddOrigin(const Block& block, bool image, vtkDataSet* grid);
   void TakeFromLayer(vtkDataSet* grid, const std::array<vtkIntArray*, 2>& arrays) const;
   void AddFieldData(const Block& block, vtkDataSet* grid) const;
   Box CellsOf(const Block& block) const;
@@ -110,6 +115,7 @@ private:
   AssemblyOptions Options;
   SlabPool& Memory;
   ConstantArrays Constants;
+  std::vector<ComposedVector> Vectors;  ///< with indices into Variables
   vtkSmartPointer<vtkIntArray> RankValue;  ///< these are the same in many blocks, which share them
   std::vector<vtkSmartPointer<vtkIntArray>> LevelValues;
 };

@@ -47,6 +47,7 @@ AssemblyOptions OptionsOfAssembly(const PatchUpdate& update, int rank, bool poin
   AssemblyOptions options;
   options.BlankRefined = wanted.HideRefined;
   options.PatchIds = wanted.PatchIds;
+  options.Vectors = wanted.Vectors;
   options.PointsAsImage = pointsAsImages;
   options.HideUndefined = wanted.HideUndefined && update.HasUndefined();
   options.Sphere = wanted.Sphere;

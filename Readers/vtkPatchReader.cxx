@@ -382,6 +382,7 @@ UpdateOptions vtkPatchReader::OptionsFor(const Catalog& catalog, vtkInformation*
   options.SkipBroken = this->SkipBrokenPatches;
   options.GhostLayer = this->AddGhostLayer;
   options.PatchIds = this->AddPatchIds;
+  options.Vectors = this->ComposeVectors;
   options.PointLists = this->PointLists == POINTS            ? PointForm::Points
                        : this->PointLists == POINTS_AS_IMAGE ? PointForm::Image
                                                              : PointForm::Automatic;
@@ -449,6 +450,7 @@ void vtkPatchReader::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "MaximumBlockCells: " << this->MaximumBlockCells << endl;
   os << indent << "AddGhostLayer: " << this->AddGhostLayer << endl;
   os << indent << "AddPatchIds: " << this->AddPatchIds << endl;
+  os << indent << "ComposeVectors: " << this->ComposeVectors << endl;
   os << indent << "PointLists: " << this->PointLists << endl;
   os << indent << "HideUndefined: " << this->HideUndefined << endl;
   os << indent << "PartialArrays: " << this->PartialArrays << endl;

@@ -150,13 +150,23 @@ public:
 
   ///@{
   /**
-   * Add the cell arrays "patch id" (the global patch number; -1 where no patch is) and "patch owner" (the
+   * Add the cell arrays "level", "rank" (the rank that has read it), "patch id" (the global patch number; -1 where no patch is) and "patch owner" (the
    * rank that wrote the patch). Variables of the dump keep such names; then an underscore is added to ours.
    * Off by default.
    */
   vtkSetMacro(AddPatchIds, bool);
   vtkGetMacro(AddPatchIds, bool);
   vtkBooleanMacro(AddPatchIds, bool);
+  ///@}
+
+  ///@{
+  /**
+   * Add vectors whose components are variables of their own, such as x_velocity, y_velocity and z_velocity, or
+   * ux, uy and uz; where all of them are selected. On by default.
+   */
+  vtkSetMacro(ComposeVectors, bool);
+  vtkGetMacro(ComposeVectors, bool);
+  vtkBooleanMacro(ComposeVectors, bool);
   ///@}
 
   /**
@@ -522,6 +532,7 @@ private:
   int MaximumBlockCells = 1000000;
   bool AddGhostLayer = false;
   bool AddPatchIds = false;
+  bool ComposeVectors = true;
   int PointLists = POINTS_AUTOMATIC;
   bool HideUndefined = true;
   bool PartialArrays = false;

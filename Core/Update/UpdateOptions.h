@@ -32,6 +32,7 @@ struct UpdateOptions
   bool HideUndefined = true;   ///< hide points that are undefined in all arrays of their block
   bool Sphere = false;         ///< put geographic grids on a sphere
   bool PatchIds = false;       ///< cell arrays that say which patch a cell is from
+  bool Vectors = true;         ///< arrays of the vectors of VectorsAmong(), too
   bool Partial = false;        ///< blocks lack arrays of variables that their patches lack
   RegionOfInterest Region;
   std::vector<bool> WithValues;  ///< per patch: see PatchesWithValues(); empty: all of them
@@ -42,7 +43,7 @@ struct UpdateOptions
   {
     const auto tie = [](const UpdateOptions& o) {
       return std::tie(o.FirstLevel, o.LastLevel, o.Grids, o.Ghosts, o.HideRefined, o.SkipBroken, o.GhostLayer,
-          o.PointLists, o.HideUndefined, o.Sphere, o.PatchIds, o.Partial, o.Region.Kind, o.Region.Lower,
+          o.PointLists, o.HideUndefined, o.Sphere, o.PatchIds, o.Vectors, o.Partial, o.Region.Kind, o.Region.Lower,
           o.Region.Upper, o.Region.Origin, o.Region.Normal, o.WithValues, o.Blocks.Merge,
           o.Blocks.Cover.MostCells, o.Blocks.Cover.CellsWorthABox, o.Piece, o.Pieces);
     };

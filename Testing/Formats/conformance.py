@@ -60,10 +60,23 @@ def sum_over_ranks(numbers):
 
 # ---- one block ------------------------------------------------------------------------------------------
 
-def check_block(grid, truth, patch, layers, blanking, selected, where):
+def with_blanks(truth, patch, levels, layers, cell, tuples):
+    """What a block has when all have the same arrays: NaN, or 0, for what its patch lacks and another has."""
+    data = truth.data(patch, cell, layers)
+    for other, info in enumerate(truth.patches):
+        if info["level"] in levels:
+            for name, values in truth.data(other, cell, layers).items():
+                blank = np.nan if values.dtype.kind == "f" else 0
+                data.setdefault(name, np.full((tuples,) + values.shape[1:], blank, values.dtype))
+    return data
+
+
+def check_block(grid, truth, patch, layers, blanking, selected, where, blanks_of=()):
+    """blanks_of: levels whose arrays all blocks have."""
     want = truth.grid(patch, layers)
     check_grid(grid, want, where)
-    cells, points = truth.data(patch, True, layers), truth.data(patch, False, layers)
+    cells, points = (with_blanks(truth, patch, blanks_of, layers, cell, tuples)
+                     for cell, tuples in ((True, grid.GetNumberOfCells()), (False, grid.GetNumberOfPoints())))
     if selected is not None:
         cells, points = ({n: a for n, a in d.items() if n in selected} for d in (cells, points))
     check_arrays(grid.GetCellData(), cells, grid.GetNumberOfCells(), where + " cells")
@@ -188,7 +201,7 @@ def check_level(pieces, level, first, size, held, check, where, names):
 def check_output(reader, truth, levels, layers, blanking, selected, where):
     """Collective: the patches of all ranks together must be each patch of `levels` once."""
     def check(grid, patch, name):
-        check_block(grid, truth, patch, layers, blanking, selected, name)
+        check_block(grid, truth, patch, layers, blanking, selected, name, () if reader.PartialArrays else levels)
     held = check_tree(output_of(reader), truth, levels, check, where)
     want = [int(p["level"] in levels) for p in truth.patches]
     total = sum_over_ranks(held)
@@ -200,8 +213,9 @@ def check_output(reader, truth, levels, layers, blanking, selected, where):
 # ---- a series -------------------------------------------------------------------------------------------
 
 def open_reader(*paths, **properties):
-    """A piece for each patch unless asked for otherwise: merged blocks are merged.py's business."""
-    return simple.PatchReader(FileName=list(paths), **{"Blocks": "As patches", **properties})
+    """A piece for each patch, with its own arrays only, unless asked for otherwise: merged blocks are merged.py's
+    business."""
+    return simple.PatchReader(FileName=list(paths), **{"Blocks": "As patches", "PartialArrays": 1, **properties})
 
 
 def output_of(reader):
@@ -292,6 +306,9 @@ def check_setups(reader, truth, time, index):
     reader.BlankRefinedCells = 0
     run("no blanking", blanking=False)
     reader.BlankRefinedCells = 1
+    reader.PartialArrays = 0
+    run("the same arrays everywhere")
+    reader.PartialArrays = 1
     reader.LevelRange = [0, 0]
     run("level 0 only", levels=[0], blanking=False)
     reader.LevelRange = [levels[-1], levels[-1]]

@@ -144,10 +144,38 @@ class Checker:
                 total = sum_over_ranks([int(held[name].sum()) if name in held else 0])[0]
                 expect(total >= values, "%s: %d of %d values of '%s'", where, total, values, name)
 
+    def check_grids(self, reader, names):
+        """One grid by default; where both are shown, all blocks have the same arrays and flags."""
+        reader.PointArrayStatus = names
+        reader.PartialArrays = 0
+        deep = [n for n in names if n in self.truth.deep]
+        flat = sorted(set(names) - set(deep))
+        for grids, groups, wanted in (("Automatic", {"levels" if deep else "surface"}, deep or flat),
+                                      ("surface", {"surface"}, flat), ("All", {"levels", "surface"}, names)):
+            if grids == "surface" and not (deep and flat):
+                continue
+            reader.Grids = grids
+            reader.UpdatePipeline(self.truth.hours[0])
+            where = "%s, Grids %s" % (os.path.basename(self.truth.ctl), grids)
+            blocks = list(blocks_of(reader.GetClientSideObject().GetOutputDataObject(0)))
+            kinds = set()
+            for group, grid in blocks:
+                data = grid.GetPointData()
+                found = sorted(data.GetArrayName(i) for i in range(data.GetNumberOfArrays()))
+                kinds.add((tuple(found), grid.GetCellData().GetNumberOfArrays()))
+                expect(set(found) - {"vtkGhostType"} == set(wanted), "%s: %s instead of %s", where, found, wanted)
+                expect(group in groups, "%s: %s is shown", where, group)
+                for name in set(found) & set(deep if group == "surface" else flat):
+                    values = vtk_to_numpy(data.GetArray(name))
+                    expect(np.isnan(values).all() if values.dtype.kind == "f" else not values.any(),
+                           "%s: '%s' has values on the %s", where, name, group)
+            expect(len(kinds) <= 1, "%s: blocks differ in their arrays: %s", where, kinds)
+        reader.PartialArrays, reader.Grids = 1, "All"
+
     def run(self):
         truth = self.truth
         where = os.path.basename(truth.ctl)
-        reader = simple.PatchReader(FileName=[truth.ctl])
+        reader = simple.PatchReader(FileName=[truth.ctl], Grids="All", PartialArrays=1)
         reader.UpdatePipelineInformation()
         times = list(np.atleast_1d(np.asarray(reader.TimestepValues, float)))
         if not expect(np.allclose(times, truth.hours, atol=1e-9, rtol=0) if len(times) == len(truth.hours) else False,
@@ -165,6 +193,7 @@ class Checker:
             for name in names[:3]:
                 reader.PointArrayStatus = [name]
                 self.check_step(reader, last, [name], "%s, %s, only %s" % (where, mode.lower(), name))
+        self.check_grids(reader, names)
         if "pdef" not in open(truth.ctl).read().lower():
             reader.PointArrayStatus = names
             reader.Placement = "Sphere"

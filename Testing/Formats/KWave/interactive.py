@@ -27,7 +27,8 @@ def split(key):
 class Session:
     def __init__(self, truth, name):
         self.truth, self.name = truth, name
-        self.reader = simple.PatchReader(FileName=[str(truth["path"])], ThreadMode="Fixed", StorageLatency=0)
+        self.reader = simple.PatchReader(FileName=[str(truth["path"])], ThreadMode="Fixed", StorageLatency=0,
+                                         PointLists="Points", Grids="All", PartialArrays=1)
         self.reader.UpdatePipelineInformation()
         self.times = list(self.reader.TimestepValues)
         self.arrays = sorted(set(self.reader.GetProperty("CellArrayStatus").Available))

@@ -5,7 +5,9 @@ usage: Testing/ParaView/pvbatch.sh 1 opening.py CASESDIR
 import os
 import sys
 
+import numpy as np
 from paraview import servermanager, simple
+from vtkmodules.util.numpy_support import vtk_to_numpy
 
 failed = []
 
@@ -24,6 +26,50 @@ def reader_of(path):
     return factory.GetReaderName()
 
 
+def shown_arrays(tree):
+    """level -> names of (cell arrays, point arrays) of its first piece; NaN only: with a "-" before."""
+    def names(data):
+        return sorted(("-" if np.isnan(vtk_to_numpy(data.GetArray(i))).all() else "") + data.GetArrayName(i)
+                      for i in range(data.GetNumberOfArrays()) if data.GetArrayName(i) != "vtkGhostType")
+    shown = {}
+    for b in range(tree.GetNumberOfBlocks()):
+        if tree.GetBlock(b).GetNumberOfPieces():
+            piece = tree.GetBlock(b).GetPieceAsDataObject(0)
+            shown[tree.GetMetaData(b).Get(tree.NAME())] = names(piece.GetCellData()), names(piece.GetPointData())
+    return shown
+
+
+def check_grids(kwave):
+    """By default one grid is shown; with all of them, all have the same arrays."""
+    series, whole = ["p", "p_max"], ["p_final"]
+    reader = simple.PatchReader(FileName=[kwave])
+    reader.UpdatePipelineInformation()
+    reader.UpdatePropertyInformation()
+    choices = list(reader.GetPropertyValue("GridNames"))
+    expect(choices == ["Automatic", "sensor", "domain", "All"], "Grids may be %s", choices)
+    blanks = lambda names: ["-" + n for n in names]
+    image, points = dict(PointLists="Automatic"), dict(PointLists="Points")
+    for settings, arrays, want in (
+            (image, series + whole, {"sensor": (series, [])}),
+            (points, series + whole, {"sensor": ([], series)}),
+            (dict(image, Grids="domain"), series + whole, {"domain": (whole, [])}),
+            (dict(image, Grids="Automatic"), whole, {"domain": (whole, [])}),
+            (dict(points, Grids="All"), series + whole,
+             {"sensor": (blanks(whole), series), "domain": (whole, blanks(series))}),
+            (dict(image, Grids="All"), series + whole,
+             {"sensor": (sorted(blanks(whole) + series), []), "domain": (sorted(blanks(series) + whole), [])}),
+            (dict(image, Grids="All", PartialArrays=1), series + whole,
+             {"sensor": (series, []), "domain": (whole, [])})):
+        for name, value in dict(dict(PartialArrays=0, Grids="Automatic"), **settings).items():
+            setattr(reader, name, value)
+        reader.CellArrayStatus = arrays
+        for step in (1, 2, 1):  # grids are kept from step to step
+            reader.UpdatePipeline(reader.TimestepValues[step])
+            found = shown_arrays(reader.GetClientSideObject().GetOutputDataObject(0))
+            expect(found == want, "%s, arrays %s: %s instead of %s", settings, arrays, found, want)
+    simple.Delete(reader)
+
+
 def main(cases):
     simple.LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=vars(simple))
     kwave = os.path.join(cases, "index", "out.h5")
@@ -39,7 +85,8 @@ def main(cases):
     for path in (foreign, text):
         expect(reader_of(path) != "PatchReader", "%s is claimed", path)
 
-    reader = simple.PatchReader(FileName=[kwave])
+    check_grids(kwave)
+    reader = simple.PatchReader(FileName=[kwave], Grids="All", PointLists="Points", PartialArrays=1)
     reader.UpdatePipelineInformation()
     offered = list(reader.GetProperty("CellArrayStatus").Available)
     expect(sorted(offered) == sorted(["Ix_avg", "p", "p_final", "p_max", "p_max_all", "p_rms", "ux", "uy_non_staggered"]),
