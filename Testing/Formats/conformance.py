@@ -60,6 +60,24 @@ def sum_over_ranks(numbers):
 
 # ---- one block ------------------------------------------------------------------------------------------
 
+def check_vectors(tree, vector, components, where):
+    """A vector of the tree's blocks must hold what the arrays of its components hold, and they must be there."""
+    blocks = tree.NewIterator()
+    blocks.InitTraversal()
+    while not blocks.IsDoneWithTraversal():
+        grid = blocks.GetCurrentDataObject()
+        data = grid.GetCellData() if grid.GetCellData().HasArray(components[0]) else grid.GetPointData()
+        want = [vtk_to_numpy(data.GetArray(name)) for name in components]
+        want = np.stack(want + [np.zeros_like(want[0])] * (3 - len(want)), -1)
+        if expect(data.HasArray(vector), "%s: no vector '%s'", where, vector):
+            check_array(vtk_to_numpy(data.GetArray(vector)), want, len(want), "%s '%s'" % (where, vector))
+            for c, numbers in enumerate(want.T):
+                numbers = numbers[~np.isnan(numbers)]
+                found = data.GetArray(vector).GetFiniteRange(c)
+                expect(not numbers.size or found == (numbers.min(), numbers.max()), "%s '%s': range of %d is %s", where, vector, c, found)
+        blocks.GoToNextItem()
+
+
 def with_blanks(truth, patch, levels, layers, cell, tuples):
     """What a block has when all have the same arrays: NaN, or 0, for what its patch lacks and another has."""
     data = truth.data(patch, cell, layers)
@@ -215,7 +233,7 @@ def check_output(reader, truth, levels, layers, blanking, selected, where):
 def open_reader(*paths, **properties):
     """A piece for each patch, with its own arrays only, unless asked for otherwise: merged blocks are merged.py's
     business."""
-    return simple.PatchReader(FileName=list(paths), **{"Blocks": "As patches", "PartialArrays": 1, **properties})
+    return simple.PatchReader(FileName=list(paths), **{"Blocks": "As patches", "PartialArrays": 1, "ComposeVectors": 0, **properties})
 
 
 def output_of(reader):
@@ -309,6 +327,12 @@ def check_setups(reader, truth, time, index):
     reader.PartialArrays = 0
     run("the same arrays everywhere")
     reader.PartialArrays = 1
+    velocities = ["%s_velocity" % axis for axis in "xyz"[:truth.dim]]
+    if set(velocities) <= set(truth.names(True)):
+        reader.ComposeVectors = 1
+        reader.UpdatePipeline(time)
+        check_vectors(output_of(reader), "velocity", velocities, index)
+        reader.ComposeVectors = 0
     reader.LevelRange = [0, 0]
     run("level 0 only", levels=[0], blanking=False)
     reader.LevelRange = [levels[-1], levels[-1]]

@@ -35,7 +35,7 @@ class Session:
         self.index, self.times = entry["index"], entry["times"]
         self.truths = [Truth(os.path.join(folder, step["npz"])) for step in entry["steps"]]
         # No bytes are read along, and patch ids show which patch a cell must be compared with.
-        self.reader = simple.PatchReader(FileName=[self.index], AddPatchIds=1, PartialArrays=1, ThreadMode="Fixed", StorageLatency=0, **properties)
+        self.reader = simple.PatchReader(FileName=[self.index], AddPatchIds=1, PartialArrays=1, ComposeVectors=0, ThreadMode="Fixed", StorageLatency=0, **properties)
         self.reader.UpdatePipelineInformation()
         self.step = len(self.times) - 1
         self.names = [v["name"] for v in self.truths[self.step].variables if self.is_plain(v)]

@@ -30,7 +30,7 @@ from expected import DUPLICATECELL, HIDDENCELL, REFINED, Truth, pad_components  
 def id_names(truth):
     """Of the arrays that AddPatchIds adds; they make way for variables of the dump."""
     taken = [v["name"] for v in truth.meta["variables"]]
-    return [n + "_" if n in taken else n for n in ("patch id", "patch owner")]
+    return [n + "_" if n in taken else n for n in ("patch id", "patch owner", "level", "rank")]
 
 
 def sum_of_arrays(values):
@@ -138,7 +138,9 @@ class Block:
         shape = tuple(self.size[::-1])
         types = grid.GetCellData().GetAbstractArray("vtkGhostType")
         self.types = vtk_to_numpy(types).reshape(shape) if types else np.zeros(shape, np.uint8)
-        self.ids, self.owners = (vtk_to_numpy(grid.GetCellData().GetAbstractArray(n)).reshape(shape) for n in id_names)
+        self.ids, self.owners, levels, ranks_of = (
+            vtk_to_numpy(grid.GetCellData().GetAbstractArray(n)).reshape(shape) for n in id_names)
+        expect((levels == level).all() and (ranks_of == rank()).all(), "%s: levels %s, ranks %s", where, levels, ranks_of)
         self.own = self.ids >= 0
 
     def array(self, name, cell):

@@ -25,7 +25,7 @@ def make(folder, name, *rest, **changes):
 def main():
     folder = sys.argv[1]
     shutil.rmtree(folder, ignore_errors=True)
-    make(folder, "double_3d", DOMAIN_3D, LEVELS_3D, TWICE, names=["density", "x_velocity", "Temp"])
+    make(folder, "double_3d", DOMAIN_3D, LEVELS_3D, TWICE, names=["density", "x_velocity", "y_velocity", "z_velocity"])
     make(folder, "single_3d", DOMAIN_3D, LEVELS_3D, TWICE, real="f4", names=["a", "b"])
     make(folder, "big_3d", DOMAIN_3D, LEVELS_3D, TWICE, big=True, files=1)
     make(folder, "big_single_2d", DOMAIN_2D, LEVELS_2D, ((2, 2), (2, 2)), real="f4", big=True)

@@ -11,40 +11,14 @@ import sys
 import numpy as np
 from paraview import simple
 from vtkmodules.util.numpy_support import vtk_to_numpy
-from vtkmodules.vtkCommonCore import vtkIntArray
 from vtkmodules.vtkCommonDataModel import vtkCompositeDataSet
-from vtkmodules.vtkParallelCore import vtkCommunicator, vtkMultiProcessController
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+for folder in (os.path.join(os.path.dirname(os.path.abspath(__file__)), above) for above in ("", "..")):
+    sys.path.insert(0, folder)
+from conformance import check_vectors, compared, expect, faults, rank, ranks, sum_over_ranks  # noqa: E402
 from truth import load_all  # noqa: E402
 
 HIDDENPOINT, HIDDENCELL = 2, 32    # vtkDataSetAttributes
-faults, compared = [], [0]
-
-
-def controller():
-    return vtkMultiProcessController.GetGlobalController()
-
-
-def expect(condition, message, *details):
-    if not condition:
-        faults.append(message % details)
-        if len(faults) <= 20:
-            print("FAILED rank %d: %s" % (controller().GetLocalProcessId(), faults[-1]), flush=True)
-    return condition
-
-
-def sum_over_ranks(numbers):
-    """Collective."""
-    if controller().GetNumberOfProcesses() == 1:
-        return list(numbers)
-    mine, total = vtkIntArray(), vtkIntArray()
-    for array in (mine, total):
-        array.SetNumberOfValues(len(numbers))
-    for i, n in enumerate(numbers):
-        mine.SetValue(i, int(n))
-    controller().AllReduce(mine, total, vtkCommunicator.SUM_OP)
-    return [total.GetValue(i) for i in range(len(numbers))]
 
 
 def blocks_of(tree):
@@ -137,7 +111,7 @@ class Checker:
             self.check_block(group, grid, step, names, held, "%s %s block %d" % (where, group, number), sphere)
         for name in names:
             values = truth.on_grid(step, name).size
-            if controller().GetNumberOfProcesses() == 1:
+            if ranks() == 1:
                 expect(name in held and held[name].all(), "%s: not all of '%s' is there", where, name)
             else:
                 # Neighbours share nodes: the sum may be larger.
@@ -171,11 +145,16 @@ class Checker:
                            "%s: '%s' has values on the %s", where, name, group)
             expect(len(kinds) <= 1, "%s: blocks differ in their arrays: %s", where, kinds)
         reader.PartialArrays, reader.Grids = 1, "All"
+        if {"u", "v"} <= set(deep):
+            reader.ComposeVectors, reader.Grids = 1, "Automatic"
+            reader.UpdatePipeline(self.truth.hours[0])
+            check_vectors(reader.GetClientSideObject().GetOutputDataObject(0), "velocity", ["u", "v"], self.truth.ctl)
+            reader.ComposeVectors, reader.Grids = 0, "All"
 
     def run(self):
         truth = self.truth
         where = os.path.basename(truth.ctl)
-        reader = simple.PatchReader(FileName=[truth.ctl], Grids="All", PartialArrays=1)
+        reader = simple.PatchReader(FileName=[truth.ctl], Grids="All", PartialArrays=1, ComposeVectors=0)
         reader.UpdatePipelineInformation()
         times = list(np.atleast_1d(np.asarray(reader.TimestepValues, float)))
         if not expect(np.allclose(times, truth.hours, atol=1e-9, rtol=0) if len(times) == len(truth.hours) else False,
@@ -211,7 +190,7 @@ def main():
     for truth in truths:
         Checker(truth).run()
     failed, values = sum_over_ranks([len(faults), compared[0]])
-    if controller().GetLocalProcessId() == 0:
+    if rank() == 0:
         print("GrADS conformance: %d data sets, %d values, %d faults" % (len(truths), values, failed), flush=True)
     return 1 if failed or (truths and not values) else 0
 

@@ -178,7 +178,7 @@ def check_file(path):
         for image in (False, True):
             for channel in ("Off", "On"):
                 reader = simple.PatchReader(FileName=[str(truth["path"])], Blocks=blocks, MetadataChannel=channel,
-                                            PointLists="Image" if image else "Points", Grids="All", PartialArrays=1)
+                                            PointLists="Image" if image else "Points", Grids="All", PartialArrays=1, ComposeVectors=0)
                 reader.UpdatePipelineInformation()
                 times = reader.TimestepValues
                 times = list(times) if hasattr(times, "__len__") else [times]

@@ -28,7 +28,7 @@ class Session:
     def __init__(self, truth, name):
         self.truth, self.name = truth, name
         self.reader = simple.PatchReader(FileName=[str(truth["path"])], ThreadMode="Fixed", StorageLatency=0,
-                                         PointLists="Points", Grids="All", PartialArrays=1)
+                                         PointLists="Points", Grids="All", PartialArrays=1, ComposeVectors=0)
         self.reader.UpdatePipelineInformation()
         self.times = list(self.reader.TimestepValues)
         self.arrays = sorted(set(self.reader.GetProperty("CellArrayStatus").Available))
