@@ -54,7 +54,8 @@ void Interleave(const std::vector<vtkDataArray*>& components, void* into)
   const auto tuples = static_cast<std::size_t>(components[0]->GetNumberOfTuples());
   auto* const to = static_cast<Bits*>(into);
   for (std::size_t c = 0; c < width; ++c) {
-    const auto* from = c < components.size() ? static_cast<const Bits*>(components[c]->GetVoidPointer(0)) : nullptr;
+    const auto* from =
+        c < components.size() ? static_cast<const Bits*>(components[c]->GetVoidPointer(0)) : nullptr;
     for (std::size_t i = 0; i < tuples; ++i) {
       to[width * i + c] = from ? from[i] : Bits(0);
     }

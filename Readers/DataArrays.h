@@ -29,12 +29,12 @@ LoadedArray AllocateArray(SlabPool& pool, ElementType type, int components, std:
 /// integer, 0.
 void FillWith(LoadedArray& array, std::optional<double> value);
 
-/// An array of three components from one for each, of this type and of equal lengths; a third component that is not
-/// there is 0. Throws Error as AllocateArray() does.
+/// An array of three components from one for each, of this type and of equal lengths; a third component that
+/// is not there is 0. Throws Error as AllocateArray() does.
 LoadedArray ComposeVector(ElementType type, const std::vector<vtkDataArray*>& components, SlabPool& pool);
 
-/// Arrays that have one value everywhere. Those of one type and value share memory, so many blocks cost no more
-/// than the largest.
+/// Arrays that have one value everywhere. Those of one type and value share memory, so many blocks cost no
+/// more than the largest.
 class ConstantArrays
 {
 public:

@@ -262,7 +262,8 @@ BlockFrame PatchAssembler::MakePoints(const Block& block, const LoadedArray* pos
 }
 
 /// Values of points that are no image are VTK's point data.
-vtkDataSetAttributes* PatchAssembler::AttributesOf(std::size_t variable, bool ofPoints, vtkDataSet* grid) const
+vtkDataSetAttributes* PatchAssembler::AttributesOf(
+    std::size_t variable, bool ofPoints, vtkDataSet* grid) const
 {
   const Variable& info = this->Data.Variables[this->Variables[variable].Variable];
   if (info.Center == Centering::Cell && !ofPoints) {
@@ -324,8 +325,8 @@ void PatchAssembler::AddVectors(const std::vector<LoadedArray*>& arrays, bool st
   }
 }
 
-/// Filters of VTK want the same arrays on all blocks: some end in a crash where they are not, others leave out
-/// without a word what is not everywhere.
+/// Filters of VTK want the same arrays on all blocks: some end in a crash where they are not, others leave
+/// out without a word what is not everywhere.
 void PatchAssembler::AddBlank(std::size_t variable, vtkDataSet* grid)
 {
   const std::optional<BlankArray>& blank = this->Options.Blanks[variable];
@@ -333,7 +334,8 @@ void PatchAssembler::AddBlank(std::size_t variable, vtkDataSet* grid)
     const VariableRequest& request = this->Variables[variable];
     vtkDataSetAttributes* const attributes =
         this->AttributesOf(variable, blank->OfPoints && !this->Options.PointsAsImage, grid);
-    const vtkIdType tuples = attributes == grid->GetCellData() ? grid->GetNumberOfCells() : grid->GetNumberOfPoints();
+    const vtkIdType tuples =
+        attributes == grid->GetCellData() ? grid->GetNumberOfCells() : grid->GetNumberOfPoints();
     attributes->AddArray(this->Constants.Make(this->Data.Variables[request.Variable].Name, blank->Type,
         request.OutputComponents, tuples, std::nullopt));
   }

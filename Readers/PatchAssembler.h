@@ -35,10 +35,11 @@ struct AssemblyOptions
   bool PatchIds = false;
   bool Vectors = true;  ///< see VectorsAmong(); not of geographic grids on a sphere, where directions differ
   bool PointsAsImage = false;  ///< lists of points become images
-  bool HideUndefined = true;   ///< some points are undefined: hide those that are so in all arrays of their block
-  bool Sphere = false;         ///< put geographic grids on a sphere
-  bool GhostLayer = false;     ///< blocks have been asked to have one, whether they need it or not
-  int Rank = 0;                ///< written into the field data
+  bool HideUndefined =
+      true;             ///< some points are undefined: hide those that are so in all arrays of their block
+  bool Sphere = false;  ///< put geographic grids on a sphere
+  bool GhostLayer = false;  ///< blocks have been asked to have one, whether they need it or not
+  int Rank = 0;             ///< written into the field data
   /// See PatchUpdate::Blanks().
   std::vector<std::optional<BlankArray>> Blanks;
 };
@@ -57,8 +58,8 @@ class PatchAssembler
 public:
   /// nesting: of the patches that are in the output of some rank.
   /// variables: in the order of the arrays of each block.
-  /// ghosts: layers by which all grids grow beyond their patches. memory: for arrays that are made here. Keeps
-  /// references to all but the ghosts and the options.
+  /// ghosts: layers by which all grids grow beyond their patches. memory: for arrays that are made here.
+  /// Keeps references to all but the ghosts and the options.
   PatchAssembler(const Catalog& catalog, const Nesting& nesting,
       const std::vector<VariableRequest>& variables, const Int3& ghosts, const AssemblyOptions& options,
       SlabPool& memory);
@@ -86,15 +87,17 @@ private:
   std::vector<ComposedVector> ComposedVectors() const;
   void AddVectors(const std::vector<LoadedArray*>& arrays, bool steady, vtkDataSet* grid) const;
   void AddBlank(std::size_t variable, vtkDataSet* grid);
-  bool BecomesPoints(const Block& block) const { return this->IsPoints(block) && !this->Options.PointsAsImage; }
+  bool BecomesPoints(const Block& block) const
+  {
+    return this->IsPoints(block) && !this->Options.PointsAsImage;
+  }
   vtkDataSetAttributes* AttributesOf(std::size_t variable, bool ofPoints, vtkDataSet* grid) const;
   BlockFrame MakePoints(const Block& block, const LoadedArray* positions) const;
   vtkSmartPointer<vtkDataSet> MakeGrid(const Block& block, LoadedArray* coordinates) const;
   vtkSmartPointer<vtkDataSet> MakeRectilinearGrid(const int extent[6]) const;
   vtkSmartPointer<vtkDataSet> MakeSphericalGrid(const int extent[6]) const;
   std::vector<double> PositionsOf(int axis, const int extent[6]) const;
-  std::vector<unsigned char> UndefinedPoints(
-      vtkDataSet* grid, const std::vector<LoadedArray*>& arrays) const;
+  std::vector<unsigned char> UndefinedPoints(vtkDataSet* grid, const std::vector<LoadedArray*>& arrays) const;
   void HideUndefined(vtkDataSet* grid, const std::vector<LoadedArray*>& arrays) const;
   void GridExtent(const Block& block, int extent[6]) const;
   void AddGhostArray(const Block& block, vtkDataSet* grid) const;
@@ -115,7 +118,7 @@ private:
   AssemblyOptions Options;
   SlabPool& Memory;
   ConstantArrays Constants;
-  std::vector<ComposedVector> Vectors;  ///< with indices into Variables
+  std::vector<ComposedVector> Vectors;     ///< with indices into Variables
   vtkSmartPointer<vtkIntArray> RankValue;  ///< these are the same in many blocks, which share them
   std::vector<vtkSmartPointer<vtkIntArray>> LevelValues;
 };

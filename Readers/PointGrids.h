@@ -47,10 +47,10 @@ struct PointImage
 /// An image whose cells without a point are HIDDENCELL. Throws Error when it would take too much memory.
 PointImage MakePointImage(const Catalog& catalog, int level, const PointPlaces& places);
 
-/// The values of the points at their cells, of so many; others are not a number, or 0 where the type has no such
-/// value. Throws Error when the memory does not suffice.
-LoadedArray Scatter(const LoadedArray& values, const std::vector<vtkIdType>& cellOfPoint, vtkIdType cells,
-    SlabPool& memory);
+/// The values of the points at their cells, of so many; others are not a number, or 0 where the type has no
+/// such value. Throws Error when the memory does not suffice.
+LoadedArray Scatter(
+    const LoadedArray& values, const std::vector<vtkIdType>& cellOfPoint, vtkIdType cells, SlabPool& memory);
 
 }  // namespace patchio
 

@@ -10,8 +10,8 @@
 namespace patchio {
 namespace {
 
-/// What each rank tells the others of the lists of points in its blocks, one after another for each level: how
-/// many points, and the least and greatest corner of the box around them.
+/// What each rank tells the others of the lists of points in its blocks, one after another for each level:
+/// how many points, and the least and greatest corner of the box around them.
 constexpr int NumbersOfLevel = 7;
 
 std::vector<int> ListsOfRank(PatchUpdate& update)
@@ -23,12 +23,13 @@ std::vector<int> ListsOfRank(PatchUpdate& update)
     const int level = plan.Blocks[plan.Mine[i]].Level;
     for (std::size_t v = 0; v < update.Variables().size(); ++v) {
       const LoadedArray& array = update.Array(i, v);
-      if (catalog.RoleOf(level) != LevelRole::Points || update.Variables()[v].Variable != catalog.PositionsOf(level) ||
-          array.Status != ArrayStatus::Read) {
+      if (catalog.RoleOf(level) != LevelRole::Points ||
+          update.Variables()[v].Variable != catalog.PositionsOf(level) || array.Status != ArrayStatus::Read) {
         continue;
       }
       int* const ofLevel = numbers.data() + NumbersOfLevel * level;
-      const Box bounds = PointPlaces(catalog, array, catalog.Variables[catalog.PositionsOf(level)].Name).Bounds();
+      const Box bounds =
+          PointPlaces(catalog, array, catalog.Variables[catalog.PositionsOf(level)].Name).Bounds();
       for (int axis = 0; axis < 3; ++axis) {
         int& lower = ofLevel[1 + axis];
         int& upper = ofLevel[4 + axis];

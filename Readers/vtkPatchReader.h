@@ -150,9 +150,9 @@ public:
 
   ///@{
   /**
-   * Add the cell arrays "level", "rank" (the rank that has read it), "patch id" (the global patch number; -1 where no patch is) and "patch owner" (the
-   * rank that wrote the patch). Variables of the dump keep such names; then an underscore is added to ours.
-   * Off by default.
+   * Add the cell arrays "level", "rank" (the rank that has read it), "patch id" (the global patch number; -1
+   * where no patch is) and "patch owner" (the rank that wrote the patch). Variables of the dump keep such
+   * names; then an underscore is added to ours. Off by default.
    */
   vtkSetMacro(AddPatchIds, bool);
   vtkGetMacro(AddPatchIds, bool);
@@ -161,8 +161,8 @@ public:
 
   ///@{
   /**
-   * Add vectors whose components are variables of their own, such as x_velocity, y_velocity and z_velocity, or
-   * ux, uy and uz; where all of them are selected. On by default.
+   * Add vectors whose components are variables of their own, such as x_velocity, y_velocity and z_velocity,
+   * or ux, uy and uz; where all of them are selected. On by default.
    */
   vtkSetMacro(ComposeVectors, bool);
   vtkGetMacro(ComposeVectors, bool);
@@ -174,7 +174,7 @@ public:
    */
   enum PointForms
   {
-    POINTS = 0,          ///< vtkPolyData with a vertex for each
+    POINTS = 0,           ///< vtkPolyData with a vertex for each
     POINTS_AS_IMAGE = 1,  ///< a vtkUniformGrid around them
     POINTS_AUTOMATIC = 2  ///< an image where it has at most 4 cells a point, or a million
   };
@@ -202,8 +202,8 @@ public:
   ///@{
   /**
    * Off: all blocks that are shown have the same arrays. Where the patches of a block lack a variable that
-   * others have, its values are NaN there, and 0 if it is of integers. On: such blocks lack the array; many of
-   * VTK's filters then leave it out everywhere or crash. Off by default.
+   * others have, its values are NaN there, and 0 if it is of integers. On: such blocks lack the array; many
+   * of VTK's filters then leave it out everywhere or crash. Off by default.
    */
   vtkSetMacro(PartialArrays, bool);
   vtkGetMacro(PartialArrays, bool);
@@ -213,9 +213,9 @@ public:
   ///@{
   /**
    * Which grids are shown of data that have several, such as the domain and the sensor of k-Wave, or the
-   * levels and the surface of GrADS: the name of one, "All", or "Automatic", the default: the one whose values
-   * change from step to step, or else has most values, among those with a selected array. "Automatic" and
-   * "All" leave out grids without a selected array. A name that the data do not have is an error.
+   * levels and the surface of GrADS: the name of one, "All", or "Automatic", the default: the one whose
+   * values change from step to step, or else has most values, among those with a selected array. "Automatic"
+   * and "All" leave out grids without a selected array. A name that the data do not have is an error.
    */
   vtkSetStdStringFromCharMacro(Grids);
   vtkGetCharFromStdStringMacro(Grids);

@@ -46,7 +46,8 @@ void AddTo(std::map<Family, std::array<int, 3>>& families, const Variable& varia
     }
     // X and x are not of one vector.
     const bool upper = letter != name[i];
-    const Family family{name.substr(0, i) + (upper ? "+" : "-"), name.substr(i + 1), ofSpeeds, variable.Center};
+    const Family family{
+        name.substr(0, i) + (upper ? "+" : "-"), name.substr(i + 1), ofSpeeds, variable.Center};
     families.emplace(family, std::array<int, 3>{-1, -1, -1}).first->second[letter - (ofPlaces ? 'x' : 'u')] =
         number;
   }
@@ -76,7 +77,8 @@ std::vector<ComposedVector> VectorsAmong(const Catalog& catalog, const std::vect
   std::map<Family, std::array<int, 3>> families;
   for (const int number : wanted) {
     const Variable& variable = catalog.Variables[number];
-    if (variable.Components == 1 && variable.Material < 0 && !variable.Positions && !IsStatistic(variable.Name)) {
+    if (variable.Components == 1 && variable.Material < 0 && !variable.Positions &&
+        !IsStatistic(variable.Name)) {
       AddTo(families, variable, number);
     }
   }

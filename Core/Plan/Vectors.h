@@ -15,11 +15,11 @@ struct ComposedVector
 };
 
 /// Vectors whose components are all among the wanted variables, which are indices into Catalog::Variables:
-/// names that differ in a word, or at the begin or end of one, that is x, y and z (`x_velocity`, `velocity_x`,
-/// `ux`, `Bx`), or that have u, v and w as a word. In two dimensions x and y, or u and v, suffice; so do u and v,
-/// whatever w, where the grid is geographic, as its vertical component has other units. Names stay as they are
-/// but for that letter; of u, v and w it becomes "velocity". Maxima, minima and the like over time are no
-/// vectors. A name that a variable has gets an underscore.
+/// names that differ in a word, or at the begin or end of one, that is x, y and z (`x_velocity`,
+/// `velocity_x`, `ux`, `Bx`), or that have u, v and w as a word. In two dimensions x and y, or u and v,
+/// suffice; so do u and v, whatever w, where the grid is geographic, as its vertical component has other
+/// units. Names stay as they are but for that letter; of u, v and w it becomes "velocity". Maxima, minima and
+/// the like over time are no vectors. A name that a variable has gets an underscore.
 std::vector<ComposedVector> VectorsAmong(const Catalog& catalog, const std::vector<int>& wanted);
 
 }  // namespace patchio

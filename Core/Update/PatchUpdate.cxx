@@ -192,7 +192,10 @@ struct ArraysOfVariable
     this->OfPoints = this->OfPoints || other.OfPoints;
     this->Type = std::max(this->Type, other.Type);
   }
-  int ToInt() const { return (this->Type + 1) * 8 + this->Lacking + 2 * this->Undefined + 4 * this->OfPoints; }
+  int ToInt() const
+  {
+    return (this->Type + 1) * 8 + this->Lacking + 2 * this->Undefined + 4 * this->OfPoints;
+  }
   static ArraysOfVariable FromInt(int value)
   {
     return {(value & 1) != 0, (value & 2) != 0, (value & 4) != 0, value / 8 - 1};

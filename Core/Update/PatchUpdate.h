@@ -78,7 +78,8 @@ public:
   /// Collective: agrees on what went wrong anywhere so far. Throws Error, the same on all ranks, when nothing
   /// may be shown.
   void AgreeOnFaults();
-  /// Collective, after Read(): agrees on which variables some blocks have and others lack, and on HasUndefined().
+  /// Collective, after Read(): agrees on which variables some blocks have and others lack, and on
+  /// HasUndefined().
   void AgreeOnBlanks();
   /// One a variable of Variables(); nullopt where none is needed, or partial arrays are wanted.
   const std::vector<std::optional<BlankArray>>& Blanks() const { return this->BlanksOfVariables; }

@@ -75,9 +75,9 @@ std::string KeyOfFrames(const UpdatePlan& plan, const Catalog& catalog, const Up
   }
   for (const std::int64_t number : {std::int64_t(options.HideRefined), std::int64_t(options.GhostLayer),
            std::int64_t(options.PatchIds), std::int64_t(options.PointLists), std::int64_t(options.Sphere),
-           std::int64_t(options.Partial), std::int64_t(options.Vectors),
-           std::int64_t(options.Piece), std::int64_t(options.Pieces), std::int64_t(options.Ghosts[0]),
-           std::int64_t(options.Ghosts[1]), std::int64_t(options.Ghosts[2])}) {
+           std::int64_t(options.Partial), std::int64_t(options.Vectors), std::int64_t(options.Piece),
+           std::int64_t(options.Pieces), std::int64_t(options.Ghosts[0]), std::int64_t(options.Ghosts[1]),
+           std::int64_t(options.Ghosts[2])}) {
     add(number);
   }
   for (const std::size_t b : plan.Mine) {

@@ -133,7 +133,8 @@ TEST(Grids, AutomaticShowsTheFirstWithAWantedVariable)
   EXPECT_EQ(automatic({OfDomain, OfSensor, OfSurface, Places}), domain);
   EXPECT_EQ(automatic({OfSensor, OfSurface, Places}), boxes);
   EXPECT_EQ(automatic({}), domain) << "as if all were wanted";
-  EXPECT_EQ(LevelsLeftOut(catalog, 2, All, {OfDomain}, AutomaticGrid), (Flags{false, false, false, true, true}))
+  EXPECT_EQ(
+      LevelsLeftOut(catalog, 2, All, {OfDomain}, AutomaticGrid), (Flags{false, false, false, true, true}))
       << "the domain is out of range";
 }
 

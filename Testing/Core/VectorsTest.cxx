@@ -55,7 +55,8 @@ TEST(Vectors, AreFoundByTheLetterThatTheirComponentsDifferIn)
   EXPECT_THAT(VectorsOf({"ux_non_staggered", "uy_non_staggered", "uz_non_staggered"}),
       ElementsAre(Pair("u_non_staggered", ElementsAre(0, 1, 2))));
   EXPECT_THAT(VectorsOf({"U", "V", "W"}), ElementsAre(Pair("velocity", ElementsAre(0, 1, 2))));
-  EXPECT_THAT(VectorsOf({"u_c00", "v_c00", "w_c00"}), ElementsAre(Pair("velocity_c00", ElementsAre(0, 1, 2))));
+  EXPECT_THAT(
+      VectorsOf({"u_c00", "v_c00", "w_c00"}), ElementsAre(Pair("velocity_c00", ElementsAre(0, 1, 2))));
 }
 
 TEST(Vectors, AreNotMadeOfWhatDoesNotBelongTogether)
