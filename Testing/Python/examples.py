@@ -7,6 +7,7 @@ The first two run in pvbatch (PATCHIO_PLUGIN), the others need the package patch
 """
 import csv
 import glob
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -20,6 +21,7 @@ repository, scratch = (os.path.abspath(path) for path in sys.argv[2:4])
 sys.path.insert(0, os.path.join(repository, "Testing", "Formats", "SAMRAI"))
 import reference  # noqa: E402
 
+EXAMPLES = os.path.join(repository, "Documentation", "Examples")
 DATA = os.path.join(repository, "Data", "linadv_3d", "dumps.visit")
 SUMMARIES = sorted(glob.glob(os.path.join(repository, "Data", "linadv_3d", "*", "summary.samrai")))
 faults = []
@@ -32,19 +34,23 @@ def expect(condition, message, *details):
     return condition
 
 
-def run(command, **environment):
+def run(command, code=0, words="", **environment):
     with tempfile.TemporaryDirectory() as sessions:  # of MPI
         done = subprocess.run(command, env={**os.environ, "TMPDIR": sessions, **environment}, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, check=False)
     print(done.stdout, flush=True)
-    if "skipped:" in done.stdout:
-        sys.exit(0)
-    expect(done.returncode == 0, "exit status %d", done.returncode)
+    expect(done.returncode == code and words in done.stdout and "Traceback" not in done.stdout, "exit status %d, not %d; or no '%s'",
+           done.returncode, code, words)
 
 
-def run_in_pvbatch(name, ranks, *arguments):
-    run([os.path.join(repository, "Testing", "ParaView", "pvbatch.sh"), ranks,
-         os.path.join(repository, "Documentation", "Examples", name)] + list(arguments), PATCHIO_PVBATCH_MODE="root")
+def run_in_pvbatch(name, ranks, *arguments, **expected):
+    run([os.path.join(repository, "Testing", "ParaView", "pvbatch.sh"), ranks, os.path.join(EXAMPLES, name)] + list(arguments),
+        PATCHIO_PVBATCH_MODE="root", **expected)
+
+
+def run_in_python(name, *arguments, **expected):
+    run([os.path.join(repository, "Testing", "ParaView", "with_display.sh"), sys.executable, os.path.join(EXAMPLES, name)]
+        + list(arguments), **expected)
 
 
 def colours_of(path):
@@ -86,6 +92,8 @@ def visible_cells(summary):
 def check_movie():
     run_in_pvbatch("movie.py", sys.argv[4], DATA, os.path.join(scratch, "movie"), "uval")
     check_pictures("movie", len(SUMMARIES))
+    run_in_pvbatch("movie.py", "1", DATA, os.path.join(scratch, "other"), "density", code=1, words="no variable 'density'; there are: uval")
+    expect(not glob.glob(os.path.join(scratch, "other*")), "pictures of a variable that does not exist")
     if shutil.which("ffmpeg"):
         expect(os.path.getsize(os.path.join(scratch, "movie.mp4")) > 1000, "no movie")
 
@@ -113,7 +121,10 @@ def check_slices():
 
 def check_time_series():
     out = os.path.join(scratch, "table.csv")
-    run([sys.executable, os.path.join(repository, "Documentation", "Examples", "time_series.py"), DATA, out])
+    run_in_python("time_series.py", code=2, words="DATA OUT.csv")
+    run_in_python("time_series.py", "/nowhere/dumps.visit", out, code=1, words="/nowhere/dumps.visit: expected")
+    expect(not os.path.exists(out), "a table of nothing")
+    run_in_python("time_series.py", DATA, out)
     with open(out) as file:
         rows = list(csv.DictReader(file))
     expect(len(rows) == len(SUMMARIES), "%d rows", len(rows))
@@ -131,18 +142,16 @@ def check_time_series():
 
 def check_pyvista_blocks():
     picture = os.path.join(scratch, "blocks.png")
-    run([os.path.join(repository, "Testing", "ParaView", "with_display.sh"), sys.executable,
-         os.path.join(repository, "Documentation", "Examples", "pyvista_blocks.py"), DATA, picture])
-    expect(colours_of(picture) > 50, "hardly anything in the picture")
-    sys.path.insert(0, os.path.join(repository, "Documentation", "Examples"))
-    import patchio
-    import pyvista_blocks
-    blocks = pyvista_blocks.blocks_of(patchio.open(DATA)[-1])
-    for block, (values, visible, dx, corner) in zip(blocks, visible_cells(SUMMARIES[-1])):
-        expect(np.array_equal(block.cell_data["uval"], values.ravel()), "other values")
-        expect(np.allclose(block.origin, corner) and np.allclose(block.spacing, dx), "elsewhere")
-        hidden = block.cell_data["vtkGhostType"] if "vtkGhostType" in block.cell_data else np.zeros(values.size)
-        expect(np.array_equal(np.asarray(hidden) == 0, visible.ravel()), "other cells are hidden")
+    run_in_python("pyvista_blocks.py", code=2, words="DATA [PICTURE.png")
+    run_in_python("pyvista_blocks.py", DATA, picture, "density", code=1, words="no variable 'density'; there are: uval")
+    if importlib.util.find_spec("pyvista") is None:
+        run_in_python("pyvista_blocks.py", DATA, picture, code=1, words="needs pyvista: install it by")
+        if not faults:
+            print("skipped: pyvista is not installed")
+            sys.exit(0)
+    else:
+        run_in_python("pyvista_blocks.py", DATA, picture, words="N Blocks:   48")
+        expect(colours_of(picture) > 50, "hardly anything in the picture")
 
 
 def main():
