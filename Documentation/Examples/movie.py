@@ -45,7 +45,7 @@ for number, time in enumerate(times):
     scene.AnimationTime = time
     checks.update(shown, time)
     checks.save("%s.%04d.png" % (out, number), view)
-print("%d pictures of '%s'" % (len(times), array[1]))
+print("%d picture%s of '%s'" % (len(times), "" if len(times) == 1 else "s", array[1]))
 if shutil.which("ffmpeg"):
     # As many as were made now: there may be more of an earlier movie.
     made = subprocess.run(["ffmpeg", "-y", "-loglevel", "error", "-framerate", "10", "-i", out + ".%04d.png", "-frames:v",

@@ -35,7 +35,8 @@ def main():
         variable = variable or next(iter(step.variables), None)
         if variable not in step.variables:
             checks.fail("no variable '%s'; there are: %s" % (variable, ", ".join(step.variables) or "none"))
-        blocks = step.to_pyvista(variable)
+        present = step.presence[list(step.variables).index(variable)]
+        blocks = step.to_pyvista(variable, patches=present.nonzero()[0])
     except (patchio.Error, ImportError) as fault:
         checks.fail(fault)
     print(blocks)

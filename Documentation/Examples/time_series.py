@@ -2,8 +2,8 @@
 
     PYTHONPATH=build/release/python python3 time_series.py DATA OUT.csv
 
-Each place counts once, with its finest data: cells that Step.covered() tells are left out, those under a finer level and
-those that an overlapping patch of the same level has, too. Means and integrals weigh cells by their volume (area in two
+Each place counts once, with its finest data: cells that Step.covered() tells, which a finer level or another patch of the
+same level has, are left out. Means and integrals weigh cells by their volume (area in two
 dimensions). Where that is not known (nodes, lists of points, deformed patches) all values of all levels count alike,
 and there is no integral.
 """
@@ -73,7 +73,7 @@ def main():
         checks.fail("%s%s" % (fault, "\n%s ends after %d of %d steps." % (out, done, len(data)) if done else ""))
     except OSError as fault:
         checks.fail("could not write %s: %s" % (out, fault.strerror))
-    print("%d steps" % done)
+    print("%d step%s" % (done, "" if done == 1 else "s"))
 
 
 if __name__ == "__main__":

@@ -24,8 +24,8 @@ Arrays have their axes slowest first, [k, j, i] in three dimensions and [j, i] i
 with. Values have the type that the file has, in this machine's byte order; where a format has a number that stands for
 no value, there is NaN.
 
-All levels of a refined grid are read, coarse cells under finer ones too, and cells that several patches of a level
-have are read several times: Step.covered() says which to leave out, so that each place counts once.
+All levels of a refined grid are read, coarse cells under finer ones too, and patches of a level may overlap:
+Step.covered() says which cells others have.
 
 Faults of files, unknown names and the like are Error, with a message that says which file and what to do; where a file
 is not there it is a FileNotFoundError, too. Ctrl-C ends a read. Other Python threads run while one reads, but reads follow one another, each with threads of its own.
@@ -306,12 +306,11 @@ class Step:
         return np.array(self._core.part(int(part), int(parts)), int)
 
     def covered(self, patch):
-        """Which cells of a patch are better taken from others, as an array of bool, one a cell.
+        """Which cells of a patch count elsewhere, as an array of bool, one a cell.
 
-        These are the cells that a finer level covers and, where patches of one level overlap, those that a patch with a
-        lower number has, too. Sums and means are to leave them out, so that each place counts once:
-        values[~step.covered(patch)]. On curvilinear grids, and on levels that are "separate", patches of one level do
-        not count as overlapping.
+        These are cells that a finer level covers, and those that a patch of the same level with a lower number has too
+        (SAMRAI writes patches that overlap). Sums and means are to leave them out: values[~step.covered(patch)] has each
+        place once, with its finest data.
         """
         shape, flags = self._core.covered(self._patch(patch))
         return np.frombuffer(flags, bool).reshape(shape).copy() if flags else np.zeros(shape, bool)
