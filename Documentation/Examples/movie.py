@@ -26,7 +26,7 @@ if high[2] > low[2]:
     shown.SliceType.Origin = [a + 0.501 * (b - a) for a, b in zip(low, high)]
     shown.SliceType.Normal = [0, 0, 1]
     checks.update(shown, times[0])
-checks.values_of(shown, array, "the cut through the middle" if shown is not reader else data)
+checks.values_of(shown, array, "the cut through the middle (slices.py can cut elsewhere)" if shown is not reader else data)
 
 view = CreateRenderView(ViewSize=[960, 720])
 view.OrientationAxesVisibility = 0
@@ -35,7 +35,7 @@ display.SetRepresentationType("Surface")
 ColorBy(display, array)
 display.RescaleTransferFunctionToDataRangeOverTime()  # the same colours in all pictures; reads all steps once
 display.SetScalarBarVisibility(view, True)
-Show(AnnotateTimeFilter(Input=reader), view)
+Show(AnnotateTimeFilter(Input=reader, Format="Time: {time:g}"), view)
 ResetCamera(view)
 
 # OUT.0000.png, OUT.0001.png, ...: one for each time step.
