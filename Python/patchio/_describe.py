@@ -43,5 +43,8 @@ def html_of_data_set(data):
     times = ["%g" % time for time in data.times]
     said = data.dates if all(data.dates) else times
     rows = [("format", data.format), ("steps", len(data)), ("times", said[0] if len(said) == 1 else "%s to %s" % (said[0], said[-1]))]
-    return "<b>patchio.DataSet</b> %s%s" % (html.escape(str(data.path)), _table((), rows)) + (
-        html_of_step(data._first) if data._core else "closed")
+    try:
+        first = html_of_step(data._first)
+    except (RuntimeError, ValueError) as fault:     # broken, or closed
+        first = html.escape(str(fault))
+    return "<b>patchio.DataSet</b> %s%s%s" % (html.escape(str(data.path)), _table((), rows), first)

@@ -339,7 +339,7 @@ class Describing(unittest.TestCase):
             step = data[0]
         self.assertEqual(len(step.read("uval")), len(step.patches))
         self.assertRaisesRegex(ValueError, "closed", lambda: data[0])
-        self.assertIn("closed", data._repr_html_())
+        self.assertIn("was closed", data._repr_html_())
 
     def test_what_is_not_installed(self):
         def said(code):
