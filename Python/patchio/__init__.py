@@ -28,7 +28,8 @@ All levels of a refined grid are read, coarse cells under finer ones too, and pa
 Step.covered() says which cells others have.
 
 Faults of files, unknown names and the like are Error, with a message that says which file and what to do; where a file
-is not there it is a FileNotFoundError, too. Ctrl-C ends a read. Other Python threads run while one reads, but reads follow one another, each with threads of its own.
+is not there it is a FileNotFoundError, too. Ctrl-C ends a read. Other Python threads run while one reads, but reads follow
+one another, each with threads of its own.
 
 Several processes divide the patches among them with Step.part(). Those of multiprocessing are best started by
 get_context("spawn"): forked ones, after a read, have one thread each.
