@@ -29,7 +29,7 @@ def blocks_of(step, names=None):
                 data = block.cell_data if variable.centering == "cell" else block.point_data
                 # Axis x is fastest in both, so that a flat view is all it takes.
                 data[name] = of_patches[number].reshape((-1, variable.components) if variable.components > 1 else -1)
-        # Coarse cells under finer ones are not drawn: 8 stands for REFINEDCELL of VTK.
+        # Coarse cells under finer ones, and those that another patch has, are not drawn: 8 stands for REFINEDCELL of VTK.
         covered = step.covered(number)
         if covered.any():
             block.cell_data["vtkGhostType"] = np.where(covered, 8, 0).astype(np.uint8).ravel()

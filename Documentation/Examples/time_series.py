@@ -2,7 +2,7 @@
 
     PYTHONPATH=build/release/python python3 time_series.py DATA OUT.csv
 
-Each place counts once, with its finest data: cells that a finer level covers are left out. Means and integrals weigh cells
+Each place counts once, with its finest data: cells that a finer level or another patch has are left out. Means and integrals weigh cells
 by their volume (area in two dimensions). Where that is not known (nodes, lists of points, deformed patches) means
 count each value alike, and there is no integral.
 """

@@ -20,7 +20,8 @@ Arrays have their axes slowest first, [k, j, i] in three dimensions and [j, i] i
 with. Values have the type that the file has, in this machine's byte order; where a format has a number that stands for
 no value, there is NaN.
 
-All levels of a refined grid are read, coarse cells under finer ones too: Step.covered() says which these are.
+All levels of a refined grid are read, coarse cells under finer ones too, and patches of a level may overlap:
+Step.covered() says which cells others have.
 
 Faults of files, unknown names and the like are Error, with a message that says which file and what to do. Ctrl-C ends a
 read. Other Python threads run while one reads, but reads follow one another, each with threads of its own.
@@ -238,9 +239,11 @@ class Step:
         return np.array(self._core.part(int(part), int(parts)), int)
 
     def covered(self, patch):
-        """Which cells of a patch a finer level covers, as an array of bool, one a cell.
+        """Which cells of a patch count elsewhere, as an array of bool, one a cell.
 
-        Sums and means over a refined grid are to leave these out: values[~step.covered(patch)].
+        These are cells that a finer level covers, and those that a patch of the same level with a lower number has too
+        (SAMRAI writes patches that overlap). Sums and means are to leave them out: values[~step.covered(patch)] has each
+        place once, with its finest data.
         """
         shape, flags = self._core.covered(self._patch(patch))
         return np.frombuffer(flags, bool).reshape(shape).copy() if flags else np.zeros(shape, bool)
