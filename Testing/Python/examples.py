@@ -19,6 +19,7 @@ import numpy as np
 
 repository, scratch = (os.path.abspath(path) for path in sys.argv[2:4])
 sys.path.insert(0, os.path.join(repository, "Testing", "Formats", "SAMRAI"))
+import dump_writer  # noqa: E402
 import reference  # noqa: E402
 
 EXAMPLES = os.path.join(repository, "Documentation", "Examples")
@@ -138,6 +139,28 @@ def check_time_series():
         found = [float(row[name]) for name in ("min", "max", "mean", "integral")]
         expect(np.allclose(found, wanted, rtol=1e-6), "step %s: %s instead of %s", row["step"], found, wanted)
         expect(row["variable"] == "uval" and row["component"] == "0", "row %s", row)
+    check_overlaps()
+
+
+def check_overlaps():
+    """Where patches of a level overlap, each place counts once, with the value of the patch with the lowest number."""
+    levels = [dump_writer.Level([((0, 0), (3, 3)), ((2, 0), (7, 3))]),
+              dump_writer.Level([((4, 2), (9, 5)), ((8, 2), (11, 5)), ((8, 2), (9, 5))], (2, 2))]
+    tag = dump_writer.Variable("tag", lambda x, patch: 1.0 + x[0] + 100.0 * patch.level + 1000.0 * patch.number)
+    dump_writer.write_series(os.path.join(scratch, "overlap"), [dump_writer.Dump(levels, [tag], dx=(0.5, 0.25, 0))])
+    tags = np.full((8, 16), np.nan)   # on cells of level 1
+    for level, width in ((0, 2), (1, 1)):
+        boxes = list(enumerate(levels[level].boxes))
+        for number, (lower, upper) in reversed(boxes):
+            middles = 0.25 * width * (np.arange(lower[0], upper[0] + 1) + 0.5)
+            rows, columns = (slice(lower[a] * width, (upper[a] + 1) * width) for a in (1, 0))
+            tags[rows, columns] = np.repeat(1.0 + middles + 100.0 * level + 1000.0 * number, width)
+    out = os.path.join(scratch, "overlap.csv")
+    run_in_python("time_series.py", os.path.join(scratch, "overlap", "dumps.visit"), out)
+    with open(out) as file:
+        row = next(csv.DictReader(file))
+    found = [float(row[name]) for name in ("min", "max", "mean", "integral")]
+    expect(np.allclose(found, [tags.min(), tags.max(), tags.mean(), tags.sum() / 32], rtol=1e-6), "overlaps: %s", found)
 
 
 def check_pyvista_blocks():
