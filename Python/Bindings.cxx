@@ -140,6 +140,7 @@ PYBIND11_MODULE(_core, module)
 {
   using namespace patchio;
   module.doc() = "The compiled part of patchio.";
+  module.attr("__version__") = PATCHIO_VERSION;
   py::register_exception<Error>(module, "Error", PyExc_RuntimeError);
   py::class_<Memory>(module, "Memory", py::buffer_protocol()).def_buffer(&BufferOf);
   py::class_<DataSet, std::shared_ptr<DataSet>>(module, "DataSet")

@@ -111,6 +111,7 @@ py::dict CatalogAsDict(const Catalog& catalog)
   py::dict fields;
   fields["dimension"] = catalog.Dimension;
   fields["grid"] = NameOf(catalog.Grid);
+  fields["geographic"] = catalog.Geographic;
   fields["origin"] = catalog.Origin;
   fields["axes"] = AxesOf(catalog);
   fields["levels"] = LevelsOf(catalog);

@@ -133,7 +133,7 @@ std::vector<std::uint8_t> Step::CoveredCells(int patch)
     this->Nests =
         std::make_unique<Nesting>(this->Data(), std::vector<bool>(this->Data().Patches.size(), true));
   }
-  return this->Nests->CoveredCells(patch);
+  return this->Nests->CellsShownElsewhere(patch);
 }
 
 std::vector<int> Step::PatchesOfPart(int part, int parts) const

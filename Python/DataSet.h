@@ -54,7 +54,8 @@ public:
 
   /// In which type the values of a variable arrive; none where no patch has it. Throws Error.
   std::optional<ElementType> TypeOfVariable(int variable);
-  /// One flag per cell of the patch, axis 0 fastest: 1 where a finer level covers it. Empty: nowhere.
+  /// One flag per cell of the patch, axis 0 fastest: 1 where a finer level or another patch of the
+  /// level has the place, see Nesting::CellsShownElsewhere(). Empty: nowhere.
   std::vector<std::uint8_t> CoveredCells(int patch);
   /// The share of process `part` of `parts` in all patches: compact in space, alike in bytes.
   std::vector<int> PatchesOfPart(int part, int parts) const;

@@ -516,6 +516,7 @@ void PatchAssembler::AddGhostArray(const Block& block, vtkDataSet* grid) const
     if (!block.Full || layers) {
       MarkBox(cells, part.Cells, 0, values);
     }
+    hides = this->MarkCellsOfOthers(part, cells, values) || hides;
     hides = this->MarkRefined(part, cells, values) || hides;
   }
   if (this->Options.GhostLayer) {
@@ -525,6 +526,20 @@ void PatchAssembler::AddGhostArray(const Block& block, vtkDataSet* grid) const
     FindRange(flags);
     grid->GetCellData()->AddArray(flags);
   }
+}
+
+/// Where patches of a level overlap, each place is drawn and counted once. Parts of merged blocks have only
+/// what is their patch's own.
+bool PatchAssembler::MarkCellsOfOthers(const OwnedBox& part, const Box& grid, unsigned char* flags) const
+{
+  if (!this->Nests.LosesCells(part.Owner) || !(part.Cells == this->Data.Patches[part.Owner].Cells)) {
+    return false;
+  }
+  MarkBox(grid, part.Cells, vtkDataSetAttributes::DUPLICATECELL, flags);
+  for (const Box& own : this->Nests.OwnCells(part.Owner)) {
+    MarkBox(grid, own, 0, flags);
+  }
+  return true;
 }
 
 /// Marks the cells of a part that finer patches hide; false when there are none.
@@ -640,17 +655,15 @@ void PatchAssembler::AddPatchIds(const Block& block, vtkDataSet* grid) const
   for (const OwnedBox& part : block.Parts) {
     mark(part.Cells, part.Owner);
   }
-  if (this->Options.GhostLayer) {
-    this->TakeFromLayer(grid, {ids.Get(), owners.Get()});
-  }
+  this->TakeDuplicates(grid, {ids.Get(), owners.Get()});
   for (vtkIntArray* array : {ids.Get(), owners.Get()}) {
     FindRange(array);
     grid->GetCellData()->AddArray(array);
   }
 }
 
-/// Refined cells that have become ghost cells are of no patch either.
-void PatchAssembler::TakeFromLayer(vtkDataSet* grid, const std::array<vtkIntArray*, 2>& arrays) const
+/// Refined cells that have become ghost cells, and those that another patch has too, are of no patch either.
+void PatchAssembler::TakeDuplicates(vtkDataSet* grid, const std::array<vtkIntArray*, 2>& arrays) const
 {
   const vtkUnsignedCharArray* const flags = grid->GetCellGhostArray();
   for (vtkIdType cell = 0; flags && cell < flags->GetNumberOfTuples(); ++cell) {

@@ -102,12 +102,13 @@ private:
   void GridExtent(const Block& block, int extent[6]) const;
   void AddGhostArray(const Block& block, vtkDataSet* grid) const;
   void MarkLayers(const Block& block, unsigned char* flags) const;
+  bool MarkCellsOfOthers(const OwnedBox& part, const Box& grid, unsigned char* flags) const;
   bool MarkRefined(const OwnedBox& part, const Box& grid, unsigned char* flags) const;
   void MakeBorderOfRefined(const Box& grid, unsigned char* flags) const;
   std::string FreeName(std::string name) const;
   void AddPatchIds(const Block& block, vtkDataSet* grid) const;
   void AddOrigin(const Block& block, bool image, vtkDataSet* grid);
-  void TakeFromLayer(vtkDataSet* grid, const std::array<vtkIntArray*, 2>& arrays) const;
+  void TakeDuplicates(vtkDataSet* grid, const std::array<vtkIntArray*, 2>& arrays) const;
   void AddFieldData(const Block& block, vtkDataSet* grid) const;
   Box CellsOf(const Block& block) const;
 

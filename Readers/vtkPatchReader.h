@@ -119,8 +119,9 @@ public:
    * Merged blocks have the same visible cells with the same values, but filters are much faster with few
    * large grids. Where patches differ about a node that they share, one of them gives its value. Cells of a
    * block that no patch has are marked HIDDENCELL; of cells that a finer level hides some are left out.
-   * Curvilinear patches, patches with their own ghost layers (ReadGhostCells) and patches that overlap others
-   * of their level are never merged. Default MERGED.
+   * Where patches of a level overlap, the one with the lowest number gives the value; unmerged, cells of the
+   * others are marked DUPLICATECELL. Curvilinear patches and patches with their own ghost layers
+   * (ReadGhostCells) are never merged. Default MERGED.
    */
   vtkSetClampMacro(Blocks, int, AS_PATCHES, MERGED_UP_TO);
   vtkGetMacro(Blocks, int);

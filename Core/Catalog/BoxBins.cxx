@@ -126,25 +126,46 @@ std::vector<int> BoxBins::Meeting(const Box& cells) const
   return found;
 }
 
-std::vector<bool> BoxBins::Overlapping() const
+std::optional<std::map<int, std::vector<Box>>> BoxBins::WithoutThoseBefore() const
 {
-  std::vector<bool> overlapping(this->Boxes.size(), false);
-  // A box meets some dozens of others in its bins; hostile ones could meet all of them.
-  std::size_t comparisons = 0;
-  const std::size_t most = 1000 * this->Boxes.size() + 1000000;
-  for (std::size_t b = 0; b < this->Boxes.size(); ++b) {
+  std::map<int, std::vector<Box>> rests;
+  const auto count = static_cast<std::int64_t>(this->Boxes.size());
+  // A box meets some dozens of others in its bins, and is cut into a few; hostile ones could meet all of
+  // them.
+  std::int64_t comparisons = 1000 * count + 1000000;
+  std::int64_t pieces = 8 * count + 100000;
+  std::vector<Box> open, left;
+  for (int b = 0; b < count; ++b) {
+    open.assign(1, this->Boxes[b]);
+    bool met = false;
     this->ForEachBin(this->Boxes[b], [&](std::size_t bin) {
-      for (std::size_t m = this->Begin[bin]; m < this->Begin[bin + 1] && !overlapping[b];
-           ++m, ++comparisons) {
-        const auto other = static_cast<std::size_t>(this->Members[m]);
-        overlapping[b] = other != b && !Intersect(this->Boxes[b], this->Boxes[other]).Empty();
+      for (std::size_t m = this->Begin[bin]; m < this->Begin[bin + 1] && this->Members[m] < b; ++m) {
+        const Box& other = this->Boxes[this->Members[m]];
+        --comparisons;
+        if (open.empty() || comparisons < 0) {
+          return;
+        }
+        if (Intersect(this->Boxes[b], other).Empty()) {
+          continue;
+        }
+        met = true;
+        comparisons -= static_cast<std::int64_t>(open.size());
+        left.clear();
+        for (const Box& piece : open) {
+          Subtract(piece, Intersect(piece, other), left);
+        }
+        open.swap(left);
       }
     });
-    if (comparisons > most) {
-      return std::vector<bool>(this->Boxes.size(), true);
+    pieces -= met ? static_cast<std::int64_t>(open.size()) : 0;
+    if (comparisons < 0 || pieces < 0) {
+      return std::nullopt;
+    }
+    if (met) {
+      rests.emplace_hint(rests.end(), b, open);
     }
   }
-  return overlapping;
+  return rests;
 }
 
 }  // namespace patchio

@@ -6,6 +6,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <vector>
 
 namespace patchio {
@@ -41,9 +43,10 @@ public:
   /// The boxes that share a cell with `cells`, in ascending order.
   std::vector<int> Meeting(const Box& cells) const;
 
-  /// One flag per box: true where it shares cells with another. All true where finding out would take too
-  /// long, which boxes made by simulations do not.
-  std::vector<bool> Overlapping() const;
+  /// Of the boxes that share cells with boxes before them: the box's number, and what of it lies in none of
+  /// those, as disjoint boxes. Nothing where finding out would take too long or cut the boxes into too many,
+  /// which those made by simulations do not.
+  std::optional<std::map<int, std::vector<Box>>> WithoutThoseBefore() const;
 
   const Box& operator[](int index) const { return this->Boxes[index]; }
 

@@ -1,6 +1,7 @@
 #include "Catalog/Nesting.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace patchio {
 namespace {
@@ -112,13 +113,47 @@ bool EdgesCutCells(
 
 }  // namespace
 
-Nesting::Nesting(const Catalog& catalog, const std::vector<bool>& shown) : Data(catalog), Shown(shown)
+Nesting::Nesting(const Catalog& catalog, const std::vector<bool>& shown)
+    : Data(catalog), Shown(shown), OwnersUnknown(catalog.Levels.size(), false)
 {
   if (catalog.Grid != GridKind::Curvilinear) {
-    for (const Level& level : catalog.Levels) {
-      this->ShownPatches.push_back(this->PatchesOf(level));
+    for (int level = 0; level < static_cast<int>(catalog.Levels.size()); ++level) {
+      this->ShownPatches.push_back(this->PatchesOf(catalog.Levels[level]));
+      if (catalog.RoleOf(level) != LevelRole::Separate) {
+        this->FindOwners(level);
+      }
     }
   }
+}
+
+void Nesting::FindOwners(int level)
+{
+  LevelPatches& patches = this->ShownPatches[level];
+  std::optional<std::map<int, std::vector<Box>>> rests = patches.Bins.WithoutThoseBefore();
+  this->OwnersUnknown[level] = !rests;
+  if (!rests || rests->empty()) {
+    return;
+  }
+  for (auto& [index, boxes] : *rests) {
+    this->Rests.emplace_hint(this->Rests.end(), patches.Numbers[index], std::move(boxes));
+  }
+  std::vector<Box> own;
+  for (const int patch : patches.Numbers) {
+    const std::vector<Box> boxes = this->OwnCells(patch);
+    own.insert(own.end(), boxes.begin(), boxes.end());
+  }
+  patches.OwnBins.emplace(std::move(own));
+}
+
+bool Nesting::KnowsOwners(int level) const
+{
+  return !this->OwnersUnknown[level];
+}
+
+std::vector<Box> Nesting::OwnCells(int patch) const
+{
+  const auto found = this->Rests.find(patch);
+  return found == this->Rests.end() ? std::vector<Box>{this->Data.Patches[patch].Cells} : found->second;
 }
 
 Nesting::LevelPatches Nesting::PatchesOf(const Level& level) const
@@ -131,7 +166,7 @@ Nesting::LevelPatches Nesting::PatchesOf(const Level& level) const
       boxes.push_back(this->Data.Patches[p].Cells);
     }
   }
-  return {std::move(numbers), BoxBins(std::move(boxes))};
+  return {std::move(numbers), BoxBins(std::move(boxes)), std::nullopt};
 }
 
 std::vector<int> Nesting::PatchesMeeting(int level, const Box& cells) const
@@ -168,27 +203,23 @@ std::vector<int> Nesting::ChildrenOf(int patch) const
 std::vector<Box> Nesting::CoveredBoxes(int patch) const
 {
   std::vector<Box> covered;
-  for (const int child : this->ChildrenOf(patch)) {
-    const Int3& ratio = this->Data.Levels[this->Data.Patches[child].Level].Ratio;
-    const Box part =
-        Intersect(CoarsenInside(this->Data.Patches[child].Cells, ratio), this->Data.Patches[patch].Cells);
-    if (!part.Empty()) {
-      covered.push_back(part);
+  const int finer = this->Data.Patches[patch].Level + 1;
+  if (finer >= static_cast<int>(this->Data.Levels.size()) ||
+      this->Data.RoleOf(finer) != LevelRole::Refinement) {
+    return covered;
+  }
+  const LevelPatches& level = this->ShownPatches[finer];
+  const BoxBins& bins = level.OwnBins ? *level.OwnBins : level.Bins;
+  const Int3& ratio = this->Data.Levels[finer].Ratio;
+  for (const Box& own : this->OwnCells(patch)) {
+    for (const int index : bins.Meeting(Refine(own, ratio))) {
+      const Box part = Intersect(CoarsenInside(bins[index], ratio), own);
+      if (!part.Empty()) {
+        covered.push_back(part);
+      }
     }
   }
   return covered;
-}
-
-std::vector<bool> Nesting::OverlappingPatches() const
-{
-  std::vector<bool> overlapping(this->Data.Patches.size(), false);
-  for (const LevelPatches& level : this->ShownPatches) {
-    const std::vector<bool> flags = level.Bins.Overlapping();
-    for (std::size_t i = 0; i < flags.size(); ++i) {
-      overlapping[level.Numbers[i]] = flags[i];
-    }
-  }
-  return overlapping;
 }
 
 std::vector<std::uint8_t> Nesting::CoveredCells(int patch) const
@@ -205,6 +236,23 @@ std::vector<std::uint8_t> Nesting::CoveredCells(int patch) const
                                                : CoveredByEach(this->Data, box, ratio, children);
   const bool any = std::any_of(covered.begin(), covered.end(), [](std::uint8_t flag) { return flag != 0; });
   return any ? covered : std::vector<std::uint8_t>();
+}
+
+std::vector<std::uint8_t> Nesting::CellsShownElsewhere(int patch) const
+{
+  std::vector<std::uint8_t> flags = this->CoveredCells(patch);
+  if (!this->LosesCells(patch)) {
+    return flags;
+  }
+  const Box& box = this->Data.Patches[patch].Cells;
+  std::vector<std::uint8_t> elsewhere(box.Cells(), 1);
+  for (const Box& own : this->OwnCells(patch)) {
+    MarkBox(box, own, 0, elsewhere.data());
+  }
+  for (std::size_t cell = 0; cell < flags.size(); ++cell) {
+    elsewhere[cell] |= flags[cell];
+  }
+  return elsewhere;
 }
 
 std::vector<std::uint8_t> Nesting::SharedCells(int patch, const Int3& ghosts) const

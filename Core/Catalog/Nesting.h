@@ -5,6 +5,8 @@
 #include "Catalog/Catalog.h"
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <vector>
 
 namespace patchio {
@@ -25,23 +27,35 @@ public:
   /// Shown patches of the next finer level that may overlap the patch.
   std::vector<int> ChildrenOf(int patch) const;
 
-  /// Boxes of whole cells of the patch that one shown child covers alone, in the patch's level; disjoint
-  /// where the children are. Together they are CoveredCells() unless children cover cells together.
+  /// Boxes of whole cells that OwnCells() of the next finer level cover, in the patch's level, each within
+  /// one of the patch's OwnCells(); disjoint. Together they are what of those is in CoveredCells() unless
+  /// several finer boxes cover a cell together. Not of curvilinear grids. KnowsOwners() of both levels.
   std::vector<Box> CoveredBoxes(int patch) const;
 
   /// Shown patches of a level that share cells with a box of that level, ascending. Uniform grids only.
   std::vector<int> PatchesMeeting(int level, const Box& cells) const;
 
-  /// One flag per patch: true where it is shown and shares cells with another shown patch of its level, which
-  /// simulations seldom write. See BoxBins::Overlapping().
-  /// Curvilinear grids: all false, since boxes of different blocks cannot be compared.
-  std::vector<bool> OverlappingPatches() const;
+  /// False where the shown patches of a level overlap so much that it would take too long to find out whose
+  /// each cell is, see BoxBins::WithoutThoseBefore(); OwnCells() are all of a patch's cells then.
+  bool KnowsOwners(int level) const;
+
+  /// True where cells of the patch are another's. See OwnCells().
+  bool LosesCells(int patch) const { return this->Rests.count(patch) > 0; }
+
+  /// The cells that count as the patch's own, as disjoint boxes. Patches of a level may overlap, as SAMRAI
+  /// grows small ones; a place that several have is the shown one's with the lowest number. All cells of a
+  /// patch that is not shown. Curvilinear grids and separate levels: all cells, since there boxes overlap
+  /// that have nothing to do with each other.
+  std::vector<Box> OwnCells(int patch) const;
 
   /// One flag per cell of the patch, axis 0 fastest: 1 where cells of the next finer level cover the whole
   /// cell. Empty when no cell is covered. Several children may cover a cell together; but where more than 64
   /// fine cells make up a coarse one (a ratio of 5x5x5, say), only cells that one child covers alone are
   /// marked.
   std::vector<std::uint8_t> CoveredCells(int patch) const;
+
+  /// The same, with 1 also where the cell is another patch's by OwnCells(): what is left is each place once.
+  std::vector<std::uint8_t> CellsShownElsewhere(int patch) const;
 
   /// One flag per cell of the patch grown by `ghosts` layers, axis 0 fastest: 1 where a shown patch of the
   /// same or a coarser level has a cell, so that the cell stands for a place that is drawn anyway.
@@ -54,12 +68,16 @@ private:
   {
     std::vector<int> Numbers;  ///< global ones; ascending
     BoxBins Bins;
+    std::optional<BoxBins> OwnBins;  ///< of OwnCells(), where these are not the patches themselves
   };
   LevelPatches PatchesOf(const Level& level) const;
+  void FindOwners(int level);
 
   const Catalog& Data;
   const std::vector<bool> Shown;
-  std::vector<LevelPatches> ShownPatches;  ///< per level; uniform grids only
+  std::vector<LevelPatches> ShownPatches;  ///< per level; not of curvilinear grids
+  std::vector<bool> OwnersUnknown;         ///< per level
+  std::map<int, std::vector<Box>> Rests;   ///< of patches that have cells of others: their own cells
 };
 
 }  // namespace patchio

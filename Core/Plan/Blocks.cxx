@@ -23,13 +23,7 @@ class Merger
 public:
   Merger(const Catalog& catalog, const std::vector<bool>& shown, const std::vector<int>& kinds,
       const Nesting& nesting, bool hideRefined, const CoverOptions& options)
-      : Data(catalog),
-        Shown(shown),
-        Kinds(kinds),
-        Nests(nesting),
-        HideRefined(hideRefined),
-        Options(options),
-        Overlapping(nesting.OverlappingPatches())
+      : Data(catalog), Shown(shown), Kinds(kinds), Nests(nesting), HideRefined(hideRefined), Options(options)
   {
   }
 
@@ -52,11 +46,13 @@ private:
   void MergeLevel(int level);
   void AddCover(int level, const Group& group);
   void SortFrom(std::size_t first);
+  void AddTo(Group& group, int patch, bool hideRefined) const;
   bool MergesWell(int patch) const
   {
     // Beyond that, sums of cells are not exact.
     constexpr std::int64_t huge = std::int64_t(1) << 40;
-    return !this->Overlapping[patch] && this->Data.Patches[patch].Cells.Cells() < huge;
+    const Patch& info = this->Data.Patches[patch];
+    return this->Nests.KnowsOwners(info.Level) && info.Cells.Cells() < huge;
   }
 
   const Catalog& Data;
@@ -65,7 +61,6 @@ private:
   const Nesting& Nests;
   const bool HideRefined;
   const CoverOptions& Options;
-  const std::vector<bool> Overlapping;
   std::vector<Block> Blocks;
 };
 
@@ -73,28 +68,32 @@ void Merger::MergeLevel(int level)
 {
   const std::size_t first = this->Blocks.size();
   const Level& info = this->Data.Levels[level];
-  const bool finerOverlap = level + 1 < static_cast<int>(this->Data.Levels.size()) &&
-                            std::any_of(this->Overlapping.begin() + this->Data.Levels[level + 1].FirstPatch,
-                                this->Overlapping.begin() + this->Data.Levels[level + 1].FirstPatch +
-                                    this->Data.Levels[level + 1].PatchCount,
-                                [](bool overlaps) { return overlaps; });
+  const bool finerKnown =
+      level + 1 == static_cast<int>(this->Data.Levels.size()) || this->Nests.KnowsOwners(level + 1);
   std::map<int, Group> groups;
   for (int p = info.FirstPatch; p < info.FirstPatch + info.PatchCount; ++p) {
     if (this->Shown[p] && !this->MergesWell(p)) {
       this->Blocks.push_back(BlockOfPatch(this->Data, p));
     } else if (this->Shown[p]) {
-      Group& group = groups[this->Kinds[p]];
-      group.Wanted.push_back({this->Data.Patches[p].Cells, p});
-      if (this->HideRefined && !finerOverlap) {
-        const std::vector<Box> covered = this->Nests.CoveredBoxes(p);
-        group.Unwanted.insert(group.Unwanted.end(), covered.begin(), covered.end());
-      }
+      this->AddTo(groups[this->Kinds[p]], p, this->HideRefined && finerKnown);
     }
   }
   for (const auto& [kind, group] : groups) {
     this->AddCover(level, group);
   }
   this->SortFrom(first);
+}
+
+/// The patch's own cells, and which of them need not be there.
+void Merger::AddTo(Group& group, int patch, bool hideRefined) const
+{
+  for (const Box& cells : this->Nests.OwnCells(patch)) {
+    group.Wanted.push_back({cells, patch});
+  }
+  if (hideRefined) {
+    const std::vector<Box> covered = this->Nests.CoveredBoxes(patch);
+    group.Unwanted.insert(group.Unwanted.end(), covered.begin(), covered.end());
+  }
 }
 
 /// By the lowest patch; blocks that share it, by their place.

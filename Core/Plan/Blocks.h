@@ -76,9 +76,10 @@ std::vector<int> KindsOfPatches(const Catalog& catalog, const std::vector<int>& 
 /// visible cell of a shown patch lies in one part of one block; cells that a finer shown patch hides may be
 /// left out where `hideRefined` is set, and patches that are hidden altogether are not in any block.
 ///
-/// Curvilinear grids are not merged; patches of different kinds, and patches that overlap others of their
-/// level, stay by themselves or among their like. A pure function: the same arguments give the same blocks on
-/// every rank. O(n log n) in the number of patches.
+/// Merged, each place is in the part of the patch that Nesting::OwnCells() gives it to. Curvilinear grids are
+/// not merged, nor levels that Nesting knows no owners of; patches of different kinds stay among their like.
+/// A pure function: the same arguments give the same blocks on every rank. O(n log n) in the number of
+/// patches.
 ///
 /// shown, kinds: one entry per patch. nesting: made with the same `shown`, or with more patches, which then
 /// hide what they cover but are in no block.

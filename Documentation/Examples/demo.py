@@ -1,30 +1,36 @@
 """Opens a series on all ranks, draws the last step, writes a picture and prints what the reading cost.
 
-    mpirun -np 2 pvbatch demo.py DUMPS.VISIT PICTURE.PNG
+    mpirun -np 2 pvbatch demo.py DUMPS.VISIT PICTURE.PNG [VARIABLE]
+
+VARIABLE is one in cells, by default the first.
 """
 import os
 import sys
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import checks
 from paraview.simple import *
 
-LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
-dumps, picture = sys.argv[1:3]
-
-reader = PatchReader(FileName=[dumps], Blocks="As patches")  # so that outlines show the patches
-last = reader.TimestepValues[-1]
-reader.UpdatePipeline(last)
+dumps, picture, variable = checks.arguments(__doc__, 2, 3)
+checks.output(picture)
+reader = checks.open_reader(dumps, Blocks="As patches")  # so that outlines show the patches
+array = checks.choose(reader, variable)
+if array[0] != "CELLS":
+    checks.fail("'%s' is at nodes; choose a variable in cells: %s" % (array[1], ", ".join(reader.CellArrayStatus.Available)))
+last = checks.times(reader)[-1]
+checks.update(reader, last)
 GetAnimationScene().AnimationTime = last
-low, high = reader.CellData["uval"].GetRange(0)
+low, high = checks.values_of(reader, array, dumps)
 
 view = CreateRenderView(ViewSize=[1200, 750])
 view.OrientationAxesVisibility = 0
 
 # The cells inside the front that is carried through the domain ...
-inside = Threshold(Input=reader, Scalars=["CELLS", "uval"], LowerThreshold=0.5 * (low + high), UpperThreshold=high)
-inside.UpdatePipeline(last)
+inside = Threshold(Input=reader, Scalars=array, LowerThreshold=0.5 * (low + high), UpperThreshold=high)
+checks.update(inside, last)
 front = Show(inside, view)
 front.SetRepresentationType("Surface With Edges")
-ColorBy(front, ("CELLS", "uval"))
+ColorBy(front, array)
 bounds = inside.GetDataInformation().DataInformation.GetBounds()
 
 # ... a cut below it, showing in each place the finest cells that cover it ...
@@ -35,9 +41,9 @@ cut.Triangulatetheslice = 0
 cells = Show(cut, view)
 cells.SetRepresentationType("Surface With Edges")
 cells.EdgeColor = [0.3, 0.35, 0.45]
-ColorBy(cells, ("CELLS", "uval"))
+ColorBy(cells, array)
 cells.RescaleTransferFunctionToDataRange()
-GetColorTransferFunction("uval").ApplyPreset("Cool to Warm", True)
+GetColorTransferFunction(array[1]).ApplyPreset("Cool to Warm", True)
 
 # ... and the patches, coloured by their level.
 patches = Show(reader, view)
@@ -52,7 +58,7 @@ camera.Elevation(35)
 view.ResetCamera()
 camera.Zoom(1.35)
 Render(view)
-SaveScreenshot(picture, view)
+checks.save(picture, view)
 
 reader.UpdatePropertyInformation()
 print(reader.GetPropertyValue("IOReport"))

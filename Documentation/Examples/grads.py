@@ -1,42 +1,53 @@
-"""Temperature at a pressure and winds of a GrADS data set (GRAPES, CMA-MESO ...), with the date in the picture.
+"""A variable of a GrADS data set (GRAPES, CMA-MESO ...) at one of its levels, with the date in the picture.
 
-usage: pvbatch grads.py FILE.ctl ARRAY PRESSURE PICTURE.png     (PRESSURE in the unit of the file, such as 500)
+    pvbatch grads.py FILE.ctl VARIABLE PRESSURE PICTURE.png
+
+PRESSURE is in the unit of the file, such as 500; the nearest level is shown.
 """
 import os
 import sys
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import checks
+from paraview import servermanager
 from paraview.simple import *
 
-LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=globals())
-path, array, pressure, picture = sys.argv[1], sys.argv[2], float(sys.argv[3]), sys.argv[4]
-
-reader = PatchReader(FileName=[path])
-reader.PointArrayStatus = [array]       # only this one is read
-reader.UpdatePipeline(reader.TimestepValues[0] if len(reader.TimestepValues) else 0)
+path, variable, pressure, picture = checks.arguments(__doc__, 4, 4)
+pressure = checks.number(pressure, "PRESSURE")
+checks.output(picture)
+reader = checks.open_reader(path)
+array = checks.choose(reader, variable)  # only this one is read
+checks.update(reader, checks.times(reader)[0])
 
 # Field data of the blocks say which levels there are; z of a level is in the grid.
-block = None
-for b in range(reader.GetClientSideObject().GetOutput().GetNumberOfBlocks()):
-    pieces = reader.GetClientSideObject().GetOutput().GetBlock(b)
-    for p in range(pieces.GetNumberOfPieces()):
-        grid = pieces.GetPieceAsDataObject(p)
-        if grid and grid.GetFieldData().GetArray("levels"):
-            block = grid
-levels = block.GetFieldData().GetArray("levels")
-nearest = min(range(levels.GetNumberOfTuples()), key=lambda k: abs(levels.GetTuple1(k) - pressure))
-z = block.GetZCoordinates().GetTuple1(nearest)
-date = reader.GetClientSideObject().GetOutput().GetFieldData().GetAbstractArray("date").GetValue(0)
-print("%s at level %g (z = %.2f), %s" % (array, levels.GetTuple1(nearest), z, date))
+data, heights = servermanager.Fetch(reader), {}
+blocks = data.NewIterator()
+while not blocks.IsDoneWithTraversal():
+    grid = blocks.GetCurrentDataObject()
+    levels = grid.GetFieldData().GetArray("levels")
+    if levels and grid.GetPointData().HasArray(variable):
+        heights.update((levels.GetTuple1(k), grid.GetZCoordinates().GetTuple1(k)) for k in range(levels.GetNumberOfTuples()))
+    blocks.GoToNextItem()
+if not heights:
+    checks.fail("'%s' is on the surface, not on levels; choose another variable" % variable)
+if not min(heights) <= pressure <= max(heights):
+    checks.fail("there is no level %g; there are: %s" % (pressure, ", ".join("%g" % level for level in heights)))
+level = min(heights, key=lambda known: abs(known - pressure))
+z = heights[level]
+date = data.GetFieldData().GetAbstractArray("date").GetValue(0)
+print("%s at level %g (z = %.2f), %s" % (variable, level, z, date))
 
 cut = Slice(Input=reader)
 cut.SliceType.Origin = [0, 0, z]
 cut.SliceType.Normal = [0, 0, 1]
+checks.update(cut)
+checks.values_of(cut, array, "level %g" % level)
 view = CreateView("RenderView", ViewSize=[1000, 700])
 display = Show(cut, view)
-ColorBy(display, ("POINTS", array))
+ColorBy(display, array)
 display.RescaleTransferFunctionToDataRange()
 display.SetScalarBarVisibility(view, True)
-label = Text(Text="%s, level %g, %s" % (array, levels.GetTuple1(nearest), date))
+label = Text(Text="%s, level %g, %s" % (variable, level, date))
 Show(label, view)
 ResetCamera(view)
-SaveScreenshot(picture, view)
+checks.save(picture, view)

@@ -1,36 +1,40 @@
-"""Opens an output of k-Wave's, draws the pressure that its sensor saw at the middle step, and writes a picture.
+"""Opens an output of k-Wave's, draws what its sensor saw at the middle step, and writes a picture.
 
-    pvbatch kwave.py OUT.H5 PICTURE.PNG
+    pvbatch kwave.py OUT.H5 PICTURE.PNG [VARIABLE]
+
+VARIABLE is the pressure, p, where nothing else is said.
 """
 import os
 import sys
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import checks
 from paraview.simple import *
 
-LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
-output, picture = sys.argv[1:3]
-
+output, picture, variable = checks.arguments(__doc__, 2, 3)
+checks.output(picture)
 # Cuboids are blocks; points of an index mask become an image around them, all others hidden.
-reader = PatchReader(FileName=[output], PointLists="Image")
-times = list(reader.TimestepValues)
+reader = checks.open_reader(output, PointLists="Image")
+array = checks.choose(reader, variable or "p")  # the others are not read
+times = checks.times(reader)
 time = times[len(times) // 2]
-reader.UpdatePipeline(time)
+checks.update(reader, time)
 GetAnimationScene().AnimationTime = time
 
 view = CreateRenderView(ViewSize=[900, 700])
 view.ViewTime = time
 domain = Show(Outline(Input=reader), view)
-sensor = Threshold(Input=reader, Scalars=["CELLS", "p"], LowerThreshold=-1e30, UpperThreshold=1e30)
-sensor.UpdatePipeline(time)
+sensor = Threshold(Input=reader, Scalars=array, LowerThreshold=-1e30, UpperThreshold=1e30)
+checks.update(sensor, time)
+low, high = checks.values_of(sensor, array, output)
 shown = Show(sensor, view)
 shown.SetRepresentationType("Surface")
-ColorBy(shown, ("CELLS", "p"))
+ColorBy(shown, array)
 shown.RescaleTransferFunctionToDataRange()
 shown.SetScalarBarVisibility(view, True)
 view.ResetCamera()
 view.CameraPosition = [c + d for c, d in zip(view.CameraFocalPoint, [0.012, -0.015, 0.009])]
 view.CameraViewUp = [0, 0, 1]
 view.ResetCamera()
-SaveScreenshot(picture, view)
-low, high = sensor.CellData["p"].GetRange(0)
-print("step %d of %d, %g s: p from %g to %g" % (len(times) // 2 + 1, len(times), time, low, high))
+checks.save(picture, view)
+print("step %d of %d, %g s: %s from %g to %g" % (len(times) // 2 + 1, len(times), time, array[1], low, high))

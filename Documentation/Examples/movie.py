@@ -7,43 +7,48 @@ import shutil
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import checks
 from paraview.simple import *
 
-LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
-data, out = sys.argv[1:3]
-
-# One variable is read, the others are not. Without a third argument it is the first.
-reader = PatchReader(FileName=[data])
-cells, points = list(reader.CellArrayStatus.Available), list(reader.PointArrayStatus.Available)
-variable = sys.argv[3] if len(sys.argv) > 3 else (cells + points)[0]
-reader.CellArrayStatus = [variable] if variable in cells else []
-reader.PointArrayStatus = [variable] if variable in points else []
-reader.UpdatePipeline()
+data, out, variable = checks.arguments(__doc__, 2, 3)
+checks.output(out)
+reader = checks.open_reader(data, PointLists="Image")  # lists of points have no cells that could be cut
+array = checks.choose(reader, variable)  # the others are not read
+times = checks.times(reader)
+checks.update(reader, times[0])
 
 # A cut through the middle, or all of it where it is flat.
-bounds = reader.GetDataInformation().GetBounds()
+low, high = checks.extent(reader)
 shown = reader
-if bounds[5] > bounds[4]:
+if high[2] > low[2]:
     shown = Slice(Input=reader)
-    shown.SliceType.Origin = [low + 0.501 * (high - low) for low, high in zip(bounds[::2], bounds[1::2])]
+    shown.SliceType.Origin = [a + 0.501 * (b - a) for a, b in zip(low, high)]
     shown.SliceType.Normal = [0, 0, 1]
+    checks.update(shown, times[0])
+checks.values_of(shown, array, "the cut through the middle (slices.py can cut elsewhere)" if shown is not reader else data)
 
 view = CreateRenderView(ViewSize=[960, 720])
 view.OrientationAxesVisibility = 0
 display = Show(shown, view)
 display.SetRepresentationType("Surface")
-ColorBy(display, ("CELLS" if variable in cells else "POINTS", variable))
+ColorBy(display, array)
 display.RescaleTransferFunctionToDataRangeOverTime()  # the same colours in all pictures; reads all steps once
 display.SetScalarBarVisibility(view, True)
-Show(AnnotateTimeFilter(Input=reader), view)
+Show(AnnotateTimeFilter(Input=reader, Format="Time: {time:g}"), view)
 ResetCamera(view)
 
 # OUT.0000.png, OUT.0001.png, ...: one for each time step.
 scene = GetAnimationScene()
 scene.UpdateAnimationUsingDataTimeSteps()
-steps = len(scene.TimeKeeper.TimestepValues) if hasattr(scene.TimeKeeper.TimestepValues, "__len__") else 1
-SaveAnimation(out + ".png", view, FrameWindow=[0, steps - 1])
-print("%d pictures of '%s'" % (steps, variable))
+for number, time in enumerate(times):
+    scene.AnimationTime = time
+    checks.update(shown, time)
+    checks.save("%s.%04d.png" % (out, number), view)
+print("%d picture%s of '%s'" % (len(times), "" if len(times) == 1 else "s", array[1]))
 if shutil.which("ffmpeg"):
-    subprocess.run(["ffmpeg", "-y", "-loglevel", "error", "-framerate", "10", "-i", out + ".%04d.png",
-                    "-pix_fmt", "yuv420p", out + ".mp4"], check=True)
+    # As many as were made now: there may be more of an earlier movie.
+    made = subprocess.run(["ffmpeg", "-y", "-loglevel", "error", "-framerate", "10", "-i", out + ".%04d.png", "-frames:v",
+                           str(len(times)), "-pix_fmt", "yuv420p", out + ".mp4"], check=False)
+    if made.returncode != 0:
+        checks.fail("ffmpeg could not make %s.mp4" % out)

@@ -5,6 +5,8 @@ from paraview.simple import *
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=globals())
 path = os.environ["PATCHIO_DATASET"]
+if not os.path.exists(path):
+    raise FileNotFoundError("there is no file %s" % path)
 reader = PatchReader(registrationName=os.path.basename(path), FileName=[path])
 display = Show(reader)
 arrays = [("CELLS", name) for name in reader.CellArrayStatus] + [("POINTS", name) for name in reader.PointArrayStatus]

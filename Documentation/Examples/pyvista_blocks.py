@@ -1,48 +1,48 @@
 """The patches of the last time step as a pyvista.MultiBlock, without ParaView, and a picture of them if wanted.
 
-    PYTHONPATH=build/release/python python3 pyvista_blocks.py DATA [PICTURE.png]
+    PYTHONPATH=build/release/python python3 pyvista_blocks.py DATA [PICTURE.png [VARIABLE]]
 
-Needs pyvista (python3 -m pip install pyvista); uniform grids.
+Needs pyvista (python3 -m pip install pyvista). The picture shows the first variable where none is named: a cut through
+the middle, or all of it where it is flat.
 """
+import os
 import sys
 
-import numpy as np
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import checks
 import patchio
 
-try:
+
+def draw(blocks, variable, picture):
     import pyvista
-except ImportError:
-    sys.exit("skipped: pyvista is not installed (python3 -m pip install pyvista)")
+    bounds = list(blocks.bounds)
+    cut = blocks if bounds[4] == bounds[5] else blocks.slice(normal="z", origin=[
+        low + 0.501 * (high - low) for low, high in zip(bounds[::2], bounds[1::2])])
+    shown = cut.combine()
+    if variable not in shown.array_names:
+        checks.fail("the cut through the middle has no value of '%s'" % variable)
+    plotter = pyvista.Plotter(off_screen=True)
+    plotter.add_mesh(shown, scalars=variable, show_edges=True)
+    plotter.camera_position = "xy"
+    plotter.screenshot(picture)
 
 
-def blocks_of(step, names=None):
-    """A pyvista.ImageData for each patch; its arrays are those that were read, not copies."""
-    arrays = step.read(names if names is None else list(names))
-    blocks = pyvista.MultiBlock()
-    for number, patch in enumerate(step.patches):
-        nodes = step.nodes(number)
-        block = pyvista.ImageData(dimensions=[len(axis) for axis in nodes], origin=[axis[0] for axis in nodes],
-                                  spacing=step.levels["spacing"][patch["level"]])
-        for name, of_patches in arrays.items():
-            if number in of_patches:
-                variable = step.variables[name]
-                data = block.cell_data if variable.centering == "cell" else block.point_data
-                # Axis x is fastest in both, so that a flat view is all it takes.
-                data[name] = of_patches[number].reshape((-1, variable.components) if variable.components > 1 else -1)
-        # Coarse cells under finer ones are not drawn: 8 stands for REFINEDCELL of VTK.
-        covered = step.covered(number)
-        if covered.any():
-            block.cell_data["vtkGhostType"] = np.where(covered, 8, 0).astype(np.uint8).ravel()
-        blocks.append(block, "level %d, patch %d" % (patch["level"], patch["number"]))
-    return blocks
+def main():
+    path, picture, variable = checks.arguments(__doc__, 1, 3)
+    checks.output(picture or "")
+    try:
+        step = patchio.open(path)[-1]
+        variable = variable or next(iter(step.variables), None)
+        if variable not in step.variables:
+            checks.fail("no variable '%s'; there are: %s" % (variable, ", ".join(step.variables) or "none"))
+        present = step.presence[list(step.variables).index(variable)]
+        blocks = step.to_pyvista(variable, patches=present.nonzero()[0])
+    except (patchio.Error, ImportError) as fault:
+        checks.fail(fault)
+    print(blocks)
+    if picture:
+        draw(blocks, variable, picture)
 
 
 if __name__ == "__main__":
-    last = patchio.open(sys.argv[1])[-1]
-    blocks = blocks_of(last)
-    print(blocks)
-    if len(sys.argv) > 2:
-        plotter = pyvista.Plotter(off_screen=True)
-        plotter.add_mesh(blocks.slice(normal="y"), scalars=next(iter(last.variables)), show_edges=True)
-        plotter.camera_position = "xz"
-        plotter.screenshot(sys.argv[2])
+    main()

@@ -8,29 +8,32 @@ mpirun.
 import os
 import sys
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import checks
 from paraview.simple import *
 
-LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
-data, out = sys.argv[1:3]
-variable, axis, fraction = (sys.argv[3:] + [None, None, "0.501"][len(sys.argv) - 3:])[:3]
+data, out, variable, axis, fraction = checks.arguments(__doc__, 2, 5)
+fraction = checks.number(fraction or "0.501", "FRACTION")
+if (axis or "z") not in ("x", "y", "z") or not 0 <= fraction <= 1:
+    checks.wrong_arguments("AXIS is x, y or z and FRACTION from 0 to 1, not %s and %g" % (axis, fraction))
+checks.output(out)
 
-reader = PatchReader(FileName=[data])
-cells, points = list(reader.CellArrayStatus.Available), list(reader.PointArrayStatus.Available)
-variable = variable or (cells + points)[0]
-reader.CellArrayStatus = [variable] if variable in cells else []
-reader.PointArrayStatus = [variable] if variable in points else []
-reader.UpdatePipeline()
-bounds = reader.GetDataInformation().GetBounds()
-axis = axis or ("z" if bounds[5] > bounds[4] else "y")
+reader = checks.open_reader(data, PointLists="Image")  # lists of points have no cells that could be cut
+array = checks.choose(reader, variable)  # the others are not read
+times = checks.times(reader)
+checks.update(reader, times[0])
+low, high = checks.extent(reader)
+axis = axis or ("z" if high[2] > low[2] else "y")
+if not low["xyz".index(axis)] < high["xyz".index(axis)]:
+    checks.fail("%s is flat along %s: choose another AXIS" % (data, axis))
 
 cut = Slice(Input=reader)
-cut.SliceType.Origin = [low + float(fraction) * (high - low) for low, high in zip(bounds[::2], bounds[1::2])]
+cut.SliceType.Origin = [a + fraction * (b - a) for a, b in zip(low, high)]
 cut.SliceType.Normal = [float(name == axis) for name in "xyz"]
 cut.Triangulatetheslice = 0
 # Blocks without the variable go, and so do places where it is undefined.
-known = Threshold(Input=cut, Scalars=["CELLS" if variable in cells else "POINTS", variable], LowerThreshold=-1e300,
-                  UpperThreshold=1e300)
-if variable in cells:
+known = Threshold(Input=cut, Scalars=array, LowerThreshold=-1e300, UpperThreshold=1e300)
+if array[0] == "CELLS":
     # One row a cell that is cut: its middle and its value. Coarse cells under finer ones are hidden, and not cut.
     known = CellCenters(Input=known, VertexCells=1)
 table = MergeBlocks(Input=known, MergePoints=0)
@@ -39,19 +42,19 @@ view = CreateRenderView(ViewSize=[960, 720])
 view.OrientationAxesVisibility = 0
 display = Show(cut, view)
 display.SetRepresentationType("Surface")
-ColorBy(display, ("CELLS" if variable in cells else "POINTS", variable))
+ColorBy(display, array)
 display.SetScalarBarVisibility(view, True)
 view.CameraFocalPoint = cut.SliceType.Origin
 view.CameraPosition = [at + normal for at, normal in zip(cut.SliceType.Origin, cut.SliceType.Normal)]
 view.CameraViewUp = [0, 1, 0] if axis == "z" else [0, 0, 1]
 ResetCamera(view)
 
-times = reader.TimestepValues
-for number, time in enumerate(times if hasattr(times, "__len__") else [times]):
+for number, time in enumerate(times):
     view.ViewTime = time
-    table.UpdatePipeline(time)
+    checks.update(table, time)
+    checks.values_of(table, ("POINTS", array[1]), "the slice at time %g" % time)
     display.RescaleTransferFunctionToDataRange()
-    SaveScreenshot("%s.%04d.png" % (out, number), view)
+    checks.save("%s.%04d.png" % (out, number), view)
     SaveData("%s.%04d.csv" % (out, number), proxy=table, FieldAssociation="Point Data",
-             ChooseArraysToWrite=1, PointDataArrays=[variable], Precision=17)
+             ChooseArraysToWrite=1, PointDataArrays=[array[1]], Precision=17)
     print("time %g: %d values" % (time, table.GetDataInformation().GetNumberOfPoints()))

@@ -2,14 +2,19 @@
 
     PYTHONPATH=build/release/python python3 time_series.py DATA OUT.csv
 
-Each place counts once, with its finest data: cells that a finer level covers are left out. Means and integrals weigh cells
-by their volume (area in two dimensions). Where that is not known (nodes, lists of points, deformed patches) means
-count each value alike, and there is no integral.
+Each place counts once, with its finest data: cells that Step.covered() tells, which a finer level or another patch of the
+same level has, are left out. Means and integrals weigh cells by their volume (area in two
+dimensions). Where that is not known (nodes, lists of points, deformed patches) all values of all levels count alike,
+and there is no integral.
 """
 import csv
+import os
 import sys
 
 import numpy as np
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import checks
 import patchio
 
 
@@ -42,18 +47,33 @@ def statistics(step, variable, arrays):
     return [least, greatest, total / weight, total if known else ""] if weight else ["", "", "", ""]
 
 
+def rows_of(step):
+    if not step.variables:
+        checks.fail("%s has no variables" % step.path)
+    for name, variable in step.variables.items():
+        arrays = step.read(name)  # variable by variable: less memory than all at once
+        for component in range(variable.components):
+            one = arrays if variable.components == 1 else {p: a[..., component] for p, a in arrays.items()}
+            yield [step.number, step.time, name, component] + statistics(step, variable, one)
+
+
 def main():
-    data = patchio.open(sys.argv[1])
-    with open(sys.argv[2], "w", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(["step", "time", "variable", "component", "min", "max", "mean", "integral"])
-        for step in data:
-            for name, variable in step.variables.items():
-                arrays = step.read(name)  # variable by variable: less memory than all at once
-                for component in range(variable.components):
-                    one = arrays if variable.components == 1 else {p: a[..., component] for p, a in arrays.items()}
-                    table.writerow([step.number, step.time, name, component] + statistics(step, variable, one))
-    print("%d steps" % len(data))
+    path, out = checks.arguments(__doc__, 2, 2)
+    checks.output(out)
+    done = 0
+    try:
+        data = patchio.open(path)
+        with open(out, "w", newline="") as file:
+            table = csv.writer(file)
+            table.writerow(["step", "time", "variable", "component", "min", "max", "mean", "integral"])
+            for step in data:
+                table.writerows(list(rows_of(step)))
+                done += 1
+    except patchio.Error as fault:
+        checks.fail("%s%s" % (fault, "\n%s ends after %d of %d steps." % (out, done, len(data)) if done else ""))
+    except OSError as fault:
+        checks.fail("could not write %s: %s" % (out, fault.strerror))
+    print("%d step%s" % (done, "" if done == 1 else "s"))
 
 
 if __name__ == "__main__":

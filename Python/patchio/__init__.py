@@ -15,32 +15,60 @@ needs neither ParaView nor MPI.
     some = step.read(["density", "velocity"], levels=[0, 1])      # {name: {patch: array}}
     print(step.report_text)                     # what the reading cost
 
+    values, (x, y, z) = step.uniform_grid("density", level=1)     # all levels as one array, finest data first
+    blocks = step.to_pyvista("density")         # for pyvista, one grid a patch
+    table = step.to_xarray("density", level=0)  # for xarray, one level
+
 Arrays have their axes slowest first, [k, j, i] in three dimensions and [j, i] in two; several components come last,
 [k, j, i, component]. They are numpy arrays in every respect, own their memory and outlive everything they were read
 with. Values have the type that the file has, in this machine's byte order; where a format has a number that stands for
 no value, there is NaN.
 
-All levels of a refined grid are read, coarse cells under finer ones too: Step.covered() says which these are.
+All levels of a refined grid are read, coarse cells under finer ones too, and patches of a level may overlap:
+Step.covered() says which cells others have.
 
-Faults of files, unknown names and the like are Error, with a message that says which file and what to do. Ctrl-C ends a
-read. Other Python threads run while one reads, but reads follow one another, each with threads of its own.
+Faults of files, unknown names and the like are Error, with a message that says which file and what to do; where a file
+is not there it is a FileNotFoundError, too. Ctrl-C ends a read. Other Python threads run while one reads, but reads follow
+one another, each with threads of its own.
 
 Several processes divide the patches among them with Step.part(). Those of multiprocessing are best started by
 get_context("spawn"): forked ones, after a read, have one thread each.
 """
+import contextlib
 import dataclasses
+import errno
+import functools
+import operator
 import os
 import warnings
 
-import numpy as np
+try:
+    import numpy as np
+except ImportError as error:
+    raise ImportError("patchio needs numpy: install it by 'python3 -m pip install numpy', or 'apt install python3-numpy'") from error
 
-from ._core import Error
-from . import _core
+from ._core import Error, __version__
+from . import _convert, _core, _describe, _sampling
 
-__all__ = ["Axis", "DataSet", "Error", "Step", "Variable", "open"]
+__all__ = ["Axis", "DataSet", "Error", "MissingFile", "Step", "Variable", "open"]
 
 Error.__module__ = __name__
 Error.__doc__ = "What is wrong with a file, a name or a number, and what to do about it."
+
+
+class MissingFile(Error, FileNotFoundError):
+    """A file that is not there."""
+
+
+@contextlib.contextmanager
+def _missing_files():
+    """Errors about files that are not there become MissingFile."""
+    try:
+        yield
+    except Error as error:
+        if os.strerror(errno.ENOENT) in str(error):
+            raise MissingFile(str(error)) from None
+        raise
 
 
 _LEVEL = np.dtype([("first_patch", "i4"), ("patch_count", "i4"), ("ratio", "i4", 3), ("spacing", "f8", 3)])
@@ -90,13 +118,16 @@ def open(path, *, metadata="on", threads=None, listed_only=False):  # noqa: A001
     threads      reads in flight at once: a number, or None for what the storage is known, or found, to like best
     listed_only  SAMRAI, AMReX: leave out steps that lie beside the path but are not named by it
 
-    Raises Error when there is not one step that can be opened. A series that was changed is to be opened again.
+    Raises Error when there is not one step that can be opened, MissingFile when that is because there is no such file.
+    A series that was changed is to be opened again.
     """
     return DataSet(path, metadata, threads, listed_only)
 
 
 class DataSet:
     """A series of time steps, as open() gives it: len(data), data[0], data[-1], `for step in data`.
+
+    `with patchio.open(path) as data:` closes it at the end. A notebook shows it as a table.
 
     path      as it was opened
     format    "SAMRAI", "AMReX", "k-Wave" or "GrADS"
@@ -111,7 +142,8 @@ class DataSet:
         self.path = path
         paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
         self._threads = _threads(threads)
-        self._core = _core.DataSet([os.fspath(p) for p in paths], metadata, listed_only)
+        with _missing_files():
+            self._core = _core.DataSet([os.fspath(p) for p in paths], metadata, listed_only)
         heads = self._core.heads
         self.times = np.array(self._core.times, float)
         self.numbers = np.array([head[2] for head in heads], np.int64)
@@ -126,18 +158,48 @@ class DataSet:
         return len(self.paths)
 
     def __getitem__(self, index):
-        """Opens a step. Raises IndexError, and Error when the step cannot be read."""
+        """Opens a step. Raises IndexError, Error when the step cannot be read, and ValueError after close()."""
         count = len(self)
         if not -count <= index < count:
-            raise IndexError("step %d of %d" % (index, count))
-        return Step(self, index % count)
+            raise IndexError("there is no step %d; there are %s, counted from 0" % (index, _describe.count(count, "step")))
+        if self._core is None:
+            raise ValueError("%s was closed" % self.path)
+        with _missing_files():
+            return Step(self, index % count)
 
     def nearest(self, time):
         """The Step whose time is nearest."""
         return self[int(np.argmin(np.abs(self.times - time)))]
 
+    @functools.cached_property
+    def _first(self):
+        return self[0]
+
+    @property
+    def variables(self):
+        """{name: Variable} of the first step. Others may have other variables: see Step.variables."""
+        return self._first.variables
+
+    @property
+    def bounds(self):
+        """Of the first step, as Step.bounds."""
+        return self._first.bounds
+
+    def close(self):
+        """Lets go of the files. Steps that were opened before can still be read."""
+        self._core = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
     def __repr__(self):
-        return "<patchio.DataSet %r: %s, %d steps>" % (self.path, self.format, len(self))
+        return "<patchio.DataSet %r: %s, %s>" % (self.path, self.format, _describe.count(len(self), "step"))
+
+    def _repr_html_(self):
+        return _describe.html_of_data_set(self)
 
 
 class Step:
@@ -145,6 +207,8 @@ class Step:
 
     index, number, time, date, path   which step it is
     dimension     2 or 3
+    bounds        see below
+    geographic    True: x and y are longitudes and latitudes, in degrees
     grid          "uniform": boxes of equal cells; "rectilinear": see `axes`; "curvilinear": see `coordinates`
     origin        uniform grids: position of the lower corner of cell (0, 0, 0), on all levels
     levels        array with the fields first_patch, patch_count (patches are numbered level by level), ratio (cells in
@@ -171,6 +235,7 @@ class Step:
         self.levels = np.array(fields["levels"], _LEVEL)
         self.level_names, self.level_roles = fields["level_names"], fields["level_roles"]
         self.patches = np.frombuffer(fields["patches"], _PATCH)
+        self.geographic = fields["geographic"]
         self.axes = [Axis(first, np.array(positions), np.array(labels)) for first, positions, labels in fields["axes"]]
         self.report, self.report_text, self.faults = {}, "", []
         self._core, self._threads = core, data._threads
@@ -195,7 +260,7 @@ class Step:
 
         variables    a name; or several, or None for all
         patches      a patch's number, or several, as they are counted in `patches`; None: all
-        levels       a level, or several: only their patches
+        levels       a level, or several, by number or by name: only their patches
         ghosts       True: with the layers of ghosts that the file has, False: without
         threads      reads in flight at once; None: as open() was told
         skip_broken  True: what cannot be read is left out, with a warning, and `faults` has the reasons;
@@ -204,26 +269,30 @@ class Step:
         Gives {patch: array} for one name, else {name: {patch: array}}. Patches that do not have a variable
         are missing there. Memory of arrays that are gone is used again by the next read.
 
-        Raises Error for names and patches that do not exist, for faults of files, and when memory does not suffice.
+        Raises Error for names, patches and levels that do not exist, for faults of files (MissingFile where one is not
+        there), and when memory does not suffice.
         """
-        names = [variables] if isinstance(variables, str) else list(self.variables if variables is None else variables)
+        names = self._names(variables)
         numbers = [self._number(name) for name in names]
         wanted = self._wanted(patches, levels)
         count = _threads_here(self._threads if threads is None else _threads(threads))
-        read, faults, self.report, self.report_text = self._core.read(numbers, wanted, bool(ghosts), count, not skip_broken)
+        with _missing_files():
+            read, faults, self.report, self.report_text = self._core.read(numbers, wanted, bool(ghosts), count, not skip_broken)
         # An array on memory that it owns: no copy.
         arrays = [{patch: np.ndarray(shape, kind, memory) for patch, memory, kind, shape in of_variable} for of_variable in read]
         self.faults = faults
         if faults:
             text = "%d of %d arrays could not be read; the first: %s" % (len(faults), len(names) * len(wanted), faults[0][2])
             if not skip_broken:
-                raise Error(faults[0][2])
+                with _missing_files():
+                    raise Error(faults[0][2])
             warnings.warn(text, stacklevel=2)
         return arrays[0] if isinstance(variables, str) else dict(zip(names, arrays))
 
     def dtype(self, name):
         """numpy's type of the values of a variable, without reading any; None where no patch has it."""
-        kind = self._core.dtype(self._number(name))
+        with _missing_files():
+            kind = self._core.dtype(self._number(name))
         return None if kind is None else np.dtype(kind)
 
     def part(self, part, parts):
@@ -238,12 +307,73 @@ class Step:
         return np.array(self._core.part(int(part), int(parts)), int)
 
     def covered(self, patch):
-        """Which cells of a patch a finer level covers, as an array of bool, one a cell.
+        """Which cells of a patch count elsewhere, as an array of bool, one a cell.
 
-        Sums and means over a refined grid are to leave these out: values[~step.covered(patch)].
+        These are cells that a finer level covers, and those that a patch of the same level with a lower number has too
+        (SAMRAI writes patches that overlap). Sums and means are to leave them out: values[~step.covered(patch)] has each
+        place once, with its finest data.
         """
         shape, flags = self._core.covered(self._patch(patch))
         return np.frombuffer(flags, bool).reshape(shape).copy() if flags else np.zeros(shape, bool)
+
+    @functools.cached_property
+    def bounds(self):
+        """(x from, x to, y from, y to, z from, z to) of all patches of all levels, as in ParaView.
+
+        Reads positions of nodes on curvilinear grids, and those of points. NaN where there are no patches.
+        """
+        return _sampling.bounds(self)
+
+    def uniform_grid(self, name, *, level=None, shape=None, bounds=None, outside=np.nan):
+        """A variable of all levels on one grid, from the finest data: its array, and the positions along x, y (and z).
+
+        level    the spacing of the grid is that of this level, a number or a name; level 0 where neither is given
+        shape    or so many values along each axis, slowest first, [k, j, i], as in arrays
+        bounds   where: six numbers as in Step.bounds (four in two dimensions); with `level` they grow to whole cells.
+                 None: around all patches that have the variable
+        outside  the value at places where no patch has the variable; the array's type is one that can have it: NaN makes
+                 floats of integers
+
+        Variables in cells are given for the middles of the grid's cells, and have there the value of the finest cell
+        around; where that is a border of cells, of the upper one. Nothing is averaged, so that sums over a grid that is
+        coarser than the data are not those of the data. Variables at nodes are given for the grid's nodes (with `shape`
+        the first and the last lie on the bounds) and have there the value of the nearest node of the finest patch.
+        On rectilinear grids `level` gives the grid's own positions.
+
+            values, (x, y, z) = step.uniform_grid("density", level=1)
+
+        Raises Error for curvilinear grids, for lists of points, and for grids that the memory does not hold.
+        """
+        return _sampling.uniform_grid(self, name, level, shape, bounds, outside)
+
+    def to_pyvista(self, variables=None, *, patches=None, levels=None):
+        """Reads, and gives a pyvista.MultiBlock: a grid for each patch, or a cloud for each list of points.
+
+        variables, patches, levels    as for read()
+
+        Cells that covered() tells are hidden by "vtkGhostType", so that each place is drawn once. Values are not
+        copied. Raises ImportError where pyvista is not installed.
+        """
+        return _convert.to_pyvista(self, variables, patches, levels)
+
+    def to_xarray(self, variables=None, *, level=None):
+        """Reads, and gives an xarray.Dataset of one level: dimensions x, y, z, or lon, lat, lev.
+
+        variables    a name; or several, or None for all that the level has
+        level        its number or name; None: the first that has one of the variables. On rectilinear grids (GrADS) None
+                     is all levels: variables of the surface lack the dimension lev
+
+        Patches are put together; where no patch is, there is NaN (integers become floats then). Cells under finer ones
+        have the values of this level: uniform_grid() has the finest. x, y, z are the middles of cells; variables at nodes
+        have the dimensions x_node, y_node, z_node. Lists of points have the dimension `point`. `lev` is what the levels
+        of GrADS stand for, such as pressures, and `height` where ParaView shows them. A variable with the name of a
+        coordinate gets "_" at its end. `time` is a coordinate, a date where the format has dates:
+
+            series = xarray.concat([step.to_xarray("u") for step in data], "time")
+
+        Raises ImportError where xarray is not installed, and Error for curvilinear grids.
+        """
+        return _convert.to_xarray(self, variables, level)
 
     def nodes(self, patch):
         """Where the nodes of a patch are: three arrays of positions, along x, y and z.
@@ -269,7 +399,8 @@ class Step:
     def positions(self, patch):
         """Where the points of a patch are whose level is a list of points ("points" in `level_roles`): n x 3.
 
-        They are the middles of cells of the domain. Reads them, like read().
+        They are the middles of cells of the domain; in two dimensions they lie in the plane of the nodes, as in ParaView.
+        Reads them, like read().
         """
         level = self.patches[self._patch(patch)]["level"]
         if self.level_roles[level] != "points":
@@ -280,7 +411,21 @@ class Step:
         if cells.size and not 0 <= cells.min() <= cells.max() < size.prod():
             raise Error("%s: expected points within the domain of %s cells, found others. The file is damaged." % (self.path, size))
         index = lower + np.stack(np.unravel_index(cells, size, order="F"), 1)
-        return self.origin + (index + 0.5) * self.levels[level]["spacing"]
+        middle = np.where(np.arange(3) < self.dimension, 0.5, 0)
+        return self.origin + (index + middle) * self.levels[level]["spacing"]
+
+    def _names(self, variables):
+        return [variables] if isinstance(variables, str) else list(self.variables if variables is None else variables)
+
+    def _level(self, level):
+        """The number of a level that is given by its number or name."""
+        if isinstance(level, str):
+            if level not in self.level_names:
+                raise Error("%s: there is no level '%s'; there are %s." % (self.path, level, ", ".join(self.level_names)))
+            return self.level_names.index(level)
+        if not 0 <= operator.index(level) < len(self.levels):
+            raise Error("%s: there is no level %d; levels are numbered 0 to %d." % (self.path, level, len(self.levels) - 1))
+        return int(level)
 
     def _number(self, name):
         if name not in self._numbers:
@@ -302,12 +447,17 @@ class Step:
                 raise TypeError("patches are whole numbers, not %s" % given.dtype)
             wanted = np.array([self._patch(p) for p in dict.fromkeys(given.ravel().tolist())], int)
         if levels is not None:
-            wanted = wanted[np.isin(self.patches["level"][wanted], np.atleast_1d(levels))]
+            chosen = [self._level(level) for level in (levels if np.ndim(levels) else [levels])]
+            wanted = wanted[np.isin(self.patches["level"][wanted], chosen)]
         return wanted.tolist()
 
     def __repr__(self):
-        return "<patchio.Step %d at time %g: %d patches on %d levels, %d variables>" % (
-            self.number, self.time, len(self.patches), len(self.levels), len(self.variables))
+        return "<patchio.Step %d at time %g: %s on %s, %s>" % (
+            self.number, self.time, _describe.count(len(self.patches), "patch"), _describe.count(len(self.levels), "level"),
+            _describe.count(len(self.variables), "variable"))
+
+    def _repr_html_(self):
+        return _describe.html_of_step(self)
 
 
 _has_threads = False    # once several threads have read: they stay, for the next read

@@ -22,13 +22,28 @@ std::vector<int> MeetingNaively(const std::vector<Box>& boxes, const Box& cells)
   return found;
 }
 
-std::vector<bool> OverlappingNaively(const std::vector<Box>& boxes)
+/// What WithoutThoseBefore() promises, at cells near the boxes' faces and in their midst.
+void ExpectEachPlaceOnce(const std::vector<Box>& boxes, Dice& dice)
 {
-  std::vector<bool> flags;
-  for (const Box& box : boxes) {
-    flags.push_back(MeetingNaively(boxes, box).size() > 1);
+  const auto rests = BoxBins(boxes).WithoutThoseBefore();
+  ASSERT_TRUE(rests);
+  for (std::size_t b = 0; b < boxes.size(); ++b) {
+    const auto found = rests->find(static_cast<int>(b));
+    const std::vector<int> meeting = MeetingNaively(boxes, boxes[b]);
+    ASSERT_EQ(found != rests->end(), meeting[0] < static_cast<int>(b));
+    const std::vector<Box> own = found == rests->end() ? std::vector<Box>{boxes[b]} : found->second;
+    for (int sample = 0; sample < 30; ++sample) {
+      const Box& near = boxes[meeting[dice.Between(0, static_cast<std::int64_t>(meeting.size()) - 1)]];
+      Int3 cell;
+      for (int axis = 0; axis < 3; ++axis) {
+        const int face = static_cast<int>(dice.Between(0, 1) == 0 ? near.Lower[axis] - dice.Between(0, 1)
+                                                                  : near.Upper[axis] + dice.Between(0, 1));
+        cell[axis] = std::clamp(face, boxes[b].Lower[axis], boxes[b].Upper[axis]);
+      }
+      const std::vector<int> having = MeetingNaively(boxes, {cell, cell});
+      ASSERT_EQ(MeetingNaively(own, {cell, cell}).size(), having[0] == static_cast<int>(b) ? 1u : 0u);
+    }
   }
-  return flags;
 }
 
 std::vector<Box> BoxesAtRandom(int count, int range, int longest, Dice& dice)
@@ -58,7 +73,7 @@ TEST(BoxBins, FindsWhatMeetsABox)
     for (const Box& query : BoxesAtRandom(20, dice.Between(0, 1) == 0 ? range : Far, range / 2 + 1, dice)) {
       ASSERT_EQ(bins.Meeting(query), MeetingNaively(boxes, query)) << "round " << round;
     }
-    EXPECT_EQ(bins.Overlapping(), OverlappingNaively(boxes));
+    ExpectEachPlaceOnce(boxes, dice);
     EXPECT_TRUE(bins.Meeting(Box()).empty());
   }
 }
@@ -68,7 +83,7 @@ TEST(BoxBins, OfNothingMeetNothing)
   const BoxBins bins{std::vector<Box>()};
   EXPECT_TRUE(bins.Meeting({{-Far, -Far, -Far}, {Far, Far, Far}}).empty());
   EXPECT_TRUE(bins.Meeting({{0, 0, 0}, {0, 0, 0}}).empty());
-  EXPECT_TRUE(bins.Overlapping().empty());
+  EXPECT_TRUE(bins.WithoutThoseBefore()->empty());
 }
 
 TEST(BoxBins, AnswerFromTheOtherEndOfTheIndexSpace)
@@ -103,16 +118,28 @@ TEST(BoxBins, TakeHugeBoxesAmongManyTinyOnes)
   }
   const BoxBins bins(boxes);
   EXPECT_EQ(bins.Meeting({{40, 0, 0}, {41, 3, 0}}), (std::vector<int>{10, 50000, 50001}));
-  const auto overlapping = bins.Overlapping();
-  EXPECT_EQ(std::count(overlapping.begin(), overlapping.end(), true), 0);
+  EXPECT_TRUE(bins.WithoutThoseBefore()->empty());
 }
 
-TEST(BoxBins, GiveUpOnBoxesThatAllMeet)
+TEST(BoxBins, FindThatAllOfABoxIsOfTheFirst)
 {
-  // Each pair shares a cell: found at once. Long rods side by side, all in the same bins: perhaps not.
-  const std::vector<Box> same(20000, Box{{0, 0, 0}, {0, 0, 0}});
-  const auto flags = BoxBins(same).Overlapping();
-  EXPECT_EQ(std::count(flags.begin(), flags.end(), true), 20000);
+  const auto rests = BoxBins(std::vector<Box>(20000, Box{{0, 0, 0}, {0, 0, 0}})).WithoutThoseBefore();
+  ASSERT_TRUE(rests);
+  EXPECT_EQ(rests->size(), 19999u);
+  EXPECT_TRUE(
+      std::all_of(rests->begin(), rests->end(), [](const auto& rest) { return rest.second.empty(); }));
+}
+
+TEST(BoxBins, GiveUpOnPlatesThatAllCrossEachOther)
+{
+  std::vector<Box> plates;
+  for (int i = 0; i < 3000; ++i) {
+    for (int axis = 0; axis < 3; ++axis) {
+      plates.push_back({{0, 0, 0}, {9999, 9999, 9999}});
+      plates.back().Lower[axis] = plates.back().Upper[axis] = 3 * i;
+    }
+  }
+  EXPECT_FALSE(BoxBins(plates).WithoutThoseBefore());
 }
 
 }  // namespace patchio

@@ -102,6 +102,61 @@ void ExpectChildrenByDefinition(const Catalog& catalog, const std::vector<bool>&
   }
 }
 
+/// The lowest of the shown patches of a level that have the cell; -1 where none has.
+int OwnerByDefinition(const Catalog& catalog, const std::vector<bool>& shown, int level, const Int3& cell)
+{
+  for (std::size_t p = 0; p < catalog.Patches.size(); ++p) {
+    if (shown[p] && catalog.Patches[p].Level == level && Contains(catalog.Patches[p].Cells, cell)) {
+      return static_cast<int>(p);
+    }
+  }
+  return -1;
+}
+
+template <typename Visit>
+void ForEachCell(const Box& box, Visit visit)
+{
+  for (int k = box.Lower[2]; k <= box.Upper[2]; ++k) {
+    for (int j = box.Lower[1]; j <= box.Upper[1]; ++j) {
+      for (int i = box.Lower[0]; i <= box.Upper[0]; ++i) {
+        visit(Int3{i, j, k});
+      }
+    }
+  }
+}
+
+int CountContaining(const std::vector<Box>& boxes, const Int3& cell)
+{
+  return static_cast<int>(
+      std::count_if(boxes.begin(), boxes.end(), [&](const Box& box) { return Contains(box, cell); }));
+}
+
+/// Boxes overlap within their levels.
+void ExpectOwnersByDefinition(const Catalog& catalog, const std::vector<bool>& shown)
+{
+  const Nesting nesting(catalog, shown);
+  for (int p = 0; p < static_cast<int>(catalog.Patches.size()); ++p) {
+    const Patch& patch = catalog.Patches[p];
+    const std::vector<Box> own = nesting.OwnCells(p), under = nesting.CoveredBoxes(p);
+    Flags covered = nesting.CoveredCells(p), elsewhere = nesting.CellsShownElsewhere(p);
+    covered.resize(patch.Cells.Cells());
+    elsewhere.resize(patch.Cells.Cells());
+    std::size_t c = 0;
+    bool loses = false;
+    ForEachCell(patch.Cells, [&](const Int3& cell) {
+      const int owner = OwnerByDefinition(catalog, shown, patch.Level, cell);
+      const bool others = shown[p] && owner != p;
+      loses = loses || others;
+      EXPECT_EQ(CountContaining(own, cell), others ? 0 : 1);
+      EXPECT_EQ(elsewhere[c] != 0, others || covered[c] != 0);
+      EXPECT_LE(CountContaining(under, cell), !others && covered[c] ? 1 : 0);
+      ++c;
+    });
+    EXPECT_EQ(nesting.LosesCells(p), loses);
+    EXPECT_TRUE(nesting.KnowsOwners(patch.Level));
+  }
+}
+
 class RandomBoxes
 {
 public:
@@ -180,6 +235,7 @@ TEST_P(NestingOfRandomBoxes, AgreesWithTheDefinition)
     for (const std::vector<bool>& shown : {All(catalog), ShowTwoOfThree(catalog, random)}) {
       ExpectFlagsByDefinition(catalog, shown);
       ExpectChildrenByDefinition(catalog, shown);
+      ExpectOwnersByDefinition(catalog, shown);
     }
   }
 }
@@ -371,10 +427,25 @@ TEST(NestingOfCurvilinearGrids, BelievesTheChildTable)
 {
   const Catalog catalog = TwoBlocks();
   const Nesting nesting(catalog, All(catalog));
+  EXPECT_FALSE(nesting.LosesCells(1)) << "the same indices are other places";
+  EXPECT_EQ(nesting.OwnCells(1), std::vector<Box>{catalog.Patches[1].Cells});
+  EXPECT_EQ(nesting.CellsShownElsewhere(1), nesting.CoveredCells(1));
   EXPECT_EQ(nesting.ChildrenOf(0), std::vector<int>{2});
   EXPECT_EQ(nesting.ChildrenOf(1), std::vector<int>{3});
   EXPECT_EQ(nesting.CoveredCells(0), (Flags{1, 1, 0, 0}));
   EXPECT_EQ(nesting.CoveredCells(1), (Flags{0, 0, 1, 1}));
+}
+
+TEST(Nesting, TakesNothingFromSeparateBoxes)
+{
+  Catalog catalog;
+  AddLevel(catalog, {{{0, 0, 0}, {3, 3, 0}}});
+  AddLevel(catalog, {{{0, 0, 0}, {2, 2, 0}}, {{1, 1, 0}, {3, 3, 0}}});
+  catalog.Levels[1].Role = LevelRole::Separate;
+  const Nesting nesting(catalog, All(catalog));
+  EXPECT_TRUE(nesting.KnowsOwners(1));
+  EXPECT_FALSE(nesting.LosesCells(2)) << "a box of its own";
+  EXPECT_TRUE(nesting.CellsShownElsewhere(0).empty());
 }
 
 TEST(NestingOfCurvilinearGrids, HidesNothingWithoutAChildTable)

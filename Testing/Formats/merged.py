@@ -3,7 +3,8 @@
 usage: Testing/ParaView/pvbatch.sh NP Testing/Formats/merged.py TRUTHDIR [SERIES...]
 
 TRUTHDIR and SERIES as in conformance.py. What must hold, whatever the blocks are:
-- each visible cell of each shown patch is visible once among all ranks, and nothing else is;
+- each visible cell of each shown patch is visible once among all ranks, and nothing else is; where patches of a level
+  overlap, the lowest has the cell, and cells of a patch by itself that are another's are duplicates with id -1;
 - values are those of the patch that "patch id" names, to the last bit; nodes take the patch with the largest number;
 - cells without a patch are hidden and repeat values of the block, with id -1;
 - ghost layers have the value of the same level, else of the next coarser one, else they are hidden; refined cells
@@ -19,7 +20,6 @@ import sys
 import numpy as np
 from paraview import simple
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
-from vtkmodules.vtkCommonCore import VTK_INT, vtkIntArray
 from vtkmodules.vtkParallelCore import vtkCommunicator, vtkMultiProcessController
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -34,14 +34,16 @@ def id_names(truth):
 
 
 def sum_of_arrays(values):
-    """Collective: a numpy array of integers, added up over the ranks."""
-    values = np.ascontiguousarray(values, np.int32)
+    """Collective: a numpy array of integers, or of floating-point numbers, added up over the ranks."""
+    values = np.asarray(values)
+    values = np.ascontiguousarray(values, float if values.dtype.kind == "f" else np.int32)
     controller = vtkMultiProcessController.GetGlobalController()
     if controller.GetNumberOfProcesses() == 1 or not len(values):
         return values
-    total = vtkIntArray()
+    mine = numpy_to_vtk(values)
+    total = mine.NewInstance()
     total.SetNumberOfValues(len(values))
-    controller.AllReduce(numpy_to_vtk(values, array_type=VTK_INT), total, vtkCommunicator.SUM_OP)
+    controller.AllReduce(mine, total, vtkCommunicator.SUM_OP)
     return vtk_to_numpy(total).copy()
 
 
@@ -107,11 +109,23 @@ class Shown:
             self.kept["covered", patch] = out
         return self.kept["covered", patch]
 
+    def others(self, patch):
+        """[z, y, x], true where a shown patch of the level with a lower number has the cell too."""
+        if ("others", patch) not in self.kept:
+            out = np.zeros(self.shape(patch), bool)
+            for p in self.on_level(self.truth.patches[patch]["level"]):
+                if p < patch:
+                    low = np.clip(self.lower(p) - self.lower(patch), 0, self.truth.cells(patch))
+                    high = np.clip(self.lower(p) + self.truth.cells(p) - self.lower(patch), 0, self.truth.cells(patch))
+                    out[low[2]:high[2], low[1]:high[1], low[0]:high[0]] = True
+            self.kept["others", patch] = out
+        return self.kept["others", patch]
+
     def visible_cells(self):
         """How often each cell of each patch must be seen, patch after patch."""
         out = np.zeros(self.first[-1], np.int32)
         for p in self.patches:
-            out[self.first[p]:self.first[p + 1]] = ~self.covered(p).ravel()
+            out[self.first[p]:self.first[p + 1]] = ~(self.covered(p) | self.others(p)).ravel()
         return out
 
 
@@ -178,7 +192,7 @@ def check_equal(found, want, where):
 
 def check_block(block, shown, seen):
     """Adds the cells that are to be seen to `seen`."""
-    patches = np.unique(block.ids[block.own])
+    patches = patches_of(block, shown)
     if not expect(len(patches), "%s: a block without a patch", block.where):
         return
     kinds = [shown.kind(p) for p in patches]
@@ -186,12 +200,43 @@ def check_block(block, shown, seen):
     check_names(block, kinds[0])
     expect(set(patches) <= set(shown.on_level(block.level)), "%s: patches %s are not of this level", block.where, patches)
     check_position(block.grid, shown.truth.grid(patches[0]), list(block.grid.GetExtent()), block.where)
-    expect(shown.layer or not (block.types == DUPLICATECELL).any(), "%s: duplicate cells, not asked for", block.where)
     cells = {n: block.array(n, True) for n in kinds[0][0]}
+    repeats = check_repeats(block, shown, cells)
+    expect(shown.layer or not (block.types == DUPLICATECELL)[~repeats].any(), "%s: duplicate cells, not asked for", block.where)
     for p in patches:
         check_patch(block, shown, p, cells, seen)
-    check_others(block, shown, cells, kinds[0])
-    check_nodes(block, shown, patches, kinds[0][1])
+    check_others(block, shown, ~block.own & ~repeats, cells, kinds[0])
+    check_nodes(block, shown, patches, np.where(repeats, patches[0], block.ids), kinds[0][1])
+
+
+def patches_of(block, shown):
+    """Those that cells are said to be of; the block's own where it is one patch, all of which is others'."""
+    patches = np.unique(block.ids[block.own])
+    alone = patch_alone(block, shown)
+    return patches if len(patches) or alone is None else np.array([alone])
+
+
+def patch_alone(block, shown):
+    """Of a block that is all of one patch, or a part."""
+    patch = field(block.grid, "patch")
+    return None if patch is None else int(patch)
+
+
+def check_repeats(block, shown, cells):
+    """The cells of a patch by itself that another patch of its level has, and that no finer one covers. With a ghost layer
+    they are seen to there."""
+    out = np.zeros_like(block.own)
+    alone = patch_alone(block, shown)
+    if alone is not None and not shown.layer:
+        mine, its = block.common(shown.lower(alone), shown.truth.cells(alone))
+        mask = (shown.others(alone) & ~shown.covered(alone))[its]
+        out[mine] = mask
+        expect((block.types[out] == DUPLICATECELL).all() and (block.ids[out] == -1).all(), "%s: not all of %d cells of other patches "
+               "are duplicates", block.where, mask.sum())
+        for name, found in cells.items():
+            if found is not None:
+                check_equal(found[mine][mask], shown.values(alone, name)[its][mask], "%s '%s'" % (block.where, name))
+    return out
 
 
 def check_names(block, kind):
@@ -231,9 +276,8 @@ def beside(cells):
     return out
 
 
-def check_others(block, shown, cells, kind):
+def check_others(block, shown, others, cells, kind):
     """Cells that are of no patch of the block: ghost layer and gaps."""
-    others = ~block.own
     if shown.layer:
         filled = check_fringe(block, shown, others, cells, kind)
     else:
@@ -304,9 +348,9 @@ def refined_ghosts(block, shown):
     return out
 
 
-def check_nodes(block, shown, patches, names):
-    """A node that cells of several patches touch is of the one with the largest number."""
-    owner = owners_of_nodes(block, block.ids)
+def check_nodes(block, shown, patches, ids, names):
+    """A node that cells of several patches touch is of the one with the largest number. ids: of the cells."""
+    owner = owners_of_nodes(block, ids)
     if shown.layer:
         # Ghost cells that are refined may be the block's; nodes that they touch are left to check_other_nodes().
         owner = np.where(owners_of_nodes(block, refined_ghosts(block, shown)) > owner, -1, owner)
@@ -362,7 +406,7 @@ def check_tree(tree, shown, seen, most_cells, where):
 
 def check_label(block, shown, name, most_cells):
     """Name, field data and size."""
-    patches = [int(p) for p in np.unique(block.ids[block.own])]
+    patches = [int(p) for p in patches_of(block, shown)]
     numbers = [shown.truth.patches[p]["number"] for p in patches]
     want = "patch %d" % numbers[0] if len(numbers) == 1 else "%d patches, %d to %d" % (len(numbers), min(numbers), max(numbers))
     if not shown.layer:    # with one, patches of refined cells alone cannot be told from neighbours
@@ -372,7 +416,7 @@ def check_label(block, shown, name, most_cells):
     expect(field(block.grid, "level") == block.level, "%s: field 'level' is %s", block.where, field(block.grid, "level"))
     expect(field(block.grid, "rank") == rank(), "%s: field 'rank' is %s", block.where, field(block.grid, "rank"))
     # Less the layer, if any: it is on some sides only.
-    cells = np.prod(np.ptp(block.places(block.own), axis=0) + 1) if shown.layer else np.prod(block.size)
+    cells = np.prod(np.ptp(block.places(block.own), axis=0) + 1) if shown.layer and block.own.any() else np.prod(block.size)
     expect(most_cells is None or cells <= most_cells or len(patches) == 1, "%s: %d cells", block.where, cells)
 
 
@@ -404,6 +448,27 @@ def check_held(held, where):
         expect((total == 1).all(), "%s: pieces on other than one rank: %s", where, list(total))
 
 
+def check_integrals(reader, shown, time, where):
+    """Collective: Integrate Variables counts each place once, as numpy does."""
+    sums = simple.IntegrateVariables(Input=reader)
+    sums.UpdatePipeline(time)
+    output = output_of(sums)
+    for variable in shown.variables:
+        name = variable["name"]
+        if not variable["cell"] or not all(name in shown.names(p, True) for p in shown.patches):
+            continue
+        want, size = 0.0, 0.0
+        for p in shown.patches:
+            cell = np.prod(shown.truth.meta["spacing"][shown.truth.patches[p]["level"]][:shown.truth.dim])
+            seen = shown.values(p, name)[~(shown.covered(p) | shown.others(p))].astype(float) * cell
+            want, size = want + seen.sum(axis=0), size + abs(seen).sum()
+        array = output.GetCellData().GetArray(name)
+        found = sum_of_arrays(array.GetTuple(0) if array and array.GetNumberOfTuples() else np.zeros(len(want)))
+        near = np.allclose(found, want, rtol=0, atol=1e-6 * size) or not np.isfinite(size)
+        expect(near, "%s: integral of '%s' %s instead of %s", where, name, found, want)
+    simple.Delete(sums)
+
+
 # ---- a series -------------------------------------------------------------------------------------------
 
 def open_merged(index, **properties):
@@ -426,11 +491,25 @@ def check_series(entry, folder):
         reader.UpdatePipelineInformation()
         select_all(reader, truth)
         reader.UpdatePipeline(time)
-        saved += len(truth.patches) - check_output(reader, Shown(truth), "%s step %d merged" % (entry["index"], truth.meta["step"]))
+        shown, where = Shown(truth), "%s step %d merged" % (entry["index"], truth.meta["step"])
+        saved += len(truth.patches) - check_output(reader, shown, where)
+        check_integrals(reader, shown, time, where)
+        if any(shown.others(p).any() for p in shown.patches):
+            # That patches overlap keeps them by themselves no more.
+            expect(len(truth.patches) == 1 or saved > 0, "%s: as many blocks as patches", where)
+            check_by_themselves(reader, shown, time, where)
     if entry["steps"] and not truth.meta["deformed"]:
         check_setups(reader, truth, time, entry["index"])
     simple.Delete(reader)
     return saved
+
+
+def check_by_themselves(reader, shown, time, where):
+    reader.Blocks = "As patches"
+    reader.UpdatePipeline(time)
+    check_output(reader, shown, where + ", patches")
+    check_integrals(reader, shown, time, where + ", patches")
+    reader.Blocks = "Merged"
 
 
 def check_deformed(reader, truth, time, index):

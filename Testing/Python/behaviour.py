@@ -15,6 +15,7 @@ import pydoc
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import textwrap
 import threading
@@ -142,7 +143,7 @@ class Reading(unittest.TestCase):
         self.assertEqual(step.read("uval", patches=[]), {})
         self.assertEqual(step.read([]), {})
         self.assertEqual(list(step.read("uval", patches=[0, 47], levels=[2])), [47])
-        self.assertEqual(step.read("uval", levels=9), {})
+        self.assertEqual(list(step.read("uval", levels="level 2")), list(step.read("uval", levels=2)))
 
     def test_threads_and_report(self):
         step = patchio.open(large, threads=3)[0]
@@ -254,7 +255,11 @@ class Errors(unittest.TestCase):
 
     def test_what_cannot_be_opened(self):
         self.assertTrue(issubclass(patchio.Error, RuntimeError))
-        self.fails(["/nowhere/dumps.visit", "No such file"], lambda: patchio.open("/nowhere/dumps.visit"))
+        for kind in (patchio.Error, FileNotFoundError, patchio.MissingFile):
+            self.fails(["/nowhere/dumps.visit", "No such file"], lambda: patchio.open("/nowhere/dumps.visit"), kind)
+        with self.assertRaises(patchio.Error) as caught:
+            patchio.open(__file__)
+        self.assertNotIsInstance(caught.exception, FileNotFoundError)
         self.fails(["something else", "PatchIO opens no other files"], lambda: patchio.open(__file__))
         self.fails(["No file"], lambda: patchio.open([]))
         self.fails(["'on', 'read' or 'off'"], lambda: patchio.open(linadv(), metadata="yes"), ValueError)
@@ -266,6 +271,11 @@ class Errors(unittest.TestCase):
         for work in (lambda: step.read("uval", patches=48), lambda: step.read("uval", patches=[0, -1]), lambda: step.nodes(99),
                      lambda: step.covered(-1), lambda: step.positions(48)):
             self.fails([step.path, "there is no patch", "0 to 47"], work)
+        self.fails([step.path, "there is no level 3", "0 to 2"], lambda: step.read("uval", levels=[0, 3]))
+        self.fails(["there is no level -1"], lambda: step.read("uval", levels=-1))
+        self.fails(["'sensor'", "level 0, level 1, level 2"], lambda: step.read("uval", levels="sensor"))
+        self.fails([], lambda: step.read("uval", levels=0.5), TypeError)
+        self.fails(["there is no step 4", "4 steps"], lambda: patchio.open(linadv())[4], IndexError)
         self.fails(["part 3 of 3"], lambda: step.part(3, 3))
         self.fails(["is a box"], lambda: step.positions(0))
         self.fails([], lambda: step.read("uval", patches=[0.5]), TypeError)
@@ -291,7 +301,7 @@ class Errors(unittest.TestCase):
         self.assertTrue(all(np.array_equal(rest[p], whole[p]) for p in rest))
         self.assertTrue(all(name == "uval" and cluster in message for _, name, message in step.faults))
         os.remove(cluster)
-        self.fails([cluster], lambda: patchio.open(step.path, metadata="off")[0].read())
+        self.fails([cluster], lambda: patchio.open(step.path, metadata="off")[0].read(), FileNotFoundError)
 
     def test_changed_since_it_was_opened(self):
         folder = copy_of_linadv("changed")
@@ -301,10 +311,52 @@ class Errors(unittest.TestCase):
         self.fails([step.path, "as it was when it was opened"], lambda: step.read("uval"))
 
 
+class Describing(unittest.TestCase):
+    def test_words(self):
+        data = patchio.open(linadv())
+        self.assertIn("SAMRAI, 4 steps>", repr(data))
+        self.assertIn("SAMRAI, 1 step>", repr(patchio.open(data.paths[0])))
+        self.assertIn("48 patches on 3 levels, 1 variable>", repr(data[-1]))
+        self.assertEqual(list(data.variables), ["uval"])
+        self.assertEqual(data.bounds, (0, 1, 0, 0.5, 0, 0.5))
+        repository = os.path.dirname(os.path.abspath(data_folder))
+        with open(os.path.join(repository, "CMakeLists.txt")) as file:
+            self.assertEqual(patchio.__version__, re.search(r"project\(PatchIO VERSION ([0-9.]+)", file.read()).group(1))
+
+    def test_tables_of_notebooks(self):
+        data = patchio.open(linadv())
+        for shown in (data._repr_html_(), data[0]._repr_html_()):
+            for words in ("uval", "level 2", "<table>", "cell"):
+                self.assertIn(words, shown)
+        self.assertIn("0 to 0.6", data._repr_html_())
+        folder = copy_of_linadv("a<b>&c")
+        shown = patchio.open(os.path.join(folder, "dumps.visit"))._repr_html_()
+        self.assertIn("a&lt;b&gt;&amp;c", shown)
+        self.assertNotIn("<b>&", shown)
+
+    def test_closing(self):
+        with patchio.open(linadv()) as data:
+            step = data[0]
+        self.assertEqual(len(step.read("uval")), len(step.patches))
+        self.assertRaisesRegex(ValueError, "closed", lambda: data[0])
+        self.assertIn("was closed", data._repr_html_())
+
+    def test_what_is_not_installed(self):
+        def said(code):
+            done = subprocess.run([sys.executable, "-c", code, linadv()], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            self.assertNotEqual(done.returncode, 0)
+            return done.stdout
+        self.assertIn("ImportError: patchio needs numpy: install it by", said("import sys; sys.modules['numpy'] = None; import patchio"))
+        for name in ("pyvista", "xarray"):
+            self.assertIn("ImportError: to_%s() needs %s: install it by 'python3 -m pip install %s'" % (name, name, name), said(
+                "import sys; sys.modules['%s'] = None; import patchio; patchio.open(sys.argv[1])[0].to_%s()" % (name, name)))
+
+
 class Help(unittest.TestCase):
     def test_everything_is_explained(self):
         text = pydoc.plain(pydoc.render_doc(patchio))
-        for name in ("open(path", "read(self", "part(self", "covered(self", "nodes(self", "class Error", "nearest(self"):
+        for name in ("open(path", "read(self", "part(self", "covered(self", "nodes(self", "class Error", "nearest(self",
+                     "uniform_grid(self", "to_xarray(self", "to_pyvista(self", "bounds"):
             self.assertIn(name, text)
         for kind in (patchio.DataSet, patchio.Step):
             for name, member in vars(kind).items():
@@ -315,16 +367,18 @@ class Help(unittest.TestCase):
         with open(os.path.join(repository, "Documentation", "Scripting.md")) as file:
             shown = re.findall("```python\n(.*?)```", file.read(), re.DOTALL)
         shown.append(textwrap.dedent(re.search(r"    import patchio\n(?:.*\n)*?.*report_text\).*\n", patchio.__doc__).group()))
-        self.assertEqual(len(shown), 2)
+        self.assertEqual(len(shown), 5)
         before = os.getcwd()
         os.chdir(copy_of_linadv("shown"))
         try:
             for text in shown:
                 # The data here have one variable, of another name.
                 text = text.replace('"density"', '"uval"').replace('["uval", "velocity"]', '["uval"]').replace("17", "7")
+                # Others may not be installed: grids.py has those lines.
+                text = "\n".join(line for line in text.splitlines() if not re.search("pyvista|xarray", line))
                 with contextlib.redirect_stdout(io.StringIO()) as printed:
-                    exec(text, {})
-                self.assertIn("Read tasks: ", printed.getvalue())
+                    exec(text, {"patchio": patchio})
+                self.assertEqual("Read tasks: " in printed.getvalue(), "report_text" in text)
         finally:
             os.chdir(before)
 

@@ -7,6 +7,7 @@ The first two run in pvbatch (PATCHIO_PLUGIN), the others need the package patch
 """
 import csv
 import glob
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -18,8 +19,10 @@ import numpy as np
 
 repository, scratch = (os.path.abspath(path) for path in sys.argv[2:4])
 sys.path.insert(0, os.path.join(repository, "Testing", "Formats", "SAMRAI"))
+import dump_writer  # noqa: E402
 import reference  # noqa: E402
 
+EXAMPLES = os.path.join(repository, "Documentation", "Examples")
 DATA = os.path.join(repository, "Data", "linadv_3d", "dumps.visit")
 SUMMARIES = sorted(glob.glob(os.path.join(repository, "Data", "linadv_3d", "*", "summary.samrai")))
 faults = []
@@ -32,19 +35,23 @@ def expect(condition, message, *details):
     return condition
 
 
-def run(command, **environment):
+def run(command, code=0, words="", **environment):
     with tempfile.TemporaryDirectory() as sessions:  # of MPI
         done = subprocess.run(command, env={**os.environ, "TMPDIR": sessions, **environment}, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, check=False)
     print(done.stdout, flush=True)
-    if "skipped:" in done.stdout:
-        sys.exit(0)
-    expect(done.returncode == 0, "exit status %d", done.returncode)
+    expect(done.returncode == code and words in done.stdout and "Traceback" not in done.stdout, "exit status %d, not %d; or no '%s'",
+           done.returncode, code, words)
 
 
-def run_in_pvbatch(name, ranks, *arguments):
-    run([os.path.join(repository, "Testing", "ParaView", "pvbatch.sh"), ranks,
-         os.path.join(repository, "Documentation", "Examples", name)] + list(arguments), PATCHIO_PVBATCH_MODE="root")
+def run_in_pvbatch(name, ranks, *arguments, **expected):
+    run([os.path.join(repository, "Testing", "ParaView", "pvbatch.sh"), ranks, os.path.join(EXAMPLES, name)] + list(arguments),
+        PATCHIO_PVBATCH_MODE="root", **expected)
+
+
+def run_in_python(name, *arguments, **expected):
+    run([os.path.join(repository, "Testing", "ParaView", "with_display.sh"), sys.executable, os.path.join(EXAMPLES, name)]
+        + list(arguments), **expected)
 
 
 def colours_of(path):
@@ -86,6 +93,8 @@ def visible_cells(summary):
 def check_movie():
     run_in_pvbatch("movie.py", sys.argv[4], DATA, os.path.join(scratch, "movie"), "uval")
     check_pictures("movie", len(SUMMARIES))
+    run_in_pvbatch("movie.py", "1", DATA, os.path.join(scratch, "other"), "density", code=1, words="no variable 'density'; there are: uval")
+    expect(not glob.glob(os.path.join(scratch, "other*")), "pictures of a variable that does not exist")
     if shutil.which("ffmpeg"):
         expect(os.path.getsize(os.path.join(scratch, "movie.mp4")) > 1000, "no movie")
 
@@ -113,7 +122,10 @@ def check_slices():
 
 def check_time_series():
     out = os.path.join(scratch, "table.csv")
-    run([sys.executable, os.path.join(repository, "Documentation", "Examples", "time_series.py"), DATA, out])
+    run_in_python("time_series.py", code=2, words="DATA OUT.csv")
+    run_in_python("time_series.py", "/nowhere/dumps.visit", out, code=1, words="/nowhere/dumps.visit: expected")
+    expect(not os.path.exists(out), "a table of nothing")
+    run_in_python("time_series.py", DATA, out)
     with open(out) as file:
         rows = list(csv.DictReader(file))
     expect(len(rows) == len(SUMMARIES), "%d rows", len(rows))
@@ -127,22 +139,42 @@ def check_time_series():
         found = [float(row[name]) for name in ("min", "max", "mean", "integral")]
         expect(np.allclose(found, wanted, rtol=1e-6), "step %s: %s instead of %s", row["step"], found, wanted)
         expect(row["variable"] == "uval" and row["component"] == "0", "row %s", row)
+    check_overlaps()
+
+
+def check_overlaps():
+    """Where patches of a level overlap, each place counts once, with the value of the patch with the lowest number."""
+    levels = [dump_writer.Level([((0, 0), (3, 3)), ((2, 0), (7, 3))]),
+              dump_writer.Level([((4, 2), (9, 5)), ((8, 2), (11, 5)), ((8, 2), (9, 5))], (2, 2))]
+    tag = dump_writer.Variable("tag", lambda x, patch: 1.0 + x[0] + 100.0 * patch.level + 1000.0 * patch.number)
+    dump_writer.write_series(os.path.join(scratch, "overlap"), [dump_writer.Dump(levels, [tag], dx=(0.5, 0.25, 0))])
+    tags = np.full((8, 16), np.nan)   # on cells of level 1
+    for level, width in ((0, 2), (1, 1)):
+        boxes = list(enumerate(levels[level].boxes))
+        for number, (lower, upper) in reversed(boxes):
+            middles = 0.25 * width * (np.arange(lower[0], upper[0] + 1) + 0.5)
+            rows, columns = (slice(lower[a] * width, (upper[a] + 1) * width) for a in (1, 0))
+            tags[rows, columns] = np.repeat(1.0 + middles + 100.0 * level + 1000.0 * number, width)
+    out = os.path.join(scratch, "overlap.csv")
+    run_in_python("time_series.py", os.path.join(scratch, "overlap", "dumps.visit"), out)
+    with open(out) as file:
+        row = next(csv.DictReader(file))
+    found = [float(row[name]) for name in ("min", "max", "mean", "integral")]
+    expect(np.allclose(found, [tags.min(), tags.max(), tags.mean(), tags.sum() / 32], rtol=1e-6), "overlaps: %s", found)
 
 
 def check_pyvista_blocks():
     picture = os.path.join(scratch, "blocks.png")
-    run([os.path.join(repository, "Testing", "ParaView", "with_display.sh"), sys.executable,
-         os.path.join(repository, "Documentation", "Examples", "pyvista_blocks.py"), DATA, picture])
-    expect(colours_of(picture) > 50, "hardly anything in the picture")
-    sys.path.insert(0, os.path.join(repository, "Documentation", "Examples"))
-    import patchio
-    import pyvista_blocks
-    blocks = pyvista_blocks.blocks_of(patchio.open(DATA)[-1])
-    for block, (values, visible, dx, corner) in zip(blocks, visible_cells(SUMMARIES[-1])):
-        expect(np.array_equal(block.cell_data["uval"], values.ravel()), "other values")
-        expect(np.allclose(block.origin, corner) and np.allclose(block.spacing, dx), "elsewhere")
-        hidden = block.cell_data["vtkGhostType"] if "vtkGhostType" in block.cell_data else np.zeros(values.size)
-        expect(np.array_equal(np.asarray(hidden) == 0, visible.ravel()), "other cells are hidden")
+    run_in_python("pyvista_blocks.py", code=2, words="DATA [PICTURE.png")
+    run_in_python("pyvista_blocks.py", DATA, picture, "density", code=1, words="no variable 'density'; there are: uval")
+    if importlib.util.find_spec("pyvista") is None:
+        run_in_python("pyvista_blocks.py", DATA, picture, code=1, words="needs pyvista: install it by")
+        if not faults:
+            print("skipped: pyvista is not installed")
+            sys.exit(0)
+    else:
+        run_in_python("pyvista_blocks.py", DATA, picture, words="N Blocks:   48")
+        expect(colours_of(picture) > 50, "hardly anything in the picture")
 
 
 def main():

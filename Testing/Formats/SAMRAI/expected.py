@@ -91,11 +91,17 @@ class Truth:
         n = self.cells(patch)
         covered = self.arrays["b%d" % patch].reshape(n[2], n[1], n[0]) if blanking else np.zeros(n[::-1], np.uint8)
         grow = [(layers[d],) * 2 if d < self.dim else (0, 0) for d in (2, 1, 0)]
-        types = np.pad(covered * np.uint8(REFINED), grow, constant_values=DUPLICATECELL)
+        types = np.where(covered, REFINED, np.where(self.others(patch), DUPLICATECELL, 0)).astype(np.uint8)
+        types = np.pad(types, grow, constant_values=DUPLICATECELL)
         ghost = types == DUPLICATECELL
         if ghost.any():
             types[ghost & ~self.drawn_elsewhere(patch, layers)] = DUPLICATECELL | HIDDENCELL
         return types.ravel(), np.where(ghost, DUPLICATECELL | HIDDENCELL, 255).ravel()
+
+    def others(self, patch):
+        """[z, y, x], true where a patch of the level with a lower number has the cell too."""
+        n = self.cells(patch)
+        return self.arrays.get("o%d" % patch, np.zeros(np.prod(n), np.uint8)).reshape(n[2], n[1], n[0]) != 0
 
     def drawn_elsewhere(self, patch, layers):
         """Cells of the grown patch whose centre lies in a patch of the same or a coarser level. Boxes of deformed

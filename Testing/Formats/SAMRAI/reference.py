@@ -186,6 +186,20 @@ def covered_cells(summary, patch):
     return whole.transpose(2, 1, 0).ravel().astype(np.uint8)
 
 
+def others_cells(summary, patch):
+    """1 for each cell (axis 0 fastest) that a patch of the level with a lower number has too; None where there is none.
+
+    Not in deformed dumps, whose blocks share one index space.
+    """
+    others = np.zeros(summary.cells(patch), bool)
+    before = np.flatnonzero(summary.map["level_number"][:patch] == summary.map["level_number"][patch])
+    for other in [] if summary.deformed else before:
+        low = np.clip(summary.lower[other] - summary.lower[patch], 0, others.shape)
+        high = np.clip(summary.upper[other] + 1 - summary.lower[patch], 0, others.shape)
+        others[low[0]:high[0], low[1]:high[1], low[2]:high[2]] = True
+    return others.transpose(2, 1, 0).ravel().astype(np.uint8) if others.any() else None
+
+
 def metadata(summary, path):
     keys = ("name", "components", "cell", "ghosts", "kind")
     patches = [{"level": int(m["level_number"]), "number": int(m["patch_number"]), "owner": int(m["processor_number"]),
@@ -208,6 +222,9 @@ def read_truth(path, blanking=True):
                 arrays["p%d/%s" % (p, v["name"])] = values
         if blanking:
             arrays["b%d" % p] = covered_cells(summary, p)
+            others = others_cells(summary, p)
+            if others is not None:
+                arrays["o%d" % p] = others
     clusters.close()
     return metadata(summary, path), arrays
 

@@ -1,0 +1,153 @@
+"""What these examples have in common: wrong arguments end them with exit code 2, missing files, unknown variables, unreadable
+data and empty pictures with one message and exit code 1.
+
+    path, picture, variable = checks.arguments(__doc__, 2, 3)
+    reader = checks.open_reader(path)
+    array = checks.choose(reader, variable)         # ("CELLS", "density"): only this one is read
+    checks.update(reader, checks.times(reader)[-1])
+"""
+import os
+import sys
+
+
+class Fault(Exception):
+    """Ends the script with its message and exit code 1. (sys.exit() would leave the other ranks of pvbatch behind.)"""
+
+
+def fail(message):
+    raise Fault("%s: %s" % (os.path.basename(sys.argv[0]), message))
+
+
+def _without_traceback(kind, fault, trace, usual=sys.excepthook):
+    if not issubclass(kind, Fault):
+        return usual(kind, fault, trace)
+    sys.stdout.flush()
+    sys.stderr.write("%s\n" % fault)
+
+
+sys.excepthook = _without_traceback
+
+
+def wrong_arguments(message):
+    sys.stderr.write(message + "\n")
+    sys.exit(2)
+
+
+def arguments(usage, least, most):
+    """What was given on the command line, filled up with None. `usage`: the script's docstring, which has the command line."""
+    given = sys.argv[1:]
+    if not least <= len(given) <= most:
+        line = next(line for line in usage.splitlines() if os.path.basename(sys.argv[0]) in line)
+        wrong_arguments("usage: " + line.strip())
+    return given + [None] * (most - len(given))
+
+
+def number(text, name):
+    try:
+        return float(text)
+    except ValueError:
+        return wrong_arguments("%s is a number, not '%s'" % (name, text))
+
+
+def data_file(path):
+    """The path, if it is there."""
+    return path if os.path.exists(path) else fail("there is no file %s" % path)
+
+
+def output(path):
+    """The path, if its folder is there."""
+    folder = os.path.dirname(path) or "."
+    return path if os.path.isdir(folder) else fail("there is no folder %s for %s" % (folder, path))
+
+
+# ---- with ParaView ---------------------------------------------------------------------------------------
+
+_said = []      # what readers report as errors
+
+
+def _hear(caller, event, message=None):
+    """Takes the place of ParaView's log: an error there would not end a script."""
+    _said.append(message)
+
+
+_hear.CallDataType = "string0"
+
+
+def _check():
+    # ParaView's "Algorithm ... returned failure" follows the reader's own words.
+    if _said:
+        fail(next((text for text in _said if "returned failure" not in text), _said[0]).split("): ", 1)[-1].strip())
+
+
+def open_reader(path, **properties):
+    """A PatchReader of a data set that is there and can be opened."""
+    from paraview import simple
+    data_file(path)
+    plugin = os.environ.get("PATCHIO_PLUGIN", "")
+    if not os.path.isfile(plugin):
+        fail("set PATCHIO_PLUGIN to the path of PatchIO.so; it is '%s'" % plugin)
+    simple.LoadPlugin(plugin, remote=True, ns=vars(simple))
+    reader = simple.PatchReader(FileName=[path], **properties)
+    source = reader.GetClientSideObject()
+    for speaker in (source, source.GetExecutive()):
+        speaker.AddObserver("ErrorEvent", _hear)
+    if not list(reader.CellArrayStatus.Available) + list(reader.PointArrayStatus.Available):
+        source.Modified()   # it has opened the file already: what went wrong?
+        reader.UpdatePipelineInformation()
+    _check()
+    return reader
+
+
+def times(reader):
+    """The time steps, as a list; [0] where there are none."""
+    found = reader.TimestepValues
+    return (list(found) if hasattr(found, "__len__") else [found]) or [0.0]
+
+
+def choose(reader, variable=None):
+    """Has the reader read just one variable, the first where none is named: ("CELLS" or "POINTS", its name)."""
+    cells, points = list(reader.CellArrayStatus.Available), list(reader.PointArrayStatus.Available)
+    if not cells + points:
+        fail("%s has no variables" % reader.FileName[0])
+    variable = variable or (cells + points)[0]
+    if variable not in cells + points:
+        fail("no variable '%s'; there are: %s" % (variable, ", ".join(cells + points)))
+    reader.CellArrayStatus = [variable] if variable in cells else []
+    reader.PointArrayStatus = [variable] if variable in points else []
+    return "CELLS" if variable in cells else "POINTS", variable
+
+
+def update(proxy, time=None):
+    """Brings a reader or filter to a time; ends the script where the reader cannot."""
+    proxy.UpdatePipeline(*[] if time is None else [time])
+    _check()
+
+
+def extent(reader):
+    """Lowest and highest x, y, z of what is shown."""
+    bounds = reader.GetDataInformation().GetBounds()
+    if bounds[0] > bounds[1]:
+        fail("there is nothing to show in %s" % reader.FileName[0])
+    return list(bounds[::2]), list(bounds[1::2])
+
+
+def values_of(proxy, array, what):
+    """Lowest and highest value of ("CELLS", name); ends the script where there is none in what is to be drawn."""
+    kind, name = array
+    found = (proxy.CellData if kind == "CELLS" else proxy.PointData)[name]
+    low, high = found.GetRange(0) if found else (1, 0)
+    if not low <= high:
+        fail("%s has no value of '%s'" % (what, name))
+    return low, high
+
+
+def save(path, view):
+    """A picture. Ends the script when it cannot be written, or when what is drawn could not be read."""
+    from paraview import simple
+    if os.path.exists(path):
+        os.remove(path)
+    simple.Render(view)
+    _check()
+    simple.SaveScreenshot(path, view)
+    if not os.path.isfile(path):
+        fail("could not write %s" % path)

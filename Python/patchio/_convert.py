@@ -1,0 +1,179 @@
+"""Steps for other packages, which are imported only when somebody asks for them."""
+import importlib
+
+import numpy as np
+
+from . import _sampling
+
+_DEBIAN = {"xarray": " or 'apt install python3-xarray'"}
+_REFINED_CELL = 8    # of VTK: a finer cell lies there
+_DATES = ("1678", "2261")    # years that xarray's dates reach, in nanoseconds
+
+
+def optional(name):
+    """A module, or ImportError that says how to get it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise ImportError("to_%s() needs %s: install it by 'python3 -m pip install %s'%s"
+                          % (name, name, name, _DEBIAN.get(name, ""))) from error
+
+
+# ---- pyvista ---------------------------------------------------------------------------------------------
+
+def _points_of(positions):
+    """Positions of nodes as n x 3, axis x fastest."""
+    points = positions.reshape(-1, positions.shape[-1])
+    return points if points.shape[1] == 3 else np.column_stack([points, np.zeros(len(points), points.dtype)])
+
+
+def _grid_of(pyvista, step, patch, positions):
+    """The patch without its arrays."""
+    level = step.patches["level"][patch]
+    if step.level_roles[level] == "points":
+        return pyvista.PolyData(step.positions(patch))
+    if step.grid == "curvilinear":
+        grid = pyvista.StructuredGrid()
+        grid.points = _points_of(positions)
+        grid.dimensions = (positions.shape[:-1][::-1] + (1,))[:3]
+        return grid
+    nodes = step.nodes(patch)
+    if step.grid == "rectilinear":
+        return pyvista.RectilinearGrid(*nodes)
+    return pyvista.ImageData(dimensions=[len(axis) for axis in nodes], origin=[axis[0] for axis in nodes],
+                             spacing=step.levels["spacing"][level])
+
+
+def to_pyvista(step, variables, patches, levels):
+    """As Step.to_pyvista()."""
+    pyvista = optional("pyvista")
+    names, wanted = step._names(variables), step._wanted(patches, levels)
+    with_positions = [step.coordinates] if step.coordinates else []
+    arrays = step.read(names + with_positions, patches=wanted)
+    positions = arrays[step.coordinates] if step.coordinates else {}
+    blocks = pyvista.MultiBlock()
+    for patch in wanted:
+        grid = _grid_of(pyvista, step, patch, positions.get(patch))
+        level = step.patches["level"][patch]
+        points = step.level_roles[level] == "points"
+        for name in names:
+            if patch in arrays[name]:
+                variable, values = step.variables[name], arrays[name][patch]
+                data = grid.cell_data if variable.centering == "cell" and not points else grid.point_data
+                # Axis x is fastest in both, so that a flat view is all it takes.
+                data[name] = values.reshape((-1, variable.components) if variable.components > 1 else -1)
+        covered = np.zeros(0, bool) if points else step.covered(patch)
+        if covered.any():
+            grid.cell_data["vtkGhostType"] = np.where(covered, _REFINED_CELL, 0).astype(np.uint8).ravel()
+        blocks.append(grid, "%s, patch %d" % (step.level_names[level], step.patches["number"][patch]))
+    return blocks
+
+
+# ---- xarray ----------------------------------------------------------------------------------------------
+
+def _level_of(step, names):
+    """The first level on which one of the variables is."""
+    for level, row in enumerate(step.levels):
+        part = slice(row["first_patch"], row["first_patch"] + row["patch_count"])
+        if any(step.presence[list(step.variables).index(name), part].any() for name in names):
+            return level
+    return 0
+
+
+def _variables_of_level(step, variables, level):
+    """{name: patches of the level that have it}. Error for a variable that was named but is not there."""
+    of_level = step.patches["level"] == level
+    found = {}
+    for name in step._names(variables):
+        step._number(name)
+        patches = np.flatnonzero(step.presence[list(step.variables).index(name)] & of_level)
+        if patches.size:
+            found[name] = patches
+        elif variables is not None:
+            raise _sampling._error(step, "'%s' is not on level %d, '%s'.", name, level, step.level_names[level])
+    return found
+
+
+def _axis_names(step, centering):
+    """Names of the axes x, y, z."""
+    if step.axes:
+        names = ("lon", "lat", "lev") if step.geographic else ("x", "y", "lev")
+        return [name + ("_middle" if centering == "cell" else "") for name in names]
+    return [name + ("" if centering == "cell" else "_node") for name in "xyz"]
+
+
+def _coordinates_of(step, names, axes):
+    """Positions for xarray, and what the third axis of a rectilinear grid stands for."""
+    coordinates = {name: (name, at) for name, at in zip(names, axes)}
+    if step.axes and names[2] == "lev":
+        third = step.axes[2]
+        coordinates["lev"] = ("lev", third.labels[np.searchsorted(third.positions, axes[2])])
+        coordinates["height"] = ("lev", axes[2])
+    return coordinates
+
+
+def _of_boxes(step, name, patches, values):
+    """(dimensions, array), coordinates: patches of one level put together."""
+    variable = step.variables[name]
+    low, high = (corner[patches] for corner in _sampling.corners(step))
+    level = step.patches["level"][patches[0]]
+    axes = _sampling.positions_of_level(step, level, variable.centering, low.min(0), high.max(0))
+    names = _axis_names(step, variable.centering)[:len(axes)]
+    more = (variable.components,) if variable.components > 1 else ()
+    shape = tuple(len(at) for at in reversed(axes))
+    kind = step.dtype(name)
+    grid, filled = _sampling.new_grid(step, shape + more, kind, 0), np.zeros(shape, bool)
+    _sampling.paint(step, variable.centering, values, axes, grid, filled)
+    if not filled.all():
+        grid = grid.astype(np.promote_types(kind, np.float16))
+        grid[~filled] = np.nan
+    coordinates = _coordinates_of(step, names, axes)
+    dimensions = names[::-1]
+    if step.level_names[level] == "surface":    # of GrADS: without levels
+        grid, dimensions = grid[0], dimensions[1:]
+        coordinates = {key: coordinates[key] for key in dimensions}
+    return (dimensions + [name + "_component"] * len(more), grid), coordinates
+
+
+def _of_points(step, name, patches, values):
+    """(dimensions, array), coordinates: points of one list."""
+    variable = step.variables[name]
+    places = np.concatenate([step.positions(patch) for patch in patches])
+    array = np.concatenate([values[patch] for patch in patches])
+    more = [name + "_component"] if variable.components > 1 else []
+    return (["point"] + more, array), {axis: ("point", places[:, a]) for a, axis in enumerate("xyz"[:step.dimension])}
+
+
+def _time_of(step):
+    """A date where there is one that xarray can hold, else the number."""
+    if _DATES[0] <= step.date[:4] <= _DATES[1]:
+        try:
+            return np.datetime64(step.date.replace(" ", "T")).astype("datetime64[ns]")
+        except ValueError:
+            pass
+    return float(step.time)
+
+
+def to_xarray(step, variables, level):
+    """As Step.to_xarray()."""
+    xarray = optional("xarray")
+    if step.grid == "curvilinear":
+        raise _sampling._error(step, "the grid is curvilinear, its patches cannot be put on one grid. to_pyvista() has them as they are.")
+    names = step._names(variables)
+    for name in names:
+        step._number(name)
+    if level is None and step.axes:
+        found = {name: np.flatnonzero(step.presence[list(step.variables).index(name)]) for name in names}
+        found = {name: patches for name, patches in found.items() if patches.size}
+    else:
+        number = _level_of(step, names) if level is None else step._level(level)
+        found = _variables_of_level(step, variables, number)
+    arrays, coordinates = {}, {"time": _time_of(step)}
+    for name, patches in found.items():
+        values = step.read(name, patches=patches)
+        points = step.level_roles[step.patches["level"][patches[0]]] == "points"
+        arrays[name], of_array = (_of_points if points else _of_boxes)(step, name, patches, values)
+        coordinates.update(of_array)
+    # What is called like a coordinate gets another name.
+    arrays = {name + ("_" if name in coordinates else ""): array for name, array in arrays.items()}
+    return xarray.Dataset(arrays, coordinates, {"source": str(step.path), "step": step.number})

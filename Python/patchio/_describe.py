@@ -1,0 +1,50 @@
+"""How data sets and steps describe themselves: numbers with their nouns, and tables for notebooks."""
+import html
+
+_PLURALS = {"patch": "patches"}
+_MOST_ROWS = 50
+
+
+def count(number, noun):
+    """"1 step", "2 steps"."""
+    return "%d %s" % (number, noun if number == 1 else _PLURALS.get(noun, noun + "s"))
+
+
+def _table(head, rows):
+    lines = ["<tr>%s</tr>" % "".join("<th>%s</th>" % html.escape(str(cell)) for cell in head)] if head else []
+    for row in rows[:_MOST_ROWS]:
+        lines.append("<tr>%s</tr>" % "".join("<td style='text-align: left'>%s</td>" % html.escape(str(cell)) for cell in row))
+    if len(rows) > _MOST_ROWS:
+        lines.append("<tr><td>and %d more</td></tr>" % (len(rows) - _MOST_ROWS))
+    return "<table>%s</table>" % "".join(lines)
+
+
+def _variables(step):
+    rows = [(v.name, v.centering, v.components, count(int(present.sum()), "patch"))
+            for v, present in zip(step.variables.values(), step.presence)]
+    return _table(("variable", "at", "components", "on"), rows)
+
+
+def _levels(step):
+    rows = [(name, count(int(level["patch_count"]), "patch"), role if role != "refinement" else
+             " x ".join(str(n) for n in level["ratio"][:step.dimension])) for name, role, level in
+            zip(step.level_names, step.level_roles, step.levels)]
+    return _table(("level", "patches", "ratio"), rows)
+
+
+def html_of_step(step):
+    """What a step holds; reads nothing."""
+    rows = [("step", step.number), ("time", step.date or "%g" % step.time), ("grid", "%s, %d-D" % (step.grid, step.dimension))]
+    return "<b>patchio.Step</b> of %s%s%s%s" % (html.escape(str(step.path)), _table((), rows), _levels(step), _variables(step))
+
+
+def html_of_data_set(data):
+    """The series, and what its first step holds."""
+    times = ["%g" % time for time in data.times]
+    said = data.dates if all(data.dates) else times
+    rows = [("format", data.format), ("steps", len(data)), ("times", said[0] if len(said) == 1 else "%s to %s" % (said[0], said[-1]))]
+    try:
+        first = html_of_step(data._first)
+    except (RuntimeError, ValueError) as fault:     # broken, or closed
+        first = html.escape(str(fault))
+    return "<b>patchio.DataSet</b> %s%s%s" % (html.escape(str(data.path)), _table((), rows), first)

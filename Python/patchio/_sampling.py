@@ -1,0 +1,169 @@
+"""Places: bounds of a step, and variables of patches put together on one grid."""
+import math
+import os
+
+import numpy as np
+
+# Positions that are nearer to a border of cells than this, in cells, lie on it.
+_CLOSE = 1e-6
+_MOST_ALONG_AXIS = 10**8
+
+
+def _error(step, text, *details):
+    from . import Error
+    return Error("%s: %s" % (step.path, text % details))
+
+
+def corners(step):
+    """Lowest and highest position of each patch that is a box: two arrays, n x 3. Not for curvilinear grids."""
+    level = step.patches["level"]
+    more = (np.arange(3) < step.dimension) & ~np.array(step._flat, bool).reshape(-1, 3)[level]
+    lower, upper = step.patches["lower"], step.patches["upper"] + more
+    if step.axes:
+        return tuple(np.stack([axis.positions[ends[:, a] - axis.first] for a, axis in enumerate(step.axes)], 1)
+                     for ends in (lower, upper))
+    spacing = step.levels["spacing"][level]
+    return step.origin + lower * spacing, step.origin + upper * spacing
+
+
+def bounds(step):
+    """As Step.bounds."""
+    points = np.array(step.level_roles)[step.patches["level"]] == "points"
+    if step.grid == "curvilinear":
+        read = step.read(step.coordinates).values()
+        places = [values.reshape(-1, step.dimension) for values in read if values.size]
+    else:
+        places = [corner[~points] for corner in corners(step)]
+        places += [step.positions(patch) for patch in np.flatnonzero(points)]
+    places = [p for p in places if len(p)]
+    if not places:
+        return (math.nan,) * 6
+    found = []
+    for axis in range(3):
+        has = axis < places[0].shape[1]    # positions of two components lie in the plane z = 0
+        found += [float(end([end(p[:, axis]) for p in places])) if has else 0.0 for end in (min, max)]
+    return tuple(found)
+
+
+def new_grid(step, shape, dtype, fill):
+    """np.full(), but an Error where the memory does not suffice."""
+    size = math.prod(int(n) for n in shape) * dtype.itemsize
+    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            free = next(int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration):
+        pass
+    if size > free:
+        raise _error(step, "a grid of %s values takes %.3g GB, %.3g GB of memory are free. Choose a coarser level, or bounds.",
+                     " x ".join(str(n) for n in shape), size / 1e9, free / 1e9)
+    return np.full(shape, fill, dtype)
+
+
+def _along(nodes, at, centering):
+    """Which of the positions `at`, ascending, a patch has along an axis, as a slice, and the numbers of its values there."""
+    if len(nodes) == 1:    # a plane, without thickness
+        little = _CLOSE * max(1, abs(nodes[0]))
+        first, last = np.searchsorted(at, [nodes[0] - little, nodes[0] + little])
+        return slice(first, last), np.zeros(last - first, int)
+    little = _CLOSE * np.diff(nodes).min()
+    if centering == "cell":
+        first, last = np.searchsorted(at, nodes[[0, -1]] - little)
+        borders = nodes[1:-1]
+    else:
+        first, last = np.searchsorted(at, nodes[0] - little), np.searchsorted(at, nodes[-1] + little, "right")
+        borders = 0.5 * (nodes[1:] + nodes[:-1])
+    return slice(first, last), np.searchsorted(borders, at[first:last] + little, "right")
+
+
+def paint(step, centering, arrays, axes, grid, filled=None):
+    """Puts the arrays of patches, {patch: array}, into a grid with positions `axes` along x, y, z; finer ones last.
+
+    filled    array of bool, True where something was put
+    """
+    # Where patches of a level overlap, cells are those of the lowest number, as in covered(), and nodes those of the highest.
+    order = sorted(arrays, key=lambda patch: (step.patches["level"][patch], -patch if centering == "cell" else patch))
+    for patch in order:
+        found = [_along(nodes, at, centering) for nodes, at in zip(step.nodes(patch), axes)]
+        where = tuple(part for part, _ in reversed(found))
+        grid[where] = arrays[patch][np.ix_(*(index for _, index in reversed(found)))]
+        if filled is not None:
+            filled[where] = True
+
+
+def patches_with(step, name):
+    """Numbers of the patches that have a variable. Error where they cannot be put on a grid."""
+    step._number(name)
+    if step.grid == "curvilinear":
+        raise _error(step, "the grid is curvilinear, its patches cannot be put on one grid. to_pyvista() has them as they are.")
+    patches = np.flatnonzero(step.presence[list(step.variables).index(name)])
+    roles = np.array(step.level_roles)[step.patches["level"][patches]]
+    if (roles == "points").any():
+        raise _error(step, "'%s' is known at points, not on a grid. Step.positions() says where they are.", name)
+    if not patches.size:
+        raise _error(step, "no patch has '%s'.", name)
+    return patches
+
+
+def positions_of_level(step, level, centering, low, high):
+    """Positions along the axes of the dimensions: those of a level's cells or nodes between two corners, in whole cells."""
+    axes = []
+    for axis in range(step.dimension):
+        if step.axes:
+            nodes = step.axes[axis].positions
+            nodes = nodes[max(np.searchsorted(nodes, low[axis], "right") - 1, 0):np.searchsorted(nodes, high[axis]) + 1]
+        else:
+            spacing = step.levels["spacing"][level][axis]
+            ends = (np.array([low[axis], high[axis]]) - step.origin[axis]) / spacing
+            first, last = math.floor(ends[0] + _CLOSE), math.ceil(ends[1] - _CLOSE)
+            if last - first > _MOST_ALONG_AXIS:
+                raise _error(step, "a grid of %d cells along an axis is too large. Choose a coarser level, or bounds.", last - first)
+            nodes = step.origin[axis] + np.arange(first, last + 1) * spacing
+        axes.append(0.5 * (nodes[1:] + nodes[:-1]) if centering == "cell" and len(nodes) > 1 else nodes)
+    return axes
+
+
+def _positions_of_shape(step, shape, centering, low, high):
+    shape = tuple(int(n) for n in np.atleast_1d(shape))
+    if len(shape) != step.dimension or not 1 <= min(shape) <= max(shape) <= _MOST_ALONG_AXIS:
+        raise ValueError("shape is %d numbers from 1 to %d, not %s" % (step.dimension, _MOST_ALONG_AXIS, shape))
+    axes = []
+    for axis, count in enumerate(reversed(shape)):
+        middle = (np.arange(count) + 0.5) / count
+        part = np.linspace(0, 1, count) if centering == "node" and count > 1 else middle
+        axes.append(low[axis] + part * (high[axis] - low[axis]))
+    return axes
+
+
+def _region(step, given, low, high):
+    """Two corners: of the bounds that were given, else those of the patches."""
+    if given is None:
+        return low.min(0), high.max(0)
+    given = np.array(given, float).ravel()
+    if len(given) not in (6, 2 * step.dimension) or not np.isfinite(given).all() or (given[::2] > given[1::2]).any():
+        raise ValueError("bounds are x from, x to, y from, y to and so on, %d numbers, not %s" % (2 * step.dimension, given.tolist()))
+    if len(given) == 4:
+        given = np.append(given, [low[:, 2].min(), high[:, 2].max()])
+    return given[::2], given[1::2]
+
+
+def uniform_grid(step, name, level, shape, given, outside):
+    """As Step.uniform_grid()."""
+    if level is not None and shape is not None:
+        raise ValueError("say either level or shape")
+    number = step._level(0 if level is None else level)
+    patches = patches_with(step, name)
+    variable = step.variables[name]
+    low, high = (corner[patches] for corner in corners(step))
+    first, last = _region(step, given, low, high)
+    if shape is None:
+        axes = positions_of_level(step, number, variable.centering, first, last)
+    else:
+        axes = _positions_of_shape(step, shape, variable.centering, first, last)
+    more = (variable.components,) if variable.components > 1 else ()
+    dtype = np.promote_types(step.dtype(name), np.min_scalar_type(outside))
+    grid = new_grid(step, tuple(len(at) for at in reversed(axes)) + more, dtype, outside)
+    meet = ((low <= [at[-1] for at in axes] + [last[2]] * (3 - len(axes)))
+            & (high >= [at[0] for at in axes] + [first[2]] * (3 - len(axes)))).all(1)
+    paint(step, variable.centering, step.read(name, patches=patches[meet]), axes, grid)
+    return grid, tuple(axes)

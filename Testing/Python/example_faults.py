@@ -1,0 +1,109 @@
+"""The examples for ParaView end with one message where they cannot do what they are asked for, and leave no picture.
+
+usage: pvbatch example_faults.py REPOSITORY SCRATCH
+"""
+import contextlib
+import io
+import os
+import runpy
+import shutil
+import sys
+
+import numpy as np
+from paraview import simple
+
+repository, scratch = (os.path.abspath(path) for path in sys.argv[1:3])
+EXAMPLES = os.path.join(repository, "Documentation", "Examples")
+DATA = os.path.join(repository, "Data", "linadv_3d", "dumps.visit")
+sys.path.insert(0, EXAMPLES)
+faults = []
+
+
+def expect(condition, message, *details):
+    if not condition:
+        faults.append(message % details)
+        print("FAILED " + faults[-1], flush=True)
+
+
+def run(script, *given):
+    """As a process of its own would: (exit code, what it says)."""
+    sys.modules.pop("checks", None)
+    sys.argv = [os.path.join(EXAMPLES, script)] + list(given)
+    code, said = 0, io.StringIO()
+    with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
+        try:
+            runpy.run_path(sys.argv[0], run_name="__main__")
+        except SystemExit as end:
+            code = end.code or 0
+        except Exception as fault:  # noqa: B902
+            sys.excepthook(type(fault), fault, fault.__traceback__)
+            code = 1
+    for left in list(simple.GetSources().values()) + simple.GetRenderViews():
+        simple.Delete(left)
+    return code, said.getvalue()
+
+
+def fails(code, words, script, *given):
+    before = sorted(os.listdir(scratch))
+    found, said = run(script, *given)
+    what = " ".join((script,) + given)
+    expect(found == code, "%s: exit code %d: %s", what, found, said)
+    expect(words in said, "%s: says '%s', not '%s'", what, said, words)
+    expect("Traceback" not in said, "%s: %s", what, said)
+    expect(sorted(os.listdir(scratch)) == before, "%s: leaves %s", what, set(os.listdir(scratch)) - set(before))
+
+
+def damaged():
+    """A copy of the data whose last step is cut."""
+    folder = os.path.join(scratch, "damaged")
+    shutil.copytree(os.path.dirname(DATA), folder)
+    cut = os.path.join(folder, "visit_dump.00048", "processor_cluster.00001.samrai")
+    os.truncate(cut, os.path.getsize(cut) // 2)
+    return os.path.join(folder, "dumps.visit"), cut
+
+
+def write_grads():
+    """Two levels and a surface."""
+    with open(os.path.join(scratch, "a.ctl"), "w") as file:
+        file.write("dset ^a.dat\nundef -9\noptions little_endian\nxdef 4 linear 10 2\nydef 3 linear -1 1\nzdef 2 levels 900 300\n"
+                   "tdef 1 linear 00z01jan2000 1dy\nvars 3\nu 2 99 x\nps 0 99 x\nnone 2 99 x\nendvars\n")
+    values = np.concatenate([np.arange(36), np.full(24, -9)])
+    values.astype("<f4").tofile(os.path.join(scratch, "a.dat"))
+    return os.path.join(scratch, "a.ctl")
+
+
+def main():
+    shutil.rmtree(scratch, ignore_errors=True)
+    os.makedirs(scratch)
+    out = os.path.join(scratch, "out.png")
+    for script in ("movie.py", "slices.py", "demo.py", "plotfile.py", "kwave.py", "grads.py"):
+        fails(2, "pvbatch " + script, script)
+    for script in ("movie.py", "slices.py", "demo.py"):
+        fails(1, "no variable 'density'; there are: uval", script, DATA, out, "density")
+    fails(1, "no variable 'density'; there are: uval", "plotfile.py", DATA, "density", out)
+    fails(1, "no variable 'p'; there are: uval", "kwave.py", DATA, out)
+    fails(1, "no variable 'q'; there are: uval", "grads.py", DATA, "q", "500", out)
+    fails(1, "there is no file /nowhere", "movie.py", "/nowhere/dumps.visit", out)
+    fails(1, "there is no folder", "movie.py", DATA, os.path.join(scratch, "nowhere", "out"))
+    fails(1, "PatchIO opens no other files", "movie.py", __file__, out)
+    path, cut = damaged()
+    fails(1, cut, "movie.py", path, out)
+    fails(1, cut, "plotfile.py", path, "uval", out)
+    fails(1, cut, "demo.py", path, out)
+    flat = os.path.join(repository, "Data", "linadv_2d", "dumps.visit")
+    fails(1, "flat along z", "slices.py", flat, out, "uval", "z")
+    fails(2, "AXIS is x, y or z", "slices.py", DATA, out, "uval", "q")
+    fails(2, "FRACTION is a number", "slices.py", DATA, out, "uval", "z", "half")
+    model = write_grads()
+    fails(1, "there is no level 5; there are: 900, 300", "grads.py", model, "u", "5", out)
+    fails(1, "no value of 'none'", "grads.py", model, "none", "300", out)
+    fails(1, "'ps' is on the surface", "grads.py", model, "ps", "300", out)
+    code, said = run("grads.py", model, "u", "400", out)
+    expect(code == 0 and os.path.getsize(out) > 1000, "grads.py: exit code %d: %s", code, said)
+    if not faults:
+        print("passed: examples say what is wrong")
+    # Not sys.exit(): see Fault in checks.py.
+    assert not faults, faults
+
+
+main()

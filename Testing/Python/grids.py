@@ -1,0 +1,372 @@
+#!/usr/bin/python3
+"""uniform_grid(), to_xarray(), to_pyvista() and bounds against analytic fields, h5py and numpy.
+
+usage: PYTHONPATH=... PATCHIO_METADATA_DIR=... grids.py SCRATCH GRADSTRUTH [CLASS...]
+
+SCRATCH: a folder of its own. GRADSTRUTH: what make_cases.py of GrADS saved. What needs xarray or pyvista is left out, and said,
+where these are not installed.
+"""
+import datetime
+import importlib.util
+import os
+import sys
+import unittest
+import warnings
+
+import h5py
+import numpy as np
+import patchio
+
+FORMATS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats")
+sys.path[:0] = [os.path.join(FORMATS, name) for name in ("SAMRAI", "GRADS", "AMReX")]
+import dump_writer  # noqa: E402
+import plotfile_writer  # noqa: E402
+import truth as grads  # noqa: E402
+from dump_writer import Dump, Level, Variable  # noqa: E402
+
+scratch = grads_truth = None
+
+
+def needs(module):
+    missing = importlib.util.find_spec(module) is None
+    return unittest.skipIf(missing, "skipped: %s is not installed" % module)
+
+
+def field(x, patch):
+    """Tells places and levels apart."""
+    return 1.0 + x[0] + 10.0 * x[1] + 100.0 * x[2] + 5000.0 * patch.level
+
+
+def vector(x, patch):
+    return [field(x, patch), -field(x, patch), 0.5 * x[0]]
+
+
+def make_3d():
+    levels = [Level([((0, 0, 0), (3, 3, 3)), ((4, 0, 0), (6, 3, 3))]), Level([((2, 2, 2), (7, 5, 5)), ((8, 2, 2), (9, 3, 7))], (2, 2, 2)),
+              Level([((9, 9, 9), (14, 14, 11))], (3, 3, 3))]
+    variables = [Variable("U", field), Variable("V", vector, 3), Variable("n", field, cell=False, ghosts=(1, 1, 1)),
+                 Variable("fine", field, where=lambda p: p.level == 1)]
+    return Dump(levels, variables, dx=(0.5, 0.25, 1.0), origin=(-1.0, 2.0, 0.0))
+
+
+def make_2d():
+    """Holes in level 0, and overlapping patches of level 1."""
+    levels = [Level([((0, 0), (3, 2)), ((4, 3), (7, 5))]), Level([((8, 6), (13, 9)), ((10, 8), (15, 11))], (2, 2))]
+    tagged = Variable("tag", lambda x, p: np.full(len(x[0]), 100.0 * p.level + p.number))
+    return Dump(levels, [Variable("U", field), tagged], dx=(0.5, 0.25, 0), origin=(3.0, -1.0, 0))
+
+
+def make_deformed():
+    levels = [Level([((0, 0), (3, 2)), ((4, 0), (7, 2))]), Level([((4, 2), (11, 5))], (2, 2))]
+    return Dump(levels, [Variable("U", field)], mapping=lambda u, block: [u[0] + 0.25 * u[1], u[1] + 0.05 * u[0] ** 2, 0.0 * u[0]])
+
+
+def opened(name, dump):
+    folder = os.path.join(scratch, name)
+    dump_writer.write_series(folder, [dump], None)
+    return patchio.open(os.path.join(folder, "dumps.visit"))[0]
+
+
+def finest(dump, name, point):
+    """The value that a place must have: that of the cell of the finest patch around it, of the lowest number; or None."""
+    variable = next(v for v in dump.variables if v.name == name)
+    for patch in sorted(dump.patches, key=lambda p: (-p.level, p.gpn)):
+        if not variable.where(patch):
+            continue
+        dx = dump.level_dx(patch.level)[:dump.dim]
+        origin = np.array(dump.position(patch, [np.zeros(1)] * 3))[:dump.dim, 0]
+        index = np.floor((np.array(point) - origin) / dx + 1e-9).astype(int)
+        if (index >= patch.lower[:dump.dim]).all() and (index <= patch.upper[:dump.dim]).all():
+            middle = list(index + 0.5) + [0.0] * (3 - dump.dim)
+            values = variable.function(dump.position(patch, [np.array([m]) for m in middle]), patch)
+            return np.array(values, float).reshape(-1)
+    return None
+
+
+class UniformGrid(unittest.TestCase):
+    def check(self, dump, name, found, outside=np.nan, stride=1):
+        """How many places have a value; each must be that of finest(). stride: of large grids only some places."""
+        grid, axes = found
+        grid = grid.reshape(tuple(len(axis) for axis in axes[::-1]) + (-1,))
+        grid, axes = grid[(slice(None, None, stride),) * len(axes)], [axis[::stride] for axis in axes]
+        known = 0
+        for index in np.ndindex(grid.shape[:-1]):
+            want = finest(dump, name, [axis[i] for axis, i in zip(axes, index[::-1])])
+            known += want is not None
+            want = np.full(grid.shape[-1], outside) if want is None else want
+            np.testing.assert_allclose(grid[index], want, rtol=1e-6, err_msg="%s at %s" % (name, index))
+        return known
+
+    def test_at_levels(self):
+        dump = make_3d()
+        step = opened("levels", dump)
+        for level, shape in ((0, (4, 4, 7)), (1, (8, 8, 14)), (2, (24, 24, 42))):
+            grid, axes = step.uniform_grid("U", level=level)
+            self.assertEqual((grid.shape, grid.dtype), (shape, step.dtype("U")))
+            self.check(dump, "U", (grid, axes), stride=2 * level + 1)
+            self.assertFalse(np.isnan(grid).any())
+            dx = dump.level_dx(level)
+            for axis, low in enumerate((-1.0, 2.0, 0.0)):
+                np.testing.assert_allclose(axes[axis], low + dx[axis] * (np.arange(shape[2 - axis]) + 0.5), atol=1e-12)
+        self.assertEqual(self.check(dump, "V", step.uniform_grid("V")), 4 * 4 * 7)
+        self.assertEqual(step.uniform_grid("U", level="level 1")[0].shape, (8, 8, 14))
+
+    def test_where_a_variable_is(self):
+        dump = make_3d()
+        step = opened("partly", dump)
+        grid, axes = step.uniform_grid("fine", level=1)
+        self.assertEqual(grid.shape, (6, 4, 8))      # around the patches of level 1
+        self.assertEqual(self.check(dump, "fine", (grid, axes)), 6 * 4 * 4 + 2 * 2 * 6)
+        self.assertEqual(self.check(dump, "fine", step.uniform_grid("fine", level=1, bounds=step.bounds, outside=-1), -1), 6 * 4 * 4 + 2 * 2 * 6)
+
+    def test_shape_and_bounds(self):
+        dump = make_3d()
+        step = opened("shape", dump)
+        grid, axes = step.uniform_grid("U", shape=(5, 6, 7), bounds=(-1.2, 1.1, 2.1, 2.9, -0.5, 5.0))
+        self.assertEqual(grid.shape, (5, 6, 7))
+        np.testing.assert_allclose(axes[0], -1.2 + 2.3 * (np.arange(7) + 0.5) / 7)
+        self.assertTrue(0 < self.check(dump, "U", (grid, axes)) < grid.size)
+        grid, axes = step.uniform_grid("U", level=1, bounds=(0.1, 0.6, 2.0, 2.5, 1.2, 1.3))
+        self.assertEqual(grid.shape, (1, 4, 3))      # whole cells
+        self.assertEqual(self.check(dump, "U", (grid, axes)), 12)
+        self.assertTrue(np.isnan(step.uniform_grid("U", bounds=(50, 51, 0, 1, 0, 1))[0]).all())
+
+    def test_flat(self):
+        dump = make_2d()
+        step = opened("flat", dump)
+        self.assertEqual(step.bounds, (3.0, 7.0, -1.0, 0.5, 0.0, 0.0))
+        grid, axes = step.uniform_grid("U", level=1)
+        self.assertEqual((grid.shape, len(axes)), ((12, 16), 2))
+        self.assertEqual(self.check(dump, "U", (grid, axes)), 2 * 6 * 8)
+        self.check(dump, "tag", step.uniform_grid("tag", level=1))      # the patch with the lowest number
+        self.check(dump, "U", step.uniform_grid("U", shape=(7, 9), bounds=(2.5, 7.0, -1, 1), outside=-99), -99)
+
+    def test_nodes(self):
+        dump = make_3d()
+        step = opened("nodes", dump)
+        for found in (step.uniform_grid("n", level=0), step.uniform_grid("n", shape=(5, 5, 8))):
+            grid, (x, y, z) = found
+            self.assertEqual(grid.shape, (5, 5, 8))
+            place = grid % 5000.0
+            np.testing.assert_allclose(place, 1 + x + 10 * y[:, None] + 100 * z[:, None, None], rtol=1e-6)
+            level = grid // 5000.0
+            self.assertEqual(level[2, 2, 2], 2)          # the corner of level 2 at index 9, 9, 9 of 18
+            self.assertEqual((level[1, 1, 1], level[0, 0, 0], level[4, 4, 7]), (1, 0, 0))
+
+    def test_integers(self):
+        folder = os.path.join(scratch, "integers")
+        os.makedirs(folder, exist_ok=True)
+        values = np.arange(24, dtype="<i2").reshape(2, 3, 4)
+        values.tofile(os.path.join(folder, "i.dat"))
+        with open(os.path.join(folder, "i.ctl"), "w") as file:
+            file.write("dset ^i.dat\nundef -9\noptions little_endian\nxdef 4 linear 10 2\nydef 3 linear -1 1\nzdef 2 levels 900 300\n"
+                       "tdef 1 linear 00z01jan2000 1dy\nvars 1\nz 2 -1,40,2,-1 x\nendvars\n")
+        step = patchio.open(os.path.join(folder, "i.ctl"))[0]
+        grid, (x, y, z) = step.uniform_grid("z", outside=-5)
+        self.assertEqual(grid.dtype, np.int16)
+        np.testing.assert_array_equal(grid, values)
+        np.testing.assert_allclose((x, ), [10 + 2 * np.arange(4)])
+        np.testing.assert_allclose(z, 7 * np.log(1000 / np.array([900, 300])))
+        wide, _ = step.uniform_grid("z", shape=(1, 1, 3), bounds=(4, 16, 0, 0, z[1], z[1]))
+        self.assertEqual((wide.dtype, wide[0, 0, 1:].tolist()), (np.float32, [16.0, 19.0]))
+        self.assertTrue(np.isnan(wide[0, 0, 0]))
+
+    def test_faults(self):
+        step = opened("faults", make_3d())
+        deformed = opened("deformed", make_deformed())
+        for words, work, kind in (
+                ("there is no variable 'w'", lambda: step.uniform_grid("w"), patchio.Error),
+                ("there is no level 3", lambda: step.uniform_grid("U", level=3), patchio.Error),
+                ("curvilinear", lambda: deformed.uniform_grid("U"), patchio.Error),
+                ("of memory are free", lambda: step.uniform_grid("U", shape=(10**6, 10**6, 10**6)), patchio.Error),
+                ("too large", lambda: step.uniform_grid("U", bounds=(0, 1e12, 0, 1, 0, 1)), patchio.Error),
+                ("either", lambda: step.uniform_grid("U", level=1, shape=(2, 2, 2)), ValueError),
+                ("shape is 3", lambda: step.uniform_grid("U", shape=(2, 2)), ValueError),
+                ("bounds are", lambda: step.uniform_grid("U", bounds=(1, 0, 0, 1, 0, 1)), ValueError)):
+            with self.assertRaises(kind) as caught:
+                work()
+            self.assertIn(words, str(caught.exception))
+
+
+class Bounds(unittest.TestCase):
+    def test_boxes_and_deformed(self):
+        self.assertEqual(opened("bounds", make_3d()).bounds, (-1.0, 2.5, 2.0, 3.0, 0.0, 4.0))
+        dump = make_deformed()
+        found = opened("bounds_deformed", dump).bounds
+        places = np.concatenate([np.stack(dump.position(p, [axis.ravel() for axis in np.meshgrid(
+            np.arange(p.lower[0], p.upper[0] + 2), np.arange(p.lower[1], p.upper[1] + 2), [0.0])])) for p in dump.patches], 1)
+        np.testing.assert_allclose(found, np.stack([places.min(1), places.max(1)], 1).ravel(), rtol=1e-6)
+
+    def test_points(self):
+        path = write_points()
+        step = patchio.open(path)[0]
+        places = step.positions(int(np.flatnonzero(step.patches["level"] == step.level_names.index("sensor"))[0]))
+        np.testing.assert_allclose(places, POINTS * [0.25, 0.5, 0] + [-8 * 0.25, -4 * 0.5, 0], atol=1e-6)
+        self.assertTrue((places[:, 2] == step.origin[2]).all())     # as nodes() and ParaView have it
+        self.assertEqual(step.nodes(0)[2].tolist(), [step.origin[2]])
+
+
+POINTS = np.array([[0, 0, 0], [5, 2, 0], [15, 8, 0]])
+
+
+def write_points():
+    """A flat k-Wave output of 16 x 9 grid points, with three sensor points."""
+    path = os.path.join(scratch, "points.h5")
+    with h5py.File(path, "w") as f:
+        for name, text in (("created_by", "x"), ("creation_date", "x"), ("file_description", "x"), ("major_version", "1"),
+                           ("minor_version", "2"), ("file_type", "output")):
+            f.attrs[name] = np.bytes_(text)
+        scalars = {"Nx": 16, "Ny": 9, "Nz": 1, "Nt": 4, "t_index": 4, "sensor_mask_type": 0}
+        data = {name: np.full((1, 1, 1), value, np.uint64) for name, value in scalars.items()}
+        for name, value in (("dt", 0.5), ("dx", 0.25), ("dy", 0.5), ("dz", 1.0), ("c_ref", 1500)):
+            data[name] = np.full((1, 1, 1), value, np.float32)
+        data["sensor_mask_index"] = (POINTS @ [1, 16, 144] + 1).astype(np.uint64).reshape(1, 1, -1)
+        data["p_final"] = np.zeros((1, 9, 16), np.float32)
+        data["p"] = np.arange(12, dtype=np.float32).reshape(1, 4, 3)
+        for name, values in data.items():
+            item = f.create_dataset(name, data=values)
+            item.attrs["data_type"] = np.bytes_("float" if values.dtype.kind == "f" else "long")
+            item.attrs["domain_type"] = np.bytes_("real")
+    return path
+
+
+@needs("xarray")
+class Xarray(unittest.TestCase):
+    def test_levels_of_cells_and_nodes(self):
+        dump = make_3d()
+        step = opened("xarray", dump)
+        table = step.to_xarray(level=1)
+        self.assertEqual(table["U"].dims, ("z", "y", "x"))
+        self.assertEqual(table["V"].dims, ("z", "y", "x", "V_component"))
+        self.assertEqual(table["n"].dims, ("z_node", "y_node", "x_node"))
+        self.assertEqual((float(table.time), table.attrs["step"]), (0.0, 0))
+        for name, suffix, half in (("U", "", 0.5), ("n", "_node", 0.0)):
+            x, y, z = (table[axis + suffix].values for axis in "xyz")
+            want = np.full(table[name].shape, np.nan)
+            for patch in dump.patches:
+                for k, j, i in np.ndindex(want.shape) if patch.level == 1 else []:
+                    at = np.round((np.array([x[i], y[j], z[k]]) - (-1, 2, 0)) / dump.level_dx(1) - half).astype(int)
+                    if (at >= patch.lower).all() and (at <= patch.upper + (half == 0)).all():
+                        want[k, j, i] = 5001.0 + x[i] + 10 * y[j] + 100 * z[k]
+            self.assertTrue(np.isnan(want).any() and not np.isnan(want).all())
+            np.testing.assert_allclose(table[name].values, want, rtol=1e-6)
+        self.assertEqual(list(step.to_xarray("fine")), ["fine"])
+        self.assertEqual(step.to_xarray("fine").sizes["z"], 6)
+        with self.assertRaisesRegex(patchio.Error, "'fine' is not on level 0"):
+            step.to_xarray("fine", level=0)
+        with self.assertRaisesRegex(patchio.Error, "curvilinear"):
+            opened("xarray_deformed", make_deformed()).to_xarray()
+
+    def test_grads(self):
+        warnings.simplefilter("ignore")     # of files that are not there on purpose
+        truths = grads.load_all(grads_truth)
+        self.assertTrue(truths)
+        surfaces = 0
+        for truth in truths:
+            for number, step in enumerate(patchio.open(truth.ctl)):
+                table = step.to_xarray()
+                for name in truth.arrays[number]:
+                    found, want = table[name if name in table.data_vars else name + "_"], truth.on_grid(number, name)
+                    surfaces += name not in truth.deep
+                    want = want if name in truth.deep else want[0]
+                    np.testing.assert_array_equal(found.values, want, err_msg="%s %s" % (truth.ctl, name))
+                    x, y = (("lon", "lat") if step.geographic else ("x", "y"))
+                    self.assertEqual(found.dims, (("lev",) if name in truth.deep else ()) + (y, x))
+                    np.testing.assert_allclose(table[x], truth.x)
+                    np.testing.assert_allclose(table[y], truth.y)
+                    if name in truth.deep:
+                        np.testing.assert_allclose(table["lev"], truth.levels)
+                        np.testing.assert_allclose(table["height"], truth.z(name), atol=1e-9)
+                date = datetime.datetime.strptime(truth.dates[number], "%Y-%m-%d %H:%M")
+                self.assertEqual(table.time.values, np.datetime64(date))
+        self.assertTrue(surfaces)
+
+    def test_points(self):
+        table = patchio.open(write_points())[1].to_xarray("p")
+        self.assertEqual(table["p"].values.tolist(), [3, 4, 5])
+        np.testing.assert_allclose(table["x"], POINTS[:, 0] * 0.25 - 2, atol=1e-6)
+        self.assertNotIn("z", table.coords)
+
+    def test_series(self):
+        import xarray
+        truth = next(t for t in grads.load_all(grads_truth) if len(t.hours) > 1)
+        name = next(iter(truth.arrays[0]))
+        series = xarray.concat([step.to_xarray(name) for step in patchio.open(truth.ctl)], "time")
+        found = series[name if name in series.data_vars else name + "_"]
+        self.assertEqual((found.dims[0], len(found)), ("time", len(truth.hours)))
+
+
+@needs("pyvista")
+class Pyvista(unittest.TestCase):
+    def test_boxes(self):
+        dump = make_3d()
+        step = opened("pyvista", dump)
+        blocks = step.to_pyvista()
+        self.assertEqual(len(blocks), len(dump.patches))
+        for patch, block in zip(dump.patches, blocks):
+            low = np.array([-1.0, 2.0, 0.0]) + patch.lower * dump.level_dx(patch.level)
+            np.testing.assert_allclose(block.bounds[::2], low)
+            whole = block.copy()
+            if "vtkGhostType" in whole.cell_data:
+                del whole.cell_data["vtkGhostType"]     # or there are no centres of hidden cells
+            middles, corners = whole.cell_centers().points.T, whole.points.T
+            np.testing.assert_allclose(block.cell_data["U"], field(middles, patch), rtol=1e-6)
+            np.testing.assert_allclose(block.cell_data["V"], np.stack(vector(middles, patch), 1), rtol=1e-6)
+            np.testing.assert_allclose(block.point_data["n"], field(corners, patch), rtol=1e-6)
+            self.assertEqual("fine" in block.cell_data, patch.level == 1)
+            hidden = block.cell_data["vtkGhostType"] != 0 if "vtkGhostType" in block.cell_data else np.zeros(block.n_cells, bool)
+            finer = [c for c in dump.patches if c.level == patch.level + 1]
+            ratio = dump.refinement[min(patch.level + 1, 2)] // dump.refinement[patch.level]
+            index = np.round((middles.T - low) / dump.level_dx(patch.level) - 0.5).astype(int) + patch.lower
+            want = [any((c.lower <= i * ratio).all() and (c.upper >= i * ratio + ratio - 1).all() for c in finer) for i in index]
+            np.testing.assert_array_equal(hidden, want)
+        self.assertEqual(blocks.get_block_name(2), "level 1, patch 0")
+        self.assertEqual(len(step.to_pyvista("U", levels=1)), 2)
+
+    def test_deformed(self):
+        dump = make_deformed()
+        for patch, block in zip(dump.patches, opened("pyvista_deformed", dump).to_pyvista("U")):
+            j, i = np.meshgrid(np.arange(patch.lower[1], patch.upper[1] + 2), np.arange(patch.lower[0], patch.upper[0] + 2), indexing="ij")
+            np.testing.assert_allclose(block.points, np.stack(dump.position(patch, [i.ravel(), j.ravel(), 0.0 * i.ravel()]), 1), atol=1e-6)
+            variable = next(v for v in dump.variables if v.name == "U")
+            np.testing.assert_allclose(block.cell_data["U"], dump.sample(patch, variable)[:, 0], rtol=1e-6)
+
+    def test_rectilinear(self):
+        truth = next(t for t in grads.load_all(grads_truth) if t.deep and len(t.levels) > 1)
+        name = sorted(truth.deep)[0]
+        block = patchio.open(truth.ctl)[0].to_pyvista(name, levels="levels")[0]
+        want = truth.on_grid(0, name)
+        np.testing.assert_array_equal(block.point_data[name].reshape(want.shape), want)
+        np.testing.assert_allclose(block.points.reshape(want.shape + (3,))[:, 0, 0, 2], truth.z(name), atol=1e-6)
+
+    def test_points(self):
+        block = patchio.open(write_points())[1].to_pyvista("p", levels="sensor")[0]
+        np.testing.assert_allclose(block.points[:, :2], POINTS[:, :2] * [0.25, 0.5] - [2, 2], atol=1e-6)
+        self.assertEqual(block.point_data["p"].tolist(), [3, 4, 5])
+
+    def test_no_copies(self):
+        step = opened("pyvista_copies", make_3d())
+        read, kept = step.read, []
+        step.read = lambda *names, **how: kept.append(read(*names, **how)) or kept[-1]
+        block = step.to_pyvista("U", patches=0)[0]
+        self.assertTrue(np.shares_memory(np.asarray(block.cell_data["U"]), kept[0]["U"][0]))
+
+
+class Plotfiles(unittest.TestCase):
+    def test_amrex(self):
+        folder = os.path.join(scratch, "plt00010")
+        boxes = [plotfile_writer.tiles((0, 0, 0), (7, 7, 7), (4, 4, 4)), [((4, 4, 4), (9, 9, 9))]]
+        plotfile_writer.write_plotfile(folder, ((0, 0, 0), (7, 7, 7)), boxes, [(2, 2, 2)], names=["density"], real="f8")
+        step = patchio.open(folder)[0]
+        grid, _ = step.uniform_grid("density", level=1)
+        self.assertEqual(grid.shape, (16, 16, 16))
+        k, j, i = np.ogrid[0:16, 0:16, 0:16]
+        inside = (i >= 4) & (i <= 9) & (j >= 4) & (j <= 9) & (k >= 4) & (k <= 9)
+        want = np.where(inside, plotfile_writer.value(1, 0, (i, j, k)), plotfile_writer.value(0, 0, (i // 2, j // 2, k // 2)))
+        np.testing.assert_array_equal(grid, want)
+
+
+if __name__ == "__main__":
+    scratch, grads_truth = sys.argv[1:3]
+    os.makedirs(scratch, exist_ok=True)
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)
