@@ -71,6 +71,7 @@ std::vector<std::byte> Catalog::Serialize() const
   out.Put<std::uint64_t>(this->Variables.size());
   for (const Variable& variable : this->Variables) {
     out.Put(variable.Name);
+    out.Put(variable.LongName);
     out.Put(variable.Center);
     out.Put(variable.Components);
     out.Put(variable.Ghosts);
@@ -118,6 +119,7 @@ Catalog Catalog::Deserialize(const std::byte* data, std::size_t size)
   for (std::uint64_t i = 0; i < variables; ++i) {
     Variable& variable = catalog.Variables.emplace_back();
     in.Get(variable.Name);
+    in.Get(variable.LongName);
     in.Get(variable.Center);
     in.Get(variable.Components);
     in.Get(variable.Ghosts);

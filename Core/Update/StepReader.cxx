@@ -17,6 +17,19 @@ constexpr double ReadingPart = 0.05;
 /// Why a step is not read ahead.
 constexpr const char* WasStopped = "finding out where its values lie was stopped";
 
+/// What files say of the variables that are read; empty where they say nothing.
+std::string LongNamesText(const Catalog& catalog, const std::vector<VariableRequest>& variables)
+{
+  std::string text;
+  for (const VariableRequest& wanted : variables) {
+    const Variable& variable = catalog.Variables[wanted.Variable];
+    if (!variable.LongName.empty()) {
+      text += (text.empty() ? "" : "; ") + variable.Name + ": " + variable.LongName;
+    }
+  }
+  return text;
+}
+
 /// What is between two stages: goes on unless the user stops it.
 ProgressCallback Locating(const UpdateWishes& wishes, double from, double to)
 {
@@ -195,7 +208,8 @@ void StepReader::Report(Communicator& ranks, PatchUpdate& update)
   outcome.WantedBytes = static_cast<double>(this->Progress.BytesToRead);
   if (!update.Stopped()) {
     outcome.Warning = update.Warning();
-    for (const std::string& text : {this->Note, update.Patches().LeftOutText(), this->NotAheadText(report)}) {
+    for (const std::string& text : {LongNamesText(update.Data(), update.Variables()), this->Note,
+             update.Patches().LeftOutText(), this->NotAheadText(report)}) {
       if (!text.empty()) {
         report.Notes.push_back(text);
       }

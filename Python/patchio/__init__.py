@@ -84,6 +84,7 @@ class Variable:
     components
     ghosts      layers beyond the patch that the file has, on both sides of the axes x, y, z
     steady      True: the same values at all steps of its file
+    long_name   what it is and its unit, in the words of the file (GrADS); "" where it does not say
     """
 
     name: str
@@ -91,6 +92,7 @@ class Variable:
     components: int
     ghosts: tuple
     steady: bool
+    long_name: str = ""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -245,8 +247,8 @@ class Step:
             warnings.warn(core.warning, stacklevel=3)
 
     def _set_variables(self, fields):
-        variables = [Variable(name, centering, components, tuple(ghosts), steady)
-                     for name, centering, components, ghosts, steady in fields["variables"]]
+        variables = [Variable(name, centering, components, tuple(ghosts), steady, long_name)
+                     for name, centering, components, ghosts, steady, long_name in fields["variables"]]
         self._numbers = {variable.name: number for number, variable in enumerate(variables)}
         self._positions = [variables[v].name if v >= 0 else None for v in fields["level_positions"]]
         self.coordinates = variables[fields["coordinates"]].name if fields["coordinates"] >= 0 else None

@@ -172,7 +172,9 @@ def to_xarray(step, variables, level):
     for name, patches in found.items():
         values = step.read(name, patches=patches)
         points = step.level_roles[step.patches["level"][patches[0]]] == "points"
-        arrays[name], of_array = (_of_points if points else _of_boxes)(step, name, patches, values)
+        array, of_array = (_of_points if points else _of_boxes)(step, name, patches, values)
+        long_name = step.variables[name].long_name
+        arrays[name] = (*array, {"long_name": long_name} if long_name else {})
         coordinates.update(of_array)
     # What is called like a coordinate gets another name.
     arrays = {name + ("_" if name in coordinates else ""): array for name, array in arrays.items()}

@@ -44,6 +44,7 @@ void ExpectSameVariables(const Catalog& a, const Catalog& b)
   ASSERT_EQ(a.Variables.size(), b.Variables.size());
   for (std::size_t v = 0; v < a.Variables.size(); ++v) {
     EXPECT_EQ(a.Variables[v].Name, b.Variables[v].Name);
+    EXPECT_EQ(a.Variables[v].LongName, b.Variables[v].LongName);
     EXPECT_EQ(a.Variables[v].Center, b.Variables[v].Center);
     EXPECT_EQ(a.Variables[v].Components, b.Variables[v].Components);
     EXPECT_EQ(a.Variables[v].Ghosts, b.Variables[v].Ghosts);

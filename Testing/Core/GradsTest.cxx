@@ -199,7 +199,11 @@ TEST_F(Grads, DescriptorSaysEverything)
   EXPECT_EQ(d.Times.IndexOf(d.Times.Minutes(1) + 1), -1);
   ASSERT_EQ(d.Variables.size(), 2u);
   EXPECT_EQ(d.Variables[0].Levels, 2);
+  EXPECT_EQ(d.Variables[0].LongName, "wind");
   EXPECT_EQ(d.Variables[1].Fields(), 1);
+  const Descriptor wordy = this->Read(Replaced(Plain, "99 wind", "99 zonal  Wind (m/s)"));
+  EXPECT_EQ(wordy.Variables[0].LongName, "zonal Wind (m/s)");
+  EXPECT_EQ(this->Read(Replaced(Plain, "99 wind", "99")).Variables[0].LongName, "");
 }
 
 TEST_F(Grads, LocatingCanBeStopped)

@@ -261,13 +261,14 @@ class Xarray(unittest.TestCase):
         warnings.simplefilter("ignore")     # of files that are not there on purpose
         truths = grads.load_all(grads_truth)
         self.assertTrue(truths)
-        surfaces = 0
+        surfaces = long_names = 0
         for truth in truths:
             for number, step in enumerate(patchio.open(truth.ctl)):
                 table = step.to_xarray()
                 for name in truth.arrays[number]:
                     found, want = table[name if name in table.data_vars else name + "_"], truth.on_grid(number, name)
                     surfaces += name not in truth.deep
+                    long_names += found.attrs.get("long_name", "") == step.variables[name].long_name != ""
                     want = want if name in truth.deep else want[0]
                     np.testing.assert_array_equal(found.values, want, err_msg="%s %s" % (truth.ctl, name))
                     x, y = (("lon", "lat") if step.geographic else ("x", "y"))
@@ -280,6 +281,7 @@ class Xarray(unittest.TestCase):
                 date = datetime.datetime.strptime(truth.dates[number], "%Y-%m-%d %H:%M")
                 self.assertEqual(table.time.values, np.datetime64(date))
         self.assertTrue(surfaces)
+        self.assertTrue(long_names)
 
     def test_points(self):
         table = patchio.open(write_points())[1].to_xarray("p")

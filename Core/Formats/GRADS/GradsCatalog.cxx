@@ -184,6 +184,7 @@ void CatalogMaker::AddVariables()
       Variable variable;
       variable.Center = Centering::Node;
       variable.Name = source.Name + (d.Members.empty() ? "" : "_" + PlainText(d.Members[member]));
+      variable.LongName = source.LongName;
       variable.StoredName = source.Name;
       variable.UndefinedFrom = undefined - tolerance;
       variable.UndefinedTo = undefined + tolerance;

@@ -390,6 +390,9 @@ void Parser::ParseVariable()
   }
   variable.Levels = static_cast<int>(*count);
   this->ParseCodes(this->Word(2));
+  for (std::size_t word = 3; word < this->Words().size(); ++word) {
+    variable.LongName += (word > 3 ? " " : "") + PlainText(this->Words()[word]);
+  }
   this->Result.Variables.push_back(variable);
 }
 
