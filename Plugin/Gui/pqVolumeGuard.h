@@ -1,11 +1,14 @@
 /**
  * @class pqVolumeGuard
- * @brief keeps the representation Volume away from several levels at once, on which ParaView crashes
+ * @brief keeps the representation Volume away from what ParaView cannot draw in it
  *
  * VTK draws the blocks of a volume from back to front. Blocks of several levels lie inside each other, and
  * have no such order: VTK then loses some of its blocks' mappers and deletes others twice. So where data of
  * more than one level, by the field array "level", would be drawn as Volume, the representation becomes what
  * it was before, and a message says what to do.
+ *
+ * Colours of blocks, ParaView's default for blocks, are made for surfaces, and VTK prints errors for each
+ * block of a volume that has them: the first array takes their place.
  */
 #ifndef pqVolumeGuard_h
 #define pqVolumeGuard_h

@@ -31,7 +31,7 @@ def look_back(*_):
         except FileNotFoundError:
             print("no picture of the window: no program 'import' (ImageMagick)")
         cells = reader.GetDataInformation().GetNumberOfCells()
-        passed = "Patches: " in report and cells > 0 and kinds == ["Surface", "Volume", "Surface"]
+        passed = "Patches: " in report and cells > 0 and kinds == ["Surface", "Volume", "Surface", "uval"]
         finish("%s: %d cells, volumes as %s, the widget's report:\n%s\n" % ("passed" if passed else "FAILED", cells,
                                                                           kinds, report))
     except BaseException:
@@ -39,9 +39,8 @@ def look_back(*_):
 
 
 def kinds_of_volumes():
-    """What Volume becomes with three levels, with one, and when there are three again."""
+    """What Volume becomes with three levels, with one, and when there are three again; and its colour."""
     display = Show(reader, view)
-    ColorBy(display, ("CELLS", "uval"))
     found = []
     for levels, choose in (([0, 2], True), ([2, 2], True), ([0, 2], False)):
         reader.LevelRange = levels
@@ -51,7 +50,7 @@ def kinds_of_volumes():
             display.SetRepresentationType("Volume")
         Render(view)
         found.append(display.Representation.GetData())
-    return found
+    return found + [display.ColorArrayName[1]]
 
 
 try:
