@@ -35,6 +35,13 @@ for time in reader.TimestepValues:
     expect(4.9 < low < 5.1 and 40 < high < 80.1, "values %g to %g at %g" % (low, high, time))
     expect(report(reader)["Ranks"] == "4", "report %s" % report(reader))
 
+# The plugin's own Extract Surface, made on the server: ParaView's ends that here.
+surface = ExtractSurface(Input=reader)
+surface.UpdatePipeline(reader.TimestepValues[-1])
+found = surface.GetDataInformation().GetNumberOfCells()
+expect(found > 1000, "Extract Surface has %d faces" % found)
+Delete(surface)
+
 # What the panel draws comes from the server whole.
 numbers = json.loads(reader.GetPropertyValue("IOReportData"))
 expect(numbers["ranks"] == 4 and len(numbers["past"]) == len(reader.TimestepValues), "numbers %s" % numbers)

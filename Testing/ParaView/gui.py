@@ -1,4 +1,4 @@
-"""What gui.sh runs inside the ParaView GUI: opens a series, shows it, and looks back after the windows have settled.
+"""What gui.sh runs inside the ParaView GUI: opens a series, shows it, also as a volume, and looks back after the windows have settled.
 
 Environment: PATCHIO_PLUGIN; PATCHIO_DATASET; PATCHIO_RESULT, the file to write.
 """
@@ -31,10 +31,26 @@ def look_back(*_):
         except FileNotFoundError:
             print("no picture of the window: no program 'import' (ImageMagick)")
         cells = reader.GetDataInformation().GetNumberOfCells()
-        passed = "Patches: " in report and cells > 0
-        finish("%s: %d cells, the widget's report:\n%s\n" % ("passed" if passed else "FAILED", cells, report))
+        passed = "Patches: " in report and cells > 0 and kinds == ["Surface", "Volume", "Surface", "uval"]
+        finish("%s: %d cells, volumes as %s, the widget's report:\n%s\n" % ("passed" if passed else "FAILED", cells,
+                                                                          kinds, report))
     except BaseException:
         finish("FAILED: " + traceback.format_exc())
+
+
+def kinds_of_volumes():
+    """What Volume becomes with three levels, with one, and when there are three again; and its colour."""
+    display = Show(reader, view)
+    found = []
+    for levels, choose in (([0, 2], True), ([2, 2], True), ([0, 2], False)):
+        reader.LevelRange = levels
+        Render(view)
+        if choose:
+            display.SetRepresentationType("Surface")
+            display.SetRepresentationType("Volume")
+        Render(view)
+        found.append(display.Representation.GetData())
+    return found + [display.ColorArrayName[1]]
 
 
 try:
@@ -44,6 +60,7 @@ try:
     Show(reader, view)
     ResetCamera(view)
     Render(view)
+    kinds = kinds_of_volumes()
     # A timer of Qt, by way of the view's interactor: the GUI works through its events meanwhile.
     interactor = view.GetInteractor()
     interactor.AddObserver("TimerEvent", look_back)

@@ -1,0 +1,134 @@
+#include "pqVolumeGuard.h"
+
+#include "pqApplicationCore.h"
+#include "pqCoreUtilities.h"
+#include "pqDataRepresentation.h"
+#include "pqServerManagerModel.h"
+
+#include "vtkCommand.h"
+#include "vtkDataObject.h"
+#include "vtkDataSetAttributes.h"
+#include "vtkOutputWindow.h"
+#include "vtkPVArrayInformation.h"
+#include "vtkPVDataInformation.h"
+#include "vtkPVDataSetAttributesInformation.h"
+#include "vtkSMPVRepresentationProxy.h"
+#include "vtkSMProperty.h"
+#include "vtkSMPropertyHelper.h"
+#include "vtkSMProxy.h"
+#include "vtkWeakPointer.h"
+
+#include <QTimer>
+
+#include <string>
+
+namespace {
+
+/// Null where there is none yet.
+const vtkPVDataInformation* InputOf(vtkSMProxy* representation)
+{
+  pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
+  auto* item = model->findItem<pqDataRepresentation*>(representation);
+  return item ? item->getInputDataInformation() : nullptr;
+}
+
+bool HasSeveralLevels(const vtkPVDataInformation* data)
+{
+  const vtkPVArrayInformation* levels =
+      data && data->IsCompositeDataSet() ? data->GetArrayInformation("level", vtkDataObject::FIELD) : nullptr;
+  return levels && levels->GetComponentRange(0)[0] < levels->GetComponentRange(0)[1];
+}
+
+/// Colours by the first array of values where the colour is one of arrays that only surfaces get from
+/// ParaView, "vtkBlockColors" and "vtkCompositeIndex".
+void ColorByValues(vtkSMProxy* representation)
+{
+  const vtkPVDataInformation* const data = InputOf(representation);
+  vtkSMProperty* const color = representation->GetProperty("ColorArrayName");
+  if (!data || !data->IsCompositeDataSet() || !color) {
+    return;
+  }
+  const vtkSMPropertyHelper now(color);
+  const int association = now.GetInputArrayAssociation();
+  if (association != vtkDataObject::FIELD &&
+      data->GetArrayInformation(now.GetInputArrayNameToProcess(), association)) {
+    return;
+  }
+  for (const int kind : {vtkDataObject::CELL, vtkDataObject::POINT}) {
+    const vtkPVDataSetAttributesInformation* const arrays = data->GetAttributeInformation(kind);
+    for (int i = 0; i < arrays->GetNumberOfArrays(); ++i) {
+      const std::string name = arrays->GetArrayInformation(i)->GetName();
+      if (name != vtkDataSetAttributes::GhostArrayName()) {
+        vtkSMPVRepresentationProxy::SetScalarColoring(representation, name.c_str(), kind);
+        vtkSMPVRepresentationProxy::RescaleTransferFunctionToDataRange(representation, true);
+        return;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+pqVolumeGuard::pqVolumeGuard(QObject* parentObject) : Superclass(parentObject) {}
+
+void pqVolumeGuard::startup()
+{
+  pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
+  for (pqRepresentation* representation : model->findItems<pqRepresentation*>()) {
+    this->addRepresentation(representation);
+  }
+  this->connect(
+      model, SIGNAL(representationAdded(pqRepresentation*)), SLOT(addRepresentation(pqRepresentation*)));
+}
+
+void pqVolumeGuard::addRepresentation(pqRepresentation* representation)
+{
+  vtkSMProperty* type = representation->getProxy()->GetProperty("Representation");
+  if (!type || !qobject_cast<pqDataRepresentation*>(representation)) {
+    return;
+  }
+  pqCoreUtilities::connect(type, vtkCommand::ModifiedEvent, this, SLOT(onTypeModified(vtkObject*)));
+  this->connect(representation, SIGNAL(dataUpdated()), SLOT(onDataUpdated()));
+  this->onTypeModified(type);
+}
+
+void pqVolumeGuard::onTypeModified(vtkObject* object)
+{
+  auto* type = vtkSMProperty::SafeDownCast(object);
+  const QString chosen = vtkSMPropertyHelper(type).GetAsString();
+  if (chosen != "Volume") {
+    this->Before[type] = chosen;
+  } else if (!this->refuseVolume(type)) {
+    ColorByValues(type->GetParent());
+  }
+}
+
+/// More levels may be shown than there were when Volume was chosen.
+void pqVolumeGuard::onDataUpdated()
+{
+  auto* representation = qobject_cast<pqDataRepresentation*>(this->sender());
+  if (representation && this->refuseVolume(representation->getProxy()->GetProperty("Representation"))) {
+    representation->getProxy()->UpdateVTKObjects();
+    representation->renderViewEventually();
+  }
+}
+
+bool pqVolumeGuard::refuseVolume(vtkSMProperty* type)
+{
+  if (QString(vtkSMPropertyHelper(type).GetAsString()) != "Volume" ||
+      !HasSeveralLevels(InputOf(type->GetParent()))) {
+    return false;
+  }
+  vtkSMPropertyHelper(type).Set(qPrintable(this->Before.value(type, "Outline")));
+  vtkOutputWindowDisplayErrorText(
+      "Volume needs one level: set Level Range, or apply Resample To Image first. "
+      "ParaView crashes on volumes that lie inside each other.\n");
+  // Whoever is just setting it, such as the toolbar, looks at it again afterwards.
+  vtkWeakPointer<vtkSMProperty> property = type;
+  QTimer::singleShot(0, this, [property] {
+    if (property) {
+      property->Modified();
+    }
+  });
+  return true;
+}

@@ -1,0 +1,67 @@
+#include "vtkPatchGeometryFilter.h"
+
+#include <vtkImageData.h>
+#include <vtkInformation.h>
+#include <vtkInformationVector.h>
+#include <vtkObjectFactory.h>
+#include <vtkPolyData.h>
+#include <vtkRectilinearGrid.h>
+#include <vtkSmartPointer.h>
+#include <vtkStructuredGrid.h>
+
+namespace {
+
+constexpr int UpperEnds[3] = {1, 3, 5};
+
+/// A shallow copy whose extent ends at 0 along each axis; null for what is no such grid.
+template <typename Grid>
+vtkSmartPointer<Grid> EndingAtZero(vtkDataSet* input)
+{
+  Grid* const grid = Grid::SafeDownCast(input);
+  if (!grid) {
+    return nullptr;
+  }
+  auto copy = vtkSmartPointer<Grid>::Take(grid->NewInstance());
+  copy->ShallowCopy(grid);
+  int extent[6];
+  grid->GetExtent(extent);
+  for (const int end : UpperEnds) {
+    extent[end - 1] -= extent[end];
+    extent[end] = 0;
+  }
+  copy->SetExtent(extent);
+  return copy;
+}
+
+vtkSmartPointer<vtkDataSet> StructuredEndingAtZero(vtkDataSet* input)
+{
+  if (const vtkSmartPointer<vtkImageData> image = EndingAtZero<vtkImageData>(input)) {
+    const int* const extent = vtkImageData::SafeDownCast(input)->GetExtent();
+    double origin[3];
+    image->TransformIndexToPhysicalPoint(extent[1], extent[3], extent[5], origin);
+    image->SetOrigin(origin);
+    return image;
+  }
+  if (const vtkSmartPointer<vtkRectilinearGrid> grid = EndingAtZero<vtkRectilinearGrid>(input)) {
+    return grid;
+  }
+  return EndingAtZero<vtkStructuredGrid>(input);
+}
+
+}  // namespace
+
+vtkStandardNewMacro(vtkPatchGeometryFilter);
+
+int vtkPatchGeometryFilter::RequestData(
+    vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
+{
+  vtkDataSet* const input = vtkDataSet::GetData(inputs[0]);
+  const bool hides = input && (input->HasAnyBlankCells() || input->HasAnyGhostCells());
+  const vtkSmartPointer<vtkDataSet> grid = hides ? StructuredEndingAtZero(input) : nullptr;
+  if (!grid || grid->GetNumberOfCells() == 0) {
+    return this->Superclass::RequestData(request, inputs, outputs);
+  }
+  // VTK takes the whole extent only where all cells are visible.
+  int whole[6] = {0, -1, 0, -1, 0, -1};
+  return this->StructuredExecute(grid, vtkPolyData::GetData(outputs), whole, vtkPolyData::GetData(inputs[1]));
+}

@@ -1,0 +1,199 @@
+"""Extract Surface of grids with hidden cells, against faces counted by numpy.
+
+usage: Testing/ParaView/pvbatch.sh NP surfaces.py DATA REAL
+
+VTK 9.2 as ParaView 5.11.0 has it leaves its arrays where the extent of such a grid ends elsewhere along z than along x
+or y: faces in wrong places, or a crash. Runs on every rank.
+"""
+import os
+import sys
+
+import numpy as np
+from paraview.simple import *
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.vtkCommonCore import vtkPoints, vtkVersion
+from vtkmodules.vtkCommonDataModel import vtkRectilinearGrid, vtkStructuredGrid, vtkUniformGrid
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from on_ranks import expect, finish, leaves, output_of, sum_over_ranks  # noqa: E402
+
+LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
+HIDDEN, REFINED = 32, 8     # vtkDataSetAttributes
+FLAGS = np.array([0, 0, 0, 0, 1, REFINED | 1, HIDDEN], np.uint8)
+
+
+def shape_of(grid, more=0):
+    """Its cells along z, y, x; with more = 1 its points."""
+    extent = grid.GetExtent()
+    return tuple(extent[2 * axis + 1] - extent[2 * axis] + more for axis in (2, 1, 0))
+
+
+def seen_in(grid):
+    """Which cells have faces: duplicates do."""
+    flags = grid.GetCellData().GetArray("vtkGhostType")
+    shown = vtk_to_numpy(flags) & (HIDDEN | REFINED) == 0 if flags else np.ones(grid.GetNumberOfCells(), bool)
+    return shown.reshape(shape_of(grid))
+
+
+def corners_of(grid):
+    """The points, by their indices along z, y, x."""
+    points = [grid.GetPoint(i) for i in range(grid.GetNumberOfPoints())]
+    return np.array(points).reshape(shape_of(grid, 1) + (3,))
+
+
+def faces_of(grid):
+    """A row for each face of a visible cell that no visible one shares: the cell, and the face's centre."""
+    seen, corners = seen_in(grid), corners_of(grid)
+    cells = np.arange(seen.size).reshape(seen.shape)
+    rows = []
+    for axis in range(3):
+        padded = np.pad(seen, [(1, 1) if a == axis else (0, 0) for a in range(3)])
+        numbers = np.pad(cells, [(1, 1) if a == axis else (0, 0) for a in range(3)])
+        below, above = [np.take(padded, range(s, s + seen.shape[axis] + 1), axis) for s in (0, 1)]
+        owners = np.where(above, *[np.take(numbers, range(s, s + seen.shape[axis] + 1), axis) for s in (1, 0)])
+        centres = corners
+        for other in range(3):
+            if other != axis:
+                n = centres.shape[other]
+                centres = (np.take(centres, range(n - 1), other) + np.take(centres, range(1, n), other)) / 2
+        found = below != above
+        rows.append(np.column_stack([owners[found], centres[found]]))
+    return sorted_rows(np.concatenate(rows))
+
+
+def sorted_rows(rows):
+    return rows[np.lexsort(np.round(rows, 4).T)]
+
+
+def polygons_of(surface):
+    """The same of what a filter made, and the largest error of its data at points."""
+    corners = vtk_to_numpy(surface.GetPolys().GetConnectivityArray()).reshape(-1, 4)
+    points = vtk_to_numpy(surface.GetPoints().GetData()).astype(float)
+    owners = vtk_to_numpy(surface.GetCellData().GetArray("cell"))
+    error = np.abs(vtk_to_numpy(surface.GetPointData().GetArray("place")) - points).max()
+    return sorted_rows(np.column_stack([owners, points[corners].mean(1)])), error
+
+
+# ---- grids made here ------------------------------------------------------------------------------------
+
+def make_grid(kind, extent, random):
+    counts = [extent[2 * a + 1] - extent[2 * a] + 1 for a in range(3)]
+    if kind == "image":
+        grid = vtkUniformGrid()
+        grid.SetOrigin(-2.0, 0.5, 1.0)
+        grid.SetSpacing(0.5, 0.25, 0.125)
+        grid.SetExtent(extent)
+        # Turned about z.
+        grid.SetDirectionMatrix(0, -1, 0, 1, 0, 0, 0, 0, 1)
+    elif kind == "rectilinear":
+        grid = vtkRectilinearGrid()
+        grid.SetExtent(extent)
+        axes = [np.cumsum(random.random(n) + 0.1) for n in counts]
+        grid.SetXCoordinates(numpy_to_vtk(axes[0], deep=1))
+        grid.SetYCoordinates(numpy_to_vtk(axes[1], deep=1))
+        grid.SetZCoordinates(numpy_to_vtk(axes[2], deep=1))
+    else:
+        grid = vtkStructuredGrid()
+        grid.SetExtent(extent)
+        places = np.stack(np.meshgrid(*[np.arange(n) for n in counts], indexing="ij"), -1).transpose(2, 1, 0, 3)
+        points = vtkPoints()
+        points.SetData(numpy_to_vtk((places + 0.3 * random.random(places.shape)).reshape(-1, 3), deep=1))
+        grid.SetPoints(points)
+    add(grid.GetCellData(), "vtkGhostType", random.choice(FLAGS, grid.GetNumberOfCells()))
+    add(grid.GetCellData(), "cell", np.arange(grid.GetNumberOfCells()))
+    add(grid.GetPointData(), "place", corners_of(grid).reshape(-1, 3))
+    return grid
+
+
+def add(attributes, name, values):
+    array = numpy_to_vtk(values, deep=1)
+    array.SetName(name)
+    attributes.AddArray(array)
+
+
+def check_made_grids():
+    random = np.random.default_rng(16)
+    for kind in ("image", "rectilinear", "curvilinear"):
+        for extent in ((0, 3, 0, 4, 0, 60), (100, 107, 20, 24, 3, 9), (-40, -31, 5, 8, 300, 304), (0, 5, 0, 5, 0, 5)):
+            grid = make_grid(kind, extent, random)
+            source = TrivialProducer()
+            source.GetClientSideObject().SetOutput(grid)
+            surface = ExtractSurface(Input=source)
+            surface.UpdatePipeline()
+            found, error = polygons_of(output_of(surface))
+            want = faces_of(grid)
+            same = found.shape == want.shape and np.abs(found - want).max() < 1e-4
+            expect(same and error < 1e-4, "%s %s: %d faces, not these %d", kind, extent, len(found), len(want))
+            Delete(surface)
+            Delete(source)
+
+
+# ---- what the reader shows ------------------------------------------------------------------------------
+
+def totals(rows):
+    return [sum_over_ranks(float(x)) for x in np.sum([(0, 0)] + rows, 0)]
+
+
+def counted(reader):
+    """The number of faces of all blocks and their area."""
+    rows = []
+    for leaf in leaves(output_of(reader)):
+        seen, (x, y, z) = seen_in(leaf), leaf.GetSpacing()
+        for axis, area in enumerate((x * y, x * z, y * z)):
+            padded = np.pad(seen, 1)
+            number = (padded != np.roll(padded, 1, axis)).sum()
+            rows.append((number, number * area))
+    return totals(rows)
+
+
+def extracted(proxy):
+    rows = []
+    for leaf in leaves(output_of(proxy)):
+        if leaf.GetNumberOfCells():
+            corners = vtk_to_numpy(leaf.GetPolys().GetConnectivityArray()).reshape(-1, 4)
+            points = vtk_to_numpy(leaf.GetPoints().GetData())[corners].astype(float)
+            sides = np.cross(points[:, 1] - points[:, 0], points[:, 3] - points[:, 0])
+            rows.append((len(corners), np.linalg.norm(sides, axis=1).sum()))
+    return totals(rows)
+
+
+def check_surface(source, want, time, where):
+    surface = ExtractSurface(Input=source)
+    for _ in range(2):
+        surface.UpdatePipeline(time)
+        found = extracted(surface)
+        expect(np.allclose(found, want, rtol=1e-4), "%s: %g faces of area %g, not %g of %g", where, *found, *want)
+        surface.SMProxy.GetClientSideObject().Modified()
+    Delete(surface)
+
+
+def check_reader(path, name):
+    reader = PatchReader(FileName=[path])
+    time = reader.TimestepValues[-1] if len(reader.TimestepValues) else 0
+    reader.UpdatePipeline(time)
+    last = output_of(reader).GetNumberOfBlocks() - 1
+    for blocks in ("Merged", "As patches"):
+        for levels in ([0, last], [last, last]):
+            reader.Blocks, reader.LevelRange = blocks, levels
+            reader.UpdatePipeline(time)
+            where, want = "%s, %s, levels %s" % (name, blocks.lower(), levels), counted(reader)
+            check_surface(reader, want, time, where)
+            made = Calculator(Input=reader, AttributeType="Cell Data", Function="1", ResultArrayName="one")
+            check_surface(made, want, time, where + ", after Calculator")
+            Delete(made)
+    Delete(reader)
+
+
+surface = ExtractSurface(Input=Sphere())
+mended = (vtkVersion.GetVTKMajorVersion(), vtkVersion.GetVTKMinorVersion(), vtkVersion.GetVTKBuildVersion()) >= (9, 2, 20230126)
+made_of = surface.GetClientSideObject().GetClassName()
+expect(made_of == ("vtkGeometryFilter" if mended else "vtkPatchGeometryFilter"), "Extract Surface is a %s", made_of)
+Delete(surface)
+check_made_grids()
+check_reader(os.path.join(sys.argv[1], "linadv_3d", "dumps.visit"), "linadv_3d")
+plotfile = os.path.join(sys.argv[2], "amrex", "amrex_cns_f64", "plt00006")
+if os.path.isdir(plotfile):
+    check_reader(plotfile, "amrex_cns_f64")
+else:
+    print("skipped: no real data at " + plotfile)
+finish("surfaces")
