@@ -497,7 +497,9 @@ void PatchAssembler::HideUndefined(vtkDataSet* grid, const std::vector<LoadedArr
   HideCellsOf(undefined, grid);
 }
 
-/// Nothing is added where all cells are to be seen, as filters are faster then.
+/// Also where all cells are to be seen: filters that put blocks together, such as Merge Blocks, would otherwise drop
+/// the flags of the others, and those that go through time steps count on the same arrays in each. Boxes beside each
+/// other hide nothing in any step.
 void PatchAssembler::AddGhostArray(const Block& block, vtkDataSet* grid) const
 {
   const Box cells = this->CellsOf(block);
@@ -511,7 +513,7 @@ void PatchAssembler::AddGhostArray(const Block& block, vtkDataSet* grid) const
   if (layers) {
     this->MarkLayers(block, values);
   }
-  bool hides = !block.Full || grown;
+  bool hides = !block.Full || grown || this->Data.RoleOf(block.Level) == LevelRole::Refinement;
   for (const OwnedBox& part : block.Parts) {
     if (!block.Full || layers) {
       MarkBox(cells, part.Cells, 0, values);
