@@ -22,8 +22,10 @@ def gather(values):
 
 
 class Output:
-    def __init__(self, proxy):
-        found = output_of(proxy)
+    """thin: each one of so many points counts, of images with a million of them."""
+
+    def __init__(self, proxy, thin=1):
+        found, self.thin = output_of(proxy), thin
         self.leaves = [l for l in leaves(found) if l is not None and (l.IsA("vtkDataSet") or l.IsA("vtkTable"))]
 
     # ---- cells ----
@@ -45,13 +47,19 @@ class Output:
         rows = []
         for leaf in self.sets():
             found = places(leaf) if what == "place" else array(leaf.GetPointData(), what, leaf.GetNumberOfPoints(), components)
-            rows.append(found[seen_points(leaf)])
+            rows.append(found[seen_points(leaf)][::self.thin])
         return gather(self.stack(rows, 3 if what == "place" else components))
 
     def rows(self, what, components=1):
         """Of tables."""
         tables = [l for l in self.leaves if l.IsA("vtkTable")]
         return gather(self.stack([array(l.GetRowData(), what, l.GetNumberOfRows(), components) for l in tables], components))
+
+    def boxes(self):
+        """(n, 3, 3): of each block on all ranks the least corner, the greatest, and the width of its first cells."""
+        rows = [[[a[0] for a in axes(l)], [a[-1] for a in axes(l)], [a[1] - a[0] if len(a) > 1 else 1 for a in axes(l)]]
+                for l in self.sets() if not l.IsA("vtkPointSet")]
+        return gather(np.array(rows, float).reshape(-1, 3, 3))
 
     def sets(self):
         return [l for l in self.leaves if not l.IsA("vtkTable") and l.GetNumberOfPoints()]
