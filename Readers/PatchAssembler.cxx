@@ -497,10 +497,10 @@ void PatchAssembler::HideUndefined(vtkDataSet* grid, const std::vector<LoadedArr
   HideCellsOf(undefined, grid);
 }
 
-/// Also where all cells are to be seen: filters that put blocks together, such as Merge Blocks, would otherwise drop
-/// the flags of the others, and those that go through time steps count on the same arrays in each. Boxes beside each
-/// other hide nothing in any step.
-void PatchAssembler::AddGhostArray(const Block& block, vtkDataSet* grid) const
+/// Also where all cells are to be seen: filters that put blocks together, such as Merge Blocks, would
+/// otherwise drop the flags of the others, and those that go through time steps count on the same arrays in
+/// each. Boxes beside each other hide nothing in any step.
+void PatchAssembler::AddGhostArray(const Block& block, vtkDataSet* grid)
 {
   const Box cells = this->CellsOf(block);
   const bool grown = !(cells == block.Cells);
@@ -513,7 +513,7 @@ void PatchAssembler::AddGhostArray(const Block& block, vtkDataSet* grid) const
   if (layers) {
     this->MarkLayers(block, values);
   }
-  bool hides = !block.Full || grown || this->Data.RoleOf(block.Level) == LevelRole::Refinement;
+  bool hides = !block.Full || grown;
   for (const OwnedBox& part : block.Parts) {
     if (!block.Full || layers) {
       MarkBox(cells, part.Cells, 0, values);
@@ -527,6 +527,9 @@ void PatchAssembler::AddGhostArray(const Block& block, vtkDataSet* grid) const
   if (hides) {
     FindRange(flags);
     grid->GetCellData()->AddArray(flags);
+  } else if (this->Data.RoleOf(block.Level) == LevelRole::Refinement) {
+    grid->GetCellData()->AddArray(this->Constants.Make(
+        vtkDataSetAttributes::GhostArrayName(), ElementType::UInt8, 1, cells.Cells(), 0.0));
   }
 }
 
