@@ -247,10 +247,8 @@ def kwave_scene(stored, step):
     sampled = [k for k in stored if k.startswith("points/") and k != "points/places"]
     time = stored["times"][step]
     if sampled:
-        places = origin + stored["points/places"] * spacing
-        places[:, 2] *= size[2] > 1
-        values = {k.split("/")[1]: at_step(k, stored[k], step).reshape(-1, 1) for k in sampled}
-        return Scene([], time, places, values)
+        values = {k.split("/")[1]: at_step(k, stored[k], step) for k in sampled}
+        return Scene([image_of_points(stored["points/places"], values, origin, spacing, size)], time)
     grids = []
     for part in sensor or ["domain"]:
         lower = stored.get(part + "/lower", np.zeros(3, int))
@@ -263,6 +261,19 @@ def kwave_scene(stored, step):
             axes[2] = np.zeros(1)
         grids.append(Grid(axes, cells, {}, np.ones(shape, bool)))
     return Scene(grids, time)
+
+
+def image_of_points(places, values, origin, spacing, size):
+    """The grid around them, in which other cells are hidden."""
+    low, high = places.min(0), places.max(0)
+    axes = [origin[d] + spacing[d] * (np.arange(low[d], high[d] + 2) - 0.5) if size[d] > 1 else np.zeros(1) for d in range(3)]
+    at = tuple((places - low).T[::-1])
+    visible = np.zeros((high - low + 1)[::-1], bool)
+    visible[at] = True
+    cells = {name: np.full(visible.shape + (1,), np.nan) for name in values}
+    for name in values:
+        cells[name][at] = values[name].reshape(-1, 1)
+    return Grid(axes, cells, {}, visible)
 
 
 def at_step(key, values, step):
