@@ -497,8 +497,10 @@ void PatchAssembler::HideUndefined(vtkDataSet* grid, const std::vector<LoadedArr
   HideCellsOf(undefined, grid);
 }
 
-/// Nothing is added where all cells are to be seen, as filters are faster then.
-void PatchAssembler::AddGhostArray(const Block& block, vtkDataSet* grid) const
+/// Also where all cells are to be seen: filters that put blocks together, such as Merge Blocks, would
+/// otherwise drop the flags of the others, and those that go through time steps count on the same arrays in
+/// each. Boxes beside each other hide nothing in any step.
+void PatchAssembler::AddGhostArray(const Block& block, vtkDataSet* grid)
 {
   const Box cells = this->CellsOf(block);
   const bool grown = !(cells == block.Cells);
@@ -525,6 +527,9 @@ void PatchAssembler::AddGhostArray(const Block& block, vtkDataSet* grid) const
   if (hides) {
     FindRange(flags);
     grid->GetCellData()->AddArray(flags);
+  } else if (this->Data.RoleOf(block.Level) == LevelRole::Refinement) {
+    grid->GetCellData()->AddArray(this->Constants.Make(
+        vtkDataSetAttributes::GhostArrayName(), ElementType::UInt8, 1, cells.Cells(), 0.0));
   }
 }
 

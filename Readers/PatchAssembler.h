@@ -100,7 +100,7 @@ private:
   std::vector<unsigned char> UndefinedPoints(vtkDataSet* grid, const std::vector<LoadedArray*>& arrays) const;
   void HideUndefined(vtkDataSet* grid, const std::vector<LoadedArray*>& arrays) const;
   void GridExtent(const Block& block, int extent[6]) const;
-  void AddGhostArray(const Block& block, vtkDataSet* grid) const;
+  void AddGhostArray(const Block& block, vtkDataSet* grid);
   void MarkLayers(const Block& block, unsigned char* flags) const;
   bool MarkCellsOfOthers(const OwnedBox& part, const Box& grid, unsigned char* flags) const;
   bool MarkRefined(const OwnedBox& part, const Box& grid, unsigned char* flags) const;

@@ -1,0 +1,150 @@
+#!/usr/bin/python3
+"""What ParaView 5.11 cannot do with equal data of its own making, without PatchIO: the evidence for Documentation/Filters.md.
+
+usage: limits.py               (each limit in a session of pvbatch; says which is still there)
+       pvbatch limits.py NAME  (one of them, which says "works" where it does)
+"""
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+# A block more at each of two time steps.
+GROWING = """
+from vtkmodules.vtkCommonCore import vtkDoubleArray
+from vtkmodules.vtkCommonDataModel import vtkImageData
+time = self.GetOutputInformation(0).Get(vtk.vtkStreamingDemandDrivenPipeline.UPDATE_TIME_STEP())
+for block in range(1 + int(time)):
+    grid, values = vtkImageData(), vtkDoubleArray()
+    grid.SetOrigin(4 * block, 0, 0)
+    grid.SetDimensions(5, 5, 5)
+    values.SetName("f")
+    values.SetNumberOfTuples(64)
+    values.Fill(time)
+    grid.GetCellData().AddArray(values)
+    self.GetOutput().SetBlock(block, grid)
+"""
+TIMES = """
+keys, info = vtk.vtkStreamingDemandDrivenPipeline, self.GetOutputInformation(0)
+info.Set(keys.TIME_STEPS(), [0.0, 1.0], 2)
+info.Set(keys.TIME_RANGE(), [0.0, 1.0], 2)
+"""
+
+
+def growing():
+    from paraview import simple
+    return simple.ProgrammableSource(OutputDataSetType="vtkMultiblockDataSet", Script=GROWING, ScriptRequestInformation=TIMES)
+
+
+def shown(data):
+    from paraview import simple
+    producer = simple.TrivialProducer()
+    producer.GetClientSideObject().SetOutput(data)
+    producer.UpdatePipeline()
+    return producer
+
+
+def boxes(rectilinear, hidden=False):
+    """A tree of one grid with values at points, between which nothing is undefined; or with one hidden cell."""
+    import numpy as np
+    from vtkmodules.util.numpy_support import numpy_to_vtk
+    from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet, vtkRectilinearGrid, vtkUniformGrid
+    grid = vtkRectilinearGrid() if rectilinear else vtkUniformGrid()
+    grid.SetDimensions(12, 9, 5)
+    if rectilinear:
+        for put, count in ((grid.SetXCoordinates, 12), (grid.SetYCoordinates, 9), (grid.SetZCoordinates, 5)):
+            put(numpy_to_vtk(np.arange(float(count)), deep=True))
+    values = numpy_to_vtk(np.random.default_rng(1).random(12 * 9 * 5), deep=True)
+    values.SetName("f")
+    grid.GetPointData().AddArray(values)
+    if hidden:
+        flags = numpy_to_vtk(np.where(np.arange(11 * 8 * 4) == 100, 32, 0).astype(np.uint8), deep=True)
+        flags.SetName("vtkGhostType")
+        grid.GetCellData().AddArray(flags)
+    tree = vtkMultiBlockDataSet()
+    tree.SetBlock(0, grid)
+    return tree
+
+
+def statistics():
+    from paraview import simple
+    simple.TemporalStatistics(Input=growing()).UpdatePipeline()
+    return True
+
+
+def volume(rectilinear):
+    from paraview import simple
+    sys.path[:0] = [HERE, os.path.dirname(HERE)]
+    from checks import coloured
+    source, view = shown(boxes(rectilinear)), simple.CreateRenderView(ViewSize=[200, 150])
+    view.OrientationAxesVisibility = 0
+    display = simple.Show(source, view)
+    display.SetRepresentationType("Volume")
+    simple.ColorBy(display, ("POINTS", "f"))
+    display.RescaleTransferFunctionToDataRange(True, False)
+    display.SetScalarBarVisibility(view, False)
+    simple.ResetCamera(view)
+    simple.Render(view)
+    path = os.path.join(os.environ["TMPDIR"], "volume.png")
+    simple.SaveScreenshot(path, view)
+    simple.Delete(view)
+    return coloured(path) > 0.02
+
+
+def append():
+    from paraview import simple
+    source = shown(boxes(False))
+    made = simple.AppendDatasets(Input=[source, shown(boxes(False))])
+    made.UpdatePipeline()
+    return made.GetDataInformation().GetNumberOfCells() > 0
+
+
+def pvd():
+    from paraview import simple
+    path = os.path.join(os.environ["TMPDIR"], "saved.pvd")
+    simple.SaveData(path, proxy=shown(boxes(False)))
+    return os.path.exists(path)
+
+
+def cell_centers():
+    """Whether the hidden cell has no centre."""
+    from paraview import simple
+    centres = simple.CellCenters(Input=shown(boxes(False, hidden=True)))
+    centres.UpdatePipeline()
+    return centres.GetDataInformation().GetNumberOfPoints() == 11 * 8 * 4 - 1
+
+
+LIMITS = {
+    "Temporal Statistics of blocks that change": statistics,
+    "Volume of rectilinear grids in blocks": lambda: volume(True),
+    "Append Datasets of blocks": append,
+    "Save Data of blocks as pvd": pvd,
+}
+WORKS = {
+    "Volume of uniform grids in blocks": lambda: volume(False),
+    "Cell Centers of hidden cells": cell_centers,
+}
+
+
+def run(name):
+    command = [os.path.join(HERE, "..", "pvbatch.sh"), "1", os.path.abspath(__file__), name]
+    environment = {**os.environ, "PATCHIO_PLUGIN": "none", "PATCHIO_TIMEOUT": "60"}
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=environment)
+    return "works" in done.stdout.splitlines()
+
+
+def main():
+    if len(sys.argv) > 1:
+        return 0 if {**LIMITS, **WORKS}[sys.argv[1]]() and not print("works", flush=True) else 1
+    wrong = 0
+    for name in [*LIMITS, *WORKS]:
+        works = run(name)
+        print("%s: %s" % (name, "works" if works else "does not work"), flush=True)
+        wrong += works != (name in WORKS)
+    print("limits: %d are not as Documentation/Filters.md says" % wrong)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

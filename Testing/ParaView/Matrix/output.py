@@ -1,0 +1,162 @@
+"""What a filter gives, of all ranks together, as numpy arrays. The calls are collective."""
+import numpy as np
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.vtkCommonCore import vtkDoubleArray
+from vtkmodules.vtkFiltersVerdict import vtkCellSizeFilter
+
+from on_ranks import controller, leaves, output_of, ranks
+
+UNSEEN = 1 | 8 | 32     # vtkDataSetAttributes: duplicate, refined, hidden
+HIDDENPOINT = 2
+
+
+def gather(values):
+    """Rows of all ranks, one after another."""
+    values = np.ascontiguousarray(values, dtype=float)
+    if ranks == 1:
+        return values
+    mine, everyone = numpy_to_vtk(values.ravel(), deep=True, array_type=11), vtkDoubleArray()
+    controller.AllGatherV(mine, everyone)
+    found = vtk_to_numpy(everyone) if everyone.GetNumberOfTuples() else np.zeros(0)
+    return found.reshape((-1,) + values.shape[1:]).copy()
+
+
+class Output:
+    """thin: each one of so many points counts, of images with a million of them."""
+
+    def __init__(self, proxy, thin=1):
+        found, self.thin = output_of(proxy), thin
+        self.leaves = [l for l in leaves(found) if l is not None and (l.IsA("vtkDataSet") or l.IsA("vtkTable"))]
+
+    # ---- cells ----
+
+    def cells(self, what, components=1):
+        """Of visible cells: "centre", "size", or the array of that name, NaN where a block lacks it."""
+        return gather(self.stack([self.of_cells(l, what, components)[seen_cells(l)] for l in self.sets()],
+                                 3 if what == "centre" else components))
+
+    def of_cells(self, leaf, what, components):
+        if what == "centre":
+            return centres(leaf)
+        return sizes(leaf) if what == "size" else array(leaf.GetCellData(), what, leaf.GetNumberOfCells(), components)
+
+    # ---- points ----
+
+    def points(self, what, components=1):
+        """Of visible points: "place", or the array of that name."""
+        rows = []
+        for leaf in self.sets():
+            found = places(leaf) if what == "place" else array(leaf.GetPointData(), what, leaf.GetNumberOfPoints(), components)
+            rows.append(found[seen_points(leaf)][::self.thin])
+        return gather(self.stack(rows, 3 if what == "place" else components))
+
+    def rows(self, what, components=1):
+        """Of tables."""
+        tables = [l for l in self.leaves if l.IsA("vtkTable")]
+        return gather(self.stack([array(l.GetRowData(), what, l.GetNumberOfRows(), components) for l in tables], components))
+
+    def boxes(self):
+        """(n, 3, 3): of each block on all ranks the least corner, the greatest, and the width of its first cells."""
+        rows = [[[a[0] for a in axes(l)], [a[-1] for a in axes(l)], [a[1] - a[0] if len(a) > 1 else 1 for a in axes(l)]]
+                for l in self.sets() if not l.IsA("vtkPointSet")]
+        return gather(np.array(rows, float).reshape(-1, 3, 3))
+
+    def sets(self):
+        return [l for l in self.leaves if not l.IsA("vtkTable") and l.GetNumberOfPoints()]
+
+    def stack(self, rows, components):
+        return np.concatenate(rows) if rows else np.zeros((0, components))
+
+    def lacks(self, kind, name):
+        """How many blocks that have something lack the array."""
+        lacking = 0
+        for leaf in self.sets():
+            data = leaf.GetCellData() if kind == "CELLS" else leaf.GetPointData()
+            lacking += not data.HasArray(name) and (leaf.GetNumberOfCells() > 0 or kind == "POINTS")
+        return int(gather(np.array([[lacking]])).sum())
+
+
+def array(data, name, count, components):
+    found = data.GetAbstractArray(name)
+    if found is None or found.GetNumberOfTuples() != count:
+        return np.full((count, components), np.nan)
+    return vtk_to_numpy(found).reshape(count, -1).astype(float)
+
+
+def ghosts_of(data, count):
+    """Integrate Variables makes numbers of them, too."""
+    found = data.GetArray("vtkGhostType")
+    return vtk_to_numpy(found) if found and found.GetDataTypeAsString() == "unsigned char" else np.zeros(count, np.uint8)
+
+
+def seen_cells(leaf):
+    return (ghosts_of(leaf.GetCellData(), leaf.GetNumberOfCells()) & UNSEEN) == 0
+
+
+def seen_points(leaf):
+    """Those that are not hidden and that visible cells have."""
+    seen = (ghosts_of(leaf.GetPointData(), leaf.GetNumberOfPoints()) & HIDDENPOINT) == 0
+    if leaf.IsA("vtkUnstructuredGrid") and not seen_cells(leaf).all():
+        offsets, numbers = vtk_to_numpy(leaf.GetCells().GetOffsetsArray()), vtk_to_numpy(leaf.GetCells().GetConnectivityArray())
+        used = np.zeros(len(seen), bool)
+        used[numbers[np.repeat(seen_cells(leaf), np.diff(offsets))]] = True
+        return seen & used
+    if not hasattr(leaf, "GetDimensions"):
+        return seen
+    dims = leaf.GetDimensions()[::-1]
+    cells = seen_cells(leaf).reshape([max(n - 1, 1) for n in dims])
+    for axis in range(3):
+        if dims[axis] > 1:
+            padded = np.pad(cells, [(1, 1) if a == axis else (0, 0) for a in range(3)])
+            cells = np.take(padded, range(dims[axis]), axis) | np.take(padded, range(1, dims[axis] + 1), axis)
+    return seen & cells.ravel()
+
+
+def places(leaf):
+    """As the data set has them, or from its axes."""
+    if leaf.IsA("vtkPointSet"):
+        return vtk_to_numpy(leaf.GetPoints().GetData()).astype(float)
+    x, y, z = axes(leaf)
+    return np.stack(np.meshgrid(x, y, z, indexing="ij"), -1).transpose(2, 1, 0, 3).reshape(-1, 3)
+
+
+def axes(leaf):
+    if leaf.IsA("vtkRectilinearGrid"):
+        return [vtk_to_numpy(a).astype(float) for a in (leaf.GetXCoordinates(), leaf.GetYCoordinates(), leaf.GetZCoordinates())]
+    e = np.array(leaf.GetExtent()).reshape(3, 2)
+    return [leaf.GetOrigin()[d] + leaf.GetSpacing()[d] * np.arange(e[d, 0], e[d, 1] + 1) for d in range(3)]
+
+
+def centres(leaf):
+    """The mean of each cell's points."""
+    if leaf.IsA("vtkPolyData"):
+        parts = [p for p in (leaf.GetVerts(), leaf.GetLines(), leaf.GetPolys(), leaf.GetStrips()) if p.GetNumberOfCells()]
+        return np.concatenate([means(p, leaf) for p in parts]) if parts else np.zeros((0, 3))
+    if leaf.IsA("vtkUnstructuredGrid"):
+        return means(leaf.GetCells(), leaf)
+    points = places(leaf).reshape(tuple(leaf.GetDimensions()[::-1]) + (3,))
+    for axis in range(3):
+        if points.shape[axis] > 1:
+            points = (np.take(points, range(points.shape[axis] - 1), axis) + np.take(points, range(1, points.shape[axis]), axis)) / 2
+    return points.reshape(-1, 3)
+
+
+def means(cells, leaf):
+    offsets, numbers = vtk_to_numpy(cells.GetOffsetsArray()), vtk_to_numpy(cells.GetConnectivityArray())
+    if len(offsets) < 2:
+        return np.zeros((0, 3))
+    return np.add.reduceat(places(leaf)[numbers], offsets[:-1], axis=0) / np.diff(offsets)[:, None]
+
+
+def sizes(leaf):
+    """By VTK; what it gives of boxes the first check compares."""
+    if not leaf.GetNumberOfCells():
+        return np.zeros((0, 1))
+    bare = leaf.NewInstance()
+    bare.CopyStructure(leaf)
+    tool = vtkCellSizeFilter()
+    tool.SetInputData(bare)
+    tool.Update()
+    found = tool.GetOutput().GetCellData()
+    total = sum(vtk_to_numpy(found.GetArray(n)) for n in ("Length", "Area", "Volume") if found.GetArray(n))
+    return total.reshape(-1, 1)
