@@ -48,7 +48,7 @@ std::string BoundsText(const json& bounds, int dimension)
   std::string text;
   for (int axis = 0; axis < dimension; ++axis) {
     text += fmt::format("{}{} {}", axis == 0 ? "" : ", ", "xyz"[axis],
-        Span(Number(bounds[2 * axis].get<double>()), Number(bounds[2 * axis + 1].get<double>())));
+        Span(Number(bounds[2 * axis].get<double>(), 6), Number(bounds[2 * axis + 1].get<double>(), 6)));
   }
   return text;
 }
@@ -100,20 +100,27 @@ std::string SidecarText(const json& step)
   return text;
 }
 
+/// What the positions stand for, such as pressures; a position without a label is no level.
+std::vector<double> LabelsOf(const json& axis)
+{
+  std::vector<double> labels;
+  for (const json& label : axis.value("labels", json::array())) {
+    if (std::isfinite(label.get<double>())) {
+      labels.push_back(label.get<double>());
+    }
+  }
+  return labels;
+}
+
 std::string AxesText(const json& axes)
 {
   std::string text;
   for (std::size_t axis = 0; axis < axes.size(); ++axis) {
-    const json& positions = axes[axis]["positions"];
-    text += fmt::format("{}{} {}", axis == 0 ? "" : " x ", positions.size(), "xyz"[axis]);
-    if (axes[axis].contains("labels")) {
-      std::vector<double> labels;
-      for (const json& label : axes[axis]["labels"]) {
-        if (label.is_number()) {
-          labels.push_back(label.get<double>());
-        }
-      }
-      text += labels.empty() ? "" : fmt::format(" (levels {})", Span(Number(labels.front()), Number(labels.back())));
+    const std::vector<double> labels = LabelsOf(axes[axis]);
+    text += fmt::format("{}{} along {}", axis == 0 ? "" : ", ",
+        labels.empty() ? axes[axis]["positions"].size() : labels.size(), "xyz"[axis]);
+    if (!labels.empty()) {
+      text += fmt::format(" (levels {})", Span(Number(labels.front()), Number(labels.back())));
     }
   }
   return text;
@@ -140,7 +147,7 @@ std::vector<std::string> VariableRow(const json& variable, std::uint64_t patches
   const auto ghosts = variable["ghosts"].get<std::vector<int>>();
   const bool hasGhosts = std::any_of(ghosts.begin(), ghosts.end(), [](int layers) { return layers > 0; });
   const auto present = variable["patches"].get<std::uint64_t>();
-  std::string range = "?";
+  std::string range;
   if (variable.contains("range")) {
     const json& known = variable["range"];
     range = Span(Number(known[0].get<double>(), 6), Number(known[1].get<double>(), 6));
@@ -151,7 +158,7 @@ std::vector<std::string> VariableRow(const json& variable, std::uint64_t patches
   }
   return {Name(variable["name"]), variable["centering"] == "cell" ? "cells" : "nodes",
       Counted(variable["components"].get<std::uint64_t>(), "component", "components"),
-      variable["type"].is_null() ? "?" : Name(variable["type"]), range, more};
+      variable["type"].is_null() ? "" : Name(variable["type"]), range, more};
 }
 
 /// A step in full.
@@ -162,11 +169,14 @@ std::string StepText(const json& step)
   if (step.contains("axes")) {
     text += "  points: " + AxesText(step["axes"]) + "\n";
   }
-  std::vector<std::vector<std::string>> levels, variables{{"variable", "on", "", "type", "range", ""}};
+  const json& all = step["variables"];
+  const bool ranges = std::any_of(all.begin(), all.end(), [](const json& one) { return one.contains("range"); });
+  std::vector<std::vector<std::string>> levels,
+      variables{{"variable", "on", "", "type", ranges ? "range" : "", ""}};
   for (const json& level : step["levels"]) {
     levels.push_back(LevelRow(level, dimension));
   }
-  for (const json& variable : step["variables"]) {
+  for (const json& variable : all) {
     variables.push_back(VariableRow(variable, step["patches"].get<std::uint64_t>()));
   }
   return text + Table(levels, "  ") + Table(variables, "  ");
