@@ -19,6 +19,8 @@ import traceback
 import h5py
 import numpy as np
 
+for module in ("AMReX", "KWave"):
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../Formats", module))
 TIMEOUT = 60    # seconds of one command; a pipe that is waited for shows as it
 
 
@@ -259,6 +261,109 @@ def case_remove(bench):
         shutil.rmtree(summary + ".patchio")
     bench.must(["index", "--remove", bench.index])
     assert os.listdir(cache) == [], os.listdir(cache)
+
+
+def case_amrex(bench):
+    """What info says of a plotfile is what was written; a cut file, also one that finer patches hide, is found."""
+    from plotfile_writer import tiles, write_plotfile
+    path = os.path.join(bench.place, "plt00010")
+    boxes = [tiles((0, 0, 0), (15, 11, 7), (8, 4, 8)), tiles((8, 4, 4), (23, 15, 11), (8, 8, 4))]
+    write_plotfile(path, ((0, 0, 0), (15, 11, 7)), boxes, ((2, 2, 2),), names=["a", "b"], real="f4", step=10, time=0.1,
+                   corner=[1, 2, 3], spacing=[0.5, 0.25, 0.125])
+    info = json.loads(bench.must(["info", "--json", path]))
+    (step,) = info["steps"]
+    coarse, fine = step["levels"]
+    np.testing.assert_allclose(coarse["bounds"], [1, 9, 2, 5, 3, 4])
+    np.testing.assert_allclose(fine["bounds"], [3, 7, 2.5, 4, 3.25, 3.75])
+    assert coarse["spacing"] == [0.5, 0.25, 0.125] and fine["spacing"] == [0.25, 0.125, 0.0625]
+    assert fine["ratio"] == [2, 2, 2] and fine["cells"] == 16 * 12 * 8 and fine["patches"] == len(boxes[1])
+    assert step["time"] == 0.1 and step["files"] == 4 and {v["type"] for v in step["variables"]} == {"float32"}
+    # Values of all FABs, as numpy reads them behind their headers.
+    found = {"a": [], "b": []}
+    for name in glob.glob(path + "/Level_*/Cell_D_*"):
+        with open(name, "rb") as file:
+            data = file.read()
+        for start in [match.start() for match in re.finditer(b"FAB ", data)]:
+            end = data.index(b"\n", start) + 1
+            numbers = [int(n) for n in re.findall(rb"-?\d+", data[data.rindex(b"((", start, end):end])]
+            cells = int(np.prod(np.array(numbers[3:6]) - numbers[:3] + 1))
+            values = np.frombuffer(data, "<f4", 2 * cells, end).reshape(2, cells)
+            found["a"].append(values[0])
+            found["b"].append(values[1])
+    for variable in step["variables"]:
+        all_values = np.concatenate(found[variable["name"]])
+        assert variable["values"] == all_values.size
+        np.testing.assert_allclose(variable["range"], [all_values.min(), all_values.max()], rtol=1e-6)
+    assert "time 0.1" in bench.must(["info", path])
+    cut = path + "/Level_0/Cell_D_00000"
+    with open(cut, "r+b") as file:
+        file.truncate(os.path.getsize(cut) - 1)
+    for command in ("info", "verify"):
+        code, out, err = bench.run([command, path])
+        # A FAB, here of two components, is there as a whole or not at all.
+        assert code == 1 and "2 arrays cannot be read. %s: expected " % cut in out, (command, out, err)
+
+
+def case_kwave(bench):
+    """What info says of a k-Wave output is what h5py reads from it."""
+    import make_cases
+    path = os.path.join(bench.place, "out.h5")
+    with make_cases.start(path) as file:
+        make_cases.domain(file)
+        make_cases.cuboids(file)
+    (step, *more) = json.loads(bench.must(["info", "--json", path]))["steps"]
+    with h5py.File(path, "r") as file:
+        size = [int(file[name][0, 0, 0]) for name in ("Nx", "Ny", "Nz")]
+        spacing = [float(file[name][0, 0, 0]) for name in ("dx", "dy", "dz")]
+        corners = file["sensor_mask_corners"][...].reshape(-1, 6).astype(int)
+        sampled = file["p/1"].shape[0]
+        time_step = float(file["dt"][0, 0, 0])
+    assert len(more) == sampled - 1 and more[0]["time"] - step["time"] == time_step
+    domain, sensor = step["levels"]
+
+    def bounds(first, last):    # of points counted from 1, as cells around them
+        return [(n - 1 + side - size[axis] // 2) * spacing[axis] for axis in range(3)
+                for n, side in ((first[axis], -0.5), (last[axis], 0.5))]
+
+    np.testing.assert_allclose(domain["bounds"], bounds([1, 1, 1], size))
+    np.testing.assert_allclose(sensor["bounds"], bounds(corners[:, :3].min(axis=0), corners[:, 3:].max(axis=0)))
+    assert sensor["role"] == "separate" and sensor["patches"] == len(corners) and domain["spacing"] == spacing
+    text = bench.must(["info", path])
+    assert "the same in %d more steps, up to step" % (sampled - 1) in text and "of this file" not in text, text
+    with open(path, "r+b") as file:
+        file.truncate(os.path.getsize(path) - 100)
+    for command in ("info", "verify"):
+        code, _, err = bench.run([command, path])
+        assert code == 1 and path in err and complaints(err) == 1, err
+
+
+def case_grads(bench):
+    """Of a template info says dates, axes and which of its files are missing or cut, each once."""
+    path = os.path.join(bench.place, "model.ctl")
+    with open(path, "w") as file:
+        file.write("dset ^m%h2.dat\noptions template little_endian\nundef -1\nxdef 4 linear 100 2.5\nydef 3 linear -5 5\n"
+                   "zdef 2 levels 1000 500\ntdef 5 linear 06z1jan2000 1hr\nvars 2\nu 2 99 u\nps 0 99 p\nendvars\n")
+    data = [os.path.join(bench.place, "m%02d.dat" % hour) for hour in range(6, 11)]
+    for name in data:
+        np.arange(36, dtype="<f4").tofile(name)
+    info = json.loads(bench.must(["info", "--json", path]))
+    assert info["dates"] == ["2000-01-01 06:00", "2000-01-01 10:00"] and info["step_count"] == 5
+    first = info["steps"][0]
+    levels, surface = first["levels"]
+    height = 7 * np.log(2)    # of 500 hPa above 1000 hPa
+    np.testing.assert_allclose(levels["bounds"], [100, 107.5, -5, 5, 0, height])
+    np.testing.assert_allclose(surface["bounds"], [100, 107.5, -5, 5, -height / 2, -height / 2])
+    assert first["axes"][0]["positions"] == [100, 102.5, 105, 107.5] and first["axes"][2]["labels"][1:] == [1000, 500]
+    text = bench.must(["info", path])
+    assert "dates 2000-01-01 06:00 to 2000-01-01 10:00" in text and "the same in 4 more steps" in text, text
+    assert "4 along x, 3 along y, 2 along z (levels 1000 to 500)" in text and "of this file" not in text, text
+    assert bench.must(["verify", path]).startswith("sound: 5 steps, 10 arrays in 5 files")
+    os.remove(data[1])
+    with open(data[3], "r+b") as file:
+        file.truncate(100)
+    for command in ("info", "verify"):
+        code, out, err = bench.run([command, path])
+        assert code == 1 and out.count(data[1]) == 1 and out.count(data[3]) == 1, (command, out, err)
 
 
 def case_without(bench):

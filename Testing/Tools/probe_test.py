@@ -481,8 +481,8 @@ def check_less_sure(bench, kept, text):
     """What a short probe finds does not replace a surer profile, unless forced."""
     sure = json.loads(text)
     # The law of a storage with N* = 16, without noise.
-    sure["samples"] = [{"concurrency": n, "rate": 1e8 * min(n, 16) * (1 + 1e-4 * (p % 2)), "pass": p}
-                       for p in range(8) for n in (1, 2, 4, 8, 16, 32)]
+    sure["samples"] = [{"in_flight": n, "bytes_per_second": [1e8 * min(n, 16) * (1 + 1e-4 * (p % 2)) for p in range(8)]}
+                       for n in (1, 2, 4, 8, 16, 32)]
     surer = json.dumps(sure)
     with open(kept, "w", encoding="utf-8") as file:
         file.write(surer)
