@@ -1,5 +1,5 @@
-// patchio: one program, a subcommand for each thing that can be done with patch data. Exit codes: 0 done, 1 not done
-// or something is wrong with the data, 2 what was typed makes no sense.
+// patchio: one program, a subcommand for each thing that can be done with patch data. Exit codes: 0 done, 1
+// not done or something is wrong with the data, 2 what was typed makes no sense.
 #include "Index/Index.h"
 #include "Info/Info.h"
 #include "LinAdv/LinAdv.h"

@@ -23,8 +23,7 @@ Bounds GrownBounds(const Catalog& catalog, const Patch& patch)
   for (int axis = 0; axis < catalog.Dimension; ++axis) {
     const std::int64_t below = std::int64_t(patch.Cells.Lower[axis]) - 1;
     const std::int64_t above = std::int64_t(patch.Cells.Upper[axis]) + 2;
-    if (catalog.Grid == GridKind::Uniform ||
-        (!level.IsFlat(axis) && !catalog.Axes[axis].Positions.empty())) {
+    if (catalog.Grid == GridKind::Uniform || (!level.IsFlat(axis) && !catalog.Axes[axis].Positions.empty())) {
       bounds.Lower[axis] = PositionOfNode(catalog, patch.Level, axis, below);
       bounds.Upper[axis] = PositionOfNode(catalog, patch.Level, axis, above);
     }

@@ -86,8 +86,8 @@ bool OpenedStep::Build(Communicator& comm, int threads, const ProgressCallback& 
   BuiltIndex& built = *index;
   const double seconds = watch.Seconds();
   if (built.Missing > 0) {
-    this->LostText = fmt::format("{} array{} cannot be located. {}", built.Missing,
-        built.Missing == 1 ? "" : "s", built.FirstProblem);
+    this->LostText = fmt::format(
+        "{} array{} cannot be located. {}", built.Missing, built.Missing == 1 ? "" : "s", built.FirstProblem);
   }
   if (!WritesSidecars(this->Mode)) {
     DistrustYoungFiles(built, this->Describing, this->Settings.SettleSeconds);

@@ -17,10 +17,11 @@ void UpdateReports::Add(Communicator& ranks, IoReport mine, const ThreadsUsed& t
   }
   const std::string& sidecar = series.Step().Saved().Path;
   if (!sidecar.empty() && !std::exchange(this->ToldOfSidecars, true)) {
-    mine.Notes.push_back("PatchIO has written " + sidecar +
-                         ", a small file that says where all values lie, so that data open quickly the next "
-                         "time. 'patchio index --remove' removes such files; set Metadata Channel to Off to have "
-                         "none");
+    mine.Notes.push_back(
+        "PatchIO has written " + sidecar +
+        ", a small file that says where all values lie, so that data open quickly the next "
+        "time. 'patchio index --remove' removes such files; set Metadata Channel to Off to have "
+        "none");
   }
   if (mine.ThreadsMax == threads.MostOfRank) {
     mine.Notes.push_back("a rank uses " + std::to_string(threads.MostOfRank) + " threads at most");

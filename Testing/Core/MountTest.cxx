@@ -65,7 +65,8 @@ TEST_F(Mounted, IsTheRootFolderWhereNoMountIsAbove)
   struct stat state = {};
   ASSERT_EQ(::stat(this->Folder.Path().c_str(), &state), 0);
   std::ofstream(this->Folder / "mountinfo", std::ios::app)
-      << "90 1 " << major(state.st_dev) << ":" << minor(state.st_dev) << " /sub /elsewhere rw - ext4 /dev/e rw\n";
+      << "90 1 " << major(state.st_dev) << ":" << minor(state.st_dev)
+      << " /sub /elsewhere rw - ext4 /dev/e rw\n";
   const Mount known = this->Of(this->Folder / "file").value();
   EXPECT_EQ(known.Point, "/");
   EXPECT_EQ(known.Root, "/");

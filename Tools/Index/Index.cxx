@@ -200,7 +200,8 @@ void AddIndex(CLI::App& program, Session& session)
   command->add_option("path", options->Path, PathHelp())->required();
   command->add_flag("--rebuild", options->Rebuild, "Write sidecars anew, even where there are sound ones");
   command->add_flag("--remove", options->Remove,
-      "Remove the sidecars, beside the data, in your cache folder and in PATCHIO_METADATA_DIR, and write none");
+      "Remove the sidecars, beside the data, in your cache folder and in PATCHIO_METADATA_DIR, and write "
+      "none");
   command->add_flag("--listed-only", options->ListedOnly, "Only steps that the index file lists");
   command->add_option("--step", options->Step, "Only the step of this number; default: all steps")
       ->check(CLI::NonNegativeNumber);

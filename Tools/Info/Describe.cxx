@@ -146,7 +146,8 @@ json DescribeStep(const StepFacts& facts, const Format& format, bool withRanges)
   }
   all.update(DescribeCatalog(facts));
   for (int v = 0; withRanges && v < static_cast<int>(facts.Data->Variables.size()); ++v) {
-    const json range = facts.Data->Variables[v].Components == 1 ? DescribeRange(*facts.Data, v, format) : json();
+    const json range =
+        facts.Data->Variables[v].Components == 1 ? DescribeRange(*facts.Data, v, format) : json();
     if (!range.is_null()) {
       all["variables"][v]["range"] = range;
     }

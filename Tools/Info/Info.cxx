@@ -111,11 +111,13 @@ void Run(const Options& options, Session& session)
 void AddInfo(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("info",
-      "Say what data hold: time steps, bounds, levels, variables, and what is missing or cut. Exit code 1 where "
+      "Say what data hold: time steps, bounds, levels, variables, and what is missing or cut. Exit code 1 "
+      "where "
       "something is");
   const auto options = std::make_shared<Options>();
   command->add_option("path", options->Path, PathHelp())->required();
-  command->add_option("--step", options->Step, "Only the step of this number; default: all steps, the last in full");
+  command->add_option(
+      "--step", options->Step, "Only the step of this number; default: all steps, the last in full");
   command->add_flag("--json", options->Json, "For programs; all steps in full");
   command->add_flag("--listed-only", options->ListedOnly, "Only steps that the index file lists");
   command->callback([options, &session] { Run(*options, session); });

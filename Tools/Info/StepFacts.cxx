@@ -62,8 +62,7 @@ void Inventory::AddFault(const std::string& message, std::uint64_t arrays)
   this->Facts.Faults[entry->second].Arrays += arrays;
 }
 
-void Inventory::AddArray(
-    const PatchVariable& request, const LocationTable& table, const Location& location)
+void Inventory::AddArray(const PatchVariable& request, const LocationTable& table, const Location& location)
 {
   ++this->Facts.Arrays;
   for (std::uint32_t i = location.First; i < location.First + location.Count; ++i) {
@@ -139,7 +138,8 @@ StepFacts LookAt(const Format& format, const TimeStep& step, bool trustSidecar, 
     facts.Sidecar = FindStepSidecar(*alone, step.Path, {});
   }
   facts.NotOpened = FaultOf([&] {
-    facts.Data = trustSidecar && facts.Sidecar.Found ? facts.Sidecar.Found->Data : format.ReadCatalog(step.Path);
+    facts.Data =
+        trustSidecar && facts.Sidecar.Found ? facts.Sidecar.Found->Data : format.ReadCatalog(step.Path);
     TurnTo(*facts.Data, step);
   });
   if (facts.NotOpened.empty()) {

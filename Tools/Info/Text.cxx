@@ -129,8 +129,10 @@ std::string AxesText(const json& axes)
 std::vector<std::string> LevelRow(const json& level, int dimension)
 {
   const bool points = level.contains("points");
-  std::vector<std::string> row{Name(level["name"]), Counted(level["patches"].get<std::uint64_t>(), "patch", "patches"),
-      fmt::format("{} {}", level[points ? "points" : "cells"].get<std::int64_t>(), points ? "points" : "cells")};
+  std::vector<std::string> row{Name(level["name"]),
+      Counted(level["patches"].get<std::uint64_t>(), "patch", "patches"),
+      fmt::format(
+          "{} {}", level[points ? "points" : "cells"].get<std::int64_t>(), points ? "points" : "cells")};
   const auto plain = [](const json& value) { return std::to_string(value.get<int>()); };
   const auto number = [](const json& value) { return Number(value.get<double>(), 6); };
   if (level.contains("spacing")) {
@@ -170,7 +172,8 @@ std::string StepText(const json& step)
     text += "  points: " + AxesText(step["axes"]) + "\n";
   }
   const json& all = step["variables"];
-  const bool ranges = std::any_of(all.begin(), all.end(), [](const json& one) { return one.contains("range"); });
+  const bool ranges =
+      std::any_of(all.begin(), all.end(), [](const json& one) { return one.contains("range"); });
   std::vector<std::vector<std::string>> levels,
       variables{{"variable", "on", "", "type", ranges ? "range" : "", ""}};
   for (const json& level : step["levels"]) {
@@ -234,8 +237,8 @@ std::string FaultsOfStep(const json& step)
   }
   std::string text;
   for (const json& fault : step.value("faults", json::array())) {
-    text += fmt::format("{}{} cannot be read. {}\n", name, Counted(fault["arrays"].get<std::uint64_t>(), "array", "arrays"),
-        Name(fault["message"]));
+    text += fmt::format("{}{} cannot be read. {}\n", name,
+        Counted(fault["arrays"].get<std::uint64_t>(), "array", "arrays"), Name(fault["message"]));
   }
   return text;
 }
@@ -256,8 +259,8 @@ std::string Summary(const json& all, const json* shown)
   const bool dated = all.contains("dates");
   const json& times = dated ? all["dates"] : all["times"];
   const auto text = [dated](const json& time) { return dated ? Name(time) : Number(time.get<double>()); };
-  std::string summary = fmt::format("{}\n  format: {}\n  steps: {}, {} {}\n", Name(all["path"]), Name(all["format"]),
-      count, dated ? (count == 1 ? "date" : "dates") : (count == 1 ? "time" : "times"),
+  std::string summary = fmt::format("{}\n  format: {}\n  steps: {}, {} {}\n", Name(all["path"]),
+      Name(all["format"]), count, dated ? (count == 1 ? "date" : "dates") : (count == 1 ? "time" : "times"),
       Span(text(times[0]), text(times[1])));
   if (shown) {
     const int dimension = (*shown)["dimension"].get<int>();

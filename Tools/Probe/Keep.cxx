@@ -48,17 +48,17 @@ std::string LessSureThan(const StorageProfile& old, const StorageProfile& profil
     return {};
   }
   const double before = ErrorOf(old), now = ErrorOf(profile);
-  return now > sure && now > clearly * before
-             ? fmt::format("its rates are known to {:.0f} % only, as the time was short or the storage busy, and those "
-                           "of the last probe to {:.0f} %",
-                   100 * now, 100 * before)
-             : std::string();
+  return now > sure && now > clearly * before ? fmt::format(
+                                                    "its rates are known to {:.0f} % only, as the time was "
+                                                    "short or the storage busy, and those "
+                                                    "of the last probe to {:.0f} %",
+                                                    100 * now, 100 * before)
+                                              : std::string();
 }
 
 }  // namespace
 
-Kept KeepProfile(
-    const StorageProfile& profile, const std::string& path, const std::string& doubt, bool force)
+Kept KeepProfile(const StorageProfile& profile, const std::string& path, const std::string& doubt, bool force)
 {
   Kept kept;
   const std::optional<StorageProfile> old = FindProfile(path, nullptr, std::max(profile.Ranks, 1));

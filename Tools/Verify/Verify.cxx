@@ -63,10 +63,12 @@ void Verification::Run()
     this->Fault(sidecar);
   }
   this->LookAtSteps(series);
-  const std::string looked = fmt::format("{} step{}, {} array{} in {} file{}", this->Steps, this->Steps == 1 ? "" : "s",
-      this->Arrays, this->Arrays == 1 ? "" : "s", this->Files.size(), this->Files.size() == 1 ? "" : "s");
+  const std::string looked =
+      fmt::format("{} step{}, {} array{} in {} file{}", this->Steps, this->Steps == 1 ? "" : "s",
+          this->Arrays, this->Arrays == 1 ? "" : "s", this->Files.size(), this->Files.size() == 1 ? "" : "s");
   if (this->Faults > 0) {
-    throw Error(fmt::format("{}: {} fault{} in {}.", this->How.Path, this->Faults, this->Faults == 1 ? "" : "s", looked));
+    throw Error(fmt::format(
+        "{}: {} fault{} in {}.", this->How.Path, this->Faults, this->Faults == 1 ? "" : "s", looked));
   }
   this->Out.Print("sound: " + looked);
 }
@@ -117,7 +119,8 @@ void Run(const Options& options, Session& session)
 void AddVerify(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("verify",
-      "Say whether all of the data are there: every file, every array in full, and sidecars that fit. Reads no "
+      "Say whether all of the data are there: every file, every array in full, and sidecars that fit. Reads "
+      "no "
       "values. Exit code 0: sound, 1: not, 2: a mistake in what was typed");
   const auto options = std::make_shared<Options>();
   command->add_option("path", options->Path, PathHelp())->required();
