@@ -32,6 +32,9 @@ double PositionOfNode(const Catalog& catalog, int level, int axis, std::int64_t 
     return catalog.Origin[axis] + static_cast<double>(node) * catalog.Levels[level].Spacing[axis];
   }
   const Axis& along = catalog.Axes[axis];
+  if (along.Positions.empty()) {
+    return 0;  // which CheckCatalog() lets nobody have
+  }
   const std::int64_t last = static_cast<std::int64_t>(along.Positions.size()) - 1;
   return along.Positions[static_cast<std::size_t>(std::clamp<std::int64_t>(node - along.First, 0, last))];
 }
