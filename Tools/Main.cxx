@@ -1,4 +1,5 @@
-// patchio: one program, a subcommand for each thing that can be done with patch data.
+// patchio: one program, a subcommand for each thing that can be done with patch data. Exit codes: 0 done, 1
+// not done or something is wrong with the data, 2 what was typed makes no sense.
 #include "Index/Index.h"
 #include "Info/Info.h"
 #include "LinAdv/LinAdv.h"
@@ -6,6 +7,7 @@
 #include "Session.h"
 #include "Support/Error.h"
 #include "Tune/Tune.h"
+#include "Verify/Verify.h"
 
 #include <CLI/CLI.hpp>
 
@@ -17,6 +19,9 @@
 namespace {
 
 using patchio::tools::Session;
+
+constexpr int Failed = 1;
+constexpr int WronglyUsed = 2;
 
 void Complain(const Session& session, const std::string& message)
 {
@@ -37,12 +42,12 @@ int ReportParse(const CLI::App& program, const CLI::ParseError& error, const Ses
   const std::string what =
       mistyped ? "There is no subcommand '" + unknown.front() + "'." : std::string(error.what());
   Complain(session, what + "\nRun with --help to see what can be given.");
-  return 1;
+  return WronglyUsed;
 }
 
 int Run(int argc, char** argv, Session& session)
 {
-  CLI::App program("Tools for patch-based simulation output", "patchio");
+  CLI::App program("Tools for patch-based simulation output: of SAMRAI, AMReX, k-Wave and GrADS", "patchio");
   program.set_version_flag("--version", "patchio " PATCHIO_VERSION);
   program.require_subcommand(1);
   patchio::tools::AddIndex(program, session);
@@ -50,14 +55,25 @@ int Run(int argc, char** argv, Session& session)
   patchio::tools::AddLinAdv(program, session);
   patchio::tools::AddProbe(program, session);
   patchio::tools::AddTune(program, session);
+  patchio::tools::AddVerify(program, session);
+  if (argc == 1) {
+    // Nothing was asked for, which a script whose variable is empty should notice.
+    if (session.Root()) {
+      std::fputs(program.help().c_str(), stderr);
+    }
+    return WronglyUsed;
+  }
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return ReportParse(program, error, session);
+  } catch (const patchio::tools::UsageError& error) {
+    Complain(session, error.what());
+    return WronglyUsed;
   } catch (const patchio::Error& error) {
     // Errors are raised on all ranks together, so every rank comes here.
     Complain(session, error.what());
-    return 1;
+    return Failed;
   }
   return 0;
 }
@@ -73,8 +89,8 @@ int main(int argc, char** argv)
     std::fprintf(stderr, "patchio: internal fault on rank %d: %s\n", session.Ranks().Rank(), error.what());
     if (session.Ranks().Size() > 1) {
       // The other ranks may be waiting for this one and would do so for ever.
-      MPI_Abort(session.Mpi(), 1);
+      MPI_Abort(session.Mpi(), Failed);
     }
-    return 1;
+    return Failed;
   }
 }

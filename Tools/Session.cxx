@@ -1,8 +1,19 @@
 #include "Session.h"
 
+#include "Formats/Format.h"
+
 #include <cstdio>
 
 namespace patchio::tools {
+
+std::string PathHelp()
+{
+  std::string text;
+  for (const Format* format : AllFormats()) {
+    text += (text.empty() ? "Data: " : "; ") + std::string(format->Opens());
+  }
+  return text;
+}
 
 Session::Session(int* argc, char*** argv)
 {

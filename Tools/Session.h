@@ -2,11 +2,22 @@
 #pragma once
 
 #include "Support/Communicator.h"
+#include "Support/Error.h"
 
 #include <memory>
 #include <string>
 
 namespace patchio::tools {
+
+/// What was typed makes no sense: exit code 2. Other errors are of data or the system: exit code 1.
+class UsageError : public Error
+{
+public:
+  using Error::Error;
+};
+
+/// What a command can be given as data, for its help: the files of all formats.
+std::string PathHelp();
 
 /// MPI from construction to destruction. One an executable.
 class Session

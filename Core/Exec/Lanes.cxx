@@ -118,6 +118,7 @@ void LaneTeam::SetLanes(int lanes)
     if (!ThreadPool::OfProcess().Start(
             [state = this->State, lane = this->Started] { state->RunLane(lane); })) {
       this->Most = this->Started;
+      this->Refused = wanted;
       shared.LaneEnds();
       return;
     }

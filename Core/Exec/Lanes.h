@@ -65,6 +65,8 @@ public:
   void SetLanes(int lanes);
   /// Lanes that were started so far.
   int Lanes() const { return this->Started; }
+  /// Lanes that were asked for when the system granted no more; 0: it granted all that were started.
+  int RefusedLanes() const { return this->Refused; }
 
   /// True as soon as no lane is at work any more: everything is done, or the rest cancelled.
   bool WaitFor(std::chrono::milliseconds most);
@@ -89,6 +91,7 @@ private:
   const std::shared_ptr<Shared> State;
   int Most;         ///< by tasks and by what the system grants
   int Started = 0;  ///< lanes, at work or waiting
+  int Refused = 0;  ///< see RefusedLanes()
 };
 
 /// How often a thread looks on that has nothing else to do.

@@ -23,6 +23,7 @@ namespace {
 
 constexpr const char* Suffix = ".patchio";
 constexpr double StrayAge = 86400;  ///< seconds; no writer takes that long
+constexpr double StillAge = 60;     ///< seconds after which nobody seems to write to a file any more
 
 std::string FromEnvironment(const char* name)
 {
@@ -65,16 +66,43 @@ std::string AbsolutePath(const std::string& path)
 
 std::vector<Place> PlacesFor(const std::string& path)
 {
+  std::vector<Place> places = AllPlacesFor(path);
+  if (!places.front().Beside) {
+    places.resize(1);  // the user has chosen it
+  }
+  return places;
+}
+
+std::vector<Place> AllPlacesFor(const std::string& path)
+{
+  std::vector<Place> places;
   const std::string chosen = FromEnvironment("PATCHIO_METADATA_DIR");
   if (!chosen.empty()) {
-    return {{(fs::path(AbsolutePath(chosen)) / NameInDirectory(path)).string(), false}};
+    places.push_back({(fs::path(AbsolutePath(chosen)) / NameInDirectory(path)).string(), false});
   }
-  std::vector<Place> places{{path + Suffix, true}};
+  places.push_back({path + Suffix, true});
   const std::string cache = CacheDirectory();
   if (!cache.empty()) {
     places.push_back({cache + "/" + NameInDirectory(path), false});
   }
   return places;
+}
+
+std::vector<std::string> RemoveSidecars(const std::string& path)
+{
+  std::vector<std::string> removed;
+  for (const Place& place : AllPlacesFor(path)) {
+    const fs::path file(place.Path);
+    const std::string begin = file.filename().string() + ".";
+    RemoveStrays(file.parent_path().string(), begin, ".tmp", StillAge);
+    std::error_code fault;
+    if (fs::remove(file, fault)) {
+      removed.push_back(place.Path);
+    } else if (fault) {
+      throw FileError(place.Path, "a file that can be removed", fault.message());
+    }
+  }
+  return removed;
 }
 
 std::vector<Place> SharedPlacesFor(Communicator& comm, const std::string& path)

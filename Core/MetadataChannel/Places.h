@@ -21,6 +21,13 @@ struct Place
 /// ${XDG_CACHE_HOME:-~/.cache}/patchio; or, when the environment variable PATCHIO_METADATA_DIR is set, a file
 /// in that directory alone (a relative name is taken from the working directory).
 std::vector<Place> PlacesFor(const std::string& path);
+/// All places that a sidecar of the path may have been written to, whatever PATCHIO_METADATA_DIR was then:
+/// those above together.
+std::vector<Place> AllPlacesFor(const std::string& path);
+
+/// Removes the path's sidecars in all places, and what writers that were killed have left of them. Gives the
+/// files that are gone now. Throws Error for one that cannot be removed.
+std::vector<std::string> RemoveSidecars(const std::string& path);
 
 /// Collective: those of rank 0, on all ranks. Throws Error, the same on all ranks, when `path` is relative to
 /// a folder that is gone.

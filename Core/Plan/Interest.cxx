@@ -1,5 +1,6 @@
 #include "Plan/Interest.h"
 
+#include "Catalog/Bounds.h"
 #include "Catalog/BoxBins.h"
 
 #include <algorithm>
@@ -11,18 +12,7 @@
 namespace patchio {
 namespace {
 
-struct Bounds
-{
-  Double3 Lower, Upper;
-};
-
-constexpr double Everywhere = std::numeric_limits<double>::infinity();
-
-double PositionOf(const Axis& axis, std::int64_t node)
-{
-  const std::int64_t last = static_cast<std::int64_t>(axis.Positions.size()) - 1;
-  return axis.Positions[static_cast<std::size_t>(std::clamp<std::int64_t>(node - axis.First, 0, last))];
-}
+constexpr double Everywhere = Bounds::Everywhere;
 
 /// Of the patch's cells and one more on each side. Axes that the patch has no extent along count as
 /// unbounded.
@@ -33,12 +23,9 @@ Bounds GrownBounds(const Catalog& catalog, const Patch& patch)
   for (int axis = 0; axis < catalog.Dimension; ++axis) {
     const std::int64_t below = std::int64_t(patch.Cells.Lower[axis]) - 1;
     const std::int64_t above = std::int64_t(patch.Cells.Upper[axis]) + 2;
-    if (catalog.Grid == GridKind::Uniform) {
-      bounds.Lower[axis] = catalog.Origin[axis] + below * level.Spacing[axis];
-      bounds.Upper[axis] = catalog.Origin[axis] + above * level.Spacing[axis];
-    } else if (!level.IsFlat(axis) && !catalog.Axes[axis].Positions.empty()) {
-      bounds.Lower[axis] = PositionOf(catalog.Axes[axis], below);
-      bounds.Upper[axis] = PositionOf(catalog.Axes[axis], above);
+    if (catalog.Grid == GridKind::Uniform || (!level.IsFlat(axis) && !catalog.Axes[axis].Positions.empty())) {
+      bounds.Lower[axis] = PositionOfNode(catalog, patch.Level, axis, below);
+      bounds.Upper[axis] = PositionOfNode(catalog, patch.Level, axis, above);
     }
   }
   return bounds;

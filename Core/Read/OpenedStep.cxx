@@ -85,6 +85,10 @@ bool OpenedStep::Build(Communicator& comm, int threads, const ProgressCallback& 
   }
   BuiltIndex& built = *index;
   const double seconds = watch.Seconds();
+  if (built.Missing > 0) {
+    this->LostText = fmt::format(
+        "{} array{} cannot be located. {}", built.Missing, built.Missing == 1 ? "" : "s", built.FirstProblem);
+  }
   if (!WritesSidecars(this->Mode)) {
     DistrustYoungFiles(built, this->Describing, this->Settings.SettleSeconds);
     this->Known = std::make_shared<const StepIndex>(std::move(built.Index));

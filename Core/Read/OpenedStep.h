@@ -55,6 +55,10 @@ public:
   /// One text about damaged sidecars; empty when there are none.
   const std::string& Warning() const { return this->WarningText; }
 
+  /// What Prepare() could not find of the whole step, whether anybody wants it or not: how many arrays, and
+  /// why the first; empty when it has found all, or has not looked.
+  const std::string& Lost() const { return this->LostText; }
+
   /// Null when there is none (yet).
   const StepIndex* Index() const { return this->Known.get(); }
   bool FromSidecar() const { return this->Loaded; }
@@ -79,7 +83,7 @@ private:
   bool Indexed = true;             ///< see NeedsIndex()
   std::vector<std::string> Notes;  ///< of locating, while Known was made
   SaveOutcome Outcome;
-  std::string Sidecar, OriginText, WarningText;
+  std::string Sidecar, OriginText, WarningText, LostText;
 };
 
 }  // namespace patchio

@@ -328,11 +328,11 @@ void PatchLoader::ReadHere(const ReadProgressCallback& progress)
 void PatchLoader::ReportLanes()
 {
   IoReport& report = this->Result.Report;
-  const std::size_t most = std::min<std::size_t>(this->MostLanes(), this->Job->Units());
-  const std::size_t lanes = this->Team ? std::max(this->Team->Lanes(), 1) : 1;
-  if (this->Team && !this->Job->Request().Control && lanes < most && !this->Result.Cancelled) {
-    report.Notes.push_back("the system granted a rank only " + std::to_string(lanes) + " of " +
-                           std::to_string(most) + " threads");
+  // A short read may end before all lanes have begun, and then has had no need of the others.
+  if (this->Team && this->Team->RefusedLanes() > 0) {
+    report.Notes.push_back("the system granted a rank only " +
+                           std::to_string(std::max(this->Team->Lanes(), 1)) + " of " +
+                           std::to_string(this->Team->RefusedLanes()) + " threads");
   }
   report.Requests = this->Job->Meter().Requests();
   report.Bytes = this->Job->Meter().Bytes();

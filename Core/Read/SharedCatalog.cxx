@@ -82,6 +82,16 @@ Series OpenOne(const std::string& path, const SeriesOptions& options, ChannelMod
   return kept.Opened;
 }
 
+/// Several paths of one series, as of plotfiles beside each other, bring the same texts.
+void AddNew(const std::vector<std::string>& from, std::vector<std::string>& to)
+{
+  for (const std::string& text : from) {
+    if (std::find(to.begin(), to.end(), text) == to.end()) {
+      to.push_back(text);
+    }
+  }
+}
+
 /// Series of several paths become one.
 class SeriesJoiner
 {
@@ -118,8 +128,8 @@ void SeriesJoiner::Add(const std::string& path)
           step.Date.empty() ? "" : " (" + step.Date + ")", other, path);
     }
   }
-  this->All.Warnings.insert(this->All.Warnings.end(), one.Warnings.begin(), one.Warnings.end());
-  this->All.Notes.insert(this->All.Notes.end(), one.Notes.begin(), one.Notes.end());
+  AddNew(one.Warnings, this->All.Warnings);
+  AddNew(one.Notes, this->All.Notes);
 }
 
 /// Times of two runs would be shown in turn, as if they were one's.

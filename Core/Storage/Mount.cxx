@@ -74,8 +74,8 @@ bool LiesBelow(const std::string& path, const std::string& point)
              path[point.size()] == '/');
 }
 
-/// All mounts above the path, the one that is last in the file last among those on one point.
-std::vector<Mount> MountsAbove(const std::string& path, const std::string& mountInfo)
+/// In ascending length of their points, the one that is last in the file last among those on one point.
+std::vector<Mount> AllMounts(const std::string& mountInfo)
 {
   constexpr std::size_t mostLine = 1 << 16;
   std::vector<Mount> mounts;
@@ -83,13 +83,38 @@ std::vector<Mount> MountsAbove(const std::string& path, const std::string& mount
   std::string line;
   while (std::getline(file, line)) {
     const std::optional<Mount> mount = line.size() <= mostLine ? MountOfLine(line) : std::nullopt;
-    if (mount && LiesBelow(path, mount->Point)) {
+    if (mount) {
       mounts.push_back(*mount);
     }
   }
   std::stable_sort(mounts.begin(), mounts.end(),
       [](const Mount& a, const Mount& b) { return a.Point.size() < b.Point.size(); });
   return mounts;
+}
+
+/// The last of the mounts that has the device.
+const Mount* LastOfDevice(const std::vector<Mount>& mounts, const std::optional<dev_t>& device)
+{
+  const auto found = std::find_if(mounts.rbegin(), mounts.rend(), [&](const Mount& mount) {
+    return device && mount.Major == static_cast<int>(major(*device)) &&
+           mount.Minor == static_cast<int>(minor(*device));
+  });
+  return found == mounts.rend() ? nullptr : &*found;
+}
+
+/// The root folder of a process that has been given another one (chroot) need not be a mount. It counts as
+/// one; where the same device is mounted elsewhere, that says what it is.
+Mount RootWithoutMount(const std::vector<Mount>& mounts, const std::optional<dev_t>& device)
+{
+  const Mount* const alike = LastOfDevice(mounts, device);
+  Mount root = alike ? *alike : Mount();
+  root.Point = root.Root = "/";
+  if (!alike) {
+    root.Type = root.Source = "unknown";
+    root.Major = device ? static_cast<int>(major(*device)) : 0;
+    root.Minor = device ? static_cast<int>(minor(*device)) : 0;
+  }
+  return root;
 }
 
 /// Of the deepest folder above the path that exists.
@@ -202,18 +227,19 @@ std::string ResolvedPath(const std::string& path)
 std::optional<Mount> MountOf(const std::string& path, const std::string& mountInfo)
 {
   const std::string resolved = ResolvedPath(path);
-  const std::vector<Mount> mounts = MountsAbove(resolved, mountInfo);
+  std::vector<Mount> mounts = AllMounts(mountInfo);
   if (mounts.empty()) {
     return {};
   }
+  const std::optional<dev_t> device = DeviceOf(resolved);
+  const Mount root = RootWithoutMount(mounts, device);
+  mounts.erase(std::remove_if(mounts.begin(), mounts.end(),
+                   [&](const Mount& mount) { return !LiesBelow(resolved, mount.Point); }),
+      mounts.end());
   // A mount may hide an older one that has a longer point; the device then tells which it is. Some file
   // systems (btrfs) have devices that no mount shows.
-  const std::optional<dev_t> device = DeviceOf(resolved);
-  const auto found = std::find_if(mounts.rbegin(), mounts.rend(), [&](const Mount& mount) {
-    return device && mount.Major == static_cast<int>(major(*device)) &&
-           mount.Minor == static_cast<int>(minor(*device));
-  });
-  Mount mount = found == mounts.rend() ? mounts.back() : *found;
+  const Mount* const found = LastOfDevice(mounts, device);
+  Mount mount = found ? *found : mounts.empty() ? root : mounts.back();
   if (mount.Type == "lustre") {
     mount.StripeCount = StripesOf(resolved);
   }

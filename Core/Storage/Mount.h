@@ -42,8 +42,9 @@ constexpr const char* OwnMountInfo = "/proc/self/mountinfo";
 std::string ResolvedPath(const std::string& path);
 
 /// The mount that `path`, which need not exist, lies on: the one with the longest mount point above it that
-/// has the path's device, if one has; of several on one point, the last. None where `mountInfo` (a file of
-/// that format) cannot be read. Lines that make no sense are passed over. Asks the file system for the path's
+/// has the path's device, if one has; of several on one point, the last; where none is above it, as under a
+/// root folder that is no mount, one on "/". None where `mountInfo` (a file of that format) names no mounts
+/// or cannot be read. Lines that make no sense are passed over. Asks the file system for the path's
 /// device, and Lustre for its stripes, so it waits where that hangs.
 std::optional<Mount> MountOf(const std::string& path, const std::string& mountInfo = OwnMountInfo);
 

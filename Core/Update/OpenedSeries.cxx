@@ -33,6 +33,7 @@ void OpenedSeries::Close()
   this->Opened.Clear();
   this->Rebuilt.clear();
   this->ChannelWarned = false;
+  this->ToldOfLost.clear();
 }
 
 void OpenedSeries::OpenAny(Communicator& ranks)
@@ -128,6 +129,14 @@ std::string OpenedSeries::TakeChannelWarning()
   }
   this->ChannelWarned = true;
   return this->Shown->Warning();
+}
+
+std::string OpenedSeries::TakeLostWarning()
+{
+  const std::string& lost = this->Shown->Lost();
+  return lost.empty() || !this->ToldOfLost.insert(this->PathOfShown).second
+             ? std::string()
+             : "The data are partly broken, though not what is shown: " + lost;
 }
 
 double OpenedSeries::TakeOpenSeconds()

@@ -64,6 +64,8 @@ public:
 
   /// What is wrong with the sidecar of the shown step, the first time; else empty.
   std::string TakeChannelWarning();
+  /// That the shown step is broken somewhere (OpenedStep::Lost()), the first time; else empty.
+  std::string TakeLostWarning();
   /// Spent on opening since this was last asked.
   double TakeOpenSeconds();
   /// Spent on Prepare() for the shown step since it is shown.
@@ -84,6 +86,7 @@ private:
   std::string PathOfShown;            ///< empty when there is none
   std::set<std::string> Rebuilt;      ///< steps that need not be rebuilt again
   bool ChannelWarned = false;         ///< one warning about damaged sidecars is enough
+  std::set<std::string> ToldOfLost;   ///< steps of which TakeLostWarning() has told
   double OpenSeconds = 0;
   double SecondsOfPrepare = 0;
 };

@@ -88,6 +88,9 @@ std::unique_ptr<PatchUpdate> StepReader::Read(
   if (!update->Stopped()) {
     update->AgreeOnBlanks();
   }
+  if (!update->Stopped() && update->Warning().empty()) {
+    wishes.Warn(this->Opened.TakeLostWarning());
+  }
   return update;
 }
 

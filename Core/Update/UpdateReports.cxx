@@ -1,5 +1,7 @@
 #include "Update/UpdateReports.h"
 
+#include <utility>
+
 namespace patchio {
 
 void UpdateReports::Add(Communicator& ranks, IoReport mine, const ThreadsUsed& threads, OpenedSeries& series,
@@ -12,6 +14,14 @@ void UpdateReports::Add(Communicator& ranks, IoReport mine, const ThreadsUsed& t
   mine.Notes.insert(mine.Notes.end(), series.Steps().Notes.begin(), series.Steps().Notes.end());
   if (!outcome.Warning.empty()) {
     mine.Notes.push_back(outcome.Warning);
+  }
+  const std::string& sidecar = series.Step().Saved().Path;
+  if (!sidecar.empty() && !std::exchange(this->ToldOfSidecars, true)) {
+    mine.Notes.push_back(
+        "PatchIO has written " + sidecar +
+        ", a small file that says where all values lie, so that data open quickly the next "
+        "time. 'patchio index --remove' removes such files; set Metadata Channel to Off to have "
+        "none");
   }
   if (mine.ThreadsMax == threads.MostOfRank) {
     mine.Notes.push_back("a rank uses " + std::to_string(threads.MostOfRank) + " threads at most");

@@ -37,6 +37,7 @@ public:
 private:
   std::string LastText;
   ReportData Data;
+  bool ToldOfSidecars = false;  ///< once is enough
 };
 
 }  // namespace patchio

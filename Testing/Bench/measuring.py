@@ -26,7 +26,7 @@ def run(command, ranks=None, environment=None, timeout=600):
     """Standard output of a program; with `ranks` under mpirun. Fails loudly."""
     if ranks and ranks > 1:
         command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-np", str(ranks)] + command
-    settings = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", HWLOC_COMPONENTS="-gl",
+    settings = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", HWLOC_COMPONENTS="-gl", HWLOC_HIDE_ERRORS="2",
                     PMIX_MCA_gds="hash", **(environment or {}))
     done = subprocess.run(command, env=settings, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           timeout=timeout, check=False)

@@ -41,7 +41,7 @@ class QuickProbe(unittest.TestCase):
 
     def probe(self, storage, ranks=1, seconds=6):
         environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                           HWLOC_COMPONENTS="-gl", PMIX_MCA_gds="hash")
+                           HWLOC_COMPONENTS="-gl", HWLOC_HIDE_ERRORS="2", PMIX_MCA_gds="hash")
         run = subprocess.run(self.command(storage, ranks, "--seconds", str(seconds)), stdout=subprocess.PIPE,
                              env=environment, check=True, timeout=100)
         return json.loads(run.stdout)

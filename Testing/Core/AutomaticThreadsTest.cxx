@@ -31,7 +31,7 @@ protected:
   {
     std::ofstream(this->Folder / "profiles" / "by_hand.json") << text;
   }
-  std::string MountPoint() const { return MountOf(this->Folder)->Point; }
+  std::string MountPoint() const { return MountOf(this->Folder).value().Point; }
 
   const testing::TempFolder Scratch;
   const fs::path Folder = Scratch.Path();

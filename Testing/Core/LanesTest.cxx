@@ -389,13 +389,28 @@ void RunUnderAThreadLimit()
   const rlimit limit{8, 8};
   ::setrlimit(RLIMIT_NPROC, &limit);
   const LanesOutcome outcome = RunLanes(500, 64, [](std::size_t, int) { std::this_thread::yield(); });
-  std::_Exit(outcome.Finished == 500 && outcome.Lanes >= 1 && outcome.Lanes < 64 ? 0 : 1);
+  LaneTeam team(500, 64, [](std::size_t, int) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
+  team.SetLanes(64);
+  const bool refused = team.RefusedLanes() == 64 && team.Lanes() < 64;
+  team.Cancel();
+  team.Wait();
+  std::_Exit(outcome.Finished == 500 && outcome.Lanes >= 1 && outcome.Lanes < 64 && refused ? 0 : 1);
 }
 
 TEST(LanesDeathTest, GoOnWithTheThreadsThatTheSystemGrants)
 {
   ::testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(RunUnderAThreadLimit(), ::testing::ExitedWithCode(0), "");
+}
+
+TEST(LaneTeam, OfAShortReadIsRefusedNothing)
+{
+  for (int round = 0; round < 50; ++round) {
+    LaneTeam team(8, 8, [](std::size_t, int) {});
+    team.SetLanes(8);
+    team.Wait();
+    EXPECT_EQ(team.RefusedLanes(), 0);
+  }
 }
 
 TEST(Lanes, OfOneReportEveryTask)

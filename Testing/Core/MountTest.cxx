@@ -53,7 +53,25 @@ TEST_F(Mounted, IsTheOneWithTheLongestPoint)
   EXPECT_EQ(this->PointOf("/proj/scratchy/a"), "/proj");
   EXPECT_EQ(this->PointOf("/proj/scratch/../other"), "/proj");
   EXPECT_EQ(this->PointOf("/proj/nodash/a"), "/proj");
-  EXPECT_FALSE(this->Of("/project/a"));
+}
+
+TEST_F(Mounted, IsTheRootFolderWhereNoMountIsAbove)
+{
+  const Mount unknown = this->Of("/project/a").value();
+  EXPECT_EQ(unknown.Point, "/");
+  EXPECT_EQ(unknown.Type, "unknown");
+  EXPECT_EQ(unknown.Class, MountClass::Unknown);
+  // Another mount of the same device says what it is.
+  struct stat state = {};
+  ASSERT_EQ(::stat(this->Folder.Path().c_str(), &state), 0);
+  std::ofstream(this->Folder / "mountinfo", std::ios::app)
+      << "90 1 " << major(state.st_dev) << ":" << minor(state.st_dev)
+      << " /sub /elsewhere rw - ext4 /dev/e rw\n";
+  const Mount known = this->Of(this->Folder / "file").value();
+  EXPECT_EQ(known.Point, "/");
+  EXPECT_EQ(known.Root, "/");
+  EXPECT_EQ(known.Type, "ext4");
+  EXPECT_EQ(known.Source, "/dev/e");
 }
 
 TEST_F(Mounted, IsDescribed)
@@ -96,7 +114,7 @@ TEST_F(Mounted, IsWhereASymbolicLinkLeads)
       << "40 1 4000:9 / " << real << " rw - ext4 /dev/x rw\n";
   EXPECT_EQ(this->PointOf(this->Folder / "link/run"), real);
   std::filesystem::create_symlink(this->Folder / "loop", this->Folder / "loop");
-  EXPECT_FALSE(this->Of(this->Folder / "loop/a"));  // no mount of the list is above it
+  EXPECT_EQ(this->PointOf(this->Folder / "loop/a"), "/");  // no mount of the list is above it
 }
 
 TEST_F(Mounted, IsTheOneWithThePathsDevice)

@@ -113,6 +113,19 @@ TEST_F(SharedCatalog, PassesOnWhatTheUserShouldKnow)
   EXPECT_EQ(received.Warnings, opened.Warnings);
 }
 
+TEST_F(SharedCatalog, WarnsOnceOfWhatSeveralPathsBring)
+{
+  const std::string summary =
+      std::filesystem::path(this->Summary).lexically_relative(this->Folder.Path()).string();
+  for (const char* const index : {"one.visit", "two.visit"}) {
+    testing::WriteText(this->Folder / index, summary + "\nvisit_dump.99999/summary.samrai\n");
+  }
+  const Series series =
+      OpenSharedSeries(this->Reader, {this->Folder / "one.visit", this->Folder / "two.visit"}, {});
+  EXPECT_EQ(series.Steps.size(), 1u);
+  EXPECT_THAT(series.Warnings, ElementsAre(HasSubstr("visit_dump.99999")));
+}
+
 TEST_F(SharedCatalog, GathersEachFaultOnceInRankOrder)
 {
   this->Reader.OtherText = std::string("c\0a\0d\0", 6);

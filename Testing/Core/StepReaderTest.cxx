@@ -253,4 +253,24 @@ TEST_F(StepReading, FailsForABrokenStepAndShowsTheOthers)
   EXPECT_THAT(update->Warning(), HasSubstr("2 of 3 patches cannot be read and are left out"));
 }
 
+TEST_F(StepReading, SaysOnceThatSomethingIsBrokenThatIsNotShown)
+{
+  // The first patch is shown alone; the second cluster file, of the others, is cut.
+  std::filesystem::resize_file(testing::ClusterPath(this->Series.Paths()[0], 1), 100);
+  this->Reader.Forget();
+  this->Reader.Series().SetChannel(ChannelMode::On);
+  this->Open();
+  this->Options.Region.Kind = RegionOfInterest::Shape::InBox;
+  this->Options.Region.Lower = {10, -1, 0};
+  this->Options.Region.Upper = {10.2, 0, 0};
+  this->Wishes.StepsAhead = 0;
+  this->Options.LastLevel = 0;
+  const std::unique_ptr<PatchUpdate> update = this->Read(0);
+  ASSERT_EQ(this->Warnings.size(), 1u);
+  EXPECT_THAT(this->Warnings[0], HasSubstr("partly broken, though not what is shown"));
+  EXPECT_THAT(this->Warnings[0], HasSubstr(testing::ClusterPath(this->Series.Paths()[0], 1)));
+  this->Read(0);
+  EXPECT_EQ(this->Warnings.size(), 1u);
+}
+
 }  // namespace patchio

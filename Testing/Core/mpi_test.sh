@@ -7,7 +7,7 @@ mpiexec=$1 np=$2
 shift 2
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 # No search for networks, no look at the X servers of other tests; waiting ranks leave the core to others.
-export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader HWLOC_COMPONENTS=-gl OMPI_MCA_mpi_yield_when_idle=1
+export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader HWLOC_COMPONENTS=-gl HWLOC_HIDE_ERRORS=2 OMPI_MCA_mpi_yield_when_idle=1
 # MPI jobs that share a folder for their sessions may remove it under each other's feet.
 TMPDIR=$(mktemp -d)
 export TMPDIR PATCHIO_METADATA_DIR="$TMPDIR/metadata"

@@ -10,7 +10,7 @@ if ! command -v paraview >/dev/null; then
   exit 0
 fi
 unset PYTHONHOME PYTHONPATH
-export PYTHONDONTWRITEBYTECODE=1 HWLOC_COMPONENTS=-gl PMIX_MCA_gds=hash
+export PYTHONDONTWRITEBYTECODE=1 HWLOC_COMPONENTS=-gl HWLOC_HIDE_ERRORS=2 PMIX_MCA_gds=hash
 # Settings of the user's own must neither matter nor change, and no welcome covers the picture (--disable-registry).
 HOME=$(mktemp -d)
 export HOME XDG_CONFIG_HOME="$HOME/.config" XDG_RUNTIME_DIR="$HOME"

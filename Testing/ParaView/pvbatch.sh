@@ -16,7 +16,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader
 # MPI does not look at the X servers of other tests; one that ends would take this process with it.
 # PMIx keeps no data in shared memory (PMIX_MCA_gds), where jobs that end at once now and then meet.
-export HWLOC_COMPONENTS=-gl PMIX_MCA_gds=hash
+export HWLOC_COMPONENTS=-gl HWLOC_HIDE_ERRORS=2 PMIX_MCA_gds=hash
 export PYTHONDONTWRITEBYTECODE=1
 # A Python of the user's own (pyenv, conda) must not leak into the one that ParaView embeds.
 unset PYTHONHOME PYTHONPATH

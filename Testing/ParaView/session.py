@@ -160,6 +160,14 @@ def check_channel():
     name = sidecar_of(line)
     line, shown = read()
     expect(line == "Metadata: from the sidecar " + name and shown == truth, "second: '%s', %s", line, shown)
+    reader = PatchReader(FileName=[path], MetadataChannel="Rebuild")
+    told = []
+    for time_value in reader.TimestepValues:
+        reader.UpdatePipeline(time_value)
+        reader.UpdatePropertyInformation()
+        told.append(reader.GetPropertyValue("IOReport").count("Note: PatchIO has written " + sidecars))
+    expect(told == [1, 0], "that files were written is said %s times, not once", told)
+    Delete(reader)
     before = os.stat(name).st_ino
     line, shown = read(MetadataChannel="Rebuild")
     expect("saved to " in line and shown == truth, "rebuilt: '%s', %s", line, shown)
@@ -234,6 +242,29 @@ def check_threads():
     Delete(reader)
 
 
+def check_hidden_fault():
+    """A coarse patch that finer ones hide is broken: the picture is right, and the report says what is wrong."""
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../Formats/AMReX"))
+    from plotfile_writer import tiles, write_plotfile
+    path = os.path.join(scratch, "hidden", "plt00001")
+    write_plotfile(path, ((0, 0, 0), (15, 7, 7)), [tiles((0, 0, 0), (15, 7, 7), (8, 8, 8)),
+                                                   tiles((16, 0, 0), (31, 15, 15), (8, 8, 8))], ((2, 2, 2),))
+    broken = path + "/Level_0/Cell_D_00001"
+    for fault in (False, True):
+        if fault:
+            os.truncate(broken, 1000)
+        reader = PatchReader(FileName=[path], Blocks="Merged up to Maximum Block Cells", MaximumBlockCells=512)
+        reader.UpdatePipeline()
+        reader.UpdatePropertyInformation()
+        report = reader.GetPropertyValue("IOReport")
+        visible = Threshold(Input=reader, Scalars=["CELLS", "density"], LowerThreshold=0, UpperThreshold=1e9)
+        visible.UpdatePipeline()
+        expect(cells(visible) == 8 ** 3 + 8 * 8 ** 3, "%d cells are shown", cells(visible))
+        expect(("1 array cannot be located. %s: expected" % broken in report) == fault, "fault %s: %s", fault, report)
+        Delete(visible)
+        Delete(reader)
+
+
 os.makedirs(scratch, exist_ok=True)
 check_threads()
 check_reload()
@@ -244,6 +275,7 @@ check_abort(Blocks="Merged", AddGhostLayer=1)
 check_blocks()
 check_files()
 check_channel()
+check_hidden_fault()
 check_numbers()
 check_state()
 print("passed: session")

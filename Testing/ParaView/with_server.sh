@@ -10,7 +10,7 @@ shift
 [ "$ranks" -eq 0 ] && exec timeout --kill-after=5 "${PATCHIO_TIMEOUT:-100}" "$@"
 
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader HWLOC_COMPONENTS=-gl PMIX_MCA_gds=hash
+export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader HWLOC_COMPONENTS=-gl HWLOC_HIDE_ERRORS=2 PMIX_MCA_gds=hash
 export PYTHONDONTWRITEBYTECODE=1
 unset PYTHONHOME PYTHONPATH
 log=$(mktemp)

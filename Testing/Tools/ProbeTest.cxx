@@ -476,10 +476,10 @@ protected:
     return profile;
   }
 
-  std::string Said(const StorageProfile& profile, const std::string& doubt) const
+  std::string Said(const StorageProfile& profile, const std::string& doubt, bool force = false) const
   {
     std::string text;
-    for (const std::string& line : KeepProfile(profile, this->Folder.Path(), doubt).Lines) {
+    for (const std::string& line : KeepProfile(profile, this->Folder.Path(), doubt, force).Lines) {
       text += line + "\n";
     }
     return text;
@@ -506,6 +506,33 @@ TEST_F(ProbeKeep, LeavesABetterOne)
   EXPECT_THAT(this->Said(this->MakeProfile(8), "memory answered"),
       HasSubstr("not kept for the reader, as memory answered; the profile that is there stays: N* = 16"));
   EXPECT_EQ(this->Best(), 16);
+}
+
+TEST_F(ProbeKeep, LeavesASurerOneUnlessForced)
+{
+  // Samples of one N lie apart by the noise, in equal parts above and below the rate.
+  const auto profile = [this](int best, double noise, int passes) {
+    StorageProfile result = this->MakeProfile(best);
+    result.Samples.clear();
+    for (int pass = 0; pass < passes; ++pass) {
+      for (const int n : {1, 2, 4, 8, 16, 32, 64}) {
+        const double rate = n < best ? 9e8 * n / best : 9e8;
+        result.Samples.push_back({n, rate * (pass % 2 == 0 ? 1 + noise : 1 - noise), pass});
+      }
+    }
+    result.Fit = FitRates(result.Samples);
+    return result;
+  };
+  this->Said(profile(16, 0.02, 6), "");
+  EXPECT_THAT(this->Said(profile(4, 0.2, 2), ""),
+      HasSubstr("of the last probe to 1 %; the profile that is there stays: N* = 16"));
+  EXPECT_EQ(this->Best(), 16);
+  EXPECT_THAT(this->Said(profile(4, 0.2, 2), "", true), HasSubstr("kept for the reader: "));
+  EXPECT_EQ(this->Best(), 4);
+  // As unsure as the one that is there; then surer.
+  EXPECT_THAT(this->Said(profile(8, 0.2, 2), ""), HasSubstr("it replaces: N* = 4"));
+  EXPECT_THAT(this->Said(profile(32, 0.02, 4), ""), HasSubstr("it replaces: N* = 8"));
+  EXPECT_EQ(this->Best(), 32);
 }
 
 TEST_F(ProbeKeep, SaysThatOneGivenByHandComesFirst)

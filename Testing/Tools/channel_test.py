@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of `patchio index` and `patchio info`: channel_test.py CASE --program PATCHIO --mpiexec MPIEXEC --data DATA
+"""Tests of `patchio index`, `info` and `verify`: channel_test.py CASE --program PATCHIO --mpiexec MPIEXEC --data DATA
 
 Every case works on a copy of linadv_2d of DATA in a directory of its own.
 """
@@ -19,6 +19,8 @@ import traceback
 import h5py
 import numpy as np
 
+for module in ("AMReX", "KWave"):
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../Formats", module))
 TIMEOUT = 60    # seconds of one command; a pipe that is waited for shows as it
 
 
@@ -31,7 +33,7 @@ class Bench:
                         ignore=shutil.ignore_patterns("*.patchio"))
         self.index = os.path.join(self.folder, "dumps.visit")
         self.environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                                HWLOC_COMPONENTS="-gl", XDG_CACHE_HOME=os.path.join(self.place, "cache"))
+                                HWLOC_COMPONENTS="-gl", HWLOC_HIDE_ERRORS="2", XDG_CACHE_HOME=os.path.join(self.place, "cache"))
         self.environment.pop("PATCHIO_METADATA_DIR", None)
 
     def run(self, arguments, ranks=1):
@@ -48,11 +50,13 @@ class Bench:
         assert err == "", "%s complains: %s" % (arguments, err)
         return out
 
-    def info(self):
-        return json.loads(self.must(["info", "--json", self.index]))
+    def info(self, wanted=0):
+        code, out, err = self.run(["info", "--json", self.index])
+        assert code == wanted, err
+        return json.loads(out)
 
-    def states(self):
-        return [step["sidecar"]["state"] for step in self.info()["steps"]]
+    def states(self, wanted=0):
+        return [step["sidecar"]["state"] for step in self.info(wanted)["steps"]]
 
     def sidecars(self):
         return sorted(glob.glob(self.folder + "/**/*.patchio", recursive=True))
@@ -129,15 +133,237 @@ def case_info(bench):
         nodes = int(sum((s[0] + 1) * (s[1] + 1) for s in sizes))
         values = {v["name"]: v["values"] for v in two["variables"]}
         assert values == {"uval": cells, "uval_node": nodes, "flux": 2 * cells}, values
-        assert two["bytes"] == 4 * sum(values.values())
-        assert "bytes" not in one and one["variables"] == two["variables"]
+        assert one["bytes"] == two["bytes"] == 4 * sum(values.values())
+        assert one["variables"] == two["variables"] and one["levels"] == two["levels"]
+        check_places(two, summary)
         assert two["sidecar"] == {"state": "valid", "path": summary + ".patchio",
                                   "bytes": os.path.getsize(summary + ".patchio")}
+    assert after["bounds"] == [0, 1, 0, 0.5, 0, 0] and after["times"] == [0, after["steps"][-1]["time"]]
     text = bench.must(["info", bench.index])
     assert text.count("sidecar valid") == 5 and "format: SAMRAI" in text
+    # As people write them: the files have 0.30000000000000004.
+    assert [line.split(":")[0] for line in text.splitlines() if line.startswith("  step ")] == [
+        "  step %d, time %s" % pair for pair in zip((0, 15, 30, 45, 60), ("0", "0.15", "0.3", "0.45", "0.6"))], text
+    text = bench.must(["info", "--step", "15", bench.index])
+    assert text.count("\n  step ") == 1 and "Step 15, time 0.15" in text and "steps: 5" in text, text
     # A single summary is a series of one step.
     one = json.loads(bench.must(["info", "--json", bench.summaries()[2]], 2))
     assert [step["step"] for step in one["steps"]] == [30]
+
+
+def check_places(step, summary):
+    """Places, types and ranges are those of the files."""
+    with h5py.File(summary, "r") as file:
+        patches = file["extents/patch_extents"][...]
+        levels = file["extents/patch_map"]["level_number"]
+        spacings = file["BASIC_INFO/dx"][...]
+        ratios = file["BASIC_INFO/ratios_to_coarser_levels"][...]
+        ranges = {name: file["extents/%s-Extents" % name][...] for name in ("uval", "uval_node")}
+    cluster = sorted(glob.glob(os.path.dirname(summary) + "/processor_cluster.*"))[0]
+    with h5py.File(cluster, "r") as file:
+        types = []
+        file.visititems(lambda name, item: types.append(item.dtype.name) if name.split("/")[-1] == "uval" or
+                        name.split("/")[-1].startswith("uval.") else None)
+
+    def bounds(chosen):
+        return [float(value) for axis in range(3)
+                for value in (min(chosen["xlo"][:, axis]), max(chosen["xup"][:, axis]))]
+
+    for number, level in enumerate(step["levels"]):
+        np.testing.assert_allclose(level["bounds"], bounds(patches[levels == number]), atol=1e-14)
+        assert level["spacing"][:2] == list(spacings[number][:2]) and level["role"] == "refinement", level
+        assert number == 0 or level["ratio"][:2] == list(ratios[number][:2]), level
+    np.testing.assert_allclose(step["bounds"], bounds(patches), atol=1e-14)
+    variables = {variable["name"]: variable for variable in step["variables"]}
+    assert set(types) == {variables["uval"]["type"]} and "range" not in variables["flux"], variables
+    for name, found in ranges.items():
+        np.testing.assert_allclose(variables[name]["range"], [min(found["min"]), max(found["max"])], rtol=1e-6)
+
+
+def case_verify(bench):
+    """Sound data are called sound; each missing or cut file, and each sidecar that does not fit, is named."""
+    def faults(*wanted):
+        for ranks in (1, 2) if len(wanted) == 2 else (1,):
+            code, out, err = bench.run(["verify", bench.index], ranks)
+            lines = out.splitlines()
+            assert code == 1 and len(lines) == len(wanted) and complaints(err) == 1, (code, out, err)
+            assert all(begin in line and name in line for line, (begin, name) in zip(lines, wanted)), (wanted, out)
+            assert "%d fault%s in " % (len(wanted), "" if len(wanted) == 1 else "s") in err, err
+
+    arrays = sum(variable["patches"] for step in bench.info()["steps"] for variable in step["variables"])
+    sound = "sound: 5 steps, %d arrays in %d files\n" % (
+        arrays, len(glob.glob(bench.folder + "/*/processor_cluster.*")))
+    assert bench.must(["verify", bench.index]) == sound
+    bench.must(["index", bench.index])
+    assert bench.must(["verify", bench.index]) == sound
+    clusters = [sorted(glob.glob(os.path.dirname(summary) + "/processor_cluster.*")) for summary in bench.summaries()]
+    sidecars = [summary + ".patchio" for summary in bench.summaries()]
+    with h5py.File(clusters[1][0], "r") as file:
+        lost = []
+        file.visititems(lambda name, item: lost.append(name) if isinstance(item, h5py.Dataset) and "flux.01" not in name
+                        else None)
+    os.remove(clusters[1][0])
+    stale = "is stale: "
+    faults(("step 15: %d arrays cannot be read. " % len(lost), clusters[1][0]), ("step 15: ", sidecars[1] + " " + stale))
+    code, out, err = bench.run(["info", bench.index])
+    assert code == 1 and "fault: step 15: %d arrays cannot be read. %s" % (len(lost), clusters[1][0]) in out, out
+    info = json.loads(bench.run(["info", "--json", bench.index])[1])
+    assert not info["sound"] and info["steps"][1]["faults"][0]["arrays"] == len(lost), info["steps"][1]
+    bench.must(["verify", "--step", "30", bench.index])
+    os.remove(sidecars[1])
+    with open(clusters[2][0], "r+b") as file:
+        file.truncate(os.path.getsize(clusters[2][0]) // 2)
+    os.remove(sidecars[2])
+    faults(("step 15: ", clusters[1][0]), ("step 30: ", clusters[2][0]))
+    os.remove(bench.summaries()[4])
+    with open(sidecars[3], "r+b") as file:
+        file.truncate(1000)
+    os.utime(sidecars[0])    # only the data count
+    faults(("A dump is left out. ", "visit_dump.00060"), ("step 15: ", clusters[1][0]), ("step 30: ", clusters[2][0]),
+           ("step 45: ", sidecars[3] + " is corrupted: "))
+
+
+def case_remove(bench):
+    """index --remove takes all sidecars away, wherever they are, and nothing else."""
+    def all_files():
+        return sorted(glob.glob(bench.place + "/**/*", recursive=True))
+
+    nothing = "There are no sidecars of %s.\n" % bench.index
+    assert bench.must(["index", "--remove", bench.index]) == nothing
+    before = all_files()
+    bench.must(["index", bench.index])
+    chosen = os.path.join(bench.place, "chosen")
+    bench.environment["PATCHIO_METADATA_DIR"] = chosen
+    bench.must(["index", "--rebuild", bench.index])
+    assert len(os.listdir(chosen)) == 6
+    stray = bench.summaries()[0] + ".patchio.host.1.tmp"
+    with open(stray, "w"):
+        pass
+    os.utime(stray, (1, 1))
+    out = bench.must(["index", "--remove", "--step", "15", bench.index])
+    assert out.count("removed: ") == 2 and "2 sidecars were removed." in out and "visit_dump.00015" in out, out
+    lost = bench.summaries()[1]    # a dump that can no longer be opened
+    os.remove(lost)
+    before.remove(lost)
+    out = bench.must(["index", "--remove", bench.index], 2)
+    assert out.count("removed: ") == 10 and "10 sidecars were removed." in out, out
+    assert all_files() == sorted(before + [chosen]), all_files()
+    del bench.environment["PATCHIO_METADATA_DIR"]
+    # Those in the cache folder.
+    for summary in bench.summaries():
+        os.makedirs(summary + ".patchio/in_the_way")
+    bench.run(["index", bench.index])
+    cache = os.path.join(bench.place, "cache/patchio")
+    assert len(os.listdir(cache)) == 4
+    code, out, err = bench.run(["index", "--remove", bench.index])
+    assert code == 1 and "a file that can be removed" in err and complaints(err) == 1, (out, err)
+    for summary in bench.summaries():
+        shutil.rmtree(summary + ".patchio")
+    bench.must(["index", "--remove", bench.index])
+    assert os.listdir(cache) == [], os.listdir(cache)
+
+
+def case_amrex(bench):
+    """What info says of a plotfile is what was written; a cut file, also one that finer patches hide, is found."""
+    from plotfile_writer import tiles, write_plotfile
+    path = os.path.join(bench.place, "plt00010")
+    boxes = [tiles((0, 0, 0), (15, 11, 7), (8, 4, 8)), tiles((8, 4, 4), (23, 15, 11), (8, 8, 4))]
+    write_plotfile(path, ((0, 0, 0), (15, 11, 7)), boxes, ((2, 2, 2),), names=["a", "b"], real="f4", step=10, time=0.1,
+                   corner=[1, 2, 3], spacing=[0.5, 0.25, 0.125])
+    info = json.loads(bench.must(["info", "--json", path]))
+    (step,) = info["steps"]
+    coarse, fine = step["levels"]
+    np.testing.assert_allclose(coarse["bounds"], [1, 9, 2, 5, 3, 4])
+    np.testing.assert_allclose(fine["bounds"], [3, 7, 2.5, 4, 3.25, 3.75])
+    assert coarse["spacing"] == [0.5, 0.25, 0.125] and fine["spacing"] == [0.25, 0.125, 0.0625]
+    assert fine["ratio"] == [2, 2, 2] and fine["cells"] == 16 * 12 * 8 and fine["patches"] == len(boxes[1])
+    assert step["time"] == 0.1 and step["files"] == 4 and {v["type"] for v in step["variables"]} == {"float32"}
+    # Values of all FABs, as numpy reads them behind their headers.
+    found = {"a": [], "b": []}
+    for name in glob.glob(path + "/Level_*/Cell_D_*"):
+        with open(name, "rb") as file:
+            data = file.read()
+        for start in [match.start() for match in re.finditer(b"FAB ", data)]:
+            end = data.index(b"\n", start) + 1
+            numbers = [int(n) for n in re.findall(rb"-?\d+", data[data.rindex(b"((", start, end):end])]
+            cells = int(np.prod(np.array(numbers[3:6]) - numbers[:3] + 1))
+            values = np.frombuffer(data, "<f4", 2 * cells, end).reshape(2, cells)
+            found["a"].append(values[0])
+            found["b"].append(values[1])
+    for variable in step["variables"]:
+        all_values = np.concatenate(found[variable["name"]])
+        assert variable["values"] == all_values.size
+        np.testing.assert_allclose(variable["range"], [all_values.min(), all_values.max()], rtol=1e-6)
+    assert "time 0.1" in bench.must(["info", path])
+    cut = path + "/Level_0/Cell_D_00000"
+    with open(cut, "r+b") as file:
+        file.truncate(os.path.getsize(cut) - 1)
+    for command in ("info", "verify"):
+        code, out, err = bench.run([command, path])
+        # A FAB, here of two components, is there as a whole or not at all.
+        assert code == 1 and "2 arrays cannot be read. %s: expected " % cut in out, (command, out, err)
+
+
+def case_kwave(bench):
+    """What info says of a k-Wave output is what h5py reads from it."""
+    import make_cases
+    path = os.path.join(bench.place, "out.h5")
+    with make_cases.start(path) as file:
+        make_cases.domain(file)
+        make_cases.cuboids(file)
+    (step, *more) = json.loads(bench.must(["info", "--json", path]))["steps"]
+    with h5py.File(path, "r") as file:
+        size = [int(file[name][0, 0, 0]) for name in ("Nx", "Ny", "Nz")]
+        spacing = [float(file[name][0, 0, 0]) for name in ("dx", "dy", "dz")]
+        corners = file["sensor_mask_corners"][...].reshape(-1, 6).astype(int)
+        sampled = file["p/1"].shape[0]
+        time_step = float(file["dt"][0, 0, 0])
+    assert len(more) == sampled - 1 and more[0]["time"] - step["time"] == time_step
+    domain, sensor = step["levels"]
+
+    def bounds(first, last):    # of points counted from 1, as cells around them
+        return [(n - 1 + side - size[axis] // 2) * spacing[axis] for axis in range(3)
+                for n, side in ((first[axis], -0.5), (last[axis], 0.5))]
+
+    np.testing.assert_allclose(domain["bounds"], bounds([1, 1, 1], size))
+    np.testing.assert_allclose(sensor["bounds"], bounds(corners[:, :3].min(axis=0), corners[:, 3:].max(axis=0)))
+    assert sensor["role"] == "separate" and sensor["patches"] == len(corners) and domain["spacing"] == spacing
+    text = bench.must(["info", path])
+    assert "the same in %d more steps, up to step" % (sampled - 1) in text and "of this file" not in text, text
+    with open(path, "r+b") as file:
+        file.truncate(os.path.getsize(path) - 100)
+    for command in ("info", "verify"):
+        code, _, err = bench.run([command, path])
+        assert code == 1 and path in err and complaints(err) == 1, err
+
+
+def case_grads(bench):
+    """Of a template info says dates, axes and which of its files are missing or cut, each once."""
+    path = os.path.join(bench.place, "model.ctl")
+    with open(path, "w") as file:
+        file.write("dset ^m%h2.dat\noptions template little_endian\nundef -1\nxdef 4 linear 100 2.5\nydef 3 linear -5 5\n"
+                   "zdef 2 levels 1000 500\ntdef 5 linear 06z1jan2000 1hr\nvars 2\nu 2 99 u\nps 0 99 p\nendvars\n")
+    data = [os.path.join(bench.place, "m%02d.dat" % hour) for hour in range(6, 11)]
+    for name in data:
+        np.arange(36, dtype="<f4").tofile(name)
+    info = json.loads(bench.must(["info", "--json", path]))
+    assert info["dates"] == ["2000-01-01 06:00", "2000-01-01 10:00"] and info["step_count"] == 5
+    first = info["steps"][0]
+    levels, surface = first["levels"]
+    height = 7 * np.log(2)    # of 500 hPa above 1000 hPa
+    np.testing.assert_allclose(levels["bounds"], [100, 107.5, -5, 5, 0, height])
+    np.testing.assert_allclose(surface["bounds"], [100, 107.5, -5, 5, -height / 2, -height / 2])
+    assert first["axes"][0]["positions"] == [100, 102.5, 105, 107.5] and first["axes"][2]["labels"][1:] == [1000, 500]
+    text = bench.must(["info", path])
+    assert "dates 2000-01-01 06:00 to 2000-01-01 10:00" in text and "the same in 4 more steps" in text, text
+    assert "4 along x, 3 along y, 2 along z (levels 1000 to 500)" in text and "of this file" not in text, text
+    assert bench.must(["verify", path]).startswith("sound: 5 steps, 10 arrays in 5 files")
+    os.remove(data[1])
+    with open(data[3], "r+b") as file:
+        file.truncate(100)
+    for command in ("info", "verify"):
+        code, out, err = bench.run([command, path])
+        assert code == 1 and out.count(data[1]) == 1 and out.count(data[3]) == 1, (command, out, err)
 
 
 def case_without(bench):
@@ -236,7 +462,7 @@ def case_broken(bench):
     assert code == 1 and "1 of 5 steps have no sidecar" in err, err
     assert len(re.findall(r"not saved: \d+ arrays cannot be located", out)) == 1, out
     assert "located. %s: expected a readable file, found No such file" % victim in out, out
-    assert bench.states() == ["valid", "absent", "valid", "valid", "valid"]
+    assert bench.states(1) == ["valid", "absent", "valid", "valid", "valid"]
 
 
 def case_pipes(bench):
@@ -252,9 +478,9 @@ def case_pipes(bench):
         code, out, err = bench.run(["index", "--rebuild", bench.index], ranks)
         assert code == 1 and message in out and "1 of 5 steps have no sidecar" in err, (out, err)
     message = pipe(bench.summaries()[0])
-    out = bench.must(["info", bench.index])
-    assert "steps: 4" in out and "warning: A dump is left out. " + message in out, out
-    for command in ("index", "info"):
+    code, out, err = bench.run(["info", bench.index])
+    assert code == 1 and "steps: 4" in out and "warning: A dump is left out. " + message in out, out
+    for command in ("index", "info", "verify"):
         code, out, err = bench.run([command, bench.summaries()[0]])
         assert code == 1 and message in err, (command, out, err)
     message = pipe(bench.index)
@@ -280,16 +506,26 @@ def case_killed(bench):
 
 def case_errors(bench):
     """The user's mistakes end in one message."""
-    for arguments, message in [(["index"], "path"), (["info", bench.place + "/none"], "No such file"),
-                               (["index", bench.place + "/none"], "No such file"),
-                               (["index", bench.options.program], "expected a dumps.visit"),
-                               (["info", bench.folder], "found a folder. Name that file, in the folder."),
-                               (["indx", bench.index], "There is no subcommand 'indx'."),
-                               ([], "subcommand is required"),
-                               (["index", "--threads", "0", bench.index], "--threads")]:
-        for ranks in (1, 2):
+    for wanted, arguments, message in [
+            (2, ["index"], "path"), (1, ["info", bench.place + "/none"], "No such file"),
+            (1, ["index", bench.place + "/none"], "No such file"),
+            (1, ["verify", bench.place + "/none"], "No such file"), (2, ["verify"], "path"),
+            (1, ["index", bench.options.program], "expected a dumps.visit"),
+            (1, ["info", bench.folder], "found a folder. Name that file, in the folder."),
+            (1, ["info", "--step", "16", bench.index], "there is no step 16; there are 5, from 0 to 60"),
+            (2, ["info", "--step", "x", bench.index], "--step"),
+            (2, ["indx", bench.index], "There is no subcommand 'indx'."),
+            (2, ["index", "--threads", "0", bench.index], "--threads")]:
+        # What goes wrong while the command line is read, while data are, and later.
+        for ranks in (1, 2) if message in ("path", "expected a dumps.visit", "--step") else (1,):
             code, out, err = bench.run(arguments, ranks)
-            assert code == 1 and message in err and complaints(err) == 1, (arguments, code, out, err)
+            assert code == wanted and message in err and complaints(err) == 1, (arguments, code, out, err)
+    for ranks in (1, 2):
+        code, out, err = bench.run([], ranks)
+        assert code == 2 and out == "" and err.count("Subcommands:") == 1 and complaints(err) == 0, (code, out, err)
+    for command in ("info", "index", "verify", "tune"):
+        out = bench.must([command, "--help"])
+        assert all(name in out for name in ("SAMRAI", "AMReX", "k-Wave", "GrADS")), out
 
 
 def main():

@@ -31,7 +31,7 @@ class Bench:
         self.folder = os.path.join(self.place, "storage")
         os.mkdir(self.folder)
         self.environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                                HWLOC_COMPONENTS="-gl", OMPI_MCA_mpi_yield_when_idle="1",
+                                HWLOC_COMPONENTS="-gl", HWLOC_HIDE_ERRORS="2", OMPI_MCA_mpi_yield_when_idle="1",
                                 PATCHIO_PROFILE_DIR=os.path.join(self.place, "profiles"))
 
     def command(self, arguments, ranks=1, mca=()):
@@ -190,7 +190,8 @@ def case_values(bench):
 
 
 def case_errors(bench):
-    """The user's mistakes end in one message, on any number of ranks."""
+    """The user's mistakes end in one message, on any number of ranks. What only the storage can tell is no wrong usage."""
+    found = {"a folder to probe", "free space", "room for", "one storage", "none", "nothing to measure", "--output"}
     for arguments, message in [([], "give a folder"), ([bench.place + "/none"], "a folder to probe"),
                                ([bench.options.program], "a folder to probe"),
                                ([bench.folder, "--functions", "reed"], "no function 'reed'"),
@@ -219,7 +220,8 @@ def case_errors(bench):
                 arguments = arguments + ["--full"]
             code, out, err = bench.run(arguments, ranks)
             complaints = len(re.findall(r"^patchio: ", err, re.MULTILINE))
-            assert code == 1 and message in err and complaints == 1, (arguments, code, out, err)
+            assert code == (1 if message in found else 2), (arguments, code, out, err)
+            assert message in err and complaints == 1, (arguments, code, out, err)
             assert os.listdir(bench.folder) == []
             assert not os.path.exists(bench.place + "/out"), (arguments, err)
 
@@ -455,6 +457,8 @@ def case_quick(bench):
         with open(kept, encoding="utf-8") as file:
             assert file.read() == text
         assert re.search(r"^best: \d+ requests in flight", out, re.MULTILINE), out
+        if ranks == 2:
+            check_less_sure(bench, kept, text)
         os.remove(kept)
     _, out, err = bench.study(["--seconds", "3", "--test-bytes", "16M", "--no-save", "--python", bench.options.python],
                               name="unsaved")
@@ -471,6 +475,25 @@ def case_quick(bench):
     result = check(os.path.join(bench.place, "existing/result.json"))
     assert result["complete"] and result["points"] == []
     check_flight(result)
+
+
+def check_less_sure(bench, kept, text):
+    """What a short probe finds does not replace a surer profile, unless forced."""
+    sure = json.loads(text)
+    # The law of a storage with N* = 16, without noise.
+    sure["samples"] = [{"in_flight": n, "bytes_per_second": [1e8 * min(n, 16) * (1 + 1e-4 * (p % 2)) for p in range(8)]}
+                       for n in (1, 2, 4, 8, 16, 32)]
+    surer = json.dumps(sure)
+    with open(kept, "w", encoding="utf-8") as file:
+        file.write(surer)
+    short = ["--seconds", "1", "--test-bytes", "16M", "--no-plots"]
+    _, out, _ = bench.study(short, 2, name="short")
+    with open(kept, encoding="utf-8") as file:
+        assert file.read() == surer, out
+    assert "not kept for the reader, as " in out and "--force" in out, out
+    _, out, _ = bench.study(short + ["--force"], 2, name="forced")
+    with open(kept, encoding="utf-8") as file:
+        assert "kept for the reader: " + kept in out and file.read() != surer, out
 
 
 def check_flight(result):

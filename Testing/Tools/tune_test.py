@@ -27,7 +27,7 @@ def main():
     with tempfile.TemporaryDirectory() as place:
         profiles = os.path.join(place, "profiles")
         os.makedirs(profiles)
-        environment = dict(os.environ, PATCHIO_PROFILE_DIR=profiles, PATCHIO_SITE_PROFILES="", HWLOC_COMPONENTS="-gl",
+        environment = dict(os.environ, PATCHIO_PROFILE_DIR=profiles, PATCHIO_SITE_PROFILES="", HWLOC_COMPONENTS="-gl", HWLOC_HIDE_ERRORS="2",
                            OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 
         def tune(*arguments):

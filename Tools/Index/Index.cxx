@@ -1,5 +1,6 @@
 #include "Index/Index.h"
 
+#include "MetadataChannel/Places.h"
 #include "MetadataChannel/SeriesSidecar.h"
 #include "Read/OpenedStep.h"
 #include "Read/SharedCatalog.h"
@@ -14,6 +15,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -25,6 +27,7 @@ struct Options
   std::string Path;
   bool Rebuild = false;
   bool ListedOnly = false;
+  bool Remove = false;
   int Threads = 4;
   std::int64_t Step = -1;  ///< -1: all
 };
@@ -112,6 +115,49 @@ void CheckSaved(const Options& options, std::size_t wanted, std::size_t done, bo
   }
 }
 
+/// All that a series may have sidecars for: its own path, and each step, be it sound or broken.
+std::set<std::string> DescribedPaths(const Options& options)
+{
+  const Format& format = FormatOf(options.Path);
+  std::set<std::string> paths;
+  if (options.Step < 0) {
+    paths.insert(options.Path);
+  }
+  SeriesOptions seriesOptions;
+  seriesOptions.ListedOnly = options.ListedOnly;
+  seriesOptions.Known = [&](const std::string& step) {
+    if (options.Step < 0) {
+      paths.insert(step);
+    }
+    return std::optional<TimeStep>();
+  };
+  Series series;
+  const std::string ignored = FaultOf([&] { series = format.OpenSeries(options.Path, seriesOptions); });
+  for (const TimeStep& step : series.Steps) {
+    if (options.Step < 0 || step.Step == options.Step) {
+      paths.insert(step.Path);
+    }
+  }
+  return paths;
+}
+
+void Remove(const Options& options, Session& session)
+{
+  Together(session.Ranks(), [&] {
+    std::size_t count = 0;
+    if (session.Root()) {
+      for (const std::string& path : DescribedPaths(options)) {
+        for (const std::string& removed : RemoveSidecars(path)) {
+          session.Print("removed: " + removed);
+          ++count;
+        }
+      }
+      session.Print(count == 0 ? "There are no sidecars of " + options.Path + "."
+                               : Counted(count, "sidecar was", "sidecars were") + " removed.");
+    }
+  });
+}
+
 void Run(const Options& options, Session& session)
 {
   SeriesOptions seriesOptions;
@@ -151,15 +197,24 @@ void AddIndex(CLI::App& program, Session& session)
       "Under "
       "mpirun the ranks share the work");
   const auto options = std::make_shared<Options>();
-  command->add_option("path", options->Path, "A dumps.visit, a summary.samrai, a plotfile")->required();
+  command->add_option("path", options->Path, PathHelp())->required();
   command->add_flag("--rebuild", options->Rebuild, "Write sidecars anew, even where there are sound ones");
+  command->add_flag("--remove", options->Remove,
+      "Remove the sidecars, beside the data, in your cache folder and in PATCHIO_METADATA_DIR, and write "
+      "none");
   command->add_flag("--listed-only", options->ListedOnly, "Only steps that the index file lists");
   command->add_option("--step", options->Step, "Only the step of this number; default: all steps")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--threads", options->Threads, "Threads of a rank that look at files")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
-  command->callback([options, &session] { Run(*options, session); });
+  command->callback([options, &session] {
+    if (options->Remove) {
+      Remove(*options, session);
+    } else {
+      Run(*options, session);
+    }
+  });
 }
 
 }  // namespace patchio::tools

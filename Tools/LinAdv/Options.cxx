@@ -1,6 +1,6 @@
 #include "LinAdv/Options.h"
 
-#include "Support/Error.h"
+#include "Session.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,7 +21,7 @@ constexpr double MostBytesPerRank = 64.0 * (1 << 30);
 
 [[noreturn]] void Refuse(const std::string& option, const std::string& expected, const std::string& found)
 {
-  throw Error(fmt::format("linadv --{}: expected {}, found {}.", option, expected, found));
+  throw tools::UsageError(fmt::format("linadv --{}: expected {}, found {}.", option, expected, found));
 }
 
 void Require(bool good, const std::string& option, const std::string& expected, double found)

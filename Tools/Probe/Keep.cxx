@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <ctime>
 #include <filesystem>
 #include <optional>
+#include <set>
 
 namespace patchio::probe {
 namespace {
@@ -25,18 +28,47 @@ std::string TextOfOld(const StorageProfile& old)
   return fmt::format("N* = {}, measured {}", old.Concurrency, DateText(old.MeasuredAt));
 }
 
+/// Relative standard error of the mean rate of one N.
+double ErrorOf(const StorageProfile& profile)
+{
+  std::set<int> different;
+  for (const RateSample& sample : profile.Samples) {
+    different.insert(sample.Concurrency);
+  }
+  const double each = static_cast<double>(profile.Samples.size()) / static_cast<double>(different.size());
+  return std::max(profile.Fit.Noise(), profile.Fit.Residual()) / std::sqrt(each);
+}
+
+/// Why what was probed before is worth more; empty when it is not.
+std::string LessSureThan(const StorageProfile& old, const StorageProfile& profile)
+{
+  constexpr double sure = 0.05;
+  constexpr double clearly = 1.25;
+  if (old.FromReads || !old.Fit.Known() || !profile.Fit.Known()) {
+    return {};
+  }
+  const double before = ErrorOf(old), now = ErrorOf(profile);
+  return now > sure && now > clearly * before ? fmt::format(
+                                                    "its rates are known to {:.0f} % only, as the time was "
+                                                    "short or the storage busy, and those "
+                                                    "of the last probe to {:.0f} %",
+                                                    100 * now, 100 * before)
+                                              : std::string();
+}
+
 }  // namespace
 
-Kept KeepProfile(const StorageProfile& profile, const std::string& path, const std::string& doubt)
+Kept KeepProfile(const StorageProfile& profile, const std::string& path, const std::string& doubt, bool force)
 {
   Kept kept;
-  const std::optional<StorageProfile> old = FindProfile(path);
+  const std::optional<StorageProfile> old = FindProfile(path, nullptr, std::max(profile.Ranks, 1));
   const bool measured = old && old->Source == MeasuredSource;
-  if (!doubt.empty() && measured) {
+  const std::string against = !measured || force ? "" : doubt.empty() ? LessSureThan(*old, profile) : doubt;
+  if (!against.empty()) {
     kept.Lines.push_back(
-        fmt::format("not kept for the reader, as {}; the profile that is there stays: {} ({})", doubt,
+        fmt::format("not kept for the reader, as {}; the profile that is there stays: {} ({})", against,
             TextOfOld(*old), old->File));
-    kept.Lines.push_back("Remove that file and measure again to have the new one all the same.");
+    kept.Lines.push_back("Give more --seconds; or --force, to have the new one all the same.");
     return kept;
   }
   kept.File = SaveProfile(profile);

@@ -215,10 +215,14 @@ void CleanUp(const std::string& directory, const Session& session)
 
 void RunProbe(Settings& settings, Session& session)
 {
-  CheckSettings(settings, session.Ranks().Size());
+  try {
+    CheckSettings(settings, session.Ranks().Size());
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
   CheckExisting(settings);
   if (settings.Directory.empty()) {
-    throw Error("probe: give a folder on the storage to probe, or one of compare, findings, plot.");
+    throw UsageError("probe: give a folder on the storage to probe, or one of compare, findings, plot.");
   }
   if (settings.Existing.empty()) {
     CleanUp(settings.Directory, session);

@@ -287,7 +287,8 @@ private:
     ReplaceFile(this->Output + "/profile.json", TextOf(profile));
     this->Out.Print(fmt::format("profile: {}/profile.json", this->Output));
     if (!this->How.NoSave) {
-      for (const std::string& line : KeepProfile(profile, this->How.Directory, DoubtOf(this->Probed)).Lines) {
+      for (const std::string& line :
+          KeepProfile(profile, this->How.Directory, DoubtOf(this->Probed), this->How.Force).Lines) {
         this->Out.Print(line);
       }
     }

@@ -75,6 +75,8 @@ void AddSettings(CLI::App& command, Settings& settings)
             "--existing", settings.Existing, "Read these files, or those in these folders; write none"))
       ->delimiter(',');
   quick(command.add_flag("--no-save", settings.NoSave, "Do not keep the profile for the reader"));
+  quick(command.add_flag("--force", settings.Force,
+      "Keep the profile for the reader even where the one that is there is surer"));
 
   study(command.add_option("--functions", settings.Functions,
             "Functions (read_at_all, pread, ...) or groups of them, separated by commas: all, reads, writes, "

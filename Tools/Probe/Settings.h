@@ -25,6 +25,7 @@ struct Settings
   std::uint64_t QuickBytes = std::uint64_t(1) << 30;
   std::vector<std::string> Existing;  ///< files to read in the quick mode, in place of test files
   bool NoSave = false;                ///< of the profile
+  bool Force = false;                 ///< keep the profile even where the one that is there is surer
   bool Full = false;
   std::vector<std::string> Functions{"all"};
   std::vector<std::string> Views{"own", "whole", "interleaved"};

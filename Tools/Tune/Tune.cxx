@@ -292,7 +292,7 @@ void AddTune(CLI::App& program, Session& session)
       program.add_subcommand("tune", "Say how many threads the mode Automatic would read with, and why");
   const auto options = std::make_shared<Options>();
   options->Ranks = session.Ranks().Size();
-  command->add_option("path", options->Path, "A data set, or a folder on the storage")->required();
+  command->add_option("path", options->Path, PathHelp() + "; or a folder on the storage")->required();
   command->add_option("--ranks", options->Ranks, "NP, the ranks that will read; those it runs on by default")
       ->check(CLI::Range(1, 1 << 20));
   command->add_option("--seconds", options->Seconds, "How long to watch what others do")->check(CheckSeconds);

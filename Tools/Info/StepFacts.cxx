@@ -1,0 +1,219 @@
+#include "Info/StepFacts.h"
+
+#include "Catalog/LocationIndex.h"
+#include "Support/Communicator.h"
+#include "Support/Error.h"
+#include "Support/Together.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <utility>
+
+namespace patchio::tools {
+namespace {
+
+constexpr std::uint64_t RequestsAtOnce = 1 << 18;  ///< that memory is taken for
+
+/// Adds up what is located, part after part.
+class Inventory
+{
+public:
+  explicit Inventory(StepFacts& facts) : Facts(facts) { facts.Types.resize(facts.Data->Variables.size()); }
+
+  void Add(const std::vector<PatchVariable>& requests, const LocationTable& table);
+  /// Where what is wrong cannot be said of one array.
+  void AddFault(const std::string& message, std::uint64_t arrays);
+
+private:
+  void AddArray(const PatchVariable& request, const LocationTable& table, const Location& location);
+  void AddPart(const LocationTable& table, int file, int variable, ElementType type, std::uint64_t bytes);
+
+  StepFacts& Facts;
+  std::map<std::string, std::size_t> FaultOfFile;  ///< index into StepFacts::Faults
+};
+
+void Inventory::Add(const std::vector<PatchVariable>& requests, const LocationTable& table)
+{
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    this->AddArray(requests[i], table, table.Locations[i]);
+  }
+  for (const LocationProblem& problem : table.Problems) {
+    this->AddFault(problem.Message, 1);
+  }
+  for (const std::string& note : table.Notes) {
+    if (std::find(this->Facts.Notes.begin(), this->Facts.Notes.end(), note) == this->Facts.Notes.end()) {
+      this->Facts.Notes.push_back(note);
+    }
+  }
+}
+
+/// Messages begin with the name of the file.
+void Inventory::AddFault(const std::string& message, std::uint64_t arrays)
+{
+  const auto [entry, isNew] =
+      this->FaultOfFile.emplace(message.substr(0, message.find(": ")), this->Facts.Faults.size());
+  if (isNew) {
+    this->Facts.Faults.push_back({message, 0});
+  }
+  this->Facts.Faults[entry->second].Arrays += arrays;
+}
+
+void Inventory::AddArray(const PatchVariable& request, const LocationTable& table, const Location& location)
+{
+  ++this->Facts.Arrays;
+  for (std::uint32_t i = location.First; i < location.First + location.Count; ++i) {
+    if (location.Kind == Encoding::Raw || location.Kind == Encoding::SparseMaterials) {
+      const Extent& part = table.Extents[i];
+      this->AddPart(table, part.File, request.Variable, part.Type, part.Bytes);
+    } else if (location.Kind == Encoding::Chunked) {
+      const ChunkedArray& part = table.ChunkedArrays[i];
+      std::uint64_t bytes = 0;
+      for (std::size_t c = part.FirstChunk; c < part.FirstChunk + part.ChunkCount; ++c) {
+        bytes += table.Chunks[c].Bytes;
+      }
+      this->AddPart(table, part.File, request.Variable, part.Type, bytes);
+    } else if (location.Kind == Encoding::Library) {
+      const LibraryArray& part = table.LibraryArrays[i];
+      this->AddPart(table, part.File, request.Variable, part.Type, part.Count * SizeOf(part.Type));
+    }
+  }
+}
+
+void Inventory::AddPart(
+    const LocationTable& table, int file, int variable, ElementType type, std::uint64_t bytes)
+{
+  this->Facts.Types[variable] = type;
+  this->Facts.Files.insert(table.Files[file]);
+  this->Facts.Bytes += bytes;
+}
+
+/// The stored arrays of some patches.
+std::vector<PatchVariable> StoredOn(const Catalog& catalog, const std::vector<int>& patches)
+{
+  std::vector<PatchVariable> requests;
+  for (const int p : patches) {
+    for (int v = 0; v < static_cast<int>(catalog.Variables.size()); ++v) {
+      if (catalog.PresenceOf(v, p) == Presence::Stored) {
+        requests.push_back({p, v});
+      }
+    }
+  }
+  return requests;
+}
+
+void LookForArrays(const Format& format, bool trustSidecar, int threads, StepFacts& facts)
+{
+  const Catalog& catalog = *facts.Data;
+  const bool known = trustSidecar && facts.Sidecar.Found;
+  Inventory inventory(facts);
+  const RowOrder order(catalog);
+  const std::uint64_t patches = catalog.Patches.size();
+  const std::uint64_t part =
+      std::max<std::uint64_t>(RequestsAtOnce / std::max<std::size_t>(catalog.Variables.size(), 1), 1);
+  for (std::uint64_t first = 0; first < patches; first += part) {
+    const auto requests = StoredOn(catalog, order.PatchesOf(first, std::min(part, patches - first)));
+    const std::string fault = FaultOf([&] {
+      inventory.Add(requests, known ? facts.Sidecar.Found->Index.Index.Find(catalog, requests).Table
+                                    : format.Locate(catalog, requests, {threads, false, false, nullptr}));
+    });
+    if (!fault.empty()) {
+      inventory.AddFault(fault, requests.size());
+    }
+  }
+}
+
+}  // namespace
+
+StepFacts LookAt(const Format& format, const TimeStep& step, bool trustSidecar, int threads)
+{
+  StepFacts facts;
+  facts.Step = step;
+  facts.NeedsSidecar = format.NeedsIndex();
+  if (facts.NeedsSidecar) {
+    const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
+    facts.Sidecar = FindStepSidecar(*alone, step.Path, {});
+  }
+  facts.NotOpened = FaultOf([&] {
+    facts.Data =
+        trustSidecar && facts.Sidecar.Found ? facts.Sidecar.Found->Data : format.ReadCatalog(step.Path);
+    TurnTo(*facts.Data, step);
+  });
+  if (facts.NotOpened.empty()) {
+    LookForArrays(format, trustSidecar, threads, facts);
+  } else {
+    facts.Data.reset();
+  }
+  return facts;
+}
+
+std::vector<TimeStep> StepsToLookAt(
+    const Series& series, const std::string& path, const std::optional<std::int64_t>& number)
+{
+  std::vector<TimeStep> steps;
+  std::copy_if(series.Steps.begin(), series.Steps.end(), std::back_inserter(steps),
+      [&number](const TimeStep& step) { return !number || step.Step == *number; });
+  if (steps.empty()) {
+    throw Error(fmt::format("{}: there is no step {}; there are {}, from {} to {}.", path, number.value_or(0),
+        series.Steps.size(), series.Steps.front().Step, series.Steps.back().Step));
+  }
+  return steps;
+}
+
+const SidecarState* FaultySidecar(const SidecarSearch& search)
+{
+  const auto faulty = std::find_if(search.Passed.begin(), search.Passed.end(),
+      [](const SidecarState& state) { return state.Fault != FileFault::Absent; });
+  return search.Found || faulty == search.Passed.end() ? nullptr : &*faulty;
+}
+
+const char* NameOf(FileFault fault)
+{
+  switch (fault) {
+    case FileFault::Absent:
+      return "absent";
+    case FileFault::Unreadable:
+      return "unreadable";
+    case FileFault::Foreign:
+      return "of another version";
+    case FileFault::Stale:
+      return "stale";
+    case FileFault::Unfinished:
+      return "unfinished";
+    case FileFault::Corrupted:
+      break;
+  }
+  return "corrupted";
+}
+
+std::string ReasonOf(const SidecarState& state)
+{
+  const std::string name = state.Where.Path + ": ";
+  return state.Message.rfind(name, 0) == 0 ? state.Message.substr(name.size()) : state.Message;
+}
+
+const char* NameOf(ElementType type)
+{
+  switch (type) {
+    case ElementType::Int32:
+      return "int32";
+    case ElementType::Float32:
+      return "float32";
+    case ElementType::Float64:
+      return "float64";
+    case ElementType::Int64:
+      return "int64";
+    case ElementType::UInt8:
+      return "uint8";
+    case ElementType::Int16:
+      return "int16";
+    case ElementType::UInt16:
+      break;
+  }
+  return "uint16";
+}
+
+}  // namespace patchio::tools

@@ -1,0 +1,294 @@
+#include "Info/Text.h"
+
+#include "Support/ByteText.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace patchio::tools {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t MostLines = 30;  ///< for steps; of more, some in the middle are left out
+
+std::string Name(const json& value)
+{
+  return value.get<std::string>();
+}
+
+std::string Counted(std::uint64_t count, const char* one, const char* several)
+{
+  return fmt::format("{} {}", count, count == 1 ? one : several);
+}
+
+/// As people write them: 0.1, not 0.10000000000000001.
+std::string Number(double value, int digits = 10)
+{
+  constexpr double nothing = 1e-37;  // what rounding of floats leaves of 0
+  return fmt::format("{:.{}g}", std::abs(value) < nothing ? 0 : value, digits);
+}
+
+std::string Span(const std::string& from, const std::string& to)
+{
+  return from == to ? from : from + " to " + to;
+}
+
+std::string TimeText(const json& step)
+{
+  return step.contains("date") ? Name(step["date"]) : Number(step["time"].get<double>());
+}
+
+std::string BoundsText(const json& bounds, int dimension)
+{
+  std::string text;
+  for (int axis = 0; axis < dimension; ++axis) {
+    text += fmt::format("{}{} {}", axis == 0 ? "" : ", ", "xyz"[axis],
+        Span(Number(bounds[2 * axis].get<double>(), 6), Number(bounds[2 * axis + 1].get<double>(), 6)));
+  }
+  return text;
+}
+
+template <typename Write>
+std::string Times(const json& values, int dimension, Write write)
+{
+  std::string text;
+  for (int axis = 0; axis < dimension; ++axis) {
+    text += (axis == 0 ? "" : " x ") + write(values[axis]);
+  }
+  return text;
+}
+
+/// Columns of equal width, two blanks between them, the last as it is.
+std::string Table(const std::vector<std::vector<std::string>>& rows, const std::string& indent)
+{
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], row[i].size());
+    }
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line = indent;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      line += fmt::format("{:<{}}  ", row[i], widths[i]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string SidecarText(const json& step)
+{
+  const json& sidecar = step["sidecar"];
+  if (sidecar["state"] == "not needed") {
+    return fmt::format("no sidecar needed: {} says where all values lie", Name(step["path"]));
+  }
+  std::string text = "sidecar " + Name(sidecar["state"]);
+  if (sidecar.contains("bytes")) {
+    text += fmt::format(", {} ({} bytes)", Name(sidecar["path"]), sidecar["bytes"].get<std::uint64_t>());
+  } else if (sidecar.contains("reason")) {
+    text += fmt::format(", {} ({})", Name(sidecar["path"]), Name(sidecar["reason"]));
+  }
+  return text;
+}
+
+/// What the positions stand for, such as pressures; a position without a label is no level.
+std::vector<double> LabelsOf(const json& axis)
+{
+  std::vector<double> labels;
+  for (const json& label : axis.value("labels", json::array())) {
+    if (std::isfinite(label.get<double>())) {
+      labels.push_back(label.get<double>());
+    }
+  }
+  return labels;
+}
+
+std::string AxesText(const json& axes)
+{
+  std::string text;
+  for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+    const std::vector<double> labels = LabelsOf(axes[axis]);
+    text += fmt::format("{}{} along {}", axis == 0 ? "" : ", ",
+        labels.empty() ? axes[axis]["positions"].size() : labels.size(), "xyz"[axis]);
+    if (!labels.empty()) {
+      text += fmt::format(" (levels {})", Span(Number(labels.front()), Number(labels.back())));
+    }
+  }
+  return text;
+}
+
+std::vector<std::string> LevelRow(const json& level, int dimension)
+{
+  const bool points = level.contains("points");
+  std::vector<std::string> row{Name(level["name"]),
+      Counted(level["patches"].get<std::uint64_t>(), "patch", "patches"),
+      fmt::format(
+          "{} {}", level[points ? "points" : "cells"].get<std::int64_t>(), points ? "points" : "cells")};
+  const auto plain = [](const json& value) { return std::to_string(value.get<int>()); };
+  const auto number = [](const json& value) { return Number(value.get<double>(), 6); };
+  if (level.contains("spacing")) {
+    row.push_back("of " + Times(level["spacing"], dimension, number));
+  }
+  const bool refined = level["role"] == "refinement" && level["ratio"] != json({1, 1, 1});
+  row.push_back(refined ? "ratio " + Times(level["ratio"], dimension, plain) : "");
+  row.push_back(level["bounds"].is_null() ? "" : BoundsText(level["bounds"], dimension));
+  return row;
+}
+
+std::vector<std::string> VariableRow(const json& variable, std::uint64_t patches)
+{
+  const auto ghosts = variable["ghosts"].get<std::vector<int>>();
+  const bool hasGhosts = std::any_of(ghosts.begin(), ghosts.end(), [](int layers) { return layers > 0; });
+  const auto present = variable["patches"].get<std::uint64_t>();
+  std::string range;
+  if (variable.contains("range")) {
+    const json& known = variable["range"];
+    range = Span(Number(known[0].get<double>(), 6), Number(known[1].get<double>(), 6));
+  }
+  std::string more = present == patches ? "" : fmt::format("on {} of {} patches", present, patches);
+  if (hasGhosts) {
+    more += fmt::format("{}ghost layers {}", more.empty() ? "" : ", ", fmt::join(ghosts, " "));
+  }
+  return {Name(variable["name"]), variable["centering"] == "cell" ? "cells" : "nodes",
+      Counted(variable["components"].get<std::uint64_t>(), "component", "components"),
+      variable["type"].is_null() ? "" : Name(variable["type"]), range, more};
+}
+
+/// A step in full.
+std::string StepText(const json& step)
+{
+  const int dimension = step["dimension"].get<int>();
+  std::string text = fmt::format("\nStep {}, time {}\n", step["step"].get<std::int64_t>(), TimeText(step));
+  if (step.contains("axes")) {
+    text += "  points: " + AxesText(step["axes"]) + "\n";
+  }
+  const json& all = step["variables"];
+  const bool ranges =
+      std::any_of(all.begin(), all.end(), [](const json& one) { return one.contains("range"); });
+  std::vector<std::vector<std::string>> levels,
+      variables{{"variable", "on", "", "type", ranges ? "range" : "", ""}};
+  for (const json& level : step["levels"]) {
+    levels.push_back(LevelRow(level, dimension));
+  }
+  for (const json& variable : all) {
+    variables.push_back(VariableRow(variable, step["patches"].get<std::uint64_t>()));
+  }
+  return text + Table(levels, "  ") + Table(variables, "  ");
+}
+
+/// A step in a line.
+std::string StepLine(const json& step)
+{
+  std::string text = fmt::format("  step {}, time {}: ", step["step"].get<std::int64_t>(), TimeText(step));
+  if (step.contains("error")) {
+    return text + "cannot be opened\n";
+  }
+  std::string levels;
+  for (const json& level : step["levels"]) {
+    levels += (levels.empty() ? "" : " + ") + std::to_string(level["patches"].get<int>());
+  }
+  return text + fmt::format("{} ({}) on {}, {} of values in {}; {}\n",
+                    Counted(step["patches"].get<std::uint64_t>(), "patch", "patches"), levels,
+                    Counted(step["levels"].size(), "level", "levels"), ByteText(step["bytes"].get<double>()),
+                    Counted(step["files"].get<std::uint64_t>(), "file", "files"), SidecarText(step));
+}
+
+/// A line for each step, one for all steps that a file describes alike.
+std::string StepLines(const json& steps)
+{
+  std::vector<std::string> lines;
+  for (std::size_t first = 0, end = 0; first < steps.size(); first = end) {
+    while (end < steps.size() && steps[end]["path"] == steps[first]["path"]) {
+      ++end;
+    }
+    lines.push_back(StepLine(steps[first]));
+    if (end - first > 1) {
+      lines.back() += fmt::format("    the same in {}, up to step {}, time {}\n",
+          Counted(end - first - 1, "more step", "more steps"), steps[end - 1]["step"].get<std::int64_t>(),
+          TimeText(steps[end - 1]));
+    }
+  }
+  std::string text = "\nSteps\n";
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (lines.size() > MostLines && i == MostLines / 2) {
+      const std::size_t left = lines.size() - MostLines;
+      text += fmt::format("  ... {}; --step N shows one, --json all ...\n", Counted(left, "more", "more"));
+      i += left;
+    }
+    text += lines[i];
+  }
+  return text;
+}
+
+std::string FaultsOfStep(const json& step)
+{
+  const std::string name = fmt::format("fault: step {}: ", step["step"].get<std::int64_t>());
+  if (step.contains("error")) {
+    return name + Name(step["error"]) + "\n";
+  }
+  std::string text;
+  for (const json& fault : step.value("faults", json::array())) {
+    text += fmt::format("{}{} cannot be read. {}\n", name,
+        Counted(fault["arrays"].get<std::uint64_t>(), "array", "arrays"), Name(fault["message"]));
+  }
+  return text;
+}
+
+/// Null where no step can be opened.
+const json* LastInFull(const json& steps)
+{
+  const json* last = nullptr;
+  for (const json& step : steps) {
+    last = step.contains("variables") ? &step : last;
+  }
+  return last;
+}
+
+std::string Summary(const json& all, const json* shown)
+{
+  const auto count = all["step_count"].get<std::uint64_t>();
+  const bool dated = all.contains("dates");
+  const json& times = dated ? all["dates"] : all["times"];
+  const auto text = [dated](const json& time) { return dated ? Name(time) : Number(time.get<double>()); };
+  std::string summary = fmt::format("{}\n  format: {}\n  steps: {}, {} {}\n", Name(all["path"]),
+      Name(all["format"]), count, dated ? (count == 1 ? "date" : "dates") : (count == 1 ? "time" : "times"),
+      Span(text(times[0]), text(times[1])));
+  if (shown) {
+    const int dimension = (*shown)["dimension"].get<int>();
+    summary += fmt::format("  grid: {}-D, {}{}\n", dimension, Name((*shown)["grid"]),
+        all["bounds"].is_null() ? ", positions in a variable" : ", " + BoundsText(all["bounds"], dimension));
+  }
+  return summary;
+}
+
+}  // namespace
+
+std::string InfoText(const json& all)
+{
+  const json& steps = all["steps"];
+  const json* const shown = LastInFull(steps);
+  std::string text = Summary(all, shown) + (shown ? StepText(*shown) : "") + StepLines(steps);
+  std::string end;
+  for (const json& step : steps) {
+    end += FaultsOfStep(step);
+  }
+  for (const char* const kind : {"warnings", "sidecar_warnings", "notes"}) {
+    for (const json& line : all[kind]) {
+      end += (std::string(kind) == "notes" ? "note: " : "warning: ") + Name(line) + "\n";
+    }
+  }
+  text += end.empty() ? "" : "\n" + end;
+  text.pop_back();
+  return text;
+}
+
+}  // namespace patchio::tools

@@ -1,0 +1,135 @@
+#include "Verify/Verify.h"
+
+#include "Info/StepFacts.h"
+#include "MetadataChannel/SeriesSidecar.h"
+#include "Read/SharedCatalog.h"
+#include "Session.h"
+#include "Support/Error.h"
+#include "Support/Together.h"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <memory>
+#include <optional>
+
+namespace patchio::tools {
+namespace {
+
+struct Options
+{
+  std::string Path;
+  bool ListedOnly = false;
+  int Threads = 4;
+  std::optional<std::int64_t> Step;
+};
+
+/// Says what is wrong, a line each, and counts it.
+class Verification
+{
+public:
+  Verification(const Options& options, const Session& session) : How(options), Out(session) {}
+
+  /// Throws Error where anything is wrong.
+  void Run();
+
+private:
+  void LookAtSteps(const Series& series);
+  void Judge(const StepFacts& facts);
+  void Fault(const std::string& text)
+  {
+    this->Out.Print(text);
+    ++this->Faults;
+  }
+
+  const Options& How;
+  const Session& Out;
+  std::set<std::string> Files;
+  std::uint64_t Steps = 0, Arrays = 0, Faults = 0;
+};
+
+void Verification::Run()
+{
+  const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
+  SeriesOptions options;
+  options.ListedOnly = this->How.ListedOnly;
+  const Series series = OpenSharedSeries(*alone, {this->How.Path}, options);
+  for (const std::string& warning : series.Warnings) {
+    this->Fault(warning);
+  }
+  const std::string sidecar = SeriesSidecar(this->How.Path, ChannelMode::ReadOnly).Warning();
+  // What lies beside a single step is that step's, and judged with it.
+  if (!sidecar.empty() && series.Steps.back().Path != AbsolutePath(this->How.Path)) {
+    this->Fault(sidecar);
+  }
+  this->LookAtSteps(series);
+  const std::string looked =
+      fmt::format("{} step{}, {} array{} in {} file{}", this->Steps, this->Steps == 1 ? "" : "s",
+          this->Arrays, this->Arrays == 1 ? "" : "s", this->Files.size(), this->Files.size() == 1 ? "" : "s");
+  if (this->Faults > 0) {
+    throw Error(fmt::format(
+        "{}: {} fault{} in {}.", this->How.Path, this->Faults, this->Faults == 1 ? "" : "s", looked));
+  }
+  this->Out.Print("sound: " + looked);
+}
+
+void Verification::LookAtSteps(const Series& series)
+{
+  const Format& format = FormatOf(this->How.Path);
+  std::set<std::string> seen;
+  for (const TimeStep& step : StepsToLookAt(series, this->How.Path, this->How.Step)) {
+    ++this->Steps;
+    // Without an index a step costs next to nothing, and may have files of its own.
+    if (seen.insert(step.Path).second || !format.NeedsIndex()) {
+      this->Judge(LookAt(format, step, false, this->How.Threads));
+    }
+  }
+}
+
+void Verification::Judge(const StepFacts& facts)
+{
+  const std::string name = fmt::format("step {}: ", facts.Step.Step);
+  if (!facts.NotOpened.empty()) {
+    this->Fault(name + facts.NotOpened);
+  }
+  for (const FileFaults& fault : facts.Faults) {
+    this->Fault(fmt::format(
+        "{}{} array{} cannot be read. {}", name, fault.Arrays, fault.Arrays == 1 ? "" : "s", fault.First));
+  }
+  const SidecarState* const sidecar = FaultySidecar(facts.Sidecar);
+  if (sidecar && sidecar->Fault != FileFault::Foreign) {  // that one is of another version, and does no harm
+    this->Fault(fmt::format("{}the sidecar {} is {}: {} 'patchio index' writes it anew.", name,
+        sidecar->Where.Path, NameOf(sidecar->Fault), ReasonOf(*sidecar)));
+  }
+  this->Arrays += facts.Arrays;
+  this->Files.insert(facts.Files.begin(), facts.Files.end());
+}
+
+void Run(const Options& options, Session& session)
+{
+  Together(session.Ranks(), [&] {
+    if (session.Root()) {
+      Verification(options, session).Run();
+    }
+  });
+}
+
+}  // namespace
+
+void AddVerify(CLI::App& program, Session& session)
+{
+  CLI::App* command = program.add_subcommand("verify",
+      "Say whether all of the data are there: every file, every array in full, and sidecars that fit. Reads "
+      "no "
+      "values. Exit code 0: sound, 1: not, 2: a mistake in what was typed");
+  const auto options = std::make_shared<Options>();
+  command->add_option("path", options->Path, PathHelp())->required();
+  command->add_option("--step", options->Step, "Only the step of this number; default: all steps");
+  command->add_flag("--listed-only", options->ListedOnly, "Only steps that the index file lists");
+  command->add_option("--threads", options->Threads, "Threads that look at files")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  command->callback([options, &session] { Run(*options, session); });
+}
+
+}  // namespace patchio::tools
