@@ -519,7 +519,10 @@ void PatchAssembler::AddGhostArray(const Block& block, vtkDataSet* grid) const
     hides = this->MarkCellsOfOthers(part, cells, values) || hides;
     hides = this->MarkRefined(part, cells, values) || hides;
   }
-  if (this->Options.GhostLayer) {
+  if (block.Origin == CutFrom::BlockWithGaps) {
+    this->HideRefined(block, cells, values);
+  }
+  if (this->Options.GhostLayer || block.Origin == CutFrom::BlockWithoutGaps) {
     this->MakeBorderOfRefined(cells, values);
   }
   if (hides) {
@@ -563,6 +566,16 @@ bool PatchAssembler::MarkRefined(const OwnedBox& part, const Box& grid, unsigned
     }
   }
   return found;
+}
+
+/// Lets filters take nothing from refined cells, as they do where a grid has hidden ones.
+void PatchAssembler::HideRefined(const Block& block, const Box& grid, unsigned char* flags) const
+{
+  for (const Region& region : block.Fringe) {
+    this->MarkRefined({region.Cells, region.Owner}, grid, flags);
+  }
+  std::replace(flags, flags + grid.Cells(), Refined,
+      static_cast<unsigned char>(Refined | vtkDataSetAttributes::HIDDENCELL));
 }
 
 /// Refined cells beside visible ones become ghost cells: the neighbours' layers have them as such, and what

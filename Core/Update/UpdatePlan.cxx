@@ -5,6 +5,7 @@
 #include "Plan/Partition.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace patchio {
 namespace {
@@ -16,7 +17,7 @@ bool HasPlainBoxes(const Catalog& catalog, const UpdateOptions& options)
 
 /// Several pieces get several blocks each, so that their loads can be alike.
 BlockOptions OptionsForPieces(
-    const Catalog& catalog, const UpdateOptions& options, const std::vector<bool>& toRead)
+    const Catalog& catalog, const UpdateOptions& options, const std::vector<bool>& planned)
 {
   constexpr double blocksOfPiece = 4;
   constexpr double least = 4096;
@@ -24,8 +25,8 @@ BlockOptions OptionsForPieces(
   blocks.Merge = Merges(catalog, options);
   if (options.Pieces > 1) {
     double cells = 0;
-    for (std::size_t p = 0; p < toRead.size(); ++p) {
-      cells += toRead[p] ? static_cast<double>(catalog.Patches[p].Cells.Cells()) : 0;
+    for (std::size_t p = 0; p < planned.size(); ++p) {
+      cells += planned[p] ? static_cast<double>(catalog.Patches[p].Cells.Cells()) : 0;
     }
     const double most = std::max(least, cells / (blocksOfPiece * options.Pieces));
     blocks.Cover.MostCells =
@@ -103,8 +104,16 @@ UpdatePlan MakePlan(const Catalog& catalog, const ShownPatches& patches, const U
   const std::vector<int> kinds = KindsOfPatches(catalog, variables);
   plan.Nests = std::make_unique<Nesting>(catalog, patches.Flags());
   const std::vector<int> homes = HomesOfPatches(catalog, options.Pieces);
-  plan.Blocks = MakeBlocks(catalog, toRead, KindsAtHomes(kinds, homes), *plan.Nests, options.HideRefined,
-      OptionsForPieces(catalog, options, toRead));
+  // A contour looks the same whatever is skipped by value: blocks have to end in the same places then.
+  const bool cut = Merges(catalog, options) && catalog.Grid == GridKind::Uniform && !options.GhostLayer &&
+                   !options.WithValues.empty();
+  const std::vector<bool> planned = cut ? patches.InRegion() : toRead;
+  const BlockOptions blocks = OptionsForPieces(catalog, options, planned);
+  plan.Blocks =
+      MakeBlocks(catalog, planned, KindsAtHomes(kinds, homes), *plan.Nests, options.HideRefined, blocks);
+  if (cut) {
+    plan.Blocks = CutToPatches(std::move(plan.Blocks), toRead, blocks.Cover);
+  }
   plan.PieceOfBlock =
       PartitionBlocks(plan.Blocks, homes, Weights(catalog, plan.Blocks, variables), options.Pieces);
   for (std::size_t b = 0; b < plan.Blocks.size(); ++b) {
