@@ -354,6 +354,7 @@ void PatchAssembler::AddBlock(vtkMultiBlockDataSet* output, const std::vector<Bl
   if (this->Options.HideUndefined && this->Data.Grid == GridKind::Rectilinear) {
     this->HideUndefined(grid, arrays);
   }
+  LimitRangesToVisible(grid);
   const auto first = std::partition_point(
       blocks.begin(), blocks.end(), [&](const Block& other) { return other.Level < block.Level; });
   auto* pieces = vtkMultiPieceDataSet::SafeDownCast(output->GetBlock(block.Level));
