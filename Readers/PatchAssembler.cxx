@@ -693,7 +693,8 @@ void PatchAssembler::AddFieldData(const Block& block, vtkDataSet* grid) const
   vtkFieldData* fieldData = grid->GetFieldData();
   fieldData->AllocateArrays(3);
   if (block.Parts.size() == 1) {
-    fieldData->AddArray(MakeValue<vtkIntArray>("patch", block.Parts[0].Owner));
+    // As in the block's name.
+    fieldData->AddArray(MakeValue<vtkIntArray>("patch", this->Data.Patches[block.Parts[0].Owner].Number));
   }
   fieldData->AddArray(this->LevelValues[static_cast<std::size_t>(block.Level)]);
   fieldData->AddArray(this->RankValue);
