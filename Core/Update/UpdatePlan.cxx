@@ -5,6 +5,7 @@
 #include "Plan/Partition.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace patchio {
@@ -148,6 +149,26 @@ std::string NoGhostLayerText(const Catalog& catalog, const UpdateOptions& option
          : catalog.Grid == GridKind::Rectilinear
              ? "Add Ghost Layer has no effect here: blocks share the nodes between them"
              : "Add Ghost Layer has no effect on deformed patches";
+}
+
+std::string PartialGhostLayerText(const Catalog& catalog, const ShownPatches& patches,
+    const UpdateOptions& options, const std::vector<int>& variables)
+{
+  std::string names;
+  for (const int variable : AddsGhostLayer(catalog, options) ? variables : std::vector<int>()) {
+    std::array<bool, 2> seen{false, false};
+    for (std::size_t p = 0; p < catalog.Patches.size(); ++p) {
+      if (patches.Flags()[p]) {
+        seen[catalog.PresenceOf(variable, static_cast<int>(p)) != Presence::Absent ? 1 : 0] = true;
+      }
+    }
+    if (seen[0] && seen[1]) {
+      names += (names.empty() ? "'" : ", '") + catalog.Variables[variable].Name + "'";
+    }
+  }
+  return names.empty() ? std::string()
+                       : "Add Ghost Layer adds no cells where patches with " + names +
+                             " meet patches without: choose variables that are on all patches";
 }
 
 std::uint64_t PatchesOfPiece(const UpdatePlan& plan, const Catalog& catalog, const UpdateOptions& options)
