@@ -1,15 +1,26 @@
 #include "KnownRanges.h"
 
+#include <vtkCellData.h>
 #include <vtkDataArray.h>
+#include <vtkDataSet.h>
+#include <vtkDataSetAttributes.h>
+#include <vtkImageData.h>
 #include <vtkInformation.h>
 #include <vtkInformationDoubleVectorKey.h>
 #include <vtkInformationInformationVectorKey.h>
 #include <vtkInformationVector.h>
 #include <vtkNew.h>
+#include <vtkPointData.h>
+#include <vtkRectilinearGrid.h>
+#include <vtkStructuredGrid.h>
 #include <vtkType.h>
+#include <vtkUnsignedCharArray.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstring>
 #include <optional>
 #include <vector>
 
@@ -30,8 +41,14 @@ std::optional<ElementType> TypeOf(const vtkDataArray* array)
       return ElementType::Float64;
     case VTK_INT:
       return ElementType::Int32;
+    case VTK_TYPE_INT64:
+      return ElementType::Int64;
     case VTK_UNSIGNED_CHAR:
       return ElementType::UInt8;
+    case VTK_SHORT:
+      return ElementType::Int16;
+    case VTK_UNSIGNED_SHORT:
+      return ElementType::UInt16;
     default:
       return std::nullopt;
   }
@@ -88,6 +105,136 @@ void FindRange(vtkDataArray* array)
     ArrayRange range;
     range.Add(*type, array->GetNumberOfComponents(), array->GetVoidPointer(0), array->GetNumberOfTuples());
     SetKnownRange(array, range);
+  }
+}
+
+namespace {
+
+/// Values one after another, from First to End - 1.
+struct Run
+{
+  vtkIdType First = 0, End = 0;
+};
+
+/// The longest runs of values whose flag is 0.
+std::vector<Run> RunsWithout(const unsigned char* flags, vtkIdType count)
+{
+  std::vector<Run> runs;
+  vtkIdType end = 0;
+  while (end < count) {
+    const auto* const found =
+        static_cast<const unsigned char*>(std::memchr(flags + end, 0, static_cast<std::size_t>(count - end)));
+    if (!found) {
+      break;
+    }
+    const vtkIdType first = found - flags;
+    end = std::find_if(found, flags + count, [](unsigned char flag) { return flag != 0; }) - flags;
+    runs.push_back({first, end});
+  }
+  return runs;
+}
+
+/// The runs of nodes that cells of the runs touch. dims: numbers of nodes.
+std::vector<Run> NodesOf(const std::vector<Run>& cells, const int dims[3])
+{
+  std::vector<unsigned char> apart(static_cast<std::size_t>(dims[0]) * dims[1] * dims[2], 1);
+  const std::array<vtkIdType, 3> more{dims[0] > 1, dims[1] > 1, dims[2] > 1};
+  const std::array<vtkIdType, 2> width{std::max(dims[0] - 1, 1), std::max(dims[1] - 1, 1)};
+  for (const Run& run : cells) {
+    for (vtkIdType cell = run.First; cell < run.End;) {
+      const vtkIdType i = cell % width[0], row = cell / width[0];
+      const vtkIdType count = std::min(run.End - cell, width[0] - i);
+      for (vtkIdType corner = 0; corner < 4; ++corner) {
+        const vtkIdType j = row % width[1] + ((corner & 1) != 0 ? more[1] : 0);
+        const vtkIdType k = row / width[1] + ((corner & 2) != 0 ? more[2] : 0);
+        std::fill_n(apart.begin() + (k * dims[1] + j) * dims[0] + i, count + more[0], 0);
+      }
+      cell += count;
+    }
+  }
+  return RunsWithout(apart.data(), static_cast<vtkIdType>(apart.size()));
+}
+
+/// True where no choice of its values has another range.
+bool HasOneValue(vtkDataArray* array)
+{
+  if (!array->HasInformation() || !array->GetInformation()->Has(vtkDataArray::PER_COMPONENT())) {
+    return false;
+  }
+  bool one = true;
+  for (int c = 0; c < array->GetNumberOfComponents(); ++c) {
+    const double* const range = array->GetRange(c);
+    one = one && range[0] >= range[1];
+  }
+  return one;
+}
+
+void LimitRange(vtkDataArray* array, const std::vector<Run>& runs)
+{
+  const std::optional<ElementType> type = array ? TypeOf(array) : std::nullopt;
+  const int components = type ? array->GetNumberOfComponents() : 0;
+  if (components < 1 || components > ArrayRange::MostComponents) {
+    return;
+  }
+  if (runs.empty()) {
+    SetConstantRange(array, std::nullopt);
+    return;
+  }
+  if (HasOneValue(array)) {
+    return;
+  }
+  ArrayRange range;
+  const auto* const values = static_cast<const std::byte*>(array->GetVoidPointer(0));
+  const std::size_t tuple = components * SizeOf(*type);
+  for (const Run& run : runs) {
+    range.Add(*type, components, values + run.First * tuple, run.End - run.First);
+  }
+  if (range.IsEmpty(components)) {
+    SetConstantRange(array, std::nullopt);
+  } else {
+    SetKnownRange(array, range);
+  }
+}
+
+void LimitRanges(vtkDataSetAttributes* attributes, const std::vector<Run>& runs)
+{
+  for (int a = 0; a < attributes->GetNumberOfArrays(); ++a) {
+    if (attributes->GetArray(a) != attributes->GetArray(vtkDataSetAttributes::GhostArrayName())) {
+      LimitRange(attributes->GetArray(a), runs);
+    }
+  }
+}
+
+std::array<int, 3> DimensionsOf(vtkDataSet* grid)
+{
+  std::array<int, 3> dims{1, 1, 1};
+  if (auto* image = vtkImageData::SafeDownCast(grid)) {
+    image->GetDimensions(dims.data());
+  } else if (auto* rectilinear = vtkRectilinearGrid::SafeDownCast(grid)) {
+    rectilinear->GetDimensions(dims.data());
+  } else if (auto* structured = vtkStructuredGrid::SafeDownCast(grid)) {
+    structured->GetDimensions(dims.data());
+  }
+  return dims;
+}
+
+}  // namespace
+
+void LimitRangesToVisible(vtkDataSet* grid)
+{
+  vtkUnsignedCharArray* const flags = grid->GetCellGhostArray();
+  const std::array<int, 3> dims = DimensionsOf(grid);
+  if (!flags || grid->GetNumberOfPoints() != static_cast<vtkIdType>(dims[0]) * dims[1] * dims[2]) {
+    return;
+  }
+  const vtkIdType cells = flags->GetNumberOfTuples();
+  const std::vector<Run> runs = RunsWithout(flags->GetPointer(0), cells);
+  if (runs.size() == 1 && runs[0].First == 0 && runs[0].End == cells) {
+    return;
+  }
+  LimitRanges(grid->GetCellData(), runs);
+  if (grid->GetPointData()->GetNumberOfArrays() > 0) {
+    LimitRanges(grid->GetPointData(), NodesOf(runs, dims.data()));
   }
 }
 

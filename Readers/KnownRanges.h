@@ -7,6 +7,7 @@
 #include <optional>
 
 class vtkDataArray;
+class vtkDataSet;
 
 namespace patchio {
 
@@ -20,6 +21,12 @@ void SetConstantRange(vtkDataArray* array, std::optional<double> value);
 
 /// The same for an array that was made here, with values one after another.
 void FindRange(vtkDataArray* array);
+
+/// Gives the arrays of an image, a rectilinear or a structured grid the ranges of what is to be seen of it:
+/// of the cells that its ghost flags neither hide nor call duplicates, and of their nodes. An array without a
+/// number there gets VTK's empty range. Nothing is done where all cells are to be seen; VTK itself would take
+/// all values.
+void LimitRangesToVisible(vtkDataSet* grid);
 
 }  // namespace patchio
 

@@ -354,6 +354,7 @@ void PatchAssembler::AddBlock(vtkMultiBlockDataSet* output, const std::vector<Bl
   if (this->Options.HideUndefined && this->Data.Grid == GridKind::Rectilinear) {
     this->HideUndefined(grid, arrays);
   }
+  LimitRangesToVisible(grid);
   const auto first = std::partition_point(
       blocks.begin(), blocks.end(), [&](const Block& other) { return other.Level < block.Level; });
   auto* pieces = vtkMultiPieceDataSet::SafeDownCast(output->GetBlock(block.Level));
@@ -521,7 +522,10 @@ void PatchAssembler::AddGhostArray(const Block& block, vtkDataSet* grid)
     hides = this->MarkCellsOfOthers(part, cells, values) || hides;
     hides = this->MarkRefined(part, cells, values) || hides;
   }
-  if (this->Options.GhostLayer) {
+  if (block.Origin == CutFrom::BlockWithGaps) {
+    this->HideRefined(block, cells, values);
+  }
+  if (this->Options.GhostLayer || block.Origin == CutFrom::BlockWithoutGaps) {
     this->MakeBorderOfRefined(cells, values);
   }
   if (hides) {
@@ -568,6 +572,16 @@ bool PatchAssembler::MarkRefined(const OwnedBox& part, const Box& grid, unsigned
     }
   }
   return found;
+}
+
+/// Lets filters take nothing from refined cells, as they do where a grid has hidden ones.
+void PatchAssembler::HideRefined(const Block& block, const Box& grid, unsigned char* flags) const
+{
+  for (const Region& region : block.Fringe) {
+    this->MarkRefined({region.Cells, region.Owner}, grid, flags);
+  }
+  std::replace(flags, flags + grid.Cells(), Refined,
+      static_cast<unsigned char>(Refined | vtkDataSetAttributes::HIDDENCELL));
 }
 
 /// Refined cells beside visible ones become ghost cells: the neighbours' layers have them as such, and what
@@ -684,7 +698,8 @@ void PatchAssembler::AddFieldData(const Block& block, vtkDataSet* grid) const
   vtkFieldData* fieldData = grid->GetFieldData();
   fieldData->AllocateArrays(3);
   if (block.Parts.size() == 1) {
-    fieldData->AddArray(MakeValue<vtkIntArray>("patch", block.Parts[0].Owner));
+    // As in the block's name.
+    fieldData->AddArray(MakeValue<vtkIntArray>("patch", this->Data.Patches[block.Parts[0].Owner].Number));
   }
   fieldData->AddArray(this->LevelValues[static_cast<std::size_t>(block.Level)]);
   fieldData->AddArray(this->RankValue);

@@ -104,6 +104,7 @@ private:
   void MarkLayers(const Block& block, unsigned char* flags) const;
   bool MarkCellsOfOthers(const OwnedBox& part, const Box& grid, unsigned char* flags) const;
   bool MarkRefined(const OwnedBox& part, const Box& grid, unsigned char* flags) const;
+  void HideRefined(const Block& block, const Box& grid, unsigned char* flags) const;
   void MakeBorderOfRefined(const Box& grid, unsigned char* flags) const;
   std::string FreeName(std::string name) const;
   void AddPatchIds(const Block& block, vtkDataSet* grid) const;

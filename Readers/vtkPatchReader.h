@@ -9,11 +9,13 @@
  * another rank. Uniform blocks are vtkUniformGrid in double coordinates, rectilinear ones vtkRectilinearGrid,
  * curvilinear ones vtkStructuredGrid. Levels that have names are blocks of these names.
  * Cells that a finer level covers are marked vtkDataSetAttributes::REFINEDCELL and DUPLICATECELL (the latter
- * alone next to visible cells while AddGhostLayer is on), ghost layers DUPLICATECELL, and HIDDENCELL too
- * where no patch that is shown lies under them.
+ * alone next to visible cells while AddGhostLayer is on), ghost layers, and cells of a patch that another
+ * one of its level has, DUPLICATECELL; ghost layers HIDDENCELL too where no patch that is shown lies under
+ * them.
  *
  * Field data: "time" and "step" at the root, "date" where the data have one; "level" and "rank" at each
- * block, and "patch" (global patch number) at blocks that are of one patch only.
+ * block, and "patch" (its number within the level, as in the block's name) at blocks that are of one patch
+ * only.
  *
  * Reading has two levels (the two-level parallel reading paper, sections on task generation and its
  * figure 8): patches are divided over the ranks by UPDATE_PIECE_NUMBER; within a rank all tasks <patch,

@@ -98,6 +98,13 @@ bool ArrayRange::IsKnown(int components) const
          (components == 1 || IsFinite(this->Length));
 }
 
+bool ArrayRange::IsEmpty(int components) const
+{
+  return components >= 1 && components <= MostComponents &&
+         std::all_of(this->Components.begin(), this->Components.begin() + components,
+             [](const ValueRange& range) { return range.Least > range.Greatest; });
+}
+
 void ArrayRange::Add(ElementType type, int components, const void* values, std::size_t tuples)
 {
   if (components > MostComponents) {

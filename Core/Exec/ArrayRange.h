@@ -30,6 +30,8 @@ public:
   /// Each of so many components has numbers, none of which is infinite. Values that are no numbers do not
   /// count, as with VTK.
   bool IsKnown(int components) const;
+  /// None of so many components has any number.
+  bool IsEmpty(int components) const;
   /// Where known: of a component, 0 <= component < components.
   const ValueRange& OfComponent(int component) const { return this->Components[component]; }
   /// Where known, and with 2 components or more: of the Euclidean lengths of the tuples.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -198,6 +199,76 @@ std::vector<Block> MakeBlocks(const Catalog& catalog, const std::vector<bool>& s
     }
   }
   return BlocksOfPatches(catalog, patches);
+}
+
+namespace {
+
+/// The fringe of a block that is cut out of another: what of the other's parts lies around it.
+void AddInnerLayer(const BoxBins& bins, const std::vector<OwnedBox>& parts, const Box& whole, Block& block)
+{
+  std::vector<Box> around;
+  const Box grown = Intersect(Grown(block.Cells, {1, 1, 1}), whole);
+  Subtract(grown, block.Cells, around);
+  for (const Box& box : around) {
+    for (const int part : bins.Meeting(box)) {
+      block.Fringe.push_back({Intersect(box, parts[part].Cells), parts[part].Owner, {1, 1, 1}});
+    }
+  }
+  GrowToFringe(block);
+}
+
+void CutBlock(const Block& block, const std::vector<OwnedBox>& parts, const CoverOptions& options,
+    std::vector<Block>& cut)
+{
+  std::int64_t filled = 0;
+  for (const OwnedBox& part : block.Parts) {
+    filled += part.Cells.Cells();
+  }
+  std::vector<Box> boxes;
+  for (const OwnedBox& part : parts) {
+    boxes.push_back(part.Cells);
+  }
+  const BoxBins bins(std::move(boxes));
+  for (CoverBox& box : CoverBoxes(parts, {}, options)) {
+    Block& piece = cut.emplace_back();
+    piece.Level = block.Level;
+    piece.Cells = box.Cells;
+    piece.Parts = std::move(box.Parts);
+    piece.Full = box.Full;
+    piece.Origin = filled < block.Cells.Cells() ? CutFrom::BlockWithGaps : CutFrom::BlockWithoutGaps;
+    AddInnerLayer(bins, parts, block.Cells, piece);
+  }
+}
+
+}  // namespace
+
+std::vector<Block> CutToPatches(
+    std::vector<Block> blocks, const std::vector<bool>& kept, const CoverOptions& options)
+{
+  std::vector<Block> cut;
+  for (Block& block : blocks) {
+    std::vector<OwnedBox> parts;
+    std::copy_if(block.Parts.begin(), block.Parts.end(), std::back_inserter(parts),
+        [&](const OwnedBox& part) { return kept[part.Owner]; });
+    if (parts.size() == block.Parts.size()) {
+      cut.push_back(std::move(block));
+    } else if (!parts.empty()) {
+      CutBlock(block, parts, options, cut);
+    }
+  }
+  return cut;
+}
+
+void GrowToFringe(Block& block)
+{
+  for (const Region& region : block.Fringe) {
+    for (int axis = 0; axis < 3; ++axis) {
+      const int below = block.Cells.Lower[axis] - region.Cells.Lower[axis];
+      const int above = region.Cells.Upper[axis] - block.Cells.Upper[axis];
+      block.LayersBelow[axis] = std::max(block.LayersBelow[axis], below);
+      block.LayersAbove[axis] = std::max(block.LayersAbove[axis], above);
+    }
+  }
 }
 
 std::string NameOfBlock(const Catalog& catalog, const Block& block)

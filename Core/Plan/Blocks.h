@@ -25,6 +25,15 @@ struct Region
   }
 };
 
+/// Where a block comes from, see CutToPatches(): what filters make of its visible cells is to be as in the
+/// block that it was cut from, and in a grid with hidden cells they take nothing from refined ones for nodes.
+enum class CutFrom
+{
+  Nothing,
+  BlockWithoutGaps,  ///< parts have all its cells
+  BlockWithGaps
+};
+
 /// A box of one level that becomes one grid. In as-patches mode, and where merging does not help, it is a
 /// patch; else it is made of parts of patches.
 struct Block
@@ -36,12 +45,13 @@ struct Block
   Int3 LayersBelow{0, 0, 0};    ///< by which the grid grows beyond Cells, on the lower side of each axis
   Int3 LayersAbove{0, 0, 0};    ///< and on the upper side
   std::vector<Region> Fringe;   ///< values for cells of the grown block that are in no part; disjoint
+  CutFrom Origin = CutFrom::Nothing;
 
   bool operator==(const Block& other) const
   {
     return this->Level == other.Level && this->Cells == other.Cells && this->Full == other.Full &&
            this->LayersBelow == other.LayersBelow && this->LayersAbove == other.LayersAbove &&
-           this->Parts == other.Parts && this->Fringe == other.Fringe;
+           this->Parts == other.Parts && this->Fringe == other.Fringe && this->Origin == other.Origin;
   }
 };
 
@@ -85,6 +95,16 @@ std::vector<int> KindsOfPatches(const Catalog& catalog, const std::vector<int>& 
 /// hide what they cover but are in no block.
 std::vector<Block> MakeBlocks(const Catalog& catalog, const std::vector<bool>& shown,
     const std::vector<int>& kinds, const Nesting& nesting, bool hideRefined, const BlockOptions& options);
+
+/// Leaves out the parts of other patches than those marked in `kept`, one flag per patch, and blocks without
+/// any other part. What is left of a block that loses some becomes one or several, each with a layer of cells
+/// of what is left around it: filters that look at neighbouring cells find the same values there as in the
+/// whole block, and the blocks that they see end where they did. Uniform grids, blocks without a fringe.
+std::vector<Block> CutToPatches(
+    std::vector<Block> blocks, const std::vector<bool>& kept, const CoverOptions& options);
+
+/// Makes the grid of a block the smallest box that holds its cells and its fringe.
+void GrowToFringe(Block& block);
 
 /// "patch 17", or "46 patches, 12 to 57", by their numbers within the level.
 std::string NameOfBlock(const Catalog& catalog, const Block& block);

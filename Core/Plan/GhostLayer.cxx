@@ -90,19 +90,6 @@ private:
   const int Kind;
 };
 
-/// The smallest box that holds the block's cells and its fringe becomes the grid.
-void GrowToFringe(Block& block)
-{
-  for (const Region& region : block.Fringe) {
-    for (int axis = 0; axis < 3; ++axis) {
-      const int below = block.Cells.Lower[axis] - region.Cells.Lower[axis];
-      const int above = region.Cells.Upper[axis] - block.Cells.Upper[axis];
-      block.LayersBelow[axis] = std::max(block.LayersBelow[axis], below);
-      block.LayersAbove[axis] = std::max(block.LayersAbove[axis], above);
-    }
-  }
-}
-
 }  // namespace
 
 void AddGhostLayer(

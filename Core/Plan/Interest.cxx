@@ -58,15 +58,6 @@ bool MeetsPlane(const Bounds& bounds, const RegionOfInterest& region)
   return least <= 0 && most >= 0;
 }
 
-Box Grown(Box cells)
-{
-  for (int axis = 0; axis < 3; ++axis) {
-    --cells.Lower[axis];
-    ++cells.Upper[axis];
-  }
-  return cells;
-}
-
 /// The patches of a level, to be found by their cells; none, and null, of a level without any.
 std::unique_ptr<BoxBins> BinsOf(const Catalog& catalog, const Level& level)
 {
@@ -124,7 +115,8 @@ std::vector<bool> PatchesWithValues(
     for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
       ValueRange together = ranges[p];
       if (bins) {
-        const Box cells = Grown(catalog.Patches[p].Cells);
+        // All cells around a node are within two of each of them.
+        const Box cells = Grown(catalog.Patches[p].Cells, {2, 2, 2});
         AddMeeting(bins.get(), level, cells, ranges, wanted, together);
         if (withCoarser && level.Role == LevelRole::Refinement && l > 0) {
           AddMeeting(

@@ -31,12 +31,13 @@ bool KnowsPlaces(const Catalog& catalog);
 /// do.
 std::vector<bool> PatchesNear(const Catalog& catalog, const RegionOfInterest& region);
 
-/// One flag per patch: true where the patch, together with those of its level that touch it, has values on
-/// both sides of `wanted` or in it, so that an iso-surface may pass through it or between them. The same
-/// surface then comes out as of all patches. All patches where KnowsPlaces() is false.
+/// One flag per patch: true where the patch, together with those of its level that are at most one cell away,
+/// has values on both sides of `wanted` or in it, so that an iso-surface may pass through it or between them:
+/// wherever it passes, all patches around are marked whose cells have a say in where. The same surface then
+/// comes out as of all patches. All patches where KnowsPlaces() is false.
 ///
-/// ranges: one per patch, in Catalog::Patches' order. withCoarser: patches of the next coarser level that
-/// touch it count too, as a ghost layer takes values from them.
+/// ranges: one per patch, in Catalog::Patches' order. withCoarser: patches of the next coarser level that are
+/// as near count too, as a ghost layer takes values from them.
 std::vector<bool> PatchesWithValues(const Catalog& catalog, const std::vector<ValueRange>& ranges,
     const ValueRange& wanted, bool withCoarser = false);
 

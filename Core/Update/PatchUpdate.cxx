@@ -251,9 +251,15 @@ void PatchUpdate::ReportAssembly(double seconds)
   report.Patches = PatchesOfPiece(this->PlanAtHand, this->Description, this->Options);
   report.Blocks = this->PlanAtHand.Mine.size();
   report.AssembleSeconds = this->PlanSeconds + seconds;
-  const std::string note = NoGhostLayerText(this->Description, this->Options);
-  if (!note.empty()) {
-    report.Notes.push_back(note);
+  std::vector<int> variables;
+  for (const VariableRequest& wanted : this->AskedFor) {
+    variables.push_back(wanted.Variable);
+  }
+  for (const std::string& note : {NoGhostLayerText(this->Description, this->Options),
+           PartialGhostLayerText(this->Description, this->Shown, this->Options, variables)}) {
+    if (!note.empty()) {
+      report.Notes.push_back(note);
+    }
   }
 }
 

@@ -12,13 +12,11 @@ ShownPatches::ShownPatches(const Catalog& catalog, const UpdateOptions& options)
       FirstLevel(options.FirstLevel),
       LastLevel(options.LastLevel),
       Grids(options.Grids),
-      Near(PatchesNear(catalog, options.Region))
+      Near(PatchesNear(catalog, options.Region)),
+      WithValues(options.WithValues)
 {
   for (const Patch& patch : catalog.Patches) {
     this->Shown.push_back(patch.Level >= options.FirstLevel && patch.Level <= options.LastLevel);
-  }
-  for (std::size_t p = 0; p < options.WithValues.size(); ++p) {
-    this->Near[p] = this->Near[p] && options.WithValues[p];
   }
 }
 
@@ -42,6 +40,15 @@ bool ShownPatches::LeaveOutBroken(const std::vector<int>& patches)
 }
 
 std::vector<bool> ShownPatches::ToRead() const
+{
+  std::vector<bool> both = this->InRegion();
+  for (std::size_t p = 0; p < this->WithValues.size(); ++p) {
+    both[p] = both[p] && this->WithValues[p];
+  }
+  return both;
+}
+
+std::vector<bool> ShownPatches::InRegion() const
 {
   std::vector<bool> both = this->Shown;
   for (std::size_t p = 0; p < both.size(); ++p) {

@@ -29,6 +29,8 @@ public:
   /// One flag per patch: shown, and of interest by its place and its values. What is not still hides what it
   /// covers: coarse values in place of finer ones that were not asked for would be another picture.
   std::vector<bool> ToRead() const;
+  /// The same, whatever values a patch has.
+  std::vector<bool> InRegion() const;
 
   /// What to say where there are patches, but none is shown; else empty.
   std::string EmptyText() const;
@@ -42,7 +44,8 @@ private:
   int FirstLevel, LastLevel;
   std::string Grids;
   std::vector<bool> Shown;
-  std::vector<bool> Near;  ///< of interest
+  std::vector<bool> Near;        ///< of interest by its place
+  std::vector<bool> WithValues;  ///< of interest by its values; empty: all of them
   std::size_t BrokenCount = 0;
 };
 

@@ -5,6 +5,8 @@
 #include "Plan/Partition.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace patchio {
 namespace {
@@ -16,7 +18,7 @@ bool HasPlainBoxes(const Catalog& catalog, const UpdateOptions& options)
 
 /// Several pieces get several blocks each, so that their loads can be alike.
 BlockOptions OptionsForPieces(
-    const Catalog& catalog, const UpdateOptions& options, const std::vector<bool>& toRead)
+    const Catalog& catalog, const UpdateOptions& options, const std::vector<bool>& planned)
 {
   constexpr double blocksOfPiece = 4;
   constexpr double least = 4096;
@@ -24,8 +26,8 @@ BlockOptions OptionsForPieces(
   blocks.Merge = Merges(catalog, options);
   if (options.Pieces > 1) {
     double cells = 0;
-    for (std::size_t p = 0; p < toRead.size(); ++p) {
-      cells += toRead[p] ? static_cast<double>(catalog.Patches[p].Cells.Cells()) : 0;
+    for (std::size_t p = 0; p < planned.size(); ++p) {
+      cells += planned[p] ? static_cast<double>(catalog.Patches[p].Cells.Cells()) : 0;
     }
     const double most = std::max(least, cells / (blocksOfPiece * options.Pieces));
     blocks.Cover.MostCells =
@@ -103,8 +105,16 @@ UpdatePlan MakePlan(const Catalog& catalog, const ShownPatches& patches, const U
   const std::vector<int> kinds = KindsOfPatches(catalog, variables);
   plan.Nests = std::make_unique<Nesting>(catalog, patches.Flags());
   const std::vector<int> homes = HomesOfPatches(catalog, options.Pieces);
-  plan.Blocks = MakeBlocks(catalog, toRead, KindsAtHomes(kinds, homes), *plan.Nests, options.HideRefined,
-      OptionsForPieces(catalog, options, toRead));
+  // A contour looks the same whatever is skipped by value: blocks have to end in the same places then.
+  const bool cut = Merges(catalog, options) && catalog.Grid == GridKind::Uniform && !options.GhostLayer &&
+                   !options.WithValues.empty();
+  const std::vector<bool> planned = cut ? patches.InRegion() : toRead;
+  const BlockOptions blocks = OptionsForPieces(catalog, options, planned);
+  plan.Blocks =
+      MakeBlocks(catalog, planned, KindsAtHomes(kinds, homes), *plan.Nests, options.HideRefined, blocks);
+  if (cut) {
+    plan.Blocks = CutToPatches(std::move(plan.Blocks), toRead, blocks.Cover);
+  }
   plan.PieceOfBlock =
       PartitionBlocks(plan.Blocks, homes, Weights(catalog, plan.Blocks, variables), options.Pieces);
   for (std::size_t b = 0; b < plan.Blocks.size(); ++b) {
@@ -139,6 +149,26 @@ std::string NoGhostLayerText(const Catalog& catalog, const UpdateOptions& option
          : catalog.Grid == GridKind::Rectilinear
              ? "Add Ghost Layer has no effect here: blocks share the nodes between them"
              : "Add Ghost Layer has no effect on deformed patches";
+}
+
+std::string PartialGhostLayerText(const Catalog& catalog, const ShownPatches& patches,
+    const UpdateOptions& options, const std::vector<int>& variables)
+{
+  std::string names;
+  for (const int variable : AddsGhostLayer(catalog, options) ? variables : std::vector<int>()) {
+    std::array<bool, 2> seen{false, false};
+    for (std::size_t p = 0; p < catalog.Patches.size(); ++p) {
+      if (patches.Flags()[p]) {
+        seen[catalog.PresenceOf(variable, static_cast<int>(p)) != Presence::Absent ? 1 : 0] = true;
+      }
+    }
+    if (seen[0] && seen[1]) {
+      names += (names.empty() ? "'" : ", '") + catalog.Variables[variable].Name + "'";
+    }
+  }
+  return names.empty() ? std::string()
+                       : "Add Ghost Layer adds no cells where patches with " + names +
+                             " meet patches without: choose variables that are on all patches";
 }
 
 std::uint64_t PatchesOfPiece(const UpdatePlan& plan, const Catalog& catalog, const UpdateOptions& options)

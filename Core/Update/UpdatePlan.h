@@ -39,6 +39,11 @@ bool AddsGhostLayer(const Catalog& catalog, const UpdateOptions& options);
 /// Why they get none although one is wanted; else empty.
 std::string NoGhostLayerText(const Catalog& catalog, const UpdateOptions& options);
 
+/// Which of the variables keep ghost layers from being whole, as some of the patches that are shown have them
+/// and others lack them; empty where none does.
+std::string PartialGhostLayerText(const Catalog& catalog, const ShownPatches& patches,
+    const UpdateOptions& options, const std::vector<int>& variables);
+
 /// Patches in blocks of this piece. One that lies in blocks of several pieces counts where its first block
 /// is.
 std::uint64_t PatchesOfPiece(const UpdatePlan& plan, const Catalog& catalog, const UpdateOptions& options);

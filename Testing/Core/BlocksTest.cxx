@@ -242,6 +242,97 @@ TEST(Blocks, LeaveALevelAsItIsWhoseOwnersAreNotKnown)
   EXPECT_EQ(blocks[9].Cells, plates[8]);
 }
 
+namespace {
+
+/// Whose value each cell of a block's grid has.
+std::map<Int3, int> ValuesOf(const Block& block)
+{
+  std::map<Int3, int> values;
+  const auto add = [&](const Box& cells, int owner) {
+    testing::ForEachCell(cells, [&](const Int3& cell) {
+      EXPECT_TRUE(testing::Within({cell, cell}, GridCells(block)));
+      EXPECT_TRUE(values.emplace(cell, owner).second) << "two values for a cell";
+    });
+  };
+  for (const OwnedBox& part : block.Parts) {
+    add(part.Cells, part.Owner);
+  }
+  for (const Region& region : block.Fringe) {
+    EXPECT_EQ(region.Ratio, (Int3{1, 1, 1}));
+    add(region.Cells, region.Owner);
+  }
+  return values;
+}
+
+/// The promise of CutToPatches() about one block and what was cut out of it.
+void ExpectAllAroundEachCell(const Block& whole, const std::vector<bool>& kept, const std::vector<Block>& cut)
+{
+  const std::map<Int3, int> all = ValuesOf(whole);
+  std::map<Int3, int> seen;
+  for (const Block& block : cut) {
+    const std::map<Int3, int> values = ValuesOf(block);
+    for (const OwnedBox& part : block.Parts) {
+      testing::ForEachCell(part.Cells, [&](const Int3& cell) {
+        EXPECT_TRUE(kept[part.Owner] && seen.emplace(cell, part.Owner).second) << "a cell twice";
+        testing::ForEachCell(testing::Grown({cell, cell}, {1, 1, 1}), [&](const Int3& near) {
+          const auto there = all.find(near);
+          const auto found = values.find(near);
+          const bool wanted = there != all.end() && kept[there->second];
+          ASSERT_EQ(found != values.end() ? found->second : -1, wanted ? there->second : -1);
+        });
+      });
+    }
+  }
+  for (const auto& [cell, owner] : all) {
+    EXPECT_EQ(seen.count(cell), kept[owner] ? 1u : 0u);
+  }
+}
+
+}  // namespace
+
+TEST(Blocks, CutToSomePatchesKeepWhatIsAroundThese)
+{
+  Dice dice(5);
+  int cuts = 0;
+  for (int round = 0; round < 300; ++round) {
+    Catalog catalog = testing::LevelsAtRandom(dice);
+    if (round % 3 == 1) {
+      LetOverlap(catalog, dice);
+    }
+    std::vector<bool> kept;
+    for (std::size_t p = 0; p < catalog.Patches.size(); ++p) {
+      kept.push_back(dice.Between(0, 2) > 0);
+    }
+    const CoverOptions cover{1 << 26, 100 * dice.Between(0, 2)};
+    for (const Block& block : MergeAll(catalog, true, {}, Merging(1 << 26, 100 * dice.Between(0, 2)))) {
+      const std::vector<Block> cut = CutToPatches({block}, kept, cover);
+      ExpectAllAroundEachCell(block, kept, cut);
+      if (cut.size() == 1 && cut[0].Origin == CutFrom::Nothing) {
+        EXPECT_EQ(cut[0], block) << "nothing was left out";
+      }
+      cuts += cut.size() > 1 ? 1 : 0;
+    }
+    ASSERT_FALSE(::testing::Test::HasFailure()) << "round " << round;
+  }
+  EXPECT_GT(cuts, 50);
+}
+
+TEST(Blocks, CutOutOfOneKnowWhetherItHadGaps)
+{
+  Catalog catalog = FourInARow();
+  const std::vector<bool> kept{true, false, true, true};
+  const CoverOptions exact{1 << 26, 0};
+  auto cut = CutToPatches(MergeAll(catalog), kept, exact);
+  ASSERT_EQ(cut.size(), 2u);
+  EXPECT_EQ(cut[0].Origin, CutFrom::BlockWithoutGaps);
+  EXPECT_TRUE(cut[0].Fringe.empty()) << "what is not kept is not beside it either";
+  catalog.Patches[2].Cells.Upper[1] = 1;
+  cut = CutToPatches(MergeAll(catalog), kept, exact);
+  ASSERT_EQ(cut.size(), 3u);
+  EXPECT_EQ(cut[0].Origin, CutFrom::BlockWithGaps);
+  EXPECT_TRUE(CutToPatches(MergeAll(catalog), std::vector<bool>(4, false), exact).empty());
+}
+
 TEST(Blocks, OfCurvilinearGridsArePatches)
 {
   Catalog catalog = FourInARow();

@@ -135,6 +135,14 @@ TEST(PatchesWithValues, CountWhatIsUnknownAndLeaveOutWhatHasNone)
   EXPECT_EQ(Numbers(PatchesWithValues(row, {{}, {1, 2}, {1, 2}, {1, 2}, {1, 2}}, {7, 7})), (List{0, 1}));
 }
 
+TEST(PatchesWithValues, CountThoseAcrossOneCell)
+{
+  // A surface between patches 0 and 2 passes through patch 1, one cell wide; where, depends on all three.
+  Catalog catalog;
+  testing::AddLevel(catalog, {{{0, 0, 0}, {3, 3, 3}}, {{4, 0, 0}, {4, 3, 3}}, {{5, 0, 0}, {8, 3, 3}}});
+  EXPECT_EQ(Numbers(PatchesWithValues(catalog, {{0, 1}, {0, 1}, {2, 3}}, {1.5, 1.5})), (List{0, 1, 2}));
+}
+
 TEST(PatchesWithValues, CountTheCoarserOnesThatTouchWhereTheyGiveValues)
 {
   Catalog catalog = Row(4);

@@ -210,7 +210,7 @@ def check_level(pieces, level, first, size, held, check, where, names):
             continue
         patch = first + number
         held[patch] += 1
-        expect(field(grid, "patch") == patch, "%s: field 'patch' of patch %d is %s", where, patch, field(grid, "patch"))
+        expect(field(grid, "patch") == number, "%s: field 'patch' of patch %d is %s", where, number, field(grid, "patch"))
         expect(field(grid, "level") == level, "%s: field 'level' of patch %d is %s", where, patch, field(grid, "level"))
         expect(field(grid, "rank") is not None, "%s: patch %d has no field 'rank'", where, patch)
         check(grid, patch, "%s patch %d" % (where, number))

@@ -63,6 +63,10 @@ class Shown:
     def on_level(self, level):
         return [p for p in self.patches if self.truth.patches[p]["level"] == level]
 
+    def number(self, level, number):
+        """Of a patch, over all levels."""
+        return sum(self.truth.meta["level_sizes"][:level]) + number
+
     def lower(self, patch):
         return np.array(self.truth.patches[patch]["lower"])
 
@@ -218,8 +222,8 @@ def patches_of(block, shown):
 
 def patch_alone(block, shown):
     """Of a block that is all of one patch, or a part."""
-    patch = field(block.grid, "patch")
-    return None if patch is None else int(patch)
+    number = field(block.grid, "patch")
+    return None if number is None else shown.number(block.level, int(number))
 
 
 def check_repeats(block, shown, cells):
@@ -412,7 +416,7 @@ def check_label(block, shown, name, most_cells):
     if not shown.layer:    # with one, patches of refined cells alone cannot be told from neighbours
         expect(name == want, "%s is called '%s' instead of '%s'", block.where, name, want)
         # A patch may lie in a block in several parts.
-        expect(field(block.grid, "patch") in ([patches[0], None] if len(patches) == 1 else [None]), "%s: field 'patch' is %s", block.where, field(block.grid, "patch"))
+        expect(field(block.grid, "patch") in ([numbers[0], None] if len(patches) == 1 else [None]), "%s: field 'patch' is %s", block.where, field(block.grid, "patch"))
     expect(field(block.grid, "level") == block.level, "%s: field 'level' is %s", block.where, field(block.grid, "level"))
     expect(field(block.grid, "rank") == rank(), "%s: field 'rank' is %s", block.where, field(block.grid, "rank"))
     # Less the layer, if any: it is on some sides only.
@@ -428,6 +432,11 @@ def check_output(reader, shown, where, most_cells=None):
     check_held(held, where)
     blocks = sum(pieces)
     text = re.findall(r"^Blocks: (.*)$", report_of(reader), re.MULTILINE)
+    if shown.layer and rank() == 0:
+        having = [sum(v["name"] in shown.names(p, v["cell"]) for p in shown.patches) for v in shown.variables]
+        partial = any(0 < n < len(shown.patches) for n in having)
+        notes = len(re.findall("^Note: Add Ghost Layer adds no cells where", report_of(reader), re.MULTILINE))
+        expect(notes == int(partial), "%s: %d notes about variables that some patches lack", where, notes)
     expect(text == [str(blocks)] if blocks else text in ([], ["0"]), "%s: report says %s of %d blocks", where, text, blocks)
     return blocks
 

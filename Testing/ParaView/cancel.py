@@ -13,6 +13,9 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkDoubleArray
 from vtkmodules.vtkParallelCore import vtkMultiProcessController
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from on_ranks import patches_of_tree  # noqa: E402
+
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 data, scratch, python = sys.argv[1:4]
 series = os.path.join(data, "linadv_3d", "dumps.visit")
@@ -56,15 +59,8 @@ def rank_and_sum(value):
 
 def values_of(reader):
     """The same of what this rank shows."""
-    found = {}
-    iterator = reader.GetClientSideObject().GetOutputDataObject(0).NewIterator()
-    iterator.InitTraversal()
-    while not iterator.IsDoneWithTraversal():
-        block = iterator.GetCurrentDataObject()
-        number = int(block.GetFieldData().GetArray("patch").GetValue(0))
-        found[number] = vtk_to_numpy(block.GetCellData().GetArray("uval")).copy()
-        iterator.GoToNextItem()
-    return found
+    patches = patches_of_tree(reader.GetClientSideObject().GetOutputDataObject(0))
+    return {number: vtk_to_numpy(grid.GetCellData().GetArray("uval")).copy() for number, grid in patches.items()}
 
 
 def expect_all_values(reader, step, when):

@@ -16,7 +16,7 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkFiltersVerdict import vtkCellSizeFilter
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from on_ranks import DUPLICATECELL, expect, finish, leaves, output_of, sum_over_ranks  # noqa: E402
+from on_ranks import DUPLICATECELL, expect, finish, leaves, output_of, patches_of_tree, sum_over_ranks  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 SIZE = (1.0, 0.5, 0.5)      # of the domain; it begins at 0
@@ -123,12 +123,11 @@ def patches_seen():
     reader = PatchReader(FileName=[path], Blocks="As patches", AddPatchIds=1)
     reader.UpdatePipeline(time)
     found = {}
-    for leaf in leaves(output_of(reader)):
+    for patch, leaf in patches_of_tree(output_of(reader)).items():
         shape = tuple(n - 1 for n in leaf.GetDimensions()[::-1])
         seen = (ghosts_of(leaf) == 0).reshape(shape)
         padded = np.pad(seen, 1)
         faces = sum((padded != np.roll(padded, 1, axis)).sum() for axis in range(3))
-        patch = int(leaf.GetFieldData().GetArray("patch").GetValue(0))
         found[patch] = int(seen.sum()), float(faces) * leaf.GetSpacing()[0] ** 2
     Delete(reader)
     return found

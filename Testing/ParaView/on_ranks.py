@@ -33,6 +33,19 @@ def leaves(data):
     return found
 
 
+def patches_of_tree(tree):
+    """{number of the patch, over all levels: its grid} of this rank, of a tree with a block for each patch."""
+    found, first = {}, 0
+    for level in range(tree.GetNumberOfBlocks()):
+        pieces = tree.GetBlock(level)
+        for piece in range(pieces.GetNumberOfPieces()):
+            grid = pieces.GetPieceAsDataObject(piece)
+            if grid:
+                found[first + int(grid.GetFieldData().GetArray("patch").GetValue(0))] = grid
+        first += pieces.GetNumberOfPieces()
+    return found
+
+
 def sum_over_ranks(value):
     """Collective."""
     mine, total = vtkDoubleArray(), vtkDoubleArray()

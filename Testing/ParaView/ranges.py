@@ -1,4 +1,5 @@
-"""The ranges of arrays that the reader gives to VTK: they are there before anybody asks, and they are true.
+"""The ranges of arrays that the reader gives to VTK: they are there before anybody asks, and they are those of what is to be
+seen: not of what finer levels hide, of gaps, ghost layers and cells that another patch has.
 
 usage: Testing/ParaView/pvbatch.sh NP ranges.py OUTPUT DATA
 
@@ -18,29 +19,45 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from on_ranks import controller, expect, finish, leaves, rank, ranks  # noqa: E402
 from plotfile_writer import tiles, write_plotfile  # noqa: E402
 
+NOTHING = (1e299, -1e299)  # what VTK says of an array without a number
+narrower = [0]    # ranges that would be wider if hidden values counted
+
+
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 
 
 def arrays_of(vtk_reader):
+    """Each with a flag a tuple: whether it is to be seen. Of the flags themselves all are."""
     found = []
     for grid in leaves(vtk_reader.GetOutputDataObject(0)):
-        for attributes in (grid.GetCellData(), grid.GetPointData()):
-            found += [attributes.GetArray(i) for i in range(attributes.GetNumberOfArrays())]
+        ghosts = grid.GetCellData().GetArray("vtkGhostType")
+        shape = [max(n - 1, 1) for n in grid.GetDimensions()[::-1]]
+        cells = (vtk_to_numpy(ghosts) == 0 if ghosts else np.ones(np.prod(shape), bool)).reshape(shape)
+        nodes = np.zeros(grid.GetDimensions()[::-1], bool)
+        for corner in np.ndindex(*[min(n, 2) for n in nodes.shape]):
+            nodes[tuple(slice(c, c + n) for c, n in zip(corner, shape))] |= cells
+        for attributes, seen in ((grid.GetCellData(), cells), (grid.GetPointData(), nodes)):
+            for i in range(attributes.GetNumberOfArrays()):
+                array = attributes.GetArray(i)
+                found.append((array, np.ones(seen.size, bool) if array.GetName() == "vtkGhostType" else seen.ravel()))
     return found
 
 
 def true_range(values):
     """Of what is no NaN, as VTK has it."""
-    return [float(np.nanmin(values)), float(np.nanmax(values))]
+    return [float(np.nanmin(values)), float(np.nanmax(values))] if np.isfinite(values).any() else list(NOTHING)
 
 
-def check(vtk_reader, time, what):
-    """Without ParaView around the reader, which would ask VTK at once. Returns how many ranges were known."""
+def check(reader, time, what):
+    """Without ParaView around the reader first, which would ask VTK at once. Returns how many ranges were known."""
+    vtk_reader = reader.GetClientSideObject()
     vtk_reader.UpdateInformation()
     vtk_reader.UpdateTimeStep(time, rank, ranks, 0)
-    known = 0
-    for array in arrays_of(vtk_reader):
+    known, all_seen = 0, {}
+    for array, seen in arrays_of(vtk_reader):
         values = vtk_to_numpy(array).reshape(array.GetNumberOfTuples(), -1)
+        narrower[0] += values.shape[1] == 1 and true_range(values[seen]) != true_range(values)
+        values = values[seen]
         components = values.shape[1]
         given = array.HasInformation() and array.GetInformation().Has(vtkDataArray.PER_COMPONENT()) and \
             array.GetInformation().Has(vtkDataArray.PER_FINITE_COMPONENT())
@@ -54,26 +71,40 @@ def check(vtk_reader, time, what):
             for found in (array.GetRange(component), array.GetFiniteRange(component)):
                 close = np.allclose(found, true_range(truth), rtol=1e-14 if component < 0 else 0, atol=0)
                 expect(close, "%s: component %d: %s, not %s", label, component, found, true_range(truth))
+        if components == 1 and array.GetName() != "vtkGhostType":
+            all_seen.setdefault(array.GetName(), []).append(true_range(values))
+    check_of_paraview(reader, time, all_seen, what)
     return known
+
+
+def check_of_paraview(reader, time, ranges, what):
+    """What ParaView's legend takes: the range over all blocks. Where every rank runs the script, over those of this rank."""
+    reader.UpdatePipeline(time)
+    information = reader.SMProxy.GetDataInformation(0)
+    for name, pairs in ranges.items():
+        array = information.GetCellDataInformation().GetArrayInformation(name) or \
+            information.GetPointDataInformation().GetArrayInformation(name)
+        want = [min(p[0] for p in pairs), max(p[1] for p in pairs)]
+        found = array.GetComponentRange(0) if array else None
+        expect(found and list(found) == want, "%s: ParaView's range of %s: %s, not %s", what, name, found, want)
 
 
 def samrai(folder):
     reader = PatchReader(FileName=[os.path.join(sys.argv[2], folder, "dumps.visit")], Prefetch=1)
     times = reader.TimestepValues[:]
-    vtk_reader = reader.GetClientSideObject()
     known = 0
     for blocks in ("Merged", "As patches"):
         reader.Blocks = blocks
         reader.UpdateVTKObjects()
-        known += check(vtk_reader, times[0], folder + ", " + blocks)
+        known += check(reader, times[0], folder + ", " + blocks)
     for name, value in (("AddPatchIds", 1), ("AddGhostLayer", 1), ("BlankRefinedCells", 0), ("LevelRange", [0, 1]),
                         ("Blocks", "Merged"), ("BlankRefinedCells", 1), ("AddGhostLayer", 0), ("ReadGhostCells", 1)):
         # From now on some values come from the cache.
         setattr(reader, name, value)
         reader.UpdateVTKObjects()
-        known += check(vtk_reader, times[0], "%s, %s %s" % (folder, name, value))
+        known += check(reader, times[0], "%s, %s %s" % (folder, name, value))
     for time in times[1:] + times[:2]:
-        known += check(vtk_reader, time, "%s, time %g" % (folder, time))
+        known += check(reader, time, "%s, time %g" % (folder, time))
     expect(known > 20, "%s: only %d ranges known", folder, known)
     Delete(reader)
 
@@ -93,7 +124,7 @@ def plotfile():
     for blocks in ("Merged", "As patches"):
         reader.Blocks = blocks
         reader.UpdateVTKObjects()
-        expect(check(reader.GetClientSideObject(), 0, "plotfile, " + blocks) > 0, "plotfile: nothing known")
+        expect(check(reader, 0, "plotfile, " + blocks) > 0, "plotfile: nothing known")
     Delete(reader)
 
 
@@ -101,4 +132,5 @@ os.makedirs(sys.argv[1], exist_ok=True)
 for each in ("linadv_2d", "linadv_3d"):
     samrai(each)
 plotfile()
+expect(narrower[0] > 0, "nothing that is hidden has values beyond what is seen")
 finish("ranges")
