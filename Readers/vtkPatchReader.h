@@ -40,6 +40,7 @@
 
 namespace patchio {
 class Catalog;
+class PatchUpdate;
 struct ThreadSettings;
 struct UpdateOptions;
 struct UpdateWishes;
@@ -478,6 +479,25 @@ public:
    */
   const char* GetIoReportData();
 
+  ///@{
+  /**
+   * What is known of the data once RequestInformation has run: the name of their format; the numbers of the
+   * coarsest level and of the finest one in the steps that were opened so far; the bounds of the domain in
+   * the coordinates of the data (xmin, xmax, ymin ..., 0 to 1 for curvilinear grids); the names of the
+   * scalars.
+   */
+  const char* GetFormatName() const;
+  int* GetLevels() VTK_SIZEHINT(2);
+  double* GetDomainBounds() VTK_SIZEHINT(6);
+  vtkStringArray* GetScalarNames();
+  ///@}
+
+  /**
+   * How the output of the last update should be shown at first: "Surface", or "Outline" where a surface would
+   * take ParaView more than some seconds.
+   */
+  const char* GetFirstPicture() const;
+
   /**
    * Look at the files again at the next update.
    */
@@ -519,6 +539,7 @@ private:
   patchio::ThreadSettings WantedThreads() const;
   patchio::UpdateOptions OptionsFor(const patchio::Catalog& catalog, vtkInformation* info) const;
   std::string ChooseFilterThreads(double cellsOfBlock) const;
+  void ChooseFirstPicture(patchio::PatchUpdate& update);
   void Say(double fraction, const std::string& text);
   // These say it on rank 0; a warning only where the text is not empty.
   void Warn(const std::string& text);

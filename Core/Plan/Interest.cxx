@@ -11,11 +11,6 @@
 namespace patchio {
 namespace {
 
-struct Bounds
-{
-  Double3 Lower, Upper;
-};
-
 constexpr double Everywhere = std::numeric_limits<double>::infinity();
 
 double PositionOf(const Axis& axis, std::int64_t node)
@@ -24,15 +19,14 @@ double PositionOf(const Axis& axis, std::int64_t node)
   return axis.Positions[static_cast<std::size_t>(std::clamp<std::int64_t>(node - axis.First, 0, last))];
 }
 
-/// Of the patch's cells and one more on each side. Axes that the patch has no extent along count as
+/// Of cells of the level, and so many more on each side. Axes that these have no extent along count as
 /// unbounded.
-Bounds GrownBounds(const Catalog& catalog, const Patch& patch)
+Bounds GrownBounds(const Catalog& catalog, const Level& level, const Box& cells, int more)
 {
   Bounds bounds{{-Everywhere, -Everywhere, -Everywhere}, {Everywhere, Everywhere, Everywhere}};
-  const Level& level = catalog.Levels[patch.Level];
   for (int axis = 0; axis < catalog.Dimension; ++axis) {
-    const std::int64_t below = std::int64_t(patch.Cells.Lower[axis]) - 1;
-    const std::int64_t above = std::int64_t(patch.Cells.Upper[axis]) + 2;
+    const std::int64_t below = std::int64_t(cells.Lower[axis]) - more;
+    const std::int64_t above = std::int64_t(cells.Upper[axis]) + 1 + more;
     if (catalog.Grid == GridKind::Uniform) {
       bounds.Lower[axis] = catalog.Origin[axis] + below * level.Spacing[axis];
       bounds.Upper[axis] = catalog.Origin[axis] + above * level.Spacing[axis];
@@ -109,6 +103,29 @@ bool KnowsPlaces(const Catalog& catalog)
   return catalog.Grid != GridKind::Curvilinear;
 }
 
+Bounds BoundsOf(const Catalog& catalog)
+{
+  Bounds all{{Everywhere, Everywhere, Everywhere}, {-Everywhere, -Everywhere, -Everywhere}};
+  for (std::size_t p = 0; p < catalog.Patches.size() && KnowsPlaces(catalog); ++p) {
+    const Patch& patch = catalog.Patches[p];
+    const bool list = catalog.RoleOf(patch.Level) == LevelRole::Points;
+    const Bounds one =
+        GrownBounds(catalog, catalog.Levels[patch.Level], list ? catalog.Lattice : patch.Cells, 0);
+    for (int axis = 0; axis < 3; ++axis) {
+      all.Lower[axis] = std::min(all.Lower[axis], std::isinf(one.Lower[axis]) ? Everywhere : one.Lower[axis]);
+      all.Upper[axis] =
+          std::max(all.Upper[axis], std::isinf(one.Upper[axis]) ? -Everywhere : one.Upper[axis]);
+    }
+  }
+  for (int axis = 0; axis < 3; ++axis) {
+    if (all.Lower[axis] > all.Upper[axis]) {
+      all.Lower[axis] = 0;
+      all.Upper[axis] = 1;
+    }
+  }
+  return all;
+}
+
 std::vector<bool> PatchesNear(const Catalog& catalog, const RegionOfInterest& region)
 {
   std::vector<bool> near(catalog.Patches.size(), true);
@@ -118,7 +135,7 @@ std::vector<bool> PatchesNear(const Catalog& catalog, const RegionOfInterest& re
   for (std::size_t p = 0; p < near.size(); ++p) {
     const Patch& patch = catalog.Patches[p];
     if (catalog.RoleOf(patch.Level) != LevelRole::Points) {
-      const Bounds bounds = GrownBounds(catalog, patch);
+      const Bounds bounds = GrownBounds(catalog, catalog.Levels[patch.Level], patch.Cells, 1);
       near[p] = region.Kind == RegionOfInterest::Shape::InBox ? MeetsBox(bounds, region)
                                                               : MeetsPlane(bounds, region);
     }

@@ -26,6 +26,16 @@ struct RegionOfInterest
 /// False where the places of patches are not known before they are read: curvilinear grids.
 bool KnowsPlaces(const Catalog& catalog);
 
+/// A box in space.
+struct Bounds
+{
+  Double3 Lower, Upper;
+};
+
+/// Of all patches; lists of points count as the box that their points are cells of. Unit length, from 0,
+/// along axes that the data have no extent along, and where KnowsPlaces() is false.
+Bounds BoundsOf(const Catalog& catalog);
+
 /// One flag per patch: true where the patch, grown by one of its cells so that what filters need of
 /// neighbours is there too, meets the region. Lists of points, and all patches where KnowsPlaces() is false,
 /// do.

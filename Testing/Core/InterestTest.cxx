@@ -56,6 +56,20 @@ std::vector<int> OnPlane(const Catalog& catalog, const Double3& origin, const Do
 
 using List = std::vector<int>;
 
+TEST(Bounds, AreThoseOfAllPatches)
+{
+  const Bounds bounds = BoundsOf(Row(3));
+  EXPECT_EQ(bounds.Lower, (Double3{10, 0, 0}));
+  EXPECT_EQ(bounds.Upper, (Double3{16, 1, 4}));
+  Catalog plane = Row(3);
+  plane.Dimension = 2;
+  EXPECT_EQ(BoundsOf(plane).Upper, (Double3{16, 1, 1}));
+  Catalog deformed = Row(3);
+  deformed.Grid = GridKind::Curvilinear;
+  EXPECT_EQ(BoundsOf(deformed).Lower, (Double3{0, 0, 0}));
+  EXPECT_EQ(BoundsOf(deformed).Upper, (Double3{1, 1, 1}));
+}
+
 TEST(PatchesNear, AreAllWithoutARegion)
 {
   EXPECT_EQ(Numbers(PatchesNear(Row(3), {})), (List{0, 1, 2}));

@@ -2,6 +2,7 @@
 
 usage: PATCHIO_PVBATCH_MODE=root Testing/ParaView/pvbatch.sh NP session.py DATA SCRATCH
 """
+import json
 import os
 import shutil
 import sys
@@ -207,7 +208,7 @@ def check_state():
 
 
 def check_threads():
-    """Who chose the threads is in the report and in the field data, in every mode."""
+    """Who chose the threads is in the report and in its data, in every mode; the output carries none of it."""
     reader = PatchReader(FileName=[data + "/linadv_3d/dumps.visit"])
     expect(reader.ThreadMode == "Automatic" and reader.ThreadPolicy == "Balanced", "%s, %s by default", reader.ThreadMode,
            reader.ThreadPolicy)
@@ -219,11 +220,8 @@ def check_threads():
         reader.UpdatePropertyInformation()
         text = reader.GetPropertyValue("IOReport")
         expect(words in text, "'%s' is not in the report:\n%s", words, text)
-        fields = servermanager.Fetch(reader).GetFieldData()
-        lines = [fields.GetAbstractArray("I/O threads").GetValue(i) for i in range(fields.GetAbstractArray("I/O threads").GetNumberOfValues())]
-        expect(words in "\n".join(lines), "'%s' is not in the field data: %s", words, lines)
-        changes = fields.GetArray("I/O reads in flight")
-        return [fields.GetArray(name).GetValue(0) for name in ("I/O N*", "I/O NC")] + [changes.GetTuple(0)]
+        report = json.loads(reader.GetPropertyValue("IOReportData"))
+        return [report["storage"]["best_concurrency"], report["storage"]["load"], tuple(report["threads"][0])]
 
     ranks = servermanager.ActiveConnection.GetNumberOfDataPartitions()
     expect(used("Threads: automatic, balanced")[2][1] >= ranks, "less than one read in flight a rank")
@@ -231,7 +229,36 @@ def check_threads():
     expect(used("Threads: fixed", ThreadMode="Fixed", ThreadsPerRank=3) == [0, 0, (0, 3 * ranks)], "3 threads, fixed")
     found = used("from N* = 9 and NC = 2", ThreadMode="From N* and NC", StorageConcurrency=9, OtherLoad=2)
     expect(found == [9, 2, (0, 7)], "N* 9, NC 2: %s", found)
+    fields = reader.FieldData.keys()
+    expect("step" in fields and not [name for name in fields if name.startswith("I/O")], "field data %s", fields)
     Delete(reader)
+
+
+def check_first_picture():
+    """People see their data: a surface with the colors of the first array that is there."""
+    reader = PatchReader(FileName=[data + "/linadv_2d/dumps.visit"])
+    view = CreateView("RenderView")
+
+    def shown():
+        display = Show(reader, view)
+        found = display.Representation, display.ColorArrayName[:], bool(display.LookupTable)
+        Delete(display)
+        return found
+
+    expect(shown() == ("Surface", ["CELLS", "uval"], True), "the first picture: %s", shown())
+    reader.CellArrayStatus = []
+    expect(shown() == ("Surface", ["POINTS", "uval_node"], True), "with node values alone: %s", shown())
+    display = Show(reader, view, Representation="Outline")
+    expect(display.Representation == "Outline", "a choice of the script is overruled: %s", display.Representation)
+    state = os.path.join(scratch, "outline.pvsm")
+    SaveState(state)
+    Delete(reader)
+    Delete(view)
+    LoadState(state)
+    loaded = [s for s in GetSources().values() if s.GetXMLName() == "PatchReader"][0]
+    display = GetDisplayProperties(loaded, GetViews()[-1])
+    expect(display.Representation == "Outline", "a state is overruled: %s", display.Representation)
+    Delete(loaded)
 
 
 os.makedirs(scratch, exist_ok=True)
@@ -246,4 +273,5 @@ check_files()
 check_channel()
 check_numbers()
 check_state()
+check_first_picture()
 print("passed: session")

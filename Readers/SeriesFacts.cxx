@@ -1,0 +1,46 @@
+#include "SeriesFacts.h"
+
+#include "Plan/Interest.h"
+#include "Update/OpenedSeries.h"
+
+#include <vtkStringArray.h>
+
+#include <algorithm>
+
+namespace patchio {
+
+SeriesFacts::SeriesFacts() = default;
+SeriesFacts::~SeriesFacts() = default;
+
+void SeriesFacts::Forget()
+{
+  this->LearntFrom.clear();
+  this->FormatName.clear();
+  this->Levels[1] = 0;
+}
+
+void SeriesFacts::Learn(const OpenedSeries& series)
+{
+  if (this->LearntFrom == series.CurrentPath()) {
+    return;
+  }
+  this->LearntFrom = series.CurrentPath();
+  if (this->FormatName.empty()) {
+    this->FormatName = FormatOf(series.Files().front()).Name();
+  }
+  const Catalog& catalog = series.Current();
+  this->Levels[1] = std::max(this->Levels[1], static_cast<int>(catalog.Levels.size()) - 1);
+  const patchio::Bounds bounds = BoundsOf(catalog);
+  for (int axis = 0; axis < 3; ++axis) {
+    this->Bounds[2 * axis] = bounds.Lower[axis];
+    this->Bounds[2 * axis + 1] = bounds.Upper[axis];
+  }
+  this->Scalars->Reset();
+  for (const Variable& variable : catalog.Variables) {
+    if (variable.Components == 1 && !variable.Positions) {
+      this->Scalars->InsertNextValue(variable.Name);
+    }
+  }
+}
+
+}  // namespace patchio
