@@ -14,17 +14,20 @@
 #include <vtkCommand.h>
 #include <vtkDataArraySelection.h>
 #include <vtkDataObject.h>
+#include <vtkExecutive.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
 #include <vtkMultiBlockDataSet.h>
 #include <vtkMultiProcessController.h>
 #include <vtkNew.h>
 #include <vtkObjectFactory.h>
+#include <vtkOutputWindow.h>
 #include <vtkStreamingDemandDrivenPipeline.h>
 #include <vtkStringArray.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <sstream>
 
@@ -80,6 +83,23 @@ vtkPatchReader::vtkPatchReader() : Internal(new Internals)
 
 vtkPatchReader::~vtkPatchReader() = default;
 
+void vtkPatchReader::SetExecutive(vtkExecutive* executive)
+{
+  this->Superclass::SetExecutive(executive);
+  if (executive && !executive->HasObserver(vtkCommand::ErrorEvent)) {
+    executive->AddObserver(vtkCommand::ErrorEvent, this, &vtkPatchReader::OnExecutiveError);
+  }
+}
+
+/// Fail() has said it already, and better.
+void vtkPatchReader::OnExecutiveError(vtkObject*, unsigned long, void* text)
+{
+  const auto* message = static_cast<const char*>(text);
+  if (!message || !std::strstr(message, "returned failure for request")) {
+    vtkOutputWindowDisplayErrorText(message ? message : "");
+  }
+}
+
 void vtkPatchReader::AddFileName(const char* name)
 {
   if (name && *name) {
@@ -111,11 +131,7 @@ const char* vtkPatchReader::GetFileName(int index) const
 
 int vtkPatchReader::CanReadFile(const char* name)
 {
-  const std::vector<const Format*>& formats = AllFormats();
-  return name && std::any_of(
-                     formats.begin(), formats.end(), [name](const Format* f) { return f->Claims(name); })
-             ? 1
-             : 0;
+  return name && FindFormat(name) ? 1 : 0;
 }
 
 vtkDataArraySelection* vtkPatchReader::GetCellArraySelection()

@@ -66,8 +66,8 @@ public:
   const char* GetFileName(int index) const;
 
   /**
-   * 1 when a format claims the file by its name and first bytes, be it sound or broken: a broken one should
-   * end in this reader's message.
+   * 1 when a format claims the file by its name and first bytes, or it has the name of one and is empty, cut
+   * off or overwritten: a broken file should end in this reader's message.
    */
   int CanReadFile(const char* name);
 
@@ -508,6 +508,11 @@ public:
    */
   void Modified() override;
 
+  /**
+   * What fails is said by the reader alone, not by VTK's executive too.
+   */
+  void SetExecutive(vtkExecutive* executive) override;
+
   ///@{
   /**
    * The ranks that read together. Default: the global controller.
@@ -531,6 +536,7 @@ private:
   void operator=(const vtkPatchReader&) = delete;
 
   void OnSelectionModified();
+  void OnExecutiveError(vtkObject*, unsigned long, void* text);
   void SetWithin(double& member, double value, double least, double most);
 
   std::size_t WantedStep(vtkInformation* info) const;

@@ -9,6 +9,7 @@ import sys
 import time
 
 from paraview.simple import *
+from vtkmodules.vtkCommonCore import vtkOutputWindow, vtkStringOutputWindow
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 data, scratch = sys.argv[1:3]
@@ -234,6 +235,55 @@ def check_threads():
     Delete(reader)
 
 
+def check_messages():
+    """One message for an error, the reader's own, also of files that are broken from the first byte on."""
+    path = copy_series("broken", 2)
+    folder = os.path.join(os.path.dirname(path), "visit_dump.00016")
+    cluster = [name for name in os.listdir(folder) if name.startswith("processor")][0]
+    with open(os.path.join(folder, cluster), "r+b") as file:
+        file.truncate(3000)
+    empty = os.path.join(scratch, "empty.visit")
+    open(empty, "w").close()
+    reader = OpenDataFile(empty)
+    window = vtkStringOutputWindow()
+    before = vtkOutputWindow.GetInstance()
+    vtkOutputWindow.SetInstance(window)
+    try:
+        texts = []
+        for name in (path, empty):
+            reader.FileName = [name]
+            reader.UpdatePipeline(1)
+            texts.append(window.GetOutput()[sum(map(len, texts)):])
+    finally:
+        vtkOutputWindow.SetInstance(before)
+    for text, words in zip(texts, ("complete HDF5 file", "the names of dumps")):
+        expect(text.count("ERROR") == 1 and words in text and "returned failure" not in text, "messages: %s", text)
+    expect(cells(reader) == 0, "something of a broken dump is shown")
+    reader.FileName = [path]
+    reader.UpdatePipeline(0)
+    expect(cells(reader) > 0, "the sound dump beside it is not shown")
+    Delete(reader)
+
+
+def check_what_is_known():
+    """The panel begins with what the data have."""
+    reader = PatchReader(FileName=[data + "/linadv_2d/dumps.visit"])
+    facts = [reader.SMProxy.GetProperty(name) for name in ("FormatName", "Levels", "ScalarNames")]
+    expect(facts[0].GetElement(0) == "SAMRAI", "format %s", facts[0].GetElement(0))
+    finest = facts[1].GetElement(1)
+    expect([facts[2].GetElement(i) for i in range(facts[2].GetNumberOfElements())] == ["uval", "uval_node"], "scalars")
+    expect(reader.ValueArray == "uval" and reader.LevelRange[:] == [0, 99], "%s, %s", reader.ValueArray, reader.LevelRange[:])
+    reader.UpdatePipeline()
+    levels = reader.CellData["level"] if "level" in reader.CellData.keys() else reader.FieldData["level"]
+    expect(finest == levels.GetRange(0)[1] > 0, "finest level %d", finest)
+    bounds = reader.GetDataInformation().GetBounds()
+    same = all(abs(a - b) < 1e-6 for a, b in zip(reader.RegionBounds[:4], bounds))
+    expect(same, "the box is %s at first, the data are in %s", reader.RegionBounds[:], bounds)
+    middle = [(bounds[2 * axis] + bounds[2 * axis + 1]) / 2 for axis in (0, 1)]
+    expect(all(abs(a - b) < 1e-6 for a, b in zip(reader.RegionOrigin[:2], middle)), "plane at %s", reader.RegionOrigin[:])
+    Delete(reader)
+
+
 def check_first_picture():
     """People see their data: a surface with the colors of the first array that is there."""
     reader = PatchReader(FileName=[data + "/linadv_2d/dumps.visit"])
@@ -273,5 +323,7 @@ check_files()
 check_channel()
 check_numbers()
 check_state()
+check_messages()
+check_what_is_known()
 check_first_picture()
 print("passed: session")
