@@ -25,7 +25,9 @@ pqRegionBoxWidget::pqRegionBoxWidget(vtkSMProxy* smproxy, vtkSMPropertyGroup* gr
   this->addNumbers();
   pqCoreUtilities::connect(
       this->Bounds, vtkCommand::UncheckedPropertyModifiedEvent, this, SLOT(onNumbersChanged()));
-  pqCoreUtilities::connect(this->widgetProxy(), vtkCommand::InteractionEvent, this, SLOT(onBoxMoved()));
+  for (const auto event : {vtkCommand::InteractionEvent, vtkCommand::EndInteractionEvent}) {
+    pqCoreUtilities::connect(this->widgetProxy(), event, this, SLOT(onBoxMoved()));
+  }
   this->onNumbersChanged();
   this->setWidgetVisible(true);
 }

@@ -115,7 +115,7 @@ TEST(ReportData, RemembersTheLastReads)
 TEST(ReportData, SaysOfACancelledReadHowFarItCame)
 {
   ReportData data = Example();
-  EXPECT_EQ(data.Text(), data.Last.Text());
+  EXPECT_EQ(data.Text(), "Date: 2017-02-27 18:00\n" + data.Last.Text());
   data.Cancelled = true;
   data.WantedBytes = 8e9;
   EXPECT_THAT(data.Text(), ::testing::StartsWith("Cancelled after 2.0 s: 6.00 GB of 8.00 GB read from "
