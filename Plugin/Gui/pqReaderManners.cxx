@@ -1,21 +1,11 @@
 #include "pqReaderManners.h"
 
-#include "pqActiveObjects.h"
 #include "pqApplicationCore.h"
 #include "pqPipelineSource.h"
 #include "pqServerManagerModel.h"
-#include "pqView.h"
 
-#include "vtkDataObject.h"
-#include "vtkNew.h"
-#include "vtkPVDataInformation.h"
-#include "vtkSMParaViewPipelineControllerWithRendering.h"
 #include "vtkSMPropertyHelper.h"
 #include "vtkSMProxy.h"
-#include "vtkSMRenderViewProxy.h"
-#include "vtkSMSessionProxyManager.h"
-#include "vtkSMSourceProxy.h"
-#include "vtkSmartPointer.h"
 
 #include <QApplication>
 #include <QDir>
@@ -27,41 +17,10 @@
 namespace {
 
 constexpr const char* ProxyName = "PatchReader";
-/// In the pipeline browser.
-constexpr const char* DateName = "date";
 
 bool IsOurs(pqPipelineSource* source)
 {
   return source && QString(source->getProxy()->GetXMLName()) == ProxyName;
-}
-
-/// As a filter of the reader in the active view.
-void ShowDate(vtkSMSourceProxy* reader)
-{
-  pqView* view = pqActiveObjects::instance().activeView();
-  auto* renderView = view ? vtkSMRenderViewProxy::SafeDownCast(view->getProxy()) : nullptr;
-  auto filter = vtkSmartPointer<vtkSMProxy>::Take(
-      reader->GetSessionProxyManager()->NewProxy("filters", "AnnotateGlobalData"));
-  if (!renderView || !filter) {
-    return;
-  }
-  vtkNew<vtkSMParaViewPipelineControllerWithRendering> controller;
-  controller->PreInitializeProxy(filter);
-  vtkSMPropertyHelper(filter, "Input").Set(reader);
-  vtkSMPropertyHelper(filter, "SelectArrays").Set("date");
-  vtkSMPropertyHelper(filter, "Prefix").Set("");
-  vtkSMPropertyHelper(filter, "Format").Set("%s");
-  controller->PostInitializeProxy(filter);
-  filter->UpdateVTKObjects();
-  pqPipelineSource* active = pqActiveObjects::instance().activeSource();
-  controller->RegisterPipelineProxy(filter, DateName);
-  controller->Show(vtkSMSourceProxy::SafeDownCast(filter), 0, renderView);
-  if (auto* source =
-          pqApplicationCore::instance()->getServerManagerModel()->findItem<pqPipelineSource*>(filter)) {
-    source->setModifiedState(pqProxy::UNMODIFIED);  // there is nothing to apply
-  }
-  pqActiveObjects::instance().setActiveSource(active);  // the user goes on with the data
-  view->render();
 }
 
 /// In pqSelectReaderDialog, which keeps the proxy's name behind each label.
@@ -90,6 +49,7 @@ void pqReaderManners::startup()
     this->onSourceAdded(source);
   }
   this->connect(model, SIGNAL(sourceAdded(pqPipelineSource*)), SLOT(onSourceAdded(pqPipelineSource*)));
+  this->connect(model, SIGNAL(preSourceRemoved(pqPipelineSource*)), SLOT(onSourceRemoved(pqPipelineSource*)));
   qApp->installEventFilter(this);
 }
 
@@ -108,13 +68,17 @@ bool pqReaderManners::eventFilter(QObject* watched, QEvent* event)
 
 void pqReaderManners::onSourceAdded(pqPipelineSource* source)
 {
-  if (!IsOurs(source) || vtkSMPropertyHelper(source->getProxy(), "FileName").GetNumberOfElements() != 1) {
+  if (!IsOurs(source)) {
+    return;
+  }
+  this->connect(source, SIGNAL(visibilityChanged(pqPipelineSource*, pqDataRepresentation*)),
+      SLOT(onShownChanged(pqPipelineSource*)));
+  this->connect(source, SIGNAL(dataUpdated(pqPipelineSource*)), SLOT(onShownChanged(pqPipelineSource*)));
+  if (vtkSMPropertyHelper(source->getProxy(), "FileName").GetNumberOfElements() != 1) {
     return;
   }
   // Where ParaView keeps the answer to its question: no, do not look for files of such names.
   source->setProperty("pqReloadFilesReaction::CachedState", false);
-  this->connect(source, SIGNAL(visibilityChanged(pqPipelineSource*, pqDataRepresentation*)),
-      SLOT(onVisibilityChanged(pqPipelineSource*)));
   const QFileInfo file(vtkSMPropertyHelper(source->getProxy(), "FileName").GetAsString());
   const QString name = source->getSMName();
   if (name == file.fileName() && (name == "Header" || name == "summary.samrai")) {
@@ -122,24 +86,21 @@ void pqReaderManners::onSourceAdded(pqPipelineSource* source)
   }
 }
 
-void pqReaderManners::onVisibilityChanged(pqPipelineSource* source)
+/// Queued, as the reader itself is just being shown or updated.
+void pqReaderManners::onShownChanged(pqPipelineSource* source)
 {
-  vtkSMSourceProxy* reader = source->getSourceProxy();
-  vtkSMSessionProxyManager* manager = reader->GetSessionProxyManager();
-  if (manager->GetInLoadXMLState() || manager->GetProxy("sources", DateName) ||
-      source->property("patchio_date").isValid() ||
-      !reader->GetDataInformation(0)->GetArrayInformation("date", vtkDataObject::FIELD)) {
-    return;
-  }
-  source->setProperty("patchio_date", true);
-  // Not while the reader itself is being shown.
   const QPointer<pqPipelineSource> later(source);
   QMetaObject::invokeMethod(
       this,
-      [later] {
+      [this, later] {
         if (later) {
-          ShowDate(later->getSourceProxy());
+          this->Dates.Refresh(later);
         }
       },
       Qt::QueuedConnection);
+}
+
+void pqReaderManners::onSourceRemoved(pqPipelineSource* source)
+{
+  this->Dates.Remove(source);
 }

@@ -6,13 +6,14 @@
  * name of their folder.
  * - File > Reload Files (F5) looks for new dumps at once: ParaView would ask, and its default answer would
  * look for files that are named like the opened one. Of several files opened together it asks still.
- * - Data with dates (GrADS) have the date in view when they are first shown, by ParaView's Annotate Global
- * Data: it stands in the pipeline browser as "date", to be hidden or deleted. One is enough for all readers.
+ * - Data with dates (GrADS) have the date in view.
  * - Where ParaView asks which reader to take, ours says what it reads. Its label is its name in Python, and
  * stays.
  */
 #ifndef pqReaderManners_h
 #define pqReaderManners_h
+
+#include "DateInView.h"
 
 #include <QObject>
 
@@ -39,10 +40,13 @@ public:
 
 private Q_SLOTS:
   void onSourceAdded(pqPipelineSource* source);
-  void onVisibilityChanged(pqPipelineSource* source);
+  void onShownChanged(pqPipelineSource* source);
+  void onSourceRemoved(pqPipelineSource* source);
 
 private:
   Q_DISABLE_COPY(pqReaderManners)
+
+  DateInView Dates;
 };
 
 #endif
