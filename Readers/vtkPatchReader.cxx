@@ -3,29 +3,31 @@
 #include "ArraySelections.h"
 #include "FilterThreads.h"
 #include "Formats/TimeLookup.h"
-#include "Plan/Grids.h"
 #include "ReaderRanks.h"
+#include "SeriesFacts.h"
 #include "Support/Error.h"
 #include "Support/Together.h"
-#include "ThreadData.h"
 #include "Update/StepReader.h"
 #include "UpdateOutput.h"
 
 #include <vtkCommand.h>
 #include <vtkDataArraySelection.h>
 #include <vtkDataObject.h>
+#include <vtkExecutive.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
 #include <vtkMultiBlockDataSet.h>
 #include <vtkMultiProcessController.h>
-#include <vtkNew.h>
 #include <vtkObjectFactory.h>
+#include <vtkOutputWindow.h>
 #include <vtkStreamingDemandDrivenPipeline.h>
 #include <vtkStringArray.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
+#include <sstream>
 
 using namespace patchio;
 
@@ -41,6 +43,16 @@ std::string ShortName(const std::string& path)
   return name == "summary.samrai" || name == "Header" ? folder : name;
 }
 
+/// Where ParaView would need longer than that for the first picture, it gets an outline.
+constexpr double LongestFirstPicture = 5;
+
+/// What VTK 9.2 needs for a surface of so many blocks and cells and for its picture, with some of the cells
+/// hidden (`./dev bench blocks`).
+double SecondsOfSurface(double blocks, double cells)
+{
+  return blocks * 2.5e-3 + cells * 1e-7;
+}
+
 }  // namespace
 
 /// What is kept between updates.
@@ -49,9 +61,10 @@ struct vtkPatchReader::Internals
   ReaderRanks Ranks;
   ArraySelections Arrays;
   StepReader Reader{MaximumThreads};
-  KeptFrames Frames;       ///< of the update before
+  KeptFrames Frames;  ///< of the update before
+  SeriesFacts Facts;
+  bool Surface = true;     ///< is soon made of the output
   std::string ReportJson;  ///< given out last
-  vtkNew<vtkStringArray> GridNames;
 };
 
 vtkStandardNewMacro(vtkPatchReader);
@@ -66,6 +79,23 @@ vtkPatchReader::vtkPatchReader() : Internal(new Internals)
 }
 
 vtkPatchReader::~vtkPatchReader() = default;
+
+void vtkPatchReader::SetExecutive(vtkExecutive* executive)
+{
+  this->Superclass::SetExecutive(executive);
+  if (executive && !executive->HasObserver(vtkCommand::ErrorEvent)) {
+    executive->AddObserver(vtkCommand::ErrorEvent, this, &vtkPatchReader::OnExecutiveError);
+  }
+}
+
+/// Fail() has said it already, and better.
+void vtkPatchReader::OnExecutiveError(vtkObject*, unsigned long, void* text)
+{
+  const auto* message = static_cast<const char*>(text);
+  if (!message || !std::strstr(message, "returned failure for request")) {
+    vtkOutputWindowDisplayErrorText(message ? message : "");
+  }
+}
 
 void vtkPatchReader::AddFileName(const char* name)
 {
@@ -98,11 +128,7 @@ const char* vtkPatchReader::GetFileName(int index) const
 
 int vtkPatchReader::CanReadFile(const char* name)
 {
-  const std::vector<const Format*>& formats = AllFormats();
-  return name && std::any_of(
-                     formats.begin(), formats.end(), [name](const Format* f) { return f->Claims(name); })
-             ? 1
-             : 0;
+  return name && FindFormat(name) ? 1 : 0;
 }
 
 vtkDataArraySelection* vtkPatchReader::GetCellArraySelection()
@@ -164,19 +190,7 @@ void vtkPatchReader::SetWithin(double& member, double value, double least, doubl
 
 vtkStringArray* vtkPatchReader::GetGridNames()
 {
-  const OpenedSeries& series = this->Internal->Reader.Series();
-  vtkStringArray* const names = this->Internal->GridNames;
-  names->Reset();
-  names->InsertNextValue(AutomaticGrid);
-  const std::vector<LevelGrid> grids =
-      series.CurrentPath().empty() ? std::vector<LevelGrid>() : GridsOf(series.Current());
-  if (grids.size() > 1) {
-    for (const LevelGrid& grid : grids) {
-      names->InsertNextValue(grid.Name);
-    }
-    names->InsertNextValue(AllGrids);
-  }
-  return names;
+  return this->Internal->Facts.Grids;
 }
 
 const char* vtkPatchReader::GetIoReport() const
@@ -190,9 +204,35 @@ const char* vtkPatchReader::GetIoReportData()
   return this->Internal->ReportJson.c_str();
 }
 
+const char* vtkPatchReader::GetFormatName() const
+{
+  return this->Internal->Facts.FormatName.c_str();
+}
+
+int* vtkPatchReader::GetLevels()
+{
+  return this->Internal->Facts.Levels;
+}
+
+double* vtkPatchReader::GetDomainBounds()
+{
+  return this->Internal->Facts.Bounds;
+}
+
+vtkStringArray* vtkPatchReader::GetScalarNames()
+{
+  return this->Internal->Facts.Scalars;
+}
+
+const char* vtkPatchReader::GetFirstPicture() const
+{
+  return this->Internal->Surface ? "Surface" : "Outline";
+}
+
 void vtkPatchReader::Reload()
 {
   this->Internal->Reader.Forget();
+  this->Internal->Facts.Forget();
   this->Internal->Frames = KeptFrames();
   this->Modified();
 }
@@ -246,6 +286,7 @@ int vtkPatchReader::RequestInformation(
     }
     self.Reader.Series().OpenAny(*self.Ranks);
     self.Arrays.Offer(self.Reader.Series().Current());
+    self.Facts.Learn(self.Reader.Series());
   } catch (const std::exception& error) {
     info->Remove(vtkStreamingDemandDrivenPipeline::TIME_STEPS());
     info->Remove(vtkStreamingDemandDrivenPipeline::TIME_RANGE());
@@ -309,6 +350,7 @@ bool vtkPatchReader::ReadStep(std::size_t step, const UpdateWishes& wishes, vtkM
   this->Say(0, "Opening " + ShortName(self.Reader.Series().Steps().Steps[step].Path));
   std::unique_ptr<StepAhead> ahead = self.Reader.Show(*self.Ranks, step);
   self.Arrays.Offer(self.Reader.Series().Current());
+  self.Facts.Learn(self.Reader.Series());
   const std::unique_ptr<PatchUpdate> update = self.Reader.Read(*self.Ranks, wishes, std::move(ahead));
   if (update->Stopped()) {
     self.Reader.Report(*self.Ranks, *update);
@@ -316,12 +358,11 @@ bool vtkPatchReader::ReadStep(std::size_t step, const UpdateWishes& wishes, vtkM
   }
   this->Say(StepReader::ReadPart, "Building blocks");
   const bool images = PointsBecomeImages(*self.Ranks, *update, self.Frames);
-  Together(*self.Ranks, [&] {
-    AssembleOutput(*update, (*self.Ranks).Rank(), images, self.Frames, output);
-    AddThreadData(self.Reader.UsedThreads(*self.Ranks), output->GetFieldData());
-  });
+  Together(*self.Ranks,
+      [&] { AssembleOutput(*update, (*self.Ranks).Rank(), images, self.Frames, output); });
   output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Reader.Series().CurrentTime());
   update->Report().FilterThreads = this->ChooseFilterThreads(update->CellsOfBlock());
+  this->ChooseFirstPicture(*update);
   self.Reader.Report(*self.Ranks, *update);
   this->Warn(update->Warning());
   return true;
@@ -416,6 +457,22 @@ std::string vtkPatchReader::ChooseFilterThreads(double cellsOfBlock) const
   const bool worthIt = this->FilterThreading == FILTERS_ALWAYS || cellsOfBlock >= CellsWorthThreads;
   const int wanted = this->FilterThreadsPerRank > 0 ? this->FilterThreadsPerRank : cores;
   return SetFilterThreads(worthIt ? wanted : 1);
+}
+
+/// By what this rank has, which is about as much as the others have.
+void vtkPatchReader::ChooseFirstPicture(PatchUpdate& update)
+{
+  const double blocks = static_cast<double>(update.Planned().Mine.size());
+  const double cells = blocks * update.CellsOfBlock();
+  this->Internal->Surface = SecondsOfSurface(blocks, cells) <= LongestFirstPicture;
+  if (!this->Internal->Surface) {
+    std::ostringstream note;
+    note << "ParaView shows an outline at first, because a surface of " << blocks << " blocks with "
+         << std::llround(cells) << " cells a rank takes about "
+         << std::llround(SecondsOfSurface(blocks, cells))
+         << " s. Choose Surface as the representation, or make a Slice";
+    update.Report().Notes.push_back(note.str());
+  }
 }
 
 /// What happens now, for the status bar.

@@ -42,6 +42,7 @@
 
 namespace patchio {
 class Catalog;
+class PatchUpdate;
 struct ThreadSettings;
 struct UpdateOptions;
 struct UpdateWishes;
@@ -67,8 +68,8 @@ public:
   const char* GetFileName(int index) const;
 
   /**
-   * 1 when a format claims the file by its name and first bytes, be it sound or broken: a broken one should
-   * end in this reader's message.
+   * 1 when a format claims the file by its name and first bytes, or it has the name of one and is empty, cut
+   * off or overwritten: a broken file should end in this reader's message.
    */
   int CanReadFile(const char* name);
 
@@ -480,6 +481,25 @@ public:
    */
   const char* GetIoReportData();
 
+  ///@{
+  /**
+   * What is known of the data once RequestInformation has run: the name of their format; the numbers of the
+   * coarsest level and of the finest one in the steps that were opened so far; the bounds of the domain in
+   * the coordinates of the data (xmin, xmax, ymin ..., 0 to 1 for curvilinear grids); the names of the
+   * scalars.
+   */
+  const char* GetFormatName() const;
+  int* GetLevels() VTK_SIZEHINT(2);
+  double* GetDomainBounds() VTK_SIZEHINT(6);
+  vtkStringArray* GetScalarNames();
+  ///@}
+
+  /**
+   * How the output of the last update should be shown at first: "Surface", or "Outline" where a surface would
+   * take ParaView more than some seconds.
+   */
+  const char* GetFirstPicture() const;
+
   /**
    * Look at the files again at the next update.
    */
@@ -489,6 +509,11 @@ public:
    * Stops what is read ahead, too.
    */
   void Modified() override;
+
+  /**
+   * What fails is said by the reader alone, not by VTK's executive too.
+   */
+  void SetExecutive(vtkExecutive* executive) override;
 
   ///@{
   /**
@@ -513,6 +538,7 @@ private:
   void operator=(const vtkPatchReader&) = delete;
 
   void OnSelectionModified();
+  void OnExecutiveError(vtkObject*, unsigned long, void* text);
   void SetWithin(double& member, double value, double least, double most);
 
   std::size_t WantedStep(vtkInformation* info) const;
@@ -521,6 +547,7 @@ private:
   patchio::ThreadSettings WantedThreads() const;
   patchio::UpdateOptions OptionsFor(const patchio::Catalog& catalog, vtkInformation* info) const;
   std::string ChooseFilterThreads(double cellsOfBlock) const;
+  void ChooseFirstPicture(patchio::PatchUpdate& update);
   void Say(double fraction, const std::string& text);
   // These say it on rank 0; a warning only where the text is not empty.
   void Warn(const std::string& text);

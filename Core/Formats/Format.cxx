@@ -33,12 +33,22 @@ std::string WhatOpens()
 
 }  // namespace
 
+const Format* FindFormat(const std::string& path)
+{
+  for (const auto asks : {&Format::Claims, &Format::SeemsBroken}) {
+    for (const Format* format : AllFormats()) {
+      if ((format->*asks)(path)) {
+        return format;
+      }
+    }
+  }
+  return nullptr;
+}
+
 const Format& FormatOf(const std::string& path)
 {
-  for (const Format* format : AllFormats()) {
-    if (format->Claims(path)) {
-      return *format;
-    }
+  if (const Format* format = FindFormat(path)) {
+    return *format;
   }
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {

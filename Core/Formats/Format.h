@@ -70,6 +70,11 @@ public:
   /// True when the path, by its name and first bytes, is this format's to open, be it sound or broken.
   virtual bool Claims(const std::string& path) const = 0;
 
+  /// True when the path is where files of this format are, by its name or what lies beside it, though not by
+  /// its contents, and these are nobody's: a file that is empty, cut off or overwritten. OpenSeries() says
+  /// what is wrong.
+  virtual bool SeemsBroken(const std::string& /*path*/) const { return false; }
+
   /// Cheap: looks at each step's head only. Throws Error when there is not a single good step.
   virtual Series OpenSeries(const std::string& path, const SeriesOptions& options) const = 0;
 
@@ -94,7 +99,9 @@ public:
 /// All formats, in the order in which they are asked: that of the list in Formats/CMakeLists.txt.
 const std::vector<const Format*>& AllFormats();
 
-/// The format that claims the path. Throws Error when none does or the path cannot be read.
+/// The format that claims the path, or a broken file of which it seems to be; null when there is none.
+const Format* FindFormat(const std::string& path);
+/// The same. Throws Error when there is none or the path cannot be read.
 const Format& FormatOf(const std::string& path);
 
 /// Turns a catalog to another of the steps that it describes.

@@ -103,7 +103,7 @@ void ReportData::Remember()
 std::string ReportData::Text() const
 {
   if (!this->Cancelled) {
-    return this->Last.Text();
+    return (this->Date.empty() ? "" : "Date: " + this->Date + "\n") + this->Last.Text();
   }
   const std::uint64_t wanted = std::max(static_cast<std::uint64_t>(this->WantedBytes), this->Last.Bytes);
   return fmt::format(
@@ -120,7 +120,7 @@ std::string ReportData::Json() const
   for (const PastRead& read : this->Past) {
     past.push_back(JsonOf(read));
   }
-  const JsonValue json = {{"version", 1}, {"file", this->File}, {"time", this->Time},
+  const JsonValue json = {{"version", 1}, {"file", this->File}, {"time", this->Time}, {"date", this->Date},
       {"cancelled", this->Cancelled}, {"ranks", report.Ranks},
       {"threads_of_rank", {report.ThreadsMin, report.ThreadsMax}}, {"patches", report.Patches},
       {"blocks", report.Blocks}, {"tasks", report.Tasks}, {"requests", report.Requests},

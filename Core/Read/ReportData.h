@@ -38,7 +38,8 @@ struct ReportData
 
   IoReport Last;  ///< of all ranks
   std::string File;
-  double Time = 0;  ///< of the step
+  double Time = 0;   ///< of the step
+  std::string Date;  ///< of the step, as people write it; empty where Time says all
   bool Cancelled = false;
   double WantedBytes = 0;             ///< all that the read was to bring; 0: not known
   std::vector<ThreadChange> Threads;  ///< reads in flight wanted, all ranks together

@@ -220,7 +220,7 @@ void StepReader::Report(Communicator& ranks, PatchUpdate& update)
     const std::vector<std::string> ofThreads = this->Threads.Notes(this->Request);
     report.Notes.insert(report.Notes.end(), ofThreads.begin(), ofThreads.end());
   }
-  this->Costs.Add(ranks, report, this->UsedThreads(ranks), this->Opened, outcome);
+  this->Costs.Add(ranks, report, this->Threads.Used(ranks, this->Request), this->Opened, outcome);
 }
 
 void StepReader::ReadAhead(Communicator& ranks, const UpdateWishes& wishes)

@@ -87,8 +87,6 @@ public:
   /// may be Stopped(). Throws Error, the same on all ranks.
   std::unique_ptr<PatchUpdate> Read(
       Communicator& ranks, const UpdateWishes& wishes, std::unique_ptr<StepAhead> ahead);
-  /// What the number of threads was, and why.
-  ThreadsUsed UsedThreads(const Communicator& ranks) { return this->Threads.Used(ranks, this->Request); }
   /// Collective. The update is stopped, or its output is there.
   void Report(Communicator& ranks, PatchUpdate& update);
 

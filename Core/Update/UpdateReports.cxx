@@ -29,6 +29,7 @@ void UpdateReports::Add(Communicator& ranks, IoReport mine, const ThreadsUsed& t
   this->Data.Last = Combine(mine, ranks);
   this->Data.File = series.CurrentPath();
   this->Data.Time = series.CurrentTime();
+  this->Data.Date = series.Current().Date;
   this->Data.Threads = threads.Changes;
   this->Data.Storage = threads.Storage;
   this->Data.Cancelled = outcome.Cancelled;

@@ -8,6 +8,7 @@
 #include "vtkSMProxy.h"
 
 #include <QAbstractTextDocumentLayout>
+#include <QComboBox>
 #include <QEvent>
 #include <QFontDatabase>
 #include <QLabel>
@@ -48,6 +49,20 @@ QScrollArea* PanelAround(QWidget* widget)
   }
   return panel;
 }
+/// Pixels.
+constexpr int NarrowList = 80;
+
+/// The longest entry of a list must not make the panel wider than its dock.
+void NarrowLists(QWidget* widget)
+{
+  while (widget && !widget->inherits("pqProxyWidget")) {
+    widget = widget->parentWidget();
+  }
+  for (QComboBox* list : widget ? widget->findChildren<QComboBox*>() : QList<QComboBox*>()) {
+    list->setMinimumWidth(NarrowList);
+  }
+}
+
 }  // namespace
 
 pqIoReportWidget::pqIoReportWidget(vtkSMProxy* smproxy, vtkSMProperty*, QWidget* parentWidget)
@@ -81,6 +96,7 @@ void pqIoReportWidget::showEvent(QShowEvent* event)
 {
   this->Superclass::showEvent(event);
   this->Text->installEventFilter(this);
+  NarrowLists(this);
   if (QScrollArea* panel = PanelAround(this)) {
     panel->viewport()->installEventFilter(this);
   }

@@ -243,6 +243,11 @@ TEST(Amrex, TakesNoFilesOfOthers)
   EXPECT_FALSE(format.Claims(folder.Path()));
   WriteText(folder / "Header", "");
   EXPECT_FALSE(format.Claims(folder / "Header"));
+  EXPECT_FALSE(format.SeemsBroken(folder / "Header"));
+  std::filesystem::create_directory(folder / "Level_0");
+  EXPECT_TRUE(format.SeemsBroken(folder / "Header"));
+  EXPECT_TRUE(format.SeemsBroken(folder.Path()));
+  EXPECT_THAT(MessageOf([&] { format.OpenSeries(folder.Path(), {}); }), HasSubstr("Header"));
   EXPECT_FALSE(format.Claims(folder / "nothing"));
   WriteText(folder / "Header", "CheckPointVersion_1.0\n3\n");
   EXPECT_THAT(MessageOf([&] { format.OpenSeries(folder.Path(), {}); }),

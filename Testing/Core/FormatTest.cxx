@@ -95,9 +95,21 @@ TEST(FormatOf, LooksIntoOtherIndexFiles)
 TEST(FormatOf, SaysWhenAnHdf5FileIsCutOff)
 {
   const TempFolder folder;
-  WriteText(folder / "cut.h5", std::string("\x89HDF\r\n\x1a\n", 8) + std::string(100, '\0'));
-  EXPECT_THAT(MessageOf([&] { FormatOf(folder / "cut.h5"); }),
-      ::testing::AllOf(HasSubstr("complete HDF5 file"), HasSubstr("truncated")));
+  for (const char* name : {"cut.h5", "cut.dat"}) {
+    const std::string path = folder / name;
+    WriteText(path, std::string("\x89HDF\r\n\x1a\n", 8) + std::string(100, '\0'));
+    EXPECT_THAT(MessageOf([&] { FormatOf(path).OpenSeries(path, {}); }),
+        ::testing::AllOf(HasSubstr("complete HDF5 file"), HasSubstr("truncated")));
+  }
+}
+
+TEST(FindFormat, FindsTheFormatOfBrokenFiles)
+{
+  const TempFolder folder;
+  WriteText(folder / "empty.visit", "");
+  WriteText(folder / "other.visit", "!NBLOCKS 2\n");
+  EXPECT_STREQ(FindFormat(folder / "empty.visit")->Name(), "SAMRAI");
+  EXPECT_EQ(FindFormat(folder / "other.visit"), nullptr);
 }
 
 TEST(FormatOf, SaysWhenAFileIsMissing)

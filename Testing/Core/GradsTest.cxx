@@ -476,6 +476,9 @@ TEST_F(Grads, ClaimsItsDescriptorsOnly)
   EXPECT_FALSE(claims("control.ctl", "set this = that\n"));
   EXPECT_FALSE(claims("binary.ctl", std::string("dset a\0\1\2", 9)));
   EXPECT_FALSE(claims("empty.ctl", ""));
+  EXPECT_TRUE(this->Format.SeemsBroken(this->Folder / "empty.ctl"));
+  EXPECT_TRUE(this->Format.SeemsBroken(this->Folder / "binary.ctl"));
+  EXPECT_FALSE(this->Format.SeemsBroken(this->Folder / "control.ctl"));
   EXPECT_FALSE(this->Format.Claims(this->Folder / "none.ctl"));
   EXPECT_FALSE(this->Format.Claims(this->Folder.Path()));
 }

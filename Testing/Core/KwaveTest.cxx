@@ -212,6 +212,9 @@ TEST_F(Kwave, ClaimsItsFilesAndNoOthers)
   EXPECT_FALSE(this->Format.Claims(this->Folder / "plain.h5"));
   testing::WriteText(this->Folder / "text.h5", "file_type output k-Wave");
   EXPECT_FALSE(this->Format.Claims(this->Folder / "text.h5"));
+  EXPECT_FALSE(this->Format.SeemsBroken(this->Folder / "plain.h5"));
+  EXPECT_TRUE(this->Format.SeemsBroken(this->Folder / "text.h5"));
+  EXPECT_FALSE(this->Format.SeemsBroken(this->Folder / "none.h5"));
   EXPECT_FALSE(this->Format.Claims(this->Folder / "none.h5"));
   EXPECT_FALSE(this->Format.Claims(this->Folder.Path()));
 }

@@ -22,6 +22,7 @@ ReportData Example()
   data.Last.Bytes = 6'000'000'000;
   data.Last.Requests = 30;
   data.Last.OpenSeconds = 0.5;
+  data.Date = "2017-02-27 18:00";
   data.Last.LocateSeconds = 0.25;
   data.Last.ReadSeconds = 2;
   data.Last.StorageSeconds = 12;
@@ -42,6 +43,7 @@ TEST(ReportData, SaysAllNumbersAsJson)
   EXPECT_EQ(json["version"], 1);
   EXPECT_EQ(json["file"], "/data/run/summary.samrai");
   EXPECT_EQ(json["time"], 0.25);
+  EXPECT_EQ(json["date"], "2017-02-27 18:00");
   EXPECT_EQ(json["cancelled"], false);
   EXPECT_EQ(json["ranks"], 2);
   EXPECT_EQ(json["threads_of_rank"], Json::array({3, 4}));
@@ -113,7 +115,7 @@ TEST(ReportData, RemembersTheLastReads)
 TEST(ReportData, SaysOfACancelledReadHowFarItCame)
 {
   ReportData data = Example();
-  EXPECT_EQ(data.Text(), data.Last.Text());
+  EXPECT_EQ(data.Text(), "Date: 2017-02-27 18:00\n" + data.Last.Text());
   data.Cancelled = true;
   data.WantedBytes = 8e9;
   EXPECT_THAT(data.Text(), ::testing::StartsWith("Cancelled after 2.0 s: 6.00 GB of 8.00 GB read from "

@@ -1,70 +1,180 @@
-"""What gui.sh runs inside the ParaView GUI: opens a series, shows it, also as a volume, and looks back after the windows have settled.
+"""What gui.sh runs inside the ParaView GUI: what somebody sees who opens data, step by step while the windows settle.
 
-Environment: PATCHIO_PLUGIN; PATCHIO_DATASET; PATCHIO_RESULT, the file to write.
+Environment: PATCHIO_PLUGIN; PATCHIO_DATASET, the dumps.visit of a series; PATCHIO_RESULT, the file to write.
 """
+import array
 import os
+import shutil
 import subprocess
-import time
+import tempfile
 import traceback
 
 from paraview.simple import *
 
-SETTLE = 4      # seconds
-
 
 def finish(text):
     """Leaves ParaView at once: closing its window would ask questions."""
+    shutil.rmtree(scratch, ignore_errors=True)
     with open(os.environ["PATCHIO_RESULT"], "w") as file:
         file.write(text)
     os._exit(0)
 
 
-def look_back(*_):
-    if time.time() < start + SETTLE:
-        return      # there are timers of others
+def expect(condition, message, *details):
+    if not condition:
+        finish("FAILED: " + message % details)
+
+
+def names():
+    return [name for name, _ in GetSources()]
+
+
+def shown(reader):
+    display = Show(reader, GetActiveView())
+    ResetCamera()
+    Render()
+    return display.Representation, display.ColorArrayName[1]
+
+
+def open_series():
+    """Two dumps of the series, which grows later."""
+    grow(2)
+    readers.append(OpenDataFile(os.path.join(scratch, "dumps.visit")))
+    expect(shown(readers[0]) == ("Surface", "uval"), "the first picture: %s", shown(readers[0]))
+
+
+def look_at_report():
+    report = readers[0].SMProxy.GetProperty("IOReport").GetElement(0) or ""
+    # Nobody but our widget has asked the server for this text: it lives and shows what was read.
+    if "Patches: " not in report:
+        return False
+    picture = os.path.splitext(os.environ["PATCHIO_RESULT"])[0] + ".png"
     try:
-        # Nobody but our widget has asked the server for this text: it lives and shows what was read.
-        report = reader.SMProxy.GetProperty("IOReport").GetElement(0) or ""
-        picture = os.path.splitext(os.environ["PATCHIO_RESULT"])[0] + ".png"
-        try:
-            subprocess.run(["import", "-window", "root", picture], timeout=20, check=False)
-        except FileNotFoundError:
-            print("no picture of the window: no program 'import' (ImageMagick)")
-        cells = reader.GetDataInformation().GetNumberOfCells()
-        passed = "Patches: " in report and cells > 0 and kinds == ["Surface", "Volume", "Surface", "uval"]
-        finish("%s: %d cells, volumes as %s, the widget's report:\n%s\n" % ("passed" if passed else "FAILED", cells,
-                                                                          kinds, report))
-    except BaseException:
-        finish("FAILED: " + traceback.format_exc())
+        subprocess.run(["import", "-window", "root", picture], timeout=20, check=False)
+    except FileNotFoundError:
+        print("no picture of the window: no program 'import' (ImageMagick)")
+    return True
 
 
-def kinds_of_volumes():
-    """What Volume becomes with three levels, with one, and when there are three again; and its colour."""
-    display = Show(reader, view)
+def look_at_volumes():
+    """What Volume becomes with all levels, with one, and when there are all again; and its colour."""
+    display = Show(readers[0], GetActiveView())
     found = []
-    for levels, choose in (([0, 2], True), ([2, 2], True), ([0, 2], False)):
-        reader.LevelRange = levels
-        Render(view)
+    for levels, choose in (([0, 99], True), ([2, 2], True), ([0, 99], False)):
+        readers[0].LevelRange = levels
+        Render()
         if choose:
             display.SetRepresentationType("Surface")
             display.SetRepresentationType("Volume")
-        Render(view)
+        Render()
         found.append(display.Representation.GetData())
-    return found + [display.ColorArrayName[1]]
+    found.append(display.ColorArrayName[1])
+    expect(found == ["Surface", "Volume", "Surface", "uval"], "volumes are shown as %s", found)
 
 
+def press_reload():
+    """F5 finds new dumps, and asks nothing: a question would stop all that follows."""
+    if not shutil.which("xdotool"):
+        print("skipped: F5, as there is no program 'xdotool'")
+        return
+    grow(4)
+    SetActiveSource(readers[0])
+    window = subprocess.run(["xdotool", "search", "--onlyvisible", "--name", "^ParaView"], timeout=20, check=False,
+                            capture_output=True, text=True).stdout.split()[-1]
+    subprocess.run(["xdotool", "windowfocus", window, "key", "F5"], timeout=20, check=True)
+
+
+def look_at_steps():
+    return len(readers[0].TimestepValues) == 4 or not shutil.which("xdotool")
+
+
+def name_by_folder():
+    """As File > Open registers a reader, by the name of its file."""
+    dump = os.path.join(scratch, dumps[0].strip())
+    readers.append(PatchReader(registrationName=os.path.basename(dump), FileName=[dump]))
+    expect(os.path.basename(os.path.dirname(dump)) in names(), "names in the pipeline browser: %s", names())
+
+
+def show_date():
+    with open(os.path.join(scratch, "tiny.ctl"), "w") as file:
+        file.write("dset ^tiny.dat\nundef -999\nxdef 2 linear 0 1\nydef 2 linear 0 1\nzdef 1 levels 1000\n"
+                   "tdef 1 linear 18z27feb2017 6hr\nvars 1\nps 0 99 pressure\nendvars\n")
+    with open(os.path.join(scratch, "tiny.dat"), "wb") as file:
+        array.array("f", [1, 2, 3, 4]).tofile(file)
+    readers.append(OpenDataFile(os.path.join(scratch, "tiny.ctl")))
+    expect(shown(readers[-1]) == ("Surface", "ps"), "the first picture of GrADS: %s", shown(readers[-1]))
+
+
+def labels():
+    """Representations of the view that are no part of the pipeline and are visible, as proxies."""
+    hidden = GetActiveView().SMProxy.GetProperty("HiddenRepresentations")
+    found = [hidden.GetProxy(i) for i in range(hidden.GetNumberOfProxies())]
+    return [text for text in found if text.GetXMLName() == "TextSourceRepresentation" and
+            servermanager.vtkSMPropertyHelper(text, "Visibility").GetAsInt()]
+
+
+def look_at_date():
+    if not labels():
+        return False
+    annotation = servermanager._getPyProxy(labels()[0].GetProperty("Input").GetProxy(0))
+    text = servermanager.Fetch(annotation).GetRowData().GetAbstractArray(0).GetValue(0)
+    expect(text == "2017-02-27 18:00", "the date in view is %s", text)
+    readers[-1].ShowDate = 0
+    readers[-1].UpdatePipeline()
+    Hide(readers[-1], GetActiveView())
+    return True
+
+
+def look_at_no_date():
+    """The date goes with its reader."""
+    if labels():
+        return False
+    Delete(readers.pop())
+    return True
+
+
+def all_is_well():
+    cells = readers[0].GetDataInformation().GetNumberOfCells()
+    finish("%s: %d cells\n" % ("passed" if cells > 0 else "FAILED", cells))
+
+
+def grow(count):
+    source = os.path.dirname(os.environ["PATCHIO_DATASET"])
+    for line in dumps[:count]:
+        folder = os.path.dirname(line)
+        shutil.copytree(os.path.join(source, folder), os.path.join(scratch, folder), dirs_exist_ok=True)
+    with open(os.path.join(scratch, "dumps.visit"), "w") as file:
+        file.writelines(dumps[:count])
+
+
+def next_step(*_):
+    """One by one, with time for the timers of others in between; a step that says False is tried again."""
+    global running, tries
+    if running:
+        return      # a timer in the midst of a step
+    running = True
+    try:
+        tries += 1
+        if steps[0]() is not False:
+            del steps[0]
+            tries = 0
+        expect(tries < 10, "in vain: %s", steps[0].__name__)
+    except BaseException:
+        finish("FAILED: " + traceback.format_exc())
+    running = False
+
+
+scratch = tempfile.mkdtemp()
+readers, running, tries = [], False, 0
+steps = [open_series, look_at_report, look_at_volumes, press_reload, look_at_steps, name_by_folder, show_date, look_at_date, look_at_no_date, all_is_well]
 try:
+    with open(os.environ["PATCHIO_DATASET"]) as file:
+        dumps = file.readlines()
     LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=globals())
-    reader = OpenDataFile(os.environ["PATCHIO_DATASET"])
     view = GetActiveViewOrCreate("RenderView")
-    Show(reader, view)
-    ResetCamera(view)
-    Render(view)
-    kinds = kinds_of_volumes()
     # A timer of Qt, by way of the view's interactor: the GUI works through its events meanwhile.
     interactor = view.GetInteractor()
-    interactor.AddObserver("TimerEvent", look_back)
-    start = time.time()
-    interactor.CreateRepeatingTimer(500)
+    interactor.AddObserver("TimerEvent", next_step)
+    interactor.CreateRepeatingTimer(1500)
 except BaseException:
     finish("FAILED: " + traceback.format_exc())

@@ -2,12 +2,14 @@
 
 usage: PATCHIO_PVBATCH_MODE=root Testing/ParaView/pvbatch.sh NP session.py DATA SCRATCH
 """
+import json
 import os
 import shutil
 import sys
 import time
 
 from paraview.simple import *
+from vtkmodules.vtkCommonCore import vtkOutputWindow, vtkStringOutputWindow
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 data, scratch = sys.argv[1:3]
@@ -215,7 +217,7 @@ def check_state():
 
 
 def check_threads():
-    """Who chose the threads is in the report and in the field data, in every mode."""
+    """Who chose the threads is in the report and in its data, in every mode; the output carries none of it."""
     reader = PatchReader(FileName=[data + "/linadv_3d/dumps.visit"])
     expect(reader.ThreadMode == "Automatic" and reader.ThreadPolicy == "Balanced", "%s, %s by default", reader.ThreadMode,
            reader.ThreadPolicy)
@@ -227,11 +229,8 @@ def check_threads():
         reader.UpdatePropertyInformation()
         text = reader.GetPropertyValue("IOReport")
         expect(words in text, "'%s' is not in the report:\n%s", words, text)
-        fields = servermanager.Fetch(reader).GetFieldData()
-        lines = [fields.GetAbstractArray("I/O threads").GetValue(i) for i in range(fields.GetAbstractArray("I/O threads").GetNumberOfValues())]
-        expect(words in "\n".join(lines), "'%s' is not in the field data: %s", words, lines)
-        changes = fields.GetArray("I/O reads in flight")
-        return [fields.GetArray(name).GetValue(0) for name in ("I/O N*", "I/O NC")] + [changes.GetTuple(0)]
+        report = json.loads(reader.GetPropertyValue("IOReportData"))
+        return [report["storage"]["best_concurrency"], report["storage"]["load"], tuple(report["threads"][0])]
 
     ranks = servermanager.ActiveConnection.GetNumberOfDataPartitions()
     expect(used("Threads: automatic, balanced")[2][1] >= ranks, "less than one read in flight a rank")
@@ -239,6 +238,8 @@ def check_threads():
     expect(used("Threads: fixed", ThreadMode="Fixed", ThreadsPerRank=3) == [0, 0, (0, 3 * ranks)], "3 threads, fixed")
     found = used("from N* = 9 and NC = 2", ThreadMode="From N* and NC", StorageConcurrency=9, OtherLoad=2)
     expect(found == [9, 2, (0, 7)], "N* 9, NC 2: %s", found)
+    fields = reader.FieldData.keys()
+    expect("step" in fields and not [name for name in fields if name.startswith("I/O")], "field data %s", fields)
     Delete(reader)
 
 
@@ -265,6 +266,82 @@ def check_hidden_fault():
         Delete(reader)
 
 
+def check_messages():
+    """One message for an error, the reader's own, also of files that are broken from the first byte on."""
+    path = copy_series("broken", 2)
+    folder = os.path.join(os.path.dirname(path), "visit_dump.00016")
+    cluster = [name for name in os.listdir(folder) if name.startswith("processor")][0]
+    with open(os.path.join(folder, cluster), "r+b") as file:
+        file.truncate(3000)
+    empty = os.path.join(scratch, "empty.visit")
+    open(empty, "w").close()
+    reader = OpenDataFile(empty)
+    window = vtkStringOutputWindow()
+    before = vtkOutputWindow.GetInstance()
+    vtkOutputWindow.SetInstance(window)
+    try:
+        texts = []
+        for name in (path, empty):
+            reader.FileName = [name]
+            reader.UpdatePipeline(1)
+            texts.append(window.GetOutput()[sum(map(len, texts)):])
+    finally:
+        vtkOutputWindow.SetInstance(before)
+    for text, words in zip(texts, ("complete HDF5 file", "the names of dumps")):
+        expect(text.count("ERROR") == 1 and words in text and "returned failure" not in text, "messages: %s", text)
+    expect(cells(reader) == 0, "something of a broken dump is shown")
+    reader.FileName = [path]
+    reader.UpdatePipeline(0)
+    expect(cells(reader) > 0, "the sound dump beside it is not shown")
+    Delete(reader)
+
+
+def check_what_is_known():
+    """The panel begins with what the data have."""
+    reader = PatchReader(FileName=[data + "/linadv_2d/dumps.visit"])
+    facts = [reader.SMProxy.GetProperty(name) for name in ("FormatName", "Levels", "ScalarNames")]
+    expect(facts[0].GetElement(0) == "SAMRAI", "format %s", facts[0].GetElement(0))
+    finest = facts[1].GetElement(1)
+    expect([facts[2].GetElement(i) for i in range(facts[2].GetNumberOfElements())] == ["uval", "uval_node"], "scalars")
+    expect(reader.ValueArray == "uval" and reader.LevelRange[:] == [0, 99], "%s, %s", reader.ValueArray, reader.LevelRange[:])
+    reader.UpdatePipeline()
+    levels = reader.CellData["level"] if "level" in reader.CellData.keys() else reader.FieldData["level"]
+    expect(finest == levels.GetRange(0)[1] > 0, "finest level %d", finest)
+    bounds = reader.GetDataInformation().GetBounds()
+    same = all(abs(a - b) < 1e-6 for a, b in zip(reader.RegionBounds[:4], bounds))
+    expect(same, "the box is %s at first, the data are in %s", reader.RegionBounds[:], bounds)
+    middle = [(bounds[2 * axis] + bounds[2 * axis + 1]) / 2 for axis in (0, 1)]
+    expect(all(abs(a - b) < 1e-6 for a, b in zip(reader.RegionOrigin[:2], middle)), "plane at %s", reader.RegionOrigin[:])
+    Delete(reader)
+
+
+def check_first_picture():
+    """People see their data: a surface with the colors of the first array that is there."""
+    reader = PatchReader(FileName=[data + "/linadv_2d/dumps.visit"])
+    view = CreateView("RenderView")
+
+    def shown():
+        display = Show(reader, view)
+        found = display.Representation, display.ColorArrayName[:], bool(display.LookupTable)
+        Delete(display)
+        return found
+
+    expect(shown() == ("Surface", ["CELLS", "uval"], True), "the first picture: %s", shown())
+    reader.CellArrayStatus = []
+    expect(shown() == ("Surface", ["POINTS", "uval_node"], True), "with node values alone: %s", shown())
+    display = Show(reader, view, Representation="Outline")
+    expect(display.Representation == "Outline", "a choice of the script is overruled: %s", display.Representation)
+    state = os.path.join(scratch, "outline.pvsm")
+    SaveState(state)
+    Delete(reader)
+    Delete(view)
+    LoadState(state)
+    loaded = [s for s in GetSources().values() if s.GetXMLName() == "PatchReader"][0]
+    display = GetDisplayProperties(loaded, GetViews()[-1])
+    expect(display.Representation == "Outline", "a state is overruled: %s", display.Representation)
+    Delete(loaded)
+
+
 os.makedirs(scratch, exist_ok=True)
 check_threads()
 check_reload()
@@ -278,4 +355,7 @@ check_channel()
 check_hidden_fault()
 check_numbers()
 check_state()
+check_messages()
+check_what_is_known()
+check_first_picture()
 print("passed: session")

@@ -11,6 +11,11 @@ bool AmrexFormat::Claims(const std::string& path) const
   return IsPlotfile(path);
 }
 
+bool AmrexFormat::SeemsBroken(const std::string& path) const
+{
+  return LiesInPlotfile(path);
+}
+
 Series AmrexFormat::OpenSeries(const std::string& path, const SeriesOptions& options) const
 {
   return OpenPlotSeries(path, options);

@@ -12,6 +12,7 @@ public:
   const char* Name() const override { return "AMReX"; }
   const char* Opens() const override { return "a plotfile's folder (plt00010) or its Header of AMReX"; }
   bool Claims(const std::string& path) const override;
+  bool SeemsBroken(const std::string& path) const override;
   Series OpenSeries(const std::string& path, const SeriesOptions& options) const override;
   Catalog ReadCatalog(const std::string& path) const override;
   std::vector<ValueRange> RangesOf(const Catalog& catalog, int variable) const override;

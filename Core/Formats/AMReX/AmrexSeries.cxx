@@ -81,6 +81,14 @@ bool IsPlotfile(const std::string& path)
   }
 }
 
+bool LiesInPlotfile(const std::string& path)
+{
+  std::error_code ignored;
+  const fs::path file = fs::absolute(path, ignored).lexically_normal();
+  const bool header = file.filename() == HeaderName && fs::is_regular_file(file, ignored);
+  return fs::is_directory((header ? file.parent_path() : file) / "Level_0", ignored);
+}
+
 Series OpenPlotSeries(const std::string& path, const SeriesOptions& options)
 {
   const fs::path header = HeaderOf(path);

@@ -11,6 +11,7 @@ public:
   const char* Name() const override { return "GrADS"; }
   const char* Opens() const override { return "a descriptor (*.ctl, post.ctl_2017...) of GrADS"; }
   bool Claims(const std::string& path) const override;
+  bool SeemsBroken(const std::string& path) const override;
   Series OpenSeries(const std::string& path, const SeriesOptions& options) const override;
   /// The descriptor says where all values lie.
   bool NeedsIndex() const override { return false; }

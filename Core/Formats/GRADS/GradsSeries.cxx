@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 
 namespace fs = std::filesystem;
@@ -178,6 +179,19 @@ bool GradsFormat::Claims(const std::string& path) const
 {
   std::error_code ignored;
   return HasNameOfDescriptor(path) && fs::is_regular_file(path, ignored) && LooksLikeDescriptor(path);
+}
+
+/// Other text is somebody else's.
+bool GradsFormat::SeemsBroken(const std::string& path) const
+{
+  std::error_code ignored;
+  if (!HasNameOfDescriptor(path) || !fs::is_regular_file(path, ignored)) {
+    return false;
+  }
+  std::string beginning(4096, ' ');
+  std::ifstream file(path, std::ios::binary);
+  file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
+  return file.gcount() == 0 || beginning.find('\0') != std::string::npos;
 }
 
 Series GradsFormat::OpenSeries(const std::string& path, const SeriesOptions&) const

@@ -4,6 +4,7 @@
 #include "Formats/KWave/KwaveFile.h"
 #include "Formats/KWave/KwaveLocator.h"
 #include "Support/Error.h"
+#include "Support/Hdf5.h"
 
 #include <filesystem>
 
@@ -28,6 +29,22 @@ KwaveDescription Describe(const std::string& path)
 bool KwaveFormat::Claims(const std::string& path) const
 {
   return TypeOfFile(path) != FileType::None;
+}
+
+/// HDF5 itself cannot open it.
+bool KwaveFormat::SeemsBroken(const std::string& path) const
+{
+  const std::string ending = fs::path(path).extension().string();
+  std::error_code ignored;
+  if ((ending != ".h5" && ending != ".hdf5") || !fs::is_regular_file(path, ignored)) {
+    return false;
+  }
+  try {
+    const hdf5::File file(path);
+    return false;
+  } catch (const Error&) {
+    return true;
+  }
 }
 
 Series KwaveFormat::OpenSeries(const std::string& path, const SeriesOptions&) const

@@ -12,6 +12,7 @@ public:
   const char* Name() const override { return "k-Wave"; }
   const char* Opens() const override { return "an output or input file of k-Wave (HDF5)"; }
   bool Claims(const std::string& path) const override;
+  bool SeemsBroken(const std::string& path) const override;
   Series OpenSeries(const std::string& path, const SeriesOptions& options) const override;
   Catalog ReadCatalog(const std::string& path) const override;
   LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests,

@@ -12,6 +12,7 @@ public:
   const char* Name() const override { return "SAMRAI"; }
   const char* Opens() const override { return "a dumps.visit or summary.samrai of SAMRAI"; }
   bool Claims(const std::string& path) const override;
+  bool SeemsBroken(const std::string& path) const override;
   Series OpenSeries(const std::string& path, const SeriesOptions& options) const override;
   Catalog ReadCatalog(const std::string& path) const override;
   std::vector<ValueRange> RangesOf(const Catalog& catalog, int variable) const override;

@@ -134,6 +134,12 @@ bool SamraiFormat::Claims(const std::string& path) const
   return EndsWith(line, ".samrai");
 }
 
+bool SamraiFormat::SeemsBroken(const std::string& path) const
+{
+  std::error_code ignored;
+  return EndsWith(path, ".visit") && fs::is_regular_file(path, ignored) && fs::file_size(path, ignored) == 0;
+}
+
 Series SamraiFormat::OpenSeries(const std::string& path, const SeriesOptions& options) const
 {
   if (EndsWith(path, ".visit")) {

@@ -36,11 +36,11 @@ def main():
     expect(os.path.join(cases, "plain", "plain.dat"), False)
     with tempfile.TemporaryDirectory() as folder:
         for name, text in (("control.ctl", "LOAD DATA INFILE x\n"), ("notes.ctl_old", "nothing of that kind\n"),
-                           ("empty.ctl", "")):
+                           ("empty.ctl", ""), ("empty.visit", ""), ("zeros.h5", "\0" * 100)):
             path = os.path.join(folder, name)
             with open(path, "w") as f:
                 f.write(text)
-            expect(path, False)
+            expect(path, name in ("empty.ctl", "empty.visit", "zeros.h5"))  # ours to say that they are broken
         path = os.path.join(folder, "grid.vtk")     # as before: ParaView's own
         with open(path, "w") as f:
             f.write("# vtk DataFile Version 3.0\nx\nASCII\nDATASET STRUCTURED_POINTS\nDIMENSIONS 2 2 2\n"

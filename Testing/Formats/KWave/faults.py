@@ -117,7 +117,7 @@ def truncations(programs, cases, folder):
                 file.write(whole[:int(len(whole) * share)])
             check(programs, path, "%s cut to %g" % (source, share), "truncated")
     open(os.path.join(folder, "empty.h5"), "wb").close()
-    check(programs, os.path.join(folder, "empty.h5"), "empty", "something else")
+    check(programs, os.path.join(folder, "empty.h5"), "empty", "complete HDF5 file")
 
 
 def mutations(programs, cases, folder, count):

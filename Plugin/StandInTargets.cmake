@@ -1,9 +1,9 @@
 # patchio_add_stand_in_targets(TARGET)
 #
-# ParaView's Qt libraries name the targets of some 10 other packages (X11, GLEW, NetCDF, Qt5::OpenGL ...) in their
-# link interfaces, and CMake stops when one is missing. A plugin does not use those packages: ParaView's shared
-# libraries bring them along. So each missing target gets an empty stand-in, which spares everybody who builds
-# the plugin the installation of all these packages.
+# ParaView's Qt libraries and its server manager name the targets of some 10 other packages (X11, GLEW, NetCDF,
+# Qt5::OpenGL ...) in their link interfaces, and CMake stops when one is missing. A plugin does not use those packages:
+# ParaView's shared libraries bring them along. So each missing target gets an empty stand-in, which spares everybody who
+# builds the plugin the installation of all these packages.
 function (patchio_add_stand_in_targets target)
   set(waiting "${target}")
   set(seen "")

@@ -1,0 +1,75 @@
+#include "pqRangeWidget.h"
+
+#include "pqCoreUtilities.h"
+#include "pqLineEdit.h"
+
+#include "vtkCommand.h"
+#include "vtkDataObject.h"
+#include "vtkPVArrayInformation.h"
+#include "vtkPVDataInformation.h"
+#include "vtkSMPropertyHelper.h"
+#include "vtkSMSourceProxy.h"
+#include "vtkSMUncheckedPropertyHelper.h"
+
+#include <QDoubleValidator>
+#include <QGridLayout>
+#include <QLabel>
+
+pqRangeWidget::pqRangeWidget(vtkSMProxy* smproxy, vtkSMProperty* range, QWidget* parentWidget)
+    : Superclass(smproxy, parentWidget),
+      Array(range == smproxy->GetProperty("ValueRange") ? smproxy->GetProperty("ValueArray") : nullptr),
+      Known(new QLabel(this))
+{
+  auto* grid = new QGridLayout(this);
+  grid->setContentsMargins(0, 0, 0, 0);
+  for (int i = 0; i < 2; ++i) {
+    auto* number = new pqLineEdit(this);
+    number->setMinimumWidth(40);
+    number->setValidator(
+        this->Array ? static_cast<QValidator*>(new QDoubleValidator(number)) : new QIntValidator(number));
+    this->addPropertyLink(number, "text2", SIGNAL(textChangedAndEditingFinished()), range, i);
+    grid->addWidget(number, 0, i);
+  }
+  this->Known->setWordWrap(true);
+  grid->addWidget(this->Known, 1, 0, 1, 2);
+  if (this->Array) {
+    pqCoreUtilities::connect(this->Array, vtkCommand::UncheckedPropertyModifiedEvent, this, SLOT(sayKnown()));
+  }
+  pqCoreUtilities::connect(smproxy, vtkCommand::UpdateDataEvent, this, SLOT(sayKnown()));
+  this->sayKnown();
+}
+
+pqRangeWidget::~pqRangeWidget() = default;
+
+void pqRangeWidget::sayKnown()
+{
+  const char* array = this->Array ? vtkSMUncheckedPropertyHelper(this->Array).GetAsString() : nullptr;
+  const QString text = this->Array ? this->valuesOf(array ? array : "") : this->levels();
+  if (!text.isEmpty()) {
+    this->Known->setText(text);
+  }
+}
+
+QString pqRangeWidget::levels() const
+{
+  vtkSMProperty* levels = this->proxy()->GetProperty("Levels");
+  this->proxy()->UpdatePropertyInformation(levels);
+  return tr("levels found: %1 to %2")
+      .arg(vtkSMPropertyHelper(levels).GetAsInt(0))
+      .arg(vtkSMPropertyHelper(levels).GetAsInt(1));
+}
+
+/// Empty where nothing new is known: all patches may be skipped just now.
+QString pqRangeWidget::valuesOf(const char* array)
+{
+  auto* reader = vtkSMSourceProxy::SafeDownCast(this->proxy());
+  for (const int association : {vtkDataObject::CELL, vtkDataObject::POINT}) {
+    if (vtkPVArrayInformation* known =
+            reader->GetDataInformation(0)->GetArrayInformation(array, association)) {
+      const double* range = known->GetComponentFiniteRange(0);
+      this->KnownArray = array;
+      return tr("values read: %1 to %2").arg(range[0]).arg(range[1]);
+    }
+  }
+  return this->KnownArray == array ? QString() : tr("no values read yet");
+}

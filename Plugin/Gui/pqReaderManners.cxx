@@ -1,0 +1,106 @@
+#include "pqReaderManners.h"
+
+#include "pqApplicationCore.h"
+#include "pqPipelineSource.h"
+#include "pqServerManagerModel.h"
+
+#include "vtkSMPropertyHelper.h"
+#include "vtkSMProxy.h"
+
+#include <QApplication>
+#include <QDir>
+#include <QEvent>
+#include <QFileInfo>
+#include <QListWidget>
+#include <QPointer>
+
+namespace {
+
+constexpr const char* ProxyName = "PatchReader";
+
+bool IsOurs(pqPipelineSource* source)
+{
+  return source && QString(source->getProxy()->GetXMLName()) == ProxyName;
+}
+
+/// In pqSelectReaderDialog, which keeps the proxy's name behind each label.
+void NameReaderIn(QObject* dialog)
+{
+  for (QListWidget* list : dialog->findChildren<QListWidget*>()) {
+    for (int i = 0; i < list->count(); ++i) {
+      if (list->item(i)->data(Qt::UserRole + 1).toString() == ProxyName) {
+        list->item(i)->setText("PatchIO (" PATCHIO_FORMATS_IN_SHORT ")");
+      }
+    }
+  }
+}
+
+}  // namespace
+
+pqReaderManners::pqReaderManners(QObject* parentObject) : Superclass(parentObject) {}
+
+pqReaderManners::~pqReaderManners() = default;
+
+void pqReaderManners::startup()
+{
+  pqApplicationCore* core = pqApplicationCore::instance();
+  pqServerManagerModel* model = core->getServerManagerModel();
+  for (pqPipelineSource* source : model->findItems<pqPipelineSource*>()) {
+    this->onSourceAdded(source);
+  }
+  this->connect(model, SIGNAL(sourceAdded(pqPipelineSource*)), SLOT(onSourceAdded(pqPipelineSource*)));
+  this->connect(model, SIGNAL(preSourceRemoved(pqPipelineSource*)), SLOT(onSourceRemoved(pqPipelineSource*)));
+  qApp->installEventFilter(this);
+}
+
+void pqReaderManners::shutdown()
+{
+  qApp->removeEventFilter(this);
+}
+
+bool pqReaderManners::eventFilter(QObject* watched, QEvent* event)
+{
+  if (event->type() == QEvent::Show && watched->inherits("pqSelectReaderDialog")) {
+    NameReaderIn(watched);
+  }
+  return this->Superclass::eventFilter(watched, event);
+}
+
+void pqReaderManners::onSourceAdded(pqPipelineSource* source)
+{
+  if (!IsOurs(source)) {
+    return;
+  }
+  this->connect(source, SIGNAL(visibilityChanged(pqPipelineSource*, pqDataRepresentation*)),
+      SLOT(onShownChanged(pqPipelineSource*)));
+  this->connect(source, SIGNAL(dataUpdated(pqPipelineSource*)), SLOT(onShownChanged(pqPipelineSource*)));
+  if (vtkSMPropertyHelper(source->getProxy(), "FileName").GetNumberOfElements() != 1) {
+    return;
+  }
+  // Where ParaView keeps the answer to its question: no, do not look for files of such names.
+  source->setProperty("pqReloadFilesReaction::CachedState", false);
+  const QFileInfo file(vtkSMPropertyHelper(source->getProxy(), "FileName").GetAsString());
+  const QString name = source->getSMName();
+  if (name == file.fileName() && (name == "Header" || name == "summary.samrai")) {
+    source->rename(file.dir().dirName());
+  }
+}
+
+/// Queued, as the reader itself is just being shown or updated.
+void pqReaderManners::onShownChanged(pqPipelineSource* source)
+{
+  const QPointer<pqPipelineSource> later(source);
+  QMetaObject::invokeMethod(
+      this,
+      [this, later] {
+        if (later) {
+          this->Dates.Refresh(later);
+        }
+      },
+      Qt::QueuedConnection);
+}
+
+void pqReaderManners::onSourceRemoved(pqPipelineSource* source)
+{
+  this->Dates.Remove(source);
+}

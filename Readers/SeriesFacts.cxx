@@ -1,0 +1,58 @@
+#include "SeriesFacts.h"
+
+#include "Catalog/Bounds.h"
+#include "Plan/Grids.h"
+#include "Update/OpenedSeries.h"
+
+#include <vtkStringArray.h>
+
+#include <algorithm>
+
+namespace patchio {
+
+SeriesFacts::SeriesFacts() = default;
+SeriesFacts::~SeriesFacts() = default;
+
+void SeriesFacts::Forget()
+{
+  this->LearntFrom.clear();
+  this->FormatName.clear();
+  this->Levels[1] = 0;
+}
+
+void SeriesFacts::Learn(const OpenedSeries& series)
+{
+  if (this->LearntFrom == series.CurrentPath()) {
+    return;
+  }
+  this->LearntFrom = series.CurrentPath();
+  if (this->FormatName.empty()) {
+    this->FormatName = FormatOf(series.Files().front()).Name();
+  }
+  const Catalog& catalog = series.Current();
+  this->Levels[1] = std::max(this->Levels[1], static_cast<int>(catalog.Levels.size()) - 1);
+  const patchio::Bounds unit{{0, 0, 0}, {1, 1, 1}};
+  const patchio::Bounds bounds = BoundsOf(catalog).value_or(unit);
+  for (int axis = 0; axis < 3; ++axis) {
+    const bool flat = bounds.Lower[axis] == bounds.Upper[axis];
+    this->Bounds[2 * axis] = bounds.Lower[axis];
+    this->Bounds[2 * axis + 1] = flat ? bounds.Lower[axis] + 1 : bounds.Upper[axis];
+  }
+  this->Grids->Reset();
+  this->Grids->InsertNextValue(AutomaticGrid);
+  const std::vector<LevelGrid> grids = GridsOf(catalog);
+  for (std::size_t i = 0; i < grids.size() && grids.size() > 1; ++i) {
+    this->Grids->InsertNextValue(grids[i].Name);
+  }
+  if (grids.size() > 1) {
+    this->Grids->InsertNextValue(AllGrids);
+  }
+  this->Scalars->Reset();
+  for (const Variable& variable : catalog.Variables) {
+    if (variable.Components == 1 && !variable.Positions) {
+      this->Scalars->InsertNextValue(variable.Name);
+    }
+  }
+}
+
+}  // namespace patchio

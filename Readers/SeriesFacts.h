@@ -1,0 +1,44 @@
+// What ParaView's panel wants to know about the data before anything of them is read.
+#ifndef SeriesFacts_h
+#define SeriesFacts_h
+
+#include <vtkNew.h>
+
+#include <string>
+
+class vtkStringArray;
+
+namespace patchio {
+
+class OpenedSeries;
+
+class SeriesFacts
+{
+public:
+  SeriesFacts();
+  ~SeriesFacts();
+
+  /// Other files will be opened, or the same ones again.
+  void Forget();
+  /// After each step that is opened.
+  void Learn(const OpenedSeries& series);
+
+  /// Format::Name(); empty before anything is opened.
+  std::string FormatName;
+  /// The coarsest level, 0, and the finest of all steps that were opened.
+  int Levels[2] = {0, 0};
+  /// Of the domain, x, y, z, in the coordinates of the data; 0 to 1 where they are not known; of length 1
+  /// along axes that the data have no extent along.
+  double Bounds[6] = {0, 1, 0, 1, 0, 1};
+  /// What may be chosen of several grids: AutomaticGrid, and, where there are several, their names and AllGrids.
+  vtkNew<vtkStringArray> Grids;
+  /// The names of the scalars.
+  vtkNew<vtkStringArray> Scalars;
+
+private:
+  std::string LearntFrom;  ///< path of the step
+};
+
+}  // namespace patchio
+
+#endif
