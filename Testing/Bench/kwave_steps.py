@@ -44,7 +44,7 @@ def main(path, places, cold):
     simple.LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=vars(simple))
     start = time.perf_counter()
     # What reading costs, with memory that is used again as that of the plain reads is.
-    reader = simple.PatchReader(FileName=[path], CacheMemory=0, Prefetch=0)
+    reader = simple.PatchReader(FileName=[path], CacheMemory=0, Prefetch=0, PointLists="Points")
     reader.UpdatePipelineInformation()
     times = list(reader.TimestepValues)
     source = reader.GetClientSideObject()
