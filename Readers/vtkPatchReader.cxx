@@ -358,8 +358,7 @@ bool vtkPatchReader::ReadStep(std::size_t step, const UpdateWishes& wishes, vtkM
   }
   this->Say(StepReader::ReadPart, "Building blocks");
   const bool images = PointsBecomeImages(*self.Ranks, *update, self.Frames);
-  Together(*self.Ranks,
-      [&] { AssembleOutput(*update, (*self.Ranks).Rank(), images, self.Frames, output); });
+  Together(*self.Ranks, [&] { AssembleOutput(*update, (*self.Ranks).Rank(), images, self.Frames, output); });
   output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Reader.Series().CurrentTime());
   update->Report().FilterThreads = this->ChooseFilterThreads(update->CellsOfBlock());
   this->ChooseFirstPicture(*update);

@@ -1,5 +1,6 @@
 #include "pqIoReportWidget.h"
 
+#include "TidyPanel.h"
 #include "pqCoreUtilities.h"
 
 #include "vtkCommand.h"
@@ -8,7 +9,6 @@
 #include "vtkSMProxy.h"
 
 #include <QAbstractTextDocumentLayout>
-#include <QComboBox>
 #include <QEvent>
 #include <QFontDatabase>
 #include <QLabel>
@@ -49,20 +49,6 @@ QScrollArea* PanelAround(QWidget* widget)
   }
   return panel;
 }
-/// Pixels.
-constexpr int NarrowList = 80;
-
-/// The longest entry of a list must not make the panel wider than its dock.
-void NarrowLists(QWidget* widget)
-{
-  while (widget && !widget->inherits("pqProxyWidget")) {
-    widget = widget->parentWidget();
-  }
-  for (QComboBox* list : widget ? widget->findChildren<QComboBox*>() : QList<QComboBox*>()) {
-    list->setMinimumWidth(NarrowList);
-  }
-}
-
 }  // namespace
 
 pqIoReportWidget::pqIoReportWidget(vtkSMProxy* smproxy, vtkSMProperty*, QWidget* parentWidget)
@@ -96,7 +82,7 @@ void pqIoReportWidget::showEvent(QShowEvent* event)
 {
   this->Superclass::showEvent(event);
   this->Text->installEventFilter(this);
-  NarrowLists(this);
+  TidyPanel(this);
   if (QScrollArea* panel = PanelAround(this)) {
     panel->viewport()->installEventFilter(this);
   }

@@ -249,7 +249,7 @@ def check_kwave():
     """Many steps in one file: the catalog is turned, and what holds for all steps is not read again."""
     path = [os.path.join(kwave, name) for name in sorted(os.listdir(kwave)) if "output" in name or name.endswith("out.h5")][0]
     expected = truth(KWAVE, path, "p")
-    reader = PatchReader(FileName=[path], PrefetchSteps=2)
+    reader = PatchReader(FileName=[path], PrefetchSteps=2, PointLists="Points")
     times = reader.TimestepValues[:]
     ahead = 0
     order = list(range(0, min(12, len(times)))) + list(range(min(11, len(times) - 1), -1, -3))

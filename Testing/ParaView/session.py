@@ -11,6 +11,9 @@ import time
 from paraview.simple import *
 from vtkmodules.vtkCommonCore import vtkOutputWindow, vtkStringOutputWindow
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", "AMReX"))
+from plotfile_writer import tiles, write_plotfile  # noqa: E402
+
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 data, scratch = sys.argv[1:3]
 
@@ -342,6 +345,23 @@ def check_first_picture():
     Delete(loaded)
 
 
+def check_outline():
+    """What ParaView would draw for longer than some seconds is an outline at first, and the report says so."""
+    domain = ((0, 0, 0), (63, 63, 63))
+    path = os.path.join(scratch, "plt00000")
+    write_plotfile(path, domain, [tiles(*domain, (4, 4, 4))], names=["f"])
+    view = CreateView("RenderView")
+    for blocks, wanted in (("As patches", "Outline"), ("Merged", "Surface")):
+        reader = PatchReader(FileName=[path], Blocks=blocks)
+        display = Show(reader, view)
+        expect(display.Representation == wanted, "%s: %s at first", blocks, display.Representation)
+        reader.UpdatePropertyInformation()
+        said = "outline at first" in reader.GetPropertyValue("IOReport")
+        expect(said == (wanted == "Outline"), "%s: the report says%s outline", blocks, "" if said else " no")
+        Delete(reader)
+    Delete(view)
+
+
 os.makedirs(scratch, exist_ok=True)
 check_threads()
 check_reload()
@@ -358,4 +378,5 @@ check_state()
 check_messages()
 check_what_is_known()
 check_first_picture()
+check_outline()
 print("passed: session")
