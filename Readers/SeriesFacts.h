@@ -30,7 +30,8 @@ public:
   /// Of the domain, x, y, z, in the coordinates of the data; 0 to 1 where they are not known; of length 1
   /// along axes that the data have no extent along.
   double Bounds[6] = {0, 1, 0, 1, 0, 1};
-  /// What may be chosen of several grids: AutomaticGrid, and, where there are several, their names and AllGrids.
+  /// What may be chosen of several grids: AutomaticGrid, and, where there are several, their names and
+  /// AllGrids.
   vtkNew<vtkStringArray> Grids;
   /// The names of the scalars.
   vtkNew<vtkStringArray> Scalars;

@@ -15,7 +15,7 @@ struct GradsVariable
 {
   std::string Name;      ///< different from all others
   std::string LongName;  ///< the description
-  int Levels = 0;    ///< 0: a field without a level
+  int Levels = 0;        ///< 0: a field without a level
   /// Horizontal fields, one after another.
   std::int64_t Fields() const { return this->Levels > 0 ? this->Levels : 1; }
 };
