@@ -1,5 +1,6 @@
 #include "PatchAssembler.h"
 
+#include "BlockGrids.h"
 #include "KnownRanges.h"
 #include "PointGrids.h"
 
@@ -8,25 +9,18 @@
 #include <vtkDataSetAttributes.h>
 #include <vtkDoubleArray.h>
 #include <vtkFieldData.h>
-#include <vtkFloatArray.h>
 #include <vtkInformation.h>
 #include <vtkIntArray.h>
-#include <vtkMath.h>
 #include <vtkMultiBlockDataSet.h>
 #include <vtkMultiPieceDataSet.h>
 #include <vtkNew.h>
 #include <vtkPointData.h>
-#include <vtkPoints.h>
-#include <vtkRectilinearGrid.h>
 #include <vtkStringArray.h>
-#include <vtkStructuredGrid.h>
 #include <vtkTypeInt64Array.h>
-#include <vtkUniformGrid.h>
 #include <vtkUnsignedCharArray.h>
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
 
 namespace patchio {
 namespace {
@@ -38,86 +32,6 @@ vtkSmartPointer<ArrayType> MakeValue(const char* name, Value value)
   array->SetName(name);
   array->InsertNextValue(value);
   return array;
-}
-
-/// Of cells that finer patches hide. Filters leave refined cells in what they make and not all after them
-/// know the flag (Integrate Variables does not), but all know duplicates. To hide them would do as well, were
-/// it not that vtkCellDataToPointData then takes no value of theirs, and contours miss the finer level by
-/// far.
-constexpr unsigned char Refined = vtkDataSetAttributes::REFINEDCELL | vtkDataSetAttributes::DUPLICATECELL;
-
-/// Leaves only those points marked whose value is no number; false when none is left.
-template <typename Value>
-bool KeepUndefined(const Value* values, std::vector<unsigned char>& marks)
-{
-  unsigned char any = 0;
-  for (std::size_t i = 0; i < marks.size(); ++i) {
-    marks[i] &= static_cast<unsigned char>(values[i] != values[i]);
-    any |= marks[i];
-  }
-  return any != 0;
-}
-
-bool KeepUndefined(vtkDataArray* array, std::vector<unsigned char>& marks)
-{
-  if (array->GetNumberOfComponents() != 1) {
-    return false;
-  }
-  if (auto* floats = vtkFloatArray::SafeDownCast(array)) {
-    return KeepUndefined(floats->GetPointer(0), marks);
-  }
-  auto* doubles = vtkDoubleArray::SafeDownCast(array);
-  return doubles && KeepUndefined(doubles->GetPointer(0), marks);
-}
-
-/// Hides the cells with a corner that is marked.
-void HideCellsOf(const std::vector<unsigned char>& marks, vtkDataSet* grid)
-{
-  // Those that are there may belong to the grids of other steps, too.
-  vtkNew<vtkUnsignedCharArray> flags;
-  flags->SetName(vtkDataSetAttributes::GhostArrayName());
-  if (vtkUnsignedCharArray* const before = grid->GetCellGhostArray()) {
-    flags->DeepCopy(before);
-  } else {
-    flags->SetNumberOfTuples(grid->GetNumberOfCells());
-    flags->FillValue(0);
-  }
-  int dims[3];
-  auto* rectilinear = vtkRectilinearGrid::SafeDownCast(grid);
-  rectilinear ? rectilinear->GetDimensions(dims) : vtkStructuredGrid::SafeDownCast(grid)->GetDimensions(dims);
-  const std::array<vtkIdType, 3> strides{1, dims[0], vtkIdType(dims[0]) * dims[1]};
-  vtkIdType cell = 0;
-  const auto cells = [&dims](int axis) { return std::max(dims[axis] - 1, 1); };
-  for (int k = 0; k < cells(2); ++k) {
-    for (int j = 0; j < cells(1); ++j) {
-      for (int i = 0; i < cells(0); ++i, ++cell) {
-        const unsigned char* corner = marks.data() + i + j * strides[1] + k * strides[2];
-        unsigned char any = 0;
-        for (int c = 0; c < 8; ++c) {
-          any |= corner[(c & 1 && dims[0] > 1 ? strides[0] : 0) + (c & 2 && dims[1] > 1 ? strides[1] : 0) +
-                        (c & 4 && dims[2] > 1 ? strides[2] : 0)];
-        }
-        if (any) {
-          flags->SetValue(cell, flags->GetValue(cell) | vtkDataSetAttributes::HIDDENCELL);
-        }
-      }
-    }
-  }
-  FindRange(flags);
-  grid->GetCellData()->AddArray(flags);
-}
-
-bool HasVisible(const Box& grid, const Box& cells, const unsigned char* flags)
-{
-  for (int k = cells.Lower[2]; k <= cells.Upper[2]; ++k) {
-    for (int j = cells.Lower[1]; j <= cells.Upper[1]; ++j) {
-      const unsigned char* row = flags + IndexIn(grid, {cells.Lower[0], j, k});
-      if (std::find(row, row + cells.Width(0), 0) != row + cells.Width(0)) {
-        return true;
-      }
-    }
-  }
-  return false;
 }
 
 }  // namespace
@@ -139,10 +53,10 @@ PatchAssembler::PatchAssembler(const Catalog& catalog, const Nesting& nesting,
     const std::vector<VariableRequest>& variables, const Int3& ghosts, const AssemblyOptions& options,
     SlabPool& memory)
     : Data(catalog),
-      Nests(nesting),
       Variables(variables),
       Ghosts(ghosts),
       Options(options),
+      Flags(catalog, nesting, ghosts, options.BlankRefined, options.GhostLayer),
       Memory(memory),
       Constants(memory)
 {
@@ -229,7 +143,7 @@ BlockFrame PatchAssembler::MakeFrame(const Block& block, const std::vector<Loade
   if (this->IsPoints(block)) {
     frame = this->MakePoints(block, geometry);
   } else {
-    frame.Grid = this->MakeGrid(block, geometry);
+    frame.Grid = MakeGrid(this->Data, block.Level, this->CellsOf(block), this->Options.Sphere, geometry);
   }
   frame.Grid->GetCellData()->AllocateArrays(
       static_cast<int>(arrays.size()) + 1);  // at once: each growth moves all
@@ -352,7 +266,7 @@ void PatchAssembler::AddBlock(vtkMultiBlockDataSet* output, const std::vector<Bl
   }
   this->AddArrays(block, frame, arrays, false, grid);
   if (this->Options.HideUndefined && this->Data.Grid == GridKind::Rectilinear) {
-    this->HideUndefined(grid, arrays);
+    HideUndefined(grid, this->UndefinedArrays(grid, arrays));
   }
   LimitRangesToVisible(grid);
   const auto first = std::partition_point(
@@ -372,130 +286,22 @@ Box PatchAssembler::CellsOf(const Block& block) const
   return cells;
 }
 
-void PatchAssembler::GridExtent(const Block& block, int extent[6]) const
-{
-  const Box box = this->CellsOf(block);
-  for (int axis = 0; axis < 3; ++axis) {
-    extent[2 * axis] = box.Lower[axis];
-    extent[2 * axis + 1] = box.Upper[axis] + this->Data.NodesBeyondCells(block.Level, axis);
-  }
-}
-
-vtkSmartPointer<vtkDataSet> PatchAssembler::MakeGrid(const Block& block, LoadedArray* coordinates) const
-{
-  int extent[6];
-  this->GridExtent(block, extent);
-  if (this->Data.Grid == GridKind::Curvilinear) {
-    assert(coordinates && coordinates->Status == ArrayStatus::Read);
-    vtkNew<vtkPoints> points;
-    points->SetData(TakeOver(*coordinates, "Coords"));
-    auto grid = vtkSmartPointer<vtkStructuredGrid>::New();
-    grid->SetExtent(extent);
-    grid->SetPoints(points);
-    return grid;
-  }
-  if (this->Data.Grid == GridKind::Rectilinear) {
-    return this->Options.Sphere && this->Data.Geographic ? this->MakeSphericalGrid(extent)
-                                                         : this->MakeRectilinearGrid(extent);
-  }
-  // Extents in the level's index space with the level's origin: nodes that two blocks share get the same
-  // coordinates to the last bit.
-  auto grid = vtkSmartPointer<vtkUniformGrid>::New();
-  grid->SetOrigin(this->Data.Origin.data());
-  grid->SetSpacing(this->Data.Levels[block.Level].Spacing.data());
-  grid->SetExtent(extent);
-  return grid;
-}
-
-std::vector<double> PatchAssembler::PositionsOf(int axis, const int extent[6]) const
-{
-  const Axis& positions = this->Data.Axes[axis];
-  const auto first = positions.Positions.begin() + (extent[2 * axis] - positions.First);
-  return {first, first + (extent[2 * axis + 1] - extent[2 * axis] + 1)};
-}
-
-vtkSmartPointer<vtkDataSet> PatchAssembler::MakeRectilinearGrid(const int extent[6]) const
-{
-  auto grid = vtkSmartPointer<vtkRectilinearGrid>::New();
-  grid->SetExtent(const_cast<int*>(extent));
-  const auto coordinates = [&](int axis) {
-    auto array = vtkSmartPointer<vtkDoubleArray>::New();
-    for (const double position : this->PositionsOf(axis, extent)) {
-      array->InsertNextValue(position);
-    }
-    return array;
-  };
-  grid->SetXCoordinates(coordinates(0));
-  grid->SetYCoordinates(coordinates(1));
-  grid->SetZCoordinates(coordinates(2));
-  return grid;
-}
-
-/// A degree of the equator has length 1, as it has on the plane, and heights are the same.
-vtkSmartPointer<vtkDataSet> PatchAssembler::MakeSphericalGrid(const int extent[6]) const
-{
-  const double degree = vtkMath::RadiansFromDegrees(1.0);
-  const std::vector<double> longitudes = this->PositionsOf(0, extent);
-  const std::vector<double> latitudes = this->PositionsOf(1, extent);
-  vtkNew<vtkFloatArray> positions;
-  positions->SetNumberOfComponents(3);
-  float* next = positions->WritePointer(
-      0, 3 * static_cast<vtkIdType>(longitudes.size() * latitudes.size()) * (extent[5] - extent[4] + 1));
-  for (const double height : this->PositionsOf(2, extent)) {
-    const double radius = 1 / degree + height;
-    for (const double latitude : latitudes) {
-      const double ring = radius * std::cos(latitude * degree);
-      const double z = radius * std::sin(latitude * degree);
-      for (const double longitude : longitudes) {
-        *next++ = static_cast<float>(ring * std::cos(longitude * degree));
-        *next++ = static_cast<float>(ring * std::sin(longitude * degree));
-        *next++ = static_cast<float>(z);
-      }
-    }
-  }
-  vtkNew<vtkPoints> points;
-  points->SetData(positions);
-  auto grid = vtkSmartPointer<vtkStructuredGrid>::New();
-  grid->SetExtent(const_cast<int*>(extent));
-  grid->SetPoints(points);
-  return grid;
-}
-
-/// Marks the points that no array has a value for.
-std::vector<unsigned char> PatchAssembler::UndefinedPoints(
+/// The point arrays that may leave points without a value: all that were read, or none where one of them has
+/// all values.
+std::vector<vtkDataArray*> PatchAssembler::UndefinedArrays(
     vtkDataSet* grid, const std::vector<LoadedArray*>& arrays) const
 {
-  const std::vector<unsigned char> none(grid->GetNumberOfPoints(), 0);
-  std::vector<unsigned char> undefined(grid->GetNumberOfPoints(), 1);
-  bool any = false;
+  std::vector<vtkDataArray*> undefined;
   for (std::size_t v = 0; v < arrays.size(); ++v) {
     const Variable& variable = this->Data.Variables[this->Variables[v].Variable];
-    if (variable.Center != Centering::Node || arrays[v]->Status != ArrayStatus::Read) {
-      continue;
+    if (variable.Center == Centering::Node && arrays[v]->Status == ArrayStatus::Read) {
+      if (!arrays[v]->HasUndefined) {
+        return {};
+      }
+      undefined.push_back(grid->GetPointData()->GetArray(variable.Name.c_str()));
     }
-    vtkDataArray* array = grid->GetPointData()->GetArray(variable.Name.c_str());
-    if (!arrays[v]->HasUndefined || !KeepUndefined(array, undefined)) {
-      return none;
-    }
-    any = true;
   }
-  return any ? undefined : none;
-}
-
-/// Hides what no array has a value for, and the cells that would need it: NaN has no color, and filters make
-/// anything of it. All blocks get the flags, as they should have the same arrays.
-void PatchAssembler::HideUndefined(vtkDataSet* grid, const std::vector<LoadedArray*>& arrays) const
-{
-  const std::vector<unsigned char> undefined = this->UndefinedPoints(grid, arrays);
-  vtkNew<vtkUnsignedCharArray> points;
-  points->SetName(vtkDataSetAttributes::GhostArrayName());
-  points->SetNumberOfTuples(grid->GetNumberOfPoints());
-  for (vtkIdType i = 0; i < grid->GetNumberOfPoints(); ++i) {
-    points->SetValue(i, undefined[i] ? vtkDataSetAttributes::HIDDENPOINT : 0);
-  }
-  FindRange(points);
-  grid->GetPointData()->AddArray(points);
-  HideCellsOf(undefined, grid);
+  return undefined;
 }
 
 /// Also where all cells are to be seen: filters that put blocks together, such as Merge Blocks, would
@@ -504,122 +310,11 @@ void PatchAssembler::HideUndefined(vtkDataSet* grid, const std::vector<LoadedArr
 void PatchAssembler::AddGhostArray(const Block& block, vtkDataSet* grid)
 {
   const Box cells = this->CellsOf(block);
-  const bool grown = !(cells == block.Cells);
-  const bool layers = grown || this->Options.GhostLayer;
-  vtkNew<vtkUnsignedCharArray> flags;
-  flags->SetName(vtkDataSetAttributes::GhostArrayName());
-  flags->SetNumberOfTuples(cells.Cells());
-  flags->FillValue(block.Full && !layers ? 0 : vtkDataSetAttributes::HIDDENCELL);
-  unsigned char* const values = flags->GetPointer(0);
-  if (layers) {
-    this->MarkLayers(block, values);
-  }
-  bool hides = !block.Full || grown;
-  for (const OwnedBox& part : block.Parts) {
-    if (!block.Full || layers) {
-      MarkBox(cells, part.Cells, 0, values);
-    }
-    hides = this->MarkCellsOfOthers(part, cells, values) || hides;
-    hides = this->MarkRefined(part, cells, values) || hides;
-  }
-  if (block.Origin == CutFrom::BlockWithGaps) {
-    this->HideRefined(block, cells, values);
-  }
-  if (this->Options.GhostLayer || block.Origin == CutFrom::BlockWithoutGaps) {
-    this->MakeBorderOfRefined(cells, values);
-  }
-  if (hides) {
-    FindRange(flags);
+  if (const vtkSmartPointer<vtkUnsignedCharArray> flags = this->Flags.Of(block, cells)) {
     grid->GetCellData()->AddArray(flags);
   } else if (this->Data.RoleOf(block.Level) == LevelRole::Refinement) {
     grid->GetCellData()->AddArray(this->Constants.Make(
         vtkDataSetAttributes::GhostArrayName(), ElementType::UInt8, 1, cells.Cells(), 0.0));
-  }
-}
-
-/// Where patches of a level overlap, each place is drawn and counted once. Parts of merged blocks have only
-/// what is their patch's own.
-bool PatchAssembler::MarkCellsOfOthers(const OwnedBox& part, const Box& grid, unsigned char* flags) const
-{
-  if (!this->Nests.LosesCells(part.Owner) || !(part.Cells == this->Data.Patches[part.Owner].Cells)) {
-    return false;
-  }
-  MarkBox(grid, part.Cells, vtkDataSetAttributes::DUPLICATECELL, flags);
-  for (const Box& own : this->Nests.OwnCells(part.Owner)) {
-    MarkBox(grid, own, 0, flags);
-  }
-  return true;
-}
-
-/// Marks the cells of a part that finer patches hide; false when there are none.
-bool PatchAssembler::MarkRefined(const OwnedBox& part, const Box& grid, unsigned char* flags) const
-{
-  const std::vector<std::uint8_t> covered =
-      this->Options.BlankRefined ? this->Nests.CoveredCells(part.Owner) : std::vector<std::uint8_t>();
-  if (covered.empty()) {
-    return false;
-  }
-  bool found = false;
-  const Box& patch = this->Data.Patches[part.Owner].Cells;
-  for (int k = part.Cells.Lower[2]; k <= part.Cells.Upper[2]; ++k) {
-    for (int j = part.Cells.Lower[1]; j <= part.Cells.Upper[1]; ++j) {
-      const std::uint8_t* from = covered.data() + IndexIn(patch, {part.Cells.Lower[0], j, k});
-      unsigned char* to = flags + IndexIn(grid, {part.Cells.Lower[0], j, k});
-      for (int i = part.Cells.Lower[0]; i <= part.Cells.Upper[0]; ++i, ++from, ++to) {
-        *to = *from ? Refined : *to;
-        found = found || *from;
-      }
-    }
-  }
-  return found;
-}
-
-/// Lets filters take nothing from refined cells, as they do where a grid has hidden ones.
-void PatchAssembler::HideRefined(const Block& block, const Box& grid, unsigned char* flags) const
-{
-  for (const Region& region : block.Fringe) {
-    this->MarkRefined({region.Cells, region.Owner}, grid, flags);
-  }
-  std::replace(flags, flags + grid.Cells(), Refined,
-      static_cast<unsigned char>(Refined | vtkDataSetAttributes::HIDDENCELL));
-}
-
-/// Refined cells beside visible ones become ghost cells: the neighbours' layers have them as such, and what
-/// cells give to nodes must be the same in all blocks. (vtkCellDataToPointData takes ghost cells, and takes
-/// refined ones only where a grid has no hidden cell.)
-void PatchAssembler::MakeBorderOfRefined(const Box& grid, unsigned char* flags) const
-{
-  for (int k = grid.Lower[2]; k <= grid.Upper[2]; ++k) {
-    for (int j = grid.Lower[1]; j <= grid.Upper[1]; ++j) {
-      for (int i = grid.Lower[0]; i <= grid.Upper[0]; ++i) {
-        unsigned char& flag = flags[IndexIn(grid, {i, j, k})];
-        if (flag == Refined &&
-            HasVisible(grid, Intersect(grid, {{i - 1, j - 1, k - 1}, {i + 1, j + 1, k + 1}}), flags)) {
-          flag = vtkDataSetAttributes::DUPLICATECELL;
-        }
-      }
-    }
-  }
-}
-
-/// Layers that repeat cells of a shown patch join the blocks; layers where nothing else is shown, beyond the
-/// domain above all, are hidden, or the surface of the domain would count as the inside and not be drawn.
-void PatchAssembler::MarkLayers(const Block& block, unsigned char* flags) const
-{
-  const Box cells = this->CellsOf(block);
-  if (this->Ghosts == Int3{0, 0, 0}) {
-    std::fill_n(flags, cells.Cells(),
-        static_cast<unsigned char>(vtkDataSetAttributes::DUPLICATECELL | vtkDataSetAttributes::HIDDENCELL));
-    for (const Region& region : block.Fringe) {
-      MarkBox(cells, region.Cells, vtkDataSetAttributes::DUPLICATECELL, flags);
-    }
-    return;
-  }
-  // Layers from the files: the block is a patch.
-  const std::vector<std::uint8_t> shared = this->Nests.SharedCells(block.Parts[0].Owner, this->Ghosts);
-  for (std::size_t cell = 0; cell < shared.size(); ++cell) {
-    const int hidden = shared[cell] ? 0 : vtkDataSetAttributes::HIDDENCELL;
-    flags[cell] = static_cast<unsigned char>(vtkDataSetAttributes::DUPLICATECELL | hidden);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "Catalog/Catalog.h"
 #include "Catalog/Nesting.h"
+#include "CellFlags.h"
 #include "DataArrays.h"
 #include "Plan/Blocks.h"
 #include "Plan/Vectors.h"
@@ -93,19 +94,8 @@ private:
   }
   vtkDataSetAttributes* AttributesOf(std::size_t variable, bool ofPoints, vtkDataSet* grid) const;
   BlockFrame MakePoints(const Block& block, const LoadedArray* positions) const;
-  vtkSmartPointer<vtkDataSet> MakeGrid(const Block& block, LoadedArray* coordinates) const;
-  vtkSmartPointer<vtkDataSet> MakeRectilinearGrid(const int extent[6]) const;
-  vtkSmartPointer<vtkDataSet> MakeSphericalGrid(const int extent[6]) const;
-  std::vector<double> PositionsOf(int axis, const int extent[6]) const;
-  std::vector<unsigned char> UndefinedPoints(vtkDataSet* grid, const std::vector<LoadedArray*>& arrays) const;
-  void HideUndefined(vtkDataSet* grid, const std::vector<LoadedArray*>& arrays) const;
-  void GridExtent(const Block& block, int extent[6]) const;
+  std::vector<vtkDataArray*> UndefinedArrays(vtkDataSet* grid, const std::vector<LoadedArray*>& arrays) const;
   void AddGhostArray(const Block& block, vtkDataSet* grid);
-  void MarkLayers(const Block& block, unsigned char* flags) const;
-  bool MarkCellsOfOthers(const OwnedBox& part, const Box& grid, unsigned char* flags) const;
-  bool MarkRefined(const OwnedBox& part, const Box& grid, unsigned char* flags) const;
-  void HideRefined(const Block& block, const Box& grid, unsigned char* flags) const;
-  void MakeBorderOfRefined(const Box& grid, unsigned char* flags) const;
   std::string FreeName(std::string name) const;
   void AddPatchIds(const Block& block, vtkDataSet* grid) const;
   void AddOrigin(const Block& block, bool image, vtkDataSet* grid);
@@ -114,10 +104,10 @@ private:
   Box CellsOf(const Block& block) const;
 
   const Catalog& Data;
-  const Nesting& Nests;
   const std::vector<VariableRequest>& Variables;
   Int3 Ghosts;
   AssemblyOptions Options;
+  CellFlags Flags;
   SlabPool& Memory;
   ConstantArrays Constants;
   std::vector<ComposedVector> Vectors;     ///< with indices into Variables

@@ -1,0 +1,247 @@
+#include "CellFlags.h"
+
+#include "KnownRanges.h"
+
+#include <vtkCellData.h>
+#include <vtkDataSet.h>
+#include <vtkDataSetAttributes.h>
+#include <vtkDoubleArray.h>
+#include <vtkFloatArray.h>
+#include <vtkNew.h>
+#include <vtkPointData.h>
+#include <vtkRectilinearGrid.h>
+#include <vtkStructuredGrid.h>
+
+#include <algorithm>
+#include <array>
+
+namespace patchio {
+namespace {
+
+/// Of cells that finer patches hide. Filters leave refined cells in what they make and not all after them
+/// know the flag (Integrate Variables does not), but all know duplicates. To hide them would do as well, were
+/// it not that vtkCellDataToPointData then takes no value of theirs, and contours miss the finer level by
+/// far.
+constexpr unsigned char Refined = vtkDataSetAttributes::REFINEDCELL | vtkDataSetAttributes::DUPLICATECELL;
+
+/// Leaves only those points marked whose value is no number; false when none is left.
+template <typename Value>
+bool KeepUndefined(const Value* values, std::vector<unsigned char>& marks)
+{
+  unsigned char any = 0;
+  for (std::size_t i = 0; i < marks.size(); ++i) {
+    marks[i] &= static_cast<unsigned char>(values[i] != values[i]);
+    any |= marks[i];
+  }
+  return any != 0;
+}
+
+bool KeepUndefined(vtkDataArray* array, std::vector<unsigned char>& marks)
+{
+  if (array->GetNumberOfComponents() != 1) {
+    return false;
+  }
+  if (auto* floats = vtkFloatArray::SafeDownCast(array)) {
+    return KeepUndefined(floats->GetPointer(0), marks);
+  }
+  auto* doubles = vtkDoubleArray::SafeDownCast(array);
+  return doubles && KeepUndefined(doubles->GetPointer(0), marks);
+}
+
+/// Marks the points without a value in all of these arrays.
+std::vector<unsigned char> UndefinedPoints(vtkIdType points, const std::vector<vtkDataArray*>& arrays)
+{
+  std::vector<unsigned char> undefined(points, arrays.empty() ? 0 : 1);
+  for (vtkDataArray* array : arrays) {
+    if (!KeepUndefined(array, undefined)) {
+      return std::vector<unsigned char>(points, 0);
+    }
+  }
+  return undefined;
+}
+
+/// Hides the cells with a corner that is marked.
+void HideCellsOf(const std::vector<unsigned char>& marks, vtkDataSet* grid)
+{
+  // Those that are there may belong to the grids of other steps, too.
+  vtkNew<vtkUnsignedCharArray> flags;
+  flags->SetName(vtkDataSetAttributes::GhostArrayName());
+  if (vtkUnsignedCharArray* const before = grid->GetCellGhostArray()) {
+    flags->DeepCopy(before);
+  } else {
+    flags->SetNumberOfTuples(grid->GetNumberOfCells());
+    flags->FillValue(0);
+  }
+  int dims[3];
+  auto* rectilinear = vtkRectilinearGrid::SafeDownCast(grid);
+  rectilinear ? rectilinear->GetDimensions(dims) : vtkStructuredGrid::SafeDownCast(grid)->GetDimensions(dims);
+  const std::array<vtkIdType, 3> strides{1, dims[0], vtkIdType(dims[0]) * dims[1]};
+  vtkIdType cell = 0;
+  const auto cells = [&dims](int axis) { return std::max(dims[axis] - 1, 1); };
+  for (int k = 0; k < cells(2); ++k) {
+    for (int j = 0; j < cells(1); ++j) {
+      for (int i = 0; i < cells(0); ++i, ++cell) {
+        const unsigned char* corner = marks.data() + i + j * strides[1] + k * strides[2];
+        unsigned char any = 0;
+        for (int c = 0; c < 8; ++c) {
+          any |= corner[(c & 1 && dims[0] > 1 ? strides[0] : 0) + (c & 2 && dims[1] > 1 ? strides[1] : 0) +
+                        (c & 4 && dims[2] > 1 ? strides[2] : 0)];
+        }
+        if (any) {
+          flags->SetValue(cell, flags->GetValue(cell) | vtkDataSetAttributes::HIDDENCELL);
+        }
+      }
+    }
+  }
+  FindRange(flags);
+  grid->GetCellData()->AddArray(flags);
+}
+
+bool HasVisible(const Box& grid, const Box& cells, const unsigned char* flags)
+{
+  for (int k = cells.Lower[2]; k <= cells.Upper[2]; ++k) {
+    for (int j = cells.Lower[1]; j <= cells.Upper[1]; ++j) {
+      const unsigned char* row = flags + IndexIn(grid, {cells.Lower[0], j, k});
+      if (std::find(row, row + cells.Width(0), 0) != row + cells.Width(0)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+vtkSmartPointer<vtkUnsignedCharArray> CellFlags::Of(const Block& block, const Box& cells) const
+{
+  const bool grown = !(cells == block.Cells);
+  const bool layers = grown || this->GhostLayer;
+  auto flags = vtkSmartPointer<vtkUnsignedCharArray>::New();
+  flags->SetName(vtkDataSetAttributes::GhostArrayName());
+  flags->SetNumberOfTuples(cells.Cells());
+  flags->FillValue(block.Full && !layers ? 0 : vtkDataSetAttributes::HIDDENCELL);
+  unsigned char* const values = flags->GetPointer(0);
+  if (layers) {
+    this->MarkLayers(block, cells, values);
+  }
+  bool hides = !block.Full || grown;
+  for (const OwnedBox& part : block.Parts) {
+    if (!block.Full || layers) {
+      MarkBox(cells, part.Cells, 0, values);
+    }
+    hides = this->MarkCellsOfOthers(part, cells, values) || hides;
+    hides = this->MarkRefined(part, cells, values) || hides;
+  }
+  if (block.Origin == CutFrom::BlockWithGaps) {
+    this->HideRefined(block, cells, values);
+  }
+  if (this->GhostLayer || block.Origin == CutFrom::BlockWithoutGaps) {
+    this->MakeBorderOfRefined(cells, values);
+  }
+  if (!hides) {
+    return nullptr;
+  }
+  FindRange(flags);
+  return flags;
+}
+
+/// Where patches of a level overlap, each place is drawn and counted once. Parts of merged blocks have only
+/// what is their patch's own.
+bool CellFlags::MarkCellsOfOthers(const OwnedBox& part, const Box& grid, unsigned char* flags) const
+{
+  if (!this->Nests.LosesCells(part.Owner) || !(part.Cells == this->Data.Patches[part.Owner].Cells)) {
+    return false;
+  }
+  MarkBox(grid, part.Cells, vtkDataSetAttributes::DUPLICATECELL, flags);
+  for (const Box& own : this->Nests.OwnCells(part.Owner)) {
+    MarkBox(grid, own, 0, flags);
+  }
+  return true;
+}
+
+/// Marks the cells of a part that finer patches hide; false when there are none.
+bool CellFlags::MarkRefined(const OwnedBox& part, const Box& grid, unsigned char* flags) const
+{
+  const std::vector<std::uint8_t> covered =
+      this->BlankRefined ? this->Nests.CoveredCells(part.Owner) : std::vector<std::uint8_t>();
+  if (covered.empty()) {
+    return false;
+  }
+  bool found = false;
+  const Box& patch = this->Data.Patches[part.Owner].Cells;
+  for (int k = part.Cells.Lower[2]; k <= part.Cells.Upper[2]; ++k) {
+    for (int j = part.Cells.Lower[1]; j <= part.Cells.Upper[1]; ++j) {
+      const std::uint8_t* from = covered.data() + IndexIn(patch, {part.Cells.Lower[0], j, k});
+      unsigned char* to = flags + IndexIn(grid, {part.Cells.Lower[0], j, k});
+      for (int i = part.Cells.Lower[0]; i <= part.Cells.Upper[0]; ++i, ++from, ++to) {
+        *to = *from ? Refined : *to;
+        found = found || *from;
+      }
+    }
+  }
+  return found;
+}
+
+/// Lets filters take nothing from refined cells, as they do where a grid has hidden ones.
+void CellFlags::HideRefined(const Block& block, const Box& grid, unsigned char* flags) const
+{
+  for (const Region& region : block.Fringe) {
+    this->MarkRefined({region.Cells, region.Owner}, grid, flags);
+  }
+  std::replace(flags, flags + grid.Cells(), Refined,
+      static_cast<unsigned char>(Refined | vtkDataSetAttributes::HIDDENCELL));
+}
+
+/// Refined cells beside visible ones become ghost cells: the neighbours' layers have them as such, and what
+/// cells give to nodes must be the same in all blocks. (vtkCellDataToPointData takes ghost cells, and takes
+/// refined ones only where a grid has no hidden cell.)
+void CellFlags::MakeBorderOfRefined(const Box& grid, unsigned char* flags) const
+{
+  for (int k = grid.Lower[2]; k <= grid.Upper[2]; ++k) {
+    for (int j = grid.Lower[1]; j <= grid.Upper[1]; ++j) {
+      for (int i = grid.Lower[0]; i <= grid.Upper[0]; ++i) {
+        unsigned char& flag = flags[IndexIn(grid, {i, j, k})];
+        if (flag == Refined &&
+            HasVisible(grid, Intersect(grid, {{i - 1, j - 1, k - 1}, {i + 1, j + 1, k + 1}}), flags)) {
+          flag = vtkDataSetAttributes::DUPLICATECELL;
+        }
+      }
+    }
+  }
+}
+
+/// Layers that repeat cells of a shown patch join the blocks; layers where nothing else is shown, beyond the
+/// domain above all, are hidden, or the surface of the domain would count as the inside and not be drawn.
+void CellFlags::MarkLayers(const Block& block, const Box& cells, unsigned char* flags) const
+{
+  if (this->Ghosts == Int3{0, 0, 0}) {
+    std::fill_n(flags, cells.Cells(),
+        static_cast<unsigned char>(vtkDataSetAttributes::DUPLICATECELL | vtkDataSetAttributes::HIDDENCELL));
+    for (const Region& region : block.Fringe) {
+      MarkBox(cells, region.Cells, vtkDataSetAttributes::DUPLICATECELL, flags);
+    }
+    return;
+  }
+  // Layers from the files: the block is a patch.
+  const std::vector<std::uint8_t> shared = this->Nests.SharedCells(block.Parts[0].Owner, this->Ghosts);
+  for (std::size_t cell = 0; cell < shared.size(); ++cell) {
+    const int hidden = shared[cell] ? 0 : vtkDataSetAttributes::HIDDENCELL;
+    flags[cell] = static_cast<unsigned char>(vtkDataSetAttributes::DUPLICATECELL | hidden);
+  }
+}
+
+void HideUndefined(vtkDataSet* grid, const std::vector<vtkDataArray*>& arrays)
+{
+  const std::vector<unsigned char> undefined = UndefinedPoints(grid->GetNumberOfPoints(), arrays);
+  vtkNew<vtkUnsignedCharArray> points;
+  points->SetName(vtkDataSetAttributes::GhostArrayName());
+  points->SetNumberOfTuples(grid->GetNumberOfPoints());
+  for (vtkIdType i = 0; i < grid->GetNumberOfPoints(); ++i) {
+    points->SetValue(i, undefined[i] ? vtkDataSetAttributes::HIDDENPOINT : 0);
+  }
+  FindRange(points);
+  grid->GetPointData()->AddArray(points);
+  HideCellsOf(undefined, grid);
+}
+
+}  // namespace patchio
