@@ -194,7 +194,11 @@ void CatalogMaker::AddVariables()
       name += fmt::format("{}(component {})", name.empty() ? "" : " ", i);
       taken.insert(name);
     }
-    this->Data.Variables.push_back({name, this->Center, 1, this->Ghosts, std::to_string(i), -1});
+    Variable& variable = this->Data.Variables.emplace_back();
+    variable.Name = name;
+    variable.Center = this->Center;
+    variable.Ghosts = this->Ghosts;
+    variable.StoredName = std::to_string(i);
   }
   this->Data.ResetPresence();
   for (std::size_t v = 0; v < this->Data.Variables.size(); ++v) {
