@@ -50,15 +50,17 @@ void FillValues(void* values, std::int64_t count, std::optional<double> value)
 template <typename Bits>
 void Interleave(const std::vector<vtkDataArray*>& components, void* into)
 {
-  constexpr std::size_t width = 3;
+  const auto values = [&](std::size_t c) {
+    return static_cast<const Bits*>(components[c]->GetVoidPointer(0));
+  };
+  const Bits *const x = values(0), *const y = values(1),
+                    *const z = components.size() > 2 ? values(2) : nullptr;
   const auto tuples = static_cast<std::size_t>(components[0]->GetNumberOfTuples());
-  auto* const to = static_cast<Bits*>(into);
-  for (std::size_t c = 0; c < width; ++c) {
-    const auto* from =
-        c < components.size() ? static_cast<const Bits*>(components[c]->GetVoidPointer(0)) : nullptr;
-    for (std::size_t i = 0; i < tuples; ++i) {
-      to[width * i + c] = from ? from[i] : Bits(0);
-    }
+  auto* to = static_cast<Bits*>(into);
+  for (std::size_t i = 0; i < tuples; ++i, to += 3) {
+    to[0] = x[i];
+    to[1] = y[i];
+    to[2] = z ? z[i] : Bits(0);
   }
 }
 
