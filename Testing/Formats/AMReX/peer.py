@@ -31,7 +31,7 @@ def its_blocks(path):
 
 
 def our_blocks(path):
-    reader = simple.PatchReader(FileName=[path], Blocks="As patches", ListedDumpsOnly=1)
+    reader = simple.PatchReader(FileName=[path], Blocks="As patches", ListedDumpsOnly=1, ComposeVectors=0)
     reader.UpdatePipeline()
     output = reader.GetClientSideObject().GetOutputDataObject(0)
     levels = [output.GetBlock(level) for level in range(output.GetNumberOfBlocks())]
