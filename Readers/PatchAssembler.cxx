@@ -304,15 +304,16 @@ std::vector<vtkDataArray*> PatchAssembler::UndefinedArrays(
   return undefined;
 }
 
-/// Also where all cells are to be seen: filters that put blocks together, such as Merge Blocks, would
-/// otherwise drop the flags of the others, and those that go through time steps count on the same arrays in
-/// each. Boxes beside each other hide nothing in any step.
+/// Also where all cells of a block are to be seen, if those of another are not: filters that put blocks
+/// together, such as Merge Blocks, would otherwise drop the flags of the others. Not where no block needs
+/// them, as filters are faster then, and a volume takes a texture of each block for them, of which there are
+/// few.
 void PatchAssembler::AddGhostArray(const Block& block, vtkDataSet* grid)
 {
   const Box cells = this->CellsOf(block);
   if (const vtkSmartPointer<vtkUnsignedCharArray> flags = this->Flags.Of(block, cells)) {
     grid->GetCellData()->AddArray(flags);
-  } else if (this->Data.RoleOf(block.Level) == LevelRole::Refinement) {
+  } else if (this->Options.HidesCells) {
     grid->GetCellData()->AddArray(this->Constants.Make(
         vtkDataSetAttributes::GhostArrayName(), ElementType::UInt8, 1, cells.Cells(), 0.0));
   }

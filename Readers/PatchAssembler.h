@@ -39,6 +39,7 @@ struct AssemblyOptions
   bool HideUndefined =
       true;             ///< some points are undefined: hide those that are so in all arrays of their block
   bool Sphere = false;  ///< put geographic grids on a sphere
+  bool HidesCells = false;  ///< some block of any rank has cells that are not to be seen
   bool GhostLayer = false;  ///< blocks have been asked to have one, whether they need it or not
   int Rank = 0;             ///< written into the field data
   /// See PatchUpdate::Blanks().

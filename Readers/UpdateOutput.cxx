@@ -5,6 +5,7 @@
 #include "Support/Together.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace patchio {
@@ -42,6 +43,27 @@ std::vector<int> ListsOfRank(PatchUpdate& update)
   return numbers;
 }
 
+/// Whether some block of any rank may have cells that are not to be seen.
+bool HidesCells(const PatchUpdate& update)
+{
+  const UpdateOptions& wanted = update.Wanted();
+  const UpdatePlan& plan = update.Planned();
+  if (wanted.Ghosts != Int3{0, 0, 0} || AddsGhostLayer(update.Data(), wanted)) {
+    return true;
+  }
+  std::set<int> levels;
+  for (const Block& block : plan.Blocks) {
+    if (!block.Full || std::any_of(block.Parts.begin(), block.Parts.end(),
+                           [&](const OwnedBox& part) { return plan.Nests->LosesCells(part.Owner); })) {
+      return true;
+    }
+    if (update.Data().RoleOf(block.Level) == LevelRole::Refinement) {
+      levels.insert(block.Level);
+    }
+  }
+  return wanted.HideRefined && levels.size() > 1;
+}
+
 AssemblyOptions OptionsOfAssembly(const PatchUpdate& update, int rank, bool pointsAsImages)
 {
   const UpdateOptions& wanted = update.Wanted();
@@ -54,6 +76,7 @@ AssemblyOptions OptionsOfAssembly(const PatchUpdate& update, int rank, bool poin
   options.Sphere = wanted.Sphere;
   options.GhostLayer = AddsGhostLayer(update.Data(), wanted);
   options.Rank = rank;
+  options.HidesCells = HidesCells(update);
   options.Blanks = update.Blanks();
   return options;
 }
