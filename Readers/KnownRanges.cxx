@@ -27,8 +27,13 @@
 namespace patchio {
 namespace {
 
+/// Without a number it is the range that VTK gives to one component. Of the lengths of vectors VTK would make
+/// it NaN, which its readers cannot read back from a file.
 std::array<double, 2> PairOf(const ValueRange& range)
 {
+  if (range.Least > range.Greatest) {
+    return {VTK_DOUBLE_MAX, VTK_DOUBLE_MIN};
+  }
   return {range.Least, range.Greatest};
 }
 
@@ -91,9 +96,7 @@ void SetKnownRange(vtkDataArray* array, const ArrayRange& range)
 void SetConstantRange(vtkDataArray* array, std::optional<double> value)
 {
   const int components = array->GetNumberOfComponents();
-  // VTK's own answer where it has found no number.
-  const double none[2] = {VTK_DOUBLE_MAX, VTK_DOUBLE_MIN};
-  const std::array<double, 2> pair{value.value_or(none[0]), value.value_or(none[1])};
+  const auto pair = PairOf(value ? ValueRange{*value, *value} : ValueRange::None());
   const double length = std::abs(value.value_or(0)) * std::sqrt(components);
   SetRanges(array, std::vector<std::array<double, 2>>(components, pair),
       value ? std::array<double, 2>{length, length} : pair);
@@ -189,11 +192,7 @@ void LimitRange(vtkDataArray* array, const std::vector<Run>& runs)
   for (const Run& run : runs) {
     range.Add(*type, components, values + run.First * tuple, run.End - run.First);
   }
-  if (range.IsEmpty(components)) {
-    SetConstantRange(array, std::nullopt);
-  } else {
-    SetKnownRange(array, range);
-  }
+  SetKnownRange(array, range);
 }
 
 void LimitRanges(vtkDataSetAttributes* attributes, const std::vector<Run>& runs)

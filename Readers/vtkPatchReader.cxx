@@ -329,7 +329,9 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
     output->Initialize();
     self.Reader.Reports().ClearText();
     this->Fail(error.what());
-    return 0;
+    // Not 0: filters that ask for one step after the other, such as Plot Selection Over Time, would ask VTK's
+    // pipeline for this one without end.
+    return 1;
   }
   this->Say(1, "");
   return 1;

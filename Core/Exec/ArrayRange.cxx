@@ -58,9 +58,9 @@ ValueRange RangeOf(const Extremes<Value>& extremes)
              : ValueRange{static_cast<double>(extremes.Least), static_cast<double>(extremes.Greatest)};
 }
 
-bool IsFinite(const ValueRange& range)
+bool IsFiniteOrNone(const ValueRange& range)
 {
-  return std::isfinite(range.Least) && std::isfinite(range.Greatest);
+  return range.Least > range.Greatest || (std::isfinite(range.Least) && std::isfinite(range.Greatest));
 }
 
 }  // namespace
@@ -93,16 +93,9 @@ void ArrayRange::AddValues(int components, const Value* values, std::size_t tupl
 
 bool ArrayRange::IsKnown(int components) const
 {
-  return components >= 1 && components <= MostComponents &&
-         std::all_of(this->Components.begin(), this->Components.begin() + components, IsFinite) &&
-         (components == 1 || IsFinite(this->Length));
-}
-
-bool ArrayRange::IsEmpty(int components) const
-{
-  return components >= 1 && components <= MostComponents &&
-         std::all_of(this->Components.begin(), this->Components.begin() + components,
-             [](const ValueRange& range) { return range.Least > range.Greatest; });
+  return this->HasValues && components >= 1 && components <= MostComponents &&
+         std::all_of(this->Components.begin(), this->Components.begin() + components, IsFiniteOrNone) &&
+         (components == 1 || IsFiniteOrNone(this->Length));
 }
 
 void ArrayRange::Add(ElementType type, int components, const void* values, std::size_t tuples)
@@ -110,6 +103,7 @@ void ArrayRange::Add(ElementType type, int components, const void* values, std::
   if (components > MostComponents) {
     return;
   }
+  this->HasValues |= tuples > 0;
   switch (type) {
     case ElementType::Float32:
       return this->AddValues(components, static_cast<const float*>(values), tuples);
@@ -153,6 +147,7 @@ void ArrayRange::Add(const ArrayRange& other)
     this->Components[c].Add(other.Components[c]);
   }
   this->Length.Add(other.Length);
+  this->HasValues |= other.HasValues;
 }
 
 }  // namespace patchio

@@ -27,14 +27,13 @@ public:
       const Dims& last);
   void Add(const ArrayRange& other);
 
-  /// Each of so many components has numbers, none of which is infinite. Values that are no numbers do not
-  /// count, as with VTK.
+  /// Values of so many components were added, and none is infinite. Values that are no numbers do not count,
+  /// as with VTK.
   bool IsKnown(int components) const;
-  /// None of so many components has any number.
-  bool IsEmpty(int components) const;
-  /// Where known: of a component, 0 <= component < components.
+  /// Where known: of a component, 0 <= component < components; None() where it has no number.
   const ValueRange& OfComponent(int component) const { return this->Components[component]; }
-  /// Where known, and with 2 components or more: of the Euclidean lengths of the tuples.
+  /// Where known, and with 2 components or more: of the Euclidean lengths of the tuples; None() where none
+  /// of these is a number.
   const ValueRange& OfLength() const { return this->Length; }
 
 private:
@@ -44,6 +43,7 @@ private:
   std::array<ValueRange, MostComponents> Components{
       ValueRange::None(), ValueRange::None(), ValueRange::None()};
   ValueRange Length = ValueRange::None();
+  bool HasValues = false;
 };
 
 }  // namespace patchio

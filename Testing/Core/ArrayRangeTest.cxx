@@ -117,12 +117,20 @@ TYPED_TEST(ArrayRangeOfFloats, IsUnknownWhereSomeValueIsInfinite)
   }
 }
 
-TYPED_TEST(ArrayRangeOfFloats, IsUnknownWhereNothingIsANumber)
+TYPED_TEST(ArrayRangeOfFloats, IsKnownToBeEmptyWhereNothingIsANumber)
 {
+  const auto isEmpty = [](const ValueRange& range) { return range.Least > range.Greatest; };
   const TypeParam nan = std::numeric_limits<TypeParam>::quiet_NaN();
-  EXPECT_FALSE(RangeOf(std::vector<TypeParam>(40, nan)).IsKnown(1));
-  EXPECT_FALSE(RangeOf<TypeParam>({1, nan, 2, nan}, 2).IsKnown(2));
-  EXPECT_FALSE(RangeOf<TypeParam>({1, nan, nan, 2}, 2).IsKnown(2)) << "no length is a number";
+  const ArrayRange nothing = RangeOf(std::vector<TypeParam>(40, nan));
+  ASSERT_TRUE(nothing.IsKnown(1));
+  EXPECT_TRUE(isEmpty(nothing.OfComponent(0)));
+  const ArrayRange half = RangeOf<TypeParam>({1, nan, 2, nan}, 2);
+  ASSERT_TRUE(half.IsKnown(2));
+  EXPECT_EQ(half.OfComponent(0).Greatest, 2);
+  EXPECT_TRUE(isEmpty(half.OfComponent(1)) && isEmpty(half.OfLength()));
+  const ArrayRange apart = RangeOf<TypeParam>({1, nan, nan, 2}, 2);
+  ASSERT_TRUE(apart.IsKnown(2));
+  EXPECT_TRUE(!isEmpty(apart.OfComponent(1)) && isEmpty(apart.OfLength())) << "no length is a number";
 }
 
 TEST(ArrayRange, IsUnknownWithoutValuesAndOfManyComponents)

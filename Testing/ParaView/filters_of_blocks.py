@@ -4,7 +4,7 @@ usage: Testing/ParaView/pvbatch.sh NP filters_of_blocks.py DATA
 
 Volumes and areas of slices and clips must be those of the domain, a box, and surfaces of clips must be closed: hidden,
 refined and ghost cells must neither count nor take the place of anything. Thresholds on "patch id" must give the
-patch, whole. Runs on every rank.
+patch, whole. Temporal Statistics of blocks that change must end in a message. Runs on every rank.
 """
 import os
 import sys
@@ -16,7 +16,7 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkFiltersVerdict import vtkCellSizeFilter
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from on_ranks import DUPLICATECELL, expect, finish, leaves, output_of, patches_of_tree, sum_over_ranks  # noqa: E402
+from on_ranks import DUPLICATECELL, expect, finish, leaves, output_of, patches_of_tree, rank, sum_over_ranks  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 SIZE = (1.0, 0.5, 0.5)      # of the domain; it begins at 0
@@ -149,6 +149,77 @@ def check_patches(reader, seen, where):
         check_threshold(reader, patch, want, where)
 
 
+# ---- time -----------------------------------------------------------------------------------------------
+
+MOVING = """
+from vtkmodules.vtkCommonCore import vtkUnsignedCharArray
+from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet, vtkUniformGrid
+time = self.GetOutputInformation(0).Get(vtk.vtkStreamingDemandDrivenPipeline.UPDATE_TIME_STEP())
+grid, flags = vtkUniformGrid(), vtkUnsignedCharArray()
+grid.SetOrigin(%s * time, 0, 0)
+grid.SetDimensions(3, 3, 3)
+flags.SetName("vtkGhostType")
+flags.SetNumberOfTuples(8)
+flags.Fill(0)
+flags.SetValue(int(time), 32)
+grid.GetCellData().AddArray(flags)
+self.GetOutput().SetBlock(0, grid)
+"""
+MOVING_TIMES = """
+keys, info = vtk.vtkStreamingDemandDrivenPipeline, self.GetOutputInformation(0)
+info.Set(keys.TIME_STEPS(), [0.0, 1.0], 2)
+info.Set(keys.TIME_RANGE(), [0.0, 1.0], 2)
+"""
+
+
+def statistics_of(source):
+    """The filter, and what it said on this rank."""
+    filter, said = TemporalStatistics(Input=source), []
+    filter.GetClientSideObject().AddObserver("ErrorEvent", lambda *about: said.append(1))
+    filter.UpdatePipeline(time)
+    return filter, len(said)
+
+
+def values_of(proxy, name):
+    return [vtk_to_numpy(leaf.GetPointData().GetArray(name) or leaf.GetCellData().GetArray(name)).copy() for leaf in leaves(output_of(proxy))]
+
+
+def check_message(source, where):
+    filter, said = statistics_of(source)
+    expect(said == (rank == 0) and not leaves(output_of(filter)), "statistics, %s: %d messages, %d blocks", where, said, len(leaves(output_of(filter))))
+    Delete(filter)
+
+
+def check_average(source, where):
+    steps = []
+    for step in reader.TimestepValues:
+        source.UpdatePipeline(step)
+        steps.append(values_of(source, "uval"))
+    filter, said = statistics_of(source)
+    found = values_of(filter, "uval_average")
+    same = len(found) == len(steps[0]) and all(np.allclose(a, np.mean(b, 0), equal_nan=True) for a, b in zip(found, zip(*steps)))
+    expect(same and not said, "statistics, %s: %d blocks, not those of numpy", where, len(found))
+    expect(sum_over_ranks(float(sum(map(len, found)))) > 100, "statistics, %s: empty", where)
+    Delete(filter)
+
+
+def check_statistics():
+    for blocks in ("Merged", "As patches"):
+        reader.Blocks, reader.LevelRange = blocks, [0, 99]
+        check_message(reader, blocks.lower())
+        reader.LevelRange = [0, 0]
+        check_average(reader, blocks.lower())
+    reader.LevelRange = [0, 99]
+    check_average(ResampleToImage(Input=reader, SamplingDimensions=[12, 7, 8]), "resampled")
+    for speed in (0, 1):
+        source = ProgrammableSource(OutputDataSetType="vtkMultiblockDataSet", Script=MOVING % speed, ScriptRequestInformation=MOVING_TIMES)
+        if speed:
+            check_message(source, "blocks that move")
+        else:
+            filter, _ = statistics_of(source)
+            expect(list(ghosts_of(leaves(output_of(filter))[0])) == [32, 32] + 6 * [0], "statistics: other cells are hidden")
+
+
 # ---- all of it ------------------------------------------------------------------------------------------
 
 MODES = [dict(Blocks="As patches"), dict(Blocks="Merged"),
@@ -170,4 +241,6 @@ for mode in MODES:
         check_slice(reader, where)
         check_clips(reader, layer, where)
         check_patches(reader, chosen, where)
+reader.AddGhostLayer = 0
+check_statistics()
 finish("filters")

@@ -296,6 +296,11 @@ def check_messages():
     reader.FileName = [path]
     reader.UpdatePipeline(0)
     expect(cells(reader) > 0, "the sound dump beside it is not shown")
+    # VTK would ask for the broken one without end if the reader refused.
+    statistics = TemporalStatistics(Input=reader)
+    statistics.UpdatePipeline(0)
+    expect(cells(statistics) == 0, "statistics of a part of the steps")
+    Delete(statistics)
     Delete(reader)
 
 

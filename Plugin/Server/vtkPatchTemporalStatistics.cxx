@@ -1,0 +1,180 @@
+#include "vtkPatchTemporalStatistics.h"
+
+#include <vtkCommunicator.h>
+#include <vtkCompositeDataIterator.h>
+#include <vtkCompositeDataSet.h>
+#include <vtkDataSet.h>
+#include <vtkDataSetAttributes.h>
+#include <vtkFieldData.h>
+#include <vtkInformation.h>
+#include <vtkInformationVector.h>
+#include <vtkMultiProcessController.h>
+#include <vtkNew.h>
+#include <vtkObjectFactory.h>
+#include <vtkPointSet.h>
+#include <vtkSmartPointer.h>
+#include <vtkStreamingDemandDrivenPipeline.h>
+#include <vtkUnsignedCharArray.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <sstream>
+
+namespace {
+
+/// Up to rounding.
+bool AreSameBounds(const double a[6], const double b[6])
+{
+  double longest = 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    longest = std::max(longest, a[2 * axis + 1] - a[2 * axis]);
+  }
+  return std::equal(a, a + 6, b, [=](double x, double y) { return std::abs(x - y) <= 1e-6 * longest; });
+}
+
+/// Whether values of the same number belong to the same place.
+bool AreAlike(vtkDataObject* a, vtkDataObject* b)
+{
+  if (std::strcmp(a->GetClassName(), b->GetClassName()) != 0) {
+    return false;
+  }
+  vtkDataSet *const one = vtkDataSet::SafeDownCast(a), *const other = vtkDataSet::SafeDownCast(b);
+  if (!one || !other) {
+    return true;
+  }
+  const vtkIdType cells = one->GetNumberOfCells();
+  if (cells != other->GetNumberOfCells() || one->GetNumberOfPoints() != other->GetNumberOfPoints()) {
+    return false;
+  }
+  if (cells == 0 || vtkPointSet::SafeDownCast(one)) {
+    return true;
+  }
+  double first[2][6];
+  one->GetCellBounds(0, first[0]);
+  other->GetCellBounds(0, first[1]);
+  return AreSameBounds(one->GetBounds(), other->GetBounds()) && AreSameBounds(first[0], first[1]);
+}
+
+struct Comparison
+{
+  vtkIdType First = 0, Now = 0, Differences = 0;
+};
+
+Comparison Compare(vtkCompositeDataSet* first, vtkCompositeDataSet* now)
+{
+  const auto a = vtkSmartPointer<vtkCompositeDataIterator>::Take(first->NewIterator());
+  const auto b = vtkSmartPointer<vtkCompositeDataIterator>::Take(now->NewIterator());
+  a->InitTraversal();
+  b->InitTraversal();
+  Comparison found;
+  while (!a->IsDoneWithTraversal() || !b->IsDoneWithTraversal()) {
+    const bool hasA = !a->IsDoneWithTraversal(), hasB = !b->IsDoneWithTraversal();
+    found.First += hasA;
+    found.Now += hasB;
+    found.Differences += !hasA || !hasB || a->GetCurrentFlatIndex() != b->GetCurrentFlatIndex() ||
+                         !AreAlike(a->GetCurrentDataObject(), b->GetCurrentDataObject());
+    if (hasA) {
+      a->GoToNextItem();
+    }
+    if (hasB) {
+      b->GoToNextItem();
+    }
+  }
+  return found;
+}
+
+Comparison SumOverRanks(const Comparison& mine)
+{
+  vtkMultiProcessController* const ranks = vtkMultiProcessController::GetGlobalController();
+  if (!ranks) {
+    return mine;
+  }
+  const vtkIdType sent[3] = {mine.First, mine.Now, mine.Differences};
+  vtkIdType sums[3] = {};
+  ranks->AllReduce(sent, sums, 3, vtkCommunicator::SUM_OP);
+  return {sums[0], sums[1], sums[2]};
+}
+
+bool IsFirstRank()
+{
+  vtkMultiProcessController* const ranks = vtkMultiProcessController::GetGlobalController();
+  return !ranks || ranks->GetLocalProcessId() == 0;
+}
+
+/// Flags of cells or points; null where there are none.
+vtkUnsignedCharArray* FlagsOf(vtkFieldData* data)
+{
+  return vtkUnsignedCharArray::SafeDownCast(data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName()));
+}
+
+}  // namespace
+
+vtkStandardNewMacro(vtkPatchTemporalStatistics);
+
+int vtkPatchTemporalStatistics::RequestData(
+    vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
+{
+  vtkCompositeDataSet* const input = vtkCompositeDataSet::GetData(inputs[0]);
+  vtkCompositeDataSet* const output = vtkCompositeDataSet::GetData(outputs);
+  if (!input || this->CurrentTimeIndex == 0 || this->HasBlocksOf(output, input)) {
+    return this->Superclass::RequestData(request, inputs, outputs);
+  }
+  output->Initialize();
+  request->Remove(vtkStreamingDemandDrivenPipeline::CONTINUE_EXECUTING());
+  this->CurrentTimeIndex = 0;
+  return 1;
+}
+
+bool vtkPatchTemporalStatistics::HasBlocksOf(vtkCompositeDataSet* first, vtkCompositeDataSet* now)
+{
+  const Comparison found = SumOverRanks(Compare(first, now));
+  if (found.Differences == 0) {
+    return true;
+  }
+  std::ostringstream step, text;
+  step << "time step " << this->CurrentTimeIndex;
+  if (now->GetInformation()->Has(vtkDataObject::DATA_TIME_STEP())) {
+    step << " (time " << now->GetInformation()->Get(vtkDataObject::DATA_TIME_STEP()) << ")";
+  }
+  text << "Temporal Statistics needs the same blocks at all time steps. ";
+  if (found.First == found.Now) {
+    text << "The " << found.Now << " at " << step.str() << " have other places or sizes than those at the first";
+  } else {
+    text << "There are " << found.First << " at the first, but " << found.Now << " at " << step.str();
+  }
+  if (found.First == 0 || found.Now == 0) {
+    text << ". Were all steps read to the end?";
+  } else {
+    text << ". Apply Resample To Image to the data first, or choose a level of refinement that does not change "
+            "(Level Range of PatchIO's reader)";
+  }
+  if (IsFirstRank()) {
+    vtkErrorMacro(<< text.str());
+  }
+  return false;
+}
+
+void vtkPatchTemporalStatistics::InitializeArray(vtkDataArray* array, vtkFieldData* outFd)
+{
+  const char* const flags = vtkDataSetAttributes::GhostArrayName();
+  if (!array->GetName() || std::strcmp(array->GetName(), flags) != 0) {
+    this->Superclass::InitializeArray(array, outFd);
+    return;
+  }
+  const auto copy = vtkSmartPointer<vtkDataArray>::Take(array->NewInstance());
+  copy->DeepCopy(array);
+  copy->SetName(flags);
+  outFd->AddArray(copy);
+}
+
+void vtkPatchTemporalStatistics::AccumulateArrays(vtkFieldData* inFd, vtkFieldData* outFd)
+{
+  this->Superclass::AccumulateArrays(inFd, outFd);
+  vtkUnsignedCharArray *const now = FlagsOf(inFd), *const all = FlagsOf(outFd);
+  if (now && all && now->GetNumberOfValues() == all->GetNumberOfValues()) {
+    std::transform(now->Begin(), now->End(), all->Begin(), all->Begin(),
+        [](unsigned char a, unsigned char b) { return static_cast<unsigned char>(a | b); });
+    all->Modified();
+  }
+}
