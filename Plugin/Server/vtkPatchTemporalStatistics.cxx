@@ -139,14 +139,16 @@ bool vtkPatchTemporalStatistics::HasBlocksOf(vtkCompositeDataSet* first, vtkComp
   }
   text << "Temporal Statistics needs the same blocks at all time steps. ";
   if (found.First == found.Now) {
-    text << "The " << found.Now << " at " << step.str() << " have other places or sizes than those at the first";
+    text << "The " << found.Now << " at " << step.str()
+         << " have other places or sizes than those at the first";
   } else {
     text << "There are " << found.First << " at the first, but " << found.Now << " at " << step.str();
   }
   if (found.First == 0 || found.Now == 0) {
     text << ". Were all steps read to the end?";
   } else {
-    text << ". Apply Resample To Image to the data first, or choose a level of refinement that does not change "
+    text << ". Apply Resample To Image to the data first, or choose a level of refinement that does not "
+            "change "
             "(Level Range of PatchIO's reader)";
   }
   if (IsFirstRank()) {

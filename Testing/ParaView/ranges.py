@@ -7,6 +7,7 @@ Runs on every rank. OUTPUT gets a plotfile of two levels, with negative values, 
 the project's own folder, of SAMRAI.
 """
 import os
+import re
 import sys
 
 import numpy as np
@@ -128,9 +129,32 @@ def plotfile():
     Delete(reader)
 
 
+def vector_without_numbers():
+    """In a patch no x component is a number. What Save Data writes of the ranges can be read back: numbers."""
+    plot = os.path.join(sys.argv[1], "vector", "plt00000")
+    if rank == 0:
+        write_plotfile(plot, ((0, 0, 0), (15, 7, 7)), [tiles((0, 0, 0), (15, 7, 7), (8, 8, 8))], names=["x_v", "y_v", "z_v"])
+        with open(os.path.join(plot, "Level_0", "Cell_D_00000"), "r+b") as data:
+            data.readline()
+            data.write(np.full(8 ** 3, np.nan, "<f8").tobytes())
+    controller.Barrier()
+    reader = PatchReader(FileName=[plot], Blocks="As patches")
+    expect(check(reader, 0, "no numbers") > 0, "no numbers: nothing known")
+    SaveData(os.path.join(sys.argv[1], "saved.vtm"), proxy=reader)
+    controller.Barrier()
+    folder, found = os.path.join(sys.argv[1], "saved"), []
+    for name in os.listdir(folder):
+        with open(os.path.join(folder, name), "rb") as file:
+            for key in re.findall(rb'name="L2_NORM[^>]*>(.*?)</InformationKey>', file.read(), re.S):
+                found += re.findall(rb">\s*([^<\s]+)\s*<", key)
+    expect(found and np.isfinite(np.array(found, float)).all(), "lengths in saved files: %s", found)
+    Delete(reader)
+
+
 os.makedirs(sys.argv[1], exist_ok=True)
 for each in ("linadv_2d", "linadv_3d"):
     samrai(each)
 plotfile()
+vector_without_numbers()
 expect(narrower[0] > 0, "nothing that is hidden has values beyond what is seen")
 finish("ranges")

@@ -55,6 +55,11 @@ class Output:
         tables = [l for l in self.leaves if l.IsA("vtkTable")]
         return gather(self.stack([array(l.GetRowData(), what, l.GetNumberOfRows(), components) for l in tables], components))
 
+    def blocks(self):
+        """(n, 8): the numbers of cells and points of each block on all ranks, and its bounds where its points cannot move."""
+        rows = [[l.GetNumberOfCells(), l.GetNumberOfPoints(), *([0] * 6 if l.IsA("vtkPointSet") else np.round(l.GetBounds(), 9))] for l in self.sets()]
+        return gather(np.array(rows, float).reshape(-1, 8))
+
     def boxes(self):
         """(n, 3, 3): of each block on all ranks the least corner, the greatest, and the width of its first cells."""
         rows = [[[a[0] for a in axes(l)], [a[-1] for a in axes(l)], [a[1] - a[0] if len(a) > 1 else 1 for a in axes(l)]]
