@@ -54,7 +54,7 @@ struct Variable
   /// finite; floating-point ones become NaN when they are read. Not a number: every stored number is a value.
   double UndefinedFrom = std::numeric_limits<double>::quiet_NaN();
   double UndefinedTo = std::numeric_limits<double>::quiet_NaN();
-  std::string LongName;  ///< what it is and its unit, in the words of the file; empty where it does not say
+  std::string LongName{};  ///< what it is and its unit, in the words of the file; empty where it does not say
 
   bool HasUndefined() const { return !std::isnan(this->UndefinedFrom); }
 };
