@@ -59,8 +59,16 @@ std::vector<bool> ShownPatches::InRegion() const
 
 std::string ShownPatches::EmptyText() const
 {
-  if (this->Shown.empty() || std::find(this->Shown.begin(), this->Shown.end(), true) != this->Shown.end()) {
+  const auto any = [](const std::vector<bool>& flags) {
+    return std::find(flags.begin(), flags.end(), true) != flags.end();
+  };
+  if (this->Shown.empty() || any(this->ToRead())) {
     return {};
+  }
+  if (any(this->Shown)) {
+    return "Nothing is shown: no patch meets the Region, or has values that Skip By Value asks for. Widen "
+           "the Region "
+           "or Value Range, or turn them off.";
   }
   return "Nothing is shown: none of the " + std::to_string(this->Data.Levels.size()) +
          " levels of this time step lies within LevelRange " + std::to_string(this->FirstLevel) + " to " +

@@ -23,10 +23,13 @@ bool HasDate(pqPipelineSource* source)
          reader->GetDataInformation(0)->GetArrayInformation("date", vtkDataObject::FIELD);
 }
 
+/// Whether the view has the source, or anything that was made of it.
 bool Shows(pqView* view, pqPipelineSource* source)
 {
   const QList<pqDataRepresentation*> all = source->getRepresentations(view);
-  return std::any_of(all.begin(), all.end(), [](pqDataRepresentation* one) { return one->isVisible(); });
+  const QList<pqPipelineSource*> made = source->getAllConsumers();
+  return std::any_of(all.begin(), all.end(), [](pqDataRepresentation* one) { return one->isVisible(); }) ||
+         std::any_of(made.begin(), made.end(), [&](pqPipelineSource* one) { return Shows(view, one); });
 }
 
 }  // namespace

@@ -15,8 +15,11 @@
 #include <QGridLayout>
 #include <QLabel>
 
+#include <algorithm>
+
 pqRangeWidget::pqRangeWidget(vtkSMProxy* smproxy, vtkSMProperty* range, QWidget* parentWidget)
     : Superclass(smproxy, parentWidget),
+      Range(range),
       Array(range == smproxy->GetProperty("ValueRange") ? smproxy->GetProperty("ValueArray") : nullptr),
       Known(new QLabel(this))
 {
@@ -34,6 +37,8 @@ pqRangeWidget::pqRangeWidget(vtkSMProxy* smproxy, vtkSMProperty* range, QWidget*
   grid->addWidget(this->Known, 1, 0, 1, 2);
   if (this->Array) {
     pqCoreUtilities::connect(this->Array, vtkCommand::UncheckedPropertyModifiedEvent, this, SLOT(sayKnown()));
+    pqCoreUtilities::connect(smproxy->GetProperty("SkipByValue"), vtkCommand::UncheckedPropertyModifiedEvent,
+        this, SLOT(beginWithKnown()));
   }
   pqCoreUtilities::connect(smproxy, vtkCommand::UpdateDataEvent, this, SLOT(sayKnown()));
   this->sayKnown();
@@ -47,6 +52,16 @@ void pqRangeWidget::sayKnown()
   const QString text = this->Array ? this->valuesOf(array ? array : "") : this->levels();
   if (!text.isEmpty()) {
     this->Known->setText(text);
+  }
+}
+
+/// Where nobody has given a range, that of the values read is a better one to begin with than 0 to 0.
+void pqRangeWidget::beginWithKnown()
+{
+  const vtkSMUncheckedPropertyHelper range(this->Range);
+  const bool given = range.GetAsDouble(0) != 0 || range.GetAsDouble(1) != 0;
+  if (!given && vtkSMUncheckedPropertyHelper(this->proxy(), "SkipByValue").GetAsInt() != 0) {
+    vtkSMUncheckedPropertyHelper(this->Range).Set(this->KnownRange, 2);
   }
 }
 
@@ -68,6 +83,7 @@ QString pqRangeWidget::valuesOf(const char* array)
             reader->GetDataInformation(0)->GetArrayInformation(array, association)) {
       const double* range = known->GetComponentFiniteRange(0);
       this->KnownArray = array;
+      std::copy_n(range, 2, this->KnownRange);
       return tr("values read: %1 to %2").arg(range[0]).arg(range[1]);
     }
   }

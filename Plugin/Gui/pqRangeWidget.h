@@ -23,6 +23,7 @@ public:
 
 private Q_SLOTS:
   void sayKnown();
+  void beginWithKnown();
 
 private:
   Q_DISABLE_COPY(pqRangeWidget)
@@ -30,9 +31,11 @@ private:
   QString levels() const;
   QString valuesOf(const char* array);
 
+  vtkSMProperty* const Range;
   vtkSMProperty* const Array;  ///< null where the range is of levels
   QLabel* const Known;
   QString KnownArray;  ///< of whose values something was known
+  double KnownRange[2] = {0, 0};
 };
 
 #endif

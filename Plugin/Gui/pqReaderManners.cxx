@@ -12,7 +12,6 @@
 #include <QEvent>
 #include <QFileInfo>
 #include <QListWidget>
-#include <QPointer>
 
 namespace {
 
@@ -68,12 +67,12 @@ bool pqReaderManners::eventFilter(QObject* watched, QEvent* event)
 
 void pqReaderManners::onSourceAdded(pqPipelineSource* source)
 {
+  this->connect(
+      source, SIGNAL(visibilityChanged(pqPipelineSource*, pqDataRepresentation*)), SLOT(onShownChanged()));
   if (!IsOurs(source)) {
     return;
   }
-  this->connect(source, SIGNAL(visibilityChanged(pqPipelineSource*, pqDataRepresentation*)),
-      SLOT(onShownChanged(pqPipelineSource*)));
-  this->connect(source, SIGNAL(dataUpdated(pqPipelineSource*)), SLOT(onShownChanged(pqPipelineSource*)));
+  this->connect(source, SIGNAL(dataUpdated(pqPipelineSource*)), SLOT(onShownChanged()));
   if (vtkSMPropertyHelper(source->getProxy(), "FileName").GetNumberOfElements() != 1) {
     return;
   }
@@ -86,15 +85,17 @@ void pqReaderManners::onSourceAdded(pqPipelineSource* source)
   }
 }
 
-/// Queued, as the reader itself is just being shown or updated.
-void pqReaderManners::onShownChanged(pqPipelineSource* source)
+/// Queued, as a reader, or what was made of it, is just being shown or updated.
+void pqReaderManners::onShownChanged()
 {
-  const QPointer<pqPipelineSource> later(source);
   QMetaObject::invokeMethod(
       this,
-      [this, later] {
-        if (later) {
-          this->Dates.Refresh(later);
+      [this] {
+        pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
+        for (pqPipelineSource* source : model->findItems<pqPipelineSource*>()) {
+          if (IsOurs(source)) {
+            this->Dates.Refresh(source);
+          }
         }
       },
       Qt::QueuedConnection);

@@ -40,7 +40,7 @@ public:
 
 private Q_SLOTS:
   void onSourceAdded(pqPipelineSource* source);
-  void onShownChanged(pqPipelineSource* source);
+  void onShownChanged();
   void onSourceRemoved(pqPipelineSource* source);
 
 private:
