@@ -1,6 +1,7 @@
 // The compiled part of the Python package: patchio._core. __init__.py gives it names and explanations.
 #include "CatalogFields.h"
 #include "DataSet.h"
+#include "Plan/Grids.h"
 #include "ReadValues.h"
 #include "Support/Error.h"
 #include "Support/Stopwatch.h"
@@ -128,6 +129,20 @@ py::tuple CoveredCells(Step& step, int patch)
       py::bytes(reinterpret_cast<const char*>(flags.data()), flags.size()));
 }
 
+/// Those that ParaView's reader shows when the user wants these variables and names no grid.
+std::vector<int> LevelsShown(const Step& step, const std::vector<int>& wanted)
+{
+  const int levels = static_cast<int>(step.Data().Levels.size());
+  const std::vector<bool> leftOut = LevelsLeftOut(step.Data(), 0, levels - 1, wanted, AutomaticGrid);
+  std::vector<int> shown;
+  for (int level = 0; level < levels; ++level) {
+    if (!leftOut[level]) {
+      shown.push_back(level);
+    }
+  }
+  return shown;
+}
+
 py::buffer_info BufferOf(Memory& memory)
 {
   return {memory.Values.get(), 1, "B", 1, {static_cast<py::ssize_t>(memory.Bytes)}, {1}};
@@ -157,5 +172,6 @@ PYBIND11_MODULE(_core, module)
       .def("read", &Read)
       .def("dtype", &TypeOfVariable)
       .def("covered", &CoveredCells)
+      .def("levels_shown", &LevelsShown)
       .def("part", &Step::PatchesOfPart);
 }

@@ -1,5 +1,5 @@
-"""What these examples have in common: wrong arguments end them with exit code 2, missing files, unknown variables, unreadable
-data and empty pictures with one message and exit code 1.
+"""What these examples have in common: wrong arguments end them with exit code 2 (1 on several ranks), missing files, unknown
+variables, unreadable data and empty pictures with one message and exit code 1.
 
     path, picture, variable = checks.arguments(__doc__, 2, 3)
     reader = checks.open_reader(path)
@@ -29,6 +29,10 @@ sys.excepthook = _without_traceback
 
 
 def wrong_arguments(message):
+    if "paraview" in sys.modules:
+        from paraview import servermanager
+        if servermanager.vtkProcessModule.GetProcessModule().GetNumberOfLocalPartitions() > 1:
+            raise Fault(message)
     sys.stderr.write(message + "\n")
     sys.exit(2)
 
@@ -82,18 +86,21 @@ def _check():
 def open_reader(path, **properties):
     """A PatchReader of a data set that is there and can be opened."""
     from paraview import simple
+    from vtkmodules.vtkCommonCore import vtkLogger
     data_file(path)
     plugin = os.environ.get("PATCHIO_PLUGIN", "")
     if not os.path.isfile(plugin):
         fail("set PATCHIO_PLUGIN to the path of PatchIO.so; it is '%s'" % plugin)
     simple.LoadPlugin(plugin, remote=True, ns=vars(simple))
-    reader = simple.PatchReader(FileName=[path], **properties)
+    usual = vtkLogger.GetCurrentVerbosityCutoff()
+    vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)   # ParaView opens a reader at once, and says that it has no file
+    reader = simple.PatchReader(**properties)
+    vtkLogger.SetStderrVerbosity(usual)
     source = reader.GetClientSideObject()
     for speaker in (source, source.GetExecutive()):
         speaker.AddObserver("ErrorEvent", _hear)
-    if not list(reader.CellArrayStatus.Available) + list(reader.PointArrayStatus.Available):
-        source.Modified()   # it has opened the file already: what went wrong?
-        reader.UpdatePipelineInformation()
+    reader.FileName = [path]    # only now, so that _hear() hears what is wrong with it
+    reader.UpdatePipelineInformation()
     _check()
     return reader
 

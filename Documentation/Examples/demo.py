@@ -16,7 +16,9 @@ checks.output(picture)
 reader = checks.open_reader(dumps, Blocks="As patches")  # so that outlines show the patches
 array = checks.choose(reader, variable)
 if array[0] != "CELLS":
-    checks.fail("'%s' is at nodes; choose a variable in cells: %s" % (array[1], ", ".join(reader.CellArrayStatus.Available)))
+    in_cells = ", ".join(reader.CellArrayStatus.Available)
+    checks.fail("'%s' is at nodes; %s" % (array[1], "choose a variable in cells: " + in_cells if in_cells else
+                                          "%s has no variable in cells, which this picture needs" % dumps))
 last = checks.times(reader)[-1]
 checks.update(reader, last)
 GetAnimationScene().AnimationTime = last

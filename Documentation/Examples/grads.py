@@ -21,6 +21,8 @@ checks.update(reader, checks.times(reader)[0])
 
 # Field data of the blocks say which levels there are; z of a level is in the grid.
 data, heights = servermanager.Fetch(reader), {}
+if not data.GetFieldData().GetAbstractArray("date"):
+    checks.fail("%s is no GrADS data set" % path)
 blocks = data.NewIterator()
 while not blocks.IsDoneWithTraversal():
     grid = blocks.GetCurrentDataObject()

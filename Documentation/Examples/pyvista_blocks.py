@@ -3,7 +3,7 @@
     PYTHONPATH=build/release/python python3 pyvista_blocks.py DATA [PICTURE.png [VARIABLE]]
 
 Needs pyvista (python3 -m pip install pyvista). The picture shows the first variable where none is named: a cut through
-the middle, or all of it where it is flat.
+the middle, or all of it where it is flat or a list of points.
 """
 import os
 import sys
@@ -16,7 +16,8 @@ import patchio
 def draw(blocks, variable, picture):
     import pyvista
     bounds = list(blocks.bounds)
-    cut = blocks if bounds[4] == bounds[5] else blocks.slice(normal="z", origin=[
+    points = any(isinstance(block, pyvista.PolyData) for block in blocks)    # a plane would pass between them
+    cut = blocks if points or bounds[4] == bounds[5] else blocks.slice(normal="z", origin=[
         low + 0.501 * (high - low) for low, high in zip(bounds[::2], bounds[1::2])])
     shown = cut.combine()
     if variable not in shown.array_names:

@@ -38,6 +38,15 @@ if array[0] == "CELLS":
     known = CellCenters(Input=known, VertexCells=1)
 table = MergeBlocks(Input=known, MergePoints=0)
 
+
+def cut_at(time):
+    """The picture is of `cut`, the table of `table`."""
+    checks.update(table, time)
+    checks.update(cut, time)
+    checks.values_of(table, ("POINTS", array[1]), "the slice at time %g" % time)
+
+
+cut_at(times[0])
 view = CreateRenderView(ViewSize=[960, 720])
 view.OrientationAxesVisibility = 0
 display = Show(cut, view)
@@ -51,8 +60,7 @@ ResetCamera(view)
 
 for number, time in enumerate(times):
     view.ViewTime = time
-    checks.update(table, time)
-    checks.values_of(table, ("POINTS", array[1]), "the slice at time %g" % time)
+    cut_at(time)
     display.RescaleTransferFunctionToDataRange()
     checks.save("%s.%04d.png" % (out, number), view)
     SaveData("%s.%04d.csv" % (out, number), proxy=table, FieldAssociation="Point Data",

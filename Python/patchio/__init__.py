@@ -38,7 +38,7 @@ import contextlib
 import dataclasses
 import errno
 import functools
-import operator
+import math
 import os
 import warnings
 
@@ -57,7 +57,15 @@ Error.__doc__ = "What is wrong with a file, a name or a number, and what to do a
 
 
 class MissingFile(Error, FileNotFoundError):
-    """A file that is not there."""
+    """A file that is not there: `filename`."""
+
+    def __init__(self, message):
+        super().__init__(message)
+        name, expected, _ = message.partition(": expected")
+        self.errno, self.filename = errno.ENOENT, name if expected else None
+
+    def __str__(self):
+        return self.args[0]
 
 
 @contextlib.contextmanager
@@ -142,10 +150,13 @@ class DataSet:
 
     def __init__(self, path, metadata="on", threads=None, listed_only=False):
         self.path = path
-        paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+        try:
+            paths = [os.fspath(p) for p in ([path] if isinstance(path, (str, os.PathLike)) else path)]
+        except TypeError:
+            raise TypeError("path is a file's name, or a list of names, not %r" % (path,)) from None
         self._threads = _threads(threads)
         with _missing_files():
-            self._core = _core.DataSet([os.fspath(p) for p in paths], metadata, listed_only)
+            self._core = _core.DataSet(paths, metadata, listed_only)
         heads = self._core.heads
         self.times = np.array(self._core.times, float)
         self.numbers = np.array([head[2] for head in heads], np.int64)
@@ -160,8 +171,14 @@ class DataSet:
         return len(self.paths)
 
     def __getitem__(self, index):
-        """Opens a step. Raises IndexError, Error when the step cannot be read, and ValueError after close()."""
+        """Opens a step; data[i:j] is a list of several.
+
+        Raises IndexError, Error when a step cannot be read, and ValueError after close().
+        """
         count = len(self)
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(count))]
+        index = _sampling.whole(index, "steps are counted from 0")
         if not -count <= index < count:
             raise IndexError("there is no step %d; there are %s, counted from 0" % (index, _describe.count(count, "step")))
         if self._core is None:
@@ -170,8 +187,12 @@ class DataSet:
             return Step(self, index % count)
 
     def nearest(self, time):
-        """The Step whose time is nearest."""
-        return self[int(np.argmin(np.abs(self.times - time)))]
+        """The Step whose time is nearest; of two that are equally near, the earlier one. ValueError for NaN."""
+        if math.isnan(time):
+            raise ValueError("a time is a number, not nan")
+        later = min(int(np.searchsorted(self.times, time)), len(self) - 1)
+        earlier = max(later - 1, 0)
+        return self[earlier if time - self.times[earlier] <= self.times[later] - time else later]
 
     @functools.cached_property
     def _first(self):
@@ -306,7 +327,7 @@ class Step:
             mine = step.part(rank, size)                  # of mpi4py, multiprocessing, a batch system's task number ...
             density = step.read("density", patches=mine)
         """
-        return np.array(self._core.part(int(part), int(parts)), int)
+        return np.array(self._core.part(*(_sampling.whole(n, "parts are counted from 0") for n in (part, parts))), int)
 
     def covered(self, patch):
         """Which cells of a patch count elsewhere, as an array of bool, one a cell.
@@ -333,7 +354,7 @@ class Step:
         shape    or so many values along each axis, slowest first, [k, j, i], as in arrays
         bounds   where: six numbers as in Step.bounds (four in two dimensions); with `level` they grow to whole cells.
                  None: around all patches that have the variable
-        outside  the value at places where no patch has the variable; the array's type is one that can have it: NaN makes
+        outside  a number, the value at places where no patch has the variable; the array's type is one that can have it: NaN makes
                  floats of integers
 
         Variables in cells are given for the middles of the grid's cells, and have there the value of the finest cell
@@ -362,8 +383,9 @@ class Step:
         """Reads, and gives an xarray.Dataset of one level: dimensions x, y, z, or lon, lat, lev.
 
         variables    a name; or several, or None for all that the level has
-        level        its number or name; None: the first that has one of the variables. On rectilinear grids (GrADS) None
-                     is all levels: variables of the surface lack the dimension lev
+        level        its number or name; None: the first with one of the variables, of k-Wave's domain and sensor that which
+                     ParaView's reader shows of them: the sensor where it has time series. On rectilinear grids (GrADS) None is
+                     all levels: variables of the surface lack the dimension lev
 
         Patches are put together; where no patch is, there is NaN (integers become floats then). Cells under finer ones
         have the values of this level: uniform_grid() has the finest. x, y, z are the middles of cells; variables at nodes
@@ -373,7 +395,7 @@ class Step:
 
             series = xarray.concat([step.to_xarray("u") for step in data], "time")
 
-        Raises ImportError where xarray is not installed, and Error for curvilinear grids.
+        Raises ImportError where xarray is not installed, and Error for curvilinear grids and for levels without variables.
         """
         return _convert.to_xarray(self, variables, level)
 
@@ -425,9 +447,10 @@ class Step:
             if level not in self.level_names:
                 raise Error("%s: there is no level '%s'; there are %s." % (self.path, level, ", ".join(self.level_names)))
             return self.level_names.index(level)
-        if not 0 <= operator.index(level) < len(self.levels):
+        level = _sampling.whole(level, "levels are given by number or name")
+        if not 0 <= level < len(self.levels):
             raise Error("%s: there is no level %d; levels are numbered 0 to %d." % (self.path, level, len(self.levels) - 1))
-        return int(level)
+        return level
 
     def _number(self, name):
         if name not in self._numbers:
@@ -435,9 +458,10 @@ class Step:
         return self._numbers[name]
 
     def _patch(self, patch):
+        patch = _sampling.whole(patch, "patches are given by number")
         if not 0 <= patch < len(self.patches):
             raise Error("%s: there is no patch %d; patches are numbered 0 to %d." % (self.path, patch, len(self.patches) - 1))
-        return int(patch)
+        return patch
 
     def _wanted(self, patches, levels):
         """Numbers of patches, each once, in the order given."""
@@ -489,6 +513,7 @@ def _threads(threads):
     """As the compiled part wants them: 0 for automatic."""
     if threads is None:
         return 0
-    if int(threads) < 1:
-        raise ValueError("threads are 1 or more, or None for automatic, not %s" % threads)
-    return int(threads)
+    count = _sampling.whole(threads, "threads are 1 or more, or None for automatic")
+    if count < 1:
+        raise ValueError("threads are 1 or more, or None for automatic, not %d" % count)
+    return count

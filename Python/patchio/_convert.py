@@ -72,8 +72,9 @@ def to_pyvista(step, variables, patches, levels):
 # ---- xarray ----------------------------------------------------------------------------------------------
 
 def _level_of(step, names):
-    """The first level on which one of the variables is."""
-    for level, row in enumerate(step.levels):
+    """The first level on which one of the variables is, among those that ParaView's reader shows of them."""
+    for level in step._core.levels_shown([step._number(name) for name in names]):
+        row = step.levels[level]
         part = slice(row["first_patch"], row["first_patch"] + row["patch_count"])
         if any(step.presence[list(step.variables).index(name), part].any() for name in names):
             return level
@@ -91,6 +92,9 @@ def _variables_of_level(step, variables, level):
             found[name] = patches
         elif variables is not None:
             raise _sampling._error(step, "'%s' is not on level %d, '%s'.", name, level, step.level_names[level])
+    if variables is None and not found:
+        raise _sampling._error(step, "no variable is on level %d, '%s'; nodes() and positions() say where its patches are.", level,
+                               step.level_names[level])
     return found
 
 

@@ -1,5 +1,6 @@
 """Places: bounds of a step, and variables of patches put together on one grid."""
 import math
+import operator
 import os
 
 import numpy as np
@@ -7,11 +8,20 @@ import numpy as np
 # Positions that are nearer to a border of cells than this, in cells, lie on it.
 _CLOSE = 1e-6
 _MOST_ALONG_AXIS = 10**8
+_FARTHEST = 2**52    # cells from the origin: beyond, float has no middles of cells
 
 
 def _error(step, text, *details):
     from . import Error
     return Error("%s: %s" % (step.path, text % details))
+
+
+def whole(value, words):
+    """A whole number as int; else TypeError with the words that say what it is."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError("%s, not %r" % (words, value)) from None
 
 
 def corners(step):
@@ -114,17 +124,20 @@ def positions_of_level(step, level, centering, low, high):
             nodes = nodes[max(np.searchsorted(nodes, low[axis], "right") - 1, 0):np.searchsorted(nodes, high[axis]) + 1]
         else:
             spacing = step.levels["spacing"][level][axis]
-            ends = (np.array([low[axis], high[axis]]) - step.origin[axis]) / spacing
-            first, last = math.floor(ends[0] + _CLOSE), math.ceil(ends[1] - _CLOSE)
-            if last - first > _MOST_ALONG_AXIS:
-                raise _error(step, "a grid of %d cells along an axis is too large. Choose a coarser level, or bounds.", last - first)
+            with np.errstate(over="ignore", invalid="ignore"):
+                ends = (np.array([low[axis], high[axis]]) - step.origin[axis]) / spacing
+                first, last = np.floor(ends[0] + _CLOSE), np.ceil(ends[1] - _CLOSE)
+            if not last - first <= _MOST_ALONG_AXIS:
+                raise _error(step, "a grid of %.9g cells along an axis is too large. Choose a coarser level, or bounds.", last - first)
+            if not max(-first, last) <= _FARTHEST:
+                raise _error(step, "bounds %g to %g lie too far from the data.", low[axis], high[axis])
             nodes = step.origin[axis] + np.arange(first, last + 1) * spacing
         axes.append(0.5 * (nodes[1:] + nodes[:-1]) if centering == "cell" and len(nodes) > 1 else nodes)
     return axes
 
 
 def _positions_of_shape(step, shape, centering, low, high):
-    shape = tuple(int(n) for n in np.atleast_1d(shape))
+    shape = tuple(whole(n, "shape is %d whole numbers" % step.dimension) for n in np.atleast_1d(shape).tolist())
     if len(shape) != step.dimension or not 1 <= min(shape) <= max(shape) <= _MOST_ALONG_AXIS:
         raise ValueError("shape is %d numbers from 1 to %d, not %s" % (step.dimension, _MOST_ALONG_AXIS, shape))
     axes = []
@@ -140,7 +153,9 @@ def _region(step, given, low, high):
     if given is None:
         return low.min(0), high.max(0)
     given = np.array(given, float).ravel()
-    if len(given) not in (6, 2 * step.dimension) or not np.isfinite(given).all() or (given[::2] > given[1::2]).any():
+    with np.errstate(over="ignore", invalid="ignore"):
+        widths = given[1::2] - given[:len(given) // 2 * 2:2]
+    if len(given) not in (6, 2 * step.dimension) or not np.isfinite(widths).all() or (widths < 0).any():
         raise ValueError("bounds are x from, x to, y from, y to and so on, %d numbers, not %s" % (2 * step.dimension, given.tolist()))
     if len(given) == 4:
         given = np.append(given, [low[:, 2].min(), high[:, 2].max()])
@@ -151,6 +166,8 @@ def uniform_grid(step, name, level, shape, given, outside):
     """As Step.uniform_grid()."""
     if level is not None and shape is not None:
         raise ValueError("say either level or shape")
+    if np.ndim(outside) or np.asarray(outside).dtype.kind not in "biuf":
+        raise TypeError("outside is a number, not %r" % (outside,))
     number = step._level(0 if level is None else level)
     patches = patches_with(step, name)
     variable = step.variables[name]

@@ -7,10 +7,12 @@ DATA: the repository's folder Data. LARGE: a dump of patchio_bench_make, 64 MiB.
 """
 import contextlib
 import ctypes
+import errno
 import gc
 import io
 import multiprocessing
 import os
+import pickle
 import pydoc
 import re
 import shutil
@@ -161,7 +163,12 @@ class Reading(unittest.TestCase):
         data = patchio.open(linadv())
         self.assertEqual([step.number for step in data], data.numbers.tolist())
         self.assertEqual(data[-1].number, data.numbers[-1])
-        self.assertEqual(data.nearest(data.times[1] * 1.01).number, data.numbers[1])
+        self.assertEqual([step.number for step in data[1:3]], data.numbers[1:3].tolist())
+        times = data.times
+        for time, want in ((times[1] * 1.01, 1), (times[2] * 0.99, 2), (-1, 0), (np.inf, 3), (-np.inf, 0), (1e17, 3), (1e300, 3),
+                           (0.5 * (times[0] + times[1]), 0)):
+            self.assertEqual(data.nearest(time).number, data.numbers[want], time)
+        self.assertRaisesRegex(ValueError, "not nan", lambda: data.nearest(np.nan))
         self.assertRaises(IndexError, lambda: data[len(data)])
         joined = patchio.open([data.paths[1], data.paths[0]])
         self.assertEqual(joined.numbers.tolist(), data.numbers[:2].tolist())
@@ -257,6 +264,13 @@ class Errors(unittest.TestCase):
         self.assertTrue(issubclass(patchio.Error, RuntimeError))
         for kind in (patchio.Error, FileNotFoundError, patchio.MissingFile):
             self.fails(["/nowhere/dumps.visit", "No such file"], lambda: patchio.open("/nowhere/dumps.visit"), kind)
+        with self.assertRaises(FileNotFoundError) as caught:
+            patchio.open("/nowhere/dumps.visit")
+        for fault in (caught.exception, pickle.loads(pickle.dumps(caught.exception))):
+            self.assertEqual((fault.errno, fault.filename), (errno.ENOENT, "/nowhere/dumps.visit"))
+            self.assertEqual(str(fault), str(caught.exception))
+        for path in (None, 3, [None], b"dumps.visit"):
+            self.fails(["path is a file's name", repr(path)], lambda: patchio.open(path), TypeError)
         with self.assertRaises(patchio.Error) as caught:
             patchio.open(__file__)
         self.assertNotIsInstance(caught.exception, FileNotFoundError)
@@ -274,7 +288,11 @@ class Errors(unittest.TestCase):
         self.fails([step.path, "there is no level 3", "0 to 2"], lambda: step.read("uval", levels=[0, 3]))
         self.fails(["there is no level -1"], lambda: step.read("uval", levels=-1))
         self.fails(["'sensor'", "level 0, level 1, level 2"], lambda: step.read("uval", levels="sensor"))
-        self.fails([], lambda: step.read("uval", levels=0.5), TypeError)
+        self.fails(["number or name, not 0.5"], lambda: step.read("uval", levels=0.5), TypeError)
+        self.fails(["counted from 0, not 'a'"], lambda: patchio.open(linadv())["a"], TypeError)
+        self.fails(["number, not 1.5"], lambda: step.covered(1.5), TypeError)
+        for threads in ("4", 2.5):
+            self.fails(["1 or more", "not %r" % threads], lambda: step.read("uval", threads=threads), TypeError)
         self.fails(["there is no step 4", "4 steps"], lambda: patchio.open(linadv())[4], IndexError)
         self.fails(["part 3 of 3"], lambda: step.part(3, 3))
         self.fails(["is a box"], lambda: step.positions(0))

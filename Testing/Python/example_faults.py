@@ -72,6 +72,25 @@ def write_grads():
     return os.path.join(scratch, "a.ctl")
 
 
+def check_colours():
+    """Each picture of slices.py has the range of its own step, that of the values in its table."""
+    out, found, usual = os.path.join(scratch, "coloured"), [], simple.SaveScreenshot
+
+    def save(path, view):
+        points = simple.GetColorTransferFunction("uval").RGBPoints
+        found.append((points[0], points[-4]))
+        usual(path, view)
+
+    simple.SaveScreenshot = save
+    code, said = run("slices.py", DATA, out, "uval", "x", "0.4")
+    simple.SaveScreenshot = usual
+    tables = [np.genfromtxt("%s.%04d.csv" % (out, number), delimiter=",", names=True)["uval"] for number in range(len(found))]
+    wanted = [(values.min(), values.max()) for values in tables]
+    expect(code == 0 and len(set(wanted)) > 2, "slices.py: exit code %d, ranges %s: %s", code, wanted, said)
+    # ParaView widens a range of one value by some thousandths.
+    expect(np.allclose(found, wanted, rtol=1e-3), "slices.py: colours from and to %s instead of %s", found, wanted)
+
+
 def main():
     shutil.rmtree(scratch, ignore_errors=True)
     os.makedirs(scratch)
@@ -83,6 +102,7 @@ def main():
     fails(1, "no variable 'density'; there are: uval", "plotfile.py", DATA, "density", out)
     fails(1, "no variable 'p'; there are: uval", "kwave.py", DATA, out)
     fails(1, "no variable 'q'; there are: uval", "grads.py", DATA, "q", "500", out)
+    fails(1, "linadv_3d/dumps.visit is no GrADS data set", "grads.py", DATA, "uval", "500", out)
     fails(1, "there is no file /nowhere", "movie.py", "/nowhere/dumps.visit", out)
     fails(1, "there is no folder", "movie.py", DATA, os.path.join(scratch, "nowhere", "out"))
     fails(1, "PatchIO opens no other files", "movie.py", __file__, out)
@@ -97,9 +117,11 @@ def main():
     model = write_grads()
     fails(1, "there is no level 5; there are: 900, 300", "grads.py", model, "u", "5", out)
     fails(1, "no value of 'none'", "grads.py", model, "none", "300", out)
+    fails(1, "has no variable in cells", "demo.py", model, out)
     fails(1, "'ps' is on the surface", "grads.py", model, "ps", "300", out)
     code, said = run("grads.py", model, "u", "400", out)
     expect(code == 0 and os.path.getsize(out) > 1000, "grads.py: exit code %d: %s", code, said)
+    check_colours()
     if not faults:
         print("passed: examples say what is wrong")
     # Not sys.exit(): see Fault in checks.py.

@@ -42,11 +42,12 @@ def run(command, code=0, words="", **environment):
     print(done.stdout, flush=True)
     expect(done.returncode == code and words in done.stdout and "Traceback" not in done.stdout, "exit status %d, not %d; or no '%s'",
            done.returncode, code, words)
+    return done.stdout
 
 
 def run_in_pvbatch(name, ranks, *arguments, **expected):
-    run([os.path.join(repository, "Testing", "ParaView", "pvbatch.sh"), ranks, os.path.join(EXAMPLES, name)] + list(arguments),
-        PATCHIO_PVBATCH_MODE="root", **expected)
+    return run([os.path.join(repository, "Testing", "ParaView", "pvbatch.sh"), ranks, os.path.join(EXAMPLES, name)] + list(arguments),
+               PATCHIO_PVBATCH_MODE="root", **expected)
 
 
 def run_in_python(name, *arguments, **expected):
@@ -91,10 +92,17 @@ def visible_cells(summary):
 
 
 def check_movie():
+    with open(os.path.join(scratch, "broken.h5"), "w") as file:
+        file.write("no HDF5")
     run_in_pvbatch("movie.py", sys.argv[4], DATA, os.path.join(scratch, "movie"), "uval")
     check_pictures("movie", len(SUMMARIES))
     run_in_pvbatch("movie.py", "1", DATA, os.path.join(scratch, "other"), "density", code=1, words="no variable 'density'; there are: uval")
     expect(not glob.glob(os.path.join(scratch, "other*")), "pictures of a variable that does not exist")
+    # Each is said once: not in ParaView's log, too, and without what other ranks say when one of them just exits.
+    said = run_in_pvbatch("movie.py", "1", os.path.join(scratch, "broken.h5"), os.path.join(scratch, "other"), code=1, words="broken.h5")
+    expect("ERR|" not in said and said.count("expected") == 1, "not one message")
+    said = run_in_pvbatch("movie.py", "2", code=1, words="pvbatch movie.py")
+    expect("SIGTERM" not in said and said.count("usage:") == 1, "not one message")
     if shutil.which("ffmpeg"):
         expect(os.path.getsize(os.path.join(scratch, "movie.mp4")) > 1000, "no movie")
 
@@ -175,6 +183,11 @@ def check_pyvista_blocks():
     else:
         run_in_python("pyvista_blocks.py", DATA, picture, words="N Blocks:   48")
         expect(colours_of(picture) > 50, "hardly anything in the picture")
+        import grids
+        grids.scratch = scratch
+        os.remove(picture)
+        run_in_python("pyvista_blocks.py", grids.write_points(), picture, "p", words="N Blocks:   1")
+        expect(colours_of(picture) > 2, "no points in the picture")
 
 
 def main():

@@ -182,10 +182,17 @@ class UniformGrid(unittest.TestCase):
                 ("too large", lambda: step.uniform_grid("U", bounds=(0, 1e12, 0, 1, 0, 1)), patchio.Error),
                 ("either", lambda: step.uniform_grid("U", level=1, shape=(2, 2, 2)), ValueError),
                 ("shape is 3", lambda: step.uniform_grid("U", shape=(2, 2)), ValueError),
-                ("bounds are", lambda: step.uniform_grid("U", bounds=(1, 0, 0, 1, 0, 1)), ValueError)):
+                ("not 2.5", lambda: step.uniform_grid("U", shape=(2.5, 2, 2)), TypeError),
+                ("outside is a number, not 'x'", lambda: step.uniform_grid("U", outside="x"), TypeError),
+                ("bounds are", lambda: step.uniform_grid("U", bounds=(1, 0, 0, 1, 0, 1)), ValueError),
+                ("bounds are", lambda: step.uniform_grid("U", bounds=(-1e308, 1e308, 0, 1, 0, 1)), ValueError),
+                ("2e+300 cells", lambda: step.uniform_grid("U", bounds=(-1e300, 0, 0, 1, 0, 1)), patchio.Error),
+                ("inf cells", lambda: step.uniform_grid("U", level=2, bounds=(0, 1.7e308, 0, 1, 0, 1)), patchio.Error),
+                ("too far", lambda: step.uniform_grid("U", bounds=(1e300, 1e300, 0, 1, 0, 1)), patchio.Error)):
             with self.assertRaises(kind) as caught:
                 work()
             self.assertIn(words, str(caught.exception))
+            self.assertLess(len(str(caught.exception)), 300)
 
 
 class Bounds(unittest.TestCase):
@@ -209,9 +216,9 @@ class Bounds(unittest.TestCase):
 POINTS = np.array([[0, 0, 0], [5, 2, 0], [15, 8, 0]])
 
 
-def write_points():
+def write_points(name="points.h5"):
     """A flat k-Wave output of 16 x 9 grid points, with three sensor points."""
-    path = os.path.join(scratch, "points.h5")
+    path = os.path.join(scratch, name)
     with h5py.File(path, "w") as f:
         for name, text in (("created_by", "x"), ("creation_date", "x"), ("file_description", "x"), ("major_version", "1"),
                            ("minor_version", "2"), ("file_type", "output")):
@@ -288,6 +295,20 @@ class Xarray(unittest.TestCase):
         self.assertEqual(table["p"].values.tolist(), [3, 4, 5])
         np.testing.assert_allclose(table["x"], POINTS[:, 0] * 0.25 - 2, atol=1e-6)
         self.assertNotIn("z", table.coords)
+
+    def test_the_level_that_paraview_shows(self):
+        step = patchio.open(write_points())[1]
+        for variables, want in ((None, {"p": 3}), ("p", {"p": 3}), ("p_final", {"p_final": 9 * 16})):
+            table = step.to_xarray(variables)
+            self.assertEqual({name: values.size for name, values in table.data_vars.items()}, want)
+        with self.assertRaisesRegex(patchio.Error, "'p_final' is not on level 1, 'sensor'"):
+            step.to_xarray(["p", "p_final"])
+        with h5py.File(write_points("steady.h5"), "r+") as f:     # of the sensor no more than where it is
+            del f["p"]
+        step = patchio.open(os.path.join(scratch, "steady.h5"))[0]
+        self.assertEqual(list(step.to_xarray()), ["p_final"])
+        with self.assertRaisesRegex(patchio.Error, "no variable is on level 1, 'sensor'"):
+            step.to_xarray(level="sensor")
 
     def test_series(self):
         import xarray
