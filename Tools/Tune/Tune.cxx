@@ -241,8 +241,7 @@ std::string Text(const json& all)
 void Draw(const json& all, const Options& options, Session& session)
 {
   if (!all.contains("profile") || all["profile"]["curve"].empty()) {
-    session.Warn("No picture: there is no F(N) to draw. 'patchio probe' measures it.");
-    return;
+    throw Error("No picture: there is no F(N) to draw. 'patchio probe' measures it.");
   }
   const std::string picture = fs::path(options.Plot).has_extension() ? options.Plot : options.Plot + ".png";
   const std::string found = picture + ".json";
@@ -254,11 +253,11 @@ void Draw(const json& all, const Options& options, Session& session)
     }
   }
   const std::string fault = RunPythonScript("plot_tune.py", {found, picture}, options.Python);
-  session.Warn(fault);  // names the file from which people may draw it elsewhere
-  if (fault.empty()) {
-    std::remove(found.c_str());
+  if (!fault.empty()) {
+    throw Error("No picture: " + fault);  // names the file from which people may draw it elsewhere
   }
-  if (fault.empty() && !options.Json) {
+  std::remove(found.c_str());
+  if (!options.Json) {
     session.Print("picture: " + picture);
   }
 }
@@ -292,7 +291,7 @@ void AddTune(CLI::App& program, Session& session)
       program.add_subcommand("tune", "Say how many threads the mode Automatic would read with, and why");
   const auto options = std::make_shared<Options>();
   options->Ranks = session.Ranks().Size();
-  command->add_option("path", options->Path, PathHelp() + "; or a folder on the storage")->required();
+  AddPath(*command, options->Path, "; or a folder on the storage");
   command->add_option("--ranks", options->Ranks, "NP, the ranks that will read; those it runs on by default")
       ->check(CLI::Range(1, 1 << 20));
   command->add_option("--seconds", options->Seconds, "How long to watch what others do")->check(CheckSeconds);
