@@ -140,6 +140,10 @@ json DescribeProfile(const StorageProfile& profile, int ranks)
   }
   json all = {{"source", DescribeSource(profile, ranks)}, {"concurrency", concurrency},
       {"from_table", !profile.ThreadsOfRanks.empty()}, {"law", profile.Fit.Text()}, {"samples", samples}};
+  if (profile.Fit.Known() && profile.ThreadsOfRanks.empty()) {
+    const ConcurrencyRange sure = RangeOfBest(profile.Samples);
+    all["concurrency_range"] = {sure.Least, sure.Most};
+  }
   if (profile.Fit.Known()) {
     curve.push_back({profile.Fit.Most(), profile.Fit.At(profile.Fit.Most())});
     all["rate"] = profile.Fit.At(concurrency);
@@ -191,6 +195,11 @@ std::string StorageText(const json& all)
       profile["from_table"].get<bool>()
           ? "so many reads in flight, from all ranks together, the table says"
           : "with so many reads in flight, from all ranks together, it is fastest");
+  if (profile.contains("concurrency_range")) {
+    const json& sure = profile["concurrency_range"];
+    text += fmt::format("  9 of 10 measurements alike would find N* = {} to {}\n", sure[0].get<int>(),
+        sure[1].get<int>());
+  }
   if (profile.contains("rate")) {
     text += fmt::format("  F(N*) = {}/s\n", ByteText(profile["rate"].get<double>()));
   }
