@@ -9,6 +9,7 @@
 #include "Tune/Tune.h"
 #include "Verify/Verify.h"
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
@@ -39,8 +40,9 @@ int ReportParse(const CLI::App& program, const CLI::ParseError& error, const Ses
   // Of a mistyped subcommand CLI11 only says that one is missing.
   const std::vector<std::string> unknown = program.remaining();
   const bool mistyped = program.get_subcommands().empty() && !unknown.empty();
-  const std::string what =
-      mistyped ? "There is no subcommand '" + unknown.front() + "'." : std::string(error.what());
+  const char* const kind = mistyped && unknown.front()[0] == '-' ? "option" : "subcommand";
+  const std::string what = mistyped ? fmt::format("There is no {} '{}'.", kind, unknown.front())
+                                    : std::string(error.what());
   Complain(session, what + "\nRun with --help to see what can be given.");
   return WronglyUsed;
 }
@@ -84,7 +86,14 @@ int main(int argc, char** argv)
 {
   Session session(&argc, &argv);
   try {
-    return Run(argc, argv, session);
+    const int code = Run(argc, argv, session);
+    if (session.AllPrinted()) {
+      return code;
+    }
+    Complain(session, patchio::FileError("standard output", "a place to write to", "an error while writing",
+                          "Some of the output is lost; check whether the disk is full")
+                          .what());
+    return code == 0 ? Failed : code;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "patchio: internal fault on rank %d: %s\n", session.Ranks().Rank(), error.what());
     if (session.Ranks().Size() > 1) {

@@ -1,18 +1,42 @@
 #include "Session.h"
 
 #include "Formats/Format.h"
+#include "Support/RegularFile.h"
 
+#include <CLI/CLI.hpp>
+
+#include <charconv>
 #include <cstdio>
 
 namespace patchio::tools {
+namespace {
 
-std::string PathHelp()
+/// CLI11 itself takes a number that is too large for the largest.
+std::string CheckStep(const std::string& text)
+{
+  std::int64_t step = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, step);
+  return read.ec == std::errc() && read.ptr == end ? "" : "expected the number of a step, not " + text;
+}
+
+}  // namespace
+
+void AddPath(CLI::App& command, std::string& path, const std::string& orElse)
 {
   std::string text;
   for (const Format* format : AllFormats()) {
     text += (text.empty() ? "Data: " : "; ") + std::string(format->Opens());
   }
-  return text;
+  command.add_option("path", path, text + orElse)->required()->transform([](const std::string& given) {
+    return TidyPath(given);
+  });
+}
+
+void AddStep(CLI::App& command, std::optional<std::int64_t>& step, const std::string& unlessGiven)
+{
+  command.add_option("--step", step, "Only the step of this number; default: " + unlessGiven)
+      ->check(CheckStep);
 }
 
 Session::Session(int* argc, char*** argv)
@@ -32,6 +56,11 @@ void Session::Print(const std::string& line) const
     std::printf("%s\n", line.c_str());
     std::fflush(stdout);
   }
+}
+
+bool Session::AllPrinted() const
+{
+  return std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
 }
 
 void Session::Warn(const std::string& text) const

@@ -4,8 +4,14 @@
 #include "Support/Communicator.h"
 #include "Support/Error.h"
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+
+namespace CLI {
+class App;
+}
 
 namespace patchio::tools {
 
@@ -16,8 +22,11 @@ public:
   using Error::Error;
 };
 
-/// What a command can be given as data, for its help: the files of all formats.
-std::string PathHelp();
+/// Adds the argument "path" of the data; `orElse`: what it may be instead, for the help.
+void AddPath(CLI::App& command, std::string& path, const std::string& orElse = {});
+/// Adds --step, the number of a step; `unlessGiven` says, for the help, which steps are meant without it.
+void AddStep(
+    CLI::App& command, std::optional<std::int64_t>& step, const std::string& unlessGiven = "all steps");
 
 /// MPI from construction to destruction. One an executable.
 class Session
@@ -34,6 +43,8 @@ public:
 
   /// One line on standard output, from rank 0.
   void Print(const std::string& line) const;
+  /// Whether all that was printed, by whatever means, has arrived.
+  bool AllPrinted() const;
   /// "warning: ..." on standard error, from rank 0; nothing where the text is empty.
   void Warn(const std::string& text) const;
 

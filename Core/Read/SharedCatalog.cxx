@@ -4,6 +4,7 @@
 #include "MetadataChannel/StepSidecar.h"
 #include "Support/Bytes.h"
 #include "Support/Error.h"
+#include "Support/RegularFile.h"
 #include "Support/Together.h"
 
 #include <fmt/format.h>
@@ -166,8 +167,9 @@ void CheckFormats(const std::vector<std::string>& paths)
   }
 }
 
-Series OpenAll(const std::vector<std::string>& paths, const SeriesOptions& options, ChannelMode mode)
+Series OpenAll(std::vector<std::string> paths, const SeriesOptions& options, ChannelMode mode)
 {
+  std::transform(paths.begin(), paths.end(), paths.begin(), TidyPath);
   if (paths.size() > 1) {
     CheckFormats(paths);
   }

@@ -489,7 +489,9 @@ ConcurrencyRange RangeOfBest(const std::vector<RateSample>& samples)
     for (RateSample& sample : alike) {
       sample.Rate = fit.At(sample.Concurrency) * std::exp(normal(random));
     }
-    found.push_back(FitRates(alike).Best());
+    // A constant that was taken because noise hides all else would be taken again, and sure it is not.
+    const bool hidden = fit.Law() == RateLaw::Constant;
+    found.push_back(hidden ? SmallestGoodEnough(PointsOf(alike)) : FitRates(alike).Best());
   }
   std::sort(found.begin(), found.end());
   const auto place = [&found](double part) {

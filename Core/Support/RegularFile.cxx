@@ -6,8 +6,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cerrno>
+#include <filesystem>
 
 namespace patchio {
+
+std::string TidyPath(const std::string& path)
+{
+  std::size_t end = path.size();
+  while (end > 1 && (path[end - 1] == '/' || (path[end - 1] == '.' && path[end - 2] == '/'))) {
+    --end;
+  }
+  const std::string tidy = path.substr(0, end);
+  const std::filesystem::path last = std::filesystem::path(tidy).filename();
+  std::error_code fault;
+  const std::filesystem::path real =
+      last == "." || last == ".." ? std::filesystem::canonical(tidy, fault) : std::filesystem::path(tidy);
+  return fault ? tidy : real.string();
+}
 
 int OpenRegularFile(const std::string& path)
 {

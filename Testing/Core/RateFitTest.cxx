@@ -296,6 +296,25 @@ TEST(RateFit, KnowsHowSureItsBestIs)
   EXPECT_EQ(RangeOfBest({}).Most, 1);
 }
 
+TEST(RateFit, IsUnsureOfAConstantThatIsNoise)
+{
+  // Two measurements of each N, which lie apart by noise alone.
+  const auto flat = [](double noise) {
+    std::vector<RateSample> samples;
+    for (const int n : {1, 2, 4, 8, 16, 32, 64}) {
+      samples.push_back({n, 1e9 * (1 + noise), 0});
+      samples.push_back({n, 1e9 * (1 - noise), 1});
+    }
+    return samples;
+  };
+  for (const double noise : {0.001, 0.3}) {
+    ASSERT_EQ(FitRates(flat(noise)).Law(), RateLaw::Constant);
+    ASSERT_EQ(FitRates(flat(noise)).Best(), 1);
+  }
+  EXPECT_EQ(RangeOfBest(flat(0.001)).Most, 1);
+  EXPECT_GE(RangeOfBest(flat(0.3)).Most, 32);
+}
+
 TEST(RateFit, HasNoNegativeZero)
 {
   for (unsigned seed = 0; seed < 40; ++seed) {

@@ -77,6 +77,22 @@ TEST_F(SharedCatalog, JoinsTheSeriesOfSeveralPaths)
   EXPECT_THAT(series.Warnings, ::testing::IsEmpty());
 }
 
+TEST_F(SharedCatalog, KnowsAPathHoweverItWasTyped)
+{
+  testing::WriteText(this->Folder / "dumps.visit",
+      std::filesystem::path(this->Summary).lexically_relative(this->Folder.Path()).string() + "\n");
+  const std::string index = this->Folder / "dumps.visit";
+  const std::string beside = index + ".patchio";
+  testing::WriteText(beside, std::string(300, 'x'));
+  for (const char* const end : {"", "/", "//", "/."}) {
+    // The damaged sidecar shows that it is the one of this path.
+    const Series series = OpenSharedSeries(this->Reader, {index + end}, {}, ChannelMode::ReadOnly);
+    ASSERT_EQ(series.Steps.size(), 1u);
+    EXPECT_EQ(series.Steps[0].Path, this->Summary);
+    EXPECT_THAT(series.Warnings, ElementsAre(HasSubstr(beside))) << end;
+  }
+}
+
 TEST_F(SharedCatalog, RefusesFilesOfSeveralFormats)
 {
   testing::WriteText(this->Folder / "a.ctl",

@@ -39,6 +39,22 @@ TEST(ByteText, HasThreeDigitsAndTheUnitThatFits)
   }
 }
 
+TEST(TidyPath, HasNothingAtItsEndThatNamesNothing)
+{
+  for (const auto& [typed, tidy] : std::vector<std::pair<std::string, std::string>>{{"", ""}, {"/", "/"},
+           {"a", "a"}, {"a/", "a"}, {"a//", "a"}, {"a/.", "a"}, {"a/./", "a"}, {"a/./b", "a/./b"},
+           {"/.", "/"}, {"a.", "a."}, {"...", "..."}}) {
+    EXPECT_EQ(TidyPath(typed), tidy) << typed;
+  }
+  const TempFolder folder;
+  const std::string real = std::filesystem::canonical(folder.Path()).string();
+  std::filesystem::create_directory(folder / "below");
+  EXPECT_EQ(TidyPath(folder / "below/.."), real);
+  EXPECT_EQ(TidyPath(folder / "below/../"), real);
+  EXPECT_EQ(TidyPath("."), std::filesystem::current_path().string());
+  EXPECT_EQ(TidyPath(folder / "gone/.."), folder / "gone/..");
+}
+
 TEST(RegularFile, IsNoFolderAndNoPipe)
 {
   const TempFolder folder;

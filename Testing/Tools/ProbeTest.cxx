@@ -476,10 +476,11 @@ protected:
     return profile;
   }
 
-  std::string Said(const StorageProfile& profile, const std::string& doubt, bool force = false) const
+  std::string Said(const StorageProfile& profile, const std::string& doubt, bool force = false,
+      const ConcurrencyRange& sure = {8, 16}) const
   {
     std::string text;
-    for (const std::string& line : KeepProfile(profile, this->Folder.Path(), doubt, force).Lines) {
+    for (const std::string& line : KeepProfile(profile, this->Folder.Path(), sure, doubt, force).Lines) {
       text += line + "\n";
     }
     return text;
@@ -501,7 +502,9 @@ TEST_F(ProbeKeep, SaysWhatItReplaces)
 TEST_F(ProbeKeep, LeavesABetterOne)
 {
   // There is nothing better.
-  EXPECT_THAT(this->Said(this->MakeProfile(16), "memory answered"), HasSubstr("kept for the reader: "));
+  EXPECT_THAT(this->Said(this->MakeProfile(16), "memory answered"),
+      ::testing::AllOf(::testing::StartsWith("kept for the reader: "),
+          HasSubstr("do not rely on it, as memory answered")));
   EXPECT_EQ(this->Best(), 16);
   EXPECT_THAT(this->Said(this->MakeProfile(8), "memory answered"),
       HasSubstr("not kept for the reader, as memory answered; the profile that is there stays: N* = 16"));
@@ -533,6 +536,21 @@ TEST_F(ProbeKeep, LeavesASurerOneUnlessForced)
   EXPECT_THAT(this->Said(profile(8, 0.2, 2), ""), HasSubstr("it replaces: N* = 4"));
   EXPECT_THAT(this->Said(profile(32, 0.02, 4), ""), HasSubstr("it replaces: N* = 8"));
   EXPECT_EQ(this->Best(), 32);
+}
+
+TEST_F(ProbeKeep, KeepsNoGuessUnlessForced)
+{
+  const StorageProfile profile = this->MakeProfile(16);
+  EXPECT_THAT(this->Said(profile, "", false, {1, 64}),
+      ::testing::AllOf(::testing::StartsWith("not kept for the reader, as 9 of 10 measurements alike would "
+                                             "find N* anywhere from 1 to 64; nobody has measured"),
+          HasSubstr("Give more --seconds; or --force")));
+  EXPECT_FALSE(FindProfile(this->Folder.Path()).has_value());
+  EXPECT_THAT(this->Said(profile, "", true, {1, 64}), ::testing::StartsWith("kept for the reader: "));
+  EXPECT_EQ(this->Best(), 16);
+  EXPECT_THAT(this->Said(this->MakeProfile(4), "", false, {1, 5}),
+      HasSubstr("the profile that is there stays: N* = 16, measured on 2026-09-21"));
+  EXPECT_THAT(this->Said(this->MakeProfile(4), "", false, {2, 8}), HasSubstr("now N* = 4"));
 }
 
 TEST_F(ProbeKeep, SaysThatOneGivenByHandComesFirst)

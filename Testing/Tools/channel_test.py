@@ -146,6 +146,14 @@ def case_info(bench):
         "  step %d, time %s" % pair for pair in zip((0, 15, 30, 45, 60), ("0", "0.15", "0.3", "0.45", "0.6"))], text
     text = bench.must(["info", "--step", "15", bench.index])
     assert text.count("\n  step ") == 1 and "Step 15, time 0.15" in text and "steps: 5" in text, text
+    # Times that do not increase are not those that ParaView shows.
+    assert after["time_values"] == [step["time"] for step in after["steps"]] and after["notes"] == [], after["notes"]
+    for summary in bench.summaries():
+        with h5py.File(summary, "r+") as file:
+            file["BASIC_INFO/time"][0] = 7
+    same = bench.info()
+    assert same["times"] == [7, 7] and same["time_values"] == [0, 15, 30, 45, 60], same
+    assert "count by the numbers of the steps instead, from 0 to 60." in bench.must(["info", bench.index])
     # A single summary is a series of one step.
     one = json.loads(bench.must(["info", "--json", bench.summaries()[2]], 2))
     assert [step["step"] for step in one["steps"]] == [30]
@@ -210,6 +218,7 @@ def case_verify(bench):
     info = json.loads(bench.run(["info", "--json", bench.index])[1])
     assert not info["sound"] and info["steps"][1]["faults"][0]["arrays"] == len(lost), info["steps"][1]
     bench.must(["verify", "--step", "30", bench.index])
+    check_one_step(bench)
     os.remove(sidecars[1])
     with open(clusters[2][0], "r+b") as file:
         file.truncate(os.path.getsize(clusters[2][0]) // 2)
@@ -221,6 +230,20 @@ def case_verify(bench):
     os.utime(sidecars[0])    # only the data count
     faults(("A dump is left out. ", "visit_dump.00060"), ("step 15: ", clusters[1][0]), ("step 30: ", clusters[2][0]),
            ("step 45: ", sidecars[3] + " is corrupted: "))
+
+
+def check_one_step(bench):
+    """What is wrong with a dump is no fault of another; who asks for that dump is told what is wrong."""
+    lost = bench.summaries()[3]
+    hidden = lost + ".hidden"
+    os.rename(lost, hidden)
+    code, out, err = bench.run(["verify", "--step", "30", bench.index])
+    assert code == 0 and out.startswith("sound: 1 step") and warnings(err) == 1 and lost in err, (code, out, err)
+    assert json.loads(bench.must(["info", "--json", "--step", "30", bench.index]))["sound"]
+    for command in ("info", "verify"):
+        code, out, err = bench.run([command, "--step", "45", bench.index])
+        assert code == 1 and "there is no step 45; there are 4, " in err and "left out. " + lost in err, (code, err)
+    os.rename(hidden, lost)
 
 
 def case_remove(bench):
@@ -295,6 +318,7 @@ def case_amrex(bench):
         assert variable["values"] == all_values.size
         np.testing.assert_allclose(variable["range"], [all_values.min(), all_values.max()], rtol=1e-6)
     assert "time 0.1" in bench.must(["info", path])
+    check_names(bench, path)
     cut = path + "/Level_0/Cell_D_00000"
     with open(cut, "r+b") as file:
         file.truncate(os.path.getsize(cut) - 1)
@@ -302,6 +326,31 @@ def case_amrex(bench):
         code, out, err = bench.run([command, path])
         # A FAB, here of two components, is there as a whole or not at all.
         assert code == 1 and "2 arrays cannot be read. %s: expected " % cut in out, (command, out, err)
+
+
+def check_names(bench, path):
+    """However a path was typed, its sidecars are the same, and go again."""
+    folder, name = os.path.split(path)
+    # A series of two.
+    second = os.path.join(folder, "plt00020")
+    shutil.copytree(path, second)
+    before = sorted(os.listdir(bench.place))
+    wanted = [path + ".patchio"] + [os.path.join(one, "Header.patchio") for one in (path, second)]
+    here = os.getcwd()
+    for number, typed in enumerate((path, path + "/", path + "//./", ".", "./", "sub/..")):
+        os.chdir(path if typed[0] != "/" else here)
+        os.makedirs("sub", exist_ok=True) if typed == "sub/.." else None
+        bench.must(["index", typed])
+        found = sorted(glob.glob(bench.place + "/**/*.patchio", recursive=True) + glob.glob(path + "/.*"))
+        assert found == sorted(wanted), (typed, found)
+        assert json.loads(bench.must(["info", "--json", typed]))["path"] == path
+        out = bench.must(["index", "--remove", path + "/" * (number % 2)])
+        assert "3 sidecars were removed." in out, (typed, out)
+    os.chdir(here)
+    shutil.rmtree(second)
+    os.rmdir(os.path.join(path, "sub"))
+    assert sorted(os.listdir(bench.place)) == [one for one in before if one != "plt00020"]
+    assert name in os.listdir(folder)
 
 
 def case_kwave(bench):
@@ -328,8 +377,10 @@ def case_kwave(bench):
     np.testing.assert_allclose(domain["bounds"], bounds([1, 1, 1], size))
     np.testing.assert_allclose(sensor["bounds"], bounds(corners[:, :3].min(axis=0), corners[:, 3:].max(axis=0)))
     assert sensor["role"] == "separate" and sensor["patches"] == len(corners) and domain["spacing"] == spacing
+    assert all(one["variables"] == step["variables"] and one["levels"] == step["levels"] for one in more), more[0]
     text = bench.must(["info", path])
     assert "the same in %d more steps, up to step" % (sampled - 1) in text and "of this file" not in text, text
+    assert "\nStep %d, time " % more[-1]["step"] in text and text.count("\nStep ") == 1, text
     with open(path, "r+b") as file:
         file.truncate(os.path.getsize(path) - 100)
     for command in ("info", "verify"):
@@ -357,6 +408,8 @@ def case_grads(bench):
     text = bench.must(["info", path])
     assert "dates 2000-01-01 06:00 to 2000-01-01 10:00" in text and "the same in 4 more steps" in text, text
     assert "4 along x, 3 along y, 2 along z (levels 1000 to 500)" in text and "of this file" not in text, text
+    assert re.findall(r"\nStep \d+, time (.*)\n", text) == ["2000-01-01 10:00"], text
+    assert all(step["bytes"] == 144 and len(step["variables"]) == 2 for step in info["steps"]), info["steps"][1:]
     assert bench.must(["verify", path]).startswith("sound: 5 steps, 10 arrays in 5 files")
     os.remove(data[1])
     with open(data[3], "r+b") as file:
@@ -514,7 +567,10 @@ def case_errors(bench):
             (1, ["info", bench.folder], "found a folder. Name that file, in the folder."),
             (1, ["info", "--step", "16", bench.index], "there is no step 16; there are 5, from 0 to 60"),
             (2, ["info", "--step", "x", bench.index], "--step"),
-            (2, ["indx", bench.index], "There is no subcommand 'indx'."),
+            (2, ["indx", bench.index], "There is no subcommand 'indx'."), (2, ["-x"], "There is no option '-x'."),
+            (2, ["index", "--step", "9" * 20, bench.index], "--step: expected the number of a step, not " + "9" * 20),
+            (1, ["index", "--step", "-1", bench.index], "there is no step -1"),
+            (2, ["index", "--remove", "--rebuild", bench.index], "excludes"),
             (2, ["index", "--threads", "0", bench.index], "--threads")]:
         # What goes wrong while the command line is read, while data are, and later.
         for ranks in (1, 2) if message in ("path", "expected a dumps.visit", "--step") else (1,):
@@ -523,6 +579,12 @@ def case_errors(bench):
     for ranks in (1, 2):
         code, out, err = bench.run([], ranks)
         assert code == 2 and out == "" and err.count("Subcommands:") == 1 and complaints(err) == 0, (code, out, err)
+    # Output that is lost is not done.
+    for arguments in (["info", bench.index], ["info", "--json", bench.index], ["verify", bench.index], ["--help"]):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([bench.options.program] + arguments, stdout=full, stderr=subprocess.PIPE, text=True,
+                                  env=bench.environment, timeout=TIMEOUT, check=False)
+        assert done.returncode == 1 and "standard output: expected a place to write to" in done.stderr, arguments
     for command in ("info", "index", "verify", "tune"):
         out = bench.must([command, "--help"])
         assert all(name in out for name in ("SAMRAI", "AMReX", "k-Wave", "GrADS")), out

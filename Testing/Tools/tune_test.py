@@ -56,6 +56,7 @@ def main():
         # By hand: N* = 40 for 8 ranks.
         profile(mount=mount, best_concurrency=40)
         known = found(index, "--ranks", "8")
+        expect("concurrency_range" not in known["profile"], "a range of what nobody has measured")
         balanced, polite = known["policies"]["balanced"], known["policies"]["polite"]
         expect(balanced == {"start": 40, "threads_of_rank": 5, "least": 8, "most": 8 * 256}, "balanced: %s" % balanced)
         left = max(8, round(40 - known["load"]["others"]))
@@ -90,7 +91,7 @@ def main():
         profile(mount=mount, best_concurrency=40)
         picture = os.path.join(place, "curve.png")
         code, out, err = tune(index, "--plot", picture, "--python", options.python)
-        expect(code == 0 and "No picture" in err and not os.path.exists(picture), "a picture of nothing: %s" % err)
+        expect(code == 1 and "No picture" in err and not os.path.exists(picture), "a picture of nothing: %s" % err)
 
         # F(N) as it was probed, and where the policies begin: N* = 16, beside nobody or beside somebody.
         rates = {n: 40e6 * n if n <= 16 else 640e6 * (16 / n) ** 0.5 for n in (1, 2, 4, 8, 16, 32, 64, 100)}
@@ -105,6 +106,9 @@ def main():
         starts = {name: policy["start"] for name, policy in probed["policies"].items()}
         expect(starts["balanced"] <= probed["profile"]["concurrency"] and starts["greedy"] >= starts["balanced"], "%s" % starts)
         text = tune(index)[1]
+        least, most = probed["profile"]["concurrency_range"]
+        expect(8 <= least <= 16 <= most <= 32, "N* from %d to %d" % (least, most))
+        expect("would find N* = %d to %d\n" % (least, most) in text, text)
         expect("F(N*) = 6" in text and "One read takes 2 ms and 46.0 MB a second" in text, text)
 
         # The user's mistakes.
@@ -121,7 +125,7 @@ def main():
             expect("picture: " + picture in out, "not a word where the picture is: %s" % out)
             expect(not os.path.exists(picture + ".json"), "the data of the picture stay")
         else:
-            expect(code == 0 and "matplotlib" in err, "no picture, and not a word why: %s" % err)
+            expect(code == 1 and "matplotlib" in err, "no picture, and not a word why: %s" % err)
     for failure in failures:
         print("FAILED: " + failure)
     sys.exit(1 if failures else 0)

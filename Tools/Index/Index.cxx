@@ -29,7 +29,7 @@ struct Options
   bool ListedOnly = false;
   bool Remove = false;
   int Threads = 4;
-  std::int64_t Step = -1;  ///< -1: all
+  std::optional<std::int64_t> Step;  ///< none: all
 };
 
 std::string Counted(std::uint64_t count, const char* one, const char* several)
@@ -120,13 +120,13 @@ std::set<std::string> DescribedPaths(const Options& options)
 {
   const Format& format = FormatOf(options.Path);
   std::set<std::string> paths;
-  if (options.Step < 0) {
+  if (!options.Step) {
     paths.insert(options.Path);
   }
   SeriesOptions seriesOptions;
   seriesOptions.ListedOnly = options.ListedOnly;
   seriesOptions.Known = [&](const std::string& step) {
-    if (options.Step < 0) {
+    if (!options.Step) {
       paths.insert(step);
     }
     return std::optional<TimeStep>();
@@ -134,7 +134,7 @@ std::set<std::string> DescribedPaths(const Options& options)
   Series series;
   const std::string ignored = FaultOf([&] { series = format.OpenSeries(options.Path, seriesOptions); });
   for (const TimeStep& step : series.Steps) {
-    if (options.Step < 0 || step.Step == options.Step) {
+    if (step.Step == options.Step.value_or(step.Step)) {
       paths.insert(step.Path);
     }
   }
@@ -170,7 +170,7 @@ void Run(const Options& options, Session& session)
   std::size_t wanted = 0, done = 0;
   std::set<std::string> seen;  // one sidecar holds all steps of a file
   for (const TimeStep& step : series.Steps) {
-    if ((options.Step < 0 || step.Step == options.Step) && seen.insert(step.Path).second) {
+    if (step.Step == options.Step.value_or(step.Step) && seen.insert(step.Path).second) {
       const Stopwatch watch;
       const OpenedStep opened = IndexOne(step, options, session);
       ++wanted;
@@ -178,7 +178,7 @@ void Run(const Options& options, Session& session)
     }
   }
   if (wanted == 0) {
-    throw Error(fmt::format("{}: there is no step {}.", options.Path, options.Step));
+    throw Error(fmt::format("{}: there is no step {}.", options.Path, options.Step.value_or(0)));
   }
   const std::string whyNot = KeepHeads(options.Path, seriesOptions, session.Ranks());
   if (!whyNot.empty()) {
@@ -197,14 +197,16 @@ void AddIndex(CLI::App& program, Session& session)
       "Under "
       "mpirun the ranks share the work");
   const auto options = std::make_shared<Options>();
-  command->add_option("path", options->Path, PathHelp())->required();
-  command->add_flag("--rebuild", options->Rebuild, "Write sidecars anew, even where there are sound ones");
-  command->add_flag("--remove", options->Remove,
-      "Remove the sidecars, beside the data, in your cache folder and in PATCHIO_METADATA_DIR, and write "
-      "none");
+  AddPath(*command, options->Path);
+  CLI::Option* const rebuild = command->add_flag(
+      "--rebuild", options->Rebuild, "Write sidecars anew, even where there are sound ones");
+  command
+      ->add_flag("--remove", options->Remove,
+          "Remove the sidecars, beside the data, in your cache folder and in PATCHIO_METADATA_DIR, and write "
+          "none")
+      ->excludes(rebuild);
   command->add_flag("--listed-only", options->ListedOnly, "Only steps that the index file lists");
-  command->add_option("--step", options->Step, "Only the step of this number; default: all steps")
-      ->check(CLI::NonNegativeNumber);
+  AddStep(*command, options->Step);
   command->add_option("--threads", options->Threads, "Threads of a rank that look at files")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();

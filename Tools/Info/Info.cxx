@@ -29,20 +29,42 @@ struct Options
   std::optional<std::int64_t> Step;
 };
 
-/// In text only the last step is described in full.
-json DescribeSteps(const std::vector<TimeStep>& steps, const Format& format, bool allRanges)
+/// In text only the last step is described in full, and of each file its first.
+json DescribeSteps(const std::vector<TimeStep>& steps, const Format& format, bool allInFull)
 {
   json all = json::array();
-  for (const TimeStep& step : steps) {
-    // The first step of a file says everything.
-    if (!all.empty() && all.back()["path"] == step.Path) {
+  std::size_t firstOfFile = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const TimeStep& step = steps[i];
+    const bool full = allInFull || i + 1 == steps.size();
+    const bool again = i > 0 && steps[i - 1].Path == step.Path;
+    firstOfFile = again ? firstOfFile : i;
+    if (again && !full) {
       all.push_back(DescribeTime(step));
+    } else if (again && format.NeedsIndex()) {
+      // A file that is indexed has all of its steps, and describes them once.
+      all.push_back(json(all[firstOfFile]));
+      all.back().update(DescribeTime(step));
     } else {
-      const bool ranges = allRanges || step.Path == steps.back().Path;
-      all.push_back(DescribeStep(LookAt(format, step, true), format, ranges));
+      all.push_back(DescribeStep(LookAt(format, step, true), format, full));
     }
   }
   return all;
+}
+
+/// Says where programs that show the data take other times than the files'; empty where they do not.
+std::string NoteOnTimes(const Series& series, const std::vector<double>& values)
+{
+  bool times = true, numbers = true;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    times = times && values[i] == series.Steps[i].Time;
+    numbers = numbers && values[i] == static_cast<double>(series.Steps[i].Step);
+  }
+  return times ? std::string()
+               : fmt::format("The times in the files do not increase: ParaView and Python count {} instead, "
+                             "from {:g} to {:g}.",
+                     numbers ? "by the numbers of the steps" : "the steps from 0", values.front(),
+                     values.back());
 }
 
 /// The smallest box around those of all steps; null where one of them is not known.
@@ -62,12 +84,13 @@ json BoundsOfAll(const json& steps)
   return all;
 }
 
-bool IsSound(const json& all)
+/// `oneStep`: what was left out does not count, as it is not that step.
+bool IsSound(const json& all, bool oneStep)
 {
   const auto sound = [](const json& step) {
     return !step.contains("error") && (!step.contains("faults") || step["faults"].empty());
   };
-  return all["warnings"].empty() && std::all_of(all["steps"].begin(), all["steps"].end(), sound);
+  return (oneStep || all["warnings"].empty()) && std::all_of(all["steps"].begin(), all["steps"].end(), sound);
 }
 
 json Describe(const Options& options)
@@ -80,7 +103,12 @@ json Describe(const Options& options)
   const Format& format = FormatOf(options.Path);
   const TimeStep &first = series.Steps.front(), &last = series.Steps.back();
   json all = {{"path", options.Path}, {"format", format.Name()}, {"step_count", series.Steps.size()},
-      {"times", {first.Time, last.Time}}, {"warnings", series.Warnings}, {"notes", series.Notes}};
+      {"times", {first.Time, last.Time}}, {"time_values", TimeValues(series)}, {"warnings", series.Warnings},
+      {"notes", series.Notes}};
+  const std::string onTimes = NoteOnTimes(series, TimeValues(series));
+  if (!onTimes.empty()) {
+    all["notes"].push_back(onTimes);
+  }
   if (!first.Date.empty()) {
     all["dates"] = {first.Date, last.Date};
   }
@@ -88,7 +116,7 @@ json Describe(const Options& options)
   all["bounds"] = BoundsOfAll(all["steps"]);
   const std::string sidecar = SeriesSidecar(options.Path, ChannelMode::ReadOnly).Warning();
   all["sidecar_warnings"] = sidecar.empty() ? json::array() : json::array({sidecar});
-  all["sound"] = IsSound(all);
+  all["sound"] = IsSound(all, options.Step.has_value());
   return all;
 }
 
@@ -115,9 +143,8 @@ void AddInfo(CLI::App& program, Session& session)
       "where "
       "something is");
   const auto options = std::make_shared<Options>();
-  command->add_option("path", options->Path, PathHelp())->required();
-  command->add_option(
-      "--step", options->Step, "Only the step of this number; default: all steps, the last in full");
+  AddPath(*command, options->Path);
+  AddStep(*command, options->Step, "all steps, the last in full");
   command->add_flag("--json", options->Json, "For programs; all steps in full");
   command->add_flag("--listed-only", options->ListedOnly, "Only steps that the index file lists");
   command->callback([options, &session] { Run(*options, session); });

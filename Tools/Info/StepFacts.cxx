@@ -157,8 +157,14 @@ std::vector<TimeStep> StepsToLookAt(
   std::copy_if(series.Steps.begin(), series.Steps.end(), std::back_inserter(steps),
       [&number](const TimeStep& step) { return !number || step.Step == *number; });
   if (steps.empty()) {
-    throw Error(fmt::format("{}: there is no step {}; there are {}, from {} to {}.", path, number.value_or(0),
-        series.Steps.size(), series.Steps.front().Step, series.Steps.back().Step));
+    constexpr std::size_t most = 3;
+    std::string lost;
+    for (std::size_t i = 0; i < series.Warnings.size() && i < most; ++i) {
+      lost += " " + series.Warnings[i];
+    }
+    lost += series.Warnings.size() > most ? fmt::format(" And {} more.", series.Warnings.size() - most) : "";
+    throw Error(fmt::format("{}: there is no step {}; there are {}, from {} to {}.{}", path,
+        number.value_or(0), series.Steps.size(), series.Steps.front().Step, series.Steps.back().Step, lost));
   }
   return steps;
 }

@@ -44,7 +44,7 @@ struct StepFacts
 /// for again.
 StepFacts LookAt(const Format& format, const TimeStep& step, bool trustSidecar, int threads = 4);
 
-/// The steps of this number, or all. Throws Error, which names `path`, where there is none.
+/// The steps of this number, or all. Throws Error where there is none; it names `path` and what was left out.
 std::vector<TimeStep> StepsToLookAt(
     const Series& series, const std::string& path, const std::optional<std::int64_t>& number);
 

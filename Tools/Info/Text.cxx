@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 namespace patchio::tools {
@@ -229,7 +230,8 @@ std::string StepLines(const json& steps)
   return text;
 }
 
-std::string FaultsOfStep(const json& step)
+/// `said`: what was wrong with steps before; steps of one file may have the same faults.
+std::string FaultsOfStep(const json& step, std::set<json>& said)
 {
   const std::string name = fmt::format("fault: step {}: ", step["step"].get<std::int64_t>());
   if (step.contains("error")) {
@@ -237,6 +239,9 @@ std::string FaultsOfStep(const json& step)
   }
   std::string text;
   for (const json& fault : step.value("faults", json::array())) {
+    if (!said.insert(fault).second) {
+      continue;
+    }
     text += fmt::format("{}{} cannot be read. {}\n", name,
         Counted(fault["arrays"].get<std::uint64_t>(), "array", "arrays"), Name(fault["message"]));
   }
@@ -278,8 +283,9 @@ std::string InfoText(const json& all)
   const json* const shown = LastInFull(steps);
   std::string text = Summary(all, shown) + (shown ? StepText(*shown) : "") + StepLines(steps);
   std::string end;
+  std::set<json> said;
   for (const json& step : steps) {
-    end += FaultsOfStep(step);
+    end += FaultsOfStep(step, said);
   }
   for (const char* const kind : {"warnings", "sidecar_warnings", "notes"}) {
     for (const json& line : all[kind]) {

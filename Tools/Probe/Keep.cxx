@@ -25,7 +25,9 @@ std::string DateText(double seconds)
 
 std::string TextOfOld(const StorageProfile& old)
 {
-  return fmt::format("N* = {}, measured {}", old.Concurrency, DateText(old.MeasuredAt));
+  return old.Source == MeasuredSource
+             ? fmt::format("N* = {}, measured {}", old.Concurrency, DateText(old.MeasuredAt))
+             : fmt::format("N* = {}, {}", old.Concurrency, old.Source);
 }
 
 /// Relative standard error of the mean rate of one N.
@@ -56,23 +58,47 @@ std::string LessSureThan(const StorageProfile& old, const StorageProfile& profil
                                               : std::string();
 }
 
+/// Why N* is no better than the reader's own guess; empty when it is.
+std::string NoBetterThanAGuess(const ConcurrencyRange& sure)
+{
+  constexpr int wide = 4;
+  return sure.Most > wide * sure.Least
+             ? fmt::format("9 of 10 measurements alike would find N* anywhere from {} to {}", sure.Least,
+                   sure.Most)
+             : std::string();
+}
+
+/// What the reader takes when the new profile is not kept.
+std::string TextOfStaying(const std::optional<StorageProfile>& old)
+{
+  if (!old) {
+    return "nobody has measured this storage yet, and the reader begins with a guess";
+  }
+  return fmt::format("the profile that is there stays: {} ({})", TextOfOld(*old), old->File);
+}
+
 }  // namespace
 
-Kept KeepProfile(const StorageProfile& profile, const std::string& path, const std::string& doubt, bool force)
+Kept KeepProfile(const StorageProfile& profile, const std::string& path, const ConcurrencyRange& sure,
+    const std::string& doubt, bool force)
 {
   Kept kept;
   const std::optional<StorageProfile> old = FindProfile(path, nullptr, std::max(profile.Ranks, 1));
   const bool measured = old && old->Source == MeasuredSource;
-  const std::string against = !measured || force ? "" : doubt.empty() ? LessSureThan(*old, profile) : doubt;
-  if (!against.empty()) {
-    kept.Lines.push_back(
-        fmt::format("not kept for the reader, as {}; the profile that is there stays: {} ({})", against,
-            TextOfOld(*old), old->File));
+  std::string against = NoBetterThanAGuess(sure);
+  if (against.empty() && measured) {
+    against = doubt.empty() ? LessSureThan(*old, profile) : doubt;
+  }
+  if (!against.empty() && !force) {
+    kept.Lines.push_back(fmt::format("not kept for the reader, as {}; {}", against, TextOfStaying(old)));
     kept.Lines.push_back("Give more --seconds; or --force, to have the new one all the same.");
     return kept;
   }
   kept.File = SaveProfile(profile);
   kept.Lines.push_back("kept for the reader: " + kept.File);
+  if (!doubt.empty()) {
+    kept.Lines.push_back(fmt::format("but do not rely on it, as {}", doubt));
+  }
   if (measured) {
     kept.Lines.push_back(fmt::format("it replaces: {}; now N* = {}", TextOfOld(*old), profile.Concurrency));
   }

@@ -15,11 +15,11 @@ struct Kept
   std::vector<std::string> Lines;
 };
 
-/// Keeps the profile of the storage of `path`, for the reader, unless there is a measured one already that is
-/// worth more: because `doubt` says why the new one is worth little (empty: it is not), or because the new
-/// one is less sure. force: then, too. Says what it replaces, and whether the reader takes another one all
-/// the same. Throws Error where it cannot be written.
-Kept KeepProfile(
-    const StorageProfile& profile, const std::string& path, const std::string& doubt, bool force = false);
+/// Keeps the profile of the storage of `path`, for the reader, unless N* may lie anywhere, as `sure` says, or
+/// there is a measured one already that is worth more: because `doubt` says why the new one is worth little
+/// (empty: it is not), or because the new one is less sure. force: then, too. Says what it replaces, and
+/// whether the reader takes another one all the same. Throws Error where it cannot be written.
+Kept KeepProfile(const StorageProfile& profile, const std::string& path, const ConcurrencyRange& sure,
+    const std::string& doubt, bool force = false);
 
 }  // namespace patchio::probe

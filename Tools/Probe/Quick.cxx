@@ -287,8 +287,9 @@ private:
     ReplaceFile(this->Output + "/profile.json", TextOf(profile));
     this->Out.Print(fmt::format("profile: {}/profile.json", this->Output));
     if (!this->How.NoSave) {
-      for (const std::string& line :
-          KeepProfile(profile, this->How.Directory, DoubtOf(this->Probed), this->How.Force).Lines) {
+      const Kept kept = KeepProfile(
+          profile, this->How.Directory, this->Found.Flight.Sure, DoubtOf(this->Probed), this->How.Force);
+      for (const std::string& line : kept.Lines) {
         this->Out.Print(line);
       }
     }

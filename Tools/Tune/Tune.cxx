@@ -140,6 +140,10 @@ json DescribeProfile(const StorageProfile& profile, int ranks)
   }
   json all = {{"source", DescribeSource(profile, ranks)}, {"concurrency", concurrency},
       {"from_table", !profile.ThreadsOfRanks.empty()}, {"law", profile.Fit.Text()}, {"samples", samples}};
+  if (profile.Fit.Known() && profile.ThreadsOfRanks.empty()) {
+    const ConcurrencyRange sure = RangeOfBest(profile.Samples);
+    all["concurrency_range"] = {sure.Least, sure.Most};
+  }
   if (profile.Fit.Known()) {
     curve.push_back({profile.Fit.Most(), profile.Fit.At(profile.Fit.Most())});
     all["rate"] = profile.Fit.At(concurrency);
@@ -191,6 +195,11 @@ std::string StorageText(const json& all)
       profile["from_table"].get<bool>()
           ? "so many reads in flight, from all ranks together, the table says"
           : "with so many reads in flight, from all ranks together, it is fastest");
+  if (profile.contains("concurrency_range")) {
+    const json& sure = profile["concurrency_range"];
+    text += fmt::format("  9 of 10 measurements alike would find N* = {} to {}\n", sure[0].get<int>(),
+        sure[1].get<int>());
+  }
   if (profile.contains("rate")) {
     text += fmt::format("  F(N*) = {}/s\n", ByteText(profile["rate"].get<double>()));
   }
@@ -241,8 +250,7 @@ std::string Text(const json& all)
 void Draw(const json& all, const Options& options, Session& session)
 {
   if (!all.contains("profile") || all["profile"]["curve"].empty()) {
-    session.Warn("No picture: there is no F(N) to draw. 'patchio probe' measures it.");
-    return;
+    throw Error("No picture: there is no F(N) to draw. 'patchio probe' measures it.");
   }
   const std::string picture = fs::path(options.Plot).has_extension() ? options.Plot : options.Plot + ".png";
   const std::string found = picture + ".json";
@@ -254,11 +262,11 @@ void Draw(const json& all, const Options& options, Session& session)
     }
   }
   const std::string fault = RunPythonScript("plot_tune.py", {found, picture}, options.Python);
-  session.Warn(fault);  // names the file from which people may draw it elsewhere
-  if (fault.empty()) {
-    std::remove(found.c_str());
+  if (!fault.empty()) {
+    throw Error("No picture: " + fault);  // names the file from which people may draw it elsewhere
   }
-  if (fault.empty() && !options.Json) {
+  std::remove(found.c_str());
+  if (!options.Json) {
     session.Print("picture: " + picture);
   }
 }
@@ -292,7 +300,7 @@ void AddTune(CLI::App& program, Session& session)
       program.add_subcommand("tune", "Say how many threads the mode Automatic would read with, and why");
   const auto options = std::make_shared<Options>();
   options->Ranks = session.Ranks().Size();
-  command->add_option("path", options->Path, PathHelp() + "; or a folder on the storage")->required();
+  AddPath(*command, options->Path, "; or a folder on the storage");
   command->add_option("--ranks", options->Ranks, "NP, the ranks that will read; those it runs on by default")
       ->check(CLI::Range(1, 1 << 20));
   command->add_option("--seconds", options->Seconds, "How long to watch what others do")->check(CheckSeconds);

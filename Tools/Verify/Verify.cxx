@@ -41,6 +41,15 @@ private:
     this->Out.Print(text);
     ++this->Faults;
   }
+  /// Where one step was asked for, what is wrong elsewhere is worth a warning.
+  void FaultElsewhere(const std::string& text)
+  {
+    if (this->How.Step) {
+      this->Out.Warn(text);
+    } else {
+      this->Fault(text);
+    }
+  }
 
   const Options& How;
   const Session& Out;
@@ -55,12 +64,12 @@ void Verification::Run()
   options.ListedOnly = this->How.ListedOnly;
   const Series series = OpenSharedSeries(*alone, {this->How.Path}, options);
   for (const std::string& warning : series.Warnings) {
-    this->Fault(warning);
+    this->FaultElsewhere(warning);
   }
   const std::string sidecar = SeriesSidecar(this->How.Path, ChannelMode::ReadOnly).Warning();
   // What lies beside a single step is that step's, and judged with it.
   if (!sidecar.empty() && series.Steps.back().Path != AbsolutePath(this->How.Path)) {
-    this->Fault(sidecar);
+    this->FaultElsewhere(sidecar);
   }
   this->LookAtSteps(series);
   const std::string looked =
@@ -123,8 +132,8 @@ void AddVerify(CLI::App& program, Session& session)
       "no "
       "values. Exit code 0: sound, 1: not, 2: a mistake in what was typed");
   const auto options = std::make_shared<Options>();
-  command->add_option("path", options->Path, PathHelp())->required();
-  command->add_option("--step", options->Step, "Only the step of this number; default: all steps");
+  AddPath(*command, options->Path);
+  AddStep(*command, options->Step);
   command->add_flag("--listed-only", options->ListedOnly, "Only steps that the index file lists");
   command->add_option("--threads", options->Threads, "Threads that look at files")
       ->check(CLI::Range(1, 256))
