@@ -41,8 +41,8 @@ int ReportParse(const CLI::App& program, const CLI::ParseError& error, const Ses
   const std::vector<std::string> unknown = program.remaining();
   const bool mistyped = program.get_subcommands().empty() && !unknown.empty();
   const char* const kind = mistyped && unknown.front()[0] == '-' ? "option" : "subcommand";
-  const std::string what = mistyped ? fmt::format("There is no {} '{}'.", kind, unknown.front())
-                                    : std::string(error.what());
+  const std::string what =
+      mistyped ? fmt::format("There is no {} '{}'.", kind, unknown.front()) : std::string(error.what());
   Complain(session, what + "\nRun with --help to see what can be given.");
   return WronglyUsed;
 }

@@ -10,11 +10,11 @@
 
 namespace patchio {
 
-/// Collective. Rank 0 opens the series of all paths, tidied by TidyPath(), and joins them in ascending order of steps, each step
-/// once; all ranks get the result. A warning says where different paths have steps in common. `paths` must be
-/// the same on all ranks and not empty. In the modes that read or write sidecars, rank 0 does so, and steps
-/// that are known there are not opened. Throws Error, the same on all ranks, also where the paths are of
-/// several formats.
+/// Collective. Rank 0 opens the series of all paths, tidied by TidyPath(), and joins them in ascending order
+/// of steps, each step once; all ranks get the result. A warning says where different paths have steps in
+/// common. `paths` must be the same on all ranks and not empty. In the modes that read or write sidecars,
+/// rank 0 does so, and steps that are known there are not opened. Throws Error, the same on all ranks, also
+/// where the paths are of several formats.
 Series OpenSharedSeries(Communicator& comm, const std::vector<std::string>& paths,
     const SeriesOptions& options, ChannelMode mode = ChannelMode::Off);
 

@@ -97,8 +97,8 @@ struct ConcurrencyRange
 };
 
 /// How sure N* is: the same number of samples drawn from the fit many times, with its noise or what it leaves
-/// of the samples, whichever is more, and fitted again; where the fit is a constant, joined. Always the same for the same samples; 1 to 1 where
-/// FitRates knows nothing. Takes some tenths of a second.
+/// of the samples, whichever is more, and fitted again; where the fit is a constant, joined. Always the same
+/// for the same samples; 1 to 1 where FitRates knows nothing. Takes some tenths of a second.
 ConcurrencyRange RangeOfBest(const std::vector<RateSample>& samples);
 
 }  // namespace patchio

@@ -61,8 +61,9 @@ std::string NoteOnTimes(const Series& series, const std::vector<double>& values)
     numbers = numbers && values[i] == static_cast<double>(series.Steps[i].Step);
   }
   return times ? std::string()
-               : fmt::format("The times in the files do not increase: ParaView and Python count {} instead, "
-                             "from {:g} to {:g}.",
+               : fmt::format(
+                     "The times in the files do not increase: ParaView and Python count {} instead, "
+                     "from {:g} to {:g}.",
                      numbers ? "by the numbers of the steps" : "the steps from 0", values.front(),
                      values.back());
 }

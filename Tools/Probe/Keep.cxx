@@ -63,8 +63,8 @@ std::string NoBetterThanAGuess(const ConcurrencyRange& sure)
 {
   constexpr int wide = 4;
   return sure.Most > wide * sure.Least
-             ? fmt::format("9 of 10 measurements alike would find N* anywhere from {} to {}", sure.Least,
-                   sure.Most)
+             ? fmt::format(
+                   "9 of 10 measurements alike would find N* anywhere from {} to {}", sure.Least, sure.Most)
              : std::string();
 }
 

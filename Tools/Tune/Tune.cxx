@@ -197,8 +197,8 @@ std::string StorageText(const json& all)
           : "with so many reads in flight, from all ranks together, it is fastest");
   if (profile.contains("concurrency_range")) {
     const json& sure = profile["concurrency_range"];
-    text += fmt::format("  9 of 10 measurements alike would find N* = {} to {}\n", sure[0].get<int>(),
-        sure[1].get<int>());
+    text += fmt::format(
+        "  9 of 10 measurements alike would find N* = {} to {}\n", sure[0].get<int>(), sure[1].get<int>());
   }
   if (profile.contains("rate")) {
     text += fmt::format("  F(N*) = {}/s\n", ByteText(profile["rate"].get<double>()));
