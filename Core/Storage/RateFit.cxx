@@ -480,18 +480,20 @@ ConcurrencyRange RangeOfBest(const std::vector<RateSample>& samples)
   if (!fit.Known()) {
     return {};
   }
+  const Points points = PointsOf(samples);
   std::mt19937 random(1);
-  std::normal_distribution<double> normal(0, std::max(fit.Noise(), fit.Residual()));
+  std::normal_distribution<double> normal(0, points.Noise);
   std::vector<int> found{fit.Best()};
   for (int draw = 0; draw < draws; ++draw) {
     std::vector<RateSample> alike;
-    std::copy_if(samples.begin(), samples.end(), std::back_inserter(alike), IsSample);
-    for (RateSample& sample : alike) {
-      sample.Rate = fit.At(sample.Concurrency) * std::exp(normal(random));
+    for (const Point& point : points.All) {
+      for (int i = 0; i < static_cast<int>(point.Weight); ++i) {
+        alike.push_back({point.Concurrency, std::exp(point.Log + normal(random)), i});
+      }
     }
-    // A constant that was taken because noise hides all else would be taken again, and sure it is not.
-    const bool hidden = fit.Law() == RateLaw::Constant;
-    found.push_back(hidden ? SmallestGoodEnough(PointsOf(alike)) : FitRates(alike).Best());
+    // A constant may be what noise hides all else behind: its N* of 1 would be sure, and wrong.
+    const RateFit again = FitRates(alike);
+    found.push_back(again.Law() == RateLaw::Constant ? SmallestGoodEnough(PointsOf(alike)) : again.Best());
   }
   std::sort(found.begin(), found.end());
   const auto place = [&found](double part) {

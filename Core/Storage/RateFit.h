@@ -96,9 +96,9 @@ struct ConcurrencyRange
   int Most = 1;
 };
 
-/// How sure N* is: the same number of samples drawn from the fit many times, with its noise or what it leaves
-/// of the samples, whichever is more, and fitted again; where the fit is a constant, joined. Always the same
-/// for the same samples; 1 to 1 where FitRates knows nothing. Takes some tenths of a second.
+/// How sure N* is: the same number of samples drawn around those of each N many times, with their noise, and
+/// fitted again; where that gives a constant, joined. Always the same for the same samples; 1 to 1 where
+/// FitRates knows nothing. Takes some tenths of a second.
 ConcurrencyRange RangeOfBest(const std::vector<RateSample>& samples);
 
 }  // namespace patchio

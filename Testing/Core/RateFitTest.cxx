@@ -313,6 +313,17 @@ TEST(RateFit, IsUnsureOfAConstantThatIsNoise)
   }
   EXPECT_EQ(RangeOfBest(flat(0.001)).Most, 1);
   EXPECT_GE(RangeOfBest(flat(0.3)).Most, 32);
+  // As a disk gave them beside other programs: the law falls, though 2 in flight gave the most.
+  std::vector<RateSample> disk;
+  for (const auto& [n, rates] : std::map<int, std::vector<double>>{{1, {1.31, 0.81, 1.62, 2.15, 1.55}},
+           {2, {2.2, 0.8, 2.28}}, {4, {1.23, 0.9, 1.08}}, {8, {1.3, 0.94, 0.97}}, {16, {0.98, 1.01}},
+           {32, {1.11, 0.88, 1.07}}, {64, {1.15, 1.09}}, {128, {1.37}}}) {
+    for (const double rate : rates) {
+      disk.push_back({n, rate * 1e9, 0});
+    }
+  }
+  ASSERT_EQ(FitRates(disk).Best(), 1) << FitRates(disk).Text();
+  EXPECT_GE(RangeOfBest(disk).Most, 2);
 }
 
 TEST(RateFit, HasNoNegativeZero)

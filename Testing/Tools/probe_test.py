@@ -191,9 +191,9 @@ def case_values(bench):
 
 def case_errors(bench):
     """The user's mistakes end in one message, on any number of ranks. What only the storage can tell is no wrong usage."""
-    found = {"a folder to probe", "free space", "room for", "one storage", "none", "nothing to measure", "--output"}
-    for arguments, message in [([], "give a folder"), ([bench.place + "/none"], "a folder to probe"),
-                               ([bench.options.program], "a folder to probe"),
+    found = {"a folder that files can be written to", "free space", "room for", "one storage", "none", "nothing to measure", "--output"}
+    for arguments, message in [([], "give a folder"), ([bench.place + "/none"], "a folder that files can be written to"),
+                               ([bench.options.program], "a folder that files can be written to"),
                                ([bench.folder, "--functions", "reed"], "no function 'reed'"),
                                ([bench.folder, "--views", "side"], "no view 'side'"),
                                ([bench.folder, "--blocks", "3G"], "--blocks"),

@@ -226,6 +226,12 @@ void RunProbe(Settings& settings, Session& session)
   }
   if (settings.Existing.empty()) {
     CleanUp(settings.Directory, session);
+    // Where nothing can be written, that is said before anything is announced.
+    Together(session.Ranks(), [&] {
+      if (session.Root()) {
+        ::rmdir(MakeProbeFolder(settings.Directory).c_str());
+      }
+    });
   }
   const OutputFolder output(settings, session);
   if (settings.Full || settings.Study) {
