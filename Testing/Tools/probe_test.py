@@ -191,7 +191,8 @@ def case_values(bench):
 
 def case_errors(bench):
     """The user's mistakes end in one message, on any number of ranks. What only the storage can tell is no wrong usage."""
-    found = {"a folder that files can be written to", "free space", "room for", "one storage", "none", "nothing to measure", "--output"}
+    found = {"a folder that files can be written to", "free space", "room for", "one storage", "none", "nothing to measure",
+             "--output"}
     for arguments, message in [([], "give a folder"), ([bench.place + "/none"], "a folder that files can be written to"),
                                ([bench.options.program], "a folder that files can be written to"),
                                ([bench.folder, "--functions", "reed"], "no function 'reed'"),
