@@ -6,27 +6,6 @@ namespace py = pybind11;
 
 namespace patchio {
 
-const char* NameOf(ElementType type)
-{
-  switch (type) {
-    case ElementType::Int32:
-      return "int32";
-    case ElementType::Float32:
-      return "float32";
-    case ElementType::Float64:
-      return "float64";
-    case ElementType::Int64:
-      return "int64";
-    case ElementType::UInt8:
-      return "uint8";
-    case ElementType::Int16:
-      return "int16";
-    case ElementType::UInt16:
-      break;
-  }
-  return "uint16";
-}
-
 py::tuple ShapeOf(const Catalog& catalog, int patch, Centering center, const Int3& ghosts, int components)
 {
   const auto dims = catalog.ArrayDims(patch, center, ghosts);

@@ -14,9 +14,6 @@ struct Memory
   std::size_t Bytes = 0;
 };
 
-/// As numpy calls it.
-const char* NameOf(ElementType type);
-
 /// Values per axis, slowest first, as many as the data set has dimensions; lists of points have one.
 pybind11::tuple ShapeOf(
     const Catalog& catalog, int patch, Centering center, const Int3& ghosts, int components);

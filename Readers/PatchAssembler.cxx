@@ -186,7 +186,7 @@ vtkDataSetAttributes* PatchAssembler::AttributesOf(
   return grid->GetPointData();
 }
 
-/// Of the steady variables, or of the others.
+/// Adds the arrays of the steady variables, or those of the others.
 void PatchAssembler::AddArrays(const Block& block, const BlockFrame& frame,
     const std::vector<LoadedArray*>& arrays, bool steady, vtkDataSet* grid)
 {

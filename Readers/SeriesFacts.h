@@ -27,7 +27,7 @@ public:
   std::string FormatName;
   /// The coarsest level, 0, and the finest of all steps that were opened.
   int Levels[2] = {0, 0};
-  /// Of the domain, x, y, z, in the coordinates of the data; 0 to 1 where they are not known; of length 1
+  /// The domain along x, y, z, in the coordinates of the data; 0 to 1 where they are not known; of length 1
   /// along axes that the data have no extent along.
   double Bounds[6] = {0, 1, 0, 1, 0, 1};
   /// What may be chosen of several grids: AutomaticGrid, and, where there are several, their names and

@@ -27,7 +27,7 @@ double PositionOfNode(const Catalog& catalog, int level, int axis, std::int64_t 
 /// Axes from Catalog::Dimension on are 0. None where the positions are in a variable (curvilinear grids) or
 /// there are no patches.
 std::optional<Bounds> BoundsOfLevel(const Catalog& catalog, int level);
-/// Of all levels.
+/// The bounds of all levels together.
 std::optional<Bounds> BoundsOf(const Catalog& catalog);
 
 }  // namespace patchio

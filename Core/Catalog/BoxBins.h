@@ -43,7 +43,7 @@ public:
   /// The boxes that share a cell with `cells`, in ascending order.
   std::vector<int> Meeting(const Box& cells) const;
 
-  /// Of the boxes that share cells with boxes before them: the box's number, and what of it lies in none of
+  /// For each box that shares cells with boxes before it: its number, and what of it lies in none of
   /// those, as disjoint boxes. Nothing where finding out would take too long or cut the boxes into too many,
   /// which those made by simulations do not.
   std::optional<std::map<int, std::vector<Box>>> WithoutThoseBefore() const;

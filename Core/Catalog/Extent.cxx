@@ -31,6 +31,27 @@ std::uint32_t CopyRenumbered(const std::vector<Entry>& from, const Location& loc
 
 }  // namespace
 
+const char* NameOf(ElementType type)
+{
+  switch (type) {
+    case ElementType::Int32:
+      return "int32";
+    case ElementType::Float32:
+      return "float32";
+    case ElementType::Float64:
+      return "float64";
+    case ElementType::Int64:
+      return "int64";
+    case ElementType::UInt8:
+      return "uint8";
+    case ElementType::Int16:
+      return "int16";
+    case ElementType::UInt16:
+      break;
+  }
+  return "uint16";
+}
+
 ChunkRange ChunksHolding(const ChunkedArray& array)
 {
   if (array.Count == 0) {

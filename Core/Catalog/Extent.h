@@ -23,6 +23,9 @@ enum class ElementType : std::uint8_t
 /// The one with the largest number, for checks of what lies in files.
 constexpr ElementType LastElementType = ElementType::UInt16;
 
+/// As numpy calls it: "float32" and so on.
+const char* NameOf(ElementType type);
+
 /// Bytes of one element.
 constexpr std::size_t SizeOf(ElementType type)
 {

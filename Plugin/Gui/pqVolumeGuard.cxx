@@ -123,7 +123,7 @@ bool pqVolumeGuard::refuseVolume(vtkSMProperty* type)
   vtkOutputWindowDisplayErrorText(
       "Volume needs one level: set Level Range, or apply Resample To Image first. "
       "ParaView crashes on volumes that lie inside each other.\n");
-  // Whoever is just setting it, such as the toolbar, looks at it again afterwards.
+  // The toolbar, which may be setting it just now, looks at it again afterwards.
   vtkWeakPointer<vtkSMProperty> property = type;
   QTimer::singleShot(0, this, [property] {
     if (property) {

@@ -28,7 +28,7 @@ LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 
 
 def arrays_of(vtk_reader):
-    """Each with a flag a tuple: whether it is to be seen. Of the flags themselves all are."""
+    """Each with a flag a tuple: whether it is to be seen. All flags themselves are."""
     found = []
     for grid in leaves(vtk_reader.GetOutputDataObject(0)):
         ghosts = grid.GetCellData().GetArray("vtkGhostType")

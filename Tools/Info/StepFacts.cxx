@@ -201,25 +201,4 @@ std::string ReasonOf(const SidecarState& state)
   return state.Message.rfind(name, 0) == 0 ? state.Message.substr(name.size()) : state.Message;
 }
 
-const char* NameOf(ElementType type)
-{
-  switch (type) {
-    case ElementType::Int32:
-      return "int32";
-    case ElementType::Float32:
-      return "float32";
-    case ElementType::Float64:
-      return "float64";
-    case ElementType::Int64:
-      return "int64";
-    case ElementType::UInt8:
-      return "uint8";
-    case ElementType::Int16:
-      return "int16";
-    case ElementType::UInt16:
-      break;
-  }
-  return "uint16";
-}
-
 }  // namespace patchio::tools

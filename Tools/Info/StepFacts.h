@@ -55,7 +55,4 @@ const SidecarState* FaultySidecar(const SidecarSearch& search);
 const char* NameOf(FileFault fault);
 /// The reason alone: its sidecar is named beside it.
 std::string ReasonOf(const SidecarState& state);
-/// "float32" ...
-const char* NameOf(ElementType type);
-
 }  // namespace patchio::tools
