@@ -41,27 +41,6 @@ std::vector<int> PatchesOfRank(const std::string& summary, int rank, int size)
   return mine;
 }
 
-const char* NameOf(patchio::ElementType type)
-{
-  switch (type) {
-    case patchio::ElementType::Int32:
-      return "int32";
-    case patchio::ElementType::Float32:
-      return "float32";
-    case patchio::ElementType::Float64:
-      return "float64";
-    case patchio::ElementType::Int64:
-      return "int64";
-    case patchio::ElementType::UInt8:
-      return "uint8";
-    case patchio::ElementType::Int16:
-      return "int16";
-    case patchio::ElementType::UInt16:
-      return "uint16";
-  }
-  return "unknown";
-}
-
 nlohmann::json WriteVariable(const patchio::VariableData& variable, std::ofstream& raw)
 {
   nlohmann::json entry{{"name", variable.Name}, {"status", "read"}, {"type", NameOf(variable.Type)},
