@@ -66,9 +66,8 @@ std::string ShownPatches::EmptyText() const
     return {};
   }
   if (any(this->Shown)) {
-    return "Nothing is shown: no patch meets the Region, or has values that Skip By Value asks for. Widen "
-           "the Region "
-           "or Value Range, or turn them off.";
+    return "Nothing is shown: no patch meets the Region, or has values that Skip By Value asks for. "
+           "Widen the Region or Value Range, or turn them off.";
   }
   return "Nothing is shown: none of the " + std::to_string(this->Data.Levels.size()) +
          " levels of this time step lies within LevelRange " + std::to_string(this->FirstLevel) + " to " +

@@ -147,9 +147,8 @@ bool vtkPatchTemporalStatistics::HasBlocksOf(vtkCompositeDataSet* first, vtkComp
   if (found.First == 0 || found.Now == 0) {
     text << ". Were all steps read to the end?";
   } else {
-    text << ". Apply Resample To Image to the data first, or choose a level of refinement that does not "
-            "change "
-            "(Level Range of PatchIO's reader)";
+    text << ". Apply Resample To Image to the data first, or choose a level of refinement "
+            "that does not change (Level Range of PatchIO's reader)";
   }
   if (IsFirstRank()) {
     vtkErrorMacro(<< text.str());

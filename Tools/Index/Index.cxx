@@ -194,8 +194,7 @@ void AddIndex(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("index",
       "Find out where all arrays of a series lie and keep that beside the data, so that it opens at once. "
-      "Under "
-      "mpirun the ranks share the work");
+      "Under mpirun the ranks share the work");
   const auto options = std::make_shared<Options>();
   AddPath(*command, options->Path);
   CLI::Option* const rebuild = command->add_flag(

@@ -140,9 +140,8 @@ void Run(const Options& options, Session& session)
 void AddInfo(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("info",
-      "Say what data hold: time steps, bounds, levels, variables, and what is missing or cut. Exit code 1 "
-      "where "
-      "something is");
+      "Say what data hold: time steps, bounds, levels, variables, and what is missing or cut. "
+      "Exit code 1 where something is");
   const auto options = std::make_shared<Options>();
   AddPath(*command, options->Path);
   AddStep(*command, options->Step, "all steps, the last in full");

@@ -128,9 +128,8 @@ void Run(const Options& options, Session& session)
 void AddVerify(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("verify",
-      "Say whether all of the data are there: every file, every array in full, and sidecars that fit. Reads "
-      "no "
-      "values. Exit code 0: sound, 1: not, 2: a mistake in what was typed");
+      "Say whether all of the data are there: every file, every array in full, and sidecars that fit. "
+      "Reads no values. Exit code 0: sound, 1: not, 2: a mistake in what was typed");
   const auto options = std::make_shared<Options>();
   AddPath(*command, options->Path);
   AddStep(*command, options->Step);
