@@ -78,7 +78,7 @@ py::list VariablesOf(const Catalog& catalog)
   py::list variables;
   for (const Variable& variable : catalog.Variables) {
     variables.append(py::make_tuple(variable.Name, variable.Center == Centering::Cell ? "cell" : "node",
-        variable.Components, variable.Ghosts, variable.Steady, variable.LongName));
+        variable.Components, variable.Ghosts, variable.TimeInvariant, variable.LongName));
   }
   return variables;
 }

@@ -1,11 +1,11 @@
 #include "DataSet.h"
 
 #include "Plan/Partition.h"
-#include "Read/SharedCatalog.h"
+#include "Session/SharedCatalog.h"
 #include "Support/Error.h"
 #include "Support/Memory.h"
+#include "Support/RunOnAllRanks.h"
 #include "Support/Stopwatch.h"
-#include "Support/Together.h"
 
 #include <fmt/format.h>
 
@@ -91,7 +91,7 @@ LoadResult Step::Read(const ReadOptions& options, const ReadProgressCallback& pr
   this->Opened->Prepare(*this->State->Alone, request.Threads);
   const double prepareSeconds = watch.Seconds();
   LoadResult loaded;
-  const std::string fault = FaultOf([&] { loaded = this->Load(request, progress); });
+  const std::string fault = CatchError([&] { loaded = this->Load(request, progress); });
   if (request.Control) {
     this->State->Automatic.End();
     loaded.Report.Threads = this->State->Automatic.Text();

@@ -4,9 +4,9 @@
 #include "Catalog/Nesting.h"
 #include "Formats/Format.h"
 #include "MetadataChannel/ChannelMode.h"
-#include "Read/AutomaticThreads.h"
-#include "Read/OpenedStep.h"
-#include "Read/PatchLoader.h"
+#include "Session/OpenedStep.h"
+#include "Session/PatchLoader.h"
+#include "Tuning/AutomaticThreads.h"
 
 #include <cstdint>
 #include <memory>
@@ -21,7 +21,7 @@ struct ReaderState
 {
   std::unique_ptr<Communicator> Alone = MakeSelfCommunicator();
   AutomaticThreads Automatic;
-  std::shared_ptr<SlabPool> Memory = std::make_shared<SlabPool>();
+  std::shared_ptr<MemoryPool> Memory = std::make_shared<MemoryPool>();
 };
 
 struct ReadOptions

@@ -10,7 +10,7 @@ namespace patchio {
 /// Memory of one array. Python's buffers on it keep it alive; then it goes back to the pool.
 struct Memory
 {
-  Slice Values;
+  Buffer Values;
   std::size_t Bytes = 0;
 };
 

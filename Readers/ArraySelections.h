@@ -3,7 +3,7 @@
 #define ArraySelections_h
 
 #include "Catalog/Catalog.h"
-#include "Read/LoadRequest.h"
+#include "Session/LoadRequest.h"
 
 #include <vtkDataArraySelection.h>
 #include <vtkNew.h>

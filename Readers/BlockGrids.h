@@ -3,7 +3,7 @@
 #define BlockGrids_h
 
 #include "Catalog/Catalog.h"
-#include "Read/LoadRequest.h"
+#include "Session/LoadRequest.h"
 
 #include <vtkDataSet.h>
 #include <vtkSmartPointer.h>

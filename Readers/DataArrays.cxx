@@ -73,12 +73,12 @@ vtkSmartPointer<vtkDataArray> TakeOver(LoadedArray& loaded, const std::string& n
   array->SetNumberOfComponents(loaded.Components);
   array->SetVoidArray(loaded.Values.release(), loaded.Tuples * loaded.Components, 0,
       vtkAbstractArray::VTK_DATA_ARRAY_USER_DEFINED);
-  array->SetArrayFreeFunction(FreeSlice);
+  array->SetArrayFreeFunction(FreeBuffer);
   SetKnownRange(array, loaded.Range);
   return array;
 }
 
-LoadedArray AllocateArray(SlabPool& pool, ElementType type, int components, std::int64_t tuples)
+LoadedArray AllocateArray(MemoryPool& pool, ElementType type, int components, std::int64_t tuples)
 {
   const std::uint64_t bytes = static_cast<std::uint64_t>(tuples) * components * SizeOf(type);
   LoadedArray array;
@@ -86,7 +86,7 @@ LoadedArray AllocateArray(SlabPool& pool, ElementType type, int components, std:
   array.Type = type;
   array.Components = components;
   array.Tuples = tuples;
-  array.Values = SlabCutter(pool, bytes, 1).Cut(bytes);
+  array.Values = MemoryArena(pool, bytes, 1).Cut(bytes);
   return array;
 }
 
@@ -111,7 +111,7 @@ void FillWith(LoadedArray& array, std::optional<double> value)
   }
 }
 
-LoadedArray ComposeVector(ElementType type, const std::vector<vtkDataArray*>& components, SlabPool& pool)
+LoadedArray ComposeVector(ElementType type, const std::vector<vtkDataArray*>& components, MemoryPool& pool)
 {
   LoadedArray vector = AllocateArray(pool, type, 3, components[0]->GetNumberOfTuples());
   switch (SizeOf(type)) {
@@ -139,7 +139,7 @@ vtkSmartPointer<vtkDataArray> ConstantArrays::Make(const std::string& name, Elem
     shared = AllocateArray(this->Pool, type, 1, tuples * components);
     FillWith(shared, value);
   }
-  LoadedArray array = ShareArray(shared);
+  LoadedArray array = ShardArray(shared);
   array.Components = components;
   array.Tuples = tuples;
   vtkSmartPointer<vtkDataArray> made = TakeOver(array, name);

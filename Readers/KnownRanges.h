@@ -2,7 +2,7 @@
 #ifndef KnownRanges_h
 #define KnownRanges_h
 
-#include "Exec/ArrayRange.h"
+#include "Decode/ArrayRange.h"
 
 #include <optional>
 

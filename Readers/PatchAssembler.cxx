@@ -51,7 +51,7 @@ VariableRequest RequestForVtk(const Catalog& catalog, int variable, const Int3& 
 
 PatchAssembler::PatchAssembler(const Catalog& catalog, const Nesting& nesting,
     const std::vector<VariableRequest>& variables, const Int3& ghosts, const AssemblyOptions& options,
-    SlabPool& memory)
+    MemoryPool& memory)
     : Data(catalog),
       Variables(variables),
       Ghosts(ghosts),
@@ -117,9 +117,10 @@ void PatchAssembler::BuildTree(
 
 /// True where the variable's values hold for all steps of the file; if it has only one, there is nothing to
 /// keep apart.
-bool PatchAssembler::IsSteady(std::size_t variable) const
+bool PatchAssembler::IsTimeInvariant(std::size_t variable) const
 {
-  return this->Data.StepsInFile == 1 || this->Data.Variables[this->Variables[variable].Variable].Steady;
+  return this->Data.StepsInFile == 1 ||
+         this->Data.Variables[this->Variables[variable].Variable].TimeInvariant;
 }
 
 /// True for variables that make the grid and are no data.
@@ -186,12 +187,12 @@ vtkDataSetAttributes* PatchAssembler::AttributesOf(
   return grid->GetPointData();
 }
 
-/// Adds the arrays of the steady variables, or those of the others.
+/// Adds the arrays of the time-invariant variables, or those of the others.
 void PatchAssembler::AddArrays(const Block& block, const BlockFrame& frame,
-    const std::vector<LoadedArray*>& arrays, bool steady, vtkDataSet* grid)
+    const std::vector<LoadedArray*>& arrays, bool timeInvariant, vtkDataSet* grid)
 {
   for (std::size_t v = 0; v < arrays.size(); ++v) {
-    if (this->IsSteady(v) != steady || this->IsGeometry(v)) {
+    if (this->IsTimeInvariant(v) != timeInvariant || this->IsGeometry(v)) {
       continue;
     }
     if (arrays[v]->Status == ArrayStatus::Absent) {
@@ -208,16 +209,18 @@ void PatchAssembler::AddArrays(const Block& block, const BlockFrame& frame,
     const std::string& name = this->Data.Variables[this->Variables[v].Variable].Name;
     this->AttributesOf(v, this->BecomesPoints(block), grid)->AddArray(TakeOver(array, name));
   }
-  this->AddVectors(arrays, steady, grid);
+  this->AddVectors(arrays, timeInvariant, grid);
 }
 
 /// Those whose components all are in the grid.
-void PatchAssembler::AddVectors(const std::vector<LoadedArray*>& arrays, bool steady, vtkDataSet* grid) const
+void PatchAssembler::AddVectors(
+    const std::vector<LoadedArray*>& arrays, bool timeInvariant, vtkDataSet* grid) const
 {
   for (const ComposedVector& vector : this->Vectors) {
     const auto first = static_cast<std::size_t>(vector.Components.front());
     const std::optional<BlankArray>& blank = this->Options.Blanks[first];
-    if (this->IsSteady(first) != steady || (arrays[first]->Status != ArrayStatus::Read && !blank)) {
+    if (this->IsTimeInvariant(first) != timeInvariant ||
+        (arrays[first]->Status != ArrayStatus::Read && !blank)) {
       continue;
     }
     const ElementType type = arrays[first]->Status == ArrayStatus::Read ? arrays[first]->Type : blank->Type;

@@ -8,8 +8,8 @@
 #include "DataArrays.h"
 #include "Plan/Blocks.h"
 #include "Plan/Vectors.h"
-#include "Read/LoadRequest.h"
-#include "Update/PatchUpdate.h"
+#include "Session/LoadRequest.h"
+#include "Session/PatchUpdate.h"
 
 #include <vtkDataSet.h>
 #include <vtkSmartPointer.h>
@@ -46,8 +46,8 @@ struct AssemblyOptions
   std::vector<std::optional<BlankArray>> Blanks;
 };
 
-/// What of a block stays the same from step to step of a file: the grid, its flags, the arrays of steady
-/// variables.
+/// What of a block stays the same from step to step of a file: the grid, its flags, the arrays of
+/// time-invariant variables.
 struct BlockFrame
 {
   vtkSmartPointer<vtkDataSet> Grid;
@@ -64,7 +64,7 @@ public:
   /// Keeps references to all but the ghosts and the options.
   PatchAssembler(const Catalog& catalog, const Nesting& nesting,
       const std::vector<VariableRequest>& variables, const Int3& ghosts, const AssemblyOptions& options,
-      SlabPool& memory);
+      MemoryPool& memory);
   ~PatchAssembler();
 
   /// The tree that is the same on all ranks: a block per level, in it a piece per block of patches, all
@@ -82,12 +82,12 @@ public:
 
 private:
   bool IsPoints(const Block& block) const { return this->Data.RoleOf(block.Level) == LevelRole::Points; }
-  bool IsSteady(std::size_t variable) const;
+  bool IsTimeInvariant(std::size_t variable) const;
   bool IsGeometry(std::size_t variable) const;
   void AddArrays(const Block& block, const BlockFrame& frame, const std::vector<LoadedArray*>& arrays,
-      bool steady, vtkDataSet* grid);
+      bool timeInvariant, vtkDataSet* grid);
   std::vector<ComposedVector> ComposedVectors() const;
-  void AddVectors(const std::vector<LoadedArray*>& arrays, bool steady, vtkDataSet* grid) const;
+  void AddVectors(const std::vector<LoadedArray*>& arrays, bool timeInvariant, vtkDataSet* grid) const;
   void AddBlank(std::size_t variable, vtkDataSet* grid);
   bool BecomesPoints(const Block& block) const
   {
@@ -109,7 +109,7 @@ private:
   Int3 Ghosts;
   AssemblyOptions Options;
   CellFlags Flags;
-  SlabPool& Memory;
+  MemoryPool& Memory;
   ConstantArrays Constants;
   std::vector<ComposedVector> Vectors;     ///< with indices into Variables
   vtkSmartPointer<vtkIntArray> RankValue;  ///< these are the same in many blocks, which share them

@@ -147,7 +147,7 @@ PointImage MakePointImage(const Catalog& catalog, int level, const PointPlaces& 
 }
 
 LoadedArray Scatter(
-    const LoadedArray& values, const std::vector<vtkIdType>& cellOfPoint, vtkIdType cells, SlabPool& memory)
+    const LoadedArray& values, const std::vector<vtkIdType>& cellOfPoint, vtkIdType cells, MemoryPool& memory)
 {
   LoadedArray into = AllocateArray(memory, values.Type, values.Components, cells);
   FillWith(into, std::nullopt);

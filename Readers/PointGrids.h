@@ -3,7 +3,7 @@
 #define PointGrids_h
 
 #include "Catalog/Catalog.h"
-#include "Read/LoadRequest.h"
+#include "Session/LoadRequest.h"
 
 #include <vtkSmartPointer.h>
 #include <vtkType.h>
@@ -49,8 +49,8 @@ PointImage MakePointImage(const Catalog& catalog, int level, const PointPlaces& 
 
 /// The values of the points at their cells, of so many; others are not a number, or 0 where the type has no
 /// such value. Throws Error when the memory does not suffice.
-LoadedArray Scatter(
-    const LoadedArray& values, const std::vector<vtkIdType>& cellOfPoint, vtkIdType cells, SlabPool& memory);
+LoadedArray Scatter(const LoadedArray& values, const std::vector<vtkIdType>& cellOfPoint, vtkIdType cells,
+    MemoryPool& memory);
 
 }  // namespace patchio
 

@@ -2,7 +2,7 @@
 
 #include "Catalog/Bounds.h"
 #include "Plan/Grids.h"
-#include "Update/OpenedSeries.h"
+#include "Session/OpenedSeries.h"
 
 #include <vtkStringArray.h>
 

@@ -1,8 +1,8 @@
 #include "UpdateOutput.h"
 
 #include "PointGrids.h"
+#include "Support/RunOnAllRanks.h"
 #include "Support/Stopwatch.h"
-#include "Support/Together.h"
 
 #include <algorithm>
 #include <set>
@@ -124,7 +124,7 @@ bool PointsBecomeImages(Communicator& ranks, PatchUpdate& update, KeptFrames& ke
       })) {
     return wanted == PointForm::Image;
   }
-  Together(ranks, [&] {
+  RunOnAllRanks(ranks, [&] {
     const bool known = !kept.Key.empty() && kept.Key == update.Planned().FramesKey;
     kept.Points = known ? kept.Points : ListsOfRank(update);
   });

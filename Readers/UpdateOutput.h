@@ -3,8 +3,8 @@
 #define UpdateOutput_h
 
 #include "PatchAssembler.h"
+#include "Session/PatchUpdate.h"
 #include "Support/Communicator.h"
-#include "Update/PatchUpdate.h"
 
 #include <string>
 #include <vector>

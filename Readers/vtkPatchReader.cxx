@@ -5,9 +5,9 @@
 #include "Formats/TimeLookup.h"
 #include "ReaderRanks.h"
 #include "SeriesFacts.h"
+#include "Session/StepReader.h"
 #include "Support/Error.h"
-#include "Support/Together.h"
-#include "Update/StepReader.h"
+#include "Support/RunOnAllRanks.h"
 #include "UpdateOutput.h"
 
 #include <vtkCommand.h>
@@ -360,7 +360,8 @@ bool vtkPatchReader::ReadStep(std::size_t step, const UpdateWishes& wishes, vtkM
   }
   this->Say(StepReader::ReadPart, "Building blocks");
   const bool images = PointsBecomeImages(*self.Ranks, *update, self.Frames);
-  Together(*self.Ranks, [&] { AssembleOutput(*update, (*self.Ranks).Rank(), images, self.Frames, output); });
+  RunOnAllRanks(
+      *self.Ranks, [&] { AssembleOutput(*update, (*self.Ranks).Rank(), images, self.Frames, output); });
   output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Reader.Series().CurrentTime());
   update->Report().FilterThreads = this->ChooseFilterThreads(update->CellsOfBlock());
   this->ChooseFirstPicture(*update);
@@ -471,7 +472,7 @@ void vtkPatchReader::ChooseFirstPicture(PatchUpdate& update)
     note << "ParaView shows an outline at first, because a surface of " << blocks << " blocks with "
          << std::llround(cells) << " cells a rank takes about "
          << std::llround(SecondsOfSurface(blocks, cells))
-         << " s. Choose Surface as the representation, or make a Slice";
+         << " s. Choose Surface as the representation, or make a Buffer";
     update.Report().Notes.push_back(note.str());
   }
 }

@@ -77,7 +77,7 @@ std::vector<std::byte> Catalog::Serialize() const
     out.Put(variable.Ghosts);
     out.Put(variable.StoredName);
     out.Put(variable.Material);
-    out.Put<std::uint8_t>(variable.Steady ? 1 : 0);
+    out.Put<std::uint8_t>(variable.TimeInvariant ? 1 : 0);
     out.Put<std::uint8_t>(variable.Positions ? 1 : 0);
     out.Put(variable.UndefinedFrom);
     out.Put(variable.UndefinedTo);
@@ -125,7 +125,7 @@ Catalog Catalog::Deserialize(const std::byte* data, std::size_t size)
     in.Get(variable.Ghosts);
     in.Get(variable.StoredName);
     in.Get(variable.Material);
-    variable.Steady = in.Get<std::uint8_t>() != 0;
+    variable.TimeInvariant = in.Get<std::uint8_t>() != 0;
     variable.Positions = in.Get<std::uint8_t>() != 0;
     in.Get(variable.UndefinedFrom);
     in.Get(variable.UndefinedTo);

@@ -46,7 +46,7 @@ struct Variable
   Int3 Ghosts{0, 0, 0};
   std::string StoredName;  ///< by which the format finds it in its files; only the format looks at it
   int Material = -1;  ///< volume fractions in sparse form: number of the material; -1 for all other variables
-  bool Steady = false;  ///< the same values at all steps of its file; see Catalog::StepsInFile
+  bool TimeInvariant = false;  ///< the same values at all steps of its file; see Catalog::StepsInFile
   /// One component: where the points of a list lie, as numbers of cells of Catalog::Lattice, from 1, axis 0
   /// fastest. No data by itself.
   bool Positions = false;

@@ -12,8 +12,8 @@ namespace {
 constexpr std::uint64_t NoOffset = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint32_t NoFile = std::numeric_limits<std::uint32_t>::max();
 
-/// What a share begins with.
-struct ShareHead
+/// What a shard begins with.
+struct ShardHead
 {
   std::uint64_t FirstRow = 0;
   std::uint64_t Rows = 0;
@@ -33,7 +33,7 @@ struct ColumnHead
 };
 
 /// Then the run tables: a count, first rows, files. Then the offsets of the columns that are present. Then
-/// the odd entries, see OddLocations.
+/// the irregular entries, see IrregularLocations.
 using Runs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
 constexpr Requirement Require = RequireOfIndex;
@@ -87,9 +87,9 @@ std::vector<int> RowOrder::PatchesOf(std::uint64_t first, std::uint64_t count) c
   return patches;
 }
 
-// ---- IndexShareBuilder ----
+// ---- IndexShardBuilder ----
 
-IndexShareBuilder::IndexShareBuilder(
+IndexShardBuilder::IndexShardBuilder(
     const Catalog& catalog, const RowOrder& order, std::uint64_t firstRow, std::uint64_t rows)
     : Data(catalog),
       FirstRow(firstRow),
@@ -98,7 +98,7 @@ IndexShareBuilder::IndexShareBuilder(
 {
 }
 
-std::vector<PatchVariable> IndexShareBuilder::Requests(std::uint64_t first, std::uint64_t count) const
+std::vector<PatchVariable> IndexShardBuilder::Requests(std::uint64_t first, std::uint64_t count) const
 {
   const int variables = static_cast<int>(this->Columns.size());
   std::vector<PatchVariable> requests;
@@ -111,7 +111,7 @@ std::vector<PatchVariable> IndexShareBuilder::Requests(std::uint64_t first, std:
   return requests;
 }
 
-void IndexShareBuilder::Add(std::uint64_t first, const LocationTable& table)
+void IndexShardBuilder::Add(std::uint64_t first, const LocationTable& table)
 {
   const std::size_t variables = this->Columns.size();
   this->Numbers.clear();
@@ -123,7 +123,7 @@ void IndexShareBuilder::Add(std::uint64_t first, const LocationTable& table)
   }
 }
 
-std::uint32_t IndexShareBuilder::FileNumber(const std::string& name)
+std::uint32_t IndexShardBuilder::FileNumber(const std::string& name)
 {
   const auto number = static_cast<std::uint32_t>(this->FileNames.size());
   const auto [known, isNew] = this->Known.emplace(name, number);
@@ -134,7 +134,7 @@ std::uint32_t IndexShareBuilder::FileNumber(const std::string& name)
   return number;
 }
 
-void IndexShareBuilder::AddOne(
+void IndexShardBuilder::AddOne(
     std::uint64_t row, int variable, const LocationTable& table, const Location& location)
 {
   const Presence presence = this->Data.PresenceOf(variable, this->Patches[row]);
@@ -145,11 +145,11 @@ void IndexShareBuilder::AddOne(
   if (location.Kind == Encoding::Missing) {
     ++this->MissingCount;
   } else if (!implied && !this->AddRegular(row, variable, table, location)) {
-    this->AddOdd(row, variable, table, location);
+    this->AddIrregular(row, variable, table, location);
   }
 }
 
-bool IndexShareBuilder::AddRegular(
+bool IndexShardBuilder::AddRegular(
     std::uint64_t row, int variable, const LocationTable& table, const Location& location)
 {
   const auto components = static_cast<std::uint32_t>(this->Data.Variables[variable].Components);
@@ -183,31 +183,31 @@ bool IndexShareBuilder::AddRegular(
   return true;
 }
 
-void IndexShareBuilder::AddOdd(
+void IndexShardBuilder::AddIrregular(
     std::uint64_t row, int variable, const LocationTable& table, const Location& location)
 {
-  this->OddKeys.push_back(row * this->Columns.size() + variable);
+  this->IrregularKeys.push_back(row * this->Columns.size() + variable);
   if (this->SameExtentsAsBefore(table, location)) {
     // All materials of a patch have the same lists.
     Location copy = location;
-    copy.First = this->Odd.Locations.back().First;
-    this->Odd.Locations.push_back(copy);
+    copy.First = this->Irregular.Locations.back().First;
+    this->Irregular.Locations.push_back(copy);
   } else {
-    this->Odd.Locations.push_back(AppendLocation(table, location, this->Odd, this->Numbers));
+    this->Irregular.Locations.push_back(AppendLocation(table, location, this->Irregular, this->Numbers));
   }
 }
 
-bool IndexShareBuilder::SameExtentsAsBefore(const LocationTable& table, const Location& location) const
+bool IndexShardBuilder::SameExtentsAsBefore(const LocationTable& table, const Location& location) const
 {
-  if (location.Kind != Encoding::SparseMaterials || this->Odd.Locations.empty()) {
+  if (location.Kind != Encoding::SparseMaterials || this->Irregular.Locations.empty()) {
     return false;
   }
-  const Location& before = this->Odd.Locations.back();
+  const Location& before = this->Irregular.Locations.back();
   if (before.Kind != location.Kind || before.Count != location.Count) {
     return false;
   }
   return std::equal(table.Extents.begin() + location.First,
-      table.Extents.begin() + location.First + location.Count, this->Odd.Extents.begin() + before.First,
+      table.Extents.begin() + location.First + location.Count, this->Irregular.Extents.begin() + before.First,
       [this](const Extent& a, const Extent& b) {
         return a.Offset == b.Offset && a.Bytes == b.Bytes &&
                this->Numbers[a.File] == static_cast<std::uint32_t>(b.File) && a.Type == b.Type &&
@@ -216,7 +216,7 @@ bool IndexShareBuilder::SameExtentsAsBefore(const LocationTable& table, const Lo
 }
 
 /// Per row, the file of its first ordinary entry; rows without one are counted to their neighbours' file.
-std::vector<std::uint32_t> IndexShareBuilder::FilesOfRows() const
+std::vector<std::uint32_t> IndexShardBuilder::FilesOfRows() const
 {
   std::vector<std::uint32_t> files(this->Patches.size(), NoFile);
   for (const Column& column : this->Columns) {
@@ -231,7 +231,7 @@ std::vector<std::uint32_t> IndexShareBuilder::FilesOfRows() const
   return files;
 }
 
-std::vector<std::byte> IndexShareBuilder::Finish(const std::vector<std::uint32_t>& numbers) const
+std::vector<std::byte> IndexShardBuilder::Finish(const std::vector<std::uint32_t>& numbers) const
 {
   const std::vector<std::uint32_t> ofRows = this->FilesOfRows();
   std::vector<Runs> tables;
@@ -259,9 +259,9 @@ std::vector<std::byte> IndexShareBuilder::Finish(const std::vector<std::uint32_t
       offsets += column.Offsets.size();
     }
   }
-  ShareWriter out;
+  ShardWriter out;
   out.Reserve(offsets * sizeof(std::uint64_t) + heads.size() * sizeof(ColumnHead) + 4096);
-  const ShareHead head{this->FirstRow, this->Patches.size(), this->Columns.size(), tables.size()};
+  const ShardHead head{this->FirstRow, this->Patches.size(), this->Columns.size(), tables.size()};
   out.Put(&head, 1);
   out.Put(heads.data(), heads.size());
   for (const Runs& runs : tables) {
@@ -278,32 +278,32 @@ std::vector<std::byte> IndexShareBuilder::Finish(const std::vector<std::uint32_t
   for (const Column& column : this->Columns) {
     out.Put(column.Offsets.data(), column.Offsets.size());
   }
-  PutOddLocations(out, this->OddKeys, this->Odd, numbers);
+  PutIrregularLocations(out, this->IrregularKeys, this->Irregular, numbers);
   return out.Take();
 }
 
 // ---- LocationIndex ----
 
 LocationIndex::LocationIndex(const Catalog& catalog, std::vector<std::string> files,
-    const std::vector<ShareView>& shares, std::shared_ptr<const void> memory)
+    const std::vector<ShardView>& shards, std::shared_ptr<const void> memory)
     : FileNames(std::move(files)), Memory(std::move(memory)), Order(std::make_shared<RowOrder>(catalog))
 {
   std::uint64_t row = 0;
-  for (const ShareView& view : shares) {
-    this->Shares.push_back(this->Parse(catalog, view));
-    Require(this->Shares.back().FirstRow == row, "shares that do not follow each other");
-    row += this->Shares.back().Rows;
-    if (this->Shares.back().Rows == 0) {
-      this->Shares.pop_back();  // of a rank that had nothing to do
+  for (const ShardView& view : shards) {
+    this->Shards.push_back(this->Parse(catalog, view));
+    Require(this->Shards.back().FirstRow == row, "shards that do not follow each other");
+    row += this->Shards.back().Rows;
+    if (this->Shards.back().Rows == 0) {
+      this->Shards.pop_back();  // of a rank that had nothing to do
     }
   }
   Require(row == catalog.Patches.size(), "another number of patches than its catalog");
 }
 
-LocationIndex::Share LocationIndex::Parse(const Catalog& catalog, const ShareView& view) const
+LocationIndex::Shard LocationIndex::Parse(const Catalog& catalog, const ShardView& view) const
 {
-  ShareReader in(view);
-  const ShareHead head = *in.Take<ShareHead>(1);
+  ShardReader in(view);
+  const ShardHead head = *in.Take<ShardHead>(1);
   Require(head.Variables == catalog.Variables.size(), "another number of variables than its catalog");
   Require(head.Rows <= catalog.Patches.size(), "another number of patches than its catalog");
   Require(head.RunTables <= head.Variables, "more tables of files than variables");
@@ -312,11 +312,11 @@ LocationIndex::Share LocationIndex::Parse(const Catalog& catalog, const ShareVie
   for (std::uint64_t i = 0; i < head.RunTables; ++i) {
     tables.push_back(this->ParseRuns(in, head.Rows));
   }
-  Share share;
-  share.FirstRow = head.FirstRow;
-  share.Rows = head.Rows;
+  Shard shard;
+  shard.FirstRow = head.FirstRow;
+  shard.Rows = head.Rows;
   for (std::uint64_t v = 0; v < head.Variables; ++v) {
-    Column& column = share.Columns.emplace_back();
+    Column& column = shard.Columns.emplace_back();
     column.Components = columns[v].Components;
     Require(column.Components == static_cast<std::uint32_t>(catalog.Variables[v].Components),
         "a column of another number of components than its variable");
@@ -329,11 +329,11 @@ LocationIndex::Share LocationIndex::Parse(const Catalog& catalog, const ShareVie
       column.Offsets = in.Take<std::uint64_t>(head.Rows * column.Components);
     }
   }
-  share.Odd = OddLocations(in, this->FileNames.size(), head.Rows * head.Variables);
-  return share;
+  shard.Irregular = IrregularLocations(in, this->FileNames.size(), head.Rows * head.Variables);
+  return shard;
 }
 
-LocationIndex::RunTable LocationIndex::ParseRuns(ShareReader& in, std::uint64_t rows) const
+LocationIndex::RunTable LocationIndex::ParseRuns(ShardReader& in, std::uint64_t rows) const
 {
   RunTable runs;
   runs.Count = *in.Take<std::uint64_t>(1);
@@ -349,34 +349,34 @@ LocationIndex::RunTable LocationIndex::ParseRuns(ShareReader& in, std::uint64_t 
   return runs;
 }
 
-const LocationIndex::Share& LocationIndex::ShareOf(std::uint64_t row) const
+const LocationIndex::Shard& LocationIndex::ShardOf(std::uint64_t row) const
 {
-  const auto after = std::upper_bound(this->Shares.begin(), this->Shares.end(), row,
-      [](std::uint64_t wanted, const Share& share) { return wanted < share.FirstRow; });
+  const auto after = std::upper_bound(this->Shards.begin(), this->Shards.end(), row,
+      [](std::uint64_t wanted, const Shard& shard) { return wanted < shard.FirstRow; });
   return *(after - 1);
 }
 
 void LocationIndex::Check(const Catalog& catalog, const std::vector<std::uint64_t>& fileBytes) const
 {
   assert(fileBytes.size() == this->FileNames.size());
-  for (const Share& share : this->Shares) {
-    this->CheckShare(catalog, share, fileBytes);
+  for (const Shard& shard : this->Shards) {
+    this->CheckShard(catalog, shard, fileBytes);
   }
 }
 
-void LocationIndex::CheckShare(
-    const Catalog& catalog, const Share& share, const std::vector<std::uint64_t>& fileBytes) const
+void LocationIndex::CheckShard(
+    const Catalog& catalog, const Shard& shard, const std::vector<std::uint64_t>& fileBytes) const
 {
-  const std::vector<int> patches = this->Order->PatchesOf(share.FirstRow, share.Rows);
-  const std::size_t variables = share.Columns.size();
+  const std::vector<int> patches = this->Order->PatchesOf(shard.FirstRow, shard.Rows);
+  const std::size_t variables = shard.Columns.size();
   for (std::size_t v = 0; v < variables; ++v) {
-    const Column& column = share.Columns[v];
+    const Column& column = shard.Columns[v];
     std::uint64_t run = 0;
-    for (std::uint64_t row = 0; row < share.Rows; ++row) {
+    for (std::uint64_t row = 0; row < shard.Rows; ++row) {
       const int patch = patches[row];
       if (!column.Offsets || column.Offsets[row * column.Components] == NoOffset) {
         Require(catalog.PresenceOf(static_cast<int>(v), patch) != Presence::Stored ||
-                    share.Odd.Find(row * variables + v) < share.Odd.Size(),
+                    shard.Irregular.Find(row * variables + v) < shard.Irregular.Size(),
             "no entry for a stored array");
         continue;
       }
@@ -392,9 +392,10 @@ void LocationIndex::CheckShare(
       }
     }
   }
-  for (std::uint64_t i = 0; i < share.Odd.Size(); ++i) {
-    const std::uint64_t key = share.Odd.KeyOf(i);
-    share.Odd.Check(i, catalog, {patches[key / variables], static_cast<int>(key % variables)}, fileBytes);
+  for (std::uint64_t i = 0; i < shard.Irregular.Size(); ++i) {
+    const std::uint64_t key = shard.Irregular.KeyOf(i);
+    shard.Irregular.Check(
+        i, catalog, {patches[key / variables], static_cast<int>(key % variables)}, fileBytes);
   }
 }
 
@@ -432,7 +433,7 @@ private:
     const std::uint64_t row = this->Index.Order->RowOf(patch);
     if (!this->Current || row < this->Current->FirstRow ||
         row - this->Current->FirstRow >= this->Current->Rows) {
-      this->Current = &this->Index.ShareOf(row);
+      this->Current = &this->Index.ShardOf(row);
     }
     this->Row = row - this->Current->FirstRow;
     this->Patch = patch;
@@ -495,12 +496,12 @@ private:
 
   Location AddOther(std::uint64_t row, const PatchVariable& request)
   {
-    const Share& share = *this->Current;
-    const std::uint64_t key = row * share.Columns.size() + request.Variable;
-    const std::uint64_t odd = share.Odd.Find(key);
-    if (odd < share.Odd.Size()) {
-      return share.Odd.Append(
-          odd, this->Answer.Table, [this](std::uint32_t file) { return this->LocalFile(file); },
+    const Shard& shard = *this->Current;
+    const std::uint64_t key = row * shard.Columns.size() + request.Variable;
+    const std::uint64_t irregular = shard.Irregular.Find(key);
+    if (irregular < shard.Irregular.Size()) {
+      return shard.Irregular.Append(
+          irregular, this->Answer.Table, [this](std::uint32_t file) { return this->LocalFile(file); },
           this->Data.StepInFile);
     }
     Location location;
@@ -517,8 +518,8 @@ private:
 
   const LocationIndex& Index;
   const Catalog& Data;
-  const Share* Current = nullptr;
-  std::uint64_t Row = 0;  ///< in the share at hand
+  const Shard* Current = nullptr;
+  std::uint64_t Row = 0;  ///< in the shard at hand
   int Patch = -1;
   const Variable* Like = nullptr;  ///< whose Tuples are known for the patch at hand
   std::uint64_t Tuples = 0;
@@ -540,18 +541,18 @@ IndexAnswer LocationIndex::Find(const Catalog& catalog, const std::vector<PatchV
 std::uint64_t LocationIndex::StoredBytes(const Catalog& catalog) const
 {
   std::uint64_t bytes = 0;
-  for (const Share& share : this->Shares) {
-    const std::vector<int> patches = this->Order->PatchesOf(share.FirstRow, share.Rows);
-    for (std::size_t v = 0; v < share.Columns.size(); ++v) {
-      const Column& column = share.Columns[v];
-      for (std::uint64_t row = 0; column.Offsets && row < share.Rows; ++row) {
+  for (const Shard& shard : this->Shards) {
+    const std::vector<int> patches = this->Order->PatchesOf(shard.FirstRow, shard.Rows);
+    for (std::size_t v = 0; v < shard.Columns.size(); ++v) {
+      const Column& column = shard.Columns[v];
+      for (std::uint64_t row = 0; column.Offsets && row < shard.Rows; ++row) {
         if (column.Offsets[row * column.Components] != NoOffset) {
           bytes += column.Components * SizeOf(column.Type) *
                    static_cast<std::uint64_t>(catalog.StoredTuples(static_cast<int>(v), patches[row]));
         }
       }
     }
-    bytes += share.Odd.StoredBytes();
+    bytes += shard.Irregular.StoredBytes();
   }
   return bytes;
 }

@@ -1,19 +1,19 @@
 // Where all stored <patch, variable> of a time step lie, in few bytes: what the metadata channel keeps.
 //
 // Patches are put into the order of their files (RowOrder); a patch is a row. Each rank that builds the index
-// makes one share: an unbroken run of rows with, for each variable, a column of offsets, one number a
+// makes one shard: an unbroken run of rows with, for each variable, a column of offsets, one number a
 // component. Everything else about an ordinary extent follows from the catalog (its size), from the column
 // (type and byte order) or from a short table (its file). Entries that are not ordinary (sparse materials,
-// chunks, arrays that the library must decode, odd sizes) stand in OddLocations of the share. Entries
-// without bytes follow from Catalog::PresenceOf.
+// chunks, arrays that the library must decode, irregular sizes) stand in IrregularLocations of the shard.
+// Entries without bytes follow from Catalog::PresenceOf.
 //
-// A share is one block of plain values that is used where it lies: in a file's buffer, in shared memory.
+// A shard is one block of plain values that is used where it lies: in a file's buffer, in shared memory.
 #pragma once
 
 #include "Catalog/Catalog.h"
 #include "Catalog/Extent.h"
-#include "Catalog/OddLocations.h"
-#include "Catalog/ShareBytes.h"
+#include "Catalog/IrregularLocations.h"
+#include "Catalog/ShardBytes.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -42,25 +42,25 @@ private:
   std::vector<std::uint32_t> Rows;  ///< per patch; empty: each patch is the row of its number
 };
 
-/// Makes one share out of located requests.
-class IndexShareBuilder
+/// Makes one shard out of located requests.
+class IndexShardBuilder
 {
 public:
   /// For the rows firstRow .. firstRow + rows - 1. Keeps a reference to `catalog`.
-  IndexShareBuilder(
+  IndexShardBuilder(
       const Catalog& catalog, const RowOrder& order, std::uint64_t firstRow, std::uint64_t rows);
 
   std::uint64_t Rows() const { return this->Patches.size(); }
-  /// All variables of `count` rows of the share from `first`, in the order that Add() wants.
+  /// All variables of `count` rows of the shard from `first`, in the order that Add() wants.
   std::vector<PatchVariable> Requests(std::uint64_t first, std::uint64_t count) const;
   /// The answer to Requests(first, ...). Rows must come in ascending order.
   void Add(std::uint64_t first, const LocationTable& table);
 
-  /// How many entries could not be located. Such a share answers for the others only.
+  /// How many entries could not be located. Such a shard answers for the others only.
   std::uint64_t Missing() const { return this->MissingCount; }
   /// Files of all entries; positions are the numbers that Finish() translates.
   const std::vector<std::string>& Files() const { return this->FileNames; }
-  /// The share. `numbers[i]`: number that Files()[i] has in the whole index.
+  /// The shard. `numbers[i]`: number that Files()[i] has in the whole index.
   std::vector<std::byte> Finish(const std::vector<std::uint32_t>& numbers) const;
 
 private:
@@ -75,16 +75,16 @@ private:
   std::uint32_t FileNumber(const std::string& name);
   void AddOne(std::uint64_t row, int variable, const LocationTable& table, const Location& location);
   bool AddRegular(std::uint64_t row, int variable, const LocationTable& table, const Location& location);
-  void AddOdd(std::uint64_t row, int variable, const LocationTable& table, const Location& location);
+  void AddIrregular(std::uint64_t row, int variable, const LocationTable& table, const Location& location);
   bool SameExtentsAsBefore(const LocationTable& table, const Location& location) const;
   std::vector<std::uint32_t> FilesOfRows() const;
 
   const Catalog& Data;
   std::uint64_t FirstRow;
-  std::vector<int> Patches;  ///< per row of the share
+  std::vector<int> Patches;  ///< per row of the shard
   std::vector<Column> Columns;
-  std::vector<std::uint64_t> OddKeys;  ///< row x variables + variable, ascending
-  LocationTable Odd;
+  std::vector<std::uint64_t> IrregularKeys;  ///< row x variables + variable, ascending
+  LocationTable Irregular;
   std::vector<std::string> FileNames;
   std::vector<std::uint32_t> Numbers;                    ///< of the files of the table at hand
   std::unordered_map<std::string, std::uint32_t> Known;  ///< positions in FileNames
@@ -99,15 +99,15 @@ struct IndexAnswer
   bool Complete = true;  ///< false: the index does not know all of the requests; use nothing of it
 };
 
-/// All shares together.
+/// All shards together.
 class LocationIndex
 {
 public:
   LocationIndex() = default;
-  /// `shares` follow each other in row order, begin at multiples of 8 bytes, and stay valid as long as
-  /// `memory` is held. Throws Error when they are not shares of this catalog; Check() then says whether they
+  /// `shards` follow each other in row order, begin at multiples of 8 bytes, and stay valid as long as
+  /// `memory` is held. Throws Error when they are not shards of this catalog; Check() then says whether they
   /// can be right.
-  LocationIndex(const Catalog& catalog, std::vector<std::string> files, const std::vector<ShareView>& shares,
+  LocationIndex(const Catalog& catalog, std::vector<std::string> files, const std::vector<ShardView>& shards,
       std::shared_ptr<const void> memory);
 
   const std::vector<std::string>& Files() const { return this->FileNames; }
@@ -138,21 +138,21 @@ private:
     std::uint32_t Components = 1;
     RunTable Runs;
   };
-  struct Share
+  struct Shard
   {
     std::uint64_t FirstRow = 0, Rows = 0;
     std::vector<Column> Columns;
-    OddLocations Odd;  ///< by row of the share x variables + variable
+    IrregularLocations Irregular;  ///< by row of the shard x variables + variable
   };
   class Finder;
-  Share Parse(const Catalog& catalog, const ShareView& view) const;
-  RunTable ParseRuns(ShareReader& in, std::uint64_t rows) const;
-  const Share& ShareOf(std::uint64_t row) const;
-  void CheckShare(
-      const Catalog& catalog, const Share& share, const std::vector<std::uint64_t>& fileBytes) const;
+  Shard Parse(const Catalog& catalog, const ShardView& view) const;
+  RunTable ParseRuns(ShardReader& in, std::uint64_t rows) const;
+  const Shard& ShardOf(std::uint64_t row) const;
+  void CheckShard(
+      const Catalog& catalog, const Shard& shard, const std::vector<std::uint64_t>& fileBytes) const;
 
   std::vector<std::string> FileNames;
-  std::vector<Share> Shares;
+  std::vector<Shard> Shards;
   std::shared_ptr<const void> Memory;
   std::shared_ptr<const RowOrder> Order;
 };

@@ -28,8 +28,9 @@ public:
   std::vector<int> ChildrenOf(int patch) const;
 
   /// Boxes of whole cells that OwnCells() of the next finer level cover, in the patch's level, each within
-  /// one of the patch's OwnCells(); disjoint. Together they are what of those is in CoveredCells() unless
-  /// several finer boxes cover a cell together. Not of curvilinear grids. KnowsOwners() of both levels.
+  /// one of the patch's OwnCells(); disjoint. RunOnAllRanks they are what of those is in CoveredCells()
+  /// unless several finer boxes cover a cell together. Not of curvilinear grids. KnowsOwners() of both
+  /// levels.
   std::vector<Box> CoveredBoxes(int patch) const;
 
   /// Shown patches of a level that share cells with a box of that level, ascending. Uniform grids only.

@@ -5,7 +5,7 @@
 #include "Catalog/Catalog.h"
 #include "Catalog/Extent.h"
 #include "Catalog/ValueRange.h"
-#include "Exec/Lanes.h"
+#include "Io/Lanes.h"
 
 #include <functional>
 #include <optional>

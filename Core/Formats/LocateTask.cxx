@@ -1,6 +1,6 @@
 #include "Formats/LocateTask.h"
 
-#include "Source/FileSource.h"
+#include "Io/FileSource.h"
 #include "Support/Error.h"
 
 #include <utility>

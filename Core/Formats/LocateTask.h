@@ -1,9 +1,9 @@
 // How Format::Locate() tells its caller how far it is, and ends when the caller wants that.
 #pragma once
 
-#include "Exec/Lanes.h"
 #include "Formats/Format.h"
-#include "Source/Source.h"
+#include "Io/Lanes.h"
+#include "Io/Source.h"
 
 #include <atomic>
 #include <memory>

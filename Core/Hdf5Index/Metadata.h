@@ -1,7 +1,7 @@
 // The bytes of a file's metadata, a window at a time.
 #pragma once
 
-#include "Source/Source.h"
+#include "Io/Source.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "MetadataChannel/Fingerprint.h"
 
-#include "Exec/Lanes.h"
+#include "Io/Lanes.h"
 
 #include <sys/stat.h>
 #include <algorithm>

@@ -3,7 +3,7 @@
 #include "Catalog/Catalog.h"
 #include "Support/Checksum.h"
 #include "Support/Memory.h"
-#include "Support/Together.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 
@@ -94,7 +94,7 @@ void CheckPlain(const std::string& path)
 /// A storage that fails says nothing about the bytes that lie there.
 void ReadBytes(const PlainFile& file, std::uint64_t offset, void* into, std::size_t bytes)
 {
-  const std::string fault = FaultOf([&] { file.Read(offset, into, bytes); });
+  const std::string fault = CatchError([&] { file.Read(offset, into, bytes); });
   if (!fault.empty()) {
     throw GroupedFileError(FileFault::Unreadable, fault);
   }
@@ -123,7 +123,7 @@ GroupedHead::GroupedHead(std::vector<PartEntry> parts) : Entries(std::move(parts
   this->Bytes = offset;
 }
 
-std::uint64_t GroupedHead::ShareBegin() const
+std::uint64_t GroupedHead::ShardBegin() const
 {
   return this->Entries.size() > HeadParts ? this->Entries[HeadParts].Offset : this->Bytes;
 }
@@ -133,7 +133,7 @@ std::unique_ptr<PlainFile> OpenGrouped(const std::string& path)
   CheckPlain(path);
   std::unique_ptr<PlainFile> file;
   const std::string fault =
-      FaultOf([&] { file = std::make_unique<PlainFile>(path, PlainFile::Purpose::Read); });
+      CatchError([&] { file = std::make_unique<PlainFile>(path, PlainFile::Purpose::Read); });
   if (!fault.empty()) {
     CheckPlain(path);  // somebody may have removed it just now
     throw GroupedFileError(FileFault::Unreadable, fault);
@@ -244,7 +244,7 @@ public:
     // for long. So each finds out by itself first, and none calls MPI when one of them cannot.
     const bool reads = purpose == Purpose::Read;
     this->Note(
-        FaultOf([&] { PlainFile(path, reads ? PlainFile::Purpose::Read : PlainFile::Purpose::Update); }));
+        CatchError([&] { PlainFile(path, reads ? PlainFile::Purpose::Read : PlainFile::Purpose::Update); }));
     if (OnAll(comm, this->Fault.empty())) {
       this->Open(reads ? MPI_MODE_RDONLY : MPI_MODE_WRONLY);
     } else {
@@ -348,12 +348,12 @@ private:
   std::string Fault;
 };
 
-std::string WriteShare(
-    Communicator& comm, const std::string& path, const PartEntry& slice, const std::byte* share)
+std::string WriteShard(
+    Communicator& comm, const std::string& path, const PartEntry& slice, const std::byte* shard)
 {
   if (comm.Size() == 1) {
-    return FaultOf(
-        [&] { PlainFile(path, PlainFile::Purpose::Update).Write(slice.Offset, share, slice.Length); });
+    return CatchError(
+        [&] { PlainFile(path, PlainFile::Purpose::Update).Write(slice.Offset, shard, slice.Length); });
   }
   if (comm.Mpi() == MPI_COMM_NULL) {
     return fmt::format("{}: these ranks have no way to write together.", path);
@@ -361,7 +361,7 @@ std::string WriteShare(
   MpiFile file(comm.Mpi(), path, MpiFile::Purpose::Write);
   if (file.IsOpen()) {
     file.SetView(slice.Offset);
-    file.WriteAll(share, slice.Length);
+    file.WriteAll(shard, slice.Length);
   }
   return file.Close();
 }
@@ -382,7 +382,7 @@ void ThrowCause(const std::vector<std::string>& faults)
 
 void OnMaster(Communicator& comm, const std::function<void()>& work)
 {
-  Together(comm, [&] {
+  RunOnAllRanks(comm, [&] {
     if (comm.Rank() == 0) {
       work();
     }
@@ -392,9 +392,9 @@ void OnMaster(Communicator& comm, const std::function<void()>& work)
 }  // namespace
 
 void WriteGrouped(Communicator& comm, const std::string& path, const GroupedHead& head,
-    const std::vector<std::vector<std::byte>>& masterParts, const std::byte* share)
+    const std::vector<std::vector<std::byte>>& masterParts, const std::byte* shard)
 {
-  assert(head.ShareCount() == static_cast<std::size_t>(comm.Size()) || head.ShareCount() == 0);
+  assert(head.ShardCount() == static_cast<std::size_t>(comm.Size()) || head.ShardCount() == 0);
   OnMaster(comm, [&] {
     const PlainFile file(path, PlainFile::Purpose::Create);
     file.Reserve(head.FileBytes());
@@ -404,8 +404,8 @@ void WriteGrouped(Communicator& comm, const std::string& path, const GroupedHead
       file.Write(head.Parts()[part].Offset, masterParts[part].data(), masterParts[part].size());
     }
   });
-  if (head.ShareCount() > 0) {
-    const std::string fault = WriteShare(comm, path, head.ShareEntry(comm.Rank()), share);
+  if (head.ShardCount() > 0) {
+    const std::string fault = WriteShard(comm, path, head.ShardEntry(comm.Rank()), shard);
     ThrowCause(comm.AllGather(fault));
   }
   OnMaster(comm, [&] {

@@ -2,7 +2,7 @@
 //
 //   header   magic, byte order, version, number of parts, success flag, checksum of header and table
 //   table    <length, offset, checksum> for each part
-//   parts    the first HeadParts are the master's, each of the others is one rank's share
+//   parts    the first HeadParts are the master's, each of the others is one rank's shard
 //
 // Each part begins at a multiple of 64 bytes, in the order of the table.
 #pragma once
@@ -72,11 +72,11 @@ public:
   static GroupedHead Read(const std::string& path) { return Read(*OpenGrouped(path)); }
 
   const std::vector<PartEntry>& Parts() const { return this->Entries; }
-  std::size_t ShareCount() const { return this->Entries.size() - HeadParts; }
-  const PartEntry& ShareEntry(std::size_t share) const { return this->Entries[HeadParts + share]; }
-  /// The shares with the gaps between them: one run of bytes.
-  std::uint64_t ShareBegin() const;
-  std::uint64_t ShareBytes() const { return this->Bytes - this->ShareBegin(); }
+  std::size_t ShardCount() const { return this->Entries.size() - HeadParts; }
+  const PartEntry& ShardEntry(std::size_t shard) const { return this->Entries[HeadParts + shard]; }
+  /// The shards with the gaps between them: one run of bytes.
+  std::uint64_t ShardBegin() const;
+  std::uint64_t ShardBytes() const { return this->Bytes - this->ShardBegin(); }
   std::uint64_t FileBytes() const { return this->Bytes; }
 
   /// One of the master's parts, checked. Throws GroupedFileError.
@@ -96,10 +96,10 @@ private:
 ///   3. and sets the file's view to it;
 ///   4. all write collectively;
 ///   5. the master sets the flag.
-/// `head` is the same on all ranks and has one share a rank; `masterParts` counts on rank 0 only; `share` is
+/// `head` is the same on all ranks and has one shard a rank; `masterParts` counts on rank 0 only; `shard` is
 /// this rank's. Throws Error, the same on all ranks.
 void WriteGrouped(Communicator& comm, const std::string& path, const GroupedHead& head,
-    const std::vector<std::vector<std::byte>>& masterParts, const std::byte* share);
+    const std::vector<std::vector<std::byte>>& masterParts, const std::byte* shard);
 
 /// Collective over the ranks of `comm`, an MPI communicator: the third and fourth step of reading. Each rank
 /// reads its slice of the `bytes` from `begin` to its place in `into`, which is memory that all of them see.

@@ -5,7 +5,7 @@
 #include "Support/Checksum.h"
 #include "Support/Error.h"
 #include "Support/MachineName.h"
-#include "Support/Together.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 
@@ -117,7 +117,7 @@ std::vector<Place> SharedPlacesFor(Communicator& comm, const std::string& path)
     return out.Take();
   });
   std::vector<Place> places;
-  Together(comm, [&] {
+  RunOnAllRanks(comm, [&] {
     ByteReader in(message);
     places.resize(in.Get<std::uint64_t>());
     for (Place& place : places) {

@@ -5,7 +5,7 @@
 #include "MetadataChannel/SidecarSearch.h"
 #include "Support/Bytes.h"
 #include "Support/Checksum.h"
-#include "Support/Together.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 
@@ -121,7 +121,7 @@ std::string SeriesSidecar::Save(const Series& series, double settleSeconds)
   }
   std::string faults;
   for (const Place& place : PlacesFor(this->Path)) {
-    const std::string fault = FaultOf([&] {
+    const std::string fault = CatchError([&] {
       ReplaceFile(place, [&](const std::string& temporary) {
         const std::vector<std::byte> part = this->Encode(place.Beside);
         const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();

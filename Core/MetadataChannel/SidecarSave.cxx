@@ -6,7 +6,7 @@
 #include "MetadataChannel/RankValues.h"
 #include "MetadataChannel/StepParts.h"
 #include "Support/Checksum.h"
-#include "Support/Together.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 
@@ -68,7 +68,7 @@ Obstacle FindObstacle(const Catalog& catalog, const BuiltIndex& built, const Des
     sizes.push_back(print.Size);
   }
   // What would not be believed later need not be written.
-  return {FaultOf([&] {
+  return {CatchError([&] {
             CheckCatalog(catalog);
             built.Index.Index.Check(catalog, sizes);
           }),
@@ -80,10 +80,10 @@ struct Contents
 {
   StepHead First;
   std::vector<std::byte> Second;
-  std::vector<PartEntry> Shares;  ///< on all ranks
+  std::vector<PartEntry> Shards;  ///< on all ranks
 };
 
-/// All but the shares. Rank 0 does it.
+/// All but the shards. Rank 0 does it.
 void FillContents(Contents& contents, const Format& format, const Catalog& catalog, const BuiltIndex& built,
     const DescribingState& describing)
 {
@@ -101,7 +101,7 @@ void SaveAt(Communicator& comm, const Place& place, const Catalog& catalog, Cont
   std::vector<std::vector<std::byte>> parts;
   std::vector<PartEntry> entries;
   std::string temporary;
-  Together(comm, [&] {
+  RunOnAllRanks(comm, [&] {
     if (comm.Rank() == 0) {
       contents.First.Path = place.Beside ? "" : AbsolutePath(catalog.Path);
       parts = {Encode(contents.First), contents.Second};
@@ -112,7 +112,7 @@ void SaveAt(Communicator& comm, const Place& place, const Catalog& catalog, Cont
     }
   });
   entries = GatherValues(comm, entries);
-  entries.insert(entries.end(), contents.Shares.begin(), contents.Shares.end());
+  entries.insert(entries.end(), contents.Shards.begin(), contents.Shards.end());
   temporary = comm.AllGather(temporary)[0];
   try {
     WriteGrouped(comm, temporary, GroupedHead(entries), parts,
@@ -128,7 +128,7 @@ void SaveAt(Communicator& comm, const Place& place, const Catalog& catalog, Cont
     }
     throw;
   }
-  Together(comm, [&] {
+  RunOnAllRanks(comm, [&] {
     if (comm.Rank() == 0) {
       Replace(temporary, place);
     }
@@ -144,7 +144,7 @@ SaveOutcome SaveStepSidecar(Communicator& comm, const Format& format, const Cata
   Contents contents;
   Obstacle obstacle;
   if (comm.Rank() == 0) {
-    const std::string fault = FaultOf([&] {
+    const std::string fault = CatchError([&] {
       obstacle = FindObstacle(catalog, built, describing, settings);
       if (obstacle.Text.empty()) {
         FillContents(contents, format, catalog, built, describing);
@@ -160,8 +160,8 @@ SaveOutcome SaveStepSidecar(Communicator& comm, const Format& format, const Cata
     return outcome;
   }
   const std::uint64_t length = built.Lengths[comm.Rank()];
-  const std::byte* share = built.Index.Memory->Data() + built.Offsets[comm.Rank()];
-  contents.Shares = GatherValues<PartEntry>(comm, {{length, 0, Checksum(share, length)}});
+  const std::byte* shard = built.Index.Memory->Data() + built.Offsets[comm.Rank()];
+  contents.Shards = GatherValues<PartEntry>(comm, {{length, 0, Checksum(shard, length)}});
   std::vector<Place> places;
   try {
     places = SharedPlacesFor(comm, catalog.Path);

@@ -4,7 +4,7 @@
 #include "MetadataChannel/StepParts.h"
 #include "Support/Bytes.h"
 #include "Support/Checksum.h"
-#include "Support/Together.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 
@@ -81,7 +81,7 @@ void Tell(Communicator& comm, MasterParts& parts)
     out.Put(parts.Description);
     return out.Take();
   });
-  Together(comm, [&] {
+  RunOnAllRanks(comm, [&] {
     ByteReader in(message);
     std::vector<PartEntry> entries;
     in.Get(entries);
@@ -103,27 +103,27 @@ void CheckFiles(Communicator& comm, const StepDescription& description, const Pl
   }
 }
 
-void CheckShares(const GroupedHead& table, const StagedMemory& memory, const Place& place)
+void CheckShards(const GroupedHead& table, const StagedMemory& memory, const Place& place)
 {
-  for (std::size_t s = memory.Sharer(); s < table.ShareCount(); s += memory.Sharers()) {
-    const PartEntry& entry = table.ShareEntry(s);
-    if (Checksum(memory.Data() + (entry.Offset - table.ShareBegin()), entry.Length) != entry.Checksum) {
+  for (std::size_t s = memory.Sharer(); s < table.ShardCount(); s += memory.Sharers()) {
+    const PartEntry& entry = table.ShardEntry(s);
+    if (Checksum(memory.Data() + (entry.Offset - table.ShardBegin()), entry.Length) != entry.Checksum) {
       throw GroupedFileError(FileFault::Corrupted,
           fmt::format("{}: part {} is damaged.", place.Path, GroupedHead::HeadParts + s));
     }
   }
 }
 
-/// The index over the shares in `memory`, all checked.
+/// The index over the shards in `memory`, all checked.
 LocationIndex MakeIndex(
     const StepDescription& description, const GroupedHead& table, const std::shared_ptr<StagedMemory>& memory)
 {
-  std::vector<ShareView> shares;
-  for (std::size_t s = 0; s < table.ShareCount(); ++s) {
-    const PartEntry& entry = table.ShareEntry(s);
-    shares.push_back({memory->Data() + (entry.Offset - table.ShareBegin()), entry.Length});
+  std::vector<ShardView> shards;
+  for (std::size_t s = 0; s < table.ShardCount(); ++s) {
+    const PartEntry& entry = table.ShardEntry(s);
+    shards.push_back({memory->Data() + (entry.Offset - table.ShardBegin()), entry.Length});
   }
-  LocationIndex index(description.Data, description.Files, shares, memory);
+  LocationIndex index(description.Data, description.Files, shards, memory);
   std::vector<std::uint64_t> sizes;
   for (const Fingerprint& print : description.Prints) {
     sizes.push_back(print.Size);
@@ -152,12 +152,12 @@ StepSidecar LoadFrom(
   const GroupedHead& table = parts.Table;
   std::shared_ptr<StagedMemory> memory;
   try {
-    memory = std::make_shared<StagedMemory>(comm, table.ShareBytes(), settings.Stage);
-    memory->Load(comm, parts.File.get(), place.Path, table.ShareBegin());
+    memory = std::make_shared<StagedMemory>(comm, table.ShardBytes(), settings.Stage);
+    memory->Load(comm, parts.File.get(), place.Path, table.ShardBegin());
   } catch (const Error& error) {
     throw GroupedFileError(FileFault::Unreadable, error.what());  // all ranks have got it
   }
-  Agree(comm, FileFault::Corrupted, [&] { CheckShares(table, *memory, place); });
+  Agree(comm, FileFault::Corrupted, [&] { CheckShards(table, *memory, place); });
   Agree(comm, FileFault::Corrupted, [&] { sidecar.Index.Index = MakeIndex(description, table, memory); });
   sidecar.Data = std::move(description.Data);
   sidecar.Index.Prints = std::move(description.Prints);

@@ -4,7 +4,7 @@
 #include "MetadataChannel/PlainFile.h"
 #include "Support/Error.h"
 #include "Support/Memory.h"
-#include "Support/Together.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 
@@ -102,7 +102,7 @@ void StagedMemory::MapTogether(Communicator& comm, const StageSettings& settings
   char name[512] = "";
   std::string fault;
   if (first) {
-    fault = FaultOf([&] {
+    fault = CatchError([&] {
       const std::string text = fmt::format(
           "{}/patchio-{}-{}-{}", settings.Folder, ::getuid(), ::getpid(), static_cast<const void*>(this));
       if (text.size() >= sizeof(name)) {
@@ -114,7 +114,7 @@ void StagedMemory::MapTogether(Communicator& comm, const StageSettings& settings
   }
   MPI_Bcast(name, sizeof(name), MPI_CHAR, 0, this->Machine.Get());
   const bool made = Succeeded(comm, fault);
-  const bool mapped = made && Succeeded(comm, FaultOf([&] { this->Map(name); }));
+  const bool mapped = made && Succeeded(comm, CatchError([&] { this->Map(name); }));
   if (first && *name) {
     ::unlink(name);  // all have it, or nobody needs it
   }
@@ -139,7 +139,7 @@ void StagedMemory::MakeFile(const std::string& folder, const std::string& name)
   }
   RemoveStrays(folder, fmt::format("patchio-{}-", ::getuid()), "", StrayAge);
   const PlainFile file(name, PlainFile::Purpose::Create, 0600);
-  const std::string fault = FaultOf([&] { file.Reserve(std::max<std::uint64_t>(this->Bytes, 1)); });
+  const std::string fault = CatchError([&] { file.Reserve(std::max<std::uint64_t>(this->Bytes, 1)); });
   if (!fault.empty()) {
     ::unlink(name.c_str());
     throw Error(fault);
@@ -170,7 +170,7 @@ void StagedMemory::Unmap()
 void StagedMemory::TakeOwn(Communicator& comm)
 {
   CheckMemoryOfMachines(comm, static_cast<double>(this->Bytes));
-  Together(comm, [this] { this->Own.reset(new std::byte[this->Bytes]); });
+  RunOnAllRanks(comm, [this] { this->Own.reset(new std::byte[this->Bytes]); });
   this->Begin = this->Own.get();
 }
 
@@ -182,7 +182,7 @@ void StagedMemory::Load(
     this->Finish(comm);
     return;
   }
-  Together(comm, [&] {
+  RunOnAllRanks(comm, [&] {
     if (comm.Rank() == 0) {
       file->Read(begin, this->Begin, this->Bytes);
     }

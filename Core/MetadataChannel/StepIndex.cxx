@@ -1,10 +1,10 @@
 #include "MetadataChannel/StepIndex.h"
 
-#include "Exec/SharedProgress.h"
+#include "Io/SharedProgress.h"
 #include "MetadataChannel/GroupedFile.h"
 #include "MetadataChannel/RankValues.h"
 #include "Support/Bytes.h"
-#include "Support/Together.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -15,13 +15,13 @@ namespace {
 /// Requests that are located at once: enough to read each file once, not so many that memory matters.
 constexpr std::uint64_t BatchRequests = 1 << 17;
 
-/// This rank's share. Its notes, and its first problem, go into `built`.
-std::unique_ptr<IndexShareBuilder> LocateShare(Communicator& comm, const Format& format,
+/// This rank's shard. Its notes, and its first problem, go into `built`.
+std::unique_ptr<IndexShardBuilder> LocateShard(Communicator& comm, const Format& format,
     const Catalog& catalog, int threads, const ProgressCallback& progress, BuiltIndex& built)
 {
   const RowOrder order(catalog);
   const auto [begin, end] = ShareOf(catalog.Patches.size(), comm.Rank(), comm.Size());
-  auto builder = std::make_unique<IndexShareBuilder>(catalog, order, begin, end - begin);
+  auto builder = std::make_unique<IndexShardBuilder>(catalog, order, begin, end - begin);
   const std::uint64_t rows = BatchRequests / std::max<std::size_t>(catalog.Variables.size(), 1) + 1;
   for (std::uint64_t row = 0; row < builder->Rows(); row += rows) {
     const std::uint64_t count = std::min(rows, builder->Rows() - row);
@@ -87,7 +87,7 @@ void TakeFingerprints(Communicator& comm, BuiltIndex& built, int threads)
   const std::vector<std::string>& files = built.Index.Index.Files();
   const auto [begin, end] = ShareOf(files.size(), comm.Rank(), comm.Size());
   std::vector<Entry> mine;
-  Together(comm, [&, begin = begin, end = end] {
+  RunOnAllRanks(comm, [&, begin = begin, end = end] {
     for (const auto& state : StatesOf({files.begin() + begin, files.begin() + end}, threads)) {
       const FileState known = state.value_or(FileState{});
       mine.push_back(
@@ -118,17 +118,17 @@ std::optional<BuiltIndex> BuildIndex(Communicator& comm, const Format& format, c
     const ChannelSettings& settings, const ProgressCallback& progress)
 {
   BuiltIndex built;
-  std::unique_ptr<IndexShareBuilder> builder;
+  std::unique_ptr<IndexShardBuilder> builder;
   const bool done = RunUnlessStopped(comm, progress, [&](const ProgressCallback& goesOn) {
-    builder = LocateShare(comm, format, catalog, settings.Threads, goesOn, built);
+    builder = LocateShard(comm, format, catalog, settings.Threads, goesOn, built);
   });
   if (!done) {
     return std::nullopt;
   }
   std::vector<std::uint32_t> numbers;
   const std::vector<std::string> files = JoinFiles(comm, builder->Files(), numbers);
-  std::vector<std::byte> share;
-  Together(comm, [&] { share = builder->Finish(numbers); });
+  std::vector<std::byte> shard;
+  RunOnAllRanks(comm, [&] { shard = builder->Finish(numbers); });
   for (const std::uint64_t missing : GatherValues<std::uint64_t>(comm, {builder->Missing()})) {
     built.Missing += missing;
   }
@@ -136,17 +136,17 @@ std::optional<BuiltIndex> BuildIndex(Communicator& comm, const Format& format, c
   builder.reset();
 
   // The memory has the layout of the file.
-  built.Lengths = GatherValues<std::uint64_t>(comm, {share.size()});
+  built.Lengths = GatherValues<std::uint64_t>(comm, {shard.size()});
   std::uint64_t bytes = 0;
   for (const std::uint64_t length : built.Lengths) {
     built.Offsets.push_back(bytes);
     bytes += (length + GroupedHead::Alignment - 1) / GroupedHead::Alignment * GroupedHead::Alignment;
   }
   built.Index.Memory = std::make_shared<StagedMemory>(comm, bytes, settings.Stage);
-  built.Index.Memory->Gather(comm, built.Offsets, built.Lengths, share.data());
-  share = {};
-  Together(comm, [&] {
-    std::vector<ShareView> views;
+  built.Index.Memory->Gather(comm, built.Offsets, built.Lengths, shard.data());
+  shard = {};
+  RunOnAllRanks(comm, [&] {
+    std::vector<ShardView> views;
     for (std::size_t r = 0; r < built.Lengths.size(); ++r) {
       views.push_back({built.Index.Memory->Data() + built.Offsets[r], built.Lengths[r]});
     }

@@ -3,8 +3,8 @@
 
 #include "Catalog/Catalog.h"
 #include "Catalog/LocationIndex.h"
-#include "Exec/Lanes.h"
 #include "Formats/Format.h"
+#include "Io/Lanes.h"
 #include "MetadataChannel/Fingerprint.h"
 #include "MetadataChannel/StagedMemory.h"
 #include "Support/Communicator.h"
@@ -46,7 +46,7 @@ DescribingState LookAtDescribingFile(const std::string& path);
 struct BuiltIndex
 {
   StepIndex Index;
-  std::vector<std::uint64_t> Offsets, Lengths;  ///< of the ranks' shares in its memory
+  std::vector<std::uint64_t> Offsets, Lengths;  ///< of the ranks' shards in its memory
   std::vector<std::int64_t> Changed;            ///< FileState::Changed of the files
   std::uint64_t Missing = 0;                    ///< entries that could not be located; the index lacks them
   std::string FirstProblem;                     ///< why one of them could not; the same on all ranks
@@ -59,7 +59,7 @@ struct BuiltIndex
 /// later.
 void DistrustYoungFiles(BuiltIndex& built, const DescribingState& describing, double settleSeconds);
 
-/// Collective. All ranks locate a share of the patches, in the order of the files, with all variables. Throws
+/// Collective. All ranks locate a shard of the patches, in the order of the files, with all variables. Throws
 /// Error, the same on all ranks, when there is not enough memory. progress, see RunUnlessStopped(): where it
 /// stops the ranks there is no index.
 std::optional<BuiltIndex> BuildIndex(Communicator& comm, const Format& format, const Catalog& catalog,

@@ -75,7 +75,7 @@ std::pair<bool, std::int64_t> WorthOf(
   bool changes = false;
   std::int64_t values = 0;
   AnyOn(grid, catalog, variables, [&](int v, int patch) {
-    changes = changes || !catalog.Variables[v].Steady;
+    changes = changes || !catalog.Variables[v].TimeInvariant;
     values += catalog.StoredTuples(v, patch) * catalog.Variables[v].Components;
     return false;
   });

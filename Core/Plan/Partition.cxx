@@ -1,6 +1,6 @@
 #include "Plan/Partition.h"
 
-#include "Plan/Homes.h"
+#include "Plan/PreferredRanks.h"
 
 #include <algorithm>
 #include <cassert>
@@ -128,14 +128,14 @@ void Balancer::FillEmptyParts()
 
 }  // namespace
 
-std::vector<int> PartitionBlocks(const std::vector<Block>& blocks, const std::vector<int>& homes,
+std::vector<int> PartitionBlocks(const std::vector<Block>& blocks, const std::vector<int>& preferred,
     const std::vector<std::int64_t>& weights, int parts)
 {
   assert(blocks.size() == weights.size() && parts >= 1);
   std::vector<int> partOfBlock;
   partOfBlock.reserve(blocks.size());
   for (const Block& block : blocks) {
-    partOfBlock.push_back(homes[block.Parts[0].Owner]);
+    partOfBlock.push_back(preferred[block.Parts[0].Owner]);
   }
   return parts == 1 ? partOfBlock : Balancer(std::move(partOfBlock), weights, parts).Run();
 }
@@ -143,7 +143,7 @@ std::vector<int> PartitionBlocks(const std::vector<Block>& blocks, const std::ve
 std::vector<int> PartitionPatches(const Catalog& catalog, const std::vector<int>& patches,
     const std::vector<std::int64_t>& weights, int parts)
 {
-  return PartitionBlocks(BlocksOfPatches(catalog, patches), HomesOfPatches(catalog, parts), weights, parts);
+  return PartitionBlocks(BlocksOfPatches(catalog, patches), PreferredRanks(catalog, parts), weights, parts);
 }
 
 }  // namespace patchio

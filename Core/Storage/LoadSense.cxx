@@ -103,7 +103,7 @@ struct OthersInDisk
 /// What is in the disk's queue and not ours. One request of ours may be several there; how many is not
 /// certain when others' requests are of another size.
 OthersInDisk InQueue(
-    const DeviceRates& device, const OwnShare& here, double inDisk, double others, const Disk& disk)
+    const DeviceRates& device, const OwnShard& here, double inDisk, double others, const Disk& disk)
 {
   const double request = here.Requests > 0 ? static_cast<double>(here.Bytes) / here.Requests : 0;
   const double byMean = std::max(1.0, request / std::max(1.0, device.Request));
@@ -129,7 +129,7 @@ LoadEstimate OfDevice(const Reading& before, const Reading& after, const OwnRead
   if (!device) {
     return Unknown(who + ": its counters began anew");
   }
-  const OwnShare here = own.Here.value_or(own.All);
+  const OwnShard here = own.Here.value_or(own.All);
   const OwnRate mine = FetchedRate(before, after, own, seconds);
   const double part = disk.Several ? 0.6 : 1;
   if (!(here.InFlight > 0) || mine.Rate * seconds < FewBytes) {
@@ -183,7 +183,7 @@ std::optional<ClientRates> RatesOf(const ClientCounters& before, const ClientCou
 
 /// The load that other processes of this machine make.
 LoadEstimate OfMachine(
-    const ClientRates& client, const OwnShare& here, double seconds, const std::string& who)
+    const ClientRates& client, const OwnShard& here, double seconds, const std::string& who)
 {
   const double mine = here.Bytes / seconds;
   if (!(here.InFlight > 0) || mine * seconds < FewBytes) {

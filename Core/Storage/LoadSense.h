@@ -24,7 +24,7 @@ struct LoadEstimate
 };
 
 /// What we have read since the sample before.
-struct OwnShare
+struct OwnShard
 {
   std::uint64_t Bytes = 0;
   double InFlight = 0;         ///< requests in flight, the mean over the time; 0: did not read
@@ -33,8 +33,8 @@ struct OwnShare
 
 struct OwnReads
 {
-  OwnShare All;                  ///< all ranks
-  std::optional<OwnShare> Here;  ///< the ranks on this machine; none: all are here
+  OwnShard All;                  ///< all ranks
+  std::optional<OwnShard> Here;  ///< the ranks on this machine; none: all are here
   /// Of the bytes read on this machine those that a disk delivered: FetchedBytes() of each rank, the
   /// difference to the sample before, added up. None: this process is the only one here, and asks itself.
   std::optional<std::uint64_t> Fetched;

@@ -5,8 +5,8 @@
 #include "Support/ByteText.h"
 #include "Support/Error.h"
 #include "Support/Memory.h"
+#include "Support/RunOnAllRanks.h"
 #include "Support/Stopwatch.h"
-#include "Support/Together.h"
 
 #include <fmt/format.h>
 
@@ -143,14 +143,14 @@ private:
           ShareOfWriting * this->Options.Seconds, this->Options.Cancel, this->Options.Announce);
       this->Files = this->Written->Files();
     } else {
-      Together(this->Comm, [this] { this->Files = FindProbeFiles(this->Options.ExistingFiles); });
+      RunOnAllRanks(this->Comm, [this] { this->Files = FindProbeFiles(this->Options.ExistingFiles); });
     }
     this->Done += ShareOfWriting;
     if (this->AnyCancels(false)) {
       return;
     }
     double direct = 0;
-    Together(this->Comm, [&] { direct = BypassFor(this->Files) == CacheBypass::Direct ? 1 : 0; });
+    RunOnAllRanks(this->Comm, [&] { direct = BypassFor(this->Files) == CacheBypass::Direct ? 1 : 0; });
     const std::vector<double> all = this->Comm.AllGather(
         std::vector<double>{direct, static_cast<double>(AvailableMemory()) / (4.0 * this->Comm.Size())});
     this->MostBuffers = 1024.0 * MiB;
@@ -159,7 +159,7 @@ private:
       this->Bypass = all[i] > 0 ? this->Bypass : CacheBypass::Drop;
       this->MostBuffers = std::min(this->MostBuffers, all[i + 1]);
     }
-    Together(this->Comm, [this] { this->From = MakeProbeSource(this->Files, this->Bypass); });
+    RunOnAllRanks(this->Comm, [this] { this->From = MakeProbeSource(this->Files, this->Bypass); });
   }
 
   /// Whether there are enough blocks, and enough memory for so many.
@@ -183,7 +183,7 @@ private:
     }
     const ProbeBlocks blocks(this->Files.Bytes, step.Bytes);
     const MeteredRate mine = MeasureRate(*this->From, blocks, this->SettingsOf(step));
-    Together(this->Comm, [&mine] {
+    RunOnAllRanks(this->Comm, [&mine] {
       if (!mine.Fault.empty()) {
         throw Error(mine.Fault);
       }
@@ -292,7 +292,7 @@ private:
       return;
     }
     double again = 0;
-    Together(this->Comm, [&] { again = RereadRate(this->Files); });
+    RunOnAllRanks(this->Comm, [&] { again = RereadRate(this->Files); });
     const std::vector<double> all = this->Comm.AllGather(std::vector<double>{again});
     const double fastest = *std::max_element(all.begin(), all.end());
     if (fastest >= slowestCache && this->GreatestAlone >= near * fastest) {

@@ -101,4 +101,14 @@ struct ConcurrencyRange
 /// FitRates knows nothing. Takes some tenths of a second.
 ConcurrencyRange RangeOfBest(const std::vector<RateSample>& samples);
 
+/// F(N) of a storage as far as it is known.
+struct StorageCurve
+{
+  std::vector<RateSample> Samples;  ///< that were measured
+  RateFit Fit;                      ///< of them
+  int Concurrency = 0;              ///< N*; 0: not known
+  double Load = 0;                  ///< NC; 0 where not known
+  std::string Source;               ///< where N* is from; empty: not known
+};
+
 }  // namespace patchio

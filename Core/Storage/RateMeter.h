@@ -1,7 +1,7 @@
 // How fast this process gets bytes with a given number of requests in flight all the time.
 #pragma once
 
-#include "Source/Source.h"
+#include "Io/Source.h"
 
 #include <atomic>
 #include <cstdint>

@@ -4,8 +4,8 @@
 #include "Support/ByteText.h"
 #include "Support/Error.h"
 #include "Support/RegularFile.h"
+#include "Support/RunOnAllRanks.h"
 #include "Support/Stopwatch.h"
-#include "Support/Together.h"
 
 #include <fmt/format.h>
 
@@ -210,9 +210,9 @@ TestFiles::TestFiles(Communicator& comm, const std::string& dir, std::uint64_t b
     : Announce(announce)
 {
   try {
-    Together(comm, [&] { CheckRoom(dir, bytes); });
+    RunOnAllRanks(comm, [&] { CheckRoom(dir, bytes); });
     this->MakeFolder(comm, dir);
-    Together(comm, [&] { this->Write(comm.Rank(), comm.Size(), bytes, seconds, cancel); });
+    RunOnAllRanks(comm, [&] { this->Write(comm.Rank(), comm.Size(), bytes, seconds, cancel); });
     this->Gather(comm);
   } catch (...) {
     this->Remove();
@@ -249,7 +249,7 @@ void TestFiles::MakeFolder(Communicator& comm, const std::string& dir)
     return bytes;
   });
   this->Folder.assign(reinterpret_cast<const char*>(name.data()), name.size());
-  Together(comm, [&] {
+  RunOnAllRanks(comm, [&] {
     if (!fs::is_directory(this->Folder)) {
       throw FileError(dir, "one folder that all nodes see", "one on each node", "Measure it from one node");
     }

@@ -1,7 +1,7 @@
 // Files to measure a storage with, and reading them so that no cache answers.
 #pragma once
 
-#include "Source/Source.h"
+#include "Io/Source.h"
 #include "Support/Communicator.h"
 
 #include <atomic>

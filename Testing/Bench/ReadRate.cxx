@@ -3,14 +3,14 @@
 // and times are those of the slowest.
 #include "Plan/Blocks.h"
 #include "Plan/Partition.h"
-#include "Read/AutomaticThreads.h"
-#include "Read/OpenedStep.h"
-#include "Read/PatchLoader.h"
 #include "RunUnderMpi.h"
+#include "Session/OpenedStep.h"
+#include "Session/PatchLoader.h"
 #include "Support/Error.h"
 #include "Support/Hdf5.h"
+#include "Support/RunOnAllRanks.h"
 #include "Support/Stopwatch.h"
-#include "Support/Together.h"
+#include "Tuning/AutomaticThreads.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -303,7 +303,7 @@ LoadRequest MakeRequest(const Options& options, const Catalog& catalog, const Co
   request.Blocks = BlocksOfRank(options, catalog, ranks);
   request.Threads = options.Threads;
   request.Storage = {options.Latency, options.Bandwidth};
-  request.Memory = std::make_shared<SlabPool>();
+  request.Memory = std::make_shared<MemoryPool>();
   const int variables = static_cast<int>(catalog.Variables.size());
   for (int v = 0; v < variables && (options.Variables < 0 || v < options.Variables); ++v) {
     request.Variables.push_back(RequestAsStored(catalog, v));
@@ -314,7 +314,7 @@ LoadRequest MakeRequest(const Options& options, const Catalog& catalog, const Co
 Cost Measure(const Options& options, Communicator& ranks)
 {
   Cost cost;
-  Together(ranks, [&] { FetchMemory(options.Warm); });
+  RunOnAllRanks(ranks, [&] { FetchMemory(options.Warm); });
   Stopwatch watch;
   OpenedStep step(ranks, options.Summary, options.Sidecar ? ChannelMode::On : ChannelMode::Off);
   cost.Open = watch.Seconds();
@@ -324,7 +324,7 @@ Cost Measure(const Options& options, Communicator& ranks)
     cost.Locate = watch.Seconds();
   }
   LoadRequest request;
-  Together(ranks, [&] {
+  RunOnAllRanks(ranks, [&] {
     const Stopwatch blocks;
     request = MakeRequest(options, step.Data(), ranks);
     cost.Blocks = blocks.Seconds();
@@ -332,7 +332,7 @@ Cost Measure(const Options& options, Communicator& ranks)
   if (!options.Automatic.empty()) {
     ReadWithPatchIo(options, step, request, cost, &ranks);
   } else {
-    Together(ranks, [&] {
+    RunOnAllRanks(ranks, [&] {
       if (options.How == "patchio") {
         ReadWithPatchIo(options, step, request, cost, nullptr);
       } else {

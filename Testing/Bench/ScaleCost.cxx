@@ -4,8 +4,8 @@
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "MetadataChannel/StepSidecar.h"
 #include "Plan/Blocks.h"
-#include "Plan/Homes.h"
 #include "Plan/Partition.h"
+#include "Plan/PreferredRanks.h"
 #include "Plan/ReadPlan.h"
 #include "Support/Error.h"
 #include "Support/Stopwatch.h"
@@ -162,14 +162,14 @@ MergeCost MeasureMerging(const Catalog& catalog)
   BlockOptions options;
   options.Merge = true;
   options.Cover.MostCells = std::min(options.Cover.MostCells, cells / (pieces * blocksOfPiece) + 1);
-  const std::vector<int> homes = HomesOfPatches(catalog, pieces);
+  const std::vector<int> preferred = PreferredRanks(catalog, pieces);
   const std::vector<Block> blocks =
-      MakeBlocks(catalog, shown, KindsAtHomes(kinds, homes), nesting, true, options);
+      MakeBlocks(catalog, shown, KindsByPreferredRank(kinds, preferred), nesting, true, options);
   std::vector<std::int64_t> weights;
   for (const Block& block : blocks) {
     weights.push_back(block.Cells.Cells());
   }
-  const std::vector<int> parts = PartitionBlocks(blocks, homes, weights, pieces);
+  const std::vector<int> parts = PartitionBlocks(blocks, preferred, weights, pieces);
   const MergeCost cost{watch.Seconds(), blocks.size()};
   if (parts.size() != blocks.size() || blocks.empty()) {
     throw Error("The blocks are incomplete.");

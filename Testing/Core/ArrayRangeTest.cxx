@@ -1,4 +1,4 @@
-#include "Exec/ArrayRange.h"
+#include "Decode/ArrayRange.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "Read/AutomaticThreads.h"
+#include "Tuning/AutomaticThreads.h"
 
 #include "ReadForAWhile.h"
 #include "TestTools.h"

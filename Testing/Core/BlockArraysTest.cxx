@@ -1,5 +1,5 @@
 // Values of patches in the arrays of merged blocks, from a file of raw values that is made up here.
-#include "Read/BlockArrays.h"
+#include "Session/BlockArrays.h"
 
 #include "BlockArraysFixture.h"
 

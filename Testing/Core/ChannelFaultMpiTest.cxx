@@ -4,11 +4,11 @@
 // No rank may wait for one that has given up, so what fails here is the time limit; and all ranks must say
 // that something went wrong. Faults that no rank can have by itself as root (rights do not bind it) come from
 // paths that are there for the other ranks only, and from an MPI_File_open of the test's own.
+#include "IrregularFormat.h"
 #include "MetadataChannel/StepSidecar.h"
 #include "MpiTest.h"
-#include "OddFormat.h"
 #include "Support/Checksum.h"
-#include "Support/Together.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 
@@ -111,17 +111,17 @@ void CheckStaging(Communicator& comm, const std::string& folder, int victim)
   Expect(AreTheFiles(memory.Data(), 0, 100000), fmt::format("staging, rank {}: other bytes", victim));
 }
 
-/// Writes a share of `Rank + 1` bytes a rank.
+/// Writes a shard of `Rank + 1` bytes a rank.
 std::string FaultOfWriting(Communicator& comm, const std::string& path)
 {
-  const std::vector<std::byte> first(10), second(20), share(Rank + 1, static_cast<std::byte>(Rank));
+  const std::vector<std::byte> first(10), second(20), shard(Rank + 1, static_cast<std::byte>(Rank));
   std::vector<PartEntry> parts{{first.size(), 0, Checksum(first.data(), first.size())},
       {second.size(), 0, Checksum(second.data(), second.size())}};
   for (int rank = 0; rank < Ranks; ++rank) {
     const std::vector<std::byte> ofRank(rank + 1, static_cast<std::byte>(rank));
     parts.push_back({ofRank.size(), 0, Checksum(ofRank.data(), ofRank.size())});
   }
-  return FaultOf([&] { WriteGrouped(comm, path, GroupedHead(parts), {first, second}, share.data()); });
+  return CatchError([&] { WriteGrouped(comm, path, GroupedHead(parts), {first, second}, shard.data()); });
 }
 
 void CheckWriting(Communicator& comm, const std::string& folder, int victim)
@@ -130,7 +130,7 @@ void CheckWriting(Communicator& comm, const std::string& folder, int victim)
   const auto name = [&](const char* what) { return fmt::format("{}/{}-{}", folder, what, victim); };
   Expect(FaultOfWriting(comm, name("well")).empty(), where + " well");
   if (Rank == 0) {
-    Expect(GroupedHead::Read(name("well")).ShareCount() == std::size_t(Ranks), where + ": another file");
+    Expect(GroupedHead::Read(name("well")).ShardCount() == std::size_t(Ranks), where + ": another file");
   }
   if (victim > 0) {  // rank 0 makes the file
     const std::string fault = FaultOfWriting(comm, Rank == victim ? folder + "/none" : name("torn"));
@@ -153,9 +153,9 @@ void CheckWriting(Communicator& comm, const std::string& folder, int victim)
 /// Rank 0 works in a folder that is gone, so that a relative path leads nowhere for it alone.
 void CheckLostFolder(Communicator& comm, const std::string& folder)
 {
-  testing::OddFormat format;
+  testing::IrregularFormat format;
   if (Rank == 0) {
-    testing::OddFormat::WriteFiles(folder);
+    testing::IrregularFormat::WriteFiles(folder);
   }
   MPI_Barrier(MPI_COMM_WORLD);
   Catalog catalog = format.ReadCatalog(folder + "/summary.samrai");
@@ -169,7 +169,7 @@ void CheckLostFolder(Communicator& comm, const std::string& folder)
     fs::current_path(folder + "/gone");
     fs::remove(folder + "/gone");
   }
-  const std::string fault = FaultOf([&] { FindStepSidecar(comm, "summary.samrai", settings); });
+  const std::string fault = CatchError([&] { FindStepSidecar(comm, "summary.samrai", settings); });
   Expect(!fault.empty(), "a place for a path that leads nowhere");
   const std::string absolute = catalog.Path;
   catalog.Path = "summary.samrai";

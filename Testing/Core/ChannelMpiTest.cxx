@@ -6,7 +6,7 @@
 #include "Formats/Format.h"
 #include "LocationTools.h"
 #include "MetadataChannel/StepSidecar.h"
-#include "Read/SharedCatalog.h"
+#include "Session/SharedCatalog.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -132,7 +132,7 @@ void CheckDamaged(const Truth& truth, const std::string& sidecar)
   if (all.Ranks->Rank() == 0) {
     std::fstream file(sidecar, std::ios::binary | std::ios::in | std::ios::out);
     const GroupedHead head = GroupedHead::Read(sidecar);
-    file.seekp(static_cast<std::streamoff>(head.ShareEntry(head.ShareCount() - 1).Offset + 3));
+    file.seekp(static_cast<std::streamoff>(head.ShardEntry(head.ShardCount() - 1).Offset + 3));
     file.put('\x55');
   }
   MPI_Barrier(MPI_COMM_WORLD);

@@ -1,4 +1,4 @@
-#include "Exec/Chunks.h"
+#include "Decode/Chunks.h"
 
 #include "NaivePlace.h"
 #include "Support/ByteOrder.h"

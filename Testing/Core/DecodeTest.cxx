@@ -1,4 +1,4 @@
-#include "Exec/Decode.h"
+#include "Decode/Decode.h"
 
 #include "NaivePlace.h"
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "SamraiDraft.h"
+#include "Session/PatchUpdate.h"
 #include "TestTools.h"
-#include "Update/PatchUpdate.h"
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "Source/FakeSource.h"
+#include "Io/FakeSource.h"
 
 #include "TestTools.h"
 

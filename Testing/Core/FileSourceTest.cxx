@@ -1,7 +1,7 @@
-#include "Source/FileSource.h"
+#include "Io/FileSource.h"
 
-#include "Exec/Lane.h"
-#include "Exec/Lanes.h"
+#include "Io/Lane.h"
+#include "Io/Lanes.h"
 #include "TestTools.h"
 
 #include <sys/resource.h>

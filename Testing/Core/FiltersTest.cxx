@@ -1,6 +1,6 @@
-#include "Exec/Filters.h"
+#include "Decode/Filters.h"
 
-#include "Exec/Chunks.h"
+#include "Decode/Chunks.h"
 #include "NaivePlace.h"
 #include "Support/Hdf5.h"
 #include "TestTools.h"

@@ -6,8 +6,8 @@
 #include "Formats/GRADS/GradsFormat.h"
 #include "Formats/GRADS/GradsGaussian.h"
 #include "NaivePlace.h"
-#include "Read/PatchLoader.h"
-#include "Read/SharedCatalog.h"
+#include "Session/PatchLoader.h"
+#include "Session/SharedCatalog.h"
 #include "StoppedLocate.h"
 #include "TestTools.h"
 

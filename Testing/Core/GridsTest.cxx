@@ -117,8 +117,8 @@ TEST(Grids, BeginWithTheOneWhoseValuesChangeAndThenWithMostValues)
   Catalog catalog = ManyGrids();
   // 1000 and 64 values on the refined levels, 216 in the box, 7 on the list.
   EXPECT_EQ(NamesOf(GridsOf(catalog)), (std::vector<std::string>{"domain", "boxes", "sensor", "source"}));
-  for (const int steady : {OfDomain, OfFinest, OfSensor}) {
-    catalog.Variables[steady].Steady = true;
+  for (const int timeInvariant : {OfDomain, OfFinest, OfSensor}) {
+    catalog.Variables[timeInvariant].TimeInvariant = true;
   }
   EXPECT_EQ(NamesOf(GridsOf(catalog)), (std::vector<std::string>{"sensor", "domain", "boxes", "source"}));
 }

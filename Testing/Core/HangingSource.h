@@ -1,7 +1,7 @@
 // A storage that keeps its readers waiting.
 #pragma once
 
-#include "Source/Source.h"
+#include "Io/Source.h"
 
 #include <condition_variable>
 #include <memory>

@@ -1,7 +1,7 @@
 #include "Hdf5Draft.h"
 #include "Hdf5Index/IndexReader.h"
 #include "Hdf5Index/LibraryDataset.h"
-#include "Source/FileSource.h"
+#include "Io/FileSource.h"
 #include "TestTools.h"
 
 #include <hdf5.h>

@@ -1,4 +1,4 @@
-#include "Exec/IoReport.h"
+#include "Report/IoReport.h"
 
 #include "TestTools.h"
 

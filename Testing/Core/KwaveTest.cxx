@@ -1,8 +1,8 @@
 #include "Catalog/CheckCatalog.h"
 #include "Formats/KWave/KwaveFormat.h"
-#include "Read/OpenedStep.h"
-#include "Read/PatchLoader.h"
-#include "Read/SharedCatalog.h"
+#include "Session/OpenedStep.h"
+#include "Session/PatchLoader.h"
+#include "Session/SharedCatalog.h"
 #include "StoppedLocate.h"
 #include "TestTools.h"
 
@@ -294,8 +294,8 @@ TEST_F(Kwave, PointsAndDomainAreLevelsBesideEachOther)
   EXPECT_THAT(catalog.Origin, ElementsAre(-1.5 * 0.25, -2.5 * 0.5, -2.5 * 1.0));
   EXPECT_EQ(catalog.PositionsOf(0), -1);
   EXPECT_EQ(catalog.Variables[catalog.PositionsOf(1)].StoredName, "sensor_mask_index");
-  EXPECT_FALSE(catalog.Variables[catalog.FindVariable("p")].Steady);
-  EXPECT_TRUE(catalog.Variables[catalog.FindVariable("p_max")].Steady);
+  EXPECT_FALSE(catalog.Variables[catalog.FindVariable("p")].TimeInvariant);
+  EXPECT_TRUE(catalog.Variables[catalog.FindVariable("p_max")].TimeInvariant);
 }
 
 TEST_F(Kwave, CuboidsLieWhereTheirCornersAre)

@@ -1,7 +1,7 @@
-#include "Exec/Lanes.h"
+#include "Io/Lanes.h"
 
-#include "Exec/Lane.h"
-#include "Source/FakeSource.h"
+#include "Io/FakeSource.h"
+#include "Io/Lane.h"
 #include "TestTools.h"
 
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-#include "Exec/LibraryRead.h"
+#include "Io/LibraryRead.h"
 
 #include "NaivePlace.h"
 #include "TestTools.h"

@@ -1,7 +1,7 @@
 #include "Catalog/LocationIndex.h"
 
+#include "IrregularFormat.h"
 #include "LocationTools.h"
-#include "OddFormat.h"
 #include "TestTools.h"
 
 #include <algorithm>
@@ -14,40 +14,40 @@ namespace {
 
 using testing::AllRequests;
 using testing::Difference;
-using testing::OddFormat;
+using testing::IrregularFormat;
 
-/// An index of `shares` shares, as so many ranks would make it, each locating `batch` rows at once.
+/// An index of `shards` shards, as so many ranks would make it, each locating `batch` rows at once.
 struct Built
 {
-  std::shared_ptr<std::vector<std::vector<std::byte>>> Shares =
+  std::shared_ptr<std::vector<std::vector<std::byte>>> Shards =
       std::make_shared<std::vector<std::vector<std::byte>>>();
   std::vector<std::string> Files;
   std::uint64_t Missing = 0;
 
-  std::vector<ShareView> Views() const
+  std::vector<ShardView> Views() const
   {
-    std::vector<ShareView> views;
-    for (const auto& share : *this->Shares) {
-      views.push_back({share.data(), share.size()});
+    std::vector<ShardView> views;
+    for (const auto& shard : *this->Shards) {
+      views.push_back({shard.data(), shard.size()});
     }
     return views;
   }
   LocationIndex Make(const Catalog& catalog) const
   {
-    return {catalog, this->Files, this->Views(), this->Shares};
+    return {catalog, this->Files, this->Views(), this->Shards};
   }
 };
 
 using Locate = std::function<LocationTable(const std::vector<PatchVariable>&)>;
 
-Built Build(const Catalog& catalog, const Locate& locate, int shares, std::uint64_t batch)
+Built Build(const Catalog& catalog, const Locate& locate, int shards, std::uint64_t batch)
 {
   Built built;
   const RowOrder order(catalog);
-  for (int s = 0; s < shares; ++s) {
-    const std::uint64_t begin = catalog.Patches.size() * s / shares,
-                        end = catalog.Patches.size() * (s + 1) / shares;
-    IndexShareBuilder builder(catalog, order, begin, end - begin);
+  for (int s = 0; s < shards; ++s) {
+    const std::uint64_t begin = catalog.Patches.size() * s / shards,
+                        end = catalog.Patches.size() * (s + 1) / shards;
+    IndexShardBuilder builder(catalog, order, begin, end - begin);
     for (std::uint64_t row = 0; row < builder.Rows(); row += batch) {
       const std::uint64_t count = std::min(batch, builder.Rows() - row);
       builder.Add(row, locate(builder.Requests(row, count)));
@@ -61,32 +61,32 @@ Built Build(const Catalog& catalog, const Locate& locate, int shares, std::uint6
       }
     }
     built.Missing += builder.Missing();
-    built.Shares->push_back(builder.Finish(numbers));
+    built.Shards->push_back(builder.Finish(numbers));
   }
   return built;
 }
 
-class OddIndex : public ::testing::Test
+class IrregularIndex : public ::testing::Test
 {
 protected:
-  OddFormat Format;
+  IrregularFormat Format;
   Catalog Data = this->Format.ReadCatalog("/folder/summary.samrai");
   Locate Ask = [this](const std::vector<PatchVariable>& requests) {
     return this->Format.Locate(this->Data, requests, {});
   };
-  std::vector<std::uint64_t> Sizes = std::vector<std::uint64_t>(4, OddFormat::FileBytes);
+  std::vector<std::uint64_t> Sizes = std::vector<std::uint64_t>(4, IrregularFormat::FileBytes);
 };
 
 }  // namespace
 
-TEST_F(OddIndex, AnswersAsTheFormatDoes)
+TEST_F(IrregularIndex, AnswersAsTheFormatDoes)
 {
-  for (const int shares : {1, 2, 5, 20}) {
+  for (const int shards : {1, 2, 5, 20}) {
     for (const std::uint64_t batch : {1, 3, 100}) {
-      const LocationIndex index = Build(this->Data, this->Ask, shares, batch).Make(this->Data);
+      const LocationIndex index = Build(this->Data, this->Ask, shards, batch).Make(this->Data);
       EXPECT_NO_THROW(index.Check(this->Data, this->Sizes));
       std::vector<PatchVariable> requests = AllRequests(this->Data);
-      std::shuffle(requests.begin(), requests.end(), std::mt19937(shares));
+      std::shuffle(requests.begin(), requests.end(), std::mt19937(shards));
       const IndexAnswer answer = index.Find(this->Data, requests);
       EXPECT_TRUE(answer.Complete);
       EXPECT_EQ(Difference(answer.Table, this->Ask(requests)), "");
@@ -94,7 +94,7 @@ TEST_F(OddIndex, AnswersAsTheFormatDoes)
   }
 }
 
-TEST_F(OddIndex, NamesOnlyFilesThatAreNeeded)
+TEST_F(IrregularIndex, NamesOnlyFilesThatAreNeeded)
 {
   const LocationIndex index = Build(this->Data, this->Ask, 2, 4).Make(this->Data);
   const IndexAnswer answer = index.Find(this->Data, {{1, 0}, {2, 8}});
@@ -102,7 +102,7 @@ TEST_F(OddIndex, NamesOnlyFilesThatAreNeeded)
   EXPECT_EQ(index.Files().at(answer.Files.at(0)), "/folder/data.1");
 }
 
-TEST_F(OddIndex, SaysWhenItDoesNotKnow)
+TEST_F(IrregularIndex, SaysWhenItDoesNotKnow)
 {
   const Locate ask = [this](const std::vector<PatchVariable>& requests) {
     LocationTable table = this->Ask(requests);
@@ -122,7 +122,7 @@ TEST_F(OddIndex, SaysWhenItDoesNotKnow)
   EXPECT_THROW(index.Check(this->Data, this->Sizes), Error);
 }
 
-TEST_F(OddIndex, RefusesBytesBeyondTheirFile)
+TEST_F(IrregularIndex, RefusesBytesBeyondTheirFile)
 {
   const LocationIndex index = Build(this->Data, this->Ask, 2, 4).Make(this->Data);
   std::uint64_t largest = 0;
@@ -134,7 +134,7 @@ TEST_F(OddIndex, RefusesBytesBeyondTheirFile)
   EXPECT_THROW(index.Check(this->Data, std::vector<std::uint64_t>(4, largest - 1)), Error);
 }
 
-TEST_F(OddIndex, CountsStoredBytes)
+TEST_F(IrregularIndex, CountsStoredBytes)
 {
   const LocationIndex index = Build(this->Data, this->Ask, 3, 4).Make(this->Data);
   std::uint64_t expected = 0;
@@ -150,73 +150,73 @@ TEST_F(OddIndex, CountsStoredBytes)
   EXPECT_EQ(index.StoredBytes(this->Data), expected);
 }
 
-TEST_F(OddIndex, RefusesSharesThatDoNotFitTheCatalog)
+TEST_F(IrregularIndex, RefusesShardsThatDoNotFitTheCatalog)
 {
   const Built built = Build(this->Data, this->Ask, 2, 4);
-  std::vector<ShareView> views = built.Views();
-  EXPECT_NO_THROW(LocationIndex(this->Data, built.Files, views, built.Shares));
-  EXPECT_THROW(LocationIndex(this->Data, built.Files, {views[0]}, built.Shares), Error);
-  EXPECT_THROW(LocationIndex(this->Data, built.Files, {views[1], views[0]}, built.Shares), Error);
-  EXPECT_THROW(LocationIndex(this->Data, {built.Files[0]}, views, built.Shares), Error)
+  std::vector<ShardView> views = built.Views();
+  EXPECT_NO_THROW(LocationIndex(this->Data, built.Files, views, built.Shards));
+  EXPECT_THROW(LocationIndex(this->Data, built.Files, {views[0]}, built.Shards), Error);
+  EXPECT_THROW(LocationIndex(this->Data, built.Files, {views[1], views[0]}, built.Shards), Error);
+  EXPECT_THROW(LocationIndex(this->Data, {built.Files[0]}, views, built.Shards), Error)
       << "files are missing";
   for (std::size_t size = 0; size < views[0].Size; size += 8) {
     // The last few bytes may be a gap.
     if (size + 8 < views[0].Size) {
       EXPECT_THROW(
-          LocationIndex(this->Data, built.Files, {{views[0].Data, size}, views[1]}, built.Shares), Error);
+          LocationIndex(this->Data, built.Files, {{views[0].Data, size}, views[1]}, built.Shards), Error);
     }
   }
   Catalog other = this->Data;
   other.Variables[0].Components = 2;
-  EXPECT_THROW(LocationIndex(other, built.Files, views, built.Shares), Error);
+  EXPECT_THROW(LocationIndex(other, built.Files, views, built.Shards), Error);
 }
 
-TEST_F(OddIndex, UsesBytesWhereTheyLie)
+TEST_F(IrregularIndex, UsesBytesWhereTheyLie)
 {
   const Built built = Build(this->Data, this->Ask, 2, 4);
   const LocationIndex index = built.Make(this->Data);
   const auto name = [&] { return index.Find(this->Data, {{3, 6}}).Table.LibraryArrays.at(0).Dataset; };
   ASSERT_EQ(name(), "/a/3");
   const std::string wanted = "/a/3";
-  for (std::vector<std::byte>& share : *built.Shares) {
-    auto* const begin = reinterpret_cast<char*>(share.data());
-    char* const found = std::search(begin, begin + share.size(), wanted.begin(), wanted.end());
-    if (found != begin + share.size()) {
+  for (std::vector<std::byte>& shard : *built.Shards) {
+    auto* const begin = reinterpret_cast<char*>(shard.data());
+    char* const found = std::search(begin, begin + shard.size(), wanted.begin(), wanted.end());
+    if (found != begin + shard.size()) {
       found[1] = 'b';
     }
   }
   EXPECT_EQ(name(), "/b/3") << "a rank must not keep a copy of its own";
 }
 
-TEST_F(OddIndex, TakesNoHarmFromAnyByte)
+TEST_F(IrregularIndex, TakesNoHarmFromAnyByte)
 {
   const Built built = Build(this->Data, this->Ask, 2, 4);
   const std::vector<PatchVariable> requests = AllRequests(this->Data);
-  std::vector<std::byte>& share = built.Shares->front();
+  std::vector<std::byte>& shard = built.Shards->front();
   int refused = 0, answered = 0;
-  for (std::size_t i = 0; i < share.size(); ++i) {
-    const std::byte before = share[i];
+  for (std::size_t i = 0; i < shard.size(); ++i) {
+    const std::byte before = shard[i];
     for (const int change : {0x01, 0x80, 0xff}) {
-      share[i] = before ^ static_cast<std::byte>(change);
+      shard[i] = before ^ static_cast<std::byte>(change);
       try {
         const LocationIndex index = built.Make(this->Data);
         const LocationTable table = index.Find(this->Data, requests).Table;
-        // Never more than the share can hold.
-        EXPECT_LE(table.Chunks.size() * sizeof(Chunk), 2 * share.size());
-        EXPECT_LE(table.Extents.size() * sizeof(Extent), 8 * share.size());
+        // Never more than the shard can hold.
+        EXPECT_LE(table.Chunks.size() * sizeof(Chunk), 2 * shard.size());
+        EXPECT_LE(table.Extents.size() * sizeof(Extent), 8 * shard.size());
         index.Check(this->Data, this->Sizes);
         ++answered;
       } catch (const Error&) {
         ++refused;
       }
     }
-    share[i] = before;
+    shard[i] = before;
   }
   EXPECT_GT(refused, 0);
   EXPECT_GT(answered, 0) << "an offset may be any";
 }
 
-TEST_F(OddIndex, RefusesChunksThatSeveralArraysClaim)
+TEST_F(IrregularIndex, RefusesChunksThatSeveralArraysClaim)
 {
   // Few bytes that would become many: all arrays with the chunks of all.
   LocationTable table;
@@ -230,11 +230,11 @@ TEST_F(OddIndex, RefusesChunksThatSeveralArraysClaim)
   std::vector<std::uint64_t> keys(1000);
   std::iota(keys.begin(), keys.end(), 0);
   const auto read = [&] {
-    ShareWriter out;
-    PutOddLocations(out, keys, table, {0});
+    ShardWriter out;
+    PutIrregularLocations(out, keys, table, {0});
     const std::vector<std::byte> bytes = out.Take();
-    ShareReader in({bytes.data(), bytes.size()});
-    OddLocations(in, 1, keys.size());
+    ShardReader in({bytes.data(), bytes.size()});
+    IrregularLocations(in, 1, keys.size());
   };
   EXPECT_THAT(testing::MessageOf(read), ::testing::HasSubstr("a chunk beyond its chunks"));
   for (std::size_t i = 0; i < 1000; ++i) {
@@ -270,7 +270,7 @@ TEST(LocationIndex, TakesFewBytes)
     return table;
   };
   const Built built = Build(catalog, ask, 1, 1000);
-  EXPECT_LT(built.Shares->at(0).size(), 1000u * 8 + 500);
+  EXPECT_LT(built.Shards->at(0).size(), 1000u * 8 + 500);
   EXPECT_EQ(
       Difference(built.Make(catalog).Find(catalog, AllRequests(catalog)).Table, ask(AllRequests(catalog))),
       "");

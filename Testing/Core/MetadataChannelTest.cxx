@@ -1,13 +1,13 @@
-#include "Read/OpenedStep.h"
+#include "Session/OpenedStep.h"
 
 #include "Catalog/Nesting.h"
 #include "Formats/SAMRAI/SamraiLocator.h"
+#include "IrregularFormat.h"
 #include "LocationTools.h"
 #include "MetadataChannel/SeriesSidecar.h"
-#include "OddFormat.h"
-#include "Read/PatchLoader.h"
-#include "Read/SharedCatalog.h"
 #include "SamraiDraft.h"
+#include "Session/PatchLoader.h"
+#include "Session/SharedCatalog.h"
 #include "Support/Checksum.h"
 #include "Support/Memory.h"
 #include "TestTools.h"
@@ -31,7 +31,7 @@ using testing::AllRequests;
 using testing::Difference;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
-using testing::OddFormat;
+using testing::IrregularFormat;
 
 std::string ReadBytes(const std::string& path)
 {
@@ -129,7 +129,7 @@ protected:
 };
 
 /// With locations of all kinds.
-class OddChannel : public Channel
+class IrregularChannel : public Channel
 {
 protected:
   SaveOutcome Save(const ChannelSettings& settings = NoWaiting())
@@ -148,8 +148,8 @@ protected:
         "");
   }
 
-  OddFormat Format;
-  const std::string Summary = OddFormat::WriteFiles(this->DataFolder);
+  IrregularFormat Format;
+  const std::string Summary = IrregularFormat::WriteFiles(this->DataFolder);
   const std::string Sidecar = this->Summary + ".patchio";
   Catalog Data = this->Format.ReadCatalog(this->Summary);
 };
@@ -331,7 +331,7 @@ TEST_F(DumpChannel, ADescriptionThatChangesWhileTheStepIsOpenIsAnError)
   }
 }
 
-TEST_F(OddChannel, FilesThatAreTooYoungAreNotTrusted)
+TEST_F(IrregularChannel, FilesThatAreTooYoungAreNotTrusted)
 {
   ChannelSettings settings;
   const SaveOutcome young = this->Save(settings);
@@ -344,7 +344,7 @@ TEST_F(OddChannel, FilesThatAreTooYoungAreNotTrusted)
   EXPECT_EQ(this->Save(settings).WhyNot, "");
 }
 
-TEST_F(OddChannel, ATimeInTheFutureIsNotWaitedFor)
+TEST_F(IrregularChannel, ATimeInTheFutureIsNotWaitedFor)
 {
   MakeOlder(this->DataFolder + "/data.1", -5000);
   const SaveOutcome outcome = this->Save(ChannelSettings());
@@ -352,7 +352,7 @@ TEST_F(OddChannel, ATimeInTheFutureIsNotWaitedFor)
   EXPECT_LT(outcome.SecondsToWait, 0);
 }
 
-TEST_F(OddChannel, ADescriptionThatChangedSinceItWasReadIsNotSaved)
+TEST_F(IrregularChannel, ADescriptionThatChangedSinceItWasReadIsNotSaved)
 {
   const DescribingState describing = LookAtDescribingFile(this->Summary);
   BuiltIndex built = *BuildIndex(*this->Alone, this->Format, this->Data, NoWaiting());
@@ -475,13 +475,13 @@ TEST_F(DumpChannel, ADamagedSeriesSidecarIsWorthAWarning)
 
 // ---- all kinds of locations ----
 
-TEST_F(OddChannel, KeepsLocationsOfEveryKind)
+TEST_F(IrregularChannel, KeepsLocationsOfEveryKind)
 {
   EXPECT_EQ(this->Save().Path, this->Sidecar);
   this->ExpectRight(this->Find());
 }
 
-TEST_F(OddChannel, FilesOutsideTheFolderAreNotSaved)
+TEST_F(IrregularChannel, FilesOutsideTheFolderAreNotSaved)
 {
   this->Data.Path = this->Folder / "data/below/summary.samrai";
   fs::create_directory(this->Folder / "data/below");
@@ -496,7 +496,7 @@ TEST_F(OddChannel, FilesOutsideTheFolderAreNotSaved)
 
 // ---- killed writers, several users ----
 
-TEST_F(OddChannel, AnUnfinishedFileIsSaidToBe)
+TEST_F(IrregularChannel, AnUnfinishedFileIsSaidToBe)
 {
   this->Save();
   const std::string bytes = ReadBytes(this->Sidecar);
@@ -509,7 +509,7 @@ TEST_F(OddChannel, AnUnfinishedFileIsSaidToBe)
   EXPECT_THAT(search.Warning(), HasSubstr("incomplete"));
 }
 
-TEST_F(OddChannel, OldStraysAreCleanedYoungOnesAreNot)
+TEST_F(IrregularChannel, OldStraysAreCleanedYoungOnesAreNot)
 {
   const std::string old = this->Sidecar + ".host.1.0.tmp", young = this->Sidecar + ".host.2.0.tmp";
   testing::WriteText(old, "stray");
@@ -523,7 +523,7 @@ TEST_F(OddChannel, OldStraysAreCleanedYoungOnesAreNot)
   EXPECT_TRUE(fs::exists(this->DataFolder + "/other.tmp"));
 }
 
-TEST_F(OddChannel, AKilledWriterLeavesTheOldOneOrTheNewOne)
+TEST_F(IrregularChannel, AKilledWriterLeavesTheOldOneOrTheNewOne)
 {
   this->Save();
   const auto first = StateOf(this->Sidecar);
@@ -549,7 +549,7 @@ TEST_F(OddChannel, AKilledWriterLeavesTheOldOneOrTheNewOne)
   EXPECT_TRUE(replaced());
 }
 
-TEST_F(OddChannel, ReadersAndWritersDoNotMeet)
+TEST_F(IrregularChannel, ReadersAndWritersDoNotMeet)
 {
   std::atomic<bool> done{false};
   std::vector<std::thread> writers;
@@ -618,7 +618,8 @@ void Reseal(std::string& bytes)
 void Mutate(std::string& bytes, std::mt19937& random)
 {
   const std::uint64_t interesting[] = {0, 1, 2, 0x7f, 0xff, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000,
-      0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff, bytes.size(), OddFormat::FileBytes - 4};
+      0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff, bytes.size(),
+      IrregularFormat::FileBytes - 4};
   const std::size_t place = random() % bytes.size();
   switch (random() % 6) {
     case 0:
@@ -654,21 +655,21 @@ void ExpectInside(const LocationTable& table)
 {
   for (const Extent& extent : table.Extents) {
     ASSERT_LT(static_cast<std::size_t>(extent.File), table.Files.size());
-    ASSERT_LE(extent.Bytes, OddFormat::FileBytes);
-    ASSERT_LE(extent.Offset, OddFormat::FileBytes - extent.Bytes);
+    ASSERT_LE(extent.Bytes, IrregularFormat::FileBytes);
+    ASSERT_LE(extent.Offset, IrregularFormat::FileBytes - extent.Bytes);
   }
   for (const ChunkedArray& array : table.ChunkedArrays) {
     ASSERT_LE(array.FirstChunk + array.ChunkCount, table.Chunks.size());
     for (std::size_t c = array.FirstChunk; c < array.FirstChunk + array.ChunkCount; ++c) {
       ASSERT_TRUE(table.Chunks[c].Bytes == 0 ||
-                  table.Chunks[c].Offset + table.Chunks[c].Bytes <= OddFormat::FileBytes);
+                  table.Chunks[c].Offset + table.Chunks[c].Bytes <= IrregularFormat::FileBytes);
     }
   }
 }
 
 }  // namespace
 
-TEST_F(OddChannel, HostileSidecarsDoNoHarm)
+TEST_F(IrregularChannel, HostileSidecarsDoNoHarm)
 {
   this->Save();
   const std::string sound = ReadBytes(this->Sidecar);
@@ -701,7 +702,7 @@ TEST_F(OddChannel, HostileSidecarsDoNoHarm)
   EXPECT_GT(refused, 1000);
 }
 
-TEST_F(OddChannel, DamageThatTheChecksumsSeeIsRefusedWithOneWarning)
+TEST_F(IrregularChannel, DamageThatTheChecksumsSeeIsRefusedWithOneWarning)
 {
   this->Save();
   const std::string sound = ReadBytes(this->Sidecar);
@@ -770,7 +771,7 @@ private:
 
 }  // namespace
 
-TEST_F(OddChannel, OneThatMayNotBeReadIsThereAllTheSame)
+TEST_F(IrregularChannel, OneThatMayNotBeReadIsThereAllTheSame)
 {
   this->Save();
   fs::permissions(this->Folder / "", fs::perms::all);
@@ -785,7 +786,7 @@ TEST_F(OddChannel, OneThatMayNotBeReadIsThereAllTheSame)
   EXPECT_THAT(search.Warning(), HasSubstr("Permission denied"));
 }
 
-TEST_F(OddChannel, WhatIsNoFileOrInAFolderThatMayNotBeSearchedIsAbsent)
+TEST_F(IrregularChannel, WhatIsNoFileOrInAFolderThatMayNotBeSearchedIsAbsent)
 {
   EXPECT_EQ(this->Find().Passed.at(0).Fault, FileFault::Absent);
   fs::create_directory(this->Sidecar);
@@ -802,7 +803,7 @@ TEST_F(OddChannel, WhatIsNoFileOrInAFolderThatMayNotBeSearchedIsAbsent)
   fs::permissions(this->Folder / "cache", fs::perms::all);
 }
 
-TEST_F(OddChannel, OneThatNeedsTooMuchMemoryIsNotDamaged)
+TEST_F(IrregularChannel, OneThatNeedsTooMuchMemoryIsNotDamaged)
 {
   // A hole of four terabytes, which no machine of ours has.
   const std::uint64_t length = std::uint64_t(1) << 42;

@@ -1,8 +1,8 @@
 // The definition of placing, value by value, to compare fast ways with.
 #pragma once
 
-#include "Exec/Decode.h"
-#include "Exec/ReadTask.h"
+#include "Decode/Decode.h"
+#include "Io/ReadTask.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,9 +1,9 @@
-#include "Read/PatchLoader.h"
+#include "Session/PatchLoader.h"
 
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "HangingSource.h"
+#include "Io/FileSource.h"
 #include "SamraiDraft.h"
-#include "Source/FileSource.h"
 #include "TestTools.h"
 
 #include <fcntl.h>
@@ -128,7 +128,7 @@ TEST_F(PatchLoading, BridgesGapsWhereRequestsAreDear)
 TEST_F(PatchLoading, UsesTheMemoryOfTheReadBefore)
 {
   LoadRequest request = this->Everything(2);
-  request.Memory = std::make_shared<SlabPool>();
+  request.Memory = std::make_shared<MemoryPool>();
   std::uint64_t total = 0;
   for (int i = 0; i < 3; ++i) {
     LoadResult result = this->Load(request);
@@ -143,7 +143,7 @@ TEST_F(PatchLoading, UsesTheMemoryOfTheReadBefore)
 TEST_F(PatchLoading, StaysWithinTheMemoryLimit)
 {
   LoadRequest request = this->Everything(2);
-  request.Memory = std::make_shared<SlabPool>(1000);
+  request.Memory = std::make_shared<MemoryPool>(1000);
   EXPECT_THAT(testing::MessageOf([&] { this->Load(request); }), HasSubstr("memory limit"));
 }
 
@@ -396,7 +396,7 @@ TEST_F(PatchLoading, LeavesArraysUnreadWhenCancelled)
 TEST_F(PatchLoading, ReturnsWhenCancelledThoughRequestsHang)
 {
   const auto gate = std::make_shared<HangingSource::Gate>();
-  const auto pool = std::make_shared<SlabPool>();
+  const auto pool = std::make_shared<MemoryPool>();
   LoadRequest request = this->Everything(3);
   request.Memory = pool;
   request.Files = [gate](const LocationTable& table) {
@@ -450,7 +450,7 @@ TEST_F(PatchLoading, BeginsAheadAndIsCompletedLater)
 TEST_F(PatchLoading, BegunAheadMayBeGivenUp)
 {
   const auto gate = std::make_shared<HangingSource::Gate>();
-  const auto pool = std::make_shared<SlabPool>();
+  const auto pool = std::make_shared<MemoryPool>();
   {
     LoadRequest request = this->Everything(2);
     request.Memory = pool;
@@ -485,7 +485,7 @@ TEST_F(PatchLoading, HasNothingToDoWithoutPatchesOrVariables)
 
 TEST_F(PatchLoading, KeepsArraysAliveByThemselves)
 {
-  Slice kept;
+  Buffer kept;
   {
     LoadResult result = this->Load(this->Everything(2));
     kept = std::move(result.At(0, 0).Values);

@@ -2,7 +2,7 @@
 //
 // A user's click or a script may reach one rank before the others. Whatever it does there, all ranks must
 // take the same step out of their queues or none, or one would wait for ever: that shows as the time limit.
-#include "Update/Prefetcher.h"
+#include "Session/Prefetcher.h"
 
 #include "MpiTest.h"
 
@@ -29,7 +29,7 @@ std::unique_ptr<StepAhead> Prepared(Communicator& ranks, std::size_t step)
   for (std::size_t v = 0; v < catalog.Variables.size(); ++v) {
     ahead->Request.Variables.push_back(RequestAsStored(catalog, static_cast<int>(v)));
   }
-  ahead->Request.Memory = std::make_shared<SlabPool>();
+  ahead->Request.Memory = std::make_shared<MemoryPool>();
   UpdateOptions options;
   options.LastLevel = 99;
   options.Piece = Rank;

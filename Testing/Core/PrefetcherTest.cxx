@@ -1,8 +1,8 @@
-#include "Update/Prefetcher.h"
+#include "Session/Prefetcher.h"
 
 #include "DumpSeries.h"
 #include "HangingSource.h"
-#include "Source/FileSource.h"
+#include "Io/FileSource.h"
 
 #include <chrono>
 #include <map>
@@ -89,7 +89,7 @@ protected:
 
   const DumpSeries Series{4};
   std::unique_ptr<Communicator> Alone = MakeSelfCommunicator();
-  std::shared_ptr<SlabPool> Memory = std::make_shared<SlabPool>();
+  std::shared_ptr<MemoryPool> Memory = std::make_shared<MemoryPool>();
   std::map<int, std::shared_ptr<HangingSource::Gate>> Gates;
   std::unique_ptr<Prefetcher> Ahead = std::make_unique<Prefetcher>();
 };

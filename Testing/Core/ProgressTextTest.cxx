@@ -1,4 +1,4 @@
-#include "Exec/ProgressText.h"
+#include "Report/ProgressText.h"
 
 #include "TestTools.h"
 

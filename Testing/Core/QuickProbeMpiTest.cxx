@@ -1,7 +1,7 @@
 // The quick probe on several ranks: all get the same, and no rank waits for one that gave up.
 #include "MpiTest.h"
 #include "Storage/QuickProbe.h"
-#include "Support/Together.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <atomic>
 #include <chrono>
@@ -82,13 +82,13 @@ void CheckFaultOfOne(Communicator& comm, const std::string& folder, int victim)
   }
   MPI_Barrier(MPI_COMM_WORLD);
   options.ExistingFiles = {Rank == victim ? folder + "/missing" : file};
-  const std::string fault = FaultOf([&] { RunQuickProbe(comm, folder, options); });
+  const std::string fault = CatchError([&] { RunQuickProbe(comm, folder, options); });
   Expect(fault.find("missing") != std::string::npos, "the fault of another rank is unknown: " + fault);
   MPI_Barrier(MPI_COMM_WORLD);
   if (Rank == 0) {
     fs::remove(file);
   }
-  const std::string nowhere = FaultOf([&] { RunQuickProbe(comm, folder + "/nowhere", Short()); });
+  const std::string nowhere = CatchError([&] { RunQuickProbe(comm, folder + "/nowhere", Short()); });
   Expect(nowhere.find("nowhere") != std::string::npos, "no folder, and no fault: " + nowhere);
   ExpectEmpty(folder, "after a fault");
 }

@@ -1,6 +1,6 @@
 #include "Storage/QuickProbe.h"
 
-#include "Source/FakeSource.h"
+#include "Io/FakeSource.h"
 #include "Storage/ProbeFolder.h"
 #include "Storage/RateMeter.h"
 #include "Storage/TestFiles.h"

@@ -2,13 +2,13 @@
 //
 // Ranks read from fake storages of their own, so what is proven here is not which number is found, but that
 // all ranks decide alike, whatever each of them has to read, and that nobody waits for ever.
-#include "Read/ReadControl.h"
+#include "Tuning/ReadControl.h"
 
+#include "Io/FakeSource.h"
 #include "MpiTest.h"
-#include "Read/AutomaticThreads.h"
 #include "ReadForAWhile.h"
-#include "Source/FakeSource.h"
-#include "Support/Together.h"
+#include "Support/RunOnAllRanks.h"
+#include "Tuning/AutomaticThreads.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "Read/ReadControl.h"
+#include "Tuning/ReadControl.h"
 
 #include "TestTools.h"
 

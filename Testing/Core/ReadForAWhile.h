@@ -1,9 +1,9 @@
 // A read that takes a while, for tests of automatic threads.
 #pragma once
 
-#include "Exec/Lanes.h"
-#include "Read/AutomaticThreads.h"
+#include "Io/Lanes.h"
 #include "Support/Stopwatch.h"
+#include "Tuning/AutomaticThreads.h"
 
 #include <chrono>
 #include <thread>

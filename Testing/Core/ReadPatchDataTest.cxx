@@ -1,4 +1,4 @@
-#include "Read/ReadPatchData.h"
+#include "Session/ReadPatchData.h"
 
 #include "Formats/SAMRAI/SamraiWriter.h"
 #include "SamraiDraft.h"

@@ -1,7 +1,7 @@
-#include "Exec/ReadTask.h"
+#include "Io/ReadTask.h"
 
+#include "Io/FakeSource.h"
 #include "NaivePlace.h"
-#include "Source/FakeSource.h"
 #include "Support/ByteOrder.h"
 #include "TestTools.h"
 

@@ -1,4 +1,4 @@
-#include "Read/ReportData.h"
+#include "Report/ReportData.h"
 
 #include "TestTools.h"
 

@@ -1,6 +1,6 @@
 #include "Formats/SAMRAI/SamraiLocator.h"
 
-#include "Exec/Decode.h"
+#include "Decode/Decode.h"
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "SamraiDraft.h"
 #include "StoppedLocate.h"

@@ -1,4 +1,4 @@
-#include "Read/SharedCatalog.h"
+#include "Session/SharedCatalog.h"
 
 #include "SamraiDraft.h"
 #include "TestTools.h"

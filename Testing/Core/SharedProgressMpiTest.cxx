@@ -2,9 +2,9 @@
 //
 // Ranks read from storages of their own that hang or take their time. That a rank which is told to stop never
 // reaches the others shows as the time limit.
-#include "Exec/SharedProgress.h"
+#include "Io/SharedProgress.h"
 
-#include "Exec/Lanes.h"
+#include "Io/Lanes.h"
 #include "MpiTest.h"
 #include "Support/Error.h"
 

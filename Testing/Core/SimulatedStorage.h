@@ -3,7 +3,7 @@
 // uses a clock; the same seed gives the same read.
 #pragma once
 
-#include "Storage/ThreadController.h"
+#include "Tuning/ThreadController.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "Update/StepReader.h"
+#include "Session/StepReader.h"
 
 #include "DumpSeries.h"
 

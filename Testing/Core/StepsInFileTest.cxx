@@ -93,7 +93,7 @@ Catalog SideBySide()
   catalog.Lattice = {{0, 0, 0}, {9, 9, 9}};
   Variable positions;
   positions.Name = "places";
-  positions.Steady = positions.Positions = true;
+  positions.TimeInvariant = positions.Positions = true;
   catalog.Variables = {positions};
   catalog.StepsInFile = 4;
   catalog.StepInFile = 3;
@@ -113,7 +113,7 @@ TEST(LevelsSideBySide, SurviveSerialization)
   EXPECT_EQ(catalog.PositionsOf(2), 0);
   EXPECT_EQ(catalog.PositionsOf(1), -1);
   EXPECT_EQ(catalog.Lattice, (Box{{0, 0, 0}, {9, 9, 9}}));
-  EXPECT_TRUE(catalog.Variables[0].Steady && catalog.Variables[0].Positions);
+  EXPECT_TRUE(catalog.Variables[0].TimeInvariant && catalog.Variables[0].Positions);
 }
 
 TEST(LevelsSideBySide, AreChecked)

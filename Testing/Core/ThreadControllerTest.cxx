@@ -1,8 +1,8 @@
-#include "Storage/ThreadController.h"
+#include "Tuning/ThreadController.h"
 
-#include "Exec/Lanes.h"
+#include "Io/FakeSource.h"
+#include "Io/Lanes.h"
 #include "SimulatedStorage.h"
-#include "Source/FakeSource.h"
 #include "TestTools.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "Storage/ThreadPolicy.h"
+#include "Tuning/ThreadPolicy.h"
 
 #include "TestTools.h"
 

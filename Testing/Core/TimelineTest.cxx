@@ -1,4 +1,4 @@
-#include "Exec/Timeline.h"
+#include "Report/Timeline.h"
 
 #include "TestTools.h"
 

@@ -1,4 +1,4 @@
-#include "Read/ValueCache.h"
+#include "Session/ValueCache.h"
 
 #include "BlockArraysFixture.h"
 
@@ -56,7 +56,7 @@ protected:
     return BlocksOfPatches(catalog, all);
   }
 
-  std::shared_ptr<SlabPool> Memory = std::make_shared<SlabPool>();
+  std::shared_ptr<MemoryPool> Memory = std::make_shared<MemoryPool>();
   std::shared_ptr<ValueCache> Cache = std::make_shared<ValueCache>();
 };
 
@@ -168,11 +168,11 @@ TEST_F(ValueCaching, ShowsTheValuesOfTheFileWhateverWasShownBefore)
   }
 }
 
-TEST_F(ValueCaching, ReadsSteadyVariablesOnceForAllSteps)
+TEST_F(ValueCaching, ReadsTimeInvariantVariablesOnceForAllSteps)
 {
   Catalog catalog = this->Cubes(3);
   catalog.StepsInFile = 2;
-  catalog.Variables[2].Steady = true;
+  catalog.Variables[2].TimeInvariant = true;
   EXPECT_EQ(this->Show(catalog, this->Cached(Patches(catalog), {0, 2})), 6 * CubeBytes);
   catalog.StepInFile = 1;
   EXPECT_EQ(this->Show(catalog, this->Cached(Patches(catalog), {0, 2})), 3 * CubeBytes);

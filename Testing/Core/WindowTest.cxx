@@ -1,5 +1,5 @@
 // Values on their way into the arrays of larger blocks.
-#include "Exec/Decode.h"
+#include "Decode/Decode.h"
 
 #include "RandomBoxes.h"
 

@@ -10,8 +10,8 @@ import sys
 import tempfile
 
 # Lowest first: a folder may include itself and those before it.
-LAYERS = ["Support", "Catalog", "Plan", "Source", "Storage", "Exec", "Hdf5Index", "Formats",
-          "MetadataChannel", "Read", "Update", "Examples"]
+LAYERS = ["Support", "Catalog", "Plan", "Memory", "Decode", "Io", "Storage", "Tuning", "Report",
+          "Hdf5Index", "Formats", "MetadataChannel", "Session", "Examples"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 
@@ -55,22 +55,22 @@ def self_test():
     cases = [
         ("Support/A.h", "vector", True),
         ("Catalog/A.h", "Support/Error.h", True),
-        ("Exec/A.cxx", "Exec/B.h", True),
-        ("Read/A.cxx", "Formats/Format.h", True),
+        ("Io/A.cxx", "Io/B.h", True),
+        ("Session/A.cxx", "Formats/Format.h", True),
         ("MetadataChannel/A.cxx", "Formats/Format.h", True),
         ("Formats/A.cxx", "MetadataChannel/A.h", False),
         ("Formats/Format.cxx", "Formats/SAMRAI/SamraiFormat.h", True),
         ("Support/A.h", "Catalog/Box.h", False),
-        ("Source/A.cxx", "Exec/Lanes.h", False),
-        ("Storage/A.cxx", "Exec/Lanes.h", False),
-        ("Storage/A.cxx", "Source/Source.h", True),
+        ("Decode/A.cxx", "Io/Lanes.h", False),
+        ("Io/A.cxx", "Storage/Mount.h", False),
+        ("Storage/A.cxx", "Io/Source.h", True),
         ("Hdf5Index/A.cxx", "Formats/Format.h", False),
-        ("Formats/SAMRAI/A.cxx", "Read/PatchLoader.h", False),
+        ("Formats/SAMRAI/A.cxx", "Session/PatchLoader.h", False),
         ("Formats/SAMRAI/A.cxx", "Formats/AMReX/B.h", False),
-        ("Update/A.cxx", "Read/PatchLoader.h", True),
-        ("Read/A.cxx", "Update/PatchUpdate.h", False),
-        ("Read/A.cxx", "vtkDataSet.h", False),
-        ("Read/A.cxx", "vtk/vtkDataSet.h", False),
+        ("Session/A.cxx", "Session/PatchLoader.h", True),
+        ("Report/A.cxx", "Session/PatchUpdate.h", False),
+        ("Session/A.cxx", "vtkDataSet.h", False),
+        ("Session/A.cxx", "vtk/vtkDataSet.h", False),
         ("Elsewhere/A.cxx", "vector", False),
     ]
     wrong = []

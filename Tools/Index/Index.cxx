@@ -2,12 +2,12 @@
 
 #include "MetadataChannel/Places.h"
 #include "MetadataChannel/SeriesSidecar.h"
-#include "Read/OpenedStep.h"
-#include "Read/SharedCatalog.h"
 #include "Session.h"
+#include "Session/OpenedStep.h"
+#include "Session/SharedCatalog.h"
 #include "Support/Error.h"
+#include "Support/RunOnAllRanks.h"
 #include "Support/Stopwatch.h"
-#include "Support/Together.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -95,7 +95,7 @@ bool Report(const TimeStep& step, const OpenedStep& opened, double seconds, Sess
 std::string KeepHeads(const std::string& path, const SeriesOptions& options, Communicator& ranks)
 {
   std::string fault;
-  Together(ranks, [&] {
+  RunOnAllRanks(ranks, [&] {
     if (ranks.Rank() == 0) {
       fault = OpenWithSidecar(path, options, ChannelMode::On, ChannelSettings().SettleSeconds).WhyNotSaved;
     }
@@ -132,7 +132,7 @@ std::set<std::string> DescribedPaths(const Options& options)
     return std::optional<TimeStep>();
   };
   Series series;
-  const std::string ignored = FaultOf([&] { series = format.OpenSeries(options.Path, seriesOptions); });
+  const std::string ignored = CatchError([&] { series = format.OpenSeries(options.Path, seriesOptions); });
   for (const TimeStep& step : series.Steps) {
     if (step.Step == options.Step.value_or(step.Step)) {
       paths.insert(step.Path);
@@ -143,7 +143,7 @@ std::set<std::string> DescribedPaths(const Options& options)
 
 void Remove(const Options& options, Session& session)
 {
-  Together(session.Ranks(), [&] {
+  RunOnAllRanks(session.Ranks(), [&] {
     std::size_t count = 0;
     if (session.Root()) {
       for (const std::string& path : DescribedPaths(options)) {

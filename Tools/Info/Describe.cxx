@@ -1,7 +1,7 @@
 #include "Info/Describe.h"
 
 #include "Catalog/Bounds.h"
-#include "Support/Together.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <cmath>
 #include <map>
@@ -30,7 +30,7 @@ json DescribeRange(const Catalog& catalog, int variable, const Format& format)
 {
   std::vector<ValueRange> ranges;
   // What is wrong with the files is said elsewhere.
-  const std::string ignored = FaultOf([&] { ranges = format.RangesOf(catalog, variable); });
+  const std::string ignored = CatchError([&] { ranges = format.RangesOf(catalog, variable); });
   ValueRange all = ValueRange::None();
   for (std::size_t p = 0; p < ranges.size(); ++p) {
     if (catalog.PresenceOf(variable, static_cast<int>(p)) != Presence::Absent) {

@@ -3,10 +3,10 @@
 #include "Info/Describe.h"
 #include "Info/Text.h"
 #include "MetadataChannel/SeriesSidecar.h"
-#include "Read/SharedCatalog.h"
 #include "Session.h"
+#include "Session/SharedCatalog.h"
 #include "Support/Error.h"
-#include "Support/Together.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -123,7 +123,7 @@ json Describe(const Options& options)
 
 void Run(const Options& options, Session& session)
 {
-  Together(session.Ranks(), [&] {
+  RunOnAllRanks(session.Ranks(), [&] {
     if (session.Root()) {
       const json all = Describe(options);
       // Names from files need not be UTF-8.

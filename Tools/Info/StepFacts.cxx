@@ -3,7 +3,7 @@
 #include "Catalog/LocationIndex.h"
 #include "Support/Communicator.h"
 #include "Support/Error.h"
-#include "Support/Together.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 
@@ -116,7 +116,7 @@ void LookForArrays(const Format& format, bool trustSidecar, int threads, StepFac
       std::max<std::uint64_t>(RequestsAtOnce / std::max<std::size_t>(catalog.Variables.size(), 1), 1);
   for (std::uint64_t first = 0; first < patches; first += part) {
     const auto requests = StoredOn(catalog, order.PatchesOf(first, std::min(part, patches - first)));
-    const std::string fault = FaultOf([&] {
+    const std::string fault = CatchError([&] {
       inventory.Add(requests, known ? facts.Sidecar.Found->Index.Index.Find(catalog, requests).Table
                                     : format.Locate(catalog, requests, {threads, false, false, nullptr}));
     });
@@ -137,7 +137,7 @@ StepFacts LookAt(const Format& format, const TimeStep& step, bool trustSidecar, 
     const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
     facts.Sidecar = FindStepSidecar(*alone, step.Path, {});
   }
-  facts.NotOpened = FaultOf([&] {
+  facts.NotOpened = CatchError([&] {
     facts.Data =
         trustSidecar && facts.Sidecar.Found ? facts.Sidecar.Found->Data : format.ReadCatalog(step.Path);
     TurnTo(*facts.Data, step);

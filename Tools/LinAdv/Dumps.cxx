@@ -3,7 +3,7 @@
 #include "LinAdv/Scheme.h"
 #include "LinAdv/Totals.h"
 #include "Support/Error.h"
-#include "Support/Together.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 
@@ -90,7 +90,7 @@ void AppendLevel(const Grid& grid, Catalog& catalog)
 Dumps::Dumps(tools::Session& session, const Options& options, const Problem& problem)
     : Session(session), Settings(options), Setup(problem), Writer(session.Ranks(), options.Output)
 {
-  Together(session.Ranks(), [&] {
+  RunOnAllRanks(session.Ranks(), [&] {
     if (session.Root()) {
       PrepareDirectory(options);
     }

@@ -5,7 +5,7 @@
 #include "LinAdv/Options.h"
 #include "LinAdv/Tagging.h"
 #include "Session.h"
-#include "Support/Together.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <CLI/CLI.hpp>
 
@@ -34,7 +34,7 @@ Hierarchy MakeHierarchy(const Options& options, const Problem& problem, Session&
   }
   std::optional<Hierarchy> result;
   // Most of the memory is taken here; the rest of the run needs a little more a scalar.
-  Together(session.Ranks(), [&] { result.emplace(session.Mpi(), problem.Space, std::move(profiles)); });
+  RunOnAllRanks(session.Ranks(), [&] { result.emplace(session.Mpi(), problem.Space, std::move(profiles)); });
   return std::move(*result);
 }
 

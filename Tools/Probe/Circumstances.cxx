@@ -4,8 +4,8 @@
 #include "Probe/TestFiles.h"
 #include "Storage/Mount.h"
 #include "Support/Error.h"
+#include "Support/RunOnAllRanks.h"
 #include "Support/Stopwatch.h"
-#include "Support/Together.h"
 
 #include <fmt/format.h>
 
@@ -109,7 +109,7 @@ void DescribeCircumstances(Communicator& ranks, const std::string& directory, Re
 CacheCheck CheckCache(Communicator& ranks, const std::string& file, std::uint64_t bytes)
 {
   std::vector<double> found(3, 0.0);
-  Together(ranks, [&] {
+  RunOnAllRanks(ranks, [&] {
     if (ranks.Rank() == 0) {
       WritePattern(file, 1, 0, bytes);
       DropFromMemory(file);

@@ -4,7 +4,7 @@
 #include "Probe/Pattern.h"
 #include "Probe/TestFiles.h"
 #include "Support/Error.h"
-#include "Support/Together.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 
@@ -135,18 +135,18 @@ struct TwoRates
 TwoRates RunPhase(Communicator& ranks, const InfluenceTrial& trial, std::uint64_t seed, bool read, bool write)
 {
   std::vector<Actor> actors = ActorsOf(ranks, trial);
-  Together(ranks, [&] {
+  RunOnAllRanks(ranks, [&] {
     if (!Interrupt::Asked()) {
       DropFromMemory(trial.ReadFile);
       DropFromMemory(trial.WriteFile);
     }
   });
   double rates[2] = {0, 0};
-  Together(ranks, [&] {
+  RunOnAllRanks(ranks, [&] {
     std::vector<std::thread> threads;
     for (Actor& actor : actors) {
       if ((actor.Write ? write : read) && !Interrupt::Asked()) {
-        threads.emplace_back([&] { actor.Fault = FaultOf([&] { Acting(actor, trial, seed).Run(); }); });
+        threads.emplace_back([&] { actor.Fault = CatchError([&] { Acting(actor, trial, seed).Run(); }); });
       }
     }
     for (std::thread& thread : threads) {
@@ -169,7 +169,7 @@ void WriteFiles(Communicator& ranks, const InfluenceTrial& trial, std::uint64_t 
   const std::uint64_t part = (trial.FileBytes / ranks.Size() + 7) / 8 * 8;
   const std::uint64_t begin = std::min(trial.FileBytes, part * ranks.Rank());
   const std::uint64_t bytes = std::min(part, trial.FileBytes - begin);
-  Together(ranks, [&] {
+  RunOnAllRanks(ranks, [&] {
     WritePattern(trial.ReadFile, seed, begin, bytes);
     WritePattern(trial.WriteFile, ~seed, begin, bytes);
   });

@@ -6,7 +6,7 @@
 #include "Probe/TestFiles.h"
 #include "Probe/Tiling.h"
 #include "Support/Error.h"
-#include "Support/Together.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 
@@ -218,9 +218,10 @@ void Rewrite(Communicator& ranks, const Trial& trial)
   const Layout& where = trial.Where;
   // What is to be written must not be there already.
   const std::uint64_t seed = SeedOf(trial.Number) ^ (trial.What.Write ? ~std::uint64_t{0} : 0);
-  Together(ranks, [&] { WritePattern(trial.Path, seed, where.Rank * where.PartBytes(), where.PartBytes()); });
+  RunOnAllRanks(
+      ranks, [&] { WritePattern(trial.Path, seed, where.Rank * where.PartBytes(), where.PartBytes()); });
   // Every machine has its own memory, and knows only now that nothing more comes.
-  Together(ranks, [&] {
+  RunOnAllRanks(ranks, [&] {
     if (!Interrupt::Asked()) {
       DropFromMemory(trial.Path);
     }
@@ -260,18 +261,19 @@ std::string CheckWritten(Communicator& ranks, const Trial& trial, std::uint64_t 
     double total = static_cast<double>(own);
     MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_DOUBLE, MPI_SUM, ranks.Mpi());
     const BlockNames names{where.PartBytes(), trial.Block, where.FileBytes};
-    return ranks.Rank() == 0
-               ? FaultOf([&] { CheckShuffled(trial.Path, seed, names, static_cast<std::uint64_t>(total)); })
-               : "";
+    return ranks.Rank() == 0 ? CatchError([&] {
+      CheckShuffled(trial.Path, seed, names, static_cast<std::uint64_t>(total));
+    })
+                             : "";
   }
   if (where.Shape == View::Own) {
-    return FaultOf([&] { CheckStretch(trial.Path, seed, where.Rank * where.PartBytes(), own); });
+    return CatchError([&] { CheckStretch(trial.Path, seed, where.Rank * where.PartBytes(), own); });
   }
   // Up to what the slowest rank has written there are no holes.
   double least = static_cast<double>(own);
   MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE, MPI_MIN, ranks.Mpi());
   const auto part = static_cast<std::uint64_t>(least) / where.Piece * where.Piece;
-  return FaultOf([&] { CheckStretch(trial.Path, seed, where.Rank * part, part); });
+  return CatchError([&] { CheckStretch(trial.Path, seed, where.Rank * part, part); });
 }
 
 /// Gives the fault, the same on all ranks.
@@ -369,7 +371,7 @@ Outcome Measure(Communicator& ranks, const Trial& trial, BlockMemory& memory)
   Rewrite(ranks, trial);
   const std::unique_ptr<Access> access = MakeAccess(trial.What, trial.Where, comm, trial.InFlight);
   std::optional<Mover> mover;
-  Together(ranks, [&] {
+  RunOnAllRanks(ranks, [&] {
     mover.emplace(trial, *access, comm, memory);
     outcome.Resident = ranks.Rank() == 0 && !Interrupt::Asked() ? ResidentPart(trial.Path) : -1;
   });

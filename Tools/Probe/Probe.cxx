@@ -15,7 +15,7 @@
 #include "Storage/ProbeFolder.h"
 #include "Support/Error.h"
 #include "Support/MachineName.h"
-#include "Support/Together.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -54,7 +54,7 @@ public:
   /// Collective; rank 0 makes it, and only rank 0's name of it counts. Throws Error.
   OutputFolder(const Settings& settings, Session& session) : Name(settings.Output)
   {
-    Together(session.Ranks(), [&] {
+    RunOnAllRanks(session.Ranks(), [&] {
       if (session.Root()) {
         this->Name = this->Name.empty() ? DefaultOutput() : this->Name;
         std::error_code fault;
@@ -163,7 +163,7 @@ void RunFull(const Settings& settings, const std::string& output, Session& sessi
     }
   }
   const bool wrong = session.Root() && HasWrongValues(result);
-  Together(session.Ranks(), [&] {
+  RunOnAllRanks(session.Ranks(), [&] {
     if (result.WhyIncomplete == Interruption) {
       throw Error(fmt::format("Interrupted. What was measured until then is in {}/result.json.", output));
     }
@@ -227,7 +227,7 @@ void RunProbe(Settings& settings, Session& session)
   if (settings.Existing.empty()) {
     CleanUp(settings.Directory, session);
     // Where nothing can be written, that is said before anything is announced.
-    Together(session.Ranks(), [&] {
+    RunOnAllRanks(session.Ranks(), [&] {
       if (session.Root()) {
         ::rmdir(MakeProbeFolder(settings.Directory).c_str());
       }
@@ -262,7 +262,7 @@ std::string NameOfResult(const Result& result, const std::string& path)
 
 void RunCompare(const ResultOptions& options, Session& session)
 {
-  Together(session.Ranks(), [&] {
+  RunOnAllRanks(session.Ranks(), [&] {
     if (session.Root()) {
       const Result a = LoadResult(options.Results[0]), b = LoadResult(options.Results[1]);
       const Comparison comparison = Compare(a, b);
@@ -296,7 +296,7 @@ void DrawFindings(const std::vector<Finding>& findings, const ResultOptions& opt
 
 void RunFindings(const ResultOptions& options, Session& session)
 {
-  Together(session.Ranks(), [&] {
+  RunOnAllRanks(session.Ranks(), [&] {
     if (session.Root()) {
       std::vector<Result> results;
       for (const std::string& path : options.Results) {
@@ -316,7 +316,7 @@ void RunFindings(const ResultOptions& options, Session& session)
 
 void RunPlot(const ResultOptions& options, Session& session)
 {
-  Together(session.Ranks(), [&] {
+  RunOnAllRanks(session.Ranks(), [&] {
     if (session.Root()) {
       for (const std::string& path : options.Results) {
         LoadResult(path);

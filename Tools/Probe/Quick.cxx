@@ -11,8 +11,8 @@
 #include "Storage/QuickProbe.h"
 #include "Support/ByteText.h"
 #include "Support/Error.h"
+#include "Support/RunOnAllRanks.h"
 #include "Support/Stopwatch.h"
-#include "Support/Together.h"
 
 #include <fmt/format.h>
 
@@ -227,7 +227,7 @@ private:
     if (this->Out.Root()) {
       this->Found.Seconds = this->Watch.Seconds();
       this->LastSaved = this->Found.Seconds;
-      const std::string fault = FaultOf([&] { SaveResult(this->Found, this->Output); });
+      const std::string fault = CatchError([&] { SaveResult(this->Found, this->Output); });
       this->SaveFault = this->SaveFault.empty() ? fault : this->SaveFault;
     }
   }
@@ -253,7 +253,7 @@ private:
     }
     this->Found.Complete = this->Found.WhyIncomplete.empty();
     this->Save();
-    Together(this->Ranks, [&] {
+    RunOnAllRanks(this->Ranks, [&] {
       if (!this->SaveFault.empty()) {
         throw Error(this->SaveFault);
       }

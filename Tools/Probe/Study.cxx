@@ -10,8 +10,8 @@
 #include "Support/ByteText.h"
 #include "Support/Error.h"
 #include "Support/Memory.h"
+#include "Support/RunOnAllRanks.h"
 #include "Support/Stopwatch.h"
-#include "Support/Together.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -183,7 +183,7 @@ private:
     }
     this->Found.Seconds = this->Watch.Seconds();
     this->LastSaved = this->Found.Seconds;
-    const std::string fault = FaultOf([&] { SaveResult(this->Found, this->Output); });
+    const std::string fault = CatchError([&] { SaveResult(this->Found, this->Output); });
     this->SaveFault = this->SaveFault.empty() ? fault : this->SaveFault;
   }
 
@@ -197,7 +197,7 @@ private:
   /// Collective.
   void CheckSaved()
   {
-    Together(this->Ranks, [&] {
+    RunOnAllRanks(this->Ranks, [&] {
       if (!this->SaveFault.empty()) {
         throw Error(this->SaveFault);
       }

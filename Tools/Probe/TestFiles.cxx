@@ -5,7 +5,7 @@
 #include "Storage/ProbeFolder.h"
 #include "Support/ByteText.h"
 #include "Support/Error.h"
-#include "Support/Together.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 

@@ -3,12 +3,12 @@
 #include "Formats/Format.h"
 #include "Plan/ThreadBudget.h"
 #include "PythonScript.h"
-#include "Read/AutomaticThreads.h"
-#include "Read/SharedCatalog.h"
 #include "Session.h"
+#include "Session/SharedCatalog.h"
 #include "Support/ByteText.h"
 #include "Support/Error.h"
-#include "Support/Together.h"
+#include "Support/RunOnAllRanks.h"
+#include "Tuning/AutomaticThreads.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -281,7 +281,7 @@ std::string CheckSeconds(const std::string& text)
 
 void Run(const Options& options, Session& session)
 {
-  Together(session.Ranks(), [&] {
+  RunOnAllRanks(session.Ranks(), [&] {
     if (session.Root()) {
       const json all = Describe(options, Look(options));
       session.Print(options.Json ? all.dump(2, ' ', false, json::error_handler_t::replace) : Text(all));

@@ -2,10 +2,10 @@
 
 #include "Info/StepFacts.h"
 #include "MetadataChannel/SeriesSidecar.h"
-#include "Read/SharedCatalog.h"
 #include "Session.h"
+#include "Session/SharedCatalog.h"
 #include "Support/Error.h"
-#include "Support/Together.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -116,7 +116,7 @@ void Verification::Judge(const StepFacts& facts)
 
 void Run(const Options& options, Session& session)
 {
-  Together(session.Ranks(), [&] {
+  RunOnAllRanks(session.Ranks(), [&] {
     if (session.Root()) {
       Verification(options, session).Run();
     }

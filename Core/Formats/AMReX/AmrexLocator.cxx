@@ -5,7 +5,7 @@
 #include "Formats/LocateTask.h"
 #include "Support/Error.h"
 #include "Support/RegularFile.h"
-#include "Support/Together.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 
@@ -142,7 +142,7 @@ void Locator::FindFiles()
 /// In a lane: must not throw.
 void Locator::LookIntoFile(int file)
 {
-  const std::string fault = FaultOf([&] {
+  const std::string fault = CatchError([&] {
     this->FindSizeOf(file);
     this->LookAtHeaders(file);
   });

@@ -3,7 +3,7 @@
 #include "Formats/GRADS/GradsDataFile.h"
 #include "Formats/GRADS/GradsFiles.h"
 #include "Support/ByteOrder.h"
-#include "Support/Together.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 
@@ -77,7 +77,7 @@ std::string DoubtsAboutByteOrder(const Descriptor& descriptor, std::int64_t step
   }
   std::set<std::uint32_t> sample;
   // A file that cannot be opened, or a member of the ensemble that is not there, says so when it is read.
-  const std::string ignored = FaultOf([&] { sample = SampleOf(descriptor, step); });
+  const std::string ignored = CatchError([&] { sample = SampleOf(descriptor, step); });
   std::size_t words = 0, asDescribed = 0, otherwise = 0;
   for (const std::uint32_t word : sample) {
     const float value = ValueOf(word, descriptor.BigEndian);

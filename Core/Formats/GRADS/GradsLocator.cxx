@@ -6,7 +6,7 @@
 #include "Formats/LocateTask.h"
 #include "Support/ByteOrder.h"
 #include "Support/Error.h"
-#include "Support/Together.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 
@@ -48,7 +48,8 @@ public:
       this->Task.Tell(static_cast<double>(r) / static_cast<double>(requests.size()));
       this->Table.Locations.emplace_back();
       if (this->Data.PresenceOf(requests[r].Variable, requests[r].Patch) == Presence::Stored) {
-        const std::string fault = FaultOf([&] { this->Table.Locations.back() = this->Locate(requests[r]); });
+        const std::string fault =
+            CatchError([&] { this->Table.Locations.back() = this->Locate(requests[r]); });
         if (!fault.empty()) {
           this->Table.Locations.back() = Location();
           this->Table.Locations.back().Kind = Encoding::Missing;
@@ -123,7 +124,7 @@ const Locator::KnownFile& Locator::FileOf(std::int64_t member)
     if (same == this->Table.Files.end()) {
       this->Table.Files.push_back(path);
     }
-    known.Fault = FaultOf([&] { this->LookInto(path, member, known); });
+    known.Fault = CatchError([&] { this->LookInto(path, member, known); });
   }
   return known;
 }

@@ -2,7 +2,7 @@
 
 #include "Support/Error.h"
 #include "Support/RegularFile.h"
-#include "Support/Together.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 
@@ -126,7 +126,7 @@ bool LooksLikeDescriptor(const std::string& path)
   constexpr std::array<const char*, 8> keywords{
       "dset", "undef", "xdef", "ydef", "zdef", "tdef", "vars", "dtype"};
   std::vector<Line> lines;
-  const std::string fault = FaultOf([&] {
+  const std::string fault = CatchError([&] {
     const std::string text = ReadBytes(path, head);
     lines = text.find('\0') == std::string::npos ? LinesOf(text) : std::vector<Line>();
   });

@@ -64,7 +64,7 @@ void AddVariables(const KwaveDescription& description, Catalog& catalog)
       Variable& positions = catalog.Variables.emplace_back();
       positions.Name = set.Name + " positions";
       positions.StoredName = set.Positions;
-      positions.Steady = true;
+      positions.TimeInvariant = true;
       positions.Positions = true;
     }
   }
@@ -72,7 +72,7 @@ void AddVariables(const KwaveDescription& description, Catalog& catalog)
     Variable& variable = catalog.Variables.emplace_back();
     variable.Name = quantity.Name;
     variable.StoredName = quantity.Name;
-    variable.Steady = !quantity.Series;
+    variable.TimeInvariant = !quantity.Series;
   }
 }
 

@@ -214,7 +214,7 @@ private:
   std::string LocateOne(const PatchVariable& request, Location& location);
   FoundDataset& DatasetOf(const PatchVariable& request, int& file, std::string& name);
   FileInspector& InspectorOf(const std::string& path);
-  void Check(FoundDataset& found, const FileInspector& inspector, const std::string& name, bool steady,
+  void Check(FoundDataset& found, const FileInspector& inspector, const std::string& name, bool timeInvariant,
       std::uint64_t partValues) const;
   void AddRaw(
       const FoundDataset& found, int file, std::uint64_t first, std::uint64_t count, Location& location);
@@ -225,7 +225,10 @@ private:
   {
     return static_cast<std::uint64_t>(this->Data.StoredTuples(request.Variable, request.Patch));
   }
-  bool IsSeries(const PatchVariable& request) const { return !this->Data.Variables[request.Variable].Steady; }
+  bool IsSeries(const PatchVariable& request) const
+  {
+    return !this->Data.Variables[request.Variable].TimeInvariant;
+  }
 
   const Catalog& Data;
   const LocateOptions Options;
@@ -319,8 +322,9 @@ FoundDataset& Locator::DatasetOf(const PatchVariable& request, int& file, std::s
     try {
       FileInspector& inspector = this->InspectorOf(path);
       found = inspector.Find(name);
-      this->Check(found, inspector, name, variable.Steady, this->PartValues[request.Patch]);
-      if (found.Info.Layout == StorageLayout::Contiguous && !variable.Steady && this->Data.StepsInFile > 1) {
+      this->Check(found, inspector, name, variable.TimeInvariant, this->PartValues[request.Patch]);
+      if (found.Info.Layout == StorageLayout::Contiguous && !variable.TimeInvariant &&
+          this->Data.StepsInFile > 1) {
         BecomeChunks(found, this->PartValues[request.Patch]);
       }
     } catch (const std::exception& error) {
@@ -331,8 +335,8 @@ FoundDataset& Locator::DatasetOf(const PatchVariable& request, int& file, std::s
 }
 
 /// Finds out the type, and whether the data set is what the catalog says.
-void Locator::Check(FoundDataset& found, const FileInspector& inspector, const std::string& name, bool steady,
-    std::uint64_t partValues) const
+void Locator::Check(FoundDataset& found, const FileInspector& inspector, const std::string& name,
+    bool timeInvariant, std::uint64_t partValues) const
 {
   Dataset& info = found.Info;
   const bool wide = info.ElementBytes == 8;
@@ -342,9 +346,9 @@ void Locator::Check(FoundDataset& found, const FileInspector& inspector, const s
   }
   found.Type = info.Class == NumberClass::Float ? (wide ? ElementType::Float64 : ElementType::Float32)
                                                 : (wide ? ElementType::Int64 : ElementType::Int32);
-  const auto steps = static_cast<std::uint64_t>(steady ? 1 : this->Data.StepsInFile);
-  const bool fits =
-      steady ? info.Values == partValues : info.Values % partValues == 0 && info.Values / partValues >= steps;
+  const auto steps = static_cast<std::uint64_t>(timeInvariant ? 1 : this->Data.StepsInFile);
+  const bool fits = timeInvariant ? info.Values == partValues
+                                  : info.Values % partValues == 0 && info.Values / partValues >= steps;
   if (!fits) {
     throw FileError(inspector.Name(), fmt::format("{} x {} values in '{}'", steps, partValues, name),
         fmt::format("{}", info.Values), "The file has changed since it was opened, or is damaged");

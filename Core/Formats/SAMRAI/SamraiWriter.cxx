@@ -4,7 +4,7 @@
 #include "Formats/SAMRAI/SamraiNames.h"
 #include "Formats/SAMRAI/SamraiSummaryWriter.h"
 #include "Support/Error.h"
-#include "Support/Together.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 
@@ -152,7 +152,7 @@ void SamraiWriter::Write(const Catalog& catalog, const PatchValues& values)
 {
   const bool root = this->Comm.Rank() == 0;
   const std::string path = this->Directory + "/" + DumpName(catalog.Step);
-  Together(this->Comm, [&] {
+  RunOnAllRanks(this->Comm, [&] {
     CheckDump(catalog, this->Comm.Size());
     if (root) {
       MakeDirectory(path);
@@ -161,10 +161,10 @@ void SamraiWriter::Write(const Catalog& catalog, const PatchValues& values)
     }
   });
   std::vector<ComponentRange> ranges;
-  Together(this->Comm, [&] { ranges = WriteCluster(path, this->Comm.Rank(), catalog, values); });
+  RunOnAllRanks(this->Comm, [&] { ranges = WriteCluster(path, this->Comm.Rank(), catalog, values); });
   ranges = GatherRanges(this->Comm, ranges);
   // A dump is complete when dumps.visit names it, so the order is: clusters, summary, index.
-  Together(this->Comm, [&] {
+  RunOnAllRanks(this->Comm, [&] {
     if (root) {
       WriteSummary(path, this->Comm.Size(), catalog, ranges);
       this->AppendToIndex(DumpName(catalog.Step));

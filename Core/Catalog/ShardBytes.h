@@ -1,0 +1,66 @@
+// The bytes of a shard of the index: arrays of plain values, one after another, that are used where they lie.
+#pragma once
+
+#include "Support/Require.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace patchio {
+
+/// What a fault of the index is said of.
+constexpr Requirement RequireOfIndex("The index");
+
+/// Bytes of a shard; whoever hands them over keeps them alive.
+struct ShardView
+{
+  const std::byte* Data = nullptr;
+  std::size_t Size = 0;
+};
+
+/// Appends values; each array begins at a multiple of 8 bytes.
+class ShardWriter
+{
+public:
+  template <typename T>
+  void Put(const T* values, std::size_t count)
+  {
+    static_assert(std::is_trivially_copyable_v<T>);
+    const auto* begin = reinterpret_cast<const std::byte*>(values);
+    this->Bytes.insert(this->Bytes.end(), begin, begin + count * sizeof(T));
+    this->Bytes.resize((this->Bytes.size() + 7) / 8 * 8);
+  }
+  std::vector<std::byte> Take() { return std::move(this->Bytes); }
+  void Reserve(std::size_t bytes) { this->Bytes.reserve(bytes); }
+
+private:
+  std::vector<std::byte> Bytes;
+};
+
+/// Takes the arrays of a shard where they lie. Throws Error when its bytes end too early.
+class ShardReader
+{
+public:
+  explicit ShardReader(const ShardView& view) : View(view) {}
+
+  template <typename T>
+  const T* Take(std::uint64_t count)
+  {
+    static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 8);
+    const std::size_t left = this->View.Size - this->Position;
+    RequireOfIndex(count <= left / sizeof(T), "a shard that ends too early");
+    const std::byte* begin = this->View.Data + this->Position;
+    this->Position = std::min(this->View.Size, (this->Position + count * sizeof(T) + 7) / 8 * 8);
+    return reinterpret_cast<const T*>(begin);
+  }
+
+private:
+  ShardView View;
+  std::size_t Position = 0;
+};
+
+}  // namespace patchio

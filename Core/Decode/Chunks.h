@@ -1,0 +1,38 @@
+// From the values of one chunk to their places in the output. Pure functions on memory.
+#pragma once
+
+#include "Catalog/Extent.h"
+#include "Decode/Decode.h"
+
+#include <cstddef>
+
+namespace patchio {
+
+/// Throws Error when the numbers of `array` do not fit each other or what HDF5 can store; it says what is
+/// wrong, as a phrase for FileError(). The other functions here are safe after it.
+void CheckChunkedArray(const ChunkedArray& array);
+
+/// Bytes of a chunk's values; chunks at the edge are stored in full size too. At most 4 GiB.
+std::size_t ChunkBytes(const ChunkedArray& array);
+
+/// Where the values of a chunk lie in the output as they lie in the chunk: all are wanted, one after another,
+/// and need no swapping. Null elsewhere.
+std::byte* StraightPlace(const Window& window, const ChunkedArray& array, const Chunk& chunk, void* output);
+
+/// Bytes of a chunk from its first value to its last one that lies in the array. Less than ChunkBytes() at
+/// the edges; a chunk without filters may end there.
+std::size_t UsedChunkBytes(const ChunkedArray& array, std::uint64_t number);
+
+/// False where the window has no place for any value of a chunk; true may be said of others, too.
+bool ReachesWindow(const Window& window, const ChunkedArray& array, std::uint64_t number);
+
+/// Brings the wanted values of a chunk to their places in the output, as PlaceRun() does: the `Count` values
+/// from `First` of the whole array are the window's stored values.
+///
+/// values: ChunkBytes() bytes as stored, any address; not looked at when the chunk was never written, where
+/// the output gets ChunkedArray::Fill. Of Fill, as it lies in memory, the first SizeOf(Type) bytes count.
+/// Throws Error when the array has no chunk of that number.
+void PlaceChunk(const Window& window, const ChunkedArray& array, const Chunk& chunk, const std::byte* values,
+    int slot, void* output);
+
+}  // namespace patchio

@@ -1,0 +1,616 @@
+#include "Decode/Decode.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+// Vectors are written out by hand where compilers make none of the plain loop, or only at some levels.
+#if defined(__x86_64__) && defined(__GNUC__)
+#define PATCHIO_X86
+#include <immintrin.h>
+#endif
+
+namespace patchio {
+namespace {
+
+std::uint8_t Swapped(std::uint8_t word)
+{
+  return word;
+}
+
+std::uint16_t Swapped(std::uint16_t word)
+{
+  return __builtin_bswap16(word);
+}
+
+std::uint32_t Swapped(std::uint32_t word)
+{
+  return __builtin_bswap32(word);
+}
+
+std::uint64_t Swapped(std::uint64_t word)
+{
+  return __builtin_bswap64(word);
+}
+
+#ifdef PATCHIO_X86
+
+const bool HasAvx2 = __builtin_cpu_supports("avx2");
+
+/// For _mm256_shuffle_epi8: turns the bytes of each word around.
+template <typename Word>
+__attribute__((target("avx2"))) __m256i SwapOrder()
+{
+  if (sizeof(Word) == 2) {
+    return _mm256_setr_epi8(1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14,  //
+        1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14);
+  }
+  return sizeof(Word) == 4 ? _mm256_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12,  //
+                                 3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12)
+                           : _mm256_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8,  //
+                                 7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8);
+}
+
+/// Swaps as many words as fill whole vectors and returns their number. `from` may be `to`.
+template <typename Word>
+__attribute__((target("avx2"))) std::int64_t SwapVectors(
+    const std::byte* from, std::int64_t count, std::byte* to)
+{
+  constexpr std::int64_t perVector = sizeof(__m256i) / sizeof(Word);
+  const __m256i order = SwapOrder<Word>();
+  std::int64_t done = 0;
+  for (; done + perVector <= count; done += perVector) {
+    const __m256i words = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + done * sizeof(Word)));
+    _mm256_storeu_si256(
+        reinterpret_cast<__m256i*>(to + done * sizeof(Word)), _mm256_shuffle_epi8(words, order));
+  }
+  return done;
+}
+
+/// Copies, or swaps, words to whole cache lines that are written past the cache, and returns their number;
+/// `to` begins a line. The lines need not be fetched before they are overwritten, which is a third of all
+/// that goes through the memory.
+template <typename Word, bool Swap>
+__attribute__((target("avx2"))) std::int64_t StreamLines(
+    const std::byte* from, std::int64_t count, std::byte* to)
+{
+  constexpr std::int64_t perVector = sizeof(__m256i) / sizeof(Word);
+  const __m256i order = SwapOrder<Word>();
+  std::int64_t done = 0;
+  for (; done + 2 * perVector <= count; done += 2 * perVector) {
+    for (int half = 0; half < 2; ++half) {
+      const std::int64_t at = (done + half * perVector) * static_cast<std::int64_t>(sizeof(Word));
+      __m256i words = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + at));
+      words = Swap ? _mm256_shuffle_epi8(words, order) : words;
+      _mm256_stream_si256(reinterpret_cast<__m256i*>(to + at), words);
+    }
+  }
+  return done;
+}
+
+void EndOfStream()
+{
+  _mm_sfence();
+}
+
+#else
+
+constexpr bool HasAvx2 = false;
+
+template <typename Word, bool Swap>
+std::int64_t StreamLines(const std::byte*, std::int64_t, std::byte*)
+{
+  return 0;
+}
+
+void EndOfStream() {}
+
+template <typename Word>
+std::int64_t SwapVectors(const std::byte*, std::int64_t, std::byte*)
+{
+  return 0;
+}
+
+#endif
+
+/// Copies words from any address to any other, `stride` words apart.
+template <typename Word, bool Swap>
+void CopyApart(const std::byte* from, std::int64_t count, std::byte* to, std::int64_t stride)
+{
+  for (std::int64_t i = 0; i < count; ++i) {
+    Word word;
+    std::memcpy(&word, from + i * sizeof(Word), sizeof(Word));
+    word = Swap ? Swapped(word) : word;
+    std::memcpy(to + i * stride * sizeof(Word), &word, sizeof(Word));
+  }
+}
+
+/// Copies words that lie close in both places; `from` may be `to`.
+template <typename Word, bool Swap>
+void CopyClose(const std::byte* from, std::int64_t count, std::byte* to)
+{
+  if constexpr (Swap && sizeof(Word) > 1) {
+    const std::int64_t done = HasAvx2 ? SwapVectors<Word>(from, count, to) : 0;
+    CopyApart<Word, true>(from + done * sizeof(Word), count - done, to + done * sizeof(Word), 1);
+  } else if (from != to) {
+    std::memcpy(to, from, count * sizeof(Word));
+  }
+}
+
+/// The same for rows of an output that is larger than the caches.
+template <typename Word, bool Swap>
+void CopyStreaming(const std::byte* from, std::int64_t count, std::byte* to)
+{
+  constexpr std::uintptr_t line = 64;
+  const std::uintptr_t inLine = reinterpret_cast<std::uintptr_t>(to) % line;
+  const auto lead = static_cast<std::int64_t>(inLine == 0 ? 0 : (line - inLine) / sizeof(Word));
+  const std::int64_t head = std::min(count, lead);
+  CopyClose<Word, Swap>(from, head, to);
+  from += head * sizeof(Word);
+  to += head * sizeof(Word);
+  const std::int64_t done = StreamLines<Word, Swap>(from, count - head, to);
+  CopyClose<Word, Swap>(from + done * sizeof(Word), count - head - done, to + done * sizeof(Word));
+}
+
+/// Layers that both sides have, per axis.
+Int3 CommonGhosts(const ArrayShape& shape)
+{
+  Int3 common;
+  for (int axis = 0; axis < 3; ++axis) {
+    common[axis] = std::min(shape.StoredGhosts[axis], shape.OutputGhosts[axis]);
+  }
+  return common;
+}
+
+}  // namespace
+
+void SwapByteOrder(void* data, std::size_t count, std::size_t elementBytes)
+{
+  auto* bytes = static_cast<std::byte*>(data);
+  const auto words = static_cast<std::int64_t>(count);
+  assert(elementBytes == 1 || elementBytes == 2 || elementBytes == 4 || elementBytes == 8);
+  if (elementBytes == 2) {
+    CopyClose<std::uint16_t, true>(bytes, words, bytes);
+  } else if (elementBytes == 4) {
+    CopyClose<std::uint32_t, true>(bytes, words, bytes);
+  } else if (elementBytes == 8) {
+    CopyClose<std::uint64_t, true>(bytes, words, bytes);
+  }
+}
+
+namespace {
+
+/// The value in type T that is the bound of the same values; `toward`: where to look for it.
+template <typename T>
+T BoundIn(double bound, double toward)
+{
+  if (std::abs(bound) > std::numeric_limits<T>::max()) {
+    return bound > 0 ? std::numeric_limits<T>::infinity() : -std::numeric_limits<T>::infinity();
+  }
+  const T near = static_cast<T>(bound);
+  const bool outside = toward > bound ? near < bound : near > bound;
+  return outside ? std::nextafter(near, static_cast<T>(toward)) : near;
+}
+
+template <typename T>
+bool BlankRange(T* values, std::int64_t count, double from, double to)
+{
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const T low = BoundIn<T>(from, infinity);
+  const T high = BoundIn<T>(to, -infinity);
+  const T largest = std::numeric_limits<T>::max();
+  int found = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    // Without branches, and true for NaN, which compares with nothing.
+    const bool finite = std::abs(values[i]) <= largest;
+    const bool undefined = (!finite) | ((values[i] >= low) & (values[i] <= high));
+    values[i] = undefined ? std::numeric_limits<T>::quiet_NaN() : values[i];
+    found |= undefined;
+  }
+  return found != 0;
+}
+
+}  // namespace
+
+bool BlankUndefined(void* values, std::int64_t count, ElementType type, double from, double to)
+{
+  if (type == ElementType::Float32) {
+    return BlankRange(static_cast<float*>(values), count, from, to);
+  }
+  return type == ElementType::Float64 && BlankRange(static_cast<double*>(values), count, from, to);
+}
+
+Dims ArrayShape::StoredDims() const
+{
+  Dims dims = this->Interior;
+  for (int axis = 0; axis < 3; ++axis) {
+    dims[axis] += 2 * std::int64_t(this->StoredGhosts[axis]);
+  }
+  return dims;
+}
+
+Dims ArrayShape::OutputDims() const
+{
+  Dims dims = this->Interior;
+  for (int axis = 0; axis < 3; ++axis) {
+    dims[axis] += 2 * std::int64_t(this->OutputGhosts[axis]);
+  }
+  return dims;
+}
+
+std::int64_t ArrayShape::StoredTuples() const
+{
+  const Dims dims = this->StoredDims();
+  return dims[0] * dims[1] * dims[2];
+}
+
+std::int64_t ArrayShape::OutputTuples() const
+{
+  const Dims dims = this->OutputDims();
+  return dims[0] * dims[1] * dims[2];
+}
+
+Window::Window(const ArrayShape& shape)
+    : Stored(shape.StoredDims()), Output(shape.OutputDims()), OutputComponents(shape.OutputComponents)
+{
+  const Int3 common = CommonGhosts(shape);
+  for (int axis = 0; axis < 3; ++axis) {
+    this->Begin[axis] = shape.StoredGhosts[axis] - common[axis];
+    this->End[axis] = this->Stored[axis] - this->Begin[axis];
+    this->Shift[axis] = shape.OutputGhosts[axis] - shape.StoredGhosts[axis];
+    this->First[axis] = this->Begin[axis] + this->Shift[axis];
+    this->Last[axis] = this->End[axis] - 1 + this->Shift[axis];
+    this->Extends = this->Extends || this->First[axis] > 0;
+  }
+}
+
+Window::Window(
+    const Box& stored, const Box& output, const Box& region, const Int3& ratio, int outputComponents)
+    : Ratio(ratio), OutputComponents(outputComponents)
+{
+  const Box owners = Coarsen(region, ratio);
+  for (int axis = 0; axis < 3; ++axis) {
+    this->Stored[axis] = stored.Width(axis);
+    this->Output[axis] = output.Width(axis);
+    this->Begin[axis] = std::int64_t(owners.Lower[axis]) - stored.Lower[axis];
+    this->End[axis] = std::int64_t(owners.Upper[axis]) - stored.Lower[axis] + 1;
+    this->Shift[axis] = std::int64_t(stored.Lower[axis]) * ratio[axis] - output.Lower[axis];
+    this->First[axis] = std::int64_t(region.Lower[axis]) - output.Lower[axis];
+    this->Last[axis] = std::int64_t(region.Upper[axis]) - output.Lower[axis];
+    assert(this->Begin[axis] >= 0 && this->End[axis] <= this->Stored[axis]);
+    assert(this->First[axis] >= 0 && this->Last[axis] < this->Output[axis]);
+  }
+}
+
+bool Window::Contiguous(std::int64_t& first) const
+{
+  bool wide = true;  // what follows is one piece only while all axes before are as wide as the output
+  for (int axis = 0; axis < 3; ++axis) {
+    const bool all = this->Begin[axis] == 0 && this->End[axis] == this->Stored[axis];
+    if (!all || this->Ratio[axis] != 1 || (!wide && this->Stored[axis] > 1)) {
+      return false;
+    }
+    wide = wide && this->Stored[axis] == this->Output[axis];
+  }
+  first = (this->Shift[2] * this->Output[1] + this->Shift[1]) * this->Output[0] + this->Shift[0];
+  return true;
+}
+
+RunPlacer::RunPlacer(const Window& window, std::size_t elementBytes, bool swap, int slot, void* output)
+    : Places(window),
+      ElementBytes(elementBytes),
+      Swap(swap),
+      Target(static_cast<std::byte*>(output) + slot * elementBytes)
+{
+  assert(elementBytes == 1 || elementBytes == 2 || elementBytes == 4 || elementBytes == 8);
+  assert(slot >= 0 && slot < window.OutputComponents);
+  // Rows that follow each other without a gap on both sides are one long row.
+  this->Spreads = window.Ratio != Int3{1, 1, 1};
+  for (int axis = 0; axis < 2 && !this->Spreads && this->RowsFollow(); ++axis) {
+    this->MergeFirstAxes();
+  }
+  // What fits into the cache may still be there when it is used. Rows that lie in one piece were read in
+  // place.
+  constexpr std::int64_t large = 4 << 20;
+  const Dims& tuples = this->Places.Output;
+  this->Streams = HasAvx2 && elementBytes > 1 && window.OutputComponents == 1 &&
+                  tuples[0] * tuples[1] * tuples[2] * static_cast<std::int64_t>(elementBytes) >= large;
+}
+
+/// True where rows follow each other in the output as they do where they are stored, and all of each is
+/// placed.
+bool RunPlacer::RowsFollow() const
+{
+  const Window& w = this->Places;
+  return w.Stored[0] == w.Output[0] && w.Begin[0] == 0 && w.End[0] == w.Stored[0] && w.Shift[0] == 0;
+}
+
+void RunPlacer::MergeFirstAxes()
+{
+  Window& w = this->Places;
+  for (Dims* dims : {&w.Begin, &w.End, &w.Shift, &w.Output}) {
+    (*dims)[1] *= w.Stored[0];
+  }
+  w.Stored[1] *= w.Stored[0];
+  const auto drop = [](Dims& dims, std::int64_t last) { dims = {dims[1], dims[2], last}; };
+  drop(w.Stored, 1);
+  drop(w.Output, 1);
+  drop(w.Begin, 0);
+  drop(w.End, 1);
+  drop(w.Shift, 0);
+}
+
+void RunPlacer::Place(const void* values, std::int64_t first, std::int64_t count) const
+{
+  assert(first >= 0 && count >= 0);
+  assert(first + count <= this->Places.StoredTuples());
+  if (count == 0) {
+    return;
+  }
+  const auto* bytes = static_cast<const std::byte*>(values);
+  if (this->ElementBytes == 1) {
+    this->PlaceRows<std::uint8_t, false>(bytes, first, count);
+  } else if (this->ElementBytes == 2) {
+    this->Swap ? this->PlaceRows<std::uint16_t, true>(bytes, first, count)
+               : this->PlaceRows<std::uint16_t, false>(bytes, first, count);
+  } else if (this->ElementBytes == 4) {
+    this->Swap ? this->PlaceRows<std::uint32_t, true>(bytes, first, count)
+               : this->PlaceRows<std::uint32_t, false>(bytes, first, count);
+  } else {
+    this->Swap ? this->PlaceRows<std::uint64_t, true>(bytes, first, count)
+               : this->PlaceRows<std::uint64_t, false>(bytes, first, count);
+  }
+  if (this->Streams) {
+    EndOfStream();
+  }
+}
+
+template <typename Word, bool Swap>
+void RunPlacer::PlaceRows(const std::byte* values, std::int64_t first, std::int64_t count) const
+{
+  const Dims& stored = this->Places.Stored;
+  const std::int64_t end = first + count;
+  if (end <= stored[0] && stored[1] * stored[2] == 1) {
+    this->PlaceInRow<Word, Swap>(values, first, end, 0, 0);  // without divisions, as this is frequent
+    return;
+  }
+  const std::int64_t firstRow = first / stored[0];
+  const std::int64_t endRow = (end - 1) / stored[0] + 1;
+  const std::int64_t firstPlane = std::max(firstRow / stored[1], this->Places.Begin[2]);
+  const std::int64_t endPlane = std::min((endRow - 1) / stored[1] + 1, this->Places.End[2]);
+  for (std::int64_t k = firstPlane; k < endPlane; ++k) {
+    const std::int64_t firstJ = std::max(firstRow - k * stored[1], this->Places.Begin[1]);
+    const std::int64_t endJ = std::min(endRow - k * stored[1], this->Places.End[1]);
+    for (std::int64_t j = firstJ; j < endJ; ++j) {
+      this->PlaceInRow<Word, Swap>(values, first, end, j, k);
+    }
+  }
+}
+
+/// Places what lies in row (j, k) of the values `first` .. `end - 1`, of which `values` is the first.
+template <typename Word, bool Swap>
+void RunPlacer::PlaceInRow(
+    const std::byte* values, std::int64_t first, std::int64_t end, std::int64_t j, std::int64_t k) const
+{
+  const Window& w = this->Places;
+  const std::int64_t row = (k * w.Stored[1] + j) * w.Stored[0];
+  const std::int64_t begin = std::max(first, row + w.Begin[0]);
+  const std::int64_t count = std::min(end, row + w.End[0]) - begin;
+  if (count <= 0) {
+    return;
+  }
+  const std::byte* source = values + (begin - first) * sizeof(Word);
+  if (this->Spreads) {
+    this->Spread<Word>(source, count, {begin - row, j, k});
+    return;
+  }
+  const std::int64_t outputRow = ((k + w.Shift[2]) * w.Output[1] + j + w.Shift[1]) * w.Output[0];
+  const std::int64_t tuple = outputRow + (begin - row) + w.Shift[0];
+  std::byte* target = this->Target + tuple * w.OutputComponents * sizeof(Word);
+  if (this->Streams && source != target) {
+    CopyStreaming<Word, Swap>(source, count, target);
+  } else if (w.OutputComponents == 1) {
+    CopyClose<Word, Swap>(source, count, target);
+  } else {
+    CopyApart<Word, Swap>(source, count, target, w.OutputComponents);
+  }
+}
+
+/// Each of the values, the first of which has the indices `stored`, goes to all places of the finer output
+/// that it stands for. Seldom: for ghost layers from coarser levels.
+template <typename Word>
+void RunPlacer::Spread(const std::byte* from, std::int64_t count, const Dims& stored) const
+{
+  const Window& w = this->Places;
+  for (std::int64_t n = 0; n < count; ++n) {
+    Word word;
+    std::memcpy(&word, from + n * sizeof(Word), sizeof(Word));
+    word = this->Swap ? Swapped(word) : word;
+    Dims low, high;
+    for (int axis = 0; axis < 3; ++axis) {
+      const std::int64_t place = (stored[axis] + (axis == 0 ? n : 0)) * w.Ratio[axis] + w.Shift[axis];
+      low[axis] = std::max(place, w.First[axis]);
+      high[axis] = std::min(place + w.Ratio[axis] - 1, w.Last[axis]);
+    }
+    for (std::int64_t k = low[2]; k <= high[2]; ++k) {
+      for (std::int64_t j = low[1]; j <= high[1]; ++j) {
+        const std::int64_t tuple = (k * w.Output[1] + j) * w.Output[0] + low[0];
+        std::byte* target = this->Target + tuple * w.OutputComponents * sizeof(Word);
+        for (std::int64_t i = low[0]; i <= high[0]; ++i, target += w.OutputComponents * sizeof(Word)) {
+          std::memcpy(target, &word, sizeof(Word));
+        }
+      }
+    }
+  }
+}
+
+void PlaceRun(const Window& window, const void* values, std::int64_t first, std::int64_t count,
+    std::size_t elementBytes, bool swap, int slot, void* output)
+{
+  RunPlacer(window, elementBytes, swap, slot, output).Place(values, first, count);
+}
+
+void ExtendEdges(const Window& window, std::size_t elementBytes, void* output)
+{
+  if (!window.Extends) {
+    return;
+  }
+  const Dims& dims = window.Output;
+  const Dims& first = window.First;
+  const Dims& last = window.Last;
+  const std::size_t tupleBytes = elementBytes * window.OutputComponents;
+  auto* tuples = static_cast<std::byte*>(output);
+  const auto tupleAt = [&](std::int64_t i, std::int64_t j, std::int64_t k) {
+    return tuples + ((k * dims[1] + j) * dims[0] + i) * tupleBytes;
+  };
+  for (std::int64_t k = 0; k < dims[2]; ++k) {
+    const std::int64_t nearK = std::clamp(k, first[2], last[2]);
+    for (std::int64_t j = 0; j < dims[1]; ++j) {
+      const std::int64_t nearJ = std::clamp(j, first[1], last[1]);
+      const bool insideRow = nearK == k && nearJ == j;
+      for (std::int64_t i = 0; i < dims[0]; ++i) {
+        const std::int64_t nearI = std::clamp(i, first[0], last[0]);
+        if (!insideRow || nearI != i) {
+          std::memcpy(tupleAt(i, j, k), tupleAt(nearI, nearJ, nearK), tupleBytes);
+        }
+      }
+    }
+  }
+}
+
+namespace {
+
+/// Gives `count` tuples from `to` on the value of the tuple at `from`.
+void Repeat(const std::byte* from, std::int64_t count, std::size_t tupleBytes, std::byte* to)
+{
+  if (tupleBytes == 4) {
+    std::uint32_t value;
+    std::memcpy(&value, from, 4);
+    std::fill_n(reinterpret_cast<std::uint32_t*>(to), count, value);
+    return;
+  }
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::memcpy(to + i * tupleBytes, from, tupleBytes);
+  }
+}
+
+/// First entry of flags[begin .. end-1] that is `flag`; `end` when there is none.
+std::int64_t FindFlag(const std::uint8_t* flags, std::int64_t begin, std::int64_t end, int flag)
+{
+  const void* found = begin < end ? std::memchr(flags + begin, flag, end - begin) : nullptr;
+  return found ? static_cast<const std::uint8_t*>(found) - flags : end;
+}
+
+/// Fills the gaps of one row from within; false when it is all gap.
+bool FillRow(const std::uint8_t* filled, std::int64_t count, std::size_t tupleBytes, std::byte* row)
+{
+  const std::int64_t first = FindFlag(filled, 0, count, 1);
+  if (first == count) {
+    return false;
+  }
+  Repeat(row + first * tupleBytes, first, tupleBytes, row);
+  std::int64_t gap = FindFlag(filled, first, count, 0);
+  while (gap < count) {
+    const std::int64_t end = FindFlag(filled, gap, count, 1);
+    Repeat(row + (gap - 1) * tupleBytes, end - gap, tupleBytes, row + gap * tupleBytes);
+    gap = FindFlag(filled, end, count, 0);
+  }
+  return true;
+}
+
+/// Rows or planes follow each other: those that have nothing become copies of the nearest one that has
+/// something, the one before where two are as near. False when none has.
+bool CopyNearest(const std::vector<bool>& hasSome, std::size_t bytes, std::byte* data)
+{
+  const auto count = static_cast<std::int64_t>(hasSome.size());
+  std::int64_t last = -1;
+  for (std::int64_t next = 0; next <= count; ++next) {
+    if (next < count && !hasSome[next]) {
+      continue;
+    }
+    for (std::int64_t gap = last + 1; gap < next; ++gap) {
+      const bool before = last >= 0 && (next == count || gap - last <= next - gap);
+      if (before || next < count) {
+        std::memcpy(data + gap * bytes, data + (before ? last : next) * bytes, bytes);
+      }
+    }
+    last = next < count ? next : last;
+  }
+  return last >= 0;
+}
+
+}  // namespace
+
+void FillGaps(const std::vector<std::uint8_t>& filled, const Dims& dims, std::size_t tupleBytes, void* output)
+{
+  const std::size_t rowBytes = dims[0] * tupleBytes;
+  const std::size_t planeBytes = dims[1] * rowBytes;
+  auto* const data = static_cast<std::byte*>(output);
+  const std::uint8_t* flags = filled.data();
+  std::vector<bool> rowHasSome(dims[1]);
+  std::vector<bool> planeHasSome(dims[2], false);
+  for (std::int64_t k = 0; k < dims[2]; ++k) {
+    for (std::int64_t j = 0; j < dims[1]; ++j, flags += dims[0]) {
+      rowHasSome[j] = FillRow(flags, dims[0], tupleBytes, data + k * planeBytes + j * rowBytes);
+    }
+    planeHasSome[k] = CopyNearest(rowHasSome, rowBytes, data + k * planeBytes);
+  }
+  const bool some = CopyNearest(planeHasSome, planeBytes, data);
+  assert(some);
+  static_cast<void>(some);
+}
+
+namespace {
+
+struct MixArrays
+{
+  const std::int32_t* Material;
+  const std::int32_t* Next;
+  const float* Fraction;
+  std::int64_t Count;
+};
+
+/// Follows one cell's chain of materials, taking its length off `steps`; false when that runs out.
+bool FractionInChain(
+    const MixArrays& mix, std::int64_t entry, int material, std::int64_t& steps, float& fraction)
+{
+  fraction = 0;
+  while (steps-- > 0) {
+    if (entry < 0 || entry >= mix.Count) {
+      return false;
+    }
+    if (mix.Material[entry] == material) {
+      fraction += mix.Fraction[entry];
+    }
+    if (mix.Next[entry] == 0) {
+      return true;
+    }
+    entry = std::int64_t(mix.Next[entry]) - 1;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool DecodeSparseFractions(const std::int32_t* materials, std::int64_t materialCount,
+    const std::int32_t* mixMaterial, const std::int32_t* mixNext, const float* mixFraction,
+    std::int64_t mixCount, int material, std::int64_t cells, float* output)
+{
+  assert(materialCount == cells || materialCount == 1);
+  const MixArrays mix{mixMaterial, mixNext, mixFraction, mixCount};
+  // Chains in a sound file are short; a circle, or long chains shared by many cells, must not cost much.
+  std::int64_t steps = mixCount + 16 * cells;
+  for (std::int64_t cell = 0; cell < cells; ++cell) {
+    const std::int32_t number = materials[materialCount == 1 ? 0 : cell];
+    if (number >= 0) {
+      output[cell] = number == material ? 1.0f : 0.0f;
+    } else if (!FractionInChain(mix, -(std::int64_t(number) + 1), material, steps, output[cell])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace patchio

@@ -1,0 +1,41 @@
+// A storage in memory that behaves as told: latency, a rate F(N) that depends on the requests in flight, and
+// faults. Executors and thread control are proven on it, without a disk's noise.
+#pragma once
+
+#include "Io/Source.h"
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <set>
+#include <vector>
+
+namespace patchio {
+
+struct FakeBehaviour
+{
+  std::chrono::microseconds Latency{0};  ///< every request takes at least this long
+  /// F(N): bytes a second of the whole storage with N requests in flight; empty means unlimited.
+  std::function<double(int)> Rate;
+  std::set<int> FailingFiles;  ///< reads of these fail
+};
+
+class FakeSource : public Source
+{
+public:
+  FakeSource(std::vector<std::vector<std::byte>> files, FakeBehaviour behaviour);
+  std::shared_ptr<File> Open(int file) override;
+  /// The most requests that were in flight at once.
+  int PeakInFlight() const { return this->Peak; }
+
+private:
+  class MemoryFile;
+  void Wait(std::size_t bytes);
+
+  std::vector<std::vector<std::byte>> Files;
+  FakeBehaviour Behaviour;
+  std::atomic<int> InFlight{0};
+  std::atomic<int> Peak{0};
+};
+
+}  // namespace patchio

@@ -1,0 +1,158 @@
+#include "Io/FileSource.h"
+
+#include "Support/Error.h"
+#include "Support/RegularFile.h"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <cerrno>
+#include <mutex>
+
+namespace patchio {
+namespace {
+
+/// That no more files may be open now says nothing about this one, and passes.
+class TooManyOpen : public Error
+{
+public:
+  using Error::Error;
+};
+
+class PreadFile : public Source::File
+{
+public:
+  PreadFile(const std::string& path, bool sequential) : Path(path), Descriptor(OpenRegularFile(path))
+  {
+    if (this->Descriptor < 0) {
+      const int reason = errno;
+      const Error error = FileError(
+          path, "a readable file", SystemMessage(reason), "Check that it exists and its permissions");
+      if (reason == EMFILE || reason == ENFILE) {
+        throw TooManyOpen(error.what());
+      }
+      throw error;
+    }
+    if (sequential) {
+      // Several threads that read side by side look random to the kernel, which then reads nothing ahead.
+      ::posix_fadvise(this->Descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);
+    }
+  }
+  ~PreadFile() override { ::close(this->Descriptor); }
+  PreadFile(const PreadFile&) = delete;
+  PreadFile& operator=(const PreadFile&) = delete;
+
+  using File::Read;
+  void Read(std::uint64_t offset, const std::vector<iovec>& buffers) override
+  {
+    std::vector<iovec> rest = buffers;
+    iovec* next = rest.data();
+    iovec* const end = next + rest.size();
+    std::uint64_t position = offset;
+    while (next != end) {
+      const ssize_t got =
+          ::preadv(this->Descriptor, next, static_cast<int>(end - next), static_cast<off_t>(position));
+      if (got < 0 && errno == EINTR) {
+        continue;
+      }
+      if (got < 0) {
+        this->Fail(offset, buffers, SystemMessage(errno));
+      }
+      const iovec* before = next;
+      Advance(next, end, static_cast<std::size_t>(got));
+      if (got == 0 && next == before) {
+        this->Fail(offset, buffers, fmt::format("the end of the file after {}", position - offset));
+      }
+      position += static_cast<std::uint64_t>(got);
+    }
+  }
+
+private:
+  /// Takes `bytes` off the buffers, and empty ones off their front.
+  static void Advance(iovec*& next, const iovec* end, std::size_t bytes)
+  {
+    for (; next != end && next->iov_len <= bytes; ++next) {
+      bytes -= next->iov_len;
+    }
+    if (next != end) {
+      next->iov_base = static_cast<std::byte*>(next->iov_base) + bytes;
+      next->iov_len -= bytes;
+    }
+  }
+
+  [[noreturn]] void Fail(
+      std::uint64_t offset, const std::vector<iovec>& buffers, const std::string& found) const
+  {
+    std::size_t bytes = 0;
+    for (const iovec& buffer : buffers) {
+      bytes += buffer.iov_len;
+    }
+    throw FileError(this->Path, fmt::format("{} bytes at offset {}", bytes, offset), found,
+        "The file is truncated, or changed while it was read");
+  }
+
+  std::string Path;
+  int Descriptor;
+};
+
+class FileSource : public Source
+{
+public:
+  FileSource(const std::vector<std::string>& paths, const std::vector<bool>& sequential) : Slots(paths.size())
+  {
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+      this->Slots[i].Path = paths[i];
+      this->Slots[i].Sequential = !sequential.empty() && sequential[i];
+    }
+  }
+
+  std::shared_ptr<File> Open(int file) override
+  {
+    Slot& slot = this->Slots[file];
+    const std::lock_guard<std::mutex> lock(slot.Mutex);
+    std::shared_ptr<File> open = slot.Current.lock();
+    if (!open) {
+      open = OpenNew(slot);
+      slot.Current = open;
+    }
+    return open;
+  }
+
+private:
+  struct Slot
+  {
+    std::string Path;
+    bool Sequential = false;
+    std::mutex Mutex;
+    std::weak_ptr<File> Current;
+    std::string Fault;  ///< why it cannot be opened; empty while it may
+  };
+
+  static std::shared_ptr<File> OpenNew(Slot& slot)
+  {
+    if (!slot.Fault.empty()) {
+      throw Error(slot.Fault);
+    }
+    try {
+      return std::make_shared<PreadFile>(slot.Path, slot.Sequential);
+    } catch (const TooManyOpen&) {
+      throw;
+    } catch (const Error& error) {
+      slot.Fault = error.what();
+      throw;
+    }
+  }
+
+  std::vector<Slot> Slots;
+};
+
+}  // namespace
+
+std::unique_ptr<Source> MakeFileSource(
+    const std::vector<std::string>& paths, const std::vector<bool>& sequential)
+{
+  return std::make_unique<FileSource>(paths, sequential);
+}
+
+}  // namespace patchio

@@ -1,0 +1,39 @@
+// What one lane keeps from request to request: the file it read last, scratch memory, a decoder.
+#pragma once
+
+#include "Decode/Filters.h"
+#include "Io/ReadMeter.h"
+#include "Io/Source.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace patchio {
+
+class Lane
+{
+public:
+  Lane(Source& source, ReadMeter& meter) : Storage(source), Meter(meter) {}
+
+  /// One request; see Source::File::Read.
+  void Read(int file, std::uint64_t offset, const std::vector<iovec>& buffers);
+  /// At least `bytes` of memory, contents undefined, valid until the next call.
+  std::byte* Scratch(std::size_t bytes);
+  /// An empty list to fill, valid until the next call.
+  std::vector<iovec>& Buffers();
+  ChunkDecoder& Decoder() { return this->Chunks; }
+
+private:
+  Source& Storage;
+  ReadMeter& Meter;
+  std::shared_ptr<Source::File> Current;
+  int CurrentNumber = -1;
+  std::unique_ptr<std::byte[]> Memory;
+  std::size_t MemoryBytes = 0;
+  std::vector<iovec> Addresses;
+  ChunkDecoder Chunks;
+};
+
+}  // namespace patchio

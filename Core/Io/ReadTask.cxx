@@ -1,0 +1,399 @@
+#include "Io/ReadTask.h"
+
+#include "Decode/Chunks.h"
+#include "Support/ByteOrder.h"
+#include "Support/Error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+namespace patchio {
+namespace {
+
+bool NeedsSwap(ElementType type, bool bigEndian)
+{
+  return SizeOf(type) > 1 && bigEndian == HostIsLittleEndian();
+}
+
+bool BlanksUndefined(const ReadTarget& target)
+{
+  return target.Info && target.Info->HasUndefined();
+}
+
+/// Turns stored values into this machine's byte order, and those that stand for none into NaN. No bytes: they
+/// are all undefined.
+void BlankStored(
+    const ReadTarget& target, ElementType type, bool bigEndian, std::byte* values, std::uint64_t bytes)
+{
+  const auto count = static_cast<std::int64_t>(bytes / SizeOf(type));
+  if (count > 0 && NeedsSwap(type, bigEndian)) {
+    SwapByteOrder(values, count, SizeOf(type));
+  }
+  if (count == 0 ||
+      BlankUndefined(values, count, type, target.Info->UndefinedFrom, target.Info->UndefinedTo)) {
+    target.ForEach([](const Destination& destination) {
+      if (destination.HasUndefined) {
+        destination.HasUndefined->store(true, std::memory_order_relaxed);
+      }
+    });
+  }
+}
+
+/// Bytes of a chunk's values; 0 when it was never written.
+std::size_t BytesOf(const ChunkedArray& array, const Chunk& chunk)
+{
+  const bool plain = array.Filters == decltype(array.Filters){};
+  return plain && chunk.Bytes > 0 && chunk.Bytes < ChunkBytes(array) ? UsedChunkBytes(array, chunk.Number)
+         : chunk.Bytes > 0                                           ? ChunkBytes(array)
+                                                                     : 0;
+}
+
+/// One request of a lane, from the addresses of its bytes to the values.
+class TransferReader
+{
+public:
+  TransferReader(Lane& lane, const LocationTable& table, const ReadPlan& plan, const Transfer& transfer,
+      const TargetFunction& targetOf)
+      : Executor(lane),
+        Table(table),
+        Request(transfer),
+        TargetOf(targetOf),
+        Begin(plan.Pieces.data() + transfer.FirstPiece),
+        End(Begin + transfer.PieceCount)
+  {
+  }
+
+  void Run()
+  {
+    this->Fetch();
+    std::byte* stored = this->Stored;
+    for (const Piece* piece = this->Begin; piece != this->End; ++piece) {
+      const ReadTarget target = this->TargetOf(piece->Task);
+      if (std::byte* straight = this->StraightAddress(*piece, target)) {
+        this->PlaceExtent(*piece, target, straight);
+        continue;
+      }
+      if (this->KindOf(*piece) == Encoding::Raw) {
+        this->PlaceExtent(*piece, target, stored);
+      } else {
+        this->PlaceStoredChunk(*piece, target, stored);
+      }
+      stored += piece->Bytes;
+    }
+  }
+
+private:
+  Encoding KindOf(const Piece& piece) const { return this->Table.Locations[piece.Task].Kind; }
+  const Extent& ExtentOf(const Piece& piece) const
+  {
+    return this->Table.Extents[this->Table.Locations[piece.Task].First + piece.Component];
+  }
+  const ChunkedArray& ArrayOf(const Piece& piece) const
+  {
+    return this->Table.ChunkedArrays[this->Table.Locations[piece.Task].First + piece.Component];
+  }
+
+  /// Where the storage can write the piece so that it stays there, as stored values and output lie alike;
+  /// else null. Small pieces cost less on the way through the lane's scratch memory, which is in the cache,
+  /// than as addresses of their own.
+  std::byte* StraightAddress(const Piece& piece, const ReadTarget& target) const
+  {
+    constexpr std::uint64_t small = 64 << 10;
+    std::int64_t first = 0;
+    const bool straight = this->KindOf(piece) == Encoding::Raw &&
+                          (piece.Bytes >= small || this->Request.PieceCount == 1) && target.More.empty() &&
+                          target.One.Place.OutputComponents == 1 && target.One.Place.Contiguous(first);
+    return straight ? static_cast<std::byte*>(target.One.Data) + first * SizeOf(target.One.Type) + piece.Begin
+                    : nullptr;
+  }
+
+  void Fetch();
+  void PlaceExtent(const Piece& piece, const ReadTarget& target, std::byte* values) const;
+  void PlaceStoredChunk(const Piece& piece, const ReadTarget& target, std::byte* stored) const;
+  bool InflateStraight(const ChunkedArray& array, const Chunk& chunk, const Piece& piece,
+      const ReadTarget& target, const std::byte* stored) const;
+  void PlaceBlanked(ChunkedArray array, const Chunk& chunk, const Piece& piece, const ReadTarget& target,
+      std::byte* stored) const;
+  const std::byte* Decoded(
+      const ChunkedArray& array, const Chunk& chunk, const Piece& piece, const std::byte* stored) const;
+  void PlaceValues(const ChunkedArray& array, const Chunk& chunk, const Piece& piece,
+      const ReadTarget& target, const std::byte* values) const;
+
+  Lane& Executor;
+  const LocationTable& Table;
+  const Transfer& Request;
+  const TargetFunction& TargetOf;
+  const Piece* Begin;
+  const Piece* End;
+  std::byte* Stored = nullptr;  ///< bytes of the pieces that do not go straight, one after another
+};
+
+void TransferReader::Fetch()
+{
+  std::size_t indirect = 0;
+  std::size_t widestGap = 0;
+  std::uint64_t position = this->Request.Offset;
+  for (const Piece* piece = this->Begin; piece != this->End; ++piece) {
+    widestGap = std::max<std::size_t>(widestGap, piece->Offset - position);
+    indirect += this->StraightAddress(*piece, this->TargetOf(piece->Task)) ? 0 : piece->Bytes;
+    position = piece->Offset + piece->Bytes;
+  }
+  std::byte* const scratch = this->Executor.Scratch(indirect + widestGap);
+  std::byte* const waste = scratch + indirect;
+  std::byte* next = scratch;
+  std::vector<iovec>& buffers = this->Executor.Buffers();
+  position = this->Request.Offset;
+  for (const Piece* piece = this->Begin; piece != this->End; ++piece) {
+    if (piece->Offset > position) {
+      buffers.push_back({waste, piece->Offset - position});
+    }
+    std::byte* const straight = this->StraightAddress(*piece, this->TargetOf(piece->Task));
+    buffers.push_back({straight ? straight : next, piece->Bytes});
+    next += straight ? 0 : piece->Bytes;
+    position = piece->Offset + piece->Bytes;
+  }
+  if (this->Request.Bytes > 0) {
+    this->Executor.Read(this->Request.File, this->Request.Offset, buffers);
+  }
+  this->Stored = scratch;
+}
+
+void TransferReader::PlaceExtent(const Piece& piece, const ReadTarget& target, std::byte* values) const
+{
+  const Extent& extent = this->ExtentOf(piece);
+  const std::int64_t elementBytes = SizeOf(extent.Type);
+  const bool blanks = BlanksUndefined(target);
+  if (blanks) {
+    BlankStored(target, extent.Type, extent.BigEndian, values, piece.Bytes);
+  }
+  target.ForEach([&](const Destination& destination) {
+    PlaceRun(destination.Place, values, piece.Begin / elementBytes, piece.Bytes / elementBytes, elementBytes,
+        !blanks && NeedsSwap(extent.Type, extent.BigEndian), (*target.Slots)[piece.Component],
+        destination.Data);
+  });
+}
+
+void TransferReader::PlaceStoredChunk(const Piece& piece, const ReadTarget& target, std::byte* stored) const
+{
+  const ChunkedArray& array = this->ArrayOf(piece);
+  const Chunk& chunk = this->Table.Chunks[piece.Begin];
+  try {
+    CheckChunkedArray(array);
+    if (BlanksUndefined(target)) {
+      this->PlaceBlanked(array, chunk, piece, target, stored);
+    } else if (!this->InflateStraight(array, chunk, piece, target, stored)) {
+      this->PlaceValues(array, chunk, piece, target, this->Decoded(array, chunk, piece, stored));
+    }
+  } catch (const Error& error) {
+    throw FileError(this->Table.Files[array.File],
+        fmt::format("a sound chunk of data at offset {}", chunk.Offset), error.what(), "The file is damaged");
+  }
+}
+
+/// Its bytes without filters, which may lie in `stored`; null when it was never written.
+const std::byte* TransferReader::Decoded(
+    const ChunkedArray& array, const Chunk& chunk, const Piece& piece, const std::byte* stored) const
+{
+  const std::size_t bytes = BytesOf(array, chunk);
+  return bytes > 0 ? this->Executor.Decoder().Undo(
+                         array.Filters, chunk.SkippedFilters, array.Type, stored, piece.Bytes, bytes)
+                   : nullptr;
+}
+
+void TransferReader::PlaceValues(const ChunkedArray& array, const Chunk& chunk, const Piece& piece,
+    const ReadTarget& target, const std::byte* values) const
+{
+  target.ForEach([&](const Destination& destination) {
+    PlaceChunk(destination.Place, array, chunk, values, (*target.Slots)[piece.Component], destination.Data);
+  });
+}
+
+/// With NaN for what stands for no value.
+void TransferReader::PlaceBlanked(ChunkedArray array, const Chunk& chunk, const Piece& piece,
+    const ReadTarget& target, std::byte* stored) const
+{
+  const std::byte* const decoded = this->Decoded(array, chunk, piece, stored);
+  const std::size_t bytes = BytesOf(array, chunk);
+  std::vector<std::byte> copy;  // the decoder's own memory is not to be written to
+  if (decoded && decoded != stored) {
+    copy.assign(decoded, decoded + bytes);
+    stored = copy.data();
+  }
+  BlankStored(target, array.Type, array.BigEndian, stored, bytes);
+  array.BigEndian = !HostIsLittleEndian();
+  this->PlaceValues(array, chunk, piece, target, decoded ? stored : nullptr);
+}
+
+/// Without a copy in between, where that can be.
+bool TransferReader::InflateStraight(const ChunkedArray& array, const Chunk& chunk, const Piece& piece,
+    const ReadTarget& target, const std::byte* stored) const
+{
+  if (chunk.Bytes == 0 || !target.More.empty()) {
+    return false;
+  }
+  std::byte* const place = StraightPlace(target.One.Place, array, chunk, target.One.Data);
+  return place && this->Executor.Decoder().InflateTo(
+                      array.Filters, chunk.SkippedFilters, stored, piece.Bytes, place, ChunkBytes(array));
+}
+
+/// Calls visit(first tuple, count) for each row of the output tuples that get values.
+template <typename Visit>
+void ForEachRow(const Window& window, Visit visit)
+{
+  for (std::int64_t k = window.First[2]; k <= window.Last[2]; ++k) {
+    for (std::int64_t j = window.First[1]; j <= window.Last[1]; ++j) {
+      visit((k * window.Output[1] + j) * window.Output[0] + window.First[0],
+          window.Last[0] - window.First[0] + 1);
+    }
+  }
+}
+
+/// Sets one component wherever the window has values.
+template <typename Value>
+void FillComponent(const Destination& destination, int component, Value value)
+{
+  const int components = destination.Place.OutputComponents;
+  ForEachRow(destination.Place, [&](std::int64_t tuple, std::int64_t count) {
+    Value* next = static_cast<Value*>(destination.Data) + tuple * components + component;
+    for (std::int64_t i = 0; i < count; ++i, next += components) {
+      *next = value;
+    }
+  });
+}
+
+void FillComponentOf(const Destination& destination, int component, float value)
+{
+  switch (destination.Type) {
+    case ElementType::Int32:
+      return FillComponent(destination, component, static_cast<std::int32_t>(value));
+    case ElementType::Int64:
+      return FillComponent(destination, component, static_cast<std::int64_t>(value));
+    case ElementType::UInt8:
+      return FillComponent(destination, component, static_cast<std::uint8_t>(value));
+    case ElementType::Int16:
+      return FillComponent(destination, component, static_cast<std::int16_t>(value));
+    case ElementType::UInt16:
+      return FillComponent(destination, component, static_cast<std::uint16_t>(value));
+    case ElementType::Float64:
+      return FillComponent(destination, component, static_cast<double>(value));
+    case ElementType::Float32:
+      return FillComponent(destination, component, value);
+  }
+}
+
+/// The components of the output that no stored one goes to become 0.
+void ZeroSurplus(const ReadTarget& target, const Destination& destination)
+{
+  const std::vector<int>& slots = *target.Slots;
+  for (int c = 0; c < destination.Place.OutputComponents; ++c) {
+    if (std::find(slots.begin(), slots.end(), c) == slots.end()) {
+      FillComponentOf(destination, c, 0);
+    }
+  }
+}
+
+template <typename T>
+std::vector<T> ReadAll(Lane& lane, const Extent& extent)
+{
+  std::vector<T> values(extent.Bytes / sizeof(T));
+  std::vector<iovec>& buffers = lane.Buffers();
+  buffers.push_back({values.data(), values.size() * sizeof(T)});
+  lane.Read(extent.File, extent.Offset, buffers);
+  if (NeedsSwap(extent.Type, extent.BigEndian)) {
+    SwapByteOrder(values.data(), values.size(), sizeof(T));
+  }
+  return values;
+}
+
+/// Extents of a sparse location: list of materials; then, when some cell is mixed, mix_mat, next_mat and
+/// vol_fracs.
+void ReadSparse(Lane& lane, const LocationTable& table, const Location& location, const ReadTarget& target)
+{
+  const Extent* extents = table.Extents.data() + location.First;
+  const auto materials = ReadAll<std::int32_t>(lane, extents[0]);
+  std::vector<std::int32_t> mixMaterial, mixNext;
+  std::vector<float> mixFraction;
+  if (location.Count == 4) {
+    mixMaterial = ReadAll<std::int32_t>(lane, extents[1]);
+    mixNext = ReadAll<std::int32_t>(lane, extents[2]);
+    mixFraction = ReadAll<float>(lane, extents[3]);
+  }
+  std::vector<float> fractions(target.One.Place.StoredTuples());
+  if (!DecodeSparseFractions(materials.data(), materials.size(), mixMaterial.data(), mixNext.data(),
+          mixFraction.data(), mixMaterial.size(), location.Material, fractions.size(), fractions.data())) {
+    throw FileError(table.Files[extents[0].File],
+        fmt::format("a sound list of materials at offset {}", extents[0].Offset),
+        "an entry that points outside the mix arrays or in a circle", "The file is damaged");
+  }
+  target.ForEach([&](const Destination& destination) {
+    PlaceRun(destination.Place, fractions.data(), 0, fractions.size(), sizeof(float), false,
+        (*target.Slots)[0], destination.Data);
+  });
+}
+
+}  // namespace
+
+void ReadTransfer(Lane& lane, const LocationTable& table, const ReadPlan& plan, const Transfer& transfer,
+    const TargetFunction& targetOf)
+{
+  TransferReader(lane, table, plan, transfer, targetOf).Run();
+}
+
+void FinishTask(const ReadTarget& target)
+{
+  target.ForEach([&](const Destination& destination) {
+    ZeroSurplus(target, destination);
+    ExtendEdges(destination.Place, SizeOf(destination.Type), destination.Data);
+  });
+}
+
+void ReadWhole(Lane& lane, const LocationTable& table, const Location& location, const ReadTarget& target)
+{
+  if (location.Kind == Encoding::SparseMaterials) {
+    ReadSparse(lane, table, location, target);
+  } else {
+    assert(location.Kind == Encoding::Constant);
+    target.ForEach([&](const Destination& destination) {
+      for (const int slot : *target.Slots) {
+        FillComponentOf(destination, slot, location.Value);
+      }
+    });
+  }
+  FinishTask(target);
+}
+
+ByteRange WantedBytes(const ReadTarget& target)
+{
+  std::int64_t first = target.One.Place.Begin[2];
+  std::int64_t end = target.One.Place.End[2];
+  target.ForEach([&](const Destination& destination) {
+    first = std::min(first, destination.Place.Begin[2]);
+    end = std::max(end, destination.Place.End[2]);
+  });
+  const Dims& stored = target.One.Place.Stored;
+  const std::uint64_t plane = stored[0] * stored[1] * SizeOf(target.One.Type);
+  return {first * plane, end * plane};
+}
+
+ElementType TypeOf(const LocationTable& table, const Location& location)
+{
+  switch (location.Kind) {
+    case Encoding::Raw:
+      return table.Extents[location.First].Type;
+    case Encoding::Chunked:
+      return table.ChunkedArrays[location.First].Type;
+    case Encoding::Library:
+      return table.LibraryArrays[location.First].Type;
+    case Encoding::SparseMaterials:
+    case Encoding::Constant:
+    case Encoding::Absent:
+    case Encoding::Missing:
+      break;
+  }
+  return ElementType::Float32;
+}
+
+}  // namespace patchio

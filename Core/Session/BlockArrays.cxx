@@ -1,0 +1,527 @@
+#include "Session/BlockArrays.h"
+
+#include "Decode/Chunks.h"
+#include "Decode/Decode.h"
+#include "Support/Error.h"
+#include "Support/RunOnAllRanks.h"
+
+#include <algorithm>
+#include <cassert>
+#include <deque>
+#include <numeric>
+#include <set>
+#include <utility>
+
+namespace patchio {
+namespace {
+
+bool NeedsNodes(const Catalog& catalog, const LoadRequest& request)
+{
+  return std::any_of(request.Variables.begin(), request.Variables.end(), [&](const VariableRequest& wanted) {
+    return catalog.Variables[wanted.Variable].Center == Centering::Node;
+  });
+}
+
+std::uint64_t BytesOf(const LoadedArray& array)
+{
+  return array.Tuples * array.Components * SizeOf(array.Type);
+}
+
+bool HasValues(const Location& location)
+{
+  return location.Kind != Encoding::Absent && location.Kind != Encoding::Missing;
+}
+
+}  // namespace
+
+VariableRequest RequestAsStored(const Catalog& catalog, int variable)
+{
+  const Variable& info = catalog.Variables[variable];
+  VariableRequest request{variable, info.Components, std::vector<int>(info.Components), info.Ghosts};
+  std::iota(request.Slots.begin(), request.Slots.end(), 0);
+  return request;
+}
+
+BlockArrays::BlockArrays(const Catalog& catalog, const LoadRequest& request, bool reuse)
+    : Data(catalog),
+      Request(request),
+      Arrays(request.Blocks.size() * request.Variables.size()),
+      TasksLeft(Arrays.size()),
+      HasUndefined(Arrays.size())
+{
+  const bool nodes = NeedsNodes(catalog, request);
+  if (request.Cache) {
+    this->Layout = request.Cache->FindLayout(request.Blocks, nodes);
+  }
+  if (!this->Layout) {
+    this->Layout = std::make_shared<const BlockLayout>(catalog, request.Blocks, nodes);
+  }
+  this->Reused.resize(request.Variables.size());
+  if (request.Cache && reuse) {
+    this->FindKept();
+  }
+  this->ListRequests();
+}
+
+/// What the cache has.
+void BlockArrays::FindKept()
+{
+  std::vector<ValueKey> keys;
+  for (const VariableRequest& variable : this->Request.Variables) {
+    keys.push_back(KeyOfValues(this->Data, variable));
+  }
+  this->Kept = this->Request.Cache->Find(keys, this->Request.Threads);
+  BlockMatcher matcher(*this->Layout);
+  for (std::size_t v = 0; v < this->Kept.size(); ++v) {
+    if (!this->Kept[v].empty()) {
+      const bool layers = this->Request.Variables[v].Ghosts != Int3{0, 0, 0};
+      this->Reused[v] = FindReuse(*this->Layout, this->CenteringOf(v), layers, this->Kept[v], matcher);
+      this->TakeSame(v);
+      this->PrepareCopies(v);
+    }
+  }
+}
+
+void BlockArrays::TakeSame(std::size_t variable)
+{
+  const std::vector<const LoadedArray*>& same = this->Reused[variable].Same;
+  for (std::size_t b = 0; b < same.size(); ++b) {
+    if (same[b]) {
+      this->Arrays[b * this->Request.Variables.size() + variable] = ShardArray(*same[b]);
+    }
+  }
+}
+
+void BlockArrays::PrepareCopies(std::size_t variable)
+{
+  const std::vector<ValueCopy>& copies = this->Reused[variable].Copies;
+  for (std::size_t i = 0; i < copies.size(); ++i) {
+    const std::size_t a = copies[i].Block * this->Request.Variables.size() + variable;
+    if (i > 0 && copies[i - 1].Block == copies[i].Block) {
+      this->CopiedArrays.back().End = i + 1;
+      continue;
+    }
+    this->CopiedArrays.push_back({a, i, i + 1});
+    LoadedArray& array = this->Arrays[a];
+    array.Type = copies[i].From->Type;
+    array.Components = this->Request.Variables[variable].OutputComponents;
+    array.Tuples = this->OutputOf(copies[i].Block, variable).Cells();
+    this->TasksLeft[a] = 1;
+  }
+}
+
+void BlockArrays::ListRequests()
+{
+  const std::size_t sources = this->Layout->Sources().size();
+  this->Tasks.reserve(sources * this->Request.Variables.size());
+  for (std::uint32_t s = 0; s < sources; ++s) {
+    for (std::uint32_t v = 0; v < this->Request.Variables.size(); ++v) {
+      const std::vector<std::size_t>& first = this->Reused[v].First;
+      if (first.empty() || first[s] < first[s + 1]) {
+        this->Tasks.push_back({s, v});
+      }
+    }
+  }
+}
+
+std::vector<PatchVariable> BlockArrays::Requests() const
+{
+  std::vector<PatchVariable> requests;
+  requests.reserve(this->Tasks.size());
+  for (const Wanted& wanted : this->Tasks) {
+    requests.push_back(
+        {this->Layout->Sources()[wanted.Source], this->Request.Variables[wanted.Variable].Variable});
+  }
+  return requests;
+}
+
+const Placement* BlockArrays::Begin(std::size_t request) const
+{
+  const Wanted& wanted = this->Tasks[request];
+  const Reuse& reuse = this->Reused[wanted.Variable];
+  return reuse.First.empty() ? this->Layout->Begin(wanted.Source, this->CenteringOf(wanted.Variable))
+                             : reuse.Rest.data() + reuse.First[wanted.Source];
+}
+
+const Placement* BlockArrays::End(std::size_t request) const
+{
+  const Wanted& wanted = this->Tasks[request];
+  const Reuse& reuse = this->Reused[wanted.Variable];
+  return reuse.First.empty() ? this->Layout->End(wanted.Source, this->CenteringOf(wanted.Variable))
+                             : reuse.Rest.data() + reuse.First[wanted.Source + 1];
+}
+
+template <typename Visit>
+void BlockArrays::ForEachArray(std::size_t request, Visit visit) const
+{
+  const std::size_t variables = this->Request.Variables.size();
+  const Placement* last = nullptr;
+  for (const Placement* p = this->Begin(request); p != this->End(request); ++p) {
+    if (!last || last->Block != p->Block) {  // those of one block follow each other
+      visit(p->Block * variables + this->Tasks[request].Variable);
+    }
+    last = p;
+  }
+}
+
+void BlockArrays::Describe(LocationTable& table)
+{
+  const std::size_t variables = this->Request.Variables.size();
+  const auto reject = [&](std::size_t request, const std::string& found) {
+    table.Locations[request] = Location();
+    table.Locations[request].Kind = Encoding::Missing;
+    const std::string& name = this->Data.Variables[this->WantedOf(request).Variable].Name;
+    const int patch = this->PatchOf(request);
+    table.Problems.push_back(
+        {request, FileError(this->Data.Path, "the same kind of values of '" + name + "' on all patches",
+                      found + " on patch " + std::to_string(patch), "Set Blocks to 'As patches'")
+                      .what()});
+  };
+  // Nodes of a patch may all belong to others, and those of coarser levels are not used; then nothing is
+  // read.
+  for (std::size_t r = 0; r < table.Locations.size(); ++r) {
+    bool goesAnywhere = false;
+    this->ForEachArray(r, [&](std::size_t) { goesAnywhere = true; });
+    if (!goesAnywhere) {
+      table.Locations[r] = Location();
+    } else if (table.Locations[r].Kind == Encoding::Chunked) {
+      this->DropUnusedChunks(table, r);
+    }
+  }
+  // Constants go into arrays of any type; so types of stored values come first.
+  for (const bool constants : {false, true}) {
+    for (std::size_t r = 0; r < table.Locations.size(); ++r) {
+      const Location& location = table.Locations[r];
+      if (!HasValues(location) || (location.Kind == Encoding::Constant) != constants) {
+        continue;
+      }
+      const ElementType type = TypeOf(table, location);
+      bool fits = true;
+      this->ForEachArray(r, [&](std::size_t a) {
+        fits = fits && (constants || this->TasksLeft[a] == 0 || this->Arrays[a].Type == type);
+      });
+      if (!fits) {
+        reject(r, "another type");
+        continue;
+      }
+      this->ForEachArray(r, [&](std::size_t a) {
+        LoadedArray& array = this->Arrays[a];
+        array.Type = this->TasksLeft[a]++ == 0 ? type : array.Type;
+        array.Components = this->Request.Variables[a % variables].OutputComponents;
+        array.Tuples = this->OutputOf(a / variables, a % variables).Cells();
+      });
+    }
+  }
+  for (std::size_t r = 0; r < table.Locations.size(); ++r) {
+    bool alone = true;
+    this->ForEachArray(r, [&](std::size_t a) { alone = alone && this->TasksLeft[a] == 0; });
+    if (table.Locations[r].Kind == Encoding::Absent && !alone) {
+      reject(r, "none");
+    }
+  }
+}
+
+/// Nodes that several patches share are needed from one of them only: chunks of the others need not be read.
+void BlockArrays::DropUnusedChunks(LocationTable& table, std::size_t request) const
+{
+  const ReadTarget target = this->TargetOf(request);
+  bool whole = false;
+  target.ForEach([&](const Destination& destination) {
+    whole = whole ||
+            (destination.Place.Begin == Dims{0, 0, 0} && destination.Place.End == destination.Place.Stored);
+  });
+  const Location& location = table.Locations[request];
+  for (std::uint32_t i = location.First; !whole && i < location.First + location.Count; ++i) {
+    ChunkedArray& array = table.ChunkedArrays[i];
+    const auto begin = table.Chunks.begin() + static_cast<std::ptrdiff_t>(array.FirstChunk);
+    const auto end = std::stable_partition(
+        begin, begin + static_cast<std::ptrdiff_t>(array.ChunkCount), [&](const Chunk& chunk) {
+          bool wanted = false;
+          // What makes no sense is left to the reading of it, which says so.
+          const std::string fault = CatchError([&] {
+            CheckChunkedArray(array);
+            target.ForEach([&](const Destination& destination) {
+              wanted = wanted || ReachesWindow(destination.Place, array, chunk.Number);
+            });
+          });
+          return wanted || !fault.empty();
+        });
+    array.ChunkCount = static_cast<std::size_t>(end - begin);
+  }
+}
+
+/// Indices of the values of an array.
+Box BlockArrays::OutputOf(std::size_t block, std::size_t variable) const
+{
+  return Grown(
+      this->Layout->ValuesOf(block, this->CenteringOf(variable)), this->Request.Variables[variable].Ghosts);
+}
+
+double BlockArrays::Bytes() const
+{
+  double bytes = 0;  // a double cannot overflow where hostile sizes are added up
+  for (std::size_t a = 0; a < this->Arrays.size(); ++a) {
+    const LoadedArray& array = this->Arrays[a];
+    bytes += array.Values ? 0
+                          : static_cast<double>(array.Tuples) * array.Components *
+                                static_cast<double>(SizeOf(array.Type));
+  }
+  return bytes;
+}
+
+void BlockArrays::Allocate(MemoryPool& pool, const std::vector<std::uint32_t>& order)
+{
+  const std::size_t variables = this->Request.Variables.size();
+  pool.Check(static_cast<std::uint64_t>(this->Bytes()));
+  std::vector<std::uint64_t> bytes(variables, 0);
+  for (std::size_t a = 0; a < this->Arrays.size(); ++a) {
+    bytes[a % variables] += this->Arrays[a].Values ? 0 : BytesOf(this->Arrays[a]);
+  }
+  std::deque<MemoryArena> memory;
+  for (std::size_t v = 0; v < variables; ++v) {
+    memory.emplace_back(pool, bytes[v], this->Request.Blocks.size());
+  }
+  for (const std::uint32_t request : order) {
+    this->ForEachArray(request, [&](std::size_t a) { this->AllocateArray(a, memory[a % variables]); });
+  }
+  for (const CopiedArray& copied : this->CopiedArrays) {
+    this->AllocateArray(copied.Array, memory[copied.Array % variables]);
+  }
+}
+
+void BlockArrays::AllocateArray(std::size_t array, MemoryArena& memory)
+{
+  if (!this->Arrays[array].Values) {
+    this->Arrays[array].Values = memory.Cut(BytesOf(this->Arrays[array]));
+  }
+}
+
+void BlockArrays::Copy(std::size_t number)
+{
+  const CopiedArray& copied = this->CopiedArrays[number];
+  const std::size_t variables = this->Request.Variables.size();
+  const std::size_t variable = copied.Array % variables;
+  const Box values = this->OutputOf(copied.Array / variables, variable);
+  for (std::size_t i = copied.First; i < copied.End; ++i) {
+    const ValueCopy& copy = this->Reused[variable].Copies[i];
+    CopyValues(copy, values, this->Arrays[copied.Array]);
+    if (copy.From->HasUndefined) {
+      this->HasUndefined[copied.Array] = true;
+    }
+    if (this->Request.FindRanges) {
+      const Window place(values, values, copy.Region, {1, 1, 1}, this->Arrays[copied.Array].Components);
+      this->AddToRange(copied.Array, place.Output, place.First, place.Last);
+    }
+  }
+  this->ArrayDone(copied.Array);
+}
+
+void BlockArrays::CountReused(IoReport& report) const
+{
+  const auto count = [&report](std::uint64_t bytes) {
+    report.CachedArrays += 1;
+    report.CachedBytes += bytes;
+  };
+  for (const Reuse& reuse : this->Reused) {
+    for (const LoadedArray* same : reuse.Same) {
+      if (same && same->Status == ArrayStatus::Read) {
+        count(BytesOf(*same));
+      }
+    }
+  }
+  for (const CopiedArray& copied : this->CopiedArrays) {
+    const LoadedArray& array = this->Arrays[copied.Array];
+    std::int64_t tuples = 0;
+    const std::vector<ValueCopy>& copies = this->Reused[copied.Array % this->Request.Variables.size()].Copies;
+    for (std::size_t i = copied.First; i < copied.End; ++i) {
+      tuples += copies[i].Region.Cells();
+    }
+    count(tuples * array.Components * SizeOf(array.Type));
+  }
+}
+
+void BlockArrays::KeepArrays(const std::vector<LoadedArray>& taken, const FilesSeen& seen,
+    const std::function<bool(std::size_t request)>& constant) const
+{
+  const std::size_t variables = this->Request.Variables.size();
+  std::vector<std::vector<bool>> constants(variables);
+  for (std::size_t r = 0; r < this->Tasks.size(); ++r) {
+    if (constant(r)) {
+      std::vector<bool>& flags = constants[this->Tasks[r].Variable];
+      flags.resize(this->Layout->Sources().size(), false);
+      flags[this->Tasks[r].Source] = true;
+    }
+  }
+  const std::shared_ptr<const FilesSeen> files = this->JoinFiles(seen);
+  this->Request.Cache->BeginShowing();
+  for (std::size_t v = 0; v < variables; ++v) {
+    KeptValues values{this->Layout, {}, this->ConstantsOf(v, constants[v]), files};
+    for (std::size_t b = 0; b < this->Request.Blocks.size(); ++b) {
+      const LoadedArray& array = taken[b * variables + v];
+      const bool sound = array.Status == ArrayStatus::Read || array.Status == ArrayStatus::Absent;
+      values.Arrays.push_back(sound ? ShardArray(array) : LoadedArray());
+    }
+    this->Request.Cache->Keep(KeyOfValues(this->Data, this->Request.Variables[v]), std::move(values));
+  }
+}
+
+std::shared_ptr<const FilesSeen> BlockArrays::JoinFiles(const FilesSeen& seen) const
+{
+  std::set<const FilesSeen*> joined;
+  auto files = std::make_shared<FilesSeen>();
+  for (const std::vector<SharedValues>& kept : this->Kept) {
+    for (const SharedValues& values : kept) {
+      if (joined.insert(values->Files.get()).second) {
+        files->insert(values->Files->begin(), values->Files->end());
+      }
+    }
+  }
+  files->insert(seen.begin(), seen.end());
+  return files;
+}
+
+/// Per source: whether the variable's values there are a constant, as it was read or as kept values have it.
+std::vector<bool> BlockArrays::ConstantsOf(std::size_t variable, const std::vector<bool>& read) const
+{
+  std::vector<bool> constants = read;
+  const std::vector<int>& sources = this->Layout->Sources();
+  for (std::size_t k = 0; !this->Kept.empty() && k < this->Kept[variable].size(); ++k) {
+    const KeptValues& kept = *this->Kept[variable][k];
+    const std::vector<int>& others = kept.Layout->Sources();
+    for (std::size_t o = 0; o < kept.Constants.size(); ++o) {
+      const auto found = std::lower_bound(sources.begin(), sources.end(), others[o]);
+      if (kept.Constants[o] && found != sources.end() && *found == others[o]) {
+        constants.resize(sources.size(), false);
+        constants[found - sources.begin()] = true;
+      }
+    }
+  }
+  return constants;
+}
+
+ReadTarget BlockArrays::TargetOf(std::size_t request) const
+{
+  const std::size_t variables = this->Request.Variables.size();
+  const std::size_t variable = this->Tasks[request].Variable;
+  ReadTarget target;
+  target.Slots = &this->WantedOf(request).Slots;
+  target.Info = &this->Data.Variables[this->WantedOf(request).Variable];
+  const Placement* const begin = this->Begin(request);
+  for (const Placement* p = begin; p != this->End(request); ++p) {
+    const LoadedArray& array = this->Arrays[p->Block * variables + variable];
+    const Destination destination{array.Values.get(), this->WindowOf(request, *p), array.Type,
+        &this->HasUndefined[p->Block * variables + variable]};
+    if (p == begin) {
+      target.One = destination;
+    } else {
+      target.More.push_back(destination);
+    }
+  }
+  return target;
+}
+
+Window BlockArrays::WindowOf(std::size_t request, const Placement& placement) const
+{
+  const VariableRequest& wanted = this->WantedOf(request);
+  const Variable& variable = this->Data.Variables[wanted.Variable];
+  const int patch = this->PatchOf(request);
+  if (wanted.Ghosts != Int3{0, 0, 0}) {
+    assert(this->Request.Blocks[placement.Block].Cells == this->Data.Patches[patch].Cells);
+    ArrayShape shape;
+    shape.Interior = this->Data.ArrayDims(patch, variable.Center, {0, 0, 0});
+    shape.StoredGhosts = variable.Ghosts;
+    shape.OutputGhosts = wanted.Ghosts;
+    shape.OutputComponents = wanted.OutputComponents;
+    return shape;
+  }
+  Box stored = Grown(this->Data.Patches[patch].Cells, variable.Ghosts);
+  if (variable.Center == Centering::Node) {
+    stored = this->Data.NodesOf(this->Data.Patches[patch].Level, stored);
+  }
+  return {stored, this->Layout->ValuesOf(placement.Block, variable.Center), placement.Region, placement.Ratio,
+      wanted.OutputComponents};
+}
+
+void BlockArrays::Done(std::size_t request)
+{
+  if (this->Request.FindRanges) {
+    this->FindRanges(request);
+  }
+  this->ForEachArray(request, [&](std::size_t a) { this->ArrayDone(a); });
+}
+
+/// Values of gaps and of layers that no request brings repeat others.
+void BlockArrays::FindRanges(std::size_t request)
+{
+  const std::size_t variable = this->Tasks[request].Variable;
+  for (const Placement* p = this->Begin(request); p != this->End(request); ++p) {
+    const Window place = this->WindowOf(request, *p);
+    this->AddToRange(
+        p->Block * this->Request.Variables.size() + variable, place.Output, place.First, place.Last);
+  }
+}
+
+void BlockArrays::AddToRange(std::size_t array, const Dims& tuples, const Dims& first, const Dims& last)
+{
+  LoadedArray& whole = this->Arrays[array];
+  ArrayRange part;
+  part.AddPart(whole.Type, whole.Components, whole.Values.get(), tuples, first, last);
+  const std::lock_guard<std::mutex> lock(this->RangesLock);
+  whole.Range.Add(part);
+}
+
+/// One of those that the array waits for is.
+void BlockArrays::ArrayDone(std::size_t array)
+{
+  if (this->TasksLeft[array].fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    this->FillGapsOf(array);
+    ArrayStatus& status = this->Arrays[array].Status;
+    status = status == ArrayStatus::NotRead ? ArrayStatus::Read : status;
+  }
+}
+
+void BlockArrays::FillGapsOf(std::size_t a)
+{
+  const std::size_t block = a / this->Request.Variables.size();
+  const Centering centering = this->CenteringOf(a % this->Request.Variables.size());
+  if (!this->Layout->Complete(block, centering)) {
+    const LoadedArray& array = this->Arrays[a];
+    const Box values = this->Layout->ValuesOf(block, centering);
+    const Box planes = this->Layout->PlanesWithGaps(block, centering);
+    const std::size_t tupleBytes = array.Components * SizeOf(array.Type);
+    const std::size_t before = IndexIn(values, planes.Lower) * tupleBytes;
+    FillGaps(this->Layout->Filled(block, centering, planes),
+        {planes.Width(0), planes.Width(1), planes.Width(2)}, tupleBytes,
+        static_cast<std::byte*>(array.Values.get()) + before);
+  }
+}
+
+void BlockArrays::Fail(std::size_t request)
+{
+  this->ForEachArray(request, [&](std::size_t a) { this->Arrays[a].Status = ArrayStatus::Failed; });
+}
+
+bool BlockArrays::Waits(std::size_t request) const
+{
+  bool waits = false;
+  this->ForEachArray(request, [&](std::size_t a) { waits = waits || this->TasksLeft[a] > 0; });
+  return waits;
+}
+
+std::vector<LoadedArray> BlockArrays::Take()
+{
+  for (std::size_t a = 0; a < this->Arrays.size(); ++a) {
+    LoadedArray& array = this->Arrays[a];
+    array.HasUndefined = array.HasUndefined || this->HasUndefined[a];
+    const bool wanted = array.Tuples > 0;
+    if (array.Status == ArrayStatus::NotRead && !wanted) {
+      array.Status = ArrayStatus::Absent;
+    }
+    if (array.Status != ArrayStatus::Read) {
+      array.Values.reset();
+    }
+  }
+  return std::move(this->Arrays);
+}
+
+}  // namespace patchio

@@ -1,0 +1,135 @@
+// The arrays of one rank's blocks: their memory, what goes where in them, and when they are complete.
+#pragma once
+
+#include "Catalog/Catalog.h"
+#include "Io/ReadTask.h"
+#include "Memory/MemoryPool.h"
+#include "Plan/BlockLayout.h"
+#include "Session/LoadRequest.h"
+#include "Session/Reuse.h"
+#include "Session/ValueCache.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace patchio {
+
+/// One array per block and variable. Requests, the <patch, variable> that must be read, come source by source
+/// (BlockLayout::Sources()), and within a source variable by variable.
+class BlockArrays
+{
+public:
+  /// Keeps references to both. reuse: takes what it can from the request's cache, if it has one.
+  BlockArrays(const Catalog& catalog, const LoadRequest& request, bool reuse = true);
+
+  /// All <patch, variable> that the arrays need from files.
+  std::vector<PatchVariable> Requests() const;
+
+  /// Patches that the arrays have values of.
+  std::size_t PatchCount() const { return this->Layout->Sources().size(); }
+
+  /// Takes the types from where the values lie. What does not fit together in one array is added to the
+  /// table's Problems, as Missing.
+  void Describe(LocationTable& table);
+
+  /// Of all arrays that get values and need memory for them.
+  double Bytes() const;
+
+  std::size_t Count() const { return this->Arrays.size(); }
+
+  /// Makes memory for these arrays; they lie in it in the order of the requests that their values come with.
+  /// Each variable has segments of its own, so that dropping it gives memory back. Throws Error when the
+  /// memory does not suffice.
+  void Allocate(MemoryPool& pool, const std::vector<std::uint32_t>& order);
+
+  /// What of the cache is used.
+  const std::vector<std::vector<SharedValues>>& Used() const { return this->Kept; }
+  /// `seen` with the files that reused values are from, as they were then.
+  std::shared_ptr<const FilesSeen> JoinFiles(const FilesSeen& seen) const;
+  /// Arrays that get some of their values from others. To be done after Allocate(), each once, in any order.
+  std::size_t CopyCount() const { return this->CopiedArrays.size(); }
+  /// Thread-safe.
+  void Copy(std::size_t number);
+  /// Bytes and number of the arrays that the cache has, or has a part of.
+  void CountReused(IoReport& report) const;
+  /// Puts the arrays that were taken from here into the request's cache. `seen`: the files that requests lead
+  /// to; `constant` says of a request whether its values are in no file.
+  void KeepArrays(const std::vector<LoadedArray>& taken, const FilesSeen& seen,
+      const std::function<bool(std::size_t request)>& constant) const;
+  /// Where the values of a request go. Addresses are null before Allocate(). Thread-safe.
+  ReadTarget TargetOf(std::size_t request) const;
+  /// All values of a request are in place. Thread-safe; completes the arrays that waited for this one only.
+  void Done(std::size_t request);
+
+  /// Marks the arrays that need a request's values.
+  void Fail(std::size_t request);
+  /// True where some array waits for the request still.
+  bool Waits(std::size_t request) const;
+
+  /// Block by block, variable by variable; arrays that are not complete have no values. Once.
+  std::vector<LoadedArray> Take();
+
+private:
+  /// A source and a variable, by their numbers in layout and request.
+  struct Wanted
+  {
+    std::uint32_t Source = 0;
+    std::uint32_t Variable = 0;
+  };
+  /// An array with values from others: copies First .. End - 1 of its variable.
+  struct CopiedArray
+  {
+    std::size_t Array = 0;
+    std::size_t First = 0, End = 0;
+  };
+
+  void FindKept();
+  void TakeSame(std::size_t variable);
+  void PrepareCopies(std::size_t variable);
+  void ListRequests();
+  std::vector<bool> ConstantsOf(std::size_t variable, const std::vector<bool>& read) const;
+  void AllocateArray(std::size_t array, MemoryArena& memory);
+  void ArrayDone(std::size_t array);
+  void FindRanges(std::size_t request);
+  void AddToRange(std::size_t array, const Dims& tuples, const Dims& first, const Dims& last);
+
+  int PatchOf(std::size_t request) const { return this->Layout->Sources()[this->Tasks[request].Source]; }
+  const VariableRequest& WantedOf(std::size_t request) const
+  {
+    return this->Request.Variables[this->Tasks[request].Variable];
+  }
+  /// Where the values of a request go.
+  const Placement* Begin(std::size_t request) const;
+  const Placement* End(std::size_t request) const;
+  Centering CenteringOf(std::size_t variable) const
+  {
+    return this->Data.Variables[this->Request.Variables[variable].Variable].Center;
+  }
+  /// Calls visit(index of the array) for each array that a request's values go to, once each.
+  template <typename Visit>
+  void ForEachArray(std::size_t request, Visit visit) const;
+  Box OutputOf(std::size_t block, std::size_t variable) const;
+  Window WindowOf(std::size_t request, const Placement& placement) const;
+  void FillGapsOf(std::size_t array);
+  void DropUnusedChunks(LocationTable& table, std::size_t request) const;
+
+  const Catalog& Data;
+  const LoadRequest& Request;
+  std::shared_ptr<const BlockLayout> Layout;
+  std::vector<std::vector<SharedValues>> Kept;  ///< per variable; empty: there is no cache
+  std::vector<Reuse> Reused;                    ///< per variable of which something is kept, else empty
+  std::vector<CopiedArray> CopiedArrays;
+  std::vector<Wanted> Tasks;  ///< of each request
+  std::vector<LoadedArray> Arrays;
+  std::vector<std::atomic<std::uint32_t>> TasksLeft;    ///< per array
+  mutable std::vector<std::atomic<bool>> HasUndefined;  ///< per array; lanes set it
+  std::mutex RangesLock;                                ///< taken to add to the arrays' ranges
+};
+
+}  // namespace patchio

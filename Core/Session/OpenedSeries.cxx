@@ -1,0 +1,147 @@
+#include "Session/OpenedSeries.h"
+
+#include "Session/SharedCatalog.h"
+#include "Support/Error.h"
+#include "Support/Stopwatch.h"
+
+#include <utility>
+
+namespace patchio {
+
+void OpenedSeries::ClearFiles()
+{
+  this->FileNames.clear();
+  this->LastStep = 0;
+}
+
+void OpenedSeries::Open(Communicator& ranks, bool listedOnly)
+{
+  const Stopwatch watch;
+  SeriesOptions options;
+  options.ListedOnly = listedOnly;
+  this->Found = OpenSharedSeries(ranks, this->FileNames, options, this->Channel);
+  this->TimesOfSteps = TimeValues(this->Found);
+  this->SeriesIsOpen = true;
+  this->OpenSeconds += watch.Seconds();
+}
+
+void OpenedSeries::Close()
+{
+  this->SeriesIsOpen = false;
+  this->PathOfShown.clear();
+  this->NoSoundStep.clear();
+  this->Opened.Clear();
+  this->Rebuilt.clear();
+  this->ChannelWarned = false;
+  this->ToldOfLost.clear();
+}
+
+void OpenedSeries::OpenAny(Communicator& ranks)
+{
+  if (!this->NoSoundStep.empty()) {
+    throw Error(this->NoSoundStep);
+  }
+  const std::size_t steps = this->Found.Steps.size();
+  for (std::size_t i = 0; this->PathOfShown.empty() && i < steps; ++i) {
+    try {
+      this->TurnTo(ranks, (this->LastStep + i) % steps);
+    } catch (const Error& error) {
+      if (i + 1 == steps) {
+        this->NoSoundStep = error.what();
+        throw;
+      }
+    }
+  }
+}
+
+void OpenedSeries::TurnTo(Communicator& ranks, std::size_t step)
+{
+  const std::string& path = this->Found.Steps[step].Path;
+  this->SecondsOfPrepare = 0;
+  if (path == this->PathOfShown) {
+    // All ranks have the same catalog, so all of them throw or none.
+    this->Shown->TurnTo(this->Found.Steps[step]);
+    this->LastStep = step;
+    return;
+  }
+  const Stopwatch watch;
+  this->PathOfShown.clear();
+  this->Shown.reset();
+  this->Shown = this->Opened.Open(ranks, path, this->ModeFor(path));
+  this->Shown->TurnTo(this->Found.Steps[step]);
+  this->PathOfShown = path;
+  this->LastStep = step;
+  this->OpenSeconds += watch.Seconds();
+}
+
+bool OpenedSeries::Prepare(Communicator& ranks, int threads, const ProgressCallback& progress)
+{
+  const Stopwatch watch;
+  const bool prepared = this->Shown->Prepare(ranks, threads, progress);
+  this->SecondsOfPrepare = watch.Seconds();
+  if (!this->Shown->Saved().Path.empty()) {
+    this->Rebuilt.insert(this->PathOfShown);
+  }
+  return prepared;
+}
+
+std::shared_ptr<OpenedStep> OpenedSeries::OpenAhead(
+    Communicator& ranks, std::size_t step, int threads, const ProgressCallback& progress)
+{
+  const Stopwatch watch;
+  const std::string& path = this->Found.Steps[step].Path;
+  std::shared_ptr<OpenedStep> opened =
+      path == this->PathOfShown ? this->Shown : this->Opened.Open(ranks, path, this->ModeFor(path));
+  if (!opened->Prepare(ranks, threads, progress)) {
+    return nullptr;
+  }
+  if (opened->Data().StepsInFile > 1) {
+    // Others are turned to other steps of the file meanwhile.
+    opened = std::make_shared<OpenedStep>(*opened);
+  }
+  opened->TurnTo(this->Found.Steps[step]);
+  if (!opened->Saved().Path.empty()) {
+    this->Rebuilt.insert(path);
+  }
+  this->OpenSeconds += watch.Seconds();
+  return opened;
+}
+
+void OpenedSeries::Adopt(std::size_t step, std::shared_ptr<OpenedStep> opened)
+{
+  this->PathOfShown = this->Found.Steps[step].Path;
+  this->LastStep = step;
+  this->Shown = std::move(opened);
+  this->SecondsOfPrepare = 0;
+}
+
+/// A step is rebuilt once, not each time that it is shown.
+ChannelMode OpenedSeries::ModeFor(const std::string& path) const
+{
+  const bool rebuilt = this->Channel == ChannelMode::Rebuild && this->Rebuilt.count(path) > 0;
+  return rebuilt ? ChannelMode::On : this->Channel;
+}
+
+std::string OpenedSeries::TakeChannelWarning()
+{
+  if (this->ChannelWarned || this->Shown->Warning().empty()) {
+    return {};
+  }
+  this->ChannelWarned = true;
+  return this->Shown->Warning();
+}
+
+std::string OpenedSeries::TakeLostWarning()
+{
+  const std::string& lost = this->Shown->Lost();
+  return lost.empty() || !this->ToldOfLost.insert(this->PathOfShown).second
+             ? std::string()
+             : "The data are partly broken, though not what is shown: " + lost;
+}
+
+double OpenedSeries::TakeOpenSeconds()
+{
+  return std::exchange(this->OpenSeconds, 0);
+}
+
+}  // namespace patchio

@@ -1,0 +1,94 @@
+// The series of time steps that a reader has open, and the step of it that is shown.
+#pragma once
+
+#include "Catalog/Catalog.h"
+#include "Formats/Format.h"
+#include "MetadataChannel/ChannelMode.h"
+#include "Session/OpenedStep.h"
+#include "Session/OpenedSteps.h"
+#include "Support/Communicator.h"
+
+#include <cstddef>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace patchio {
+
+/// Of one reader; its ranks call the same methods in the same order. Methods that take ranks are collective
+/// and throw Error, the same on all of them.
+class OpenedSeries
+{
+public:
+  /// Files to open; several are joined into one series. They take effect with the next Open().
+  void AddFile(const std::string& name) { this->FileNames.push_back(name); }
+  /// The next series begins with its first step.
+  void ClearFiles();
+  const std::vector<std::string>& Files() const { return this->FileNames; }
+  /// What is done with sidecars from now on.
+  void SetChannel(ChannelMode mode) { this->Channel = mode; }
+
+  /// Opens the series of the files. listedOnly: see SeriesOptions.
+  void Open(Communicator& ranks, bool listedOnly);
+  bool IsOpen() const { return this->SeriesIsOpen; }
+  /// Forgets all but the files, and which step is shown: the files are looked at again.
+  void Close();
+
+  const Series& Steps() const { return this->Found; }
+  /// Of the steps; they increase. Not empty once the series is open.
+  const std::vector<double>& Times() const { return this->TimesOfSteps; }
+
+  /// Makes sure that some step is shown: the last one that was or else the first sound one, so that its
+  /// variables are known. Whether the wanted step is sound shows when it is turned to. Throws where there is
+  /// no sound step.
+  void OpenAny(Communicator& ranks);
+  /// Shows this step.
+  void TurnTo(Communicator& ranks, std::size_t step);
+  /// Makes sure that all ranks know where the bytes of the shown step lie; see OpenedStep::Prepare().
+  bool Prepare(Communicator& ranks, int threads, const ProgressCallback& progress);
+
+  /// Opens and prepares a step that is not shown yet, and leaves all else as it is. Null where `progress`
+  /// stops that.
+  std::shared_ptr<OpenedStep> OpenAhead(
+      Communicator& ranks, std::size_t step, int threads, const ProgressCallback& progress);
+  /// A step that was opened ahead is shown.
+  void Adopt(std::size_t step, std::shared_ptr<OpenedStep> opened);
+
+  /// The step that is shown, its catalog, its number, its time and what describes it.
+  const OpenedStep& Step() const { return *this->Shown; }
+  const Catalog& Current() const { return this->Shown->Data(); }
+  std::size_t CurrentStep() const { return this->LastStep; }
+  double CurrentTime() const { return this->TimesOfSteps[this->LastStep]; }
+  const std::string& CurrentPath() const { return this->PathOfShown; }
+
+  /// What is wrong with the sidecar of the shown step, the first time; else empty.
+  std::string TakeChannelWarning();
+  /// That the shown step is broken somewhere (OpenedStep::Lost()), the first time; else empty.
+  std::string TakeLostWarning();
+  /// Spent on opening since this was last asked.
+  double TakeOpenSeconds();
+  /// Spent on Prepare() for the shown step since it is shown.
+  double PrepareSeconds() const { return this->SecondsOfPrepare; }
+
+private:
+  ChannelMode ModeFor(const std::string& path) const;
+
+  std::vector<std::string> FileNames;
+  ChannelMode Channel = ChannelMode::On;
+  bool SeriesIsOpen = false;
+  Series Found;
+  std::vector<double> TimesOfSteps;
+  std::string NoSoundStep;  ///< why no step at all can be opened; empty while one may
+  OpenedSteps Opened;
+  std::size_t LastStep = 0;
+  std::shared_ptr<OpenedStep> Shown;  ///< null when there is none
+  std::string PathOfShown;            ///< empty when there is none
+  std::set<std::string> Rebuilt;      ///< steps that need not be rebuilt again
+  bool ChannelWarned = false;         ///< one warning about damaged sidecars is enough
+  std::set<std::string> ToldOfLost;   ///< steps of which TakeLostWarning() has told
+  double OpenSeconds = 0;
+  double SecondsOfPrepare = 0;
+};
+
+}  // namespace patchio

@@ -1,0 +1,90 @@
+// One rank's read as its lanes see it.
+#pragma once
+
+#include "Io/Lane.h"
+#include "Io/ReadMeter.h"
+#include "Io/Source.h"
+#include "Plan/ReadPlan.h"
+#include "Session/BlockArrays.h"
+#include "Session/LoadRequest.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace patchio {
+
+/// Says where the bytes of each request lie; Format::Locate or the metadata channel.
+using LocateFunction = std::function<LocationTable(const std::vector<PatchVariable>&)>;
+
+/// All that lanes touch while they read. Those that a stopped read leaves behind own it together, until the
+/// last of them has ended.
+class ReadJob
+{
+public:
+  /// Finds out where the bytes lie and plans the requests. reuse: takes what it can from the request's cache,
+  /// if it has one. Throws Error only when even that is impossible.
+  ReadJob(const LocateFunction& locate, std::shared_ptr<const Catalog> catalog,
+      std::shared_ptr<const LoadRequest> request, bool reuse = true);
+
+  const Catalog& Data() const { return *this->SharedData; }
+  const LoadRequest& Request() const { return *this->SharedRequest; }
+  const std::vector<PatchVariable>& Requests() const { return this->Pairs; }
+  const LocationTable& Table() const { return this->Places; }
+  const ReadPlan& Plan() const { return this->Reads; }
+  BlockArrays& Arrays() { return this->Values; }
+  ReadMeter& Meter() { return this->Counts; }
+
+  /// Transfers, tasks that are none, and arrays made of others: what lanes take one by one.
+  std::size_t Units() const;
+  /// From the storage, through lanes.
+  std::uint64_t BytesToRead() const;
+
+  /// Opens the way to the files; `lanes`: at most. Memory for the arrays must be there.
+  void GetReady(int lanes);
+  /// Carries out one unit; faults are kept. Each lane is used by one thread at a time.
+  void Execute(std::size_t unit, int lane);
+
+  /// A task is complete. Thread-safe, like all below.
+  void Done(std::uint32_t request);
+  void Failed(std::uint32_t request, const std::string& message);
+  /// Why a request failed, where it did.
+  std::vector<LoadFault> Faults() const;
+  /// Marks the arrays that need what failed. No lane may be at work.
+  void FailArrays();
+  std::uint64_t TasksDone() const { return this->Finished; }
+  /// Puts the arrays that were taken from here into the request's cache, if it has one.
+  void Keep(const std::vector<LoadedArray>& taken) const;
+
+private:
+  std::vector<ByteRange> WantedRanges() const;
+  bool ExecuteUnit(Lane& lane, std::size_t unit);
+  bool ExecuteTransfer(Lane& lane, const Transfer& transfer);
+  bool ExecutePieces(Lane& lane, const Transfer& transfer);
+  bool ExecuteWhole(Lane& lane, std::uint32_t request);
+  void PieceDone(const Piece& piece);
+
+  const std::shared_ptr<const Catalog> SharedData;
+  const std::shared_ptr<const LoadRequest> SharedRequest;
+  BlockArrays Values;
+  const std::vector<PatchVariable> Pairs;
+  LocationTable Places;
+  FilesSeen Seen;  ///< what the table leads to, where there is a cache
+  ReadPlan Reads;
+  std::unique_ptr<Source> Storage;
+  ReadMeter Counts;
+  std::deque<Lane> Lanes;                              ///< a lane cannot be moved
+  std::atomic<bool> Stopped{false};                    ///< by a fault
+  std::vector<std::string> Messages;                   ///< per request, why it failed
+  mutable std::mutex MessagesLock;                     ///< taken only when something fails, and at the end
+  std::vector<std::atomic<std::uint32_t>> PiecesLeft;  ///< per request
+  std::atomic<std::uint64_t> Finished{0};              ///< tasks
+};
+
+}  // namespace patchio

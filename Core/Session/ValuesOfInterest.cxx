@@ -1,0 +1,38 @@
+#include "Session/ValuesOfInterest.h"
+
+#include "Plan/Interest.h"
+#include "Session/SharedCatalog.h"
+#include "Support/Error.h"
+
+#include <algorithm>
+
+namespace patchio {
+
+std::vector<bool> ValuesOfInterest::PatchesWith(Communicator& ranks, const Catalog& catalog,
+    const std::string& variable, const ValueRange& wanted, bool withCoarser)
+{
+  const int number = catalog.FindVariable(variable);
+  if (number < 0) {
+    throw Error("Skip By Value needs the name of a variable of the data in Value Array; there is no '" +
+                variable + "'. Name one, or turn Skip By Value off.");
+  }
+  const std::vector<ValueRange>& ranges = this->RangesOf(ranks, catalog, number);
+  return ranges.empty() ? std::vector<bool>() : PatchesWithValues(catalog, ranges, wanted, withCoarser);
+}
+
+const std::vector<ValueRange>& ValuesOfInterest::RangesOf(
+    Communicator& ranks, const Catalog& catalog, int variable)
+{
+  const std::string key =
+      std::to_string(variable) + " " + std::to_string(catalog.StepInFile) + " " + catalog.Path;
+  const auto known = std::find_if(
+      this->Known.begin(), this->Known.end(), [&key](const RangesOfStep& step) { return step.Key == key; });
+  if (known != this->Known.end()) {
+    return known->Ranges;
+  }
+  this->Known.push_front({key, ReadSharedRanges(ranks, catalog, variable)});
+  this->Known.resize(std::min(this->Known.size(), MostKnown));
+  return this->Known.front().Ranges;
+}
+
+}  // namespace patchio

@@ -1,0 +1,65 @@
+#include "Support/RunOnAllRanks.h"
+
+#include "Support/Error.h"
+
+#include <algorithm>
+#include <cassert>
+#include <new>
+
+namespace patchio {
+
+std::string CatchError(const std::function<void()>& work)
+{
+  try {
+    work();
+  } catch (const std::bad_alloc&) {
+    return "Out of memory. Work on less data, or with more ranks on more machines.";
+  } catch (const std::exception& error) {
+    const std::string text = error.what();
+    return text.empty() ? "Something failed without saying why." : text;
+  }
+  return {};
+}
+
+void RunOnAllRanks(Communicator& comm, const std::function<void()>& work)
+{
+  for (const std::string& fault : comm.AllGather(CatchError(work))) {
+    if (!fault.empty()) {
+      throw Error(fault);
+    }
+  }
+}
+
+bool AllOf(Communicator& comm, bool holds)
+{
+  const std::vector<int> all = comm.AllGather(std::vector<int>{holds ? 1 : 0});
+  return std::find(all.begin(), all.end(), 0) == all.end();
+}
+
+std::vector<std::byte> BytesOfRankZero(
+    Communicator& comm, const std::function<std::vector<std::byte>()>& produce)
+{
+  // The last byte says what the others are: 0 for what was made, 1 for why it was not.
+  std::vector<std::byte> message;
+  if (comm.Rank() == 0) {
+    const std::string fault = CatchError([&] {
+      message = produce();
+      message.push_back(std::byte{0});
+    });
+    if (!fault.empty()) {
+      const auto* text = reinterpret_cast<const std::byte*>(fault.data());
+      message.assign(text, text + fault.size());
+      message.push_back(std::byte{1});
+    }
+  }
+  comm.Broadcast(message);
+  assert(!message.empty());
+  const bool failed = message.back() != std::byte{0};
+  message.pop_back();
+  if (failed) {
+    throw Error(std::string(reinterpret_cast<const char*>(message.data()), message.size()));
+  }
+  return message;
+}
+
+}  // namespace patchio

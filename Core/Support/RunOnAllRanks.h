@@ -1,0 +1,28 @@
+// Faults of one rank made known to all, so that no rank waits for one that gave up.
+#pragma once
+
+#include "Support/Communicator.h"
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace patchio {
+
+/// Runs `work` and gives what went wrong, for the person at the screen; empty when nothing did.
+std::string CatchError(const std::function<void()>& work);
+
+/// Collective: runs `work`, which must not communicate, and then throws Error on all ranks if it failed on
+/// one of them; all get the message of the first rank that failed.
+void RunOnAllRanks(Communicator& comm, const std::function<void()>& work);
+
+/// Collective: whether it holds on every rank.
+bool AllOf(Communicator& comm, bool holds);
+
+/// Collective: runs `produce`, which must not communicate, on rank 0 and gives its bytes to all ranks; or
+/// throws Error on all of them.
+std::vector<std::byte> BytesOfRankZero(
+    Communicator& comm, const std::function<std::vector<std::byte>()>& produce);
+
+}  // namespace patchio

@@ -1,0 +1,334 @@
+#include "Tuning/AutomaticThreads.h"
+
+#include "Support/Bytes.h"
+#include "Support/MachineName.h"
+#include "Support/Memory.h"
+#include "Support/RunOnAllRanks.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+namespace patchio {
+namespace {
+
+/// A read without any knowledge cannot wait a second before it looks for a better number.
+constexpr double FirstWindowUnknown = 0.1;
+constexpr double FirstWindowKnown = 1;
+/// Shorter reads say too little about a storage.
+constexpr double LeastSecondsToLearn = 5;
+/// Steps may follow each other within less than a millisecond, much less than to look for mount and profile
+/// takes, or to ask the kernel who else reads.
+constexpr double LookAgainSeconds = 2;
+constexpr double SenseAgainSeconds = 0.1;
+/// Shorter pauses say nothing about what others do.
+constexpr double LeastSecondsToSense = 0.02;
+
+/// Local disks answer from memory or not, which no later read can rely on.
+bool RatesLast(MountClass kind)
+{
+  return kind == MountClass::Network || kind == MountClass::Parallel || kind == MountClass::Fuse;
+}
+
+/// "NC = 6: 10 requests in flight give ...".
+std::string WordsOf(const LoadEstimate& load)
+{
+  return load.Sureness > 0 ? fmt::format("NC = {:.0f}: {}", load.Load, load.Source)
+                           : "NC unknown (counts as 0): " + load.Source;
+}
+
+/// " 64, 57 from 3.1 s, ... 40 from 20.2 s": the first and the last ones.
+std::string WordsOf(const std::vector<ThreadChange>& changes)
+{
+  constexpr std::size_t most = 12;
+  std::string text = fmt::format(" {}", changes.front().Threads);
+  const std::size_t first = changes.size() > most ? changes.size() - (most - 1) : 1;
+  for (std::size_t i = first; i < changes.size(); ++i) {
+    text += fmt::format("{} {} from {:.1f} s", i == first && first > 1 ? ", ..." : ",", changes[i].Threads,
+        changes[i].Seconds);
+  }
+  return text;
+}
+
+}  // namespace
+
+int LanesThatFit(int most)
+{
+  constexpr std::uint64_t requestBytes = 16 << 20;
+  const std::uint64_t fit = std::max<std::uint64_t>(AvailableMemory() / 8 / requestBytes, 1);
+  return static_cast<int>(std::min<std::uint64_t>(fit, std::max(most, 1)));
+}
+
+std::string DescribeSource(const StorageProfile& profile, int ranks)
+{
+  std::string text =
+      fmt::format("profile {}, {}{}", profile.File, profile.Source, profile.FromReads ? " by reads" : "");
+  if (profile.MeasuredAt > 0) {
+    text += fmt::format(", {:%Y-%m-%d}", fmt::gmtime(static_cast<std::time_t>(profile.MeasuredAt)));
+  }
+  if (!profile.ThreadsOfRanks.empty()) {
+    const int last = profile.ThreadsOfRanks.rbegin()->first;
+    text += ", from its table of threads" +
+            (ranks > last ? fmt::format(", beyond its end at {} rank{}", last, last == 1 ? "" : "s") : "");
+  }
+  return text;
+}
+
+int ConcurrencyFor(const StorageProfile& profile, int ranks)
+{
+  return profile.ThreadsOfRanks.empty() ? profile.Concurrency : ranks * profile.ThreadsFor(ranks);
+}
+
+void AutomaticThreads::Begin(
+    Communicator& ranks, const std::string& path, ThreadPolicy policy, int mostOfRank)
+{
+  this->Ranks = &ranks;
+  this->IsRankZero = ranks.Rank() == 0;
+  this->SeenLoad.reset();
+  this->SeenRates = UnloadedRates();
+  this->Policy = policy;
+  if (this->IsRankZero) {
+    this->LookAtStorage(path, ranks.Size());
+  }
+  this->Share(ranks);
+  this->StartController(ranks, mostOfRank);
+  this->Watch = Stopwatch();
+}
+
+/// On rank 0. What is mounted, and which profiles there are, is looked at again after a while.
+void AutomaticThreads::FindStorage(const std::string& path, int ranks)
+{
+  const bool fresh = this->Found && this->Found->Path == path && this->Found->Ranks == ranks &&
+                     this->Found->Since.Seconds() < LookAgainSeconds;
+  if (!fresh) {
+    this->Found = Finding{path, ranks, {}, {}};
+    const std::string fault = CatchError([&] {
+      this->Where = MountOf(path);
+      this->Profile = FindProfile(path, &this->Found->Notes, ranks);
+    });
+    if (!fault.empty()) {
+      this->Found->Notes.push_back(fault);
+    }
+  }
+  this->ProfileNotes = this->Found->Notes;
+}
+
+/// On rank 0: which storage, its profile, and what others do there.
+void AutomaticThreads::LookAtStorage(const std::string& path, int ranks)
+{
+  this->FindStorage(path, ranks);
+  ThreadChoice choice;
+  const Mount where = this->Where.value_or(Mount());
+  choice.Storage.Class = where.Class;
+  if (this->Profile) {
+    choice.Storage.Concurrency = ConcurrencyFor(*this->Profile, ranks);
+    choice.ConcurrencySource = DescribeSource(*this->Profile, ranks);
+    choice.Requests = this->Profile->Requests;
+  }
+  if (!this->Sensor || this->SensedMount != where.Point) {
+    this->Sensor = std::make_unique<LoadSensor>(where);
+    this->SensedMount = where.Point;
+    this->Sensed.reset();
+    this->ReadSinceSensed = false;
+  }
+  this->Sensor->UseCurve(this->Profile ? CurveOf(*this->Profile) : std::nullopt);
+  choice.Load = this->SenseBefore();
+  choice.Storage.Load = choice.Load.Load;
+  if (this->Profile && this->Profile->TellsStarts()) {
+    SetStarts(choice.Storage, this->Profile->Fit);
+  }
+  choice.ProfilesPassedOver = !this->Profile && !this->ProfileNotes.empty();
+  this->Known = choice;
+}
+
+LoadEstimate AutomaticThreads::Sense(const OwnReads& own)
+{
+  return this->SenseLoad ? this->SenseLoad(own) : this->Sensor->Sample(own);
+}
+
+/// What others did since the last read of ours ended.
+LoadEstimate AutomaticThreads::SenseBefore()
+{
+  const LoadEstimate tooShort{0, 0, "the time since the read before was too short"};
+  const double passed = this->Sensed ? this->Sensed->Seconds() : LeastSecondsToSense;
+  if (this->ReadSinceSensed && passed < 2 * SenseAgainSeconds) {
+    return this->Known.Load;
+  }
+  if (!this->ReadSinceSensed && passed < LeastSecondsToSense) {
+    return tooShort;
+  }
+  const LoadEstimate load = this->Sense(OwnReads());
+  return std::exchange(this->ReadSinceSensed, false) ? tooShort : load;
+}
+
+/// What comes now is not ours.
+void AutomaticThreads::SenseAfter()
+{
+  this->ReadSinceSensed = this->Sensed && this->Sensed->Seconds() < SenseAgainSeconds;
+  if (!this->ReadSinceSensed) {
+    this->Sense(OwnReads());
+    this->Sensed = Stopwatch();
+  }
+}
+
+/// Collective.
+void AutomaticThreads::Share(Communicator& ranks)
+{
+  const auto tie = [](ThreadChoice& choice, std::string& point, int& requests, StorageModel& model) {
+    return std::tie(choice.Storage, choice.ConcurrencySource, choice.Load.Load, choice.Load.Sureness,
+        choice.Load.Source, choice.ProfilesPassedOver, point, requests, model);
+  };
+  int hasRequests = this->Known.Requests ? 1 : 0;
+  StorageModel model = this->Known.Requests.value_or(StorageModel());
+  std::string point = this->Where ? this->Where->Point : "";
+  const std::vector<std::byte> bytes = BytesOfRankZero(ranks, [&] {
+    ByteWriter writer;
+    writer.Put(tie(this->Known, point, hasRequests, model));
+    return writer.Take();
+  });
+  ByteReader reader(bytes);
+  reader.Get(tie(this->Known, point, hasRequests, model));
+  this->Known.Requests = hasRequests ? std::optional<StorageModel>(model) : std::nullopt;
+  this->MountPoint = point;
+}
+
+/// Collective. A controller goes on from read to read, as long as it is about the same storage.
+void AutomaticThreads::StartController(Communicator& ranks, int mostOfRank)
+{
+  const std::vector<std::string> machines = ranks.AllGather(MachineName());
+  static const int cores = static_cast<int>(std::thread::hardware_concurrency());  // the kernel is asked
+  const std::vector<int> limits = ranks.AllGather(std::vector<int>{mostOfRank, cores});
+  this->Job = {ranks.Size(), std::max(limits[1], 1), limits[0]};
+  for (std::size_t i = 0; i < limits.size(); i += 2) {
+    this->Job.MostOfRank = std::min(this->Job.MostOfRank, limits[i]);
+  }
+  const Key key{this->MountPoint, ranks.Size(), this->Policy};
+  const bool fresh = !this->Controller || !(this->ControllerKey == key);
+  if (fresh) {
+    this->Controller =
+        std::make_unique<ThreadController>(ControllerFor(this->Known.Storage, this->Policy, this->Job));
+    this->ControllerKey = key;
+  }
+  const MountClass kind = this->Known.Storage.Class;
+  const bool guessed = fresh && this->Known.Storage.Concurrency == 0 && kind != MountClass::LocalDisk &&
+                       kind != MountClass::Memory;
+  ReadControlOptions options;
+  options.MostOfRank = this->Job.MostOfRank;
+  options.FirstWindow = guessed ? FirstWindowUnknown : FirstWindowKnown;
+  options.OnMachineOfRankZero = machines[ranks.Rank()] == machines[0];
+  this->Current = std::make_unique<ReadControl>(ranks, *this->Controller, options);
+  this->Current->ReportLoad(this->Known.Storage.Load);
+  this->Current->OnWindow = [this](const ReadWindow& window) { return this->OnWindow(window); };
+}
+
+int AutomaticThreads::OnWindow(const ReadWindow& window)
+{
+  if (this->IsRankZero) {
+    const bool mixed = std::exchange(this->ReadSinceSensed, false);
+    LoadEstimate load = this->Sense(mixed ? OwnReads() : window.Own);
+    if (mixed) {
+      load = {0, 0, "the reads before are in it, too"};
+    }
+    this->Current->ReportLoad(load.Load);
+    if (load.Sureness > 0 || !this->SeenLoad || this->SeenLoad->Sureness <= 0) {
+      this->SeenLoad = load;
+    }
+    const std::vector<ThreadsTried>& tried = this->Controller->History();
+    this->SeenRates.Add(window.Threads, window.Rate, load, tried.empty() ? 0 : tried.back().Epoch);
+  }
+  // All ranks must decide alike, so this is what rank 0 knew a window ago. It is for nothing but the limit.
+  StorageKnowledge now = this->Known.Storage;
+  now.Load = window.Load;
+  return MostInFlight(now, this->Policy, this->Job);
+}
+
+void AutomaticThreads::End()
+{
+  this->Current->Finish();
+  if (this->IsRankZero) {
+    if (this->Watch.Seconds() >= LeastSecondsToLearn && RatesLast(this->Known.Storage.Class)) {
+      this->Refine();
+    }
+    this->SenseAfter();
+  }
+  this->ShareLoad();
+}
+
+/// Collective. All ranks say the same of the load.
+void AutomaticThreads::ShareLoad()
+{
+  if (this->SeenLoad && (this->SeenLoad->Sureness > 0 || this->Known.Load.Sureness <= 0)) {
+    this->Known.Load = *this->SeenLoad;
+  }
+  const auto tie = [](LoadEstimate& load) { return std::tie(load.Load, load.Sureness, load.Source); };
+  const std::vector<std::byte> bytes = BytesOfRankZero(*this->Ranks, [&] {
+    ByteWriter writer;
+    writer.Put(tie(this->Known.Load));
+    return writer.Take();
+  });
+  ByteReader reader(bytes);
+  reader.Get(tie(this->Known.Load));
+  this->Known.Storage.Load = this->Known.Load.Load;
+}
+
+/// What was seen of F(N) goes into the profile, which the first such read makes.
+void AutomaticThreads::Refine()
+{
+  // What reads have made may be of a time with others, and must be able to get better.
+  const bool rateTells = this->Profile && this->Profile->Fit.Known() && !this->Profile->FromReads;
+  const std::vector<RateSample> samples = this->SeenRates.Samples(rateTells);
+  const std::string fault = CatchError([&] {
+    StorageProfile profile = this->Profile.value_or(StorageProfile());
+    if (!this->Profile) {
+      profile.Where = *this->Where;
+      profile.Source = MeasuredSource;
+      profile.Node = NodeClass();
+      profile.Ranks = this->Job.Ranks;
+      profile.FromReads = true;
+    }
+    if (MergeSamples(profile, samples)) {
+      // The numbers that were tried lie where the controller thought the best; it knows better than a curve
+      // through so few.
+      profile.Concurrency = profile.FromReads ? this->Controller->BestSoFar() : profile.Concurrency;
+      SaveProfile(profile);
+      this->Found.reset();
+    }
+  });
+  if (!fault.empty()) {
+    this->ProfileNotes.push_back(fault);
+  }
+}
+
+StorageCurve AutomaticThreads::Curve() const
+{
+  StorageCurve curve;
+  if (this->Profile) {
+    curve.Samples = this->Profile->Samples;
+    curve.Fit = this->Profile->Fit;
+  }
+  curve.Concurrency = this->Known.Storage.Concurrency;
+  curve.Load = this->Known.Storage.Load;
+  curve.Source = this->Known.ConcurrencySource;
+  return curve;
+}
+
+std::string AutomaticThreads::Text() const
+{
+  const StorageKnowledge& storage = this->Known.Storage;
+  std::string text = fmt::format("Threads: automatic, {}\n", NameOf(this->Policy));
+  text += storage.Concurrency > 0
+              ? fmt::format("  N* = {}: {}\n", storage.Concurrency, this->Known.ConcurrencySource)
+              : fmt::format("  N* unknown: there is no profile of {} ({}){}; 'patchio probe' makes one\n",
+                    this->MountPoint, NameOf(storage.Class),
+                    this->Known.ProfilesPassedOver ? " that can be used, see the notes" : "");
+  text += "  " + WordsOf(this->Known.Load) + "\n";
+  return text + "  Reads in flight:" + WordsOf(this->Current->Changes()) + "\n";
+}
+
+}  // namespace patchio

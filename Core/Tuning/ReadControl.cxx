@@ -1,0 +1,229 @@
+#include "Tuning/ReadControl.h"
+
+#include "Plan/ThreadBudget.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <thread>
+
+namespace patchio {
+namespace {
+
+// What a rank tells the others; whole numbers, see Communicator::BeginSum().
+enum Term : std::size_t
+{
+  ReadingTerm,  // 1 while this rank still reads
+  RateTerm,     // of the window, bytes a second
+  LanesTerm,
+  LoadTerm,  // rank 0 alone
+  // Since the window before, in flight on average:
+  BytesTerm,
+  InFlightTerm,
+  RequestsTerm,
+  HereBytesTerm,  // on the machine of rank 0
+  HereInFlightTerm,
+  HereRequestsTerm,
+  FetchedTerm,
+  FetchedUnknownTerm,  // ranks there that do not know
+  Terms
+};
+
+/// Of the terms that are no whole numbers.
+constexpr double Unit = 1000;
+/// Fewer requests than this make a poor average.
+constexpr std::uint64_t RequestsOfWindow = 8;
+/// Past N*, requests take longer and longer, and what is tried there costs more and more.
+constexpr int GreatestStep = 2;
+
+ReadWindow WindowOf(const std::vector<double>& sum)
+{
+  ReadWindow window;
+  window.Rate = sum[RateTerm];
+  window.Threads = static_cast<int>(sum[LanesTerm]);
+  window.Load = sum[LoadTerm] / Unit;
+  const auto share = [&](Term bytes, Term inFlight, Term requests) {
+    return OwnShard{static_cast<std::uint64_t>(sum[bytes]), sum[inFlight] / Unit,
+        static_cast<std::uint64_t>(sum[requests])};
+  };
+  window.Own.All = share(BytesTerm, InFlightTerm, RequestsTerm);
+  window.Own.Here = share(HereBytesTerm, HereInFlightTerm, HereRequestsTerm);
+  if (sum[FetchedUnknownTerm] == 0) {
+    window.Own.Fetched = static_cast<std::uint64_t>(sum[FetchedTerm]);
+  }
+  return window;
+}
+
+}  // namespace
+
+ReadControl::ReadControl(Communicator& ranks, ThreadController& controller, const ReadControlOptions& options)
+    : Options(options),
+      Ranks(ranks),
+      Controller(controller),
+      Lanes(1, options.MostOfRank),
+      OpensAt(options.FirstWindow),
+      Limit(std::numeric_limits<int>::max())
+{
+  // Exploring is for reads that are long enough to gain from it.
+  this->Divide(controller.BestSoFar(), ranks.Size());
+}
+
+/// Gives each rank its share of the lanes.
+void ReadControl::Divide(int threads, int ranks)
+{
+  if (!this->History.empty()) {
+    threads = std::min(threads, GreatestStep * this->History.back().Threads);
+  }
+  threads = std::clamp(threads, ranks, std::max(this->Limit, ranks));
+  // Once ranks have finished, who is first among the others is not known here: nobody gets the remainder.
+  const int place = ranks == this->Ranks.Size() ? this->Ranks.Rank() : ranks - 1;
+  this->Lanes.Set(ThreadsFromStorage(threads, 0, ranks, place));
+  if (this->OwnHistory.empty() || this->OwnHistory.back().Threads != this->Lanes.Lanes()) {
+    this->OwnHistory.push_back({this->Watch.Seconds(), this->Lanes.Lanes()});
+  }
+  if (this->History.empty() || this->History.back().Threads != threads) {
+    this->History.push_back({this->Watch.Seconds(), threads});
+  }
+}
+
+void ReadControl::Step(const ReadMeter& meter)
+{
+  const double now = this->Watch.Seconds();
+  this->FirstStep = this->FirstStep.value_or(now);
+  if (meter.Requests() != this->RequestsSeen) {
+    this->RequestsSeen = meter.Requests();
+    this->LastRead = now;
+  }
+  if (this->Sending) {
+    std::vector<double> sum;
+    if (this->Ranks.EndSum(sum)) {
+      this->Sending = false;
+      this->Take(sum);
+    }
+  } else if (this->Open) {
+    if (this->WindowIsComplete(meter)) {
+      this->SendWindow(meter);
+    }
+  } else if (this->Watch.Seconds() >= this->OpensAt &&
+             meter.Requests() >= this->Sent.Requests + this->Settling) {
+    this->Open = true;
+    this->Opened = this->Now(meter);
+  }
+}
+
+ReadControl::Mark ReadControl::Now(const ReadMeter& meter) const
+{
+  return {this->Watch.Seconds(), meter.BusySeconds(), meter.WorkSeconds(), meter.Bytes(), meter.Requests()};
+}
+
+/// Where requests take long, the first ones to end are the fastest ones: half of the lanes must have had one.
+bool ReadControl::WindowIsComplete(const ReadMeter& meter) const
+{
+  const std::uint64_t half = static_cast<std::uint64_t>(this->Lanes.Lanes()) / 2;
+  return this->Watch.Seconds() - this->Opened.Seconds >= this->Controller.WindowSeconds() &&
+         meter.Requests() - this->Opened.Requests >= std::max(half, RequestsOfWindow);
+}
+
+void ReadControl::SendWindow(const ReadMeter& meter)
+{
+  const Mark now = this->Now(meter);
+  std::vector<double> terms(Terms, 0);
+  terms[ReadingTerm] = 1;
+  // What one lane does, times the lanes. Bytes over seconds would jump with every burst of requests that end
+  // together.
+  const double work = now.Work - this->Opened.Work;
+  const double lanesOfWork = work > 0 ? this->Lanes.Lanes() / work : 0;
+  terms[RateTerm] = std::round(static_cast<double>(now.Bytes - this->Opened.Bytes) * lanesOfWork);
+  terms[LanesTerm] = this->Lanes.Lanes();
+  terms[LoadTerm] = this->Ranks.Rank() == 0 ? std::round(this->Load * Unit) : 0;
+  terms[BytesTerm] = static_cast<double>(now.Bytes - this->Sent.Bytes);
+  terms[InFlightTerm] = std::round((now.Busy - this->Opened.Busy) * lanesOfWork * Unit);
+  terms[RequestsTerm] = static_cast<double>(now.Requests - this->Sent.Requests);
+  if (this->Options.OnMachineOfRankZero) {
+    const std::optional<std::uint64_t> fetched = FetchedBytes();
+    terms[HereBytesTerm] = terms[BytesTerm];
+    terms[HereInFlightTerm] = terms[InFlightTerm];
+    terms[HereRequestsTerm] = terms[RequestsTerm];
+    terms[FetchedTerm] =
+        fetched && this->FetchedThen ? static_cast<double>(*fetched - *this->FetchedThen) : 0;
+    terms[FetchedUnknownTerm] = fetched && this->FetchedThen ? 0 : 1;
+    this->FetchedThen = fetched;
+  }
+  this->Ranks.BeginSum(terms);
+  this->Sent = now;
+  this->Open = false;
+  this->Sending = true;
+}
+
+void ReadControl::Take(const std::vector<double>& sum)
+{
+  const int reading = static_cast<int>(sum[ReadingTerm]);
+  if (reading == this->Ranks.Size()) {
+    ReadWindow window = WindowOf(sum);
+    window.Seconds = this->Watch.Seconds();
+    window.Own.Steady = this->Settling == 0 && !this->Learnt.empty();
+    this->Learnt.push_back(window);
+    this->Controller.Observe(window.Rate, window.Threads);
+    if (this->OnWindow) {
+      this->Limit = this->OnWindow(window);
+    }
+  }
+  if (reading > 0) {
+    const int before = this->Lanes.Lanes();
+    this->Divide(this->Controller.Threads(), reading);
+    const int now = this->Lanes.Lanes();
+    this->Settling = now == before ? 0 : static_cast<std::uint64_t>(std::max(now, before));
+  }
+}
+
+bool ReadControl::Serve()
+{
+  if (!this->AllHaveRead && !this->Sending) {
+    this->Ranks.BeginSum(std::vector<double>(Terms, 0));
+    this->Sending = true;
+  }
+  std::vector<double> sum;
+  if (this->Sending && this->Ranks.EndSum(sum)) {
+    this->Sending = false;
+    // All ranks learn the same, those that have finished too: the controller is asked again for the next
+    // read.
+    this->Take(sum);
+    this->AllHaveRead = sum[ReadingTerm] == 0;
+  }
+  return this->AllHaveRead;
+}
+
+void ReadControl::Finish()
+{
+  while (!this->Serve()) {
+    // Not a wait that keeps a core busy: others need it to read.
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  this->ForgetWhatCameTooLate();
+}
+
+/// Collective. Decisions that came when all had been read have never been in force.
+void ReadControl::ForgetWhatCameTooLate()
+{
+  const auto late = std::find_if(this->History.begin() + 1, this->History.end(),
+      [this](const ThreadChange& change) { return change.Seconds > this->LastRead; });
+  const std::vector<int> inTime =
+      this->Ranks.AllGather(std::vector<int>{static_cast<int>(late - this->History.begin())});
+  this->History.resize(*std::max_element(inTime.begin(), inTime.end()));
+}
+
+double ReadControl::MeanLanes() const
+{
+  const double begin = this->FirstStep.value_or(0);
+  double sum = 0;
+  for (std::size_t i = 0; i < this->OwnHistory.size(); ++i) {
+    const double end = i + 1 < this->OwnHistory.size() ? this->OwnHistory[i + 1].Seconds : this->LastRead;
+    const double from = std::max(this->OwnHistory[i].Seconds, begin);
+    sum += this->OwnHistory[i].Threads * std::max(0.0, std::min(end, this->LastRead) - from);
+  }
+  // What ends at once keeps the number it began with.
+  return this->LastRead > begin ? sum / (this->LastRead - begin) : this->OwnHistory.front().Threads;
+}
+
+}  // namespace patchio

@@ -1,0 +1,401 @@
+#include "Tuning/ThreadController.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+namespace patchio {
+namespace {
+
+// The constants were found by simulation, see ThreadControllerTest and `./dev bench tuning`.
+
+constexpr double StepsOfOctave = 8;      ///< of the grid of N
+constexpr double Window = 0.35;          ///< seconds
+constexpr double NoiseAtFirst = 0.0064;  ///< 8 % of a rate
+constexpr double LeastNoise = 4e-4;
+constexpr double NoisePace = 0.01;    ///< share of the newest difference
+constexpr double PriorOctaves = 2;    ///< how wrong, typically, the N to begin with may be
+constexpr double Memory = 0.993;      ///< weight of what was learnt, from window to window
+constexpr double SampleWeight = 0.7;  ///< below 1, as noise comes in spells and outliers are no rarity
+constexpr double ShapeError = 0.02;   ///< no real storage has exactly one of the shapes
+constexpr double DriftSlack = 0.6;    ///< surprise, in standard deviations, that is none
+constexpr double DriftLimit = 6;
+constexpr double FarOff = 4;        ///< standard deviations
+constexpr double Horizon = 26;      ///< windows for which it pays to know more
+constexpr double LookCost = 4;      ///< windows that it takes to learn what a number brings
+constexpr double SwitchCost = 0.3;  ///< windows lost by going to another number
+constexpr double Reach = 3;         ///< octaves that one step may go, other than to the best
+constexpr int Patience = 8;         ///< windows; see TryFewer()
+constexpr std::size_t KeptSamples = 12;
+constexpr int SamplesOfNewEpoch = 3;
+/// When others come or go, the best number moves, but seldom far: so much of what was believed, in
+/// logarithms, stays believed.
+constexpr double KeptBelief = 0.05;
+constexpr double LeastBelief = -20;
+
+// Shapes: -log(2^(-s x) + 2^(d s x)) / s over x = log2 N - knee, rising like N far below the knee and falling
+// like N^-d far beyond, with the sharpness s.
+constexpr std::array<double, 6> Falls{0, 0.125, 0.25, 0.5, 0.75, 1};
+constexpr std::array<double, 5> Sharpness{0.5, 1, 2, 6, 40};
+constexpr int CurveOctaves = 12;  ///< on both sides of the knee
+constexpr int CurveSteps = 48;    ///< of an octave
+
+using Curve = std::vector<float>;
+
+Curve MakeCurve(double fall, double sharpness)
+{
+  Curve curve;
+  for (int i = -CurveOctaves * CurveSteps; i <= CurveOctaves * CurveSteps; ++i) {
+    const double x = static_cast<double>(i) / CurveSteps * std::log(2.0);
+    curve.push_back(
+        static_cast<float>(-std::log(std::exp(-sharpness * x) + std::exp(fall * sharpness * x)) / sharpness));
+  }
+  return curve;
+}
+
+const std::vector<Curve>& AllCurves()
+{
+  static const std::vector<Curve> curves = [] {
+    std::vector<Curve> made;
+    for (const double fall : Falls) {
+      for (const double sharpness : Sharpness) {
+        made.push_back(MakeCurve(fall, sharpness));
+      }
+    }
+    return made;
+  }();
+  return curves;
+}
+
+double ValueOf(const float* curve, double octavesFromKnee)
+{
+  constexpr int last = 2 * CurveOctaves * CurveSteps;
+  const int at = static_cast<int>(octavesFromKnee * CurveSteps + CurveOctaves * CurveSteps + 0.5);
+  return curve[std::clamp(at, 0, last)];
+}
+
+/// Share of the rate that is lost where its logarithm is lower by `difference`; close to 1 -
+/// exp(-difference).
+double LossOf(double difference)
+{
+  return difference / (1 + difference / 2 + difference * difference / 12);
+}
+
+}  // namespace
+
+ThreadController::ThreadController(const ControllerOptions& options)
+    : Tolerance(options.Tolerance), Noise(NoiseAtFirst)
+{
+  this->MakeNumbers(options);
+  this->MakeShapes();
+  for (const Shape& shape : this->Shapes) {
+    this->Belief.push_back(shape.Prior);
+  }
+  this->Forget();
+  this->Weigh();
+}
+
+/// A geometric grid through the number to begin with.
+void ThreadController::MakeNumbers(const ControllerOptions& options)
+{
+  const int unit = std::max(1, options.Granularity);
+  const int least = std::max(1, (std::max(options.Least, 1) + unit - 1) / unit);
+  const int most = std::max(least, options.Most / unit);
+  const int start = std::clamp((options.Start + unit / 2) / unit, least, most);
+  const int steps = static_cast<int>(StepsOfOctave * 31);
+  std::vector<int> numbers;
+  for (int step = -steps; step <= steps; ++step) {
+    const double number = std::min(start * std::exp2(step / StepsOfOctave), static_cast<double>(most));
+    numbers.push_back(std::max(static_cast<int>(std::lround(number)), least));
+  }
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  for (const int number : numbers) {
+    this->Numbers.push_back(number * unit);
+    this->Places.push_back(std::log2(static_cast<double>(number) * unit));
+  }
+  const auto place = std::lower_bound(numbers.begin(), numbers.end(), start);
+  assert(place != numbers.end());
+  this->Current = this->Leader = static_cast<int>(place - numbers.begin());
+}
+
+/// All curves with knees all over the grid. Those whose best number is that to begin with are likeliest.
+void ThreadController::MakeShapes()
+{
+  const double last = this->Places.back() + 1;
+  for (double knee = this->Places.front() - 1; knee <= last; knee += 1 / StepsOfOctave) {
+    for (const Curve& curve : AllCurves()) {
+      Vector values;
+      for (const double place : this->Places) {
+        values.push_back(ValueOf(curve.data(), place - knee));
+      }
+      const double top = *std::max_element(values.begin(), values.end());
+      const auto best = std::find_if(
+          values.begin(), values.end(), [&](double value) { return value >= top - this->Tolerance; });
+      const double off = this->Places[best - values.begin()] - this->Places[this->Current];
+      this->Shapes.push_back({curve.data(), knee, -off * off / (2 * PriorOctaves * PriorOctaves), top});
+    }
+  }
+}
+
+void ThreadController::Forget()
+{
+  this->Total = 0;
+  this->Rest.assign(this->Shapes.size(), 0);
+  this->RestSquared.assign(this->Shapes.size(), 0);
+}
+
+double ThreadController::WindowSeconds() const
+{
+  return Window;
+}
+
+void ThreadController::Observe(double rate, int threads)
+{
+  if (!std::isfinite(rate) || rate < 0 || threads < 1) {
+    return;
+  }
+  if (rate == 0) {
+    ++this->Zeros;
+    return;
+  }
+  rate /= 1 + this->Zeros;
+  this->Zeros = 0;
+  const Sample sample{std::log2(threads), std::log(rate), SampleWeight};
+  this->MeasureNoise(sample, threads);
+  const double surprise = this->SurpriseOf(sample);
+  this->Total *= Memory;
+  std::for_each(this->Rest.begin(), this->Rest.end(), [](double& sum) { sum *= Memory; });
+  std::for_each(this->RestSquared.begin(), this->RestSquared.end(), [](double& sum) { sum *= Memory; });
+  this->Recent.push_back(sample);
+  if (this->Recent.size() > KeptSamples) {
+    this->Recent.erase(this->Recent.begin());
+  }
+  const bool up = this->Up.Add(surprise);
+  const bool down = this->Down.Add(-surprise);
+  if (up || down) {
+    this->StartOver(up ? this->Up.Length : this->Down.Length);
+  } else if (std::abs(surprise) > FarOff && !this->Doubtful) {
+    // An accident, or the first of a new time: the next sample tells.
+    this->Doubtful = true;
+  } else {
+    if (this->Doubtful) {
+      this->Learn(this->Recent[this->Recent.size() - 2]);
+    }
+    this->Doubtful = false;
+    this->Learn(sample);
+    if (this->NothingFits()) {
+      this->StartOver(1);
+    }
+  }
+  this->Record(rate, threads);
+  this->Weigh();
+  this->Choose();
+}
+
+void ThreadController::MeasureNoise(const Sample& sample, int threads)
+{
+  if (threads == this->LastThreads) {
+    const double difference = sample.Value - this->LastValue;
+    // Accidents and changes are no noise.
+    const double seen = std::min(difference * difference / 2, 9 * this->Noise);
+    this->Noise = std::max(this->Noise + NoisePace * (seen - this->Noise), LeastNoise);
+  }
+  this->LastThreads = threads;
+  this->LastValue = sample.Value;
+}
+
+/// How far the rate lies above what was expected, in standard deviations.
+double ThreadController::SurpriseOf(const Sample& sample) const
+{
+  if (this->Total <= 0) {
+    return 0;
+  }
+  double mean = 0, square = 0;
+  for (std::size_t s = 0; s < this->Shapes.size(); ++s) {
+    if (this->Probability[s] > 0) {
+      const Shape& shape = this->Shapes[s];
+      const double expected = this->Rest[s] / this->Total + ValueOf(shape.Curve, sample.Place - shape.Knee);
+      const double off = sample.Value - expected;
+      mean += this->Probability[s] * off;
+      square += this->Probability[s] * off * off;
+    }
+  }
+  const double variance = std::max(0.0, square - mean * mean) +
+                          this->Noise * (1 / sample.Weight + 1 / this->Total) + ShapeError * ShapeError;
+  return mean / std::sqrt(variance);
+}
+
+bool ThreadController::Drift::Add(double surprise)
+{
+  this->Sum += std::clamp(surprise, -3.0, 3.0) - DriftSlack;
+  ++this->Length;
+  if (this->Sum <= 0) {
+    *this = Drift();
+  }
+  return this->Sum > DriftLimit;
+}
+
+/// The storage is another one since the last `samples`.
+void ThreadController::StartOver(int samples)
+{
+  ++this->Epoch;
+  this->Belief = this->LogProbabilities();
+  for (std::size_t s = 0; s < this->Shapes.size(); ++s) {
+    this->Belief[s] = this->Shapes[s].Prior + KeptBelief * std::max(this->Belief[s], LeastBelief);
+  }
+  this->Forget();
+  this->Up = this->Down = Drift();
+  const auto kept = std::min({samples, SamplesOfNewEpoch, static_cast<int>(this->Recent.size())});
+  this->Recent.erase(this->Recent.begin(), this->Recent.end() - kept);
+  for (const Sample& sample : this->Recent) {
+    this->Learn(sample);
+  }
+}
+
+void ThreadController::Learn(const Sample& sample)
+{
+  this->Total += sample.Weight;
+  for (std::size_t s = 0; s < this->Shapes.size(); ++s) {
+    const Shape& shape = this->Shapes[s];
+    const double rest = sample.Value - ValueOf(shape.Curve, sample.Place - shape.Knee);
+    this->Rest[s] += sample.Weight * rest;
+    this->RestSquared[s] += sample.Weight * rest * rest;
+  }
+}
+
+/// True when even the best shape leaves far more than noise.
+bool ThreadController::NothingFits() const
+{
+  double least = this->RestSquared[0] - this->Rest[0] * this->Rest[0] / this->Total;
+  for (std::size_t s = 1; s < this->Shapes.size(); ++s) {
+    least = std::min(least, this->RestSquared[s] - this->Rest[s] * this->Rest[s] / this->Total);
+  }
+  return least / this->Noise > this->Total + 4 * std::sqrt(2 * this->Total) + 6;
+}
+
+/// Of the shapes, given what was learnt; that of the likeliest is 0.
+ThreadController::Vector ThreadController::LogProbabilities() const
+{
+  Vector logs = this->Belief;
+  for (std::size_t s = 0; s < logs.size() && this->Total > 0; ++s) {
+    const double squares = this->RestSquared[s] - this->Rest[s] * this->Rest[s] / this->Total;
+    logs[s] -= squares / (2 * this->Noise);
+  }
+  const double most = *std::max_element(logs.begin(), logs.end());
+  std::for_each(logs.begin(), logs.end(), [most](double& value) { value -= most; });
+  return logs;
+}
+
+void ThreadController::Weigh()
+{
+  constexpr double negligible = -14;
+  this->Probability = this->LogProbabilities();
+  double sum = 0;
+  for (double& probability : this->Probability) {
+    probability = probability > negligible ? std::exp(probability) : 0;
+    sum += probability;
+  }
+  for (double& probability : this->Probability) {
+    probability /= sum;
+  }
+}
+
+void ThreadController::Record(double rate, int threads)
+{
+  const auto same = [&](const ThreadsTried& tried) {
+    return tried.Threads == threads && tried.Epoch == this->Epoch;
+  };
+  auto tried = std::find_if(this->Tried.begin(), this->Tried.end(), same);
+  if (tried == this->Tried.end()) {
+    tried = this->Tried.insert(tried, {threads, 0, 0, this->Epoch});
+  }
+  ++tried->Samples;
+  tried->Rate += (rate - tried->Rate) / tried->Samples;
+}
+
+ThreadController::Outlook ThreadController::LookAhead() const
+{
+  const std::size_t numbers = this->Numbers.size();
+  Outlook outlook{Vector(numbers, 0), Vector(numbers, 0), Vector(numbers, 0)};
+  Vector mean(numbers, 0);
+  for (std::size_t s = 0; s < this->Shapes.size(); ++s) {
+    const double probability = this->Probability[s];
+    if (probability < 1e-5) {
+      continue;
+    }
+    const Shape& shape = this->Shapes[s];
+    const double level = this->Total > 0 ? this->Rest[s] / this->Total - this->LastValue : 0;
+    for (std::size_t n = 0; n < numbers; ++n) {
+      const double value = ValueOf(shape.Curve, this->Places[n] - shape.Knee);
+      const double loss = LossOf(shape.Top - value);
+      outlook.Loss[n] += probability * loss;
+      outlook.Regret[n] += probability * std::max(0.0, loss - this->Tolerance);
+      mean[n] += probability * (level + value);
+      outlook.Variance[n] += probability * (level + value) * (level + value);
+    }
+  }
+  for (std::size_t n = 0; n < numbers; ++n) {
+    outlook.Variance[n] = std::max(0.0, outlook.Variance[n] - mean[n] * mean[n]);
+  }
+  return outlook;
+}
+
+/// The leader is the smallest number with hardly more regret than any. Another one is tried where that tells
+/// much of what is not known yet, for what it costs.
+void ThreadController::Choose()
+{
+  const Outlook outlook = this->LookAhead();
+  const double least = *std::min_element(outlook.Regret.begin(), outlook.Regret.end());
+  const auto leader = std::find_if(outlook.Regret.begin(), outlook.Regret.end(),
+      [&](double regret) { return regret <= least + this->Tolerance; });
+  this->Leader = static_cast<int>(leader - outlook.Regret.begin());
+  const double toGain = outlook.Loss[this->Leader];
+  const int now = this->Current;
+  double most = -std::numeric_limits<double>::infinity();
+  for (int n = 0; n < static_cast<int>(this->Numbers.size()); ++n) {
+    if (n == this->Leader || std::abs(this->Places[n] - this->Places[now]) <= Reach) {
+      const double variance = outlook.Variance[n];
+      const double resolved = variance / (variance + this->Noise / LookCost);
+      const double loss = std::max(0.0, outlook.Loss[n] - outlook.Loss[this->Leader]);
+      // More threads than the leader's are a burden to others.
+      const double burden = 2 * this->Tolerance * std::max(0.0, this->Places[n] - this->Places[this->Leader]);
+      const double cost = loss * (LookCost + (n == now ? 0 : SwitchCost)) + burden;
+      const double value = Horizon * toGain * resolved - cost + (n == this->Leader ? 1e-9 : 0);
+      if (value > most) {
+        most = value;
+        this->Current = n;
+      }
+    }
+  }
+  if (this->Current == now && now == this->Leader) {
+    this->TryFewer(outlook);
+  } else {
+    this->Stay = 0;
+  }
+}
+
+/// Where nothing is to be gained any more, fewer threads may do as well: half an octave less is tried once in
+/// a while if nobody has.
+void ThreadController::TryFewer(const Outlook& outlook)
+{
+  constexpr double half = 0.5;
+  constexpr double bearable = 0.15;  // loss
+  const auto above =
+      std::upper_bound(this->Places.begin(), this->Places.end(), this->Places[this->Leader] - half);
+  if (++this->Stay < Patience || above == this->Places.begin()) {
+    return;
+  }
+  this->Stay = 0;
+  const auto number = static_cast<int>(above - this->Places.begin()) - 1;
+  const auto known = [&](const ThreadsTried& tried) {
+    return tried.Epoch == this->Epoch && tried.Samples >= 2 && tried.Threads <= this->Numbers[number];
+  };
+  if (outlook.Loss[number] < bearable && std::none_of(this->Tried.begin(), this->Tried.end(), known)) {
+    this->Current = number;
+  }
+}
+
+}  // namespace patchio

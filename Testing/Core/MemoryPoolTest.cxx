@@ -1,0 +1,278 @@
+#include "Memory/MemoryPool.h"
+
+#include "TestTools.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <thread>
+
+namespace patchio {
+namespace {
+
+bool HoldsOnly(const Buffer& buffer, std::size_t bytes, unsigned char value)
+{
+  const auto* begin = static_cast<const unsigned char*>(buffer.get());
+  return std::all_of(begin, begin + bytes, [value](unsigned char byte) { return byte == value; });
+}
+
+/// Cuts buffers of the given sizes and fills each completely with its number.
+std::vector<Buffer> CutAndFill(MemoryArena& arena, const std::vector<std::size_t>& sizes)
+{
+  std::vector<Buffer> buffers;
+  for (const std::size_t size : sizes) {
+    buffers.push_back(arena.Cut(size));
+    std::memset(buffers.back().get(), static_cast<int>(buffers.size()), size);
+  }
+  return buffers;
+}
+
+// The memory errors that these tests could meet show themselves under AddressSanitizer.
+class SegmentOf : public ::testing::TestWithParam<std::vector<std::size_t>>
+{
+protected:
+  const std::vector<std::size_t>& Sizes() const { return this->GetParam(); }
+  std::size_t Payload() const
+  {
+    return std::accumulate(this->Sizes().begin(), this->Sizes().end(), std::size_t(0));
+  }
+
+  MemoryPool Pool;
+};
+
+}  // namespace
+
+TEST_P(SegmentOf, GivesAlignedBuffersThatDoNotTouch)
+{
+  MemoryArena arena(this->Pool, this->Payload(), this->Sizes().size());
+  const std::vector<Buffer> buffers = CutAndFill(arena, this->Sizes());
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    const std::uintptr_t alignment = this->Sizes()[i] >= 65536 ? 4096 : 64;
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffers[i].get()) % alignment, 0u);
+    EXPECT_TRUE(HoldsOnly(buffers[i], this->Sizes()[i], static_cast<unsigned char>(i + 1))) << "buffer " << i;
+  }
+}
+
+TEST_P(SegmentOf, LeavesSlicesAliveWhenItGoes)
+{
+  std::vector<Buffer> buffers;
+  {
+    MemoryArena arena(this->Pool, this->Payload(), this->Sizes().size());
+    buffers = CutAndFill(arena, this->Sizes());
+  }
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    EXPECT_TRUE(HoldsOnly(buffers[i], this->Sizes()[i], static_cast<unsigned char>(i + 1)));
+    buffers[i].reset();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SegmentOf,
+    ::testing::Values(std::vector<std::size_t>{}, std::vector<std::size_t>{0}, std::vector<std::size_t>{1},
+        std::vector<std::size_t>{64, 64, 64}, std::vector<std::size_t>{1, 63, 65, 0, 127, 4096, 3},
+        std::vector<std::size_t>{1 << 20, 5 << 20, 1}, std::vector<std::size_t>(100, 65)));
+
+TEST(Segment, GoesAfterItsSlices)
+{
+  MemoryPool pool;
+  auto arena = std::make_unique<MemoryArena>(pool, 100, 2);
+  Buffer first = arena->Cut(50);
+  first.reset();
+  Buffer second = arena->Cut(50);
+  std::memset(second.get(), 1, 50);
+  arena.reset();
+  EXPECT_TRUE(HoldsOnly(second, 50, 1));
+}
+
+TEST(Segment, TakesBackReleasedSlices)
+{
+  void* released = nullptr;
+  Buffer kept;
+  {
+    MemoryPool pool;
+    MemoryArena arena(pool, 16, 2);
+    released = arena.Cut(8).release();
+    kept = arena.Cut(8);
+    std::memset(kept.get(), 9, 8);
+  }
+  FreeBuffer(released);
+  EXPECT_TRUE(HoldsOnly(kept, 8, 9));
+}
+
+TEST(Segment, TakesBackSlicesFromSeveralThreads)
+{
+  std::vector<Buffer> buffers;
+  {
+    MemoryPool pool;
+    MemoryArena arena(pool, 64 * 1000, 1000);
+    buffers = CutAndFill(arena, std::vector<std::size_t>(1000, 64));
+  }
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&buffers, t] {
+      for (std::size_t i = t; i < buffers.size(); i += 4) {
+        buffers[i].reset();
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_TRUE(
+      std::none_of(buffers.begin(), buffers.end(), [](const Buffer& buffer) { return bool(buffer); }));
+}
+
+TEST(Segment, SaysHowMuchMemoryIsMissing)
+{
+  const std::string message = testing::MessageOf([] {
+    MemoryPool pool;
+    MemoryArena arena(pool, std::uint64_t(5) << 50, 1);
+  });
+  EXPECT_THAT(message, ::testing::HasSubstr("5.63 PB"));
+  EXPECT_THAT(message, ::testing::HasSubstr("Select fewer variables or levels"));
+}
+
+namespace {
+
+constexpr std::size_t MiB = std::size_t(1) << 20;
+
+/// Reads nothing, but takes memory as a read of one array does, and gives it back at once.
+void TakeAndGiveBack(MemoryPool& pool, std::size_t bytes)
+{
+  MemoryArena(pool, bytes, 1).Cut(bytes);
+}
+
+}  // namespace
+
+TEST(MemoryPool, KeepsNothingAtFirst)
+{
+  MemoryPool pool;
+  TakeAndGiveBack(pool, 3 * MiB);
+  EXPECT_EQ(pool.TotalBytes(), 0u);
+}
+
+TEST(MemoryPool, GivesTheSameMemoryAgain)
+{
+  MemoryPool pool;
+  pool.Keep(100 * MiB);
+  const void* before = nullptr;
+  {
+    MemoryArena arena(pool, 30 * MiB, 1);
+    before = arena.Cut(30 * MiB).get();
+  }
+  const std::uint64_t kept = pool.KeptBytes();
+  EXPECT_GE(kept, 30 * MiB);
+  EXPECT_LE(kept, 30 * MiB + 64 * 1024);
+  MemoryArena arena(pool, 25 * MiB, 1);
+  const Buffer again = arena.Cut(25 * MiB);
+  EXPECT_EQ(again.get(), before);
+  EXPECT_EQ(pool.KeptBytes(), 0u);
+  EXPECT_EQ(pool.TotalBytes(), kept);
+}
+
+TEST(MemoryPool, DoesNotWasteALargeSlabOnASmallArray)
+{
+  MemoryPool pool;
+  pool.Keep(100 * MiB);
+  TakeAndGiveBack(pool, 30 * MiB);
+  const std::uint64_t kept = pool.KeptBytes();
+  MemoryArena arena(pool, MiB, 1);
+  const Buffer small = arena.Cut(MiB);
+  EXPECT_EQ(pool.KeptBytes(), kept);
+}
+
+TEST(MemoryPool, FreesWhatIsTooMuchToKeep)
+{
+  // Segments that are hardly larger than their one array.
+  const auto almost = [](std::uint64_t mebibytes, std::uint64_t bytes) {
+    return bytes >= mebibytes * MiB && bytes <= mebibytes * MiB + 256 * 1024;
+  };
+  MemoryPool pool;
+  pool.Keep(100 * MiB);
+  {
+    MemoryArena arena(pool, 90 * MiB, 3);
+    arena.Cut(10 * MiB);
+    arena.Cut(20 * MiB);
+    arena.Cut(60 * MiB);
+  }
+  EXPECT_PRED2(almost, 90, pool.KeptBytes());
+  pool.Keep(85 * MiB);
+  EXPECT_PRED2(almost, 80, pool.KeptBytes()) << "the smallest goes";
+  pool.Keep(0);
+  EXPECT_EQ(pool.TotalBytes(), 0u);
+}
+
+TEST(MemoryPool, KeptMemoryMakesRoomUnderTheLimit)
+{
+  MemoryPool pool(40 * MiB);
+  pool.Keep(100 * MiB);
+  TakeAndGiveBack(pool, 25 * MiB);
+  MemoryArena arena(pool, 39 * MiB, 1);
+  const Buffer larger = arena.Cut(39 * MiB);
+  EXPECT_LE(pool.TotalBytes(), 40 * MiB);
+  EXPECT_THAT(testing::MessageOf([&] { MemoryArena(pool, 2 * MiB, 1); }),
+      ::testing::HasSubstr("limit is 41.9 MB: 1.05 MB are missing"));
+}
+
+TEST(MemoryPool, NeverExceedsTheLimitByRounding)
+{
+  MemoryPool pool(100 * MiB);
+  const std::size_t odd = 9 * MiB + 1;
+  std::vector<Buffer> buffers;
+  MemoryArena arena(pool, 11 * odd, 11);
+  for (int i = 0; i < 11; ++i) {
+    buffers.push_back(arena.Cut(odd));
+  }
+  EXPECT_LE(pool.TotalBytes(), 100 * MiB);
+}
+
+TEST(MemoryPool, ALargerSlabServesSmallArraysToo)
+{
+  MemoryPool pool;
+  pool.Keep(1000 * MiB);
+  TakeAndGiveBack(pool, 70 * MiB);
+  std::vector<Buffer> buffers;
+  {
+    MemoryArena arena(pool, 120 * MiB, 20);
+    buffers = CutAndFill(arena, std::vector<std::size_t>(20, 6 * MiB));
+  }
+  EXPECT_EQ(pool.KeptBytes(), 0u) << "the kept one is in use";
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    EXPECT_TRUE(HoldsOnly(buffers[i], 6 * MiB, static_cast<unsigned char>(i + 1)));
+    buffers[i].reset();
+  }
+  EXPECT_EQ(pool.KeptBytes(), pool.TotalBytes());
+}
+
+TEST(MemoryPool, MayGoBeforeItsSlices)
+{
+  Buffer buffer;
+  {
+    MemoryPool pool;
+    pool.Keep(100 * MiB);
+    MemoryArena arena(pool, 4 * MiB, 1);
+    buffer = arena.Cut(4 * MiB);
+  }
+  std::memset(buffer.get(), 3, 4 * MiB);
+  EXPECT_TRUE(HoldsOnly(buffer, 4 * MiB, 3));
+}
+
+TEST(MemoryPool, HasABufferInUseUntilItsLastOwnerIsGone)
+{
+  MemoryPool pool;
+  Buffer first, second;
+  {
+    MemoryArena arena(pool, MiB, 1);
+    first = arena.Cut(MiB);
+  }
+  second = ShareBuffer(first.get());
+  EXPECT_EQ(second.get(), first.get());
+  EXPECT_EQ(SegmentOfBuffer(first.get()).Segment, SegmentOfBuffer(second.get()).Segment);
+  EXPECT_EQ(SegmentOfBuffer(first.get()).Bytes, pool.TotalBytes());
+  std::memset(first.get(), 7, MiB);
+  first.reset();
+  EXPECT_TRUE(HoldsOnly(second, MiB, 7));
+  second.reset();
+  EXPECT_EQ(pool.TotalBytes(), 0u);
+}
+
+}  // namespace patchio

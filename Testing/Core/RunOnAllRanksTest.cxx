@@ -1,0 +1,108 @@
+#include "Support/RunOnAllRanks.h"
+
+#include "TestTools.h"
+
+#include <new>
+
+namespace patchio {
+namespace {
+
+/// One of three ranks; the test says what the other two send.
+class OneOfThree : public Communicator
+{
+public:
+  int Rank() const override { return 1; }
+  int Size() const override { return 3; }
+  void Broadcast(std::vector<std::byte>&) override {}
+  std::vector<std::string> AllGather(const std::string& text) override
+  {
+    ++this->Gathered;
+    return {this->Before, text, this->After};
+  }
+  std::vector<double> AllGather(const std::vector<double>& values) override { return values; }
+  std::vector<int> AllGather(const std::vector<int>& values) override { return values; }
+
+  std::string Before, After;
+  int Gathered = 0;
+};
+
+/// What rank 0 broadcasts is kept on the wire, and rank 1 receives it when it is its turn.
+class OneOfTwo : public OneOfThree
+{
+public:
+  OneOfTwo(int rank, std::vector<std::byte>& wire) : RankValue(rank), Wire(wire) {}
+  int Rank() const override { return this->RankValue; }
+  int Size() const override { return 2; }
+  void Broadcast(std::vector<std::byte>& bytes) override
+  {
+    (this->RankValue == 0 ? this->Wire : bytes) = this->RankValue == 0 ? bytes : this->Wire;
+  }
+
+private:
+  int RankValue;
+  std::vector<std::byte>& Wire;
+};
+
+void Fail()
+{
+  throw Error("mine");
+}
+
+}  // namespace
+
+TEST(CatchError, IsEmptyWhenAllWentWell)
+{
+  bool done = false;
+  EXPECT_EQ(CatchError([&] { done = true; }), "");
+  EXPECT_TRUE(done);
+}
+
+TEST(CatchError, IsTextForPeople)
+{
+  EXPECT_EQ(CatchError(Fail), "mine");
+  EXPECT_NE(CatchError([] { throw Error(""); }), "");
+  EXPECT_THAT(CatchError([] { throw std::bad_alloc(); }), ::testing::HasSubstr("Out of memory"));
+}
+
+TEST(RunOnAllRanks, PassesWhenNoRankFails)
+{
+  OneOfThree comm;
+  int done = 0;
+  RunOnAllRanks(comm, [&] { ++done; });
+  EXPECT_EQ(done, 1);
+  EXPECT_EQ(comm.Gathered, 1);
+}
+
+TEST(RunOnAllRanks, FailsOnEveryRankWithTheFirstRanksFault)
+{
+  OneOfThree comm;
+  EXPECT_EQ(testing::MessageOf([&] { RunOnAllRanks(comm, Fail); }), "mine");
+  comm.After = "after";
+  EXPECT_EQ(testing::MessageOf([&] { RunOnAllRanks(comm, Fail); }), "mine");
+  EXPECT_EQ(testing::MessageOf([&] { RunOnAllRanks(comm, [] {}); }), "after");
+  comm.Before = "before";
+  EXPECT_EQ(testing::MessageOf([&] { RunOnAllRanks(comm, Fail); }), "before");
+}
+
+TEST(BytesOfRankZero, ReachAllRanks)
+{
+  std::vector<std::byte> wire;
+  OneOfTwo zero(0, wire), one(1, wire);
+  const std::vector<std::byte> bytes{std::byte{5}, std::byte{0}};
+  EXPECT_EQ(BytesOfRankZero(zero, [&] { return bytes; }), bytes);
+  const auto notAsked = []() -> std::vector<std::byte> { throw Error("asked the wrong rank"); };
+  EXPECT_EQ(BytesOfRankZero(one, notAsked), bytes);
+  EXPECT_TRUE(BytesOfRankZero(zero, [] { return std::vector<std::byte>(); }).empty());
+  EXPECT_TRUE(BytesOfRankZero(one, notAsked).empty());
+}
+
+TEST(BytesOfRankZero, FailOnAllRanksWhenRankZeroFails)
+{
+  std::vector<std::byte> wire;
+  OneOfTwo zero(0, wire), one(1, wire);
+  const auto fail = []() -> std::vector<std::byte> { throw Error("of rank 0"); };
+  EXPECT_EQ(testing::MessageOf([&] { BytesOfRankZero(zero, fail); }), "of rank 0");
+  EXPECT_EQ(testing::MessageOf([&] { BytesOfRankZero(one, fail); }), "of rank 0");
+}
+
+}  // namespace patchio
