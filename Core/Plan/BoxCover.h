@@ -41,7 +41,8 @@ struct CoverOptions
 /// one part of one of them. Boxes are cut where that helps.
 ///
 /// The boxes are split recursively, at holes and where the cross-section changes most (the clustering of
-/// Berger and Rigoutsos, which makes refined patches out of flagged cells); then, from the leaves up, two
+/// M. Berger and I. Rigoutsos, IEEE Transactions on Systems, Man, and Cybernetics 21(5), 1991, which makes
+/// refined patches out of flagged cells); then, from the leaves up, two
 /// halves become one box again where that is cheaper. A box costs 1 if it is full, and otherwise 1 + its
 /// cells / CellsWorthABox, because hidden cells make filters slow.
 ///

@@ -1,52 +1,42 @@
 // Weighted linear least squares with few unknowns, some of which must not be negative.
 #pragma once
 
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+
 #include <array>
-#include <cmath>
-#include <cstddef>
 #include <limits>
 #include <optional>
 
 namespace patchio {
 
 /// Finds the `Unknowns` numbers x for which the sum of weight (row . x - value)^2 is least.
-template <std::size_t Unknowns>
+template <int Unknowns>
 class LeastSquares
 {
 public:
-  using Vector = std::array<double, Unknowns>;
+  using Vector = Eigen::Matrix<double, Unknowns, 1>;
 
   void Add(const Vector& row, double value, double weight)
   {
-    for (std::size_t i = 0; i < Unknowns; ++i) {
-      for (std::size_t j = 0; j < Unknowns; ++j) {
-        this->Matrix[i][j] += weight * row[i] * row[j];
-      }
-      this->Right[i] += weight * row[i] * value;
-    }
+    this->Normal += weight * row * row.transpose();
+    this->Right += weight * value * row;
     this->Squares += weight * value * value;
   }
 
   /// The sum for these numbers.
   double Misfit(const Vector& x) const
   {
-    double sum = this->Squares;
-    for (std::size_t i = 0; i < Unknowns; ++i) {
-      sum -= 2 * x[i] * this->Right[i];
-      for (std::size_t j = 0; j < Unknowns; ++j) {
-        sum += x[i] * this->Matrix[i][j] * x[j];
-      }
-    }
-    return sum;
+    return this->Squares - 2 * x.dot(this->Right) + x.dot(this->Normal * x);
   }
 
-  /// With x[i] >= 0 where `bounded[i]`. Tries which of these are zero, so few unknowns only. Unknowns that
-  /// the equations say nothing about are zero. None where there is no finite solution.
+  /// With x[i] >= 0 where `bounded[i]`. Tries which of the unknowns are zero, so few only. Unknowns that the
+  /// equations say nothing about are zero. None where there is no finite solution.
   std::optional<Vector> SolveNonNegative(const std::array<bool, Unknowns>& bounded) const
   {
     std::optional<Vector> best;
     double least = std::numeric_limits<double>::infinity();
-    for (std::size_t set = 0; set < (std::size_t{1} << Unknowns); ++set) {
+    for (unsigned set = 0; set < (1u << Unknowns); ++set) {
       const std::optional<Vector> x = this->SolveFor(set);
       if (x && IsAllowed(*x, bounded) && this->Misfit(*x) < least) {
         least = this->Misfit(*x);
@@ -59,54 +49,42 @@ public:
 private:
   static bool IsAllowed(const Vector& x, const std::array<bool, Unknowns>& bounded)
   {
-    for (std::size_t i = 0; i < Unknowns; ++i) {
-      if (!std::isfinite(x[i]) || (bounded[i] && x[i] < 0)) {
-        return false;
-      }
+    bool allowed = x.allFinite();
+    for (int i = 0; i < Unknowns; ++i) {
+      allowed = allowed && (!bounded[i] || x[i] >= 0);
     }
-    return true;
+    return allowed;
   }
 
-  /// Gaussian elimination for the unknowns in `set` (bit i: x[i]), the others being zero. The matrix is
-  /// scaled to ones on its diagonal, so that what counts as singular does not depend on units.
-  std::optional<Vector> SolveFor(std::size_t set) const
+  /// For the unknowns in `set` (bit i: x[i]), the others being zero. The matrix is scaled to ones on its
+  /// diagonal, so that what counts as singular does not depend on units.
+  std::optional<Vector> SolveFor(unsigned set) const
   {
     constexpr double singular = 1e-12;
-    Vector scale{};
-    std::array<std::array<double, Unknowns + 1>, Unknowns> rows{};
-    for (std::size_t i = 0; i < Unknowns; ++i) {
-      scale[i] = (set >> i & 1) != 0 ? std::sqrt(this->Matrix[i][i]) : 0;
-      if ((set >> i & 1) != 0 && !(scale[i] > 0)) {
-        return {};
-      }
-    }
-    for (std::size_t i = 0; i < Unknowns; ++i) {
-      for (std::size_t j = 0; j < Unknowns; ++j) {
-        rows[i][j] = scale[i] > 0 && scale[j] > 0 ? this->Matrix[i][j] / (scale[i] * scale[j]) : i == j;
-      }
-      rows[i][Unknowns] = scale[i] > 0 ? this->Right[i] / scale[i] : 0;
-    }
-    // The matrix is positive definite or singular: no other pivots than the diagonal are needed.
-    for (std::size_t i = 0; i < Unknowns; ++i) {
-      if (!(rows[i][i] > singular)) {
-        return {};
-      }
-      for (std::size_t k = 0; k < Unknowns; ++k) {
-        const double factor = k == i ? 0 : rows[k][i] / rows[i][i];
-        for (std::size_t j = i; j <= Unknowns && k != i; ++j) {
-          rows[k][j] -= factor * rows[i][j];
+    Vector scale = Vector::Zero();
+    Vector others = Vector::Ones();
+    for (int i = 0; i < Unknowns; ++i) {
+      if ((set >> i & 1) != 0) {
+        if (!(this->Normal(i, i) > 0)) {
+          return {};
         }
+        scale[i] = 1 / std::sqrt(this->Normal(i, i));
+        others[i] = 0;
       }
     }
-    Vector x{};
-    for (std::size_t i = 0; i < Unknowns; ++i) {
-      x[i] = scale[i] > 0 ? rows[i][Unknowns] / rows[i][i] / scale[i] : 0;
+    Matrix scaled = scale.asDiagonal() * this->Normal * scale.asDiagonal();
+    scaled.diagonal() += others;
+    const Eigen::LDLT<Matrix> factors(scaled);
+    if (!(factors.vectorD().minCoeff() > singular)) {
+      return {};
     }
-    return x;
+    return Vector(scale.asDiagonal() * factors.solve(scale.asDiagonal() * this->Right));
   }
 
-  std::array<Vector, Unknowns> Matrix{};
-  Vector Right{};
+  using Matrix = Eigen::Matrix<double, Unknowns, Unknowns>;
+
+  Matrix Normal = Matrix::Zero();
+  Vector Right = Vector::Zero();
   double Squares = 0;
 };
 

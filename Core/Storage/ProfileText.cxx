@@ -1,5 +1,5 @@
 // Profiles as JSON.
-#include "Storage/RequestCost.h"
+#include "Storage/Median.h"
 #include "Storage/StorageProfile.h"
 #include "Support/Error.h"
 
@@ -269,9 +269,7 @@ int MedianProduct(const std::map<int, int>& threads)
   for (const auto& [ranks, each] : threads) {
     products.push_back(static_cast<double>(ranks) * each);
   }
-  const auto middle = products.begin() + static_cast<std::ptrdiff_t>(products.size() / 2);
-  std::nth_element(products.begin(), middle, products.end());
-  return static_cast<int>(std::min<double>(*middle, MostConcurrency));
+  return static_cast<int>(std::min<double>(MedianOf(products), MostConcurrency));
 }
 
 int ConcurrencyOf(const Part& part, const StorageProfile& profile)

@@ -21,12 +21,14 @@ constexpr int MostConcurrency = 1 << 20;
 enum class RateLaw
 {
   Unknown,
-  Constant,     ///< F = c
-  Scalability,  ///< the Universal Scalability Law F = lambda N / (1 + sigma (N-1) + kappa N (N-1))
-  Parabola,     ///< log F = a + b log2 N + c (log2 N)^2, c <= 0
-  Knee,         ///< F = top (N/K)^rise up to K, top (N/K)^-fall beyond
-  Plateau,      ///< F = top (N/K)^rise up to K, top up to E, top (N/E)^-fall beyond
-  Joined        ///< none of these: straight lines of log F over log N from each N sampled to the next
+  Constant,  ///< F = c
+  /// The Universal Scalability Law F = lambda N / (1 + sigma (N-1) + kappa N (N-1)): N. J. Gunther, Guerrilla
+  /// Capacity Planning, Springer 2007.
+  Scalability,
+  Parabola,  ///< log F = a + b log2 N + c (log2 N)^2, c <= 0
+  Knee,      ///< F = top (N/K)^rise up to K, top (N/K)^-fall beyond
+  Plateau,   ///< F = top (N/K)^rise up to K, top up to E, top (N/E)^-fall beyond
+  Joined     ///< none of these: straight lines of log F over log N from each N sampled to the next
 };
 
 /// "Universal Scalability Law" and the like.
@@ -85,8 +87,9 @@ private:
 /// Fits the laws with relative errors. The Universal Scalability Law (coefficients >= 0) is taken if what it
 /// leaves is noise, judged by samples of one N among each other, and no other law is clearly likelier; a
 /// constant if that explains as much. Else the law that is likeliest for its number of coefficients
-/// (Akaike's criterion). Samples that are none (N < 1, rates that are not positive numbers) are passed over.
-/// Of three samples or more of one N the median counts. Takes some milliseconds.
+/// (Akaike's criterion with the correction for few samples: Hurvich and Tsai, Biometrika 76, 1989). Samples
+/// that are none (N < 1, rates that are not positive numbers) are passed over. Of three samples or more of
+/// one N the median counts. Takes some milliseconds.
 RateFit FitRates(const std::vector<RateSample>& samples);
 
 /// Where N* would lie in 9 of 10 measurements alike.

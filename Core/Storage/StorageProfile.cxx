@@ -1,5 +1,6 @@
 #include "Storage/StorageProfile.h"
 
+#include "Storage/Median.h"
 #include "Storage/ProfileFile.h"
 #include "Support/Checksum.h"
 #include "Support/Error.h"
@@ -181,9 +182,7 @@ double LevelOf(const std::vector<RateSample>& samples, const RateFit& fit)
   for (const RateSample& sample : samples) {
     shifts.push_back(std::log(sample.Rate / fit.At(sample.Concurrency)));
   }
-  const auto middle = shifts.begin() + static_cast<std::ptrdiff_t>(shifts.size() / 2);
-  std::nth_element(shifts.begin(), middle, shifts.end());
-  return *middle;
+  return MedianOf(shifts);
 }
 
 bool IsUsable(const RateSample& sample)

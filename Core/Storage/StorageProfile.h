@@ -21,6 +21,10 @@ constexpr const char* SiteSource = "site";
 /// How long a measured profile is trusted, in seconds.
 constexpr double ProfileLifetime = 90 * 86400.0;
 
+/// The range of StorageProfile::BlockBytes.
+constexpr std::uint64_t LeastBlockBytes = 64 << 10;
+constexpr std::uint64_t MostBlockBytes = 64 << 20;
+
 struct StorageProfile
 {
   Mount Where;                      ///< Point is always known, the rest where it was measured

@@ -1,6 +1,6 @@
 // patchio_quick_probe: what RunQuickProbe finds out about the storage under a folder, as JSON. Under MPI.
+#include "Probe/QuickProbe.h"
 #include "RunUnderMpi.h"
-#include "Storage/QuickProbe.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -11,13 +11,13 @@ namespace {
 
 using nlohmann::json;
 
-json JsonOf(const patchio::RequestCost& cost)
+json JsonOf(const patchio::probe::RequestCost& cost)
 {
   return {{"known", cost.Known}, {"latency", cost.Requests.Latency}, {"bandwidth", cost.Requests.Bandwidth},
       {"block", cost.BlockBytes}, {"residual", cost.Residual}};
 }
 
-json JsonOf(const patchio::QuickProbeResult& result)
+json JsonOf(const patchio::probe::QuickProbeResult& result)
 {
   json samples = json::array();
   for (const patchio::RateSample& sample : result.Profile.Samples) {
@@ -33,7 +33,7 @@ json JsonOf(const patchio::QuickProbeResult& result)
 int Run(int argc, char** argv)
 {
   std::string folder;
-  patchio::QuickProbeOptions options;
+  patchio::probe::QuickProbeOptions options;
   bool show = false;
   bool save = false;
   CLI::App program("Measures a storage and says what it found, as JSON", "patchio_quick_probe");
@@ -52,14 +52,15 @@ int Run(int argc, char** argv)
     return program.exit(error);
   }
   const auto comm = patchio::MakeMpiCommunicator(MPI_COMM_WORLD);
-  const auto progress = [show](const patchio::ProbeProgress& now) {
+  const auto progress = [show](const patchio::probe::ProbeProgress& now) {
     if (show) {
       std::fprintf(
           stderr, "%3.0f %%, %.0f s left: %s\n", 100 * now.Fraction, now.SecondsLeft, now.Doing.c_str());
     }
     return true;
   };
-  const patchio::QuickProbeResult result = patchio::RunQuickProbe(*comm, folder, options, progress);
+  const patchio::probe::QuickProbeResult result =
+      patchio::probe::RunQuickProbe(*comm, folder, options, progress);
   if (comm->Rank() == 0) {
     if (save) {
       patchio::SaveProfile(result.Profile);

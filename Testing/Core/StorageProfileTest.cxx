@@ -1,6 +1,5 @@
 #include "Storage/StorageProfile.h"
 
-#include "Storage/RequestCost.h"
 #include "TestTools.h"
 
 #include <sys/stat.h>

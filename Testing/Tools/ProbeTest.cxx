@@ -1,5 +1,6 @@
 // The parts of `patchio probe` that need no storage.
 #include "../Core/TestTools.h"
+#include "Probe/Circumstances.h"
 #include "Probe/Compare.h"
 #include "Probe/Curve.h"
 #include "Probe/Findings.h"
@@ -8,13 +9,12 @@
 #include "Probe/Keep.h"
 #include "Probe/Layout.h"
 #include "Probe/Measure.h"
-#include "Probe/MissingCall.h"
 #include "Probe/Pattern.h"
 #include "Probe/Progress.h"
 #include "Probe/Result.h"
 #include "Probe/Settings.h"
 #include "Probe/Statistics.h"
-#include "Probe/TestFiles.h"
+#include "Probe/StudyFiles.h"
 #include "Probe/Tiling.h"
 
 #include <nlohmann/json.hpp>
@@ -343,15 +343,31 @@ TEST(ProbeInterrupt, RemovesFilesAtOnce)
   EXPECT_FALSE(Interrupt::Asked());
 }
 
-TEST(ProbeMissingCall, IsLeft)
+TEST(ProbeFunctions, ThatRomioInOpenMpiLacksAreKnown)
 {
-  int calls = 0;
-  EXPECT_TRUE(CallIfThere([&] { ++calls; }));
-  void (*volatile missing)() = nullptr;
-  EXPECT_FALSE(CallIfThere([&] { missing(); }));
-  EXPECT_FALSE(CallIfThere([&] { missing(); }));
-  EXPECT_TRUE(CallIfThere([&] { ++calls; }));
-  EXPECT_EQ(calls, 2);
+  char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  MPI_Get_library_version(version, &length);
+  if (std::string(version).rfind("Open MPI", 0) != 0) {
+    GTEST_SKIP() << "skipped: not Open MPI";
+  }
+  const auto lacking = [] {
+    std::vector<std::string> names;
+    for (const Function& function : AllFunctions()) {
+      if (LibraryLacks(function, "/tmp")) {
+        names.push_back(function.Name);
+      }
+    }
+    return names;
+  };
+  const auto four = ElementsAre("iread_at_all", "iread_all", "iwrite_at_all", "iwrite_all");
+  for (const char* choice : {"romio321", "^ompio"}) {
+    ::setenv("OMPI_MCA_io", choice, 1);
+    EXPECT_THAT(lacking(), four) << choice;
+  }
+  ::setenv("OMPI_MCA_io", "ompio", 1);
+  EXPECT_THAT(lacking(), IsEmpty());
+  ::unsetenv("OMPI_MCA_io");
 }
 
 // ---- choice

@@ -542,6 +542,8 @@ def case_romio(bench):
     assert result["complete"] and result["machine"]["mpi_io"] == "OMPI_MCA_io=romio321"
     good = {p["function"] for p in result["points"] if "kb_per_s" in p}
     assert {"read_at", "read_all", "write_at_all", "read_shared", "write_ordered", "pread"} <= good, good
+    lacking = {p["function"] for p in result["points"] if p.get("error") == "the MPI library lacks this function"}
+    assert lacking == {"iread_all", "iread_at_all", "iwrite_all", "iwrite_at_all"}, lacking
 
 
 def main():

@@ -1,6 +1,6 @@
 #include "Probe/Access.h"
 
-#include "Probe/MissingCall.h"
+#include "Probe/Circumstances.h"
 #include "Support/Error.h"
 
 #include <fmt/format.h>
@@ -25,6 +25,7 @@ public:
 
   std::string Open(const std::string& path) override
   {
+    this->Lacking = LibraryLacks(this->What, path);
     return MpiMessage(MPI_File_open(this->Comm, path.c_str(), MPI_MODE_RDWR, MPI_INFO_NULL, &this->File));
   }
 
@@ -51,29 +52,23 @@ public:
 
   std::string Begin(std::uint64_t offset, std::byte* buffer, int bytes, int slot) override
   {
+    if (this->Lacking) {
+      return "the MPI library lacks this function";
+    }
     Call& call = this->Calls[slot];
     call = {MPI_REQUEST_NULL, buffer, bytes};
     MPI_Status status;
-    int code = MPI_SUCCESS;
-    const auto start = [&] {
-      code = this->What.Begin(
-          this->File, static_cast<MPI_Offset>(offset), buffer, bytes, &call.Request, &status);
-    };
     const double begin = MPI_Wtime();
-    if (this->Known) {
-      start();
-    } else if (!CallIfThere(start)) {
-      return "the MPI library lacks this function";
-    }
+    const int code =
+        this->What.Begin(this->File, static_cast<MPI_Offset>(offset), buffer, bytes, &call.Request, &status);
     this->Spent += MPI_Wtime() - begin;
-    this->Known = true;
     return this->What.How == Completion::Blocking ? Judge(code, &status, bytes) : MpiMessage(code);
   }
 
   std::string Finish(int slot) override
   {
     Call& call = this->Calls[slot];
-    if (this->What.How == Completion::Blocking || !this->Known) {
+    if (this->What.How == Completion::Blocking || this->Lacking) {
       return {};
     }
     MPI_Status status;
@@ -125,7 +120,7 @@ private:
   MPI_Comm Comm;
   MPI_File File = MPI_FILE_NULL;
   std::vector<Call> Calls;
-  bool Known = false;  ///< that the library has the function
+  bool Lacking = false;  ///< the library has no such function
 };
 
 class PosixAccess : public Access

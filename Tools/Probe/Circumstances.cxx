@@ -1,7 +1,8 @@
 #include "Probe/Circumstances.h"
 
 #include "Probe/Interrupt.h"
-#include "Probe/TestFiles.h"
+#include "Probe/RawFile.h"
+#include "Probe/StudyFiles.h"
 #include "Storage/Mount.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
@@ -28,6 +29,8 @@ namespace {
 constexpr double MostResident = 0.05;  // of a file that was dropped
 constexpr double MemoryLike = 0.7;     // of the rate of memory: no storage to be told from it
 
+constexpr const char* LibrarysChoice = "as the library chooses";
+
 std::string LibraryVersion()
 {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -46,7 +49,7 @@ std::string IoPart()
       return fmt::format("{}={}", name, value);
     }
   }
-  return "as the library chooses";
+  return LibrarysChoice;
 }
 
 std::string TypeOfMount(const std::string& directory)
@@ -57,10 +60,7 @@ std::string TypeOfMount(const std::string& directory)
 
 double ReadRate(const std::string& path, std::uint64_t bytes)
 {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) {
-    throw FileError(path, "a test file that can be read", SystemMessage(errno));
-  }
+  const RawFile file(path, O_RDONLY, "a test file that can be read");
   std::vector<char> buffer(1 << 20);
   const Stopwatch watch;
   std::uint64_t done = 0;
@@ -70,7 +70,6 @@ double ReadRate(const std::string& path, std::uint64_t bytes)
     done += std::max<ssize_t>(0, now);
   }
   const double seconds = watch.Seconds();
-  ::close(file);
   if (done < bytes) {
     throw FileError(path, fmt::format("{} bytes", bytes), fmt::format("{}", done));
   }
@@ -87,6 +86,15 @@ std::string TimeNow()
   char text[32] = "";
   std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
   return text;
+}
+
+bool LibraryLacks(const Function& function, const std::string& path)
+{
+  const std::string part = IoPart();
+  const bool romio = part.find("romio") != std::string::npos || part.find("^ompio") != std::string::npos ||
+                     (part == LibrarysChoice && TypeOfMount(path) == "lustre");
+  return romio && LibraryVersion().rfind("Open MPI", 0) == 0 && function.Collective &&
+         function.How == Completion::NonBlocking;
 }
 
 void DescribeCircumstances(Communicator& ranks, const std::string& directory, Result& result)

@@ -1,6 +1,7 @@
 // Where and with what a study is made.
 #pragma once
 
+#include "Probe/Functions.h"
 #include "Probe/Result.h"
 #include "Support/Communicator.h"
 
@@ -21,6 +22,11 @@ std::string CacheWarning(const CacheCheck& check);
 
 /// Whether a reading rate, in bytes/s of the storage's bytes, is that of memory rather than of a storage.
 bool LooksCached(const CacheCheck& check, double rate, double resident, int ranks);
+
+/// Whether the MPI library declares the function and does not have it, so that a call for a file at `path`
+/// would end the process. Known of one: in Open MPI, ROMIO has no non-blocking collective functions (seen in
+/// 4.1.4; open-mpi/ompi#9432). ROMIO is at work where the user asked for it, and on Lustre by default.
+bool LibraryLacks(const Function& function, const std::string& path);
 
 /// UTC, ISO 8601.
 std::string TimeNow();

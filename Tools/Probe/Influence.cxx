@@ -2,7 +2,7 @@
 
 #include "Probe/Interrupt.h"
 #include "Probe/Pattern.h"
-#include "Probe/TestFiles.h"
+#include "Probe/StudyFiles.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
 

@@ -3,7 +3,7 @@
 #include "Probe/Access.h"
 #include "Probe/Interrupt.h"
 #include "Probe/Pattern.h"
-#include "Probe/TestFiles.h"
+#include "Probe/StudyFiles.h"
 #include "Probe/Tiling.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
@@ -336,13 +336,8 @@ std::byte* BlockMemory::Get(std::size_t bytes)
   if (bytes > this->Bytes) {
     this->Memory.reset();
     this->Bytes = 0;
-    void* memory = nullptr;
-    if (::posix_memalign(&memory, Page, bytes) != 0) {
-      throw std::bad_alloc();
-    }
-    this->Memory.reset(static_cast<std::byte*>(memory));
+    this->Memory = MakeAlignedMemory(bytes);
     this->Bytes = bytes;
-    std::memset(memory, 0, bytes);
   }
   return this->Memory.get();
 }

@@ -3,11 +3,10 @@
 
 #include "Probe/Functions.h"
 #include "Probe/Layout.h"
+#include "Probe/RawFile.h"
 #include "Support/Communicator.h"
 
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <string>
 
 namespace patchio::probe {
@@ -47,11 +46,7 @@ public:
   std::byte* Get(std::size_t bytes);
 
 private:
-  struct Freeing
-  {
-    void operator()(std::byte* memory) const { std::free(memory); }
-  };
-  std::unique_ptr<std::byte, Freeing> Memory;
+  AlignedMemory Memory;
   std::size_t Bytes = 0;
 };
 

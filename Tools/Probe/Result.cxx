@@ -2,34 +2,19 @@
 
 #include "Probe/Statistics.h"
 #include "Support/Error.h"
-#include "Support/RegularFile.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <unistd.h>
-#include <algorithm>
-#include <cctype>
 #include <cerrno>
-#include <cmath>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <set>
-#include <stdexcept>
 
 namespace patchio::probe {
 namespace {
 
 using nlohmann::json;
-
-constexpr const char* Schema = "patchio-probe";
-constexpr int Version = 1;
-constexpr double Kilo = 1000;  // bytes of a KB
-constexpr std::uintmax_t MostBytes = std::uintmax_t(256) << 20;
-
-// ---- writing
-// -------------------------------------------------------------------------------------------------
 
 json InKilobytes(const std::vector<double>& rates)
 {
@@ -128,9 +113,6 @@ json Describe(const FlightResult& flight)
   }
   return out;
 }
-
-// ---- matrices
-// ------------------------------------------------------------------------------------------------
 
 /// The points of one function and view.
 struct Series
@@ -252,7 +234,7 @@ json Describe(const Result& result)
   for (const InfluenceResult& row : result.Influence) {
     influence.push_back(Describe(row));
   }
-  json out = {{"schema", Schema}, {"version", Version}, {"complete", result.Complete}};
+  json out = {{"schema", ResultSchema}, {"version", ResultVersion}, {"complete", result.Complete}};
   if (!result.Complete) {
     out["why_incomplete"] = result.WhyIncomplete;
   }
@@ -276,240 +258,6 @@ json Describe(const Result& result)
     out["flight"] = Describe(result.Flight);
   }
   return out;
-}
-
-// ---- reading
-// -------------------------------------------------------------------------------------------------
-
-void Demand(bool good, const std::string& what)
-{
-  if (!good) {
-    throw std::invalid_argument(what);
-  }
-}
-
-double Number(const json& value, const std::string& name, double least)
-{
-  const double number = value.at(name).get<double>();
-  Demand(std::isfinite(number) && number >= least, fmt::format("{} is {}", name, number));
-  return number;
-}
-
-std::uint64_t Whole(const json& value, const std::string& name)
-{
-  const json& number = value.at(name);
-  Demand(number.is_number_unsigned(), name + " is no positive whole number");
-  return number.get<std::uint64_t>();
-}
-
-int Count(const json& value, const std::string& name)
-{
-  const std::uint64_t number = Whole(value, name);
-  Demand(number <= 1u << 30, fmt::format("{} is {}", name, number));
-  return static_cast<int>(number);
-}
-
-/// Rates in KB/s as bytes/s.
-std::vector<double> Rates(const json& list)
-{
-  std::vector<double> rates;
-  for (const json& value : list) {
-    const double rate = value.get<double>() * Kilo;
-    Demand(std::isfinite(rate) && rate > 0, fmt::format("a rate is {} KB/s", rate / Kilo));
-    rates.push_back(rate);
-  }
-  return rates;
-}
-
-std::vector<double> Times(const json& list)
-{
-  std::vector<double> times;
-  for (const json& value : list) {
-    times.push_back(value.get<double>());
-    Demand(std::isfinite(times.back()) && times.back() >= 0, fmt::format("a time is {} s", times.back()));
-  }
-  return times;
-}
-
-std::string FunctionName(const json& value)
-{
-  const std::string name = value.at("function").get<std::string>();
-  const auto letter = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
-  Demand(!name.empty() && name.size() < 64 && std::all_of(name.begin(), name.end(), letter),
-      "the name of a function is not one");
-  return name;
-}
-
-View ReadView(const json& value)
-{
-  try {
-    return ViewNamed(value.at("view").get<std::string>());
-  } catch (const Error& error) {
-    throw std::invalid_argument(error.what());
-  }
-}
-
-PointResult ReadPoint(const json& value)
-{
-  PointResult point;
-  point.Key.Function = FunctionName(value);
-  point.Key.Shape = ReadView(value);
-  point.Key.FileBytes = Whole(value, "file_bytes");
-  point.Key.Block = Whole(value, "block_bytes");
-  Demand(point.Key.Block > 0, "a block has no bytes");
-  point.Error = value.value("error", "");
-  point.WrongValues = value.value("wrong_values", false);
-  if (value.contains("kb_per_s")) {
-    point.Rates = Rates(value.at("kb_per_s").at("all"));
-    point.Seconds = Times(value.at("seconds").at("all"));
-    point.SyncSeconds = Times(value.at("sync_seconds"));
-    point.Bytes = Whole(value, "bytes");
-    point.Cut = value.at("cut").get<bool>();
-    point.Cached = value.at("cached").get<bool>();
-    point.OpenSeconds = Number(value, "open_seconds", 0);
-    point.ViewSeconds = Number(value, "view_seconds", 0);
-    Demand(!point.Rates.empty() && point.Seconds.size() == point.Rates.size(),
-        "a point has not as many times as rates");
-  }
-  return point;
-}
-
-Feature ReadFeature(const json& value)
-{
-  Feature feature;
-  feature.Peak = value.at("kind").get<std::string>() == "peak";
-  feature.Block = Whole(value, "block_bytes");
-  feature.Height = Number(value, "height", 0);
-  feature.Certainty = Number(value, "certainty", 0);
-  return feature;
-}
-
-FeatureResult ReadFeatureResult(const json& value)
-{
-  FeatureResult feature;
-  feature.Function = FunctionName(value);
-  feature.Shape = ReadView(value);
-  feature.FileBytes = Whole(value, "file_bytes");
-  feature.First = ReadFeature(value.at("first"));
-  feature.Stable = value.at("stable").get<bool>();
-  if (feature.Stable) {
-    feature.Again = ReadFeature(value.at("again"));
-  }
-  for (const json& point : value.at("refined")) {
-    feature.Refined.push_back({Whole(point, "block_bytes"), Rates(point.at("kb_per_s"))});
-  }
-  return feature;
-}
-
-InfluenceResult ReadInfluence(const json& value)
-{
-  InfluenceResult row;
-  row.FileBytes = Whole(value, "file_bytes");
-  row.Block = Whole(value, "block_bytes");
-  row.Readers = Count(value, "readers");
-  row.Writers = Count(value, "writers");
-  row.ReadAlone = Rates(value.at("read_alone_kb_per_s"));
-  row.WriteAlone = Rates(value.at("write_alone_kb_per_s"));
-  row.ReadBoth = Rates(value.at("read_both_kb_per_s"));
-  row.WriteBoth = Rates(value.at("write_both_kb_per_s"));
-  return row;
-}
-
-std::vector<RateSample> ReadSamples(const json& list)
-{
-  std::vector<RateSample> samples;
-  for (const json& item : list) {
-    RateSample sample;
-    sample.Concurrency = Count(item, "in_flight");
-    sample.Rate = Number(item, "kb_per_s", 0) * Kilo;
-    sample.Pass = Count(item, "pass");
-    Demand(sample.Concurrency >= 1 && sample.Rate > 0, "a rate over the requests in flight is none");
-    samples.push_back(sample);
-  }
-  return samples;
-}
-
-FlightResult ReadFlight(const json& value)
-{
-  FlightResult flight;
-  flight.RequestBytes = Whole(value, "request_bytes");
-  flight.Samples = ReadSamples(value.at("samples"));
-  if (value.contains("best")) {
-    flight.Best = Count(value, "best");
-    flight.Sure = {Count(value, "best_least"), Count(value, "best_most")};
-    flight.Law = value.at("law").get<std::string>();
-    flight.Fitted = ReadSamples(value.at("fitted"));
-  }
-  return flight;
-}
-
-void ReadCircumstances(const json& value, Result& result)
-{
-  result.Complete = value.at("complete").get<bool>();
-  result.WhyIncomplete = value.value("why_incomplete", "");
-  result.Started = value.at("started").get<std::string>();
-  result.Seconds = Number(value, "seconds", 0);
-  result.Label = value.at("label").get<std::string>();
-  const json& machine = value.at("machine");
-  result.Host = machine.at("host").get<std::string>();
-  result.System = machine.at("system").get<std::string>();
-  result.Directory = machine.at("directory").get<std::string>();
-  result.FileSystem = machine.at("file_system").get<std::string>();
-  result.Mpi = machine.at("mpi").get<std::string>();
-  result.MpiIo = machine.at("mpi_io").get<std::string>();
-  result.Ranks = Count(machine, "ranks");
-  result.Hosts = Count(machine, "hosts");
-  Demand(result.Ranks >= 1, "there are no ranks");
-  const json& settings = value.at("settings");
-  result.Piece = Whole(settings, "piece_bytes");
-  result.Repetitions = Count(settings, "repetitions");
-  result.InFlight = Count(settings, "in_flight");
-  result.Sync = settings.at("sync").get<bool>();
-  const json& cache = value.at("cache");
-  result.Cache.ColdRate = Number(cache, "cold_kb_per_s", 0) * Kilo;
-  result.Cache.WarmRate = Number(cache, "warm_kb_per_s", 0) * Kilo;
-  result.Cache.Resident = Number(cache, "resident", -1);
-  result.Cache.Trusted = cache.at("trusted").get<bool>();
-  result.Warnings = value.at("warnings").get<std::vector<std::string>>();
-}
-
-Result ReadResult(const json& value)
-{
-  Demand(value.is_object() && value.value("schema", "") == Schema, "it is no result of patchio probe");
-  Demand(value.at("version") == Version,
-      fmt::format("its version is {}, not {}", value.at("version").dump(), Version));
-  Result result;
-  ReadCircumstances(value, result);
-  for (const json& item : value.at("points")) {
-    const PointResult point = ReadPoint(item);
-    Demand(result.Points.emplace(point.Key, point).second, "a point is there twice");
-  }
-  for (const json& item : value.at("features")) {
-    result.Features.push_back(ReadFeatureResult(item));
-  }
-  for (const json& item : value.at("influence")) {
-    result.Influence.push_back(ReadInfluence(item));
-  }
-  if (value.contains("flight")) {
-    result.Flight = ReadFlight(value.at("flight"));
-  }
-  return result;
-}
-
-std::string TextOf(const std::string& path)
-{
-  CheckRegularFile(path);
-  std::error_code fault;
-  const std::uintmax_t bytes = std::filesystem::file_size(path, fault);
-  if (fault || bytes > MostBytes) {
-    throw FileError(path, "a result of patchio probe",
-        fault ? fault.message() : fmt::format("{} bytes, more than such a file has", bytes));
-  }
-  std::string text(bytes, '\0');
-  std::ifstream file(path, std::ios::binary);
-  file.read(text.data(), static_cast<std::streamsize>(bytes));
-  text.resize(file.gcount());
-  return text;
 }
 
 }  // namespace
@@ -551,18 +299,6 @@ void SaveResult(const Result& result, const std::string& folder)
   ReplaceFile(
       folder + "/result.json", Describe(result).dump(1, ' ', false, json::error_handler_t::replace) + "\n");
   ReplaceFile(folder + "/matrices.csv", MatricesAsCsv(result));
-}
-
-Result LoadResult(const std::string& path)
-{
-  try {
-    return ReadResult(json::parse(TextOf(path)));
-  } catch (const json::exception& error) {
-    throw FileError(
-        path, "a result of patchio probe", PlainText(error.what()), "Give the result.json of a study");
-  } catch (const std::invalid_argument& error) {
-    throw FileError(path, "a result of patchio probe", PlainText(error.what()));
-  }
 }
 
 }  // namespace patchio::probe

@@ -13,6 +13,12 @@
 
 namespace patchio::probe {
 
+/// What the file says of itself.
+constexpr const char* ResultSchema = "patchio-probe";
+constexpr int ResultVersion = 1;
+/// Bytes of a KB, in which files give rates.
+constexpr double Kilo = 1000;
+
 /// WhyIncomplete of a study that a signal ended.
 constexpr const char* Interruption = "it was interrupted";
 

@@ -5,7 +5,9 @@
 #include "Probe/Interrupt.h"
 #include "Probe/Measure.h"
 #include "Probe/Progress.h"
-#include "Probe/TestFiles.h"
+#include "Probe/StudyFiles.h"
+#include "Probe/StudyOutcome.h"
+#include "Probe/StudyPlan.h"
 #include "Session.h"
 #include "Support/ByteText.h"
 #include "Support/Error.h"
@@ -14,7 +16,6 @@
 #include "Support/Stopwatch.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -29,18 +30,9 @@ namespace {
 constexpr int MostFaults = 3;          // of a function in a view, before the others are not tried any more
 constexpr double SecondsOfSaving = 2;  // between two
 constexpr int StepsPerSide = 2;        // between a feature and its neighbours
-constexpr double FirstDoubt = 0.2;     // features that are worth another look may be noise
-constexpr std::uint64_t CacheCheckBytes = 64u << 20;
 // Parts of the time after which measurements of a kind end.
 constexpr double PartOfPasses = 0.7;
 constexpr double PartOfInfluence = 0.85;
-
-/// A point and what is needed to measure it.
-struct Planned
-{
-  PointKey Key;
-  Function What;
-};
 
 class Study
 {
@@ -49,7 +41,7 @@ public:
       : Out(session),
         Ranks(session.Ranks()),
         How(settings),
-        Wanted(CheckSettings(settings, session.Ranks().Size())),
+        Plan(settings, session.Ranks()),
         Output(output),
         OwnBar(session.Root()),
         Bar(frame.Bar ? *frame.Bar : this->OwnBar)
@@ -65,10 +57,9 @@ public:
     this->Found.InFlight = this->How.InFlight;
     this->Found.Sync = !this->How.NoSync;
     DescribeCircumstances(this->Ranks, this->How.Directory, this->Found);
-    this->MakePlan();
-    this->CheckMemory();
+    CheckMemoryOfMachines(this->Ranks, this->Plan.MostMemory());
     try {
-      TestFolder folder(this->Ranks, this->How.Directory, this->BytesOfFiles());
+      TestFolder folder(this->Ranks, this->How.Directory, this->Plan.BytesOfFiles());
       this->Folder = &folder;
       this->MeasureAll();
     } catch (const Error& error) {
@@ -89,62 +80,6 @@ public:
   }
 
 private:
-  // ---- what is to be done --------------------------------------------------------------------------------
-
-  void MakePlan()
-  {
-    for (const Function& function : this->Wanted.Functions) {
-      for (const View view : this->Wanted.Views) {
-        for (const std::uint64_t size : this->Wanted.Sizes) {
-          for (const std::uint64_t block : this->Wanted.Blocks) {
-            this->Consider(function, view, size, block);
-          }
-        }
-      }
-    }
-    if (this->Plan.empty()) {
-      throw Error(
-          "There is nothing to measure: shared pointers have the view own only, writing has no view whole, "
-          "and a block must fit into the part of a rank.");
-    }
-  }
-
-  void Consider(const Function& function, View view, std::uint64_t size, std::uint64_t block)
-  {
-    const Layout layout = this->LayoutOf(view, size);
-    if (Applies(function, view) && block <= layout.PartBytes()) {
-      this->Plan.push_back({{function.Name, view, size, block}, function});
-    }
-  }
-
-  Layout LayoutOf(View view, std::uint64_t size) const
-  {
-    const int count = this->Ranks.Size();
-    return {view, this->Ranks.Rank(), count, DivisibleSize(size, count, this->How.Piece), this->How.Piece};
-  }
-
-  std::uint64_t BytesOfFiles() const
-  {
-    std::uint64_t bytes = std::min(CacheCheckBytes, this->Wanted.Sizes.back());
-    for (const std::uint64_t size : this->Wanted.Sizes) {
-      bytes += size;
-    }
-    return bytes + (this->How.InfluenceSeconds > 0 ? 2 * this->Wanted.Sizes.back() : 0);
-  }
-
-  void CheckMemory()
-  {
-    double most = 0;
-    for (const Planned& point : this->Plan) {
-      const Layout layout = this->LayoutOf(point.Key.Shape, point.Key.FileBytes);
-      const auto ring = static_cast<double>(std::max(RingBytes, point.Key.Block * (this->How.InFlight + 1)));
-      most = std::max(most, std::min(ring, 2.0 * layout.ViewBytes()));
-    }
-    CheckMemoryOfMachines(this->Ranks, most);
-  }
-
-  // ---- going on, and saving ------------------------------------------------------------------------------
-
   /// Collective. Whether there is reason to measure on; all ranks say the same. `part`: of the time.
   bool GoesOn(double part)
   {
@@ -210,14 +145,13 @@ private:
     this->Out.Warn(text);
   }
 
-  // ---- measuring -----------------------------------------------------------------------------------------
-
   void MeasureAll()
   {
     this->Save();
     this->CheckSaved();
     this->Found.Cache = CheckCache(this->Ranks, this->Folder->File("cache"),
-        std::min(CacheCheckBytes, this->LayoutOf(View::Own, this->Wanted.Sizes.back()).FileBytes));
+        std::min(
+            CacheCheckBytes, this->Plan.LayoutOf(View::Own, this->Plan.Wanted().Sizes.back()).FileBytes));
     const std::string warning = CacheWarning(this->Found.Cache);
     if (!warning.empty() && !Interrupt::Asked()) {
       this->Warn(warning);
@@ -233,7 +167,9 @@ private:
     }
     this->Found.Complete = this->End.empty();
     this->Found.WhyIncomplete = this->End;
-    this->SayWhatFailed();
+    for (const std::string& text : WarningsOf(this->Found, this->How.MostSeconds)) {
+      this->Warn(text);
+    }
   }
 
   /// What follows, up to this part of the whole.
@@ -253,12 +189,13 @@ private:
   void MeasurePasses()
   {
     std::mt19937_64 random(this->How.Seed);
+    std::vector<Planned> points = this->Plan.Points();
     this->PhaseTo = this->How.InfluenceSeconds > 0 || this->How.Features > 0 ? PartOfPasses : 1;
-    const std::size_t all = this->Plan.size() * this->How.Repetitions;
+    const std::size_t all = points.size() * this->How.Repetitions;
     std::size_t done = 0;
     for (int pass = 0; pass < this->How.Repetitions; ++pass) {
-      std::shuffle(this->Plan.begin(), this->Plan.end(), random);
-      for (const Planned& point : this->Plan) {
+      std::shuffle(points.begin(), points.end(), random);
+      for (const Planned& point : points) {
         if (!this->GoesOn(this->How.InfluenceSeconds > 0 || this->How.Features > 0 ? PartOfPasses : 1)) {
           return;
         }
@@ -310,7 +247,7 @@ private:
   {
     Trial trial;
     trial.What = point.What;
-    trial.Where = this->LayoutOf(point.Key.Shape, point.Key.FileBytes);
+    trial.Where = this->Plan.LayoutOf(point.Key.Shape, point.Key.FileBytes);
     trial.Block = point.Key.Block;
     trial.InFlight = this->How.InFlight;
     trial.Sync = !this->How.NoSync;
@@ -350,14 +287,12 @@ private:
   {
     const double now = this->Watch.Seconds();
     double left = now / (done + 1) * (all - done - 1);
-    left += this->How.InfluenceSeconds * 3.5 * this->Wanted.Blocks.size() * this->How.Repetitions;
+    left += this->How.InfluenceSeconds * 3.5 * this->Plan.Wanted().Blocks.size() * this->How.Repetitions;
     if (this->How.Budget > 0) {
       left = std::min(left, std::max(0.0, this->How.Budget - now));
     }
     this->Show(now / (now + left), left, what);
   }
-
-  // ---- reading and writing at once -----------------------------------------------------------------------
 
   void MeasureInfluences()
   {
@@ -367,11 +302,11 @@ private:
     InfluenceTrial trial;
     trial.ReadFile = this->Folder->File("read");
     trial.WriteFile = this->Folder->File("written");
-    trial.FileBytes = this->LayoutOf(View::Own, this->Wanted.Sizes.back()).FileBytes;
+    trial.FileBytes = this->Plan.LayoutOf(View::Own, this->Plan.Wanted().Sizes.back()).FileBytes;
     trial.Writers = this->How.Writers;
     trial.Seconds = this->How.InfluenceSeconds;
     std::vector<std::uint64_t> blocks;
-    for (const std::uint64_t block : this->Wanted.Blocks) {
+    for (const std::uint64_t block : this->Plan.Wanted().Blocks) {
       if (block * this->Ranks.Size() <= trial.FileBytes) {
         blocks.push_back(block);
       }
@@ -401,38 +336,10 @@ private:
         rows.end());
   }
 
-  // ---- peaks and dips ------------------------------------------------------------------------------------
-
-  /// The surest first. All ranks find the same, as they have the same rates.
-  std::vector<FeatureResult> Candidates() const
-  {
-    std::vector<FeatureResult> candidates;
-    FeatureOptions options;
-    options.Doubt = FirstDoubt;
-    for (const Function& function : this->Wanted.Functions) {
-      for (const View view : this->Wanted.Views) {
-        for (const std::uint64_t size : this->Wanted.Sizes) {
-          for (const Feature& feature :
-              FindFeatures(CurveOf(this->Found, function.Name, view, size), options)) {
-            FeatureResult candidate;
-            candidate.Function = function.Name;
-            candidate.Shape = view;
-            candidate.FileBytes = size;
-            candidate.First = feature;
-            candidates.push_back(candidate);
-          }
-        }
-      }
-    }
-    std::stable_sort(candidates.begin(), candidates.end(),
-        [](const auto& a, const auto& b) { return a.First.Certainty > b.First.Certainty; });
-    candidates.resize(std::min<std::size_t>(candidates.size(), this->How.Features));
-    return candidates;
-  }
-
   void LookAgainAtFeatures()
   {
-    std::vector<FeatureResult> candidates = this->Candidates();
+    std::vector<FeatureResult> candidates =
+        FeaturesToRefine(this->Found, this->Plan.Wanted(), this->How.Features);
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       FeatureResult& candidate = candidates[i];
       this->Show(static_cast<double>(i) / candidates.size(),
@@ -484,48 +391,14 @@ private:
     return true;
   }
 
-  // ---- what to say at the end ----------------------------------------------------------------------------
-
-  void SayWhatFailed()
-  {
-    std::map<std::pair<std::string, std::string>, std::vector<std::string>> texts;
-    int cached = 0, read = 0, cut = 0;
-    for (const auto& [key, point] : this->Found.Points) {
-      if (!point.Error.empty() && point.Error.rfind("not tried", 0) != 0) {
-        auto& views = texts[{key.Function, point.Error}];
-        if (views.empty() || views.back() != NameOf(key.Shape)) {
-          views.push_back(NameOf(key.Shape));
-        }
-      }
-      read += !point.Rates.empty() && !SelectFunctions({key.Function}).front().Write ? 1 : 0;
-      cached += point.Cached ? 1 : 0;
-      cut += point.Cut ? 1 : 0;
-    }
-    for (const auto& [what, views] : texts) {
-      this->Warn(fmt::format("{} ({}): {}", what.first, fmt::join(views, ", "), what.second));
-    }
-    if (cached > 0) {
-      this->Warn(
-          fmt::format("{} of {} measurements of reading were as fast as memory, or had the file in memory: "
-                      "they tell little of the storage.",
-              cached, read));
-    }
-    if (cut > 0) {
-      this->Warn(
-          fmt::format("{} measurements left out a part of the file, as it would have taken more than {:g} s.",
-              cut, this->How.MostSeconds));
-    }
-  }
-
   tools::Session& Out;
   Communicator& Ranks;
   const Settings& How;
-  Choice Wanted;
+  const StudyPlan Plan;
   std::string Output;
   Progress OwnBar;
   Progress& Bar;
   Stopwatch Watch;
-  std::vector<Planned> Plan;
   TestFolder* Folder = nullptr;
   std::map<std::uint64_t, std::string> Paths;
   std::map<std::pair<std::string, View>, std::pair<int, int>> Fates;  ///< of series: rates and faults so far

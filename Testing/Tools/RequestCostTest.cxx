@@ -1,4 +1,4 @@
-#include "Storage/RequestCost.h"
+#include "Probe/RequestCost.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace patchio {
+namespace patchio::probe {
 namespace {
 
 constexpr std::uint64_t KiB = 1 << 10;
@@ -111,4 +111,4 @@ TEST(RequestCost, PassesOverWhatIsNoTime)
 }
 
 }  // namespace
-}  // namespace patchio
+}  // namespace patchio::probe

@@ -1,12 +1,10 @@
-#include "Storage/RateMeter.h"
+#include "Probe/RateMeter.h"
 
-#include "Support/Error.h"
+#include "Probe/RawFile.h"
 
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -14,30 +12,12 @@
 #include <system_error>
 #include <thread>
 
-namespace patchio {
+namespace patchio::probe {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t MostTimes = 4096;  ///< kept of one thread
-
-struct Freeing
-{
-  void operator()(std::byte* memory) const { std::free(memory); }
-};
-using Buffer = std::unique_ptr<std::byte, Freeing>;
-
-/// Begins a page, as reading past the cache asks for, and has its pages already.
-Buffer MakeBuffer(std::size_t bytes)
-{
-  constexpr std::size_t page = 4096;
-  Buffer buffer(static_cast<std::byte*>(std::aligned_alloc(page, (bytes + page - 1) / page * page)));
-  if (!buffer) {
-    throw std::bad_alloc();
-  }
-  std::memset(buffer.get(), 1, bytes);
-  return buffer;
-}
 
 /// Which block comes next, for all threads.
 class BlockOrder
@@ -156,7 +136,7 @@ private:
   void Work(Share& share)
   {
     try {
-      const Buffer buffer = MakeBuffer(this->Blocks.Bytes());
+      const AlignedMemory buffer = MakeAlignedMemory(this->Blocks.Bytes());
       this->Read(buffer.get(), this->AwaitStart(), share);
     } catch (const std::bad_alloc&) {
       this->Fail("There is not enough memory.");
@@ -292,4 +272,4 @@ MeteredRate MeasureRate(Source& source, const ProbeBlocks& blocks, const MeterSe
   return Meter(source, blocks, settings).Run();
 }
 
-}  // namespace patchio
+}  // namespace patchio::probe

@@ -1,4 +1,4 @@
-#include "Storage/ProbeFolder.h"
+#include "Probe/ProbeFolder.h"
 
 #include "Support/Error.h"
 #include "Support/MachineName.h"
@@ -17,7 +17,7 @@
 
 namespace fs = std::filesystem;
 
-namespace patchio {
+namespace patchio::probe {
 namespace {
 
 constexpr const char* Prefix = "patchio_probe_";
@@ -99,4 +99,4 @@ ProbeFolders RemoveDeadProbeFolders(const std::string& dir)
   return found;
 }
 
-}  // namespace patchio
+}  // namespace patchio::probe

@@ -1,6 +1,6 @@
 // The quick probe on several ranks: all get the same, and no rank waits for one that gave up.
-#include "MpiTest.h"
-#include "Storage/QuickProbe.h"
+#include "../Core/MpiTest.h"
+#include "Probe/QuickProbe.h"
 #include "Support/RunOnAllRanks.h"
 
 #include <atomic>
@@ -14,7 +14,7 @@
 
 namespace fs = std::filesystem;
 
-namespace patchio {
+namespace patchio::probe {
 namespace {
 
 using testing::Expect;
@@ -94,11 +94,12 @@ void CheckFaultOfOne(Communicator& comm, const std::string& folder, int victim)
 }
 
 }  // namespace
-}  // namespace patchio
+}  // namespace patchio::probe
 
 int main(int argc, char** argv)
 {
-  using namespace patchio;
+  using namespace patchio::probe;
+  using patchio::Communicator;
   return patchio::testing::RunOnRanks(argc, argv, "no rank waits", [](Communicator& ranks) {
     const patchio::testing::SharedFolder folder;
     CheckAllGetTheSame(ranks, folder.Path());

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace patchio {
+namespace patchio::probe {
 
 /// Files that all ranks read.
 struct ProbeFiles
@@ -57,24 +57,4 @@ private:
 /// of the list, and none below 64 KiB. Throws Error where that leaves less than 1 MiB.
 ProbeFiles FindProbeFiles(const std::vector<std::string>& paths);
 
-/// How the bytes get past this machine's cache.
-enum class CacheBypass
-{
-  Direct,  ///< O_DIRECT: offsets, lengths and memory are multiples of 4 KiB
-  Drop     ///< the kernel is asked to forget what was read
-};
-
-/// Direct where the files can be read so.
-CacheBypass BypassFor(const ProbeFiles& files);
-
-/// Asks the kernel to forget what it holds of the files.
-void DropCaches(const ProbeFiles& files);
-
-/// All files, open as long as it lives. Throws Error.
-std::unique_ptr<Source> MakeProbeSource(const ProbeFiles& files, CacheBypass bypass);
-
-/// Bytes a second of reading the same few bytes again: what this machine's cache gives, if the file system
-/// has one. 0 where it cannot be found out.
-double RereadRate(const ProbeFiles& files);
-
-}  // namespace patchio
+}  // namespace patchio::probe

@@ -1,8 +1,9 @@
-#include "Probe/TestFiles.h"
+#include "Probe/StudyFiles.h"
 
 #include "Probe/Interrupt.h"
 #include "Probe/Pattern.h"
-#include "Storage/ProbeFolder.h"
+#include "Probe/ProbeFolder.h"
+#include "Probe/RawFile.h"
 #include "Support/ByteText.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
@@ -26,25 +27,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t Stretch = 4u << 20;  // bytes written at once
 constexpr double Margin = 1.05;            // of the free space that files take, their metadata included
-
-/// A file descriptor that is closed at the end.
-class Opened
-{
-public:
-  Opened(const std::string& path, int flags) : Number(::open(path.c_str(), flags | O_CLOEXEC, 0600))
-  {
-    if (this->Number < 0) {
-      throw FileError(path, "a file that can be opened", SystemMessage(errno));
-    }
-  }
-  ~Opened() { ::close(this->Number); }
-  Opened(const Opened&) = delete;
-  Opened& operator=(const Opened&) = delete;
-  operator int() const { return this->Number; }
-
-private:
-  int Number;
-};
 
 void CheckRoom(const std::string& directory, std::uint64_t bytes)
 {
@@ -98,7 +80,7 @@ void WritePattern(const std::string& path, std::uint64_t seed, std::uint64_t off
   if (Interrupt::Asked()) {
     return;  // the file may be gone, and must not come back
   }
-  const Opened file(path, O_WRONLY | O_CREAT);
+  const RawFile file(path, O_WRONLY | O_CREAT, "a test file that can be written");
   const Pattern pattern(seed);
   std::vector<std::byte> buffer(std::min<std::uint64_t>(Stretch, bytes));
   for (std::uint64_t done = 0; done < bytes && !Interrupt::Asked();) {
@@ -120,14 +102,14 @@ void WritePattern(const std::string& path, std::uint64_t seed, std::uint64_t off
 
 void DropFromMemory(const std::string& path)
 {
-  const Opened file(path, O_RDONLY);
+  const RawFile file(path, O_RDONLY, "a test file that can be opened");
   // Where this does not help, ResidentPart() and the rates show it.
   ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
 }
 
 double ResidentPart(const std::string& path)
 {
-  const Opened file(path, O_RDONLY);
+  const RawFile file(path, O_RDONLY, "a test file that can be opened");
   struct stat attributes;
   if (::fstat(file, &attributes) != 0 || attributes.st_size == 0) {
     return -1;

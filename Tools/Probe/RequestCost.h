@@ -1,12 +1,12 @@
 // What one request costs, from the times that requests of several sizes took.
 #pragma once
 
-#include "Plan/StorageModel.h"
+#include "Storage/StorageProfile.h"
 
 #include <cstdint>
 #include <vector>
 
-namespace patchio {
+namespace patchio::probe {
 
 /// How long one request took.
 struct RequestTime
@@ -24,9 +24,6 @@ struct RequestCost
   double Residual = 0;           ///< median of |time / T - 1| over the sizes
 };
 
-constexpr std::uint64_t LeastBlockBytes = 64 << 10;
-constexpr std::uint64_t MostBlockBytes = 64 << 20;
-
 /// The size of requests that spend the share f = 0.9 of their time on bytes: L B f / (1 - f), rounded up to
 /// whole 64 KiB, between LeastBlockBytes and MostBlockBytes.
 std::uint64_t BlockBytesFor(const StorageModel& requests);
@@ -36,4 +33,4 @@ std::uint64_t BlockBytesFor(const StorageModel& requests);
 /// numbers, no bytes) are passed over.
 RequestCost FitRequestCost(const std::vector<RequestTime>& times);
 
-}  // namespace patchio
+}  // namespace patchio::probe

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace patchio {
+namespace patchio::probe {
 
 /// Makes a folder patchio_probe_HOST_PID in `dir` and gives its path. Throws Error.
 std::string MakeProbeFolder(const std::string& dir);
@@ -19,4 +19,4 @@ struct ProbeFolders
 /// Those of running ones are not mentioned. Never fails: where `dir` cannot be read there are none.
 ProbeFolders RemoveDeadProbeFolders(const std::string& dir);
 
-}  // namespace patchio
+}  // namespace patchio::probe

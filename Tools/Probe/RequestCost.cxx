@@ -1,14 +1,14 @@
-#include "Storage/RequestCost.h"
+#include "Probe/RequestCost.h"
 
 #include "Storage/LeastSquares.h"
+#include "Storage/Median.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <map>
 #include <optional>
 
-namespace patchio {
+namespace patchio::probe {
 namespace {
 
 constexpr double ShareOfBytes = 0.9;
@@ -20,16 +20,6 @@ struct SizeTime
   double Bytes = 0;
   double Seconds = 0;
 };
-
-double MedianOf(std::vector<double> values)
-{
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) {
-    return *middle;
-  }
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
 
 std::vector<SizeTime> MediansOf(const std::vector<RequestTime>& times)
 {
@@ -128,4 +118,4 @@ RequestCost FitRequestCost(const std::vector<RequestTime>& times)
   return cost;
 }
 
-}  // namespace patchio
+}  // namespace patchio::probe

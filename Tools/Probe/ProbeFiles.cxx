@@ -1,6 +1,7 @@
-#include "Storage/TestFiles.h"
+#include "Probe/ProbeFiles.h"
 
-#include "Storage/ProbeFolder.h"
+#include "Probe/ProbeFolder.h"
+#include "Probe/RawFile.h"
 #include "Support/ByteText.h"
 #include "Support/Error.h"
 #include "Support/RegularFile.h"
@@ -25,11 +26,10 @@
 
 namespace fs = std::filesystem;
 
-namespace patchio {
+namespace patchio::probe {
 namespace {
 
 constexpr std::uint64_t MiB = 1 << 20;
-constexpr std::uint64_t Page = 4096;
 constexpr std::uint64_t Enough = 128 * MiB;     ///< of test data; the time for more may be saved
 constexpr std::uint64_t Least = 16 * MiB;       ///< of test data, however long it takes
 constexpr double Patience = 3;                  ///< times the time, before the least is enough
@@ -37,99 +37,6 @@ constexpr std::uint64_t LeastFile = 32 * MiB;   ///< rather fewer files
 constexpr int MostWritten = 16;                 ///< files of all ranks
 constexpr std::size_t MostFound = 64;           ///< files, as all stay open
 constexpr std::uint64_t LeastFound = 64 << 10;  ///< of one file
-
-class Descriptor
-{
-public:
-  explicit Descriptor(int number) : Number(number) {}
-  ~Descriptor()
-  {
-    if (this->Number >= 0) {
-      ::close(this->Number);
-    }
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int Get() const { return this->Number; }
-
-private:
-  int Number;
-};
-
-struct Freeing
-{
-  void operator()(void* memory) const { std::free(memory); }
-};
-
-std::unique_ptr<void, Freeing> AlignedMemory(std::size_t bytes)
-{
-  std::unique_ptr<void, Freeing> memory(std::aligned_alloc(Page, bytes));
-  if (!memory) {
-    throw std::bad_alloc();
-  }
-  return memory;
-}
-
-/// One open file of the source.
-class ProbeFile : public Source::File
-{
-public:
-  ProbeFile(const std::string& path, CacheBypass bypass)
-      : Path(path),
-        Bypass(bypass),
-        Opened(::open(path.c_str(), O_RDONLY | O_CLOEXEC | (bypass == CacheBypass::Direct ? O_DIRECT : 0)))
-  {
-    if (this->Opened.Get() < 0) {
-      throw FileError(path, "a readable file", SystemMessage(errno));
-    }
-  }
-
-  using File::Read;
-  void Read(std::uint64_t offset, const std::vector<iovec>& buffers) override
-  {
-    for (const iovec& buffer : buffers) {
-      this->ReadOne(offset, static_cast<char*>(buffer.iov_base), buffer.iov_len);
-      if (this->Bypass == CacheBypass::Drop) {
-        ::posix_fadvise(this->Opened.Get(), static_cast<off_t>(offset), static_cast<off_t>(buffer.iov_len),
-            POSIX_FADV_DONTNEED);
-      }
-      offset += buffer.iov_len;
-    }
-  }
-
-private:
-  void ReadOne(std::uint64_t offset, char* into, std::size_t bytes) const
-  {
-    for (std::size_t done = 0; done < bytes;) {
-      const ssize_t got =
-          ::pread(this->Opened.Get(), into + done, bytes - done, static_cast<off_t>(offset + done));
-      if (got <= 0 && !(got < 0 && errno == EINTR)) {
-        throw FileError(this->Path, fmt::format("{} bytes at {}", bytes, offset),
-            got < 0 ? SystemMessage(errno) : "the end of the file");
-      }
-      done += got > 0 ? static_cast<std::size_t>(got) : 0;
-    }
-  }
-
-  std::string Path;
-  CacheBypass Bypass;
-  Descriptor Opened;
-};
-
-class ProbeSource : public Source
-{
-public:
-  ProbeSource(const ProbeFiles& files, CacheBypass bypass)
-  {
-    for (const std::string& path : files.Paths) {
-      this->Opened.push_back(std::make_shared<ProbeFile>(path, bypass));
-    }
-  }
-  std::shared_ptr<File> Open(int file) override { return this->Opened[file]; }
-
-private:
-  std::vector<std::shared_ptr<File>> Opened;
-};
 
 void CheckRoom(const std::string& dir, std::uint64_t bytes)
 {
@@ -148,25 +55,24 @@ void CheckRoom(const std::string& dir, std::uint64_t bytes)
 template <typename Condition>
 void WriteFile(const std::string& path, std::uint64_t bytes, std::mt19937_64& random, const Condition& stops)
 {
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  const RawFile file(path, O_WRONLY | O_CREAT | O_EXCL, "a test file that can be written");
   const auto check = [&path](bool good) {
     if (!good) {
       throw FileError(path, "a test file that can be written", SystemMessage(errno));
     }
   };
-  check(file.Get() >= 0);
   std::vector<std::uint64_t> block(MiB / sizeof(std::uint64_t));
   std::generate(block.begin(), block.end(), random);
   for (std::uint64_t done = 0; done < bytes && !stops(done);) {
     // No two blocks are alike, so that nothing is stored once only.
     block[random() % block.size()] = random();
     std::rotate(block.begin(), block.begin() + 1, block.end());
-    const ssize_t put = ::write(file.Get(), block.data(), std::min<std::uint64_t>(MiB, bytes - done));
+    const ssize_t put = ::write(file, block.data(), std::min<std::uint64_t>(MiB, bytes - done));
     check(put > 0 || (put < 0 && errno == EINTR));
     done += put > 0 ? static_cast<std::uint64_t>(put) : 0;
   }
-  check(::fsync(file.Get()) == 0);
-  ::posix_fadvise(file.Get(), 0, 0, POSIX_FADV_DONTNEED);
+  check(::fsync(file) == 0);
+  ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
 }
 
 /// The length of a file that is there; 0 where there is none.
@@ -332,51 +238,4 @@ ProbeFiles FindProbeFiles(const std::vector<std::string>& paths)
   return files;
 }
 
-CacheBypass BypassFor(const ProbeFiles& files)
-{
-  const auto memory = AlignedMemory(Page);
-  for (std::size_t i = 0; i < files.Paths.size(); ++i) {
-    const Descriptor file(::open(files.Paths[i].c_str(), O_RDONLY | O_CLOEXEC | O_DIRECT));
-    if (file.Get() < 0 || ::pread(file.Get(), memory.get(), Page, 0) != static_cast<ssize_t>(Page)) {
-      return CacheBypass::Drop;
-    }
-  }
-  return CacheBypass::Direct;
-}
-
-void DropCaches(const ProbeFiles& files)
-{
-  for (const std::string& path : files.Paths) {
-    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (file.Get() >= 0) {
-      ::posix_fadvise(file.Get(), 0, 0, POSIX_FADV_DONTNEED);
-    }
-  }
-}
-
-std::unique_ptr<Source> MakeProbeSource(const ProbeFiles& files, CacheBypass bypass)
-{
-  return std::make_unique<ProbeSource>(files, bypass);
-}
-
-double RereadRate(const ProbeFiles& files)
-{
-  const auto longest = std::max_element(files.Bytes.begin(), files.Bytes.end());
-  if (longest == files.Bytes.end()) {
-    return 0;
-  }
-  const auto bytes = static_cast<std::size_t>(std::min(*longest, 8 * MiB));
-  const auto memory = AlignedMemory((bytes + Page - 1) / Page * Page);
-  std::memset(memory.get(), 1, bytes);
-  const Descriptor file(::open(files.Paths[longest - files.Bytes.begin()].c_str(), O_RDONLY | O_CLOEXEC));
-  double rate = 0;
-  for (int pass = 0; pass < 3 && file.Get() >= 0; ++pass) {
-    const Stopwatch watch;
-    const ssize_t got = ::pread(file.Get(), memory.get(), bytes, 0);
-    const double seconds = watch.Seconds();
-    rate = got > 0 && seconds > 0 ? std::max(rate, static_cast<double>(got) / seconds) : rate;
-  }
-  return rate;
-}
-
-}  // namespace patchio
+}  // namespace patchio::probe

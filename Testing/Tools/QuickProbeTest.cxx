@@ -1,10 +1,10 @@
-#include "Storage/QuickProbe.h"
+#include "Probe/QuickProbe.h"
 
+#include "../Core/TestTools.h"
 #include "Io/FakeSource.h"
-#include "Storage/ProbeFolder.h"
-#include "Storage/RateMeter.h"
-#include "Storage/TestFiles.h"
-#include "TestTools.h"
+#include "Probe/ProbeFiles.h"
+#include "Probe/ProbeFolder.h"
+#include "Probe/RateMeter.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@
 #include <set>
 #include <thread>
 
-namespace patchio {
+namespace patchio::probe {
 namespace {
 
 using ::testing::ElementsAre;
@@ -370,4 +370,4 @@ TEST(QuickProbe, SaysWhereItCannotWrite)
 }
 
 }  // namespace
-}  // namespace patchio
+}  // namespace patchio::probe

@@ -2,7 +2,7 @@
 // sizes cost.
 #pragma once
 
-#include "Storage/RequestCost.h"
+#include "Probe/RequestCost.h"
 #include "Storage/StorageProfile.h"
 #include "Support/Communicator.h"
 
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace patchio {
+namespace patchio::probe {
 
 struct QuickProbeOptions
 {
@@ -70,4 +70,4 @@ std::uint64_t RoomForQuickProbe(const QuickProbeOptions& options);
 QuickProbeResult RunQuickProbe(Communicator& comm, const std::string& dir, const QuickProbeOptions& options,
     const ProbeProgressCallback& progress = {});
 
-}  // namespace patchio
+}  // namespace patchio::probe

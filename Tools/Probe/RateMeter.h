@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace patchio {
+namespace patchio::probe {
 
 /// The blocks of one size that files are read in; what is left at a file's end is not read.
 class ProbeBlocks
@@ -63,4 +63,4 @@ struct MeteredRate
 /// not throw: AwaitOthers is called whatever happens.
 MeteredRate MeasureRate(Source& source, const ProbeBlocks& blocks, const MeterSettings& settings);
 
-}  // namespace patchio
+}  // namespace patchio::probe
