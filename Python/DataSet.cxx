@@ -66,9 +66,9 @@ void Step::ChooseThreads(LoadRequest& request, int threads)
   }
   AutomaticThreads& automatic = this->State->Automatic;
   automatic.Begin(
-      *this->State->Alone, this->Which.Path, ThreadPolicy::Balanced, LanesThatFit(MaximumThreads));
+      *this->State->Alone, this->Which.Path, ThreadPolicy::Balanced, ThreadsThatFit(MaximumThreads));
   request.Control = &automatic.Control();
-  request.Threads = request.Control->Goal().Lanes();
+  request.Threads = request.Control->Threads();
   request.Storage = automatic.Choice().Requests.value_or(request.Storage);
 }
 

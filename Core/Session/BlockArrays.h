@@ -128,7 +128,7 @@ private:
   std::vector<Wanted> Tasks;  ///< of each request
   std::vector<LoadedArray> Arrays;
   std::vector<std::atomic<std::uint32_t>> TasksLeft;    ///< per array
-  mutable std::vector<std::atomic<bool>> HasUndefined;  ///< per array; lanes set it
+  mutable std::vector<std::atomic<bool>> HasUndefined;  ///< per array; tasks set it
   std::mutex RangesLock;                                ///< taken to add to the arrays' ranges
 };
 

@@ -50,12 +50,12 @@ public:
   /// Collective: throws Error on all ranks when some machine has too little memory for what was located.
   void CheckMemory();
 
-  /// Collective, after AgreeOnFaults(): takes memory, so that the lanes can begin. Throws Error, the same on
+  /// Collective, after AgreeOnFaults(): takes memory, so that reading can begin. Throws Error, the same on
   /// all ranks, when the arrays would take memory above the water mark, at which nothing is read that nobody
   /// asked for yet.
   void PrepareAhead();
-  /// After PrepareAhead(), whose PatchLoader::Start() any thread may call then.
-  std::shared_ptr<PatchLoader> SharedLoader() const { return this->Loader; }
+  /// After PrepareAhead(): begins to read, or, where `before` is given, as soon as that has been read.
+  void StartAhead(const PatchUpdate* before) { this->Loader->Start(before ? before->Loader.get() : nullptr); }
   /// No more is read; waits for nobody.
   void CancelAhead() { this->Loader->Cancel(); }
   /// Whether this rank's part of an update that was read ahead is what it would be if it began now: the same
@@ -116,7 +116,7 @@ private:
   const UpdateOptions Options;
   ShownPatches Shown;
   UpdatePlan PlanAtHand;
-  std::shared_ptr<LoadRequest> Request;  ///< lanes that a stopped read leaves behind keep it
+  std::shared_ptr<LoadRequest> Request;  ///< tasks that a stopped read leaves behind keep it
   std::shared_ptr<PatchLoader> Loader;
   LoadResult Loaded;
   std::vector<LoadFault> Faults;  ///< of this rank

@@ -3,65 +3,9 @@
 #include "Support/RunOnAllRanks.h"
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 namespace patchio {
-
-/// Who reads next. Lanes that have read a step start the one that waits, while the queue belongs to the
-/// calling thread; so they share this.
-struct Prefetcher::Turns
-{
-  std::mutex Mutex;
-  std::deque<std::shared_ptr<PatchLoader>> Waiting;
-  bool Busy = false;
-
-  /// On any thread.
-  static void Start(const std::shared_ptr<PatchLoader>& loader)
-  {
-    // What cannot be started is read when it is asked for.
-    CatchError([&] { loader->Start(); });
-  }
-
-  static void Enter(const std::shared_ptr<Turns>& turns, std::shared_ptr<PatchLoader> loader)
-  {
-    loader->CallWhenRead([turns] { Turns::GoOn(turns); });
-    {
-      const std::lock_guard<std::mutex> lock(turns->Mutex);
-      if (std::exchange(turns->Busy, true)) {
-        turns->Waiting.push_back(std::move(loader));
-        return;
-      }
-    }
-    Turns::Start(loader);
-  }
-
-  static void GoOn(const std::shared_ptr<Turns>& turns)
-  {
-    std::shared_ptr<PatchLoader> next;
-    {
-      const std::lock_guard<std::mutex> lock(turns->Mutex);
-      turns->Busy = !turns->Waiting.empty();
-      if (turns->Busy) {
-        next = std::move(turns->Waiting.front());
-        turns->Waiting.pop_front();
-      }
-    }
-    if (next) {
-      Turns::Start(next);
-    }
-  }
-
-  /// Nobody waits any more; those who do refer to their turns, and would keep each other for ever.
-  void Empty()
-  {
-    std::deque<std::shared_ptr<PatchLoader>> gone;
-    const std::lock_guard<std::mutex> lock(this->Mutex);
-    gone.swap(this->Waiting);
-  }
-};
-
-Prefetcher::Prefetcher() : Order(std::make_shared<Turns>()) {}
 
 Prefetcher::~Prefetcher()
 {
@@ -98,7 +42,7 @@ bool Prefetcher::Has(std::size_t step) const
 
 void Prefetcher::Add(std::unique_ptr<StepAhead> step)
 {
-  Turns::Enter(this->Order, step->Update->SharedLoader());
+  step->Update->StartAhead(this->Queue.empty() ? nullptr : this->Queue.back()->Update.get());
   this->Queue.push_back(std::move(step));
 }
 
@@ -135,7 +79,6 @@ bool Prefetcher::Agree(Communicator& ranks, int most)
 
 void Prefetcher::Stop()
 {
-  this->Order->Empty();
   for (const auto& ahead : this->Queue) {
     ahead->Update->CancelAhead();
   }
@@ -146,13 +89,10 @@ void Prefetcher::Stop()
 
 void Prefetcher::Drop()
 {
-  this->Order->Empty();
   for (const auto& ahead : this->Queue) {
     ahead->Update->CancelAhead();
   }
   this->Queue.clear();
-  // Lanes that are still at it have the turns of before.
-  this->Order = std::make_shared<Turns>();
   this->Stopped = false;
 }
 

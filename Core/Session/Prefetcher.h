@@ -24,13 +24,13 @@ struct StepAhead
   std::unique_ptr<PatchUpdate> Update;
 };
 
-/// A queue of steps in the direction in which the user plays. Lanes read them one after another, while all
+/// A queue of steps in the direction in which the user plays. Tasks read them one after another, while all
 /// that needs MPI or the HDF5 library is done between updates, on the calling thread. Of one reader; its
 /// ranks call the same methods in the same order, but for Stop().
 class Prefetcher
 {
 public:
-  Prefetcher();
+  Prefetcher() = default;
   ~Prefetcher();
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
@@ -61,10 +61,7 @@ public:
   void Clear();
 
 private:
-  struct Turns;
-
   std::deque<std::unique_ptr<StepAhead>> Queue;
-  std::shared_ptr<Turns> Order;
   bool Stopped = false;  ///< the queue is of no use
   std::optional<std::size_t> Last;
   std::ptrdiff_t Distance = 0;  ///< in steps of the series; 0: not known

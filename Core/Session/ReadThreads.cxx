@@ -20,9 +20,9 @@ void ReadThreads::Begin(Communicator& ranks, const std::string& path, LoadReques
   if (this->Settings.Mode != ThreadMode::Automatic) {
     return;
   }
-  this->Automatic.Begin(ranks, path, this->Policy, LanesThatFit(this->MostOfRank));
+  this->Automatic.Begin(ranks, path, this->Policy, ThreadsThatFit(this->MostOfRank));
   request.Control = &this->Automatic.Control();
-  request.Threads = request.Control->Goal().Lanes();
+  request.Threads = request.Control->Threads();
   request.Storage = this->Automatic.Choice().Requests.value_or(request.Storage);
 }
 

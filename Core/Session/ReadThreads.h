@@ -1,4 +1,4 @@
-// How many lanes an update reads with, in all thread modes, and what is said of it.
+// How many threads an update reads with, in all thread modes, and what is said of it.
 #pragma once
 
 #include "Plan/ThreadBudget.h"
@@ -29,24 +29,25 @@ struct ThreadsUsed
 class ReadThreads
 {
 public:
-  /// mostOfRank: lanes of a rank at most.
+  /// mostOfRank: threads of a rank at most.
   explicit ReadThreads(int mostOfRank) : MostOfRank(mostOfRank) {}
 
   /// What the user has set, for all that follows. `policy` counts in the mode Automatic.
   void Set(const ThreadSettings& settings, ThreadPolicy policy);
 
-  /// Lanes of a rank before a read has begun, from 1 to the limit.
+  /// Threads of a rank before a read has begun, from 1 to the limit.
   int OfRank(const Communicator& ranks, int rank) const;
 
-  /// Collective, before a read of files beside `path`: in the mode Automatic, how many lanes the request gets
-  /// and who adapts them.
+  /// Collective, before a read of files beside `path`: in the mode Automatic, how many threads the request
+  /// gets and who adapts them.
   void Begin(Communicator& ranks, const std::string& path, LoadRequest& request);
   /// Collective, after the read of that request.
   void End(const LoadRequest& request);
 
-  /// The lanes of a request that is read ahead; nobody is there to adapt them. After a Begin() in this mode.
+  /// The threads of a request that is read ahead; nobody is there to adapt them. After a Begin() in this
+  /// mode.
   void ChooseAhead(const Communicator& ranks, LoadRequest& request);
-  /// Lanes go on by themselves from now on: see AutomaticThreads.
+  /// Tasks go on by themselves from now on: see AutomaticThreads.
   void ReadsGoOn() { this->Automatic.ReadsGoOn(); }
 
   /// After the read of the request.

@@ -66,7 +66,7 @@ public:
   /// The part of an update that is over when Read() returns.
   static constexpr double ReadPart = 0.9;
 
-  /// mostThreads: lanes of a rank at most.
+  /// mostThreads: threads of a rank at most.
   explicit StepReader(int mostThreads) : Threads(mostThreads) {}
 
   OpenedSeries& Series() { return this->Opened; }

@@ -138,7 +138,7 @@ void ReadWithPatchIo(
     if (ranks) {
       automatic.Begin(*ranks, options.Summary, policies.at(options.Automatic), 256);
       request.Control = &automatic.Control();
-      request.Threads = request.Control->Goal().Lanes();
+      request.Threads = request.Control->Threads();
       request.Storage = automatic.Choice().Requests.value_or(request.Storage);
     }
     PatchLoader loader(locate, step.SharedData(), std::make_shared<const LoadRequest>(request));

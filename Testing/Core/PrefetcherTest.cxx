@@ -37,7 +37,8 @@ protected:
     ahead->Request.Variables = {RequestAsStored(ahead->Opened->Data(), 0)};
     ahead->Request.Memory = this->Memory;
     ahead->Request.Ahead = true;
-    ahead->Request.Files = [gate = this->GateOf(step)](const LocationTable& table) {
+    ahead->Request.Files = [gate = this->GateOf(step), this](const LocationTable& table) {
+      this->FilesOfLast = table.Files;
       return std::make_unique<HangingSource>(MakeFileSource(table.Files), gate);
     };
     UpdateOptions options;
@@ -68,14 +69,14 @@ protected:
     const std::lock_guard<std::mutex> lock(gate->Mutex);
     return gate->Waiting > 0;
   }
-  /// Long enough for a lane that should not begin.
+  /// Long enough for a task that should not begin.
   bool IsBegunSoon(int step)
   {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     return this->IsBegun(step);
   }
-  /// Lanes that were left behind have given back what they kept.
-  void WaitForLanes() const
+  /// Tasks that were left behind have given back what they kept.
+  void WaitForTasks() const
   {
     WaitUntil([this] { return this->Memory.use_count() == 1; });
   }
@@ -91,6 +92,7 @@ protected:
   std::unique_ptr<Communicator> Alone = MakeSelfCommunicator();
   std::shared_ptr<MemoryPool> Memory = std::make_shared<MemoryPool>();
   std::map<int, std::shared_ptr<HangingSource::Gate>> Gates;
+  std::vector<std::string> FilesOfLast;  ///< that was prepared
   std::unique_ptr<Prefetcher> Ahead = std::make_unique<Prefetcher>();
 };
 
@@ -167,7 +169,7 @@ TEST_F(Prefetching, DropsTheQueueForAnotherStep)
   EXPECT_FALSE(this->Ahead->Has(1));
   EXPECT_FALSE(this->Ahead->Has(2));
   this->Open(1);
-  this->WaitForLanes();
+  this->WaitForTasks();
   EXPECT_FALSE(this->IsBegun(2)) << "nobody wants it any more";
 
   this->Add(3);
@@ -189,7 +191,7 @@ TEST_F(Prefetching, StopsWithoutWaitingAndGivesBackLater)
   EXPECT_FALSE(this->Ahead->Agree(*this->Alone, 1)) << "stopped";
   EXPECT_FALSE(this->Take(1)) << "what was read of it is not all";
   EXPECT_FALSE(this->Ahead->Has(1));
-  this->WaitForLanes();
+  this->WaitForTasks();
   EXPECT_FALSE(this->IsBegun(2));
   EXPECT_TRUE(this->Ahead->Agree(*this->Alone, 1)) << "as new";
 }
@@ -200,13 +202,13 @@ TEST_F(Prefetching, MayBeDestroyedWhileRequestsHang)
   this->Add(2);
   WaitUntil([this] { return this->IsBegun(1); });
   this->Ahead.reset();
-  EXPECT_GT(this->Memory.use_count(), 1) << "the lanes have memory to write to";
+  EXPECT_GT(this->Memory.use_count(), 1) << "the tasks have memory to write to";
   this->Open(1);
-  this->WaitForLanes();
+  this->WaitForTasks();
   EXPECT_FALSE(this->IsBegun(2));
 }
 
-/// The lanes of a step that ends start the next one while the queue goes away.
+/// The tasks of a step that ends start the next one while the queue goes away.
 TEST_F(Prefetching, MayBeDroppedAtAnyTime)
 {
   for (const int step : {1, 2, 3}) {
@@ -220,14 +222,14 @@ TEST_F(Prefetching, MayBeDroppedAtAnyTime)
     round % 3 == 0 ? this->Ahead->Drop() : round % 3 == 1 ? this->Ahead->Clear() : this->Ahead->Stop();
     EXPECT_FALSE(this->Take(1));
   }
-  this->WaitForLanes();
+  this->WaitForTasks();
 }
 
 TEST_F(Prefetching, ReadsOnAfterAStepThatIsBroken)
 {
   this->Add(1);
   std::unique_ptr<StepAhead> broken = this->Prepared(2);
-  for (const std::string& file : broken->Update->SharedLoader()->Files()) {
+  for (const std::string& file : this->FilesOfLast) {
     std::filesystem::resize_file(file, 100);
   }
   this->Ahead->Add(std::move(broken));

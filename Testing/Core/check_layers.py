@@ -61,7 +61,7 @@ def self_test():
         ("Formats/A.cxx", "MetadataChannel/A.h", False),
         ("Formats/Format.cxx", "Formats/SAMRAI/SamraiFormat.h", True),
         ("Support/A.h", "Catalog/Box.h", False),
-        ("Decode/A.cxx", "Io/Lanes.h", False),
+        ("Decode/A.cxx", "Io/IoScheduler.h", False),
         ("Io/A.cxx", "Storage/Mount.h", False),
         ("Storage/A.cxx", "Io/Source.h", True),
         ("Hdf5Index/A.cxx", "Formats/Format.h", False),

@@ -1,8 +1,10 @@
-#include "Io/Lane.h"
+#include "Io/TaskReader.h"
+
+#include <tbb/enumerable_thread_specific.h>
 
 namespace patchio {
 
-void Lane::Read(int file, std::uint64_t offset, const std::vector<iovec>& buffers)
+void TaskReader::Read(int file, std::uint64_t offset, const std::vector<iovec>& buffers)
 {
   if (this->CurrentNumber != file) {
     this->CurrentNumber = -1;
@@ -17,7 +19,7 @@ void Lane::Read(int file, std::uint64_t offset, const std::vector<iovec>& buffer
   this->Current->Read(offset, buffers);
 }
 
-std::byte* Lane::Scratch(std::size_t bytes)
+std::byte* TaskReader::Scratch(std::size_t bytes)
 {
   if (this->MemoryBytes < bytes) {
     // Nothing of the old contents is wanted, and the new is not looked at before it is written.
@@ -29,10 +31,28 @@ std::byte* Lane::Scratch(std::size_t bytes)
   return this->Memory.get();
 }
 
-std::vector<iovec>& Lane::Buffers()
+std::vector<iovec>& TaskReader::Buffers()
 {
   this->Addresses.clear();
   return this->Addresses;
+}
+
+struct TaskReaders::PerThread
+{
+  tbb::enumerable_thread_specific<TaskReader> Readers;
+};
+
+TaskReaders::TaskReaders(Source& source, ReadMeter& meter)
+    : All(new PerThread{tbb::enumerable_thread_specific<TaskReader>(
+          [&source, &meter] { return TaskReader(source, meter); })})
+{
+}
+
+TaskReaders::~TaskReaders() = default;
+
+TaskReader& TaskReaders::OfThisThread()
+{
+  return this->All->Readers.local();
 }
 
 }  // namespace patchio

@@ -1,4 +1,4 @@
-// What one lane keeps from request to request: the file it read last, scratch memory, a decoder.
+// What a thread keeps from request to request: the file it read last, scratch memory, a decoder.
 #pragma once
 
 #include "Decode/Filters.h"
@@ -12,10 +12,11 @@
 
 namespace patchio {
 
-class Lane
+/// Of one thread at a time.
+class TaskReader
 {
 public:
-  Lane(Source& source, ReadMeter& meter) : Storage(source), Meter(meter) {}
+  TaskReader(Source& source, ReadMeter& meter) : Storage(source), Meter(meter) {}
 
   /// One request; see Source::File::Read.
   void Read(int file, std::uint64_t offset, const std::vector<iovec>& buffers);
@@ -34,6 +35,22 @@ private:
   std::size_t MemoryBytes = 0;
   std::vector<iovec> Addresses;
   ChunkDecoder Chunks;
+};
+
+/// A TaskReader for each thread that asks. Keeps references.
+class TaskReaders
+{
+public:
+  TaskReaders(Source& source, ReadMeter& meter);
+  ~TaskReaders();
+  TaskReaders(const TaskReaders&) = delete;
+  TaskReaders& operator=(const TaskReaders&) = delete;
+
+  TaskReader& OfThisThread();
+
+private:
+  struct PerThread;
+  const std::unique_ptr<PerThread> All;
 };
 
 }  // namespace patchio
