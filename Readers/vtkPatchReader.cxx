@@ -53,6 +53,13 @@ double SecondsOfSurface(double blocks, double cells)
   return blocks * 2.5e-3 + cells * 1e-7;
 }
 
+ChannelMode ModeOf(int metadataChannel)
+{
+  return metadataChannel == vtkPatchReader::CHANNEL_OFF  ? ChannelMode::Off
+         : metadataChannel == vtkPatchReader::CHANNEL_ON ? ChannelMode::On
+                                                         : ChannelMode::Rebuild;
+}
+
 }  // namespace
 
 /// What is kept between updates.
@@ -148,46 +155,6 @@ void vtkPatchReader::OnSelectionModified()
   }
 }
 
-void vtkPatchReader::SetListedDumpsOnly(bool on)
-{
-  if (on != this->ListedDumpsOnly) {
-    this->ListedDumpsOnly = on;
-    this->Reload();
-  }
-}
-
-void vtkPatchReader::SetMetadataChannel(int mode)
-{
-  mode = std::clamp<int>(mode, CHANNEL_OFF, CHANNEL_REBUILD);
-  if (mode != this->MetadataChannel) {
-    this->MetadataChannel = mode;
-    this->Internal->Reader.Series().SetChannel(mode == CHANNEL_OFF  ? ChannelMode::Off
-                                               : mode == CHANNEL_ON ? ChannelMode::On
-                                                                    : ChannelMode::Rebuild);
-    this->Reload();
-  }
-}
-
-void vtkPatchReader::SetStorageLatency(double milliseconds)
-{
-  this->SetWithin(this->StorageLatency, milliseconds, 0, 1e6);
-}
-
-void vtkPatchReader::SetStorageBandwidth(double megabytesPerSecond)
-{
-  this->SetWithin(this->StorageBandwidth, megabytesPerSecond, 1e-3, 1e9);
-}
-
-void vtkPatchReader::SetWithin(double& member, double value, double least, double most)
-{
-  // In this order NaN, which vtkSetClampMacro lets pass, becomes the least.
-  const double within = std::fmin(std::fmax(value, least), most);
-  if (within != member) {
-    member = within;
-    this->Modified();
-  }
-}
-
 vtkStringArray* vtkPatchReader::GetGridNames()
 {
   return this->Internal->Facts.Grids;
@@ -246,14 +213,6 @@ void vtkPatchReader::SetController(vtkMultiProcessController* controller)
   }
 }
 
-void vtkPatchReader::SetPrefetch(bool on)
-{
-  if (on != this->Prefetch) {
-    this->Prefetch = on;
-    this->Modified();
-  }
-}
-
 /// The user does something else than to play.
 void vtkPatchReader::Modified()
 {
@@ -281,6 +240,7 @@ int vtkPatchReader::RequestInformation(
   try {
     if (!self.Reader.Series().IsOpen()) {
       this->Say(0, "Opening " + ShortName(self.Reader.Series().Files().front()));
+      self.Reader.Series().SetChannel(ModeOf(this->MetadataChannel));
       self.Reader.Series().Open(*self.Ranks, this->ListedDumpsOnly);
       this->Warn(JoinLines(self.Reader.Series().Steps().Warnings));
     }
@@ -374,23 +334,13 @@ bool vtkPatchReader::ReadStep(std::size_t step, const UpdateWishes& wishes, vtkM
 UpdateWishes vtkPatchReader::Wishes(vtkInformation* info)
 {
   Internals& self = *this->Internal;
-  UpdateWishes wishes;
+  UpdateWishes wishes = this->WishesFromProperties();
   wishes.OptionsFor = [this, info](const Catalog& catalog) { return this->OptionsFor(catalog, info); };
   wishes.VariablesFor = [&self](const Catalog& catalog, const Int3& ghosts) {
     return self.Arrays.RequestsFor(catalog, ghosts);
   };
-  if (this->SkipByValue) {
-    const auto [low, high] = std::minmax(this->ValueRange[0], this->ValueRange[1]);
-    wishes.Values = WantedValues{this->ValueArray, {low, high}};
-  }
-  wishes.Threads = this->WantedThreads();
-  wishes.Policy = static_cast<patchio::ThreadPolicy>(this->ThreadPolicy);
-  wishes.Storage = {this->StorageLatency * 1e-3, this->StorageBandwidth * 1e6};
-  wishes.MemoryLimit = std::uint64_t(this->MemoryLimit) * 1000 * 1000;
-  wishes.CacheMemory = std::int64_t(this->CacheMemory) * 1000 * 1000;
   wishes.FindRanges = true;
   wishes.RanksOnMachine = self.Ranks.OnMachine();
-  wishes.StepsAhead = this->Prefetch ? this->PrefetchSteps : 0;
   wishes.Tell = [this](double fraction, const std::string& text) {
     this->Say(fraction, text);
     return !this->AbortExecute;
@@ -401,49 +351,10 @@ UpdateWishes vtkPatchReader::Wishes(vtkInformation* info)
   return wishes;
 }
 
-ThreadSettings vtkPatchReader::WantedThreads() const
-{
-  ThreadSettings settings;
-  settings.Mode = this->ThreadMode == AUTOMATIC      ? patchio::ThreadMode::Automatic
-                  : this->ThreadMode == FROM_STORAGE ? patchio::ThreadMode::FromStorage
-                                                     : patchio::ThreadMode::Fixed;
-  settings.ThreadsPerRank = this->ThreadsPerRank;
-  settings.StorageConcurrency = this->StorageConcurrency;
-  settings.OtherLoad = this->OtherLoad;
-  return settings;
-}
-
 UpdateOptions vtkPatchReader::OptionsFor(const Catalog& catalog, vtkInformation* info) const
 {
-  UpdateOptions options;
-  options.FirstLevel = this->LevelRange[0];
-  options.LastLevel = this->LevelRange[1];
-  options.Grids = this->Grids;
-  options.Partial = this->PartialArrays;
+  UpdateOptions options = this->OptionsFromProperties();
   options.Ghosts = this->ReadGhostCells ? this->Internal->Arrays.GhostsOf(catalog) : Int3{0, 0, 0};
-  options.HideRefined = this->BlankRefinedCells;
-  options.SkipBroken = this->SkipBrokenPatches;
-  options.GhostLayer = this->AddGhostLayer;
-  options.PatchIds = this->AddPatchIds;
-  options.Vectors = this->ComposeVectors;
-  options.PointLists = this->PointLists == POINTS            ? PointForm::Points
-                       : this->PointLists == POINTS_AS_IMAGE ? PointForm::Image
-                                                             : PointForm::Automatic;
-  options.HideUndefined = this->HideUndefined;
-  options.Sphere = this->Placement == ON_SPHERE;
-  options.Region.Kind = this->Region == IN_BOX                 ? RegionOfInterest::Shape::InBox
-                        : this->Region == ON_PLANE_OF_INTEREST ? RegionOfInterest::Shape::OnPlane
-                                                               : RegionOfInterest::Shape::Everything;
-  for (int axis = 0; axis < 3; ++axis) {
-    options.Region.Lower[axis] = this->RegionBounds[2 * axis];
-    options.Region.Upper[axis] = this->RegionBounds[2 * axis + 1];
-    options.Region.Origin[axis] = this->RegionOrigin[axis];
-    options.Region.Normal[axis] = this->RegionNormal[axis];
-  }
-  options.Blocks.Merge = this->Blocks != AS_PATCHES;
-  if (this->Blocks == MERGED_UP_TO) {
-    options.Blocks.Cover.MostCells = this->MaximumBlockCells;
-  }
   options.Piece = info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_PIECE_NUMBER());
   options.Pieces = std::max(1, info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_NUMBER_OF_PIECES()));
   return options;
@@ -504,35 +415,4 @@ void vtkPatchReader::PrintSelf(ostream& os, vtkIndent indent)
   for (const std::string& name : this->Internal->Reader.Series().Files()) {
     os << indent << "FileName: " << name << endl;
   }
-  os << indent << "LevelRange: " << this->LevelRange[0] << " " << this->LevelRange[1] << endl;
-  os << indent << "Blocks: " << this->Blocks << endl;
-  os << indent << "MaximumBlockCells: " << this->MaximumBlockCells << endl;
-  os << indent << "AddGhostLayer: " << this->AddGhostLayer << endl;
-  os << indent << "AddPatchIds: " << this->AddPatchIds << endl;
-  os << indent << "ComposeVectors: " << this->ComposeVectors << endl;
-  os << indent << "PointLists: " << this->PointLists << endl;
-  os << indent << "HideUndefined: " << this->HideUndefined << endl;
-  os << indent << "PartialArrays: " << this->PartialArrays << endl;
-  os << indent << "Grids: " << this->Grids << endl;
-  os << indent << "Placement: " << this->Placement << endl;
-  os << indent << "ReadGhostCells: " << this->ReadGhostCells << endl;
-  os << indent << "BlankRefinedCells: " << this->BlankRefinedCells << endl;
-  os << indent << "ListedDumpsOnly: " << this->ListedDumpsOnly << endl;
-  os << indent << "SkipBrokenPatches: " << this->SkipBrokenPatches << endl;
-  os << indent << "Region: " << this->Region << endl;
-  os << indent << "SkipByValue: " << this->SkipByValue << " " << this->ValueArray << endl;
-  os << indent << "MetadataChannel: " << this->MetadataChannel << endl;
-  os << indent << "ThreadMode: " << this->ThreadMode << endl;
-  os << indent << "ThreadPolicy: " << this->ThreadPolicy << endl;
-  os << indent << "ThreadsPerRank: " << this->ThreadsPerRank << endl;
-  os << indent << "StorageConcurrency: " << this->StorageConcurrency << endl;
-  os << indent << "OtherLoad: " << this->OtherLoad << endl;
-  os << indent << "StorageLatency: " << this->StorageLatency << endl;
-  os << indent << "StorageBandwidth: " << this->StorageBandwidth << endl;
-  os << indent << "MemoryLimit: " << this->MemoryLimit << endl;
-  os << indent << "FilterThreading: " << this->FilterThreading << endl;
-  os << indent << "FilterThreadsPerRank: " << this->FilterThreadsPerRank << endl;
-  os << indent << "Prefetch: " << this->Prefetch << endl;
-  os << indent << "PrefetchSteps: " << this->PrefetchSteps << endl;
-  os << indent << "CacheMemory: " << this->CacheMemory << endl;
 }
