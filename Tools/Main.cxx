@@ -1,13 +1,8 @@
 // patchio: one program, a subcommand for each thing that can be done with patch data. Exit codes: 0 done, 1
 // not done or something is wrong with the data, 2 what was typed makes no sense.
-#include "Index/Index.h"
-#include "Info/Info.h"
-#include "LinAdv/LinAdv.h"
-#include "Probe/Probe.h"
 #include "Session.h"
+#include "Subcommands.h"
 #include "Support/Error.h"
-#include "Tune/Tune.h"
-#include "Verify/Verify.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>

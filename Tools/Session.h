@@ -5,6 +5,7 @@
 #include "Support/Error.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,11 +23,20 @@ public:
   using Error::Error;
 };
 
+/// What subcommands that look at a series are told.
+struct SeriesArguments
+{
+  std::string Path;
+  std::optional<std::int64_t> Step;  ///< none: all steps
+  bool ListedOnly = false;           ///< only steps that the index file lists
+  int Threads = 4;                   ///< that look at files, in each rank
+};
+
 /// Adds the argument "path" of the data; `orElse`: what it may be instead, for the help.
 void AddPath(CLI::App& command, std::string& path, const std::string& orElse = {});
-/// Adds --step, the number of a step; `unlessGiven` says, for the help, which steps are meant without it.
-void AddStep(
-    CLI::App& command, std::optional<std::int64_t>& step, const std::string& unlessGiven = "all steps");
+/// Adds all of them. `unlessGiven` says, for the help, which steps are meant without --step.
+void AddSeriesArguments(
+    CLI::App& command, SeriesArguments& arguments, const std::string& unlessGiven = "all steps");
 
 /// MPI from construction to destruction. One an executable.
 class Session
@@ -40,6 +50,9 @@ public:
   Communicator& Ranks() const { return *this->World; }
   MPI_Comm Mpi() const { return MPI_COMM_WORLD; }
   bool Root() const { return this->World->Rank() == 0; }
+
+  /// Collective: runs `work` on rank 0. Throws on all ranks what that throws.
+  void OnRoot(const std::function<void()>& work) const;
 
   /// One line on standard output, from rank 0.
   void Print(const std::string& line) const;

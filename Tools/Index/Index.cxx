@@ -1,10 +1,10 @@
-#include "Index/Index.h"
-
 #include "MetadataChannel/Places.h"
 #include "MetadataChannel/SeriesSidecar.h"
 #include "Session.h"
 #include "Session/OpenedStep.h"
 #include "Session/SharedCatalog.h"
+#include "Subcommands.h"
+#include "Support/ByteText.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
 #include "Support/Stopwatch.h"
@@ -22,20 +22,11 @@
 namespace patchio::tools {
 namespace {
 
-struct Options
+struct Options : SeriesArguments
 {
-  std::string Path;
   bool Rebuild = false;
-  bool ListedOnly = false;
   bool Remove = false;
-  int Threads = 4;
-  std::optional<std::int64_t> Step;  ///< none: all
 };
-
-std::string Counted(std::uint64_t count, const char* one, const char* several)
-{
-  return fmt::format("{} {}", count, count == 1 ? one : several);
-}
 
 /// Arrays with bytes in a file; each component is a data set.
 std::uint64_t CountDatasets(const Catalog& catalog)
@@ -84,23 +75,20 @@ bool Report(const TimeStep& step, const OpenedStep& opened, double seconds, Sess
   end = opened.NeedsIndex() ? end : "no sidecar needed: " + opened.Origin();
   const std::string steps = catalog.StepsInFile == 1 ? fmt::format("step {}", step.Step)
                                                      : fmt::format("{} steps", catalog.StepsInFile);
-  session.Print(
-      fmt::format("{}: {}, {}, {}, {:.3f} s, {}", steps, Counted(catalog.Patches.size(), "patch", "patches"),
-          Counted(catalog.Variables.size(), "variable", "variables"),
-          Counted(CountDatasets(catalog), "data set", "data sets"), seconds, end));
+  session.Print(fmt::format("{}: {}, {}, {}, {:.3f} s, {}", steps,
+      CountText(catalog.Patches.size(), "patch", "patches"), CountText(catalog.Variables.size(), "variable"),
+      CountText(CountDatasets(catalog), "data set"), seconds, end));
   return saved || !opened.NeedsIndex();
 }
 
 /// Keeps the heads of all steps that may be kept by now. Gives why it could not; empty when all is well.
-std::string KeepHeads(const std::string& path, const SeriesOptions& options, Communicator& ranks)
+std::string KeepHeads(const std::string& path, const SeriesOptions& options, Session& session)
 {
   std::string fault;
-  RunOnAllRanks(ranks, [&] {
-    if (ranks.Rank() == 0) {
-      fault = OpenWithSidecar(path, options, ChannelMode::On, ChannelSettings().SettleSeconds).WhyNotSaved;
-    }
+  session.OnRoot([&] {
+    fault = OpenWithSidecar(path, options, ChannelMode::On, ChannelSettings().SettleSeconds).WhyNotSaved;
   });
-  return ranks.AllGather(fault)[0];
+  return session.Ranks().AllGather(fault)[0];
 }
 
 /// Throws Error when steps, or the series, have no sidecar after all.
@@ -143,18 +131,16 @@ std::set<std::string> DescribedPaths(const Options& options)
 
 void Remove(const Options& options, Session& session)
 {
-  RunOnAllRanks(session.Ranks(), [&] {
+  session.OnRoot([&] {
     std::size_t count = 0;
-    if (session.Root()) {
-      for (const std::string& path : DescribedPaths(options)) {
-        for (const std::string& removed : RemoveSidecars(path)) {
-          session.Print("removed: " + removed);
-          ++count;
-        }
+    for (const std::string& path : DescribedPaths(options)) {
+      for (const std::string& removed : RemoveSidecars(path)) {
+        session.Print("removed: " + removed);
+        ++count;
       }
-      session.Print(count == 0 ? "There are no sidecars of " + options.Path + "."
-                               : Counted(count, "sidecar was", "sidecars were") + " removed.");
     }
+    session.Print(count == 0 ? "There are no sidecars of " + options.Path + "."
+                             : CountText(count, "sidecar was", "sidecars were") + " removed.");
   });
 }
 
@@ -180,10 +166,9 @@ void Run(const Options& options, Session& session)
   if (wanted == 0) {
     throw Error(fmt::format("{}: there is no step {}.", options.Path, options.Step.value_or(0)));
   }
-  const std::string whyNot = KeepHeads(options.Path, seriesOptions, session.Ranks());
+  const std::string whyNot = KeepHeads(options.Path, seriesOptions, session);
   if (!whyNot.empty()) {
-    session.Print(
-        fmt::format("series: {}, not saved: {}", Counted(series.Steps.size(), "step", "steps"), whyNot));
+    session.Print(fmt::format("series: {}, not saved: {}", CountText(series.Steps.size(), "step"), whyNot));
   }
   CheckSaved(options, wanted, done, whyNot.empty());
 }
@@ -196,7 +181,7 @@ void AddIndex(CLI::App& program, Session& session)
       "Find out where all arrays of a series lie and keep that beside the data, so that it opens at once. "
       "Under mpirun the ranks share the work");
   const auto options = std::make_shared<Options>();
-  AddPath(*command, options->Path);
+  AddSeriesArguments(*command, *options);
   CLI::Option* const rebuild = command->add_flag(
       "--rebuild", options->Rebuild, "Write sidecars anew, even where there are sound ones");
   command
@@ -204,11 +189,6 @@ void AddIndex(CLI::App& program, Session& session)
           "Remove the sidecars, beside the data, in your cache folder and in PATCHIO_METADATA_DIR, and write "
           "none")
       ->excludes(rebuild);
-  command->add_flag("--listed-only", options->ListedOnly, "Only steps that the index file lists");
-  AddStep(*command, options->Step);
-  command->add_option("--threads", options->Threads, "Threads of a rank that look at files")
-      ->check(CLI::Range(1, 256))
-      ->capture_default_str();
   command->callback([options, &session] {
     if (options->Remove) {
       Remove(*options, session);

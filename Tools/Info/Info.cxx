@@ -1,12 +1,10 @@
-#include "Info/Info.h"
-
 #include "Info/Describe.h"
 #include "Info/Text.h"
 #include "MetadataChannel/SeriesSidecar.h"
 #include "Session.h"
 #include "Session/SharedCatalog.h"
+#include "Subcommands.h"
 #include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -21,22 +19,19 @@ namespace {
 
 using nlohmann::json;
 
-struct Options
+struct Options : SeriesArguments
 {
-  std::string Path;
   bool Json = false;
-  bool ListedOnly = false;
-  std::optional<std::int64_t> Step;
 };
 
 /// In text only the last step is described in full, and of each file its first.
-json DescribeSteps(const std::vector<TimeStep>& steps, const Format& format, bool allInFull)
+json DescribeSteps(const std::vector<TimeStep>& steps, const Format& format, const Options& options)
 {
   json all = json::array();
   std::size_t firstOfFile = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const TimeStep& step = steps[i];
-    const bool full = allInFull || i + 1 == steps.size();
+    const bool full = options.Json || i + 1 == steps.size();
     const bool again = i > 0 && steps[i - 1].Path == step.Path;
     firstOfFile = again ? firstOfFile : i;
     if (again && !full) {
@@ -46,7 +41,7 @@ json DescribeSteps(const std::vector<TimeStep>& steps, const Format& format, boo
       all.push_back(json(all[firstOfFile]));
       all.back().update(DescribeTime(step));
     } else {
-      all.push_back(DescribeStep(LookAt(format, step, true), format, full));
+      all.push_back(DescribeStep(LookAt(format, step, true, options.Threads), format, full));
     }
   }
   return all;
@@ -113,7 +108,7 @@ json Describe(const Options& options)
   if (!first.Date.empty()) {
     all["dates"] = {first.Date, last.Date};
   }
-  all["steps"] = DescribeSteps(steps, format, options.Json);
+  all["steps"] = DescribeSteps(steps, format, options);
   all["bounds"] = BoundsOfAll(all["steps"]);
   const std::string sidecar = SeriesSidecar(options.Path, ChannelMode::ReadOnly).Warning();
   all["sidecar_warnings"] = sidecar.empty() ? json::array() : json::array({sidecar});
@@ -123,14 +118,12 @@ json Describe(const Options& options)
 
 void Run(const Options& options, Session& session)
 {
-  RunOnAllRanks(session.Ranks(), [&] {
-    if (session.Root()) {
-      const json all = Describe(options);
-      // Names from files need not be UTF-8.
-      session.Print(options.Json ? all.dump(2, ' ', false, json::error_handler_t::replace) : InfoText(all));
-      if (!all["sound"].get<bool>()) {
-        throw Error(options.Path + ": something is missing or broken, see above.");
-      }
+  session.OnRoot([&] {
+    const json all = Describe(options);
+    // Names from files need not be UTF-8.
+    session.Print(options.Json ? all.dump(2, ' ', false, json::error_handler_t::replace) : InfoText(all));
+    if (!all["sound"].get<bool>()) {
+      throw Error(options.Path + ": something is missing or broken, see above.");
     }
   });
 }
@@ -143,10 +136,8 @@ void AddInfo(CLI::App& program, Session& session)
       "Say what data hold: time steps, bounds, levels, variables, and what is missing or cut. "
       "Exit code 1 where something is");
   const auto options = std::make_shared<Options>();
-  AddPath(*command, options->Path);
-  AddStep(*command, options->Step, "all steps, the last in full");
+  AddSeriesArguments(*command, *options, "all steps, the last in full");
   command->add_flag("--json", options->Json, "For programs; all steps in full");
-  command->add_flag("--listed-only", options->ListedOnly, "Only steps that the index file lists");
   command->callback([options, &session] { Run(*options, session); });
 }
 

@@ -42,7 +42,7 @@ struct StepFacts
 /// Opens the step and looks for each of its arrays: whether it lies in a file that is there, whole. Reads no
 /// values. trustSidecar: what a valid sidecar says of the files, which it has seen unchanged, is not looked
 /// for again.
-StepFacts LookAt(const Format& format, const TimeStep& step, bool trustSidecar, int threads = 4);
+StepFacts LookAt(const Format& format, const TimeStep& step, bool trustSidecar, int threads);
 
 /// The steps of this number, or all. Throws Error where there is none; it names `path` and what was left out.
 std::vector<TimeStep> StepsToLookAt(

@@ -22,11 +22,6 @@ std::string Name(const json& value)
   return value.get<std::string>();
 }
 
-std::string Counted(std::uint64_t count, const char* one, const char* several)
-{
-  return fmt::format("{} {}", count, count == 1 ? one : several);
-}
-
 /// As people write them: 0.1, not 0.10000000000000001.
 std::string Number(double value, int digits = 10)
 {
@@ -131,7 +126,7 @@ std::vector<std::string> LevelRow(const json& level, int dimension)
 {
   const bool points = level.contains("points");
   std::vector<std::string> row{Name(level["name"]),
-      Counted(level["patches"].get<std::uint64_t>(), "patch", "patches"),
+      CountText(level["patches"].get<std::uint64_t>(), "patch", "patches"),
       fmt::format(
           "{} {}", level[points ? "points" : "cells"].get<std::int64_t>(), points ? "points" : "cells")};
   const auto plain = [](const json& value) { return std::to_string(value.get<int>()); };
@@ -160,7 +155,7 @@ std::vector<std::string> VariableRow(const json& variable, std::uint64_t patches
     more += fmt::format("{}ghost layers {}", more.empty() ? "" : ", ", fmt::join(ghosts, " "));
   }
   return {Name(variable["name"]), variable["centering"] == "cell" ? "cells" : "nodes",
-      Counted(variable["components"].get<std::uint64_t>(), "component", "components"),
+      CountText(variable["components"].get<std::uint64_t>(), "component"),
       variable["type"].is_null() ? "" : Name(variable["type"]), range, more};
 }
 
@@ -198,9 +193,9 @@ std::string StepLine(const json& step)
     levels += (levels.empty() ? "" : " + ") + std::to_string(level["patches"].get<int>());
   }
   return text + fmt::format("{} ({}) on {}, {} of values in {}; {}\n",
-                    Counted(step["patches"].get<std::uint64_t>(), "patch", "patches"), levels,
-                    Counted(step["levels"].size(), "level", "levels"), ByteText(step["bytes"].get<double>()),
-                    Counted(step["files"].get<std::uint64_t>(), "file", "files"), SidecarText(step));
+                    CountText(step["patches"].get<std::uint64_t>(), "patch", "patches"), levels,
+                    CountText(step["levels"].size(), "level"), ByteText(step["bytes"].get<double>()),
+                    CountText(step["files"].get<std::uint64_t>(), "file"), SidecarText(step));
 }
 
 /// A line for each step, one for all steps that a file describes alike.
@@ -213,16 +208,16 @@ std::string StepLines(const json& steps)
     }
     lines.push_back(StepLine(steps[first]));
     if (end - first > 1) {
-      lines.back() += fmt::format("    the same in {}, up to step {}, time {}\n",
-          Counted(end - first - 1, "more step", "more steps"), steps[end - 1]["step"].get<std::int64_t>(),
-          TimeText(steps[end - 1]));
+      lines.back() +=
+          fmt::format("    the same in {}, up to step {}, time {}\n", CountText(end - first - 1, "more step"),
+              steps[end - 1]["step"].get<std::int64_t>(), TimeText(steps[end - 1]));
     }
   }
   std::string text = "\nSteps\n";
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (lines.size() > MostLines && i == MostLines / 2) {
       const std::size_t left = lines.size() - MostLines;
-      text += fmt::format("  ... {}; --step N shows one, --json all ...\n", Counted(left, "more", "more"));
+      text += fmt::format("  ... {}; --step N shows one, --json all ...\n", CountText(left, "more", "more"));
       i += left;
     }
     text += lines[i];
@@ -243,7 +238,7 @@ std::string FaultsOfStep(const json& step, std::set<json>& said)
       continue;
     }
     text += fmt::format("{}{} cannot be read. {}\n", name,
-        Counted(fault["arrays"].get<std::uint64_t>(), "array", "arrays"), Name(fault["message"]));
+        CountText(fault["arrays"].get<std::uint64_t>(), "array"), Name(fault["message"]));
   }
   return text;
 }

@@ -1,17 +1,14 @@
-#include "Tune/Tune.h"
-
 #include "Formats/Format.h"
 #include "Plan/ThreadBudget.h"
 #include "PythonScript.h"
 #include "Session.h"
 #include "Session/SharedCatalog.h"
+#include "Subcommands.h"
 #include "Support/ByteText.h"
 #include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
 #include "Tuning/AutomaticThreads.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -74,12 +71,6 @@ double BytesOfLastStep(const std::string& path)
   return bytes;
 }
 
-bool IsFolder(const std::string& path)
-{
-  struct stat about = {};
-  return ::stat(path.c_str(), &about) == 0 && S_ISDIR(about.st_mode);
-}
-
 /// What others do on the storage, while nothing of ours is read.
 LoadEstimate Watch(const Mount& mount, double seconds)
 {
@@ -92,11 +83,12 @@ LoadEstimate Watch(const Mount& mount, double seconds)
 Facts Look(const Options& options)
 {
   Facts facts;
-  struct stat about = {};
-  if (::stat(options.Path.c_str(), &about) != 0) {
+  std::error_code fault;
+  const fs::file_status about = fs::status(options.Path, fault);
+  if (!fs::exists(about)) {
     throw FileError(options.Path, "a data set or a folder", "nothing that can be read", "Check the path");
   }
-  if (!IsFolder(options.Path)) {
+  if (!fs::is_directory(about)) {
     facts.StepBytes = BytesOfLastStep(options.Path);
   }
   facts.Where = MountOf(options.Path);
@@ -213,10 +205,8 @@ std::string StorageText(const json& all)
 std::string PolicyText(const std::string& name, const json& policy, int ranks)
 {
   const int start = policy["start"].get<int>();
-  return fmt::format(
-      "  {:<9} begins with {} read{} in flight ({} thread{} {}), then adapts between {} and {}\n", name,
-      start, start == 1 ? "" : "s", policy["threads_of_rank"].get<int>(),
-      policy["threads_of_rank"] == 1 ? "" : "s",
+  return fmt::format("  {:<9} begins with {} in flight ({} {}), then adapts between {} and {}\n", name,
+      CountText(start, "read"), CountText(policy["threads_of_rank"].get<int>(), "thread"),
       ranks == 1 ? "in one rank" : fmt::format("in each of {} ranks", ranks), policy["least"].get<int>(),
       policy["most"].get<int>());
 }
@@ -281,13 +271,11 @@ std::string CheckSeconds(const std::string& text)
 
 void Run(const Options& options, Session& session)
 {
-  RunOnAllRanks(session.Ranks(), [&] {
-    if (session.Root()) {
-      const json all = Describe(options, Look(options));
-      session.Print(options.Json ? all.dump(2, ' ', false, json::error_handler_t::replace) : Text(all));
-      if (!options.Plot.empty()) {
-        Draw(all, options, session);
-      }
+  session.OnRoot([&] {
+    const json all = Describe(options, Look(options));
+    session.Print(options.Json ? all.dump(2, ' ', false, json::error_handler_t::replace) : Text(all));
+    if (!options.Plot.empty()) {
+      Draw(all, options, session);
     }
   });
 }

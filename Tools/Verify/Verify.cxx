@@ -1,34 +1,24 @@
-#include "Verify/Verify.h"
-
 #include "Info/StepFacts.h"
 #include "MetadataChannel/SeriesSidecar.h"
 #include "Session.h"
 #include "Session/SharedCatalog.h"
+#include "Subcommands.h"
+#include "Support/ByteText.h"
 #include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <memory>
-#include <optional>
 
 namespace patchio::tools {
 namespace {
-
-struct Options
-{
-  std::string Path;
-  bool ListedOnly = false;
-  int Threads = 4;
-  std::optional<std::int64_t> Step;
-};
 
 /// Says what is wrong, a line each, and counts it.
 class Verification
 {
 public:
-  Verification(const Options& options, const Session& session) : How(options), Out(session) {}
+  Verification(const SeriesArguments& options, const Session& session) : How(options), Out(session) {}
 
   /// Throws Error where anything is wrong.
   void Run();
@@ -51,7 +41,7 @@ private:
     }
   }
 
-  const Options& How;
+  const SeriesArguments& How;
   const Session& Out;
   std::set<std::string> Files;
   std::uint64_t Steps = 0, Arrays = 0, Faults = 0;
@@ -72,12 +62,10 @@ void Verification::Run()
     this->FaultElsewhere(sidecar);
   }
   this->LookAtSteps(series);
-  const std::string looked =
-      fmt::format("{} step{}, {} array{} in {} file{}", this->Steps, this->Steps == 1 ? "" : "s",
-          this->Arrays, this->Arrays == 1 ? "" : "s", this->Files.size(), this->Files.size() == 1 ? "" : "s");
+  const std::string looked = fmt::format("{}, {} in {}", CountText(this->Steps, "step"),
+      CountText(this->Arrays, "array"), CountText(this->Files.size(), "file"));
   if (this->Faults > 0) {
-    throw Error(fmt::format(
-        "{}: {} fault{} in {}.", this->How.Path, this->Faults, this->Faults == 1 ? "" : "s", looked));
+    throw Error(fmt::format("{}: {} in {}.", this->How.Path, CountText(this->Faults, "fault"), looked));
   }
   this->Out.Print("sound: " + looked);
 }
@@ -102,8 +90,7 @@ void Verification::Judge(const StepFacts& facts)
     this->Fault(name + facts.NotOpened);
   }
   for (const FileFaults& fault : facts.Faults) {
-    this->Fault(fmt::format(
-        "{}{} array{} cannot be read. {}", name, fault.Arrays, fault.Arrays == 1 ? "" : "s", fault.First));
+    this->Fault(fmt::format("{}{} cannot be read. {}", name, CountText(fault.Arrays, "array"), fault.First));
   }
   const SidecarState* const sidecar = FaultySidecar(facts.Sidecar);
   if (sidecar && sidecar->Fault != FileFault::Foreign) {  // that one is of another version, and does no harm
@@ -114,15 +101,6 @@ void Verification::Judge(const StepFacts& facts)
   this->Files.insert(facts.Files.begin(), facts.Files.end());
 }
 
-void Run(const Options& options, Session& session)
-{
-  RunOnAllRanks(session.Ranks(), [&] {
-    if (session.Root()) {
-      Verification(options, session).Run();
-    }
-  });
-}
-
 }  // namespace
 
 void AddVerify(CLI::App& program, Session& session)
@@ -130,14 +108,9 @@ void AddVerify(CLI::App& program, Session& session)
   CLI::App* command = program.add_subcommand("verify",
       "Say whether all of the data are there: every file, every array in full, and sidecars that fit. "
       "Reads no values. Exit code 0: sound, 1: not, 2: a mistake in what was typed");
-  const auto options = std::make_shared<Options>();
-  AddPath(*command, options->Path);
-  AddStep(*command, options->Step);
-  command->add_flag("--listed-only", options->ListedOnly, "Only steps that the index file lists");
-  command->add_option("--threads", options->Threads, "Threads that look at files")
-      ->check(CLI::Range(1, 256))
-      ->capture_default_str();
-  command->callback([options, &session] { Run(*options, session); });
+  const auto options = std::make_shared<SeriesArguments>();
+  AddSeriesArguments(*command, *options);
+  command->callback([options, &session] { session.OnRoot([&] { Verification(*options, session).Run(); }); });
 }
 
 }  // namespace patchio::tools
