@@ -1,6 +1,7 @@
 #include "ReportView.h"
 
 #include "ReportPlot.h"
+#include "Support/ByteText.h"
 
 #include <QDir>
 #include <QFileInfo>
@@ -45,12 +46,7 @@ QString Digits(double value)
 
 QString BytesText(double bytes)
 {
-  const char* const units[] = {"B", "kB", "MB", "GB", "TB"};
-  int unit = 0;
-  for (; bytes >= 999.5 && unit < 4; ++unit) {
-    bytes /= 1000;
-  }
-  return QString("%1 %2").arg(unit == 0 ? QString::number(bytes, 'f', 0) : Digits(bytes), units[unit]);
+  return QString::fromStdString(patchio::ByteText(bytes));
 }
 
 QString SecondsText(double seconds)
@@ -287,9 +283,9 @@ void ReportView::ShowSummary(const QJsonObject& report)
     text += QString("%1 in %2, <b>%3</b>")
                 .arg(BytesText(bytes), SecondsText(reading), RateText(reading > 0 ? bytes / reading : 0));
   }
-  text += QString("<br>%1 rank%2 \u00d7 %3 thread%4, %5 patches in %6 blocks")
-              .arg(ranks)
-              .arg(ranks == 1 ? "" : "s", perRank, least == 1 && most == 1 ? "" : "s")
+  text += QString("<br>%1 \u00d7 %2 thread%3, %4 patches in %5 blocks")
+              .arg(QString::fromStdString(patchio::CountText(ranks, "rank")), perRank,
+                  least == 1 && most == 1 ? "" : "s")
               .arg(report["patches"].toDouble())
               .arg(report["blocks"].toDouble());
   this->Summary->setText(text);

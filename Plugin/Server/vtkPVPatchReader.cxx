@@ -122,8 +122,3 @@ void vtkPVPatchReader::OnProgress()
     this->AbortExecute = 1;
   }
 }
-
-void vtkPVPatchReader::PrintSelf(ostream& os, vtkIndent indent)
-{
-  this->Superclass::PrintSelf(os, indent);
-}

@@ -30,7 +30,6 @@ class VTKPATCHIOSERVER_EXPORT vtkPVPatchReader : public vtkPatchReader
 public:
   static vtkPVPatchReader* New();
   vtkTypeMacro(vtkPVPatchReader, vtkPatchReader);
-  void PrintSelf(ostream& os, vtkIndent indent) override;
 
 protected:
   vtkPVPatchReader();

@@ -79,9 +79,6 @@ public:
 
 vtkStandardNewMacro(vtkSMFirstPicture);
 
-vtkSMFirstPicture::vtkSMFirstPicture() = default;
-vtkSMFirstPicture::~vtkSMFirstPicture() = default;
-
 void vtkSMFirstPicture::PostInitializeProxy(vtkSMProxy* reader, vtkPVXMLElement*, vtkMTimeType)
 {
   static const auto watcher = vtkSmartPointer<Watcher>::New();
@@ -89,9 +86,4 @@ void vtkSMFirstPicture::PostInitializeProxy(vtkSMProxy* reader, vtkPVXMLElement*
   if (!manager->HasObserver(vtkCommand::RegisterEvent, watcher)) {
     manager->AddObserver(vtkCommand::RegisterEvent, watcher);
   }
-}
-
-void vtkSMFirstPicture::PrintSelf(ostream& os, vtkIndent indent)
-{
-  this->Superclass::PrintSelf(os, indent);
 }

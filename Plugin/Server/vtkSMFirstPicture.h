@@ -22,13 +22,12 @@ class VTKPATCHIOSERVER_EXPORT vtkSMFirstPicture : public vtkSMProxyInitializatio
 public:
   static vtkSMFirstPicture* New();
   vtkTypeMacro(vtkSMFirstPicture, vtkSMProxyInitializationHelper);
-  void PrintSelf(ostream& os, vtkIndent indent) override;
 
   void PostInitializeProxy(vtkSMProxy* reader, vtkPVXMLElement* xml, vtkMTimeType time) override;
 
 protected:
-  vtkSMFirstPicture();
-  ~vtkSMFirstPicture() override;
+  vtkSMFirstPicture() = default;
+  ~vtkSMFirstPicture() override = default;
 
 private:
   vtkSMFirstPicture(const vtkSMFirstPicture&) = delete;

@@ -4,6 +4,7 @@ import importlib
 import numpy as np
 
 from . import _sampling
+from ._errors import step_error
 
 _DEBIAN = {"xarray": " or 'apt install python3-xarray'"}
 _REFINED_CELL = 8    # of VTK: a finer cell lies there
@@ -91,9 +92,9 @@ def _variables_of_level(step, variables, level):
         if patches.size:
             found[name] = patches
         elif variables is not None:
-            raise _sampling._error(step, "'%s' is not on level %d, '%s'.", name, level, step.level_names[level])
+            raise step_error(step, "'%s' is not on level %d, '%s'.", name, level, step.level_names[level])
     if variables is None and not found:
-        raise _sampling._error(step, "no variable is on level %d, '%s'; nodes() and positions() say where its patches are.", level,
+        raise step_error(step, "no variable is on level %d, '%s'; nodes() and positions() say where its patches are.", level,
                                step.level_names[level])
     return found
 
@@ -162,7 +163,7 @@ def to_xarray(step, variables, level):
     """As Step.to_xarray()."""
     xarray = optional("xarray")
     if step.grid == "curvilinear":
-        raise _sampling._error(step, "the grid is curvilinear, its patches cannot be put on one grid. to_pyvista() has them as they are.")
+        raise step_error(step, "the grid is curvilinear, its patches cannot be put on one grid. to_pyvista() has them as they are.")
     names = step._names(variables)
     for name in names:
         step._number(name)

@@ -1,27 +1,15 @@
 """Places: bounds of a step, and variables of patches put together on one grid."""
 import math
-import operator
 import os
 
 import numpy as np
+
+from ._errors import step_error, whole
 
 # Positions that are nearer to a border of cells than this, in cells, lie on it.
 _CLOSE = 1e-6
 _MOST_ALONG_AXIS = 10**8
 _FARTHEST = 2**52    # cells from the origin: beyond, float has no middles of cells
-
-
-def _error(step, text, *details):
-    from . import Error
-    return Error("%s: %s" % (step.path, text % details))
-
-
-def whole(value, words):
-    """A whole number as int; else TypeError with the words that say what it is."""
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise TypeError("%s, not %r" % (words, value)) from None
 
 
 def corners(step):
@@ -65,7 +53,7 @@ def new_grid(step, shape, dtype, fill):
     except (OSError, StopIteration):
         pass
     if size > free:
-        raise _error(step, "a grid of %s values takes %.3g GB, %.3g GB of memory are free. Choose a coarser level, or bounds.",
+        raise step_error(step, "a grid of %s values takes %.3g GB, %.3g GB of memory are free. Choose a coarser level, or bounds.",
                      " x ".join(str(n) for n in shape), size / 1e9, free / 1e9)
     return np.full(shape, fill, dtype)
 
@@ -105,13 +93,13 @@ def patches_with(step, name):
     """Numbers of the patches that have a variable. Error where they cannot be put on a grid."""
     step._number(name)
     if step.grid == "curvilinear":
-        raise _error(step, "the grid is curvilinear, its patches cannot be put on one grid. to_pyvista() has them as they are.")
+        raise step_error(step, "the grid is curvilinear, its patches cannot be put on one grid. to_pyvista() has them as they are.")
     patches = np.flatnonzero(step.presence[list(step.variables).index(name)])
     roles = np.array(step.level_roles)[step.patches["level"][patches]]
     if (roles == "points").any():
-        raise _error(step, "'%s' is known at points, not on a grid. Step.positions() says where they are.", name)
+        raise step_error(step, "'%s' is known at points, not on a grid. Step.positions() says where they are.", name)
     if not patches.size:
-        raise _error(step, "no patch has '%s'.", name)
+        raise step_error(step, "no patch has '%s'.", name)
     return patches
 
 
@@ -128,9 +116,9 @@ def positions_of_level(step, level, centering, low, high):
                 ends = (np.array([low[axis], high[axis]]) - step.origin[axis]) / spacing
                 first, last = np.floor(ends[0] + _CLOSE), np.ceil(ends[1] - _CLOSE)
             if not last - first <= _MOST_ALONG_AXIS:
-                raise _error(step, "a grid of %.9g cells along an axis is too large. Choose a coarser level, or bounds.", last - first)
+                raise step_error(step, "a grid of %.9g cells along an axis is too large. Choose a coarser level, or bounds.", last - first)
             if not max(-first, last) <= _FARTHEST:
-                raise _error(step, "bounds %g to %g lie too far from the data.", low[axis], high[axis])
+                raise step_error(step, "bounds %g to %g lie too far from the data.", low[axis], high[axis])
             nodes = step.origin[axis] + np.arange(first, last + 1) * spacing
         axes.append(0.5 * (nodes[1:] + nodes[:-1]) if centering == "cell" and len(nodes) > 1 else nodes)
     return axes
