@@ -27,8 +27,8 @@
 namespace patchio {
 namespace {
 
-/// Without a number it is the range that VTK gives to one component. For the lengths of vectors VTK would give
-/// NaN, which its readers cannot read back from a file.
+/// Without a number it is the range that VTK gives to one component. For the lengths of vectors VTK would
+/// give NaN, which its readers cannot read back from a file.
 std::array<double, 2> PairOf(const ValueRange& range)
 {
   if (range.Least > range.Greatest) {

@@ -41,10 +41,9 @@
 #include <string>  // for messages
 
 namespace patchio {
-class Catalog;
-class PatchUpdate;
-struct UpdateOptions;
-struct UpdateWishes;
+struct LoadedStep;
+struct ReadObserver;
+struct ReadRequest;
 }  // namespace patchio
 class vtkDataArraySelection;
 class vtkMultiProcessController;
@@ -148,11 +147,12 @@ private:
   void OnExecutiveError(vtkObject*, unsigned long, void* text);
 
   std::size_t WantedStep(vtkInformation* info) const;
-  bool ReadStep(std::size_t step, const patchio::UpdateWishes& wishes, vtkMultiBlockDataSet* output);
-  patchio::UpdateWishes Wishes(vtkInformation* info);
-  patchio::UpdateOptions OptionsFor(const patchio::Catalog& catalog, vtkInformation* info) const;
+  bool ReadStep(std::size_t step, const patchio::ReadRequest& request, const patchio::ReadObserver& observer,
+      vtkMultiBlockDataSet* output);
+  void MakeOutput(patchio::LoadedStep& loaded, vtkMultiBlockDataSet* output);
+  patchio::ReadRequest RequestFor(vtkInformation* info);
   std::string ChooseFilterThreads(double cellsOfBlock) const;
-  void ChooseFirstPicture(patchio::PatchUpdate& update);
+  void ChooseFirstPicture(patchio::LoadedStep& loaded);
   void Say(double fraction, const std::string& text);
   // These say it on rank 0; a warning only where the text is not empty.
   void Warn(const std::string& text);

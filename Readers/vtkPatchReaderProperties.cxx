@@ -1,6 +1,6 @@
 #include "vtkPatchReaderProperties.h"
 
-#include "Update/StepReader.h"
+#include "Session/ReadRequest.h"
 
 #include <algorithm>
 #include <cmath>
@@ -44,9 +44,9 @@ void vtkPatchReaderProperties::SetWithin(double& member, double value, double le
   }
 }
 
-UpdateOptions vtkPatchReaderProperties::OptionsFromProperties() const
+StepOptions vtkPatchReaderProperties::OptionsFromProperties() const
 {
-  UpdateOptions options;
+  StepOptions options;
   options.FirstLevel = this->LevelRange[0];
   options.LastLevel = this->LevelRange[1];
   options.Grids = this->Grids;
@@ -77,25 +77,27 @@ UpdateOptions vtkPatchReaderProperties::OptionsFromProperties() const
   return options;
 }
 
-UpdateWishes vtkPatchReaderProperties::WishesFromProperties() const
+ReadRequest vtkPatchReaderProperties::RequestFromProperties() const
 {
-  UpdateWishes wishes;
+  ReadRequest request;
+  request.Options = this->OptionsFromProperties();
+  request.GhostCells = this->ReadGhostCells;
   if (this->SkipByValue) {
     const auto [low, high] = std::minmax(this->ValueRange[0], this->ValueRange[1]);
-    wishes.Values = WantedValues{this->ValueArray, {low, high}};
+    request.Values = WantedValues{this->ValueArray, {low, high}};
   }
-  wishes.Threads.Mode = this->ThreadMode == AUTOMATIC      ? patchio::ThreadMode::Automatic
-                        : this->ThreadMode == FROM_STORAGE ? patchio::ThreadMode::FromStorage
-                                                           : patchio::ThreadMode::Fixed;
-  wishes.Threads.ThreadsPerRank = this->ThreadsPerRank;
-  wishes.Threads.StorageConcurrency = this->StorageConcurrency;
-  wishes.Threads.OtherLoad = this->OtherLoad;
-  wishes.Policy = static_cast<patchio::ThreadPolicy>(this->ThreadPolicy);
-  wishes.Storage = {this->StorageLatency * 1e-3, this->StorageBandwidth * 1e6};
-  wishes.MemoryLimit = std::uint64_t(this->MemoryLimit) * 1000 * 1000;
-  wishes.CacheMemory = std::int64_t(this->CacheMemory) * 1000 * 1000;
-  wishes.StepsAhead = this->Prefetch ? this->PrefetchSteps : 0;
-  return wishes;
+  request.Threads.Mode = this->ThreadMode == AUTOMATIC      ? patchio::ThreadMode::Automatic
+                         : this->ThreadMode == FROM_STORAGE ? patchio::ThreadMode::FromStorage
+                                                            : patchio::ThreadMode::Fixed;
+  request.Threads.ThreadsPerRank = this->ThreadsPerRank;
+  request.Threads.StorageConcurrency = this->StorageConcurrency;
+  request.Threads.OtherLoad = this->OtherLoad;
+  request.Policy = static_cast<patchio::ThreadPolicy>(this->ThreadPolicy);
+  request.Storage = {this->StorageLatency * 1e-3, this->StorageBandwidth * 1e6};
+  request.MemoryLimit = std::uint64_t(this->MemoryLimit) * 1000 * 1000;
+  request.CacheMemory = std::int64_t(this->CacheMemory) * 1000 * 1000;
+  request.PrefetchSteps = this->Prefetch ? this->PrefetchSteps : 0;
+  return request;
 }
 
 void vtkPatchReaderProperties::PrintSelf(ostream& os, vtkIndent indent)

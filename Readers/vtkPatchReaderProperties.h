@@ -14,8 +14,8 @@
 #include <string>  // for names
 
 namespace patchio {
-struct UpdateOptions;
-struct UpdateWishes;
+struct ReadRequest;
+struct StepOptions;
 }  // namespace patchio
 
 class VTKPATCHIOREADERS_EXPORT vtkPatchReaderProperties : public vtkMultiBlockDataSetAlgorithm
@@ -397,10 +397,9 @@ protected:
   vtkPatchReaderProperties() = default;
   ~vtkPatchReaderProperties() override = default;
 
-  /// What the properties say of an update; what depends on the data, on ranks and on VTK's request is left
-  /// as it is.
-  patchio::UpdateOptions OptionsFromProperties() const;
-  patchio::UpdateWishes WishesFromProperties() const;
+  /// What the properties say of a read; what depends on the arrays that are chosen, on ranks and on VTK's
+  /// request is left as it is.
+  patchio::ReadRequest RequestFromProperties() const;
 
   std::string Grids = "Automatic";
   int LevelRange[2] = {0, 99};
@@ -440,6 +439,8 @@ protected:
   int FilterThreadsPerRank = 0;
 
 private:
+  patchio::StepOptions OptionsFromProperties() const;
+
   vtkPatchReaderProperties(const vtkPatchReaderProperties&) = delete;
   void operator=(const vtkPatchReaderProperties&) = delete;
 

@@ -36,52 +36,51 @@ std::vector<std::size_t> Prefetcher::Next(std::size_t steps, int most) const
 
 bool Prefetcher::Has(std::size_t step) const
 {
-  return std::any_of(
-      this->Queue.begin(), this->Queue.end(), [step](const auto& ahead) { return ahead->Step == step; });
+  return std::any_of(this->Queue.begin(), this->Queue.end(),
+      [step](const PrefetchedStep& ahead) { return ahead.Number == step; });
 }
 
-void Prefetcher::Add(std::unique_ptr<StepAhead> step)
+void Prefetcher::Add(PrefetchedStep step)
 {
-  step->Update->StartAhead(this->Queue.empty() ? nullptr : this->Queue.back()->Update.get());
+  step.Located.Loader->Start(this->Queue.empty() ? nullptr : this->Queue.back().Located.Loader.get());
   this->Queue.push_back(std::move(step));
 }
 
-std::unique_ptr<StepAhead> Prefetcher::Take(Communicator& ranks, std::size_t step)
+std::optional<PrefetchedStep> Prefetcher::Take(const RankAgreement& ranks, std::size_t step)
 {
-  const bool here = !this->Stopped && !this->Queue.empty() && this->Queue.front()->Step == step;
-  const std::vector<int> all = ranks.AllGather(std::vector<int>{this->Stopped ? -1 : here ? 1 : 0});
-  const int least = *std::min_element(all.begin(), all.end());
+  const bool here = !this->Stopped && !this->Queue.empty() && this->Queue.front().Number == step;
+  const int least = ranks.Least(this->Stopped ? -1 : here ? 1 : 0);
   if (least < 0) {
     this->Clear();
-    return nullptr;
+    return std::nullopt;
   }
   if (least == 0) {
     this->Drop();
-    return nullptr;
+    return std::nullopt;
   }
-  std::unique_ptr<StepAhead> taken = std::move(this->Queue.front());
+  std::optional<PrefetchedStep> taken = std::move(this->Queue.front());
   this->Queue.pop_front();
   return taken;
 }
 
-bool Prefetcher::Agree(Communicator& ranks, int most)
+bool Prefetcher::Agree(const RankAgreement& ranks, int most)
 {
   const std::vector<int> mine{static_cast<int>(this->Last.value_or(0)), static_cast<int>(this->Distance),
       static_cast<int>(this->Queue.size()), this->Stopped ? 1 : 0, most};
-  const std::vector<int> all = ranks.AllGather(mine);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i] != all[i % mine.size()]) {
-      return false;
-    }
+  return ranks.AreAlike(mine) && !this->Stopped;
+}
+
+void Prefetcher::CancelAll()
+{
+  this->Order->Empty();
+  for (const PrefetchedStep& ahead : this->Queue) {
+    ahead.Located.Loader->Cancel();
   }
-  return !this->Stopped;
 }
 
 void Prefetcher::Stop()
 {
-  for (const auto& ahead : this->Queue) {
-    ahead->Update->CancelAhead();
-  }
+  this->CancelAll();
   this->Stopped = true;
   this->Last.reset();
   this->Distance = 0;
@@ -89,9 +88,7 @@ void Prefetcher::Stop()
 
 void Prefetcher::Drop()
 {
-  for (const auto& ahead : this->Queue) {
-    ahead->Update->CancelAhead();
-  }
+  this->CancelAll();
   this->Queue.clear();
   this->Stopped = false;
 }

@@ -4,7 +4,7 @@
 #include "Plan/ThreadBudget.h"
 #include "Report/ReportData.h"
 #include "Session/LoadRequest.h"
-#include "Support/Communicator.h"
+#include "Session/RankAgreement.h"
 #include "Tuning/AutomaticThreads.h"
 #include "Tuning/ReadControl.h"
 #include "Tuning/ThreadPolicy.h"
@@ -36,28 +36,28 @@ public:
   void Set(const ThreadSettings& settings, ThreadPolicy policy);
 
   /// Threads of a rank before a read has begun, from 1 to the limit.
-  int OfRank(const Communicator& ranks, int rank) const;
+  int OfRank(const RankAgreement& ranks, int rank) const;
 
   /// Collective, before a read of files beside `path`: in the mode Automatic, how many threads the request
   /// gets and who adapts them.
-  void Begin(Communicator& ranks, const std::string& path, LoadRequest& request);
+  void Begin(const RankAgreement& ranks, const std::string& path, LoadRequest& request);
   /// Collective, after the read of that request.
   void End(const LoadRequest& request);
 
   /// The threads of a request that is read ahead; nobody is there to adapt them. After a Begin() in this
   /// mode.
-  void ChooseAhead(const Communicator& ranks, LoadRequest& request);
+  void ChooseAhead(const RankAgreement& ranks, LoadRequest& request);
   /// Tasks go on by themselves from now on: see AutomaticThreads.
   void ReadsGoOn() { this->Automatic.ReadsGoOn(); }
 
   /// After the read of the request.
-  ThreadsUsed Used(const Communicator& ranks, const LoadRequest& request);
+  ThreadsUsed Used(const RankAgreement& ranks, const LoadRequest& request);
   /// What is wrong with profiles, where the request was decided from them; see AutomaticThreads::Notes().
   std::vector<std::string> Notes(const LoadRequest& request) const;
 
 private:
   ThreadsUsed UsedAutomatically(const LoadRequest& request);
-  ThreadsUsed UsedAsSet(const Communicator& ranks) const;
+  ThreadsUsed UsedAsSet(const RankAgreement& ranks) const;
 
   const int MostOfRank;
   ThreadSettings Settings;

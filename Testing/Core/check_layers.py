@@ -68,7 +68,7 @@ def self_test():
         ("Formats/SAMRAI/A.cxx", "Session/PatchLoader.h", False),
         ("Formats/SAMRAI/A.cxx", "Formats/AMReX/B.h", False),
         ("Session/A.cxx", "Session/PatchLoader.h", True),
-        ("Report/A.cxx", "Session/PatchUpdate.h", False),
+        ("Report/A.cxx", "Session/StepRead.h", False),
         ("Session/A.cxx", "vtkDataSet.h", False),
         ("Session/A.cxx", "vtk/vtkDataSet.h", False),
         ("Elsewhere/A.cxx", "vector", False),

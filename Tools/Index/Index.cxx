@@ -2,7 +2,7 @@
 #include "MetadataChannel/SeriesSidecar.h"
 #include "Session.h"
 #include "Session/OpenedStep.h"
-#include "Session/SharedCatalog.h"
+#include "Session/RankAgreement.h"
 #include "Subcommands.h"
 #include "Support/ByteText.h"
 #include "Support/Error.h"
@@ -149,7 +149,7 @@ void Run(const Options& options, Session& session)
   SeriesOptions seriesOptions;
   seriesOptions.ListedOnly = options.ListedOnly;
   const ChannelMode mode = options.Rebuild ? ChannelMode::Rebuild : ChannelMode::On;
-  const Series series = OpenSharedSeries(session.Ranks(), {options.Path}, seriesOptions, mode);
+  const Series series = RankAgreement(session.Ranks()).OpenSeries({options.Path}, seriesOptions, mode);
   for (const std::string& warning : series.Warnings) {
     session.Warn(warning);
   }

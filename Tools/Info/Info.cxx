@@ -2,7 +2,7 @@
 #include "Info/Text.h"
 #include "MetadataChannel/SeriesSidecar.h"
 #include "Session.h"
-#include "Session/SharedCatalog.h"
+#include "Session/RankAgreement.h"
 #include "Subcommands.h"
 #include "Support/Error.h"
 
@@ -94,7 +94,7 @@ json Describe(const Options& options)
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
   SeriesOptions seriesOptions;
   seriesOptions.ListedOnly = options.ListedOnly;
-  const Series series = OpenSharedSeries(*alone, {options.Path}, seriesOptions);
+  const Series series = RankAgreement(*alone).OpenSeries({options.Path}, seriesOptions);
   const std::vector<TimeStep> steps = StepsToLookAt(series, options.Path, options.Step);
   const Format& format = FormatOf(options.Path);
   const TimeStep &first = series.Steps.front(), &last = series.Steps.back();

@@ -2,7 +2,7 @@
 #include "Plan/ThreadBudget.h"
 #include "PythonScript.h"
 #include "Session.h"
-#include "Session/SharedCatalog.h"
+#include "Session/RankAgreement.h"
 #include "Subcommands.h"
 #include "Support/ByteText.h"
 #include "Support/Error.h"
@@ -57,8 +57,8 @@ struct Facts
 double BytesOfLastStep(const std::string& path)
 {
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
-  const Series series = OpenSharedSeries(*alone, {path}, SeriesOptions(), ChannelMode::ReadOnly);
-  const Catalog catalog = ReadSharedCatalog(*alone, series.Steps.back().Path);
+  const Series series = RankAgreement(*alone).OpenSeries({path}, SeriesOptions(), ChannelMode::ReadOnly);
+  const Catalog catalog = RankAgreement(*alone).ReadCatalog(series.Steps.back().Path);
   double bytes = 0;
   for (int v = 0; v < static_cast<int>(catalog.Variables.size()); ++v) {
     for (int p = 0; p < static_cast<int>(catalog.Patches.size()); ++p) {

@@ -1,7 +1,7 @@
 #include "Info/StepFacts.h"
 #include "MetadataChannel/SeriesSidecar.h"
 #include "Session.h"
-#include "Session/SharedCatalog.h"
+#include "Session/RankAgreement.h"
 #include "Subcommands.h"
 #include "Support/ByteText.h"
 #include "Support/Error.h"
@@ -52,7 +52,7 @@ void Verification::Run()
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
   SeriesOptions options;
   options.ListedOnly = this->How.ListedOnly;
-  const Series series = OpenSharedSeries(*alone, {this->How.Path}, options);
+  const Series series = RankAgreement(*alone).OpenSeries({this->How.Path}, options);
   for (const std::string& warning : series.Warnings) {
     this->FaultElsewhere(warning);
   }

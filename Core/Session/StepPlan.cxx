@@ -1,4 +1,4 @@
-#include "Session/UpdatePlan.h"
+#include "Session/StepPlan.h"
 
 #include "Plan/GhostLayer.h"
 #include "Plan/Partition.h"
@@ -11,14 +11,14 @@
 namespace patchio {
 namespace {
 
-bool HasPlainBoxes(const Catalog& catalog, const UpdateOptions& options)
+bool HasPlainBoxes(const Catalog& catalog, const StepOptions& options)
 {
   return catalog.Grid != GridKind::Curvilinear && options.Ghosts == Int3{0, 0, 0};
 }
 
 /// Several pieces get several blocks each, so that their loads can be alike.
 BlockOptions OptionsForPieces(
-    const Catalog& catalog, const UpdateOptions& options, const std::vector<bool>& planned)
+    const Catalog& catalog, const StepOptions& options, const std::vector<bool>& planned)
 {
   constexpr double blocksOfPiece = 4;
   constexpr double least = 4096;
@@ -64,7 +64,7 @@ std::vector<std::int64_t> Weights(
   return weights;
 }
 
-std::string KeyOfFrames(const UpdatePlan& plan, const Catalog& catalog, const UpdateOptions& options,
+std::string KeyOfGrids(const StepPlan& plan, const Catalog& catalog, const StepOptions& options,
     const std::vector<int>& variables)
 {
   if (catalog.StepsInFile == 1) {
@@ -97,10 +97,10 @@ std::string KeyOfFrames(const UpdatePlan& plan, const Catalog& catalog, const Up
 
 }  // namespace
 
-UpdatePlan MakePlan(const Catalog& catalog, const ShownPatches& patches, const UpdateOptions& options,
+StepPlan MakePlan(const Catalog& catalog, const ShownPatches& patches, const StepOptions& options,
     const std::vector<int>& variables)
 {
-  UpdatePlan plan;
+  StepPlan plan;
   const std::vector<bool> toRead = patches.ToRead();
   const std::vector<int> kinds = KindsOfPatches(catalog, variables);
   plan.Nests = std::make_unique<Nesting>(catalog, patches.Flags());
@@ -125,21 +125,21 @@ UpdatePlan MakePlan(const Catalog& catalog, const ShownPatches& patches, const U
       }
     }
   }
-  plan.FramesKey = KeyOfFrames(plan, catalog, options, variables);
+  plan.GridsKey = KeyOfGrids(plan, catalog, options, variables);
   return plan;
 }
 
-bool Merges(const Catalog& catalog, const UpdateOptions& options)
+bool Merges(const Catalog& catalog, const StepOptions& options)
 {
   return options.Blocks.Merge && HasPlainBoxes(catalog, options);
 }
 
-bool AddsGhostLayer(const Catalog& catalog, const UpdateOptions& options)
+bool AddsGhostLayer(const Catalog& catalog, const StepOptions& options)
 {
   return options.GhostLayer && catalog.Grid == GridKind::Uniform && HasPlainBoxes(catalog, options);
 }
 
-std::string NoGhostLayerText(const Catalog& catalog, const UpdateOptions& options)
+std::string NoGhostLayerText(const Catalog& catalog, const StepOptions& options)
 {
   if (!options.GhostLayer || AddsGhostLayer(catalog, options)) {
     return {};
@@ -152,7 +152,7 @@ std::string NoGhostLayerText(const Catalog& catalog, const UpdateOptions& option
 }
 
 std::string PartialGhostLayerText(const Catalog& catalog, const ShownPatches& patches,
-    const UpdateOptions& options, const std::vector<int>& variables)
+    const StepOptions& options, const std::vector<int>& variables)
 {
   std::string names;
   for (const int variable : AddsGhostLayer(catalog, options) ? variables : std::vector<int>()) {
@@ -171,7 +171,7 @@ std::string PartialGhostLayerText(const Catalog& catalog, const ShownPatches& pa
                              " meet patches without: choose variables that are on all patches";
 }
 
-std::uint64_t PatchesOfPiece(const UpdatePlan& plan, const Catalog& catalog, const UpdateOptions& options)
+std::uint64_t PatchesOfPiece(const StepPlan& plan, const Catalog& catalog, const StepOptions& options)
 {
   std::vector<bool> counted(catalog.Patches.size(), false);
   std::uint64_t mine = 0;

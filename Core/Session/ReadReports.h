@@ -1,21 +1,21 @@
-// What the updates of a reader cost.
+// What the reads of a session cost.
 #pragma once
 
 #include "Report/IoReport.h"
 #include "Report/ReportData.h"
 #include "Session/OpenedSeries.h"
+#include "Session/RankAgreement.h"
 #include "Session/ReadThreads.h"
-#include "Support/Communicator.h"
 
 #include <string>
 
 namespace patchio {
 
-/// The report of the last update, and in short those before. The same on all ranks.
-class UpdateReports
+/// The report of the last read, and in short those before. The same on all ranks.
+class ReadReports
 {
 public:
-  /// How an update ended.
+  /// How a read ended.
   struct Outcome
   {
     bool Cancelled = false;
@@ -24,9 +24,9 @@ public:
   };
 
   /// Collective. Adds up the reports of all ranks for the step that is shown.
-  void Add(Communicator& ranks, IoReport mine, const ThreadsUsed& threads, OpenedSeries& series,
+  void Add(const RankAgreement& ranks, IoReport mine, const ThreadsUsed& threads, OpenedSeries& series,
       const Outcome& outcome);
-  /// The last update failed: it has no text.
+  /// The last read failed: it has no text.
   void ClearText() { this->LastText.clear(); }
 
   /// In lines; empty where there is none.

@@ -1,11 +1,11 @@
-#include "Session/UpdateReports.h"
+#include "Session/ReadReports.h"
 
 #include <utility>
 
 namespace patchio {
 
-void UpdateReports::Add(Communicator& ranks, IoReport mine, const ThreadsUsed& threads, OpenedSeries& series,
-    const Outcome& outcome)
+void ReadReports::Add(const RankAgreement& ranks, IoReport mine, const ThreadsUsed& threads,
+    OpenedSeries& series, const Outcome& outcome)
 {
   mine.Threads = threads.Text;
   mine.OpenSeconds = series.TakeOpenSeconds();
@@ -26,7 +26,7 @@ void UpdateReports::Add(Communicator& ranks, IoReport mine, const ThreadsUsed& t
   if (mine.ThreadsMax == threads.MostOfRank) {
     mine.Notes.push_back("a rank uses " + std::to_string(threads.MostOfRank) + " threads at most");
   }
-  this->Data.Last = Combine(mine, ranks);
+  this->Data.Last = ranks.Combine(mine);
   this->Data.File = series.CurrentPath();
   this->Data.Time = series.CurrentTime();
   this->Data.Date = series.Current().Date;

@@ -1,11 +1,19 @@
-// What the user wants to see.
+// What a user asks a session for, and who is told how it goes.
 #pragma once
 
 #include "Catalog/Catalog.h"
+#include "Catalog/ValueRange.h"
 #include "Plan/Blocks.h"
 #include "Plan/Grids.h"
 #include "Plan/Interest.h"
+#include "Plan/StorageModel.h"
+#include "Plan/ThreadBudget.h"
+#include "Session/VariableChoice.h"
+#include "Tuning/ThreadPolicy.h"
 
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -20,7 +28,8 @@ enum class PointForm
   Automatic  ///< an image where that is not much larger than the list
 };
 
-struct UpdateOptions
+/// What is shown of one time step, and in which form.
+struct StepOptions
 {
   int FirstLevel = 0, LastLevel = 0;
   std::string Grids = AutomaticGrid;  ///< see LevelsLeftOut()
@@ -39,9 +48,9 @@ struct UpdateOptions
   BlockOptions Blocks;
   int Piece = 0, Pieces = 1;  ///< which part of all blocks this rank reads
 
-  bool operator==(const UpdateOptions& other) const
+  bool operator==(const StepOptions& other) const
   {
-    const auto tie = [](const UpdateOptions& o) {
+    const auto tie = [](const StepOptions& o) {
       return std::tie(o.FirstLevel, o.LastLevel, o.Grids, o.Ghosts, o.HideRefined, o.SkipBroken, o.GhostLayer,
           o.PointLists, o.HideUndefined, o.Sphere, o.PatchIds, o.Vectors, o.Partial, o.Region.Kind,
           o.Region.Lower, o.Region.Upper, o.Region.Origin, o.Region.Normal, o.WithValues, o.Blocks.Merge,
@@ -49,6 +58,44 @@ struct UpdateOptions
     };
     return tie(*this) == tie(other);
   }
+};
+
+/// Only patches with such values are of interest.
+struct WantedValues
+{
+  std::string Variable;
+  ValueRange Range;
+};
+
+/// What the user wants of any step. Plain values: Core asks nobody back.
+struct ReadRequest
+{
+  /// All but Ghosts and WithValues, which follow from the members below and from the step.
+  StepOptions Options;
+  VariableChoice Variables;
+  bool GhostCells = false;  ///< keep as many of the ghost layers in the files as the widest variable has
+  std::optional<WantedValues> Values;
+  bool FindRanges = false;  ///< see LoadRequest
+  /// PlannedStep::GridsKey() of the grids that the caller keeps; empty: none. Time-invariant variables of the
+  /// same grids are not read again.
+  std::string KeptGrids;
+
+  ThreadSettings Threads;
+  ThreadPolicy Policy = ThreadPolicy::Balanced;
+  StorageModel Storage;
+  std::uint64_t MemoryLimit = 0;  ///< bytes of the arrays of a rank; 0: none
+  std::int64_t CacheMemory = -1;  ///< bytes that are kept of earlier reads; see ValueCache::SetLimit()
+  int RanksOnMachine = 1;
+  int PrefetchSteps = 0;  ///< at most
+};
+
+/// Who is told how a read goes; both are set.
+struct ReadObserver
+{
+  /// How far the read is, of 1, and what happens now. False: the user stops the read.
+  std::function<bool(double fraction, const std::string& text)> Progress;
+  /// Some text for the user, the same on all ranks; may be empty.
+  std::function<void(const std::string& text)> Warn;
 };
 
 }  // namespace patchio
