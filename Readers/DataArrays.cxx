@@ -139,7 +139,7 @@ vtkSmartPointer<vtkDataArray> ConstantArrays::Make(const std::string& name, Elem
     shared = AllocateArray(this->Pool, type, 1, tuples * components);
     FillWith(shared, value);
   }
-  LoadedArray array = ShardArray(shared);
+  LoadedArray array = ShareArray(shared);
   array.Components = components;
   array.Tuples = tuples;
   vtkSmartPointer<vtkDataArray> made = TakeOver(array, name);

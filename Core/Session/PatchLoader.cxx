@@ -28,13 +28,13 @@ PatchLoader::PatchLoader(const LocateFunction& locate, std::shared_ptr<const Cat
     std::shared_ptr<const LoadRequest> request)
     : Job(std::make_shared<ReadJob>(locate, catalog, request))
 {
-  if (!this->MakeRoom() && this->Job->Arrays().CopyCount() > 0 && !request->Ahead) {
+  if (!this->MakeRoom() && !this->Job->Arrays().FromCache().Copied().empty() && !request->Ahead) {
     // There is no room for old and new arrays beside each other.
     this->Job.reset();
     request->Cache->Clear();
     this->Job = std::make_shared<ReadJob>(locate, std::move(catalog), std::move(request), false);
   }
-  this->Job->Arrays().CountReused(this->Result.Report);
+  this->Job->Arrays().FromCache().Count(this->Result.Report);
   this->Result.Report.LocateSeconds = this->Watch.Seconds();
   this->Result.Report.Notes = this->Job->Table().Notes;
   this->Result.VariableCount = this->Job->Request().Variables.size();
@@ -58,13 +58,13 @@ bool PatchLoader::MakeRoom()
   MemoryPool& pool = request.Memory ? *request.Memory : none;
   this->SizePool(pool);
   return request.Cache->MakeRoom(
-      pool, this->Job->Arrays().Bytes(), this->Job->Arrays().Used(), request.Ahead);
+      pool, this->Job->Arrays().Bytes(), this->Job->Arrays().FromCache().Used(), request.Ahead);
 }
 
 std::vector<std::string> PatchLoader::Files() const
 {
   std::vector<std::string> files = this->Job->Table().Files;
-  const std::shared_ptr<const FilesSeen> ofReused = this->Job->Arrays().JoinFiles({});
+  const std::shared_ptr<const FilesSeen> ofReused = this->Job->Arrays().FromCache().JoinFiles({});
   for (const auto& file : *ofReused) {
     files.push_back(file.first);
   }

@@ -47,7 +47,7 @@ std::vector<ByteRange> ReadJob::WantedRanges() const
 std::size_t ReadJob::Units() const
 {
   return this->Reads.Transfers.size() + this->Reads.Whole.size() + this->Reads.Constant.size() +
-         this->Values.CopyCount();
+         this->Values.FromCache().Copied().size();
 }
 
 std::uint64_t ReadJob::BytesToRead() const
