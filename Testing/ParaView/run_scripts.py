@@ -10,7 +10,7 @@ import runpy
 import sys
 import traceback
 
-from paraview import simple, servermanager
+from paraview import simple
 from vtkmodules.vtkParallelCore import vtkMultiProcessController
 
 TESTING = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -70,7 +70,7 @@ def main(words):
         if passed is None:
             print("not run after it: %s" % ", ".join(s[0] for s in scripts[number + 1:]), flush=True)
             break
-        servermanager.ResetSession()
+        simple.ResetSession()
     if not failed:
         say("all %d scripts passed" % len(scripts))
     return 1 if failed else 0
