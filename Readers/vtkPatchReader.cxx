@@ -385,7 +385,7 @@ void vtkPatchReader::ChooseFirstPicture(LoadedStep& loaded)
     note << "ParaView shows an outline at first, because a surface of " << blocks << " blocks with "
          << std::llround(cells) << " cells a rank takes about "
          << std::llround(SecondsOfSurface(blocks, cells))
-         << " s. Choose Surface as the representation, or make a Buffer";
+         << " s. Choose Surface as the representation, or make a Slice";
     loaded.Report().Notes.push_back(note.str());
   }
 }
