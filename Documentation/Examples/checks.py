@@ -90,7 +90,8 @@ def open_reader(path, **properties):
     plugin = os.environ.get("PATCHIO_PLUGIN", "")
     if not os.path.isfile(plugin):
         fail("set PATCHIO_PLUGIN to the path of PatchIO.so; it is '%s'" % plugin)
-    simple.LoadPlugin(plugin, remote=True, ns=vars(simple))
+    if not hasattr(simple, "PatchReader"):
+        simple.LoadPlugin(plugin, remote=True, ns=vars(simple))
     usual = vtkLogger.GetCurrentVerbosityCutoff()
     vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)   # ParaView updates a new reader at once and logs that it has no file
     reader = simple.PatchReader(**properties)
