@@ -96,8 +96,8 @@ void AutomaticThreads::Begin(
   if (this->IsRankZero) {
     this->LookAtStorage(path, ranks.Size());
   }
-  this->Share(ranks);
-  this->StartController(ranks, mostOfRank);
+  this->Agree(ranks, mostOfRank);
+  this->StartController(ranks);
   this->Watch = Stopwatch();
 }
 
@@ -177,37 +177,45 @@ void AutomaticThreads::SenseAfter()
   }
 }
 
-/// Collective.
-void AutomaticThreads::Share(Communicator& ranks)
+/// Collective, in one message: ranks that wait for each other cost a short read more than it gains. All learn
+/// what rank 0 knows of the storage and what every rank can bear.
+void AutomaticThreads::Agree(Communicator& ranks, int mostOfRank)
 {
-  const auto tie = [](ThreadChoice& choice, std::string& point, int& requests, StorageModel& model) {
+  static const int cores = static_cast<int>(std::thread::hardware_concurrency());  // the kernel is asked
+  const auto known = [this] {
+    ThreadChoice& choice = this->Known;
     return std::tie(choice.Storage, choice.ConcurrencySource, choice.Load.Load, choice.Load.Sureness,
-        choice.Load.Source, choice.ProfilesPassedOver, point, requests, model);
+        choice.Load.Source, choice.Requests, choice.ProfilesPassedOver, this->MountPoint);
   };
-  int hasRequests = this->Known.Requests ? 1 : 0;
-  StorageModel model = this->Known.Requests.value_or(StorageModel());
-  std::string point = this->Where ? this->Where->Point : "";
-  const std::vector<std::byte> bytes = BytesOfRankZero(ranks, [&] {
-    ByteWriter writer;
-    writer.Put(tie(this->Known, point, hasRequests, model));
-    return writer.Take();
-  });
-  ByteReader reader(bytes);
-  reader.Get(tie(this->Known, point, hasRequests, model));
-  this->Known.Requests = hasRequests ? std::optional<StorageModel>(model) : std::nullopt;
-  this->MountPoint = point;
+  const std::string machine = MachineName();
+  ByteWriter writer;
+  writer.Put(machine);
+  writer.Put(mostOfRank);
+  if (this->IsRankZero) {
+    this->MountPoint = this->Where ? this->Where->Point : "";
+    writer.Put(cores);
+    writer.Put(known());
+  }
+  const std::vector<std::byte> mine = writer.Take();
+  const std::vector<std::string> all =
+      ranks.AllGather(std::string(reinterpret_cast<const char*>(mine.data()), mine.size()));
+  this->Job = {ranks.Size(), 1, mostOfRank};
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    ByteReader reader(reinterpret_cast<const std::byte*>(all[rank].data()), all[rank].size());
+    std::string there;
+    reader.Get(there);
+    this->Job.MostOfRank = std::min(this->Job.MostOfRank, reader.Get<int>());
+    if (rank == 0) {
+      this->OnMachineOfRankZero = there == machine;
+      this->Job.Cores = std::max(reader.Get<int>(), 1);
+      reader.Get(known());
+    }
+  }
 }
 
-/// Collective. A controller goes on from read to read, as long as it is about the same storage.
-void AutomaticThreads::StartController(Communicator& ranks, int mostOfRank)
+/// A controller goes on from read to read, as long as it is about the same storage.
+void AutomaticThreads::StartController(Communicator& ranks)
 {
-  const std::vector<std::string> machines = ranks.AllGather(MachineName());
-  static const int cores = static_cast<int>(std::thread::hardware_concurrency());  // the kernel is asked
-  const std::vector<int> limits = ranks.AllGather(std::vector<int>{mostOfRank, cores});
-  this->Job = {ranks.Size(), std::max(limits[1], 1), limits[0]};
-  for (std::size_t i = 0; i < limits.size(); i += 2) {
-    this->Job.MostOfRank = std::min(this->Job.MostOfRank, limits[i]);
-  }
   const Key key{this->MountPoint, ranks.Size(), this->Policy};
   const bool fresh = !this->Controller || !(this->ControllerKey == key);
   if (fresh) {
@@ -221,7 +229,7 @@ void AutomaticThreads::StartController(Communicator& ranks, int mostOfRank)
   ReadControlOptions options;
   options.MostOfRank = this->Job.MostOfRank;
   options.FirstWindow = guessed ? FirstWindowUnknown : FirstWindowKnown;
-  options.OnMachineOfRankZero = machines[ranks.Rank()] == machines[0];
+  options.OnMachineOfRankZero = this->OnMachineOfRankZero;
   this->Current = std::make_unique<ReadControl>(ranks, *this->Controller, options);
   this->Current->ReportLoad(this->Known.Storage.Load);
   this->Current->OnWindow = [this](const ReadWindow& window) { return this->OnWindow(window); };
@@ -260,9 +268,12 @@ void AutomaticThreads::End()
   this->ShareLoad();
 }
 
-/// Collective. All ranks say the same of the load.
+/// Collective. All ranks say the same of the load. Without windows, nothing new was seen of it.
 void AutomaticThreads::ShareLoad()
 {
+  if (this->Current->Windows().empty()) {
+    return;
+  }
   if (this->SeenLoad && (this->SeenLoad->Sureness > 0 || this->Known.Load.Sureness <= 0)) {
     this->Known.Load = *this->SeenLoad;
   }

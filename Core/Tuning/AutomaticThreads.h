@@ -87,8 +87,8 @@ private:
 
   void LookAtStorage(const std::string& path, int ranks);
   void FindStorage(const std::string& path, int ranks);
-  void Share(Communicator& ranks);
-  void StartController(Communicator& ranks, int mostOfRank);
+  void Agree(Communicator& ranks, int mostOfRank);
+  void StartController(Communicator& ranks);
   LoadEstimate Sense(const OwnReads& own);
   LoadEstimate SenseBefore();
   void SenseAfter();
@@ -117,6 +117,7 @@ private:
   std::unique_ptr<ReadControl> Current;
   Communicator* Ranks = nullptr;  ///< of the read that has begun
   bool IsRankZero = true;
+  bool OnMachineOfRankZero = true;
   Stopwatch Watch;  ///< since the read began
 };
 

@@ -197,16 +197,22 @@ bool ReadControl::Serve()
 
 void ReadControl::Finish()
 {
-  while (!this->Serve()) {
-    // Not a wait that keeps a core busy: others need it to read.
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  // Not a wait that keeps a core busy, as others need it to read; short at first, as the others have usually
+  // read as much.
+  constexpr std::chrono::microseconds shortest(20), longest(1000);
+  for (auto pause = shortest; !this->Serve(); pause = std::min(2 * pause, longest)) {
+    std::this_thread::sleep_for(pause);
   }
   this->ForgetWhatCameTooLate();
 }
 
-/// Collective. Decisions that came when all had been read have never been in force.
+/// Collective. Decisions that came when all had been read have never been in force. All ranks have the same
+/// history, so none asks the others where there was no decision.
 void ReadControl::ForgetWhatCameTooLate()
 {
+  if (this->History.size() == 1) {
+    return;
+  }
   const auto late = std::find_if(this->History.begin() + 1, this->History.end(),
       [this](const ThreadChange& change) { return change.Seconds > this->LastRead; });
   const std::vector<int> inTime =

@@ -115,60 +115,113 @@ void FetchMemory(double gigabytes)
 /// Two-level reading as vtkPatchReader does it; from the second step on the memory of the step before is
 /// used.
 ///
-/// ranks: null, or those that decide on threads together; then a fault of one ends all.
-void ReadWithPatchIo(
-    const Options& options, const OpenedStep& step, LoadRequest request, Cost& cost, Communicator* ranks)
+/// All ranks begin each step together, as they do in ParaView. Otherwise a fixed number of threads would look
+/// faster than the mode Automatic, whose ranks agree before they read: ranks would read one after another,
+/// each while the other adds up its values.
+class PatchIoReads
 {
-  const std::map<std::string, ThreadPolicy> policies{{"polite", ThreadPolicy::Polite},
-      {"balanced", ThreadPolicy::Balanced}, {"greedy", ThreadPolicy::Greedy}};
-  AutomaticThreads automatic;
-  const Catalog& catalog = step.Data();
-  double locateSeconds = 0;
-  const auto locate = [&](const std::vector<PatchVariable>& requests) {
-    const Stopwatch watch;
-    LocationTable table = options.LibraryLocate
-                              ? FormatOf(catalog.Path).Locate(catalog, requests, {options.Threads, true})
-                              : step.Locate(requests, options.Threads);
-    locateSeconds = watch.Seconds();
-    return table;
-  };
-  // Without steps, what is before reading is measured all the same.
-  for (int i = 0; i < std::max(options.Steps, 1); ++i) {
-    const Stopwatch watch;
-    if (ranks) {
-      automatic.Begin(*ranks, options.Summary, policies.at(options.Automatic), 256);
-      request.Control = &automatic.Control();
-      request.Threads = request.Control->Threads();
-      request.Storage = automatic.Choice().Requests.value_or(request.Storage);
+public:
+  PatchIoReads(const Options& options, const OpenedStep& step, const LoadRequest& request,
+      Communicator& ranks, Cost& cost)
+      : How(options), Step(step), Request(request), Ranks(ranks), Result(cost)
+  {
+  }
+
+  /// Collective.
+  void Run()
+  {
+    // Without steps, what is before reading is measured all the same.
+    for (int i = 0; i < std::max(this->How.Steps, 1); ++i) {
+      this->ReadStep(i == 0);
     }
-    PatchLoader loader(locate, step.SharedData(), std::make_shared<const LoadRequest>(request));
-    const double seconds = watch.Seconds();
-    cost.Locate += i == 0 ? locateSeconds : 0;
-    cost.Plan = seconds - locateSeconds;
-    LoadResult loaded = options.Steps > 0 ? loader.Read() : LoadResult();
-    if (ranks) {
-      automatic.End();
-      const std::vector<ThreadChange>& changes = request.Control->Changes();
-      cost.InFlight.push_back(changes.back().Threads);
-      cost.Found.insert(cost.Found.end(), changes.begin(), changes.end());
-      const std::vector<ReadWindow>& windows = request.Control->Windows();
-      cost.Windows.insert(cost.Windows.end(), windows.begin(), windows.end());
-      cost.Load = automatic.Choice().Storage.Load;
-    }
-    const std::vector<LoadFault> faults = options.Steps > 0 ? loaded.Faults : loader.Faults();
+  }
+
+private:
+  void ReadStep(bool first)
+  {
+    const Stopwatch watch;
+    this->BeginAutomatic();
+    LoadResult loaded;
+    const std::string fault = CatchError([&] { loaded = this->Load(first); });
+    this->EndAutomatic();
+    this->Result.Read.push_back(watch.Seconds());
+    RunOnAllRanks(this->Ranks, [&] {
+      if (!fault.empty()) {
+        throw Error(fault);
+      }
+      this->AddUp(loaded);
+    });
+  }
+
+  LoadResult Load(bool first)
+  {
+    double locateSeconds = 0;
+    const auto locate = [&](const std::vector<PatchVariable>& requests) {
+      const Stopwatch watch;
+      const Catalog& catalog = this->Step.Data();
+      LocationTable table = this->How.LibraryLocate
+                                ? FormatOf(catalog.Path).Locate(catalog, requests, {this->How.Threads, true})
+                                : this->Step.Locate(requests, this->How.Threads);
+      locateSeconds = watch.Seconds();
+      return table;
+    };
+    const Stopwatch watch;
+    PatchLoader loader(locate, this->Step.SharedData(), std::make_shared<const LoadRequest>(this->Request));
+    this->Result.Locate += first ? locateSeconds : 0;
+    this->Result.Plan = watch.Seconds() - locateSeconds;
+    LoadResult loaded = this->How.Steps > 0 ? loader.Read() : LoadResult();
+    const std::vector<LoadFault> faults = this->How.Steps > 0 ? loaded.Faults : loader.Faults();
     if (!faults.empty()) {
       throw Error(faults[0].Message);
     }
-    cost.Read.push_back(cost.Plan + loaded.Report.ReadSeconds);
-    cost.Requests = static_cast<double>(loaded.Report.Requests);
-    cost.Sum = cost.Bytes = 0;
+    return loaded;
+  }
+
+  void BeginAutomatic()
+  {
+    if (this->How.Automatic.empty()) {
+      return;
+    }
+    const std::map<std::string, ThreadPolicy> policies{{"polite", ThreadPolicy::Polite},
+        {"balanced", ThreadPolicy::Balanced}, {"greedy", ThreadPolicy::Greedy}};
+    this->Automatic.Begin(this->Ranks, this->How.Summary, policies.at(this->How.Automatic), 256);
+    this->Request.Control = &this->Automatic.Control();
+    this->Request.Threads = this->Request.Control->Threads();
+    this->Request.Storage = this->Automatic.Choice().Requests.value_or(this->Request.Storage);
+  }
+
+  void EndAutomatic()
+  {
+    if (this->How.Automatic.empty()) {
+      return;
+    }
+    this->Automatic.End();
+    const std::vector<ThreadChange>& changes = this->Request.Control->Changes();
+    this->Result.InFlight.push_back(changes.back().Threads);
+    this->Result.Found.insert(this->Result.Found.end(), changes.begin(), changes.end());
+    const std::vector<ReadWindow>& windows = this->Request.Control->Windows();
+    this->Result.Windows.insert(this->Result.Windows.end(), windows.begin(), windows.end());
+    this->Result.Load = this->Automatic.Choice().Storage.Load;
+  }
+
+  void AddUp(const LoadResult& loaded)
+  {
+    this->Result.Requests = static_cast<double>(loaded.Report.Requests);
+    this->Result.Sum = this->Result.Bytes = 0;
     for (const LoadedArray& array : loaded.Arrays) {
       const std::size_t count = array.Tuples * array.Components;
-      cost.Sum += SumOf(static_cast<const float*>(array.Values.get()), count);
-      cost.Bytes += static_cast<double>(count * sizeof(float));
+      this->Result.Sum += SumOf(static_cast<const float*>(array.Values.get()), count);
+      this->Result.Bytes += static_cast<double>(count * sizeof(float));
     }
   }
-}
+
+  const Options& How;
+  const OpenedStep& Step;
+  LoadRequest Request;
+  Communicator& Ranks;
+  Cost& Result;
+  AutomaticThreads Automatic;
+};
 
 /// Name of a variable's data set in a cluster file.
 std::string DatasetName(const Catalog& catalog, int patch, int variable)
@@ -329,16 +382,10 @@ Cost Measure(const Options& options, Communicator& ranks)
     request = MakeRequest(options, step.Data(), ranks);
     cost.Blocks = blocks.Seconds();
   });
-  if (!options.Automatic.empty()) {
-    ReadWithPatchIo(options, step, request, cost, &ranks);
+  if (options.How == "patchio") {
+    PatchIoReads(options, step, request, ranks, cost).Run();
   } else {
-    RunOnAllRanks(ranks, [&] {
-      if (options.How == "patchio") {
-        ReadWithPatchIo(options, step, request, cost, nullptr);
-      } else {
-        ReadWithHdf5(options, step.Data(), request, cost);
-      }
-    });
+    RunOnAllRanks(ranks, [&] { ReadWithHdf5(options, step.Data(), request, cost); });
   }
   return OfAllRanks(cost, ranks);
 }
