@@ -1,7 +1,7 @@
 #include "DataSet.h"
 
 #include "Plan/Partition.h"
-#include "Session/SharedCatalog.h"
+#include "Session/RankAgreement.h"
 #include "Support/Error.h"
 #include "Support/Memory.h"
 #include "Support/RunOnAllRanks.h"
@@ -66,9 +66,9 @@ void Step::ChooseThreads(LoadRequest& request, int threads)
   }
   AutomaticThreads& automatic = this->State->Automatic;
   automatic.Begin(
-      *this->State->Alone, this->Which.Path, ThreadPolicy::Balanced, LanesThatFit(MaximumThreads));
+      *this->State->Alone, this->Which.Path, ThreadPolicy::Balanced, ThreadsThatFit(MaximumThreads));
   request.Control = &automatic.Control();
-  request.Threads = request.Control->Goal().Lanes();
+  request.Threads = request.Control->Threads();
   request.Storage = automatic.Choice().Requests.value_or(request.Storage);
 }
 
@@ -165,7 +165,7 @@ DataSet::DataSet(const std::vector<std::string>& paths, ChannelMode mode, bool l
   }
   SeriesOptions options;
   options.ListedOnly = listedOnly;
-  this->All = OpenSharedSeries(*this->State->Alone, paths, options, mode);
+  this->All = RankAgreement(*this->State->Alone).OpenSeries(paths, options, mode);
 }
 
 std::shared_ptr<Step> DataSet::Open(std::size_t step)

@@ -1,8 +1,7 @@
 #include "ArraySelections.h"
 
-#include "PatchAssembler.h"
-
-#include <algorithm>
+#include <set>
+#include <string>
 
 namespace patchio {
 namespace {
@@ -16,6 +15,17 @@ void DropStrangers(vtkDataArraySelection* arrays, const Catalog& catalog, Center
       arrays->RemoveArrayByIndex(i);
     }
   }
+}
+
+std::set<std::string> NamesOff(vtkDataArraySelection* arrays)
+{
+  std::set<std::string> names;
+  for (int i = 0; i < arrays->GetNumberOfArrays(); ++i) {
+    if (!arrays->GetArraySetting(i)) {
+      names.insert(arrays->GetArrayName(i));
+    }
+  }
+  return names;
 }
 
 }  // namespace
@@ -38,37 +48,9 @@ void ArraySelections::Offer(const Catalog& catalog)
   this->Offering = false;
 }
 
-bool ArraySelections::Selected(const Variable& variable) const
+VariableChoice ArraySelections::Choice() const
 {
-  vtkDataArraySelection* arrays = variable.Center == Centering::Cell ? this->CellArrays : this->PointArrays;
-  // What is not offered yet will be on.
-  return !arrays->ArrayExists(variable.Name.c_str()) || arrays->ArrayIsEnabled(variable.Name.c_str());
-}
-
-Int3 ArraySelections::GhostsOf(const Catalog& catalog) const
-{
-  if (catalog.Grid == GridKind::Curvilinear) {
-    return catalog.Variables[catalog.CoordinatesVariable].Ghosts;
-  }
-  Int3 ghosts{0, 0, 0};
-  for (const Variable& variable : catalog.Variables) {
-    for (int axis = 0; axis < 3 && this->Selected(variable); ++axis) {
-      ghosts[axis] = std::max(ghosts[axis], variable.Ghosts[axis]);
-    }
-  }
-  return ghosts;
-}
-
-std::vector<VariableRequest> ArraySelections::RequestsFor(const Catalog& catalog, const Int3& ghosts) const
-{
-  std::vector<VariableRequest> requests;
-  for (int v = 0; v < static_cast<int>(catalog.Variables.size()); ++v) {
-    if (v == catalog.CoordinatesVariable || catalog.Variables[v].Positions ||
-        this->Selected(catalog.Variables[v])) {
-      requests.push_back(RequestForVtk(catalog, v, ghosts));
-    }
-  }
-  return requests;
+  return {NamesOff(this->CellArrays), NamesOff(this->PointArrays)};
 }
 
 }  // namespace patchio

@@ -3,12 +3,10 @@
 #define ArraySelections_h
 
 #include "Catalog/Catalog.h"
-#include "Session/LoadRequest.h"
+#include "Session/VariableChoice.h"
 
 #include <vtkDataArraySelection.h>
 #include <vtkNew.h>
-
-#include <vector>
 
 namespace patchio {
 
@@ -26,14 +24,10 @@ public:
   /// True while names are put in, which is no change by the user.
   bool IsOffering() const { return this->Offering; }
 
-  /// The largest ghost width among the selected variables; of curvilinear grids that of the coordinates.
-  Int3 GhostsOf(const Catalog& catalog) const;
-  /// The selected variables, and those that say where things lie.
-  std::vector<VariableRequest> RequestsFor(const Catalog& catalog, const Int3& ghosts) const;
+  /// The names that are switched off.
+  VariableChoice Choice() const;
 
 private:
-  bool Selected(const Variable& variable) const;
-
   vtkNew<vtkDataArraySelection> CellArrays;
   vtkNew<vtkDataArraySelection> PointArrays;
   bool NewFiles = true;

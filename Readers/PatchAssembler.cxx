@@ -36,19 +36,6 @@ vtkSmartPointer<ArrayType> MakeValue(const char* name, Value value)
 
 }  // namespace
 
-VariableRequest RequestForVtk(const Catalog& catalog, int variable, const Int3& ghosts)
-{
-  VariableRequest request = RequestAsStored(catalog, variable);
-  request.Ghosts = ghosts;
-  if (catalog.Dimension == 2 && request.OutputComponents == 2) {
-    request.OutputComponents = 3;
-  } else if (catalog.Dimension == 2 && request.OutputComponents == 4) {
-    request.OutputComponents = 9;
-    request.Slots = {0, 1, 3, 4};
-  }
-  return request;
-}
-
 PatchAssembler::PatchAssembler(const Catalog& catalog, const Nesting& nesting,
     const std::vector<VariableRequest>& variables, const Int3& ghosts, const AssemblyOptions& options,
     MemoryPool& memory)

@@ -9,7 +9,7 @@
 #include "Plan/Blocks.h"
 #include "Plan/Vectors.h"
 #include "Session/LoadRequest.h"
-#include "Session/PatchUpdate.h"
+#include "Session/StepRead.h"
 
 #include <vtkDataSet.h>
 #include <vtkSmartPointer.h>
@@ -26,10 +26,6 @@ class vtkMultiBlockDataSet;
 
 namespace patchio {
 
-/// The form in which VTK wants a variable: vectors of 2-D data get a third component, 2-D tensors (four
-/// components, row by row) become 3 x 3; everything else stays as it is.
-VariableRequest RequestForVtk(const Catalog& catalog, int variable, const Int3& ghosts);
-
 struct AssemblyOptions
 {
   bool BlankRefined = true;
@@ -42,7 +38,7 @@ struct AssemblyOptions
   bool HidesCells = false;  ///< some block of any rank has cells that are not to be seen
   bool GhostLayer = false;  ///< blocks have been asked to have one, whether they need it or not
   int Rank = 0;             ///< written into the field data
-  /// See PatchUpdate::Blanks().
+  /// See LoadedStep.
   std::vector<std::optional<BlankArray>> Blanks;
 };
 

@@ -15,17 +15,17 @@ namespace {
 /// how many points, and the least and greatest corner of the box around them.
 constexpr int NumbersOfLevel = 7;
 
-std::vector<int> ListsOfRank(PatchUpdate& update)
+std::vector<int> ListsOfRank(LoadedStep& loaded)
 {
-  const Catalog& catalog = update.Data();
-  const UpdatePlan& plan = update.Planned();
+  const Catalog& catalog = loaded.Data();
+  const StepPlan& plan = loaded.Plan;
   std::vector<int> numbers(NumbersOfLevel * catalog.Levels.size(), 0);
   for (std::size_t i = 0; i < plan.Mine.size(); ++i) {
     const int level = plan.Blocks[plan.Mine[i]].Level;
-    for (std::size_t v = 0; v < update.Variables().size(); ++v) {
-      const LoadedArray& array = update.Array(i, v);
+    for (std::size_t v = 0; v < loaded.Variables().size(); ++v) {
+      const LoadedArray& array = loaded.Array(i, v);
       if (catalog.RoleOf(level) != LevelRole::Points ||
-          update.Variables()[v].Variable != catalog.PositionsOf(level) || array.Status != ArrayStatus::Read) {
+          loaded.Variables()[v].Variable != catalog.PositionsOf(level) || array.Status != ArrayStatus::Read) {
         continue;
       }
       int* const ofLevel = numbers.data() + NumbersOfLevel * level;
@@ -44,11 +44,11 @@ std::vector<int> ListsOfRank(PatchUpdate& update)
 }
 
 /// Whether some block of any rank may have cells that are not to be seen.
-bool HidesCells(const PatchUpdate& update)
+bool HidesCells(const LoadedStep& loaded)
 {
-  const UpdateOptions& wanted = update.Wanted();
-  const UpdatePlan& plan = update.Planned();
-  if (wanted.Ghosts != Int3{0, 0, 0} || AddsGhostLayer(update.Data(), wanted)) {
+  const StepOptions& wanted = loaded.Options;
+  const StepPlan& plan = loaded.Plan;
+  if (wanted.Ghosts != Int3{0, 0, 0} || AddsGhostLayer(loaded.Data(), wanted)) {
     return true;
   }
   std::set<int> levels;
@@ -57,44 +57,44 @@ bool HidesCells(const PatchUpdate& update)
                            [&](const OwnedBox& part) { return plan.Nests->LosesCells(part.Owner); })) {
       return true;
     }
-    if (update.Data().RoleOf(block.Level) == LevelRole::Refinement) {
+    if (loaded.Data().RoleOf(block.Level) == LevelRole::Refinement) {
       levels.insert(block.Level);
     }
   }
   return wanted.HideRefined && levels.size() > 1;
 }
 
-AssemblyOptions OptionsOfAssembly(const PatchUpdate& update, int rank, bool pointsAsImages)
+AssemblyOptions OptionsOfAssembly(const LoadedStep& loaded, int rank, bool pointsAsImages)
 {
-  const UpdateOptions& wanted = update.Wanted();
+  const StepOptions& wanted = loaded.Options;
   AssemblyOptions options;
   options.BlankRefined = wanted.HideRefined;
   options.PatchIds = wanted.PatchIds;
   options.Vectors = wanted.Vectors;
   options.PointsAsImage = pointsAsImages;
-  options.HideUndefined = wanted.HideUndefined && update.HasUndefined();
+  options.HideUndefined = wanted.HideUndefined && loaded.HasUndefined;
   options.Sphere = wanted.Sphere;
-  options.GhostLayer = AddsGhostLayer(update.Data(), wanted);
+  options.GhostLayer = AddsGhostLayer(loaded.Data(), wanted);
   options.Rank = rank;
-  options.HidesCells = HidesCells(update);
-  options.Blanks = update.Blanks();
+  options.HidesCells = HidesCells(loaded);
+  options.Blanks = loaded.Blanks;
   return options;
 }
 
 /// Puts the blocks of this piece into the tree; `frames` has one for each, which are made where they are
 /// missing.
-void AddBlocks(PatchUpdate& update, PatchAssembler& assembler, std::vector<BlockFrame>& frames,
+void AddBlocks(LoadedStep& loaded, PatchAssembler& assembler, std::vector<BlockFrame>& frames,
     vtkMultiBlockDataSet* output)
 {
-  const UpdatePlan& plan = update.Planned();
-  std::vector<LoadedArray*> arrays(update.Variables().size());
+  const StepPlan& plan = loaded.Plan;
+  std::vector<LoadedArray*> arrays(loaded.Variables().size());
   for (std::size_t i = 0; i < plan.Mine.size(); ++i) {
     const Block& block = plan.Blocks[plan.Mine[i]];
-    if (!update.Patches().Flags()[block.Parts[0].Owner]) {
+    if (!loaded.Patches.Flags()[block.Parts[0].Owner]) {
       continue;
     }
     for (std::size_t v = 0; v < arrays.size(); ++v) {
-      arrays[v] = &update.Array(i, v);
+      arrays[v] = &loaded.Array(i, v);
     }
     if (!frames[i].Grid) {
       frames[i] = assembler.MakeFrame(block, arrays);
@@ -112,26 +112,26 @@ void KeptFrames::KeepFor(const std::string& key)
   }
 }
 
-bool PointsBecomeImages(Communicator& ranks, PatchUpdate& update, KeptFrames& kept)
+bool PointsBecomeImages(Communicator& ranks, LoadedStep& loaded, KeptFrames& kept)
 {
   // Images take memory for each of their cells and array, and each step fills them anew.
   constexpr std::int64_t cellsOfPoint = 4;
   constexpr std::int64_t fewCells = 1 << 20;
-  const PointForm wanted = update.Wanted().PointLists;
-  const std::vector<Level>& levels = update.Data().Levels;
+  const PointForm wanted = loaded.Options.PointLists;
+  const std::vector<Level>& levels = loaded.Data().Levels;
   if (wanted != PointForm::Automatic || std::none_of(levels.begin(), levels.end(), [](const Level& level) {
         return level.Role == LevelRole::Points;
       })) {
     return wanted == PointForm::Image;
   }
   RunOnAllRanks(ranks, [&] {
-    const bool known = !kept.Key.empty() && kept.Key == update.Planned().FramesKey;
-    kept.Points = known ? kept.Points : ListsOfRank(update);
+    const bool known = !kept.Key.empty() && kept.Key == loaded.GridsKey();
+    kept.Points = known ? kept.Points : ListsOfRank(loaded);
   });
   const std::vector<int> all = ranks.AllGather(kept.Points);
   std::int64_t points = 0, cells = 0;
   for (std::size_t level = 0; level < levels.size(); ++level) {
-    Box around{update.Data().Lattice.Upper, update.Data().Lattice.Lower};
+    Box around{loaded.Data().Lattice.Upper, loaded.Data().Lattice.Lower};
     std::int64_t ofLevel = 0;
     for (std::size_t i = NumbersOfLevel * level; i < all.size(); i += NumbersOfLevel * levels.size()) {
       for (int axis = 0; axis < 3 && all[i] > 0; ++axis) {
@@ -147,26 +147,26 @@ bool PointsBecomeImages(Communicator& ranks, PatchUpdate& update, KeptFrames& ke
 }
 
 void AssembleOutput(
-    PatchUpdate& update, int rank, bool pointsAsImages, KeptFrames& kept, vtkMultiBlockDataSet* output)
+    LoadedStep& loaded, int rank, bool pointsAsImages, KeptFrames& kept, vtkMultiBlockDataSet* output)
 {
   const Stopwatch watch;
-  const UpdateOptions& wanted = update.Wanted();
-  const UpdatePlan& plan = update.Planned();
-  PatchAssembler assembler(update.Data(), *plan.Nests, update.Variables(), wanted.Ghosts,
-      OptionsOfAssembly(update, rank, pointsAsImages), update.Memory());
+  const StepOptions& wanted = loaded.Options;
+  const StepPlan& plan = loaded.Plan;
+  PatchAssembler assembler(loaded.Data(), *plan.Nests, loaded.Variables(), wanted.Ghosts,
+      OptionsOfAssembly(loaded, rank, pointsAsImages), loaded.Memory());
   assembler.BuildTree(output, plan.Blocks, wanted.FirstLevel, wanted.LastLevel);
-  kept.KeepFor(plan.FramesKey);
+  kept.KeepFor(plan.GridsKey);
   std::vector<BlockFrame> frames = std::move(kept.Frames);
   std::vector<int> points = std::move(kept.Points);
   kept = KeptFrames();  // should something be thrown
   frames.resize(plan.Mine.size());
-  AddBlocks(update, assembler, frames, output);
-  if (!plan.FramesKey.empty()) {
-    kept.Key = plan.FramesKey;
+  AddBlocks(loaded, assembler, frames, output);
+  if (!plan.GridsKey.empty()) {
+    kept.Key = plan.GridsKey;
     kept.Frames = std::move(frames);
     kept.Points = std::move(points);
   }
-  update.ReportAssembly(watch.Seconds());
+  loaded.ReportAssembly(watch.Seconds());
 }
 
 }  // namespace patchio

@@ -1,9 +1,9 @@
-// From an update that is read to the output.
+// From a step that is read to the output.
 #ifndef UpdateOutput_h
 #define UpdateOutput_h
 
 #include "PatchAssembler.h"
-#include "Session/PatchUpdate.h"
+#include "Session/StepRead.h"
 #include "Support/Communicator.h"
 
 #include <string>
@@ -20,18 +20,18 @@ struct KeptFrames
   std::vector<BlockFrame> Frames;
   std::vector<int> Points;  ///< where lists of points lie; see PointsBecomeImages()
 
-  /// Gives the frames back unless they serve an update with this UpdatePlan::FramesKey.
+  /// Gives the frames back unless they serve a step with this PlannedStep::GridsKey().
   void KeepFor(const std::string& key);
 };
 
 /// Collective. Whether lists of points become images, the same on all ranks.
-bool PointsBecomeImages(Communicator& ranks, PatchUpdate& update, KeptFrames& kept);
+bool PointsBecomeImages(Communicator& ranks, LoadedStep& loaded, KeptFrames& kept);
 
-/// Makes the output of the update, after PatchUpdate::Read(), with the frames at hand that are of the same
+/// Makes the output of the step with the frames at hand that are of the same
 /// blocks of the same file, and keeps those that the next step can use. pointsAsImages: see
 /// PointsBecomeImages().
 void AssembleOutput(
-    PatchUpdate& update, int rank, bool pointsAsImages, KeptFrames& kept, vtkMultiBlockDataSet* output);
+    LoadedStep& loaded, int rank, bool pointsAsImages, KeptFrames& kept, vtkMultiBlockDataSet* output);
 
 }  // namespace patchio
 

@@ -5,7 +5,7 @@
 #include "Formats/TimeLookup.h"
 #include "ReaderRanks.h"
 #include "SeriesFacts.h"
-#include "Session/StepReader.h"
+#include "Session/ReadSession.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
 #include "UpdateOutput.h"
@@ -53,6 +53,13 @@ double SecondsOfSurface(double blocks, double cells)
   return blocks * 2.5e-3 + cells * 1e-7;
 }
 
+ChannelMode ModeOf(int metadataChannel)
+{
+  return metadataChannel == vtkPatchReader::CHANNEL_OFF  ? ChannelMode::Off
+         : metadataChannel == vtkPatchReader::CHANNEL_ON ? ChannelMode::On
+                                                         : ChannelMode::Rebuild;
+}
+
 }  // namespace
 
 /// What is kept between updates.
@@ -60,8 +67,8 @@ struct vtkPatchReader::Internals
 {
   ReaderRanks Ranks;
   ArraySelections Arrays;
-  StepReader Reader{MaximumThreads};
-  KeptFrames Frames;  ///< of the update before
+  ReadSession Session{MaximumThreads};
+  KeptFrames Frames;  ///< of the read before
   SeriesFacts Facts;
   bool Surface = true;     ///< is soon made of the output
   std::string ReportJson;  ///< given out last
@@ -100,7 +107,7 @@ void vtkPatchReader::OnExecutiveError(vtkObject*, unsigned long, void* text)
 void vtkPatchReader::AddFileName(const char* name)
 {
   if (name && *name) {
-    this->Internal->Reader.Series().AddFile(name);
+    this->Internal->Session.Series().AddFile(name);
     this->Internal->Arrays.ExpectNewFiles();
     this->Reload();
   }
@@ -108,8 +115,8 @@ void vtkPatchReader::AddFileName(const char* name)
 
 void vtkPatchReader::ClearFileNames()
 {
-  if (!this->Internal->Reader.Series().Files().empty()) {
-    this->Internal->Reader.Series().ClearFiles();
+  if (!this->Internal->Session.Series().Files().empty()) {
+    this->Internal->Session.Series().ClearFiles();
     this->Internal->Arrays.ExpectNewFiles();
     this->Reload();
   }
@@ -117,12 +124,12 @@ void vtkPatchReader::ClearFileNames()
 
 int vtkPatchReader::GetNumberOfFileNames() const
 {
-  return static_cast<int>(this->Internal->Reader.Series().Files().size());
+  return static_cast<int>(this->Internal->Session.Series().Files().size());
 }
 
 const char* vtkPatchReader::GetFileName(int index) const
 {
-  const std::vector<std::string>& names = this->Internal->Reader.Series().Files();
+  const std::vector<std::string>& names = this->Internal->Session.Series().Files();
   return index >= 0 && index < static_cast<int>(names.size()) ? names[index].c_str() : nullptr;
 }
 
@@ -148,46 +155,6 @@ void vtkPatchReader::OnSelectionModified()
   }
 }
 
-void vtkPatchReader::SetListedDumpsOnly(bool on)
-{
-  if (on != this->ListedDumpsOnly) {
-    this->ListedDumpsOnly = on;
-    this->Reload();
-  }
-}
-
-void vtkPatchReader::SetMetadataChannel(int mode)
-{
-  mode = std::clamp<int>(mode, CHANNEL_OFF, CHANNEL_REBUILD);
-  if (mode != this->MetadataChannel) {
-    this->MetadataChannel = mode;
-    this->Internal->Reader.Series().SetChannel(mode == CHANNEL_OFF  ? ChannelMode::Off
-                                               : mode == CHANNEL_ON ? ChannelMode::On
-                                                                    : ChannelMode::Rebuild);
-    this->Reload();
-  }
-}
-
-void vtkPatchReader::SetStorageLatency(double milliseconds)
-{
-  this->SetWithin(this->StorageLatency, milliseconds, 0, 1e6);
-}
-
-void vtkPatchReader::SetStorageBandwidth(double megabytesPerSecond)
-{
-  this->SetWithin(this->StorageBandwidth, megabytesPerSecond, 1e-3, 1e9);
-}
-
-void vtkPatchReader::SetWithin(double& member, double value, double least, double most)
-{
-  // In this order NaN, which vtkSetClampMacro lets pass, becomes the least.
-  const double within = std::fmin(std::fmax(value, least), most);
-  if (within != member) {
-    member = within;
-    this->Modified();
-  }
-}
-
 vtkStringArray* vtkPatchReader::GetGridNames()
 {
   return this->Internal->Facts.Grids;
@@ -195,12 +162,12 @@ vtkStringArray* vtkPatchReader::GetGridNames()
 
 const char* vtkPatchReader::GetIoReport() const
 {
-  return this->Internal->Reader.Reports().Text().c_str();
+  return this->Internal->Session.Reports().Text().c_str();
 }
 
 const char* vtkPatchReader::GetIoReportData()
 {
-  this->Internal->ReportJson = this->Internal->Reader.Reports().Json();
+  this->Internal->ReportJson = this->Internal->Session.Reports().Json();
   return this->Internal->ReportJson.c_str();
 }
 
@@ -231,7 +198,7 @@ const char* vtkPatchReader::GetFirstPicture() const
 
 void vtkPatchReader::Reload()
 {
-  this->Internal->Reader.Forget();
+  this->Internal->Session.Forget();
   this->Internal->Facts.Forget();
   this->Internal->Frames = KeptFrames();
   this->Modified();
@@ -240,16 +207,8 @@ void vtkPatchReader::Reload()
 void vtkPatchReader::SetController(vtkMultiProcessController* controller)
 {
   if (controller != this->Internal->Ranks.Controller()) {
-    this->Internal->Reader.ClearAhead();
+    this->Internal->Session.ClearPrefetch();
     this->Internal->Ranks.Use(controller);
-    this->Modified();
-  }
-}
-
-void vtkPatchReader::SetPrefetch(bool on)
-{
-  if (on != this->Prefetch) {
-    this->Prefetch = on;
     this->Modified();
   }
 }
@@ -258,7 +217,7 @@ void vtkPatchReader::SetPrefetch(bool on)
 void vtkPatchReader::Modified()
 {
   if (this->Internal && !this->Internal->Arrays.IsOffering()) {
-    this->Internal->Reader.StopAhead();
+    this->Internal->Session.StopPrefetch();
   }
   this->Superclass::Modified();
 }
@@ -274,27 +233,28 @@ int vtkPatchReader::RequestInformation(
   Internals& self = *this->Internal;
   vtkInformation* info = outputVector->GetInformationObject(0);
   info->Set(vtkAlgorithm::CAN_HANDLE_PIECE_REQUEST(), 1);
-  if (self.Reader.Series().Files().empty()) {
+  if (self.Session.Series().Files().empty()) {
     this->Fail("No file name is set. Set FileName, to a dumps.visit or a plotfile for example.");
     return 0;
   }
   try {
-    if (!self.Reader.Series().IsOpen()) {
-      this->Say(0, "Opening " + ShortName(self.Reader.Series().Files().front()));
-      self.Reader.Series().Open(*self.Ranks, this->ListedDumpsOnly);
-      this->Warn(JoinLines(self.Reader.Series().Steps().Warnings));
+    if (!self.Session.Series().IsOpen()) {
+      this->Say(0, "Opening " + ShortName(self.Session.Series().Files().front()));
+      self.Session.Series().SetChannel(ModeOf(this->MetadataChannel));
+      self.Session.Series().Open(*self.Ranks, this->ListedDumpsOnly);
+      this->Warn(JoinLines(self.Session.Series().Steps().Warnings));
     }
-    self.Reader.Series().OpenAny(*self.Ranks);
-    self.Arrays.Offer(self.Reader.Series().Current());
-    self.Facts.Learn(self.Reader.Series());
+    self.Session.Series().OpenAny(*self.Ranks);
+    self.Arrays.Offer(self.Session.Series().Current());
+    self.Facts.Learn(self.Session.Series());
   } catch (const std::exception& error) {
     info->Remove(vtkStreamingDemandDrivenPipeline::TIME_STEPS());
     info->Remove(vtkStreamingDemandDrivenPipeline::TIME_RANGE());
-    self.Reader.Reports().ClearText();
+    self.Session.Reports().ClearText();
     this->Fail(error.what());
     return 0;
   }
-  const std::vector<double>& times = self.Reader.Series().Times();
+  const std::vector<double>& times = self.Session.Series().Times();
   const double range[2] = {times.front(), times.back()};
   info->Set(vtkStreamingDemandDrivenPipeline::TIME_STEPS(), times.data(), static_cast<int>(times.size()));
   info->Set(vtkStreamingDemandDrivenPipeline::TIME_RANGE(), range, 2);
@@ -306,17 +266,23 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
   Internals& self = *this->Internal;
   vtkInformation* info = outputVector->GetInformationObject(0);
   auto* output = vtkMultiBlockDataSet::GetData(info);
-  if (!self.Reader.Series().IsOpen()) {
+  if (!self.Session.Series().IsOpen()) {
     return 0;
   }
-  // Who aborts means the read that runs, not all later ones; VTK does not take it back.
+  // An abort stops the current read only; VTK does not take it back.
   this->AbortExecute = 0;
   // The arrays of the step before give their memory to this one.
   output->Initialize();
   try {
-    const UpdateWishes wishes = this->Wishes(info);
-    if (this->ReadStep(this->WantedStep(info), wishes, output)) {
-      self.Reader.ReadAhead(*self.Ranks, wishes);
+    ReadRequest request = this->RequestFor(info);
+    const ReadObserver observer{[this](double fraction, const std::string& text) {
+                                  this->Say(fraction, text);
+                                  return !this->AbortExecute;
+                                },
+        [this](const std::string& text) { this->Warn(text); }};
+    if (this->ReadStep(this->WantedStep(info), request, observer, output)) {
+      request.KeptGrids = self.Frames.Key;
+      self.Session.Prefetch(*self.Ranks, request, observer);
       this->AbortExecute = 0;  // what was stopped of that is not this step's
     } else {
       // Nothing is shown of a read that was stopped. Filters shall not take the abort for theirs.
@@ -327,7 +293,7 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
     }
   } catch (const std::exception& error) {
     output->Initialize();
-    self.Reader.Reports().ClearText();
+    self.Session.Reports().ClearText();
     this->Fail(error.what());
     // Not 0: filters that ask for one step after the other, such as Plot Selection Over Time, would ask VTK's
     // pipeline for this one without end.
@@ -340,113 +306,60 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
 std::size_t vtkPatchReader::WantedStep(vtkInformation* info) const
 {
   return info->Has(vtkStreamingDemandDrivenPipeline::UPDATE_TIME_STEP())
-             ? StepAtTime(this->Internal->Reader.Series().Times(),
+             ? StepAtTime(this->Internal->Session.Series().Times(),
                    info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_TIME_STEP()))
              : 0;
 }
 
 /// Collective. Shows the step; false when somebody stopped it. Throws std::exception when it fails.
-bool vtkPatchReader::ReadStep(std::size_t step, const UpdateWishes& wishes, vtkMultiBlockDataSet* output)
+bool vtkPatchReader::ReadStep(
+    std::size_t step, const ReadRequest& request, const ReadObserver& observer, vtkMultiBlockDataSet* output)
 {
   Internals& self = *this->Internal;
-  this->Say(0, "Opening " + ShortName(self.Reader.Series().Steps().Steps[step].Path));
-  std::unique_ptr<StepAhead> ahead = self.Reader.Show(*self.Ranks, step);
-  self.Arrays.Offer(self.Reader.Series().Current());
-  self.Facts.Learn(self.Reader.Series());
-  const std::unique_ptr<PatchUpdate> update = self.Reader.Read(*self.Ranks, wishes, std::move(ahead));
-  if (update->Stopped()) {
-    self.Reader.Report(*self.Ranks, *update);
+  this->Say(0, "Opening " + ShortName(self.Session.Series().Steps().Steps[step].Path));
+  std::optional<LocatedStep> located = self.Session.Locate(*self.Ranks, step, request, observer);
+  if (!located) {
     return false;
   }
-  this->Say(StepReader::ReadPart, "Building blocks");
-  const bool images = PointsBecomeImages(*self.Ranks, *update, self.Frames);
-  RunOnAllRanks(
-      *self.Ranks, [&] { AssembleOutput(*update, (*self.Ranks).Rank(), images, self.Frames, output); });
-  output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Reader.Series().CurrentTime());
-  update->Report().FilterThreads = this->ChooseFilterThreads(update->CellsOfBlock());
-  this->ChooseFirstPicture(*update);
-  self.Reader.Report(*self.Ranks, *update);
-  this->Warn(update->Warning());
-  return true;
+  self.Arrays.Offer(located->Data());
+  self.Facts.Learn(self.Session.Series());
+  // Grids of other blocks give their memory to this read.
+  self.Frames.KeepFor(located->GridsKey());
+  std::optional<LoadedStep> loaded = self.Session.Load(std::move(*located), request, observer);
+  if (loaded) {
+    this->MakeOutput(*loaded, output);
+  }
+  return loaded.has_value();
 }
 
 /// Collective.
-UpdateWishes vtkPatchReader::Wishes(vtkInformation* info)
+void vtkPatchReader::MakeOutput(LoadedStep& loaded, vtkMultiBlockDataSet* output)
 {
   Internals& self = *this->Internal;
-  UpdateWishes wishes;
-  wishes.OptionsFor = [this, info](const Catalog& catalog) { return this->OptionsFor(catalog, info); };
-  wishes.VariablesFor = [&self](const Catalog& catalog, const Int3& ghosts) {
-    return self.Arrays.RequestsFor(catalog, ghosts);
-  };
-  if (this->SkipByValue) {
-    const auto [low, high] = std::minmax(this->ValueRange[0], this->ValueRange[1]);
-    wishes.Values = WantedValues{this->ValueArray, {low, high}};
-  }
-  wishes.Threads = this->WantedThreads();
-  wishes.Policy = static_cast<patchio::ThreadPolicy>(this->ThreadPolicy);
-  wishes.Storage = {this->StorageLatency * 1e-3, this->StorageBandwidth * 1e6};
-  wishes.MemoryLimit = std::uint64_t(this->MemoryLimit) * 1000 * 1000;
-  wishes.CacheMemory = std::int64_t(this->CacheMemory) * 1000 * 1000;
-  wishes.FindRanges = true;
-  wishes.RanksOnMachine = self.Ranks.OnMachine();
-  wishes.StepsAhead = this->Prefetch ? this->PrefetchSteps : 0;
-  wishes.Tell = [this](double fraction, const std::string& text) {
-    this->Say(fraction, text);
-    return !this->AbortExecute;
-  };
-  wishes.Warn = [this](const std::string& text) { this->Warn(text); };
-  wishes.KeptFrames = [&self] { return self.Frames.Key; };
-  wishes.KeepFrames = [&self](const std::string& key) { self.Frames.KeepFor(key); };
-  return wishes;
+  this->Say(ReadSession::ReadPart, "Building blocks");
+  const bool images = PointsBecomeImages(*self.Ranks, loaded, self.Frames);
+  RunOnAllRanks(
+      *self.Ranks, [&] { AssembleOutput(loaded, (*self.Ranks).Rank(), images, self.Frames, output); });
+  output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Session.Series().CurrentTime());
+  loaded.Report().FilterThreads = this->ChooseFilterThreads(loaded.CellsOfBlock());
+  this->ChooseFirstPicture(loaded);
+  self.Session.Report(loaded);
+  this->Warn(loaded.Warning());
 }
 
-ThreadSettings vtkPatchReader::WantedThreads() const
+/// Collective.
+ReadRequest vtkPatchReader::RequestFor(vtkInformation* info)
 {
-  ThreadSettings settings;
-  settings.Mode = this->ThreadMode == AUTOMATIC      ? patchio::ThreadMode::Automatic
-                  : this->ThreadMode == FROM_STORAGE ? patchio::ThreadMode::FromStorage
-                                                     : patchio::ThreadMode::Fixed;
-  settings.ThreadsPerRank = this->ThreadsPerRank;
-  settings.StorageConcurrency = this->StorageConcurrency;
-  settings.OtherLoad = this->OtherLoad;
-  return settings;
-}
-
-UpdateOptions vtkPatchReader::OptionsFor(const Catalog& catalog, vtkInformation* info) const
-{
-  UpdateOptions options;
-  options.FirstLevel = this->LevelRange[0];
-  options.LastLevel = this->LevelRange[1];
-  options.Grids = this->Grids;
-  options.Partial = this->PartialArrays;
-  options.Ghosts = this->ReadGhostCells ? this->Internal->Arrays.GhostsOf(catalog) : Int3{0, 0, 0};
-  options.HideRefined = this->BlankRefinedCells;
-  options.SkipBroken = this->SkipBrokenPatches;
-  options.GhostLayer = this->AddGhostLayer;
-  options.PatchIds = this->AddPatchIds;
-  options.Vectors = this->ComposeVectors;
-  options.PointLists = this->PointLists == POINTS            ? PointForm::Points
-                       : this->PointLists == POINTS_AS_IMAGE ? PointForm::Image
-                                                             : PointForm::Automatic;
-  options.HideUndefined = this->HideUndefined;
-  options.Sphere = this->Placement == ON_SPHERE;
-  options.Region.Kind = this->Region == IN_BOX                 ? RegionOfInterest::Shape::InBox
-                        : this->Region == ON_PLANE_OF_INTEREST ? RegionOfInterest::Shape::OnPlane
-                                                               : RegionOfInterest::Shape::Everything;
-  for (int axis = 0; axis < 3; ++axis) {
-    options.Region.Lower[axis] = this->RegionBounds[2 * axis];
-    options.Region.Upper[axis] = this->RegionBounds[2 * axis + 1];
-    options.Region.Origin[axis] = this->RegionOrigin[axis];
-    options.Region.Normal[axis] = this->RegionNormal[axis];
-  }
-  options.Blocks.Merge = this->Blocks != AS_PATCHES;
-  if (this->Blocks == MERGED_UP_TO) {
-    options.Blocks.Cover.MostCells = this->MaximumBlockCells;
-  }
-  options.Piece = info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_PIECE_NUMBER());
-  options.Pieces = std::max(1, info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_NUMBER_OF_PIECES()));
-  return options;
+  Internals& self = *this->Internal;
+  ReadRequest request = this->RequestFromProperties();
+  request.Options.Piece = info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_PIECE_NUMBER());
+  request.Options.Pieces =
+      std::max(1, info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_NUMBER_OF_PIECES()));
+  request.Variables = self.Arrays.Choice();
+  request.FindRanges = true;
+  request.RanksOnMachine = self.Ranks.OnMachine();
+  request.KeptGrids = self.Frames.Key;
+  return request;
 }
 
 /// Collective. Gives what is in force, in words.
@@ -462,18 +375,18 @@ std::string vtkPatchReader::ChooseFilterThreads(double cellsOfBlock) const
 }
 
 /// By what this rank has, which is about as much as the others have.
-void vtkPatchReader::ChooseFirstPicture(PatchUpdate& update)
+void vtkPatchReader::ChooseFirstPicture(LoadedStep& loaded)
 {
-  const double blocks = static_cast<double>(update.Planned().Mine.size());
-  const double cells = blocks * update.CellsOfBlock();
+  const double blocks = static_cast<double>(loaded.Plan.Mine.size());
+  const double cells = blocks * loaded.CellsOfBlock();
   this->Internal->Surface = SecondsOfSurface(blocks, cells) <= LongestFirstPicture;
   if (!this->Internal->Surface) {
     std::ostringstream note;
     note << "ParaView shows an outline at first, because a surface of " << blocks << " blocks with "
          << std::llround(cells) << " cells a rank takes about "
          << std::llround(SecondsOfSurface(blocks, cells))
-         << " s. Choose Surface as the representation, or make a Buffer";
-    update.Report().Notes.push_back(note.str());
+         << " s. Choose Surface as the representation, or make a Slice";
+    loaded.Report().Notes.push_back(note.str());
   }
 }
 
@@ -501,38 +414,7 @@ void vtkPatchReader::Fail(const std::string& text)
 void vtkPatchReader::PrintSelf(ostream& os, vtkIndent indent)
 {
   this->Superclass::PrintSelf(os, indent);
-  for (const std::string& name : this->Internal->Reader.Series().Files()) {
+  for (const std::string& name : this->Internal->Session.Series().Files()) {
     os << indent << "FileName: " << name << endl;
   }
-  os << indent << "LevelRange: " << this->LevelRange[0] << " " << this->LevelRange[1] << endl;
-  os << indent << "Blocks: " << this->Blocks << endl;
-  os << indent << "MaximumBlockCells: " << this->MaximumBlockCells << endl;
-  os << indent << "AddGhostLayer: " << this->AddGhostLayer << endl;
-  os << indent << "AddPatchIds: " << this->AddPatchIds << endl;
-  os << indent << "ComposeVectors: " << this->ComposeVectors << endl;
-  os << indent << "PointLists: " << this->PointLists << endl;
-  os << indent << "HideUndefined: " << this->HideUndefined << endl;
-  os << indent << "PartialArrays: " << this->PartialArrays << endl;
-  os << indent << "Grids: " << this->Grids << endl;
-  os << indent << "Placement: " << this->Placement << endl;
-  os << indent << "ReadGhostCells: " << this->ReadGhostCells << endl;
-  os << indent << "BlankRefinedCells: " << this->BlankRefinedCells << endl;
-  os << indent << "ListedDumpsOnly: " << this->ListedDumpsOnly << endl;
-  os << indent << "SkipBrokenPatches: " << this->SkipBrokenPatches << endl;
-  os << indent << "Region: " << this->Region << endl;
-  os << indent << "SkipByValue: " << this->SkipByValue << " " << this->ValueArray << endl;
-  os << indent << "MetadataChannel: " << this->MetadataChannel << endl;
-  os << indent << "ThreadMode: " << this->ThreadMode << endl;
-  os << indent << "ThreadPolicy: " << this->ThreadPolicy << endl;
-  os << indent << "ThreadsPerRank: " << this->ThreadsPerRank << endl;
-  os << indent << "StorageConcurrency: " << this->StorageConcurrency << endl;
-  os << indent << "OtherLoad: " << this->OtherLoad << endl;
-  os << indent << "StorageLatency: " << this->StorageLatency << endl;
-  os << indent << "StorageBandwidth: " << this->StorageBandwidth << endl;
-  os << indent << "MemoryLimit: " << this->MemoryLimit << endl;
-  os << indent << "FilterThreading: " << this->FilterThreading << endl;
-  os << indent << "FilterThreadsPerRank: " << this->FilterThreadsPerRank << endl;
-  os << indent << "Prefetch: " << this->Prefetch << endl;
-  os << indent << "PrefetchSteps: " << this->PrefetchSteps << endl;
-  os << indent << "CacheMemory: " << this->CacheMemory << endl;
 }

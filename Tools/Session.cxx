@@ -2,6 +2,7 @@
 
 #include "Formats/Format.h"
 #include "Support/RegularFile.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <CLI/CLI.hpp>
 
@@ -11,7 +12,7 @@
 namespace patchio::tools {
 namespace {
 
-/// CLI11 itself takes a number that is too large for the largest.
+/// CLI11 itself would replace a number that is too large by the largest one.
 std::string CheckStep(const std::string& text)
 {
   std::int64_t step = 0;
@@ -33,10 +34,15 @@ void AddPath(CLI::App& command, std::string& path, const std::string& orElse)
   });
 }
 
-void AddStep(CLI::App& command, std::optional<std::int64_t>& step, const std::string& unlessGiven)
+void AddSeriesArguments(CLI::App& command, SeriesArguments& arguments, const std::string& unlessGiven)
 {
-  command.add_option("--step", step, "Only the step of this number; default: " + unlessGiven)
+  AddPath(command, arguments.Path);
+  command.add_option("--step", arguments.Step, "Only the step of this number; default: " + unlessGiven)
       ->check(CheckStep);
+  command.add_flag("--listed-only", arguments.ListedOnly, "Only steps that the index file lists");
+  command.add_option("--threads", arguments.Threads, "Threads of a rank that look at files")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
 }
 
 Session::Session(int* argc, char*** argv)
@@ -48,6 +54,15 @@ Session::Session(int* argc, char*** argv)
 Session::~Session()
 {
   MPI_Finalize();
+}
+
+void Session::OnRoot(const std::function<void()>& work) const
+{
+  RunOnAllRanks(this->Ranks(), [&] {
+    if (this->Root()) {
+      work();
+    }
+  });
 }
 
 void Session::Print(const std::string& line) const

@@ -1,4 +1,4 @@
-// Least and greatest values of arrays, found by the lanes while the values are still in the processor's
+// Least and greatest values of arrays, found by the read tasks while the values are still in the processor's
 // cache.
 #pragma once
 

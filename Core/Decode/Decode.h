@@ -1,5 +1,5 @@
 // From stored bytes to values: byte order, interleaving, ghost layers, sparse materials. Pure functions on
-// memory, called by the lanes.
+// memory, called by the read tasks.
 #pragma once
 
 #include "Catalog/Box.h"

@@ -12,7 +12,7 @@ struct libdeflate_decompressor;
 
 namespace patchio {
 
-/// Undoes the filters of chunks, one after another; a lane has one. It keeps its memory: for each of its
+/// Undoes the filters of chunks, one after another; a thread has one. It keeps its memory: for each of its
 /// buffers as much as the largest chunk needed, plain or as stored.
 class ChunkDecoder
 {

@@ -5,7 +5,7 @@
 #include "Catalog/Catalog.h"
 #include "Catalog/Extent.h"
 #include "Catalog/ValueRange.h"
-#include "Io/Lanes.h"
+#include "Io/IoScheduler.h"
 
 #include <functional>
 #include <optional>

@@ -76,16 +76,15 @@ void LocateTask::CheckGoesOn()
   }
 }
 
-void LocateTask::RunInLanes(std::size_t tasks, const LaneBody& body)
+void LocateTask::RunTasks(std::size_t tasks, const TaskBody& body)
 {
   if (!this->Options.Progress) {
-    RunLanes(tasks, this->Options.Threads, body);
+    patchio::RunTasks(tasks, this->Options.Threads, body);
     return;
   }
   this->Tell(0);
-  // The calling thread only looks on: a task may have to wait for its storage again and again.
-  RunLanes(tasks, LaneGoal(this->Options.Threads), body,
-      [this](double fraction) { return this->GoesOn(fraction); });
+  patchio::RunTasks(
+      tasks, this->Options.Threads, body, [this](double fraction) { return this->GoesOn(fraction); });
   this->ThrowIfStopped();
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "Formats/Format.h"
-#include "Io/Lanes.h"
+#include "Io/IoScheduler.h"
 #include "Io/Source.h"
 
 #include <atomic>
@@ -25,9 +25,9 @@ public:
 
   /// On the calling thread: fraction, 0..1, is done. Throws Error when the rest shall not be.
   void Tell(double fraction);
-  /// RunLanes() with as many threads as there may be. Tells how many of the tasks are done. Throws Error when
-  /// the rest shall not be; no task is at work any more then.
-  void RunInLanes(std::size_t tasks, const LaneBody& body);
+  /// patchio::RunTasks() with as many threads as there may be. Tells how many of the tasks are done. Throws
+  /// Error when the rest shall not be; no task is at work any more then.
+  void RunTasks(std::size_t tasks, const TaskBody& body);
   /// Files, as by MakeFileSource(), whose requests throw Error once the rest shall not be done. Must not
   /// outlive this.
   std::unique_ptr<Source> FilesOf(const std::vector<std::string>& paths);

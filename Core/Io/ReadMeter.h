@@ -1,4 +1,4 @@
-// Counts what all lanes of a rank really do.
+// Counts what all read tasks of a rank really do.
 #pragma once
 
 #include <atomic>
@@ -40,7 +40,7 @@ public:
     Clock::time_point Begin;
   };
 
-  /// Marks a task of a lane, its requests and what is made of their bytes, for its lifetime.
+  /// Marks a read task, its requests and what is made of their bytes, for its lifetime.
   class Task
   {
   public:
@@ -62,7 +62,7 @@ public:
   /// What the requests that have ended took, all together; over the time of the clock, how many were in
   /// flight.
   double BusySeconds() const { return Seconds(this->Busy); }
-  /// What the tasks that have ended took, all together. Bytes over it are what a lane reads in a second,
+  /// What the tasks that have ended took, all together. Bytes over it are what one task reads in a second,
   /// however many tasks end at once.
   double WorkSeconds() const { return Seconds(this->Work); }
 

@@ -51,13 +51,13 @@ std::size_t BytesOf(const ChunkedArray& array, const Chunk& chunk)
                                                                      : 0;
 }
 
-/// One request of a lane, from the addresses of its bytes to the values.
+/// One request, from the addresses of its bytes to the values.
 class TransferReader
 {
 public:
-  TransferReader(Lane& lane, const LocationTable& table, const ReadPlan& plan, const Transfer& transfer,
-      const TargetFunction& targetOf)
-      : Executor(lane),
+  TransferReader(TaskReader& reader, const LocationTable& table, const ReadPlan& plan,
+      const Transfer& transfer, const TargetFunction& targetOf)
+      : Executor(reader),
         Table(table),
         Request(transfer),
         TargetOf(targetOf),
@@ -97,7 +97,7 @@ private:
   }
 
   /// Where the storage can write the piece so that it stays there, as stored values and output lie alike;
-  /// else null. Small pieces cost less on the way through the lane's scratch memory, which is in the cache,
+  /// else null. Small pieces cost less on the way through the thread's scratch memory, which is in the cache,
   /// than as addresses of their own.
   std::byte* StraightAddress(const Piece& piece, const ReadTarget& target) const
   {
@@ -122,7 +122,7 @@ private:
   void PlaceValues(const ChunkedArray& array, const Chunk& chunk, const Piece& piece,
       const ReadTarget& target, const std::byte* values) const;
 
-  Lane& Executor;
+  TaskReader& Executor;
   const LocationTable& Table;
   const Transfer& Request;
   const TargetFunction& TargetOf;
@@ -296,12 +296,12 @@ void ZeroSurplus(const ReadTarget& target, const Destination& destination)
 }
 
 template <typename T>
-std::vector<T> ReadAll(Lane& lane, const Extent& extent)
+std::vector<T> ReadAll(TaskReader& reader, const Extent& extent)
 {
   std::vector<T> values(extent.Bytes / sizeof(T));
-  std::vector<iovec>& buffers = lane.Buffers();
+  std::vector<iovec>& buffers = reader.Buffers();
   buffers.push_back({values.data(), values.size() * sizeof(T)});
-  lane.Read(extent.File, extent.Offset, buffers);
+  reader.Read(extent.File, extent.Offset, buffers);
   if (NeedsSwap(extent.Type, extent.BigEndian)) {
     SwapByteOrder(values.data(), values.size(), sizeof(T));
   }
@@ -310,16 +310,17 @@ std::vector<T> ReadAll(Lane& lane, const Extent& extent)
 
 /// Extents of a sparse location: list of materials; then, when some cell is mixed, mix_mat, next_mat and
 /// vol_fracs.
-void ReadSparse(Lane& lane, const LocationTable& table, const Location& location, const ReadTarget& target)
+void ReadSparse(
+    TaskReader& reader, const LocationTable& table, const Location& location, const ReadTarget& target)
 {
   const Extent* extents = table.Extents.data() + location.First;
-  const auto materials = ReadAll<std::int32_t>(lane, extents[0]);
+  const auto materials = ReadAll<std::int32_t>(reader, extents[0]);
   std::vector<std::int32_t> mixMaterial, mixNext;
   std::vector<float> mixFraction;
   if (location.Count == 4) {
-    mixMaterial = ReadAll<std::int32_t>(lane, extents[1]);
-    mixNext = ReadAll<std::int32_t>(lane, extents[2]);
-    mixFraction = ReadAll<float>(lane, extents[3]);
+    mixMaterial = ReadAll<std::int32_t>(reader, extents[1]);
+    mixNext = ReadAll<std::int32_t>(reader, extents[2]);
+    mixFraction = ReadAll<float>(reader, extents[3]);
   }
   std::vector<float> fractions(target.One.Place.StoredTuples());
   if (!DecodeSparseFractions(materials.data(), materials.size(), mixMaterial.data(), mixNext.data(),
@@ -336,10 +337,10 @@ void ReadSparse(Lane& lane, const LocationTable& table, const Location& location
 
 }  // namespace
 
-void ReadTransfer(Lane& lane, const LocationTable& table, const ReadPlan& plan, const Transfer& transfer,
-    const TargetFunction& targetOf)
+void ReadTransfer(TaskReader& reader, const LocationTable& table, const ReadPlan& plan,
+    const Transfer& transfer, const TargetFunction& targetOf)
 {
-  TransferReader(lane, table, plan, transfer, targetOf).Run();
+  TransferReader(reader, table, plan, transfer, targetOf).Run();
 }
 
 void FinishTask(const ReadTarget& target)
@@ -350,10 +351,11 @@ void FinishTask(const ReadTarget& target)
   });
 }
 
-void ReadWhole(Lane& lane, const LocationTable& table, const Location& location, const ReadTarget& target)
+void ReadWhole(
+    TaskReader& reader, const LocationTable& table, const Location& location, const ReadTarget& target)
 {
   if (location.Kind == Encoding::SparseMaterials) {
-    ReadSparse(lane, table, location, target);
+    ReadSparse(reader, table, location, target);
   } else {
     assert(location.Kind == Encoding::Constant);
     target.ForEach([&](const Destination& destination) {

@@ -1,10 +1,10 @@
-// From requests to values in place: what the lanes do.
+// From requests to values in place: what read tasks do.
 #pragma once
 
 #include "Catalog/Catalog.h"
 #include "Catalog/Extent.h"
 #include "Decode/Decode.h"
-#include "Io/Lane.h"
+#include "Io/TaskReader.h"
 #include "Plan/ReadPlan.h"
 
 #include <atomic>
@@ -42,14 +42,14 @@ struct ReadTarget
   }
 };
 
-/// The target of a task, by its index in the LocationTable. Called by several lanes at once.
+/// The target of a task, by its index in the LocationTable. Called by several threads at once.
 using TargetFunction = std::function<ReadTarget(std::uint32_t)>;
 
 /// One request: fetches the bytes of its pieces and brings the values to their places. Values that no
 /// decoding moves are read straight to where they stay. Throws Error when the storage fails or the bytes make
 /// no sense; then any of its pieces may be the reason.
-void ReadTransfer(Lane& lane, const LocationTable& table, const ReadPlan& plan, const Transfer& transfer,
-    const TargetFunction& targetOf);
+void ReadTransfer(TaskReader& reader, const LocationTable& table, const ReadPlan& plan,
+    const Transfer& transfer, const TargetFunction& targetOf);
 
 /// What remains when all pieces of a task are in place: output components that no stored one goes to become
 /// 0, and layers that are not stored repeat the nearest value.
@@ -57,7 +57,8 @@ void FinishTask(const ReadTarget& target);
 
 /// A task that is not made of pieces: SparseMaterials or Constant. FinishTask() is included. Throws like
 /// ReadTransfer().
-void ReadWhole(Lane& lane, const LocationTable& table, const Location& location, const ReadTarget& target);
+void ReadWhole(
+    TaskReader& reader, const LocationTable& table, const Location& location, const ReadTarget& target);
 
 /// The stored bytes of each component that the target needs: planes at both ends that no output has room for
 /// are not even read.

@@ -1,7 +1,7 @@
 // Ranks that read side by side tell each other how far they are, and who was told to stop.
 #pragma once
 
-#include "Io/Lanes.h"
+#include "Io/IoScheduler.h"
 #include "Io/ReadProgress.h"
 #include "Support/Communicator.h"
 #include "Support/Stopwatch.h"

@@ -1,6 +1,6 @@
 #include "MetadataChannel/Fingerprint.h"
 
-#include "Io/Lanes.h"
+#include "Io/IoScheduler.h"
 
 #include <sys/stat.h>
 #include <algorithm>
@@ -35,7 +35,7 @@ std::vector<std::optional<FileState>> StatesOf(const std::vector<std::string>& p
   // Fewer a task than this are over before another thread has begun.
   constexpr std::size_t inTask = 64;
   std::vector<std::optional<FileState>> states(paths.size());
-  RunLanes((paths.size() + inTask - 1) / inTask, threads, [&](std::size_t task, int) {
+  RunTasks((paths.size() + inTask - 1) / inTask, threads, [&](std::size_t task) {
     const std::size_t end = std::min(paths.size(), (task + 1) * inTask);
     for (std::size_t i = task * inTask; i < end; ++i) {
       states[i] = StateOf(paths[i]);

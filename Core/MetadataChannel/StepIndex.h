@@ -4,7 +4,7 @@
 #include "Catalog/Catalog.h"
 #include "Catalog/LocationIndex.h"
 #include "Formats/Format.h"
-#include "Io/Lanes.h"
+#include "Io/IoScheduler.h"
 #include "MetadataChannel/Fingerprint.h"
 #include "MetadataChannel/StagedMemory.h"
 #include "Support/Communicator.h"

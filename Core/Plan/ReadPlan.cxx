@@ -12,7 +12,7 @@ class Planner
 public:
   Planner(const LocationTable& table, const std::vector<ByteRange>& wanted) : Table(table), Wanted(wanted) {}
 
-  ReadPlan Run(const StorageModel& storage, int lanes)
+  ReadPlan Run(const StorageModel& storage, int threads)
   {
     for (std::size_t task = 0; task < this->Table.Locations.size(); ++task) {
       this->AddTask(static_cast<std::uint32_t>(task));
@@ -20,7 +20,7 @@ public:
     this->SortWhole();
     const std::uint64_t total = std::accumulate(this->Parts.begin(), this->Parts.end(), std::uint64_t(0),
         [](std::uint64_t sum, const Part& part) { return sum + part.Bytes; });
-    this->Limits = LimitsOf(storage, total, lanes);
+    this->Limits = LimitsOf(storage, total, threads);
     this->Cut();
     std::sort(
         this->Parts.begin(), this->Parts.end(), [](const Part& a, const Part& b) { return Key(a) < Key(b); });
@@ -187,10 +187,10 @@ void Planner::FindSequentialFiles()
 
 }  // namespace
 
-ReadPlan PlanReads(
-    const LocationTable& table, const std::vector<ByteRange>& wanted, const StorageModel& storage, int lanes)
+ReadPlan PlanReads(const LocationTable& table, const std::vector<ByteRange>& wanted,
+    const StorageModel& storage, int threads)
 {
-  return Planner(table, wanted).Run(storage, lanes);
+  return Planner(table, wanted).Run(storage, threads);
 }
 
 }  // namespace patchio

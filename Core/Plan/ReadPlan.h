@@ -38,7 +38,8 @@ struct Transfer
   std::size_t FirstPiece = 0;
 };
 
-/// Everything a rank does to get its values. The lanes carry out Transfers, Whole and Constant in this order.
+/// Everything a rank does to get its values. Read tasks carry out Transfers, Whole and Constant in this
+/// order.
 struct ReadPlan
 {
   std::vector<Piece> Pieces;  ///< in file order
@@ -67,7 +68,7 @@ constexpr std::uint32_t MaximumPieces = 500;
 /// Bytes; larger extents are cut at multiples of 64 KiB. O(n log n) in the number of pieces.
 ///
 /// wanted: one range per request, or empty for all bytes.
-ReadPlan PlanReads(
-    const LocationTable& table, const std::vector<ByteRange>& wanted, const StorageModel& storage, int lanes);
+ReadPlan PlanReads(const LocationTable& table, const std::vector<ByteRange>& wanted,
+    const StorageModel& storage, int threads);
 
 }  // namespace patchio

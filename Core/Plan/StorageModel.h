@@ -20,8 +20,8 @@ struct RequestLimits
 
 /// Reading a gap of Latency x Bandwidth bytes costs as much as another request. A request of
 /// gap x f / (1 - f) bytes spends the share f = 0.9 of its time on bytes; it is kept between 1 MiB, which is
-/// what network and parallel file systems send at once, and 16 MiB; but each of the `lanes` gets several
+/// what network and parallel file systems send at once, and 16 MiB; but each of the `threads` gets several
 /// requests if there are bytes for that, down to 64 KiB a request.
-RequestLimits LimitsOf(const StorageModel& storage, std::uint64_t totalBytes, int lanes);
+RequestLimits LimitsOf(const StorageModel& storage, std::uint64_t totalBytes, int threads);
 
 }  // namespace patchio

@@ -28,7 +28,7 @@ struct IoReport
   double OpenSeconds = 0;          ///< catalog: read on one rank and passed on
   double LocateSeconds = 0;        ///< finding where the bytes lie
   double ReadSeconds = 0;          ///< all tasks, from the first to the last
-  double StorageSeconds = 0;       ///< of all lanes together, within ReadSeconds: waiting for the storage
+  double StorageSeconds = 0;       ///< of all tasks together, within ReadSeconds: waiting for the storage
   double DecodeSeconds = 0;        ///< the same: undoing filters, putting values into place
   int Ahead = 0;                   ///< 1: this read began before it was asked for; combined: on so many ranks
   std::uint64_t BytesAhead = 0;    ///< of Bytes, those that had been read when they were asked for
@@ -43,7 +43,7 @@ struct IoReport
   /// 10^6 bytes a second; combined: all bytes over the slowest rank's time. 0 when nothing was read.
   double MegabytesPerSecond() const;
 
-  /// Of ReadSeconds, in the proportion of what the lanes did: decoding; the rest is waiting for the storage.
+  /// Of ReadSeconds, in the proportion of what the tasks did: decoding; the rest is waiting for the storage.
   double DecodePart() const;
 
   /// Several lines of plain text.

@@ -9,18 +9,10 @@
 #include <cassert>
 #include <deque>
 #include <numeric>
-#include <set>
 #include <utility>
 
 namespace patchio {
 namespace {
-
-bool NeedsNodes(const Catalog& catalog, const LoadRequest& request)
-{
-  return std::any_of(request.Variables.begin(), request.Variables.end(), [&](const VariableRequest& wanted) {
-    return catalog.Variables[wanted.Variable].Center == Centering::Node;
-  });
-}
 
 std::uint64_t BytesOf(const LoadedArray& array)
 {
@@ -45,67 +37,37 @@ VariableRequest RequestAsStored(const Catalog& catalog, int variable)
 BlockArrays::BlockArrays(const Catalog& catalog, const LoadRequest& request, bool reuse)
     : Data(catalog),
       Request(request),
+      Reused(catalog, request, reuse),
+      Layout(Reused.Layout()),
       Arrays(request.Blocks.size() * request.Variables.size()),
       TasksLeft(Arrays.size()),
       HasUndefined(Arrays.size())
 {
-  const bool nodes = NeedsNodes(catalog, request);
-  if (request.Cache) {
-    this->Layout = request.Cache->FindLayout(request.Blocks, nodes);
-  }
-  if (!this->Layout) {
-    this->Layout = std::make_shared<const BlockLayout>(catalog, request.Blocks, nodes);
-  }
-  this->Reused.resize(request.Variables.size());
-  if (request.Cache && reuse) {
-    this->FindKept();
-  }
+  this->TakeSame();
+  this->PrepareCopies();
   this->ListRequests();
 }
 
-/// What the cache has.
-void BlockArrays::FindKept()
+void BlockArrays::TakeSame()
 {
-  std::vector<ValueKey> keys;
-  for (const VariableRequest& variable : this->Request.Variables) {
-    keys.push_back(KeyOfValues(this->Data, variable));
-  }
-  this->Kept = this->Request.Cache->Find(keys, this->Request.Threads);
-  BlockMatcher matcher(*this->Layout);
-  for (std::size_t v = 0; v < this->Kept.size(); ++v) {
-    if (!this->Kept[v].empty()) {
-      const bool layers = this->Request.Variables[v].Ghosts != Int3{0, 0, 0};
-      this->Reused[v] = FindReuse(*this->Layout, this->CenteringOf(v), layers, this->Kept[v], matcher);
-      this->TakeSame(v);
-      this->PrepareCopies(v);
+  for (std::size_t v = 0; v < this->Request.Variables.size(); ++v) {
+    const std::vector<const LoadedArray*>& same = this->Reused.OfVariables()[v].Same;
+    for (std::size_t b = 0; b < same.size(); ++b) {
+      if (same[b]) {
+        this->Arrays[this->IndexOf(b, v)] = ShareArray(*same[b]);
+      }
     }
   }
 }
 
-void BlockArrays::TakeSame(std::size_t variable)
+void BlockArrays::PrepareCopies()
 {
-  const std::vector<const LoadedArray*>& same = this->Reused[variable].Same;
-  for (std::size_t b = 0; b < same.size(); ++b) {
-    if (same[b]) {
-      this->Arrays[b * this->Request.Variables.size() + variable] = ShardArray(*same[b]);
-    }
-  }
-}
-
-void BlockArrays::PrepareCopies(std::size_t variable)
-{
-  const std::vector<ValueCopy>& copies = this->Reused[variable].Copies;
-  for (std::size_t i = 0; i < copies.size(); ++i) {
-    const std::size_t a = copies[i].Block * this->Request.Variables.size() + variable;
-    if (i > 0 && copies[i - 1].Block == copies[i].Block) {
-      this->CopiedArrays.back().End = i + 1;
-      continue;
-    }
-    this->CopiedArrays.push_back({a, i, i + 1});
+  for (const ReusedArrays::CopiedArray& copied : this->Reused.Copied()) {
+    const std::size_t a = this->IndexOf(copied.Block, copied.Variable);
     LoadedArray& array = this->Arrays[a];
-    array.Type = copies[i].From->Type;
-    array.Components = this->Request.Variables[variable].OutputComponents;
-    array.Tuples = this->OutputOf(copies[i].Block, variable).Cells();
+    array.Type = this->Reused.OfVariables()[copied.Variable].Copies[copied.First].From->Type;
+    array.Components = this->Request.Variables[copied.Variable].OutputComponents;
+    array.Tuples = this->OutputOf(copied.Block, copied.Variable).Cells();
     this->TasksLeft[a] = 1;
   }
 }
@@ -116,7 +78,7 @@ void BlockArrays::ListRequests()
   this->Tasks.reserve(sources * this->Request.Variables.size());
   for (std::uint32_t s = 0; s < sources; ++s) {
     for (std::uint32_t v = 0; v < this->Request.Variables.size(); ++v) {
-      const std::vector<std::size_t>& first = this->Reused[v].First;
+      const std::vector<std::size_t>& first = this->Reused.OfVariables()[v].First;
       if (first.empty() || first[s] < first[s + 1]) {
         this->Tasks.push_back({s, v});
       }
@@ -138,7 +100,7 @@ std::vector<PatchVariable> BlockArrays::Requests() const
 const Placement* BlockArrays::Begin(std::size_t request) const
 {
   const Wanted& wanted = this->Tasks[request];
-  const Reuse& reuse = this->Reused[wanted.Variable];
+  const Reuse& reuse = this->Reused.OfVariables()[wanted.Variable];
   return reuse.First.empty() ? this->Layout->Begin(wanted.Source, this->CenteringOf(wanted.Variable))
                              : reuse.Rest.data() + reuse.First[wanted.Source];
 }
@@ -146,7 +108,7 @@ const Placement* BlockArrays::Begin(std::size_t request) const
 const Placement* BlockArrays::End(std::size_t request) const
 {
   const Wanted& wanted = this->Tasks[request];
-  const Reuse& reuse = this->Reused[wanted.Variable];
+  const Reuse& reuse = this->Reused.OfVariables()[wanted.Variable];
   return reuse.First.empty() ? this->Layout->End(wanted.Source, this->CenteringOf(wanted.Variable))
                              : reuse.Rest.data() + reuse.First[wanted.Source + 1];
 }
@@ -154,11 +116,10 @@ const Placement* BlockArrays::End(std::size_t request) const
 template <typename Visit>
 void BlockArrays::ForEachArray(std::size_t request, Visit visit) const
 {
-  const std::size_t variables = this->Request.Variables.size();
   const Placement* last = nullptr;
   for (const Placement* p = this->Begin(request); p != this->End(request); ++p) {
     if (!last || last->Block != p->Block) {  // those of one block follow each other
-      visit(p->Block * variables + this->Tasks[request].Variable);
+      visit(this->IndexOf(p->Block, this->Tasks[request].Variable));
     }
     last = p;
   }
@@ -166,59 +127,71 @@ void BlockArrays::ForEachArray(std::size_t request, Visit visit) const
 
 void BlockArrays::Describe(LocationTable& table)
 {
-  const std::size_t variables = this->Request.Variables.size();
-  const auto reject = [&](std::size_t request, const std::string& found) {
-    table.Locations[request] = Location();
-    table.Locations[request].Kind = Encoding::Missing;
-    const std::string& name = this->Data.Variables[this->WantedOf(request).Variable].Name;
-    const int patch = this->PatchOf(request);
-    table.Problems.push_back(
-        {request, FileError(this->Data.Path, "the same kind of values of '" + name + "' on all patches",
-                      found + " on patch " + std::to_string(patch), "Set Blocks to 'As patches'")
-                      .what()});
-  };
-  // Nodes of a patch may all belong to others, and those of coarser levels are not used; then nothing is
-  // read.
-  for (std::size_t r = 0; r < table.Locations.size(); ++r) {
-    bool goesAnywhere = false;
-    this->ForEachArray(r, [&](std::size_t) { goesAnywhere = true; });
-    if (!goesAnywhere) {
-      table.Locations[r] = Location();
-    } else if (table.Locations[r].Kind == Encoding::Chunked) {
-      this->DropUnusedChunks(table, r);
-    }
-  }
+  this->DropUnused(table);
   // Constants go into arrays of any type; so types of stored values come first.
   for (const bool constants : {false, true}) {
     for (std::size_t r = 0; r < table.Locations.size(); ++r) {
       const Location& location = table.Locations[r];
-      if (!HasValues(location) || (location.Kind == Encoding::Constant) != constants) {
-        continue;
+      if (HasValues(location) && (location.Kind == Encoding::Constant) == constants) {
+        this->TakeType(table, r);
       }
-      const ElementType type = TypeOf(table, location);
-      bool fits = true;
-      this->ForEachArray(r, [&](std::size_t a) {
-        fits = fits && (constants || this->TasksLeft[a] == 0 || this->Arrays[a].Type == type);
-      });
-      if (!fits) {
-        reject(r, "another type");
-        continue;
-      }
-      this->ForEachArray(r, [&](std::size_t a) {
-        LoadedArray& array = this->Arrays[a];
-        array.Type = this->TasksLeft[a]++ == 0 ? type : array.Type;
-        array.Components = this->Request.Variables[a % variables].OutputComponents;
-        array.Tuples = this->OutputOf(a / variables, a % variables).Cells();
-      });
     }
   }
   for (std::size_t r = 0; r < table.Locations.size(); ++r) {
     bool alone = true;
     this->ForEachArray(r, [&](std::size_t a) { alone = alone && this->TasksLeft[a] == 0; });
     if (table.Locations[r].Kind == Encoding::Absent && !alone) {
-      reject(r, "none");
+      this->Reject(table, r, "none");
     }
   }
+}
+
+/// Nodes of a patch may all belong to others, and those of coarser levels are not used; then nothing is read.
+void BlockArrays::DropUnused(LocationTable& table) const
+{
+  for (std::size_t r = 0; r < table.Locations.size(); ++r) {
+    if (this->Begin(r) == this->End(r)) {
+      table.Locations[r] = Location();
+    } else if (table.Locations[r].Kind == Encoding::Chunked) {
+      this->DropUnusedChunks(table, r);
+    }
+  }
+}
+
+/// Gives the arrays of a request the type of its values.
+void BlockArrays::TakeType(LocationTable& table, std::size_t request)
+{
+  const Location& location = table.Locations[request];
+  const ElementType type = TypeOf(table, location);
+  bool fits = true;
+  this->ForEachArray(request, [&](std::size_t a) {
+    fits = fits &&
+           (location.Kind == Encoding::Constant || this->TasksLeft[a] == 0 || this->Arrays[a].Type == type);
+  });
+  if (!fits) {
+    this->Reject(table, request, "another type");
+    return;
+  }
+  const std::size_t variables = this->Request.Variables.size();
+  this->ForEachArray(request, [&](std::size_t a) {
+    LoadedArray& array = this->Arrays[a];
+    array.Type = this->TasksLeft[a]++ == 0 ? type : array.Type;
+    array.Components = this->Request.Variables[a % variables].OutputComponents;
+    array.Tuples = this->OutputOf(a / variables, a % variables).Cells();
+  });
+}
+
+/// The values of a request do not fit together with others of the same array.
+void BlockArrays::Reject(LocationTable& table, std::size_t request, const std::string& found) const
+{
+  table.Locations[request] = Location();
+  table.Locations[request].Kind = Encoding::Missing;
+  const std::string& name = this->Data.Variables[this->WantedOf(request).Variable].Name;
+  const int patch = this->PatchOf(request);
+  table.Problems.push_back(
+      {request, FileError(this->Data.Path, "the same kind of values of '" + name + "' on all patches",
+                    found + " on patch " + std::to_string(patch), "Set Blocks to 'As patches'")
+                    .what()});
 }
 
 /// Nodes that several patches share are needed from one of them only: chunks of the others need not be read.
@@ -284,8 +257,8 @@ void BlockArrays::Allocate(MemoryPool& pool, const std::vector<std::uint32_t>& o
   for (const std::uint32_t request : order) {
     this->ForEachArray(request, [&](std::size_t a) { this->AllocateArray(a, memory[a % variables]); });
   }
-  for (const CopiedArray& copied : this->CopiedArrays) {
-    this->AllocateArray(copied.Array, memory[copied.Array % variables]);
+  for (const ReusedArrays::CopiedArray& copied : this->Reused.Copied()) {
+    this->AllocateArray(this->IndexOf(copied.Block, copied.Variable), memory[copied.Variable]);
   }
 }
 
@@ -298,53 +271,27 @@ void BlockArrays::AllocateArray(std::size_t array, MemoryArena& memory)
 
 void BlockArrays::Copy(std::size_t number)
 {
-  const CopiedArray& copied = this->CopiedArrays[number];
-  const std::size_t variables = this->Request.Variables.size();
-  const std::size_t variable = copied.Array % variables;
-  const Box values = this->OutputOf(copied.Array / variables, variable);
+  const ReusedArrays::CopiedArray& copied = this->Reused.Copied()[number];
+  const std::size_t array = this->IndexOf(copied.Block, copied.Variable);
+  const Box values = this->OutputOf(copied.Block, copied.Variable);
   for (std::size_t i = copied.First; i < copied.End; ++i) {
-    const ValueCopy& copy = this->Reused[variable].Copies[i];
-    CopyValues(copy, values, this->Arrays[copied.Array]);
+    const ValueCopy& copy = this->Reused.OfVariables()[copied.Variable].Copies[i];
+    CopyValues(copy, values, this->Arrays[array]);
     if (copy.From->HasUndefined) {
-      this->HasUndefined[copied.Array] = true;
+      this->HasUndefined[array] = true;
     }
     if (this->Request.FindRanges) {
-      const Window place(values, values, copy.Region, {1, 1, 1}, this->Arrays[copied.Array].Components);
-      this->AddToRange(copied.Array, place.Output, place.First, place.Last);
+      const Window place(values, values, copy.Region, {1, 1, 1}, this->Arrays[array].Components);
+      this->AddToRange(array, place.Output, place.First, place.Last);
     }
   }
-  this->ArrayDone(copied.Array);
-}
-
-void BlockArrays::CountReused(IoReport& report) const
-{
-  const auto count = [&report](std::uint64_t bytes) {
-    report.CachedArrays += 1;
-    report.CachedBytes += bytes;
-  };
-  for (const Reuse& reuse : this->Reused) {
-    for (const LoadedArray* same : reuse.Same) {
-      if (same && same->Status == ArrayStatus::Read) {
-        count(BytesOf(*same));
-      }
-    }
-  }
-  for (const CopiedArray& copied : this->CopiedArrays) {
-    const LoadedArray& array = this->Arrays[copied.Array];
-    std::int64_t tuples = 0;
-    const std::vector<ValueCopy>& copies = this->Reused[copied.Array % this->Request.Variables.size()].Copies;
-    for (std::size_t i = copied.First; i < copied.End; ++i) {
-      tuples += copies[i].Region.Cells();
-    }
-    count(tuples * array.Components * SizeOf(array.Type));
-  }
+  this->ArrayDone(array);
 }
 
 void BlockArrays::KeepArrays(const std::vector<LoadedArray>& taken, const FilesSeen& seen,
     const std::function<bool(std::size_t request)>& constant) const
 {
-  const std::size_t variables = this->Request.Variables.size();
-  std::vector<std::vector<bool>> constants(variables);
+  std::vector<std::vector<bool>> constants(this->Request.Variables.size());
   for (std::size_t r = 0; r < this->Tasks.size(); ++r) {
     if (constant(r)) {
       std::vector<bool>& flags = constants[this->Tasks[r].Variable];
@@ -352,65 +299,20 @@ void BlockArrays::KeepArrays(const std::vector<LoadedArray>& taken, const FilesS
       flags[this->Tasks[r].Source] = true;
     }
   }
-  const std::shared_ptr<const FilesSeen> files = this->JoinFiles(seen);
-  this->Request.Cache->BeginShowing();
-  for (std::size_t v = 0; v < variables; ++v) {
-    KeptValues values{this->Layout, {}, this->ConstantsOf(v, constants[v]), files};
-    for (std::size_t b = 0; b < this->Request.Blocks.size(); ++b) {
-      const LoadedArray& array = taken[b * variables + v];
-      const bool sound = array.Status == ArrayStatus::Read || array.Status == ArrayStatus::Absent;
-      values.Arrays.push_back(sound ? ShardArray(array) : LoadedArray());
-    }
-    this->Request.Cache->Keep(KeyOfValues(this->Data, this->Request.Variables[v]), std::move(values));
-  }
-}
-
-std::shared_ptr<const FilesSeen> BlockArrays::JoinFiles(const FilesSeen& seen) const
-{
-  std::set<const FilesSeen*> joined;
-  auto files = std::make_shared<FilesSeen>();
-  for (const std::vector<SharedValues>& kept : this->Kept) {
-    for (const SharedValues& values : kept) {
-      if (joined.insert(values->Files.get()).second) {
-        files->insert(values->Files->begin(), values->Files->end());
-      }
-    }
-  }
-  files->insert(seen.begin(), seen.end());
-  return files;
-}
-
-/// Per source: whether the variable's values there are a constant, as it was read or as kept values have it.
-std::vector<bool> BlockArrays::ConstantsOf(std::size_t variable, const std::vector<bool>& read) const
-{
-  std::vector<bool> constants = read;
-  const std::vector<int>& sources = this->Layout->Sources();
-  for (std::size_t k = 0; !this->Kept.empty() && k < this->Kept[variable].size(); ++k) {
-    const KeptValues& kept = *this->Kept[variable][k];
-    const std::vector<int>& others = kept.Layout->Sources();
-    for (std::size_t o = 0; o < kept.Constants.size(); ++o) {
-      const auto found = std::lower_bound(sources.begin(), sources.end(), others[o]);
-      if (kept.Constants[o] && found != sources.end() && *found == others[o]) {
-        constants.resize(sources.size(), false);
-        constants[found - sources.begin()] = true;
-      }
-    }
-  }
-  return constants;
+  this->Reused.Keep(taken, seen, std::move(constants));
 }
 
 ReadTarget BlockArrays::TargetOf(std::size_t request) const
 {
-  const std::size_t variables = this->Request.Variables.size();
-  const std::size_t variable = this->Tasks[request].Variable;
   ReadTarget target;
   target.Slots = &this->WantedOf(request).Slots;
   target.Info = &this->Data.Variables[this->WantedOf(request).Variable];
   const Placement* const begin = this->Begin(request);
   for (const Placement* p = begin; p != this->End(request); ++p) {
-    const LoadedArray& array = this->Arrays[p->Block * variables + variable];
-    const Destination destination{array.Values.get(), this->WindowOf(request, *p), array.Type,
-        &this->HasUndefined[p->Block * variables + variable]};
+    const std::size_t a = this->IndexOf(p->Block, this->Tasks[request].Variable);
+    const LoadedArray& array = this->Arrays[a];
+    const Destination destination{
+        array.Values.get(), this->WindowOf(request, *p), array.Type, &this->HasUndefined[a]};
     if (p == begin) {
       target.One = destination;
     } else {
@@ -453,11 +355,10 @@ void BlockArrays::Done(std::size_t request)
 /// Values of gaps and of layers that no request brings repeat others.
 void BlockArrays::FindRanges(std::size_t request)
 {
-  const std::size_t variable = this->Tasks[request].Variable;
   for (const Placement* p = this->Begin(request); p != this->End(request); ++p) {
     const Window place = this->WindowOf(request, *p);
     this->AddToRange(
-        p->Block * this->Request.Variables.size() + variable, place.Output, place.First, place.Last);
+        this->IndexOf(p->Block, this->Tasks[request].Variable), place.Output, place.First, place.Last);
   }
 }
 

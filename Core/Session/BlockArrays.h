@@ -6,8 +6,7 @@
 #include "Memory/MemoryPool.h"
 #include "Plan/BlockLayout.h"
 #include "Session/LoadRequest.h"
-#include "Session/Reuse.h"
-#include "Session/ValueCache.h"
+#include "Session/ReusedArrays.h"
 
 #include <atomic>
 #include <cstddef>
@@ -48,16 +47,10 @@ public:
   /// memory does not suffice.
   void Allocate(MemoryPool& pool, const std::vector<std::uint32_t>& order);
 
-  /// What of the cache is used.
-  const std::vector<std::vector<SharedValues>>& Used() const { return this->Kept; }
-  /// `seen` with the files that reused values are from, as they were then.
-  std::shared_ptr<const FilesSeen> JoinFiles(const FilesSeen& seen) const;
-  /// Arrays that get some of their values from others. To be done after Allocate(), each once, in any order.
-  std::size_t CopyCount() const { return this->CopiedArrays.size(); }
+  /// What is taken from the cache. Its copies are to be done after Allocate(), each once, in any order.
+  const ReusedArrays& FromCache() const { return this->Reused; }
   /// Thread-safe.
   void Copy(std::size_t number);
-  /// Bytes and number of the arrays that the cache has, or has a part of.
-  void CountReused(IoReport& report) const;
   /// Puts the arrays that were taken from here into the request's cache. `seen`: the files that requests lead
   /// to; `constant` says of a request whether its values are in no file.
   void KeepArrays(const std::vector<LoadedArray>& taken, const FilesSeen& seen,
@@ -82,18 +75,17 @@ private:
     std::uint32_t Source = 0;
     std::uint32_t Variable = 0;
   };
-  /// An array with values from others: copies First .. End - 1 of its variable.
-  struct CopiedArray
-  {
-    std::size_t Array = 0;
-    std::size_t First = 0, End = 0;
-  };
 
-  void FindKept();
-  void TakeSame(std::size_t variable);
-  void PrepareCopies(std::size_t variable);
+  std::size_t IndexOf(std::size_t block, std::size_t variable) const
+  {
+    return block * this->Request.Variables.size() + variable;
+  }
+  void TakeSame();
+  void PrepareCopies();
   void ListRequests();
-  std::vector<bool> ConstantsOf(std::size_t variable, const std::vector<bool>& read) const;
+  void DropUnused(LocationTable& table) const;
+  void TakeType(LocationTable& table, std::size_t request);
+  void Reject(LocationTable& table, std::size_t request, const std::string& found) const;
   void AllocateArray(std::size_t array, MemoryArena& memory);
   void ArrayDone(std::size_t array);
   void FindRanges(std::size_t request);
@@ -121,14 +113,12 @@ private:
 
   const Catalog& Data;
   const LoadRequest& Request;
-  std::shared_ptr<const BlockLayout> Layout;
-  std::vector<std::vector<SharedValues>> Kept;  ///< per variable; empty: there is no cache
-  std::vector<Reuse> Reused;                    ///< per variable of which something is kept, else empty
-  std::vector<CopiedArray> CopiedArrays;
+  const ReusedArrays Reused;
+  const std::shared_ptr<const BlockLayout> Layout;
   std::vector<Wanted> Tasks;  ///< of each request
   std::vector<LoadedArray> Arrays;
   std::vector<std::atomic<std::uint32_t>> TasksLeft;    ///< per array
-  mutable std::vector<std::atomic<bool>> HasUndefined;  ///< per array; lanes set it
+  mutable std::vector<std::atomic<bool>> HasUndefined;  ///< per array; tasks set it
   std::mutex RangesLock;                                ///< taken to add to the arrays' ranges
 };
 

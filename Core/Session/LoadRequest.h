@@ -88,7 +88,7 @@ struct LoadedArray
 };
 
 /// The same array; both have the values' memory in common.
-inline LoadedArray ShardArray(const LoadedArray& array)
+inline LoadedArray ShareArray(const LoadedArray& array)
 {
   return {array.Status, array.Type, array.Components, array.Tuples, array.HasUndefined, array.Range,
       array.Values ? ShareBuffer(array.Values.get()) : nullptr};

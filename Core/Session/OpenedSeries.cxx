@@ -1,12 +1,54 @@
 #include "Session/OpenedSeries.h"
 
-#include "Session/SharedCatalog.h"
 #include "Support/Error.h"
 #include "Support/Stopwatch.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace patchio {
+namespace {
+
+/// What catalog and index of a step take, from the catalog alone, so that all ranks find the same.
+std::uint64_t RoughBytes(const Catalog& catalog)
+{
+  constexpr std::uint64_t location = 40;  // of an extent
+  return catalog.Patches.size() * (sizeof(Patch) + catalog.Variables.size() * location);
+}
+
+}  // namespace
+
+std::shared_ptr<OpenedStep> RecentSteps::Open(
+    const RankAgreement& ranks, const std::string& path, ChannelMode mode)
+{
+  const auto found = std::find_if(
+      this->Steps.begin(), this->Steps.end(), [&path](const Entry& entry) { return entry.Path == path; });
+  std::shared_ptr<OpenedStep> step;
+  if (found != this->Steps.end()) {
+    step = found->Step;
+    this->Steps.erase(found);
+    if (!ranks.RankZeroFinds([&step] { return step->Unchanged(); })) {
+      step.reset();
+    }
+  }
+  if (!step) {
+    step = std::make_shared<OpenedStep>(ranks, path, mode);
+  }
+  this->Steps.push_front({path, step});
+  this->Trim();
+  return step;
+}
+
+void RecentSteps::Trim()
+{
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 1; i < this->Steps.size(); ++i) {
+    bytes += RoughBytes(this->Steps[i].Step->Data());
+    if (i == MostSteps || bytes > MostBytes) {
+      this->Steps.resize(i);
+    }
+  }
+}
 
 void OpenedSeries::ClearFiles()
 {
@@ -14,12 +56,12 @@ void OpenedSeries::ClearFiles()
   this->LastStep = 0;
 }
 
-void OpenedSeries::Open(Communicator& ranks, bool listedOnly)
+void OpenedSeries::Open(const RankAgreement& ranks, bool listedOnly)
 {
   const Stopwatch watch;
   SeriesOptions options;
   options.ListedOnly = listedOnly;
-  this->Found = OpenSharedSeries(ranks, this->FileNames, options, this->Channel);
+  this->Found = ranks.OpenSeries(this->FileNames, options, this->Channel);
   this->TimesOfSteps = TimeValues(this->Found);
   this->SeriesIsOpen = true;
   this->OpenSeconds += watch.Seconds();
@@ -30,13 +72,13 @@ void OpenedSeries::Close()
   this->SeriesIsOpen = false;
   this->PathOfShown.clear();
   this->NoSoundStep.clear();
-  this->Opened.Clear();
+  this->Recent.Clear();
   this->Rebuilt.clear();
   this->ChannelWarned = false;
   this->ToldOfLost.clear();
 }
 
-void OpenedSeries::OpenAny(Communicator& ranks)
+void OpenedSeries::OpenAny(const RankAgreement& ranks)
 {
   if (!this->NoSoundStep.empty()) {
     throw Error(this->NoSoundStep);
@@ -54,7 +96,7 @@ void OpenedSeries::OpenAny(Communicator& ranks)
   }
 }
 
-void OpenedSeries::TurnTo(Communicator& ranks, std::size_t step)
+void OpenedSeries::TurnTo(const RankAgreement& ranks, std::size_t step)
 {
   const std::string& path = this->Found.Steps[step].Path;
   this->SecondsOfPrepare = 0;
@@ -67,14 +109,14 @@ void OpenedSeries::TurnTo(Communicator& ranks, std::size_t step)
   const Stopwatch watch;
   this->PathOfShown.clear();
   this->Shown.reset();
-  this->Shown = this->Opened.Open(ranks, path, this->ModeFor(path));
+  this->Shown = this->Recent.Open(ranks, path, this->ModeFor(path));
   this->Shown->TurnTo(this->Found.Steps[step]);
   this->PathOfShown = path;
   this->LastStep = step;
   this->OpenSeconds += watch.Seconds();
 }
 
-bool OpenedSeries::Prepare(Communicator& ranks, int threads, const ProgressCallback& progress)
+bool OpenedSeries::Prepare(const RankAgreement& ranks, int threads, const ProgressCallback& progress)
 {
   const Stopwatch watch;
   const bool prepared = this->Shown->Prepare(ranks, threads, progress);
@@ -86,12 +128,12 @@ bool OpenedSeries::Prepare(Communicator& ranks, int threads, const ProgressCallb
 }
 
 std::shared_ptr<OpenedStep> OpenedSeries::OpenAhead(
-    Communicator& ranks, std::size_t step, int threads, const ProgressCallback& progress)
+    const RankAgreement& ranks, std::size_t step, int threads, const ProgressCallback& progress)
 {
   const Stopwatch watch;
   const std::string& path = this->Found.Steps[step].Path;
   std::shared_ptr<OpenedStep> opened =
-      path == this->PathOfShown ? this->Shown : this->Opened.Open(ranks, path, this->ModeFor(path));
+      path == this->PathOfShown ? this->Shown : this->Recent.Open(ranks, path, this->ModeFor(path));
   if (!opened->Prepare(ranks, threads, progress)) {
     return nullptr;
   }

@@ -5,16 +5,41 @@
 #include "Formats/Format.h"
 #include "MetadataChannel/ChannelMode.h"
 #include "Session/OpenedStep.h"
-#include "Session/OpenedSteps.h"
-#include "Support/Communicator.h"
 
 #include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace patchio {
+
+/// The steps that were opened last, so that going back to one costs nothing.
+class RecentSteps
+{
+public:
+  /// Most steps that are kept, and about how much memory those before the latest may take.
+  static constexpr std::size_t MostSteps = 64;
+  static constexpr std::uint64_t MostBytes = std::uint64_t(64) << 20;
+
+  /// Collective: the step that was opened before under this path, unless its describing file has changed
+  /// since; else opens it, see OpenedStep. Throws Error like that, the same on all ranks.
+  std::shared_ptr<OpenedStep> Open(const RankAgreement& ranks, const std::string& path, ChannelMode mode);
+  void Clear() { this->Steps.clear(); }
+
+private:
+  struct Entry
+  {
+    std::string Path;
+    std::shared_ptr<OpenedStep> Step;
+  };
+
+  void Trim();
+
+  std::deque<Entry> Steps;  ///< the latest first; the same on all ranks
+};
 
 /// Of one reader; its ranks call the same methods in the same order. Methods that take ranks are collective
 /// and throw Error, the same on all of them.
@@ -30,7 +55,7 @@ public:
   void SetChannel(ChannelMode mode) { this->Channel = mode; }
 
   /// Opens the series of the files. listedOnly: see SeriesOptions.
-  void Open(Communicator& ranks, bool listedOnly);
+  void Open(const RankAgreement& ranks, bool listedOnly);
   bool IsOpen() const { return this->SeriesIsOpen; }
   /// Forgets all but the files, and which step is shown: the files are looked at again.
   void Close();
@@ -42,21 +67,22 @@ public:
   /// Makes sure that some step is shown: the last one that was or else the first sound one, so that its
   /// variables are known. Whether the wanted step is sound shows when it is turned to. Throws where there is
   /// no sound step.
-  void OpenAny(Communicator& ranks);
+  void OpenAny(const RankAgreement& ranks);
   /// Shows this step.
-  void TurnTo(Communicator& ranks, std::size_t step);
+  void TurnTo(const RankAgreement& ranks, std::size_t step);
   /// Makes sure that all ranks know where the bytes of the shown step lie; see OpenedStep::Prepare().
-  bool Prepare(Communicator& ranks, int threads, const ProgressCallback& progress);
+  bool Prepare(const RankAgreement& ranks, int threads, const ProgressCallback& progress);
 
   /// Opens and prepares a step that is not shown yet, and leaves all else as it is. Null where `progress`
   /// stops that.
   std::shared_ptr<OpenedStep> OpenAhead(
-      Communicator& ranks, std::size_t step, int threads, const ProgressCallback& progress);
+      const RankAgreement& ranks, std::size_t step, int threads, const ProgressCallback& progress);
   /// A step that was opened ahead is shown.
   void Adopt(std::size_t step, std::shared_ptr<OpenedStep> opened);
 
   /// The step that is shown, its catalog, its number, its time and what describes it.
   const OpenedStep& Step() const { return *this->Shown; }
+  std::shared_ptr<OpenedStep> SharedStep() const { return this->Shown; }
   const Catalog& Current() const { return this->Shown->Data(); }
   std::size_t CurrentStep() const { return this->LastStep; }
   double CurrentTime() const { return this->TimesOfSteps[this->LastStep]; }
@@ -80,7 +106,7 @@ private:
   Series Found;
   std::vector<double> TimesOfSteps;
   std::string NoSoundStep;  ///< why no step at all can be opened; empty while one may
-  OpenedSteps Opened;
+  RecentSteps Recent;
   std::size_t LastStep = 0;
   std::shared_ptr<OpenedStep> Shown;  ///< null when there is none
   std::string PathOfShown;            ///< empty when there is none

@@ -1,8 +1,6 @@
 #include "Session/OpenedStep.h"
 
-#include "Session/SharedCatalog.h"
 #include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
 #include "Support/Stopwatch.h"
 
 #include <fmt/format.h>
@@ -13,11 +11,11 @@
 namespace patchio {
 
 OpenedStep::OpenedStep(
-    Communicator& comm, const std::string& path, ChannelMode mode, const ChannelSettings& settings)
+    const RankAgreement& ranks, const std::string& path, ChannelMode mode, const ChannelSettings& settings)
     : Mode(mode), Settings(settings), Describing(LookAtDescribingFile(path))
 {
   if (ReadsSidecars(mode)) {
-    SidecarSearch search = FindStepSidecar(comm, path, settings);
+    SidecarSearch search = ranks.FindSidecar(path, settings);
     this->WarningText = search.Warning();
     if (search.Found) {
       this->Description = std::make_shared<const Catalog>(std::move(search.Found->Data));
@@ -28,7 +26,7 @@ OpenedStep::OpenedStep(
       return;
     }
   }
-  this->Description = std::make_shared<const Catalog>(ReadSharedCatalog(comm, path));
+  this->Description = std::make_shared<const Catalog>(ranks.ReadCatalog(path));
 }
 
 void OpenedStep::TurnTo(const TimeStep& step)
@@ -48,14 +46,14 @@ void OpenedStep::TurnTo(const TimeStep& step)
   this->Description = std::move(turned);
 }
 
-bool OpenedStep::Prepare(Communicator& comm, int threads, const ProgressCallback& progress)
+bool OpenedStep::Prepare(const RankAgreement& ranks, int threads, const ProgressCallback& progress)
 {
   const bool several = this->Mode == ChannelMode::Off && this->Description->StepsInFile > 1;
   if (this->Known || this->Tried || !(WritesSidecars(this->Mode) || several)) {
     return true;
   }
   try {
-    this->Tried = this->Build(comm, threads, progress);
+    this->Tried = this->Build(ranks, threads, progress);
     return this->Tried;
   } catch (const Error& error) {
     // All ranks have got it.
@@ -67,11 +65,11 @@ bool OpenedStep::Prepare(Communicator& comm, int threads, const ProgressCallback
 }
 
 /// False when it was stopped.
-bool OpenedStep::Build(Communicator& comm, int threads, const ProgressCallback& progress)
+bool OpenedStep::Build(const RankAgreement& ranks, int threads, const ProgressCallback& progress)
 {
   const Stopwatch watch;
   const Format* found = nullptr;
-  RunOnAllRanks(comm, [&] { found = &FormatOf(this->Description->Path); });
+  ranks.RunOnAll([&] { found = &FormatOf(this->Description->Path); });
   const Format& format = *found;
   this->Indexed = format.NeedsIndex();
   if (!this->Indexed) {
@@ -79,7 +77,7 @@ bool OpenedStep::Build(Communicator& comm, int threads, const ProgressCallback& 
     return true;
   }
   this->Settings.Threads = threads;
-  std::optional<BuiltIndex> index = BuildIndex(comm, format, *this->Description, this->Settings, progress);
+  std::optional<BuiltIndex> index = ranks.BuildIndex(format, *this->Description, this->Settings, progress);
   if (!index) {
     return false;
   }
@@ -95,13 +93,13 @@ bool OpenedStep::Build(Communicator& comm, int threads, const ProgressCallback& 
     this->Notes = std::move(built.Notes);
     return true;
   }
-  this->Outcome = SaveStepSidecar(comm, format, *this->Description, built, this->Describing, this->Settings);
+  this->Outcome = ranks.SaveSidecar(format, *this->Description, built, this->Describing, this->Settings);
   DistrustYoungFiles(built, this->Describing, this->Settings.SettleSeconds);
   this->Known = std::make_shared<const StepIndex>(std::move(built.Index));
   this->Notes = std::move(built.Notes);
   this->Sidecar = this->Outcome.Path;
   this->OriginText =
-      fmt::format("indexed by {} rank{} in {:.3f} s, ", comm.Size(), comm.Size() == 1 ? "" : "s", seconds) +
+      fmt::format("indexed by {} rank{} in {:.3f} s, ", ranks.Size(), ranks.Size() == 1 ? "" : "s", seconds) +
       (this->Outcome.Path.empty() ? "not saved: " + this->Outcome.WhyNot : "saved to " + this->Outcome.Path);
   return true;
 }

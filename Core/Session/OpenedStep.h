@@ -6,7 +6,7 @@
 #include "MetadataChannel/ChannelMode.h"
 #include "MetadataChannel/StepSidecar.h"
 #include "Session/FilesSeen.h"
-#include "Support/Communicator.h"
+#include "Session/RankAgreement.h"
 
 #include <memory>
 #include <string>
@@ -19,8 +19,8 @@ class OpenedStep
 public:
   /// Collective. Opens the step that `path` (TimeStep::Path) describes: from its sidecar, or one rank reads
   /// the description and tells the others. Throws Error, the same on all ranks.
-  OpenedStep(
-      Communicator& comm, const std::string& path, ChannelMode mode, const ChannelSettings& settings = {});
+  OpenedStep(const RankAgreement& ranks, const std::string& path, ChannelMode mode,
+      const ChannelSettings& settings = {});
 
   const Catalog& Data() const { return *this->Description; }
   /// The same for those who may outlive this step, or its turn: it does not change any more.
@@ -36,7 +36,7 @@ public:
   ///
   /// progress, see RunUnlessStopped(): where it stops the ranks, false is the result, and nothing is
   /// different from before.
-  bool Prepare(Communicator& comm, int threads, const ProgressCallback& progress = {});
+  bool Prepare(const RankAgreement& ranks, int threads, const ProgressCallback& progress = {});
 
   /// Where the requests lie; every rank by itself. Answers from the index as long as the files that it leads
   /// to are the ones that it describes, else from the format. Throws Error when the describing file has
@@ -71,7 +71,7 @@ public:
 
 private:
   void CheckUnchanged() const;
-  bool Build(Communicator& comm, int threads, const ProgressCallback& progress);
+  bool Build(const RankAgreement& ranks, int threads, const ProgressCallback& progress);
 
   ChannelMode Mode;
   ChannelSettings Settings;

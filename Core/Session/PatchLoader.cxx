@@ -17,7 +17,7 @@
 namespace patchio {
 namespace {
 
-/// What lanes get to end in when the read is stopped, so that usually none is left behind.
+/// Tasks at work get so long to end when the read is stopped, so that usually none is left behind.
 constexpr std::chrono::milliseconds Grace(50);
 /// Shorter reads take no longer than to start a thread and to wait for it.
 constexpr std::uint64_t ShortBytes = 2 << 20;
@@ -28,13 +28,13 @@ PatchLoader::PatchLoader(const LocateFunction& locate, std::shared_ptr<const Cat
     std::shared_ptr<const LoadRequest> request)
     : Job(std::make_shared<ReadJob>(locate, catalog, request))
 {
-  if (!this->MakeRoom() && this->Job->Arrays().CopyCount() > 0 && !request->Ahead) {
+  if (!this->MakeRoom() && !this->Job->Arrays().FromCache().Copied().empty() && !request->Ahead) {
     // There is no room for old and new arrays beside each other.
     this->Job.reset();
     request->Cache->Clear();
     this->Job = std::make_shared<ReadJob>(locate, std::move(catalog), std::move(request), false);
   }
-  this->Job->Arrays().CountReused(this->Result.Report);
+  this->Job->Arrays().FromCache().Count(this->Result.Report);
   this->Result.Report.LocateSeconds = this->Watch.Seconds();
   this->Result.Report.Notes = this->Job->Table().Notes;
   this->Result.VariableCount = this->Job->Request().Variables.size();
@@ -58,13 +58,13 @@ bool PatchLoader::MakeRoom()
   MemoryPool& pool = request.Memory ? *request.Memory : none;
   this->SizePool(pool);
   return request.Cache->MakeRoom(
-      pool, this->Job->Arrays().Bytes(), this->Job->Arrays().Used(), request.Ahead);
+      pool, this->Job->Arrays().Bytes(), this->Job->Arrays().FromCache().Used(), request.Ahead);
 }
 
 std::vector<std::string> PatchLoader::Files() const
 {
   std::vector<std::string> files = this->Job->Table().Files;
-  const std::shared_ptr<const FilesSeen> ofReused = this->Job->Arrays().JoinFiles({});
+  const std::shared_ptr<const FilesSeen> ofReused = this->Job->Arrays().FromCache().JoinFiles({});
   for (const auto& file : *ofReused) {
     files.push_back(file.first);
   }
@@ -78,22 +78,20 @@ double PatchLoader::BytesNeeded() const
   return std::max(0.0, this->Job->Arrays().Bytes() - kept);
 }
 
-void PatchLoader::Start()
+void PatchLoader::Start(const PatchLoader* before)
 {
-  assert(this->Allocated);
-  const std::lock_guard<std::mutex> lock(this->TeamLock);
-  if (!this->HasBegun && !this->IsCancelled) {
-    this->HasBegun = true;
-    this->StartLanes();
+  assert(this->Tasks);
+  if (before) {
+    this->Tasks->SetLimitAfter(*before->Tasks, this->Threads());
+  } else {
+    this->Tasks->SetLimit(this->Threads());
   }
 }
 
 void PatchLoader::Cancel()
 {
-  const std::lock_guard<std::mutex> lock(this->TeamLock);
-  this->IsCancelled = true;
-  if (this->Team) {
-    this->Team->Cancel();
+  if (this->Tasks) {
+    this->Tasks->Cancel();
   }
 }
 
@@ -101,18 +99,15 @@ LoadResult PatchLoader::Read(const ReadProgressCallback& progress)
 {
   IoReport& report = this->Result.Report;
   this->Watch = Stopwatch();
-  {
-    const std::lock_guard<std::mutex> lock(this->TeamLock);
-    report.Ahead = this->HasBegun ? 1 : 0;
-  }
+  report.Ahead = this->Tasks && this->Tasks->HasBegun() ? 1 : 0;
   if (this->Job->Table().Problems.empty() || !this->Job->Request().StopAtFault) {
     report.BytesAhead = this->Job->Meter().Bytes();
     this->Allocate();
     this->Execute(progress);
     report.WaitSeconds = this->Watch.Seconds();
     report.ReadSeconds = report.WaitSeconds;
-    if (report.Ahead && this->Team) {
-      report.ReadSeconds = this->Team->Seconds();
+    if (report.Ahead) {
+      report.ReadSeconds = this->Tasks->Seconds();
       report.Moments.clear();  // nobody looked on while most was read
     }
   }
@@ -132,7 +127,7 @@ void PatchLoader::SizePool(MemoryPool& pool) const
 /// Arrays lie in memory in the order in which they are read.
 void PatchLoader::Allocate()
 {
-  if (this->Allocated) {
+  if (this->Tasks) {
     return;
   }
   BlockArrays& arrays = this->Job->Arrays();
@@ -154,7 +149,10 @@ void PatchLoader::Allocate()
   arrays.Allocate(pool, order);
   // What is kept and was of no use now is none to the next step either.
   pool.Trim(static_cast<std::uint64_t>(wanted / 20));
-  this->Allocated = true;
+  this->Job->GetReady();
+  this->Tasks = std::make_unique<IoScheduler>(
+      this->Job->Units(), [job = this->Job](std::size_t unit) { job->Execute(unit); },
+      this->Job->Request().Ahead ? TaskPriority::Prefetch : TaskPriority::Read);
 }
 
 void PatchLoader::Execute(const ReadProgressCallback& progress)
@@ -163,11 +161,11 @@ void PatchLoader::Execute(const ReadProgressCallback& progress)
   const double all = byLibrary + static_cast<double>(this->Job->Units());
   this->LibraryShare = all > 0 ? byLibrary / all : 0;
   if (this->ReadThroughLibrary(progress)) {
-    this->ReadThroughLanes(progress);
+    this->ReadInTasks(progress);
   } else {
     this->Stop();
   }
-  this->ReportLanes();
+  this->ReportTasks();
 }
 
 /// On this thread, as the library bears only one. False when the read must stop.
@@ -201,138 +199,101 @@ bool PatchLoader::ReadThroughLibrary(const ReadProgressCallback& progress)
   return true;
 }
 
-/// Tells how far it is, in shares of what the library and what the lanes do. False when the read shall stop.
 TimelinePoint PatchLoader::MomentNow() const
 {
   const ReadMeter& meter = this->Job->Meter();
   return {this->Watch.Seconds(), static_cast<double>(meter.Bytes()), double(meter.InFlightNow())};
 }
 
-bool PatchLoader::GoesOn(const ReadProgressCallback& progress, double ofLibrary, double ofLanes)
+/// Tells how far it is, in parts of what the library and what the tasks read. False when the read shall stop.
+bool PatchLoader::GoesOn(const ReadProgressCallback& progress, double ofLibrary, double ofTasks)
 {
   this->Moments.Add(this->MomentNow());
   if (!progress) {
     return true;
   }
-  ReadProgress now = this->Progress();
-  now.Fraction = ofLibrary * this->LibraryShare + ofLanes * (1 - this->LibraryShare);
+  ReadProgress now;
+  now.BytesToRead = this->BytesToRead;
+  now.Bytes = std::min(this->Job->Meter().Bytes(), now.BytesToRead);
+  now.Seconds = this->Watch.Seconds();
+  now.Fraction = ofLibrary * this->LibraryShare + ofTasks * (1 - this->LibraryShare);
   this->Result.Cancelled = !progress(now);
   return !this->Result.Cancelled;
 }
 
-ReadProgress PatchLoader::Progress() const
+void PatchLoader::ReadInTasks(const ReadProgressCallback& progress)
 {
-  ReadProgress now;
-  now.BytesToRead = this->BytesToRead;
-  now.Bytes = std::min(this->Job->Meter().Bytes(), now.BytesToRead);
-  const std::lock_guard<std::mutex> lock(this->TeamLock);
-  now.Fraction = this->Team ? this->Team->Fraction() : 0;
-  now.Seconds = this->Watch.Seconds();
-  return now;
-}
-
-void PatchLoader::ReadThroughLanes(const ReadProgressCallback& progress)
-{
-  {
-    const std::lock_guard<std::mutex> lock(this->TeamLock);
-    if (!this->HasBegun && !this->IsShort()) {
-      this->StartLanes();
-    }
-    this->HasBegun = true;
+  if (this->Tasks->HasBegun() || !this->IsShort()) {
+    this->Tasks->SetLimit(this->Threads());
   }
-  if (this->Team && (this->Team->Lanes() > 0 || this->Job->Units() == 0)) {
-    this->LookOn(progress);
-  } else {
+  if (this->Tasks->Width() == 0) {
     this->ReadHere(progress);
   }
+  this->Wait(progress);
 }
 
 /// One request, or one after another.
 bool PatchLoader::IsShort() const
 {
-  return this->BytesToRead < ShortBytes && (this->Job->Units() <= 1 || this->MostLanes() <= 1);
+  const ReadControl* const control = this->Job->Request().Control;
+  const int most = control ? control->MostThreads() : this->Job->Request().Threads;
+  return this->BytesToRead < ShortBytes && (this->Job->Units() <= 1 || most <= 1);
 }
 
-int PatchLoader::MostLanes() const
+/// The concurrency limit for now.
+int PatchLoader::Threads() const
 {
   const ReadControl* const control = this->Job->Request().Control;
-  return control ? control->Goal().Most() : this->Job->Request().Threads;
+  return control ? control->Threads() : this->Job->Request().Threads;
 }
 
-int PatchLoader::LanesWanted() const
+/// This thread reads, as the read is short or no other thread is granted.
+void PatchLoader::ReadHere(const ReadProgressCallback& progress)
 {
-  const ReadControl* const control = this->Job->Request().Control;
-  return control ? control->Goal().Lanes() : this->Job->Request().Threads;
-}
-
-void PatchLoader::StartLanes()
-{
-  this->Job->GetReady(this->MostLanes());
-  if (this->Job->Units() == 0 && this->WhenRead) {
-    std::exchange(this->WhenRead, nullptr)();  // no lane will
-  }
-  this->Team.emplace(
-      this->Job->Units(), this->MostLanes(),
-      [job = this->Job](std::size_t unit, int lane) { job->Execute(unit, lane); }, std::move(this->WhenRead));
-  this->Team->SetLanes(this->LanesWanted());
-}
-
-/// The lanes read; this thread says how far they are.
-void PatchLoader::LookOn(const ReadProgressCallback& progress)
-{
-  ReadControl* const control = this->Job->Request().Control;
-  while (!this->Team->WaitFor(LookOnInterval)) {
-    if (control) {
-      control->Step(this->Job->Meter());
+  while (this->Tasks->TakeTask()) {
+    this->StepControl();
+    if (!this->GoesOn(progress, 1, this->Tasks->Fraction())) {
+      this->Tasks->Cancel();
     }
-    if (!this->GoesOn(progress, 1, this->Team->Fraction())) {
+  }
+}
+
+/// The tasks read; this thread says how far they are.
+void PatchLoader::Wait(const ReadProgressCallback& progress)
+{
+  while (!this->Tasks->WaitFor(PollInterval)) {
+    this->StepControl();
+    if (!this->GoesOn(progress, 1, this->Tasks->Fraction())) {
       this->Stop();
       return;
     }
-    this->Team->SetLanes(this->LanesWanted());
+    this->Tasks->SetLimit(this->Threads());
   }
-  if (this->Job->Units() > 0) {
+  if (this->Tasks->Width() > 0 && !this->Result.Cancelled) {
     this->GoesOn(progress, 1, 1);
+  }
+}
+
+void PatchLoader::StepControl()
+{
+  if (ReadControl* const control = this->Job->Request().Control) {
+    control->Step(this->Job->Meter());
   }
 }
 
 void PatchLoader::Stop()
 {
-  const std::lock_guard<std::mutex> lock(this->TeamLock);
-  if (this->Team) {
-    this->Team->Cancel();
-    this->LeftBehind = !this->Team->WaitFor(Grace);
-  }
+  this->Tasks->Cancel();
+  this->LeftBehind = !this->Tasks->WaitFor(Grace);
 }
 
-/// This thread reads.
-void PatchLoader::ReadHere(const ReadProgressCallback& progress)
-{
-  ReadControl* const control = this->Job->Request().Control;
-  if (!this->Team) {
-    this->Job->GetReady(1);
-  }
-  RunLanes(
-      this->Job->Units(), 1, [this](std::size_t unit, int lane) { this->Job->Execute(unit, lane); },
-      [&](double fraction) {
-        if (control) {
-          control->Step(this->Job->Meter());
-        }
-        return this->GoesOn(progress, 1, fraction);
-      });
-  if (this->WhenRead && !this->Result.Cancelled) {
-    this->WhenRead();
-  }
-}
-
-void PatchLoader::ReportLanes()
+void PatchLoader::ReportTasks()
 {
   IoReport& report = this->Result.Report;
-  // A short read may end before all lanes have begun, and then has had no need of the others.
-  if (this->Team && this->Team->RefusedLanes() > 0) {
+  if (this->Tasks->Refused() > 0) {
     report.Notes.push_back("the system granted a rank only " +
-                           std::to_string(std::max(this->Team->Lanes(), 1)) + " of " +
-                           std::to_string(this->Team->RefusedLanes()) + " threads");
+                           std::to_string(std::max(this->Tasks->Width(), 1)) + " of " +
+                           std::to_string(this->Tasks->Refused()) + " threads");
   }
   report.Requests = this->Job->Meter().Requests();
   report.Bytes = this->Job->Meter().Bytes();
@@ -378,7 +339,7 @@ void PatchLoader::Finish()
   report.Patches = job.Arrays().PatchCount();
   const ReadControl* const control = job.Request().Control;
   report.ThreadsMin = report.ThreadsMax =
-      control ? static_cast<int>(std::lround(control->MeanLanes())) : job.Request().Threads;
+      control ? static_cast<int>(std::lround(control->MeanThreads())) : job.Request().Threads;
 }
 
 LoadResult LoadPatches(const Format& format, const Catalog& catalog, const LoadRequest& request,

@@ -1,8 +1,8 @@
-// One rank's read from start to end: locate, plan, NT lanes, values in memory.
+// One rank's read from start to end: locate, plan, read tasks, values in memory.
 #pragma once
 
 #include "Formats/Format.h"
-#include "Io/Lanes.h"
+#include "Io/IoScheduler.h"
 #include "Io/ReadProgress.h"
 #include "Report/Timeline.h"
 #include "Session/LoadRequest.h"
@@ -13,16 +13,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace patchio {
 
 /// One rank's read in two steps, so that ranks can agree in between on what was found and on the memory; or
-/// in three, where the lanes begin ahead, while the calling thread has other things to do.
+/// in three, where reading begins ahead, while the calling thread has other things to do.
 class PatchLoader
 {
 public:
@@ -40,26 +37,23 @@ public:
 
   /// Takes memory for the arrays, unless it has some. Throws Error when it does not suffice.
   void Allocate();
-  /// Called once when the last value is there, by whoever brings it; before Start() and Read().
-  void CallWhenRead(std::function<void()> whenRead) { this->WhenRead = std::move(whenRead); }
-  /// After Allocate(): begins to read and returns. Lanes go on by themselves until the loader is destroyed;
-  /// then each finishes the request that it is at, and keeps what it needs. What only the HDF5 library can
-  /// read is left to Read(). May be called on any thread, also while another one calls Read(). Without effect
-  /// when the read has begun.
-  void Start();
+  /// After Allocate(): begins to read and returns; or, where `before` is given, as soon as that has read all.
+  /// Tasks go on by themselves until the loader is destroyed; then each finishes the request that it is at,
+  /// and keeps what it needs. What only the HDF5 library can read is left to Read().
+  void Start(const PatchLoader* before = nullptr);
   /// No more requests are begun; waits for nobody.
   void Cancel();
-  /// How far the lanes are.
-  ReadProgress Progress() const;
+  /// Read tasks that are through, of all, 0..1. After Allocate().
+  double Fraction() const { return this->Tasks->Fraction(); }
   /// The files that are read, and those that were, of values that are reused.
   std::vector<std::string> Files() const;
 
-  /// Reads all <patch, variable> of the request, or what Start() has left of them, once. All tasks exist at
-  /// once and NT threads take them in file order; the calling thread looks on, and carries out only reads
-  /// that are shorter than starting a thread. Throws Error when the memory does not suffice; faults of files
-  /// are in the result.
+  /// Reads all <patch, variable> of the request, or what Start() has left of them, once. At most NT tasks are
+  /// at work at once, in the order of the files; the calling thread waits, and carries out only reads that
+  /// are shorter than starting a thread. Throws Error when the memory does not suffice; faults of files are
+  /// in the result.
   ///
-  /// Once `progress` says stop, it returns within a tenth of a second, whatever the storage does; lanes that
+  /// Once `progress` says stop, it returns within a tenth of a second, whatever the storage does; tasks that
   /// wait for it are left behind as described at Start(), and the result has no arrays then.
   LoadResult Read(const ReadProgressCallback& progress = {});
 
@@ -68,32 +62,26 @@ private:
   void SizePool(MemoryPool& pool) const;
   void Execute(const ReadProgressCallback& progress);
   bool ReadThroughLibrary(const ReadProgressCallback& progress);
-  void StartLanes();
-  void ReadThroughLanes(const ReadProgressCallback& progress);
+  void ReadInTasks(const ReadProgressCallback& progress);
   void ReadHere(const ReadProgressCallback& progress);
-  void LookOn(const ReadProgressCallback& progress);
-  bool GoesOn(const ReadProgressCallback& progress, double ofLibrary, double ofLanes);
+  void Wait(const ReadProgressCallback& progress);
+  bool GoesOn(const ReadProgressCallback& progress, double ofLibrary, double ofTasks);
+  void StepControl();
   TimelinePoint MomentNow() const;
   void Stop();
   bool IsShort() const;
-  int MostLanes() const;
-  int LanesWanted() const;
-  void ReportLanes();
+  int Threads() const;
+  void ReportTasks();
   void FindUnread();
   void Finish();
 
   Stopwatch Watch;  ///< since the read began
   std::shared_ptr<ReadJob> Job;
   std::uint64_t BytesToRead = 0;
-  std::function<void()> WhenRead;
-  bool Allocated = false;
-  mutable std::mutex TeamLock;   ///< taken to start the lanes, and by who does not know whether they are
-  std::optional<LaneTeam> Team;  ///< null before they start
-  bool HasBegun = false;         ///< to read, on this thread or on lanes; under TeamLock
-  bool IsCancelled = false;      ///< under TeamLock
-  bool LeftBehind = false;       ///< lanes are still at work, on arrays that nobody will see
-  double LibraryShare = 0;       ///< of all tasks, those that the HDF5 library reads
-  Timeline Moments;              ///< as far as somebody looked on
+  std::unique_ptr<IoScheduler> Tasks;  ///< null before there is memory
+  bool LeftBehind = false;             ///< tasks are still at work, on arrays that nobody will see
+  double LibraryShare = 0;             ///< of all tasks, those that the HDF5 library reads
+  Timeline Moments;                    ///< as far as somebody looked on
   LoadResult Result;
 };
 

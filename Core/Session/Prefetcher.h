@@ -1,10 +1,8 @@
 // Steps that are read while the picture of the one before is made.
 #pragma once
 
-#include "Session/LoadRequest.h"
-#include "Session/OpenedStep.h"
-#include "Session/PatchUpdate.h"
-#include "Support/Communicator.h"
+#include "Session/RankAgreement.h"
+#include "Session/StepRead.h"
 
 #include <cstddef>
 #include <deque>
@@ -14,23 +12,13 @@
 
 namespace patchio {
 
-/// One step on its way.
-struct StepAhead
-{
-  std::size_t Step = 0;  ///< of the series
-  std::shared_ptr<OpenedStep> Opened;
-  LoadRequest Request;
-  /// Planned and located, with memory; refers to *Opened.
-  std::unique_ptr<PatchUpdate> Update;
-};
-
-/// A queue of steps in the direction in which the user plays. Lanes read them one after another, while all
-/// that needs MPI or the HDF5 library is done between updates, on the calling thread. Of one reader; its
+/// A queue of steps in the direction in which the user plays. Tasks read them one after another, while all
+/// that needs MPI or the HDF5 library is done between reads, on the calling thread. Of one reader; its
 /// ranks call the same methods in the same order, but for Stop().
 class Prefetcher
 {
 public:
-  Prefetcher();
+  Prefetcher() = default;
   ~Prefetcher();
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
@@ -43,14 +31,14 @@ public:
   bool Has(std::size_t step) const;
 
   /// Its reading begins at once, or when those before it are through.
-  void Add(std::unique_ptr<StepAhead> step);
-  /// Collective. The step, when it is the next of the queue on all ranks; null, and an empty queue,
+  void Add(PrefetchedStep step);
+  /// Collective. The step, when it is the next of the queue on all ranks; nothing, and an empty queue,
   /// otherwise.
-  std::unique_ptr<StepAhead> Take(Communicator& ranks, std::size_t step);
+  std::optional<PrefetchedStep> Take(const RankAgreement& ranks, std::size_t step);
 
   /// Collective: whether all ranks would read the same ahead. A property may be set on one rank only, if it
   /// is no more than a script's abort.
-  bool Agree(Communicator& ranks, int most);
+  bool Agree(const RankAgreement& ranks, int most);
 
   /// The queue is empty, but the direction is known still.
   void Drop();
@@ -61,10 +49,9 @@ public:
   void Clear();
 
 private:
-  struct Turns;
+  void CancelAll();
 
-  std::deque<std::unique_ptr<StepAhead>> Queue;
-  std::shared_ptr<Turns> Order;
+  std::deque<PrefetchedStep> Queue;
   bool Stopped = false;  ///< the queue is of no use
   std::optional<std::size_t> Last;
   std::ptrdiff_t Distance = 0;  ///< in steps of the series; 0: not known

@@ -47,7 +47,7 @@ std::vector<ByteRange> ReadJob::WantedRanges() const
 std::size_t ReadJob::Units() const
 {
   return this->Reads.Transfers.size() + this->Reads.Whole.size() + this->Reads.Constant.size() +
-         this->Values.CopyCount();
+         this->Values.FromCache().Copied().size();
 }
 
 std::uint64_t ReadJob::BytesToRead() const
@@ -65,54 +65,52 @@ std::uint64_t ReadJob::BytesToRead() const
   return bytes;
 }
 
-void ReadJob::GetReady(int lanes)
+void ReadJob::GetReady()
 {
   const auto& files = this->SharedRequest->Files;
   this->Storage = files ? files(this->Places) : MakeFileSource(this->Places.Files, this->Reads.Sequential);
-  const std::size_t units = std::max<std::size_t>(this->Units(), 1);
-  for (std::size_t i = 0; i < std::min<std::size_t>(lanes, units); ++i) {
-    this->Lanes.emplace_back(*this->Storage, this->Counts);
-  }
+  this->Readers.emplace(*this->Storage, this->Counts);
   this->PiecesLeft = std::vector<std::atomic<std::uint32_t>>(this->Pairs.size());
   for (const Piece& piece : this->Reads.Pieces) {
     this->PiecesLeft[piece.Task].fetch_add(1, std::memory_order_relaxed);
   }
 }
 
-void ReadJob::Execute(std::size_t unit, int lane)
+void ReadJob::Execute(std::size_t unit)
 {
   const ReadMeter::Task task(this->Counts);
-  if (!this->Stopped && !this->ExecuteUnit(this->Lanes[lane], unit) && this->SharedRequest->StopAtFault) {
+  if (!this->Stopped && !this->ExecuteUnit(this->Readers->OfThisThread(), unit) &&
+      this->SharedRequest->StopAtFault) {
     this->Stopped = true;
   }
 }
 
-bool ReadJob::ExecuteUnit(Lane& lane, std::size_t unit)
+bool ReadJob::ExecuteUnit(TaskReader& reader, std::size_t unit)
 {
   const ReadPlan& plan = this->Reads;
   if (unit < plan.Transfers.size()) {
-    return this->ExecuteTransfer(lane, plan.Transfers[unit]);
+    return this->ExecuteTransfer(reader, plan.Transfers[unit]);
   }
   unit -= plan.Transfers.size();
   if (unit < plan.Whole.size()) {
-    return this->ExecuteWhole(lane, plan.Whole[unit]);
+    return this->ExecuteWhole(reader, plan.Whole[unit]);
   }
   unit -= plan.Whole.size();
   if (unit < plan.Constant.size()) {
-    return this->ExecuteWhole(lane, plan.Constant[unit]);
+    return this->ExecuteWhole(reader, plan.Constant[unit]);
   }
   this->Values.Copy(unit - plan.Constant.size());
   return true;
 }
 
-bool ReadJob::ExecuteTransfer(Lane& lane, const Transfer& transfer)
+bool ReadJob::ExecuteTransfer(TaskReader& reader, const Transfer& transfer)
 {
   const std::string fault = CatchError([&] {
-    ReadTransfer(lane, this->Places, this->Reads, transfer,
+    ReadTransfer(reader, this->Places, this->Reads, transfer,
         [this](std::uint32_t task) { return this->Values.TargetOf(task); });
   });
   if (!fault.empty() && transfer.PieceCount > 1) {
-    return this->ExecutePieces(lane, transfer);
+    return this->ExecutePieces(reader, transfer);
   }
   const Piece& first = this->Reads.Pieces[transfer.FirstPiece];
   if (!fault.empty()) {
@@ -126,21 +124,21 @@ bool ReadJob::ExecuteTransfer(Lane& lane, const Transfer& transfer)
 }
 
 /// A request of several pieces has failed: each by itself, so that a fault costs only its own array.
-bool ReadJob::ExecutePieces(Lane& lane, const Transfer& transfer)
+bool ReadJob::ExecutePieces(TaskReader& reader, const Transfer& transfer)
 {
   bool sound = true;
   const std::size_t end = transfer.FirstPiece + transfer.PieceCount;
   for (std::size_t i = transfer.FirstPiece; i < end && (sound || !this->SharedRequest->StopAtFault); ++i) {
     const Piece& piece = this->Reads.Pieces[i];
-    sound = this->ExecuteTransfer(lane, {piece.Offset, piece.Bytes, transfer.File, 1, i}) && sound;
+    sound = this->ExecuteTransfer(reader, {piece.Offset, piece.Bytes, transfer.File, 1, i}) && sound;
   }
   return sound;
 }
 
-bool ReadJob::ExecuteWhole(Lane& lane, std::uint32_t request)
+bool ReadJob::ExecuteWhole(TaskReader& reader, std::uint32_t request)
 {
   const std::string fault = CatchError([&] {
-    ReadWhole(lane, this->Places, this->Places.Locations[request], this->Values.TargetOf(request));
+    ReadWhole(reader, this->Places, this->Places.Locations[request], this->Values.TargetOf(request));
   });
   if (!fault.empty()) {
     this->Failed(request, fault);
@@ -150,7 +148,7 @@ bool ReadJob::ExecuteWhole(Lane& lane, std::uint32_t request)
   return true;
 }
 
-/// The lane that brings the last piece of a task finishes the task.
+/// The task that brings the last piece of an array finishes the array.
 void ReadJob::PieceDone(const Piece& piece)
 {
   if (this->PiecesLeft[piece.Task].fetch_sub(1, std::memory_order_acq_rel) == 1) {

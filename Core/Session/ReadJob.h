@@ -1,9 +1,9 @@
-// One rank's read as its lanes see it.
+// One rank's read as its tasks see it.
 #pragma once
 
-#include "Io/Lane.h"
 #include "Io/ReadMeter.h"
 #include "Io/Source.h"
+#include "Io/TaskReader.h"
 #include "Plan/ReadPlan.h"
 #include "Session/BlockArrays.h"
 #include "Session/LoadRequest.h"
@@ -11,10 +11,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +23,8 @@ namespace patchio {
 /// Says where the bytes of each request lie; Format::Locate or the metadata channel.
 using LocateFunction = std::function<LocationTable(const std::vector<PatchVariable>&)>;
 
-/// All that lanes touch while they read. Those that a stopped read leaves behind own it together, until the
-/// last of them has ended.
+/// All that read tasks touch. Those that a stopped read leaves behind own it together, until the last of them
+/// has ended.
 class ReadJob
 {
 public:
@@ -41,22 +41,22 @@ public:
   BlockArrays& Arrays() { return this->Values; }
   ReadMeter& Meter() { return this->Counts; }
 
-  /// Transfers, tasks that are none, and arrays made of others: what lanes take one by one.
+  /// Transfers, tasks that are none, and arrays made of others: one read task each.
   std::size_t Units() const;
-  /// From the storage, through lanes.
+  /// From the storage, in tasks.
   std::uint64_t BytesToRead() const;
 
-  /// Opens the way to the files; `lanes`: at most. Memory for the arrays must be there.
-  void GetReady(int lanes);
-  /// Carries out one unit; faults are kept. Each lane is used by one thread at a time.
-  void Execute(std::size_t unit, int lane);
+  /// Opens the way to the files. Memory for the arrays must be there.
+  void GetReady();
+  /// Carries out one unit; faults are kept. Thread-safe.
+  void Execute(std::size_t unit);
 
   /// A task is complete. Thread-safe, like all below.
   void Done(std::uint32_t request);
   void Failed(std::uint32_t request, const std::string& message);
   /// Why a request failed, where it did.
   std::vector<LoadFault> Faults() const;
-  /// Marks the arrays that need what failed. No lane may be at work.
+  /// Marks the arrays that need what failed. No task may be at work.
   void FailArrays();
   std::uint64_t TasksDone() const { return this->Finished; }
   /// Puts the arrays that were taken from here into the request's cache, if it has one.
@@ -64,10 +64,10 @@ public:
 
 private:
   std::vector<ByteRange> WantedRanges() const;
-  bool ExecuteUnit(Lane& lane, std::size_t unit);
-  bool ExecuteTransfer(Lane& lane, const Transfer& transfer);
-  bool ExecutePieces(Lane& lane, const Transfer& transfer);
-  bool ExecuteWhole(Lane& lane, std::uint32_t request);
+  bool ExecuteUnit(TaskReader& reader, std::size_t unit);
+  bool ExecuteTransfer(TaskReader& reader, const Transfer& transfer);
+  bool ExecutePieces(TaskReader& reader, const Transfer& transfer);
+  bool ExecuteWhole(TaskReader& reader, std::uint32_t request);
   void PieceDone(const Piece& piece);
 
   const std::shared_ptr<const Catalog> SharedData;
@@ -79,7 +79,7 @@ private:
   ReadPlan Reads;
   std::unique_ptr<Source> Storage;
   ReadMeter Counts;
-  std::deque<Lane> Lanes;                              ///< a lane cannot be moved
+  std::optional<TaskReaders> Readers;
   std::atomic<bool> Stopped{false};                    ///< by a fault
   std::vector<std::string> Messages;                   ///< per request, why it failed
   mutable std::mutex MessagesLock;                     ///< taken only when something fails, and at the end

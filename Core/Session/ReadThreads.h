@@ -1,10 +1,10 @@
-// How many lanes an update reads with, in all thread modes, and what is said of it.
+// How many threads an update reads with, in all thread modes, and what is said of it.
 #pragma once
 
 #include "Plan/ThreadBudget.h"
 #include "Report/ReportData.h"
 #include "Session/LoadRequest.h"
-#include "Support/Communicator.h"
+#include "Session/RankAgreement.h"
 #include "Tuning/AutomaticThreads.h"
 #include "Tuning/ReadControl.h"
 #include "Tuning/ThreadPolicy.h"
@@ -29,34 +29,35 @@ struct ThreadsUsed
 class ReadThreads
 {
 public:
-  /// mostOfRank: lanes of a rank at most.
+  /// mostOfRank: threads of a rank at most.
   explicit ReadThreads(int mostOfRank) : MostOfRank(mostOfRank) {}
 
   /// What the user has set, for all that follows. `policy` counts in the mode Automatic.
   void Set(const ThreadSettings& settings, ThreadPolicy policy);
 
-  /// Lanes of a rank before a read has begun, from 1 to the limit.
-  int OfRank(const Communicator& ranks, int rank) const;
+  /// Threads of a rank before a read has begun, from 1 to the limit.
+  int OfRank(const RankAgreement& ranks, int rank) const;
 
-  /// Collective, before a read of files beside `path`: in the mode Automatic, how many lanes the request gets
-  /// and who adapts them.
-  void Begin(Communicator& ranks, const std::string& path, LoadRequest& request);
+  /// Collective, before a read of files beside `path`: in the mode Automatic, how many threads the request
+  /// gets and who adapts them.
+  void Begin(const RankAgreement& ranks, const std::string& path, LoadRequest& request);
   /// Collective, after the read of that request.
   void End(const LoadRequest& request);
 
-  /// The lanes of a request that is read ahead; nobody is there to adapt them. After a Begin() in this mode.
-  void ChooseAhead(const Communicator& ranks, LoadRequest& request);
-  /// Lanes go on by themselves from now on: see AutomaticThreads.
+  /// The threads of a request that is read ahead; nobody is there to adapt them. After a Begin() in this
+  /// mode.
+  void ChooseAhead(const RankAgreement& ranks, LoadRequest& request);
+  /// Tasks go on by themselves from now on: see AutomaticThreads.
   void ReadsGoOn() { this->Automatic.ReadsGoOn(); }
 
   /// After the read of the request.
-  ThreadsUsed Used(const Communicator& ranks, const LoadRequest& request);
+  ThreadsUsed Used(const RankAgreement& ranks, const LoadRequest& request);
   /// What is wrong with profiles, where the request was decided from them; see AutomaticThreads::Notes().
   std::vector<std::string> Notes(const LoadRequest& request) const;
 
 private:
   ThreadsUsed UsedAutomatically(const LoadRequest& request);
-  ThreadsUsed UsedAsSet(const Communicator& ranks) const;
+  ThreadsUsed UsedAsSet(const RankAgreement& ranks) const;
 
   const int MostOfRank;
   ThreadSettings Settings;

@@ -7,8 +7,8 @@
 
 namespace patchio {
 
-ShownPatches::ShownPatches(const Catalog& catalog, const UpdateOptions& options)
-    : Data(catalog),
+ShownPatches::ShownPatches(const Catalog& catalog, const StepOptions& options)
+    : Data(&catalog),
       FirstLevel(options.FirstLevel),
       LastLevel(options.LastLevel),
       Grids(options.Grids),
@@ -23,9 +23,9 @@ ShownPatches::ShownPatches(const Catalog& catalog, const UpdateOptions& options)
 void ShownPatches::LeaveOutGrids(const std::vector<int>& variables)
 {
   const std::vector<bool> leftOut =
-      LevelsLeftOut(this->Data, this->FirstLevel, this->LastLevel, variables, this->Grids);
+      LevelsLeftOut(*this->Data, this->FirstLevel, this->LastLevel, variables, this->Grids);
   for (std::size_t p = 0; p < this->Shown.size(); ++p) {
-    this->Shown[p] = this->Shown[p] && !leftOut[this->Data.Patches[p].Level];
+    this->Shown[p] = this->Shown[p] && !leftOut[this->Data->Patches[p].Level];
   }
 }
 
@@ -69,7 +69,7 @@ std::string ShownPatches::EmptyText() const
     return "Nothing is shown: no patch meets the Region, or has values that Skip By Value asks for. "
            "Widen the Region or Value Range, or turn them off.";
   }
-  return "Nothing is shown: none of the " + std::to_string(this->Data.Levels.size()) +
+  return "Nothing is shown: none of the " + std::to_string(this->Data->Levels.size()) +
          " levels of this time step lies within LevelRange " + std::to_string(this->FirstLevel) + " to " +
          std::to_string(this->LastLevel) + ".";
 }

@@ -1,8 +1,8 @@
-// Which patches of a time step an update shows, and which of them it reads.
+// Which patches of a time step a read shows, and which of them it reads.
 #pragma once
 
 #include "Catalog/Catalog.h"
-#include "Session/UpdateOptions.h"
+#include "Session/ReadRequest.h"
 
 #include <cstddef>
 #include <string>
@@ -16,7 +16,7 @@ class ShownPatches
 {
 public:
   /// Keeps a reference to `catalog`.
-  ShownPatches(const Catalog& catalog, const UpdateOptions& options);
+  ShownPatches(const Catalog& catalog, const StepOptions& options);
 
   /// Levels that are no part of the wanted grids are not shown; see LevelsLeftOut(). Throws Error where there
   /// is no such grid.
@@ -40,7 +40,7 @@ public:
   std::string LeftOutText() const;
 
 private:
-  const Catalog& Data;
+  const Catalog* Data;
   int FirstLevel, LastLevel;
   std::string Grids;
   std::vector<bool> Shown;

@@ -48,7 +48,7 @@ SharedValues RestOf(const SharedValues& old, const KeptValues& now, Centering ce
   rest->Arrays.resize(held.size());
   for (std::size_t a = 0; a < held.size(); ++a) {
     if (wanted(a)) {
-      rest->Arrays[a] = ShardArray(old->Arrays[a]);
+      rest->Arrays[a] = ShareArray(old->Arrays[a]);
     }
   }
   return rest;

@@ -1,14 +1,13 @@
 #include "Session/ValuesOfInterest.h"
 
 #include "Plan/Interest.h"
-#include "Session/SharedCatalog.h"
 #include "Support/Error.h"
 
 #include <algorithm>
 
 namespace patchio {
 
-std::vector<bool> ValuesOfInterest::PatchesWith(Communicator& ranks, const Catalog& catalog,
+std::vector<bool> ValuesOfInterest::PatchesWith(const RankAgreement& ranks, const Catalog& catalog,
     const std::string& variable, const ValueRange& wanted, bool withCoarser)
 {
   const int number = catalog.FindVariable(variable);
@@ -21,7 +20,7 @@ std::vector<bool> ValuesOfInterest::PatchesWith(Communicator& ranks, const Catal
 }
 
 const std::vector<ValueRange>& ValuesOfInterest::RangesOf(
-    Communicator& ranks, const Catalog& catalog, int variable)
+    const RankAgreement& ranks, const Catalog& catalog, int variable)
 {
   const std::string key =
       std::to_string(variable) + " " + std::to_string(catalog.StepInFile) + " " + catalog.Path;
@@ -30,7 +29,7 @@ const std::vector<ValueRange>& ValuesOfInterest::RangesOf(
   if (known != this->Known.end()) {
     return known->Ranges;
   }
-  this->Known.push_front({key, ReadSharedRanges(ranks, catalog, variable)});
+  this->Known.push_front({key, ranks.ReadRanges(catalog, variable)});
   this->Known.resize(std::min(this->Known.size(), MostKnown));
   return this->Known.front().Ranges;
 }

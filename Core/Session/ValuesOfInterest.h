@@ -3,7 +3,7 @@
 
 #include "Catalog/Catalog.h"
 #include "Catalog/ValueRange.h"
-#include "Support/Communicator.h"
+#include "Session/RankAgreement.h"
 
 #include <cstddef>
 #include <deque>
@@ -20,8 +20,8 @@ public:
   /// Collective. One flag per patch, see PatchesWithValues(); empty where the files do not say it. Throws
   /// Error, the same on all ranks, when there is no such variable.
   /// withCoarser: blocks take values from coarser patches.
-  std::vector<bool> PatchesWith(Communicator& ranks, const Catalog& catalog, const std::string& variable,
-      const ValueRange& wanted, bool withCoarser);
+  std::vector<bool> PatchesWith(const RankAgreement& ranks, const Catalog& catalog,
+      const std::string& variable, const ValueRange& wanted, bool withCoarser);
   /// The files may have changed.
   void Forget() { this->Known.clear(); }
 
@@ -34,7 +34,7 @@ private:
   };
   static constexpr std::size_t MostKnown = 4;
 
-  const std::vector<ValueRange>& RangesOf(Communicator& ranks, const Catalog& catalog, int variable);
+  const std::vector<ValueRange>& RangesOf(const RankAgreement& ranks, const Catalog& catalog, int variable);
 
   std::deque<RangesOfStep> Known;  ///< the latest first
 };

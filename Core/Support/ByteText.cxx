@@ -20,4 +20,9 @@ std::string ByteText(double bytes)
   return fmt::format("{:.{}f} {}", value, decimals, units[unit]);
 }
 
+std::string CountText(std::uint64_t count, const std::string& one, const std::string& several)
+{
+  return fmt::format("{} {}", count, count == 1 ? one : several.empty() ? one + "s" : several);
+}
+
 }  // namespace patchio

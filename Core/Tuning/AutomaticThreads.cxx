@@ -58,7 +58,7 @@ std::string WordsOf(const std::vector<ThreadChange>& changes)
 
 }  // namespace
 
-int LanesThatFit(int most)
+int ThreadsThatFit(int most)
 {
   constexpr std::uint64_t requestBytes = 16 << 20;
   const std::uint64_t fit = std::max<std::uint64_t>(AvailableMemory() / 8 / requestBytes, 1);

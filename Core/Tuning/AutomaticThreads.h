@@ -32,9 +32,9 @@ struct ThreadChoice
 std::string DescribeSource(const StorageProfile& profile, int ranks);
 /// N* of a profile; where it is a table of threads, those of so many ranks.
 int ConcurrencyFor(const StorageProfile& profile, int ranks);
-/// How many lanes may hold a large request each, besides the arrays, in an eighth of the memory that is free:
-/// 1 to `most`.
-int LanesThatFit(int most);
+/// How many threads may hold a large request each, besides the arrays, in an eighth of the memory that is
+/// free: 1 to `most`.
+int ThreadsThatFit(int most);
 
 /// Before a read it finds the profile of the storage and decides; while the read runs it watches rates and
 /// the load of others, and adapts; afterwards it remembers. The same on all ranks: rank 0 looks, the others
@@ -42,8 +42,8 @@ int LanesThatFit(int most);
 class AutomaticThreads
 {
 public:
-  /// Collective. Gets ready for a read of files beside `path`. mostOfRank: lanes of a rank at most; the least
-  /// of all ranks counts. Does not throw for what it cannot find out.
+  /// Collective. Gets ready for a read of files beside `path`. mostOfRank: threads of a rank at most; the
+  /// least of all ranks counts. Does not throw for what it cannot find out.
   void Begin(Communicator& ranks, const std::string& path, ThreadPolicy policy, int mostOfRank);
   /// Of the read that has begun; valid until the next Begin().
   ReadControl& Control() { return *this->Current; }

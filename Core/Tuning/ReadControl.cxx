@@ -16,7 +16,7 @@ enum Term : std::size_t
 {
   ReadingTerm,  // 1 while this rank still reads
   RateTerm,     // of the window, bytes a second
-  LanesTerm,
+  ThreadsTerm,
   LoadTerm,  // rank 0 alone
   // Since the window before, in flight on average:
   BytesTerm,
@@ -41,7 +41,7 @@ ReadWindow WindowOf(const std::vector<double>& sum)
 {
   ReadWindow window;
   window.Rate = sum[RateTerm];
-  window.Threads = static_cast<int>(sum[LanesTerm]);
+  window.Threads = static_cast<int>(sum[ThreadsTerm]);
   window.Load = sum[LoadTerm] / Unit;
   const auto share = [&](Term bytes, Term inFlight, Term requests) {
     return OwnShard{static_cast<std::uint64_t>(sum[bytes]), sum[inFlight] / Unit,
@@ -61,7 +61,6 @@ ReadControl::ReadControl(Communicator& ranks, ThreadController& controller, cons
     : Options(options),
       Ranks(ranks),
       Controller(controller),
-      Lanes(1, options.MostOfRank),
       OpensAt(options.FirstWindow),
       Limit(std::numeric_limits<int>::max())
 {
@@ -69,7 +68,7 @@ ReadControl::ReadControl(Communicator& ranks, ThreadController& controller, cons
   this->Divide(controller.BestSoFar(), ranks.Size());
 }
 
-/// Gives each rank its share of the lanes.
+/// Gives each rank its share of the threads.
 void ReadControl::Divide(int threads, int ranks)
 {
   if (!this->History.empty()) {
@@ -78,9 +77,10 @@ void ReadControl::Divide(int threads, int ranks)
   threads = std::clamp(threads, ranks, std::max(this->Limit, ranks));
   // Once ranks have finished, who is first among the others is not known here: nobody gets the remainder.
   const int place = ranks == this->Ranks.Size() ? this->Ranks.Rank() : ranks - 1;
-  this->Lanes.Set(ThreadsFromStorage(threads, 0, ranks, place));
-  if (this->OwnHistory.empty() || this->OwnHistory.back().Threads != this->Lanes.Lanes()) {
-    this->OwnHistory.push_back({this->Watch.Seconds(), this->Lanes.Lanes()});
+  this->Mine =
+      std::clamp(ThreadsFromStorage(threads, 0, ranks, place), 1, std::max(this->Options.MostOfRank, 1));
+  if (this->OwnHistory.empty() || this->OwnHistory.back().Threads != this->Mine) {
+    this->OwnHistory.push_back({this->Watch.Seconds(), this->Mine});
   }
   if (this->History.empty() || this->History.back().Threads != threads) {
     this->History.push_back({this->Watch.Seconds(), threads});
@@ -117,10 +117,11 @@ ReadControl::Mark ReadControl::Now(const ReadMeter& meter) const
   return {this->Watch.Seconds(), meter.BusySeconds(), meter.WorkSeconds(), meter.Bytes(), meter.Requests()};
 }
 
-/// Where requests take long, the first ones to end are the fastest ones: half of the lanes must have had one.
+/// Where requests take long, the first ones to end are the fastest ones: half of the threads must have had
+/// one.
 bool ReadControl::WindowIsComplete(const ReadMeter& meter) const
 {
-  const std::uint64_t half = static_cast<std::uint64_t>(this->Lanes.Lanes()) / 2;
+  const std::uint64_t half = static_cast<std::uint64_t>(this->Mine) / 2;
   return this->Watch.Seconds() - this->Opened.Seconds >= this->Controller.WindowSeconds() &&
          meter.Requests() - this->Opened.Requests >= std::max(half, RequestsOfWindow);
 }
@@ -130,15 +131,15 @@ void ReadControl::SendWindow(const ReadMeter& meter)
   const Mark now = this->Now(meter);
   std::vector<double> terms(Terms, 0);
   terms[ReadingTerm] = 1;
-  // What one lane does, times the lanes. Bytes over seconds would jump with every burst of requests that end
-  // together.
+  // What one thread does, times the threads. Bytes over seconds would jump with every burst of requests that
+  // end together.
   const double work = now.Work - this->Opened.Work;
-  const double lanesOfWork = work > 0 ? this->Lanes.Lanes() / work : 0;
-  terms[RateTerm] = std::round(static_cast<double>(now.Bytes - this->Opened.Bytes) * lanesOfWork);
-  terms[LanesTerm] = this->Lanes.Lanes();
+  const double threadsOfWork = work > 0 ? this->Mine / work : 0;
+  terms[RateTerm] = std::round(static_cast<double>(now.Bytes - this->Opened.Bytes) * threadsOfWork);
+  terms[ThreadsTerm] = this->Mine;
   terms[LoadTerm] = this->Ranks.Rank() == 0 ? std::round(this->Load * Unit) : 0;
   terms[BytesTerm] = static_cast<double>(now.Bytes - this->Sent.Bytes);
-  terms[InFlightTerm] = std::round((now.Busy - this->Opened.Busy) * lanesOfWork * Unit);
+  terms[InFlightTerm] = std::round((now.Busy - this->Opened.Busy) * threadsOfWork * Unit);
   terms[RequestsTerm] = static_cast<double>(now.Requests - this->Sent.Requests);
   if (this->Options.OnMachineOfRankZero) {
     const std::optional<std::uint64_t> fetched = FetchedBytes();
@@ -170,9 +171,9 @@ void ReadControl::Take(const std::vector<double>& sum)
     }
   }
   if (reading > 0) {
-    const int before = this->Lanes.Lanes();
+    const int before = this->Mine;
     this->Divide(this->Controller.Threads(), reading);
-    const int now = this->Lanes.Lanes();
+    const int now = this->Mine;
     this->Settling = now == before ? 0 : static_cast<std::uint64_t>(std::max(now, before));
   }
 }
@@ -219,7 +220,7 @@ void ReadControl::ForgetWhatCameTooLate()
   this->History.resize(*std::max_element(inTime.begin(), inTime.end()));
 }
 
-double ReadControl::MeanLanes() const
+double ReadControl::MeanThreads() const
 {
   const double begin = this->FirstStep.value_or(0);
   double sum = 0;

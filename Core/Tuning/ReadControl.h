@@ -1,7 +1,6 @@
 // One number of threads for all ranks, adapted while they read.
 #pragma once
 
-#include "Io/Lanes.h"
 #include "Io/ReadMeter.h"
 #include "Storage/LoadSense.h"
 #include "Support/Communicator.h"
@@ -27,7 +26,7 @@ struct ReadWindow
 {
   double Seconds = 0;  ///< when it was known, since the read began
   double Rate = 0;     ///< bytes a second
-  int Threads = 0;     ///< lanes that worked
+  int Threads = 0;     ///< read tasks at once
   double Load = 0;     ///< NC as rank 0 last knew it, see ReportLoad()
   /// Since the window before ended.
   OwnReads Own;
@@ -35,15 +34,15 @@ struct ReadWindow
 
 struct ReadControlOptions
 {
-  int MostOfRank = 256;    ///< lanes
+  int MostOfRank = 256;    ///< threads
   double FirstWindow = 1;  ///< seconds from the beginning of the read; what ends before is not adapted
   bool OnMachineOfRankZero = true;  ///< this rank; disks are watched there
 };
 
-/// The link between lanes and a ThreadController. Each rank measures what it reads in a window of time; a sum
-/// that no lane waits for brings the windows of all ranks together; all ranks then draw the same conclusion
-/// from it, as they all have the same controller. Reads that end before the first window keep the number they
-/// began with.
+/// The link between read tasks and a ThreadController. Each rank measures what it reads in a window of time;
+/// a sum that no task waits for brings the windows of all ranks together; all ranks then draw the same
+/// conclusion from it, as they all have the same controller. Reads that end before the first window keep the
+/// number they began with.
 ///
 /// Ranks that have read all they were to take part until the last has; the controller learns nothing then, as
 /// what is left to read keeps fewer threads busy than it asks for.
@@ -53,8 +52,10 @@ public:
   /// controller: in the same state on all ranks. Keeps references.
   ReadControl(Communicator& ranks, ThreadController& controller, const ReadControlOptions& options);
 
-  /// Lanes of this rank.
-  const LaneGoal& Goal() const { return this->Lanes; }
+  /// The concurrency limit of this rank: read tasks at once.
+  int Threads() const { return this->Mine; }
+  /// What Threads() never exceeds.
+  int MostThreads() const { return this->Options.MostOfRank; }
   /// Called on the calling thread many times a second.
   void Step(const ReadMeter& meter);
   /// In place of Step(), once this rank has read all that it was to, or stopped: takes part in the windows of
@@ -64,15 +65,15 @@ public:
   /// Changes() are then those up to the last byte of the last rank.
   void Finish();
 
-  /// Called, on all ranks alike, with each window. What it gives is the limit for all lanes together from
+  /// Called, on all ranks alike, with each window. What it gives is the limit for all threads together from
   /// then on.
   std::function<int(const ReadWindow&)> OnWindow;
   /// On rank 0: NC, for all ranks with the next window.
   void ReportLoad(double load) { this->Load = load; }
   /// From the beginning on; at least one.
   const std::vector<ThreadChange>& Changes() const { return this->History; }
-  /// Lanes of this rank, the mean over the time from when it began to read to its last request.
-  double MeanLanes() const;
+  /// Threads of this rank, the mean over the time from when it began to read to its last request.
+  double MeanThreads() const;
   /// Those that were learnt from.
   const std::vector<ReadWindow>& Windows() const { return this->Learnt; }
 
@@ -94,7 +95,7 @@ private:
   const ReadControlOptions Options;
   Communicator& Ranks;
   ThreadController& Controller;
-  LaneGoal Lanes;
+  int Mine = 1;     ///< see Threads()
   Stopwatch Watch;  ///< from the beginning of the read
   bool Open = false, Sending = false;
   bool AllHaveRead = false;  ///< as Serve() has seen
@@ -105,9 +106,9 @@ private:
   Mark Sent;    ///< the window before
   std::optional<std::uint64_t> FetchedThen = FetchedBytes();
   double Load = 0;
-  int Limit;  ///< for the lanes of all ranks
+  int Limit;  ///< for the threads of all ranks
   std::vector<ThreadChange> History;
-  std::vector<ThreadChange> OwnHistory;  ///< lanes of this rank
+  std::vector<ThreadChange> OwnHistory;  ///< threads of this rank
   std::optional<double> FirstStep;       ///< seconds
   double LastRead = 0;                   ///< seconds: when requests were last seen to have ended
   std::uint64_t RequestsSeen = 0;

@@ -186,7 +186,7 @@ private:
         {"balanced", ThreadPolicy::Balanced}, {"greedy", ThreadPolicy::Greedy}};
     this->Automatic.Begin(this->Ranks, this->How.Summary, policies.at(this->How.Automatic), 256);
     this->Request.Control = &this->Automatic.Control();
-    this->Request.Threads = this->Request.Control->Goal().Lanes();
+    this->Request.Threads = this->Request.Control->Threads();
     this->Request.Storage = this->Automatic.Choice().Requests.value_or(this->Request.Storage);
   }
 

@@ -99,7 +99,7 @@ def main():
     lacking = emulator.missing(options.emulator or "/none")
     if lacking:
         print("skipped: this machine lacks " + lacking)
-        return
+        sys.exit(77)
     unittest.main(argv=[sys.argv[0]] + rest, verbosity=2)
 
 

@@ -45,7 +45,7 @@ TEST_F(AutomaticThreadsTest, BeginsWithAGuessWhereThereIsNoProfile)
   EXPECT_EQ(automatic.Choice().Storage.Concurrency, 0);
   const int guess = GuessedConcurrency(
       automatic.Choice().Storage.Class, static_cast<int>(std::thread::hardware_concurrency()));
-  EXPECT_EQ(automatic.Control().Goal().Lanes(), guess);
+  EXPECT_EQ(automatic.Control().Threads(), guess);
   EXPECT_THAT(automatic.Text(), ::testing::HasSubstr("N* unknown"));
   EXPECT_THAT(automatic.Text(), ::testing::HasSubstr("Reads in flight: " + std::to_string(guess)));
   automatic.End();
@@ -57,12 +57,12 @@ TEST_F(AutomaticThreadsTest, BeginsWithTheProfilesNumber)
   AutomaticThreads automatic;
   automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 256);
   EXPECT_EQ(automatic.Choice().Storage.Concurrency, 37);
-  EXPECT_EQ(automatic.Control().Goal().Lanes(), 37);
+  EXPECT_EQ(automatic.Control().Threads(), 37);
   EXPECT_THAT(automatic.Text(), ::testing::HasSubstr("N* = 37"));
   EXPECT_THAT(automatic.Text(), ::testing::HasSubstr("by_hand.json"));
   automatic.End();
   automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 20);
-  EXPECT_EQ(automatic.Control().Goal().Lanes(), 20) << "no more than the rank can have";
+  EXPECT_EQ(automatic.Control().Threads(), 20) << "no more than the rank can have";
   automatic.End();
 }
 
@@ -72,7 +72,7 @@ TEST_F(AutomaticThreadsTest, TakesThreadsFromATable)
       "{\"mount\": \"" + this->MountPoint() + "\", \"threads_of_ranks\": {\"1\": 11, \"4\": 5}}");
   AutomaticThreads automatic;
   automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 256);
-  EXPECT_EQ(automatic.Control().Goal().Lanes(), 11);
+  EXPECT_EQ(automatic.Control().Threads(), 11);
   EXPECT_THAT(automatic.Text(), ::testing::HasSubstr("from its table of threads\n"));
   automatic.End();
 }
@@ -251,7 +251,7 @@ TEST_F(AutomaticThreadsTest, DoesNotMindAPathThatIsNotThere)
 {
   AutomaticThreads automatic;
   automatic.Begin(*this->Alone, "/nowhere/at/all", ThreadPolicy::Polite, 256);
-  EXPECT_GE(automatic.Control().Goal().Lanes(), 1);
+  EXPECT_GE(automatic.Control().Threads(), 1);
   automatic.End();
   EXPECT_TRUE(fs::is_empty(this->Folder / "profiles")) << "a short read teaches nothing";
 }

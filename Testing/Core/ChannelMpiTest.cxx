@@ -6,7 +6,7 @@
 #include "Formats/Format.h"
 #include "LocationTools.h"
 #include "MetadataChannel/StepSidecar.h"
-#include "Session/SharedCatalog.h"
+#include "Session/RankAgreement.h"
 
 #include <algorithm>
 #include <cstdio>

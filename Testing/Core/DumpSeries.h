@@ -2,7 +2,7 @@
 #pragma once
 
 #include "SamraiDraft.h"
-#include "Session/PatchUpdate.h"
+#include "Session/StepRead.h"
 #include "TestTools.h"
 
 #include <string>
@@ -55,10 +55,10 @@ public:
   }
 
   /// Blocks are patches, and variable 0 is what is read.
-  static void ExpectDensity(PatchUpdate& update, int step)
+  static void ExpectDensity(LoadedStep& loaded, int step)
   {
-    for (std::size_t b = 0; b < update.Planned().Mine.size(); ++b) {
-      const LoadedArray& array = update.Array(b, 0);
+    for (std::size_t b = 0; b < loaded.Plan.Mine.size(); ++b) {
+      const LoadedArray& array = loaded.Array(b, 0);
       ASSERT_EQ(array.Status, ArrayStatus::Read);
       const auto* values = static_cast<const float*>(array.Values.get());
       EXPECT_EQ(std::vector<float>(values, values + array.Tuples), DensityOf(step, static_cast<int>(b)));

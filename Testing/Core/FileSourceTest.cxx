@@ -1,13 +1,12 @@
 #include "Io/FileSource.h"
 
-#include "Io/Lane.h"
-#include "Io/Lanes.h"
+#include "Io/IoScheduler.h"
+#include "Io/TaskReader.h"
 #include "TestTools.h"
 
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <atomic>
-#include <deque>
 
 namespace patchio {
 namespace {
@@ -163,14 +162,11 @@ TEST(FileSource, ReadsMoreFilesThanMayBeOpen)
   held.clear();
 
   ReadMeter meter;
-  std::deque<Lane> lanes;
-  for (int i = 0; i < 8; ++i) {
-    lanes.emplace_back(*source, meter);
-  }
+  TaskReaders readers(*source, meter);
   std::atomic<int> right{0};
-  RunLanes(count, 8, [&](std::size_t task, int lane) {
+  RunTasks(count, 8, [&](std::size_t task) {
     std::string text(4, '?');
-    lanes[lane].Read(static_cast<int>(task), 2, {{text.data(), 4}});
+    readers.OfThisThread().Read(static_cast<int>(task), 2, {{text.data(), 4}});
     right += text == std::to_string(100000 + task).substr(2) ? 1 : 0;
   });
   EXPECT_EQ(right, count);

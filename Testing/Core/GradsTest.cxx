@@ -7,7 +7,7 @@
 #include "Formats/GRADS/GradsGaussian.h"
 #include "NaivePlace.h"
 #include "Session/PatchLoader.h"
-#include "Session/SharedCatalog.h"
+#include "Session/RankAgreement.h"
 #include "StoppedLocate.h"
 #include "TestTools.h"
 
@@ -489,7 +489,7 @@ TEST_F(Grads, DescriptorsOpenedTogetherAreOneSeries)
   WriteText(this->Folder / "post.ctl_2016022812", Plain);
   WriteText(this->Folder / "post.ctl_2016022712", Replaced(Plain, "12z28feb2016", "12z27feb2016"));
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
-  const Series series = OpenSharedSeries(*alone,
+  const Series series = RankAgreement(*alone).OpenSeries(
       {this->Folder / "post.ctl_2016022812", this->Folder / "post.ctl_2016022712"}, {}, ChannelMode::Off);
   std::vector<std::string> dates;
   for (const TimeStep& step : series.Steps) {

@@ -2,7 +2,7 @@
 #include "Formats/KWave/KwaveFormat.h"
 #include "Session/OpenedStep.h"
 #include "Session/PatchLoader.h"
-#include "Session/SharedCatalog.h"
+#include "Session/RankAgreement.h"
 #include "StoppedLocate.h"
 #include "TestTools.h"
 
@@ -255,7 +255,7 @@ TEST_F(Kwave, StepsOfTwoOutputsInCommonAreSaid)
   this->WriteIndex("other.h5");
   const auto alone = MakeSelfCommunicator();
   const auto open = [&](const std::vector<std::string>& paths) {
-    return OpenSharedSeries(*alone, paths, {}, ChannelMode::Off);
+    return RankAgreement(*alone).OpenSeries(paths, {}, ChannelMode::Off);
   };
   const std::string out = this->Folder / "out.h5", other = this->Folder / "other.h5";
   const Series both = open({out, other});

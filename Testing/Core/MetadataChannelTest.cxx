@@ -7,7 +7,7 @@
 #include "MetadataChannel/SeriesSidecar.h"
 #include "SamraiDraft.h"
 #include "Session/PatchLoader.h"
-#include "Session/SharedCatalog.h"
+#include "Session/RankAgreement.h"
 #include "Support/Checksum.h"
 #include "Support/Memory.h"
 #include "TestTools.h"
@@ -177,7 +177,7 @@ TEST_F(DumpChannel, SecondOpenDoesWithoutHdf5)
 {
   testing::WriteText(this->DataFolder + "/dumps.visit", "visit_dump.00007/summary.samrai\n");
   ASSERT_TRUE(this->OpenAndPrepare(this->Summary).Saved().WhyNot.empty());
-  OpenSharedSeries(*this->Alone, {this->DataFolder + "/dumps.visit"}, {}, ChannelMode::On);
+  RankAgreement(*this->Alone).OpenSeries({this->DataFolder + "/dumps.visit"}, {}, ChannelMode::On);
   for (const std::string& file : {this->Summary, this->Cluster, testing::ClusterPath(this->Summary, 0)}) {
     OverwriteUnseen(file, 0, "no HDF5!");
   }
@@ -186,7 +186,7 @@ TEST_F(DumpChannel, SecondOpenDoesWithoutHdf5)
   ASSERT_EQ(FormatOf(this->Summary).Locate(this->Data, {{0, 0}}, {}).Problems.size(), 1u);
 
   const Series series =
-      OpenSharedSeries(*this->Alone, {this->DataFolder + "/dumps.visit"}, {}, ChannelMode::On);
+      RankAgreement(*this->Alone).OpenSeries({this->DataFolder + "/dumps.visit"}, {}, ChannelMode::On);
   ASSERT_EQ(series.Steps.size(), 1u);
   EXPECT_EQ(series.Steps[0].Step, 7);
   EXPECT_EQ(series.Steps[0].Time, 0.25);
@@ -453,7 +453,7 @@ TEST_F(DumpChannel, ASeriesSidecarKnowsTheHeads)
 TEST_F(DumpChannel, ASingleStepHasNoSidecarAsASeries)
 {
   for (int i = 0; i < 2; ++i) {
-    const Series series = OpenSharedSeries(*this->Alone, {this->Summary}, {}, ChannelMode::On);
+    const Series series = RankAgreement(*this->Alone).OpenSeries({this->Summary}, {}, ChannelMode::On);
     EXPECT_TRUE(series.Warnings.empty());
     EXPECT_EQ(series.Steps.at(0).Time, 0.25);
     this->OpenAndPrepare(this->Summary);
@@ -467,7 +467,7 @@ TEST_F(DumpChannel, ADamagedSeriesSidecarIsWorthAWarning)
   const std::string index = this->DataFolder + "/dumps.visit";
   testing::WriteText(index, "visit_dump.00007/summary.samrai\n");
   testing::WriteText(index + ".patchio", std::string(300, 'x'));
-  const Series series = OpenSharedSeries(*this->Alone, {index}, {}, ChannelMode::On);
+  const Series series = RankAgreement(*this->Alone).OpenSeries({index}, {}, ChannelMode::On);
   EXPECT_EQ(series.Steps.size(), 1u);
   ASSERT_EQ(series.Warnings.size(), 1u);
   EXPECT_THAT(series.Warnings[0], HasSubstr("not a sidecar"));

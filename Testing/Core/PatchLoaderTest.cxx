@@ -419,9 +419,9 @@ TEST_F(PatchLoading, ReturnsWhenCancelledThoughRequestsHang)
   catalog.reset();
   request = LoadRequest();
   result = LoadResult();
-  EXPECT_GT(pool.use_count(), 1) << "the lanes have memory to write to";
+  EXPECT_GT(pool.use_count(), 1) << "the tasks have memory to write to";
   Open(*gate);
-  while (pool.use_count() > 1) {  // the time limit of the test ends this where lanes never end
+  while (pool.use_count() > 1) {  // the time limit of the test ends this where tasks never end
     std::this_thread::yield();
   }
   EXPECT_EQ(pool->TotalBytes(), pool->KeptBytes()) << "memory of arrays that nobody gets";
@@ -436,12 +436,13 @@ TEST_F(PatchLoading, BeginsAheadAndIsCompletedLater)
   PatchLoader loader(locate, this->Data, this->Everything(2));
   loader.Allocate();
   loader.Start();
-  while (loader.Progress().Fraction < 1) {  // without anybody looking on
+  while (loader.Fraction() < 1) {  // without anybody looking on
     std::this_thread::yield();
   }
-  EXPECT_EQ(loader.Progress().Bytes, loader.Progress().BytesToRead);
   LoadResult result = loader.Read();
   EXPECT_TRUE(result.Faults.empty());
+  EXPECT_GT(result.Report.Bytes, 0u);
+  EXPECT_EQ(result.Report.BytesAhead, result.Report.Bytes);
   for (int patch = 0; patch < 3; ++patch) {
     EXPECT_EQ(this->ValuesOf(result.At(patch, 0)), this->Expected(patch, 0));
   }

@@ -20,26 +20,20 @@ using testing::Ranks;
 std::vector<std::string> Paths;  ///< of steps 0 and 1
 
 /// Collective. This rank's part of all variables.
-std::unique_ptr<StepAhead> Prepared(Communicator& ranks, std::size_t step)
+PrefetchedStep Prepared(Communicator& ranks, std::size_t step)
 {
-  auto ahead = std::make_unique<StepAhead>();
-  ahead->Step = step;
-  ahead->Opened = std::make_shared<OpenedStep>(ranks, Paths[step], ChannelMode::Off);
-  const Catalog& catalog = ahead->Opened->Data();
-  for (std::size_t v = 0; v < catalog.Variables.size(); ++v) {
-    ahead->Request.Variables.push_back(RequestAsStored(catalog, static_cast<int>(v)));
+  auto opened = std::make_shared<OpenedStep>(ranks, Paths[step], ChannelMode::Off);
+  LoadRequest request;
+  for (std::size_t v = 0; v < opened->Data().Variables.size(); ++v) {
+    request.Variables.push_back(RequestAsStored(opened->Data(), static_cast<int>(v)));
   }
-  ahead->Request.Memory = std::make_shared<MemoryPool>();
-  UpdateOptions options;
+  request.Memory = std::make_shared<MemoryPool>();
+  request.Ahead = true;
+  StepOptions options;
   options.LastLevel = 99;
   options.Piece = Rank;
   options.Pieces = Ranks;
-  ahead->Update = std::make_unique<PatchUpdate>(ranks, *ahead->Opened, options);
-  ahead->Update->Plan(ahead->Request, "");
-  ahead->Update->Locate();
-  ahead->Update->AgreeOnFaults();
-  ahead->Update->PrepareAhead();
-  return ahead;
+  return ReserveAhead(*LocateStep(PlanStep(ranks, opened, options, request, "")), step);
 }
 
 void CheckThatAllTakeIt(Communicator& ranks)
@@ -48,12 +42,13 @@ void CheckThatAllTakeIt(Communicator& ranks)
   queue.Add(Prepared(ranks, 0));
   queue.Add(Prepared(ranks, 1));
   for (const std::size_t step : {0, 1}) {
-    const std::unique_ptr<StepAhead> taken = queue.Take(ranks, step);
-    Expect(taken != nullptr, "not taken");
+    std::optional<PrefetchedStep> taken = queue.Take(ranks, step);
+    Expect(taken.has_value(), "not taken");
     if (taken) {
-      taken->Update->Read({});
-      Expect(taken->Update->SoundEverywhere(), "not sound");
-      Expect(!taken->Update->Planned().Mine.empty(), "no blocks");
+      ReadThreads threads(1);
+      const LoadedStep loaded = LoadStep(std::move(taken->Located), threads);
+      Expect(loaded.Outcome == LoadOutcome::Complete, "not sound");
+      Expect(!loaded.Plan.Mine.empty(), "no blocks");
     }
   }
 }
@@ -71,7 +66,7 @@ void CheckThatNobodyTakesIt(Communicator& ranks, const char* when, std::size_t w
   Expect(!queue.Take(ranks, wanted), std::string("taken though ") + when);
   Expect(!queue.Has(0) && !queue.Has(1), std::string("the queue is not empty though ") + when);
   queue.Add(Prepared(ranks, 1));
-  Expect(queue.Take(ranks, 1) != nullptr, std::string("of no use any more when ") + when);
+  Expect(queue.Take(ranks, 1).has_value(), std::string("of no use any more when ") + when);
 }
 
 void CheckAgreement(Communicator& ranks)

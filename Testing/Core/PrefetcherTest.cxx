@@ -29,29 +29,23 @@ class Prefetching : public ::testing::Test
 {
 protected:
   /// A step that is planned, and hangs at its first request until its gate opens.
-  std::unique_ptr<StepAhead> Prepared(int step)
+  PrefetchedStep Prepared(int step)
   {
-    auto ahead = std::make_unique<StepAhead>();
-    ahead->Step = step;
-    ahead->Opened = std::make_shared<OpenedStep>(*this->Alone, this->Series.Paths()[step], ChannelMode::Off);
-    ahead->Request.Variables = {RequestAsStored(ahead->Opened->Data(), 0)};
-    ahead->Request.Memory = this->Memory;
-    ahead->Request.Ahead = true;
-    ahead->Request.Files = [gate = this->GateOf(step)](const LocationTable& table) {
+    auto opened = std::make_shared<OpenedStep>(*this->Alone, this->Series.Paths()[step], ChannelMode::Off);
+    LoadRequest request;
+    request.Variables = {RequestAsStored(opened->Data(), 0)};
+    request.Memory = this->Memory;
+    request.Ahead = true;
+    request.Files = [gate = this->GateOf(step)](const LocationTable& table) {
       return std::make_unique<HangingSource>(MakeFileSource(table.Files), gate);
     };
-    UpdateOptions options;
+    StepOptions options;
     options.LastLevel = 1;
-    ahead->Update = std::make_unique<PatchUpdate>(*this->Alone, *ahead->Opened, options);
-    ahead->Update->Plan(ahead->Request, "");
-    ahead->Update->Locate();
-    ahead->Update->AgreeOnFaults();
-    ahead->Update->PrepareAhead();
-    return ahead;
+    return ReserveAhead(*LocateStep(PlanStep(*this->Alone, opened, options, request, "")), step);
   }
 
   void Add(int step) { this->Ahead->Add(this->Prepared(step)); }
-  std::unique_ptr<StepAhead> Take(int step) { return this->Ahead->Take(*this->Alone, step); }
+  std::optional<PrefetchedStep> Take(int step) { return this->Ahead->Take(*this->Alone, step); }
 
   std::shared_ptr<HangingSource::Gate> GateOf(int step)
   {
@@ -68,23 +62,28 @@ protected:
     const std::lock_guard<std::mutex> lock(gate->Mutex);
     return gate->Waiting > 0;
   }
-  /// Long enough for a lane that should not begin.
+  /// Long enough for a task that should not begin.
   bool IsBegunSoon(int step)
   {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     return this->IsBegun(step);
   }
-  /// Lanes that were left behind have given back what they kept.
-  void WaitForLanes() const
+  /// Tasks that were left behind have given back what they kept.
+  void WaitForTasks() const
   {
     WaitUntil([this] { return this->Memory.use_count() == 1; });
   }
 
-  static void ExpectDensity(StepAhead& ahead, int step)
+  static LoadedStep Load(std::optional<PrefetchedStep> ahead)
   {
-    ahead.Update->Read({});
-    ahead.Update->AgreeOnFaults();
-    DumpSeries::ExpectDensity(*ahead.Update, step);
+    ReadThreads threads(1);
+    return LoadStep(std::move(ahead->Located), threads);
+  }
+  static void ExpectDensity(std::optional<PrefetchedStep> ahead, int step)
+  {
+    LoadedStep loaded = Load(std::move(ahead));
+    ASSERT_EQ(loaded.Outcome, LoadOutcome::Complete);
+    DumpSeries::ExpectDensity(loaded, step);
   }
 
   const DumpSeries Series{4};
@@ -137,10 +136,10 @@ TEST_F(Prefetching, ReadsOneStepAfterAnother)
   }
   for (const int step : {1, 2, 3}) {
     EXPECT_TRUE(this->Ahead->Has(step));
-    const std::unique_ptr<StepAhead> taken = this->Take(step);
+    std::optional<PrefetchedStep> taken = this->Take(step);
     ASSERT_TRUE(taken);
     EXPECT_FALSE(this->Ahead->Has(step));
-    ExpectDensity(*taken, step);
+    ExpectDensity(std::move(taken), step);
   }
 }
 
@@ -149,13 +148,13 @@ TEST_F(Prefetching, TakesAStepWhoseReadHasNotEnded)
   this->Add(1);
   this->Add(2);
   WaitUntil([this] { return this->IsBegun(1); });
-  const std::unique_ptr<StepAhead> first = this->Take(1);
-  const std::unique_ptr<StepAhead> second = this->Take(2);
+  std::optional<PrefetchedStep> first = this->Take(1);
+  std::optional<PrefetchedStep> second = this->Take(2);
   ASSERT_TRUE(first && second);
   this->Open(1);
   this->Open(2);
-  ExpectDensity(*second, 2);
-  ExpectDensity(*first, 1);
+  ExpectDensity(std::move(second), 2);
+  ExpectDensity(std::move(first), 1);
 }
 
 TEST_F(Prefetching, DropsTheQueueForAnotherStep)
@@ -167,14 +166,14 @@ TEST_F(Prefetching, DropsTheQueueForAnotherStep)
   EXPECT_FALSE(this->Ahead->Has(1));
   EXPECT_FALSE(this->Ahead->Has(2));
   this->Open(1);
-  this->WaitForLanes();
+  this->WaitForTasks();
   EXPECT_FALSE(this->IsBegun(2)) << "nobody wants it any more";
 
   this->Add(3);
   this->Open(3);
-  const std::unique_ptr<StepAhead> taken = this->Take(3);
+  std::optional<PrefetchedStep> taken = this->Take(3);
   ASSERT_TRUE(taken) << "the queue is of use again";
-  ExpectDensity(*taken, 3);
+  ExpectDensity(std::move(taken), 3);
 }
 
 TEST_F(Prefetching, StopsWithoutWaitingAndGivesBackLater)
@@ -189,7 +188,7 @@ TEST_F(Prefetching, StopsWithoutWaitingAndGivesBackLater)
   EXPECT_FALSE(this->Ahead->Agree(*this->Alone, 1)) << "stopped";
   EXPECT_FALSE(this->Take(1)) << "what was read of it is not all";
   EXPECT_FALSE(this->Ahead->Has(1));
-  this->WaitForLanes();
+  this->WaitForTasks();
   EXPECT_FALSE(this->IsBegun(2));
   EXPECT_TRUE(this->Ahead->Agree(*this->Alone, 1)) << "as new";
 }
@@ -200,13 +199,13 @@ TEST_F(Prefetching, MayBeDestroyedWhileRequestsHang)
   this->Add(2);
   WaitUntil([this] { return this->IsBegun(1); });
   this->Ahead.reset();
-  EXPECT_GT(this->Memory.use_count(), 1) << "the lanes have memory to write to";
+  EXPECT_GT(this->Memory.use_count(), 1) << "the tasks have memory to write to";
   this->Open(1);
-  this->WaitForLanes();
+  this->WaitForTasks();
   EXPECT_FALSE(this->IsBegun(2));
 }
 
-/// The lanes of a step that ends start the next one while the queue goes away.
+/// The tasks of a step that ends start the next one while the queue goes away.
 TEST_F(Prefetching, MayBeDroppedAtAnyTime)
 {
   for (const int step : {1, 2, 3}) {
@@ -220,14 +219,14 @@ TEST_F(Prefetching, MayBeDroppedAtAnyTime)
     round % 3 == 0 ? this->Ahead->Drop() : round % 3 == 1 ? this->Ahead->Clear() : this->Ahead->Stop();
     EXPECT_FALSE(this->Take(1));
   }
-  this->WaitForLanes();
+  this->WaitForTasks();
 }
 
 TEST_F(Prefetching, ReadsOnAfterAStepThatIsBroken)
 {
   this->Add(1);
-  std::unique_ptr<StepAhead> broken = this->Prepared(2);
-  for (const std::string& file : broken->Update->SharedLoader()->Files()) {
+  PrefetchedStep broken = this->Prepared(2);
+  for (const std::string& file : broken.Located.Loader->Files()) {
     std::filesystem::resize_file(file, 100);
   }
   this->Ahead->Add(std::move(broken));
@@ -236,11 +235,9 @@ TEST_F(Prefetching, ReadsOnAfterAStepThatIsBroken)
     this->Open(step);
   }
   WaitUntil([this] { return this->IsBegun(3); });
-  ExpectDensity(*this->Take(1), 1);
-  const std::unique_ptr<StepAhead> second = this->Take(2);
-  second->Update->Read({});
-  EXPECT_FALSE(second->Update->SoundEverywhere());
-  ExpectDensity(*this->Take(3), 3);
+  ExpectDensity(this->Take(1), 1);
+  EXPECT_EQ(Load(this->Take(2)).Outcome, LoadOutcome::PlanAgain);
+  ExpectDensity(this->Take(3), 3);
 }
 
 }  // namespace patchio

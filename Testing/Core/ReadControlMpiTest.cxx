@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <mpi.h>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -47,19 +48,18 @@ Outcome Read(Communicator& ranks, ThreadController& controller, std::size_t task
     control.OnWindow = [limit](const ReadWindow&) { return limit; };
   }
   std::vector<std::byte> into(1000);
-  RunLanes(
-      tasks, control.Goal(),
-      [&](std::size_t, int lane) {
-        Expect(lane < options.MostOfRank, "a lane that there must not be");
+  std::atomic<int> atWork{0};
+  testing::RunControlled(
+      tasks,
+      [&](std::size_t) {
+        Expect(++atWork <= options.MostOfRank, "a task that there must not be");
         const ReadMeter::Task task(meter);
         const ReadMeter::Request request(meter, 1000);
         std::byte mine[1000];
         file->Read(0, mine, sizeof mine);
+        --atWork;
       },
-      [&](double) {
-        control.Step(meter);
-        return !cancelled;
-      });
+      control, meter, [&] { return !cancelled; });
   control.Finish();
   return {control.Changes(), control.Windows().size(), controller.BestSoFar()};
 }

@@ -8,7 +8,7 @@
 namespace patchio {
 namespace {
 
-/// One rank, 8 lanes; the first window lets 1 remain.
+/// One rank, 8 threads; the first window lets 1 remain.
 class ReadControlTest : public ::testing::Test
 {
 protected:
@@ -50,31 +50,31 @@ TEST_F(ReadControlTest, TellsNoChangeThatCameAfterTheLastByte)
   this->ReadABit();
   this->Control.Step(this->Meter);  // sends the window
   this->Control.Finish();
-  EXPECT_EQ(this->Control.Goal().Lanes(), 1) << "decided";
+  EXPECT_EQ(this->Control.Threads(), 1) << "decided";
   ASSERT_EQ(this->Control.Changes().size(), 1u) << "but never in force";
   EXPECT_EQ(this->Control.Changes()[0].Threads, 8);
-  EXPECT_DOUBLE_EQ(this->Control.MeanLanes(), 8);
+  EXPECT_DOUBLE_EQ(this->Control.MeanThreads(), 8);
 }
 
-TEST_F(ReadControlTest, TellsTheLanesOfTheWholeRead)
+TEST_F(ReadControlTest, TellsTheThreadsOfTheWholeRead)
 {
   this->ReadABit();
   this->Control.Step(this->Meter);  // sends the window
   this->Control.Step(this->Meter);  // has its answer
-  EXPECT_EQ(this->Control.Goal().Lanes(), 1);
+  EXPECT_EQ(this->Control.Threads(), 1);
   this->ReadABit();
   this->Control.Step(this->Meter);
   this->Control.Finish();
   ASSERT_EQ(this->Control.Changes().size(), 2u);
   EXPECT_EQ(this->Control.Changes()[1].Threads, 1);
-  EXPECT_GT(this->Control.MeanLanes(), 1.5);
-  EXPECT_LT(this->Control.MeanLanes(), 7.5);
+  EXPECT_GT(this->Control.MeanThreads(), 1.5);
+  EXPECT_LT(this->Control.MeanThreads(), 7.5);
 }
 
 TEST_F(ReadControlTest, TellsTheFirstNumberWhereNothingWasRead)
 {
   this->Control.Finish();
-  EXPECT_DOUBLE_EQ(this->Control.MeanLanes(), 8);
+  EXPECT_DOUBLE_EQ(this->Control.MeanThreads(), 8);
   EXPECT_EQ(this->Control.Changes().size(), 1u);
 }
 

@@ -1,7 +1,7 @@
 // A read that takes a while, for tests of automatic threads.
 #pragma once
 
-#include "Io/Lanes.h"
+#include "Io/IoScheduler.h"
 #include "Support/Stopwatch.h"
 #include "Tuning/AutomaticThreads.h"
 
@@ -10,23 +10,35 @@
 
 namespace patchio::testing {
 
-/// Requests of 2 ms, one after another in each lane, with windows from the first second on. Collective, as
+/// Carries out the tasks with as many threads as `control` says, until `goesOn` says no.
+inline void RunControlled(std::size_t tasks, const TaskBody& body, ReadControl& control,
+    const ReadMeter& meter, const std::function<bool()>& goesOn)
+{
+  IoScheduler read(tasks, body);
+  read.SetLimit(control.Threads());
+  while (!read.WaitFor(PollInterval)) {
+    control.Step(meter);
+    if (!goesOn()) {
+      read.Cancel();
+    }
+    read.SetLimit(control.Threads());
+  }
+}
+
+/// Requests of 2 ms, one after another in each thread, with windows from the first second on. Collective, as
 /// `automatic` is.
 inline void ReadForAWhile(AutomaticThreads& automatic, double seconds)
 {
   ReadMeter meter;
   const Stopwatch watch;
-  RunLanes(
-      1 << 20, automatic.Control().Goal(),
-      [&](std::size_t, int) {
+  RunControlled(
+      1 << 20,
+      [&](std::size_t) {
         const ReadMeter::Task task(meter);
         const ReadMeter::Request request(meter, 1000);
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
       },
-      [&](double) {
-        automatic.Control().Step(meter);
-        return watch.Seconds() < seconds;
-      });
+      automatic.Control(), meter, [&] { return watch.Seconds() < seconds; });
 }
 
 }  // namespace patchio::testing

@@ -208,9 +208,9 @@ TEST(ReadPlan, CoversEveryByteOnce)
       const std::uint64_t scale = std::uint64_t(1) << (random() % 23);
       table.Raw(random() % 3, random() % (20 * MiB), 4 * (random() % scale) + 4);
     }
-    const int lanes = 1 + static_cast<int>(random() % 70);
+    const int threads = 1 + static_cast<int>(random() % 70);
     const StorageModel storage{1e-6 * (random() % 3000), 1e9};
-    const ReadPlan plan = PlanReads(table, {}, storage, lanes);
+    const ReadPlan plan = PlanReads(table, {}, storage, threads);
 
     std::map<std::uint32_t, std::map<std::uint64_t, std::uint64_t>> parts;  // task -> begin -> bytes
     for (const Transfer& transfer : plan.Transfers) {

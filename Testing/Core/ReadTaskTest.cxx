@@ -60,20 +60,20 @@ protected:
   std::vector<T> Run()
   {
     FakeSource source(this->Files, this->Behaviour);
-    Lane lane(source, this->Meter);
+    TaskReader reader(source, this->Meter);
     std::vector<T> output(this->Shape.OutputTuples() * this->Shape.OutputComponents, T(-77));
     const ReadTarget target = TargetIn(output.data(), this->Shape, this->Slots, TypeFor(T()));
     this->Table.Locations = {this->Place};
     const ReadPlan plan = PlanReads(this->Table, {WantedBytes(target)}, this->Storage, 1);
     for (const Transfer& transfer : plan.Transfers) {
-      ReadTransfer(lane, this->Table, plan, transfer, [&](std::uint32_t) { return target; });
+      ReadTransfer(reader, this->Table, plan, transfer, [&](std::uint32_t) { return target; });
     }
     if (!plan.Transfers.empty()) {
       FinishTask(target);
     }
     for (const auto* tasks : {&plan.Whole, &plan.Constant}) {
       for (const std::uint32_t task : *tasks) {
-        ReadWhole(lane, this->Table, this->Table.Locations[task], target);
+        ReadWhole(reader, this->Table, this->Table.Locations[task], target);
       }
     }
     return output;
@@ -345,11 +345,11 @@ protected:
   {
     this->Table.Files = {"file 0"};
     FakeSource source({this->Bytes}, {});
-    Lane lane(source, this->Meter);
+    TaskReader reader(source, this->Meter);
     const ReadPlan plan = PlanReads(this->Table, {}, {1e-3, 1e6}, 1);
     const std::vector<int> slots{0};
     for (const Transfer& transfer : plan.Transfers) {
-      ReadTransfer(lane, this->Table, plan, transfer, [&](std::uint32_t task) {
+      ReadTransfer(reader, this->Table, plan, transfer, [&](std::uint32_t task) {
         return TargetIn(this->Outputs[task].data(), this->Shapes[task], slots);
       });
     }
@@ -421,7 +421,7 @@ protected:
     file.insert(file.end(), values.begin(), values.end());
     FakeSource source({file}, {});
     ReadMeter meter;
-    Lane lane(source, meter);
+    TaskReader reader(source, meter);
     ArrayShape shape;
     shape.Interior = {6, 1, 1};
     shape.StoredGhosts = {1, 0, 0};
@@ -429,7 +429,7 @@ protected:
     const std::vector<int> slots{0};
     const ReadPlan plan = PlanReads(this->Table, {}, {}, 1);
     for (const Transfer& transfer : plan.Transfers) {
-      ReadTransfer(lane, this->Table, plan, transfer,
+      ReadTransfer(reader, this->Table, plan, transfer,
           [&](std::uint32_t) { return TargetIn(output.data(), shape, slots); });
     }
     EXPECT_EQ(meter.Requests(), 1u) << "the chunks lie side by side, and one was never written";

@@ -185,7 +185,7 @@ TEST_F(SamraiIndex, AgreesWithTheLibraryOnRealDumps)
 
 TEST_F(SamraiIndex, AgreesWithTheLibraryOnManyPatches)
 {
-  this->MakePatches(200);  // enough for several blocks a lane
+  this->MakePatches(200);  // enough for several blocks a thread
   Hdf5Draft draft = testing::DraftCluster(this->Data, 0);
   draft.erase(testing::PatchGroup(this->Data.Patches[77]) + "density");
   draft[testing::PatchGroup(this->Data.Patches[99]) + "density"] = Chunked(3, 2);

@@ -4,7 +4,7 @@
 // reaches the others shows as the time limit.
 #include "Io/SharedProgress.h"
 
-#include "Io/Lanes.h"
+#include "Io/IoScheduler.h"
 #include "MpiTest.h"
 #include "Support/Error.h"
 
@@ -29,9 +29,9 @@ using testing::Rank;
 bool Read(SharedProgress& together, int tasks, int stopAt)
 {
   std::atomic<int> done{0};
-  RunLanes(
-      tasks, LaneGoal(2),
-      [&](std::size_t, int) {
+  RunTasks(
+      tasks, 2,
+      [&](std::size_t) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
         ++done;
       },
@@ -94,14 +94,14 @@ void CheckThatHangingRequestsAreLeft(Communicator& ranks)
   const auto gate = std::make_shared<Gate>();
   SharedProgress together(ranks);
   {
-    LaneTeam team(2, 2, [gate](std::size_t, int) {
+    IoScheduler read(2, [gate](std::size_t) {
       std::unique_lock<std::mutex> lock(gate->Mutex);
       gate->Change.wait(lock, [&] { return gate->IsOpen; });
     });
-    team.SetLanes(2);
-    while (!team.WaitFor(LookOnInterval) && together.Step({}, Rank == 0)) {
+    read.SetLimit(2);
+    while (!read.WaitFor(PollInterval) && together.Step({}, Rank == 0)) {
     }
-    Expect(team.Outcome().Finished == 0, "nothing can have been read");
+    Expect(read.Fraction() == 0, "nothing can have been read");
   }
   together.Finish([] { return false; });
   Expect(together.Stopped(), "not stopped");
@@ -184,9 +184,9 @@ void CheckNumbers(Communicator& ranks)
   SharedProgress together(ranks);
   double lastBytes = 0, lastFraction = 0;
   std::atomic<int> done{0};
-  RunLanes(
-      200 * (Rank + 1), LaneGoal(1),
-      [&](std::size_t, int) {
+  RunTasks(
+      200 * (Rank + 1), 1,
+      [&](std::size_t) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
         ++done;
       },

@@ -15,14 +15,14 @@ struct Case
 {
   StorageModel Storage;
   std::uint64_t TotalBytes;
-  int Lanes;
+  int Threads;
   RequestLimits Expected;
 };
 
 std::ostream& operator<<(std::ostream& out, const Case& c)
 {
   return out << c.Storage.Latency << " s, " << c.Storage.Bandwidth << " B/s, " << c.TotalBytes << " bytes, "
-             << c.Lanes << " lanes";
+             << c.Threads << " threads";
 }
 
 class Limits : public ::testing::TestWithParam<Case>
@@ -34,7 +34,7 @@ class Limits : public ::testing::TestWithParam<Case>
 TEST_P(Limits, FollowFromTheModel)
 {
   const Case& c = this->GetParam();
-  const RequestLimits limits = LimitsOf(c.Storage, c.TotalBytes, c.Lanes);
+  const RequestLimits limits = LimitsOf(c.Storage, c.TotalBytes, c.Threads);
   EXPECT_EQ(limits.Gap, c.Expected.Gap);
   EXPECT_EQ(limits.Bytes, c.Expected.Bytes);
 }
@@ -48,7 +48,7 @@ INSTANTIATE_TEST_SUITE_P(Table, Limits,
         // Small gaps leave requests at 1 MiB, large ones at 16 MiB.
         Case{{20e-6, 1e9}, Plenty, 8, {20'000, MiB}}, Case{{0, 1e9}, Plenty, 8, {0, MiB}},
         Case{{1, 1e9}, Plenty, 8, {16 * MiB, 16 * MiB}},
-        // Every lane gets four requests, but none below 64 KiB; gaps are no larger than requests.
+        // Every thread gets four requests, but none below 64 KiB; gaps are no larger than requests.
         Case{{20e-6, 1e9}, 8 * MiB, 4, {20'000, 512 * KiB}},
         Case{{1e-3, 200e6}, 8 * MiB, 64, {64 * KiB, 64 * KiB}},
         Case{{20e-6, 1e9}, 0, 1, {20'000, 64 * KiB}}));

@@ -1,7 +1,7 @@
 #include "Tuning/ThreadController.h"
 
 #include "Io/FakeSource.h"
-#include "Io/Lanes.h"
+#include "Io/IoScheduler.h"
 #include "SimulatedStorage.h"
 #include "TestTools.h"
 
@@ -182,28 +182,27 @@ TEST(ThreadController, RaisesTheThreadsOfARealRead)
   options.Start = 2;
   options.Most = 128;
   ThreadController controller(options);
-  LaneGoal goal(2, 128);
   std::atomic<std::uint64_t> bytes{0};
   auto begin = std::chrono::steady_clock::now();
   std::uint64_t before = 0;
-  RunLanes(
-      60000, goal,
-      [&](std::size_t, int) {
-        char into[1000];
-        file->Read(0, into, sizeof into);
-        bytes += sizeof into;
-      },
-      [&](double) {
-        const auto now = std::chrono::steady_clock::now();
-        const double seconds = std::chrono::duration<double>(now - begin).count();
-        if (seconds > 0.1) {
-          controller.Observe(static_cast<double>(bytes - before) / seconds, goal.Lanes());
-          goal.Set(controller.Threads());
-          begin = now;
-          before = bytes;
-        }
-        return controller.BestSoFar() <= 8 || controller.History().size() < 8;
-      });
+  IoScheduler read(60000, [&](std::size_t) {
+    char into[1000];
+    file->Read(0, into, sizeof into);
+    bytes += sizeof into;
+  });
+  do {
+    read.SetLimit(controller.Threads());
+    const auto now = std::chrono::steady_clock::now();
+    const double seconds = std::chrono::duration<double>(now - begin).count();
+    if (seconds > 0.1) {
+      controller.Observe(static_cast<double>(bytes - before) / seconds, controller.Threads());
+      begin = now;
+      before = bytes;
+    }
+    if (controller.BestSoFar() > 8 && controller.History().size() >= 8) {
+      read.Cancel();
+    }
+  } while (!read.WaitFor(PollInterval));
   EXPECT_GT(controller.BestSoFar(), 8);
 }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fails when a file of Core includes VTK or ParaView, or a folder of Core includes one that lies above it.
+"""Fails when a file of Core includes VTK or ParaView, when a folder of Core includes one that lies above it, or when a source file
+does not include its own header first: that is how each header is known to compile by itself.
 
     check_layers.py CORE_FOLDER
     check_layers.py --self-test
@@ -42,11 +43,15 @@ def faults_in(core):
         return [f"{core}: no sources found"]
     for file in files:
         path = file.relative_to(core)
-        for number, line in enumerate(file.read_text().splitlines(), start=1):
-            match = INCLUDE.match(line)
-            fault = match and fault_of(path, match.group(1))
+        found = [(number, match.group(1)) for number, match in
+                 enumerate(map(INCLUDE.match, file.read_text().splitlines()), start=1) if match]
+        for number, included in found:
+            fault = fault_of(path, included)
             if fault:
-                faults.append(f"{path}:{number}: includes {match.group(1)}: {fault}")
+                faults.append(f"{path}:{number}: includes {included}: {fault}")
+        header = path.with_suffix(".h")
+        if path.suffix == ".cxx" and file.with_suffix(".h") in files and (not found or found[0][1] != header.as_posix()):
+            faults.append(f"{path}: the first header that it includes must be {header}")
     return faults
 
 
@@ -61,14 +66,14 @@ def self_test():
         ("Formats/A.cxx", "MetadataChannel/A.h", False),
         ("Formats/Format.cxx", "Formats/SAMRAI/SamraiFormat.h", True),
         ("Support/A.h", "Catalog/Box.h", False),
-        ("Decode/A.cxx", "Io/Lanes.h", False),
+        ("Decode/A.cxx", "Io/IoScheduler.h", False),
         ("Io/A.cxx", "Storage/Mount.h", False),
         ("Storage/A.cxx", "Io/Source.h", True),
         ("Hdf5Index/A.cxx", "Formats/Format.h", False),
         ("Formats/SAMRAI/A.cxx", "Session/PatchLoader.h", False),
         ("Formats/SAMRAI/A.cxx", "Formats/AMReX/B.h", False),
         ("Session/A.cxx", "Session/PatchLoader.h", True),
-        ("Report/A.cxx", "Session/PatchUpdate.h", False),
+        ("Report/A.cxx", "Session/StepRead.h", False),
         ("Session/A.cxx", "vtkDataSet.h", False),
         ("Session/A.cxx", "vtk/vtkDataSet.h", False),
         ("Elsewhere/A.cxx", "vector", False),
@@ -81,6 +86,13 @@ def self_test():
             file.write_text(f'#include "{included}"\n')
             if (not faults_in(pathlib.Path(folder))) != allowed:
                 wrong.append(f"{path} including {included} should be {'allowed' if allowed else 'refused'}")
+    for first, allowed in (("Support/A.h", True), ("vector", False)):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "Support").mkdir()
+            pathlib.Path(folder, "Support/A.h").touch()
+            pathlib.Path(folder, "Support/A.cxx").write_text(f'#include "{first}"\n#include "Support/A.h"\n')
+            if (not faults_in(pathlib.Path(folder))) != allowed:
+                wrong.append(f"Support/A.cxx including {first} first should be {'allowed' if allowed else 'refused'}")
     return wrong
 
 

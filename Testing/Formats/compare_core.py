@@ -139,8 +139,7 @@ def main():
     ranks, threads = ([int(n) for n in text.split()] for text in (arguments.np, arguments.threads))
     missing = [p for p in arguments.paths if not os.path.exists(p)]
     if missing:
-        print("skipped: %s does not exist" % missing[0])
-        return 0
+        sys.exit("%s does not exist" % missing[0])
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), arguments.format))
     reference = importlib.import_module("reference")
     results = [check_dump(arguments.program, reference, path, ranks, threads)

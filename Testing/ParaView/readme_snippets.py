@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Runs the Python of README.md and UserGuide.md as it stands there, one block after another, in pvbatch on NP ranks.
-Blocks that connect to a server are left out.
+"""Runs the Python of README.md and UserGuide.md as it stands there, one block after another, in pvbatch on NP ranks; blocks
+that import the package patchio run in Python without ParaView, where it was built. Blocks that connect to a server are left out.
 
 usage: PATCHIO_PLUGIN=... PATCHIO_PVBATCH_MODE=root readme_snippets.py NP REPOSITORY SCRATCH
 
@@ -38,19 +38,32 @@ def make_folder(blocks, repository, scratch):
         file.write("\n".join(blocks) + AFTERWARDS)
 
 
+def run(command, scratch, **environment):
+    # Relative paths are those of every rank, so the folder is entered before any rank starts.
+    result = subprocess.run(command, cwd=scratch, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                            env={**os.environ, **environment})
+    print(result.stdout, flush=True)
+    if result.returncode != 0:
+        sys.exit("FAILED: exit status %d" % result.returncode)
+    return result.stdout
+
+
 def main():
     ranks, repository, scratch = sys.argv[1], os.path.abspath(sys.argv[2]), os.path.abspath(sys.argv[3])
     sources = [blocks_of(os.path.join(repository, name)) for name in ("README.md", "Documentation/UserGuide.md")]
     if not all(sources):
         sys.exit("FAILED: README.md or UserGuide.md has no Python that can run here")
-    make_folder(sum(sources, []), repository, scratch)
+    blocks = sum(sources, [])
+    plain = [block for block in blocks if "import patchio" in block]
+    make_folder([block for block in blocks if block not in plain], repository, scratch)
     pvbatch = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pvbatch.sh")
-    # Relative paths are those of every rank, so the folder is entered before any rank starts.
-    result = subprocess.run([pvbatch, ranks, "snippets.py"], cwd=scratch, stdout=subprocess.PIPE,
-                            stderr=subprocess.STDOUT, text=True)
-    print(result.stdout, flush=True)
-    if result.returncode != 0 or "passed: " not in result.stdout:
-        sys.exit("FAILED: exit status %d" % result.returncode)
+    if "passed: " not in run([pvbatch, ranks, "snippets.py"], scratch):
+        sys.exit("FAILED: the snippets did not come to their end")
+    package = os.path.abspath(os.path.join(os.environ["PATCHIO_PLUGIN"], "../../../../../python"))
+    if not plain or not os.path.isdir(package):
+        print("the package patchio was not built, or no block uses it")
+        return
+    run([sys.executable, "-c", "\n".join(plain)], scratch, PYTHONPATH=package)
 
 
 if __name__ == "__main__":

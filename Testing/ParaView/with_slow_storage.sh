@@ -24,7 +24,7 @@ for _ in $(seq 200); do
 done
 if ! grep -q "^ready" "$log"; then
   echo "skipped: no emulated storage: $(cat "$log")"
-  exit 0
+  exit 77
 fi
 timeout 60 "$patchio" index "$mount/dumps.visit" >/dev/null || exit 1
 PATCHIO_DATASET="$mount/dumps.visit" PATCHIO_STORAGE="$mount/.emulator" "$@"

@@ -272,10 +272,7 @@ def check_grads(folder):
 
 def main():
     kind, folder = sys.argv[1:]
-    count = {"series": check_series, "kwave": check_kwave, "grads": check_grads}[kind](folder) if os.path.exists(folder) else 0
-    if not count:
-        print("skipped: no truth in %s" % folder)
-        return 0
+    count = {"series": check_series, "kwave": check_kwave, "grads": check_grads}[kind](folder)
     print("patchio: %d data sets, %d values compared, %d faults" % (count, compared[0], len(faults)))
     return 1 if faults or not compared[0] else 0
 

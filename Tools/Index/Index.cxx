@@ -1,10 +1,10 @@
-#include "Index/Index.h"
-
 #include "MetadataChannel/Places.h"
 #include "MetadataChannel/SeriesSidecar.h"
 #include "Session.h"
 #include "Session/OpenedStep.h"
-#include "Session/SharedCatalog.h"
+#include "Session/RankAgreement.h"
+#include "Subcommands.h"
+#include "Support/ByteText.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
 #include "Support/Stopwatch.h"
@@ -22,22 +22,13 @@
 namespace patchio::tools {
 namespace {
 
-struct Options
+struct Options : SeriesArguments
 {
-  std::string Path;
   bool Rebuild = false;
-  bool ListedOnly = false;
   bool Remove = false;
-  int Threads = 4;
-  std::optional<std::int64_t> Step;  ///< none: all
 };
 
-std::string Counted(std::uint64_t count, const char* one, const char* several)
-{
-  return fmt::format("{} {}", count, count == 1 ? one : several);
-}
-
-/// Arrays with bytes in a file; each component is a data set.
+/// The number of data sets in files: one for each component of a stored array.
 std::uint64_t CountDatasets(const Catalog& catalog)
 {
   std::uint64_t count = 0;
@@ -49,7 +40,8 @@ std::uint64_t CountDatasets(const Catalog& catalog)
   return count;
 }
 
-/// Opens and indexes; waits and tries again where files are so young that they may still change unseen.
+/// Opens and indexes a step. If its files are so new that they may still change unseen, waits and tries
+/// again.
 OpenedStep IndexOne(const TimeStep& step, const Options& options, Session& session)
 {
   Communicator& ranks = session.Ranks();
@@ -69,7 +61,7 @@ OpenedStep IndexOne(const TimeStep& step, const Options& options, Session& sessi
   }
 }
 
-/// True when the step has a sidecar now, or does without.
+/// True when the step has a sidecar now, or needs none.
 bool Report(const TimeStep& step, const OpenedStep& opened, double seconds, Session& session)
 {
   const Catalog& catalog = opened.Data();
@@ -84,26 +76,24 @@ bool Report(const TimeStep& step, const OpenedStep& opened, double seconds, Sess
   end = opened.NeedsIndex() ? end : "no sidecar needed: " + opened.Origin();
   const std::string steps = catalog.StepsInFile == 1 ? fmt::format("step {}", step.Step)
                                                      : fmt::format("{} steps", catalog.StepsInFile);
-  session.Print(
-      fmt::format("{}: {}, {}, {}, {:.3f} s, {}", steps, Counted(catalog.Patches.size(), "patch", "patches"),
-          Counted(catalog.Variables.size(), "variable", "variables"),
-          Counted(CountDatasets(catalog), "data set", "data sets"), seconds, end));
+  session.Print(fmt::format("{}: {}, {}, {}, {:.3f} s, {}", steps,
+      CountText(catalog.Patches.size(), "patch", "patches"), CountText(catalog.Variables.size(), "variable"),
+      CountText(CountDatasets(catalog), "data set"), seconds, end));
   return saved || !opened.NeedsIndex();
 }
 
-/// Keeps the heads of all steps that may be kept by now. Gives why it could not; empty when all is well.
-std::string KeepHeads(const std::string& path, const SeriesOptions& options, Communicator& ranks)
+/// Writes the sidecar of the series, with all steps that are old enough. Returns why it could not; else
+/// empty.
+std::string KeepHeads(const std::string& path, const SeriesOptions& options, Session& session)
 {
   std::string fault;
-  RunOnAllRanks(ranks, [&] {
-    if (ranks.Rank() == 0) {
-      fault = OpenWithSidecar(path, options, ChannelMode::On, ChannelSettings().SettleSeconds).WhyNotSaved;
-    }
+  session.OnRoot([&] {
+    fault = OpenWithSidecar(path, options, ChannelMode::On, ChannelSettings().SettleSeconds).WhyNotSaved;
   });
-  return ranks.AllGather(fault)[0];
+  return session.Ranks().AllGather(fault)[0];
 }
 
-/// Throws Error when steps, or the series, have no sidecar after all.
+/// Throws Error when a step or the series still has no sidecar.
 void CheckSaved(const Options& options, std::size_t wanted, std::size_t done, bool seriesSaved)
 {
   if (done < wanted) {
@@ -115,7 +105,7 @@ void CheckSaved(const Options& options, std::size_t wanted, std::size_t done, bo
   }
 }
 
-/// All that a series may have sidecars for: its own path, and each step, be it sound or broken.
+/// All paths that may have sidecars: that of the series, and those of its steps, sound or broken.
 std::set<std::string> DescribedPaths(const Options& options)
 {
   const Format& format = FormatOf(options.Path);
@@ -143,18 +133,16 @@ std::set<std::string> DescribedPaths(const Options& options)
 
 void Remove(const Options& options, Session& session)
 {
-  RunOnAllRanks(session.Ranks(), [&] {
+  session.OnRoot([&] {
     std::size_t count = 0;
-    if (session.Root()) {
-      for (const std::string& path : DescribedPaths(options)) {
-        for (const std::string& removed : RemoveSidecars(path)) {
-          session.Print("removed: " + removed);
-          ++count;
-        }
+    for (const std::string& path : DescribedPaths(options)) {
+      for (const std::string& removed : RemoveSidecars(path)) {
+        session.Print("removed: " + removed);
+        ++count;
       }
-      session.Print(count == 0 ? "There are no sidecars of " + options.Path + "."
-                               : Counted(count, "sidecar was", "sidecars were") + " removed.");
     }
+    session.Print(count == 0 ? "There are no sidecars of " + options.Path + "."
+                             : CountText(count, "sidecar was", "sidecars were") + " removed.");
   });
 }
 
@@ -163,7 +151,7 @@ void Run(const Options& options, Session& session)
   SeriesOptions seriesOptions;
   seriesOptions.ListedOnly = options.ListedOnly;
   const ChannelMode mode = options.Rebuild ? ChannelMode::Rebuild : ChannelMode::On;
-  const Series series = OpenSharedSeries(session.Ranks(), {options.Path}, seriesOptions, mode);
+  const Series series = RankAgreement(session.Ranks()).OpenSeries({options.Path}, seriesOptions, mode);
   for (const std::string& warning : series.Warnings) {
     session.Warn(warning);
   }
@@ -180,10 +168,9 @@ void Run(const Options& options, Session& session)
   if (wanted == 0) {
     throw Error(fmt::format("{}: there is no step {}.", options.Path, options.Step.value_or(0)));
   }
-  const std::string whyNot = KeepHeads(options.Path, seriesOptions, session.Ranks());
+  const std::string whyNot = KeepHeads(options.Path, seriesOptions, session);
   if (!whyNot.empty()) {
-    session.Print(
-        fmt::format("series: {}, not saved: {}", Counted(series.Steps.size(), "step", "steps"), whyNot));
+    session.Print(fmt::format("series: {}, not saved: {}", CountText(series.Steps.size(), "step"), whyNot));
   }
   CheckSaved(options, wanted, done, whyNot.empty());
 }
@@ -193,22 +180,17 @@ void Run(const Options& options, Session& session)
 void AddIndex(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("index",
-      "Find out where all arrays of a series lie and keep that beside the data, so that it opens at once. "
+      "Find out where all arrays of a series lie and store that beside the data, so that it opens at once. "
       "Under mpirun the ranks share the work");
   const auto options = std::make_shared<Options>();
-  AddPath(*command, options->Path);
-  CLI::Option* const rebuild = command->add_flag(
-      "--rebuild", options->Rebuild, "Write sidecars anew, even where there are sound ones");
+  AddSeriesArguments(*command, *options);
+  CLI::Option* const rebuild =
+      command->add_flag("--rebuild", options->Rebuild, "Write all sidecars again, even sound ones");
   command
       ->add_flag("--remove", options->Remove,
-          "Remove the sidecars, beside the data, in your cache folder and in PATCHIO_METADATA_DIR, and write "
+          "Remove the sidecars beside the data, in your cache folder and in PATCHIO_METADATA_DIR, and write "
           "none")
       ->excludes(rebuild);
-  command->add_flag("--listed-only", options->ListedOnly, "Only steps that the index file lists");
-  AddStep(*command, options->Step);
-  command->add_option("--threads", options->Threads, "Threads of a rank that look at files")
-      ->check(CLI::Range(1, 256))
-      ->capture_default_str();
   command->callback([options, &session] {
     if (options->Remove) {
       Remove(*options, session);

@@ -1,12 +1,10 @@
-#include "Info/Info.h"
-
 #include "Info/Describe.h"
 #include "Info/Text.h"
 #include "MetadataChannel/SeriesSidecar.h"
 #include "Session.h"
-#include "Session/SharedCatalog.h"
+#include "Session/RankAgreement.h"
+#include "Subcommands.h"
 #include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -21,38 +19,35 @@ namespace {
 
 using nlohmann::json;
 
-struct Options
+struct Options : SeriesArguments
 {
-  std::string Path;
   bool Json = false;
-  bool ListedOnly = false;
-  std::optional<std::int64_t> Step;
 };
 
-/// In text only the last step is described in full, and of each file its first.
-json DescribeSteps(const std::vector<TimeStep>& steps, const Format& format, bool allInFull)
+/// The text describes only the last step and the first step of each file in full.
+json DescribeSteps(const std::vector<TimeStep>& steps, const Format& format, const Options& options)
 {
   json all = json::array();
   std::size_t firstOfFile = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const TimeStep& step = steps[i];
-    const bool full = allInFull || i + 1 == steps.size();
+    const bool full = options.Json || i + 1 == steps.size();
     const bool again = i > 0 && steps[i - 1].Path == step.Path;
     firstOfFile = again ? firstOfFile : i;
     if (again && !full) {
       all.push_back(DescribeTime(step));
     } else if (again && format.NeedsIndex()) {
-      // A file that is indexed has all of its steps, and describes them once.
+      // A file with an index describes all of its steps at once.
       all.push_back(json(all[firstOfFile]));
       all.back().update(DescribeTime(step));
     } else {
-      all.push_back(DescribeStep(LookAt(format, step, true), format, full));
+      all.push_back(DescribeStep(LookAt(format, step, true, options.Threads), format, full));
     }
   }
   return all;
 }
 
-/// Says where programs that show the data take other times than the files'; empty where they do not.
+/// A note if programs that show the data use other times than those in the files; else empty.
 std::string NoteOnTimes(const Series& series, const std::vector<double>& values)
 {
   bool times = true, numbers = true;
@@ -68,7 +63,7 @@ std::string NoteOnTimes(const Series& series, const std::vector<double>& values)
                      values.back());
 }
 
-/// The smallest box around those of all steps; null where one of them is not known.
+/// The smallest box around all steps; null if one of their boxes is not known.
 json BoundsOfAll(const json& steps)
 {
   json all;
@@ -85,7 +80,7 @@ json BoundsOfAll(const json& steps)
   return all;
 }
 
-/// `oneStep`: what was left out does not count, as it is not that step.
+/// oneStep: warnings do not count, because they concern other steps.
 bool IsSound(const json& all, bool oneStep)
 {
   const auto sound = [](const json& step) {
@@ -99,7 +94,7 @@ json Describe(const Options& options)
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
   SeriesOptions seriesOptions;
   seriesOptions.ListedOnly = options.ListedOnly;
-  const Series series = OpenSharedSeries(*alone, {options.Path}, seriesOptions);
+  const Series series = RankAgreement(*alone).OpenSeries({options.Path}, seriesOptions);
   const std::vector<TimeStep> steps = StepsToLookAt(series, options.Path, options.Step);
   const Format& format = FormatOf(options.Path);
   const TimeStep &first = series.Steps.front(), &last = series.Steps.back();
@@ -113,7 +108,7 @@ json Describe(const Options& options)
   if (!first.Date.empty()) {
     all["dates"] = {first.Date, last.Date};
   }
-  all["steps"] = DescribeSteps(steps, format, options.Json);
+  all["steps"] = DescribeSteps(steps, format, options);
   all["bounds"] = BoundsOfAll(all["steps"]);
   const std::string sidecar = SeriesSidecar(options.Path, ChannelMode::ReadOnly).Warning();
   all["sidecar_warnings"] = sidecar.empty() ? json::array() : json::array({sidecar});
@@ -123,14 +118,12 @@ json Describe(const Options& options)
 
 void Run(const Options& options, Session& session)
 {
-  RunOnAllRanks(session.Ranks(), [&] {
-    if (session.Root()) {
-      const json all = Describe(options);
-      // Names from files need not be UTF-8.
-      session.Print(options.Json ? all.dump(2, ' ', false, json::error_handler_t::replace) : InfoText(all));
-      if (!all["sound"].get<bool>()) {
-        throw Error(options.Path + ": something is missing or broken, see above.");
-      }
+  session.OnRoot([&] {
+    const json all = Describe(options);
+    // Names from files need not be UTF-8.
+    session.Print(options.Json ? all.dump(2, ' ', false, json::error_handler_t::replace) : InfoText(all));
+    if (!all["sound"].get<bool>()) {
+      throw Error(options.Path + ": something is missing or broken, see above.");
     }
   });
 }
@@ -140,13 +133,11 @@ void Run(const Options& options, Session& session)
 void AddInfo(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("info",
-      "Say what data hold: time steps, bounds, levels, variables, and what is missing or cut. "
-      "Exit code 1 where something is");
+      "Show what data hold: time steps, bounds, levels, variables, and what is missing or cut. "
+      "Exit code 1 if something is");
   const auto options = std::make_shared<Options>();
-  AddPath(*command, options->Path);
-  AddStep(*command, options->Step, "all steps, the last in full");
+  AddSeriesArguments(*command, *options, "all steps, the last in full");
   command->add_flag("--json", options->Json, "For programs; all steps in full");
-  command->add_flag("--listed-only", options->ListedOnly, "Only steps that the index file lists");
   command->callback([options, &session] { Run(*options, session); });
 }
 

@@ -15,22 +15,17 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t MostLines = 30;  ///< for steps; of more, some in the middle are left out
+constexpr std::size_t MostLines = 30;  ///< for steps; if there are more, some in the middle are left out
 
 std::string Name(const json& value)
 {
   return value.get<std::string>();
 }
 
-std::string Counted(std::uint64_t count, const char* one, const char* several)
-{
-  return fmt::format("{} {}", count, count == 1 ? one : several);
-}
-
-/// As people write them: 0.1, not 0.10000000000000001.
+/// As people write numbers: 0.1, not 0.10000000000000001.
 std::string Number(double value, int digits = 10)
 {
-  constexpr double nothing = 1e-37;  // what rounding of floats leaves of 0
+  constexpr double nothing = 1e-37;  // a rounding error of 0 as a float
   return fmt::format("{:.{}g}", std::abs(value) < nothing ? 0 : value, digits);
 }
 
@@ -101,7 +96,7 @@ std::string SidecarText(const json& step)
   return text;
 }
 
-/// What the positions stand for, such as pressures; a position without a label is no level.
+/// The values that the positions stand for, such as pressures; a position without one is no level.
 std::vector<double> LabelsOf(const json& axis)
 {
   std::vector<double> labels;
@@ -131,7 +126,7 @@ std::vector<std::string> LevelRow(const json& level, int dimension)
 {
   const bool points = level.contains("points");
   std::vector<std::string> row{Name(level["name"]),
-      Counted(level["patches"].get<std::uint64_t>(), "patch", "patches"),
+      CountText(level["patches"].get<std::uint64_t>(), "patch", "patches"),
       fmt::format(
           "{} {}", level[points ? "points" : "cells"].get<std::int64_t>(), points ? "points" : "cells")};
   const auto plain = [](const json& value) { return std::to_string(value.get<int>()); };
@@ -160,7 +155,7 @@ std::vector<std::string> VariableRow(const json& variable, std::uint64_t patches
     more += fmt::format("{}ghost layers {}", more.empty() ? "" : ", ", fmt::join(ghosts, " "));
   }
   return {Name(variable["name"]), variable["centering"] == "cell" ? "cells" : "nodes",
-      Counted(variable["components"].get<std::uint64_t>(), "component", "components"),
+      CountText(variable["components"].get<std::uint64_t>(), "component"),
       variable["type"].is_null() ? "" : Name(variable["type"]), range, more};
 }
 
@@ -198,12 +193,12 @@ std::string StepLine(const json& step)
     levels += (levels.empty() ? "" : " + ") + std::to_string(level["patches"].get<int>());
   }
   return text + fmt::format("{} ({}) on {}, {} of values in {}; {}\n",
-                    Counted(step["patches"].get<std::uint64_t>(), "patch", "patches"), levels,
-                    Counted(step["levels"].size(), "level", "levels"), ByteText(step["bytes"].get<double>()),
-                    Counted(step["files"].get<std::uint64_t>(), "file", "files"), SidecarText(step));
+                    CountText(step["patches"].get<std::uint64_t>(), "patch", "patches"), levels,
+                    CountText(step["levels"].size(), "level"), ByteText(step["bytes"].get<double>()),
+                    CountText(step["files"].get<std::uint64_t>(), "file"), SidecarText(step));
 }
 
-/// A line for each step, one for all steps that a file describes alike.
+/// A line for each step, or for all steps that one file describes in the same way.
 std::string StepLines(const json& steps)
 {
   std::vector<std::string> lines;
@@ -213,16 +208,16 @@ std::string StepLines(const json& steps)
     }
     lines.push_back(StepLine(steps[first]));
     if (end - first > 1) {
-      lines.back() += fmt::format("    the same in {}, up to step {}, time {}\n",
-          Counted(end - first - 1, "more step", "more steps"), steps[end - 1]["step"].get<std::int64_t>(),
-          TimeText(steps[end - 1]));
+      lines.back() +=
+          fmt::format("    the same in {}, up to step {}, time {}\n", CountText(end - first - 1, "more step"),
+              steps[end - 1]["step"].get<std::int64_t>(), TimeText(steps[end - 1]));
     }
   }
   std::string text = "\nSteps\n";
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (lines.size() > MostLines && i == MostLines / 2) {
       const std::size_t left = lines.size() - MostLines;
-      text += fmt::format("  ... {}; --step N shows one, --json all ...\n", Counted(left, "more", "more"));
+      text += fmt::format("  ... {}; --step N shows one, --json all ...\n", CountText(left, "more", "more"));
       i += left;
     }
     text += lines[i];
@@ -230,7 +225,7 @@ std::string StepLines(const json& steps)
   return text;
 }
 
-/// `said`: what was wrong with steps before; steps of one file may have the same faults.
+/// said: the faults of earlier steps; steps of one file may have the same ones.
 std::string FaultsOfStep(const json& step, std::set<json>& said)
 {
   const std::string name = fmt::format("fault: step {}: ", step["step"].get<std::int64_t>());
@@ -243,12 +238,12 @@ std::string FaultsOfStep(const json& step, std::set<json>& said)
       continue;
     }
     text += fmt::format("{}{} cannot be read. {}\n", name,
-        Counted(fault["arrays"].get<std::uint64_t>(), "array", "arrays"), Name(fault["message"]));
+        CountText(fault["arrays"].get<std::uint64_t>(), "array"), Name(fault["message"]));
   }
   return text;
 }
 
-/// Null where no step can be opened.
+/// Null if no step can be opened.
 const json* LastInFull(const json& steps)
 {
   const json* last = nullptr;

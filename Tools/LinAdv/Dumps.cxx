@@ -3,7 +3,6 @@
 #include "LinAdv/Scheme.h"
 #include "LinAdv/Totals.h"
 #include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 
@@ -90,11 +89,7 @@ void AppendLevel(const Grid& grid, Catalog& catalog)
 Dumps::Dumps(tools::Session& session, const Options& options, const Problem& problem)
     : Session(session), Settings(options), Setup(problem), Writer(session.Ranks(), options.Output)
 {
-  RunOnAllRanks(session.Ranks(), [&] {
-    if (session.Root()) {
-      PrepareDirectory(options);
-    }
-  });
+  session.OnRoot([&] { PrepareDirectory(options); });
 }
 
 Catalog Dumps::Describe(const Hierarchy& hierarchy, int step, double time) const

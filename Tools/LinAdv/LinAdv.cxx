@@ -1,10 +1,9 @@
-#include "LinAdv/LinAdv.h"
-
 #include "LinAdv/Dumps.h"
 #include "LinAdv/Hierarchy.h"
 #include "LinAdv/Options.h"
 #include "LinAdv/Tagging.h"
 #include "Session.h"
+#include "Subcommands.h"
 #include "Support/RunOnAllRanks.h"
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,3 @@
-#include "Probe/Probe.h"
-
 #include "Probe/Compare.h"
 #include "Probe/Findings.h"
 #include "Probe/Plot.h"
@@ -13,6 +11,7 @@
 #include "PythonScript.h"
 #include "Session.h"
 #include "Storage/Mount.h"
+#include "Subcommands.h"
 #include "Support/Error.h"
 #include "Support/MachineName.h"
 #include "Support/RunOnAllRanks.h"

@@ -1,36 +1,26 @@
-#include "Verify/Verify.h"
-
 #include "Info/StepFacts.h"
 #include "MetadataChannel/SeriesSidecar.h"
 #include "Session.h"
-#include "Session/SharedCatalog.h"
+#include "Session/RankAgreement.h"
+#include "Subcommands.h"
+#include "Support/ByteText.h"
 #include "Support/Error.h"
-#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <memory>
-#include <optional>
 
 namespace patchio::tools {
 namespace {
 
-struct Options
-{
-  std::string Path;
-  bool ListedOnly = false;
-  int Threads = 4;
-  std::optional<std::int64_t> Step;
-};
-
-/// Says what is wrong, a line each, and counts it.
+/// Prints a line for each fault, and counts them.
 class Verification
 {
 public:
-  Verification(const Options& options, const Session& session) : How(options), Out(session) {}
+  Verification(const SeriesArguments& options, const Session& session) : How(options), Out(session) {}
 
-  /// Throws Error where anything is wrong.
+  /// Throws Error if anything is wrong.
   void Run();
 
 private:
@@ -41,7 +31,7 @@ private:
     this->Out.Print(text);
     ++this->Faults;
   }
-  /// Where one step was asked for, what is wrong elsewhere is worth a warning.
+  /// If one step was asked for, a fault elsewhere is only a warning.
   void FaultElsewhere(const std::string& text)
   {
     if (this->How.Step) {
@@ -51,7 +41,7 @@ private:
     }
   }
 
-  const Options& How;
+  const SeriesArguments& How;
   const Session& Out;
   std::set<std::string> Files;
   std::uint64_t Steps = 0, Arrays = 0, Faults = 0;
@@ -62,22 +52,20 @@ void Verification::Run()
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
   SeriesOptions options;
   options.ListedOnly = this->How.ListedOnly;
-  const Series series = OpenSharedSeries(*alone, {this->How.Path}, options);
+  const Series series = RankAgreement(*alone).OpenSeries({this->How.Path}, options);
   for (const std::string& warning : series.Warnings) {
     this->FaultElsewhere(warning);
   }
   const std::string sidecar = SeriesSidecar(this->How.Path, ChannelMode::ReadOnly).Warning();
-  // What lies beside a single step is that step's, and judged with it.
+  // The sidecar beside a single step belongs to that step, and is judged with it.
   if (!sidecar.empty() && series.Steps.back().Path != AbsolutePath(this->How.Path)) {
     this->FaultElsewhere(sidecar);
   }
   this->LookAtSteps(series);
-  const std::string looked =
-      fmt::format("{} step{}, {} array{} in {} file{}", this->Steps, this->Steps == 1 ? "" : "s",
-          this->Arrays, this->Arrays == 1 ? "" : "s", this->Files.size(), this->Files.size() == 1 ? "" : "s");
+  const std::string looked = fmt::format("{}, {} in {}", CountText(this->Steps, "step"),
+      CountText(this->Arrays, "array"), CountText(this->Files.size(), "file"));
   if (this->Faults > 0) {
-    throw Error(fmt::format(
-        "{}: {} fault{} in {}.", this->How.Path, this->Faults, this->Faults == 1 ? "" : "s", looked));
+    throw Error(fmt::format("{}: {} in {}.", this->How.Path, CountText(this->Faults, "fault"), looked));
   }
   this->Out.Print("sound: " + looked);
 }
@@ -88,7 +76,7 @@ void Verification::LookAtSteps(const Series& series)
   std::set<std::string> seen;
   for (const TimeStep& step : StepsToLookAt(series, this->How.Path, this->How.Step)) {
     ++this->Steps;
-    // Without an index a step costs next to nothing, and may have files of its own.
+    // A step without an index is checked quickly, and may have files of its own.
     if (seen.insert(step.Path).second || !format.NeedsIndex()) {
       this->Judge(LookAt(format, step, false, this->How.Threads));
     }
@@ -102,25 +90,15 @@ void Verification::Judge(const StepFacts& facts)
     this->Fault(name + facts.NotOpened);
   }
   for (const FileFaults& fault : facts.Faults) {
-    this->Fault(fmt::format(
-        "{}{} array{} cannot be read. {}", name, fault.Arrays, fault.Arrays == 1 ? "" : "s", fault.First));
+    this->Fault(fmt::format("{}{} cannot be read. {}", name, CountText(fault.Arrays, "array"), fault.First));
   }
   const SidecarState* const sidecar = FaultySidecar(facts.Sidecar);
-  if (sidecar && sidecar->Fault != FileFault::Foreign) {  // that one is of another version, and does no harm
-    this->Fault(fmt::format("{}the sidecar {} is {}: {} 'patchio index' writes it anew.", name,
+  if (sidecar && sidecar->Fault != FileFault::Foreign) {  // one of another version does no harm
+    this->Fault(fmt::format("{}the sidecar {} is {}: {} 'patchio index' writes it again.", name,
         sidecar->Where.Path, NameOf(sidecar->Fault), ReasonOf(*sidecar)));
   }
   this->Arrays += facts.Arrays;
   this->Files.insert(facts.Files.begin(), facts.Files.end());
-}
-
-void Run(const Options& options, Session& session)
-{
-  RunOnAllRanks(session.Ranks(), [&] {
-    if (session.Root()) {
-      Verification(options, session).Run();
-    }
-  });
 }
 
 }  // namespace
@@ -128,16 +106,11 @@ void Run(const Options& options, Session& session)
 void AddVerify(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("verify",
-      "Say whether all of the data are there: every file, every array in full, and sidecars that fit. "
-      "Reads no values. Exit code 0: sound, 1: not, 2: a mistake in what was typed");
-  const auto options = std::make_shared<Options>();
-  AddPath(*command, options->Path);
-  AddStep(*command, options->Step);
-  command->add_flag("--listed-only", options->ListedOnly, "Only steps that the index file lists");
-  command->add_option("--threads", options->Threads, "Threads that look at files")
-      ->check(CLI::Range(1, 256))
-      ->capture_default_str();
-  command->callback([options, &session] { Run(*options, session); });
+      "Check whether all of the data are there: every file, every array in full, and sidecars that fit. "
+      "Reads no values. Exit code 0: sound, 1: not sound, 2: wrong arguments");
+  const auto options = std::make_shared<SeriesArguments>();
+  AddSeriesArguments(*command, *options);
+  command->callback([options, &session] { session.OnRoot([&] { Verification(*options, session).Run(); }); });
 }
 
 }  // namespace patchio::tools

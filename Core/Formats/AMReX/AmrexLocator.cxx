@@ -53,8 +53,8 @@ public:
     this->FindFabs();
     this->FindFiles();
     this->Storage = this->Task.FilesOf(this->Table.Files);
-    this->Task.RunInLanes(
-        this->Files.size(), [this](std::size_t file, int) { this->LookIntoFile(static_cast<int>(file)); });
+    this->Task.RunTasks(
+        this->Files.size(), [this](std::size_t file) { this->LookIntoFile(static_cast<int>(file)); });
     this->ReadUnclear();
     this->WriteLocations();
     return std::move(this->Table);
@@ -139,7 +139,7 @@ void Locator::FindFiles()
   }
 }
 
-/// In a lane: must not throw.
+/// In a task: must not throw.
 void Locator::LookIntoFile(int file)
 {
   const std::string fault = CatchError([&] {
@@ -191,7 +191,7 @@ void Locator::ReadUnclear()
   for (const WantedFile& file : this->Files) {
     unclear.insert(unclear.end(), file.Unclear.begin(), file.Unclear.end());
   }
-  this->Task.RunInLanes((unclear.size() + inTask - 1) / inTask, [&](std::size_t task, int) {
+  this->Task.RunTasks((unclear.size() + inTask - 1) / inTask, [&](std::size_t task) {
     for (std::size_t i = task * inTask; i < std::min(unclear.size(), (task + 1) * inTask); ++i) {
       FabHeader header;
       this->ReadHeader(static_cast<int>(this->FileOf[unclear[i]]), this->Fabs[unclear[i]], header);

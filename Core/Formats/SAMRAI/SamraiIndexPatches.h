@@ -9,12 +9,12 @@
 
 namespace patchio::samrai {
 
-/// What the lanes that look into one file share.
+/// What the threads that look into one file share.
 struct SharedFile
 {
   std::string Path;
-  std::atomic<std::uint64_t> Listed{0};  ///< chunks, by all lanes
-  std::atomic<bool> TooMany{false};      ///< more chunks than MostChunks(): results of all lanes are void
+  std::atomic<std::uint64_t> Listed{0};  ///< chunks, by all threads
+  std::atomic<bool> TooMany{false};      ///< more chunks than MostChunks(): all results are void
 };
 
 /// For one thread; several may look into one file. Methods also throw hdf5index::Unfamiliar; its errors are

@@ -8,6 +8,7 @@
 #include "Support/Error.h"
 
 #include <fmt/format.h>
+#include <tbb/enumerable_thread_specific.h>
 
 #include <algorithm>
 #include <deque>
@@ -89,7 +90,7 @@ public:
   }
 
 private:
-  /// What a lane keeps from block to block.
+  /// What a thread keeps from block to block.
   struct BlockReader
   {
     explicit BlockReader(const Locator& of) : Locate(of.Data, of.Requests, of.Names) {}
@@ -180,10 +181,10 @@ void Locator::FindRuns()
 
 void Locator::MakeBlocks()
 {
-  // Enough blocks for the lanes to end together, and few enough that what is done once a block does not
+  // Enough blocks for the threads to end together, and few enough that what is done once a block does not
   // count.
-  const std::size_t lanes = static_cast<std::size_t>(std::max(this->Options.Threads, 1));
-  const std::size_t most = std::clamp<std::size_t>(this->Runs.size() / (lanes * 8), 4, 512);
+  const std::size_t threads = static_cast<std::size_t>(std::max(this->Options.Threads, 1));
+  const std::size_t most = std::clamp<std::size_t>(this->Runs.size() / (threads * 8), 4, 512);
   for (std::size_t begin = 0; begin < this->Runs.size();) {
     std::size_t end = begin + 1;
     while (end < this->Runs.size() && end - begin < most && this->Runs[end].File == this->Runs[begin].File) {
@@ -199,14 +200,10 @@ void Locator::MakeBlocks()
 void Locator::AskIndex()
 {
   this->Storage = this->Task.FilesOf(this->Table.Files);
-  std::vector<std::unique_ptr<BlockReader>> readers;
-  const std::size_t most = static_cast<std::size_t>(std::max(this->Options.Threads, 1));
-  for (std::size_t i = 0; i < std::min(most, this->Blocks.size()); ++i) {
-    readers.push_back(std::make_unique<BlockReader>(*this));
-  }
-  this->Task.RunInLanes(this->Blocks.size(), [&](std::size_t block, int lane) {
+  tbb::enumerable_thread_specific<BlockReader> readers([this] { return BlockReader(*this); });
+  this->Task.RunTasks(this->Blocks.size(), [&](std::size_t block) {
     try {
-      this->AskIndex(*readers[lane], this->Blocks[block]);
+      this->AskIndex(readers.local(), this->Blocks[block]);
     } catch (const std::exception&) {
       this->Blocks[block].Failed = true;  // out of memory, say: the library is asked one by one
     }

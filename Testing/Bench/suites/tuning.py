@@ -123,7 +123,7 @@ def on_emulator(report, folder, summary, rounds):
             ways = {}
             for total in EMULATED:
                 if total >= ranks:
-                    # Enough for 4 s; each lane has some requests.
+                    # Enough for 4 s; each thread has some requests.
                     served = 2.5 * min(total, 64) * (64 / max(total, 64)) ** 0.5
                     patches = min(PATCHES, max(int(4 * served / PATCH_MB), 4 * total))
                     ways["%d in flight" % total] = lambda total=total, patches=patches: rate(

@@ -88,9 +88,6 @@ def check_factory(folder):
 
 
 def main():
-    if not os.path.isdir(sys.argv[1]):
-        print("skipped: %s does not exist" % sys.argv[1])
-        return
     simple.LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=vars(simple))
     headers = sorted(glob.glob(sys.argv[1] + "/**/Header", recursive=True))
     folders = [os.path.dirname(h) for h in headers if os.path.exists(os.path.join(os.path.dirname(h), "Level_0", "Cell_H"))]

@@ -146,9 +146,6 @@ def write_series(outdir, paths):
     os.makedirs(outdir)
     table, count = [], 0
     for path in paths:
-        if not os.path.exists(path):
-            print("skipped: %s does not exist" % path)
-            continue
         for folders in series_below(os.path.abspath(path)):
             steps = []
             for folder in folders:

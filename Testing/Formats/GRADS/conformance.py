@@ -183,16 +183,13 @@ class Checker:
 def main():
     folder, wanted = sys.argv[1], sys.argv[2:]
     simple.LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=vars(simple))
-    if not os.path.exists(os.path.join(folder, "truths.json")):
-        print("skipped: no truth in %s" % folder, flush=True)
-        return 0
     truths = [t for t in load_all(folder) if not wanted or any(w in t.ctl for w in wanted)]
     for truth in truths:
         Checker(truth).run()
     failed, values = sum_over_ranks([len(faults), compared[0]])
     if rank() == 0:
         print("GrADS conformance: %d data sets, %d values, %d faults" % (len(truths), values, failed), flush=True)
-    return 1 if failed or (truths and not values) else 0
+    return 1 if failed or not values else 0
 
 
 if __name__ == "__main__":

@@ -90,8 +90,7 @@ def main():
     truths, folder = sys.argv[1:]
     found = sorted(glob.glob(os.path.join(folder, "**", "*.ctl"), recursive=True))
     if not found:
-        print("skipped: no descriptor below %s" % folder)
-        return
+        sys.exit("no descriptor below %s" % folder)
     save_all(truths, [read(path) for path in found])
     print("%d data sets" % len(found))
 

@@ -200,9 +200,6 @@ def main():
     simple.LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=vars(simple))
     names = sys.argv[2:]
     paths = [p for p in sorted(glob.glob(sys.argv[1] + "/*.npz")) if not names or os.path.basename(p).split(".")[0] in names]
-    if not paths:
-        print("skipped: no truth in %s" % sys.argv[1])
-        return 0
     total = sum_over_ranks(sum(check_file(path) for path in paths))
     expect(total > 0, "nothing was compared")
     faults = sum_over_ranks(len(failed))

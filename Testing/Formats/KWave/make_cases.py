@@ -154,9 +154,6 @@ def make(out):
 
 
 def link_real(out, real):
-    if not os.path.isdir(real):
-        print("skipped: %s does not exist" % real)
-        return
     shutil.rmtree(out, ignore_errors=True)
     for name in ("kwave13_corners", "kwave13_corners_c9", "kwave13_index", "kwave_input_corners"):
         os.makedirs(os.path.join(out, name))

@@ -89,7 +89,7 @@ def main(out, cases):
     os.makedirs(out, exist_ok=True)
     paths = [p for p in sorted(glob.glob(cases + "/*/*.h5")) if os.path.basename(p) not in ("ck.h5", "a.h5", "run_input.h5")]
     if not paths:
-        print("skipped: no files in %s" % cases)
+        sys.exit("no files in %s" % cases)
     for path in paths:
         np.savez(os.path.join(out, os.path.basename(os.path.dirname(path)) + "." + os.path.basename(path) + ".npz"), **read(path))
 

@@ -270,8 +270,6 @@ def listed_in(index):
 def indices_below(paths):
     out = []
     for path in paths:
-        if not os.path.exists(path):
-            print("skipped: %s does not exist" % path)
         out += sorted(glob.glob(path + "/**/dumps.visit", recursive=True)) if os.path.isdir(path) else [path]
     return [path for path in out if os.path.exists(path)]
 

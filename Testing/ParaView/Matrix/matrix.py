@@ -27,7 +27,6 @@ def run_session(np, *arguments):
         elif line.startswith("end "):
             print("  " + line.strip()[4:], flush=True)
         else:
-            print(line, end="", flush=True) if line.startswith("skipped:") else None
             found[-1][1].append(line.rstrip())
             whole |= line.startswith("all done")
     session.wait()
@@ -54,9 +53,6 @@ def run(np, truth, series, mode, scratch, wanted):
 
 def main():
     np, truth, series, modes, scratch, *wanted = sys.argv[1:]
-    if not os.path.isdir(truth):
-        print("skipped: no truth in %s" % truth)
-        return 0
     failed = [(s, m, name) for s in series.split(",") for m in modes.split(",") for name in run(np, truth, s, m, scratch, wanted)]
     print("matrix: %d checks failed" % len(failed))
     return 1 if failed else 0

@@ -31,7 +31,7 @@ def main():
     os.makedirs(scratch, exist_ok=True)
     series = find_series(truth, name)
     if series is None:
-        return say("skipped: no %s in %s\nall done", name, truth)
+        return say("fault there is no %s in %s", name, truth)
     reader = simple.PatchReader(FileName=[series.path], Blocks=mode)
     reader.UpdatePipelineInformation()
     case = Case(reader, series, len(series.times) - 1, scratch)

@@ -1,0 +1,257 @@
+#include "Session/RankAgreement.h"
+
+#include "Io/SharedProgress.h"
+#include "Session/SeriesOfPaths.h"
+#include "Support/Bytes.h"
+#include "Support/Error.h"
+#include "Support/Memory.h"
+#include "Support/RunOnAllRanks.h"
+#include "Tuning/AutomaticThreads.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <set>
+
+namespace patchio {
+namespace {
+
+void PutTexts(ByteWriter& out, const std::vector<std::string>& texts)
+{
+  out.Put<std::uint64_t>(texts.size());
+  for (const std::string& text : texts) {
+    out.Put(text);
+  }
+}
+
+std::vector<std::string> GetTexts(ByteReader& in)
+{
+  std::vector<std::string> texts;
+  const auto count = in.Get<std::uint64_t>();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    in.Get(texts.emplace_back());
+  }
+  return texts;
+}
+
+std::vector<std::byte> Pack(const Series& series)
+{
+  ByteWriter out;
+  out.Put<std::uint64_t>(series.Steps.size());
+  for (const TimeStep& step : series.Steps) {
+    out.Put(step.Path);
+    out.Put(step.Time);
+    out.Put(step.Step);
+    out.Put(step.Date);
+    out.Put(step.InFile);
+  }
+  PutTexts(out, series.Warnings);
+  PutTexts(out, series.Notes);
+  return out.Take();
+}
+
+Series Unpack(const std::vector<std::byte>& bytes)
+{
+  ByteReader in(bytes);
+  Series series;
+  const auto count = in.Get<std::uint64_t>();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    TimeStep& step = series.Steps.emplace_back();
+    in.Get(step.Path);
+    in.Get(step.Time);
+    in.Get(step.Step);
+    in.Get(step.Date);
+    in.Get(step.InFile);
+  }
+  series.Warnings = GetTexts(in);
+  series.Notes = GetTexts(in);
+  return series;
+}
+
+int ToInt(const ArraysOfVariable& arrays)
+{
+  return (arrays.Type + 1) * 8 + arrays.Lacking + 2 * arrays.Undefined + 4 * arrays.OfPoints;
+}
+
+ArraysOfVariable FromInt(int value)
+{
+  return {(value & 1) != 0, (value & 2) != 0, (value & 4) != 0, value / 8 - 1};
+}
+
+}  // namespace
+
+void ArraysOfVariable::Add(const ArraysOfVariable& other)
+{
+  this->Lacking = this->Lacking || other.Lacking;
+  this->Undefined = this->Undefined || other.Undefined;
+  this->OfPoints = this->OfPoints || other.OfPoints;
+  this->Type = std::max(this->Type, other.Type);
+}
+
+void RankAgreement::RunOnAll(const std::function<void()>& work) const
+{
+  RunOnAllRanks(*this->Ranks, work);
+}
+
+bool RankAgreement::All(bool holds) const
+{
+  return AllOf(*this->Ranks, holds);
+}
+
+bool RankAgreement::RankZeroFinds(const std::function<bool()>& find) const
+{
+  const std::vector<std::byte> found =
+      BytesOfRankZero(*this->Ranks, [&find] { return std::vector<std::byte>(1, std::byte(find() ? 1 : 0)); });
+  return found[0] == std::byte(1);
+}
+
+bool RankAgreement::AreAlike(const std::vector<int>& numbers) const
+{
+  const std::vector<int> all = this->Ranks->AllGather(numbers);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i] != all[i % numbers.size()]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+int RankAgreement::Least(int number) const
+{
+  const std::vector<int> all = this->Ranks->AllGather(std::vector<int>{number});
+  return *std::min_element(all.begin(), all.end());
+}
+
+Series RankAgreement::OpenSeries(
+    const std::vector<std::string>& paths, const SeriesOptions& options, ChannelMode mode) const
+{
+  return Unpack(BytesOfRankZero(*this->Ranks, [&] { return Pack(OpenSeriesOfPaths(paths, options, mode)); }));
+}
+
+Catalog RankAgreement::ReadCatalog(const std::string& path) const
+{
+  const auto read = [&path] { return FormatOf(path).ReadCatalog(path); };
+  const bool alone = this->Size() == 1;
+  std::vector<std::byte> bytes;
+  if (!alone) {
+    bytes = BytesOfRankZero(*this->Ranks, [&read] { return read().Serialize(); });
+  }
+  Catalog catalog;
+  this->RunOnAll([&] { catalog = alone ? read() : Catalog::Deserialize(bytes); });
+  return catalog;
+}
+
+std::vector<ValueRange> RankAgreement::ReadRanges(const Catalog& catalog, int variable) const
+{
+  const std::vector<std::byte> bytes = BytesOfRankZero(*this->Ranks, [&] {
+    const std::vector<ValueRange> ranges = FormatOf(catalog.Path).RangesOf(catalog, variable);
+    const auto* begin = reinterpret_cast<const std::byte*>(ranges.data());
+    return std::vector<std::byte>(begin, begin + ranges.size() * sizeof(ValueRange));
+  });
+  std::vector<ValueRange> ranges(bytes.size() / sizeof(ValueRange));
+  std::memcpy(ranges.data(), bytes.data(), ranges.size() * sizeof(ValueRange));
+  return ranges;
+}
+
+SidecarSearch RankAgreement::FindSidecar(const std::string& path, const ChannelSettings& settings) const
+{
+  return FindStepSidecar(*this->Ranks, path, settings);
+}
+
+std::optional<BuiltIndex> RankAgreement::BuildIndex(const Format& format, const Catalog& catalog,
+    const ChannelSettings& settings, const ProgressCallback& progress) const
+{
+  return patchio::BuildIndex(*this->Ranks, format, catalog, settings, progress);
+}
+
+SaveOutcome RankAgreement::SaveSidecar(const Format& format, const Catalog& catalog, BuiltIndex& built,
+    const DescribingState& describing, const ChannelSettings& settings) const
+{
+  return SaveStepSidecar(*this->Ranks, format, catalog, built, describing, settings);
+}
+
+void RankAgreement::BeginThreads(
+    AutomaticThreads& threads, const std::string& path, ThreadPolicy policy, int mostOfRank) const
+{
+  threads.Begin(*this->Ranks, path, policy, mostOfRank);
+}
+
+bool RankAgreement::RunUnlessStopped(
+    const ProgressCallback& progress, const std::function<void(const ProgressCallback&)>& work) const
+{
+  return patchio::RunUnlessStopped(*this->Ranks, progress, work);
+}
+
+void RankAgreement::CheckMemory(double bytes, double share) const
+{
+  CheckMemoryOfMachines(*this->Ranks, bytes, share);
+}
+
+bool RankAgreement::ReadTogether(const std::function<void(const ReadProgressCallback&)>& read,
+    const ReadProgressCallback& progress, const std::function<void()>& whileWaiting) const
+{
+  SharedProgress together(*this->Ranks);
+  Pace pace(TellInterval);
+  const auto shallStop = [&] { return progress && pace.Due() && !progress(together.OfAll()); };
+  read([&](const ReadProgress& mine) { return together.Step(mine, shallStop()); });
+  together.Finish([&] {
+    whileWaiting();
+    return shallStop();
+  });
+  return !together.Stopped();
+}
+
+AgreedFaults RankAgreement::Faults(const std::string& fatal, const std::vector<LoadFault>& faults) const
+{
+  std::vector<std::string> texts;
+  AgreedFaults agreed;
+  for (const LoadFault& fault : faults) {
+    texts.push_back(fault.Message);
+    agreed.Patches.push_back(fault.Patch);
+  }
+  agreed.Fatal = this->GatherTexts({fatal});
+  agreed.Texts = this->GatherTexts(texts);
+  agreed.Patches = this->Ranks->AllGather(agreed.Patches);
+  return agreed;
+}
+
+/// The texts of all ranks that are not empty, in rank order, each once.
+std::vector<std::string> RankAgreement::GatherTexts(const std::vector<std::string>& mine) const
+{
+  // A handful a rank says enough, and keeps a dump with 100,000 missing patches from flooding the network.
+  constexpr std::size_t most = 8;
+  std::vector<std::string> own;
+  for (const std::string& text : mine) {
+    if (!text.empty() && own.size() < most && std::find(own.begin(), own.end(), text) == own.end()) {
+      own.push_back(text);
+    }
+  }
+  std::vector<std::string> all;
+  std::set<std::string> seen;
+  for (const std::string& ofRank : this->Ranks->AllGather(JoinTexts(own))) {
+    for (const std::string& text : SplitTexts(ofRank)) {
+      if (seen.insert(text).second) {
+        all.push_back(text);
+      }
+    }
+  }
+  return all;
+}
+
+std::vector<ArraysOfVariable> RankAgreement::Arrays(std::vector<ArraysOfVariable> mine) const
+{
+  std::vector<int> numbers;
+  std::transform(mine.begin(), mine.end(), std::back_inserter(numbers), ToInt);
+  const std::vector<int> all = this->Ranks->AllGather(numbers);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    mine[i % mine.size()].Add(FromInt(all[i]));
+  }
+  return mine;
+}
+
+IoReport RankAgreement::Combine(const IoReport& mine) const
+{
+  return patchio::Combine(mine, *this->Ranks);
+}
+
+}  // namespace patchio

@@ -1,0 +1,99 @@
+// What lives as long as a reader: a series, the values that were read, and the steps that are read ahead.
+#pragma once
+
+#include "Io/ReadProgress.h"
+#include "Memory/MemoryPool.h"
+#include "Session/LoadRequest.h"
+#include "Session/OpenedSeries.h"
+#include "Session/Prefetcher.h"
+#include "Session/RankAgreement.h"
+#include "Session/ReadReports.h"
+#include "Session/ReadRequest.h"
+#include "Session/ReadThreads.h"
+#include "Session/StepRead.h"
+#include "Session/ValueCache.h"
+#include "Session/ValuesOfInterest.h"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace patchio {
+
+/// Of one reader; its ranks call the same methods in the same order, but for StopPrefetch() and Forget().
+///
+/// A step is shown in three calls: Locate(), Load(), and, when the caller has made its picture, Report().
+/// Where the user stops one of the first two on any rank, it gives nothing, and the report says so already.
+/// Both throw Error, the same on all ranks.
+class ReadSession
+{
+public:
+  /// The part of all work that is done when Load() returns.
+  static constexpr double ReadPart = 0.9;
+
+  /// mostThreads: threads of a rank at most.
+  explicit ReadSession(int mostThreads) : Threads(mostThreads) {}
+
+  OpenedSeries& Series() { return this->Opened; }
+  const OpenedSeries& Series() const { return this->Opened; }
+  ReadReports& Reports() { return this->Costs; }
+
+  /// The files may have changed.
+  void Forget();
+  /// The user does something else than to play; see Prefetcher::Stop().
+  void StopPrefetch() { this->Ahead.Stop(); }
+  /// Other ranks will read.
+  void ClearPrefetch() { this->Ahead.Clear(); }
+
+  /// Collective. Opens the step and finds out which bytes this rank reads; or takes over what is read of it
+  /// ahead, where that is what is wanted.
+  std::optional<LocatedStep> Locate(
+      const RankAgreement& ranks, std::size_t step, const ReadRequest& request, const ReadObserver& observer);
+  /// Collective. Reads what was located for this request. Patches that turn out broken may change the blocks.
+  std::optional<LoadedStep> Load(
+      LocatedStep located, const ReadRequest& request, const ReadObserver& observer);
+  /// Collective. The report of a step whose output is there.
+  void Report(LoadedStep& loaded);
+
+  /// Collective. Begins to read the steps that come next while this one is shown. What goes wrong with them
+  /// is no error: they are read, or said to be broken, at their own turn, and their reports say why they were
+  /// not read ahead.
+  void Prefetch(const RankAgreement& ranks, const ReadRequest& request, const ReadObserver& observer);
+
+private:
+  StepOptions OptionsFor(const RankAgreement& ranks, const ReadRequest& request, const Catalog& catalog);
+  LoadRequest RequestFor(const RankAgreement& ranks, const ReadRequest& request, const Catalog& catalog,
+      const Int3& ghosts) const;
+  std::optional<LocatedStep> LocateShown(
+      const RankAgreement& ranks, const ReadRequest& request, const ReadObserver& observer);
+  std::optional<LocatedStep> LocateBlocks(PlannedStep planned, const ReadObserver& observer);
+  bool Holds(const RankAgreement& ranks, const ReadRequest& request, const PrefetchedStep& ahead);
+  void WarnOfStep(const StepOptions& options, const ReadObserver& observer);
+  void ReportStopped(const RankAgreement& ranks, const LoadRequest& request, const IoReport& report);
+  std::string NotAheadText(const IoReport& report) const;
+  PrefetchedStep LocateAhead(
+      const RankAgreement& ranks, const ReadRequest& request, const ReadObserver& observer, std::size_t step);
+
+  /// A step that should have been read ahead, and why it was not.
+  struct Refusal
+  {
+    std::size_t Step = 0;
+    std::string Reason;
+  };
+
+  OpenedSeries Opened;
+  ValuesOfInterest Values;
+  std::shared_ptr<MemoryPool> Memory = std::make_shared<MemoryPool>();
+  std::shared_ptr<ValueCache> Cache = std::make_shared<ValueCache>();
+  ReadThreads Threads;
+  Prefetcher Ahead;
+  std::optional<Refusal> NotAhead;
+  ReadReports Costs;
+  // Of the last read, for its report:
+  ReadProgress Progress;
+  std::string Note;  ///< why Skip By Value has no effect; else empty
+};
+
+}  // namespace patchio

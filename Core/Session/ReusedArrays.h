@@ -1,0 +1,63 @@
+// What a read takes from the value cache, and what it leaves there.
+#pragma once
+
+#include "Catalog/Catalog.h"
+#include "Plan/BlockLayout.h"
+#include "Report/IoReport.h"
+#include "Session/FilesSeen.h"
+#include "Session/LoadRequest.h"
+#include "Session/Reuse.h"
+#include "Session/ValueCache.h"
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace patchio {
+
+/// Of one rank's read. Without a cache nothing is found and nothing is kept.
+class ReusedArrays
+{
+public:
+  /// An array with values from others: copies First .. End - 1 of its variable.
+  struct CopiedArray
+  {
+    std::size_t Block = 0, Variable = 0;
+    std::size_t First = 0, End = 0;
+  };
+
+  /// Keeps references to catalog and request. reuse: looks into the request's cache, if it has one.
+  ReusedArrays(const Catalog& catalog, const LoadRequest& request, bool reuse);
+
+  const std::shared_ptr<const BlockLayout>& Layout() const { return this->SharedLayout; }
+  /// Per variable; empty where nothing of it is kept.
+  const std::vector<Reuse>& OfVariables() const { return this->Reused; }
+  /// Arrays that get some of their values from others.
+  const std::vector<CopiedArray>& Copied() const { return this->CopiedArrays; }
+  /// What of the cache is used.
+  const std::vector<std::vector<SharedValues>>& Used() const { return this->Kept; }
+  /// `seen` with the files that reused values are from, as they were then.
+  std::shared_ptr<const FilesSeen> JoinFiles(const FilesSeen& seen) const;
+  /// Bytes and number of the arrays that the cache has, or has a part of.
+  void Count(IoReport& report) const;
+
+  /// Puts the arrays of a read into the request's cache. arrays: block by block, variable by variable. seen:
+  /// the files that were read. constants: per variable, per source, whether the values that were read are in
+  /// no file; empty: none are.
+  void Keep(const std::vector<LoadedArray>& arrays, const FilesSeen& seen,
+      std::vector<std::vector<bool>> constants) const;
+
+private:
+  void Find();
+  void ListCopies(std::size_t variable);
+  void AddKeptConstants(std::size_t variable, std::vector<bool>& constants) const;
+
+  const Catalog& Data;
+  const LoadRequest& Request;
+  std::shared_ptr<const BlockLayout> SharedLayout;
+  std::vector<std::vector<SharedValues>> Kept;  ///< per variable; empty: there is no cache
+  std::vector<Reuse> Reused;
+  std::vector<CopiedArray> CopiedArrays;
+};
+
+}  // namespace patchio

@@ -1,0 +1,187 @@
+#include "Session/StepPlan.h"
+
+#include "Plan/GhostLayer.h"
+#include "Plan/Partition.h"
+#include "Plan/PreferredRanks.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace patchio {
+namespace {
+
+bool HasPlainBoxes(const Catalog& catalog, const StepOptions& options)
+{
+  return catalog.Grid != GridKind::Curvilinear && options.Ghosts == Int3{0, 0, 0};
+}
+
+/// Several pieces get several blocks each, so that their loads can be alike.
+BlockOptions OptionsForPieces(
+    const Catalog& catalog, const StepOptions& options, const std::vector<bool>& planned)
+{
+  constexpr double blocksOfPiece = 4;
+  constexpr double least = 4096;
+  BlockOptions blocks = options.Blocks;
+  blocks.Merge = Merges(catalog, options);
+  if (options.Pieces > 1) {
+    double cells = 0;
+    for (std::size_t p = 0; p < planned.size(); ++p) {
+      cells += planned[p] ? static_cast<double>(catalog.Patches[p].Cells.Cells()) : 0;
+    }
+    const double most = std::max(least, cells / (blocksOfPiece * options.Pieces));
+    blocks.Cover.MostCells =
+        static_cast<std::int64_t>(std::min(static_cast<double>(blocks.Cover.MostCells), most));
+  }
+  return blocks;
+}
+
+std::int64_t StoredValues(const Catalog& catalog, const std::vector<int>& variables, int patch)
+{
+  std::int64_t values = 0;
+  for (const int variable : variables) {
+    if (catalog.PresenceOf(variable, patch) == Presence::Stored) {
+      values += catalog.StoredTuples(variable, patch) * catalog.Variables[variable].Components;
+    }
+  }
+  return values;
+}
+
+/// What each block costs to read, as numbers of stored values.
+std::vector<std::int64_t> Weights(
+    const Catalog& catalog, const std::vector<Block>& blocks, const std::vector<int>& variables)
+{
+  std::vector<std::int64_t> weights;
+  for (const Block& block : blocks) {
+    double weight = 0;
+    for (const OwnedBox& part : block.Parts) {
+      const double share = static_cast<double>(part.Cells.Cells()) /
+                           static_cast<double>(catalog.Patches[part.Owner].Cells.Cells());
+      weight += share * static_cast<double>(StoredValues(catalog, variables, part.Owner));
+    }
+    weights.push_back(static_cast<std::int64_t>(std::min(weight, 1e15)));
+  }
+  return weights;
+}
+
+std::string KeyOfGrids(const StepPlan& plan, const Catalog& catalog, const StepOptions& options,
+    const std::vector<int>& variables)
+{
+  if (catalog.StepsInFile == 1) {
+    return {};
+  }
+  std::string key = catalog.Path;
+  const auto add = [&key](std::int64_t number) { key += ' ' + std::to_string(number); };
+  for (const int variable : variables) {
+    add(variable);
+  }
+  for (const std::int64_t number : {std::int64_t(options.HideRefined), std::int64_t(options.GhostLayer),
+           std::int64_t(options.PatchIds), std::int64_t(options.PointLists), std::int64_t(options.Sphere),
+           std::int64_t(options.Partial), std::int64_t(options.Vectors), std::int64_t(options.Piece),
+           std::int64_t(options.Pieces), std::int64_t(options.Ghosts[0]), std::int64_t(options.Ghosts[1]),
+           std::int64_t(options.Ghosts[2])}) {
+    add(number);
+  }
+  for (const std::size_t b : plan.Mine) {
+    add(static_cast<std::int64_t>(b));
+    for (const OwnedBox& part : plan.Blocks[b].Parts) {
+      add(part.Owner);
+    }
+    for (int axis = 0; axis < 3; ++axis) {
+      add(plan.Blocks[b].Cells.Lower[axis]);
+      add(plan.Blocks[b].Cells.Upper[axis]);
+    }
+  }
+  return key;
+}
+
+}  // namespace
+
+StepPlan MakePlan(const Catalog& catalog, const ShownPatches& patches, const StepOptions& options,
+    const std::vector<int>& variables)
+{
+  StepPlan plan;
+  const std::vector<bool> toRead = patches.ToRead();
+  const std::vector<int> kinds = KindsOfPatches(catalog, variables);
+  plan.Nests = std::make_unique<Nesting>(catalog, patches.Flags());
+  const std::vector<int> preferred = PreferredRanks(catalog, options.Pieces);
+  // A contour looks the same whatever is skipped by value: blocks have to end in the same places then.
+  const bool cut = Merges(catalog, options) && catalog.Grid == GridKind::Uniform && !options.GhostLayer &&
+                   !options.WithValues.empty();
+  const std::vector<bool> planned = cut ? patches.InRegion() : toRead;
+  const BlockOptions blocks = OptionsForPieces(catalog, options, planned);
+  plan.Blocks = MakeBlocks(
+      catalog, planned, KindsByPreferredRank(kinds, preferred), *plan.Nests, options.HideRefined, blocks);
+  if (cut) {
+    plan.Blocks = CutToPatches(std::move(plan.Blocks), toRead, blocks.Cover);
+  }
+  plan.PieceOfBlock =
+      PartitionBlocks(plan.Blocks, preferred, Weights(catalog, plan.Blocks, variables), options.Pieces);
+  for (std::size_t b = 0; b < plan.Blocks.size(); ++b) {
+    if (plan.PieceOfBlock[b] == options.Piece) {
+      plan.Mine.push_back(b);
+      if (AddsGhostLayer(catalog, options) && catalog.RoleOf(plan.Blocks[b].Level) != LevelRole::Points) {
+        AddGhostLayer(catalog, *plan.Nests, kinds, plan.Blocks[b]);
+      }
+    }
+  }
+  plan.GridsKey = KeyOfGrids(plan, catalog, options, variables);
+  return plan;
+}
+
+bool Merges(const Catalog& catalog, const StepOptions& options)
+{
+  return options.Blocks.Merge && HasPlainBoxes(catalog, options);
+}
+
+bool AddsGhostLayer(const Catalog& catalog, const StepOptions& options)
+{
+  return options.GhostLayer && catalog.Grid == GridKind::Uniform && HasPlainBoxes(catalog, options);
+}
+
+std::string NoGhostLayerText(const Catalog& catalog, const StepOptions& options)
+{
+  if (!options.GhostLayer || AddsGhostLayer(catalog, options)) {
+    return {};
+  }
+  return catalog.Grid == GridKind::Uniform
+             ? "Add Ghost Layer has no effect while Read Ghost Cells keeps the layers of the files"
+         : catalog.Grid == GridKind::Rectilinear
+             ? "Add Ghost Layer has no effect here: blocks share the nodes between them"
+             : "Add Ghost Layer has no effect on deformed patches";
+}
+
+std::string PartialGhostLayerText(const Catalog& catalog, const ShownPatches& patches,
+    const StepOptions& options, const std::vector<int>& variables)
+{
+  std::string names;
+  for (const int variable : AddsGhostLayer(catalog, options) ? variables : std::vector<int>()) {
+    std::array<bool, 2> seen{false, false};
+    for (std::size_t p = 0; p < catalog.Patches.size(); ++p) {
+      if (patches.Flags()[p]) {
+        seen[catalog.PresenceOf(variable, static_cast<int>(p)) != Presence::Absent ? 1 : 0] = true;
+      }
+    }
+    if (seen[0] && seen[1]) {
+      names += (names.empty() ? "'" : ", '") + catalog.Variables[variable].Name + "'";
+    }
+  }
+  return names.empty() ? std::string()
+                       : "Add Ghost Layer adds no cells where patches with " + names +
+                             " meet patches without: choose variables that are on all patches";
+}
+
+std::uint64_t PatchesOfPiece(const StepPlan& plan, const Catalog& catalog, const StepOptions& options)
+{
+  std::vector<bool> counted(catalog.Patches.size(), false);
+  std::uint64_t mine = 0;
+  for (std::size_t b = 0; b < plan.Blocks.size(); ++b) {
+    for (const OwnedBox& part : plan.Blocks[b].Parts) {
+      mine += !counted[part.Owner] && plan.PieceOfBlock[b] == options.Piece ? 1 : 0;
+      counted[part.Owner] = true;
+    }
+  }
+  return mine;
+}
+
+}  // namespace patchio

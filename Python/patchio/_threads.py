@@ -1,0 +1,37 @@
+"""How many threads read."""
+import os
+import warnings
+
+from . import _errors
+
+_has_threads = False    # several threads have read; they stay for the next read
+_lost_threads = False   # this process was forked from one that had threads, and a fork has none of them
+
+
+def _after_fork():
+    global _lost_threads
+    _lost_threads = _has_threads
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def threads_here(count):
+    """The number of threads that may read in this process, if a read wants so many."""
+    global _has_threads
+    if _lost_threads and count != 1:
+        warnings.warn("This process was forked from one that had read already: it reads with one thread. "
+                      "Start it by multiprocessing.get_context('spawn') instead.", stacklevel=3)
+        return 1
+    _has_threads = _has_threads or count != 1
+    return count
+
+
+def threads_wanted(threads):
+    """Threads for the compiled part: 0 for automatic."""
+    if threads is None:
+        return 0
+    count = _errors.whole(threads, "threads are 1 or more, or None for automatic")
+    if count < 1:
+        raise ValueError("threads are 1 or more, or None for automatic, not %d" % count)
+    return count

@@ -1,0 +1,450 @@
+/**
+ * @class vtkPatchReaderProperties
+ * @brief what a user can set of a vtkPatchReader
+ *
+ * Meaning, range and default of each property. What a user of the GUI reads about them stands in
+ * Plugin/Properties, with the advice when to change one. Values outside a range become the nearest one in it.
+ */
+#ifndef vtkPatchReaderProperties_h
+#define vtkPatchReaderProperties_h
+
+#include "vtkMultiBlockDataSetAlgorithm.h"
+#include "vtkPatchIOReadersModule.h"  // for the export macro
+
+#include <string>  // for names
+
+namespace patchio {
+struct ReadRequest;
+struct StepOptions;
+}  // namespace patchio
+
+class VTKPATCHIOREADERS_EXPORT vtkPatchReaderProperties : public vtkMultiBlockDataSetAlgorithm
+{
+public:
+  vtkAbstractTypeMacro(vtkPatchReaderProperties, vtkMultiBlockDataSetAlgorithm);
+  void PrintSelf(ostream& os, vtkIndent indent) override;
+
+  static constexpr int MaximumThreads = 256;
+  static constexpr int MaximumConcurrency = 1 << 20;
+
+  /**
+   * Look at the files again at the next update.
+   */
+  virtual void Reload() = 0;
+
+  ///@{
+  /**
+   * The grids that are shown of data that have several: the name of one; "All"; or "Automatic", the default:
+   * the one whose values change from step to step, or else the one with most values. Only grids with a
+   * selected array count for the latter two. A name that the data do not have is an error.
+   */
+  vtkSetStdStringFromCharMacro(Grids);
+  vtkGetCharFromStdStringMacro(Grids);
+  ///@}
+
+  ///@{
+  /**
+   * Coarsest and finest level to read. Levels that a time step does not have are ignored. Default 0, 99.
+   */
+  vtkSetVector2Macro(LevelRange, int);
+  vtkGetVector2Macro(LevelRange, int);
+  ///@}
+
+  ///@{
+  /**
+   * Mark cells that are covered by the next finer level, if that level is shown. On by default.
+   */
+  vtkSetMacro(BlankRefinedCells, bool);
+  vtkGetMacro(BlankRefinedCells, bool);
+  vtkBooleanMacro(BlankRefinedCells, bool);
+  ///@}
+
+  /**
+   * The part of space that is read: patches that do not meet it, grown by one of their cells, are left out.
+   */
+  enum Regions
+  {
+    EVERYTHING = 0,
+    IN_BOX = 1,               ///< RegionBounds
+    ON_PLANE_OF_INTEREST = 2  ///< RegionOrigin, RegionNormal
+  };
+
+  ///@{
+  /**
+   * In the coordinates of the data: longitude and latitude for geographic grids. Without effect on
+   * curvilinear grids, whose places are not known before they are read, and on lists of points. Cells under
+   * finer patches stay hidden, whether these are read or not. Default EVERYTHING.
+   */
+  vtkSetClampMacro(Region, int, EVERYTHING, ON_PLANE_OF_INTEREST);
+  vtkGetMacro(Region, int);
+  vtkSetVector6Macro(RegionBounds, double);
+  vtkGetVector6Macro(RegionBounds, double);
+  vtkSetVector3Macro(RegionOrigin, double);
+  vtkGetVector3Macro(RegionOrigin, double);
+  vtkSetVector3Macro(RegionNormal, double);
+  vtkGetVector3Macro(RegionNormal, double);
+  ///@}
+
+  ///@{
+  /**
+   * Read only patches that, as the files say, may have values of ValueArray within ValueRange, and the
+   * patches beside and between them that an iso-surface of such a value needs. Scalars of SAMRAI and AMReX;
+   * everything is read where the files do not say which values a patch has. Off by default.
+   */
+  vtkSetMacro(SkipByValue, bool);
+  vtkGetMacro(SkipByValue, bool);
+  vtkBooleanMacro(SkipByValue, bool);
+  vtkSetStdStringFromCharMacro(ValueArray);
+  vtkGetCharFromStdStringMacro(ValueArray);
+  vtkSetVector2Macro(ValueRange, double);
+  vtkGetVector2Macro(ValueRange, double);
+  ///@}
+
+  /**
+   * What becomes one grid of the output.
+   */
+  enum BlockModes
+  {
+    AS_PATCHES = 0,   ///< each patch
+    MERGED = 1,       ///< boxes made of many patches of a level
+    MERGED_UP_TO = 2  ///< the same, of no more than MaximumBlockCells
+  };
+
+  ///@{
+  /**
+   * Merged blocks have the same visible cells with the same values. Where patches of a level overlap or share
+   * a node, the one with the lowest number gives the value; unmerged, cells of the others are marked
+   * DUPLICATECELL. Cells of a block that no patch has are marked HIDDENCELL; some of the cells that a finer
+   * level hides are left out. Curvilinear patches and patches with their own ghost layers (ReadGhostCells)
+   * are never merged. Default MERGED.
+   */
+  vtkSetClampMacro(Blocks, int, AS_PATCHES, MERGED_UP_TO);
+  vtkGetMacro(Blocks, int);
+
+  /**
+   * Most cells of a block in the mode MERGED_UP_TO; a larger patch stays whole, or is cut where a finer level
+   * begins. With several ranks the limit is lower in both merged modes, though not below 4096 cells, so that
+   * each gets some blocks. Default 1000000.
+   */
+  vtkSetClampMacro(MaximumBlockCells, int, 1, VTK_INT_MAX);
+  vtkGetMacro(MaximumBlockCells, int);
+  ///@}
+
+  ///@{
+  /**
+   * Add one layer of cells to each grid on the sides where it has neighbours, with their values: from patches
+   * of the same level, else from coarser ones. They are marked DUPLICATECELL. Uniform grids only; without
+   * effect while ReadGhostCells is on, and the report says so. Off by default.
+   */
+  vtkSetMacro(AddGhostLayer, bool);
+  vtkGetMacro(AddGhostLayer, bool);
+  vtkBooleanMacro(AddGhostLayer, bool);
+  ///@}
+
+  ///@{
+  /**
+   * Add the cell arrays "level", "rank" (the rank that has read the cell), "patch id" (the global patch
+   * number; -1 where no patch is) and "patch owner" (the rank that wrote the patch). Where the data have a
+   * variable of such a name, ours gets an underscore at its end. Off by default.
+   */
+  vtkSetMacro(AddPatchIds, bool);
+  vtkGetMacro(AddPatchIds, bool);
+  vtkBooleanMacro(AddPatchIds, bool);
+  ///@}
+
+  ///@{
+  /**
+   * Add vectors whose components are variables of their own, such as x_velocity, y_velocity and z_velocity,
+   * or ux, uy and uz, where all of them are selected. On by default.
+   */
+  vtkSetMacro(ComposeVectors, bool);
+  vtkGetMacro(ComposeVectors, bool);
+  vtkBooleanMacro(ComposeVectors, bool);
+  ///@}
+
+  /**
+   * What becomes of values at scattered grid points, such as those of k-Wave's index masks.
+   */
+  enum PointForms
+  {
+    POINTS = 0,           ///< vtkPolyData with a vertex for each
+    POINTS_AS_IMAGE = 1,  ///< a vtkUniformGrid around them
+    POINTS_AUTOMATIC = 2  ///< an image where it has at most 4 cells a point, or a million
+  };
+
+  ///@{
+  /**
+   * In an image, cells without a value are HIDDENCELL and NaN (0 where the type is an integer). The arrays of
+   * an image are cell data, those of points are point data. Default POINTS_AUTOMATIC.
+   */
+  vtkSetClampMacro(PointLists, int, POINTS, POINTS_AUTOMATIC);
+  vtkGetMacro(PointLists, int);
+  ///@}
+
+  ///@{
+  /**
+   * Hide points that are undefined (NaN) in all arrays that are read of their block, and the cells around
+   * them. On by default.
+   */
+  vtkSetMacro(HideUndefined, bool);
+  vtkGetMacro(HideUndefined, bool);
+  vtkBooleanMacro(HideUndefined, bool);
+  ///@}
+
+  ///@{
+  /**
+   * Off: all blocks that are shown have the same arrays. Where the patches of a block lack a variable that
+   * others have, its values are NaN there, and 0 if they are integers. On: such blocks lack the array; many
+   * of VTK's filters then leave it out everywhere or crash. Off by default.
+   */
+  vtkSetMacro(PartialArrays, bool);
+  vtkGetMacro(PartialArrays, bool);
+  vtkBooleanMacro(PartialArrays, bool);
+  ///@}
+
+  enum Placements
+  {
+    ON_PLANE = 0,  ///< x is the longitude, y the latitude, both in degrees
+    ON_SPHERE = 1  ///< a sphere of radius 180/pi, so that a degree of the equator has length 1 as well
+  };
+
+  ///@{
+  /**
+   * Where grids of longitudes and latitudes are put; others are not affected. On a sphere they become
+   * vtkStructuredGrid. Default ON_PLANE.
+   */
+  vtkSetClampMacro(Placement, int, ON_PLANE, ON_SPHERE);
+  vtkGetMacro(Placement, int);
+  ///@}
+
+  ///@{
+  /**
+   * Keep ghost layers that the file holds. All grids then grow by the largest ghost width among the selected
+   * variables (curvilinear grids: by that of the coordinates); where a variable has fewer layers, the nearest
+   * value is repeated. Off by default.
+   */
+  vtkSetMacro(ReadGhostCells, bool);
+  vtkGetMacro(ReadGhostCells, bool);
+  vtkBooleanMacro(ReadGhostCells, bool);
+  ///@}
+
+  ///@{
+  /**
+   * Leave out patches that cannot be read and show the rest, with a warning. Off by default: one broken patch
+   * is an error and nothing is shown.
+   */
+  vtkSetMacro(SkipBrokenPatches, bool);
+  vtkGetMacro(SkipBrokenPatches, bool);
+  vtkBooleanMacro(SkipBrokenPatches, bool);
+  ///@}
+
+  ///@{
+  /**
+   * Show only dumps that the index file lists, not those found beside it. Off by default.
+   */
+  void SetListedDumpsOnly(bool on);
+  vtkGetMacro(ListedDumpsOnly, bool);
+  vtkBooleanMacro(ListedDumpsOnly, bool);
+  ///@}
+
+  /**
+   * What is done with the sidecars: small files beside the data that keep where all values lie in them (the
+   * dual-channel paper, its grouped metadata).
+   */
+  enum MetadataChannels
+  {
+    CHANNEL_OFF = 0,     ///< neither read nor written
+    CHANNEL_ON = 1,      ///< read where there are sound ones, else written
+    CHANNEL_REBUILD = 2  ///< written anew, once a step
+  };
+
+  ///@{
+  /**
+   * Default CHANNEL_ON.
+   */
+  void SetMetadataChannel(int mode);
+  vtkGetMacro(MetadataChannel, int);
+  ///@}
+
+  /**
+   * What the number of I/O threads of a rank, NT, is taken from.
+   */
+  enum ThreadModes
+  {
+    FIXED = 0,         ///< ThreadsPerRank
+    FROM_STORAGE = 1,  ///< StorageConcurrency (N*) and OtherLoad (NC)
+    AUTOMATIC = 2      ///< the profile of the storage, and how fast reads are; see ThreadPolicy
+  };
+
+  ///@{
+  /**
+   * Default AUTOMATIC.
+   */
+  vtkSetClampMacro(ThreadMode, int, FIXED, AUTOMATIC);
+  vtkGetMacro(ThreadMode, int);
+  ///@}
+
+  /**
+   * How much of the storage the mode AUTOMATIC takes while others use it too.
+   */
+  enum ThreadPolicies
+  {
+    POLITE = 0,    ///< N* - NC reads in flight from all ranks: others lose nothing (two-level reading paper)
+    BALANCED = 1,  ///< as few as give nearly the best rate
+    GREEDY = 2     ///< whatever gives the best rate
+  };
+
+  ///@{
+  /**
+   * Default BALANCED.
+   */
+  vtkSetClampMacro(ThreadPolicy, int, POLITE, GREEDY);
+  vtkGetMacro(ThreadPolicy, int);
+  ///@}
+
+  ///@{
+  /**
+   * NT in mode FIXED, 1 to 256. May exceed the cores: the threads wait for storage. Default 4.
+   */
+  vtkSetClampMacro(ThreadsPerRank, int, 1, MaximumThreads);
+  vtkGetMacro(ThreadsPerRank, int);
+  ///@}
+
+  ///@{
+  /**
+   * In mode FROM_STORAGE: N*, the number of requests in flight from all ranks together at which the storage
+   * is fastest, default 32; and NC, the number that everybody else keeps in flight there, default 0.
+   */
+  vtkSetClampMacro(StorageConcurrency, int, 1, MaximumConcurrency);
+  vtkGetMacro(StorageConcurrency, int);
+  vtkSetClampMacro(OtherLoad, int, 0, MaximumConcurrency);
+  vtkGetMacro(OtherLoad, int);
+  ///@}
+
+  ///@{
+  /**
+   * What one request to the storage costs: milliseconds before the first byte, and the rate in MB/s
+   * (10^6 bytes) of one request among as many as read at once. Unwanted bytes between wanted ones are read
+   * along where that takes less time than another request. Latency 0 to 10^6, default 0.02; bandwidth 0.001
+   * to 10^9, default 1000. NaN becomes the least.
+   */
+  void SetStorageLatency(double milliseconds);
+  vtkGetMacro(StorageLatency, double);
+  void SetStorageBandwidth(double megabytesPerSecond);
+  vtkGetMacro(StorageBandwidth, double);
+  ///@}
+
+  ///@{
+  /**
+   * MB (10^6 bytes) that the arrays of a rank may take, those kept for other steps included; 0, the default:
+   * as much as the machine has free. A read that needs more is an error.
+   */
+  vtkSetClampMacro(MemoryLimit, int, 0, VTK_INT_MAX);
+  vtkGetMacro(MemoryLimit, int);
+  ///@}
+
+  ///@{
+  /**
+   * While the picture of a step is made, read up to PrefetchSteps steps that come next: in the direction and
+   * at the distance of the last two that were shown. They take up to half of the memory that is free and nine
+   * tenths of MemoryLimit. Any change of the reader stops it. On by default, for 1 step.
+   */
+  vtkSetMacro(Prefetch, bool);
+  vtkGetMacro(Prefetch, bool);
+  vtkBooleanMacro(Prefetch, bool);
+  vtkSetClampMacro(PrefetchSteps, int, 1, 100);
+  vtkGetMacro(PrefetchSteps, int);
+  ///@}
+
+  ///@{
+  /**
+   * MB (10^6 bytes) in a rank for values of earlier reads that are not shown any more, so that they need not
+   * be read again. What was shown least recently gives way first. 0: nothing is kept. -1, the default: a
+   * quarter of what the machine has free, divided by the ranks on it. Reload() forgets all.
+   */
+  vtkSetClampMacro(CacheMemory, int, -1, VTK_INT_MAX);
+  vtkGetMacro(CacheMemory, int);
+  ///@}
+
+  /**
+   * Whether VTK's filters get threads too, in this process and from this reader's next update on: by
+   * vtkSMPTools' backend STDThread, unless somebody has chosen another backend than Sequential. The reader
+   * that was updated last decides.
+   */
+  enum FilterThreadings
+  {
+    FILTERS_AS_SET = 0,        ///< filters stay as ParaView is set
+    FILTERS_LARGE_BLOCKS = 1,  ///< threads where blocks have 100,000 cells and more, on the average of a rank
+    FILTERS_ALWAYS = 2
+  };
+
+  ///@{
+  /**
+   * Default FILTERS_LARGE_BLOCKS: with smaller blocks slices and surfaces become slower.
+   */
+  vtkSetClampMacro(FilterThreading, int, FILTERS_AS_SET, FILTERS_ALWAYS);
+  vtkGetMacro(FilterThreading, int);
+
+  /**
+   * Threads of filters in each rank, up to 256; 0, the default: the cores of the machine, or those that the
+   * rank is bound to, divided among its ranks.
+   */
+  vtkSetClampMacro(FilterThreadsPerRank, int, 0, MaximumThreads);
+  vtkGetMacro(FilterThreadsPerRank, int);
+  ///@}
+
+protected:
+  vtkPatchReaderProperties() = default;
+  ~vtkPatchReaderProperties() override = default;
+
+  /// What the properties say of a read; what depends on the arrays that are chosen, on ranks and on VTK's
+  /// request is left as it is.
+  patchio::ReadRequest RequestFromProperties() const;
+
+  std::string Grids = "Automatic";
+  int LevelRange[2] = {0, 99};
+  bool BlankRefinedCells = true;
+  int Region = EVERYTHING;
+  double RegionBounds[6] = {0, 1, 0, 1, 0, 1};
+  double RegionOrigin[3] = {0, 0, 0};
+  double RegionNormal[3] = {0, 0, 1};
+  bool SkipByValue = false;
+  std::string ValueArray;
+  double ValueRange[2] = {0, 0};
+  int Blocks = MERGED;
+  int MaximumBlockCells = 1000000;
+  bool AddGhostLayer = false;
+  bool AddPatchIds = false;
+  bool ComposeVectors = true;
+  int PointLists = POINTS_AUTOMATIC;
+  bool HideUndefined = true;
+  bool PartialArrays = false;
+  int Placement = ON_PLANE;
+  bool ReadGhostCells = false;
+  bool SkipBrokenPatches = false;
+  bool ListedDumpsOnly = false;
+  int MetadataChannel = CHANNEL_ON;
+  int ThreadMode = AUTOMATIC;
+  int ThreadPolicy = BALANCED;
+  int ThreadsPerRank = 4;
+  int StorageConcurrency = 32;
+  int OtherLoad = 0;
+  double StorageLatency = 0.02;
+  double StorageBandwidth = 1000;
+  int MemoryLimit = 0;
+  bool Prefetch = true;
+  int PrefetchSteps = 1;
+  int CacheMemory = -1;
+  int FilterThreading = FILTERS_LARGE_BLOCKS;
+  int FilterThreadsPerRank = 0;
+
+private:
+  patchio::StepOptions OptionsFromProperties() const;
+
+  vtkPatchReaderProperties(const vtkPatchReaderProperties&) = delete;
+  void operator=(const vtkPatchReaderProperties&) = delete;
+
+  void SetWithin(double& member, double value, double least, double most);
+};
+
+#endif

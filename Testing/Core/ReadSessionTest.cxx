@@ -1,0 +1,273 @@
+#include "Session/ReadSession.h"
+
+#include "DumpSeries.h"
+
+namespace patchio {
+namespace {
+
+using testing::DumpSeries;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class SessionReading : public ::testing::Test
+{
+protected:
+  void SetUp() override
+  {
+    for (const std::string& path : this->Series.Paths()) {
+      this->Session.Series().AddFile(path);
+    }
+    this->Session.Series().SetChannel(ChannelMode::Off);
+    this->Request.Variables.CellsOff = {"pressure", "fine only"};
+    this->Request.Variables.PointsOff = {"velocity"};
+    this->Request.Options.LastLevel = 1;
+    this->Request.Threads.ThreadsPerRank = 2;
+    this->Request.CacheMemory = 0;
+    this->Request.PrefetchSteps = 2;
+    this->Observer.Progress = [this](double, const std::string& text) {
+      this->Told.push_back(text);
+      return !this->Stop || text.rfind(*this->Stop, 0) != 0;
+    };
+    this->Observer.Warn = [this](const std::string& text) {
+      if (!text.empty()) {
+        this->Warnings.push_back(text);
+      }
+    };
+    this->Open();
+  }
+
+  void Open()
+  {
+    this->Session.Series().Open(*this->Alone, false);
+    this->Session.Series().OpenAny(*this->Alone);
+  }
+
+  /// Nothing where it was stopped.
+  std::optional<LoadedStep> Read(int step)
+  {
+    std::optional<LocatedStep> located =
+        this->Session.Locate(*this->Alone, step, this->Request, this->Observer);
+    return located ? this->Session.Load(std::move(*located), this->Request, this->Observer) : std::nullopt;
+  }
+
+  void Prefetch() { this->Session.Prefetch(*this->Alone, this->Request, this->Observer); }
+
+  /// All of a read; whether it had been begun ahead.
+  bool ShowWasAhead(int step, int valuesOf = -1)
+  {
+    std::optional<LoadedStep> loaded = this->Read(step);
+    DumpSeries::ExpectDensity(*loaded, valuesOf < 0 ? step : valuesOf);
+    this->Session.Report(*loaded);
+    this->Prefetch();
+    return loaded->Report().Ahead == 1;
+  }
+
+  const DumpSeries Series{6};
+  std::unique_ptr<Communicator> Alone = MakeSelfCommunicator();
+  ReadRequest Request;
+  ReadObserver Observer;
+  std::vector<std::string> Warnings;
+  std::vector<std::string> Told;
+  std::optional<std::string> Stop;  ///< the user stops what begins so
+  ReadSession Session{8};
+};
+
+}  // namespace
+
+TEST_F(SessionReading, ReadsAheadInTheDirectionOfPlay)
+{
+  EXPECT_FALSE(this->ShowWasAhead(0));
+  EXPECT_FALSE(this->ShowWasAhead(1));
+  for (const int step : {2, 3, 4, 5}) {
+    EXPECT_TRUE(this->ShowWasAhead(step)) << step;
+  }
+  EXPECT_FALSE(this->ShowWasAhead(4)) << "nobody knew that it goes back";
+  for (const int step : {3, 2, 1, 0}) {
+    EXPECT_TRUE(this->ShowWasAhead(step)) << step;
+  }
+  EXPECT_EQ(this->Session.Series().CurrentTime(), 0);
+  EXPECT_TRUE(this->Warnings.empty());
+}
+
+TEST_F(SessionReading, ReadsNothingAheadThatNobodyWants)
+{
+  this->Request.PrefetchSteps = 0;
+  for (const int step : {0, 1, 2, 3}) {
+    EXPECT_FALSE(this->ShowWasAhead(step));
+  }
+}
+
+TEST_F(SessionReading, BeginsAgainWhenStopped)
+{
+  for (const int step : {0, 1}) {
+    this->ShowWasAhead(step);
+  }
+  this->Session.StopPrefetch();
+  EXPECT_FALSE(this->ShowWasAhead(2));
+  EXPECT_FALSE(this->ShowWasAhead(3));
+  EXPECT_TRUE(this->ShowWasAhead(4));
+}
+
+TEST_F(SessionReading, ForgetsWhatIsReadAheadWithItsFiles)
+{
+  for (int round = 0; round < 20; ++round) {
+    this->ShowWasAhead(round % 4);
+    this->ShowWasAhead(round % 4 + 1);
+    this->Session.Forget();
+    EXPECT_FALSE(this->Session.Series().IsOpen());
+    this->Open();
+    EXPECT_FALSE(this->ShowWasAhead(round % 4 + 2));
+  }
+}
+
+TEST_F(SessionReading, ReadsAgainWhatIsNotWantedInThatFormNow)
+{
+  for (const int step : {0, 1}) {
+    this->ShowWasAhead(step);
+  }
+  this->Request.Options.LastLevel = 0;
+  EXPECT_FALSE(this->ShowWasAhead(2));
+  EXPECT_EQ(this->Read(2)->Plan.Mine.size(), 2u) << "the patches of level 0";
+}
+
+TEST_F(SessionReading, ReadsAgainWhatHasChangedSince)
+{
+  for (const int step : {0, 1}) {
+    this->ShowWasAhead(step);
+  }
+  DumpSeries::WriteDensity(this->Series.Paths()[2], 50);
+  EXPECT_FALSE(this->ShowWasAhead(2, 50));
+}
+
+TEST_F(SessionReading, ReadsAheadOnlyThePatchesWithTheValues)
+{
+  // The draft of a summary says that all values of a patch are its number. Surfaces run between patches, too.
+  this->Request.Values = WantedValues{"density", {0, 0.1}};
+  const auto patchesRead = [this](int step) {
+    std::optional<LoadedStep> loaded = this->Read(step);
+    this->Session.Report(*loaded);
+    this->Prefetch();
+    return std::make_pair(loaded->Report().Ahead, loaded->Plan.Mine.size());
+  };
+  EXPECT_EQ(patchesRead(0), std::make_pair(0, std::size_t(2)));
+  EXPECT_EQ(patchesRead(1), std::make_pair(0, std::size_t(2)));
+  EXPECT_EQ(patchesRead(2), std::make_pair(1, std::size_t(2)));
+  this->Request.Values->Range = {-1e9, 1e9};
+  EXPECT_EQ(patchesRead(3), std::make_pair(0, std::size_t(3))) << "others than were read ahead";
+  EXPECT_EQ(patchesRead(4), std::make_pair(1, std::size_t(3)));
+}
+
+TEST_F(SessionReading, SaysWhyNothingIsReadAhead)
+{
+  const auto reason = HasSubstr("not read ahead: the memory limit leaves no room for another step");
+  this->Request.MemoryLimit = 4500;  // one slab
+  for (const int step : {0, 1}) {
+    EXPECT_FALSE(this->ShowWasAhead(step));
+    EXPECT_THAT(this->Session.Reports().Text(), ::testing::Not(reason)) << "nobody knew what comes next";
+  }
+  EXPECT_FALSE(this->ShowWasAhead(2));
+  EXPECT_THAT(this->Session.Reports().Text(), reason);
+  EXPECT_FALSE(this->ShowWasAhead(0));
+  EXPECT_THAT(this->Session.Reports().Text(), ::testing::Not(reason)) << "another step was to come";
+  this->Request.MemoryLimit = 1 << 20;
+  for (const int step : {1, 2}) {
+    this->ShowWasAhead(step);
+  }
+  EXPECT_TRUE(this->ShowWasAhead(3));
+  EXPECT_THAT(this->Session.Reports().Text(), ::testing::Not(reason));
+}
+
+TEST_F(SessionReading, IsStoppedAndReadsTheNextTime)
+{
+  for (const char* stage : {"Reading", "Locating"}) {
+    this->Stop = stage;
+    this->Told.clear();
+    EXPECT_FALSE(this->Read(3)) << stage;
+    EXPECT_EQ(this->Told.back().rfind(stage, 0), 0u) << "went on to " << this->Told.back();
+    EXPECT_THAT(this->Session.Reports().Json(), HasSubstr("\"cancelled\":true"));
+    this->Stop.reset();
+    EXPECT_FALSE(this->ShowWasAhead(3));
+    EXPECT_THAT(this->Session.Reports().Json(), HasSubstr("\"cancelled\":false"));
+  }
+}
+
+TEST_F(SessionReading, MakesNoIndexWhenStopped)
+{
+  this->Session.Series().SetChannel(ChannelMode::On);
+  this->Session.Forget();
+  this->Open();
+  this->Stop = "Locating";
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_FALSE(this->Read(2));
+    EXPECT_EQ(this->Session.Series().Step().Index(), nullptr);
+    EXPECT_EQ(this->Session.Series().Step().Origin(), "");
+  }
+  this->Stop.reset();
+  this->ShowWasAhead(2);
+  ASSERT_NE(this->Session.Series().Step().Index(), nullptr);
+  this->Stop = "Locating";
+  EXPECT_TRUE(this->Read(2)) << "there is nothing to stop any more";
+}
+
+TEST_F(SessionReading, ShowsWhatIsThereWhenStoppedAtTheNextStep)
+{
+  for (const ChannelMode mode : {ChannelMode::Off, ChannelMode::On}) {
+    this->Session.Series().SetChannel(mode);
+    this->Session.Forget();
+    this->Open();
+    this->ShowWasAhead(0);
+    std::optional<LoadedStep> loaded = this->Read(1);
+    DumpSeries::ExpectDensity(*loaded, 1);
+    this->Session.Report(*loaded);
+    this->Stop = "Locating";
+    this->Prefetch();
+    this->Stop.reset();
+    EXPECT_FALSE(this->ShowWasAhead(2));
+    EXPECT_THAT(this->Session.Reports().Text(),
+        HasSubstr("not read ahead: finding out where its values lie was stopped"));
+    EXPECT_TRUE(this->ShowWasAhead(3));
+  }
+}
+
+TEST_F(SessionReading, SaysWhatIsWrongWithTheRequest)
+{
+  this->Request.Options.FirstLevel = this->Request.Options.LastLevel = 7;
+  EXPECT_TRUE(this->Read(0)->Plan.Mine.empty());
+  EXPECT_THAT(this->Warnings, ElementsAre(HasSubstr("none of the 2 levels of this time step lies within")));
+  this->Request.Values = WantedValues{"nothing", {}};
+  EXPECT_THAT(testing::MessageOf([this] { this->Read(0); }), HasSubstr("there is no 'nothing'"));
+}
+
+TEST_F(SessionReading, FailsForABrokenStepAndShowsTheOthers)
+{
+  for (const int step : {0, 1}) {
+    this->ShowWasAhead(step);
+  }
+  std::filesystem::resize_file(testing::ClusterPath(this->Series.Paths()[2], 1), 100);
+  EXPECT_THAT(testing::MessageOf([this] { this->Read(2); }), HasSubstr("partly broken"));
+  EXPECT_FALSE(this->ShowWasAhead(3));
+  this->Request.Options.SkipBroken = true;
+  EXPECT_THAT(this->Read(2)->Warning(), HasSubstr("2 of 3 patches cannot be read and are left out"));
+}
+
+TEST_F(SessionReading, SaysOnceThatSomethingIsBrokenThatIsNotShown)
+{
+  // The first patch is shown alone; the second cluster file, of the others, is cut.
+  std::filesystem::resize_file(testing::ClusterPath(this->Series.Paths()[0], 1), 100);
+  this->Session.Forget();
+  this->Session.Series().SetChannel(ChannelMode::On);
+  this->Open();
+  this->Request.Options.Region.Kind = RegionOfInterest::Shape::InBox;
+  this->Request.Options.Region.Lower = {10, -1, 0};
+  this->Request.Options.Region.Upper = {10.2, 0, 0};
+  this->Request.PrefetchSteps = 0;
+  this->Request.Options.LastLevel = 0;
+  this->Read(0);
+  ASSERT_EQ(this->Warnings.size(), 1u);
+  EXPECT_THAT(this->Warnings[0], HasSubstr("partly broken, though not what is shown"));
+  EXPECT_THAT(this->Warnings[0], HasSubstr(testing::ClusterPath(this->Series.Paths()[0], 1)));
+  this->Read(0);
+  EXPECT_EQ(this->Warnings.size(), 1u);
+}
+
+}  // namespace patchio

@@ -1,0 +1,79 @@
+#!/usr/bin/python3
+"""Checks all *.md files: README.md fits a screen or two, relative links and their anchors lead somewhere, scripts exist.
+
+usage: check_documentation.py REPOSITORY
+"""
+import glob
+import os
+import re
+import sys
+
+LONGEST_README = 8192  # bytes
+faults = []
+
+
+def expect(condition, message, *details):
+    if not condition:
+        faults.append(message % details)
+        print("FAILED " + faults[-1])
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def files_of(root, ending):
+    """Those of the source tree: build trees and folders whose names begin with a dot are left out."""
+    found = glob.glob(os.path.join(root, "**", "*" + ending), recursive=True)
+    return sorted(path for path in found if os.path.relpath(path, root).split(os.sep)[0] not in ("build", "demo"))
+
+
+def anchors_of(path):
+    """What GitHub makes of the headings."""
+    headings = re.findall(r"^#+ +(.*?) *$", re.sub(r"^```.*?^```", "", read(path), flags=re.M | re.S), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def check_links(path, name):
+    text = re.sub(r"^```.*?^```", "", read(path), flags=re.M | re.S)
+    links = re.findall(r"\]\(\s*([^)\s]+)\s*\)", text)
+    for link in links:
+        target, _, anchor = link.partition("#")
+        if re.match(r"[a-z]+:", link):
+            continue
+        where = os.path.normpath(os.path.join(os.path.dirname(path), target)) if target else path
+        if not os.path.exists(where):
+            expect(False, "%s links to %s, which is not there", name, link)
+        elif anchor:
+            expect(anchor in anchors_of(where), "%s links to %s, which has no such heading", name, link)
+    return len(links)
+
+
+def check_scripts(path, name, scripts):
+    """Each script that a text names is a file of the tree; with a folder in its name it lies in such a folder."""
+    named = set(re.findall(r"(?<![\w/.$])[\w./-]+\.py\b", re.sub(r"\]\([^)]*\)", "", read(path))))
+    for script in named:
+        wanted = "/" + script.replace("share/patchio/", "").lstrip("./")  # that folder is in the install tree
+        expect(any(known.endswith(wanted) for known in scripts), "%s names %s, which is not there", name, script)
+    return len(named)
+
+
+def main():
+    root = os.path.abspath(sys.argv[1])
+    readme = os.path.getsize(os.path.join(root, "README.md"))
+    expect(readme <= LONGEST_README, "README.md has %d bytes, more than %d: move something to Documentation/", readme, LONGEST_README)
+    scripts = files_of(root, ".py")
+    texts, links, named = files_of(root, ".md"), 0, 0
+    for path in texts:
+        name = os.path.relpath(path, root)
+        links += check_links(path, name)
+        named += check_scripts(path, name, scripts)
+    expect(links > 20 and named > 10, "only %d links and %d scripts were found to check", links, named)
+    if faults:
+        sys.exit(1)
+    print("passed: %d texts, %d links, %d names of scripts, README.md has %d bytes" % (len(texts), links, named, readme))
+
+
+if __name__ == "__main__":
+    main()
