@@ -35,30 +35,108 @@ std::uint64_t GreatestSize(const Choice& choice, int ranks, std::uint64_t piece)
   return DivisibleSize(choice.Sizes.back(), ranks, piece);
 }
 
+CLI::Option* OfStudy(Settings& settings, CLI::Option* option)
+{
+  return option->group("Study")->each([&settings](const std::string&) { settings.Study = true; });
+}
+
+CLI::Option* OfQuick(Settings& settings, CLI::Option* option)
+{
+  return option->group("Quick")->each([&settings, option](const std::string&) {
+    std::vector<std::string>& given = settings.QuickGiven;
+    if (std::find(given.begin(), given.end(), option->get_name()) == given.end()) {
+      given.push_back(option->get_name());
+    }
+  });
+}
+
+/// k, M and G are powers of 1024. A number below zero would become a great one.
+CLI::Option* AsSize(CLI::Option* option)
+{
+  return option->transform(CLI::AsSizeValue(false))->transform([](const std::string& text) {
+    if (text.find('-') != std::string::npos) {
+      throw CLI::ValidationError(fmt::format("a size in bytes is expected, found {}", text));
+    }
+    return text;
+  });
+}
+
+void AddQuickSettings(CLI::App& command, Settings& settings)
+{
+  OfQuick(
+      settings, command.add_option("--seconds", settings.QuickSeconds, "How long it takes, about: 1 to 3600"))
+      ->capture_default_str();
+  AsSize(OfQuick(settings,
+             command.add_option("--test-bytes", settings.QuickBytes, "Of test files, at least 16M")))
+      ->capture_default_str();
+  OfQuick(settings, command.add_option("--existing", settings.Existing,
+                        "Read these files, or those in these folders; write none"))
+      ->delimiter(',');
+  OfQuick(settings, command.add_flag("--no-save", settings.NoSave, "Do not keep the profile for the reader"));
+  OfQuick(settings, command.add_flag("--force", settings.Force,
+                        "Keep the profile for the reader even where the one that is there is surer"));
+}
+
+/// What the study measures.
+void AddStudyScope(CLI::App& command, Settings& settings)
+{
+  OfStudy(settings,
+      command.add_option("--functions", settings.Functions,
+          "Functions (read_at_all, pread, ...) or groups of them, separated by commas: all, reads, writes, "
+          "explicit, individual-pointer, shared, posix, collective, individual, blocking, "
+          "nonblocking, split"))
+      ->delimiter(',')
+      ->capture_default_str();
+  OfStudy(settings, command.add_option("--views", settings.Views, "Views: own, whole, interleaved"))
+      ->delimiter(',')
+      ->capture_default_str();
+  AsSize(OfStudy(settings, command.add_option("--sizes", settings.Sizes, "File sizes, for example 16M,1G")))
+      ->delimiter(',')
+      ->capture_default_str();
+  AsSize(OfStudy(settings, command.add_option("--blocks", settings.Blocks,
+                               "Bytes of one call of one rank, for example 64k,1M")))
+      ->delimiter(',')
+      ->capture_default_str();
+  AsSize(OfStudy(settings, command.add_option(
+                               "--piece", settings.Piece, "Bytes between the holes of the interleaved view")))
+      ->capture_default_str();
+}
+
+/// How the study measures it.
+void AddStudyManner(CLI::App& command, Settings& settings)
+{
+  OfStudy(settings, command.add_option("--repetitions", settings.Repetitions, "Measurements of each"))
+      ->capture_default_str();
+  OfStudy(settings, command.add_option("--budget", settings.Budget, "Seconds for all; 0: no limit"))
+      ->capture_default_str();
+  OfStudy(settings, command.add_option("--most-seconds", settings.MostSeconds,
+                        "Seconds for one measurement; the rest of the file is left out then"))
+      ->capture_default_str();
+  OfStudy(settings, command.add_flag("--no-sync", settings.NoSync,
+                        "Rates of writing without the time until the storage has it"));
+  OfStudy(
+      settings, command.add_option("--in-flight", settings.InFlight, "Non-blocking calls of a rank at once"))
+      ->capture_default_str();
+  OfStudy(settings,
+      command.add_option("--features", settings.Features, "Peaks and dips to look at again, the sharpest"))
+      ->capture_default_str();
+  OfStudy(settings,
+      command.add_option("--feature-repetitions", settings.FeatureRepetitions, "Measurements of each then"))
+      ->capture_default_str();
+  OfStudy(settings, command.add_option("--influence", settings.InfluenceSeconds,
+                        "Seconds of each measurement of reading and writing at once; 0: none"))
+      ->capture_default_str();
+  OfStudy(settings,
+      command.add_option("--writers", settings.Writers, "Ranks that write while the others read; 0: half"))
+      ->capture_default_str();
+  OfStudy(settings, command.add_option("--seed", settings.Seed, "Of the random order of measurements"))
+      ->capture_default_str();
+}
+
 }  // namespace
 
 void AddSettings(CLI::App& command, Settings& settings)
 {
-  const auto study = [&settings](CLI::Option* option) {
-    return option->group("Study")->each([&settings](const std::string&) { settings.Study = true; });
-  };
-  const auto quick = [&settings](CLI::Option* option) {
-    return option->group("Quick")->each([&settings, option](const std::string&) {
-      std::vector<std::string>& given = settings.QuickGiven;
-      if (std::find(given.begin(), given.end(), option->get_name()) == given.end()) {
-        given.push_back(option->get_name());
-      }
-    });
-  };
-  const auto sized = [](CLI::Option* option) {
-    // k, M and G are powers of 1024. A number below zero would become a great one.
-    return option->transform(CLI::AsSizeValue(false))->transform([](const std::string& text) {
-      if (text.find('-') != std::string::npos) {
-        throw CLI::ValidationError(fmt::format("a size in bytes is expected, found {}", text));
-      }
-      return text;
-    });
-  };
   command.add_flag("--quick", settings.Quick,
       "Measure in 1 to 2 minutes what the reader needs to choose its threads (the default)");
   command.add_flag("--full", settings.Full, "The study: all functions, views, file sizes and block sizes");
@@ -66,59 +144,9 @@ void AddSettings(CLI::App& command, Settings& settings)
   command.add_option("--label", settings.Label, "Name of these results in comparisons and plots");
   command.add_flag("--no-plots", settings.NoPlots, "Draw no pictures");
   command.add_option("--python", settings.Python, "The Python that draws them; it needs matplotlib");
-
-  quick(command.add_option("--seconds", settings.QuickSeconds, "How long it takes, about: 1 to 3600"))
-      ->capture_default_str();
-  sized(quick(command.add_option("--test-bytes", settings.QuickBytes, "Of test files, at least 16M")))
-      ->capture_default_str();
-  quick(command.add_option(
-            "--existing", settings.Existing, "Read these files, or those in these folders; write none"))
-      ->delimiter(',');
-  quick(command.add_flag("--no-save", settings.NoSave, "Do not keep the profile for the reader"));
-  quick(command.add_flag("--force", settings.Force,
-      "Keep the profile for the reader even where the one that is there is surer"));
-
-  study(command.add_option("--functions", settings.Functions,
-            "Functions (read_at_all, pread, ...) or groups of them, separated by commas: all, reads, writes, "
-            "explicit, individual-pointer, shared, posix, collective, individual, blocking, "
-            "nonblocking, split"))
-      ->delimiter(',')
-      ->capture_default_str();
-  study(command.add_option("--views", settings.Views, "Views: own, whole, interleaved"))
-      ->delimiter(',')
-      ->capture_default_str();
-  sized(study(command.add_option("--sizes", settings.Sizes, "File sizes, for example 16M,1G")))
-      ->delimiter(',')
-      ->capture_default_str();
-  sized(study(command.add_option(
-            "--blocks", settings.Blocks, "Bytes of one call of one rank, for example 64k,1M")))
-      ->delimiter(',')
-      ->capture_default_str();
-  sized(
-      study(command.add_option("--piece", settings.Piece, "Bytes between the holes of the interleaved view")))
-      ->capture_default_str();
-  study(command.add_option("--repetitions", settings.Repetitions, "Measurements of each"))
-      ->capture_default_str();
-  study(command.add_option("--budget", settings.Budget, "Seconds for all; 0: no limit"))
-      ->capture_default_str();
-  study(command.add_option("--most-seconds", settings.MostSeconds,
-            "Seconds for one measurement; the rest of the file is left out then"))
-      ->capture_default_str();
-  study(command.add_flag(
-      "--no-sync", settings.NoSync, "Rates of writing without the time until the storage has it"));
-  study(command.add_option("--in-flight", settings.InFlight, "Non-blocking calls of a rank at once"))
-      ->capture_default_str();
-  study(command.add_option("--features", settings.Features, "Peaks and dips to look at again, the sharpest"))
-      ->capture_default_str();
-  study(command.add_option("--feature-repetitions", settings.FeatureRepetitions, "Measurements of each then"))
-      ->capture_default_str();
-  study(command.add_option("--influence", settings.InfluenceSeconds,
-            "Seconds of each measurement of reading and writing at once; 0: none"))
-      ->capture_default_str();
-  study(command.add_option("--writers", settings.Writers, "Ranks that write while the others read; 0: half"))
-      ->capture_default_str();
-  study(command.add_option("--seed", settings.Seed, "Of the random order of measurements"))
-      ->capture_default_str();
+  AddQuickSettings(command, settings);
+  AddStudyScope(command, settings);
+  AddStudyManner(command, settings);
 }
 
 Choice CheckSettings(const Settings& settings, int ranks)
