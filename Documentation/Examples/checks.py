@@ -1,10 +1,9 @@
-"""What these examples have in common: wrong arguments end them with exit code 2 (1 on several ranks), missing files, unknown
-variables, unreadable data and empty pictures with one message and exit code 1.
+"""What these examples have in common. Each fault ends them with one message. The exit code is 2 for wrong arguments (1 on several
+ranks), and 1 for missing files, unknown variables, unreadable data and empty pictures.
 
     path, picture, variable = checks.arguments(__doc__, 2, 3)
-    reader = checks.open_reader(path)
-    array = checks.choose(reader, variable)         # ("CELLS", "density"): only this one is read
-    checks.update(reader, checks.times(reader)[-1])
+    reader, array, times = checks.open_variable(path, variable)     # array: ("CELLS", "density"), the only one that is read
+    checks.update(reader, times[-1])
 """
 import os
 import sys
@@ -70,7 +69,7 @@ _said = []      # what readers report as errors
 
 
 def _hear(caller, event, message=None):
-    """Takes the place of ParaView's log: an error there would not end a script."""
+    """Keeps errors that ParaView would only log, and which would not end a script."""
     _said.append(message)
 
 
@@ -78,7 +77,7 @@ _hear.CallDataType = "string0"
 
 
 def _check():
-    # ParaView's "Algorithm ... returned failure" follows the reader's own words.
+    # ParaView's "Algorithm ... returned failure" follows the reader's own message.
     if _said:
         fail(next((text for text in _said if "returned failure" not in text), _said[0]).split("): ", 1)[-1].strip())
 
@@ -93,7 +92,7 @@ def open_reader(path, **properties):
         fail("set PATCHIO_PLUGIN to the path of PatchIO.so; it is '%s'" % plugin)
     simple.LoadPlugin(plugin, remote=True, ns=vars(simple))
     usual = vtkLogger.GetCurrentVerbosityCutoff()
-    vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)   # ParaView opens a reader at once, and says that it has no file
+    vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)   # ParaView updates a new reader at once and logs that it has no file
     reader = simple.PatchReader(**properties)
     vtkLogger.SetStderrVerbosity(usual)
     source = reader.GetClientSideObject()
@@ -124,6 +123,12 @@ def choose(reader, variable=None):
     return "CELLS" if variable in cells else "POINTS", variable
 
 
+def open_variable(path, variable=None, **properties):
+    """A PatchReader of a data set, of which it reads just one variable; what choose() and times() give."""
+    reader = open_reader(path, **properties)
+    return reader, choose(reader, variable), times(reader)
+
+
 def update(proxy, time=None):
     """Brings a reader or filter to a time; ends the script where the reader cannot."""
     proxy.UpdatePipeline(*[] if time is None else [time])
@@ -136,6 +141,22 @@ def extent(reader):
     if bounds[0] > bounds[1]:
         fail("there is nothing to show in %s" % reader.FileName[0])
     return list(bounds[::2]), list(bounds[1::2])
+
+
+def place(low, high, fraction):
+    """The point at a fraction of the way between two corners."""
+    return [a + fraction * (b - a) for a, b in zip(low, high)]
+
+
+def show(proxy, array, view, representation="Surface"):
+    """Shows a proxy in the colours of an array, with their legend, and gives its representation."""
+    from paraview import simple
+    display = simple.Show(proxy, view)
+    display.SetRepresentationType(representation)
+    simple.ColorBy(display, array)
+    display.RescaleTransferFunctionToDataRange()
+    display.SetScalarBarVisibility(view, True)
+    return display
 
 
 def values_of(proxy, array, what):

@@ -2,7 +2,7 @@
 
     mpirun -np 2 pvbatch demo.py DUMPS.VISIT PICTURE.PNG [VARIABLE]
 
-VARIABLE is one in cells, by default the first.
+VARIABLE must be one in cells; by default it is the first.
 """
 import os
 import sys
@@ -13,13 +13,12 @@ from paraview.simple import *
 
 dumps, picture, variable = checks.arguments(__doc__, 2, 3)
 checks.output(picture)
-reader = checks.open_reader(dumps, Blocks="As patches")  # so that outlines show the patches
-array = checks.choose(reader, variable)
+reader, array, times = checks.open_variable(dumps, variable, Blocks="As patches")  # so that outlines show the patches
 if array[0] != "CELLS":
     in_cells = ", ".join(reader.CellArrayStatus.Available)
     checks.fail("'%s' is at nodes; %s" % (array[1], "choose a variable in cells: " + in_cells if in_cells else
                                           "%s has no variable in cells, which this picture needs" % dumps))
-last = checks.times(reader)[-1]
+last = times[-1]
 checks.update(reader, last)
 GetAnimationScene().AnimationTime = last
 low, high = checks.values_of(reader, array, dumps)
@@ -35,7 +34,7 @@ front.SetRepresentationType("Surface With Edges")
 ColorBy(front, array)
 bounds = inside.GetDataInformation().DataInformation.GetBounds()
 
-# ... a cut below it, showing in each place the finest cells that cover it ...
+# ... a cut below it, which shows the finest cells of each place ...
 cut = Slice(Input=reader)
 cut.SliceType.Origin = [bounds[0], bounds[2] + 0.45 * (bounds[3] - bounds[2]), bounds[4]]
 cut.SliceType.Normal = [0, 1, 0]

@@ -15,11 +15,10 @@ from paraview.simple import *
 path, variable, pressure, picture = checks.arguments(__doc__, 4, 4)
 pressure = checks.number(pressure, "PRESSURE")
 checks.output(picture)
-reader = checks.open_reader(path)
-array = checks.choose(reader, variable)  # only this one is read
-checks.update(reader, checks.times(reader)[0])
+reader, array, times = checks.open_variable(path, variable)  # other variables are not read
+checks.update(reader, times[0])
 
-# Field data of the blocks say which levels there are; z of a level is in the grid.
+# The field data of the blocks say which levels there are, and the grid has their z.
 data, heights = servermanager.Fetch(reader), {}
 if not data.GetFieldData().GetAbstractArray("date"):
     checks.fail("%s is no GrADS data set" % path)
@@ -45,10 +44,7 @@ cut.SliceType.Normal = [0, 0, 1]
 checks.update(cut)
 checks.values_of(cut, array, "level %g" % level)
 view = CreateView("RenderView", ViewSize=[1000, 700])
-display = Show(cut, view)
-ColorBy(display, array)
-display.RescaleTransferFunctionToDataRange()
-display.SetScalarBarVisibility(view, True)
+checks.show(cut, array, view)
 label = Text(Text="%s, level %g, %s" % (variable, level, date))
 Show(label, view)
 ResetCamera(view)

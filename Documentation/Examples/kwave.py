@@ -1,8 +1,8 @@
-"""Opens an output of k-Wave's, draws what its sensor saw at the middle step, and writes a picture.
+"""Opens an output file of k-Wave, draws what its sensor saw at the middle step, and writes a picture.
 
     pvbatch kwave.py OUT.H5 PICTURE.PNG [VARIABLE]
 
-VARIABLE is the pressure, p, where nothing else is said.
+VARIABLE is by default p, the pressure.
 """
 import os
 import sys
@@ -13,10 +13,8 @@ from paraview.simple import *
 
 output, picture, variable = checks.arguments(__doc__, 2, 3)
 checks.output(picture)
-# Cuboids are blocks; points of an index mask become an image around them, all others hidden.
-reader = checks.open_reader(output, PointLists="Image")
-array = checks.choose(reader, variable or "p")  # the others are not read
-times = checks.times(reader)
+# Cuboids are blocks. Points of an index mask become an image, in which cells without a point are hidden.
+reader, array, times = checks.open_variable(output, variable or "p", PointLists="Image")  # other variables are not read
 time = times[len(times) // 2]
 checks.update(reader, time)
 GetAnimationScene().AnimationTime = time
@@ -27,11 +25,7 @@ domain = Show(Outline(Input=reader), view)
 sensor = Threshold(Input=reader, Scalars=array, LowerThreshold=-1e30, UpperThreshold=1e30)
 checks.update(sensor, time)
 low, high = checks.values_of(sensor, array, output)
-shown = Show(sensor, view)
-shown.SetRepresentationType("Surface")
-ColorBy(shown, array)
-shown.RescaleTransferFunctionToDataRange()
-shown.SetScalarBarVisibility(view, True)
+checks.show(sensor, array, view)
 view.ResetCamera()
 view.CameraPosition = [c + d for c, d in zip(view.CameraFocalPoint, [0.012, -0.015, 0.009])]
 view.CameraViewUp = [0, 0, 1]

@@ -13,9 +13,7 @@ from paraview.simple import *
 
 data, out, variable = checks.arguments(__doc__, 2, 3)
 checks.output(out)
-reader = checks.open_reader(data, PointLists="Image")  # lists of points have no cells that could be cut
-array = checks.choose(reader, variable)  # the others are not read
-times = checks.times(reader)
+reader, array, times = checks.open_variable(data, variable, PointLists="Image")  # lists of points have no cells to cut
 checks.update(reader, times[0])
 
 # A cut through the middle, or all of it where it is flat.
@@ -23,18 +21,15 @@ low, high = checks.extent(reader)
 shown = reader
 if high[2] > low[2]:
     shown = Slice(Input=reader)
-    shown.SliceType.Origin = [a + 0.501 * (b - a) for a, b in zip(low, high)]
+    shown.SliceType.Origin = checks.place(low, high, 0.501)
     shown.SliceType.Normal = [0, 0, 1]
     checks.update(shown, times[0])
 checks.values_of(shown, array, "the cut through the middle (slices.py can cut elsewhere)" if shown is not reader else data)
 
 view = CreateRenderView(ViewSize=[960, 720])
 view.OrientationAxesVisibility = 0
-display = Show(shown, view)
-display.SetRepresentationType("Surface")
-ColorBy(display, array)
+display = checks.show(shown, array, view)
 display.RescaleTransferFunctionToDataRangeOverTime()  # the same colours in all pictures; reads all steps once
-display.SetScalarBarVisibility(view, True)
 Show(AnnotateTimeFilter(Input=reader, Format="Time: {time:g}"), view)
 ResetCamera(view)
 
@@ -47,7 +42,7 @@ for number, time in enumerate(times):
     checks.save("%s.%04d.png" % (out, number), view)
 print("%d picture%s of '%s'" % (len(times), "" if len(times) == 1 else "s", array[1]))
 if shutil.which("ffmpeg"):
-    # As many as were made now: there may be more of an earlier movie.
+    # Not more than were made now: pictures of an earlier movie may be there too.
     made = subprocess.run(["ffmpeg", "-y", "-loglevel", "error", "-framerate", "10", "-i", out + ".%04d.png", "-frames:v",
                            str(len(times)), "-pix_fmt", "yuv420p", out + ".mp4"], check=False)
     if made.returncode != 0:

@@ -11,28 +11,23 @@ from paraview.simple import *
 
 plotfile, name, picture = checks.arguments(__doc__, 3, 3)
 checks.output(picture)
-reader = checks.open_reader(plotfile)
-array = checks.choose(reader, name)  # the others are not read
-last = checks.times(reader)[-1]
+reader, array, times = checks.open_variable(plotfile, name)  # other variables are not read
+last = times[-1]
 checks.update(reader, last)
 
 view = CreateRenderView(ViewSize=[900, 600])
 view.OrientationAxesVisibility = 0
 view.ViewTime = last
-cut = reader  # all of it where it is flat
+cut = reader  # flat data are shown whole
 low, high = checks.extent(reader)
 if high[2] > low[2]:
     cut = Slice(Input=reader)
-    cut.SliceType.Origin = [a + 0.511 * (b - a) for a, b in zip(low, high)]
+    cut.SliceType.Origin = checks.place(low, high, 0.511)
     cut.SliceType.Normal = [0, 0, 1]
     cut.Triangulatetheslice = 0
 checks.update(cut, last)
 checks.values_of(cut, array, "the slice")
-shown = Show(cut, view)
-shown.SetRepresentationType("Surface With Edges")
-ColorBy(shown, array)
-shown.RescaleTransferFunctionToDataRange()
-shown.SetScalarBarVisibility(view, True)
+checks.show(cut, array, view, "Surface With Edges")
 ResetCamera(view)
 checks.save(picture, view)
 reader.UpdatePropertyInformation()

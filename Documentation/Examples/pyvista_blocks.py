@@ -1,9 +1,9 @@
-"""The patches of the last time step as a pyvista.MultiBlock, without ParaView, and a picture of them if wanted.
+"""The patches of the last time step as a pyvista.MultiBlock, without ParaView, and on demand a picture of them.
 
     PYTHONPATH=build/release/python python3 pyvista_blocks.py DATA [PICTURE.png [VARIABLE]]
 
-Needs pyvista (python3 -m pip install pyvista). The picture shows the first variable where none is named: a cut through
-the middle, or all of it where it is flat or a list of points.
+Needs pyvista (python3 -m pip install pyvista). The picture shows VARIABLE, by default the first, on a cut through the
+middle. Flat data and lists of points are shown whole.
 """
 import os
 import sys

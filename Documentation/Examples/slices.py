@@ -1,9 +1,9 @@
-"""A slice of one variable at all time steps: a picture and a table of its values each, OUT.0000.png and OUT.0000.csv.
+"""Slices of one variable, one for each time step: a picture and a table of its values, OUT.0000.png and OUT.0000.csv.
 
     pvbatch slices.py DATA OUT [VARIABLE [AXIS [FRACTION]]]
 
-It is across AXIS (x, y or z; by default z, and y where the data are flat) at FRACTION of the way through the data (0.501 by default). Also under
-mpirun.
+A slice is perpendicular to AXIS (x, y or z; by default z, or y where the data are flat), at FRACTION of the way through the
+data (by default 0.501). The script also runs under mpirun.
 """
 import os
 import sys
@@ -18,9 +18,7 @@ if (axis or "z") not in ("x", "y", "z") or not 0 <= fraction <= 1:
     checks.wrong_arguments("AXIS is x, y or z and FRACTION from 0 to 1, not %s and %g" % (axis, fraction))
 checks.output(out)
 
-reader = checks.open_reader(data, PointLists="Image")  # lists of points have no cells that could be cut
-array = checks.choose(reader, variable)  # the others are not read
-times = checks.times(reader)
+reader, array, times = checks.open_variable(data, variable, PointLists="Image")  # lists of points have no cells to cut
 checks.update(reader, times[0])
 low, high = checks.extent(reader)
 axis = axis or ("z" if high[2] > low[2] else "y")
@@ -28,13 +26,13 @@ if not low["xyz".index(axis)] < high["xyz".index(axis)]:
     checks.fail("%s is flat along %s: choose another AXIS" % (data, axis))
 
 cut = Slice(Input=reader)
-cut.SliceType.Origin = [a + fraction * (b - a) for a, b in zip(low, high)]
+cut.SliceType.Origin = checks.place(low, high, fraction)
 cut.SliceType.Normal = [float(name == axis) for name in "xyz"]
 cut.Triangulatetheslice = 0
-# Blocks without the variable go, and so do places where it is undefined.
+# This leaves out blocks without the variable, and places where it is undefined.
 known = Threshold(Input=cut, Scalars=array, LowerThreshold=-1e300, UpperThreshold=1e300)
 if array[0] == "CELLS":
-    # One row a cell that is cut: its middle and its value. Coarse cells under finer ones are hidden, and not cut.
+    # One row for each cell that is cut: its middle and its value. Coarse cells under finer ones are hidden, and not cut.
     known = CellCenters(Input=known, VertexCells=1)
 table = MergeBlocks(Input=known, MergePoints=0)
 
@@ -49,10 +47,7 @@ def cut_at(time):
 cut_at(times[0])
 view = CreateRenderView(ViewSize=[960, 720])
 view.OrientationAxesVisibility = 0
-display = Show(cut, view)
-display.SetRepresentationType("Surface")
-ColorBy(display, array)
-display.SetScalarBarVisibility(view, True)
+display = checks.show(cut, array, view)
 view.CameraFocalPoint = cut.SliceType.Origin
 view.CameraPosition = [at + normal for at, normal in zip(cut.SliceType.Origin, cut.SliceType.Normal)]
 view.CameraViewUp = [0, 1, 0] if axis == "z" else [0, 0, 1]

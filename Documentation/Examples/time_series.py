@@ -2,10 +2,9 @@
 
     PYTHONPATH=build/release/python python3 time_series.py DATA OUT.csv
 
-Each place counts once, with its finest data: cells that Step.covered() tells, which a finer level or another patch of the
-same level has, are left out. Means and integrals weigh cells by their volume (area in two
-dimensions). Where that is not known (nodes, lists of points, deformed patches) all values of all levels count alike,
-and there is no integral.
+Each place counts once, with its finest data: cells that a finer level or another patch of the same level has too
+(Step.covered()) are left out. Means and integrals weigh cells by their volume (area in two dimensions). Where volumes are not
+known (nodes, lists of points, deformed patches) all values of all levels have the same weight, and there is no integral.
 """
 import csv
 import os
@@ -19,7 +18,7 @@ import patchio
 
 
 def cell_volumes(step, patch):
-    """Of all cells of a patch, in an array that fits its values; None where they are not known."""
+    """Volumes of all cells of a patch, in an array that fits its values; None where they are not known."""
     level = step.patches["level"][patch]
     if step.grid == "curvilinear" or step.level_roles[level] == "points":
         return None
