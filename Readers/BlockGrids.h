@@ -1,4 +1,4 @@
-// Grids of blocks of cells.
+// The grids of blocks of cells; those of lists of points are in PointGrids.h.
 #ifndef BlockGrids_h
 #define BlockGrids_h
 
@@ -11,10 +11,9 @@
 namespace patchio {
 
 /// A grid of these cells of a level, without arrays: vtkUniformGrid, vtkRectilinearGrid or vtkStructuredGrid.
-/// Not for lists of points; see PointGrids.h.
 ///
-/// onSphere: puts geographic grids on a sphere. coordinates: node positions of curvilinear grids, which the
-/// grid takes over; else null.
+/// onSphere: puts geographic grids on a sphere. coordinates: node positions of a curvilinear grid, whose
+/// memory the grid takes over; null for other grids.
 vtkSmartPointer<vtkDataSet> MakeGrid(
     const Catalog& catalog, int level, const Box& cells, bool onSphere, LoadedArray* coordinates);
 

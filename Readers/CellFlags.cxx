@@ -18,13 +18,13 @@
 namespace patchio {
 namespace {
 
-/// Of cells that finer patches hide. Filters leave refined cells in what they make and not all after them
-/// know the flag (Integrate Variables does not), but all know duplicates. To hide them would do as well, were
-/// it not that vtkCellDataToPointData then takes no value of theirs, and contours miss the finer level by
-/// far.
+/// The flags of cells that finer patches cover. Filters keep refined cells in their output, and some later
+/// filters (Integrate Variables) do not know that flag; but all of them know duplicates. HIDDENCELL would not
+/// do: vtkCellDataToPointData then ignores the values of these cells, and contours end far from the finer
+/// level.
 constexpr unsigned char Refined = vtkDataSetAttributes::REFINEDCELL | vtkDataSetAttributes::DUPLICATECELL;
 
-/// Leaves only those points marked whose value is no number; false when none is left.
+/// Keeps only the marks of points whose value is NaN; false when none is left.
 template <typename Value>
 bool KeepUndefined(const Value* values, std::vector<unsigned char>& marks)
 {
@@ -63,7 +63,7 @@ std::vector<unsigned char> UndefinedPoints(vtkIdType points, const std::vector<v
 /// Hides the cells with a corner that is marked.
 void HideCellsOf(const std::vector<unsigned char>& marks, vtkDataSet* grid)
 {
-  // Those that are there may belong to the grids of other steps, too.
+  // A copy, because the grids of other steps may share the flags.
   vtkNew<vtkUnsignedCharArray> flags;
   flags->SetName(vtkDataSetAttributes::GhostArrayName());
   if (vtkUnsignedCharArray* const before = grid->GetCellGhostArray()) {
@@ -145,8 +145,8 @@ vtkSmartPointer<vtkUnsignedCharArray> CellFlags::Of(const Block& block, const Bo
   return flags;
 }
 
-/// Where patches of a level overlap, each place is drawn and counted once. Parts of merged blocks have only
-/// what is their patch's own.
+/// Patches of a level may overlap, but each place is drawn and counted once. Parts of merged blocks do not
+/// overlap.
 bool CellFlags::MarkCellsOfOthers(const OwnedBox& part, const Box& grid, unsigned char* flags) const
 {
   if (!this->Nests.LosesCells(part.Owner) || !(part.Cells == this->Data.Patches[part.Owner].Cells)) {
@@ -159,7 +159,7 @@ bool CellFlags::MarkCellsOfOthers(const OwnedBox& part, const Box& grid, unsigne
   return true;
 }
 
-/// Marks the cells of a part that finer patches hide; false when there are none.
+/// Marks the cells of a part that finer patches cover; false when there are none.
 bool CellFlags::MarkRefined(const OwnedBox& part, const Box& grid, unsigned char* flags) const
 {
   const std::vector<std::uint8_t> covered =
@@ -182,7 +182,7 @@ bool CellFlags::MarkRefined(const OwnedBox& part, const Box& grid, unsigned char
   return found;
 }
 
-/// Lets filters take nothing from refined cells, as they do where a grid has hidden ones.
+/// Makes filters ignore refined cells, as they do in all grids with hidden cells.
 void CellFlags::HideRefined(const Block& block, const Box& grid, unsigned char* flags) const
 {
   for (const Region& region : block.Fringe) {
@@ -192,9 +192,9 @@ void CellFlags::HideRefined(const Block& block, const Box& grid, unsigned char* 
       static_cast<unsigned char>(Refined | vtkDataSetAttributes::HIDDENCELL));
 }
 
-/// Refined cells beside visible ones become ghost cells: the neighbours' layers have them as such, and what
-/// cells give to nodes must be the same in all blocks. (vtkCellDataToPointData takes ghost cells, and takes
-/// refined ones only where a grid has no hidden cell.)
+/// Refined cells beside visible ones become ghost cells, which they also are in the layers of neighbours:
+/// values that nodes get from cells must be equal in all blocks. (vtkCellDataToPointData uses ghost cells,
+/// but refined cells only if the grid has no hidden cell.)
 void CellFlags::MakeBorderOfRefined(const Box& grid, unsigned char* flags) const
 {
   for (int k = grid.Lower[2]; k <= grid.Upper[2]; ++k) {
@@ -210,8 +210,9 @@ void CellFlags::MakeBorderOfRefined(const Box& grid, unsigned char* flags) const
   }
 }
 
-/// Layers that repeat cells of a shown patch join the blocks; layers where nothing else is shown, beyond the
-/// domain above all, are hidden, or the surface of the domain would count as the inside and not be drawn.
+/// Layers that repeat cells of a shown patch connect the blocks. Layers where nothing else is shown, mostly
+/// those beyond the domain, are hidden; otherwise the surface of the domain would be an inner one and not be
+/// drawn.
 void CellFlags::MarkLayers(const Block& block, const Box& cells, unsigned char* flags) const
 {
   if (this->Ghosts == Int3{0, 0, 0}) {
@@ -222,7 +223,7 @@ void CellFlags::MarkLayers(const Block& block, const Box& cells, unsigned char* 
     }
     return;
   }
-  // Layers from the files: the block is a patch.
+  // With layers from the files, a block is one patch.
   const std::vector<std::uint8_t> shared = this->Nests.SharedCells(block.Parts[0].Owner, this->Ghosts);
   for (std::size_t cell = 0; cell < shared.size(); ++cell) {
     const int hidden = shared[cell] ? 0 : vtkDataSetAttributes::HIDDENCELL;

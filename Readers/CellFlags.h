@@ -1,4 +1,4 @@
-// Which cells and points of a block are not to be seen: vtkGhostType.
+// The flags of cells and points of a block that are not visible: vtkGhostType.
 #ifndef CellFlags_h
 #define CellFlags_h
 
@@ -20,16 +20,16 @@ namespace patchio {
 class CellFlags
 {
 public:
-  /// ghosts: layers of the files by which grids grow beyond their patches. blankRefined: cells under finer
-  /// patches are not to be seen. ghostLayer: blocks have been asked to have one, whether they need it or not.
-  /// Keeps references to the first two.
+  /// ghosts: layers from the files by which grids extend beyond their patches. blankRefined: cells under
+  /// finer patches are not visible. ghostLayer: blocks have a layer of neighbours' cells. Keeps references to
+  /// the first two.
   CellFlags(
       const Catalog& catalog, const Nesting& nesting, const Int3& ghosts, bool blankRefined, bool ghostLayer)
       : Data(catalog), Nests(nesting), Ghosts(ghosts), BlankRefined(blankRefined), GhostLayer(ghostLayer)
   {
   }
 
-  /// One flag for each of the cells that the block's grid has; null where all of them are to be seen.
+  /// One flag for each cell of the block's grid; null if all of them are visible.
   vtkSmartPointer<vtkUnsignedCharArray> Of(const Block& block, const Box& cells) const;
 
 private:
@@ -46,8 +46,8 @@ private:
 };
 
 /// Hides the points of a rectilinear or structured grid that are NaN in all of these point arrays, and the
-/// cells that would need them: NaN has no color, and filters make anything of it. Adds the flags where
-/// nothing is hidden, too, as all blocks should have the same arrays. No arrays: nothing is hidden.
+/// cells around them: NaN has no color, and filters give arbitrary results for it. Adds the flags even if
+/// nothing is hidden, because all blocks should have the same arrays. Without arrays nothing is hidden.
 void HideUndefined(vtkDataSet* grid, const std::vector<vtkDataArray*>& arrays);
 
 }  // namespace patchio

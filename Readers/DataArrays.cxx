@@ -2,77 +2,49 @@
 
 #include "KnownRanges.h"
 
-#include <vtkDoubleArray.h>
-#include <vtkFloatArray.h>
-#include <vtkIntArray.h>
-#include <vtkShortArray.h>
-#include <vtkTypeInt64Array.h>
-#include <vtkUnsignedCharArray.h>
-#include <vtkUnsignedShortArray.h>
+#include <vtkType.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 
 namespace patchio {
 namespace {
 
-vtkSmartPointer<vtkDataArray> MakeDataArray(ElementType type)
-{
-  switch (type) {
-    case ElementType::Int32:
-      return vtkSmartPointer<vtkIntArray>::New();
-    case ElementType::Int64:
-      return vtkSmartPointer<vtkTypeInt64Array>::New();
-    case ElementType::UInt8:
-      return vtkSmartPointer<vtkUnsignedCharArray>::New();
-    case ElementType::Int16:
-      return vtkSmartPointer<vtkShortArray>::New();
-    case ElementType::UInt16:
-      return vtkSmartPointer<vtkUnsignedShortArray>::New();
-    case ElementType::Float64:
-      return vtkSmartPointer<vtkDoubleArray>::New();
-    case ElementType::Float32:
-      break;
-  }
-  return vtkSmartPointer<vtkFloatArray>::New();
-}
+constexpr std::pair<ElementType, int> VtkTypes[] = {{ElementType::Float32, VTK_FLOAT},
+    {ElementType::Float64, VTK_DOUBLE}, {ElementType::Int32, VTK_INT}, {ElementType::Int64, VTK_TYPE_INT64},
+    {ElementType::UInt8, VTK_UNSIGNED_CHAR}, {ElementType::Int16, VTK_SHORT},
+    {ElementType::UInt16, VTK_UNSIGNED_SHORT}};
 
-template <typename Value>
-void FillValues(void* values, std::int64_t count, std::optional<double> value)
+/// An array of values in memory like that of `like`. keeps: whoever has the memory now frees it.
+vtkSmartPointer<vtkDataArray> ArrayOn(void* values, const LoadedArray& like, bool keeps)
 {
-  // Integers have no such value: quiet_NaN() is 0.
-  const Value filling = value ? static_cast<Value>(*value) : std::numeric_limits<Value>::quiet_NaN();
-  std::fill_n(static_cast<Value*>(values), count, filling);
-}
-
-/// Values are copied as what they are, whole numbers of their size among others.
-template <typename Bits>
-void Interleave(const std::vector<vtkDataArray*>& components, void* into)
-{
-  const auto values = [&](std::size_t c) {
-    return static_cast<const Bits*>(components[c]->GetVoidPointer(0));
-  };
-  const Bits *const x = values(0), *const y = values(1),
-                    *const z = components.size() > 2 ? values(2) : nullptr;
-  const auto tuples = static_cast<std::size_t>(components[0]->GetNumberOfTuples());
-  auto* to = static_cast<Bits*>(into);
-  for (std::size_t i = 0; i < tuples; ++i, to += 3) {
-    to[0] = x[i];
-    to[1] = y[i];
-    to[2] = z ? z[i] : Bits(0);
-  }
+  const auto* const entry = std::find_if(
+      std::begin(VtkTypes), std::end(VtkTypes), [&](const auto& pair) { return pair.first == like.Type; });
+  auto array = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(entry->second));
+  array->SetNumberOfComponents(like.Components);
+  array->SetVoidArray(
+      values, like.Tuples * like.Components, keeps ? 1 : 0, vtkAbstractArray::VTK_DATA_ARRAY_USER_DEFINED);
+  return array;
 }
 
 }  // namespace
 
+std::optional<ElementType> ElementTypeOf(const vtkDataArray* array)
+{
+  for (const auto& [type, vtkType] : VtkTypes) {
+    if (vtkType == array->GetDataType()) {
+      return type;
+    }
+  }
+  return std::nullopt;
+}
+
 vtkSmartPointer<vtkDataArray> TakeOver(LoadedArray& loaded, const std::string& name)
 {
-  vtkSmartPointer<vtkDataArray> array = MakeDataArray(loaded.Type);
+  vtkSmartPointer<vtkDataArray> array = ArrayOn(loaded.Values.release(), loaded, false);
   array->SetName(name.c_str());
-  array->SetNumberOfComponents(loaded.Components);
-  array->SetVoidArray(loaded.Values.release(), loaded.Tuples * loaded.Components, 0,
-      vtkAbstractArray::VTK_DATA_ARRAY_USER_DEFINED);
   array->SetArrayFreeFunction(FreeBuffer);
   SetKnownRange(array, loaded.Range);
   return array;
@@ -92,40 +64,21 @@ LoadedArray AllocateArray(MemoryPool& pool, ElementType type, int components, st
 
 void FillWith(LoadedArray& array, std::optional<double> value)
 {
-  const std::int64_t count = array.Tuples * array.Components;
-  switch (array.Type) {
-    case ElementType::Int32:
-      return FillValues<std::int32_t>(array.Values.get(), count, value);
-    case ElementType::Int64:
-      return FillValues<std::int64_t>(array.Values.get(), count, value);
-    case ElementType::UInt8:
-      return FillValues<std::uint8_t>(array.Values.get(), count, value);
-    case ElementType::Int16:
-      return FillValues<std::int16_t>(array.Values.get(), count, value);
-    case ElementType::UInt16:
-      return FillValues<std::uint16_t>(array.Values.get(), count, value);
-    case ElementType::Float64:
-      return FillValues<double>(array.Values.get(), count, value);
-    case ElementType::Float32:
-      return FillValues<float>(array.Values.get(), count, value);
-  }
+  const bool hasNan = array.Type == ElementType::Float32 || array.Type == ElementType::Float64;
+  const double missing = hasNan ? std::numeric_limits<double>::quiet_NaN() : 0;
+  ArrayOn(array.Values.get(), array, true)->Fill(value.value_or(missing));
 }
 
 LoadedArray ComposeVector(ElementType type, const std::vector<vtkDataArray*>& components, MemoryPool& pool)
 {
   LoadedArray vector = AllocateArray(pool, type, 3, components[0]->GetNumberOfTuples());
-  switch (SizeOf(type)) {
-    case 1:
-      Interleave<std::uint8_t>(components, vector.Values.get());
-      break;
-    case 2:
-      Interleave<std::uint16_t>(components, vector.Values.get());
-      break;
-    case 4:
-      Interleave<std::uint32_t>(components, vector.Values.get());
-      break;
-    default:
-      Interleave<std::uint64_t>(components, vector.Values.get());
+  const vtkSmartPointer<vtkDataArray> into = ArrayOn(vector.Values.get(), vector, true);
+  for (int c = 0; c < 3; ++c) {
+    if (c < static_cast<int>(components.size())) {
+      into->CopyComponent(c, components[c], 0);
+    } else {
+      into->FillComponent(c, 0);
+    }
   }
   vector.Range.Add(type, 3, vector.Values.get(), static_cast<std::size_t>(vector.Tuples));
   return vector;

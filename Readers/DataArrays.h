@@ -1,4 +1,4 @@
-// VTK's arrays of values that PatchIO's engine holds.
+// VTK's arrays of values that Core has read.
 #ifndef DataArrays_h
 #define DataArrays_h
 
@@ -18,23 +18,25 @@
 
 namespace patchio {
 
-/// Hands the values over without a copy; the array frees them.
+/// The type of an array's values; nullopt for types that PatchIO does not read.
+std::optional<ElementType> ElementTypeOf(const vtkDataArray* array);
+
+/// Moves the values into an array of VTK without a copy; the array frees them.
 vtkSmartPointer<vtkDataArray> TakeOver(LoadedArray& loaded, const std::string& name);
 
-/// Memory for an array that is filled here, as TakeOver() wants it; contents undefined. Throws Error when the
-/// pool's limit or the machine's memory does not suffice.
+/// Memory with undefined contents, for TakeOver(). Throws Error when the pool's limit or the machine's memory
+/// does not suffice.
 LoadedArray AllocateArray(MemoryPool& pool, ElementType type, int components, std::int64_t tuples);
 
-/// The value in each component of each tuple; nullopt: what stands for no value, NaN or, where the type is an
-/// integer, 0.
+/// Sets all components of all tuples to the value; nullopt: to NaN, or to 0 if the type is an integer.
 void FillWith(LoadedArray& array, std::optional<double> value);
 
-/// An array of three components from one for each, of this type and of equal lengths; a third component that
-/// is not there is 0. Throws Error as AllocateArray() does.
+/// An array of three components from two or three arrays of this type and of equal lengths; a missing third
+/// component is 0. Throws Error as AllocateArray() does.
 LoadedArray ComposeVector(ElementType type, const std::vector<vtkDataArray*>& components, MemoryPool& pool);
 
-/// Arrays that have one value everywhere. Those of one type and value share memory, so many blocks cost no
-/// more than the largest.
+/// Arrays that have one value everywhere. Arrays of one type and value share their memory, so that many
+/// blocks need no more than the largest one.
 class ConstantArrays
 {
 public:

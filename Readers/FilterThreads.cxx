@@ -20,7 +20,7 @@ constexpr const char* WithThreads = "STDThread";
 
 using Cores = std::bitset<CPU_SETSIZE>;
 
-/// All of the machine, or those that the process is bound to.
+/// The cores of the machine, or those that the process is bound to.
 Cores CoresOfProcess()
 {
   cpu_set_t allowed;

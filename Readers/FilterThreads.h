@@ -1,4 +1,4 @@
-// Threads for VTK's filters: contour, gradient, surface and others work in the process that reads.
+// Threads for VTK's filters, such as contour, gradient and surface, which run in the process that reads.
 #ifndef FilterThreads_h
 #define FilterThreads_h
 
@@ -8,17 +8,17 @@
 
 namespace patchio {
 
-/// Collective. Cores of this machine that this process may use, for each of its ranks; at least 1.
+/// Collective. The cores of this machine for each of its ranks; at least 1.
 int CoresOfRank(Communicator& ranks);
 
-/// Cells of a block, on the average, from which on threads pay. VTK 9.2 starts threads anew for each loop
-/// over a block: slices of blocks of 32^3 cells take longer with them, no filter of blocks of 64^3 does
+/// Threads pay from this number of cells in a block, on average. VTK 9.2 starts threads for each loop over a
+/// block: with them, slices of blocks of 32^3 cells take longer, but no filter of blocks of 64^3 cells does
 /// (`./dev bench filters`).
 constexpr double CellsWorthThreads = 100000;
 
-/// For all filters of this process from now on: up to `threads` threads by vtkSMPTools' backend STDThread,
-/// or, with 1, one as before. A backend that somebody else chose, and any that is not "Sequential", stays as
-/// it is. Gives what is in force now, in words.
+/// Lets all filters of this process use up to `threads` threads from now on, by vtkSMPTools' backend
+/// STDThread; 1: one as before. A backend other than "Sequential" that this function has not chosen stays in
+/// force. Returns what is in force now, in words.
 std::string SetFilterThreads(int threads);
 
 }  // namespace patchio

@@ -1,5 +1,7 @@
 #include "KnownRanges.h"
 
+#include "DataArrays.h"
+
 #include <vtkCellData.h>
 #include <vtkDataArray.h>
 #include <vtkDataSet.h>
@@ -37,29 +39,8 @@ std::array<double, 2> PairOf(const ValueRange& range)
   return {range.Least, range.Greatest};
 }
 
-std::optional<ElementType> TypeOf(const vtkDataArray* array)
-{
-  switch (array->GetDataType()) {
-    case VTK_FLOAT:
-      return ElementType::Float32;
-    case VTK_DOUBLE:
-      return ElementType::Float64;
-    case VTK_INT:
-      return ElementType::Int32;
-    case VTK_TYPE_INT64:
-      return ElementType::Int64;
-    case VTK_UNSIGNED_CHAR:
-      return ElementType::UInt8;
-    case VTK_SHORT:
-      return ElementType::Int16;
-    case VTK_UNSIGNED_SHORT:
-      return ElementType::UInt16;
-    default:
-      return std::nullopt;
-  }
-}
-
-/// No value is infinite, so that both ranges are one, in one place: there may be many small arrays.
+/// The range and the finite range share their memory, as no value is infinite: there may be many small
+/// arrays.
 void SetRanges(vtkDataArray* array, const std::vector<std::array<double, 2>>& ofComponents,
     const std::array<double, 2>& ofLength)
 {
@@ -104,7 +85,7 @@ void SetConstantRange(vtkDataArray* array, std::optional<double> value)
 
 void FindRange(vtkDataArray* array)
 {
-  if (const std::optional<ElementType> type = TypeOf(array)) {
+  if (const std::optional<ElementType> type = ElementTypeOf(array)) {
     ArrayRange range;
     range.Add(*type, array->GetNumberOfComponents(), array->GetVoidPointer(0), array->GetNumberOfTuples());
     SetKnownRange(array, range);
@@ -158,7 +139,7 @@ std::vector<Run> NodesOf(const std::vector<Run>& cells, const int dims[3])
   return RunsWithout(apart.data(), static_cast<vtkIdType>(apart.size()));
 }
 
-/// True where no choice of its values has another range.
+/// True when every part of the array has the same range.
 bool HasOneValue(vtkDataArray* array)
 {
   if (!array->HasInformation() || !array->GetInformation()->Has(vtkDataArray::PER_COMPONENT())) {
@@ -174,7 +155,7 @@ bool HasOneValue(vtkDataArray* array)
 
 void LimitRange(vtkDataArray* array, const std::vector<Run>& runs)
 {
-  const std::optional<ElementType> type = array ? TypeOf(array) : std::nullopt;
+  const std::optional<ElementType> type = array ? ElementTypeOf(array) : std::nullopt;
   const int components = type ? array->GetNumberOfComponents() : 0;
   if (components < 1 || components > ArrayRange::MostComponents) {
     return;

@@ -1,4 +1,4 @@
-// Ranges of arrays that VTK need not find.
+// Ranges of arrays, so that VTK need not compute them.
 #ifndef KnownRanges_h
 #define KnownRanges_h
 
@@ -11,21 +11,20 @@ class vtkDataSet;
 
 namespace patchio {
 
-/// Where the range is known: the answers to vtkDataArray::GetRange() and GetFiniteRange(), in the keys in
+/// If the range is known, stores the answers to vtkDataArray::GetRange() and GetFiniteRange() in the keys in
 /// which VTK keeps its own. They hold until the array is Modified().
 void SetKnownRange(vtkDataArray* array, const ArrayRange& range);
 
-/// The same for an array that has this value everywhere; nullopt: of no value at all, so that it adds nothing
-/// to the ranges of other blocks.
+/// The same for an array that has this value everywhere. nullopt: it has no value at all, and adds nothing to
+/// the ranges of other blocks.
 void SetConstantRange(vtkDataArray* array, std::optional<double> value);
 
-/// The same for an array that was made here, with values one after another.
+/// The same for an array that was made here and has its values one after another in memory.
 void FindRange(vtkDataArray* array);
 
-/// Gives the arrays of an image, a rectilinear or a structured grid the ranges of what is to be seen of it:
-/// of the cells that its ghost flags neither hide nor call duplicates, and of their nodes. An array without a
-/// number there gets VTK's empty range. Nothing is done where all cells are to be seen; VTK itself would take
-/// all values.
+/// Gives the arrays of an image, a rectilinear or a structured grid the ranges of its visible part: the cells
+/// without ghost flags, and their nodes. (VTK itself would use all values.) An array without a number there
+/// gets VTK's empty range. Does nothing if all cells are visible.
 void LimitRangesToVisible(vtkDataSet* grid);
 
 }  // namespace patchio

@@ -1,4 +1,4 @@
-// Lists of points as VTK's data sets: as points, or as an image in which most cells may be unknown.
+// Lists of points as data sets of VTK: as points, or as an image in which most cells may have no value.
 #ifndef PointGrids_h
 #define PointGrids_h
 
@@ -16,12 +16,12 @@ class vtkDataSet;
 
 namespace patchio {
 
-/// Where the points of a block lie in the lattice of the catalog.
+/// The places of a block's points in the lattice of the catalog.
 class PointPlaces
 {
 public:
-  /// From the values of a Variable::Positions, numbers from 1; `name` is for messages. Throws Error when one
-  /// of them is not in the lattice.
+  /// numbers: the values of a Variable::Positions, which count from 1. name: for messages. Throws Error when
+  /// a point is not in the lattice.
   PointPlaces(const Catalog& catalog, const LoadedArray& numbers, const std::string& name);
 
   std::size_t Count() const { return this->Numbers.size(); }
@@ -47,8 +47,8 @@ struct PointImage
 /// An image whose cells without a point are HIDDENCELL. Throws Error when it would take too much memory.
 PointImage MakePointImage(const Catalog& catalog, int level, const PointPlaces& places);
 
-/// The values of the points at their cells, of so many; others are not a number, or 0 where the type has no
-/// such value. Throws Error when the memory does not suffice.
+/// An array of `cells` values with those of the points at their cells. The others are NaN, or 0 if the type
+/// has no NaN. Throws Error when the memory does not suffice.
 LoadedArray Scatter(const LoadedArray& values, const std::vector<vtkIdType>& cellOfPoint, vtkIdType cells,
     MemoryPool& memory);
 

@@ -11,7 +11,7 @@
 
 namespace patchio {
 
-/// Those of a controller; this process alone where there is none.
+/// The ranks of a controller; without a controller, this process alone.
 class ReaderRanks
 {
 public:

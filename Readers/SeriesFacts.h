@@ -1,4 +1,4 @@
-// What ParaView's panel wants to know about the data before anything of them is read.
+// What ParaView's panel shows about the data before their values are read.
 #ifndef SeriesFacts_h
 #define SeriesFacts_h
 
@@ -25,19 +25,18 @@ public:
 
   /// Format::Name(); empty before anything is opened.
   std::string FormatName;
-  /// The coarsest level, 0, and the finest of all steps that were opened.
+  /// The coarsest level, 0, and the finest level of all steps that were opened.
   int Levels[2] = {0, 0};
-  /// The domain along x, y, z, in the coordinates of the data; 0 to 1 where they are not known; of length 1
-  /// along axes that the data have no extent along.
+  /// The domain along x, y, z in the coordinates of the data; 0 to 1 if it is not known. Its length is 1
+  /// along axes along which the data are flat.
   double Bounds[6] = {0, 1, 0, 1, 0, 1};
-  /// What may be chosen of several grids: AutomaticGrid, and, where there are several, their names and
-  /// AllGrids.
+  /// What the user may choose: AutomaticGrid and, if there are several grids, their names and AllGrids.
   vtkNew<vtkStringArray> Grids;
   /// The names of the scalars.
   vtkNew<vtkStringArray> Scalars;
 
 private:
-  std::string LearntFrom;  ///< path of the step
+  std::string LearntFrom;  ///< path of the last step
 };
 
 }  // namespace patchio

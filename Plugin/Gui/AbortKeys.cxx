@@ -18,7 +18,7 @@
 
 namespace {
 
-/// What of the program can be seen on the screen.
+/// The visible windows of the program, and its abort button.
 struct Windows
 {
   std::set<xcb_window_t> Own;
@@ -40,7 +40,7 @@ Windows WindowsNow(const QWidget* button)
   return windows;
 }
 
-/// What the X server says; null where it does not know, as a window has gone for example.
+/// The X server's answer; null if it has none, for example because a window is gone.
 template <typename Reply, typename Cookie>
 std::shared_ptr<Reply> Answer(xcb_connection_t* server, Cookie cookie,
     Reply* (*reply)(xcb_connection_t*, Cookie, xcb_generic_error_t**))
@@ -51,8 +51,8 @@ std::shared_ptr<Reply> Answer(xcb_connection_t* server, Cookie cookie,
   return answer;
 }
 
-/// The state of keyboard and mouse. (By XCB: errors of Xlib end the program unless all of it agrees on a
-/// handler.)
+/// The state of keyboard and mouse. (With XCB, because an error of Xlib ends the program unless all its parts
+/// share an error handler.)
 class Keyboard
 {
 public:
@@ -103,10 +103,10 @@ private:
   {
     const auto focus = Answer(this->Server, xcb_get_input_focus(this->Server), xcb_get_input_focus_reply);
     if (!focus || focus->focus == XCB_INPUT_FOCUS_POINTER_ROOT) {
-      // Without a window manager keys go where the pointer is.
+      // Without a window manager, the window under the pointer gets the keys.
       return focus && this->PointerIn(windows);
     }
-    // Qt may hand the keyboard to a window inside one of its windows.
+    // Qt may give the keyboard to a child of one of its windows.
     xcb_window_t window = focus->focus;
     while (window != XCB_NONE && windows.Own.count(window) == 0) {
       const auto tree = Answer(this->Server, xcb_query_tree(this->Server, window), xcb_query_tree_reply);
@@ -115,7 +115,7 @@ private:
     return window != XCB_NONE;
   }
 
-  /// Null where it is not in one of the windows.
+  /// Null if it is in none of the windows.
   std::shared_ptr<xcb_query_pointer_reply_t> PointerIn(const Windows& windows) const
   {
     std::shared_ptr<xcb_query_pointer_reply_t> pointer;
@@ -136,9 +136,9 @@ private:
 
 struct AbortKeys::Internals
 {
-  /// What takes no longer need not be interrupted, and costs no question to the server.
+  /// A shorter read needs no interruption, so the server is not asked before.
   static constexpr std::chrono::milliseconds Patience{100};
-  /// Shorter than anybody presses a key.
+  /// Less than the shortest press of a key.
   static constexpr std::chrono::milliseconds Interval{5};
 
   const Keyboard Keys;

@@ -1,14 +1,14 @@
 /**
  * @class AbortKeys
- * @brief notices Esc, and clicks on a button, while the program is too busy to look at its events
+ * @brief notices Esc, and clicks on a button, while the program does not process its events
  *
- * ParaView's GUI does not process events while the pipeline executes, and to do so from within would let it
- * begin renderings and updates inside of one. So nothing is taken from the event queue here: a thread of its
- * own asks the X server, over a connection of its own, which keys and mouse buttons are down. It sleeps while
- * nobody watches.
+ * ParaView's GUI does not process events while the pipeline executes. To process them then would start
+ * renderings and updates inside of an update. So this class leaves the event queue alone: its own thread asks
+ * the X server, over its own connection, which keys and mouse buttons are down. The thread sleeps outside of
+ * Begin() and End().
  *
- * Only what is meant for this program counts: Esc while one of its windows has the keyboard, clicks on the
- * button itself. Where there is no X server (Wayland by itself), nothing is ever noticed: see IsAble().
+ * Only input for this program counts: Esc while one of its windows has the keyboard, and clicks on the button
+ * itself. Without an X server (pure Wayland) nothing is noticed, see IsAble().
  */
 #ifndef AbortKeys_h
 #define AbortKeys_h
@@ -26,11 +26,11 @@ public:
   AbortKeys& operator=(const AbortKeys&) = delete;
 
   bool IsAble() const;
-  /// Watches from now on, until End(); what was pressed before is forgotten. button: on the screen; may be
-  /// null.
+  /// Watches from now on, until End(), and forgets what was pressed before. button: the one on the screen;
+  /// may be null.
   void Begin(const QWidget* button);
   void End();
-  /// Whether there was something since Begin().
+  /// True when Esc or the button was pressed since Begin().
   bool Pressed() const;
 
 private:

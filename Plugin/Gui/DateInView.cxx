@@ -23,7 +23,7 @@ bool HasDate(pqPipelineSource* source)
          reader->GetDataInformation(0)->GetArrayInformation("date", vtkDataObject::FIELD);
 }
 
-/// Whether the view has the source, or anything that was made of it.
+/// True when the view shows the source, or a filter of it.
 bool Shows(pqView* view, pqPipelineSource* source)
 {
   const QList<pqDataRepresentation*> all = source->getRepresentations(view);
@@ -55,7 +55,7 @@ void DateInView::Refresh(pqPipelineSource* source)
   }
 }
 
-/// By ParaView's Annotate Global Data, which follows the time of the view.
+/// Uses ParaView's Annotate Global Data, which follows the time of the view.
 DateInView::Label DateInView::Make(pqPipelineSource* source, pqView* view) const
 {
   vtkSMSessionProxyManager* manager = source->getProxy()->GetSessionProxyManager();
@@ -79,9 +79,9 @@ DateInView::Label DateInView::Make(pqPipelineSource* source, pqView* view) const
   controller->PostInitializeProxy(text);
   text->UpdateVTKObjects();
   for (const auto& proxy : {filter, text}) {
-    proxy->PrototypeOn();  // nothing to undo
+    proxy->PrototypeOn();  // keeps it out of the undo stack
   }
-  // As ParaView does with its widgets.
+  // ParaView's widgets are shown in the same way.
   vtkSMPropertyHelper(view->getProxy(), "HiddenRepresentations").Add(text);
   view->getProxy()->UpdateVTKObjects();
   return {view, text};

@@ -13,14 +13,14 @@ class pqPipelineSource;
 class pqView;
 class vtkSMProxy;
 
-/// Of data that have dates (GrADS), as text in a corner. It is no part of the pipeline, so that the reader
-/// can be deleted and states hold nothing of it; the reader's property ShowDate turns it off.
+/// A text in a corner for data that have dates (GrADS). It is not part of the pipeline, so that the reader
+/// can be deleted and state files do not contain it. The reader's property ShowDate turns it off.
 class DateInView
 {
 public:
-  /// After each change of what is shown of a reader.
+  /// To be called after each change in what is shown of a reader.
   void Refresh(pqPipelineSource* source);
-  /// Before the reader goes.
+  /// To be called before the reader is deleted.
   void Remove(pqPipelineSource* source);
 
 private:

@@ -126,7 +126,7 @@ QPointF ReportPlot::Map(const QPointF& point) const
   return {area.left() + across * area.width(), area.bottom() - point.y() / this->Top * area.height()};
 }
 
-/// Between the colours of the background and of text.
+/// A colour between those of the background and of text.
 QColor ReportPlot::Faint(double share) const
 {
   const QColor from = this->palette().color(QPalette::Base), to = this->palette().color(QPalette::Text);
@@ -159,7 +159,7 @@ void ReportPlot::paintEvent(QPaintEvent*)
   this->PaintHint(painter);
 }
 
-/// The title to the left, the legend to the right as far as there is room.
+/// Draws the title at the left, and as much of the legend at the right as there is room for.
 void ReportPlot::PaintHeader(QPainter& painter) const
 {
   QFont bold = this->font();
@@ -299,7 +299,7 @@ void ReportPlot::PaintMarks(QPainter& painter) const
   }
 }
 
-/// Index in the first series that has points; less than 0 where the mouse is elsewhere.
+/// An index in the first series; less than 0 if the mouse is elsewhere.
 int ReportPlot::NearestToMouse() const
 {
   if (this->MouseX < 0 || this->Series.isEmpty()) {

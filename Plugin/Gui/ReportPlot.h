@@ -2,8 +2,8 @@
  * @class ReportPlot
  * @brief a small plot: lines, areas, steps, dots and stacked bars over one pair of axes
  *
- * Drawn by QPainter in the colours of the user's palette, so it needs no charts library and no OpenGL. The
- * value under the mouse is shown in the corner. y begins at 0.
+ * It is drawn by QPainter in the colours of the user's palette, and needs neither a charts library nor
+ * OpenGL. The value under the mouse is shown in the corner. The y axis begins at 0.
  */
 #ifndef ReportPlot_h
 #define ReportPlot_h
@@ -14,7 +14,7 @@
 #include <QVector>
 #include <QWidget>
 
-/// Values drawn alike.
+/// Values that are drawn in one way.
 struct PlotSeries
 {
   enum Form
@@ -23,13 +23,13 @@ struct PlotSeries
     Area,   ///< a line and what is below it
     Steps,  ///< each value holds until the next
     Dots,
-    Bars  ///< of the width 1 around x, each on those of the series before it
+    Bars  ///< of width 1 around x, stacked on those of the series before
   };
-  QString Name;  ///< for the legend; empty: not there
+  QString Name;  ///< for the legend; empty: not in the legend
   Form As = Line;
   QColor Color;
   QVector<QPointF> Points;
-  double Size = 0;  ///< of dots, pixels; 0: usual
+  double Size = 0;  ///< of dots, in pixels; 0: the usual size
 };
 
 /// A vertical line.
@@ -44,13 +44,13 @@ class ReportPlot : public QWidget
 public:
   ReportPlot(const QString& title, const QString& xUnit, const QString& yUnit, QWidget* parent);
 
-  /// x by powers of two.
+  /// The x axis has powers of two.
   void SetLogarithmic() { this->Logarithmic = true; }
-  /// Counts along x instead of a scale.
+  /// The x axis has whole numbers.
   void SetWholeNumbers() { this->WholeNumbers = true; }
-  /// hints: one for each x of the first series, shown in place of the value under the mouse.
+  /// hints: a text for each x of the first series, shown instead of the value under the mouse.
   void Show(const QVector<PlotSeries>& series, const QVector<PlotMark>& marks, const QStringList& hints = {});
-  /// Said in the middle; where there is nothing to draw, for example.
+  /// A text in the middle, for example if there is nothing to draw.
   void SetRemark(const QString& remark) { this->Remark = remark; }
 
   QSize sizeHint() const override;
@@ -82,8 +82,8 @@ private:
   QVector<PlotSeries> Series;
   QVector<PlotMark> Marks;
   QStringList Hints;
-  double Left = 0, Right = 1, Top = 1, Step = 0.2;  ///< Left, Right: places; Step: between ticks of y
-  double MouseX = -1;                               ///< pixels; less than 0: elsewhere
+  double Left = 0, Right = 1, Top = 1, Step = 0.2;  ///< Left, Right: see PlaceOf(); Step: between ticks of y
+  double MouseX = -1;                               ///< pixels; less than 0: the mouse is elsewhere
 };
 
 #endif

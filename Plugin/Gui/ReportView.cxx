@@ -19,7 +19,7 @@
 
 namespace {
 
-/// What a read is made of; colours that people who are colour-blind can tell apart (Okabe and Ito).
+/// The stages of a read. Colour-blind people can tell the colours apart (Okabe and Ito).
 struct Stage
 {
   const char* Key;
@@ -31,8 +31,9 @@ constexpr Stage Stages[] = {{"open", "Open", "#CC79A7", "Series and time step: w
     {"locate", "Locate", "#E69F00", "Finding out where the bytes of each array lie"},
     {"read", "Read", "#0072B2", "Waiting for the storage"},
     {"decode", "Decode", "#56B4E9",
-        "Undoing filters and putting values into place. Threads do it while others read: its share of their "
-        "time"},
+        "Undoing filters and putting values into place. Some threads do it while others read: this is its "
+        "share of "
+        "their time"},
     {"assemble", "Assemble", "#009E73", "Making blocks and grids, hiding refined cells"},
     {"render", "Filters, render", "#999999", "From the end of the read to the picture"}};
 constexpr const char* RateColor = "#0072B2";
@@ -59,7 +60,7 @@ QString RateText(double rate)
   return BytesText(rate) + "/s";
 }
 
-/// The share, 0..1, as a bar with the percentage beside it.
+/// Draws a share from 0 to 1 as a bar with the percentage beside it.
 class ShareDelegate : public QStyledItemDelegate
 {
 public:
@@ -138,7 +139,7 @@ QVector<QPointF> Pairs(const QJsonArray& list, double unit)
   return points;
 }
 
-/// Seconds and one of the other lists of "moments".
+/// One of the lists of "moments" over the seconds.
 QVector<QPointF> Moments(const QJsonObject& report, const char* key)
 {
   const QJsonObject moments = report["moments"].toObject();
@@ -150,7 +151,7 @@ QVector<QPointF> Moments(const QJsonObject& report, const char* key)
   return points;
 }
 
-/// A value between points that ascend in x.
+/// Interpolates between points that ascend in x.
 double Between(const QVector<QPointF>& points, double x)
 {
   const auto next = std::find_if(points.begin(), points.end(), [x](const QPointF& p) { return p.x() >= x; });
@@ -161,7 +162,7 @@ double Between(const QVector<QPointF>& points, double x)
   return before.y() + (x - before.x()) / (next->x() - before.x()) * (next->y() - before.y());
 }
 
-/// The rate in MB/s: means of the time that a request takes, as requests that begin together end together.
+/// The rate in MB/s, averaged over the time of a request, because requests that begin together end together.
 QVector<QPointF> RateOf(const QVector<QPointF>& bytes, double requestSeconds)
 {
   constexpr int moments = 80;
@@ -250,7 +251,7 @@ void ReportView::resizeEvent(QResizeEvent* event)
   this->Arrange();
 }
 
-/// Plots side by side where there is room.
+/// Puts plots side by side if there is room.
 void ReportView::Arrange()
 {
   const int columns = this->width() >= 1000 ? 4 : this->width() >= 420 ? 2 : 1;

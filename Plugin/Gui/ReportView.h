@@ -2,7 +2,7 @@
  * @class ReportView
  * @brief the I/O report of a read as a small table and plots
  *
- * Shows what the property IOReportData says (JSON, see the user guide); does not know where it comes from.
+ * It shows the content of the property IOReportData (JSON, see the user guide), whatever that comes from.
  */
 #ifndef ReportView_h
 #define ReportView_h
@@ -21,9 +21,9 @@ class ReportView : public QWidget
 public:
   explicit ReportView(QWidget* parent);
 
-  /// renderSeconds: from the end of the read to the picture; less than 0: not known.
+  /// renderSeconds: from the end of the read to the picture; less than 0 if not known.
   void Show(const QJsonObject& report, double renderSeconds);
-  /// In place of a report.
+  /// Shows this text instead of a report.
   void ShowNothing(const QString& why);
 
 protected:

@@ -12,10 +12,10 @@
 
 namespace {
 
-/// Pixels.
+/// In pixels.
 constexpr int NarrowList = 80;
 
-/// Once.
+/// Marks widgets that have their unit.
 constexpr const char* UnitName = "PatchIOUnit";
 
 void AddUnit(pqPropertyWidget* widget)

@@ -1,12 +1,11 @@
-// What ParaView's panel for a proxy does not do by itself.
+// Small improvements of ParaView's panel for a proxy.
 #ifndef TidyPanel_h
 #define TidyPanel_h
 
 class QWidget;
 
-/// For the panel of the proxy around this widget: lists become narrow enough for ParaView's dock, whatever
-/// their longest entry, and numbers get the unit behind them that their property names in its hints, <Unit
-/// text="MB" />.
+/// In the panel around this widget, lists become narrow enough for ParaView's dock, however long their
+/// entries are, and numbers get the unit that their property has in its hints, such as <Unit text="MB" />.
 void TidyPanel(QWidget* widget);
 
 #endif

@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* PropertyName = "IOReportData";
 
-/// The source itself, or the first before it that reports; null where there is none.
+/// The source itself, or the first one before it that has a report; null if there is none.
 pqPipelineSource* ReportingSource(pqPipelineSource* source)
 {
   if (!source || source->getProxy()->GetProperty(PropertyName)) {
@@ -38,7 +38,7 @@ pqPipelineSource* ReportingSource(pqPipelineSource* source)
   return nullptr;
 }
 
-/// Scrolls up and down only; as wide at first as two plots beside each other.
+/// Scrolls vertically only, and is at first as wide as two plots side by side.
 class ReportArea : public QScrollArea
 {
 public:
@@ -60,7 +60,7 @@ pqIoReportDock::pqIoReportDock(QWidget* parentWidget)
 {
   this->setWidget(new ReportArea(this->Report, this));
 
-  // Not within the update itself: a request to the server in the midst of it would wait for the update's end.
+  // After the update: a request to the server during an update would wait for its end.
   this->Delay.setSingleShot(true);
   this->Delay.setInterval(0);
   this->connect(&this->Delay, SIGNAL(timeout()), SLOT(refresh()));
@@ -70,7 +70,7 @@ pqIoReportDock::pqIoReportDock(QWidget* parentWidget)
   this->connect(&active, SIGNAL(viewChanged(pqView*)), SLOT(setView(pqView*)));
   this->setSource(active.activeSource());
   this->setView(active.activeView());
-  // It takes room only when somebody asks for it; ParaView remembers that.
+  // Closed at first. ParaView remembers when the user opens it.
   this->hide();
 }
 

@@ -2,8 +2,9 @@
  * @class pqIoReportDock
  * @brief the window View > I/O Report: what the last read of the active reader cost, as a table and plots
  *
- * Of the active source, or else of the first source before it in the pipeline that has the information-only
- * property "IOReportData". It is fetched from the server after each update, while the window is open.
+ * The reader is the active source, or the first source before it in the pipeline that has the
+ * information-only property "IOReportData". While the window is open, that property is fetched from the
+ * server after each update.
  */
 #ifndef pqIoReportDock_h
 #define pqIoReportDock_h
@@ -40,7 +41,7 @@ private Q_SLOTS:
   void onEndRender();
 
   /**
-   * Ask the server for the report, if someone can see it.
+   * Fetch the report from the server, if the window is visible.
    */
   void refresh();
 
@@ -53,7 +54,7 @@ private:
   vtkNew<vtkEventQtSlotConnect> Events;
   QTimer Delay;
 
-  // The picture that follows a read: how long it takes, and whether the read is part of that.
+  // How long the picture after a read takes, and whether that includes the read.
   QElapsedTimer Picture;
   bool AwaitsPicture = false, ReadWithinPicture = false;
   double PictureSeconds = -1;  ///< less than 0: not known

@@ -21,7 +21,7 @@
 
 namespace {
 /**
- * A frameless page of fixed-width text that breaks anywhere: a long path in a note must not widen the panel.
+ * A page of fixed-width text. Lines may break anywhere, so that a long path does not widen the panel.
  */
 QTextEdit* NewReportText(QWidget* parent)
 {
@@ -38,7 +38,7 @@ QTextEdit* NewReportText(QWidget* parent)
 }
 
 /**
- * The panel around a widget; null where there is none.
+ * The panel around a widget; null if there is none.
  */
 QScrollArea* PanelAround(QWidget* widget)
 {
@@ -55,7 +55,7 @@ pqIoReportWidget::pqIoReportWidget(vtkSMProxy* smproxy, vtkSMProperty*, QWidget*
     : Superclass(smproxy, parentWidget), Report(smproxy->GetProperty("IOReport")), Text(NewReportText(this))
 {
   auto* title = new QLabel(tr("I/O report of the last read"), this);
-  // Otherwise both would show that of the property on which this widget stands.
+  // Otherwise both would show the tooltip of the property to which this widget belongs.
   const QString tip = this->Report ? pqPropertyWidget::getTooltip(this->Report) : QString();
   title->setToolTip(tip);
   this->Text->setToolTip(tip);
@@ -68,7 +68,7 @@ pqIoReportWidget::pqIoReportWidget(vtkSMProxy* smproxy, vtkSMProperty*, QWidget*
   this->connect(this->Text->document()->documentLayout(), SIGNAL(documentSizeChanged(const QSizeF&)),
       SLOT(fitHeight()));
 
-  // Not within the update itself: a request to the server in the midst of it would wait for the update's end.
+  // After the update: a request to the server during an update would wait for its end.
   this->Delay.setSingleShot(true);
   this->Delay.setInterval(0);
   this->connect(&this->Delay, SIGNAL(timeout()), SLOT(refresh()));

@@ -5,9 +5,8 @@
  * The text comes from the information-only property "IOReport" of the panel's proxy and is fetched anew after
  * each update of the pipeline: Apply, a new time step, a reload. It can be selected and copied.
  *
- * The panel makes no widgets for information-only properties. So this one stands on another property of the
- * same proxy, named by panel_widget="patchio_io_report" in the XML; that property itself is neither shown nor
- * changed.
+ * The panel makes no widgets for information-only properties. So this widget belongs to another property of
+ * the same proxy, which has panel_widget="patchio_io_report" in the XML and is neither shown nor changed.
  */
 #ifndef pqIoReportWidget_h
 #define pqIoReportWidget_h
@@ -33,12 +32,12 @@ protected:
 
 private Q_SLOTS:
   /**
-   * Ask the server for the report, if someone can see it.
+   * Fetch the report from the server, if the widget is visible.
    */
   void refresh();
 
   /**
-   * As high as the text: the panel scrolls, the text in it does not.
+   * Make the widget as high as its text, because only the panel scrolls.
    */
   void fitHeight();
 
@@ -46,7 +45,7 @@ private:
   Q_DISABLE_COPY(pqIoReportWidget)
 
   /**
-   * Lines end where the panel does: what stands in it, this widget too, may be wider than what is seen of it.
+   * Break lines at the visible edge of the panel, because this widget may be wider.
    */
   void wrapToPanel();
 

@@ -55,7 +55,7 @@ void pqRangeWidget::sayKnown()
   }
 }
 
-/// Where nobody has given a range, that of the values read is a better one to begin with than 0 to 0.
+/// Until the user gives a range, begins with that of the values read, not with 0 to 0.
 void pqRangeWidget::beginWithKnown()
 {
   const vtkSMUncheckedPropertyHelper range(this->Range);
@@ -74,7 +74,7 @@ QString pqRangeWidget::levels() const
       .arg(vtkSMPropertyHelper(levels).GetAsInt(1));
 }
 
-/// Empty where nothing new is known: all patches may be skipped just now.
+/// Empty if nothing new is known, for example because all patches are skipped.
 QString pqRangeWidget::valuesOf(const char* array)
 {
   auto* reader = vtkSMSourceProxy::SafeDownCast(this->proxy());

@@ -1,9 +1,9 @@
 /**
  * @class pqRangeWidget
- * @brief two numbers, and below them what there is in the data
+ * @brief two numbers, and below them the range in the data
  *
- * Of LevelRange, the levels; of ValueRange, the values of the array that the property "ValueArray" names, as
- * read last.
+ * For LevelRange these are the levels; for ValueRange, the values last read of the array that the property
+ * "ValueArray" names.
  */
 #ifndef pqRangeWidget_h
 #define pqRangeWidget_h
@@ -34,7 +34,7 @@ private:
   vtkSMProperty* const Range;
   vtkSMProperty* const Array;  ///< null where the range is of levels
   QLabel* const Known;
-  QString KnownArray;  ///< of whose values something was known
+  QString KnownArray;  ///< the array of KnownRange
   double KnownRange[2] = {0, 0};
 };
 

@@ -29,7 +29,7 @@
 
 namespace {
 
-/// Where an animation plays, it does not go on to the next step.
+/// A playing animation shall not go on to the next step.
 void StopAnimations(vtkSMProxy* reader)
 {
   vtkNew<vtkCollection> proxies;
@@ -44,7 +44,7 @@ void StopAnimations(vtkSMProxy* reader)
 
 using Sources = QList<QPointer<pqPipelineSource>>;
 
-/// Empty where nobody has such a reader.
+/// Empty if no source has this reader.
 Sources SourcesOf(vtkObject* reader)
 {
   Sources found;
@@ -77,7 +77,7 @@ vtkPVSession* SessionOf(vtkObject* progressHandler)
   return vtkPVProgressHandler::SafeDownCast(progressHandler)->GetSession();
 }
 
-/// Whether the last read of a reader was stopped, by its report.
+/// True when the last read of a reader was stopped, according to its report.
 bool WasStopped(vtkSMProxy* reader)
 {
   vtkSMProperty* report = reader->GetProperty("IOReportData");
@@ -115,7 +115,7 @@ void pqReadAbort::shutdown()
 
 void pqReadAbort::addServer(pqServer* server)
 {
-  // Several clients of one server get no progress while it executes.
+  // A server with several clients sends them no progress while it executes.
   if (!server->isRemote() || server->session()->IsMultiClients() || !this->Keys || !this->Keys->IsAble()) {
     return;
   }
@@ -128,7 +128,7 @@ void pqReadAbort::addServer(pqServer* server)
 void pqReadAbort::addSource(pqPipelineSource* source)
 {
   vtkSMProxy* proxy = source->getProxy();
-  // The reader itself is here with a builtin server only.
+  // The reader is in this process only with a builtin server.
   auto* reader = vtkAlgorithm::SafeDownCast(proxy->GetClientSideObject());
   if (!proxy->GetProperty("ReadAgain") || !reader || !this->Keys || !this->Keys->IsAble()) {
     return;
@@ -140,7 +140,7 @@ void pqReadAbort::addSource(pqPipelineSource* source)
 
 void pqReadAbort::onStart()
 {
-  if (this->Keys) {  // not at the end of the program
+  if (this->Keys) {  // null at the end of the program
     this->watchKeys();
     this->enableButton(true);
   }
@@ -149,7 +149,7 @@ void pqReadAbort::onStart()
 void pqReadAbort::onProgress(vtkObject* reader)
 {
   if (this->StatusBar) {
-    // It paints itself when the percentage changes, and not when the text alone does.
+    // It repaints itself when the percentage changes, but not when only the text does.
     this->StatusBar->repaint();
   }
   if (this->Keys && this->Keys->Pressed() && !this->Aborting) {
@@ -173,8 +173,8 @@ void pqReadAbort::onWaitStart(vtkObject* handler)
   }
 }
 
-/// The server has said something, so it is in the midst of work. No other message is on its way from here, as
-/// all that is sent to it is sent by this thread.
+/// The server has sent progress, so it is working. No other message is on its way to it, because only this
+/// thread sends.
 void pqReadAbort::onWaitProgress(vtkObject* handler)
 {
   vtkPVSession* session = SessionOf(handler);
@@ -184,14 +184,14 @@ void pqReadAbort::onWaitProgress(vtkObject* handler)
   if (this->StatusBar) {
     this->StatusBar->repaint();
   }
-  // Who executes is not said in another way. Elsewhere a message would come to nothing.
+  // Only the text tells which object executes. Objects other than our readers ignore abort messages.
   const QString text = vtkPVProgressHandler::SafeDownCast(handler)->GetLastProgressText();
   if (!text.startsWith("Reading") && !text.startsWith("Locating")) {
     return;
   }
   this->enableButton(true);
   if (this->Keys->Pressed()) {
-    // Again and again, as there may be several requests in a row that read.
+    // Sent repeatedly, because several requests in a row may read.
     this->Aborting = true;
     session->GetController(vtkPVSession::DATA_SERVER_ROOT)
         ->Send(patchio::AbortText.data(), static_cast<vtkIdType>(patchio::AbortText.size()), 1,
@@ -207,7 +207,7 @@ void pqReadAbort::onWaitEnd(vtkObject* handler)
   }
 }
 
-/// For a new read.
+/// Called for each read that begins.
 void pqReadAbort::watchKeys()
 {
   QWidget* window = pqCoreUtilities::mainWidget();
@@ -218,11 +218,11 @@ void pqReadAbort::watchKeys()
   this->Keys->Begin(this->StatusBar ? this->StatusBar->abortButton() : nullptr);
 }
 
-/// Whether the user wanted to stop what is over now.
+/// True when the user wanted to stop the read that has ended.
 bool pqReadAbort::endWatch()
 {
   if (!this->Keys) {
-    return false;  // at the end of the program
+    return false;  // the program ends
   }
   this->Keys->End();
   this->enableButton(false);
@@ -240,10 +240,10 @@ void pqReadAbort::enableButton(bool enable)
   }
 }
 
-/// Of those that were stopped in fact.
+/// Enables Apply for the sources that were in fact stopped.
 void pqReadAbort::offerApply(const Sources& sources)
 {
-  // Not within the update.
+  // After the update.
   QMetaObject::invokeMethod(
       this,
       [this, sources] {
@@ -258,7 +258,7 @@ void pqReadAbort::offerApply(const Sources& sources)
       Qt::QueuedConnection);
 }
 
-/// Apply has been pressed, or it is offered.
+/// Called when Apply was pressed, and when it becomes enabled.
 void pqReadAbort::onModifiedStateChanged(pqServerManagerModelItem* item)
 {
   auto* source = qobject_cast<pqPipelineSource*>(item);

@@ -2,12 +2,12 @@
  * @class pqReadAbort
  * @brief lets Esc and the abort button of the status bar stop a read
  *
- * ParaView 5.11 has the button but nothing behind it. While a reader reads, the button is enabled. Of a
- * builtin server, Esc or a click sets the reader's AbortExecute, which it looks at every 10 ms. With a
- * pvserver, the program waits for its answer meanwhile, but gets progress from it 20 times a second: then is
- * the moment to send an abort message, for which the server's vtkPVPatchReader looks.
+ * ParaView 5.11 has the button, but it does nothing. This class enables it while a reader reads. With a
+ * builtin server, Esc or a click sets the reader's AbortExecute, which the reader checks every 10 ms. With a
+ * pvserver, the client waits for an answer, but receives progress 20 times a second. It then sends an abort
+ * message, which the server's vtkPVPatchReader looks for.
  *
- * What was aborted can be read again: Apply is offered then.
+ * After an abort, Apply is enabled, so that the user can read again.
  */
 #ifndef pqReadAbort_h
 #define pqReadAbort_h
@@ -47,11 +47,11 @@ public:
 private Q_SLOTS:
   void addServer(pqServer* server);
   void addSource(pqPipelineSource* source);
-  // Of a reader of a builtin server.
+  // For a reader of a builtin server:
   void onStart();
   void onProgress(vtkObject* reader);
   void onEnd(vtkObject* reader);
-  // While the program waits for a pvserver.
+  // While the program waits for a pvserver:
   void onWaitStart(vtkObject* handler);
   void onWaitProgress(vtkObject* handler);
   void onWaitEnd(vtkObject* handler);
@@ -67,7 +67,7 @@ private:
 
   std::unique_ptr<AbortKeys> Keys;
   QPointer<pqProgressWidget> StatusBar;
-  QSet<pqPipelineSource*> Aborted;  ///< offered to be read again; only compared
+  QSet<pqPipelineSource*> Aborted;  ///< Apply reads them again; pointers are only compared
   bool Aborting = false;
   bool ButtonIsEnabled = false;
 };

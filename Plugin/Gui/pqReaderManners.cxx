@@ -22,7 +22,7 @@ bool IsOurs(pqPipelineSource* source)
   return source && QString(source->getProxy()->GetXMLName()) == ProxyName;
 }
 
-/// In pqSelectReaderDialog, which keeps the proxy's name behind each label.
+/// Renames our entry in pqSelectReaderDialog, which keeps the proxy's name with each label.
 void NameReaderIn(QObject* dialog)
 {
   for (QListWidget* list : dialog->findChildren<QListWidget*>()) {
@@ -76,7 +76,7 @@ void pqReaderManners::onSourceAdded(pqPipelineSource* source)
   if (vtkSMPropertyHelper(source->getProxy(), "FileName").GetNumberOfElements() != 1) {
     return;
   }
-  // Where ParaView keeps the answer to its question: no, do not look for files of such names.
+  // ParaView keeps the answer to its question here: no, do not look for files with such names.
   source->setProperty("pqReloadFilesReaction::CachedState", false);
   const QFileInfo file(vtkSMPropertyHelper(source->getProxy(), "FileName").GetAsString());
   const QString name = source->getSMName();
@@ -85,7 +85,7 @@ void pqReaderManners::onSourceAdded(pqPipelineSource* source)
   }
 }
 
-/// Queued, as a reader, or what was made of it, is just being shown or updated.
+/// Queued, because a reader or a filter of it is being shown or updated just now.
 void pqReaderManners::onShownChanged()
 {
   QMetaObject::invokeMethod(

@@ -1,14 +1,14 @@
 /**
  * @class pqReaderManners
- * @brief small things around our readers that ParaView's XML has no words for
+ * @brief details of our readers in the GUI that ParaView's XML cannot express
  *
- * - In the pipeline browser, dumps and plotfiles whose files are all named alike (plt00006/Header) have the
- * name of their folder.
- * - File > Reload Files (F5) looks for new dumps at once: ParaView would ask, and its default answer would
- * look for files that are named like the opened one. Of several files opened together it asks still.
- * - Data with dates (GrADS) have the date in view.
- * - Where ParaView asks which reader to take, ours says what it reads. Its label is its name in Python, and
- * stays.
+ * - In the pipeline browser, dumps and plotfiles, whose files all have the same name (plt00006/Header), are
+ * named by their folder.
+ * - File > Reload Files (F5) looks for new dumps at once. ParaView would ask first, and its default answer
+ * would look for files with names like that of the opened one. It still asks if several files were opened.
+ * - The view shows the date of data that have dates (GrADS).
+ * - If ParaView asks which reader to use, the entry of ours says what it reads. The label of the reader does
+ * not, because it is also its name in Python.
  */
 #ifndef pqReaderManners_h
 #define pqReaderManners_h

@@ -58,7 +58,7 @@ void pqRegionBoxWidget::addNumbers()
   grid->addWidget(reset, 4, 0, 1, 3);
 }
 
-/// The unit box; position and scale make the rest.
+/// Places the unit box, which position and scale then move.
 void pqRegionBoxWidget::placeWidget()
 {
   const double unit[6] = {0, 1, 0, 1, 0, 1};

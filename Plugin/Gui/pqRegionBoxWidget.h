@@ -2,8 +2,8 @@
  * @class pqRegionBoxWidget
  * @brief six bounds of a reader, as numbers and as a box in the view
  *
- * ParaView's own box widget wants a position, a length and angles. The property of six numbers has the
- * function "Bounds" in its group.
+ * ParaView's own box widget needs a position, a length and angles. In the property group, the property with
+ * the six numbers has the function "Bounds".
  */
 #ifndef pqRegionBoxWidget_h
 #define pqRegionBoxWidget_h

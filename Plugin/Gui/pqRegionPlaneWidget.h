@@ -2,8 +2,8 @@
  * @class pqRegionPlaneWidget
  * @brief ParaView's interactive plane, for a reader
  *
- * ParaView's own takes bounds from the input of the filter that it belongs to. A reader has none: the bounds
- * are those of its output. The properties have the functions "Origin" and "Normal" in their group.
+ * ParaView's own widget takes its bounds from the input of a filter. A reader has no input, so the bounds are
+ * those of its output. In the property group, the properties have the functions "Origin" and "Normal".
  */
 #ifndef pqRegionPlaneWidget_h
 #define pqRegionPlaneWidget_h

@@ -24,7 +24,7 @@
 
 namespace {
 
-/// Null where there is none yet.
+/// Null if there is none yet.
 const vtkPVDataInformation* InputOf(vtkSMProxy* representation)
 {
   pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
@@ -39,8 +39,8 @@ bool HasSeveralLevels(const vtkPVDataInformation* data)
   return levels && levels->GetComponentRange(0)[0] < levels->GetComponentRange(0)[1];
 }
 
-/// Colours by the first array of values where the colour is one of arrays that only surfaces get from
-/// ParaView, "vtkBlockColors" and "vtkCompositeIndex".
+/// Colours by the first array of values, unless the colour is an array of the data. ParaView's own arrays
+/// "vtkBlockColors" and "vtkCompositeIndex" exist only for surfaces.
 void ColorByValues(vtkSMProxy* representation)
 {
   const vtkPVDataInformation* const data = InputOf(representation);
@@ -103,7 +103,7 @@ void pqVolumeGuard::onTypeModified(vtkObject* object)
   }
 }
 
-/// More levels may be shown than there were when Volume was chosen.
+/// The data may have more levels now than when Volume was chosen.
 void pqVolumeGuard::onDataUpdated()
 {
   auto* representation = qobject_cast<pqDataRepresentation*>(this->sender());
@@ -123,7 +123,7 @@ bool pqVolumeGuard::refuseVolume(vtkSMProperty* type)
   vtkOutputWindowDisplayErrorText(
       "Volume needs one level: set Level Range, or apply Resample To Image first. "
       "ParaView crashes on volumes that lie inside each other.\n");
-  // The toolbar, which may be setting it just now, looks at it again afterwards.
+  // The toolbar may be setting it just now. It has to look at it again afterwards.
   vtkWeakPointer<vtkSMProperty> property = type;
   QTimer::singleShot(0, this, [property] {
     if (property) {

@@ -1,14 +1,14 @@
 /**
  * @class pqVolumeGuard
- * @brief keeps the representation Volume away from what ParaView cannot draw in it
+ * @brief refuses the representation Volume for data that ParaView cannot draw as a volume
  *
- * VTK draws the blocks of a volume from back to front. Blocks of several levels lie inside each other, and
- * have no such order: VTK then loses some of its blocks' mappers and deletes others twice. So where data of
- * more than one level, by the field array "level", would be drawn as Volume, the representation becomes what
- * it was before, and a message says what to do.
+ * VTK draws the blocks of a volume from back to front. Blocks of several levels lie inside each other and
+ * have no such order: VTK then loses some of its blocks' mappers and deletes others twice. So if data of more
+ * than one level (by the field array "level") would be drawn as Volume, this class sets the representation
+ * back to the one before, and a message says what to do.
  *
- * Colours of blocks, ParaView's default for blocks, are made for surfaces, and VTK prints errors for each
- * block of a volume that has them: the first array takes their place.
+ * ParaView colours blocks by their numbers by default. For a volume, VTK would print errors for each block,
+ * so this class colours volumes by the first array.
  */
 #ifndef pqVolumeGuard_h
 #define pqVolumeGuard_h
@@ -47,7 +47,7 @@ private:
 
   bool refuseVolume(vtkSMProperty* type);
 
-  QHash<const vtkObject*, QString> Before;  ///< the last type that is not Volume; only compared
+  QHash<const vtkObject*, QString> Before;  ///< the last type other than Volume; pointers are only compared
 };
 
 #endif

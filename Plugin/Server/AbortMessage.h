@@ -1,4 +1,4 @@
-// What a client sends to its pvserver to stop a read: a message with a tag and a text that nobody else uses.
+// The message by which a client stops a read of its pvserver. No other message has its tag and its text.
 #pragma once
 
 #include <string_view>
@@ -6,7 +6,7 @@
 namespace patchio {
 
 constexpr int AbortTag = 1346457409;
-/// Long enough that it stands in no other message by chance.
+/// So long that no other message has it by chance.
 constexpr std::string_view AbortText = "PatchIO: stop reading 5d0e81c3f97a46b2";
 
 }  // namespace patchio

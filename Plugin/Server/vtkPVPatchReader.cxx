@@ -22,8 +22,8 @@ namespace {
 /// Seconds between two messages of progress.
 constexpr double ProgressInterval = 0.05;
 
-/// Whether an abort message is among what waits in the client's socket. Ahead of it are a few requests of
-/// some hundred bytes, as the client sends no more before it has got answers.
+/// True when an abort message waits in the client's socket. At most a few requests of some hundred bytes are
+/// before it, because the client then waits for answers.
 bool AbortWaits(vtkSocketCommunicator& client)
 {
   vtkClientSocket* socket = client.GetSocket();
@@ -33,32 +33,32 @@ bool AbortWaits(vtkSocketCommunicator& client)
   std::array<char, 65536> waiting;
   const ssize_t size =
       ::recv(socket->GetSocketDescriptor(), waiting.data(), waiting.size(), MSG_PEEK | MSG_DONTWAIT);
-  // Not above 0: nothing waits, or the connection is broken, which ParaView finds out by itself.
+  // Without data, nothing waits, or the connection is broken, which ParaView finds out by itself.
   return size > 0 &&
          std::string_view(waiting.data(), static_cast<std::size_t>(size)).find(patchio::AbortText) !=
              std::string_view::npos;
 }
 
-/// Lets abort messages go by where others are expected, wherever the server receives them.
+/// Makes the server ignore abort messages that it receives while it expects others.
 class AbortIgnorer : public vtkCommand
 {
 public:
   vtkTypeMacro(AbortIgnorer, vtkCommand);
   static AbortIgnorer* New() { return new AbortIgnorer; }
 
-  /// message: its tag in front.
+  /// message: begins with its tag.
   void Execute(vtkObject*, unsigned long, void* message) override
   {
     int tag = 0;
     std::memcpy(&tag, message, sizeof(tag));
     if (tag == patchio::AbortTag) {
-      // No more observers: ParaView's own would call it an error.
+      // This keeps it from later observers: ParaView's own would report an error.
       this->SetAbortFlag(1);
     }
   }
 };
 
-/// For the rest of the connection, as readers come and go.
+/// Until the connection ends, because readers come and go.
 void IgnoreAborts(vtkSocketCommunicator& client)
 {
   static const auto ignorer = vtkSmartPointer<AbortIgnorer>::New();
@@ -74,7 +74,7 @@ vtkPVSession* SessionNow()
   return process ? vtkPVSession::SafeDownCast(process->GetSession()) : nullptr;
 }
 
-/// Who asks for what is done now; null where there is no client.
+/// The connection to the client; null where there is none.
 vtkSocketCommunicator* ClientOf(vtkPVSession* session)
 {
   vtkMultiProcessController* controller = session ? session->GetController(vtkPVSession::CLIENT) : nullptr;
@@ -109,7 +109,7 @@ int vtkPVPatchReader::RequestData(
   progress->SetProgressInterval(ProgressInterval);
   const int done = this->Superclass::RequestData(request, inputs, outputs);
   progress->SetProgressInterval(usualInterval);
-  // It may have been set too late for this read.
+  // An abort that came too late for this read must not stop the next.
   this->AbortExecute = 0;
   this->Client = nullptr;
   return done;

@@ -1,20 +1,20 @@
 /**
  * @class vtkPVPatchReader
- * @brief the reader within ParaView: where a pvserver reads, its client can stop that
+ * @brief the reader within ParaView: a client can stop the reads of its pvserver
  *
- * While a pvserver executes, it takes no message of its client, and the client waits for it. But it sends its
- * progress meanwhile, and a client that gets some may answer with an abort message (AbortMessage.h): Esc in
- * the GUI does, see pqReadAbort. Whenever the reader reports progress (about every 10 ms), rank 0 looks,
- * without taking anything, whether such a message waits in the socket, behind others perhaps, and sets
- * AbortExecute then. The other ranks learn of it from the reader.
+ * While a pvserver executes, it receives no messages, and its client waits. But the server sends its
+ * progress, and the client may answer that with an abort message (AbortMessage.h); Esc in the GUI does so,
+ * see pqReadAbort. Each time the reader reports progress (about every 10 ms), rank 0 looks whether such a
+ * message waits in the socket, without taking it out, and then sets AbortExecute. The reader tells the other
+ * ranks.
  *
- * The message remains where it is until the server is done with the client's request, so that all reads of
- * this request end: those of a filter that goes through time, say. It is taken out and ignored when the
- * server receives next, which is before it begins with another request: later reads do not see it.
+ * The message stays in the socket until the server has finished the client's request, so that all reads of
+ * this request end, such as those of a filter that goes through time. The server ignores the message when it
+ * receives next, before it begins another request. So later reads do not see it.
  *
- * During a read the server sends its progress 20 times a second in place of once.
+ * During a read the server sends its progress 20 times a second instead of once.
  *
- * Where there is no client (builtin servers, pvbatch, ranks other than 0) nothing of this happens.
+ * Without a client (builtin servers, pvbatch, ranks other than 0) none of this happens.
  */
 #ifndef vtkPVPatchReader_h
 #define vtkPVPatchReader_h
@@ -43,7 +43,7 @@ private:
 
   void OnProgress();
 
-  vtkWeakPointer<vtkSocketCommunicator> Client;  ///< who waits for the read; null where nobody does
+  vtkWeakPointer<vtkSocketCommunicator> Client;  ///< waits for the read; null where there is none
 };
 
 #endif

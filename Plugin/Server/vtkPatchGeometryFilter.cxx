@@ -13,7 +13,7 @@ namespace {
 
 constexpr int UpperEnds[3] = {1, 3, 5};
 
-/// A shallow copy whose extent ends at 0 along each axis; null for what is no such grid.
+/// A shallow copy whose extent ends at 0 along each axis; null if the input is another kind of grid.
 template <typename Grid>
 vtkSmartPointer<Grid> EndingAtZero(vtkDataSet* input)
 {
@@ -61,7 +61,7 @@ int vtkPatchGeometryFilter::RequestData(
   if (!grid || grid->GetNumberOfCells() == 0) {
     return this->Superclass::RequestData(request, inputs, outputs);
   }
-  // VTK takes the whole extent only where all cells are visible.
+  // VTK uses the whole extent only if all cells are visible.
   int whole[6] = {0, -1, 0, -1, 0, -1};
   return this->StructuredExecute(grid, vtkPolyData::GetData(outputs), whole, vtkPolyData::GetData(inputs[1]));
 }

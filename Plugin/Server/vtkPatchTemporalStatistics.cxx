@@ -23,7 +23,7 @@
 
 namespace {
 
-/// Up to rounding.
+/// Rounding errors do not count.
 bool AreSameBounds(const double a[6], const double b[6])
 {
   double longest = 0;
@@ -33,7 +33,7 @@ bool AreSameBounds(const double a[6], const double b[6])
   return std::equal(a, a + 6, b, [=](double x, double y) { return std::abs(x - y) <= 1e-6 * longest; });
 }
 
-/// Whether values of the same number belong to the same place.
+/// True when values with the same index belong to the same place.
 bool AreAlike(vtkDataObject* a, vtkDataObject* b)
 {
   if (std::strcmp(a->GetClassName(), b->GetClassName()) != 0) {
@@ -102,7 +102,7 @@ bool IsFirstRank()
   return !ranks || ranks->GetLocalProcessId() == 0;
 }
 
-/// Flags of cells or points; null where there are none.
+/// Ghost flags of cells or points; null where there are none.
 vtkUnsignedCharArray* FlagsOf(vtkFieldData* data)
 {
   return vtkUnsignedCharArray::SafeDownCast(data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName()));

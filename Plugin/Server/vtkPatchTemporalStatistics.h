@@ -1,16 +1,16 @@
 /**
  * @class vtkPatchTemporalStatistics
- * @brief Temporal Statistics that ends in a message where the blocks change from time step to time step
+ * @brief Temporal Statistics that ends with a message if blocks change from one time step to another
  *
- * vtkTemporalStatistics adds up the values of each cell and point over all time steps. Where the data are in
- * blocks and a step has one that the first step has not, VTK leaves its tree, and ParaView crashes. Where
- * blocks of the same size have moved, it mixes values of different places. So this filter compares the blocks
- * of each step with those of the first, on all ranks: same places in the tree, kinds of grids and sizes, and
- * the same bounds, except of grids with points of their own, which may move. Where they differ it says how,
- * gives no data and reads no further steps. Besides, it keeps the flags of hidden cells and points, which VTK
- * takes for values: hidden is what is hidden at any step.
+ * vtkTemporalStatistics adds up the values of each cell and point over all time steps. If a step has a block
+ * that the first step does not have, VTK reads beyond its tree, and ParaView crashes. If blocks of the same
+ * size have moved, it mixes values of different places. So this filter compares the blocks of each step with
+ * those of the first, on all ranks: places in the tree, kinds of grids, sizes and bounds. (The bounds of
+ * grids with points of their own may change.) If they differ, it says how, gives no data and reads no more
+ * steps. It also keeps the flags of hidden cells and points, which VTK treats as values: a cell is hidden if
+ * it is hidden at any step.
  *
- * ParaView's Temporal Statistics is this class while the plugin is loaded (TemporalStatistics.xml).
+ * While the plugin is loaded, ParaView's Temporal Statistics is this class (TemporalStatistics.xml).
  */
 #ifndef vtkPatchTemporalStatistics_h
 #define vtkPatchTemporalStatistics_h
@@ -33,7 +33,7 @@ protected:
   void AccumulateArrays(vtkFieldData* inFd, vtkFieldData* outFd) override;
 
 private:
-  /// Collective. first: of the first step. Has said what differs where it is false.
+  /// Collective. first: the blocks of the first step. Reports what differs when it returns false.
   bool HasBlocksOf(vtkCompositeDataSet* first, vtkCompositeDataSet* now);
 
   vtkPatchTemporalStatistics(const vtkPatchTemporalStatistics&) = delete;

@@ -15,10 +15,11 @@
 
 namespace {
 
-/// Pixels, so that single points can be seen.
+/// In pixels: single points are visible.
 constexpr int PointSize = 5;
 
-/// In the order of the panel. The array may have come as another kind: lists of points have point data.
+/// In the order of the panel. Both associations are tried, because arrays of cells become point data on lists
+/// of points.
 void ColorByFirstArray(vtkSMSourceProxy* reader, vtkSMProxy* representation)
 {
   vtkPVDataInformation* data = reader->GetDataInformation(0);
@@ -51,7 +52,7 @@ void ShowFirst(vtkSMSourceProxy* reader, vtkSMProxy* representation)
   representation->UpdateVTKObjects();
 }
 
-/// Sees what is registered with the proxy manager of a session.
+/// Is called for each proxy that is registered with the proxy manager of a session.
 class Watcher : public vtkCommand
 {
 public:

@@ -1,15 +1,15 @@
 /**
  * @class vtkSMFirstPicture
- * @brief people see their data at first, in the GUI and in scripts
+ * @brief makes the first picture of data a colored surface, in the GUI and in scripts
  *
- * ParaView 5.11 shows all structured data as an outline without colors at first. Where somebody shows the
- * output of one of our readers for the first time, it is a surface with the colors of the first array
- * instead, unless the reader's FirstPicture says that this takes too long. It happens when the representation
- * is registered: after ParaView has set its own defaults, and before it makes the colors of the array.
- * Representations that a state file brings stay as they are.
+ * ParaView 5.11 first shows structured data as an outline without colors. If the data are the output of one
+ * of our readers, this class makes it a surface in the colors of the first array instead, unless the reader's
+ * FirstPicture says that this takes too long. It does so when the representation is registered: after
+ * ParaView has set its own defaults, and before it makes the colors of the array. Representations from a
+ * state file stay as they are.
  *
- * ParaView makes one for each reader that is made (InitializationHelper in its XML); the first of a session
- * sees to all of it.
+ * ParaView makes one object of this class for each reader (InitializationHelper in its XML). The first one
+ * of a session starts the watch for the whole session.
  */
 #ifndef vtkSMFirstPicture_h
 #define vtkSMFirstPicture_h
