@@ -16,7 +16,7 @@ namespace py = pybind11;
 namespace patchio {
 namespace {
 
-/// Other Python threads run meanwhile, but none of them in here: HDF5 bears only one thread.
+/// Other Python threads run meanwhile, but only one at a time calls this: HDF5 allows only one thread.
 template <typename Work>
 auto Alone(Work work)
 {
@@ -26,7 +26,7 @@ auto Alone(Work work)
   return work();
 }
 
-/// Ends a read when the user presses Ctrl-C. Looks only now and then, as other threads have the interpreter.
+/// Ends a read when the user presses Ctrl-C. Checks only now and then, because that needs the interpreter.
 class Interrupt
 {
 public:
@@ -74,7 +74,7 @@ std::shared_ptr<DataSet> Open(
   return Alone([&] { return std::make_shared<DataSet>(paths, mode, listedOnly); });
 }
 
-/// (path, time, step, date) of each.
+/// (path, time, step, date) of each step.
 py::list HeadsOf(const Series& series)
 {
   py::list heads;
@@ -114,14 +114,14 @@ py::tuple Read(Step& step, const std::vector<int>& variables, const std::vector<
       ReportAsDict(loaded.Report), loaded.Report.Text());
 }
 
-/// Its name; None where no patch has the variable.
+/// The name of a variable's type; None if no patch has the variable.
 std::optional<std::string> TypeOfVariable(Step& step, int variable)
 {
   const std::optional<ElementType> type = Alone([&] { return step.TypeOfVariable(variable); });
   return type ? std::optional<std::string>(NameOf(*type)) : std::nullopt;
 }
 
-/// The shape of the patch, and one byte a cell: 1 where it is covered; no bytes: nowhere.
+/// The shape of the patch, and one byte for each cell: 1 if it is covered. No bytes: none is covered.
 py::tuple CoveredCells(Step& step, int patch)
 {
   const std::vector<std::uint8_t> flags = Alone([&] { return step.CoveredCells(patch); });
@@ -129,7 +129,7 @@ py::tuple CoveredCells(Step& step, int patch)
       py::bytes(reinterpret_cast<const char*>(flags.data()), flags.size()));
 }
 
-/// Those that ParaView's reader shows when the user wants these variables and names no grid.
+/// The levels that ParaView's reader shows for these variables if the user names no grid.
 std::vector<int> LevelsShown(const Step& step, const std::vector<int>& wanted)
 {
   const int levels = static_cast<int>(step.Data().Levels.size());

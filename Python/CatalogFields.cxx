@@ -60,7 +60,7 @@ py::bytes PatchesOf(const Catalog& catalog)
   return {reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(std::int32_t)};
 }
 
-/// A byte each, variables x patches; 0: absent.
+/// A byte for each variable and patch; 0: absent.
 py::bytes PresenceOf(const Catalog& catalog)
 {
   std::string presence;
@@ -83,7 +83,7 @@ py::list VariablesOf(const Catalog& catalog)
   return variables;
 }
 
-/// First node, positions and labels; empty on grids that have none.
+/// First node, positions and labels of each axis; empty on grids without axes.
 py::list AxesOf(const Catalog& catalog)
 {
   py::list axes;

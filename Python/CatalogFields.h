@@ -1,4 +1,4 @@
-// What is known of a step, as plain Python values.
+// The catalog of a step as plain Python values.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -7,8 +7,7 @@
 
 namespace patchio {
 
-/// The fields of a catalog by name, for Step in __init__.py, which says what they mean and makes arrays of
-/// them.
+/// The fields of a catalog by name. Step in _step.py says what they mean, and makes arrays of them.
 pybind11::dict CatalogAsDict(const Catalog& catalog);
 
 }  // namespace patchio

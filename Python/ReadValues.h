@@ -1,4 +1,4 @@
-// What a read has brought, for numpy: by the buffer protocol, so that any version of numpy will do.
+// The values of a read for numpy, by the buffer protocol, which every version of numpy knows.
 #pragma once
 
 #include "DataSet.h"
@@ -7,14 +7,14 @@
 
 namespace patchio {
 
-/// Memory of one array. Python's buffers on it keep it alive; then it goes back to the pool.
+/// Memory of one array. Python's buffers keep it alive. Afterwards it goes back to the pool.
 struct Memory
 {
   Buffer Values;
   std::size_t Bytes = 0;
 };
 
-/// Values per axis, slowest first, as many as the data set has dimensions; lists of points have one.
+/// The number of values along each axis, slowest first; lists of points have one axis.
 pybind11::tuple ShapeOf(
     const Catalog& catalog, int patch, Centering center, const Int3& ghosts, int components);
 

@@ -1,5 +1,5 @@
-// patchio: one program, a subcommand for each thing that can be done with patch data. Exit codes: 0 done, 1
-// not done or something is wrong with the data, 2 what was typed makes no sense.
+// The program patchio: a subcommand for each thing that can be done with patch data. Exit codes: 0: done; 1:
+// not done, or something is wrong with the data; 2: the command line makes no sense.
 #include "Session.h"
 #include "Subcommands.h"
 #include "Support/Error.h"
@@ -26,13 +26,13 @@ void Complain(const Session& session, const std::string& message)
   }
 }
 
-/// Help and version end here too; CLI11 reports both as exceptions.
+/// Also called for --help and --version, which CLI11 reports as exceptions.
 int ReportParse(const CLI::App& program, const CLI::ParseError& error, const Session& session)
 {
   if (error.get_exit_code() == 0) {
     return session.Root() ? program.exit(error) : 0;
   }
-  // Of a mistyped subcommand CLI11 only says that one is missing.
+  // If a subcommand is mistyped, CLI11 only says that one is missing.
   const std::vector<std::string> unknown = program.remaining();
   const bool mistyped = program.get_subcommands().empty() && !unknown.empty();
   const char* const kind = mistyped && unknown.front()[0] == '-' ? "option" : "subcommand";
@@ -44,7 +44,7 @@ int ReportParse(const CLI::App& program, const CLI::ParseError& error, const Ses
 
 int Run(int argc, char** argv, Session& session)
 {
-  CLI::App program("Tools for patch-based simulation output: of SAMRAI, AMReX, k-Wave and GrADS", "patchio");
+  CLI::App program("Tools for patch-based simulation output of SAMRAI, AMReX, k-Wave and GrADS", "patchio");
   program.set_version_flag("--version", "patchio " PATCHIO_VERSION);
   program.require_subcommand(1);
   patchio::tools::AddIndex(program, session);
@@ -54,7 +54,7 @@ int Run(int argc, char** argv, Session& session)
   patchio::tools::AddTune(program, session);
   patchio::tools::AddVerify(program, session);
   if (argc == 1) {
-    // Nothing was asked for, which a script whose variable is empty should notice.
+    // An error, so that a script with an empty variable notices.
     if (session.Root()) {
       std::fputs(program.help().c_str(), stderr);
     }
@@ -92,7 +92,7 @@ int main(int argc, char** argv)
   } catch (const std::exception& error) {
     std::fprintf(stderr, "patchio: internal fault on rank %d: %s\n", session.Ranks().Rank(), error.what());
     if (session.Ranks().Size() > 1) {
-      // The other ranks may be waiting for this one and would do so for ever.
+      // Other ranks may be waiting for this one, and would wait forever.
       MPI_Abort(session.Mpi(), Failed);
     }
     return Failed;

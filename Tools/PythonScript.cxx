@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Exit code of a program; -1 when it could not be run. Its errors go where ours go unless `quiet`.
+/// The exit code of a program; -1 when it could not be run. quiet: its output and errors are not shown.
 int RunProgram(const std::vector<std::string>& words, bool quiet)
 {
   std::vector<char*> arguments;
@@ -58,7 +58,7 @@ std::string FindPython(const std::string& wanted)
   return {};
 }
 
-/// Empty where there is none.
+/// Empty if there is none.
 std::string FindScript(const std::string& name)
 {
   std::error_code fault;
@@ -79,7 +79,7 @@ std::string RunPythonScript(
 {
   const std::string script = FindScript(name);
   if (script.empty()) {
-    return name + " is not where this program's others are.";
+    return name + " was not found beside this program.";
   }
   const std::string found = FindPython(python);
   if (found.empty()) {

@@ -1,4 +1,4 @@
-// Our Python scripts, which need matplotlib, run from C++.
+// Runs our Python scripts, which need matplotlib.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace patchio::tools {
 
-/// Runs a script of share/patchio, of the build or install tree that this program is of, with these
-/// arguments. python: the one to use, or empty for the first that has matplotlib. Gives why there is no
-/// picture, and how to get it elsewhere; empty when there is one.
+/// Runs a script of share/patchio, in this program's build or install tree, with these arguments. python: the
+/// interpreter; empty: the first one that has matplotlib. Returns why there is no picture and how to get it
+/// elsewhere; empty when there is one.
 std::string RunPythonScript(
     const std::string& name, const std::vector<std::string>& arguments, const std::string& python);
 

@@ -1,4 +1,4 @@
-// What every subcommand of `patchio` is given: the ranks it runs on.
+// What all subcommands of `patchio` share: the ranks, the output, and arguments for data.
 #pragma once
 
 #include "Support/Communicator.h"
@@ -16,29 +16,29 @@ class App;
 
 namespace patchio::tools {
 
-/// What was typed makes no sense: exit code 2. Other errors are of data or the system: exit code 1.
+/// The command line makes no sense: exit code 2. Other errors concern data or the system: exit code 1.
 class UsageError : public Error
 {
 public:
   using Error::Error;
 };
 
-/// What subcommands that look at a series are told.
+/// The arguments of subcommands that look at a series.
 struct SeriesArguments
 {
   std::string Path;
   std::optional<std::int64_t> Step;  ///< none: all steps
   bool ListedOnly = false;           ///< only steps that the index file lists
-  int Threads = 4;                   ///< that look at files, in each rank
+  int Threads = 4;                   ///< of a rank that look at files
 };
 
-/// Adds the argument "path" of the data; `orElse`: what it may be instead, for the help.
+/// Adds the argument "path" of the data. orElse: what else it may be, for the help.
 void AddPath(CLI::App& command, std::string& path, const std::string& orElse = {});
-/// Adds all of them. `unlessGiven` says, for the help, which steps are meant without --step.
+/// Adds all of them. unlessGiven: the steps that are meant without --step, for the help.
 void AddSeriesArguments(
     CLI::App& command, SeriesArguments& arguments, const std::string& unlessGiven = "all steps");
 
-/// MPI from construction to destruction. One an executable.
+/// Starts MPI, and ends it when destroyed. A program has one.
 class Session
 {
 public:
@@ -51,14 +51,14 @@ public:
   MPI_Comm Mpi() const { return MPI_COMM_WORLD; }
   bool Root() const { return this->World->Rank() == 0; }
 
-  /// Collective: runs `work` on rank 0. Throws on all ranks what that throws.
+  /// Collective: runs `work` on rank 0. Throws on all ranks what it throws.
   void OnRoot(const std::function<void()>& work) const;
 
-  /// One line on standard output, from rank 0.
+  /// Prints a line on standard output, from rank 0.
   void Print(const std::string& line) const;
-  /// Whether all that was printed, by whatever means, has arrived.
+  /// True when everything printed so far, by any function, has been written.
   bool AllPrinted() const;
-  /// "warning: ..." on standard error, from rank 0; nothing where the text is empty.
+  /// Prints "warning: ..." on standard error, from rank 0; nothing if the text is empty.
   void Warn(const std::string& text) const;
 
 private:

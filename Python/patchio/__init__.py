@@ -19,20 +19,19 @@ needs neither ParaView nor MPI.
     blocks = step.to_pyvista("density")         # for pyvista, one grid a patch
     table = step.to_xarray("density", level=0)  # for xarray, one level
 
-Arrays have their axes slowest first, [k, j, i] in three dimensions and [j, i] in two; several components come last,
-[k, j, i, component]. They are numpy arrays in every respect, own their memory and outlive everything they were read
-with. Values have the type that the file has, in this machine's byte order; where a format has a number that stands for
-no value, there is NaN.
+Arrays have their slowest axis first: [k, j, i] in three dimensions, [j, i] in two, and [k, j, i, component] if there are
+several components. They are ordinary numpy arrays that own their memory and outlive the data set. Values have the type of
+the file, in this machine's byte order. If a format marks undefined values by a number, they are NaN.
 
-All levels of a refined grid are read, coarse cells under finer ones too, and patches of a level may overlap:
-Step.covered() says which cells others have.
+All levels of a refined grid are read, with the coarse cells under finer ones, and patches of a level may overlap:
+Step.covered() says which cells other patches have too.
 
-Faults of files, unknown names and the like are Error, with a message that says which file and what to do; where a file
-is not there it is a FileNotFoundError, too. Ctrl-C ends a read. Other Python threads run while one reads, but reads follow
-one another, each with threads of its own.
+Faults of files, unknown names and the like raise Error, whose message says which file and what to do. If a file is missing,
+it is a FileNotFoundError too. Ctrl-C ends a read. Other Python threads run during a read. Reads of several threads follow
+one another, and each of them uses several I/O threads.
 
-Several processes divide the patches among them with Step.part(). Those of multiprocessing are best started by
-get_context("spawn"): forked ones, after a read, have one thread each.
+Several processes can divide the patches among them with Step.part(). Start those of multiprocessing by
+get_context("spawn"): a process that is forked after a read has only one thread.
 """
 import functools
 import math
@@ -60,14 +59,13 @@ def open(path, *, metadata="on", threads=None, listed_only=False):  # noqa: A001
 
     path         what ParaView opens: dumps.visit, summary.samrai, the folder plt00010 or its Header, out.h5, model.ctl;
                  or a list of them, which become one series
-    metadata     "on": where everything lies is kept in small files beside the data (*.patchio), as ParaView's
-                 reader does, so that the next opening is quick; "read": such files are used, but none is made;
-                 "off": neither
-    threads      reads in flight at once: a number, or None for what the storage is known, or found, to like best
+    metadata     "on": small files beside the data (*.patchio), like those of ParaView's reader, keep where everything
+                 lies, so that the next opening is quick; "read": such files are used, but not made; "off": neither
+    threads      reads in flight at once: a number, or None for the number that is best for the storage
     listed_only  SAMRAI, AMReX: leave out steps that lie beside the path but are not named by it
 
-    Raises Error when there is not one step that can be opened, MissingFile when that is because there is no such file.
-    A series that was changed is to be opened again.
+    Raises Error when no step can be opened, and MissingFile when there is no such file. Open a series again after its files
+    have changed.
     """
     return DataSet(path, metadata, threads, listed_only)
 
@@ -77,13 +75,13 @@ class DataSet:
 
     `with patchio.open(path) as data:` closes it at the end. A notebook shows it as a table.
 
-    path      as it was opened
+    path      as given to open()
     format    "SAMRAI", "AMReX", "k-Wave" or "GrADS"
-    times     array of times, strictly increasing: those of the files or, where these do not increase, the numbers
-    numbers   array of the simulation's numbers of the steps
-    dates     list of dates as people write them; empty texts where a format has none
+    times     array of times, strictly increasing: those in the files or, if these do not increase, the numbers
+    numbers   array of the steps' numbers in the simulation
+    dates     list of dates as people write them; empty texts if the format has none
     paths     list of the files that describe the steps
-    notes     list of what else is good to know
+    notes     list of further remarks
     """
 
     def __init__(self, path, metadata="on", threads=None, listed_only=False):
@@ -125,7 +123,7 @@ class DataSet:
             return Step(self, index % count)
 
     def nearest(self, time):
-        """The Step whose time is nearest; of two that are equally near, the earlier one. ValueError for NaN."""
+        """The Step with the nearest time; if two are equally near, the earlier one. Raises ValueError for NaN."""
         if math.isnan(time):
             raise ValueError("a time is a number, not nan")
         later = min(int(np.searchsorted(self.times, time)), len(self) - 1)
@@ -143,11 +141,11 @@ class DataSet:
 
     @property
     def bounds(self):
-        """Of the first step, as Step.bounds."""
+        """Step.bounds of the first step."""
         return self._first.bounds
 
     def close(self):
-        """Lets go of the files. Steps that were opened before can still be read."""
+        """Closes the series. Steps that were opened before can still be read."""
         self._core = None
 
     def __enter__(self):

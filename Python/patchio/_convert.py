@@ -1,4 +1,4 @@
-"""Steps for other packages, which are imported only when somebody asks for them."""
+"""Conversion of steps for other packages, which are imported only when they are needed."""
 import importlib
 
 import numpy as np
@@ -7,12 +7,12 @@ from . import _sampling
 from ._errors import step_error
 
 _DEBIAN = {"xarray": " or 'apt install python3-xarray'"}
-_REFINED_CELL = 8    # of VTK: a finer cell lies there
+_REFINED_CELL = 8    # VTK's flag of cells under finer ones
 _DATES = ("1678", "2261")    # years that xarray's dates reach, in nanoseconds
 
 
 def optional(name):
-    """A module, or ImportError that says how to get it."""
+    """A module; if it is missing, raises ImportError with what to install."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -61,7 +61,7 @@ def to_pyvista(step, variables, patches, levels):
             if patch in arrays[name]:
                 variable, values = step.variables[name], arrays[name][patch]
                 data = grid.cell_data if variable.centering == "cell" and not points else grid.point_data
-                # Axis x is fastest in both, so that a flat view is all it takes.
+                # Axis x is fastest in both, so a flat view suffices.
                 data[name] = values.reshape((-1, variable.components) if variable.components > 1 else -1)
         covered = np.zeros(0, bool) if points else step.covered(patch)
         if covered.any():
@@ -73,7 +73,7 @@ def to_pyvista(step, variables, patches, levels):
 # ---- xarray ----------------------------------------------------------------------------------------------
 
 def _level_of(step, names):
-    """The first level on which one of the variables is, among those that ParaView's reader shows of them."""
+    """The first level with one of the variables, among the levels that ParaView's reader would show."""
     for level in step._core.levels_shown([step._number(name) for name in names]):
         row = step.levels[level]
         part = slice(row["first_patch"], row["first_patch"] + row["patch_count"])
@@ -83,7 +83,7 @@ def _level_of(step, names):
 
 
 def _variables_of_level(step, variables, level):
-    """{name: patches of the level that have it}. Error for a variable that was named but is not there."""
+    """{name: patches of the level that have it}. Raises Error for a named variable that is not there."""
     of_level = step.patches["level"] == level
     found = {}
     for name in step._names(variables):
@@ -108,7 +108,7 @@ def _axis_names(step, centering):
 
 
 def _coordinates_of(step, names, axes):
-    """Positions for xarray, and what the third axis of a rectilinear grid stands for."""
+    """Positions for xarray, and the labels of the third axis of a rectilinear grid."""
     coordinates = {name: (name, at) for name, at in zip(names, axes)}
     if step.axes and names[2] == "lev":
         third = step.axes[2]
@@ -150,7 +150,7 @@ def _of_points(step, name, patches, values):
 
 
 def _time_of(step):
-    """A date where there is one that xarray can hold, else the number."""
+    """A date if there is one that xarray can hold, else the time as a number."""
     if _DATES[0] <= step.date[:4] <= _DATES[1]:
         try:
             return np.datetime64(step.date.replace(" ", "T")).astype("datetime64[ns]")
@@ -181,6 +181,6 @@ def to_xarray(step, variables, level):
         long_name = step.variables[name].long_name
         arrays[name] = (*array, {"long_name": long_name} if long_name else {})
         coordinates.update(of_array)
-    # What is called like a coordinate gets another name.
+    # A variable with the name of a coordinate gets another name.
     arrays = {name + ("_" if name in coordinates else ""): array for name, array in arrays.items()}
     return xarray.Dataset(arrays, coordinates, {"source": str(step.path), "step": step.number})

@@ -39,7 +39,7 @@ def step_error(step, text, *details):
 
 
 def whole(value, words):
-    """A whole number as int; else TypeError with the words that say what it is."""
+    """A whole number as int; otherwise raises TypeError, which begins with these words."""
     try:
         return operator.index(value)
     except TypeError:

@@ -1,4 +1,4 @@
-"""Places: bounds of a step, and variables of patches put together on one grid."""
+"""Bounds of a step, and variables of patches put together on one grid."""
 import math
 import os
 
@@ -6,10 +6,10 @@ import numpy as np
 
 from ._errors import step_error, whole
 
-# Positions that are nearer to a border of cells than this, in cells, lie on it.
+# A position that is less than this part of a cell away from a border lies on it.
 _CLOSE = 1e-6
 _MOST_ALONG_AXIS = 10**8
-_FARTHEST = 2**52    # cells from the origin: beyond, float has no middles of cells
+_FARTHEST = 2**52    # cells from the origin; a float cannot hold middles of cells beyond
 
 
 def corners(step):
@@ -44,7 +44,7 @@ def bounds(step):
 
 
 def new_grid(step, shape, dtype, fill):
-    """np.full(), but an Error where the memory does not suffice."""
+    """np.full(); raises Error if the memory does not suffice."""
     size = math.prod(int(n) for n in shape) * dtype.itemsize
     free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     try:
@@ -59,7 +59,7 @@ def new_grid(step, shape, dtype, fill):
 
 
 def _along(nodes, at, centering):
-    """Which of the positions `at`, ascending, a patch has along an axis, as a slice, and the numbers of its values there."""
+    """The slice of the ascending positions `at` that a patch has along an axis, and the indices of its values there."""
     if len(nodes) == 1:    # a plane, without thickness
         little = _CLOSE * max(1, abs(nodes[0]))
         first, last = np.searchsorted(at, [nodes[0] - little, nodes[0] + little])
@@ -79,7 +79,7 @@ def paint(step, centering, arrays, axes, grid, filled=None):
 
     filled    array of bool, True where something was put
     """
-    # Where patches of a level overlap, cells are those of the lowest number, as in covered(), and nodes those of the highest.
+    # If patches of a level overlap, the lowest number gives the cells, as in covered(), and the highest the nodes.
     order = sorted(arrays, key=lambda patch: (step.patches["level"][patch], -patch if centering == "cell" else patch))
     for patch in order:
         found = [_along(nodes, at, centering) for nodes, at in zip(step.nodes(patch), axes)]
@@ -90,7 +90,7 @@ def paint(step, centering, arrays, axes, grid, filled=None):
 
 
 def patches_with(step, name):
-    """Numbers of the patches that have a variable. Error where they cannot be put on a grid."""
+    """Numbers of the patches that have a variable. Raises Error if they cannot be put on a grid."""
     step._number(name)
     if step.grid == "curvilinear":
         raise step_error(step, "the grid is curvilinear, its patches cannot be put on one grid. to_pyvista() has them as they are.")
@@ -104,7 +104,7 @@ def patches_with(step, name):
 
 
 def positions_of_level(step, level, centering, low, high):
-    """Positions along the axes of the dimensions: those of a level's cells or nodes between two corners, in whole cells."""
+    """Positions along each axis of a level's cells or nodes between two corners, in whole cells."""
     axes = []
     for axis in range(step.dimension):
         if step.axes:
@@ -137,7 +137,7 @@ def _positions_of_shape(step, shape, centering, low, high):
 
 
 def _region(step, given, low, high):
-    """Two corners: of the bounds that were given, else those of the patches."""
+    """Two corners: those of the given bounds, else those of the patches."""
     if given is None:
         return low.min(0), high.max(0)
     given = np.array(given, float).ravel()

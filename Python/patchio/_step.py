@@ -21,7 +21,7 @@ class Variable:
     components
     ghosts      layers beyond the patch that the file has, on both sides of the axes x, y, z
     steady      True: the same values at all steps of its file
-    long_name   what it is and its unit, in the words of the file (GrADS); "" where it does not say
+    long_name   description and unit from the file (GrADS); "" if it has none
     """
 
     name: str
@@ -38,7 +38,7 @@ class Axis:
 
     first       index of the first node, as in Step.patches
     positions   array
-    labels      what the positions stand for, such as pressures; else the positions
+    labels      the values that the positions stand for, such as pressures; else the positions
     """
 
     first: int
@@ -60,13 +60,13 @@ class Step:
     level_names   list: "level 0", "sensor", ...
     level_roles   list: "refinement"; "separate", boxes that hide nothing of other levels; "points", lists of
                   points, see positions()
-    patches       array with the fields level, number (within the level, as the format counts), writer (process of the simulation), lower and
-                  upper (first and last cell along x, y, z; in two dimensions 0 along z)
+    patches       array with the fields level, number (within the level, as the format counts), writer (process of the
+                  simulation), lower and upper (first and last cell along x, y, z; in two dimensions 0 along z)
     variables     {name: Variable}
     presence      bool array, variables x patches: which patch has which of `variables`
     axes          three Axis, on rectilinear grids; else empty
     coordinates   name of the variable with the positions of nodes on curvilinear grids; else None
-    report        dict of what the last read() cost; report_text says it in words
+    report        dict of what the last read() cost; report_text is the same as text
     faults        list of (patch, variable, message) of the last read(skip_broken=True)
     """
 
@@ -105,13 +105,13 @@ class Step:
         variables    a name; or several, or None for all
         patches      a patch's number, or several, as they are counted in `patches`; None: all
         levels       a level, or several, by number or by name: only their patches
-        ghosts       True: with the layers of ghosts that the file has, False: without
+        ghosts       True: with the ghost layers of the file; False: without them
         threads      reads in flight at once; None: as open() was told
-        skip_broken  True: what cannot be read is left out, with a warning, and `faults` has the reasons;
-                     False: it is an Error
+        skip_broken  True: arrays that cannot be read are left out, with a warning, and `faults` has the reasons;
+                     False: they raise Error
 
-        Gives {patch: array} for one name, else {name: {patch: array}}. Patches that do not have a variable
-        are missing there. Memory of arrays that are gone is used again by the next read.
+        Returns {patch: array} for one name, else {name: {patch: array}}. Patches that do not have a variable
+        are missing there. The next read uses the memory of deleted arrays again.
 
         Raises Error for names, patches and levels that do not exist, for faults of files (MissingFile where one is not
         there), and when memory does not suffice.
@@ -122,7 +122,7 @@ class Step:
         count = _threads.threads_here(self._threads if threads is None else _threads.threads_wanted(threads))
         with _errors.missing_files():
             read, faults, self.report, self.report_text = self._core.read(numbers, wanted, bool(ghosts), count, not skip_broken)
-        # An array on memory that it owns: no copy.
+        # The array owns the memory: no copy.
         arrays = [{patch: np.ndarray(shape, kind, memory) for patch, memory, kind, shape in of_variable} for of_variable in read]
         self.faults = faults
         if faults:
@@ -134,7 +134,7 @@ class Step:
         return arrays[0] if isinstance(variables, str) else dict(zip(names, arrays))
 
     def dtype(self, name):
-        """numpy's type of the values of a variable, without reading any; None where no patch has it."""
+        """numpy's type of the values of a variable, without reading any; None if no patch has it."""
         with _errors.missing_files():
             kind = self._core.dtype(self._number(name))
         return None if kind is None else np.dtype(kind)
@@ -142,8 +142,8 @@ class Step:
     def part(self, part, parts):
         """Numbers of the patches for process `part`, 0 .. parts-1, of `parts` that divide the reading among them.
 
-        Each patch is in one part. Parts lie close together in space and have about the same number of bytes. All processes
-        work out the same, so that none needs to tell the others:
+        Each patch is in one part. The patches of a part are close together, and all parts have about the same number of bytes.
+        All processes find the same parts, so they need not communicate:
 
             mine = step.part(rank, size)                  # of mpi4py, multiprocessing, a batch system's task number ...
             density = step.read("density", patches=mine)
@@ -151,11 +151,11 @@ class Step:
         return np.array(self._core.part(*(_errors.whole(n, "parts are counted from 0") for n in (part, parts))), int)
 
     def covered(self, patch):
-        """Which cells of a patch count elsewhere, as an array of bool, one a cell.
+        """The cells of a patch that count elsewhere, as an array with a bool for each cell.
 
-        These are cells that a finer level covers, and those that a patch of the same level with a lower number has too
-        (SAMRAI writes patches that overlap). Sums and means are to leave them out: values[~step.covered(patch)] has each
-        place once, with its finest data.
+        These are cells that a finer level covers, and cells that a patch of the same level with a lower number has too
+        (SAMRAI writes patches that overlap). Leave them out of sums and means: values[~step.covered(patch)] has each place
+        once, with its finest data.
         """
         shape, flags = self._core.covered(self._patch(patch))
         return np.frombuffer(flags, bool).reshape(shape).copy() if flags else np.zeros(shape, bool)
@@ -164,39 +164,39 @@ class Step:
     def bounds(self):
         """(x from, x to, y from, y to, z from, z to) of all patches of all levels, as in ParaView.
 
-        Reads positions of nodes on curvilinear grids, and those of points. NaN where there are no patches.
+        Reads the positions of nodes on curvilinear grids, and those of points. NaN if there are no patches.
         """
         return _sampling.bounds(self)
 
     def uniform_grid(self, name, *, level=None, shape=None, bounds=None, outside=np.nan):
         """A variable of all levels on one grid, from the finest data: its array, and the positions along x, y (and z).
 
-        level    the spacing of the grid is that of this level, a number or a name; level 0 where neither is given
-        shape    or so many values along each axis, slowest first, [k, j, i], as in arrays
-        bounds   where: six numbers as in Step.bounds (four in two dimensions); with `level` they grow to whole cells.
+        level    use the spacing of this level, a number or a name; level 0 if neither level nor shape is given
+        shape    or use so many values along each axis, slowest first, [k, j, i], as in arrays
+        bounds   six numbers as in Step.bounds (four in two dimensions); with `level` they grow to whole cells.
                  None: around all patches that have the variable
-        outside  a number, the value at places where no patch has the variable; the array's type is one that can have it: NaN makes
-                 floats of integers
+        outside  a number, the value where no patch has the variable; the array's type can hold it: NaN turns integers
+                 into floats
 
-        Variables in cells are given for the middles of the grid's cells, and have there the value of the finest cell
-        around; where that is a border of cells, of the upper one. Nothing is averaged, so that sums over a grid that is
-        coarser than the data are not those of the data. Variables at nodes are given for the grid's nodes (with `shape`
-        the first and the last lie on the bounds) and have there the value of the nearest node of the finest patch.
-        On rectilinear grids `level` gives the grid's own positions.
+        A variable in cells is given at the middles of the grid's cells, and has the value of the finest cell there; on a
+        border between cells, that of the upper one. Nothing is averaged, so sums over a grid that is coarser than the data
+        differ from those of the data. A variable at nodes is given at the grid's nodes (with `shape`, the first and the last
+        lie on the bounds), and has the value of the nearest node of the finest patch there. On rectilinear grids `level`
+        gives the grid's own positions.
 
             values, (x, y, z) = step.uniform_grid("density", level=1)
 
-        Raises Error for curvilinear grids, for lists of points, and for grids that the memory does not hold.
+        Raises Error for curvilinear grids, for lists of points, and for grids that do not fit into memory.
         """
         return _sampling.uniform_grid(self, name, level, shape, bounds, outside)
 
     def to_pyvista(self, variables=None, *, patches=None, levels=None):
-        """Reads, and gives a pyvista.MultiBlock: a grid for each patch, or a cloud for each list of points.
+        """Reads into a pyvista.MultiBlock: a grid for each patch, or a cloud for each list of points.
 
         variables, patches, levels    as for read()
 
-        Cells that covered() tells are hidden by "vtkGhostType", so that each place is drawn once. Values are not
-        copied. Raises ImportError where pyvista is not installed.
+        The cells of covered() are hidden by "vtkGhostType", so that each place is drawn once. Values are not copied.
+        Raises ImportError if pyvista is not installed.
         """
         return _convert.to_pyvista(self, variables, patches, levels)
 
@@ -221,10 +221,10 @@ class Step:
         return _convert.to_xarray(self, variables, level)
 
     def nodes(self, patch):
-        """Where the nodes of a patch are: three arrays of positions, along x, y and z.
+        """Positions of the nodes of a patch: three arrays, along x, y and z.
 
-        There is one more node than cells along each axis; where the grid is flat, in two dimensions along z, just one.
-        Raises Error on curvilinear grids, where the variable `coordinates` has the positions, and for points.
+        There is one more node than cells along each axis, but just one along z in two dimensions and wherever a grid is flat.
+        Raises Error on curvilinear grids, whose positions are in the variable `coordinates`, and for points.
         """
         box = self.patches[self._patch(patch)]
         level = box["level"]
@@ -242,10 +242,10 @@ class Step:
         return tuple(found)
 
     def positions(self, patch):
-        """Where the points of a patch are whose level is a list of points ("points" in `level_roles`): n x 3.
+        """Positions of the points of a patch on a level of points ("points" in `level_roles`): n x 3.
 
         They are the middles of cells of the domain; in two dimensions they lie in the plane of the nodes, as in ParaView.
-        Reads them, like read().
+        They are read, like values by read().
         """
         level = self.patches[self._patch(patch)]["level"]
         if self.level_roles[level] != "points":
@@ -263,7 +263,7 @@ class Step:
         return [variables] if isinstance(variables, str) else list(self.variables if variables is None else variables)
 
     def _level(self, level):
-        """The number of a level that is given by its number or name."""
+        """The number of a level, from its number or its name."""
         if isinstance(level, str):
             if level not in self.level_names:
                 raise Error("%s: there is no level '%s'; there are %s." % (self.path, level, ", ".join(self.level_names)))
@@ -285,7 +285,7 @@ class Step:
         return patch
 
     def _wanted(self, patches, levels):
-        """Numbers of patches, each once, in the order given."""
+        """Numbers of patches, each once, in the order in which they were given."""
         if patches is None:
             wanted = np.arange(len(self.patches))
         else:

@@ -4,8 +4,8 @@ import warnings
 
 from . import _errors
 
-_has_threads = False    # once several threads have read: they stay, for the next read
-_lost_threads = False   # this process is a copy of such a one, and a copy has none of its threads
+_has_threads = False    # several threads have read; they stay for the next read
+_lost_threads = False   # this process was forked from one that had threads, and a fork has none of them
 
 
 def _after_fork():
@@ -17,7 +17,7 @@ os.register_at_fork(after_in_child=_after_fork)
 
 
 def threads_here(count):
-    """How many threads may read in this process, for one that wants so many."""
+    """The number of threads that may read in this process, if a read wants so many."""
     global _has_threads
     if _lost_threads and count != 1:
         warnings.warn("This process was forked from one that had read already: it reads with one thread. "
@@ -28,7 +28,7 @@ def threads_here(count):
 
 
 def threads_wanted(threads):
-    """As the compiled part wants them: 0 for automatic."""
+    """Threads for the compiled part: 0 for automatic."""
     if threads is None:
         return 0
     count = _errors.whole(threads, "threads are 1 or more, or None for automatic")

@@ -44,7 +44,7 @@ def main():
             with open(os.path.join(profiles, "one.json"), "w") as file:
                 json.dump(members, file)
 
-        # Nobody has measured: the same for all policies, and a hint what to do.
+        # Without a measurement: the same for all policies, and a hint what to do.
         unknown = found(index)
         mount = unknown["mount"]["point"]
         expect(index.startswith(mount), "%s does not lie on %s" % (index, mount))
@@ -82,7 +82,7 @@ def main():
         expect("step_bytes" not in broken, "a folder has a step")
         expect(any("one.json" in note for note in broken["notes"]), "notes: %s" % broken["notes"])
         text = tune(index)[1]
-        expect("Nobody has measured" not in text and "no profile of it that can be used" in text, text)
+        expect("not been measured yet" not in text and "no profile of it that can be used" in text, text)
         profile(mount=mount, best_concurrency=40, source="measured", measured_at="2020-01-01T00:00:00Z")
         text = tune(index)[1]
         expect("no profile of it that can be used" in text and "it has expired" in text, text)

@@ -28,7 +28,7 @@ struct Options : SeriesArguments
   bool Remove = false;
 };
 
-/// Arrays with bytes in a file; each component is a data set.
+/// The number of data sets in files: one for each component of a stored array.
 std::uint64_t CountDatasets(const Catalog& catalog)
 {
   std::uint64_t count = 0;
@@ -40,7 +40,8 @@ std::uint64_t CountDatasets(const Catalog& catalog)
   return count;
 }
 
-/// Opens and indexes; waits and tries again where files are so young that they may still change unseen.
+/// Opens and indexes a step. If its files are so new that they may still change unseen, waits and tries
+/// again.
 OpenedStep IndexOne(const TimeStep& step, const Options& options, Session& session)
 {
   Communicator& ranks = session.Ranks();
@@ -60,7 +61,7 @@ OpenedStep IndexOne(const TimeStep& step, const Options& options, Session& sessi
   }
 }
 
-/// True when the step has a sidecar now, or does without.
+/// True when the step has a sidecar now, or needs none.
 bool Report(const TimeStep& step, const OpenedStep& opened, double seconds, Session& session)
 {
   const Catalog& catalog = opened.Data();
@@ -81,7 +82,8 @@ bool Report(const TimeStep& step, const OpenedStep& opened, double seconds, Sess
   return saved || !opened.NeedsIndex();
 }
 
-/// Keeps the heads of all steps that may be kept by now. Gives why it could not; empty when all is well.
+/// Writes the sidecar of the series, with all steps that are old enough. Returns why it could not; else
+/// empty.
 std::string KeepHeads(const std::string& path, const SeriesOptions& options, Session& session)
 {
   std::string fault;
@@ -91,7 +93,7 @@ std::string KeepHeads(const std::string& path, const SeriesOptions& options, Ses
   return session.Ranks().AllGather(fault)[0];
 }
 
-/// Throws Error when steps, or the series, have no sidecar after all.
+/// Throws Error when a step or the series still has no sidecar.
 void CheckSaved(const Options& options, std::size_t wanted, std::size_t done, bool seriesSaved)
 {
   if (done < wanted) {
@@ -103,7 +105,7 @@ void CheckSaved(const Options& options, std::size_t wanted, std::size_t done, bo
   }
 }
 
-/// All that a series may have sidecars for: its own path, and each step, be it sound or broken.
+/// All paths that may have sidecars: that of the series, and those of its steps, sound or broken.
 std::set<std::string> DescribedPaths(const Options& options)
 {
   const Format& format = FormatOf(options.Path);
@@ -178,15 +180,15 @@ void Run(const Options& options, Session& session)
 void AddIndex(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("index",
-      "Find out where all arrays of a series lie and keep that beside the data, so that it opens at once. "
+      "Find out where all arrays of a series lie and store that beside the data, so that it opens at once. "
       "Under mpirun the ranks share the work");
   const auto options = std::make_shared<Options>();
   AddSeriesArguments(*command, *options);
-  CLI::Option* const rebuild = command->add_flag(
-      "--rebuild", options->Rebuild, "Write sidecars anew, even where there are sound ones");
+  CLI::Option* const rebuild =
+      command->add_flag("--rebuild", options->Rebuild, "Write all sidecars again, even sound ones");
   command
       ->add_flag("--remove", options->Remove,
-          "Remove the sidecars, beside the data, in your cache folder and in PATCHIO_METADATA_DIR, and write "
+          "Remove the sidecars beside the data, in your cache folder and in PATCHIO_METADATA_DIR, and write "
           "none")
       ->excludes(rebuild);
   command->callback([options, &session] {

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-/// [x least, x greatest, y least ...]; null where they are not known.
+/// [x least, x greatest, y least ...]; null if they are not known.
 json DescribeBounds(const std::optional<Bounds>& bounds)
 {
   if (!bounds) {
@@ -25,11 +25,11 @@ json DescribeBounds(const std::optional<Bounds>& bounds)
   return all;
 }
 
-/// Values of all patches together; null unless the files say them of each patch that has any.
+/// The range over all patches; null unless the files say it for each patch that has the variable.
 json DescribeRange(const Catalog& catalog, int variable, const Format& format)
 {
   std::vector<ValueRange> ranges;
-  // What is wrong with the files is said elsewhere.
+  // Faults of the files are reported elsewhere.
   const std::string ignored = CatchError([&] { ranges = format.RangesOf(catalog, variable); });
   ValueRange all = ValueRange::None();
   for (std::size_t p = 0; p < ranges.size(); ++p) {

@@ -24,7 +24,7 @@ struct Options : SeriesArguments
   bool Json = false;
 };
 
-/// In text only the last step is described in full, and of each file its first.
+/// The text describes only the last step and the first step of each file in full.
 json DescribeSteps(const std::vector<TimeStep>& steps, const Format& format, const Options& options)
 {
   json all = json::array();
@@ -37,7 +37,7 @@ json DescribeSteps(const std::vector<TimeStep>& steps, const Format& format, con
     if (again && !full) {
       all.push_back(DescribeTime(step));
     } else if (again && format.NeedsIndex()) {
-      // A file that is indexed has all of its steps, and describes them once.
+      // A file with an index describes all of its steps at once.
       all.push_back(json(all[firstOfFile]));
       all.back().update(DescribeTime(step));
     } else {
@@ -47,7 +47,7 @@ json DescribeSteps(const std::vector<TimeStep>& steps, const Format& format, con
   return all;
 }
 
-/// Says where programs that show the data take other times than the files'; empty where they do not.
+/// A note if programs that show the data use other times than those in the files; else empty.
 std::string NoteOnTimes(const Series& series, const std::vector<double>& values)
 {
   bool times = true, numbers = true;
@@ -63,7 +63,7 @@ std::string NoteOnTimes(const Series& series, const std::vector<double>& values)
                      values.back());
 }
 
-/// The smallest box around those of all steps; null where one of them is not known.
+/// The smallest box around all steps; null if one of their boxes is not known.
 json BoundsOfAll(const json& steps)
 {
   json all;
@@ -80,7 +80,7 @@ json BoundsOfAll(const json& steps)
   return all;
 }
 
-/// `oneStep`: what was left out does not count, as it is not that step.
+/// oneStep: warnings do not count, because they concern other steps.
 bool IsSound(const json& all, bool oneStep)
 {
   const auto sound = [](const json& step) {
@@ -133,8 +133,8 @@ void Run(const Options& options, Session& session)
 void AddInfo(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("info",
-      "Say what data hold: time steps, bounds, levels, variables, and what is missing or cut. "
-      "Exit code 1 where something is");
+      "Show what data hold: time steps, bounds, levels, variables, and what is missing or cut. "
+      "Exit code 1 if something is");
   const auto options = std::make_shared<Options>();
   AddSeriesArguments(*command, *options, "all steps, the last in full");
   command->add_flag("--json", options->Json, "For programs; all steps in full");

@@ -16,16 +16,16 @@
 namespace patchio::tools {
 namespace {
 
-constexpr std::uint64_t RequestsAtOnce = 1 << 18;  ///< that memory is taken for
+constexpr std::uint64_t RequestsAtOnce = 1 << 18;  ///< limits the memory that is used
 
-/// Adds up what is located, part after part.
+/// Adds up what was located, one part after another.
 class Inventory
 {
 public:
   explicit Inventory(StepFacts& facts) : Facts(facts) { facts.Types.resize(facts.Data->Variables.size()); }
 
   void Add(const std::vector<PatchVariable>& requests, const LocationTable& table);
-  /// Where what is wrong cannot be said of one array.
+  /// For faults that do not concern a single array.
   void AddFault(const std::string& message, std::uint64_t arrays);
 
 private:

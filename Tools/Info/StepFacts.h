@@ -1,4 +1,4 @@
-// What a time step's files say of it, and what is wrong with them.
+// What the files of a time step hold, and what is wrong with them.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -14,14 +14,14 @@
 
 namespace patchio::tools {
 
-/// Arrays that cannot be read, all for something that is wrong with one file.
+/// Arrays that cannot be read because of one file.
 struct FileFaults
 {
-  std::string First;         ///< why the first cannot; names the file
+  std::string First;         ///< why the first cannot be read; names the file
   std::uint64_t Arrays = 0;  ///< of patches
 };
 
-/// One step; of a file of several steps, the first of them.
+/// One step; for a file of several steps, the first of them.
 struct StepFacts
 {
   TimeStep Step;
@@ -39,20 +39,20 @@ struct StepFacts
   bool Sound() const { return this->NotOpened.empty() && this->Faults.empty(); }
 };
 
-/// Opens the step and looks for each of its arrays: whether it lies in a file that is there, whole. Reads no
-/// values. trustSidecar: what a valid sidecar says of the files, which it has seen unchanged, is not looked
-/// for again.
+/// Opens the step and looks whether each of its arrays lies in a file that is there and complete. Reads no
+/// values. trustSidecar: files that a valid sidecar describes, which have not changed, are not looked at
+/// again.
 StepFacts LookAt(const Format& format, const TimeStep& step, bool trustSidecar, int threads);
 
-/// The steps of this number, or all. Throws Error where there is none; it names `path` and what was left out.
+/// The steps of this number, or all. Throws Error if there is none; it names `path` and what was left out.
 std::vector<TimeStep> StepsToLookAt(
     const Series& series, const std::string& path, const std::optional<std::int64_t>& number);
 
-/// The place of a sidecar that is there but of no use, and why; none when there is no such thing.
+/// A sidecar that is there but useless, and why; null if there is none.
 const SidecarState* FaultySidecar(const SidecarSearch& search);
 
 /// "of another version", "stale" ...
 const char* NameOf(FileFault fault);
-/// The reason alone: its sidecar is named beside it.
+/// The reason without the name of the sidecar.
 std::string ReasonOf(const SidecarState& state);
 }  // namespace patchio::tools

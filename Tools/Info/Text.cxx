@@ -15,17 +15,17 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t MostLines = 30;  ///< for steps; of more, some in the middle are left out
+constexpr std::size_t MostLines = 30;  ///< for steps; if there are more, some in the middle are left out
 
 std::string Name(const json& value)
 {
   return value.get<std::string>();
 }
 
-/// As people write them: 0.1, not 0.10000000000000001.
+/// As people write numbers: 0.1, not 0.10000000000000001.
 std::string Number(double value, int digits = 10)
 {
-  constexpr double nothing = 1e-37;  // what rounding of floats leaves of 0
+  constexpr double nothing = 1e-37;  // a rounding error of 0 as a float
   return fmt::format("{:.{}g}", std::abs(value) < nothing ? 0 : value, digits);
 }
 
@@ -96,7 +96,7 @@ std::string SidecarText(const json& step)
   return text;
 }
 
-/// What the positions stand for, such as pressures; a position without a label is no level.
+/// The values that the positions stand for, such as pressures; a position without one is no level.
 std::vector<double> LabelsOf(const json& axis)
 {
   std::vector<double> labels;
@@ -198,7 +198,7 @@ std::string StepLine(const json& step)
                     CountText(step["files"].get<std::uint64_t>(), "file"), SidecarText(step));
 }
 
-/// A line for each step, one for all steps that a file describes alike.
+/// A line for each step, or for all steps that one file describes in the same way.
 std::string StepLines(const json& steps)
 {
   std::vector<std::string> lines;
@@ -225,7 +225,7 @@ std::string StepLines(const json& steps)
   return text;
 }
 
-/// `said`: what was wrong with steps before; steps of one file may have the same faults.
+/// said: the faults of earlier steps; steps of one file may have the same ones.
 std::string FaultsOfStep(const json& step, std::set<json>& said)
 {
   const std::string name = fmt::format("fault: step {}: ", step["step"].get<std::int64_t>());
@@ -243,7 +243,7 @@ std::string FaultsOfStep(const json& step, std::set<json>& said)
   return text;
 }
 
-/// Null where no step can be opened.
+/// Null if no step can be opened.
 const json* LastInFull(const json& steps)
 {
   const json* last = nullptr;

@@ -2,16 +2,6 @@
 
 namespace patchio::linadv {
 
-Box Grow(const Box& box, const Int3& layers)
-{
-  Box result = box;
-  for (int axis = 0; axis < 3; ++axis) {
-    result.Lower[axis] -= layers[axis];
-    result.Upper[axis] += layers[axis];
-  }
-  return result;
-}
-
 Box Shift(const Box& box, const Int3& by)
 {
   Box result = box;

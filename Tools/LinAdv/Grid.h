@@ -23,12 +23,7 @@ struct Array
   Array() = default;
   explicit Array(const Box& cells) : Cells(cells), Values(cells.Cells()) {}
 
-  std::size_t Offset(int i, int j, int k) const
-  {
-    const Int3& lower = this->Cells.Lower;
-    return (std::size_t(k - lower[2]) * this->Cells.Width(1) + (j - lower[1])) * this->Cells.Width(0) +
-           (i - lower[0]);
-  }
+  std::size_t Offset(int i, int j, int k) const { return IndexIn(this->Cells, {i, j, k}); }
   double& At(int i, int j, int k) { return this->Values[this->Offset(i, j, k)]; }
   double At(int i, int j, int k) const { return this->Values[this->Offset(i, j, k)]; }
 

@@ -24,7 +24,7 @@ std::vector<OwnedBox> CoarseCellsUnder(
   std::vector<OwnedBox> under;
   for (const OwnedBox& box : boxes) {
     const bool needed = !grid || !grid->Covers(box.Cells);
-    under.push_back({needed ? Grow(Coarsen(box.Cells, space.Ratio), space.Layers(1)) : Box(), box.Owner});
+    under.push_back({needed ? Grown(Coarsen(box.Cells, space.Ratio), space.Layers(1)) : Box(), box.Owner});
   }
   return under;
 }
@@ -44,7 +44,7 @@ Hierarchy::LevelData Hierarchy::MakeLevel(int level, const TileList& tiles, cons
 {
   LevelData data{Grid(this->Space, level, tiles, this->Ranks), {}, {}, {}, {}, {}};
   for (const OwnedBox& patch : data.Patches.Patches()) {
-    data.Grown.push_back({Grow(patch.Cells, this->Space.Layers(GhostWidth)), patch.Owner});
+    data.Grown.push_back({Grown(patch.Cells, this->Space.Layers(GhostWidth)), patch.Owner});
   }
   data.FromSame = CopyPlan(data.Patches, data.Grown, this->Rank);
   if (coarser) {

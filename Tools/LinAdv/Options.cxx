@@ -161,73 +161,56 @@ void PlaceProfile(const Options& options, Problem& problem)
   problem.Radius = options.Radius > 0.0 ? options.Radius : 0.15 * shortest;
 }
 
-void AddGridOptions(CLI::App& command, Options& options)
+/// A number, and a list of values separated by commas or blanks.
+template <typename Value>
+void AddNumber(CLI::App& command, const char* name, Value& value, const char* help)
 {
-  // Lists: values separated by commas or blanks.
-  const auto list = [&command](const char* name, auto& values, const char* help) {
-    command.add_option(name, values, help)->delimiter(',')->expected(1, 3)->group("Grid");
-  };
-  command
-      .add_option("--dim", options.Dimension, "Dimension, 2 or 3 (default: as many as --cells has values)")
-      ->group("Grid");
-  list("--cells", options.Cells, "Cells of the domain on level 0, e.g. 64 or 64,32,32");
-  list("--patch", options.Patch, "Cells of a patch, e.g. 16 or 16,8,8");
-  command.add_option("--levels", options.Levels, "Most levels, 1 to 8")->capture_default_str()->group("Grid");
-  command.add_flag("--uniform", options.Uniform, "One level only, whatever --levels says")->group("Grid");
-  list("--ratio", options.Ratio, "Refinement ratio between levels, e.g. 2 or 2,4");
-  list("--origin", options.Origin, "Lower corner of the domain");
-  list("--spacing", options.Spacing, "Cell size on level 0 (default: the longest side is 1)");
-  command.add_flag("--periodic", options.Periodic, "Periodic boundaries, else zero gradient")->group("Grid");
+  command.add_option(name, value, help)->capture_default_str();
 }
 
-void AddProblemOptions(CLI::App& command, Options& options)
+template <typename Value>
+void AddList(CLI::App& command, const char* name, std::vector<Value>& values, const char* help)
 {
-  const auto list = [&command](const char* name, auto& values, const char* help) {
-    command.add_option(name, values, help)->delimiter(',')->expected(1, 3)->group("Problem");
-  };
-  const auto number = [&command](const char* name, auto& value, const char* help) {
-    command.add_option(name, value, help)->capture_default_str()->group("Problem");
-  };
-  command.add_option("--profile", options.Profile, "Initial data: a sharp ball or a smooth hill (gauss)")
-      ->check(CLI::IsMember({"ball", "gauss"}))
-      ->capture_default_str()
-      ->group("Problem");
-  list("--centre", options.Centre, "Centre of the profile (default: at 0.3 of each side)");
-  number("--radius", options.Radius, "Radius of the profile, 0: 0.15 of the shortest side");
-  number("--inside", options.Inside, "Value in the centre");
-  number("--outside", options.Outside, "Value far away");
-  list("--velocity", options.Velocity, "Velocity (default 1,0.5,0.25)");
-  number("--cfl", options.Cfl, "Cells that the profile may cross in a step, at most 1");
-  number("--steps", options.Steps, "Time steps; 0 dumps the initial data only");
-  number("--regrid-every", options.RegridEvery, "Steps between changes of the levels");
-  number("--tag-buffer", options.TagBuffer, "Cells refined around a front");
-  number("--tag-threshold", options.TagThreshold,
-      "Refine where neighbouring cells differ by this part of inside - outside");
-}
-
-void AddOutputOptions(CLI::App& command, Options& options)
-{
-  command.add_option("-o,--output", options.Output, "Directory to write into")->required()->group("Output");
-  command.add_flag("--overwrite", options.Overwrite, "Replace the dumps in that directory")->group("Output");
-  command.add_option("--dump-every", options.DumpEvery, "Steps between dumps")
-      ->capture_default_str()
-      ->group("Output");
-  command.add_option("--variables", options.Variables, "Scalars: uval, uval_01, ...")
-      ->capture_default_str()
-      ->group("Output");
-  command.add_flag("--node-variable", options.NodeVariable, "Also write uval_node, on nodes")
-      ->group("Output");
-  command.add_flag("--vector-variable", options.VectorVariable, "Also write flux, a vector on cells")
-      ->group("Output");
+  command.add_option(name, values, help)->delimiter(',')->expected(1, 3);
 }
 
 }  // namespace
 
 void AddOptions(CLI::App& command, Options& options)
 {
-  AddGridOptions(command, options);
-  AddProblemOptions(command, options);
-  AddOutputOptions(command, options);
+  command.option_defaults()->group("Grid");
+  command.add_option(
+      "--dim", options.Dimension, "Dimension, 2 or 3 (default: as many as --cells has values)");
+  AddList(command, "--cells", options.Cells, "Cells of the domain on level 0, e.g. 64 or 64,32,32");
+  AddList(command, "--patch", options.Patch, "Cells of a patch, e.g. 16 or 16,8,8");
+  AddNumber(command, "--levels", options.Levels, "Most levels, 1 to 8");
+  command.add_flag("--uniform", options.Uniform, "One level only, whatever --levels says");
+  AddList(command, "--ratio", options.Ratio, "Refinement ratio between levels, e.g. 2 or 2,4");
+  AddList(command, "--origin", options.Origin, "Lower corner of the domain");
+  AddList(command, "--spacing", options.Spacing, "Cell size on level 0 (default: the longest side is 1)");
+  command.add_flag("--periodic", options.Periodic, "Periodic boundaries, else zero gradient");
+  command.option_defaults()->group("Problem");
+  command.add_option("--profile", options.Profile, "Initial data: a sharp ball or a smooth hill (gauss)")
+      ->check(CLI::IsMember({"ball", "gauss"}))
+      ->capture_default_str();
+  AddList(command, "--centre", options.Centre, "Centre of the profile (default: at 0.3 of each side)");
+  AddNumber(command, "--radius", options.Radius, "Radius of the profile, 0: 0.15 of the shortest side");
+  AddNumber(command, "--inside", options.Inside, "Value in the centre");
+  AddNumber(command, "--outside", options.Outside, "Value far away");
+  AddList(command, "--velocity", options.Velocity, "Velocity (default 1,0.5,0.25)");
+  AddNumber(command, "--cfl", options.Cfl, "Cells that the profile may cross in a step, at most 1");
+  AddNumber(command, "--steps", options.Steps, "Time steps; 0 dumps the initial data only");
+  AddNumber(command, "--regrid-every", options.RegridEvery, "Steps between changes of the levels");
+  AddNumber(command, "--tag-buffer", options.TagBuffer, "Cells refined around a front");
+  AddNumber(command, "--tag-threshold", options.TagThreshold,
+      "Refine where neighbouring cells differ by this part of inside - outside");
+  command.option_defaults()->group("Output");
+  command.add_option("-o,--output", options.Output, "Directory to write into")->required();
+  command.add_flag("--overwrite", options.Overwrite, "Replace the dumps in that directory");
+  AddNumber(command, "--dump-every", options.DumpEvery, "Steps between dumps");
+  AddNumber(command, "--variables", options.Variables, "Scalars: uval, uval_01, ...");
+  command.add_flag("--node-variable", options.NodeVariable, "Also write uval_node, on nodes");
+  command.add_flag("--vector-variable", options.VectorVariable, "Also write flux, a vector on cells");
 }
 
 Problem MakeProblem(const Options& options, int ranks)

@@ -35,7 +35,7 @@ std::unordered_set<std::uint64_t> TagPatches(const Hierarchy& hierarchy, int lev
       }
       ForCells(grid.Patches()[p].Cells, [&](int i, int j, int k) {
         if (Jump(values[p], space.Dimension, i, j, k) > threshold) {
-          const Box around = Grow({{i, j, k}, {i, j, k}}, space.Layers(buffer));
+          const Box around = Grown({{i, j, k}, {i, j, k}}, space.Layers(buffer));
           AddTiles(space, level + 1, Refine(around, space.Ratio), tiles);
         }
       });
@@ -65,7 +65,7 @@ void AddNest(const Geometry& space, int level, const TileSet& finer, TileSet& ti
 {
   for (std::uint64_t key : finer) {
     const Box cells = Coarsen(space.TileCells(level + 1, TileOfKey(key)), space.Ratio);
-    AddTiles(space, level, Grow(cells, space.Layers(NestingWidth)), tiles);
+    AddTiles(space, level, Grown(cells, space.Layers(NestingWidth)), tiles);
   }
 }
 

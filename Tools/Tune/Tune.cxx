@@ -37,23 +37,23 @@ struct Options
 {
   std::string Path;
   int Ranks = 1;
-  double Seconds = 2;  ///< to watch others
+  double Seconds = 2;  ///< to watch the load of others
   bool Json = false;
   std::string Plot;
   std::string Python;
 };
 
-/// Everything that the answer is made of.
+/// What the answer is made of.
 struct Facts
 {
   std::optional<Mount> Where;
   std::optional<StorageProfile> Profile;
   std::vector<std::string> Notes;
   LoadEstimate Load;
-  std::optional<double> StepBytes;  ///< of the largest step; none: the path is no data set
+  std::optional<double> StepBytes;  ///< of the last step; none: the path is no data set
 };
 
-/// Values of all variables of the last step, which tends to be the largest.
+/// The bytes of all variables of the last step, which is often the largest.
 double BytesOfLastStep(const std::string& path)
 {
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
@@ -71,7 +71,7 @@ double BytesOfLastStep(const std::string& path)
   return bytes;
 }
 
-/// What others do on the storage, while nothing of ours is read.
+/// The load of others on the storage, while this program reads nothing.
 LoadEstimate Watch(const Mount& mount, double seconds)
 {
   LoadSensor sensor(mount);
@@ -168,7 +168,7 @@ json Describe(const Options& options, const Facts& facts)
   return all;
 }
 
-// ---- for people ----
+// ---- as text ----
 
 std::string StorageText(const json& all)
 {
@@ -177,7 +177,7 @@ std::string StorageText(const json& all)
       mount["point"].get<std::string>(), mount["type"].get<std::string>(), mount["class"].get<std::string>());
   if (!all.contains("profile")) {
     return text + (all["notes"].empty()
-                          ? "  Nobody has measured it: 'patchio probe' does.\n"
+                          ? "  It has not been measured yet: 'patchio probe' does that.\n"
                           : "  There is no profile of it that can be used, see the notes; 'patchio "
                             "probe' makes one.\n");
   }
@@ -185,8 +185,8 @@ std::string StorageText(const json& all)
   text += fmt::format("  {}\n  N* = {}: {}\n", profile["source"].get<std::string>(),
       profile["concurrency"].get<int>(),
       profile["from_table"].get<bool>()
-          ? "so many reads in flight, from all ranks together, the table says"
-          : "with so many reads in flight, from all ranks together, it is fastest");
+          ? "the reads in flight, from all ranks together, that the table says"
+          : "the reads in flight, from all ranks together, at which it is fastest");
   if (profile.contains("concurrency_range")) {
     const json& sure = profile["concurrency_range"];
     text += fmt::format(
@@ -236,7 +236,7 @@ std::string Text(const json& all)
   return text;
 }
 
-/// The picture, drawn from a file that goes again, and where it is.
+/// Draws the picture from a temporary file, and prints where it is.
 void Draw(const json& all, const Options& options, Session& session)
 {
   if (!all.contains("profile") || all["profile"]["curve"].empty()) {
@@ -261,7 +261,7 @@ void Draw(const json& all, const Options& options, Session& session)
   }
 }
 
-/// CLI's own range lets "nan" pass.
+/// CLI11's own range lets "nan" pass.
 std::string CheckSeconds(const std::string& text)
 {
   double seconds = 0;
@@ -285,16 +285,17 @@ void Run(const Options& options, Session& session)
 void AddTune(CLI::App& program, Session& session)
 {
   CLI::App* command =
-      program.add_subcommand("tune", "Say how many threads the mode Automatic would read with, and why");
+      program.add_subcommand("tune", "Show how many threads the mode Automatic would use, and why");
   const auto options = std::make_shared<Options>();
   options->Ranks = session.Ranks().Size();
   AddPath(*command, options->Path, "; or a folder on the storage");
-  command->add_option("--ranks", options->Ranks, "NP, the ranks that will read; those it runs on by default")
+  command->add_option("--ranks", options->Ranks, "NP, the ranks that will read; by default those it runs on")
       ->check(CLI::Range(1, 1 << 20));
-  command->add_option("--seconds", options->Seconds, "How long to watch what others do")->check(CheckSeconds);
-  command->add_flag("--json", options->Json, "For programs; with the points of F(N)");
-  command->add_option("--plot", options->Plot, "A PNG to draw: F(N) and the number of each policy");
-  command->add_option("--python", options->Python, "The Python that draws it; it needs matplotlib");
+  command->add_option("--seconds", options->Seconds, "How long to watch the load of others")
+      ->check(CheckSeconds);
+  command->add_flag("--json", options->Json, "Output for programs, with the points of F(N)");
+  command->add_option("--plot", options->Plot, "Draw F(N) and the number of each policy into this PNG file");
+  command->add_option("--python", options->Python, "The Python interpreter for --plot; it needs matplotlib");
   command->callback([options, &session] { Run(*options, session); });
 }
 

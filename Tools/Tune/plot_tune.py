@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws what `patchio tune --json` found: plot_tune.py FOUND.json PICTURE.png
 
-The rate F(N) of the profile with what was measured, and the reads in flight with which each policy begins.
+The picture has the rate F(N) of the profile, the measurements, and the reads in flight with which each policy begins.
 """
 import json
 import sys
@@ -15,7 +15,7 @@ MARKS = {"polite": "v", "balanced": "o", "greedy": "^"}
 
 
 def rate_at(curve, reads):
-    """Of the nearest point of the curve; beyond its end, of the end."""
+    """The rate at the nearest point of the curve."""
     return min(curve, key=lambda point: abs(point[0] - reads))[1]
 
 

@@ -14,13 +14,13 @@
 namespace patchio::tools {
 namespace {
 
-/// Says what is wrong, a line each, and counts it.
+/// Prints a line for each fault, and counts them.
 class Verification
 {
 public:
   Verification(const SeriesArguments& options, const Session& session) : How(options), Out(session) {}
 
-  /// Throws Error where anything is wrong.
+  /// Throws Error if anything is wrong.
   void Run();
 
 private:
@@ -31,7 +31,7 @@ private:
     this->Out.Print(text);
     ++this->Faults;
   }
-  /// Where one step was asked for, what is wrong elsewhere is worth a warning.
+  /// If one step was asked for, a fault elsewhere is only a warning.
   void FaultElsewhere(const std::string& text)
   {
     if (this->How.Step) {
@@ -57,7 +57,7 @@ void Verification::Run()
     this->FaultElsewhere(warning);
   }
   const std::string sidecar = SeriesSidecar(this->How.Path, ChannelMode::ReadOnly).Warning();
-  // What lies beside a single step is that step's, and judged with it.
+  // The sidecar beside a single step belongs to that step, and is judged with it.
   if (!sidecar.empty() && series.Steps.back().Path != AbsolutePath(this->How.Path)) {
     this->FaultElsewhere(sidecar);
   }
@@ -76,7 +76,7 @@ void Verification::LookAtSteps(const Series& series)
   std::set<std::string> seen;
   for (const TimeStep& step : StepsToLookAt(series, this->How.Path, this->How.Step)) {
     ++this->Steps;
-    // Without an index a step costs next to nothing, and may have files of its own.
+    // A step without an index is checked quickly, and may have files of its own.
     if (seen.insert(step.Path).second || !format.NeedsIndex()) {
       this->Judge(LookAt(format, step, false, this->How.Threads));
     }
@@ -93,8 +93,8 @@ void Verification::Judge(const StepFacts& facts)
     this->Fault(fmt::format("{}{} cannot be read. {}", name, CountText(fault.Arrays, "array"), fault.First));
   }
   const SidecarState* const sidecar = FaultySidecar(facts.Sidecar);
-  if (sidecar && sidecar->Fault != FileFault::Foreign) {  // that one is of another version, and does no harm
-    this->Fault(fmt::format("{}the sidecar {} is {}: {} 'patchio index' writes it anew.", name,
+  if (sidecar && sidecar->Fault != FileFault::Foreign) {  // one of another version does no harm
+    this->Fault(fmt::format("{}the sidecar {} is {}: {} 'patchio index' writes it again.", name,
         sidecar->Where.Path, NameOf(sidecar->Fault), ReasonOf(*sidecar)));
   }
   this->Arrays += facts.Arrays;
@@ -106,8 +106,8 @@ void Verification::Judge(const StepFacts& facts)
 void AddVerify(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("verify",
-      "Say whether all of the data are there: every file, every array in full, and sidecars that fit. "
-      "Reads no values. Exit code 0: sound, 1: not, 2: a mistake in what was typed");
+      "Check whether all of the data are there: every file, every array in full, and sidecars that fit. "
+      "Reads no values. Exit code 0: sound, 1: not sound, 2: wrong arguments");
   const auto options = std::make_shared<SeriesArguments>();
   AddSeriesArguments(*command, *options);
   command->callback([options, &session] { session.OnRoot([&] { Verification(*options, session).Run(); }); });
