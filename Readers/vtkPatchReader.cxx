@@ -107,7 +107,7 @@ void vtkPatchReader::OnExecutiveError(vtkObject*, unsigned long, void* text)
 void vtkPatchReader::AddFileName(const char* name)
 {
   if (name && *name) {
-    this->Internal->Session.Series().AddFile(name);
+    this->Internal->Session.Series.AddFile(name);
     this->Internal->Arrays.ExpectNewFiles();
     this->Reload();
   }
@@ -115,8 +115,8 @@ void vtkPatchReader::AddFileName(const char* name)
 
 void vtkPatchReader::ClearFileNames()
 {
-  if (!this->Internal->Session.Series().Files().empty()) {
-    this->Internal->Session.Series().ClearFiles();
+  if (!this->Internal->Session.Series.Files().empty()) {
+    this->Internal->Session.Series.ClearFiles();
     this->Internal->Arrays.ExpectNewFiles();
     this->Reload();
   }
@@ -124,12 +124,12 @@ void vtkPatchReader::ClearFileNames()
 
 int vtkPatchReader::GetNumberOfFileNames() const
 {
-  return static_cast<int>(this->Internal->Session.Series().Files().size());
+  return static_cast<int>(this->Internal->Session.Series.Files().size());
 }
 
 const char* vtkPatchReader::GetFileName(int index) const
 {
-  const std::vector<std::string>& names = this->Internal->Session.Series().Files();
+  const std::vector<std::string>& names = this->Internal->Session.Series.Files();
   return index >= 0 && index < static_cast<int>(names.size()) ? names[index].c_str() : nullptr;
 }
 
@@ -162,12 +162,12 @@ vtkStringArray* vtkPatchReader::GetGridNames()
 
 const char* vtkPatchReader::GetIoReport() const
 {
-  return this->Internal->Session.Reports().Text().c_str();
+  return this->Internal->Session.Reports.Text().c_str();
 }
 
 const char* vtkPatchReader::GetIoReportData()
 {
-  this->Internal->ReportJson = this->Internal->Session.Reports().Json();
+  this->Internal->ReportJson = this->Internal->Session.Reports.Json();
   return this->Internal->ReportJson.c_str();
 }
 
@@ -233,28 +233,28 @@ int vtkPatchReader::RequestInformation(
   Internals& self = *this->Internal;
   vtkInformation* info = outputVector->GetInformationObject(0);
   info->Set(vtkAlgorithm::CAN_HANDLE_PIECE_REQUEST(), 1);
-  if (self.Session.Series().Files().empty()) {
+  if (self.Session.Series.Files().empty()) {
     this->Fail("No file name is set. Set FileName, to a dumps.visit or a plotfile for example.");
     return 0;
   }
   try {
-    if (!self.Session.Series().IsOpen()) {
-      this->Say(0, "Opening " + ShortName(self.Session.Series().Files().front()));
-      self.Session.Series().SetChannel(ModeOf(this->MetadataChannel));
-      self.Session.Series().Open(*self.Ranks, this->ListedDumpsOnly);
-      this->Warn(JoinLines(self.Session.Series().Steps().Warnings));
+    if (!self.Session.Series.IsOpen()) {
+      this->Say(0, "Opening " + ShortName(self.Session.Series.Files().front()));
+      self.Session.Series.SetChannel(ModeOf(this->MetadataChannel));
+      self.Session.Series.Open(*self.Ranks, this->ListedDumpsOnly);
+      this->Warn(JoinLines(self.Session.Series.Steps().Warnings));
     }
-    self.Session.Series().OpenAny(*self.Ranks);
-    self.Arrays.Offer(self.Session.Series().Current());
-    self.Facts.Learn(self.Session.Series());
+    self.Session.Series.OpenAny(*self.Ranks);
+    self.Arrays.Offer(self.Session.Series.Current());
+    self.Facts.Learn(self.Session.Series);
   } catch (const std::exception& error) {
     info->Remove(vtkStreamingDemandDrivenPipeline::TIME_STEPS());
     info->Remove(vtkStreamingDemandDrivenPipeline::TIME_RANGE());
-    self.Session.Reports().ClearText();
+    self.Session.Reports.ClearText();
     this->Fail(error.what());
     return 0;
   }
-  const std::vector<double>& times = self.Session.Series().Times();
+  const std::vector<double>& times = self.Session.Series.Times();
   const double range[2] = {times.front(), times.back()};
   info->Set(vtkStreamingDemandDrivenPipeline::TIME_STEPS(), times.data(), static_cast<int>(times.size()));
   info->Set(vtkStreamingDemandDrivenPipeline::TIME_RANGE(), range, 2);
@@ -266,7 +266,7 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
   Internals& self = *this->Internal;
   vtkInformation* info = outputVector->GetInformationObject(0);
   auto* output = vtkMultiBlockDataSet::GetData(info);
-  if (!self.Session.Series().IsOpen()) {
+  if (!self.Session.Series.IsOpen()) {
     return 0;
   }
   // An abort stops the current read only; VTK does not take it back.
@@ -293,7 +293,7 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
     }
   } catch (const std::exception& error) {
     output->Initialize();
-    self.Session.Reports().ClearText();
+    self.Session.Reports.ClearText();
     this->Fail(error.what());
     // Not 0: filters that ask for one step after the other, such as Plot Selection Over Time, would ask VTK's
     // pipeline for this one without end.
@@ -306,7 +306,7 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
 std::size_t vtkPatchReader::WantedStep(vtkInformation* info) const
 {
   return info->Has(vtkStreamingDemandDrivenPipeline::UPDATE_TIME_STEP())
-             ? StepAtTime(this->Internal->Session.Series().Times(),
+             ? StepAtTime(this->Internal->Session.Series.Times(),
                    info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_TIME_STEP()))
              : 0;
 }
@@ -316,13 +316,13 @@ bool vtkPatchReader::ReadStep(
     std::size_t step, const ReadRequest& request, const ReadObserver& observer, vtkMultiBlockDataSet* output)
 {
   Internals& self = *this->Internal;
-  this->Say(0, "Opening " + ShortName(self.Session.Series().Steps().Steps[step].Path));
+  this->Say(0, "Opening " + ShortName(self.Session.Series.Steps().Steps[step].Path));
   std::optional<LocatedStep> located = self.Session.Locate(*self.Ranks, step, request, observer);
   if (!located) {
     return false;
   }
   self.Arrays.Offer(located->Data());
-  self.Facts.Learn(self.Session.Series());
+  self.Facts.Learn(self.Session.Series);
   // Grids of other blocks give their memory to this read.
   self.Frames.KeepFor(located->GridsKey());
   std::optional<LoadedStep> loaded = self.Session.Load(std::move(*located), request, observer);
@@ -340,7 +340,7 @@ void vtkPatchReader::MakeOutput(LoadedStep& loaded, vtkMultiBlockDataSet* output
   const bool images = PointsBecomeImages(*self.Ranks, loaded, self.Frames);
   RunOnAllRanks(
       *self.Ranks, [&] { AssembleOutput(loaded, (*self.Ranks).Rank(), images, self.Frames, output); });
-  output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Session.Series().CurrentTime());
+  output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Session.Series.CurrentTime());
   loaded.Report().FilterThreads = this->ChooseFilterThreads(loaded.CellsOfBlock());
   this->ChooseFirstPicture(loaded);
   self.Session.Report(loaded);
@@ -414,7 +414,7 @@ void vtkPatchReader::Fail(const std::string& text)
 void vtkPatchReader::PrintSelf(ostream& os, vtkIndent indent)
 {
   this->Superclass::PrintSelf(os, indent);
-  for (const std::string& name : this->Internal->Session.Series().Files()) {
+  for (const std::string& name : this->Internal->Session.Series.Files()) {
     os << indent << "FileName: " << name << endl;
   }
 }

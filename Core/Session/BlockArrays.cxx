@@ -34,12 +34,12 @@ VariableRequest RequestAsStored(const Catalog& catalog, int variable)
   return request;
 }
 
-BlockArrays::BlockArrays(const Catalog& catalog, const LoadRequest& request, bool reuse)
+BlockArrays::BlockArrays(const Catalog& catalog, const WantedArrays& wanted, ReusedArrays reused)
     : Data(catalog),
-      Request(request),
-      Reused(catalog, request, reuse),
+      Request(wanted),
+      Reused(std::move(reused)),
       Layout(Reused.Layout()),
-      Arrays(request.Blocks.size() * request.Variables.size()),
+      Arrays(wanted.Blocks.size() * wanted.Variables.size()),
       TasksLeft(Arrays.size()),
       HasUndefined(Arrays.size())
 {

@@ -36,9 +36,8 @@ public:
   /// mostThreads: threads of a rank at most.
   explicit ReadSession(int mostThreads) : Threads(mostThreads) {}
 
-  OpenedSeries& Series() { return this->Opened; }
-  const OpenedSeries& Series() const { return this->Opened; }
-  ReadReports& Reports() { return this->Costs; }
+  OpenedSeries Series;
+  ReadReports Reports;
 
   /// The files may have changed.
   void Forget();
@@ -83,14 +82,12 @@ private:
     std::string Reason;
   };
 
-  OpenedSeries Opened;
   ValuesOfInterest Values;
   std::shared_ptr<MemoryPool> Memory = std::make_shared<MemoryPool>();
   std::shared_ptr<ValueCache> Cache = std::make_shared<ValueCache>();
   ReadThreads Threads;
   Prefetcher Ahead;
   std::optional<Refusal> NotAhead;
-  ReadReports Costs;
   // Of the last read, for its report:
   ReadProgress Progress;
   std::string Note;  ///< why Skip By Value has no effect; else empty

@@ -5,7 +5,7 @@
 #include "Plan/Partition.h"
 #include "RunUnderMpi.h"
 #include "Session/OpenedStep.h"
-#include "Session/PatchLoader.h"
+#include "Session/RankRead.h"
 #include "Support/Error.h"
 #include "Support/Hdf5.h"
 #include "Support/RunOnAllRanks.h"
@@ -141,7 +141,7 @@ void ReadWithPatchIo(
       request.Threads = request.Control->Threads();
       request.Storage = automatic.Choice().Requests.value_or(request.Storage);
     }
-    PatchLoader loader(locate, step.SharedData(), std::make_shared<const LoadRequest>(request));
+    RankRead loader(locate, step.SharedData(), std::make_shared<const LoadRequest>(request));
     const double seconds = watch.Seconds();
     cost.Locate += i == 0 ? locateSeconds : 0;
     cost.Plan = seconds - locateSeconds;

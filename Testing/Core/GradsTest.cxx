@@ -6,8 +6,8 @@
 #include "Formats/GRADS/GradsFormat.h"
 #include "Formats/GRADS/GradsGaussian.h"
 #include "NaivePlace.h"
-#include "Session/PatchLoader.h"
 #include "Session/RankAgreement.h"
+#include "Session/RankRead.h"
 #include "StoppedLocate.h"
 #include "TestTools.h"
 
