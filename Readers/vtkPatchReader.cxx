@@ -33,8 +33,7 @@ using namespace patchio;
 
 namespace {
 
-/// The last part of a path that says which: dumps and plotfiles are folders of files that are all named
-/// alike.
+/// The name of a file, or of its folder for dumps and plotfiles, whose files all have the same name.
 std::string ShortName(const std::string& path)
 {
   const std::filesystem::path whole(path);
@@ -43,11 +42,11 @@ std::string ShortName(const std::string& path)
   return name == "summary.samrai" || name == "Header" ? folder : name;
 }
 
-/// Where ParaView would need longer than that for the first picture, it gets an outline.
+/// In seconds. If the first picture would take longer, ParaView shows an outline.
 constexpr double LongestFirstPicture = 5;
 
-/// What VTK 9.2 needs for a surface of so many blocks and cells and for its picture, with some of the cells
-/// hidden (`./dev bench blocks`).
+/// The time that VTK 9.2 takes for a surface of so many blocks and cells, some of them hidden, and for its
+/// picture (`./dev bench blocks`).
 double SecondsOfSurface(double blocks, double cells)
 {
   return blocks * 2.5e-3 + cells * 1e-7;
@@ -70,8 +69,8 @@ struct vtkPatchReader::Internals
   ReadSession Session{MaximumThreads};
   KeptFrames Frames;  ///< of the read before
   SeriesFacts Facts;
-  bool Surface = true;     ///< is soon made of the output
-  std::string ReportJson;  ///< given out last
+  bool Surface = true;     ///< the surface of the output is made within LongestFirstPicture
+  std::string ReportJson;  ///< returned last
 };
 
 vtkStandardNewMacro(vtkPatchReader);
@@ -95,7 +94,7 @@ void vtkPatchReader::SetExecutive(vtkExecutive* executive)
   }
 }
 
-/// Fail() has said it already, and better.
+/// Leaves out the executive's message about a failed request: Fail() has given the reason.
 void vtkPatchReader::OnExecutiveError(vtkObject*, unsigned long, void* text)
 {
   const auto* message = static_cast<const char*>(text);
@@ -213,7 +212,7 @@ void vtkPatchReader::SetController(vtkMultiProcessController* controller)
   }
 }
 
-/// The user does something else than to play.
+/// The user has changed something, so the next steps are not read ahead any more.
 void vtkPatchReader::Modified()
 {
   if (this->Internal && !this->Internal->Arrays.IsOffering()) {
@@ -283,9 +282,9 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
     if (this->ReadStep(this->WantedStep(info), request, observer, output)) {
       request.KeptGrids = self.Frames.Key;
       self.Session.Prefetch(*self.Ranks, request, observer);
-      this->AbortExecute = 0;  // what was stopped of that is not this step's
+      this->AbortExecute = 0;  // an abort of the prefetch does not concern this step
     } else {
-      // Nothing is shown of a read that was stopped. Filters shall not take the abort for theirs.
+      // A stopped read shows nothing. The abort must not reach the filters.
       output->Initialize();
       this->Say(1, "Cancelled");
       this->AbortExecute = 0;
@@ -295,8 +294,8 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
     output->Initialize();
     self.Session.Reports.ClearText();
     this->Fail(error.what());
-    // Not 0: filters that ask for one step after the other, such as Plot Selection Over Time, would ask VTK's
-    // pipeline for this one without end.
+    // Not 0: filters that request one step after another, such as Plot Selection Over Time, would request
+    // this one forever.
     return 1;
   }
   this->Say(1, "");
@@ -362,7 +361,7 @@ ReadRequest vtkPatchReader::RequestFor(vtkInformation* info)
   return request;
 }
 
-/// Collective. Gives what is in force, in words.
+/// Collective. Returns what is in force, in words.
 std::string vtkPatchReader::ChooseFilterThreads(double cellsOfBlock) const
 {
   const int cores = this->Internal->Ranks.Cores();
@@ -374,7 +373,7 @@ std::string vtkPatchReader::ChooseFilterThreads(double cellsOfBlock) const
   return SetFilterThreads(worthIt ? wanted : 1);
 }
 
-/// By what this rank has, which is about as much as the others have.
+/// Uses the blocks of this rank, because the others have about as many.
 void vtkPatchReader::ChooseFirstPicture(LoadedStep& loaded)
 {
   const double blocks = static_cast<double>(loaded.Plan.Mine.size());
@@ -385,12 +384,12 @@ void vtkPatchReader::ChooseFirstPicture(LoadedStep& loaded)
     note << "ParaView shows an outline at first, because a surface of " << blocks << " blocks with "
          << std::llround(cells) << " cells a rank takes about "
          << std::llround(SecondsOfSurface(blocks, cells))
-         << " s. Choose Surface as the representation, or make a Buffer";
+         << " s. Choose Surface as the representation, or make a Slice";
     loaded.Report().Notes.push_back(note.str());
   }
 }
 
-/// What happens now, for the status bar.
+/// Shows in the status bar what happens now.
 void vtkPatchReader::Say(double fraction, const std::string& text)
 {
   this->SetProgressText(text.c_str());
