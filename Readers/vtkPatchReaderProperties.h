@@ -2,9 +2,8 @@
  * @class vtkPatchReaderProperties
  * @brief what a user can set of a vtkPatchReader
  *
- * This header gives the meaning, range and default of each property. The texts for users of the GUI, with
- * advice when to change a property, are in Plugin/Properties. A value outside its range becomes the nearest
- * one inside.
+ * This header gives the meaning, range and default of each property; Plugin/Properties has the texts for
+ * users of the GUI. A value outside its range becomes the nearest one inside.
  */
 #ifndef vtkPatchReaderProperties_h
 #define vtkPatchReaderProperties_h
