@@ -371,7 +371,7 @@ void BlockArrays::AddToRange(std::size_t array, const Dims& tuples, const Dims& 
   whole.Range.Add(part);
 }
 
-/// One of those that the array waits for is.
+/// One of the requests that the array waits for is in place.
 void BlockArrays::ArrayDone(std::size_t array)
 {
   if (this->TasksLeft[array].fetch_sub(1, std::memory_order_acq_rel) == 1) {

@@ -37,7 +37,7 @@ public:
   /// table's Problems, as Missing.
   void Describe(LocationTable& table);
 
-  /// Of all arrays that get values and need memory for them.
+  /// The bytes of all arrays that get values and need memory for them.
   double Bytes() const;
 
   std::size_t Count() const { return this->Arrays.size(); }

@@ -341,13 +341,4 @@ void RankRead::Finish()
       control ? static_cast<int>(std::lround(control->MeanThreads())) : shared.Request->Threads;
 }
 
-LoadResult LoadPatches(const Format& format, const Catalog& catalog, const LoadRequest& request,
-    const ReadProgressCallback& progress)
-{
-  const auto locate = [&](const std::vector<PatchVariable>& requests) {
-    return format.Locate(catalog, requests, {request.Threads, false});
-  };
-  return RankRead(locate, catalog, request).Read(progress);
-}
-
 }  // namespace patchio

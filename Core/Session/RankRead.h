@@ -1,7 +1,6 @@
 // One rank's read from start to end: locate, plan, read tasks, values in memory.
 #pragma once
 
-#include "Formats/Format.h"
 #include "Io/IoScheduler.h"
 #include "Io/ReadProgress.h"
 #include "Report/Timeline.h"
@@ -84,9 +83,5 @@ private:
   Timeline Moments;                    ///< as far as somebody looked on
   LoadResult Result;
 };
-
-/// All steps at once.
-LoadResult LoadPatches(const Format& format, const Catalog& catalog, const LoadRequest& request,
-    const ReadProgressCallback& progress = {});
 
 }  // namespace patchio

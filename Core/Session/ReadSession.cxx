@@ -119,7 +119,7 @@ LoadRequest ReadSession::RequestFor(
   return mine;
 }
 
-/// Collective. Of the step that is shown.
+/// Collective. Locates what this rank reads of the step that is shown.
 std::optional<LocatedStep> ReadSession::LocateShown(
     const RankAgreement& ranks, const ReadRequest& request, const ReadObserver& observer)
 {
@@ -145,7 +145,7 @@ void ReadSession::WarnOfStep(const StepOptions& options, const ReadObserver& obs
   observer.Warn(this->Series.TakeChannelWarning());
 }
 
-/// Collective.
+/// Collective. Locates the blocks of this rank.
 std::optional<LocatedStep> ReadSession::LocateBlocks(PlannedStep planned, const ReadObserver& observer)
 {
   const RankAgreement ranks = planned.Ranks;

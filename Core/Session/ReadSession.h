@@ -22,7 +22,8 @@
 
 namespace patchio {
 
-/// Of one reader; its ranks call the same methods in the same order, but for StopPrefetch() and Forget().
+/// Belongs to one reader, whose ranks call the same methods in the same order, but for StopPrefetch() and
+/// Forget().
 ///
 /// A step is shown in three calls: Locate(), Load(), and, when the caller has made its picture, Report().
 /// Where the user stops one of the first two on any rank, it gives nothing, and the report says so already.
@@ -88,7 +89,7 @@ private:
   ReadThreads Threads;
   Prefetcher Ahead;
   std::optional<Refusal> NotAhead;
-  // Of the last read, for its report:
+  // For the report of the last read:
   ReadProgress Progress;
   std::string Note;  ///< why Skip By Value has no effect; else empty
 };

@@ -15,7 +15,7 @@
 
 namespace patchio {
 
-/// Of one rank's read. Without a cache nothing is found and nothing is kept.
+/// Belongs to one rank's read. Without a cache it finds nothing and keeps nothing.
 class ReusedArrays
 {
 public:
@@ -36,7 +36,7 @@ public:
   const std::vector<Reuse>& OfVariables() const { return this->Reused; }
   /// Arrays that get some of their values from others.
   const std::vector<CopiedArray>& Copied() const { return this->CopiedArrays; }
-  /// What of the cache is used.
+  /// The cached values that are used.
   const std::vector<std::vector<SharedValues>>& Used() const { return this->Kept; }
   /// `seen` with the files that reused values are from, as they were then.
   std::shared_ptr<const FilesSeen> JoinFiles(const FilesSeen& seen) const;

@@ -140,7 +140,7 @@ void AgreeOnBlanks(LoadedStep& loaded)
       arrays.begin(), arrays.end(), [](const ArraysOfVariable& variable) { return variable.Undefined; });
 }
 
-/// Of the files that this rank reads, the describing one first.
+/// The states of the files that this rank reads, the describing one first.
 std::vector<std::optional<FileState>> StatesOfFiles(const LocatedStep& located)
 {
   std::vector<std::string> files{located.Data().Path};

@@ -3,6 +3,7 @@
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "HangingSource.h"
 #include "Io/FileSource.h"
+#include "LoadPatches.h"
 #include "SamraiDraft.h"
 #include "TestTools.h"
 
@@ -28,7 +29,7 @@ protected:
 
   LoadResult Load(const LoadRequest& request, const ReadProgressCallback& progress = {}) const
   {
-    return LoadPatches(this->Format, this->Data, request, progress);
+    return testing::LoadPatches(this->Format, this->Data, request, progress);
   }
 
   /// All patches, all variables as stored.
@@ -240,7 +241,7 @@ public:
 
 TEST_F(RankReading, CollectsFaultsThatHappenWhileReading)
 {
-  LoadResult result = LoadPatches(VanishingFormat(), this->Data, this->Everything(3));
+  LoadResult result = testing::LoadPatches(VanishingFormat(), this->Data, this->Everything(3));
   EXPECT_EQ(result.Faults.size(), 3u) << "the variables of patch 0";
   EXPECT_EQ(result.At(0, 0).Status, ArrayStatus::Failed);
   EXPECT_FALSE(result.At(0, 0).Values);
@@ -339,7 +340,7 @@ TEST_F(RankReading, TellsOfProgressInTheLibraryToo)
 {
   std::vector<double> fractions;
   LoadResult result =
-      LoadPatches(LibraryFormat(), this->Data, this->Everything(1), [&](const ReadProgress& now) {
+      testing::LoadPatches(LibraryFormat(), this->Data, this->Everything(1), [&](const ReadProgress& now) {
         fractions.push_back(now.Fraction);
         return true;
       });
@@ -356,7 +357,7 @@ TEST_F(RankReading, TellsOfProgressInTheLibraryToo)
 
 TEST_F(RankReading, CanBeCancelledWhileTheLibraryReads)
 {
-  LoadResult result = LoadPatches(
+  LoadResult result = testing::LoadPatches(
       LibraryFormat(), this->Data, this->Everything(2), [](const ReadProgress&) { return false; });
   EXPECT_TRUE(result.Cancelled);
   EXPECT_TRUE(result.Faults.empty());
@@ -371,7 +372,7 @@ TEST_F(RankReading, StopsAtAFaultWhileReading)
 {
   LoadRequest request = this->Everything(1);
   request.StopAtFault = true;
-  LoadResult result = LoadPatches(VanishingFormat(), this->Data, request);
+  LoadResult result = testing::LoadPatches(VanishingFormat(), this->Data, request);
   EXPECT_EQ(result.Faults.size(), 1u);
   EXPECT_EQ(result.Report.Requests, 0u);
   EXPECT_EQ(result.Report.Tasks, 0u);
@@ -404,7 +405,7 @@ TEST_F(RankReading, ReturnsWhenCancelledThoughRequestsHang)
   };
   // All that the read gets is gone before the requests go on.
   auto catalog = std::make_unique<Catalog>(this->Data);
-  LoadResult result = LoadPatches(this->Format, *catalog, request, [&](const ReadProgress& now) {
+  LoadResult result = testing::LoadPatches(this->Format, *catalog, request, [&](const ReadProgress& now) {
     EXPECT_EQ(now.Bytes, 0u);
     EXPECT_GT(now.BytesToRead, 0u);
     const std::lock_guard<std::mutex> lock(gate->Mutex);
