@@ -77,7 +77,7 @@ LoadResult Step::Load(const LoadRequest& request, const ReadProgressCallback& pr
   const auto locate = [&](const std::vector<PatchVariable>& wanted) {
     return this->Opened->Locate(wanted, request.Threads);
   };
-  PatchLoader loader(locate, this->Opened->SharedData(), std::make_shared<const LoadRequest>(request));
+  RankRead loader(locate, this->Opened->SharedData(), std::make_shared<const LoadRequest>(request));
   CheckMemoryOfMachines(*this->State->Alone, loader.BytesNeeded());
   return loader.Read(progress);
 }

@@ -5,7 +5,7 @@
 #include "Formats/Format.h"
 #include "MetadataChannel/ChannelMode.h"
 #include "Session/OpenedStep.h"
-#include "Session/PatchLoader.h"
+#include "Session/RankRead.h"
 #include "Tuning/AutomaticThreads.h"
 
 #include <cstdint>

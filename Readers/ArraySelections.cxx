@@ -6,7 +6,7 @@
 namespace patchio {
 namespace {
 
-/// Takes names out of a list that the step does not have.
+/// Removes names from a list that the step does not have.
 void DropStrangers(vtkDataArraySelection* arrays, const Catalog& catalog, Centering centering)
 {
   for (int i = arrays->GetNumberOfArrays() - 1; i >= 0; --i) {

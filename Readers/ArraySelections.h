@@ -1,4 +1,4 @@
-// Which variables the user wants.
+// The variables that the user has selected.
 #ifndef ArraySelections_h
 #define ArraySelections_h
 
@@ -10,18 +10,18 @@
 
 namespace patchio {
 
-/// Two lists of names, all on at first, for ParaView's panel.
+/// Two lists of names for ParaView's panel. At first all are on.
 class ArraySelections
 {
 public:
   vtkDataArraySelection* Cells() const { return this->CellArrays; }
   vtkDataArraySelection* Points() const { return this->PointArrays; }
 
-  /// Other files than before: their variables replace the old ones at the next Offer().
+  /// There are other files now: their variables replace the old ones at the next Offer().
   void ExpectNewFiles() { this->NewFiles = true; }
-  /// Puts the step's variables into the lists. Names that are known already keep their setting.
+  /// Adds the step's variables to the lists. Known names keep their setting.
   void Offer(const Catalog& catalog);
-  /// True while names are put in, which is no change by the user.
+  /// True while names are added, which is not a change by the user.
   bool IsOffering() const { return this->Offering; }
 
   /// The names that are switched off.

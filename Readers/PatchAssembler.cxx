@@ -58,7 +58,7 @@ PatchAssembler::PatchAssembler(const Catalog& catalog, const Nesting& nesting,
 
 PatchAssembler::~PatchAssembler() = default;
 
-/// The positions of variables in the list of those that are read.
+/// The composed vectors, with positions in the list of the variables that are read.
 std::vector<ComposedVector> PatchAssembler::ComposedVectors() const
 {
   std::vector<int> wanted;
@@ -102,15 +102,14 @@ void PatchAssembler::BuildTree(
   }
 }
 
-/// True where the variable's values hold for all steps of the file; if it has only one, there is nothing to
-/// keep apart.
+/// True if the variable has the same values at all steps of the file, or the file has only one step.
 bool PatchAssembler::IsTimeInvariant(std::size_t variable) const
 {
   return this->Data.StepsInFile == 1 ||
          this->Data.Variables[this->Variables[variable].Variable].TimeInvariant;
 }
 
-/// True for variables that make the grid and are no data.
+/// True for variables that are part of the grid, not of the data.
 bool PatchAssembler::IsGeometry(std::size_t variable) const
 {
   const int number = this->Variables[variable].Variable;
@@ -137,7 +136,7 @@ BlockFrame PatchAssembler::MakeFrame(const Block& block, const std::vector<Loade
       static_cast<int>(arrays.size()) + 1);  // at once: each growth moves all
   this->AddArrays(block, frame, arrays, true, frame.Grid);
   const bool image = !frame.CellOfPoint.empty();
-  if (!image) {  // else flags are the image's own
+  if (!image) {  // an image has flags already
     this->AddGhostArray(block, frame.Grid);
   }
   if (this->Options.PatchIds) {
@@ -163,7 +162,7 @@ BlockFrame PatchAssembler::MakePoints(const Block& block, const LoadedArray* pos
   return frame;
 }
 
-/// Values of points that are no image are VTK's point data.
+/// Lists of points have point data, unless they are images.
 vtkDataSetAttributes* PatchAssembler::AttributesOf(
     std::size_t variable, bool ofPoints, vtkDataSet* grid) const
 {
@@ -199,7 +198,7 @@ void PatchAssembler::AddArrays(const Block& block, const BlockFrame& frame,
   this->AddVectors(arrays, timeInvariant, grid);
 }
 
-/// Those whose components all are in the grid.
+/// Adds the vectors whose components are all in the grid.
 void PatchAssembler::AddVectors(
     const std::vector<LoadedArray*>& arrays, bool timeInvariant, vtkDataSet* grid) const
 {
@@ -229,8 +228,8 @@ void PatchAssembler::AddVectors(
   }
 }
 
-/// Filters of VTK want the same arrays on all blocks: some end in a crash where they are not, others leave
-/// out without a word what is not everywhere.
+/// VTK's filters need the same arrays on all blocks: otherwise some crash, and others leave out arrays
+/// without a message.
 void PatchAssembler::AddBlank(std::size_t variable, vtkDataSet* grid)
 {
   const std::optional<BlankArray>& blank = this->Options.Blanks[variable];
@@ -276,8 +275,8 @@ Box PatchAssembler::CellsOf(const Block& block) const
   return cells;
 }
 
-/// The point arrays that may leave points without a value: all that were read, or none where one of them has
-/// all values.
+/// The point arrays that may leave points undefined: all that were read; none if one of them is defined
+/// everywhere.
 std::vector<vtkDataArray*> PatchAssembler::UndefinedArrays(
     vtkDataSet* grid, const std::vector<LoadedArray*>& arrays) const
 {
@@ -294,10 +293,9 @@ std::vector<vtkDataArray*> PatchAssembler::UndefinedArrays(
   return undefined;
 }
 
-/// Also where all cells of a block are to be seen, if those of another are not: filters that put blocks
-/// together, such as Merge Blocks, would otherwise drop the flags of the others. Not where no block needs
-/// them, as filters are faster then, and a volume takes a texture of each block for them, of which there are
-/// few.
+/// If one block has hidden cells, all blocks get flags: filters that join blocks, such as Merge Blocks, would
+/// otherwise drop the flags. If no block has hidden cells, none gets flags: filters are then faster, and a
+/// volume needs no texture for them in each block, of which there are few.
 void PatchAssembler::AddGhostArray(const Block& block, vtkDataSet* grid)
 {
   const Box cells = this->CellsOf(block);
@@ -309,8 +307,8 @@ void PatchAssembler::AddGhostArray(const Block& block, vtkDataSet* grid)
   }
 }
 
-/// The name, or one like it that is no variable of the dump: an array added must not replace one that was
-/// read.
+/// The name, with underscores at its end if the data have such a variable: an added array must not replace
+/// one that was read.
 std::string PatchAssembler::FreeName(std::string name) const
 {
   while (this->Data.FindVariable(name) >= 0) {
@@ -319,7 +317,7 @@ std::string PatchAssembler::FreeName(std::string name) const
   return name;
 }
 
-/// Where cells come from, for the list of colours.
+/// Adds arrays that say where cells come from, to colour by them.
 void PatchAssembler::AddOrigin(const Block& block, bool image, vtkDataSet* grid)
 {
   const auto add = [&](const char* name, int value) {
@@ -328,7 +326,7 @@ void PatchAssembler::AddOrigin(const Block& block, bool image, vtkDataSet* grid)
   };
   add("level", block.Level);
   add("rank", this->Options.Rank);
-  if (image) {  // of one patch
+  if (image) {  // it has one patch
     add("patch id", block.Parts[0].Owner);
     add("patch owner", this->Data.Patches[block.Parts[0].Owner].Writer);
   } else {
@@ -336,8 +334,8 @@ void PatchAssembler::AddOrigin(const Block& block, bool image, vtkDataSet* grid)
   }
 }
 
-/// Cells of gaps and of ghost layers are of no patch, -1: else Threshold would take cells of the layer for
-/// some of the patch, and leave out the faces between these and the patch's own as inner ones.
+/// Cells of gaps and of ghost layers belong to no patch, -1. Otherwise Threshold would add cells of the layer
+/// to the patch, and leave out the faces between them as inner ones.
 void PatchAssembler::AddPatchIds(const Block& block, vtkDataSet* grid) const
 {
   const Box cells = this->CellsOf(block);
@@ -367,7 +365,7 @@ void PatchAssembler::AddPatchIds(const Block& block, vtkDataSet* grid) const
   }
 }
 
-/// Refined cells that have become ghost cells, and those that another patch has too, are of no patch either.
+/// Refined cells that became ghost cells, and cells that another patch has too, belong to no patch either.
 void PatchAssembler::TakeDuplicates(vtkDataSet* grid, const std::array<vtkIntArray*, 2>& arrays) const
 {
   const vtkUnsignedCharArray* const flags = grid->GetCellGhostArray();
@@ -384,7 +382,7 @@ void PatchAssembler::AddFieldData(const Block& block, vtkDataSet* grid) const
   vtkFieldData* fieldData = grid->GetFieldData();
   fieldData->AllocateArrays(3);
   if (block.Parts.size() == 1) {
-    // As in the block's name.
+    // The same number as in the block's name.
     fieldData->AddArray(MakeValue<vtkIntArray>("patch", this->Data.Patches[block.Parts[0].Owner].Number));
   }
   fieldData->AddArray(this->LevelValues[static_cast<std::size_t>(block.Level)]);

@@ -1,4 +1,4 @@
-// From loaded arrays to VTK's data sets.
+// Makes VTK's data sets of loaded arrays.
 #ifndef PatchAssembler_h
 #define PatchAssembler_h
 
@@ -30,24 +30,23 @@ struct AssemblyOptions
 {
   bool BlankRefined = true;
   bool PatchIds = false;
-  bool Vectors = true;  ///< see VectorsAmong(); not of geographic grids on a sphere, where directions differ
+  bool Vectors = true;  ///< see VectorsAmong(); not on a sphere, where the directions of components differ
   bool PointsAsImage = false;  ///< lists of points become images
-  bool HideUndefined =
-      true;             ///< some points are undefined: hide those that are so in all arrays of their block
-  bool Sphere = false;  ///< put geographic grids on a sphere
-  bool HidesCells = false;  ///< some block of any rank has cells that are not to be seen
-  bool GhostLayer = false;  ///< blocks have been asked to have one, whether they need it or not
-  int Rank = 0;             ///< written into the field data
+  bool HideUndefined = true;   ///< hide points that are undefined in all arrays of their block
+  bool Sphere = false;         ///< put geographic grids on a sphere
+  bool HidesCells = false;     ///< some block of any rank has cells that are not visible
+  bool GhostLayer = false;     ///< blocks have a layer of neighbours' cells
+  int Rank = 0;                ///< written into the field data
   /// See LoadedStep.
   std::vector<std::optional<BlankArray>> Blanks;
 };
 
-/// What of a block stays the same from step to step of a file: the grid, its flags, the arrays of
+/// The part of a block that stays the same for all steps of a file: the grid, its flags, and the arrays of
 /// time-invariant variables.
 struct BlockFrame
 {
   vtkSmartPointer<vtkDataSet> Grid;
-  std::vector<vtkIdType> CellOfPoint;  ///< of points in an image; see PointImage
+  std::vector<vtkIdType> CellOfPoint;  ///< for points in an image; see PointImage
 };
 
 /// Makes the output of one time step.
@@ -56,23 +55,24 @@ class PatchAssembler
 public:
   /// nesting: of the patches that are in the output of some rank.
   /// variables: in the order of the arrays of each block.
-  /// ghosts: layers by which all grids grow beyond their patches. memory: for arrays that are made here.
-  /// Keeps references to all but the ghosts and the options.
+  /// ghosts: layers by which all grids extend beyond their patches. memory: for arrays that are made here.
+  /// Keeps references to all arguments except the ghosts and the options.
   PatchAssembler(const Catalog& catalog, const Nesting& nesting,
       const std::vector<VariableRequest>& variables, const Int3& ghosts, const AssemblyOptions& options,
       MemoryPool& memory);
   ~PatchAssembler();
 
-  /// The tree that is the same on all ranks: a block per level, in it a piece per block of patches, all
-  /// empty. Levels outside firstLevel .. lastLevel have no pieces. `blocks` are in the order of their levels.
+  /// Makes the tree, which is the same on all ranks: a block per level, in it an empty piece per block of
+  /// patches. Levels outside firstLevel .. lastLevel have no pieces. `blocks` are in the order of their
+  /// levels.
   void BuildTree(
       vtkMultiBlockDataSet* output, const std::vector<Block>& blocks, int firstLevel, int lastLevel) const;
 
-  /// Turns the arrays of a block into a grid, but for those that change from step to step.
+  /// Makes a grid of a block's arrays, except those that change from step to step.
   BlockFrame MakeFrame(const Block& block, const std::vector<LoadedArray*>& arrays);
 
-  /// Adds the arrays that change to the frame of a block and puts it in its place in the tree. Where
-  /// the file has other steps, the frame stays as it is.
+  /// Adds the arrays that change to the frame of a block, and puts it into the tree. If the file has other
+  /// steps, the frame itself stays unchanged.
   void AddBlock(vtkMultiBlockDataSet* output, const std::vector<Block>& blocks, std::size_t number,
       const BlockFrame& frame, const std::vector<LoadedArray*>& arrays);
 
@@ -108,7 +108,7 @@ private:
   MemoryPool& Memory;
   ConstantArrays Constants;
   std::vector<ComposedVector> Vectors;     ///< with indices into Variables
-  vtkSmartPointer<vtkIntArray> RankValue;  ///< these are the same in many blocks, which share them
+  vtkSmartPointer<vtkIntArray> RankValue;  ///< many blocks share these values
   std::vector<vtkSmartPointer<vtkIntArray>> LevelValues;
 };
 

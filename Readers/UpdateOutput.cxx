@@ -11,8 +11,8 @@
 namespace patchio {
 namespace {
 
-/// What each rank tells the others of the lists of points in its blocks, one after another for each level:
-/// how many points, and the least and greatest corner of the box around them.
+/// What each rank tells the others about the lists of points in its blocks. For each level: the number of
+/// points, and the lower and upper corner of the box around them.
 constexpr int NumbersOfLevel = 7;
 
 std::vector<int> ListsOfRank(LoadedStep& loaded)
@@ -43,7 +43,7 @@ std::vector<int> ListsOfRank(LoadedStep& loaded)
   return numbers;
 }
 
-/// Whether some block of any rank may have cells that are not to be seen.
+/// True when some block of any rank may have cells that are not visible.
 bool HidesCells(const LoadedStep& loaded)
 {
   const StepOptions& wanted = loaded.Options;
@@ -81,8 +81,7 @@ AssemblyOptions OptionsOfAssembly(const LoadedStep& loaded, int rank, bool point
   return options;
 }
 
-/// Puts the blocks of this piece into the tree; `frames` has one for each, which are made where they are
-/// missing.
+/// Puts the blocks of this piece into the tree. frames: one for each block; missing ones are made.
 void AddBlocks(LoadedStep& loaded, PatchAssembler& assembler, std::vector<BlockFrame>& frames,
     vtkMultiBlockDataSet* output)
 {
@@ -114,7 +113,7 @@ void KeptFrames::KeepFor(const std::string& key)
 
 bool PointsBecomeImages(Communicator& ranks, LoadedStep& loaded, KeptFrames& kept)
 {
-  // Images take memory for each of their cells and array, and each step fills them anew.
+  // An image takes memory for each cell of each array, and is filled again at each step.
   constexpr std::int64_t cellsOfPoint = 4;
   constexpr std::int64_t fewCells = 1 << 20;
   const PointForm wanted = loaded.Options.PointLists;
@@ -158,7 +157,7 @@ void AssembleOutput(
   kept.KeepFor(plan.GridsKey);
   std::vector<BlockFrame> frames = std::move(kept.Frames);
   std::vector<int> points = std::move(kept.Points);
-  kept = KeptFrames();  // should something be thrown
+  kept = KeptFrames();  // in case of an exception
   frames.resize(plan.Mine.size());
   AddBlocks(loaded, assembler, frames, output);
   if (!plan.GridsKey.empty()) {

@@ -1,4 +1,4 @@
-// From a step that is read to the output.
+// Makes the output of a step that was read.
 #ifndef UpdateOutput_h
 #define UpdateOutput_h
 
@@ -16,20 +16,19 @@ namespace patchio {
 /// The frames of one rank's blocks, to be used again by the next steps of the same file.
 struct KeptFrames
 {
-  std::string Key;  ///< what they were made for; empty: nothing
+  std::string Key;  ///< of the step that they were made for; empty: there are none
   std::vector<BlockFrame> Frames;
-  std::vector<int> Points;  ///< where lists of points lie; see PointsBecomeImages()
+  std::vector<int> Points;  ///< the places of lists of points; see PointsBecomeImages()
 
-  /// Gives the frames back unless they serve a step with this PlannedStep::GridsKey().
+  /// Drops the frames unless they fit a step with this PlannedStep::GridsKey().
   void KeepFor(const std::string& key);
 };
 
-/// Collective. Whether lists of points become images, the same on all ranks.
+/// Collective. True when lists of points become images; the same on all ranks.
 bool PointsBecomeImages(Communicator& ranks, LoadedStep& loaded, KeptFrames& kept);
 
-/// Makes the output of the step with the frames at hand that are of the same
-/// blocks of the same file, and keeps those that the next step can use. pointsAsImages: see
-/// PointsBecomeImages().
+/// Makes the output of the step, uses kept frames of the same blocks of the same file, and keeps those that
+/// the next step can use. pointsAsImages: see PointsBecomeImages().
 void AssembleOutput(
     LoadedStep& loaded, int rank, bool pointsAsImages, KeptFrames& kept, vtkMultiBlockDataSet* output);
 

@@ -33,8 +33,7 @@ using namespace patchio;
 
 namespace {
 
-/// The last part of a path that says which: dumps and plotfiles are folders of files that are all named
-/// alike.
+/// The name of a file, or of its folder for dumps and plotfiles, whose files all have the same name.
 std::string ShortName(const std::string& path)
 {
   const std::filesystem::path whole(path);
@@ -43,11 +42,11 @@ std::string ShortName(const std::string& path)
   return name == "summary.samrai" || name == "Header" ? folder : name;
 }
 
-/// Where ParaView would need longer than that for the first picture, it gets an outline.
+/// In seconds. If the first picture would take longer, ParaView shows an outline.
 constexpr double LongestFirstPicture = 5;
 
-/// What VTK 9.2 needs for a surface of so many blocks and cells and for its picture, with some of the cells
-/// hidden (`./dev bench blocks`).
+/// The time that VTK 9.2 takes for a surface of so many blocks and cells, some of them hidden, and for its
+/// picture (`./dev bench blocks`).
 double SecondsOfSurface(double blocks, double cells)
 {
   return blocks * 2.5e-3 + cells * 1e-7;
@@ -70,8 +69,8 @@ struct vtkPatchReader::Internals
   ReadSession Session{MaximumThreads};
   KeptFrames Frames;  ///< of the read before
   SeriesFacts Facts;
-  bool Surface = true;     ///< is soon made of the output
-  std::string ReportJson;  ///< given out last
+  bool Surface = true;     ///< the surface of the output is made within LongestFirstPicture
+  std::string ReportJson;  ///< returned last
 };
 
 vtkStandardNewMacro(vtkPatchReader);
@@ -95,7 +94,7 @@ void vtkPatchReader::SetExecutive(vtkExecutive* executive)
   }
 }
 
-/// Fail() has said it already, and better.
+/// Leaves out the executive's message about a failed request: Fail() has given the reason.
 void vtkPatchReader::OnExecutiveError(vtkObject*, unsigned long, void* text)
 {
   const auto* message = static_cast<const char*>(text);
@@ -107,7 +106,7 @@ void vtkPatchReader::OnExecutiveError(vtkObject*, unsigned long, void* text)
 void vtkPatchReader::AddFileName(const char* name)
 {
   if (name && *name) {
-    this->Internal->Session.Series().AddFile(name);
+    this->Internal->Session.Series.AddFile(name);
     this->Internal->Arrays.ExpectNewFiles();
     this->Reload();
   }
@@ -115,8 +114,8 @@ void vtkPatchReader::AddFileName(const char* name)
 
 void vtkPatchReader::ClearFileNames()
 {
-  if (!this->Internal->Session.Series().Files().empty()) {
-    this->Internal->Session.Series().ClearFiles();
+  if (!this->Internal->Session.Series.Files().empty()) {
+    this->Internal->Session.Series.ClearFiles();
     this->Internal->Arrays.ExpectNewFiles();
     this->Reload();
   }
@@ -124,12 +123,12 @@ void vtkPatchReader::ClearFileNames()
 
 int vtkPatchReader::GetNumberOfFileNames() const
 {
-  return static_cast<int>(this->Internal->Session.Series().Files().size());
+  return static_cast<int>(this->Internal->Session.Series.Files().size());
 }
 
 const char* vtkPatchReader::GetFileName(int index) const
 {
-  const std::vector<std::string>& names = this->Internal->Session.Series().Files();
+  const std::vector<std::string>& names = this->Internal->Session.Series.Files();
   return index >= 0 && index < static_cast<int>(names.size()) ? names[index].c_str() : nullptr;
 }
 
@@ -162,12 +161,12 @@ vtkStringArray* vtkPatchReader::GetGridNames()
 
 const char* vtkPatchReader::GetIoReport() const
 {
-  return this->Internal->Session.Reports().Text().c_str();
+  return this->Internal->Session.Reports.Text().c_str();
 }
 
 const char* vtkPatchReader::GetIoReportData()
 {
-  this->Internal->ReportJson = this->Internal->Session.Reports().Json();
+  this->Internal->ReportJson = this->Internal->Session.Reports.Json();
   return this->Internal->ReportJson.c_str();
 }
 
@@ -213,7 +212,7 @@ void vtkPatchReader::SetController(vtkMultiProcessController* controller)
   }
 }
 
-/// The user does something else than to play.
+/// The user has changed something, so the next steps are not read ahead any more.
 void vtkPatchReader::Modified()
 {
   if (this->Internal && !this->Internal->Arrays.IsOffering()) {
@@ -233,28 +232,28 @@ int vtkPatchReader::RequestInformation(
   Internals& self = *this->Internal;
   vtkInformation* info = outputVector->GetInformationObject(0);
   info->Set(vtkAlgorithm::CAN_HANDLE_PIECE_REQUEST(), 1);
-  if (self.Session.Series().Files().empty()) {
+  if (self.Session.Series.Files().empty()) {
     this->Fail("No file name is set. Set FileName, to a dumps.visit or a plotfile for example.");
     return 0;
   }
   try {
-    if (!self.Session.Series().IsOpen()) {
-      this->Say(0, "Opening " + ShortName(self.Session.Series().Files().front()));
-      self.Session.Series().SetChannel(ModeOf(this->MetadataChannel));
-      self.Session.Series().Open(*self.Ranks, this->ListedDumpsOnly);
-      this->Warn(JoinLines(self.Session.Series().Steps().Warnings));
+    if (!self.Session.Series.IsOpen()) {
+      this->Say(0, "Opening " + ShortName(self.Session.Series.Files().front()));
+      self.Session.Series.SetChannel(ModeOf(this->MetadataChannel));
+      self.Session.Series.Open(*self.Ranks, this->ListedDumpsOnly);
+      this->Warn(JoinLines(self.Session.Series.Steps().Warnings));
     }
-    self.Session.Series().OpenAny(*self.Ranks);
-    self.Arrays.Offer(self.Session.Series().Current());
-    self.Facts.Learn(self.Session.Series());
+    self.Session.Series.OpenAny(*self.Ranks);
+    self.Arrays.Offer(self.Session.Series.Current());
+    self.Facts.Learn(self.Session.Series);
   } catch (const std::exception& error) {
     info->Remove(vtkStreamingDemandDrivenPipeline::TIME_STEPS());
     info->Remove(vtkStreamingDemandDrivenPipeline::TIME_RANGE());
-    self.Session.Reports().ClearText();
+    self.Session.Reports.ClearText();
     this->Fail(error.what());
     return 0;
   }
-  const std::vector<double>& times = self.Session.Series().Times();
+  const std::vector<double>& times = self.Session.Series.Times();
   const double range[2] = {times.front(), times.back()};
   info->Set(vtkStreamingDemandDrivenPipeline::TIME_STEPS(), times.data(), static_cast<int>(times.size()));
   info->Set(vtkStreamingDemandDrivenPipeline::TIME_RANGE(), range, 2);
@@ -266,7 +265,7 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
   Internals& self = *this->Internal;
   vtkInformation* info = outputVector->GetInformationObject(0);
   auto* output = vtkMultiBlockDataSet::GetData(info);
-  if (!self.Session.Series().IsOpen()) {
+  if (!self.Session.Series.IsOpen()) {
     return 0;
   }
   // An abort stops the current read only; VTK does not take it back.
@@ -283,9 +282,9 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
     if (this->ReadStep(this->WantedStep(info), request, observer, output)) {
       request.KeptGrids = self.Frames.Key;
       self.Session.Prefetch(*self.Ranks, request, observer);
-      this->AbortExecute = 0;  // what was stopped of that is not this step's
+      this->AbortExecute = 0;  // an abort of the prefetch does not concern this step
     } else {
-      // Nothing is shown of a read that was stopped. Filters shall not take the abort for theirs.
+      // A stopped read shows nothing. The abort must not reach the filters.
       output->Initialize();
       this->Say(1, "Cancelled");
       this->AbortExecute = 0;
@@ -293,10 +292,10 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
     }
   } catch (const std::exception& error) {
     output->Initialize();
-    self.Session.Reports().ClearText();
+    self.Session.Reports.ClearText();
     this->Fail(error.what());
-    // Not 0: filters that ask for one step after the other, such as Plot Selection Over Time, would ask VTK's
-    // pipeline for this one without end.
+    // Not 0: filters that request one step after another, such as Plot Selection Over Time, would request
+    // this one forever.
     return 1;
   }
   this->Say(1, "");
@@ -306,7 +305,7 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
 std::size_t vtkPatchReader::WantedStep(vtkInformation* info) const
 {
   return info->Has(vtkStreamingDemandDrivenPipeline::UPDATE_TIME_STEP())
-             ? StepAtTime(this->Internal->Session.Series().Times(),
+             ? StepAtTime(this->Internal->Session.Series.Times(),
                    info->Get(vtkStreamingDemandDrivenPipeline::UPDATE_TIME_STEP()))
              : 0;
 }
@@ -316,13 +315,13 @@ bool vtkPatchReader::ReadStep(
     std::size_t step, const ReadRequest& request, const ReadObserver& observer, vtkMultiBlockDataSet* output)
 {
   Internals& self = *this->Internal;
-  this->Say(0, "Opening " + ShortName(self.Session.Series().Steps().Steps[step].Path));
+  this->Say(0, "Opening " + ShortName(self.Session.Series.Steps().Steps[step].Path));
   std::optional<LocatedStep> located = self.Session.Locate(*self.Ranks, step, request, observer);
   if (!located) {
     return false;
   }
   self.Arrays.Offer(located->Data());
-  self.Facts.Learn(self.Session.Series());
+  self.Facts.Learn(self.Session.Series);
   // Grids of other blocks give their memory to this read.
   self.Frames.KeepFor(located->GridsKey());
   std::optional<LoadedStep> loaded = self.Session.Load(std::move(*located), request, observer);
@@ -340,7 +339,7 @@ void vtkPatchReader::MakeOutput(LoadedStep& loaded, vtkMultiBlockDataSet* output
   const bool images = PointsBecomeImages(*self.Ranks, loaded, self.Frames);
   RunOnAllRanks(
       *self.Ranks, [&] { AssembleOutput(loaded, (*self.Ranks).Rank(), images, self.Frames, output); });
-  output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Session.Series().CurrentTime());
+  output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Session.Series.CurrentTime());
   loaded.Report().FilterThreads = this->ChooseFilterThreads(loaded.CellsOfBlock());
   this->ChooseFirstPicture(loaded);
   self.Session.Report(loaded);
@@ -362,7 +361,7 @@ ReadRequest vtkPatchReader::RequestFor(vtkInformation* info)
   return request;
 }
 
-/// Collective. Gives what is in force, in words.
+/// Collective. Returns what is in force, in words.
 std::string vtkPatchReader::ChooseFilterThreads(double cellsOfBlock) const
 {
   const int cores = this->Internal->Ranks.Cores();
@@ -374,7 +373,7 @@ std::string vtkPatchReader::ChooseFilterThreads(double cellsOfBlock) const
   return SetFilterThreads(worthIt ? wanted : 1);
 }
 
-/// By what this rank has, which is about as much as the others have.
+/// Uses the blocks of this rank, because the others have about as many.
 void vtkPatchReader::ChooseFirstPicture(LoadedStep& loaded)
 {
   const double blocks = static_cast<double>(loaded.Plan.Mine.size());
@@ -390,7 +389,7 @@ void vtkPatchReader::ChooseFirstPicture(LoadedStep& loaded)
   }
 }
 
-/// What happens now, for the status bar.
+/// Shows in the status bar what happens now.
 void vtkPatchReader::Say(double fraction, const std::string& text)
 {
   this->SetProgressText(text.c_str());
@@ -414,7 +413,7 @@ void vtkPatchReader::Fail(const std::string& text)
 void vtkPatchReader::PrintSelf(ostream& os, vtkIndent indent)
 {
   this->Superclass::PrintSelf(os, indent);
-  for (const std::string& name : this->Internal->Session.Series().Files()) {
+  for (const std::string& name : this->Internal->Session.Series.Files()) {
     os << indent << "FileName: " << name << endl;
   }
 }

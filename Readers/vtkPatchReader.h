@@ -4,30 +4,29 @@
  *
  * The output is a vtkMultiBlockDataSet with one block per refinement level ("level 2"), in it a
  * vtkMultiPieceDataSet with one piece per block: a box merged from patches ("46 patches, 12 to 57") or a
- * patch
- * ("patch 17"), see SetBlocks(). All ranks have the same tree; a piece is null where its block belongs to
+ * patch ("patch 17"), see SetBlocks(). All ranks have the same tree; a piece is null if its block belongs to
  * another rank. Uniform blocks are vtkUniformGrid in double coordinates, rectilinear ones vtkRectilinearGrid,
  * curvilinear ones vtkStructuredGrid. Levels that have names are blocks of these names.
- * Cells that a finer level covers are marked vtkDataSetAttributes::REFINEDCELL and DUPLICATECELL (the latter
- * alone next to visible cells while AddGhostLayer is on), ghost layers, and cells of a patch that another
- * one of its level has, DUPLICATECELL; ghost layers HIDDENCELL too where no patch that is shown lies under
- * them.
+ *
+ * Cells that a finer level covers are marked vtkDataSetAttributes::REFINEDCELL and DUPLICATECELL (only
+ * DUPLICATECELL beside visible cells while AddGhostLayer is on). Ghost layers, and cells that another patch
+ * of the level has too, are marked DUPLICATECELL. Ghost layers over no shown patch are also marked
+ * HIDDENCELL.
  *
  * Field data: "time" and "step" at the root, "date" where the data have one; "level" and "rank" at each
- * block, and "patch" (its number within the level, as in the block's name) at blocks that are of one patch
- * only.
+ * block, and "patch" (its number within the level, as in the block's name) at blocks of a single patch.
  *
  * Reading has two levels (the two-level parallel reading paper, sections on task generation and its
  * figure 8): patches are divided over the ranks by UPDATE_PIECE_NUMBER; within a rank all tasks <patch,
- * variable> become requests in file order, which NT threads take one after another. Arrays lie in memory that
- * is used again by the next read (see MemoryLimit).
+ * variable> become requests in file order, which NT threads take one after another. The next read uses
+ * the memory of the arrays again (see MemoryLimit).
  *
  * RequestInformation and RequestData are collective over the ranks of the controller. A piece need not be a
  * rank: NT and the report go by ranks, the patches by UPDATE_PIECE_NUMBER of UPDATE_NUMBER_OF_PIECES.
  *
  * A read that AbortExecute stops on any rank ends within some tenths of a second, with an empty output on
- * all, and the flag is taken back. VTK then counts the output as up to date until the reader is modified or
- * asked for another time, so that not each filter behind it begins the read again.
+ * all ranks, and the flag is reset. VTK then treats the output as up to date until the reader is modified or
+ * another time is requested, so that later filters do not begin the read again.
  *
  * Errors are reported on rank 0 through vtkErrorMacro, once, and leave the output empty on all ranks.
  */
@@ -66,8 +65,8 @@ public:
   const char* GetFileName(int index) const;
 
   /**
-   * 1 when a format claims the file by its name and first bytes, or it has the name of one and is empty, cut
-   * off or overwritten: a broken file should end in this reader's message.
+   * 1 when a format recognizes the file by its name and first bytes. Also 1 when the file has a known name
+   * but is empty, cut off or overwritten, so that the user gets this reader's message.
    */
   int CanReadFile(const char* name);
 
@@ -83,13 +82,13 @@ public:
   vtkStringArray* GetGridNames();
 
   /**
-   * What the last update cost, as text in lines; empty before the first. The same on all ranks.
+   * What the last update cost, as lines of text; empty before the first. The same on all ranks.
    */
   const char* GetIoReport() const;
 
   /**
-   * The same in numbers, as JSON (see the user guide), and in short what the reads before it cost. Empty
-   * before the first. Only rank 0 knows the profile of the storage.
+   * The same in numbers, as JSON (see the user guide), with a summary of the reads before. Empty before the
+   * first update. Only rank 0 knows the profile of the storage.
    */
   const char* GetIoReportData();
 
@@ -107,20 +106,20 @@ public:
   ///@}
 
   /**
-   * How the output of the last update should be shown at first: "Surface", or "Outline" where a surface would
-   * take ParaView more than some seconds.
+   * How the output of the last update should first be shown: "Surface", or "Outline" if a surface would take
+   * ParaView more than some seconds.
    */
   const char* GetFirstPicture() const;
 
   void Reload() override;
 
   /**
-   * Stops what is read ahead, too.
+   * Stops reading ahead, too.
    */
   void Modified() override;
 
   /**
-   * What fails is said by the reader alone, not by VTK's executive too.
+   * Errors are reported by the reader alone, and not by VTK's executive too.
    */
   void SetExecutive(vtkExecutive* executive) override;
 
@@ -154,7 +153,7 @@ private:
   std::string ChooseFilterThreads(double cellsOfBlock) const;
   void ChooseFirstPicture(patchio::LoadedStep& loaded);
   void Say(double fraction, const std::string& text);
-  // These say it on rank 0; a warning only where the text is not empty.
+  // These report on rank 0; a warning only if the text is not empty.
   void Warn(const std::string& text);
   void Fail(const std::string& text);
 

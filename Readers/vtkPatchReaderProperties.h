@@ -2,8 +2,8 @@
  * @class vtkPatchReaderProperties
  * @brief what a user can set of a vtkPatchReader
  *
- * Meaning, range and default of each property. What a user of the GUI reads about them stands in
- * Plugin/Properties, with the advice when to change one. Values outside a range become the nearest one in it.
+ * This header gives the meaning, range and default of each property; Plugin/Properties has the texts for
+ * users of the GUI. A value outside its range becomes the nearest one inside.
  */
 #ifndef vtkPatchReaderProperties_h
 #define vtkPatchReaderProperties_h
@@ -397,8 +397,8 @@ protected:
   vtkPatchReaderProperties() = default;
   ~vtkPatchReaderProperties() override = default;
 
-  /// What the properties say of a read; what depends on the arrays that are chosen, on ranks and on VTK's
-  /// request is left as it is.
+  /// A request with what the properties say. Members that depend on the selected arrays, on the ranks and on
+  /// VTK's request keep their defaults.
   patchio::ReadRequest RequestFromProperties() const;
 
   std::string Grids = "Automatic";

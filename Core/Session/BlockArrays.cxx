@@ -34,12 +34,12 @@ VariableRequest RequestAsStored(const Catalog& catalog, int variable)
   return request;
 }
 
-BlockArrays::BlockArrays(const Catalog& catalog, const LoadRequest& request, bool reuse)
+BlockArrays::BlockArrays(const Catalog& catalog, const WantedArrays& wanted, ReusedArrays reused)
     : Data(catalog),
-      Request(request),
-      Reused(catalog, request, reuse),
+      Request(wanted),
+      Reused(std::move(reused)),
       Layout(Reused.Layout()),
-      Arrays(request.Blocks.size() * request.Variables.size()),
+      Arrays(wanted.Blocks.size() * wanted.Variables.size()),
       TasksLeft(Arrays.size()),
       HasUndefined(Arrays.size())
 {
@@ -371,7 +371,7 @@ void BlockArrays::AddToRange(std::size_t array, const Dims& tuples, const Dims& 
   whole.Range.Add(part);
 }
 
-/// One of those that the array waits for is.
+/// One of the requests that the array waits for is in place.
 void BlockArrays::ArrayDone(std::size_t array)
 {
   if (this->TasksLeft[array].fetch_sub(1, std::memory_order_acq_rel) == 1) {

@@ -24,8 +24,8 @@ namespace patchio {
 class BlockArrays
 {
 public:
-  /// Keeps references to both. reuse: takes what it can from the request's cache, if it has one.
-  BlockArrays(const Catalog& catalog, const LoadRequest& request, bool reuse = true);
+  /// Keeps references to catalog and `wanted`, which `reused` was made of.
+  BlockArrays(const Catalog& catalog, const WantedArrays& wanted, ReusedArrays reused);
 
   /// All <patch, variable> that the arrays need from files.
   std::vector<PatchVariable> Requests() const;
@@ -37,7 +37,7 @@ public:
   /// table's Problems, as Missing.
   void Describe(LocationTable& table);
 
-  /// Of all arrays that get values and need memory for them.
+  /// The bytes of all arrays that get values and need memory for them.
   double Bytes() const;
 
   std::size_t Count() const { return this->Arrays.size(); }
@@ -112,7 +112,7 @@ private:
   void DropUnusedChunks(LocationTable& table, std::size_t request) const;
 
   const Catalog& Data;
-  const LoadRequest& Request;
+  const WantedArrays& Request;
   const ReusedArrays Reused;
   const std::shared_ptr<const BlockLayout> Layout;
   std::vector<Wanted> Tasks;  ///< of each request

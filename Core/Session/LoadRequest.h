@@ -43,13 +43,30 @@ struct VariableRequest
 /// The variable as it is stored: its own components, its own ghosts.
 VariableRequest RequestAsStored(const Catalog& catalog, int variable);
 
-struct LoadRequest
+/// What is read.
+struct WantedArrays
 {
   std::vector<Block> Blocks;
   std::vector<VariableRequest> Variables;
+  bool FindRanges = false;  ///< fills LoadedArray::Range
+  /// The file that describes the step, for the cache.
+  FilesSeen DescribedBy;
+};
+
+/// How it is read.
+struct LoadSettings
+{
   int Threads = 1;           ///< NT >= 1
   bool StopAtFault = false;  ///< true: the first fault ends the read; false: everything sound is read
   StorageModel Storage;      ///< decides on the size of requests
+  /// Nobody has asked for it yet: the values that are shown, and some memory within the pool's limit, stay.
+  bool Ahead = false;
+  double SettleSeconds = 2;  ///< values of files that changed so shortly before are not reused
+};
+
+/// What helps to read it; all may be null.
+struct LoadServices
+{
   /// Adapts the number of threads during the read; null: it stays what `Threads` says. Its Finish() is the
   /// caller's.
   ReadControl* Control = nullptr;
@@ -59,12 +76,11 @@ struct LoadRequest
   std::shared_ptr<MemoryPool> Memory;
   /// What is in it is not read, and what is read is put into it; null: all is read.
   std::shared_ptr<ValueCache> Cache;
-  /// Nobody has asked for it yet: the values that are shown, and some memory within the pool's limit, stay.
-  bool Ahead = false;
-  /// The file that describes the step, for the cache.
-  FilesSeen DescribedBy;
-  bool FindRanges = false;   ///< fills LoadedArray::Range
-  double SettleSeconds = 2;  ///< values of files that changed so shortly before are not reused
+};
+
+/// One rank's read.
+struct LoadRequest : WantedArrays, LoadSettings, LoadServices
+{
 };
 
 enum class ArrayStatus
@@ -110,7 +126,7 @@ struct LoadResult
   IoReport Report;  ///< of this rank
   std::size_t VariableCount = 0;
 
-  /// By position in LoadRequest::Blocks and LoadRequest::Variables.
+  /// By position in WantedArrays::Blocks and WantedArrays::Variables.
   LoadedArray& At(std::size_t block, std::size_t variable)
   {
     return this->Arrays[block * this->VariableCount + variable];

@@ -41,8 +41,8 @@ private:
   std::deque<Entry> Steps;  ///< the latest first; the same on all ranks
 };
 
-/// Of one reader; its ranks call the same methods in the same order. Methods that take ranks are collective
-/// and throw Error, the same on all of them.
+/// Belongs to one reader, whose ranks call the same methods in the same order. Methods that take ranks are
+/// collective and throw Error, the same on all of them.
 class OpenedSeries
 {
 public:
@@ -61,7 +61,7 @@ public:
   void Close();
 
   const Series& Steps() const { return this->Found; }
-  /// Of the steps; they increase. Not empty once the series is open.
+  /// The times of the steps; they increase. Not empty once the series is open.
   const std::vector<double>& Times() const { return this->TimesOfSteps; }
 
   /// Makes sure that some step is shown: the last one that was or else the first sound one, so that its

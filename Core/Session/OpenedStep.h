@@ -23,7 +23,7 @@ public:
       const ChannelSettings& settings = {});
 
   const Catalog& Data() const { return *this->Description; }
-  /// The same for those who may outlive this step, or its turn: it does not change any more.
+  /// The same, for a user that may outlive this step or its turn: it does not change any more.
   std::shared_ptr<const Catalog> SharedData() const { return this->Description; }
   /// Turns to another step of the same TimeStep::Path; a copy of this object, which costs little, stays
   /// where it is. Every rank by itself. Throws Error when the file does not have it (any more).

@@ -42,7 +42,7 @@ bool Prefetcher::Has(std::size_t step) const
 
 void Prefetcher::Add(PrefetchedStep step)
 {
-  step.Located.Loader->Start(this->Queue.empty() ? nullptr : this->Queue.back().Located.Loader.get());
+  step.Located.Rank->Start(this->Queue.empty() ? nullptr : this->Queue.back().Located.Rank.get());
   this->Queue.push_back(std::move(step));
 }
 
@@ -73,7 +73,7 @@ bool Prefetcher::Agree(const RankAgreement& ranks, int most)
 void Prefetcher::CancelAll()
 {
   for (const PrefetchedStep& ahead : this->Queue) {
-    ahead.Located.Loader->Cancel();
+    ahead.Located.Rank->Cancel();
   }
 }
 

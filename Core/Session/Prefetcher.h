@@ -13,8 +13,8 @@
 namespace patchio {
 
 /// A queue of steps in the direction in which the user plays. Tasks read them one after another, while all
-/// that needs MPI or the HDF5 library is done between reads, on the calling thread. Of one reader; its
-/// ranks call the same methods in the same order, but for Stop().
+/// that needs MPI or the HDF5 library is done between reads, on the calling thread. It belongs to
+/// one reader, whose ranks call the same methods in the same order, but for Stop().
 class Prefetcher
 {
 public:

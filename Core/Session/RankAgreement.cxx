@@ -1,12 +1,8 @@
 #include "Session/RankAgreement.h"
 
-#include "Io/SharedProgress.h"
 #include "Session/SeriesOfPaths.h"
 #include "Support/Bytes.h"
 #include "Support/Error.h"
-#include "Support/Memory.h"
-#include "Support/RunOnAllRanks.h"
-#include "Tuning/AutomaticThreads.h"
 
 #include <algorithm>
 #include <cstring>
@@ -88,16 +84,6 @@ void ArraysOfVariable::Add(const ArraysOfVariable& other)
   this->Type = std::max(this->Type, other.Type);
 }
 
-void RankAgreement::RunOnAll(const std::function<void()>& work) const
-{
-  RunOnAllRanks(*this->Ranks, work);
-}
-
-bool RankAgreement::All(bool holds) const
-{
-  return AllOf(*this->Ranks, holds);
-}
-
 bool RankAgreement::RankZeroFinds(const std::function<bool()>& find) const
 {
   const std::vector<std::byte> found =
@@ -151,40 +137,6 @@ std::vector<ValueRange> RankAgreement::ReadRanges(const Catalog& catalog, int va
   std::vector<ValueRange> ranges(bytes.size() / sizeof(ValueRange));
   std::memcpy(ranges.data(), bytes.data(), ranges.size() * sizeof(ValueRange));
   return ranges;
-}
-
-SidecarSearch RankAgreement::FindSidecar(const std::string& path, const ChannelSettings& settings) const
-{
-  return FindStepSidecar(*this->Ranks, path, settings);
-}
-
-std::optional<BuiltIndex> RankAgreement::BuildIndex(const Format& format, const Catalog& catalog,
-    const ChannelSettings& settings, const ProgressCallback& progress) const
-{
-  return patchio::BuildIndex(*this->Ranks, format, catalog, settings, progress);
-}
-
-SaveOutcome RankAgreement::SaveSidecar(const Format& format, const Catalog& catalog, BuiltIndex& built,
-    const DescribingState& describing, const ChannelSettings& settings) const
-{
-  return SaveStepSidecar(*this->Ranks, format, catalog, built, describing, settings);
-}
-
-void RankAgreement::BeginThreads(
-    AutomaticThreads& threads, const std::string& path, ThreadPolicy policy, int mostOfRank) const
-{
-  threads.Begin(*this->Ranks, path, policy, mostOfRank);
-}
-
-bool RankAgreement::RunUnlessStopped(
-    const ProgressCallback& progress, const std::function<void(const ProgressCallback&)>& work) const
-{
-  return patchio::RunUnlessStopped(*this->Ranks, progress, work);
-}
-
-void RankAgreement::CheckMemory(double bytes, double share) const
-{
-  CheckMemoryOfMachines(*this->Ranks, bytes, share);
 }
 
 bool RankAgreement::ReadTogether(const std::function<void(const ReadProgressCallback&)>& read,
@@ -247,11 +199,6 @@ std::vector<ArraysOfVariable> RankAgreement::Arrays(std::vector<ArraysOfVariable
     mine[i % mine.size()].Add(FromInt(all[i]));
   }
   return mine;
-}
-
-IoReport RankAgreement::Combine(const IoReport& mine) const
-{
-  return patchio::Combine(mine, *this->Ranks);
 }
 
 }  // namespace patchio

@@ -4,12 +4,15 @@
 
 #include "Formats/Format.h"
 #include "Io/ReadProgress.h"
+#include "Io/SharedProgress.h"
 #include "MetadataChannel/ChannelMode.h"
 #include "MetadataChannel/StepSidecar.h"
 #include "Report/IoReport.h"
 #include "Session/LoadRequest.h"
 #include "Support/Communicator.h"
-#include "Tuning/ThreadPolicy.h"
+#include "Support/Memory.h"
+#include "Support/RunOnAllRanks.h"
+#include "Tuning/AutomaticThreads.h"
 
 #include <functional>
 #include <optional>
@@ -17,8 +20,6 @@
 #include <vector>
 
 namespace patchio {
-
-class AutomaticThreads;
 
 /// What went wrong on any rank; the same on all of them.
 struct AgreedFaults
@@ -51,9 +52,9 @@ public:
   int Size() const { return this->Ranks->Size(); }
 
   /// Runs `work`, which must not communicate; throws on all ranks what it throws on any.
-  void RunOnAll(const std::function<void()>& work) const;
+  void RunOnAll(const std::function<void()>& work) const { RunOnAllRanks(*this->Ranks, work); }
   /// Whether it holds on every rank.
-  bool All(bool holds) const;
+  bool All(bool holds) const { return AllOf(*this->Ranks, holds); }
   /// What rank 0 finds; ranks may see a file change at different times.
   bool RankZeroFinds(const std::function<bool()>& find) const;
   /// Whether these numbers are the same on all ranks.
@@ -72,24 +73,42 @@ public:
   /// Format::RangesOf() by rank 0, for all.
   std::vector<ValueRange> ReadRanges(const Catalog& catalog, int variable) const;
   /// See FindStepSidecar().
-  SidecarSearch FindSidecar(const std::string& path, const ChannelSettings& settings) const;
+  SidecarSearch FindSidecar(const std::string& path, const ChannelSettings& settings) const
+  {
+    return FindStepSidecar(*this->Ranks, path, settings);
+  }
   /// See patchio::BuildIndex().
   std::optional<BuiltIndex> BuildIndex(const Format& format, const Catalog& catalog,
-      const ChannelSettings& settings, const ProgressCallback& progress) const;
+      const ChannelSettings& settings, const ProgressCallback& progress) const
+  {
+    return patchio::BuildIndex(*this->Ranks, format, catalog, settings, progress);
+  }
   /// See SaveStepSidecar().
   SaveOutcome SaveSidecar(const Format& format, const Catalog& catalog, BuiltIndex& built,
-      const DescribingState& describing, const ChannelSettings& settings) const;
+      const DescribingState& describing, const ChannelSettings& settings) const
+  {
+    return SaveStepSidecar(*this->Ranks, format, catalog, built, describing, settings);
+  }
 
   // Reading
 
   /// See AutomaticThreads::Begin(); End() of the same object is collective, too.
   void BeginThreads(
-      AutomaticThreads& threads, const std::string& path, ThreadPolicy policy, int mostOfRank) const;
+      AutomaticThreads& threads, const std::string& path, ThreadPolicy policy, int mostOfRank) const
+  {
+    threads.Begin(*this->Ranks, path, policy, mostOfRank);
+  }
   /// See RunUnlessStopped().
   bool RunUnlessStopped(
-      const ProgressCallback& progress, const std::function<void(const ProgressCallback&)>& work) const;
+      const ProgressCallback& progress, const std::function<void(const ProgressCallback&)>& work) const
+  {
+    return patchio::RunUnlessStopped(*this->Ranks, progress, work);
+  }
   /// See CheckMemoryOfMachines().
-  void CheckMemory(double bytes, double share = 1) const;
+  void CheckMemory(double bytes, double share = 1) const
+  {
+    CheckMemoryOfMachines(*this->Ranks, bytes, share);
+  }
   /// Each rank reads its part: `read` tells how far it is, and ends soon where the answer is false. No rank
   /// returns before all have read, or some was told to stop by its `progress`, which is called about every
   /// 10 ms with how far all ranks together are; then all stop at once, and false is the result on all of
@@ -99,10 +118,10 @@ public:
       const ReadProgressCallback& progress, const std::function<void()>& whileWaiting) const;
   /// What went wrong anywhere. fatal: what ended this rank's read as a whole; empty when nothing did.
   AgreedFaults Faults(const std::string& fatal, const std::vector<LoadFault>& faults) const;
-  /// Of each variable what its arrays are like on all ranks; as many everywhere.
+  /// What the arrays of each variable are like on all ranks; `mine` has the same length everywhere.
   std::vector<ArraysOfVariable> Arrays(std::vector<ArraysOfVariable> mine) const;
   /// The reports of all ranks in one.
-  IoReport Combine(const IoReport& mine) const;
+  IoReport Combine(const IoReport& mine) const { return patchio::Combine(mine, *this->Ranks); }
 
 private:
   std::vector<std::string> GatherTexts(const std::vector<std::string>& mine) const;

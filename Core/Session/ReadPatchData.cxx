@@ -1,7 +1,7 @@
 #include "Session/ReadPatchData.h"
 
 #include "Session/OpenedStep.h"
-#include "Session/PatchLoader.h"
+#include "Session/RankRead.h"
 #include "Support/Error.h"
 #include "Support/Stopwatch.h"
 
@@ -95,7 +95,7 @@ ReadPatchDataResult Load(const OpenedStep& step, const LoadRequest& wanted)
   const auto locate = [&](const std::vector<PatchVariable>& requests) {
     return step.Locate(requests, request.Threads);
   };
-  LoadResult loaded = PatchLoader(locate, step.SharedData(), shared).Read();
+  LoadResult loaded = RankRead(locate, step.SharedData(), shared).Read();
   ReadPatchDataResult result;
   result.Report = loaded.Report;
   for (std::size_t p = 0; p < request.Blocks.size(); ++p) {

@@ -1,4 +1,4 @@
-// What a user asks a session for, and who is told how it goes.
+// What a user asks a session for, and the observer that hears how it goes.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -89,7 +89,7 @@ struct ReadRequest
   int PrefetchSteps = 0;  ///< at most
 };
 
-/// Who is told how a read goes; both are set.
+/// Hears how a read goes; both functions are set.
 struct ReadObserver
 {
   /// How far the read is, of 1, and what happens now. False: the user stops the read.

@@ -42,7 +42,7 @@ ProgressCallback Locating(const ReadObserver& observer, double from, double to)
 void ReadSession::Forget()
 {
   this->Ahead.Stop();
-  this->Opened.Close();
+  this->Series.Close();
   this->Values.Forget();
   this->Cache->Clear();
 }
@@ -52,9 +52,9 @@ std::optional<LocatedStep> ReadSession::Locate(
 {
   std::optional<PrefetchedStep> ahead = this->Ahead.Take(ranks, step);
   if (ahead) {
-    this->Opened.Adopt(step, ahead->Located.Step);
+    this->Series.Adopt(step, ahead->Located.Step);
   } else {
-    this->Opened.TurnTo(ranks, step);
+    this->Series.TurnTo(ranks, step);
   }
   this->Cache->SetLimit(request.CacheMemory, request.RanksOnMachine);
   if (request.CacheMemory == 0) {
@@ -72,7 +72,7 @@ std::optional<LocatedStep> ReadSession::Locate(
 /// Collective. Whether a step that is read ahead is what is wanted now on each rank.
 bool ReadSession::Holds(const RankAgreement& ranks, const ReadRequest& request, const PrefetchedStep& ahead)
 {
-  const Catalog& catalog = this->Opened.Current();
+  const Catalog& catalog = this->Series.Current();
   const StepOptions options = this->OptionsFor(ranks, request, catalog);
   bool holds = false;
   ranks.RunOnAll([&] {
@@ -119,33 +119,33 @@ LoadRequest ReadSession::RequestFor(
   return mine;
 }
 
-/// Collective. Of the step that is shown.
+/// Collective. Locates what this rank reads of the step that is shown.
 std::optional<LocatedStep> ReadSession::LocateShown(
     const RankAgreement& ranks, const ReadRequest& request, const ReadObserver& observer)
 {
-  const Catalog& catalog = this->Opened.Current();
+  const Catalog& catalog = this->Series.Current();
   const StepOptions options = this->OptionsFor(ranks, request, catalog);
   LoadRequest mine = this->RequestFor(ranks, request, catalog, options.Ghosts);
-  this->Threads.Begin(ranks, this->Opened.CurrentPath(), mine);
+  this->Threads.Begin(ranks, this->Series.CurrentPath(), mine);
   this->Progress = ReadProgress();
   observer.Progress(LocatePart, LocatingText(0));
-  const bool prepared = this->Opened.Prepare(ranks, mine.Threads, Locating(observer, LocatePart, PlanPart));
+  const bool prepared = this->Series.Prepare(ranks, mine.Threads, Locating(observer, LocatePart, PlanPart));
   this->WarnOfStep(options, observer);
   if (!prepared) {
     this->ReportStopped(ranks, mine, {});
     return std::nullopt;
   }
   return this->LocateBlocks(
-      PlanStep(ranks, this->Opened.SharedStep(), options, mine, request.KeptGrids), observer);
+      PlanStep(ranks, this->Series.SharedStep(), options, mine, request.KeptGrids), observer);
 }
 
 void ReadSession::WarnOfStep(const StepOptions& options, const ReadObserver& observer)
 {
-  observer.Warn(ShownPatches(this->Opened.Current(), options).EmptyText());
-  observer.Warn(this->Opened.TakeChannelWarning());
+  observer.Warn(ShownPatches(this->Series.Current(), options).EmptyText());
+  observer.Warn(this->Series.TakeChannelWarning());
 }
 
-/// Collective.
+/// Collective. Locates the blocks of this rank.
 std::optional<LocatedStep> ReadSession::LocateBlocks(PlannedStep planned, const ReadObserver& observer)
 {
   const RankAgreement ranks = planned.Ranks;
@@ -177,13 +177,13 @@ std::optional<LoadedStep> ReadSession::Load(
       return std::nullopt;
     }
     if (loaded.Outcome == LoadOutcome::Complete) {
-      observer.Warn(loaded.Warning().empty() ? this->Opened.TakeLostWarning() : std::string());
+      observer.Warn(loaded.Warning().empty() ? this->Series.TakeLostWarning() : std::string());
       return loaded;
     }
     if (ahead) {
       next = this->LocateShown(ranks, request, observer);
     } else {
-      this->Threads.Begin(ranks, this->Opened.CurrentPath(), *loaded.Request);
+      this->Threads.Begin(ranks, this->Series.CurrentPath(), *loaded.Request);
       next = this->LocateBlocks(PlanAgain(std::move(loaded)), observer);
     }
   }
@@ -196,7 +196,7 @@ void ReadSession::ReportStopped(
   ReadReports::Outcome outcome;
   outcome.Cancelled = true;
   outcome.WantedBytes = static_cast<double>(this->Progress.BytesToRead);
-  this->Costs.Add(ranks, report, this->Threads.Used(ranks, request), this->Opened, outcome);
+  this->Reports.Add(ranks, report, this->Threads.Used(ranks, request), this->Series, outcome);
 }
 
 void ReadSession::Report(LoadedStep& loaded)
@@ -213,20 +213,20 @@ void ReadSession::Report(LoadedStep& loaded)
   }
   const std::vector<std::string> ofThreads = this->Threads.Notes(*loaded.Request);
   report.Notes.insert(report.Notes.end(), ofThreads.begin(), ofThreads.end());
-  this->Costs.Add(
-      loaded.Ranks, report, this->Threads.Used(loaded.Ranks, *loaded.Request), this->Opened, outcome);
+  this->Reports.Add(
+      loaded.Ranks, report, this->Threads.Used(loaded.Ranks, *loaded.Request), this->Series, outcome);
 }
 
 void ReadSession::Prefetch(
     const RankAgreement& ranks, const ReadRequest& request, const ReadObserver& observer)
 {
-  this->Ahead.Shown(this->Opened.CurrentStep());
+  this->Ahead.Shown(this->Series.CurrentStep());
   this->NotAhead.reset();
   if (!this->Ahead.Agree(ranks, request.PrefetchSteps)) {
     this->Ahead.Clear();
     return;
   }
-  for (const std::size_t step : this->Ahead.Next(this->Opened.Times().size(), request.PrefetchSteps)) {
+  for (const std::size_t step : this->Ahead.Next(this->Series.Times().size(), request.PrefetchSteps)) {
     if (!this->Ahead.Has(step)) {
       try {
         this->Ahead.Add(this->LocateAhead(ranks, request, observer, step));
@@ -244,7 +244,7 @@ void ReadSession::Prefetch(
 std::string ReadSession::NotAheadText(const IoReport& report) const
 {
   const bool wasToBe =
-      this->NotAhead && this->NotAhead->Step == this->Opened.CurrentStep() && report.Ahead == 0;
+      this->NotAhead && this->NotAhead->Step == this->Series.CurrentStep() && report.Ahead == 0;
   return wasToBe ? "not read ahead: " + this->NotAhead->Reason : std::string();
 }
 
@@ -255,7 +255,7 @@ PrefetchedStep ReadSession::LocateAhead(
   // The step that is shown is there.
   const ProgressCallback progress = Locating(observer, 1, 1);
   const std::shared_ptr<OpenedStep> opened =
-      this->Opened.OpenAhead(ranks, step, this->Threads.OfRank(ranks, ranks.Rank()), progress);
+      this->Series.OpenAhead(ranks, step, this->Threads.OfRank(ranks, ranks.Rank()), progress);
   if (!opened) {
     throw Error(WasStopped);
   }

@@ -22,7 +22,8 @@
 
 namespace patchio {
 
-/// Of one reader; its ranks call the same methods in the same order, but for StopPrefetch() and Forget().
+/// Belongs to one reader, whose ranks call the same methods in the same order, but for StopPrefetch() and
+/// Forget().
 ///
 /// A step is shown in three calls: Locate(), Load(), and, when the caller has made its picture, Report().
 /// Where the user stops one of the first two on any rank, it gives nothing, and the report says so already.
@@ -36,9 +37,8 @@ public:
   /// mostThreads: threads of a rank at most.
   explicit ReadSession(int mostThreads) : Threads(mostThreads) {}
 
-  OpenedSeries& Series() { return this->Opened; }
-  const OpenedSeries& Series() const { return this->Opened; }
-  ReadReports& Reports() { return this->Costs; }
+  OpenedSeries Series;
+  ReadReports Reports;
 
   /// The files may have changed.
   void Forget();
@@ -83,15 +83,13 @@ private:
     std::string Reason;
   };
 
-  OpenedSeries Opened;
   ValuesOfInterest Values;
   std::shared_ptr<MemoryPool> Memory = std::make_shared<MemoryPool>();
   std::shared_ptr<ValueCache> Cache = std::make_shared<ValueCache>();
   ReadThreads Threads;
   Prefetcher Ahead;
   std::optional<Refusal> NotAhead;
-  ReadReports Costs;
-  // Of the last read, for its report:
+  // For the report of the last read:
   ReadProgress Progress;
   std::string Note;  ///< why Skip By Value has no effect; else empty
 };

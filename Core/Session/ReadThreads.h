@@ -25,7 +25,7 @@ struct ThreadsUsed
   int MostOfRank = 0;                 ///< the limit
 };
 
-/// Of one reader.
+/// Belongs to one reader.
 class ReadThreads
 {
 public:
@@ -39,7 +39,7 @@ public:
   int OfRank(const RankAgreement& ranks, int rank) const;
 
   /// Collective, before a read of files beside `path`: in the mode Automatic, how many threads the request
-  /// gets and who adapts them.
+  /// gets, and what adapts them.
   void Begin(const RankAgreement& ranks, const std::string& path, LoadRequest& request);
   /// Collective, after the read of that request.
   void End(const LoadRequest& request);

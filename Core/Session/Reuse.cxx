@@ -8,7 +8,7 @@
 namespace patchio {
 namespace {
 
-/// Of what tells blocks apart as a rule.
+/// A hash of what tells blocks apart as a rule.
 std::uint64_t HashOf(const Block& block)
 {
   std::uint64_t hash = static_cast<std::uint64_t>(block.Level);

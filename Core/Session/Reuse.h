@@ -1,4 +1,4 @@
-// What of the values of a read is there already, in arrays of earlier reads.
+// Finds the values of a read that arrays of earlier reads have already.
 #pragma once
 
 #include "Plan/BlockLayout.h"
@@ -21,7 +21,7 @@ struct ValueCopy
   Int3 Ratio{1, 1, 1};  ///< of that level to From's
 };
 
-/// Of one variable.
+/// What is reused of one variable.
 struct Reuse
 {
   std::vector<const LoadedArray*> Same;  ///< per block: the very array; null: there is none

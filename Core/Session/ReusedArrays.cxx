@@ -8,38 +8,39 @@
 namespace patchio {
 namespace {
 
-bool NeedsNodes(const Catalog& catalog, const LoadRequest& request)
+bool NeedsNodes(const Catalog& catalog, const std::vector<VariableRequest>& variables)
 {
-  return std::any_of(request.Variables.begin(), request.Variables.end(), [&](const VariableRequest& wanted) {
+  return std::any_of(variables.begin(), variables.end(), [&](const VariableRequest& wanted) {
     return catalog.Variables[wanted.Variable].Center == Centering::Node;
   });
 }
 
 }  // namespace
 
-ReusedArrays::ReusedArrays(const Catalog& catalog, const LoadRequest& request, bool reuse)
-    : Data(catalog), Request(request), Reused(request.Variables.size())
+ReusedArrays::ReusedArrays(const Catalog& catalog, const WantedArrays& wanted,
+    std::shared_ptr<ValueCache> cache, int threads, bool reuse)
+    : Data(catalog), Wanted(wanted), Cache(std::move(cache)), Reused(wanted.Variables.size())
 {
-  const bool nodes = NeedsNodes(catalog, request);
-  if (request.Cache) {
-    this->SharedLayout = request.Cache->FindLayout(request.Blocks, nodes);
+  const bool nodes = NeedsNodes(catalog, wanted.Variables);
+  if (this->Cache) {
+    this->SharedLayout = this->Cache->FindLayout(wanted.Blocks, nodes);
   }
   if (!this->SharedLayout) {
-    this->SharedLayout = std::make_shared<const BlockLayout>(catalog, request.Blocks, nodes);
+    this->SharedLayout = std::make_shared<const BlockLayout>(catalog, wanted.Blocks, nodes);
   }
-  if (request.Cache && reuse) {
-    this->Find();
+  if (this->Cache && reuse) {
+    this->Find(threads);
   }
 }
 
-void ReusedArrays::Find()
+void ReusedArrays::Find(int threads)
 {
-  const std::vector<VariableRequest>& variables = this->Request.Variables;
+  const std::vector<VariableRequest>& variables = this->Wanted.Variables;
   std::vector<ValueKey> keys;
   for (const VariableRequest& variable : variables) {
     keys.push_back(KeyOfValues(this->Data, variable));
   }
-  this->Kept = this->Request.Cache->Find(keys, this->Request.Threads);
+  this->Kept = this->Cache->Find(keys, threads);
   BlockMatcher matcher(*this->SharedLayout);
   for (std::size_t v = 0; v < this->Kept.size(); ++v) {
     if (!this->Kept[v].empty()) {
@@ -104,18 +105,18 @@ void ReusedArrays::Count(IoReport& report) const
 void ReusedArrays::Keep(const std::vector<LoadedArray>& arrays, const FilesSeen& seen,
     std::vector<std::vector<bool>> constants) const
 {
-  const std::size_t variables = this->Request.Variables.size();
+  const std::size_t variables = this->Wanted.Variables.size();
   const std::shared_ptr<const FilesSeen> files = this->JoinFiles(seen);
-  this->Request.Cache->BeginShowing();
+  this->Cache->BeginShowing();
   for (std::size_t v = 0; v < variables; ++v) {
     this->AddKeptConstants(v, constants[v]);
     KeptValues values{this->SharedLayout, {}, std::move(constants[v]), files};
-    for (std::size_t b = 0; b < this->Request.Blocks.size(); ++b) {
+    for (std::size_t b = 0; b < this->Wanted.Blocks.size(); ++b) {
       const LoadedArray& array = arrays[b * variables + v];
       const bool sound = array.Status == ArrayStatus::Read || array.Status == ArrayStatus::Absent;
       values.Arrays.push_back(sound ? ShareArray(array) : LoadedArray());
     }
-    this->Request.Cache->Keep(KeyOfValues(this->Data, this->Request.Variables[v]), std::move(values));
+    this->Cache->Keep(KeyOfValues(this->Data, this->Wanted.Variables[v]), std::move(values));
   }
 }
 

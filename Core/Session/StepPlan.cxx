@@ -4,6 +4,8 @@
 #include "Plan/Partition.h"
 #include "Plan/PreferredRanks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -70,29 +72,22 @@ std::string KeyOfGrids(const StepPlan& plan, const Catalog& catalog, const StepO
   if (catalog.StepsInFile == 1) {
     return {};
   }
-  std::string key = catalog.Path;
-  const auto add = [&key](std::int64_t number) { key += ' ' + std::to_string(number); };
-  for (const int variable : variables) {
-    add(variable);
-  }
-  for (const std::int64_t number : {std::int64_t(options.HideRefined), std::int64_t(options.GhostLayer),
-           std::int64_t(options.PatchIds), std::int64_t(options.PointLists), std::int64_t(options.Sphere),
-           std::int64_t(options.Partial), std::int64_t(options.Vectors), std::int64_t(options.Piece),
-           std::int64_t(options.Pieces), std::int64_t(options.Ghosts[0]), std::int64_t(options.Ghosts[1]),
-           std::int64_t(options.Ghosts[2])}) {
-    add(number);
-  }
+  std::vector<std::int64_t> numbers(variables.begin(), variables.end());
+  numbers.insert(numbers.end(),
+      {options.HideRefined, options.GhostLayer, options.PatchIds, std::int64_t(options.PointLists),
+          options.Sphere, options.Partial, options.Vectors, options.Piece, options.Pieces});
+  const auto add = [&numbers](
+                       const Int3& index) { numbers.insert(numbers.end(), index.begin(), index.end()); };
+  add(options.Ghosts);
   for (const std::size_t b : plan.Mine) {
-    add(static_cast<std::int64_t>(b));
+    numbers.push_back(static_cast<std::int64_t>(b));
     for (const OwnedBox& part : plan.Blocks[b].Parts) {
-      add(part.Owner);
+      numbers.push_back(part.Owner);
     }
-    for (int axis = 0; axis < 3; ++axis) {
-      add(plan.Blocks[b].Cells.Lower[axis]);
-      add(plan.Blocks[b].Cells.Upper[axis]);
-    }
+    add(plan.Blocks[b].Cells.Lower);
+    add(plan.Blocks[b].Cells.Upper);
   }
-  return key;
+  return fmt::format("{} {}", catalog.Path, fmt::join(numbers, " "));
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ bool IsPlacedBy(const Catalog& catalog, const Block& block, int variable)
 
 /// A fault for each block whose node positions (curvilinear grids) or positions of points were asked for, and
 /// are nowhere in the files.
-void AddMissingPositions(const Catalog& catalog, const LoadRequest& request, const LoadResult& loaded,
+void AddMissingPositions(const Catalog& catalog, const WantedArrays& request, const LoadResult& loaded,
     std::vector<LoadFault>& faults)
 {
   for (std::size_t v = 0; v < request.Variables.size(); ++v) {
@@ -140,11 +140,11 @@ void AgreeOnBlanks(LoadedStep& loaded)
       arrays.begin(), arrays.end(), [](const ArraysOfVariable& variable) { return variable.Undefined; });
 }
 
-/// Of the files that this rank reads, the describing one first.
+/// The states of the files that this rank reads, the describing one first.
 std::vector<std::optional<FileState>> StatesOfFiles(const LocatedStep& located)
 {
   std::vector<std::string> files{located.Data().Path};
-  const std::vector<std::string> others = located.Loader->Files();
+  const std::vector<std::string> others = located.Rank->Files();
   files.insert(files.end(), others.begin(), others.end());
   return StatesOf(files, located.Request->Threads);
 }
@@ -178,7 +178,7 @@ std::optional<LocatedStep> LocateStep(PlannedStep planned, const ProgressCallbac
       };
       fatal = CatchError([&] {
         located.Request->DescribedBy = located.Step->DescribedBy();
-        located.Loader = std::make_shared<PatchLoader>(locate, located.SharedData, located.Request);
+        located.Rank = std::make_shared<RankRead>(locate, located.SharedData, located.Request);
       });
     };
     if (located.Step->Index()) {
@@ -186,7 +186,7 @@ std::optional<LocatedStep> LocateStep(PlannedStep planned, const ProgressCallbac
     } else if (!located.Ranks.RunUnlessStopped(progress, work)) {
       return std::nullopt;
     }
-    if (!LosesPatches(located, fatal, located.Loader ? located.Loader->Faults() : std::vector<LoadFault>())) {
+    if (!LosesPatches(located, fatal, located.Rank ? located.Rank->Faults() : std::vector<LoadFault>())) {
       return located;
     }
     planned = PlanAgain(std::move(located));
@@ -198,13 +198,13 @@ LoadedStep LoadStep(LocatedStep located, ReadThreads& threads, const ReadProgres
   LoadedStep loaded{std::move(located), LoadOutcome::Complete, {}, {}, false};
   const LoadRequest& request = *loaded.Request;
   if (!request.Ahead) {
-    loaded.Ranks.CheckMemory(loaded.Loader->BytesNeeded());
+    loaded.Ranks.CheckMemory(loaded.Rank->BytesNeeded());
   }
   std::string fatal;
   std::vector<LoadFault> faults;
   const auto read = [&](const ReadProgressCallback& goesOn) {
     fatal = CatchError([&] {
-      loaded.Result = loaded.Loader->Read(goesOn);
+      loaded.Result = loaded.Rank->Read(goesOn);
       faults = loaded.Result.Faults;
       AddMissingPositions(loaded.Data(), request, loaded.Result, faults);
     });
@@ -283,7 +283,7 @@ PrefetchedStep ReserveAhead(LocatedStep located, std::size_t number)
   constexpr double shareOfLimit = 0.9;
   PrefetchedStep ahead{number, std::move(located), {}};
   const RankAgreement ranks = ahead.Located.Ranks;
-  const double needed = ahead.Located.Loader->BytesNeeded();
+  const double needed = ahead.Located.Rank->BytesNeeded();
   ranks.CheckMemory(needed, shareOfFree);
   ranks.RunOnAll([&] {
     const MemoryPool& memory = *ahead.Located.Request->Memory;
@@ -291,7 +291,7 @@ PrefetchedStep ReserveAhead(LocatedStep located, std::size_t number)
     if (limit > 0 && static_cast<double>(memory.TotalBytes()) + needed > shareOfLimit * limit) {
       throw Error("the memory limit leaves no room for another step");
     }
-    ahead.Located.Loader->Allocate();
+    ahead.Located.Rank->Allocate();
     ahead.Files = StatesOfFiles(ahead.Located);
   });
   return ahead;

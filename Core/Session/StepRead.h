@@ -13,8 +13,8 @@
 #include "Io/ReadProgress.h"
 #include "MetadataChannel/Fingerprint.h"
 #include "Session/OpenedStep.h"
-#include "Session/PatchLoader.h"
 #include "Session/RankAgreement.h"
+#include "Session/RankRead.h"
 #include "Session/ReadThreads.h"
 #include "Session/ShownPatches.h"
 #include "Session/StepPlan.h"
@@ -49,7 +49,7 @@ struct PlannedStep
 
 struct LocatedStep : PlannedStep
 {
-  std::shared_ptr<PatchLoader> Loader;
+  std::shared_ptr<RankRead> Rank;
 };
 
 enum class LoadOutcome
@@ -120,7 +120,7 @@ struct PrefetchedStep
       const std::string& keptGrids) const;
 };
 
-/// Takes memory, so that reading can begin: any thread may then call PatchLoader::Start(). Throws Error when
+/// Takes memory, so that reading can begin: any thread may then call RankRead::Start(). Throws Error when
 /// the arrays would take memory above the water mark, at which nothing is read that nobody asked for yet.
 PrefetchedStep ReserveAhead(LocatedStep located, std::size_t number);
 

@@ -25,7 +25,7 @@ std::uint64_t BytesOf(const KeptValues& values)
   return bytes;
 }
 
-/// What of `old` is not in `now`; null when that is nothing.
+/// The part of `old` that is not in `now`; null when there is none.
 SharedValues RestOf(const SharedValues& old, const KeptValues& now, Centering centering)
 {
   const std::vector<bool> held = ArraysIn(now, *old, centering);

@@ -31,8 +31,8 @@ struct ValueKey
 
 ValueKey KeyOfValues(const Catalog& catalog, const VariableRequest& variable);
 
-/// The arrays of one variable that were shown together. They hold the memory in common with those who show
-/// them, and nobody changes the values.
+/// The arrays of one variable that were shown together. They share the memory with the arrays on display, and
+/// nobody changes the values.
 struct KeptValues
 {
   std::shared_ptr<const BlockLayout> Layout;

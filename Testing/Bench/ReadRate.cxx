@@ -5,7 +5,7 @@
 #include "Plan/Partition.h"
 #include "RunUnderMpi.h"
 #include "Session/OpenedStep.h"
-#include "Session/PatchLoader.h"
+#include "Session/RankRead.h"
 #include "Support/Error.h"
 #include "Support/Hdf5.h"
 #include "Support/RunOnAllRanks.h"
@@ -166,7 +166,7 @@ private:
       return table;
     };
     const Stopwatch watch;
-    PatchLoader loader(locate, this->Step.SharedData(), std::make_shared<const LoadRequest>(this->Request));
+    RankRead loader(locate, this->Step.SharedData(), std::make_shared<const LoadRequest>(this->Request));
     this->Result.Locate += first ? locateSeconds : 0;
     this->Result.Plan = watch.Seconds() - locateSeconds;
     LoadResult loaded = this->How.Steps > 0 ? loader.Read() : LoadResult();

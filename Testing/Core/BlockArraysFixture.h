@@ -5,7 +5,7 @@
 #include "Plan/GhostLayer.h"
 #include "RandomLevels.h"
 #include "SamraiDraft.h"
-#include "Session/PatchLoader.h"
+#include "Session/RankRead.h"
 
 #include <limits>
 #include <map>
@@ -125,7 +125,7 @@ protected:
     };
     LoadRequest withRanges = request;
     withRanges.FindRanges = true;
-    LoadResult result = PatchLoader(locate, catalog, withRanges).Read();
+    LoadResult result = RankRead(locate, catalog, withRanges).Read();
     for (const LoadedArray& array : result.Arrays) {
       ExpectRange(array);
     }

@@ -2,6 +2,7 @@
 #include "Session/BlockArrays.h"
 
 #include "BlockArraysFixture.h"
+#include "LoadPatches.h"
 
 namespace patchio {
 
@@ -204,7 +205,7 @@ TEST(BlockArraysOfSamrai, HaveTheValuesOfTheirPatches)
   request.Variables = {{0, 1, {0}, {0, 0, 0}}, {1, 2, {0, 1}, {0, 0, 0}}, {2, 1, {0}, {0, 0, 0}}};
   request.Threads = 2;
   ASSERT_EQ(request.Blocks.size(), 2u);
-  LoadResult result = LoadPatches(samrai::SamraiFormat(), catalog, request);
+  LoadResult result = testing::LoadPatches(samrai::SamraiFormat(), catalog, request);
   ASSERT_TRUE(result.Faults.empty());
   const auto* density = static_cast<const float*>(result.At(0, 0).Values.get());
   const auto* velocity = static_cast<const float*>(result.At(0, 1).Values.get());

@@ -5,8 +5,8 @@
 #include "Formats/GRADS/GradsFiles.h"
 #include "Formats/GRADS/GradsFormat.h"
 #include "Formats/GRADS/GradsGaussian.h"
+#include "LoadPatches.h"
 #include "NaivePlace.h"
-#include "Session/PatchLoader.h"
 #include "Session/RankAgreement.h"
 #include "StoppedLocate.h"
 #include "TestTools.h"
@@ -85,7 +85,7 @@ protected:
       }
     }
     request.Variables = {RequestAsStored(catalog, variable)};
-    LoadResult result = LoadPatches(this->Format, catalog, request);
+    LoadResult result = testing::LoadPatches(this->Format, catalog, request);
     if (!result.Faults.empty()) {
       throw Error(result.Faults[0].Message);
     }
@@ -533,7 +533,7 @@ TEST_F(Grads, MergedPatchesReadNothingTwice)
   ASSERT_EQ(request.Blocks.size(), 1u);
   request.Variables = {RequestAsStored(catalog, 0)};
   request.Threads = 2;
-  LoadResult result = LoadPatches(this->Format, catalog, request);
+  LoadResult result = testing::LoadPatches(this->Format, catalog, request);
   ASSERT_TRUE(result.Faults.empty());
   const LoadedArray& array = result.At(0, 0);
   ASSERT_EQ(array.Tuples, 2 * nx * ny);

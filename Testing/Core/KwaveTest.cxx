@@ -1,8 +1,8 @@
 #include "Catalog/CheckCatalog.h"
 #include "Formats/KWave/KwaveFormat.h"
 #include "Session/OpenedStep.h"
-#include "Session/PatchLoader.h"
 #include "Session/RankAgreement.h"
+#include "Session/RankRead.h"
 #include "StoppedLocate.h"
 #include "TestTools.h"
 
@@ -182,7 +182,7 @@ protected:
     }
     request.Blocks = BlocksOfPatches(catalog, patches);
     request.Variables = {RequestAsStored(catalog, catalog.FindVariable(name))};
-    LoadResult loaded = PatchLoader(locate, catalog, request).Read();
+    LoadResult loaded = RankRead(locate, catalog, request).Read();
     EXPECT_TRUE(loaded.Faults.empty()) << loaded.Faults[0].Message;
     return ValuesOf(loaded, patches.size(), 0);
   }

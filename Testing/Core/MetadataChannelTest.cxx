@@ -6,8 +6,8 @@
 #include "LocationTools.h"
 #include "MetadataChannel/SeriesSidecar.h"
 #include "SamraiDraft.h"
-#include "Session/PatchLoader.h"
 #include "Session/RankAgreement.h"
+#include "Session/RankRead.h"
 #include "Support/Checksum.h"
 #include "Support/Memory.h"
 #include "TestTools.h"
@@ -195,7 +195,7 @@ TEST_F(DumpChannel, SecondOpenDoesWithoutHdf5)
   request.Blocks = BlocksOfPatches(step.Data(), {0, 1, 2});
   request.Variables = {RequestAsStored(step.Data(), 0), RequestAsStored(step.Data(), 1)};
   const auto locate = [&](const std::vector<PatchVariable>& requests) { return step.Locate(requests, 1); };
-  LoadResult loaded = PatchLoader(locate, step.Data(), request).Read();
+  LoadResult loaded = RankRead(locate, step.Data(), request).Read();
   ASSERT_TRUE(loaded.Faults.empty()) << loaded.Faults[0].Message;
   for (int p = 0; p < 3; ++p) {
     const auto* values = static_cast<const float*>(loaded.At(p, 0).Values.get());

@@ -226,7 +226,7 @@ TEST_F(Prefetching, ReadsOnAfterAStepThatIsBroken)
 {
   this->Add(1);
   PrefetchedStep broken = this->Prepared(2);
-  for (const std::string& file : broken.Located.Loader->Files()) {
+  for (const std::string& file : broken.Located.Rank->Files()) {
     std::filesystem::resize_file(file, 100);
   }
   this->Ahead->Add(std::move(broken));

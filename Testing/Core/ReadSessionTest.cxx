@@ -15,9 +15,9 @@ protected:
   void SetUp() override
   {
     for (const std::string& path : this->Series.Paths()) {
-      this->Session.Series().AddFile(path);
+      this->Session.Series.AddFile(path);
     }
-    this->Session.Series().SetChannel(ChannelMode::Off);
+    this->Session.Series.SetChannel(ChannelMode::Off);
     this->Request.Variables.CellsOff = {"pressure", "fine only"};
     this->Request.Variables.PointsOff = {"velocity"};
     this->Request.Options.LastLevel = 1;
@@ -38,8 +38,8 @@ protected:
 
   void Open()
   {
-    this->Session.Series().Open(*this->Alone, false);
-    this->Session.Series().OpenAny(*this->Alone);
+    this->Session.Series.Open(*this->Alone, false);
+    this->Session.Series.OpenAny(*this->Alone);
   }
 
   /// Nothing where it was stopped.
@@ -85,7 +85,7 @@ TEST_F(SessionReading, ReadsAheadInTheDirectionOfPlay)
   for (const int step : {3, 2, 1, 0}) {
     EXPECT_TRUE(this->ShowWasAhead(step)) << step;
   }
-  EXPECT_EQ(this->Session.Series().CurrentTime(), 0);
+  EXPECT_EQ(this->Session.Series.CurrentTime(), 0);
   EXPECT_TRUE(this->Warnings.empty());
 }
 
@@ -114,7 +114,7 @@ TEST_F(SessionReading, ForgetsWhatIsReadAheadWithItsFiles)
     this->ShowWasAhead(round % 4);
     this->ShowWasAhead(round % 4 + 1);
     this->Session.Forget();
-    EXPECT_FALSE(this->Session.Series().IsOpen());
+    EXPECT_FALSE(this->Session.Series.IsOpen());
     this->Open();
     EXPECT_FALSE(this->ShowWasAhead(round % 4 + 2));
   }
@@ -163,18 +163,18 @@ TEST_F(SessionReading, SaysWhyNothingIsReadAhead)
   this->Request.MemoryLimit = 4500;  // one slab
   for (const int step : {0, 1}) {
     EXPECT_FALSE(this->ShowWasAhead(step));
-    EXPECT_THAT(this->Session.Reports().Text(), ::testing::Not(reason)) << "nobody knew what comes next";
+    EXPECT_THAT(this->Session.Reports.Text(), ::testing::Not(reason)) << "nobody knew what comes next";
   }
   EXPECT_FALSE(this->ShowWasAhead(2));
-  EXPECT_THAT(this->Session.Reports().Text(), reason);
+  EXPECT_THAT(this->Session.Reports.Text(), reason);
   EXPECT_FALSE(this->ShowWasAhead(0));
-  EXPECT_THAT(this->Session.Reports().Text(), ::testing::Not(reason)) << "another step was to come";
+  EXPECT_THAT(this->Session.Reports.Text(), ::testing::Not(reason)) << "another step was to come";
   this->Request.MemoryLimit = 1 << 20;
   for (const int step : {1, 2}) {
     this->ShowWasAhead(step);
   }
   EXPECT_TRUE(this->ShowWasAhead(3));
-  EXPECT_THAT(this->Session.Reports().Text(), ::testing::Not(reason));
+  EXPECT_THAT(this->Session.Reports.Text(), ::testing::Not(reason));
 }
 
 TEST_F(SessionReading, IsStoppedAndReadsTheNextTime)
@@ -184,27 +184,27 @@ TEST_F(SessionReading, IsStoppedAndReadsTheNextTime)
     this->Told.clear();
     EXPECT_FALSE(this->Read(3)) << stage;
     EXPECT_EQ(this->Told.back().rfind(stage, 0), 0u) << "went on to " << this->Told.back();
-    EXPECT_THAT(this->Session.Reports().Json(), HasSubstr("\"cancelled\":true"));
+    EXPECT_THAT(this->Session.Reports.Json(), HasSubstr("\"cancelled\":true"));
     this->Stop.reset();
     EXPECT_FALSE(this->ShowWasAhead(3));
-    EXPECT_THAT(this->Session.Reports().Json(), HasSubstr("\"cancelled\":false"));
+    EXPECT_THAT(this->Session.Reports.Json(), HasSubstr("\"cancelled\":false"));
   }
 }
 
 TEST_F(SessionReading, MakesNoIndexWhenStopped)
 {
-  this->Session.Series().SetChannel(ChannelMode::On);
+  this->Session.Series.SetChannel(ChannelMode::On);
   this->Session.Forget();
   this->Open();
   this->Stop = "Locating";
   for (int again = 0; again < 2; ++again) {
     EXPECT_FALSE(this->Read(2));
-    EXPECT_EQ(this->Session.Series().Step().Index(), nullptr);
-    EXPECT_EQ(this->Session.Series().Step().Origin(), "");
+    EXPECT_EQ(this->Session.Series.Step().Index(), nullptr);
+    EXPECT_EQ(this->Session.Series.Step().Origin(), "");
   }
   this->Stop.reset();
   this->ShowWasAhead(2);
-  ASSERT_NE(this->Session.Series().Step().Index(), nullptr);
+  ASSERT_NE(this->Session.Series.Step().Index(), nullptr);
   this->Stop = "Locating";
   EXPECT_TRUE(this->Read(2)) << "there is nothing to stop any more";
 }
@@ -212,7 +212,7 @@ TEST_F(SessionReading, MakesNoIndexWhenStopped)
 TEST_F(SessionReading, ShowsWhatIsThereWhenStoppedAtTheNextStep)
 {
   for (const ChannelMode mode : {ChannelMode::Off, ChannelMode::On}) {
-    this->Session.Series().SetChannel(mode);
+    this->Session.Series.SetChannel(mode);
     this->Session.Forget();
     this->Open();
     this->ShowWasAhead(0);
@@ -223,7 +223,7 @@ TEST_F(SessionReading, ShowsWhatIsThereWhenStoppedAtTheNextStep)
     this->Prefetch();
     this->Stop.reset();
     EXPECT_FALSE(this->ShowWasAhead(2));
-    EXPECT_THAT(this->Session.Reports().Text(),
+    EXPECT_THAT(this->Session.Reports.Text(),
         HasSubstr("not read ahead: finding out where its values lie was stopped"));
     EXPECT_TRUE(this->ShowWasAhead(3));
   }
@@ -255,7 +255,7 @@ TEST_F(SessionReading, SaysOnceThatSomethingIsBrokenThatIsNotShown)
   // The first patch is shown alone; the second cluster file, of the others, is cut.
   std::filesystem::resize_file(testing::ClusterPath(this->Series.Paths()[0], 1), 100);
   this->Session.Forget();
-  this->Session.Series().SetChannel(ChannelMode::On);
+  this->Session.Series.SetChannel(ChannelMode::On);
   this->Open();
   this->Request.Options.Region.Kind = RegionOfInterest::Shape::InBox;
   this->Request.Options.Region.Lower = {10, -1, 0};

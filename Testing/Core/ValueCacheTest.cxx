@@ -240,7 +240,7 @@ TEST_F(ValueCaching, LeavesWhatIsShownToReadsThatNobodyAskedForYet)
     catalog.StepInFile = step;
     LoadRequest request = this->Cached(MergeAll(catalog), {0});
     request.Ahead = ahead;
-    PatchLoader([&](const std::vector<PatchVariable>& requests) { return this->Locate(catalog, requests); },
+    RankRead([&](const std::vector<PatchVariable>& requests) { return this->Locate(catalog, requests); },
         catalog, request);
   };
   const auto show = [&](int step) {

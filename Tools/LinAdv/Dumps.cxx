@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Only what a SAMRAI run writes is ever removed.
+/// Removes only files that a SAMRAI run may have written.
 void PrepareDirectory(const Options& options)
 {
   const fs::path path = options.Output;

@@ -16,8 +16,8 @@ Box Shift(const Box& box, const Int3& by);
 std::uint64_t MortonKey(const Int3& tile);
 Int3 TileOfKey(std::uint64_t key);
 
-/// Where things are. In 2-D the third axis has one cell, one tile and no ghosts, so that no other code
-/// asks for the dimension.
+/// The places of cells. In 2-D the third axis has one cell, one tile and no ghosts, so that other code need
+/// not distinguish 2-D and 3-D.
 ///
 /// Level l's index space starts at 0 in the domain's lower corner. It is cut into tiles of `Patch` cells,
 /// the last along an axis may be smaller. Patches are tiles that exist.

@@ -10,14 +10,14 @@
 
 namespace patchio::linadv {
 
-/// Cells with the rank that holds values for them. Empty cells: nothing there.
+/// Cells with the rank that holds their values. The box may be empty.
 struct OwnedBox
 {
   Box Cells;
   int Owner = 0;
 };
 
-/// One value a cell of a box, axis 0 fastest.
+/// One value for each cell of a box, axis 0 fastest.
 struct Array
 {
   Array() = default;
@@ -31,7 +31,7 @@ struct Array
   std::vector<double> Values;
 };
 
-/// An array a patch; those of other ranks' patches have no values.
+/// An array for each patch; those of other ranks' patches have no values.
 using Field = std::vector<Array>;
 
 /// The patches of one level. Numbered along a space-filling curve; the ranks own consecutive ranges with
@@ -86,7 +86,7 @@ void ForCells(const Box& box, Visit visit)
   }
 }
 
-/// Gives `to` the values that `from`, which has all of its cells, has there.
+/// Copies values to all cells of `to`. `from` has all of these cells.
 void CopyCells(const Array& from, Array& to);
 
 }  // namespace patchio::linadv

@@ -12,16 +12,16 @@
 
 namespace patchio::linadv {
 
-/// Coarse cells that a fine patch's ghosts are interpolated from reach this far beyond what lies under the
-/// patch: every patch must lie so deep within the next coarser level.
+/// The ghosts of a fine patch are interpolated from coarse cells up to this distance from the patch. So every
+/// patch must be so many cells inside the next coarser level.
 constexpr int NestingWidth = 2;
 
 /// Tiles of one level: Morton keys, ascending, without repetition.
 using TileList = std::vector<std::uint64_t>;
 
-/// All levels take the same time step. Where levels touch nothing is done about the different fluxes on
-/// both sides, so the integral of a scalar is kept exactly on one level only; with several it changes by
-/// what differs across the (nearly constant) surroundings of the refined region.
+/// All levels take the same time step. The fluxes on both sides of a border between levels are not matched,
+/// so the integral of a scalar is exactly constant only on a single level. With several levels it changes by
+/// the difference of the fluxes, which is small because values around the refined region are nearly constant.
 ///
 /// The values do not depend on the number of ranks, to the last bit.
 /// Methods that are not const, and those marked so, are collective.

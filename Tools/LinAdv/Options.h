@@ -1,4 +1,4 @@
-// What the user of `patchio linadv` can say, checked.
+// The options of `patchio linadv`, and the checks on them.
 #pragma once
 
 #include "LinAdv/Geometry.h"
@@ -19,7 +19,7 @@ struct Options
   std::vector<int> Cells{64};
   std::vector<int> Patch{16};
   std::vector<int> Ratio{2};
-  int Levels = 1;  ///< at most so many
+  int Levels = 1;  ///< the most levels
   bool Uniform = false;
   std::vector<double> Origin{0.0};
   std::vector<double> Spacing;  ///< level 0; empty: the longest side is 1
@@ -49,7 +49,7 @@ struct Options
 /// Fills `options` when the command line is parsed. `options` must outlive `command`.
 void AddOptions(CLI::App& command, Options& options);
 
-/// The problem's numbers, complete and of sensible size, from the options.
+/// The numbers of the problem, made of the options and checked.
 struct Problem
 {
   Geometry Space;

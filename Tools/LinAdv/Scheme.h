@@ -7,7 +7,7 @@ namespace patchio::linadv {
 
 /// Advances `values` by one step of u_t + v . grad u = 0: one sweep an axis, each the second-order upwind
 /// scheme with van Leer's limiter, which makes no new extrema. `values` has GhostWidth ghost layers, filled,
-/// around `interior`; afterwards its interior is new and its ghosts are spoilt.
+/// around `interior`; afterwards its interior is new and its ghosts are undefined.
 /// `courant` = v dt / dx per axis, each in [-1, 1].
 void Advance(Array& values, const Box& interior, const Double3& courant);
 

@@ -8,7 +8,7 @@ namespace patchio::linadv {
 struct Totals
 {
   double Mean = 0.0;   ///< of the first scalar over the domain, finest values
-  double Error = 0.0;  ///< mean of |value - exact|; the exact profile leaves or wraps as the boundaries say
+  double Error = 0.0;  ///< mean of |value - exact|; periodic boundaries wrap the exact profile
 };
 
 /// Collective; the result is rank 0's, the others get zeros. Does not depend on the number of ranks.

@@ -1,4 +1,4 @@
-#include "Session/PatchLoader.h"
+#include "Session/RankRead.h"
 
 #include "Io/LibraryRead.h"
 #include "Session/ValueCache.h"
@@ -24,33 +24,32 @@ constexpr std::uint64_t ShortBytes = 2 << 20;
 
 }  // namespace
 
-PatchLoader::PatchLoader(const LocateFunction& locate, std::shared_ptr<const Catalog> catalog,
+RankRead::RankRead(const LocateFunction& locate, std::shared_ptr<const Catalog> catalog,
     std::shared_ptr<const LoadRequest> request)
-    : Job(std::make_shared<ReadJob>(locate, catalog, request))
+    : Shared(std::make_shared<RankTasks>(locate, catalog, request))
 {
-  if (!this->MakeRoom() && !this->Job->Arrays().FromCache().Copied().empty() && !request->Ahead) {
+  if (!this->MakeRoom() && !this->Shared->Arrays.FromCache().Copied().empty() && !request->Ahead) {
     // There is no room for old and new arrays beside each other.
-    this->Job.reset();
+    this->Shared.reset();
     request->Cache->Clear();
-    this->Job = std::make_shared<ReadJob>(locate, std::move(catalog), std::move(request), false);
+    this->Shared = std::make_shared<RankTasks>(locate, std::move(catalog), std::move(request), false);
   }
-  this->Job->Arrays().FromCache().Count(this->Result.Report);
+  this->Shared->Arrays.FromCache().Count(this->Result.Report);
   this->Result.Report.LocateSeconds = this->Watch.Seconds();
-  this->Result.Report.Notes = this->Job->Table().Notes;
-  this->Result.VariableCount = this->Job->Request().Variables.size();
-  this->BytesToRead = this->Job->BytesToRead();
+  this->Result.Report.Notes = this->Shared->Table.Notes;
+  this->Result.VariableCount = this->Shared->Request->Variables.size();
+  this->BytesToRead = this->Shared->BytesToRead();
 }
 
-PatchLoader::PatchLoader(const LocateFunction& locate, const Catalog& catalog, const LoadRequest& request)
-    : PatchLoader(
-          locate, std::make_shared<const Catalog>(catalog), std::make_shared<const LoadRequest>(request))
+RankRead::RankRead(const LocateFunction& locate, const Catalog& catalog, const LoadRequest& request)
+    : RankRead(locate, std::make_shared<const Catalog>(catalog), std::make_shared<const LoadRequest>(request))
 {
 }
 
 /// The cache gives way to the new arrays, so that they get its memory. False when that does not suffice.
-bool PatchLoader::MakeRoom()
+bool RankRead::MakeRoom()
 {
-  const LoadRequest& request = this->Job->Request();
+  const LoadRequest& request = *this->Shared->Request;
   if (!request.Cache) {
     return true;
   }
@@ -58,27 +57,27 @@ bool PatchLoader::MakeRoom()
   MemoryPool& pool = request.Memory ? *request.Memory : none;
   this->SizePool(pool);
   return request.Cache->MakeRoom(
-      pool, this->Job->Arrays().Bytes(), this->Job->Arrays().FromCache().Used(), request.Ahead);
+      pool, this->Shared->Arrays.Bytes(), this->Shared->Arrays.FromCache().Used(), request.Ahead);
 }
 
-std::vector<std::string> PatchLoader::Files() const
+std::vector<std::string> RankRead::Files() const
 {
-  std::vector<std::string> files = this->Job->Table().Files;
-  const std::shared_ptr<const FilesSeen> ofReused = this->Job->Arrays().FromCache().JoinFiles({});
+  std::vector<std::string> files = this->Shared->Table.Files;
+  const std::shared_ptr<const FilesSeen> ofReused = this->Shared->Arrays.FromCache().JoinFiles({});
   for (const auto& file : *ofReused) {
     files.push_back(file.first);
   }
   return files;
 }
 
-double PatchLoader::BytesNeeded() const
+double RankRead::BytesNeeded() const
 {
-  const auto& memory = this->Job->Request().Memory;
+  const auto& memory = this->Shared->Request->Memory;
   const double kept = memory ? static_cast<double>(memory->KeptBytes()) : 0;
-  return std::max(0.0, this->Job->Arrays().Bytes() - kept);
+  return std::max(0.0, this->Shared->Arrays.Bytes() - kept);
 }
 
-void PatchLoader::Start(const PatchLoader* before)
+void RankRead::Start(const RankRead* before)
 {
   assert(this->Tasks);
   if (before) {
@@ -88,20 +87,20 @@ void PatchLoader::Start(const PatchLoader* before)
   }
 }
 
-void PatchLoader::Cancel()
+void RankRead::Cancel()
 {
   if (this->Tasks) {
     this->Tasks->Cancel();
   }
 }
 
-LoadResult PatchLoader::Read(const ReadProgressCallback& progress)
+LoadResult RankRead::Read(const ReadProgressCallback& progress)
 {
   IoReport& report = this->Result.Report;
   this->Watch = Stopwatch();
   report.Ahead = this->Tasks && this->Tasks->HasBegun() ? 1 : 0;
-  if (this->Job->Table().Problems.empty() || !this->Job->Request().StopAtFault) {
-    report.BytesAhead = this->Job->Meter().Bytes();
+  if (this->Shared->Table.Problems.empty() || !this->Shared->Request->StopAtFault) {
+    report.BytesAhead = this->Shared->Meter.Bytes();
     this->Allocate();
     this->Execute(progress);
     report.WaitSeconds = this->Watch.Seconds();
@@ -116,28 +115,28 @@ LoadResult PatchLoader::Read(const ReadProgressCallback& progress)
 }
 
 /// The next step is of about this size; small surpluses come from rounding.
-void PatchLoader::SizePool(MemoryPool& pool) const
+void RankRead::SizePool(MemoryPool& pool) const
 {
   constexpr std::uint64_t MiB = 1 << 20;
-  const auto wanted = static_cast<std::uint64_t>(std::min(this->Job->Arrays().Bytes(), 1e18));
+  const auto wanted = static_cast<std::uint64_t>(std::min(this->Shared->Arrays.Bytes(), 1e18));
   const std::uint64_t again = wanted + wanted / 4 + std::min(wanted, 64 * MiB) + MiB;
   pool.Keep(std::min(again, AvailableMemory() / 2));
 }
 
 /// Arrays lie in memory in the order in which they are read.
-void PatchLoader::Allocate()
+void RankRead::Allocate()
 {
   if (this->Tasks) {
     return;
   }
-  BlockArrays& arrays = this->Job->Arrays();
-  const ReadPlan& plan = this->Job->Plan();
+  BlockArrays& arrays = this->Shared->Arrays;
+  const ReadPlan& plan = this->Shared->Plan;
   const double wanted = arrays.Bytes();
   if (wanted > 1e18) {
     throw Error("The selected variables are larger than any memory. Select fewer variables or levels.");
   }
   MemoryPool fresh;
-  MemoryPool& pool = this->Job->Request().Memory ? *this->Job->Request().Memory : fresh;
+  MemoryPool& pool = this->Shared->Request->Memory ? *this->Shared->Request->Memory : fresh;
   this->SizePool(pool);
   std::vector<std::uint32_t> order;
   for (const Piece& piece : plan.Pieces) {
@@ -149,16 +148,16 @@ void PatchLoader::Allocate()
   arrays.Allocate(pool, order);
   // What is kept and was of no use now is none to the next step either.
   pool.Trim(static_cast<std::uint64_t>(wanted / 20));
-  this->Job->GetReady();
+  this->Shared->GetReady();
   this->Tasks = std::make_unique<IoScheduler>(
-      this->Job->Units(), [job = this->Job](std::size_t unit) { job->Execute(unit); },
-      this->Job->Request().Ahead ? TaskPriority::Prefetch : TaskPriority::Read);
+      this->Shared->Units(), [tasks = this->Shared](std::size_t unit) { tasks->Execute(unit); },
+      this->Shared->Request->Ahead ? TaskPriority::Prefetch : TaskPriority::Read);
 }
 
-void PatchLoader::Execute(const ReadProgressCallback& progress)
+void RankRead::Execute(const ReadProgressCallback& progress)
 {
-  const double byLibrary = static_cast<double>(this->Job->Plan().Library.size());
-  const double all = byLibrary + static_cast<double>(this->Job->Units());
+  const double byLibrary = static_cast<double>(this->Shared->Plan.Library.size());
+  const double all = byLibrary + static_cast<double>(this->Shared->Units());
   this->LibraryShare = all > 0 ? byLibrary / all : 0;
   if (this->ReadThroughLibrary(progress)) {
     this->ReadInTasks(progress);
@@ -169,22 +168,22 @@ void PatchLoader::Execute(const ReadProgressCallback& progress)
 }
 
 /// On this thread, as the library bears only one. False when the read must stop.
-bool PatchLoader::ReadThroughLibrary(const ReadProgressCallback& progress)
+bool RankRead::ReadThroughLibrary(const ReadProgressCallback& progress)
 {
   LibraryReader library;
-  ReadJob& job = *this->Job;
+  RankTasks& shared = *this->Shared;
   std::map<std::string, std::size_t> reasons;
-  const std::vector<std::uint32_t>& tasks = job.Plan().Library;
+  const std::vector<std::uint32_t>& tasks = shared.Plan.Library;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    const Location& location = job.Table().Locations[tasks[i]];
-    ++reasons[job.Table().LibraryArrays[location.First].Reason];
+    const Location& location = shared.Table.Locations[tasks[i]];
+    ++reasons[shared.Table.LibraryArrays[location.First].Reason];
     const std::string fault =
-        CatchError([&] { library.Read(job.Table(), location, job.Arrays().TargetOf(tasks[i])); });
+        CatchError([&] { library.Read(shared.Table, location, shared.Arrays.TargetOf(tasks[i])); });
     if (fault.empty()) {
-      job.Done(tasks[i]);
+      shared.Done(tasks[i]);
     } else {
-      job.Failed(tasks[i], fault);
-      if (job.Request().StopAtFault) {
+      shared.Failed(tasks[i], fault);
+      if (shared.Request->StopAtFault) {
         return false;
       }
     }
@@ -199,14 +198,14 @@ bool PatchLoader::ReadThroughLibrary(const ReadProgressCallback& progress)
   return true;
 }
 
-TimelinePoint PatchLoader::MomentNow() const
+TimelinePoint RankRead::MomentNow() const
 {
-  const ReadMeter& meter = this->Job->Meter();
+  const ReadMeter& meter = this->Shared->Meter;
   return {this->Watch.Seconds(), static_cast<double>(meter.Bytes()), double(meter.InFlightNow())};
 }
 
 /// Tells how far it is, in parts of what the library and what the tasks read. False when the read shall stop.
-bool PatchLoader::GoesOn(const ReadProgressCallback& progress, double ofLibrary, double ofTasks)
+bool RankRead::GoesOn(const ReadProgressCallback& progress, double ofLibrary, double ofTasks)
 {
   this->Moments.Add(this->MomentNow());
   if (!progress) {
@@ -214,14 +213,14 @@ bool PatchLoader::GoesOn(const ReadProgressCallback& progress, double ofLibrary,
   }
   ReadProgress now;
   now.BytesToRead = this->BytesToRead;
-  now.Bytes = std::min(this->Job->Meter().Bytes(), now.BytesToRead);
+  now.Bytes = std::min(this->Shared->Meter.Bytes(), now.BytesToRead);
   now.Seconds = this->Watch.Seconds();
   now.Fraction = ofLibrary * this->LibraryShare + ofTasks * (1 - this->LibraryShare);
   this->Result.Cancelled = !progress(now);
   return !this->Result.Cancelled;
 }
 
-void PatchLoader::ReadInTasks(const ReadProgressCallback& progress)
+void RankRead::ReadInTasks(const ReadProgressCallback& progress)
 {
   if (this->Tasks->HasBegun() || !this->IsShort()) {
     this->Tasks->SetLimit(this->Threads());
@@ -233,22 +232,22 @@ void PatchLoader::ReadInTasks(const ReadProgressCallback& progress)
 }
 
 /// One request, or one after another.
-bool PatchLoader::IsShort() const
+bool RankRead::IsShort() const
 {
-  const ReadControl* const control = this->Job->Request().Control;
-  const int most = control ? control->MostThreads() : this->Job->Request().Threads;
-  return this->BytesToRead < ShortBytes && (this->Job->Units() <= 1 || most <= 1);
+  const ReadControl* const control = this->Shared->Request->Control;
+  const int most = control ? control->MostThreads() : this->Shared->Request->Threads;
+  return this->BytesToRead < ShortBytes && (this->Shared->Units() <= 1 || most <= 1);
 }
 
 /// The concurrency limit for now.
-int PatchLoader::Threads() const
+int RankRead::Threads() const
 {
-  const ReadControl* const control = this->Job->Request().Control;
-  return control ? control->Threads() : this->Job->Request().Threads;
+  const ReadControl* const control = this->Shared->Request->Control;
+  return control ? control->Threads() : this->Shared->Request->Threads;
 }
 
 /// This thread reads, as the read is short or no other thread is granted.
-void PatchLoader::ReadHere(const ReadProgressCallback& progress)
+void RankRead::ReadHere(const ReadProgressCallback& progress)
 {
   while (this->Tasks->TakeTask()) {
     this->StepControl();
@@ -259,7 +258,7 @@ void PatchLoader::ReadHere(const ReadProgressCallback& progress)
 }
 
 /// The tasks read; this thread says how far they are.
-void PatchLoader::Wait(const ReadProgressCallback& progress)
+void RankRead::Wait(const ReadProgressCallback& progress)
 {
   while (!this->Tasks->WaitFor(PollInterval)) {
     this->StepControl();
@@ -274,20 +273,20 @@ void PatchLoader::Wait(const ReadProgressCallback& progress)
   }
 }
 
-void PatchLoader::StepControl()
+void RankRead::StepControl()
 {
-  if (ReadControl* const control = this->Job->Request().Control) {
-    control->Step(this->Job->Meter());
+  if (ReadControl* const control = this->Shared->Request->Control) {
+    control->Step(this->Shared->Meter);
   }
 }
 
-void PatchLoader::Stop()
+void RankRead::Stop()
 {
   this->Tasks->Cancel();
   this->LeftBehind = !this->Tasks->WaitFor(Grace);
 }
 
-void PatchLoader::ReportTasks()
+void RankRead::ReportTasks()
 {
   IoReport& report = this->Result.Report;
   if (this->Tasks->Refused() > 0) {
@@ -295,60 +294,51 @@ void PatchLoader::ReportTasks()
                            std::to_string(std::max(this->Tasks->Width(), 1)) + " of " +
                            std::to_string(this->Tasks->Refused()) + " threads");
   }
-  report.Requests = this->Job->Meter().Requests();
-  report.Bytes = this->Job->Meter().Bytes();
-  report.PeakInFlight = this->Job->Meter().PeakInFlight();
+  report.Requests = this->Shared->Meter.Requests();
+  report.Bytes = this->Shared->Meter.Bytes();
+  report.PeakInFlight = this->Shared->Meter.PeakInFlight();
   this->Moments.End(this->MomentNow());
   report.Moments = this->Moments.Points();
-  report.StorageSeconds = this->Job->Meter().BusySeconds();
-  report.DecodeSeconds = std::max(0.0, this->Job->Meter().WorkSeconds() - report.StorageSeconds);
-  report.Tasks = this->Job->TasksDone();
+  report.StorageSeconds = this->Shared->Meter.BusySeconds();
+  report.DecodeSeconds = std::max(0.0, this->Shared->Meter.WorkSeconds() - report.StorageSeconds);
+  report.Tasks = this->Shared->TasksDone();
 }
 
 /// An array that should have come and did not must not vanish without a word.
-void PatchLoader::FindUnread()
+void RankRead::FindUnread()
 {
-  ReadJob& job = *this->Job;
-  const std::vector<PatchVariable>& requests = job.Requests();
-  const bool complete = !this->Result.Cancelled && job.Faults().empty();
+  RankTasks& shared = *this->Shared;
+  const std::vector<PatchVariable>& requests = shared.Wanted;
+  const bool complete = !this->Result.Cancelled && shared.Faults().empty();
   for (std::size_t i = 0; complete && i < requests.size(); ++i) {
-    const Encoding kind = job.Table().Locations[i].Kind;
-    if (kind == Encoding::Missing || (kind != Encoding::Absent && job.Arrays().Waits(i))) {
-      const Error error = FileError(job.Data().Path,
-          "values of '" + job.Data().Variables[requests[i].Variable].Name + "' on patch " +
+    const Encoding kind = shared.Table.Locations[i].Kind;
+    if (kind == Encoding::Missing || (kind != Encoding::Absent && shared.Arrays.Waits(i))) {
+      const Error error = FileError(shared.Data->Path,
+          "values of '" + shared.Data->Variables[requests[i].Variable].Name + "' on patch " +
               std::to_string(requests[i].Patch),
           "none", "What is known of the dump is incomplete");
-      job.Failed(static_cast<std::uint32_t>(i), error.what());
+      shared.Failed(static_cast<std::uint32_t>(i), error.what());
     }
   }
 }
 
-void PatchLoader::Finish()
+void RankRead::Finish()
 {
-  ReadJob& job = *this->Job;
+  RankTasks& shared = *this->Shared;
   this->FindUnread();
   if (this->LeftBehind) {
-    this->Result.Arrays.resize(job.Arrays().Count());
+    this->Result.Arrays.resize(shared.Arrays.Count());
   } else {
-    job.FailArrays();
-    this->Result.Arrays = job.Arrays().Take();
-    job.Keep(this->Result.Arrays);
+    shared.FailArrays();
+    this->Result.Arrays = shared.Arrays.Take();
+    shared.Keep(this->Result.Arrays);
   }
-  this->Result.Faults = job.Faults();
+  this->Result.Faults = shared.Faults();
   IoReport& report = this->Result.Report;
-  report.Patches = job.Arrays().PatchCount();
-  const ReadControl* const control = job.Request().Control;
+  report.Patches = shared.Arrays.PatchCount();
+  const ReadControl* const control = shared.Request->Control;
   report.ThreadsMin = report.ThreadsMax =
-      control ? static_cast<int>(std::lround(control->MeanThreads())) : job.Request().Threads;
-}
-
-LoadResult LoadPatches(const Format& format, const Catalog& catalog, const LoadRequest& request,
-    const ReadProgressCallback& progress)
-{
-  const auto locate = [&](const std::vector<PatchVariable>& requests) {
-    return format.Locate(catalog, requests, {request.Threads, false});
-  };
-  return PatchLoader(locate, catalog, request).Read(progress);
+      control ? static_cast<int>(std::lround(control->MeanThreads())) : shared.Request->Threads;
 }
 
 }  // namespace patchio

@@ -1,8 +1,9 @@
-#include "Session/PatchLoader.h"
+#include "Session/RankRead.h"
 
 #include "Formats/SAMRAI/SamraiFormat.h"
 #include "HangingSource.h"
 #include "Io/FileSource.h"
+#include "LoadPatches.h"
 #include "SamraiDraft.h"
 #include "TestTools.h"
 
@@ -21,14 +22,14 @@ using testing::DraftValue;
 using testing::HangingSource;
 using ::testing::HasSubstr;
 
-class PatchLoading : public ::testing::Test
+class RankReading : public ::testing::Test
 {
 protected:
-  PatchLoading() { this->Data.Path = testing::WriteDump(this->Folder.Path(), this->Data); }
+  RankReading() { this->Data.Path = testing::WriteDump(this->Folder.Path(), this->Data); }
 
   LoadResult Load(const LoadRequest& request, const ReadProgressCallback& progress = {}) const
   {
-    return LoadPatches(this->Format, this->Data, request, progress);
+    return testing::LoadPatches(this->Format, this->Data, request, progress);
   }
 
   /// All patches, all variables as stored.
@@ -70,7 +71,7 @@ protected:
 
 }  // namespace
 
-TEST_F(PatchLoading, ReadsEverythingWithAnyNumberOfThreads)
+TEST_F(RankReading, ReadsEverythingWithAnyNumberOfThreads)
 {
   for (const int threads : {1, 2, 16}) {
     LoadResult result = this->Load(this->Everything(threads));
@@ -91,7 +92,7 @@ TEST_F(PatchLoading, ReadsEverythingWithAnyNumberOfThreads)
   }
 }
 
-TEST_F(PatchLoading, ReportsWhatItDid)
+TEST_F(RankReading, ReportsWhatItDid)
 {
   const IoReport report = this->Load(this->Everything(2)).Report;
   std::uint64_t bytes = 0;
@@ -110,7 +111,7 @@ TEST_F(PatchLoading, ReportsWhatItDid)
   EXPECT_LE(report.PeakInFlight, 2);
 }
 
-TEST_F(PatchLoading, BridgesGapsWhereRequestsAreDear)
+TEST_F(RankReading, BridgesGapsWhereRequestsAreDear)
 {
   LoadRequest request = this->Everything(2);
   request.Variables.erase(request.Variables.begin() + 1);  // leaves a gap
@@ -125,7 +126,7 @@ TEST_F(PatchLoading, BridgesGapsWhereRequestsAreDear)
   }
 }
 
-TEST_F(PatchLoading, UsesTheMemoryOfTheReadBefore)
+TEST_F(RankReading, UsesTheMemoryOfTheReadBefore)
 {
   LoadRequest request = this->Everything(2);
   request.Memory = std::make_shared<MemoryPool>();
@@ -140,14 +141,14 @@ TEST_F(PatchLoading, UsesTheMemoryOfTheReadBefore)
   EXPECT_EQ(request.Memory->KeptBytes(), total);
 }
 
-TEST_F(PatchLoading, StaysWithinTheMemoryLimit)
+TEST_F(RankReading, StaysWithinTheMemoryLimit)
 {
   LoadRequest request = this->Everything(2);
   request.Memory = std::make_shared<MemoryPool>(1000);
   EXPECT_THAT(testing::MessageOf([&] { this->Load(request); }), HasSubstr("memory limit"));
 }
 
-TEST_F(PatchLoading, AFaultInAMergedRequestCostsOnlyItsOwnArray)
+TEST_F(RankReading, AFaultInAMergedRequestCostsOnlyItsOwnArray)
 {
   const auto locate = [this](const std::vector<PatchVariable>& requests) {
     LocationTable table = this->Format.Locate(this->Data, requests, {});
@@ -156,7 +157,7 @@ TEST_F(PatchLoading, AFaultInAMergedRequestCostsOnlyItsOwnArray)
   };
   LoadRequest request = this->Everything(2);
   request.Storage = {1e6, 1e9};
-  LoadResult result = PatchLoader(locate, this->Data, request).Read();
+  LoadResult result = RankRead(locate, this->Data, request).Read();
   ASSERT_EQ(result.Faults.size(), 1u);
   EXPECT_EQ(result.Faults[0].Variable, 1);
   EXPECT_THAT(result.Faults[0].Message, HasSubstr("the end of the file"));
@@ -164,7 +165,7 @@ TEST_F(PatchLoading, AFaultInAMergedRequestCostsOnlyItsOwnArray)
   EXPECT_EQ(this->ValuesOf(result.At(0, 2)), this->Expected(0, 2));
 }
 
-TEST_F(PatchLoading, MissesWhatNothingBrings)
+TEST_F(RankReading, MissesWhatNothingBrings)
 {
   const auto locate = [this](const std::vector<PatchVariable>& requests) {
     LocationTable table = this->Format.Locate(this->Data, requests, {});
@@ -172,14 +173,14 @@ TEST_F(PatchLoading, MissesWhatNothingBrings)
     return table;
   };
   const LoadRequest request = this->Everything(2);
-  LoadResult result = PatchLoader(locate, this->Data, request).Read();
+  LoadResult result = RankRead(locate, this->Data, request).Read();
   ASSERT_EQ(result.Faults.size(), 1u);
   EXPECT_EQ(result.Faults[0].Variable, 1);
   EXPECT_THAT(result.Faults[0].Message, HasSubstr("values of 'velocity' on patch 0"));
   EXPECT_EQ(result.At(0, 1).Status, ArrayStatus::Failed);
 }
 
-TEST_F(PatchLoading, DeliversTheFormThatIsWanted)
+TEST_F(RankReading, DeliversTheFormThatIsWanted)
 {
   LoadRequest request;
   request.Blocks = BlocksOfPatches(this->Data, {2});
@@ -197,7 +198,7 @@ TEST_F(PatchLoading, DeliversTheFormThatIsWanted)
   EXPECT_EQ(pressure[4], DraftValue(2, 2, 0, 7));
 }
 
-TEST_F(PatchLoading, ReadsWhatIsSoundBesideWhatIsBroken)
+TEST_F(RankReading, ReadsWhatIsSoundBesideWhatIsBroken)
 {
   this->BreakSecondCluster();
   LoadResult result = this->Load(this->Everything(4));
@@ -210,7 +211,7 @@ TEST_F(PatchLoading, ReadsWhatIsSoundBesideWhatIsBroken)
   EXPECT_THAT(result.Faults[0].Message, HasSubstr("processor_cluster.00001.samrai"));
 }
 
-TEST_F(PatchLoading, ReadsNothingAfterAFaultWhenToldToStop)
+TEST_F(RankReading, ReadsNothingAfterAFaultWhenToldToStop)
 {
   this->BreakSecondCluster();
   LoadRequest request = this->Everything(4);
@@ -238,9 +239,9 @@ public:
 
 }  // namespace
 
-TEST_F(PatchLoading, CollectsFaultsThatHappenWhileReading)
+TEST_F(RankReading, CollectsFaultsThatHappenWhileReading)
 {
-  LoadResult result = LoadPatches(VanishingFormat(), this->Data, this->Everything(3));
+  LoadResult result = testing::LoadPatches(VanishingFormat(), this->Data, this->Everything(3));
   EXPECT_EQ(result.Faults.size(), 3u) << "the variables of patch 0";
   EXPECT_EQ(result.At(0, 0).Status, ArrayStatus::Failed);
   EXPECT_FALSE(result.At(0, 0).Values);
@@ -281,7 +282,7 @@ private:
 
 }  // namespace
 
-TEST_F(PatchLoading, OpensAFileThatCannotBeOpenedOnce)
+TEST_F(RankReading, OpensAFileThatCannotBeOpenedOnce)
 {
   const std::string path = this->Folder / "pipe";
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
@@ -299,7 +300,7 @@ TEST_F(PatchLoading, OpensAFileThatCannotBeOpenedOnce)
     ::close(::open(path.c_str(), O_RDONLY | O_NONBLOCK));
     ASSERT_EQ(opens.Count(), 1) << "opening is not noticed, so this test shows nothing";
     const LoadRequest request = this->Everything(threads);
-    LoadResult result = PatchLoader(locate, this->Data, request).Read();
+    LoadResult result = RankRead(locate, this->Data, request).Read();
     EXPECT_EQ(opens.Count(), 2);
     ASSERT_EQ(result.Faults.size(), 10u) << "each stored array";
     for (const LoadFault& fault : result.Faults) {
@@ -335,11 +336,11 @@ public:
 
 }  // namespace
 
-TEST_F(PatchLoading, TellsOfProgressInTheLibraryToo)
+TEST_F(RankReading, TellsOfProgressInTheLibraryToo)
 {
   std::vector<double> fractions;
   LoadResult result =
-      LoadPatches(LibraryFormat(), this->Data, this->Everything(1), [&](const ReadProgress& now) {
+      testing::LoadPatches(LibraryFormat(), this->Data, this->Everything(1), [&](const ReadProgress& now) {
         fractions.push_back(now.Fraction);
         return true;
       });
@@ -354,9 +355,9 @@ TEST_F(PatchLoading, TellsOfProgressInTheLibraryToo)
   }
 }
 
-TEST_F(PatchLoading, CanBeCancelledWhileTheLibraryReads)
+TEST_F(RankReading, CanBeCancelledWhileTheLibraryReads)
 {
-  LoadResult result = LoadPatches(
+  LoadResult result = testing::LoadPatches(
       LibraryFormat(), this->Data, this->Everything(2), [](const ReadProgress&) { return false; });
   EXPECT_TRUE(result.Cancelled);
   EXPECT_TRUE(result.Faults.empty());
@@ -367,18 +368,18 @@ TEST_F(PatchLoading, CanBeCancelledWhileTheLibraryReads)
   EXPECT_EQ(result.Report.Requests, 0u);
 }
 
-TEST_F(PatchLoading, StopsAtAFaultWhileReading)
+TEST_F(RankReading, StopsAtAFaultWhileReading)
 {
   LoadRequest request = this->Everything(1);
   request.StopAtFault = true;
-  LoadResult result = LoadPatches(VanishingFormat(), this->Data, request);
+  LoadResult result = testing::LoadPatches(VanishingFormat(), this->Data, request);
   EXPECT_EQ(result.Faults.size(), 1u);
   EXPECT_EQ(result.Report.Requests, 0u);
   EXPECT_EQ(result.Report.Tasks, 0u);
   EXPECT_EQ(result.At(2, 3).Status, ArrayStatus::NotRead);
 }
 
-TEST_F(PatchLoading, LeavesArraysUnreadWhenCancelled)
+TEST_F(RankReading, LeavesArraysUnreadWhenCancelled)
 {
   LoadResult result =
       this->Load(this->Everything(1), [](const ReadProgress& now) { return now.Fraction < 0.25; });
@@ -393,7 +394,7 @@ TEST_F(PatchLoading, LeavesArraysUnreadWhenCancelled)
   EXPECT_EQ(count(ArrayStatus::Absent), 2);
 }
 
-TEST_F(PatchLoading, ReturnsWhenCancelledThoughRequestsHang)
+TEST_F(RankReading, ReturnsWhenCancelledThoughRequestsHang)
 {
   const auto gate = std::make_shared<HangingSource::Gate>();
   const auto pool = std::make_shared<MemoryPool>();
@@ -404,7 +405,7 @@ TEST_F(PatchLoading, ReturnsWhenCancelledThoughRequestsHang)
   };
   // All that the read gets is gone before the requests go on.
   auto catalog = std::make_unique<Catalog>(this->Data);
-  LoadResult result = LoadPatches(this->Format, *catalog, request, [&](const ReadProgress& now) {
+  LoadResult result = testing::LoadPatches(this->Format, *catalog, request, [&](const ReadProgress& now) {
     EXPECT_EQ(now.Bytes, 0u);
     EXPECT_GT(now.BytesToRead, 0u);
     const std::lock_guard<std::mutex> lock(gate->Mutex);
@@ -428,12 +429,12 @@ TEST_F(PatchLoading, ReturnsWhenCancelledThoughRequestsHang)
   EXPECT_EQ(gate->Waiting, begun) << "no request is begun after the end";
 }
 
-TEST_F(PatchLoading, BeginsAheadAndIsCompletedLater)
+TEST_F(RankReading, BeginsAheadAndIsCompletedLater)
 {
   const auto locate = [this](const std::vector<PatchVariable>& requests) {
     return this->Format.Locate(this->Data, requests, {1, false});
   };
-  PatchLoader loader(locate, this->Data, this->Everything(2));
+  RankRead loader(locate, this->Data, this->Everything(2));
   loader.Allocate();
   loader.Start();
   while (loader.Fraction() < 1) {  // without anybody looking on
@@ -448,7 +449,7 @@ TEST_F(PatchLoading, BeginsAheadAndIsCompletedLater)
   }
 }
 
-TEST_F(PatchLoading, BegunAheadMayBeGivenUp)
+TEST_F(RankReading, BegunAheadMayBeGivenUp)
 {
   const auto gate = std::make_shared<HangingSource::Gate>();
   const auto pool = std::make_shared<MemoryPool>();
@@ -461,7 +462,7 @@ TEST_F(PatchLoading, BegunAheadMayBeGivenUp)
     const auto locate = [this](const std::vector<PatchVariable>& requests) {
       return this->Format.Locate(this->Data, requests, {1, false});
     };
-    PatchLoader loader(locate, this->Data, request);
+    RankRead loader(locate, this->Data, request);
     loader.Allocate();
     loader.Start();
     std::unique_lock<std::mutex> lock(gate->Mutex);
@@ -474,7 +475,7 @@ TEST_F(PatchLoading, BegunAheadMayBeGivenUp)
   EXPECT_LE(gate->Waiting, 2) << "no request is begun after the end";
 }
 
-TEST_F(PatchLoading, HasNothingToDoWithoutPatchesOrVariables)
+TEST_F(RankReading, HasNothingToDoWithoutPatchesOrVariables)
 {
   LoadRequest request = this->Everything(4);
   request.Blocks.clear();
@@ -484,7 +485,7 @@ TEST_F(PatchLoading, HasNothingToDoWithoutPatchesOrVariables)
   EXPECT_TRUE(this->Load(request).Arrays.empty());
 }
 
-TEST_F(PatchLoading, KeepsArraysAliveByThemselves)
+TEST_F(RankReading, KeepsArraysAliveByThemselves)
 {
   Buffer kept;
   {

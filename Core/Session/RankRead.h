@@ -1,12 +1,11 @@
 // One rank's read from start to end: locate, plan, read tasks, values in memory.
 #pragma once
 
-#include "Formats/Format.h"
 #include "Io/IoScheduler.h"
 #include "Io/ReadProgress.h"
 #include "Report/Timeline.h"
 #include "Session/LoadRequest.h"
-#include "Session/ReadJob.h"
+#include "Session/RankTasks.h"
 #include "Support/Stopwatch.h"
 
 #include <cstddef>
@@ -20,18 +19,18 @@ namespace patchio {
 
 /// One rank's read in two steps, so that ranks can agree in between on what was found and on the memory; or
 /// in three, where reading begins ahead, while the calling thread has other things to do.
-class PatchLoader
+class RankRead
 {
 public:
   /// Finds out where the bytes lie. Throws Error only when even that is impossible; faults of files are in
   /// Faults().
-  PatchLoader(const LocateFunction& locate, std::shared_ptr<const Catalog> catalog,
+  RankRead(const LocateFunction& locate, std::shared_ptr<const Catalog> catalog,
       std::shared_ptr<const LoadRequest> request);
   /// The same with copies of both.
-  PatchLoader(const LocateFunction& locate, const Catalog& catalog, const LoadRequest& request);
+  RankRead(const LocateFunction& locate, const Catalog& catalog, const LoadRequest& request);
 
   /// What is wrong so far.
-  std::vector<LoadFault> Faults() const { return this->Job->Faults(); }
+  std::vector<LoadFault> Faults() const { return this->Shared->Faults(); }
   /// Memory that the arrays of the request will take beyond what is kept from earlier reads.
   double BytesNeeded() const;
 
@@ -40,7 +39,7 @@ public:
   /// After Allocate(): begins to read and returns; or, where `before` is given, as soon as that has read all.
   /// Tasks go on by themselves until the loader is destroyed; then each finishes the request that it is at,
   /// and keeps what it needs. What only the HDF5 library can read is left to Read().
-  void Start(const PatchLoader* before = nullptr);
+  void Start(const RankRead* before = nullptr);
   /// No more requests are begun; waits for nobody.
   void Cancel();
   /// Read tasks that are through, of all, 0..1. After Allocate().
@@ -75,8 +74,8 @@ private:
   void FindUnread();
   void Finish();
 
-  Stopwatch Watch;  ///< since the read began
-  std::shared_ptr<ReadJob> Job;
+  Stopwatch Watch;                    ///< since the read began
+  std::shared_ptr<RankTasks> Shared;  ///< with tasks that a stopped read leaves behind
   std::uint64_t BytesToRead = 0;
   std::unique_ptr<IoScheduler> Tasks;  ///< null before there is memory
   bool LeftBehind = false;             ///< tasks are still at work, on arrays that nobody will see
@@ -84,9 +83,5 @@ private:
   Timeline Moments;                    ///< as far as somebody looked on
   LoadResult Result;
 };
-
-/// Both steps at once.
-LoadResult LoadPatches(const Format& format, const Catalog& catalog, const LoadRequest& request,
-    const ReadProgressCallback& progress = {});
 
 }  // namespace patchio

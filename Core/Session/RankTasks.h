@@ -25,21 +25,13 @@ using LocateFunction = std::function<LocationTable(const std::vector<PatchVariab
 
 /// All that read tasks touch. Those that a stopped read leaves behind own it together, until the last of them
 /// has ended.
-class ReadJob
+class RankTasks
 {
 public:
   /// Finds out where the bytes lie and plans the requests. reuse: takes what it can from the request's cache,
   /// if it has one. Throws Error only when even that is impossible.
-  ReadJob(const LocateFunction& locate, std::shared_ptr<const Catalog> catalog,
+  RankTasks(const LocateFunction& locate, std::shared_ptr<const Catalog> catalog,
       std::shared_ptr<const LoadRequest> request, bool reuse = true);
-
-  const Catalog& Data() const { return *this->SharedData; }
-  const LoadRequest& Request() const { return *this->SharedRequest; }
-  const std::vector<PatchVariable>& Requests() const { return this->Pairs; }
-  const LocationTable& Table() const { return this->Places; }
-  const ReadPlan& Plan() const { return this->Reads; }
-  BlockArrays& Arrays() { return this->Values; }
-  ReadMeter& Meter() { return this->Counts; }
 
   /// Transfers, tasks that are none, and arrays made of others: one read task each.
   std::size_t Units() const;
@@ -62,6 +54,15 @@ public:
   /// Puts the arrays that were taken from here into the request's cache, if it has one.
   void Keep(const std::vector<LoadedArray>& taken) const;
 
+  const std::shared_ptr<const Catalog> Data;
+  const std::shared_ptr<const LoadRequest> Request;
+  BlockArrays Arrays;
+  const std::vector<PatchVariable>
+      Wanted;           ///< that the arrays need from files; what `request` is an index of
+  LocationTable Table;  ///< where they lie
+  ReadPlan Plan;
+  ReadMeter Meter;
+
 private:
   std::vector<ByteRange> WantedRanges() const;
   bool ExecuteUnit(TaskReader& reader, std::size_t unit);
@@ -70,15 +71,8 @@ private:
   bool ExecuteWhole(TaskReader& reader, std::uint32_t request);
   void PieceDone(const Piece& piece);
 
-  const std::shared_ptr<const Catalog> SharedData;
-  const std::shared_ptr<const LoadRequest> SharedRequest;
-  BlockArrays Values;
-  const std::vector<PatchVariable> Pairs;
-  LocationTable Places;
   FilesSeen Seen;  ///< what the table leads to, where there is a cache
-  ReadPlan Reads;
   std::unique_ptr<Source> Storage;
-  ReadMeter Counts;
   std::optional<TaskReaders> Readers;
   std::atomic<bool> Stopped{false};                    ///< by a fault
   std::vector<std::string> Messages;                   ///< per request, why it failed

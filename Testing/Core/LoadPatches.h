@@ -1,0 +1,19 @@
+// One rank's read of a whole request at once.
+#pragma once
+
+#include "Formats/Format.h"
+#include "Session/RankRead.h"
+
+namespace patchio::testing {
+
+/// The values lie where the format says.
+inline LoadResult LoadPatches(const Format& format, const Catalog& catalog, const LoadRequest& request,
+    const ReadProgressCallback& progress = {})
+{
+  const auto locate = [&](const std::vector<PatchVariable>& requests) {
+    return format.Locate(catalog, requests, {request.Threads, false});
+  };
+  return RankRead(locate, catalog, request).Read(progress);
+}
+
+}  // namespace patchio::testing
