@@ -255,7 +255,7 @@ public:
   {
     CHANNEL_OFF = 0,     ///< neither read nor written
     CHANNEL_ON = 1,      ///< read where there are sound ones, else written
-    CHANNEL_REBUILD = 2  ///< written anew, once a step
+    CHANNEL_REBUILD = 2  ///< written again, once for each step
   };
 
   ///@{

@@ -278,7 +278,7 @@ void ReportView::ShowSummary(const QJsonObject& report)
                      .arg(QString(file.dir().dirName() + "/" + file.fileName()).toHtmlEscaped())
                      .arg(report["time"].toDouble());
   if (report["cancelled"].toBool()) {
-    text += tr("<b>Cancelled</b> after %1 of %2, nothing is shown. Apply, or another time step, reads anew.")
+    text += tr("<b>Cancelled</b> after %1 of %2, nothing is shown. Apply, or another time step, reads again.")
                 .arg(BytesText(bytes), BytesText(report["wanted_bytes"].toDouble()));
   } else {
     text += QString("%1 in %2, <b>%3</b>")
