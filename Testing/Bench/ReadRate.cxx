@@ -113,14 +113,13 @@ void FetchMemory(double gigabytes)
 }
 
 /// Two-level reading as vtkPatchReader does it; from the second step on the memory of the step before is
-/// used.
-///
-/// ranks: null, or those that decide on threads together; then a fault of one ends all.
+/// used. A fault of one rank ends all.
 void ReadWithPatchIo(
-    const Options& options, const OpenedStep& step, LoadRequest request, Cost& cost, Communicator* ranks)
+    const Options& options, const OpenedStep& step, LoadRequest request, Cost& cost, Communicator& ranks)
 {
   const std::map<std::string, ThreadPolicy> policies{{"polite", ThreadPolicy::Polite},
       {"balanced", ThreadPolicy::Balanced}, {"greedy", ThreadPolicy::Greedy}};
+  const bool isAutomatic = !options.Automatic.empty();
   AutomaticThreads automatic;
   const Catalog& catalog = step.Data();
   double locateSeconds = 0;
@@ -134,9 +133,12 @@ void ReadWithPatchIo(
   };
   // Without steps, what is before reading is measured all the same.
   for (int i = 0; i < std::max(options.Steps, 1); ++i) {
+    // What a rank does with its values between two steps is no part of reading: no rank waits for it in
+    // Begin().
+    ranks.AllGather(std::vector<int>{i});
     const Stopwatch watch;
-    if (ranks) {
-      automatic.Begin(*ranks, options.Summary, policies.at(options.Automatic), 256);
+    if (isAutomatic) {
+      automatic.Begin(ranks, options.Summary, policies.at(options.Automatic), 256);
       request.Control = &automatic.Control();
       request.Threads = request.Control->Threads();
       request.Storage = automatic.Choice().Requests.value_or(request.Storage);
@@ -146,7 +148,7 @@ void ReadWithPatchIo(
     cost.Locate += i == 0 ? locateSeconds : 0;
     cost.Plan = seconds - locateSeconds;
     LoadResult loaded = options.Steps > 0 ? loader.Read() : LoadResult();
-    if (ranks) {
+    if (isAutomatic) {
       automatic.End();
       const std::vector<ThreadChange>& changes = request.Control->Changes();
       cost.InFlight.push_back(changes.back().Threads);
@@ -329,16 +331,10 @@ Cost Measure(const Options& options, Communicator& ranks)
     request = MakeRequest(options, step.Data(), ranks);
     cost.Blocks = blocks.Seconds();
   });
-  if (!options.Automatic.empty()) {
-    ReadWithPatchIo(options, step, request, cost, &ranks);
+  if (options.How == "patchio") {
+    ReadWithPatchIo(options, step, request, cost, ranks);
   } else {
-    RunOnAllRanks(ranks, [&] {
-      if (options.How == "patchio") {
-        ReadWithPatchIo(options, step, request, cost, nullptr);
-      } else {
-        ReadWithHdf5(options, step.Data(), request, cost);
-      }
-    });
+    RunOnAllRanks(ranks, [&] { ReadWithHdf5(options, step.Data(), request, cost); });
   }
   return OfAllRanks(cost, ranks);
 }
