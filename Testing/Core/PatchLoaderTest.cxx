@@ -108,6 +108,7 @@ TEST_F(PatchLoading, ReportsWhatItDid)
   EXPECT_EQ(report.ThreadsMax, 2);
   EXPECT_GE(report.PeakInFlight, 1);
   EXPECT_LE(report.PeakInFlight, 2);
+  EXPECT_EQ(report.ArenaWidth, 2);
 }
 
 TEST_F(PatchLoading, BridgesGapsWhereRequestsAreDear)
