@@ -49,6 +49,7 @@ py::dict ReportAsDict(const IoReport& report)
   fields["tasks"] = report.Tasks;
   fields["requests"] = report.Requests;
   fields["bytes"] = report.Bytes;
+  fields["arena_width"] = report.ArenaWidth;
   fields["peak_in_flight"] = report.PeakInFlight;
   fields["open_seconds"] = report.OpenSeconds;
   fields["locate_seconds"] = report.LocateSeconds;

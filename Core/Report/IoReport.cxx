@@ -37,7 +37,8 @@ std::string IoReport::Text() const
   if (this->Blocks > 0) {
     text += fmt::format("Blocks: {}\n", this->Blocks);
   }
-  text += fmt::format("Read tasks: {}\n", this->Tasks);
+  text += fmt::format("Read tasks: {}{}\n", this->Tasks,
+      this->ArenaWidth > 0 ? fmt::format(", by TBB in arenas of {} slots", this->ArenaWidth) : "");
   text += fmt::format("Bytes read: {} in {} requests\n", ByteText(this->Bytes), this->Requests);
   if (this->CachedArrays > 0) {
     text += fmt::format("From the cache: {} in {} array{}\n", ByteText(this->CachedBytes), this->CachedArrays,
@@ -69,7 +70,7 @@ IoReport Combine(const IoReport& mine, Communicator& comm)
       double(mine.Tasks), double(mine.Requests), double(mine.Bytes), double(mine.PeakInFlight),
       mine.OpenSeconds, mine.LocateSeconds, mine.ReadSeconds, mine.AssembleSeconds, double(mine.Blocks),
       mine.StorageSeconds, mine.DecodeSeconds, double(mine.Ahead), double(mine.BytesAhead), mine.WaitSeconds,
-      double(mine.CachedArrays), double(mine.CachedBytes)};
+      double(mine.CachedArrays), double(mine.CachedBytes), double(mine.ArenaWidth)};
   const std::vector<double> all = comm.AllGather(values);
   const auto over = [&](int field, auto combine) {
     double result = all[field];
@@ -103,6 +104,7 @@ IoReport Combine(const IoReport& mine, Communicator& comm)
   total.WaitSeconds = over(16, most);
   total.CachedArrays = static_cast<std::uint64_t>(over(17, sum));
   total.CachedBytes = static_cast<std::uint64_t>(over(18, sum));
+  total.ArenaWidth = static_cast<int>(over(19, sum));
   total.Moments = SumOverRanks(mine.Moments, comm);
   return total;
 }

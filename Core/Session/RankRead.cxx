@@ -290,12 +290,13 @@ void RankRead::ReportTasks()
 {
   IoReport& report = this->Result.Report;
   if (this->Tasks->Refused() > 0) {
-    report.Notes.push_back("the system granted a rank only " +
+    report.Notes.push_back("TBB and the system granted a rank only " +
                            std::to_string(std::max(this->Tasks->Width(), 1)) + " of " +
                            std::to_string(this->Tasks->Refused()) + " threads");
   }
   report.Requests = this->Shared->Meter.Requests();
   report.Bytes = this->Shared->Meter.Bytes();
+  report.ArenaWidth = this->Tasks->Width();
   report.PeakInFlight = this->Shared->Meter.PeakInFlight();
   this->Moments.End(this->MomentNow());
   report.Moments = this->Moments.Points();

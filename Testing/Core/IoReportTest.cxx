@@ -46,6 +46,7 @@ IoReport Example()
   report.CachedArrays = 6;
   report.CachedBytes = 8'000'000;
   report.PeakInFlight = 4;
+  report.ArenaWidth = 8;
   report.OpenSeconds = 1;
   report.LocateSeconds = 2;
   report.ReadSeconds = 0.5;
@@ -73,8 +74,8 @@ TEST(IoReport, AddsAndComparesOverTheRanks)
 {
   IoReport mine = Example();
   mine.Notes = {"mine"};
-  FakeCommunicator comm({{2, 3, 100, 200, 300, 6e9, 3, 0.5, 9, 2, 1, 40, 6, 2, 1, 5e9, 0.25, 50, 7e9},
-      {5, 6, 1, 2, 3, 4, 6, 3, 1, 0.25, 8, 2, 1, 1, 1, 3, 0.5, 1, 2}});
+  FakeCommunicator comm({{2, 3, 100, 200, 300, 6e9, 3, 0.5, 9, 2, 1, 40, 6, 2, 1, 5e9, 0.25, 50, 7e9, 5},
+      {5, 6, 1, 2, 3, 4, 6, 3, 1, 0.25, 8, 2, 1, 1, 1, 3, 0.5, 1, 2, 6}});
   const IoReport total = Combine(mine, comm);
   EXPECT_EQ(total.Ranks, 3);
   EXPECT_EQ(total.ThreadsMin, 2);
@@ -87,6 +88,7 @@ TEST(IoReport, AddsAndComparesOverTheRanks)
   EXPECT_EQ(total.CachedArrays, 57u);
   EXPECT_EQ(total.CachedBytes, 7'008'000'002u);
   EXPECT_EQ(total.PeakInFlight, 13);
+  EXPECT_EQ(total.ArenaWidth, 19);
   EXPECT_EQ(total.Ahead, 2);
   EXPECT_EQ(total.BytesAhead, 5'000'000'003u);
   EXPECT_EQ(total.WaitSeconds, 0.5);
@@ -112,11 +114,11 @@ TEST(IoReport, SaysAllNumbersInPlainText)
   report.ThreadsMax = 7;
   report.Notes = {"left out a dump"};
   const std::string text = report.Text();
-  for (const char* line :
-      {"Ranks: 2\n", "Threads per rank (NT): 4 to 7\n", "Patches: 10\n", "Blocks: 5\n", "Read tasks: 20\n",
-          "Bytes read: 5.00 MB in 30 requests\n", "From the cache: 8.00 MB in 6 arrays\n",
-          "Reads in flight at most: 4\n", "Seconds: open 1.000, locate 2.000, read 0.500, assemble 4.000\n",
-          "Read rate: 10 MB/s\n", "Note: left out a dump\n"}) {
+  for (const char* line : {"Ranks: 2\n", "Threads per rank (NT): 4 to 7\n", "Patches: 10\n", "Blocks: 5\n",
+           "Read tasks: 20, by TBB in arenas of 8 slots\n", "Bytes read: 5.00 MB in 30 requests\n",
+           "From the cache: 8.00 MB in 6 arrays\n", "Reads in flight at most: 4\n",
+           "Seconds: open 1.000, locate 2.000, read 0.500, assemble 4.000\n", "Read rate: 10 MB/s\n",
+           "Note: left out a dump\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
 }

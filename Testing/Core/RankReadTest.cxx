@@ -109,6 +109,7 @@ TEST_F(RankReading, ReportsWhatItDid)
   EXPECT_EQ(report.ThreadsMax, 2);
   EXPECT_GE(report.PeakInFlight, 1);
   EXPECT_LE(report.PeakInFlight, 2);
+  EXPECT_EQ(report.ArenaWidth, 2);
 }
 
 TEST_F(RankReading, BridgesGapsWhereRequestsAreDear)
