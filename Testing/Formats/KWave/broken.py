@@ -63,3 +63,10 @@ def contradictions(cases, folder):
         replace(f, "Nt", np.full((1, 1, 1), 900000, "u8"))
         replace(f, "t_index", np.full((1, 1, 1), 900000, "u8"))
     yield "vast", edited("vast", "index/out.h5", vast), None
+
+    for source in ("index/out.h5", "corners/out.h5", "input/in.h5"):
+        for share in (0.999, 0.7, 0.05):
+            path = os.path.join(folder, "%s_%g.h5" % (source.split("/")[0], share))
+            shutil.copy(os.path.join(cases, source), path)
+            os.truncate(path, int(os.path.getsize(path) * share))
+            yield "%s cut to %g" % (source, share), path, "truncated"
