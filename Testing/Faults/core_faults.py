@@ -18,7 +18,7 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats"))
 from compare_core import MPI_SETTINGS  # noqa: E402
 
-LONGEST = 20
+LONGEST = 60
 ENDS = {"error": (1,), "ok": (0,), "error_or_right": (0, 1), "anything": (0, 1)}
 NOBODY = 65534
 # One of each kind: at fault for both ranks, for one of them only, before or while reading.

@@ -16,6 +16,7 @@ import numpy as np
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from truth import Truth, save_all  # noqa: E402
 
+DESCRIBING = "*.ctl*"
 MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 
 

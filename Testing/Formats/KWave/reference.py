@@ -20,6 +20,7 @@ import sys
 import h5py
 import numpy as np
 
+DESCRIBING = "*out*.h5"
 SERIES = ["p", "ux", "uy", "uz", "ux_non_staggered", "uy_non_staggered", "uz_non_staggered"]
 MASKS = {"sensor_mask_index", "sensor_mask_corners", "p_source_index", "u_source_index"}
 LEFT_OUT = {"p_c", "odd", "strange", "p_source_input"}

@@ -1,0 +1,58 @@
+"""Opens the broken files of a format (broken_files.py, broken.py) in ParaView: where one is complained of, nothing is shown, and the
+session goes on to show the sound files as before.
+
+usage: Testing/ParaView/pvbatch.sh 1 Testing/Faults/broken_in_paraview.py FORMAT CASESDIR
+"""
+import os
+import sys
+import tempfile
+
+here = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [here, os.path.join(here, "..", "Formats"), os.path.join(here, "..", "Formats", sys.argv[1])]
+import broken  # noqa: E402  before modules that put other folders first
+import broken_files  # noqa: E402
+import conformance  # noqa: E402
+from faults import Messages, points_of, update  # noqa: E402
+from paraview import simple  # noqa: E402
+from vtkmodules.vtkCommonCore import vtkLogger  # noqa: E402
+
+cases = sys.argv[2]
+complained, shown = [], []
+
+
+def show(path):
+    """The errors and warnings, the report, and how many points are shown."""
+    with Messages() as messages:
+        reader = simple.PatchReader(FileName=[path], Grids="All")
+    text = messages.text + update(reader)
+    points, report = points_of(reader), conformance.report_of(reader)
+    simple.Delete(reader)
+    return text, report, points
+
+
+def check(path, what, must_complain):
+    print("broken: " + what, flush=True)
+    text, report, points = show(path)
+    complaint = "ERROR" in text or "Warning" in text or "left out" in report
+    conformance.expect(not must_complain or complaint, "%s: nobody says anything: %s", what, report)
+    conformance.expect("ERROR" not in text or points == 0, "%s: %d points in spite of an error: %s", what, points, text)
+    (complained if "ERROR" in text else shown).append(what)
+
+
+vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)   # the errors are wanted, not wanted on the screen
+simple.LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=vars(simple))
+with tempfile.TemporaryDirectory() as folder:
+    for opened, files in broken.SOUND.items():
+        for file in files:
+            for way, change in broken_files.WAYS.items():
+                path = broken_files.copy_of(cases, opened, folder)
+                change(os.path.join(os.path.dirname(path), file))
+                check(path, "%s: %s %s" % (opened, file, way), (file, way) not in broken.QUIET)
+    for name, path, wanted in broken.contradictions(cases, folder):
+        check(path, name, wanted is not None)
+for opened in broken.SOUND:
+    text, _, points = show(os.path.join(cases, opened))
+    conformance.expect(not text and points > 0, "%s, sound: %d points: %s", opened, points, text)
+conformance.expect(complained, "no error at all")
+print("%s: %d files were complained of, %d shown, %d faults" % (sys.argv[1], len(complained), len(shown), len(conformance.faults)))
+sys.exit(1 if conformance.faults else 0)
