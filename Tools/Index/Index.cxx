@@ -1,7 +1,7 @@
 #include "Index/Index.h"
 
-#include "MetadataChannel/Places.h"
 #include "MetadataChannel/SeriesSidecar.h"
+#include "MetadataChannel/SidecarPath.h"
 #include "Session.h"
 #include "Session/OpenedStep.h"
 #include "Session/SharedCatalog.h"
