@@ -1,4 +1,4 @@
-// Which part of space a time step takes, as far as its catalog says.
+// Which part of space a time step fills, as far as its catalog says.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -9,7 +9,7 @@
 
 namespace patchio {
 
-/// A box in space, its faces included. Without anything in it: Lower above Upper.
+/// A box in space, its faces included. An empty one has Lower above Upper.
 struct Bounds
 {
   static constexpr double Everywhere = std::numeric_limits<double>::infinity();
@@ -23,7 +23,7 @@ struct Bounds
 /// rectilinear axes, nodes beyond the ends lie at the ends. Not for curvilinear grids.
 double PositionOfNode(const Catalog& catalog, int level, int axis, std::int64_t node);
 
-/// Bounds of the patches of a level without ghost layers; of points, those of the lattice that they are of.
+/// Bounds of the patches of a level without ghost layers; for a list of points, those of its lattice.
 /// Axes from Catalog::Dimension on are 0. None where the positions are in a variable (curvilinear grids) or
 /// there are no patches.
 std::optional<Bounds> BoundsOfLevel(const Catalog& catalog, int level);

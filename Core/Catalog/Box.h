@@ -52,7 +52,8 @@ inline Box Grown(const Box& box, const Int3& layers)
   return grown;
 }
 
-/// Appends what of `box` lies outside `taken`, a part of it (which may be empty): up to six disjoint boxes.
+/// Appends the cells of `box` that lie outside `taken`, a part of it (which may be empty), as up to six
+/// disjoint boxes.
 inline void Subtract(const Box& box, const Box& taken, std::vector<Box>& rest)
 {
   if (taken.Empty()) {

@@ -43,9 +43,9 @@ public:
   /// The boxes that share a cell with `cells`, in ascending order.
   std::vector<int> Meeting(const Box& cells) const;
 
-  /// For each box that shares cells with boxes before it: its number, and what of it lies in none of
-  /// those, as disjoint boxes. Nothing where finding out would take too long or cut the boxes into too many,
-  /// which those made by simulations do not.
+  /// For each box that shares cells with boxes before it: its number, and its cells that lie in none of
+  /// those, as disjoint boxes. Nothing where finding out would take too long or cut the boxes into too many
+  /// pieces, which does not happen to the boxes of simulations.
   std::optional<std::map<int, std::vector<Box>>> WithoutThoseBefore() const;
 
   const Box& operator[](int index) const { return this->Boxes[index]; }

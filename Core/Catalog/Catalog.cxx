@@ -2,7 +2,29 @@
 
 #include "Support/Bytes.h"
 
+#include <tuple>
+#include <type_traits>
+
 namespace patchio {
+namespace {
+
+/// The members of a record that are serialized, in the order of the bytes; to be written or read.
+template <typename Record>
+auto MembersOf(Record& r)
+{
+  if constexpr (std::is_same_v<std::remove_const_t<Record>, Axis>) {
+    return std::tie(r.First, r.Positions, r.Labels);
+  } else if constexpr (std::is_same_v<std::remove_const_t<Record>, Variable>) {
+    return std::tie(r.Name, r.LongName, r.Center, r.Components, r.Ghosts, r.StoredName, r.Material,
+        r.TimeInvariant, r.Positions, r.UndefinedFrom, r.UndefinedTo);
+  } else {
+    return std::tie(r.Path, r.Dimension, r.Grid, r.Time, r.Step, r.StepInFile, r.StepsInFile, r.Origin,
+        r.Geographic, r.Levels, r.Patches, r.LevelNames, r.Lattice, r.CoordinatesVariable, r.ChildBegin,
+        r.Children, r.FormatData);
+  }
+}
+
+}  // namespace
 
 int Catalog::FindVariable(const std::string& name) const
 {
@@ -52,45 +74,14 @@ std::int64_t Catalog::StoredTuples(int variable, int patch) const
 std::vector<std::byte> Catalog::Serialize() const
 {
   ByteWriter out;
-  out.Put(this->Path);
-  out.Put(this->Dimension);
-  out.Put(this->Grid);
-  out.Put(this->Time);
-  out.Put(this->Step);
-  out.Put(this->StepInFile);
-  out.Put(this->StepsInFile);
-  out.Put(this->Origin);
+  out.Put(MembersOf(*this));
   for (const Axis& axis : this->Axes) {
-    out.Put(axis.First);
-    out.Put(axis.Positions);
-    out.Put(axis.Labels);
+    out.Put(MembersOf(axis));
   }
-  out.Put<std::uint8_t>(this->Geographic ? 1 : 0);
-  out.Put(this->Levels);
-  out.Put(this->Patches);
   out.Put<std::uint64_t>(this->Variables.size());
   for (const Variable& variable : this->Variables) {
-    out.Put(variable.Name);
-    out.Put(variable.LongName);
-    out.Put(variable.Center);
-    out.Put(variable.Components);
-    out.Put(variable.Ghosts);
-    out.Put(variable.StoredName);
-    out.Put(variable.Material);
-    out.Put<std::uint8_t>(variable.TimeInvariant ? 1 : 0);
-    out.Put<std::uint8_t>(variable.Positions ? 1 : 0);
-    out.Put(variable.UndefinedFrom);
-    out.Put(variable.UndefinedTo);
+    out.Put(MembersOf(variable));
   }
-  out.Put<std::uint64_t>(this->LevelNames.size());
-  for (const std::string& name : this->LevelNames) {
-    out.Put(name);
-  }
-  out.Put(this->Lattice);
-  out.Put(this->CoordinatesVariable);
-  out.Put(this->ChildBegin);
-  out.Put(this->Children);
-  out.Put(this->FormatData);
   out.Put(this->PresenceTable);
   return out.Take();
 }
@@ -99,46 +90,14 @@ Catalog Catalog::Deserialize(const std::byte* data, std::size_t size)
 {
   ByteReader in(data, size);
   Catalog catalog;
-  in.Get(catalog.Path);
-  in.Get(catalog.Dimension);
-  in.Get(catalog.Grid);
-  in.Get(catalog.Time);
-  in.Get(catalog.Step);
-  in.Get(catalog.StepInFile);
-  in.Get(catalog.StepsInFile);
-  in.Get(catalog.Origin);
+  in.Get(MembersOf(catalog));
   for (Axis& axis : catalog.Axes) {
-    in.Get(axis.First);
-    in.Get(axis.Positions);
-    in.Get(axis.Labels);
+    in.Get(MembersOf(axis));
   }
-  catalog.Geographic = in.Get<std::uint8_t>() != 0;
-  in.Get(catalog.Levels);
-  in.Get(catalog.Patches);
   const auto variables = in.Get<std::uint64_t>();
   for (std::uint64_t i = 0; i < variables; ++i) {
-    Variable& variable = catalog.Variables.emplace_back();
-    in.Get(variable.Name);
-    in.Get(variable.LongName);
-    in.Get(variable.Center);
-    in.Get(variable.Components);
-    in.Get(variable.Ghosts);
-    in.Get(variable.StoredName);
-    in.Get(variable.Material);
-    variable.TimeInvariant = in.Get<std::uint8_t>() != 0;
-    variable.Positions = in.Get<std::uint8_t>() != 0;
-    in.Get(variable.UndefinedFrom);
-    in.Get(variable.UndefinedTo);
+    in.Get(MembersOf(catalog.Variables.emplace_back()));
   }
-  const auto names = in.Get<std::uint64_t>();
-  for (std::uint64_t i = 0; i < names; ++i) {
-    in.Get(catalog.LevelNames.emplace_back());
-  }
-  in.Get(catalog.Lattice);
-  in.Get(catalog.CoordinatesVariable);
-  in.Get(catalog.ChildBegin);
-  in.Get(catalog.Children);
-  in.Get(catalog.FormatData);
   in.Get(catalog.PresenceTable);
   if (catalog.PresenceTable.size() != catalog.Variables.size() * catalog.Patches.size()) {
     throw Error("The serialized catalog is inconsistent.");

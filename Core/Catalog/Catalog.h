@@ -51,7 +51,7 @@ struct Variable
   /// fastest. No data by itself.
   bool Positions = false;
   /// Stored numbers from UndefinedFrom to UndefinedTo stand for no value, and so do those that are not
-  /// finite; floating-point ones become NaN when they are read. Not a number: every stored number is a value.
+  /// finite; floating-point ones become NaN when they are read. NaN here: every stored number is a value.
   double UndefinedFrom = std::numeric_limits<double>::quiet_NaN();
   double UndefinedTo = std::numeric_limits<double>::quiet_NaN();
   std::string LongName{};  ///< what it is and its unit, in the words of the file; empty where it does not say
@@ -115,7 +115,7 @@ public:
   std::int64_t Step = 0;
   int StepInFile = 0;        ///< see TimeStep::InFile
   int StepsInFile = 1;       ///< steps that this catalog describes
-  std::string Date;          ///< of the step, as people write it; empty where Time says all
+  std::string Date;          ///< of the step, as people write it; empty where Time is enough
   Double3 Origin{0, 0, 0};   ///< position of cell index (0,0,0)'s lower corner, uniform grids only
   std::array<Axis, 3> Axes;  ///< rectilinear grids only; for all levels, whose ratios are 1
   bool Geographic = false;   ///< axes 0 and 1 are longitude and latitude, in degrees
@@ -151,7 +151,7 @@ public:
   /// "level 2", or the level's name.
   std::string NameOfLevel(int level) const;
 
-  /// By how many nodes there are more than cells along an axis of a patch of this level: 0 or 1.
+  /// How many more nodes than cells a patch of this level has along an axis: 0 or 1.
   int NodesBeyondCells(int level, int axis) const
   {
     return axis < this->Dimension && !this->Levels[level].IsFlat(axis) ? 1 : 0;

@@ -1,15 +1,15 @@
-// Whether a catalog that came from elsewhere than a format's reader can be one.
+// Checks of a catalog that was made from files, which may hold anything.
 #pragma once
 
 #include "Catalog/Catalog.h"
 
 namespace patchio {
 
-/// Throws Error, naming the first thing that cannot be, unless all holds that the rest of Core relies on:
-/// levels partition the patches; boxes, ratios, spacings, ghosts and components are of sensible size (see the
-/// .cxx); the coordinates of a curvilinear grid are a node-centred variable; axes
-/// of a rectilinear grid have increasing positions for all nodes; the child table leads to patches
-/// of the next finer level; presences exist.
+/// Throws Error, which names the first thing that is impossible, unless all holds that the rest of Core
+/// relies on: levels partition the patches; boxes, ratios, spacings, ghosts and components are of sensible
+/// size (see the .cxx); the coordinates of a curvilinear grid are a node-centred variable; axes of a
+/// rectilinear grid have increasing positions for all nodes; the child table leads to patches of the next
+/// finer level; presences exist.
 void CheckCatalog(const Catalog& catalog);
 
 }  // namespace patchio

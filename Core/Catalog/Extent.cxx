@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 
 namespace patchio {
 namespace {
@@ -33,23 +34,9 @@ std::uint32_t CopyRenumbered(const std::vector<Entry>& from, const Location& loc
 
 const char* NameOf(ElementType type)
 {
-  switch (type) {
-    case ElementType::Int32:
-      return "int32";
-    case ElementType::Float32:
-      return "float32";
-    case ElementType::Float64:
-      return "float64";
-    case ElementType::Int64:
-      return "int64";
-    case ElementType::UInt8:
-      return "uint8";
-    case ElementType::Int16:
-      return "int16";
-    case ElementType::UInt16:
-      break;
-  }
-  return "uint16";
+  constexpr const char* names[] = {"int32", "float32", "float64", "int64", "uint8", "int16", "uint16"};
+  static_assert(std::size(names) == static_cast<std::size_t>(LastElementType) + 1);
+  return names[static_cast<std::size_t>(type)];
 }
 
 ChunkRange ChunksHolding(const ChunkedArray& array)

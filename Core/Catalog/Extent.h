@@ -20,7 +20,7 @@ enum class ElementType : std::uint8_t
   UInt16
 };
 
-/// The one with the largest number, for checks of what lies in files.
+/// The type with the largest number, for checks of numbers from files.
 constexpr ElementType LastElementType = ElementType::UInt16;
 
 /// As numpy calls it: "float32" and so on.
@@ -52,6 +52,9 @@ struct PatchVariable
   int Variable = 0;
 };
 
+// The sidecar keeps extents, chunks and chunked arrays as they lie in memory: `Unused` takes the place of
+// padding.
+
 /// Stored bytes of one run of equal values: one component of one variable on one patch.
 struct Extent
 {
@@ -60,6 +63,7 @@ struct Extent
   int File = 0;  ///< index into LocationTable::Files
   ElementType Type = ElementType::Float32;
   bool BigEndian = false;
+  std::uint16_t Unused = 0;
 };
 
 /// A step that was applied to a chunk when it was written, and is undone when it is read.
@@ -92,16 +96,17 @@ struct ChunkedArray
   bool BigEndian = false;
   std::uint8_t Rank = 1;
   std::array<FilterKind, MaximumFilters> Filters{};  ///< in the order in which they were applied
-  std::array<std::uint64_t, MaximumRank> Dims{};     ///< values per axis of the whole array
+  std::array<std::uint8_t, 5> Unused{};
+  std::array<std::uint64_t, MaximumRank> Dims{};  ///< values per axis of the whole array
   std::array<std::uint64_t, MaximumRank> ChunkDims{};
   std::uint64_t First = 0;
   std::uint64_t Count = 0;
-  /// Where the array holds several time steps (LocateOptions::AllSteps): First is of the first of them, and
-  /// this is the way to the next. 0: the same at all steps.
+  /// Where the array holds several time steps (LocateOptions::AllSteps), First belongs to the first of them,
+  /// and each next step begins so many values further on. 0: the same values at all steps.
   std::uint64_t StepValues = 0;
   std::uint64_t Fill = 0;  ///< bytes of the value of chunks that were never written, in this machine's order
-  std::size_t FirstChunk = 0;  ///< index into LocationTable::Chunks of the first that holds wanted values
-  std::size_t ChunkCount = 0;
+  std::uint64_t FirstChunk = 0;  ///< index into LocationTable::Chunks of the first that holds wanted values
+  std::uint64_t ChunkCount = 0;
 };
 
 /// One component of one variable on one patch that only the HDF5 library can decode.
@@ -116,7 +121,7 @@ struct LibraryArray
   std::uint64_t StepValues = 0;  ///< see ChunkedArray::StepValues
 };
 
-/// How a variable's values on a patch come to be.
+/// How the values of a variable on a patch are stored.
 enum class Encoding : std::uint8_t
 {
   Missing,          ///< could not be located; LocationTable::Problems says why
@@ -139,6 +144,12 @@ struct Location
   int Material = 0;  ///< SparseMaterials: number of the material
 };
 
+/// A location of this kind that refers to `count` entries from `first` on.
+inline Location MakeLocation(Encoding kind, std::size_t first, std::size_t count)
+{
+  return {kind, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(count), 0, 0};
+}
+
 /// Why one location is Missing.
 struct LocationProblem
 {
@@ -156,11 +167,11 @@ struct LocationTable
   std::vector<Chunk> Chunks;
   std::vector<LibraryArray> LibraryArrays;
   std::vector<LocationProblem> Problems;
-  std::vector<std::string> Notes;  ///< what else the user may want to know, one of a kind
+  std::vector<std::string> Notes;  ///< what else the user may want to know, each once
 };
 
-/// The chunks that hold the values First .. First + Count - 1 of an array, which has them, and perhaps more:
-/// those with the numbers Begin .. End - 1.
+/// Numbers of chunks, Begin .. End - 1: from the first to the last chunk that holds one of the values
+/// First .. First + Count - 1 of an array, which must have these.
 struct ChunkRange
 {
   std::uint64_t Begin = 0;
@@ -172,9 +183,8 @@ ChunkRange ChunksHolding(const ChunkedArray& array);
 /// follow each other; FirstChunk and ChunkCount become those that hold the step's values.
 void TurnToStep(ChunkedArray& array, const Chunk* chunks, int step);
 
-/// Appends the location with all that it refers to; gives its copy, with the numbers of its new place.
-/// `files[i]`: number that file i of `from` has in `to`; empty where they have the same. `from` and `to` are
-/// different tables.
+/// Appends all that the location refers to; gives its copy, which refers to `to`. `files[i]`: number that
+/// file i of `from` has in `to`; empty where they have the same. `from` and `to` are different tables.
 Location AppendLocation(const LocationTable& from, const Location& location, LocationTable& to,
     const std::vector<std::uint32_t>& files = {});
 

@@ -16,10 +16,9 @@ public:
   void Add(const Box& fine)
   {
     const Box coarse = Intersect(Coarsen(fine, this->Ratio), this->PatchBox);
-    std::size_t row = 0;
     for (int k = coarse.Lower[2]; k <= coarse.Upper[2]; ++k) {
       for (int j = coarse.Lower[1]; j <= coarse.Upper[1]; ++j) {
-        row = this->Index({coarse.Lower[0], j, k});
+        std::size_t row = IndexIn(this->PatchBox, {coarse.Lower[0], j, k});
         for (int i = coarse.Lower[0]; i <= coarse.Upper[0]; ++i, ++row) {
           this->Masks[row] |= this->MaskOf({i, j, k}, fine);
         }
@@ -38,13 +37,6 @@ public:
   }
 
 private:
-  std::size_t Index(const Int3& cell) const
-  {
-    const Box& box = this->PatchBox;
-    return (std::size_t(cell[2] - box.Lower[2]) * box.Width(1) + (cell[1] - box.Lower[1])) * box.Width(0) +
-           (cell[0] - box.Lower[0]);
-  }
-
   std::uint64_t MaskOf(const Int3& cell, const Box& fine) const
   {
     std::uint64_t mask = 0;
@@ -271,11 +263,7 @@ std::vector<std::uint8_t> Nesting::SharedCells(int patch, const Int3& ghosts) co
     for (const int other : this->PatchesMeeting(level, Coarsen(grown, ratio))) {
       MarkBox(grown, Intersect(Refine(this->Data.Patches[other].Cells, ratio), grown), 1, flags.data());
     }
-    for (int axis = 0; axis < 3; ++axis) {
-      // Beyond the index range everything is one coarse cell anyway.
-      const std::int64_t product = std::int64_t(ratio[axis]) * this->Data.Levels[level].Ratio[axis];
-      ratio[axis] = static_cast<int>(std::min(product, std::int64_t(1) << 30));
-    }
+    ratio = Times(ratio, this->Data.Levels[level].Ratio);
     if (!refines) {
       break;
     }

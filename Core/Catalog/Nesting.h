@@ -11,6 +11,16 @@
 
 namespace patchio {
 
+/// The ratio over two levels, kept within the index range: beyond it, all is one coarse cell anyway.
+inline Int3 Times(const Int3& a, const Int3& b)
+{
+  Int3 product;
+  for (int axis = 0; axis < 3; ++axis) {
+    product[axis] = static_cast<int>(std::min(std::int64_t(a[axis]) * b[axis], std::int64_t(1) << 30));
+  }
+  return product;
+}
+
 /// Parent -> children relation between neighbouring levels.
 ///
 /// Uniform grids: found from the boxes, through bins, in time proportional to the number of patches.
@@ -28,25 +38,26 @@ public:
   std::vector<int> ChildrenOf(int patch) const;
 
   /// Boxes of whole cells that OwnCells() of the next finer level cover, in the patch's level, each within
-  /// one of the patch's OwnCells(); disjoint. RunOnAllRanks they are what of those is in CoveredCells()
-  /// unless several finer boxes cover a cell together. Not of curvilinear grids. KnowsOwners() of both
-  /// levels.
+  /// one of the patch's OwnCells(); disjoint. Together they are the own cells that CoveredCells() marks,
+  /// unless several finer boxes cover a cell together. Not for curvilinear grids; KnowsOwners() must hold for
+  /// both levels.
   std::vector<Box> CoveredBoxes(int patch) const;
 
   /// Shown patches of a level that share cells with a box of that level, ascending. Uniform grids only.
   std::vector<int> PatchesMeeting(int level, const Box& cells) const;
 
-  /// False where the shown patches of a level overlap so much that it would take too long to find out whose
-  /// each cell is, see BoxBins::WithoutThoseBefore(); OwnCells() are all of a patch's cells then.
+  /// False where the shown patches of a level overlap so much that it would take too long to find out to
+  /// which one each cell belongs, see BoxBins::WithoutThoseBefore(); OwnCells() are all of a patch's cells
+  /// then.
   bool KnowsOwners(int level) const;
 
-  /// True where cells of the patch are another's. See OwnCells().
+  /// True where some cells of the patch belong to another one, see OwnCells().
   bool LosesCells(int patch) const { return this->Rests.count(patch) > 0; }
 
   /// The cells that count as the patch's own, as disjoint boxes. Patches of a level may overlap, as SAMRAI
-  /// grows small ones; a place that several have is the shown one's with the lowest number. All cells of a
-  /// patch that is not shown. Curvilinear grids and separate levels: all cells, since there boxes overlap
-  /// that have nothing to do with each other.
+  /// grows small ones; a cell that several have belongs to the shown patch with the lowest number. All cells
+  /// of a patch that is not shown. Curvilinear grids and separate levels: all cells, since there boxes
+  /// overlap that have nothing to do with each other.
   std::vector<Box> OwnCells(int patch) const;
 
   /// One flag per cell of the patch, axis 0 fastest: 1 where cells of the next finer level cover the whole
@@ -55,11 +66,12 @@ public:
   /// marked.
   std::vector<std::uint8_t> CoveredCells(int patch) const;
 
-  /// The same, with 1 also where the cell is another patch's by OwnCells(): what is left is each place once.
+  /// The same, with 1 also where the cell belongs to another patch by OwnCells(): what is left covers each
+  /// point of space once.
   std::vector<std::uint8_t> CellsShownElsewhere(int patch) const;
 
   /// One flag per cell of the patch grown by `ghosts` layers, axis 0 fastest: 1 where a shown patch of the
-  /// same or a coarser level has a cell, so that the cell stands for a place that is drawn anyway.
+  /// same or a coarser level has a cell, so that the cell would be drawn a second time.
   /// Curvilinear grids: 1 on the patch's own cells only, since boxes of different blocks cannot be compared.
   std::vector<std::uint8_t> SharedCells(int patch, const Int3& ghosts) const;
 
@@ -78,7 +90,7 @@ private:
   const std::vector<bool> Shown;
   std::vector<LevelPatches> ShownPatches;  ///< per level; not of curvilinear grids
   std::vector<bool> OwnersUnknown;         ///< per level
-  std::map<int, std::vector<Box>> Rests;   ///< of patches that have cells of others: their own cells
+  std::map<int, std::vector<Box>> Rests;   ///< own cells of the patches that have cells of others, too
 };
 
 }  // namespace patchio

@@ -12,9 +12,9 @@ struct ValueRange
   double Least = -std::numeric_limits<double>::infinity();
   double Greatest = std::numeric_limits<double>::infinity();
 
-  /// Of a patch without values.
+  /// The range of a patch without values.
   static ValueRange None() { return {Unbounded().Greatest, Unbounded().Least}; }
-  /// Of a patch of which nothing is known.
+  /// The range of a patch about which nothing is known.
   static ValueRange Unbounded() { return {}; }
 
   bool Meets(const ValueRange& other) const
@@ -28,8 +28,8 @@ struct ValueRange
   }
 };
 
-/// From least and greatest values of doubles that were stored as floats, perhaps: what rounding may have
-/// moved is within. Unbounded where they are no range, as for patches of NaN.
+/// The range of values that may have been rounded to floats after these least and greatest ones were taken.
+/// Unbounded where the two are no range, as for patches of NaN.
 inline ValueRange RangeOfFloats(double least, double greatest)
 {
   if (!(least <= greatest)) {

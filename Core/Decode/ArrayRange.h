@@ -11,8 +11,8 @@
 
 namespace patchio {
 
-/// Of each component, and of the lengths of the tuples. ParaView asks for them before each picture, and VTK
-/// takes longer to find them than most storages to deliver the values.
+/// The ranges of each component, and of the lengths of the tuples. ParaView asks for them before each
+/// picture, and VTK takes longer to find them than most storages to deliver the values.
 class ArrayRange
 {
 public:

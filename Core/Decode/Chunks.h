@@ -15,8 +15,8 @@ void CheckChunkedArray(const ChunkedArray& array);
 /// Bytes of a chunk's values; chunks at the edge are stored in full size too. At most 4 GiB.
 std::size_t ChunkBytes(const ChunkedArray& array);
 
-/// Where the values of a chunk lie in the output as they lie in the chunk: all are wanted, one after another,
-/// and need no swapping. Null elsewhere.
+/// The part of the output into which the values of a chunk can be copied as they are: all are wanted, lie one
+/// after another there too, and need no swapping. Null where there is none.
 std::byte* StraightPlace(const Window& window, const ChunkedArray& array, const Chunk& chunk, void* output);
 
 /// Bytes of a chunk from its first value to its last one that lies in the array. Less than ChunkBytes() at
@@ -30,8 +30,8 @@ bool ReachesWindow(const Window& window, const ChunkedArray& array, std::uint64_
 /// from `First` of the whole array are the window's stored values.
 ///
 /// values: ChunkBytes() bytes as stored, any address; not looked at when the chunk was never written, where
-/// the output gets ChunkedArray::Fill. Of Fill, as it lies in memory, the first SizeOf(Type) bytes count.
-/// Throws Error when the array has no chunk of that number.
+/// the output gets ChunkedArray::Fill. Only the first SizeOf(Type) bytes of Fill, as it lies in memory,
+/// count. Throws Error when the array has no chunk of that number.
 void PlaceChunk(const Window& window, const ChunkedArray& array, const Chunk& chunk, const std::byte* values,
     int slot, void* output);
 

@@ -28,7 +28,7 @@ std::uint32_t Word16(const std::byte* bytes)
   return std::to_integer<std::uint32_t>(bytes[0]) << 8 | std::to_integer<std::uint32_t>(bytes[1]);
 }
 
-/// Adds one byte plane of elements after the other; what is left after the vectors, and all elsewhere.
+/// Brings elements together one by one: those that vectors have left, or all where there are no vectors.
 template <std::size_t ElementBytes>
 void UnshuffleFrom(std::size_t first, const std::byte* from, std::size_t count, std::byte* to)
 {

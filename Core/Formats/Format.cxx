@@ -56,7 +56,7 @@ const Format& FormatOf(const std::string& path)
   }
   CheckRegularFile(path);
   if (HasHdf5Signature(path)) {
-    hdf5::File file(path);  // of one that is truncated nobody can say whose it was: says that it is
+    hdf5::File file(path);  // throws for a truncated file, whose format nobody can tell
   }
   throw FileError(path, WhatOpens(), "something else", "PatchIO opens no other files");
 }

@@ -1,5 +1,5 @@
 // What PatchIO knows about a file format: from a path to time steps, from a time step to its catalog, from
-// the catalog to the places of the bytes. Reading the bytes is the same for all formats.
+// the catalog to the locations of the bytes. Reading the bytes is the same for all formats.
 #pragma once
 
 #include "Catalog/Catalog.h"
@@ -54,7 +54,7 @@ struct LocateOptions
   /// ChunkedArray::StepValues and the like.
   bool AllSteps = false;
   /// Told how far it is, often, on the calling thread. Where that says false, Locate() throws Error as soon
-  /// as the requests in flight have ended (see LocateTask). Null: nobody is told.
+  /// as the requests in flight have ended (see LocateTask). Null: no progress is told.
   ProgressCallback Progress = nullptr;
 };
 
@@ -71,19 +71,20 @@ public:
   virtual bool Claims(const std::string& path) const = 0;
 
   /// True when the path is where files of this format are, by its name or what lies beside it, though not by
-  /// its contents, and these are nobody's: a file that is empty, cut off or overwritten. OpenSeries() says
-  /// what is wrong.
+  /// its contents, and no other program wrote them: a file that is empty, cut off or overwritten.
+  /// OpenSeries() says what is wrong.
   virtual bool SeemsBroken(const std::string& /*path*/) const { return false; }
 
   /// Cheap: looks at each step's head only. Throws Error when there is not a single good step.
   virtual Series OpenSeries(const std::string& path, const SeriesOptions& options) const = 0;
 
-  /// Everything but field data and its whereabouts, for all steps of the file, turned to the first. `path` is
+  /// Everything but field data and where it lies, for all steps of the file, turned to the first. `path` is
   /// TimeStep::Path. Throws Error when the description is broken.
   virtual Catalog ReadCatalog(const std::string& path) const = 0;
 
-  /// What the files say of the least and greatest values of a variable at Catalog::StepInFile: one range per
-  /// patch, perhaps wider than the values, or empty where they say nothing. Throws Error for broken files.
+  /// What the files say about the least and greatest values of a variable at Catalog::StepInFile: one range
+  /// per patch, perhaps wider than the values, or empty where they say nothing. Throws Error for broken
+  /// files.
   virtual std::vector<ValueRange> RangesOf(const Catalog& /*catalog*/, int /*variable*/) const { return {}; }
 
   /// False where Locate() costs no more than a look into an index, so that none is made or kept.

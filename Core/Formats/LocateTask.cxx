@@ -8,7 +8,7 @@
 namespace patchio {
 namespace {
 
-// Who has stopped it does not want to read this.
+// Not shown: whoever stops it knows.
 constexpr const char* StoppedText = "Finding out where values lie was stopped.";
 
 /// Looks before each request whether it is wanted still.

@@ -217,74 +217,39 @@ Dataset IndexReader::Describe(std::uint64_t header)
   return dataset;
 }
 
-/// What stays the same on the way through a B-tree of chunks.
-struct IndexReader::ChunkWalk
-{
-  const Dataset& Of;
-  std::array<std::uint64_t, ChunkedArray::MaximumRank> Grid;  ///< chunks along each axis
-  std::uint64_t ChunkBytes;                                   ///< of one without filters; 0 with filters
-  std::size_t KeyBytes;
-  Chunk* Chunks;
-};
-
 void IndexReader::ListChunks(const Dataset& dataset, Chunk* chunks)
 {
   assert(dataset.Layout == StorageLayout::Chunked);
-  const std::uint64_t count = ChunksOf(dataset);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    chunks[i] = Chunk{0, i, 0, 0};
+  ClearChunks(dataset, chunks);
+  if (dataset.ChunkTree != NoAddress && ChunksOf(dataset) > 0) {
+    this->WalkChunks(dataset, dataset.ChunkTree, -1, chunks);
   }
-  if (dataset.ChunkTree == NoAddress || count == 0) {
-    return;
-  }
-  ChunkWalk walk{dataset, {}, dataset.Filters[0] == FilterKind::None ? dataset.ElementBytes : 0u,
-      8 + 8 * std::size_t(dataset.Rank + 1), chunks};
-  for (int d = 0; d < dataset.Rank; ++d) {
-    walk.Grid[d] = (dataset.Dims[d] - 1) / dataset.ChunkDims[d] + 1;
-    walk.ChunkBytes *= dataset.ChunkDims[d];
-  }
-  this->WalkChunks(walk, dataset.ChunkTree, -1);
 }
 
-void IndexReader::WalkChunks(const ChunkWalk& walk, std::uint64_t address, int above)
+void IndexReader::WalkChunks(const Dataset& dataset, std::uint64_t address, int above, Chunk* chunks)
 {
   const TreeNode node = ReadTreeNode(this->Bytes, address, 1, above, this->ChunkK);
   // Each leaf adds a chunk that was not there yet, so there are no more steps than chunks times levels.
   if (node.Children == 0 && above >= 0) {
     throw Unfamiliar("a damaged B-tree");
   }
+  const std::size_t keyBytes = 8 + 8 * std::size_t(dataset.Rank + 1);
   for (unsigned i = 0; i < node.Children; ++i) {
     std::array<std::byte, 16 + 8 * (ChunkedArray::MaximumRank + 1)> entry;  // key and address
-    this->Bytes.Read(address + TreeHeaderBytes + i * (walk.KeyBytes + 8), entry.data(), walk.KeyBytes + 8);
-    const auto child = Load<std::uint64_t>(entry.data() + walk.KeyBytes);
+    this->Bytes.Read(address + TreeHeaderBytes + i * (keyBytes + 8), entry.data(), keyBytes + 8);
+    const auto child = Load<std::uint64_t>(entry.data() + keyBytes);
     if (node.Level > 0) {
-      this->WalkChunks(walk, child, node.Level);
-    } else {
-      this->TakeChunk(walk, entry.data(), child);
+      this->WalkChunks(dataset, child, node.Level, chunks);
+      continue;
     }
-  }
-}
-
-void IndexReader::TakeChunk(const ChunkWalk& walk, const std::byte* key, std::uint64_t address)
-{
-  std::uint64_t number = 0;
-  bool fits = true;
-  for (int d = 0; d < walk.Of.Rank; ++d) {
-    const auto begin = Load<std::uint64_t>(key + 8 + 8 * d);
-    fits = fits && begin % walk.Of.ChunkDims[d] == 0 && begin < walk.Of.Dims[d];
-    number = number * walk.Grid[d] + begin / walk.Of.ChunkDims[d];
-  }
-  if (!fits || walk.Chunks[number].Bytes != 0) {
-    throw Unfamiliar("chunks that do not fit their array");
-  }
-  Chunk& chunk = walk.Chunks[number];
-  chunk.Offset = address;
-  chunk.Bytes = Load<std::uint32_t>(key);
-  chunk.SkippedFilters = Load<std::uint32_t>(key + 4);
-  const std::uint64_t fileBytes = this->Bytes.FileBytes();
-  if (chunk.Bytes == 0 || chunk.Offset > fileBytes || chunk.Bytes > fileBytes - chunk.Offset ||
-      (walk.ChunkBytes != 0 && chunk.Bytes != walk.ChunkBytes)) {
-    throw Unfamiliar("a chunk outside the file, or of another size");
+    std::array<std::uint64_t, ChunkedArray::MaximumRank> begin{};
+    for (int d = 0; d < dataset.Rank; ++d) {
+      begin[d] = Load<std::uint64_t>(entry.data() + 8 + 8 * d);
+    }
+    const Chunk written{child, 0, Load<std::uint32_t>(entry.data()), Load<std::uint32_t>(entry.data() + 4)};
+    if (!AddChunk(dataset, this->Bytes.FileBytes(), begin.data(), written, chunks)) {
+      throw Unfamiliar("a chunk outside the file, or one that does not fit its array");
+    }
   }
 }
 

@@ -54,13 +54,10 @@ public:
   void ListChunks(const Dataset& dataset, Chunk* chunks);
 
 private:
-  struct ChunkWalk;
-
   void ReadSuperblock();
   std::optional<std::uint64_t> FindSymbols(const Group& group, const std::string& name);
   int Compare(const Group& group, std::uint64_t name, const std::string& wanted);
-  void WalkChunks(const ChunkWalk& walk, std::uint64_t node, int level);
-  void TakeChunk(const ChunkWalk& walk, const std::byte* key, std::uint64_t address);
+  void WalkChunks(const Dataset& dataset, std::uint64_t address, int above, Chunk* chunks);
 
   Metadata Bytes;
   ObjectHeader Header;

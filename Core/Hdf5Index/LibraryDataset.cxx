@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <vector>
 
 namespace patchio::hdf5index {
 namespace {
@@ -167,18 +167,11 @@ Dataset DescribeByLibrary(hid_t dataset)
 void ListChunksByLibrary(hid_t dataset, const Dataset& described, std::uint64_t fileBytes, Chunk* chunks)
 {
   const hdf5::QuietScope quiet;
-  const std::uint64_t grid = ChunksOf(described);
-  for (std::uint64_t i = 0; i < grid; ++i) {
-    chunks[i] = Chunk{0, i, 0, 0};
-  }
+  ClearChunks(described, chunks);
   const hdf5::Handle space(H5Dget_space(dataset));
   hsize_t written = 0;
   if (H5Dget_num_chunks(dataset, space, &written) < 0) {
     throw Error(hdf5::LastMessage());
-  }
-  std::uint64_t plainBytes = described.ElementBytes;
-  for (int d = 0; d < described.Rank; ++d) {
-    plainBytes *= described.ChunkDims[d];
   }
   for (hsize_t i = 0; i < written; ++i) {
     hsize_t begin[MostDims] = {}, bytes = 0;
@@ -187,20 +180,12 @@ void ListChunksByLibrary(hid_t dataset, const Dataset& described, std::uint64_t 
     if (H5Dget_chunk_info(dataset, space, i, begin, &skipped, &offset, &bytes) < 0) {
       throw Error(hdf5::LastMessage());
     }
-    std::uint64_t number = 0;
-    for (int d = 0; d < described.Rank; ++d) {
-      const std::uint64_t along = (described.Dims[d] - 1) / described.ChunkDims[d] + 1;
-      number = number * along + begin[d] / described.ChunkDims[d];
-      if (begin[d] >= described.Dims[d] || begin[d] % described.ChunkDims[d] != 0) {
-        throw Error("a chunk that begins outside the array");
-      }
+    const std::vector<std::uint64_t> first(begin, begin + described.Rank);
+    const Chunk chunk{offset, 0, static_cast<std::uint32_t>(bytes), skipped};
+    if (bytes > ~std::uint32_t(0) || !AddChunk(described, fileBytes, first.data(), chunk, chunks)) {
+      throw Error(fmt::format("a chunk of {} bytes at {} in a file of {}, from the value at ({}) on", bytes,
+          offset, fileBytes, fmt::join(first, ", ")));
     }
-    const bool filtered = described.Filters[0] != FilterKind::None;
-    if (chunks[number].Bytes != 0 || bytes == 0 || offset > fileBytes || bytes > fileBytes - offset ||
-        bytes > ~std::uint32_t(0) || (!filtered && bytes != plainBytes)) {
-      throw Error(fmt::format("a chunk of {} bytes at {} in a file of {}", bytes, offset, fileBytes));
-    }
-    chunks[number] = Chunk{offset, number, static_cast<std::uint32_t>(bytes), skipped};
   }
 }
 

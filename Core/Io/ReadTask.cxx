@@ -1,6 +1,8 @@
 #include "Io/ReadTask.h"
 
 #include "Decode/Chunks.h"
+#include "Decode/Gaps.h"
+#include "Decode/SparseMaterials.h"
 #include "Support/ByteOrder.h"
 #include "Support/Error.h"
 

@@ -22,9 +22,9 @@ namespace {
 
 constexpr std::size_t Alignment = 64;
 constexpr std::size_t HugePage = std::size_t(2) << 20;
-/// Small enough that one array that somebody keeps does not hold the memory of all, large enough for huge
-/// pages. Segments begin at multiples of this, so that a buffer's address says where its segment begins: a
-/// mark before each buffer would touch, and so fetch, all pages on the thread that cuts.
+/// Small enough that one array in use does not keep the memory of all, large enough for huge pages. Segments
+/// begin at multiples of this, so that a buffer's address says where its segment begins. A mark before each
+/// buffer would touch all pages, and so have them fetched, on the thread that cuts the buffers.
 constexpr std::size_t SegmentBytes = std::size_t(64) << 20;
 
 constexpr std::uint64_t RoundUp(std::uint64_t value, std::uint64_t to)
@@ -71,17 +71,18 @@ Memory Allocate(std::size_t size)
   void* mapped =
       ::mmap(nullptr, memory.Size + SegmentBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) {
-    throw Error(fmt::format("{:.1f} GB of memory could not be allocated.", memory.Size * 1e-9));
+    throw Error(
+        fmt::format("{} of memory could not be allocated.", ByteText(static_cast<double>(memory.Size))));
   }
   auto* const begin = static_cast<std::byte*>(mapped);
   memory.Bytes = SegmentBegin(begin + SegmentBytes - 1);
-  // What lies before and behind was mapped only to find an address.
+  // The memory before and behind it was mapped only to find an address.
   if (memory.Bytes > begin) {
     ::munmap(begin, memory.Bytes - begin);
   }
   ::munmap(memory.Bytes + memory.Size, begin + SegmentBytes - memory.Bytes);
   if (size >= HugePage) {
-    ::madvise(memory.Bytes, memory.Size, MADV_HUGEPAGE);  // a wish; failing costs only speed
+    ::madvise(memory.Bytes, memory.Size, MADV_HUGEPAGE);  // costs only speed when it fails
   }
   return memory;
 }
@@ -110,7 +111,7 @@ public:
       this->Kept.erase(best);
       this->KeptSize -= memory.Size;
     } else {
-      // What is kept and does not fit gives way where memory is short: Check() has counted it as free.
+      // Where memory is short, unused segments that do not fit are freed: Check() has counted them as free.
       this->CheckLimit(size);
       const std::uint64_t most = this->Limit > 0 ? this->Limit : std::numeric_limits<std::uint64_t>::max();
       this->Trim(AvailableMemory() < size ? 0 : Excess(this->KeptSize, Excess(this->TotalSize + size, most)));

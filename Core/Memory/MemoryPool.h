@@ -20,10 +20,10 @@ using Buffer = std::unique_ptr<void, BufferDeleter>;
 /// vtkAbstractArray::SetArrayFreeFunction wants.
 void FreeBuffer(void* data);
 
-/// Another hold on the memory of a buffer, which lives until the last one is gone.
+/// Another owner of the memory of a buffer, which lives until the last owner is gone.
 Buffer ShareBuffer(void* data);
 
-/// What a buffer keeps in use: the segment that it is cut from. Slices of one segment give the same.
+/// What a buffer keeps in use: the segment that it is cut from, the same for all buffers of a segment.
 struct SegmentInUse
 {
   const void* Segment = nullptr;
@@ -32,7 +32,7 @@ struct SegmentInUse
 SegmentInUse SegmentOfBuffer(void* data);
 
 /// Keeps segments for the next read: page faults, not copying, dominate reading into fresh memory.
-/// Thread-safe. Slices may outlive the pool.
+/// Thread-safe. Buffers may outlive the pool.
 class MemoryPool
 {
 public:
@@ -45,14 +45,13 @@ public:
 
   void SetLimit(std::uint64_t bytes);
   std::uint64_t Limit() const;
-  /// Keeps no more than this many bytes that nobody uses; what is too much is freed, now and later. 0 at
-  /// first.
+  /// Keeps at most so many bytes of unused segments, and frees the rest, now and later. 0 at first.
   void Keep(std::uint64_t bytes);
   /// Bytes that are kept now, for the next read to use.
   std::uint64_t KeptBytes() const;
   /// Bytes of all segments, used or kept.
   std::uint64_t TotalBytes() const;
-  /// Frees some of what is kept now, so that no more than this many bytes of it remain.
+  /// Frees unused segments now, until they have at most so many bytes.
   void Trim(std::uint64_t bytes);
   /// Throws Error when buffers of `bytes` more exceed the limit or what the machine has free; kept segments
   /// may serve for them.

@@ -1,4 +1,4 @@
-// By what it is seen that a file is not the one any more that was described.
+// How a change of a file is noticed.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace patchio {
 
-/// Whatever writes or replaces a file changes one of these, unless it takes pains not to.
+/// A program that writes or replaces a file changes one of these, unless it restores them on purpose.
 struct Fingerprint
 {
   std::uint64_t Size = 0;
@@ -25,15 +25,15 @@ struct Fingerprint
 struct FileState
 {
   Fingerprint Print;
-  /// Last time that anything about it changed, its name and place included. Nanoseconds since 1970, by the
-  /// clock of the file system's machine.
+  /// When anything about it changed last, its name and folder included. Nanoseconds since 1970, by the clock
+  /// of the file system's machine.
   std::int64_t Changed = 0;
 };
 
 /// Nothing when the file is not there or is no plain file.
 std::optional<FileState> StateOf(const std::string& path);
 
-/// Many files, `threads` at once: on a parallel file system each takes its time.
+/// The states of many files, `threads` at once: on a parallel file system each takes its time.
 std::vector<std::optional<FileState>> StatesOf(const std::vector<std::string>& paths, int threads);
 
 /// Nanoseconds since 1970.

@@ -7,9 +7,9 @@
 // Each part begins at a multiple of 64 bytes, in the order of the table.
 #pragma once
 
-#include "MetadataChannel/PlainFile.h"
 #include "Support/Communicator.h"
 #include "Support/Error.h"
+#include "Support/PlainFile.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -23,15 +23,15 @@ namespace patchio {
 enum class FileFault
 {
   Absent,      ///< not there
-  Unreadable,  ///< there, but kept from us: by its rights, the storage, too little memory
+  Unreadable,  ///< there, but rights, the storage or too little memory keep us from reading it
   Foreign,     ///< of another version of PatchIO or another kind of machine
   Stale,       ///< sound, but what it describes has changed since
   Unfinished,  ///< its success flag is not set
   Corrupted
 };
 
-/// True when the user should hear of it: the file would be of use, were it not for the fault. That one is
-/// absent, of another version or out of date is no news.
+/// True when the user should be told: the file would be used but for the fault. Absent files, those of
+/// another version and stale ones are usual.
 constexpr bool IsNews(FileFault fault)
 {
   return fault == FileFault::Unreadable || fault == FileFault::Unfinished || fault == FileFault::Corrupted;
@@ -52,8 +52,8 @@ struct PartEntry
   std::uint64_t Checksum = 0;
 };
 
-/// Opens a file for GroupedHead::Read(): once, so that all its parts are of the same one even when it is
-/// replaced meanwhile. Throws GroupedFileError, FileFault::Absent or Unreadable.
+/// Opens a file for GroupedHead::Read(). It is opened once, so that all parts come from the same file even
+/// when another one replaces it meanwhile. Throws GroupedFileError, FileFault::Absent or Unreadable.
 std::unique_ptr<PlainFile> OpenGrouped(const std::string& path);
 
 /// Header and table.
@@ -96,16 +96,9 @@ private:
 ///   3. and sets the file's view to it;
 ///   4. all write collectively;
 ///   5. the master sets the flag.
-/// `head` is the same on all ranks and has one shard a rank; `masterParts` counts on rank 0 only; `shard` is
+/// `head` is the same on all ranks and has one shard a rank; `masterParts` is used on rank 0 only; `shard` is
 /// this rank's. Throws Error, the same on all ranks.
 void WriteGrouped(Communicator& comm, const std::string& path, const GroupedHead& head,
     const std::vector<std::vector<std::byte>>& masterParts, const std::byte* shard);
-
-/// Collective over the ranks of `comm`, an MPI communicator: the third and fourth step of reading. Each rank
-/// reads its slice of the `bytes` from `begin` to its place in `into`, which is memory that all of them see.
-/// Gives what went wrong on this rank, empty when nothing did. A file that one of them cannot open is a fault
-/// on all of them.
-std::string ReadTogether(
-    MPI_Comm comm, const std::string& path, std::uint64_t begin, std::uint64_t bytes, std::byte* into);
 
 }  // namespace patchio

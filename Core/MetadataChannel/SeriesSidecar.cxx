@@ -1,8 +1,8 @@
 #include "MetadataChannel/SeriesSidecar.h"
 
 #include "MetadataChannel/GroupedFile.h"
-#include "MetadataChannel/Places.h"
-#include "MetadataChannel/SidecarSearch.h"
+#include "MetadataChannel/SidecarPath.h"
+#include "MetadataChannel/StepSidecar.h"
 #include "Support/Bytes.h"
 #include "Support/Checksum.h"
 #include "Support/RunOnAllRanks.h"
@@ -35,11 +35,11 @@ SeriesSidecar::SeriesSidecar(const std::string& path, ChannelMode mode)
     return;
   }
   FileFault passed = FileFault::Absent;
-  for (const Place& place : PlacesFor(path)) {
+  for (const SidecarPath& sidecar : SidecarPathsFor(path)) {
     try {
-      this->Load(place);
+      this->Load(sidecar);
       if (passed == FileFault::Unreadable) {
-        this->WarningText.clear();  // this one makes up for it
+        this->WarningText.clear();  // this one serves instead
       }
       return;
     } catch (const GroupedFileError& error) {
@@ -49,15 +49,15 @@ SeriesSidecar::SeriesSidecar(const std::string& path, ChannelMode mode)
       }
     } catch (const std::exception& error) {
       passed = FileFault::Corrupted;
-      this->WarningText = fmt::format("A metadata sidecar is not used. {}: {}", place.Path, error.what());
+      this->WarningText = fmt::format("A metadata sidecar is not used. {}: {}", sidecar.Path, error.what());
     }
     this->Entries.clear();
   }
 }
 
-void SeriesSidecar::Load(const Place& place)
+void SeriesSidecar::Load(const SidecarPath& sidecar)
 {
-  const std::unique_ptr<PlainFile> file = OpenGrouped(place.Path);
+  const std::unique_ptr<PlainFile> file = OpenGrouped(sidecar.Path);
   const std::vector<std::byte> first = GroupedHead::Read(*file).ReadPart(*file, 0);
   ByteReader in(first);
   if (in.Get<std::uint32_t>() != KindOfSeries) {
@@ -65,8 +65,8 @@ void SeriesSidecar::Load(const Place& place)
   }
   std::string path;
   in.Get(path);
-  if (path != (place.Beside ? "" : AbsolutePath(this->Path))) {
-    throw GroupedFileError(FileFault::Stale, fmt::format("{}: made for another series.", place.Path));
+  if (path != (sidecar.Beside ? "" : AbsolutePath(this->Path))) {
+    throw GroupedFileError(FileFault::Stale, fmt::format("{}: made for another series.", sidecar.Path));
   }
   const fs::path folder = fs::path(AbsolutePath(this->Path)).parent_path();
   const auto count = in.Get<std::uint64_t>();
@@ -115,15 +115,15 @@ std::string SeriesSidecar::Save(const Series& series, double settleSeconds)
   if (!changed) {
     return {};
   }
-  // What was not asked for this time stays, as long as it is there.
+  // Steps that were not asked for this time stay, as long as their files exist.
   for (auto entry = this->Entries.begin(); entry != this->Entries.end();) {
     entry = StateOf(entry->first) ? std::next(entry) : this->Entries.erase(entry);
   }
   std::string faults;
-  for (const Place& place : PlacesFor(this->Path)) {
+  for (const SidecarPath& sidecar : SidecarPathsFor(this->Path)) {
     const std::string fault = CatchError([&] {
-      ReplaceFile(place, [&](const std::string& temporary) {
-        const std::vector<std::byte> part = this->Encode(place.Beside);
+      ReplaceFile(sidecar, [&](const std::string& temporary) {
+        const std::vector<std::byte> part = this->Encode(sidecar.Beside);
         const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
         const GroupedHead head(
             {{part.size(), 0, Checksum(part.data(), part.size())}, {0, 0, Checksum(nullptr, 0)}});
@@ -161,7 +161,7 @@ KeptSeries OpenWithSidecar(
   KeptSeries kept;
   kept.Opened = format.OpenSeries(path, options);
   kept.WhyNotSaved = sidecar.Save(kept.Opened, settleSeconds);
-  // What lies beside a single dump is that dump's sidecar. Whoever opens the dump looks at it and warns.
+  // The sidecar beside a single dump belongs to the step. Opening the step checks it, and warns.
   const bool single = kept.Opened.Steps.back().Path == AbsolutePath(path);
   kept.Warning = single ? "" : sidecar.Warning();
   return kept;

@@ -4,7 +4,7 @@
 #include "Formats/Format.h"
 #include "MetadataChannel/ChannelMode.h"
 #include "MetadataChannel/Fingerprint.h"
-#include "MetadataChannel/Places.h"
+#include "MetadataChannel/SidecarPath.h"
 
 #include <map>
 #include <optional>
@@ -17,7 +17,7 @@ namespace patchio {
 class SeriesSidecar
 {
 public:
-  /// Reads the sidecar of the path of a series, where there is a sound one and the mode wants it. A path that
+  /// Reads the sidecar of a series if there is a sound one and the mode allows it. A path that
   /// is itself a step has no sidecar as a series, only as a step.
   SeriesSidecar(const std::string& path, ChannelMode mode);
 
@@ -26,8 +26,8 @@ public:
   std::optional<TimeStep> Known(const std::string& stepPath);
 
   /// Keeps the heads of these steps, too, unless their files changed less than `settleSeconds` before they
-  /// were looked at. Writes the sidecar when that changes anything and the mode wants it. Gives why it could
-  /// not; empty when all is well.
+  /// were looked at. Writes the sidecar when that changes anything and the mode allows it. Gives the reason
+  /// why it could not; empty when all is well.
   std::string Save(const Series& series, double settleSeconds);
 
   /// What is damaged or cannot be read; empty when nothing is.
@@ -40,7 +40,7 @@ private:
     double Time = 0;
     std::int64_t Step = 0;
   };
-  void Load(const Place& place);
+  void Load(const SidecarPath& sidecar);
   std::vector<std::byte> Encode(bool beside) const;
 
   std::string Path;

@@ -1,9 +1,9 @@
 #include "MetadataChannel/StagedMemory.h"
 
-#include "MetadataChannel/GroupedFile.h"
-#include "MetadataChannel/PlainFile.h"
+#include "MetadataChannel/CollectiveFile.h"
 #include "Support/Error.h"
 #include "Support/Memory.h"
+#include "Support/PlainFile.h"
 #include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
@@ -21,24 +21,15 @@
 namespace patchio {
 namespace {
 
-/// Left free in the memory file system and in memory, for everybody else.
+/// Bytes left free in the memory file system and in memory, for other programs.
 constexpr std::uint64_t Reserve = std::uint64_t(64) << 20;
-/// A stage has a name for an instant only; what has one for longer belongs to a program that was killed.
+/// Seconds. A block has a name for an instant only; one that has kept it longer belongs to a killed program.
 constexpr double StrayAge = 3600;
 
 bool Succeeded(Communicator& comm, const std::string& fault)
 {
   const std::vector<std::string> faults = comm.AllGather(fault);
   return std::all_of(faults.begin(), faults.end(), [](const std::string& text) { return text.empty(); });
-}
-
-/// MPI counts are int.
-void BroadcastBytes(std::byte* data, std::uint64_t bytes, int root, MPI_Comm comm)
-{
-  constexpr std::uint64_t piece = std::uint64_t(1) << 30;
-  for (std::uint64_t begin = 0; begin < bytes; begin += piece) {
-    MPI_Bcast(data + begin, static_cast<int>(std::min(piece, bytes - begin)), MPI_BYTE, root, comm);
-  }
 }
 
 OwnedComm SplitByMachine(Communicator& comm, const StageSettings& settings)
@@ -116,7 +107,7 @@ void StagedMemory::MapTogether(Communicator& comm, const StageSettings& settings
   const bool made = Succeeded(comm, fault);
   const bool mapped = made && Succeeded(comm, CatchError([&] { this->Map(name); }));
   if (first && *name) {
-    ::unlink(name);  // all have it, or nobody needs it
+    ::unlink(name);  // all ranks have mapped it, or none needs it
   }
   if (mapped) {
     MPI_Comm_rank(this->Machine.Get(), &this->SharerNumber);
@@ -126,7 +117,7 @@ void StagedMemory::MapTogether(Communicator& comm, const StageSettings& settings
   }
 }
 
-/// Is there room, and may we?
+/// Makes a file of the block's size, if there is room for it and the folder can be written.
 void StagedMemory::MakeFile(const std::string& folder, const std::string& name)
 {
   const std::uint64_t needed = this->Bytes + Reserve;
@@ -178,7 +169,7 @@ void StagedMemory::Load(
     Communicator& comm, const PlainFile* file, const std::string& path, std::uint64_t begin)
 {
   if (this->Mapped &&
-      Succeeded(comm, ReadTogether(this->Machine.Get(), path, begin, this->Bytes, this->Begin))) {
+      Succeeded(comm, ReadCollectively(this->Machine.Get(), path, begin, this->Bytes, this->Begin))) {
     this->Finish(comm);
     return;
   }
@@ -200,7 +191,8 @@ void StagedMemory::Gather(Communicator& comm, const std::vector<std::uint64_t>& 
   const int rank = comm.Rank();
   std::memcpy(this->Begin + offsets[rank], mine, lengths[rank]);
   if (comm.Size() > 1 && comm.Mpi() != MPI_COMM_NULL) {
-    // Who has each rank's bytes now: the first rank of its machine, by its number among those; or itself.
+    // The rank that has each rank's bytes now: the first one of its machine, by its number among the first
+    // ones; or the rank itself.
     int owner = rank;
     if (this->Mapped) {
       owner = this->Leaders.Get() != MPI_COMM_NULL ? RankIn(this->Leaders.Get()) : 0;
@@ -218,7 +210,7 @@ void StagedMemory::Gather(Communicator& comm, const std::vector<std::uint64_t>& 
 /// All copies are full; from now on they are only read.
 void StagedMemory::Finish(Communicator& comm)
 {
-  comm.AllGather(std::vector<int>{0});  // nobody goes on before the last has written
+  comm.AllGather(std::vector<int>{0});  // no rank goes on before the last one has written
   if (this->Mapped) {
     ::mprotect(this->Begin, std::max<std::uint64_t>(this->Bytes, 1), PROT_READ);
   }

@@ -32,21 +32,21 @@ private:
 struct StageSettings
 {
   std::string Folder = "/dev/shm";  ///< of the memory file system
-  int RanksPerMachine = 0;          ///< for tests: takes so many ranks for a machine; 0: asks MPI
+  int RanksPerMachine = 0;          ///< for tests: so many ranks count as a machine; 0: MPI tells
 };
 
 /// A block of memory, empty at first.
 ///
-/// The paper's switch `memory` is InMemory(): it lies in the memory file system. Its other one, `changed`,
-/// which has metadata saved when they are closed, is not needed: an index never changes, and it is saved as
-/// soon as it is built.
+/// InMemory() is the switch `memory` of the dual-channel paper: the block lies in the memory file system. The
+/// paper's other switch, `changed`, which saves metadata when they are closed, is not needed: an index never
+/// changes, and is saved as soon as it is built.
 class StagedMemory
 {
 public:
-  /// Collective; all ranks give the same size. Before it uses the memory file system it asks whether that and
-  /// the machine have enough room and whether it may write there; if not on all machines, each rank takes
-  /// memory of its own. One rank alone always does. Throws Error, the same on all ranks, when there is not
-  /// even that.
+  /// Collective; all ranks give the same size. The block lies in the memory file system if that can be
+  /// written and has enough room, and the machine too, on all machines; otherwise each rank takes memory of
+  /// its own. One rank alone always does so. Throws Error, the same on all ranks, when there is not enough
+  /// memory.
   StagedMemory(Communicator& comm, std::uint64_t bytes, const StageSettings& settings);
   ~StagedMemory();
   StagedMemory(const StagedMemory&) = delete;

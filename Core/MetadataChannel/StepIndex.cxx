@@ -2,7 +2,6 @@
 
 #include "Io/SharedProgress.h"
 #include "MetadataChannel/GroupedFile.h"
-#include "MetadataChannel/RankValues.h"
 #include "Support/Bytes.h"
 #include "Support/RunOnAllRanks.h"
 
@@ -15,12 +14,12 @@ namespace {
 /// Requests that are located at once: enough to read each file once, not so many that memory matters.
 constexpr std::uint64_t BatchRequests = 1 << 17;
 
-/// This rank's shard. Its notes, and its first problem, go into `built`.
+/// Locates this rank's part of the patches. Its notes, and its first problem, go into `built`.
 std::unique_ptr<IndexShardBuilder> LocateShard(Communicator& comm, const Format& format,
     const Catalog& catalog, int threads, const ProgressCallback& progress, BuiltIndex& built)
 {
   const RowOrder order(catalog);
-  const auto [begin, end] = ShareOf(catalog.Patches.size(), comm.Rank(), comm.Size());
+  const auto [begin, end] = PartOfRank(catalog.Patches.size(), comm.Rank(), comm.Size());
   auto builder = std::make_unique<IndexShardBuilder>(catalog, order, begin, end - begin);
   const std::uint64_t rows = BatchRequests / std::max<std::size_t>(catalog.Variables.size(), 1) + 1;
   for (std::uint64_t row = 0; row < builder->Rows(); row += rows) {
@@ -85,7 +84,7 @@ void TakeFingerprints(Communicator& comm, BuiltIndex& built, int threads)
     std::int64_t Modified, Changed, There;
   };
   const std::vector<std::string>& files = built.Index.Index.Files();
-  const auto [begin, end] = ShareOf(files.size(), comm.Rank(), comm.Size());
+  const auto [begin, end] = PartOfRank(files.size(), comm.Rank(), comm.Size());
   std::vector<Entry> mine;
   RunOnAllRanks(comm, [&, begin = begin, end = end] {
     for (const auto& state : StatesOf({files.begin() + begin, files.begin() + end}, threads)) {

@@ -1,11 +1,11 @@
-// The index of one time step in memory: where all its values lie, with what says whether that still holds.
+// The index of one time step in memory: where all its values lie, and how a change of its files is noticed.
 #pragma once
 
 #include "Catalog/Catalog.h"
-#include "Catalog/LocationIndex.h"
 #include "Formats/Format.h"
 #include "Io/IoScheduler.h"
 #include "MetadataChannel/Fingerprint.h"
+#include "MetadataChannel/LocationIndex.h"
 #include "MetadataChannel/StagedMemory.h"
 #include "Support/Communicator.h"
 
@@ -21,12 +21,12 @@ struct ChannelSettings
 {
   int Threads = 1;  ///< of a rank, for reading metadata
   StageSettings Stage;
-  /// A file that changed less than so many seconds before it was looked at may change again without a trace,
-  /// as times of files are coarse; an index with such a file is not saved.
+  /// A file that changed less than so many seconds before it was looked at may change again without a new
+  /// time, as times of files are coarse. An index with such a file is not saved.
   double SettleSeconds = 2;
 };
 
-/// An index with what says whether it still holds.
+/// An index, and what is needed to see whether it still holds.
 struct StepIndex
 {
   LocationIndex Index;
@@ -54,14 +54,13 @@ struct BuiltIndex
   std::string VanishedFile;                     ///< a file that could be read but not looked at
 };
 
-/// Makes sure that an index is not believed for files that may have changed since they were looked into:
-/// those that changed less than `settleSeconds` before building began, as times of files are coarse, or
-/// later.
+/// Makes sure that the index is not used for files that may have changed since it was built: those that
+/// changed less than `settleSeconds` before building began, or later. Times of files are coarse.
 void DistrustYoungFiles(BuiltIndex& built, const DescribingState& describing, double settleSeconds);
 
-/// Collective. All ranks locate a shard of the patches, in the order of the files, with all variables. Throws
-/// Error, the same on all ranks, when there is not enough memory. progress, see RunUnlessStopped(): where it
-/// stops the ranks there is no index.
+/// Collective. Each rank locates its part of the patches, in the order of the files, with all variables: a
+/// shard. Throws Error, the same on all ranks, when there is not enough memory. progress: see
+/// RunUnlessStopped(); gives nothing when it stops the ranks.
 std::optional<BuiltIndex> BuildIndex(Communicator& comm, const Format& format, const Catalog& catalog,
     const ChannelSettings& settings, const ProgressCallback& progress = {});
 

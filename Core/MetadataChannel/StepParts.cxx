@@ -77,7 +77,7 @@ StepDescription Describe(
 std::vector<std::byte> Encode(const StepDescription& description)
 {
   ByteWriter out;
-  out.Put(JoinTexts(description.Files));
+  out.Put(description.Files);
   out.Put(description.Prints);
   out.Put(description.Data.Serialize());
   return out.Take();
@@ -87,10 +87,10 @@ StepDescription DecodeDescription(const std::vector<std::byte>& bytes, const std
 {
   ByteReader in(bytes);
   StepDescription description;
-  std::string names;
+  std::vector<std::string> names;
   in.Get(names);
   const std::string folder = FolderOf(path);
-  for (const std::string& name : SplitTexts(names)) {
+  for (const std::string& name : names) {
     if (!StaysBelow(name)) {
       throw Error("It names a file outside the folder of its data.");
     }

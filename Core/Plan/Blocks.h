@@ -25,8 +25,8 @@ struct Region
   }
 };
 
-/// Where a block comes from, see CutToPatches(): what filters make of its visible cells is to be as in the
-/// block that it was cut from, and in a grid with hidden cells they take nothing from refined ones for nodes.
+/// Where a block comes from, see CutToPatches(). Filters must make the same of its visible cells as in the
+/// block that it was cut from; in a grid with hidden cells they take no values of refined cells for nodes.
 enum class CutFrom
 {
   Nothing,

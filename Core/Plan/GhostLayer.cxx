@@ -102,10 +102,7 @@ void AddGhostLayer(
   Int3 ratio{1, 1, 1};
   for (int level = block.Level; level >= 0 && !open.empty(); --level) {
     open = filler.Fill(open, level, ratio);
-    for (int axis = 0; axis < 3; ++axis) {
-      const std::int64_t product = std::int64_t(ratio[axis]) * catalog.Levels[level].Ratio[axis];
-      ratio[axis] = static_cast<int>(std::min(product, std::int64_t(1) << 30));
-    }
+    ratio = Times(ratio, catalog.Levels[level].Ratio);
     if (catalog.RoleOf(level) != LevelRole::Refinement) {
       break;
     }

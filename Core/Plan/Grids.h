@@ -24,10 +24,10 @@ std::vector<LevelGrid> GridsOf(const Catalog& catalog);
 constexpr const char* AutomaticGrid = "Automatic";  ///< the first one of GridsOf() with a wanted variable
 constexpr const char* AllGrids = "All";             ///< each one with a wanted variable
 
-/// One flag a level of the catalog: whether it is left out. With AutomaticGrid and AllGrids, grids of which
-/// no wanted variable is to be seen are left out, as they would only stand in the way of others; with
-/// AllGrids those that no variable at all lies on (lists of places, say) stay. Where nothing wanted lies on
-/// any grid, it is as if all variables were wanted. A name shows that grid, with or without values.
+/// One flag a level of the catalog: whether it is left out. With AutomaticGrid and AllGrids, grids without
+/// a wanted variable are left out, as they would only hide others; with
+/// AllGrids those without any variable (lists of points, say) stay. Where no grid has a wanted variable, all
+/// variables count as wanted. A name shows that grid, with or without values.
 ///
 /// firstLevel, lastLevel: the levels that count; others are not left out. wanted: indices into
 /// Catalog::Variables. choice: AutomaticGrid, AllGrids or a LevelGrid::Name. Throws Error where there is no

@@ -14,8 +14,8 @@ namespace {
 
 constexpr double Everywhere = Bounds::Everywhere;
 
-/// Of the patch's cells and one more on each side. Axes that the patch has no extent along count as
-/// unbounded.
+/// Bounds of the patch's cells and one more on each side; unbounded along axes on which the patch has no
+/// extent.
 Bounds GrownBounds(const Catalog& catalog, const Patch& patch)
 {
   Bounds bounds{{-Everywhere, -Everywhere, -Everywhere}, {Everywhere, Everywhere, Everywhere}};
@@ -82,7 +82,7 @@ void AddMeeting(const BoxBins* bins, const Level& level, const Box& cells,
 
 }  // namespace
 
-bool KnowsPlaces(const Catalog& catalog)
+bool KnowsPositions(const Catalog& catalog)
 {
   return catalog.Grid != GridKind::Curvilinear;
 }
@@ -90,7 +90,7 @@ bool KnowsPlaces(const Catalog& catalog)
 std::vector<bool> PatchesNear(const Catalog& catalog, const RegionOfInterest& region)
 {
   std::vector<bool> near(catalog.Patches.size(), true);
-  if (region.Kind == RegionOfInterest::Shape::Everything || !KnowsPlaces(catalog)) {
+  if (region.Kind == RegionOfInterest::Shape::Everything || !KnowsPositions(catalog)) {
     return near;
   }
   for (std::size_t p = 0; p < near.size(); ++p) {
@@ -111,7 +111,7 @@ std::vector<bool> PatchesWithValues(
   std::unique_ptr<BoxBins> coarser;
   for (std::size_t l = 0; l < catalog.Levels.size(); ++l) {
     const Level& level = catalog.Levels[l];
-    std::unique_ptr<BoxBins> bins = KnowsPlaces(catalog) ? BinsOf(catalog, level) : nullptr;
+    std::unique_ptr<BoxBins> bins = KnowsPositions(catalog) ? BinsOf(catalog, level) : nullptr;
     for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
       ValueRange together = ranges[p];
       if (bins) {

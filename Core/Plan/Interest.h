@@ -23,18 +23,18 @@ struct RegionOfInterest
   Double3 Origin{0, 0, 0}, Normal{0, 0, 1};  ///< of the plane; any length of the normal but 0
 };
 
-/// False where the places of patches are not known before they are read: curvilinear grids.
-bool KnowsPlaces(const Catalog& catalog);
+/// False where the positions of patches are not known before these are read: for curvilinear grids.
+bool KnowsPositions(const Catalog& catalog);
 
 /// One flag per patch: true where the patch, grown by one of its cells so that what filters need of
-/// neighbours is there too, meets the region. Lists of points, and all patches where KnowsPlaces() is false,
-/// do.
+/// neighbours is there too, meets the region. Lists of points, and all patches where KnowsPositions() is
+/// false, do.
 std::vector<bool> PatchesNear(const Catalog& catalog, const RegionOfInterest& region);
 
 /// One flag per patch: true where the patch, together with those of its level that are at most one cell away,
-/// has values on both sides of `wanted` or in it, so that an iso-surface may pass through it or between them:
-/// wherever it passes, all patches around are marked whose cells have a say in where. The same surface then
-/// comes out as of all patches. All patches where KnowsPlaces() is false.
+/// has values on both sides of `wanted` or in it, so that an iso-surface may pass through it or between them.
+/// Wherever it passes, all patches are marked whose cells influence its position: the surface is the same as
+/// that of all patches. All patches where KnowsPositions() is false.
 ///
 /// ranges: one per patch, in Catalog::Patches' order. withCoarser: patches of the next coarser level that are
 /// as near count too, as a ghost layer takes values from them.

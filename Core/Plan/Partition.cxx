@@ -11,7 +11,7 @@
 namespace patchio {
 namespace {
 
-/// Blocks by their numbers, each at a part; moves as few as balance demands.
+/// Knows the part of each block, and moves as few blocks as balance demands.
 class Balancer
 {
 public:
@@ -49,8 +49,9 @@ private:
   std::vector<int> PartOfBlock;
   const std::vector<std::int64_t>& Weights;
   std::vector<double> Loads;
-  std::set<std::pair<double, int>> ByLoad;             ///< load, part
-  std::vector<std::vector<std::size_t>> BlocksOfPart;  ///< in the order of their numbers, guests after them
+  std::set<std::pair<double, int>> ByLoad;  ///< load, part
+  std::vector<std::vector<std::size_t>>
+      BlocksOfPart;  ///< in the order of their numbers, those that moved here last
 };
 
 void Balancer::AddLoad(int part, double weight)
@@ -75,7 +76,7 @@ void Balancer::MoveSurplus()
   constexpr double tolerance = 1.1;
   const double total = std::accumulate(this->Loads.begin(), this->Loads.end(), 0.0);
   const double mean = total / static_cast<double>(this->Loads.size());
-  // Where there are few blocks, one more or less is no reason to read again.
+  // Where there are few blocks, one more or less is no reason to read them again.
   const double averageBlock = total / static_cast<double>(std::max<std::size_t>(this->PartOfBlock.size(), 1));
   if (this->ByLoad.rbegin()->first <= tolerance * mean + averageBlock) {
     return;
@@ -85,7 +86,7 @@ void Balancer::MoveSurplus()
   }
 }
 
-/// The last blocks go, neighbours to the same part as long as that stays below the mean.
+/// Moves the last blocks away, neighbours to the same part as long as that stays below the mean.
 void Balancer::Relieve(int part, double mean, double most)
 {
   std::vector<std::size_t> stay;
@@ -106,8 +107,8 @@ void Balancer::Relieve(int part, double mean, double most)
   this->BlocksOfPart[part].insert(this->BlocksOfPart[part].end(), stay.rbegin(), stay.rend());
 }
 
-/// While there are parts with several blocks; part 0 gets one from a part with one, too: many of ParaView's
-/// filters ask rank 0 which arrays there are.
+/// As long as there are parts with several blocks. Part 0 also gets the only block of another part: many of
+/// ParaView's filters ask rank 0 which arrays there are.
 void Balancer::FillEmptyParts()
 {
   const int parts = static_cast<int>(this->Loads.size());

@@ -9,12 +9,13 @@
 
 namespace patchio {
 
-/// Divides blocks into parts that are disjoint, complete and balanced by weight. A block belongs to the
-/// preferred rank of its first patch, so that it stays there when more or less is shown. Only where that
-/// would give some part more than 1.1 times the mean and an average block on top, blocks move to where least
-/// is, no more than bring all parts down to 1.1 times the mean, or as near to that as their sizes allow: to
-/// the mean and the heaviest block at least. Each part gets a block if there are enough, and part 0 in any
-/// case. A pure function: the same arguments give the same parts on every rank.
+/// Divides blocks into parts that are disjoint, complete and balanced by weight. A block goes to the
+/// preferred rank of its first patch, so that it stays there when more or less is shown. Only when some part
+/// would have more than 1.1 times the mean and an average block on top, blocks move to the parts with least
+/// weight: as few as are needed until no part has more than 1.1 times the mean, or as near to that as the
+/// sizes of blocks allow (no part then has more than the mean and the heaviest block). Each part gets a block
+/// if there are enough, and part 0 in any case. A pure function: the same arguments give the same parts on
+/// every rank.
 ///
 /// preferred: one per patch, 0 .. parts-1: see PreferredRanks(). weights: one per block, >= 0, bytes as
 /// a rule. Result: for each block its part, 0 .. parts-1. O(n log parts) in the number of blocks.

@@ -14,7 +14,7 @@ namespace {
 
 struct Item
 {
-  std::array<int, 3> Centre;  ///< axis 2 first, so that ties are cut across the axis that files have last
+  std::array<int, 3> Centre;  ///< axis 2 first, so that ties are cut across the slowest axis of files
   int Patch;
   double Cells;
 };
@@ -132,8 +132,8 @@ Iterator Bisection::Cut(Iterator begin, Iterator end, int firstPart, int middleP
   }
   Iterator cut = first;
   if (before < wanted) {
-    // The patch in which the cut lies goes where that makes less of all levels together, so that levels of
-    // few patches do not all have the same preferred rank.
+    // The patch in which the cut lies goes to the side that then has fewer cells of all levels, so that
+    // levels of few patches do not all go to the same rank.
     const auto part = this->CellsOfPart.begin();
     const double own = first->Cells, after = total - before - own;
     const double soFarBefore = std::accumulate(part + firstPart, part + middlePart, before);

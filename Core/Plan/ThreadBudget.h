@@ -3,7 +3,7 @@
 
 namespace patchio {
 
-/// Who decides on the number of threads.
+/// How the number of threads is chosen.
 enum class ThreadMode
 {
   Fixed,        ///< the user gives NT

@@ -19,7 +19,7 @@ bool IsLetter(const std::string& text, std::size_t i)
   return i < text.size() && std::isalpha(static_cast<unsigned char>(text[i])) != 0;
 }
 
-/// Of values that are each at another time, or are no components.
+/// True for maxima and the like, whose components belong to different times or to no vector.
 bool IsStatistic(const std::string& name)
 {
   return std::any_of(name.begin(), name.end(), [&, i = std::size_t(0)](char) mutable {

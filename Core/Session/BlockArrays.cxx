@@ -2,6 +2,7 @@
 
 #include "Decode/Chunks.h"
 #include "Decode/Decode.h"
+#include "Decode/Gaps.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
 

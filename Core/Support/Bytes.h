@@ -36,6 +36,14 @@ public:
 
   void Put(const std::string& text) { this->Put(std::vector<char>(text.begin(), text.end())); }
 
+  void Put(const std::vector<std::string>& texts)
+  {
+    this->Put<std::uint64_t>(texts.size());
+    for (const std::string& text : texts) {
+      this->Put(text);
+    }
+  }
+
   /// Values one after another. A record whose members a function gives as std::tie() of them is written and
   /// read by one list.
   template <typename... T>
@@ -77,6 +85,9 @@ public:
     }
   }
 
+  /// True for any byte but 0.
+  void Get(bool& value) { value = this->Get<std::uint8_t>() != 0; }
+
   void Get(std::string& text)
   {
     std::vector<char> letters;
@@ -84,7 +95,15 @@ public:
     text.assign(letters.begin(), letters.end());
   }
 
-  /// Values one after another, each to its place.
+  void Get(std::vector<std::string>& texts)
+  {
+    const auto count = this->Get<std::uint64_t>();
+    for (std::uint64_t i = 0; i < count; ++i) {  // ends with the bytes, whatever the count
+      this->Get(texts.emplace_back());
+    }
+  }
+
+  /// Values one after another.
   template <typename... T>
   void Get(const std::tuple<T&...>& values)
   {
@@ -110,7 +129,7 @@ private:
   const std::byte* Advance(std::uint64_t count, std::size_t size)
   {
     if (count > (this->Size - this->Position) / size) {
-      throw Error("The serialized catalog ends too early.");
+      throw Error("The bytes of a record end too early.");
     }
     const std::byte* begin = this->Data + this->Position;
     this->Position += count * size;

@@ -50,12 +50,7 @@ public:
     std::uint64_t size = bytes.size();
     MPI_Bcast(&size, 1, MPI_UINT64_T, 0, this->Comm);
     this->ResizeTogether(bytes, size);
-    // MPI counts are int: a large catalog goes in pieces.
-    constexpr std::uint64_t piece = 1u << 30;
-    for (std::uint64_t begin = 0; begin < size; begin += piece) {
-      const int count = static_cast<int>(std::min(piece, size - begin));
-      MPI_Bcast(bytes.data() + begin, count, MPI_BYTE, 0, this->Comm);
-    }
+    BroadcastBytes(bytes.data(), size, 0, this->Comm);
   }
 
   std::vector<std::string> AllGather(const std::string& text) override
@@ -174,6 +169,14 @@ Communicator& Communicator::Aside()
     this->Second = this->Duplicate();
   }
   return *this->Second;
+}
+
+void BroadcastBytes(std::byte* data, std::uint64_t bytes, int root, MPI_Comm comm)
+{
+  constexpr std::uint64_t piece = std::uint64_t(1) << 30;  // MPI counts are int
+  for (std::uint64_t begin = 0; begin < bytes; begin += piece) {
+    MPI_Bcast(data + begin, static_cast<int>(std::min(piece, bytes - begin)), MPI_BYTE, root, comm);
+  }
 }
 
 std::unique_ptr<Communicator> MakeSelfCommunicator()

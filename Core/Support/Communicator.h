@@ -4,8 +4,12 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace patchio {
@@ -51,6 +55,32 @@ private:
   std::vector<double> Sum;
   std::unique_ptr<Communicator> Second;
 };
+
+/// The part of `count` things that one of several ranks takes: the first, and the one behind the last.
+inline std::pair<std::size_t, std::size_t> PartOfRank(std::size_t count, int rank, int ranks)
+{
+  return {count * rank / ranks, count * (rank + 1) / ranks};
+}
+
+/// Collective: plain values of each rank one after another, in rank order; numbers of them may differ.
+template <typename T>
+std::vector<T> GatherValues(Communicator& comm, const std::vector<T>& mine)
+{
+  static_assert(std::is_trivially_copyable_v<T>);
+  std::vector<T> all;
+  for (const std::string& part :
+      comm.AllGather(std::string(reinterpret_cast<const char*>(mine.data()), mine.size() * sizeof(T)))) {
+    const std::size_t before = all.size();
+    all.resize(before + part.size() / sizeof(T));
+    if (!part.empty()) {
+      std::memcpy(all.data() + before, part.data(), part.size());
+    }
+  }
+  return all;
+}
+
+/// Collective over an MPI communicator: any number of bytes of the rank `root` on all ranks.
+void BroadcastBytes(std::byte* data, std::uint64_t bytes, int root, MPI_Comm comm);
 
 /// One process by itself.
 std::unique_ptr<Communicator> MakeSelfCommunicator();

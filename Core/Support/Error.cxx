@@ -17,6 +17,11 @@ Error FileError(
   return Error(text);
 }
 
+void Requirement::Fail(const std::string& what) const
+{
+  throw Error(fmt::format("{} has {}.", this->Subject, what));
+}
+
 std::string PlainText(std::string text)
 {
   std::replace_if(

@@ -20,7 +20,27 @@ public:
 Error FileError(const std::string& file, const std::string& expected, const std::string& found,
     const std::string& advice = {});
 
-/// What a parser says of a file that may hold anything: bytes that are no ASCII become '?'.
+/// A condition on what was read from a file. Throws Error("SUBJECT has WHAT.") where a condition does not
+/// hold:
+///   constexpr Requirement Require("The index");
+///   Require(count <= left, "a shard that ends too early");
+class Requirement
+{
+public:
+  explicit constexpr Requirement(const char* subject) : Subject(subject) {}
+  void operator()(bool holds, const char* otherwise) const
+  {
+    if (!holds) {
+      this->Fail(otherwise);
+    }
+  }
+  [[noreturn]] void Fail(const std::string& what) const;
+
+private:
+  const char* Subject;
+};
+
+/// Text of a file that may hold anything, as a message may show it: bytes that are no ASCII become '?'.
 std::string PlainText(std::string text);
 
 /// The texts, one a line.

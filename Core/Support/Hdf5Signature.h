@@ -1,4 +1,4 @@
-// What every HDF5 file begins with, for those who look without the HDF5 library.
+// The first bytes of every HDF5 file, for looking at files without the HDF5 library.
 #pragma once
 
 #include <string_view>

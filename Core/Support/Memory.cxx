@@ -83,7 +83,7 @@ std::uint64_t AvailableInGroups(const std::string& root, std::string group, cons
   }
 }
 
-/// Of the groups in lines "number:controllers:/path"; version 2 has no controllers there.
+/// The least of all groups in lines "number:controllers:/path"; version 2 has no controllers there.
 std::uint64_t AvailableToGroups(const std::string& root)
 {
   std::uint64_t least = Unknown;
@@ -101,10 +101,6 @@ std::uint64_t AvailableToGroups(const std::string& root)
   return least;
 }
 
-}  // namespace
-
-namespace {
-
 std::uint64_t AvailableMemoryNow(const std::string& root)
 {
   const std::string folder = root + (root.empty() || root.back() != '/' ? "/" : "");
@@ -119,7 +115,7 @@ std::uint64_t AvailableMemory(const std::string& root)
   if (root != "/") {
     return AvailableMemoryNow(root);
   }
-  // To ask takes a tenth of a millisecond, and each read asks several times.
+  // Finding out takes a tenth of a millisecond, and each read asks several times.
   constexpr double fresh = 0.02;
   static std::mutex lock;
   static std::optional<std::pair<std::chrono::steady_clock::time_point, std::uint64_t>> known;

@@ -1,5 +1,5 @@
-// Files that others have named: what lies there need not be one. Whoever opens a pipe in the usual way waits
-// for its writer, for ever as a rule.
+// Files with names that users give: there may be something else. Opening a pipe in the usual way would wait
+// for its writer, often for ever.
 #pragma once
 
 #include <string>

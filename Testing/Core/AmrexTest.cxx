@@ -139,7 +139,7 @@ TEST(AmrexFab, RefusesOtherNumbers)
   for (const std::string real : {"((8, (64 11 52 0 1 12 0 1023)),(8, (2 1 4 3 6 5 8 7)))",
            "((8, (48 11 36 0 1 12 0 1023)),(6, (6 5 4 3 2 1)))", "((99, (1)))", "((8, (64 11", ""}) {
     amrex::RealKind kind;
-    amrex::Words words(real);
+    TextScanner words(real);
     EXPECT_FALSE(amrex::TakeRealKind(words, kind)) << real;
   }
 }

@@ -191,7 +191,7 @@ protected:
       return constant->second;
     }
     const Variable& info = catalog.Variables[variable];
-    Box stored = testing::Grown(catalog.Patches[patch].Cells, info.Ghosts);
+    Box stored = Grown(catalog.Patches[patch].Cells, info.Ghosts);
     for (int axis = 0; axis < catalog.Dimension && info.Center == Centering::Node; ++axis) {
       ++stored.Upper[axis];
     }

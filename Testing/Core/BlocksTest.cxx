@@ -274,7 +274,7 @@ void ExpectAllAroundEachCell(const Block& whole, const std::vector<bool>& kept, 
     for (const OwnedBox& part : block.Parts) {
       testing::ForEachCell(part.Cells, [&](const Int3& cell) {
         EXPECT_TRUE(kept[part.Owner] && seen.emplace(cell, part.Owner).second) << "a cell twice";
-        testing::ForEachCell(testing::Grown({cell, cell}, {1, 1, 1}), [&](const Int3& near) {
+        testing::ForEachCell(Grown({cell, cell}, {1, 1, 1}), [&](const Int3& near) {
           const auto there = all.find(near);
           const auto found = values.find(near);
           const bool wanted = there != all.end() && kept[there->second];

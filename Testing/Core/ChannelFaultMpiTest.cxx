@@ -5,6 +5,7 @@
 // that something went wrong. Faults that no rank can have by itself as root (rights do not bind it) come from
 // paths that are there for the other ranks only, and from an MPI_File_open of the test's own.
 #include "IrregularFormat.h"
+#include "MetadataChannel/CollectiveFile.h"
 #include "MetadataChannel/StepSidecar.h"
 #include "MpiTest.h"
 #include "Support/Checksum.h"
@@ -76,7 +77,7 @@ bool AreTheFiles(const std::byte* bytes, std::size_t begin, std::size_t end)
 void ExpectRead(const std::string& path, bool well, const std::string& where)
 {
   std::vector<std::byte> into(100000);
-  const std::string fault = ReadTogether(MPI_COMM_WORLD, path, 0, into.size(), into.data());
+  const std::string fault = ReadCollectively(MPI_COMM_WORLD, path, 0, into.size(), into.data());
   Expect(fault.empty() == well, where + ": " + (fault.empty() ? "no fault" : fault));
   const std::size_t slice = (into.size() / Ranks + 4096) / 4096 * 4096;
   if (well) {

@@ -1,5 +1,7 @@
 #include "Decode/Decode.h"
 
+#include "Decode/Gaps.h"
+#include "Decode/SparseMaterials.h"
 #include "NaivePlace.h"
 
 #include <gtest/gtest.h>

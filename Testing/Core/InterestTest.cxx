@@ -112,7 +112,7 @@ TEST(PatchesNear, AreAllWherePlacesAreNotKnown)
 {
   Catalog row = Row(3);
   row.Grid = GridKind::Curvilinear;
-  EXPECT_FALSE(KnowsPlaces(row));
+  EXPECT_FALSE(KnowsPositions(row));
   EXPECT_EQ(InBox(row, {-5, -5, -5}, {-4, -4, -4}), (List{0, 1, 2}));
 }
 

@@ -1,4 +1,4 @@
-#include "Catalog/LocationIndex.h"
+#include "MetadataChannel/LocationIndex.h"
 
 #include "IrregularFormat.h"
 #include "LocationTools.h"

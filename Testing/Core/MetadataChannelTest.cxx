@@ -1,7 +1,7 @@
 #include "Session/OpenedStep.h"
 
 #include "Catalog/Nesting.h"
-#include "Formats/SAMRAI/SamraiLocator.h"
+#include "Formats/SAMRAI/SamraiFormat.h"
 #include "IrregularFormat.h"
 #include "LocationTools.h"
 #include "MetadataChannel/SeriesSidecar.h"

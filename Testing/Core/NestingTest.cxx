@@ -1,11 +1,11 @@
 #include "Catalog/Nesting.h"
 
+#include "RandomBoxes.h"
 #include "TestTools.h"
 
 #include <malloc.h>
 #include <algorithm>
 #include <cmath>
-#include <random>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define PATCHIO_SANITIZED 1
@@ -15,6 +15,10 @@ namespace patchio {
 namespace {
 
 using testing::AddLevel;
+using testing::BoxesAtRandom;
+using testing::Contains;
+using testing::Dice;
+using testing::ForEachCell;
 using Flags = std::vector<std::uint8_t>;
 
 std::vector<bool> All(const Catalog& catalog)
@@ -22,38 +26,23 @@ std::vector<bool> All(const Catalog& catalog)
   return std::vector<bool>(catalog.Patches.size(), true);
 }
 
-bool Contains(const Box& box, const Int3& cell)
-{
-  return !Intersect(box, {cell, cell}).Empty();
-}
-
 /// True when each fine cell of the coarse one lies in some of the boxes: the definition, cell by cell.
 bool CoveredByDefinition(const Int3& coarse, const Int3& ratio, const std::vector<Box>& fine)
 {
-  for (int k = 0; k < ratio[2]; ++k) {
-    for (int j = 0; j < ratio[1]; ++j) {
-      for (int i = 0; i < ratio[0]; ++i) {
-        const Int3 cell{coarse[0] * ratio[0] + i, coarse[1] * ratio[1] + j, coarse[2] * ratio[2] + k};
-        if (std::none_of(fine.begin(), fine.end(), [&](const Box& box) { return Contains(box, cell); })) {
-          return false;
-        }
-      }
-    }
-  }
-  return true;
+  bool covered = true;
+  ForEachCell(Refine({coarse, coarse}, ratio), [&](const Int3& cell) {
+    covered =
+        covered && std::any_of(fine.begin(), fine.end(), [&](const Box& box) { return Contains(box, cell); });
+  });
+  return covered;
 }
 
 /// Flags of one patch against all boxes of the next level; all zero instead of empty.
 Flags FlagsByDefinition(const Box& patch, const Int3& ratio, const std::vector<Box>& fine)
 {
   Flags flags;
-  for (int k = patch.Lower[2]; k <= patch.Upper[2]; ++k) {
-    for (int j = patch.Lower[1]; j <= patch.Upper[1]; ++j) {
-      for (int i = patch.Lower[0]; i <= patch.Upper[0]; ++i) {
-        flags.push_back(CoveredByDefinition({i, j, k}, ratio, fine) ? 1 : 0);
-      }
-    }
-  }
+  ForEachCell(
+      patch, [&](const Int3& cell) { flags.push_back(CoveredByDefinition(cell, ratio, fine) ? 1 : 0); });
   return flags;
 }
 
@@ -113,18 +102,6 @@ int OwnerByDefinition(const Catalog& catalog, const std::vector<bool>& shown, in
   return -1;
 }
 
-template <typename Visit>
-void ForEachCell(const Box& box, Visit visit)
-{
-  for (int k = box.Lower[2]; k <= box.Upper[2]; ++k) {
-    for (int j = box.Lower[1]; j <= box.Upper[1]; ++j) {
-      for (int i = box.Lower[0]; i <= box.Upper[0]; ++i) {
-        visit(Int3{i, j, k});
-      }
-    }
-  }
-}
-
 int CountContaining(const std::vector<Box>& boxes, const Int3& cell)
 {
   return static_cast<int>(
@@ -157,38 +134,6 @@ void ExpectOwnersByDefinition(const Catalog& catalog, const std::vector<bool>& s
   }
 }
 
-class RandomBoxes
-{
-public:
-  explicit RandomBoxes(int dimension) : Dimension(dimension) {}
-
-  int Between(int low, int high) { return std::uniform_int_distribution<int>(low, high)(this->Engine); }
-
-  Box Make(int low, int high, int widest)
-  {
-    Box box{{0, 0, 0}, {0, 0, 0}};
-    for (int axis = 0; axis < this->Dimension; ++axis) {
-      box.Lower[axis] = this->Between(low, high);
-      box.Upper[axis] = box.Lower[axis] + this->Between(0, widest - 1);
-    }
-    return box;
-  }
-
-  /// Boxes anywhere around 0, overlapping as chance has it.
-  std::vector<Box> MakeMany(int count, int low, int high, int widest)
-  {
-    std::vector<Box> boxes;
-    for (int i = 0; i < count; ++i) {
-      boxes.push_back(this->Make(low, high, widest));
-    }
-    return boxes;
-  }
-
-private:
-  int Dimension;
-  std::mt19937 Engine{12345};
-};
-
 struct RandomCase
 {
   const char* Name;
@@ -197,26 +142,27 @@ struct RandomCase
   bool Aligned;  ///< edges of fine boxes lie on edges of coarse cells
 };
 
-Catalog MakeRandom(const RandomCase& wanted, RandomBoxes& random)
+Catalog MakeRandom(const RandomCase& wanted, Dice& dice)
 {
   Catalog catalog;
   catalog.Dimension = wanted.Dimension;
-  AddLevel(catalog, random.MakeMany(6, -9, 3, 8));
+  AddLevel(catalog, BoxesAtRandom(wanted.Dimension, 6, -9, 3, 8, dice));
   for (int level = 1; level <= 2; ++level) {
-    std::vector<Box> boxes;
-    for (int i = 0; i < 12; ++i) {
-      boxes.push_back(wanted.Aligned ? Refine(random.Make(-8, 5, 6), wanted.Ratio) : random.Make(-20, 8, 12));
+    std::vector<Box> boxes = wanted.Aligned ? BoxesAtRandom(wanted.Dimension, 12, -8, 5, 6, dice)
+                                            : BoxesAtRandom(wanted.Dimension, 12, -20, 8, 12, dice);
+    for (Box& box : boxes) {
+      box = wanted.Aligned ? Refine(box, wanted.Ratio) : box;
     }
     AddLevel(catalog, boxes, wanted.Ratio);
   }
   return catalog;
 }
 
-std::vector<bool> ShowTwoOfThree(const Catalog& catalog, RandomBoxes& random)
+std::vector<bool> ShowTwoOfThree(const Catalog& catalog, Dice& dice)
 {
   std::vector<bool> shown;
   for (std::size_t p = 0; p < catalog.Patches.size(); ++p) {
-    shown.push_back(random.Between(0, 2) > 0);
+    shown.push_back(dice.Between(0, 2) > 0);
   }
   return shown;
 }
@@ -229,10 +175,10 @@ class NestingOfRandomBoxes : public ::testing::TestWithParam<RandomCase>
 
 TEST_P(NestingOfRandomBoxes, AgreesWithTheDefinition)
 {
-  RandomBoxes random(GetParam().Dimension);
+  Dice dice(12345);
   for (int round = 0; round < 10; ++round) {
-    const Catalog catalog = MakeRandom(GetParam(), random);
-    for (const std::vector<bool>& shown : {All(catalog), ShowTwoOfThree(catalog, random)}) {
+    const Catalog catalog = MakeRandom(GetParam(), dice);
+    for (const std::vector<bool>& shown : {All(catalog), ShowTwoOfThree(catalog, dice)}) {
       ExpectFlagsByDefinition(catalog, shown);
       ExpectChildrenByDefinition(catalog, shown);
       ExpectOwnersByDefinition(catalog, shown);
@@ -251,10 +197,10 @@ INSTANTIATE_TEST_SUITE_P(All, NestingOfRandomBoxes,
 
 TEST(Nesting, NeverHidesACellWithAHoleEvenAtLargeRatios)
 {
-  RandomBoxes random(3);
+  Dice dice(12345);
   const Int3 ratio{5, 5, 5};  // more fine cells in a coarse one than a mask has bits
   for (int round = 0; round < 10; ++round) {
-    const Catalog catalog = MakeRandom({"", 3, ratio, false}, random);
+    const Catalog catalog = MakeRandom({"", 3, ratio, false}, dice);
     const Nesting nesting(catalog, All(catalog));
     for (int p = 0; p < catalog.Levels[0].PatchCount; ++p) {
       const Flags flags = nesting.CoveredCells(p);
@@ -316,10 +262,10 @@ TEST(Nesting, WorksAtTheEndsOfTheIndexRange)
 
 TEST(Nesting, FindsChildrenOfHugeAmongTinyPatches)
 {
-  RandomBoxes random(3);
+  Dice dice(12345);
   Catalog catalog;
-  AddLevel(catalog, random.MakeMany(50, -40, 40, 30));
-  std::vector<Box> boxes = random.MakeMany(900, -80, 80, 1);
+  AddLevel(catalog, BoxesAtRandom(3, 50, -40, 40, 30, dice));
+  std::vector<Box> boxes = BoxesAtRandom(3, 900, -80, 80, 1, dice);
   for (int i = 0; i < 30; ++i) {
     boxes[i * 30] = {{-80, -80, -80 + i}, {80, 80, 80}};
   }
@@ -358,21 +304,16 @@ Flags SharedByDefinition(
 {
   const Box& own = catalog.Patches[patch].Cells;
   Flags flags;
-  for (int k = own.Lower[2] - ghosts[2]; k <= own.Upper[2] + ghosts[2]; ++k) {
-    for (int j = own.Lower[1] - ghosts[1]; j <= own.Upper[1] + ghosts[1]; ++j) {
-      for (int i = own.Lower[0] - ghosts[0]; i <= own.Upper[0] + ghosts[0]; ++i) {
-        Int3 cell{i, j, k};
-        bool shared = Contains(own, cell);
-        for (int level = catalog.Patches[patch].Level; level >= 0; --level) {
-          for (const Box& box : ShownBoxesOf(catalog, level, shown)) {
-            shared = shared || Contains(box, cell);
-          }
-          cell = Coarsen({cell, cell}, catalog.Levels[level].Ratio).Lower;
-        }
-        flags.push_back(shared ? 1 : 0);
+  ForEachCell(Grown(own, ghosts), [&](Int3 cell) {
+    bool shared = Contains(own, cell);
+    for (int level = catalog.Patches[patch].Level; level >= 0; --level) {
+      for (const Box& box : ShownBoxesOf(catalog, level, shown)) {
+        shared = shared || Contains(box, cell);
       }
+      cell = Coarsen({cell, cell}, catalog.Levels[level].Ratio).Lower;
     }
-  }
+    flags.push_back(shared ? 1 : 0);
+  });
   return flags;
 }
 
@@ -495,8 +436,8 @@ std::vector<Box> Diagonal(int count)
 /// Tiny boxes everywhere, and among them some that fill all: as many as make most members of small bins.
 std::vector<Box> HugeAmongTiny(int count)
 {
-  RandomBoxes random(3);
-  std::vector<Box> boxes = random.MakeMany(count, 0, 1 << 20, 1);
+  Dice dice(12345);
+  std::vector<Box> boxes = BoxesAtRandom(3, count, 0, 1 << 20, 1, dice);
   for (int i = 0; i < count; i += static_cast<int>(std::sqrt(count))) {
     boxes[i] = {{0, 0, 0}, {1 << 20, 1 << 20, 1 << 20}};
   }
@@ -506,8 +447,8 @@ std::vector<Box> HugeAmongTiny(int count)
 /// Nothing but tiny boxes in a wide plane.
 std::vector<Box> Scattered(int count)
 {
-  RandomBoxes random(2);
-  return random.MakeMany(count, -(1 << 30), 1 << 30, 1);
+  Dice dice(12345);
+  return BoxesAtRandom(2, count, -(1 << 30), 1 << 30, 1, dice);
 }
 
 std::vector<Box> Sticks(int count)

@@ -32,17 +32,6 @@ inline bool Within(const Box& part, const Box& whole)
   return Intersect(part, whole) == part;
 }
 
-/// A box around a box, `layers` thick.
-inline Box Grown(const Box& box, const Int3& layers)
-{
-  Box grown = box;
-  for (int axis = 0; axis < 3; ++axis) {
-    grown.Lower[axis] -= layers[axis];
-    grown.Upper[axis] += layers[axis];
-  }
-  return grown;
-}
-
 /// Cuts a box at random planes until `pieces` disjoint boxes fill it, or it is all cells.
 inline std::vector<Box> CutAtRandom(const Box& whole, int pieces, Dice& dice)
 {
@@ -69,6 +58,19 @@ inline Box PartAtRandom(const Box& whole, Dice& dice)
     part.Upper[axis] = static_cast<int>(dice.Between(part.Lower[axis], whole.Upper[axis]));
   }
   return part;
+}
+
+/// Boxes that begin in low .. high and have up to `widest` cells per axis; they overlap by chance.
+inline std::vector<Box> BoxesAtRandom(int dimension, int count, int low, int high, int widest, Dice& dice)
+{
+  std::vector<Box> boxes(count, Box{{0, 0, 0}, {0, 0, 0}});
+  for (Box& box : boxes) {
+    for (int axis = 0; axis < dimension; ++axis) {
+      box.Lower[axis] = static_cast<int>(dice.Between(low, high));
+      box.Upper[axis] = box.Lower[axis] + static_cast<int>(dice.Between(0, widest - 1));
+    }
+  }
+  return boxes;
 }
 
 /// Disjoint boxes in random order, with holes between them where `holes` > 0 of 10.

@@ -1,5 +1,5 @@
 // The answers of the index reader and of the HDF5 library about dumps, field by field.
-#include "Formats/SAMRAI/SamraiLocator.h"
+#include "Formats/SAMRAI/SamraiFormat.h"
 #include "Formats/SAMRAI/SamraiSummary.h"
 #include "SamraiDraft.h"
 #include "TestTools.h"
@@ -78,16 +78,16 @@ void ExpectSame(const LocationTable& a, const LocationTable& b)
 LocationTable LocateAll(const Catalog& catalog)
 {
   std::vector<PatchVariable> requests = AllRequests(catalog);
-  const LocationTable table = samrai::LocateInClusters(catalog, requests, {1, false});
-  ExpectSame(table, samrai::LocateInClusters(catalog, requests, {1, true}));
+  const LocationTable table = samrai::SamraiFormat().Locate(catalog, requests, {1, false});
+  ExpectSame(table, samrai::SamraiFormat().Locate(catalog, requests, {1, true}));
   for (const int threads : {2, 4, 16}) {
-    const LocationTable other = samrai::LocateInClusters(catalog, requests, {threads, false});
+    const LocationTable other = samrai::SamraiFormat().Locate(catalog, requests, {threads, false});
     ExpectSame(table, other);
     EXPECT_EQ(table.Notes, other.Notes);
   }
   std::reverse(requests.begin(), requests.end());
-  ExpectSame(samrai::LocateInClusters(catalog, requests, {4, false}),
-      samrai::LocateInClusters(catalog, requests, {1, true}));
+  ExpectSame(samrai::SamraiFormat().Locate(catalog, requests, {4, false}),
+      samrai::SamraiFormat().Locate(catalog, requests, {1, true}));
   return table;
 }
 
@@ -101,7 +101,7 @@ bool CheckDumpsIn(const std::string& folder)
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (entry.path().filename() == "summary.samrai") {
       SCOPED_TRACE(entry.path());
-      const LocationTable table = LocateAll(samrai::ReadSummary(entry.path()));
+      const LocationTable table = LocateAll(samrai::SamraiFormat().ReadCatalog(entry.path()));
       EXPECT_THAT(table.Problems, IsEmpty());
       EXPECT_THAT(table.Notes, IsEmpty()) << "all of these are of the old style";
       EXPECT_FALSE(table.Extents.empty());
@@ -316,11 +316,11 @@ TEST_F(SamraiIndex, ListsNoMoreChunksThanAFileCanHold)
       {{testing::PatchGroup(this->Data.Patches[2]) + "density",
           testing::FloatsStoredAs({}, {length}, [=](hid_t creation) { H5Pset_chunk(creation, 1, &one); })}});
   const std::vector<PatchVariable> requests{{2, 0}};
-  const LocationTable table = samrai::LocateInClusters(this->Data, requests);
+  const LocationTable table = samrai::SamraiFormat().Locate(this->Data, requests, {});
   ASSERT_EQ(table.Locations[0].Kind, Encoding::Library);
   EXPECT_TRUE(table.Chunks.empty());
   EXPECT_EQ(table.Notes.size(), 1u);
-  ExpectSame(table, samrai::LocateInClusters(this->Data, requests, {1, true}));
+  ExpectSame(table, samrai::SamraiFormat().Locate(this->Data, requests, {1, true}));
 }
 
 /// What is too much counts for all patches together, whoever looks at which.

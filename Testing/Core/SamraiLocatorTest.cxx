@@ -1,7 +1,6 @@
-#include "Formats/SAMRAI/SamraiLocator.h"
+#include "Formats/SAMRAI/SamraiFormat.h"
 
 #include "Decode/Decode.h"
-#include "Formats/SAMRAI/SamraiFormat.h"
 #include "SamraiDraft.h"
 #include "StoppedLocate.h"
 #include "Support/ByteOrder.h"
@@ -34,7 +33,7 @@ protected:
 
   LocationTable Locate(const std::vector<PatchVariable>& requests) const
   {
-    return samrai::LocateInClusters(this->Data, requests);
+    return samrai::SamraiFormat().Locate(this->Data, requests, {});
   }
 
   /// Why (patch 2, variable) cannot be located.

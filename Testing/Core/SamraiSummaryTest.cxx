@@ -1,3 +1,4 @@
+#include "Formats/SAMRAI/SamraiFormat.h"
 #include "Formats/SAMRAI/SamraiSummary.h"
 
 #include "SamraiDraft.h"
@@ -55,7 +56,7 @@ protected:
   Catalog Read(const Hdf5Draft& draft) const
   {
     WriteHdf5(this->Path, draft);
-    return samrai::ReadSummary(this->Path);
+    return samrai::SamraiFormat().ReadCatalog(this->Path);
   }
 
   std::string Refuse(const Hdf5Draft& draft) const
@@ -427,7 +428,8 @@ TEST_F(SamraiSummary, SurvivesTruncationAnywhere)
   for (auto size = whole; size > 0; size = size * 9 / 10) {
     std::filesystem::resize_file(this->Path, size);
     if (size < whole) {
-      EXPECT_THROW(samrai::ReadSummary(this->Path), Error) << size << " of " << whole << " bytes";
+      EXPECT_THROW(samrai::SamraiFormat().ReadCatalog(this->Path), Error)
+          << size << " of " << whole << " bytes";
     }
   }
 }

@@ -1,5 +1,6 @@
 #include "Formats/SAMRAI/SamraiWriter.h"
 
+#include "Formats/SAMRAI/SamraiFormat.h"
 #include "Formats/SAMRAI/SamraiNames.h"
 #include "Formats/SAMRAI/SamraiSummary.h"
 #include "Support/Hdf5.h"
@@ -60,7 +61,7 @@ protected:
 
 TEST_F(SamraiWriter, PutsADomainThatBeginsAnywhereWhereItIs)
 {
-  const Catalog read = samrai::ReadSummary(this->Write());
+  const Catalog read = samrai::SamraiFormat().ReadCatalog(this->Write());
   EXPECT_EQ(read.Origin, this->Data.Origin);
   ASSERT_EQ(read.Patches.size(), 3u);
   for (int p = 0; p < 3; ++p) {

@@ -5,12 +5,16 @@
 #include "Support/Error.h"
 #include "Support/Hdf5.h"
 #include "Support/RegularFile.h"
+#include "Support/TextScanner.h"
 
 #include "Hdf5Draft.h"
 #include "TestTools.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
+#include <limits>
+#include <string_view>
+#include <tuple>
 
 namespace patchio {
 namespace {
@@ -335,6 +339,43 @@ TEST_F(Hdf5File, LeavesNothingOpen)
     EXPECT_EQ(OpenObjects(), before + 1) << "the file itself";
   }
   EXPECT_EQ(OpenObjects(), before);
+}
+
+TEST(TextScanner, TakesWhatIsThereAndNothingElse)
+{
+  TextScanner text(" FAB ((8, (-3 +4)) 1.5e3x\tend \r");
+  int a = 0, b = 0, c = 0;
+  double d = 0;
+  EXPECT_TRUE(text.Take("FAB") && text.Take("((") && text.Take(a) && text.Take(",") && text.Take("("));
+  EXPECT_TRUE(text.Take(b) && text.Take(c) && text.Take("))") && text.Take(d));
+  EXPECT_EQ(std::make_tuple(a, b, c, d), std::make_tuple(8, -3, 4, 1500.0));
+  EXPECT_FALSE(text.Take(a) || text.Take("y") || text.Done());
+  EXPECT_EQ(text.Left(), "x\tend \r");
+  std::string_view word;
+  EXPECT_TRUE(text.TakeWord(word) && word == "x" && text.TakeWord(word) && word == "end");
+  EXPECT_TRUE(text.Done() && !text.TakeWord(word));
+}
+
+TEST(TextScanner, TakesAsManyDigitsAsAreWanted)
+{
+  TextScanner text("0613z");
+  int hour = -1, minute = -1, none = 7;
+  EXPECT_TRUE(text.TakeDigits(2, hour) && text.TakeDigits(4, minute));
+  EXPECT_FALSE(text.TakeDigits(2, none));
+  EXPECT_EQ(std::make_tuple(hour, minute, none), std::make_tuple(6, 13, 7));
+}
+
+TEST(TextScanner, KnowsWholeNumbersOnly)
+{
+  EXPECT_EQ(NumberIn<int>("+5"), 5);
+  EXPECT_EQ(NumberIn<std::int64_t>("-9223372036854775808"), std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(NumberIn<double>("9.999E+20"), 9.999e20);
+  for (const char* text : {"", " 5", "5 ", "+-5", "--5", "5x", "0x10", "2147483648", "1,5"}) {
+    EXPECT_FALSE(NumberIn<int>(text)) << text;
+  }
+  for (const char* text : {"", "inf", "nan", "1e999", "1.5.2", "e5"}) {
+    EXPECT_FALSE(NumberIn<double>(text)) << text;
+  }
 }
 
 }  // namespace patchio

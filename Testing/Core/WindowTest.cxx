@@ -1,6 +1,7 @@
 // Values on their way into the arrays of larger blocks.
 #include "Decode/Decode.h"
 
+#include "Decode/Gaps.h"
 #include "RandomBoxes.h"
 
 #include <gtest/gtest.h>
@@ -169,7 +170,7 @@ TEST(Window, AtTheEndsOfTheIndexSpace)
   constexpr int far = 1 << 30;
   for (const int end : {-far, far - 2}) {
     const Box stored{{end, end, end}, {end + 1, end + 1, end + 1}};
-    const Box output = testing::Grown(stored, {1, 1, 1});
+    const Box output = Grown(stored, {1, 1, 1});
     const std::vector<float> values{1, 2, 3, 4, 5, 6, 7, 8};
     std::vector<float> result(64, 0);
     PlaceRun(Window(stored, output, stored, {1, 1, 1}, 1), values.data(), 0, 8, sizeof(float), false, 0,

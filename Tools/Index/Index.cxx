@@ -1,5 +1,5 @@
-#include "MetadataChannel/Places.h"
 #include "MetadataChannel/SeriesSidecar.h"
+#include "MetadataChannel/SidecarPath.h"
 #include "Session.h"
 #include "Session/OpenedStep.h"
 #include "Session/RankAgreement.h"

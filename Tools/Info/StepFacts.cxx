@@ -1,6 +1,6 @@
 #include "Info/StepFacts.h"
 
-#include "Catalog/LocationIndex.h"
+#include "MetadataChannel/LocationIndex.h"
 #include "Support/Communicator.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"

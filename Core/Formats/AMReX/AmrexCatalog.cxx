@@ -1,9 +1,10 @@
-#include "Formats/AMReX/AmrexCatalog.h"
-
+// From Header and the levels' Cell_H to the catalog of one plotfile. What it allocates is bounded by the size
+// of the files.
 #include "Catalog/CheckCatalog.h"
+#include "Formats/AMReX/AmrexFabLocations.h"
+#include "Formats/AMReX/AmrexFormat.h"
 #include "Formats/AMReX/AmrexHeader.h"
 #include "Formats/AMReX/AmrexMultiFab.h"
-#include "Formats/AMReX/AmrexWhereabouts.h"
 #include "Support/Error.h"
 
 #include <fmt/format.h>
@@ -40,7 +41,7 @@ public:
     for (std::size_t level = 0; level < this->Header.Levels.size(); ++level) {
       this->AddLevel(level);
     }
-    this->PlaceOrigin();
+    this->FindOrigin();
     this->AddVariables();
     this->FindNeighboursInFiles();
     this->Check();
@@ -53,7 +54,7 @@ private:
   Int3 RatioOf(std::size_t number) const;
   void CheckMultiFab(const MultiFabHeader& multiFab, std::size_t number);
   void AddPatches(const MultiFabHeader& multiFab, std::size_t number);
-  void PlaceOrigin();
+  void FindOrigin();
   void AddVariables();
   void FindNeighboursInFiles();
   void Check() const;
@@ -61,7 +62,7 @@ private:
   fs::path Folder;
   PlotHeader Header;
   Catalog Data;
-  Whereabouts Where;
+  FabLocations Where;
   Int3 Ghosts{0, 0, 0};
   Centering Center = Centering::Cell;
 };
@@ -84,7 +85,7 @@ void CatalogMaker::AddLevel(std::size_t number)
   this->AddPatches(multiFab, number);
 }
 
-/// The Header has one ratio for all axes; the domains tell each axis' own.
+/// The Header has one ratio for all axes; the domains tell the ratio of each axis.
 Int3 CatalogMaker::RatioOf(std::size_t number) const
 {
   Int3 ratio{1, 1, 1};
@@ -159,9 +160,9 @@ void CatalogMaker::AddPatches(const MultiFabHeader& multiFab, std::size_t number
   }
 }
 
-/// The corner of the domain belongs to its lowest index, which need not be 0; old versions of AMReX took it
-/// for the place of index 0. Where the first box is says which holds.
-void CatalogMaker::PlaceOrigin()
+/// The corner of the domain belongs to its lowest index, which need not be 0; in old versions of AMReX it
+/// belonged to index 0. The position of the first box says which holds.
+void CatalogMaker::FindOrigin()
 {
   const LevelHeader& coarsest = this->Header.Levels[0];
   for (int axis = 0; axis < this->Header.Dimension; ++axis) {
@@ -208,7 +209,7 @@ void CatalogMaker::AddVariables()
   }
 }
 
-/// What follows each FAB in its file: where its header can be told without reading it.
+/// Finds the next FAB in the file of each one, so that most headers need not be read.
 void CatalogMaker::FindNeighboursInFiles()
 {
   const auto before = [this](int a, int b) {
@@ -239,12 +240,12 @@ void CatalogMaker::Check() const
 
 }  // namespace
 
-Catalog ReadPlotCatalog(const std::string& path)
+Catalog AmrexFormat::ReadCatalog(const std::string& path) const
 {
   return CatalogMaker(path).Make();
 }
 
-std::vector<ValueRange> ReadPlotRanges(const Catalog& catalog, int variable)
+std::vector<ValueRange> AmrexFormat::RangesOf(const Catalog& catalog, int variable) const
 {
   const PlotHeader header = ReadPlotHeader(catalog.Path);
   const fs::path folder = fs::path(catalog.Path).parent_path();

@@ -9,7 +9,7 @@ constexpr std::array<int, 8> Double{64, 11, 52, 0, 1, 12, 0, 1023};
 constexpr std::array<int, 8> Single{32, 8, 23, 0, 1, 9, 0, 127};
 
 /// "(8, (64 11 52 0 1 12 0 1023))". At most 8 numbers.
-bool TakeList(Words& words, std::array<int, 8>& list, int& count)
+bool TakeList(TextScanner& words, std::array<int, 8>& list, int& count)
 {
   if (!words.Take("(") || !words.Take(count) || count < 1 || count > 8 || !words.Take(",") ||
       !words.Take("(")) {
@@ -54,7 +54,7 @@ std::size_t Digits(int number)
 
 }  // namespace
 
-bool TakeRealKind(Words& words, RealKind& kind)
+bool TakeRealKind(TextScanner& words, RealKind& kind)
 {
   std::array<int, 8> bits{}, order{};
   int bitCount = 0, bytes = 0;
@@ -76,13 +76,13 @@ bool ParseFabHeader(std::string_view text, int dimension, FabHeader& header)
   if (end == std::string_view::npos) {
     return false;
   }
-  Words words(text.substr(0, end));
+  TextScanner words(text.substr(0, end));
   if (!words.Take("FAB") || !TakeRealKind(words, header.Kind)) {
     return false;
   }
   header.PrefixBytes = end - words.Left().size();
   header.Bytes = end + 1;
-  return words.Take(header.Box, dimension) && words.Take(header.Components) && words.Done();
+  return TakeBox(words, header.Box, dimension) && words.Take(header.Components) && words.Done();
 }
 
 std::size_t FabHeaderBytes(std::size_t prefixBytes, const TypedBox& box, int dimension, int components)

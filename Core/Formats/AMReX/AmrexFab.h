@@ -19,7 +19,7 @@ struct RealKind
 
 /// Takes "((8, (64 11 52 0 1 12 0 1023)),(8, (8 7 6 5 4 3 2 1)))": the bits of IEEE numbers, and the order of
 /// their bytes. False for anything else than 4 or 8 bytes in one of the two usual orders.
-bool TakeRealKind(Words& words, RealKind& kind);
+bool TakeRealKind(TextScanner& words, RealKind& kind);
 
 /// The line before the numbers: "FAB", real kind, box, number of components.
 struct FabHeader

@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::int64_t MostNames = 100'000;
 constexpr std::int64_t MostLevels = 31;  ///< indices do not bear more refinement than this
-constexpr int LargestIndex = 1 << 30;
 
 /// Reads a Header from the top, part by part.
 class HeaderReader
@@ -33,7 +32,7 @@ private:
   void ReadSteps();
   void ReadSpacings();
   void ReadLevel(std::size_t number);
-  double Number(Words& words, const char* expected) const;
+  double Number(TextScanner& words, const char* expected) const;
 
   TextLines Lines;
   PlotHeader Header;
@@ -60,13 +59,13 @@ void HeaderReader::ReadTop()
         this->Lines.Path(), "2 or 3 dimensions", "1", "PatchIO does not show one-dimensional data");
   }
   this->Header.Dimension = static_cast<int>(dimension);
-  Words words(this->Lines.Next("the time"));
+  TextScanner words(this->Lines.Next("the time"));
   this->Header.Time = this->Number(words, "the time");
   this->Header.Levels.resize(
       static_cast<std::size_t>(this->Lines.NextNumber("the finest level", 0, MostLevels - 1)) + 1);
 }
 
-double HeaderReader::Number(Words& words, const char* expected) const
+double HeaderReader::Number(TextScanner& words, const char* expected) const
 {
   double number = 0;
   if (!words.Take(number)) {
@@ -78,12 +77,12 @@ double HeaderReader::Number(Words& words, const char* expected) const
 void HeaderReader::ReadGeometry()
 {
   const char* const corner = "the lower corner of the domain";
-  Words lower(this->Lines.Next(corner));
+  TextScanner lower(this->Lines.Next(corner));
   for (int axis = 0; axis < this->Header.Dimension; ++axis) {
     this->Header.Corner[axis] = this->Number(lower, corner);
   }
   this->Lines.Next("the upper corner of the domain");
-  Words ratios(this->Lines.Next("the refinement ratios"));
+  TextScanner ratios(this->Lines.Next("the refinement ratios"));
   for (int ratio = 0; ratios.Take(ratio);) {
     this->Header.Ratios.push_back(ratio);
   }
@@ -96,15 +95,10 @@ void HeaderReader::ReadGeometry()
 
 void HeaderReader::ReadDomains()
 {
-  Words words(this->Lines.Next("the domain of each level"));
+  TextScanner words(this->Lines.Next("the domain of each level"));
   for (LevelHeader& level : this->Header.Levels) {
     TypedBox box;
-    bool good = words.Take(box, this->Header.Dimension);
-    for (int axis = 0; good && axis < 3; ++axis) {
-      const int lower = box.Indices.Lower[axis], upper = box.Indices.Upper[axis];
-      good = lower <= upper && lower >= -LargestIndex && upper <= LargestIndex;
-    }
-    if (!good) {
+    if (!TakeBox(words, box, this->Header.Dimension)) {
       this->Lines.Fail("a box of cells for each level");
     }
     level.Domain = box.Indices;
@@ -113,7 +107,7 @@ void HeaderReader::ReadDomains()
 
 void HeaderReader::ReadSteps()
 {
-  Words words(this->Lines.Next("the step of each level"));
+  TextScanner words(this->Lines.Next("the step of each level"));
   if (!words.Take(this->Header.Step)) {
     this->Lines.Fail("the step of each level");
   }
@@ -123,7 +117,7 @@ void HeaderReader::ReadSpacings()
 {
   for (LevelHeader& level : this->Header.Levels) {
     const char* const spacing = "positive cell sizes";
-    Words words(this->Lines.Next(spacing));
+    TextScanner words(this->Lines.Next(spacing));
     for (int axis = 0; axis < this->Header.Dimension; ++axis) {
       level.Spacing[axis] = this->Number(words, spacing);
       if (!(level.Spacing[axis] > 0)) {
@@ -143,7 +137,7 @@ void HeaderReader::ReadLevels()
 void HeaderReader::ReadLevel(std::size_t number)
 {
   LevelHeader& level = this->Header.Levels[number];
-  Words words(this->Lines.Next("a level and its number of boxes"));
+  TextScanner words(this->Lines.Next("a level and its number of boxes"));
   std::int64_t which = 0;
   if (!words.Take(which) || which != static_cast<std::int64_t>(number) || !words.Take(level.Boxes) ||
       level.Boxes < 0) {
@@ -156,14 +150,16 @@ void HeaderReader::ReadLevel(std::size_t number)
     const char* const corners = "the corners of a box";
     if (number == 0 && box == 0) {
       for (int axis = 0; axis < this->Header.Dimension; ++axis) {
-        Words ends(this->Lines.Next(corners));
+        TextScanner ends(this->Lines.Next(corners));
         this->Header.FirstBox[axis] = this->Number(ends, corners);
       }
     } else {
-      this->Lines.Skip(this->Header.Dimension, corners);
+      for (int axis = 0; axis < this->Header.Dimension; ++axis) {
+        this->Lines.Next(corners);
+      }
     }
   }
-  Words path(this->Lines.Next("where the files of a level are"));
+  TextScanner path(this->Lines.Next("where the files of a level are"));
   std::string_view prefix;
   path.TakeWord(prefix);
   level.Prefix = prefix;

@@ -1,7 +1,9 @@
-#include "Formats/AMReX/AmrexLocator.h"
-
+// <patch, variable> to locations in data files. The header of most FABs is not read: where the room up to the
+// next FAB is exactly what header and numbers must take, the header is as expected. One header of each file
+// is read, and those of FABs with more or less room.
 #include "Formats/AMReX/AmrexFab.h"
-#include "Formats/AMReX/AmrexWhereabouts.h"
+#include "Formats/AMReX/AmrexFabLocations.h"
+#include "Formats/AMReX/AmrexFormat.h"
 #include "Formats/LocateTask.h"
 #include "Support/Error.h"
 #include "Support/RegularFile.h"
@@ -12,7 +14,6 @@
 #include <sys/stat.h>
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <memory>
 
@@ -44,7 +45,7 @@ class Locator
 {
 public:
   Locator(const Catalog& catalog, const std::vector<PatchVariable>& requests, const LocateOptions& options)
-      : Data(catalog), Requests(requests), Options(options), Where(WhereaboutsOf(catalog))
+      : Data(catalog), Requests(requests), Options(options), Where(FabLocationsOf(catalog))
   {
   }
 
@@ -78,7 +79,7 @@ private:
   {
     return this->Where.Levels[static_cast<std::size_t>(this->Data.Patches[fab.Patch].Level)];
   }
-  const FabPlace& PlaceOf(const WantedFab& fab) const { return this->Where.Fabs[fab.Patch]; }
+  const FabLocation& LocationOf(const WantedFab& fab) const { return this->Where.Fabs[fab.Patch]; }
   int Components() const { return static_cast<int>(this->Data.Variables.size()); }
   std::uint64_t BytesOfComponent(const WantedFab& fab) const
   {
@@ -89,7 +90,7 @@ private:
   const Catalog& Data;
   const std::vector<PatchVariable>& Requests;
   const LocateOptions Options;
-  const Whereabouts Where;
+  const FabLocations Where;
   LocationTable Table;
   std::vector<WantedFab> Fabs;        ///< by file and offset
   std::vector<WantedFile> Files;      ///< as Table.Files
@@ -113,7 +114,7 @@ void Locator::FindFabs()
   }
   const auto before = [this](const WantedFab& a, const WantedFab& b) {
     const int fileA = this->Data.Patches[a.Patch].File, fileB = this->Data.Patches[b.Patch].File;
-    return fileA != fileB ? fileA < fileB : this->PlaceOf(a).Offset < this->PlaceOf(b).Offset;
+    return fileA != fileB ? fileA < fileB : this->LocationOf(a).Offset < this->LocationOf(b).Offset;
   };
   if (!std::is_sorted(this->Fabs.begin(), this->Fabs.end(), before)) {
     std::sort(this->Fabs.begin(), this->Fabs.end(), before);
@@ -172,7 +173,7 @@ void Locator::LookAtHeaders(int file)
     WantedFab& fab = this->Fabs[i];
     if (!this->StyleOf(fab).Headers) {
       fab.Kind = this->StyleOf(fab).Kind;
-      fab.Values = this->PlaceOf(fab).Offset;
+      fab.Values = this->LocationOf(fab).Offset;
       this->CheckInside(file, fab);
     } else if (!haveExample) {
       this->ReadHeader(file, fab, example);
@@ -203,7 +204,7 @@ void Locator::ReadHeader(int file, WantedFab& fab, FabHeader& header) const
 {
   const std::string& path = this->Table.Files[static_cast<std::size_t>(file)];
   const std::uint64_t size = this->Files[static_cast<std::size_t>(file)].Bytes;
-  const std::uint64_t offset = this->PlaceOf(fab).Offset;
+  const std::uint64_t offset = this->LocationOf(fab).Offset;
   try {
     if (offset >= size) {
       throw FileError(
@@ -230,19 +231,19 @@ void Locator::TakeHeader(int file, WantedFab& fab, const FabHeader& header) cons
     const int dimension = this->Data.Dimension;
     throw FileError(this->Table.Files[static_cast<std::size_t>(file)],
         fmt::format("{} with {} components at byte {}", BoxText(box, dimension), this->Components(),
-            this->PlaceOf(fab).Offset),
+            this->LocationOf(fab).Offset),
         fmt::format("{} with {}", BoxText(header.Box, dimension), header.Components),
         "The file belongs to another plotfile than the Cell_H beside it, or is damaged");
   }
   fab.Kind = header.Kind;
-  fab.Values = this->PlaceOf(fab).Offset + header.Bytes;
+  fab.Values = this->LocationOf(fab).Offset + header.Bytes;
   this->CheckInside(file, fab);
 }
 
 /// True when the FAB takes exactly what it takes with a header like `example`.
 bool Locator::TakeExpected(int file, WantedFab& fab, const FabHeader& example) const
 {
-  const FabPlace& place = this->PlaceOf(fab);
+  const FabLocation& place = this->LocationOf(fab);
   const std::uint64_t end = place.Next != 0 ? place.Next : this->Files[static_cast<std::size_t>(file)].Bytes;
   fab.Kind = example.Kind;
   fab.Values = place.Offset + FabHeaderBytes(example.PrefixBytes, this->BoxOf(fab), this->Data.Dimension,
@@ -283,10 +284,7 @@ void Locator::WriteLocations()
 {
   std::vector<int> components;
   for (const Variable& variable : this->Data.Variables) {
-    int component = -1;
-    const std::string& text = variable.StoredName;
-    std::from_chars(text.data(), text.data() + text.size(), component);
-    components.push_back(component);
+    components.push_back(NumberIn<int>(variable.StoredName).value_or(-1));
   }
   this->Table.Extents.reserve(this->Requests.size());
   for (std::size_t i = 0; i < this->Requests.size(); ++i) {
@@ -306,17 +304,15 @@ void Locator::WriteLocation(std::size_t request, int component, const WantedFab&
     return;
   }
   const std::uint64_t bytes = this->BytesOfComponent(fab);
-  location.Kind = Encoding::Raw;
-  location.First = static_cast<std::uint32_t>(this->Table.Extents.size());
-  location.Count = 1;
+  location = MakeLocation(Encoding::Raw, this->Table.Extents.size(), 1);
   this->Table.Extents.push_back({fab.Values + bytes * static_cast<std::uint64_t>(component), bytes, file,
       fab.Kind.Type, fab.Kind.BigEndian});
 }
 
 }  // namespace
 
-LocationTable LocateInFabs(
-    const Catalog& catalog, const std::vector<PatchVariable>& requests, const LocateOptions& options)
+LocationTable AmrexFormat::Locate(
+    const Catalog& catalog, const std::vector<PatchVariable>& requests, const LocateOptions& options) const
 {
   return Locator(catalog, requests, options).Run();
 }

@@ -12,7 +12,6 @@ namespace patchio::amrex {
 namespace {
 
 constexpr int MostComponents = 1 << 20;
-constexpr int LargestIndex = 1 << 30;
 constexpr int MostGhosts = 64;
 constexpr std::uint64_t LeastBytesOfBox = 10;  ///< "((0,0) ..." and "FabOnDisk: ..." take more
 
@@ -30,7 +29,7 @@ public:
   {
     this->ReadTop();
     this->ReadBoxes(boxes);
-    this->ReadPlaces();
+    this->ReadLocations();
     if (!this->Header.FabHeaders) {
       this->ReadKind();
     }
@@ -41,7 +40,7 @@ public:
   {
     this->ReadTop();
     this->ReadBoxes(boxes);
-    this->ReadPlaces();
+    this->ReadLocations();
     if (this->Version != WithFabHeaders && this->Version != WithRanges) {
       return {};
     }
@@ -59,8 +58,8 @@ private:
   void ReadTop();
   void ReadBoxes(std::int64_t boxes);
   void ReadBox();
-  void ReadPlaces();
-  void ReadPlace();
+  void ReadLocations();
+  void ReadLocation();
   int FileNumber(std::string_view name);
   void ReadKind();
 
@@ -81,11 +80,11 @@ void MultiFabReader::ReadTop()
   this->Lines.Next("how the FABs are spread over files");
   this->Header.Components =
       static_cast<int>(this->Lines.NextNumber("the number of components", 1, MostComponents));
-  Words words(this->Lines.Next("the width of the ghost layer"));
+  TextScanner words(this->Lines.Next("the width of the ghost layer"));
   Int3& ghosts = this->Header.Ghosts;
-  if (!words.Take(ghosts, this->Dimension)) {
+  if (!TakeTuple(words, ghosts, this->Dimension)) {
     int width = 0;
-    Words again(words.Left());
+    TextScanner again(words.Left());
     if (!again.Take(width)) {
       this->Lines.Fail("the width of the ghost layer");
     }
@@ -102,7 +101,7 @@ void MultiFabReader::ReadTop()
 
 void MultiFabReader::ReadBoxes(std::int64_t boxes)
 {
-  Words words(this->Lines.Next("the number of boxes"));
+  TextScanner words(this->Lines.Next("the number of boxes"));
   std::int64_t count = 0;
   if (!words.Take("(") || !words.Take(count) || count != boxes ||
       static_cast<std::uint64_t>(count) > this->Lines.Bytes() / LeastBytesOfBox) {
@@ -112,7 +111,7 @@ void MultiFabReader::ReadBoxes(std::int64_t boxes)
   for (std::int64_t i = 0; i < count; ++i) {
     this->ReadBox();
   }
-  Words end(this->Lines.Next("the end of the boxes"));
+  TextScanner end(this->Lines.Next("the end of the boxes"));
   if (!end.Take(")")) {
     this->Lines.Fail("the end of the boxes, ')',");
   }
@@ -120,14 +119,9 @@ void MultiFabReader::ReadBoxes(std::int64_t boxes)
 
 void MultiFabReader::ReadBox()
 {
-  Words words(this->Lines.Next("a box"));
+  TextScanner words(this->Lines.Next("a box"));
   TypedBox box;
-  bool good = words.Take(box, this->Dimension);
-  for (int axis = 0; good && axis < 3; ++axis) {
-    const int lower = box.Indices.Lower[axis], upper = box.Indices.Upper[axis];
-    good = lower <= upper && lower >= -LargestIndex && upper <= LargestIndex;
-  }
-  if (!good) {
+  if (!TakeBox(words, box, this->Dimension)) {
     this->Lines.Fail("a box, as ((lower) (upper) (centring)),");
   }
   if (this->Header.Boxes.empty()) {
@@ -138,22 +132,22 @@ void MultiFabReader::ReadBox()
   this->Header.Boxes.push_back(box.Indices);
 }
 
-void MultiFabReader::ReadPlaces()
+void MultiFabReader::ReadLocations()
 {
   const auto boxes = static_cast<std::int64_t>(this->Header.Boxes.size());
   this->Lines.NextNumber("the number of FABs, one for each box", boxes, boxes);
   this->Header.FileOfBox.reserve(this->Header.Boxes.size());
   this->Header.Offsets.reserve(this->Header.Boxes.size());
   for (std::int64_t i = 0; i < boxes; ++i) {
-    this->ReadPlace();
+    this->ReadLocation();
   }
 }
 
 /// "FabOnDisk: Cell_D_00000 45143"
-void MultiFabReader::ReadPlace()
+void MultiFabReader::ReadLocation()
 {
   const char* const expected = "the file and the place of a FAB";
-  Words words(this->Lines.Next(expected));
+  TextScanner words(this->Lines.Next(expected));
   std::string_view name;
   std::int64_t offset = 0;
   if (!words.Take("FabOnDisk:") || !words.TakeWord(name) || !words.Take(offset) || !words.Done() ||
@@ -181,15 +175,14 @@ int MultiFabReader::FileNumber(std::string_view name)
   return known->second;
 }
 
-/// A blank line, "boxes,components", and a line of numbers a box, each with a comma behind it. What is no
-/// finite number
-/// ("nan", "inf") is NaN.
+/// A blank line, "boxes,components", and a line of numbers a box, each with a comma behind it. "nan"
+/// and "inf" become NaN.
 std::vector<double> MultiFabReader::ReadExtremes(const char* which, int component)
 {
   const std::string expected = fmt::format("the {} values of {} boxes and {} components", which,
       this->Header.Boxes.size(), this->Header.Components);
   this->Lines.Next(expected.c_str());
-  Words head(this->Lines.Next(expected.c_str()));
+  TextScanner head(this->Lines.Next(expected.c_str()));
   std::int64_t boxes = 0;
   int components = 0;
   if (!head.Take(boxes) || !head.Take(",") || !head.Take(components) ||
@@ -204,7 +197,7 @@ std::vector<double> MultiFabReader::ReadExtremes(const char* which, int componen
       const std::size_t comma = rest.find(',');
       rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
     }
-    Words number(rest.substr(0, rest.find(',')));
+    TextScanner number(rest.substr(0, rest.find(',')));
     double value = 0;
     values.push_back(number.Take(value) && number.Done() ? value : std::numeric_limits<double>::quiet_NaN());
   }
@@ -215,7 +208,7 @@ std::vector<double> MultiFabReader::ReadExtremes(const char* which, int componen
 void MultiFabReader::ReadKind()
 {
   const std::string line = this->Lines.LastLine();
-  Words words(line);
+  TextScanner words(line);
   if (!TakeRealKind(words, this->Header.Kind) || !words.Done()) {
     throw FileError(this->Lines.Path(), "how numbers are stored (4 or 8 bytes, IEEE) in the last line",
         fmt::format("'{}'", PlainText(line.substr(0, 80))),

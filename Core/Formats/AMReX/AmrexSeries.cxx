@@ -1,5 +1,6 @@
-#include "Formats/AMReX/AmrexSeries.h"
-
+// From the name of a plotfile to the time steps: it and all beside it whose names differ in the digits at the
+// end only.
+#include "Formats/AMReX/AmrexFormat.h"
 #include "Formats/AMReX/AmrexHeader.h"
 #include "Formats/AMReX/AmrexText.h"
 #include "Support/Error.h"
@@ -66,7 +67,8 @@ TimeStep HeadOf(const std::string& header, const SeriesOptions& options)
 
 }  // namespace
 
-bool IsPlotfile(const std::string& path)
+/// By the first line of the Header.
+bool AmrexFormat::Claims(const std::string& path) const
 {
   const fs::path header = HeaderOf(path);
   if (header.empty()) {
@@ -77,11 +79,12 @@ bool IsPlotfile(const std::string& path)
     const std::string_view first = lines.Next("a version");
     return IsPlotVersion(first) || IsCheckpointVersion(first);
   } catch (const Error&) {
-    return false;  // not to be read, or without lines: nobody's
+    return false;  // cannot be read, or has no lines
   }
 }
 
-bool LiesInPlotfile(const std::string& path)
+/// By the folder of level 0 alone, which lies beside the Header.
+bool AmrexFormat::SeemsBroken(const std::string& path) const
 {
   std::error_code ignored;
   const fs::path file = fs::absolute(path, ignored).lexically_normal();
@@ -89,7 +92,7 @@ bool LiesInPlotfile(const std::string& path)
   return fs::is_directory((header ? file.parent_path() : file) / "Level_0", ignored);
 }
 
-Series OpenPlotSeries(const std::string& path, const SeriesOptions& options)
+Series AmrexFormat::OpenSeries(const std::string& path, const SeriesOptions& options) const
 {
   const fs::path header = HeaderOf(path);
   if (header.empty()) {

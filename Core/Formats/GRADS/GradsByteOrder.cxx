@@ -1,8 +1,8 @@
 #include "Formats/GRADS/GradsByteOrder.h"
 
-#include "Formats/GRADS/GradsDataFile.h"
 #include "Formats/GRADS/GradsFiles.h"
 #include "Support/ByteOrder.h"
+#include "Support/PlainFile.h"
 #include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
@@ -29,24 +29,24 @@ float ValueOf(std::uint32_t word, bool bigEndian)
   return value;
 }
 
-/// Hardly any quantity has values beyond; of numbers whose bytes are turned around two thirds lie beyond, or
-/// all where mantissas end with zeros.
+/// Hardly any quantity has other values. Two thirds of numbers whose bytes are turned around have, or all
+/// where mantissas end with zeros.
 bool IsPlausible(float value)
 {
   constexpr float least = 1e-12f, most = 1e12f;
   return std::abs(value) >= least && std::abs(value) <= most;
 }
 
-/// Zero, and what stands for no value.
+/// True for zero, and for the value that stands for none.
 bool SaysNothing(float value, const std::optional<double>& undefined)
 {
   return value == 0 || (undefined && std::abs(value - *undefined) <= std::abs(*undefined) / 1e5);
 }
 
-/// Different stored words of some fields of a step, as they lie in the file.
+/// Some different words of a step's fields, as they lie in the file.
 std::set<std::uint32_t> SampleOf(const Descriptor& descriptor, std::int64_t step)
 {
-  const DataFile file(FileName(descriptor, step, 0));
+  const PlainFile file(FileName(descriptor, step, 0));
   const FileLayout layout(descriptor);
   const StepPlace place = PlaceOfStep(descriptor, step);
   const auto points = static_cast<std::int64_t>(descriptor.X.size() * descriptor.Y.size());
@@ -60,7 +60,8 @@ std::set<std::uint32_t> SampleOf(const Descriptor& descriptor, std::int64_t step
     const std::int64_t field = layout.Offset(place, 0, variable, descriptor.Variables[variable].Fields() / 2);
     for (int r = 1; r <= RunsOfField; ++r) {
       const std::int64_t first = (points - count) * r / (RunsOfField + 1);
-      if (file.Read(field + first * 4, run.data(), run.size() * 4)) {
+      const std::size_t bytes = run.size() * sizeof(run[0]);
+      if (file.ReadSome(static_cast<std::uint64_t>(field + first * 4), run.data(), bytes) == bytes) {
         words.insert(run.begin(), run.end());
       }
     }

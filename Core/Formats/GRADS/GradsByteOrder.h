@@ -1,4 +1,4 @@
-// Whether values make sense in the byte order that the descriptor says, or in none.
+// Whether values make sense in the byte order that the descriptor says.
 #pragma once
 
 #include "Formats/GRADS/GradsDescriptor.h"
@@ -8,9 +8,9 @@
 
 namespace patchio::grads {
 
-/// Looks at some values of a step: at 4-byte floats that are no records of Fortran, as these say their byte
-/// order themselves. What the user should know where hardly any make sense, but would in the other byte
-/// order; empty where they do, where there are too few to tell, and where the file cannot be read.
+/// Looks at some values of a step: 4-byte floats that are not records of Fortran, which show their byte order
+/// themselves. Gives a message for the user when hardly any value makes sense, but most would in the other
+/// byte order; empty otherwise, when there are too few values, and when the file cannot be read.
 std::string DoubtsAboutByteOrder(const Descriptor& descriptor, std::int64_t step);
 
 }  // namespace patchio::grads

@@ -1,11 +1,13 @@
 #include "Formats/GRADS/GradsCalendar.h"
 
-#include "Formats/GRADS/GradsText.h"
+#include "Support/TextScanner.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <string_view>
 
 namespace patchio::grads {
 namespace {
@@ -27,30 +29,14 @@ std::int64_t DaysBefore(int year, Calendar calendar)
   return years * 365 + (calendar == Calendar::Gregorian ? years / 4 - years / 100 + years / 400 : 0);
 }
 
-int TakeNumber(const std::string& text, std::size_t& at, std::size_t most)
-{
-  int number = -1;
-  for (std::size_t end = at + most; at < end && at < text.size() && IsDigit(text[at]); ++at) {
-    number = std::max(number, 0) * 10 + (text[at] - '0');
-  }
-  return number;
-}
-
 /// The part before Z; 0 where it says nothing.
-bool TakeHour(const std::string& text, std::size_t& at, Date& date)
+bool TakeHour(TextScanner& text, Date& date)
 {
-  if (text.find('z') == std::string::npos) {
+  if (text.Left().find('z') == std::string_view::npos) {
     return true;
   }
-  date.Hour = TakeNumber(text, at, 2);
-  if (at < text.size() && text[at] == ':') {
-    ++at;
-    date.Minute = TakeNumber(text, at, 2);
-  }
-  const bool sound = at < text.size() && text[at] == 'z' && date.Hour >= 0 && date.Hour <= 23 &&
-                     date.Minute >= 0 && date.Minute <= 59;
-  ++at;
-  return sound;
+  return text.TakeDigits(2, date.Hour) && (!text.Take(":") || text.TakeDigits(2, date.Minute)) &&
+         text.Take("z") && date.Hour <= 23 && date.Minute <= 59;
 }
 
 }  // namespace
@@ -114,40 +100,41 @@ const char* MonthName(int month)
 
 std::optional<Date> ParseDate(const std::string& mixed, Calendar calendar)
 {
-  const std::string text = LowerCase(mixed);
-  std::size_t at = 0;
+  const std::string lower = LowerCase(mixed);
+  TextScanner text(lower);
   Date date;
-  if (!TakeHour(text, at, date)) {
+  if (!TakeHour(text, date)) {
     return std::nullopt;
   }
-  const int day = TakeNumber(text, at, 2);
-  const auto month =
-      std::find(MonthNames.begin(), MonthNames.end(), at <= text.size() ? text.substr(at, 3) : std::string());
-  if (month == MonthNames.end()) {
+  date.Day = 1;
+  text.TakeDigits(2, date.Day);
+  const auto month = std::find_if(
+      MonthNames.begin(), MonthNames.end(), [&text](const char* name) { return text.Take(name); });
+  const std::size_t digits = text.Left().size();
+  if (month == MonthNames.end() || (digits != 2 && digits != 4) || !text.TakeDigits(digits, date.Year)) {
     return std::nullopt;
   }
-  at += 3;
-  const std::size_t digits = text.size() - at;
-  const int year = TakeNumber(text, at, 4);
   date.Month = static_cast<int>(month - MonthNames.begin()) + 1;
-  date.Year = digits == 2 ? (year >= 50 ? 1900 : 2000) + year : year;
-  date.Day = day < 0 ? 1 : day;
-  const bool sound = at == text.size() && (digits == 2 || digits == 4) && date.Year >= 1 && date.Day >= 1 &&
+  date.Year += digits == 4 ? 0 : date.Year >= 50 ? 1900 : 2000;
+  const bool sound = text.Left().empty() && date.Year >= 1 && date.Day >= 1 &&
                      date.Day <= DaysOfMonth(date.Year, date.Month, calendar);
   return sound ? std::optional<Date>(date) : std::nullopt;
 }
 
 std::optional<Increment> ParseIncrement(const std::string& mixed)
 {
-  const std::string text = LowerCase(mixed);
-  std::size_t at = 0;
-  Increment increment;
-  increment.Count = TakeNumber(text, at, 7);
-  const std::string unit = text.substr(at);
-  increment.Months = unit == "mo" || unit == "yr";
-  increment.Count *= unit == "yr" ? 12 : unit == "hr" ? 60 : unit == "dy" ? MinutesOfDay : 1;
-  const bool known = increment.Months || unit == "mn" || unit == "hr" || unit == "dy";
-  return known && increment.Count > 0 ? std::optional<Increment>(increment) : std::nullopt;
+  const std::string lower = LowerCase(mixed);
+  TextScanner text(lower);
+  int count = 0;
+  if (!text.TakeDigits(7, count) || count == 0) {
+    return std::nullopt;
+  }
+  static const std::map<std::string_view, Increment> units{{"mn", {1, false}}, {"hr", {60, false}},
+      {"dy", {MinutesOfDay, false}}, {"mo", {1, true}}, {"yr", {12, true}}};
+  const auto unit = units.find(text.Left());
+  return unit == units.end()
+             ? std::nullopt
+             : std::optional<Increment>(Increment{count * unit->second.Count, unit->second.Months});
 }
 
 std::int64_t MinutesOfStep(

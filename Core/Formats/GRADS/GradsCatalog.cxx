@@ -1,5 +1,6 @@
 #include "Formats/GRADS/GradsCatalog.h"
 
+#include "Formats/GRADS/GradsFormat.h"
 #include "Support/Error.h"
 
 #include <fmt/format.h>
@@ -12,8 +13,8 @@
 namespace patchio::grads {
 namespace {
 
-/// Cells of a patch: small enough that 4 ranks have several each of a regional model's field, large enough
-/// that what lies together in the file is worth a request.
+/// Cells of a patch: few enough that each of 4 ranks has several patches of a regional model's field, many
+/// enough that each piece of the file is worth a request.
 constexpr std::int64_t CellsOfPatch = 1 << 19;
 constexpr std::int64_t MostPatches = 1 << 16;
 constexpr std::int64_t MostPresences = 1 << 28;  ///< patches times variables
@@ -141,8 +142,8 @@ void CatalogMaker::AddLevel(Group group)
   this->Result.Levels.back().PatchCount = static_cast<int>(this->Result.Patches.size()) - level.FirstPatch;
 }
 
-/// Cut across rows first: neighbours then share one row of each level, and what a patch has of a level lies
-/// in one piece.
+/// Cuts across rows first: neighbours then share one row of each level, and the part of a level that a patch
+/// has lies in one piece.
 void CatalogMaker::AddPatches(const Box& cells)
 {
   const std::int64_t all = cells.Cells();
@@ -219,8 +220,9 @@ bool IsFlat(const Descriptor& descriptor, const GradsVariable& variable)
   return variable.Levels <= 1 || descriptor.Z.size() == 1;
 }
 
-Catalog MakeCatalog(const Descriptor& descriptor)
+Catalog GradsFormat::ReadCatalog(const std::string& path) const
 {
+  const Descriptor descriptor = ReadDescriptor(path);
   return CatalogMaker(descriptor).Run();
 }
 

@@ -19,16 +19,13 @@ inline VariablePlace PlaceOfVariable(const Descriptor& descriptor, int variable)
   return {variable / count, variable % count};
 }
 
-/// True for fields without a level, with one only, and where there is but one: they lie on a surface.
+/// True for fields with no level or one, and where the grid has a single level: they lie on a surface.
 bool IsFlat(const Descriptor& descriptor, const GradsVariable& variable);
-
-/// The catalog of all steps, turned to the first. Looks at no data file.
-Catalog MakeCatalog(const Descriptor& descriptor);
 
 /// Step `index`, 0 the first.
 TimeStep StepOf(const Descriptor& descriptor, std::int64_t index);
 
-/// What the user should know of how the grid is shown.
+/// Notes for the user on how the grid is shown.
 std::vector<std::string> NotesOnGrid(const Descriptor& descriptor);
 
 }  // namespace patchio::grads

@@ -1,18 +1,19 @@
 #include "Formats/GRADS/GradsDescriptor.h"
 
+#include "Formats/GRADS/GradsDescriptorCheck.h"
 #include "Formats/GRADS/GradsGaussian.h"
 #include "Formats/GRADS/GradsText.h"
 #include "Support/ByteOrder.h"
 #include "Support/Error.h"
+#include "Support/TextScanner.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
-#include <functional>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -23,22 +24,13 @@ namespace {
 
 constexpr std::int64_t LongestAxis = std::int64_t(1) << 20;
 constexpr std::int64_t MostTimes = 1'000'000;
-constexpr std::int64_t MostVariables = 100'000;  ///< of all members of the ensemble
 constexpr std::int64_t LargestHeader = std::int64_t(1) << 40;
-constexpr double MostBytes = 4e18;  ///< of all times; offsets are exact below
-
-/// A word that a user wrote, as it may be shown.
-std::string Quoted(const std::string& word)
-{
-  constexpr std::size_t longest = 60;
-  return "'" + PlainText(word.size() > longest ? word.substr(0, longest) + "..." : word) + "'";
-}
 
 /// One descriptor from its first to its last line.
-class Parser
+class Parser : private LineReader
 {
 public:
-  Parser(const std::string& path, const std::string& text) : Path(path), Lines(LinesOf(text))
+  Parser(const std::string& path, const std::string& text) : LineReader(path, LinesOf(text))
   {
     this->Result.Text = text;
   }
@@ -48,25 +40,12 @@ private:
   using Handler = void (Parser::*)();
   static const std::map<std::string, Handler>& Handlers();
 
-  const Line& Current() const { return this->Lines[this->At]; }
-  const std::vector<std::string>& Words() const { return this->Current().Words; }
-  /// Word `index` of the line, in lower case; empty where there is none.
-  std::string Word(std::size_t index) const
-  {
-    return this->At < this->Lines.size() && index < this->Words().size() ? LowerCase(this->Words()[index])
-                                                                         : std::string();
-  }
-  [[noreturn]] void Fail(
-      const std::string& expected, const std::string& found, const std::string& advice = {}) const;
-  std::int64_t Integer(std::size_t index, const char* what, std::int64_t least, std::int64_t most) const;
-  double Number(std::size_t index, const char* what) const;
-  bool NextLine();
   bool AtKeyword() const { return Handlers().count(this->Word(0)) > 0; }
 
   void ParseData();
   void ParseOptions();
   void ParseByteSwapped() { this->SetByteOrder("byteswapped"); }
-  void ParseUndefined();
+  void ParseUndefined() { this->Result.Undefined = this->Number(1, "the value that stands for none"); }
   void ParseX() { this->ParseAxis(this->Result.X, "longitudes"); }
   void ParseY() { this->ParseAxis(this->Result.Y, "latitudes"); }
   void ParseZ() { this->ParseAxis(this->Result.Z, "levels"); }
@@ -80,11 +59,7 @@ private:
   void ParseVariables();
   void ParseVariable();
   void ParseCodes(const std::string& codes);
-  void ParseFileHeader() { this->Result.Extra.File = this->Integer(1, "bytes", 0, LargestHeader); }
-  void ParseTimeHeader() { this->Result.Extra.Time = this->Integer(1, "bytes", 0, LargestHeader); }
-  void ParseTimeTrailer() { this->Result.Extra.TimeTrailer = this->Integer(1, "bytes", 0, LargestHeader); }
-  void ParseFieldHeader() { this->Result.Extra.Field = this->Integer(1, "bytes", 0, LargestHeader); }
-  void ParseFieldTrailer() { this->Result.Extra.FieldTrailer = this->Integer(1, "bytes", 0, LargestHeader); }
+  void ParseHeader();
   void ParseType();
   void ParseProjection();
   void ParseSubstitution();
@@ -93,18 +68,11 @@ private:
   void SetByteOrder(const std::string& word);
   void UseFileGrid();
   void CheckComplete() const;
-  void CheckAxes() const;
-  void CheckSizes() const;
-  void CheckLayout() const;
   void NameVariables();
 
-  std::string Path;
-  std::vector<Line> Lines;
-  std::size_t At = 0;
   Descriptor Result;
   std::set<std::string> Seen;
   std::int64_t FileX = 0, FileY = 0;  ///< of PDEF
-  std::optional<int> TypeCode;        ///< of all variables
 };
 
 const std::map<std::string, Parser::Handler>& Parser::Handlers()
@@ -114,49 +82,12 @@ const std::map<std::string, Parser::Handler>& Parser::Handlers()
       {"byteswapped", &Parser::ParseByteSwapped}, {"undef", &Parser::ParseUndefined},
       {"xdef", &Parser::ParseX}, {"ydef", &Parser::ParseY}, {"zdef", &Parser::ParseZ},
       {"tdef", &Parser::ParseTimes}, {"edef", &Parser::ParseMembers}, {"vars", &Parser::ParseVariables},
-      {"fileheader", &Parser::ParseFileHeader}, {"theader", &Parser::ParseTimeHeader},
-      {"headerbytes", &Parser::ParseTimeHeader}, {"trailerbytes", &Parser::ParseTimeTrailer},
-      {"xyheader", &Parser::ParseFieldHeader}, {"xytrailer", &Parser::ParseFieldTrailer},
-      {"dtype", &Parser::ParseType}, {"pdef", &Parser::ParseProjection},
-      {"chsub", &Parser::ParseSubstitution}, {"index", &Parser::ParseOtherFormat},
-      {"stnmap", &Parser::ParseOtherFormat}};
+      {"fileheader", &Parser::ParseHeader}, {"theader", &Parser::ParseHeader},
+      {"headerbytes", &Parser::ParseHeader}, {"trailerbytes", &Parser::ParseHeader},
+      {"xyheader", &Parser::ParseHeader}, {"xytrailer", &Parser::ParseHeader}, {"dtype", &Parser::ParseType},
+      {"pdef", &Parser::ParseProjection}, {"chsub", &Parser::ParseSubstitution},
+      {"index", &Parser::ParseOtherFormat}, {"stnmap", &Parser::ParseOtherFormat}};
   return handlers;
-}
-
-void Parser::Fail(const std::string& expected, const std::string& found, const std::string& advice) const
-{
-  const std::size_t number = this->At < this->Lines.size() ? this->Current().Number : 0;
-  throw FileError(this->Path + (number > 0 ? fmt::format(", line {}", number) : ""), expected, found, advice);
-}
-
-std::int64_t Parser::Integer(std::size_t index, const char* what, std::int64_t least, std::int64_t most) const
-{
-  const auto number =
-      index < this->Words().size() ? IntegerOf(this->Words()[index]) : std::optional<std::int64_t>();
-  if (!number || *number < least || *number > most) {
-    this->Fail(fmt::format("a number of {} from {} to {} as word {}", what, least, most, index + 1),
-        index < this->Words().size() ? Quoted(this->Words()[index]) : "the end of the line");
-  }
-  return *number;
-}
-
-double Parser::Number(std::size_t index, const char* what) const
-{
-  const auto number = index < this->Words().size() ? NumberOf(this->Words()[index]) : std::optional<double>();
-  if (!number) {
-    this->Fail(fmt::format("a number, {}, as word {}", what, index + 1),
-        index < this->Words().size() ? Quoted(this->Words()[index]) : "the end of the line");
-  }
-  return *number;
-}
-
-/// Goes on to the next line that is no comment; false at the end.
-bool Parser::NextLine()
-{
-  do {
-    ++this->At;
-  } while (this->At < this->Lines.size() && this->Current().Comment);
-  return this->At < this->Lines.size();
 }
 
 Descriptor Parser::Run()
@@ -175,9 +106,7 @@ Descriptor Parser::Run()
   if (!this->Result.Projection.empty()) {
     this->UseFileGrid();
   }
-  this->CheckAxes();
-  this->CheckLayout();
-  this->CheckSizes();
+  CheckDescriptor(this->Result);
   this->NameVariables();
   return std::move(this->Result);
 }
@@ -216,9 +145,13 @@ void Parser::ParseOptions()
   }
 }
 
-void Parser::ParseUndefined()
+/// Bytes beside the values.
+void Parser::ParseHeader()
 {
-  this->Result.Undefined = this->Number(1, "the value that stands for none");
+  static const std::map<std::string, std::int64_t Headers::*> headers{{"fileheader", &Headers::File},
+      {"theader", &Headers::Time}, {"headerbytes", &Headers::Time}, {"trailerbytes", &Headers::TimeTrailer},
+      {"xyheader", &Headers::Field}, {"xytrailer", &Headers::FieldTrailer}};
+  this->Result.Extra.*headers.at(this->Word(0)) = this->Integer(1, "bytes", 0, LargestHeader);
 }
 
 void Parser::ParseAxis(std::vector<double>& axis, const char* what)
@@ -233,8 +166,7 @@ void Parser::ParseAxis(std::vector<double>& axis, const char* what)
     axis = this->Gaussian(count);
   } else {
     this->Fail("LINEAR, LEVELS, or the name of a Gaussian grid (GAUST62, GAUSR15, GAUSR20, GAUSR30, GAUSR40)",
-        mapping.empty() ? "the end of the line" : Quoted(mapping),
-        mapping == "mom32" ? "Write the latitudes as LEVELS" : "");
+        this->Found(2), mapping == "mom32" ? "Write the latitudes as LEVELS" : "");
   }
 }
 
@@ -260,7 +192,7 @@ std::vector<double> Parser::Listed(std::int64_t count, const char* what)
   const std::size_t first = this->At;
   while (static_cast<std::int64_t>(axis.size()) < count) {
     if (word < this->Words().size()) {
-      const auto number = NumberOf(this->Words()[word]);
+      const auto number = NumberIn<double>(this->Words()[word]);
       if (!number) {
         this->Fail(fmt::format("{} {} from line {} on", count, what, this->Lines[first].Number),
             fmt::format("{}, then {}", axis.size(), Quoted(this->Words()[word])));
@@ -272,8 +204,7 @@ std::vector<double> Parser::Listed(std::int64_t count, const char* what)
     word = 0;
     do {
       ++this->At;
-    } while (
-        this->At < this->Lines.size() && this->Current().Comment && !NumberOf(this->Words()[0]).has_value());
+    } while (this->At < this->Lines.size() && this->Current().Comment && !NumberIn<double>(this->Words()[0]));
     if (this->At >= this->Lines.size()) {
       this->Fail(fmt::format("{} {} from line {} on", count, what, this->Lines[first].Number),
           fmt::format("{}, then the end of the file", axis.size()));
@@ -284,21 +215,18 @@ std::vector<double> Parser::Listed(std::int64_t count, const char* what)
 
 std::vector<double> Parser::Gaussian(std::int64_t count)
 {
-  constexpr std::array<std::pair<const char*, int>, 5> grids{
-      {{"gaust62", 94}, {"gausr15", 40}, {"gausr20", 52}, {"gausr30", 80}, {"gausr40", 102}}};
-  const auto grid =
-      std::find_if(grids.begin(), grids.end(), [&](const auto& g) { return this->Word(2) == g.first; });
-  if (grid == grids.end()) {
-    this->Fail("GAUST62, GAUSR15, GAUSR20, GAUSR30 or GAUSR40", Quoted(this->Words()[2]),
-        "Write the latitudes as LEVELS");
+  const int latitudes = LatitudesOf(this->Word(2));
+  if (latitudes == 0) {
+    this->Fail(
+        "GAUST62, GAUSR15, GAUSR20, GAUSR30 or GAUSR40", this->Found(2), "Write the latitudes as LEVELS");
   }
-  const std::int64_t start = this->Integer(3, "the first latitude", 1, grid->second);
-  if (start - 1 + count > grid->second) {
+  const std::int64_t start = this->Integer(3, "the first latitude", 1, latitudes);
+  if (start - 1 + count > latitudes) {
     this->Fail(fmt::format("at most {} latitudes, which the grid has from number {} on",
-                   grid->second - start + 1, start),
+                   latitudes - start + 1, start),
         std::to_string(count));
   }
-  const std::vector<double> all = GaussianLatitudes(grid->second);
+  const std::vector<double> all = GaussianLatitudes(latitudes);
   return {all.begin() + start - 1, all.begin() + start - 1 + count};
 }
 
@@ -383,10 +311,9 @@ void Parser::ParseVariable()
     this->Fail("the name of a variable", Quoted(name));
   }
   const std::string levels = this->Word(1).substr(0, this->Word(1).find(','));
-  const auto count = IntegerOf(levels);
+  const auto count = NumberIn<std::int64_t>(levels);
   if (!count || *count < 0 || *count > LongestAxis) {
-    this->Fail(fmt::format("the number of levels of {}, 0 for none", Quoted(variable.Name)),
-        this->Word(1).empty() ? "the end of the line" : Quoted(this->Word(1)));
+    this->Fail(fmt::format("the number of levels of {}, 0 for none", Quoted(variable.Name)), this->Found(1));
   }
   variable.Levels = static_cast<int>(*count);
   this->ParseCodes(this->Word(2));
@@ -399,36 +326,22 @@ void Parser::ParseVariable()
 /// 99, or -1 with what is unusual about the variable.
 void Parser::ParseCodes(const std::string& codes)
 {
+  static const std::map<std::string, ElementType> types{{"-1,40,1", ElementType::UInt8},
+      {"-1,40,2", ElementType::UInt16}, {"-1,40,2,-1", ElementType::Int16}, {"-1,40,4", ElementType::Int32}};
   constexpr const char* advice =
       "Convert the data with GrADS (set gxout fwrite) to the usual order of plain numbers";
-  if (codes.rfind("-1,", 0) != 0) {
-    if (!this->Result.VariablesOutsideTimes && this->TypeCode.value_or(0) == 0) {
-      this->TypeCode = 0;
-      return;
-    }
-    this->Fail("codes like those of the variables before", Quoted(codes), advice);
-  }
-  static const std::map<std::string, ElementType> types{{"1", ElementType::UInt8}, {"2", ElementType::UInt16},
-      {"2,-1", ElementType::Int16}, {"4", ElementType::Int32}};
-  const std::string kind = codes.substr(3);
-  const bool first = this->Result.Variables.empty();
-  if (kind == "20") {
-    if (!first && !this->Result.VariablesOutsideTimes) {
-      this->Fail("the same order (-1,20) in all variables", "variables of both", advice);
-    }
-    this->Result.VariablesOutsideTimes = true;
-    return;
-  }
-  const auto type = kind.rfind("40,", 0) == 0 ? types.find(kind.substr(3)) : types.end();
-  if (type == types.end() || this->Result.VariablesOutsideTimes) {
+  const auto known = types.find(codes);
+  const bool outside = codes == "-1,20";
+  if (BeginsWith(codes, "-1,") && !outside && known == types.end()) {
     this->Fail("99, -1,20 or -1,40 with 1, 2, 2,-1 or 4", Quoted(codes), advice);
   }
-  const int code = static_cast<int>(type->second) + 1;
-  if (!first && this->TypeCode != code) {
-    this->Fail("the same type of numbers in all variables", Quoted(codes), advice);
+  const ElementType type = known == types.end() ? ElementType::Float32 : known->second;
+  Descriptor& result = this->Result;
+  if (!result.Variables.empty() && (outside != result.VariablesOutsideTimes || type != result.Type)) {
+    this->Fail("codes like those of the variables before", Quoted(codes), advice);
   }
-  this->TypeCode = code;
-  this->Result.Type = type->second;
+  result.VariablesOutsideTimes = outside;
+  result.Type = type;
 }
 
 void Parser::ParseType()
@@ -472,15 +385,12 @@ void Parser::ParseSubstitution()
 /// The data lie on the grid of the projection; XDEF and YDEF are only what GrADS interpolates them to.
 void Parser::UseFileGrid()
 {
-  const auto indices = [](std::int64_t count) {
-    std::vector<double> axis(count);
-    for (std::int64_t i = 0; i < count; ++i) {
-      axis[i] = static_cast<double>(i);
-    }
-    return axis;
+  const auto number = [](std::vector<double>& axis, std::int64_t count) {
+    axis.resize(count);
+    std::iota(axis.begin(), axis.end(), 0.0);
   };
-  this->Result.X = indices(this->FileX);
-  this->Result.Y = indices(this->FileY);
+  number(this->Result.X, this->FileX);
+  number(this->Result.Y, this->FileY);
   this->Result.Notes.push_back(
       fmt::format("{}: the data lie on a grid of {} x {} points of their own (PDEF {}), "
                   "which is shown by its indices, not by longitude and latitude",
@@ -496,74 +406,6 @@ void Parser::CheckComplete() const
   if (!missing.empty()) {
     throw FileError(this->Path, "a GrADS descriptor with DSET, XDEF, YDEF, ZDEF, TDEF and VARS",
         "none of " + missing, "Check whether the file is complete");
-  }
-  const TimeAxis& times = this->Result.Times;
-  if (times.Start.Day > DaysOfMonth(times.Start.Year, times.Start.Month, times.Days)) {
-    throw FileError(
-        this->Path, "a first time in a calendar of 365 days", "the 29th of February", "Correct TDEF");
-  }
-  const std::int64_t months = times.Step.Months ? times.Step.Count : 0;
-  const double years =
-      (static_cast<double>(months) / 12 +
-          static_cast<double>(times.Step.Months ? 0 : times.Step.Count) / (365.0 * 24 * 60)) *
-      static_cast<double>(times.Count);
-  if (times.Start.Year + years > 99'999) {
-    throw FileError(this->Path, "times before the year 100,000", "later ones", "Correct TDEF");
-  }
-}
-
-void Parser::CheckAxes() const
-{
-  const auto check = [this](const std::vector<double>& axis, const char* keyword, const char* advice) {
-    const auto bad = std::adjacent_find(axis.begin(), axis.end(), std::greater_equal<>());
-    if (bad != axis.end()) {
-      throw FileError(this->Path, fmt::format("increasing positions in {}", keyword),
-          fmt::format("{} before {}", *bad, *(bad + 1)), advice);
-    }
-  };
-  check(this->Result.X, "XDEF", "Write longitudes from west to east, beyond 360 if need be");
-  check(this->Result.Y, "YDEF",
-      "Write latitudes from south to north; where the file holds them otherwise, OPTIONS yrev says so");
-}
-
-void Parser::CheckLayout() const
-{
-  const Descriptor& d = this->Result;
-  const std::string advice = "Convert the data with GrADS (set gxout fwrite)";
-  if (d.VariablesOutsideTimes &&
-      (d.Template || d.MemberCount() > 1 || d.Extra.Time > 0 || d.Extra.TimeTrailer > 0)) {
-    throw FileError(this->Path, "all times of a variable (-1,20) in one file without headers of times",
-        "a template, an ensemble or such headers", advice);
-  }
-  const bool byMember = d.Template && d.Data.find("%e") != std::string::npos;
-  if (d.Template && d.MemberCount() > 1 && !byMember) {
-    throw FileError(this->Path, "%e in the template, as an ensemble is over files of one member each",
-        Quoted(d.Data), "GrADS cannot read such binary data either: write EDEF's names into DSET with %e");
-  }
-}
-
-void Parser::CheckSizes() const
-{
-  const Descriptor& d = this->Result;
-  double fields = 0;
-  for (const GradsVariable& variable : d.Variables) {
-    fields += static_cast<double>(variable.Fields());
-  }
-  const Headers& extra = d.Extra;
-  const double field = static_cast<double>(d.X.size()) * static_cast<double>(d.Y.size()) * 8 + 16 +
-                       static_cast<double>(extra.Field + extra.FieldTrailer);
-  const double time = field * fields + static_cast<double>(extra.Time + extra.TimeTrailer) + 16;
-  const double all = (time * static_cast<double>(d.Times.Count)) * static_cast<double>(d.MemberCount());
-  if (all > MostBytes) {
-    throw FileError(this->Path, "sizes that a file can have",
-        fmt::format("{} x {} points, {:.0f} fields, {} times", d.X.size(), d.Y.size(), fields, d.Times.Count),
-        "Check XDEF, YDEF, TDEF, VARS and the headers");
-  }
-  const std::int64_t variables = static_cast<std::int64_t>(d.Variables.size()) * d.MemberCount();
-  if (variables > MostVariables) {
-    throw FileError(this->Path,
-        fmt::format("at most {} variables, times members of the ensemble", MostVariables),
-        std::to_string(variables), "Check VARS and EDEF");
   }
 }
 
@@ -581,16 +423,6 @@ void Parser::NameVariables()
 }
 
 }  // namespace
-
-std::int64_t TimeAxis::IndexOf(std::int64_t minutes) const
-{
-  std::int64_t low = 0, high = this->Count;
-  while (low < high) {
-    const std::int64_t middle = low + (high - low) / 2;
-    this->Minutes(middle) < minutes ? low = middle + 1 : high = middle;
-  }
-  return low < this->Count && this->Minutes(low) == minutes ? low : -1;
-}
 
 Descriptor ReadDescriptor(const std::string& path)
 {

@@ -39,8 +39,6 @@ struct TimeAxis
     return MinutesOfStep(this->Start, this->Step, index, this->Days);
   }
   Date DateAt(std::int64_t index) const { return DateOf(this->Minutes(index), this->Days); }
-  /// The step of that time; -1 when there is none.
-  std::int64_t IndexOf(std::int64_t minutes) const;
 };
 
 /// Bytes beside the values.

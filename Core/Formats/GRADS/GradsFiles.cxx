@@ -38,7 +38,7 @@ private:
   Date Now;
 };
 
-/// %ch becomes the text that holds for the step; once, whatever stands in that text.
+/// Puts the text that holds for the step in the place of the first %ch.
 std::string NameMaker::WithSubstitutions(const std::string& text) const
 {
   const std::size_t at = text.find("%ch");
@@ -68,7 +68,7 @@ std::string NameMaker::Filled(const std::string& text) const
   return out;
 }
 
-/// One part, which begins at `at` with %; the longer names first.
+/// Takes one part, which begins at `at` with %; tries longer names first.
 bool NameMaker::Take(const std::string& text, std::size_t& at, std::string& out) const
 {
   const Calendar calendar = this->Description.Times.Days;
@@ -212,7 +212,7 @@ std::int64_t FileLayout::FileBytes(std::int64_t steps) const
 
 std::int64_t FileLayout::StepsIn(std::int64_t steps, std::int64_t fileBytes) const
 {
-  // Of an ensemble, and of variables outside times, the last part of the file holds values of all steps.
+  // In ensembles, and with variables outside times, the last part of the file holds values of all steps.
   if (this->Description.VariablesOutsideTimes || this->Members > 1) {
     return fileBytes >= this->FileBytes(steps) ? steps : 0;
   }

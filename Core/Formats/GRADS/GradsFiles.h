@@ -32,11 +32,11 @@ public:
 
   /// Bytes from a field to the next one of the same variable.
   std::int64_t FieldStride() const { return this->Stride; }
-  /// Of the first value of a field. `level`: as stored, 0 the first.
+  /// Where the first value of a field lies in its file. `level`: as stored, 0 the first.
   std::int64_t Offset(const StepPlace& step, std::int64_t member, int variable, std::int64_t level) const;
   /// Bytes that a file of so many steps has.
   std::int64_t FileBytes(std::int64_t steps) const;
-  /// Of so many steps, those from the first one on that lie in a file of this size as a whole.
+  /// How many of so many steps, from the first one on, lie completely in a file of this size.
   std::int64_t StepsIn(std::int64_t steps, std::int64_t fileBytes) const;
 
 private:

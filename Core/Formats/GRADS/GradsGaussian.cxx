@@ -1,40 +1,33 @@
 #include "Formats/GRADS/GradsGaussian.h"
 
+#include <boost/math/special_functions/legendre.hpp>
+
 #include <cmath>
+#include <map>
 
 namespace patchio::grads {
-namespace {
 
-constexpr double Pi = 3.14159265358979323846;
-
-/// A root of the Legendre polynomial of degree `n`, by Newton's method from a good guess.
-double LegendreRoot(int n, double x)
+int LatitudesOf(const std::string& grid)
 {
-  for (int step = 0; step < 20; ++step) {
-    double value = x, before = 1;
-    for (int k = 2; k <= n; ++k) {
-      const double next = ((2 * k - 1) * x * value - (k - 1) * before) / k;
-      before = value;
-      value = next;
-    }
-    const double slope = n * (x * value - before) / (x * x - 1);
-    const double change = value / slope;
-    x -= change;
-    if (std::abs(change) < 1e-15) {
-      break;
-    }
-  }
-  return x;
+  static const std::map<std::string, int> grids{
+      {"gaust62", 94}, {"gausr15", 40}, {"gausr20", 52}, {"gausr30", 80}, {"gausr40", 102}};
+  const auto known = grids.find(grid);
+  return known == grids.end() ? 0 : known->second;
 }
-
-}  // namespace
 
 std::vector<double> GaussianLatitudes(int count)
 {
-  std::vector<double> latitudes(count);
-  for (int i = 0; i < count; ++i) {
-    const double guess = -std::cos(Pi * (i + 0.75) / (count + 0.5));
-    latitudes[i] = count == 1 ? 0 : std::asin(LegendreRoot(count, guess)) * 180 / Pi;
+  constexpr double degrees = 180 / 3.14159265358979323846;
+  std::vector<double> latitudes;
+  // The sines are the roots of a Legendre polynomial; Boost gives those that are not negative.
+  const std::vector<double> roots = boost::math::legendre_p_zeros<double>(count);
+  for (auto root = roots.rbegin(); root != roots.rend(); ++root) {
+    if (*root > 0) {
+      latitudes.push_back(-std::asin(*root) * degrees);
+    }
+  }
+  for (const double root : roots) {
+    latitudes.push_back(std::asin(root) * degrees);
   }
   return latitudes;
 }

@@ -1,11 +1,11 @@
-#include "Formats/GRADS/GradsLocator.h"
-
+// Where the values of patches lie.
 #include "Formats/GRADS/GradsCatalog.h"
-#include "Formats/GRADS/GradsDataFile.h"
 #include "Formats/GRADS/GradsFiles.h"
+#include "Formats/GRADS/GradsFormat.h"
 #include "Formats/LocateTask.h"
 #include "Support/ByteOrder.h"
 #include "Support/Error.h"
+#include "Support/PlainFile.h"
 #include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
@@ -20,10 +20,10 @@ namespace patchio::grads {
 namespace {
 
 /// The number in front of a record of Fortran; nothing when there are no bytes.
-std::optional<std::uint32_t> MarkerAt(const DataFile& file, std::int64_t offset, bool bigEndian)
+std::optional<std::uint32_t> MarkerAt(const PlainFile& file, std::int64_t offset, bool bigEndian)
 {
   std::uint32_t word = 0;
-  if (!file.Read(offset, &word, sizeof(word))) {
+  if (file.ReadSome(static_cast<std::uint64_t>(offset), &word, sizeof(word)) < sizeof(word)) {
     return std::nullopt;
   }
   return bigEndian == HostIsLittleEndian() ? __builtin_bswap32(word) : word;
@@ -51,8 +51,7 @@ public:
         const std::string fault =
             CatchError([&] { this->Table.Locations.back() = this->Locate(requests[r]); });
         if (!fault.empty()) {
-          this->Table.Locations.back() = Location();
-          this->Table.Locations.back().Kind = Encoding::Missing;
+          this->Table.Locations.back() = MakeLocation(Encoding::Missing, 0, 0);
           this->Table.Problems.push_back({r, fault});
         }
       }
@@ -81,7 +80,7 @@ private:
   Location Locate(const PatchVariable& request);
   const KnownFile& FileOf(std::int64_t member);
   void LookInto(const std::string& path, std::int64_t member, KnownFile& known);
-  void CheckMarker(const DataFile& file, const std::string& path, std::int64_t member) const;
+  void CheckMarker(const PlainFile& file, const std::string& path, std::int64_t member) const;
   Part PartOf(const PatchVariable& request) const;
   std::int64_t RowOffset(const Part& part, std::int64_t level, std::int64_t row) const;
   bool IsOnePiece(const Part& part) const;
@@ -138,15 +137,15 @@ void Locator::LookInto(const std::string& path, std::int64_t member, KnownFile& 
         fmt::format("{}: not there; the variables of this member of the ensemble are left out", path));
     return;
   }
-  const DataFile file(path);
-  known.Bytes = file.Bytes();
+  const PlainFile file(path);
+  known.Bytes = static_cast<std::int64_t>(file.Size());
   if (this->Source.Sequential) {
     this->CheckMarker(file, path, member);
   }
 }
 
-/// Records of another size, or in another byte order, would be shown as noise.
-void Locator::CheckMarker(const DataFile& file, const std::string& path, std::int64_t member) const
+/// Throws Error for records of another size or byte order, which would be shown as noise.
+void Locator::CheckMarker(const PlainFile& file, const std::string& path, std::int64_t member) const
 {
   const std::int64_t offset = this->Layout.Offset(this->Place, member, 0, 0) - 4;
   const auto marker = MarkerAt(file, offset, this->Source.BigEndian);
@@ -184,7 +183,7 @@ Locator::Part Locator::PartOf(const PatchVariable& request) const
   return part;
 }
 
-/// Of a row, both numbers as they are shown.
+/// Where a row begins in the file; level and row are numbers as they are shown.
 std::int64_t Locator::RowOffset(const Part& part, std::int64_t level, std::int64_t row) const
 {
   const std::int64_t rows = static_cast<std::int64_t>(this->Source.Y.size());
@@ -232,16 +231,12 @@ Location Locator::OnePiece(const Part& part, int file)
       static_cast<std::uint64_t>(part.LevelCount * part.RowCount * part.Columns) * SizeOf(extent.Type);
   extent.BigEndian = this->Source.BigEndian;
   extent.File = file;
-  Location location;
-  location.Kind = Encoding::Raw;
-  location.First = static_cast<std::uint32_t>(this->Table.Extents.size());
-  location.Count = 1;
   this->Table.Extents.push_back(extent);
-  return location;
+  return MakeLocation(Encoding::Raw, this->Table.Extents.size() - 1, 1);
 }
 
 /// A chunk for what lies in one piece: the rows of a level. The last row is the next patch's first one and a
-/// chunk by itself, so that who has that patch can do without.
+/// chunk by itself, so that whoever has that patch need not read it twice.
 Location Locator::Rows(const Part& part, int file)
 {
   const bool shared =
@@ -275,18 +270,14 @@ Location Locator::Rows(const Part& part, int file)
     }
   }
   array.ChunkCount = this->Table.Chunks.size() - array.FirstChunk;
-  Location location;
-  location.Kind = Encoding::Chunked;
-  location.First = static_cast<std::uint32_t>(this->Table.ChunkedArrays.size());
-  location.Count = 1;
   this->Table.ChunkedArrays.push_back(array);
-  return location;
+  return MakeLocation(Encoding::Chunked, this->Table.ChunkedArrays.size() - 1, 1);
 }
 
 }  // namespace
 
-LocationTable LocateFields(
-    const Catalog& catalog, const std::vector<PatchVariable>& requests, const LocateOptions& options)
+LocationTable GradsFormat::Locate(
+    const Catalog& catalog, const std::vector<PatchVariable>& requests, const LocateOptions& options) const
 {
   const auto* text = reinterpret_cast<const char*>(catalog.FormatData.data());
   const Descriptor descriptor = ParseDescriptor(catalog.Path, {text, catalog.FormatData.size()});

@@ -110,8 +110,8 @@ void StepFinder::AddShort(const std::string& name, std::int64_t bytes, std::int6
   }
 }
 
-/// A file that has not the size it should have, but exactly that which it would have with other OPTIONS, must
-/// not be read by these: all values would be wrong.
+/// A file whose size does not fit, but would fit exactly with other OPTIONS, must not be read: all values
+/// would be wrong.
 void StepFinder::CheckOptions(const std::string& name, std::int64_t bytes, std::int64_t count) const
 {
   Descriptor other = this->Source;
@@ -181,7 +181,7 @@ bool GradsFormat::Claims(const std::string& path) const
   return HasNameOfDescriptor(path) && fs::is_regular_file(path, ignored) && LooksLikeDescriptor(path);
 }
 
-/// Other text is somebody else's.
+/// A file with other text belongs to another program.
 bool GradsFormat::SeemsBroken(const std::string& path) const
 {
   std::error_code ignored;

@@ -1,91 +1,31 @@
 #include "Formats/GRADS/GradsText.h"
 
 #include "Support/Error.h"
-#include "Support/RegularFile.h"
+#include "Support/PlainFile.h"
 #include "Support/RunOnAllRanks.h"
+#include "Support/TextScanner.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
-#include <fstream>
+#include <string_view>
+#include <utility>
 
 namespace patchio::grads {
 namespace {
 
 constexpr std::size_t LargestFile = std::size_t(4) << 20;  ///< levels take some; the rest is a few kilobytes
-constexpr const char* Blanks = " \t\r\f\v";
 
 /// As many bytes as there are, but no more than `most`.
 std::string ReadBytes(const std::string& path, std::size_t most)
 {
-  CheckRegularFile(path);
-  std::ifstream file(path, std::ios::binary);
   std::string text(most, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(most));
-  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
-  if (file.bad()) {
-    throw FileError(path, "a text file", "one that cannot be read");
-  }
+  text.resize(PlainFile(path).ReadSome(0, text.data(), most));
   return text;
-}
-
-std::vector<std::string> WordsOf(const std::string& text)
-{
-  std::vector<std::string> words;
-  std::size_t end = 0;
-  for (std::size_t at = text.find_first_not_of(Blanks); at != std::string::npos;
-       at = text.find_first_not_of(Blanks, end)) {
-    end = std::min(text.find_first_of(Blanks, at), text.size());
-    words.push_back(text.substr(at, end - at));
-  }
-  return words;
-}
-
-std::string Trimmed(const std::string& text)
-{
-  const std::size_t first = text.find_first_not_of(Blanks);
-  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(Blanks) - first + 1);
-}
-
-bool IsLetterOrDigit(char letter)
-{
-  const char lower = static_cast<char>(letter | 0x20);
-  return IsDigit(letter) || (lower >= 'a' && lower <= 'z');
-}
-
-template <typename Number>
-std::optional<Number> Parse(const std::string& text)
-{
-  const char* begin = text.data() + (text.size() > 1 && text[0] == '+' ? 1 : 0);
-  Number number{};
-  const auto [end, fault] = std::from_chars(begin, text.data() + text.size(), number);
-  return fault == std::errc() && end == text.data() + text.size() ? std::optional<Number>(number)
-                                                                  : std::nullopt;
 }
 
 }  // namespace
-
-std::string LowerCase(std::string text)
-{
-  for (char& letter : text) {
-    letter = letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + ('a' - 'A')) : letter;
-  }
-  return text;
-}
-
-std::optional<double> NumberOf(const std::string& text)
-{
-  const auto number = Parse<double>(text);
-  return number && std::isfinite(*number) ? number : std::nullopt;
-}
-
-std::optional<std::int64_t> IntegerOf(const std::string& text)
-{
-  return Parse<std::int64_t>(text);
-}
 
 std::string ReadText(const std::string& path)
 {
@@ -105,17 +45,19 @@ std::vector<Line> LinesOf(const std::string& text)
 {
   std::vector<Line> lines;
   std::size_t number = 0;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
+  for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
+    end = std::min(text.find('\n', begin), text.size());
     Line line;
     line.Number = ++number;
-    line.Words = WordsOf(text.substr(begin, end - begin));
+    TextScanner scanner(std::string_view(text).substr(begin, end - begin));
+    for (std::string_view word; scanner.TakeWord(word);) {
+      line.Rest = line.Words.empty() ? Trimmed(scanner.Left()) : line.Rest;
+      line.Words.emplace_back(word);
+    }
     if (!line.Words.empty()) {
       line.Comment = !IsLetterOrDigit(line.Words[0][0]);
-      line.Rest = Trimmed(Trimmed(text.substr(begin, end - begin)).substr(line.Words[0].size()));
       lines.push_back(std::move(line));
     }
-    begin = end + 1;
   }
   return lines;
 }
@@ -134,6 +76,54 @@ bool LooksLikeDescriptor(const std::string& path)
     return line.Words.size() > 1 &&
            std::find(keywords.begin(), keywords.end(), LowerCase(line.Words[0])) != keywords.end();
   });
+}
+
+std::string Quoted(const std::string& word)
+{
+  constexpr std::size_t longest = 60;
+  return "'" + PlainText(word.size() > longest ? word.substr(0, longest) + "..." : word) + "'";
+}
+
+void LineReader::Fail(const std::string& expected, const std::string& found, const std::string& advice) const
+{
+  const std::size_t number = this->At < this->Lines.size() ? this->Current().Number : 0;
+  throw FileError(this->Path + (number > 0 ? fmt::format(", line {}", number) : ""), expected, found, advice);
+}
+
+/// A word as a message shows it.
+std::string LineReader::Found(std::size_t index) const
+{
+  return index < this->Words().size() ? Quoted(this->Words()[index]) : "the end of the line";
+}
+
+std::int64_t LineReader::Integer(
+    std::size_t index, const char* what, std::int64_t least, std::int64_t most) const
+{
+  const auto number =
+      index < this->Words().size() ? NumberIn<std::int64_t>(this->Words()[index]) : std::nullopt;
+  if (!number || *number < least || *number > most) {
+    this->Fail(fmt::format("a number of {} from {} to {} as word {}", what, least, most, index + 1),
+        this->Found(index));
+  }
+  return *number;
+}
+
+double LineReader::Number(std::size_t index, const char* what) const
+{
+  const auto number = index < this->Words().size() ? NumberIn<double>(this->Words()[index]) : std::nullopt;
+  if (!number) {
+    this->Fail(fmt::format("a number, {}, as word {}", what, index + 1), this->Found(index));
+  }
+  return *number;
+}
+
+/// Goes on to the next line that is no comment; false at the end.
+bool LineReader::NextLine()
+{
+  do {
+    ++this->At;
+  } while (this->At < this->Lines.size() && this->Current().Comment);
+  return this->At < this->Lines.size();
 }
 
 }  // namespace patchio::grads

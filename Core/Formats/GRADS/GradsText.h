@@ -1,25 +1,15 @@
 // The lines of a descriptor, as words.
 #pragma once
 
+#include "Support/TextScanner.h"
+
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace patchio::grads {
-
-inline bool IsDigit(char letter)
-{
-  return letter >= '0' && letter <= '9';
-}
-
-/// ASCII letters only, whatever the locale.
-std::string LowerCase(std::string text);
-
-/// The whole text as a number. Nothing when it is none, or not finite.
-std::optional<double> NumberOf(const std::string& text);
-std::optional<std::int64_t> IntegerOf(const std::string& text);
 
 struct Line
 {
@@ -34,6 +24,35 @@ std::string ReadText(const std::string& path);
 
 /// The lines that are not empty.
 std::vector<Line> LinesOf(const std::string& text);
+
+/// Goes through lines one by one, and says where something is wrong.
+class LineReader
+{
+protected:
+  LineReader(const std::string& path, std::vector<Line> lines) : Path(path), Lines(std::move(lines)) {}
+
+  const Line& Current() const { return this->Lines[this->At]; }
+  const std::vector<std::string>& Words() const { return this->Current().Words; }
+  /// Word `index` of the line, in lower case; empty where there is none.
+  std::string Word(std::size_t index) const
+  {
+    return this->At < this->Lines.size() && index < this->Words().size() ? LowerCase(this->Words()[index])
+                                                                         : std::string();
+  }
+  [[noreturn]] void Fail(
+      const std::string& expected, const std::string& found, const std::string& advice = {}) const;
+  std::string Found(std::size_t index) const;
+  std::int64_t Integer(std::size_t index, const char* what, std::int64_t least, std::int64_t most) const;
+  double Number(std::size_t index, const char* what) const;
+  bool NextLine();
+
+  std::string Path;
+  std::vector<Line> Lines;
+  std::size_t At = 0;  ///< the line at hand
+};
+
+/// A word that a user wrote, as a message may show it.
+std::string Quoted(const std::string& word);
 
 /// True when a file's first bytes are lines of a descriptor. Never throws.
 bool LooksLikeDescriptor(const std::string& path);

@@ -1,4 +1,4 @@
-#include "Formats/KWave/KwaveCatalog.h"
+#include "Formats/KWave/KwaveDescription.h"
 
 #include <algorithm>
 
@@ -48,7 +48,7 @@ void AddSet(const PartSet& set, const KwaveDescription& description, Catalog& ca
       Patch& patch = catalog.Patches.emplace_back();
       patch.Cells = box;
       patch.Level = number;
-      // Of separate boxes the number says which part they are of.
+      // The number of a separate box says which part it belongs to.
       patch.Number = set.Role == LevelRole::Separate
                          ? static_cast<int>(p) + 1
                          : static_cast<int>(catalog.Patches.size()) - 1 - level.FirstPatch;

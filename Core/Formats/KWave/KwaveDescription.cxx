@@ -1,67 +1,34 @@
 #include "Formats/KWave/KwaveDescription.h"
 
+#include "Formats/KWave/KwaveDomain.h"
 #include "Formats/KWave/KwaveFile.h"
 #include "Formats/KWave/KwaveMask.h"
+#include "Formats/KWave/KwaveNames.h"
 #include "Support/Error.h"
+#include "Support/TextScanner.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
-#include <set>
 
 namespace patchio::kwave {
 namespace {
 
-bool EndsWith(const std::string& text, const std::string& end)
+/// Values along x, y and z of a data set with three axes or more.
+std::array<std::int64_t, 3> ExtentsOf(const DatasetInfo& info)
 {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+  const std::uint64_t* const z = info.Dims.data() + info.Dims.size() - 3;
+  return {static_cast<std::int64_t>(z[2]), static_cast<std::int64_t>(z[1]), static_cast<std::int64_t>(z[0])};
 }
 
-/// "ux_max_all", "p_final": values of the whole domain, whatever the sensor.
-bool IsOfDomain(const std::string& name)
+/// Parts are cut at the borders of chunks along this axis of the data set.
+void WidenGrain(Part& part, const DatasetInfo& info, std::size_t axis)
 {
-  return EndsWith(name, "_all") || EndsWith(name, "_final");
-}
-
-/// "p", "uy_non_staggered", "p_max", "Iz_avg", "Q_term": values at the sensor.
-bool IsOfSensor(const std::string& name)
-{
-  static const std::set<std::string> quantities{"p", "ux", "uy", "uz", "ux_non_staggered", "uy_non_staggered",
-      "uz_non_staggered", "Ix_avg", "Iy_avg", "Iz_avg", "Q_term"};
-  for (const char* end : {"", "_max", "_min", "_rms", "_c"}) {
-    if (EndsWith(name, end) && quantities.count(name.substr(0, name.size() - std::string(end).size())) > 0) {
-      return true;
-    }
+  if (!info.Chunks.empty()) {
+    part.Grain = std::max(part.Grain, static_cast<std::int64_t>(info.Chunks[axis]));
   }
-  return false;
-}
-
-/// One value a point of the sensor, made of all steps.
-bool IsAggregate(const std::string& name)
-{
-  for (const char* end : {"_max", "_min", "_rms", "_avg", "_avg_c", "_all", "_final"}) {
-    if (EndsWith(name, end)) {
-      return true;
-    }
-  }
-  return name == "Q_term" || name == "Q_term_c";
-}
-
-/// Data sets that say how the simulation is run; they are no fields, whatever their shapes.
-bool IsSetting(const std::string& name)
-{
-  for (const char* end : {"_source_input", "_source_index", "_flag", "_signal_index", "_delay"}) {
-    if (EndsWith(name, end) && name != "p0_source_input") {
-      return true;
-    }
-  }
-  return name.rfind("sensor_mask", 0) == 0 || name.rfind("pml_", 0) == 0 || name == "delay_mask" ||
-         name.rfind("dd", 0) == 0 || name.rfind("dxudxn", 0) == 0 || name.rfind("dyudyn", 0) == 0 ||
-         name.rfind("dzudzn", 0) == 0;
 }
 
 class Reader
@@ -71,7 +38,8 @@ public:
 
   KwaveDescription Read()
   {
-    this->ReadDomain();
+    this->IsOutput = this->File.Attribute("file_type") != "input";
+    ReadDomain(this->File, this->Result);
     this->ReadRoot();
     this->FindSensor();
     this->AddDomain();
@@ -92,7 +60,6 @@ private:
     std::map<std::int64_t, DatasetInfo> Parts;  ///< of a group, by their numbers
   };
 
-  void ReadDomain();
   void ReadRoot();
   void Sort(const std::string& name);
   void SortGroup(const std::string& name);
@@ -126,47 +93,6 @@ private:
   std::uint64_t SampledSteps = 0;  ///< that the arrays have room for; 0: no series
 };
 
-void Reader::ReadDomain()
-{
-  const char* const counts[] = {"Nx", "Ny", "Nz"};
-  const char* const spacings[] = {"dx", "dy", "dz"};
-  KwaveDescription& to = this->Result;
-  this->IsOutput = this->File.Attribute("file_type") != "input";
-  for (int axis = 0; axis < 3; ++axis) {
-    to.Dims[axis] = this->File.Count(counts[axis]);
-    const bool needed = axis == 0 || to.Dims[axis] > 1;
-    to.Spacing[axis] =
-        needed ? this->File.Number(spacings[axis]) : this->File.NumberOr(spacings[axis], to.Spacing[0]);
-    if (!needed && !(to.Spacing[axis] > 0)) {
-      to.Spacing[axis] = to.Spacing[0];
-    }
-    if (!(to.Spacing[axis] > 0) || !std::isfinite(to.Spacing[axis])) {
-      throw FileError(to.Path, fmt::format("a distance of grid points in '{}'", spacings[axis]),
-          fmt::format("{}", to.Spacing[axis]), "The file is damaged");
-    }
-    // k-Wave's grid is centred: point i, from 0, lies at (i - floor(N/2)) d. Cells are centred at the points.
-    to.Origin[axis] = -(static_cast<double>(to.Dims[axis] / 2) + 0.5) * to.Spacing[axis];
-  }
-  constexpr double mostPoints = 1e13;
-  const double points =
-      static_cast<double>(to.Dims[0]) * static_cast<double>(to.Dims[1]) * static_cast<double>(to.Dims[2]);
-  if (points > mostPoints) {
-    throw FileError(to.Path, "a domain of at most 10^13 grid points", fmt::format("{:.3g}", points),
-        "The file is damaged");
-  }
-  if (this->File.NumberOr("axisymmetric_flag", 0) != 0) {
-    to.Origin[1] = -0.5 * to.Spacing[1];
-    to.Notes.emplace_back("the run is axisymmetric: y is the distance from the axis");
-  }
-  if (this->File.NumberOr("nonuniform_grid_flag", 0) != 0) {
-    to.Warnings.push_back(to.Path + ": the grid is stretched, but is shown with equal distances.");
-  }
-  to.TimeStep = this->File.NumberOr("dt", 0);
-  if (!std::isfinite(to.TimeStep)) {
-    to.TimeStep = 0;
-  }
-}
-
 bool Reader::HasDomainShape(const DatasetInfo& info) const
 {
   const auto& n = this->Result.Dims;
@@ -197,7 +123,7 @@ void Reader::ReadRoot()
   }
 }
 
-/// What a data set of the root is.
+/// Finds out what a data set of the root is.
 void Reader::Sort(const std::string& name)
 {
   const DatasetInfo info = this->File.Describe(name);
@@ -220,15 +146,14 @@ void Reader::Sort(const std::string& name)
   }
 }
 
-/// What a group is: data sets "1", "2", ... of the cuboids.
+/// Finds out what a group is: it may hold the data sets "1", "2", ... of the cuboids.
 void Reader::SortGroup(const std::string& name)
 {
   constexpr std::size_t mostParts = 100'000;
   SensorItem item{name, {}, {}};
   for (const std::string& part : this->File.Names(name)) {
-    char* end = nullptr;
-    const long long number = std::strtoll(part.c_str(), &end, 10);
-    if (*end != '\0' || number < 1 || item.Parts.size() >= mostParts) {
+    const auto number = NumberIn<std::int64_t>(part);
+    if (!number || *number < 1 || item.Parts.size() >= mostParts) {
       continue;
     }
     const DatasetInfo info = this->File.Describe(name + "/" + part);
@@ -237,7 +162,7 @@ void Reader::SortGroup(const std::string& name)
       return;
     }
     if (info.Numbers && (info.Dims.size() == 3 || info.Dims.size() == 4)) {
-      item.Parts[number] = info;
+      item.Parts[*number] = info;
     }
   }
   if (item.Parts.empty() || !this->HasSensor || this->Type != MaskType::Corners) {
@@ -248,7 +173,7 @@ void Reader::SortGroup(const std::string& name)
   this->SensorItems.push_back(item);
 }
 
-/// What the results say about the mask.
+/// What the mask must be like to fit the results.
 MaskNeeds Reader::NeedsOfData() const
 {
   MaskNeeds needs;
@@ -262,9 +187,7 @@ MaskNeeds Reader::NeedsOfData() const
     if (this->Type == MaskType::Corners && IsOfSensor(item.Name) &&
         item.Parts.rbegin()->first == static_cast<std::int64_t>(item.Parts.size())) {
       for (const auto& [number, info] : item.Parts) {
-        const std::size_t last = info.Dims.size() - 1;
-        needs.Cuboids.push_back({static_cast<std::int64_t>(info.Dims[last]),
-            static_cast<std::int64_t>(info.Dims[last - 1]), static_cast<std::int64_t>(info.Dims[last - 2])});
+        needs.Cuboids.push_back(ExtentsOf(info));
       }
       break;
     }
@@ -321,9 +244,7 @@ void Reader::AddDomain()
   }
   const std::size_t slowest = to.Dims[2] > 1 ? 0 : 1;
   for (const auto& [name, info] : this->DomainItems) {
-    if (!info.Chunks.empty()) {
-      part.Grain = std::max(part.Grain, static_cast<std::int64_t>(info.Chunks[slowest]));
-    }
+    WidenGrain(part, info, slowest);
     to.Quantities.push_back({name, static_cast<int>(to.Sets.size()), false, {true}});
   }
   domain.Parts.push_back(part);
@@ -380,15 +301,12 @@ void Reader::AddPoints()
   const Mask& mask = this->Sensor[0];
   const int set = static_cast<int>(to.Sets.size());
   this->AddList("sensor", mask.Points, NameInOtherFile(mask.File, "sensor_mask_index"));
-  std::int64_t& grain = to.Sets.back().Parts[0].Grain;
   for (const SensorItem& item : this->SensorItems) {
     const bool series = !IsAggregate(item.Name) && (IsOfSensor(item.Name) || item.Info.Dims[1] > 1);
     if (this->SensorPoints(item.Info) != mask.Points || (!series && item.Info.Dims[1] != 1)) {
       this->Unknown.push_back(item.Name);
     } else if (!series || this->TakeSteps(item.Name, item.Info.Dims[1])) {
-      if (!item.Info.Chunks.empty()) {
-        grain = std::max(grain, static_cast<std::int64_t>(item.Info.Chunks[2]));
-      }
+      WidenGrain(to.Sets.back().Parts[0], item.Info, 2);
       to.Quantities.push_back({item.Name, set, series, {true}});
     }
   }
@@ -414,24 +332,17 @@ void Reader::AddCuboids()
     // A series has four axes; an aggregate three, or four of which one is 1.
     const std::uint64_t steps = item.Info.Dims.size() == 4 ? item.Info.Dims[0] : 1;
     Quantity quantity{item.Name, number, series, std::vector<bool>(cuboids.size(), false)};
-    for (const auto& [place, info] : item.Parts) {
+    for (const auto& [cuboid, info] : item.Parts) {
       const std::size_t last = info.Dims.size() - 1;
       const std::uint64_t mySteps = last == 3 ? info.Dims[0] : 1;
-      const bool inside = place <= static_cast<std::int64_t>(cuboids.size());
-      const bool fits = inside && mySteps == steps &&
-                        static_cast<std::int64_t>(info.Dims[last]) == cuboids[place - 1].Width(0) &&
-                        static_cast<std::int64_t>(info.Dims[last - 1]) == cuboids[place - 1].Width(1) &&
-                        static_cast<std::int64_t>(info.Dims[last - 2]) == cuboids[place - 1].Width(2);
+      const bool fits = cuboid <= static_cast<std::int64_t>(cuboids.size()) && mySteps == steps &&
+                        ExtentsOf(info) == ExtentsOf(cuboids[cuboid - 1]);
       if (!fits) {
-        this->Unknown.push_back(fmt::format("{}/{}", item.Name, place));
+        this->Unknown.push_back(fmt::format("{}/{}", item.Name, cuboid));
         continue;
       }
-      quantity.Parts[place - 1] = true;
-      if (!info.Chunks.empty()) {
-        const std::size_t slowest = to.Dims[2] > 1 ? last - 2 : last - 1;
-        std::int64_t& grain = set.Parts[place - 1].Grain;
-        grain = std::max(grain, static_cast<std::int64_t>(info.Chunks[slowest]));
-      }
+      quantity.Parts[cuboid - 1] = true;
+      WidenGrain(set.Parts[cuboid - 1], info, to.Dims[2] > 1 ? last - 2 : last - 1);
     }
     if (std::find(quantity.Parts.begin(), quantity.Parts.end(), true) == quantity.Parts.end() ||
         (!series && steps != 1)) {
@@ -478,7 +389,7 @@ void Reader::ReadSteps()
   const auto sampled = static_cast<std::int64_t>(this->SampledSteps);
   const double start = all - static_cast<double>(sampled) + 1;
   to.FirstStep = start >= 1 && start < 1e15 ? static_cast<std::int64_t>(start) : 1;
-  // Of a run that a checkpoint has stopped only the steps up to t_index are there.
+  // A run that a checkpoint has stopped has written the steps up to t_index only.
   const double there = done - static_cast<double>(to.FirstStep) + 1;
   to.Steps = static_cast<std::int64_t>(std::clamp(there, 0.0, static_cast<double>(sampled)));
   if (to.Steps < sampled) {
@@ -486,7 +397,7 @@ void Reader::ReadSteps()
         done, all, to.Steps, sampled));
   }
   if (to.Steps == 0) {
-    // What has not begun cannot be shown.
+    // No step of the series is there yet.
     to.Quantities.erase(std::remove_if(to.Quantities.begin(), to.Quantities.end(),
                             [](const Quantity& quantity) { return quantity.Series; }),
         to.Quantities.end());
@@ -499,14 +410,11 @@ void Reader::WriteNotes()
   const auto note = [this](std::vector<std::string>& names, const std::string& why) {
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());
-    constexpr std::size_t most = 12;
-    std::string list;
-    for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {
-      list += (i > 0 ? ", " : "") + names[i];
-    }
+    const auto shown = static_cast<std::ptrdiff_t>(std::min<std::size_t>(names.size(), 12));
+    const std::string list = fmt::format("{}", fmt::join(names.begin(), names.begin() + shown, ", "));
     if (!names.empty()) {
       this->Result.Notes.push_back(
-          fmt::format("left out, {}: {}{}", why, list, names.size() > most ? " and others" : ""));
+          fmt::format("left out, {}: {}{}", why, list, names.size() > 12 ? " and others" : ""));
     }
   };
   note(this->Complex, "complex values");

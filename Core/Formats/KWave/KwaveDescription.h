@@ -51,6 +51,10 @@ struct KwaveDescription
 /// Reads an input or output file, and where needed the mask in another one beside it. Throws Error.
 KwaveDescription ReadDescription(const std::string& path);
 
+/// The catalog of all steps, turned to the first. Large parts are cut into several patches, so that ranks can
+/// share them.
+Catalog MakeCatalog(const KwaveDescription& description);
+
 /// A data set of another file in the same folder, as Variable::StoredName: "in.h5/sensor_mask_index".
 inline std::string NameInOtherFile(const std::string& file, const std::string& dataset)
 {

@@ -2,10 +2,10 @@
 
 #include "Support/Error.h"
 #include "Support/Hdf5Signature.h"
-#include "Support/RegularFile.h"
+#include "Support/PlainFile.h"
+#include "Support/TextScanner.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -73,16 +73,11 @@ std::string BeginningOf(const std::string& path)
 {
   std::string bytes(64 * 1024, '\0');
   try {
-    const int file = OpenRegularFile(path);
-    const ssize_t count = file < 0 ? 0 : ::pread(file, bytes.data(), bytes.size(), 0);
-    if (file >= 0) {
-      ::close(file);
-    }
-    bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    bytes.resize(PlainFile(path).ReadSome(0, bytes.data(), bytes.size()));
   } catch (const Error&) {
-    bytes.clear();  // a folder or a pipe
+    bytes.clear();  // a folder, a pipe, or nothing that can be read
   }
-  return bytes.compare(0, Hdf5Signature.size(), Hdf5Signature) == 0 ? bytes : std::string();
+  return BeginsWith(bytes, Hdf5Signature) ? bytes : std::string();
 }
 
 }  // namespace

@@ -1,8 +1,7 @@
 #include "Formats/KWave/KwaveFormat.h"
 
-#include "Formats/KWave/KwaveCatalog.h"
+#include "Formats/KWave/KwaveDescription.h"
 #include "Formats/KWave/KwaveFile.h"
-#include "Formats/KWave/KwaveLocator.h"
 #include "Support/Error.h"
 #include "Support/Hdf5.h"
 
@@ -31,7 +30,7 @@ bool KwaveFormat::Claims(const std::string& path) const
   return TypeOfFile(path) != FileType::None;
 }
 
-/// HDF5 itself cannot open it.
+/// True when HDF5 itself cannot open it.
 bool KwaveFormat::SeemsBroken(const std::string& path) const
 {
   const std::string ending = fs::path(path).extension().string();
@@ -66,12 +65,6 @@ Series KwaveFormat::OpenSeries(const std::string& path, const SeriesOptions&) co
 Catalog KwaveFormat::ReadCatalog(const std::string& path) const
 {
   return MakeCatalog(Describe(path));
-}
-
-LocationTable KwaveFormat::Locate(
-    const Catalog& catalog, const std::vector<PatchVariable>& requests, const LocateOptions& options) const
-{
-  return LocateInFiles(catalog, requests, options);
 }
 
 }  // namespace patchio::kwave

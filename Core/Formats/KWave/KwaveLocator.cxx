@@ -1,10 +1,12 @@
-#include "Formats/KWave/KwaveLocator.h"
-
+// From the catalog to the bytes in k-Wave files. PatchIO's index reader looks into the files; where it meets
+// something that it does not know, the HDF5 library is asked.
+#include "Formats/KWave/KwaveFormat.h"
 #include "Formats/LocateTask.h"
 #include "Hdf5Index/IndexReader.h"
 #include "Hdf5Index/LibraryDataset.h"
 #include "Support/Error.h"
 #include "Support/Hdf5.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 
@@ -159,7 +161,7 @@ private:
   std::unique_ptr<hdf5::File> Library;
 };
 
-/// Of a contiguous data set: what of it are chunks as good as stored ones, one a step.
+/// Describes a contiguous data set as one in chunks without filters, one chunk a time step.
 void BecomeChunks(FoundDataset& found, std::uint64_t stepValues)
 {
   Dataset& info = found.Info;
@@ -190,14 +192,12 @@ public:
   {
     for (std::size_t i = 0; i < requests.size(); ++i) {
       this->Task.Tell(static_cast<double>(i) / static_cast<double>(requests.size()));
-      Location location;
-      const std::string problem = this->LocateOne(requests[i], location);
+      this->Table.Locations.push_back(MakeLocation(Encoding::Missing, 0, 0));
+      const std::string problem =
+          CatchError([&] { this->Table.Locations.back() = this->LocateOne(requests[i]); });
       if (!problem.empty()) {
-        location = Location();
-        location.Kind = Encoding::Missing;
         this->Table.Problems.push_back({i, problem});
       }
-      this->Table.Locations.push_back(location);
     }
     this->Task.Tell(1);
     for (const auto& [name, file] : this->Files) {
@@ -211,23 +211,20 @@ public:
 
 private:
   void MeasureParts();
-  std::string LocateOne(const PatchVariable& request, Location& location);
-  FoundDataset& DatasetOf(const PatchVariable& request, int& file, std::string& name);
+  Location LocateOne(const PatchVariable& request);
+  const FoundDataset& DatasetOf(const PatchVariable& request, int& file, std::string& name);
   FileInspector& InspectorOf(const std::string& path);
   void Check(FoundDataset& found, const FileInspector& inspector, const std::string& name, bool timeInvariant,
       std::uint64_t partValues) const;
-  void AddRaw(
-      const FoundDataset& found, int file, std::uint64_t first, std::uint64_t count, Location& location);
-  void AddChunked(const FoundDataset& found, int file, const PatchVariable& request, Location& location);
-  void AddLibrary(const FoundDataset& found, int file, const std::string& name, const PatchVariable& request,
-      Location& location);
+  Location AddRaw(const FoundDataset& found, int file, const PatchVariable& request);
+  template <typename Array>
+  void SetValues(const PatchVariable& request, Array& array) const;
+  Location AddChunked(const FoundDataset& found, int file, const PatchVariable& request);
+  Location AddLibrary(
+      const FoundDataset& found, int file, const std::string& name, const PatchVariable& request);
   std::uint64_t CountOf(const PatchVariable& request) const
   {
     return static_cast<std::uint64_t>(this->Data.StoredTuples(request.Variable, request.Patch));
-  }
-  bool IsSeries(const PatchVariable& request) const
-  {
-    return !this->Data.Variables[request.Variable].TimeInvariant;
   }
 
   const Catalog& Data;
@@ -262,29 +259,24 @@ void Locator::MeasureParts()
   }
 }
 
-/// What is wrong, empty when nothing is.
-std::string Locator::LocateOne(const PatchVariable& request, Location& location)
+Location Locator::LocateOne(const PatchVariable& request)
 {
   if (this->Data.PresenceOf(request.Variable, request.Patch) != Presence::Stored) {
     return {};
   }
-  try {
-    int file = 0;
-    std::string name;
-    FoundDataset& found = this->DatasetOf(request, file, name);
-    if (!found.Problem.empty()) {
-      return found.Problem;
-    }
-    if (found.Info.Layout == StorageLayout::Contiguous) {
-      this->AddRaw(found, file, this->FirstInPart[request.Patch], this->CountOf(request), location);
-    } else if (found.Info.Layout == StorageLayout::Chunked) {
-      this->AddChunked(found, file, request, location);
-    } else {
-      this->AddLibrary(found, file, name, request, location);
-    }
-    return {};
-  } catch (const std::exception& error) {
-    return error.what();
+  int file = 0;
+  std::string name;
+  const FoundDataset& found = this->DatasetOf(request, file, name);
+  if (!found.Problem.empty()) {
+    throw Error(found.Problem);
+  }
+  switch (found.Info.Layout) {
+    case StorageLayout::Contiguous:
+      return this->AddRaw(found, file, request);
+    case StorageLayout::Chunked:
+      return this->AddChunked(found, file, request);
+    default:
+      return this->AddLibrary(found, file, name, request);
   }
 }
 
@@ -297,7 +289,7 @@ FileInspector& Locator::InspectorOf(const std::string& path)
   return *inspector;
 }
 
-FoundDataset& Locator::DatasetOf(const PatchVariable& request, int& file, std::string& name)
+const FoundDataset& Locator::DatasetOf(const PatchVariable& request, int& file, std::string& name)
 {
   const Variable& variable = this->Data.Variables[request.Variable];
   const Patch& patch = this->Data.Patches[request.Patch];
@@ -319,7 +311,7 @@ FoundDataset& Locator::DatasetOf(const PatchVariable& request, int& file, std::s
   const auto [entry, isNew] = this->Found.emplace(path + '\n' + name, FoundDataset());
   FoundDataset& found = entry->second;
   if (isNew) {
-    try {
+    found.Problem = CatchError([&] {
       FileInspector& inspector = this->InspectorOf(path);
       found = inspector.Find(name);
       this->Check(found, inspector, name, variable.TimeInvariant, this->PartValues[request.Patch]);
@@ -327,9 +319,7 @@ FoundDataset& Locator::DatasetOf(const PatchVariable& request, int& file, std::s
           this->Data.StepsInFile > 1) {
         BecomeChunks(found, this->PartValues[request.Patch]);
       }
-    } catch (const std::exception& error) {
-      found.Problem = error.what();
-    }
+    });
   }
   return found;
 }
@@ -366,19 +356,30 @@ void Locator::Check(FoundDataset& found, const FileInspector& inspector, const s
   }
 }
 
-void Locator::AddRaw(
-    const FoundDataset& found, int file, std::uint64_t first, std::uint64_t count, Location& location)
+Location Locator::AddRaw(const FoundDataset& found, int file, const PatchVariable& request)
 {
   const std::size_t bytes = SizeOf(found.Type);
-  location.Kind = Encoding::Raw;
-  location.First = static_cast<std::uint32_t>(this->Table.Extents.size());
-  location.Count = 1;
-  this->Table.Extents.push_back(
-      {found.Info.Offset + first * bytes, count * bytes, file, found.Type, found.Info.BigEndian});
+  this->Table.Extents.push_back({found.Info.Offset + this->FirstInPart[request.Patch] * bytes,
+      this->CountOf(request) * bytes, file, found.Type, found.Info.BigEndian});
+  return MakeLocation(Encoding::Raw, this->Table.Extents.size() - 1, 1);
 }
 
-void Locator::AddChunked(
-    const FoundDataset& found, int file, const PatchVariable& request, Location& location)
+/// Which values of its data set a request wants: of the step of the catalog, or of all steps.
+template <typename Array>
+void Locator::SetValues(const PatchVariable& request, Array& array) const
+{
+  array.First = this->FirstInPart[request.Patch];
+  array.Count = this->CountOf(request);
+  const std::uint64_t partValues = this->PartValues[request.Patch];
+  const bool series = !this->Data.Variables[request.Variable].TimeInvariant;
+  if (series && this->Options.AllSteps && this->Data.StepsInFile > 1) {
+    array.StepValues = partValues;
+  } else if (series) {
+    array.First += partValues * static_cast<std::uint64_t>(this->Data.StepInFile);
+  }
+}
+
+Location Locator::AddChunked(const FoundDataset& found, int file, const PatchVariable& request)
 {
   const Dataset& info = found.Info;
   ChunkedArray array;
@@ -390,55 +391,36 @@ void Locator::AddChunked(
   array.Dims = info.Dims;
   array.ChunkDims = info.ChunkDims;
   array.Fill = info.Fill;
-  array.First = this->FirstInPart[request.Patch];
-  array.Count = this->CountOf(request);
-  const std::uint64_t partValues = this->PartValues[request.Patch];
-  const int steps = this->Data.StepsInFile;
-  if (this->IsSeries(request) && this->Options.AllSteps && steps > 1) {
-    array.StepValues = partValues;
-  } else if (this->IsSeries(request)) {
-    array.First += partValues * static_cast<std::uint64_t>(this->Data.StepInFile);
-  }
+  this->SetValues(request, array);
   ChunkedArray all = array;
-  all.Count += array.StepValues * static_cast<std::uint64_t>(steps - 1);
+  all.Count += array.StepValues * static_cast<std::uint64_t>(this->Data.StepsInFile - 1);
   const ChunkRange range = ChunksHolding(all);
   array.FirstChunk = this->Table.Chunks.size();
   array.ChunkCount = range.End - range.Begin;
   this->Table.Chunks.insert(this->Table.Chunks.end(),
       found.Chunks.begin() + static_cast<std::ptrdiff_t>(range.Begin),
       found.Chunks.begin() + static_cast<std::ptrdiff_t>(range.End));
-  location.Kind = Encoding::Chunked;
-  location.First = static_cast<std::uint32_t>(this->Table.ChunkedArrays.size());
-  location.Count = 1;
   this->Table.ChunkedArrays.push_back(array);
+  return MakeLocation(Encoding::Chunked, this->Table.ChunkedArrays.size() - 1, 1);
 }
 
-void Locator::AddLibrary(const FoundDataset& found, int file, const std::string& name,
-    const PatchVariable& request, Location& location)
+Location Locator::AddLibrary(
+    const FoundDataset& found, int file, const std::string& name, const PatchVariable& request)
 {
   LibraryArray array;
   array.File = file;
   array.Type = found.Type;
   array.Dataset = "/" + name;
-  array.First = this->FirstInPart[request.Patch];
-  array.Count = this->CountOf(request);
   array.Reason = found.Info.Reason;
-  const std::uint64_t partValues = this->PartValues[request.Patch];
-  if (this->IsSeries(request) && this->Options.AllSteps && this->Data.StepsInFile > 1) {
-    array.StepValues = partValues;
-  } else if (this->IsSeries(request)) {
-    array.First += partValues * static_cast<std::uint64_t>(this->Data.StepInFile);
-  }
-  location.Kind = Encoding::Library;
-  location.First = static_cast<std::uint32_t>(this->Table.LibraryArrays.size());
-  location.Count = 1;
+  this->SetValues(request, array);
   this->Table.LibraryArrays.push_back(array);
+  return MakeLocation(Encoding::Library, this->Table.LibraryArrays.size() - 1, 1);
 }
 
 }  // namespace
 
-LocationTable LocateInFiles(
-    const Catalog& catalog, const std::vector<PatchVariable>& requests, const LocateOptions& options)
+LocationTable KwaveFormat::Locate(
+    const Catalog& catalog, const std::vector<PatchVariable>& requests, const LocateOptions& options) const
 {
   return Locator(catalog, options).Run(requests);
 }

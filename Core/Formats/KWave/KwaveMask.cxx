@@ -43,7 +43,7 @@ std::vector<Cuboid> ReadCuboids(const KwaveFile& file, const MaskNeeds& needs)
 bool Fits(const std::vector<Cuboid>& cuboids, const MaskNeeds& needs)
 {
   const auto alike = [](const Cuboid& cuboid, const std::array<std::int64_t, 3>& extents) {
-    return cuboid.Width(0) == extents[0] && cuboid.Width(1) == extents[1] && cuboid.Width(2) == extents[2];
+    return ExtentsOf(cuboid) == extents;
   };
   return needs.Cuboids.empty() ||
          std::equal(cuboids.begin(), cuboids.end(), needs.Cuboids.begin(), needs.Cuboids.end(), alike);
@@ -141,7 +141,7 @@ std::vector<Mask> MaskBeside(const std::string& path, const MaskNeeds& needs)
         found.push_back(mask);
       }
     } catch (const Error&) {
-      // A file that is no help is no fault.
+      // Another file that cannot be read is not the one that is looked for.
     }
   }
   for (std::size_t i = 1; i < found.size(); ++i) {

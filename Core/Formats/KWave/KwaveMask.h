@@ -27,6 +27,11 @@ struct Cuboid
   }
 };
 
+inline std::array<std::int64_t, 3> ExtentsOf(const Cuboid& cuboid)
+{
+  return {cuboid.Width(0), cuboid.Width(1), cuboid.Width(2)};
+}
+
 /// What a mask must be to fit results.
 struct MaskNeeds
 {

@@ -1,4 +1,4 @@
-// What SamraiPatchLocator asks of those who look into cluster files.
+// What SamraiPatchLocator asks of a reader of cluster files.
 #pragma once
 
 #include "Catalog/Catalog.h"

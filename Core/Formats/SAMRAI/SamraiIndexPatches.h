@@ -17,8 +17,8 @@ struct SharedFile
   std::atomic<bool> TooMany{false};      ///< more chunks than MostChunks(): all results are void
 };
 
-/// For one thread; several may look into one file. Methods also throw hdf5index::Unfamiliar; its errors are
-/// for nobody to read, as the library is asked wherever there is one.
+/// For one thread; several may look into one file. Methods also throw hdf5index::Unfamiliar; its errors
+/// are not shown, as the library is asked wherever there is one.
 class SamraiIndexPatches : public ClusterInspector
 {
 public:

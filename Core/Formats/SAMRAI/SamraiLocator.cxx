@@ -1,6 +1,10 @@
-#include "Formats/SAMRAI/SamraiLocator.h"
-
+// From the catalog to the bytes in the processor_cluster files. Threads look into the files with PatchIO's
+// index reader; where it meets something that it does not know, or that does not fit, the calling thread asks
+// the HDF5 library. The answer is the same for any number of threads, and by the library alone, except for
+// the notes on what the library was asked about, and for arrays of thousands of chunks, which the library
+// does not list in reasonable time: by it alone they are left for it to read.
 #include "Formats/LocateTask.h"
+#include "Formats/SAMRAI/SamraiFormat.h"
 #include "Formats/SAMRAI/SamraiIndexPatches.h"
 #include "Formats/SAMRAI/SamraiLibraryPatches.h"
 #include "Formats/SAMRAI/SamraiNames.h"
@@ -254,7 +258,7 @@ void Locator::TurnTo(BlockReader& reader, int file)
   }
 }
 
-/// Brings all answers into the order of the patches, so that nobody sees who gave them.
+/// Brings all answers into the order of the patches, whichever reader gave them.
 void Locator::Merge()
 {
   for (Block& block : this->Blocks) {
@@ -327,7 +331,7 @@ void Locator::Append(const PatchRun& run, const LocationTable& found, std::size_
   }
 }
 
-/// Of each file the first reason counts.
+/// Keeps the first reason of each file.
 void Locator::NoteRefusal(int file, const std::string& reason)
 {
   if (reason.empty() || file == this->LastNoted) {
@@ -353,8 +357,8 @@ void Locator::WriteNotes()
 
 }  // namespace
 
-LocationTable LocateInClusters(
-    const Catalog& catalog, const std::vector<PatchVariable>& requests, const LocateOptions& options)
+LocationTable SamraiFormat::Locate(
+    const Catalog& catalog, const std::vector<PatchVariable>& requests, const LocateOptions& options) const
 {
   return Locator(catalog, requests, options).Run();
 }

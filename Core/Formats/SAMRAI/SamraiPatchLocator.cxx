@@ -34,15 +34,6 @@ std::string LibraryReason(const std::vector<hdf5index::Dataset>& datasets)
   return "components of different layouts";
 }
 
-Location Made(Encoding kind, std::size_t first, std::size_t count)
-{
-  Location location;
-  location.Kind = kind;
-  location.First = static_cast<std::uint32_t>(first);
-  location.Count = static_cast<std::uint32_t>(count);
-  return location;
-}
-
 Extent ExtentOf(const hdf5index::Dataset& dataset, int file)
 {
   const ElementType type = dataset.Class == NumberClass::Float ? ElementType::Float32 : ElementType::Int32;
@@ -91,7 +82,7 @@ void SamraiPatchLocator::Locate(ClusterInspector& inspector, int file, const std
       }
     }
     if (!problem.empty()) {
-      found.Locations.back() = Made(Encoding::Missing, 0, 0);
+      found.Locations.back() = MakeLocation(Encoding::Missing, 0, 0);
       found.Problems.push_back({found.Locations.size() - 1, problem});
     }
   }
@@ -203,7 +194,7 @@ Location SamraiPatchLocator::AddExtents(const Task& task)
   for (const Dataset& dataset : this->Datasets) {
     extents.push_back(ExtentOf(dataset, task.File));
   }
-  return Made(Encoding::Raw, first, this->Datasets.size());
+  return MakeLocation(Encoding::Raw, first, this->Datasets.size());
 }
 
 Location SamraiPatchLocator::AddChunked(const Task& task, const std::vector<std::string>& names)
@@ -238,7 +229,7 @@ Location SamraiPatchLocator::AddChunked(const Task& task, const std::vector<std:
     next += array.ChunkCount;
     found.ChunkedArrays.push_back(array);
   }
-  return Made(Encoding::Chunked, firstArray, names.size());
+  return MakeLocation(Encoding::Chunked, firstArray, names.size());
 }
 
 Location SamraiPatchLocator::AddLibrary(
@@ -254,7 +245,7 @@ Location SamraiPatchLocator::AddLibrary(
     array.Reason = reason;
     arrays.push_back(std::move(array));
   }
-  return Made(Encoding::Library, first, names.size());
+  return MakeLocation(Encoding::Library, first, names.size());
 }
 
 }  // namespace patchio::samrai

@@ -25,8 +25,8 @@ public:
   }
 
   /// Appends the locations of requests *begin .. *(end - 1), all of one patch, to `found`. Extents get the
-  /// file number `file`, problems the index of their location in `found`. Throws what is no Error of
-  /// `inspector`.
+  /// file number `file`, problems the index of their location in `found`. Exceptions of `inspector`
+  /// other than Error are passed on.
   void Locate(ClusterInspector& inspector, int file, const std::size_t* begin, const std::size_t* end,
       LocationTable& found);
 

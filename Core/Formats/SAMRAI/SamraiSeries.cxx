@@ -4,6 +4,7 @@
 #include "Formats/SAMRAI/SamraiSummary.h"
 #include "Support/Error.h"
 #include "Support/RegularFile.h"
+#include "Support/TextScanner.h"
 
 #include <fmt/format.h>
 
@@ -16,11 +17,6 @@ namespace fs = std::filesystem;
 
 namespace patchio::samrai {
 namespace {
-
-bool EndsWith(const std::string& text, const std::string& end)
-{
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
 
 /// Paths in the index, in its order, without repetitions.
 std::vector<fs::path> ListedSummaries(const fs::path& index)
@@ -47,7 +43,7 @@ std::vector<fs::path> ListedSummaries(const fs::path& index)
 std::vector<fs::path> FoundSummaries(const fs::path& directory, const fs::path& summaryName)
 {
   std::vector<fs::path> paths;
-  // What of a directory cannot be read holds nothing that could be shown. Each step must say so by a code:
+  // A part of the directory that cannot be read holds nothing to show. Each step must report that by a code:
   // the increment of a range-for would throw.
   std::error_code fault, ignored;
   fs::directory_iterator entry(directory, fault);

@@ -1,5 +1,6 @@
 #include "Formats/SAMRAI/SamraiSummary.h"
 
+#include "Formats/SAMRAI/SamraiFormat.h"
 #include "Formats/SAMRAI/SamraiNames.h"
 #include "Formats/SAMRAI/SamraiRecords.h"
 #include "Support/Error.h"
@@ -32,14 +33,12 @@ void CheckIsSummary(const hdf5::File& file)
   }
 }
 
-double ReadTime(const hdf5::File& file)
+/// Throws Error when the file is no summary or lacks its time or step.
+void ReadTimeAndStep(const hdf5::File& file, double& time, std::int64_t& step)
 {
-  return file.Double(Basic + "time");
-}
-
-int ReadStep(const hdf5::File& file)
-{
-  return file.Int(Basic + "time_step_number");
+  CheckIsSummary(file);
+  time = file.Double(Basic + "time");
+  step = file.Int(Basic + "time_step_number");
 }
 
 /// Reads one summary, part by part; each part relies on those before it.
@@ -59,7 +58,6 @@ public:
     this->ReadGeometry();
     this->ReadVariables();
     this->ReadMaterials();
-    this->Data.ResetPresence();
     this->ReadPresence();
     this->ReadChildren();
     return std::move(this->Data);
@@ -90,24 +88,23 @@ private:
   void AddDenseMaterial(const std::string& material, const Int3& ghosts);
   void AddSparseMaterials(const std::vector<std::string>& materials, const Int3& ghosts);
   std::string FreeName(const std::string& wanted) const;
+  Presence PresenceIn(const MinMax& record, std::size_t variable) const;
   void ReadPresence();
-  void ReadComponentPresence(int variable, const std::string& dataset);
-  void ReadMaterialPresence(int variable);
+  Int3 GhostLayers(const int* stored, const std::string& whose) const;
   void ReadChildren();
   void CheckChild(int patch, int child) const;
   void CheckPatch(const Patch& patch, int number) const;
-  std::vector<MinMax> ReadRanges(const std::string& dataset) const;
 
   hdf5::File File;
   std::uint64_t Bytes;
   Catalog Data;
-  std::vector<std::string> PresenceDatasets;  ///< per variable made from materials, after the ordinary ones
+  std::vector<std::vector<std::string>> PresenceDatasets;  ///< of each variable, one a component
   std::size_t OrdinaryVariables = 0;
 };
 
 void SummaryReader::ReadHead()
 {
-  CheckIsSummary(this->File);
+  ReadTimeAndStep(this->File, this->Data.Time, this->Data.Step);
   const double version = this->File.Double(Basic + "VDR_version_number");
   if (version != 2.0 && version != 3.0) {
     throw FileError(this->Data.Path, "VDR version 2 or 3", fmt::format("version {}", version),
@@ -125,8 +122,6 @@ void SummaryReader::ReadHead()
   } else {
     this->Fail("grid_type CARTESIAN or DEFORMED", fmt::format("'{}'", grid));
   }
-  this->Data.Time = ReadTime(this->File);
-  this->Data.Step = ReadStep(this->File);
 }
 
 void SummaryReader::ReadLevels()
@@ -251,6 +246,18 @@ void SummaryReader::ReadGeometry()
   }
 }
 
+Int3 SummaryReader::GhostLayers(const int* stored, const std::string& whose) const
+{
+  Int3 ghosts{0, 0, 0};
+  for (int axis = 0; axis < this->Data.Dimension; ++axis) {
+    ghosts[axis] = stored[axis];
+    if (ghosts[axis] < 0 || ghosts[axis] > MostGhosts) {
+      this->Fail(fmt::format("0 to {} ghost layers {}", MostGhosts, whose), fmt::format("{}", ghosts[axis]));
+    }
+  }
+  return ghosts;
+}
+
 void SummaryReader::ReadVariables()
 {
   const int count = this->Count("number_visit_variables", 4);
@@ -270,12 +277,10 @@ void SummaryReader::ReadVariables()
         this->Fail("a name and at least one component for each variable",
             fmt::format("'{}' with {}", names[v], components[v]));
       }
-      for (int axis = 0; axis < this->Data.Dimension; ++axis) {
-        variable.Ghosts[axis] = ghosts[3 * v + axis];
-        if (variable.Ghosts[axis] < 0 || variable.Ghosts[axis] > MostGhosts) {
-          this->Fail(fmt::format("0 to {} ghost layers for '{}'", MostGhosts, names[v]),
-              fmt::format("{}", variable.Ghosts[axis]));
-        }
+      variable.Ghosts = this->GhostLayers(&ghosts[3 * v], fmt::format("for '{}'", names[v]));
+      std::vector<std::string>& datasets = this->PresenceDatasets.emplace_back();
+      for (int c = 0; c < components[v]; ++c) {
+        datasets.push_back(Extents + ComponentName(names[v], components[v], c) + "-Extents");
       }
     }
   }
@@ -308,14 +313,7 @@ void SummaryReader::ReadMaterials()
   }
   const std::vector<std::string> materials = this->File.Strings("/materials/material_names", -1);
   const std::vector<int> stored = this->File.Ints("/materials/material_number_ghosts", 3);
-  Int3 ghosts{0, 0, 0};
-  for (int axis = 0; axis < this->Data.Dimension; ++axis) {
-    ghosts[axis] = stored[axis];
-    if (stored[axis] < 0 || stored[axis] > MostGhosts) {
-      this->Fail(
-          fmt::format("0 to {} ghost layers of materials", MostGhosts), fmt::format("{}", stored[axis]));
-    }
-  }
+  const Int3 ghosts = this->GhostLayers(stored.data(), "of materials");
   if (this->File.Has(Extents + "materials/sparse_material_list")) {
     this->AddSparseMaterials(materials, ghosts);
     return;
@@ -334,7 +332,7 @@ void SummaryReader::AddSparseMaterials(const std::vector<std::string>& materials
     variable.Ghosts = ghosts;
     variable.Material = static_cast<int>(m);
     this->Data.Variables.push_back(variable);
-    this->PresenceDatasets.push_back(Extents + "materials/sparse_material_list");
+    this->PresenceDatasets.push_back({Extents + "materials/sparse_material_list"});
   }
 }
 
@@ -350,63 +348,43 @@ void SummaryReader::AddDenseMaterial(const std::string& material, const Int3& gh
   variable.StoredName = "materials/" + material + "/" + material + "-fractions";
   variable.Ghosts = ghosts;
   this->Data.Variables.push_back(variable);
-  this->PresenceDatasets.push_back(fractions);
+  this->PresenceDatasets.push_back({fractions});
 
   for (const std::string& species : hdf5::LinkNames(this->File, group + "/species")) {
     variable.Name = this->FreeName(species + " in " + material);
     variable.StoredName = "materials/" + material + "/species/" + species;
     this->Data.Variables.push_back(variable);
-    this->PresenceDatasets.push_back(group + "/species/" + species);
+    this->PresenceDatasets.push_back({group + "/species/" + species});
   }
 }
 
-std::vector<MinMax> SummaryReader::ReadRanges(const std::string& dataset) const
+/// How a variable exists on a patch, by one of its records.
+Presence SummaryReader::PresenceIn(const MinMax& record, std::size_t variable) const
 {
-  std::vector<MinMax> records(this->Data.Patches.size());
-  this->File.Compounds(dataset, records.size(), MakeMinMaxType(Members::Needed), records.data());
-  return records;
+  const Variable& info = this->Data.Variables[variable];
+  if (variable < this->OrdinaryVariables || info.Material >= 0) {
+    return record.Defined ? Presence::Stored : Presence::Absent;
+  }
+  // A patch that is all or none of a dense material is recorded by its flag alone.
+  const bool species = info.StoredName.find("/species/") != std::string::npos;
+  const int flag = species ? record.SpeciesFlag : record.MaterialFlag;
+  return flag == 0 ? Presence::Zero : flag == 1 ? Presence::One : Presence::Stored;
 }
 
 void SummaryReader::ReadPresence()
 {
-  const int variables = static_cast<int>(this->Data.Variables.size());
-  for (int v = 0; v < variables; ++v) {
-    if (v >= static_cast<int>(this->OrdinaryVariables)) {
-      this->ReadMaterialPresence(v);
-      continue;
+  this->Data.ResetPresence();
+  std::vector<MinMax> records(this->Data.Patches.size());
+  for (std::size_t v = 0; v < this->Data.Variables.size(); ++v) {
+    for (const std::string& dataset : this->PresenceDatasets[v]) {
+      this->File.Compounds(dataset, records.size(), MakeMinMaxType(Members::Needed), records.data());
+      for (std::size_t p = 0; p < records.size(); ++p) {
+        const Presence presence = this->PresenceIn(records[p], v);
+        if (presence != Presence::Absent) {
+          this->Data.SetPresence(static_cast<int>(v), static_cast<int>(p), presence);
+        }
+      }
     }
-    const Variable& variable = this->Data.Variables[v];
-    for (int c = 0; c < variable.Components; ++c) {
-      const std::string name = ComponentName(variable.StoredName, variable.Components, c);
-      this->ReadComponentPresence(v, Extents + name + "-Extents");
-    }
-  }
-}
-
-void SummaryReader::ReadComponentPresence(int variable, const std::string& dataset)
-{
-  const std::vector<MinMax> records = this->ReadRanges(dataset);
-  for (std::size_t p = 0; p < records.size(); ++p) {
-    if (records[p].Defined) {
-      this->Data.SetPresence(variable, static_cast<int>(p), Presence::Stored);
-    }
-  }
-}
-
-void SummaryReader::ReadMaterialPresence(int variable)
-{
-  const std::vector<MinMax> records =
-      this->ReadRanges(this->PresenceDatasets[variable - this->OrdinaryVariables]);
-  const Variable& info = this->Data.Variables[variable];
-  const bool species = info.StoredName.find("/species/") != std::string::npos;
-  for (std::size_t p = 0; p < records.size(); ++p) {
-    Presence presence = records[p].Defined ? Presence::Stored : Presence::Absent;
-    if (info.Material < 0) {
-      // Dense: a patch that is all or none of the material is recorded by its flag alone.
-      const int flag = species ? records[p].SpeciesFlag : records[p].MaterialFlag;
-      presence = flag == 0 ? Presence::Zero : flag == 1 ? Presence::One : Presence::Stored;
-    }
-    this->Data.SetPresence(variable, static_cast<int>(p), presence);
   }
 }
 
@@ -456,31 +434,15 @@ void SummaryReader::CheckChild(int patch, int child) const
 
 TimeStep ReadSummaryHead(const std::string& path)
 {
-  const hdf5::File file(path);
-  CheckIsSummary(file);
-  return {path, ReadTime(file), ReadStep(file)};
+  TimeStep head;
+  head.Path = path;
+  ReadTimeAndStep(hdf5::File(path), head.Time, head.Step);
+  return head;
 }
 
-Catalog ReadSummary(const std::string& path)
+Catalog SamraiFormat::ReadCatalog(const std::string& path) const
 {
   return SummaryReader(path).Read();
-}
-
-std::vector<ValueRange> ReadValueRanges(const Catalog& catalog, int variable)
-{
-  const Variable& wanted = catalog.Variables[variable];
-  const hdf5::File file(catalog.Path);
-  const std::string dataset = Extents + wanted.StoredName + "-Extents";
-  if (wanted.Components != 1 || wanted.Material >= 0 || !file.Has(dataset)) {
-    return {};
-  }
-  std::vector<MinMax> records(catalog.Patches.size());
-  file.Compounds(dataset, records.size(), MakeMinMaxType(Members::All), records.data());
-  std::vector<ValueRange> ranges;
-  for (const MinMax& record : records) {
-    ranges.push_back(record.Defined ? RangeOfFloats(record.Min, record.Max) : ValueRange::None());
-  }
-  return ranges;
 }
 
 }  // namespace patchio::samrai

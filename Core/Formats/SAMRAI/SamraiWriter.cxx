@@ -3,13 +3,13 @@
 #include "Formats/SAMRAI/SamraiClusterWriter.h"
 #include "Formats/SAMRAI/SamraiNames.h"
 #include "Formats/SAMRAI/SamraiSummaryWriter.h"
+#include "Support/ByteText.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -99,15 +99,15 @@ std::uintmax_t SmallestSize(const Catalog& catalog)
   return bytes;
 }
 
-/// Says so early, and spares HDF5 1.10 a full disk: it may crash at the end of a program that met one.
+/// Reports a full disk early: HDF5 1.10 may crash at the end of a program that met one.
 void CheckSpace(const Catalog& catalog, const std::string& directory)
 {
   std::error_code unknown;
   const std::filesystem::space_info space = std::filesystem::space(directory, unknown);
   const std::uintmax_t needed = SmallestSize(catalog);
   if (!unknown && space.available < needed) {
-    throw FileError(directory, fmt::format("room for a dump of {:.1f} MB", needed / 1e6),
-        fmt::format("{:.1f} MB", space.available / 1e6), "Free some space or choose another place");
+    throw FileError(directory, "room for a dump of " + ByteText(static_cast<double>(needed)),
+        ByteText(static_cast<double>(space.available)), "Free some space or choose another folder");
   }
 }
 
@@ -119,21 +119,6 @@ void RemoveOldFiles(const std::string& directory)
       std::filesystem::remove(entry.path());
     }
   }
-}
-
-// ---- from all ranks ----
-
-/// The ranges of all ranks on all ranks.
-std::vector<ComponentRange> GatherRanges(Communicator& comm, const std::vector<ComponentRange>& mine)
-{
-  const std::string bytes(reinterpret_cast<const char*>(mine.data()), mine.size() * sizeof(ComponentRange));
-  std::vector<ComponentRange> all;
-  for (const std::string& part : comm.AllGather(bytes)) {
-    for (std::size_t at = 0; at < part.size(); at += sizeof(ComponentRange)) {
-      std::memcpy(&all.emplace_back(), part.data() + at, sizeof(ComponentRange));
-    }
-  }
-  return all;
 }
 
 }  // namespace
@@ -162,7 +147,7 @@ void SamraiWriter::Write(const Catalog& catalog, const PatchValues& values)
   });
   std::vector<ComponentRange> ranges;
   RunOnAllRanks(this->Comm, [&] { ranges = WriteCluster(path, this->Comm.Rank(), catalog, values); });
-  ranges = GatherRanges(this->Comm, ranges);
+  ranges = GatherValues(this->Comm, ranges);
   // A dump is complete when dumps.visit names it, so the order is: clusters, summary, index.
   RunOnAllRanks(this->Comm, [&] {
     if (root) {

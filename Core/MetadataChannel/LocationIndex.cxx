@@ -1,288 +1,16 @@
-#include "Catalog/LocationIndex.h"
+#include "MetadataChannel/LocationIndex.h"
 
 #include <algorithm>
 #include <cassert>
-#include <cstring>
 #include <limits>
-#include <numeric>
 
 namespace patchio {
 namespace {
 
-constexpr std::uint64_t NoOffset = std::numeric_limits<std::uint64_t>::max();
-constexpr std::uint32_t NoFile = std::numeric_limits<std::uint32_t>::max();
-
-/// What a shard begins with.
-struct ShardHead
-{
-  std::uint64_t FirstRow = 0;
-  std::uint64_t Rows = 0;
-  std::uint64_t Variables = 0;
-  std::uint64_t RunTables = 0;
-};
-
-/// Then one of these for each variable.
-struct ColumnHead
-{
-  std::uint32_t Present = 0;
-  std::uint32_t Type = 0;
-  std::uint32_t BigEndian = 0;
-  std::uint32_t Components = 0;
-  std::uint32_t RunTable = 0;
-  std::uint32_t Unused = 0;
-};
-
-/// Then the run tables: a count, first rows, files. Then the offsets of the columns that are present. Then
-/// the irregular entries, see IrregularLocations.
-using Runs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
-
 constexpr Requirement Require = RequireOfIndex;
-
-/// One run for each stretch of rows in the same file.
-Runs RunsOf(const std::vector<std::uint32_t>& files)
-{
-  Runs runs;
-  for (std::size_t row = 0; row < files.size(); ++row) {
-    if (runs.empty() || runs.back().second != files[row]) {
-      runs.emplace_back(static_cast<std::uint32_t>(row), files[row]);
-    }
-  }
-  return runs;
-}
+constexpr std::uint32_t NotYet = std::numeric_limits<std::uint32_t>::max();
 
 }  // namespace
-
-// ---- RowOrder ----
-
-RowOrder::RowOrder(const Catalog& catalog)
-{
-  const std::vector<Patch>& patches = catalog.Patches;
-  const auto byFile = [](const Patch& a, const Patch& b) { return a.File < b.File; };
-  if (std::is_sorted(patches.begin(), patches.end(), byFile)) {
-    return;
-  }
-  std::vector<std::uint64_t> keys(patches.size());
-  for (std::size_t p = 0; p < patches.size(); ++p) {
-    keys[p] = std::uint64_t(static_cast<std::uint32_t>(patches[p].File)) << 32 | p;
-  }
-  std::sort(keys.begin(), keys.end());
-  this->Rows.resize(patches.size());
-  for (std::size_t row = 0; row < keys.size(); ++row) {
-    this->Rows[keys[row] & 0xffffffffu] = static_cast<std::uint32_t>(row);
-  }
-}
-
-std::vector<int> RowOrder::PatchesOf(std::uint64_t first, std::uint64_t count) const
-{
-  std::vector<int> patches(count);
-  if (this->Rows.empty()) {
-    std::iota(patches.begin(), patches.end(), static_cast<int>(first));
-    return patches;
-  }
-  for (std::size_t p = 0; p < this->Rows.size(); ++p) {
-    if (this->Rows[p] >= first && this->Rows[p] - first < count) {
-      patches[this->Rows[p] - first] = static_cast<int>(p);
-    }
-  }
-  return patches;
-}
-
-// ---- IndexShardBuilder ----
-
-IndexShardBuilder::IndexShardBuilder(
-    const Catalog& catalog, const RowOrder& order, std::uint64_t firstRow, std::uint64_t rows)
-    : Data(catalog),
-      FirstRow(firstRow),
-      Patches(order.PatchesOf(firstRow, rows)),
-      Columns(catalog.Variables.size())
-{
-}
-
-std::vector<PatchVariable> IndexShardBuilder::Requests(std::uint64_t first, std::uint64_t count) const
-{
-  const int variables = static_cast<int>(this->Columns.size());
-  std::vector<PatchVariable> requests;
-  requests.reserve(count * variables);
-  for (std::uint64_t row = first; row < first + count; ++row) {
-    for (int v = 0; v < variables; ++v) {
-      requests.push_back({this->Patches[row], v});
-    }
-  }
-  return requests;
-}
-
-void IndexShardBuilder::Add(std::uint64_t first, const LocationTable& table)
-{
-  const std::size_t variables = this->Columns.size();
-  this->Numbers.clear();
-  for (const std::string& name : table.Files) {
-    this->Numbers.push_back(this->FileNumber(name));
-  }
-  for (std::size_t i = 0; i < table.Locations.size(); ++i) {
-    this->AddOne(first + i / variables, static_cast<int>(i % variables), table, table.Locations[i]);
-  }
-}
-
-std::uint32_t IndexShardBuilder::FileNumber(const std::string& name)
-{
-  const auto number = static_cast<std::uint32_t>(this->FileNames.size());
-  const auto [known, isNew] = this->Known.emplace(name, number);
-  if (!isNew) {
-    return known->second;
-  }
-  this->FileNames.push_back(name);
-  return number;
-}
-
-void IndexShardBuilder::AddOne(
-    std::uint64_t row, int variable, const LocationTable& table, const Location& location)
-{
-  const Presence presence = this->Data.PresenceOf(variable, this->Patches[row]);
-  const bool implied =
-      (location.Kind == Encoding::Absent && presence == Presence::Absent) ||
-      (location.Kind == Encoding::Constant && presence == Presence::Zero && location.Value == 0) ||
-      (location.Kind == Encoding::Constant && presence == Presence::One && location.Value == 1);
-  if (location.Kind == Encoding::Missing) {
-    ++this->MissingCount;
-  } else if (!implied && !this->AddRegular(row, variable, table, location)) {
-    this->AddIrregular(row, variable, table, location);
-  }
-}
-
-bool IndexShardBuilder::AddRegular(
-    std::uint64_t row, int variable, const LocationTable& table, const Location& location)
-{
-  const auto components = static_cast<std::uint32_t>(this->Data.Variables[variable].Components);
-  if (location.Kind != Encoding::Raw || location.Count != components) {
-    return false;
-  }
-  const Extent* extents = table.Extents.data() + location.First;
-  Column& column = this->Columns[variable];
-  if (!column.Present) {
-    column.Type = extents[0].Type;
-    column.BigEndian = extents[0].BigEndian;
-  }
-  const std::uint64_t bytes =
-      static_cast<std::uint64_t>(this->Data.StoredTuples(variable, this->Patches[row])) * SizeOf(column.Type);
-  const bool regular = std::all_of(extents, extents + components, [&](const Extent& extent) {
-    return extent.Bytes == bytes && extent.Type == column.Type && extent.BigEndian == column.BigEndian &&
-           extent.File == extents[0].File && extent.Offset != NoOffset;
-  });
-  if (!regular) {
-    return false;
-  }
-  if (!column.Present) {
-    column.Present = true;
-    column.Offsets.assign(this->Patches.size() * components, NoOffset);
-    column.Files.assign(this->Patches.size(), NoFile);
-  }
-  for (std::uint32_t c = 0; c < components; ++c) {
-    column.Offsets[row * components + c] = extents[c].Offset;
-  }
-  column.Files[row] = this->Numbers[extents[0].File];
-  return true;
-}
-
-void IndexShardBuilder::AddIrregular(
-    std::uint64_t row, int variable, const LocationTable& table, const Location& location)
-{
-  this->IrregularKeys.push_back(row * this->Columns.size() + variable);
-  if (this->SameExtentsAsBefore(table, location)) {
-    // All materials of a patch have the same lists.
-    Location copy = location;
-    copy.First = this->Irregular.Locations.back().First;
-    this->Irregular.Locations.push_back(copy);
-  } else {
-    this->Irregular.Locations.push_back(AppendLocation(table, location, this->Irregular, this->Numbers));
-  }
-}
-
-bool IndexShardBuilder::SameExtentsAsBefore(const LocationTable& table, const Location& location) const
-{
-  if (location.Kind != Encoding::SparseMaterials || this->Irregular.Locations.empty()) {
-    return false;
-  }
-  const Location& before = this->Irregular.Locations.back();
-  if (before.Kind != location.Kind || before.Count != location.Count) {
-    return false;
-  }
-  return std::equal(table.Extents.begin() + location.First,
-      table.Extents.begin() + location.First + location.Count, this->Irregular.Extents.begin() + before.First,
-      [this](const Extent& a, const Extent& b) {
-        return a.Offset == b.Offset && a.Bytes == b.Bytes &&
-               this->Numbers[a.File] == static_cast<std::uint32_t>(b.File) && a.Type == b.Type &&
-               a.BigEndian == b.BigEndian;
-      });
-}
-
-/// Per row, the file of its first ordinary entry; rows without one are counted to their neighbours' file.
-std::vector<std::uint32_t> IndexShardBuilder::FilesOfRows() const
-{
-  std::vector<std::uint32_t> files(this->Patches.size(), NoFile);
-  for (const Column& column : this->Columns) {
-    for (std::size_t row = 0; row < column.Files.size(); ++row) {
-      files[row] = files[row] == NoFile ? column.Files[row] : files[row];
-    }
-  }
-  std::uint32_t last = 0;
-  for (std::uint32_t& file : files) {
-    last = file = file == NoFile ? last : file;
-  }
-  return files;
-}
-
-std::vector<std::byte> IndexShardBuilder::Finish(const std::vector<std::uint32_t>& numbers) const
-{
-  const std::vector<std::uint32_t> ofRows = this->FilesOfRows();
-  std::vector<Runs> tables;
-  std::vector<ColumnHead> heads;
-  std::size_t offsets = 0;
-  for (std::size_t v = 0; v < this->Columns.size(); ++v) {
-    const Column& column = this->Columns[v];
-    ColumnHead& head = heads.emplace_back();
-    head.Present = column.Present;
-    head.Type = static_cast<std::uint32_t>(column.Type);
-    head.BigEndian = column.BigEndian;
-    head.Components = static_cast<std::uint32_t>(this->Data.Variables[v].Components);
-    if (column.Present) {
-      // Where a column has nothing, any file will do: that of the row keeps the tables of all columns equal.
-      std::vector<std::uint32_t> files = ofRows;
-      for (std::size_t row = 0; row < files.size(); ++row) {
-        files[row] = numbers[column.Files[row] == NoFile ? files[row] : column.Files[row]];
-      }
-      const Runs runs = RunsOf(files);
-      const auto known = std::find(tables.begin(), tables.end(), runs);
-      head.RunTable = static_cast<std::uint32_t>(known - tables.begin());
-      if (known == tables.end()) {
-        tables.push_back(runs);
-      }
-      offsets += column.Offsets.size();
-    }
-  }
-  ShardWriter out;
-  out.Reserve(offsets * sizeof(std::uint64_t) + heads.size() * sizeof(ColumnHead) + 4096);
-  const ShardHead head{this->FirstRow, this->Patches.size(), this->Columns.size(), tables.size()};
-  out.Put(&head, 1);
-  out.Put(heads.data(), heads.size());
-  for (const Runs& runs : tables) {
-    std::vector<std::uint32_t> begins, files;
-    for (const auto& [begin, file] : runs) {
-      begins.push_back(begin);
-      files.push_back(file);
-    }
-    const std::uint64_t count = runs.size();
-    out.Put(&count, 1);
-    out.Put(begins.data(), begins.size());
-    out.Put(files.data(), files.size());
-  }
-  for (const Column& column : this->Columns) {
-    out.Put(column.Offsets.data(), column.Offsets.size());
-  }
-  PutIrregularLocations(out, this->IrregularKeys, this->Irregular, numbers);
-  return out.Take();
-}
-
-// ---- LocationIndex ----
 
 LocationIndex::LocationIndex(const Catalog& catalog, std::vector<std::string> files,
     const std::vector<ShardView>& shards, std::shared_ptr<const void> memory)
@@ -406,7 +134,7 @@ public:
   Finder(const LocationIndex& index, const Catalog& catalog, std::size_t requests)
       : Index(index), Data(catalog)
   {
-    this->Local.assign(index.FileNames.size(), NoFile);
+    this->Local.assign(index.FileNames.size(), NotYet);
     this->Answer.Table.Locations.reserve(requests);
     this->Answer.Table.Extents.reserve(requests);
   }
@@ -454,7 +182,7 @@ private:
   std::uint32_t LocalFile(std::uint32_t file)
   {
     std::uint32_t& local = this->Local[file];
-    if (local == NoFile) {
+    if (local == NotYet) {
       local = static_cast<std::uint32_t>(this->Answer.Files.size());
       this->Answer.Files.push_back(file);
       this->Answer.Table.Files.push_back(this->Index.FileNames[file]);
@@ -478,11 +206,7 @@ private:
   void AddRegular(const Column& column, const PatchVariable& request)
   {
     std::vector<Extent>& extents = this->Answer.Table.Extents;
-    Location location;
-    location.Kind = Encoding::Raw;
-    location.First = static_cast<std::uint32_t>(extents.size());
-    location.Count = column.Components;
-    this->Answer.Table.Locations.push_back(location);
+    this->Answer.Table.Locations.push_back(MakeLocation(Encoding::Raw, extents.size(), column.Components));
     Extent extent;
     extent.File = static_cast<int>(this->LocalFile(this->FileOf(column.Runs, this->Row)));
     extent.Bytes = this->TuplesOf(request) * SizeOf(column.Type);
@@ -523,7 +247,7 @@ private:
   int Patch = -1;
   const Variable* Like = nullptr;  ///< whose Tuples are known for the patch at hand
   std::uint64_t Tuples = 0;
-  std::vector<std::uint32_t> Local;  ///< per file of the index, its number in the answer
+  std::vector<std::uint32_t> Local;  ///< per file of the index, its number in the answer, or NotYet
   const std::uint32_t* LastRuns = nullptr;
   std::uint64_t LastRun = 0;
   IndexAnswer Answer;

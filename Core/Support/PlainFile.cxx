@@ -1,7 +1,7 @@
-#include "MetadataChannel/PlainFile.h"
+#include "Support/PlainFile.h"
 
-#include "MetadataChannel/Fingerprint.h"
 #include "Support/Error.h"
+#include "Support/RegularFile.h"
 
 #include <fmt/format.h>
 
@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cerrno>
+#include <ctime>
 #include <filesystem>
 
 namespace fs = std::filesystem;
@@ -16,24 +17,19 @@ namespace fs = std::filesystem;
 namespace patchio {
 namespace {
 
-int FlagsFor(PlainFile::Purpose purpose)
+int OpenFor(PlainFile::Purpose purpose, const std::string& path, unsigned mode)
 {
-  switch (purpose) {
-    case PlainFile::Purpose::Create:
-      return O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
-    case PlainFile::Purpose::Update:
-      return O_RDWR | O_CLOEXEC;
-    case PlainFile::Purpose::Read:
-      break;
+  if (purpose == PlainFile::Purpose::Read) {
+    return OpenRegularFile(path);
   }
-  // A pipe in the file's place must not keep us waiting.
-  return O_RDONLY | O_NONBLOCK | O_CLOEXEC;
+  const int create = purpose == PlainFile::Purpose::Create ? O_CREAT | O_EXCL : 0;
+  return ::open(path.c_str(), O_RDWR | O_CLOEXEC | create, mode);
 }
 
 }  // namespace
 
 PlainFile::PlainFile(const std::string& path, Purpose purpose, unsigned mode)
-    : PathName(path), Number(::open(path.c_str(), FlagsFor(purpose), mode))
+    : PathName(path), Number(OpenFor(purpose, path, mode))
 {
   if (this->Number < 0) {
     this->Fail(purpose == Purpose::Read ? "a readable file" : "a file that can be written");
@@ -59,18 +55,27 @@ std::uint64_t PlainFile::Size() const
   return S_ISREG(status.st_mode) ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
-void PlainFile::Read(std::uint64_t offset, void* into, std::size_t bytes) const
+std::size_t PlainFile::ReadSome(std::uint64_t offset, void* into, std::size_t bytes) const
 {
   auto* target = static_cast<std::byte*>(into);
-  for (std::size_t done = 0; done < bytes;) {
+  std::size_t done = 0;
+  while (done < bytes) {
     const ssize_t got = ::pread(this->Number, target + done, bytes - done, static_cast<off_t>(offset + done));
     if (got == 0) {
-      throw FileError(this->PathName, fmt::format("{} bytes at {}", bytes, offset), "the end of the file");
+      break;
     }
     if (got < 0 && errno != EINTR) {
       this->Fail(fmt::format("{} bytes at {}", bytes, offset));
     }
     done += got > 0 ? static_cast<std::size_t>(got) : 0;
+  }
+  return done;
+}
+
+void PlainFile::Read(std::uint64_t offset, void* into, std::size_t bytes) const
+{
+  if (this->ReadSome(offset, into, bytes) < bytes) {
+    throw FileError(this->PathName, fmt::format("{} bytes at {}", bytes, offset), "the end of the file");
   }
 }
 
@@ -112,8 +117,9 @@ void RemoveStrays(
     const std::string name = entry->path().filename().string();
     const bool ours = name.size() >= prefix.size() + suffix.size() && name.rfind(prefix, 0) == 0 &&
                       name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0;
-    const auto state = ours ? StateOf(entry->path().string()) : std::nullopt;
-    if (state && static_cast<double>(NowInNanoseconds() - state->Print.Modified) > seconds * 1e9) {
+    struct stat status = {};
+    if (ours && ::stat(entry->path().c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+        std::difftime(std::time(nullptr), status.st_mtime) > seconds) {
       std::error_code ignored;
       fs::remove(entry->path(), ignored);
     }

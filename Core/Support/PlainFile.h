@@ -17,8 +17,9 @@ public:
     Update   ///< for writing and reading; it must exist
   };
 
-  /// Throws Error. `mode`: permissions of a new file, less the user's umask.
-  PlainFile(const std::string& path, Purpose purpose, unsigned mode = 0666);
+  /// Never waits for a writer, as opening a pipe would. Throws Error, also when there is something else than
+  /// a file. `mode`: permissions of a new file, less the user's umask.
+  explicit PlainFile(const std::string& path, Purpose purpose = Purpose::Read, unsigned mode = 0666);
   ~PlainFile();
   PlainFile(const PlainFile&) = delete;
   PlainFile& operator=(const PlainFile&) = delete;
@@ -27,6 +28,9 @@ public:
   int Descriptor() const { return this->Number; }
   std::uint64_t Size() const;
 
+  /// Copies as many bytes as there are from `offset` on, at most `bytes`, and gives their number. Throws
+  /// Error when the storage fails.
+  std::size_t ReadSome(std::uint64_t offset, void* into, std::size_t bytes) const;
   /// Whole or not at all. They throw Error.
   void Read(std::uint64_t offset, void* into, std::size_t bytes) const;
   void Write(std::uint64_t offset, const void* data, std::size_t bytes) const;
@@ -42,8 +46,8 @@ private:
   int Number;
 };
 
-/// Removes the files of the folder whose names begin and end like this and that nobody has changed for
-/// `seconds`: what killed programs have left. Faults are nobody's concern.
+/// Removes files of the folder whose names begin and end like this and that have not changed for `seconds`:
+/// what killed programs have left. Faults are ignored.
 void RemoveStrays(
     const std::string& folder, const std::string& prefix, const std::string& suffix, double seconds);
 

@@ -4,7 +4,7 @@
 
 #include "Catalog/Catalog.h"
 #include "Catalog/Extent.h"
-#include "Catalog/ShardBytes.h"
+#include "MetadataChannel/ShardBytes.h"
 
 #include <cstdint>
 #include <functional>
@@ -15,12 +15,10 @@ namespace patchio {
 /// Writes the table's locations, the i-th under `keys[i]`; keys ascend. Files and Problems are left out.
 /// `numbers[i]` takes the place of file i. What the locations refer to must lie in their order without gaps,
 /// as AppendLocation() makes it; but sparse materials may repeat the extents of the location before.
-void PutIrregularLocations(ShardWriter& out, const std::vector<std::uint64_t>& keys,
-    const LocationTable& table, const std::vector<std::uint32_t>& numbers);
+void PutIrregularLocations(ShardWriter& out, const std::vector<std::uint64_t>& keys, LocationTable table,
+    const std::vector<std::uint32_t>& numbers);
 
 struct IrregularEntry;
-struct IrregularExtent;
-struct IrregularChunkedArray;
 struct IrregularLibraryArray;
 
 class IrregularLocations
@@ -34,14 +32,14 @@ public:
   IrregularLocations(ShardReader& in, std::uint64_t files, std::uint64_t keys);
 
   std::uint64_t Size() const { return this->Entries.Count; }
-  /// Of the location at a position 0 .. Size() - 1.
+  /// The key of the location at a position 0 .. Size() - 1.
   std::uint64_t KeyOf(std::uint64_t position) const;
   /// Position of the location with this key; Size() when there is none.
   std::uint64_t Find(std::uint64_t key) const;
 
-  /// Appends the location with all that it refers to; gives its copy, with the numbers of its new place.
-  /// `numberOf`: number that a file has in `to`. `step`: what is wanted of arrays of several time steps;
-  /// AllSteps: all of them.
+  /// Appends all that the location refers to; gives its copy, which refers to `to`.
+  /// `numberOf`: number that a file has in `to`. `step`: the wanted one, in arrays of several time
+  /// steps; AllSteps: all of them.
   static constexpr int AllSteps = -1;
   Location Append(std::uint64_t position, LocationTable& to,
       const std::function<std::uint32_t(std::uint32_t)>& numberOf, int step = AllSteps) const;
@@ -69,13 +67,11 @@ private:
   void CheckExtents(std::uint64_t files) const;
   void CheckChunkedArrays(std::uint64_t files) const;
   void CheckLibraryArrays(std::uint64_t files) const;
-  Extent ExtentAt(std::uint64_t index) const;
-  ChunkedArray ChunkedArrayAt(std::uint64_t index) const;
   LibraryArray LibraryArrayAt(std::uint64_t index) const;
 
   List<IrregularEntry> Entries;
-  List<IrregularExtent> Extents;
-  List<IrregularChunkedArray> ChunkedArrays;
+  List<Extent> Extents;
+  List<ChunkedArray> ChunkedArrays;
   List<Chunk> Chunks;
   List<IrregularLibraryArray> LibraryArrays;
   List<char> Letters;  ///< of all names and reasons

@@ -12,7 +12,7 @@
 namespace patchio::amrex {
 
 /// Where the FAB of one patch is.
-struct FabPlace
+struct FabLocation
 {
   std::uint64_t Offset = 0;  ///< of its header or, without headers, of its numbers
   std::uint64_t Next = 0;    ///< where the FAB behind it in the file begins; 0: it is the last
@@ -26,16 +26,16 @@ struct FabStyle
   bool Nodes = false;  ///< at nodes, not in cells
 };
 
-struct Whereabouts
+struct FabLocations
 {
   std::vector<std::string> Files;  ///< by Patch::File, from the plotfile's folder
   std::vector<FabStyle> Levels;
-  std::vector<FabPlace> Fabs;  ///< by patch
+  std::vector<FabLocation> Fabs;  ///< by patch
 };
 
-std::vector<std::byte> Pack(const Whereabouts& whereabouts);
+std::vector<std::byte> Pack(const FabLocations& locations);
 
 /// Throws Error when they are none of this catalog.
-Whereabouts WhereaboutsOf(const Catalog& catalog);
+FabLocations FabLocationsOf(const Catalog& catalog);
 
 }  // namespace patchio::amrex

@@ -1,6 +1,5 @@
-#include "MetadataChannel/SidecarSearch.h"
+#include "MetadataChannel/StepSidecar.h"
 
-#include "MetadataChannel/RankValues.h"
 #include "MetadataChannel/StepParts.h"
 #include "Support/Bytes.h"
 #include "Support/Checksum.h"
@@ -37,16 +36,16 @@ void Agree(Communicator& comm, FileFault others, const std::function<void()>& wo
   }
 }
 
-void CheckFits(const StepHead& head, const std::string& path, const Place& place)
+void CheckFits(const StepHead& head, const std::string& path, const SidecarPath& where)
 {
   const auto state = StateOf(path);
-  const bool mine = place.Beside ? head.Path.empty() : head.Path == AbsolutePath(path);
+  const bool mine = where.Beside ? head.Path.empty() : head.Path == AbsolutePath(path);
   if (!mine || !state || state->Print != head.Described) {
-    throw GroupedFileError(FileFault::Stale, fmt::format("{}: {} has changed since.", place.Path, path));
+    throw GroupedFileError(FileFault::Stale, fmt::format("{}: {} has changed since.", where.Path, path));
   }
 }
 
-/// What rank 0 reads by itself and tells the others.
+/// The parts that rank 0 reads by itself and tells the other ranks.
 struct MasterParts
 {
   std::unique_ptr<PlainFile> File;
@@ -54,16 +53,16 @@ struct MasterParts
   std::vector<std::byte> Head, Description;
 };
 
-MasterParts ReadMasterParts(const std::string& path, const Place& place)
+MasterParts ReadMasterParts(const std::string& path, const SidecarPath& where)
 {
   MasterParts parts;
-  parts.File = OpenGrouped(place.Path);
+  parts.File = OpenGrouped(where.Path);
   parts.Table = GroupedHead::Read(*parts.File);
   parts.Head = parts.Table.ReadPart(*parts.File, 0);
   const StepHead head = DecodeHead(parts.Head);
-  CheckFits(head, path, place);
+  CheckFits(head, path, where);
   if (head.FormatName != FormatOf(path).Name()) {
-    throw GroupedFileError(FileFault::Stale, fmt::format("{}: made for another format.", place.Path));
+    throw GroupedFileError(FileFault::Stale, fmt::format("{}: made for another format.", where.Path));
   }
   parts.Description = parts.Table.ReadPart(*parts.File, 1);
   return parts;
@@ -91,25 +90,25 @@ void Tell(Communicator& comm, MasterParts& parts)
 }
 
 /// Each rank looks at its part of the files.
-void CheckFiles(Communicator& comm, const StepDescription& description, const Place& place, int threads)
+void CheckFiles(Communicator& comm, const StepDescription& description, const SidecarPath& where, int threads)
 {
-  const auto [begin, end] = ShareOf(description.Files.size(), comm.Rank(), comm.Size());
+  const auto [begin, end] = PartOfRank(description.Files.size(), comm.Rank(), comm.Size());
   const std::vector<std::string> mine(description.Files.begin() + begin, description.Files.begin() + end);
   const auto states = StatesOf(mine, threads);
   for (std::size_t i = 0; i < mine.size(); ++i) {
     if (!states[i] || states[i]->Print != description.Prints[begin + i]) {
-      throw GroupedFileError(FileFault::Stale, fmt::format("{}: {} has changed since.", place.Path, mine[i]));
+      throw GroupedFileError(FileFault::Stale, fmt::format("{}: {} has changed since.", where.Path, mine[i]));
     }
   }
 }
 
-void CheckShards(const GroupedHead& table, const StagedMemory& memory, const Place& place)
+void CheckShards(const GroupedHead& table, const StagedMemory& memory, const SidecarPath& where)
 {
   for (std::size_t s = memory.Sharer(); s < table.ShardCount(); s += memory.Sharers()) {
     const PartEntry& entry = table.ShardEntry(s);
     if (Checksum(memory.Data() + (entry.Offset - table.ShardBegin()), entry.Length) != entry.Checksum) {
       throw GroupedFileError(FileFault::Corrupted,
-          fmt::format("{}: part {} is damaged.", place.Path, GroupedHead::HeadParts + s));
+          fmt::format("{}: part {} is damaged.", where.Path, GroupedHead::HeadParts + s));
     }
   }
 }
@@ -134,48 +133,55 @@ LocationIndex MakeIndex(
 
 /// Throws GroupedFileError, the same on all ranks.
 StepSidecar LoadFrom(
-    Communicator& comm, const std::string& path, const Place& place, const ChannelSettings& settings)
+    Communicator& comm, const std::string& path, const SidecarPath& where, const ChannelSettings& settings)
 {
   MasterParts parts;
   Agree(comm, FileFault::Corrupted, [&] {
     if (comm.Rank() == 0) {
-      parts = ReadMasterParts(path, place);
+      parts = ReadMasterParts(path, where);
     }
   });
   Tell(comm, parts);
   StepSidecar sidecar;
   StepDescription description;
   Agree(comm, FileFault::Corrupted, [&] { description = DecodeDescription(parts.Description, path); });
-  Agree(comm, FileFault::Corrupted, [&] { CheckFiles(comm, description, place, settings.Threads); });
+  Agree(comm, FileFault::Corrupted, [&] { CheckFiles(comm, description, where, settings.Threads); });
   parts.Description = {};
 
   const GroupedHead& table = parts.Table;
   std::shared_ptr<StagedMemory> memory;
   try {
     memory = std::make_shared<StagedMemory>(comm, table.ShardBytes(), settings.Stage);
-    memory->Load(comm, parts.File.get(), place.Path, table.ShardBegin());
+    memory->Load(comm, parts.File.get(), where.Path, table.ShardBegin());
   } catch (const Error& error) {
     throw GroupedFileError(FileFault::Unreadable, error.what());  // all ranks have got it
   }
-  Agree(comm, FileFault::Corrupted, [&] { CheckShards(table, *memory, place); });
+  Agree(comm, FileFault::Corrupted, [&] { CheckShards(table, *memory, where); });
   Agree(comm, FileFault::Corrupted, [&] { sidecar.Index.Index = MakeIndex(description, table, memory); });
   sidecar.Data = std::move(description.Data);
   sidecar.Index.Prints = std::move(description.Prints);
   sidecar.Index.Memory = memory;
-  sidecar.Path = place.Path;
+  sidecar.Path = where.Path;
   sidecar.Bytes = table.FileBytes();
   return sidecar;
 }
 
-/// One that is damaged may just have been replaced by another user, between two looks at it.
+/// A damaged one may just have been replaced by another user, while it was read.
 constexpr int MostAttempts = 10;
 
 /// True when rank 0 sees another file than `before`.
-bool Replaced(Communicator& comm, const Place& place, const std::optional<FileState>& before)
+bool Replaced(Communicator& comm, const SidecarPath& where, const std::optional<FileState>& before)
 {
-  const auto now = StateOf(place.Path);
+  const auto now = StateOf(where.Path);
   const bool same = before.has_value() == now.has_value() && (!now || now->Print == before->Print);
   return comm.AllGather(std::vector<int>{same ? 0 : 1})[0] == 1;
+}
+
+/// What is wrong with a sidecar, with its name.
+std::string MessageFor(const SidecarPath& where, const Error& error)
+{
+  const std::string text = error.what();
+  return text.find(where.Path) == std::string::npos ? where.Path + ": " + text : text;
 }
 
 }  // namespace
@@ -184,9 +190,9 @@ std::string SidecarSearch::Warning() const
 {
   std::string text;
   for (const SidecarState& state : this->Passed) {
-    // One that cannot be read, nor replaced, would be news each time, although another place has one.
-    const bool madeUpFor = state.Fault == FileFault::Unreadable && this->Found;
-    if (IsNews(state.Fault) && !madeUpFor) {
+    // One that can neither be read nor replaced would cause a warning each time, although another serves.
+    const bool replaced = state.Fault == FileFault::Unreadable && this->Found;
+    if (IsNews(state.Fault) && !replaced) {
       text += (text.empty() ? "" : "\n") + fmt::format("A metadata sidecar is not used. {}", state.Message);
     }
   }
@@ -196,21 +202,21 @@ std::string SidecarSearch::Warning() const
 SidecarSearch FindStepSidecar(Communicator& comm, const std::string& path, const ChannelSettings& settings)
 {
   SidecarSearch search;
-  for (const Place& place : SharedPlacesFor(comm, path)) {
-    SidecarState state{place, FileFault::Absent, ""};
+  for (const SidecarPath& where : SharedSidecarPathsFor(comm, path)) {
+    SidecarState state{where, FileFault::Absent, ""};
     for (int attempt = 0; attempt < MostAttempts; ++attempt) {
-      const auto before = StateOf(place.Path);
+      const auto before = StateOf(where.Path);
       try {
-        search.Found = LoadFrom(comm, path, place, settings);
+        search.Found = LoadFrom(comm, path, where, settings);
         return search;
       } catch (const GroupedFileError& error) {
         state.Fault = error.Kind;
-        state.Message = error.what();
+        state.Message = MessageFor(where, error);
       } catch (const Error& error) {
         state.Fault = FileFault::Unreadable;  // all ranks have got it
-        state.Message = error.what();
+        state.Message = MessageFor(where, error);
       }
-      if (state.Fault != FileFault::Corrupted || !Replaced(comm, place, before)) {
+      if (state.Fault != FileFault::Corrupted || !Replaced(comm, where, before)) {
         break;
       }
     }
@@ -221,11 +227,11 @@ SidecarSearch FindStepSidecar(Communicator& comm, const std::string& path, const
 
 std::optional<TimeStep> HeadFromSidecar(const std::string& path)
 {
-  for (const Place& place : PlacesFor(path)) {
+  for (const SidecarPath& where : SidecarPathsFor(path)) {
     try {
-      const std::unique_ptr<PlainFile> file = OpenGrouped(place.Path);
+      const std::unique_ptr<PlainFile> file = OpenGrouped(where.Path);
       const StepHead head = DecodeHead(GroupedHead::Read(*file).ReadPart(*file, 0));
-      CheckFits(head, path, place);
+      CheckFits(head, path, where);
       return TimeStep{path, head.Time, head.Step};
     } catch (const std::exception&) {
       // Opening the step will say what is wrong with the sidecar; here the format answers instead.

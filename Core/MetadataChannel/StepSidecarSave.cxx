@@ -1,9 +1,8 @@
-#include "MetadataChannel/SidecarSave.h"
+#include "MetadataChannel/StepSidecar.h"
 
 #include "Catalog/CheckCatalog.h"
 #include "MetadataChannel/GroupedFile.h"
-#include "MetadataChannel/Places.h"
-#include "MetadataChannel/RankValues.h"
+#include "MetadataChannel/SidecarPath.h"
 #include "MetadataChannel/StepParts.h"
 #include "Support/Checksum.h"
 #include "Support/RunOnAllRanks.h"
@@ -24,7 +23,7 @@ struct Obstacle
   double SecondsToWait = -1;
 };
 
-/// Files that changed too shortly before they were looked at.
+/// Whether files changed too shortly before they were looked at.
 std::optional<Obstacle> TooYoung(
     const BuiltIndex& built, const DescribingState& describing, double settleSeconds)
 {
@@ -47,7 +46,7 @@ std::optional<Obstacle> TooYoung(
   return obstacle;
 }
 
-/// Rank 0 decides.
+/// Why the index may not be saved; an empty text when it may. For rank 0.
 Obstacle FindObstacle(const Catalog& catalog, const BuiltIndex& built, const DescribingState& describing,
     const ChannelSettings& settings)
 {
@@ -67,7 +66,7 @@ Obstacle FindObstacle(const Catalog& catalog, const BuiltIndex& built, const Des
   for (const Fingerprint& print : built.Index.Prints) {
     sizes.push_back(print.Size);
   }
-  // What would not be believed later need not be written.
+  // What FindStepSidecar() would refuse need not be written.
   return {CatchError([&] {
             CheckCatalog(catalog);
             built.Index.Index.Check(catalog, sizes);
@@ -75,7 +74,7 @@ Obstacle FindObstacle(const Catalog& catalog, const BuiltIndex& built, const Des
       -1};
 }
 
-/// Parts of the master, but for the first, which depends on the place.
+/// Parts of the master, but for the first, which depends on where the sidecar is.
 struct Contents
 {
   StepHead First;
@@ -83,7 +82,7 @@ struct Contents
   std::vector<PartEntry> Shards;  ///< on all ranks
 };
 
-/// All but the shards. Rank 0 does it.
+/// Fills everything but the shards. For rank 0.
 void FillContents(Contents& contents, const Format& format, const Catalog& catalog, const BuiltIndex& built,
     const DescribingState& describing)
 {
@@ -95,7 +94,7 @@ void FillContents(Contents& contents, const Format& format, const Catalog& catal
 }
 
 /// Writes one file. Throws Error, the same on all ranks.
-void SaveAt(Communicator& comm, const Place& place, const Catalog& catalog, Contents& contents,
+void SaveAt(Communicator& comm, const SidecarPath& where, const Catalog& catalog, Contents& contents,
     const BuiltIndex& built)
 {
   std::vector<std::vector<std::byte>> parts;
@@ -103,12 +102,12 @@ void SaveAt(Communicator& comm, const Place& place, const Catalog& catalog, Cont
   std::string temporary;
   RunOnAllRanks(comm, [&] {
     if (comm.Rank() == 0) {
-      contents.First.Path = place.Beside ? "" : AbsolutePath(catalog.Path);
+      contents.First.Path = where.Beside ? "" : AbsolutePath(catalog.Path);
       parts = {Encode(contents.First), contents.Second};
       for (const auto& part : parts) {
         entries.push_back({part.size(), 0, Checksum(part.data(), part.size())});
       }
-      temporary = PrepareToReplace(place);
+      temporary = PrepareToReplace(where);
     }
   });
   entries = GatherValues(comm, entries);
@@ -121,7 +120,7 @@ void SaveAt(Communicator& comm, const Place& place, const Catalog& catalog, Cont
     if (comm.Rank() == 0) {
       std::remove(temporary.c_str());
     }
-    throw Error(NamePlace(error.what(), temporary, place));
+    throw Error(NameSidecar(error.what(), temporary, where));
   } catch (...) {
     if (comm.Rank() == 0) {
       std::remove(temporary.c_str());
@@ -130,7 +129,7 @@ void SaveAt(Communicator& comm, const Place& place, const Catalog& catalog, Cont
   }
   RunOnAllRanks(comm, [&] {
     if (comm.Rank() == 0) {
-      Replace(temporary, place);
+      Replace(temporary, where);
     }
   });
 }
@@ -162,17 +161,17 @@ SaveOutcome SaveStepSidecar(Communicator& comm, const Format& format, const Cata
   const std::uint64_t length = built.Lengths[comm.Rank()];
   const std::byte* shard = built.Index.Memory->Data() + built.Offsets[comm.Rank()];
   contents.Shards = GatherValues<PartEntry>(comm, {{length, 0, Checksum(shard, length)}});
-  std::vector<Place> places;
+  std::vector<SidecarPath> paths;
   try {
-    places = SharedPlacesFor(comm, catalog.Path);
+    paths = SharedSidecarPathsFor(comm, catalog.Path);
   } catch (const Error& error) {
     outcome.WhyNot = error.what();  // all ranks have got it
   }
-  for (const Place& place : places) {
+  for (const SidecarPath& where : paths) {
     try {
-      SaveAt(comm, place, catalog, contents, built);
+      SaveAt(comm, where, catalog, contents, built);
       outcome.WhyNot.clear();
-      outcome.Path = place.Path;
+      outcome.Path = where.Path;
       return outcome;
     } catch (const Error& error) {
       outcome.WhyNot += (outcome.WhyNot.empty() ? "" : " ") + std::string(error.what());

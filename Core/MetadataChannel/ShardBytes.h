@@ -1,7 +1,7 @@
 // The bytes of a shard of the index: arrays of plain values, one after another, that are used where they lie.
 #pragma once
 
-#include "Support/Require.h"
+#include "Support/Error.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 namespace patchio {
 
-/// What a fault of the index is said of.
+/// Throws errors that begin with "The index has".
 constexpr Requirement RequireOfIndex("The index");
 
-/// Bytes of a shard; whoever hands them over keeps them alive.
+/// Bytes of a shard; they must stay alive.
 struct ShardView
 {
   const std::byte* Data = nullptr;

@@ -1,15 +1,14 @@
-#include "MetadataChannel/Places.h"
+#include "MetadataChannel/SidecarPath.h"
 
-#include "MetadataChannel/PlainFile.h"
 #include "Support/Bytes.h"
 #include "Support/Checksum.h"
 #include "Support/Error.h"
 #include "Support/MachineName.h"
+#include "Support/PlainFile.h"
 #include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 
-#include <sys/stat.h>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -51,10 +50,10 @@ std::string NameInDirectory(const std::string& path)
 }
 
 /// As they travel between ranks.
-template <typename AnyPlace>
-auto MembersOf(AnyPlace& place)
+template <typename Record>
+auto MembersOf(Record& sidecar)
 {
-  return std::tie(place.Path, place.Beside);
+  return std::tie(sidecar.Path, sidecar.Beside);
 }
 
 }  // namespace
@@ -64,111 +63,111 @@ std::string AbsolutePath(const std::string& path)
   return fs::absolute(path).lexically_normal().string();
 }
 
-std::vector<Place> PlacesFor(const std::string& path)
+std::vector<SidecarPath> SidecarPathsFor(const std::string& path)
 {
-  std::vector<Place> places = AllPlacesFor(path);
-  if (!places.front().Beside) {
-    places.resize(1);  // the user has chosen it
+  std::vector<SidecarPath> paths = AllSidecarPathsFor(path);
+  if (!paths.front().Beside) {
+    paths.resize(1);  // the user has chosen it
   }
-  return places;
+  return paths;
 }
 
-std::vector<Place> AllPlacesFor(const std::string& path)
+std::vector<SidecarPath> AllSidecarPathsFor(const std::string& path)
 {
-  std::vector<Place> places;
+  std::vector<SidecarPath> paths;
   const std::string chosen = FromEnvironment("PATCHIO_METADATA_DIR");
   if (!chosen.empty()) {
-    places.push_back({(fs::path(AbsolutePath(chosen)) / NameInDirectory(path)).string(), false});
+    paths.push_back({(fs::path(AbsolutePath(chosen)) / NameInDirectory(path)).string(), false});
   }
-  places.push_back({path + Suffix, true});
+  paths.push_back({path + Suffix, true});
   const std::string cache = CacheDirectory();
   if (!cache.empty()) {
-    places.push_back({cache + "/" + NameInDirectory(path), false});
+    paths.push_back({cache + "/" + NameInDirectory(path), false});
   }
-  return places;
+  return paths;
 }
 
 std::vector<std::string> RemoveSidecars(const std::string& path)
 {
   std::vector<std::string> removed;
-  for (const Place& place : AllPlacesFor(path)) {
-    const fs::path file(place.Path);
+  for (const SidecarPath& sidecar : AllSidecarPathsFor(path)) {
+    const fs::path file(sidecar.Path);
     const std::string begin = file.filename().string() + ".";
     RemoveStrays(file.parent_path().string(), begin, ".tmp", StillAge);
     std::error_code fault;
     if (fs::remove(file, fault)) {
-      removed.push_back(place.Path);
+      removed.push_back(sidecar.Path);
     } else if (fault) {
-      throw FileError(place.Path, "a file that can be removed", fault.message());
+      throw FileError(sidecar.Path, "a file that can be removed", fault.message());
     }
   }
   return removed;
 }
 
-std::vector<Place> SharedPlacesFor(Communicator& comm, const std::string& path)
+std::vector<SidecarPath> SharedSidecarPathsFor(Communicator& comm, const std::string& path)
 {
   const std::vector<std::byte> message = BytesOfRankZero(comm, [&path] {
-    const std::vector<Place> places = PlacesFor(path);
+    const std::vector<SidecarPath> paths = SidecarPathsFor(path);
     ByteWriter out;
-    out.Put<std::uint64_t>(places.size());
-    for (const Place& place : places) {
-      out.Put(MembersOf(place));
+    out.Put<std::uint64_t>(paths.size());
+    for (const SidecarPath& sidecar : paths) {
+      out.Put(MembersOf(sidecar));
     }
     return out.Take();
   });
-  std::vector<Place> places;
+  std::vector<SidecarPath> paths;
   RunOnAllRanks(comm, [&] {
     ByteReader in(message);
-    places.resize(in.Get<std::uint64_t>());
-    for (Place& place : places) {
-      in.Get(MembersOf(place));
+    paths.resize(in.Get<std::uint64_t>());
+    for (SidecarPath& sidecar : paths) {
+      in.Get(MembersOf(sidecar));
     }
   });
-  return places;
+  return paths;
 }
 
-std::string PrepareToReplace(const Place& place)
+std::string PrepareToReplace(const SidecarPath& sidecar)
 {
-  const fs::path folder = fs::path(place.Path).parent_path();
-  if (!place.Beside) {
+  const fs::path folder = fs::path(sidecar.Path).parent_path();
+  if (!sidecar.Beside) {
     std::error_code fault;
     fs::create_directories(folder, fault);
     if (fault) {
       throw FileError(folder.string(), "a folder that can be made", fault.message());
     }
   }
-  RemoveStrays(folder.string(), fs::path(place.Path).filename().string() + ".", ".tmp", StrayAge);
-  return TemporaryName(place.Path);
+  RemoveStrays(folder.string(), fs::path(sidecar.Path).filename().string() + ".", ".tmp", StrayAge);
+  return TemporaryName(sidecar.Path);
 }
 
-std::string NamePlace(std::string message, const std::string& temporary, const Place& place)
+std::string NameSidecar(std::string message, const std::string& temporary, const SidecarPath& sidecar)
 {
   const std::size_t at = message.find(temporary);
-  return at == std::string::npos ? message : message.replace(at, temporary.size(), place.Path);
+  return at == std::string::npos ? message : message.replace(at, temporary.size(), sidecar.Path);
 }
 
-void Replace(const std::string& temporary, const Place& place)
+void Replace(const std::string& temporary, const SidecarPath& sidecar)
 {
-  if (std::rename(temporary.c_str(), place.Path.c_str()) != 0) {
+  if (std::rename(temporary.c_str(), sidecar.Path.c_str()) != 0) {
     const int fault = errno;
     std::remove(temporary.c_str());
-    throw FileError(place.Path, "a file that can be replaced", SystemMessage(fault));
+    throw FileError(sidecar.Path, "a file that can be replaced", SystemMessage(fault));
   }
 }
 
-void ReplaceFile(const Place& place, const std::function<void(const std::string&)>& write)
+void ReplaceFile(const SidecarPath& sidecar, const std::function<void(const std::string&)>& write)
 {
-  const std::string temporary = PrepareToReplace(place);
+  const std::string temporary = PrepareToReplace(sidecar);
   try {
     write(temporary);
   } catch (const Error& error) {
     std::remove(temporary.c_str());
-    throw Error(NamePlace(error.what(), temporary, place));
+    throw Error(NameSidecar(error.what(), temporary, sidecar));
   } catch (...) {
     std::remove(temporary.c_str());
     throw;
   }
-  Replace(temporary, place);
+  Replace(temporary, sidecar);
 }
 
 }  // namespace patchio

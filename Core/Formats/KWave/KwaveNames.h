@@ -1,0 +1,20 @@
+// What the names of k-Wave's data sets mean.
+#pragma once
+
+#include <string>
+
+namespace patchio::kwave {
+
+/// "ux_max_all", "p_final": values of the whole domain, whatever the sensor.
+bool IsOfDomain(const std::string& name);
+
+/// "p", "uy_non_staggered", "p_max", "Iz_avg", "Q_term": values at the sensor.
+bool IsOfSensor(const std::string& name);
+
+/// One value a point, made of all steps: maxima, averages, final values.
+bool IsAggregate(const std::string& name);
+
+/// Data sets that say how the simulation is run; they are no fields, whatever their shapes.
+bool IsSetting(const std::string& name);
+
+}  // namespace patchio::kwave

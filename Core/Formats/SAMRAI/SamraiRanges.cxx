@@ -1,0 +1,27 @@
+// Least and greatest values on patches, as a summary has them.
+#include "Formats/SAMRAI/SamraiFormat.h"
+#include "Formats/SAMRAI/SamraiRecords.h"
+#include "Support/Hdf5.h"
+
+namespace patchio::samrai {
+
+/// For ordinary scalars only. SAMRAI takes the ranges before it rounds doubles to floats, so they are
+/// widened.
+std::vector<ValueRange> SamraiFormat::RangesOf(const Catalog& catalog, int variable) const
+{
+  const Variable& wanted = catalog.Variables[variable];
+  const hdf5::File file(catalog.Path);
+  const std::string dataset = "/extents/" + wanted.StoredName + "-Extents";
+  if (wanted.Components != 1 || wanted.Material >= 0 || !file.Has(dataset)) {
+    return {};
+  }
+  std::vector<MinMax> records(catalog.Patches.size());
+  file.Compounds(dataset, records.size(), MakeMinMaxType(Members::All), records.data());
+  std::vector<ValueRange> ranges;
+  for (const MinMax& record : records) {
+    ranges.push_back(record.Defined ? RangeOfFloats(record.Min, record.Max) : ValueRange::None());
+  }
+  return ranges;
+}
+
+}  // namespace patchio::samrai
