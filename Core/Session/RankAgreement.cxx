@@ -139,7 +139,7 @@ std::vector<ValueRange> RankAgreement::ReadRanges(const Catalog& catalog, int va
   return ranges;
 }
 
-bool RankAgreement::ReadTogether(const std::function<void(const ReadProgressCallback&)>& read,
+bool RankAgreement::ReadCollectively(const std::function<void(const ReadProgressCallback&)>& read,
     const ReadProgressCallback& progress, const std::function<void()>& whileWaiting) const
 {
   SharedProgress together(*this->Ranks);

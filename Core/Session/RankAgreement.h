@@ -114,7 +114,7 @@ public:
   /// 10 ms with how far all ranks together are; then all stop at once, and false is the result on all of
   /// them. whileWaiting: called many times a second by a rank that waits for the others. `read` must not
   /// throw.
-  bool ReadTogether(const std::function<void(const ReadProgressCallback&)>& read,
+  bool ReadCollectively(const std::function<void(const ReadProgressCallback&)>& read,
       const ReadProgressCallback& progress, const std::function<void()>& whileWaiting) const;
   /// What went wrong anywhere. fatal: what ended this rank's read as a whole; empty when nothing did.
   AgreedFaults Faults(const std::string& fatal, const std::vector<LoadFault>& faults) const;

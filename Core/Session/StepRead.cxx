@@ -209,7 +209,7 @@ LoadedStep LoadStep(LocatedStep located, ReadThreads& threads, const ReadProgres
       AddMissingPositions(loaded.Data(), request, loaded.Result, faults);
     });
   };
-  const bool goesOn = loaded.Ranks.ReadTogether(read, progress, [&request] {
+  const bool goesOn = loaded.Ranks.ReadCollectively(read, progress, [&request] {
     if (request.Control) {
       request.Control->Serve();
     }
