@@ -14,12 +14,12 @@ namespace {
 
 std::uint64_t BytesOf(const KeptValues& values)
 {
-  std::set<const void*> slabs;
+  std::set<const void*> segments;
   std::uint64_t bytes = 0;
   for (const LoadedArray& array : values.Arrays) {
     if (array.Values) {
-      const SegmentInUse slab = SegmentOfBuffer(array.Values.get());
-      bytes += slabs.insert(slab.Segment).second ? slab.Bytes : 0;
+      const SegmentInUse segment = SegmentOfBuffer(array.Values.get());
+      bytes += segments.insert(segment.Segment).second ? segment.Bytes : 0;
     }
   }
   return bytes;

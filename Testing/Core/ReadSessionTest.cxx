@@ -160,7 +160,7 @@ TEST_F(SessionReading, ReadsAheadOnlyThePatchesWithTheValues)
 TEST_F(SessionReading, SaysWhyNothingIsReadAhead)
 {
   const auto reason = HasSubstr("not read ahead: the memory limit leaves no room for another step");
-  this->Request.MemoryLimit = 4500;  // one slab
+  this->Request.MemoryLimit = 4500;  // one segment of memory
   for (const int step : {0, 1}) {
     EXPECT_FALSE(this->ShowWasAhead(step));
     EXPECT_THAT(this->Session.Reports.Text(), ::testing::Not(reason)) << "nobody knew what comes next";

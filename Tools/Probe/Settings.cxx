@@ -133,6 +133,31 @@ void AddStudyManner(CLI::App& command, Settings& settings)
       ->capture_default_str();
 }
 
+std::string Number(double value)
+{
+  return fmt::format("{}", value);
+}
+
+/// What must hold for the study's numbers, whatever is measured.
+void CheckStudyNumbers(const Settings& settings, int ranks)
+{
+  Require(settings.Repetitions >= 1 && settings.Repetitions <= 10000, "repetitions", "1 to 10000",
+      Number(settings.Repetitions));
+  Require(settings.FeatureRepetitions >= 2 && settings.FeatureRepetitions <= 10000, "feature-repetitions",
+      "2 to 10000", Number(settings.FeatureRepetitions));
+  Require(settings.Features >= 0, "features", "0 or more", Number(settings.Features));
+  Require(std::isfinite(settings.Budget) && settings.Budget >= 0, "budget", "seconds, 0 or more",
+      Number(settings.Budget));
+  Require(std::isfinite(settings.MostSeconds) && settings.MostSeconds > 0, "most-seconds", "more than 0",
+      Number(settings.MostSeconds));
+  Require(settings.InFlight >= 1 && settings.InFlight <= 1024, "in-flight", "1 to 1024",
+      Number(settings.InFlight));
+  Require(settings.InfluenceSeconds >= 0 && settings.InfluenceSeconds <= 3600, "influence",
+      "0 to 3600 seconds", Number(settings.InfluenceSeconds));
+  Require(settings.Writers >= 0 && settings.Writers < std::max(2, ranks), "writers",
+      "fewer than there are ranks", Number(settings.Writers));
+}
+
 }  // namespace
 
 void AddSettings(CLI::App& command, Settings& settings)
@@ -151,13 +176,12 @@ void AddSettings(CLI::App& command, Settings& settings)
 
 Choice CheckSettings(const Settings& settings, int ranks)
 {
-  const auto number = [](double value) { return fmt::format("{}", value); };
   Require(!(settings.Quick && (settings.Full || settings.Study)), "quick",
       "nothing that is for the study only", "such options");
   Require(!(settings.Full || settings.Study) || settings.QuickGiven.empty(), "full",
       "nothing that is for the quick mode only", fmt::format("{}", fmt::join(settings.QuickGiven, ", ")));
   Require(settings.QuickSeconds >= 1 && settings.QuickSeconds <= 3600, "seconds", "1 to 3600",
-      number(settings.QuickSeconds));
+      Number(settings.QuickSeconds));
   Require(settings.QuickBytes >= LeastTest && settings.QuickBytes <= MostFile, "test-bytes", "16M to 1024T",
       fmt::format("{} bytes", settings.QuickBytes));
   Choice choice;
@@ -171,7 +195,7 @@ Choice CheckSettings(const Settings& settings, int ranks)
   SortEachOnce(choice.Sizes);
   SortEachOnce(choice.Blocks);
   Require(
-      settings.Piece >= 1 && settings.Piece <= 1u << 30, "piece", "1 byte to 1 GiB", number(settings.Piece));
+      settings.Piece >= 1 && settings.Piece <= 1u << 30, "piece", "1 byte to 1 GiB", Number(settings.Piece));
   for (const std::uint64_t block : choice.Blocks) {
     Require(block >= 8 && block <= MostBlock && block % 8 == 0, "blocks", "multiples of 8 bytes up to 1 GiB",
         fmt::format("{} bytes", block));
@@ -184,21 +208,7 @@ Choice CheckSettings(const Settings& settings, int ranks)
   }
   Require(choice.Blocks.front() <= GreatestSize(choice, ranks, settings.Piece), "blocks",
       "some that are smaller than the files", fmt::format("{} bytes", choice.Blocks.front()));
-  Require(settings.Repetitions >= 1 && settings.Repetitions <= 10000, "repetitions", "1 to 10000",
-      number(settings.Repetitions));
-  Require(settings.FeatureRepetitions >= 2 && settings.FeatureRepetitions <= 10000, "feature-repetitions",
-      "2 to 10000", number(settings.FeatureRepetitions));
-  Require(settings.Features >= 0, "features", "0 or more", number(settings.Features));
-  Require(std::isfinite(settings.Budget) && settings.Budget >= 0, "budget", "seconds, 0 or more",
-      number(settings.Budget));
-  Require(std::isfinite(settings.MostSeconds) && settings.MostSeconds > 0, "most-seconds", "more than 0",
-      number(settings.MostSeconds));
-  Require(settings.InFlight >= 1 && settings.InFlight <= 1024, "in-flight", "1 to 1024",
-      number(settings.InFlight));
-  Require(settings.InfluenceSeconds >= 0 && settings.InfluenceSeconds <= 3600, "influence",
-      "0 to 3600 seconds", number(settings.InfluenceSeconds));
-  Require(settings.Writers >= 0 && settings.Writers < std::max(2, ranks), "writers",
-      "fewer than there are ranks", number(settings.Writers));
+  CheckStudyNumbers(settings, ranks);
   return choice;
 }
 
