@@ -2,6 +2,7 @@
 
 #include "Io/SharedProgress.h"
 #include "MetadataChannel/GroupedFile.h"
+#include "Support/ByteText.h"
 #include "Support/Bytes.h"
 #include "Support/RunOnAllRanks.h"
 
@@ -104,6 +105,11 @@ void TakeFingerprints(Communicator& comm, BuiltIndex& built, int threads)
 }
 
 }  // namespace
+
+std::string BuiltIndex::MissingText() const
+{
+  return CountText(this->Missing, "array") + " cannot be located. " + this->FirstProblem;
+}
 
 DescribingState LookAtDescribingFile(const std::string& path)
 {

@@ -52,6 +52,9 @@ struct BuiltIndex
   std::string FirstProblem;                     ///< why one of them could not; the same on all ranks
   std::vector<std::string> Notes;               ///< what this rank was told while it located
   std::string VanishedFile;                     ///< a file that could be read but not looked at
+
+  /// How many entries are missing, and why the first one is; for people, where some are.
+  std::string MissingText() const;
 };
 
 /// Makes sure that the index is not used for files that may have changed since it was built: those that

@@ -51,9 +51,7 @@ Obstacle FindObstacle(const Catalog& catalog, const BuiltIndex& built, const Des
     const ChannelSettings& settings)
 {
   if (built.Missing > 0) {
-    return {fmt::format("{} array{} cannot be located. {}", built.Missing, built.Missing == 1 ? "" : "s",
-                built.FirstProblem),
-        -1};
+    return {built.MissingText(), -1};
   }
   const auto now = StateOf(catalog.Path);
   if (!built.VanishedFile.empty() || !describing.Before || !now || now->Print != describing.Before->Print) {

@@ -41,8 +41,8 @@ std::string IoReport::Text() const
       this->ArenaWidth > 0 ? fmt::format(", by TBB in arenas of {} slots", this->ArenaWidth) : "");
   text += fmt::format("Bytes read: {} in {} requests\n", ByteText(this->Bytes), this->Requests);
   if (this->CachedArrays > 0) {
-    text += fmt::format("From the cache: {} in {} array{}\n", ByteText(this->CachedBytes), this->CachedArrays,
-        this->CachedArrays == 1 ? "" : "s");
+    text += fmt::format(
+        "From the cache: {} in {}\n", ByteText(this->CachedBytes), CountText(this->CachedArrays, "array"));
   }
   text += fmt::format("Reads in flight at most: {}\n", this->PeakInFlight);
   text += fmt::format("Seconds: open {:.3f}, locate {:.3f}, read {:.3f}, assemble {:.3f}\n",

@@ -1,5 +1,6 @@
 #include "Session/OpenedStep.h"
 
+#include "Support/ByteText.h"
 #include "Support/Error.h"
 #include "Support/Stopwatch.h"
 
@@ -84,8 +85,7 @@ bool OpenedStep::Build(const RankAgreement& ranks, int threads, const ProgressCa
   BuiltIndex& built = *index;
   const double seconds = watch.Seconds();
   if (built.Missing > 0) {
-    this->LostText = fmt::format(
-        "{} array{} cannot be located. {}", built.Missing, built.Missing == 1 ? "" : "s", built.FirstProblem);
+    this->LostText = built.MissingText();
   }
   if (!WritesSidecars(this->Mode)) {
     DistrustYoungFiles(built, this->Describing, this->Settings.SettleSeconds);
@@ -99,7 +99,7 @@ bool OpenedStep::Build(const RankAgreement& ranks, int threads, const ProgressCa
   this->Notes = std::move(built.Notes);
   this->Sidecar = this->Outcome.Path;
   this->OriginText =
-      fmt::format("indexed by {} rank{} in {:.3f} s, ", ranks.Size(), ranks.Size() == 1 ? "" : "s", seconds) +
+      fmt::format("indexed by {} in {:.3f} s, ", CountText(ranks.Size(), "rank"), seconds) +
       (this->Outcome.Path.empty() ? "not saved: " + this->Outcome.WhyNot : "saved to " + this->Outcome.Path);
   return true;
 }

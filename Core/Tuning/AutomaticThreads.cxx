@@ -1,5 +1,6 @@
 #include "Tuning/AutomaticThreads.h"
 
+#include "Support/ByteText.h"
 #include "Support/Bytes.h"
 #include "Support/MachineName.h"
 #include "Support/Memory.h"
@@ -75,7 +76,7 @@ std::string DescribeSource(const StorageProfile& profile, int ranks)
   if (!profile.ThreadsOfRanks.empty()) {
     const int last = profile.ThreadsOfRanks.rbegin()->first;
     text += ", from its table of threads" +
-            (ranks > last ? fmt::format(", beyond its end at {} rank{}", last, last == 1 ? "" : "s") : "");
+            (ranks > last ? ", beyond its end at " + CountText(last, "rank") : "");
   }
   return text;
 }

@@ -3,6 +3,7 @@
 #include "Probe/Functions.h"
 #include "Probe/Progress.h"
 #include "Probe/Statistics.h"
+#include "Support/ByteText.h"
 
 #include <fmt/format.h>
 
@@ -73,8 +74,8 @@ std::string TextOf(const FindingPart& part)
   const std::string sure = ratio.Low > 0 && std::isfinite(ratio.High)
                                ? fmt::format(" ({:.2f} to {:.2f})", ratio.Low, ratio.High)
                                : std::string();
-  return fmt::format("{}: {:.2f}{}, {} ratio{}: {}", part.What, ratio.Value, sure, ratio.Count,
-      ratio.Count == 1 ? "" : "s", NameOf(part.Judged));
+  return fmt::format("{}: {:.2f}{}, {}: {}", part.What, ratio.Value, sure, CountText(ratio.Count, "ratio"),
+      NameOf(part.Judged));
 }
 
 /// Of all results, one after another: what `rate of first` / `rate of second` is where both have one.

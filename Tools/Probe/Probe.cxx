@@ -12,6 +12,7 @@
 #include "Session.h"
 #include "Storage/Mount.h"
 #include "Subcommands.h"
+#include "Support/ByteText.h"
 #include "Support/Error.h"
 #include "Support/MachineName.h"
 #include "Support/RunOnAllRanks.h"
@@ -254,8 +255,8 @@ struct ResultOptions
 /// The user's name of a result, or what tells it best.
 std::string NameOfResult(const Result& result, const std::string& path)
 {
-  return result.Label.empty() ? fmt::format("{} ({} rank{}, {}, MPI-IO {})", path, result.Ranks,
-                                    result.Ranks == 1 ? "" : "s", result.Mpi, result.MpiIo)
+  return result.Label.empty() ? fmt::format("{} ({}, {}, MPI-IO {})", path, CountText(result.Ranks, "rank"),
+                                    result.Mpi, result.MpiIo)
                               : result.Label;
 }
 

@@ -4,6 +4,7 @@
 #include "Formats/GRADS/GradsFiles.h"
 #include "Formats/GRADS/GradsFormat.h"
 #include "Formats/GRADS/GradsText.h"
+#include "Support/ByteText.h"
 #include "Support/Error.h"
 
 #include <fmt/format.h>
@@ -103,7 +104,7 @@ void StepFinder::AddShort(const std::string& name, std::int64_t bytes, std::int6
 {
   if (this->ShortFiles++ == 0) {
     this->FirstShort = FileError(name,
-        fmt::format("{} bytes, for {} time{}", this->Layout.FileBytes(count), count, count == 1 ? "" : "s"),
+        fmt::format("{} bytes, for {}", this->Layout.FileBytes(count), CountText(count, "time")),
         fmt::format("{}, enough for {}", bytes, whole),
         fmt::format("It is truncated, still being written, or not what {} describes", this->Source.Path))
                            .what();
