@@ -11,32 +11,6 @@ namespace py = pybind11;
 namespace patchio {
 namespace {
 
-const char* NameOf(GridKind grid)
-{
-  switch (grid) {
-    case GridKind::Uniform:
-      return "uniform";
-    case GridKind::Rectilinear:
-      return "rectilinear";
-    case GridKind::Curvilinear:
-      break;
-  }
-  return "curvilinear";
-}
-
-const char* NameOf(LevelRole role)
-{
-  switch (role) {
-    case LevelRole::Refinement:
-      return "refinement";
-    case LevelRole::Separate:
-      return "separate";
-    case LevelRole::Points:
-      break;
-  }
-  return "points";
-}
-
 py::list LevelsOf(const Catalog& catalog)
 {
   py::list levels;

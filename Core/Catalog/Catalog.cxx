@@ -48,6 +48,32 @@ int Catalog::PositionsOf(int level) const
   return -1;
 }
 
+const char* NameOf(GridKind grid)
+{
+  switch (grid) {
+    case GridKind::Uniform:
+      return "uniform";
+    case GridKind::Rectilinear:
+      return "rectilinear";
+    case GridKind::Curvilinear:
+      break;
+  }
+  return "curvilinear";
+}
+
+const char* NameOf(LevelRole role)
+{
+  switch (role) {
+    case LevelRole::Refinement:
+      return "refinement";
+    case LevelRole::Separate:
+      return "separate";
+    case LevelRole::Points:
+      break;
+  }
+  return "points";
+}
+
 std::string Catalog::NameOfLevel(int level) const
 {
   return this->LevelNames.empty() ? "level " + std::to_string(level) : this->LevelNames[level];

@@ -27,6 +27,9 @@ enum class GridKind : std::uint8_t
   Rectilinear   ///< node positions per axis, see Catalog::Axes
 };
 
+/// "uniform" and so on.
+const char* NameOf(GridKind grid);
+
 /// How a variable exists on one patch.
 enum class Presence : std::uint8_t
 {
@@ -68,6 +71,9 @@ enum class LevelRole : std::int32_t
   Points     ///< lists of points of Catalog::Lattice, beside the level before: a patch is a run of the list,
              ///< counted by axis 0 of its box; a variable of it is Variable::Positions
 };
+
+/// "refinement" and so on.
+const char* NameOf(LevelRole role);
 
 /// One refinement level. Level 0 is the coarsest.
 struct Level

@@ -4,7 +4,6 @@
 #include "Support/RunOnAllRanks.h"
 
 #include <cmath>
-#include <map>
 
 namespace patchio::tools {
 namespace {
@@ -59,14 +58,12 @@ json DescribeVariable(const StepFacts& facts, int v)
 
 json DescribeLevel(const Catalog& catalog, int number)
 {
-  static const std::map<LevelRole, const char*> roles{{LevelRole::Refinement, "refinement"},
-      {LevelRole::Separate, "separate"}, {LevelRole::Points, "points"}};
   const Level& level = catalog.Levels[number];
   std::int64_t cells = 0;
   for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
     cells += catalog.Patches[p].Cells.Cells();
   }
-  json all = {{"name", catalog.NameOfLevel(number)}, {"role", roles.at(level.Role)},
+  json all = {{"name", catalog.NameOfLevel(number)}, {"role", NameOf(level.Role)},
       {"patches", level.PatchCount}, {level.Role == LevelRole::Points ? "points" : "cells", cells},
       {"ratio", level.Ratio}, {"bounds", DescribeBounds(BoundsOfLevel(catalog, number))}};
   if (catalog.Grid == GridKind::Uniform) {
@@ -99,10 +96,7 @@ json DescribeCatalog(const StepFacts& facts)
   for (int v = 0; v < static_cast<int>(catalog.Variables.size()); ++v) {
     variables.push_back(DescribeVariable(facts, v));
   }
-  json all = {{"dimension", catalog.Dimension},
-      {"grid", catalog.Grid == GridKind::Uniform       ? "uniform"
-               : catalog.Grid == GridKind::Rectilinear ? "rectilinear"
-                                                       : "curvilinear"},
+  json all = {{"dimension", catalog.Dimension}, {"grid", NameOf(catalog.Grid)},
       {"bounds", DescribeBounds(BoundsOf(catalog))}, {"patches", catalog.Patches.size()}, {"levels", levels},
       {"variables", variables}, {"bytes", facts.Bytes}, {"files", facts.Files.size()}};
   if (catalog.Grid == GridKind::Rectilinear) {
