@@ -22,11 +22,6 @@ struct TimeStep
   std::int64_t Step = 0;
   int InFile = 0;      ///< which of the steps that this file describes, from 0
   std::string Date{};  ///< the time as people write it; empty where Time says all
-
-  bool SameAs(const TimeStep& other) const
-  {
-    return this->Path == other.Path && this->InFile == other.InFile;
-  }
 };
 
 /// The time steps behind a path, in ascending order of Step.

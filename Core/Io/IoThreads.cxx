@@ -53,7 +53,7 @@ int ThreadsToHave(int wanted)
   return wanted;
 }
 
-// Whoever links this has made the limit when the program or the plugin is loaded.
+// The limit is made when the program or the plugin that links this is loaded.
 [[maybe_unused]] const IoThreads& MadeWhenLoaded = IoThreads::OfProcess();
 
 }  // namespace

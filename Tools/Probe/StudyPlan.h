@@ -11,7 +11,7 @@
 
 namespace patchio::probe {
 
-/// Of the file that shows whether files leave this machine's memory.
+/// Size of the file that shows whether files leave this machine's memory.
 constexpr std::uint64_t CacheCheckBytes = 64u << 20;
 
 /// A point and what is needed to measure it.
