@@ -142,9 +142,10 @@ private:
     const Stopwatch watch;
     this->BeginAutomatic();
     LoadResult loaded;
-    const std::string fault = CatchError([&] { loaded = this->Load(first); });
+    const std::string fault = CatchError([&] { loaded = this->Load(); });
     this->EndAutomatic();
-    this->Result.Read.push_back(watch.Seconds());
+    this->Result.Read.push_back(watch.Seconds() - this->LocateSeconds);
+    this->Result.Locate += first ? this->LocateSeconds : 0;
     RunOnAllRanks(this->Ranks, [&] {
       if (!fault.empty()) {
         throw Error(fault);
@@ -153,22 +154,21 @@ private:
     });
   }
 
-  LoadResult Load(bool first)
+  LoadResult Load()
   {
-    double locateSeconds = 0;
+    this->LocateSeconds = 0;
     const auto locate = [&](const std::vector<PatchVariable>& requests) {
       const Stopwatch watch;
       const Catalog& catalog = this->Step.Data();
       LocationTable table = this->How.LibraryLocate
                                 ? FormatOf(catalog.Path).Locate(catalog, requests, {this->How.Threads, true})
                                 : this->Step.Locate(requests, this->How.Threads);
-      locateSeconds = watch.Seconds();
+      this->LocateSeconds = watch.Seconds();
       return table;
     };
     const Stopwatch watch;
     RankRead loader(locate, this->Step.SharedData(), std::make_shared<const LoadRequest>(this->Request));
-    this->Result.Locate += first ? locateSeconds : 0;
-    this->Result.Plan = watch.Seconds() - locateSeconds;
+    this->Result.Plan = watch.Seconds() - this->LocateSeconds;
     LoadResult loaded = this->How.Steps > 0 ? loader.Read() : LoadResult();
     const std::vector<LoadFault> faults = this->How.Steps > 0 ? loaded.Faults : loader.Faults();
     if (!faults.empty()) {
@@ -221,6 +221,7 @@ private:
   Communicator& Ranks;
   Cost& Result;
   AutomaticThreads Automatic;
+  double LocateSeconds = 0;  ///< of the step at hand
 };
 
 /// Name of a variable's data set in a cluster file.
