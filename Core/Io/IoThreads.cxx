@@ -95,6 +95,9 @@ void IoThreads::Slot::CarryOut()
 IoThreads::IoThreads() : Handle(tbb::attach{})
 {
   this->LimitTbb(MostThreads);
+  // TBB looks for its helper libraries when it is used first, which takes a millisecond: better now than in a
+  // read.
+  tbb::task_arena(1, 0).initialize();
 }
 
 /// The thread that waits counts for TBB as one more.
