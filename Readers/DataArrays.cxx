@@ -87,12 +87,16 @@ LoadedArray ComposeVector(ElementType type, const std::vector<vtkDataArray*>& co
 vtkSmartPointer<vtkDataArray> ConstantArrays::Make(const std::string& name, ElementType type, int components,
     std::int64_t tuples, std::optional<double> value)
 {
-  LoadedArray& shared = this->Memory[{type, value}];
-  if (!shared.Values || shared.Tuples < tuples * components) {
-    shared = AllocateArray(this->Pool, type, 1, tuples * components);
-    FillWith(shared, value);
+  LoadedArray array;
+  {
+    const std::lock_guard<std::mutex> lock(this->Mutex);
+    LoadedArray& shared = this->Memory[{type, value}];
+    if (!shared.Values || shared.Tuples < tuples * components) {
+      shared = AllocateArray(this->Pool, type, 1, tuples * components);
+      FillWith(shared, value);
+    }
+    array = ShareArray(shared);
   }
-  LoadedArray array = ShareArray(shared);
   array.Components = components;
   array.Tuples = tuples;
   vtkSmartPointer<vtkDataArray> made = TakeOver(array, name);

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -36,7 +37,7 @@ void FillWith(LoadedArray& array, std::optional<double> value);
 LoadedArray ComposeVector(ElementType type, const std::vector<vtkDataArray*>& components, MemoryPool& pool);
 
 /// Arrays that have one value everywhere. Arrays of one type and value share their memory, so that many
-/// blocks need no more than the largest one.
+/// blocks need no more than the largest one. Thread-safe.
 class ConstantArrays
 {
 public:
@@ -49,6 +50,7 @@ public:
 
 private:
   MemoryPool& Pool;
+  std::mutex Mutex;
   std::map<std::pair<ElementType, std::optional<double>>, LoadedArray> Memory;
 };
 

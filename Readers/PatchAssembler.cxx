@@ -244,10 +244,9 @@ void PatchAssembler::AddBlank(std::size_t variable, vtkDataSet* grid)
   }
 }
 
-void PatchAssembler::AddBlock(vtkMultiBlockDataSet* output, const std::vector<Block>& blocks,
-    std::size_t number, const BlockFrame& frame, const std::vector<LoadedArray*>& arrays)
+vtkSmartPointer<vtkDataSet> PatchAssembler::MakeBlock(
+    const Block& block, const BlockFrame& frame, const std::vector<LoadedArray*>& arrays)
 {
-  const Block& block = blocks[number];
   vtkSmartPointer<vtkDataSet> grid = frame.Grid;
   if (this->Data.StepsInFile > 1) {
     grid = vtkSmartPointer<vtkDataSet>::Take(frame.Grid->NewInstance());
@@ -258,10 +257,7 @@ void PatchAssembler::AddBlock(vtkMultiBlockDataSet* output, const std::vector<Bl
     HideUndefined(grid, this->UndefinedArrays(grid, arrays));
   }
   LimitRangesToVisible(grid);
-  const auto first = std::partition_point(
-      blocks.begin(), blocks.end(), [&](const Block& other) { return other.Level < block.Level; });
-  auto* pieces = vtkMultiPieceDataSet::SafeDownCast(output->GetBlock(block.Level));
-  pieces->SetPiece(static_cast<unsigned int>(&block - &*first), grid);
+  return grid;
 }
 
 /// The cells of the block's grid.

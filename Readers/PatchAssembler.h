@@ -49,7 +49,8 @@ struct BlockFrame
   std::vector<vtkIdType> CellOfPoint;  ///< for points in an image; see PointImage
 };
 
-/// Makes the output of one time step.
+/// Makes the output of one time step. MakeFrame() and MakeBlock() may be called by several threads at once,
+/// for different blocks.
 class PatchAssembler
 {
 public:
@@ -71,10 +72,10 @@ public:
   /// Makes a grid of a block's arrays, except those that change from step to step.
   BlockFrame MakeFrame(const Block& block, const std::vector<LoadedArray*>& arrays);
 
-  /// Adds the arrays that change to the frame of a block, and puts it into the tree. If the file has other
-  /// steps, the frame itself stays unchanged.
-  void AddBlock(vtkMultiBlockDataSet* output, const std::vector<Block>& blocks, std::size_t number,
-      const BlockFrame& frame, const std::vector<LoadedArray*>& arrays);
+  /// Adds the arrays that change to the frame of a block. If the file has other steps, the frame itself stays
+  /// unchanged.
+  vtkSmartPointer<vtkDataSet> MakeBlock(
+      const Block& block, const BlockFrame& frame, const std::vector<LoadedArray*>& arrays);
 
 private:
   bool IsPoints(const Block& block) const { return this->Data.RoleOf(block.Level) == LevelRole::Points; }

@@ -1,8 +1,13 @@
 #include "UpdateOutput.h"
 
+#include "Io/IoScheduler.h"
 #include "PointGrids.h"
+#include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
 #include "Support/Stopwatch.h"
+
+#include <vtkMultiBlockDataSet.h>
+#include <vtkMultiPieceDataSet.h>
 
 #include <algorithm>
 #include <set>
@@ -81,24 +86,59 @@ AssemblyOptions OptionsOfAssembly(const LoadedStep& loaded, int rank, bool point
   return options;
 }
 
-/// Puts the blocks of this piece into the tree. frames: one for each block; missing ones are made.
-void AddBlocks(LoadedStep& loaded, PatchAssembler& assembler, std::vector<BlockFrame>& frames,
-    vtkMultiBlockDataSet* output)
+/// The grid of a block of this piece; null if its patch is not shown. The block's frame is made if it is
+/// missing.
+vtkSmartPointer<vtkDataSet> MakeBlock(
+    LoadedStep& loaded, std::size_t number, PatchAssembler& assembler, BlockFrame& frame)
 {
-  const StepPlan& plan = loaded.Plan;
+  const Block& block = loaded.Plan.Blocks[loaded.Plan.Mine[number]];
+  if (!loaded.Patches.Flags()[block.Parts[0].Owner]) {
+    return nullptr;
+  }
   std::vector<LoadedArray*> arrays(loaded.Variables().size());
-  for (std::size_t i = 0; i < plan.Mine.size(); ++i) {
+  for (std::size_t v = 0; v < arrays.size(); ++v) {
+    arrays[v] = &loaded.Array(number, v);
+  }
+  if (!frame.Grid) {
+    frame = assembler.MakeFrame(block, arrays);
+  }
+  return assembler.MakeBlock(block, frame, arrays);
+}
+
+/// The grids of all blocks of this piece. frames: one for each block.
+std::vector<vtkSmartPointer<vtkDataSet>> MakeBlocks(
+    LoadedStep& loaded, int threads, PatchAssembler& assembler, std::vector<BlockFrame>& frames)
+{
+  // A small block takes some microseconds, less than a task.
+  const std::size_t blocksOfTask = std::clamp<std::size_t>(frames.size() / (16 * threads), 1, 256);
+  std::vector<vtkSmartPointer<vtkDataSet>> grids(frames.size());
+  std::vector<std::string> faults((frames.size() + blocksOfTask - 1) / blocksOfTask);
+  RunTasks(faults.size(), threads, [&](std::size_t task) {
+    const std::size_t first = task * blocksOfTask;
+    faults[task] = CatchError([&] {
+      for (std::size_t i = first; i < std::min(first + blocksOfTask, grids.size()); ++i) {
+        grids[i] = MakeBlock(loaded, i, assembler, frames[i]);
+      }
+    });
+  });
+  for (const std::string& fault : faults) {
+    if (!fault.empty()) {
+      throw Error(fault);
+    }
+  }
+  return grids;
+}
+
+/// Puts the grids of this piece's blocks into the tree.
+void FillTree(
+    const StepPlan& plan, const std::vector<vtkSmartPointer<vtkDataSet>>& grids, vtkMultiBlockDataSet* output)
+{
+  for (std::size_t i = 0; i < grids.size(); ++i) {
     const Block& block = plan.Blocks[plan.Mine[i]];
-    if (!loaded.Patches.Flags()[block.Parts[0].Owner]) {
-      continue;
-    }
-    for (std::size_t v = 0; v < arrays.size(); ++v) {
-      arrays[v] = &loaded.Array(i, v);
-    }
-    if (!frames[i].Grid) {
-      frames[i] = assembler.MakeFrame(block, arrays);
-    }
-    assembler.AddBlock(output, plan.Blocks, plan.Mine[i], frames[i], arrays);
+    const auto first = std::partition_point(plan.Blocks.begin(), plan.Blocks.end(),
+        [&](const Block& other) { return other.Level < block.Level; });
+    auto* const pieces = vtkMultiPieceDataSet::SafeDownCast(output->GetBlock(block.Level));
+    pieces->SetPiece(static_cast<unsigned int>(&block - &*first), grids[i]);
   }
 }
 
@@ -145,8 +185,8 @@ bool PointsBecomeImages(Communicator& ranks, LoadedStep& loaded, KeptFrames& kep
   return cells <= std::max(cellsOfPoint * points, fewCells);
 }
 
-void AssembleOutput(
-    LoadedStep& loaded, int rank, bool pointsAsImages, KeptFrames& kept, vtkMultiBlockDataSet* output)
+void AssembleOutput(LoadedStep& loaded, int rank, int threads, bool pointsAsImages, KeptFrames& kept,
+    vtkMultiBlockDataSet* output)
 {
   const Stopwatch watch;
   const StepOptions& wanted = loaded.Options;
@@ -159,7 +199,7 @@ void AssembleOutput(
   std::vector<int> points = std::move(kept.Points);
   kept = KeptFrames();  // in case of an exception
   frames.resize(plan.Mine.size());
-  AddBlocks(loaded, assembler, frames, output);
+  FillTree(plan, MakeBlocks(loaded, threads, assembler, frames), output);
   if (!plan.GridsKey.empty()) {
     kept.Key = plan.GridsKey;
     kept.Frames = std::move(frames);

@@ -28,9 +28,9 @@ struct KeptFrames
 bool PointsBecomeImages(Communicator& ranks, LoadedStep& loaded, KeptFrames& kept);
 
 /// Makes the output of the step, uses kept frames of the same blocks of the same file, and keeps those that
-/// the next step can use. pointsAsImages: see PointsBecomeImages().
-void AssembleOutput(
-    LoadedStep& loaded, int rank, bool pointsAsImages, KeptFrames& kept, vtkMultiBlockDataSet* output);
+/// the next step can use. pointsAsImages: see PointsBecomeImages(). threads: that may work at once.
+void AssembleOutput(LoadedStep& loaded, int rank, int threads, bool pointsAsImages, KeptFrames& kept,
+    vtkMultiBlockDataSet* output);
 
 }  // namespace patchio
 

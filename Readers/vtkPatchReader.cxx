@@ -337,8 +337,9 @@ void vtkPatchReader::MakeOutput(LoadedStep& loaded, vtkMultiBlockDataSet* output
   Internals& self = *this->Internal;
   this->Say(ReadSession::ReadPart, "Building blocks");
   const bool images = PointsBecomeImages(*self.Ranks, loaded, self.Frames);
+  const int cores = self.Ranks.Cores();
   RunOnAllRanks(
-      *self.Ranks, [&] { AssembleOutput(loaded, (*self.Ranks).Rank(), images, self.Frames, output); });
+      *self.Ranks, [&] { AssembleOutput(loaded, (*self.Ranks).Rank(), cores, images, self.Frames, output); });
   output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Session.Series.CurrentTime());
   loaded.Report().FilterThreads = this->ChooseFilterThreads(loaded.CellsOfBlock());
   this->ChooseFirstPicture(loaded);
