@@ -80,7 +80,8 @@ void WriteResult(const patchio::ReadPatchDataResult& result, const std::string& 
   }
   nlohmann::json manifest = Costs(result, rank, size);
   manifest["patches"] = patches;
-  std::ofstream(name + ".json") << manifest.dump(1) << "\n";
+  std::ofstream(name + ".json") << manifest.dump(1, ' ', false, nlohmann::json::error_handler_t::replace)
+                                << "\n";
 }
 
 int Run(int argc, char** argv, int rank, int size)

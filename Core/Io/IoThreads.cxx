@@ -18,6 +18,9 @@ namespace {
 /// What the system grants now, it is taken to grant for so long.
 constexpr std::chrono::seconds ProofHolds(1);
 
+/// Pieces of work that were given to slots.
+std::atomic<std::size_t> HandedOver{0};
+
 /// A thread is joined shortly before the system stops counting it.
 void AwaitEnd(pid_t thread)
 {
@@ -74,20 +77,21 @@ IoThreads::Slot::Slot(TaskPriority priority)
 
 void IoThreads::Slot::Enqueue(std::function<void()> work)
 {
-  // TBB hands over in its library, where ThreadSanitizer sees nothing of it: so HasWork does it once more.
+  // TBB hands over in its library, where ThreadSanitizer sees nothing of it: so this counter does it once
+  // more.
   struct Entry
   {
     Slot* Mine;
     __attribute__((no_sanitize("thread"))) void operator()() const { this->Mine->CarryOut(); }
   };
   this->Work = std::move(work);
-  this->HasWork.store(true, std::memory_order_release);
+  HandedOver.fetch_add(1, std::memory_order_release);
   this->Arena.enqueue(Entry{this});
 }
 
 void IoThreads::Slot::CarryOut()
 {
-  this->HasWork.exchange(false, std::memory_order_acquire);
+  HandedOver.load(std::memory_order_acquire);
   const std::function<void()> work = std::move(this->Work);
   work();
 }

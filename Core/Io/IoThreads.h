@@ -46,7 +46,6 @@ public:
 
     tbb::task_arena Arena;
     std::function<void()> Work;
-    std::atomic<bool> HasWork{false};
   };
 
   static IoThreads& OfProcess();

@@ -287,7 +287,7 @@ void DrawFindings(const std::vector<Finding>& findings, const ResultOptions& opt
 {
   const std::string file = fs::path(options.Output).replace_extension(".json").string();
   std::ofstream out(file);
-  out << FindingsAsJson(findings).dump(1) << "\n";
+  out << FindingsAsJson(findings).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
   if (!out.flush()) {
     throw FileError(file, "a place to write to", "none", "Choose another file for the picture");
   }

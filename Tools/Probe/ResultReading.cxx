@@ -216,7 +216,8 @@ Result ReadResult(const json& value)
 {
   Demand(value.is_object() && value.value("schema", "") == ResultSchema, "it is no result of patchio probe");
   Demand(value.at("version") == ResultVersion,
-      fmt::format("its version is {}, not {}", value.at("version").dump(), ResultVersion));
+      fmt::format("its version is {}, not {}",
+          value.at("version").dump(-1, ' ', true, json::error_handler_t::replace), ResultVersion));
   Result result;
   ReadCircumstances(value, result);
   for (const json& item : value.at("points")) {

@@ -731,7 +731,7 @@ def save_csv(case):
     case.update(case.reader, False)
     on_cells = case.kind == "CELLS"
     path = saved(case, "saved.csv", **({"FieldAssociation": "Cell Data"} if on_cells else {}))
-    found = np.genfromtxt(path, delimiter=",", names=True, deletechars="", replace_space=" ")
+    found = np.genfromtxt(path, delimiter=",", names=True, comments=None, deletechars="", replace_space=" ")
     column = case.name if case.name in found.dtype.names else case.name + ":0"
     if case.expect(column in found.dtype.names, "csv: no '%s' among %s", case.name, found.dtype.names):
         got, want = found[column], case.of_scene(case.kind, case.name)[:, 0]
