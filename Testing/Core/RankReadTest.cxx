@@ -473,6 +473,7 @@ TEST_F(RankReading, BegunAheadMayBeGivenUp)
   while (pool.use_count() > 1) {
     std::this_thread::yield();
   }
+  const std::lock_guard<std::mutex> lock(gate->Mutex);
   EXPECT_LE(gate->Waiting, 2) << "no request is begun after the end";
 }
 
