@@ -9,12 +9,7 @@ if not os.path.exists(path):
     raise FileNotFoundError("there is no file %s" % path)
 reader = PatchReader(registrationName=os.path.basename(path), FileName=[path])
 display = Show(reader)
-arrays = [("CELLS", name) for name in reader.CellArrayStatus] + [("POINTS", name) for name in reader.PointArrayStatus]
-if arrays:
-    # By default ParaView shows the outlines of many blocks only.
-    display.SetRepresentationType("Surface")
-    ColorBy(display, arrays[0])
-    display.RescaleTransferFunctionToDataRange()
+if display.ColorArrayName[1]:
     display.SetScalarBarVisibility(GetActiveView(), True)
 GetAnimationScene().UpdateAnimationUsingDataTimeSteps()
 ResetCamera()

@@ -1,6 +1,7 @@
 """What gui.sh runs inside the ParaView GUI: what somebody sees who opens data, step by step while the windows settle.
 
-Environment: PATCHIO_PLUGIN; PATCHIO_DATASET, the dumps.visit of a series; PATCHIO_RESULT, the file to write.
+Environment: PATCHIO_PLUGIN; PATCHIO_DATASET, the dumps.visit of a series; PATCHIO_SCRIPT, open_in_gui.py; PATCHIO_RESULT,
+the file to write.
 """
 import array
 import os
@@ -133,6 +134,24 @@ def look_at_no_date():
     return True
 
 
+def open_by_dev():
+    """As ./dev gui opens data whose first array is on another grid than the one that is shown."""
+    path = os.path.join(scratch, "two.ctl")
+    with open(path, "w") as file:
+        file.write("dset ^two.dat\nundef -999\nxdef 2 linear 0 1\nydef 2 linear 0 1\nzdef 2 levels 1000 500\n"
+                   "tdef 1 linear 18z27feb2017 6hr\nvars 2\nps 0 99 pressure\nt 2 99 temperature\nendvars\n")
+    with open(os.path.join(scratch, "two.dat"), "wb") as file:
+        array.array("f", range(12)).tofile(file)
+    os.environ["PATCHIO_DATASET"] = path
+    with open(os.environ["PATCHIO_SCRIPT"]) as file:
+        exec(file.read(), {})
+    readers.append(FindSource("two.ctl"))
+    display = GetDisplayProperties(readers[-1], GetActiveView())
+    bar = GetScalarBar(GetColorTransferFunction("t"), GetActiveView())
+    expect(display.ColorArrayName[1] == "t" and bar.Visibility, "./dev gui colours by %s", display.ColorArrayName[1])
+    Delete(readers.pop())
+
+
 def all_is_well():
     cells = readers[0].GetDataInformation().GetNumberOfCells()
     finish("%s: %d cells\n" % ("passed" if cells > 0 else "FAILED", cells))
@@ -166,7 +185,8 @@ def next_step(*_):
 
 scratch = tempfile.mkdtemp()
 readers, running, tries = [], False, 0
-steps = [open_series, look_at_report, look_at_volumes, press_reload, look_at_steps, name_by_folder, show_date, look_at_date, look_at_no_date, all_is_well]
+steps = [open_series, look_at_report, look_at_volumes, press_reload, look_at_steps, name_by_folder, show_date, look_at_date,
+         look_at_no_date, open_by_dev, all_is_well]
 try:
     with open(os.environ["PATCHIO_DATASET"]) as file:
         dumps = file.readlines()
