@@ -26,7 +26,7 @@ std::string WhatOpens()
 {
   std::string phrase;
   for (const Format* format : AllFormats()) {
-    phrase += (phrase.empty() ? "" : " or ") + std::string(format->Opens());
+    phrase += (phrase.empty() ? "" : ", or ") + std::string(format->Opens());
   }
   return phrase;
 }
@@ -52,7 +52,8 @@ const Format& FormatOf(const std::string& path)
   }
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
-    throw FileError(path, WhatOpens(), "a folder", "Name that file, in the folder");
+    throw FileError(path, WhatOpens(), "a folder that is none of these",
+        "Name the file in the folder, or check whether the folder is complete");
   }
   CheckRegularFile(path);
   if (HasHdf5Signature(path)) {

@@ -564,7 +564,7 @@ def case_errors(bench):
             (1, ["index", bench.place + "/none"], "No such file"),
             (1, ["verify", bench.place + "/none"], "No such file"), (2, ["verify"], "path"),
             (1, ["index", bench.options.program], "expected a dumps.visit"),
-            (1, ["info", bench.folder], "found a folder. Name that file, in the folder."),
+            (1, ["info", bench.folder], "found a folder that is none of these. Name the file in the folder"),
             (1, ["info", "--step", "16", bench.index], "there is no step 16; there are 5, from 0 to 60"),
             (2, ["info", "--step", "x", bench.index], "--step"),
             (2, ["indx", bench.index], "There is no subcommand 'indx'."), (2, ["-x"], "There is no option '-x'."),
