@@ -16,13 +16,13 @@ constexpr double ReadingPart = 0.05;
 /// Why a step is not read ahead.
 constexpr const char* WasStopped = "finding out where its values lie was stopped";
 
-/// What files say of the variables that are read; empty where they say nothing.
+/// What files say of the variables that are read; empty where they say nothing but the names.
 std::string LongNamesText(const Catalog& catalog, const std::vector<VariableRequest>& variables)
 {
   std::string text;
   for (const VariableRequest& wanted : variables) {
     const Variable& variable = catalog.Variables[wanted.Variable];
-    if (!variable.LongName.empty()) {
+    if (!variable.LongName.empty() && variable.LongName != variable.Name) {
       text += (text.empty() ? "" : "; ") + variable.Name + ": " + variable.LongName;
     }
   }
