@@ -19,6 +19,12 @@ bool IsLetter(const std::string& text, std::size_t i)
   return i < text.size() && std::isalpha(static_cast<unsigned char>(text[i])) != 0;
 }
 
+/// The same number on the staggered grid of each axis, as k-Wave names it: "rho0_sgx" is no component.
+bool IsStaggered(const std::string& name)
+{
+  return name.size() > 4 && name.compare(name.size() - 4, 3, "_sg") == 0;
+}
+
 /// True for maxima and the like, whose components belong to different times or to no vector.
 bool IsStatistic(const std::string& name)
 {
@@ -78,7 +84,7 @@ std::vector<ComposedVector> VectorsAmong(const Catalog& catalog, const std::vect
   for (const int number : wanted) {
     const Variable& variable = catalog.Variables[number];
     if (variable.Components == 1 && variable.Material < 0 && !variable.Positions &&
-        !IsStatistic(variable.Name)) {
+        !IsStatistic(variable.Name) && !IsStaggered(variable.Name)) {
       AddTo(families, variable, number);
     }
   }

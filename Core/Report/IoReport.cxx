@@ -47,7 +47,9 @@ std::string IoReport::Text() const
   text += fmt::format("Reads in flight at most: {}\n", this->PeakInFlight);
   text += fmt::format("Seconds: open {:.3f}, locate {:.3f}, read {:.3f}, assemble {:.3f}\n",
       this->OpenSeconds, this->LocateSeconds, this->ReadSeconds, this->AssembleSeconds);
-  text += fmt::format("Read rate: {:.0f} MB/s\n", this->MegabytesPerSecond());
+  if (this->Bytes > 0) {
+    text += fmt::format("Read rate: {:.0f} MB/s\n", this->MegabytesPerSecond());
+  }
   if (!this->FilterThreads.empty()) {
     text += "Threads of filters per rank: " + this->FilterThreads + "\n";
   }

@@ -121,6 +121,8 @@ TEST(IoReport, SaysAllNumbersInPlainText)
            "Note: left out a dump\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
+  report.Bytes = 0;
+  EXPECT_THAT(report.Text(), ::testing::Not(HasSubstr("Read rate"))) << "all was in the cache";
 }
 
 TEST(IoReport, SaysWhereTheMetadataCameFromWhenItKnows)

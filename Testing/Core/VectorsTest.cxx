@@ -66,6 +66,7 @@ TEST(Vectors, AreNotMadeOfWhatDoesNotBelongTogether)
   EXPECT_THAT(VectorsOf({"Ux", "uy", "uz"}), IsEmpty());
   EXPECT_THAT(VectorsOf({"UX", "Uy", "Uz"}), IsEmpty());
   EXPECT_THAT(VectorsOf({"ux_max", "uy_max", "uz_max"}), IsEmpty());
+  EXPECT_THAT(VectorsOf({"rho0_sgx", "rho0_sgy", "rho0_sgz"}), IsEmpty()) << "densities on three grids";
   EXPECT_THAT(VectorsOf({"taxes", "tayes", "tazes"}), IsEmpty()) << "a letter inside a word";
   EXPECT_THAT(VectorsOf({"up", "vp", "wp"}), IsEmpty()) << "u, v, w are words by themselves";
   EXPECT_THAT(VectorsOf({"", "é", "x"}), IsEmpty());
