@@ -4,13 +4,14 @@ Each check is a function of a Case: reader, scene (the truth of the step that is
 data set has not, such as vectors, says so in its `needs` and is left out there.
 """
 import functools
+import itertools
 import os
 
 import numpy as np
 from paraview import simple
 
-from on_ranks import controller, rank
-from output import UNSEEN, Output
+from on_ranks import controller, rank, ranks
+from output import UNSEEN, Output, axes, gather, seen_cells, sizes
 from scene import corners_of
 
 CHECKS = []     # (name, function, needs), in the order in which they run
@@ -107,6 +108,11 @@ class Case:
         if not right:
             self.faults.append(message % details)
         return right
+
+    def known(self, limit, message=""):
+        """A limit of ParaView that Documentation/Filters.md names applies; lines with its message are no failure then."""
+        if rank == 0:
+            print("known limit: %s: %s" % (limit, message), flush=True)
 
     def equal(self, found, want, what, tolerance=1e-6, scale=None):
         """Numbers, NaN like NaN; `tolerance` of the scale, or else of the greatest."""
@@ -223,8 +229,24 @@ def slice_(case):
     low, high, size = (case.scene.visible(w) for w in ("low", "high", "size"))
     at = case.middle()[0]
     cut = (low[:, 0] < at - 1e-9 * abs(at)) & (high[:, 0] >= at - 1e-9 * abs(at))
-    case.measure(out, "slice", (size[:, 0] / (high - low)[:, 0])[cut].sum())
+    whole, lost = (size[:, 0] / (high - low)[:, 0])[cut].sum(), lost_faces(case, at)
+    if lost and abs(out.cells("size").sum() - whole) > 1e-6 * whole:
+        case.known("Slice on faces of blocks with hidden cells")
+        whole -= lost
+    case.measure(out, "slice", whole)
     case.right_values(out, "slice")
+
+
+def lost_faces(case, at):
+    """The area that ParaView 5.11 leaves out: of visible cells beside the plane, in blocks with hidden cells that end there. It adds
+    up the width of a cell again and again, and where that ends before the plane, they are not cut."""
+    lost = 0.0
+    for block in Output(case.reader).sets():
+        ends, seen = axes(block)[0], seen_cells(block)
+        if not seen.all() and abs(ends[-1] - at) < 1e-9 * (ends[-1] - ends[0]):
+            last = (sizes(block)[:, 0] * seen).reshape(-1, len(ends) - 1)[:, -1]
+            lost += last.sum() / (ends[-1] - ends[-2]) * (sum([block.GetSpacing()[0]] * (len(ends) - 1), block.GetBounds()[0]) < at)
+    return gather(np.array([[lost]])).sum()
 
 
 @check("Slice elsewhere", "cells", "3-D")
@@ -288,7 +310,8 @@ def threshold(case):
 def contour(case):
     """Which cells it goes through, of those far enough from all borders that nobody's point data are in doubt."""
     values = case.of_scene(case.kind, case.name)
-    level = float(np.nanquantile(values, 0.6)) + 1e-4 * float(np.nanmax(values) - np.nanmin(values))
+    ordered = np.unique(values[np.isfinite(values)])
+    level = min(float(np.nanquantile(values, 0.6)) + 1e-4 * float(np.ptp(ordered)), float(ordered[-2:].mean()))
     out = Output(case.apply(simple.Contour, case.nodes(), ContourBy=["POINTS", case.name], Isosurfaces=[level]))
     places = out.cells("centre")
     for grid in case.scene.grids:
@@ -306,8 +329,15 @@ def contour(case):
         case.expect(not (crossed & ~touched).any(), "contour: not in %d of %d cells", (crossed & ~touched).sum(), crossed.sum())
         wrong = within & certain & ~crossed
         case.expect(not wrong.any(), "contour: in %d cells that it has nothing to do with", wrong.sum())
+    if not len(places) and all_alone(case):
+        return case.known("Contour of an index mask of scattered points")
     case.expect(len(places) > 0, "contour: empty")
     case.equal(out.points(case.name), np.full((len(out.points("place")), 1), level), "contour: its value")
+
+
+def all_alone(case):
+    """Whether no visible cell touches another."""
+    return all(corners_of(np.pad(grid.visible, 1).astype(int)).sum(0).max(initial=0) <= 1 for grid in case.scene.grids)
 
 
 def node_values(case, grid):
@@ -377,7 +407,9 @@ def probe(case):
 
 @check("Resample To Image", "boxes")
 def resample(case):
-    out = Output(case.apply(simple.ResampleToImage), thin=37)
+    """2-D data with one sample along the third axis: on several ranks ParaView's default hides all of its image (limits.py)."""
+    flat = {"SamplingDimensions": [100 if wide > 0 else 1 for wide in np.ptp(case.scene.bounds(), axis=0)]}
+    out = Output(case.apply(simple.ResampleToImage, **(flat if ranks > 1 else {})), thin=37)
     sampled(case, out, "image", 100)
 
 
@@ -567,8 +599,11 @@ def glyph(case):
     case.update(every, False)
     found, wanted = Output(every).points("place"), Output(case.reader).points("place")
     # Also at points that only hidden cells have.
-    raster = lambda places: set(map(tuple, np.rint(places * (1e4 / np.ptp(case.scene.bounds(), axis=0).max())).astype(int)))  # noqa: E731
-    case.expect(raster(wanted) <= raster(found), "glyphs: %d points have none", len(raster(wanted) - raster(found)))
+    scale = 1e4 / np.ptp(case.scene.bounds(), axis=0).max()
+    raster = lambda places, shift=0: set(map(tuple, np.rint(places * scale + shift).astype(int)))  # noqa: E731
+    near = set().union(*(raster(found, shift) for shift in itertools.product((-0.1, 0.1), repeat=3)))
+    missed = raster(wanted) - near
+    case.expect(not missed, "glyphs: %d points have none", len(missed))
 
 
 @check("Stream Tracer", "vectors", "boxes")
@@ -659,6 +694,11 @@ def over_time(case):
         slack = 1e-5 * abs(want["high"][0])
         case.expect(want["low"][0] - slack <= value <= want["high"][0] + slack or np.isnan(value) and want["undefined"][0], "plot over time: %s at %s instead of %s to %s", value, time, want["low"][0], want["high"][0])
     case.expect(len(set(times)) == len(case.series.times), "plot over time: %d of %d steps", len(set(times)), len(case.series.times))
+    plot.OnlyReportSelectionStatistics = 1
+    case.update(plot, False)
+    names = sorted({c.GetColumnName(i) for c in Output(plot).leaves for i in range(c.GetNumberOfColumns())})
+    if rank == 0:   # which gets the tables of all ranks
+        case.expect("avg(%s)" % case.name in names, "plot over time: no statistics of '%s' among %s", case.name, names)
 
 
 # ---- pictures, files, states ----------------------------------------------------------------------------
@@ -722,6 +762,9 @@ def save_vtm(case):
 def save_pvd(case):
     """ParaView offers it for single data sets only."""
     merged = case.apply(simple.MergeBlocks, show=False)
+    if any(not np.isfinite(np.linalg.norm(case.of_scene(kind, name), axis=1)).any()
+           for kind in ("CELLS", "POINTS") for name, n in case.names(kind) if n > 1):
+        case.known("reading saved vectors without numbers back", "Error reading InformationKey element for vtkDataArray::L2_NORM_RANGE")
     read_back(case, simple.PVDReader(FileName=saved(case, "saved.pvd", merged)), "pvd")
 
 

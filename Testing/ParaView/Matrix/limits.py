@@ -115,11 +115,78 @@ def cell_centers():
     return centres.GetDataInformation().GetNumberOfPoints() == 11 * 8 * 4 - 1
 
 
+def face():
+    """Whether a slice on the last faces of a block shows these, though one of its other cells is hidden."""
+    from paraview import simple
+    from vtkmodules.util.numpy_support import numpy_to_vtk
+    import numpy as np
+    tree = boxes(False)
+    grid = tree.GetBlock(0)
+    grid.SetSpacing(0.1, 1, 1)      # 11 times 0.1, added up, is less than 1.1
+    flags = numpy_to_vtk((np.arange(11 * 8 * 4) == 0) * np.uint8(32), deep=True)
+    flags.SetName("vtkGhostType")
+    grid.GetCellData().AddArray(flags)
+    cut = simple.Slice(Input=shown(tree))
+    cut.SliceType.Origin, cut.SliceType.Normal = [grid.GetBounds()[1], 4, 2], [1, 0, 0]
+    cut.UpdatePipeline()
+    return cut.GetDataInformation().GetNumberOfCells() > 0
+
+
+def flat_image():
+    """Whether an image of 2-D data has visible cells."""
+    from paraview import simple
+    from vtkmodules.vtkParallelCore import vtkMultiProcessController
+    image = simple.ResampleToImage(Input=simple.Wavelet(WholeExtent=[0, 20, 0, 20, 0, 0]), SamplingDimensions=[10, 10, 10])
+    image.UpdatePipeline()
+    made = image.GetClientSideObject().GetOutput()
+    flags = made.GetCellGhostArray()
+    shows = not flags or any(not flags.GetValue(c) for c in range(made.GetNumberOfCells()))
+    return shows and vtkMultiProcessController.GetGlobalController().GetLocalProcessId() == 0
+
+
+def plot_data_over_time():
+    """Of a block with an array at the first time step that it lacks at the second."""
+    from paraview import simple
+    script = GROWING + """
+for name in ["g", "h"][:2 - 2 * int(time)]:
+    more = vtkDoubleArray()
+    more.SetName(name)
+    more.SetNumberOfTuples(64)
+    self.GetOutput().GetBlock(0).GetCellData().AddArray(more)
+"""
+    source = simple.ProgrammableSource(OutputDataSetType="vtkMultiblockDataSet", Script=script, ScriptRequestInformation=TIMES)
+    simple.PlotDataOverTime(Input=source, FieldAssociation="Cells").UpdatePipeline()
+    return True
+
+
+def no_numbers():
+    """Whether a file with a vector without numbers is read back without an error."""
+    from paraview import simple
+    from vtkmodules.util.numpy_support import numpy_to_vtk
+    from vtkmodules.vtkIOXML import vtkXMLImageDataReader
+    import numpy as np
+    grid = boxes(False).GetBlock(0)
+    vector = numpy_to_vtk(np.full((12 * 9 * 5, 3), np.nan), deep=True)
+    vector.SetName("v")
+    grid.GetPointData().AddArray(vector)
+    path, said = os.path.join(os.environ["TMPDIR"], "saved.vti"), []
+    simple.SaveData(path, proxy=shown(grid))
+    reader = vtkXMLImageDataReader()
+    reader.SetFileName(path)
+    reader.AddObserver("ErrorEvent", lambda *about: said.append(1))
+    reader.Update()
+    return not said
+
+
 LIMITS = {
     "Temporal Statistics of blocks that change": statistics,
     "Volume of rectilinear grids in blocks": lambda: volume(True),
     "Append Datasets of blocks": append,
     "Save Data of blocks as pvd": pvd,
+    "Slice on the last faces of blocks with hidden cells": face,
+    "Resample To Image of 2-D data on 2 ranks": flat_image,
+    "Plot Data Over Time where arrays change": plot_data_over_time,
+    "Reading vectors without numbers back": no_numbers,
 }
 WORKS = {
     "Volume of uniform grids in blocks": lambda: volume(False),
@@ -128,7 +195,8 @@ WORKS = {
 
 
 def run(name):
-    command = [os.path.join(HERE, "..", "pvbatch.sh"), "1", os.path.abspath(__file__), name]
+    ranks = "2" if "2 ranks" in name else "1"
+    command = [os.path.join(HERE, "..", "pvbatch.sh"), ranks, os.path.abspath(__file__), name]
     environment = {**os.environ, "PATCHIO_PLUGIN": "none", "PATCHIO_TIMEOUT": "60"}
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=environment)
     return "works" in done.stdout.splitlines()
