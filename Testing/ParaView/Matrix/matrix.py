@@ -55,7 +55,7 @@ def run_sessions(np, who, done, truth, series, mode, scratch, wanted):
         found, whole = run_session(np, who, truth, series, mode, scratch, "--but=" + ",,".join(done), *wanted)
         for name, lines in found:
             limits = [line for line in lines if line.startswith(KNOWN)]
-            said = [line.split(": ", 2)[2].strip() for line in limits]
+            said = [line[len(KNOWN):].partition(":")[2].strip() for line in limits]
             trouble = [line for line in lines if TROUBLE.search(line) and not any(text and text in line for text in said)]
             print("".join("  %s: %s\n" % (name, line) for line in limits), end="")
             last = name == found[-1][0] and not whole
