@@ -2,10 +2,8 @@
 // something that it does not know, the HDF5 library is asked.
 #include "Formats/KWave/KwaveFormat.h"
 #include "Formats/LocateTask.h"
-#include "Hdf5Index/IndexReader.h"
-#include "Hdf5Index/LibraryDataset.h"
+#include "Hdf5Index/DatasetFinder.h"
 #include "Support/Error.h"
-#include "Support/Hdf5.h"
 #include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
@@ -14,7 +12,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <optional>
 
 namespace fs = std::filesystem;
 
@@ -22,147 +19,19 @@ namespace patchio::kwave {
 namespace {
 
 using hdf5index::Dataset;
+using hdf5index::DatasetFinder;
 using hdf5index::NumberClass;
 using hdf5index::StorageLayout;
-using hdf5index::Unfamiliar;
 
-/// A data set with its chunks, in the order of their numbers.
-struct FoundDataset
+/// A data set and what it is for.
+struct KnownDataset : hdf5index::FoundDataset
 {
-  Dataset Info;
   ElementType Type = ElementType::Float32;
-  std::vector<Chunk> Chunks;
   std::string Problem;  ///< why it cannot be used; empty: it can
 };
 
-/// One file, asked by both readers.
-class FileInspector
-{
-public:
-  FileInspector(const std::string& path, bool libraryOnly, LocateTask& task) : Path(path)
-  {
-    CheckThere();
-    if (!libraryOnly) {
-      this->OpenIndex(task);
-    }
-  }
-
-  FoundDataset Find(const std::string& name)
-  {
-    if (this->Index) {
-      try {
-        return this->FindByIndex(name);
-      } catch (const Unfamiliar& unfamiliar) {
-        this->Reason = this->Reason.empty() ? unfamiliar.what() : this->Reason;
-      }
-    }
-    return this->FindByLibrary(name);
-  }
-
-  const std::string& Name() const { return this->Path; }
-  std::uint64_t FileBytes() const { return this->Bytes; }
-  /// Why the library was asked; empty when it was not.
-  const std::string& WhyLibrary() const { return this->Reason; }
-
-private:
-  void CheckThere()
-  {
-    std::error_code fault;
-    this->Bytes = fs::file_size(this->Path, fault);
-    if (fault) {
-      throw FileError(this->Path, "a file that can be read", fault.message());
-    }
-  }
-
-  void OpenIndex(LocateTask& task)
-  {
-    try {
-      this->Storage = task.FilesOf({this->Path});
-      this->Index = std::make_unique<hdf5index::IndexReader>();
-      this->Index->Open(this->Storage->Open(0), this->Bytes);
-      this->Root = this->Index->OpenGroup(this->Index->Root());
-    } catch (const Unfamiliar& unfamiliar) {
-      this->Index.reset();
-      this->Reason = unfamiliar.what();
-    }
-  }
-
-  FoundDataset FindByIndex(const std::string& name)
-  {
-    hdf5index::Group group = this->Root;
-    std::string last = name;
-    const std::size_t slash = name.find('/');
-    if (slash != std::string::npos) {
-      const auto header = this->Index->Find(group, name.substr(0, slash));
-      if (!header) {
-        throw Unfamiliar("a group that is not there");
-      }
-      group = this->Index->OpenGroup(*header);
-      last = name.substr(slash + 1);
-    }
-    const auto header = this->Index->Find(group, last);
-    if (!header) {
-      throw Unfamiliar("a data set that is not there");
-    }
-    FoundDataset found;
-    found.Info = this->Index->Describe(*header);
-    if (found.Info.Layout == StorageLayout::Chunked && this->MayList(found.Info)) {
-      found.Chunks.resize(hdf5index::ChunksOf(found.Info));
-      this->Index->ListChunks(found.Info, found.Chunks.data());
-    }
-    return found;
-  }
-
-  FoundDataset FindByLibrary(const std::string& name)
-  {
-    if (!this->Library) {
-      this->Library = std::make_unique<hdf5::File>(this->Path);
-    }
-    const hdf5::Handle dataset = this->Library->OpenDataset(this->Library->Id(), name);
-    if (!dataset.Valid()) {
-      throw FileError(this->Path, fmt::format("a data set '{}'", name),
-          "none that can be opened (" + hdf5::LastMessage() + ")", "The file is damaged or has changed");
-    }
-    FoundDataset found;
-    found.Info = hdf5index::DescribeByLibrary(dataset);
-    if (found.Info.Layout == StorageLayout::Chunked && this->MayList(found.Info)) {
-      found.Chunks.resize(hdf5index::ChunksOf(found.Info));
-      try {
-        hdf5index::ListChunksByLibrary(dataset, found.Info, this->Bytes, found.Chunks.data());
-      } catch (const Error& error) {
-        throw FileError(this->Path, fmt::format("readable chunks in '{}'", name), error.what(),
-            "The file is damaged, truncated or still being written");
-      }
-    }
-    return found;
-  }
-
-  /// Lists that cannot be true would take more memory than the file; the library reads such arrays.
-  bool MayList(Dataset& info)
-  {
-    const std::uint64_t chunks = hdf5index::ChunksOf(info);
-    const std::uint64_t most = hdf5index::MostChunks(this->Bytes);
-    if (chunks > most || this->Listed > most - chunks) {
-      info.Layout = StorageLayout::Library;
-      info.Reason = "more chunks than fit into the file";
-      return false;
-    }
-    this->Listed += chunks;
-    return true;
-  }
-
-  const std::string Path;
-  std::uint64_t Bytes = 0;
-  std::uint64_t Listed = 0;  ///< chunks so far
-  std::string Reason;
-  std::unique_ptr<Source> Storage;
-  std::unique_ptr<hdf5index::IndexReader> Index;
-  hdf5index::Group Root;
-  std::unique_ptr<hdf5::File> Library;
-};
-
 /// Describes a contiguous data set as one in chunks without filters, one chunk a time step.
-void BecomeChunks(FoundDataset& found, std::uint64_t stepValues)
+void BecomeChunks(KnownDataset& found, std::uint64_t stepValues)
 {
   Dataset& info = found.Info;
   const std::uint64_t bytes = stepValues * SizeOf(found.Type);
@@ -203,7 +72,7 @@ public:
     for (const auto& [name, file] : this->Files) {
       if (file && !file->WhyLibrary().empty()) {
         this->Table.Notes.push_back(
-            fmt::format("{} is indexed by the HDF5 library: {}", file->Name(), file->WhyLibrary()));
+            fmt::format("{} is indexed by the HDF5 library: {}", file->Path(), file->WhyLibrary()));
       }
     }
     return std::move(this->Table);
@@ -212,16 +81,11 @@ public:
 private:
   void MeasureParts();
   Location LocateOne(const PatchVariable& request);
-  const FoundDataset& DatasetOf(const PatchVariable& request, int& file, std::string& name);
-  FileInspector& InspectorOf(const std::string& path);
-  void Check(FoundDataset& found, const FileInspector& inspector, const std::string& name, bool timeInvariant,
+  const KnownDataset& DatasetOf(const PatchVariable& request, int& file, std::string& name);
+  DatasetFinder& FinderOf(const std::string& path);
+  void Check(KnownDataset& found, const DatasetFinder& finder, const std::string& name, bool timeInvariant,
       std::uint64_t partValues) const;
-  Location AddRaw(const FoundDataset& found, int file, const PatchVariable& request);
-  template <typename Array>
-  void SetValues(const PatchVariable& request, Array& array) const;
-  Location AddChunked(const FoundDataset& found, int file, const PatchVariable& request);
-  Location AddLibrary(
-      const FoundDataset& found, int file, const std::string& name, const PatchVariable& request);
+  hdf5index::DatasetPart PartOf(const PatchVariable& request) const;
   std::uint64_t CountOf(const PatchVariable& request) const
   {
     return static_cast<std::uint64_t>(this->Data.StoredTuples(request.Variable, request.Patch));
@@ -231,9 +95,9 @@ private:
   const LocateOptions Options;
   LocateTask Task{this->Options};
   LocationTable Table;
-  std::map<std::string, std::unique_ptr<FileInspector>> Files;
+  std::map<std::string, std::unique_ptr<DatasetFinder>> Files;
   std::map<std::string, int> FileNumbers;
-  std::map<std::string, FoundDataset> Found;
+  std::map<std::string, KnownDataset> Found;
   std::vector<std::uint64_t> FirstInPart, PartValues;  ///< per patch
 };
 
@@ -266,30 +130,24 @@ Location Locator::LocateOne(const PatchVariable& request)
   }
   int file = 0;
   std::string name;
-  const FoundDataset& found = this->DatasetOf(request, file, name);
+  const KnownDataset& found = this->DatasetOf(request, file, name);
   if (!found.Problem.empty()) {
     throw Error(found.Problem);
   }
-  switch (found.Info.Layout) {
-    case StorageLayout::Contiguous:
-      return this->AddRaw(found, file, request);
-    case StorageLayout::Chunked:
-      return this->AddChunked(found, file, request);
-    default:
-      return this->AddLibrary(found, file, name, request);
-  }
+  return AppendPart(found, found.Type, name, this->PartOf(request), file, this->Table);
 }
 
-FileInspector& Locator::InspectorOf(const std::string& path)
+DatasetFinder& Locator::FinderOf(const std::string& path)
 {
-  std::unique_ptr<FileInspector>& inspector = this->Files[path];
-  if (!inspector) {
-    inspector = std::make_unique<FileInspector>(path, this->Options.LibraryOnly, this->Task);
+  std::unique_ptr<DatasetFinder>& finder = this->Files[path];
+  if (!finder) {
+    finder = std::make_unique<DatasetFinder>(
+        path, this->Options.LibraryOnly ? nullptr : this->Task.FilesOf({path}));
   }
-  return *inspector;
+  return *finder;
 }
 
-const FoundDataset& Locator::DatasetOf(const PatchVariable& request, int& file, std::string& name)
+const KnownDataset& Locator::DatasetOf(const PatchVariable& request, int& file, std::string& name)
 {
   const Variable& variable = this->Data.Variables[request.Variable];
   const Patch& patch = this->Data.Patches[request.Patch];
@@ -308,13 +166,13 @@ const FoundDataset& Locator::DatasetOf(const PatchVariable& request, int& file, 
     this->Table.Files.push_back(path);
   }
   file = number.first->second;
-  const auto [entry, isNew] = this->Found.emplace(path + '\n' + name, FoundDataset());
-  FoundDataset& found = entry->second;
+  const auto [entry, isNew] = this->Found.emplace(path + '\n' + name, KnownDataset());
+  KnownDataset& found = entry->second;
   if (isNew) {
     found.Problem = CatchError([&] {
-      FileInspector& inspector = this->InspectorOf(path);
-      found = inspector.Find(name);
-      this->Check(found, inspector, name, variable.TimeInvariant, this->PartValues[request.Patch]);
+      DatasetFinder& finder = this->FinderOf(path);
+      static_cast<hdf5index::FoundDataset&>(found) = finder.Find(name);
+      this->Check(found, finder, name, variable.TimeInvariant, this->PartValues[request.Patch]);
       if (found.Info.Layout == StorageLayout::Contiguous && !variable.TimeInvariant &&
           this->Data.StepsInFile > 1) {
         BecomeChunks(found, this->PartValues[request.Patch]);
@@ -325,13 +183,13 @@ const FoundDataset& Locator::DatasetOf(const PatchVariable& request, int& file, 
 }
 
 /// Finds out the type, and whether the data set is what the catalog says.
-void Locator::Check(FoundDataset& found, const FileInspector& inspector, const std::string& name,
+void Locator::Check(KnownDataset& found, const DatasetFinder& finder, const std::string& name,
     bool timeInvariant, std::uint64_t partValues) const
 {
   Dataset& info = found.Info;
   const bool wide = info.ElementBytes == 8;
   if (info.Class == NumberClass::Other || (info.ElementBytes != 4 && !wide)) {
-    throw FileError(inspector.Name(), fmt::format("numbers of 4 or 8 bytes in '{}'", name), "another type",
+    throw FileError(finder.Path(), fmt::format("numbers of 4 or 8 bytes in '{}'", name), "another type",
         "The file was not written by k-Wave");
   }
   found.Type = info.Class == NumberClass::Float ? (wide ? ElementType::Float64 : ElementType::Float32)
@@ -340,81 +198,25 @@ void Locator::Check(FoundDataset& found, const FileInspector& inspector, const s
   const bool fits = timeInvariant ? info.Values == partValues
                                   : info.Values % partValues == 0 && info.Values / partValues >= steps;
   if (!fits) {
-    throw FileError(inspector.Name(), fmt::format("{} x {} values in '{}'", steps, partValues, name),
+    throw FileError(finder.Path(), fmt::format("{} x {} values in '{}'", steps, partValues, name),
         fmt::format("{}", info.Values), "The file has changed since it was opened, or is damaged");
   }
-  if (info.Layout == StorageLayout::Nowhere) {
-    throw FileError(
-        inspector.Name(), fmt::format("values in '{}'", name), info.Reason, "The run may still be writing");
-  }
-  const std::uint64_t size = inspector.FileBytes();
-  if (info.Layout == StorageLayout::Contiguous &&
-      (info.Offset > size || info.Values > (size - info.Offset) / SizeOf(found.Type))) {
-    throw FileError(inspector.Name(), fmt::format("'{}' inside the file of {} bytes", name, size),
-        fmt::format("{} values at {}", info.Values, info.Offset),
-        "The file is truncated or still being written");
-  }
-}
-
-Location Locator::AddRaw(const FoundDataset& found, int file, const PatchVariable& request)
-{
-  const std::size_t bytes = SizeOf(found.Type);
-  this->Table.Extents.push_back({found.Info.Offset + this->FirstInPart[request.Patch] * bytes,
-      this->CountOf(request) * bytes, file, found.Type, found.Info.BigEndian});
-  return MakeLocation(Encoding::Raw, this->Table.Extents.size() - 1, 1);
+  CheckInFile(found, found.Type, name, finder);
 }
 
 /// Which values of its data set a request wants: of the step of the catalog, or of all steps.
-template <typename Array>
-void Locator::SetValues(const PatchVariable& request, Array& array) const
+hdf5index::DatasetPart Locator::PartOf(const PatchVariable& request) const
 {
-  array.First = this->FirstInPart[request.Patch];
-  array.Count = this->CountOf(request);
+  hdf5index::DatasetPart part{this->FirstInPart[request.Patch], this->CountOf(request)};
   const std::uint64_t partValues = this->PartValues[request.Patch];
   const bool series = !this->Data.Variables[request.Variable].TimeInvariant;
   if (series && this->Options.AllSteps && this->Data.StepsInFile > 1) {
-    array.StepValues = partValues;
+    part.StepValues = partValues;
+    part.Steps = this->Data.StepsInFile;
   } else if (series) {
-    array.First += partValues * static_cast<std::uint64_t>(this->Data.StepInFile);
+    part.First += partValues * static_cast<std::uint64_t>(this->Data.StepInFile);
   }
-}
-
-Location Locator::AddChunked(const FoundDataset& found, int file, const PatchVariable& request)
-{
-  const Dataset& info = found.Info;
-  ChunkedArray array;
-  array.File = file;
-  array.Type = found.Type;
-  array.BigEndian = info.BigEndian;
-  array.Rank = info.Rank;
-  array.Filters = info.Filters;
-  array.Dims = info.Dims;
-  array.ChunkDims = info.ChunkDims;
-  array.Fill = info.Fill;
-  this->SetValues(request, array);
-  ChunkedArray all = array;
-  all.Count += array.StepValues * static_cast<std::uint64_t>(this->Data.StepsInFile - 1);
-  const ChunkRange range = ChunksHolding(all);
-  array.FirstChunk = this->Table.Chunks.size();
-  array.ChunkCount = range.End - range.Begin;
-  this->Table.Chunks.insert(this->Table.Chunks.end(),
-      found.Chunks.begin() + static_cast<std::ptrdiff_t>(range.Begin),
-      found.Chunks.begin() + static_cast<std::ptrdiff_t>(range.End));
-  this->Table.ChunkedArrays.push_back(array);
-  return MakeLocation(Encoding::Chunked, this->Table.ChunkedArrays.size() - 1, 1);
-}
-
-Location Locator::AddLibrary(
-    const FoundDataset& found, int file, const std::string& name, const PatchVariable& request)
-{
-  LibraryArray array;
-  array.File = file;
-  array.Type = found.Type;
-  array.Dataset = "/" + name;
-  array.Reason = found.Info.Reason;
-  this->SetValues(request, array);
-  this->Table.LibraryArrays.push_back(array);
-  return MakeLocation(Encoding::Library, this->Table.LibraryArrays.size() - 1, 1);
+  return part;
 }
 
 }  // namespace
