@@ -15,7 +15,7 @@ auto MembersOf(Record& r)
   if constexpr (std::is_same_v<std::remove_const_t<Record>, Axis>) {
     return std::tie(r.First, r.Positions, r.Labels);
   } else if constexpr (std::is_same_v<std::remove_const_t<Record>, Variable>) {
-    return std::tie(r.Name, r.LongName, r.Center, r.Components, r.Ghosts, r.StoredName, r.Material,
+    return std::tie(r.Name, r.LongName, r.Center, r.Components, r.Interleaved, r.Ghosts, r.StoredName, r.Material,
         r.TimeInvariant, r.Positions, r.UndefinedFrom, r.UndefinedTo);
   } else {
     return std::tie(r.Path, r.Dimension, r.Grid, r.Time, r.Step, r.StepInFile, r.StepsInFile, r.Origin,

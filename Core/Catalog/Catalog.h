@@ -58,7 +58,10 @@ struct Variable
   double UndefinedFrom = std::numeric_limits<double>::quiet_NaN();
   double UndefinedTo = std::numeric_limits<double>::quiet_NaN();
   std::string LongName{};  ///< what it is and its unit, in the words of the file; empty where it does not say
+  /// The components of a value are stored side by side in one array, not each in an array of its own.
+  bool Interleaved = false;
 
+  int StoredArrays() const { return this->Interleaved ? 1 : this->Components; }
   bool HasUndefined() const { return !std::isnan(this->UndefinedFrom); }
 };
 
@@ -177,6 +180,12 @@ public:
   std::array<std::int64_t, 3> ArrayDims(int patch, Centering center, const Int3& ghosts) const;
   /// Values per component as stored, ghosts included.
   std::int64_t StoredTuples(int variable, int patch) const;
+  /// Values of each of the Variable::StoredArrays().
+  std::int64_t StoredValues(int variable, int patch) const
+  {
+    const Variable& info = this->Variables[variable];
+    return this->StoredTuples(variable, patch) * (info.Interleaved ? info.Components : 1);
+  }
 
   std::vector<std::byte> Serialize() const;
   /// Throws Error when the bytes are not those of a catalog.

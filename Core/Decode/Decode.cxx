@@ -141,6 +141,18 @@ Window::Window(
   }
 }
 
+void Window::SpreadTuples(int components)
+{
+  assert(components == this->OutputComponents && this->Tuple == 1);
+  for (std::int64_t* number : {&this->Stored[0], &this->Output[0], &this->Begin[0], &this->End[0],
+           &this->Shift[0], &this->First[0]}) {
+    *number *= components;
+  }
+  this->Last[0] = (this->Last[0] + 1) * components - 1;
+  this->Tuple = components;
+  this->OutputComponents = 1;
+}
+
 bool Window::Contiguous(std::int64_t& first) const
 {
   bool wide = true;  // what follows is one piece only while all axes before are as wide as the output
@@ -287,15 +299,19 @@ void RunPlacer::Spread(const std::byte* from, std::int64_t count, const Dims& st
     word = this->Swap ? Swapped(word) : word;
     Dims low, high;
     for (int axis = 0; axis < 3; ++axis) {
-      const std::int64_t place = (stored[axis] + (axis == 0 ? n : 0)) * w.Ratio[axis] + w.Shift[axis];
-      low[axis] = std::max(place, w.First[axis]);
-      high[axis] = std::min(place + w.Ratio[axis] - 1, w.Last[axis]);
+      const std::int64_t tuple = axis == 0 ? w.Tuple : 1;
+      const std::int64_t index = (stored[axis] + (axis == 0 ? n : 0)) / tuple;
+      const std::int64_t place = index * w.Ratio[axis] + w.Shift[axis] / tuple;
+      low[axis] = std::max(place, w.First[axis] / tuple);
+      high[axis] = std::min(place + w.Ratio[axis] - 1, (w.Last[axis] + 1) / tuple - 1);
     }
+    const std::int64_t width = std::int64_t(w.Tuple) * w.OutputComponents;
+    const std::int64_t component = (stored[0] + n) % w.Tuple;
     for (std::int64_t k = low[2]; k <= high[2]; ++k) {
       for (std::int64_t j = low[1]; j <= high[1]; ++j) {
-        const std::int64_t tuple = (k * w.Output[1] + j) * w.Output[0] + low[0];
-        std::byte* target = this->Target + tuple * w.OutputComponents * sizeof(Word);
-        for (std::int64_t i = low[0]; i <= high[0]; ++i, target += w.OutputComponents * sizeof(Word)) {
+        const std::int64_t tuple = (k * w.Output[1] + j) * (w.Output[0] / w.Tuple) + low[0];
+        std::byte* target = this->Target + (tuple * width + component) * sizeof(Word);
+        for (std::int64_t i = low[0]; i <= high[0]; ++i, target += width * sizeof(Word)) {
           std::memcpy(target, &word, sizeof(Word));
         }
       }

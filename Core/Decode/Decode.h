@@ -48,6 +48,7 @@ struct Window
   Dims First{0, 0, 0}, Last{0, 0, 0};  ///< output indices that get values
   Int3 Ratio{1, 1, 1};                 ///< above 1: one stored value fills several places
   int OutputComponents = 1;
+  int Tuple = 1;         ///< values that move together along axis 0; see SpreadTuples()
   bool Extends = false;  ///< all the rest of the output repeats the nearest value; see ExtendEdges()
 
   Window() = default;
@@ -56,6 +57,10 @@ struct Window
   /// The stored values whose indices lie in `stored`, all in the owner's index space with `ratio` between the
   /// owner and the output; of them what lies within `region` goes to an array of the values of `output`.
   Window(const Box& stored, const Box& output, const Box& region, const Int3& ratio, int outputComponents);
+
+  /// For stored arrays whose values are tuples of all `components`, side by side as in the output: from now
+  /// on all indices along axis 0 count single values.
+  void SpreadTuples(int components);
 
   std::int64_t StoredTuples() const { return this->Stored[0] * this->Stored[1] * this->Stored[2]; }
   /// True where all stored values lie in the output one after another, as they are stored; `first` is then

@@ -30,7 +30,7 @@ struct ReadTarget
   Destination One;
   std::vector<Destination> More;
   const Variable* Info = nullptr;           ///< says which stored numbers stand for no value; null: none
-  const std::vector<int>* Slots = nullptr;  ///< output component of each stored component; the rest become 0
+  const std::vector<int>* Slots = nullptr;  ///< output component of each stored array; the rest become 0
 
   template <typename Visit>
   void ForEach(Visit visit) const

@@ -26,26 +26,25 @@ void CheckInside(
       bytes <= fileBytes[file] && offset <= fileBytes[file] - bytes, "bytes beyond the end of their file");
 }
 
-void CheckRaw(const LocationTable& table, const Location& location, int components, std::uint64_t tuples,
+void CheckRaw(const LocationTable& table, const Location& location, int arrays, std::uint64_t values,
     const std::vector<std::uint64_t>& fileBytes)
 {
-  Require(location.Count == static_cast<std::uint32_t>(components),
-      "another number of components than its variable");
+  Require(location.Count == static_cast<std::uint32_t>(arrays), "another number of arrays than its variable");
   const Extent* extents = table.Extents.data() + location.First;
-  for (int c = 0; c < components; ++c) {
-    Require(extents[c].Type == extents[0].Type, "components of different types");
-    Require(extents[c].Bytes == tuples * SizeOf(extents[c].Type), "an extent of another size than its array");
+  for (int c = 0; c < arrays; ++c) {
+    Require(extents[c].Type == extents[0].Type, "arrays of different types");
+    Require(extents[c].Bytes == values * SizeOf(extents[c].Type), "an extent of another size than its array");
     CheckInside(extents[c].Offset, extents[c].Bytes, extents[c].File, fileBytes);
   }
 }
 
-void CheckSparse(const LocationTable& table, const Location& location, int components, std::uint64_t tuples,
+void CheckSparse(const LocationTable& table, const Location& location, int arrays, std::uint64_t values,
     const std::vector<std::uint64_t>& fileBytes)
 {
-  Require(components == 1 && location.Material >= 0, "a material of an impossible form");
+  Require(arrays == 1 && location.Material >= 0, "a material of an impossible form");
   Require(location.Count == 1 || location.Count == 4, "a material of an impossible form");
   const Extent* extents = table.Extents.data() + location.First;
-  Require(extents[0].Bytes == 4 || extents[0].Bytes == tuples * 4, "a list of materials of another size");
+  Require(extents[0].Bytes == 4 || extents[0].Bytes == values * 4, "a list of materials of another size");
   for (std::uint32_t i = 0; i < location.Count; ++i) {
     Require(extents[i].Type == (i == 3 ? ElementType::Float32 : ElementType::Int32),
         "a material of another type");
@@ -78,10 +77,10 @@ void CheckChunks(const LocationTable& table, const ChunkedArray& array, std::uin
   }
 }
 
-void CheckChunked(const LocationTable& table, const ChunkedArray& array, std::uint64_t tuples, int steps,
+void CheckChunked(const LocationTable& table, const ChunkedArray& array, std::uint64_t wanted, int steps,
     const std::vector<std::uint64_t>& fileBytes)
 {
-  Require(array.Count == tuples, "another number of values than its array");
+  Require(array.Count == wanted, "another number of values than its array");
   ChunkedArray all = array;
   all.Count = ValuesOfSteps(array.Count, array.StepValues, steps);
   const std::string fault = CatchError([&all] { CheckChunkedArray(all); });
@@ -109,30 +108,29 @@ void CheckChunked(const LocationTable& table, const ChunkedArray& array, std::ui
 void CheckLocation(const Catalog& catalog, const PatchVariable& request, const LocationTable& table,
     const Location& location, const std::vector<std::uint64_t>& fileBytes)
 {
-  const int components = catalog.Variables[request.Variable].Components;
-  const auto tuples = static_cast<std::uint64_t>(catalog.StoredTuples(request.Variable, request.Patch));
+  const int arrays = catalog.Variables[request.Variable].StoredArrays();
+  const auto values = static_cast<std::uint64_t>(catalog.StoredValues(request.Variable, request.Patch));
   switch (location.Kind) {
     case Encoding::Raw:
-      return CheckRaw(table, location, components, tuples, fileBytes);
+      return CheckRaw(table, location, arrays, values, fileBytes);
     case Encoding::SparseMaterials:
-      return CheckSparse(table, location, components, tuples, fileBytes);
+      return CheckSparse(table, location, arrays, values, fileBytes);
     case Encoding::Chunked:
     case Encoding::Library:
       break;
     default:
       return Require(location.Count == 0, "values of an array without any");
   }
-  Require(location.Count == static_cast<std::uint32_t>(components),
-      "another number of components than its variable");
+  Require(location.Count == static_cast<std::uint32_t>(arrays), "another number of arrays than its variable");
   for (std::uint32_t i = location.First; i < location.First + location.Count; ++i) {
     if (location.Kind == Encoding::Chunked) {
       Require(table.ChunkedArrays[i].Type == table.ChunkedArrays[location.First].Type,
-          "components of different types");
-      CheckChunked(table, table.ChunkedArrays[i], tuples, catalog.StepsInFile, fileBytes);
+          "arrays of different types");
+      CheckChunked(table, table.ChunkedArrays[i], values, catalog.StepsInFile, fileBytes);
     } else {
       const LibraryArray& array = table.LibraryArrays[i];
-      Require(array.Type == table.LibraryArrays[location.First].Type, "components of different types");
-      Require(array.Count == tuples && array.First <= (std::uint64_t(1) << 62),
+      Require(array.Type == table.LibraryArrays[location.First].Type, "arrays of different types");
+      Require(array.Count == values && array.First <= (std::uint64_t(1) << 62),
           "another number of values than its array");
       ValuesOfSteps(array.Count, array.StepValues, catalog.StepsInFile);
     }

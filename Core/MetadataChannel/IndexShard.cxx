@@ -128,7 +128,7 @@ void IndexShardBuilder::AddOne(
 bool IndexShardBuilder::AddRegular(
     std::uint64_t row, int variable, const LocationTable& table, const Location& location)
 {
-  const auto components = static_cast<std::uint32_t>(this->Data.Variables[variable].Components);
+  const auto components = static_cast<std::uint32_t>(this->Data.Variables[variable].StoredArrays());
   if (location.Kind != Encoding::Raw || location.Count != components) {
     return false;
   }
@@ -139,7 +139,7 @@ bool IndexShardBuilder::AddRegular(
     column.BigEndian = extents[0].BigEndian;
   }
   const std::uint64_t bytes =
-      static_cast<std::uint64_t>(this->Data.StoredTuples(variable, this->Patches[row])) * SizeOf(column.Type);
+      static_cast<std::uint64_t>(this->Data.StoredValues(variable, this->Patches[row])) * SizeOf(column.Type);
   const bool regular = std::all_of(extents, extents + components, [&](const Extent& extent) {
     return extent.Bytes == bytes && extent.Type == column.Type && extent.BigEndian == column.BigEndian &&
            extent.File == extents[0].File && extent.Offset != NoOffset;
@@ -219,7 +219,7 @@ std::vector<ColumnHead> IndexShardBuilder::MakeHeads(
     head.Present = column.Present;
     head.Type = static_cast<std::uint32_t>(column.Type);
     head.BigEndian = column.BigEndian;
-    head.Components = static_cast<std::uint32_t>(this->Data.Variables[v].Components);
+    head.Components = static_cast<std::uint32_t>(this->Data.Variables[v].StoredArrays());
     if (column.Present) {
       // Where a column has nothing, any file will do: that of the row keeps the tables of all columns equal.
       std::vector<std::uint32_t> files = ofRows;

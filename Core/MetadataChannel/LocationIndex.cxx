@@ -46,7 +46,7 @@ LocationIndex::Shard LocationIndex::Parse(const Catalog& catalog, const ShardVie
   for (std::uint64_t v = 0; v < head.Variables; ++v) {
     Column& column = shard.Columns.emplace_back();
     column.Components = columns[v].Components;
-    Require(column.Components == static_cast<std::uint32_t>(catalog.Variables[v].Components),
+    Require(column.Components == static_cast<std::uint32_t>(catalog.Variables[v].StoredArrays()),
         "a column of another number of components than its variable");
     if (columns[v].Present) {
       Require(columns[v].Type <= static_cast<std::uint32_t>(LastElementType), "a column of unknown type");
@@ -113,7 +113,7 @@ void LocationIndex::CheckShard(
       }
       const std::uint64_t size = fileBytes[column.Runs.Files[run]];
       const std::uint64_t bytes =
-          static_cast<std::uint64_t>(catalog.StoredTuples(static_cast<int>(v), patch)) * SizeOf(column.Type);
+          static_cast<std::uint64_t>(catalog.StoredValues(static_cast<int>(v), patch)) * SizeOf(column.Type);
       for (std::uint32_t c = 0; c < column.Components; ++c) {
         const std::uint64_t offset = column.Offsets[row * column.Components + c];
         Require(bytes <= size && offset <= size - bytes, "bytes beyond the end of their file");
@@ -168,15 +168,16 @@ private:
     this->Like = nullptr;
   }
 
-  /// Values of one component; variables of one form have the same number.
-  std::uint64_t TuplesOf(const PatchVariable& request)
+  /// Values of one stored array; variables of one form have the same number.
+  std::uint64_t ValuesOf(const PatchVariable& request)
   {
     const Variable& variable = this->Data.Variables[request.Variable];
-    if (!this->Like || variable.Center != this->Like->Center || variable.Ghosts != this->Like->Ghosts) {
+    if (!this->Like || variable.Center != this->Like->Center || variable.Ghosts != this->Like->Ghosts ||
+        variable.Interleaved || this->Like->Interleaved) {
       this->Like = &variable;
-      this->Tuples = static_cast<std::uint64_t>(this->Data.StoredTuples(request.Variable, request.Patch));
+      this->Values = static_cast<std::uint64_t>(this->Data.StoredValues(request.Variable, request.Patch));
     }
-    return this->Tuples;
+    return this->Values;
   }
 
   std::uint32_t LocalFile(std::uint32_t file)
@@ -209,7 +210,7 @@ private:
     this->Answer.Table.Locations.push_back(MakeLocation(Encoding::Raw, extents.size(), column.Components));
     Extent extent;
     extent.File = static_cast<int>(this->LocalFile(this->FileOf(column.Runs, this->Row)));
-    extent.Bytes = this->TuplesOf(request) * SizeOf(column.Type);
+    extent.Bytes = this->ValuesOf(request) * SizeOf(column.Type);
     extent.Type = column.Type;
     extent.BigEndian = column.BigEndian;
     for (std::uint32_t c = 0; c < column.Components; ++c) {
@@ -245,8 +246,8 @@ private:
   const Shard* Current = nullptr;
   std::uint64_t Row = 0;  ///< in the shard at hand
   int Patch = -1;
-  const Variable* Like = nullptr;  ///< whose Tuples are known for the patch at hand
-  std::uint64_t Tuples = 0;
+  const Variable* Like = nullptr;  ///< whose Values are known for the patch at hand
+  std::uint64_t Values = 0;
   std::vector<std::uint32_t> Local;  ///< per file of the index, its number in the answer, or NotYet
   const std::uint32_t* LastRuns = nullptr;
   std::uint64_t LastRun = 0;
@@ -272,7 +273,7 @@ std::uint64_t LocationIndex::StoredBytes(const Catalog& catalog) const
       for (std::uint64_t row = 0; column.Offsets && row < shard.Rows; ++row) {
         if (column.Offsets[row * column.Components] != NoOffset) {
           bytes += column.Components * SizeOf(column.Type) *
-                   static_cast<std::uint64_t>(catalog.StoredTuples(static_cast<int>(v), patches[row]));
+                   static_cast<std::uint64_t>(catalog.StoredValues(static_cast<int>(v), patches[row]));
         }
       }
     }

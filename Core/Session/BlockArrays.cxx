@@ -30,7 +30,7 @@ bool HasValues(const Location& location)
 VariableRequest RequestAsStored(const Catalog& catalog, int variable)
 {
   const Variable& info = catalog.Variables[variable];
-  VariableRequest request{variable, info.Components, std::vector<int>(info.Components), info.Ghosts};
+  VariableRequest request{variable, info.Components, std::vector<int>(info.StoredArrays()), info.Ghosts};
   std::iota(request.Slots.begin(), request.Slots.end(), 0);
   return request;
 }
@@ -312,8 +312,11 @@ ReadTarget BlockArrays::TargetOf(std::size_t request) const
   for (const Placement* p = begin; p != this->End(request); ++p) {
     const std::size_t a = this->IndexOf(p->Block, this->Tasks[request].Variable);
     const LoadedArray& array = this->Arrays[a];
-    const Destination destination{
+    Destination destination{
         array.Values.get(), this->WindowOf(request, *p), array.Type, &this->HasUndefined[a]};
+    if (target.Info->Interleaved) {
+      destination.Place.SpreadTuples(target.Info->Components);
+    }
     if (p == begin) {
       target.One = destination;
     } else {

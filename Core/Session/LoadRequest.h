@@ -28,7 +28,7 @@ struct VariableRequest
 {
   int Variable = 0;          ///< index in the catalog
   int OutputComponents = 1;  ///< >= stored components; the surplus is 0
-  std::vector<int> Slots;    ///< place of each stored component among the output components
+  std::vector<int> Slots;    ///< place of each stored array's first component among the output components
   /// Layers of ghosts to deliver as they are stored; surplus ones repeat the nearest stored value. All blocks
   /// must be whole patches then.
   Int3 Ghosts{0, 0, 0};

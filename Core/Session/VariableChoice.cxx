@@ -9,6 +9,9 @@ VariableRequest RequestInThreeDimensions(const Catalog& catalog, int variable, c
 {
   VariableRequest request = RequestAsStored(catalog, variable);
   request.Ghosts = ghosts;
+  if (catalog.Variables[variable].Interleaved) {
+    return request;
+  }
   if (catalog.Dimension == 2 && request.OutputComponents == 2) {
     request.OutputComponents = 3;
   } else if (catalog.Dimension == 2 && request.OutputComponents == 4) {

@@ -77,6 +77,46 @@ std::vector<Word> PlacedNaively(
   return output;
 }
 
+/// The same for values that are tuples of all components; `first` and `count` are of single values.
+template <typename Word>
+std::vector<Word> TuplesPlacedNaively(
+    const Case& c, const std::vector<Word>& stored, std::int64_t first, std::int64_t count, bool swap)
+{
+  std::vector<Word> output(c.Output.Cells() * c.Components, Untouched<Word>());
+  testing::ForEachCell(c.Region, [&](const Int3& cell) {
+    const Int3 owner = Coarsen({cell, cell}, c.Ratio).Lower;
+    for (int component = 0; component < c.Components; ++component) {
+      const auto index = static_cast<std::int64_t>(IndexIn(c.Stored, owner)) * c.Components + component;
+      if (index >= first && index < first + count) {
+        output[IndexIn(c.Output, cell) * c.Components + component] =
+            swap ? Reversed(stored[index]) : stored[index];
+      }
+    }
+  });
+  return output;
+}
+
+template <typename Word>
+void ExpectPlacesTuples(Dice& dice)
+{
+  for (int round = 0; round < 1500; ++round) {
+    const Case c = CaseAtRandom(dice);
+    Window window(c.Stored, c.Output, c.Region, c.Ratio, c.Components);
+    window.SpreadTuples(c.Components);
+    std::vector<Word> stored(c.Stored.Cells() * c.Components);
+    for (Word& word : stored) {
+      word = static_cast<Word>(dice.Between(0, 1 << 30) * 65537);
+    }
+    const bool swap = dice.Between(0, 1) == 1;
+    const auto values = static_cast<std::int64_t>(stored.size());
+    const std::int64_t first = dice.Between(0, values - 1);  // perhaps in the middle of a tuple
+    const std::int64_t count = dice.Between(0, values - first);
+    std::vector<Word> output(c.Output.Cells() * c.Components, Untouched<Word>());
+    PlaceRun(window, stored.data() + first, first, count, sizeof(Word), swap, 0, output.data());
+    ASSERT_EQ(output, TuplesPlacedNaively(c, stored, first, count, swap)) << "round " << round;
+  }
+}
+
 template <typename Word>
 void ExpectPlacesRuns(Dice& dice)
 {
@@ -107,6 +147,14 @@ void ExpectPlacesRuns(Dice& dice)
 }
 
 }  // namespace
+
+TEST(Window, PlacesTuplesThatAreStoredSideBySide)
+{
+  Dice dice(11);
+  ExpectPlacesTuples<std::uint8_t>(dice);
+  ExpectPlacesTuples<std::uint32_t>(dice);
+  ExpectPlacesTuples<std::uint64_t>(dice);
+}
 
 TEST(Window, PlacesRunsOfFourByteValues)
 {
