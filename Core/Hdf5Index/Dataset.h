@@ -30,6 +30,7 @@ struct Dataset
   NumberClass Class = NumberClass::Other;
   StorageLayout Layout = StorageLayout::Nowhere;
   bool BigEndian = false;
+  bool Signed = true;  ///< integers
   std::uint32_t ElementBytes = 0;
   std::uint64_t Values = 0;
   std::uint64_t Offset = 0;  ///< Contiguous: in the file

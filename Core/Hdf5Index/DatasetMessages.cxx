@@ -119,6 +119,7 @@ void DatasetMessages::TakeInteger(const Message& message)
   }
   this->Result.Class = NumberClass::Integer;
   this->Result.BigEndian = message.At<std::uint8_t>(1) & 1;
+  this->Result.Signed = message.At<std::uint8_t>(1) & 8;
 }
 
 void DatasetMessages::TakeFloat(const Message& message)

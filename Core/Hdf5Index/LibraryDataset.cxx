@@ -38,6 +38,7 @@ void DescribeType(hid_t type, Dataset& result)
     result.Class = NumberClass::Float;
   } else if (typeClass == H5T_INTEGER) {
     result.Class = NumberClass::Integer;
+    result.Signed = H5Tget_sign(type) != H5T_SGN_NONE;
   }
 }
 

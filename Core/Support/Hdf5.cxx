@@ -320,6 +320,78 @@ void File::Range(const std::string& dataset, std::uint64_t first, std::uint64_t 
   }
 }
 
+std::string TextAttribute(hid_t object, const std::string& name)
+{
+  constexpr std::size_t longest = 4096;
+  QuietScope quiet;
+  if (H5Aexists(object, name.c_str()) <= 0) {
+    return {};
+  }
+  const Handle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT));
+  const Handle type(H5Aget_type(attribute));
+  const Handle space(H5Aget_space(attribute));
+  if (!attribute.Valid() || H5Tget_class(type) != H5T_STRING || H5Sget_simple_extent_npoints(space) != 1) {
+    return {};
+  }
+  const Handle memory(H5Tcopy(H5T_C_S1));
+  std::string text;
+  if (H5Tis_variable_str(type) > 0) {
+    char* value = nullptr;
+    H5Tset_size(memory, H5T_VARIABLE);
+    H5Tset_cset(memory, H5Tget_cset(type));
+    if (H5Aread(attribute, memory, &value) >= 0 && value) {
+      text.assign(value, strnlen(value, longest));
+      H5free_memory(value);
+    }
+    return text;
+  }
+  const std::size_t size = H5Tget_size(type);
+  if (size == 0 || size > longest) {
+    return {};
+  }
+  // Some codes end texts with a 0, some do not.
+  text.resize(size);
+  if (H5Aread(attribute, type, text.data()) < 0) {
+    return {};
+  }
+  text.resize(strnlen(text.data(), size));
+  return text;
+}
+
+std::vector<double> NumbersAttribute(hid_t object, const std::string& name)
+{
+  constexpr hssize_t most = 4096;
+  QuietScope quiet;
+  if (H5Aexists(object, name.c_str()) <= 0) {
+    return {};
+  }
+  const Handle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT));
+  const Handle type(H5Aget_type(attribute));
+  const Handle space(H5Aget_space(attribute));
+  const hssize_t count = H5Sget_simple_extent_npoints(space);
+  const H5T_class_t kind = H5Tget_class(type);
+  if (count < 1 || count > most || (kind != H5T_INTEGER && kind != H5T_FLOAT)) {
+    return {};
+  }
+  std::vector<double> values(static_cast<std::size_t>(count));
+  if (H5Aread(attribute, H5T_NATIVE_DOUBLE, values.data()) < 0) {
+    values.clear();
+  }
+  return values;
+}
+
+std::vector<std::uint64_t> DimsOf(const File& file, const std::string& dataset)
+{
+  const Handle handle = file.OpenDataset(file.Id(), dataset);
+  if (!handle.Valid()) {
+    return {};
+  }
+  const Handle space(H5Dget_space(handle));
+  hsize_t dims[H5S_MAX_RANK] = {};
+  const int rank = H5Sget_simple_extent_dims(space, dims, nullptr);
+  return {dims, dims + std::max(rank, 0)};
+}
+
 std::vector<std::string> LinkNames(const File& file, const std::string& group)
 {
   std::vector<std::string> names;

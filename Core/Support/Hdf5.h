@@ -94,6 +94,15 @@ private:
   Handle LinkAccess, GroupAccess, DatasetAccess;  ///< property lists
 };
 
+/// A text attribute of an object, whichever way it was written; empty when there is none.
+std::string TextAttribute(hid_t object, const std::string& name);
+
+/// The values of an attribute of numbers; none where there is no such attribute.
+std::vector<double> NumbersAttribute(hid_t object, const std::string& name);
+
+/// Values per axis of a data set, slowest first; none where it cannot be opened.
+std::vector<std::uint64_t> DimsOf(const File& file, const std::string& dataset);
+
 /// Names of the links in a group, in name order.
 std::vector<std::string> LinkNames(const File& file, const std::string& group);
 

@@ -1,35 +1,8 @@
+#include "Formats/CutBox.h"
 #include "Formats/KWave/KwaveDescription.h"
-
-#include <algorithm>
 
 namespace patchio::kwave {
 namespace {
-
-/// Values of a patch, about: enough that a request to the storage pays, few enough that ranks get some each.
-constexpr std::int64_t WantedValues = 2 << 20;
-constexpr std::int64_t MostPatches = 4096;  ///< of one part
-
-/// The axis along which values lie farthest apart: parts are cut across it.
-int SlowestAxis(const Box& cells)
-{
-  return cells.Width(2) > 1 ? 2 : cells.Width(1) > 1 ? 1 : 0;
-}
-
-/// Cuts at multiples of the grain, so that no chunk is read twice.
-std::vector<Box> Cut(const Part& part, int slowest)
-{
-  const std::int64_t planes = part.Cells.Width(slowest);
-  const std::int64_t ofPlane = std::max<std::int64_t>(part.Cells.Cells() / planes, 1);
-  std::int64_t thick = std::max(WantedValues / ofPlane, (planes - 1) / MostPatches + 1);
-  thick = (std::max<std::int64_t>(thick, 1) + part.Grain - 1) / part.Grain * part.Grain;
-  std::vector<Box> boxes;
-  for (std::int64_t first = 0; first < planes; first += thick) {
-    Box& box = boxes.emplace_back(part.Cells);
-    box.Lower[slowest] = part.Cells.Lower[slowest] + static_cast<int>(first);
-    box.Upper[slowest] = part.Cells.Lower[slowest] + static_cast<int>(std::min(first + thick, planes)) - 1;
-  }
-  return boxes;
-}
 
 void AddSet(const PartSet& set, const KwaveDescription& description, Catalog& catalog)
 {
@@ -43,7 +16,8 @@ void AddSet(const PartSet& set, const KwaveDescription& description, Catalog& ca
   const int last = set.Role == LevelRole::Points ? 0 : description.Dims[2] > 1 ? 2 : 1;
   for (std::size_t p = 0; p < set.Parts.size(); ++p) {
     const bool cuts = SlowestAxis(set.Parts[p].Cells) == last;
-    const std::vector<Box> boxes = cuts ? Cut(set.Parts[p], last) : std::vector<Box>{set.Parts[p].Cells};
+    const std::vector<Box> boxes =
+        cuts ? CutAcross(set.Parts[p].Cells, last, set.Parts[p].Grain) : std::vector<Box>{set.Parts[p].Cells};
     for (const Box& box : boxes) {
       Patch& patch = catalog.Patches.emplace_back();
       patch.Cells = box;

@@ -16,45 +16,6 @@ namespace {
 
 constexpr std::int64_t LargestCount = (std::int64_t(1) << 30) - 1;
 
-/// A text attribute of an object, whichever way it was written; empty when there is none.
-std::string TextOf(hid_t object, const std::string& name)
-{
-  constexpr std::size_t longest = 4096;
-  hdf5::QuietScope quiet;
-  if (H5Aexists(object, name.c_str()) <= 0) {
-    return {};
-  }
-  const hdf5::Handle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT));
-  const hdf5::Handle type(H5Aget_type(attribute));
-  const hdf5::Handle space(H5Aget_space(attribute));
-  if (!attribute.Valid() || H5Tget_class(type) != H5T_STRING || H5Sget_simple_extent_npoints(space) != 1) {
-    return {};
-  }
-  const hdf5::Handle memory(H5Tcopy(H5T_C_S1));
-  std::string text;
-  if (H5Tis_variable_str(type) > 0) {
-    char* value = nullptr;
-    H5Tset_size(memory, H5T_VARIABLE);
-    H5Tset_cset(memory, H5Tget_cset(type));
-    if (H5Aread(attribute, memory, &value) >= 0 && value) {
-      text.assign(value, strnlen(value, longest));
-      H5free_memory(value);
-    }
-    return text;
-  }
-  const std::size_t size = H5Tget_size(type);
-  if (size == 0 || size > longest) {
-    return {};
-  }
-  // k-Wave's C++ codes end texts with a 0, its Python code does not.
-  text.resize(size);
-  if (H5Aread(attribute, type, text.data()) < 0) {
-    return {};
-  }
-  text.resize(strnlen(text.data(), size));
-  return text;
-}
-
 FileType TypeNamed(const std::string& name)
 {
   return name == "input"        ? FileType::Input
@@ -113,7 +74,7 @@ std::uint64_t DatasetInfo::Values() const
 
 std::string KwaveFile::Attribute(const std::string& name) const
 {
-  return TextOf(this->File.OpenGroup(this->File.Id(), "/"), name);
+  return hdf5::TextAttribute(this->File.OpenGroup(this->File.Id(), "/"), name);
 }
 
 double KwaveFile::NumberOr(const std::string& name, double otherwise) const
@@ -160,7 +121,7 @@ DatasetInfo KwaveFile::Describe(const std::string& name) const
   const H5T_class_t kind = H5Tget_class(type);
   const std::size_t bytes = H5Tget_size(type);
   info.Numbers = (kind == H5T_FLOAT || kind == H5T_INTEGER) && (bytes == 4 || bytes == 8);
-  info.Complex = TextOf(dataset, "domain_type") == "complex";
+  info.Complex = hdf5::TextAttribute(dataset, "domain_type") == "complex";
   return info;
 }
 

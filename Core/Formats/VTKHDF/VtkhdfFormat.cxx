@@ -1,0 +1,33 @@
+#include "Formats/VTKHDF/VtkhdfFormat.h"
+
+#include "Formats/VTKHDF/VtkhdfFile.h"
+#include "Support/Error.h"
+#include "Support/Hdf5.h"
+
+#include <filesystem>
+
+namespace fs = std::filesystem;
+
+namespace patchio::vtkhdf {
+
+bool VtkhdfFormat::Claims(const std::string& path) const
+{
+  return TypeOfFile(path) != FileType::None;
+}
+
+/// True when HDF5 itself cannot open it.
+bool VtkhdfFormat::SeemsBroken(const std::string& path) const
+{
+  std::error_code ignored;
+  if (fs::path(path).extension() != ".vtkhdf" || !fs::is_regular_file(path, ignored)) {
+    return false;
+  }
+  try {
+    const hdf5::File file(path);
+    return false;
+  } catch (const Error&) {
+    return true;
+  }
+}
+
+}  // namespace patchio::vtkhdf

@@ -1,0 +1,22 @@
+// VTKHDF files, VTK's HDF5 format, of the types ImageData and OverlappingAMR. See README.md beside this file
+// for the format's facts.
+#pragma once
+
+#include "Formats/Format.h"
+
+namespace patchio::vtkhdf {
+
+class VtkhdfFormat : public Format
+{
+public:
+  const char* Name() const override { return "VTKHDF"; }
+  const char* Opens() const override { return "a VTKHDF file with an image or AMR levels"; }
+  bool Claims(const std::string& path) const override;
+  bool SeemsBroken(const std::string& path) const override;
+  Series OpenSeries(const std::string& path, const SeriesOptions& options) const override;
+  Catalog ReadCatalog(const std::string& path) const override;
+  LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests,
+      const LocateOptions& options) const override;
+};
+
+}  // namespace patchio::vtkhdf

@@ -1,0 +1,108 @@
+#!/usr/bin/python3
+"""The truth about VTKHDF files, read by h5py alone.
+
+usage: reference.py --series OUTDIR PATH...     (writes OUTDIR/series.json and one npz per step; PATH is a folder, which
+                                                 stands for every VTKHDF file below it, each a series)
+
+The npz are those of SAMRAI/reference.py, and expected.py turns them into what ParaView must show.
+"""
+import argparse
+import glob
+import json
+import os
+import re
+import shutil
+import sys
+
+import h5py
+import numpy as np
+
+
+DESCRIBING = "*.*hdf"
+
+
+def covered(boxes, finer, ratio, number):
+    """1 for each cell all of whose fine cells belong to boxes of the next level; each fine cell is marked by itself."""
+    lower, upper = boxes[number]
+    cells = upper - lower + 1
+    fine = np.zeros(cells * ratio, bool)
+    for low, high in finer:
+        low, high = np.clip(low - lower * ratio, 0, fine.shape), np.clip(high + 1 - lower * ratio, 0, fine.shape)
+        fine[low[0]:high[0], low[1]:high[1], low[2]:high[2]] = True
+    whole = fine.reshape(cells[0], ratio[0], cells[1], ratio[1], cells[2], ratio[2]).all(axis=(1, 3, 5))
+    return whole.transpose(2, 1, 0).ravel().astype(np.uint8)
+
+
+def levels_of(root):
+    """(group, boxes, spacing) of each level, the number of dimensions, and the axes that have one layer of nodes."""
+    if root.attrs["Type"] == b"ImageData":
+        extent = np.array(root.attrs["WholeExtent"]).reshape(3, 2)
+        flat = extent[:, 0] == extent[:, 1]
+        upper = np.where(flat, extent[:, 0], extent[:, 1] - 1)
+        return [(root, [(extent[:, 0], upper)], root.attrs["Spacing"])], 2 if flat[2] else 3, flat
+    levels = []
+    while "Level%d" % len(levels) in root:
+        group = root["Level%d" % len(levels)]
+        boxes = group["AMRBox"][:].astype(np.int64)
+        levels.append((group, [(box[::2], box[1::2]) for box in boxes], group.attrs["Spacing"]))
+    dim = len(root.attrs["GridDescription"])
+    return levels, dim, np.array([axis >= dim for axis in range(3)])
+
+
+def read_truth(path, blanking=True):
+    """All of a file: the metadata and the arrays that the npz holds."""
+    with h5py.File(path, "r") as file:
+        root = file["VTKHDF"]
+        levels, dim, flat = levels_of(root)
+        arrays, patches, variables, ratio = {}, [], {}, np.ones(3, np.int64)
+        for number, (group, boxes, spacing) in enumerate(levels):
+            data = {}
+            for place in ("CellData", "PointData"):
+                for name in group.get(place, {}):
+                    values = group[place + "/" + name][()]
+                    axes = 3 if group is root else 1
+                    components = values.shape[axes] if values.ndim > axes else 1
+                    variables[place, name] = components
+                    data[place, name] = values.reshape(-1, components), np.zeros(1, np.int64)
+            if number + 1 < len(levels):
+                ratio = np.rint(spacing / levels[number + 1][2]).astype(np.int64)
+                ratio[dim:] = 1
+            for box, (lower, upper) in enumerate(boxes):
+                for (place, name), (values, taken) in data.items():
+                    count = int((upper - lower + 1 + ((place == "PointData") & ~flat)).prod())
+                    part = values[taken[0]:taken[0] + count]
+                    taken += count
+                    arrays["p%d/%s" % (len(patches), name)] = np.ascontiguousarray(part.astype(part.dtype.newbyteorder("=")))
+                if blanking:
+                    arrays["b%d" % len(patches)] = covered(boxes, levels[number + 1][1] if number + 1 < len(levels) else [], ratio, box)
+                patches.append({"level": number, "number": box, "owner": 0, "lower": lower.tolist(), "upper": upper.tolist()})
+        time = float(root["FieldData/TimeValue"][0]) if "FieldData/TimeValue" in root else 0.0
+        digits = re.search(r"(\d+)\.[^.]*$", os.path.basename(path))
+        listed = [{"name": name, "components": c, "cell": place == "CellData", "ghosts": [0, 0, 0], "kind": "variable"}
+                  for (place, name), c in variables.items()]
+        return {"path": path, "dim": dim, "deformed": False, "time": time, "step": int(digits.group(1)) if digits else 0,
+                "level_sizes": [len(boxes) for _, boxes, _ in levels], "spacing": [list(map(float, s)) for _, _, s in levels],
+                "origin": list(map(float, root.attrs["Origin"])), "variables": listed, "patches": patches}, arrays
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--series", metavar="OUTDIR", required=True)
+    parser.add_argument("paths", nargs="+")
+    arguments = parser.parse_args()
+    shutil.rmtree(arguments.series, ignore_errors=True)
+    os.makedirs(arguments.series)
+    table = []
+    files = sorted(f for path in arguments.paths for f in glob.glob(os.path.abspath(path) + "/**/*.*hdf", recursive=True))
+    for path in files:
+        meta, arrays = read_truth(path)
+        name = "%05d.npz" % len(table)
+        np.savez(os.path.join(arguments.series, name), meta=np.frombuffer(json.dumps(meta).encode(), np.uint8), **arrays)
+        table.append({"index": path, "steps": [{"npz": name, "summary": path, "time": meta["time"], "step": meta["step"]}],
+                      "times": [meta["time"]], "listed_times": [meta["time"]]})
+    with open(os.path.join(arguments.series, "series.json"), "w") as file:
+        json.dump(table, file)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
