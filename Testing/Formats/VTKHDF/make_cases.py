@@ -92,6 +92,7 @@ def main():
     write_image(path("image_3d", "image.vtkhdf"), (-2, 10, 3, 9, 0, 5), mixed, origin=(1, 2, 3), spacing=(0.1, 0.2, 0.3), time=2.5)
     write_image(path("image_2d", "image.hdf"), (0, 12, 0, 7, 0, 0), {"a": ("CellData", 1, "f4"), "n": ("PointData", 3, "f8")})
     write_image(path("packed_image", "image.vtkhdf"), (0, 20, 0, 15, 0, 12), mixed, chunks=True, compression="gzip", shuffle=True)
+    write_image(path("points_image", "image.vtkhdf"), (0, 20, 0, 15, 0, 12), {"phi": ("PointData", 1, "f8"), "force": ("PointData", 3, "f4")})
     for step, time in ((8, 0.5), (9, 0.75), (100, 1.0)):
         write_amr(path("series", "run_%d.vtkhdf" % step), LEVELS_3D[:1 + step % 3], {"a": ("CellData", 1, "f4")}, time=time, seed=step)
 
