@@ -2,24 +2,15 @@
 
 #include "Support/Error.h"
 #include "Support/Hdf5.h"
-#include "Support/Hdf5Signature.h"
 #include "Support/RegularFile.h"
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 
 namespace patchio {
 
 namespace {
-
-bool HasHdf5Signature(const std::string& path)
-{
-  char bytes[Hdf5Signature.size()] = {};
-  std::ifstream(path, std::ios::binary).read(bytes, sizeof bytes);
-  return std::string_view(bytes, sizeof bytes) == Hdf5Signature;
-}
 
 /// What all formats open, in one phrase.
 std::string WhatOpens()
@@ -56,7 +47,7 @@ const Format& FormatOf(const std::string& path)
         "Name the file in the folder, or check whether the folder is complete");
   }
   CheckRegularFile(path);
-  if (HasHdf5Signature(path)) {
+  if (hdf5::HasSignature(path)) {
     hdf5::File file(path);  // throws for a truncated file, whose format nobody can tell
   }
   throw FileError(path, WhatOpens(), "something else", "PatchIO opens no other files");

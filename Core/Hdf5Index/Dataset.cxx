@@ -4,6 +4,21 @@
 
 namespace patchio::hdf5index {
 
+ChunkedArray ArrayOf(const Dataset& dataset, ElementType type, int file)
+{
+  ChunkedArray array;
+  array.File = file;
+  array.Type = type;
+  array.BigEndian = dataset.BigEndian;
+  array.Rank = dataset.Rank;
+  array.Filters = dataset.Filters;
+  array.Dims = dataset.Dims;
+  array.ChunkDims = dataset.ChunkDims;
+  array.Count = dataset.Values;
+  array.Fill = dataset.Fill;
+  return array;
+}
+
 std::uint64_t ChunksOf(const Dataset& dataset)
 {
   std::uint64_t chunks = 1;

@@ -46,6 +46,9 @@ struct Dataset
   std::string Reason;  ///< Library: "filter 4 (szip)"; Nowhere: "none written yet"
 };
 
+/// All values of a chunked data set as such an array; FirstChunk and ChunkCount are left to the caller.
+ChunkedArray ArrayOf(const Dataset& dataset, ElementType type, int file);
+
 /// Number of chunks of a chunked data set, written or not. A grid has no more chunks than values.
 std::uint64_t ChunksOf(const Dataset& dataset);
 

@@ -142,16 +142,7 @@ namespace {
 Location AppendChunked(
     const FoundDataset& found, ElementType type, const DatasetPart& part, int file, LocationTable& table)
 {
-  const Dataset& info = found.Info;
-  ChunkedArray array;
-  array.File = file;
-  array.Type = type;
-  array.BigEndian = info.BigEndian;
-  array.Rank = info.Rank;
-  array.Filters = info.Filters;
-  array.Dims = info.Dims;
-  array.ChunkDims = info.ChunkDims;
-  array.Fill = info.Fill;
+  ChunkedArray array = ArrayOf(found.Info, type, file);
   array.First = part.First;
   array.Count = part.Count;
   array.StepValues = part.StepValues;

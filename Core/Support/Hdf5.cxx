@@ -1,6 +1,8 @@
 #include "Support/Hdf5.h"
 
 #include "Support/Error.h"
+#include "Support/Hdf5Signature.h"
+#include "Support/PlainFile.h"
 #include "Support/RegularFile.h"
 
 #include <fmt/format.h>
@@ -320,14 +322,43 @@ void File::Range(const std::string& dataset, std::uint64_t first, std::uint64_t 
   }
 }
 
+bool HasSignature(const std::string& path)
+{
+  try {
+    char bytes[Hdf5Signature.size()] = {};
+    return PlainFile(path).ReadSome(0, bytes, sizeof bytes) == sizeof bytes &&
+           std::string_view(bytes, sizeof bytes) == Hdf5Signature;
+  } catch (const Error&) {
+    return false;  // a folder, a pipe, or nothing that can be read
+  }
+}
+
+bool CanOpen(const std::string& path)
+{
+  try {
+    const File file(path);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+namespace {
+
+/// Not valid where the object has no such attribute. Within a QuietScope.
+Handle OpenAttribute(hid_t object, const std::string& name)
+{
+  const bool there = H5Aexists(object, name.c_str()) > 0;
+  return Handle(there ? H5Aopen(object, name.c_str(), H5P_DEFAULT) : H5I_INVALID_HID);
+}
+
+}  // namespace
+
 std::string TextAttribute(hid_t object, const std::string& name)
 {
   constexpr std::size_t longest = 4096;
   QuietScope quiet;
-  if (H5Aexists(object, name.c_str()) <= 0) {
-    return {};
-  }
-  const Handle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT));
+  const Handle attribute = OpenAttribute(object, name);
   const Handle type(H5Aget_type(attribute));
   const Handle space(H5Aget_space(attribute));
   if (!attribute.Valid() || H5Tget_class(type) != H5T_STRING || H5Sget_simple_extent_npoints(space) != 1) {
@@ -362,10 +393,7 @@ std::vector<double> NumbersAttribute(hid_t object, const std::string& name)
 {
   constexpr hssize_t most = 4096;
   QuietScope quiet;
-  if (H5Aexists(object, name.c_str()) <= 0) {
-    return {};
-  }
-  const Handle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT));
+  const Handle attribute = OpenAttribute(object, name);
   const Handle type(H5Aget_type(attribute));
   const Handle space(H5Aget_space(attribute));
   const hssize_t count = H5Sget_simple_extent_npoints(space);
@@ -380,13 +408,10 @@ std::vector<double> NumbersAttribute(hid_t object, const std::string& name)
   return values;
 }
 
-std::vector<std::uint64_t> DimsOf(const File& file, const std::string& dataset)
+std::vector<std::uint64_t> DimsOf(hid_t dataset)
 {
-  const Handle handle = file.OpenDataset(file.Id(), dataset);
-  if (!handle.Valid()) {
-    return {};
-  }
-  const Handle space(H5Dget_space(handle));
+  QuietScope quiet;
+  const Handle space(H5Dget_space(dataset));
   hsize_t dims[H5S_MAX_RANK] = {};
   const int rank = H5Sget_simple_extent_dims(space, dims, nullptr);
   return {dims, dims + std::max(rank, 0)};

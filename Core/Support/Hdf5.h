@@ -94,14 +94,19 @@ private:
   Handle LinkAccess, GroupAccess, DatasetAccess;  ///< property lists
 };
 
+/// True when the file begins as HDF5 files do. Does not throw.
+bool HasSignature(const std::string& path);
+/// True when File can open it. Does not throw.
+bool CanOpen(const std::string& path);
+
 /// A text attribute of an object, whichever way it was written; empty when there is none.
 std::string TextAttribute(hid_t object, const std::string& name);
 
 /// The values of an attribute of numbers; none where there is no such attribute.
 std::vector<double> NumbersAttribute(hid_t object, const std::string& name);
 
-/// Values per axis of a data set, slowest first; none where it cannot be opened.
-std::vector<std::uint64_t> DimsOf(const File& file, const std::string& dataset);
+/// Values per axis of an open data set, slowest first; none where the handle is not valid.
+std::vector<std::uint64_t> DimsOf(hid_t dataset);
 
 /// Names of the links in a group, in name order.
 std::vector<std::string> LinkNames(const File& file, const std::string& group);

@@ -106,15 +106,14 @@ DatasetInfo KwaveFile::Describe(const std::string& name) const
     return info;
   }
   hdf5::QuietScope quiet;
-  const hdf5::Handle space(H5Dget_space(dataset));
   const hdf5::Handle type(H5Dget_type(dataset));
   const hdf5::Handle creation(H5Dget_create_plist(dataset));
-  hsize_t dims[mostDims] = {}, chunks[mostDims] = {};
-  const int rank = H5Sget_simple_extent_dims(space, dims, nullptr);
+  hsize_t chunks[mostDims] = {};
+  info.Dims = hdf5::DimsOf(dataset);
+  const int rank = static_cast<int>(info.Dims.size());
   if (rank < 1) {
     return info;
   }
-  info.Dims.assign(dims, dims + rank);
   if (H5Pget_layout(creation) == H5D_CHUNKED && H5Pget_chunk(creation, mostDims, chunks) == rank) {
     info.Chunks.assign(chunks, chunks + rank);
   }

@@ -35,15 +35,7 @@ bool KwaveFormat::SeemsBroken(const std::string& path) const
 {
   const std::string ending = fs::path(path).extension().string();
   std::error_code ignored;
-  if ((ending != ".h5" && ending != ".hdf5") || !fs::is_regular_file(path, ignored)) {
-    return false;
-  }
-  try {
-    const hdf5::File file(path);
-    return false;
-  } catch (const Error&) {
-    return true;
-  }
+  return (ending == ".h5" || ending == ".hdf5") && fs::is_regular_file(path, ignored) && !hdf5::CanOpen(path);
 }
 
 Series KwaveFormat::OpenSeries(const std::string& path, const SeriesOptions&) const

@@ -214,16 +214,7 @@ Location SamraiPatchLocator::AddChunked(const Task& task, const std::vector<std:
   for (std::size_t c = 0; c < names.size(); ++c) {
     const Dataset& dataset = this->Datasets[c];
     task.Inspector.ListChunks(names[c], dataset, found.Chunks.data() + next);
-    ChunkedArray array;
-    array.File = task.File;
-    array.Type = ElementType::Float32;
-    array.BigEndian = dataset.BigEndian;
-    array.Rank = dataset.Rank;
-    array.Filters = dataset.Filters;
-    array.Dims = dataset.Dims;
-    array.ChunkDims = dataset.ChunkDims;
-    array.Count = dataset.Values;
-    array.Fill = dataset.Fill;
+    ChunkedArray array = ArrayOf(dataset, ElementType::Float32, task.File);
     array.FirstChunk = next;
     array.ChunkCount = ChunksOf(dataset);
     next += array.ChunkCount;

@@ -3,15 +3,14 @@
 #include "Hdf5Index/LibraryDataset.h"
 #include "Support/Error.h"
 #include "Support/Hdf5.h"
-#include "Support/Hdf5Signature.h"
-#include "Support/PlainFile.h"
-#include "Support/TextScanner.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
+#include <numeric>
 
 namespace patchio::vtkhdf {
 namespace {
@@ -24,6 +23,11 @@ constexpr std::uint64_t MostBoxes = 1 << 24;
 FileType TypeNamed(const std::string& name)
 {
   return name == "ImageData" ? FileType::Image : name == "OverlappingAMR" ? FileType::Amr : FileType::None;
+}
+
+std::uint64_t ProductOf(const std::vector<std::uint64_t>& dims)
+{
+  return std::accumulate(dims.begin(), dims.end(), std::uint64_t(1), std::multiplies<>());
 }
 
 class FactsReader
@@ -58,6 +62,10 @@ private:
   void ReadArrays(const std::string& group, Centering center, LevelFacts& level);
   std::optional<LevelArray> ReadArray(
       const std::string& dataset, const std::string& name, Centering center, const LevelFacts& level);
+  std::vector<std::uint64_t> DimsOf(const std::string& dataset) const
+  {
+    return hdf5::DimsOf(this->File.OpenDataset(this->File.Id(), dataset));
+  }
   std::uint64_t TuplesOf(const LevelFacts& level, Centering center) const;
   [[noreturn]] void Fail(const std::string& expected, const std::string& found) const
   {
@@ -117,11 +125,9 @@ void FactsReader::RefuseSteps() const
 void FactsReader::ReadTime()
 {
   for (const char* name : {"VTKHDF/FieldData/TimeValue", "VTKHDF/FieldData/Time"}) {
-    if (!this->Facts.Time && this->File.Has(name)) {
-      const std::vector<double> values = this->File.Doubles(name, -1);
-      if (values.size() == 1 && std::isfinite(values[0])) {
-        this->Facts.Time = values[0];
-      }
+    if (!this->Facts.Time && this->File.Has(name) && ProductOf(this->DimsOf(name)) == 1) {
+      const double time = this->File.Double(name);
+      this->Facts.Time = std::isfinite(time) ? std::optional(time) : std::nullopt;
     }
   }
 }
@@ -196,7 +202,7 @@ void FactsReader::ReadAmr(hid_t root)
 std::vector<Box> FactsReader::ReadBoxes(const std::string& group) const
 {
   const std::string name = group + "/AMRBox";
-  const std::vector<std::uint64_t> dims = hdf5::DimsOf(this->File, name);
+  const std::vector<std::uint64_t> dims = this->DimsOf(name);
   // A row takes a byte at least, however well it is compressed.
   const std::uint64_t most =
       std::min<std::uint64_t>(MostBoxes, 4096 + std::filesystem::file_size(this->Facts.Path));
@@ -263,22 +269,19 @@ std::optional<LevelArray> FactsReader::ReadArray(
   if (!TypeOfValues(hdf5index::DescribeByLibrary(handle))) {
     return leaveOut("it has no numbers of a type that PatchIO reads");
   }
-  const std::vector<std::uint64_t> dims = hdf5::DimsOf(this->File, dataset);
+  const std::vector<std::uint64_t> dims = hdf5::DimsOf(handle);
   const std::size_t axes = this->Facts.Type == FileType::Image ? 3 : 1;
   constexpr std::uint64_t mostComponents = 1024;
   if (dims.size() != axes && (dims.size() != axes + 1 || dims.back() > mostComponents || dims.back() == 0)) {
     return leaveOut(fmt::format("it has {} dimensions", dims.size()));
   }
-  LevelArray array{name, center, dims.size() == axes ? 1 : static_cast<int>(dims.back()), 1};
-  for (std::size_t axis = 0; axis < axes; ++axis) {
-    array.Tuples *= dims[axis];
-  }
+  const std::uint64_t tuples = ProductOf({dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(axes)});
   const std::uint64_t wanted = this->TuplesOf(level, center);
-  if (array.Tuples != wanted) {
+  if (tuples != wanted) {
     this->Fail(fmt::format("{} values of each component in '{}'", wanted, PlainText(dataset)),
-        fmt::format("{}", array.Tuples));
+        fmt::format("{}", tuples));
   }
-  return array;
+  return LevelArray{name, center, dims.size() == axes ? 1 : static_cast<int>(dims.back())};
 }
 
 }  // namespace
@@ -286,9 +289,7 @@ std::optional<LevelArray> FactsReader::ReadArray(
 FileType TypeOfFile(const std::string& path)
 {
   try {
-    std::string beginning(Hdf5Signature.size(), '\0');
-    beginning.resize(PlainFile(path).ReadSome(0, beginning.data(), beginning.size()));
-    if (!BeginsWith(beginning, Hdf5Signature)) {
+    if (!hdf5::HasSignature(path)) {
       return FileType::None;
     }
     const hdf5::File file(path);

@@ -28,7 +28,6 @@ struct LevelArray
   std::string Name;
   Centering Center = Centering::Cell;
   int Components = 1;
-  std::uint64_t Tuples = 0;
 };
 
 struct LevelFacts

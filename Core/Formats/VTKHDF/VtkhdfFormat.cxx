@@ -1,7 +1,6 @@
 #include "Formats/VTKHDF/VtkhdfFormat.h"
 
 #include "Formats/VTKHDF/VtkhdfFile.h"
-#include "Support/Error.h"
 #include "Support/Hdf5.h"
 
 #include <filesystem>
@@ -19,15 +18,8 @@ bool VtkhdfFormat::Claims(const std::string& path) const
 bool VtkhdfFormat::SeemsBroken(const std::string& path) const
 {
   std::error_code ignored;
-  if (fs::path(path).extension() != ".vtkhdf" || !fs::is_regular_file(path, ignored)) {
-    return false;
-  }
-  try {
-    const hdf5::File file(path);
-    return false;
-  } catch (const Error&) {
-    return true;
-  }
+  return fs::path(path).extension() == ".vtkhdf" && fs::is_regular_file(path, ignored) &&
+         !hdf5::CanOpen(path);
 }
 
 }  // namespace patchio::vtkhdf
