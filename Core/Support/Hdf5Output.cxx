@@ -8,11 +8,13 @@
 
 namespace patchio::hdf5 {
 
-OutputFile::OutputFile(const std::string& path) : Path(path), Creation(H5Pcreate(H5P_DATASET_CREATE))
+OutputFile::OutputFile(const std::string& path, std::uint64_t alignment)
+    : Path(path), Creation(H5Pcreate(H5P_DATASET_CREATE))
 {
   const Handle access(H5Pcreate(H5P_FILE_ACCESS));
   // Without a sieve buffer values are written, and fail, when we ask for it and not in some destructor.
   H5Pset_sieve_buf_size(access, 0);
+  H5Pset_alignment(access, alignment, alignment);
   errno = 0;
   this->File = Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access));
   this->Check(this->File, "a file that can be created");
@@ -38,6 +40,50 @@ Handle OutputFile::Write(hid_t group, const std::string& name, hid_t fileType, h
   this->Check(
       H5Dwrite(dataset, memoryType, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), "room for the values of " + name);
   return dataset;
+}
+
+std::uint64_t OutputFile::Reserve(
+    const std::string& name, hid_t fileType, const std::vector<hsize_t>& shape) const
+{
+  errno = 0;
+  const Handle space(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr));
+  const Handle links(H5Pcreate(H5P_LINK_CREATE)), creation(H5Pcopy(this->Creation));
+  H5Pset_create_intermediate_group(links, 1);
+  H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY);
+  H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER);
+  const Handle dataset(H5Dcreate2(this->File, name.c_str(), fileType, space, links, creation, H5P_DEFAULT));
+  this->Check(dataset, "room for data set " + name);
+  const haddr_t offset = H5Dget_offset(dataset);
+  this->Check(offset == HADDR_UNDEF ? -1 : 0, "values in data set " + name);
+  return offset;
+}
+
+void OutputFile::WriteText(hid_t object, const std::string& name, const std::string& value) const
+{
+  const Handle type(H5Tcopy(H5T_C_S1));
+  H5Tset_size(type, value.size());
+  this->WriteAttribute(object, name, type, type, value.data());
+}
+
+void OutputFile::WriteNumbers(hid_t object, const std::string& name, const std::vector<double>& values) const
+{
+  this->WriteList(object, name, H5T_NATIVE_DOUBLE, values.size(), values.data());
+}
+
+void OutputFile::WriteIntegers(
+    hid_t object, const std::string& name, const std::vector<std::int64_t>& values) const
+{
+  this->WriteList(object, name, H5T_NATIVE_INT64, values.size(), values.data());
+}
+
+void OutputFile::WriteList(
+    hid_t object, const std::string& name, hid_t type, hsize_t count, const void* values) const
+{
+  errno = 0;
+  const Handle space(H5Screate_simple(1, &count, nullptr));
+  const Handle attribute(H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT));
+  this->Check(attribute, "room for attribute " + name);
+  this->Check(H5Awrite(attribute, type, values), "room for the values of attribute " + name);
 }
 
 void OutputFile::WriteAttribute(

@@ -1,8 +1,10 @@
-// Writing HDF5 files: plain groups, contiguous data sets and attributes, and errors that name the file.
+// Writing HDF5 files: plain groups, contiguous data sets, room for such, attributes, and errors that name the
+// file.
 #pragma once
 
 #include "Support/Hdf5.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,8 +17,8 @@ namespace patchio::hdf5 {
 class OutputFile
 {
 public:
-  /// Replaces a file that is there.
-  explicit OutputFile(const std::string& path);
+  /// Replaces a file that is there. Data sets of so many bytes or more begin at multiples of `alignment`.
+  explicit OutputFile(const std::string& path, std::uint64_t alignment = 1);
 
   Handle MakeGroup(const std::string& name) const { return this->MakeGroup(this->File, name); }
   Handle MakeGroup(hid_t parent, const std::string& name) const;
@@ -25,6 +27,13 @@ public:
   Handle Write(hid_t group, const std::string& name, hid_t fileType, hid_t memoryType,
       const std::vector<hsize_t>& shape, const void* values) const;
 
+  /// A contiguous data set whose values somebody else will write, from the offset in the file that this
+  /// returns; makes the groups on the way to it. Throws Error where it has no values.
+  std::uint64_t Reserve(const std::string& name, hid_t fileType, const std::vector<hsize_t>& shape) const;
+
+  void WriteText(hid_t object, const std::string& name, const std::string& value) const;
+  void WriteNumbers(hid_t object, const std::string& name, const std::vector<double>& values) const;
+  void WriteIntegers(hid_t object, const std::string& name, const std::vector<std::int64_t>& values) const;
   /// An attribute with a single value.
   void WriteAttribute(
       hid_t object, const std::string& name, hid_t fileType, hid_t memoryType, const void* value) const;
@@ -33,6 +42,7 @@ public:
   void Finish() const;
 
 private:
+  void WriteList(hid_t object, const std::string& name, hid_t type, hsize_t count, const void* values) const;
   void Check(hid_t result, const std::string& expected) const;
 
   QuietScope Quiet;  // first member: lives longer than the file it silences
