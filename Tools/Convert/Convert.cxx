@@ -16,6 +16,8 @@
 namespace patchio::tools {
 namespace {
 
+constexpr double SecondsWithoutBar = 1;
+
 struct Options : ConversionOptions
 {
   std::string From, To;
@@ -113,6 +115,9 @@ void Conversion::ConvertOne(const TimeStep& step, std::size_t number, std::size_
   this->Opened->TurnTo(step);
   const auto progress = [&](double part) {
     const double all = (static_cast<double>(number) + part) / static_cast<double>(count);
+    if (this->Watch.Seconds() < SecondsWithoutBar) {
+      return;
+    }
     this->Bar.Show(all, all > 0 ? this->Watch.Seconds() * (1 - all) / all : 0, fmt::format("step {}", step.Step));
   };
   const ConversionResult result = ConvertStep(this->Out.Ranks(), *this->Opened, this->How, into, progress);

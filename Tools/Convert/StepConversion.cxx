@@ -1,15 +1,17 @@
 #include "Convert/StepConversion.h"
 
-#include "Io/ReadTask.h"
 #include "Container/StepLayout.h"
+#include "Convert/PatchBatches.h"
+#include "Io/ReadTask.h"
 #include "Plan/PreferredRanks.h"
-#include "Session/RankRead.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <future>
 
 namespace patchio::tools {
 namespace {
@@ -128,30 +130,22 @@ public:
 private:
   void Locate();
   std::vector<ElementType> AgreeOnTypes() const;
-  LocationTable PlacesOf(const std::vector<PatchVariable>& requests) const;
   void Convert(StepWriter& step, const std::function<void(double)>& progress);
-  void ConvertBatch(const std::vector<int>& patches, StepWriter& step);
-  std::uint64_t BytesOf(int patch) const;
+  std::vector<PatchValues> ValuesOf(const LoadResult& loaded) const;
 
   Communicator& Ranks;
   const OpenedStep& From;
   const ConversionOptions& Options;
   Selection Wanted;
   std::vector<ElementType> Types;
-  std::vector<int> Mine;            ///< patches, in the order in which they lie in the files that are written
-  std::vector<std::size_t> RowOf;   ///< of Mine, by number in the step that is read
-  LocationTable Places;             ///< of Mine x variables
+  std::vector<int> Mine;  ///< patches, in the order in which they lie in the files that are written
+  std::unique_ptr<PatchBatches> Batches;  ///< of Mine
 };
 
 ConversionResult StepConversion::Run(container::ContainerWriter& into, const std::function<void(double)>& progress)
 {
   RunOnAllRanks(this->Ranks, [&] {
     this->Wanted = Select(this->From.Data(), this->Options, this->Ranks.Size());
-    for (const int patch : container::RowsOf(this->Wanted.Data)) {
-      if (this->Wanted.Data.Patches[patch].Writer == this->Ranks.Rank()) {
-        this->Mine.push_back(patch);
-      }
-    }
     this->Locate();
   });
   this->Types = this->AgreeOnTypes();
@@ -176,21 +170,20 @@ ConversionResult StepConversion::Run(container::ContainerWriter& into, const std
   return result;
 }
 
-/// Throws Error when something cannot be read, before anything is written.
+/// Throws Error when something cannot be found, before anything is written.
 void StepConversion::Locate()
 {
-  std::vector<PatchVariable> requests;
-  this->RowOf.assign(this->From.Data().Patches.size(), 0);
-  for (std::size_t row = 0; row < this->Mine.size(); ++row) {
-    const int patch = this->Wanted.PatchOf[this->Mine[row]];
-    this->RowOf[patch] = row;
-    for (const int variable : this->Wanted.VariableOf) {
-      requests.push_back({patch, variable});
+  std::vector<int> patches;
+  for (const int patch : container::RowsOf(this->Wanted.Data)) {
+    if (this->Wanted.Data.Patches[patch].Writer == this->Ranks.Rank()) {
+      this->Mine.push_back(patch);
+      patches.push_back(this->Wanted.PatchOf[patch]);
     }
   }
-  this->Places = this->From.Locate(requests, this->Options.Threads);
-  if (!this->Places.Problems.empty()) {
-    throw Error(this->Places.Problems[0].Message);
+  this->Batches = std::make_unique<PatchBatches>(
+      this->From, patches, this->Wanted.VariableOf, this->Options.Threads, this->Options.BatchBytes);
+  if (!this->Batches->Places().Problems.empty()) {
+    throw Error(this->Batches->Places().Problems[0].Message);
   }
 }
 
@@ -198,11 +191,12 @@ void StepConversion::Locate()
 std::vector<ElementType> StepConversion::AgreeOnTypes() const
 {
   const std::size_t variables = this->Wanted.VariableOf.size();
+  const LocationTable& places = this->Batches->Places();
   std::vector<int> found(variables, -1);
-  for (std::size_t i = 0; i < this->Places.Locations.size(); ++i) {
-    const Location& location = this->Places.Locations[i];
+  for (std::size_t i = 0; i < places.Locations.size(); ++i) {
+    const Location& location = places.Locations[i];
     if (location.Kind != Encoding::Absent && location.Kind != Encoding::Constant) {
-      found[i % variables] = std::max(found[i % variables], static_cast<int>(TypeOf(this->Places, location)));
+      found[i % variables] = std::max(found[i % variables], static_cast<int>(TypeOf(places, location)));
     }
   }
   const std::vector<int> all = this->Ranks.AllGather(found);
@@ -213,76 +207,45 @@ std::vector<ElementType> StepConversion::AgreeOnTypes() const
   return types;
 }
 
-LocationTable StepConversion::PlacesOf(const std::vector<PatchVariable>& requests) const
-{
-  LocationTable part;
-  part.Files = this->Places.Files;
-  const std::vector<int>& variables = this->Wanted.VariableOf;
-  for (const PatchVariable& request : requests) {
-    const std::size_t v = std::find(variables.begin(), variables.end(), request.Variable) - variables.begin();
-    part.Locations.push_back(AppendLocation(
-        this->Places, this->Places.Locations[this->RowOf[request.Patch] * variables.size() + v], part));
-  }
-  return part;
-}
-
-std::uint64_t StepConversion::BytesOf(int patch) const
-{
-  std::uint64_t bytes = 0;
-  for (std::size_t v = 0; v < this->Types.size(); ++v) {
-    bytes += container::ValuesOf(this->Wanted.Data, static_cast<int>(v), patch) * SizeOf(this->Types[v]);
-  }
-  return bytes;
-}
-
+/// A batch is read while the one before it is written: the file that is written takes one writer at a time, as
+/// systems have it, but others may be read meanwhile.
 void StepConversion::Convert(StepWriter& step, const std::function<void(double)>& progress)
 {
-  std::vector<int> batch;
-  std::uint64_t bytes = 0;
-  for (std::size_t i = 0; i < this->Mine.size(); ++i) {
-    batch.push_back(this->Mine[i]);
-    bytes += this->BytesOf(this->Mine[i]);
-    if (bytes >= this->Options.BatchBytes || i + 1 == this->Mine.size()) {
-      this->ConvertBatch(batch, step);
-      progress(static_cast<double>(i + 1) / static_cast<double>(this->Mine.size()));
-      batch.clear();
-      bytes = 0;
+  LoadResult loaded, written;
+  std::future<void> writing;
+  while (this->Batches->Next(loaded)) {
+    if (!loaded.Faults.empty()) {
+      throw Error(loaded.Faults[0].Message);
     }
+    const std::vector<PatchValues> values = this->ValuesOf(loaded);
+    if (writing.valid()) {
+      writing.get();
+    }
+    written = std::move(loaded);
+    writing = std::async(std::launch::async, [&step, values, this] { step.Write(values, this->Options.Threads); });
+    progress(static_cast<double>(this->Batches->End()) / static_cast<double>(this->Mine.size()));
   }
 }
 
-void StepConversion::ConvertBatch(const std::vector<int>& patches, StepWriter& step)
+std::vector<PatchValues> StepConversion::ValuesOf(const LoadResult& loaded) const
 {
-  LoadRequest request;
-  request.StopAtFault = true;
-  request.Threads = this->Options.Threads;
-  const Catalog& from = this->From.Data();
-  for (const int patch : patches) {
-    request.Blocks.push_back(BlockOfPatch(from, this->Wanted.PatchOf[patch]));
-  }
-  for (const int variable : this->Wanted.VariableOf) {
-    request.Variables.push_back(RequestAsStored(from, variable));
-    request.Variables.back().Ghosts = {0, 0, 0};
-  }
-  const auto locate = [this](const std::vector<PatchVariable>& requests) { return this->PlacesOf(requests); };
-  const LoadResult loaded = RankRead(locate, from, request).Read();
-  if (!loaded.Faults.empty()) {
-    throw Error(loaded.Faults[0].Message);
-  }
   std::vector<PatchValues> values;
-  for (std::size_t b = 0; b < patches.size(); ++b) {
+  for (std::size_t row = this->Batches->First(); row < this->Batches->End(); ++row) {
+    const int patch = this->Mine[row];
     for (std::size_t v = 0; v < this->Types.size(); ++v) {
-      const LoadedArray& array = loaded.At(b, v);
+      const LoadedArray& array = loaded.At(row - this->Batches->First(), v);
       if (array.Status == ArrayStatus::Read && array.Type != this->Types[v]) {
-        throw Error(fmt::format("{}: '{}' is {} on patch {} and {} elsewhere; a container has one type of values a variable.",
-            from.Path, PlainText(this->Wanted.Data.Variables[v].Name), NameOf(array.Type), this->Wanted.PatchOf[patches[b]], NameOf(this->Types[v])));
+        throw Error(fmt::format(
+            "{}: '{}' is {} on patch {} and {} elsewhere; a container has one type of values a variable.",
+            this->From.Data().Path, PlainText(this->Wanted.Data.Variables[v].Name), NameOf(array.Type),
+            this->Wanted.PatchOf[patch], NameOf(this->Types[v])));
       }
       if (array.Status == ArrayStatus::Read) {
-        values.push_back({patches[b], static_cast<int>(v), array.Values.get()});
+        values.push_back({patch, static_cast<int>(v), array.Values.get()});
       }
     }
   }
-  step.Write(values, this->Options.Threads);
+  return values;
 }
 
 }  // namespace

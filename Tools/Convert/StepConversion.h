@@ -20,7 +20,7 @@ struct ConversionOptions
   int FirstLevel = 0, LastLevel = 1 << 20;
   RegionOfInterest Region;  ///< patches that do not meet it are left out
   int Threads = 4;          ///< of a rank
-  std::uint64_t BatchBytes = std::uint64_t(256) << 20;  ///< of values that a rank holds at once, about
+  std::uint64_t BatchBytes = std::uint64_t(64) << 20;  ///< of values that a rank reads at once; it holds twice as many
 };
 
 struct ConversionResult
