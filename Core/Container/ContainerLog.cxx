@@ -254,8 +254,11 @@ std::vector<std::uint32_t> ReadChecksums(
     const std::string& folder, const StepRecord& record, const std::vector<int>& rows)
 {
   const std::size_t patches = rows.size(), variables = record.Data.Variables.size();
-  const auto sums = TableReader(folder, record).Read<std::uint32_t>(tables::Checksums, variables * patches);
-  std::vector<std::uint32_t> byPatch(sums.size());
+  std::vector<std::uint32_t> byPatch(variables * patches);
+  if (byPatch.empty()) {
+    return byPatch;
+  }
+  const auto sums = TableReader(folder, record).Read<std::uint32_t>(tables::Checksums, byPatch.size());
   for (std::size_t v = 0; v < variables; ++v) {
     for (std::size_t row = 0; row < patches; ++row) {
       byPatch[v * patches + rows[row]] = sums[v * patches + row];

@@ -130,6 +130,7 @@ public:
 private:
   void Locate();
   std::vector<ElementType> AgreeOnTypes() const;
+  void AgreeOnAbsent();
   void Convert(StepWriter& step, const std::function<void(double)>& progress);
   std::vector<PatchValues> ValuesOf(const LoadResult& loaded) const;
 
@@ -149,6 +150,7 @@ ConversionResult StepConversion::Run(container::ContainerWriter& into, const std
     this->Locate();
   });
   this->Types = this->AgreeOnTypes();
+  this->AgreeOnAbsent();
   for (std::size_t v = 0; v < this->Types.size(); ++v) {
     const bool isFloat = this->Types[v] == ElementType::Float32 || this->Types[v] == ElementType::Float64;
     if (isFloat) {  // reading has made them NaN
@@ -200,11 +202,30 @@ std::vector<ElementType> StepConversion::AgreeOnTypes() const
     }
   }
   const std::vector<int> all = this->Ranks.AllGather(found);
-  std::vector<ElementType> types(variables, ElementType::Float32);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    types[i % variables] = all[i] >= 0 ? std::max(types[i % variables], static_cast<ElementType>(all[i])) : types[i % variables];
+    found[i % variables] = std::max(found[i % variables], all[i]);
+  }
+  std::vector<ElementType> types;
+  for (const int type : found) {
+    types.push_back(type < 0 ? ElementType::Float32 : static_cast<ElementType>(type));
   }
   return types;
+}
+
+/// What the files turn out not to have, though the description of the step says so.
+void StepConversion::AgreeOnAbsent()
+{
+  const std::size_t variables = this->Wanted.VariableOf.size();
+  std::vector<int> absent;  // pairs of variable and patch
+  for (std::size_t i = 0; i < this->Batches->Places().Locations.size(); ++i) {
+    if (this->Batches->Places().Locations[i].Kind == Encoding::Absent) {
+      absent.insert(absent.end(), {static_cast<int>(i % variables), this->Mine[i / variables]});
+    }
+  }
+  absent = this->Ranks.AllGather(absent);
+  for (std::size_t i = 0; i < absent.size(); i += 2) {
+    this->Wanted.Data.SetPresence(absent[i], absent[i + 1], Presence::Absent);
+  }
 }
 
 /// A batch is read while the one before it is written: the file that is written takes one writer at a time, as
