@@ -4,17 +4,91 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
+#include <exception>
 #include <filesystem>
 
 namespace patchio::hdf5 {
 
-OutputFile::OutputFile(const std::string& path, std::uint64_t alignment)
+namespace {
+
+// Memory of a file in memory: the library asks for it by these, and its owner keeps it when the file is closed.
+
+void* Resize(void* owner, std::size_t bytes)
+{
+  auto& memory = *static_cast<std::vector<std::byte>*>(owner);
+  try {
+    memory.resize(bytes);
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+  return memory.data();
+}
+
+void* Allocate(std::size_t bytes, H5FD_file_image_op_t /*why*/, void* owner)
+{
+  return Resize(owner, bytes);
+}
+
+void* Reallocate(void* /*memory*/, std::size_t bytes, H5FD_file_image_op_t /*why*/, void* owner)
+{
+  return Resize(owner, bytes);
+}
+
+void* Copy(void* to, const void* from, std::size_t bytes, H5FD_file_image_op_t /*why*/, void* /*owner*/)
+{
+  return std::memcpy(to, from, bytes);
+}
+
+herr_t Keep(void* /*memory*/, H5FD_file_image_op_t /*why*/, void* /*owner*/)
+{
+  return 0;
+}
+
+void* SameOwner(void* owner)
+{
+  return owner;
+}
+
+herr_t KeepOwner(void* /*owner*/)
+{
+  return 0;
+}
+
+}  // namespace
+
+OutputFile::OutputFile(const std::string& path, std::uint64_t alignment, std::size_t objects)
+    : Path(path), Creation(H5Pcreate(H5P_DATASET_CREATE))
+{
+  constexpr std::size_t growth = 1 << 20;
+  constexpr hsize_t fewest = 4096, ofObject = 1536;  // bytes that describe a group or a data set, at most
+  const Handle access(H5Pcreate(H5P_FILE_ACCESS));
+  H5FD_file_image_callbacks_t callbacks = {
+      Allocate, Copy, Reallocate, Keep, SameOwner, KeepOwner, &this->Memory};
+  H5Pset_file_image_callbacks(access, &callbacks);
+  H5Pset_fapl_core(access, growth, false);
+  H5Pset_alignment(access, alignment, alignment);
+  // All that describes lies before the first value: nothing of the room for values is in memory.
+  H5Pset_meta_block_size(access, fewest + objects * ofObject);
+  this->File = Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access));
+  this->Check(this->File, "memory for the description of a file");
+  H5Pset_obj_track_times(this->Creation, false);
+}
+
+FileImage OutputFile::TakeImage()
+{
+  hsize_t size = 0;
+  this->Check(H5Fget_filesize(this->File, &size), "a size of the file");
+  this->File = Handle();
+  return {std::move(this->Memory), size};
+}
+
+OutputFile::OutputFile(const std::string& path)
     : Path(path), Creation(H5Pcreate(H5P_DATASET_CREATE))
 {
   const Handle access(H5Pcreate(H5P_FILE_ACCESS));
   // Without a sieve buffer values are written, and fail, when we ask for it and not in some destructor.
   H5Pset_sieve_buf_size(access, 0);
-  H5Pset_alignment(access, alignment, alignment);
   errno = 0;
   this->File = Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access));
   this->Check(this->File, "a file that can be created");

@@ -4,11 +4,19 @@
 
 #include "Support/Hdf5.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace patchio::hdf5 {
+
+/// What lies in a file apart from values that somebody else writes.
+struct FileImage
+{
+  std::vector<std::byte> Bytes;  ///< from its beginning
+  std::uint64_t Size = 0;        ///< of the file, with room for the values
+};
 
 /// A new HDF5 file. A call that fails empties the file and throws Error.
 ///
@@ -17,8 +25,11 @@ namespace patchio::hdf5 {
 class OutputFile
 {
 public:
-  /// Replaces a file that is there. Data sets of so many bytes or more begin at multiples of `alignment`.
-  explicit OutputFile(const std::string& path, std::uint64_t alignment = 1);
+  /// Replaces a file that is there.
+  explicit OutputFile(const std::string& path);
+  /// A file in memory, for TakeImage(); `path` is its name in messages. Data sets of `alignment` bytes or more
+  /// begin at multiples of that. About so many objects will be in it.
+  OutputFile(const std::string& path, std::uint64_t alignment, std::size_t objects);
 
   Handle MakeGroup(const std::string& name) const { return this->MakeGroup(this->File, name); }
   Handle MakeGroup(hid_t parent, const std::string& name) const;
@@ -38,7 +49,9 @@ public:
   void WriteAttribute(
       hid_t object, const std::string& name, hid_t fileType, hid_t memoryType, const void* value) const;
 
-  /// Must be called last: a full disk often shows only when the file's caches are written.
+  /// Of a file in memory, which is closed then. All handles must be gone.
+  FileImage TakeImage();
+  /// Must be called last of a file on disk: a full disk often shows only when the file's caches are written.
   void Finish() const;
 
 private:
@@ -48,6 +61,7 @@ private:
   QuietScope Quiet;  // first member: lives longer than the file it silences
   std::string Path;
   Handle Creation;
+  std::vector<std::byte> Memory;  ///< of a file in memory
   Handle File;
 };
 

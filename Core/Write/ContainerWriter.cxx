@@ -46,15 +46,14 @@ void MakeFolder(const std::string& folder)
   if (fault) {
     throw FileError(folder, "a folder that can be made", fault.message(), "Check that the folder above is there and may be written to");
   }
-  bool empty = true;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, fault)) {
-    empty = false;
     if (!IsOurs(entry.path())) {
-      throw FileError(folder, "a container of PatchIO, or no folder of this name", "a folder with " + entry.path().filename().string(), "Choose another name");
+      throw FileError(folder, "a container of PatchIO, or no folder of this name",
+          "a folder with " + entry.path().filename().string(), "Choose another name");
     }
   }
-  if (fault || (!empty && !IsContainer(folder) && fs::exists(LogPathOf(folder)))) {
-    throw FileError(folder, "a container of PatchIO, or no folder of this name", fault ? fault.message() : "the files of something else", "Choose another name");
+  if (fault) {
+    throw FileError(folder, "a folder that can be read", fault.message());
   }
 }
 

@@ -5,7 +5,10 @@
 #include "Support/Hdf5Output.h"
 #include "Support/PlainFile.h"
 
+#include <algorithm>
 #include <array>
+#include <cassert>
+#include <filesystem>
 
 namespace patchio::container {
 namespace {
@@ -17,9 +20,14 @@ class StepFile
 {
 public:
   StepFile(const std::string& path, const StepFilePlan& plan)
-      : Plan(plan), Data(*plan.Data), Profile(ProfileOf(*plan.Data, plan.Files)), File(path, Alignment)
+      : Plan(plan),
+        Data(*plan.Data),
+        Profile(ProfileOf(*plan.Data, plan.Files)),
+        File(path, Alignment, plan.DataSets.size() + plan.Tables.size() + 8 * (plan.Data->Levels.size() + 1))
   {
   }
+
+  hdf5::FileImage TakeImage() { return this->File.TakeImage(); }
 
   std::vector<std::uint64_t> Run()
   {
@@ -33,7 +41,6 @@ public:
     for (const PlannedTable& table : this->Plan.Tables) {
       offsets.push_back(this->File.Reserve("PatchIO/tables/" + table.Name, NativeType(table.Type), {table.Values}));
     }
-    this->File.Finish();
     return offsets;
   }
 
@@ -46,7 +53,7 @@ private:
   const StepFilePlan& Plan;
   const Catalog& Data;
   const FileProfile Profile;
-  const hdf5::OutputFile File;
+  hdf5::OutputFile File;
 };
 
 std::vector<hsize_t> StepFile::ShapeOf(const DataSet& set) const
@@ -121,12 +128,16 @@ constexpr std::array<unsigned char, 8> Signature{0x89, 'H', 'D', 'F', '\r', '\n'
 
 std::vector<std::uint64_t> LayOut(const std::string& path, const StepFilePlan& plan)
 {
-  return StepFile(path, plan).Run();
-}
-
-void TakeSignature(const std::string& path)
-{
-  PlainFile(path, PlainFile::Purpose::Update).Write(0, std::array<char, 8>{}.data(), Signature.size());
+  StepFile laidOut(path, plan);
+  std::vector<std::uint64_t> offsets = laidOut.Run();
+  hdf5::FileImage image = laidOut.TakeImage();
+  assert(image.Bytes.size() >= Signature.size());
+  std::fill_n(image.Bytes.begin(), Signature.size(), std::byte(0));
+  image.Bytes.resize(std::min<std::uint64_t>(image.Bytes.size(), image.Size));
+  const PlainFile file(path, PlainFile::Purpose::Create);
+  file.Write(0, image.Bytes.data(), image.Bytes.size());
+  std::filesystem::resize_file(path, image.Size);
+  return offsets;
 }
 
 void GiveSignature(const std::string& path)

@@ -28,12 +28,11 @@ struct StepFilePlan
   std::vector<PlannedTable> Tables;
 };
 
-/// Where the data sets and then the tables of the plan begin, in their order.
+/// Makes the file, which must not exist, with room for all values but without the signature at its beginning: it
+/// is none for any HDF5 library until GiveSignature(), so that nobody takes room for values. Returns where the
+/// data sets and then the tables of the plan begin, in their order. Throws Error.
 std::vector<std::uint64_t> LayOut(const std::string& path, const StepFilePlan& plan);
-
-/// A file without its signature is none for any HDF5 library: until all values are in it, nobody takes room
-/// for values. Both throw Error.
-void TakeSignature(const std::string& path);
+/// Throws Error.
 void GiveSignature(const std::string& path);
 
 }  // namespace patchio::container

@@ -113,29 +113,26 @@ StepWriter::StepWriter(Communicator& ranks, const std::string& folder, StepToWri
   std::vector<std::uint64_t> offsets;
   RunOnAllRanks(ranks, [&] {
     if (this->Leads()) {
-      const std::string path = this->PathOf(this->FileOfRank(), false);
-      offsets = LayOut(path, this->PlanOfFile());
-      TakeSignature(path);
+      this->Part = std::make_unique<PartFile>(this->PartPath());
+      offsets = LayOut(this->PartPath(), this->PlanOfFile());
     }
   });
   this->TakeOffsets(GatherValues(ranks, offsets));
   RunOnAllRanks(ranks, [&] {
-    this->File = std::make_unique<PlainFile>(this->PathOf(this->FileOfRank(), false), PlainFile::Purpose::Update);
+    this->File = std::make_unique<PlainFile>(this->PartPath(), PlainFile::Purpose::Update);
   });
 }
 
-StepWriter::~StepWriter()
+StepWriter::PartFile::~PartFile()
 {
-  for (std::size_t file = 0; file < this->Record.Files.size() && !this->Done && this->Leads(); ++file) {
-    std::error_code ignored;
-    fs::remove(this->PathOf(static_cast<int>(file), false), ignored);
-  }
+  std::error_code ignored;
+  fs::remove(this->Path, ignored);
 }
 
-std::string StepWriter::PathOf(int file, bool complete) const
+std::string StepWriter::PartPath() const
 {
-  const std::string& name = this->Record.Files[file];
-  return this->Folder + "/" + (complete ? name : name.substr(0, name.rfind('.')) + ".part");
+  const std::string& name = this->Record.Files[this->FileOfRank()];
+  return this->Folder + "/" + name.substr(0, name.rfind('.')) + ".part";
 }
 
 StepFilePlan StepWriter::PlanOfFile() const
@@ -282,11 +279,10 @@ std::string StepWriter::Finish()
   // All files have all that they shall have: now they may be read.
   RunOnAllRanks(this->Ranks, [&] {
     if (this->Leads()) {
-      GiveSignature(this->PathOf(this->FileOfRank(), false));
-      Rename(this->PathOf(this->FileOfRank(), false), this->PathOf(this->FileOfRank(), true));
+      GiveSignature(this->PartPath());
+      Rename(this->PartPath(), this->Folder + "/" + this->Record.Files[this->FileOfRank()]);
     }
   });
-  this->Done = true;
   return this->Ranks.Rank() == 0 ? Encode(this->Record) : std::string();
 }
 

@@ -59,7 +59,7 @@ public:
   /// follow each other, write a file together. Throws Error on all ranks.
   StepWriter(Communicator& ranks, const std::string& folder, StepToWrite step, int ranksAFile);
   /// Takes away what was written, unless Finish() has returned.
-  ~StepWriter();
+  ~StepWriter() = default;
   StepWriter(const StepWriter&) = delete;
   StepWriter& operator=(const StepWriter&) = delete;
 
@@ -90,7 +90,7 @@ private:
   {
     return std::uint64_t(variable) * this->Record.Data.Patches.size() + patch;
   }
-  std::string PathOf(int file, bool complete) const;
+  std::string PartPath() const;
   bool Leads() const { return this->Ranks.Rank() % this->RanksAFile == 0; }
   int FileOfRank() const { return this->Ranks.Rank() / this->RanksAFile; }
 
@@ -102,9 +102,20 @@ private:
   std::vector<std::vector<std::uint64_t>> Before;  ///< by variable; see ValuesBefore()
   std::map<std::array<int, 2>, std::uint64_t> OffsetsOfSets;  ///< of this rank's file, by level and variable
   std::vector<WrittenValues> Written;                         ///< by this rank
-  std::unique_ptr<PlainFile> File;                            ///< of this rank
+  /// The file of this rank while it is written, and its name then; taken away with this object.
+  class PartFile
+  {
+  public:
+    explicit PartFile(const std::string& path) : Path(path) {}
+    ~PartFile();
+    PartFile(const PartFile&) = delete;
+    PartFile& operator=(const PartFile&) = delete;
+
+    const std::string Path;
+  };
+  std::unique_ptr<PartFile> Part;  ///< on ranks that lay out a file
+  std::unique_ptr<PlainFile> File;
   std::string Fault;
-  bool Done = false;
 };
 
 }  // namespace patchio::container
