@@ -279,8 +279,9 @@ std::string StepWriter::Finish()
   // All files have all that they shall have: now they may be read.
   RunOnAllRanks(this->Ranks, [&] {
     if (this->Leads()) {
-      GiveSignature(this->PartPath());
-      Rename(this->PartPath(), this->Folder + "/" + this->Record.Files[this->FileOfRank()]);
+      const std::string path = this->Folder + "/" + this->Record.Files[this->FileOfRank()];
+      Rename(this->PartPath(), path);
+      GiveSignature(path);
     }
   });
   return this->Ranks.Rank() == 0 ? Encode(this->Record) : std::string();

@@ -63,8 +63,12 @@ class Truth:
             except OSError:
                 pass
         for path in glob.glob(container + "/*.hdf"):
-            if os.path.basename(path) not in known:  # complete, but not in the log yet: the values must be right
-                with h5py.File(path, "r") as file:
+            if os.path.basename(path) not in known:  # not in the log yet: refused, or the values must be right
+                try:
+                    file = h5py.File(path, "r")
+                except OSError:
+                    continue
+                with file:
                     number = int(os.path.basename(path).split(".")[1])
                     for name in ("VTKHDF/Level0/CellData/" + n for n in file["VTKHDF/Level0/CellData"]):
                         want = h5py.File(os.path.join(self.path, "step.%06d.hdf" % number), "r")[name][()]
