@@ -203,6 +203,31 @@ void vtkPatchReader::Reload()
   this->Modified();
 }
 
+bool vtkPatchReader::LookForNewSteps()
+{
+  Internals& self = *this->Internal;
+  if (!this->Follow || !self.Session.Series.IsOpen()) {
+    return false;
+  }
+  try {
+    const bool found = self.Session.LookForNewSteps(*self.Ranks);
+    this->Warn(self.Session.Series.TakeGrowthWarning());
+    if (found) {
+      this->Superclass::Modified();  // what is read ahead is still wanted
+    }
+    return found;
+  } catch (const std::exception& error) {
+    this->Fail(error.what());
+    return false;
+  }
+}
+
+void vtkPatchReader::UpdateInformation()
+{
+  this->LookForNewSteps();
+  this->Superclass::UpdateInformation();
+}
+
 void vtkPatchReader::SetController(vtkMultiProcessController* controller)
 {
   if (controller != this->Internal->Ranks.Controller()) {
@@ -240,8 +265,14 @@ int vtkPatchReader::RequestInformation(
     if (!self.Session.Series.IsOpen()) {
       this->Say(0, "Opening " + ShortName(self.Session.Series.Files().front()));
       self.Session.Series.SetChannel(ModeOf(this->MetadataChannel));
-      self.Session.Series.Open(*self.Ranks, this->ListedDumpsOnly);
+      SeriesOptions options;
+      options.ListedOnly = this->ListedDumpsOnly;
+      options.LaterFiles = this->Follow;
+      self.Session.Series.Open(*self.Ranks, options);
       this->Warn(JoinLines(self.Session.Series.Steps().Warnings));
+      if (this->Follow) {
+        self.Session.HoldBackUnfinished(*self.Ranks);
+      }
     }
     self.Session.Series.OpenAny(*self.Ranks);
     self.Arrays.Offer(self.Session.Series.Current());

@@ -114,6 +114,19 @@ public:
   void Reload() override;
 
   /**
+   * Collective. While Follow is on: adds the steps that have come since the series was opened, if they are
+   * complete, and returns whether there are such. The reader then counts as modified, so that the next
+   * UpdateInformation gives their times; what was read stays known. It costs a look at some files where there
+   * is nothing new. Not to be called during an update.
+   */
+  bool LookForNewSteps();
+
+  /**
+   * Collective. Looks for new steps first.
+   */
+  void UpdateInformation() override;
+
+  /**
    * Stops reading ahead, too.
    */
   void Modified() override;

@@ -47,6 +47,18 @@ void ReadSession::Forget()
   this->Cache->Clear();
 }
 
+bool ReadSession::LookForNewSteps(const RankAgreement& ranks)
+{
+  const std::vector<TimeStep>& steps = this->Series.Steps().Steps;
+  const std::size_t before = steps.size();
+  const std::string last = steps.back().Path;
+  const bool found = this->Series.LookForNewSteps(ranks, this->Threads.OfRank(ranks, ranks.Rank()));
+  if (found && steps[before - 1].Path != last) {
+    this->ClearPrefetch();  // its steps have other numbers now
+  }
+  return found;
+}
+
 std::optional<LocatedStep> ReadSession::Locate(
     const RankAgreement& ranks, std::size_t step, const ReadRequest& request, const ReadObserver& observer)
 {
