@@ -15,6 +15,7 @@ import numpy
 from paraview.simple import *
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkOutputWindow, vtkStringOutputWindow
+from vtkmodules.vtkParallelCore import vtkMultiProcessController
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", "AMReX"))
 from plotfile_writer import fab_values, tiles, write_plotfile  # noqa: E402
@@ -85,9 +86,12 @@ class Followed:
     def values(self, step):
         """Of all cells, hidden ones too, sorted."""
         self.merged.UpdatePipeline(self.reader.TimestepValues[step])
-        grid = servermanager.Fetch(self.merged)
-        attributes = grid.GetPointData() if self.points else grid.GetCellData()
-        return numpy.sort(vtk_to_numpy(attributes.GetArray(self.variable)).ravel())
+        found = []
+        for rank in range(vtkMultiProcessController.GetGlobalController().GetNumberOfProcesses()):
+            grid = servermanager.Fetch(self.merged, rank)
+            values = (grid.GetPointData() if self.points else grid.GetCellData()).GetArray(self.variable)
+            found += [vtk_to_numpy(values).ravel()] if values else []
+        return numpy.sort(numpy.concatenate(found))
 
     def compare(self, step, truth):
         found = self.values(step)
