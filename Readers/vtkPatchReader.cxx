@@ -265,14 +265,8 @@ int vtkPatchReader::RequestInformation(
     if (!self.Session.Series.IsOpen()) {
       this->Say(0, "Opening " + ShortName(self.Session.Series.Files().front()));
       self.Session.Series.SetChannel(ModeOf(this->MetadataChannel));
-      SeriesOptions options;
-      options.ListedOnly = this->ListedDumpsOnly;
-      options.LaterFiles = this->Follow;
-      self.Session.Series.Open(*self.Ranks, options);
+      self.Session.Open(*self.Ranks, {this->ListedDumpsOnly, this->Follow});
       this->Warn(JoinLines(self.Session.Series.Steps().Warnings));
-      if (this->Follow) {
-        self.Session.HoldBackUnfinished(*self.Ranks);
-      }
     }
     self.Session.Series.OpenAny(*self.Ranks);
     self.Arrays.Offer(self.Session.Series.Current());
@@ -445,6 +439,7 @@ void vtkPatchReader::Fail(const std::string& text)
 void vtkPatchReader::PrintSelf(ostream& os, vtkIndent indent)
 {
   this->Superclass::PrintSelf(os, indent);
+  os << indent << "Follow: " << this->Follow << endl;
   for (const std::string& name : this->Internal->Session.Series.Files()) {
     os << indent << "FileName: " << name << endl;
   }

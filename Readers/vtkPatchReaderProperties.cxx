@@ -125,7 +125,6 @@ void vtkPatchReaderProperties::PrintSelf(ostream& os, vtkIndent indent)
   print("ReadGhostCells", this->ReadGhostCells);
   print("SkipBrokenPatches", this->SkipBrokenPatches);
   print("ListedDumpsOnly", this->ListedDumpsOnly);
-  print("Follow", this->Follow);
   print("MetadataChannel", this->MetadataChannel);
   print("ThreadMode", this->ThreadMode);
   print("ThreadPolicy", this->ThreadPolicy);

@@ -247,17 +247,6 @@ public:
   vtkBooleanMacro(ListedDumpsOnly, bool);
   ///@}
 
-  ///@{
-  /**
-   * The series grows: each UpdateInformation() looks for new steps, see vtkPatchReader::LookForNewSteps(). A
-   * last step that is not complete when the series is opened is not shown before it is. Off by default. No
-   * change of this counts as a change of the reader.
-   */
-  void SetFollow(bool on) { this->Follow = on; }
-  vtkGetMacro(Follow, bool);
-  vtkBooleanMacro(Follow, bool);
-  ///@}
-
   /**
    * What is done with the sidecars: small files beside the data that keep where all values lie in them (the
    * dual-channel paper, its grouped metadata).
@@ -434,7 +423,6 @@ protected:
   bool ReadGhostCells = false;
   bool SkipBrokenPatches = false;
   bool ListedDumpsOnly = false;
-  bool Follow = false;
   int MetadataChannel = CHANNEL_ON;
   int ThreadMode = AUTOMATIC;
   int ThreadPolicy = BALANCED;

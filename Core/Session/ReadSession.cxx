@@ -47,6 +47,14 @@ void ReadSession::Forget()
   this->Cache->Clear();
 }
 
+void ReadSession::Open(const RankAgreement& ranks, const SeriesOptions& options)
+{
+  this->Series.Open(ranks, options);
+  if (options.LaterFiles) {
+    this->Series.HoldBackUnfinished(ranks, this->Threads.OfRank(ranks, ranks.Rank()));
+  }
+}
+
 bool ReadSession::LookForNewSteps(const RankAgreement& ranks)
 {
   const std::vector<TimeStep>& steps = this->Series.Steps().Steps;
