@@ -22,6 +22,12 @@ namespace {
 /// The steps behind one path, with the help of the sidecars.
 Series OpenOne(const std::string& path, const SeriesOptions& options, ChannelMode mode)
 {
+  // Of many files with a step each, those that are known are not even looked at.
+  if (const std::optional<TimeStep> known = options.Known ? options.Known(path) : std::nullopt) {
+    Series single;
+    single.Steps.push_back(*known);
+    return single;
+  }
   if (mode == ChannelMode::Off) {
     return FormatOf(path).OpenSeries(path, options);
   }
@@ -206,7 +212,7 @@ void CheckFormats(const std::vector<std::string>& paths)
 Series OpenSeriesOfPaths(std::vector<std::string> paths, const SeriesOptions& options, ChannelMode mode)
 {
   std::transform(paths.begin(), paths.end(), paths.begin(), TidyPath);
-  if (paths.size() > 1) {
+  if (paths.size() > 1 && !options.Known) {
     CheckFormats(paths);
   }
   SeriesJoiner joiner(options, mode);
