@@ -1,0 +1,153 @@
+#include "Convert/StepConversion.h"
+#include "Info/StepFacts.h"
+#include "Probe/Progress.h"
+#include "Session.h"
+#include "Session/RankAgreement.h"
+#include "Subcommands.h"
+#include "Support/ByteText.h"
+#include "Support/Error.h"
+#include "Support/Stopwatch.h"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+namespace patchio::tools {
+namespace {
+
+constexpr double SecondsWithoutBar = 1;
+
+struct Options : ConversionOptions
+{
+  std::string From, To;
+  std::vector<std::string> Names;
+  std::vector<std::int64_t> Steps;  ///< empty: all
+  std::vector<int> Levels;
+  std::vector<double> Box;
+  bool Overwrite = false;
+  int RanksAFile = 0;
+};
+
+void Check(Options& options)
+{
+  options.Variables = {options.Names.begin(), options.Names.end()};
+  if (!options.Levels.empty()) {
+    options.FirstLevel = options.Levels[0];
+    options.LastLevel = options.Levels[1];
+  }
+  if (options.FirstLevel < 0 || options.FirstLevel > options.LastLevel) {
+    throw UsageError("--levels wants the first level and the last one, from 0 on.");
+  }
+  if (!options.Box.empty()) {
+    options.Region.Kind = RegionOfInterest::Shape::InBox;
+    for (int axis = 0; axis < 3; ++axis) {
+      options.Region.Lower[axis] = options.Box[2 * axis];
+      options.Region.Upper[axis] = options.Box[2 * axis + 1];
+    }
+  }
+  while (!options.To.empty() && options.To.back() == '/') {
+    options.To.pop_back();
+  }
+  if (options.To.size() < 5 || options.To.substr(options.To.size() - 4) != ".pio") {
+    throw UsageError("The container's name must end with .pio.");
+  }
+}
+
+class Conversion
+{
+public:
+  Conversion(const Options& options, Session& session) : How(options), Out(session), Bar(session.Root()) {}
+
+  void Run();
+
+private:
+  void ConvertOne(const TimeStep& step, std::size_t number, std::size_t count, container::ContainerWriter& into);
+
+  const Options& How;
+  Session& Out;
+  probe::Progress Bar;
+  const Stopwatch Watch;
+  std::shared_ptr<OpenedStep> Opened;
+  std::string OpenedPath;
+  ConversionResult All;
+};
+
+void Conversion::Run()
+{
+  const RankAgreement ranks(this->Out.Ranks());
+  const Series series = ranks.OpenSeries({this->How.From}, {}, ChannelMode::ReadOnly);
+  for (const std::string& warning : series.Warnings) {
+    this->Out.Warn(warning);
+  }
+  std::vector<TimeStep> steps;
+  for (const TimeStep& step : series.Steps) {
+    const auto& wanted = this->How.Steps;
+    if (wanted.empty() || std::find(wanted.begin(), wanted.end(), step.Step) != wanted.end()) {
+      steps.push_back(step);
+    }
+  }
+  if (steps.empty() || (!this->How.Steps.empty() && steps.size() < this->How.Steps.size())) {
+    throw Error(fmt::format("{}: some of these steps are not there; it has {}, from {} to {}.", this->How.From,
+        CountText(series.Steps.size(), "step"), series.Steps.front().Step, series.Steps.back().Step));
+  }
+  container::ContainerWriter into(this->Out.Ranks(), this->How.To, {this->How.Overwrite, this->How.RanksAFile});
+  std::size_t there = 0, done = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (into.Has(steps[i].Step)) {
+      ++there;
+    } else {
+      this->ConvertOne(steps[i], i, steps.size(), into);
+      ++done;
+    }
+  }
+  this->Out.Print(fmt::format("{}: {} written{}, {}, {:.2f} s", this->How.To, CountText(done, "step"),
+      there > 0 ? fmt::format(" ({} there already)", CountText(there, "was", "were")) : "", ByteText(static_cast<double>(this->All.Bytes)), this->Watch.Seconds()));
+}
+
+void Conversion::ConvertOne(const TimeStep& step, std::size_t number, std::size_t count, container::ContainerWriter& into)
+{
+  if (!this->Opened || this->OpenedPath != step.Path) {
+    this->Opened = std::make_shared<OpenedStep>(RankAgreement(this->Out.Ranks()), step.Path, ChannelMode::ReadOnly);
+    this->OpenedPath = step.Path;
+    this->Out.Warn(this->Opened->Warning());
+  }
+  this->Opened->TurnTo(step);
+  const auto progress = [&](double part) {
+    const double all = (static_cast<double>(number) + part) / static_cast<double>(count);
+    if (this->Watch.Seconds() < SecondsWithoutBar) {
+      return;
+    }
+    this->Bar.Show(all, all > 0 ? this->Watch.Seconds() * (1 - all) / all : 0, fmt::format("step {}", step.Step));
+  };
+  const ConversionResult result = ConvertStep(this->Out.Ranks(), *this->Opened, this->How, into, progress);
+  this->All.Bytes += result.Bytes;
+  this->Out.Print(fmt::format("step {}: {}, {}, {}", step.Step, CountText(result.Patches, "patch", "patches"),
+      CountText(result.Arrays, "array"), ByteText(static_cast<double>(result.Bytes))));
+}
+
+}  // namespace
+
+void AddConvert(CLI::App& program, Session& session)
+{
+  CLI::App* command = program.add_subcommand("convert",
+      "Write data of any format into a container (NAME.pio), which opens at once and reads fast. Steps that the "
+      "container has are left as they are, so that a conversion that was stopped goes on. Under mpirun the ranks share the work");
+  const auto options = std::make_shared<Options>();
+  AddPath(*command, options->From);
+  command->add_option("container", options->To, "NAME.pio")->required();
+  command->add_option("--variables", options->Names, "Names of those to convert; all by default")->delimiter(',');
+  command->add_option("--steps", options->Steps, "Numbers of the time steps; all by default")->delimiter(',');
+  command->add_option("--levels", options->Levels, "The first level and the last one")->expected(2);
+  command->add_option("--region", options->Box, "Only patches that meet this box: x from, to, y from, to, z from, to")->expected(6);
+  command->add_option("--threads", options->Threads, "Of each rank, for reading and for writing")->check(CLI::Range(1, 256))->capture_default_str();
+  command->add_option("--ranks-a-file", options->RanksAFile,
+      "So many ranks write a file of each step together; 0: all of them. Only a single file can be opened without PatchIO")->check(CLI::Range(0, 1 << 20))->capture_default_str();
+  command->add_flag("--overwrite", options->Overwrite, "Replace a container of this name");
+  command->callback([options, &session] {
+    Check(*options);
+    Conversion(*options, session).Run();
+  });
+}
+
+}  // namespace patchio::tools
