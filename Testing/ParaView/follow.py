@@ -1,7 +1,8 @@
 """Series that grow while they are open: with Follow on, new steps appear when they are complete, and not before. Truth: what
 h5py finds in the files, or what this script has written.
 
-usage: PATCHIO_PVBATCH_MODE=root Testing/ParaView/pvbatch.sh NP follow.py DATA SCRATCH
+usage: PATCHIO_PVBATCH_MODE=root Testing/ParaView/pvbatch.sh NP follow.py DATA SCRATCH [PATCHIO]
+PATCHIO: the program, which writes a container; left out where it was not built.
 """
 import array
 import os
@@ -22,6 +23,7 @@ from plotfile_writer import fab_values, tiles, write_plotfile  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 data, scratch = sys.argv[1:3]
+program = sys.argv[3] if len(sys.argv) > 3 else None
 
 # Another process: ParaView and h5py bring an HDF5 library each.
 SAMRAI = """
@@ -326,6 +328,39 @@ def check_numbered_files():
     series.close()
 
 
+def check_container():
+    """Steps are added to a container, which somebody reads meanwhile."""
+    dumps = Dumps("container")
+    folder = os.path.join(dumps.folder, "run.pio")
+
+    def convert(step):
+        alone = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_"))}
+        subprocess.run([program, "convert", os.path.join(dumps.source, "dumps.visit"), folder, "--steps", str(16 * step)],
+                       check=True, env=alone, stdout=subprocess.DEVNULL)
+
+    convert(0)
+    series = Followed(folder, "uval")
+    before = os.path.getsize(os.path.join(folder, "index"))
+    convert(1)
+    with open(os.path.join(folder, "index"), "rb+") as file:
+        whole = file.read()
+        file.truncate((before + len(whole)) // 2)
+    series.look(1, "half a record")
+    values = os.path.join(folder, "step.000016.hdf")
+    os.rename(values, values + ".away")
+    with open(os.path.join(folder, "index"), "wb") as file:
+        file.write(whole)
+    series.look(1, "a record without values")
+    os.rename(values + ".away", values)
+    series.look(2, "a whole step")
+    convert(2)
+    convert(3)
+    series.look(4, "two more")
+    for step in (3, 1, 0, 2):
+        series.compare(step, dumps.truth(step))
+    series.close()
+
+
 os.makedirs(scratch, exist_ok=True)
 terminal = vtkOutputWindow.GetInstance()
 for mode in ("On", "Off"):
@@ -337,4 +372,6 @@ check_switch()
 check_plotfiles()
 check_grads()
 check_numbered_files()
+if program:
+    check_container()
 print("passed: follow")
