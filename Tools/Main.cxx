@@ -48,6 +48,7 @@ int Run(int argc, char** argv, Session& session)
   program.set_version_flag("--version", "patchio " PATCHIO_VERSION);
   program.require_subcommand(1);
   patchio::tools::AddConvert(program, session);
+  patchio::tools::AddExport(program, session);
   patchio::tools::AddIndex(program, session);
   patchio::tools::AddInfo(program, session);
   patchio::tools::AddLinAdv(program, session);

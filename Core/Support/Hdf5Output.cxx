@@ -60,8 +60,8 @@ herr_t KeepOwner(void* /*owner*/)
 OutputFile::OutputFile(const std::string& path, std::uint64_t alignment, std::size_t objects)
     : Path(path), Creation(H5Pcreate(H5P_DATASET_CREATE))
 {
-  constexpr std::size_t growth = 1 << 20;
-  constexpr hsize_t fewest = 4096, ofObject = 1536;  // bytes that describe a group or a data set, at most
+  constexpr std::size_t growth = 4096;
+  constexpr hsize_t fewest = 4096, ofObject = 1024;  // bytes that describe a group or a data set, at most
   const Handle access(H5Pcreate(H5P_FILE_ACCESS));
   H5FD_file_image_callbacks_t callbacks = {
       Allocate, Copy, Reallocate, Keep, SameOwner, KeepOwner, &this->Memory};

@@ -46,6 +46,13 @@ public:
 
 private:
   void DescribeForOthers();
+  /// Readers of VTK look for all three, and complain where one is missing.
+  void MakeGroups(hid_t parent) const
+  {
+    for (const char* name : {"CellData", "PointData", "FieldData"}) {
+      this->File.MakeGroup(parent, name);
+    }
+  }
   void DescribeImage(hid_t root);
   void DescribeLevel(hid_t root, int level);
   std::vector<hsize_t> ShapeOf(const DataSet& set) const;
@@ -79,15 +86,17 @@ void StepFile::DescribeForOthers()
   this->File.WriteText(root, "Type", image ? "ImageData" : "OverlappingAMR");
   if (image) {
     this->DescribeImage(root);
+    this->MakeGroups(root);
   } else {
     this->File.WriteNumbers(root, "Origin", {this->Data.Origin.begin(), this->Data.Origin.end()});
     this->File.WriteText(root, "GridDescription", this->Data.Dimension == 2 ? "XY" : "XYZ");
     for (std::size_t level = 0; level < this->Data.Levels.size(); ++level) {
       this->DescribeLevel(root, static_cast<int>(level));
     }
+    // Not in images: ParaView 5.11 fails on their field data.
+    const hdf5::Handle fields = this->File.MakeGroup(root, "FieldData");
+    this->File.Write(fields, "TimeValue", H5T_NATIVE_DOUBLE, H5T_NATIVE_DOUBLE, {1}, &this->Data.Time);
   }
-  const hdf5::Handle fields = this->File.MakeGroup(root, "FieldData");
-  this->File.Write(fields, "TimeValue", H5T_NATIVE_DOUBLE, H5T_NATIVE_DOUBLE, {1}, &this->Data.Time);
 }
 
 /// Its indices begin at 0: ParaView 5.11 reads no others.
@@ -119,6 +128,7 @@ void StepFile::DescribeLevel(hid_t root, int number)
       boxes.insert(boxes.end(), {cells.Lower[axis], cells.Upper[axis]});
     }
   }
+  this->MakeGroups(group);
   this->File.Write(group, "AMRBox", H5T_NATIVE_INT32, H5T_NATIVE_INT32, {boxes.size() / 6, 6}, boxes.data());
 }
 

@@ -1,3 +1,4 @@
+#include "Container/ContainerLog.h"
 #include "Convert/StepConversion.h"
 #include "Info/StepFacts.h"
 #include "Probe/Progress.h"
@@ -11,7 +12,12 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <set>
+
+namespace fs = std::filesystem;
 
 namespace patchio::tools {
 namespace {
@@ -27,6 +33,7 @@ struct Options : ConversionOptions
   std::vector<double> Box;
   bool Overwrite = false;
   int RanksAFile = 0;
+  bool Export = false;  ///< to VTKHDF files in the folder To
 };
 
 void Check(Options& options)
@@ -49,7 +56,7 @@ void Check(Options& options)
   while (!options.To.empty() && options.To.back() == '/') {
     options.To.pop_back();
   }
-  if (options.To.size() < 5 || options.To.substr(options.To.size() - 4) != ".pio") {
+  if (!options.Export && (options.To.size() < 5 || options.To.substr(options.To.size() - 4) != ".pio")) {
     throw UsageError("The container's name must end with .pio.");
   }
 }
@@ -62,6 +69,17 @@ public:
   void Run();
 
 private:
+  /// What is written to.
+  std::string Container() const { return this->How.Export ? this->How.To + "/unfinished.pio" : this->How.To; }
+  void TakeOut(const TimeStep& step) const;
+  void RemoveUnfinished() const
+  {
+    std::error_code ignored;
+    if (this->How.Export && this->Out.Root()) {
+      fs::remove_all(this->Container(), ignored);
+    }
+  }
+  std::size_t ConvertAll(const std::vector<TimeStep>& steps);
   void ConvertOne(const TimeStep& step, std::size_t number, std::size_t count, container::ContainerWriter& into);
 
   const Options& How;
@@ -91,18 +109,35 @@ void Conversion::Run()
     throw Error(fmt::format("{}: some of these steps are not there; it has {}, from {} to {}.", this->How.From,
         CountText(series.Steps.size(), "step"), series.Steps.front().Step, series.Steps.back().Step));
   }
-  container::ContainerWriter into(this->Out.Ranks(), this->How.To, {this->How.Overwrite, this->How.RanksAFile});
-  std::size_t there = 0, done = 0;
+  if (this->How.Export) {
+    this->Out.OnRoot([this] { fs::create_directory(this->How.To); });
+  }
+  std::size_t done = 0;
+  try {
+    done = this->ConvertAll(steps);
+  } catch (const Error&) {
+    this->RemoveUnfinished();
+    throw;
+  }
+  this->RemoveUnfinished();
+  const std::size_t there = steps.size() - done;
+  this->Out.Print(fmt::format("{}: {} written{}, {}, {:.2f} s", this->How.To, CountText(done, "step"),
+      there > 0 ? fmt::format(" ({} there already)", CountText(there, "was", "were")) : "", ByteText(static_cast<double>(this->All.Bytes)), this->Watch.Seconds()));
+}
+
+/// Returns how many steps were not there yet.
+std::size_t Conversion::ConvertAll(const std::vector<TimeStep>& steps)
+{
+  container::ContainerWriter into(
+      this->Out.Ranks(), this->Container(), {this->How.Overwrite || this->How.Export, this->How.RanksAFile});
+  std::size_t done = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (into.Has(steps[i].Step)) {
-      ++there;
-    } else {
+    if (!into.Has(steps[i].Step)) {
       this->ConvertOne(steps[i], i, steps.size(), into);
       ++done;
     }
   }
-  this->Out.Print(fmt::format("{}: {} written{}, {}, {:.2f} s", this->How.To, CountText(done, "step"),
-      there > 0 ? fmt::format(" ({} there already)", CountText(there, "was", "were")) : "", ByteText(static_cast<double>(this->All.Bytes)), this->Watch.Seconds()));
+  return done;
 }
 
 void Conversion::ConvertOne(const TimeStep& step, std::size_t number, std::size_t count, container::ContainerWriter& into)
@@ -122,11 +157,74 @@ void Conversion::ConvertOne(const TimeStep& step, std::size_t number, std::size_
   };
   const ConversionResult result = ConvertStep(this->Out.Ranks(), *this->Opened, this->How, into, progress);
   this->All.Bytes += result.Bytes;
+  if (this->How.Export) {
+    this->Out.OnRoot([&] { this->TakeOut(step); });
+  }
   this->Out.Print(fmt::format("step {}: {}, {}, {}", step.Step, CountText(result.Patches, "patch", "patches"),
       CountText(result.Arrays, "array"), ByteText(static_cast<double>(result.Bytes))));
 }
 
+/// The file of a step out of the container that it was written in.
+void Conversion::TakeOut(const TimeStep& step) const
+{
+  for (const container::LoggedStep& logged : container::ReadLog(this->Container()).Steps) {
+    if (logged.Head.Step != step.Step) {
+      continue;
+    }
+    const container::StepRecord record = container::Decode(logged.Bytes);
+    std::set<std::string> hidden;
+    for (const container::DataSet& set : record.DataSets) {
+      if (set.Name.rfind("VTKHDF/", 0) != 0) {
+        hidden.insert("'" + record.Data.Variables[set.Variable].Name + "'");
+      }
+    }
+    const std::string names = PlainText(fmt::format("{}", fmt::join(hidden, ", ")));
+    if (hidden.size() == record.Data.Variables.size()) {
+      throw FileError(this->How.From, "boxes of a uniform grid whose levels refine each other", "something for which VTKHDF has no type",
+          "Convert it into a container, or save it from ParaView");
+    }
+    if (!hidden.empty()) {
+      this->Out.Warn(fmt::format("Step {}: other programs will not see {}, which some patches lack.", step.Step, names));
+    }
+    fs::rename(this->Container() + "/" + logged.Head.File, this->How.To + "/" + logged.Head.File);
+  }
+}
+
+/// Arguments that both subcommands have.
+void AddOptions(CLI::App& command, Options& options)
+{
+  command.add_option("--variables", options.Names, "Names of those to take; all by default")->delimiter(',');
+  command.add_option("--steps", options.Steps, "Numbers of the time steps; all by default")->delimiter(',');
+  command.add_option("--levels", options.Levels, "The first level and the last one")->expected(2);
+  command.add_option("--region", options.Box, "Only patches that meet this box: x from, to, y from, to, z from, to")
+      ->expected(6);
+  command.add_option("--threads", options.Threads, "Of each rank, for reading and for writing")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+}
+
+void Start(CLI::App& command, const std::shared_ptr<Options>& options, Session& session)
+{
+  command.callback([options, &session] {
+    Check(*options);
+    Conversion(*options, session).Run();
+  });
+}
+
 }  // namespace
+
+void AddExport(CLI::App& program, Session& session)
+{
+  CLI::App* command = program.add_subcommand("export",
+      "Write a VTKHDF file (OverlappingAMR, or ImageData) a time step, for programs without PatchIO, into a folder. "
+      "Under mpirun the ranks share the work");
+  const auto options = std::make_shared<Options>();
+  options->Export = true;
+  AddPath(*command, options->From);
+  command->add_option("folder", options->To, "Made if it is not there; files in it are called step.000010.hdf")->required();
+  AddOptions(*command, *options);
+  Start(*command, options, session);
+}
 
 void AddConvert(CLI::App& program, Session& session)
 {
@@ -136,18 +234,11 @@ void AddConvert(CLI::App& program, Session& session)
   const auto options = std::make_shared<Options>();
   AddPath(*command, options->From);
   command->add_option("container", options->To, "NAME.pio")->required();
-  command->add_option("--variables", options->Names, "Names of those to convert; all by default")->delimiter(',');
-  command->add_option("--steps", options->Steps, "Numbers of the time steps; all by default")->delimiter(',');
-  command->add_option("--levels", options->Levels, "The first level and the last one")->expected(2);
-  command->add_option("--region", options->Box, "Only patches that meet this box: x from, to, y from, to, z from, to")->expected(6);
-  command->add_option("--threads", options->Threads, "Of each rank, for reading and for writing")->check(CLI::Range(1, 256))->capture_default_str();
+  AddOptions(*command, *options);
   command->add_option("--ranks-a-file", options->RanksAFile,
       "So many ranks write a file of each step together; 0: all of them. Only a single file can be opened without PatchIO")->check(CLI::Range(0, 1 << 20))->capture_default_str();
   command->add_flag("--overwrite", options->Overwrite, "Replace a container of this name");
-  command->callback([options, &session] {
-    Check(*options);
-    Conversion(*options, session).Run();
-  });
+  Start(*command, options, session);
 }
 
 }  // namespace patchio::tools
