@@ -197,6 +197,7 @@ Series ContainerFormat::OpenSeries(const std::string& path, const SeriesOptions&
   for (const LoggedStep& logged : log.Steps) {
     series.Steps.push_back(StepOf(folder, logged));
   }
+  series.Watched.push_back(LogPathOf(folder));
   if (log.LostBytes > 0) {
     series.Warnings.push_back(FileError(LogPathOf(folder), "whole records", fmt::format("{} of the log damaged", ByteText(log.LostBytes)), "Steps may be missing").what());
   }
