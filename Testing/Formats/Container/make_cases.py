@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 SERIES = {"amr_3d": "samrai/mixed_3d", "amr_2d": "samrai/mixed_2d", "ghosts": "samrai/ghosts_3d", "offset": "samrai/offset_aniso_3d",
-          "levels": "samrai/four_levels", "absent": "samrai/absent", "changing": "samrai/changing", "components": "samrai/odd_components"}
+          "levels": "samrai/four_levels", "absent": "samrai/absent", "changing": "samrai/changing", "components": "samrai/odd_components", "tiles": "samrai/tiles_3d"}
 IN_PARTS = {"groups": "samrai/tiles_of_kinds"}
 
 
