@@ -53,6 +53,13 @@ const Format& FormatOf(const std::string& path)
   throw FileError(path, WhatOpens(), "something else", "PatchIO opens no other files");
 }
 
+Catalog Format::ReadStep(const TimeStep& step) const
+{
+  Catalog catalog = this->ReadCatalog(step.Path);
+  TurnTo(catalog, step);
+  return catalog;
+}
+
 void TurnTo(Catalog& catalog, const TimeStep& step)
 {
   catalog.Time = step.Time;

@@ -54,6 +54,12 @@ hid_t MemoryType(ElementType type)
       return H5T_NATIVE_INT16;
     case ElementType::UInt16:
       return H5T_NATIVE_UINT16;
+    case ElementType::Int8:
+      return H5T_NATIVE_INT8;
+    case ElementType::UInt32:
+      return H5T_NATIVE_UINT32;
+    case ElementType::UInt64:
+      return H5T_NATIVE_UINT64;
     case ElementType::UInt8:
       break;
   }
@@ -239,7 +245,8 @@ TEST(ChunkDecoder, BringsBackWhatTheLibraryStores)
   ChunkDecoder decoder;
   for (const Filters& filters : AllPipelines()) {
     for (const ElementType type : {ElementType::Float32, ElementType::Float64, ElementType::Int32,
-             ElementType::Int64, ElementType::UInt8, ElementType::Int16, ElementType::UInt16}) {
+             ElementType::Int64, ElementType::UInt8, ElementType::Int16, ElementType::UInt16,
+             ElementType::Int8, ElementType::UInt32, ElementType::UInt64}) {
       for (const Layout& layout : layouts) {
         for (const bool smooth : {false, true}) {
           ChunkedArray array = Array(type, layout.Dims, layout.ChunkDims, filters);
