@@ -70,6 +70,10 @@ public:
   /// OpenSeries() says what is wrong.
   virtual bool SeemsBroken(const std::string& /*path*/) const { return false; }
 
+  /// Where neither is so: what there is instead that belongs to this format, as a phrase; empty where it
+  /// belongs to none.
+  virtual std::string Declines(const std::string& /*path*/) const { return {}; }
+
   /// Cheap: looks at each step's head only. Throws Error when there is not a single good step.
   virtual Series OpenSeries(const std::string& path, const SeriesOptions& options) const = 0;
 

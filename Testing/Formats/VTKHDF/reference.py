@@ -17,6 +17,7 @@ import sys
 import h5py
 import numpy as np
 
+import mesh_reference
 
 DESCRIBING = "*.*hdf"
 
@@ -53,6 +54,8 @@ def read_truth(path, blanking=True):
     """All of a file: the metadata and the arrays that the npz holds."""
     with h5py.File(path, "r") as file:
         root = file["VTKHDF"]
+        if mesh_reference.is_mesh(root):
+            return mesh_reference.read_truth(path)
         levels, dim, flat = levels_of(root)
         arrays, patches, variables, ratio = {}, [], {}, np.ones(3, np.int64)
         for number, (group, boxes, spacing) in enumerate(levels):
