@@ -94,7 +94,7 @@ struct Chunk
 /// from `First`, of an array whose last axis varies fastest.
 struct ChunkedArray
 {
-  static constexpr int MaximumRank = 4;
+  static constexpr int MaximumRank = 5;
   static constexpr int MaximumFilters = 4;
 
   int File = 0;  ///< index into LocationTable::Files

@@ -142,7 +142,7 @@ public:
   }
 
 private:
-  static std::vector<hsize_t> Sizes(const std::array<std::uint64_t, 4>& dims)
+  static std::vector<hsize_t> Sizes(const std::array<std::uint64_t, ChunkedArray::MaximumRank>& dims)
   {
     return {dims.begin(), dims.end()};
   }
@@ -240,7 +240,7 @@ TEST(ChunkDecoder, BringsBackWhatTheLibraryStores)
   // With rows that are a part of a vector, whole vectors, and more; most with chunks over the edge.
   const std::vector<Layout> layouts{{{1}, {1}}, {{3}, {3}}, {{1000}, {333}}, {{21, 34}, {21, 34}},
       {{17, 23}, {5, 7}}, {{9, 10, 11}, {4, 10, 11}}, {{7, 6, 5}, {3, 4, 2}}, {{3, 5, 4, 6}, {2, 2, 3, 4}},
-      {{2, 3, 4, 5}, {1, 3, 4, 5}}};
+      {{2, 3, 4, 5}, {1, 3, 4, 5}}, {{3, 4, 3, 5, 3}, {2, 3, 2, 4, 3}}};
   testing::Dice dice(41);
   ChunkDecoder decoder;
   for (const Filters& filters : AllPipelines()) {
