@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""VTKHDF files of many kinds for the tests, written by h5py alone: images and AMR below FOLDER, meshes below FOLDER_meshes.
+"""VTKHDF files of many kinds for the tests, written by h5py alone: images and AMR below FOLDER, meshes below FOLDER/meshes.
 
 usage: make_cases.py FOLDER
 """
@@ -133,7 +133,7 @@ def write_amr_steps(path, levels_of_steps, arrays, times, **storage):
 def main():
     folder = sys.argv[1]
     shutil.rmtree(folder, ignore_errors=True)
-    meshes.write_all(lambda name, file: made(folder + "_meshes", name, file))
+    meshes.write_all(lambda name, file: made(os.path.join(folder, "meshes"), name, file))
 
     def path(name, file):
         return made(folder, name, file)

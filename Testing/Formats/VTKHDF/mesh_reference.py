@@ -19,6 +19,11 @@ def is_mesh(root):
     return root.attrs["Type"] in (b"UnstructuredGrid", b"PolyData")
 
 
+def is_mesh_file(path):
+    with h5py.File(path, "r") as file:
+        return is_mesh(file["VTKHDF"])
+
+
 def entry(root, name, step, default=0):
     """A row of a list in Steps."""
     return np.asarray(root["Steps/" + name][step]).ravel() if "Steps/" + name in root else np.array([default])

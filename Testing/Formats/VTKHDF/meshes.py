@@ -121,7 +121,8 @@ class Writer:
 
     def close(self):
         root = self.file.create_group("VTKHDF")
-        root.attrs["Version"], root.attrs["Type"] = np.array([2, 0]), np.bytes_(self.kind)
+        old = self.kind == "UnstructuredGrid" and not self.several
+        root.attrs["Version"], root.attrs["Type"] = np.array([1, 0] if old else [2, 0]), np.bytes_(self.kind)
         for name, parts in self.columns.items():
             data = np.concatenate(parts)
             root.create_dataset(name, data=data, maxshape=(None,) + data.shape[1:] if self.storage.get("chunks") else None, **self.storage)

@@ -125,7 +125,7 @@ def main():
     os.makedirs(arguments.series)
     table = []
     files = sorted(f for path in arguments.paths for f in glob.glob(os.path.abspath(path) + "/**/*.*hdf", recursive=True))
-    for path in files:
+    for path in [f for f in files if not mesh_reference.is_mesh_file(f)]:
         steps, times = [], []
         for step in range(len(mesh_reference.times_of(path))):
             meta, arrays = read_truth(path, step=step)
