@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 namespace patchio::vtkhdf {
 namespace {
@@ -187,12 +188,13 @@ Catalog CatalogOf(const FileFacts& facts)
 Series VtkhdfFormat::OpenSeries(const std::string& path, const SeriesOptions& options) const
 {
   Series series;
-  const auto known = options.Known ? options.Known(path) : std::nullopt;
+  const std::string absolute = std::filesystem::absolute(path).lexically_normal().string();
+  const auto known = options.Known ? options.Known(absolute) : std::nullopt;
   if (known) {
     series.Steps.push_back(*known);
     return series;
   }
-  const FileFacts facts = ReadFacts(path);
+  const FileFacts facts = ReadFacts(absolute);
   for (int step = 0; step < std::max(static_cast<int>(facts.Times.size()), 1); ++step) {
     series.Steps.push_back(StepOf(facts, step));
   }
