@@ -21,78 +21,26 @@
 namespace patchio {
 namespace {
 
-constexpr int Any = std::numeric_limits<int>::max();
-
-/// Numbers of nodes that a cell may have.
+/// How many nodes a cell of a type may have.
 struct NodeCount
 {
-  int Least = 0, Most = 0;
+  int Type, Least, Most;
 };
 
-/// Of the types with straight edges and of those of second and third order; {0, -1}: not one of them.
-NodeCount NodesOfType(int type)
-{
-  switch (type) {
-    case VTK_EMPTY_CELL:
-      return {0, 0};
-    case VTK_VERTEX:
-      return {1, 1};
-    case VTK_POLY_VERTEX:
-      return {1, Any};
-    case VTK_LINE:
-      return {2, 2};
-    case VTK_POLY_LINE:
-      return {1, Any};
-    case VTK_TRIANGLE:
-      return {3, 3};
-    case VTK_TRIANGLE_STRIP:
-    case VTK_POLYGON:
-      return {3, Any};
-    case VTK_PIXEL:
-    case VTK_QUAD:
-    case VTK_TETRA:
-    case VTK_CUBIC_LINE:
-      return {4, 4};
-    case VTK_PYRAMID:
-      return {5, 5};
-    case VTK_WEDGE:
-    case VTK_QUADRATIC_TRIANGLE:
-    case VTK_QUADRATIC_LINEAR_QUAD:
-      return {6, 6};
-    case VTK_VOXEL:
-    case VTK_HEXAHEDRON:
-    case VTK_QUADRATIC_QUAD:
-      return {8, 8};
-    case VTK_PENTAGONAL_PRISM:
-    case VTK_QUADRATIC_TETRA:
-      return {10, 10};
-    case VTK_HEXAGONAL_PRISM:
-    case VTK_QUADRATIC_LINEAR_WEDGE:
-      return {12, 12};
-    case VTK_QUADRATIC_EDGE:
-      return {3, 3};
-    case VTK_BIQUADRATIC_TRIANGLE:
-      return {7, 7};
-    case VTK_BIQUADRATIC_QUAD:
-      return {9, 9};
-    case VTK_QUADRATIC_PYRAMID:
-      return {13, 13};
-    case VTK_QUADRATIC_WEDGE:
-      return {15, 15};
-    case VTK_BIQUADRATIC_QUADRATIC_WEDGE:
-      return {18, 18};
-    case VTK_TRIQUADRATIC_PYRAMID:
-      return {19, 19};
-    case VTK_QUADRATIC_HEXAHEDRON:
-      return {20, 20};
-    case VTK_BIQUADRATIC_QUADRATIC_HEXAHEDRON:
-      return {24, 24};
-    case VTK_TRIQUADRATIC_HEXAHEDRON:
-      return {27, 27};
-    default:
-      return {0, -1};
-  }
-}
+constexpr int Any = std::numeric_limits<int>::max();
+
+/// The types with straight edges, and those of second and third order.
+constexpr NodeCount NodeCounts[] = {{VTK_EMPTY_CELL, 0, 0}, {VTK_VERTEX, 1, 1}, {VTK_POLY_VERTEX, 1, Any},
+    {VTK_LINE, 2, 2}, {VTK_POLY_LINE, 1, Any}, {VTK_TRIANGLE, 3, 3}, {VTK_TRIANGLE_STRIP, 3, Any},
+    {VTK_POLYGON, 3, Any}, {VTK_PIXEL, 4, 4}, {VTK_QUAD, 4, 4}, {VTK_TETRA, 4, 4}, {VTK_VOXEL, 8, 8},
+    {VTK_HEXAHEDRON, 8, 8}, {VTK_WEDGE, 6, 6}, {VTK_PYRAMID, 5, 5}, {VTK_PENTAGONAL_PRISM, 10, 10},
+    {VTK_HEXAGONAL_PRISM, 12, 12}, {VTK_QUADRATIC_EDGE, 3, 3}, {VTK_QUADRATIC_TRIANGLE, 6, 6},
+    {VTK_QUADRATIC_QUAD, 8, 8}, {VTK_QUADRATIC_TETRA, 10, 10}, {VTK_QUADRATIC_HEXAHEDRON, 20, 20},
+    {VTK_QUADRATIC_WEDGE, 15, 15}, {VTK_QUADRATIC_PYRAMID, 13, 13}, {VTK_BIQUADRATIC_QUAD, 9, 9},
+    {VTK_TRIQUADRATIC_HEXAHEDRON, 27, 27}, {VTK_TRIQUADRATIC_PYRAMID, 19, 19},
+    {VTK_QUADRATIC_LINEAR_QUAD, 6, 6}, {VTK_QUADRATIC_LINEAR_WEDGE, 12, 12},
+    {VTK_BIQUADRATIC_QUADRATIC_WEDGE, 18, 18}, {VTK_BIQUADRATIC_QUADRATIC_HEXAHEDRON, 24, 24},
+    {VTK_BIQUADRATIC_TRIANGLE, 7, 7}, {VTK_CUBIC_LINE, 4, 4}};
 
 /// Nodes of a Lagrange or Bezier cell of this order along all axes; 0 for other types.
 std::int64_t NodesOfOrder(int type, std::int64_t order)
@@ -122,15 +70,21 @@ std::int64_t NodesOfOrder(int type, std::int64_t order)
   }
 }
 
+/// Whether a cell of this type may have so many nodes. VTK's filters do not ask, and read beyond the list.
 bool Suits(int type, std::int64_t nodes)
 {
   constexpr std::int64_t highestOrder = 10;
-  const NodeCount known = NodesOfType(type);
-  bool suits = nodes >= known.Least && nodes <= known.Most;
-  for (std::int64_t order = 1; order <= highestOrder && known.Most < known.Least; ++order) {
-    suits = suits || nodes == NodesOfOrder(type, order);
+  for (const NodeCount& known : NodeCounts) {
+    if (known.Type == type) {
+      return nodes >= known.Least && nodes <= known.Most;
+    }
   }
-  return suits;
+  for (std::int64_t order = 1; order <= highestOrder; ++order) {
+    if (nodes > 0 && nodes == NodesOfOrder(type, order)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 /// One patch, and what is said when it is no mesh.
@@ -313,8 +267,8 @@ vtkSmartPointer<vtkDataSet> MeshMaker::Polygonal() const
     const vtkSmartPointer<vtkCellArray> cells = this->Cells(list);
     for (vtkIdType cell = 0; cell < cells->GetNumberOfCells(); ++cell) {
       if (!Suits(lists[list].Type, cells->GetCellSize(cell))) {
-        this->Fail(fmt::format("at least {} nodes of each cell", NodesOfType(lists[list].Type).Least),
-            fmt::format("{}, cell {} of its list", cells->GetCellSize(cell), cell));
+        this->Fail("cells with as many nodes as those of their list have",
+            fmt::format("{}, cell {} of list {}", cells->GetCellSize(cell), cell, list + 1));
       }
     }
     (data->*lists[list].Set)(cells);
