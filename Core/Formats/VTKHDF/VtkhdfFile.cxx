@@ -20,6 +20,7 @@ namespace {
 
 /// More levels than any code has; a forged file shall not cost more.
 constexpr int MostLevels = 64;
+constexpr std::size_t MostPlaces = 1 << 26;
 
 std::uint64_t ProductOf(const std::vector<std::uint64_t>& dims)
 {
@@ -99,6 +100,7 @@ private:
   Access File;
   StepsGroup Steps;
   FileFacts Facts;
+  std::size_t Places = 0;  ///< in LevelArray::First of all arrays
 };
 
 /// As ParaView writes the time of a file of one step.
@@ -402,6 +404,10 @@ std::optional<LevelArray> FactsReader::ReadArray(
   const int wanted = array.Role == MeshRole::Points ? 3 : 1;
   if (array.Role != MeshRole::Values && array.Components != wanted) {
     return leaveOut(fmt::format("it has {} components, not {}", array.Components, wanted));
+  }
+  this->Places += array.First.size();
+  if (this->Places > MostPlaces) {
+    this->File.Fail(fmt::format("at most {} places where steps of arrays begin", MostPlaces), "more");
   }
   const std::uint64_t ofStep = this->TuplesOf(level, array);
   const std::uint64_t there = ProductOf({dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(axes)});

@@ -74,6 +74,20 @@ def check_file(entry, folder):
     simple.Delete(reader)
 
 
+def check_choice(entry):
+    """Without any array, the mesh and its flags are read all the same."""
+    reader = simple.PatchReader(FileName=[entry["path"]])
+    reader.UpdatePipelineInformation()
+    expect("vtkGhostType" not in reader.CellArrayStatus.Available, "flags are offered as an array")
+    reader.CellArrayStatus, reader.PointArrayStatus = [], []
+    reader.UpdatePipeline()
+    for _, grid in blocks_of(reader.GetClientSideObject().GetOutputDataObject(0)):
+        names = [grid.GetCellData().GetArrayName(i) for i in range(grid.GetCellData().GetNumberOfArrays())]
+        expect("vtkGhostType" in names and "c" not in names and grid.GetNumberOfCells() > 0, "with nothing chosen there is %s", names)
+        expect(grid.GetCellGhostArray() is not None, "VTK does not know the flags")
+    simple.Delete(reader)
+
+
 # ---- filters --------------------------------------------------------------------------------------------
 
 def update(source, time):
@@ -152,7 +166,9 @@ def main():
     for entry in table:
         check_file(entry, folder)
         name = os.path.basename(os.path.dirname(entry["path"]))
-        if name in ("packed_boxes", "steady_boxes", "carpets", "steady_carpets"):
+        if name == "ghost_boxes":
+            check_choice(entry)
+        if name in ("packed_boxes", "ghost_boxes", "steady_boxes", "carpets", "steady_carpets"):
             check_filters(entry, "carpets" in name)
     failed, values = sum_over_ranks([len(faults), compared[0]])
     if rank() == 0:

@@ -170,6 +170,11 @@ def several(path, kind, steps, keep=(), **options):
     writer.close()
 
 
+def ghosts(mesh, time):
+    """Beyond x = 4, cells of the mesh that begins at 0 are those of the next one."""
+    return np.array((mesh.points[:, 0].min() == 0) & (mesh.centres()[:, 0] > 4), "u1")
+
+
 def write_all(path):
     """path: function of a folder's and a file's name."""
     one(path("boxes", "mesh.vtkhdf"), "UnstructuredGrid", BOXES)
@@ -181,6 +186,8 @@ def write_all(path):
     one(path("unsigned_boxes", "mesh.vtkhdf"), "UnstructuredGrid", BOXES,
         dtypes={"Points": ">f8", "Connectivity": "u8", "Offsets": ">u4", "Types": "i4"})
     one(path("hollow_boxes", "mesh.vtkhdf"), "UnstructuredGrid", [NOTHING, BOXES[0], Mesh([[9, 9, 9]], [[]], []), NOTHING, BOXES[2]])
+    one(path("ghost_boxes", "mesh.vtkhdf"), "UnstructuredGrid", [box((0, 0, 0), (6, 3, 2)), box((4, 0, 0), (7, 3, 2))],
+        {**ARRAYS, "vtkGhostType": ("CellData", ghosts)})
     one(path("bare_boxes", "mesh.vtkhdf"), "UnstructuredGrid", BOXES[:1], {"p": ARRAYS["p"]})
     times = [0.5, 0.75, 2.0]
     several(path("steady_boxes", "mesh.vtkhdf"), "UnstructuredGrid", [(t, BOXES) for t in times], keep=("k",))
