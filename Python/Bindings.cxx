@@ -126,7 +126,8 @@ std::optional<std::string> TypeOfVariable(Step& step, int variable)
 py::tuple CoveredCells(Step& step, int patch)
 {
   const std::vector<std::uint8_t> flags = Alone([&] { return step.CoveredCells(patch); });
-  return py::make_tuple(ShapeOf(step.Data(), patch, Centering::Cell, {0, 0, 0}, 1),
+  return py::make_tuple(
+      ShapeOf(step.Data(), patch, step.Data().ArrayDims(patch, Centering::Cell, {0, 0, 0}), 1),
       py::bytes(reinterpret_cast<const char*>(flags.data()), flags.size()));
 }
 

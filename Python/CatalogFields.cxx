@@ -96,7 +96,15 @@ py::dict CatalogAsDict(const Catalog& catalog)
   fields["patches"] = PatchesOf(catalog);
   fields["variables"] = VariablesOf(catalog);
   fields["presence"] = PresenceOf(catalog);
-  fields["coordinates"] = catalog.CoordinatesVariable;
+  fields["coordinates"] =
+      catalog.IsMesh() ? catalog.FindMeshArray(MeshRole::Points) : catalog.CoordinatesVariable;
+  py::list mesh;
+  for (int v = 0; v < static_cast<int>(catalog.Variables.size()) && catalog.IsMesh(); ++v) {
+    if (catalog.IsGeometry(v)) {
+      mesh.append(v);
+    }
+  }
+  fields["mesh"] = mesh;
   fields["lattice"] = py::make_tuple(catalog.Lattice.Lower, catalog.Lattice.Upper);
   return fields;
 }

@@ -6,10 +6,10 @@ namespace py = pybind11;
 
 namespace patchio {
 
-py::tuple ShapeOf(const Catalog& catalog, int patch, Centering center, const Int3& ghosts, int components)
+py::tuple ShapeOf(const Catalog& catalog, int patch, const std::array<std::int64_t, 3>& dims, int components)
 {
-  const auto dims = catalog.ArrayDims(patch, center, ghosts);
-  const int axes = catalog.RoleOf(catalog.Patches[patch].Level) == LevelRole::Points ? 1 : catalog.Dimension;
+  const bool list = catalog.IsMesh() || catalog.RoleOf(catalog.Patches[patch].Level) == LevelRole::Points;
+  const int axes = list ? 1 : catalog.Dimension;
   py::tuple shape(axes + (components > 1 ? 1 : 0));
   for (int axis = 0; axis < axes; ++axis) {
     shape[axis] = dims[axes - 1 - axis];
@@ -33,7 +33,7 @@ py::list TakeValues(const Catalog& catalog, const ReadOptions& options, LoadResu
         const std::size_t bytes = array.Tuples * array.Components * SizeOf(array.Type);
         const int patch = options.Patches[p];
         arrays.append(py::make_tuple(patch, Memory{std::move(array.Values), bytes}, NameOf(array.Type),
-            ShapeOf(catalog, patch, variable.Center, ghosts, array.Components)));
+            ShapeOf(catalog, patch, catalog.ArrayDims(patch, variable, ghosts), array.Components)));
       }
     }
     variables.append(arrays);

@@ -14,9 +14,10 @@ struct Memory
   std::size_t Bytes = 0;
 };
 
-/// The number of values along each axis, slowest first; lists of points have one axis.
+/// Catalog::ArrayDims() of the patch as numpy has them: the slowest first; lists of points, and meshes, have
+/// one axis.
 pybind11::tuple ShapeOf(
-    const Catalog& catalog, int patch, Centering center, const Int3& ghosts, int components);
+    const Catalog& catalog, int patch, const std::array<std::int64_t, 3>& dims, int components);
 
 /// Variable by variable a list of (patch, Memory, name of the type, shape). No copies.
 pybind11::list TakeValues(const Catalog& catalog, const ReadOptions& options, LoadResult& loaded);

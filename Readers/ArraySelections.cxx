@@ -40,7 +40,7 @@ void ArraySelections::Offer(const Catalog& catalog)
   }
   for (std::size_t v = 0; v < catalog.Variables.size(); ++v) {
     const Variable& variable = catalog.Variables[v];
-    if (static_cast<int>(v) != catalog.CoordinatesVariable && !variable.Positions) {
+    if (!catalog.IsGeometry(static_cast<int>(v)) && variable.Role != MeshRole::Flags) {
       (variable.Center == Centering::Cell ? this->CellArrays : this->PointArrays)
           ->AddArray(variable.Name.c_str());
     }

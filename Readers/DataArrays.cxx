@@ -15,7 +15,8 @@ namespace {
 constexpr std::pair<ElementType, int> VtkTypes[] = {{ElementType::Float32, VTK_FLOAT},
     {ElementType::Float64, VTK_DOUBLE}, {ElementType::Int32, VTK_INT}, {ElementType::Int64, VTK_TYPE_INT64},
     {ElementType::UInt8, VTK_UNSIGNED_CHAR}, {ElementType::Int16, VTK_SHORT},
-    {ElementType::UInt16, VTK_UNSIGNED_SHORT}};
+    {ElementType::UInt16, VTK_UNSIGNED_SHORT}, {ElementType::Int8, VTK_SIGNED_CHAR},
+    {ElementType::UInt32, VTK_UNSIGNED_INT}, {ElementType::UInt64, VTK_TYPE_UINT64}};
 
 /// An array of values in memory like that of `like`. keeps: whoever has the memory now frees it.
 vtkSmartPointer<vtkDataArray> ArrayOn(void* values, const LoadedArray& like, bool keeps)

@@ -187,7 +187,7 @@ void LimitRanges(vtkDataSetAttributes* attributes, const std::vector<Run>& runs)
 
 std::array<int, 3> DimensionsOf(vtkDataSet* grid)
 {
-  std::array<int, 3> dims{1, 1, 1};
+  std::array<int, 3> dims{0, 0, 0};  // of other grids
   if (auto* image = vtkImageData::SafeDownCast(grid)) {
     image->GetDimensions(dims.data());
   } else if (auto* rectilinear = vtkRectilinearGrid::SafeDownCast(grid)) {

@@ -2,6 +2,7 @@
 
 #include "BlockGrids.h"
 #include "KnownRanges.h"
+#include "MeshGrids.h"
 #include "PointGrids.h"
 
 #include <vtkCellData.h>
@@ -112,8 +113,7 @@ bool PatchAssembler::IsTimeInvariant(std::size_t variable) const
 /// True for variables that are part of the grid, not of the data.
 bool PatchAssembler::IsGeometry(std::size_t variable) const
 {
-  const int number = this->Variables[variable].Variable;
-  return number == this->Data.CoordinatesVariable || this->Data.Variables[number].Positions;
+  return this->Data.IsGeometry(this->Variables[variable].Variable);
 }
 
 BlockFrame PatchAssembler::MakeFrame(const Block& block, const std::vector<LoadedArray*>& arrays)
@@ -129,21 +129,37 @@ BlockFrame PatchAssembler::MakeFrame(const Block& block, const std::vector<Loade
   BlockFrame frame;
   if (this->IsPoints(block)) {
     frame = this->MakePoints(block, geometry);
+  } else if (this->Data.IsMesh()) {
+    frame.Grid = this->MakeMeshOf(block, arrays);
   } else {
     frame.Grid = MakeGrid(this->Data, block.Level, this->CellsOf(block), this->Options.Sphere, geometry);
   }
   frame.Grid->GetCellData()->AllocateArrays(
       static_cast<int>(arrays.size()) + 1);  // at once: each growth moves all
   this->AddArrays(block, frame, arrays, true, frame.Grid);
-  const bool image = !frame.CellOfPoint.empty();
-  if (!image) {  // an image has flags already
+  const bool boxed = frame.CellOfPoint.empty() && !this->Data.IsMesh();
+  if (boxed) {  // images of points and meshes have flags already, if any
     this->AddGhostArray(block, frame.Grid);
   }
   if (this->Options.PatchIds) {
-    this->AddOrigin(block, image, frame.Grid);
+    this->AddOrigin(block, boxed, frame.Grid);
   }
   this->AddFieldData(block, frame.Grid);
   return frame;
+}
+
+vtkSmartPointer<vtkDataSet> PatchAssembler::MakeMeshOf(
+    const Block& block, const std::vector<LoadedArray*>& arrays) const
+{
+  return MakeMesh(this->Data, block.Parts[0].Owner, [&](MeshRole role, int cellList) -> LoadedArray* {
+    const int wanted = this->Data.FindMeshArray(role, cellList);
+    for (std::size_t v = 0; v < arrays.size(); ++v) {
+      if (this->Variables[v].Variable == wanted) {
+        return arrays[v];
+      }
+    }
+    return nullptr;
+  });
 }
 
 BlockFrame PatchAssembler::MakePoints(const Block& block, const LoadedArray* positions) const
@@ -314,7 +330,7 @@ std::string PatchAssembler::FreeName(std::string name) const
 }
 
 /// Adds arrays that say where cells come from, to colour by them.
-void PatchAssembler::AddOrigin(const Block& block, bool image, vtkDataSet* grid)
+void PatchAssembler::AddOrigin(const Block& block, bool boxed, vtkDataSet* grid)
 {
   const auto add = [&](const char* name, int value) {
     grid->GetCellData()->AddArray(
@@ -322,7 +338,7 @@ void PatchAssembler::AddOrigin(const Block& block, bool image, vtkDataSet* grid)
   };
   add("level", block.Level);
   add("rank", this->Options.Rank);
-  if (image) {  // it has one patch
+  if (!boxed) {  // it has one patch
     add("patch id", block.Parts[0].Owner);
     add("patch owner", this->Data.Patches[block.Parts[0].Owner].Writer);
   } else {

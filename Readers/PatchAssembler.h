@@ -92,11 +92,12 @@ private:
   }
   vtkDataSetAttributes* AttributesOf(std::size_t variable, bool ofPoints, vtkDataSet* grid) const;
   BlockFrame MakePoints(const Block& block, const LoadedArray* positions) const;
+  vtkSmartPointer<vtkDataSet> MakeMeshOf(const Block& block, const std::vector<LoadedArray*>& arrays) const;
   std::vector<vtkDataArray*> UndefinedArrays(vtkDataSet* grid, const std::vector<LoadedArray*>& arrays) const;
   void AddGhostArray(const Block& block, vtkDataSet* grid);
   std::string FreeName(std::string name) const;
   void AddPatchIds(const Block& block, vtkDataSet* grid) const;
-  void AddOrigin(const Block& block, bool image, vtkDataSet* grid);
+  void AddOrigin(const Block& block, bool boxed, vtkDataSet* grid);
   void TakeDuplicates(vtkDataSet* grid, const std::array<vtkIntArray*, 2>& arrays) const;
   void AddFieldData(const Block& block, vtkDataSet* grid) const;
   Box CellsOf(const Block& block) const;

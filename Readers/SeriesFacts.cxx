@@ -48,8 +48,9 @@ void SeriesFacts::Learn(const OpenedSeries& series)
     this->Grids->InsertNextValue(AllGrids);
   }
   this->Scalars->Reset();
-  for (const Variable& variable : catalog.Variables) {
-    if (variable.Components == 1 && !variable.Positions) {
+  for (std::size_t v = 0; v < catalog.Variables.size(); ++v) {
+    const Variable& variable = catalog.Variables[v];
+    if (variable.Components == 1 && !catalog.IsGeometry(static_cast<int>(v))) {
       this->Scalars->InsertNextValue(variable.Name);
     }
   }

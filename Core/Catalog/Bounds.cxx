@@ -42,7 +42,7 @@ double PositionOfNode(const Catalog& catalog, int level, int axis, std::int64_t 
 std::optional<Bounds> BoundsOfLevel(const Catalog& catalog, int level)
 {
   const Level& which = catalog.Levels[level];
-  if (catalog.Grid == GridKind::Curvilinear || which.PatchCount == 0) {
+  if (!catalog.HasPlacedBoxes() || which.PatchCount == 0) {
     return std::nullopt;
   }
   if (which.Role == LevelRole::Points) {

@@ -15,12 +15,12 @@ auto MembersOf(Record& r)
   if constexpr (std::is_same_v<std::remove_const_t<Record>, Axis>) {
     return std::tie(r.First, r.Positions, r.Labels);
   } else if constexpr (std::is_same_v<std::remove_const_t<Record>, Variable>) {
-    return std::tie(r.Name, r.LongName, r.Center, r.Components, r.Interleaved, r.Ghosts, r.StoredName, r.Material,
-        r.TimeInvariant, r.Positions, r.UndefinedFrom, r.UndefinedTo);
+    return std::tie(r.Name, r.LongName, r.Center, r.Components, r.Interleaved, r.Ghosts, r.StoredName,
+        r.Material, r.TimeInvariant, r.Positions, r.UndefinedFrom, r.UndefinedTo, r.Role, r.CellList);
   } else {
-    return std::tie(r.Path, r.Dimension, r.Grid, r.Time, r.Step, r.StepInFile, r.StepsInFile, r.Origin,
-        r.Geographic, r.Levels, r.Patches, r.LevelNames, r.Lattice, r.CoordinatesVariable, r.ChildBegin,
-        r.Children, r.FormatData);
+    return std::tie(r.Path, r.Dimension, r.Grid, r.Time, r.Step, r.StepInFile, r.StepsInFile, r.PatchesChange,
+        r.Origin, r.Geographic, r.Levels, r.Patches, r.Meshes, r.LevelNames, r.Lattice, r.CoordinatesVariable,
+        r.ChildBegin, r.Children, r.FormatData);
   }
 }
 
@@ -34,6 +34,23 @@ int Catalog::FindVariable(const std::string& name) const
     }
   }
   return -1;
+}
+
+int Catalog::FindMeshArray(MeshRole role, int cellList) const
+{
+  for (std::size_t i = 0; i < this->Variables.size(); ++i) {
+    if (this->Variables[i].Role == role && this->Variables[i].CellList == cellList) {
+      return static_cast<int>(i);
+    }
+  }
+  return -1;
+}
+
+bool Catalog::IsGeometry(int variable) const
+{
+  const Variable& info = this->Variables[variable];
+  return variable == this->CoordinatesVariable || info.Positions ||
+         (info.Role != MeshRole::Values && info.Role != MeshRole::Flags);
 }
 
 int Catalog::PositionsOf(int level) const
@@ -55,6 +72,10 @@ const char* NameOf(GridKind grid)
       return "uniform";
     case GridKind::Rectilinear:
       return "rectilinear";
+    case GridKind::Unstructured:
+      return "unstructured";
+    case GridKind::Polygonal:
+      return "polygonal";
     case GridKind::Curvilinear:
       break;
   }
@@ -82,6 +103,11 @@ std::string Catalog::NameOfLevel(int level) const
 std::array<std::int64_t, 3> Catalog::ArrayDims(int patch, Centering center, const Int3& ghosts) const
 {
   std::array<std::int64_t, 3> dims{1, 1, 1};
+  if (this->IsMesh()) {
+    const MeshSize& mesh = this->Meshes[patch];
+    dims[0] = center == Centering::Node ? mesh.Points : mesh.AllCells();
+    return dims;
+  }
   for (int axis = 0; axis < this->Dimension; ++axis) {
     const int nodes =
         center == Centering::Node ? this->NodesBeyondCells(this->Patches[patch].Level, axis) : 0;
@@ -90,10 +116,22 @@ std::array<std::int64_t, 3> Catalog::ArrayDims(int patch, Centering center, cons
   return dims;
 }
 
+std::array<std::int64_t, 3> Catalog::ArrayDims(int patch, const Variable& variable, const Int3& ghosts) const
+{
+  switch (variable.Role) {
+    case MeshRole::Connectivity:
+      return {this->Meshes[patch].Connectivity[variable.CellList], 1, 1};
+    case MeshRole::Offsets:
+      return {this->Meshes[patch].Cells[variable.CellList] + 1, 1, 1};
+    default:
+      return this->ArrayDims(patch, variable.Center, ghosts);
+  }
+}
+
 std::int64_t Catalog::StoredTuples(int variable, int patch) const
 {
   const Variable& v = this->Variables[variable];
-  const auto dims = this->ArrayDims(patch, v.Center, v.Ghosts);
+  const auto dims = this->ArrayDims(patch, v, v.Ghosts);
   return dims[0] * dims[1] * dims[2];
 }
 

@@ -24,7 +24,10 @@ enum class GridKind : std::uint8_t
 {
   Uniform,      ///< boxes of equal cells: position = Origin + index * Spacing
   Curvilinear,  ///< node positions are a variable, see Catalog::CoordinatesVariable
-  Rectilinear   ///< node positions per axis, see Catalog::Axes
+  Rectilinear,  ///< node positions per axis, see Catalog::Axes
+  // Meshes: patches are lists of cells and nodes, without a box; see MeshSize and MeshRole.
+  Unstructured,  ///< cells of any type, in one list
+  Polygonal      ///< lists of vertices, lines, polygons and strips of triangles
 };
 
 /// "uniform" and so on.
@@ -37,6 +40,19 @@ enum class Presence : std::uint8_t
   Stored,  ///< has bytes in a file
   Zero,    ///< not stored because it is 0 everywhere on the patch
   One      ///< not stored because it is 1 everywhere on the patch
+};
+
+/// What an array of a mesh is for. All but Values are read whenever the mesh is shown. An array without
+/// entries on a patch is Absent there.
+enum class MeshRole : std::uint8_t
+{
+  Values,        ///< data of cells or nodes; all variables of other grids as well
+  Points,        ///< node positions, three components side by side
+  Connectivity,  ///< of a list of cells: the nodes of one cell after those of another, counted within the
+                 ///< patch
+  Offsets,       ///< of a list of cells: where each one's nodes begin in the connectivity, then the end
+  Types,         ///< VTK's numbers of cell types, one a cell of an unstructured grid
+  Flags          ///< VTK's flags of cells or nodes that are ghosts or hidden: data, but always wanted
 };
 
 /// An array on patches.
@@ -60,6 +76,8 @@ struct Variable
   std::string LongName{};  ///< what it is and its unit, in the words of the file; empty where it does not say
   /// The components of a value are stored side by side in one array, not each in an array of its own.
   bool Interleaved = false;
+  MeshRole Role = MeshRole::Values;
+  int CellList = 0;  ///< Connectivity, Offsets, Types: of which list; see MeshSize
 
   int StoredArrays() const { return this->Interleaved ? 1 : this->Components; }
   bool HasUndefined() const { return !std::isnan(this->UndefinedFrom); }
@@ -102,6 +120,20 @@ struct Patch
   int File = 0;    ///< number of the file that holds it; the format knows the name
 };
 
+/// How much a patch of a mesh has. Its box only counts: it begins at 0 and is as long on axis 0 as there are
+/// cells, or 1 where there are none; on the other axes it is one cell wide.
+struct MeshSize
+{
+  static constexpr int MostLists = 4;
+  std::int64_t Points = 0;
+  /// Of each list of cells. Unstructured: the first one only. Polygonal: vertices, lines, polygons, strips;
+  /// data of cells follow that order.
+  std::array<std::int64_t, MostLists> Cells{};
+  std::array<std::int64_t, MostLists> Connectivity{};
+
+  std::int64_t AllCells() const { return this->Cells[0] + this->Cells[1] + this->Cells[2] + this->Cells[3]; }
+};
+
 /// Node positions along one axis of a rectilinear grid.
 struct Axis
 {
@@ -122,14 +154,18 @@ public:
   GridKind Grid = GridKind::Uniform;
   double Time = 0;
   std::int64_t Step = 0;
-  int StepInFile = 0;        ///< see TimeStep::InFile
-  int StepsInFile = 1;       ///< steps that this catalog describes
+  int StepInFile = 0;   ///< see TimeStep::InFile
+  int StepsInFile = 1;  ///< steps that this catalog describes
+  /// Each step of the file has patches of its own; here are those of StepInFile only, and those of others
+  /// come from Format::ReadStep(). No variable is TimeInvariant then.
+  bool PatchesChange = false;
   std::string Date;          ///< of the step, as people write it; empty where Time is enough
   Double3 Origin{0, 0, 0};   ///< position of cell index (0,0,0)'s lower corner, uniform grids only
   std::array<Axis, 3> Axes;  ///< rectilinear grids only; for all levels, whose ratios are 1
   bool Geographic = false;   ///< axes 0 and 1 are longitude and latitude, in degrees
   std::vector<Level> Levels;
   std::vector<Patch> Patches;
+  std::vector<MeshSize> Meshes;  ///< one a patch of a mesh; empty on other grids
   std::vector<Variable> Variables;
   std::vector<std::string> LevelNames;  ///< one a level; empty: levels have no names but their numbers
   Box Lattice;                   ///< where there are levels of points: the box that their points are cells of
@@ -152,8 +188,19 @@ public:
     this->PresenceTable[this->PresenceIndex(variable, patch)] = static_cast<std::uint8_t>(presence);
   }
 
+  bool IsMesh() const { return this->Grid == GridKind::Unstructured || this->Grid == GridKind::Polygonal; }
+  /// Whether the boxes of patches say where these lie, so that patches can be merged and hide each other.
+  bool HasPlacedBoxes() const
+  {
+    return this->Grid == GridKind::Uniform || this->Grid == GridKind::Rectilinear;
+  }
+
   /// Index of a variable by name, -1 when there is none.
   int FindVariable(const std::string& name) const;
+  /// Index of the variable of that role, which is not Values or Flags; -1 when there is none.
+  int FindMeshArray(MeshRole role, int cellList = 0) const;
+  /// Whether a variable is part of the grid, not of the data.
+  bool IsGeometry(int variable) const;
   LevelRole RoleOf(int level) const { return this->Levels[level].Role; }
   /// The variable that says where the points of a level of points lie, -1 when there is none.
   int PositionsOf(int level) const;
@@ -163,7 +210,7 @@ public:
   /// How many more nodes than cells a patch of this level has along an axis: 0 or 1.
   int NodesBeyondCells(int level, int axis) const
   {
-    return axis < this->Dimension && !this->Levels[level].IsFlat(axis) ? 1 : 0;
+    return axis < this->Dimension && !this->IsMesh() && !this->Levels[level].IsFlat(axis) ? 1 : 0;
   }
   /// The nodes of cells of this level.
   Box NodesOf(int level, const Box& cells) const
@@ -175,9 +222,11 @@ public:
     return nodes;
   }
 
-  /// Values per axis of an array of this variable's centering with `ghosts` layers on the patch.
-  /// In two dimensions the third is 1.
+  /// Values per axis of an array of this centering with `ghosts` layers on the patch. In two dimensions the
+  /// third is 1, and on meshes the second, too.
   std::array<std::int64_t, 3> ArrayDims(int patch, Centering center, const Int3& ghosts) const;
+  /// The same for any variable, also the lists of cells of a mesh.
+  std::array<std::int64_t, 3> ArrayDims(int patch, const Variable& variable, const Int3& ghosts) const;
   /// Values per component as stored, ghosts included.
   std::int64_t StoredTuples(int variable, int patch) const;
   /// Values of each of the Variable::StoredArrays().

@@ -16,6 +16,7 @@ constexpr int LargestRatio = 1 << 10;
 constexpr int MostGhosts = 64;
 constexpr int MostComponents = 1 << 20;
 constexpr double MostCells = 1e14;  ///< of a patch, with the widest ghosts there can be
+constexpr std::int64_t MostOfMesh = std::int64_t(1) << 40;  ///< nodes or entries of a patch
 
 constexpr Requirement Require("The catalog");
 
@@ -128,10 +129,78 @@ void CheckAxes(const Catalog& catalog)
   }
 }
 
+void CheckMeshSize(const Catalog& catalog, std::size_t patch)
+{
+  const MeshSize& mesh = catalog.Meshes[patch];
+  const auto sane = [](std::int64_t count) { return count >= 0 && count <= MostOfMesh; };
+  Require(sane(mesh.Points) && std::all_of(mesh.Cells.begin(), mesh.Cells.end(), sane) &&
+              std::all_of(mesh.Connectivity.begin(), mesh.Connectivity.end(), sane),
+      "a mesh of an impossible size");
+  Require(catalog.Grid == GridKind::Polygonal ||
+              (mesh.AllCells() == mesh.Cells[0] &&
+                  std::all_of(mesh.Connectivity.begin() + 1, mesh.Connectivity.end(),
+                      [](std::int64_t count) { return count == 0; })),
+      "an unstructured grid with several lists of cells");
+  const Box& box = catalog.Patches[patch].Cells;
+  Require(box.Lower == Int3{0, 0, 0} && box.Upper[1] == 0 && box.Upper[2] == 0 &&
+              box.Width(0) == std::max<std::int64_t>(mesh.AllCells(), 1),
+      "a mesh whose box does not count its cells");
+}
+
+void CheckMeshArray(const Catalog& catalog, int number)
+{
+  const Variable& variable = catalog.Variables[number];
+  const bool points = variable.Role == MeshRole::Points;
+  const bool ofList = !points && variable.Role != MeshRole::Flags;
+  Require(variable.Components == (points ? 3 : 1) && variable.Interleaved == points &&
+              (variable.Role == MeshRole::Flags || (variable.Center == Centering::Node) == points),
+      "an array of a mesh of an impossible form");
+  Require(variable.Role != MeshRole::Types || catalog.Grid == GridKind::Unstructured,
+      "types of cells that need none");
+  const int lists = ofList && catalog.Grid == GridKind::Polygonal ? MeshSize::MostLists : 1;
+  Require(variable.CellList >= 0 && variable.CellList < lists, "an array of no list of cells");
+  Require(
+      variable.Role == MeshRole::Flags || catalog.FindMeshArray(variable.Role, variable.CellList) == number,
+      "an array of a mesh twice");
+}
+
+void CheckMeshes(const Catalog& catalog)
+{
+  Require(catalog.Meshes.size() == (catalog.IsMesh() ? catalog.Patches.size() : 0),
+      "sizes of meshes that do not fit its patches");
+  Require(!catalog.IsMesh() || (catalog.Levels.size() == 1 && catalog.Dimension == 3),
+      "a mesh with levels, or flat");
+  for (std::size_t v = 0; v < catalog.Variables.size(); ++v) {
+    const Variable& variable = catalog.Variables[v];
+    Require(variable.Role <= MeshRole::Flags, "an array of an unknown role");
+    Require(!catalog.IsMesh() ||
+                (variable.Ghosts == Int3{0, 0, 0} && variable.Material < 0 && !variable.Positions),
+        "an array of another grid on a mesh");
+    if (variable.Role != MeshRole::Values) {
+      Require(catalog.IsMesh(), "an array of a mesh on another grid");
+      CheckMeshArray(catalog, static_cast<int>(v));
+    }
+  }
+  for (std::size_t p = 0; p < catalog.Meshes.size(); ++p) {
+    CheckMeshSize(catalog, p);
+    const MeshSize& mesh = catalog.Meshes[p];
+    Require(mesh.Points == 0 || catalog.FindMeshArray(MeshRole::Points) >= 0, "a mesh without points");
+    for (int list = 0; list < MeshSize::MostLists; ++list) {
+      const auto has = [&](MeshRole role) { return catalog.FindMeshArray(role, list) >= 0; };
+      Require(mesh.Cells[list] == 0 || (has(MeshRole::Connectivity) && has(MeshRole::Offsets) &&
+                                           (catalog.Grid == GridKind::Polygonal || has(MeshRole::Types))),
+          "cells without a list of their nodes");
+    }
+  }
+}
+
 /// Sizes of arrays in bytes must not overflow.
 void CheckArraySizes(const Catalog& catalog)
 {
   double largest = 0;
+  for (const MeshSize& mesh : catalog.Meshes) {
+    largest = std::max(largest, static_cast<double>(mesh.Points));
+  }
   for (const Patch& patch : catalog.Patches) {
     double values = 1;
     for (int axis = 0; axis < catalog.Dimension; ++axis) {
@@ -152,6 +221,7 @@ void CheckVariables(const Catalog& catalog)
     Require(variable.Components >= 1 && variable.Components <= MostComponents,
         "an impossible number of components");
     Require(variable.Material >= -1, "an impossible material");
+    Require(!catalog.PatchesChange || !variable.TimeInvariant, "arrays that stay on patches that change");
     Require(!variable.HasUndefined() || variable.UndefinedFrom <= variable.UndefinedTo,
         "an impossible range of undefined values");
     for (int axis = 0; axis < 3; ++axis) {
@@ -212,13 +282,14 @@ void CheckCatalog(const Catalog& catalog)
   Require(catalog.Dimension == 2 || catalog.Dimension == 3, "neither 2 nor 3 dimensions");
   Require(catalog.StepsInFile >= 1 && catalog.StepInFile >= 0 && catalog.StepInFile < catalog.StepsInFile,
       "a step that its file does not have");
-  Require(catalog.Grid <= GridKind::Rectilinear, "an unknown grid");
+  Require(catalog.Grid <= GridKind::Polygonal, "an unknown grid");
   for (const double x : catalog.Origin) {
     Require(std::isfinite(x), "an origin that is not finite");
   }
   CheckLevels(catalog);
   CheckPatches(catalog);
   CheckAxes(catalog);
+  CheckMeshes(catalog);
   CheckVariables(catalog);
   CheckPresence(catalog);
   CheckPoints(catalog);

@@ -34,7 +34,8 @@ std::uint32_t CopyRenumbered(const std::vector<Entry>& from, const Location& loc
 
 const char* NameOf(ElementType type)
 {
-  constexpr const char* names[] = {"int32", "float32", "float64", "int64", "uint8", "int16", "uint16"};
+  constexpr const char* names[] = {
+      "int32", "float32", "float64", "int64", "uint8", "int16", "uint16", "int8", "uint32", "uint64"};
   static_assert(std::size(names) == static_cast<std::size_t>(LastElementType) + 1);
   return names[static_cast<std::size_t>(type)];
 }

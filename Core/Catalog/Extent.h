@@ -17,11 +17,14 @@ enum class ElementType : std::uint8_t
   Int64,
   UInt8,
   Int16,
-  UInt16
+  UInt16,
+  Int8,
+  UInt32,
+  UInt64
 };
 
 /// The type with the largest number, for checks of numbers from files.
-constexpr ElementType LastElementType = ElementType::UInt16;
+constexpr ElementType LastElementType = ElementType::UInt64;
 
 /// As numpy calls it: "float32" and so on.
 const char* NameOf(ElementType type);
@@ -32,13 +35,16 @@ constexpr std::size_t SizeOf(ElementType type)
   switch (type) {
     case ElementType::Float64:
     case ElementType::Int64:
+    case ElementType::UInt64:
       return 8;
+    case ElementType::Int8:
     case ElementType::UInt8:
       return 1;
     case ElementType::Int16:
     case ElementType::UInt16:
       return 2;
     case ElementType::Int32:
+    case ElementType::UInt32:
     case ElementType::Float32:
       break;
   }
@@ -88,7 +94,7 @@ struct Chunk
 /// from `First`, of an array whose last axis varies fastest.
 struct ChunkedArray
 {
-  static constexpr int MaximumRank = 4;
+  static constexpr int MaximumRank = 5;
   static constexpr int MaximumFilters = 4;
 
   int File = 0;  ///< index into LocationTable::Files

@@ -108,7 +108,7 @@ bool EdgesCutCells(
 Nesting::Nesting(const Catalog& catalog, const std::vector<bool>& shown)
     : Data(catalog), Shown(shown), OwnersUnknown(catalog.Levels.size(), false)
 {
-  if (catalog.Grid != GridKind::Curvilinear) {
+  if (catalog.HasPlacedBoxes()) {
     for (int level = 0; level < static_cast<int>(catalog.Levels.size()); ++level) {
       this->ShownPatches.push_back(this->PatchesOf(catalog.Levels[level]));
       if (catalog.RoleOf(level) != LevelRole::Separate) {
@@ -178,7 +178,7 @@ std::vector<int> Nesting::ChildrenOf(int patch) const
       this->Data.RoleOf(parent.Level + 1) != LevelRole::Refinement) {
     return children;
   }
-  if (this->Data.Grid == GridKind::Curvilinear) {
+  if (!this->Data.HasPlacedBoxes()) {
     for (int i = this->Data.ChildBegin.empty() ? 0 : this->Data.ChildBegin[patch];
          !this->Data.ChildBegin.empty() && i < this->Data.ChildBegin[patch + 1]; ++i) {
       if (this->Shown[this->Data.Children[i]]) {
@@ -253,7 +253,7 @@ std::vector<std::uint8_t> Nesting::SharedCells(int patch, const Int3& ghosts) co
   const Box grown = Grown(own, ghosts);
   std::vector<std::uint8_t> flags(grown.Cells(), 0);
   MarkBox(grown, own, 1, flags.data());
-  if (this->Data.Grid == GridKind::Curvilinear) {
+  if (!this->Data.HasPlacedBoxes()) {
     return flags;
   }
   // From the patch's own level down to level 0; `ratio` is of the patch's level to `level`.

@@ -89,6 +89,7 @@ public:
     const TableReader tables(this->Folder, this->Step.Record);
     this->Step.Data.Path = this->Folder + "/" + this->Step.Record.Files[0];
     this->TakePatches(tables);
+    this->TakeMeshes(tables);
     this->TakeAxes(tables);
     this->TakePresence(tables);
     CheckCatalog(this->Step.Data);
@@ -98,6 +99,7 @@ public:
 private:
   void TakePatches(const TableReader& tables);
   void TakePatch(const TableReader& tables, std::size_t row, int level, int file, const int* box, int number);
+  void TakeMeshes(const TableReader& tables);
   void TakeAxes(const TableReader& tables);
   void TakePresence(const TableReader& tables);
 
@@ -150,6 +152,24 @@ void StepReader::TakePatch(
   patch.Level = level;
   patch.Number = number;
   patch.File = patch.Writer = file;
+}
+
+void StepReader::TakeMeshes(const TableReader& tables)
+{
+  if (!this->Step.Data.IsMesh()) {
+    return;
+  }
+  constexpr std::size_t numbers = 1 + 2 * MeshSize::MostLists;
+  const std::size_t patches = this->Step.Rows.size();
+  const auto all = tables.Read<std::int64_t>(tables::Meshes, numbers * patches);
+  this->Step.Data.Meshes.resize(patches);
+  for (std::size_t row = 0; row < patches && !all.empty(); ++row) {
+    MeshSize& mesh = this->Step.Data.Meshes[this->Step.Rows[row]];
+    const std::int64_t* const entry = &all[numbers * row];
+    mesh.Points = entry[0];
+    std::copy_n(entry + 1, MeshSize::MostLists, mesh.Cells.begin());
+    std::copy_n(entry + 1 + MeshSize::MostLists, MeshSize::MostLists, mesh.Connectivity.begin());
+  }
 }
 
 void StepReader::TakeAxes(const TableReader& tables)

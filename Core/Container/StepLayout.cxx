@@ -34,6 +34,19 @@ std::pair<std::uint64_t, std::uint64_t> KeyOf(const Patch& patch)
   return MortonKey(index);
 }
 
+/// True where what one partition has of cells and points, all have.
+bool ArePartitionsAlike(const Catalog& catalog)
+{
+  for (const MeshSize& mesh : catalog.Meshes) {
+    for (int list = 0; list < MeshSize::MostLists; ++list) {
+      if (mesh.Points == 0 || (mesh.Cells[list] == 0) != (catalog.Meshes[0].Cells[list] == 0)) {
+        return false;
+      }
+    }
+  }
+  return !catalog.Meshes.empty();
+}
+
 bool OnAllPatches(const Catalog& catalog, int variable)
 {
   for (int p = 0; p < static_cast<int>(catalog.Patches.size()); ++p) {
@@ -44,12 +57,26 @@ bool OnAllPatches(const Catalog& catalog, int variable)
   return true;
 }
 
+/// Of an array of a mesh.
+std::string LinkNameOf(const Catalog& catalog, const Variable& variable)
+{
+  const char* const name = variable.Role == MeshRole::Points         ? "/Points"
+                           : variable.Role == MeshRole::Connectivity ? "/Connectivity"
+                           : variable.Role == MeshRole::Offsets      ? "/Offsets"
+                                                                     : "/Types";
+  return variable.Role == MeshRole::Points ? name : GroupOfList(catalog, variable.CellList) + name;
+}
+
 /// Below the group of a level; each once.
 std::vector<std::string> LinkNamesOf(const Catalog& catalog)
 {
   std::set<std::string> taken;
   std::vector<std::string> names;
   for (const Variable& variable : catalog.Variables) {
+    if (variable.Role != MeshRole::Values && variable.Role != MeshRole::Flags) {
+      names.push_back(LinkNameOf(catalog, variable));
+      continue;
+    }
     std::string name = variable.Name.empty() || variable.Name == "." ? "unnamed" : variable.Name;
     std::replace(name.begin(), name.end(), '/', '_');  // in HDF5, a group
     const std::string folder = variable.Center == Centering::Cell ? "/CellData/" : "/PointData/";
@@ -92,6 +119,9 @@ std::vector<int> RowsOf(const Catalog& catalog)
 
 FileProfile ProfileOf(const Catalog& catalog, int files)
 {
+  if (catalog.IsMesh()) {
+    return files == 1 && ArePartitionsAlike(catalog) ? FileProfile::Mesh : FileProfile::Own;
+  }
   bool refined = catalog.Grid == GridKind::Uniform && files == 1 && !catalog.Patches.empty();
   for (const Level& level : catalog.Levels) {
     refined = refined && level.Role == LevelRole::Refinement && level.PatchCount > 0 && level.FlatAxes == 0;
@@ -106,9 +136,15 @@ FileProfile ProfileOf(const Catalog& catalog, int files)
 
 std::string GroupOfLevel(FileProfile profile, int level)
 {
-  return profile == FileProfile::Image ? "VTKHDF"
+  return profile == FileProfile::Image || profile == FileProfile::Mesh ? "VTKHDF"
          : profile == FileProfile::Amr ? fmt::format("VTKHDF/Level{}", level)
                                        : fmt::format("PatchIO/Level{}", level);
+}
+
+std::string GroupOfList(const Catalog& catalog, int list)
+{
+  constexpr std::array<const char*, MeshSize::MostLists> names{"/Vertices", "/Lines", "/Polygons", "/Strips"};
+  return catalog.Grid == GridKind::Polygonal ? names[list] : "";
 }
 
 std::vector<DataSet> DataSetsOf(const Catalog& catalog, int files)

@@ -20,12 +20,15 @@ enum class FileProfile
 {
   Image,  ///< ImageData: one box with values at its nodes alone
   Amr,    ///< OverlappingAMR: levels of boxes of cells, each finer than the one before
+  Mesh,   ///< UnstructuredGrid or PolyData: partitions that all have cells in the same lists
   Own     ///< nothing: VTKHDF has no type for it, or there are several files
 };
 FileProfile ProfileOf(const Catalog& catalog, int files);
 
 /// The group that holds all of a level; `profile` of the file, Own for what others cannot read.
 std::string GroupOfLevel(FileProfile profile, int level);
+/// The group of a list of cells in that of a mesh: "/Polygons" and so on; empty for an unstructured grid.
+std::string GroupOfList(const Catalog& catalog, int list);
 
 /// The data sets of a step whose values are of these types, without their places. Those that exist on all
 /// patches of all levels are where other readers of VTKHDF files look for them; the others, which such readers
@@ -53,6 +56,8 @@ constexpr const char* Present = "present";      ///< uint8, a variable and patch
 constexpr const char* Least = "least";          ///< float64, a variable and patch: of all components
 constexpr const char* Greatest = "greatest";    ///< the same
 constexpr const char* Checksums = "checksums";  ///< uint32, a variable and patch: CRC-32 of its values as stored
+/// int64, 9 a patch of a mesh: points; cells of each of 4 lists; entries in the connectivity of each.
+constexpr const char* Meshes = "meshes";
 /// float64: positions of the nodes along an axis of a rectilinear grid, and what these stand for.
 std::string Positions(int axis);
 std::string Labels(int axis);

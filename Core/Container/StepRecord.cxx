@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <array>
 #include <limits>
 
 namespace patchio::container {
@@ -16,6 +18,10 @@ using nlohmann::json;
 constexpr const char* FormatName = "PatchIO container";
 constexpr char StepKind = 1;
 constexpr Requirement Require("The record of the step");
+
+/// Names of MeshRole.
+constexpr std::array<const char*, 6> MeshRoles{"values", "points", "connectivity", "offsets", "types", "flags"};
+static_assert(MeshRoles.size() == static_cast<std::size_t>(MeshRole::Flags) + 1);
 
 /// The value whose name this is, of those from 0 on up to `last`.
 template <typename Enum>
@@ -39,6 +45,10 @@ json JsonOf(const Variable& variable, ElementType type)
   if (variable.Positions) {
     entry["positions"] = true;
   }
+  if (variable.Role != MeshRole::Values) {
+    entry["role"] = MeshRoles[static_cast<std::size_t>(variable.Role)];
+    entry["list"] = variable.CellList;
+  }
   if (variable.HasUndefined()) {
     entry["undefined"] = {variable.UndefinedFrom, variable.UndefinedTo};
   }
@@ -55,6 +65,10 @@ Variable VariableOf(const json& entry)
   variable.Interleaved = variable.Components > 1;
   variable.LongName = entry.value("long name", "");
   variable.Positions = entry.value("positions", false);
+  const auto role = std::find(MeshRoles.begin(), MeshRoles.end(), entry.value("role", "values"));
+  Require(role != MeshRoles.end(), "an array of an unknown role");
+  variable.Role = static_cast<MeshRole>(role - MeshRoles.begin());
+  variable.CellList = entry.value("list", 0);
   if (entry.contains("undefined")) {
     variable.UndefinedFrom = entry["undefined"].at(0).get<double>();
     variable.UndefinedTo = entry["undefined"].at(1).get<double>();
@@ -156,7 +170,7 @@ StepRecord RecordOf(const json& all)
   StepRecord record;
   Catalog& data = record.Data;
   data.Dimension = all.at("dimension").get<int>();
-  data.Grid = Named(all.at("grid").get<std::string>(), GridKind::Rectilinear);
+  data.Grid = Named(all.at("grid").get<std::string>(), GridKind::Polygonal);
   data.Origin = all.at("origin").get<Double3>();
   data.Geographic = all.value("geographic", false);
   data.CoordinatesVariable = all.value("coordinates", -1);

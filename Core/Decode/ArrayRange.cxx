@@ -119,6 +119,12 @@ void ArrayRange::Add(ElementType type, int components, const void* values, std::
       return this->AddValues(components, static_cast<const std::int16_t*>(values), tuples);
     case ElementType::UInt16:
       return this->AddValues(components, static_cast<const std::uint16_t*>(values), tuples);
+    case ElementType::Int8:
+      return this->AddValues(components, static_cast<const std::int8_t*>(values), tuples);
+    case ElementType::UInt32:
+      return this->AddValues(components, static_cast<const std::uint32_t*>(values), tuples);
+    case ElementType::UInt64:
+      return this->AddValues(components, static_cast<const std::uint64_t*>(values), tuples);
   }
 }
 

@@ -15,16 +15,16 @@
 namespace patchio {
 namespace {
 
-using Index4 = std::array<std::uint64_t, ChunkedArray::MaximumRank>;
+using Indices = std::array<std::uint64_t, ChunkedArray::MaximumRank>;
 
 /// A chunk as a box of the array, with as few axes as that takes.
 struct ChunkBox
 {
   int Rank;
-  Index4 Dims, ChunkDims;
-  Index4 Strides;       ///< values of the array between neighbours along an axis
-  Index4 ChunkStrides;  ///< the same in the chunk
-  Index4 Begin, End;    ///< indices into the array; without what lies beyond its edge
+  Indices Dims, ChunkDims;
+  Indices Strides;       ///< values of the array between neighbours along an axis
+  Indices ChunkStrides;  ///< the same in the chunk
+  Indices Begin, End;    ///< indices into the array; without what lies beyond its edge
 
   ChunkBox(const ChunkedArray& array, std::uint64_t number);
 

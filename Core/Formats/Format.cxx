@@ -50,7 +50,20 @@ const Format& FormatOf(const std::string& path)
   if (hdf5::HasSignature(path)) {
     hdf5::File file(path);  // throws for a truncated file, whose format nobody can tell
   }
+  for (const Format* format : AllFormats()) {
+    const std::string other = format->Declines(path);
+    if (!other.empty()) {
+      throw FileError(path, WhatOpens(), other, "Open it with ParaView's own reader");
+    }
+  }
   throw FileError(path, WhatOpens(), "something else", "PatchIO opens no other files");
+}
+
+Catalog Format::ReadStep(const TimeStep& step) const
+{
+  Catalog catalog = this->ReadCatalog(step.Path);
+  TurnTo(catalog, step);
+  return catalog;
 }
 
 void TurnTo(Catalog& catalog, const TimeStep& step)

@@ -76,20 +76,27 @@ public:
   /// OpenSeries() says what is wrong.
   virtual bool SeemsBroken(const std::string& /*path*/) const { return false; }
 
+  /// Where neither is so: what there is instead that belongs to this format, as a phrase; empty where it
+  /// belongs to none.
+  virtual std::string Declines(const std::string& /*path*/) const { return {}; }
+
   /// Cheap: looks at each step's head only. Throws Error when there is not a single good step.
   virtual Series OpenSeries(const std::string& path, const SeriesOptions& options) const = 0;
 
   /// Everything but field data and where it lies, for all steps of the file, turned to the first. `path` is
   /// TimeStep::Path. Throws Error when the description is broken.
   virtual Catalog ReadCatalog(const std::string& path) const = 0;
+  /// The same, turned to a step; also where each step has patches of its own (Catalog::PatchesChange).
+  virtual Catalog ReadStep(const TimeStep& step) const;
 
   /// What the files say about the least and greatest values of a variable at Catalog::StepInFile: one range
   /// per patch, perhaps wider than the values, or empty where they say nothing. Throws Error for broken
   /// files.
   virtual std::vector<ValueRange> RangesOf(const Catalog& /*catalog*/, int /*variable*/) const { return {}; }
 
-  /// False where Locate() costs no more than a look into an index, so that none is made or kept.
-  virtual bool NeedsIndex() const { return true; }
+  /// False where none is made or kept: Locate() costs no more than a look into an index, or the steps of the
+  /// file do not lie at equal distances.
+  virtual bool NeedsIndex(const Catalog& /*catalog*/) const { return true; }
 
   /// Where the bytes of each request lie, at Catalog::StepInFile. Never throws for a broken data file: its
   /// requests become Missing, with the reason. Every extent returned lies inside its file and has the size

@@ -15,6 +15,12 @@ hid_t NativeType(ElementType type)
       return H5T_NATIVE_INT16;
     case ElementType::UInt16:
       return H5T_NATIVE_UINT16;
+    case ElementType::Int8:
+      return H5T_NATIVE_INT8;
+    case ElementType::UInt32:
+      return H5T_NATIVE_UINT32;
+    case ElementType::UInt64:
+      return H5T_NATIVE_UINT64;
     case ElementType::Float64:
       return H5T_NATIVE_DOUBLE;
     case ElementType::Float32:

@@ -280,6 +280,12 @@ void FillComponentOf(const Destination& destination, int component, float value)
       return FillComponent(destination, component, static_cast<std::int16_t>(value));
     case ElementType::UInt16:
       return FillComponent(destination, component, static_cast<std::uint16_t>(value));
+    case ElementType::Int8:
+      return FillComponent(destination, component, static_cast<std::int8_t>(value));
+    case ElementType::UInt32:
+      return FillComponent(destination, component, static_cast<std::uint32_t>(value));
+    case ElementType::UInt64:
+      return FillComponent(destination, component, static_cast<std::uint64_t>(value));
     case ElementType::Float64:
       return FillComponent(destination, component, static_cast<double>(value));
     case ElementType::Float32:

@@ -12,7 +12,7 @@ namespace patchio {
 
 // Records are written as they lie in memory, so they must have no padding, whose bytes would be anything.
 static_assert(std::has_unique_object_representations_v<Extent> && sizeof(Extent) == 24);
-static_assert(std::has_unique_object_representations_v<ChunkedArray> && sizeof(ChunkedArray) == 128);
+static_assert(std::has_unique_object_representations_v<ChunkedArray> && sizeof(ChunkedArray) == 144);
 static_assert(std::has_unique_object_representations_v<Chunk> && sizeof(Chunk) == 24);
 
 struct IrregularEntry

@@ -173,7 +173,7 @@ private:
   {
     const Variable& variable = this->Data.Variables[request.Variable];
     if (!this->Like || variable.Center != this->Like->Center || variable.Ghosts != this->Like->Ghosts ||
-        variable.Interleaved || this->Like->Interleaved) {
+        variable.Interleaved || this->Like->Interleaved || this->Data.IsMesh()) {
       this->Like = &variable;
       this->Values = static_cast<std::uint64_t>(this->Data.StoredValues(request.Variable, request.Patch));
     }

@@ -189,7 +189,7 @@ std::vector<int> KindsOfPatches(const Catalog& catalog, const std::vector<int>& 
 std::vector<Block> MakeBlocks(const Catalog& catalog, const std::vector<bool>& shown,
     const std::vector<int>& kinds, const Nesting& nesting, bool hideRefined, const BlockOptions& options)
 {
-  if (options.Merge && catalog.Grid != GridKind::Curvilinear) {
+  if (options.Merge && catalog.HasPlacedBoxes()) {
     return Merger(catalog, shown, kinds, nesting, hideRefined, options.Cover).Run();
   }
   std::vector<int> patches;

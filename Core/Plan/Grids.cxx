@@ -57,7 +57,7 @@ std::vector<int> ValuesAmong(const Catalog& catalog, const std::vector<int>& var
 {
   std::vector<int> values;
   std::copy_if(variables.begin(), variables.end(), std::back_inserter(values),
-      [&](int v) { return v != catalog.CoordinatesVariable && !catalog.Variables[v].Positions; });
+      [&](int v) { return !catalog.IsGeometry(v); });
   return values;
 }
 

@@ -84,7 +84,7 @@ void AddMeeting(const BoxBins* bins, const Level& level, const Box& cells,
 
 bool KnowsPositions(const Catalog& catalog)
 {
-  return catalog.Grid != GridKind::Curvilinear;
+  return catalog.HasPlacedBoxes();
 }
 
 std::vector<bool> PatchesNear(const Catalog& catalog, const RegionOfInterest& region)

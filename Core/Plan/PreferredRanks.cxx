@@ -80,6 +80,10 @@ std::vector<Item> Bisection::ItemsOf(const Level& level) const
     for (int axis = 0; axis < 3; ++axis) {
       item.Centre[2 - axis] = static_cast<int>((std::int64_t(box.Lower[axis]) + box.Upper[axis]) / 2);
     }
+    if (this->Data.IsMesh()) {
+      item.Centre = {p, 0,
+          0};  // nobody knows where it lies; partitions that follow each other in the file stay together
+    }
     item.Patch = p;
     item.Cells = static_cast<double>(box.Cells());
   }

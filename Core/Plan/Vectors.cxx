@@ -83,7 +83,7 @@ std::vector<ComposedVector> VectorsAmong(const Catalog& catalog, const std::vect
   std::map<Family, std::array<int, 3>> families;
   for (const int number : wanted) {
     const Variable& variable = catalog.Variables[number];
-    if (variable.Components == 1 && variable.Material < 0 && !variable.Positions &&
+    if (variable.Components == 1 && variable.Material < 0 && !catalog.IsGeometry(number) &&
         !IsStatistic(variable.Name) && !IsStaggered(variable.Name)) {
       AddTo(families, variable, number);
     }

@@ -68,7 +68,7 @@ void BlockArrays::PrepareCopies()
     LoadedArray& array = this->Arrays[a];
     array.Type = this->Reused.OfVariables()[copied.Variable].Copies[copied.First].From->Type;
     array.Components = this->Request.Variables[copied.Variable].OutputComponents;
-    array.Tuples = this->OutputOf(copied.Block, copied.Variable).Cells();
+    array.Tuples = this->TuplesOf(copied.Block, copied.Variable);
     this->TasksLeft[a] = 1;
   }
 }
@@ -178,7 +178,7 @@ void BlockArrays::TakeType(LocationTable& table, std::size_t request)
     LoadedArray& array = this->Arrays[a];
     array.Type = this->TasksLeft[a]++ == 0 ? type : array.Type;
     array.Components = this->Request.Variables[a % variables].OutputComponents;
-    array.Tuples = this->OutputOf(a / variables, a % variables).Cells();
+    array.Tuples = this->TuplesOf(a / variables, a % variables);
   });
 }
 
@@ -229,6 +229,15 @@ Box BlockArrays::OutputOf(std::size_t block, std::size_t variable) const
 {
   return Grown(
       this->Layout->ValuesOf(block, this->CenteringOf(variable)), this->Request.Variables[variable].Ghosts);
+}
+
+std::int64_t BlockArrays::TuplesOf(std::size_t block, std::size_t variable) const
+{
+  if (this->Data.IsMesh()) {  // a block is a patch
+    return this->Data.StoredTuples(
+        this->Request.Variables[variable].Variable, this->Request.Blocks[block].Parts[0].Owner);
+  }
+  return this->OutputOf(block, variable).Cells();
 }
 
 double BlockArrays::Bytes() const
@@ -331,10 +340,10 @@ Window BlockArrays::WindowOf(std::size_t request, const Placement& placement) co
   const VariableRequest& wanted = this->WantedOf(request);
   const Variable& variable = this->Data.Variables[wanted.Variable];
   const int patch = this->PatchOf(request);
-  if (wanted.Ghosts != Int3{0, 0, 0}) {
+  if (wanted.Ghosts != Int3{0, 0, 0} || this->Data.IsMesh()) {
     assert(this->Request.Blocks[placement.Block].Cells == this->Data.Patches[patch].Cells);
     ArrayShape shape;
-    shape.Interior = this->Data.ArrayDims(patch, variable.Center, {0, 0, 0});
+    shape.Interior = this->Data.ArrayDims(patch, variable, {0, 0, 0});
     shape.StoredGhosts = variable.Ghosts;
     shape.OutputGhosts = wanted.Ghosts;
     shape.OutputComponents = wanted.OutputComponents;

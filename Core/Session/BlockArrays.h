@@ -107,6 +107,7 @@ private:
   template <typename Visit>
   void ForEachArray(std::size_t request, Visit visit) const;
   Box OutputOf(std::size_t block, std::size_t variable) const;
+  std::int64_t TuplesOf(std::size_t block, std::size_t variable) const;
   Window WindowOf(std::size_t request, const Placement& placement) const;
   void FillGapsOf(std::size_t array);
   void DropUnusedChunks(LocationTable& table, std::size_t request) const;

@@ -117,7 +117,7 @@ void OpenedSeries::TurnTo(const RankAgreement& ranks, std::size_t step)
   this->SecondsOfPrepare = 0;
   if (path == this->PathOfShown) {
     // All ranks have the same catalog, so all of them throw or none.
-    this->Shown->TurnTo(this->Found.Steps[step]);
+    this->Shown->TurnTo(ranks, this->Found.Steps[step]);
     this->LastStep = step;
     return;
   }
@@ -125,7 +125,7 @@ void OpenedSeries::TurnTo(const RankAgreement& ranks, std::size_t step)
   this->PathOfShown.clear();
   this->Shown.reset();
   this->Shown = this->Recent.Open(ranks, path, this->ModeFor(path));
-  this->Shown->TurnTo(this->Found.Steps[step]);
+  this->Shown->TurnTo(ranks, this->Found.Steps[step]);
   this->PathOfShown = path;
   this->LastStep = step;
   this->OpenSeconds += watch.Seconds();
@@ -156,7 +156,7 @@ std::shared_ptr<OpenedStep> OpenedSeries::OpenAhead(
     // Others are turned to other steps of the file meanwhile.
     opened = std::make_shared<OpenedStep>(*opened);
   }
-  opened->TurnTo(this->Found.Steps[step]);
+  opened->TurnTo(ranks, this->Found.Steps[step]);
   if (!opened->Saved().Path.empty()) {
     this->Rebuilt.insert(path);
   }

@@ -174,7 +174,7 @@ std::string OpenedSeries::WhyIncomplete(
     if (!opened || opened->Data().Path != step.Path) {
       opened = std::make_shared<OpenedStep>(ranks, step.Path, this->ModeFor(step.Path));
     }
-    opened->TurnTo(step);
+    opened->TurnTo(ranks, step);
     if (!opened->IsComplete(ranks, threads)) {
       return opened->Lost().empty() ? step.Path + ": some of its values are not there yet" : opened->Lost();
     }

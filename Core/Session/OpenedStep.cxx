@@ -31,7 +31,7 @@ OpenedStep::OpenedStep(
   this->Description = std::make_shared<const Catalog>(ranks.ReadCatalog(path));
 }
 
-void OpenedStep::TurnTo(const TimeStep& step)
+void OpenedStep::TurnTo(const RankAgreement& ranks, const TimeStep& step)
 {
   if (step.InFile < 0 || step.InFile >= this->Description->StepsInFile) {
     throw FileError(this->Description->Path, fmt::format("step {} in the file", step.InFile + 1),
@@ -41,6 +41,11 @@ void OpenedStep::TurnTo(const TimeStep& step)
   const Catalog& now = *this->Description;
   if (std::tie(now.Time, now.Step, now.Date, now.StepInFile) ==
       std::tie(step.Time, step.Step, step.Date, step.InFile)) {
+    return;
+  }
+  if (now.PatchesChange && now.StepInFile != step.InFile) {
+    this->CheckUnchanged();
+    this->Description = std::make_shared<const Catalog>(ranks.ReadStep(step));
     return;
   }
   auto turned = std::make_shared<Catalog>(*this->Description);
@@ -73,7 +78,7 @@ bool OpenedStep::Build(const RankAgreement& ranks, int threads, const ProgressCa
   const Format* found = nullptr;
   ranks.RunOnAll([&] { found = &FormatOf(this->Description->Path); });
   const Format& format = *found;
-  this->Indexed = format.NeedsIndex();
+  this->Indexed = format.NeedsIndex(*this->Description);
   if (!this->Indexed) {
     this->OriginText = fmt::format("{} says where all values lie", this->Description->Path);
     return true;

@@ -25,9 +25,9 @@ public:
   const Catalog& Data() const { return *this->Description; }
   /// The same, for a user that may outlive this step or its turn: it does not change any more.
   std::shared_ptr<const Catalog> SharedData() const { return this->Description; }
-  /// Turns to another step of the same TimeStep::Path; a copy of this object, which costs little, stays
-  /// where it is. Every rank by itself. Throws Error when the file does not have it (any more).
-  void TurnTo(const TimeStep& step);
+  /// Collective. Turns to another step of the same TimeStep::Path; a copy of this object, which costs little,
+  /// stays where it is. Throws Error, the same on all ranks, when the file does not have it (any more).
+  void TurnTo(const RankAgreement& ranks, const TimeStep& step);
 
   /// Collective; to be called before Locate(), when values are wanted at all. In the modes On and Rebuild all
   /// ranks together make an index of the whole step, unless there is one, and save it. In mode Off they do so

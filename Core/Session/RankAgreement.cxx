@@ -118,7 +118,16 @@ Series RankAgreement::OpenSeries(
 
 Catalog RankAgreement::ReadCatalog(const std::string& path) const
 {
-  const auto read = [&path] { return FormatOf(path).ReadCatalog(path); };
+  return this->ReadOnce([&path] { return FormatOf(path).ReadCatalog(path); });
+}
+
+Catalog RankAgreement::ReadStep(const TimeStep& step) const
+{
+  return this->ReadOnce([&step] { return FormatOf(step.Path).ReadStep(step); });
+}
+
+Catalog RankAgreement::ReadOnce(const std::function<Catalog()>& read) const
+{
   const bool alone = this->Size() == 1;
   std::vector<std::byte> bytes;
   if (!alone) {

@@ -68,8 +68,9 @@ public:
   /// Rank 0 opens the series of all paths, see OpenSeriesOfPaths(); all ranks get the result.
   Series OpenSeries(const std::vector<std::string>& paths, const SeriesOptions& options,
       ChannelMode mode = ChannelMode::Off) const;
-  /// Rank 0 reads the catalog of a time step; all ranks get it.
+  /// Rank 0 reads the catalog of a time step; all ranks get it. See Format.
   Catalog ReadCatalog(const std::string& path) const;
+  Catalog ReadStep(const TimeStep& step) const;
   /// Format::RangesOf() by rank 0, for all.
   std::vector<ValueRange> ReadRanges(const Catalog& catalog, int variable) const;
   /// See FindStepSidecar().
@@ -124,6 +125,7 @@ public:
   IoReport Combine(const IoReport& mine) const { return patchio::Combine(mine, *this->Ranks); }
 
 private:
+  Catalog ReadOnce(const std::function<Catalog()>& read) const;
   std::vector<std::string> GatherTexts(const std::vector<std::string>& mine) const;
 
   Communicator* Ranks;

@@ -44,9 +44,9 @@ void ReusedArrays::Find(int threads)
   BlockMatcher matcher(*this->SharedLayout);
   for (std::size_t v = 0; v < this->Kept.size(); ++v) {
     if (!this->Kept[v].empty()) {
-      const bool layers = variables[v].Ghosts != Int3{0, 0, 0};
+      const bool whole = variables[v].Ghosts != Int3{0, 0, 0} || this->Data.IsMesh();
       const Centering center = this->Data.Variables[variables[v].Variable].Center;
-      this->Reused[v] = FindReuse(*this->SharedLayout, center, layers, this->Kept[v], matcher);
+      this->Reused[v] = FindReuse(*this->SharedLayout, center, whole, this->Kept[v], matcher);
       this->ListCopies(v);
     }
   }

@@ -15,7 +15,7 @@ namespace {
 
 bool HasPlainBoxes(const Catalog& catalog, const StepOptions& options)
 {
-  return catalog.Grid != GridKind::Curvilinear && options.Ghosts == Int3{0, 0, 0};
+  return catalog.HasPlacedBoxes() && options.Ghosts == Int3{0, 0, 0};
 }
 
 /// Several pieces get several blocks each, so that their loads can be alike.
@@ -69,7 +69,7 @@ std::vector<std::int64_t> Weights(
 std::string KeyOfGrids(const StepPlan& plan, const Catalog& catalog, const StepOptions& options,
     const std::vector<int>& variables)
 {
-  if (catalog.StepsInFile == 1) {
+  if (catalog.StepsInFile == 1 || catalog.PatchesChange) {
     return {};
   }
   std::vector<std::int64_t> numbers(variables.begin(), variables.end());
@@ -143,7 +143,8 @@ std::string NoGhostLayerText(const Catalog& catalog, const StepOptions& options)
              ? "Add Ghost Layer has no effect while Read Ghost Cells keeps the layers of the files"
          : catalog.Grid == GridKind::Rectilinear
              ? "Add Ghost Layer has no effect here: blocks share the nodes between them"
-             : "Add Ghost Layer has no effect on deformed patches";
+         : catalog.IsMesh() ? "Add Ghost Layer has no effect on meshes"
+                            : "Add Ghost Layer has no effect on deformed patches";
 }
 
 std::string PartialGhostLayerText(const Catalog& catalog, const ShownPatches& patches,

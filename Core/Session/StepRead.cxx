@@ -80,6 +80,8 @@ bool LosesPatches(PlannedStep& step, const std::string& fatal, const std::vector
 bool IsPlacedBy(const Catalog& catalog, const Block& block, int variable)
 {
   return variable == catalog.CoordinatesVariable ||
+         (catalog.Variables[variable].Role == MeshRole::Points &&
+             catalog.Meshes[block.Parts[0].Owner].Points > 0) ||
          (catalog.Variables[variable].Positions && catalog.RoleOf(block.Level) == LevelRole::Points &&
              catalog.PositionsOf(block.Level) == variable);
 }

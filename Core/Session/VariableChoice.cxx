@@ -40,7 +40,7 @@ std::vector<VariableRequest> RequestsFor(
   std::vector<VariableRequest> requests;
   for (int v = 0; v < static_cast<int>(catalog.Variables.size()); ++v) {
     const Variable& variable = catalog.Variables[v];
-    if (v == catalog.CoordinatesVariable || variable.Positions || choice.Has(variable)) {
+    if (catalog.IsGeometry(v) || variable.Role == MeshRole::Flags || choice.Has(variable)) {
       requests.push_back(RequestInThreeDimensions(catalog, v, ghosts));
     }
   }

@@ -54,6 +54,7 @@ private:
     }
   }
   void DescribeImage(hid_t root);
+  void DescribeMesh(hid_t root);
   void DescribeLevel(hid_t root, int level);
   std::vector<hsize_t> ShapeOf(const DataSet& set) const;
 
@@ -83,6 +84,11 @@ void StepFile::DescribeForOthers()
   const hdf5::Handle root = this->File.MakeGroup("VTKHDF");
   const bool image = this->Profile == FileProfile::Image;
   this->File.WriteIntegers(root, "Version", {1, 0});
+  if (this->Profile == FileProfile::Mesh) {
+    this->File.WriteText(root, "Type", this->Data.Grid == GridKind::Polygonal ? "PolyData" : "UnstructuredGrid");
+    this->DescribeMesh(root);
+    return;
+  }
   this->File.WriteText(root, "Type", image ? "ImageData" : "OverlappingAMR");
   if (image) {
     this->DescribeImage(root);
@@ -114,6 +120,40 @@ void StepFile::DescribeImage(hid_t root)
   this->File.WriteNumbers(root, "Origin", origin);
   this->File.WriteNumbers(root, "Spacing", {spacing.begin(), spacing.end()});
   this->File.WriteNumbers(root, "Direction", {1, 0, 0, 0, 1, 0, 0, 0, 1});
+}
+
+/// How much each partition has, and lists of cells that none has.
+void StepFile::DescribeMesh(hid_t root)
+{
+  this->MakeGroups(root);
+  const auto write = [&](const std::string& name, const std::vector<std::int64_t>& values) {
+    this->File.Write(root, name, H5T_NATIVE_INT64, H5T_NATIVE_INT64, {values.size()}, values.data());
+  };
+  const std::vector<int>& rows = *this->Plan.Rows;
+  std::vector<std::int64_t> points;
+  for (const int patch : rows) {
+    points.push_back(this->Data.Meshes[patch].Points);
+  }
+  write("NumberOfPoints", points);
+  const int lists = this->Data.Grid == GridKind::Polygonal ? MeshSize::MostLists : 1;
+  for (int list = 0; list < lists; ++list) {
+    const std::string group = GroupOfList(this->Data, list);
+    if (!group.empty()) {
+      this->File.MakeGroup(root, group.substr(1));
+    }
+    const std::string folder = group.empty() ? "" : group.substr(1) + "/";
+    std::vector<std::int64_t> cells, connectivity;
+    for (const int patch : rows) {
+      cells.push_back(this->Data.Meshes[patch].Cells[list]);
+      connectivity.push_back(this->Data.Meshes[patch].Connectivity[list]);
+    }
+    write(folder + "NumberOfCells", cells);
+    write(folder + "NumberOfConnectivityIds", connectivity);
+    if (cells[0] == 0) {  // then none has any
+      write(folder + "Connectivity", {});
+      write(folder + "Offsets", std::vector<std::int64_t>(rows.size(), 0));
+    }
+  }
 }
 
 void StepFile::DescribeLevel(hid_t root, int number)

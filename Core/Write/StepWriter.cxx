@@ -161,7 +161,8 @@ std::vector<PlannedTable> StepWriter::PlannedTables() const
   std::vector<PlannedTable> all{{tables::Boxes, ElementType::Int32, 6 * patches},
       {tables::Numbers, ElementType::Int32, patches}, {tables::Present, ElementType::UInt8, arrays},
       {tables::Least, ElementType::Float64, arrays}, {tables::Greatest, ElementType::Float64, arrays},
-      {tables::Checksums, ElementType::Int32, arrays}};
+      {tables::Checksums, ElementType::Int32, arrays},
+      {tables::Meshes, ElementType::Int64, data.Meshes.size() * (1 + 2 * MeshSize::MostLists)}};
   for (int axis = 0; axis < 3 && data.Grid == GridKind::Rectilinear; ++axis) {
     all.push_back({tables::Positions(axis), ElementType::Float64, data.Axes[axis].Positions.size()});
     all.push_back({tables::Labels(axis), ElementType::Float64, data.Axes[axis].Labels.size()});
@@ -333,10 +334,23 @@ void StepWriter::WriteTables(const std::vector<WrittenValues>& all)
   this->WriteTable(tables::Least, least);
   this->WriteTable(tables::Greatest, greatest);
   this->WriteTable(tables::Checksums, checksums);
+  this->WriteTable(tables::Meshes, this->SizesOfMeshes());
   for (int axis = 0; axis < 3 && data.Grid == GridKind::Rectilinear; ++axis) {
     this->WriteTable(tables::Positions(axis), data.Axes[axis].Positions);
     this->WriteTable(tables::Labels(axis), data.Axes[axis].Labels);
   }
+}
+
+std::vector<std::int64_t> StepWriter::SizesOfMeshes() const
+{
+  std::vector<std::int64_t> sizes;
+  for (std::size_t row = 0; row < this->Record.Data.Meshes.size(); ++row) {
+    const MeshSize& mesh = this->Record.Data.Meshes[this->Rows[row]];
+    sizes.push_back(mesh.Points);
+    sizes.insert(sizes.end(), mesh.Cells.begin(), mesh.Cells.end());
+    sizes.insert(sizes.end(), mesh.Connectivity.begin(), mesh.Connectivity.end());
+  }
+  return sizes;
 }
 
 template <typename T>

@@ -82,6 +82,7 @@ private:
   std::uint64_t BytesOf(const PatchValues& values) const;
   void WriteRun(const PlacedValues* values, std::size_t count, WrittenValues* written) const;
   std::vector<WrittenValues> GatherWritten();
+  std::vector<std::int64_t> SizesOfMeshes() const;
   void WriteTables(const std::vector<WrittenValues>& all);
   template <typename T>
   void WriteTable(const std::string& name, const std::vector<T>& values);

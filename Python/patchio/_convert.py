@@ -47,6 +47,8 @@ def _grid_of(pyvista, step, patch, positions):
 
 def to_pyvista(step, variables, patches, levels):
     """As Step.to_pyvista()."""
+    if step.mesh:
+        raise step_error(step, "to_pyvista() makes no meshes. read() has their points and cells: see `mesh`.")
     pyvista = optional("pyvista")
     names, wanted = step._names(variables), step._wanted(patches, levels)
     with_positions = [step.coordinates] if step.coordinates else []
@@ -162,8 +164,7 @@ def _time_of(step):
 def to_xarray(step, variables, level):
     """As Step.to_xarray()."""
     xarray = optional("xarray")
-    if step.grid == "curvilinear":
-        raise step_error(step, "the grid is curvilinear, its patches cannot be put on one grid. to_pyvista() has them as they are.")
+    _sampling.check_boxes(step)
     names = step._names(variables)
     for name in names:
         step._number(name)

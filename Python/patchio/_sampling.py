@@ -27,9 +27,9 @@ def corners(step):
 def bounds(step):
     """As Step.bounds."""
     points = np.array(step.level_roles)[step.patches["level"]] == "points"
-    if step.grid == "curvilinear":
+    if step.coordinates:
         read = step.read(step.coordinates).values()
-        places = [values.reshape(-1, step.dimension) for values in read if values.size]
+        places = [values.reshape(-1, values.shape[-1]) for values in read if values.size]
     else:
         places = [corner[~points] for corner in corners(step)]
         places += [step.positions(patch) for patch in np.flatnonzero(points)]
@@ -89,11 +89,18 @@ def paint(step, centering, arrays, axes, grid, filled=None):
             filled[where] = True
 
 
+def check_boxes(step):
+    """Raises Error if the patches cannot be put on one grid."""
+    if step.mesh:
+        raise step_error(step, "the grid is %s, its patches cannot be put on one grid. read() has their points and cells: see `mesh`." % step.grid)
+    if step.coordinates:
+        raise step_error(step, "the grid is curvilinear, its patches cannot be put on one grid. to_pyvista() has them as they are.")
+
+
 def patches_with(step, name):
     """Numbers of the patches that have a variable. Raises Error if they cannot be put on a grid."""
     step._number(name)
-    if step.grid == "curvilinear":
-        raise step_error(step, "the grid is curvilinear, its patches cannot be put on one grid. to_pyvista() has them as they are.")
+    check_boxes(step)
     patches = np.flatnonzero(step.presence[list(step.variables).index(name)])
     roles = np.array(step.level_roles)[step.patches["level"][patches]]
     if (roles == "points").any():

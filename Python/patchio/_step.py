@@ -53,7 +53,8 @@ class Step:
     dimension     2 or 3
     bounds        see below
     geographic    True: x and y are longitudes and latitudes, in degrees
-    grid          "uniform": boxes of equal cells; "rectilinear": see `axes`; "curvilinear": see `coordinates`
+    grid          "uniform": boxes of equal cells; "rectilinear": see `axes`; "curvilinear": see `coordinates`;
+                  "unstructured", "polygonal": see `mesh`
     origin        uniform grids: position of the lower corner of cell (0, 0, 0), on all levels
     levels        array with the fields first_patch, patch_count (patches are numbered level by level), ratio (cells in
                   one of the next coarser level, along x, y, z) and spacing (size of a cell; uniform grids)
@@ -65,7 +66,9 @@ class Step:
     variables     {name: Variable}
     presence      bool array, variables x patches: which patch has which of `variables`
     axes          three Axis, on rectilinear grids; else empty
-    coordinates   name of the variable with the positions of nodes on curvilinear grids; else None
+    coordinates   name of the variable with the positions of nodes on curvilinear grids and of meshes; else None
+    mesh          names of the arrays of a mesh, for read(): points and lists of cells, each of one patch (partition); else empty.
+                  `patches` then only has the number of cells: from `lower` to `upper` along x
     report        dict of what the last read() cost; report_text is the same as text
     faults        list of (patch, variable, message) of the last read(skip_broken=True)
     """
@@ -94,7 +97,8 @@ class Step:
         self._numbers = {variable.name: number for number, variable in enumerate(variables)}
         self._positions = [variables[v].name if v >= 0 else None for v in fields["level_positions"]]
         self.coordinates = variables[fields["coordinates"]].name if fields["coordinates"] >= 0 else None
-        geometry = set(self._positions) | {self.coordinates}
+        self.mesh = [variables[v].name for v in fields["mesh"]]
+        geometry = set(self._positions) | {self.coordinates} | set(self.mesh)
         self.variables = {v.name: v for v in variables if v.name not in geometry}
         presence = np.frombuffer(fields["presence"], np.uint8).reshape(len(variables), len(self.patches))
         self.presence = presence[[self._numbers[name] for name in self.variables]] != 0
@@ -164,7 +168,7 @@ class Step:
     def bounds(self):
         """(x from, x to, y from, y to, z from, z to) of all patches of all levels, as in ParaView.
 
-        Reads the positions of nodes on curvilinear grids, and those of points. NaN if there are no patches.
+        Reads the positions of nodes on curvilinear grids and of meshes, and those of points. NaN if there are no patches.
         """
         return _sampling.bounds(self)
 
@@ -186,7 +190,7 @@ class Step:
 
             values, (x, y, z) = step.uniform_grid("density", level=1)
 
-        Raises Error for curvilinear grids, for lists of points, and for grids that do not fit into memory.
+        Raises Error for curvilinear grids, meshes and lists of points, and for grids that do not fit into memory.
         """
         return _sampling.uniform_grid(self, name, level, shape, bounds, outside)
 
@@ -196,7 +200,7 @@ class Step:
         variables, patches, levels    as for read()
 
         The cells of covered() are hidden by "vtkGhostType", so that each place is drawn once. Values are not copied.
-        Raises ImportError if pyvista is not installed.
+        Raises ImportError if pyvista is not installed, and Error for meshes.
         """
         return _convert.to_pyvista(self, variables, patches, levels)
 
@@ -216,7 +220,7 @@ class Step:
 
             series = xarray.concat([step.to_xarray("u") for step in data], "time")
 
-        Raises ImportError where xarray is not installed, and Error for curvilinear grids and for levels without variables.
+        Raises ImportError where xarray is not installed, and Error for curvilinear grids, meshes, and levels without variables.
         """
         return _convert.to_xarray(self, variables, level)
 
@@ -224,11 +228,11 @@ class Step:
         """Positions of the nodes of a patch: three arrays, along x, y and z.
 
         There is one more node than cells along each axis, but just one along z in two dimensions and wherever a grid is flat.
-        Raises Error on curvilinear grids, whose positions are in the variable `coordinates`, and for points.
+        Raises Error on curvilinear grids and meshes, whose positions are in the variable `coordinates`, and for points.
         """
         box = self.patches[self._patch(patch)]
         level = box["level"]
-        if self.grid == "curvilinear" or self.level_roles[level] == "points":
+        if self.coordinates or self.level_roles[level] == "points":
             raise Error("Patch %d of %s has no axes: read %s." % (patch, self.path, "its positions()" if self.coordinates is None
                                                                 else "'%s'" % self.coordinates))
         found = []

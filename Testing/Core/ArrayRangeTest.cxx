@@ -13,13 +13,16 @@ namespace {
 template <typename Value>
 constexpr ElementType TypeOf()
 {
-  return std::is_same_v<Value, float>          ? ElementType::Float32
-         : std::is_same_v<Value, double>       ? ElementType::Float64
-         : std::is_same_v<Value, std::int32_t> ? ElementType::Int32
-         : std::is_same_v<Value, std::int64_t> ? ElementType::Int64
-         : std::is_same_v<Value, std::uint8_t> ? ElementType::UInt8
-         : std::is_same_v<Value, std::int16_t> ? ElementType::Int16
-                                               : ElementType::UInt16;
+  return std::is_same_v<Value, float>           ? ElementType::Float32
+         : std::is_same_v<Value, double>        ? ElementType::Float64
+         : std::is_same_v<Value, std::int32_t>  ? ElementType::Int32
+         : std::is_same_v<Value, std::int64_t>  ? ElementType::Int64
+         : std::is_same_v<Value, std::uint8_t>  ? ElementType::UInt8
+         : std::is_same_v<Value, std::int16_t>  ? ElementType::Int16
+         : std::is_same_v<Value, std::int8_t>   ? ElementType::Int8
+         : std::is_same_v<Value, std::uint32_t> ? ElementType::UInt32
+         : std::is_same_v<Value, std::uint64_t> ? ElementType::UInt64
+                                                : ElementType::UInt16;
 }
 
 template <typename Value>
@@ -27,8 +30,8 @@ class ArrayRangeOf : public ::testing::Test
 {
 };
 
-using Values =
-    ::testing::Types<float, double, std::int32_t, std::int64_t, std::uint8_t, std::int16_t, std::uint16_t>;
+using Values = ::testing::Types<float, double, std::int32_t, std::int64_t, std::uint8_t, std::int16_t,
+    std::uint16_t, std::int8_t, std::uint32_t, std::uint64_t>;
 TYPED_TEST_SUITE(ArrayRangeOf, Values);
 
 template <typename Value>

@@ -157,6 +157,26 @@ TEST(Catalog, KeepsFlatAxesOfALevelFlat)
   EXPECT_EQ(catalog.NodesOf(0, catalog.Patches[0].Cells), (Box{{0, 0, 0}, {4, 4, 6}}));
 }
 
+TEST(Catalog, CountsWhatAMeshHas)
+{
+  Catalog written = testing::MeshCatalog(GridKind::Polygonal);
+  written.PatchesChange = true;
+  const Catalog catalog = Catalog::Deserialize(written.Serialize());
+  EXPECT_TRUE(catalog.IsMesh() && catalog.PatchesChange);
+  using Dims = std::array<std::int64_t, 3>;
+  EXPECT_EQ(catalog.ArrayDims(0, Centering::Node, {0, 0, 0}), (Dims{5, 1, 1}));
+  EXPECT_EQ(catalog.ArrayDims(0, Centering::Cell, {0, 0, 0}), (Dims{3, 1, 1}));
+  EXPECT_EQ(catalog.StoredValues(0, 0), 15);
+  const int lines = catalog.FindMeshArray(MeshRole::Offsets, 1);
+  const int polygons = catalog.FindMeshArray(MeshRole::Connectivity, 2);
+  EXPECT_EQ(catalog.StoredTuples(lines, 0), 2);
+  EXPECT_EQ(catalog.StoredTuples(polygons, 0), 7);
+  EXPECT_EQ(catalog.StoredTuples(catalog.FindMeshArray(MeshRole::Offsets, 3), 1), 1);
+  EXPECT_EQ(catalog.FindMeshArray(MeshRole::Types), -1);
+  EXPECT_TRUE(catalog.IsGeometry(0) && catalog.IsGeometry(polygons));
+  EXPECT_FALSE(catalog.IsGeometry(catalog.FindVariable("value")));
+}
+
 TEST(Catalog, KeepsTheThirdAxisFlatInTwoDimensions)
 {
   Catalog catalog = FullCatalog();

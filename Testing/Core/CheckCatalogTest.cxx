@@ -62,7 +62,7 @@ TEST(CheckCatalog, RefusesEachThingThatCannotBe)
 {
   const std::vector<std::function<void(Catalog&)>> faults{
       [](Catalog& c) { c.Dimension = 4; },
-      [](Catalog& c) { c.Grid = static_cast<GridKind>(3); },
+      [](Catalog& c) { c.Grid = static_cast<GridKind>(5); },
       [](Catalog& c) { c.Levels[0].FlatAxes = 1; },
       [](Catalog& c) { c.Variables[0].UndefinedFrom = 1; },
       [](Catalog& c) { c.Origin[1] = std::nan(""); },
@@ -111,6 +111,54 @@ TEST(CheckCatalog, RefusesEachThingThatCannotBe)
     faults[i](catalog);
     EXPECT_THROW(CheckCatalog(catalog), Error) << "fault " << i;
   }
+}
+
+TEST(CheckCatalog, AcceptsMeshes)
+{
+  EXPECT_NO_THROW(CheckCatalog(testing::MeshCatalog(GridKind::Unstructured)));
+  EXPECT_NO_THROW(CheckCatalog(testing::MeshCatalog(GridKind::Polygonal)));
+}
+
+TEST(CheckCatalog, RefusesEachThingThatCannotBeInAMesh)
+{
+  const std::vector<std::function<void(Catalog&)>> faults{
+      [](Catalog& c) { c.Grid = GridKind::Uniform; },
+      [](Catalog& c) { c.Meshes.pop_back(); },
+      [](Catalog& c) { c.Meshes[0].Points = -1; },
+      [](Catalog& c) { c.Meshes[0].Points = (std::int64_t(1) << 40) + 1; },
+      [](Catalog& c) { c.Meshes[0].Connectivity[0] = -1; },
+      [](Catalog& c) { ++c.Meshes[0].Cells[0]; },
+      [](Catalog& c) { c.Meshes[0].Connectivity[1] = 3; },
+      [](Catalog& c) { c.Patches[0].Cells.Upper[0] = 9; },
+      [](Catalog& c) {
+        c.Patches[1].Cells = {{1, 0, 0}, {1, 0, 0}};
+      },
+      [](Catalog& c) { c.Dimension = 2; },
+      [](Catalog& c) { c.Variables[0].Components = 2; },
+      [](Catalog& c) { c.Variables[0].Center = Centering::Cell; },
+      [](Catalog& c) { c.Variables[0].Interleaved = false; },
+      [](Catalog& c) { c.Variables[0].Role = MeshRole::Values; },
+      [](Catalog& c) { c.Variables[1].Role = MeshRole::Values; },
+      [](Catalog& c) { c.Variables[2].Role = MeshRole::Connectivity; },
+      [](Catalog& c) { c.Variables[1].CellList = 1; },
+      [](Catalog& c) { c.Variables[1].CellList = -1; },
+      [](Catalog& c) { c.Variables[3].Role = MeshRole::Values; },
+      [](Catalog& c) { c.Variables[3].Role = static_cast<MeshRole>(6); },
+      [](Catalog& c) { c.Variables[3].Center = Centering::Node; },
+      [](Catalog& c) {
+        c.Variables[0].Ghosts = {1, 0, 0};
+      },
+      [](Catalog& c) { c.Variables.back().Components = 1 << 20, c.Meshes[0].Points = std::int64_t(1) << 40; },
+      [](Catalog& c) { c.PatchesChange = true, c.Variables[0].TimeInvariant = true; },
+  };
+  for (std::size_t i = 0; i < faults.size(); ++i) {
+    Catalog catalog = testing::MeshCatalog(GridKind::Unstructured);
+    faults[i](catalog);
+    EXPECT_THROW(CheckCatalog(catalog), Error) << "fault " << i;
+  }
+  Catalog polygons = testing::MeshCatalog(GridKind::Polygonal);
+  polygons.Variables.back().Role = MeshRole::Types;
+  EXPECT_THROW(CheckCatalog(polygons), Error);
 }
 
 TEST(CheckCatalog, AcceptsCoordinates)

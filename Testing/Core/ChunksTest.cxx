@@ -79,8 +79,9 @@ ArrayShape ShapeWithin(testing::Dice& dice, std::uint64_t tuples)
   return shape;
 }
 
-ChunkedArray Array(std::uint8_t rank, const std::array<std::uint64_t, 4>& dims,
-    const std::array<std::uint64_t, 4>& chunkDims, std::uint64_t first, std::uint64_t count)
+ChunkedArray Array(std::uint8_t rank, const std::array<std::uint64_t, ChunkedArray::MaximumRank>& dims,
+    const std::array<std::uint64_t, ChunkedArray::MaximumRank>& chunkDims, std::uint64_t first,
+    std::uint64_t count)
 {
   ChunkedArray array;
   array.Type = ElementType::UInt8;
@@ -193,7 +194,7 @@ TEST(PlaceChunk, RefusesChunksThatTheArrayDoesNotHave)
 TEST(CheckChunkedArray, TakesWhatHdf5CanStore)
 {
   EXPECT_NO_THROW(CheckChunkedArray(Array(1, {10}, {3}, 4, 6)));
-  EXPECT_NO_THROW(CheckChunkedArray(Array(4, {1, 2, 3, 4}, {9, 9, 9, 9}, 0, 24)));
+  EXPECT_NO_THROW(CheckChunkedArray(Array(5, {1, 2, 3, 4, 2}, {9, 9, 9, 9, 1}, 0, 48)));
   EXPECT_NO_THROW(CheckChunkedArray(Array(1, {0}, {3}, 0, 0)));
   EXPECT_NO_THROW(CheckChunkedArray(Array(1, {Huge / 2}, {std::uint64_t(1) << 32}, Huge / 2, 0)));
 }
@@ -204,7 +205,7 @@ TEST(CheckChunkedArray, RefusesNumbersThatDoNotFit)
     return testing::MessageOf([&] { CheckChunkedArray(array); });
   };
   EXPECT_THAT(fault(Array(0, {}, {}, 0, 0)), HasSubstr("0 dimensions"));
-  EXPECT_THAT(fault(Array(5, {1, 1, 1, 1}, {1, 1, 1, 1}, 0, 0)), HasSubstr("5 dimensions"));
+  EXPECT_THAT(fault(Array(6, {1, 1, 1, 1, 1}, {1, 1, 1, 1, 1}, 0, 0)), HasSubstr("6 dimensions"));
   EXPECT_THAT(fault(Array(2, {4, 4}, {2, 0}, 0, 16)), HasSubstr("without values"));
   EXPECT_THAT(fault(Array(1, {4}, {(std::uint64_t(1) << 32) + 1}, 0, 4)), HasSubstr("4 GiB"));
   EXPECT_THAT(fault(Array(2, {4, 4}, {Huge, Huge}, 0, 4)), HasSubstr("4 GiB"));

@@ -54,6 +54,12 @@ hid_t MemoryType(ElementType type)
       return H5T_NATIVE_INT16;
     case ElementType::UInt16:
       return H5T_NATIVE_UINT16;
+    case ElementType::Int8:
+      return H5T_NATIVE_INT8;
+    case ElementType::UInt32:
+      return H5T_NATIVE_UINT32;
+    case ElementType::UInt64:
+      return H5T_NATIVE_UINT64;
     case ElementType::UInt8:
       break;
   }
@@ -136,7 +142,7 @@ public:
   }
 
 private:
-  static std::vector<hsize_t> Sizes(const std::array<std::uint64_t, 4>& dims)
+  static std::vector<hsize_t> Sizes(const std::array<std::uint64_t, ChunkedArray::MaximumRank>& dims)
   {
     return {dims.begin(), dims.end()};
   }
@@ -234,12 +240,13 @@ TEST(ChunkDecoder, BringsBackWhatTheLibraryStores)
   // With rows that are a part of a vector, whole vectors, and more; most with chunks over the edge.
   const std::vector<Layout> layouts{{{1}, {1}}, {{3}, {3}}, {{1000}, {333}}, {{21, 34}, {21, 34}},
       {{17, 23}, {5, 7}}, {{9, 10, 11}, {4, 10, 11}}, {{7, 6, 5}, {3, 4, 2}}, {{3, 5, 4, 6}, {2, 2, 3, 4}},
-      {{2, 3, 4, 5}, {1, 3, 4, 5}}};
+      {{2, 3, 4, 5}, {1, 3, 4, 5}}, {{3, 4, 3, 5, 3}, {2, 3, 2, 4, 3}}};
   testing::Dice dice(41);
   ChunkDecoder decoder;
   for (const Filters& filters : AllPipelines()) {
     for (const ElementType type : {ElementType::Float32, ElementType::Float64, ElementType::Int32,
-             ElementType::Int64, ElementType::UInt8, ElementType::Int16, ElementType::UInt16}) {
+             ElementType::Int64, ElementType::UInt8, ElementType::Int16, ElementType::UInt16,
+             ElementType::Int8, ElementType::UInt32, ElementType::UInt64}) {
       for (const Layout& layout : layouts) {
         for (const bool smooth : {false, true}) {
           ChunkedArray array = Array(type, layout.Dims, layout.ChunkDims, filters);

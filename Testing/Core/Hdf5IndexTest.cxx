@@ -347,7 +347,7 @@ TEST_F(Hdf5Index, GivesUpOnWhatItCannotRead)
       {"/nbit", testing::FloatsStoredAs(Ramp(4), {4}, nbit)},
       {"/external", testing::FloatsStoredAs({}, {16}, external)},
       {"/empty", testing::FloatsStoredAs({}, {16}, [](hid_t) {})},
-      {"/five axes", testing::FloatsStoredAs(Ramp(32), {2, 2, 2, 2, 2}, InChunks({2, 2, 2, 2, 2}))},
+      {"/six axes", testing::FloatsStoredAs(Ramp(64), {2, 2, 2, 2, 2, 2}, InChunks({2, 2, 2, 2, 2, 2}))},
       {"/soft", testing::SoftLink("/compact")}, {"/text", testing::Texts({"a"})},
       {"/new/outside", testing::ExternalLink("elsewhere", "/a")},
       {"/vax",
@@ -365,7 +365,7 @@ TEST_F(Hdf5Index, GivesUpOnWhatItCannotRead)
        }}};
   this->Write(draft);
   const std::map<std::string, std::string> reasons{{"compact", "compact layout"}, {"nbit", "filter 5 (nbit)"},
-      {"external", "values in other files"}, {"empty", "not written yet"}, {"five axes", "chunks of 5 axes"},
+      {"external", "values in other files"}, {"empty", "not written yet"}, {"six axes", "chunks of 6 axes"},
       {"soft", "a soft link"}, {"text", "no plain numbers"}, {"new/outside", "a group of the new style"},
       {"vax", "unusual format"}, {"named", "a shared message"}, {"type", "no data set"}};
   for (const auto& [path, reason] : reasons) {

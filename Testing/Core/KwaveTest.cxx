@@ -354,7 +354,7 @@ TEST_F(Kwave, ReadsEachStepByTheFormatAndByOneIndex)
     opened.Prepare(*alone, 2);
     ASSERT_NE(opened.Index(), nullptr);
     for (const int n : {0, 2, 1, 2}) {
-      opened.TurnTo(this->Open(name).Steps[n]);
+      opened.TurnTo(*alone, this->Open(name).Steps[n]);
       Catalog catalog = this->CatalogOf(name);
       TurnTo(catalog, this->Open(name).Steps[n]);
       std::vector<float> wanted;
@@ -375,7 +375,7 @@ TEST_F(Kwave, ReadsEachStepByTheFormatAndByOneIndex)
     std::vector<std::uint64_t> sizes{std::filesystem::file_size(this->Folder / name)};
     opened.Index()->Index.Check(opened.Data(), sizes);
     EXPECT_THAT(testing::MessageOf([&] {
-      opened.TurnTo({this->Folder / name, 0, 0, 3});
+      opened.TurnTo(*alone, {this->Folder / name, 0, 0, 3});
     }),
         HasSubstr("3 steps"));
   }

@@ -141,6 +141,19 @@ TEST(PreferredRanks, AreBoxesWherePatchesAreTiles)
   }
 }
 
+TEST(PreferredRanks, KeepPartitionsOfAMeshInTheirOrder)
+{
+  Catalog catalog;
+  catalog.Grid = GridKind::Unstructured;
+  const std::vector<int> cells{5, 3, 5, 3, 5, 3, 5, 3};
+  std::vector<Box> boxes;
+  for (const int count : cells) {
+    boxes.push_back({{0, 0, 0}, {count - 1, 0, 0}});
+  }
+  testing::AddLevel(catalog, boxes);
+  EXPECT_EQ(PreferredRanks(catalog, 4), (std::vector<int>{0, 0, 1, 1, 2, 2, 3, 3}));
+}
+
 TEST(PreferredRanks, OfLevelsOfOnePatchAreNotAllTheSame)
 {
   Catalog catalog;

@@ -85,4 +85,41 @@ inline void AddLevel(Catalog& catalog, const std::vector<Box>& boxes, const Int3
   catalog.Levels.push_back(level);
 }
 
+/// A mesh of two patches, the second without anything, with a variable "value" of nodes. The first has 5
+/// points and, unstructured, 3 cells in a connectivity of 10; polygonal, a line of 3 points and two polygons
+/// of 7.
+inline Catalog MeshCatalog(GridKind grid)
+{
+  Catalog catalog;
+  catalog.Path = "/data/mesh.vtkhdf";
+  catalog.Grid = grid;
+  AddLevel(catalog, {{{0, 0, 0}, {2, 0, 0}}, {{0, 0, 0}, {0, 0, 0}}});
+  const bool lists = grid == GridKind::Polygonal;
+  catalog.Meshes.resize(2);
+  catalog.Meshes[0].Points = 5;
+  catalog.Meshes[0].Cells = lists ? std::array<std::int64_t, 4>{0, 1, 2, 0} : std::array<std::int64_t, 4>{3};
+  catalog.Meshes[0].Connectivity =
+      lists ? std::array<std::int64_t, 4>{0, 3, 7, 0} : std::array<std::int64_t, 4>{10};
+  const auto add = [&catalog](const std::string& name, Centering center, MeshRole role, int list) {
+    Variable& variable = catalog.Variables.emplace_back();
+    variable.Name = name;
+    variable.Center = center;
+    variable.Role = role;
+    variable.CellList = list;
+  };
+  add("points", Centering::Node, MeshRole::Points, 0);
+  catalog.Variables[0].Components = 3;
+  catalog.Variables[0].Interleaved = true;
+  for (int list = 0; list < (lists ? 4 : 1); ++list) {
+    add("connectivity " + std::to_string(list), Centering::Cell, MeshRole::Connectivity, list);
+    add("offsets " + std::to_string(list), Centering::Cell, MeshRole::Offsets, list);
+  }
+  if (!lists) {
+    add("types", Centering::Cell, MeshRole::Types, 0);
+  }
+  add("value", Centering::Node, MeshRole::Values, 0);
+  catalog.ResetPresence();
+  return catalog;
+}
+
 }  // namespace patchio::testing

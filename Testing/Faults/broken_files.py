@@ -7,6 +7,7 @@ usage: broken_files.py --info patchio --read patchio_read_patch_data [--mutation
 FORMAT is a folder of Testing/Formats, CASESDIR comes from its make_cases.py. Its broken.py has
   SOUND           what is opened (a path below CASESDIR) -> files beside it that are broken one after another; all of them matter
   QUIET           pairs of such a file and a way to break it that may go unnoticed
+  SEEN_IN_PARAVIEW  names of contradictions that only ParaView must complain of; may be left out
   contradictions  a function of CASESDIR and a scratch folder: yields (name, path that is opened, what must be said or None)
 Files are cut off, emptied, removed, replaced by noise, and bytes of theirs are changed at random (seeded).
 """

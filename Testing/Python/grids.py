@@ -18,8 +18,9 @@ import numpy as np
 import patchio
 
 FORMATS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats")
-sys.path[:0] = [os.path.join(FORMATS, name) for name in ("SAMRAI", "GRADS", "AMReX")]
+sys.path[:0] = [os.path.join(FORMATS, name) for name in ("SAMRAI", "GRADS", "AMReX", "VTKHDF")]
 import dump_writer  # noqa: E402
+import meshes  # noqa: E402
 import plotfile_writer  # noqa: E402
 import truth as grads  # noqa: E402
 from dump_writer import Dump, Level, Variable  # noqa: E402
@@ -373,6 +374,40 @@ class Pyvista(unittest.TestCase):
         step.read = lambda *names, **how: kept.append(read(*names, **how)) or kept[-1]
         block = step.to_pyvista("U", patches=0)[0]
         self.assertTrue(np.shares_memory(np.asarray(block.cell_data["U"]), kept[0]["U"][0]))
+
+
+class Meshes(unittest.TestCase):
+    def open(self, kind, steps, name):
+        path = os.path.join(scratch, name)
+        meshes.several(path, kind, steps)
+        return patchio.open(path)
+
+    def test_values_points_and_cells(self):
+        step = self.open("UnstructuredGrid", [(0.5, meshes.BOXES), (0.75, meshes.BOXES)], "steady.vtkhdf")[1]
+        self.assertEqual((step.grid, step.coordinates, list(step.variables)), ("unstructured", "Points", ["c", "k", "p", "v"]))
+        self.assertEqual(step.bounds, (0, 11, 0, 3, 0, 2))
+        points, values, vectors = (step.read(name) for name in ("Points", "p", "v"))
+        mesh = step.read(step.mesh)
+        for number, box in enumerate(meshes.BOXES):
+            np.testing.assert_array_equal(points[number], box.points)
+            np.testing.assert_array_equal(values[number], meshes.field(box.points, 0.75))
+            self.assertEqual(vectors[number].shape, (len(box.points), 3))
+            np.testing.assert_array_equal(mesh["Connectivity"][number], np.concatenate(box.cells()))
+            np.testing.assert_array_equal(mesh["Types"][number], box.types)
+
+    def test_partitions_that_change(self):
+        data = self.open("PolyData", [(0.5, meshes.CARPETS), (0.75, meshes.CARPETS[1:])], "changing.vtkhdf")
+        first, second = data[0], data[1]
+        for step, parts in ((first, meshes.CARPETS), (second, meshes.CARPETS[1:]), (first, meshes.CARPETS)):
+            self.assertEqual(len(step.patches), len(parts))
+            for number, part in enumerate(parts):
+                np.testing.assert_array_equal(step.read("p")[number], meshes.field(part.points, step.time))
+
+    def test_what_meshes_are_not(self):
+        step = self.open("UnstructuredGrid", [(0.5, meshes.BOXES)], "one.vtkhdf")[0]
+        for ask in (lambda: step.nodes(0), lambda: step.uniform_grid("p"), lambda: step.positions(0), step.to_pyvista):
+            self.assertRaises(patchio.Error, ask)
+        self.assertFalse(step.covered(0).any())
 
 
 class Plotfiles(unittest.TestCase):

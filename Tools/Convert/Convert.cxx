@@ -147,7 +147,7 @@ void Conversion::ConvertOne(const TimeStep& step, std::size_t number, std::size_
     this->OpenedPath = step.Path;
     this->Out.Warn(this->Opened->Warning());
   }
-  this->Opened->TurnTo(step);
+  this->Opened->TurnTo(RankAgreement(this->Out.Ranks()), step);
   const auto progress = [&](double part) {
     const double all = (static_cast<double>(number) + part) / static_cast<double>(count);
     if (this->Watch.Seconds() < SecondsWithoutBar) {

@@ -30,7 +30,7 @@ struct Selection
 bool IsNeeded(const Catalog& catalog, int variable, const std::set<std::string>& wanted)
 {
   const Variable& info = catalog.Variables[variable];
-  return wanted.empty() || wanted.count(info.Name) > 0 || info.Positions || variable == catalog.CoordinatesVariable;
+  return wanted.empty() || wanted.count(info.Name) > 0 || catalog.IsGeometry(variable) || info.Role == MeshRole::Flags;
 }
 
 void CheckNames(const Catalog& catalog, const std::set<std::string>& wanted)
@@ -53,6 +53,7 @@ void SelectPatches(const Catalog& all, const ConversionOptions& options, Selecti
   data.Levels.clear();
   data.LevelNames.clear();
   data.Patches.clear();
+  data.Meshes.clear();
   const int last = std::min(options.LastLevel, static_cast<int>(all.Levels.size()) - 1);
   for (int l = options.FirstLevel; l <= last; ++l) {
     Level level = all.Levels[l];
@@ -64,6 +65,9 @@ void SelectPatches(const Catalog& all, const ConversionOptions& options, Selecti
         patch.Level = static_cast<int>(data.Levels.size());
         patch.Number = level.PatchCount++;
         selection.PatchOf.push_back(p);
+        if (all.IsMesh()) {
+          data.Meshes.push_back(all.Meshes[p]);
+        }
       }
     }
     level.Ratio = data.Levels.empty() ? Int3{1, 1, 1} : level.Ratio;
@@ -88,6 +92,7 @@ Selection Select(const Catalog& all, const ConversionOptions& options, int ranks
   data.Children.clear();
   data.StepInFile = 0;
   data.StepsInFile = 1;
+  data.PatchesChange = false;
   SelectPatches(all, options, selection);
   data.Variables.clear();
   data.CoordinatesVariable = -1;

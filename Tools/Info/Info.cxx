@@ -29,6 +29,7 @@ json DescribeSteps(const std::vector<TimeStep>& steps, const Format& format, con
 {
   json all = json::array();
   std::size_t firstOfFile = 0;
+  bool indexed = false;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const TimeStep& step = steps[i];
     const bool full = options.Json || i + 1 == steps.size();
@@ -36,12 +37,14 @@ json DescribeSteps(const std::vector<TimeStep>& steps, const Format& format, con
     firstOfFile = again ? firstOfFile : i;
     if (again && !full) {
       all.push_back(DescribeTime(step));
-    } else if (again && format.NeedsIndex()) {
+    } else if (again && indexed) {
       // A file with an index describes all of its steps at once.
       all.push_back(json(all[firstOfFile]));
       all.back().update(DescribeTime(step));
     } else {
-      all.push_back(DescribeStep(LookAt(format, step, true, options.Threads), format, full));
+      const StepFacts facts = LookAt(format, step, true, options.Threads);
+      indexed = facts.NeedsSidecar;
+      all.push_back(DescribeStep(facts, format, full));
     }
   }
   return all;

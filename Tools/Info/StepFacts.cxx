@@ -132,15 +132,15 @@ StepFacts LookAt(const Format& format, const TimeStep& step, bool trustSidecar, 
 {
   StepFacts facts;
   facts.Step = step;
-  facts.NeedsSidecar = format.NeedsIndex();
-  if (facts.NeedsSidecar) {
-    const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
-    facts.Sidecar = FindStepSidecar(*alone, step.Path, {});
-  }
+  facts.Sidecar = FindStepSidecar(*MakeSelfCommunicator(), step.Path, {});
   facts.NotOpened = CatchError([&] {
-    facts.Data =
-        trustSidecar && facts.Sidecar.Found ? facts.Sidecar.Found->Data : format.ReadCatalog(step.Path);
-    TurnTo(*facts.Data, step);
+    if (trustSidecar && facts.Sidecar.Found) {
+      facts.Data = facts.Sidecar.Found->Data;
+      TurnTo(*facts.Data, step);
+    } else {
+      facts.Data = format.ReadStep(step);
+    }
+    facts.NeedsSidecar = format.NeedsIndex(*facts.Data);
   });
   if (facts.NotOpened.empty()) {
     LookForArrays(format, trustSidecar, threads, facts);

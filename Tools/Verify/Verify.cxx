@@ -80,11 +80,14 @@ void Verification::LookAtSteps(const Series& series)
 {
   const Format& format = FormatOf(this->How.Path);
   std::set<std::string> seen;
+  bool indexed = false;
   for (const TimeStep& step : StepsToLookAt(series, this->How.Path, this->How.Step)) {
     ++this->Steps;
     // A step without an index is checked quickly, and may have files of its own.
-    if (seen.insert(step.Path).second || !format.NeedsIndex()) {
-      this->Judge(LookAt(format, step, false, this->How.Threads));
+    if (seen.insert(step.Path).second || !indexed) {
+      const StepFacts facts = LookAt(format, step, false, this->How.Threads);
+      indexed = facts.NeedsSidecar;
+      this->Judge(facts);
     }
   }
 }

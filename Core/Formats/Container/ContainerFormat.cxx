@@ -213,7 +213,7 @@ Catalog ContainerFormat::ReadCatalog(const std::string& path) const
   if (found == log.Steps.end()) {
     throw FileError(path, "a step that the log of its container has", "none", "It was not written to its end");
   }
-  RecordedStep step = ReadStep(folder, *found);
+  RecordedStep step = container::ReadStep(folder, *found);
   Catalog catalog = std::move(step.Data);
   catalog.FormatData = BytesOf({std::move(step.Record), std::move(step.Rows)});
   return catalog;

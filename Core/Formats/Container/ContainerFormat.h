@@ -18,7 +18,7 @@ public:
   Catalog ReadCatalog(const std::string& path) const override;
   std::vector<ValueRange> RangesOf(const Catalog& catalog, int variable) const override;
   /// The log is one.
-  bool NeedsIndex() const override { return false; }
+  bool NeedsIndex(const Catalog& /*catalog*/) const override { return false; }
   LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests,
       const LocateOptions& options) const override;
 };

@@ -14,7 +14,7 @@ public:
   bool SeemsBroken(const std::string& path) const override;
   Series OpenSeries(const std::string& path, const SeriesOptions& options) const override;
   /// The descriptor says where all values lie.
-  bool NeedsIndex() const override { return false; }
+  bool NeedsIndex(const Catalog&) const override { return false; }
   Catalog ReadCatalog(const std::string& path) const override;
   LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests,
       const LocateOptions& options) const override;

@@ -1,11 +1,14 @@
 #include "Formats/CutBox.h"
 #include "Formats/VTKHDF/VtkhdfFile.h"
 #include "Formats/VTKHDF/VtkhdfFormat.h"
+#include "Formats/VTKHDF/VtkhdfPlaces.h"
 #include "Support/Error.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 namespace patchio::vtkhdf {
 namespace {
@@ -23,6 +26,20 @@ int RatioOf(const FileFacts& facts, int level, int axis)
   return static_cast<int>(ratio);
 }
 
+void AddPartition(const FileFacts& facts, const MeshSize& mesh, Catalog& catalog)
+{
+  constexpr std::int64_t most = 1 << 30;
+  if (mesh.AllCells() > most) {
+    throw FileError(facts.Path, fmt::format("at most {} cells in a partition", most),
+        fmt::format("{}", mesh.AllCells()), "Write the mesh in more partitions");
+  }
+  Patch& patch = catalog.Patches.emplace_back();
+  patch.Cells.Lower = {0, 0, 0};
+  patch.Cells.Upper = {static_cast<int>(std::max<std::int64_t>(mesh.AllCells(), 1)) - 1, 0, 0};
+  patch.Number = catalog.Levels[0].PatchCount++;
+  catalog.Meshes.push_back(mesh);
+}
+
 void AddLevel(const FileFacts& facts, int number, Catalog& catalog)
 {
   const LevelFacts& from = facts.Levels[number];
@@ -32,6 +49,9 @@ void AddLevel(const FileFacts& facts, int number, Catalog& catalog)
   level.FlatAxes = facts.FlatAxes;
   for (int axis = 0; axis < facts.Dimension && number > 0; ++axis) {
     level.Ratio[axis] = RatioOf(facts, number, axis);
+  }
+  for (const MeshSize& mesh : from.Meshes) {
+    AddPartition(facts, mesh, catalog);
   }
   const bool image = facts.Type == FileType::Image;
   const std::vector<Box> boxes = image ? CutAcross(from.Boxes[0], SlowestAxis(from.Boxes[0])) : from.Boxes;
@@ -46,7 +66,7 @@ void AddLevel(const FileFacts& facts, int number, Catalog& catalog)
 /// Levels may have different arrays, but those of one name must have one form.
 int VariableOf(const LevelArray& array, const std::string& path, Catalog& catalog)
 {
-  const std::string stored = DatasetOf(array.Center, array.Name);
+  const std::string& stored = array.Stored;
   for (std::size_t v = 0; v < catalog.Variables.size(); ++v) {
     if (catalog.Variables[v].StoredName == stored) {
       if (catalog.Variables[v].Components != array.Components) {
@@ -63,10 +83,32 @@ int VariableOf(const LevelArray& array, const std::string& path, Catalog& catalo
   variable.Center = array.Center;
   variable.Components = array.Components;
   variable.Interleaved = array.Components > 1;
+  variable.Role = array.Role;
+  variable.CellList = array.CellList;
   return static_cast<int>(catalog.Variables.size()) - 1;
 }
 
-void AddVariables(const FileFacts& facts, Catalog& catalog)
+/// The same at all steps: where these have no patches of their own, and it begins at the same place on all
+/// levels.
+bool IsTimeInvariant(const FileFacts& facts, const LevelArray& array)
+{
+  return facts.Times.size() > 1 && !facts.PatchesChange &&
+         std::all_of(array.First.begin(), array.First.end(),
+             [&](std::uint64_t first) { return first == array.First[0]; });
+}
+
+/// Arrays without entries on a patch are not there.
+void SetPresence(int variable, const Level& level, Catalog& catalog)
+{
+  for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
+    const Variable& info = catalog.Variables[variable];
+    const bool empty = catalog.StoredTuples(variable, p) == 0 ||
+                       (info.Role == MeshRole::Offsets && catalog.Meshes[p].Cells[info.CellList] == 0);
+    catalog.SetPresence(variable, p, empty ? Presence::Absent : Presence::Stored);
+  }
+}
+
+void AddVariables(const FileFacts& facts, Catalog& catalog, PlacesOfSteps& places)
 {
   std::vector<std::vector<int>> ofLevels;
   for (const LevelFacts& level : facts.Levels) {
@@ -75,14 +117,20 @@ void AddVariables(const FileFacts& facts, Catalog& catalog)
       variables.push_back(VariableOf(array, facts.Path, catalog));
     }
   }
+  places = PlacesOfSteps(catalog);
   catalog.ResetPresence();
+  std::vector<bool> changes(catalog.Variables.size(), false);
   for (std::size_t l = 0; l < ofLevels.size(); ++l) {
-    const Level& level = catalog.Levels[l];
-    for (const int variable : ofLevels[l]) {
-      for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
-        catalog.SetPresence(variable, p, Presence::Stored);
-      }
+    for (std::size_t a = 0; a < ofLevels[l].size(); ++a) {
+      const int variable = ofLevels[l][a];
+      const LevelArray& array = facts.Levels[l].Arrays[a];
+      SetPresence(variable, catalog.Levels[l], catalog);
+      places.Set(static_cast<int>(l), variable, array.First);
+      changes[variable] = changes[variable] || !IsTimeInvariant(facts, array);
     }
+  }
+  for (std::size_t v = 0; v < changes.size(); ++v) {
+    catalog.Variables[v].TimeInvariant = !changes[v];
   }
 }
 
@@ -99,13 +147,40 @@ std::int64_t NumberInName(const std::string& path)
   return digits.size() < 18 ? std::stoll(digits) : 0;
 }
 
-TimeStep StepOf(const FileFacts& facts)
+TimeStep StepOf(const FileFacts& facts, int number)
 {
   TimeStep step;
   step.Path = facts.Path;
-  step.Step = NumberInName(facts.Path);
-  step.Time = facts.Time.value_or(0);
+  step.InFile = number;
+  step.Step = facts.Times.empty() ? NumberInName(facts.Path) : number;
+  step.Time = facts.Times.empty() ? facts.Time.value_or(0) : facts.Times[static_cast<std::size_t>(number)];
   return step;
+}
+
+GridKind GridOf(FileType type)
+{
+  return type == FileType::Unstructured ? GridKind::Unstructured
+         : type == FileType::Polygons   ? GridKind::Polygonal
+                                        : GridKind::Uniform;
+}
+
+Catalog CatalogOf(const FileFacts& facts)
+{
+  Catalog catalog;
+  catalog.Path = facts.Path;
+  catalog.Grid = GridOf(facts.Type);
+  catalog.Dimension = facts.Dimension;
+  catalog.Origin = facts.Origin;
+  catalog.StepsInFile = std::max(static_cast<int>(facts.Times.size()), 1);
+  catalog.PatchesChange = facts.PatchesChange;
+  for (std::size_t level = 0; level < facts.Levels.size(); ++level) {
+    AddLevel(facts, static_cast<int>(level), catalog);
+  }
+  PlacesOfSteps places;
+  AddVariables(facts, catalog, places);
+  catalog.FormatData = places.Pack(facts.Type);
+  TurnTo(catalog, StepOf(facts, facts.Step));
+  return catalog;
 }
 
 }  // namespace
@@ -113,33 +188,33 @@ TimeStep StepOf(const FileFacts& facts)
 Series VtkhdfFormat::OpenSeries(const std::string& path, const SeriesOptions& options) const
 {
   Series series;
-  const auto known = options.Known ? options.Known(path) : std::nullopt;
+  const std::string absolute = std::filesystem::absolute(path).lexically_normal().string();
+  const auto known = options.Known ? options.Known(absolute) : std::nullopt;
   if (known) {
     series.Steps.push_back(*known);
     return series;
   }
-  const FileFacts facts = ReadFacts(path);
-  series.Steps.push_back(StepOf(facts));
+  const FileFacts facts = ReadFacts(absolute);
+  for (int step = 0; step < std::max(static_cast<int>(facts.Times.size()), 1); ++step) {
+    series.Steps.push_back(StepOf(facts, step));
+  }
   series.Notes = facts.Notes;
   return series;
 }
 
 Catalog VtkhdfFormat::ReadCatalog(const std::string& path) const
 {
-  const FileFacts facts = ReadFacts(path);
-  const TimeStep step = StepOf(facts);
-  Catalog catalog;
-  catalog.Path = facts.Path;
-  catalog.Dimension = facts.Dimension;
-  catalog.Origin = facts.Origin;
-  catalog.Time = step.Time;
-  catalog.Step = step.Step;
-  for (std::size_t level = 0; level < facts.Levels.size(); ++level) {
-    AddLevel(facts, static_cast<int>(level), catalog);
-  }
-  AddVariables(facts, catalog);
-  catalog.FormatData.push_back(static_cast<std::byte>(facts.Type));
-  return catalog;
+  return CatalogOf(ReadFacts(path));
+}
+
+Catalog VtkhdfFormat::ReadStep(const TimeStep& step) const
+{
+  return CatalogOf(ReadFacts(step.Path, step.InFile));
+}
+
+bool VtkhdfFormat::NeedsIndex(const Catalog& catalog) const
+{
+  return catalog.StepsInFile == 1;
 }
 
 }  // namespace patchio::vtkhdf

@@ -1,5 +1,8 @@
 #include "Formats/VTKHDF/VtkhdfFile.h"
 
+#include "Formats/VTKHDF/VtkhdfAccess.h"
+#include "Formats/VTKHDF/VtkhdfMesh.h"
+#include "Formats/VTKHDF/VtkhdfSteps.h"
 #include "Hdf5Index/LibraryDataset.h"
 #include "Support/Error.h"
 #include "Support/Hdf5.h"
@@ -15,132 +18,122 @@
 namespace patchio::vtkhdf {
 namespace {
 
-constexpr const char* Root = "VTKHDF";
 /// More levels than any code has; a forged file shall not cost more.
 constexpr int MostLevels = 64;
-constexpr std::uint64_t MostBoxes = 1 << 24;
-
-FileType TypeNamed(const std::string& name)
-{
-  return name == "ImageData" ? FileType::Image : name == "OverlappingAMR" ? FileType::Amr : FileType::None;
-}
+constexpr std::size_t MostPlaces = 1 << 26;
 
 std::uint64_t ProductOf(const std::vector<std::uint64_t>& dims)
 {
   return std::accumulate(dims.begin(), dims.end(), std::uint64_t(1), std::multiplies<>());
 }
 
+const char* FolderOf(Centering center)
+{
+  return center == Centering::Cell ? "CellData/" : "PointData/";
+}
+
+/// The boxes of a level at one step: rows of its table.
+struct BoxRows
+{
+  std::uint64_t First = 0, Count = 0;
+};
+
+/// First tuples of each step, where the file has none of the array itself.
+using FirstTuples = std::function<std::vector<std::uint64_t>(Centering center)>;
+
 class FactsReader
 {
 public:
-  explicit FactsReader(const std::string& path) : File(path) { this->Facts.Path = path; }
+  FactsReader(const std::string& path, int step) : File(path), Steps(File)
+  {
+    this->Facts.Path = path;
+    this->Facts.Step = step;
+  }
 
   FileFacts Run()
   {
-    const hdf5::Handle root = this->Open(Root);
-    this->Facts.Type = TypeNamed(hdf5::TextAttribute(root, "Type"));
-    this->RefuseSteps();
-    if (this->Facts.Type == FileType::Image) {
-      this->ReadImage(root);
-    } else {
-      this->ReadAmr(root);
+    const hdf5::Handle root = this->File.Group(Root);
+    const std::string type = hdf5::TextAttribute(root, "Type");
+    this->Facts.Type = TypeNamed(type);
+    this->Facts.Times = this->Steps.Times();
+    if (this->Facts.Step < 0 || this->Facts.Step >= static_cast<int>(this->Steps.Count())) {
+      throw FileError(this->Facts.Path, fmt::format("step {} in the file", this->Facts.Step + 1),
+          fmt::format("{} steps", this->Steps.Count()), "Use File > Reload Files, or Reload() in scripts");
+    }
+    switch (this->Facts.Type) {
+      case FileType::Image:
+        this->ReadImage(root);
+        break;
+      case FileType::Amr:
+        this->ReadAmr(root);
+        break;
+      case FileType::Unstructured:
+      case FileType::Polygons:
+        this->ReadMesh();
+        break;
+      case FileType::None:
+        this->File.Fail("a type of VTKHDF that PatchIO reads", "'" + PlainText(type) + "'");
     }
     this->ReadTime();
     return std::move(this->Facts);
   }
 
 private:
-  hdf5::Handle Open(const std::string& group) const;
-  std::vector<double> Numbers(hid_t object, const std::string& name, std::size_t count) const;
-  Double3 Triple(hid_t object, const std::string& name) const;
-  void RefuseSteps() const;
   void ReadTime();
   void ReadImage(hid_t root);
   Box ReadExtent(hid_t root);
   void ReadAmr(hid_t root);
+  void ReadLevel(const std::string& group, LevelFacts& level);
+  std::vector<BoxRows> RowsOfSteps(const std::string& group, std::uint64_t boxes) const;
   std::vector<Box> ReadBoxes(const std::string& group) const;
-  void ReadArrays(const std::string& group, Centering center, LevelFacts& level);
-  std::optional<LevelArray> ReadArray(
-      const std::string& dataset, const std::string& name, Centering center, const LevelFacts& level);
-  std::vector<std::uint64_t> DimsOf(const std::string& dataset) const
-  {
-    return hdf5::DimsOf(this->File.OpenDataset(this->File.Id(), dataset));
-  }
-  std::uint64_t TuplesOf(const LevelFacts& level, Centering center) const;
-  [[noreturn]] void Fail(const std::string& expected, const std::string& found) const
-  {
-    throw FileError(this->Facts.Path, expected, found, "The file is damaged, or was not written for VTKHDF");
-  }
+  void ReadMesh();
+  void ReadArrays(const std::string& group, const FirstTuples& first, LevelFacts& level);
+  std::vector<std::uint64_t> FirstOf(const std::string& group, Centering center, const std::string& name,
+      const FirstTuples& first, const LevelFacts& level) const;
+  std::optional<LevelArray> ReadArray(const std::string& group, LevelArray array, const LevelFacts& level);
+  std::vector<std::uint64_t> OfOwnSteps(std::vector<std::uint64_t> ofSteps) const;
+  std::uint64_t TuplesOf(const LevelFacts& level, const LevelArray& array) const;
+  std::uint64_t TuplesOfBoxes(const std::vector<Box>& boxes, Centering center) const;
+  void CheckTuples(
+      const std::string& dataset, const LevelArray& array, std::uint64_t tuples, std::uint64_t found) const;
 
-  hdf5::File File;
+  Access File;
+  StepsGroup Steps;
   FileFacts Facts;
+  std::size_t Places = 0;  ///< in LevelArray::First of all arrays
 };
-
-hdf5::Handle FactsReader::Open(const std::string& group) const
-{
-  hdf5::Handle handle = this->File.OpenGroup(this->File.Id(), group);
-  if (!handle.Valid()) {
-    this->Fail(fmt::format("a group '{}'", group), "none that can be opened (" + hdf5::LastMessage() + ")");
-  }
-  return handle;
-}
-
-std::vector<double> FactsReader::Numbers(hid_t object, const std::string& name, std::size_t count) const
-{
-  std::vector<double> values = hdf5::NumbersAttribute(object, name);
-  if (values.size() != count) {
-    this->Fail(fmt::format("{} numbers in the attribute '{}'", count, name),
-        values.empty() ? "none" : fmt::format("{}", values.size()));
-  }
-  for (const double value : values) {
-    if (!std::isfinite(value)) {
-      this->Fail(fmt::format("finite numbers in the attribute '{}'", name), fmt::format("{}", value));
-    }
-  }
-  return values;
-}
-
-Double3 FactsReader::Triple(hid_t object, const std::string& name) const
-{
-  const std::vector<double> values = this->Numbers(object, name, 3);
-  return {values[0], values[1], values[2]};
-}
-
-/// Several steps in one file are not read yet.
-void FactsReader::RefuseSteps() const
-{
-  const std::string steps = std::string(Root) + "/Steps";
-  if (!this->File.Has(steps)) {
-    return;
-  }
-  const std::vector<double> count = hdf5::NumbersAttribute(this->Open(steps), "NSteps");
-  if (count.empty() || count[0] > 1) {
-    throw FileError(this->Facts.Path, "one time step in a VTKHDF file",
-        count.empty() ? "steps without a number" : fmt::format("{}", count[0]),
-        "Open it with ParaView's own VTKHDF reader, or write a file for each step");
-  }
-}
 
 /// As ParaView writes the time of a file of one step.
 void FactsReader::ReadTime()
 {
+  if (this->Steps.IsThere()) {
+    this->Facts.Time = this->Steps.Times()[static_cast<std::size_t>(this->Facts.Step)];
+  }
   for (const char* name : {"VTKHDF/FieldData/TimeValue", "VTKHDF/FieldData/Time"}) {
-    if (!this->Facts.Time && this->File.Has(name) && ProductOf(this->DimsOf(name)) == 1) {
-      const double time = this->File.Double(name);
+    if (!this->Facts.Time && this->File.Has(name) && ProductOf(this->File.DimsOf(name)) == 1) {
+      const double time = this->File.File().Double(name);
       this->Facts.Time = std::isfinite(time) ? std::optional(time) : std::nullopt;
     }
   }
 }
 
+/// Of all steps, or of the one whose patches the facts are of.
+std::vector<std::uint64_t> FactsReader::OfOwnSteps(std::vector<std::uint64_t> ofSteps) const
+{
+  return this->Facts.PatchesChange
+             ? std::vector<std::uint64_t>{ofSteps[static_cast<std::size_t>(this->Facts.Step)]}
+             : std::move(ofSteps);
+}
+
 /// The cells, and which axes are flat.
 Box FactsReader::ReadExtent(hid_t root)
 {
-  const std::vector<double> extent = this->Numbers(root, "WholeExtent", 6);
+  const std::vector<double> extent = this->File.Numbers(root, "WholeExtent", 6);
   Box cells;
   for (int axis = 0; axis < 3; ++axis) {
     const double lower = extent[2 * axis], upper = extent[2 * axis + 1];
     if (!(std::abs(lower) < 1 << 30 && std::abs(upper) < 1 << 30 && upper >= lower)) {
-      this->Fail("a 'WholeExtent' of rising pairs", fmt::format("{} to {}", lower, upper));
+      this->File.Fail("a 'WholeExtent' of rising pairs", fmt::format("{} to {}", lower, upper));
     }
     cells.Lower[axis] = static_cast<int>(lower);
     cells.Upper[axis] = static_cast<int>(upper > lower ? upper - 1 : upper);
@@ -153,8 +146,8 @@ void FactsReader::ReadImage(hid_t root)
 {
   LevelFacts& level = this->Facts.Levels.emplace_back();
   level.Boxes = {this->ReadExtent(root)};
-  level.Spacing = this->Triple(root, "Spacing");
-  this->Facts.Origin = this->Triple(root, "Origin");
+  level.Spacing = this->File.Triple(root, "Spacing");
+  this->Facts.Origin = this->File.Triple(root, "Origin");
   if ((this->Facts.FlatAxes & 4) != 0) {  // data of two dimensions have no third index
     Box& cells = level.Boxes[0];
     this->Facts.Origin[2] += cells.Lower[2] * level.Spacing[2];
@@ -168,51 +161,100 @@ void FactsReader::ReadImage(hid_t root)
     throw FileError(this->Facts.Path, "an image along the axes", "a 'Direction' that turns it",
         "Open it with ParaView's own VTKHDF reader");
   }
-  for (const Centering center : {Centering::Cell, Centering::Node}) {
-    this->ReadArrays(Root, center, level);
-  }
+  const FirstTuples first = [&](Centering center) {
+    std::vector<std::uint64_t> tuples(this->Steps.Count(), 0);
+    for (std::size_t s = 1; s < tuples.size(); ++s) {
+      tuples[s] = AddPlaces(this->File, tuples[s - 1], this->TuplesOfBoxes(level.Boxes, center));
+    }
+    return tuples;
+  };
+  this->ReadArrays(Root, first, level);
 }
 
 void FactsReader::ReadAmr(hid_t root)
 {
-  this->Facts.Origin = this->Triple(root, "Origin");
+  this->Facts.Origin = this->File.Triple(root, "Origin");
   const std::string axes = hdf5::TextAttribute(root, "GridDescription");
   if (axes != "XYZ" && axes != "XY") {
     throw FileError(this->Facts.Path, "'XYZ' or 'XY' in the attribute 'GridDescription'",
         axes.empty() ? "none" : "'" + PlainText(axes) + "'", "Open it with ParaView's own VTKHDF reader");
   }
   this->Facts.Dimension = axes == "XY" ? 2 : 3;
-  for (int number = 0; number < MostLevels; ++number) {
-    const std::string group = GroupOfLevel(FileType::Amr, number);
-    if (!this->File.Has(group)) {
-      break;
-    }
-    LevelFacts& level = this->Facts.Levels.emplace_back();
-    level.Spacing = this->Triple(this->Open(group), "Spacing");
-    level.Boxes = this->ReadBoxes(group);
-    for (const Centering center : {Centering::Cell, Centering::Node}) {
-      this->ReadArrays(group, center, level);
+  std::vector<std::string> groups;
+  while (groups.size() < MostLevels &&
+         this->File.Has(GroupOfLevel(FileType::Amr, static_cast<int>(groups.size())))) {
+    groups.push_back(GroupOfLevel(FileType::Amr, static_cast<int>(groups.size())));
+    const std::vector<BoxRows> rows = this->RowsOfSteps(groups.back(), 0);
+    this->Facts.PatchesChange =
+        this->Facts.PatchesChange || std::any_of(rows.begin(), rows.end(), [&](const BoxRows& other) {
+          return other.First != rows[0].First || other.Count != rows[0].Count;
+        });
+  }
+  if (groups.empty()) {
+    this->File.Fail("a group 'VTKHDF/Level0'", "none");
+  }
+  for (const std::string& group : groups) {
+    this->ReadLevel(group, this->Facts.Levels.emplace_back());
+  }
+}
+
+void FactsReader::ReadLevel(const std::string& group, LevelFacts& level)
+{
+  level.Spacing = this->File.Triple(this->File.Group(group), "Spacing");
+  const std::vector<Box> all = this->ReadBoxes(group);
+  const std::vector<BoxRows> rows = this->RowsOfSteps(group, all.size());
+  for (const BoxRows& ofStep : rows) {
+    if (ofStep.First > all.size() || ofStep.Count > all.size() - ofStep.First) {
+      this->File.Fail(fmt::format("steps within {} boxes of '{}'", all.size(), group),
+          fmt::format("{} from {} on", ofStep.Count, ofStep.First));
     }
   }
-  if (this->Facts.Levels.empty()) {
-    this->Fail("a group 'VTKHDF/Level0'", "none");
+  const auto begin = [&](std::uint64_t box) { return all.begin() + static_cast<std::ptrdiff_t>(box); };
+  const BoxRows& own = rows[static_cast<std::size_t>(this->Facts.Step)];
+  level.Boxes = {begin(own.First), begin(own.First + own.Count)};
+  const FirstTuples first = [&](Centering center) {
+    std::vector<std::uint64_t> before(1, 0), tuples;
+    for (const Box& box : all) {
+      before.push_back(AddPlaces(this->File, before.back(), this->TuplesOfBoxes({box}, center)));
+    }
+    for (const BoxRows& ofStep : rows) {
+      tuples.push_back(before[ofStep.First]);
+    }
+    return tuples;
+  };
+  this->ReadArrays(group, first, level);
+}
+
+/// Which boxes of a level each step has. Older files have other names of the lists.
+std::vector<BoxRows> FactsReader::RowsOfSteps(const std::string& group, std::uint64_t boxes) const
+{
+  if (!this->Steps.IsThere()) {
+    return {{0, boxes}};
   }
+  const std::string level = group.substr(group.rfind('/') + 1) + "/";
+  auto first = this->Steps.MaybeList(level + "AMRBoxOffset");
+  auto counts = this->Steps.MaybeList(level + "NumberOfAMRBox");
+  first = first ? first : this->Steps.List(level + "AMRBoxOffsets");
+  counts = counts ? counts : this->Steps.List(level + "NumberOfAMRBoxes");
+  std::vector<BoxRows> rows;
+  for (std::size_t s = 0; s < this->Steps.Count(); ++s) {
+    rows.push_back({static_cast<std::uint64_t>((*first)[s]), static_cast<std::uint64_t>((*counts)[s])});
+  }
+  return rows;
 }
 
 std::vector<Box> FactsReader::ReadBoxes(const std::string& group) const
 {
   const std::string name = group + "/AMRBox";
-  const std::vector<std::uint64_t> dims = this->DimsOf(name);
-  // A row takes a byte at least, however well it is compressed.
-  const std::uint64_t most =
-      std::min<std::uint64_t>(MostBoxes, 4096 + std::filesystem::file_size(this->Facts.Path));
+  const std::vector<std::uint64_t> dims = this->File.DimsOf(name);
+  const std::uint64_t most = this->File.MostEntries();
   if (dims.size() != 2 || dims[1] != 6 || dims[0] > most) {
-    this->Fail(fmt::format("rows of 6 numbers, at most {}, in '{}'", most, name),
+    this->File.Fail(fmt::format("rows of 6 numbers, at most {}, in '{}'", most, name),
         dims.empty() ? "none" : fmt::format("{} values in {} dimensions", dims[0], dims.size()));
   }
   std::vector<int> numbers(6 * dims[0]);
   if (!numbers.empty()) {
-    this->File.Range(name, 0, numbers.size(), H5T_NATIVE_INT, numbers.data());
+    this->File.File().Range(name, 0, numbers.size(), H5T_NATIVE_INT, numbers.data());
   }
   std::vector<Box> boxes(dims[0]);
   for (std::size_t b = 0; b < boxes.size(); ++b) {
@@ -224,17 +266,50 @@ std::vector<Box> FactsReader::ReadBoxes(const std::string& group) const
     const auto far = [&](int index) { return index < -limit || index > limit; };
     if (boxes[b].Empty() || std::any_of(boxes[b].Lower.begin(), boxes[b].Lower.end(), far) ||
         std::any_of(boxes[b].Upper.begin(), boxes[b].Upper.end(), far)) {
-      this->Fail(fmt::format("boxes with cells in '{}'", name), fmt::format("another one in row {}", b));
+      this->File.Fail(fmt::format("boxes with cells in '{}'", name), fmt::format("another one in row {}", b));
     }
   }
   return boxes;
 }
 
-/// Values per component that an array of the level has.
-std::uint64_t FactsReader::TuplesOf(const LevelFacts& level, Centering center) const
+void FactsReader::ReadMesh()
+{
+  const Partitions partitions(this->File, this->Facts.Type, this->Steps);
+  this->Facts.PatchesChange = partitions.Change();
+  LevelFacts& level = this->Facts.Levels.emplace_back();
+  level.Meshes = partitions.SizesOf(static_cast<std::size_t>(this->Facts.Step));
+  const auto firstOf = [&](const auto& place) {
+    std::vector<std::uint64_t> tuples;
+    for (const MeshStep& step : partitions.Steps()) {
+      tuples.push_back(place(step));
+    }
+    return tuples;
+  };
+  this->ReadArrays(
+      Root,
+      [&](Centering center) {
+        return firstOf([center](const MeshStep& step) {
+          return center == Centering::Node ? step.Point : step.AllCells();
+        });
+      },
+      level);
+  // After the data, so that a name means data first.
+  for (LevelArray array : partitions.Arrays()) {
+    array.First = this->OfOwnSteps(firstOf([&](const MeshStep& step) { return PlaceOf(step, array); }));
+    if (const auto found = this->ReadArray(Root, array, level)) {
+      level.Arrays.push_back(*found);
+    } else {
+      this->File.Fail(fmt::format("the numbers of '{}/{}'", Root, array.Stored),
+          "that " + this->Facts.Notes.back().substr(this->Facts.Notes.back().find(": ") + 2));
+    }
+  }
+}
+
+/// Values per component that all boxes have.
+std::uint64_t FactsReader::TuplesOfBoxes(const std::vector<Box>& boxes, Centering center) const
 {
   double tuples = 0;
-  for (const Box& box : level.Boxes) {
+  for (const Box& box : boxes) {
     double values = 1;
     for (int axis = 0; axis < 3; ++axis) {
       const bool wide = axis < this->Facts.Dimension && (this->Facts.FlatAxes >> axis & 1) == 0;
@@ -245,24 +320,73 @@ std::uint64_t FactsReader::TuplesOf(const LevelFacts& level, Centering center) c
   return tuples < 4e18 ? static_cast<std::uint64_t>(tuples) : 0;
 }
 
-void FactsReader::ReadArrays(const std::string& group, Centering center, LevelFacts& level)
+std::uint64_t FactsReader::TuplesOf(const LevelFacts& level, const LevelArray& array) const
 {
-  const std::string folder = group + "/" + DatasetOf(center, "");
-  for (const std::string& name : hdf5::LinkNames(this->File, folder.substr(0, folder.size() - 1))) {
-    if (const std::optional<LevelArray> array = this->ReadArray(folder + name, name, center, level)) {
-      level.Arrays.push_back(*array);
+  if (level.Meshes.empty()) {
+    return this->TuplesOfBoxes(level.Boxes, array.Center);
+  }
+  std::uint64_t tuples = 0;
+  for (const MeshSize& mesh : level.Meshes) {
+    tuples = AddPlaces(this->File, tuples, EntriesOf(mesh, array));
+  }
+  return tuples;
+}
+
+void FactsReader::ReadArrays(const std::string& group, const FirstTuples& first, LevelFacts& level)
+{
+  for (const Centering center : {Centering::Cell, Centering::Node}) {
+    const std::string folder = FolderOf(center);
+    const std::string path = group + "/" + folder.substr(0, folder.size() - 1);
+    for (const std::string& name : hdf5::LinkNames(this->File.File(), path)) {
+      LevelArray array;
+      array.Name = name;
+      array.Stored = folder + name;
+      array.Center = center;
+      array.First = this->OfOwnSteps(this->FirstOf(group, center, name, first, level));
+      array.Role = !level.Meshes.empty() && name == "vtkGhostType" ? MeshRole::Flags : MeshRole::Values;
+      if (const auto found = this->ReadArray(group, array, level)) {
+        level.Arrays.push_back(*found);
+      }
     }
   }
 }
 
-std::optional<LevelArray> FactsReader::ReadArray(
-    const std::string& dataset, const std::string& name, Centering center, const LevelFacts& level)
+/// Where each step of an array begins: as the file says, or where its grid does.
+std::vector<std::uint64_t> FactsReader::FirstOf(const std::string& group, Centering center,
+    const std::string& name, const FirstTuples& first, const LevelFacts& level) const
 {
+  const std::string ofLevel = group == Root ? std::string() : group.substr(group.rfind('/') + 1) + "/";
+  const std::string list = center == Centering::Cell ? "CellDataOffset" : "PointDataOffset";
+  auto places = this->Steps.MaybeList(ofLevel + list + "s/" + name);
+  places = places ? places : this->Steps.MaybeList(ofLevel + list + "/" + name);
+  if (!places) {
+    return first(center);
+  }
+  // Images count by steps, all others by values.
+  const std::uint64_t unit =
+      this->Facts.Type == FileType::Image ? this->TuplesOfBoxes(level.Boxes, center) : 1;
+  std::vector<std::uint64_t> tuples;
+  for (const std::int64_t place : *places) {
+    const double far = static_cast<double>(place) * static_cast<double>(unit);
+    if (far > 1e18) {
+      this->File.Fail(
+          fmt::format("steps of '{}' within the file", PlainText(name)), fmt::format("{}", place));
+    }
+    tuples.push_back(static_cast<std::uint64_t>(place) * unit);
+  }
+  return tuples;
+}
+
+/// Finds out what a data set has; nothing, and a note, where it cannot be read.
+std::optional<LevelArray> FactsReader::ReadArray(
+    const std::string& group, LevelArray array, const LevelFacts& level)
+{
+  const std::string dataset = group + "/" + array.Stored;
   const auto leaveOut = [&](const std::string& why) {
     this->Facts.Notes.push_back(fmt::format("'{}' is left out: {}", PlainText(dataset), why));
     return std::nullopt;
   };
-  const hdf5::Handle handle = this->File.OpenDataset(this->File.Id(), dataset);
+  const hdf5::Handle handle = this->File.File().OpenDataset(this->File.File().Id(), dataset);
   if (!handle.Valid()) {
     return leaveOut("it cannot be opened (" + hdf5::LastMessage() + ")");
   }
@@ -270,77 +394,47 @@ std::optional<LevelArray> FactsReader::ReadArray(
     return leaveOut("it has no numbers of a type that PatchIO reads");
   }
   const std::vector<std::uint64_t> dims = hdf5::DimsOf(handle);
-  const std::size_t axes = this->Facts.Type == FileType::Image ? 3 : 1;
+  const bool image = this->Facts.Type == FileType::Image;
+  const std::size_t axes = !image ? 1 : this->Steps.IsThere() ? 4 : 3;
   constexpr std::uint64_t mostComponents = 1024;
   if (dims.size() != axes && (dims.size() != axes + 1 || dims.back() > mostComponents || dims.back() == 0)) {
     return leaveOut(fmt::format("it has {} dimensions", dims.size()));
   }
-  const std::uint64_t tuples = ProductOf({dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(axes)});
-  const std::uint64_t wanted = this->TuplesOf(level, center);
-  if (tuples != wanted) {
-    this->Fail(fmt::format("{} values of each component in '{}'", wanted, PlainText(dataset)),
-        fmt::format("{}", tuples));
+  array.Components = dims.size() == axes ? 1 : static_cast<int>(dims.back());
+  const int wanted = array.Role == MeshRole::Points ? 3 : 1;
+  if (array.Role != MeshRole::Values && array.Components != wanted) {
+    return leaveOut(fmt::format("it has {} components, not {}", array.Components, wanted));
   }
-  return LevelArray{name, center, dims.size() == axes ? 1 : static_cast<int>(dims.back())};
+  this->Places += array.First.size();
+  if (this->Places > MostPlaces) {
+    this->File.Fail(fmt::format("at most {} places where steps of arrays begin", MostPlaces), "more");
+  }
+  const std::uint64_t ofStep = this->TuplesOf(level, array);
+  const std::uint64_t there = ProductOf({dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(axes)});
+  this->CheckTuples(dataset, array, ofStep, there);
+  return array;
+}
+
+/// Meshes and files made of steps may have room for more.
+void FactsReader::CheckTuples(
+    const std::string& dataset, const LevelArray& array, std::uint64_t tuples, std::uint64_t found) const
+{
+  const std::uint64_t last =
+      array.First.empty() ? 0 : *std::max_element(array.First.begin(), array.First.end());
+  const std::uint64_t wanted = AddPlaces(this->File, last, tuples);
+  const bool more = this->Steps.IsThere() || this->Facts.Type == FileType::Unstructured ||
+                    this->Facts.Type == FileType::Polygons;
+  if (found < wanted || (found > wanted && !more)) {
+    this->File.Fail(fmt::format("{} values of each component in '{}'", wanted, PlainText(dataset)),
+        fmt::format("{}", found));
+  }
 }
 
 }  // namespace
 
-FileType TypeOfFile(const std::string& path)
+FileFacts ReadFacts(const std::string& path, int step)
 {
-  try {
-    if (!hdf5::HasSignature(path)) {
-      return FileType::None;
-    }
-    const hdf5::File file(path);
-    const hdf5::Handle root = file.OpenGroup(file.Id(), Root);
-    return root.Valid() ? TypeNamed(hdf5::TextAttribute(root, "Type")) : FileType::None;
-  } catch (const std::exception&) {
-    return FileType::None;
-  }
-}
-
-FileFacts ReadFacts(const std::string& path)
-{
-  return FactsReader(std::filesystem::absolute(path).lexically_normal().string()).Run();
-}
-
-std::string GroupOfLevel(FileType type, int level)
-{
-  return type == FileType::Image ? Root : fmt::format("{}/Level{}", Root, level);
-}
-
-std::string DatasetOf(Centering center, const std::string& name)
-{
-  return (center == Centering::Cell ? "CellData/" : "PointData/") + name;
-}
-
-std::optional<ElementType> TypeOfValues(const hdf5index::Dataset& info)
-{
-  using hdf5index::NumberClass;
-  const std::uint32_t bytes = info.ElementBytes;
-  if (info.Class == NumberClass::Float) {
-    return bytes == 4   ? std::optional(ElementType::Float32)
-           : bytes == 8 ? std::optional(ElementType::Float64)
-                        : std::nullopt;
-  }
-  if (info.Class != NumberClass::Integer) {
-    return std::nullopt;
-  }
-  switch (info.Signed ? bytes : 16 * bytes) {
-    case 2:
-      return ElementType::Int16;
-    case 4:
-      return ElementType::Int32;
-    case 8:
-      return ElementType::Int64;
-    case 16:
-      return ElementType::UInt8;
-    case 32:
-      return ElementType::UInt16;
-    default:
-      return std::nullopt;
-  }
+  return FactsReader(std::filesystem::absolute(path).lexically_normal().string(), step).Run();
 }
 
 }  // namespace patchio::vtkhdf

@@ -3,7 +3,7 @@
 
 #include "Catalog/Box.h"
 #include "Catalog/Catalog.h"
-#include "Hdf5Index/Dataset.h"
+#include "Formats/VTKHDF/VtkhdfTypes.h"
 
 #include <cstdint>
 #include <optional>
@@ -12,32 +12,28 @@
 
 namespace patchio::vtkhdf {
 
-enum class FileType
-{
-  None,  ///< no VTKHDF file, or of a type that is not read
-  Image,
-  Amr
-};
-
-/// What a path leads to. Does not throw.
-FileType TypeOfFile(const std::string& path);
-
 /// An array of a level.
 struct LevelArray
 {
   std::string Name;
+  std::string Stored;  ///< the data set below the level's group: "CellData/density"
   Centering Center = Centering::Cell;
   int Components = 1;
+  MeshRole Role = MeshRole::Values;
+  int CellList = 0;
+  std::vector<std::uint64_t> First;  ///< by step: tuples in the data set before the level's first
 };
 
 struct LevelFacts
 {
   Double3 Spacing{1, 1, 1};
-  std::vector<Box> Boxes;
+  std::vector<Box> Boxes;        ///< images and AMR
+  std::vector<MeshSize> Meshes;  ///< the partitions of meshes
   std::vector<LevelArray> Arrays;
 };
 
-/// An image is one level of one box.
+/// An image is one level of one box, a mesh one level of partitions. Boxes and partitions are those of one
+/// step; LevelArray::First is of all steps, or, where these have others, of that one.
 struct FileFacts
 {
   std::string Path;
@@ -46,18 +42,14 @@ struct FileFacts
   Double3 Origin{0, 0, 0};     ///< position of the lower corner of cell (0, 0, 0)
   std::uint64_t FlatAxes = 0;  ///< see Level::FlatAxes
   std::optional<double> Time;
+  int Step = 0;
+  std::vector<double> Times;   ///< of all steps in the file; empty where it is not made of steps
+  bool PatchesChange = false;  ///< see Catalog::PatchesChange
   std::vector<LevelFacts> Levels;
   std::vector<std::string> Notes;  ///< what is left out, and why
 };
 
-/// Throws Error when the file is broken or has something that is not read.
-FileFacts ReadFacts(const std::string& path);
-
-/// The group of a level: "VTKHDF" of an image, "VTKHDF/Level0" and so on.
-std::string GroupOfLevel(FileType type, int level);
-/// The data set of an array below that group: "CellData/density".
-std::string DatasetOf(Centering center, const std::string& name);
-/// The type that values are read as; none where they are no numbers or PatchIO has no such type.
-std::optional<ElementType> TypeOfValues(const hdf5index::Dataset& info);
+/// Throws Error when the file is broken, has something that is not read, or does not have the step.
+FileFacts ReadFacts(const std::string& path, int step = 0);
 
 }  // namespace patchio::vtkhdf

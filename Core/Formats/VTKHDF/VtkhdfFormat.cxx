@@ -1,6 +1,7 @@
 #include "Formats/VTKHDF/VtkhdfFormat.h"
 
-#include "Formats/VTKHDF/VtkhdfFile.h"
+#include "Formats/VTKHDF/VtkhdfTypes.h"
+#include "Support/Error.h"
 #include "Support/Hdf5.h"
 
 #include <filesystem>
@@ -11,7 +12,7 @@ namespace patchio::vtkhdf {
 
 bool VtkhdfFormat::Claims(const std::string& path) const
 {
-  return TypeOfFile(path) != FileType::None;
+  return TypeNamed(NameOfType(path)) != FileType::None;
 }
 
 /// True when HDF5 itself cannot open it.
@@ -20,6 +21,12 @@ bool VtkhdfFormat::SeemsBroken(const std::string& path) const
   std::error_code ignored;
   return fs::path(path).extension() == ".vtkhdf" && fs::is_regular_file(path, ignored) &&
          !hdf5::CanOpen(path);
+}
+
+std::string VtkhdfFormat::Declines(const std::string& path) const
+{
+  const std::string type = NameOfType(path);
+  return type.empty() ? type : "a VTKHDF file of type '" + PlainText(type) + "'";
 }
 
 }  // namespace patchio::vtkhdf

@@ -1,4 +1,5 @@
-// VTKHDF files, VTK's HDF5 format, of the types ImageData and OverlappingAMR. See README.md beside this file
+// VTKHDF files, VTK's HDF5 format, of the types ImageData, OverlappingAMR, UnstructuredGrid and
+// PolyData. See README.md beside this file
 // for the format's facts.
 #pragma once
 
@@ -10,11 +11,14 @@ class VtkhdfFormat : public Format
 {
 public:
   const char* Name() const override { return "VTKHDF"; }
-  const char* Opens() const override { return "a VTKHDF file with an image or AMR levels"; }
+  const char* Opens() const override { return "a VTKHDF file with an image, AMR levels or a mesh"; }
   bool Claims(const std::string& path) const override;
   bool SeemsBroken(const std::string& path) const override;
+  std::string Declines(const std::string& path) const override;
   Series OpenSeries(const std::string& path, const SeriesOptions& options) const override;
   Catalog ReadCatalog(const std::string& path) const override;
+  Catalog ReadStep(const TimeStep& step) const override;
+  bool NeedsIndex(const Catalog& catalog) const override;
   LocationTable Locate(const Catalog& catalog, const std::vector<PatchVariable>& requests,
       const LocateOptions& options) const override;
 };

@@ -1,15 +1,14 @@
 // From the catalog to the bytes of a VTKHDF file: a data set has the values of all boxes of a level one after
-// another, or those of an image.
+// another, or those of an image, and those of several steps one after another, too.
 #include "Formats/LocateTask.h"
-#include "Formats/VTKHDF/VtkhdfFile.h"
 #include "Formats/VTKHDF/VtkhdfFormat.h"
+#include "Formats/VTKHDF/VtkhdfPlaces.h"
 #include "Hdf5Index/DatasetFinder.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 
-#include <array>
 #include <map>
 #include <optional>
 
@@ -30,12 +29,9 @@ class Locator
 public:
   Locator(const Catalog& catalog, const LocateOptions& options) : Data(catalog), Options(options)
   {
-    if (catalog.FormatData.size() != 1) {
-      throw Error("The catalog is none of a VTKHDF file.");
-    }
-    this->Type = static_cast<FileType>(catalog.FormatData[0]);
+    this->Places = PlacesOfSteps(catalog, this->Type);
     this->Table.Files = {catalog.Path};
-    this->AddUpValues();
+    this->Before.resize(catalog.Variables.size());
   }
 
   LocationTable Run(const std::vector<PatchVariable>& requests)
@@ -61,17 +57,12 @@ public:
   }
 
 private:
-  void AddUpValues();
+  const std::vector<std::uint64_t>& BeforePatches(int variable);
   std::uint64_t TuplesShared(int first, int patch) const;
   Location LocateOne(const PatchVariable& request);
   const LevelDataset& DatasetFor(const PatchVariable& request, std::string& name);
-  void Take(const PatchVariable& request, const std::string& name, LevelDataset& found);
-  DatasetPart PartOf(const PatchVariable& request) const;
-  std::uint64_t TuplesOf(int patch, Centering center) const
-  {
-    const auto dims = this->Data.ArrayDims(patch, center, {0, 0, 0});
-    return static_cast<std::uint64_t>(dims[0] * dims[1] * dims[2]);
-  }
+  void Take(const std::string& name, LevelDataset& found);
+  DatasetPart PartOf(const PatchVariable& request);
 
   const Catalog& Data;
   const LocateOptions Options;
@@ -80,26 +71,28 @@ private:
   LocationTable Table;
   std::optional<DatasetFinder> File;
   std::map<std::string, LevelDataset> Found;
-  /// Tuples before each patch in its level's data sets, and of whole levels; by centering.
-  std::array<std::vector<std::uint64_t>, 2> Before, OfLevel;
+  PlacesOfSteps Places;
+  std::vector<std::vector<std::uint64_t>> Before;  ///< by variable, where it was needed; see BeforePatches()
 };
 
-void Locator::AddUpValues()
+/// Tuples between the first one of a level and that of each of its patches, in the level's data set.
+const std::vector<std::uint64_t>& Locator::BeforePatches(int variable)
 {
-  for (const Centering center : {Centering::Cell, Centering::Node}) {
-    const auto c = static_cast<std::size_t>(center);
-    for (const Level& level : this->Data.Levels) {
-      std::uint64_t tuples = 0, shared = 0;
-      for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
-        if (this->Type == FileType::Image && center == Centering::Node) {
-          shared = this->TuplesShared(level.FirstPatch, p);
-        }
-        this->Before[c].push_back(tuples - shared);
-        tuples += this->TuplesOf(p, center) - shared;
-      }
-      this->OfLevel[c].push_back(tuples);
+  std::vector<std::uint64_t>& before = this->Before[static_cast<std::size_t>(variable)];
+  if (!before.empty()) {
+    return before;
+  }
+  const bool sharing =
+      this->Type == FileType::Image && this->Data.Variables[variable].Center == Centering::Node;
+  for (const Level& level : this->Data.Levels) {
+    std::uint64_t tuples = 0;
+    for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
+      const std::uint64_t shared = sharing ? this->TuplesShared(level.FirstPatch, p) : 0;
+      before.push_back(tuples - shared);
+      tuples += static_cast<std::uint64_t>(this->Data.StoredTuples(variable, p)) - shared;
     }
   }
+  return before;
 }
 
 /// Slices of an image that follow each other have a plane of nodes in common.
@@ -125,7 +118,13 @@ Location Locator::LocateOne(const PatchVariable& request)
   if (!found.Problem.empty()) {
     throw Error(found.Problem);
   }
-  return AppendPart(found, found.Type, name, this->PartOf(request), 0, this->Table);
+  const DatasetPart part = this->PartOf(request);
+  if (part.First > found.Info.Values || part.Count > found.Info.Values - part.First) {
+    throw FileError(this->Data.Path,
+        fmt::format("{} numbers from {} on in '{}'", part.Count, part.First, PlainText(name)),
+        fmt::format("{}", found.Info.Values), "The file has changed since it was opened, or is damaged");
+  }
+  return AppendPart(found, found.Type, name, part, 0, this->Table);
 }
 
 const LevelDataset& Locator::DatasetFor(const PatchVariable& request, std::string& name)
@@ -134,13 +133,13 @@ const LevelDataset& Locator::DatasetFor(const PatchVariable& request, std::strin
   name = GroupOfLevel(this->Type, level) + "/" + this->Data.Variables[request.Variable].StoredName;
   const auto [entry, isNew] = this->Found.emplace(name, LevelDataset());
   if (isNew) {
-    entry->second.Problem = CatchError([&] { this->Take(request, name, entry->second); });
+    entry->second.Problem = CatchError([&] { this->Take(name, entry->second); });
   }
   return entry->second;
 }
 
 /// Finds the data set, and checks that it is what the catalog says.
-void Locator::Take(const PatchVariable& request, const std::string& name, LevelDataset& found)
+void Locator::Take(const std::string& name, LevelDataset& found)
 {
   if (!this->File) {
     this->File.emplace(
@@ -148,25 +147,22 @@ void Locator::Take(const PatchVariable& request, const std::string& name, LevelD
   }
   static_cast<hdf5index::FoundDataset&>(found) = this->File->Find(name);
   const std::optional<ElementType> type = TypeOfValues(found.Info);
-  const Variable& variable = this->Data.Variables[request.Variable];
-  const std::uint64_t wanted =
-      this->OfLevel[static_cast<std::size_t>(variable.Center)][this->Data.Patches[request.Patch].Level] *
-      static_cast<std::uint64_t>(variable.Components);
-  if (!type || found.Info.Values != wanted) {
-    throw FileError(this->Data.Path, fmt::format("{} numbers in '{}'", wanted, PlainText(name)),
-        type ? fmt::format("{}", found.Info.Values) : "another type",
+  if (!type) {
+    throw FileError(this->Data.Path, fmt::format("numbers in '{}'", PlainText(name)), "another type",
         "The file has changed since it was opened, or is damaged");
   }
   found.Type = *type;
   CheckInFile(found, found.Type, PlainText(name), *this->File);
 }
 
-DatasetPart Locator::PartOf(const PatchVariable& request) const
+DatasetPart Locator::PartOf(const PatchVariable& request)
 {
-  const Variable& variable = this->Data.Variables[request.Variable];
-  const auto components = static_cast<std::uint64_t>(variable.Components);
-  return {this->Before[static_cast<std::size_t>(variable.Center)][request.Patch] * components,
-      this->TuplesOf(request.Patch, variable.Center) * components};
+  const auto components = static_cast<std::uint64_t>(this->Data.Variables[request.Variable].Components);
+  const int level = this->Data.Patches[request.Patch].Level;
+  const std::uint64_t first = this->Places.At(this->Data.StepInFile, level, request.Variable) +
+                              this->BeforePatches(request.Variable)[request.Patch];
+  return {first * components,
+      static_cast<std::uint64_t>(this->Data.StoredTuples(request.Variable, request.Patch)) * components};
 }
 
 }  // namespace

@@ -5,7 +5,9 @@ import shutil
 import h5py
 import numpy as np
 
-SOUND = {"amr_3d/amr.vtkhdf": ["amr.vtkhdf"], "packed_image/image.vtkhdf": ["image.vtkhdf"]}
+SOUND = {"amr_3d/amr.vtkhdf": ["amr.vtkhdf"], "packed_image/image.vtkhdf": ["image.vtkhdf"], "packed_steps/image.vtkhdf": ["image.vtkhdf"],
+         "changing_amr/amr.vtkhdf": ["amr.vtkhdf"], "meshes/boxes/mesh.vtkhdf": ["mesh.vtkhdf"],
+         "meshes/changing_carpets/mesh.vtkhdf": ["mesh.vtkhdf"]}
 QUIET = set()
 
 
@@ -23,6 +25,12 @@ def dataset(name, value):
         del file[name]
         if value is not None:
             file[name] = value
+    return change
+
+
+def entries(name, place, value):
+    def change(file):
+        file[name][place] = value
     return change
 
 
@@ -44,14 +52,58 @@ EDITS = [
     ("extent_reversed", "packed_image", attribute("VTKHDF", "WholeExtent", np.array([0, -20, 0, 15, 0, 12])), "WholeExtent"),
     ("extent_huge", "packed_image", attribute("VTKHDF", "WholeExtent", np.array([0, 2**30 - 1] * 3)), "values of each"),
     ("turned", "packed_image", attribute("VTKHDF", "Direction", np.array([0., 1, 0, 1, 0, 0, 0, 0, 1])), "Direction"),
-    ("steps", "packed_image", lambda file: file.create_group("VTKHDF/Steps").attrs.create("NSteps", 3), "one time step"),
+    ("no_times", "packed_image", lambda file: file.create_group("VTKHDF/Steps").attrs.create("NSteps", 3), "Steps/Values"),
+    ("steps_none", "packed_steps", attribute("VTKHDF/Steps", "NSteps", None), "NSteps"),
+    ("steps_zero", "packed_steps", attribute("VTKHDF/Steps", "NSteps", 0), "NSteps"),
+    ("steps_huge", "packed_steps", attribute("VTKHDF/Steps", "NSteps", 2**31), "NSteps"),
+    ("a_step_more", "packed_steps", attribute("VTKHDF/Steps", "NSteps", 4), "Steps/Values"),
+    ("time_nan", "packed_steps", entries("VTKHDF/Steps/Values", 1, np.nan), "finite times"),
+    ("slice_beyond", "image_steps", entries("VTKHDF/Steps/PointDataOffsets/phi", 2, 9), "phi"),
+    ("slice_negative", "image_steps", entries("VTKHDF/Steps/PointDataOffsets/phi", 2, -1), "phi"),
+    ("slice_huge", "image_steps", entries("VTKHDF/Steps/PointDataOffsets/phi", 2, 2**62), "phi"),
+    ("boxes_of_steps", "changing_amr", entries("VTKHDF/Steps/Level1/NumberOfAMRBoxes", 1, 5), "boxes"),
+    ("no_boxes_of_steps", "changing_amr", dataset("VTKHDF/Steps/Level1/AMRBoxOffsets", None), "AMRBoxOffsets"),
+    ("amr_beyond", "changing_amr", entries("VTKHDF/Steps/Level0/CellDataOffsets/density", 0, 99999), "density"),
+    ("no_points", "meshes/boxes", dataset("VTKHDF/Points", None), "Points"),
+    ("points_flat", "meshes/boxes", dataset("VTKHDF/Points", np.zeros(999)), "Points"),
+    ("points_of_text", "meshes/boxes", dataset("VTKHDF/Points", np.array([[b"x"] * 3] * 200)), "Points"),
+    ("no_types", "meshes/boxes", dataset("VTKHDF/Types", None), "Types"),
+    ("no_offsets", "meshes/boxes", dataset("VTKHDF/Offsets", None), "Offsets"),
+    ("no_counts", "meshes/boxes", dataset("VTKHDF/NumberOfCells", None), "NumberOfCells"),
+    ("counts_short", "meshes/boxes", dataset("VTKHDF/NumberOfCells", np.array([24, 1])), "NumberOfCells"),
+    ("counts_negative", "meshes/boxes", entries("VTKHDF/NumberOfPoints", 1, -1), "NumberOfPoints"),
+    ("counts_huge", "meshes/boxes", entries("VTKHDF/NumberOfConnectivityIds", 1, 2**62), "NumberOfConnectivityIds"),
+    ("counts_large", "meshes/boxes", entries("VTKHDF/NumberOfCells", 1, 2**40), "values of each"),
+    ("a_point_more", "meshes/boxes", entries("VTKHDF/NumberOfPoints", 1, 200), "values of each"),
+    ("partition_beyond", "meshes/changing_carpets", entries("VTKHDF/Steps/PartOffsets", 2, 8), "partitions"),
+    ("no_part_offsets", "meshes/changing_carpets", dataset("VTKHDF/Steps/PartOffsets", None), "PartOffsets"),
+    ("cell_offsets_flat", "meshes/changing_carpets", dataset("VTKHDF/Steps/CellOffsets", np.zeros(3, int)), "CellOffsets"),
+    ("cells_beyond", "meshes/changing_carpets", entries("VTKHDF/Steps/CellOffsets", 0, 2**39), "values of each"),
+    ("no_polygons", "meshes/changing_carpets", dataset("VTKHDF/Polygons/NumberOfCells", None), "NumberOfCells"),
 ]
 
 
+# What is seen when VTK's grids are made, so in ParaView only.
+EDITS_OF_GRIDS = [
+    ("node_beyond", "meshes/boxes", entries("VTKHDF/Connectivity", 3, 60)),
+    ("node_negative", "meshes/boxes", entries("VTKHDF/Connectivity", 5, -1)),
+    ("node_far", "meshes/boxes", entries("VTKHDF/Connectivity", 7, 2**60)),
+    ("offsets_fall", "meshes/boxes", entries("VTKHDF/Offsets", 3, 0)),
+    ("offsets_late", "meshes/boxes", entries("VTKHDF/Offsets", 0, 3)),
+    ("offsets_far", "meshes/boxes", entries("VTKHDF/Offsets", 24, 2**60)),
+    ("type_of_more_nodes", "meshes/boxes", entries("VTKHDF/Types", 2, 25)),
+    ("type_unknown", "meshes/boxes", entries("VTKHDF/Types", 2, 200)),
+    ("polyhedron", "meshes/boxes", entries("VTKHDF/Types", 2, 42)),
+    ("nodes_as_floats", "meshes/boxes", dataset("VTKHDF/Connectivity", np.zeros(2000))),
+    ("polygon_without_nodes", "meshes/changing_carpets", entries("VTKHDF/Polygons/Offsets", 1, 0)),
+]
+SEEN_IN_PARAVIEW = {name for name, _, _ in EDITS_OF_GRIDS}
+
+
 def contradictions(cases, folder):
-    for name, sound, change, wanted in EDITS:
+    for name, sound, change, wanted in EDITS + [edit + (None,) for edit in EDITS_OF_GRIDS]:
         path = os.path.join(folder, name + ".vtkhdf")
-        shutil.copy(os.path.join(cases, sound, "amr.vtkhdf" if "amr" in sound else "image.vtkhdf"), path)
+        shutil.copy(os.path.join(cases, sound, "mesh.vtkhdf" if "mesh" in sound else "amr.vtkhdf" if "amr" in sound else "image.vtkhdf"), path)
         with h5py.File(path, "r+") as file:
             change(file)
         yield name, path, wanted

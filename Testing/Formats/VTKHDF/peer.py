@@ -14,8 +14,11 @@ from paraview import servermanager, simple
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
 # ParaView 5.11's reader takes no 2-D AMR, no levels with different arrays, and no images with cells or from another index than 0.
-# AMR it shows without the arrays at nodes.
-BEYOND_IT = ("amr_2d", "missing_3d", "image_2d", "image_3d", "packed_image")
+# AMR it shows without the arrays at nodes. It knows neither several steps in a file nor polygonal data, and of meshes no partitions
+# without points and no cell types of other sizes.
+BEYOND_IT = ("amr_2d", "missing_3d", "image_2d", "image_3d", "packed_image", "image_steps", "packed_steps", "one_step", "steady_amr",
+             "changing_amr", "/meshes/")
+ITS_MESHES = ("boxes", "packed_boxes", "bare_boxes")
 
 
 def grids_of(output):
@@ -61,6 +64,30 @@ def compare(path, scratch):
     return compared
 
 
+def compare_mesh(path, scratch):
+    """Its reader puts the partitions into one grid."""
+    its = simple.VTKHDFReader(FileName=[shutil.copy(path, os.path.join(scratch, "copy.hdf"))])
+    ours = simple.PatchReader(FileName=[path], ComposeVectors=0)
+    want, found = output_of(its), grids_of(output_of(ours))
+    compared = 0
+
+    def same(name, its_values, our_values):
+        assert np.array_equal(its_values, np.concatenate(our_values)), "%s: %s differ" % (path, name)
+        return its_values.size
+
+    compared += same("points", vtk_to_numpy(want.GetPoints().GetData()), [vtk_to_numpy(g.GetPoints().GetData()) for g in found])
+    compared += same("types", vtk_to_numpy(want.GetCellTypesArray()), [vtk_to_numpy(g.GetCellTypesArray()) for g in found])
+    before = np.cumsum([0] + [g.GetNumberOfPoints() for g in found])
+    compared += same("nodes", vtk_to_numpy(want.GetCells().GetConnectivityArray()),
+                     [vtk_to_numpy(g.GetCells().GetConnectivityArray()) + first for g, first in zip(found, before)])
+    for kind in ("GetPointData", "GetCellData"):
+        for name, values in arrays_of(getattr(want, kind)()).items():
+            compared += same("'%s'" % name, values, [arrays_of(getattr(g, kind)())[name] for g in found])
+    simple.Delete(its)
+    simple.Delete(ours)
+    return compared
+
+
 def readers_for(path):
     factory = servermanager.vtkSMProxyManager.GetProxyManager().GetReaderFactory()
     found = factory.GetReaders(path, servermanager.ActiveConnection.Session)
@@ -75,6 +102,8 @@ def main():
         for path in sorted(glob.glob(folder + "/**/*.*hdf", recursive=True)):
             if not any(name in path for name in BEYOND_IT):
                 compared += compare(path, scratch)
+        for name in ITS_MESHES:
+            compared += compare_mesh(os.path.join(folder, "meshes", name, "mesh.vtkhdf"), scratch)
     assert compared > 10000, "only %d values were compared" % compared
     amr = os.path.join(folder, "amr_3d", "amr.vtkhdf")
     assert "PatchReader" in readers_for(amr), readers_for(amr)

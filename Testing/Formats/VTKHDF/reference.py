@@ -17,13 +17,20 @@ import sys
 import h5py
 import numpy as np
 
+import mesh_reference
+
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from hidden import covered  # noqa: E402
 
 DESCRIBING = "*.*hdf"
 
 
-def levels_of(root):
+def entry(root, name, step):
+    """What a list of Steps says of a step; None where it is not there."""
+    return int(root["Steps/" + name][step]) if "Steps/" + name in root else None
+
+
+def levels_of(root, step):
     """(group, boxes, spacing) of each level, the number of dimensions, and the axes that have one layer of nodes."""
     if root.attrs["Type"] == b"ImageData":
         extent = np.array(root.attrs["WholeExtent"]).reshape(3, 2)
@@ -34,26 +41,48 @@ def levels_of(root):
     while "Level%d" % len(levels) in root:
         group = root["Level%d" % len(levels)]
         boxes = group["AMRBox"][:].astype(np.int64)
+        if "Steps" in root:
+            first = entry(root, "Level%d/AMRBoxOffsets" % len(levels), step)
+            boxes = boxes[first:first + entry(root, "Level%d/NumberOfAMRBoxes" % len(levels), step)]
         levels.append((group, [(box[::2], box[1::2]) for box in boxes], group.attrs["Spacing"]))
     dim = len(root.attrs["GridDescription"])
     return levels, dim, np.array([axis >= dim for axis in range(3)])
 
 
-def read_truth(path, blanking=True):
-    """All of a file: the metadata and the arrays that the npz holds."""
+def begin_of(root, group, place, name, step):
+    """Where the step's values of an array of AMR begin."""
+    level = os.path.basename(group.name)
+    return entry(root, "%s/%sOffsets/%s" % (level, place, name), step) or 0
+
+
+def slice_of(root, place, name, step):
+    """An image's array at the step."""
+    values = root[place + "/" + name]
+    if "Steps" not in root:
+        return values[()]
+    listed = entry(root, "%sOffsets/%s" % (place, name), step)
+    return values[step if listed is None else listed]
+
+
+def read_truth(path, blanking=True, step=0):
+    """All of a step of a file: the metadata and the arrays that the npz holds."""
     with h5py.File(path, "r") as file:
         root = file["VTKHDF"]
-        levels, dim, flat = levels_of(root)
+        if mesh_reference.is_mesh(root):
+            return mesh_reference.read_truth(path)
+        levels, dim, flat = levels_of(root, step)
         arrays, patches, variables, ratio = {}, [], {}, np.ones(3, np.int64)
         for number, (group, boxes, spacing) in enumerate(levels):
             data = {}
             for place in ("CellData", "PointData"):
                 for name in group.get(place, {}):
-                    values = group[place + "/" + name][()]
-                    axes = 3 if group is root else 1
+                    image = group == root
+                    values = slice_of(root, place, name, step) if image else group[place + "/" + name][()]
+                    axes = 3 if image else 1
                     components = values.shape[axes] if values.ndim > axes else 1
                     variables[place, name] = components
-                    data[place, name] = values.reshape(-1, components), np.zeros(1, np.int64)
+                    begin = 0 if image else begin_of(root, group, place, name, step)
+                    data[place, name] = values.reshape(-1, components), np.full(1, begin, np.int64)
             if number + 1 < len(levels):
                 ratio = np.rint(spacing / levels[number + 1][2]).astype(np.int64)
                 ratio[dim:] = 1
@@ -68,9 +97,12 @@ def read_truth(path, blanking=True):
                 patches.append({"level": number, "number": box, "owner": 0, "lower": lower.tolist(), "upper": upper.tolist()})
         time = float(root["FieldData/TimeValue"][0]) if "FieldData/TimeValue" in root else 0.0
         digits = re.search(r"(\d+)\.[^.]*$", os.path.basename(path))
+        number = int(digits.group(1)) if digits else 0
+        if "Steps" in root:
+            number, time = step, float(root["Steps/Values"][step])
         listed = [{"name": name, "components": c, "cell": place == "CellData", "ghosts": [0, 0, 0], "kind": "variable"}
                   for (place, name), c in variables.items()]
-        return {"path": path, "dim": dim, "deformed": False, "time": time, "step": int(digits.group(1)) if digits else 0,
+        return {"path": path, "dim": dim, "deformed": False, "time": time, "step": number,
                 "level_sizes": [len(boxes) for _, boxes, _ in levels], "spacing": [list(map(float, s)) for _, _, s in levels],
                 "origin": list(map(float, root.attrs["Origin"])), "variables": listed, "patches": patches}, arrays
 
@@ -84,12 +116,15 @@ def main():
     os.makedirs(arguments.series)
     table = []
     files = sorted(f for path in arguments.paths for f in glob.glob(os.path.abspath(path) + "/**/*.*hdf", recursive=True))
-    for path in files:
-        meta, arrays = read_truth(path)
-        name = "%05d.npz" % len(table)
-        np.savez(os.path.join(arguments.series, name), meta=np.frombuffer(json.dumps(meta).encode(), np.uint8), **arrays)
-        table.append({"index": path, "steps": [{"npz": name, "summary": path, "time": meta["time"], "step": meta["step"]}],
-                      "times": [meta["time"]], "listed_times": [meta["time"]]})
+    for path in [f for f in files if not mesh_reference.is_mesh_file(f)]:
+        steps, times = [], []
+        for step in range(len(mesh_reference.times_of(path))):
+            meta, arrays = read_truth(path, step=step)
+            name = "%05d_%d.npz" % (len(table), step)
+            np.savez(os.path.join(arguments.series, name), meta=np.frombuffer(json.dumps(meta).encode(), np.uint8), **arrays)
+            steps.append({"npz": name, "summary": path, "time": meta["time"], "step": meta["step"]})
+            times.append(meta["time"])
+        table.append({"index": path, "steps": steps, "times": times, "listed_times": times})
     with open(os.path.join(arguments.series, "series.json"), "w") as file:
         json.dump(table, file)
 

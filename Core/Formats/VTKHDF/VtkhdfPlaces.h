@@ -1,0 +1,72 @@
+// What a catalog of a VTKHDF file says to Locate(): where the steps begin.
+#pragma once
+
+#include "Catalog/Catalog.h"
+#include "Formats/VTKHDF/VtkhdfTypes.h"
+#include "Support/Bytes.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace patchio::vtkhdf {
+
+/// For each step, level and variable: tuples in the data set before the level's first one. Where patches
+/// change, only of the step that the catalog is turned to. A plain value.
+class PlacesOfSteps
+{
+public:
+  PlacesOfSteps() = default;
+  /// All 0.
+  explicit PlacesOfSteps(const Catalog& catalog)
+      : Steps(catalog.PatchesChange ? 1 : static_cast<std::size_t>(catalog.StepsInFile)),
+        OfStep(catalog.Levels.size() * catalog.Variables.size()),
+        Variables(catalog.Variables.size()),
+        First(Steps * OfStep, 0)
+  {
+  }
+  /// From Catalog::FormatData. Throws Error when that is none of a VTKHDF file.
+  PlacesOfSteps(const Catalog& catalog, FileType& type) : PlacesOfSteps(catalog)
+  {
+    ByteReader in(catalog.FormatData);
+    type = static_cast<FileType>(in.Get<std::uint8_t>());
+    std::vector<std::uint64_t> first;
+    in.Get(first);
+    if (first.size() != this->First.size()) {
+      throw Error("The catalog is none of a VTKHDF file.");
+    }
+    this->First = std::move(first);
+  }
+
+  std::vector<std::byte> Pack(FileType type) const
+  {
+    ByteWriter out;
+    out.Put(static_cast<std::uint8_t>(type));
+    out.Put(this->First);
+    return out.Take();
+  }
+
+  /// One place a step.
+  void Set(int level, int variable, const std::vector<std::uint64_t>& places)
+  {
+    for (std::size_t step = 0; step < this->Steps && step < places.size(); ++step) {
+      this->First[this->IndexOf(step, level, variable)] = places[step];
+    }
+  }
+  std::uint64_t At(int step, int level, int variable) const
+  {
+    return this->First[this->IndexOf(this->Steps == 1 ? 0 : static_cast<std::size_t>(step), level, variable)];
+  }
+
+private:
+  std::size_t IndexOf(std::size_t step, int level, int variable) const
+  {
+    return step * this->OfStep + static_cast<std::size_t>(level) * this->Variables +
+           static_cast<std::size_t>(variable);
+  }
+
+  std::size_t Steps = 1, OfStep = 0, Variables = 0;
+  std::vector<std::uint64_t> First;
+};
+
+}  // namespace patchio::vtkhdf

@@ -1,0 +1,287 @@
+#include "MeshGrids.h"
+
+#include "DataArrays.h"
+#include "Support/Error.h"
+
+#include <vtkCellArray.h>
+#include <vtkCellType.h>
+#include <vtkNew.h>
+#include <vtkPoints.h>
+#include <vtkPolyData.h>
+#include <vtkTypeInt64Array.h>
+#include <vtkUnsignedCharArray.h>
+#include <vtkUnstructuredGrid.h>
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+namespace patchio {
+namespace {
+
+/// How many nodes a cell of a type may have.
+struct NodeCount
+{
+  int Type, Least, Most;
+};
+
+constexpr int Any = std::numeric_limits<int>::max();
+
+/// The types with straight edges, and those of second and third order.
+constexpr NodeCount NodeCounts[] = {{VTK_EMPTY_CELL, 0, 0}, {VTK_VERTEX, 1, 1}, {VTK_POLY_VERTEX, 1, Any},
+    {VTK_LINE, 2, 2}, {VTK_POLY_LINE, 1, Any}, {VTK_TRIANGLE, 3, 3}, {VTK_TRIANGLE_STRIP, 3, Any},
+    {VTK_POLYGON, 3, Any}, {VTK_PIXEL, 4, 4}, {VTK_QUAD, 4, 4}, {VTK_TETRA, 4, 4}, {VTK_VOXEL, 8, 8},
+    {VTK_HEXAHEDRON, 8, 8}, {VTK_WEDGE, 6, 6}, {VTK_PYRAMID, 5, 5}, {VTK_PENTAGONAL_PRISM, 10, 10},
+    {VTK_HEXAGONAL_PRISM, 12, 12}, {VTK_QUADRATIC_EDGE, 3, 3}, {VTK_QUADRATIC_TRIANGLE, 6, 6},
+    {VTK_QUADRATIC_QUAD, 8, 8}, {VTK_QUADRATIC_TETRA, 10, 10}, {VTK_QUADRATIC_HEXAHEDRON, 20, 20},
+    {VTK_QUADRATIC_WEDGE, 15, 15}, {VTK_QUADRATIC_PYRAMID, 13, 13}, {VTK_BIQUADRATIC_QUAD, 9, 9},
+    {VTK_TRIQUADRATIC_HEXAHEDRON, 27, 27}, {VTK_TRIQUADRATIC_PYRAMID, 19, 19},
+    {VTK_QUADRATIC_LINEAR_QUAD, 6, 6}, {VTK_QUADRATIC_LINEAR_WEDGE, 12, 12},
+    {VTK_BIQUADRATIC_QUADRATIC_WEDGE, 18, 18}, {VTK_BIQUADRATIC_QUADRATIC_HEXAHEDRON, 24, 24},
+    {VTK_BIQUADRATIC_TRIANGLE, 7, 7}, {VTK_CUBIC_LINE, 4, 4}};
+
+/// Nodes of a Lagrange or Bezier cell of this order along all axes; 0 for other types.
+std::int64_t NodesOfOrder(int type, std::int64_t order)
+{
+  const std::int64_t n = order + 1;
+  switch (type) {
+    case VTK_LAGRANGE_CURVE:
+    case VTK_BEZIER_CURVE:
+      return n;
+    case VTK_LAGRANGE_TRIANGLE:
+    case VTK_BEZIER_TRIANGLE:
+      return n * (n + 1) / 2;
+    case VTK_LAGRANGE_QUADRILATERAL:
+    case VTK_BEZIER_QUADRILATERAL:
+      return n * n;
+    case VTK_LAGRANGE_TETRAHEDRON:
+    case VTK_BEZIER_TETRAHEDRON:
+      return n * (n + 1) * (n + 2) / 6;
+    case VTK_LAGRANGE_HEXAHEDRON:
+    case VTK_BEZIER_HEXAHEDRON:
+      return n * n * n;
+    case VTK_LAGRANGE_WEDGE:
+    case VTK_BEZIER_WEDGE:
+      return n * n * (n + 1) / 2;
+    default:
+      return 0;
+  }
+}
+
+/// Whether a cell of this type may have so many nodes. VTK's filters do not ask, and read beyond the list.
+bool Suits(int type, std::int64_t nodes)
+{
+  constexpr std::int64_t highestOrder = 10;
+  for (const NodeCount& known : NodeCounts) {
+    if (known.Type == type) {
+      return nodes >= known.Least && nodes <= known.Most;
+    }
+  }
+  for (std::int64_t order = 1; order <= highestOrder; ++order) {
+    if (nodes > 0 && nodes == NodesOfOrder(type, order)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// One patch, and what is said when it is no mesh.
+class MeshMaker
+{
+public:
+  MeshMaker(const Catalog& catalog, int patch, const MeshArrays& arrays)
+      : Data(catalog), Patch(patch), Size(catalog.Meshes[patch]), Arrays(arrays)
+  {
+  }
+
+  vtkSmartPointer<vtkDataSet> Unstructured() const;
+  vtkSmartPointer<vtkDataSet> Polygonal() const;
+
+private:
+  vtkSmartPointer<vtkPoints> Points() const;
+  vtkSmartPointer<vtkCellArray> Cells(int list) const;
+  template <typename Number>
+  void CheckCells(int list, vtkDataArray* offsetArray, vtkDataArray* nodeArray) const;
+  vtkSmartPointer<vtkDataArray> Numbers(MeshRole role, int list) const;
+  vtkSmartPointer<vtkUnsignedCharArray> Types() const;
+  void CheckTypes(vtkUnsignedCharArray* types, vtkCellArray* cells) const;
+  [[noreturn]] void Fail(const std::string& expected, const std::string& found) const
+  {
+    throw FileError(this->Data.Path,
+        fmt::format("{} in partition {}", expected, this->Data.Patches[this->Patch].Number), found,
+        "The file is damaged, or was not written for VTKHDF");
+  }
+
+  const Catalog& Data;
+  const int Patch;
+  const MeshSize& Size;
+  const MeshArrays& Arrays;
+};
+
+vtkSmartPointer<vtkPoints> MeshMaker::Points() const
+{
+  auto points = vtkSmartPointer<vtkPoints>::New();
+  if (this->Size.Points > 0) {
+    points->SetData(this->Numbers(MeshRole::Points, 0));
+  }
+  return points;
+}
+
+vtkSmartPointer<vtkDataArray> MeshMaker::Numbers(MeshRole role, int list) const
+{
+  LoadedArray* const array = this->Arrays(role, list);
+  const int variable = this->Data.FindMeshArray(role, list);
+  const std::string name = variable < 0 ? "a list" : "'" + this->Data.Variables[variable].Name + "'";
+  if (!array || array->Status != ArrayStatus::Read) {
+    this->Fail(name, "none");
+  }
+  const ElementType type = array->Type;
+  if (role != MeshRole::Points && (type == ElementType::Float32 || type == ElementType::Float64)) {
+    this->Fail("whole numbers in " + name, NameOf(type));
+  }
+  return TakeOver(*array, name);
+}
+
+/// The same numbers as VTK's lists of cells have them: signed, of 4 or 8 bytes.
+vtkSmartPointer<vtkDataArray> AsSigned(const vtkSmartPointer<vtkDataArray>& numbers, bool wide)
+{
+  const int type = numbers->GetDataType();
+  if (type == VTK_TYPE_INT64 || (type == VTK_INT && !wide)) {
+    return numbers;
+  }
+  auto copy = vtkSmartPointer<vtkTypeInt64Array>::New();
+  copy->DeepCopy(numbers);  // numbers that are too large become negative
+  return copy;
+}
+
+vtkSmartPointer<vtkCellArray> MeshMaker::Cells(int list) const
+{
+  auto cells = vtkSmartPointer<vtkCellArray>::New();
+  if (this->Size.Cells[list] == 0) {
+    return cells;
+  }
+  vtkSmartPointer<vtkDataArray> offsets = this->Numbers(MeshRole::Offsets, list);
+  vtkSmartPointer<vtkDataArray> nodes = vtkSmartPointer<vtkDataArray>::Take(offsets->NewInstance());
+  if (this->Size.Connectivity[list] > 0) {
+    nodes = this->Numbers(MeshRole::Connectivity, list);
+  }
+  const bool wide = offsets->GetDataType() != VTK_INT || nodes->GetDataType() != VTK_INT;
+  offsets = AsSigned(offsets, wide);
+  nodes = AsSigned(nodes, wide);
+  if (wide) {
+    this->CheckCells<std::int64_t>(list, offsets, nodes);
+  } else {
+    this->CheckCells<int>(list, offsets, nodes);
+  }
+  cells->SetData(offsets, nodes);
+  return cells;
+}
+
+/// Cells follow each other in the connectivity, and all nodes are there.
+template <typename Number>
+void MeshMaker::CheckCells(int list, vtkDataArray* offsetArray, vtkDataArray* nodeArray) const
+{
+  const auto* const offsets = static_cast<const Number*>(offsetArray->GetVoidPointer(0));
+  const auto* const nodes = static_cast<const Number*>(nodeArray->GetVoidPointer(0));
+  const std::int64_t cells = this->Size.Cells[list], length = this->Size.Connectivity[list];
+  const auto name = [&](MeshRole role) {
+    return this->Data.Variables[this->Data.FindMeshArray(role, list)].Name;
+  };
+  if (offsets[0] != 0 || offsets[cells] != length) {
+    this->Fail(fmt::format("'{}' from 0 to {}", name(MeshRole::Offsets), length),
+        fmt::format("{} to {}", offsets[0], offsets[cells]));
+  }
+  for (std::int64_t i = 0; i < cells; ++i) {
+    if (offsets[i + 1] < offsets[i]) {
+      this->Fail(fmt::format("rising '{}'", name(MeshRole::Offsets)),
+          fmt::format("{} after {}", offsets[i + 1], offsets[i]));
+    }
+  }
+  for (std::int64_t i = 0; i < length; ++i) {
+    if (nodes[i] < 0 || nodes[i] >= this->Size.Points) {
+      this->Fail(fmt::format("'{}' of points 0 to {}", name(MeshRole::Connectivity), this->Size.Points - 1),
+          fmt::format("{} at place {}", nodes[i], i));
+    }
+  }
+}
+
+vtkSmartPointer<vtkUnsignedCharArray> MeshMaker::Types() const
+{
+  const vtkSmartPointer<vtkDataArray> numbers = this->Numbers(MeshRole::Types, 0);
+  if (auto* const types = vtkUnsignedCharArray::SafeDownCast(numbers)) {
+    return types;
+  }
+  double range[2];
+  numbers->GetRange(range);
+  if (!(range[0] >= 0 && range[1] <= 255)) {
+    this->Fail("types of cells from 0 to 255", fmt::format("{} to {}", range[0], range[1]));
+  }
+  auto types = vtkSmartPointer<vtkUnsignedCharArray>::New();
+  types->DeepCopy(numbers);
+  return types;
+}
+
+void MeshMaker::CheckTypes(vtkUnsignedCharArray* types, vtkCellArray* cells) const
+{
+  for (vtkIdType cell = 0; cell < cells->GetNumberOfCells(); ++cell) {
+    const int type = types->GetValue(cell);
+    const vtkIdType nodes = cells->GetCellSize(cell);
+    if (type == VTK_POLYHEDRON) {
+      this->Fail("cells without faces of their own", fmt::format("a polyhedron, cell {}", cell));
+    }
+    if (!Suits(type, nodes)) {
+      this->Fail("cells with as many nodes as their type has",
+          fmt::format("type {} with {} nodes, cell {}", type, nodes, cell));
+    }
+  }
+}
+
+vtkSmartPointer<vtkDataSet> MeshMaker::Unstructured() const
+{
+  auto grid = vtkSmartPointer<vtkUnstructuredGrid>::New();
+  grid->SetPoints(this->Points());
+  if (this->Size.Cells[0] > 0) {
+    const vtkSmartPointer<vtkCellArray> cells = this->Cells(0);
+    const vtkSmartPointer<vtkUnsignedCharArray> types = this->Types();
+    this->CheckTypes(types, cells);
+    grid->SetCells(types, cells);
+  }
+  return grid;
+}
+
+vtkSmartPointer<vtkDataSet> MeshMaker::Polygonal() const
+{
+  const auto data = vtkSmartPointer<vtkPolyData>::New();
+  data->SetPoints(this->Points());
+  struct List
+  {
+    int Type;
+    void (vtkPolyData::*Set)(vtkCellArray* cells);
+  };
+  constexpr List lists[] = {{VTK_POLY_VERTEX, &vtkPolyData::SetVerts},
+      {VTK_POLY_LINE, &vtkPolyData::SetLines}, {VTK_POLYGON, &vtkPolyData::SetPolys},
+      {VTK_TRIANGLE_STRIP, &vtkPolyData::SetStrips}};
+  for (int list = 0; list < MeshSize::MostLists; ++list) {
+    const vtkSmartPointer<vtkCellArray> cells = this->Cells(list);
+    for (vtkIdType cell = 0; cell < cells->GetNumberOfCells(); ++cell) {
+      if (!Suits(lists[list].Type, cells->GetCellSize(cell))) {
+        this->Fail("cells with as many nodes as those of their list have",
+            fmt::format("{}, cell {} of list {}", cells->GetCellSize(cell), cell, list + 1));
+      }
+    }
+    (data->*lists[list].Set)(cells);
+  }
+  return data;
+}
+
+}  // namespace
+
+vtkSmartPointer<vtkDataSet> MakeMesh(const Catalog& catalog, int patch, const MeshArrays& arrays)
+{
+  const MeshMaker maker(catalog, patch, arrays);
+  return catalog.Grid == GridKind::Polygonal ? maker.Polygonal() : maker.Unstructured();
+}
+
+}  // namespace patchio
