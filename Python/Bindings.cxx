@@ -5,6 +5,7 @@
 #include "ReadValues.h"
 #include "Support/Error.h"
 #include "Support/Stopwatch.h"
+#include "WriteStep.h"
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -144,6 +145,15 @@ std::vector<int> LevelsShown(const Step& step, const std::vector<int>& wanted)
   return shown;
 }
 
+void Write(const std::string& path, bool overwrite, std::int64_t number, double time, int dimension,
+    const Double3& origin, const py::list& levels, const py::list& boxes, const py::list& variables,
+    const py::list& arrays, int threads)
+{
+  const StepFromPython step =
+      StepOfArrays(number, time, dimension, origin, levels, boxes, variables, arrays);
+  Alone([&] { WriteStep(path, overwrite, step, threads); });
+}
+
 py::buffer_info BufferOf(Memory& memory)
 {
   return {memory.Values.get(), 1, "B", 1, {static_cast<py::ssize_t>(memory.Bytes)}, {1}};
@@ -158,6 +168,7 @@ PYBIND11_MODULE(_core, module)
   module.doc() = "The compiled part of patchio.";
   module.attr("__version__") = PATCHIO_VERSION;
   py::register_exception<Error>(module, "Error", PyExc_RuntimeError);
+  module.def("write", &Write);
   py::class_<Memory>(module, "Memory", py::buffer_protocol()).def_buffer(&BufferOf);
   py::class_<DataSet, std::shared_ptr<DataSet>>(module, "DataSet")
       .def(py::init(&Open))

@@ -203,6 +203,31 @@ void vtkPatchReader::Reload()
   this->Modified();
 }
 
+bool vtkPatchReader::LookForNewSteps()
+{
+  Internals& self = *this->Internal;
+  if (!this->Follow || !self.Session.Series.IsOpen()) {
+    return false;
+  }
+  try {
+    const bool found = self.Session.LookForNewSteps(*self.Ranks);
+    this->Warn(self.Session.Series.TakeGrowthWarning());
+    if (found) {
+      this->Superclass::Modified();  // what is read ahead is still wanted
+    }
+    return found;
+  } catch (const std::exception& error) {
+    this->Fail(error.what());
+    return false;
+  }
+}
+
+void vtkPatchReader::UpdateInformation()
+{
+  this->LookForNewSteps();
+  this->Superclass::UpdateInformation();
+}
+
 void vtkPatchReader::SetController(vtkMultiProcessController* controller)
 {
   if (controller != this->Internal->Ranks.Controller()) {
@@ -240,7 +265,7 @@ int vtkPatchReader::RequestInformation(
     if (!self.Session.Series.IsOpen()) {
       this->Say(0, "Opening " + ShortName(self.Session.Series.Files().front()));
       self.Session.Series.SetChannel(ModeOf(this->MetadataChannel));
-      self.Session.Series.Open(*self.Ranks, this->ListedDumpsOnly);
+      self.Session.Open(*self.Ranks, {this->ListedDumpsOnly, this->Follow});
       this->Warn(JoinLines(self.Session.Series.Steps().Warnings));
     }
     self.Session.Series.OpenAny(*self.Ranks);
@@ -414,6 +439,7 @@ void vtkPatchReader::Fail(const std::string& text)
 void vtkPatchReader::PrintSelf(ostream& os, vtkIndent indent)
 {
   this->Superclass::PrintSelf(os, indent);
+  os << indent << "Follow: " << this->Follow << endl;
   for (const std::string& name : this->Internal->Session.Series.Files()) {
     os << indent << "FileName: " << name << endl;
   }

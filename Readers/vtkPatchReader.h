@@ -113,6 +113,30 @@ public:
 
   void Reload() override;
 
+  ///@{
+  /**
+   * The series grows, so each UpdateInformation() looks for new steps. If the last step is not complete when
+   * the series is opened, it is left out until it is. Off by default. No change of this counts as a change of
+   * the reader.
+   */
+  void SetFollow(bool on) { this->Follow = on; }
+  vtkGetMacro(Follow, bool);
+  vtkBooleanMacro(Follow, bool);
+  ///@}
+
+  /**
+   * Collective. While Follow is on: adds the steps that have come since the series was opened, if they are
+   * complete, and returns whether there are such. The reader then counts as modified, so that the next
+   * UpdateInformation gives their times; what was read stays known. It costs a look at some files where there
+   * is nothing new. Not to be called during an update.
+   */
+  bool LookForNewSteps();
+
+  /**
+   * Collective. Looks for new steps first.
+   */
+  void UpdateInformation() override;
+
   /**
    * Stops reading ahead, too.
    */
@@ -157,6 +181,7 @@ private:
   void Warn(const std::string& text);
   void Fail(const std::string& text);
 
+  bool Follow = false;
   struct Internals;
   std::unique_ptr<Internals> Internal;
 };

@@ -47,6 +47,8 @@ int Run(int argc, char** argv, Session& session)
   CLI::App program("Tools for patch-based simulation output of SAMRAI, AMReX, k-Wave, GrADS and VTKHDF", "patchio");
   program.set_version_flag("--version", "patchio " PATCHIO_VERSION);
   program.require_subcommand(1);
+  patchio::tools::AddConvert(program, session);
+  patchio::tools::AddExport(program, session);
   patchio::tools::AddIndex(program, session);
   patchio::tools::AddInfo(program, session);
   patchio::tools::AddLinAdv(program, session);

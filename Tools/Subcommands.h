@@ -10,6 +10,10 @@ namespace patchio::tools {
 
 class Session;
 
+/// `patchio convert`: from any format into a container.
+void AddConvert(CLI::App& program, Session& session);
+/// `patchio export`: from any format into VTKHDF files.
+void AddExport(CLI::App& program, Session& session);
 /// `patchio index`: makes the sidecars of a series, so that opening it is quick from the first time on.
 void AddIndex(CLI::App& program, Session& session);
 /// `patchio info`: what a path holds, and the state of its sidecars.

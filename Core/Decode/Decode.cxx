@@ -143,18 +143,23 @@ Window::Window(
 
 void Window::SpreadTuples(int components)
 {
-  assert(components == this->OutputComponents && this->Tuple == 1);
-  for (std::int64_t* number : {&this->Stored[0], &this->Output[0], &this->Begin[0], &this->End[0],
-           &this->Shift[0], &this->First[0]}) {
+  assert(components <= this->OutputComponents && this->Tuple == 1);
+  for (std::int64_t* number :
+      {&this->Stored[0], &this->Begin[0], &this->End[0], &this->Shift[0], &this->First[0]}) {
     *number *= components;
   }
+  this->Output[0] *= this->OutputComponents;
   this->Last[0] = (this->Last[0] + 1) * components - 1;
   this->Tuple = components;
+  this->OutputTuple = this->OutputComponents;
   this->OutputComponents = 1;
 }
 
 bool Window::Contiguous(std::int64_t& first) const
 {
+  if (this->OutputTuple != this->Tuple) {
+    return false;
+  }
   bool wide = true;  // what follows is one piece only while all axes before are as wide as the output
   for (int axis = 0; axis < 3; ++axis) {
     const bool all = this->Begin[axis] == 0 && this->End[axis] == this->Stored[axis];
@@ -185,6 +190,7 @@ RunPlacer::RunPlacer(const Window& window, std::size_t elementBytes, bool swap, 
   constexpr std::int64_t large = 4 << 20;
   const Dims& tuples = this->Places.Output;
   this->Streams = HasAvx2 && elementBytes > 1 && window.OutputComponents == 1 &&
+                  window.OutputTuple == window.Tuple &&
                   tuples[0] * tuples[1] * tuples[2] * static_cast<std::int64_t>(elementBytes) >= large;
 }
 
@@ -193,7 +199,7 @@ RunPlacer::RunPlacer(const Window& window, std::size_t elementBytes, bool swap, 
 bool RunPlacer::RowsFollow() const
 {
   const Window& w = this->Places;
-  return w.Stored[0] == w.Output[0] && w.Begin[0] == 0 && w.End[0] == w.Stored[0] && w.Shift[0] == 0;
+  return w.OutputTuple == w.Tuple && w.Stored[0] == w.Output[0] && w.Begin[0] == 0 && w.End[0] == w.Stored[0] && w.Shift[0] == 0;
 }
 
 void RunPlacer::MergeFirstAxes()
@@ -276,6 +282,10 @@ void RunPlacer::PlaceInRow(
     return;
   }
   const std::int64_t outputRow = ((k + w.Shift[2]) * w.Output[1] + j + w.Shift[1]) * w.Output[0];
+  if (w.OutputTuple != w.Tuple) {
+    this->PlaceWider<Word>(source, begin - row, count, outputRow);
+    return;
+  }
   const std::int64_t tuple = outputRow + (begin - row) + w.Shift[0];
   std::byte* target = this->Target + tuple * w.OutputComponents * sizeof(Word);
   if (this->Streams && source != target) {
@@ -284,6 +294,24 @@ void RunPlacer::PlaceInRow(
     CopyClose<Word, Swap>(source, count, target);
   } else {
     CopyApart<Word, Swap>(source, count, target, w.OutputComponents);
+  }
+}
+
+/// Tuples that get more components than they are stored with. Seldom: for vectors of two dimensions. first: the
+/// index of the first value in its row; row: that of the output's row.
+template <typename Word>
+void RunPlacer::PlaceWider(
+    const std::byte* from, std::int64_t first, std::int64_t count, std::int64_t row) const
+{
+  const Window& w = this->Places;
+  for (std::int64_t n = 0; n < count; ++n) {
+    Word word;
+    std::memcpy(&word, from + n * sizeof(Word), sizeof(Word));
+    word = this->Swap ? Swapped(word) : word;
+    const std::int64_t tuple = (first + n + w.Shift[0]) / w.Tuple;
+    const auto component = static_cast<int>((first + n) % w.Tuple);
+    std::memcpy(this->Target + (row + tuple * w.OutputTuple + w.PlaceInTuple(component)) * sizeof(Word), &word,
+        sizeof(Word));
   }
 }
 
@@ -305,11 +333,11 @@ void RunPlacer::Spread(const std::byte* from, std::int64_t count, const Dims& st
       low[axis] = std::max(place, w.First[axis] / tuple);
       high[axis] = std::min(place + w.Ratio[axis] - 1, (w.Last[axis] + 1) / tuple - 1);
     }
-    const std::int64_t width = std::int64_t(w.Tuple) * w.OutputComponents;
-    const std::int64_t component = (stored[0] + n) % w.Tuple;
+    const std::int64_t width = std::int64_t(w.OutputTuple) * w.OutputComponents;
+    const std::int64_t component = w.PlaceInTuple(static_cast<int>((stored[0] + n) % w.Tuple));
     for (std::int64_t k = low[2]; k <= high[2]; ++k) {
       for (std::int64_t j = low[1]; j <= high[1]; ++j) {
-        const std::int64_t tuple = (k * w.Output[1] + j) * (w.Output[0] / w.Tuple) + low[0];
+        const std::int64_t tuple = (k * w.Output[1] + j) * (w.Output[0] / w.OutputTuple) + low[0];
         std::byte* target = this->Target + (tuple * width + component) * sizeof(Word);
         for (std::int64_t i = low[0]; i <= high[0]; ++i, target += width * sizeof(Word)) {
           std::memcpy(target, &word, sizeof(Word));

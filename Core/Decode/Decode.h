@@ -49,6 +49,7 @@ struct Window
   Int3 Ratio{1, 1, 1};                 ///< above 1: one stored value fills several places
   int OutputComponents = 1;
   int Tuple = 1;         ///< values that move together along axis 0; see SpreadTuples()
+  int OutputTuple = 1;   ///< values that each of these has in the output
   bool Extends = false;  ///< all the rest of the output repeats the nearest value; see ExtendEdges()
 
   Window() = default;
@@ -58,9 +59,15 @@ struct Window
   /// owner and the output; of them what lies within `region` goes to an array of the values of `output`.
   Window(const Box& stored, const Box& output, const Box& region, const Int3& ratio, int outputComponents);
 
-  /// For stored arrays whose values are tuples of all `components`, side by side as in the output: from now
-  /// on all indices along axis 0 count single values.
+  /// For stored arrays whose values are tuples of all `components`, side by side: from now on all indices along
+  /// axis 0 count single values. The output has as many components, or more: where vectors and tensors of two
+  /// dimensions (2 and 4 components) become those of three (3 and 9).
   void SpreadTuples(int components);
+  /// Where a component of a tuple goes in the output.
+  int PlaceInTuple(int component) const
+  {
+    return this->OutputTuple == this->Tuple ? component : component / 2 * 3 + component % 2;
+  }
 
   std::int64_t StoredTuples() const { return this->Stored[0] * this->Stored[1] * this->Stored[2]; }
   /// True where all stored values lie in the output one after another, as they are stored; `first` is then
@@ -91,6 +98,8 @@ private:
   template <typename Word, bool Swap>
   void PlaceInRow(
       const std::byte* values, std::int64_t first, std::int64_t end, std::int64_t j, std::int64_t k) const;
+  template <typename Word>
+  void PlaceWider(const std::byte* from, std::int64_t first, std::int64_t count, std::int64_t row) const;
   template <typename Word>
   void Spread(const std::byte* from, std::int64_t count, const Dims& stored) const;
   bool RowsFollow() const;

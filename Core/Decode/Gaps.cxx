@@ -12,10 +12,10 @@ void ExtendEdges(const Window& window, std::size_t elementBytes, void* output)
     return;
   }
   const int width = window.Tuple;
-  const Dims dims{window.Output[0] / width, window.Output[1], window.Output[2]};
+  const Dims dims{window.Output[0] / window.OutputTuple, window.Output[1], window.Output[2]};
   const Dims first{window.First[0] / width, window.First[1], window.First[2]};
   const Dims last{(window.Last[0] + 1) / width - 1, window.Last[1], window.Last[2]};
-  const std::size_t tupleBytes = elementBytes * window.OutputComponents * width;
+  const std::size_t tupleBytes = elementBytes * window.OutputComponents * window.OutputTuple;
   auto* tuples = static_cast<std::byte*>(output);
   const auto tupleAt = [&](std::int64_t i, std::int64_t j, std::int64_t k) {
     return tuples + ((k * dims[1] + j) * dims[0] + i) * tupleBytes;

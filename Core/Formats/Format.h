@@ -30,12 +30,18 @@ struct Series
   std::vector<TimeStep> Steps;
   std::vector<std::string> Warnings;  ///< dumps that had to be left out, and why
   std::vector<std::string> Notes;     ///< what else the user may want to know
+  /// Files and folders, also such as are not there yet, one of which changes when a step is added or becomes
+  /// readable: an index, the folder of the dumps, a dump that was left out. Empty where nothing is added.
+  std::vector<std::string> Watched;
 };
 
 struct SeriesOptions
 {
   /// True: only steps that the index file lists. False: also those found beside it.
   bool ListedOnly = false;
+  /// True: where each path is a file of one step, files beside the last one with higher numbers in their
+  /// names follow. For OpenSeriesOfPaths(); formats ignore it.
+  bool LaterFiles = false;
   /// Heads that are known already, by TimeStep::Path: the metadata channel's answer, if it has one. Null:
   /// none.
   std::function<std::optional<TimeStep>(const std::string&)> Known = nullptr;

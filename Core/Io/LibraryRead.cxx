@@ -1,7 +1,6 @@
 #include "Io/LibraryRead.h"
 
 namespace patchio {
-namespace {
 
 hid_t NativeType(ElementType type)
 {
@@ -29,8 +28,6 @@ hid_t NativeType(ElementType type)
   }
   return H5T_NATIVE_FLOAT;
 }
-
-}  // namespace
 
 void LibraryReader::Read(const LocationTable& table, const Location& location, const ReadTarget& target)
 {

@@ -9,6 +9,9 @@
 
 namespace patchio {
 
+/// The HDF5 library's type of values in memory.
+hid_t NativeType(ElementType type);
+
 /// Reads tasks one after another; the file read last stays open.
 class LibraryReader
 {

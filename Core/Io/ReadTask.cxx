@@ -247,8 +247,9 @@ void ForEachRow(const Window& window, Visit visit)
 {
   for (std::int64_t k = window.First[2]; k <= window.Last[2]; ++k) {
     for (std::int64_t j = window.First[1]; j <= window.Last[1]; ++j) {
-      visit((k * window.Output[1] + j) * window.Output[0] + window.First[0],
-          window.Last[0] - window.First[0] + 1);
+      const std::int64_t first = window.First[0] / window.Tuple;
+      visit((k * window.Output[1] + j) * (window.Output[0] / window.OutputTuple) + first,
+          (window.Last[0] + 1) / window.Tuple - first);
     }
   }
 }
@@ -257,7 +258,7 @@ void ForEachRow(const Window& window, Visit visit)
 template <typename Value>
 void FillComponent(const Destination& destination, int component, Value value)
 {
-  const int components = destination.Place.OutputComponents;
+  const int components = destination.Place.OutputComponents * destination.Place.OutputTuple;
   ForEachRow(destination.Place, [&](std::int64_t tuple, std::int64_t count) {
     Value* next = static_cast<Value*>(destination.Data) + tuple * components + component;
     for (std::int64_t i = 0; i < count; ++i, next += components) {
@@ -292,12 +293,26 @@ void FillComponentOf(const Destination& destination, int component, float value)
   }
 }
 
+/// The components of the output that stored ones go to.
+std::vector<int> ComponentsStored(const ReadTarget& target, const Window& place)
+{
+  std::vector<int> components;
+  for (const int slot : *target.Slots) {
+    for (int c = 0; c < place.Tuple; ++c) {
+      components.push_back(slot + place.PlaceInTuple(c));
+    }
+  }
+  return components;
+}
+
 /// The components of the output that no stored one goes to become 0.
 void ZeroSurplus(const ReadTarget& target, const Destination& destination)
 {
-  const std::vector<int>& slots = *target.Slots;
-  for (int c = 0; c < destination.Place.OutputComponents; ++c) {
-    if (std::find(slots.begin(), slots.end(), c) == slots.end()) {
+  const Window& place = destination.Place;
+  const std::vector<int> stored = ComponentsStored(target, place);
+  const int all = place.OutputComponents * place.OutputTuple;
+  for (int c = 0; c < all && static_cast<int>(stored.size()) < all; ++c) {
+    if (std::find(stored.begin(), stored.end(), c) == stored.end()) {
       FillComponentOf(destination, c, 0);
     }
   }
@@ -367,8 +382,8 @@ void ReadWhole(
   } else {
     assert(location.Kind == Encoding::Constant);
     target.ForEach([&](const Destination& destination) {
-      for (const int slot : *target.Slots) {
-        FillComponentOf(destination, slot, location.Value);
+      for (const int component : ComponentsStored(target, destination.Place)) {
+        FillComponentOf(destination, component, location.Value);
       }
     });
   }

@@ -14,12 +14,10 @@ std::int64_t Nanoseconds(const timespec& time)
   return std::int64_t(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
-}  // namespace
-
-std::optional<FileState> StateOf(const std::string& path)
+std::optional<FileState> StateOf(const std::string& path, bool anything)
 {
   struct stat status = {};
-  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) {
+  if (::stat(path.c_str(), &status) != 0 || !(anything || S_ISREG(status.st_mode))) {
     return std::nullopt;
   }
   FileState state;
@@ -28,6 +26,18 @@ std::optional<FileState> StateOf(const std::string& path)
   state.Print.Inode = status.st_ino;
   state.Changed = std::max(state.Print.Modified, Nanoseconds(status.st_ctim));
   return state;
+}
+
+}  // namespace
+
+std::optional<FileState> StateOf(const std::string& path)
+{
+  return StateOf(path, false);
+}
+
+std::optional<FileState> StateOfAny(const std::string& path)
+{
+  return StateOf(path, true);
 }
 
 std::vector<std::optional<FileState>> StatesOf(const std::vector<std::string>& paths, int threads)

@@ -32,6 +32,8 @@ struct FileState
 
 /// Nothing when the file is not there or is no plain file.
 std::optional<FileState> StateOf(const std::string& path);
+/// The same for anything, a folder too: its time changes when something in it gets or loses its name.
+std::optional<FileState> StateOfAny(const std::string& path);
 
 /// The states of many files, `threads` at once: on a parallel file system each takes its time.
 std::vector<std::optional<FileState>> StatesOf(const std::vector<std::string>& paths, int threads);

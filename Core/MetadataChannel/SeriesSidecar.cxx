@@ -157,7 +157,10 @@ KeptSeries OpenWithSidecar(
 {
   const Format& format = FormatOf(path);
   SeriesSidecar sidecar(path, mode);
-  options.Known = [&sidecar](const std::string& step) { return sidecar.Known(step); };
+  options.Known = [&sidecar, known = options.Known](const std::string& step) {
+    const std::optional<TimeStep> head = known ? known(step) : std::nullopt;
+    return head ? head : sidecar.Known(step);
+  };
   KeptSeries kept;
   kept.Opened = format.OpenSeries(path, options);
   kept.WhyNotSaved = sidecar.Save(kept.Opened, settleSeconds);

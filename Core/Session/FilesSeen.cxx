@@ -1,5 +1,6 @@
 #include "Session/FilesSeen.h"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace patchio {
@@ -20,6 +21,26 @@ FilesSeen LookAtFiles(const std::vector<std::string>& paths, int threads, double
     seen[paths[i]] = TrustedPrint(states[i], now, settleSeconds);
   }
   return seen;
+}
+
+void WatchedFiles::Watch(const std::vector<std::string>& paths, std::int64_t begin, double settleSeconds)
+{
+  this->Looked = true;
+  this->Settled = begin - static_cast<std::int64_t>(settleSeconds * 1e9);
+  this->States.clear();
+  for (const std::string& path : paths) {
+    this->States[path] = StateOfAny(path);
+  }
+}
+
+bool WatchedFiles::Changed() const
+{
+  const auto same = [this](const auto& entry) {
+    const std::optional<FileState>& then = entry.second;
+    const std::optional<FileState> now = StateOfAny(entry.first);
+    return then && now ? then->Print == now->Print && now->Changed < this->Settled : !then && !now;
+  };
+  return !this->Looked || !std::all_of(this->States.begin(), this->States.end(), same);
 }
 
 }  // namespace patchio

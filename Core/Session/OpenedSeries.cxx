@@ -39,6 +39,15 @@ std::shared_ptr<OpenedStep> RecentSteps::Open(
   return step;
 }
 
+void RecentSteps::Add(const std::string& path, std::shared_ptr<OpenedStep> step)
+{
+  this->Steps.erase(std::remove_if(this->Steps.begin(), this->Steps.end(),
+                        [&path](const Entry& entry) { return entry.Path == path; }),
+      this->Steps.end());
+  this->Steps.push_front({path, std::move(step)});
+  this->Trim();
+}
+
 void RecentSteps::Trim()
 {
   std::uint64_t bytes = 0;
@@ -56,14 +65,15 @@ void OpenedSeries::ClearFiles()
   this->LastStep = 0;
 }
 
-void OpenedSeries::Open(const RankAgreement& ranks, bool listedOnly)
+void OpenedSeries::Open(const RankAgreement& ranks, const SeriesOptions& options)
 {
   const Stopwatch watch;
-  SeriesOptions options;
-  options.ListedOnly = listedOnly;
+  this->Options = options;
   this->Found = ranks.OpenSeries(this->FileNames, options, this->Channel);
   this->TimesOfSteps = TimeValues(this->Found);
   this->SeriesIsOpen = true;
+  this->FirstFile = ranks.Rank() == 0 ? StateOf(this->Found.Steps.front().Path) : std::nullopt;
+  this->Told.insert(this->Found.Warnings.begin(), this->Found.Warnings.end());
   this->OpenSeconds += watch.Seconds();
 }
 
@@ -76,6 +86,11 @@ void OpenedSeries::Close()
   this->Rebuilt.clear();
   this->ChannelWarned = false;
   this->ToldOfLost.clear();
+  this->Watched.Forget();
+  this->IsAnother = false;
+  this->LooksInVain = 0;
+  this->LeftOut.clear();
+  this->Told.clear();
 }
 
 void OpenedSeries::OpenAny(const RankAgreement& ranks)

@@ -4,14 +4,17 @@
 #include "Catalog/Catalog.h"
 #include "Formats/Format.h"
 #include "MetadataChannel/ChannelMode.h"
+#include "Session/FilesSeen.h"
 #include "Session/OpenedStep.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace patchio {
@@ -27,6 +30,8 @@ public:
   /// Collective: the step that was opened before under this path, unless its describing file has changed
   /// since; else opens it, see OpenedStep. Throws Error like that, the same on all ranks.
   std::shared_ptr<OpenedStep> Open(const RankAgreement& ranks, const std::string& path, ChannelMode mode);
+  /// A step that was opened elsewhere takes the place of what is known under its path.
+  void Add(const std::string& path, std::shared_ptr<OpenedStep> step);
   void Clear() { this->Steps.clear(); }
 
 private:
@@ -54,11 +59,20 @@ public:
   /// What is done with sidecars from now on.
   void SetChannel(ChannelMode mode) { this->Channel = mode; }
 
-  /// Opens the series of the files. listedOnly: see SeriesOptions.
-  void Open(const RankAgreement& ranks, bool listedOnly);
+  /// Opens the series of the files.
+  void Open(const RankAgreement& ranks, const SeriesOptions& options);
   bool IsOpen() const { return this->SeriesIsOpen; }
   /// Forgets all but the files, and which step is shown: the files are looked at again.
   void Close();
+
+  /// For a series that grows: takes out the last step, unless it is the only one, while it is not complete.
+  void HoldBackUnfinished(const RankAgreement& ranks, int threads);
+  /// Adds the steps that have come since and are complete; true where there are such. The others stay as they
+  /// are. Where no file has changed, this costs a look at Series::Watched by rank 0. A step that cannot be
+  /// opened yet is no error: it is looked at again the next time.
+  bool LookForNewSteps(const RankAgreement& ranks, int threads);
+  /// What LookForNewSteps() has to tell, each text once; else empty.
+  std::string TakeGrowthWarning() { return std::exchange(this->GrowthWarning, {}); }
 
   const Series& Steps() const { return this->Found; }
   /// The times of the steps; they increase. Not empty once the series is open.
@@ -99,11 +113,21 @@ public:
 
 private:
   ChannelMode ModeFor(const std::string& path) const;
+  bool MayGrow(const std::string& path) const;
+  std::optional<Series> OpenAgain(const RankAgreement& ranks);
+  bool GoesOn(const RankAgreement& ranks, const Series& now);
+  std::vector<TimeStep> CompleteSteps(const RankAgreement& ranks, Series& now, int threads);
+  std::string WhyIncomplete(
+      const RankAgreement& ranks, const TimeStep& step, int threads, std::shared_ptr<OpenedStep>& opened);
+  void AddSteps(const std::vector<TimeStep>& added);
+  void TellOfLeftOut(const std::vector<std::string>& texts);
+  void TellOnce(const std::string& text);
 
   std::vector<std::string> FileNames;
   ChannelMode Channel = ChannelMode::On;
   bool SeriesIsOpen = false;
   Series Found;
+  SeriesOptions Options;  ///< that it was opened with
   std::vector<double> TimesOfSteps;
   std::string NoSoundStep;  ///< why no step at all can be opened; empty while one may
   RecentSteps Recent;
@@ -113,6 +137,14 @@ private:
   std::set<std::string> Rebuilt;      ///< steps that need not be rebuilt again
   bool ChannelWarned = false;         ///< one warning about damaged sidecars is enough
   std::set<std::string> ToldOfLost;   ///< steps of which TakeLostWarning() has told
+  // For a series that grows. Rank 0 alone looks at files.
+  WatchedFiles Watched;                ///< Found.Watched
+  std::optional<FileState> FirstFile;  ///< of the first step, as it was when the series was opened
+  bool IsAnother = false;              ///< the files have become those of another run
+  int LooksInVain = 0;                 ///< one after another in which the series could not be opened
+  std::vector<std::string> LeftOut;    ///< why, of steps that were not there when others were added
+  std::set<std::string> Told;
+  std::string GrowthWarning;
   double OpenSeconds = 0;
   double SecondsOfPrepare = 0;
 };

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <tuple>
 #include <utility>
 
@@ -107,6 +108,25 @@ bool OpenedStep::Build(const RankAgreement& ranks, int threads, const ProgressCa
       fmt::format("indexed by {} in {:.3f} s, ", CountText(ranks.Size(), "rank"), seconds) +
       (this->Outcome.Path.empty() ? "not saved: " + this->Outcome.WhyNot : "saved to " + this->Outcome.Path);
   return true;
+}
+
+bool OpenedStep::IsComplete(const RankAgreement& ranks, int threads)
+{
+  this->Prepare(ranks, threads);
+  if (this->Known) {
+    return this->LostText.empty();
+  }
+  return ranks.RankZeroFinds([&] {
+    std::vector<PatchVariable> all;
+    for (int variable = 0; variable < static_cast<int>(this->Description->Variables.size()); ++variable) {
+      for (int patch = 0; patch < static_cast<int>(this->Description->Patches.size()); ++patch) {
+        all.push_back({patch, variable});
+      }
+    }
+    const LocationTable table = this->Locate(all, threads);
+    return std::none_of(table.Locations.begin(), table.Locations.end(),
+        [](const Location& location) { return location.Kind == Encoding::Missing; });
+  });
 }
 
 bool OpenedStep::Unchanged() const

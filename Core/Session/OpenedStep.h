@@ -38,6 +38,10 @@ public:
   /// different from before.
   bool Prepare(const RankAgreement& ranks, int threads, const ProgressCallback& progress = {});
 
+  /// Collective. Whether all values of the step that it is turned to are there, as those of a step that is
+  /// being written are not. Prepares the step. Throws Error.
+  bool IsComplete(const RankAgreement& ranks, int threads);
+
   /// Where the requests lie; every rank by itself. Answers from the index as long as the files that it leads
   /// to are the ones that it describes, else from the format. Throws Error when the describing file has
   /// changed since the step was opened, and when the format was stopped by `progress` (LocateOptions).

@@ -43,6 +43,7 @@ std::vector<std::byte> Pack(const Series& series)
   }
   PutTexts(out, series.Warnings);
   PutTexts(out, series.Notes);
+  PutTexts(out, series.Watched);
   return out.Take();
 }
 
@@ -61,6 +62,7 @@ Series Unpack(const std::vector<std::byte>& bytes)
   }
   series.Warnings = GetTexts(in);
   series.Notes = GetTexts(in);
+  series.Watched = GetTexts(in);
   return series;
 }
 

@@ -47,6 +47,26 @@ void ReadSession::Forget()
   this->Cache->Clear();
 }
 
+void ReadSession::Open(const RankAgreement& ranks, const SeriesOptions& options)
+{
+  this->Series.Open(ranks, options);
+  if (options.LaterFiles) {
+    this->Series.HoldBackUnfinished(ranks, this->Threads.OfRank(ranks, ranks.Rank()));
+  }
+}
+
+bool ReadSession::LookForNewSteps(const RankAgreement& ranks)
+{
+  const std::vector<TimeStep>& steps = this->Series.Steps().Steps;
+  const std::size_t before = steps.size();
+  const std::string last = steps.back().Path;
+  const bool found = this->Series.LookForNewSteps(ranks, this->Threads.OfRank(ranks, ranks.Rank()));
+  if (found && steps[before - 1].Path != last) {
+    this->ClearPrefetch();  // its steps have other numbers now
+  }
+  return found;
+}
+
 std::optional<LocatedStep> ReadSession::Locate(
     const RankAgreement& ranks, std::size_t step, const ReadRequest& request, const ReadObserver& observer)
 {

@@ -57,6 +57,12 @@ public:
   /// Collective. The report of a step whose output is there.
   void Report(LoadedStep& loaded);
 
+  /// Collective. Opens the series. If it may grow (SeriesOptions::LaterFiles), its last step is left out
+  /// while it is not complete.
+  void Open(const RankAgreement& ranks, const SeriesOptions& options);
+  /// Collective. OpenedSeries::LookForNewSteps() between two reads; what is read ahead stays of use where it
+  /// can.
+  bool LookForNewSteps(const RankAgreement& ranks);
   /// Collective. Begins to read the steps that come next while this one is shown. What goes wrong with them
   /// is no error: they are read, or said to be broken, at their own turn, and their reports say why they were
   /// not read ahead.

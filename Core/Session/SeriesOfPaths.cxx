@@ -8,8 +8,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
+#include <system_error>
+
+namespace fs = std::filesystem;
 
 namespace patchio {
 namespace {
@@ -17,6 +22,12 @@ namespace {
 /// The steps behind one path, with the help of the sidecars.
 Series OpenOne(const std::string& path, const SeriesOptions& options, ChannelMode mode)
 {
+  // Of many files with a step each, those that are known are not even looked at.
+  if (const std::optional<TimeStep> known = options.Known ? options.Known(path) : std::nullopt) {
+    Series single;
+    single.Steps.push_back(*known);
+    return single;
+  }
   if (mode == ChannelMode::Off) {
     return FormatOf(path).OpenSeries(path, options);
   }
@@ -38,6 +49,64 @@ void AddNew(const std::vector<std::string>& from, std::vector<std::string>& to)
   }
 }
 
+void AddTexts(const Series& from, Series& to)
+{
+  AddNew(from.Warnings, to.Warnings);
+  AddNew(from.Notes, to.Notes);
+  AddNew(from.Watched, to.Watched);
+}
+
+std::string FolderOf(const std::string& path)
+{
+  const fs::path folder = fs::path(path).parent_path();
+  return folder.empty() ? "." : folder.string();
+}
+
+/// A file name with a number at its end, or before its ending: run_0001.vtkhdf, post.ctl_2017022718.
+struct NumberedName
+{
+  explicit NumberedName(const std::string& name)
+  {
+    constexpr const char* digits = "0123456789";
+    const std::string stem = fs::path(name).stem().string();
+    const bool before = !stem.empty() && stem.find_last_not_of(digits) + 1 < stem.size();
+    const std::size_t end = before ? stem.size() : name.size();
+    const std::size_t begin = name.find_last_not_of(digits, end - 1) + 1;
+    this->Before = name.substr(0, begin);
+    this->After = name.substr(end);
+    if (begin < end && end - begin < 19) {
+      this->Number = std::stoll(name.substr(begin, end - begin));
+    }
+  }
+
+  std::string Before, After;
+  std::optional<std::int64_t> Number;
+};
+
+/// Files of the same folder whose names have a higher number at the same place, in ascending order.
+std::vector<std::string> LaterFiles(const std::string& path)
+{
+  const NumberedName mine(fs::path(path).filename().string());
+  std::map<std::int64_t, std::string> later;
+  // Each step must say by a code what went wrong: the increment of a range-for would throw.
+  std::error_code fault, ignored;
+  fs::directory_iterator entry(FolderOf(path), fault);
+  while (mine.Number && !fault && entry != fs::directory_iterator()) {
+    const std::string name = entry->path().filename().string();
+    const NumberedName other(name);
+    if (other.Number > mine.Number && other.Before == mine.Before && other.After == mine.After &&
+        entry->is_regular_file(ignored)) {
+      later[*other.Number] = path.substr(0, path.rfind('/') + 1) + name;
+    }
+    entry.increment(fault);
+  }
+  std::vector<std::string> files;
+  for (const auto& [number, file] : later) {
+    files.push_back(file);
+  }
+  return files;
+}
+
 /// Series of several paths become one.
 class SeriesJoiner
 {
@@ -45,6 +114,8 @@ public:
   SeriesJoiner(const SeriesOptions& options, ChannelMode mode) : Options(options), Mode(mode) {}
 
   void Add(const std::string& path);
+  /// Adds files beside the last one of `paths`; see SeriesOptions::LaterFiles.
+  void AddLater(const std::vector<std::string>& paths);
   /// All steps in ascending order, each once.
   Series Joined();
 
@@ -74,8 +145,32 @@ void SeriesJoiner::Add(const std::string& path)
           step.Date.empty() ? "" : " (" + step.Date + ")", other, path);
     }
   }
-  AddNew(one.Warnings, this->All.Warnings);
-  AddNew(one.Notes, this->All.Notes);
+  AddTexts(one, this->All);
+}
+
+void SeriesJoiner::AddLater(const std::vector<std::string>& paths)
+{
+  const auto last = std::max_element(this->All.Steps.begin(), this->All.Steps.end(),
+      [](const TimeStep& a, const TimeStep& b) { return a.Step < b.Step; });
+  const std::string path = last->Path;
+  std::int64_t highest = last->Step;
+  if (this->All.Steps.size() != paths.size() || std::find(paths.begin(), paths.end(), path) == paths.end()) {
+    return;
+  }
+  for (const std::string& later : LaterFiles(path)) {
+    try {
+      const Series one = OpenOne(later, this->Options, this->Mode);
+      if (one.Steps.size() == 1 && one.Steps[0].Path == later && one.Steps[0].Step > highest) {
+        highest = one.Steps[0].Step;
+        this->All.Steps.push_back(one.Steps[0]);
+        AddTexts(one, this->All);
+      }
+    } catch (const Error& error) {
+      this->All.Warnings.push_back(fmt::format("A file is left out. {}", error.what()));
+      this->All.Watched.push_back(later);
+    }
+  }
+  this->All.Watched.push_back(FolderOf(path));
 }
 
 /// Times of two runs would be shown in turn, as if they were one's.
@@ -117,12 +212,15 @@ void CheckFormats(const std::vector<std::string>& paths)
 Series OpenSeriesOfPaths(std::vector<std::string> paths, const SeriesOptions& options, ChannelMode mode)
 {
   std::transform(paths.begin(), paths.end(), paths.begin(), TidyPath);
-  if (paths.size() > 1) {
+  if (paths.size() > 1 && !options.Known) {
     CheckFormats(paths);
   }
   SeriesJoiner joiner(options, mode);
   for (const std::string& path : paths) {
     joiner.Add(path);
+  }
+  if (options.LaterFiles) {
+    joiner.AddLater(paths);
   }
   return joiner.Joined();
 }

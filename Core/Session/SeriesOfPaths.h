@@ -10,7 +10,8 @@
 namespace patchio {
 
 /// Opens the series of all paths, tidied by TidyPath(), and joins them in ascending order of steps, each step
-/// once. A warning says where different paths have steps in common. `paths` must not be empty. In the modes
+/// once. A warning says where different paths have steps in common. `paths` must not be empty. With
+/// SeriesOptions::LaterFiles, steps of files beside them follow, unless those cannot be opened. In the modes
 /// that read or write sidecars, steps that are known there are not opened. Throws Error, also where the paths
 /// are of several formats.
 Series OpenSeriesOfPaths(std::vector<std::string> paths, const SeriesOptions& options, ChannelMode mode);

@@ -9,14 +9,11 @@ VariableRequest RequestInThreeDimensions(const Catalog& catalog, int variable, c
 {
   VariableRequest request = RequestAsStored(catalog, variable);
   request.Ghosts = ghosts;
-  if (catalog.Variables[variable].Interleaved) {
-    return request;
-  }
   if (catalog.Dimension == 2 && request.OutputComponents == 2) {
     request.OutputComponents = 3;
   } else if (catalog.Dimension == 2 && request.OutputComponents == 4) {
     request.OutputComponents = 9;
-    request.Slots = {0, 1, 3, 4};
+    request.Slots = catalog.Variables[variable].Interleaved ? request.Slots : std::vector<int>{0, 1, 3, 4};
   }
   return request;
 }

@@ -10,6 +10,18 @@
 namespace patchio {
 namespace {
 
+constexpr int GatherTag = 4711;
+
+/// Calls transfer(begin, count) for pieces that MPI can count.
+template <typename Transfer>
+void ForPieces(std::uint64_t bytes, Transfer transfer)
+{
+  constexpr std::uint64_t most = std::uint64_t(1) << 30;
+  for (std::uint64_t begin = 0; begin < bytes; begin += most) {
+    transfer(begin, static_cast<int>(std::min(most, bytes - begin)));
+  }
+}
+
 class SelfCommunicator : public Communicator
 {
 public:
@@ -60,6 +72,29 @@ public:
     std::vector<std::string> result;
     for (int rank = 0; rank < this->SizeValue; ++rank) {
       result.emplace_back(all.data() + offsets[rank], offsets[rank + 1] - offsets[rank]);
+    }
+    return result;
+  }
+
+  /// One message a rank, as one sum of all lengths may be beyond MPI's numbers.
+  std::vector<std::string> Gather(const std::string& text) override
+  {
+    std::vector<std::string> result;
+    std::uint64_t size = text.size();
+    std::vector<std::uint64_t> sizes(this->SizeValue);
+    MPI_Gather(&size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, 0, this->Comm);
+    if (this->RankValue != 0) {
+      ForPieces(size, [&](std::uint64_t begin, int count) {
+        MPI_Send(text.data() + begin, count, MPI_CHAR, 0, GatherTag, this->Comm);
+      });
+      return result;
+    }
+    result.push_back(text);
+    for (int rank = 1; rank < this->SizeValue; ++rank) {
+      std::string& part = result.emplace_back(sizes[rank], '\0');
+      ForPieces(sizes[rank], [&](std::uint64_t begin, int count) {
+        MPI_Recv(part.data() + begin, count, MPI_CHAR, rank, GatherTag, this->Comm, MPI_STATUS_IGNORE);
+      });
     }
     return result;
   }
@@ -143,6 +178,12 @@ private:
 
 }  // namespace
 
+std::vector<std::string> Communicator::Gather(const std::string& text)
+{
+  std::vector<std::string> all = this->AllGather(text);
+  return this->Rank() == 0 ? all : std::vector<std::string>();
+}
+
 void Communicator::BeginSum(const std::vector<double>& values)
 {
   const std::vector<double> all = this->AllGather(values);
@@ -173,10 +214,8 @@ Communicator& Communicator::Aside()
 
 void BroadcastBytes(std::byte* data, std::uint64_t bytes, int root, MPI_Comm comm)
 {
-  constexpr std::uint64_t piece = std::uint64_t(1) << 30;  // MPI counts are int
-  for (std::uint64_t begin = 0; begin < bytes; begin += piece) {
-    MPI_Bcast(data + begin, static_cast<int>(std::min(piece, bytes - begin)), MPI_BYTE, root, comm);
-  }
+  ForPieces(
+      bytes, [&](std::uint64_t begin, int count) { MPI_Bcast(data + begin, count, MPI_BYTE, root, comm); });
 }
 
 std::unique_ptr<Communicator> MakeSelfCommunicator()

@@ -30,6 +30,8 @@ public:
   virtual void Broadcast(std::vector<std::byte>& bytes) = 0;
   /// The texts of all ranks, in rank order, on all ranks.
   virtual std::vector<std::string> AllGather(const std::string& text) = 0;
+  /// The same on rank 0 only; the others get nothing.
+  virtual std::vector<std::string> Gather(const std::string& text);
   /// The values of all ranks, in rank order, on all ranks; `values` has the same length everywhere.
   /// Result: Size() x values.size(), rank by rank.
   virtual std::vector<double> AllGather(const std::vector<double>& values) = 0;

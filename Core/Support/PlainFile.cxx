@@ -8,9 +8,11 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <algorithm>
 #include <cerrno>
 #include <ctime>
 #include <filesystem>
+#include <numeric>
 
 namespace fs = std::filesystem;
 
@@ -81,14 +83,30 @@ void PlainFile::Read(std::uint64_t offset, void* into, std::size_t bytes) const
 
 void PlainFile::Write(std::uint64_t offset, const void* data, std::size_t bytes) const
 {
-  const auto* source = static_cast<const std::byte*>(data);
-  for (std::size_t done = 0; done < bytes;) {
-    const ssize_t put =
-        ::pwrite(this->Number, source + done, bytes - done, static_cast<off_t>(offset + done));
+  std::vector<iovec> buffers{{const_cast<void*>(data), bytes}};
+  this->Write(offset, buffers);
+}
+
+void PlainFile::Write(std::uint64_t offset, std::vector<iovec>& buffers) const
+{
+  constexpr std::size_t most = 1024;  // buffers of one call: IOV_MAX of Linux
+  for (auto next = buffers.begin(); next != buffers.end();) {
+    const auto count = static_cast<int>(std::min<std::size_t>(most, buffers.end() - next));
+    const ssize_t put = ::pwritev(this->Number, &*next, count, static_cast<off_t>(offset));
     if (put < 0 && errno != EINTR) {
-      this->Fail(fmt::format("room for {} bytes at {}", bytes, offset));
+      const std::size_t left = std::accumulate(next, buffers.end(), std::size_t(0),
+          [](std::size_t sum, const iovec& buffer) { return sum + buffer.iov_len; });
+      this->Fail(fmt::format("room for {} bytes at {}", left, offset));
     }
-    done += put > 0 ? static_cast<std::size_t>(put) : 0;
+    std::size_t left = put > 0 ? static_cast<std::size_t>(put) : 0;
+    offset += left;
+    for (; next != buffers.end() && left >= next->iov_len; ++next) {
+      left -= next->iov_len;
+    }
+    if (left > 0) {
+      next->iov_base = static_cast<std::byte*>(next->iov_base) + left;
+      next->iov_len -= left;
+    }
   }
 }
 

@@ -1,9 +1,11 @@
 // A file through the system's calls, with errors that name it.
 #pragma once
 
+#include <sys/uio.h>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace patchio {
 
@@ -34,6 +36,8 @@ public:
   /// Whole or not at all. They throw Error.
   void Read(std::uint64_t offset, void* into, std::size_t bytes) const;
   void Write(std::uint64_t offset, const void* data, std::size_t bytes) const;
+  /// Buffers one after another. Changes them.
+  void Write(std::uint64_t offset, std::vector<iovec>& buffers) const;
   /// Sets the size and takes the room for it, so that a full file system shows now.
   void Reserve(std::uint64_t bytes) const;
   /// What was written outlives the machine's failure.

@@ -1,7 +1,9 @@
 #include "pqReaderManners.h"
 
-#include "pqApplicationCore.h"
+#include "pqAnimationManager.h"
+#include "pqPVApplicationCore.h"
 #include "pqPipelineSource.h"
+#include "pqServer.h"
 #include "pqServerManagerModel.h"
 
 #include "vtkSMPropertyHelper.h"
@@ -16,6 +18,9 @@
 namespace {
 
 constexpr const char* ProxyName = "PatchReader";
+
+/// Between two looks for new time steps.
+constexpr int LookMilliseconds = 3000;
 
 bool IsOurs(pqPipelineSource* source)
 {
@@ -50,10 +55,20 @@ void pqReaderManners::startup()
   this->connect(model, SIGNAL(sourceAdded(pqPipelineSource*)), SLOT(onSourceAdded(pqPipelineSource*)));
   this->connect(model, SIGNAL(preSourceRemoved(pqPipelineSource*)), SLOT(onSourceRemoved(pqPipelineSource*)));
   qApp->installEventFilter(this);
+  if (auto* application = pqPVApplicationCore::instance()) {
+    pqAnimationManager* animation = application->animationManager();
+    QObject::connect(
+        animation, QOverload<>::of(&pqAnimationManager::beginPlay), this, [this] { this->IsPlaying = true; });
+    QObject::connect(
+        animation, QOverload<>::of(&pqAnimationManager::endPlay), this, [this] { this->IsPlaying = false; });
+  }
+  this->connect(&this->Timer, SIGNAL(timeout()), SLOT(onTimer()));
+  this->Timer.start(LookMilliseconds);
 }
 
 void pqReaderManners::shutdown()
 {
+  this->Timer.stop();
   qApp->removeEventFilter(this);
 }
 
@@ -104,4 +119,19 @@ void pqReaderManners::onShownChanged()
 void pqReaderManners::onSourceRemoved(pqPipelineSource* source)
 {
   this->Dates.Remove(source);
+  this->Follower.Remove(source);
+}
+
+/// A timer may also fire within a read, or while the user answers a question or turns the picture.
+void pqReaderManners::onTimer()
+{
+  if (this->IsPlaying || QApplication::activeModalWidget() || QApplication::mouseButtons() != Qt::NoButton) {
+    return;
+  }
+  pqServerManagerModel* model = pqApplicationCore::instance()->getServerManagerModel();
+  for (pqPipelineSource* source : model->findItems<pqPipelineSource*>()) {
+    if (IsOurs(source) && !source->getServer()->isProgressPending()) {
+      this->Follower.Look(source);
+    }
+  }
 }

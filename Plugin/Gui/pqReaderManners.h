@@ -7,6 +7,8 @@
  * - File > Reload Files (F5) looks for new dumps at once. ParaView would ask first, and its default answer
  * would look for files with names like that of the opened one. It still asks if several files were opened.
  * - The view shows the date of data that have dates (GrADS).
+ * - Every 3 seconds, unless something is read or played, it looks for new time steps of readers that follow
+ * their series (SeriesFollower).
  * - If ParaView asks which reader to use, the entry of ours says what it reads. The label of the reader does
  * not, because it is also its name in Python.
  */
@@ -14,8 +16,10 @@
 #define pqReaderManners_h
 
 #include "DateInView.h"
+#include "SeriesFollower.h"
 
 #include <QObject>
+#include <QTimer>
 
 class pqPipelineSource;
 
@@ -42,11 +46,15 @@ private Q_SLOTS:
   void onSourceAdded(pqPipelineSource* source);
   void onShownChanged();
   void onSourceRemoved(pqPipelineSource* source);
+  void onTimer();
 
 private:
   Q_DISABLE_COPY(pqReaderManners)
 
   DateInView Dates;
+  SeriesFollower Follower;
+  QTimer Timer;
+  bool IsPlaying = false;
 };
 
 #endif

@@ -1,4 +1,4 @@
-"""Reads patch-based simulation output into numpy arrays, with many reads in flight at once and without copies.
+"""Reads patch-based simulation output into numpy arrays, with many reads in flight at once and without copies, and writes containers.
 
 It opens what PatchIO's ParaView plugin opens (SAMRAI dumps, AMReX plotfiles, k-Wave files, GrADS descriptors), but
 needs neither ParaView nor MPI.
@@ -18,6 +18,8 @@ needs neither ParaView nor MPI.
     values, (x, y, z) = step.uniform_grid("density", level=1)     # all levels as one array, finest data first
     blocks = step.to_pyvista("density")         # for pyvista, one grid a patch
     table = step.to_xarray("density", level=0)  # for xarray, one level
+
+    patchio.write("run.pio", {"density": array}, step=10, spacing=0.1)    # adds a step to a container
 
 Arrays have their slowest axis first: [k, j, i] in three dimensions, [j, i] in two, and [k, j, i, component] if there are
 several components. They are ordinary numpy arrays that own their memory and outlive the data set. Values have the type of
@@ -47,10 +49,11 @@ from . import _core, _describe, _errors, _threads
 from ._core import Error, __version__
 from ._errors import MissingFile
 from ._step import Axis, Step, Variable
+from ._write import write
 
-__all__ = ["Axis", "DataSet", "Error", "MissingFile", "Step", "Variable", "open"]
+__all__ = ["Axis", "DataSet", "Error", "MissingFile", "Step", "Variable", "open", "write"]
 
-for _public in (Axis, MissingFile, Step, Variable):
+for _public in (Axis, MissingFile, Step, Variable, write):
     _public.__module__ = __name__
 
 

@@ -1,6 +1,6 @@
 #include "Catalog/CheckCatalog.h"
 #include "Formats/KWave/KwaveFormat.h"
-#include "Session/OpenedStep.h"
+#include "Session/OpenedSeries.h"
 #include "Session/RankAgreement.h"
 #include "Session/RankRead.h"
 #include "StoppedLocate.h"
@@ -226,6 +226,32 @@ TEST_F(Kwave, RefusesCheckpoints)
     file.Domain(3, 4, 5, 10, 5);
   }
   EXPECT_THAT(testing::MessageOf([&] { this->Open("check.h5"); }), HasSubstr("checkpoint"));
+}
+
+TEST_F(Kwave, GrowsWithItsFile)
+{
+  // A run that was stopped by a checkpoint after the first of three steps, and goes on.
+  this->WriteIndex("out.h5", true, true, 8);
+  const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
+  OpenedSeries series;
+  series.AddFile(this->Folder / "out.h5");
+  series.Open(*alone, {});
+  series.OpenAny(*alone);
+  EXPECT_EQ(series.Times().size(), 1u);
+  EXPECT_FALSE(series.LookForNewSteps(*alone, 1));
+  this->WriteIndex("out.h5");
+  EXPECT_TRUE(series.LookForNewSteps(*alone, 1));
+  ASSERT_EQ(series.Times().size(), 3u);
+  EXPECT_EQ(series.TakeGrowthWarning(), "");
+  for (const int step : {2, 0, 1}) {
+    series.TurnTo(*alone, step);
+    std::vector<float> wanted;
+    for (int i = 0; i < 6; ++i) {
+      wanted.push_back(ValueOf(1, 0, step, i));
+    }
+    const auto locate = [&](const std::vector<PatchVariable>& all) { return series.Step().Locate(all, 1); };
+    EXPECT_EQ(Read(series.Current(), "p", locate), wanted) << step;
+  }
 }
 
 TEST_F(Kwave, SaysWhatIsWrongWithATruncatedFile)

@@ -38,7 +38,7 @@ protected:
 
   void Open()
   {
-    this->Session.Series.Open(*this->Alone, false);
+    this->Session.Series.Open(*this->Alone, {});
     this->Session.Series.OpenAny(*this->Alone);
   }
 

@@ -4,7 +4,9 @@ usage: with_server.sh 4 pvpython client_server.py DATA
 """
 import json
 import os
+import shutil
 import sys
+import tempfile
 
 from paraview.simple import *
 
@@ -73,5 +75,21 @@ expect(other is not None and other.GetXMLName() == "PatchReader", "OpenDataFile 
 other.UpdatePipeline()
 expect(other.GetDataInformation().GetNumberOfCells() > 0, "an empty second set")
 Render(view)
+
+# A series that grows: all ranks of the server get the new steps.
+with tempfile.TemporaryDirectory() as folder:
+    shutil.copytree(data + "/linadv_3d", folder, dirs_exist_ok=True)
+    os.rename(folder + "/visit_dump.00048", folder + "/later")
+    with open(folder + "/dumps.visit", "w") as index:
+        index.write("visit_dump.00000/summary.samrai\n")
+    growing = PatchReader(FileName=[folder + "/dumps.visit"], Follow=1)
+    growing.UpdatePipeline()
+    os.rename(folder + "/later", folder + "/visit_dump.00048")
+    growing.UpdatePipelineInformation()
+    expect(len(growing.TimestepValues) == 4, "%d steps of a series that has grown to 4" % len(growing.TimestepValues))
+    growing.UpdatePipeline(growing.TimestepValues[-1])
+    reader.UpdatePipeline(growing.TimestepValues[-1])
+    ranges = [source.CellData["uval"].GetRange(0) for source in (growing, reader)]
+    expect(ranges[0] == ranges[1], "values %s, not %s" % tuple(ranges))
 print("passed: client and server")
 Disconnect()

@@ -38,8 +38,8 @@ def shown(reader):
 
 
 def open_series():
-    """Two dumps of the series, which grows later."""
-    grow(2)
+    """The first dump of the series, which grows later."""
+    grow(1)
     readers.append(OpenDataFile(os.path.join(scratch, "dumps.visit")))
     expect(shown(readers[0]) == ("Surface", "uval"), "the first picture: %s", shown(readers[0]))
 
@@ -78,7 +78,7 @@ def press_reload():
     if not shutil.which("xdotool"):
         print("skipped: F5, as there is no program 'xdotool'")
         return
-    grow(4)
+    grow(2)
     SetActiveSource(readers[0])
     window = subprocess.run(["xdotool", "search", "--onlyvisible", "--name", "^ParaView"], timeout=20, check=False,
                             capture_output=True, text=True).stdout.split()[-1]
@@ -86,7 +86,39 @@ def press_reload():
 
 
 def look_at_steps():
-    return len(readers[0].TimestepValues) == 4 or not shutil.which("xdotool")
+    return len(readers[0].TimestepValues) == 2 or not shutil.which("xdotool")
+
+
+def shown_step():
+    return readers[0].GetDataInformation().GetFieldDataInformation().GetArrayInformation("step").GetComponentRange(0)[0]
+
+
+def follow():
+    readers[0].Follow = 1
+    grow(3)
+
+
+def look_at_followed():
+    """Who looks at the first step stays there."""
+    if len(readers[0].TimestepValues) < 3:
+        return False
+    scene = GetAnimationScene()
+    expect(shown_step() == 0 and scene.AnimationTime == 0, "the first step is left for %g", scene.AnimationTime)
+    expect(scene.EndTime == readers[0].TimestepValues[2], "the time controls end at %g", scene.EndTime)
+    scene.AnimationTime = readers[0].TimestepValues[2]
+    expect(shown_step() == 32, "step %d is shown, not the last one", shown_step())
+    grow(4)
+    return True
+
+
+def look_at_last():
+    """Who looks at the last step goes on to the new one."""
+    if len(readers[0].TimestepValues) < 4:
+        return False
+    expect(shown_step() == 48 and GetAnimationScene().AnimationTime == readers[0].TimestepValues[3],
+           "step %d is shown after the last one", shown_step())
+    readers[0].Follow = 0
+    return True
 
 
 def name_by_folder():
@@ -185,7 +217,8 @@ def next_step(*_):
 
 scratch = tempfile.mkdtemp()
 readers, running, tries = [], False, 0
-steps = [open_series, look_at_report, look_at_volumes, press_reload, look_at_steps, name_by_folder, show_date, look_at_date,
+steps = [open_series, look_at_report, look_at_volumes, press_reload, look_at_steps, follow, look_at_followed,
+         look_at_last, name_by_folder, show_date, look_at_date,
          look_at_no_date, open_by_dev, all_is_well]
 try:
     with open(os.environ["PATCHIO_DATASET"]) as file:

@@ -5,6 +5,8 @@
 #include "Subcommands.h"
 #include "Support/ByteText.h"
 #include "Support/Error.h"
+#include "Support/RunOnAllRanks.h"
+#include "Verify/ContainerCheck.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -25,6 +27,7 @@ public:
 
 private:
   void LookAtSteps(const Series& series);
+  void LookIntoContainer(const Series& series);
   void Judge(const StepFacts& facts);
   void Fault(const std::string& text)
   {
@@ -62,6 +65,9 @@ void Verification::Run()
     this->FaultElsewhere(sidecar);
   }
   this->LookAtSteps(series);
+  if (IsInContainer(this->How.Path)) {
+    this->LookIntoContainer(series);
+  }
   const std::string looked = fmt::format("{}, {} in {}", CountText(this->Steps, "step"),
       CountText(this->Arrays, "array"), CountText(this->Files.size(), "file"));
   if (this->Faults > 0) {
@@ -82,6 +88,20 @@ void Verification::LookAtSteps(const Series& series)
       const StepFacts facts = LookAt(format, step, false, this->How.Threads);
       indexed = facts.NeedsSidecar;
       this->Judge(facts);
+    }
+  }
+}
+
+void Verification::LookIntoContainer(const Series& series)
+{
+  for (const std::string& fault : FaultsOfLog(this->How.Path)) {
+    this->FaultElsewhere(fault);
+  }
+  for (const TimeStep& step : StepsToLookAt(series, this->How.Path, this->How.Step)) {
+    std::vector<std::string> faults;
+    const std::string broken = CatchError([&] { faults = FaultsOfValues(step, this->How.Threads); });
+    for (const std::string& fault : broken.empty() ? faults : std::vector<std::string>{broken}) {
+      this->Fault(fmt::format("step {}: {}", step.Step, fault));
     }
   }
 }
@@ -110,7 +130,7 @@ void AddVerify(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("verify",
       "Check whether all of the data are there: every file, every array in full, and sidecars that fit. "
-      "Reads no values. Exit code 0: sound, 1: not sound, 2: wrong arguments");
+      "Reads no values but those of containers, which have checksums. Exit code 0: sound, 1: not sound, 2: wrong arguments");
   const auto options = std::make_shared<SeriesArguments>();
   AddSeriesArguments(*command, *options);
   command->callback([options, &session] { session.OnRoot([&] { Verification(*options, session).Run(); }); });

@@ -35,8 +35,8 @@ std::string StemOf(const std::string& name)
   return name.substr(0, name.find_last_not_of("0123456789") + 1);
 }
 
-/// Headers of the plotfiles whose folders are named like this one, and its own.
-std::vector<fs::path> HeadersBeside(const fs::path& header)
+/// Headers of the plotfiles whose folders are named like this one, and its own. watched: see Series.
+std::vector<fs::path> HeadersBeside(const fs::path& header, std::vector<std::string>& watched)
 {
   const fs::path folder = header.parent_path();
   const std::string name = folder.filename().string(), stem = StemOf(name);
@@ -44,14 +44,15 @@ std::vector<fs::path> HeadersBeside(const fs::path& header)
   if (stem.size() == name.size()) {
     return headers;  // no number at its end: no series
   }
+  watched.push_back(folder.parent_path().string());
   // Each step must say by a code what went wrong: the increment of a range-for would throw.
   std::error_code fault, ignored;
   fs::directory_iterator entry(folder.parent_path(), fault);
   while (!fault && entry != fs::directory_iterator()) {
     const std::string other = entry->path().filename().string();
-    if (other != name && other.size() > stem.size() && StemOf(other) == stem &&
-        fs::is_regular_file(entry->path() / HeaderName, ignored)) {
-      headers.push_back(entry->path() / HeaderName);
+    if (other != name && other.size() > stem.size() && StemOf(other) == stem) {
+      const bool described = fs::is_regular_file(entry->path() / HeaderName, ignored);
+      described ? headers.push_back(entry->path() / HeaderName) : watched.push_back(entry->path().string());
     }
     entry.increment(fault);
   }
@@ -104,15 +105,17 @@ Series AmrexFormat::OpenSeries(const std::string& path, const SeriesOptions& opt
     series.Steps.push_back(HeadOf(header.string(), options));
     return series;
   }
-  for (const fs::path& one : HeadersBeside(header)) {
+  const std::vector<fs::path> headers = HeadersBeside(header, series.Watched);
+  for (const fs::path& one : headers) {
     try {
       series.Steps.push_back(HeadOf(one.string(), options));
     } catch (const Error& error) {
       series.Warnings.push_back(fmt::format("A plotfile is left out. {}", error.what()));
+      series.Watched.push_back(one.string());
     }
   }
   if (series.Steps.empty()) {
-    throw Error(HeadersBeside(header).size() == 1
+    throw Error(headers.size() == 1
                     ? series.Warnings[0].substr(series.Warnings[0].find(". ") + 2)
                     : fmt::format("None of the plotfiles can be opened. {}", series.Warnings[0]));
   }

@@ -38,6 +38,7 @@ public:
 
   Series Run()
   {
+    this->Found.Watched.push_back(this->Source.Path);
     const std::int64_t count = this->Source.Times.Count;
     for (std::int64_t step = 0; step < count;) {
       const std::int64_t first = step;
@@ -54,6 +55,7 @@ public:
 
 private:
   void AddFile(std::int64_t first, std::int64_t count);
+  void WatchFiles(const std::vector<std::string>& names, bool there, bool shorter);
   void AddShort(const std::string& name, std::int64_t bytes, std::int64_t count, std::int64_t whole);
   void CheckOptions(const std::string& name, std::int64_t bytes, std::int64_t count) const;
   void Summarize();
@@ -61,6 +63,7 @@ private:
   const Descriptor& Source;
   const FileLayout Layout;
   Series Found;
+  bool LastIsThere = true;  ///< the file that was looked at last
   std::int64_t MissingFiles = 0, MissingMembers = 0, ShortFiles = 0, LongFiles = 0;
   std::string FirstMissing, FirstMissingMember, FirstShort, FirstLong;
 };
@@ -71,8 +74,9 @@ void StepFinder::AddFile(std::int64_t first, std::int64_t count)
   const std::int64_t members = HasFilesOfMembers(this->Source) ? this->Source.MemberCount() : 1;
   std::int64_t whole = count;
   bool any = false;
+  std::vector<std::string> names;
   for (std::int64_t member = 0; member < members; ++member) {
-    const std::string name = FileName(this->Source, first, member);
+    const std::string& name = names.emplace_back(FileName(this->Source, first, member));
     const auto bytes = SizeOfFile(name);
     if (!bytes) {
       this->FirstMissingMember = this->MissingMembers++ == 0 ? name : this->FirstMissingMember;
@@ -90,6 +94,7 @@ void StepFinder::AddFile(std::int64_t first, std::int64_t count)
     }
     whole = std::min(whole, here);
   }
+  this->WatchFiles(names, any, whole < count);
   if (!any) {
     this->MissingMembers -= members;
     this->FirstMissing = this->MissingFiles++ == 0 ? FileName(this->Source, first, 0) : this->FirstMissing;
@@ -98,6 +103,15 @@ void StepFinder::AddFile(std::int64_t first, std::int64_t count)
   for (std::int64_t step = first; step < first + whole; ++step) {
     this->Found.Steps.push_back(StepOf(this->Source, step));
   }
+}
+
+/// Files of steps that may come: the first that are not there behind others, and such as are not whole.
+void StepFinder::WatchFiles(const std::vector<std::string>& names, bool there, bool shorter)
+{
+  if ((there && shorter) || (!there && this->LastIsThere)) {
+    this->Found.Watched.insert(this->Found.Watched.end(), names.begin(), names.end());
+  }
+  this->LastIsThere = there;
 }
 
 void StepFinder::AddShort(const std::string& name, std::int64_t bytes, std::int64_t count, std::int64_t whole)

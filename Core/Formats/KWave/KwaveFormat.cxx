@@ -51,6 +51,7 @@ Series KwaveFormat::OpenSeries(const std::string& path, const SeriesOptions&) co
   }
   series.Warnings = description.Warnings;
   series.Notes = description.Notes;
+  series.Watched = {description.Path};
   return series;
 }
 

@@ -70,6 +70,7 @@ void TryAdd(const fs::path& summary, const SeriesOptions& options, Series& serie
     series.Steps.push_back(HeadOf(summary.string(), options));
   } catch (const Error& error) {
     series.Warnings.push_back(fmt::format("A dump is left out. {}", error.what()));
+    series.Watched.insert(series.Watched.end(), {summary.string(), summary.parent_path().string()});
   }
 }
 
@@ -78,10 +79,12 @@ Series OpenIndex(const fs::path& index, const SeriesOptions& options)
   const std::vector<fs::path> listed = ListedSummaries(index);
   const fs::path summaryName = listed.empty() ? SummaryName : listed[0].filename();
   Series series;
+  series.Watched.push_back(index.string());
   for (const fs::path& summary : listed) {
     TryAdd(summary, options, series);
   }
   if (!options.ListedOnly) {
+    series.Watched.push_back(index.parent_path().string());
     // A restarted run overwrites the index and lists only its own dumps.
     const std::set<fs::path> known(listed.begin(), listed.end());
     std::size_t before = series.Steps.size();

@@ -1,0 +1,270 @@
+#include "Container/ContainerLog.h"
+
+#include "Catalog/CheckCatalog.h"
+#include "Container/RecordLog.h"
+#include "Container/StepLayout.h"
+#include "Support/Checksum.h"
+#include "Support/Error.h"
+#include "Support/PlainFile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace patchio::container {
+namespace {
+
+constexpr const char* Advice = "'patchio verify' says what is left";
+/// A log of more bytes has not been written by anybody.
+constexpr std::uint64_t MostBytes = std::uint64_t(1) << 32;
+
+std::string BytesOf(const PlainFile& file)
+{
+  const std::uint64_t size = file.Size();
+  if (size > MostBytes) {
+    throw FileError(file.Path(), "a log of at most 4 GB", fmt::format("{} bytes", size));
+  }
+  std::string bytes(size, '\0');
+  bytes.resize(file.ReadSome(0, bytes.data(), bytes.size()));
+  return bytes;
+}
+
+/// Tables of one step.
+class TableReader
+{
+public:
+  TableReader(const std::string& folder, const StepRecord& record)
+      : Record(record), File(folder + "/" + record.Files[0])
+  {
+  }
+
+  bool Has(const std::string& name) const { return this->Record.Tables.count(name) > 0; }
+
+  /// count: of its values; 0: as many as it has.
+  template <typename T>
+  std::vector<T> Read(const std::string& name, std::uint64_t count = 0) const
+  {
+    const auto found = this->Record.Tables.find(name);
+    if (found == this->Record.Tables.end()) {
+      this->Fail(fmt::format("a table '{}'", name), "none in the record of the step");
+    }
+    const Table& table = found->second;
+    const std::uint64_t size = this->File.Size();
+    if (table.Offset > size || table.Bytes > size - table.Offset || table.Bytes % sizeof(T) != 0 ||
+        (count > 0 && table.Bytes / sizeof(T) != count)) {
+      this->Fail(fmt::format("{} values of the table '{}' in the file", count, name),
+          fmt::format("{} bytes at {}, in a file of {}", table.Bytes, table.Offset, size));
+    }
+    std::vector<T> values(table.Bytes / sizeof(T));
+    this->File.Read(table.Offset, values.data(), table.Bytes);
+    if (Crc32(0, values.data(), table.Bytes) != table.Checksum) {
+      this->Fail(fmt::format("the table '{}' as it was written", name), "other bytes");
+    }
+    return values;
+  }
+
+  [[noreturn]] void Fail(const std::string& expected, const std::string& found) const
+  {
+    throw FileError(this->File.Path(), expected, found, Advice);
+  }
+
+private:
+  const StepRecord& Record;
+  PlainFile File;
+};
+
+/// A step's catalog from its record and its tables.
+class StepReader
+{
+public:
+  StepReader(const std::string& folder, const LoggedStep& step) : Folder(folder)
+  {
+    this->Step.Record = Decode(step.Bytes);
+    this->Step.Data = this->Step.Record.Data;
+  }
+
+  RecordedStep Run()
+  {
+    const TableReader tables(this->Folder, this->Step.Record);
+    this->Step.Data.Path = this->Folder + "/" + this->Step.Record.Files[0];
+    this->TakePatches(tables);
+    this->TakeAxes(tables);
+    this->TakePresence(tables);
+    CheckCatalog(this->Step.Data);
+    return std::move(this->Step);
+  }
+
+private:
+  void TakePatches(const TableReader& tables);
+  void TakePatch(const TableReader& tables, std::size_t row, int level, int file, const int* box, int number);
+  void TakeAxes(const TableReader& tables);
+  void TakePresence(const TableReader& tables);
+
+  const std::string Folder;
+  RecordedStep Step;
+};
+
+void StepReader::TakePatches(const TableReader& tables)
+{
+  Catalog& data = this->Step.Data;
+  std::size_t count = 0;
+  for (const Level& level : data.Levels) {
+    count += level.PatchCount;
+  }
+  const auto boxes = tables.Read<std::int32_t>(tables::Boxes, 6 * count);
+  const auto numbers = tables.Read<std::int32_t>(tables::Numbers, count);
+  if (boxes.size() != 6 * count || numbers.size() != count) {  // a count of 0 asks for nothing
+    tables.Fail(fmt::format("tables of {} patches", count), fmt::format("others of {}", numbers.size()));
+  }
+  data.Patches.resize(count);
+  for (Patch& patch : data.Patches) {
+    patch.Level = -1;
+  }
+  std::size_t row = 0;
+  this->Step.Rows.resize(count);
+  for (std::size_t l = 0; l < data.Levels.size(); ++l) {
+    const std::vector<int>& ofFiles = this->Step.Record.PatchCounts[l];
+    for (std::size_t f = 0; f < ofFiles.size(); ++f) {
+      for (int i = 0; i < ofFiles[f]; ++i, ++row) {
+        this->TakePatch(tables, row, static_cast<int>(l), static_cast<int>(f), &boxes[6 * row], numbers[row]);
+      }
+    }
+  }
+}
+
+void StepReader::TakePatch(
+    const TableReader& tables, std::size_t row, int level, int file, const int* box, int number)
+{
+  const Level& of = this->Step.Data.Levels[level];
+  if (number < 0 || number >= of.PatchCount || this->Step.Data.Patches[of.FirstPatch + number].Level >= 0) {
+    tables.Fail(fmt::format("each number below {} once on level {}", of.PatchCount, level),
+        fmt::format("{} in row {}", number, row));
+  }
+  this->Step.Rows[row] = of.FirstPatch + number;
+  Patch& patch = this->Step.Data.Patches[of.FirstPatch + number];
+  for (int axis = 0; axis < 3; ++axis) {
+    patch.Cells.Lower[axis] = box[2 * axis];
+    patch.Cells.Upper[axis] = box[2 * axis + 1];
+  }
+  patch.Level = level;
+  patch.Number = number;
+  patch.File = patch.Writer = file;
+}
+
+void StepReader::TakeAxes(const TableReader& tables)
+{
+  for (int a = 0; a < 3 && this->Step.Data.Grid == GridKind::Rectilinear; ++a) {
+    Axis& axis = this->Step.Data.Axes[a];
+    axis.Positions = tables.Read<double>(tables::Positions(a));
+    if (tables.Has(tables::Labels(a))) {
+      axis.Labels = tables.Read<double>(tables::Labels(a));
+    }
+  }
+}
+
+void StepReader::TakePresence(const TableReader& tables)
+{
+  Catalog& data = this->Step.Data;
+  const std::size_t patches = data.Patches.size();
+  std::vector<std::uint8_t> present;
+  if (tables.Has(tables::Present)) {
+    present = tables.Read<std::uint8_t>(tables::Present, data.Variables.size() * patches);
+  }
+  data.ResetPresence();
+  for (std::size_t v = 0; v < data.Variables.size(); ++v) {
+    for (std::size_t row = 0; row < patches; ++row) {
+      const bool there = present.empty() || present[v * patches + row] != 0;
+      data.SetPresence(static_cast<int>(v), this->Step.Rows[row], there ? Presence::Stored : Presence::Absent);
+    }
+  }
+}
+
+}  // namespace
+
+std::string LogPathOf(const std::string& folder)
+{
+  return folder + "/index";
+}
+
+bool IsContainer(const std::string& folder)
+{
+  try {
+    const PlainFile file(LogPathOf(folder));
+    std::string bytes(RecordLog::BlockBytes, '\0');
+    bytes.resize(file.ReadSome(0, bytes.data(), bytes.size()));
+    return bytes.find("\"PatchIO container\"") < 64;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+ContainerLog ReadLog(const std::string& folder)
+{
+  const PlainFile file(LogPathOf(folder));
+  RecordLog log = ReadRecords(BytesOf(file));
+  if (log.Records.empty()) {
+    throw FileError(file.Path(), "the log of a PatchIO container", "no whole record", "It was never written, or is damaged");
+  }
+  try {
+    CheckLogHead(log.Records[0]);
+  } catch (const Error& error) {
+    throw FileError(file.Path(), fmt::format("the log of a PatchIO container, version {}", FormatVersion), error.what(),
+        "A newer PatchIO may read it");
+  }
+  ContainerLog result;
+  result.End = log.End;
+  result.LostBytes = log.LostBytes;
+  result.BytesAfter = log.BytesAfter;
+  std::map<std::int64_t, LoggedStep> steps;
+  for (std::size_t i = 1; i < log.Records.size(); ++i) {
+    const StepHead head = HeadOf(log.Records[i]);
+    steps[head.Step] = {head, std::move(log.Records[i])};
+  }
+  for (auto& [number, step] : steps) {
+    result.Steps.push_back(std::move(step));
+  }
+  return result;
+}
+
+RecordedStep ReadStep(const std::string& folder, const LoggedStep& step)
+{
+  return StepReader(folder, step).Run();
+}
+
+std::vector<ValueRange> ReadRanges(
+    const std::string& folder, const StepRecord& record, const std::vector<int>& rows, int variable)
+{
+  const TableReader tables(folder, record);
+  if (!tables.Has(tables::Least) || !tables.Has(tables::Greatest)) {
+    return {};
+  }
+  const std::size_t count = record.Data.Variables.size() * rows.size();
+  const auto least = tables.Read<double>(tables::Least, count);
+  const auto greatest = tables.Read<double>(tables::Greatest, count);
+  std::vector<ValueRange> ranges(rows.size());
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const std::size_t at = variable * rows.size() + row;
+    ranges[rows[row]] = {least[at], greatest[at]};
+  }
+  return ranges;
+}
+
+std::vector<std::uint32_t> ReadChecksums(
+    const std::string& folder, const StepRecord& record, const std::vector<int>& rows)
+{
+  const std::size_t patches = rows.size(), variables = record.Data.Variables.size();
+  std::vector<std::uint32_t> byPatch(variables * patches);
+  if (byPatch.empty()) {
+    return byPatch;
+  }
+  const auto sums = TableReader(folder, record).Read<std::uint32_t>(tables::Checksums, byPatch.size());
+  for (std::size_t v = 0; v < variables; ++v) {
+    for (std::size_t row = 0; row < patches; ++row) {
+      byPatch[v * patches + rows[row]] = sums[v * patches + row];
+    }
+  }
+  return byPatch;
+}
+
+}  // namespace patchio::container

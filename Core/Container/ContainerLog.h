@@ -1,0 +1,56 @@
+// The log of a container, NAME.pio/index: the steps that it has, and what each of them is.
+#pragma once
+
+#include "Catalog/Catalog.h"
+#include "Catalog/ValueRange.h"
+#include "Container/StepRecord.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace patchio::container {
+
+/// The log's file in a container's folder.
+std::string LogPathOf(const std::string& folder);
+/// True when the folder has a log that begins like one. Does not throw.
+bool IsContainer(const std::string& folder);
+
+struct LoggedStep
+{
+  StepHead Head;
+  std::string Bytes;  ///< for Decode()
+};
+
+struct ContainerLog
+{
+  std::vector<LoggedStep> Steps;  ///< of each number the last record, in ascending order
+  std::uint64_t End = 0;          ///< where the next record goes
+  std::uint64_t LostBytes = 0;    ///< damaged ones among the records
+  std::uint64_t BytesAfter = 0;   ///< behind End
+};
+
+/// Throws Error when the folder has no log of a version that is known. Needs no lock: a record that is being
+/// written is not there yet.
+ContainerLog ReadLog(const std::string& folder);
+
+/// A step with its patches.
+struct RecordedStep
+{
+  StepRecord Record;
+  Catalog Data;           ///< all of it; no FormatData
+  std::vector<int> Rows;  ///< see RowsOf(); as they lie in the files
+};
+
+/// Reads the tables that say where patches are. Throws Error when a table is damaged or missing, or the
+/// record is impossible.
+RecordedStep ReadStep(const std::string& folder, const LoggedStep& step);
+
+/// The tables of the least and the greatest values, by patch. Throws Error like ReadStep().
+std::vector<ValueRange> ReadRanges(
+    const std::string& folder, const StepRecord& record, const std::vector<int>& rows, int variable);
+/// The table of checksums: a variable after another, by patch. Throws Error like ReadStep().
+std::vector<std::uint32_t> ReadChecksums(
+    const std::string& folder, const StepRecord& record, const std::vector<int>& rows);
+
+}  // namespace patchio::container

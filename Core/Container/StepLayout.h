@@ -1,0 +1,61 @@
+// Which values lie where in the data sets of a step: pure functions, for the writer and the reader alike.
+#pragma once
+
+#include "Catalog/Catalog.h"
+#include "Container/StepRecord.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace patchio::container {
+
+/// The patches of a step in the order in which their values lie: by level, by file, and then along a Morton
+/// curve through their lower corners, so that neighbours in space, which one rank writes and a region needs
+/// together, are mostly neighbours in the file. One global patch number a row.
+std::vector<int> RowsOf(const Catalog& catalog);
+
+/// What other readers of VTKHDF files will make of a file of the step.
+enum class FileProfile
+{
+  Image,  ///< ImageData: one box with values at its nodes alone
+  Amr,    ///< OverlappingAMR: levels of boxes of cells, each finer than the one before
+  Own     ///< nothing: VTKHDF has no type for it, or there are several files
+};
+FileProfile ProfileOf(const Catalog& catalog, int files);
+
+/// The group that holds all of a level; `profile` of the file, Own for what others cannot read.
+std::string GroupOfLevel(FileProfile profile, int level);
+
+/// The data sets of a step whose values are of these types, without their places. Those that exist on all
+/// patches of all levels are where other readers of VTKHDF files look for them; the others, which such readers
+/// would not understand, are in groups of PatchIO's own.
+std::vector<DataSet> DataSetsOf(const Catalog& catalog, int files);
+
+/// Where the rows of a variable begin in the data sets that they lie in: by patch, in values. A patch without
+/// the variable takes no room.
+std::vector<std::uint64_t> ValuesBefore(const Catalog& catalog, const std::vector<int>& rows, int variable);
+
+/// Values of a variable on a patch, all components.
+inline std::uint64_t ValuesOf(const Catalog& catalog, int variable, int patch)
+{
+  return catalog.PresenceOf(variable, patch) != Presence::Stored
+             ? 0
+             : static_cast<std::uint64_t>(catalog.StoredTuples(variable, patch)) * catalog.Variables[variable].Components;
+}
+
+// The tables. Those of patches have an entry a row, those of variables and patches (which say more of each
+// variable) the rows of variable 0, then those of variable 1, and so on.
+namespace tables {
+constexpr const char* Boxes = "boxes";          ///< int32: lower and upper index of axis 0, of axis 1, of axis 2
+constexpr const char* Numbers = "numbers";      ///< int32: number of the patch within its level
+constexpr const char* Present = "present";      ///< uint8, a variable and patch: 1 where it has values there
+constexpr const char* Least = "least";          ///< float64, a variable and patch: of all components
+constexpr const char* Greatest = "greatest";    ///< the same
+constexpr const char* Checksums = "checksums";  ///< uint32, a variable and patch: CRC-32 of its values as stored
+/// float64: positions of the nodes along an axis of a rectilinear grid, and what these stand for.
+std::string Positions(int axis);
+std::string Labels(int axis);
+}  // namespace tables
+
+}  // namespace patchio::container

@@ -1,0 +1,234 @@
+#include "Formats/Container/ContainerFormat.h"
+
+#include "Container/ContainerLog.h"
+#include "Container/StepLayout.h"
+#include "Formats/LocateTask.h"
+#include "Hdf5Index/DatasetFinder.h"
+#include "Support/ByteText.h"
+#include "Support/Bytes.h"
+#include "Support/Error.h"
+#include "Support/PlainFile.h"
+#include "Support/RunOnAllRanks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <optional>
+
+namespace fs = std::filesystem;
+
+namespace patchio::container {
+namespace {
+
+/// The folder behind its own name, that of its log, or of a file in it; the folder need not be a container.
+std::string FolderOf(const std::string& path)
+{
+  std::error_code ignored;
+  fs::path folder = fs::absolute(path, ignored).lexically_normal();
+  if (!folder.has_filename()) {
+    folder = folder.parent_path();
+  }
+  return fs::is_directory(folder, ignored) ? folder.string() : folder.parent_path().string();
+}
+
+/// What Locate() has to know of a step.
+struct Places
+{
+  StepRecord Record;
+  std::vector<int> Rows;
+};
+
+std::vector<std::byte> BytesOf(const Places& places)
+{
+  ByteWriter writer;
+  writer.Put(Encode(places.Record));
+  writer.Put(places.Rows);
+  return writer.Take();
+}
+
+Places PlacesOf(const Catalog& catalog)
+{
+  ByteReader reader(catalog.FormatData);
+  Places places;
+  places.Record = Decode(reader.Get<std::string>());
+  reader.Get(places.Rows);
+  const auto inside = [&](int patch) { return patch >= 0 && patch < static_cast<int>(catalog.Patches.size()); };
+  if (places.Rows.size() != catalog.Patches.size() || !std::all_of(places.Rows.begin(), places.Rows.end(), inside) ||
+      places.Record.Data.Variables.size() != catalog.Variables.size()) {
+    throw Error("The catalog is none of a PatchIO container.");
+  }
+  return places;
+}
+
+class Locator
+{
+public:
+  Locator(const Catalog& catalog, const LocateOptions& options) : Data(catalog), Task(options), Where(PlacesOf(catalog))
+  {
+    const std::string folder = FolderOf(catalog.Path);
+    for (const std::string& file : this->Where.Record.Files) {
+      this->Table.Files.push_back(folder + "/" + file);
+      this->Sizes.push_back(SizeOfFile(this->Table.Files.back()));
+    }
+    for (std::size_t i = 0; i < this->Where.Record.DataSets.size(); ++i) {
+      const DataSet& set = this->Where.Record.DataSets[i];
+      this->Sets[{set.Level, set.Variable, set.File}] = &set;
+    }
+  }
+
+  LocationTable Run(const std::vector<PatchVariable>& requests)
+  {
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      if (i % 1024 == 0) {
+        this->Task.Tell(static_cast<double>(i) / static_cast<double>(requests.size()));
+      }
+      this->Table.Locations.emplace_back();
+      const std::string problem = CatchError([&] { this->Table.Locations.back() = this->LocateOne(requests[i]); });
+      if (!problem.empty()) {
+        this->Table.Locations.back() = MakeLocation(Encoding::Missing, 0, 0);
+        this->Table.Problems.push_back({i, problem});
+      }
+    }
+    this->Task.Tell(1);
+    return std::move(this->Table);
+  }
+
+private:
+  static std::optional<std::uint64_t> SizeOfFile(const std::string& path)
+  {
+    std::error_code fault;
+    const std::uint64_t size = fs::file_size(path, fault);
+    return fault ? std::nullopt : std::optional(size);
+  }
+  Location LocateOne(const PatchVariable& request);
+  void CheckInFile(const DataSet& set, const Extent& extent) const;
+  const std::vector<std::uint64_t>& BeforeOf(int variable);
+
+  const Catalog& Data;
+  LocateTask Task;
+  const Places Where;
+  LocationTable Table;
+  std::vector<std::optional<std::uint64_t>> Sizes;            ///< of the files; none: it is not there
+  std::map<std::array<int, 3>, const DataSet*> Sets;          ///< by level, variable and file
+  std::map<int, std::vector<std::uint64_t>> BeforeOfVariable;  ///< see ValuesBefore()
+};
+
+const std::vector<std::uint64_t>& Locator::BeforeOf(int variable)
+{
+  std::vector<std::uint64_t>& before = this->BeforeOfVariable[variable];
+  if (before.empty()) {
+    before = ValuesBefore(this->Data, this->Where.Rows, variable);
+  }
+  return before;
+}
+
+Location Locator::LocateOne(const PatchVariable& request)
+{
+  if (this->Data.PresenceOf(request.Variable, request.Patch) != Presence::Stored) {
+    return {};
+  }
+  const Patch& patch = this->Data.Patches[request.Patch];
+  const auto found = this->Sets.find({patch.Level, request.Variable, patch.File});
+  const std::uint64_t first = this->BeforeOf(request.Variable)[request.Patch];
+  const std::uint64_t count = ValuesOf(this->Data, request.Variable, request.Patch);
+  if (found == this->Sets.end() || first > found->second->Values || count > found->second->Values - first) {
+    throw FileError(this->Data.Path,
+        fmt::format("values of '{}' on patch {}", PlainText(this->Data.Variables[request.Variable].Name), request.Patch),
+        "no such data set in the record of the step", "The log is damaged");
+  }
+  const DataSet& set = *found->second;
+  Extent extent;
+  extent.Type = this->Where.Record.Types[request.Variable];
+  extent.File = set.File;
+  extent.Bytes = count * SizeOf(extent.Type);
+  extent.Offset = set.Offset + first * SizeOf(extent.Type);
+  this->CheckInFile(set, extent);
+  this->Table.Extents.push_back(extent);
+  return MakeLocation(Encoding::Raw, this->Table.Extents.size() - 1, 1);
+}
+
+void Locator::CheckInFile(const DataSet& set, const Extent& extent) const
+{
+  const std::optional<std::uint64_t>& size = this->Sizes[set.File];
+  if (!size || extent.Offset < set.Offset || extent.Offset > *size || extent.Bytes > *size - extent.Offset) {
+    throw FileError(this->Table.Files[set.File], fmt::format("{} bytes at {}", extent.Bytes, extent.Offset),
+        size ? fmt::format("a file of {} bytes", *size) : "no such file", "The container is not complete");
+  }
+}
+
+TimeStep StepOf(const std::string& folder, const LoggedStep& logged)
+{
+  TimeStep step;
+  step.Path = folder + "/" + logged.Head.File;
+  step.Step = logged.Head.Step;
+  step.Time = logged.Head.Time;
+  step.Date = logged.Head.Date;
+  return step;
+}
+
+}  // namespace
+
+bool ContainerFormat::Claims(const std::string& path) const
+{
+  std::error_code ignored;
+  const std::string folder = FolderOf(path);
+  return (fs::is_directory(path, ignored) || fs::path(path).filename() == "index" ||
+             (fs::path(folder).extension() == ".pio" && fs::path(path).extension() == ".hdf")) &&
+         IsContainer(folder);
+}
+
+bool ContainerFormat::SeemsBroken(const std::string& path) const
+{
+  std::error_code ignored;
+  return fs::path(FolderOf(path)).extension() == ".pio" && fs::exists(path, ignored);
+}
+
+Series ContainerFormat::OpenSeries(const std::string& path, const SeriesOptions&) const
+{
+  const std::string folder = FolderOf(path);
+  const ContainerLog log = ReadLog(folder);
+  if (log.Steps.empty()) {
+    throw FileError(folder, "steps in the container", "none that was written to its end", "Wait for the program that writes it, or write it again");
+  }
+  Series series;
+  for (const LoggedStep& logged : log.Steps) {
+    series.Steps.push_back(StepOf(folder, logged));
+  }
+  series.Watched.push_back(LogPathOf(folder));
+  if (log.LostBytes > 0) {
+    series.Warnings.push_back(FileError(LogPathOf(folder), "whole records", fmt::format("{} of the log damaged", ByteText(log.LostBytes)), "Steps may be missing").what());
+  }
+  return series;
+}
+
+Catalog ContainerFormat::ReadCatalog(const std::string& path) const
+{
+  const std::string folder = FolderOf(path);
+  const ContainerLog log = ReadLog(folder);
+  const std::string name = fs::path(path).filename().string();
+  const auto found = std::find_if(log.Steps.begin(), log.Steps.end(), [&](const LoggedStep& step) { return step.Head.File == name; });
+  if (found == log.Steps.end()) {
+    throw FileError(path, "a step that the log of its container has", "none", "It was not written to its end");
+  }
+  RecordedStep step = container::ReadStep(folder, *found);
+  Catalog catalog = std::move(step.Data);
+  catalog.FormatData = BytesOf({std::move(step.Record), std::move(step.Rows)});
+  return catalog;
+}
+
+std::vector<ValueRange> ContainerFormat::RangesOf(const Catalog& catalog, int variable) const
+{
+  const Places places = PlacesOf(catalog);
+  return ReadRanges(FolderOf(catalog.Path), places.Record, places.Rows, variable);
+}
+
+LocationTable ContainerFormat::Locate(
+    const Catalog& catalog, const std::vector<PatchVariable>& requests, const LocateOptions& options) const
+{
+  return Locator(catalog, options).Run(requests);
+}
+
+}  // namespace patchio::container

@@ -1,0 +1,121 @@
+// One time step of a container while it is written: laid out by one rank, filled by all.
+#pragma once
+
+#include "Catalog/Catalog.h"
+#include "Catalog/ValueRange.h"
+#include "Container/StepRecord.h"
+#include "Support/Communicator.h"
+#include "Support/PlainFile.h"
+#include "Write/StepFile.h"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace patchio::container {
+
+/// What a step will hold; the same on all ranks.
+struct StepToWrite
+{
+  /// Levels, patches, variables, and which variable has values on which patch (Presence::Stored); variables
+  /// without ghosts. Patch::Writer: the rank that writes it.
+  Catalog Data;
+  std::vector<ElementType> Types;  ///< of the variables
+};
+
+/// Values of a variable on a patch in memory: Catalog::StoredTuples() tuples, axis 0 fastest, the components
+/// of a tuple side by side.
+struct PatchValues
+{
+  int Patch = 0;
+  int Variable = 0;
+  const void* Values = nullptr;
+};
+
+/// What is known of values that were written.
+struct WrittenValues
+{
+  std::uint64_t Index = 0;  ///< variable x number of patches + patch
+  std::uint32_t Checksum = 0;
+  ValueRange Range = ValueRange::None();
+};
+
+/// Where they go in the file.
+struct PlacedValues
+{
+  std::uint64_t Offset = 0;
+  std::uint64_t Bytes = 0;
+  const PatchValues* Which = nullptr;
+};
+
+/// Belongs to one step. Methods marked collective are called by all ranks together.
+class StepWriter
+{
+public:
+  /// Collective. folder: of the container. ranksAFile: 0: one file for all ranks; else so many ranks, that
+  /// follow each other, write a file together. Throws Error on all ranks.
+  StepWriter(Communicator& ranks, const std::string& folder, StepToWrite step, int ranksAFile);
+  /// Takes away what was written, unless Finish() has returned.
+  ~StepWriter() = default;
+  StepWriter(const StepWriter&) = delete;
+  StepWriter& operator=(const StepWriter&) = delete;
+
+  const Catalog& Data() const { return this->Record.Data; }
+
+  /// Writes values of this rank's patches, `threads` at once, and returns when the system has them. Each
+  /// patch and variable once. Not collective. A fault is kept for Finish(), and nothing is written any more.
+  void Write(const std::vector<PatchValues>& values, int threads);
+
+  /// Collective: brings the files to the storage and gives them their names. Returns the record for the log,
+  /// on rank 0. Throws Error on all ranks when something was not written.
+  std::string Finish();
+
+private:
+  std::vector<PlannedTable> PlannedTables() const;
+  StepFilePlan PlanOfFile() const;
+  void TakeOffsets(const std::vector<std::uint64_t>& offsets);
+  void WriteAll(const std::vector<PatchValues>& values, int threads);
+  std::uint64_t OffsetOf(const PatchValues& values) const;
+  std::uint64_t BytesOf(const PatchValues& values) const;
+  void WriteRun(const PlacedValues* values, std::size_t count, WrittenValues* written) const;
+  std::vector<WrittenValues> GatherWritten();
+  void WriteTables(const std::vector<WrittenValues>& all);
+  template <typename T>
+  void WriteTable(const std::string& name, const std::vector<T>& values);
+  void CheckComplete(const std::vector<std::uint8_t>& written) const;
+  std::uint64_t IndexOf(int variable, int patch) const
+  {
+    return std::uint64_t(variable) * this->Record.Data.Patches.size() + patch;
+  }
+  std::string PartPath() const;
+  bool Leads() const { return this->Ranks.Rank() % this->RanksAFile == 0; }
+  int FileOfRank() const { return this->Ranks.Rank() / this->RanksAFile; }
+
+  Communicator& Ranks;
+  const std::string Folder;
+  const int RanksAFile;
+  StepRecord Record;  ///< its catalog is complete
+  std::vector<int> Rows;
+  std::vector<std::vector<std::uint64_t>> Before;  ///< by variable; see ValuesBefore()
+  std::map<std::array<int, 2>, std::uint64_t> OffsetsOfSets;  ///< of this rank's file, by level and variable
+  std::vector<WrittenValues> Written;                         ///< by this rank
+  /// The file of this rank while it is written, and its name then; taken away with this object.
+  class PartFile
+  {
+  public:
+    explicit PartFile(const std::string& path) : Path(path) {}
+    ~PartFile();
+    PartFile(const PartFile&) = delete;
+    PartFile& operator=(const PartFile&) = delete;
+
+    const std::string Path;
+  };
+  std::unique_ptr<PartFile> Part;  ///< on ranks that lay out a file
+  std::unique_ptr<PlainFile> File;
+  std::string Fault;
+};
+
+}  // namespace patchio::container

@@ -1,0 +1,86 @@
+#include "WriteStep.h"
+
+#include "Catalog/CheckCatalog.h"
+#include "Container/StepLayout.h"
+
+#include <pybind11/stl.h>
+
+#include <tuple>
+
+namespace py = pybind11;
+
+namespace patchio {
+namespace {
+
+ElementType TypeNamed(const std::string& name)
+{
+  for (int type = 0; type <= static_cast<int>(LastElementType); ++type) {
+    if (name == NameOf(static_cast<ElementType>(type))) {
+      return static_cast<ElementType>(type);
+    }
+  }
+  throw py::type_error("a container has no values of type " + name);
+}
+
+void AddPatches(const py::list& levels, const py::list& boxes, Catalog& catalog)
+{
+  std::size_t next = 0;
+  for (const py::handle& entry : levels) {
+    Level& level = catalog.Levels.emplace_back();
+    std::tie(level.Ratio, level.Spacing, level.PatchCount) = entry.cast<std::tuple<Int3, Double3, int>>();
+    level.FirstPatch = static_cast<int>(next);
+    for (int number = 0; number < level.PatchCount; ++number, ++next) {
+      Patch& patch = catalog.Patches.emplace_back();
+      std::tie(patch.Cells.Lower, patch.Cells.Upper) = boxes[next].cast<std::tuple<Int3, Int3>>();
+      patch.Level = static_cast<int>(catalog.Levels.size()) - 1;
+      patch.Number = number;
+    }
+  }
+}
+
+}  // namespace
+
+StepFromPython StepOfArrays(std::int64_t step, double time, int dimension, const Double3& origin,
+    const py::list& levels, const py::list& boxes, const py::list& variables, const py::list& arrays)
+{
+  StepFromPython result;
+  Catalog& catalog = result.Step.Data;
+  catalog.Step = step;
+  catalog.Time = time;
+  catalog.Dimension = dimension;
+  catalog.Origin = origin;
+  AddPatches(levels, boxes, catalog);
+  for (const py::handle& entry : variables) {
+    const auto [name, nodes, components, type] = entry.cast<std::tuple<std::string, bool, int, std::string>>();
+    Variable& variable = catalog.Variables.emplace_back();
+    variable.Name = name;
+    variable.Center = nodes ? Centering::Node : Centering::Cell;
+    variable.Components = components;
+    result.Step.Types.push_back(TypeNamed(type));
+  }
+  catalog.ResetPresence();
+  for (const py::handle& entry : arrays) {
+    const auto [patch, variable, buffer] = entry.cast<std::tuple<int, int, py::buffer>>();
+    catalog.SetPresence(variable, patch, Presence::Stored);
+    const py::buffer_info info = buffer.request();
+    const std::uint64_t bytes =
+        container::ValuesOf(catalog, variable, patch) * SizeOf(result.Step.Types[variable]);
+    if (static_cast<std::uint64_t>(info.size * info.itemsize) != bytes) {
+      throw py::value_error("an array that does not fit its patch");
+    }
+    result.Values.push_back({patch, variable, info.ptr});
+  }
+  CheckCatalog(catalog);
+  return result;
+}
+
+void WriteStep(const std::string& path, bool overwrite, const StepFromPython& step, int threads)
+{
+  const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
+  container::ContainerWriter writer(*alone, path, {overwrite, 0});
+  const std::unique_ptr<container::StepWriter> writing = writer.Begin(step.Step);
+  writing->Write(step.Values, threads);
+  writer.Commit(*writing);
+}
+
+}  // namespace patchio

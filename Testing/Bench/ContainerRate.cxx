@@ -1,0 +1,290 @@
+// Writes a step of equal blocks, and reads it, in one of several ways; says how long each part took, as one JSON
+// object on standard output. Under mpirun the blocks are divided over the ranks, and times are those of the
+// slowest.
+#include "Plan/Blocks.h"
+#include "Plan/StorageModel.h"
+#include "RunUnderMpi.h"
+#include "Session/OpenedStep.h"
+#include "Session/RankRead.h"
+#include "Support/Error.h"
+#include "Support/Hdf5.h"
+#include "Support/PlainFile.h"
+#include "Support/Stopwatch.h"
+#include "Write/ContainerWriter.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <numeric>
+
+namespace {
+
+using namespace patchio;
+using nlohmann::json;
+
+struct Options
+{
+  std::string Folder;
+  std::string How = "patchio";
+  int Blocks = 1000, Cells = 16, Steps = 1, Threads = 2;
+  double Latency = StorageModel().Latency, Bandwidth = StorageModel().Bandwidth;
+  bool Reads = false;
+};
+
+double Slowest(Communicator& ranks, double seconds)
+{
+  const std::vector<double> all = ranks.AllGather(std::vector<double>{seconds});
+  return *std::max_element(all.begin(), all.end());
+}
+
+/// Blocks in a cube, one level.
+Catalog BlocksOf(const Options& options, int ranks)
+{
+  Catalog catalog;
+  catalog.Levels.resize(1);
+  catalog.Variables.resize(1);
+  catalog.Variables[0].Name = "density";
+  const int across = static_cast<int>(std::ceil(std::cbrt(options.Blocks)));
+  for (int b = 0; b < options.Blocks; ++b) {
+    Patch& patch = catalog.Patches.emplace_back();
+    patch.Number = catalog.Levels[0].PatchCount++;
+    const Int3 place{b % across, b / across % across, b / across / across};
+    for (int axis = 0; axis < 3; ++axis) {
+      patch.Cells.Lower[axis] = place[axis] * options.Cells;
+      patch.Cells.Upper[axis] = patch.Cells.Lower[axis] + options.Cells - 1;
+    }
+    patch.Writer = static_cast<int>(std::int64_t(b) * ranks / options.Blocks);
+  }
+  catalog.ResetPresence();
+  for (int b = 0; b < options.Blocks; ++b) {
+    catalog.SetPresence(0, b, Presence::Stored);
+  }
+  return catalog;
+}
+
+/// Of all blocks: they are the same, so that memory is no matter.
+std::vector<float> Values(const Options& options)
+{
+  std::vector<float> values(std::size_t(options.Cells) * options.Cells * options.Cells);
+  std::iota(values.begin(), values.end(), 0.5f);
+  return values;
+}
+
+std::vector<int> BlocksOfRank(const Catalog& catalog, int rank)
+{
+  std::vector<int> mine;
+  for (std::size_t p = 0; p < catalog.Patches.size(); ++p) {
+    if (catalog.Patches[p].Writer == rank) {
+      mine.push_back(static_cast<int>(p));
+    }
+  }
+  return mine;
+}
+
+std::string Hdf5Path(const Options& options, int rank)
+{
+  return options.Folder + "/blocks." + (options.How == "hdf5" ? std::to_string(rank) : "all") + ".h5";
+}
+
+std::string NameOf(int block)
+{
+  return "block." + std::to_string(block);
+}
+
+void WriteContainer(const Options& options, Communicator& ranks, const Catalog& catalog)
+{
+  const std::vector<float> values = Values(options);
+  container::ContainerWriter writer(ranks, options.Folder + "/blocks.pio");
+  for (int number = 0; number < options.Steps; ++number) {
+    Catalog data = catalog;
+    data.Step = number;
+    data.Time = number;
+    const auto step = writer.Begin({data, {ElementType::Float32}});
+    std::vector<container::PatchValues> mine;
+    for (const int block : BlocksOfRank(catalog, ranks.Rank())) {
+      mine.push_back({block, 0, values.data()});
+    }
+    step->Write(mine, options.Threads);
+    writer.Commit(*step);
+  }
+}
+
+/// A data set a block, in a file of each rank; or in one that all ranks write together.
+void WriteHdf5(const Options& options, Communicator& ranks, const Catalog& catalog)
+{
+  const std::vector<float> values = Values(options);
+  const bool together = options.How == "parallel";
+  const std::string path = Hdf5Path(options, ranks.Rank());
+  {
+    const hdf5::Handle access(H5Pcreate(H5P_FILE_ACCESS)), transfer(H5Pcreate(H5P_DATASET_XFER));
+    if (together) {
+      H5Pset_fapl_mpio(access, MPI_COMM_WORLD, MPI_INFO_NULL);
+      H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE);
+    }
+    const hdf5::Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access));
+    const auto n = static_cast<hsize_t>(options.Cells);
+    const hsize_t one[] = {n, n, n}, all[] = {static_cast<hsize_t>(options.Blocks), n, n, n};
+    if (together) {  // one data set, each rank its blocks: what collective writing is best at
+      const std::vector<int> mine = BlocksOfRank(catalog, ranks.Rank());
+      const hdf5::Handle space(H5Screate_simple(4, all, nullptr));
+      const hdf5::Handle set(H5Dcreate2(file, "blocks", H5T_NATIVE_FLOAT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+      const hsize_t start[] = {static_cast<hsize_t>(mine[0]), 0, 0, 0}, count[] = {mine.size(), n, n, n};
+      H5Sselect_hyperslab(space, H5S_SELECT_SET, start, nullptr, count, nullptr);
+      const hdf5::Handle memory(H5Screate_simple(4, count, nullptr));
+      std::vector<float> part;
+      for (std::size_t i = 0; i < mine.size(); ++i) {
+        part.insert(part.end(), values.begin(), values.end());
+      }
+      if (H5Dwrite(set, H5T_NATIVE_FLOAT, memory, space, transfer, part.data()) < 0) {
+        throw Error("collective writing failed");
+      }
+    } else {
+      const hdf5::Handle space(H5Screate_simple(3, one, nullptr));
+      for (const int block : BlocksOfRank(catalog, ranks.Rank())) {
+        const hdf5::Handle set(
+            H5Dcreate2(file, NameOf(block).c_str(), H5T_NATIVE_FLOAT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+        if (H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, transfer, values.data()) < 0) {
+          throw Error("writing failed");
+        }
+      }
+    }
+  }
+  PlainFile(path).Flush();  // as a container's writer does
+}
+
+struct ReadCost
+{
+  double Metadata = 0, Values = 0;
+  double Sum = 0;
+};
+
+/// memory: of earlier rounds.
+ReadCost ReadContainer(const Options& options, Communicator& ranks, const std::shared_ptr<MemoryPool>& memory)
+{
+  ReadCost cost;
+  const Stopwatch watch;
+  const RankAgreement agreement(ranks);
+  const std::string folder = options.Folder + "/blocks.pio";
+  const Series series = agreement.OpenSeries({folder}, {}, ChannelMode::Off);
+  const OpenedStep step(agreement, series.Steps.back().Path, ChannelMode::Off);
+  LoadRequest request;
+  std::vector<int> mine;
+  const auto [first, end] = PartOfRank(step.Data().Patches.size(), ranks.Rank(), ranks.Size());
+  mine.resize(end - first);
+  std::iota(mine.begin(), mine.end(), static_cast<int>(first));
+  request.Blocks = BlocksOfPatches(step.Data(), mine);
+  request.Variables = {RequestAsStored(step.Data(), 0)};
+  request.Threads = options.Threads;
+  request.Memory = memory;
+  request.Storage = {options.Latency, options.Bandwidth};
+  const auto locate = [&](const std::vector<PatchVariable>& wanted) { return step.Locate(wanted, options.Threads); };
+  RankRead read(locate, step.SharedData(), std::make_shared<const LoadRequest>(request));
+  cost.Metadata = watch.Seconds();
+  const LoadResult loaded = read.Read();
+  if (!loaded.Faults.empty()) {
+    throw Error(loaded.Faults[0].Message);
+  }
+  cost.Values = watch.Seconds() - cost.Metadata;
+  for (const LoadedArray& array : loaded.Arrays) {
+    const auto* values = static_cast<const float*>(array.Values.get());
+    cost.Sum += static_cast<double>(values[0]) + values[array.Tuples - 1];
+  }
+  return cost;
+}
+
+/// One data set after another, each rank a part of each file. arrays: memory of earlier rounds.
+ReadCost ReadHdf5(const Options& options, Communicator& ranks, std::vector<std::vector<float>>& arrays)
+{
+  ReadCost cost;
+  const std::size_t cells = std::size_t(options.Cells) * options.Cells * options.Cells;
+  std::size_t next = 0;
+  double metadata = 0;
+  const Stopwatch watch;
+  for (int writer = 0; std::filesystem::exists(Hdf5Path(options, writer)); ++writer) {
+    const double before = watch.Seconds();
+    const hdf5::Handle file(H5Fopen(Hdf5Path(options, writer).c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
+    H5G_info_t info;
+    H5Gget_info(file, &info);
+    metadata += watch.Seconds() - before;
+    const auto [first, end] = PartOfRank(info.nlinks, ranks.Rank(), ranks.Size());
+    for (std::size_t i = first; i < end; ++i) {
+      const double opening = watch.Seconds();
+      char name[64];
+      H5Lget_name_by_idx(file, "/", H5_INDEX_NAME, H5_ITER_NATIVE, i, name, sizeof name, H5P_DEFAULT);
+      const hdf5::Handle set(H5Dopen2(file, name, H5P_DEFAULT));
+      metadata += watch.Seconds() - opening;
+      if (next == arrays.size()) {
+        arrays.emplace_back(cells);
+      }
+      std::vector<float>& values = arrays[next++];
+      if (H5Dread(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
+        throw Error("reading failed");
+      }
+    }
+  }
+  cost.Metadata = metadata;
+  cost.Values = watch.Seconds() - metadata;
+  for (const std::vector<float>& values : arrays) {
+    cost.Sum += static_cast<double>(values.front()) + values.back();
+  }
+  return cost;
+}
+
+json Measure(const Options& options, Communicator& ranks)
+{
+  const Catalog catalog = BlocksOf(options, ranks.Size());
+  const bool ours = options.How == "patchio";
+  if (!options.Reads) {
+    ranks.AllGather(std::vector<int>{});
+    const Stopwatch watch;
+    ours ? WriteContainer(options, ranks, catalog) : WriteHdf5(options, ranks, catalog);
+    return {{"write", Slowest(ranks, watch.Seconds())}};
+  }
+  const auto memory = std::make_shared<MemoryPool>();
+  memory->Keep(std::uint64_t(1) << 40);
+  std::vector<std::vector<float>> arrays;
+  ReadCost cost;
+  double all = 0;
+  for (int round = 0; round < options.Steps; ++round) {
+    const Stopwatch watch;
+    cost = ours ? ReadContainer(options, ranks, memory) : ReadHdf5(options, ranks, arrays);
+    all = watch.Seconds();
+  }
+  const std::vector<double> sums = ranks.AllGather(std::vector<double>{cost.Sum});
+  return {{"metadata", Slowest(ranks, cost.Metadata)}, {"read", Slowest(ranks, cost.Values)}, {"all", Slowest(ranks, all)},
+      {"sum", std::accumulate(sums.begin(), sums.end(), 0.0)}};
+}
+
+int Run(int argc, char** argv)
+{
+  CLI::App program("Writes and reads blocks in several ways");
+  Options options;
+  program.add_option("folder", options.Folder, "where the files are")->required();
+  program.add_option("--how", options.How, "hdf5: a file a rank, a data set a block; parallel: one file, collectively")
+      ->check(CLI::IsMember({"patchio", "hdf5", "parallel"}));
+  program.add_option("--blocks", options.Blocks, "of all ranks");
+  program.add_option("--cells", options.Cells, "of a block along each axis");
+  program.add_option("--steps", options.Steps, "that a container gets; of reading: rounds, of which the last counts");
+  program.add_option("--threads", options.Threads, "of each rank");
+  program.add_option("--latency", options.Latency, "seconds of a request");
+  program.add_option("--bandwidth", options.Bandwidth, "bytes a second of a request");
+  program.add_flag("--read", options.Reads, "read what was written");
+  CLI11_PARSE(program, argc, argv);
+  const auto ranks = MakeMpiCommunicator(MPI_COMM_WORLD);
+  const json found = Measure(options, *ranks);
+  if (ranks->Rank() == 0) {
+    std::printf("%s\n", found.dump().c_str());
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+  return RunUnderMpi(argc, argv, "patchio_bench_container", Run);
+}

@@ -1,0 +1,117 @@
+"""Containers: what writing and reading them costs, beside HDF5 files (figures 8 to 11 of the dual-channel paper).
+
+Writing includes bringing the bytes to the storage, for all ways. Memory is reused, for all ways: reads are those of a second step."""
+import os
+import shutil
+import statistics
+import time
+
+import emulator
+import measuring
+from measuring import Spread, files_below, interleave, make_dump, programs, ratios, remember, run_json
+
+# Cells per axis: blocks of 4 KB, 16 KB, 64 KB, 256 KB, 1 MB, 4 MB and 16 MB; so many that they have at most MOST bytes.
+BLOCKS = {10: 4, 16: 16, 25: 64, 40: 256, 64: 1024, 102: 4096, 161: 16384}
+MOST = 2 << 30
+STORAGE = {"latency": 2, "stream": 100, "concurrency": 64, "slow_writes": True}
+MODEL = ["--latency", "2e-3", "--bandwidth", "1e8"]
+
+
+def program():
+    return os.path.join(programs(), "patchio_bench_container")
+
+
+def fresh(folder, *arguments, ranks=1):
+    """Writes into an empty folder."""
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    return run_json([program(), folder, *map(str, arguments)], ranks=ranks)
+
+
+def by_size(report, folder, rounds):
+    """One process; 5000 blocks, or as many as fit."""
+    write, read, metadata = {}, {}, {}
+    for cells, kilobytes in BLOCKS.items():
+        size = ["--blocks", min(5000, MOST // (kilobytes << 10)), "--cells", cells]
+        folders = {how: os.path.join(folder, "blocks_" + how) for how in ("patchio", "hdf5")}
+        found = interleave({how: (lambda how=how: fresh(folders[how], "--how", how, *size)) for how in folders}, rounds)
+        write[kilobytes] = ratios([each["write"] for each in found["hdf5"]], [each["write"] for each in found["patchio"]])
+        for path in folders.values():
+            remember(path)
+        found = interleave({how: (lambda how=how: run_json([program(), folders[how], "--read", "--steps", "2", "--how", how] + list(map(str, size))))
+                            for how in folders}, rounds)
+        read[kilobytes] = ratios([each["all"] for each in found["hdf5"]], [each["all"] for each in found["patchio"]])
+        metadata[kilobytes] = ratios([each["metadata"] for each in found["hdf5"]], [each["metadata"] for each in found["patchio"]])
+        report.figure("write, blocks of %d KB: ours / HDF5, a data set a block" % kilobytes, write[kilobytes])
+        report.figure("read, blocks of %d KB: ours / HDF5" % kilobytes, read[kilobytes])
+        for path in folders.values():
+            shutil.rmtree(path)
+    report.goal("write, least of all sizes: ours / HDF5", 0.97, Spread([min(each.median for each in write.values())]))
+    report.goal("write, mean of all sizes (paper 1.13)", 3.5, Spread([statistics.mean(each.median for each in write.values())]))
+    report.goal("read, mean of all sizes (paper 3.5)", 8, Spread([statistics.mean(each.median for each in read.values())]))
+    report.goal("metadata, mean of all sizes (paper 7.5)", 50, Spread([statistics.mean(each.median for each in metadata.values())]))
+
+
+def many_steps(report, folder, rounds):
+    paths = {}
+    for steps in (1, 1000):
+        paths[steps] = os.path.join(folder, "steps_%d" % steps)
+        fresh(paths[steps], "--blocks", 64, "--cells", 8, "--steps", steps)
+    found = interleave({steps: (lambda path=path: run_json([program(), path, "--read", "--steps", "3"])) for steps, path in paths.items()}, rounds)
+    report.at_most("open: 1000 steps / one step", 1.5, ratios([each["metadata"] for each in found[1000]], [each["metadata"] for each in found[1]]))
+
+
+def on_emulator(report, folder, rounds):
+    """8 ranks write, 4 read; 1000 blocks of 256 KB."""
+    lack = emulator.missing()
+    if lack:
+        report.skipped("all figures on the emulator", "this machine lacks " + lack)
+        return
+    data = os.path.join(folder, "emulated")
+    shutil.rmtree(data, ignore_errors=True)
+    os.makedirs(data)
+    size = ["--blocks", 1000, "--cells", 40]
+    with emulator.slow_storage(data, **STORAGE) as storage:
+        at = {how: storage.path(how) for how in ("patchio", "hdf5", "parallel")}
+        found = interleave({how: (lambda how=how: fresh(at[how], "--how", how, *size, "--threads", 8, ranks=8)) for how in at}, rounds)
+        for how, least in (("hdf5", 1.5), ("parallel", 4)):
+            report.goal("emulator, 8 ranks write: ours / %s" % {"hdf5": "an HDF5 file a rank", "parallel": "collective HDF5"}[how], least,
+                        ratios([each["write"] for each in found[how]], [each["write"] for each in found["patchio"]]))
+        found = interleave({how: (lambda how=how: run_json([program(), at[how], "--read", "--how", how, "--threads", "16", *MODEL] + list(map(str, size)), ranks=4))
+                            for how in ("patchio", "hdf5")}, rounds)
+        report.goal("emulator, 4 ranks read: ours / HDF5", 8, ratios([each["all"] for each in found["hdf5"]], [each["all"] for each in found["patchio"]]))
+
+
+def conversion(report, folder, rounds):
+    """20,000 patches x 8 variables."""
+    summary = make_dump(folder, "limits_small", patches=20000, size=16, variables=8)
+    data = os.path.dirname(os.path.dirname(summary))
+    remember(data)
+    index, out, copied = os.path.join(data, "dumps.visit"), os.path.join(folder, "converted.pio"), os.path.join(folder, "copied")
+
+    def convert():
+        shutil.rmtree(out, ignore_errors=True)
+        return timed(["sh", "-c", '"$0" convert "$1" "$2" && sync -f "$2"', os.path.join(programs(), "patchio"), index, out])
+
+    def copy():
+        shutil.rmtree(copied, ignore_errors=True)
+        return timed(["sh", "-c", 'cp -r "$0" "$1" && sync -f "$1"', data, copied])
+
+    found = interleave({"convert": convert, "copy": copy}, rounds)
+    sizes = {name: sum(os.path.getsize(path) for path in files_below(place)) for name, place in (("convert", out), ("copy", copied))}
+    rates = {name: [sizes[name] / seconds for seconds in found[name]] for name in found}
+    report.goal("convert, bytes a second / cp of the files", 0.5, ratios(rates["convert"], rates["copy"]))
+
+
+def timed(command):
+    begin = time.monotonic()
+    measuring.run(command)
+    return time.monotonic() - begin
+
+
+def run(report, folder, rounds):
+    """./dev bench container"""
+    by_size(report, folder, rounds)
+    many_steps(report, folder, rounds)
+    conversion(report, folder, rounds)
+    on_emulator(report, folder, rounds)

@@ -1,0 +1,313 @@
+// Containers: framing of the log, records, layout; what a forged log may do.
+#include "Container/ContainerLog.h"
+
+#include "Container/RecordLog.h"
+#include "Container/StepLayout.h"
+#include "Formats/Container/ContainerFormat.h"
+#include "RandomBoxes.h"
+#include "TestTools.h"
+#include "Write/ContainerWriter.h"
+
+#include <numeric>
+#include <set>
+
+namespace patchio::container {
+namespace {
+
+using ::testing::HasSubstr;
+using patchio::testing::Dice;
+using patchio::testing::MessageOf;
+
+std::string RandomText(Dice& dice, std::int64_t most)
+{
+  std::string text(dice.Between(0, most), ' ');
+  for (char& letter : text) {
+    letter = static_cast<char>(dice.Between(0, 255));
+  }
+  return text;
+}
+
+/// A log of these records.
+std::string LogOf(const std::vector<std::string>& records)
+{
+  std::string log;
+  for (const std::string& record : records) {
+    log += RecordLog::Framed(record, log.size());
+  }
+  return log;
+}
+
+std::vector<std::string> RandomRecords(Dice& dice)
+{
+  std::vector<std::string> records(dice.Between(1, 12));
+  for (std::string& record : records) {
+    record = RandomText(dice, dice.Between(0, 3) == 0 ? 100000 : 3000);
+  }
+  return records;
+}
+
+/// Two levels of boxes; patches in any order.
+Catalog TwoLevels(Dice& dice)
+{
+  Catalog catalog;
+  catalog.Step = 7;
+  catalog.Time = 0.5;
+  catalog.Levels.resize(2);
+  catalog.Levels[1].Ratio = {2, 2, 2};
+  catalog.Levels[1].Spacing = {0.5, 0.5, 0.5};
+  for (int level = 0; level < 2; ++level) {
+    catalog.Levels[level].FirstPatch = static_cast<int>(catalog.Patches.size());
+    for (int i = 0; i < 8; ++i) {
+      Patch& patch = catalog.Patches.emplace_back();
+      patch.Level = level;
+      patch.Number = catalog.Levels[level].PatchCount++;
+      patch.Cells.Lower = {4 * (7 - i), 0, level};
+      patch.Cells.Upper = {patch.Cells.Lower[0] + static_cast<int>(dice.Between(0, 3)), 2, level + 1};
+    }
+  }
+  catalog.Variables.resize(3);
+  catalog.Variables[0].Name = "a/b";
+  catalog.Variables[1].Name = "a_b";
+  catalog.Variables[1].Components = 3;
+  catalog.Variables[2].Name = "c";
+  catalog.Variables[2].Center = Centering::Node;
+  catalog.ResetPresence();
+  for (int v = 0; v < 3; ++v) {
+    for (int p = 0; p < 16; ++p) {
+      catalog.SetPresence(v, p, v == 2 && p % 3 == 1 ? Presence::Absent : Presence::Stored);
+    }
+  }
+  return catalog;
+}
+
+/// The value of a component of a tuple.
+double Value(int patch, int variable, std::size_t index)
+{
+  return 1000.0 * patch + 100.0 * variable + static_cast<double>(index % 97);
+}
+
+/// Writes all values of the step, in the order of a shuffled list and in two parts.
+void WriteAll(StepWriter& step, Dice& dice, const PatchVariable* without = nullptr)
+{
+  const Catalog& data = step.Data();
+  std::vector<std::vector<double>> memory;
+  std::vector<PatchValues> values;
+  for (int v = 0; v < static_cast<int>(data.Variables.size()); ++v) {
+    for (int p = 0; p < static_cast<int>(data.Patches.size()); ++p) {
+      std::vector<double>& one = memory.emplace_back(ValuesOf(data, v, p));
+      for (std::size_t i = 0; i < one.size(); ++i) {
+        one[i] = Value(p, v, i);
+      }
+      if (!one.empty() && !(without && without->Patch == p && without->Variable == v)) {
+        values.push_back({p, v, one.data()});
+      }
+    }
+  }
+  for (std::size_t i = values.size(); i > 1; --i) {
+    std::swap(values[i - 1], values[dice.Between(0, static_cast<std::int64_t>(i) - 1)]);
+  }
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  step.Write({values.begin(), middle}, 3);
+  step.Write({middle, values.end()}, 1);
+}
+
+class Container : public ::testing::Test
+{
+protected:
+  StepToWrite StepOf(std::int64_t number)
+  {
+    StepToWrite step{TwoLevels(this->Random), std::vector<ElementType>(3, ElementType::Float64)};
+    step.Data.Step = number;
+    return step;
+  }
+  void WriteStep(std::int64_t number)
+  {
+    ContainerWriter writer(*this->Alone, this->Path);
+    const std::unique_ptr<StepWriter> step = writer.Begin(this->StepOf(number));
+    WriteAll(*step, this->Random);
+    writer.Commit(*step);
+  }
+
+  Dice Random{11};
+  testing::TempFolder Folder;
+  std::string Path = Folder / "a.pio";
+  std::unique_ptr<Communicator> Alone = MakeSelfCommunicator();
+};
+
+}  // namespace
+
+TEST(RecordLogTest, ComesBack)
+{
+  Dice dice(1);
+  for (int round = 0; round < 50; ++round) {
+    const std::vector<std::string> records = RandomRecords(dice);
+    const std::string log = LogOf(records);
+    const RecordLog found = ReadRecords(log);
+    EXPECT_EQ(found.Records, records);
+    EXPECT_EQ(found.End, log.size());
+    EXPECT_EQ(found.LostBytes + found.BytesAfter, 0u);
+  }
+}
+
+TEST(RecordLogTest, ACutLogHasTheRecordsBeforeTheCut)
+{
+  Dice dice(2);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<std::string> records = RandomRecords(dice);
+    const std::string log = LogOf(records);
+    const std::size_t cut = dice.Between(0, static_cast<std::int64_t>(log.size()) - 1);
+    const RecordLog found = ReadRecords(std::string_view(log).substr(0, cut));
+    ASSERT_LT(found.Records.size(), records.size());
+    records.resize(found.Records.size());
+    EXPECT_EQ(found.Records, records);
+    EXPECT_EQ(found.End, LogOf(records).size()) << "the next record goes where the last whole one ends";
+    EXPECT_EQ(found.LostBytes, 0u);
+  }
+}
+
+TEST(RecordLogTest, DamageCostsRecordsButGivesNoFalseOnes)
+{
+  Dice dice(3);
+  int recovered = 0;
+  for (int round = 0; round < 200; ++round) {
+    const std::vector<std::string> records = RandomRecords(dice);
+    std::string log = LogOf(records);
+    log[dice.Between(0, static_cast<std::int64_t>(log.size()) - 1)] ^= static_cast<char>(dice.Between(1, 255));
+    const RecordLog found = ReadRecords(log);
+    EXPECT_LT(found.Records.size(), records.size());
+    EXPECT_GT(found.LostBytes + found.BytesAfter, 0u);
+    std::size_t next = 0;
+    for (const std::string& record : found.Records) {
+      while (next < records.size() && records[next] != record) {
+        ++next;
+      }
+      ASSERT_LT(next, records.size()) << "a record that was never written";
+      ++next;
+    }
+    recovered += found.LostBytes > 0 ? 1 : 0;
+  }
+  EXPECT_GT(recovered, 10) << "reading goes on behind damage";
+}
+
+TEST(StepLayout, RowsAreAPermutationByLevelAndFile)
+{
+  Dice dice(4);
+  Catalog catalog = TwoLevels(dice);
+  for (Patch& patch : catalog.Patches) {
+    patch.File = static_cast<int>(dice.Between(0, 2));
+  }
+  const std::vector<int> rows = RowsOf(catalog);
+  EXPECT_EQ(std::set<int>(rows.begin(), rows.end()).size(), 16u);
+  for (std::size_t row = 1; row < rows.size(); ++row) {
+    const Patch &before = catalog.Patches[rows[row - 1]], &patch = catalog.Patches[rows[row]];
+    EXPECT_TRUE(std::tie(before.Level, before.File) <= std::tie(patch.Level, patch.File));
+    if (std::tie(before.Level, before.File) == std::tie(patch.Level, patch.File)) {
+      EXPECT_LT(before.Cells.Lower[0], patch.Cells.Lower[0]) << "they lie in one line";
+    }
+  }
+}
+
+TEST(StepLayout, EveryVariableHasADataSetOfItsOwn)
+{
+  Dice dice(5);
+  const Catalog catalog = TwoLevels(dice);
+  std::set<std::string> names;
+  for (const DataSet& set : DataSetsOf(catalog, 1)) {
+    EXPECT_TRUE(names.insert(set.Name).second) << set.Name;
+    std::uint64_t values = 0;
+    for (int p = 0; p < 16; ++p) {
+      values += catalog.Patches[p].Level == set.Level ? ValuesOf(catalog, set.Variable, p) : 0;
+    }
+    EXPECT_EQ(set.Values, values);
+  }
+  EXPECT_EQ(names, (std::set<std::string>{"VTKHDF/Level0/CellData/a_b", "VTKHDF/Level0/CellData/a_b_2", "PatchIO/Level0/PointData/c",
+                       "VTKHDF/Level1/CellData/a_b", "VTKHDF/Level1/CellData/a_b_2", "PatchIO/Level1/PointData/c"}))
+      << "what some patches lack is not where others look";
+}
+
+TEST_F(Container, ComesBack)
+{
+  this->WriteStep(7);
+  this->WriteStep(3);
+  const ContainerFormat format;
+  const Series series = format.OpenSeries(this->Path, {});
+  ASSERT_EQ(series.Steps.size(), 2u);
+  EXPECT_EQ(series.Steps[0].Step, 3);
+  const Catalog catalog = format.ReadCatalog(series.Steps[1].Path);
+  std::vector<PatchVariable> requests;
+  for (int p = 0; p < 16; ++p) {
+    for (int v = 0; v < 3; ++v) {
+      requests.push_back({p, v});
+    }
+  }
+  const LocationTable places = format.Locate(catalog, requests, {});
+  EXPECT_TRUE(places.Problems.empty());
+  const PlainFile file(places.Files[0]);
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const auto [p, v] = requests[i];
+    if (v == 2 && p % 3 == 1) {
+      EXPECT_EQ(places.Locations[i].Kind, Encoding::Absent);
+      continue;
+    }
+    const Extent& extent = places.Extents[places.Locations[i].First];
+    std::vector<double> values(extent.Bytes / sizeof(double));
+    file.Read(extent.Offset, values.data(), extent.Bytes);
+    ASSERT_EQ(values.size(), ValuesOf(catalog, v, p));
+    for (std::size_t n = 0; n < values.size(); ++n) {
+      ASSERT_EQ(values[n], Value(p, v, n));
+    }
+    const ValueRange range = format.RangesOf(catalog, v)[p];
+    EXPECT_EQ(range.Least, *std::min_element(values.begin(), values.end()));
+    EXPECT_EQ(range.Greatest, *std::max_element(values.begin(), values.end()));
+  }
+}
+
+TEST_F(Container, AStepThatLacksValuesDoesNotComeToBe)
+{
+  this->WriteStep(1);
+  ContainerWriter writer(*this->Alone, this->Path);
+  {
+    const std::unique_ptr<StepWriter> step = writer.Begin(this->StepOf(2));
+    const PatchVariable without{5, 1};
+    WriteAll(*step, this->Random, &without);
+    EXPECT_THAT(MessageOf([&] { writer.Commit(*step); }), HasSubstr("nobody has written 'a_b' on patch 5"));
+  }
+  EXPECT_EQ(ReadLog(this->Path).Steps.size(), 1u);
+  EXPECT_FALSE(std::filesystem::exists(this->Path + "/step.000002.part"));
+  EXPECT_THAT(MessageOf([&] { writer.Begin(this->StepOf(1)); }), HasSubstr("no step 1"));
+}
+
+TEST_F(Container, AForgedRecordGivesAMessage)
+{
+  this->WriteStep(1);
+  const std::string sound = ReadLog(this->Path).Steps[0].Bytes;
+  const std::string head = RecordLog::Framed(EncodeLogHead(), 0);
+  int refused = 0;
+  for (int round = 0; round < 3000; ++round) {
+    std::string forged = sound;
+    for (std::int64_t edits = this->Random.Between(1, 3); edits > 0; --edits) {
+      // Digits most of all: they are counts and offsets.
+      const std::size_t at = this->Random.Between(0, static_cast<std::int64_t>(forged.size()) - 1);
+      const bool digit = forged[at] >= '0' && forged[at] <= '9';
+      forged[at] = static_cast<char>(digit ? this->Random.Between('0', '9') : this->Random.Between(0, 255));
+      if (digit && this->Random.Between(0, 3) == 0) {
+        forged.insert(at, std::string(this->Random.Between(1, 18), '9'));
+      }
+    }
+    std::ofstream(this->Path + "/index", std::ios::binary) << head << RecordLog::Framed(forged, head.size());
+    const ContainerFormat format;
+    try {
+      const Series series = format.OpenSeries(this->Path, {});
+      const Catalog catalog = format.ReadCatalog(series.Steps[0].Path);
+      const LocationTable places = format.Locate(catalog, {{0, 0}, {9, 0}}, {});
+      for (const Extent& extent : places.Extents) {
+        EXPECT_LE(extent.Offset + extent.Bytes, std::filesystem::file_size(places.Files[extent.File]));
+      }
+    } catch (const Error& error) {
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 1000);
+}
+
+}  // namespace patchio::container

@@ -1,0 +1,79 @@
+/* Preloaded, it makes requests to write fail as $WRITE_FAULT says, "HOW NUMBER": from the request of this number on, ENOSPC or EIO; that
+ * request alone, EINTR, or short: only some of its bytes are written; slow: each of them takes so many
+ * milliseconds. Only files of containers. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static int IsOfContainer(int file)
+{
+  char link[64], path[4096];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+  const ssize_t length = readlink(link, path, sizeof path - 1);
+  path[length > 0 ? length : 0] = 0;
+  return strstr(path, ".pio/") != NULL;
+}
+
+/* 1: fails with errno; 2: short; 0: goes on. */
+static int Fault(int file)
+{
+  static int count = 0;
+  const char* wanted = getenv("WRITE_FAULT");
+  char how[16] = "";
+  int number = 0;
+  if (!wanted || !IsOfContainer(file) || sscanf(wanted, "%15s %d", how, &number) != 2) {
+    return 0;
+  }
+  const int now = __atomic_add_fetch(&count, 1, __ATOMIC_SEQ_CST);
+  if (strcmp(how, "slow") == 0) {
+    usleep(1000 * number);
+    return 0;
+  }
+  if (strcmp(how, "short") == 0 || strcmp(how, "EINTR") == 0) {
+    errno = EINTR;
+    return now != number ? 0 : strcmp(how, "short") == 0 ? 2 : 1;
+  }
+  errno = strcmp(how, "ENOSPC") == 0 ? ENOSPC : EIO;
+  return now >= number;
+}
+
+ssize_t pwritev64(int file, const struct iovec* buffers, int count, off64_t offset)
+{
+  ssize_t (*real)(int, const struct iovec*, int, off64_t) = dlsym(RTLD_NEXT, "pwritev64");
+  const int fault = Fault(file);
+  if (fault == 1) {
+    return -1;
+  }
+  if (fault == 2) {
+    const struct iovec part = {buffers[0].iov_base, buffers[0].iov_len / 2};
+    return real(file, &part, 1, offset);
+  }
+  return real(file, buffers, count, offset);
+}
+
+ssize_t pwritev(int file, const struct iovec* buffers, int count, off_t offset)
+{
+  return pwritev64(file, buffers, count, offset);
+}
+
+ssize_t pwrite64(int file, const void* data, size_t bytes, off64_t offset)
+{
+  ssize_t (*real)(int, const void*, size_t, off64_t) = dlsym(RTLD_NEXT, "pwrite64");
+  return Fault(file) == 1 ? -1 : real(file, data, bytes, offset);
+}
+
+ssize_t pwrite(int file, const void* data, size_t bytes, off_t offset)
+{
+  return pwrite64(file, data, bytes, offset);
+}
+
+int fsync(int file)
+{
+  int (*real)(int) = dlsym(RTLD_NEXT, "fsync");
+  return Fault(file) == 1 && errno != EINTR ? -1 : real(file);
+}

@@ -1,0 +1,206 @@
+#!/usr/bin/python3
+"""What becomes of containers whose writer is killed, fails, or is not alone.
+
+usage: faults.py CASE --program PATCHIO --faults LIBRARY --series DUMPS [--tries N]
+
+CASE: killed, failing, second, targets, damaged. LIBRARY is WriteFaults.c, to be preloaded. Which steps must be there, and their values, is known
+from a container that was written undisturbed.
+"""
+import argparse
+import glob
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import h5py
+import numpy as np
+import stranger
+
+MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader",
+       "HWLOC_COMPONENTS": "-gl", "HWLOC_HIDE_ERRORS": "2", "PMIX_MCA_gds": "hash", "OMPI_MCA_ess_singleton_isolated": "1"}
+faults = []
+
+
+def expect(condition, message, *details):
+    if not condition:
+        faults.append(message % details)
+        print("FAILED " + faults[-1], flush=True)
+
+
+def run(arguments, *command, **environment):
+    done = subprocess.run([arguments.program, *command], env={**os.environ, **MPI, **environment}, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=120)
+    return done.returncode, done.stdout
+
+
+def values_of(step):
+    return {(step.rows[row]["level"], step.rows[row]["number"], variable["name"]): array.tobytes() for row, variable, array in step.values()}
+
+
+class Truth:
+    def __init__(self, arguments, folder):
+        self.path = os.path.join(folder, "truth.pio")
+        code, text = run(arguments, "convert", arguments.series, self.path)
+        assert code == 0, text
+        self.steps = {step.step: values_of(step) for step in stranger.read(self.path)}
+
+    def check(self, container, where, steps=None):
+        """What the log names is whole; no other file can be opened by anybody."""
+        found = {step.step: step for step in stranger.read(container)} if os.path.exists(container + "/index") and os.path.getsize(container + "/index") else {}
+        expect(steps is None or len(found) == steps, "%s: %d steps instead of %s", where, len(found), steps)
+        for number, step in found.items():
+            expect(values_of(step) == self.steps[number], "%s: step %d has other values", where, number)
+        known = {file for step in found.values() for file in step.json["files"]}
+        for path in glob.glob(container + "/*.part"):
+            try:
+                h5py.File(path, "r").close()
+                expect(False, "%s: %s can be opened", where, path)
+            except OSError:
+                pass
+        for path in glob.glob(container + "/*.hdf"):
+            if os.path.basename(path) not in known:  # not in the log yet: refused, or the values must be right
+                try:
+                    file = h5py.File(path, "r")
+                except OSError:
+                    continue
+                with file:
+                    number = int(os.path.basename(path).split(".")[1])
+                    for name in ("VTKHDF/Level0/CellData/" + n for n in file["VTKHDF/Level0/CellData"]):
+                        want = h5py.File(os.path.join(self.path, "step.%06d.hdf" % number), "r")[name][()]
+                        expect(np.array_equal(file[name][()], want), "%s: %s of %s has other values", where, name, path)
+        return len(found)
+
+
+def killed(arguments, folder, truth):
+    """kill -9 at random points; then the conversion goes on where it was."""
+    slow = {"LD_PRELOAD": arguments.faults, "WRITE_FAULT": "slow 10"}
+    begin = time.time()
+    code, text = run(arguments, "convert", arguments.series, os.path.join(folder, "once.pio"), **slow)
+    assert code == 0, text
+    seconds, container, resumed = time.time() - begin, os.path.join(folder, "killed.pio"), 0
+    for attempt in range(arguments.tries):
+        fresh = attempt % 3 == 0
+        if fresh:
+            shutil.rmtree(container, ignore_errors=True)
+        process = subprocess.Popen([arguments.program, "convert", arguments.series, container], env={**os.environ, **MPI, **slow},
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(random.uniform(0.2, 1.0) * seconds)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        there = truth.check(container, "try %d" % attempt)
+        resumed += 0 < there < len(truth.steps)
+        if attempt % 3 == 2:
+            code, text = run(arguments, "convert", arguments.series, container)
+            expect(code == 0, "try %d: cannot go on: %s", attempt, text)
+            truth.check(container, "try %d, resumed" % attempt, len(truth.steps))
+            code, text = run(arguments, "verify", container)
+            expect(code == 0, "try %d: %s", attempt, text)
+    print("%d of %d tries ended with some of the steps" % (resumed, arguments.tries))
+
+
+def failing(arguments, folder, truth):
+    """Each request to the storage may fail, in each way, at any time."""
+    for how in ("ENOSPC", "EIO", "short", "EINTR"):
+        for number in (1, 2, 3, 5, 8, 13, 21, 34, 55, 89):
+            container = os.path.join(folder, "failing.pio")
+            shutil.rmtree(container, ignore_errors=True)
+            code, text = run(arguments, "convert", arguments.series, container, LD_PRELOAD=arguments.faults, WRITE_FAULT="%s %d" % (how, number))
+            where = "%s at request %d" % (how, number)
+            harmless = how in ("short", "EINTR")
+            expect(not harmless or code == 0, "%s: %s", where, text)
+            expect(code in (0, 1) and (code == 0 or "failing.pio" in text), "%s: exit code %d, %s", where, code, text)
+            truth.check(container, where, len(truth.steps) if code == 0 else None)
+            if code != 0:
+                expect(not glob.glob(container + "/*.part"), "%s: a part is left", where)
+                code, text = run(arguments, "convert", arguments.series, container)
+                expect(code == 0, "%s: cannot go on: %s", where, text)
+                truth.check(container, where + ", resumed", len(truth.steps))
+
+
+def second(arguments, folder, truth):
+    """A second writer is refused; what the first writes is whole."""
+    container = os.path.join(folder, "second.pio")
+    first = subprocess.Popen([arguments.program, "convert", arguments.series, container], stdout=subprocess.DEVNULL,
+                             env={**os.environ, **MPI, "LD_PRELOAD": arguments.faults, "WRITE_FAULT": "slow 50"})
+    while not os.path.exists(container + "/index"):
+        time.sleep(0.01)
+    code, text = run(arguments, "convert", arguments.series, container)
+    expect(first.poll() is None, "the first writer is not slow enough to be met")
+    expect(code == 1 and "process %d on " % first.pid in text, "the second writer: exit code %d, %s", code, text)
+    expect(first.wait() == 0, "the first writer failed")
+    truth.check(container, "two writers", len(truth.steps))
+
+
+def targets(arguments, folder, truth):
+    """Targets that cannot be, or should not be written."""
+    other = os.path.join(folder, "other.pio")
+    os.makedirs(other)
+    open(os.path.join(other, "thesis.tex"), "w").write("years of work")
+    code, text = run(arguments, "convert", arguments.series, other, "--overwrite")
+    expect(code == 1 and "thesis.tex" in text and os.listdir(other) == ["thesis.tex"], "a folder of something else: %d, %s", code, text)
+    code, text = run(arguments, "convert", arguments.series, os.path.join(folder, "nowhere/x.pio"))
+    expect(code == 1 and "nowhere" in text, "a folder that is not there: %d, %s", code, text)
+    code, text = run(arguments, "convert", arguments.series, os.path.join(folder, "x"))
+    expect(code == 2 and ".pio" in text, "another ending: %d, %s", code, text)
+    container = os.path.join(folder, "again.pio")
+    run(arguments, "convert", arguments.series, container, "--steps", str(min(truth.steps)))
+    truth.check(container, "one step", 1)
+    code, text = run(arguments, "convert", arguments.series, container)
+    expect(code == 0, "steps are added: %d, %s", code, text)
+    truth.check(container, "steps are added", len(truth.steps))
+    code, text = run(arguments, "convert", arguments.series, container, "--overwrite", "--steps", str(max(truth.steps)))
+    expect(code == 0, "overwriting: %d, %s", code, text)
+    truth.check(container, "overwriting", 1)
+
+
+def damaged(arguments, folder, truth):
+    """Bytes that changed are found, by the place that they are at."""
+    container = os.path.join(folder, "damaged.pio")
+    step = stranger.read(truth.path)[0]
+    place = next(s for s in step.json["data sets"] if s["level"] == 0)
+    edits = [(step.json["files"][0], place["offset"] + 3, "'%s' on patch" % step.json["variables"][place["variable"]]["name"]),
+             (step.json["files"][0], step.json["tables"]["boxes"]["offset"] + 1, "the table 'boxes'"),
+             (step.json["files"][0], step.json["tables"]["checksums"]["offset"] + 1, "checksums"),
+             ("index", 60, "no step"), ("index", 20, "damaged")]
+    for name, offset, wanted in edits:
+        shutil.rmtree(container, ignore_errors=True)
+        shutil.copytree(truth.path, container)
+        with open(os.path.join(container, name), "r+b") as file:
+            file.seek(offset)
+            byte = file.read(1)
+            file.seek(offset)
+            file.write(bytes([byte[0] ^ 0x55]))
+        code, text = run(arguments, "verify", container)
+        expect(code == 1 and (wanted in text or "none that was written" in text), "%s at %d: exit code %d, %s", name, offset, code, text)
+    shutil.rmtree(container)
+    shutil.copytree(truth.path, container)
+    record = b'{"format":"PatchIO container","version":2}'
+    import struct
+    import zlib
+    with open(os.path.join(container, "index"), "wb") as file:
+        file.write(struct.pack("<IHB", zlib.crc32(b"\1" + record), len(record), 1) + record)
+    code, text = run(arguments, "info", container)
+    expect(code == 1 and "version 2" in text and "newer" in text, "a version from the future: %d, %s", code, text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("case", choices=["killed", "failing", "second", "targets", "damaged"])
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--faults", required=True)
+    parser.add_argument("--series", required=True)
+    parser.add_argument("--tries", type=int, default=30)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        globals()[arguments.case](arguments, folder, Truth(arguments, folder))
+    print("%d faults" % len(faults))
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

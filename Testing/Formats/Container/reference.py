@@ -1,0 +1,77 @@
+#!/usr/bin/python3
+"""The truth about containers of refined boxes, read by stranger.py.
+
+usage: reference.py --series OUTDIR PATH...     (writes OUTDIR/series.json and one npz per step; PATH is a folder, which
+                                                 stands for every container below it)
+
+The npz are those of SAMRAI/reference.py, and expected.py turns them into what ParaView must show.
+"""
+import argparse
+import glob
+import json
+import os
+import shutil
+import sys
+
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..")]
+import stranger  # noqa: E402
+from hidden import covered  # noqa: E402
+
+DESCRIBING = "step.??????.hdf"
+
+
+def read_truth(path, blanking=True):
+    """All of a step, by its first file: the metadata and the arrays that the npz holds."""
+    folder, name = os.path.split(os.path.abspath(path))
+    return truth_of(next(step for step in stranger.read(folder) if step.json["files"][0] == name), blanking)
+
+
+def truth_of(step, blanking=True):
+    levels, dim = step.json["levels"], step.json["dimension"]
+    order = sorted(range(len(step.rows)), key=lambda row: (step.rows[row]["level"], step.rows[row]["number"]))
+    place = {row: patch for patch, row in enumerate(order)}
+    arrays = {"p%d/%s" % (place[row], variable["name"]): values.reshape(-1, values.shape[-1]) for row, variable, values in step.values()}
+    boxes = [[(step.rows[row]["lower"].astype(np.int64), step.rows[row]["upper"].astype(np.int64)) for row in order if step.rows[row]["level"] == level]
+             for level in range(len(levels) + 1)]
+    patches = []
+    for level in range(len(levels)):
+        files = [step.rows[row]["file"] for row in order if step.rows[row]["level"] == level]
+        for number, (lower, upper) in enumerate(boxes[level]):
+            if blanking:
+                ratio = np.array(levels[level + 1]["ratio"]) if level + 1 < len(levels) else np.ones(3, np.int64)
+                arrays["b%d" % len(patches)] = covered(boxes[level], boxes[level + 1], ratio, number)
+            patches.append({"level": level, "number": number, "owner": files[number], "lower": lower.tolist(), "upper": upper.tolist()})
+    variables = [{"name": v["name"], "components": v["components"], "cell": v["centering"] == "cell", "ghosts": [0, 0, 0], "kind": "variable"}
+                 for v in step.json["variables"]]
+    return {"path": step.folder, "dim": dim, "deformed": False, "time": step.time, "step": step.step,
+            "level_sizes": [sum(level["patches"]) for level in levels], "spacing": [level["spacing"] for level in levels],
+            "origin": step.json["origin"], "variables": variables, "patches": patches}, arrays
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--series", metavar="OUTDIR", required=True)
+    parser.add_argument("paths", nargs="+")
+    arguments = parser.parse_args()
+    shutil.rmtree(arguments.series, ignore_errors=True)
+    os.makedirs(arguments.series)
+    table, count = [], 0
+    for folder in sorted(f for path in arguments.paths for f in glob.glob(os.path.abspath(path) + "/**/*.pio", recursive=True)):
+        entry = {"index": folder, "steps": []}
+        for step in stranger.read(folder):
+            meta, arrays = truth_of(step)
+            name = "%05d.npz" % count
+            count += 1
+            np.savez(os.path.join(arguments.series, name), meta=np.frombuffer(json.dumps(meta).encode(), np.uint8), **arrays)
+            entry["steps"].append({"npz": name, "summary": os.path.join(folder, step.json["files"][0]), "time": step.time, "step": step.step})
+        entry["times"] = entry["listed_times"] = [step["time"] for step in entry["steps"]]
+        table.append(entry)
+    with open(os.path.join(arguments.series, "series.json"), "w") as file:
+        json.dump(table, file)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,114 @@
+#!/usr/bin/python3
+"""Converts series into containers and compares what stranger.py, and what the package patchio, find in them with the series.
+
+usage: same.py --program PATCHIO [--np N] [--option OPTION]... --format FORMAT FOLDER...     (PYTHONPATH: the package patchio)
+
+FOLDER holds the cases of a format, or real data. Testing/Python/values.py knows that the package reads the series right.
+"""
+import argparse
+import glob
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import patchio
+import stranger
+
+PATTERNS = {"SAMRAI": ["dumps.visit"], "AMReX": ["Header"], "KWave": ["out*.h5"], "GRADS": ["*.ctl"], "VTKHDF": ["*.vtkhdf", "*.hdf"]}
+MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader",
+       "HWLOC_COMPONENTS": "-gl", "HWLOC_HIDE_ERRORS": "2", "PMIX_MCA_gds": "hash", "OMPI_MCA_ess_singleton_isolated": "1"}
+
+
+def series_below(folder, patterns):
+    """One path a series: of plotfiles side by side the first."""
+    found, folders = [], set()
+    for pattern in patterns:
+        for path in sorted(glob.glob(os.path.join(folder, "**", pattern), recursive=True)):
+            place = os.path.dirname(os.path.dirname(path)) if pattern == "Header" else path
+            if place not in folders and "Level_" not in path:
+                folders.add(place)
+                found.append(path)
+    return found
+
+
+def run(ranks, *command):
+    if ranks > 1:
+        command = ("mpirun", "-np", str(ranks), "--oversubscribe") + command
+    with tempfile.TemporaryDirectory() as sessions:
+        return subprocess.run(command, env={**os.environ, **MPI, "TMPDIR": sessions}, timeout=120, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT)
+
+
+def alike(found, want, where):
+    assert found.dtype == want.dtype and found.size == want.size, "%s: %s %s instead of %s %s" % (where, found.dtype, found.shape, want.dtype, want.shape)
+    same = found.reshape(-1).view("u1") == want.reshape(-1).view("u1")
+    assert same.all() or np.array_equal(found.reshape(-1), want.reshape(-1), equal_nan=want.dtype.kind == "f"), where + ": other values"
+
+
+def compare(source, container, step):
+    """Values that were compared, of one step."""
+    first = np.concatenate([[0], np.cumsum([sum(level["patches"]) for level in container.json["levels"]])])
+    places = container.json["variables"][container.json["coordinates"]]["name"] if "coordinates" in container.json else None
+    names = [variable["name"] for variable in container.json["variables"] if not variable.get("positions") and variable["name"] != places]
+    assert names == list(source.variables) == list(step.variables), "%s instead of %s" % (names, list(source.variables))
+    assert source.time == step.time, "time %r instead of %r" % (step.time, source.time)
+    arrays, again = {name: source.read(name) for name in names}, {name: step.read(name) for name in names}
+    assert np.array_equal(source.patches["lower"], step.patches["lower"]) and np.array_equal(source.patches["upper"], step.patches["upper"])
+    count, seen = 0, 0
+    for row, variable, values in container.values():
+        if variable["name"] not in names:
+            continue
+        info = container.rows[row]
+        patch = int(first[info["level"]]) + info["number"]
+        where = "'%s' on patch %d" % (variable["name"], patch)
+        assert np.array_equal(info["lower"][:source.dimension], source.patches["lower"][patch][:source.dimension]), where
+        alike(values, arrays[variable["name"]][patch], where)
+        alike(again[variable["name"]][patch], arrays[variable["name"]][patch], where + ", read by PatchIO")
+        count, seen = count + values.size, seen + 1
+    assert seen == sum(len(of) for of in arrays.values()), "%d arrays instead of %d" % (seen, sum(len(of) for of in arrays.values()))
+    return count
+
+
+def check(arguments, path, folder):
+    container = os.path.join(folder, "out.pio")
+    subprocess.run(["rm", "-rf", container], check=True)
+    result = run(arguments.np, arguments.program, "convert", path, container, *arguments.option)
+    try:
+        source = patchio.open(path, metadata="off")
+        steps = [(step, step.read()) and step for step in source]
+    except patchio.Error as error:
+        assert result.returncode == 1, "was converted, though it cannot be read: %s" % error
+        return 0
+    assert result.returncode == 0, result.stdout[-500:]
+    found = stranger.read(container)
+    assert len(found) == len(steps), "%d steps instead of %d" % (len(found), len(steps))
+    verify = run(1, arguments.program, "verify", container)
+    assert verify.returncode == 0, verify.stdout
+    return sum(compare(*each) for each in zip(steps, found, patchio.open(container, metadata="off")))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--np", type=int, default=1)
+    parser.add_argument("--option", action="append", default=[])
+    parser.add_argument("--format", choices=PATTERNS, required=True)
+    parser.add_argument("folders", nargs="+")
+    arguments = parser.parse_args()
+    faults = compared = series = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for path in [path for each in arguments.folders for path in series_below(each, PATTERNS[arguments.format])]:
+            series += 1
+            try:
+                compared += check(arguments, path, folder)
+            except AssertionError as error:
+                faults += 1
+                print("FAILED %s: %s" % (path, error), flush=True)
+    print("%d series, %d values compared, %d faults" % (series, compared, faults))
+    return 1 if faults or not compared else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,111 @@
+#!/usr/bin/python3
+"""Reads containers as Documentation/Container.md describes them, with nothing of PatchIO: h5py, struct, json, zlib and numpy.
+
+usage: stranger.py NAME.pio     (prints what is there, after it has compared all checksums)
+
+read(folder) gives the steps; values are read from the files' bytes, and once more by h5py, which must find the same.
+"""
+import json
+import os
+import struct
+import sys
+import zlib
+
+import h5py
+import numpy as np
+
+BLOCK = 32768
+
+
+def records(path):
+    """The records of a log; ends where one is not complete."""
+    with open(path, "rb") as file:
+        log = file.read()
+    at, parts = 0, b""
+    while at + 7 <= len(log):
+        left = BLOCK - at % BLOCK
+        if left < 7:
+            at += left
+            continue
+        checksum, length, kind = struct.unpack_from("<IHB", log, at)
+        data = log[at + 7:at + 7 + length]
+        if len(data) < length or zlib.crc32(log[at + 6:at + 7] + data) != checksum:
+            return
+        at += 7 + length
+        parts = data if kind in (1, 2) else parts + data
+        if kind in (1, 4):
+            yield parts
+
+
+class Step:
+    def __init__(self, folder, record):
+        self.folder = folder
+        kind, self.step, self.time, name, date = struct.unpack_from("<bqdHH", record)
+        assert kind == 1
+        self.date = record[21 + name:21 + name + date].decode()
+        self.json = json.loads(record[21 + name + date:])
+        assert self.json["files"][0] == record[21:21 + name].decode()
+        self.sets = {(s["level"], s["variable"], s["file"]): s for s in self.json["data sets"]}
+        boxes, numbers = self.table("boxes", "i4").reshape(-1, 3, 2), self.table("numbers", "i4")
+        self.rows, row = [], 0
+        for level, info in enumerate(self.json["levels"]):
+            for file, count in enumerate(info["patches"]):
+                for _ in range(count):
+                    self.rows.append({"level": level, "file": file, "number": int(numbers[row]), "lower": boxes[row, :, 0], "upper": boxes[row, :, 1]})
+                    row += 1
+        shape = len(self.json["variables"]), len(self.rows)
+        self.present = self.table("present", "u1").reshape(shape) != 0
+        self.least, self.greatest = self.table("least", "f8").reshape(shape), self.table("greatest", "f8").reshape(shape)
+        self.checksums = self.table("checksums", "u4").reshape(shape)
+
+    def table(self, name, dtype):
+        place = self.json["tables"].get(name, {"bytes": 0, "offset": 0, "checksum": 0})
+        with open(os.path.join(self.folder, self.json["files"][0]), "rb") as file:
+            file.seek(place["offset"])
+            data = file.read(place["bytes"])
+        assert zlib.crc32(data) == place["checksum"], name
+        return np.frombuffer(data, dtype)
+
+    def shape(self, row, variable):
+        """Values along each axis, slowest first, and components."""
+        info, level = self.rows[row], self.json["levels"][self.rows[row]["level"]]
+        more = [variable["centering"] == "node" and axis < self.json["dimension"] and not level.get("flat axes", 0) >> axis & 1 for axis in range(3)]
+        return [int(n) for n in (info["upper"] - info["lower"] + 1 + more)[::-1]] + [variable["components"]]
+
+    def values(self):
+        """(row, variable, array) for all that are there."""
+        for v, variable in enumerate(self.json["variables"]):
+            before = {}
+            for row, info in enumerate(self.rows):
+                if self.present[v, row]:
+                    place, dtype = self.sets[info["level"], v, info["file"]], np.dtype(variable["type"])
+                    shape, first = self.shape(row, variable), before.get((info["level"], info["file"]), 0)
+                    count = int(np.prod(shape))
+                    before[info["level"], info["file"]] = first + count
+                    path = os.path.join(self.folder, self.json["files"][info["file"]])
+                    with h5py.File(path, "r") as file:
+                        found = file[place["name"]][()].reshape(-1)[first:first + count]
+                    if "offset" in place:
+                        with open(path, "rb") as file:
+                            file.seek(place["offset"] + first * dtype.itemsize)
+                            assert file.read(count * dtype.itemsize) == found.tobytes(), place["name"]
+                    assert found.dtype == dtype and len(found) == count, place["name"]
+                    assert zlib.crc32(found.tobytes()) == self.checksums[v, row], place["name"]
+                    finite = found[found == found]
+                    assert len(finite) == 0 or (self.least[v, row] <= finite.min() and finite.max() <= self.greatest[v, row]), place["name"]
+                    yield row, variable, found.reshape(shape)
+
+
+def read(folder):
+    """The steps by their numbers; of two records of one number the later counts."""
+    log = records(os.path.join(folder, "index"))
+    head = json.loads(next(log))
+    assert head["format"] == "PatchIO container" and head["version"] == 1
+    steps = {step.step: step for step in (Step(folder, record) for record in log)}
+    return [steps[number] for number in sorted(steps)]
+
+
+if __name__ == "__main__":
+    for each in read(sys.argv[1]):
+        total = sum(array.size for _, _, array in each.values())
+        print("step %d, time %g: %d patches, %d values" % (each.step, each.time, len(each.rows), total))

@@ -1,0 +1,110 @@
+#!/usr/bin/python3
+"""What patchio.write() writes, read by a program that knows the documentation of containers only; what it refuses; the notebook.
+
+usage: PYTHONPATH=... writing.py SCRATCH NOTEBOOK
+"""
+import json
+import os
+import shutil
+import sys
+
+import numpy as np
+import patchio
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", "Container"))
+import stranger  # noqa: E402
+
+SCRATCH, NOTEBOOK = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+TYPES = ["float32", "float64", "int32", "int64", "int16", "uint16", "uint8"]
+faults = []
+
+
+def expect(condition, message, *details):
+    if not condition:
+        faults.append(message % details)
+        print("FAILED " + faults[-1], flush=True)
+
+
+def refused(kind, words, *arguments, **named):
+    try:
+        patchio.write(*arguments, **named)
+        expect(False, "%s: was not refused", words)
+    except kind as error:
+        expect(words in str(error), "'%s' instead of '%s'", error, words)
+
+
+def check(path, steps):
+    """steps: {number: {name: [array a patch]}}"""
+    found = {step.step: step for step in stranger.read(path)}
+    expect(sorted(found) == sorted(steps), "%s: steps %s", path, sorted(found))
+    for number, arrays in steps.items():
+        count = 0
+        for row, variable, values in found[number].values():
+            info = found[number].rows[row]
+            patch = sum(sum(level["patches"]) for level in found[number].json["levels"][:info["level"]]) + info["number"]
+            want = arrays[variable["name"]][patch]
+            expect(values.dtype == want.dtype and values.ravel().tobytes() == want.tobytes(), "%s: step %d, '%s' on patch %d", path, number, variable["name"], patch)
+            count += 1
+        expect(count == sum(a is not None for patches in arrays.values() for a in patches), "%s: step %d has %d arrays", path, number, count)
+
+
+def boxes(path):
+    random = np.random.default_rng(1)
+    single = {name: random.integers(0, 99, (3, 4, 5)).astype(name) for name in TYPES}
+    single["vector"], single["node"] = random.random((3, 4, 5, 3)), random.random((4, 5, 6)).astype("f4")
+    single["turned"] = random.random((5, 4, 3)).T    # not contiguous
+    patchio.write(path, single, nodes=["node"], step=5, time=0.25, spacing=(1, 2, 3), origin=(-1, 0, 1))
+    several = {"a": [random.random((2, 3, 4)) for _ in range(4)], "b": [random.random((2, 3, 4, 2)) if p != 1 else None for p in range(4)]}
+    patchio.write(path, several, lower=[[0, 0, 0], [4, 0, 0], [8, 0, 0], [5, 2, 1]], level=[0, 0, 0, 1], step=6, ratio=4)
+    check(path, {5: {name: [np.ascontiguousarray(array)] for name, array in single.items()}, 6: several})
+    data = patchio.open(path, metadata="off")
+    expect(data.times.tolist() == [0.25, 6.0], "times %s", data.times)
+    expect(data[0].dimension == 3 and np.allclose(data[1].patches["lower"][3], [5, 2, 1]), "boxes")
+    json_of = stranger.read(path)[0].json
+    expect(json_of["levels"][0]["spacing"] == [1, 2, 3] and json_of["origin"] == [-1, 0, 1], "spacing and origin")
+    expect(stranger.read(path)[1].json["levels"][1]["spacing"] == [0.25, 0.25, 0.25], "spacing of level 1")
+    patchio.write(path, {"flat": single["float32"][0]}, overwrite=True)
+    check(path, {0: {"flat": [single["float32"][0]]}})
+    expect(patchio.open(path, metadata="off")[0].dimension == 2, "two dimensions")
+
+
+def faulty(path):
+    a = np.zeros((2, 3, 4))
+    patchio.write(path, {"a": a}, step=1)
+    refused(patchio.Error, "no step 1", path, {"a": a}, step=1)
+    refused(patchio.Error, "nowhere", os.path.join(SCRATCH, "nowhere/x.pio"), {"a": a})
+    refused(TypeError, "complex128", path, {"a": a.astype(complex)}, step=2)
+    refused(ValueError, "no variable", path, {}, step=2)
+    refused(ValueError, "2 rows", path, {"a": [a, a]}, step=2)
+    refused(ValueError, "rising order", path, {"a": [a, a]}, lower=[[0, 0, 0]] * 2, level=[1, 0], step=2)
+    refused(ValueError, "one shape", path, {"a": a, "b": a[1:]}, step=2)
+    refused(ValueError, "one type", path, {"a": [a, a.astype("f4")]}, lower=[[0, 0, 0], [4, 0, 0]], step=2)
+    refused(ValueError, "among the values", path, {"a": a}, nodes=["b"], step=2)
+    refused(ValueError, "no cells", path, {"a": a[:0]}, step=2)
+    check(path, {1: {"a": [a]}})
+
+
+def notebook(folder):
+    """Its cells run one after another, as Jupyter would run them."""
+    os.makedirs(folder)
+    os.chdir(folder)
+    names = {}
+    with open(NOTEBOOK) as file:
+        for cell in json.load(file)["cells"]:
+            if cell["cell_type"] == "code":
+                exec(compile("".join(cell["source"]), NOTEBOOK, "exec"), names)
+    expect(os.path.exists("wave.pio/index"), "the notebook wrote nothing")
+
+
+def main():
+    shutil.rmtree(SCRATCH, ignore_errors=True)
+    os.makedirs(SCRATCH)
+    boxes(os.path.join(SCRATCH, "boxes.pio"))
+    faulty(os.path.join(SCRATCH, "faulty.pio"))
+    notebook(os.path.join(SCRATCH, "notebook"))
+    print("%d faults" % len(faults))
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,247 @@
+#include "Container/ContainerLog.h"
+#include "Convert/StepConversion.h"
+#include "Info/StepFacts.h"
+#include "Probe/Progress.h"
+#include "Session.h"
+#include "Session/RankAgreement.h"
+#include "Subcommands.h"
+#include "Support/ByteText.h"
+#include "Support/Error.h"
+#include "Support/Stopwatch.h"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <set>
+
+namespace fs = std::filesystem;
+
+namespace patchio::tools {
+namespace {
+
+constexpr double SecondsWithoutBar = 1;
+
+struct Options : ConversionOptions
+{
+  std::string From, To;
+  std::vector<std::string> Names;
+  std::vector<std::int64_t> Steps;  ///< empty: all
+  std::vector<int> Levels;
+  std::vector<double> Box;
+  bool Overwrite = false;
+  int RanksAFile = 0;
+  bool Export = false;  ///< to VTKHDF files in the folder To
+};
+
+void Check(Options& options)
+{
+  options.Variables = {options.Names.begin(), options.Names.end()};
+  if (!options.Levels.empty()) {
+    options.FirstLevel = options.Levels[0];
+    options.LastLevel = options.Levels[1];
+  }
+  if (options.FirstLevel < 0 || options.FirstLevel > options.LastLevel) {
+    throw UsageError("--levels wants the first level and the last one, from 0 on.");
+  }
+  if (!options.Box.empty()) {
+    options.Region.Kind = RegionOfInterest::Shape::InBox;
+    for (int axis = 0; axis < 3; ++axis) {
+      options.Region.Lower[axis] = options.Box[2 * axis];
+      options.Region.Upper[axis] = options.Box[2 * axis + 1];
+    }
+  }
+  while (!options.To.empty() && options.To.back() == '/') {
+    options.To.pop_back();
+  }
+  if (!options.Export && (options.To.size() < 5 || options.To.substr(options.To.size() - 4) != ".pio")) {
+    throw UsageError("The container's name must end with .pio.");
+  }
+}
+
+class Conversion
+{
+public:
+  Conversion(const Options& options, Session& session) : How(options), Out(session), Bar(session.Root()) {}
+
+  void Run();
+
+private:
+  /// What is written to.
+  std::string Container() const { return this->How.Export ? this->How.To + "/unfinished.pio" : this->How.To; }
+  void TakeOut(const TimeStep& step) const;
+  void RemoveUnfinished() const
+  {
+    std::error_code ignored;
+    if (this->How.Export && this->Out.Root()) {
+      fs::remove_all(this->Container(), ignored);
+    }
+  }
+  std::size_t ConvertAll(const std::vector<TimeStep>& steps);
+  void ConvertOne(const TimeStep& step, std::size_t number, std::size_t count, container::ContainerWriter& into);
+
+  const Options& How;
+  Session& Out;
+  probe::Progress Bar;
+  const Stopwatch Watch;
+  std::shared_ptr<OpenedStep> Opened;
+  std::string OpenedPath;
+  ConversionResult All;
+};
+
+void Conversion::Run()
+{
+  const RankAgreement ranks(this->Out.Ranks());
+  const Series series = ranks.OpenSeries({this->How.From}, {}, ChannelMode::ReadOnly);
+  for (const std::string& warning : series.Warnings) {
+    this->Out.Warn(warning);
+  }
+  std::vector<TimeStep> steps;
+  for (const TimeStep& step : series.Steps) {
+    const auto& wanted = this->How.Steps;
+    if (wanted.empty() || std::find(wanted.begin(), wanted.end(), step.Step) != wanted.end()) {
+      steps.push_back(step);
+    }
+  }
+  if (steps.empty() || (!this->How.Steps.empty() && steps.size() < this->How.Steps.size())) {
+    throw Error(fmt::format("{}: some of these steps are not there; it has {}, from {} to {}.", this->How.From,
+        CountText(series.Steps.size(), "step"), series.Steps.front().Step, series.Steps.back().Step));
+  }
+  if (this->How.Export) {
+    this->Out.OnRoot([this] { fs::create_directory(this->How.To); });
+  }
+  std::size_t done = 0;
+  try {
+    done = this->ConvertAll(steps);
+  } catch (const Error&) {
+    this->RemoveUnfinished();
+    throw;
+  }
+  this->RemoveUnfinished();
+  const std::size_t there = steps.size() - done;
+  this->Out.Print(fmt::format("{}: {} written{}, {}, {:.2f} s", this->How.To, CountText(done, "step"),
+      there > 0 ? fmt::format(" ({} there already)", CountText(there, "was", "were")) : "", ByteText(static_cast<double>(this->All.Bytes)), this->Watch.Seconds()));
+}
+
+/// Returns how many steps were not there yet.
+std::size_t Conversion::ConvertAll(const std::vector<TimeStep>& steps)
+{
+  container::ContainerWriter into(
+      this->Out.Ranks(), this->Container(), {this->How.Overwrite || this->How.Export, this->How.RanksAFile});
+  std::size_t done = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (!into.Has(steps[i].Step)) {
+      this->ConvertOne(steps[i], i, steps.size(), into);
+      ++done;
+    }
+  }
+  return done;
+}
+
+void Conversion::ConvertOne(const TimeStep& step, std::size_t number, std::size_t count, container::ContainerWriter& into)
+{
+  if (!this->Opened || this->OpenedPath != step.Path) {
+    this->Opened = std::make_shared<OpenedStep>(RankAgreement(this->Out.Ranks()), step.Path, ChannelMode::ReadOnly);
+    this->OpenedPath = step.Path;
+    this->Out.Warn(this->Opened->Warning());
+  }
+  this->Opened->TurnTo(RankAgreement(this->Out.Ranks()), step);
+  if (this->Opened->Data().IsMesh()) {
+    throw FileError(step.Path, "grids of boxes, as containers hold them", "a mesh", "Keep the file as it is");
+  }
+  const auto progress = [&](double part) {
+    const double all = (static_cast<double>(number) + part) / static_cast<double>(count);
+    if (this->Watch.Seconds() < SecondsWithoutBar) {
+      return;
+    }
+    this->Bar.Show(all, all > 0 ? this->Watch.Seconds() * (1 - all) / all : 0, fmt::format("step {}", step.Step));
+  };
+  const ConversionResult result = ConvertStep(this->Out.Ranks(), *this->Opened, this->How, into, progress);
+  this->All.Bytes += result.Bytes;
+  if (this->How.Export) {
+    this->Out.OnRoot([&] { this->TakeOut(step); });
+  }
+  this->Out.Print(fmt::format("step {}: {}, {}, {}", step.Step, CountText(result.Patches, "patch", "patches"),
+      CountText(result.Arrays, "array"), ByteText(static_cast<double>(result.Bytes))));
+}
+
+/// The file of a step out of the container that it was written in.
+void Conversion::TakeOut(const TimeStep& step) const
+{
+  for (const container::LoggedStep& logged : container::ReadLog(this->Container()).Steps) {
+    if (logged.Head.Step != step.Step) {
+      continue;
+    }
+    const container::StepRecord record = container::Decode(logged.Bytes);
+    std::set<std::string> hidden;
+    for (const container::DataSet& set : record.DataSets) {
+      if (set.Name.rfind("VTKHDF/", 0) != 0) {
+        hidden.insert("'" + record.Data.Variables[set.Variable].Name + "'");
+      }
+    }
+    const std::string names = PlainText(fmt::format("{}", fmt::join(hidden, ", ")));
+    if (hidden.size() == record.Data.Variables.size()) {
+      throw FileError(this->How.From, "boxes of a uniform grid whose levels refine each other", "something for which VTKHDF has no type",
+          "Convert it into a container, or save it from ParaView");
+    }
+    if (!hidden.empty()) {
+      this->Out.Warn(fmt::format("Step {}: other programs will not see {}, which some patches lack.", step.Step, names));
+    }
+    fs::rename(this->Container() + "/" + logged.Head.File, this->How.To + "/" + logged.Head.File);
+  }
+}
+
+/// Arguments that both subcommands have.
+void AddOptions(CLI::App& command, Options& options)
+{
+  command.add_option("--variables", options.Names, "Names of those to take; all by default")->delimiter(',');
+  command.add_option("--steps", options.Steps, "Numbers of the time steps; all by default")->delimiter(',');
+  command.add_option("--levels", options.Levels, "The first level and the last one")->expected(2);
+  command.add_option("--region", options.Box, "Only patches that meet this box: x from, to, y from, to, z from, to")
+      ->expected(6);
+  command.add_option("--threads", options.Threads, "Of each rank, for reading and for writing")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+}
+
+void Start(CLI::App& command, const std::shared_ptr<Options>& options, Session& session)
+{
+  command.callback([options, &session] {
+    Check(*options);
+    Conversion(*options, session).Run();
+  });
+}
+
+}  // namespace
+
+void AddExport(CLI::App& program, Session& session)
+{
+  CLI::App* command = program.add_subcommand("export",
+      "Write a VTKHDF file (OverlappingAMR, or ImageData) a time step, for programs without PatchIO, into a folder. "
+      "Under mpirun the ranks share the work");
+  const auto options = std::make_shared<Options>();
+  options->Export = true;
+  AddPath(*command, options->From);
+  command->add_option("folder", options->To, "Made if it is not there; files in it are called step.000010.hdf")->required();
+  AddOptions(*command, *options);
+  Start(*command, options, session);
+}
+
+void AddConvert(CLI::App& program, Session& session)
+{
+  CLI::App* command = program.add_subcommand("convert",
+      "Write data of any format into a container (NAME.pio), which opens at once and reads fast. Steps that the "
+      "container has are left as they are, so that a conversion that was stopped goes on. Under mpirun the ranks share the work");
+  const auto options = std::make_shared<Options>();
+  AddPath(*command, options->From);
+  command->add_option("container", options->To, "NAME.pio")->required();
+  AddOptions(*command, *options);
+  command->add_option("--ranks-a-file", options->RanksAFile,
+      "So many ranks write a file of each step together; 0: all of them. Only a single file can be opened without PatchIO")->check(CLI::Range(0, 1 << 20))->capture_default_str();
+  command->add_flag("--overwrite", options->Overwrite, "Replace a container of this name");
+  Start(*command, options, session);
+}
+
+}  // namespace patchio::tools

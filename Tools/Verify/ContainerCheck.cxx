@@ -1,0 +1,142 @@
+#include "Verify/ContainerCheck.h"
+
+#include "Container/ContainerLog.h"
+#include "Container/StepLayout.h"
+#include "Convert/PatchBatches.h"
+#include "Session/OpenedStep.h"
+#include "Session/RankAgreement.h"
+#include "Support/ByteText.h"
+#include "Support/Checksum.h"
+#include "Support/Error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+#include <set>
+
+namespace fs = std::filesystem;
+
+namespace patchio::tools {
+namespace {
+
+using container::DataSet;
+using container::RecordedStep;
+using container::StepRecord;
+
+constexpr std::uint64_t BatchBytes = std::uint64_t(64) << 20;
+
+std::string FolderOf(const std::string& path)
+{
+  std::error_code ignored;
+  return fs::is_directory(path, ignored) ? path : fs::path(path).parent_path().string();
+}
+
+RecordedStep StepAt(const std::string& path)
+{
+  const std::string folder = FolderOf(path), name = fs::path(path).filename().string();
+  for (const container::LoggedStep& step : container::ReadLog(folder).Steps) {
+    if (step.Head.File == name) {
+      return container::ReadStep(folder, step);
+    }
+  }
+  throw Error(path + ": the log has no such step.");
+}
+
+/// Data sets and tables that have bytes in common.
+std::vector<std::string> Overlaps(const StepRecord& record)
+{
+  struct Part
+  {
+    int File;
+    std::uint64_t Begin, End;
+    std::string Name;
+  };
+  std::vector<Part> parts;
+  for (const DataSet& set : record.DataSets) {
+    parts.push_back({set.File, set.Offset, set.Offset + set.Values * SizeOf(record.Types[set.Variable]), set.Name});
+  }
+  for (const auto& [name, table] : record.Tables) {
+    parts.push_back({0, table.Offset, table.Offset + table.Bytes, "the table " + name});
+  }
+  std::sort(parts.begin(), parts.end(),
+      [](const Part& a, const Part& b) { return std::tie(a.File, a.Begin) < std::tie(b.File, b.Begin); });
+  std::vector<std::string> faults;
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    if (parts[i].File == parts[i - 1].File && parts[i].Begin < parts[i - 1].End) {
+      faults.push_back(fmt::format("{} and {} overlap in {}", PlainText(parts[i - 1].Name), PlainText(parts[i].Name),
+          record.Files[parts[i].File]));
+    }
+  }
+  return faults;
+}
+
+}  // namespace
+
+bool IsInContainer(const std::string& path)
+{
+  return container::IsContainer(FolderOf(path));
+}
+
+std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads)
+{
+  const RecordedStep recorded = StepAt(step.Path);
+  std::vector<std::string> faults = Overlaps(recorded.Record);
+  const std::vector<std::uint32_t> sums =
+      container::ReadChecksums(FolderOf(step.Path), recorded.Record, recorded.Rows);
+  const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
+  const OpenedStep opened(RankAgreement(*alone), step.Path, ChannelMode::Off);
+  const Catalog& data = opened.Data();
+  std::vector<int> variables(data.Variables.size());
+  std::iota(variables.begin(), variables.end(), 0);
+  PatchBatches batches(opened, recorded.Rows, variables, threads, BatchBytes);
+  LoadResult loaded;
+  while (batches.Next(loaded)) {
+    for (const LoadFault& fault : loaded.Faults) {
+      faults.push_back(fault.Message);
+    }
+    for (std::size_t row = batches.First(); row < batches.End(); ++row) {
+      const int patch = recorded.Rows[row];
+      for (const int v : variables) {
+        const LoadedArray& array = loaded.At(row - batches.First(), v);
+        const std::size_t bytes = array.Tuples * array.Components * SizeOf(array.Type);
+        if (array.Status == ArrayStatus::Read && Crc32(0, array.Values.get(), bytes) != sums[v * data.Patches.size() + patch]) {
+          faults.push_back(fmt::format("'{}' on patch {} of {}: the values are not those that were written",
+              PlainText(data.Variables[v].Name), data.Patches[patch].Number, data.NameOfLevel(data.Patches[patch].Level)));
+        }
+      }
+    }
+  }
+  return faults;
+}
+
+std::vector<std::string> FaultsOfLog(const std::string& path)
+{
+  const std::string folder = FolderOf(path);
+  const container::ContainerLog log = container::ReadLog(folder);
+  std::vector<std::string> faults;
+  if (log.LostBytes > 0) {
+    faults.push_back(fmt::format("{}: {} among the records are damaged; the steps in them are lost to the log, though their files may be whole",
+        container::LogPathOf(folder), ByteText(static_cast<double>(log.LostBytes))));
+  }
+  if (log.BytesAfter > 0) {
+    faults.push_back(fmt::format("{}: {} at the end are no whole record: a step was not written to its end, or is just being written",
+        container::LogPathOf(folder), ByteText(static_cast<double>(log.BytesAfter))));
+  }
+  std::set<std::string> known;
+  for (const container::LoggedStep& step : log.Steps) {
+    const std::vector<std::string> files = container::Decode(step.Bytes).Files;
+    known.insert(files.begin(), files.end());
+  }
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.rfind("step.", 0) == 0 && known.count(name) == 0) {
+      faults.push_back(fmt::format("{}: no record names it: the step was not written to its end, or is just being written", entry.path().string()));
+    }
+  }
+  return faults;
+}
+
+}  // namespace patchio::tools
