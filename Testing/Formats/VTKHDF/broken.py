@@ -64,6 +64,7 @@ EDITS = [
     ("boxes_of_steps", "changing_amr", entries("VTKHDF/Steps/Level1/NumberOfAMRBoxes", 1, 5), "boxes"),
     ("no_boxes_of_steps", "changing_amr", dataset("VTKHDF/Steps/Level1/AMRBoxOffsets", None), "AMRBoxOffsets"),
     ("amr_beyond", "changing_amr", entries("VTKHDF/Steps/Level0/CellDataOffsets/density", 0, 99999), "density"),
+    ("composite", "meshes/boxes", attribute("VTKHDF", "Type", np.bytes_("PartitionedDataSetCollection")), "of type 'PartitionedDataSetCollection'"),
     ("no_points", "meshes/boxes", dataset("VTKHDF/Points", None), "Points"),
     ("points_flat", "meshes/boxes", dataset("VTKHDF/Points", np.zeros(999)), "Points"),
     ("points_of_text", "meshes/boxes", dataset("VTKHDF/Points", np.array([[b"x"] * 3] * 200)), "Points"),
