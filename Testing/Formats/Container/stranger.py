@@ -57,6 +57,7 @@ class Step:
         self.present = self.table("present", "u1").reshape(shape) != 0
         self.least, self.greatest = self.table("least", "f8").reshape(shape), self.table("greatest", "f8").reshape(shape)
         self.checksums = self.table("checksums", "u4").reshape(shape)
+        self.meshes = self.table("meshes", "i8").reshape(-1, 9)
 
     def table(self, name, dtype):
         place = self.json["tables"].get(name, {"bytes": 0, "offset": 0, "checksum": 0})
@@ -68,6 +69,11 @@ class Step:
 
     def shape(self, row, variable):
         """Values along each axis, slowest first, and components."""
+        if len(self.meshes):
+            points, cells, connectivity = self.meshes[row, 0], self.meshes[row, 1:5], self.meshes[row, 5:]
+            role, which = variable.get("role", "values"), variable.get("list", 0)
+            own = {"points": points, "connectivity": connectivity[which], "offsets": cells[which] + 1, "types": cells[which]}
+            return [int(own.get(role, points if variable["centering"] == "node" else cells.sum())), variable["components"]]
         info, level = self.rows[row], self.json["levels"][self.rows[row]["level"]]
         more = [variable["centering"] == "node" and axis < self.json["dimension"] and not level.get("flat axes", 0) >> axis & 1 for axis in range(3)]
         return [int(n) for n in (info["upper"] - info["lower"] + 1 + more)[::-1]] + [variable["components"]]
