@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -85,6 +86,21 @@ std::optional<ElementType> TypeToWrite(vtkDataArray* array)
   }
 }
 
+bool IsBlank(vtkDataArray* array)
+{
+  if (array->GetDataType() != VTK_FLOAT && array->GetDataType() != VTK_DOUBLE) {
+    return false;
+  }
+  for (vtkIdType i = 0; i < array->GetNumberOfTuples(); ++i) {
+    for (int c = 0; c < array->GetNumberOfComponents(); ++c) {
+      if (!std::isnan(array->GetComponent(i, c))) {
+        return false;
+      }
+    }
+  }
+  return array->GetNumberOfTuples() > 0;
+}
+
 void AddArrays(vtkDataSetAttributes* attributes, Centering center, std::vector<ArrayForm>& forms,
     std::set<std::string>& notes)
 {
@@ -110,7 +126,7 @@ void AddArrays(vtkDataSetAttributes* attributes, Centering center, std::vector<A
                       "Write), or make another array of it (Calculator).",
               kind, PlainText(name), array->GetDataTypeAsString()));
     }
-    forms.push_back({name, center, array->GetNumberOfComponents(), *type, false, false});
+    forms.push_back({name, center, array->GetNumberOfComponents(), *type, false, IsBlank(array), false});
   }
 }
 

@@ -100,7 +100,7 @@ void TakeCurvilinear(vtkStructuredGrid* grid, PieceForm& form)
   for (vtkIdType i = 0; form.IsPlane && i < points->GetNumberOfTuples(); ++i) {
     form.IsPlane = points->GetComponent(i, 2) == 0;
   }
-  form.Arrays.push_back({"Coords", Centering::Node, 3, *ElementTypeOf(points), false, true});
+  form.Arrays.push_back({"Coords", Centering::Node, 3, *ElementTypeOf(points), false, false, true});
 }
 
 /// Sets the kind of grid, and where it is.
@@ -178,7 +178,7 @@ void KeepFlags(Centering center, PieceForm& form, std::set<std::string>& notes)
   const auto isIt = [center](
                         const ArrayForm& array) { return array.Name == FlagsName && array.Center == center; };
   if (std::none_of(form.Arrays.begin(), form.Arrays.end(), isIt)) {
-    form.Arrays.push_back({FlagsName, center, 1, ElementType::UInt8, false, false});
+    form.Arrays.push_back({FlagsName, center, 1, ElementType::UInt8, false, false, false});
   }
   notes.insert(
       fmt::format("Some {} are hidden by flags that a PatchIO container does not have: they will be visible, "
@@ -190,6 +190,7 @@ void KeepFlags(Centering center, PieceForm& form, std::set<std::string>& notes)
 /// becomes.
 std::vector<Box> TakeArrays(vtkDataSet* grid, PieceForm& form, std::set<std::string>& notes)
 {
+  const bool isAmr = form.Hides;
   const std::vector<ArrayForm> arrays = ArraysOf(grid, notes);
   form.Arrays.insert(form.Arrays.end(), arrays.begin(), arrays.end());
   vtkUnsignedCharArray* const flags = grid->GetCellGhostArray();
@@ -208,8 +209,8 @@ std::vector<Box> TakeArrays(vtkDataSet* grid, PieceForm& form, std::set<std::str
   if (form.Kind == GridKind::Curvilinear && (any & vtkDataSetAttributes::REFINEDCELL)) {
     KeepFlags(Centering::Cell, form, notes);  // indices do not tell which blocks refine which
   }
-  const bool wholePatch = NumberInFieldData(grid, "patch", -1) >= 0;
-  const KeptCells kept = FindKeptCells(form.Cells, any ? flags->GetPointer(0) : nullptr, wholePatch);
+  const FlagMeaning meaning{NumberInFieldData(grid, "patch", -1) >= 0, isAmr};
+  const KeptCells kept = FindKeptCells(form.Cells, any ? flags->GetPointer(0) : nullptr, meaning);
   if (kept.NeedsFlags) {
     KeepFlags(Centering::Cell, form, notes);
   }

@@ -2,8 +2,12 @@
 
 #include "ArraysToWrite.h"
 #include "GridsToWrite.h"
+#include "Plan/Grids.h"
 #include "Support/RunOnAllRanks.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <deque>
 #include <set>
 
@@ -26,7 +30,7 @@ InputStep::InputStep(Communicator& ranks, vtkDataObject* data) : Ranks(ranks)
   std::vector<PieceForm> mine;
   std::set<std::string> notes;
   RunOnAllRanks(ranks, [&] {
-    this->Grids = GridsOf(data);
+    this->Grids = InputGridsOf(data);
     for (std::size_t i = 0; i < this->Grids.size(); ++i) {
       for (PieceForm& piece : PiecesOf(this->Grids[i], notes)) {
         piece.Rank = ranks.Rank();
@@ -51,6 +55,14 @@ InputStep::InputStep(Communicator& ranks, vtkDataObject* data) : Ranks(ranks)
   }
   this->NotesOfAll = {all.begin(), all.end()};
   this->Whole = MakeStepCatalog(this->Pieces);
+  const bool known = std::all_of(
+      this->Pieces.begin(), this->Pieces.end(), [](const PieceForm& piece) { return piece.Level >= 0; });
+  const std::size_t grids = GridsOf(this->Whole.Data).size();
+  if (grids > 1 && !known) {
+    this->NotesOfAll.push_back(fmt::format(
+        "The data become {} grids beside each other; the reader's property Grids says which are shown.",
+        grids));
+  }
 }
 
 void InputStep::WriteTo(container::ContainerWriter& into)
@@ -79,6 +91,9 @@ void InputStep::WriteValues(container::StepWriter& step) const
     }
     for (const ArrayForm& array : piece.Arrays) {
       const int v = this->Whole.VariableOf.at(KeyOf(array));
+      if (data.PresenceOf(v, static_cast<int>(p)) != Presence::Stored) {
+        continue;
+      }
       const bool cells = array.Center == Centering::Cell;
       const ValuesToWrite& one =
           held.emplace_back(ArrayOf(this->Grids[piece.Grid].Grid, array), this->Whole.Types[v],

@@ -116,7 +116,7 @@ void Walk::VisitBlocks(Tree* tree, unsigned int count, const InputGrid& where)
 
 }  // namespace
 
-std::vector<InputGrid> GridsOf(vtkDataObject* data)
+std::vector<InputGrid> InputGridsOf(vtkDataObject* data)
 {
   Walk walk;
   walk.Visit(data, {}, "");

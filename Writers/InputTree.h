@@ -23,7 +23,7 @@ struct InputGrid
 };
 
 /// The grids with cells or points. Throws Error when there is something that is no grid.
-std::vector<InputGrid> GridsOf(vtkDataObject* data);
+std::vector<InputGrid> InputGridsOf(vtkDataObject* data);
 
 /// The number in "level 17"; -1 for other names.
 int LevelInName(const std::string& name);

@@ -4,7 +4,8 @@
 
 #include <vtkDataSetAttributes.h>
 
-#include <limits>
+#include <algorithm>
+#include <array>
 
 namespace patchio {
 namespace {
@@ -13,14 +14,25 @@ namespace {
 constexpr std::size_t MostBoxes = 64;
 constexpr std::int64_t LeastCells = 512;
 
-bool IsKept(unsigned char flag)
+/// By flag.
+std::array<bool, 256> KeptFlags(const Box& cells, const unsigned char* flags, bool ofAmr)
 {
-  return (flag & vtkDataSetAttributes::REFINEDCELL) ||
-         !(flag & (vtkDataSetAttributes::DUPLICATECELL | vtkDataSetAttributes::HIDDENCELL));
+  const unsigned char* const end = flags + cells.Cells();
+  const bool ghosts = ofAmr || std::any_of(flags, end, [](unsigned char flag) {
+    return (flag & vtkDataSetAttributes::REFINEDCELL) && !(flag & vtkDataSetAttributes::DUPLICATECELL);
+  });
+  std::array<bool, 256> kept;
+  for (int flag = 0; flag < 256; ++flag) {
+    const bool refined = (flag & vtkDataSetAttributes::REFINEDCELL) != 0;
+    const bool duplicate = (flag & vtkDataSetAttributes::DUPLICATECELL) != 0;
+    const bool hidden = (flag & vtkDataSetAttributes::HIDDENCELL) != 0;
+    kept[flag] = refined ? !(ghosts && duplicate) : !duplicate && !hidden;
+  }
+  return kept;
 }
 
 /// The runs of kept cells along axis 0.
-std::vector<OwnedBox> RunsOf(const Box& cells, const unsigned char* flags)
+std::vector<OwnedBox> RunsOf(const Box& cells, const unsigned char* flags, const std::array<bool, 256>& kept)
 {
   std::vector<OwnedBox> runs;
   for (int k = cells.Lower[2]; k <= cells.Upper[2]; ++k) {
@@ -29,7 +41,7 @@ std::vector<OwnedBox> RunsOf(const Box& cells, const unsigned char* flags)
       const int width = static_cast<int>(cells.Width(0));
       for (int i = 0; i < width;) {
         const int first = i;
-        for (; i < width && IsKept(row[i]); ++i) {
+        for (; i < width && kept[row[i]]; ++i) {
         }
         if (i > first) {
           runs.push_back({{{cells.Lower[0] + first, j, k}, {cells.Lower[0] + i - 1, j, k}}, 0});
@@ -53,13 +65,14 @@ Box BoundsOf(const std::vector<OwnedBox>& boxes)
   return bounds;
 }
 
-bool HasHidden(const Box& cells, const Box& part, const unsigned char* flags)
+bool HasHidden(
+    const Box& cells, const Box& part, const unsigned char* flags, const std::array<bool, 256>& kept)
 {
   for (int k = part.Lower[2]; k <= part.Upper[2]; ++k) {
     for (int j = part.Lower[1]; j <= part.Upper[1]; ++j) {
       const unsigned char* const row = flags + IndexIn(cells, {part.Lower[0], j, k});
       for (std::int64_t i = 0; i < part.Width(0); ++i) {
-        if (!IsKept(row[i]) && (row[i] & vtkDataSetAttributes::HIDDENCELL)) {
+        if (!kept[row[i]] && (row[i] & vtkDataSetAttributes::HIDDENCELL)) {
           return true;
         }
       }
@@ -70,12 +83,13 @@ bool HasHidden(const Box& cells, const Box& part, const unsigned char* flags)
 
 }  // namespace
 
-KeptCells FindKeptCells(const Box& cells, const unsigned char* flags, bool wholePatch)
+KeptCells FindKeptCells(const Box& cells, const unsigned char* flags, FlagMeaning meaning)
 {
   if (!flags) {
     return {{cells}, false};
   }
-  const std::vector<OwnedBox> runs = RunsOf(cells, flags);
+  const std::array<bool, 256> isKept = KeptFlags(cells, flags, meaning.OfAmr);
+  const std::vector<OwnedBox> runs = RunsOf(cells, flags, isKept);
   if (runs.empty()) {
     return {};
   }
@@ -84,11 +98,11 @@ KeptCells FindKeptCells(const Box& cells, const unsigned char* flags, bool whole
     kept += run.Cells.Width(0);
   }
   const Box bounds = BoundsOf(runs);
-  if (kept == bounds.Cells() || (wholePatch && !HasHidden(cells, bounds, flags))) {
+  if (kept == bounds.Cells() || (meaning.OfWholePatch && !HasHidden(cells, bounds, flags, isKept))) {
     return {{bounds}, false};
   }
   CoverOptions options;
-  options.MostCells = std::numeric_limits<std::int64_t>::max();
+  options.MostCells = std::int64_t(1) << 40;
   options.CellsWorthABox = 0;
   KeptCells result;
   for (const CoverBox& box : CoverBoxes(runs, {}, options)) {

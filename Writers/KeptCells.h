@@ -15,12 +15,19 @@ struct KeptCells
   bool NeedsFlags = false;  ///< the cells that are left out are too scattered for boxes, so all are kept
 };
 
+/// How flags are meant.
+struct FlagMeaning
+{
+  bool OfWholePatch =
+      false;           ///< duplicates within the block are cells that another patch has too: they are kept
+  bool OfAmr = false;  ///< duplicates are always ghost cells; our reader's refined cells are duplicates, too
+};
+
 /// Refined cells are kept, since finer levels hide them again. Other hidden cells and duplicates (layers of
 /// ghost cells, gaps between the patches of a merged block, cells that the user has blanked) are left out.
 ///
 /// flags: of vtkDataSetAttributes, one a cell of the box, axis 0 fastest; null: none is set.
-/// wholePatch: duplicates within the block are cells that another patch has too, and are kept.
-KeptCells FindKeptCells(const Box& cells, const unsigned char* flags, bool wholePatch);
+KeptCells FindKeptCells(const Box& cells, const unsigned char* flags, FlagMeaning meaning);
 
 }  // namespace patchio
 

@@ -23,8 +23,8 @@ auto MembersOfAxis(Form& axis)
 template <typename Form>
 auto MembersOfArray(Form& array)
 {
-  return std::tie(
-      array.Name, array.Center, array.Components, array.Type, array.HidesUndefined, array.Positions);
+  return std::tie(array.Name, array.Center, array.Components, array.Type, array.HidesUndefined, array.IsBlank,
+      array.Positions);
 }
 
 }  // namespace

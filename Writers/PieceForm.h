@@ -19,7 +19,9 @@ struct ArrayForm
   int Components = 1;
   ElementType Type = ElementType::Float64;
   bool HidesUndefined = false;  ///< NaN stands for no value; see Variable::UndefinedFrom
-  bool Positions = false;       ///< of the nodes of a curvilinear grid
+  /// All is NaN, as the reader makes arrays that a block lacks. Where others have values, it is not written.
+  bool IsBlank = false;
+  bool Positions = false;  ///< of the nodes of a curvilinear grid
 };
 
 /// A grid of the input, or a box cut out of one: it becomes a patch.

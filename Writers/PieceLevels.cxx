@@ -3,11 +3,13 @@
 #include "InputTree.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace patchio {
 namespace {
@@ -45,18 +47,78 @@ enum class LevelsBy
   Group
 };
 
+/// Lower and upper bound along an axis.
+using Bounds = std::array<std::pair<double, double>, 3>;
+
+Bounds BoundsOf(const PieceForm& piece)
+{
+  Bounds bounds;
+  const Box nodes = NodesOf(piece, piece.Cells);
+  for (int axis = 0; axis < 3; ++axis) {
+    const auto position = [&](int node) {
+      return piece.Kind == GridKind::Rectilinear ? piece.Axes[axis].Positions[node - piece.Axes[axis].First]
+                                                 : piece.Origin[axis] + node * piece.Spacing[axis];
+    };
+    bounds[axis] = {position(nodes.Lower[axis]), position(nodes.Upper[axis])};
+  }
+  return bounds;
+}
+
+/// Whether they have more in common than rounding; flat pieces have, in the same plane.
+bool Overlap(const Bounds& a, const Bounds& b)
+{
+  for (int axis = 0; axis < 3; ++axis) {
+    const double widths[] = {a[axis].second - a[axis].first, b[axis].second - b[axis].first};
+    const double common = std::min(a[axis].second, b[axis].second) - std::max(a[axis].first, b[axis].first);
+    const bool flat = std::min(widths[0], widths[1]) <= 0;
+    if (flat ? common < 0 : common <= 1e-6 * std::min(widths[0], widths[1])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Whether pieces of different groups lie in each other's place. Blocks of a curvilinear grid have indices of
+/// their own, so they may.
+bool GroupsOverlap(const std::vector<PieceForm>& pieces)
+{
+  if (pieces.front().Kind == GridKind::Curvilinear) {
+    return false;
+  }
+  std::vector<std::pair<Bounds, const PieceForm*>> sorted;
+  for (const PieceForm& piece : pieces) {
+    sorted.emplace_back(BoundsOf(piece), &piece);
+  }
+  std::sort(sorted.begin(), sorted.end());
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    for (std::size_t j = i + 1; j < sorted.size() && sorted[j].first[0].first <= sorted[i].first[0].second;
+         ++j) {
+      if (sorted[i].second->Group != sorted[j].second->Group && Overlap(sorted[i].first, sorted[j].first)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+bool AnyHides(const std::vector<PieceForm>& pieces)
+{
+  return std::any_of(pieces.begin(), pieces.end(), [](const PieceForm& piece) { return piece.Hides; });
+}
+
 LevelsBy WayFor(const std::vector<PieceForm>& pieces)
 {
   std::set<std::vector<int>> groups;
-  bool numbers = true, hides = false;
+  bool numbers = true;
   for (const PieceForm& piece : pieces) {
     groups.insert(piece.Group);
     numbers = numbers && piece.Level >= 0;
-    hides = hides || piece.Hides;
   }
-  return numbers                               ? LevelsBy::Number
-         : hides || groups.size() > MostGroups ? LevelsBy::Spacing
-                                               : LevelsBy::Group;
+  if (numbers) {
+    return LevelsBy::Number;
+  }
+  return AnyHides(pieces) || groups.size() > MostGroups || !GroupsOverlap(pieces) ? LevelsBy::Spacing
+                                                                                  : LevelsBy::Group;
 }
 
 /// How many cells of the second lie in one of the first; nullopt where it is no refinement.
@@ -89,13 +151,13 @@ std::string CommonName(const std::vector<PieceForm>& pieces, const std::vector<i
   return common ? name : std::string();
 }
 
-/// Whether a level hides what it covers of the one before. Our reader names levels of other kinds otherwise.
+/// Whether a level may be one that hides what it covers. Our reader names levels of other kinds otherwise;
+/// where nothing is covered, it does no harm.
 bool MayHide(const std::vector<PieceForm>& pieces, const LevelOfPieces& level, LevelsBy way)
 {
-  const bool marked =
-      std::any_of(pieces.begin(), pieces.end(), [](const PieceForm& piece) { return piece.Hides; });
   return pieces.front().Kind == GridKind::Uniform &&
-         (way == LevelsBy::Number ? marked || LevelInName(level.Name) >= 0 : marked);
+         (AnyHides(pieces) || (way == LevelsBy::Number && LevelInName(level.Name) >= 0) ||
+             (way == LevelsBy::Spacing && !GroupsOverlap(pieces)));
 }
 
 }  // namespace
@@ -135,7 +197,9 @@ std::vector<LevelOfPieces> LevelsOf(const std::vector<PieceForm>& pieces)
       const std::optional<Int3> ratio =
           RatioOf(pieces[levels[l - 1].Members.front()], pieces[levels[l].Members.front()]);
       refines = refines && ratio && MayHide(pieces, levels[l], way);
-      levels[l].Role = refines ? LevelRole::Refinement : LevelRole::Separate;
+      // Levels of a rectilinear grid are grids of their own in any case.
+      const bool isGrid = !refines && pieces.front().Kind != GridKind::Rectilinear;
+      levels[l].Role = isGrid ? LevelRole::Separate : LevelRole::Refinement;
       levels[l].Ratio = refines ? *ratio : Int3{1, 1, 1};
     }
   }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -106,7 +107,9 @@ void CatalogMaker::TakePatches(const std::vector<int>& members, Level& level)
   level.PatchCount = static_cast<int>(members.size());
   std::vector<int> sorted = members;
   std::stable_sort(sorted.begin(), sorted.end(), [this](int a, int b) {
-    const auto key = [](const PieceForm& piece) { return std::tie(piece.Group, piece.Piece, piece.Rank); };
+    const auto key = [](const PieceForm& piece) {
+      return std::tie(piece.Number, piece.Group, piece.Piece, piece.Rank);
+    };
     return key(this->Pieces[a]) < key(this->Pieces[b]);
   });
   for (const int piece : sorted) {
@@ -120,8 +123,7 @@ void CatalogMaker::TakePatches(const std::vector<int>& members, Level& level)
   this->NumberPatches(level);
 }
 
-/// Their own numbers where all have one; else numbers of blocks on separate levels, where only boxes of one
-/// number are merged, and of patches elsewhere.
+/// A container wants the numbers from 0 on.
 void CatalogMaker::NumberPatches(const Level& level)
 {
   std::vector<Patch>& patches = this->Step.Data.Patches;
@@ -129,15 +131,10 @@ void CatalogMaker::NumberPatches(const Level& level)
   for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
     numbers.insert(patches[p].Number);
   }
-  const bool separate = level.Role == LevelRole::Separate;
-  if (*numbers.begin() >= 0 && (separate || numbers.size() == static_cast<std::size_t>(level.PatchCount))) {
-    return;
-  }
-  for (int p = level.FirstPatch, next = 0; p < level.FirstPatch + level.PatchCount; ++p, ++next) {
-    const bool sameBlock = p > level.FirstPatch && this->Of(p).Group == this->Of(p - 1).Group &&
-                           this->Of(p).Piece == this->Of(p - 1).Piece;
-    next -= separate && sameBlock ? 1 : 0;
-    patches[p].Number = next;
+  const bool theirOwn = *numbers.begin() == 0 && *numbers.rbegin() == level.PatchCount - 1 &&
+                        numbers.size() == static_cast<std::size_t>(level.PatchCount);
+  for (int p = level.FirstPatch; !theirOwn && p < level.FirstPatch + level.PatchCount; ++p) {
+    patches[p].Number = p - level.FirstPatch;
   }
 }
 
@@ -327,7 +324,8 @@ int CatalogMaker::VariableOf(const ArrayForm& array)
   }
   type = *common;
   if (array.HidesUndefined) {
-    variable.UndefinedFrom = variable.UndefinedTo = INFINITY;  // NaN is none, either
+    // No value is this one, so NaN alone is none.
+    variable.UndefinedFrom = variable.UndefinedTo = std::numeric_limits<double>::max();
   }
   return found->second;
 }
@@ -336,16 +334,21 @@ void CatalogMaker::TakeVariables()
 {
   Catalog& data = this->Step.Data;
   std::vector<std::vector<int>> variables;  // by patch
+  std::vector<bool> hasValues;              // somewhere
   for (std::size_t p = 0; p < data.Patches.size(); ++p) {
     std::vector<int>& there = variables.emplace_back();
     for (const ArrayForm& array : this->Of(p).Arrays) {
       there.push_back(this->VariableOf(array));
+      hasValues.resize(data.Variables.size(), false);
+      hasValues[there.back()] = hasValues[there.back()] || !array.IsBlank;
     }
   }
   data.ResetPresence();
   for (std::size_t p = 0; p < variables.size(); ++p) {
-    for (const int variable : variables[p]) {
-      data.SetPresence(variable, static_cast<int>(p), Presence::Stored);
+    for (std::size_t i = 0; i < variables[p].size(); ++i) {
+      const int variable = variables[p][i];
+      const bool blank = this->Of(p).Arrays[i].IsBlank && hasValues[variable];
+      data.SetPresence(variable, static_cast<int>(p), blank ? Presence::Absent : Presence::Stored);
     }
   }
 }
