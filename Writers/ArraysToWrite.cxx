@@ -64,6 +64,15 @@ bool Holds(ElementType wide, ElementType narrow)
   return a.Least <= b.Least && b.Greatest <= a.Greatest;
 }
 
+double GreatestOf(vtkDataArray* array)
+{
+  double greatest = 0;
+  for (int c = 0; c < array->GetNumberOfComponents(); ++c) {
+    greatest = std::max(greatest, array->GetRange(c)[1]);
+  }
+  return greatest;
+}
+
 /// nullopt: no type of a container holds these numbers.
 std::optional<ElementType> TypeToWrite(vtkDataArray* array)
 {
@@ -81,6 +90,9 @@ std::optional<ElementType> TypeToWrite(vtkDataArray* array)
     case VTK_LONG_LONG:
     case VTK_ID_TYPE:
       return ElementType::Int64;
+    case VTK_UNSIGNED_LONG:
+    case VTK_UNSIGNED_LONG_LONG:
+      return GreatestOf(array) < 9.2e18 ? std::optional(ElementType::Int64) : std::nullopt;
     default:
       return std::nullopt;
   }
@@ -101,15 +113,15 @@ bool IsBlank(vtkDataArray* array)
   return array->GetNumberOfTuples() > 0;
 }
 
-void AddArrays(vtkDataSetAttributes* attributes, Centering center, std::vector<ArrayForm>& forms,
-    std::set<std::string>& notes)
+void AddArrays(vtkDataSetAttributes* attributes, Centering center, const ArrayChoice& isWanted,
+    std::vector<ArrayForm>& forms, std::set<std::string>& notes)
 {
   const char* const kind = center == Centering::Cell ? "cell" : "point";
   for (int i = 0; i < attributes->GetNumberOfArrays(); ++i) {
     vtkAbstractArray* const any = attributes->GetAbstractArray(i);
     vtkDataArray* const array = vtkDataArray::SafeDownCast(any);
     const std::string name = any->GetName() ? any->GetName() : "";
-    if (name == vtkDataSetAttributes::GhostArrayName()) {
+    if (name == vtkDataSetAttributes::GhostArrayName() || !isWanted(name.c_str(), center)) {
       continue;
     }
     if (!array || name.empty() || array->GetNumberOfComponents() == 0) {
@@ -132,11 +144,11 @@ void AddArrays(vtkDataSetAttributes* attributes, Centering center, std::vector<A
 
 }  // namespace
 
-std::vector<ArrayForm> ArraysOf(vtkDataSet* grid, std::set<std::string>& notes)
+std::vector<ArrayForm> ArraysOf(vtkDataSet* grid, const ArrayChoice& isWanted, std::set<std::string>& notes)
 {
   std::vector<ArrayForm> forms;
-  AddArrays(grid->GetCellData(), Centering::Cell, forms, notes);
-  AddArrays(grid->GetPointData(), Centering::Node, forms, notes);
+  AddArrays(grid->GetCellData(), Centering::Cell, isWanted, forms, notes);
+  AddArrays(grid->GetPointData(), Centering::Node, isWanted, forms, notes);
   return forms;
 }
 

@@ -8,6 +8,7 @@
 #include <vtkDataSet.h>
 #include <vtkSmartPointer.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -19,9 +20,12 @@ namespace patchio {
 /// What becomes of the flags of hidden cells or points that the levels do not tell: an ordinary array.
 constexpr const char* FlagsName = "ghost flags";
 
-/// The arrays of a grid, without its flags. What cannot be written is left out, and `notes` gets a sentence;
-/// throws Error for numbers that no type of a container holds.
-std::vector<ArrayForm> ArraysOf(vtkDataSet* grid, std::set<std::string>& notes);
+/// Whether the user wants an array.
+using ArrayChoice = std::function<bool(const char* name, Centering center)>;
+
+/// The wanted arrays of a grid, without its flags. What cannot be written is left out, and `notes` gets a
+/// sentence; throws Error for numbers that no type of a container holds.
+std::vector<ArrayForm> ArraysOf(vtkDataSet* grid, const ArrayChoice& isWanted, std::set<std::string>& notes);
 
 /// The type that holds all values of both; nullopt: none.
 std::optional<ElementType> CommonType(ElementType a, ElementType b);

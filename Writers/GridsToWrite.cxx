@@ -1,6 +1,5 @@
 #include "GridsToWrite.h"
 
-#include "ArraysToWrite.h"
 #include "DataArrays.h"
 #include "KeptCells.h"
 #include "Support/Error.h"
@@ -188,10 +187,11 @@ void KeepFlags(Centering center, PieceForm& form, std::set<std::string>& notes)
 
 /// Sets the arrays, also the flags where they must be kept as such, and gives the boxes that the grid
 /// becomes.
-std::vector<Box> TakeArrays(vtkDataSet* grid, PieceForm& form, std::set<std::string>& notes)
+std::vector<Box> TakeArrays(
+    vtkDataSet* grid, const ArrayChoice& isWanted, PieceForm& form, std::set<std::string>& notes)
 {
   const bool isAmr = form.Hides;
-  const std::vector<ArrayForm> arrays = ArraysOf(grid, notes);
+  const std::vector<ArrayForm> arrays = ArraysOf(grid, isWanted, notes);
   form.Arrays.insert(form.Arrays.end(), arrays.begin(), arrays.end());
   vtkUnsignedCharArray* const flags = grid->GetCellGhostArray();
   const unsigned char any = UnionOf(flags);
@@ -213,13 +213,16 @@ std::vector<Box> TakeArrays(vtkDataSet* grid, PieceForm& form, std::set<std::str
   const KeptCells kept = FindKeptCells(form.Cells, any ? flags->GetPointer(0) : nullptr, meaning);
   if (kept.NeedsFlags) {
     KeepFlags(Centering::Cell, form, notes);
+  } else if ((any & vtkDataSetAttributes::HIDDENCELL) && form.Level < 0) {
+    notes.insert("Hidden cells are left out; the others become blocks around them.");
   }
   return kept.Boxes;
 }
 
 }  // namespace
 
-std::vector<PieceForm> PiecesOf(const InputGrid& input, std::set<std::string>& notes)
+std::vector<PieceForm> PiecesOf(
+    const InputGrid& input, const ArrayChoice& isWanted, std::set<std::string>& notes)
 {
   PieceForm form;
   form.Group = input.Group;
@@ -230,7 +233,7 @@ std::vector<PieceForm> PiecesOf(const InputGrid& input, std::set<std::string>& n
   form.Hides = input.IsAmr;
   TakeGeometry(input.Grid, form);
   NoteFieldData(input.Grid, notes);
-  const std::vector<Box> boxes = TakeArrays(input.Grid, form, notes);
+  const std::vector<Box> boxes = TakeArrays(input.Grid, isWanted, form, notes);
   std::vector<PieceForm> pieces;
   for (const Box& box : boxes) {
     PieceForm& piece = pieces.emplace_back(form);

@@ -25,14 +25,14 @@ std::string TextOf(const std::vector<std::byte>& bytes)
 
 }  // namespace
 
-InputStep::InputStep(Communicator& ranks, vtkDataObject* data) : Ranks(ranks)
+InputStep::InputStep(Communicator& ranks, vtkDataObject* data, const ArrayChoice& isWanted) : Ranks(ranks)
 {
   std::vector<PieceForm> mine;
   std::set<std::string> notes;
   RunOnAllRanks(ranks, [&] {
     this->Grids = InputGridsOf(data);
     for (std::size_t i = 0; i < this->Grids.size(); ++i) {
-      for (PieceForm& piece : PiecesOf(this->Grids[i], notes)) {
+      for (PieceForm& piece : PiecesOf(this->Grids[i], isWanted, notes)) {
         piece.Rank = ranks.Rank();
         piece.Grid = static_cast<int>(i);
         mine.push_back(std::move(piece));

@@ -2,6 +2,7 @@
 #ifndef InputStep_h
 #define InputStep_h
 
+#include "ArraysToWrite.h"
 #include "InputTree.h"
 #include "PieceForm.h"
 #include "StepCatalog.h"
@@ -19,7 +20,7 @@ class InputStep
 public:
   /// Collective; nothing is written yet. data: of this rank; may be null. Throws Error, the same on all
   /// ranks, where a container cannot hold the data.
-  InputStep(Communicator& ranks, vtkDataObject* data);
+  InputStep(Communicator& ranks, vtkDataObject* data, const ArrayChoice& isWanted);
 
   /// Before WriteTo(): Time, Step and Date are to be set.
   Catalog& Data() { return this->Whole.Data; }

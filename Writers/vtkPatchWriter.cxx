@@ -1,5 +1,6 @@
 #include "vtkPatchWriter.h"
 
+#include "Container/ContainerLog.h"
 #include "InputStep.h"
 #include "ReaderRanks.h"
 #include "Support/Error.h"
@@ -7,6 +8,7 @@
 #include "vtkPatchReader.h"
 
 #include <vtkAlgorithmOutput.h>
+#include <vtkDataArraySelection.h>
 #include <vtkDataObject.h>
 #include <vtkFieldData.h>
 #include <vtkInformation.h>
@@ -111,6 +113,7 @@ std::string DateOf(Communicator& ranks, vtkDataObject* data)
 struct vtkPatchWriter::Internals
 {
   vtkSmartPointer<vtkMultiProcessController> Controller;
+  vtkNew<vtkDataArraySelection> Cells, Points;
   std::string Folder;                    ///< that was written last
   std::map<std::int64_t, double> Steps;  ///< that were written to it, and their times
 };
@@ -135,6 +138,16 @@ void vtkPatchWriter::SetController(vtkMultiProcessController* controller)
 vtkMultiProcessController* vtkPatchWriter::GetController()
 {
   return this->Internal->Controller;
+}
+
+vtkDataArraySelection* vtkPatchWriter::GetPointDataArraySelection()
+{
+  return this->Internal->Points;
+}
+
+vtkDataArraySelection* vtkPatchWriter::GetCellDataArraySelection()
+{
+  return this->Internal->Cells;
 }
 
 int vtkPatchWriter::FillInputPortInformation(int, vtkInformation* info)
@@ -168,13 +181,18 @@ void vtkPatchWriter::WriteSteps()
     self.Folder = folder;
     self.Steps.clear();
   }
+  const ArrayChoice isWanted = [this](const char* name, Centering center) {
+    vtkDataArraySelection* const chosen =
+        center == Centering::Cell ? this->Internal->Cells : this->Internal->Points;
+    return !this->ChooseArrays || chosen->ArrayIsEnabled(name);
+  };
   std::unique_ptr<container::ContainerWriter> into;
   std::set<std::string> notes;
   const std::vector<int> indices = this->StepsToWrite();
   for (std::size_t i = 0; i < indices.size(); ++i) {
     this->UpdateProgress(static_cast<double>(i) / static_cast<double>(indices.size()));
     vtkDataObject* const data = this->UpdateInput(indices[i], ranks->Rank(), ranks->Size());
-    InputStep step(*ranks, data);
+    InputStep step(*ranks, data, isWanted);
     notes.insert(step.Notes().begin(), step.Notes().end());
     Catalog& catalog = step.Data();
     catalog.Date = DateOf(*ranks, data);
@@ -206,6 +224,12 @@ std::string vtkPatchWriter::FolderToWrite()
     throw Error(fmt::format("{}: there are no data to write. Set an input.", this->FileName));
   }
   const std::string folder = FolderOf(this->FileName);
+  if (container::IsContainer(fs::path(folder).parent_path().string())) {
+    throw Error(
+        fmt::format("{}: this is a name within a container. Choose another folder; to replace the container, "
+                    "delete it first.",
+            this->FileName));
+  }
   if (ReadsFrom(this->GetInputAlgorithm(0, 0), folder)) {
     throw Error(fmt::format(
         "{}: the data to write come from this container itself. Choose another name.", this->FileName));
@@ -280,6 +304,7 @@ void vtkPatchWriter::PrintSelf(ostream& os, vtkIndent indent)
   this->Superclass::PrintSelf(os, indent);
   os << indent << "FileName: " << (this->FileName ? this->FileName : "(none)") << endl;
   os << indent << "Overwrite: " << this->Overwrite << endl;
+  os << indent << "ChooseArrays: " << this->ChooseArrays << endl;
   os << indent << "WriteAllTimeSteps: " << this->WriteAllTimeSteps << endl;
   os << indent << "MinTimeStep: " << this->MinTimeStep << endl;
   os << indent << "MaxTimeStep: " << this->MaxTimeStep << endl;

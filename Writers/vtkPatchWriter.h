@@ -25,6 +25,7 @@
 #include <string>   // for messages
 #include <vector>   // for times
 
+class vtkDataArraySelection;
 class vtkMultiProcessController;
 
 class VTKPATCHIOWRITERS_EXPORT vtkPatchWriter : public vtkWriter
@@ -68,6 +69,18 @@ public:
 
   ///@{
   /**
+   * Whether to write only arrays that are enabled in the selections; otherwise all. Off by default. Flags of
+   * hidden cells are no arrays: they are taken into account in any case.
+   */
+  vtkSetMacro(ChooseArrays, bool);
+  vtkGetMacro(ChooseArrays, bool);
+  vtkBooleanMacro(ChooseArrays, bool);
+  vtkDataArraySelection* GetPointDataArraySelection();
+  vtkDataArraySelection* GetCellDataArraySelection();
+  ///@}
+
+  ///@{
+  /**
    * So many ranks, which follow each other, write one file of each step together; 0: all of them.
    */
   vtkSetClampMacro(RanksAFile, int, 0, VTK_INT_MAX);
@@ -105,6 +118,7 @@ private:
 
   char* FileName = nullptr;
   bool Overwrite = true;
+  bool ChooseArrays = false;
   bool WriteAllTimeSteps = false;
   int MinTimeStep = 0;
   int MaxTimeStep = -1;
