@@ -185,6 +185,21 @@ void KeepFlags(Centering center, PieceForm& form, std::set<std::string>& notes)
           center == Centering::Cell ? "cells" : "points", FlagsName));
 }
 
+/// In blocks that the reader has merged and given a layer of neighbours' cells, the flags do not tell these
+/// from refined cells.
+void CheckLayers(vtkUnsignedCharArray* flags, FlagMeaning meaning, const PieceForm& form)
+{
+  const bool merged = flags && form.Level >= 0 && !meaning.OfAmr && !meaning.OfWholePatch;
+  for (vtkIdType cell = 0; merged && cell < flags->GetNumberOfTuples(); ++cell) {
+    if (flags->GetValue(cell) == vtkDataSetAttributes::DUPLICATECELL) {
+      throw Error(
+          "The data are merged blocks with layers of ghost cells, of which a PatchIO container cannot be "
+          "made. Turn "
+          "Add Ghost Layer of the reader off, or set Blocks to As patches.");
+    }
+  }
+}
+
 /// Sets the arrays, also the flags where they must be kept as such, and gives the boxes that the grid
 /// becomes.
 std::vector<Box> TakeArrays(
@@ -210,6 +225,7 @@ std::vector<Box> TakeArrays(
     KeepFlags(Centering::Cell, form, notes);  // indices do not tell which blocks refine which
   }
   const FlagMeaning meaning{NumberInFieldData(grid, "patch", -1) >= 0, isAmr};
+  CheckLayers(flags, meaning, form);
   const KeptCells kept = FindKeptCells(form.Cells, any ? flags->GetPointer(0) : nullptr, meaning);
   if (kept.NeedsFlags) {
     KeepFlags(Centering::Cell, form, notes);

@@ -199,6 +199,9 @@ void vtkPatchWriter::WriteSteps()
     const StepFacts facts = FactsOf(*ranks, data);
     catalog.Time = std::isnan(facts.Time) ? 0 : facts.Time;
     catalog.Step = this->NumberOfStep(facts.Step, catalog.Time, into == nullptr);
+    if (catalog.Step < 0) {
+      continue;
+    }
     if (!into) {
       const bool begins = self.Steps.empty();
       into.reset(
@@ -282,7 +285,8 @@ vtkDataObject* vtkPatchWriter::UpdateInput(int index, int piece, int pieces)
 }
 
 /// The number that the data say; else the position of the time among the input's; else the next one. A step
-/// that an earlier call has written begins the container anew.
+/// that an earlier call has written begins the container anew. But the last one is only told again, -1, where
+/// ParaView plays times of other data in between.
 std::int64_t vtkPatchWriter::NumberOfStep(std::int64_t said, double time, bool isFirst)
 {
   std::map<std::int64_t, double>& steps = this->Internal->Steps;
@@ -290,13 +294,16 @@ std::int64_t vtkPatchWriter::NumberOfStep(std::int64_t said, double time, bool i
   const auto place = std::find(times.begin(), times.end(), time);
   const std::int64_t next = steps.empty() ? 0 : steps.rbegin()->first + 1;
   const std::int64_t number = said >= 0 ? said : place != times.end() ? place - times.begin() : next;
-  const bool isKnown = steps.count(number) > 0 || std::any_of(steps.begin(), steps.end(),
-                                                      [&](const auto& step) { return step.second == time; });
-  if (isKnown && isFirst) {
-    steps.clear();
-    return number == next ? 0 : number;
+  const bool isKnown = std::any_of(steps.begin(), steps.end(),
+      [&](const auto& step) { return step.first == number || (said < 0 && step.second == time); });
+  if (!isKnown || !isFirst) {
+    return steps.count(number) > 0 ? next : number;
   }
-  return steps.count(number) > 0 ? next : number;
+  if (steps.size() > 1 && steps.rbegin()->second == time) {
+    return -1;
+  }
+  steps.clear();
+  return number == next ? 0 : number;
 }
 
 void vtkPatchWriter::PrintSelf(ostream& os, vtkIndent indent)

@@ -2,13 +2,11 @@
 
 usage: Testing/ParaView/pvbatch.sh NP save_data.py OUTPUT FILE...
 
-Runs on every rank. What the ranks have is told through files in OUTPUT. The values in the containers are compared through h5py as
-well, which knows nothing of PatchIO.
+Runs on every rank. What the ranks have is told through files in OUTPUT.
 """
 import json
 import os
 import shutil
-import subprocess
 import sys
 import zlib
 
@@ -81,7 +79,7 @@ def difference(a, b):
 
 
 def check_file(path, properties):
-    """All time steps; then the current one with one array."""
+    """All time steps."""
     name = "_".join(path.split("/")[-3:])
     reader = PatchReader(FileName=[path], **properties)
     reader.UpdatePipeline()
