@@ -24,28 +24,29 @@ namespace {
 /// level.
 constexpr unsigned char Refined = vtkDataSetAttributes::REFINEDCELL | vtkDataSetAttributes::DUPLICATECELL;
 
-/// Keeps only the marks of points whose value is NaN; false when none is left.
+/// Keeps only the marks of points of whose value some component is NaN; false when none is left.
 template <typename Value>
-bool KeepUndefined(const Value* values, std::vector<unsigned char>& marks)
+bool KeepUndefined(const Value* values, int components, std::vector<unsigned char>& marks)
 {
   unsigned char any = 0;
-  for (std::size_t i = 0; i < marks.size(); ++i) {
-    marks[i] &= static_cast<unsigned char>(values[i] != values[i]);
-    any |= marks[i];
+  for (unsigned char& mark : marks) {
+    const bool undefined =
+        std::any_of(values, values + components, [](Value value) { return value != value; });
+    mark &= static_cast<unsigned char>(undefined);
+    any |= mark;
+    values += components;
   }
   return any != 0;
 }
 
 bool KeepUndefined(vtkDataArray* array, std::vector<unsigned char>& marks)
 {
-  if (array->GetNumberOfComponents() != 1) {
-    return false;
-  }
+  const int components = array->GetNumberOfComponents();
   if (auto* floats = vtkFloatArray::SafeDownCast(array)) {
-    return KeepUndefined(floats->GetPointer(0), marks);
+    return KeepUndefined(floats->GetPointer(0), components, marks);
   }
   auto* doubles = vtkDoubleArray::SafeDownCast(array);
-  return doubles && KeepUndefined(doubles->GetPointer(0), marks);
+  return doubles && KeepUndefined(doubles->GetPointer(0), components, marks);
 }
 
 /// Marks the points without a value in all of these arrays.

@@ -21,9 +21,7 @@ constexpr std::pair<ElementType, int> VtkTypes[] = {{ElementType::Float32, VTK_F
 /// An array of values in memory like that of `like`. keeps: whoever has the memory now frees it.
 vtkSmartPointer<vtkDataArray> ArrayOn(void* values, const LoadedArray& like, bool keeps)
 {
-  const auto* const entry = std::find_if(
-      std::begin(VtkTypes), std::end(VtkTypes), [&](const auto& pair) { return pair.first == like.Type; });
-  auto array = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(entry->second));
+  auto array = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(VtkTypeOf(like.Type)));
   array->SetNumberOfComponents(like.Components);
   array->SetVoidArray(
       values, like.Tuples * like.Components, keeps ? 1 : 0, vtkAbstractArray::VTK_DATA_ARRAY_USER_DEFINED);
@@ -40,6 +38,13 @@ std::optional<ElementType> ElementTypeOf(const vtkDataArray* array)
     }
   }
   return std::nullopt;
+}
+
+int VtkTypeOf(ElementType type)
+{
+  return std::find_if(std::begin(VtkTypes), std::end(VtkTypes), [type](const auto& pair) {
+    return pair.first == type;
+  })->second;
 }
 
 vtkSmartPointer<vtkDataArray> TakeOver(LoadedArray& loaded, const std::string& name)

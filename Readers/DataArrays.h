@@ -21,6 +21,8 @@ namespace patchio {
 
 /// The type of an array's values; nullopt for types that PatchIO does not read.
 std::optional<ElementType> ElementTypeOf(const vtkDataArray* array);
+/// VTK_FLOAT and so on.
+int VtkTypeOf(ElementType type);
 
 /// Moves the values into an array of VTK without a copy; the array frees them.
 vtkSmartPointer<vtkDataArray> TakeOver(LoadedArray& loaded, const std::string& name);

@@ -8,7 +8,6 @@
 #include <vtkMPIController.h>
 
 namespace patchio {
-namespace {
 
 std::unique_ptr<Communicator> MakeCommunicator(vtkMultiProcessController* controller)
 {
@@ -19,8 +18,6 @@ std::unique_ptr<Communicator> MakeCommunicator(vtkMultiProcessController* contro
   }
   return MakeSelfCommunicator();
 }
-
-}  // namespace
 
 void ReaderRanks::Use(vtkMultiProcessController* controller)
 {

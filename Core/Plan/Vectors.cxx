@@ -96,6 +96,12 @@ std::vector<ComposedVector> VectorsAmong(const Catalog& catalog, const std::vect
       vectors.push_back({NameOfVector(family), {components.begin(), last}});
     }
   }
+  const auto isThere = [&catalog](const ComposedVector& vector) {
+    const int same = catalog.FindVariable(vector.Name);
+    return same >= 0 && catalog.Variables[same].Components == 3 &&
+           catalog.Variables[same].Center == catalog.Variables[vector.Components.front()].Center;
+  };
+  vectors.erase(std::remove_if(vectors.begin(), vectors.end(), isThere), vectors.end());
   std::sort(vectors.begin(), vectors.end(),
       [](const ComposedVector& a, const ComposedVector& b) { return a.Components < b.Components; });
   std::set<std::string> names;

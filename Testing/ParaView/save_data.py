@@ -1,0 +1,103 @@
+"""Save Data of what the reader has read, in containers: they must give back the same levels, blocks, arrays and values.
+
+usage: Testing/ParaView/pvbatch.sh NP save_data.py OUTPUT FILE...
+
+Runs on every rank. What the ranks have is told through files in OUTPUT.
+"""
+import json
+import os
+import shutil
+import sys
+import zlib
+
+import numpy as np
+from paraview.simple import *
+from vtkmodules.util.numpy_support import vtk_to_numpy
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from on_ranks import controller, expect, finish, output_of, rank, ranks  # noqa: E402
+
+LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
+scratch = sys.argv[1]
+os.makedirs(scratch, exist_ok=True)
+
+
+def of_array(array):
+    values = vtk_to_numpy(array)
+    if values.dtype.kind == "f":
+        values = np.where(np.isnan(values), values.dtype.type(np.nan), values)  # one NaN is as good as another
+    return [str(values.dtype), array.GetNumberOfComponents(), zlib.crc32(values.tobytes())]
+
+
+def of_grid(grid):
+    """All that a user could see of a grid."""
+    found = {"class": grid.GetClassName(), "extent": grid.GetExtent(), "bounds": grid.GetBounds(),
+             "field data": [[grid.GetFieldData().GetArrayName(i), vtk_to_numpy(grid.GetFieldData().GetArray(i)).tolist()]
+                            for i in range(grid.GetFieldData().GetNumberOfArrays()) if grid.GetFieldData().GetArrayName(i) != "rank"]}
+    for kind, attributes in (("cells", grid.GetCellData()), ("points", grid.GetPointData())):
+        arrays = [attributes.GetArray(i) for i in range(attributes.GetNumberOfArrays())]
+        found[kind] = {array.GetName(): of_array(array) for array in arrays}
+    return found
+
+
+def everything(proxy):
+    """{name of level/number of piece/name of piece: what it has}, of all ranks, on each rank."""
+    tree, mine = output_of(proxy), {}
+    for level in range(tree.GetNumberOfBlocks()):
+        pieces = tree.GetBlock(level)
+        for piece in range(pieces.GetNumberOfPieces()):
+            if pieces.GetPieceAsDataObject(piece):
+                names = [block.GetMetaData(i).Get(block.NAME()) for block, i in ((tree, level), (pieces, piece))]
+                mine["%s/%d/%s" % (names[0], piece, names[1])] = of_grid(pieces.GetPieceAsDataObject(piece))
+    with open("%s/rank.%d" % (scratch, rank), "w") as file:
+        json.dump(mine, file)
+    controller.Barrier()
+    found = {}
+    for other in range(ranks):
+        with open("%s/rank.%d" % (scratch, other)) as file:
+            found.update(json.load(file))
+    controller.Barrier()
+    return found
+
+
+def fresh(name):
+    path = os.path.join(scratch, name + ".pio")
+    if rank == 0:
+        shutil.rmtree(path, ignore_errors=True)
+    controller.Barrier()
+    return path
+
+
+def difference(a, b):
+    """The first one, in words; None where there is none."""
+    for key in sorted(set(a) | set(b)):
+        if key not in a or key not in b:
+            return "%s is %s" % (key, "missing" if key in a else "too much")
+        if a[key] != b[key]:
+            return "%s: %s" % (key, difference(a[key], b[key])) if isinstance(a[key], dict) else "%s: %s, not %s" % (key, b[key], a[key])
+    return None
+
+
+def check_file(path, properties):
+    """All time steps."""
+    name = "_".join(path.split("/")[-3:])
+    reader = PatchReader(FileName=[path], **properties)
+    reader.UpdatePipeline()
+    copy = fresh(name)
+    SaveData(copy, proxy=reader, WriteTimeSteps=1)
+    back = PatchReader(FileName=[copy], **properties)
+    expect(back.TimestepValues[:] == reader.TimestepValues[:], "%s: times %s, not %s", name, back.TimestepValues[:], reader.TimestepValues[:])
+    for time in reader.TimestepValues[:]:
+        reader.UpdatePipeline(time)
+        back.UpdatePipeline(time)
+        saved, found = everything(reader), everything(back)
+        expect(len(saved) > 0, "%s: nothing at time %g", name, time)
+        wrong = difference(saved, found)
+        expect(wrong is None, "%s at time %g on %d ranks: %s", name, time, ranks, wrong)
+    Delete(back)
+    Delete(reader)
+
+
+for file in sys.argv[2:]:
+    check_file(file, {"Blocks": "As patches", "Grids": "All"})
+finish("save_data")

@@ -1,0 +1,45 @@
+// One time step of VTK data, as all ranks together write it.
+#ifndef InputStep_h
+#define InputStep_h
+
+#include "ArraysToWrite.h"
+#include "InputTree.h"
+#include "PieceForm.h"
+#include "StepCatalog.h"
+#include "Support/Communicator.h"
+#include "Write/ContainerWriter.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace patchio {
+
+class InputStep
+{
+public:
+  /// Collective; nothing is written yet. data: of this rank; may be null. Throws Error, the same on all
+  /// ranks, where a container cannot hold the data.
+  InputStep(Communicator& ranks, vtkDataObject* data, const ArrayChoice& isWanted);
+
+  /// Before WriteTo(): Time, Step and Date are to be set.
+  Catalog& Data() { return this->Whole.Data; }
+  /// What is left out, in sentences; the same on all ranks.
+  const std::vector<std::string>& Notes() const { return this->NotesOfAll; }
+
+  /// Collective. Throws Error on all ranks.
+  void WriteTo(container::ContainerWriter& into);
+
+private:
+  void WriteValues(container::StepWriter& step) const;
+
+  Communicator& Ranks;
+  std::vector<InputGrid> Grids;   ///< of this rank
+  std::vector<PieceForm> Pieces;  ///< of all ranks
+  StepCatalog Whole;
+  std::vector<std::string> NotesOfAll;
+};
+
+}  // namespace patchio
+
+#endif

@@ -1,0 +1,363 @@
+#include "StepCatalog.h"
+
+#include "ArraysToWrite.h"
+#include "PieceLevels.h"
+#include "Support/Error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace patchio {
+namespace {
+
+/// Positions may be rounded by so much of a cell, as they are in files that keep them as floats.
+constexpr double Rounding = 1e-4;
+constexpr double LargestIndex = 1 << 30;
+
+class CatalogMaker
+{
+public:
+  explicit CatalogMaker(const std::vector<PieceForm>& pieces) : Pieces(pieces) {}
+
+  StepCatalog Make();
+
+private:
+  void TakeKind();
+  void TakeLevels();
+  void TakePatches(const std::vector<int>& members, Level& level);
+  void NumberPatches(const Level& level);
+  void FindOrigin();
+  bool Fits(int axis, double origin) const;
+  void PlaceUniform();
+  void PlaceRectilinear();
+  bool TakeAxisByIndex(int axis);
+  void TakeAxisByPosition(int axis);
+  void TakeDimension();
+  void TakeVariables();
+  int VariableOf(const ArrayForm& array);
+  const PieceForm& Of(std::size_t patch) const { return this->Pieces[this->Step.PieceOf[patch]]; }
+
+  const std::vector<PieceForm>& Pieces;
+  StepCatalog Step;
+};
+
+StepCatalog CatalogMaker::Make()
+{
+  if (this->Pieces.empty()) {
+    throw Error("The data hold no cells, so there is nothing to write.");
+  }
+  this->TakeKind();
+  this->TakeLevels();
+  if (this->Step.Data.Grid == GridKind::Uniform) {
+    this->PlaceUniform();
+  } else if (this->Step.Data.Grid == GridKind::Rectilinear) {
+    this->PlaceRectilinear();
+  }
+  this->TakeDimension();
+  this->TakeVariables();
+  return std::move(this->Step);
+}
+
+void CatalogMaker::TakeKind()
+{
+  const GridKind kind = this->Pieces.front().Kind;
+  for (const PieceForm& piece : this->Pieces) {
+    if (piece.Kind != kind) {
+      throw Error(
+          fmt::format("The data hold a {} grid and a {} one; a PatchIO container holds one kind of grid. "
+                      "Save them one by one (Extract Block).",
+              NameOf(kind), NameOf(piece.Kind)));
+    }
+  }
+  this->Step.Data.Grid = kind;
+}
+
+void CatalogMaker::TakeLevels()
+{
+  Catalog& data = this->Step.Data;
+  bool named = false;
+  for (const LevelOfPieces& from : LevelsOf(this->Pieces)) {
+    Level& level = data.Levels.emplace_back();
+    level.Role = from.Role;
+    level.Ratio = from.Ratio;
+    const PieceForm& first = this->Pieces[from.Members.front()];
+    level.Spacing = data.Grid == GridKind::Uniform ? first.Spacing : Double3{1, 1, 1};
+    level.FlatAxes = first.FlatAxes;
+    this->TakePatches(from.Members, level);
+    data.LevelNames.push_back(from.Name);
+    const std::string usual = fmt::format("level {}", data.Levels.size() - 1);
+    named = named || (!from.Name.empty() && from.Name != usual);
+    data.LevelNames.back() = from.Name.empty() ? usual : from.Name;
+  }
+  if (!named) {
+    data.LevelNames.clear();
+  }
+}
+
+void CatalogMaker::TakePatches(const std::vector<int>& members, Level& level)
+{
+  Catalog& data = this->Step.Data;
+  level.FirstPatch = static_cast<int>(data.Patches.size());
+  level.PatchCount = static_cast<int>(members.size());
+  std::vector<int> sorted = members;
+  std::stable_sort(sorted.begin(), sorted.end(), [this](int a, int b) {
+    const auto key = [](const PieceForm& piece) {
+      return std::tie(piece.Number, piece.Group, piece.Piece, piece.Rank);
+    };
+    return key(this->Pieces[a]) < key(this->Pieces[b]);
+  });
+  for (const int piece : sorted) {
+    Patch& patch = data.Patches.emplace_back();
+    patch.Cells = this->Pieces[piece].Cells;
+    patch.Level = static_cast<int>(data.Levels.size()) - 1;
+    patch.Number = this->Pieces[piece].Number;
+    patch.Writer = this->Pieces[piece].Rank;
+    this->Step.PieceOf.push_back(piece);
+  }
+  this->NumberPatches(level);
+}
+
+/// A container wants the numbers from 0 on.
+void CatalogMaker::NumberPatches(const Level& level)
+{
+  std::vector<Patch>& patches = this->Step.Data.Patches;
+  std::set<int> numbers;
+  for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
+    numbers.insert(patches[p].Number);
+  }
+  const bool theirOwn = *numbers.begin() == 0 && *numbers.rbegin() == level.PatchCount - 1 &&
+                        numbers.size() == static_cast<std::size_t>(level.PatchCount);
+  for (int p = level.FirstPatch; !theirOwn && p < level.FirstPatch + level.PatchCount; ++p) {
+    patches[p].Number = p - level.FirstPatch;
+  }
+}
+
+bool CatalogMaker::Fits(int axis, double origin) const
+{
+  const std::vector<Patch>& patches = this->Step.Data.Patches;
+  for (std::size_t p = 0; p < patches.size(); ++p) {
+    const double spacing = this->Step.Data.Levels[patches[p].Level].Spacing[axis];
+    const double index = (this->Of(p).Origin[axis] - origin) / spacing;
+    if (!(std::abs(index - std::round(index)) <= Rounding)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// The common origin of all, or the lowest corner of the first level that fits all blocks.
+void CatalogMaker::FindOrigin()
+{
+  Catalog& data = this->Step.Data;
+  for (int axis = 0; axis < 3; ++axis) {
+    std::set<double> candidates;
+    for (std::size_t p = 0; p < data.Patches.size(); ++p) {
+      candidates.insert(this->Of(p).Origin[axis]);
+    }
+    if (candidates.size() > 1) {
+      candidates.clear();
+      for (const Level& level : data.Levels) {
+        double lowest = INFINITY;
+        for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
+          lowest = std::min(
+              lowest, this->Of(p).Origin[axis] + this->Of(p).Cells.Lower[axis] * level.Spacing[axis]);
+        }
+        candidates.insert(lowest);
+      }
+    }
+    const auto found = std::find_if(
+        candidates.begin(), candidates.end(), [&](double origin) { return this->Fits(axis, origin); });
+    if (found == candidates.end()) {
+      throw Error(
+          fmt::format("The blocks do not lie on one lattice: along axis {}, they are no whole numbers of "
+                      "cells apart. A PatchIO container holds "
+                      "images of one lattice; save them one by one (Extract Block).",
+              axis));
+    }
+    data.Origin[axis] = *found;
+  }
+}
+
+void CatalogMaker::PlaceUniform()
+{
+  this->FindOrigin();
+  Catalog& data = this->Step.Data;
+  for (std::size_t p = 0; p < data.Patches.size(); ++p) {
+    Patch& patch = data.Patches[p];
+    const Double3& spacing = data.Levels[patch.Level].Spacing;
+    for (int axis = 0; axis < 3; ++axis) {
+      const double shift = std::round((this->Of(p).Origin[axis] - data.Origin[axis]) / spacing[axis]);
+      if (!(std::abs(shift) + std::abs(static_cast<double>(patch.Cells.Upper[axis])) < LargestIndex)) {
+        throw Error(fmt::format(
+            "A block is {} cells away from the origin; a PatchIO container holds indices up to {}.", shift,
+            LargestIndex));
+      }
+      patch.Cells.Lower[axis] += static_cast<int>(shift);
+      patch.Cells.Upper[axis] += static_cast<int>(shift);
+    }
+  }
+}
+
+void CatalogMaker::PlaceRectilinear()
+{
+  for (int axis = 0; axis < 3; ++axis) {
+    if (!this->TakeAxisByIndex(axis)) {
+      this->TakeAxisByPosition(axis);
+    }
+  }
+}
+
+/// Where all grids have the same position at the same index, as pieces of one grid do.
+bool CatalogMaker::TakeAxisByIndex(int axis)
+{
+  std::map<int, double> positions, labels;
+  for (const PieceForm& piece : this->Pieces) {
+    const Axis& from = piece.Axes[axis];
+    for (int i = 0; i < static_cast<int>(from.Positions.size()); ++i) {
+      if (positions.emplace(from.First + i, from.Positions[i]).first->second != from.Positions[i]) {
+        return false;
+      }
+      if (!from.Labels.empty()) {
+        labels[from.First + i] = from.Labels[i];
+      }
+    }
+  }
+  Axis& to = this->Step.Data.Axes[axis];
+  to = Axis();
+  to.First = positions.begin()->first;
+  for (const auto& [index, position] : positions) {
+    const bool gap = index != to.First + static_cast<int>(to.Positions.size());
+    if (gap || (!to.Positions.empty() && position <= to.Positions.back())) {
+      return false;
+    }
+    to.Positions.push_back(position);
+    if (!labels.empty()) {
+      to.Labels.push_back(labels.try_emplace(index, position).first->second);
+    }
+  }
+  return true;
+}
+
+/// From all positions that there are; each grid must have all of them that lie in it.
+void CatalogMaker::TakeAxisByPosition(int axis)
+{
+  Catalog& data = this->Step.Data;
+  std::set<double> all;
+  for (const PieceForm& piece : this->Pieces) {
+    all.insert(piece.Axes[axis].Positions.begin(), piece.Axes[axis].Positions.end());
+  }
+  Axis& to = data.Axes[axis];
+  to = Axis();
+  to.Positions.assign(all.begin(), all.end());
+  for (std::size_t p = 0; p < data.Patches.size(); ++p) {
+    const std::vector<double>& own = this->Of(p).Axes[axis].Positions;
+    const auto first = std::lower_bound(to.Positions.begin(), to.Positions.end(), own.front());
+    if (to.Positions.end() - first < static_cast<std::ptrdiff_t>(own.size()) ||
+        !std::equal(own.begin(), own.end(), first)) {
+      throw Error(
+          fmt::format("The rectilinear grids have different positions along axis {}; a PatchIO container "
+                      "holds those that are parts of one grid. Save "
+                      "them one by one (Extract Block).",
+              axis));
+    }
+    const int shift = static_cast<int>(first - to.Positions.begin()) - this->Of(p).Axes[axis].First;
+    data.Patches[p].Cells.Lower[axis] += shift;
+    data.Patches[p].Cells.Upper[axis] += shift;
+  }
+}
+
+/// Two dimensions where all lies in one plane across axis 2.
+void CatalogMaker::TakeDimension()
+{
+  Catalog& data = this->Step.Data;
+  const int plane = data.Patches.front().Cells.Lower[2];
+  const double height = data.Levels.front().Spacing[2] * plane;
+  for (std::size_t p = 0; p < data.Patches.size(); ++p) {
+    const Level& level = data.Levels[data.Patches[p].Level];
+    const bool sameHeight = data.Grid == GridKind::Uniform
+                                ? data.Patches[p].Cells.Lower[2] * level.Spacing[2] == height
+                            : data.Grid == GridKind::Curvilinear ? this->Of(p).IsPlane
+                                                                 : false;
+    if (!level.IsFlat(2) || !sameHeight) {
+      return;
+    }
+  }
+  data.Dimension = 2;
+  data.Origin[2] += height;
+  for (Level& level : data.Levels) {
+    level.FlatAxes &= 3;
+  }
+  for (Patch& patch : data.Patches) {
+    patch.Cells.Lower[2] = patch.Cells.Upper[2] = 0;
+  }
+}
+
+int CatalogMaker::VariableOf(const ArrayForm& array)
+{
+  Catalog& data = this->Step.Data;
+  const auto [found, isNew] =
+      this->Step.VariableOf.try_emplace(KeyOf(array), static_cast<int>(data.Variables.size()));
+  if (isNew) {
+    Variable& variable = data.Variables.emplace_back();
+    variable.Name = array.Name;
+    variable.Center = array.Center;
+    variable.Components = array.Positions ? data.Dimension : array.Components;
+    variable.Interleaved = variable.Components > 1;
+    data.CoordinatesVariable = array.Positions ? found->second : data.CoordinatesVariable;
+    this->Step.Types.push_back(array.Type);
+  }
+  Variable& variable = data.Variables[found->second];
+  ElementType& type = this->Step.Types[found->second];
+  const std::optional<ElementType> common = CommonType(type, array.Type);
+  if (!common || (variable.Components != array.Components && !array.Positions)) {
+    throw Error(
+        fmt::format("The array '{}' has {} components of the type {} in one block and {} of the type {} in "
+                    "another; a PatchIO container has one form for all. "
+                    "Leave it out (Choose Arrays To Write).",
+            PlainText(array.Name), variable.Components, NameOf(type), array.Components, NameOf(array.Type)));
+  }
+  type = *common;
+  if (array.HidesUndefined) {
+    // No value is this one, so NaN alone is none.
+    variable.UndefinedFrom = variable.UndefinedTo = std::numeric_limits<double>::max();
+  }
+  return found->second;
+}
+
+void CatalogMaker::TakeVariables()
+{
+  Catalog& data = this->Step.Data;
+  std::vector<std::vector<int>> variables;  // by patch
+  std::vector<bool> hasValues;              // somewhere
+  for (std::size_t p = 0; p < data.Patches.size(); ++p) {
+    std::vector<int>& there = variables.emplace_back();
+    for (const ArrayForm& array : this->Of(p).Arrays) {
+      there.push_back(this->VariableOf(array));
+      hasValues.resize(data.Variables.size(), false);
+      hasValues[there.back()] = hasValues[there.back()] || !array.IsBlank;
+    }
+  }
+  data.ResetPresence();
+  for (std::size_t p = 0; p < variables.size(); ++p) {
+    for (std::size_t i = 0; i < variables[p].size(); ++i) {
+      const int variable = variables[p][i];
+      const bool blank = this->Of(p).Arrays[i].IsBlank && hasValues[variable];
+      data.SetPresence(variable, static_cast<int>(p), blank ? Presence::Absent : Presence::Stored);
+    }
+  }
+}
+
+}  // namespace
+
+StepCatalog MakeStepCatalog(const std::vector<PieceForm>& pieces)
+{
+  return CatalogMaker(pieces).Make();
+}
+
+}  // namespace patchio

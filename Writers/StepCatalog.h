@@ -1,0 +1,40 @@
+// The catalog of a step that is written, from the pieces of all ranks: a pure function.
+#ifndef StepCatalog_h
+#define StepCatalog_h
+
+#include "Catalog/Catalog.h"
+#include "Catalog/Extent.h"
+#include "PieceForm.h"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace patchio {
+
+/// By which arrays of several pieces are known as one.
+using ArrayKey = std::pair<std::string, Centering>;
+inline ArrayKey KeyOf(const ArrayForm& array)
+{
+  return {array.Name + (array.Positions ? "\n" : ""), array.Center};
+}
+
+struct StepCatalog
+{
+  Catalog Data;
+  std::vector<ElementType> Types;  ///< of the variables
+  std::vector<int> PieceOf;        ///< by patch: index into the pieces
+  std::map<ArrayKey, int> VariableOf;
+};
+
+/// Levels are those of an AMR data set or of our reader's output; else, where flags say that finer blocks
+/// hide coarser ones, blocks of one cell size are a level; else each block of the tree is a level beside the
+/// others. Uniform blocks get indices that go on from block to block; node positions do not change.
+///
+/// Throws Error where the pieces do not fit into one catalog.
+StepCatalog MakeStepCatalog(const std::vector<PieceForm>& pieces);
+
+}  // namespace patchio
+
+#endif

@@ -1,0 +1,320 @@
+#include "vtkPatchWriter.h"
+
+#include "Container/ContainerLog.h"
+#include "InputStep.h"
+#include "ReaderRanks.h"
+#include "Support/Error.h"
+#include "Support/RunOnAllRanks.h"
+#include "vtkPatchReader.h"
+
+#include <vtkAlgorithmOutput.h>
+#include <vtkDataArraySelection.h>
+#include <vtkDataObject.h>
+#include <vtkFieldData.h>
+#include <vtkInformation.h>
+#include <vtkInformationVector.h>
+#include <vtkMultiProcessController.h>
+#include <vtkNew.h>
+#include <vtkObjectFactory.h>
+#include <vtkSmartPointer.h>
+#include <vtkStreamingDemandDrivenPipeline.h>
+#include <vtkStringArray.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <set>
+
+namespace fs = std::filesystem;
+using namespace patchio;
+
+namespace {
+
+/// The folder's name in one form, so that two can be compared.
+std::string FolderOf(const std::string& path)
+{
+  std::error_code ignored;
+  fs::path folder = fs::weakly_canonical(fs::absolute(path, ignored), ignored);
+  return folder.has_filename() ? folder.string() : folder.parent_path().string();
+}
+
+/// Whether what the algorithm makes comes from the container.
+bool ReadsFrom(vtkAlgorithm* algorithm, const std::string& folder)
+{
+  if (auto* reader = vtkPatchReader::SafeDownCast(algorithm)) {
+    for (int i = 0; i < reader->GetNumberOfFileNames(); ++i) {
+      const std::string file = FolderOf(reader->GetFileName(i));
+      if (file == folder || file.rfind(folder + "/", 0) == 0) {
+        return true;
+      }
+    }
+  }
+  for (int port = 0; port < algorithm->GetNumberOfInputPorts(); ++port) {
+    for (int i = 0; i < algorithm->GetNumberOfInputConnections(port); ++i) {
+      if (ReadsFrom(algorithm->GetInputAlgorithm(port, i), folder)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/// Of a step, as far as the data of a rank say.
+struct StepFacts
+{
+  std::int64_t Step = -1;  ///< -1: they do not say
+  double Time = std::numeric_limits<double>::quiet_NaN();
+};
+
+StepFacts FactsOf(vtkDataObject* data)
+{
+  StepFacts facts;
+  if (data) {
+    vtkInformation* const info = data->GetInformation();
+    facts.Step = static_cast<std::int64_t>(NumberInFieldData(data, "step", -1));
+    facts.Time = info->Has(vtkDataObject::DATA_TIME_STEP()) ? info->Get(vtkDataObject::DATA_TIME_STEP())
+                                                            : NumberInFieldData(data, "time", facts.Time);
+  }
+  return facts;
+}
+
+/// Collective: of the first rank that knows.
+StepFacts FactsOf(Communicator& ranks, vtkDataObject* data)
+{
+  StepFacts facts;
+  for (const StepFacts& one : GatherValues(ranks, std::vector<StepFacts>{FactsOf(data)})) {
+    facts.Step = facts.Step >= 0 ? facts.Step : one.Step;
+    facts.Time = std::isnan(facts.Time) ? one.Time : facts.Time;
+  }
+  return facts;
+}
+
+/// Collective, like the facts.
+std::string DateOf(Communicator& ranks, vtkDataObject* data)
+{
+  vtkAbstractArray* const array =
+      data && data->GetFieldData() ? data->GetFieldData()->GetAbstractArray("date") : nullptr;
+  auto* const text = vtkStringArray::SafeDownCast(array);
+  const std::string date = text && text->GetNumberOfValues() == 1 ? text->GetValue(0) : std::string();
+  std::string found;
+  for (const std::string& one : ranks.AllGather(date)) {
+    found = found.empty() ? one : found;
+  }
+  return found;
+}
+
+}  // namespace
+
+/// What is kept from call to call.
+struct vtkPatchWriter::Internals
+{
+  vtkSmartPointer<vtkMultiProcessController> Controller;
+  vtkNew<vtkDataArraySelection> Cells, Points;
+  std::string Folder;                    ///< that was written last
+  std::map<std::int64_t, double> Steps;  ///< that were written to it, and their times
+};
+
+vtkStandardNewMacro(vtkPatchWriter);
+
+vtkPatchWriter::vtkPatchWriter() : Internal(new Internals)
+{
+  this->SetController(vtkMultiProcessController::GetGlobalController());
+}
+
+vtkPatchWriter::~vtkPatchWriter()
+{
+  this->SetFileName(nullptr);
+}
+
+void vtkPatchWriter::SetController(vtkMultiProcessController* controller)
+{
+  this->Internal->Controller = controller;
+}
+
+vtkMultiProcessController* vtkPatchWriter::GetController()
+{
+  return this->Internal->Controller;
+}
+
+vtkDataArraySelection* vtkPatchWriter::GetPointDataArraySelection()
+{
+  return this->Internal->Points;
+}
+
+vtkDataArraySelection* vtkPatchWriter::GetCellDataArraySelection()
+{
+  return this->Internal->Cells;
+}
+
+int vtkPatchWriter::FillInputPortInformation(int, vtkInformation* info)
+{
+  info->Set(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkDataObject");
+  return 1;
+}
+
+int vtkPatchWriter::Write()
+{
+  try {
+    this->WriteSteps();
+    this->WriteTime.Modified();
+    return 1;
+  } catch (const std::exception& error) {
+    const std::unique_ptr<Communicator> ranks = MakeCommunicator(this->Internal->Controller);
+    if (ranks->Rank() == 0) {
+      vtkErrorMacro(<< error.what());
+    }
+    return 0;
+  }
+}
+
+/// Collective.
+void vtkPatchWriter::WriteSteps()
+{
+  Internals& self = *this->Internal;
+  const std::string folder = this->FolderToWrite();
+  const std::unique_ptr<Communicator> ranks = MakeCommunicator(self.Controller);
+  if (folder != self.Folder) {
+    self.Folder = folder;
+    self.Steps.clear();
+  }
+  const ArrayChoice isWanted = [this](const char* name, Centering center) {
+    vtkDataArraySelection* const chosen =
+        center == Centering::Cell ? this->Internal->Cells : this->Internal->Points;
+    return !this->ChooseArrays || chosen->ArrayIsEnabled(name);
+  };
+  std::unique_ptr<container::ContainerWriter> into;
+  std::set<std::string> notes;
+  const std::vector<int> indices = this->StepsToWrite();
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    this->UpdateProgress(static_cast<double>(i) / static_cast<double>(indices.size()));
+    vtkDataObject* const data = this->UpdateInput(indices[i], ranks->Rank(), ranks->Size());
+    InputStep step(*ranks, data, isWanted);
+    notes.insert(step.Notes().begin(), step.Notes().end());
+    Catalog& catalog = step.Data();
+    catalog.Date = DateOf(*ranks, data);
+    const StepFacts facts = FactsOf(*ranks, data);
+    catalog.Time = std::isnan(facts.Time) ? 0 : facts.Time;
+    catalog.Step = this->NumberOfStep(facts.Step, catalog.Time, into == nullptr);
+    if (catalog.Step < 0) {
+      continue;
+    }
+    if (!into) {
+      const bool begins = self.Steps.empty();
+      into.reset(
+          new container::ContainerWriter(*ranks, folder, {begins && this->Overwrite, this->RanksAFile}));
+    }
+    self.Steps[catalog.Step] = catalog.Time;
+    step.WriteTo(*into);
+  }
+  if (ranks->Rank() == 0 && !notes.empty()) {
+    vtkWarningMacro(<< JoinLines({notes.begin(), notes.end()}));
+  }
+  this->UpdateProgress(1);
+}
+
+/// Throws Error when it cannot be right.
+std::string vtkPatchWriter::FolderToWrite()
+{
+  if (!this->FileName || fs::path(this->FileName).extension() != ".pio") {
+    throw Error(fmt::format("{}: a container of PatchIO has a name that ends with .pio. Choose such a name.",
+        this->FileName && *this->FileName ? this->FileName : "No file name is set"));
+  }
+  if (this->GetNumberOfInputConnections(0) == 0) {
+    throw Error(fmt::format("{}: there are no data to write. Set an input.", this->FileName));
+  }
+  const std::string folder = FolderOf(this->FileName);
+  if (container::IsContainer(fs::path(folder).parent_path().string())) {
+    throw Error(
+        fmt::format("{}: this is a name within a container. Choose another folder; to replace the container, "
+                    "delete it first.",
+            this->FileName));
+  }
+  if (ReadsFrom(this->GetInputAlgorithm(0, 0), folder)) {
+    throw Error(fmt::format(
+        "{}: the data to write come from this container itself. Choose another name.", this->FileName));
+  }
+  return folder;
+}
+
+/// By their position among the input's; -1 alone: the current one.
+std::vector<int> vtkPatchWriter::StepsToWrite()
+{
+  vtkAlgorithmOutput* const from = this->GetInputConnection(0, 0);
+  from->GetProducer()->UpdateInformation();
+  const int steps = static_cast<int>(this->TimesOfInput().size());
+  const int last = this->MaxTimeStep < this->MinTimeStep ? steps - 1 : std::min(this->MaxTimeStep, steps - 1);
+  std::vector<int> indices;
+  for (int i = this->MinTimeStep; this->WriteAllTimeSteps && i <= last; i += this->TimeStepStride) {
+    indices.push_back(i);
+  }
+  if (this->WriteAllTimeSteps && steps > 0 && indices.empty()) {
+    throw Error(fmt::format("{}: there is no time step from {} on; the data have {}, from 0 to {}.",
+        this->FileName, this->MinTimeStep, steps, steps - 1));
+  }
+  return indices.empty() ? std::vector<int>{-1} : indices;
+}
+
+std::vector<double> vtkPatchWriter::TimesOfInput()
+{
+  vtkInformation* const info = this->GetInputInformation(0, 0);
+  const double* const times = info->Get(vtkStreamingDemandDrivenPipeline::TIME_STEPS());
+  return times ? std::vector<double>(
+                     times, times + info->Length(vtkStreamingDemandDrivenPipeline::TIME_STEPS()))
+               : std::vector<double>();
+}
+
+vtkDataObject* vtkPatchWriter::UpdateInput(int index, int piece, int pieces)
+{
+  vtkAlgorithmOutput* const from = this->GetInputConnection(0, 0);
+  vtkAlgorithm* const producer = from->GetProducer();
+  vtkNew<vtkInformationVector> requests;
+  requests->SetNumberOfInformationObjects(producer->GetNumberOfOutputPorts());
+  vtkInformation* const request = requests->GetInformationObject(from->GetIndex());
+  request->Set(vtkStreamingDemandDrivenPipeline::UPDATE_PIECE_NUMBER(), piece);
+  request->Set(vtkStreamingDemandDrivenPipeline::UPDATE_NUMBER_OF_PIECES(), pieces);
+  request->Set(vtkStreamingDemandDrivenPipeline::UPDATE_NUMBER_OF_GHOST_LEVELS(), 0);
+  if (index >= 0) {
+    request->Set(vtkStreamingDemandDrivenPipeline::UPDATE_TIME_STEP(), this->TimesOfInput()[index]);
+  }
+  producer->Update(from->GetIndex(), requests);
+  return producer->GetOutputDataObject(from->GetIndex());
+}
+
+/// The number that the data say; else the position of the time among the input's; else the next one. A step
+/// that an earlier call has written begins the container anew. But the last one is only told again, -1, where
+/// ParaView plays times of other data in between.
+std::int64_t vtkPatchWriter::NumberOfStep(std::int64_t said, double time, bool isFirst)
+{
+  std::map<std::int64_t, double>& steps = this->Internal->Steps;
+  const std::vector<double> times = this->TimesOfInput();
+  const auto place = std::find(times.begin(), times.end(), time);
+  const std::int64_t next = steps.empty() ? 0 : steps.rbegin()->first + 1;
+  const std::int64_t number = said >= 0 ? said : place != times.end() ? place - times.begin() : next;
+  const bool isKnown = std::any_of(steps.begin(), steps.end(),
+      [&](const auto& step) { return step.first == number || (said < 0 && step.second == time); });
+  if (!isKnown || !isFirst) {
+    return steps.count(number) > 0 ? next : number;
+  }
+  if (steps.size() > 1 && steps.rbegin()->second == time) {
+    return -1;
+  }
+  steps.clear();
+  return number == next ? 0 : number;
+}
+
+void vtkPatchWriter::PrintSelf(ostream& os, vtkIndent indent)
+{
+  this->Superclass::PrintSelf(os, indent);
+  os << indent << "FileName: " << (this->FileName ? this->FileName : "(none)") << endl;
+  os << indent << "Overwrite: " << this->Overwrite << endl;
+  os << indent << "ChooseArrays: " << this->ChooseArrays << endl;
+  os << indent << "WriteAllTimeSteps: " << this->WriteAllTimeSteps << endl;
+  os << indent << "MinTimeStep: " << this->MinTimeStep << endl;
+  os << indent << "MaxTimeStep: " << this->MaxTimeStep << endl;
+  os << indent << "TimeStepStride: " << this->TimeStepStride << endl;
+  os << indent << "RanksAFile: " << this->RanksAFile << endl;
+}

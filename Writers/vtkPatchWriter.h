@@ -1,0 +1,132 @@
+/**
+ * @class vtkPatchWriter
+ * @brief writes VTK data into a PatchIO container, a folder NAME.pio
+ *
+ * Takes images, rectilinear and structured grids, alone or in multiblock, partitioned and AMR data sets, of
+ * one kind of grid. The output of vtkPatchReader comes back with the same levels, blocks and arrays. What a
+ * container cannot hold is refused with a message, or left out with a warning where it is no number of a cell
+ * or point.
+ *
+ * A call of Write() writes one time step, or several (WriteAllTimeSteps). The first call begins the
+ * container, and later calls for the same file add their steps to it, unless one writes a step again: it
+ * begins the container anew. So an extractor, which calls once for each time step, fills one container.
+ *
+ * Write() is collective over the ranks of the controller; each writes its own blocks. Errors are reported on
+ * rank 0 through vtkErrorMacro.
+ */
+#ifndef vtkPatchWriter_h
+#define vtkPatchWriter_h
+
+#include "vtkPatchIOWritersModule.h"  // for the export macro
+#include "vtkWriter.h"
+
+#include <cstdint>  // for numbers of steps
+#include <memory>   // for the implementation class
+#include <string>   // for messages
+#include <vector>   // for times
+
+class vtkDataArraySelection;
+class vtkMultiProcessController;
+
+class VTKPATCHIOWRITERS_EXPORT vtkPatchWriter : public vtkWriter
+{
+public:
+  static vtkPatchWriter* New();
+  vtkTypeMacro(vtkPatchWriter, vtkWriter);
+  void PrintSelf(ostream& os, vtkIndent indent) override;
+
+  /**
+   * The folder, NAME.pio. The one above it must be there.
+   */
+  vtkSetFilePathMacro(FileName);
+  vtkGetFilePathMacro(FileName);
+
+  ///@{
+  /**
+   * Whether to replace a container of this name. Otherwise steps are added to it. Any other folder is left
+   * alone, with an error. On by default.
+   */
+  vtkSetMacro(Overwrite, bool);
+  vtkGetMacro(Overwrite, bool);
+  vtkBooleanMacro(Overwrite, bool);
+  ///@}
+
+  ///@{
+  /**
+   * Whether to write all time steps of the input from MinTimeStep to MaxTimeStep (the last one, if that is
+   * less), each TimeStepStride-th; otherwise the current one. Off by default.
+   */
+  vtkSetMacro(WriteAllTimeSteps, bool);
+  vtkGetMacro(WriteAllTimeSteps, bool);
+  vtkBooleanMacro(WriteAllTimeSteps, bool);
+  vtkSetClampMacro(MinTimeStep, int, 0, VTK_INT_MAX);
+  vtkGetMacro(MinTimeStep, int);
+  vtkSetMacro(MaxTimeStep, int);
+  vtkGetMacro(MaxTimeStep, int);
+  vtkSetClampMacro(TimeStepStride, int, 1, VTK_INT_MAX);
+  vtkGetMacro(TimeStepStride, int);
+  ///@}
+
+  ///@{
+  /**
+   * Whether to write only arrays that are enabled in the selections; otherwise all. Off by default. Flags of
+   * hidden cells are no arrays: they are taken into account in any case.
+   */
+  vtkSetMacro(ChooseArrays, bool);
+  vtkGetMacro(ChooseArrays, bool);
+  vtkBooleanMacro(ChooseArrays, bool);
+  vtkDataArraySelection* GetPointDataArraySelection();
+  vtkDataArraySelection* GetCellDataArraySelection();
+  ///@}
+
+  ///@{
+  /**
+   * So many ranks, which follow each other, write one file of each step together; 0: all of them.
+   */
+  vtkSetClampMacro(RanksAFile, int, 0, VTK_INT_MAX);
+  vtkGetMacro(RanksAFile, int);
+  ///@}
+
+  /**
+   * The ranks that write together; by default those of the global controller.
+   */
+  void SetController(vtkMultiProcessController* controller);
+  vtkMultiProcessController* GetController();
+
+  /**
+   * Collective. Returns 1 when all was written.
+   */
+  int Write() override;
+
+protected:
+  vtkPatchWriter();
+  ~vtkPatchWriter() override;
+
+  int FillInputPortInformation(int port, vtkInformation* info) override;
+  void WriteData() override {}
+
+private:
+  vtkPatchWriter(const vtkPatchWriter&) = delete;
+  void operator=(const vtkPatchWriter&) = delete;
+
+  void WriteSteps();
+  std::string FolderToWrite();
+  std::vector<int> StepsToWrite();
+  std::vector<double> TimesOfInput();
+  vtkDataObject* UpdateInput(int index, int piece, int pieces);
+  std::int64_t NumberOfStep(std::int64_t said, double time, bool isFirst);
+
+  char* FileName = nullptr;
+  bool Overwrite = true;
+  bool ChooseArrays = false;
+  bool WriteAllTimeSteps = false;
+  int MinTimeStep = 0;
+  int MaxTimeStep = -1;
+  int TimeStepStride = 1;
+  int RanksAFile = 0;
+
+  struct Internals;
+  std::unique_ptr<Internals> Internal;
+};
+
+#endif
