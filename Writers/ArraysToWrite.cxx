@@ -1,6 +1,7 @@
 #include "ArraysToWrite.h"
 
 #include "DataArrays.h"
+#include "MeshToWrite.h"
 #include "Support/Error.h"
 
 #include <vtkCellData.h>
@@ -138,7 +139,8 @@ void AddArrays(vtkDataSetAttributes* attributes, Centering center, const ArrayCh
                       "Write), or make another array of it (Calculator).",
               kind, PlainText(name), array->GetDataTypeAsString()));
     }
-    forms.push_back({name, center, array->GetNumberOfComponents(), *type, false, IsBlank(array), false});
+    forms.push_back({name, center, array->GetNumberOfComponents(), *type, false, IsBlank(array), false,
+        MeshRole::Values, 0});
   }
 }
 
@@ -164,6 +166,9 @@ std::optional<ElementType> CommonType(ElementType a, ElementType b)
 
 vtkSmartPointer<vtkDataArray> ArrayOf(vtkDataSet* grid, const ArrayForm& form)
 {
+  if (form.Role != MeshRole::Values) {
+    return MeshArrayOf(grid, form);
+  }
   if (form.Positions) {
     auto* const points = vtkPointSet::SafeDownCast(grid);
     return points ? points->GetPoints()->GetData() : nullptr;

@@ -2,6 +2,7 @@
 
 #include "DataArrays.h"
 #include "KeptCells.h"
+#include "MeshToWrite.h"
 #include "Support/Error.h"
 
 #include <vtkCellData.h>
@@ -208,6 +209,9 @@ std::vector<Box> TakeArrays(
   const bool isAmr = form.Hides;
   const std::vector<ArrayForm> arrays = ArraysOf(grid, isWanted, notes);
   form.Arrays.insert(form.Arrays.end(), arrays.begin(), arrays.end());
+  if (form.Mesh.Points > 0) {
+    return {form.Cells};  // a mesh has its flags
+  }
   vtkUnsignedCharArray* const flags = grid->GetCellGhostArray();
   const unsigned char any = UnionOf(flags);
   form.Hides = form.Hides || (any & vtkDataSetAttributes::REFINEDCELL);
@@ -247,7 +251,9 @@ std::vector<PieceForm> PiecesOf(
   form.Level = input.Level;
   form.Number = static_cast<int>(NumberInFieldData(input.Grid, "patch", -1));
   form.Hides = input.IsAmr;
-  TakeGeometry(input.Grid, form);
+  if (!TakeMesh(input.Grid, form)) {
+    TakeGeometry(input.Grid, form);
+  }
   NoteFieldData(input.Grid, notes);
   const std::vector<Box> boxes = TakeArrays(input.Grid, isWanted, form, notes);
   std::vector<PieceForm> pieces;

@@ -11,7 +11,7 @@ auto PlainMembers(Form& piece)
 {
   return std::tie(piece.Rank, piece.Grid, piece.Kind, piece.Group, piece.Name, piece.Piece, piece.Level,
       piece.Number, piece.Hides, piece.FlatAxes, piece.Cells, piece.Whole, piece.Origin, piece.Spacing,
-      piece.IsPlane);
+      piece.IsPlane, piece.Mesh);
 }
 
 template <typename Form>
@@ -24,7 +24,7 @@ template <typename Form>
 auto MembersOfArray(Form& array)
 {
   return std::tie(array.Name, array.Center, array.Components, array.Type, array.HidesUndefined, array.IsBlank,
-      array.Positions);
+      array.Positions, array.Role, array.CellList);
 }
 
 }  // namespace

@@ -22,6 +22,8 @@ struct ArrayForm
   /// All is NaN, as the reader makes arrays that a block lacks. Where others have values, it is not written.
   bool IsBlank = false;
   bool Positions = false;  ///< of the nodes of a curvilinear grid
+  MeshRole Role = MeshRole::Values;
+  int CellList = 0;  ///< see Variable::CellList
 };
 
 /// A grid of the input, or a box cut out of one: it becomes a patch.
@@ -42,6 +44,7 @@ struct PieceForm
   Double3 Origin{0, 0, 0}, Spacing{1, 1, 1};  ///< uniform grids: of the grid's own index (0,0,0)
   std::array<Axis, 3> Axes;                   ///< rectilinear grids: of the whole grid
   bool IsPlane = false;                       ///< curvilinear grids: all nodes have the third coordinate 0
+  MeshSize Mesh;                              ///< of meshes
   std::vector<ArrayForm> Arrays;
 };
 

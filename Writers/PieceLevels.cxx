@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -160,10 +161,24 @@ bool MayHide(const std::vector<PieceForm>& pieces, const LevelOfPieces& level, L
              (way == LevelsBy::Spacing && !GroupsOverlap(pieces)));
 }
 
+/// A mesh has one level.
+LevelOfPieces MeshLevel(const std::vector<PieceForm>& pieces)
+{
+  LevelOfPieces level;
+  level.Members.resize(pieces.size());
+  std::iota(level.Members.begin(), level.Members.end(), 0);
+  level.Name = CommonName(pieces, level.Members);
+  return level;
+}
+
 }  // namespace
 
 std::vector<LevelOfPieces> LevelsOf(const std::vector<PieceForm>& pieces)
 {
+  const GridKind kind = pieces.front().Kind;
+  if (kind == GridKind::Unstructured || kind == GridKind::Polygonal) {
+    return {MeshLevel(pieces)};
+  }
   const LevelsBy way = WayFor(pieces);
   std::vector<LevelOfPieces> levels;
   std::map<std::pair<int, std::vector<int>>, std::vector<std::size_t>>

@@ -118,6 +118,9 @@ void CatalogMaker::TakePatches(const std::vector<int>& members, Level& level)
     patch.Level = static_cast<int>(data.Levels.size()) - 1;
     patch.Number = this->Pieces[piece].Number;
     patch.Writer = this->Pieces[piece].Rank;
+    if (data.IsMesh()) {
+      data.Meshes.push_back(this->Pieces[piece].Mesh);
+    }
     this->Step.PieceOf.push_back(piece);
   }
   this->NumberPatches(level);
@@ -307,6 +310,8 @@ int CatalogMaker::VariableOf(const ArrayForm& array)
     Variable& variable = data.Variables.emplace_back();
     variable.Name = array.Name;
     variable.Center = array.Center;
+    variable.Role = array.Role;
+    variable.CellList = array.CellList;
     variable.Components = array.Positions ? data.Dimension : array.Components;
     variable.Interleaved = variable.Components > 1;
     data.CoordinatesVariable = array.Positions ? found->second : data.CoordinatesVariable;

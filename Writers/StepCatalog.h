@@ -17,7 +17,7 @@ namespace patchio {
 using ArrayKey = std::pair<std::string, Centering>;
 inline ArrayKey KeyOf(const ArrayForm& array)
 {
-  return {array.Name + (array.Positions ? "\n" : ""), array.Center};
+  return {array.Name + (array.Positions || array.Role != MeshRole::Values ? "\n" : ""), array.Center};
 }
 
 struct StepCatalog

@@ -2,10 +2,10 @@
  * @class vtkPatchWriter
  * @brief writes VTK data into a PatchIO container, a folder NAME.pio
  *
- * Takes images, rectilinear and structured grids, alone or in multiblock, partitioned and AMR data sets, of
- * one kind of grid. The output of vtkPatchReader comes back with the same levels, blocks and arrays. What a
- * container cannot hold is refused with a message, or left out with a warning where it is no number of a cell
- * or point.
+ * Takes images, rectilinear, structured and unstructured grids and polygons, alone or in multiblock,
+ * partitioned and AMR data sets, of one kind of grid. The output of vtkPatchReader comes back with the same
+ * levels, blocks and arrays. What a container cannot hold is refused with a message, or left out with a
+ * warning where it is no number of a cell or point.
  *
  * A call of Write() writes one time step, or several (WriteAllTimeSteps). The first call begins the
  * container, and later calls for the same file add their steps to it, unless one writes a step again: it

@@ -171,6 +171,9 @@ def check_images():
         check(name, flat)
     check("rectilinear", script(image, RECTILINEAR, "vtkRectilinearGrid"))
     check("structured", script(image, STRUCTURED, "vtkStructuredGrid"))
+    for name, mesh in (("sphere", Sphere()), ("contour", Contour(Input=image, ContourBy=["POINTS", "RTData"], Isosurfaces=[200])), ("clip", Clip(Input=image))):
+        mesh.UpdatePipeline()
+        check(name, mesh)
 
 
 def check_fractal(name, fractal):
@@ -288,7 +291,7 @@ def check_errors():
              ("from itself", reader, there, "come from this container itself"), ("within", image, there + "/a.pio", "within a container"),
              ("mixed", GroupDatasets(Input=[image, structured]), path_of("a"), "a uniform grid and a curvilinear one"),
              ("apart", GroupDatasets(Input=[image, shifted]), path_of("a"), "do not lie on one lattice"),
-             ("triangles", GroupDatasets(Input=[image, Sphere()]), path_of("a"), "hold a vtkPolyData"), ("big", big, path_of("a"), "'big' has values of the type unsigned long")]
+             ("triangles", GroupDatasets(Input=[image, Sphere()]), path_of("a"), "a uniform grid and a polygonal one"), ("big", big, path_of("a"), "'big' has values of the type unsigned long")]
     for what, source, path, words in cases:
         source.UpdatePipeline()
         text = said(lambda: SaveData(path, proxy=source))  # noqa: B023
