@@ -107,17 +107,21 @@ StepWriter::StepWriter(Communicator& ranks, const std::string& folder, StepToWri
   }
   this->Rows = RowsOf(data);
   this->Record.DataSets = DataSetsOf(data, files);
+  for (DataSet& set : this->Record.DataSets) {
+    set.Compression = step.Compression.empty() ? FilterKind::None : step.Compression[set.Variable];
+  }
   for (std::size_t v = 0; v < data.Variables.size(); ++v) {
     this->Before.push_back(ValuesBefore(data, this->Rows, static_cast<int>(v)));
   }
   std::vector<std::uint64_t> offsets;
   RunOnAllRanks(ranks, [&] {
     if (this->Leads()) {
-      this->Part = std::make_unique<PartFile>(this->PartPath());
-      offsets = LayOut(this->PartPath(), this->PlanOfFile());
+      this->Part = std::make_unique<PartFile>(this->PartPath(), this->PlanOfFile());
+      offsets = this->Part->File.Offsets();
     }
   });
   this->TakeOffsets(GatherValues(ranks, offsets));
+  this->MakePacker();
   RunOnAllRanks(ranks, [&] {
     this->File = std::make_unique<PlainFile>(this->PartPath(), PlainFile::Purpose::Update);
   });
@@ -211,6 +215,58 @@ void StepWriter::Write(const std::vector<PatchValues>& values, int threads)
 
 void StepWriter::WriteAll(const std::vector<PatchValues>& values, int threads)
 {
+  std::vector<PatchValues> plain, packed;
+  for (const PatchValues& one : values) {
+    (this->IsPacked(one) ? packed : plain).push_back(one);
+  }
+  this->Threads = threads;
+  this->WritePlain(plain, threads);
+  this->Pack(packed, threads);
+}
+
+/// The compressed data sets of this rank's file.
+void StepWriter::MakePacker()
+{
+  std::vector<ChunkedSet> sets;
+  for (const DataSet& set : this->PlanOfFile().DataSets) {
+    if (set.Compression != FilterKind::None) {
+      const int files = static_cast<int>(this->Record.Files.size());
+      ChunkedSet chunked;
+      chunked.Filter = set.Compression;
+      chunked.ElementBytes = SizeOf(this->Record.Types[set.Variable]);
+      chunked.Bytes = set.Values * chunked.ElementBytes;
+      chunked.ChunkBytes = chunked.ElementBytes;
+      for (const std::uint64_t along : ChunkShapeOf(this->Record.Data, files, set)) {
+        chunked.ChunkBytes *= along;
+      }
+      chunked.FirstChunk = this->Chunks;
+      this->Chunks += chunked.Chunks();
+      this->Packed[{set.Level, set.Variable}] = sets.size();
+      sets.push_back(chunked);
+    }
+  }
+  this->Packer = std::make_unique<ChunkPacker>(std::move(sets));
+}
+
+void StepWriter::Pack(const std::vector<PatchValues>& values, int threads)
+{
+  std::vector<SetPart> parts;
+  for (const PatchValues& one : values) {
+    const std::uint64_t begin = this->Before[one.Variable][one.Patch] * SizeOf(this->Record.Types[one.Variable]);
+    parts.push_back({this->Packed.at(this->SetOf(one)), begin, this->BytesOf(one), static_cast<const std::byte*>(one.Values)});
+  }
+  const std::size_t before = this->Written.size();
+  this->Written.resize(before + values.size());
+  RunTasks(values.size(), threads, [&](std::size_t i) {
+    Examiner examiner(this->Record.Types[values[i].Variable], this->IndexOf(values[i].Variable, values[i].Patch));
+    examiner.Add(parts[i].Values, parts[i].Bytes);
+    this->Written[before + i] = examiner.Take();
+  });
+  this->Packer->Add(parts, threads);
+}
+
+void StepWriter::WritePlain(const std::vector<PatchValues>& values, int threads)
+{
   std::vector<PlacedValues> placed;
   for (const PatchValues& one : values) {
     placed.push_back({this->OffsetOf(one), this->BytesOf(one), &one});
@@ -269,7 +325,6 @@ std::string StepWriter::Finish()
     if (!this->Fault.empty()) {
       throw Error(this->Fault);
     }
-    this->File->Flush();
   });
   const std::vector<WrittenValues> all = this->GatherWritten();
   RunOnAllRanks(this->Ranks, [&] {
@@ -277,15 +332,112 @@ std::string StepWriter::Finish()
       this->WriteTables(all);
     }
   });
+  if (this->Record.HasCompression()) {
+    this->ExchangeParts();
+    this->PlaceChunks();
+  }
+  RunOnAllRanks(this->Ranks, [&] {
+    if (this->Leads()) {
+      this->Part->File.WriteDescription();
+    }
+    this->File->Flush();
+  });
   // All files have all that they shall have: now they may be read.
   RunOnAllRanks(this->Ranks, [&] {
     if (this->Leads()) {
-      const std::string path = this->Folder + "/" + this->Record.Files[this->FileOfRank()];
-      Rename(this->PartPath(), path);
-      GiveSignature(path);
+      Rename(this->PartPath(), this->Folder + "/" + this->Record.Files[this->FileOfRank()]);
+      this->Part->File.GiveSignature();
     }
   });
   return this->Ranks.Rank() == 0 ? Encode(this->Record) : std::string();
+}
+
+/// Chunks that have values of several ranks are completed by the one that has their first ones.
+void StepWriter::ExchangeParts()
+{
+  std::vector<std::string> texts;
+  RunOnAllRanks(this->Ranks, [&] {
+    std::vector<std::map<std::uint64_t, int>> writers(this->Packed.size());
+    for (const auto& [where, set] : this->Packed) {
+      writers[set] = this->WritersOf(where[0], where[1]);
+    }
+    texts = this->Packer->TakeOthers(this->Ranks.Size(), this->Ranks.Rank(),
+        [&](std::size_t set, std::uint64_t begin) { return std::prev(writers[set].upper_bound(begin))->second; });
+  });
+  texts = this->Ranks.Exchange(texts);
+  RunOnAllRanks(this->Ranks, [&] { this->Packer->AddTexts(texts, this->Threads); });
+}
+
+/// Who writes what of a data set in this rank's file, by the byte where it begins.
+std::map<std::uint64_t, int> StepWriter::WritersOf(int level, int variable) const
+{
+  const Catalog& data = this->Record.Data;
+  std::map<std::uint64_t, int> writers;
+  for (const int patch : this->Rows) {
+    if (data.Patches[patch].Level == level && data.Patches[patch].File == this->FileOfRank() &&
+        ValuesOf(data, variable, patch) > 0) {
+      writers[this->Before[variable][patch] * SizeOf(this->Record.Types[variable])] = data.Patches[patch].Writer;
+    }
+  }
+  return writers;
+}
+
+/// The ranks that lead files find room for the chunks of all; then each writes its own.
+void StepWriter::PlaceChunks()
+{
+  struct Packing
+  {
+    int File;
+    std::uint32_t SkippedFilters;
+    std::uint64_t Chunk, Bytes;
+  };
+  std::vector<Packing> packings;
+  for (const auto& [number, chunk] : this->Packer->Chunks()) {
+    packings.push_back({this->FileOfRank(), chunk.SkippedFilters, number, chunk.Bytes.size()});
+  }
+  packings = GatherValues(this->Ranks, packings);
+  std::vector<std::uint64_t> offsets;
+  RunOnAllRanks(this->Ranks, [&] {
+    std::vector<ChunkSize> sizes(this->Chunks);
+    for (const Packing& packing : packings) {
+      if (packing.File == this->FileOfRank()) {
+        sizes.at(packing.Chunk) = {packing.Bytes, packing.SkippedFilters};
+      }
+    }
+    offsets = this->Leads() ? this->Part->File.Place(sizes) : offsets;
+  });
+  offsets = GatherValues(this->Ranks, offsets);  // of one file after another
+  std::uint64_t before = 0;
+  for (const DataSet& set : this->Record.DataSets) {
+    if (set.File < this->FileOfRank() && set.Compression != FilterKind::None) {
+      before += ChunksOf(this->Record.Data, static_cast<int>(this->Record.Files.size()), set);
+    }
+  }
+  RunOnAllRanks(this->Ranks, [&] {
+    this->WriteChunks({offsets.begin() + static_cast<std::ptrdiff_t>(before), offsets.begin() + static_cast<std::ptrdiff_t>(before + this->Chunks)});
+  });
+}
+
+/// offsets: of all chunks of this rank's file.
+void StepWriter::WriteChunks(const std::vector<std::uint64_t>& offsets) const
+{
+  std::vector<iovec> buffers;
+  std::uint64_t begin = 0, end = 0;
+  const auto flush = [&] {
+    if (!buffers.empty()) {
+      this->File->Write(begin, buffers);
+    }
+    buffers.clear();
+  };
+  for (const auto& [number, chunk] : this->Packer->Chunks()) {
+    if (offsets[number] != end || end - begin >= RunBytes) {
+      flush();
+      begin = end = offsets[number];
+    }
+    buffers.push_back({const_cast<std::byte*>(chunk.Bytes.data()), chunk.Bytes.size()});
+    end += chunk.Bytes.size();
+  }
+  flush();
 }
 
 /// Of all ranks, on rank 0.
