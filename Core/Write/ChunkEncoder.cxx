@@ -39,7 +39,8 @@ ChunkEncoder::ChunkEncoder() : Deflate(libdeflate_alloc_compressor(DeflateLevel)
     throw std::bad_alloc();
   }
   ZSTD_CCtx_setParameter(this->Zstd.get(), ZSTD_c_compressionLevel, ZstdLevel);
-  ZSTD_CCtx_setParameter(this->Zstd.get(), ZSTD_c_checksumFlag, 1);  // so that damage is found, as in Deflate's streams
+  ZSTD_CCtx_setParameter(
+      this->Zstd.get(), ZSTD_c_checksumFlag, 1);  // so that damage is found, as in Deflate's streams
 }
 
 ChunkEncoder::~ChunkEncoder() = default;
@@ -59,7 +60,8 @@ EncodedChunk ChunkEncoder::Encode(
   } else {
     std::copy_n(values, bytes, this->Shuffled.data());
   }
-  this->Compressed.resize(std::max(libdeflate_zlib_compress_bound(this->Deflate.get(), bytes), ZSTD_compressBound(bytes)));
+  this->Compressed.resize(
+      std::max(libdeflate_zlib_compress_bound(this->Deflate.get(), bytes), ZSTD_compressBound(bytes)));
   const std::size_t room = this->Compress(filter, this->Compressed.data(), this->Compressed.size());
   if (room == 0 || room >= bytes) {
     constexpr std::uint32_t both = 3;

@@ -24,8 +24,8 @@ struct EncodedChunk
 class ChunkEncoder
 {
 public:
-  /// How hard it tries: HDF5's readers get it to know, and need it not. More costs much time, and gains little
-  /// behind Shuffle.
+  /// How hard it tries: HDF5's readers get it to know, and need it not. More costs much time, and gains
+  /// little behind Shuffle.
   static constexpr int DeflateLevel = 4, ZstdLevel = 3;
 
   ChunkEncoder();
@@ -35,7 +35,8 @@ public:
 
   /// filter: Deflate or Zstd. What would not become smaller stays as it is, with both filters skipped. Throws
   /// std::bad_alloc.
-  EncodedChunk Encode(FilterKind filter, std::size_t elementBytes, const std::byte* values, std::size_t bytes);
+  EncodedChunk Encode(
+      FilterKind filter, std::size_t elementBytes, const std::byte* values, std::size_t bytes);
 
 private:
   std::size_t Compress(FilterKind filter, std::byte* to, std::size_t room);

@@ -110,7 +110,8 @@ void ChunkPacker::AddTexts(const std::vector<std::string>& texts, int threads)
       PartHead head;
       std::memcpy(&head, text.data() + at, sizeof head);
       at += sizeof head;
-      parts.push_back({head.Set, head.Begin, head.Bytes, reinterpret_cast<const std::byte*>(text.data()) + at});
+      parts.push_back(
+          {head.Set, head.Begin, head.Bytes, reinterpret_cast<const std::byte*>(text.data()) + at});
       at += head.Bytes;
     }
   }

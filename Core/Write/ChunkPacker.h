@@ -1,5 +1,5 @@
-// The compressed chunks of one rank while a step is written: put together from the values of patches, and kept in
-// memory, as their places are known only when all ranks have compressed theirs.
+// The compressed chunks of one rank while a step is written: put together from the values of patches, and
+// kept in memory, as their places are known only when all ranks have compressed theirs.
 #pragma once
 
 #include "Write/ChunkEncoder.h"

@@ -95,14 +95,16 @@ std::vector<std::uint64_t> StepFile::Description::LayOut()
   for (const DataSet& set : this->Plan.DataSets) {
     if (set.Compression == FilterKind::None) {
       const std::vector<std::uint64_t> shape = ShapeOf(this->Data, this->Plan.Files, set);
-      offsets.push_back(this->File.Reserve(set.Name, NativeType((*this->Plan.Types)[set.Variable]), {shape.begin(), shape.end()}));
+      offsets.push_back(this->File.Reserve(
+          set.Name, NativeType((*this->Plan.Types)[set.Variable]), {shape.begin(), shape.end()}));
     } else {
       this->MakeChunked(set);
       offsets.push_back(0);
     }
   }
   for (const PlannedTable& table : this->Plan.Tables) {
-    offsets.push_back(this->File.Reserve("PatchIO/tables/" + table.Name, NativeType(table.Type), {table.Values}));
+    offsets.push_back(
+        this->File.Reserve("PatchIO/tables/" + table.Name, NativeType(table.Type), {table.Values}));
   }
   return offsets;
 }
@@ -116,8 +118,8 @@ void StepFile::Description::MakeChunked(const DataSet& set)
   made.Axis = std::mismatch(shape.begin(), shape.end(), chunk.begin()).first - shape.begin();
   made.Axis = made.Axis < shape.size() ? made.Axis : 0;
   made.Count = ChunksOf(this->Data, this->Plan.Files, set);
-  made.Id = this->File.MakeChunked(set.Name, NativeType((*this->Plan.Types)[set.Variable]), {shape.begin(), shape.end()},
-      made.Chunk, FilterOf(set.Compression));
+  made.Id = this->File.MakeChunked(set.Name, NativeType((*this->Plan.Types)[set.Variable]),
+      {shape.begin(), shape.end()}, made.Chunk, FilterOf(set.Compression));
   this->Chunked.push_back(std::move(made));
 }
 
@@ -236,7 +238,9 @@ void StepFile::Description::DescribeLevel(hid_t root, int number)
 }
 
 StepFile::StepFile(const std::string& path, const StepFilePlan& plan)
-    : File(path, PlainFile::Purpose::Create), Described(std::make_unique<Description>(path, plan)), Begins(this->Described->LayOut())
+    : File(path, PlainFile::Purpose::Create),
+      Described(std::make_unique<Description>(path, plan)),
+      Begins(this->Described->LayOut())
 {
 }
 

@@ -38,8 +38,8 @@ struct ChunkSize
   std::uint32_t SkippedFilters = 0;  ///< see Chunk
 };
 
-/// A file of a step while it is written. It is none for any HDF5 library until GiveSignature(), so that nobody takes
-/// room for values. For the thread that calls HDF5; methods throw Error.
+/// A file of a step while it is written. It is none for any HDF5 library until GiveSignature(), so that
+/// nobody takes room for values. For the thread that calls HDF5; methods throw Error.
 class StepFile
 {
 public:
@@ -50,8 +50,8 @@ public:
   /// Where the data sets and then the tables of the plan begin, in their order; 0 for compressed ones.
   const std::vector<std::uint64_t>& Offsets() const { return this->Begins; }
 
-  /// Makes room for the chunks of all compressed data sets, one set after another in the plan's order. Returns
-  /// where they begin.
+  /// Makes room for the chunks of all compressed data sets, one set after another in the plan's order.
+  /// Returns where they begin.
   std::vector<std::uint64_t> Place(const std::vector<ChunkSize>& chunks);
   /// Writes all but values and tables, which may be there already; last before the signature.
   void WriteDescription();
