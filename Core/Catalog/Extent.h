@@ -76,10 +76,14 @@ struct Extent
 enum class FilterKind : std::uint8_t
 {
   None,
-  Deflate,    ///< zlib stream
-  Shuffle,    ///< first bytes of all elements, then all second bytes, ...; of SizeOf(type) bytes each
-  Fletcher32  ///< 4 bytes of checksum behind the data
+  Deflate,     ///< zlib stream
+  Shuffle,     ///< first bytes of all elements, then all second bytes, ...; of SizeOf(type) bytes each
+  Fletcher32,  ///< 4 bytes of checksum behind the data
+  Zstd         ///< frames of Zstandard
 };
+
+/// The filter with the largest number, for checks of numbers from files.
+constexpr FilterKind LastFilterKind = FilterKind::Zstd;
 
 /// Stored bytes of one chunk. 24 bytes.
 struct Chunk
@@ -123,7 +127,7 @@ struct LibraryArray
   std::string Dataset;  ///< full name in the file
   std::uint64_t First = 0;
   std::uint64_t Count = 0;       ///< values wanted, of the data set with its last axis fastest
-  std::string Reason;            ///< for the report: "filter 32015 (zstd)"
+  std::string Reason;            ///< for the report: "filter 4 (szip)"
   std::uint64_t StepValues = 0;  ///< see ChunkedArray::StepValues
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <map>
 #include <set>
 #include <tuple>
@@ -89,6 +90,35 @@ std::vector<std::string> LinkNamesOf(const Catalog& catalog)
   return names;
 }
 
+std::uint64_t ChunkTuples(const Catalog& catalog, const DataSet& set)
+{
+  // Fewer make long lists of chunks, and compress badly; of more, a slice through large patches needs too many.
+  constexpr std::uint64_t fewest = 1 << 10, most = 1 << 16;
+  const std::uint64_t components = catalog.Variables[set.Variable].Components;
+  std::uint64_t patches = 0, least = ~std::uint64_t(0), greatest = 0;
+  for (std::size_t p = 0; p < catalog.Patches.size(); ++p) {
+    const Patch& patch = catalog.Patches[p];
+    const std::uint64_t values = ValuesOf(catalog, set.Variable, static_cast<int>(p));
+    if (patch.Level == set.Level && patch.File == set.File && values > 0) {
+      ++patches;
+      least = std::min(least, values / components);
+      greatest = std::max(greatest, values / components);
+    }
+  }
+  const std::uint64_t all = set.Values / components;
+  if (least != greatest) {
+    return std::min(all, std::clamp(all / patches / 2, fewest, most));
+  }
+  if (least <= most) {
+    return std::min(all, least * ((fewest + least - 1) / least));
+  }
+  std::uint64_t parts = (least + most - 1) / most;
+  while (parts < 2 * (least / most) + 2 && least % parts != 0) {
+    ++parts;
+  }
+  return least % parts == 0 ? least / parts : most;
+}
+
 }  // namespace
 
 std::vector<int> RowsOf(const Catalog& catalog)
@@ -172,6 +202,46 @@ std::vector<DataSet> DataSetsOf(const Catalog& catalog, int files)
     }
   }
   return sets;
+}
+
+std::vector<std::uint64_t> ShapeOf(const Catalog& catalog, int files, const DataSet& set)
+{
+  const Variable& variable = catalog.Variables[set.Variable];
+  std::vector<std::uint64_t> shape{set.Values / variable.Components};
+  if (ProfileOf(catalog, files) == FileProfile::Image) {
+    const auto dims = catalog.ArrayDims(0, variable.Center, {0, 0, 0});
+    shape.assign(dims.rbegin(), dims.rend());
+  }
+  if (variable.Components > 1) {
+    shape.push_back(variable.Components);
+  }
+  return shape;
+}
+
+std::vector<std::uint64_t> ChunkShapeOf(const Catalog& catalog, int files, const DataSet& set)
+{
+  std::vector<std::uint64_t> shape = ShapeOf(catalog, files, set);
+  const std::size_t axes = shape.size() - (catalog.Variables[set.Variable].Components > 1 ? 1 : 0);
+  std::size_t axis = 0;
+  while (axis + 1 < axes && shape[axis] == 1) {
+    ++axis;
+  }
+  std::uint64_t row = 1;
+  for (std::size_t a = axis + 1; a < axes; ++a) {
+    row *= shape[a];
+  }
+  shape[axis] = std::clamp<std::uint64_t>(ChunkTuples(catalog, set) / row, 1, shape[axis]);
+  return shape;
+}
+
+std::uint64_t ChunksOf(const Catalog& catalog, int files, const DataSet& set)
+{
+  const std::vector<std::uint64_t> shape = ShapeOf(catalog, files, set), chunk = ChunkShapeOf(catalog, files, set);
+  std::uint64_t chunks = 1;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    chunks *= (shape[axis] + chunk[axis] - 1) / chunk[axis];
+  }
+  return chunks;
 }
 
 std::vector<std::uint64_t> ValuesBefore(const Catalog& catalog, const std::vector<int>& rows, int variable)

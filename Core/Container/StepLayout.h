@@ -35,6 +35,18 @@ std::string GroupOfList(const Catalog& catalog, int list);
 /// would not understand, are in groups of PatchIO's own.
 std::vector<DataSet> DataSetsOf(const Catalog& catalog, int files);
 
+/// The shape of a data set in the HDF5 file, slowest axis first; components, where there are several, come last.
+std::vector<std::uint64_t> ShapeOf(const Catalog& catalog, int files, const DataSet& set);
+
+/// The shape of its chunks where it is compressed. They are cut along one axis only, so that the values of a chunk
+/// follow each other.
+///
+/// Who reads a patch reads all chunks that have a part of it. So where the patches of a level are of one size, no
+/// patch has a part of a chunk only: a chunk has one of them, several small ones, or an even part of a large one. Else
+/// chunks are half as large as a patch is on average, which costs about half as many values more.
+std::vector<std::uint64_t> ChunkShapeOf(const Catalog& catalog, int files, const DataSet& set);
+std::uint64_t ChunksOf(const Catalog& catalog, int files, const DataSet& set);
+
 /// Where the rows of a variable begin in the data sets that they lie in: by patch, in values. A patch without
 /// the variable takes no room.
 std::vector<std::uint64_t> ValuesBefore(const Catalog& catalog, const std::vector<int>& rows, int variable);

@@ -116,9 +116,25 @@ json JsonOfDataSets(const StepRecord& record)
   json entries = json::array();
   for (const DataSet& set : record.DataSets) {
     entries.push_back({{"level", set.Level}, {"variable", set.Variable}, {"file", set.File}, {"name", set.Name},
-        {"offset", set.Offset}, {"values", set.Values}});
+        {"values", set.Values}});
+    if (set.Compression == FilterKind::None) {
+      entries.back()["offset"] = set.Offset;
+    } else {
+      entries.back()["compression"] = NameOfCompression(set.Compression);
+    }
   }
   return entries;
+}
+
+FilterKind CompressionOf(const json& entry)
+{
+  const std::string name = entry.value("compression", NameOfCompression(FilterKind::None));
+  for (const FilterKind filter : {FilterKind::None, FilterKind::Deflate, FilterKind::Zstd}) {
+    if (name == NameOfCompression(filter)) {
+      return filter;
+    }
+  }
+  throw Error(fmt::format("The record of the step has values compressed by '{}', which PatchIO does not know.", PlainText(name)));
 }
 
 void TakeDataSets(const json& entries, StepRecord& record)
@@ -130,7 +146,8 @@ void TakeDataSets(const json& entries, StepRecord& record)
     set.Variable = entry.at("variable").get<int>();
     set.File = entry.at("file").get<int>();
     set.Name = entry.at("name").get<std::string>();
-    set.Offset = entry.at("offset").get<std::uint64_t>();
+    set.Compression = CompressionOf(entry);
+    set.Offset = set.Compression == FilterKind::None ? entry.at("offset").get<std::uint64_t>() : 0;
     set.Values = entry.at("values").get<std::uint64_t>();
     Require(below(set.Level, record.Data.Levels.size()) && below(set.Variable, record.Data.Variables.size()) &&
                 below(set.File, record.Files.size()),
@@ -220,6 +237,11 @@ StepHead TakeHead(std::string_view bytes, std::string_view& rest)
 }
 
 }  // namespace
+
+const char* NameOfCompression(FilterKind filter)
+{
+  return filter == FilterKind::Deflate ? "deflate" : filter == FilterKind::Zstd ? "zstd" : "off";
+}
 
 std::string Encode(const StepRecord& record)
 {

@@ -5,6 +5,7 @@
 #include "Catalog/Catalog.h"
 #include "Catalog/Extent.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -31,9 +32,14 @@ struct DataSet
   int Variable = 0;
   int File = 0;       ///< index into StepRecord::Files
   std::string Name;   ///< in the HDF5 file
-  std::uint64_t Offset = 0;  ///< in the file
+  std::uint64_t Offset = 0;  ///< in the file, where they are not compressed
   std::uint64_t Values = 0;
+  /// None, Deflate or Zstd, after Shuffle; then they are in chunks, which the HDF5 file has a list of.
+  FilterKind Compression = FilterKind::None;
 };
+
+/// As --compress and records call it: "off", "deflate", "zstd".
+const char* NameOfCompression(FilterKind filter);
 
 struct StepRecord
 {
@@ -44,6 +50,12 @@ struct StepRecord
   std::vector<std::vector<int>> PatchCounts;  ///< by level and file
   std::vector<DataSet> DataSets;
   std::map<std::string, Table> Tables;  ///< by their names
+
+  bool HasCompression() const
+  {
+    return std::any_of(this->DataSets.begin(), this->DataSets.end(),
+        [](const DataSet& set) { return set.Compression != FilterKind::None; });
+  }
 };
 
 /// The bytes for the log.

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 #include <libdeflate.h>
+#include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <cassert>
@@ -19,8 +21,12 @@ namespace {
 
 constexpr std::size_t ChecksumBytes = 4;
 
-/// No Deflate stream yields more bytes than this for each of its own: 258 for 2 bits.
-constexpr std::size_t DeflateLimit = 1032;
+/// No stream yields more bytes than this for each of its own: of Deflate 258 for 2 bits, of Zstandard a block
+/// for 4 bytes.
+constexpr std::size_t LimitOf(FilterKind kind)
+{
+  return kind == FilterKind::Deflate ? 1032 : ZSTD_BLOCKSIZE_MAX / 4;
+}
 
 /// A big-endian number of 16 bits.
 std::uint32_t Word16(const std::byte* bytes)
@@ -94,16 +100,6 @@ void UnshuffleElements(const std::byte* from, std::size_t count, std::byte* to)
   UnshuffleFrom<ElementBytes>(UnshuffleVectors<ElementBytes>(from, count, to), from, count, to);
 }
 
-void CheckInflated(libdeflate_result result, std::size_t chunkBytes)
-{
-  if (result == LIBDEFLATE_INSUFFICIENT_SPACE) {
-    throw Error(fmt::format("compressed data of more than the chunk's {} bytes", chunkBytes));
-  }
-  if (result != LIBDEFLATE_SUCCESS) {
-    throw Error("damaged or incomplete compressed data (Deflate)");
-  }
-}
-
 }  // namespace
 
 std::uint32_t Fletcher32(const std::byte* data, std::size_t bytes)
@@ -159,6 +155,11 @@ void ChunkDecoder::CloseDecompressor::operator()(libdeflate_decompressor* decomp
   libdeflate_free_decompressor(decompressor);
 }
 
+void ChunkDecoder::CloseDecompressor::operator()(ZSTD_DCtx_s* decompressor) const
+{
+  ZSTD_freeDCtx(decompressor);
+}
+
 ChunkDecoder::ChunkDecoder() : Decompressor(libdeflate_alloc_decompressor())
 {
   if (!this->Decompressor) {
@@ -188,32 +189,59 @@ bool ChunkDecoder::InflateTo(const std::array<FilterKind, ChunkedArray::MaximumF
     std::uint32_t skipped, const std::byte* stored, std::size_t storedBytes, std::byte* values,
     std::size_t chunkBytes)
 {
-  if (filters[0] != FilterKind::Deflate || filters[1] != FilterKind::None || (skipped & 1) != 0) {
+  const bool inflates = filters[0] == FilterKind::Deflate || filters[0] == FilterKind::Zstd;
+  if (!inflates || filters[1] != FilterKind::None || (skipped & 1) != 0) {
     return false;
   }
-  std::size_t bytes = 0;
-  const libdeflate_result result =
-      libdeflate_zlib_decompress(this->Decompressor.get(), stored, storedBytes, values, chunkBytes, &bytes);
-  CheckInflated(result, chunkBytes);
+  const std::size_t bytes =
+      this->InflateInto(filters[0], {stored, storedBytes}, values, chunkBytes, chunkBytes);
   if (bytes != chunkBytes) {
     throw Error(fmt::format("{} bytes of values", bytes));
   }
   return true;
 }
 
-ChunkDecoder::Span ChunkDecoder::Inflate(const Span& data, std::size_t chunkBytes)
+/// Gives the number of bytes.
+std::size_t ChunkDecoder::InflateInto(
+    FilterKind kind, const Span& data, std::byte* to, std::size_t capacity, std::size_t chunkBytes)
+{
+  std::size_t bytes = 0;
+  bool tooMany = false, sound = false;
+  if (kind == FilterKind::Deflate) {
+    const libdeflate_result result =
+        libdeflate_zlib_decompress(this->Decompressor.get(), data.Data, data.Bytes, to, capacity, &bytes);
+    tooMany = result == LIBDEFLATE_INSUFFICIENT_SPACE;
+    sound = result == LIBDEFLATE_SUCCESS;
+  } else {
+    if (!this->ZstdDecompressor) {
+      this->ZstdDecompressor.reset(ZSTD_createDCtx());
+    }
+    if (!this->ZstdDecompressor) {
+      throw std::bad_alloc();
+    }
+    bytes = ZSTD_decompressDCtx(this->ZstdDecompressor.get(), to, capacity, data.Data, data.Bytes);
+    tooMany = ZSTD_getErrorCode(bytes) == ZSTD_error_dstSize_tooSmall;
+    sound = ZSTD_isError(bytes) == 0;
+  }
+  if (tooMany) {
+    throw Error(fmt::format("compressed data of more than the chunk's {} bytes", chunkBytes));
+  }
+  if (!sound) {
+    throw Error(fmt::format(
+        "damaged or incomplete compressed data ({})", kind == FilterKind::Deflate ? "Deflate" : "Zstandard"));
+  }
+  return bytes;
+}
+
+ChunkDecoder::Span ChunkDecoder::Inflate(FilterKind kind, const Span& data, std::size_t chunkBytes)
 {
   // Filters before this one may have added checksums, and no stream grows beyond the limit.
   std::size_t capacity = chunkBytes + ChunkedArray::MaximumFilters * ChecksumBytes;
-  if (data.Bytes < capacity / DeflateLimit) {
-    capacity = data.Bytes * DeflateLimit;
+  if (data.Bytes < capacity / LimitOf(kind)) {
+    capacity = data.Bytes * LimitOf(kind);
   }
   std::byte* plain = this->OtherRoom(data, capacity);
-  std::size_t bytes = 0;
-  const libdeflate_result result =
-      libdeflate_zlib_decompress(this->Decompressor.get(), data.Data, data.Bytes, plain, capacity, &bytes);
-  CheckInflated(result, chunkBytes);
-  return {plain, bytes};
+  return {plain, this->InflateInto(kind, data, plain, capacity, chunkBytes)};
 }
 
 ChunkDecoder::Span ChunkDecoder::Unshuffle(const Span& data, std::size_t elementBytes)
@@ -257,7 +285,8 @@ const std::byte* ChunkDecoder::Undo(const std::array<FilterKind, ChunkedArray::M
       case FilterKind::None:
         break;
       case FilterKind::Deflate:
-        data = this->Inflate(data, chunkBytes);
+      case FilterKind::Zstd:
+        data = this->Inflate(filters[i], data, chunkBytes);
         break;
       case FilterKind::Shuffle:
         data = this->Unshuffle(data, SizeOf(type));

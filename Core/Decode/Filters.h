@@ -9,6 +9,7 @@
 #include <memory>
 
 struct libdeflate_decompressor;
+struct ZSTD_DCtx_s;
 
 namespace patchio {
 
@@ -33,8 +34,8 @@ public:
       std::uint32_t skipped, ElementType type, const std::byte* stored, std::size_t storedBytes,
       std::size_t chunkBytes);
 
-  /// The same straight to `values`, where Deflate is the only filter; false, with nothing done, where it is
-  /// not.
+  /// The same straight to `values`, where Deflate or Zstd is the only filter; false, with nothing done, where
+  /// it is not.
   bool InflateTo(const std::array<FilterKind, ChunkedArray::MaximumFilters>& filters, std::uint32_t skipped,
       const std::byte* stored, std::size_t storedBytes, std::byte* values, std::size_t chunkBytes);
 
@@ -56,14 +57,18 @@ private:
   struct CloseDecompressor
   {
     void operator()(libdeflate_decompressor* decompressor) const;
+    void operator()(ZSTD_DCtx_s* decompressor) const;
   };
 
   std::byte* OtherRoom(const Span& data, std::size_t bytes);
-  Span Inflate(const Span& data, std::size_t chunkBytes);
+  Span Inflate(FilterKind kind, const Span& data, std::size_t chunkBytes);
+  std::size_t InflateInto(
+      FilterKind kind, const Span& data, std::byte* to, std::size_t capacity, std::size_t chunkBytes);
   Span Unshuffle(const Span& data, std::size_t elementBytes);
   static Span CheckSum(const Span& data);
 
   std::unique_ptr<libdeflate_decompressor, CloseDecompressor> Decompressor;
+  std::unique_ptr<ZSTD_DCtx_s, CloseDecompressor> ZstdDecompressor;  ///< made when it is needed
   std::array<Buffer, 2> Plain;
 };
 

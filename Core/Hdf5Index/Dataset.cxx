@@ -68,6 +68,8 @@ FilterKind KindOfFilter(int filter, std::uint64_t shuffledBytes, std::uint64_t e
       return shuffledBytes == elementBytes ? FilterKind::Shuffle : FilterKind::None;
     case 3:
       return FilterKind::Fletcher32;
+    case 32015:
+      return FilterKind::Zstd;
     default:
       return FilterKind::None;
   }
@@ -83,7 +85,7 @@ std::string FilterName(int filter)
   // Those of HDF5 itself, and the more common ones of The HDF Group's registry.
   constexpr Known names[] = {{2, "shuffle of other sizes"}, {4, "szip"}, {5, "nbit"}, {6, "scaleoffset"},
       {307, "bzip2"}, {32000, "lzf"}, {32001, "blosc"}, {32004, "lz4"}, {32008, "bitshuffle"}, {32013, "zfp"},
-      {32015, "zstd"}, {32017, "sz"}, {32026, "blosc2"}};
+      {32017, "sz"}, {32026, "blosc2"}};
   for (const Known& known : names) {
     if (known.Number == filter) {
       return fmt::format("filter {} ({})", filter, known.Name);

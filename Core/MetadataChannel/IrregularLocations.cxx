@@ -196,7 +196,7 @@ void IrregularLocations::CheckChunkedArrays(std::uint64_t files) const
     CheckFileAndType(array, files);
     CheckFlag(array.BigEndian);
     for (const FilterKind filter : array.Filters) {
-      Require(filter <= FilterKind::Fletcher32, "an unknown filter");
+      Require(filter <= LastFilterKind, "an unknown filter");
     }
     Require(array.FirstChunk == taken && array.ChunkCount <= this->Chunks.Count - taken,
         "a chunk beyond its chunks");

@@ -10,7 +10,7 @@
 namespace patchio {
 namespace {
 
-constexpr int GatherTag = 4711;
+constexpr int GatherTag = 4711, ExchangeTag = 4712;
 
 /// Calls transfer(begin, count) for pieces that MPI can count.
 template <typename Transfer>
@@ -99,6 +99,33 @@ public:
     return result;
   }
 
+  std::vector<std::string> Exchange(const std::vector<std::string>& texts) override
+  {
+    std::vector<std::uint64_t> mine, theirs(this->SizeValue);
+    for (const std::string& text : texts) {
+      mine.push_back(text.size());
+    }
+    MPI_Alltoall(mine.data(), 1, MPI_UINT64_T, theirs.data(), 1, MPI_UINT64_T, this->Comm);
+    std::vector<std::string> result;
+    std::vector<MPI_Request> requests;
+    result.reserve(this->SizeValue);  // texts must stay where they are
+    for (int rank = 0; rank < this->SizeValue; ++rank) {
+      std::string& part = result.emplace_back(theirs[rank], '\0');
+      ForPieces(theirs[rank], [&](std::uint64_t begin, int count) {
+        MPI_Irecv(
+            part.data() + begin, count, MPI_CHAR, rank, ExchangeTag, this->Comm, &requests.emplace_back());
+      });
+    }
+    for (int rank = 0; rank < this->SizeValue; ++rank) {
+      ForPieces(mine[rank], [&](std::uint64_t begin, int count) {
+        MPI_Isend(texts[rank].data() + begin, count, MPI_CHAR, rank, ExchangeTag, this->Comm,
+            &requests.emplace_back());
+      });
+    }
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    return result;
+  }
+
   std::vector<double> AllGather(const std::vector<double>& values) override
   {
     std::vector<int> offsets;
@@ -182,6 +209,16 @@ std::vector<std::string> Communicator::Gather(const std::string& text)
 {
   std::vector<std::string> all = this->AllGather(text);
   return this->Rank() == 0 ? all : std::vector<std::string>();
+}
+
+std::vector<std::string> Communicator::Exchange(const std::vector<std::string>& texts)
+{
+  std::vector<std::string> mine(texts.size());
+  for (int to = 0; to < this->Size(); ++to) {
+    const std::vector<std::string> all = this->AllGather(texts[to]);
+    mine = to == this->Rank() ? all : mine;
+  }
+  return mine;
 }
 
 void Communicator::BeginSum(const std::vector<double>& values)

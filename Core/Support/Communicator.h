@@ -32,6 +32,8 @@ public:
   virtual std::vector<std::string> AllGather(const std::string& text) = 0;
   /// The same on rank 0 only; the others get nothing.
   virtual std::vector<std::string> Gather(const std::string& text);
+  /// Text i goes to rank i: gives those for this rank, in rank order. `texts` has Size() of them.
+  virtual std::vector<std::string> Exchange(const std::vector<std::string>& texts);
   /// The values of all ranks, in rank order, on all ranks; `values` has the same length everywhere.
   /// Result: Size() x values.size(), rank by rank.
   virtual std::vector<double> AllGather(const std::vector<double>& values) = 0;

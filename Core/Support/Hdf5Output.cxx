@@ -4,72 +4,21 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <exception>
 #include <filesystem>
 
 namespace patchio::hdf5 {
 
-namespace {
-
-// Memory of a file in memory: the library asks for it by these, and its owner keeps it when the file is closed.
-
-void* Resize(void* owner, std::size_t bytes)
+OutputFile::OutputFile(
+    const std::string& path, std::uint64_t alignment, std::size_t objects, std::uint64_t chunks)
+    : Path(path), Creation(H5Pcreate(H5P_DATASET_CREATE)), Image(std::make_unique<FileImage>())
 {
-  auto& memory = *static_cast<std::vector<std::byte>*>(owner);
-  try {
-    memory.resize(bytes);
-  } catch (const std::exception&) {
-    return nullptr;
-  }
-  return memory.data();
-}
-
-void* Allocate(std::size_t bytes, H5FD_file_image_op_t /*why*/, void* owner)
-{
-  return Resize(owner, bytes);
-}
-
-void* Reallocate(void* /*memory*/, std::size_t bytes, H5FD_file_image_op_t /*why*/, void* owner)
-{
-  return Resize(owner, bytes);
-}
-
-void* Copy(void* to, const void* from, std::size_t bytes, H5FD_file_image_op_t /*why*/, void* /*owner*/)
-{
-  return std::memcpy(to, from, bytes);
-}
-
-herr_t Keep(void* /*memory*/, H5FD_file_image_op_t /*why*/, void* /*owner*/)
-{
-  return 0;
-}
-
-void* SameOwner(void* owner)
-{
-  return owner;
-}
-
-herr_t KeepOwner(void* /*owner*/)
-{
-  return 0;
-}
-
-}  // namespace
-
-OutputFile::OutputFile(const std::string& path, std::uint64_t alignment, std::size_t objects)
-    : Path(path), Creation(H5Pcreate(H5P_DATASET_CREATE))
-{
-  constexpr std::size_t growth = 4096;
-  constexpr hsize_t fewest = 4096, ofObject = 1024;  // bytes that describe a group or a data set, at most
+  constexpr hsize_t fewest = 4096, ofObject = 1024, ofChunk = 72;  // bytes of their descriptions, at most
   const Handle access(H5Pcreate(H5P_FILE_ACCESS));
-  H5FD_file_image_callbacks_t callbacks = {
-      Allocate, Copy, Reallocate, Keep, SameOwner, KeepOwner, &this->Memory};
-  H5Pset_file_image_callbacks(access, &callbacks);
-  H5Pset_fapl_core(access, growth, false);
+  this->Check(KeepIn(*this->Image, access) ? 0 : -1, "memory for the description of a file");
+  H5Pset_sieve_buf_size(access, 0);
   H5Pset_alignment(access, alignment, alignment);
   // All that describes lies before the first value: nothing of the room for values is in memory.
-  H5Pset_meta_block_size(access, fewest + objects * ofObject);
+  H5Pset_meta_block_size(access, fewest + objects * ofObject + chunks * ofChunk);
   this->File = Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access));
   this->Check(this->File, "memory for the description of a file");
   H5Pset_obj_track_times(this->Creation, false);
@@ -80,11 +29,11 @@ FileImage OutputFile::TakeImage()
   hsize_t size = 0;
   this->Check(H5Fget_filesize(this->File, &size), "a size of the file");
   this->File = Handle();
-  return {std::move(this->Memory), size};
+  this->Image->Size = size;
+  return std::move(*this->Image);
 }
 
-OutputFile::OutputFile(const std::string& path)
-    : Path(path), Creation(H5Pcreate(H5P_DATASET_CREATE))
+OutputFile::OutputFile(const std::string& path) : Path(path), Creation(H5Pcreate(H5P_DATASET_CREATE))
 {
   const Handle access(H5Pcreate(H5P_FILE_ACCESS));
   // Without a sieve buffer values are written, and fail, when we ask for it and not in some destructor.
@@ -116,20 +65,49 @@ Handle OutputFile::Write(hid_t group, const std::string& name, hid_t fileType, h
   return dataset;
 }
 
-std::uint64_t OutputFile::Reserve(
-    const std::string& name, hid_t fileType, const std::vector<hsize_t>& shape) const
+Handle OutputFile::Make(
+    const std::string& name, hid_t fileType, const std::vector<hsize_t>& shape, hid_t creation) const
 {
   errno = 0;
   const Handle space(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr));
-  const Handle links(H5Pcreate(H5P_LINK_CREATE)), creation(H5Pcopy(this->Creation));
+  const Handle links(H5Pcreate(H5P_LINK_CREATE));
   H5Pset_create_intermediate_group(links, 1);
-  H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY);
   H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER);
-  const Handle dataset(H5Dcreate2(this->File, name.c_str(), fileType, space, links, creation, H5P_DEFAULT));
+  Handle dataset(H5Dcreate2(this->File, name.c_str(), fileType, space, links, creation, H5P_DEFAULT));
   this->Check(dataset, "room for data set " + name);
-  const haddr_t offset = H5Dget_offset(dataset);
+  return dataset;
+}
+
+std::uint64_t OutputFile::Reserve(
+    const std::string& name, hid_t fileType, const std::vector<hsize_t>& shape) const
+{
+  const Handle creation(H5Pcopy(this->Creation));
+  H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY);
+  const haddr_t offset = H5Dget_offset(this->Make(name, fileType, shape, creation));
   this->Check(offset == HADDR_UNDEF ? -1 : 0, "values in data set " + name);
   return offset;
+}
+
+Handle OutputFile::MakeChunked(const std::string& name, hid_t fileType, const std::vector<hsize_t>& shape,
+    const std::vector<hsize_t>& chunk, const ChunkFilter& filter) const
+{
+  const Handle creation(H5Pcopy(this->Creation));
+  H5Pset_chunk(creation, static_cast<int>(chunk.size()), chunk.data());
+  H5Pset_shuffle(creation);
+  // Optional: a library without it makes the data set all the same.
+  this->Check(
+      H5Pset_filter(creation, filter.Number, H5Z_FLAG_OPTIONAL, 1, &filter.Level), "a filter for " + name);
+  return this->Make(name, fileType, shape, creation);
+}
+
+std::uint64_t OutputFile::ReserveChunk(
+    hid_t dataset, const std::vector<hsize_t>& begin, std::uint64_t bytes, std::uint32_t skippedFilters)
+{
+  this->Image->DropValues = true;
+  const char nothing = 0;
+  this->Check(H5Dwrite_chunk(dataset, H5P_DEFAULT, skippedFilters, begin.data(), bytes, &nothing),
+      "room for a chunk");
+  return this->Image->Dropped;
 }
 
 void OutputFile::WriteText(hid_t object, const std::string& name, const std::string& value) const

@@ -3,19 +3,21 @@
 #pragma once
 
 #include "Support/Hdf5.h"
+#include "Support/Hdf5Image.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace patchio::hdf5 {
 
-/// What lies in a file apart from values that somebody else writes.
-struct FileImage
+/// What comes after Shuffle where chunks are compressed.
+struct ChunkFilter
 {
-  std::vector<std::byte> Bytes;  ///< from its beginning
-  std::uint64_t Size = 0;        ///< of the file, with room for the values
+  int Number = 0;      ///< in The HDF Group's registry
+  unsigned Level = 0;  ///< its parameter
 };
 
 /// A new HDF5 file. A call that fails empties the file and throws Error.
@@ -27,9 +29,9 @@ class OutputFile
 public:
   /// Replaces a file that is there.
   explicit OutputFile(const std::string& path);
-  /// A file in memory, for TakeImage(); `path` is its name in messages. Data sets of `alignment` bytes or more
-  /// begin at multiples of that. About so many objects will be in it.
-  OutputFile(const std::string& path, std::uint64_t alignment, std::size_t objects);
+  /// A file in memory, for TakeImage(); `path` is its name in messages. Data sets of `alignment` bytes or
+  /// more begin at multiples of that. About so many objects and chunks will be in it.
+  OutputFile(const std::string& path, std::uint64_t alignment, std::size_t objects, std::uint64_t chunks);
 
   Handle MakeGroup(const std::string& name) const { return this->MakeGroup(this->File, name); }
   Handle MakeGroup(hid_t parent, const std::string& name) const;
@@ -41,6 +43,14 @@ public:
   /// A contiguous data set whose values somebody else will write, from the offset in the file that this
   /// returns; makes the groups on the way to it. Throws Error where it has no values.
   std::uint64_t Reserve(const std::string& name, hid_t fileType, const std::vector<hsize_t>& shape) const;
+
+  /// A data set whose chunks somebody else compresses and writes.
+  Handle MakeChunked(const std::string& name, hid_t fileType, const std::vector<hsize_t>& shape,
+      const std::vector<hsize_t>& chunk, const ChunkFilter& filter) const;
+  /// Of a file in memory, when all else is in it: room for so many bytes of the chunk that begins there.
+  /// Returns their offset in the file.
+  std::uint64_t ReserveChunk(
+      hid_t dataset, const std::vector<hsize_t>& begin, std::uint64_t bytes, std::uint32_t skippedFilters);
 
   void WriteText(hid_t object, const std::string& name, const std::string& value) const;
   void WriteNumbers(hid_t object, const std::string& name, const std::vector<double>& values) const;
@@ -55,13 +65,15 @@ public:
   void Finish() const;
 
 private:
+  Handle Make(
+      const std::string& name, hid_t fileType, const std::vector<hsize_t>& shape, hid_t creation) const;
   void WriteList(hid_t object, const std::string& name, hid_t type, hsize_t count, const void* values) const;
   void Check(hid_t result, const std::string& expected) const;
 
   QuietScope Quiet;  // first member: lives longer than the file it silences
   std::string Path;
   Handle Creation;
-  std::vector<std::byte> Memory;  ///< of a file in memory
+  std::unique_ptr<FileImage> Image;  ///< of a file in memory
   Handle File;
 };
 

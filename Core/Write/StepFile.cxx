@@ -3,7 +3,7 @@
 #include "Container/StepLayout.h"
 #include "Io/LibraryRead.h"
 #include "Support/Hdf5Output.h"
-#include "Support/PlainFile.h"
+#include "Write/ChunkEncoder.h"
 
 #include <algorithm>
 #include <array>
@@ -16,33 +16,54 @@ namespace {
 /// Large data sets begin where blocks of storages do.
 constexpr std::uint64_t Alignment = 1 << 20;
 
-class StepFile
+/// A compressed data set: its chunks are `Count` ones along one axis.
+struct OpenSet
+{
+  hdf5::Handle Id;
+  std::vector<hsize_t> Chunk;
+  std::size_t Axis = 0;
+  std::uint64_t Count = 0;
+};
+
+std::uint64_t ChunksOf(const StepFilePlan& plan)
+{
+  std::uint64_t chunks = 0;
+  for (const DataSet& set : plan.DataSets) {
+    chunks += set.Compression == FilterKind::None ? 0 : ChunksOf(*plan.Data, plan.Files, set);
+  }
+  return chunks;
+}
+
+std::size_t ObjectsOf(const StepFilePlan& plan)
+{
+  constexpr std::size_t ofSet = 4;  // with the room that a list of chunks takes before there are many
+  return ofSet * plan.DataSets.size() + plan.Tables.size() + 8 * (plan.Data->Levels.size() + 1);
+}
+
+constexpr int ZstdFilter = 32015;  // in The HDF Group's registry
+
+hdf5::ChunkFilter FilterOf(FilterKind kind)
+{
+  return kind == FilterKind::Deflate ? hdf5::ChunkFilter{H5Z_FILTER_DEFLATE, ChunkEncoder::DeflateLevel}
+                                     : hdf5::ChunkFilter{ZstdFilter, ChunkEncoder::ZstdLevel};
+}
+
+}  // namespace
+
+class StepFile::Description
 {
 public:
-  StepFile(const std::string& path, const StepFilePlan& plan)
+  Description(const std::string& path, const StepFilePlan& plan)
       : Plan(plan),
         Data(*plan.Data),
         Profile(ProfileOf(*plan.Data, plan.Files)),
-        File(path, Alignment, plan.DataSets.size() + plan.Tables.size() + 8 * (plan.Data->Levels.size() + 1))
+        File(path, Alignment, ObjectsOf(plan), ChunksOf(plan))
   {
   }
 
-  hdf5::FileImage TakeImage() { return this->File.TakeImage(); }
-
-  std::vector<std::uint64_t> Run()
-  {
-    if (this->Profile != FileProfile::Own) {
-      this->DescribeForOthers();
-    }
-    std::vector<std::uint64_t> offsets;
-    for (const DataSet& set : this->Plan.DataSets) {
-      offsets.push_back(this->File.Reserve(set.Name, NativeType((*this->Plan.Types)[set.Variable]), this->ShapeOf(set)));
-    }
-    for (const PlannedTable& table : this->Plan.Tables) {
-      offsets.push_back(this->File.Reserve("PatchIO/tables/" + table.Name, NativeType(table.Type), {table.Values}));
-    }
-    return offsets;
-  }
+  std::vector<std::uint64_t> LayOut();
+  std::vector<std::uint64_t> Place(const std::vector<ChunkSize>& chunks);
+  hdf5::FileImage TakeImage();
 
 private:
   void DescribeForOthers();
@@ -56,30 +77,74 @@ private:
   void DescribeImage(hid_t root);
   void DescribeMesh(hid_t root);
   void DescribeLevel(hid_t root, int level);
-  std::vector<hsize_t> ShapeOf(const DataSet& set) const;
+  void MakeChunked(const DataSet& set);
 
-  const StepFilePlan& Plan;
+  const StepFilePlan Plan;
   const Catalog& Data;
   const FileProfile Profile;
   hdf5::OutputFile File;
+  std::vector<OpenSet> Chunked;
 };
 
-std::vector<hsize_t> StepFile::ShapeOf(const DataSet& set) const
+std::vector<std::uint64_t> StepFile::Description::LayOut()
 {
-  const Variable& variable = this->Data.Variables[set.Variable];
-  std::vector<hsize_t> shape{set.Values / variable.Components};
-  if (this->Profile == FileProfile::Image) {
-    const auto dims = this->Data.ArrayDims(0, variable.Center, {0, 0, 0});
-    shape.assign(dims.rbegin(), dims.rend());
+  if (this->Profile != FileProfile::Own) {
+    this->DescribeForOthers();
   }
-  if (variable.Components > 1) {
-    shape.push_back(variable.Components);
+  std::vector<std::uint64_t> offsets;
+  for (const DataSet& set : this->Plan.DataSets) {
+    if (set.Compression == FilterKind::None) {
+      const std::vector<std::uint64_t> shape = ShapeOf(this->Data, this->Plan.Files, set);
+      offsets.push_back(this->File.Reserve(
+          set.Name, NativeType((*this->Plan.Types)[set.Variable]), {shape.begin(), shape.end()}));
+    } else {
+      this->MakeChunked(set);
+      offsets.push_back(0);
+    }
   }
-  return shape;
+  for (const PlannedTable& table : this->Plan.Tables) {
+    offsets.push_back(
+        this->File.Reserve("PatchIO/tables/" + table.Name, NativeType(table.Type), {table.Values}));
+  }
+  return offsets;
+}
+
+void StepFile::Description::MakeChunked(const DataSet& set)
+{
+  const std::vector<std::uint64_t> shape = ShapeOf(this->Data, this->Plan.Files, set);
+  const std::vector<std::uint64_t> chunk = ChunkShapeOf(this->Data, this->Plan.Files, set);
+  OpenSet made;
+  made.Chunk.assign(chunk.begin(), chunk.end());
+  made.Axis = std::mismatch(shape.begin(), shape.end(), chunk.begin()).first - shape.begin();
+  made.Axis = made.Axis < shape.size() ? made.Axis : 0;
+  made.Count = ChunksOf(this->Data, this->Plan.Files, set);
+  made.Id = this->File.MakeChunked(set.Name, NativeType((*this->Plan.Types)[set.Variable]),
+      {shape.begin(), shape.end()}, made.Chunk, FilterOf(set.Compression));
+  this->Chunked.push_back(std::move(made));
+}
+
+std::vector<std::uint64_t> StepFile::Description::Place(const std::vector<ChunkSize>& chunks)
+{
+  std::vector<std::uint64_t> offsets;
+  for (const OpenSet& set : this->Chunked) {
+    std::vector<hsize_t> begin(set.Chunk.size(), 0);
+    for (std::uint64_t i = 0; i < set.Count; ++i) {
+      const ChunkSize& chunk = chunks.at(offsets.size());
+      begin[set.Axis] = i * set.Chunk[set.Axis];
+      offsets.push_back(this->File.ReserveChunk(set.Id, begin, chunk.Bytes, chunk.SkippedFilters));
+    }
+  }
+  return offsets;
+}
+
+hdf5::FileImage StepFile::Description::TakeImage()
+{
+  this->Chunked.clear();
+  return this->File.TakeImage();
 }
 
 /// The attributes and small data sets by which readers of VTKHDF files know what there is.
-void StepFile::DescribeForOthers()
+void StepFile::Description::DescribeForOthers()
 {
   const hdf5::Handle root = this->File.MakeGroup("VTKHDF");
   const bool image = this->Profile == FileProfile::Image;
@@ -106,7 +171,7 @@ void StepFile::DescribeForOthers()
 }
 
 /// Its indices begin at 0: ParaView 5.11 reads no others.
-void StepFile::DescribeImage(hid_t root)
+void StepFile::Description::DescribeImage(hid_t root)
 {
   const Double3& spacing = this->Data.Levels[0].Spacing;
   const Box& cells = this->Data.Patches[0].Cells;
@@ -123,7 +188,7 @@ void StepFile::DescribeImage(hid_t root)
 }
 
 /// How much each partition has, and lists of cells that none has.
-void StepFile::DescribeMesh(hid_t root)
+void StepFile::Description::DescribeMesh(hid_t root)
 {
   this->MakeGroups(root);
   const auto write = [&](const std::string& name, const std::vector<std::int64_t>& values) {
@@ -156,7 +221,7 @@ void StepFile::DescribeMesh(hid_t root)
   }
 }
 
-void StepFile::DescribeLevel(hid_t root, int number)
+void StepFile::Description::DescribeLevel(hid_t root, int number)
 {
   const Level& level = this->Data.Levels[number];
   const hdf5::Handle group = this->File.MakeGroup(root, "Level" + std::to_string(number));
@@ -172,30 +237,39 @@ void StepFile::DescribeLevel(hid_t root, int number)
   this->File.Write(group, "AMRBox", H5T_NATIVE_INT32, H5T_NATIVE_INT32, {boxes.size() / 6, 6}, boxes.data());
 }
 
-constexpr std::array<unsigned char, 8> Signature{0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+StepFile::StepFile(const std::string& path, const StepFilePlan& plan)
+    : File(path, PlainFile::Purpose::Create),
+      Described(std::make_unique<Description>(path, plan)),
+      Begins(this->Described->LayOut())
+{
+}
 
+StepFile::~StepFile() = default;
+
+std::vector<std::uint64_t> StepFile::Place(const std::vector<ChunkSize>& chunks)
+{
+  return this->Described->Place(chunks);
+}
+
+namespace {
+constexpr std::array<unsigned char, 8> Signature{0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
 }  // namespace
 
-std::vector<std::uint64_t> LayOut(const std::string& path, const StepFilePlan& plan)
+void StepFile::WriteDescription()
 {
-  StepFile laidOut(path, plan);
-  std::vector<std::uint64_t> offsets = laidOut.Run();
-  hdf5::FileImage image = laidOut.TakeImage();
+  hdf5::FileImage image = this->Described->TakeImage();
   assert(image.Bytes.size() >= Signature.size());
   std::fill_n(image.Bytes.begin(), Signature.size(), std::byte(0));
   image.Bytes.resize(std::min<std::uint64_t>(image.Bytes.size(), image.Size));
-  const PlainFile file(path, PlainFile::Purpose::Create);
-  file.Write(0, image.Bytes.data(), image.Bytes.size());
-  std::filesystem::resize_file(path, image.Size);
-  return offsets;
+  this->File.Write(0, image.Bytes.data(), image.Bytes.size());
+  std::filesystem::resize_file(this->File.Path(), image.Size);
 }
 
-void GiveSignature(const std::string& path)
+void StepFile::GiveSignature() const
 {
-  const PlainFile file(path, PlainFile::Purpose::Update);
-  file.Flush();
-  file.Write(0, Signature.data(), Signature.size());
-  file.Flush();
+  this->File.Flush();
+  this->File.Write(0, Signature.data(), Signature.size());
+  this->File.Flush();
 }
 
 }  // namespace patchio::container

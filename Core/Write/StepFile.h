@@ -3,7 +3,10 @@
 
 #include "Catalog/Catalog.h"
 #include "Container/StepRecord.h"
+#include "Support/PlainFile.h"
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -28,11 +31,38 @@ struct StepFilePlan
   std::vector<PlannedTable> Tables;
 };
 
-/// Makes the file, which must not exist, with room for all values but without the signature at its beginning: it
-/// is none for any HDF5 library until GiveSignature(), so that nobody takes room for values. Returns where the
-/// data sets and then the tables of the plan begin, in their order. Throws Error.
-std::vector<std::uint64_t> LayOut(const std::string& path, const StepFilePlan& plan);
-/// Throws Error.
-void GiveSignature(const std::string& path);
+/// A compressed chunk that will be in the file.
+struct ChunkSize
+{
+  std::uint64_t Bytes = 0;
+  std::uint32_t SkippedFilters = 0;  ///< see Chunk
+};
+
+/// A file of a step while it is written. It is none for any HDF5 library until GiveSignature(), so that
+/// nobody takes room for values. For the thread that calls HDF5; methods throw Error.
+class StepFile
+{
+public:
+  /// Makes the file, which must not exist, with room for all values but compressed ones.
+  StepFile(const std::string& path, const StepFilePlan& plan);
+  ~StepFile();
+
+  /// Where the data sets and then the tables of the plan begin, in their order; 0 for compressed ones.
+  const std::vector<std::uint64_t>& Offsets() const { return this->Begins; }
+
+  /// Makes room for the chunks of all compressed data sets, one set after another in the plan's order.
+  /// Returns where they begin.
+  std::vector<std::uint64_t> Place(const std::vector<ChunkSize>& chunks);
+  /// Writes all but values and tables, which may be there already; last before the signature.
+  void WriteDescription();
+  void GiveSignature() const;
+
+private:
+  class Description;
+
+  const PlainFile File;
+  std::unique_ptr<Description> Described;
+  const std::vector<std::uint64_t> Begins;
+};
 
 }  // namespace patchio::container

@@ -107,17 +107,21 @@ StepWriter::StepWriter(Communicator& ranks, const std::string& folder, StepToWri
   }
   this->Rows = RowsOf(data);
   this->Record.DataSets = DataSetsOf(data, files);
+  for (DataSet& set : this->Record.DataSets) {
+    set.Compression = step.Compression.empty() ? FilterKind::None : step.Compression[set.Variable];
+  }
   for (std::size_t v = 0; v < data.Variables.size(); ++v) {
     this->Before.push_back(ValuesBefore(data, this->Rows, static_cast<int>(v)));
   }
   std::vector<std::uint64_t> offsets;
   RunOnAllRanks(ranks, [&] {
     if (this->Leads()) {
-      this->Part = std::make_unique<PartFile>(this->PartPath());
-      offsets = LayOut(this->PartPath(), this->PlanOfFile());
+      this->Part = std::make_unique<PartFile>(this->PartPath(), this->PlanOfFile());
+      offsets = this->Part->File.Offsets();
     }
   });
   this->TakeOffsets(GatherValues(ranks, offsets));
+  this->MakePacker();
   RunOnAllRanks(ranks, [&] {
     this->File = std::make_unique<PlainFile>(this->PartPath(), PlainFile::Purpose::Update);
   });
@@ -211,6 +215,34 @@ void StepWriter::Write(const std::vector<PatchValues>& values, int threads)
 
 void StepWriter::WriteAll(const std::vector<PatchValues>& values, int threads)
 {
+  std::vector<PatchValues> plain, packed;
+  for (const PatchValues& one : values) {
+    (this->IsPacked(one) ? packed : plain).push_back(one);
+  }
+  this->Threads = threads;
+  this->WritePlain(plain, threads);
+  this->Pack(packed, threads);
+}
+
+void StepWriter::Pack(const std::vector<PatchValues>& values, int threads)
+{
+  std::vector<SetPart> parts;
+  for (const PatchValues& one : values) {
+    const std::uint64_t begin = this->Before[one.Variable][one.Patch] * SizeOf(this->Record.Types[one.Variable]);
+    parts.push_back({this->Packed.at(this->SetOf(one)), begin, this->BytesOf(one), static_cast<const std::byte*>(one.Values)});
+  }
+  const std::size_t before = this->Written.size();
+  this->Written.resize(before + values.size());
+  RunTasks(values.size(), threads, [&](std::size_t i) {
+    Examiner examiner(this->Record.Types[values[i].Variable], this->IndexOf(values[i].Variable, values[i].Patch));
+    examiner.Add(parts[i].Values, parts[i].Bytes);
+    this->Written[before + i] = examiner.Take();
+  });
+  this->Packer->Add(parts, threads);
+}
+
+void StepWriter::WritePlain(const std::vector<PatchValues>& values, int threads)
+{
   std::vector<PlacedValues> placed;
   for (const PatchValues& one : values) {
     placed.push_back({this->OffsetOf(one), this->BytesOf(one), &one});
@@ -269,7 +301,6 @@ std::string StepWriter::Finish()
     if (!this->Fault.empty()) {
       throw Error(this->Fault);
     }
-    this->File->Flush();
   });
   const std::vector<WrittenValues> all = this->GatherWritten();
   RunOnAllRanks(this->Ranks, [&] {
@@ -277,12 +308,21 @@ std::string StepWriter::Finish()
       this->WriteTables(all);
     }
   });
+  if (this->Record.HasCompression()) {
+    this->ExchangeParts();
+    this->PlaceChunks();
+  }
+  RunOnAllRanks(this->Ranks, [&] {
+    if (this->Leads()) {
+      this->Part->File.WriteDescription();
+    }
+    this->File->Flush();
+  });
   // All files have all that they shall have: now they may be read.
   RunOnAllRanks(this->Ranks, [&] {
     if (this->Leads()) {
-      const std::string path = this->Folder + "/" + this->Record.Files[this->FileOfRank()];
-      Rename(this->PartPath(), path);
-      GiveSignature(path);
+      Rename(this->PartPath(), this->Folder + "/" + this->Record.Files[this->FileOfRank()]);
+      this->Part->File.GiveSignature();
     }
   });
   return this->Ranks.Rank() == 0 ? Encode(this->Record) : std::string();

@@ -6,6 +6,7 @@
 #include "Container/StepRecord.h"
 #include "Support/Communicator.h"
 #include "Support/PlainFile.h"
+#include "Write/ChunkPacker.h"
 #include "Write/StepFile.h"
 
 #include <array>
@@ -24,6 +25,8 @@ struct StepToWrite
   /// without ghosts. Patch::Writer: the rank that writes it.
   Catalog Data;
   std::vector<ElementType> Types;  ///< of the variables
+  /// None, Deflate or Zstd, of the variables; empty: none is compressed.
+  std::vector<FilterKind> Compression;
 };
 
 /// Values of a variable on a patch in memory: Catalog::StoredTuples() tuples, axis 0 fastest, the components
@@ -65,8 +68,8 @@ public:
 
   const Catalog& Data() const { return this->Record.Data; }
 
-  /// Writes values of this rank's patches, `threads` at once, and returns when the system has them. Each
-  /// patch and variable once. Not collective. A fault is kept for Finish(), and nothing is written any more.
+  /// Writes values of this rank's patches, `threads` at once, and returns when the system has them; compressed
+  /// ones are kept in memory until Finish(). Each patch and variable once. Not collective. A fault is kept for Finish(), and nothing is written any more.
   void Write(const std::vector<PatchValues>& values, int threads);
 
   /// Collective: brings the files to the storage and gives them their names. Returns the record for the log,
@@ -77,7 +80,19 @@ private:
   std::vector<PlannedTable> PlannedTables() const;
   StepFilePlan PlanOfFile() const;
   void TakeOffsets(const std::vector<std::uint64_t>& offsets);
+  void MakePacker();
+  bool IsPacked(const PatchValues& values) const { return this->Packed.count(this->SetOf(values)) > 0; }
+  std::array<int, 2> SetOf(const PatchValues& values) const
+  {
+    return {this->Record.Data.Patches[values.Patch].Level, values.Variable};
+  }
   void WriteAll(const std::vector<PatchValues>& values, int threads);
+  void WritePlain(const std::vector<PatchValues>& values, int threads);
+  void Pack(const std::vector<PatchValues>& values, int threads);
+  void ExchangeParts();
+  std::map<std::uint64_t, int> WritersOf(int level, int variable) const;
+  void PlaceChunks();
+  void WriteChunks(const std::vector<std::uint64_t>& offsets) const;
   std::uint64_t OffsetOf(const PatchValues& values) const;
   std::uint64_t BytesOf(const PatchValues& values) const;
   void WriteRun(const PlacedValues* values, std::size_t count, WrittenValues* written) const;
@@ -102,19 +117,24 @@ private:
   std::vector<int> Rows;
   std::vector<std::vector<std::uint64_t>> Before;  ///< by variable; see ValuesBefore()
   std::map<std::array<int, 2>, std::uint64_t> OffsetsOfSets;  ///< of this rank's file, by level and variable
-  std::vector<WrittenValues> Written;                         ///< by this rank
+  std::map<std::array<int, 2>, std::size_t> Packed;           ///< those that are compressed: their numbers in Packer
+  std::unique_ptr<ChunkPacker> Packer;
+  std::uint64_t Chunks = 0;            ///< of this rank's file
+  int Threads = 1;
+  std::vector<WrittenValues> Written;  ///< by this rank
   /// The file of this rank while it is written, and its name then; taken away with this object.
   class PartFile
   {
   public:
-    explicit PartFile(const std::string& path) : Path(path) {}
+    PartFile(const std::string& path, const StepFilePlan& plan) : Path(path), File(path, plan) {}
     ~PartFile();
     PartFile(const PartFile&) = delete;
     PartFile& operator=(const PartFile&) = delete;
 
     const std::string Path;
+    StepFile File;
   };
-  std::unique_ptr<PartFile> Part;  ///< on ranks that lay out a file
+  std::unique_ptr<PartFile> Part;  ///< on ranks that lead a file
   std::unique_ptr<PlainFile> File;
   std::string Fault;
 };

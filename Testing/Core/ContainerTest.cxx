@@ -116,7 +116,7 @@ class Container : public ::testing::Test
 protected:
   StepToWrite StepOf(std::int64_t number)
   {
-    StepToWrite step{TwoLevels(this->Random), std::vector<ElementType>(3, ElementType::Float64)};
+    StepToWrite step{TwoLevels(this->Random), std::vector<ElementType>(3, ElementType::Float64), this->Compression};
     step.Data.Step = number;
     return step;
   }
@@ -131,6 +131,7 @@ protected:
   Dice Random{11};
   testing::TempFolder Folder;
   std::string Path = Folder / "a.pio";
+  std::vector<FilterKind> Compression;
   std::unique_ptr<Communicator> Alone = MakeSelfCommunicator();
 };
 
@@ -264,6 +265,7 @@ TEST_F(Container, ComesBack)
 
 TEST_F(Container, AStepThatLacksValuesDoesNotComeToBe)
 {
+  this->Compression = {FilterKind::Zstd, FilterKind::None, FilterKind::Deflate};
   this->WriteStep(1);
   ContainerWriter writer(*this->Alone, this->Path);
   {
@@ -279,6 +281,7 @@ TEST_F(Container, AStepThatLacksValuesDoesNotComeToBe)
 
 TEST_F(Container, AForgedRecordGivesAMessage)
 {
+  this->Compression = {FilterKind::None, FilterKind::Deflate, FilterKind::Zstd};
   this->WriteStep(1);
   const std::string sound = ReadLog(this->Path).Steps[0].Bytes;
   const std::string head = RecordLog::Framed(EncodeLogHead(), 0);
@@ -299,7 +302,7 @@ TEST_F(Container, AForgedRecordGivesAMessage)
     try {
       const Series series = format.OpenSeries(this->Path, {});
       const Catalog catalog = format.ReadCatalog(series.Steps[0].Path);
-      const LocationTable places = format.Locate(catalog, {{0, 0}, {9, 0}}, {});
+      const LocationTable places = format.Locate(catalog, {{0, 0}, {9, 0}, {0, 1}, {9, 2}}, {});
       for (const Extent& extent : places.Extents) {
         EXPECT_LE(extent.Offset + extent.Bytes, std::filesystem::file_size(places.Files[extent.File]));
       }

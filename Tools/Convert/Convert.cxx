@@ -31,6 +31,7 @@ struct Options : ConversionOptions
   std::vector<std::int64_t> Steps;  ///< empty: all
   std::vector<int> Levels;
   std::vector<double> Box;
+  std::string Compress = "off";
   bool Overwrite = false;
   int RanksAFile = 0;
   bool Export = false;  ///< to VTKHDF files in the folder To
@@ -53,6 +54,10 @@ void Check(Options& options)
       options.Region.Upper[axis] = options.Box[2 * axis + 1];
     }
   }
+  options.CompressWorthwhile = options.Compress == "auto";
+  options.Compression = options.Compress == "zstd"      ? FilterKind::Zstd
+                        : options.Compress == "deflate" ? FilterKind::Deflate
+                                                        : FilterKind::None;
   while (!options.To.empty() && options.To.back() == '/') {
     options.To.pop_back();
   }
@@ -237,6 +242,10 @@ void AddConvert(CLI::App& program, Session& session)
   AddOptions(*command, *options);
   command->add_option("--ranks-a-file", options->RanksAFile,
       "So many ranks write a file of each step together; 0: all of them. Only a single file can be opened without PatchIO")->check(CLI::Range(0, 1 << 20))->capture_default_str();
+  command->add_option("--compress", options->Compress,
+      "deflate: readable for all that read HDF5; zstd: faster to read, others need HDF5's plugin for it; auto: deflate for "
+      "those variables that become at least a tenth smaller. A step is in memory, compressed, until it is written")
+      ->check(CLI::IsMember({"off", "deflate", "zstd", "auto"}))->capture_default_str();
   command->add_flag("--overwrite", options->Overwrite, "Replace a container of this name");
   Start(*command, options, session);
 }

@@ -6,6 +6,7 @@
 #include "Plan/PreferredRanks.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
+#include "Write/ChunkEncoder.h"
 
 #include <fmt/format.h>
 
@@ -136,7 +137,10 @@ private:
   void Locate();
   std::vector<ElementType> AgreeOnTypes() const;
   void AgreeOnAbsent();
-  void Convert(StepWriter& step, const std::function<void(double)>& progress);
+  bool Next(LoadResult& loaded);
+  std::vector<double> TryCompression(const LoadResult& sample) const;
+  std::vector<FilterKind> ChooseCompression(const LoadResult& sample) const;
+  void Convert(StepWriter& step, LoadResult first, const std::function<void(double)>& progress);
   std::vector<PatchValues> ValuesOf(const LoadResult& loaded) const;
 
   Communicator& Ranks;
@@ -146,6 +150,7 @@ private:
   std::vector<ElementType> Types;
   std::vector<int> Mine;  ///< patches, in the order in which they lie in the files that are written
   std::unique_ptr<PatchBatches> Batches;  ///< of Mine
+  bool More = false;                      ///< there is a batch
 };
 
 ConversionResult StepConversion::Run(container::ContainerWriter& into, const std::function<void(double)>& progress)
@@ -162,8 +167,10 @@ ConversionResult StepConversion::Run(container::ContainerWriter& into, const std
       this->Wanted.Data.Variables[v].UndefinedFrom = this->Wanted.Data.Variables[v].UndefinedTo = NAN;
     }
   }
-  const std::unique_ptr<StepWriter> step = into.Begin({this->Wanted.Data, this->Types});
-  RunOnAllRanks(this->Ranks, [&] { this->Convert(*step, progress); });
+  LoadResult first;
+  RunOnAllRanks(this->Ranks, [&] { this->More = this->Next(first); });
+  const std::unique_ptr<StepWriter> step = into.Begin({this->Wanted.Data, this->Types, this->ChooseCompression(first)});
+  RunOnAllRanks(this->Ranks, [&] { this->Convert(*step, std::move(first), progress); });
   into.Commit(*step);
   ConversionResult result;
   result.Patches = this->Wanted.Data.Patches.size();
@@ -233,16 +240,63 @@ void StepConversion::AgreeOnAbsent()
   }
 }
 
+bool StepConversion::Next(LoadResult& loaded)
+{
+  const bool more = this->Batches->Next(loaded);
+  if (more && !loaded.Faults.empty()) {
+    throw Error(loaded.Faults[0].Message);
+  }
+  return more;
+}
+
+/// Bytes of a sample of this rank's values: of each variable as they are, and compressed.
+std::vector<double> StepConversion::TryCompression(const LoadResult& sample) const
+{
+  constexpr std::size_t most = 4 << 20, piece = 64 << 10;  // bytes of a variable, and at once
+  container::ChunkEncoder encoder;
+  std::vector<double> sizes(2 * this->Types.size(), 0);
+  for (const PatchValues& one : this->More ? this->ValuesOf(sample) : std::vector<PatchValues>()) {
+    const auto* values = static_cast<const std::byte*>(one.Values);
+    const std::size_t element = SizeOf(this->Types[one.Variable]);
+    const std::size_t bytes = container::ValuesOf(this->Wanted.Data, one.Variable, one.Patch) * element;
+    double* const of = &sizes[2 * one.Variable];
+    for (std::size_t done = 0; done < bytes && of[0] < most; done += piece) {
+      const std::size_t part = std::min(piece, bytes - done);
+      of[0] += static_cast<double>(part);
+      of[1] += static_cast<double>(encoder.Encode(FilterKind::Deflate, element, values + done, part).Bytes.size());
+    }
+  }
+  return sizes;
+}
+
+/// By variable, the same on all ranks.
+std::vector<FilterKind> StepConversion::ChooseCompression(const LoadResult& sample) const
+{
+  constexpr double worthwhile = 0.9;
+  std::vector<FilterKind> chosen(this->Types.size(), this->Options.Compression);
+  if (!this->Options.CompressWorthwhile) {
+    return chosen;
+  }
+  std::vector<double> sizes;
+  RunOnAllRanks(this->Ranks, [&] { sizes = this->TryCompression(sample); });
+  const std::vector<double> all = this->Ranks.AllGather(sizes);
+  sizes.assign(sizes.size(), 0);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    sizes[i % sizes.size()] += all[i];
+  }
+  for (std::size_t v = 0; v < chosen.size(); ++v) {
+    chosen[v] = sizes[2 * v + 1] < worthwhile * sizes[2 * v] ? FilterKind::Deflate : FilterKind::None;
+  }
+  return chosen;
+}
+
 /// A batch is read while the one before it is written: the file that is written takes one writer at a time, as
 /// systems have it, but others may be read meanwhile.
-void StepConversion::Convert(StepWriter& step, const std::function<void(double)>& progress)
+void StepConversion::Convert(StepWriter& step, LoadResult loaded, const std::function<void(double)>& progress)
 {
-  LoadResult loaded, written;
+  LoadResult written;
   std::future<void> writing;
-  while (this->Batches->Next(loaded)) {
-    if (!loaded.Faults.empty()) {
-      throw Error(loaded.Faults[0].Message);
-    }
+  for (; this->More; this->More = this->Next(loaded)) {
     const std::vector<PatchValues> values = this->ValuesOf(loaded);
     if (writing.valid()) {
       writing.get();

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <unordered_set>
 #include <utility>
 
 namespace patchio::tools {
@@ -34,6 +35,7 @@ private:
 
   StepFacts& Facts;
   std::map<std::string, std::size_t> FaultOfFile;  ///< index into StepFacts::Faults
+  std::map<std::string, std::unordered_set<std::uint64_t>> SeenChunks;  ///< offsets by file; arrays share them
 };
 
 void Inventory::Add(const std::vector<PatchVariable>& requests, const LocationTable& table)
@@ -73,7 +75,8 @@ void Inventory::AddArray(const PatchVariable& request, const LocationTable& tabl
       const ChunkedArray& part = table.ChunkedArrays[i];
       std::uint64_t bytes = 0;
       for (std::size_t c = part.FirstChunk; c < part.FirstChunk + part.ChunkCount; ++c) {
-        bytes += table.Chunks[c].Bytes;
+        const bool isNew = this->SeenChunks[table.Files[part.File]].insert(table.Chunks[c].Offset).second;
+        bytes += isNew ? table.Chunks[c].Bytes : 0;
       }
       this->AddPart(table, part.File, request.Variable, part.Type, bytes);
     } else if (location.Kind == Encoding::Library) {

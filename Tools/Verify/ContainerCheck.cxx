@@ -55,7 +55,9 @@ std::vector<std::string> Overlaps(const StepRecord& record)
   };
   std::vector<Part> parts;
   for (const DataSet& set : record.DataSets) {
-    parts.push_back({set.File, set.Offset, set.Offset + set.Values * SizeOf(record.Types[set.Variable]), set.Name});
+    if (set.Compression == FilterKind::None) {
+      parts.push_back({set.File, set.Offset, set.Offset + set.Values * SizeOf(record.Types[set.Variable]), set.Name});
+    }
   }
   for (const auto& [name, table] : record.Tables) {
     parts.push_back({0, table.Offset, table.Offset + table.Bytes, "the table " + name});

@@ -66,7 +66,8 @@ Places PlacesOf(const Catalog& catalog)
 class Locator
 {
 public:
-  Locator(const Catalog& catalog, const LocateOptions& options) : Data(catalog), Task(options), Where(PlacesOf(catalog))
+  Locator(const Catalog& catalog, const LocateOptions& options)
+      : Data(catalog), Options(options), Task(options), Where(PlacesOf(catalog))
   {
     const std::string folder = FolderOf(catalog.Path);
     for (const std::string& file : this->Where.Record.Files) {
@@ -104,16 +105,21 @@ private:
     return fault ? std::nullopt : std::optional(size);
   }
   Location LocateOne(const PatchVariable& request);
+  Location LocateChunks(const DataSet& set, std::uint64_t first, std::uint64_t count);
+  const hdf5index::FoundDataset& Find(const DataSet& set);
   void CheckInFile(const DataSet& set, const Extent& extent) const;
   const std::vector<std::uint64_t>& BeforeOf(int variable);
 
   const Catalog& Data;
+  const LocateOptions Options;
   LocateTask Task;
   const Places Where;
   LocationTable Table;
   std::vector<std::optional<std::uint64_t>> Sizes;            ///< of the files; none: it is not there
   std::map<std::array<int, 3>, const DataSet*> Sets;          ///< by level, variable and file
   std::map<int, std::vector<std::uint64_t>> BeforeOfVariable;  ///< see ValuesBefore()
+  std::map<int, hdf5index::DatasetFinder> Finders;             ///< of files
+  std::map<const DataSet*, hdf5index::FoundDataset> Found;     ///< those that are compressed
 };
 
 const std::vector<std::uint64_t>& Locator::BeforeOf(int variable)
@@ -140,6 +146,9 @@ Location Locator::LocateOne(const PatchVariable& request)
         "no such data set in the record of the step", "The log is damaged");
   }
   const DataSet& set = *found->second;
+  if (set.Compression != FilterKind::None) {
+    return this->LocateChunks(set, first, count);
+  }
   Extent extent;
   extent.Type = this->Where.Record.Types[request.Variable];
   extent.File = set.File;
@@ -148,6 +157,45 @@ Location Locator::LocateOne(const PatchVariable& request)
   this->CheckInFile(set, extent);
   this->Table.Extents.push_back(extent);
   return MakeLocation(Encoding::Raw, this->Table.Extents.size() - 1, 1);
+}
+
+Location Locator::LocateChunks(const DataSet& set, std::uint64_t first, std::uint64_t count)
+{
+  const std::string& path = this->Table.Files[set.File];
+  const hdf5index::FoundDataset& found = this->Find(set);
+  const Location location =
+      AppendPart(found, this->Where.Record.Types[set.Variable], set.Name, {first, count}, set.File, this->Table);
+  if (location.Kind == Encoding::Chunked) {
+    const ChunkedArray& array = this->Table.ChunkedArrays.back();
+    const auto begin = this->Table.Chunks.begin() + static_cast<std::ptrdiff_t>(array.FirstChunk);
+    if (std::any_of(begin, this->Table.Chunks.end(), [](const Chunk& chunk) { return chunk.Bytes == 0; })) {
+      throw FileError(path, fmt::format("all chunks of '{}'", PlainText(set.Name)), "some that are not there", "The file is damaged");
+    }
+  }
+  return location;
+}
+
+const hdf5index::FoundDataset& Locator::Find(const DataSet& set)
+{
+  const auto known = this->Found.find(&set);
+  if (known != this->Found.end()) {
+    return known->second;
+  }
+  const std::string& path = this->Table.Files[set.File];
+  auto finder = this->Finders.find(set.File);
+  if (finder == this->Finders.end()) {
+    finder = this->Finders.try_emplace(set.File, path, this->Options.LibraryOnly ? nullptr : this->Task.FilesOf({path})).first;
+  }
+  hdf5index::FoundDataset found = finder->second.Find(set.Name);
+  const std::size_t bytes = SizeOf(this->Where.Record.Types[set.Variable]);
+  if (found.Info.Values != set.Values || found.Info.ElementBytes != bytes || found.Info.Layout == hdf5index::StorageLayout::Nowhere) {
+    throw FileError(path, fmt::format("{} numbers of {} bytes in '{}'", set.Values, bytes, PlainText(set.Name)),
+        fmt::format("{} of {}", found.Info.Values, found.Info.ElementBytes), "The container is damaged");
+  }
+  if (set.Compression == FilterKind::Zstd && this->Table.Notes.empty()) {
+    this->Table.Notes.push_back(fmt::format("{}: values compressed by Zstandard: other programs read them with HDF5's plugin for filter 32015 only", path));
+  }
+  return this->Found.emplace(&set, std::move(found)).first->second;
 }
 
 void Locator::CheckInFile(const DataSet& set, const Extent& extent) const

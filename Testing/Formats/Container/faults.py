@@ -3,7 +3,7 @@
 
 usage: faults.py CASE --program PATCHIO --faults LIBRARY --series DUMPS [--tries N]
 
-CASE: killed, failing, second, targets, damaged. LIBRARY is WriteFaults.c, to be preloaded. Which steps must be there, and their values, is known
+CASE: killed, failing, second, targets, damaged, chunks. LIBRARY is WriteFaults.c, to be preloaded. Which steps must be there, and their values, is known
 from a container that was written undisturbed.
 """
 import argparse
@@ -188,9 +188,44 @@ def damaged(arguments, folder, truth):
     expect(code == 1 and "version 2" in text and "newer" in text, "a version from the future: %d, %s", code, text)
 
 
+def chunks(arguments, folder, truth):
+    """A chunk that changed is found, by its place; a description that changed does no harm."""
+    for compression in ("deflate", "zstd"):
+        sound, container = os.path.join(folder, compression + ".pio"), os.path.join(folder, "damaged.pio")
+        code, text = run(arguments, "convert", arguments.series, sound, "--compress", compression)
+        assert code == 0, text
+        truth.check(sound, compression, len(truth.steps))
+        step = stranger.read(sound)[0]
+        name, place = step.json["files"][0], step.json["data sets"][0]
+        with h5py.File(os.path.join(sound, name), "r") as file:
+            chunk = file[place["name"]].id.get_chunk_info(0)
+            begin = min(file[s["name"]].id.get_chunk_info(0).byte_offset for s in step.json["data sets"])
+        at = chunk.byte_offset
+        # Inside the compressed values, the first of their bytes, and anywhere in what describes the file.
+        for offset in [at + chunk.size // 2, at] + random.sample(range(8, begin), 40):
+            shutil.rmtree(container, ignore_errors=True)
+            shutil.copytree(sound, container)
+            with open(os.path.join(container, name), "r+b") as file:
+                file.seek(offset)
+                byte = file.read(1)
+                file.seek(offset)
+                file.write(bytes([byte[0] ^ 0x55]))
+            code, text = run(arguments, "verify", container)
+            where = "%s, byte %d of %s" % (compression, offset, name)
+            expect(code in (0, 1), "%s: exit code %d, %s", where, code, text)
+            if offset >= at and offset < at + chunk.size:
+                expect(code == 1 and ("chunk" in text or "values are not those" in text) and name in text, "%s: exit code %d, %s", where, code, text)
+            if code == 0:  # what changed is of no meaning for the values
+                expect(values_of(stranger.read(container)[0]) == truth.steps[step.step], "%s: other values, and nobody says so", where)
+        with open(os.path.join(container, name), "r+b") as file:
+            file.truncate(begin + 10)
+        code, text = run(arguments, "verify", container)
+        expect(code == 1 and name in text, "%s, cut: exit code %d, %s", compression, code, text)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("case", choices=["killed", "failing", "second", "targets", "damaged"])
+    parser.add_argument("case", choices=["killed", "failing", "second", "targets", "damaged", "chunks"])
     parser.add_argument("--program", required=True)
     parser.add_argument("--faults", required=True)
     parser.add_argument("--series", required=True)

@@ -1,10 +1,13 @@
 #!/usr/bin/python3
-"""Reads containers as Documentation/Container.md describes them, with nothing of PatchIO: h5py, struct, json, zlib and numpy.
+"""Reads containers as Documentation/Container.md describes them, with nothing of PatchIO: h5py, struct, json, zlib, numpy, and libzstd, as
+h5py has no filter for it.
 
 usage: stranger.py NAME.pio     (prints what is there, after it has compared all checksums)
 
 read(folder) gives the steps; values are read from the files' bytes, and once more by h5py, which must find the same.
 """
+import ctypes
+import ctypes.util
 import json
 import os
 import struct
@@ -35,6 +38,37 @@ def records(path):
         parts = data if kind in (1, 2) else parts + data
         if kind in (1, 4):
             yield parts
+
+
+def unpacked(chunk, count, dtype):
+    """The values of a chunk that went through shuffle and Zstandard."""
+    zstd = ctypes.CDLL(ctypes.util.find_library("zstd"))
+    zstd.ZSTD_decompress.restype = ctypes.c_size_t
+    plain = ctypes.create_string_buffer(count * dtype.itemsize)
+    found = zstd.ZSTD_decompress(plain, ctypes.c_size_t(len(plain)), chunk, ctypes.c_size_t(len(chunk)))
+    assert found == len(plain), "%d bytes instead of %d in a chunk" % (found, len(plain))
+    return np.frombuffer(plain.raw, "u1").reshape(dtype.itemsize, count).T.copy().view(dtype).reshape(-1)
+
+
+def all_values(place, path):
+    """Of a data set, flat."""
+    with h5py.File(path, "r") as file:
+        found = file[place["name"]]
+        assert place.get("compression") in (None, "deflate", "zstd")
+        if place.get("compression") == "deflate":
+            assert found.compression == "gzip" and found.shuffle
+        if place.get("compression") != "zstd":
+            return found[()].reshape(-1)
+        values, chunk = np.empty(found.shape, found.dtype), int(np.prod(found.chunks))
+        for number in range(found.id.get_num_chunks()):
+            info = found.id.get_chunk_info(number)
+            skipped, stored = found.id.read_direct_chunk(info.chunk_offset)
+            assert skipped in (0, 3)
+            plain = np.frombuffer(stored, found.dtype) if skipped else unpacked(stored, chunk, found.dtype)
+            where = tuple(slice(begin, begin + size) for begin, size in zip(info.chunk_offset, found.chunks))
+            inside = tuple(slice(0, min(size, along - begin)) for begin, size, along in zip(info.chunk_offset, found.chunks, found.shape))
+            values[where] = plain.reshape(found.chunks)[inside]
+        return values.reshape(-1)
 
 
 class Step:
@@ -81,7 +115,7 @@ class Step:
     def values(self):
         """(row, variable, array) for all that are there."""
         for v, variable in enumerate(self.json["variables"]):
-            before = {}
+            before, read = {}, {}
             for row, info in enumerate(self.rows):
                 if self.present[v, row]:
                     place, dtype = self.sets[info["level"], v, info["file"]], np.dtype(variable["type"])
@@ -89,8 +123,10 @@ class Step:
                     count = int(np.prod(shape))
                     before[info["level"], info["file"]] = first + count
                     path = os.path.join(self.folder, self.json["files"][info["file"]])
-                    with h5py.File(path, "r") as file:
-                        found = file[place["name"]][()].reshape(-1)[first:first + count]
+                    if (path, place["name"]) not in read:
+                        read[path, place["name"]] = all_values(place, path)
+                    found = read[path, place["name"]][first:first + count]
+                    assert ("offset" in place) == ("compression" not in place), place
                     if "offset" in place:
                         with open(path, "rb") as file:
                             file.seek(place["offset"] + first * dtype.itemsize)
