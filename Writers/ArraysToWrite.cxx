@@ -22,8 +22,9 @@
 namespace patchio {
 namespace {
 
-constexpr ElementType ByRoom[] = {ElementType::UInt8, ElementType::Int8, ElementType::Int16, ElementType::UInt16,
-    ElementType::Int32, ElementType::UInt32, ElementType::Float32, ElementType::Int64, ElementType::UInt64, ElementType::Float64};
+constexpr ElementType ByRoom[] = {ElementType::UInt8, ElementType::Int8, ElementType::Int16,
+    ElementType::UInt16, ElementType::Int32, ElementType::UInt32, ElementType::Float32, ElementType::Int64,
+    ElementType::UInt64, ElementType::Float64};
 
 /// Whole numbers from Least to Greatest have this type.
 struct WholeNumbers
