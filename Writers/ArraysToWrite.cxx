@@ -17,12 +17,14 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 namespace patchio {
 namespace {
 
-constexpr ElementType ByRoom[] = {ElementType::UInt8, ElementType::Int16, ElementType::UInt16,
-    ElementType::Int32, ElementType::Float32, ElementType::Int64, ElementType::Float64};
+constexpr ElementType ByRoom[] = {ElementType::UInt8, ElementType::Int8, ElementType::Int16,
+    ElementType::UInt16, ElementType::Int32, ElementType::UInt32, ElementType::Float32, ElementType::Int64,
+    ElementType::UInt64, ElementType::Float64};
 
 /// Whole numbers from Least to Greatest have this type.
 struct WholeNumbers
@@ -45,6 +47,12 @@ WholeNumbers WholeNumbersOf(ElementType type)
       return {-16777216.0, 16777216.0};
     case ElementType::Float64:
       return {-9007199254740992.0, 9007199254740992.0};
+    case ElementType::Int8:
+      return {-128, 127};
+    case ElementType::UInt32:
+      return {0, 4294967295.0};
+    case ElementType::UInt64:
+      return {0, 18446744073709551615.0};
     case ElementType::Int64:
       break;
   }
@@ -65,15 +73,6 @@ bool Holds(ElementType wide, ElementType narrow)
   return a.Least <= b.Least && b.Greatest <= a.Greatest;
 }
 
-double GreatestOf(vtkDataArray* array)
-{
-  double greatest = 0;
-  for (int c = 0; c < array->GetNumberOfComponents(); ++c) {
-    greatest = std::max(greatest, array->GetRange(c)[1]);
-  }
-  return greatest;
-}
-
 /// nullopt: no type of a container holds these numbers.
 std::optional<ElementType> TypeToWrite(vtkDataArray* array)
 {
@@ -84,16 +83,14 @@ std::optional<ElementType> TypeToWrite(vtkDataArray* array)
     case VTK_BIT:
       return ElementType::UInt8;
     case VTK_CHAR:
-    case VTK_SIGNED_CHAR:
-      return ElementType::Int16;
-    case VTK_UNSIGNED_INT:
+      return std::is_signed_v<char> ? ElementType::Int8 : ElementType::UInt8;
     case VTK_LONG:
     case VTK_LONG_LONG:
     case VTK_ID_TYPE:
       return ElementType::Int64;
     case VTK_UNSIGNED_LONG:
     case VTK_UNSIGNED_LONG_LONG:
-      return GreatestOf(array) < 9.2e18 ? std::optional(ElementType::Int64) : std::nullopt;
+      return ElementType::UInt64;
     default:
       return std::nullopt;
   }

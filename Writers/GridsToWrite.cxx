@@ -116,11 +116,10 @@ void TakeGeometry(vtkDataSet* grid, PieceForm& form)
     form.Kind = GridKind::Curvilinear;
     curvilinear->GetExtent(extent);
   } else {
-    throw Error(
-        fmt::format("The data hold a {}; a PatchIO container holds images, rectilinear and structured grids. "
-                    "Save it in another format, or make an "
-                    "image of it first (Resample To Image).",
-            grid->GetClassName()));
+    throw Error(fmt::format(
+        "The data hold a {}, which a PatchIO container cannot hold. Save it in another format, or make "
+        "an image of it first (Resample To Image).",
+        grid->GetClassName()));
   }
   for (int axis = 0; axis < 3; ++axis) {
     const bool flat = extent[2 * axis] == extent[2 * axis + 1];

@@ -23,7 +23,6 @@ from on_ranks import controller, expect, finish, leaves, output_of, rank, ranks,
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 scratch, data = sys.argv[1:3]
 os.makedirs(scratch, exist_ok=True)
-VISIBLE_TYPES = {"int8": "int16", "uint32": "int64", "uint64": "int64"}  # as which they are kept
 
 RECTILINEAR = """
 from vtkmodules.vtkCommonCore import vtkDoubleArray
@@ -120,8 +119,7 @@ def rows_of(grid, what):
     arrays = arrays_of(attributes)
     places = np.array([points.GetPoint(i) for i in np.flatnonzero(seen)]).reshape(-1, 3)
     columns = [np.round(places, 6)] + [vtk_to_numpy(arrays[name])[seen].astype(float).reshape(len(places), arrays[name].GetNumberOfComponents()) for name in sorted(arrays)]
-    types = {name: (VISIBLE_TYPES.get(str(vtk_to_numpy(arrays[name]).dtype), str(vtk_to_numpy(arrays[name]).dtype)),
-                    arrays[name].GetNumberOfComponents()) for name in arrays}
+    types = {name: (str(vtk_to_numpy(arrays[name]).dtype), arrays[name].GetNumberOfComponents()) for name in arrays}
     return np.hstack(columns), types
 
 
@@ -171,7 +169,7 @@ def check_images():
         check(name, flat)
     check("rectilinear", script(image, RECTILINEAR, "vtkRectilinearGrid"))
     check("structured", script(image, STRUCTURED, "vtkStructuredGrid"))
-    for name, mesh in (("sphere", Sphere()), ("contour", Contour(Input=image, ContourBy=["POINTS", "RTData"], Isosurfaces=[200])), ("clip", Clip(Input=image))):
+    for name, mesh in (("sphere", Sphere()), ("clip", Clip(Input=image))):
         mesh.UpdatePipeline()
         check(name, mesh)
 
@@ -268,6 +266,7 @@ def said(work):
         work()
     finally:
         vtkOutputWindow.SetInstance(before)
+    print("\n".join(line for line in window.GetOutput().splitlines() if "FAILED" in line), flush=True)  # of the work itself
     return window.GetOutput()
 
 
@@ -280,9 +279,6 @@ def check_errors():
     controller.Barrier()
     SaveData(there, proxy=image)
     reader = PatchReader(FileName=[there])
-    big = script(image, "import vtk; a = vtk.vtkUnsignedLongArray(); a.SetName('big'); a.InsertNextValue(2 ** 64 - 1)\n"
-                 "o = self.GetOutputDataObject(0); o.ShallowCopy(self.GetInputDataObject(0, 0)); a.SetNumberOfTuples(o.GetNumberOfPoints())\n"
-                 "a.Fill(1.8e19); o.GetPointData().AddArray(a)", "Same as Input")
     structured = script(image, STRUCTURED, "vtkStructuredGrid")
     far = Wavelet(WholeExtent=[0, 3, 0, 3, 0, 3], SubsampleRate=1)
     shifted = script(far, "o = self.GetOutputDataObject(0); o.ShallowCopy(self.GetInputDataObject(0, 0)); o.SetOrigin(5.3, 0, 0)", "Same as Input")
@@ -291,7 +287,7 @@ def check_errors():
              ("from itself", reader, there, "come from this container itself"), ("within", image, there + "/a.pio", "within a container"),
              ("mixed", GroupDatasets(Input=[image, structured]), path_of("a"), "a uniform grid and a curvilinear one"),
              ("apart", GroupDatasets(Input=[image, shifted]), path_of("a"), "do not lie on one lattice"),
-             ("triangles", GroupDatasets(Input=[image, Sphere()]), path_of("a"), "a uniform grid and a polygonal one"), ("big", big, path_of("a"), "'big' has values of the type unsigned long")]
+             ("triangles", GroupDatasets(Input=[image, Sphere()]), path_of("a"), "a uniform grid and a polygonal one")]
     for what, source, path, words in cases:
         source.UpdatePipeline()
         text = said(lambda: SaveData(path, proxy=source))  # noqa: B023
