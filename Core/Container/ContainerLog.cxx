@@ -123,6 +123,10 @@ void StepReader::TakePatches(const TableReader& tables)
   for (Patch& patch : data.Patches) {
     patch.Level = -1;
   }
+  std::vector<std::int32_t> marks;
+  if (tables.Has(tables::Marks)) {
+    marks = tables.Read<std::int32_t>(tables::Marks, count);
+  }
   std::size_t row = 0;
   this->Step.Rows.resize(count);
   for (std::size_t l = 0; l < data.Levels.size(); ++l) {
@@ -130,6 +134,9 @@ void StepReader::TakePatches(const TableReader& tables)
     for (std::size_t f = 0; f < ofFiles.size(); ++f) {
       for (int i = 0; i < ofFiles[f]; ++i, ++row) {
         this->TakePatch(tables, row, static_cast<int>(l), static_cast<int>(f), &boxes[6 * row], numbers[row]);
+        if (!marks.empty()) {
+          data.Patches[this->Step.Rows[row]].Number = marks[row];
+        }
       }
     }
   }

@@ -64,6 +64,9 @@ inline std::uint64_t ValuesOf(const Catalog& catalog, int variable, int patch)
 namespace tables {
 constexpr const char* Boxes = "boxes";          ///< int32: lower and upper index of axis 0, of axis 1, of axis 2
 constexpr const char* Numbers = "numbers";      ///< int32: number of the patch within its level
+/// int32, where there is such a table: numbers by which patches are called, else those above. On separate levels
+/// those with the same are one box in pieces.
+constexpr const char* Marks = "marks";
 constexpr const char* Present = "present";      ///< uint8, a variable and patch: 1 where it has values there
 constexpr const char* Least = "least";          ///< float64, a variable and patch: of all components
 constexpr const char* Greatest = "greatest";    ///< the same

@@ -70,6 +70,18 @@ std::vector<std::size_t> RunsOf(const std::vector<PlacedValues>& placed)
   return runs;
 }
 
+/// True where patches go by other numbers than those of their places in their levels.
+bool HasMarks(const Catalog& data)
+{
+  for (std::size_t p = 0; p < data.Patches.size(); ++p) {
+    const Patch& patch = data.Patches[p];
+    if (patch.Number != static_cast<int>(p) - data.Levels[patch.Level].FirstPatch) {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::string NameOfFile(std::int64_t step, int file, int files)
 {
   return files == 1 ? fmt::format("step.{:06}", step) : fmt::format("step.{:06}.{:05}", step, file);
@@ -163,7 +175,7 @@ std::vector<PlannedTable> StepWriter::PlannedTables() const
   const Catalog& data = this->Record.Data;
   const std::uint64_t patches = data.Patches.size(), arrays = data.Variables.size() * patches;
   std::vector<PlannedTable> all{{tables::Boxes, ElementType::Int32, 6 * patches},
-      {tables::Numbers, ElementType::Int32, patches}, {tables::Present, ElementType::UInt8, arrays},
+      {tables::Numbers, ElementType::Int32, patches}, {tables::Marks, ElementType::Int32, HasMarks(data) ? patches : 0}, {tables::Present, ElementType::UInt8, arrays},
       {tables::Least, ElementType::Float64, arrays}, {tables::Greatest, ElementType::Float64, arrays},
       {tables::Checksums, ElementType::Int32, arrays},
       {tables::Meshes, ElementType::Int64, data.Meshes.size() * (1 + 2 * MeshSize::MostLists)}};
@@ -348,11 +360,12 @@ void StepWriter::WriteTables(const std::vector<WrittenValues>& all)
   const Catalog& data = this->Record.Data;
   const std::size_t patches = data.Patches.size(), arrays = patches * data.Variables.size();
   std::vector<std::size_t> rowOf(patches);
-  std::vector<std::int32_t> boxes, numbers;
+  std::vector<std::int32_t> boxes, numbers, marks;
   for (std::size_t row = 0; row < patches; ++row) {
     const Patch& patch = data.Patches[this->Rows[row]];
     rowOf[this->Rows[row]] = row;
-    numbers.push_back(patch.Number);
+    numbers.push_back(this->Rows[row] - data.Levels[patch.Level].FirstPatch);
+    marks.push_back(patch.Number);
     for (int axis = 0; axis < 3; ++axis) {
       boxes.insert(boxes.end(), {patch.Cells.Lower[axis], patch.Cells.Upper[axis]});
     }
@@ -370,6 +383,7 @@ void StepWriter::WriteTables(const std::vector<WrittenValues>& all)
   this->CheckComplete(present);
   this->WriteTable(tables::Boxes, boxes);
   this->WriteTable(tables::Numbers, numbers);
+  this->WriteTable(tables::Marks, marks);
   this->WriteTable(tables::Present, present);
   this->WriteTable(tables::Least, least);
   this->WriteTable(tables::Greatest, greatest);

@@ -64,7 +64,7 @@ void SelectPatches(const Catalog& all, const ConversionOptions& options, Selecti
       if (near[p]) {
         Patch& patch = data.Patches.emplace_back(all.Patches[p]);
         patch.Level = static_cast<int>(data.Levels.size());
-        patch.Number = level.PatchCount++;
+        ++level.PatchCount;
         selection.PatchOf.push_back(p);
         if (all.IsMesh()) {
           data.Meshes.push_back(all.Meshes[p]);
@@ -161,12 +161,6 @@ ConversionResult StepConversion::Run(container::ContainerWriter& into, const std
   });
   this->Types = this->AgreeOnTypes();
   this->AgreeOnAbsent();
-  for (std::size_t v = 0; v < this->Types.size(); ++v) {
-    const bool isFloat = this->Types[v] == ElementType::Float32 || this->Types[v] == ElementType::Float64;
-    if (isFloat) {  // reading has made them NaN
-      this->Wanted.Data.Variables[v].UndefinedFrom = this->Wanted.Data.Variables[v].UndefinedTo = NAN;
-    }
-  }
   LoadResult first;
   RunOnAllRanks(this->Ranks, [&] { this->More = this->Next(first); });
   const std::unique_ptr<StepWriter> step = into.Begin({this->Wanted.Data, this->Types, this->ChooseCompression(first)});

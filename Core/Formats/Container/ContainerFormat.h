@@ -9,7 +9,7 @@ namespace patchio::container {
 class ContainerFormat : public Format
 {
 public:
-  const char* Name() const override { return "PatchIO container"; }
+  const char* Name() const override { return "Container"; }
   const char* Opens() const override { return "a container of PatchIO (a folder NAME.pio)"; }
   /// The folder, its log, or the first file of a step.
   bool Claims(const std::string& path) const override;
