@@ -45,6 +45,9 @@ json JsonOf(const Variable& variable, ElementType type)
   if (variable.Positions) {
     entry["positions"] = true;
   }
+  if (variable.TimeInvariant) {
+    entry["steady"] = true;
+  }
   if (variable.Role != MeshRole::Values) {
     entry["role"] = MeshRoles[static_cast<std::size_t>(variable.Role)];
     entry["list"] = variable.CellList;
@@ -65,6 +68,7 @@ Variable VariableOf(const json& entry)
   variable.Interleaved = variable.Components > 1;
   variable.LongName = entry.value("long name", "");
   variable.Positions = entry.value("positions", false);
+  variable.TimeInvariant = entry.value("steady", false);
   const auto role = std::find(MeshRoles.begin(), MeshRoles.end(), entry.value("role", "values"));
   Require(role != MeshRoles.end(), "an array of an unknown role");
   variable.Role = static_cast<MeshRole>(role - MeshRoles.begin());

@@ -104,7 +104,6 @@ Selection Select(const Catalog& all, const ConversionOptions& options, int ranks
       variable.Ghosts = {0, 0, 0};
       variable.Interleaved = variable.Components > 1;
       variable.Material = -1;
-      variable.TimeInvariant = false;
       selection.VariableOf.push_back(v);
     }
   }
