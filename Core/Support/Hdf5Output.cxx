@@ -9,16 +9,16 @@
 namespace patchio::hdf5 {
 
 OutputFile::OutputFile(
-    const std::string& path, std::uint64_t alignment, std::size_t objects, std::uint64_t chunks)
+    const std::string& path, std::uint64_t alignment, std::size_t objects, std::uint64_t listBytes)
     : Path(path), Creation(H5Pcreate(H5P_DATASET_CREATE)), Image(std::make_unique<FileImage>())
 {
-  constexpr hsize_t fewest = 4096, ofObject = 1024, ofChunk = 72;  // bytes of their descriptions, at most
+  constexpr hsize_t fewest = 4096, ofObject = 1024;  // bytes that describe a group or a data set, at most
   const Handle access(H5Pcreate(H5P_FILE_ACCESS));
   this->Check(KeepIn(*this->Image, access) ? 0 : -1, "memory for the description of a file");
   H5Pset_sieve_buf_size(access, 0);
   H5Pset_alignment(access, alignment, alignment);
   // All that describes lies before the first value: nothing of the room for values is in memory.
-  H5Pset_meta_block_size(access, fewest + objects * ofObject + chunks * ofChunk);
+  H5Pset_meta_block_size(access, fewest + objects * ofObject + listBytes);
   this->File = Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access));
   this->Check(this->File, "memory for the description of a file");
   H5Pset_obj_track_times(this->Creation, false);

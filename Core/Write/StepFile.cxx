@@ -25,13 +25,15 @@ struct OpenSet
   std::uint64_t Count = 0;
 };
 
-std::uint64_t ChunksOf(const StepFilePlan& plan)
+/// Of the B-trees that list chunks, whose nodes HDF5 fills to nine tenths when chunks come in order.
+std::uint64_t ListBytesOf(const StepFilePlan& plan)
 {
-  std::uint64_t chunks = 0;
+  std::uint64_t bytes = 0;
   for (const DataSet& set : plan.DataSets) {
-    chunks += set.Compression == FilterKind::None ? 0 : ChunksOf(*plan.Data, plan.Files, set);
+    const std::uint64_t ofChunk = 30 + 10 * ShapeOf(*plan.Data, plan.Files, set).size();
+    bytes += set.Compression == FilterKind::None ? 0 : ofChunk * ChunksOf(*plan.Data, plan.Files, set);
   }
-  return chunks;
+  return bytes;
 }
 
 std::size_t ObjectsOf(const StepFilePlan& plan)
@@ -57,7 +59,7 @@ public:
       : Plan(plan),
         Data(*plan.Data),
         Profile(ProfileOf(*plan.Data, plan.Files)),
-        File(path, Alignment, ObjectsOf(plan), ChunksOf(plan))
+        File(path, Alignment, ObjectsOf(plan), ListBytesOf(plan))
   {
   }
 

@@ -192,9 +192,6 @@ const hdf5index::FoundDataset& Locator::Find(const DataSet& set)
     throw FileError(path, fmt::format("{} numbers of {} bytes in '{}'", set.Values, bytes, PlainText(set.Name)),
         fmt::format("{} of {}", found.Info.Values, found.Info.ElementBytes), "The container is damaged");
   }
-  if (set.Compression == FilterKind::Zstd && this->Table.Notes.empty()) {
-    this->Table.Notes.push_back(fmt::format("{}: values compressed by Zstandard: other programs read them with HDF5's plugin for filter 32015 only", path));
-  }
   return this->Found.emplace(&set, std::move(found)).first->second;
 }
 
@@ -246,6 +243,10 @@ Series ContainerFormat::OpenSeries(const std::string& path, const SeriesOptions&
     series.Steps.push_back(StepOf(folder, logged));
   }
   series.Watched.push_back(LogPathOf(folder));
+  const std::vector<DataSet> sets = Decode(log.Steps.back().Bytes).DataSets;
+  if (std::any_of(sets.begin(), sets.end(), [](const DataSet& set) { return set.Compression == FilterKind::Zstd; })) {
+    series.Notes.push_back(folder + ": values are compressed by Zstandard; other programs need HDF5's plugin for it (filter 32015)");
+  }
   if (log.LostBytes > 0) {
     series.Warnings.push_back(FileError(LogPathOf(folder), "whole records", fmt::format("{} of the log damaged", ByteText(log.LostBytes)), "Steps may be missing").what());
   }
