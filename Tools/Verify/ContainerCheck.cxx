@@ -8,6 +8,7 @@
 #include "Support/ByteText.h"
 #include "Support/Checksum.h"
 #include "Support/Error.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 
@@ -87,6 +88,12 @@ std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads)
   std::vector<std::string> faults = Overlaps(recorded.Record);
   const std::vector<std::uint32_t> sums =
       container::ReadChecksums(FolderOf(step.Path), recorded.Record, recorded.Rows);
+  const std::string ranges = CatchError([&] {
+    container::ReadRanges(FolderOf(step.Path), recorded.Record, recorded.Rows, 0);
+  });
+  if (!ranges.empty()) {
+    faults.push_back(ranges);
+  }
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
   const OpenedStep opened(RankAgreement(*alone), step.Path, ChannelMode::Off);
   const Catalog& data = opened.Data();

@@ -243,7 +243,8 @@ Series ContainerFormat::OpenSeries(const std::string& path, const SeriesOptions&
     series.Steps.push_back(StepOf(folder, logged));
   }
   series.Watched.push_back(LogPathOf(folder));
-  const std::vector<DataSet> sets = Decode(log.Steps.back().Bytes).DataSets;
+  std::vector<DataSet> sets;
+  CatchError([&] { sets = Decode(log.Steps.back().Bytes).DataSets; });  // who reads the step is told
   if (std::any_of(sets.begin(), sets.end(), [](const DataSet& set) { return set.Compression == FilterKind::Zstd; })) {
     series.Notes.push_back(folder + ": values are compressed by Zstandard; other programs need HDF5's plugin for it (filter 32015)");
   }

@@ -195,6 +195,8 @@ def chunks(arguments, folder, truth):
         code, text = run(arguments, "convert", arguments.series, sound, "--compress", compression)
         assert code == 0, text
         truth.check(sound, compression, len(truth.steps))
+        code, text = run(arguments, "info", sound)
+        expect(code == 0 and ("filter 32015" in text) == (compression == "zstd"), "%s: info says %s", compression, text)
         step = stranger.read(sound)[0]
         name, place = step.json["files"][0], step.json["data sets"][0]
         with h5py.File(os.path.join(sound, name), "r") as file:
@@ -215,8 +217,12 @@ def chunks(arguments, folder, truth):
             expect(code in (0, 1), "%s: exit code %d, %s", where, code, text)
             if offset >= at and offset < at + chunk.size:
                 expect(code == 1 and ("chunk" in text or "values are not those" in text) and name in text, "%s: exit code %d, %s", where, code, text)
-            if code == 0:  # what changed is of no meaning for the values
-                expect(values_of(stranger.read(container)[0]) == truth.steps[step.step], "%s: other values, and nobody says so", where)
+            if code == 0:  # what changed is of no meaning for the values; the HDF5 library may refuse the file
+                try:
+                    found = values_of(stranger.read(container)[0])
+                except (OSError, KeyError, RuntimeError):
+                    continue
+                expect(found == truth.steps[step.step], "%s: other values, and nobody says so", where)
         with open(os.path.join(container, name), "r+b") as file:
             file.truncate(begin + 10)
         code, text = run(arguments, "verify", container)
