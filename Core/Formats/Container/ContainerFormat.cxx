@@ -216,13 +216,14 @@ TimeStep StepOf(const std::string& folder, const LoggedStep& logged)
 
 }  // namespace
 
+/// Files of a folder NAME.pio are steps only if its log says so, be it sound or broken.
 bool ContainerFormat::Claims(const std::string& path) const
 {
   std::error_code ignored;
+  const fs::path file(path);
   const std::string folder = FolderOf(path);
-  return (fs::is_directory(path, ignored) || fs::path(path).filename() == "index" ||
-             (fs::path(folder).extension() == ".pio" && fs::path(path).extension() == ".hdf")) &&
-         IsContainer(folder);
+  return (fs::path(folder).extension() == ".pio" && file.extension() == ".hdf" && fs::exists(file, ignored)) ||
+         ((fs::is_directory(file, ignored) || file.filename() == "index") && IsContainer(folder));
 }
 
 bool ContainerFormat::SeemsBroken(const std::string& path) const
