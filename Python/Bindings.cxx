@@ -149,8 +149,7 @@ void Write(const std::string& path, bool overwrite, std::int64_t number, double 
     const Double3& origin, const py::list& levels, const py::list& boxes, const py::list& variables,
     const py::list& arrays, int threads)
 {
-  const StepFromPython step =
-      StepOfArrays(number, time, dimension, origin, levels, boxes, variables, arrays);
+  const StepFromPython step = StepOfArrays(number, time, dimension, origin, levels, boxes, variables, arrays);
   Alone([&] { WriteStep(path, overwrite, step, threads); });
 }
 

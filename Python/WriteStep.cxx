@@ -51,7 +51,8 @@ StepFromPython StepOfArrays(std::int64_t step, double time, int dimension, const
   catalog.Origin = origin;
   AddPatches(levels, boxes, catalog);
   for (const py::handle& entry : variables) {
-    const auto [name, nodes, components, type] = entry.cast<std::tuple<std::string, bool, int, std::string>>();
+    const auto [name, nodes, components, type] =
+        entry.cast<std::tuple<std::string, bool, int, std::string>>();
     Variable& variable = catalog.Variables.emplace_back();
     variable.Name = name;
     variable.Center = nodes ? Centering::Node : Centering::Cell;

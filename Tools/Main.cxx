@@ -44,7 +44,8 @@ int ReportParse(const CLI::App& program, const CLI::ParseError& error, const Ses
 
 int Run(int argc, char** argv, Session& session)
 {
-  CLI::App program("Tools for patch-based simulation output of SAMRAI, AMReX, k-Wave, GrADS and VTKHDF", "patchio");
+  CLI::App program(
+      "Tools for patch-based simulation output of SAMRAI, AMReX, k-Wave, GrADS and VTKHDF", "patchio");
   program.set_version_flag("--version", "patchio " PATCHIO_VERSION);
   program.require_subcommand(1);
   patchio::tools::AddConvert(program, session);

@@ -202,7 +202,8 @@ void StepReader::TakePresence(const TableReader& tables)
   for (std::size_t v = 0; v < data.Variables.size(); ++v) {
     for (std::size_t row = 0; row < patches; ++row) {
       const bool there = present.empty() || present[v * patches + row] != 0;
-      data.SetPresence(static_cast<int>(v), this->Step.Rows[row], there ? Presence::Stored : Presence::Absent);
+      data.SetPresence(
+          static_cast<int>(v), this->Step.Rows[row], there ? Presence::Stored : Presence::Absent);
     }
   }
 }
@@ -231,13 +232,14 @@ ContainerLog ReadLog(const std::string& folder)
   const PlainFile file(LogPathOf(folder));
   RecordLog log = ReadRecords(BytesOf(file));
   if (log.Records.empty()) {
-    throw FileError(file.Path(), "the log of a PatchIO container", "no whole record", "It was never written, or is damaged");
+    throw FileError(file.Path(), "the log of a PatchIO container", "no whole record",
+        "It was never written, or is damaged");
   }
   try {
     CheckLogHead(log.Records[0]);
   } catch (const Error& error) {
-    throw FileError(file.Path(), fmt::format("the log of a PatchIO container, version {}", FormatVersion), error.what(),
-        "A newer PatchIO may read it");
+    throw FileError(file.Path(), fmt::format("the log of a PatchIO container, version {}", FormatVersion),
+        error.what(), "A newer PatchIO may read it");
   }
   ContainerLog result;
   result.End = log.End;

@@ -92,7 +92,8 @@ std::vector<std::string> LinkNamesOf(const Catalog& catalog)
 
 std::uint64_t ChunkTuples(const Catalog& catalog, const DataSet& set)
 {
-  // Fewer make long lists of chunks, and compress badly; of more, a slice through large patches needs too many.
+  // Fewer make long lists of chunks, and compress badly; of more, a slice through large patches needs too
+  // many.
   constexpr std::uint64_t fewest = 1 << 10, most = 1 << 16;
   const std::uint64_t components = catalog.Variables[set.Variable].Components;
   std::uint64_t patches = 0, least = ~std::uint64_t(0), greatest = 0;
@@ -167,7 +168,7 @@ FileProfile ProfileOf(const Catalog& catalog, int files)
 std::string GroupOfLevel(FileProfile profile, int level)
 {
   return profile == FileProfile::Image || profile == FileProfile::Mesh ? "VTKHDF"
-         : profile == FileProfile::Amr ? fmt::format("VTKHDF/Level{}", level)
+         : profile == FileProfile::Amr                                 ? fmt::format("VTKHDF/Level{}", level)
                                        : fmt::format("PatchIO/Level{}", level);
 }
 
@@ -197,7 +198,8 @@ std::vector<DataSet> DataSetsOf(const Catalog& catalog, int files)
     if (count > 0) {
       DataSet& set = sets.emplace_back();
       std::tie(set.Level, set.Variable, set.File) = std::tie(where[0], where[1], where[2]);
-      set.Name = GroupOfLevel(forAll[set.Variable] ? profile : FileProfile::Own, set.Level) + names[set.Variable];
+      set.Name =
+          GroupOfLevel(forAll[set.Variable] ? profile : FileProfile::Own, set.Level) + names[set.Variable];
       set.Values = count;
     }
   }
@@ -236,7 +238,8 @@ std::vector<std::uint64_t> ChunkShapeOf(const Catalog& catalog, int files, const
 
 std::uint64_t ChunksOf(const Catalog& catalog, int files, const DataSet& set)
 {
-  const std::vector<std::uint64_t> shape = ShapeOf(catalog, files, set), chunk = ChunkShapeOf(catalog, files, set);
+  const std::vector<std::uint64_t> shape = ShapeOf(catalog, files, set),
+                                   chunk = ChunkShapeOf(catalog, files, set);
   std::uint64_t chunks = 1;
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
     chunks *= (shape[axis] + chunk[axis] - 1) / chunk[axis];

@@ -31,19 +31,21 @@ std::string GroupOfLevel(FileProfile profile, int level);
 std::string GroupOfList(const Catalog& catalog, int list);
 
 /// The data sets of a step whose values are of these types, without their places. Those that exist on all
-/// patches of all levels are where other readers of VTKHDF files look for them; the others, which such readers
-/// would not understand, are in groups of PatchIO's own.
+/// patches of all levels are where other readers of VTKHDF files look for them; the others, which such
+/// readers would not understand, are in groups of PatchIO's own.
 std::vector<DataSet> DataSetsOf(const Catalog& catalog, int files);
 
-/// The shape of a data set in the HDF5 file, slowest axis first; components, where there are several, come last.
+/// The shape of a data set in the HDF5 file, slowest axis first; components, where there are several, come
+/// last.
 std::vector<std::uint64_t> ShapeOf(const Catalog& catalog, int files, const DataSet& set);
 
-/// The shape of its chunks where it is compressed. They are cut along one axis only, so that the values of a chunk
-/// follow each other.
+/// The shape of its chunks where it is compressed. They are cut along one axis only, so that the values of a
+/// chunk follow each other.
 ///
-/// Who reads a patch reads all chunks that have a part of it. So where the patches of a level are of one size, no
-/// patch has a part of a chunk only: a chunk has one of them, several small ones, or an even part of a large one. Else
-/// chunks are half as large as a patch is on average, which costs about half as many values more.
+/// Who reads a patch reads all chunks that have a part of it. So where the patches of a level are of one
+/// size, no patch has a part of a chunk only: a chunk has one of them, several small ones, or an even part of
+/// a large one. Else chunks are half as large as a patch is on average, which costs about half as many values
+/// more.
 std::vector<std::uint64_t> ChunkShapeOf(const Catalog& catalog, int files, const DataSet& set);
 std::uint64_t ChunksOf(const Catalog& catalog, int files, const DataSet& set);
 
@@ -56,21 +58,23 @@ inline std::uint64_t ValuesOf(const Catalog& catalog, int variable, int patch)
 {
   return catalog.PresenceOf(variable, patch) != Presence::Stored
              ? 0
-             : static_cast<std::uint64_t>(catalog.StoredTuples(variable, patch)) * catalog.Variables[variable].Components;
+             : static_cast<std::uint64_t>(catalog.StoredTuples(variable, patch)) *
+                   catalog.Variables[variable].Components;
 }
 
 // The tables. Those of patches have an entry a row, those of variables and patches (which say more of each
 // variable) the rows of variable 0, then those of variable 1, and so on.
 namespace tables {
-constexpr const char* Boxes = "boxes";          ///< int32: lower and upper index of axis 0, of axis 1, of axis 2
-constexpr const char* Numbers = "numbers";      ///< int32: number of the patch within its level
-/// int32, where there is such a table: numbers by which patches are called, else those above. On separate levels
-/// those with the same are one box in pieces.
+constexpr const char* Boxes = "boxes";      ///< int32: lower and upper index of axis 0, of axis 1, of axis 2
+constexpr const char* Numbers = "numbers";  ///< int32: number of the patch within its level
+/// int32, where there is such a table: numbers by which patches are called, else those above. On separate
+/// levels those with the same are one box in pieces.
 constexpr const char* Marks = "marks";
-constexpr const char* Present = "present";      ///< uint8, a variable and patch: 1 where it has values there
-constexpr const char* Least = "least";          ///< float64, a variable and patch: of all components
-constexpr const char* Greatest = "greatest";    ///< the same
-constexpr const char* Checksums = "checksums";  ///< uint32, a variable and patch: CRC-32 of its values as stored
+constexpr const char* Present = "present";    ///< uint8, a variable and patch: 1 where it has values there
+constexpr const char* Least = "least";        ///< float64, a variable and patch: of all components
+constexpr const char* Greatest = "greatest";  ///< the same
+constexpr const char* Checksums =
+    "checksums";  ///< uint32, a variable and patch: CRC-32 of its values as stored
 /// int64, 9 a patch of a mesh: points; cells of each of 4 lists; entries in the connectivity of each.
 constexpr const char* Meshes = "meshes";
 /// float64: positions of the nodes along an axis of a rectilinear grid, and what these stand for.

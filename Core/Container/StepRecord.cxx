@@ -20,7 +20,8 @@ constexpr char StepKind = 1;
 constexpr Requirement Require("The record of the step");
 
 /// Names of MeshRole.
-constexpr std::array<const char*, 6> MeshRoles{"values", "points", "connectivity", "offsets", "types", "flags"};
+constexpr std::array<const char*, 6> MeshRoles{
+    "values", "points", "connectivity", "offsets", "types", "flags"};
 static_assert(MeshRoles.size() == static_cast<std::size_t>(MeshRole::Flags) + 1);
 
 /// The value whose name this is, of those from 0 on up to `last`.
@@ -32,7 +33,8 @@ Enum Named(const std::string& name, Enum last)
       return static_cast<Enum>(i);
     }
   }
-  throw Error(fmt::format("The record of the step has '{}' where PatchIO knows no such thing.", PlainText(name)));
+  throw Error(
+      fmt::format("The record of the step has '{}' where PatchIO knows no such thing.", PlainText(name)));
 }
 
 json JsonOf(const Variable& variable, ElementType type)
@@ -105,9 +107,11 @@ void TakeLevel(const json& entry, StepRecord& record)
     record.Data.LevelNames.push_back(entry["name"].get<std::string>());
   }
   const std::vector<Level>& levels = record.Data.Levels;
-  level.FirstPatch = levels.size() > 1 ? levels[levels.size() - 2].FirstPatch + levels[levels.size() - 2].PatchCount : 0;
+  level.FirstPatch =
+      levels.size() > 1 ? levels[levels.size() - 2].FirstPatch + levels[levels.size() - 2].PatchCount : 0;
   record.PatchCounts.push_back(entry.at("patches").get<std::vector<int>>());
-  Require(record.PatchCounts.back().size() == record.Files.size(), "another number of files than of counts of patches");
+  Require(record.PatchCounts.back().size() == record.Files.size(),
+      "another number of files than of counts of patches");
   for (const int count : record.PatchCounts.back()) {
     Require(count >= 0 && count <= std::numeric_limits<int>::max() - level.FirstPatch - level.PatchCount,
         "an impossible number of patches");
@@ -119,8 +123,8 @@ json JsonOfDataSets(const StepRecord& record)
 {
   json entries = json::array();
   for (const DataSet& set : record.DataSets) {
-    entries.push_back({{"level", set.Level}, {"variable", set.Variable}, {"file", set.File}, {"name", set.Name},
-        {"values", set.Values}});
+    entries.push_back({{"level", set.Level}, {"variable", set.Variable}, {"file", set.File},
+        {"name", set.Name}, {"values", set.Values}});
     if (set.Compression == FilterKind::None) {
       entries.back()["offset"] = set.Offset;
     } else {
@@ -138,12 +142,15 @@ FilterKind CompressionOf(const json& entry)
       return filter;
     }
   }
-  throw Error(fmt::format("The record of the step has values compressed by '{}', which PatchIO does not know.", PlainText(name)));
+  throw Error(fmt::format(
+      "The record of the step has values compressed by '{}', which PatchIO does not know.", PlainText(name)));
 }
 
 void TakeDataSets(const json& entries, StepRecord& record)
 {
-  const auto below = [](int number, std::size_t count) { return number >= 0 && number < static_cast<int>(count); };
+  const auto below = [](int number, std::size_t count) {
+    return number >= 0 && number < static_cast<int>(count);
+  };
   for (const json& entry : entries) {
     DataSet& set = record.DataSets.emplace_back();
     set.Level = entry.at("level").get<int>();
@@ -153,8 +160,8 @@ void TakeDataSets(const json& entries, StepRecord& record)
     set.Compression = CompressionOf(entry);
     set.Offset = set.Compression == FilterKind::None ? entry.at("offset").get<std::uint64_t>() : 0;
     set.Values = entry.at("values").get<std::uint64_t>();
-    Require(below(set.Level, record.Data.Levels.size()) && below(set.Variable, record.Data.Variables.size()) &&
-                below(set.File, record.Files.size()),
+    Require(below(set.Level, record.Data.Levels.size()) &&
+                below(set.Variable, record.Data.Variables.size()) && below(set.File, record.Files.size()),
         "a data set of a level, variable or file that there is not");
   }
 }
@@ -162,8 +169,9 @@ void TakeDataSets(const json& entries, StepRecord& record)
 json JsonOf(const StepRecord& record)
 {
   const Catalog& data = record.Data;
-  json all = {{"dimension", data.Dimension}, {"grid", NameOf(data.Grid)}, {"origin", data.Origin}, {"files", record.Files},
-      {"levels", json::array()}, {"variables", json::array()}, {"data sets", JsonOfDataSets(record)}, {"tables", json::object()}};
+  json all = {{"dimension", data.Dimension}, {"grid", NameOf(data.Grid)}, {"origin", data.Origin},
+      {"files", record.Files}, {"levels", json::array()}, {"variables", json::array()},
+      {"data sets", JsonOfDataSets(record)}, {"tables", json::object()}};
   for (std::size_t l = 0; l < data.Levels.size(); ++l) {
     all["levels"].push_back(JsonOfLevel(record, l));
   }
@@ -198,7 +206,8 @@ StepRecord RecordOf(const json& all)
   record.Files = all.at("files").get<std::vector<std::string>>();
   Require(!record.Files.empty(), "no file");
   for (const std::string& file : record.Files) {
-    Require(!file.empty() && file[0] != '.' && file.find('/') == std::string::npos, "a file outside its folder");
+    Require(
+        !file.empty() && file[0] != '.' && file.find('/') == std::string::npos, "a file outside its folder");
   }
   for (const json& level : all.at("levels")) {
     TakeLevel(level, record);
@@ -250,7 +259,9 @@ const char* NameOfCompression(FilterKind filter)
 std::string Encode(const StepRecord& record)
 {
   std::string bytes(1, StepKind);
-  const auto put = [&bytes](const auto& value) { bytes.append(reinterpret_cast<const char*>(&value), sizeof value); };
+  const auto put = [&bytes](const auto& value) {
+    bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+  };
   put(record.Data.Step);
   put(record.Data.Time);
   put(static_cast<std::uint16_t>(record.Files[0].size()));
@@ -272,7 +283,8 @@ StepRecord Decode(std::string_view bytes)
     Require(record.Files[0] == head.File, "two names for its first file");
     return record;
   } catch (const json::exception& fault) {
-    throw Error(fmt::format("The record of step {} is no sound JSON: {}.", head.Step, PlainText(fault.what())));
+    throw Error(
+        fmt::format("The record of step {} is no sound JSON: {}.", head.Step, PlainText(fault.what())));
   }
 }
 
@@ -290,7 +302,8 @@ std::string EncodeLogHead()
 void CheckLogHead(std::string_view bytes)
 {
   const json head = json::parse(bytes, nullptr, false);
-  if (!head.is_object() || head.value("format", json()) != FormatName || !head.value("version", json()).is_number_integer()) {
+  if (!head.is_object() || head.value("format", json()) != FormatName ||
+      !head.value("version", json()).is_number_integer()) {
     throw Error("the log of another program");
   }
   const auto version = head["version"].get<std::int64_t>();

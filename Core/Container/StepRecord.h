@@ -30,8 +30,8 @@ struct DataSet
 {
   int Level = 0;
   int Variable = 0;
-  int File = 0;       ///< index into StepRecord::Files
-  std::string Name;   ///< in the HDF5 file
+  int File = 0;              ///< index into StepRecord::Files
+  std::string Name;          ///< in the HDF5 file
   std::uint64_t Offset = 0;  ///< in the file, where they are not compressed
   std::uint64_t Values = 0;
   /// None, Deflate or Zstd, after Shuffle; then they are in chunks, which the HDF5 file has a list of.
@@ -45,8 +45,8 @@ struct StepRecord
 {
   /// All but its patches, where they have variables, and the positions of axes.
   Catalog Data;
-  std::vector<ElementType> Types;  ///< of each variable
-  std::vector<std::string> Files;  ///< that have values; names without a folder
+  std::vector<ElementType> Types;             ///< of each variable
+  std::vector<std::string> Files;             ///< that have values; names without a folder
   std::vector<std::vector<int>> PatchCounts;  ///< by level and file
   std::vector<DataSet> DataSets;
   std::map<std::string, Table> Tables;  ///< by their names
@@ -76,7 +76,8 @@ StepHead HeadOf(std::string_view bytes);
 
 /// The first record of a log, which says what it is.
 std::string EncodeLogHead();
-/// Throws Error when the bytes are not that, or of a version from the future; the text follows the name of the file.
+/// Throws Error when the bytes are not that, or of a version from the future; the text follows the name of
+/// the file.
 void CheckLogHead(std::string_view bytes);
 
 }  // namespace patchio::container

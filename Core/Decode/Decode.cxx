@@ -199,7 +199,8 @@ RunPlacer::RunPlacer(const Window& window, std::size_t elementBytes, bool swap, 
 bool RunPlacer::RowsFollow() const
 {
   const Window& w = this->Places;
-  return w.OutputTuple == w.Tuple && w.Stored[0] == w.Output[0] && w.Begin[0] == 0 && w.End[0] == w.Stored[0] && w.Shift[0] == 0;
+  return w.OutputTuple == w.Tuple && w.Stored[0] == w.Output[0] && w.Begin[0] == 0 &&
+         w.End[0] == w.Stored[0] && w.Shift[0] == 0;
 }
 
 void RunPlacer::MergeFirstAxes()
@@ -297,8 +298,8 @@ void RunPlacer::PlaceInRow(
   }
 }
 
-/// Tuples that get more components than they are stored with. Seldom: for vectors of two dimensions. first: the
-/// index of the first value in its row; row: that of the output's row.
+/// Tuples that get more components than they are stored with. Seldom: for vectors of two dimensions. first:
+/// the index of the first value in its row; row: that of the output's row.
 template <typename Word>
 void RunPlacer::PlaceWider(
     const std::byte* from, std::int64_t first, std::int64_t count, std::int64_t row) const
@@ -310,8 +311,8 @@ void RunPlacer::PlaceWider(
     word = this->Swap ? Swapped(word) : word;
     const std::int64_t tuple = (first + n + w.Shift[0]) / w.Tuple;
     const auto component = static_cast<int>((first + n) % w.Tuple);
-    std::memcpy(this->Target + (row + tuple * w.OutputTuple + w.PlaceInTuple(component)) * sizeof(Word), &word,
-        sizeof(Word));
+    std::memcpy(this->Target + (row + tuple * w.OutputTuple + w.PlaceInTuple(component)) * sizeof(Word),
+        &word, sizeof(Word));
   }
 }
 

@@ -59,9 +59,9 @@ struct Window
   /// owner and the output; of them what lies within `region` goes to an array of the values of `output`.
   Window(const Box& stored, const Box& output, const Box& region, const Int3& ratio, int outputComponents);
 
-  /// For stored arrays whose values are tuples of all `components`, side by side: from now on all indices along
-  /// axis 0 count single values. The output has as many components, or more: where vectors and tensors of two
-  /// dimensions (2 and 4 components) become those of three (3 and 9).
+  /// For stored arrays whose values are tuples of all `components`, side by side: from now on all indices
+  /// along axis 0 count single values. The output has as many components, or more: where vectors and tensors
+  /// of two dimensions (2 and 4 components) become those of three (3 and 9).
   void SpreadTuples(int components);
   /// Where a component of a tuple goes in the output.
   int PlaceInTuple(int component) const

@@ -30,7 +30,8 @@ public:
   /// Replaces a file that is there.
   explicit OutputFile(const std::string& path);
   /// A file in memory, for TakeImage(); `path` is its name in messages. Data sets of `alignment` bytes or
-  /// more begin at multiples of that. About so many objects will be in it, and lists of chunks of so many bytes.
+  /// more begin at multiples of that. About so many objects will be in it, and lists of chunks of so many
+  /// bytes.
   OutputFile(const std::string& path, std::uint64_t alignment, std::size_t objects, std::uint64_t listBytes);
 
   Handle MakeGroup(const std::string& name) const { return this->MakeGroup(this->File, name); }

@@ -44,7 +44,8 @@ void MakeFolder(const std::string& folder)
   std::error_code fault;
   fs::create_directory(folder, fault);
   if (fault) {
-    throw FileError(folder, "a folder that can be made", fault.message(), "Check that the folder above is there and may be written to");
+    throw FileError(folder, "a folder that can be made", fault.message(),
+        "Check that the folder above is there and may be written to");
   }
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, fault)) {
     if (!IsOurs(entry.path())) {
@@ -94,7 +95,8 @@ private:
       std::string other(256, '\0');
       other.resize(this->File->ReadSome(0, other.data(), other.size()));
       throw FileError(folder, "a container that nobody writes",
-          other.empty() ? "another program, which writes it" : PlainText(other), "Wait for it, or choose another name");
+          other.empty() ? "another program, which writes it" : PlainText(other),
+          "Wait for it, or choose another name");
     }
   }
   bool IsInPlace() const
@@ -108,7 +110,8 @@ private:
   std::unique_ptr<PlainFile> File;
 };
 
-ContainerWriter::ContainerWriter(Communicator& ranks, const std::string& folder, const ContainerOptions& options)
+ContainerWriter::ContainerWriter(
+    Communicator& ranks, const std::string& folder, const ContainerOptions& options)
     : Ranks(ranks), Folder(folder), Options(options)
 {
   std::vector<std::int64_t> steps;
@@ -151,7 +154,8 @@ void ContainerWriter::OpenLog(bool overwrite)
       fs::remove(entry.path(), ignored);
     }
   }
-  this->Log = std::make_unique<PlainFile>(path, fs::exists(path, ignored) ? PlainFile::Purpose::Update : PlainFile::Purpose::Create);
+  this->Log = std::make_unique<PlainFile>(
+      path, fs::exists(path, ignored) ? PlainFile::Purpose::Update : PlainFile::Purpose::Create);
   if (isNew) {
     const std::string head = RecordLog::Framed(EncodeLogHead(), 0);
     this->Log->Write(0, head.data(), head.size());
@@ -165,7 +169,8 @@ void ContainerWriter::OpenLog(bool overwrite)
 std::unique_ptr<StepWriter> ContainerWriter::Begin(StepToWrite step)
 {
   if (this->Has(step.Data.Step)) {
-    throw FileError(this->Folder, fmt::format("no step {} in the container", step.Data.Step), "one", "Overwrite the container, or choose another name");
+    throw FileError(this->Folder, fmt::format("no step {} in the container", step.Data.Step), "one",
+        "Overwrite the container, or choose another name");
   }
   return std::make_unique<StepWriter>(this->Ranks, this->Folder, std::move(step), this->Options.RanksAFile);
 }

@@ -13,8 +13,9 @@ namespace patchio::container {
 
 struct ContainerOptions
 {
-  bool Overwrite = false;  ///< remove the steps of a container that is there; else they stay, others are added
-  int RanksAFile = 0;      ///< see StepWriter
+  bool Overwrite =
+      false;           ///< remove the steps of a container that is there; else they stay, others are added
+  int RanksAFile = 0;  ///< see StepWriter
 };
 
 /// Until it is destroyed nobody else can write to the container. Readers need not wait: they see a step when
@@ -45,8 +46,8 @@ private:
   const std::string Folder;
   const ContainerOptions Options;
   std::set<std::int64_t> Steps;
-  std::unique_ptr<Lock> Locked;     ///< on rank 0
-  std::unique_ptr<PlainFile> Log;   ///< on rank 0
+  std::unique_ptr<Lock> Locked;    ///< on rank 0
+  std::unique_ptr<PlainFile> Log;  ///< on rank 0
   std::uint64_t LogEnd = 0;
 };
 

@@ -152,7 +152,8 @@ void StepFile::Description::DescribeForOthers()
   const bool image = this->Profile == FileProfile::Image;
   this->File.WriteIntegers(root, "Version", {1, 0});
   if (this->Profile == FileProfile::Mesh) {
-    this->File.WriteText(root, "Type", this->Data.Grid == GridKind::Polygonal ? "PolyData" : "UnstructuredGrid");
+    this->File.WriteText(
+        root, "Type", this->Data.Grid == GridKind::Polygonal ? "PolyData" : "UnstructuredGrid");
     this->DescribeMesh(root);
     return;
   }

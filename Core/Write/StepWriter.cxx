@@ -99,7 +99,9 @@ void Rename(const std::string& from, const std::string& to)
 }  // namespace
 
 StepWriter::StepWriter(Communicator& ranks, const std::string& folder, StepToWrite step, int ranksAFile)
-    : Ranks(ranks), Folder(folder), RanksAFile(ranksAFile > 0 ? std::min(ranksAFile, ranks.Size()) : ranks.Size())
+    : Ranks(ranks),
+      Folder(folder),
+      RanksAFile(ranksAFile > 0 ? std::min(ranksAFile, ranks.Size()) : ranks.Size())
 {
   this->Record.Data = std::move(step.Data);
   this->Record.Types = std::move(step.Types);
@@ -134,9 +136,8 @@ StepWriter::StepWriter(Communicator& ranks, const std::string& folder, StepToWri
   });
   this->TakeOffsets(GatherValues(ranks, offsets));
   this->MakePacker();
-  RunOnAllRanks(ranks, [&] {
-    this->File = std::make_unique<PlainFile>(this->PartPath(), PlainFile::Purpose::Update);
-  });
+  RunOnAllRanks(
+      ranks, [&] { this->File = std::make_unique<PlainFile>(this->PartPath(), PlainFile::Purpose::Update); });
 }
 
 StepWriter::PartFile::~PartFile()
@@ -175,15 +176,18 @@ std::vector<PlannedTable> StepWriter::PlannedTables() const
   const Catalog& data = this->Record.Data;
   const std::uint64_t patches = data.Patches.size(), arrays = data.Variables.size() * patches;
   std::vector<PlannedTable> all{{tables::Boxes, ElementType::Int32, 6 * patches},
-      {tables::Numbers, ElementType::Int32, patches}, {tables::Marks, ElementType::Int32, HasMarks(data) ? patches : 0}, {tables::Present, ElementType::UInt8, arrays},
-      {tables::Least, ElementType::Float64, arrays}, {tables::Greatest, ElementType::Float64, arrays},
-      {tables::Checksums, ElementType::Int32, arrays},
+      {tables::Numbers, ElementType::Int32, patches},
+      {tables::Marks, ElementType::Int32, HasMarks(data) ? patches : 0},
+      {tables::Present, ElementType::UInt8, arrays}, {tables::Least, ElementType::Float64, arrays},
+      {tables::Greatest, ElementType::Float64, arrays}, {tables::Checksums, ElementType::Int32, arrays},
       {tables::Meshes, ElementType::Int64, data.Meshes.size() * (1 + 2 * MeshSize::MostLists)}};
   for (int axis = 0; axis < 3 && data.Grid == GridKind::Rectilinear; ++axis) {
     all.push_back({tables::Positions(axis), ElementType::Float64, data.Axes[axis].Positions.size()});
     all.push_back({tables::Labels(axis), ElementType::Float64, data.Axes[axis].Labels.size()});
   }
-  all.erase(std::remove_if(all.begin(), all.end(), [](const PlannedTable& table) { return table.Values == 0; }), all.end());
+  all.erase(
+      std::remove_if(all.begin(), all.end(), [](const PlannedTable& table) { return table.Values == 0; }),
+      all.end());
   return all;
 }
 
@@ -208,7 +212,8 @@ void StepWriter::TakeOffsets(const std::vector<std::uint64_t>& offsets)
 
 std::uint64_t StepWriter::BytesOf(const PatchValues& values) const
 {
-  return ValuesOf(this->Record.Data, values.Variable, values.Patch) * SizeOf(this->Record.Types[values.Variable]);
+  return ValuesOf(this->Record.Data, values.Variable, values.Patch) *
+         SizeOf(this->Record.Types[values.Variable]);
 }
 
 std::uint64_t StepWriter::OffsetOf(const PatchValues& values) const
@@ -240,13 +245,16 @@ void StepWriter::Pack(const std::vector<PatchValues>& values, int threads)
 {
   std::vector<SetPart> parts;
   for (const PatchValues& one : values) {
-    const std::uint64_t begin = this->Before[one.Variable][one.Patch] * SizeOf(this->Record.Types[one.Variable]);
-    parts.push_back({this->Packed.at(this->SetOf(one)), begin, this->BytesOf(one), static_cast<const std::byte*>(one.Values)});
+    const std::uint64_t begin =
+        this->Before[one.Variable][one.Patch] * SizeOf(this->Record.Types[one.Variable]);
+    parts.push_back({this->Packed.at(this->SetOf(one)), begin, this->BytesOf(one),
+        static_cast<const std::byte*>(one.Values)});
   }
   const std::size_t before = this->Written.size();
   this->Written.resize(before + values.size());
   RunTasks(values.size(), threads, [&](std::size_t i) {
-    Examiner examiner(this->Record.Types[values[i].Variable], this->IndexOf(values[i].Variable, values[i].Patch));
+    Examiner examiner(
+        this->Record.Types[values[i].Variable], this->IndexOf(values[i].Variable, values[i].Patch));
     examiner.Add(parts[i].Values, parts[i].Bytes);
     this->Written[before + i] = examiner.Take();
   });
@@ -345,7 +353,8 @@ std::vector<WrittenValues> StepWriter::GatherWritten()
 {
   const auto* mine = reinterpret_cast<const char*>(this->Written.data());
   std::vector<WrittenValues> all;
-  for (const std::string& part : this->Ranks.Gather(std::string(mine, this->Written.size() * sizeof(WrittenValues)))) {
+  for (const std::string& part :
+      this->Ranks.Gather(std::string(mine, this->Written.size() * sizeof(WrittenValues)))) {
     const std::size_t before = all.size();
     all.resize(before + part.size() / sizeof(WrittenValues));
     if (!part.empty()) {
@@ -426,8 +435,8 @@ void StepWriter::CheckComplete(const std::vector<std::uint8_t>& written) const
     for (std::size_t row = 0; row < this->Rows.size(); ++row) {
       const int patch = this->Rows[row];
       if (ValuesOf(data, v, patch) > 0 && written[this->IndexOf(v, static_cast<int>(row))] == 0) {
-        throw Error(fmt::format("{}: step {} is not complete: nobody has written '{}' on patch {}.", this->Folder,
-            data.Step, PlainText(data.Variables[v].Name), patch));
+        throw Error(fmt::format("{}: step {} is not complete: nobody has written '{}' on patch {}.",
+            this->Folder, data.Step, PlainText(data.Variables[v].Name), patch));
       }
     }
   }

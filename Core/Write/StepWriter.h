@@ -68,8 +68,9 @@ public:
 
   const Catalog& Data() const { return this->Record.Data; }
 
-  /// Writes values of this rank's patches, `threads` at once, and returns when the system has them; compressed
-  /// ones are kept in memory until Finish(). Each patch and variable once. Not collective. A fault is kept for Finish(), and nothing is written any more.
+  /// Writes values of this rank's patches, `threads` at once, and returns when the system has them;
+  /// compressed ones are kept in memory until Finish(). Each patch and variable once. Not collective. A fault
+  /// is kept for Finish(), and nothing is written any more.
   void Write(const std::vector<PatchValues>& values, int threads);
 
   /// Collective: brings the files to the storage and gives them their names. Returns the record for the log,
@@ -115,11 +116,11 @@ private:
   const int RanksAFile;
   StepRecord Record;  ///< its catalog is complete
   std::vector<int> Rows;
-  std::vector<std::vector<std::uint64_t>> Before;  ///< by variable; see ValuesBefore()
+  std::vector<std::vector<std::uint64_t>> Before;             ///< by variable; see ValuesBefore()
   std::map<std::array<int, 2>, std::uint64_t> OffsetsOfSets;  ///< of this rank's file, by level and variable
-  std::map<std::array<int, 2>, std::size_t> Packed;           ///< those that are compressed: their numbers in Packer
+  std::map<std::array<int, 2>, std::size_t> Packed;  ///< those that are compressed: their numbers in Packer
   std::unique_ptr<ChunkPacker> Packer;
-  std::uint64_t Chunks = 0;            ///< of this rank's file
+  std::uint64_t Chunks = 0;  ///< of this rank's file
   int Threads = 1;
   std::vector<WrittenValues> Written;  ///< by this rank
   /// The file of this rank while it is written, and its name then; taken away with this object.

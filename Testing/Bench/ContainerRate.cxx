@@ -1,6 +1,6 @@
-// Writes a step of equal blocks, and reads it, in one of several ways; says how long each part took, as one JSON
-// object on standard output. Under mpirun the blocks are divided over the ranks, and times are those of the
-// slowest.
+// Writes a step of equal blocks, and reads it, in one of several ways; says how long each part took, as one
+// JSON object on standard output. Under mpirun the blocks are divided over the ranks, and times are those of
+// the slowest.
 #include "Plan/Blocks.h"
 #include "Plan/StorageModel.h"
 #include "RunUnderMpi.h"
@@ -131,7 +131,8 @@ void WriteHdf5(const Options& options, Communicator& ranks, const Catalog& catal
     if (together) {  // one data set, each rank its blocks: what collective writing is best at
       const std::vector<int> mine = BlocksOfRank(catalog, ranks.Rank());
       const hdf5::Handle space(H5Screate_simple(4, all, nullptr));
-      const hdf5::Handle set(H5Dcreate2(file, "blocks", H5T_NATIVE_FLOAT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+      const hdf5::Handle set(
+          H5Dcreate2(file, "blocks", H5T_NATIVE_FLOAT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
       const hsize_t start[] = {static_cast<hsize_t>(mine[0]), 0, 0, 0}, count[] = {mine.size(), n, n, n};
       H5Sselect_hyperslab(space, H5S_SELECT_SET, start, nullptr, count, nullptr);
       const hdf5::Handle memory(H5Screate_simple(4, count, nullptr));
@@ -145,8 +146,8 @@ void WriteHdf5(const Options& options, Communicator& ranks, const Catalog& catal
     } else {
       const hdf5::Handle space(H5Screate_simple(3, one, nullptr));
       for (const int block : BlocksOfRank(catalog, ranks.Rank())) {
-        const hdf5::Handle set(
-            H5Dcreate2(file, NameOf(block).c_str(), H5T_NATIVE_FLOAT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+        const hdf5::Handle set(H5Dcreate2(
+            file, NameOf(block).c_str(), H5T_NATIVE_FLOAT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
         if (H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, transfer, values.data()) < 0) {
           throw Error("writing failed");
         }
@@ -181,7 +182,9 @@ ReadCost ReadContainer(const Options& options, Communicator& ranks, const std::s
   request.Threads = options.Threads;
   request.Memory = memory;
   request.Storage = {options.Latency, options.Bandwidth};
-  const auto locate = [&](const std::vector<PatchVariable>& wanted) { return step.Locate(wanted, options.Threads); };
+  const auto locate = [&](const std::vector<PatchVariable>& wanted) {
+    return step.Locate(wanted, options.Threads);
+  };
   RankRead read(locate, step.SharedData(), std::make_shared<const LoadRequest>(request));
   cost.Metadata = watch.Seconds();
   const LoadResult loaded = read.Read();
@@ -255,8 +258,8 @@ json Measure(const Options& options, Communicator& ranks)
     all = watch.Seconds();
   }
   const std::vector<double> sums = ranks.AllGather(std::vector<double>{cost.Sum});
-  return {{"metadata", Slowest(ranks, cost.Metadata)}, {"read", Slowest(ranks, cost.Values)}, {"all", Slowest(ranks, all)},
-      {"sum", std::accumulate(sums.begin(), sums.end(), 0.0)}};
+  return {{"metadata", Slowest(ranks, cost.Metadata)}, {"read", Slowest(ranks, cost.Values)},
+      {"all", Slowest(ranks, all)}, {"sum", std::accumulate(sums.begin(), sums.end(), 0.0)}};
 }
 
 int Run(int argc, char** argv)
@@ -264,11 +267,14 @@ int Run(int argc, char** argv)
   CLI::App program("Writes and reads blocks in several ways");
   Options options;
   program.add_option("folder", options.Folder, "where the files are")->required();
-  program.add_option("--how", options.How, "hdf5: a file a rank, a data set a block; parallel: one file, collectively")
+  program
+      .add_option(
+          "--how", options.How, "hdf5: a file a rank, a data set a block; parallel: one file, collectively")
       ->check(CLI::IsMember({"patchio", "hdf5", "parallel"}));
   program.add_option("--blocks", options.Blocks, "of all ranks");
   program.add_option("--cells", options.Cells, "of a block along each axis");
-  program.add_option("--steps", options.Steps, "that a container gets; of reading: rounds, of which the last counts");
+  program.add_option(
+      "--steps", options.Steps, "that a container gets; of reading: rounds, of which the last counts");
   program.add_option("--threads", options.Threads, "of each rank");
   program.add_option("--latency", options.Latency, "seconds of a request");
   program.add_option("--bandwidth", options.Bandwidth, "bytes a second of a request");

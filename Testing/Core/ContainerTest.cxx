@@ -14,9 +14,9 @@
 namespace patchio::container {
 namespace {
 
-using ::testing::HasSubstr;
 using patchio::testing::Dice;
 using patchio::testing::MessageOf;
+using ::testing::HasSubstr;
 
 std::string RandomText(Dice& dice, std::int64_t most)
 {
@@ -116,7 +116,8 @@ class Container : public ::testing::Test
 protected:
   StepToWrite StepOf(std::int64_t number)
   {
-    StepToWrite step{TwoLevels(this->Random), std::vector<ElementType>(3, ElementType::Float64), this->Compression};
+    StepToWrite step{
+        TwoLevels(this->Random), std::vector<ElementType>(3, ElementType::Float64), this->Compression};
     step.Data.Step = number;
     return step;
   }
@@ -173,7 +174,8 @@ TEST(RecordLogTest, DamageCostsRecordsButGivesNoFalseOnes)
   for (int round = 0; round < 200; ++round) {
     const std::vector<std::string> records = RandomRecords(dice);
     std::string log = LogOf(records);
-    log[dice.Between(0, static_cast<std::int64_t>(log.size()) - 1)] ^= static_cast<char>(dice.Between(1, 255));
+    log[dice.Between(0, static_cast<std::int64_t>(log.size()) - 1)] ^=
+        static_cast<char>(dice.Between(1, 255));
     const RecordLog found = ReadRecords(log);
     EXPECT_LT(found.Records.size(), records.size());
     EXPECT_GT(found.LostBytes + found.BytesAfter, 0u);
@@ -221,8 +223,9 @@ TEST(StepLayout, EveryVariableHasADataSetOfItsOwn)
     }
     EXPECT_EQ(set.Values, values);
   }
-  EXPECT_EQ(names, (std::set<std::string>{"VTKHDF/Level0/CellData/a_b", "VTKHDF/Level0/CellData/a_b_2", "PatchIO/Level0/PointData/c",
-                       "VTKHDF/Level1/CellData/a_b", "VTKHDF/Level1/CellData/a_b_2", "PatchIO/Level1/PointData/c"}))
+  EXPECT_EQ(names, (std::set<std::string>{"VTKHDF/Level0/CellData/a_b", "VTKHDF/Level0/CellData/a_b_2",
+                       "PatchIO/Level0/PointData/c", "VTKHDF/Level1/CellData/a_b",
+                       "VTKHDF/Level1/CellData/a_b_2", "PatchIO/Level1/PointData/c"}))
       << "what some patches lack is not where others look";
 }
 

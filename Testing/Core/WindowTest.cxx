@@ -79,17 +79,19 @@ std::vector<Word> PlacedNaively(
 
 /// The same for values that are tuples of all components; `first` and `count` are of single values.
 template <typename Word>
-std::vector<Word> TuplesPlacedNaively(
-    const Case& c, int wide, const std::vector<Word>& stored, std::int64_t first, std::int64_t count, bool swap)
+std::vector<Word> TuplesPlacedNaively(const Case& c, int wide, const std::vector<Word>& stored,
+    std::int64_t first, std::int64_t count, bool swap)
 {
   std::vector<Word> output(c.Output.Cells() * wide, Untouched<Word>());
-  const std::vector<int> places = c.Components == 4 && wide == 9 ? std::vector<int>{0, 1, 3, 4} : std::vector<int>{0, 1, 2, 3};
+  const std::vector<int> places =
+      c.Components == 4 && wide == 9 ? std::vector<int>{0, 1, 3, 4} : std::vector<int>{0, 1, 2, 3};
   testing::ForEachCell(c.Region, [&](const Int3& cell) {
     const Int3 owner = Coarsen({cell, cell}, c.Ratio).Lower;
     for (int component = 0; component < c.Components; ++component) {
       const auto index = static_cast<std::int64_t>(IndexIn(c.Stored, owner)) * c.Components + component;
       if (index >= first && index < first + count) {
-        output[IndexIn(c.Output, cell) * wide + places[component]] = swap ? Reversed(stored[index]) : stored[index];
+        output[IndexIn(c.Output, cell) * wide + places[component]] =
+            swap ? Reversed(stored[index]) : stored[index];
       }
     }
   });

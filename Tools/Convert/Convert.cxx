@@ -85,7 +85,8 @@ private:
     }
   }
   std::size_t ConvertAll(const std::vector<TimeStep>& steps);
-  void ConvertOne(const TimeStep& step, std::size_t number, std::size_t count, container::ContainerWriter& into);
+  void ConvertOne(
+      const TimeStep& step, std::size_t number, std::size_t count, container::ContainerWriter& into);
 
   const Options& How;
   Session& Out;
@@ -111,8 +112,9 @@ void Conversion::Run()
     }
   }
   if (steps.empty() || (!this->How.Steps.empty() && steps.size() < this->How.Steps.size())) {
-    throw Error(fmt::format("{}: some of these steps are not there; it has {}, from {} to {}.", this->How.From,
-        CountText(series.Steps.size(), "step"), series.Steps.front().Step, series.Steps.back().Step));
+    throw Error(
+        fmt::format("{}: some of these steps are not there; it has {}, from {} to {}.", this->How.From,
+            CountText(series.Steps.size(), "step"), series.Steps.front().Step, series.Steps.back().Step));
   }
   if (this->How.Export) {
     this->Out.OnRoot([this] { fs::create_directory(this->How.To); });
@@ -127,7 +129,8 @@ void Conversion::Run()
   this->RemoveUnfinished();
   const std::size_t there = steps.size() - done;
   this->Out.Print(fmt::format("{}: {} written{}, {}, {:.2f} s", this->How.To, CountText(done, "step"),
-      there > 0 ? fmt::format(" ({} there already)", CountText(there, "was", "were")) : "", ByteText(static_cast<double>(this->All.Bytes)), this->Watch.Seconds()));
+      there > 0 ? fmt::format(" ({} there already)", CountText(there, "was", "were")) : "",
+      ByteText(static_cast<double>(this->All.Bytes)), this->Watch.Seconds()));
 }
 
 /// Returns how many steps were not there yet.
@@ -145,10 +148,12 @@ std::size_t Conversion::ConvertAll(const std::vector<TimeStep>& steps)
   return done;
 }
 
-void Conversion::ConvertOne(const TimeStep& step, std::size_t number, std::size_t count, container::ContainerWriter& into)
+void Conversion::ConvertOne(
+    const TimeStep& step, std::size_t number, std::size_t count, container::ContainerWriter& into)
 {
   if (!this->Opened || this->OpenedPath != step.Path) {
-    this->Opened = std::make_shared<OpenedStep>(RankAgreement(this->Out.Ranks()), step.Path, ChannelMode::ReadOnly);
+    this->Opened =
+        std::make_shared<OpenedStep>(RankAgreement(this->Out.Ranks()), step.Path, ChannelMode::ReadOnly);
     this->OpenedPath = step.Path;
     this->Out.Warn(this->Opened->Warning());
   }
@@ -158,7 +163,8 @@ void Conversion::ConvertOne(const TimeStep& step, std::size_t number, std::size_
     if (this->Watch.Seconds() < SecondsWithoutBar) {
       return;
     }
-    this->Bar.Show(all, all > 0 ? this->Watch.Seconds() * (1 - all) / all : 0, fmt::format("step {}", step.Step));
+    this->Bar.Show(
+        all, all > 0 ? this->Watch.Seconds() * (1 - all) / all : 0, fmt::format("step {}", step.Step));
   };
   const ConversionResult result = ConvertStep(this->Out.Ranks(), *this->Opened, this->How, into, progress);
   this->All.Bytes += result.Bytes;
@@ -185,11 +191,12 @@ void Conversion::TakeOut(const TimeStep& step) const
     }
     const std::string names = PlainText(fmt::format("{}", fmt::join(hidden, ", ")));
     if (hidden.size() == record.Data.Variables.size()) {
-      throw FileError(this->How.From, "boxes of a uniform grid whose levels refine each other", "something for which VTKHDF has no type",
-          "Convert it into a container, or save it from ParaView");
+      throw FileError(this->How.From, "boxes of a uniform grid whose levels refine each other",
+          "something for which VTKHDF has no type", "Convert it into a container, or save it from ParaView");
     }
     if (!hidden.empty()) {
-      this->Out.Warn(fmt::format("Step {}: other programs will not see {}, which some patches lack.", step.Step, names));
+      this->Out.Warn(
+          fmt::format("Step {}: other programs will not see {}, which some patches lack.", step.Step, names));
     }
     fs::rename(this->Container() + "/" + logged.Head.File, this->How.To + "/" + logged.Head.File);
   }
@@ -201,7 +208,9 @@ void AddOptions(CLI::App& command, Options& options)
   command.add_option("--variables", options.Names, "Names of those to take; all by default")->delimiter(',');
   command.add_option("--steps", options.Steps, "Numbers of the time steps; all by default")->delimiter(',');
   command.add_option("--levels", options.Levels, "The first level and the last one")->expected(2);
-  command.add_option("--region", options.Box, "Only patches that meet this box: x from, to, y from, to, z from, to")
+  command
+      .add_option(
+          "--region", options.Box, "Only patches that meet this box: x from, to, y from, to, z from, to")
       ->expected(6);
   command.add_option("--threads", options.Threads, "Of each rank, for reading and for writing")
       ->check(CLI::Range(1, 256))
@@ -221,12 +230,15 @@ void Start(CLI::App& command, const std::shared_ptr<Options>& options, Session& 
 void AddExport(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("export",
-      "Write a VTKHDF file (OverlappingAMR, or ImageData) a time step, for programs without PatchIO, into a folder. "
+      "Write a VTKHDF file (OverlappingAMR, or ImageData) a time step, for programs without PatchIO, into a "
+      "folder. "
       "Under mpirun the ranks share the work");
   const auto options = std::make_shared<Options>();
   options->Export = true;
   AddPath(*command, options->From);
-  command->add_option("folder", options->To, "Made if it is not there; files in it are called step.000010.hdf")->required();
+  command
+      ->add_option("folder", options->To, "Made if it is not there; files in it are called step.000010.hdf")
+      ->required();
   AddOptions(*command, *options);
   Start(*command, options, session);
 }
@@ -234,18 +246,28 @@ void AddExport(CLI::App& program, Session& session)
 void AddConvert(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("convert",
-      "Write data of any format into a container (NAME.pio), which opens at once and reads fast. Steps that the "
-      "container has are left as they are, so that a conversion that was stopped goes on. Under mpirun the ranks share the work");
+      "Write data of any format into a container (NAME.pio), which opens at once and reads fast. Steps that "
+      "the "
+      "container has are left as they are, so that a conversion that was stopped goes on. Under mpirun the "
+      "ranks share the work");
   const auto options = std::make_shared<Options>();
   AddPath(*command, options->From);
   command->add_option("container", options->To, "NAME.pio")->required();
   AddOptions(*command, *options);
-  command->add_option("--ranks-a-file", options->RanksAFile,
-      "So many ranks write a file of each step together; 0: all of them. Only a single file can be opened without PatchIO")->check(CLI::Range(0, 1 << 20))->capture_default_str();
-  command->add_option("--compress", options->Compress,
-      "deflate: readable for all that read HDF5; zstd: faster to read, others need HDF5's plugin for it; auto: deflate for "
-      "those variables that become at least a tenth smaller. A step is in memory, compressed, until it is written")
-      ->check(CLI::IsMember({"off", "deflate", "zstd", "auto"}))->capture_default_str();
+  command
+      ->add_option("--ranks-a-file", options->RanksAFile,
+          "So many ranks write a file of each step together; 0: all of them. Only a single file can be "
+          "opened without PatchIO")
+      ->check(CLI::Range(0, 1 << 20))
+      ->capture_default_str();
+  command
+      ->add_option("--compress", options->Compress,
+          "deflate: readable for all that read HDF5; zstd: faster to read, others need HDF5's plugin for it; "
+          "auto: deflate for "
+          "those variables that become at least a tenth smaller. A step is in memory, compressed, until it "
+          "is written")
+      ->check(CLI::IsMember({"off", "deflate", "zstd", "auto"}))
+      ->capture_default_str();
   command->add_flag("--overwrite", options->Overwrite, "Replace a container of this name");
   Start(*command, options, session);
 }

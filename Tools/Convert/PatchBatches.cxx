@@ -7,9 +7,13 @@
 
 namespace patchio::tools {
 
-PatchBatches::PatchBatches(const OpenedStep& step, std::vector<int> patches, std::vector<int> variables, int threads,
-    std::uint64_t batchBytes)
-    : Step(step), Patches(std::move(patches)), Variables(std::move(variables)), Threads(threads), BatchBytes(batchBytes),
+PatchBatches::PatchBatches(const OpenedStep& step, std::vector<int> patches, std::vector<int> variables,
+    int threads, std::uint64_t batchBytes)
+    : Step(step),
+      Patches(std::move(patches)),
+      Variables(std::move(variables)),
+      Threads(threads),
+      BatchBytes(batchBytes),
       RowOf(step.Data().Patches.size(), 0)
 {
   std::vector<PatchVariable> requests;
@@ -28,8 +32,8 @@ LocationTable PatchBatches::PlacesOf(const std::vector<PatchVariable>& requests)
   LocationTable part;
   part.Files = this->All.Files;
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    const std::size_t v =
-        std::find(this->Variables.begin(), this->Variables.end(), requests[i].Variable) - this->Variables.begin();
+    const std::size_t v = std::find(this->Variables.begin(), this->Variables.end(), requests[i].Variable) -
+                          this->Variables.begin();
     const std::size_t at = this->RowOf[requests[i].Patch] * this->Variables.size() + v;
     part.Locations.push_back(AppendLocation(this->All, this->All.Locations[at], part));
     if (part.Locations.back().Kind == Encoding::Missing) {
@@ -46,8 +50,9 @@ std::uint64_t PatchBatches::BytesOf(std::size_t row) const
   std::uint64_t bytes = 0;
   for (std::size_t v = 0; v < this->Variables.size(); ++v) {
     const Location& location = this->All.Locations[row * this->Variables.size() + v];
-    bytes += static_cast<std::uint64_t>(this->Step.Data().StoredTuples(this->Variables[v], this->Patches[row])) *
-             this->Step.Data().Variables[this->Variables[v]].Components * SizeOf(TypeOf(this->All, location));
+    bytes +=
+        static_cast<std::uint64_t>(this->Step.Data().StoredTuples(this->Variables[v], this->Patches[row])) *
+        this->Step.Data().Variables[this->Variables[v]].Components * SizeOf(TypeOf(this->All, location));
   }
   return bytes;
 }
@@ -58,7 +63,8 @@ bool PatchBatches::Next(LoadResult& result)
   LoadRequest request;
   request.Threads = this->Threads;
   request.Memory = this->Memory;
-  for (std::uint64_t bytes = 0; this->Behind < this->Patches.size() && bytes < this->BatchBytes; ++this->Behind) {
+  for (std::uint64_t bytes = 0; this->Behind < this->Patches.size() && bytes < this->BatchBytes;
+       ++this->Behind) {
     bytes += this->BytesOf(this->Behind);
     request.Blocks.push_back(BlockOfPatch(this->Step.Data(), this->Patches[this->Behind]));
   }

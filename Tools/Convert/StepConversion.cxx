@@ -31,7 +31,8 @@ struct Selection
 bool IsNeeded(const Catalog& catalog, int variable, const std::set<std::string>& wanted)
 {
   const Variable& info = catalog.Variables[variable];
-  return wanted.empty() || wanted.count(info.Name) > 0 || catalog.IsGeometry(variable) || info.Role == MeshRole::Flags;
+  return wanted.empty() || wanted.count(info.Name) > 0 || catalog.IsGeometry(variable) ||
+         info.Role == MeshRole::Flags;
 }
 
 void CheckNames(const Catalog& catalog, const std::set<std::string>& wanted)
@@ -42,7 +43,8 @@ void CheckNames(const Catalog& catalog, const std::set<std::string>& wanted)
       for (const Variable& variable : catalog.Variables) {
         names += (names.empty() ? "'" : ", '") + variable.Name + "'";
       }
-      throw Error(fmt::format("{}: there is no variable '{}'; there are {}.", catalog.Path, name, PlainText(names)));
+      throw Error(
+          fmt::format("{}: there is no variable '{}'; there are {}.", catalog.Path, name, PlainText(names)));
     }
   }
 }
@@ -99,7 +101,8 @@ Selection Select(const Catalog& all, const ConversionOptions& options, int ranks
   data.CoordinatesVariable = -1;
   for (int v = 0; v < static_cast<int>(all.Variables.size()); ++v) {
     if (IsNeeded(all, v, options.Variables)) {
-      data.CoordinatesVariable = v == all.CoordinatesVariable ? static_cast<int>(data.Variables.size()) : data.CoordinatesVariable;
+      data.CoordinatesVariable =
+          v == all.CoordinatesVariable ? static_cast<int>(data.Variables.size()) : data.CoordinatesVariable;
       Variable& variable = data.Variables.emplace_back(all.Variables[v]);
       variable.Ghosts = {0, 0, 0};
       variable.Interleaved = variable.Components > 1;
@@ -152,7 +155,8 @@ private:
   bool More = false;                      ///< there is a batch
 };
 
-ConversionResult StepConversion::Run(container::ContainerWriter& into, const std::function<void(double)>& progress)
+ConversionResult StepConversion::Run(
+    container::ContainerWriter& into, const std::function<void(double)>& progress)
 {
   RunOnAllRanks(this->Ranks, [&] {
     this->Wanted = Select(this->From.Data(), this->Options, this->Ranks.Size());
@@ -162,14 +166,16 @@ ConversionResult StepConversion::Run(container::ContainerWriter& into, const std
   this->AgreeOnAbsent();
   LoadResult first;
   RunOnAllRanks(this->Ranks, [&] { this->More = this->Next(first); });
-  const std::unique_ptr<StepWriter> step = into.Begin({this->Wanted.Data, this->Types, this->ChooseCompression(first)});
+  const std::unique_ptr<StepWriter> step =
+      into.Begin({this->Wanted.Data, this->Types, this->ChooseCompression(first)});
   RunOnAllRanks(this->Ranks, [&] { this->Convert(*step, std::move(first), progress); });
   into.Commit(*step);
   ConversionResult result;
   result.Patches = this->Wanted.Data.Patches.size();
   for (std::size_t v = 0; v < this->Types.size(); ++v) {
     for (std::size_t p = 0; p < this->Wanted.Data.Patches.size(); ++p) {
-      const std::uint64_t values = container::ValuesOf(this->Wanted.Data, static_cast<int>(v), static_cast<int>(p));
+      const std::uint64_t values =
+          container::ValuesOf(this->Wanted.Data, static_cast<int>(v), static_cast<int>(p));
       result.Arrays += values > 0 ? 1 : 0;
       result.Bytes += values * SizeOf(this->Types[v]);
     }
@@ -256,7 +262,8 @@ std::vector<double> StepConversion::TryCompression(const LoadResult& sample) con
     for (std::size_t done = 0; done < bytes && of[0] < most; done += piece) {
       const std::size_t part = std::min(piece, bytes - done);
       of[0] += static_cast<double>(part);
-      of[1] += static_cast<double>(encoder.Encode(FilterKind::Deflate, element, values + done, part).Bytes.size());
+      of[1] +=
+          static_cast<double>(encoder.Encode(FilterKind::Deflate, element, values + done, part).Bytes.size());
     }
   }
   return sizes;
@@ -283,8 +290,8 @@ std::vector<FilterKind> StepConversion::ChooseCompression(const LoadResult& samp
   return chosen;
 }
 
-/// A batch is read while the one before it is written: the file that is written takes one writer at a time, as
-/// systems have it, but others may be read meanwhile.
+/// A batch is read while the one before it is written: the file that is written takes one writer at a time,
+/// as systems have it, but others may be read meanwhile.
 void StepConversion::Convert(StepWriter& step, LoadResult loaded, const std::function<void(double)>& progress)
 {
   LoadResult written;
@@ -295,7 +302,8 @@ void StepConversion::Convert(StepWriter& step, LoadResult loaded, const std::fun
       writing.get();
     }
     written = std::move(loaded);
-    writing = std::async(std::launch::async, [&step, values, this] { step.Write(values, this->Options.Threads); });
+    writing =
+        std::async(std::launch::async, [&step, values, this] { step.Write(values, this->Options.Threads); });
     progress(static_cast<double>(this->Batches->End()) / static_cast<double>(this->Mine.size()));
   }
 }

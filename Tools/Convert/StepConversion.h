@@ -23,7 +23,8 @@ struct ConversionOptions
   /// None, Deflate or Zstd; with CompressWorthwhile Deflate, where values become a tenth smaller.
   FilterKind Compression = FilterKind::None;
   bool CompressWorthwhile = false;
-  std::uint64_t BatchBytes = std::uint64_t(64) << 20;  ///< of values that a rank reads at once; it holds twice as many
+  std::uint64_t BatchBytes = std::uint64_t(64)
+                             << 20;  ///< of values that a rank reads at once; it holds twice as many
 };
 
 struct ConversionResult

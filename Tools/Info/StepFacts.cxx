@@ -35,7 +35,8 @@ private:
 
   StepFacts& Facts;
   std::map<std::string, std::size_t> FaultOfFile;  ///< index into StepFacts::Faults
-  std::map<std::string, std::unordered_set<std::uint64_t>> SeenChunks;  ///< offsets by file; arrays share them
+  std::map<std::string, std::unordered_set<std::uint64_t>>
+      SeenChunks;  ///< offsets by file; arrays share them
 };
 
 void Inventory::Add(const std::vector<PatchVariable>& requests, const LocationTable& table)

@@ -57,7 +57,8 @@ std::vector<std::string> Overlaps(const StepRecord& record)
   std::vector<Part> parts;
   for (const DataSet& set : record.DataSets) {
     if (set.Compression == FilterKind::None) {
-      parts.push_back({set.File, set.Offset, set.Offset + set.Values * SizeOf(record.Types[set.Variable]), set.Name});
+      parts.push_back(
+          {set.File, set.Offset, set.Offset + set.Values * SizeOf(record.Types[set.Variable]), set.Name});
     }
   }
   for (const auto& [name, table] : record.Tables) {
@@ -68,8 +69,8 @@ std::vector<std::string> Overlaps(const StepRecord& record)
   std::vector<std::string> faults;
   for (std::size_t i = 1; i < parts.size(); ++i) {
     if (parts[i].File == parts[i - 1].File && parts[i].Begin < parts[i - 1].End) {
-      faults.push_back(fmt::format("{} and {} overlap in {}", PlainText(parts[i - 1].Name), PlainText(parts[i].Name),
-          record.Files[parts[i].File]));
+      faults.push_back(fmt::format("{} and {} overlap in {}", PlainText(parts[i - 1].Name),
+          PlainText(parts[i].Name), record.Files[parts[i].File]));
     }
   }
   return faults;
@@ -88,9 +89,8 @@ std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads)
   std::vector<std::string> faults = Overlaps(recorded.Record);
   const std::vector<std::uint32_t> sums =
       container::ReadChecksums(FolderOf(step.Path), recorded.Record, recorded.Rows);
-  const std::string ranges = CatchError([&] {
-    container::ReadRanges(FolderOf(step.Path), recorded.Record, recorded.Rows, 0);
-  });
+  const std::string ranges =
+      CatchError([&] { container::ReadRanges(FolderOf(step.Path), recorded.Record, recorded.Rows, 0); });
   if (!ranges.empty()) {
     faults.push_back(ranges);
   }
@@ -110,9 +110,11 @@ std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads)
       for (const int v : variables) {
         const LoadedArray& array = loaded.At(row - batches.First(), v);
         const std::size_t bytes = array.Tuples * array.Components * SizeOf(array.Type);
-        if (array.Status == ArrayStatus::Read && Crc32(0, array.Values.get(), bytes) != sums[v * data.Patches.size() + patch]) {
+        if (array.Status == ArrayStatus::Read &&
+            Crc32(0, array.Values.get(), bytes) != sums[v * data.Patches.size() + patch]) {
           faults.push_back(fmt::format("'{}' on patch {} of {}: the values are not those that were written",
-              PlainText(data.Variables[v].Name), data.Patches[patch].Number, data.NameOfLevel(data.Patches[patch].Level)));
+              PlainText(data.Variables[v].Name), data.Patches[patch].Number,
+              data.NameOfLevel(data.Patches[patch].Level)));
         }
       }
     }
@@ -126,11 +128,14 @@ std::vector<std::string> FaultsOfLog(const std::string& path)
   const container::ContainerLog log = container::ReadLog(folder);
   std::vector<std::string> faults;
   if (log.LostBytes > 0) {
-    faults.push_back(fmt::format("{}: {} among the records are damaged; the steps in them are lost to the log, though their files may be whole",
-        container::LogPathOf(folder), ByteText(static_cast<double>(log.LostBytes))));
+    faults.push_back(
+        fmt::format("{}: {} among the records are damaged; the steps in them are lost to the log, though "
+                    "their files may be whole",
+            container::LogPathOf(folder), ByteText(static_cast<double>(log.LostBytes))));
   }
   if (log.BytesAfter > 0) {
-    faults.push_back(fmt::format("{}: {} at the end are no whole record: a step was not written to its end, or is just being written",
+    faults.push_back(fmt::format(
+        "{}: {} at the end are no whole record: a step was not written to its end, or is just being written",
         container::LogPathOf(folder), ByteText(static_cast<double>(log.BytesAfter))));
   }
   std::set<std::string> known;
@@ -142,7 +147,9 @@ std::vector<std::string> FaultsOfLog(const std::string& path)
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
     const std::string name = entry.path().filename().string();
     if (name.rfind("step.", 0) == 0 && known.count(name) == 0) {
-      faults.push_back(fmt::format("{}: no record names it: the step was not written to its end, or is just being written", entry.path().string()));
+      faults.push_back(
+          fmt::format("{}: no record names it: the step was not written to its end, or is just being written",
+              entry.path().string()));
     }
   }
   return faults;

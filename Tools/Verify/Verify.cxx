@@ -130,7 +130,8 @@ void AddVerify(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("verify",
       "Check whether all of the data are there: every file, every array in full, and sidecars that fit. "
-      "Reads no values but those of containers, which have checksums. Exit code 0: sound, 1: not sound, 2: wrong arguments");
+      "Reads no values but those of containers, which have checksums. Exit code 0: sound, 1: not sound, 2: "
+      "wrong arguments");
   const auto options = std::make_shared<SeriesArguments>();
   AddSeriesArguments(*command, *options);
   command->callback([options, &session] { session.OnRoot([&] { Verification(*options, session).Run(); }); });

@@ -55,8 +55,11 @@ Places PlacesOf(const Catalog& catalog)
   Places places;
   places.Record = Decode(reader.Get<std::string>());
   reader.Get(places.Rows);
-  const auto inside = [&](int patch) { return patch >= 0 && patch < static_cast<int>(catalog.Patches.size()); };
-  if (places.Rows.size() != catalog.Patches.size() || !std::all_of(places.Rows.begin(), places.Rows.end(), inside) ||
+  const auto inside = [&](int patch) {
+    return patch >= 0 && patch < static_cast<int>(catalog.Patches.size());
+  };
+  if (places.Rows.size() != catalog.Patches.size() ||
+      !std::all_of(places.Rows.begin(), places.Rows.end(), inside) ||
       places.Record.Data.Variables.size() != catalog.Variables.size()) {
     throw Error("The catalog is none of a PatchIO container.");
   }
@@ -87,7 +90,8 @@ public:
         this->Task.Tell(static_cast<double>(i) / static_cast<double>(requests.size()));
       }
       this->Table.Locations.emplace_back();
-      const std::string problem = CatchError([&] { this->Table.Locations.back() = this->LocateOne(requests[i]); });
+      const std::string problem =
+          CatchError([&] { this->Table.Locations.back() = this->LocateOne(requests[i]); });
       if (!problem.empty()) {
         this->Table.Locations.back() = MakeLocation(Encoding::Missing, 0, 0);
         this->Table.Problems.push_back({i, problem});
@@ -115,8 +119,8 @@ private:
   LocateTask Task;
   const Places Where;
   LocationTable Table;
-  std::vector<std::optional<std::uint64_t>> Sizes;            ///< of the files; none: it is not there
-  std::map<std::array<int, 3>, const DataSet*> Sets;          ///< by level, variable and file
+  std::vector<std::optional<std::uint64_t>> Sizes;             ///< of the files; none: it is not there
+  std::map<std::array<int, 3>, const DataSet*> Sets;           ///< by level, variable and file
   std::map<int, std::vector<std::uint64_t>> BeforeOfVariable;  ///< see ValuesBefore()
   std::map<int, hdf5index::DatasetFinder> Finders;             ///< of files
   std::map<const DataSet*, hdf5index::FoundDataset> Found;     ///< those that are compressed
@@ -142,7 +146,8 @@ Location Locator::LocateOne(const PatchVariable& request)
   const std::uint64_t count = ValuesOf(this->Data, request.Variable, request.Patch);
   if (found == this->Sets.end() || first > found->second->Values || count > found->second->Values - first) {
     throw FileError(this->Data.Path,
-        fmt::format("values of '{}' on patch {}", PlainText(this->Data.Variables[request.Variable].Name), request.Patch),
+        fmt::format("values of '{}' on patch {}", PlainText(this->Data.Variables[request.Variable].Name),
+            request.Patch),
         "no such data set in the record of the step", "The log is damaged");
   }
   const DataSet& set = *found->second;
@@ -163,13 +168,14 @@ Location Locator::LocateChunks(const DataSet& set, std::uint64_t first, std::uin
 {
   const std::string& path = this->Table.Files[set.File];
   const hdf5index::FoundDataset& found = this->Find(set);
-  const Location location =
-      AppendPart(found, this->Where.Record.Types[set.Variable], set.Name, {first, count}, set.File, this->Table);
+  const Location location = AppendPart(
+      found, this->Where.Record.Types[set.Variable], set.Name, {first, count}, set.File, this->Table);
   if (location.Kind == Encoding::Chunked) {
     const ChunkedArray& array = this->Table.ChunkedArrays.back();
     const auto begin = this->Table.Chunks.begin() + static_cast<std::ptrdiff_t>(array.FirstChunk);
     if (std::any_of(begin, this->Table.Chunks.end(), [](const Chunk& chunk) { return chunk.Bytes == 0; })) {
-      throw FileError(path, fmt::format("all chunks of '{}'", PlainText(set.Name)), "some that are not there", "The file is damaged");
+      throw FileError(path, fmt::format("all chunks of '{}'", PlainText(set.Name)), "some that are not there",
+          "The file is damaged");
     }
   }
   return location;
@@ -184,12 +190,17 @@ const hdf5index::FoundDataset& Locator::Find(const DataSet& set)
   const std::string& path = this->Table.Files[set.File];
   auto finder = this->Finders.find(set.File);
   if (finder == this->Finders.end()) {
-    finder = this->Finders.try_emplace(set.File, path, this->Options.LibraryOnly ? nullptr : this->Task.FilesOf({path})).first;
+    finder =
+        this->Finders
+            .try_emplace(set.File, path, this->Options.LibraryOnly ? nullptr : this->Task.FilesOf({path}))
+            .first;
   }
   hdf5index::FoundDataset found = finder->second.Find(set.Name);
   const std::size_t bytes = SizeOf(this->Where.Record.Types[set.Variable]);
-  if (found.Info.Values != set.Values || found.Info.ElementBytes != bytes || found.Info.Layout == hdf5index::StorageLayout::Nowhere) {
-    throw FileError(path, fmt::format("{} numbers of {} bytes in '{}'", set.Values, bytes, PlainText(set.Name)),
+  if (found.Info.Values != set.Values || found.Info.ElementBytes != bytes ||
+      found.Info.Layout == hdf5index::StorageLayout::Nowhere) {
+    throw FileError(path,
+        fmt::format("{} numbers of {} bytes in '{}'", set.Values, bytes, PlainText(set.Name)),
         fmt::format("{} of {}", found.Info.Values, found.Info.ElementBytes), "The container is damaged");
   }
   return this->Found.emplace(&set, std::move(found)).first->second;
@@ -222,7 +233,8 @@ bool ContainerFormat::Claims(const std::string& path) const
   std::error_code ignored;
   const fs::path file(path);
   const std::string folder = FolderOf(path);
-  return (fs::path(folder).extension() == ".pio" && file.extension() == ".hdf" && fs::exists(file, ignored)) ||
+  return (fs::path(folder).extension() == ".pio" && file.extension() == ".hdf" &&
+             fs::exists(file, ignored)) ||
          ((fs::is_directory(file, ignored) || file.filename() == "index") && IsContainer(folder));
 }
 
@@ -237,7 +249,8 @@ Series ContainerFormat::OpenSeries(const std::string& path, const SeriesOptions&
   const std::string folder = FolderOf(path);
   const ContainerLog log = ReadLog(folder);
   if (log.Steps.empty()) {
-    throw FileError(folder, "steps in the container", "none that was written to its end", "Wait for the program that writes it, or write it again");
+    throw FileError(folder, "steps in the container", "none that was written to its end",
+        "Wait for the program that writes it, or write it again");
   }
   Series series;
   for (const LoggedStep& logged : log.Steps) {
@@ -246,11 +259,16 @@ Series ContainerFormat::OpenSeries(const std::string& path, const SeriesOptions&
   series.Watched.push_back(LogPathOf(folder));
   std::vector<DataSet> sets;
   CatchError([&] { sets = Decode(log.Steps.back().Bytes).DataSets; });  // who reads the step is told
-  if (std::any_of(sets.begin(), sets.end(), [](const DataSet& set) { return set.Compression == FilterKind::Zstd; })) {
-    series.Notes.push_back(folder + ": values are compressed by Zstandard; other programs need HDF5's plugin for it (filter 32015)");
+  if (std::any_of(
+          sets.begin(), sets.end(), [](const DataSet& set) { return set.Compression == FilterKind::Zstd; })) {
+    series.Notes.push_back(
+        folder +
+        ": values are compressed by Zstandard; other programs need HDF5's plugin for it (filter 32015)");
   }
   if (log.LostBytes > 0) {
-    series.Warnings.push_back(FileError(LogPathOf(folder), "whole records", fmt::format("{} of the log damaged", ByteText(log.LostBytes)), "Steps may be missing").what());
+    series.Warnings.push_back(FileError(LogPathOf(folder), "whole records",
+        fmt::format("{} of the log damaged", ByteText(log.LostBytes)), "Steps may be missing")
+                                  .what());
   }
   return series;
 }
@@ -260,9 +278,11 @@ Catalog ContainerFormat::ReadCatalog(const std::string& path) const
   const std::string folder = FolderOf(path);
   const ContainerLog log = ReadLog(folder);
   const std::string name = fs::path(path).filename().string();
-  const auto found = std::find_if(log.Steps.begin(), log.Steps.end(), [&](const LoggedStep& step) { return step.Head.File == name; });
+  const auto found = std::find_if(
+      log.Steps.begin(), log.Steps.end(), [&](const LoggedStep& step) { return step.Head.File == name; });
   if (found == log.Steps.end()) {
-    throw FileError(path, "a step that the log of its container has", "none", "It was not written to its end");
+    throw FileError(
+        path, "a step that the log of its container has", "none", "It was not written to its end");
   }
   RecordedStep step = container::ReadStep(folder, *found);
   Catalog catalog = std::move(step.Data);

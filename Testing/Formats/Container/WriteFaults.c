@@ -1,6 +1,6 @@
-/* Preloaded, it makes requests to write fail as $WRITE_FAULT says, "HOW NUMBER": from the request of this number on, ENOSPC or EIO; that
- * request alone, EINTR, or short: only some of its bytes are written; slow: each of them takes so many
- * milliseconds. Only files of containers. */
+/* Preloaded, it makes requests to write fail as $WRITE_FAULT says, "HOW NUMBER": from the request of this
+ * number on, ENOSPC or EIO; that request alone, EINTR, or short: only some of its bytes are written; slow:
+ * each of them takes so many milliseconds. Only files of containers. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
