@@ -181,7 +181,8 @@ void StepFile::Description::DescribeImage(hid_t root)
   std::vector<std::int64_t> extent;
   std::vector<double> origin;
   for (int axis = 0; axis < 3; ++axis) {
-    extent.insert(extent.end(), {0, axis < this->Data.Dimension ? cells.Width(axis) : 0});
+    extent.push_back(0);
+    extent.push_back(axis < this->Data.Dimension ? cells.Width(axis) : 0);
     origin.push_back(this->Data.Origin[axis] + cells.Lower[axis] * spacing[axis]);
   }
   this->File.WriteIntegers(root, "WholeExtent", extent);
