@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 namespace patchio::container {
@@ -37,6 +38,17 @@ Enum Named(const std::string& name, Enum last)
       fmt::format("The record of the step has '{}' where PatchIO knows no such thing.", PlainText(name)));
 }
 
+/// JSON has no infinite numbers.
+json Finite(double number)
+{
+  return std::isfinite(number) ? json(number) : json();
+}
+
+double OrInfinite(const json& number)
+{
+  return number.is_null() ? std::numeric_limits<double>::infinity() : number.get<double>();
+}
+
 json JsonOf(const Variable& variable, ElementType type)
 {
   json entry = {{"name", variable.Name}, {"centering", variable.Center == Centering::Cell ? "cell" : "node"},
@@ -55,7 +67,7 @@ json JsonOf(const Variable& variable, ElementType type)
     entry["list"] = variable.CellList;
   }
   if (variable.HasUndefined()) {
-    entry["undefined"] = {variable.UndefinedFrom, variable.UndefinedTo};
+    entry["undefined"] = {Finite(variable.UndefinedFrom), Finite(variable.UndefinedTo)};
   }
   return entry;
 }
@@ -76,8 +88,8 @@ Variable VariableOf(const json& entry)
   variable.Role = static_cast<MeshRole>(role - MeshRoles.begin());
   variable.CellList = entry.value("list", 0);
   if (entry.contains("undefined")) {
-    variable.UndefinedFrom = entry["undefined"].at(0).get<double>();
-    variable.UndefinedTo = entry["undefined"].at(1).get<double>();
+    variable.UndefinedFrom = OrInfinite(entry["undefined"].at(0));
+    variable.UndefinedTo = OrInfinite(entry["undefined"].at(1));
   }
   return variable;
 }
