@@ -41,7 +41,14 @@ void FlushFolder(const std::string& folder)
 
 void MakeFolder(const std::string& folder)
 {
-  std::error_code fault;
+  std::error_code fault, ignored;
+  if (fs::exists(folder, ignored) && !fs::is_directory(folder, ignored)) {
+    throw FileError(
+        folder, "a container of PatchIO, or nothing of this name", "a file", "Choose another name");
+  }
+  if (IsContainer(fs::absolute(folder).parent_path().string())) {
+    throw FileError(folder, "a container beside others", "one within another", "Choose another folder");
+  }
   fs::create_directory(folder, fault);
   if (fault) {
     throw FileError(folder, "a folder that can be made", fault.message(),
@@ -127,7 +134,16 @@ ContainerWriter::ContainerWriter(
   this->Steps = {steps.begin(), steps.end()};
 }
 
-ContainerWriter::~ContainerWriter() = default;
+/// A container to which nothing was written is none.
+ContainerWriter::~ContainerWriter()
+{
+  if (this->Locked && this->Steps.empty()) {
+    std::error_code ignored;
+    fs::remove(LogPathOf(this->Folder), ignored);
+    this->Locked.reset();
+    fs::remove(this->Folder, ignored);  // unless there is something in it
+  }
+}
 
 /// Rank 0 only. Files of steps without a record are of a program that was killed.
 void ContainerWriter::OpenLog(bool overwrite)

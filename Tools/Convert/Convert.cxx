@@ -13,6 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <set>
@@ -52,6 +53,9 @@ void Check(Options& options)
     for (int axis = 0; axis < 3; ++axis) {
       options.Region.Lower[axis] = options.Box[2 * axis];
       options.Region.Upper[axis] = options.Box[2 * axis + 1];
+      if (!(options.Region.Lower[axis] <= options.Region.Upper[axis])) {
+        throw UsageError("--region wants the lower end before the upper one, for each axis.");
+      }
     }
   }
   options.CompressWorthwhile = options.Compress == "auto";
@@ -63,6 +67,12 @@ void Check(Options& options)
   }
   if (!options.Export && (options.To.size() < 5 || options.To.substr(options.To.size() - 4) != ".pio")) {
     throw UsageError("The container's name must end with .pio.");
+  }
+  std::error_code ignored;
+  for (const fs::path& place : {fs::path(options.From), fs::path(options.From).parent_path()}) {
+    if (fs::equivalent(place, options.To, ignored)) {
+      throw UsageError("A container cannot be converted into itself.");
+    }
   }
 }
 
@@ -84,6 +94,7 @@ private:
       fs::remove_all(this->Container(), ignored);
     }
   }
+  void CheckSameRun(const std::vector<TimeStep>& steps) const;
   std::size_t ConvertAll(const std::vector<TimeStep>& steps);
   void ConvertOne(
       const TimeStep& step, std::size_t number, std::size_t count, container::ContainerWriter& into);
@@ -111,10 +122,11 @@ void Conversion::Run()
       steps.push_back(step);
     }
   }
-  if (steps.empty() || (!this->How.Steps.empty() && steps.size() < this->How.Steps.size())) {
-    throw Error(
-        fmt::format("{}: some of these steps are not there; it has {}, from {} to {}.", this->How.From,
-            CountText(series.Steps.size(), "step"), series.Steps.front().Step, series.Steps.back().Step));
+  for (const std::int64_t wanted : this->How.Steps) {
+    if (std::none_of(steps.begin(), steps.end(), [&](const TimeStep& step) { return step.Step == wanted; })) {
+      throw Error(fmt::format("{}: there is no step {}; there are {}, from {} to {}.", this->How.From, wanted,
+          CountText(series.Steps.size(), "step"), series.Steps.front().Step, series.Steps.back().Step));
+    }
   }
   if (this->How.Export) {
     this->Out.OnRoot([this] { fs::create_directory(this->How.To); });
@@ -133,11 +145,26 @@ void Conversion::Run()
       ByteText(static_cast<double>(this->All.Bytes)), this->Watch.Seconds()));
 }
 
+/// Steps that the container has must be steps of these data.
+void Conversion::CheckSameRun(const std::vector<TimeStep>& steps) const
+{
+  for (const container::LoggedStep& there : container::ReadLog(this->Container()).Steps) {
+    for (const TimeStep& step : steps) {
+      if (step.Step == there.Head.Step && step.Time != there.Head.Time && !std::isnan(step.Time)) {
+        throw FileError(this->How.To,
+            fmt::format("step {} of {}, at time {}", step.Step, this->How.From, step.Time),
+            fmt::format("another, at time {}", there.Head.Time), "Choose another name, or --overwrite");
+      }
+    }
+  }
+}
+
 /// Returns how many steps were not there yet.
 std::size_t Conversion::ConvertAll(const std::vector<TimeStep>& steps)
 {
   container::ContainerWriter into(
       this->Out.Ranks(), this->Container(), {this->How.Overwrite || this->How.Export, this->How.RanksAFile});
+  this->Out.OnRoot([&] { this->CheckSameRun(steps); });
   std::size_t done = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (!into.Has(steps[i].Step)) {
@@ -192,7 +219,7 @@ void Conversion::TakeOut(const TimeStep& step) const
     const std::string names = PlainText(fmt::format("{}", fmt::join(hidden, ", ")));
     if (hidden.size() == record.Data.Variables.size()) {
       throw FileError(this->How.From, "boxes of a uniform grid whose levels refine each other",
-          "something for which VTKHDF has no type", "Convert it into a container, or save it from ParaView");
+          "something for which VTKHDF has no type", "Save it from ParaView in another format");
     }
     if (!hidden.empty()) {
       this->Out.Warn(
