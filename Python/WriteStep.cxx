@@ -2,6 +2,7 @@
 
 #include "Catalog/CheckCatalog.h"
 #include "Container/StepLayout.h"
+#include "Support/NamedValue.h"
 
 #include <pybind11/stl.h>
 
@@ -14,10 +15,8 @@ namespace {
 
 ElementType TypeNamed(const std::string& name)
 {
-  for (int type = 0; type <= static_cast<int>(LastElementType); ++type) {
-    if (name == NameOf(static_cast<ElementType>(type))) {
-      return static_cast<ElementType>(type);
-    }
+  if (const std::optional<ElementType> type = ValueNamed(name, LastElementType)) {
+    return *type;
   }
   throw py::type_error("a container has no values of type " + name);
 }

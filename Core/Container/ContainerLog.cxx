@@ -10,7 +10,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
+
+namespace fs = std::filesystem;
 
 namespace patchio::container {
 namespace {
@@ -215,6 +218,16 @@ std::string LogPathOf(const std::string& folder)
   return folder + "/index";
 }
 
+std::string ContainerFolderOf(const std::string& path)
+{
+  std::error_code ignored;
+  fs::path folder = fs::absolute(path, ignored).lexically_normal();
+  if (!folder.has_filename()) {
+    folder = folder.parent_path();
+  }
+  return fs::is_directory(folder, ignored) ? folder.string() : folder.parent_path().string();
+}
+
 bool IsContainer(const std::string& folder)
 {
   try {
@@ -254,6 +267,17 @@ ContainerLog ReadLog(const std::string& folder)
     result.Steps.push_back(std::move(step));
   }
   return result;
+}
+
+LoggedStep FindStep(const std::string& path)
+{
+  const std::string name = fs::path(path).filename().string();
+  for (LoggedStep& step : ReadLog(ContainerFolderOf(path)).Steps) {
+    if (step.Head.File == name) {
+      return std::move(step);
+    }
+  }
+  throw FileError(path, "a step that the log of its container has", "none", "It was not written to its end");
 }
 
 RecordedStep ReadStep(const std::string& folder, const LoggedStep& step)

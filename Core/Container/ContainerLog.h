@@ -13,6 +13,8 @@ namespace patchio::container {
 
 /// The log's file in a container's folder.
 std::string LogPathOf(const std::string& folder);
+/// The folder behind its own name, that of its log, or of a file in it; it need not be a container.
+std::string ContainerFolderOf(const std::string& path);
 /// True when the folder has a log that begins like one. Does not throw.
 bool IsContainer(const std::string& folder);
 
@@ -29,6 +31,10 @@ struct ContainerLog
   std::uint64_t LostBytes = 0;    ///< damaged ones among the records
   std::uint64_t BytesAfter = 0;   ///< behind End
 };
+
+/// The step whose first file has this name in the log of its folder. Throws Error like ReadLog(), and when
+/// there is none.
+LoggedStep FindStep(const std::string& path);
 
 /// Throws Error when the folder has no log of a version that is known. Needs no lock: a record that is being
 /// written is not there yet.

@@ -2,6 +2,7 @@
 
 #include "Support/Bytes.h"
 #include "Support/Error.h"
+#include "Support/NamedValue.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -25,14 +26,11 @@ constexpr std::array<const char*, 6> MeshRoles{
     "values", "points", "connectivity", "offsets", "types", "flags"};
 static_assert(MeshRoles.size() == static_cast<std::size_t>(MeshRole::Flags) + 1);
 
-/// The value whose name this is, of those from 0 on up to `last`.
 template <typename Enum>
 Enum Named(const std::string& name, Enum last)
 {
-  for (int i = 0; i <= static_cast<int>(last); ++i) {
-    if (name == NameOf(static_cast<Enum>(i))) {
-      return static_cast<Enum>(i);
-    }
+  if (const std::optional<Enum> value = ValueNamed(name, last)) {
+    return *value;
   }
   throw Error(
       fmt::format("The record of the step has '{}' where PatchIO knows no such thing.", PlainText(name)));

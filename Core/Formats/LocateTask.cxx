@@ -2,6 +2,7 @@
 
 #include "Io/FileSource.h"
 #include "Support/Error.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <utility>
 
@@ -86,6 +87,20 @@ void LocateTask::RunTasks(std::size_t tasks, const TaskBody& body)
   patchio::RunTasks(
       tasks, this->Options.Threads, body, [this](double fraction) { return this->GoesOn(fraction); });
   this->ThrowIfStopped();
+}
+
+void LocateTask::LocateEach(const std::vector<PatchVariable>& requests, LocationTable& table,
+    const std::function<Location(const PatchVariable&)>& locate)
+{
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    this->Tell(static_cast<double>(i) / static_cast<double>(requests.size()));
+    table.Locations.push_back(MakeLocation(Encoding::Missing, 0, 0));
+    const std::string problem = CatchError([&] { table.Locations.back() = locate(requests[i]); });
+    if (!problem.empty()) {
+      table.Problems.push_back({i, problem});
+    }
+  }
+  this->Tell(1);
 }
 
 std::unique_ptr<Source> LocateTask::FilesOf(const std::vector<std::string>& paths)

@@ -6,6 +6,7 @@
 #include "Io/Source.h"
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -28,6 +29,10 @@ public:
   /// patchio::RunTasks() with as many threads as there may be. Tells how many of the tasks are done. Throws
   /// Error when the rest shall not be; no task is at work any more then.
   void RunTasks(std::size_t tasks, const TaskBody& body);
+  /// Appends to the table where each request lies, as `locate` says; where that throws, the request is
+  /// Missing, for that reason. Tells how many are done. Throws Error when the rest shall not be.
+  void LocateEach(const std::vector<PatchVariable>& requests, LocationTable& table,
+      const std::function<Location(const PatchVariable&)>& locate);
   /// Files, as by MakeFileSource(), whose requests throw Error once the rest shall not be done. Must not
   /// outlive this.
   std::unique_ptr<Source> FilesOf(const std::vector<std::string>& paths);

@@ -66,14 +66,18 @@ inline std::pair<std::size_t, std::size_t> PartOfRank(std::size_t count, int ran
   return {count * rank / ranks, count * (rank + 1) / ranks};
 }
 
-/// Collective: plain values of each rank one after another, in rank order; numbers of them may differ.
+/// Plain values as a text to gather, and those in gathered texts one after another.
 template <typename T>
-std::vector<T> GatherValues(Communicator& comm, const std::vector<T>& mine)
+std::string TextOfValues(const std::vector<T>& values)
 {
   static_assert(std::is_trivially_copyable_v<T>);
+  return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+}
+template <typename T>
+std::vector<T> ValuesInTexts(const std::vector<std::string>& texts)
+{
   std::vector<T> all;
-  for (const std::string& part :
-      comm.AllGather(std::string(reinterpret_cast<const char*>(mine.data()), mine.size() * sizeof(T)))) {
+  for (const std::string& part : texts) {
     const std::size_t before = all.size();
     all.resize(before + part.size() / sizeof(T));
     if (!part.empty()) {
@@ -81,6 +85,13 @@ std::vector<T> GatherValues(Communicator& comm, const std::vector<T>& mine)
     }
   }
   return all;
+}
+
+/// Collective: plain values of each rank one after another, in rank order; numbers of them may differ.
+template <typename T>
+std::vector<T> GatherValues(Communicator& comm, const std::vector<T>& mine)
+{
+  return ValuesInTexts<T>(comm.AllGather(TextOfValues(mine)));
 }
 
 /// Collective over an MPI communicator: any number of bytes of the rank `root` on all ranks.

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <cerrno>
 #include <filesystem>
+#include <set>
 
 namespace fs = std::filesystem;
 
@@ -121,17 +122,24 @@ ContainerWriter::ContainerWriter(
     Communicator& ranks, const std::string& folder, const ContainerOptions& options)
     : Ranks(ranks), Folder(folder), Options(options)
 {
-  std::vector<std::int64_t> steps;
+  std::vector<std::int64_t> numbers;
+  std::vector<double> times;
   RunOnAllRanks(ranks, [&] {
     if (ranks.Rank() == 0) {
       MakeFolder(folder);
       this->Locked = std::make_unique<Lock>(folder);
       this->OpenLog(options.Overwrite);
-      steps.assign(this->Steps.begin(), this->Steps.end());
+      for (const auto& [number, time] : this->Steps) {
+        numbers.push_back(number);
+        times.push_back(time);
+      }
     }
   });
-  steps = GatherValues(ranks, steps);
-  this->Steps = {steps.begin(), steps.end()};
+  numbers = GatherValues(ranks, numbers);
+  times = GatherValues(ranks, times);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    this->Steps[numbers[i]] = times[i];
+  }
 }
 
 /// A container to which nothing was written is none.
@@ -159,7 +167,7 @@ void ContainerWriter::OpenLog(bool overwrite)
     const ContainerLog log = ReadLog(this->Folder);
     this->LogEnd = log.End;
     for (const LoggedStep& step : log.Steps) {
-      this->Steps.insert(step.Head.Step);
+      this->Steps[step.Head.Step] = step.Head.Time;
       const std::vector<std::string> files = Decode(step.Bytes).Files;
       recorded.insert(files.begin(), files.end());
     }
@@ -203,7 +211,7 @@ void ContainerWriter::Commit(StepWriter& step)
       this->LogEnd += framed.size();
     }
   });
-  this->Steps.insert(step.Data().Step);
+  this->Steps[step.Data().Step] = step.Data().Time;
 }
 
 }  // namespace patchio::container

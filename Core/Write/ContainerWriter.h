@@ -5,8 +5,8 @@
 #include "Write/StepWriter.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 
 namespace patchio::container {
@@ -19,7 +19,8 @@ struct ContainerOptions
 };
 
 /// Until it is destroyed nobody else can write to the container. Readers need not wait: they see a step when
-/// Commit() has returned. All methods but Has() are collective and throw Error, the same on all ranks.
+/// Commit() has returned. All methods but Has() and TimeOf() are collective and throw Error, the same on all
+/// ranks.
 class ContainerWriter
 {
 public:
@@ -31,6 +32,8 @@ public:
 
   /// Whether the step is in the container.
   bool Has(std::int64_t step) const { return this->Steps.count(step) > 0; }
+  /// The time of a step that is.
+  double TimeOf(std::int64_t step) const { return this->Steps.at(step); }
 
   /// A step that is not there yet; one at a time.
   std::unique_ptr<StepWriter> Begin(StepToWrite step);
@@ -45,9 +48,9 @@ private:
   Communicator& Ranks;
   const std::string Folder;
   const ContainerOptions Options;
-  std::set<std::int64_t> Steps;
-  std::unique_ptr<Lock> Locked;    ///< on rank 0
-  std::unique_ptr<PlainFile> Log;  ///< on rank 0
+  std::map<std::int64_t, double> Steps;  ///< those in the container, with their times
+  std::unique_ptr<Lock> Locked;          ///< on rank 0
+  std::unique_ptr<PlainFile> Log;        ///< on rank 0
   std::uint64_t LogEnd = 0;
 };
 

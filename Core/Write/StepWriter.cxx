@@ -322,7 +322,7 @@ std::string StepWriter::Finish()
       throw Error(this->Fault);
     }
   });
-  const std::vector<WrittenValues> all = this->GatherWritten();
+  const auto all = ValuesInTexts<WrittenValues>(this->Ranks.Gather(TextOfValues(this->Written)));
   RunOnAllRanks(this->Ranks, [&] {
     if (this->Ranks.Rank() == 0) {
       this->WriteTables(all);
@@ -346,22 +346,6 @@ std::string StepWriter::Finish()
     }
   });
   return this->Ranks.Rank() == 0 ? Encode(this->Record) : std::string();
-}
-
-/// Of all ranks, on rank 0.
-std::vector<WrittenValues> StepWriter::GatherWritten()
-{
-  const auto* mine = reinterpret_cast<const char*>(this->Written.data());
-  std::vector<WrittenValues> all;
-  for (const std::string& part :
-      this->Ranks.Gather(std::string(mine, this->Written.size() * sizeof(WrittenValues)))) {
-    const std::size_t before = all.size();
-    all.resize(before + part.size() / sizeof(WrittenValues));
-    if (!part.empty()) {
-      std::memcpy(&all[before], part.data(), part.size());
-    }
-  }
-  return all;
 }
 
 void StepWriter::WriteTables(const std::vector<WrittenValues>& all)

@@ -67,6 +67,8 @@ public:
   StepWriter& operator=(const StepWriter&) = delete;
 
   const Catalog& Data() const { return this->Record.Data; }
+  /// Where everything lies; complete after Finish(), on rank 0.
+  const StepRecord& Description() const { return this->Record; }
 
   /// Writes values of this rank's patches, `threads` at once, and returns when the system has them;
   /// compressed ones are kept in memory until Finish(). Each patch and variable once. Not collective. A fault
@@ -97,7 +99,6 @@ private:
   std::uint64_t OffsetOf(const PatchValues& values) const;
   std::uint64_t BytesOf(const PatchValues& values) const;
   void WriteRun(const PlacedValues* values, std::size_t count, WrittenValues* written) const;
-  std::vector<WrittenValues> GatherWritten();
   std::vector<std::int64_t> SizesOfMeshes() const;
   void WriteTables(const std::vector<WrittenValues>& all);
   template <typename T>

@@ -1,4 +1,3 @@
-#include "Container/ContainerLog.h"
 #include "Convert/StepConversion.h"
 #include "Info/StepFacts.h"
 #include "Probe/Progress.h"
@@ -86,7 +85,7 @@ public:
 private:
   /// What is written to.
   std::string Container() const { return this->How.Export ? this->How.To + "/unfinished.pio" : this->How.To; }
-  void TakeOut(const TimeStep& step) const;
+  void TakeOut(const container::StepRecord& record) const;
   void RemoveUnfinished() const
   {
     std::error_code ignored;
@@ -94,7 +93,7 @@ private:
       fs::remove_all(this->Container(), ignored);
     }
   }
-  void CheckSameRun(const std::vector<TimeStep>& steps) const;
+  void CheckSameRun(const TimeStep& step, double time) const;
   std::size_t ConvertAll(const std::vector<TimeStep>& steps);
   void ConvertOne(
       const TimeStep& step, std::size_t number, std::size_t count, container::ContainerWriter& into);
@@ -145,17 +144,13 @@ void Conversion::Run()
       ByteText(static_cast<double>(this->All.Bytes)), this->Watch.Seconds()));
 }
 
-/// Steps that the container has must be steps of these data.
-void Conversion::CheckSameRun(const std::vector<TimeStep>& steps) const
+/// A step that the container has must be that step of these data.
+void Conversion::CheckSameRun(const TimeStep& step, double time) const
 {
-  for (const container::LoggedStep& there : container::ReadLog(this->Container()).Steps) {
-    for (const TimeStep& step : steps) {
-      if (step.Step == there.Head.Step && step.Time != there.Head.Time && !std::isnan(step.Time)) {
-        throw FileError(this->How.To,
-            fmt::format("step {} of {}, at time {}", step.Step, this->How.From, step.Time),
-            fmt::format("another, at time {}", there.Head.Time), "Choose another name, or --overwrite");
-      }
-    }
+  if (step.Time != time && !std::isnan(step.Time)) {
+    throw FileError(this->How.To,
+        fmt::format("step {} of {}, at time {}", step.Step, this->How.From, step.Time),
+        fmt::format("another, at time {}", time), "Choose another name, or --overwrite");
   }
 }
 
@@ -164,7 +159,11 @@ std::size_t Conversion::ConvertAll(const std::vector<TimeStep>& steps)
 {
   container::ContainerWriter into(
       this->Out.Ranks(), this->Container(), {this->How.Overwrite || this->How.Export, this->How.RanksAFile});
-  this->Out.OnRoot([&] { this->CheckSameRun(steps); });
+  for (const TimeStep& step : steps) {
+    if (into.Has(step.Step)) {
+      this->CheckSameRun(step, into.TimeOf(step.Step));
+    }
+  }
   std::size_t done = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (!into.Has(steps[i].Step)) {
@@ -196,37 +195,30 @@ void Conversion::ConvertOne(
   const ConversionResult result = ConvertStep(this->Out.Ranks(), *this->Opened, this->How, into, progress);
   this->All.Bytes += result.Bytes;
   if (this->How.Export) {
-    this->Out.OnRoot([&] { this->TakeOut(step); });
+    this->Out.OnRoot([&] { this->TakeOut(result.Record); });
   }
   this->Out.Print(fmt::format("step {}: {}, {}, {}", step.Step, CountText(result.Patches, "patch", "patches"),
       CountText(result.Arrays, "array"), ByteText(static_cast<double>(result.Bytes))));
 }
 
 /// The file of a step out of the container that it was written in.
-void Conversion::TakeOut(const TimeStep& step) const
+void Conversion::TakeOut(const container::StepRecord& record) const
 {
-  for (const container::LoggedStep& logged : container::ReadLog(this->Container()).Steps) {
-    if (logged.Head.Step != step.Step) {
-      continue;
+  std::set<std::string> hidden;
+  for (const container::DataSet& set : record.DataSets) {
+    if (set.Name.rfind("VTKHDF/", 0) != 0) {
+      hidden.insert("'" + record.Data.Variables[set.Variable].Name + "'");
     }
-    const container::StepRecord record = container::Decode(logged.Bytes);
-    std::set<std::string> hidden;
-    for (const container::DataSet& set : record.DataSets) {
-      if (set.Name.rfind("VTKHDF/", 0) != 0) {
-        hidden.insert("'" + record.Data.Variables[set.Variable].Name + "'");
-      }
-    }
-    const std::string names = PlainText(fmt::format("{}", fmt::join(hidden, ", ")));
-    if (hidden.size() == record.Data.Variables.size()) {
-      throw FileError(this->How.From, "boxes of a uniform grid whose levels refine each other",
-          "something for which VTKHDF has no type", "Save it from ParaView in another format");
-    }
-    if (!hidden.empty()) {
-      this->Out.Warn(
-          fmt::format("Step {}: other programs will not see {}, which some patches lack.", step.Step, names));
-    }
-    fs::rename(this->Container() + "/" + logged.Head.File, this->How.To + "/" + logged.Head.File);
   }
+  if (hidden.size() == record.Data.Variables.size()) {
+    throw FileError(this->How.From, "boxes of a uniform grid whose levels refine each other",
+        "something for which VTKHDF has no type", "Save it from ParaView in another format");
+  }
+  if (!hidden.empty()) {
+    this->Out.Warn(fmt::format("Step {}: other programs will not see {}, which some patches lack.",
+        record.Data.Step, PlainText(fmt::format("{}", fmt::join(hidden, ", ")))));
+  }
+  fs::rename(this->Container() + "/" + record.Files[0], this->How.To + "/" + record.Files[0]);
 }
 
 /// Arguments that both subcommands have.

@@ -171,6 +171,7 @@ ConversionResult StepConversion::Run(
   RunOnAllRanks(this->Ranks, [&] { this->Convert(*step, std::move(first), progress); });
   into.Commit(*step);
   ConversionResult result;
+  result.Record = step->Description();
   result.Patches = this->Wanted.Data.Patches.size();
   for (std::size_t v = 0; v < this->Types.size(); ++v) {
     for (std::size_t p = 0; p < this->Wanted.Data.Patches.size(); ++p) {

@@ -28,23 +28,6 @@ using container::StepRecord;
 
 constexpr std::uint64_t BatchBytes = std::uint64_t(64) << 20;
 
-std::string FolderOf(const std::string& path)
-{
-  std::error_code ignored;
-  return fs::is_directory(path, ignored) ? path : fs::path(path).parent_path().string();
-}
-
-RecordedStep StepAt(const std::string& path)
-{
-  const std::string folder = FolderOf(path), name = fs::path(path).filename().string();
-  for (const container::LoggedStep& step : container::ReadLog(folder).Steps) {
-    if (step.Head.File == name) {
-      return container::ReadStep(folder, step);
-    }
-  }
-  throw Error(path + ": the log has no such step.");
-}
-
 /// Data sets and tables that have bytes in common.
 std::vector<std::string> Overlaps(const StepRecord& record)
 {
@@ -80,17 +63,17 @@ std::vector<std::string> Overlaps(const StepRecord& record)
 
 bool IsInContainer(const std::string& path)
 {
-  return container::IsContainer(FolderOf(path));
+  return container::IsContainer(container::ContainerFolderOf(path));
 }
 
 std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads)
 {
-  const RecordedStep recorded = StepAt(step.Path);
+  const std::string folder = container::ContainerFolderOf(step.Path);
+  const RecordedStep recorded = container::ReadStep(folder, container::FindStep(step.Path));
   std::vector<std::string> faults = Overlaps(recorded.Record);
-  const std::vector<std::uint32_t> sums =
-      container::ReadChecksums(FolderOf(step.Path), recorded.Record, recorded.Rows);
+  const std::vector<std::uint32_t> sums = container::ReadChecksums(folder, recorded.Record, recorded.Rows);
   const std::string ranges =
-      CatchError([&] { container::ReadRanges(FolderOf(step.Path), recorded.Record, recorded.Rows, 0); });
+      CatchError([&] { container::ReadRanges(folder, recorded.Record, recorded.Rows, 0); });
   if (!ranges.empty()) {
     faults.push_back(ranges);
   }
@@ -124,7 +107,7 @@ std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads)
 
 std::vector<std::string> FaultsOfLog(const std::string& path)
 {
-  const std::string folder = FolderOf(path);
+  const std::string folder = container::ContainerFolderOf(path);
   const container::ContainerLog log = container::ReadLog(folder);
   std::vector<std::string> faults;
   if (log.LostBytes > 0) {

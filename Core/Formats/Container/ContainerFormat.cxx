@@ -7,7 +7,6 @@
 #include "Support/ByteText.h"
 #include "Support/Bytes.h"
 #include "Support/Error.h"
-#include "Support/PlainFile.h"
 #include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
@@ -22,17 +21,6 @@ namespace fs = std::filesystem;
 
 namespace patchio::container {
 namespace {
-
-/// The folder behind its own name, that of its log, or of a file in it; the folder need not be a container.
-std::string FolderOf(const std::string& path)
-{
-  std::error_code ignored;
-  fs::path folder = fs::absolute(path, ignored).lexically_normal();
-  if (!folder.has_filename()) {
-    folder = folder.parent_path();
-  }
-  return fs::is_directory(folder, ignored) ? folder.string() : folder.parent_path().string();
-}
 
 /// What Locate() has to know of a step.
 struct Places
@@ -72,7 +60,7 @@ public:
   Locator(const Catalog& catalog, const LocateOptions& options)
       : Data(catalog), Options(options), Task(options), Where(PlacesOf(catalog))
   {
-    const std::string folder = FolderOf(catalog.Path);
+    const std::string folder = ContainerFolderOf(catalog.Path);
     for (const std::string& file : this->Where.Record.Files) {
       this->Table.Files.push_back(folder + "/" + file);
       this->Sizes.push_back(SizeOfFile(this->Table.Files.back()));
@@ -85,19 +73,8 @@ public:
 
   LocationTable Run(const std::vector<PatchVariable>& requests)
   {
-    for (std::size_t i = 0; i < requests.size(); ++i) {
-      if (i % 1024 == 0) {
-        this->Task.Tell(static_cast<double>(i) / static_cast<double>(requests.size()));
-      }
-      this->Table.Locations.emplace_back();
-      const std::string problem =
-          CatchError([&] { this->Table.Locations.back() = this->LocateOne(requests[i]); });
-      if (!problem.empty()) {
-        this->Table.Locations.back() = MakeLocation(Encoding::Missing, 0, 0);
-        this->Table.Problems.push_back({i, problem});
-      }
-    }
-    this->Task.Tell(1);
+    this->Task.LocateEach(
+        requests, this->Table, [this](const PatchVariable& request) { return this->LocateOne(request); });
     return std::move(this->Table);
   }
 
@@ -232,7 +209,7 @@ bool ContainerFormat::Claims(const std::string& path) const
 {
   std::error_code ignored;
   const fs::path file(path);
-  const std::string folder = FolderOf(path);
+  const std::string folder = ContainerFolderOf(path);
   return (fs::path(folder).extension() == ".pio" && file.extension() == ".hdf" &&
              fs::exists(file, ignored)) ||
          ((fs::is_directory(file, ignored) || file.filename() == "index") && IsContainer(folder));
@@ -241,12 +218,12 @@ bool ContainerFormat::Claims(const std::string& path) const
 bool ContainerFormat::SeemsBroken(const std::string& path) const
 {
   std::error_code ignored;
-  return fs::path(FolderOf(path)).extension() == ".pio" && fs::exists(path, ignored);
+  return fs::path(ContainerFolderOf(path)).extension() == ".pio" && fs::exists(path, ignored);
 }
 
 Series ContainerFormat::OpenSeries(const std::string& path, const SeriesOptions&) const
 {
-  const std::string folder = FolderOf(path);
+  const std::string folder = ContainerFolderOf(path);
   const ContainerLog log = ReadLog(folder);
   if (log.Steps.empty()) {
     throw FileError(folder, "steps in the container", "none that was written to its end",
@@ -275,16 +252,7 @@ Series ContainerFormat::OpenSeries(const std::string& path, const SeriesOptions&
 
 Catalog ContainerFormat::ReadCatalog(const std::string& path) const
 {
-  const std::string folder = FolderOf(path);
-  const ContainerLog log = ReadLog(folder);
-  const std::string name = fs::path(path).filename().string();
-  const auto found = std::find_if(
-      log.Steps.begin(), log.Steps.end(), [&](const LoggedStep& step) { return step.Head.File == name; });
-  if (found == log.Steps.end()) {
-    throw FileError(
-        path, "a step that the log of its container has", "none", "It was not written to its end");
-  }
-  RecordedStep step = container::ReadStep(folder, *found);
+  RecordedStep step = container::ReadStep(ContainerFolderOf(path), FindStep(path));
   Catalog catalog = std::move(step.Data);
   catalog.FormatData = BytesOf({std::move(step.Record), std::move(step.Rows)});
   return catalog;
@@ -293,7 +261,7 @@ Catalog ContainerFormat::ReadCatalog(const std::string& path) const
 std::vector<ValueRange> ContainerFormat::RangesOf(const Catalog& catalog, int variable) const
 {
   const Places places = PlacesOf(catalog);
-  return ReadRanges(FolderOf(catalog.Path), places.Record, places.Rows, variable);
+  return ReadRanges(ContainerFolderOf(catalog.Path), places.Record, places.Rows, variable);
 }
 
 LocationTable ContainerFormat::Locate(

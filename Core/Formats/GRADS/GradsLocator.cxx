@@ -44,18 +44,10 @@ public:
 
   LocationTable Run(const std::vector<PatchVariable>& requests)
   {
-    for (std::size_t r = 0; r < requests.size(); ++r) {
-      this->Task.Tell(static_cast<double>(r) / static_cast<double>(requests.size()));
-      this->Table.Locations.emplace_back();
-      if (this->Data.PresenceOf(requests[r].Variable, requests[r].Patch) == Presence::Stored) {
-        const std::string fault =
-            CatchError([&] { this->Table.Locations.back() = this->Locate(requests[r]); });
-        if (!fault.empty()) {
-          this->Table.Locations.back() = MakeLocation(Encoding::Missing, 0, 0);
-          this->Table.Problems.push_back({r, fault});
-        }
-      }
-    }
+    this->Task.LocateEach(requests, this->Table, [this](const PatchVariable& request) {
+      const bool stored = this->Data.PresenceOf(request.Variable, request.Patch) == Presence::Stored;
+      return stored ? this->Locate(request) : Location();
+    });
     return std::move(this->Table);
   }
 

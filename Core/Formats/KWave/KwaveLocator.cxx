@@ -59,16 +59,8 @@ public:
 
   LocationTable Run(const std::vector<PatchVariable>& requests)
   {
-    for (std::size_t i = 0; i < requests.size(); ++i) {
-      this->Task.Tell(static_cast<double>(i) / static_cast<double>(requests.size()));
-      this->Table.Locations.push_back(MakeLocation(Encoding::Missing, 0, 0));
-      const std::string problem =
-          CatchError([&] { this->Table.Locations.back() = this->LocateOne(requests[i]); });
-      if (!problem.empty()) {
-        this->Table.Problems.push_back({i, problem});
-      }
-    }
-    this->Task.Tell(1);
+    this->Task.LocateEach(
+        requests, this->Table, [this](const PatchVariable& request) { return this->LocateOne(request); });
     for (const auto& [name, file] : this->Files) {
       if (file && !file->WhyLibrary().empty()) {
         this->Table.Notes.push_back(

@@ -36,19 +36,8 @@ public:
 
   LocationTable Run(const std::vector<PatchVariable>& requests)
   {
-    for (std::size_t i = 0; i < requests.size(); ++i) {
-      if (i % 1024 == 0) {
-        this->Task.Tell(static_cast<double>(i) / static_cast<double>(requests.size()));
-      }
-      this->Table.Locations.emplace_back();
-      const std::string problem =
-          CatchError([&] { this->Table.Locations.back() = this->LocateOne(requests[i]); });
-      if (!problem.empty()) {
-        this->Table.Locations.back() = MakeLocation(Encoding::Missing, 0, 0);
-        this->Table.Problems.push_back({i, problem});
-      }
-    }
-    this->Task.Tell(1);
+    this->Task.LocateEach(
+        requests, this->Table, [this](const PatchVariable& request) { return this->LocateOne(request); });
     if (this->File && !this->File->WhyLibrary().empty()) {
       this->Table.Notes.push_back(
           fmt::format("{} is indexed by the HDF5 library: {}", this->Data.Path, this->File->WhyLibrary()));
