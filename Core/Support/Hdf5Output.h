@@ -53,6 +53,9 @@ public:
   std::uint64_t ReserveChunk(
       hid_t dataset, const std::vector<hsize_t>& begin, std::uint64_t bytes, std::uint32_t skippedFilters);
 
+  /// Bytes of the file as it is now.
+  std::uint64_t Size() const;
+
   void WriteText(hid_t object, const std::string& name, const std::string& value) const;
   void WriteNumbers(hid_t object, const std::string& name, const std::vector<double>& values) const;
   void WriteIntegers(hid_t object, const std::string& name, const std::vector<std::int64_t>& values) const;

@@ -65,6 +65,7 @@ public:
 
   std::vector<std::uint64_t> LayOut();
   std::vector<std::uint64_t> Place(const std::vector<ChunkSize>& chunks);
+  std::uint64_t Size() const { return this->File.Size(); }
   hdf5::FileImage TakeImage();
 
 private:
@@ -246,13 +247,22 @@ StepFile::StepFile(const std::string& path, const StepFilePlan& plan)
       Described(std::make_unique<Description>(path, plan)),
       Begins(this->Described->LayOut())
 {
+  this->Resize();
 }
 
 StepFile::~StepFile() = default;
 
 std::vector<std::uint64_t> StepFile::Place(const std::vector<ChunkSize>& chunks)
 {
-  return this->Described->Place(chunks);
+  std::vector<std::uint64_t> begins = this->Described->Place(chunks);
+  this->Resize();
+  return begins;
+}
+
+/// Writes that make a file longer wait for each other; those inside of it need not.
+void StepFile::Resize() const
+{
+  std::filesystem::resize_file(this->File.Path(), this->Described->Size());
 }
 
 namespace {
@@ -266,7 +276,6 @@ void StepFile::WriteDescription()
   std::fill_n(image.Bytes.begin(), Signature.size(), std::byte(0));
   image.Bytes.resize(std::min<std::uint64_t>(image.Bytes.size(), image.Size));
   this->File.Write(0, image.Bytes.data(), image.Bytes.size());
-  std::filesystem::resize_file(this->File.Path(), image.Size);
 }
 
 void StepFile::GiveSignature() const

@@ -59,6 +59,7 @@ public:
 
 private:
   class Description;
+  void Resize() const;
 
   const PlainFile File;
   std::unique_ptr<Description> Described;
