@@ -190,13 +190,23 @@ void ContainerWriter::OpenLog(bool overwrite)
   FlushFolder(this->Folder);
 }
 
-std::unique_ptr<StepWriter> ContainerWriter::Begin(StepToWrite step)
+std::unique_ptr<StepWriter> ContainerWriter::Begin(StepToWrite data)
 {
-  if (this->Has(step.Data.Step)) {
-    throw FileError(this->Folder, fmt::format("no step {} in the container", step.Data.Step), "one",
-        "Overwrite the container, or choose another name");
+  std::unique_ptr<StepWriter> step;
+  RunOnAllRanks(this->Ranks, [&] {
+    step = std::make_unique<StepWriter>(this->Ranks, this->Folder, std::move(data), this->Options.RanksAFile);
+  });
+  this->Begin(*step);
+  return step;
+}
+
+void ContainerWriter::Begin(StepWriter& step)
+{
+  if (this->Has(step.Data().Step)) {
+    throw FileError(this->Folder, fmt::format("no step {} in the container", step.Data().Step),
+        "one of an earlier run", "Overwrite the container, or choose another name");
   }
-  return std::make_unique<StepWriter>(this->Ranks, this->Folder, std::move(step), this->Options.RanksAFile);
+  step.Create();
 }
 
 void ContainerWriter::Commit(StepWriter& step)
