@@ -124,7 +124,7 @@ def rows_of(grid, what):
 
 
 def everything(proxy, what):
-    """Of all ranks, on each rank: rows in order, each once, since blocks share nodes."""
+    """The rows of all ranks, on each rank: in order, each once, since blocks share nodes."""
     found = [rows_of(grid, what) for grid in leaves(output_of(proxy)) if grid.GetNumberOfCells()]
     np.save("%s/rank.%d.npy" % (scratch, rank), np.vstack([rows for rows, _ in found]) if found else np.zeros((0, 0)))
     controller.Barrier()

@@ -201,7 +201,7 @@ void StepConversion::Locate()
   }
 }
 
-/// Of each variable; constants are stored as what the others are.
+/// The type of each variable; constants are stored as what the others are.
 std::vector<ElementType> StepConversion::AgreeOnTypes() const
 {
   const std::size_t variables = this->Wanted.VariableOf.size();
