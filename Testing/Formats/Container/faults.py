@@ -188,6 +188,12 @@ def damaged(arguments, folder, truth):
         expect(code == 1 and (wanted in text or "none that was written" in text), "%s at %d: exit code %d, %s", name, offset, code, text)
     shutil.rmtree(container)
     shutil.copytree(truth.path, container)
+    for name, wanted, is_fault in (("step.999999.hdf", "no record names it", True), ("step.999999.part", "can delete it", False)):
+        open(os.path.join(container, name), "wb").write(b"half a step")
+        code, text = run(arguments, "verify", container)
+        expect(code == is_fault and name in text and wanted in text and ("sound" in text) != is_fault, "%s is left: exit code %d, %s", name, code, text)
+        code, text = run(arguments, "convert", arguments.series, container)
+        expect(code == 0 and not os.path.exists(os.path.join(container, name)), "%s stays: exit code %d, %s", name, code, text)
     record = b'{"format":"PatchIO container","version":2}'
     import struct
     import zlib
