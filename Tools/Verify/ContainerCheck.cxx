@@ -75,10 +75,9 @@ std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads)
   const std::string folder = container::ContainerFolderOf(step.Path);
   std::vector<std::string> faults = Overlaps(places.Record);
   const std::vector<std::uint32_t> sums = container::ReadChecksums(folder, places.Record, places.Rows);
-  const std::string ranges =
-      CatchError([&] { container::ReadRanges(folder, places.Record, places.Rows, 0); });
-  if (!ranges.empty()) {
-    faults.push_back(ranges);
+  const std::string tables = CatchError([&] { container::CheckTables(folder, places.Record); });
+  if (!tables.empty()) {
+    faults.push_back(tables);
   }
   std::vector<int> variables(data.Variables.size());
   std::iota(variables.begin(), variables.end(), 0);

@@ -175,6 +175,8 @@ def damaged(arguments, folder, truth):
     edits = [(step.json["files"][0], place["offset"] + 3, "'%s' on patch" % step.json["variables"][place["variable"]]["name"]),
              (step.json["files"][0], step.json["tables"]["boxes"]["offset"] + 1, "the table 'boxes'"),
              (step.json["files"][0], step.json["tables"]["checksums"]["offset"] + 1, "checksums"),
+             (step.json["files"][0], step.json["tables"]["least"]["offset"] + 1, "the table 'least'"),
+             (step.json["files"][0], step.json["tables"]["greatest"]["offset"] + step.json["tables"]["greatest"]["bytes"] - 1, "the table 'greatest'"),
              ("index", 60, "no step"), ("index", 20, "damaged")]
     for name, offset, wanted in edits:
         shutil.rmtree(container, ignore_errors=True)
