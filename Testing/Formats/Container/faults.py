@@ -153,6 +153,16 @@ def targets(arguments, folder, truth):
     code, text = run(arguments, "convert", arguments.series, container)
     expect(code == 0, "steps are added: %d, %s", code, text)
     truth.check(container, "steps are added", len(truth.steps))
+    name = next(v["name"] for v in stranger.read(container)[0].json["variables"])
+    some = os.path.join(folder, "some.pio")
+    run(arguments, "convert", arguments.series, some, "--variables", name, "--steps", str(min(truth.steps)))
+    for target, command in ((some, []), (some, ["--steps", str(max(truth.steps))]), (container, ["--variables", name])):
+        before = len(stranger.read(target))
+        code, text = run(arguments, "convert", arguments.series, target, *command)
+        expect(code == 1 and target in text and "'%s' (" % name in text and "--variables" in text, "other variables: %d, %s", code, text)
+        expect(len(stranger.read(target)) == before, "other variables: steps were written")
+    code, text = run(arguments, "convert", arguments.series, some, "--variables", name)
+    expect(code == 0 and len(stranger.read(some)) == len(truth.steps), "the same variables: %d, %s", code, text)
     for source in (container, container + "/index", truth.path + "/../again.pio"):
         code, text = run(arguments, "convert", source, container, "--overwrite")
         expect(code == 2 and "itself" in text, "into itself: %d, %s", code, text)
