@@ -74,7 +74,7 @@ class ContainerWriter::Lock
 public:
   explicit Lock(const std::string& folder) : Path(folder + "/" + LockName)
   {
-    // Who had it before takes the file away: then the lock is one of a file that nobody else will find.
+    // The writer before takes the file away: then the lock is one of a file that nobody else will find.
     do {
       this->File = std::make_unique<PlainFile>(
           this->Path, fs::exists(this->Path) ? PlainFile::Purpose::Update : PlainFile::Purpose::Create);

@@ -26,7 +26,8 @@ struct OpenSet
   std::uint64_t Count = 0;
 };
 
-/// Of the B-trees that list chunks, whose nodes HDF5 fills to nine tenths when chunks come in order.
+/// The bytes of the B-trees that list chunks. HDF5 fills their nodes to nine tenths when chunks come in
+/// order.
 std::uint64_t ListBytesOf(const StepFilePlan& plan)
 {
   std::uint64_t bytes = 0;

@@ -51,7 +51,7 @@ def unpacked(chunk, count, dtype):
 
 
 def all_values(place, path):
-    """Of a data set, flat."""
+    """The values of a data set, flat."""
     with h5py.File(path, "r") as file:
         found = file[place["name"]]
         assert place.get("compression") in (None, "deflate", "zstd")
