@@ -24,7 +24,6 @@
 #include <vtkStringArray.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <sstream>
@@ -173,6 +172,11 @@ const char* vtkPatchReader::GetIoReportData()
 const char* vtkPatchReader::GetFormatName() const
 {
   return this->Internal->Facts.FormatName.c_str();
+}
+
+const char* vtkPatchReader::GetLikeFormat() const
+{
+  return this->Internal->Facts.LikeFormat.c_str();
 }
 
 int* vtkPatchReader::GetLevels()
