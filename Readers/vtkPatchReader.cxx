@@ -6,7 +6,6 @@
 #include "ReaderRanks.h"
 #include "SeriesFacts.h"
 #include "Session/ReadSession.h"
-#include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
 #include "UpdateOutput.h"
 
@@ -24,6 +23,7 @@
 #include <vtkStringArray.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <sstream>
