@@ -31,6 +31,7 @@ struct ConversionResult
 {
   std::uint64_t Patches = 0, Arrays = 0, Bytes = 0;  ///< of all ranks
   container::StepRecord Record;                      ///< of what was written; on rank 0
+  std::uint64_t FileBytes = 0;                       ///< of its files; on rank 0
 };
 
 /// Collective. Layers of ghosts are left behind. progress: told on each rank what part of its values is done.
