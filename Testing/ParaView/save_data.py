@@ -6,7 +6,6 @@ Runs on every rank. What the ranks have is told through files in OUTPUT.
 """
 import json
 import os
-import shutil
 import sys
 import zlib
 
@@ -15,7 +14,7 @@ from paraview.simple import *
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from on_ranks import controller, expect, finish, output_of, rank, ranks  # noqa: E402
+from on_ranks import controller, expect, finish, new_container, output_of, rank, ranks  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 scratch = sys.argv[1]
@@ -60,14 +59,6 @@ def everything(proxy):
     return found
 
 
-def fresh(name):
-    path = os.path.join(scratch, name + ".pio")
-    if rank == 0:
-        shutil.rmtree(path, ignore_errors=True)
-    controller.Barrier()
-    return path
-
-
 def difference(a, b):
     """The first one, in words; None where there is none."""
     for key in sorted(set(a) | set(b)):
@@ -83,7 +74,7 @@ def check_file(path, properties):
     name = "_".join(path.split("/")[-3:])
     reader = PatchReader(FileName=[path], **properties)
     reader.UpdatePipeline()
-    copy = fresh(name)
+    copy = new_container(scratch, name)
     SaveData(copy, proxy=reader, WriteTimeSteps=1)
     back = PatchReader(FileName=[copy], **properties)
     expect(back.TimestepValues[:] == reader.TimestepValues[:], "%s: times %s, not %s", name, back.TimestepValues[:], reader.TimestepValues[:])

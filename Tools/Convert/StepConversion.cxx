@@ -134,8 +134,10 @@ public:
   }
 
   ConversionResult Run(container::ContainerWriter& into, const std::function<void(double)>& progress);
+  VariablesInWords Variables();
 
 private:
+  void Choose();
   void Locate();
   std::vector<ElementType> AgreeOnTypes() const;
   void AgreeOnAbsent();
@@ -158,11 +160,7 @@ private:
 ConversionResult StepConversion::Run(
     container::ContainerWriter& into, const std::function<void(double)>& progress)
 {
-  RunOnAllRanks(this->Ranks, [&] {
-    this->Wanted = Select(this->From.Data(), this->Options, this->Ranks.Size());
-    this->Locate();
-  });
-  this->Types = this->AgreeOnTypes();
+  this->Choose();
   this->AgreeOnAbsent();
   LoadResult first;
   RunOnAllRanks(this->Ranks, [&] { this->More = this->Next(first); });
@@ -184,6 +182,22 @@ ConversionResult StepConversion::Run(
   return result;
 }
 
+VariablesInWords StepConversion::Variables()
+{
+  this->Choose();
+  return WordsOf(this->Wanted.Data.Variables, this->Types);
+}
+
+/// What is written, and as which types.
+void StepConversion::Choose()
+{
+  RunOnAllRanks(this->Ranks, [&] {
+    this->Wanted = Select(this->From.Data(), this->Options, this->Ranks.Size());
+    this->Locate();
+  });
+  this->Types = this->AgreeOnTypes();
+}
+
 /// Throws Error when something cannot be found, before anything is written.
 void StepConversion::Locate()
 {
@@ -201,7 +215,7 @@ void StepConversion::Locate()
   }
 }
 
-/// Of each variable; constants are stored as what the others are.
+/// The type of each variable; constants are stored as what the others are.
 std::vector<ElementType> StepConversion::AgreeOnTypes() const
 {
   const std::size_t variables = this->Wanted.VariableOf.size();
@@ -331,6 +345,23 @@ std::vector<PatchValues> StepConversion::ValuesOf(const LoadResult& loaded) cons
 }
 
 }  // namespace
+
+VariablesInWords WordsOf(const std::vector<Variable>& variables, const std::vector<ElementType>& types)
+{
+  VariablesInWords words;
+  for (std::size_t v = 0; v < variables.size(); ++v) {
+    words.insert(fmt::format("'{}' ({}{}, {})", PlainText(variables[v].Name),
+        variables[v].Components > 1 ? fmt::format("{} components, ", variables[v].Components) : "",
+        variables[v].Center == Centering::Cell ? "cell" : "node", NameOf(types[v])));
+  }
+  return words;
+}
+
+VariablesInWords VariablesToWrite(
+    Communicator& ranks, const OpenedStep& from, const ConversionOptions& options)
+{
+  return StepConversion(ranks, from, options).Variables();
+}
 
 ConversionResult ConvertStep(Communicator& ranks, const OpenedStep& from, const ConversionOptions& options,
     container::ContainerWriter& into, const std::function<void(double)>& progress)

@@ -10,6 +10,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace patchio::tools {
 
@@ -33,6 +34,13 @@ struct ConversionResult
   container::StepRecord Record;                      ///< of what was written; on rank 0
   std::uint64_t FileBytes = 0;                       ///< of its files; on rank 0
 };
+
+/// A variable of a container in words: name, centering, components, type of its values.
+using VariablesInWords = std::set<std::string>;
+VariablesInWords WordsOf(const std::vector<Variable>& variables, const std::vector<ElementType>& types);
+/// Collective. Those that ConvertStep() would write. Throws Error, the same on all ranks.
+VariablesInWords VariablesToWrite(
+    Communicator& ranks, const OpenedStep& from, const ConversionOptions& options);
 
 /// Collective. Layers of ghosts are left behind. progress: told on each rank what part of its values is done.
 /// Throws Error, the same on all ranks.
