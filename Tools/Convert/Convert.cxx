@@ -86,12 +86,16 @@ public:
 private:
   /// What is written to.
   std::string Container() const { return this->How.Export ? this->How.To + "/unfinished.pio" : this->How.To; }
+  std::string SizeText(const ConversionResult& result) const;
   void TakeOut(const container::StepRecord& record) const;
   void RemoveUnfinished() const
   {
     std::error_code ignored;
     if (this->How.Export && this->Out.Root()) {
       fs::remove_all(this->Container(), ignored);
+      if (this->MadeFolder) {
+        fs::remove(this->How.To, ignored);  // if nothing is in it
+      }
     }
   }
   void CheckSameRun(const TimeStep& step, double time) const;
@@ -107,7 +111,8 @@ private:
   const Stopwatch Watch;
   std::shared_ptr<OpenedStep> Opened;
   std::string OpenedPath;
-  ConversionResult All;
+  ConversionResult All;     ///< but its record
+  bool MadeFolder = false;  ///< that of an export, which was not there; on rank 0
 };
 
 void Conversion::Run()
@@ -131,7 +136,7 @@ void Conversion::Run()
     }
   }
   if (this->How.Export) {
-    this->Out.OnRoot([this] { fs::create_directory(this->How.To); });
+    this->Out.OnRoot([this] { this->MadeFolder = fs::create_directory(this->How.To); });
   }
   std::size_t done = 0;
   try {
@@ -144,7 +149,16 @@ void Conversion::Run()
   const std::size_t there = steps.size() - done;
   this->Out.Print(fmt::format("{}: {} written{}, {}, {:.2f} s", this->How.To, CountText(done, "step"),
       there > 0 ? fmt::format(" ({} there already)", CountText(there, "was", "were")) : "",
-      ByteText(static_cast<double>(this->All.Bytes)), this->Watch.Seconds()));
+      this->SizeText(this->All), this->Watch.Seconds()));
+}
+
+/// Of the values, and of the files where values are compressed.
+std::string Conversion::SizeText(const ConversionResult& result) const
+{
+  const std::string values = ByteText(static_cast<double>(result.Bytes));
+  return this->How.Compress == "off"
+             ? values
+             : fmt::format("{} in {} of files", values, ByteText(static_cast<double>(result.FileBytes)));
 }
 
 /// A step that the container has must be that step of these data.
@@ -227,13 +241,19 @@ void Conversion::ConvertOne(
     this->Bar.Show(
         all, all > 0 ? this->Watch.Seconds() * (1 - all) / all : 0, fmt::format("step {}", step.Step));
   };
-  const ConversionResult result = ConvertStep(this->Out.Ranks(), *this->Opened, this->How, into, progress);
+  ConversionResult result = ConvertStep(this->Out.Ranks(), *this->Opened, this->How, into, progress);
+  for (const std::string& file : result.Record.Files) {
+    std::error_code ignored;
+    const std::uintmax_t bytes = fs::file_size(this->Container() + "/" + file, ignored);
+    result.FileBytes += ignored ? 0 : bytes;
+  }
   this->All.Bytes += result.Bytes;
+  this->All.FileBytes += result.FileBytes;
   if (this->How.Export) {
     this->Out.OnRoot([&] { this->TakeOut(result.Record); });
   }
   this->Out.Print(fmt::format("step {}: {}, {}, {}", step.Step, CountText(result.Patches, "patch", "patches"),
-      CountText(result.Arrays, "array"), ByteText(static_cast<double>(result.Bytes))));
+      CountText(result.Arrays, "array"), this->SizeText(result)));
 }
 
 /// The file of a step out of the container that it was written in.
@@ -246,7 +266,9 @@ void Conversion::TakeOut(const container::StepRecord& record) const
     }
   }
   if (hidden.size() == record.Data.Variables.size()) {
-    throw FileError(this->How.From, "boxes of a uniform grid whose levels refine each other",
+    throw FileError(this->How.From,
+        "boxes of a uniform grid whose levels refine each other, or a mesh whose partitions all have points, "
+        "and cells in the same lists",
         "something for which VTKHDF has no type", "Save it from ParaView in another format");
   }
   if (!hidden.empty()) {
@@ -284,9 +306,8 @@ void Start(CLI::App& command, const std::shared_ptr<Options>& options, Session& 
 void AddExport(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("export",
-      "Write a VTKHDF file (OverlappingAMR, or ImageData) a time step, for programs without PatchIO, into a "
-      "folder. "
-      "Under mpirun the ranks share the work");
+      "Write a VTKHDF file (OverlappingAMR, ImageData, UnstructuredGrid or PolyData) a time step, for "
+      "programs without PatchIO, into a folder. Under mpirun the ranks share the work");
   const auto options = std::make_shared<Options>();
   options->Export = true;
   AddPath(*command, options->From);
@@ -301,9 +322,8 @@ void AddConvert(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("convert",
       "Write data of any format into a container (NAME.pio), which opens at once and reads fast. Steps that "
-      "the "
-      "container has are left as they are, so that a conversion that was stopped goes on. Under mpirun the "
-      "ranks share the work");
+      "the container has are left as they are, so that a conversion that was stopped goes on. Under mpirun "
+      "the ranks share the work");
   const auto options = std::make_shared<Options>();
   AddPath(*command, options->From);
   command->add_option("container", options->To, "NAME.pio")->required();
