@@ -6,6 +6,7 @@
 #include "Subcommands.h"
 #include "Support/ByteText.h"
 #include "Support/Error.h"
+#include "Support/NamedValue.h"
 #include "Support/Stopwatch.h"
 
 #include <fmt/format.h>
@@ -57,10 +58,7 @@ void Check(Options& options)
       }
     }
   }
-  options.CompressWorthwhile = options.Compress == "auto";
-  options.Compression = options.Compress == "zstd"      ? FilterKind::Zstd
-                        : options.Compress == "deflate" ? FilterKind::Deflate
-                                                        : FilterKind::None;
+  options.Compression = *ValueNamed(options.Compress, container::LastCompressionChoice);
   while (!options.To.empty() && options.To.back() == '/') {
     options.To.pop_back();
   }

@@ -6,7 +6,6 @@
 #include "Plan/PreferredRanks.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
-#include "Write/ChunkEncoder.h"
 
 #include <fmt/format.h>
 
@@ -140,8 +139,6 @@ private:
   std::vector<ElementType> AgreeOnTypes() const;
   void AgreeOnAbsent();
   bool Next(LoadResult& loaded);
-  std::vector<double> TryCompression(const LoadResult& sample) const;
-  std::vector<FilterKind> ChooseCompression(const LoadResult& sample) const;
   void Convert(StepWriter& step, LoadResult first, const std::function<void(double)>& progress);
   std::vector<PatchValues> ValuesOf(const LoadResult& loaded) const;
 
@@ -165,9 +162,14 @@ ConversionResult StepConversion::Run(
   this->Types = this->AgreeOnTypes();
   this->AgreeOnAbsent();
   LoadResult first;
-  RunOnAllRanks(this->Ranks, [&] { this->More = this->Next(first); });
-  const std::unique_ptr<StepWriter> step =
-      into.Begin({this->Wanted.Data, this->Types, this->ChooseCompression(first)});
+  std::vector<PatchValues> sample;
+  RunOnAllRanks(this->Ranks, [&] {
+    this->More = this->Next(first);
+    sample = this->More ? this->ValuesOf(first) : sample;
+  });
+  StepToWrite toWrite{this->Wanted.Data, this->Types, {}};
+  toWrite.Compression = container::ChooseCompression(this->Ranks, toWrite, this->Options.Compression, sample);
+  const std::unique_ptr<StepWriter> step = into.Begin(std::move(toWrite));
   RunOnAllRanks(this->Ranks, [&] { this->Convert(*step, std::move(first), progress); });
   into.Commit(*step);
   ConversionResult result;
@@ -247,48 +249,6 @@ bool StepConversion::Next(LoadResult& loaded)
     throw Error(loaded.Faults[0].Message);
   }
   return more;
-}
-
-/// Bytes of a sample of this rank's values: of each variable as they are, and compressed.
-std::vector<double> StepConversion::TryCompression(const LoadResult& sample) const
-{
-  constexpr std::size_t most = 4 << 20, piece = 64 << 10;  // bytes of a variable, and at once
-  container::ChunkEncoder encoder;
-  std::vector<double> sizes(2 * this->Types.size(), 0);
-  for (const PatchValues& one : this->More ? this->ValuesOf(sample) : std::vector<PatchValues>()) {
-    const auto* values = static_cast<const std::byte*>(one.Values);
-    const std::size_t element = SizeOf(this->Types[one.Variable]);
-    const std::size_t bytes = container::ValuesOf(this->Wanted.Data, one.Variable, one.Patch) * element;
-    double* const of = &sizes[2 * one.Variable];
-    for (std::size_t done = 0; done < bytes && of[0] < most; done += piece) {
-      const std::size_t part = std::min(piece, bytes - done);
-      of[0] += static_cast<double>(part);
-      of[1] +=
-          static_cast<double>(encoder.Encode(FilterKind::Deflate, element, values + done, part).Bytes.size());
-    }
-  }
-  return sizes;
-}
-
-/// By variable, the same on all ranks.
-std::vector<FilterKind> StepConversion::ChooseCompression(const LoadResult& sample) const
-{
-  constexpr double worthwhile = 0.9;
-  std::vector<FilterKind> chosen(this->Types.size(), this->Options.Compression);
-  if (!this->Options.CompressWorthwhile) {
-    return chosen;
-  }
-  std::vector<double> sizes;
-  RunOnAllRanks(this->Ranks, [&] { sizes = this->TryCompression(sample); });
-  const std::vector<double> all = this->Ranks.AllGather(sizes);
-  sizes.assign(sizes.size(), 0);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    sizes[i % sizes.size()] += all[i];
-  }
-  for (std::size_t v = 0; v < chosen.size(); ++v) {
-    chosen[v] = sizes[2 * v + 1] < worthwhile * sizes[2 * v] ? FilterKind::Deflate : FilterKind::None;
-  }
-  return chosen;
 }
 
 /// A batch is read while the one before it is written: the file that is written takes one writer at a time,

@@ -4,6 +4,7 @@
 #include "Plan/Interest.h"
 #include "Session/OpenedStep.h"
 #include "Support/Communicator.h"
+#include "Write/Compression.h"
 #include "Write/ContainerWriter.h"
 
 #include <cstdint>
@@ -20,9 +21,7 @@ struct ConversionOptions
   int FirstLevel = 0, LastLevel = 1 << 20;
   RegionOfInterest Region;  ///< patches that do not meet it are left out
   int Threads = 4;          ///< of a rank
-  /// None, Deflate or Zstd; with CompressWorthwhile Deflate, where values become a tenth smaller.
-  FilterKind Compression = FilterKind::None;
-  bool CompressWorthwhile = false;
+  container::CompressionChoice Compression = container::CompressionChoice::Off;
   std::uint64_t BatchBytes = std::uint64_t(64)
                              << 20;  ///< of values that a rank reads at once; it holds twice as many
 };
