@@ -1,4 +1,7 @@
+#include "Convert/PieceExport.h"
 #include "Convert/StepConversion.h"
+#include "Convert/VtkXml.h"
+#include "Formats/Format.h"
 #include "Info/StepFacts.h"
 #include "Probe/Progress.h"
 #include "Session.h"
@@ -7,6 +10,7 @@
 #include "Support/ByteText.h"
 #include "Support/Error.h"
 #include "Support/NamedValue.h"
+#include "Support/PlainFile.h"
 #include "Support/Stopwatch.h"
 
 #include <fmt/format.h>
@@ -35,12 +39,16 @@ struct Options : ConversionOptions
   std::string Compress = "off";
   bool Overwrite = false;
   int RanksAFile = 0;
-  bool Export = false;  ///< to VTKHDF files in the folder To
+  bool Export = false;  ///< to files in the folder To
+  std::string Format = "vtkhdf";
+
+  bool Pieces() const { return this->Export && this->Format == "vtm"; }
 };
 
 void Check(Options& options)
 {
   options.Variables = {options.Names.begin(), options.Names.end()};
+  options.AsShown = options.Pieces();
   if (!options.Levels.empty()) {
     options.FirstLevel = options.Levels[0];
     options.LastLevel = options.Levels[1];
@@ -83,6 +91,9 @@ public:
 private:
   /// What is written to.
   std::string Container() const { return this->How.Export ? this->How.To + "/unfinished.pio" : this->How.To; }
+  /// Of an exported step, without folder and extension.
+  static std::string NameOf(const TimeStep& step) { return fmt::format("step.{:06}", step.Step); }
+  void CheckTargets(const std::vector<TimeStep>& steps) const;
   void TakeOut(const container::StepRecord& record) const;
   void RemoveUnfinished() const
   {
@@ -93,8 +104,10 @@ private:
   }
   void CheckSameRun(const TimeStep& step, double time) const;
   std::size_t ConvertAll(const std::vector<TimeStep>& steps);
-  void ConvertOne(
-      const TimeStep& step, std::size_t number, std::size_t count, container::ContainerWriter& into);
+  std::size_t ExportAll(const std::vector<TimeStep>& steps);
+  /// Does the work for a step that is open.
+  using Work = std::function<ConversionResult(const std::function<void(double)>& progress)>;
+  void ConvertOne(const TimeStep& step, std::size_t number, std::size_t count, const Work& work);
 
   const Options& How;
   Session& Out;
@@ -126,11 +139,19 @@ void Conversion::Run()
     }
   }
   if (this->How.Export) {
-    this->Out.OnRoot([this] { fs::create_directory(this->How.To); });
+    this->Out.OnRoot([&] {
+      std::error_code fault;
+      fs::create_directory(this->How.To, fault);
+      if (fault) {
+        throw FileError(this->How.To, "a folder that can be made", fault.message(),
+            "Check that the folder above is there and may be written to");
+      }
+      this->CheckTargets(steps);
+    });
   }
   std::size_t done = 0;
   try {
-    done = this->ConvertAll(steps);
+    done = this->How.Pieces() ? this->ExportAll(steps) : this->ConvertAll(steps);
   } catch (const Error&) {
     this->RemoveUnfinished();
     throw;
@@ -165,15 +186,41 @@ std::size_t Conversion::ConvertAll(const std::vector<TimeStep>& steps)
   std::size_t done = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (!into.Has(steps[i].Step)) {
-      this->ConvertOne(steps[i], i, steps.size(), into);
+      this->ConvertOne(steps[i], i, steps.size(), [&](const auto& progress) {
+        return ConvertStep(this->Out.Ranks(), *this->Opened, this->How, into, progress);
+      });
       ++done;
     }
   }
   return done;
 }
 
-void Conversion::ConvertOne(
-    const TimeStep& step, std::size_t number, std::size_t count, container::ContainerWriter& into)
+/// Returns how many steps there are; `steps.pvd` says at what times.
+std::size_t Conversion::ExportAll(const std::vector<TimeStep>& steps)
+{
+  Series series;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    this->ConvertOne(steps[i], i, steps.size(), [&](const auto& progress) {
+      return ExportPieces(
+          this->Out.Ranks(), *this->Opened, this->How, this->How.To, NameOf(steps[i]), progress);
+    });
+    series.Steps.push_back(steps[i]);
+    series.Steps.back().Time = this->Opened->Data().Time;
+  }
+  this->Out.OnRoot([&] {
+    std::string list = "<Collection>\n";
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      list += fmt::format(
+          "<DataSet timestep=\"{}\" file=\"{}.vtm\"/>\n", TimeValues(series)[i], NameOf(steps[i]));
+    }
+    list = VtkXmlFile("Collection", list + "</Collection>\n");
+    fs::remove(this->How.To + "/steps.pvd");
+    PlainFile(this->How.To + "/steps.pvd", PlainFile::Purpose::Create).Write(0, list.data(), list.size());
+  });
+  return steps.size();
+}
+
+void Conversion::ConvertOne(const TimeStep& step, std::size_t number, std::size_t count, const Work& work)
 {
   if (!this->Opened || this->OpenedPath != step.Path) {
     this->Opened =
@@ -190,13 +237,29 @@ void Conversion::ConvertOne(
     this->Bar.Show(
         all, all > 0 ? this->Watch.Seconds() * (1 - all) / all : 0, fmt::format("step {}", step.Step));
   };
-  const ConversionResult result = ConvertStep(this->Out.Ranks(), *this->Opened, this->How, into, progress);
+  const ConversionResult result = work(progress);
   this->All.Bytes += result.Bytes;
-  if (this->How.Export) {
+  if (this->How.Export && !this->How.Pieces()) {
     this->Out.OnRoot([&] { this->TakeOut(result.Record); });
   }
   this->Out.Print(fmt::format("step {}: {}, {}, {}", step.Step, CountText(result.Patches, "patch", "patches"),
       CountText(result.Arrays, "array"), ByteText(static_cast<double>(result.Bytes))));
+}
+
+/// What is there is not replaced unless the user wants that, and a folder of something else never.
+void Conversion::CheckTargets(const std::vector<TimeStep>& steps) const
+{
+  for (const TimeStep& step : steps) {
+    const std::string name = this->How.To + "/" + NameOf(step);
+    const std::string file = name + (this->How.Pieces() ? ".vtm" : ".hdf");
+    if (fs::exists(file) && !this->How.Overwrite) {
+      throw FileError(file, "no file of this name", "one", "Choose another folder, or --overwrite");
+    }
+    if (this->How.Pieces() && fs::exists(name) && !fs::exists(file)) {
+      throw FileError(name, "nothing of this name, or the pieces of " + file, "something else",
+          "Choose another folder, or remove it");
+    }
+  }
 }
 
 /// The file of a step out of the container that it was written in.
@@ -210,7 +273,7 @@ void Conversion::TakeOut(const container::StepRecord& record) const
   }
   if (hidden.size() == record.Data.Variables.size()) {
     throw FileError(this->How.From, "boxes of a uniform grid whose levels refine each other",
-        "something for which VTKHDF has no type", "Save it from ParaView in another format");
+        "something for which VTKHDF has no type", "Take --format vtm");
   }
   if (!hidden.empty()) {
     this->Out.Warn(fmt::format("Step {}: other programs will not see {}, which some patches lack.",
@@ -247,15 +310,25 @@ void Start(CLI::App& command, const std::shared_ptr<Options>& options, Session& 
 void AddExport(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("export",
-      "Write a VTKHDF file (OverlappingAMR, or ImageData) a time step, for programs without PatchIO, into a "
-      "folder. "
-      "Under mpirun the ranks share the work");
+      "Write time steps for programs without PatchIO into a folder: as VTKHDF files, or as files of VTK's "
+      "XML "
+      "formats. Under mpirun the ranks share the work");
   const auto options = std::make_shared<Options>();
   options->Export = true;
   AddPath(*command, options->From);
   command
-      ->add_option("folder", options->To, "Made if it is not there; files in it are called step.000010.hdf")
+      ->add_option("folder", options->To,
+          "Made if it is not there; files in it are called step.000010.hdf, or step.000010.vtm")
       ->required();
+  command
+      ->add_option("--format", options->Format,
+          "vtkhdf: a file a step, of uniform grids whose levels refine each other, and of meshes; vtm: all "
+          "that "
+          "PatchIO reads, a .vti, .vtr, .vts, .vtu or .vtp file a patch, and steps.pvd, which opens all "
+          "steps")
+      ->check(CLI::IsMember({"vtkhdf", "vtm"}))
+      ->capture_default_str();
+  command->add_flag("--overwrite", options->Overwrite, "Replace steps that are in the folder");
   AddOptions(*command, *options);
   Start(*command, options, session);
 }
