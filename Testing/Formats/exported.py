@@ -99,6 +99,15 @@ def blocks_of(tree):
 
 # ---- boxes: SAMRAI, AMReX, containers, VTKHDF -----------------------------------------------------------
 
+def ending_at_zero(grid):
+    """ParaView 5.11 crashes when it draws grids with hidden cells that do not."""
+    upper = np.array(grid["extent"][1::2])
+    grid["extent"] = (np.array(grid["extent"]) - np.repeat(upper, 2)).tolist()
+    if "origin" in grid:
+        grid["origin"] = grid["origin"] + upper[:grid["dim"]] * grid["spacing"]
+    return grid
+
+
 def check_boxes(path, truth):
     blocks, sizes = blocks_of(read(path)), truth.meta["level_sizes"]
     expect([sum(b[0] == level for b in blocks) for level in range(len(sizes))] == sizes, "%s: levels of %s", path, [b[:4] for b in blocks][:9])
@@ -107,7 +116,7 @@ def check_boxes(path, truth):
     for patch, (level, level_name, piece, name, grid) in enumerate(blocks):
         where = "%s %s %s" % (path, level_name, name)
         expect(level_name == "level %d" % level and name == "patch %d" % piece, "%s: the names", where)
-        want = truth.grid(patch)
+        want = ending_at_zero(truth.grid(patch)) if truth.ghost_types(patch)[0].any() else truth.grid(patch)
         if "points" in want:
             suite.check_grid(grid, want, where)
         elif expect(grid.IsA("vtkImageData") and list(grid.GetExtent()) == want["extent"], "%s: a %s of %s", where, grid.GetClassName(), grid.GetExtent()):
@@ -120,9 +129,14 @@ def check_boxes(path, truth):
     return visible
 
 
-def check_integral(path, truth, visible):
-    """ParaView's filters see each place once."""
+def check_filters(path, truth, visible):
+    """ParaView's filters see each place once, and its surface can be drawn."""
     reader = simple.XMLMultiBlockDataReader(FileName=[path])
+    surface = simple.ExtractSurface(Input=reader)
+    surface.UpdatePipeline()
+    bounds = [proxy.GetDataInformation().GetBounds() for proxy in (reader, surface)]
+    expect(np.allclose(*bounds, rtol=1e-6), "%s: the surface is in %s, not in %s", path, *bounds)
+    simple.Delete(surface)
     integrated = simple.IntegrateVariables(Input=reader)
     integrated.UpdatePipeline()
     array = integrated.GetClientSideObject().GetOutputDataObject(0).GetCellData().GetArray("Volume" if truth.dim == 3 else "Area")
@@ -152,7 +166,7 @@ def boxes(folder):
         for path, truth in zip(paths, truths):
             visible = check_boxes(path, truth)
         if visible:
-            check_integral(path, truth, visible)
+            check_filters(path, truth, visible)
         for name in sorted({**truth.data(0, True), **truth.data(0, False)})[:1] if len(truth.meta["level_sizes"]) > 1 else ():
             check_choice(entry["index"], truth, name)
     return len(table)

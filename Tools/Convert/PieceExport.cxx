@@ -60,9 +60,10 @@ private:
   }
   const LoadedArray& Needed(const PatchArrays& arrays, int variable) const;
   std::uint64_t TuplesOf(int patch, Centering center) const;
-  VtkXmlPiece Begin(const PatchArrays& arrays) const;
-  void AddData(const PatchArrays& arrays, VtkXmlPiece& piece) const;
-  void AddFlags(int patch, std::vector<VtkXmlArray>& cells, VtkXmlPiece& piece) const;
+  std::vector<std::uint8_t> FlagsOf(int patch) const;
+  VtkXmlPiece Begin(int patch, bool hidesCells) const;
+  VtkXmlPiece BeginBox(int patch, bool hidesCells) const;
+  void AddData(const PatchArrays& arrays, const std::vector<std::uint8_t>& flags, VtkXmlPiece& piece) const;
   void AddGrid(const PatchArrays& arrays, VtkXmlPiece& piece) const;
   void AddPositions(const PatchArrays& arrays, int variable, VtkXmlPiece& piece) const;
   void AddPoints(const PatchArrays& arrays, VtkXmlPiece& piece) const;
@@ -113,8 +114,11 @@ std::string Pieces::FileOf(int patch) const
 
 void Pieces::Write(const PatchArrays& arrays, const std::string& path) const
 {
-  VtkXmlPiece piece = this->Begin(arrays);
-  this->AddData(arrays, piece);
+  const std::vector<std::uint8_t> flags = this->FlagsOf(arrays.Patch);
+  const bool hidesCells =
+      std::any_of(flags.begin(), flags.end(), [](std::uint8_t flag) { return flag != 0; });
+  VtkXmlPiece piece = this->Begin(arrays.Patch, hidesCells);
+  this->AddData(arrays, flags, piece);
   this->AddGrid(arrays, piece);
   piece.Write(path);
 }
@@ -136,9 +140,24 @@ std::uint64_t Pieces::TuplesOf(int patch, Centering center) const
   return static_cast<std::uint64_t>(dims[0] * dims[1] * dims[2]);
 }
 
-VtkXmlPiece Pieces::Begin(const PatchArrays& arrays) const
+/// Of all cells; empty where the patch needs none.
+std::vector<std::uint8_t> Pieces::FlagsOf(int patch) const
 {
-  const int patch = arrays.Patch, level = this->Data.Patches[patch].Level;
+  if (!this->HasFlags || this->HasPoints(patch)) {
+    return {};
+  }
+  const int number = this->Step.NumberInStep(patch);
+  std::vector<std::uint8_t> flags = this->Nests.CellsShownElsewhere(number);
+  flags.resize(this->TuplesOf(patch, Centering::Cell), 0);
+  const std::vector<std::uint8_t> covered = this->Nests.CoveredCells(number);
+  for (std::size_t i = 0; i < covered.size(); ++i) {
+    flags[i] = covered[i] ? RefinedCell | DuplicateCell : flags[i];
+  }
+  return flags;
+}
+
+VtkXmlPiece Pieces::Begin(int patch, bool hidesCells) const
+{
   const std::uint64_t points = this->TuplesOf(patch, Centering::Node);
   if (this->HasPoints(patch)) {
     return {"PolyData", "", fmt::format("NumberOfPoints=\"{0}\" NumberOfVerts=\"{0}\"", points)};
@@ -152,7 +171,21 @@ VtkXmlPiece Pieces::Begin(const PatchArrays& arrays) const
                         points, cells[0], cells[1], cells[2], cells[3])
                   : fmt::format("NumberOfPoints=\"{}\" NumberOfCells=\"{}\"", points, cells[0])};
   }
-  const Box nodes = this->Data.NodesOf(level, this->Data.Patches[patch].Cells);
+  return this->BeginBox(patch, hidesCells);
+}
+
+/// ParaView 5.11 crashes when it draws a grid that has hidden cells and does not end at index 0: so such
+/// grids do.
+VtkXmlPiece Pieces::BeginBox(int patch, bool hidesCells) const
+{
+  const Level& level = this->Data.Levels[this->Data.Patches[patch].Level];
+  Box nodes = this->Data.NodesOf(this->Data.Patches[patch].Level, this->Data.Patches[patch].Cells);
+  Double3 origin = this->Data.Origin;
+  for (int axis = 0; axis < 3 && hidesCells; ++axis) {
+    origin[axis] += nodes.Upper[axis] * level.Spacing[axis];
+    nodes.Lower[axis] -= nodes.Upper[axis];
+    nodes.Upper[axis] = 0;
+  }
   const std::string extent = fmt::format("Extent=\"{} {} {} {} {} {}\"", nodes.Lower[0], nodes.Upper[0],
       nodes.Lower[1], nodes.Upper[1], nodes.Lower[2], nodes.Upper[2]);
   if (this->Data.Grid != GridKind::Uniform) {
@@ -160,12 +193,13 @@ VtkXmlPiece Pieces::Begin(const PatchArrays& arrays) const
         extent};
   }
   return {"ImageData",
-      fmt::format("Whole{} Origin=\"{}\" Spacing=\"{}\"", extent, fmt::join(this->Data.Origin, " "),
-          fmt::join(this->Data.Levels[level].Spacing, " ")),
+      fmt::format("Whole{} Origin=\"{}\" Spacing=\"{}\"", extent, fmt::join(origin, " "),
+          fmt::join(level.Spacing, " ")),
       extent};
 }
 
-void Pieces::AddData(const PatchArrays& arrays, VtkXmlPiece& piece) const
+void Pieces::AddData(
+    const PatchArrays& arrays, const std::vector<std::uint8_t>& flags, VtkXmlPiece& piece) const
 {
   std::vector<VtkXmlArray> points, cells;
   for (std::size_t v = 0; v < arrays.Arrays.size(); ++v) {
@@ -184,24 +218,11 @@ void Pieces::AddData(const PatchArrays& arrays, VtkXmlPiece& piece) const
         .push_back({variable.Name, type, components, tuples,
             array ? array->Values.get() : piece.Blank(type, tuples * components)});
   }
-  if (this->HasFlags && !this->HasPoints(arrays.Patch)) {
-    this->AddFlags(arrays.Patch, cells, piece);
+  if (!flags.empty()) {
+    cells.push_back({FlagsName, ElementType::UInt8, 1, flags.size(), piece.Keep(BytesOf(flags))});
   }
   piece.Add("PointData", points);
   piece.Add("CellData", cells);
-}
-
-void Pieces::AddFlags(int patch, std::vector<VtkXmlArray>& cells, VtkXmlPiece& piece) const
-{
-  const int number = this->Step.NumberInStep(patch);
-  const std::uint64_t count = this->TuplesOf(patch, Centering::Cell);
-  std::vector<std::uint8_t> flags = this->Nests.CellsShownElsewhere(number);
-  flags.resize(count, 0);
-  const std::vector<std::uint8_t> covered = this->Nests.CoveredCells(number);
-  for (std::size_t i = 0; i < covered.size(); ++i) {
-    flags[i] = covered[i] ? RefinedCell | DuplicateCell : flags[i];
-  }
-  cells.push_back({FlagsName, ElementType::UInt8, 1, count, piece.Keep(BytesOf(flags))});
 }
 
 void Pieces::AddGrid(const PatchArrays& arrays, VtkXmlPiece& piece) const
