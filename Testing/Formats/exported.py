@@ -2,8 +2,8 @@
 
 usage: PATCHIO_PVBATCH_MODE=root Testing/ParaView/pvbatch.sh 1 exported.py PROGRAM SCRATCH TRUTH...
 
-TRUTH: folders, each made by reference.py or make_cases.py of the format that it is called after. Every series is exported by one rank and
-by three, which must write the same files, byte by byte.
+TRUTH: folders, each made by reference.py or make_cases.py of the format that it is called after. Every series is exported by one rank,
+and each third one by three ranks, too, which must write the same files, byte by byte.
 """
 import glob
 import hashlib
@@ -28,6 +28,7 @@ from expected import REFINEDCELL, Truth  # noqa: E402
 import mesh_conformance  # noqa: E402
 
 PROGRAM, SCRATCH = sys.argv[1:3]
+exported = []
 OWN = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_"))}
 MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader",
        "HWLOC_COMPONENTS": "-gl", "PMIX_MCA_gds": "hash", "OMPI_MCA_ess_singleton_isolated": "1"}
@@ -66,8 +67,10 @@ def sums(folder):
 def export_all(path, times, numbers=None):
     """The paths of the steps, in the order of time."""
     folder = export(path)
-    mine, other = sums(folder), sums(export(path, ranks=3))
-    expect(mine == other, "%s: three ranks write other files: %s", path, sorted(set(mine.items()) ^ set(other.items()))[:3])
+    exported.append(path)
+    if len(exported) % 3 == 1:
+        mine, other = sums(folder), sums(export(path, ranks=3))
+        expect(mine == other, "%s: three ranks write other files: %s", path, sorted(set(mine.items()) ^ set(other.items()))[:3])
     found = set(os.listdir(folder))
     names = ["step.%06d" % number for number in numbers] if numbers is not None else sorted(n[:-4] for n in found if n.endswith(".vtm"))
     expect(len(names) == len(times) and found == {"steps.pvd"} | set(names) | {name + ".vtm" for name in names}, "%s: there is %s", path, sorted(found))
