@@ -203,10 +203,11 @@ void Pieces::AddData(
 {
   std::vector<VtkXmlArray> points, cells;
   for (std::size_t v = 0; v < arrays.Arrays.size(); ++v) {
-    if (this->Data.IsGeometry(static_cast<int>(v)) || !this->There[v]) {
+    const Variable& variable = this->Data.Variables[v];
+    const bool replaced = !flags.empty() && variable.Name == FlagsName && variable.Center == Centering::Cell;
+    if (this->Data.IsGeometry(static_cast<int>(v)) || !this->There[v] || replaced) {
       continue;
     }
-    const Variable& variable = this->Data.Variables[v];
     const LoadedArray* const array = arrays.Arrays[v];
     const bool ofPoints = variable.Center == Centering::Node ||
                           (array ? this->HasPoints(arrays.Patch) : bool(this->OfPoints[v]));
