@@ -393,7 +393,9 @@ void PatchAssembler::AddFieldData(const Block& block, vtkDataSet* grid) const
 {
   vtkFieldData* fieldData = grid->GetFieldData();
   fieldData->AllocateArrays(3);
-  if (block.Parts.size() == 1) {
+  const bool isWholeBox =
+      this->Data.RoleOf(block.Level) == LevelRole::Separate && block.Full && block.Origin == CutFrom::Nothing;
+  if (block.Parts.size() == 1 || isWholeBox) {
     // The same number as in the block's name.
     fieldData->AddArray(MakeValue<vtkIntArray>("patch", this->Data.Patches[block.Parts[0].Owner].Number));
   }

@@ -14,7 +14,8 @@
  * HIDDENCELL.
  *
  * Field data: "time" and "step" at the root, "date" where the data have one; "level" and "rank" at each
- * block, and "patch" (its number within the level, as in the block's name) at blocks of a single patch.
+ * block, and "patch" (its number within the level, as in the block's name) at blocks of a single patch or
+ * of one of the boxes beside others.
  *
  * Reading has two levels (the two-level parallel reading paper, sections on task generation and its
  * figure 8): patches are divided over the ranks by UPDATE_PIECE_NUMBER; within a rank all tasks <patch,

@@ -42,7 +42,7 @@ public:
       const Box& part);
 
   const void* Data() const { return this->Cut ? this->Cut.get() : this->Array->GetVoidPointer(0); }
-  /// Of memory that was needed for them, beside the array's.
+  /// Bytes of memory that was needed for them, beside the array's.
   std::uint64_t Bytes() const { return this->CopiedBytes; }
 
 private:

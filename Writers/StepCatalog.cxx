@@ -126,16 +126,18 @@ void CatalogMaker::TakePatches(const std::vector<int>& members, Level& level)
   this->NumberPatches(level);
 }
 
-/// A container wants the numbers from 0 on.
+/// Patches keep their numbers where each has one of its own; pieces of a box beside others share one. Else
+/// all get new ones.
 void CatalogMaker::NumberPatches(const Level& level)
 {
   std::vector<Patch>& patches = this->Step.Data.Patches;
-  std::set<int> numbers;
+  std::map<int, std::vector<int>> groups;  // by number
+  bool theirOwn = true;
   for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
-    numbers.insert(patches[p].Number);
+    const auto [known, isNew] = groups.emplace(patches[p].Number, this->Of(p).Group);
+    const bool isOfBox = level.Role == LevelRole::Separate && known->second == this->Of(p).Group;
+    theirOwn = theirOwn && patches[p].Number >= 0 && (isNew || isOfBox);
   }
-  const bool theirOwn = *numbers.begin() == 0 && *numbers.rbegin() == level.PatchCount - 1 &&
-                        numbers.size() == static_cast<std::size_t>(level.PatchCount);
   for (int p = level.FirstPatch; !theirOwn && p < level.FirstPatch + level.PatchCount; ++p) {
     patches[p].Number = p - level.FirstPatch;
   }

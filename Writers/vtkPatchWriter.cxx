@@ -63,7 +63,7 @@ bool ReadsFrom(vtkAlgorithm* algorithm, const std::string& folder)
   return false;
 }
 
-/// Of a step, as far as the data of a rank say.
+/// The number and time of a step, as far as the data of a rank say.
 struct StepFacts
 {
   std::int64_t Step = -1;  ///< -1: they do not say

@@ -126,7 +126,7 @@ struct MeshSize
 {
   static constexpr int MostLists = 4;
   std::int64_t Points = 0;
-  /// Of each list of cells. Unstructured: the first one only. Polygonal: vertices, lines, polygons, strips;
+  /// Cells in each list. Unstructured: the first one only. Polygonal: vertices, lines, polygons, strips;
   /// data of cells follow that order.
   std::array<std::int64_t, MostLists> Cells{};
   std::array<std::int64_t, MostLists> Connectivity{};

@@ -48,22 +48,23 @@ public:
   template <typename T>
   std::vector<T> Read(const std::string& name, std::uint64_t count = 0) const
   {
-    const auto found = this->Record.Tables.find(name);
-    if (found == this->Record.Tables.end()) {
-      this->Fail(fmt::format("a table '{}'", name), "none in the record of the step");
-    }
-    const Table& table = found->second;
-    const std::uint64_t size = this->File.Size();
-    if (table.Offset > size || table.Bytes > size - table.Offset || table.Bytes % sizeof(T) != 0 ||
-        (count > 0 && table.Bytes / sizeof(T) != count)) {
-      this->Fail(fmt::format("{} values of the table '{}' in the file", count, name),
-          fmt::format("{} bytes at {}, in a file of {}", table.Bytes, table.Offset, size));
-    }
+    const Table& table = this->Find(name, count, sizeof(T));
     std::vector<T> values(table.Bytes / sizeof(T));
     this->File.Read(table.Offset, values.data(), table.Bytes);
     if (Crc32(0, values.data(), table.Bytes) != table.Checksum) {
       this->Fail(fmt::format("the table '{}' as it was written", name), "other bytes");
     }
+    return values;
+  }
+
+  /// One of several parts of the same size; not compared with the checksum, which is that of the whole table.
+  template <typename T>
+  std::vector<T> ReadPart(
+      const std::string& name, std::uint64_t parts, std::uint64_t part, std::size_t count) const
+  {
+    const Table& table = this->Find(name, parts * count, sizeof(T));
+    std::vector<T> values(count);
+    this->File.Read(table.Offset + part * count * sizeof(T), values.data(), count * sizeof(T));
     return values;
   }
 
@@ -73,6 +74,22 @@ public:
   }
 
 private:
+  const Table& Find(const std::string& name, std::uint64_t count, std::size_t bytesOfOne) const
+  {
+    const auto found = this->Record.Tables.find(name);
+    if (found == this->Record.Tables.end()) {
+      this->Fail(fmt::format("a table '{}'", name), "none in the record of the step");
+    }
+    const Table& table = found->second;
+    const std::uint64_t size = this->File.Size();
+    if (table.Offset > size || table.Bytes > size - table.Offset || table.Bytes % bytesOfOne != 0 ||
+        (count > 0 && table.Bytes / bytesOfOne != count)) {
+      this->Fail(fmt::format("{} values of the table '{}' in the file", count, name),
+          fmt::format("{} bytes at {}, in a file of {}", table.Bytes, table.Offset, size));
+    }
+    return table;
+  }
+
   const StepRecord& Record;
   PlainFile File;
 };
@@ -292,15 +309,22 @@ std::vector<ValueRange> ReadRanges(
   if (!tables.Has(tables::Least) || !tables.Has(tables::Greatest)) {
     return {};
   }
-  const std::size_t count = record.Data.Variables.size() * rows.size();
-  const auto least = tables.Read<double>(tables::Least, count);
-  const auto greatest = tables.Read<double>(tables::Greatest, count);
+  const std::size_t variables = record.Data.Variables.size();
+  const auto least = tables.ReadPart<double>(tables::Least, variables, variable, rows.size());
+  const auto greatest = tables.ReadPart<double>(tables::Greatest, variables, variable, rows.size());
   std::vector<ValueRange> ranges(rows.size());
   for (std::size_t row = 0; row < rows.size(); ++row) {
-    const std::size_t at = variable * rows.size() + row;
-    ranges[rows[row]] = {least[at], greatest[at]};
+    ranges[rows[row]] = {least[row], greatest[row]};
   }
   return ranges;
+}
+
+void CheckTables(const std::string& folder, const StepRecord& record)
+{
+  const TableReader tables(folder, record);
+  for (const auto& [name, table] : record.Tables) {
+    tables.Read<std::byte>(name);
+  }
 }
 
 std::vector<std::uint32_t> ReadChecksums(

@@ -52,9 +52,12 @@ struct RecordedStep
 /// record is impossible.
 RecordedStep ReadStep(const std::string& folder, const LoggedStep& step);
 
-/// The tables of the least and the greatest values, by patch. Throws Error like ReadStep().
+/// What the tables of the least and the greatest values say of a variable, by patch. Reads no more of them,
+/// so only CheckTables() knows whether they are as they were written. Throws Error when they are missing.
 std::vector<ValueRange> ReadRanges(
     const std::string& folder, const StepRecord& record, const std::vector<int>& rows, int variable);
+/// Compares all tables with their checksums. Throws Error like ReadStep().
+void CheckTables(const std::string& folder, const StepRecord& record);
 /// The table of checksums: a variable after another, by patch. Throws Error like ReadStep().
 std::vector<std::uint32_t> ReadChecksums(
     const std::string& folder, const StepRecord& record, const std::vector<int>& rows);

@@ -58,7 +58,7 @@ bool OnAllPatches(const Catalog& catalog, int variable)
   return true;
 }
 
-/// Of an array of a mesh.
+/// The name of the data set with an array of a mesh.
 std::string LinkNameOf(const Catalog& catalog, const Variable& variable)
 {
   const char* const name = variable.Role == MeshRole::Points         ? "/Points"

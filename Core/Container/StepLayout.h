@@ -42,7 +42,7 @@ std::vector<std::uint64_t> ShapeOf(const Catalog& catalog, int files, const Data
 /// The shape of its chunks where it is compressed. They are cut along one axis only, so that the values of a
 /// chunk follow each other.
 ///
-/// Who reads a patch reads all chunks that have a part of it. So where the patches of a level are of one
+/// A reader of a patch reads all chunks that have a part of it. So where the patches of a level are of one
 /// size, no patch has a part of a chunk only: a chunk has one of them, several small ones, or an even part of
 /// a large one. Else chunks are half as large as a patch is on average, which costs about half as many values
 /// more.

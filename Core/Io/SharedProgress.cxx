@@ -25,7 +25,7 @@ enum Term : std::size_t
   Terms
 };
 
-/// Of the fraction.
+/// The fraction is sent as a whole number of millionths.
 constexpr double Unit = 1e6;
 /// Seconds between sums; what is read before the first needs none but the last.
 constexpr double Interval = 0.02;

@@ -10,10 +10,10 @@
 
 namespace patchio {
 
-/// Of one read. The thread of each rank that looks on adds to sums over the ranks that nobody waits for, one
-/// after another, so that all know within some tens of milliseconds when one was told to stop. All ranks
-/// leave after the same sum: one that has read its part stays, still looking on, until all have, or somebody
-/// was told to stop.
+/// The progress of one read. The thread of each rank that looks on adds to sums over the ranks that nobody
+/// waits for, one after another, so that all know within some tens of milliseconds when one was told to stop.
+/// All ranks leave after the same sum: one that has read its part stays, still looking on, until all have, or
+/// somebody was told to stop.
 class SharedProgress
 {
 public:
@@ -38,7 +38,7 @@ public:
 
   /// Some rank was told to stop: the same on all ranks after the end.
   bool Stopped() const { return this->AnyStops; }
-  /// Of all ranks together, as last known.
+  /// How far all ranks together are, as last known.
   const ReadProgress& OfAll() const { return this->All; }
 
 private:

@@ -12,7 +12,7 @@
 
 namespace patchio {
 
-/// Of one thread at a time.
+/// Reads for one thread at a time.
 class TaskReader
 {
 public:

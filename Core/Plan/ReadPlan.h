@@ -10,8 +10,8 @@
 
 namespace patchio {
 
-/// The bytes begin .. end-1 of each component that a task wants; all by default. Of chunked arrays, whole
-/// chunks are read in any case.
+/// The bytes begin .. end-1 of each component that a task wants; all by default. Chunked arrays are always
+/// read in whole chunks.
 struct ByteRange
 {
   std::uint64_t Begin = 0;

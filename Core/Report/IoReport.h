@@ -10,7 +10,7 @@
 
 namespace patchio {
 
-/// Of one rank, or, after Combine(), of all.
+/// What a read cost on one rank, or, after Combine(), on all.
 struct IoReport
 {
   int Ranks = 1;
@@ -44,7 +44,8 @@ struct IoReport
   /// 10^6 bytes a second; combined: all bytes over the slowest rank's time. 0 when nothing was read.
   double MegabytesPerSecond() const;
 
-  /// Of ReadSeconds, in the proportion of what the tasks did: decoding; the rest is waiting for the storage.
+  /// The part of ReadSeconds that went into decoding, in the proportion of what the tasks did; the rest is
+  /// waiting for the storage.
   double DecodePart() const;
 
   /// Several lines of plain text.

@@ -21,7 +21,7 @@ struct PastRead
   bool Cancelled = false;
 };
 
-/// Of the last read, and of those before.
+/// What the last read cost, and those before.
 struct ReportData
 {
   static constexpr std::size_t MostPast = 50;

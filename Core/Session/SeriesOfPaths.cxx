@@ -22,7 +22,7 @@ namespace {
 /// The steps behind one path, with the help of the sidecars.
 Series OpenOne(const std::string& path, const SeriesOptions& options, ChannelMode mode)
 {
-  // Of many files with a step each, those that are known are not even looked at.
+  // Among many files with a step each, those that are known are not even looked at.
   if (const std::optional<TimeStep> known = options.Known ? options.Known(path) : std::nullopt) {
     Series single;
     single.Steps.push_back(*known);

@@ -7,7 +7,7 @@
 
 namespace patchio {
 
-/// Of one file system on this machine, all its processes together, since it was mounted.
+/// The counters of one file system on this machine, all its processes together, since it was mounted.
 struct ClientCounters
 {
   std::uint64_t Wanted = 0;     ///< bytes that processes read

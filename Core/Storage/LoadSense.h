@@ -35,8 +35,8 @@ struct OwnReads
 {
   OwnShard All;                  ///< all ranks
   std::optional<OwnShard> Here;  ///< the ranks on this machine; none: all are here
-  /// Of the bytes read on this machine those that a disk delivered: FetchedBytes() of each rank, the
-  /// difference to the sample before, added up. None: this process is the only one here, and asks itself.
+  /// Bytes read on this machine that a disk delivered: FetchedBytes() of each rank, the difference to the
+  /// sample before, added up. None: this process is the only one here, and asks itself.
   std::optional<std::uint64_t> Fetched;
   /// false: N changed, or requests of a greater N before were still coming in. Such a rate is of no N, and is
   /// not judged; counters are.

@@ -117,7 +117,7 @@ Mount RootWithoutMount(const std::vector<Mount>& mounts, const std::optional<dev
   return root;
 }
 
-/// Of the deepest folder above the path that exists.
+/// The device of the deepest folder above the path that exists.
 std::optional<dev_t> DeviceOf(const std::string& path)
 {
   for (fs::path part = path;; part = part.parent_path()) {

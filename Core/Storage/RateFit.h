@@ -88,8 +88,8 @@ private:
 /// leaves is noise, judged by samples of one N among each other, and no other law is clearly likelier; a
 /// constant if that explains as much. Else the law that is likeliest for its number of coefficients
 /// (Akaike's criterion with the correction for few samples: Hurvich and Tsai, Biometrika 76, 1989). Samples
-/// that are none (N < 1, rates that are not positive numbers) are passed over. Of three samples or more of
-/// one N the median counts. Takes some milliseconds.
+/// that are none (N < 1, rates that are not positive numbers) are passed over. Where one N has three samples
+/// or more, their median counts. Takes some milliseconds.
 RateFit FitRates(const std::vector<RateSample>& samples);
 
 /// Where N* would lie in 9 of 10 measurements alike.

@@ -44,7 +44,7 @@ private:
   std::vector<std::string>* Notes;
 };
 
-/// Of a folder, by name. None where there is no folder; a note where it cannot be read.
+/// The profiles in a folder, by name. None where there is no folder; a note where it cannot be read.
 std::vector<std::string> ProfileFilesIn(const std::string& folder, const Notebook& notes)
 {
   std::vector<std::string> files;
@@ -154,7 +154,7 @@ std::optional<StorageProfile> BestOf(
   return best;
 }
 
-/// Of all N that are as good as equal (eight to an octave) the newest, which are last.
+/// The newest samples, which are last, of each group of N that are as good as equal (eight to an octave).
 std::vector<RateSample> NewestOfEach(const std::vector<RateSample>& samples)
 {
   constexpr int mostOfOne = 6;

@@ -90,11 +90,11 @@ std::string SaveProfile(const StorageProfile& profile);
 
 /// What a read has found out. New samples are blended with old ones: both are moved to a common level, a
 /// quarter of the way to the new ones (other loads, other sizes of requests), so that the new ones add to the
-/// shape; samples of a single N move the level only. Then F and N* are fitted anew. Of one N the newest few
-/// are kept. A profile that was given, by hand or site-wide without samples, is left as it is; a site-wide
-/// one with samples becomes an own, measured one. One without a date gets that of today: others stay as old
-/// as what they began with, so that what was probed is probed again some day. Gives whether anything was
-/// changed. It is not saved.
+/// shape; samples of a single N move the level only. Then F and N* are fitted anew. The newest few samples of
+/// one N are kept. A profile that was given, by hand or site-wide without samples, is left as it is; a
+/// site-wide one with samples becomes an own, measured one. One without a date gets that of today: others
+/// stay as old as what they began with, so that what was probed is probed again some day. Gives whether
+/// anything was changed. It is not saved.
 bool MergeSamples(StorageProfile& profile, const std::vector<RateSample>& samples);
 
 /// Seconds since 1970.

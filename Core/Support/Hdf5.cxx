@@ -67,15 +67,26 @@ Handle::~Handle()
   }
 }
 
+namespace {
+// What the first of all scopes found.
+int quietScopes = 0;
+H5E_auto2_t tellingFunction = nullptr;
+void* tellingData = nullptr;
+}  // namespace
+
 QuietScope::QuietScope()
 {
-  H5Eget_auto2(H5E_DEFAULT, &this->Function, &this->Data);
-  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  if (quietScopes++ == 0) {
+    H5Eget_auto2(H5E_DEFAULT, &tellingFunction, &tellingData);
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  }
 }
 
 QuietScope::~QuietScope()
 {
-  H5Eset_auto2(H5E_DEFAULT, this->Function, this->Data);
+  if (--quietScopes == 0) {
+    H5Eset_auto2(H5E_DEFAULT, tellingFunction, tellingData);
+  }
 }
 
 std::string LastMessage()

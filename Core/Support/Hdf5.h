@@ -34,10 +34,8 @@ class QuietScope
 public:
   QuietScope();
   ~QuietScope();
-
-private:
-  H5E_auto2_t Function = nullptr;
-  void* Data = nullptr;
+  QuietScope(const QuietScope&) = delete;
+  QuietScope& operator=(const QuietScope&) = delete;
 };
 
 /// The innermost message on HDF5's error stack, for example "truncated file: eof = 96, ...".

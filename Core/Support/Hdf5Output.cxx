@@ -24,12 +24,17 @@ OutputFile::OutputFile(
   H5Pset_obj_track_times(this->Creation, false);
 }
 
-FileImage OutputFile::TakeImage()
+std::uint64_t OutputFile::Size() const
 {
   hsize_t size = 0;
   this->Check(H5Fget_filesize(this->File, &size), "a size of the file");
+  return size;
+}
+
+FileImage OutputFile::TakeImage()
+{
+  this->Image->Size = this->Size();
   this->File = Handle();
-  this->Image->Size = size;
   return std::move(*this->Image);
 }
 

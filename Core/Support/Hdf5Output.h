@@ -48,10 +48,13 @@ public:
   /// A data set whose chunks somebody else compresses and writes.
   Handle MakeChunked(const std::string& name, hid_t fileType, const std::vector<hsize_t>& shape,
       const std::vector<hsize_t>& chunk, const ChunkFilter& filter) const;
-  /// Of a file in memory, when all else is in it: room for so many bytes of the chunk that begins there.
-  /// Returns their offset in the file.
+  /// Makes room for so many bytes of the chunk that begins there, in a file in memory, when all else is in
+  /// it. Returns their offset in the file.
   std::uint64_t ReserveChunk(
       hid_t dataset, const std::vector<hsize_t>& begin, std::uint64_t bytes, std::uint32_t skippedFilters);
+
+  /// Bytes of the file as it is now.
+  std::uint64_t Size() const;
 
   void WriteText(hid_t object, const std::string& name, const std::string& value) const;
   void WriteNumbers(hid_t object, const std::string& name, const std::vector<double>& values) const;
@@ -60,7 +63,7 @@ public:
   void WriteAttribute(
       hid_t object, const std::string& name, hid_t fileType, hid_t memoryType, const void* value) const;
 
-  /// Of a file in memory, which is closed then. All handles must be gone.
+  /// Closes a file in memory and returns what is in it. All handles must be gone.
   FileImage TakeImage();
   /// Must be called last of a file on disk: a full disk often shows only when the file's caches are written.
   void Finish() const;

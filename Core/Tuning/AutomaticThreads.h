@@ -45,7 +45,7 @@ public:
   /// Collective. Gets ready for a read of files beside `path`. mostOfRank: threads of a rank at most; the
   /// least of all ranks counts. Does not throw for what it cannot find out.
   void Begin(Communicator& ranks, const std::string& path, ThreadPolicy policy, int mostOfRank);
-  /// Of the read that has begun; valid until the next Begin().
+  /// The control of the read that has begun; valid until the next Begin().
   ReadControl& Control() { return *this->Current; }
   /// Collective, after the read, whatever its outcome. Long reads refine the profile of network storages.
   void End();
@@ -56,9 +56,9 @@ public:
   const ThreadChoice& Choice() const { return this->Known; }
   /// Several lines: N*, NC, reads in flight over time, and where each is from.
   std::string Text() const;
-  /// Of rank 0 alone: F(N) of the profile of the storage.
+  /// On rank 0 alone: F(N) of the profile of the storage.
   StorageCurve Curve() const;
-  /// Of rank 0 alone: what is wrong with profiles, and why some were passed over.
+  /// On rank 0 alone: what is wrong with profiles, and why some were passed over.
   const std::vector<std::string>& Notes() const { return this->ProfileNotes; }
 
   /// On rank 0, who estimates the load of others, in place of a LoadSensor; for tests.
@@ -96,7 +96,7 @@ private:
   void ShareLoad();
   void Refine();
 
-  // Of rank 0 alone:
+  // On rank 0 alone:
   std::optional<Mount> Where;
   std::optional<StorageProfile> Profile;
   std::optional<Finding> Found;  ///< Where and Profile

@@ -30,7 +30,7 @@ enum Term : std::size_t
   Terms
 };
 
-/// Of the terms that are no whole numbers.
+/// Terms that are no whole numbers are sent in thousandths.
 constexpr double Unit = 1000;
 /// Fewer requests than this make a poor average.
 constexpr std::uint64_t RequestsOfWindow = 8;

@@ -30,7 +30,7 @@ struct StorageKnowledge
   int GreedyStart = 0;
 };
 
-/// Who reads.
+/// The ranks that read.
 struct ReadingJob
 {
   int Ranks = 1;         ///< NP

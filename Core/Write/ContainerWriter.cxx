@@ -74,7 +74,7 @@ class ContainerWriter::Lock
 public:
   explicit Lock(const std::string& folder) : Path(folder + "/" + LockName)
   {
-    // Who had it before takes the file away: then the lock is one of a file that nobody else will find.
+    // The writer before takes the file away: then the lock is one of a file that nobody else will find.
     do {
       this->File = std::make_unique<PlainFile>(
           this->Path, fs::exists(this->Path) ? PlainFile::Purpose::Update : PlainFile::Purpose::Create);
@@ -190,13 +190,23 @@ void ContainerWriter::OpenLog(bool overwrite)
   FlushFolder(this->Folder);
 }
 
-std::unique_ptr<StepWriter> ContainerWriter::Begin(StepToWrite step)
+std::unique_ptr<StepWriter> ContainerWriter::Begin(StepToWrite data)
 {
-  if (this->Has(step.Data.Step)) {
-    throw FileError(this->Folder, fmt::format("no step {} in the container", step.Data.Step), "one",
-        "Overwrite the container, or choose another name");
+  std::unique_ptr<StepWriter> step;
+  RunOnAllRanks(this->Ranks, [&] {
+    step = std::make_unique<StepWriter>(this->Ranks, this->Folder, std::move(data), this->Options.RanksAFile);
+  });
+  this->Begin(*step);
+  return step;
+}
+
+void ContainerWriter::Begin(StepWriter& step)
+{
+  if (this->Has(step.Data().Step)) {
+    throw FileError(this->Folder, fmt::format("no step {} in the container", step.Data().Step),
+        "one of an earlier run", "Overwrite the container, or choose another name");
   }
-  return std::make_unique<StepWriter>(this->Ranks, this->Folder, std::move(step), this->Options.RanksAFile);
+  step.Create();
 }
 
 void ContainerWriter::Commit(StepWriter& step)

@@ -37,6 +37,8 @@ public:
 
   /// A step that is not there yet; one at a time.
   std::unique_ptr<StepWriter> Begin(StepToWrite step);
+  /// The same for one that was laid out already, with the same ranks for each file.
+  void Begin(StepWriter& step);
   /// From now on the step is in the container.
   void Commit(StepWriter& step);
 

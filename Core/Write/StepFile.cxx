@@ -9,6 +9,7 @@
 #include <array>
 #include <cassert>
 #include <filesystem>
+#include <mutex>
 
 namespace patchio::container {
 namespace {
@@ -25,7 +26,8 @@ struct OpenSet
   std::uint64_t Count = 0;
 };
 
-/// Of the B-trees that list chunks, whose nodes HDF5 fills to nine tenths when chunks come in order.
+/// The bytes of the B-trees that list chunks. HDF5 fills their nodes to nine tenths when chunks come in
+/// order.
 std::uint64_t ListBytesOf(const StepFilePlan& plan)
 {
   std::uint64_t bytes = 0;
@@ -65,6 +67,7 @@ public:
 
   std::vector<std::uint64_t> LayOut();
   std::vector<std::uint64_t> Place(const std::vector<ChunkSize>& chunks);
+  std::uint64_t Size() const { return this->File.Size(); }
   hdf5::FileImage TakeImage();
 
 private:
@@ -241,39 +244,80 @@ void StepFile::Description::DescribeLevel(hid_t root, int number)
   this->File.Write(group, "AMRBox", H5T_NATIVE_INT32, H5T_NATIVE_INT32, {boxes.size() / 6, 6}, boxes.data());
 }
 
-StepFile::StepFile(const std::string& path, const StepFilePlan& plan)
-    : File(path, PlainFile::Purpose::Create),
-      Described(std::make_unique<Description>(path, plan)),
-      Begins(this->Described->LayOut())
+namespace {
+
+/// Steps may be on their way in several threads.
+std::mutex library;
+
+template <typename Work>
+auto Alone(Work work)
 {
+  const std::lock_guard<std::mutex> guard(library);
+  return work();
 }
 
-StepFile::~StepFile() = default;
+}  // namespace
+
+StepFile::StepFile(const std::string& path, const StepFilePlan& plan)
+    : Path(path),
+      Described(Alone([&] { return std::make_unique<Description>(path, plan); })),
+      Begins(Alone([&] { return this->Described->LayOut(); }))
+{
+  const std::lock_guard<std::mutex> guard(library);
+  this->Size = this->Described->Size();
+  if (std::all_of(plan.DataSets.begin(), plan.DataSets.end(),
+          [](const DataSet& set) { return set.Compression == FilterKind::None; })) {
+    this->TakeImage();
+  }
+}
+
+StepFile::~StepFile()
+{
+  Alone([this] { this->Described.reset(); });
+}
+
+/// Writes that make a file longer wait for each other; those inside of it need not. So it has its size at
+/// once.
+void StepFile::Create()
+{
+  this->File = std::make_unique<PlainFile>(this->Path, PlainFile::Purpose::Create);
+  std::filesystem::resize_file(this->Path, this->Size);
+}
 
 std::vector<std::uint64_t> StepFile::Place(const std::vector<ChunkSize>& chunks)
 {
-  return this->Described->Place(chunks);
+  const std::lock_guard<std::mutex> guard(library);
+  std::vector<std::uint64_t> begins = this->Described->Place(chunks);
+  this->TakeImage();
+  std::filesystem::resize_file(this->Path, this->Size);
+  return begins;
 }
 
 namespace {
 constexpr std::array<unsigned char, 8> Signature{0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
 }  // namespace
 
-void StepFile::WriteDescription()
+void StepFile::TakeImage()
 {
   hdf5::FileImage image = this->Described->TakeImage();
+  this->Described.reset();
   assert(image.Bytes.size() >= Signature.size());
   std::fill_n(image.Bytes.begin(), Signature.size(), std::byte(0));
   image.Bytes.resize(std::min<std::uint64_t>(image.Bytes.size(), image.Size));
-  this->File.Write(0, image.Bytes.data(), image.Bytes.size());
-  std::filesystem::resize_file(this->File.Path(), image.Size);
+  this->Image = std::move(image.Bytes);
+  this->Size = image.Size;
+}
+
+void StepFile::WriteDescription()
+{
+  this->File->Write(0, this->Image.data(), this->Image.size());
 }
 
 void StepFile::GiveSignature() const
 {
-  this->File.Flush();
-  this->File.Write(0, Signature.data(), Signature.size());
-  this->File.Flush();
+  this->File->Flush();
+  this->File->Write(0, Signature.data(), Signature.size());
+  this->File->Flush();
 }
 
 }  // namespace patchio::container

@@ -39,13 +39,17 @@ struct ChunkSize
 };
 
 /// A file of a step while it is written. It is none for any HDF5 library until GiveSignature(), so that
-/// nobody takes room for values. For the thread that calls HDF5; methods throw Error.
+/// nobody takes room for values. Methods throw Error. Those that call HDF5 may be called by several threads,
+/// each for another file.
 class StepFile
 {
 public:
-  /// Makes the file, which must not exist, with room for all values but compressed ones.
+  /// Lays the file out in memory; needs HDF5, and nobody needs it after that unless data sets are compressed.
   StepFile(const std::string& path, const StepFilePlan& plan);
   ~StepFile();
+  /// Makes the file, which must not exist, with room for all values but compressed ones.
+  void Create();
+  bool IsCreated() const { return this->File != nullptr; }
 
   /// Where the data sets and then the tables of the plan begin, in their order; 0 for compressed ones.
   const std::vector<std::uint64_t>& Offsets() const { return this->Begins; }
@@ -59,10 +63,14 @@ public:
 
 private:
   class Description;
+  void TakeImage();
 
-  const PlainFile File;
-  std::unique_ptr<Description> Described;
+  const std::string Path;
+  std::unique_ptr<Description> Described;  ///< as long as it may change
   const std::vector<std::uint64_t> Begins;
+  std::vector<std::byte> Image;  ///< of the description
+  std::uint64_t Size = 0;        ///< of the file
+  std::unique_ptr<PlainFile> File;
 };
 
 }  // namespace patchio::container

@@ -127,23 +127,32 @@ StepWriter::StepWriter(Communicator& ranks, const std::string& folder, StepToWri
   for (std::size_t v = 0; v < data.Variables.size(); ++v) {
     this->Before.push_back(ValuesBefore(data, this->Rows, static_cast<int>(v)));
   }
+  if (this->Leads()) {
+    this->Part = std::make_unique<PartFile>(this->PartPath(), this->PlanOfFile());
+  }
+  this->MakePacker();
+}
+
+void StepWriter::Create()
+{
   std::vector<std::uint64_t> offsets;
-  RunOnAllRanks(ranks, [&] {
+  RunOnAllRanks(this->Ranks, [&] {
     if (this->Leads()) {
-      this->Part = std::make_unique<PartFile>(this->PartPath(), this->PlanOfFile());
+      this->Part->File.Create();
       offsets = this->Part->File.Offsets();
     }
   });
-  this->TakeOffsets(GatherValues(ranks, offsets));
-  this->MakePacker();
-  RunOnAllRanks(
-      ranks, [&] { this->File = std::make_unique<PlainFile>(this->PartPath(), PlainFile::Purpose::Update); });
+  this->TakeOffsets(GatherValues(this->Ranks, offsets));
+  RunOnAllRanks(this->Ranks,
+      [&] { this->File = std::make_unique<PlainFile>(this->PartPath(), PlainFile::Purpose::Update); });
 }
 
 StepWriter::PartFile::~PartFile()
 {
   std::error_code ignored;
-  fs::remove(this->Path, ignored);
+  if (this->File.IsCreated()) {
+    fs::remove(this->Path, ignored);
+  }
 }
 
 std::string StepWriter::PartPath() const

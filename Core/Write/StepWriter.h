@@ -58,8 +58,9 @@ struct PlacedValues
 class StepWriter
 {
 public:
-  /// Collective. folder: of the container. ranksAFile: 0: one file for all ranks; else so many ranks, that
-  /// follow each other, write a file together. Throws Error on all ranks.
+  /// Not collective, though all ranks do it: lays the step out in memory, with HDF5. folder: of the
+  /// container. ranksAFile: 0: one file for all ranks; else so many ranks, that follow each other, write a
+  /// file together. Throws Error.
   StepWriter(Communicator& ranks, const std::string& folder, StepToWrite step, int ranksAFile);
   /// Takes away what was written, unless Finish() has returned.
   ~StepWriter() = default;
@@ -70,6 +71,8 @@ public:
   /// Where everything lies; complete after Finish(), on rank 0.
   const StepRecord& Description() const { return this->Record; }
 
+  /// Collective: makes the files, before anything is written. Throws Error on all ranks.
+  void Create();
   /// Writes values of this rank's patches, `threads` at once, and returns when the system has them;
   /// compressed ones are kept in memory until Finish(). Each patch and variable once. Not collective. A fault
   /// is kept for Finish(), and nothing is written any more.

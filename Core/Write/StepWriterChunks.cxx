@@ -64,7 +64,7 @@ void StepWriter::ExchangeParts()
   RunOnAllRanks(this->Ranks, [&] { this->Packer->AddTexts(texts, this->Threads); });
 }
 
-/// Who writes what of a data set in this rank's file, by the byte where it begins.
+/// The ranks that write parts of a data set in this rank's file, by the byte where the part begins.
 std::map<std::uint64_t, int> StepWriter::WritersOf(int level, int variable) const
 {
   const Catalog& data = this->Record.Data;

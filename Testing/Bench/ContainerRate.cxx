@@ -1,6 +1,7 @@
 // Writes a step of equal blocks, and reads it, in one of several ways; says how long each part took, as one
 // JSON object on standard output. Under mpirun the blocks are divided over the ranks, and times are those of
 // the slowest.
+#include "Io/IoScheduler.h"
 #include "Plan/Blocks.h"
 #include "Plan/StorageModel.h"
 #include "RunUnderMpi.h"
@@ -30,7 +31,7 @@ struct Options
 {
   std::string Folder;
   std::string How = "patchio";
-  int Blocks = 1000, Cells = 16, Steps = 1, Threads = 2;
+  int Blocks = 1000, Cells = 16, Steps = 1, Threads = 2, RanksAFile = 0;
   double Latency = StorageModel().Latency, Bandwidth = StorageModel().Bandwidth;
   bool Reads = false;
 };
@@ -66,7 +67,7 @@ Catalog BlocksOf(const Options& options, int ranks)
   return catalog;
 }
 
-/// Of all blocks: they are the same, so that memory is no matter.
+/// All blocks have these, so that memory is no matter.
 std::vector<float> Values(const Options& options)
 {
   std::vector<float> values(std::size_t(options.Cells) * options.Cells * options.Cells);
@@ -90,6 +91,11 @@ std::string Hdf5Path(const Options& options, int rank)
   return options.Folder + "/blocks." + (options.How == "hdf5" ? std::to_string(rank) : "all") + ".h5";
 }
 
+std::string PlainPath(const Options& options, int rank)
+{
+  return options.Folder + "/blocks." + std::to_string(rank);
+}
+
 std::string NameOf(int block)
 {
   return "block." + std::to_string(block);
@@ -98,12 +104,12 @@ std::string NameOf(int block)
 void WriteContainer(const Options& options, Communicator& ranks, const Catalog& catalog)
 {
   const std::vector<float> values = Values(options);
-  container::ContainerWriter writer(ranks, options.Folder + "/blocks.pio");
+  container::ContainerWriter writer(ranks, options.Folder + "/blocks.pio", {false, options.RanksAFile});
   for (int number = 0; number < options.Steps; ++number) {
     Catalog data = catalog;
     data.Step = number;
     data.Time = number;
-    const auto step = writer.Begin({data, {ElementType::Float32}});
+    const auto step = writer.Begin({data, {ElementType::Float32}, {}});
     std::vector<container::PatchValues> mine;
     for (const int block : BlocksOfRank(catalog, ranks.Rank())) {
       mine.push_back({block, 0, values.data()});
@@ -155,6 +161,18 @@ void WriteHdf5(const Options& options, Communicator& ranks, const Catalog& catal
     }
   }
   PlainFile(path).Flush();  // as a container's writer does
+}
+
+/// Nothing but the values: no way can be faster.
+void WritePlain(const Options& options, Communicator& ranks, const Catalog& catalog)
+{
+  const std::vector<float> values = Values(options);
+  const std::uint64_t bytes = values.size() * sizeof(float);
+  const std::vector<int> mine = BlocksOfRank(catalog, ranks.Rank());
+  const PlainFile file(PlainPath(options, ranks.Rank()), PlainFile::Purpose::Create);
+  std::filesystem::resize_file(file.Path(), bytes * mine.size());
+  RunTasks(mine.size(), options.Threads, [&](std::size_t i) { file.Write(i * bytes, values.data(), bytes); });
+  file.Flush();
 }
 
 struct ReadCost
@@ -237,14 +255,33 @@ ReadCost ReadHdf5(const Options& options, Communicator& ranks, std::vector<std::
   return cost;
 }
 
+ReadCost ReadPlain(const Options& options, Communicator& ranks, std::vector<std::vector<float>>& arrays)
+{
+  ReadCost cost;
+  const Stopwatch watch;
+  const PlainFile file(PlainPath(options, ranks.Rank()));
+  const std::size_t cells = std::size_t(options.Cells) * options.Cells * options.Cells;
+  arrays.resize(file.Size() / sizeof(float) / cells, std::vector<float>(cells));
+  cost.Metadata = watch.Seconds();
+  RunTasks(arrays.size(), options.Threads,
+      [&](std::size_t i) { file.Read(i * cells * sizeof(float), arrays[i].data(), cells * sizeof(float)); });
+  cost.Values = watch.Seconds() - cost.Metadata;
+  for (const std::vector<float>& values : arrays) {
+    cost.Sum += static_cast<double>(values.front()) + values.back();
+  }
+  return cost;
+}
+
 json Measure(const Options& options, Communicator& ranks)
 {
   const Catalog catalog = BlocksOf(options, ranks.Size());
-  const bool ours = options.How == "patchio";
   if (!options.Reads) {
     ranks.AllGather(std::vector<int>{});
     const Stopwatch watch;
-    ours ? WriteContainer(options, ranks, catalog) : WriteHdf5(options, ranks, catalog);
+    const auto write = options.How == "patchio" ? WriteContainer
+                       : options.How == "plain" ? WritePlain
+                                                : WriteHdf5;
+    write(options, ranks, catalog);
     return {{"write", Slowest(ranks, watch.Seconds())}};
   }
   const auto memory = std::make_shared<MemoryPool>();
@@ -254,7 +291,9 @@ json Measure(const Options& options, Communicator& ranks)
   double all = 0;
   for (int round = 0; round < options.Steps; ++round) {
     const Stopwatch watch;
-    cost = ours ? ReadContainer(options, ranks, memory) : ReadHdf5(options, ranks, arrays);
+    cost = options.How == "patchio" ? ReadContainer(options, ranks, memory)
+           : options.How == "plain" ? ReadPlain(options, ranks, arrays)
+                                    : ReadHdf5(options, ranks, arrays);
     all = watch.Seconds();
   }
   const std::vector<double> sums = ranks.AllGather(std::vector<double>{cost.Sum});
@@ -268,14 +307,15 @@ int Run(int argc, char** argv)
   Options options;
   program.add_option("folder", options.Folder, "where the files are")->required();
   program
-      .add_option(
-          "--how", options.How, "hdf5: a file a rank, a data set a block; parallel: one file, collectively")
-      ->check(CLI::IsMember({"patchio", "hdf5", "parallel"}));
+      .add_option("--how", options.How,
+          "hdf5: a file a rank, a data set a block; parallel: one file, collectively; plain: only the bytes")
+      ->check(CLI::IsMember({"patchio", "hdf5", "parallel", "plain"}));
   program.add_option("--blocks", options.Blocks, "of all ranks");
   program.add_option("--cells", options.Cells, "of a block along each axis");
   program.add_option(
       "--steps", options.Steps, "that a container gets; of reading: rounds, of which the last counts");
   program.add_option("--threads", options.Threads, "of each rank");
+  program.add_option("--ranks-a-file", options.RanksAFile, "of a container; 0: all");
   program.add_option("--latency", options.Latency, "seconds of a request");
   program.add_option("--bandwidth", options.Bandwidth, "bytes a second of a request");
   program.add_flag("--read", options.Reads, "read what was written");

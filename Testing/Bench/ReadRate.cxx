@@ -53,8 +53,8 @@ struct Cost
   double Blocks = 0;         ///< making the blocks, once a step in vtkPatchReader
   std::vector<double> Read;  ///< one a step, planning included
   double Bytes = 0;          ///< of the values of one step
-  /// Of all values of the last step, so that all ways can be seen to read the same; merged, what fills gaps
-  /// in blocks counts, and what finer patches hide may not.
+  /// The sum of all values of the last step, so that all ways can be seen to read the same; merged, what
+  /// fills gaps in blocks counts, and what finer patches hide may not.
   double Sum = 0;
   double Requests = 0;
   std::vector<int> InFlight;        ///< wanted at the end of each step, all ranks; mode Automatic

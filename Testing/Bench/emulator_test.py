@@ -267,6 +267,19 @@ class Writing(EmulatorTest):
     def test_comes_through_when_cached_and_slow(self):
         self.check_writing(cached=True, slow_writes=True)
 
+    def test_several_writes_to_one_file_are_in_flight_together(self):
+        storage = self.storage(latency=200, metadata_latency=0, concurrency=64, slow_writes=True)
+        file = os.open(storage.path("big.bin"), os.O_WRONLY)
+        self.addCleanup(os.close, file)
+        threads = [threading.Thread(target=os.pwrite, args=(file, b"x" * 4096, 4096 * i)) for i in range(8)]
+        storage.reset()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        release = tuple(int(part) for part in os.uname().release.split(".")[:2])
+        self.assertEqual(storage.counters()["most_in_flight"], 8 if release >= (6, 2) else 1)
+
     def test_an_open_file_that_is_unlinked_stays_readable(self):
         storage = self.storage()
         with open(storage.path("big.bin"), "rb", buffering=0) as file:

@@ -164,7 +164,7 @@ def draw_surface(reader, view, facts):
 
 def draw_stages(reader, facts):
     view = make_view(numpy.array(facts["low"]), numpy.array(facts["high"]))
-    # Of the time that was read, or all that draws would execute everything again.
+    # The view shows the time that was read, or all that draws would execute everything again.
     view.ViewTime = facts["time"]
     stage("empty picture", lambda: Render(view))  # the first one pays for OpenGL
     for name, work in (("slice", draw_slice), ("surface", draw_surface), ("contour", draw_contour)):

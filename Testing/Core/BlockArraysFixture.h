@@ -132,7 +132,7 @@ protected:
     return result;
   }
 
-  /// Of all values, those in gaps and layers too.
+  /// The range that is known is that of all values, those in gaps and layers too.
   static void ExpectRange(const LoadedArray& array)
   {
     if (array.Status != ArrayStatus::Read || array.Type != ElementType::Float32) {

@@ -36,8 +36,8 @@ Owners CellsNaively(const Block& block)
   return owners;
 }
 
-/// Of the block's own patches, the one with the largest number; else one of the fringe, of the same level.
-/// Any of the fringe's where several meet: the set.
+/// The owner of each node: the one of the block's own patches with the largest number; else one of the
+/// fringe, of the same level. Any of the fringe's where several meet: the set.
 std::map<Int3, std::set<int>> NodesNaively(const Catalog& catalog, const Block& block)
 {
   std::map<Int3, std::set<int>> owners;

@@ -89,7 +89,8 @@ void ExpectCovers(const std::vector<CoverBox>& cover, const std::vector<OwnedBox
   }
 }
 
-/// Of which a walk over cells would never end: parts are of the right size and the boxes do not meet.
+/// Checks the sizes of the parts, for boxes that do not meet and are so large that a walk over their cells
+/// would never end.
 void ExpectCoversExactly(const std::vector<CoverBox>& cover, const std::vector<OwnedBox>& wanted)
 {
   std::vector<double> left;

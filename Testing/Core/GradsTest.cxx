@@ -402,7 +402,7 @@ TEST_F(Grads, WrongByteOrderIsSaid)
   for (auto* const value : {+temperature, +counted, +undefined, +tiny, +huge, +few, +nothing}) {
     EXPECT_THAT(warnings(little, value), IsEmpty());
   }
-  // Of these there is no telling.
+  // These values do not tell the byte order.
   EXPECT_THAT(warnings(big, few), IsEmpty());
   EXPECT_THAT(warnings(big, nothing), IsEmpty());
 }

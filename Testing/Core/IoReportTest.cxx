@@ -21,7 +21,7 @@ public:
   {
     std::vector<double> all = mine;
     for (const std::vector<double>& other : this->Others) {
-      // Of any other question, that about moments, the others know nothing.
+      // The others know nothing about any other question, such as that about moments.
       all.insert(all.end(), mine.size(), 0);
       if (other.size() == mine.size()) {
         std::copy(other.begin(), other.end(), all.end() - static_cast<std::ptrdiff_t>(mine.size()));

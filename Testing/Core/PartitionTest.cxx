@@ -180,7 +180,7 @@ TEST(Partition, DoesNotDependOnTheOrderOfThePatches)
 TEST(Partition, MovesOnlyTheSurplusOfASelection)
 {
   const Catalog catalog = Grid(8, 8, 1);
-  // Rows 0 to 3 are at home in part 0, 4 to 7 in part 1. Of 20 patches 11 may be anywhere: none moves.
+  // Rows 0 to 3 are at home in part 0, 4 to 7 in part 1. Each part may have 11 of the 20 patches: none moves.
   std::vector<int> patches(20);
   std::iota(patches.begin(), patches.begin() + 11, 0);
   std::iota(patches.begin() + 11, patches.end(), 40);

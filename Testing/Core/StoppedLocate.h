@@ -8,8 +8,8 @@
 
 namespace patchio::testing {
 
-/// Of all values of the step. `format` must have something to look for in files.
-/// everyCall: it says as often how far it is each time, and may be stopped at any of them.
+/// Checks that Locate() of all values of the step can be stopped. `format` must have something to look for in
+/// files. everyCall: it says as often how far it is each time, and may be stopped at any of them.
 inline void ExpectToStop(
     const Format& format, const Catalog& catalog, LocateOptions options = {}, bool everyCall = false)
 {

@@ -12,7 +12,7 @@ import tempfile
 
 # Lowest first: a folder may include itself and those before it.
 LAYERS = ["Support", "Catalog", "Plan", "Memory", "Decode", "Io", "Storage", "Tuning", "Report",
-          "Hdf5Index", "Container", "Formats", "MetadataChannel", "Session", "Write", "Examples"]
+          "Hdf5Index", "Container", "Formats", "MetadataChannel", "Session", "Write", "Output", "Examples"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 

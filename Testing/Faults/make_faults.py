@@ -24,10 +24,12 @@ import sys
 import h5py
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", "SAMRAI"))
+FORMATS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats")
+sys.path[:0] = [FORMATS, os.path.join(FORMATS, "SAMRAI")]
 from dump_writer import Dump, Level, Variable, put, put_strings, write_series  # noqa: E402
 from make_cases import components, linear  # noqa: E402
-from reference import read_truth, save  # noqa: E402
+from reference import read_truth  # noqa: E402
+from truth_files import save  # noqa: E402
 
 FAULTS = []
 

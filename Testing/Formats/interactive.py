@@ -23,7 +23,7 @@ UNITS = {"byte": 1, "bytes": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}
 
 
 def number_in(report, line):
-    """Of a line like 'Bytes read: 1.23 MB in ...', which has three digits; 0 without the line."""
+    """The number in a line like 'Bytes read: 1.23 MB in ...', which has three digits; 0 without the line."""
     found = re.search("^%s: ([0-9.]+) (\\w+)" % line, report, re.MULTILINE)
     return float(found.group(1)) * UNITS[found.group(2)] if found else 0
 

@@ -28,7 +28,7 @@ from conformance import check_position, expect, field, name_of, open_reader, out
 from expected import DUPLICATECELL, HIDDENCELL, REFINED, Truth, pad_components  # noqa: E402
 
 def id_names(truth):
-    """Of the arrays that AddPatchIds adds; they make way for variables of the dump."""
+    """The names of the arrays that AddPatchIds adds; they make way for variables of the dump."""
     taken = [v["name"] for v in truth.meta["variables"]]
     return [n + "_" if n in taken else n for n in ("patch id", "patch owner", "level", "rank")]
 
@@ -64,7 +64,7 @@ class Shown:
         return [p for p in self.patches if self.truth.patches[p]["level"] == level]
 
     def number(self, level, number):
-        """Of a patch, over all levels."""
+        """The number of a patch, counted over all levels."""
         return sum(self.truth.meta["level_sizes"][:level]) + number
 
     def lower(self, patch):
@@ -221,7 +221,7 @@ def patches_of(block, shown):
 
 
 def patch_alone(block, shown):
-    """Of a block that is all of one patch, or a part."""
+    """The patch of a block that is all of one patch, or a part; None for other blocks."""
     number = field(block.grid, "patch")
     return None if number is None else shown.number(block.level, int(number))
 
@@ -536,7 +536,7 @@ def check_deformed(reader, truth, time, index):
 
 
 def check_note(reader, wanted, where):
-    """Of the report: whether a ghost layer was asked for in vain, said once."""
+    """Checks that the report says once that a ghost layer was asked for in vain, if it was."""
     notes = len(re.findall("^Note: Add Ghost Layer has no effect", report_of(reader), re.MULTILINE))
     expect(rank() > 0 or notes == int(wanted), "%s: %d notes about the ghost layer", where, notes)
 

@@ -27,7 +27,7 @@ def backend():
 
 
 def gradients(reader):
-    """Of the cells of this rank, in the order of their places."""
+    """The gradients in the cells of this rank, in the order of their places."""
     gradient = Gradient(Input=reader, ScalarArray=["CELLS", "f"])
     gradient.UpdatePipeline()
     found = {}

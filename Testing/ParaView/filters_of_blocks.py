@@ -30,7 +30,7 @@ def ghosts_of(leaf):
 
 
 def drawn_area(proxy):
-    """Of the faces that a view draws."""
+    """The area of the faces that a view draws."""
     surface = vtkPVGeometryFilter()
     surface.SetUseOutline(0)
     surface.SetInputDataObject(output_of(proxy))

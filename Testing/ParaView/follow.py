@@ -86,7 +86,7 @@ class Followed:
         expect(says in text and bool(text) == bool(says), "%s: it says '%s', not '%s'", when, text, says)
 
     def values(self, step):
-        """Of all cells, hidden ones too, sorted."""
+        """The values of all cells, hidden ones too, sorted."""
         self.merged.UpdatePipeline(self.reader.TimestepValues[step])
         found = []
         for rank in range(vtkMultiProcessController.GetGlobalController().GetNumberOfProcesses()):

@@ -99,7 +99,7 @@ def follow():
 
 
 def look_at_followed():
-    """Who looks at the first step stays there."""
+    """A user who looks at the first step stays there."""
     if len(readers[0].TimestepValues) < 3:
         return False
     scene = GetAnimationScene()
@@ -112,7 +112,7 @@ def look_at_followed():
 
 
 def look_at_last():
-    """Who looks at the last step goes on to the new one."""
+    """A user who looks at the last step goes on to the new one."""
     if len(readers[0].TimestepValues) < 4:
         return False
     expect(shown_step() == 48 and GetAnimationScene().AnimationTime == readers[0].TimestepValues[3],

@@ -63,7 +63,7 @@ class EscapeDuringRead:
 
 
 def past():
-    """Of each read so far, whether it was stopped."""
+    """Whether each read so far was stopped."""
     reader.UpdatePropertyInformation()
     return [read["cancelled"] for read in json.loads(reader.GetPropertyValue("IOReportData"))["past"]]
 

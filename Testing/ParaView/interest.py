@@ -28,7 +28,7 @@ def patches_of(reader):
 
 
 def triangles_of(proxy, time):
-    """Of this rank: the corners of each polygon that is drawn, in an order that does not depend on blocks."""
+    """The corners of each polygon that this rank draws, in an order that does not depend on blocks."""
     proxy.UpdatePipeline(time)
     found = []
     for leaf in leaves(output_of(proxy)):
@@ -42,7 +42,7 @@ def triangles_of(proxy, time):
 
 
 def all_triangles(proxy, time=0.5):
-    """Of all ranks, sorted; on rank 0."""
+    """The triangles of all ranks, sorted; on rank 0."""
     name = os.path.join(sys.argv[1], "triangles_%d.pickle")
     with open(name % rank, "wb") as out:
         pickle.dump(triangles_of(proxy, time), out)

@@ -11,7 +11,7 @@ import sys
 # Where the boxes of each level are cut, axis by axis.
 CUTS = [([0, 5, 9, 16], [0, 8, 16], [0, 6, 12, 16]), ([8, 12, 18, 32], [0, 10, 18, 24], [4, 16, 22, 28])]
 RATIO = 2
-# Of each level (lower, upper), as places.
+# The bounds of each level (lower, upper), as places.
 BOUNDS = [tuple(tuple(axis[end] / RATIO ** level for axis in axes) for end in (0, -1)) for level, axes in enumerate(CUTS)]
 MIDDLE = (8.3, 7.9, 8.1)
 

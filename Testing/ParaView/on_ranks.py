@@ -1,4 +1,6 @@
 """What scripts have in common that run on every rank of pvbatch."""
+import os
+import shutil
 import sys
 
 from vtkmodules.vtkCommonCore import vtkDoubleArray
@@ -14,6 +16,15 @@ def expect(condition, message, *details):
     if not condition:
         failed.append(message % details)
         print("FAILED: " + failed[-1], flush=True)
+
+
+def new_container(folder, name):
+    """Collective: the path of a container that is not there."""
+    path = os.path.join(folder, name + ".pio")
+    if rank == 0:
+        shutil.rmtree(path, ignore_errors=True)
+    controller.Barrier()
+    return path
 
 
 def output_of(proxy):

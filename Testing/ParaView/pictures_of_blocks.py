@@ -54,7 +54,7 @@ MODES = {"patches": dict(Blocks="As patches"), "merged": dict(Blocks="Merged"),
 
 
 def share_of_difference(a, b, least):
-    """Of the pixels where something is drawn in either picture; and their number."""
+    """The share of the pixels where something is drawn in either picture; and their number."""
     background = a[0, 0]
     drawn = (a != background).any(2) | (b != background).any(2)
     return float((abs(a - b) >= least).any(2).sum() / max(1, drawn.sum())), int(drawn.sum())

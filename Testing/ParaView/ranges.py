@@ -45,7 +45,7 @@ def arrays_of(vtk_reader):
 
 
 def true_range(values):
-    """Of what is no NaN, as VTK has it."""
+    """The range of what is no NaN, as VTK has it."""
     return [float(np.nanmin(values)), float(np.nanmax(values))] if np.isfinite(values).any() else list(NOTHING)
 
 

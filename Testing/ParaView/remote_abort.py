@@ -57,7 +57,7 @@ def update_and_abort(proxy, time, stage="Reading", slow="load 1000000", fast="lo
 
 
 def past(reader):
-    """Of each read so far, whether it was stopped."""
+    """Whether each read so far was stopped."""
     reader.UpdatePropertyInformation()
     data = reader.GetPropertyValue("IOReportData")
     return [read["cancelled"] for read in json.loads(data)["past"]] if data else []

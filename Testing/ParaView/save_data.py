@@ -6,7 +6,6 @@ Runs on every rank. What the ranks have is told through files in OUTPUT.
 """
 import json
 import os
-import shutil
 import sys
 import zlib
 
@@ -17,7 +16,7 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", "Container"))
 import stranger  # noqa: E402
-from on_ranks import controller, expect, finish, output_of, rank, ranks  # noqa: E402
+from on_ranks import controller, expect, finish, new_container, output_of, rank, ranks  # noqa: E402
 
 KINDS = {"None": {"none"}, "Deflate": {"deflate"}, "Zstandard": {"zstd"}, "Automatic": {"deflate"}}
 
@@ -64,14 +63,6 @@ def everything(proxy):
     return found
 
 
-def fresh(name):
-    path = os.path.join(scratch, name + ".pio")
-    if rank == 0:
-        shutil.rmtree(path, ignore_errors=True)
-    controller.Barrier()
-    return path
-
-
 def difference(a, b):
     """The first one, in words; None where there is none."""
     for key in sorted(set(a) | set(b)):
@@ -87,7 +78,7 @@ def check_file(path, properties, compression="None"):
     name = "_".join(path.split("/")[-3:])
     reader = PatchReader(FileName=[path], **properties)
     reader.UpdatePipeline()
-    copy = fresh(name)
+    copy = new_container(scratch, name)
     SaveData(copy, proxy=reader, WriteTimeSteps=1, Compression=compression)
     kinds = {place.get("compression", "none") for step in stranger.read(copy) for place in step.json["data sets"]}
     expect(kinds == KINDS[compression], "%s: %s is %s", name, compression, kinds)

@@ -6,7 +6,6 @@ Runs on every rank; a source gives each rank a part. OUTPUT gets the containers;
 one container are read by stranger.py as well, which knows the documentation of the format only.
 """
 import os
-import shutil
 import sys
 
 import numpy as np
@@ -18,7 +17,7 @@ from vtkmodules.vtkFiltersCore import vtkCellCenters
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", "Container"))
 import stranger  # noqa: E402
-from on_ranks import controller, expect, finish, leaves, output_of, rank, ranks, sum_over_ranks  # noqa: E402
+from on_ranks import controller, expect, finish, leaves, new_container, output_of, rank, ranks, sum_over_ranks  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 scratch, data = sys.argv[1:3]
@@ -88,14 +87,6 @@ def script(source, text, kind):
     return made
 
 
-def path_of(name):
-    path = os.path.join(scratch, name + ".pio")
-    if rank == 0:
-        shutil.rmtree(path, ignore_errors=True)
-    controller.Barrier()
-    return path
-
-
 def arrays_of(attributes):
     return {attributes.GetArrayName(i): attributes.GetArray(i) for i in range(attributes.GetNumberOfArrays())
             if attributes.GetArray(i) and attributes.GetArrayName(i) != "vtkGhostType"}
@@ -124,7 +115,7 @@ def rows_of(grid, what):
 
 
 def everything(proxy, what):
-    """Of all ranks, on each rank: rows in order, each once, since blocks share nodes."""
+    """The rows of all ranks, on each rank: in order, each once, since blocks share nodes."""
     found = [rows_of(grid, what) for grid in leaves(output_of(proxy)) if grid.GetNumberOfCells()]
     np.save("%s/rank.%d.npy" % (scratch, rank), np.vstack([rows for rows, _ in found]) if found else np.zeros((0, 0)))
     controller.Barrier()
@@ -134,7 +125,7 @@ def everything(proxy, what):
 
 
 def check(name, proxy, points=True):
-    path = path_of(name)
+    path = new_container(scratch, name)
     SaveData(path, proxy=proxy)
     back = PatchReader(FileName=[path], Grids="All")
     back.UpdatePipeline()
@@ -176,7 +167,7 @@ def check_images():
 
 def check_fractal(name, fractal):
     """The source itself leaves some cells visible that finer ones cover. In the container each place is visible once."""
-    path = path_of(name)
+    path = new_container(scratch, name)
     SaveData(path, proxy=fractal)
     back = PatchReader(FileName=[path])
     back.UpdatePipeline()
@@ -227,7 +218,7 @@ def check_merged():
             check("%s_%d" % (name, i), reader, points=False)
             chosen = PassArrays(Input=reader, CellDataArrays=["uval", "vtkGhostType"])
             chosen.UpdatePipeline()
-            path = path_of("chosen")
+            path = new_container(scratch, "chosen")
             SaveData(path, proxy=reader, ChooseArraysToWrite=1, CellDataArrays=["uval"], PointDataArrays=[])
             back = PatchReader(FileName=[path])
             back.UpdatePipeline()
@@ -243,7 +234,7 @@ def check_steps():
     reader = PatchReader(FileName=[data + "/linadv_3d/dumps.visit"])
     times = reader.TimestepValues[:]
     every = list(zip((0, 16, 32, 48), times))
-    path = path_of("steps")
+    path = new_container(scratch, "steps")
     SaveData(path, proxy=reader, WriteTimeSteps=1)
     expect(steps_of(path) == every, "all steps: %s", steps_of(path))
     SaveData(path, proxy=reader, WriteTimeSteps=1, MinTimeStep=1, TimeStepStride=2)
@@ -272,7 +263,7 @@ def said(work):
 
 def check_errors():
     image = Wavelet(WholeExtent=[0, 3, 0, 3, 0, 3])
-    other, there = path_of("other"), path_of("there")
+    other, there = new_container(scratch, "other"), new_container(scratch, "there")
     if rank == 0:
         os.mkdir(other)
         open(other + "/mine.txt", "w").close()
@@ -283,16 +274,16 @@ def check_errors():
     far = Wavelet(WholeExtent=[0, 3, 0, 3, 0, 3], SubsampleRate=1)
     shifted = script(far, "o = self.GetOutputDataObject(0); o.ShallowCopy(self.GetInputDataObject(0, 0)); o.SetOrigin(5.3, 0, 0)", "Same as Input")
     layers = PatchReader(FileName=[data + "/linadv_2d/dumps.visit"], AddGhostLayer=1)
-    cases = [("layers", layers, path_of("a"), "merged blocks with layers"), ("no folder above", image, scratch + "/none/a.pio", "a folder that can be made"), ("another folder", image, other, "a folder with mine.txt"),
+    cases = [("layers", layers, new_container(scratch, "a"), "merged blocks with layers"), ("no folder above", image, scratch + "/none/a.pio", "a folder that can be made"), ("another folder", image, other, "a folder with mine.txt"),
              ("from itself", reader, there, "come from this container itself"), ("within", image, there + "/a.pio", "within a container"),
-             ("mixed", GroupDatasets(Input=[image, structured]), path_of("a"), "a uniform grid and a curvilinear one"),
-             ("apart", GroupDatasets(Input=[image, shifted]), path_of("a"), "do not lie on one lattice"),
-             ("triangles", GroupDatasets(Input=[image, Sphere()]), path_of("a"), "a uniform grid and a polygonal one")]
+             ("mixed", GroupDatasets(Input=[image, structured]), new_container(scratch, "a"), "a uniform grid and a curvilinear one"),
+             ("apart", GroupDatasets(Input=[image, shifted]), new_container(scratch, "a"), "do not lie on one lattice"),
+             ("triangles", GroupDatasets(Input=[image, Sphere()]), new_container(scratch, "a"), "a uniform grid and a polygonal one")]
     for what, source, path, words in cases:
         source.UpdatePipeline()
         text = said(lambda: SaveData(path, proxy=source))  # noqa: B023
         expect(rank > 0 or text.count("ERROR") == 1 and words in text, "%s: '%s'", what, text)
-    expect(not os.path.exists(path_of("a")) and os.listdir(other) == ["mine.txt"], "something was written in spite of an error")
+    expect(not os.path.exists(scratch + "/a.pio") and os.listdir(other) == ["mine.txt"], "something was written in spite of an error")
     expect([n for n, _ in steps_of(there)] == [0], "the container was harmed")
 
 

@@ -220,7 +220,7 @@ def check_state():
 
 
 def check_threads():
-    """Who chose the threads is in the report and in its data, in every mode; the output carries none of it."""
+    """The report and its data say who chose the threads, in every mode; the output carries none of it."""
     reader = PatchReader(FileName=[data + "/linadv_3d/dumps.visit"])
     expect(reader.ThreadMode == "Automatic" and reader.ThreadPolicy == "Balanced", "%s, %s by default", reader.ThreadMode,
            reader.ThreadPolicy)

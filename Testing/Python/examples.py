@@ -82,7 +82,7 @@ def check_pictures(name, count):
 
 
 def visible_cells(summary):
-    """Of each patch: level, values as [k, j, i], flags of what no finer level covers, spacing, position of its corner."""
+    """For each patch: level, values as [k, j, i], flags of what no finer level covers, spacing, position of its corner."""
     meta, arrays = reference.read_truth(summary)
     for p, box in enumerate(meta["patches"]):
         shape = [box["upper"][a] - box["lower"][a] + 1 for a in (2, 1, 0)]

@@ -219,7 +219,7 @@ TEST(TestFiles, AreFewerWhereWritingTakesTooLong)
   EXPECT_EQ(announced[1], files.Files().Paths[0]);
 }
 
-/// Of a process that has ended.
+/// The number of a process that has ended.
 pid_t DeadProcess()
 {
   const pid_t child = ::fork();

@@ -389,7 +389,7 @@ def case_kwave(bench):
 
 
 def case_grads(bench):
-    """Of a template info says dates, axes and which of its files are missing or cut, each once."""
+    """For a template, info says dates, axes and which of its files are missing or cut, each once."""
     path = os.path.join(bench.place, "model.ctl")
     with open(path, "w") as file:
         file.write("dset ^m%h2.dat\noptions template little_endian\nundef -1\nxdef 4 linear 100 2.5\nydef 3 linear -5 5\n"
@@ -420,7 +420,7 @@ def case_grads(bench):
 
 
 def case_without(bench):
-    """Of a format whose files say where all values lie, info and index agree that there is nothing to keep."""
+    """For a format whose files say where all values lie, info and index agree that there is nothing to keep."""
     path = os.path.join(bench.place, "a.ctl")
     with open(path, "w") as file:
         file.write("dset ^a.dat\noptions little_endian\nundef -1\nxdef 2 linear 0 1\nydef 2 linear 0 1\nzdef 1 linear 0 1\n"
@@ -457,7 +457,7 @@ def case_states(bench):
     assert all(path in err for path in paths[1:4]) and paths[0] not in err
     assert bench.states() == ["valid"] * 5
     assert bench.run(["index", bench.index])[2] == ""
-    # Of a single dump both the series and the step have this one.
+    # Both the series and the step of a single dump have this message.
     with open(paths[1], "r+b") as file:
         file.truncate(100)
     for name in (bench.summaries()[1], os.path.relpath(bench.summaries()[1])):

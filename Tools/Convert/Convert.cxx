@@ -1,3 +1,4 @@
+#include "Container/ContainerLog.h"
 #include "Convert/PieceExport.h"
 #include "Convert/StepConversion.h"
 #include "Convert/VtkXml.h"
@@ -103,8 +104,10 @@ private:
     }
   }
   void CheckSameRun(const TimeStep& step, double time) const;
-  std::size_t ConvertAll(const std::vector<TimeStep>& steps);
+  void CheckSameVariables(const TimeStep& step);
+  std::size_t ConvertAll(const Series& series, const std::vector<TimeStep>& steps);
   std::size_t ExportAll(const std::vector<TimeStep>& steps);
+  void Open(const TimeStep& step);
   /// Does the work for a step that is open.
   using Work = std::function<ConversionResult(const std::function<void(double)>& progress)>;
   void ConvertOne(const TimeStep& step, std::size_t number, std::size_t count, const Work& work);
@@ -151,7 +154,7 @@ void Conversion::Run()
   }
   std::size_t done = 0;
   try {
-    done = this->How.Pieces() ? this->ExportAll(steps) : this->ConvertAll(steps);
+    done = this->How.Pieces() ? this->ExportAll(steps) : this->ConvertAll(series, steps);
   } catch (const Error&) {
     this->RemoveUnfinished();
     throw;
@@ -173,8 +176,30 @@ void Conversion::CheckSameRun(const TimeStep& step, double time) const
   }
 }
 
+/// A step that the container has must hold what would be written of it now.
+void Conversion::CheckSameVariables(const TimeStep& step)
+{
+  this->Open(step);
+  const VariablesInWords wanted = VariablesToWrite(this->Out.Ranks(), *this->Opened, this->How);
+  this->Out.OnRoot([&] {
+    for (const container::LoggedStep& logged : container::ReadLog(this->How.To).Steps) {
+      if (logged.Head.Step != step.Step) {
+        continue;
+      }
+      const container::StepRecord record = container::Decode(logged.Bytes);
+      const VariablesInWords found = WordsOf(record.Data.Variables, record.Types);
+      if (found != wanted) {
+        throw FileError(this->How.To,
+            fmt::format("step {} with the variables asked for: {}", step.Step, fmt::join(wanted, ", ")),
+            fmt::format("one with {}", fmt::join(found, ", ")),
+            "Ask for these (--variables), choose another name, or --overwrite");
+      }
+    }
+  });
+}
+
 /// Returns how many steps were not there yet.
-std::size_t Conversion::ConvertAll(const std::vector<TimeStep>& steps)
+std::size_t Conversion::ConvertAll(const Series& series, const std::vector<TimeStep>& steps)
 {
   container::ContainerWriter into(
       this->Out.Ranks(), this->Container(), {this->How.Overwrite || this->How.Export, this->How.RanksAFile});
@@ -182,6 +207,11 @@ std::size_t Conversion::ConvertAll(const std::vector<TimeStep>& steps)
     if (into.Has(step.Step)) {
       this->CheckSameRun(step, into.TimeOf(step.Step));
     }
+  }
+  const auto known = std::find_if(
+      series.Steps.rbegin(), series.Steps.rend(), [&](const TimeStep& step) { return into.Has(step.Step); });
+  if (known != series.Steps.rend()) {
+    this->CheckSameVariables(*known);
   }
   std::size_t done = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -220,7 +250,7 @@ std::size_t Conversion::ExportAll(const std::vector<TimeStep>& steps)
   return steps.size();
 }
 
-void Conversion::ConvertOne(const TimeStep& step, std::size_t number, std::size_t count, const Work& work)
+void Conversion::Open(const TimeStep& step)
 {
   if (!this->Opened || this->OpenedPath != step.Path) {
     this->Opened =
@@ -229,6 +259,11 @@ void Conversion::ConvertOne(const TimeStep& step, std::size_t number, std::size_
     this->Out.Warn(this->Opened->Warning());
   }
   this->Opened->TurnTo(RankAgreement(this->Out.Ranks()), step);
+}
+
+void Conversion::ConvertOne(const TimeStep& step, std::size_t number, std::size_t count, const Work& work)
+{
+  this->Open(step);
   const auto progress = [&](double part) {
     const double all = (static_cast<double>(number) + part) / static_cast<double>(count);
     if (this->Watch.Seconds() < SecondsWithoutBar) {

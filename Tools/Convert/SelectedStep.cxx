@@ -136,7 +136,7 @@ void SelectedStep::Locate(int rank)
   }
 }
 
-/// Of each variable; constants are stored as what the others are.
+/// The type of each variable; constants are stored as what the others are.
 void SelectedStep::AgreeOnTypes(Communicator& ranks)
 {
   const std::size_t variables = this->VariableOf.size();

@@ -1,7 +1,10 @@
 #include "Convert/StepConversion.h"
 
 #include "Container/StepLayout.h"
+#include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
+
+#include <fmt/format.h>
 
 #include <future>
 
@@ -44,6 +47,24 @@ void WriteAll(SelectedStep& from, bool more, LoadResult loaded, int threads, Ste
 }
 
 }  // namespace
+
+VariablesInWords WordsOf(const std::vector<Variable>& variables, const std::vector<ElementType>& types)
+{
+  VariablesInWords words;
+  for (std::size_t v = 0; v < variables.size(); ++v) {
+    words.insert(fmt::format("'{}' ({}{}, {})", PlainText(variables[v].Name),
+        variables[v].Components > 1 ? fmt::format("{} components, ", variables[v].Components) : "",
+        variables[v].Center == Centering::Cell ? "cell" : "node", NameOf(types[v])));
+  }
+  return words;
+}
+
+VariablesInWords VariablesToWrite(
+    Communicator& ranks, const OpenedStep& from, const ConversionOptions& options)
+{
+  const SelectedStep selected(ranks, from, options);
+  return WordsOf(selected.Data().Variables, selected.Types());
+}
 
 ConversionResult ResultOf(const SelectedStep& step)
 {

@@ -6,6 +6,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace patchio::tools {
 
@@ -14,6 +17,13 @@ struct ConversionResult
   std::uint64_t Patches = 0, Arrays = 0, Bytes = 0;  ///< of all ranks
   container::StepRecord Record;                      ///< of what ConvertStep() has written; on rank 0
 };
+
+/// A variable of a container in words: name, centering, components, type of its values.
+using VariablesInWords = std::set<std::string>;
+VariablesInWords WordsOf(const std::vector<Variable>& variables, const std::vector<ElementType>& types);
+/// Collective. Those that ConvertStep() would write. Throws Error, the same on all ranks.
+VariablesInWords VariablesToWrite(
+    Communicator& ranks, const OpenedStep& from, const ConversionOptions& options);
 
 /// Patches, Arrays and Bytes.
 ConversionResult ResultOf(const SelectedStep& step);

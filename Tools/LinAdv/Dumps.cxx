@@ -49,22 +49,6 @@ Variable MakeVariable(const std::string& name, Centering center, int components)
   return variable;
 }
 
-std::vector<Variable> DescribeVariables(const Options& options, int dimension)
-{
-  std::vector<Variable> variables;
-  for (int scalar = 0; scalar < options.Variables; ++scalar) {
-    variables.push_back(
-        MakeVariable(scalar ? fmt::format("uval_{:02}", scalar) : "uval", Centering::Cell, 1));
-  }
-  if (options.NodeVariable) {
-    variables.push_back(MakeVariable("uval_node", Centering::Node, 1));
-  }
-  if (options.VectorVariable) {
-    variables.push_back(MakeVariable("flux", Centering::Cell, dimension));
-  }
-  return variables;
-}
-
 void AppendLevel(const Grid& grid, Catalog& catalog)
 {
   Level level;
@@ -85,6 +69,22 @@ void AppendLevel(const Grid& grid, Catalog& catalog)
 }
 
 }  // namespace
+
+std::vector<Variable> DescribeVariables(const Options& options, int dimension)
+{
+  std::vector<Variable> variables;
+  for (int scalar = 0; scalar < options.Variables; ++scalar) {
+    variables.push_back(
+        MakeVariable(scalar ? fmt::format("uval_{:02}", scalar) : "uval", Centering::Cell, 1));
+  }
+  if (options.NodeVariable) {
+    variables.push_back(MakeVariable("uval_node", Centering::Node, 1));
+  }
+  if (options.VectorVariable) {
+    variables.push_back(MakeVariable("flux", Centering::Cell, dimension));
+  }
+  return variables;
+}
 
 Dumps::Dumps(tools::Session& session, const Options& options, const Problem& problem)
     : Session(session), Settings(options), Setup(problem), Writer(session.Ranks(), options.Output)
@@ -128,20 +128,6 @@ void Dumps::Write(const Hierarchy& hierarchy, int step, double time)
     }
   };
   this->Writer.Write(catalog, values);
-  this->Report(hierarchy, step, time);
-}
-
-void Dumps::Report(const Hierarchy& hierarchy, int step, double time) const
-{
-  std::string patches;
-  std::int64_t cells = 0;
-  for (int level = 0; level < hierarchy.LevelCount(); ++level) {
-    patches += fmt::format("{}{}", level ? "+" : "", hierarchy.Patches(level).Patches().size());
-    cells += hierarchy.Patches(level).Cells();
-  }
-  const Totals totals = MakeTotals(hierarchy, time, this->Session.Mpi());
-  this->Session.Print(fmt::format("step {:5}  time {:<10.6g} patches {}  cells {}  mean {:.9g}  error {:.3g}",
-      step, time, patches, cells, totals.Mean, totals.Error));
 }
 
 }  // namespace patchio::linadv

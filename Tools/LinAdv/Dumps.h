@@ -8,6 +8,9 @@
 
 namespace patchio::linadv {
 
+/// What the simulation has, as the options say.
+std::vector<Variable> DescribeVariables(const Options& options, int dimension);
+
 class Dumps
 {
 public:
@@ -19,7 +22,6 @@ public:
 
 private:
   Catalog Describe(const Hierarchy& hierarchy, int step, double time) const;
-  void Report(const Hierarchy& hierarchy, int step, double time) const;
 
   tools::Session& Session;
   const Options& Settings;

@@ -1,11 +1,14 @@
+#include "LinAdv/ChannelOutput.h"
 #include "LinAdv/Dumps.h"
 #include "LinAdv/Hierarchy.h"
 #include "LinAdv/Options.h"
 #include "LinAdv/Tagging.h"
+#include "LinAdv/Totals.h"
 #include "Session.h"
 #include "Subcommands.h"
 #include "Support/RunOnAllRanks.h"
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <memory>
@@ -37,22 +40,79 @@ Hierarchy MakeHierarchy(const Options& options, const Problem& problem, Session&
   return std::move(*result);
 }
 
+void Report(const Hierarchy& hierarchy, int step, double time, Session& session)
+{
+  std::string patches;
+  std::int64_t cells = 0;
+  for (int level = 0; level < hierarchy.LevelCount(); ++level) {
+    patches += fmt::format("{}{}", level ? "+" : "", hierarchy.Patches(level).Patches().size());
+    cells += hierarchy.Patches(level).Cells();
+  }
+  const Totals totals = MakeTotals(hierarchy, time, session.Mpi());
+  session.Print(fmt::format("step {:5}  time {:<10.6g} patches {}  cells {}  mean {:.9g}  error {:.3g}", step,
+      time, patches, cells, totals.Mean, totals.Error));
+}
+
+/// Dumps, channels, or both.
+class Outputs
+{
+public:
+  Outputs(const Options& options, const Problem& problem, Session& session)
+      : Settings(options), Shell(session)
+  {
+    if (options.Output.empty() && options.Channels.empty()) {
+      throw UsageError("linadv: expected --output, --output-config or both, found neither.");
+    }
+    if (!options.Output.empty()) {
+      this->ToDumps.emplace(session, options, problem);
+    }
+    if (!options.Channels.empty()) {
+      this->ToChannels.emplace(session, options, problem);
+    }
+  }
+
+  void Write(const Hierarchy& hierarchy, int step, double time)
+  {
+    if (this->ToChannels) {
+      this->ToChannels->Write(hierarchy, step, time);
+    }
+    if (step % this->Settings.DumpEvery == 0 || step == this->Settings.Steps) {
+      if (this->ToDumps) {
+        this->ToDumps->Write(hierarchy, step, time);
+      }
+      Report(hierarchy, step, time, this->Shell);
+    }
+  }
+
+  void Finish()
+  {
+    if (this->ToChannels) {
+      this->ToChannels->Flush();
+    }
+  }
+
+private:
+  const Options& Settings;
+  Session& Shell;
+  std::optional<Dumps> ToDumps;
+  std::optional<ChannelOutput> ToChannels;
+};
+
 void Simulate(const Options& options, Session& session)
 {
   const Problem problem = MakeProblem(options, session.Ranks().Size());
-  Dumps dumps(session, options, problem);
+  Outputs outputs(options, problem, session);
   Hierarchy hierarchy = MakeHierarchy(options, problem, session);
   Refine(hierarchy, options, session.Ranks());
-  dumps.Write(hierarchy, 0, 0.0);
+  outputs.Write(hierarchy, 0, 0.0);
   for (int step = 1; step <= options.Steps; ++step) {
     hierarchy.Step(problem.TimeStep, problem.Velocity);
     if (options.Levels > 1 && step % options.RegridEvery == 0) {
       hierarchy.Regrid(ChooseTiles(hierarchy, options, session.Ranks()));
     }
-    if (step % options.DumpEvery == 0 || step == options.Steps) {
-      dumps.Write(hierarchy, step, step * problem.TimeStep);
-    }
+    outputs.Write(hierarchy, step, step * problem.TimeStep);
   }
+  outputs.Finish();
 }
 
 }  // namespace
@@ -61,7 +121,7 @@ void AddLinAdv(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("linadv",
       "Carry a ball or a hill with a constant velocity on adaptively refined patches, and write SAMRAI "
-      "dumps");
+      "dumps, or what an output configuration says");
   const auto options = std::make_shared<Options>();
   AddOptions(*command, *options);
   command->callback([options, &session] {

@@ -205,7 +205,9 @@ void AddOptions(CLI::App& command, Options& options)
   AddNumber(command, "--tag-threshold", options.TagThreshold,
       "Refine where neighbouring cells differ by this part of inside - outside");
   command.option_defaults()->group("Output");
-  command.add_option("-o,--output", options.Output, "Directory to write into")->required();
+  command.add_option("-o,--output", options.Output, "Directory to write SAMRAI dumps into");
+  command.add_option("--output-config", options.Channels,
+      "Output configuration (JSON) to write by, as simulations do that call PatchIO");
   command.add_flag("--overwrite", options.Overwrite, "Replace the dumps in that directory");
   AddNumber(command, "--dump-every", options.DumpEvery, "Steps between dumps");
   AddNumber(command, "--variables", options.Variables, "Scalars: uval, uval_01, ...");

@@ -42,7 +42,8 @@ struct Options
   int Variables = 1;
   bool NodeVariable = false;
   bool VectorVariable = false;
-  std::string Output;
+  std::string Output;    ///< directory for dumps; empty: none
+  std::string Channels;  ///< an output configuration; empty: none
   bool Overwrite = false;
 };
 

@@ -78,7 +78,7 @@ std::string TextOf(const FindingPart& part)
       NameOf(part.Judged));
 }
 
-/// Of all results, one after another: what `rate of first` / `rate of second` is where both have one.
+/// `rate of first` / `rate of second` of all results where both have one, one after another.
 std::vector<double> RatiosOfPairs(const std::vector<Result>& results, View view,
     const std::vector<std::pair<Name, Name>>& pairs, int leastRanks)
 {

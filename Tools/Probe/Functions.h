@@ -8,7 +8,7 @@
 
 namespace patchio::probe {
 
-/// Who knows where in the file the next bytes lie.
+/// How a call knows where in the file the next bytes lie.
 enum class Pointer
 {
   Explicit,    ///< the caller says it with every call

@@ -7,7 +7,7 @@
 namespace patchio::probe {
 
 /// Catches SIGINT, SIGTERM and SIGHUP while it lives; a second one has its usual effect, which is to end the
-/// process at once. Of several that live at once only the first does anything.
+/// process at once. If several live at once, only the first does anything.
 class Interrupt
 {
 public:

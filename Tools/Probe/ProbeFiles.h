@@ -38,7 +38,7 @@ public:
   TestFiles(const TestFiles&) = delete;
   TestFiles& operator=(const TestFiles&) = delete;
 
-  /// Of all ranks.
+  /// The files of all ranks.
   const ProbeFiles& Files() const { return this->All; }
 
 private:

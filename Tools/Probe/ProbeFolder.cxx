@@ -23,7 +23,7 @@ namespace {
 constexpr const char* Prefix = "patchio_probe_";
 constexpr int MostOfOne = 100;  ///< folders of one process in one place
 
-/// Who made a folder.
+/// The process that made a folder.
 struct Maker
 {
   std::string Host;

@@ -20,8 +20,8 @@ struct QuickProbeOptions
   /// measurement ends at three times its part, those that would take longer are left out, and after one and a
   /// half times as long no other begins.
   double Seconds = 80;
-  /// Of test files; at least 16 MiB. The folder needs a tenth more room. They are written for at most a sixth
-  /// of Seconds, so there may be fewer.
+  /// Bytes of test files; at least 16 MiB. The folder needs a tenth more room. They are written for at most a
+  /// sixth of Seconds, so there may be fewer.
   std::uint64_t TestBytes = std::uint64_t{1} << 30;
   /// Read these files (or all files in these folders) and write none; see FindProbeFiles.
   std::vector<std::string> ExistingFiles;

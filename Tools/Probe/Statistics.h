@@ -44,8 +44,8 @@ struct LogNoise
   void Add(const std::vector<double>& repetitions);
 };
 
-/// Of means of two sets of positive values that scatter like `noise`, `after` / `before`. `tests`: how many
-/// such ratios are judged together, so that 1 % of the whole lot is wrong.
+/// The ratio of the means of two sets of positive values that scatter like `noise`, `after` / `before`.
+/// `tests`: how many such ratios are judged together, so that 1 % of the whole lot is wrong.
 Ratio RatioOf(const std::vector<double>& before, const std::vector<double>& after, const LogNoise& noise,
     int tests = 1);
 /// The same with their own scatter.

@@ -276,7 +276,7 @@ private:
     result.Bytes = outcome.Bytes;
     result.Cut |= outcome.Cut;
     if (!point.What.Write) {
-      // Of the whole file that all ranks read, each byte comes from the storage once at best.
+      // Where all ranks read the whole file, each byte comes from the storage once at best.
       const double repeats = point.Key.Shape == View::Whole ? this->Ranks.Size() : 1;
       result.Cached |=
           LooksCached(this->Found.Cache, outcome.Rate / repeats, outcome.Resident, this->Ranks.Size());

@@ -85,7 +85,7 @@ def draw_lines(axes, points, functions, view, size):
 
 
 def draw_bars(axes, points, functions, view, size):
-    """Of a single block size."""
+    """Draws the rates at a single block size."""
     for number, function in enumerate(functions):
         _, (least, mean, most) = curve(points, function, view, size)
         axes.bar(number, mean[0], yerr=[[mean[0] - least[0]], [most[0] - mean[0]]], capsize=4, width=0.7,
@@ -122,7 +122,7 @@ def draw_curves(result, folder):
 
 
 def draw_surfaces(result, folder):
-    """Of each function and view with at least two sizes of files and of blocks."""
+    """Draws each function and view that has at least two sizes of files and of blocks."""
     for matrix in result["matrices"]:
         sizes, blocks = matrix["file_bytes"], matrix["block_bytes"]
         rates = np.array([[np.nan if rate is None else rate / 1000 for rate in row]
@@ -225,8 +225,8 @@ def draw_features(result, folder):
 
 
 def interval(a, b):
-    """Of the ratio of mean rates, b to a, with 99 %, from the repetitions of both; (ratio, below, above), the
-    lengths 0 where there are no repetitions."""
+    """The interval of the ratio of mean rates, b to a, with 99 %, from the repetitions of both; (ratio, below,
+    above), the lengths 0 where there are no repetitions."""
     ratio = np.mean(b) / np.mean(a)
     freedom = len(a) + len(b) - 2
     if min(len(a), len(b)) < 2:

@@ -3,6 +3,7 @@
 #include "Container/ContainerLog.h"
 #include "Container/StepLayout.h"
 #include "Convert/PatchBatches.h"
+#include "Formats/Container/ContainerFormat.h"
 #include "Session/OpenedStep.h"
 #include "Session/RankAgreement.h"
 #include "Support/ByteText.h"
@@ -23,7 +24,6 @@ namespace patchio::tools {
 namespace {
 
 using container::DataSet;
-using container::RecordedStep;
 using container::StepRecord;
 
 constexpr std::uint64_t BatchBytes = std::uint64_t(64) << 20;
@@ -68,28 +68,27 @@ bool IsInContainer(const std::string& path)
 
 std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads)
 {
-  const std::string folder = container::ContainerFolderOf(step.Path);
-  const RecordedStep recorded = container::ReadStep(folder, container::FindStep(step.Path));
-  std::vector<std::string> faults = Overlaps(recorded.Record);
-  const std::vector<std::uint32_t> sums = container::ReadChecksums(folder, recorded.Record, recorded.Rows);
-  const std::string ranges =
-      CatchError([&] { container::ReadRanges(folder, recorded.Record, recorded.Rows, 0); });
-  if (!ranges.empty()) {
-    faults.push_back(ranges);
-  }
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
   const OpenedStep opened(RankAgreement(*alone), step.Path, ChannelMode::Off);
   const Catalog& data = opened.Data();
+  const container::Places places = container::PlacesOf(data);
+  const std::string folder = container::ContainerFolderOf(step.Path);
+  std::vector<std::string> faults = Overlaps(places.Record);
+  const std::vector<std::uint32_t> sums = container::ReadChecksums(folder, places.Record, places.Rows);
+  const std::string tables = CatchError([&] { container::CheckTables(folder, places.Record); });
+  if (!tables.empty()) {
+    faults.push_back(tables);
+  }
   std::vector<int> variables(data.Variables.size());
   std::iota(variables.begin(), variables.end(), 0);
-  PatchBatches batches(opened, recorded.Rows, variables, threads, BatchBytes);
+  PatchBatches batches(opened, places.Rows, variables, threads, BatchBytes);
   LoadResult loaded;
   while (batches.Next(loaded)) {
     for (const LoadFault& fault : loaded.Faults) {
       faults.push_back(fault.Message);
     }
     for (std::size_t row = batches.First(); row < batches.End(); ++row) {
-      const int patch = recorded.Rows[row];
+      const int patch = places.Rows[row];
       for (const int v : variables) {
         const LoadedArray& array = loaded.At(row - batches.First(), v);
         const std::size_t bytes = array.Tuples * array.Components * SizeOf(array.Type);
@@ -105,11 +104,12 @@ std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads)
   return faults;
 }
 
-std::vector<std::string> FaultsOfLog(const std::string& path)
+LogFindings LookAtLog(const std::string& path)
 {
   const std::string folder = container::ContainerFolderOf(path);
   const container::ContainerLog log = container::ReadLog(folder);
-  std::vector<std::string> faults;
+  LogFindings findings;
+  std::vector<std::string>& faults = findings.Faults;
   if (log.LostBytes > 0) {
     faults.push_back(
         fmt::format("{}: {} among the records are damaged; the steps in them are lost to the log, though "
@@ -129,13 +129,19 @@ std::vector<std::string> FaultsOfLog(const std::string& path)
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
     const std::string name = entry.path().filename().string();
-    if (name.rfind("step.", 0) == 0 && known.count(name) == 0) {
+    if (name.rfind("step.", 0) == 0 && entry.path().extension() == ".part") {
+      findings.Notes.push_back(
+          fmt::format("{}: the write of a step was interrupted, or still goes on; nothing "
+                      "else is lost. The next program that writes to the container "
+                      "removes the file; if none does, you can delete it.",
+              entry.path().string()));
+    } else if (name.rfind("step.", 0) == 0 && known.count(name) == 0) {
       faults.push_back(
           fmt::format("{}: no record names it: the step was not written to its end, or is just being written",
               entry.path().string()));
     }
   }
-  return faults;
+  return findings;
 }
 
 }  // namespace patchio::tools

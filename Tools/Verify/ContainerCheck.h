@@ -17,7 +17,12 @@ bool IsInContainer(const std::string& path);
 /// be opened.
 std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads);
 
-/// What is wrong with the log: damaged records, a record that is not complete, files that no record names.
-std::vector<std::string> FaultsOfLog(const std::string& path);
+/// Lines to print.
+struct LogFindings
+{
+  std::vector<std::string> Faults;  ///< damaged records, a record that is not complete, files without one
+  std::vector<std::string> Notes;   ///< what interrupted writes have left, which does no harm
+};
+LogFindings LookAtLog(const std::string& path);
 
 }  // namespace patchio::tools

@@ -94,8 +94,12 @@ void Verification::LookAtSteps(const Series& series)
 
 void Verification::LookIntoContainer(const Series& series)
 {
-  for (const std::string& fault : FaultsOfLog(this->How.Path)) {
+  const LogFindings log = LookAtLog(this->How.Path);
+  for (const std::string& fault : log.Faults) {
     this->FaultElsewhere(fault);
+  }
+  for (const std::string& note : log.Notes) {
+    this->Out.Print("note: " + note);
   }
   for (const TimeStep& step : StepsToLookAt(series, this->How.Path, this->How.Step)) {
     std::vector<std::string> faults;

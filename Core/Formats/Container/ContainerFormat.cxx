@@ -22,36 +22,12 @@ namespace fs = std::filesystem;
 namespace patchio::container {
 namespace {
 
-/// What Locate() has to know of a step.
-struct Places
-{
-  StepRecord Record;
-  std::vector<int> Rows;
-};
-
 std::vector<std::byte> BytesOf(const Places& places)
 {
   ByteWriter writer;
   writer.Put(Encode(places.Record));
   writer.Put(places.Rows);
   return writer.Take();
-}
-
-Places PlacesOf(const Catalog& catalog)
-{
-  ByteReader reader(catalog.FormatData);
-  Places places;
-  places.Record = Decode(reader.Get<std::string>());
-  reader.Get(places.Rows);
-  const auto inside = [&](int patch) {
-    return patch >= 0 && patch < static_cast<int>(catalog.Patches.size());
-  };
-  if (places.Rows.size() != catalog.Patches.size() ||
-      !std::all_of(places.Rows.begin(), places.Rows.end(), inside) ||
-      places.Record.Data.Variables.size() != catalog.Variables.size()) {
-    throw Error("The catalog is none of a PatchIO container.");
-  }
-  return places;
 }
 
 class Locator
@@ -203,6 +179,23 @@ TimeStep StepOf(const std::string& folder, const LoggedStep& logged)
 }
 
 }  // namespace
+
+Places PlacesOf(const Catalog& catalog)
+{
+  ByteReader reader(catalog.FormatData);
+  Places places;
+  places.Record = Decode(reader.Get<std::string>());
+  reader.Get(places.Rows);
+  const auto inside = [&](int patch) {
+    return patch >= 0 && patch < static_cast<int>(catalog.Patches.size());
+  };
+  if (places.Rows.size() != catalog.Patches.size() ||
+      !std::all_of(places.Rows.begin(), places.Rows.end(), inside) ||
+      places.Record.Data.Variables.size() != catalog.Variables.size()) {
+    throw Error("The catalog is none of a PatchIO container.");
+  }
+  return places;
+}
 
 /// Files of a folder NAME.pio are steps only if its log says so, be it sound or broken.
 bool ContainerFormat::Claims(const std::string& path) const

@@ -2,9 +2,22 @@
 // and decodes it.
 #pragma once
 
+#include "Container/StepRecord.h"
 #include "Formats/Format.h"
 
+#include <vector>
+
 namespace patchio::container {
+
+/// Where the values of a step lie.
+struct Places
+{
+  StepRecord Record;
+  std::vector<int> Rows;  ///< see RowsOf(); as they lie in the files
+};
+
+/// Those in the FormatData of a catalog that ContainerFormat has read. Throws Error for another one.
+Places PlacesOf(const Catalog& catalog);
 
 class ContainerFormat : public Format
 {

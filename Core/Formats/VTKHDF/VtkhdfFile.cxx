@@ -117,7 +117,7 @@ void FactsReader::ReadTime()
   }
 }
 
-/// Of all steps, or of the one whose patches the facts are of.
+/// The entries of all steps, or only that of the step whose patches the facts describe.
 std::vector<std::uint64_t> FactsReader::OfOwnSteps(std::vector<std::uint64_t> ofSteps) const
 {
   return this->Facts.PatchesChange

@@ -10,7 +10,7 @@
 
 namespace patchio::vtkhdf {
 
-/// Of a file without the group: one step, at which everything begins at 0.
+/// The steps of a file. A file without the group has one step, at which everything begins at 0.
 class StepsGroup
 {
 public:

@@ -33,7 +33,7 @@ public:
   // What a file system asks. The first two tell what goes wrong, after the time that a stall takes.
   FaultOutcome OpenFile(const std::string& path);
   FaultOutcome PrepareRead(const std::string& path);
-  /// Of so many bytes; when it returns from its Await, they are read.
+  /// A read of so many bytes; when it returns from its Await, they are read.
   Gate::Request Read(std::size_t bytes);
   void Written(std::size_t bytes);
   void Metadata();

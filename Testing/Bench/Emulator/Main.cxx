@@ -1,4 +1,5 @@
 // patchio_slow_storage: shows a folder through a mount that behaves like a parallel file system.
+#include "ParallelWrites.h"
 #include "Passthrough.h"
 
 #include "Support/Error.h"
@@ -249,6 +250,7 @@ void Serve(const Options& options, Passthrough& passthrough, Lifetime& lifetime)
     throw FileError(
         options.Mount, "a folder to mount on", "one where mounting failed", "see the message above");
   }
+  AllowParallelWrites(fileSystem);
   fuse_loop_config* loop = fuse_loop_cfg_create();
   fuse_loop_cfg_set_max_threads(loop, options.MostRequests);
   fuse_loop_cfg_set_idle_threads(loop, options.MostRequests);

@@ -1,5 +1,6 @@
 #include "Passthrough.h"
 
+#include "ParallelWrites.h"
 #include "Support/Error.h"
 
 #include <dirent.h>
@@ -153,6 +154,7 @@ int OpenOnSource(const char* path, int extraFlags, mode_t mode, fuse_file_info* 
   }
   info->direct_io = !self.Storage.How().Cached;
   info->keep_cache = self.Storage.How().Cached;
+  AllowParallelWrites(info);
   info->fh = reinterpret_cast<std::uint64_t>(file.release());
   return 0;
 }

@@ -105,7 +105,7 @@ def measure(report, data):
 
 
 def seconds(frames, stages):
-    """Of each round that has all these stages."""
+    """The seconds of each round that has all these stages."""
     return [sum(frame["seconds"][name] for name in stages) for frame in frames
             if all(name in frame["seconds"] for name in stages)]
 

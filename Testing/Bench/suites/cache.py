@@ -13,7 +13,7 @@ def column(runs, name):
 
 
 def nothing_read(report, measure, runs, *names):
-    """Of all rounds: what is there is not read again."""
+    """Checks in all rounds that what is there is not read again."""
     report.at_most(measure + ": bytes read", 0, Spread(run[name] for run in runs for name in names), every=True)
 
 

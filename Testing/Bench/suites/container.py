@@ -33,9 +33,10 @@ def by_size(report, folder, rounds):
     write, read, metadata = {}, {}, {}
     for cells, kilobytes in BLOCKS.items():
         size = ["--blocks", min(5000, MOST // (kilobytes << 10)), "--cells", cells]
-        folders = {how: os.path.join(folder, "blocks_" + how) for how in ("patchio", "hdf5")}
+        folders = {how: os.path.join(folder, "blocks_" + how) for how in ("patchio", "hdf5", "plain")}
         found = interleave({how: (lambda how=how: fresh(folders[how], "--how", how, *size)) for how in folders}, rounds)
         write[kilobytes] = ratios([each["write"] for each in found["hdf5"]], [each["write"] for each in found["patchio"]])
+        plain = ratios([each["write"] for each in found["hdf5"]], [each["write"] for each in found["plain"]])
         for path in folders.values():
             remember(path)
         found = interleave({how: (lambda how=how: run_json([program(), folders[how], "--read", "--steps", "2", "--how", how] + list(map(str, size))))
@@ -43,7 +44,10 @@ def by_size(report, folder, rounds):
         read[kilobytes] = ratios([each["all"] for each in found["hdf5"]], [each["all"] for each in found["patchio"]])
         metadata[kilobytes] = ratios([each["metadata"] for each in found["hdf5"]], [each["metadata"] for each in found["patchio"]])
         report.figure("write, blocks of %d KB: ours / HDF5, a data set a block" % kilobytes, write[kilobytes])
+        report.figure("write, blocks of %d KB: only the bytes / HDF5" % kilobytes, plain)
         report.figure("read, blocks of %d KB: ours / HDF5" % kilobytes, read[kilobytes])
+        report.figure("read, blocks of %d KB: only the bytes / HDF5" % kilobytes,
+                      ratios([each["all"] for each in found["hdf5"]], [each["all"] for each in found["plain"]]))
         for path in folders.values():
             shutil.rmtree(path)
     report.goal("write, least of all sizes: ours / HDF5", 0.97, Spread([min(each.median for each in write.values())]))

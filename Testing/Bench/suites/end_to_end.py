@@ -95,7 +95,7 @@ def whole(runs, picture, moment):
 
 
 def shares(runs, picture, moment):
-    """Of the frame's time, what the slowest rank reads."""
+    """The part of the frame's time in which the slowest rank reads."""
     return Spread(run[picture][moment]["slowest_rank"] / run[picture][moment]["whole"] for run in runs)
 
 

@@ -11,7 +11,7 @@ from measuring import Spread, pvbatch, ratios, remember, say
 
 STEPS = 1000
 GOAL = 1.2
-# Of each: kind of mask, its size, level of compression.
+# Each case: kind of mask, its size, level of compression.
 CASES = {"cuboid of 4 MB": ("corners", 100, 0), "cuboid of 1 MB": ("corners", 64, 0), "list of 1 MB": ("index", 64, 0)}
 
 

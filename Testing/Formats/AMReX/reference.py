@@ -6,15 +6,15 @@ usage: reference.py --series OUTDIR PATH...     (writes OUTDIR/series.json and o
 
 The npz are those of SAMRAI/reference.py, and expected.py turns them into what ParaView must show.
 """
-import argparse
 import glob
-import json
 import os
 import re
-import shutil
 import sys
 
 import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import truth_files  # noqa: E402
 
 NUMBER = r"-?\d+"
 DESCRIBING = "*plt*/Header"    # particles have a Header too
@@ -131,46 +131,17 @@ def read_truth(header, blanking=True):
 
 
 def series_below(path):
-    """Folders of plotfiles, those of one series together."""
+    """Folders of plotfiles, those of one series together. One is opened by its folder as well as by its Header."""
     found = {}
     for header in sorted(glob.glob(path + "/**/Header", recursive=True)):
         with open(header) as file:
             if re.match(r"\w+-V\d", file.readline()):
-                folder = os.path.dirname(header)
-                found.setdefault(re.sub(r"\d+$", "", folder), []).append(folder)
-    return list(found.values())
-
-
-def write_series(outdir, paths):
-    shutil.rmtree(outdir, ignore_errors=True)
-    os.makedirs(outdir)
-    table, count = [], 0
-    for path in paths:
-        for folders in series_below(os.path.abspath(path)):
-            steps = []
-            for folder in folders:
-                header = os.path.join(folder, "Header")
-                meta, arrays = read_truth(header)
-                name = "%05d.npz" % count
-                count += 1
-                np.savez(os.path.join(outdir, name), meta=np.frombuffer(json.dumps(meta).encode(), np.uint8), **arrays)
-                steps.append({"npz": name, "summary": header, "time": meta["time"], "step": meta["step"]})
-            steps.sort(key=lambda step: step["step"])
-            # A plotfile is opened by its folder as well as by its Header.
-            index = folders[0] if len(table) % 2 else os.path.join(folders[0], "Header")
-            table.append({"index": index, "steps": steps, "times": [s["time"] for s in steps],
-                          "listed_times": [s["time"] for s in steps if os.path.dirname(s["summary"]) == folders[0]]})
-    with open(os.path.join(outdir, "series.json"), "w") as file:
-        json.dump(table, file)
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--series", metavar="OUTDIR", required=True)
-    parser.add_argument("paths", nargs="+")
-    arguments = parser.parse_args()
-    write_series(arguments.series, arguments.paths)
+                found.setdefault(re.sub(r"\d+$", "", os.path.dirname(header)), []).append(header)
+    for number, headers in enumerate(found.values()):
+        first = headers[0]
+        headers.sort(key=lambda header: Plotfile(header).step)
+        yield os.path.dirname(first) if number % 2 else first, ((h, *read_truth(h)) for h in headers), {first}
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    truth_files.main(__doc__, series_below)

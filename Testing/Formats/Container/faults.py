@@ -153,6 +153,16 @@ def targets(arguments, folder, truth):
     code, text = run(arguments, "convert", arguments.series, container)
     expect(code == 0, "steps are added: %d, %s", code, text)
     truth.check(container, "steps are added", len(truth.steps))
+    name = next(v["name"] for v in stranger.read(container)[0].json["variables"])
+    some = os.path.join(folder, "some.pio")
+    run(arguments, "convert", arguments.series, some, "--variables", name, "--steps", str(min(truth.steps)))
+    for target, command in ((some, []), (some, ["--steps", str(max(truth.steps))]), (container, ["--variables", name])):
+        before = len(stranger.read(target))
+        code, text = run(arguments, "convert", arguments.series, target, *command)
+        expect(code == 1 and target in text and "'%s' (" % name in text and "--variables" in text, "other variables: %d, %s", code, text)
+        expect(len(stranger.read(target)) == before, "other variables: steps were written")
+    code, text = run(arguments, "convert", arguments.series, some, "--variables", name)
+    expect(code == 0 and len(stranger.read(some)) == len(truth.steps), "the same variables: %d, %s", code, text)
     for source in (container, container + "/index", truth.path + "/../again.pio"):
         code, text = run(arguments, "convert", source, container, "--overwrite")
         expect(code == 2 and "itself" in text, "into itself: %d, %s", code, text)
@@ -220,6 +230,8 @@ def damaged(arguments, folder, truth):
     edits = [(step.json["files"][0], place["offset"] + 3, "'%s' on patch" % step.json["variables"][place["variable"]]["name"]),
              (step.json["files"][0], step.json["tables"]["boxes"]["offset"] + 1, "the table 'boxes'"),
              (step.json["files"][0], step.json["tables"]["checksums"]["offset"] + 1, "checksums"),
+             (step.json["files"][0], step.json["tables"]["least"]["offset"] + 1, "the table 'least'"),
+             (step.json["files"][0], step.json["tables"]["greatest"]["offset"] + step.json["tables"]["greatest"]["bytes"] - 1, "the table 'greatest'"),
              ("index", 60, "no step"), ("index", 20, "damaged")]
     for name, offset, wanted in edits:
         shutil.rmtree(container, ignore_errors=True)
@@ -233,6 +245,12 @@ def damaged(arguments, folder, truth):
         expect(code == 1 and (wanted in text or "none that was written" in text), "%s at %d: exit code %d, %s", name, offset, code, text)
     shutil.rmtree(container)
     shutil.copytree(truth.path, container)
+    for name, wanted, is_fault in (("step.999999.hdf", "no record names it", True), ("step.999999.part", "can delete it", False)):
+        open(os.path.join(container, name), "wb").write(b"half a step")
+        code, text = run(arguments, "verify", container)
+        expect(code == is_fault and name in text and wanted in text and ("sound" in text) != is_fault, "%s is left: exit code %d, %s", name, code, text)
+        code, text = run(arguments, "convert", arguments.series, container)
+        expect(code == 0 and not os.path.exists(os.path.join(container, name)), "%s stays: exit code %d, %s", name, code, text)
     record = b'{"format":"PatchIO container","version":2}'
     import struct
     import zlib

@@ -6,11 +6,8 @@ usage: reference.py --series OUTDIR PATH...     (writes OUTDIR/series.json and o
 
 The npz are those of SAMRAI/reference.py, and expected.py turns them into what ParaView must show.
 """
-import argparse
 import glob
-import json
 import os
-import shutil
 import sys
 
 import numpy as np
@@ -18,6 +15,7 @@ import numpy as np
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..")]
 import stranger  # noqa: E402
+import truth_files  # noqa: E402
 from hidden import covered  # noqa: E402
 
 DESCRIBING = "step.??????.hdf"
@@ -51,27 +49,11 @@ def truth_of(step, blanking=True):
             "origin": step.json["origin"], "variables": variables, "patches": patches}, arrays
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--series", metavar="OUTDIR", required=True)
-    parser.add_argument("paths", nargs="+")
-    arguments = parser.parse_args()
-    shutil.rmtree(arguments.series, ignore_errors=True)
-    os.makedirs(arguments.series)
-    table, count = [], 0
-    for folder in sorted(f for path in arguments.paths for f in glob.glob(os.path.abspath(path) + "/**/*.pio", recursive=True)):
-        entry = {"index": folder, "steps": []}
-        for step in stranger.read(folder):
-            meta, arrays = truth_of(step)
-            name = "%05d.npz" % count
-            count += 1
-            np.savez(os.path.join(arguments.series, name), meta=np.frombuffer(json.dumps(meta).encode(), np.uint8), **arrays)
-            entry["steps"].append({"npz": name, "summary": os.path.join(folder, step.json["files"][0]), "time": step.time, "step": step.step})
-        entry["times"] = entry["listed_times"] = [step["time"] for step in entry["steps"]]
-        table.append(entry)
-    with open(os.path.join(arguments.series, "series.json"), "w") as file:
-        json.dump(table, file)
+def series_below(path):
+    for folder in sorted(glob.glob(path + "/**/*.pio", recursive=True)):
+        steps = {os.path.join(folder, step.json["files"][0]): step for step in stranger.read(folder)}
+        yield folder, ((path, *truth_of(step)) for path, step in steps.items()), steps
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    truth_files.main(__doc__, series_below)

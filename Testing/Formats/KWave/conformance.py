@@ -157,6 +157,8 @@ def check_tree(tree, truth, step, image, where):
                 right += check_box(grid, truth, "domain", (0, 0, 0), step, here)
             elif name.startswith("cuboid"):
                 part = name.replace(" ", "")
+                number = grid.GetFieldData().GetArray("patch").GetValue(0)
+                expect(name == "cuboid %d" % number, "%s: the field data say number %d", here, number)
                 right += check_box(grid, truth, part, truth[part + "/lower"], step, here)
             else:
                 first, last = (int(n) for n in name.replace("points ", "").split(" to "))

@@ -1,8 +1,7 @@
 #!/usr/bin/python3
 """The truth about SAMRAI dumps, read by h5py and numpy alone.
 
-usage: reference.py SUMMARY OUT.npz
-       reference.py --series OUTDIR PATH...     (writes OUTDIR/series.json and one npz per step; PATH is a
+usage: reference.py --series OUTDIR PATH...     (writes OUTDIR/series.json and one npz per step; PATH is a
                                                  dumps.visit or a folder, which stands for every one below it)
 
 An npz holds "meta" (JSON as bytes), "p<patch>/<variable>" with the values as stored, shape (tuples,
@@ -10,15 +9,16 @@ components), ghosts included, and "b<patch>" with 1 for every cell that the next
 expected.py turns it into what ParaView must show. It is kept apart from this file because h5py and
 ParaView may bring different HDF5 libraries into one process.
 """
-import argparse
 import glob
-import json
 import os
 import re
-import shutil
+import sys
 
 import h5py
 import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import truth_files  # noqa: E402
 
 DESCRIBING = "summary.samrai"
 
@@ -241,10 +241,6 @@ def read_array(summary, group, variable, patch):
     return values
 
 
-def save(meta, arrays, path):
-    np.savez(path, meta=np.frombuffer(json.dumps(meta).encode(), np.uint8), **arrays)
-
-
 def steps_of(index):
     """Summaries of a series in order of their step numbers.
 
@@ -267,50 +263,11 @@ def listed_in(index):
     return {os.path.join(base, line) for line in lines if os.path.exists(os.path.join(base, line))}
 
 
-def indices_below(paths):
-    out = []
-    for path in paths:
-        out += sorted(glob.glob(path + "/**/dumps.visit", recursive=True)) if os.path.isdir(path) else [path]
-    return [path for path in out if os.path.exists(path)]
-
-
-def write_series(outdir, paths):
-    shutil.rmtree(outdir, ignore_errors=True)
-    os.makedirs(outdir)
-    table, count = [], 0
-    for index in indices_below(paths):
-        steps = []
-        for path in steps_of(index):
-            meta, arrays = read_truth(path)
-            name = "%05d.npz" % count
-            count += 1
-            save(meta, arrays, os.path.join(outdir, name))
-            steps.append({"npz": name, "summary": path, "time": meta["time"], "step": meta["step"]})
-        listed = [s for s in steps if s["summary"] in listed_in(index)]
-        table.append({"index": os.path.abspath(index), "steps": steps, "times": time_values(steps),
-                      "listed_times": time_values(listed)})
-    with open(os.path.join(outdir, "series.json"), "w") as f:
-        json.dump(table, f)
-
-
-def time_values(steps):
-    """What ParaView's time slider must show: the times if they ascend strictly, else the step numbers."""
-    times = [s["time"] for s in steps]
-    if all(a < b for a, b in zip(times, times[1:])):
-        return times
-    return [float(s["step"]) for s in steps]
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--series", metavar="OUTDIR")
-    parser.add_argument("paths", nargs="+")
-    arguments = parser.parse_args()
-    if arguments.series:
-        write_series(arguments.series, arguments.paths)
-    else:
-        save(*read_truth(arguments.paths[0]), arguments.paths[1])
+def series_below(path):
+    for index in sorted(glob.glob(path + "/**/dumps.visit", recursive=True)) if os.path.isdir(path) else [path]:
+        if os.path.exists(index):
+            yield os.path.abspath(index), ((step, *read_truth(step)) for step in steps_of(index)), listed_in(index)
 
 
 if __name__ == "__main__":
-    main()
+    truth_files.main(__doc__, series_below)

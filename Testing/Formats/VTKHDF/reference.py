@@ -6,12 +6,9 @@ usage: reference.py --series OUTDIR PATH...     (writes OUTDIR/series.json and o
 
 The npz are those of SAMRAI/reference.py, and expected.py turns them into what ParaView must show.
 """
-import argparse
 import glob
-import json
 import os
 import re
-import shutil
 import sys
 
 import h5py
@@ -20,6 +17,7 @@ import numpy as np
 import mesh_reference
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import truth_files  # noqa: E402
 from hidden import covered  # noqa: E402
 
 DESCRIBING = "*.*hdf"
@@ -107,27 +105,12 @@ def read_truth(path, blanking=True, step=0):
                 "origin": list(map(float, root.attrs["Origin"])), "variables": listed, "patches": patches}, arrays
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--series", metavar="OUTDIR", required=True)
-    parser.add_argument("paths", nargs="+")
-    arguments = parser.parse_args()
-    shutil.rmtree(arguments.series, ignore_errors=True)
-    os.makedirs(arguments.series)
-    table = []
-    files = sorted(f for path in arguments.paths for f in glob.glob(os.path.abspath(path) + "/**/*.*hdf", recursive=True))
-    for path in [f for f in files if not mesh_reference.is_mesh_file(f)]:
-        steps, times = [], []
-        for step in range(len(mesh_reference.times_of(path))):
-            meta, arrays = read_truth(path, step=step)
-            name = "%05d_%d.npz" % (len(table), step)
-            np.savez(os.path.join(arguments.series, name), meta=np.frombuffer(json.dumps(meta).encode(), np.uint8), **arrays)
-            steps.append({"npz": name, "summary": path, "time": meta["time"], "step": meta["step"]})
-            times.append(meta["time"])
-        table.append({"index": path, "steps": steps, "times": times, "listed_times": times})
-    with open(os.path.join(arguments.series, "series.json"), "w") as file:
-        json.dump(table, file)
+def series_below(path):
+    for file in sorted(glob.glob(path + "/**/*.*hdf", recursive=True)):
+        if not mesh_reference.is_mesh_file(file):
+            steps = range(len(mesh_reference.times_of(file)))
+            yield file, ((file, *read_truth(file, step=step)) for step in steps), {file}
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    truth_files.main(__doc__, series_below)

@@ -528,7 +528,7 @@ def warp(case):
     back = (out.points("place") - factor * values * np.array([0, 0, 1]))[np.isfinite(values[:, 0])]
     values = values[np.isfinite(values)][:, None]
     case.expect(len(values) > 0, "warp: empty")
-    # Of cell data the mean of cells that touch the point; ParaView takes in hidden ones.
+    # Cell data become the mean of cells that touch the point; ParaView takes in hidden ones.
     case.compare_at(back, values, case.kind, case.name, "warp", hidden=True)
 
 
@@ -628,7 +628,7 @@ def stream(case):
 
 @check("Temporal Statistics", "steps")
 def statistics(case):
-    """Of blocks that stay as they are; of others a message and no values."""
+    """Right values where blocks stay as they are; else a message and no values."""
     made, said = simple.TemporalStatistics(Input=case.reader), []
     case.made.append(made)
     made.GetClientSideObject().AddObserver("ErrorEvent", lambda *about: said.append(1))
@@ -791,7 +791,7 @@ def save_csv(case):
 
 
 def nearest_gap(some, others):
-    """Of each of some the distance to the nearest of others, which ascend."""
+    """The distance of each of some to the nearest of others, which ascend."""
     if not len(others):
         return np.full(len(some), np.inf)
     after = np.clip(np.searchsorted(others, some), 0, len(others) - 1)

@@ -145,7 +145,7 @@ def flat_image():
 
 
 def plot_data_over_time():
-    """Of a block with an array at the first time step that it lacks at the second."""
+    """A block has an array at the first time step that it lacks at the second."""
     from paraview import simple
     script = GROWING + """
 for name in ["g", "h"][:2 - 2 * int(time)]:

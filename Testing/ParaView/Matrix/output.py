@@ -31,7 +31,7 @@ class Output:
     # ---- cells ----
 
     def cells(self, what, components=1):
-        """Of visible cells: "centre", "size", or the array of that name, NaN where a block lacks it."""
+        """Values of visible cells: "centre", "size", or the array of that name, NaN where a block lacks it."""
         return gather(self.stack([self.of_cells(l, what, components)[seen_cells(l)] for l in self.sets()],
                                  3 if what == "centre" else components))
 
@@ -43,7 +43,7 @@ class Output:
     # ---- points ----
 
     def points(self, what, components=1):
-        """Of visible points: "place", or the array of that name."""
+        """Values of visible points: "place", or the array of that name."""
         rows = []
         for leaf in self.sets():
             found = places(leaf) if what == "place" else array(leaf.GetPointData(), what, leaf.GetNumberOfPoints(), components)
@@ -51,7 +51,7 @@ class Output:
         return gather(self.stack(rows, 3 if what == "place" else components))
 
     def rows(self, what, components=1):
-        """Of tables."""
+        """Values of the rows of tables."""
         tables = [l for l in self.leaves if l.IsA("vtkTable")]
         return gather(self.stack([array(l.GetRowData(), what, l.GetNumberOfRows(), components) for l in tables], components))
 

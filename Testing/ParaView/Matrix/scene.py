@@ -82,7 +82,7 @@ class Scene:
         self.places, self.values = places, values or {}      # points without cells: [n, 3], name -> [n, component]
 
     def names(self, kind):
-        """Of arrays on "CELLS" or "POINTS", with their numbers of components; those that no grid has fully included."""
+        """Names of arrays on "CELLS" or "POINTS", with their numbers of components; those that no grid has fully included."""
         if self.places is not None:
             return {n: v.shape[1] for n, v in self.values.items()} if kind == "POINTS" else {}
         found = {}
@@ -98,8 +98,8 @@ class Scene:
         return self.places is None and self.grids[0].points is not None
 
     def visible(self, what):
-        """Of visible cells of all grids: "centre" (n, 3), "size" (n, 1), "low" and "high" corners (n, 3), or, by their name,
-        cell values (n, components); NaN where a grid has none."""
+        """Values of visible cells of all grids: "centre" (n, 3), "size" (n, 1), "low" and "high" corners (n, 3), or, by their
+        name, cell values (n, components); NaN where a grid has none."""
         return np.concatenate([self.of_cells(g, what)[g.visible] for g in self.grids])
 
     def of_cells(self, grid, what):

@@ -1,0 +1,145 @@
+#include "Output/Declaration.h"
+
+#include "Catalog/CheckCatalog.h"
+#include "Support/Error.h"
+#include "Support/RunOnAllRanks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace patchio::output {
+
+void Declaration::SetGrid(
+    int dimension, const Double3& origin, const Double3& spacing, const std::vector<Int3>& ratios)
+{
+  if (dimension < 2 || dimension > 3 || ratios.empty()) {
+    throw Error(
+        fmt::format("A grid has 2 or 3 axes (one of them may be a single cell wide) and at least one "
+                    "level, not {} and {}.",
+            dimension, ratios.size()));
+  }
+  this->All.Dimension = dimension;
+  this->All.Origin = origin;
+  this->All.Patches.clear();
+  this->All.Levels.clear();
+  this->Own.clear();
+  this->Levels.clear();
+  Double3 size = spacing;
+  for (const Int3& ratio : ratios) {
+    Level level;
+    level.Ratio = this->Levels.empty() ? Int3{1, 1, 1} : ratio;
+    for (int axis = 0; axis < 3; ++axis) {
+      if (level.Ratio[axis] < 1) {
+        throw Error(fmt::format("Level {} was declared with a ratio of {} to the one before; 1 is the least.",
+            this->Levels.size(), level.Ratio[axis]));
+      }
+      size[axis] /= level.Ratio[axis];
+    }
+    level.Spacing = size;
+    this->Levels.push_back(level);
+  }
+}
+
+void Declaration::SetPatches(Communicator& ranks, const std::vector<DeclaredPatch>& mine)
+{
+  const std::vector<int> counts = ranks.AllGather(std::vector<int>{static_cast<int>(mine.size())});
+  const std::vector<DeclaredPatch> all = GatherValues(ranks, mine);
+  std::vector<int> order(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    order[i] = static_cast<int>(i);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return all[a].Level < all[b].Level; });
+  std::vector<int> owners;
+  for (std::size_t rank = 0; rank < counts.size(); ++rank) {
+    owners.insert(owners.end(), counts[rank], static_cast<int>(rank));
+  }
+  Catalog data = this->All;
+  data.Patches.clear();
+  data.Levels.clear();
+  std::vector<int> places(all.size());
+  for (const int i : order) {
+    const DeclaredPatch& declared = all[i];
+    if (declared.Level < 0 || declared.Level >= static_cast<int>(this->Levels.size())) {
+      throw Error(
+          fmt::format("Rank {} declared a patch on level {} of a grid with {} levels, counted from 0.",
+              owners[i], declared.Level, this->Levels.size()));
+    }
+    while (static_cast<int>(data.Levels.size()) <= declared.Level) {
+      data.Levels.push_back(this->Levels[data.Levels.size()]);
+      data.Levels.back().FirstPatch = static_cast<int>(data.Patches.size());
+    }
+    places[i] = static_cast<int>(data.Patches.size());
+    Patch& patch = data.Patches.emplace_back();
+    patch.Cells = {declared.Lower, declared.Upper};
+    patch.Level = declared.Level;
+    patch.Number = data.Levels.back().PatchCount++;
+    patch.Writer = owners[i];
+  }
+  data.ResetPresence();
+  const std::string fault = CatchError([&] { CheckCatalog(data); });
+  if (!fault.empty()) {
+    throw Error("Patches were declared that cannot be written. " + fault);
+  }
+  const auto first = std::find(owners.begin(), owners.end(), ranks.Rank()) - owners.begin();
+  this->Own.assign(places.begin() + first, places.begin() + first + static_cast<std::ptrdiff_t>(mine.size()));
+  this->All = std::move(data);
+}
+
+void Declaration::AddVariable(const DeclaredVariable& variable)
+{
+  if (variable.Name.empty() || this->All.FindVariable(variable.Name) >= 0) {
+    throw Error(fmt::format("Each variable needs a name of its own, unlike '{}'.", PlainText(variable.Name)));
+  }
+  const int least = *std::min_element(variable.Ghosts.begin(), variable.Ghosts.end());
+  if (variable.Components < 1 || least < 0) {
+    throw Error(fmt::format("Variable '{}' was declared with {} components and {} layers of ghosts.",
+        PlainText(variable.Name), variable.Components, least));
+  }
+  Variable& entry = this->All.Variables.emplace_back();
+  entry.Name = variable.Name;
+  entry.LongName = variable.LongName;
+  entry.Components = variable.Components;
+  entry.Center = variable.Center;
+  this->Declared.push_back(variable);
+}
+
+std::array<std::int64_t, 3> Declaration::DimsOf(int variable, int patch, bool ghosts) const
+{
+  const DeclaredVariable& info = this->Declared[variable];
+  return this->All.ArrayDims(patch, info.Center, ghosts ? info.Ghosts : Int3{0, 0, 0});
+}
+
+std::uint64_t Declaration::BytesOf(int variable, int patch) const
+{
+  const auto dims = this->DimsOf(variable, patch, false);
+  const DeclaredVariable& info = this->Declared[variable];
+  return static_cast<std::uint64_t>(dims[0] * dims[1] * dims[2]) * info.Components * SizeOf(info.Type);
+}
+
+void Declaration::CopyInside(int variable, int patch, const void* from, void* to) const
+{
+  const auto inner = this->DimsOf(variable, patch, false), outer = this->DimsOf(variable, patch, true);
+  if (inner == outer) {
+    std::memcpy(to, from, this->BytesOf(variable, patch));
+    return;
+  }
+  const DeclaredVariable& info = this->Declared[variable];
+  const std::size_t value = info.Components * SizeOf(info.Type);
+  const auto* source = static_cast<const std::byte*>(from);
+  auto* target = static_cast<std::byte*>(to);
+  std::array<std::int64_t, 3> layers;  // none along axes that the grid lacks
+  for (int axis = 0; axis < 3; ++axis) {
+    layers[axis] = (outer[axis] - inner[axis]) / 2;
+  }
+  for (std::int64_t k = 0; k < inner[2]; ++k) {
+    for (std::int64_t j = 0; j < inner[1]; ++j) {
+      const std::int64_t row = ((k + layers[2]) * outer[1] + j + layers[1]) * outer[0] + layers[0];
+      std::memcpy(target, source + row * value, inner[0] * value);
+      target += inner[0] * value;
+    }
+  }
+}
+
+}  // namespace patchio::output

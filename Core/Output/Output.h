@@ -1,0 +1,76 @@
+// Output of a simulation: what it declares once, and what becomes of each of its steps. Papers 3 and 5.
+#pragma once
+
+#include "Output/Declaration.h"
+#include "Output/OutputConfig.h"
+#include "Output/Target.h"
+#include "Output/WritingThread.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace patchio::output {
+
+/// Methods marked collective are called by all ranks in the same order. They throw Error. MPI is called in
+/// them alone, on the thread that calls them.
+class Output
+{
+public:
+  /// Collective.
+  Output(const OutputConfig& config, MPI_Comm comm);
+  /// Waits for the write at work. Steps that still wait are lost, unless Close() was called.
+  ~Output();
+
+  void SetGrid(int dimension, const Double3& origin, const Double3& spacing, const std::vector<Int3>& ratios);
+  /// Collective: see Declaration::SetPatches().
+  void SetPatches(const std::vector<DeclaredPatch>& mine);
+  void AddVariable(const DeclaredVariable& variable);
+
+  /// Whether a channel wants the step.
+  bool Wants(std::int64_t step) const;
+  /// Collective where a channel wants the step, else free of cost. values: of each variable on each of this
+  /// rank's patches, variable by variable; null where the patch lacks the variable. They may change as soon
+  /// as this has returned.
+  ///
+  /// Throws what went wrong with earlier steps, unless that was thrown before; this step is taken all the
+  /// same.
+  void Write(std::int64_t step, double time, const void* const* values);
+  /// Collective: returns when all steps are on the storage. Throws like Write().
+  void Flush();
+
+  /// The most bytes that steps on their way have taken on this rank.
+  std::uint64_t PeakMemory() const { return this->Writer.Peak(); }
+
+private:
+  struct Step;
+  struct Part;
+  /// A channel and what it is written to.
+  struct Sink
+  {
+    const Channel& What;
+    std::unique_ptr<Target> To;
+    int Threads = 1;
+  };
+
+  Declaration& Change();
+  Communicator& Writers() const { return this->Aside ? *this->Aside : *this->Ranks; }
+  int ThreadsFor(const Channel& channel) const;
+  std::shared_ptr<Step> MakeStep(std::int64_t number, double time, const void* const* values) const;
+  void CheckRoom(const Step& step, std::uint64_t bytes) const;
+  void WriteNow(Step& step);
+  void WriteLater(const std::shared_ptr<Step>& step);
+  void Prepare(Step& step);
+  void PreparePart(const Step& step, const Catalog& data, Part& part);
+  void WriteParts(Step& step);
+
+  const OutputConfig Config;
+  std::unique_ptr<Communicator> Ranks;  ///< the simulation's
+  std::unique_ptr<Communicator> Aside;  ///< of the threads that write; null: the simulation's thread writes
+  std::shared_ptr<const Declaration> Declared = std::make_shared<Declaration>();
+  std::vector<Sink> Sinks;  ///< one a channel
+  WritingThread Writer;
+};
+
+}  // namespace patchio::output

@@ -1,0 +1,242 @@
+#include "Output/OutputConfig.h"
+
+#include "Support/Error.h"
+#include "Support/NamedValue.h"
+#include "Support/PlainFile.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <set>
+
+namespace fs = std::filesystem;
+
+namespace patchio::output {
+namespace {
+
+using nlohmann::json;
+
+/// A configuration of more bytes has not been written by a person.
+constexpr std::uint64_t MostBytes = 16 << 20;
+
+std::string TextOf(const std::string& path)
+{
+  const PlainFile file(path);
+  std::string text(std::min(file.Size(), MostBytes), '\0');
+  text.resize(file.ReadSome(0, text.data(), text.size()));
+  return text;
+}
+
+/// An object of the configuration, of which each key must be asked for.
+class Section
+{
+public:
+  Section(const json& object, std::string place) : Object(object), Place(std::move(place))
+  {
+    if (!object.is_object()) {
+      this->Fail("an object, {...}", object.dump());
+    }
+  }
+
+  /// The value of a key; `otherwise` where there is no such key.
+  template <typename T>
+  T Get(const char* key, const char* expected, T otherwise, const std::function<bool(const T&)>& fits = {})
+  {
+    const json* value = this->Find(key);
+    if (!value) {
+      return otherwise;
+    }
+    try {
+      T result = value->get<T>();
+      if (json(result) == *value && (!fits || fits(result))) {  // 1.5 is no whole number
+        return result;
+      }
+    } catch (const json::exception&) {
+    }
+    this->Fail(fmt::format("{} for \"{}\"", expected, key), value->dump());
+  }
+
+  /// A name out of those of an enumeration.
+  template <typename Enum>
+  Enum GetNamed(const char* key, Enum otherwise, Enum last)
+  {
+    std::vector<std::string> names;
+    for (int i = 0; i <= static_cast<int>(last); ++i) {
+      names.emplace_back(NameOf(static_cast<Enum>(i)));
+    }
+    const auto name = this->Get<std::string>(key, fmt::format("one of {}", fmt::join(names, ", ")).c_str(),
+        NameOf(otherwise), [&](const std::string& text) { return ValueNamed(text, last).has_value(); });
+    return *ValueNamed(name, last);
+  }
+
+  /// The elements of a list, each with its place; none where there is no such key.
+  std::vector<Section> GetSections(const char* key)
+  {
+    std::vector<Section> sections;
+    const json* list = this->Find(key);
+    if (list && !list->is_array()) {
+      this->Fail(fmt::format("a list, [...], for \"{}\"", key), list->dump());
+    }
+    for (std::size_t i = 0; list && i < list->size(); ++i) {
+      sections.emplace_back((*list)[i], fmt::format("{}{} {}", this->Place, key, i + 1));
+    }
+    return sections;
+  }
+
+  /// Throws Error where a key is there that nobody has asked for.
+  void CheckAllKnown() const
+  {
+    for (const auto& [key, value] : this->Object.items()) {
+      if (this->Known.count(key) == 0) {
+        this->Fail(fmt::format("the keys {}", fmt::join(this->Known, ", ")), fmt::format("\"{}\"", key));
+      }
+    }
+  }
+
+  [[noreturn]] void Fail(const std::string& expected, const std::string& found) const
+  {
+    const std::string where = this->Place.empty() ? "" : fmt::format(" ({})", this->Place);
+    throw FileError("The output configuration" + where, expected, PlainText(found));
+  }
+
+private:
+  const json* Find(const char* key)
+  {
+    this->Known.insert(key);
+    const auto found = this->Object.find(key);
+    return found == this->Object.end() ? nullptr : &*found;
+  }
+
+  const json& Object;
+  const std::string Place;
+  std::set<std::string> Known;
+};
+
+std::uint64_t BytesIn(const std::string& text)
+{
+  static const std::map<std::string, double> units{
+      {"", 1}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"KiB", 1024}, {"MiB", 1 << 20}, {"GiB", 1 << 30}};
+  try {
+    std::size_t end = 0;
+    const double number = std::stod(text, &end);
+    const auto unit = units.find(text.substr(std::min(text.size(), text.find_first_not_of(' ', end))));
+    const double bytes = unit == units.end() ? 0 : number * unit->second;
+    return bytes >= 1 && bytes < 1e18 ? static_cast<std::uint64_t>(bytes) : 0;
+  } catch (const std::exception&) {
+    return 0;
+  }
+}
+
+Window WindowOf(Section section)
+{
+  const auto natural = [](const std::int64_t& number) { return number >= 0; };
+  const auto positive = [](const std::int64_t& number) { return number > 0; };
+  Window window;
+  window.First = section.Get<std::int64_t>("first", "a step, 0 or more,", window.First, natural);
+  window.Last = section.Get<std::int64_t>("last", "a step, 0 or more,", window.Last, natural);
+  window.Every = section.Get<std::int64_t>("every", "a number of steps, 1 or more,", window.Every, positive);
+  section.CheckAllKnown();
+  if (window.Last < window.First) {
+    section.Fail(
+        "a last step that is not before the first", fmt::format("{} and {}", window.First, window.Last));
+  }
+  return window;
+}
+
+FilterKind CompressionOf(Section& section)
+{
+  const std::map<std::string, FilterKind> kinds{
+      {"off", FilterKind::None}, {"deflate", FilterKind::Deflate}, {"zstd", FilterKind::Zstd}};
+  return kinds.at(section.Get<std::string>("compress", "off, deflate or zstd", "off",
+      [&](const std::string& name) { return kinds.count(name) > 0; }));
+}
+
+Channel ChannelOf(Section section, std::size_t number)
+{
+  Channel channel;
+  const auto some = [](const std::string& text) { return !text.empty(); };
+  channel.Name = section.Get<std::string>("name", "a name", fmt::format("channel {}", number), some);
+  channel.Path = section.Get<std::string>("path", "the path of what is written", "", some);
+  if (channel.Path.empty()) {
+    section.Fail("a \"path\", of what is written", "none");
+  }
+  channel.Format = section.GetNamed("format", channel.Format, TargetFormat::Grads);
+  if (channel.Format == TargetFormat::Grads && fs::path(channel.Path).extension() != ".ctl") {
+    section.Fail("a \"path\" that ends with .ctl for the format grads", channel.Path);
+  }
+  channel.Variables = section.Get<std::vector<std::string>>("variables", "a list of names", {});
+  for (const Section& window : section.GetSections("windows")) {
+    channel.Windows.push_back(WindowOf(window));
+  }
+  if (channel.Windows.empty()) {
+    channel.Windows.emplace_back();
+  }
+  channel.Overwrite = section.Get<bool>("overwrite", "true or false", false);
+  channel.Compression = CompressionOf(section);
+  channel.RanksAFile = section.Get<int>(
+      "ranks a file", "0 (all) or a number of ranks", 0, [](const int& ranks) { return ranks >= 0; });
+  section.CheckAllKnown();
+  if (channel.Format != TargetFormat::Container &&
+      (channel.Compression != FilterKind::None || channel.RanksAFile > 0)) {
+    section.Fail("\"compress\" and \"ranks a file\" for containers alone", NameOf(channel.Format));
+  }
+  return channel;
+}
+
+}  // namespace
+
+const char* NameOf(TargetFormat format)
+{
+  return format == TargetFormat::Grads ? "grads" : "container";
+}
+
+const char* NameOf(Mode mode)
+{
+  return mode == Mode::Direct ? "direct" : "thread";
+}
+
+bool Channel::Wants(std::int64_t step) const
+{
+  return std::any_of(
+      this->Windows.begin(), this->Windows.end(), [step](const Window& window) { return window.Has(step); });
+}
+
+OutputConfig ReadOutputConfig(const std::string& textOrPath)
+{
+  const std::size_t begin = textOrPath.find_first_not_of(" \t\r\n");
+  const bool isText = begin != std::string::npos && textOrPath[begin] == '{';
+  json parsed;
+  try {
+    parsed = json::parse(isText ? textOrPath : TextOf(textOrPath));
+  } catch (const json::exception& error) {
+    throw FileError(isText ? "The output configuration" : textOrPath, "a JSON text", PlainText(error.what()));
+  }
+  Section section(parsed, "");
+  OutputConfig config;
+  config.How = section.GetNamed("mode", config.How, Mode::Thread);
+  const auto memory = section.Get<std::string>("memory", "a size such as \"512 MB\"", "1 GiB",
+      [](const std::string& text) { return BytesIn(text) > 0; });
+  config.Memory = BytesIn(memory);
+  config.WaitSeconds = section.Get<double>(
+      "wait seconds", "seconds, more than 0,", config.WaitSeconds, [](const double& s) { return s > 0; });
+  config.Threads = section.Get<int>("threads", "a number of threads, or 0", 0,
+      [](const int& threads) { return threads >= 0 && threads <= 4096; });
+  for (const Section& channel : section.GetSections("channels")) {
+    config.Channels.push_back(ChannelOf(channel, config.Channels.size() + 1));
+  }
+  section.CheckAllKnown();
+  std::set<std::string> paths;
+  for (const Channel& channel : config.Channels) {
+    if (!paths.insert(channel.Path).second) {
+      section.Fail("channels that write to different paths", fmt::format("two to '{}'", channel.Path));
+    }
+  }
+  return config;
+}
+
+}  // namespace patchio::output

@@ -1,0 +1,72 @@
+// What a simulation shall write, when, and how: its output configuration, a JSON text. The channels are those
+// of the GRAPES I/O framework (paper 5, section on I/O channels).
+#pragma once
+
+#include "Catalog/Extent.h"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace patchio::output {
+
+/// Steps First, First + Every, ... up to Last.
+struct Window
+{
+  std::int64_t First = 0;
+  std::int64_t Last = std::numeric_limits<std::int64_t>::max();
+  std::int64_t Every = 1;  ///< at least 1
+
+  bool Has(std::int64_t step) const
+  {
+    return step >= this->First && step <= this->Last && (step - this->First) % this->Every == 0;
+  }
+};
+
+enum class TargetFormat
+{
+  Container,  ///< NAME.pio, see Documentation/Container.md
+  Grads       ///< flat binary floats and their descriptor NAME.ctl; one level, each variable everywhere
+};
+
+/// "container" and so on.
+const char* NameOf(TargetFormat format);
+
+struct Channel
+{
+  std::string Name;  ///< for messages
+  std::string Path;
+  TargetFormat Format = TargetFormat::Container;
+  std::vector<std::string> Variables;  ///< empty: all
+  std::vector<Window> Windows;         ///< at least one; a step in several is written once
+  bool Overwrite = false;              ///< replace what another run has written
+  FilterKind Compression = FilterKind::None;
+  int RanksAFile = 0;  ///< of containers, see StepWriter
+
+  bool Wants(std::int64_t step) const;
+};
+
+enum class Mode
+{
+  Direct,  ///< a call returns when its step is on the storage
+  Thread   ///< a call returns when its values are copied; a thread of each rank writes them
+};
+
+/// "direct" and so on.
+const char* NameOf(Mode mode);
+
+struct OutputConfig
+{
+  Mode How = Mode::Thread;
+  std::uint64_t Memory = std::uint64_t(1) << 30;  ///< bytes that steps on their way may take on each rank
+  double WaitSeconds = 600;                       ///< the longest wait for other ranks or the storage
+  int Threads = 0;  ///< writes in flight of each rank; 0: as the storage's profile says
+  std::vector<Channel> Channels;
+};
+
+/// From a JSON text, which begins with '{', or from the file of that name. Documentation/Output.md lists the
+/// keys. Throws Error for what is not understood: unknown keys too.
+OutputConfig ReadOutputConfig(const std::string& textOrPath);
+
+}  // namespace patchio::output

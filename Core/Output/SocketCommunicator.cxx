@@ -1,0 +1,290 @@
+#include "Output/SocketCommunicator.h"
+
+#include "Output/Socket.h"
+#include "Support/Bytes.h"
+#include "Support/Error.h"
+#include "Support/RunOnAllRanks.h"
+#include "Support/Stopwatch.h"
+
+#include <fmt/format.h>
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <algorithm>
+#include <cerrno>
+
+namespace patchio::output {
+namespace {
+
+/// A text that a rank sends has no more bytes; a longer one is none of ours.
+constexpr std::uint64_t MostBytes = std::uint64_t(1) << 40;
+
+/// Bytes on their way between this rank and another one, in both directions.
+struct Transfer
+{
+  int Rank = 0;
+  const std::string* Out = nullptr;
+  std::string* In = nullptr;
+  std::size_t Sent = 0, Received = 0;
+
+  bool Sends() const { return this->Sent < this->Out->size(); }
+  bool Receives() const { return this->Received < this->In->size(); }
+};
+
+class SocketCommunicator : public Communicator
+{
+public:
+  SocketCommunicator(Communicator& ranks, double waitSeconds)
+      : RankValue(ranks.Rank()), SizeValue(ranks.Size()), WaitSeconds(waitSeconds), Others(ranks.Size())
+  {
+    RunOnAllRanks(ranks, [&] { this->Entrance = std::make_unique<Door>(this->SizeValue); });
+    this->TakeMeetings(ranks);
+    RunOnAllRanks(ranks, [&] { this->RankValue == 0 ? this->Await(this->SizeValue - 1) : this->Join(0); });
+  }
+
+  int Rank() const override { return this->RankValue; }
+  int Size() const override { return this->SizeValue; }
+
+  void Broadcast(std::vector<std::byte>& bytes) override
+  {
+    if (this->RankValue == 0) {
+      const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      for (int rank = 1; rank < this->SizeValue; ++rank) {
+        this->Put(rank, text);
+      }
+    } else {
+      const std::string text = this->Take(0);
+      const auto* begin = reinterpret_cast<const std::byte*>(text.data());
+      bytes.assign(begin, begin + text.size());
+    }
+  }
+
+  std::vector<std::string> Gather(const std::string& text) override
+  {
+    if (this->RankValue != 0) {
+      this->Put(0, text);
+      return {};
+    }
+    std::vector<std::string> all{text};
+    for (int rank = 1; rank < this->SizeValue; ++rank) {
+      all.push_back(this->Take(rank));
+    }
+    return all;
+  }
+
+  std::vector<std::string> AllGather(const std::string& text) override
+  {
+    std::vector<std::byte> bytes;
+    const std::vector<std::string> gathered = this->Gather(text);
+    if (this->RankValue == 0) {
+      ByteWriter out;
+      out.Put(gathered);
+      bytes = out.Take();
+    }
+    this->Broadcast(bytes);
+    ByteReader in(bytes);
+    std::vector<std::string> all;
+    in.Get(all);
+    return all;
+  }
+
+  std::vector<double> AllGather(const std::vector<double>& values) override
+  {
+    return GatherValues(*this, values);
+  }
+  std::vector<int> AllGather(const std::vector<int>& values) override { return GatherValues(*this, values); }
+  std::vector<std::string> Exchange(const std::vector<std::string>& texts) override;
+
+private:
+  void TakeMeetings(Communicator& ranks);
+  void Await(int count);
+  void Join(int rank);
+  void JoinWhere(const std::vector<bool>& needed);
+  void Run(std::vector<Transfer>& transfers);
+  void Advance(Transfer& transfer, short events);
+  void Put(int rank, const std::string& text);
+  std::string Take(int rank);
+  [[noreturn]] void Fail(int rank);
+
+  const int RankValue;
+  const int SizeValue;
+  const double WaitSeconds;
+  std::unique_ptr<Door> Entrance;
+  std::vector<Meeting> Meetings;  ///< of all ranks
+  std::vector<Socket> Others;     ///< by rank: rank 0 and all others, and those that have exchanged something
+  std::string Broken;             ///< why it is
+};
+
+/// Collective over `ranks`.
+void SocketCommunicator::TakeMeetings(Communicator& ranks)
+{
+  ByteWriter out;
+  Meeting here = this->Entrance->Place();
+  out.Put(here.Fields());
+  const std::vector<std::byte> bytes = out.Take();
+  for (const std::string& text :
+      ranks.AllGather(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()))) {
+    ByteReader in(reinterpret_cast<const std::byte*>(text.data()), text.size());
+    in.Get(this->Meetings.emplace_back().Fields());
+  }
+}
+
+/// So many ranks that have no connection yet.
+void SocketCommunicator::Await(int count)
+{
+  const int missing = this->Entrance->Await(count, this->WaitSeconds, [this](int rank, Socket socket) {
+    if (rank < 0 || rank >= this->SizeValue || this->Others[rank].IsOpen()) {
+      return false;
+    }
+    socket.SetWait(this->WaitSeconds);
+    this->Others[rank] = std::move(socket);
+    return true;
+  });
+  if (missing > 0) {
+    throw Error(fmt::format("Rank {} on {} waited {} s for {} of {} ranks to join it over the network.",
+        this->RankValue, this->Meetings[this->RankValue].Machine, this->WaitSeconds, missing, count));
+  }
+}
+
+void SocketCommunicator::Join(int rank)
+{
+  this->Others[rank] = Connect(this->RankValue, rank, this->Meetings[rank]);
+  this->Others[rank].SetWait(this->WaitSeconds);
+}
+
+/// Makes the connections that lack. Of two ranks the one with the smaller number calls on the other.
+void SocketCommunicator::JoinWhere(const std::vector<bool>& needed)
+{
+  int awaited = 0;
+  for (int rank = 0; rank < this->SizeValue; ++rank) {
+    if (needed[rank] && rank != this->RankValue && !this->Others[rank].IsOpen()) {
+      rank > this->RankValue ? this->Join(rank) : static_cast<void>(++awaited);
+    }
+  }
+  this->Await(awaited);
+}
+
+std::vector<std::string> SocketCommunicator::Exchange(const std::vector<std::string>& texts)
+{
+  std::vector<std::uint64_t> mine;
+  for (const std::string& text : texts) {
+    mine.push_back(text.size());
+  }
+  const std::vector<std::uint64_t> sizes = GatherValues(*this, mine);  // from, to
+  const auto sizeOf = [&](int from, int to) { return sizes[std::size_t(from) * this->SizeValue + to]; };
+  std::vector<std::string> result(this->SizeValue);
+  std::vector<Transfer> transfers;
+  std::vector<bool> needed(this->SizeValue);
+  for (int rank = 0; rank < this->SizeValue; ++rank) {
+    const std::uint64_t size = sizeOf(rank, this->RankValue);
+    if (rank == this->RankValue) {
+      result[rank] = texts[rank];
+    } else if (size > 0 || mine[rank] > 0) {
+      needed[rank] = true;
+      result[rank].resize(size);
+      transfers.push_back({rank, &texts[rank], &result[rank]});
+    }
+  }
+  const std::string fault = CatchError([&] { this->JoinWhere(needed); });
+  if (!fault.empty()) {
+    this->Broken = fault;
+    this->Others.clear();
+    throw Error(fault);
+  }
+  this->Run(transfers);
+  return result;
+}
+
+/// All of them at once: who only sent before it received would wait for ever.
+void SocketCommunicator::Run(std::vector<Transfer>& transfers)
+{
+  Stopwatch sinceMoved;
+  for (;;) {
+    std::vector<pollfd> events;
+    std::vector<Transfer*> active;
+    for (Transfer& transfer : transfers) {
+      const int wanted = (transfer.Sends() ? POLLOUT : 0) | (transfer.Receives() ? POLLIN : 0);
+      if (wanted != 0) {
+        events.push_back({this->Others[transfer.Rank].Get(), static_cast<short>(wanted), 0});
+        active.push_back(&transfer);
+      }
+    }
+    if (active.empty()) {
+      return;
+    }
+    if (::poll(events.data(), events.size(), 100) > 0) {
+      sinceMoved = Stopwatch();
+    } else if (sinceMoved.Seconds() > this->WaitSeconds) {
+      errno = EAGAIN;
+      this->Fail(active[0]->Rank);
+    }
+    for (std::size_t i = 0; i < active.size(); ++i) {
+      this->Advance(*active[i], events[i].revents);
+    }
+  }
+}
+
+/// As much as there is, or goes, now.
+void SocketCommunicator::Advance(Transfer& transfer, short events)
+{
+  const int socket = this->Others[transfer.Rank].Get();
+  const auto check = [&](ssize_t moved) {
+    if (moved == 0 || (moved < 0 && errno != EAGAIN && errno != EINTR)) {
+      errno = 0;
+      this->Fail(transfer.Rank);
+    }
+    return moved < 0 ? 0 : static_cast<std::size_t>(moved);
+  };
+  if (transfer.Receives() && (events & (POLLIN | POLLHUP | POLLERR)) != 0) {
+    transfer.Received += check(::recv(socket, transfer.In->data() + transfer.Received,
+        transfer.In->size() - transfer.Received, MSG_DONTWAIT));
+  }
+  if (transfer.Sends() && (events & (POLLOUT | POLLHUP | POLLERR)) != 0) {
+    transfer.Sent += check(::send(socket, transfer.Out->data() + transfer.Sent,
+        transfer.Out->size() - transfer.Sent, MSG_DONTWAIT | MSG_NOSIGNAL));
+  }
+}
+
+void SocketCommunicator::Put(int rank, const std::string& text)
+{
+  const std::uint64_t size = text.size();
+  if (!this->Broken.empty() || !this->Others[rank].Put(&size, sizeof size) ||
+      !this->Others[rank].Put(text.data(), text.size())) {
+    this->Fail(rank);
+  }
+}
+
+std::string SocketCommunicator::Take(int rank)
+{
+  std::uint64_t size = 0;
+  if (!this->Broken.empty() || !this->Others[rank].Take(&size, sizeof size) || size > MostBytes) {
+    this->Fail(rank);
+  }
+  std::string text(size, '\0');
+  if (!this->Others[rank].Take(text.data(), size)) {
+    this->Fail(rank);
+  }
+  return text;
+}
+
+/// Closes all connections, so that the others need not wait either. errno says whether the wait was too long.
+void SocketCommunicator::Fail(int rank)
+{
+  if (this->Broken.empty()) {
+    this->Broken = errno == EAGAIN ? fmt::format("Rank {} waited {} s for rank {}, in vain.", this->RankValue,
+                                         this->WaitSeconds, rank)
+                                   : fmt::format("Rank {} waited for rank {}, which has ended or given up.",
+                                         this->RankValue, rank);
+    this->Others.clear();
+  }
+  throw Error(this->Broken);
+}
+
+}  // namespace
+
+std::unique_ptr<Communicator> MakeSocketCommunicator(Communicator& ranks, double waitSeconds)
+{
+  return std::make_unique<SocketCommunicator>(ranks, waitSeconds);
+}
+
+}  // namespace patchio::output

@@ -1,0 +1,207 @@
+// Output of simulations, the parts that need no ranks: configurations, windows, declarations, the thread that
+// writes. Testing/Simulation has whole runs.
+#include "Output/Declaration.h"
+#include "Output/OutputConfig.h"
+#include "Output/WritingThread.h"
+#include "Support/Error.h"
+
+#include "TestTools.h"
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <numeric>
+#include <thread>
+
+namespace patchio::output {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string Refusal(const std::string& text)
+{
+  return testing::MessageOf([&] { ReadOutputConfig(text); });
+}
+
+}  // namespace
+
+TEST(OutputConfig, TakesWhatIsGiven)
+{
+  const OutputConfig config = ReadOutputConfig(R"( {"mode": "direct", "memory": "1.5 kB", "wait seconds": 2.5,
+    "threads": 7, "channels": [{"path": "a.ctl", "format": "grads", "variables": ["x", "y"], "overwrite": true,
+    "windows": [{"first": 3, "last": 9, "every": 3}, {"first": 20}]}, {"path": "b.pio", "compress": "zstd",
+    "ranks a file": 4, "name": "second"}]})");
+  EXPECT_EQ(config.How, Mode::Direct);
+  EXPECT_EQ(config.Memory, 1500u);
+  EXPECT_EQ(config.WaitSeconds, 2.5);
+  EXPECT_EQ(config.Threads, 7);
+  ASSERT_EQ(config.Channels.size(), 2u);
+  EXPECT_EQ(config.Channels[0].Format, TargetFormat::Grads);
+  EXPECT_EQ(config.Channels[0].Variables, (std::vector<std::string>{"x", "y"}));
+  EXPECT_TRUE(config.Channels[0].Overwrite);
+  EXPECT_EQ(config.Channels[1].Name, "second");
+  EXPECT_EQ(config.Channels[1].Compression, FilterKind::Zstd);
+  EXPECT_EQ(config.Channels[1].RanksAFile, 4);
+  std::vector<int> steps;
+  for (int step = 0; step < 23; ++step) {
+    if (config.Channels[0].Wants(step)) {
+      steps.push_back(step);
+    }
+  }
+  EXPECT_EQ(steps, (std::vector<int>{3, 6, 9, 20, 21, 22}));
+  EXPECT_TRUE(config.Channels[1].Wants(0)) << "no window: every step";
+}
+
+TEST(OutputConfig, KnowsUnitsOfMemory)
+{
+  for (const auto& [text, bytes] : std::map<std::string, std::uint64_t>{
+           {"12", 12}, {"2MB", 2000000}, {"2 MiB", 2 << 20}, {"1 GB", 1000000000}}) {
+    EXPECT_EQ(ReadOutputConfig("{\"memory\": \"" + text + "\"}").Memory, bytes) << text;
+  }
+  for (const char* text : {"", "MB", "-1 MB", "1 mb", "1 MB more", "1e30", "nan"}) {
+    EXPECT_THAT(Refusal(std::string("{\"memory\": \"") + text + "\"}"), HasSubstr("memory")) << text;
+  }
+}
+
+TEST(OutputConfig, SaysWhereItIsWrong)
+{
+  EXPECT_THAT(
+      Refusal("{\"channels\": [{\"path\": \"a\"}, {\"path\": \"b\", \"windows\": [{}, {\"evry\": 2}]}]}"),
+      ::testing::AllOf(HasSubstr("windows 2"), HasSubstr("evry"), HasSubstr("every, first, last")));
+  EXPECT_THAT(Refusal("{\"threads\": 1.5}"), HasSubstr("1.5"));
+  EXPECT_THAT(Refusal("{\"threads\": \"two\"}"), HasSubstr("two"));
+  EXPECT_THAT(Refusal("{\"channels\": {}}"), HasSubstr("a list"));
+  EXPECT_THAT(Refusal("{\"channels\": [3]}"), HasSubstr("an object"));
+  EXPECT_THAT(Refusal("[]"), HasSubstr("[]"));
+  EXPECT_THAT(Refusal("{} {}"), HasSubstr("JSON"));
+}
+
+namespace {
+
+DeclaredPatch PatchAt(int level, const Int3& lower, const Int3& upper)
+{
+  return {level, lower, upper};
+}
+
+}  // namespace
+
+TEST(OutputDeclaration, PatchesComeByLevel)
+{
+  const auto alone = MakeSelfCommunicator();
+  Declaration declared;
+  declared.SetGrid(3, {0, 0, 0}, {1, 2, 4}, {{1, 1, 1}, {2, 2, 4}, {2, 2, 2}});
+  declared.SetPatches(*alone, {PatchAt(1, {2, 2, 4}, {5, 5, 7}), PatchAt(0, {0, 0, 0}, {7, 7, 3})});
+  const Catalog& data = declared.Data();
+  ASSERT_EQ(data.Levels.size(), 2u) << "the third level has no patches now";
+  EXPECT_EQ(data.Levels[1].Spacing, (Double3{0.5, 1, 1}));
+  EXPECT_EQ(data.Patches[0].Level, 0);
+  EXPECT_EQ(data.Patches[1].Cells.Lower, (Int3{2, 2, 4}));
+  EXPECT_EQ(declared.Mine(), (std::vector<int>{1, 0}));
+  EXPECT_THAT(testing::MessageOf([&] {
+    declared.SetPatches(*alone, {PatchAt(3, {0, 0, 0}, {1, 1, 1})});
+  }),
+      HasSubstr("level 3 of a grid with 3 levels"));
+  EXPECT_THAT(testing::MessageOf([&] {
+    declared.SetPatches(*alone, {PatchAt(0, {5, 0, 0}, {1, 1, 1})});
+  }),
+      HasSubstr("Patches were declared"));
+  EXPECT_EQ(declared.Data().Patches.size(), 2u) << "those before stay";
+}
+
+TEST(OutputDeclaration, CopiesWhatIsInsideTheGhosts)
+{
+  const auto alone = MakeSelfCommunicator();
+  for (const int dimension : {2, 3}) {
+    for (const bool nodes : {false, true}) {
+      Declaration declared;
+      declared.SetGrid(dimension, {0, 0, 0}, {1, 1, 1}, {{1, 1, 1}});
+      declared.SetPatches(*alone, {PatchAt(0, {0, 0, 0}, {3, 2, dimension == 3 ? 1 : 0})});
+      declared.AddVariable(
+          {"v", "", ElementType::Int32, 2, nodes ? Centering::Node : Centering::Cell, {1, 2, 3}});
+      const int more = nodes ? 1 : 0;
+      const Int3 inner{4 + more, 3 + more, dimension == 3 ? 2 + more : 1};
+      const Int3 layers{1, 2, dimension == 3 ? 3 : 0};
+      std::vector<int> outer, wanted;
+      for (int k = -layers[2]; k < inner[2] + layers[2]; ++k) {
+        for (int j = -layers[1]; j < inner[1] + layers[1]; ++j) {
+          for (int i = -layers[0]; i < inner[0] + layers[0]; ++i) {
+            const bool inside = i >= 0 && j >= 0 && k >= 0 && i < inner[0] && j < inner[1] && k < inner[2];
+            for (const int component : {0, 1}) {
+              outer.push_back(inside ? 1000 * k + 100 * j + 10 * i + component : -1);
+              if (inside) {
+                wanted.push_back(outer.back());
+              }
+            }
+          }
+        }
+      }
+      std::vector<int> copied(declared.BytesOf(0, 0) / sizeof(int));
+      declared.CopyInside(0, 0, outer.data(), copied.data());
+      EXPECT_EQ(copied, wanted) << dimension << (nodes ? " nodes" : " cells");
+    }
+  }
+}
+
+TEST(OutputDeclaration, RefusesVariablesThatCannotBe)
+{
+  Declaration declared;
+  const auto add = [&](const DeclaredVariable& variable) {
+    return testing::MessageOf([&] { declared.AddVariable(variable); });
+  };
+  declared.AddVariable({"a"});
+  EXPECT_THAT(add({"a"}), HasSubstr("name of its own"));
+  EXPECT_THAT(add({""}), HasSubstr("name of its own"));
+  EXPECT_THAT(add({"b", "", ElementType::Float64, 0}), HasSubstr("0 components"));
+  EXPECT_THAT(add({"c", "", ElementType::Float64, 1, Centering::Cell, {0, -1, 0}}), HasSubstr("-1 layers"));
+  EXPECT_EQ(declared.Variables().size(), 1u);
+}
+
+TEST(WritingThread, KeepsTheOrderAndTheBound)
+{
+  std::vector<int> done;
+  WritingThread thread(100, 60);
+  for (int job = 0; job < 50; ++job) {
+    const std::uint64_t bytes = 10 + job % 3 * 30;
+    thread.MakeRoom(bytes);
+    thread.Add(bytes, [&done, job] {
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+      done.push_back(job);
+    });
+  }
+  thread.Finish();
+  std::vector<int> wanted(50);
+  std::iota(wanted.begin(), wanted.end(), 0);
+  EXPECT_EQ(done, wanted);
+  EXPECT_LE(thread.Peak(), 100u);
+  EXPECT_GT(thread.Peak(), 70u) << "several wait at once";
+}
+
+TEST(WritingThread, KeepsFaults)
+{
+  WritingThread thread(100, 60);
+  thread.Add(1, [] { throw Error("first"); });
+  thread.Add(1, [] {});
+  thread.Add(1, [] { throw Error("third"); });
+  thread.Finish();
+  EXPECT_EQ(thread.TakeFaults(), "first\nthird");
+  EXPECT_EQ(thread.TakeFaults(), "");
+}
+
+TEST(WritingThread, DoesNotWaitForEver)
+{
+  std::atomic<bool> goOn{false};
+  {
+    WritingThread thread(100, 0.05);
+    thread.Add(60, [&goOn] {
+      while (!goOn) {
+        std::this_thread::yield();
+      }
+    });
+    EXPECT_THAT(testing::MessageOf([&] { thread.MakeRoom(50); }), HasSubstr("too slow"));
+    thread.MakeRoom(40);
+    EXPECT_THAT(testing::MessageOf([&] { thread.Finish(); }), HasSubstr("1 write"));
+    goOn = true;
+  }
+}
+
+}  // namespace patchio::output

@@ -1,0 +1,288 @@
+#!/usr/bin/python3
+"""What a simulation writes through patchio.h: values against the formula of Client.c, faults, and a program that was built against
+what is installed.
+
+usage: output.py CASE --client CLIENT --patchio PATCHIO --faults LIBRARY --build BUILD --regional REGIONAL
+
+CASE: values, grads, linadv, refusals, failing, slow, killed, installed.
+"""
+import argparse
+import glob
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", "Container"))
+import stranger
+
+MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader",
+       "HWLOC_COMPONENTS": "-gl", "HWLOC_HIDE_ERRORS": "2", "PMIX_MCA_gds": "hash", "OMPI_MCA_ess_singleton_isolated": "1"}
+VARIABLES = {"a": ("float64", 1, 0), "b": ("float32", 1, 1), "c": ("int32", 2, 0), "d": ("float64", 1, 0)}
+faults = []
+
+
+def expect(condition, message, *details):
+    if not condition:
+        faults.append(message % details)
+        print("FAILED " + faults[-1], flush=True)
+
+
+def run(command, ranks=1, timeout=120, **environment):
+    if ranks > 1:
+        command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-np", str(ranks)] + command
+    done = subprocess.run(command, env={**os.environ, **MPI, **environment}, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout)
+    return done.returncode, done.stdout
+
+
+def config(folder, *channels, **settings):
+    path = os.path.join(folder, "output.json")
+    with open(path, "w") as file:
+        json.dump({"channels": [{"path": os.path.join(folder, "out.pio"), **channel} for channel in channels], **settings}, file)
+    return path
+
+
+def boxes_of(step):
+    """(level, lower corner) of all patches of a step, as Client.c has them."""
+    first = 2 * (step // 2 % 3)
+    coarse = {(0, (8 * i, 8 * j, 0)) for i in range(4) for j in range(4)}
+    return coarse | {(1, (8 * (first + i), 8 * j, 0)) for i in range(2) for j in range(2)}
+
+
+def formula(name, level, step, lower, shape):
+    """The values of a patch: z, y, x, component."""
+    number = list(VARIABLES).index(name)
+    z, y, x, c = np.meshgrid(*(np.arange(n, dtype="f8") for n in shape), indexing="ij")
+    values = 100000 * step + 10000 * number + 5000 * level + (lower[0] + x) + 31 * (lower[1] + y) + 7 * (lower[2] + z) + 0.25 * c
+    return (4 * values if name == "c" else values).astype(VARIABLES[name][0])
+
+
+def check(container, steps, names=tuple(VARIABLES)):
+    """Steps, boxes and values of a container, by stranger.py, which knows nothing of PatchIO."""
+    found = stranger.read(container)
+    expect([step.step for step in found] == list(steps), "%s: steps %s instead of %s", container, [step.step for step in found], list(steps))
+    for step in found:
+        expect(step.time == 0.5 * step.step, "%s: time %g of step %d", container, step.time, step.step)
+        there = {(row["level"], tuple(int(n) for n in row["lower"])) for row in step.rows}
+        expect(there == boxes_of(step.step), "%s: other patches at step %d: %s", container, step.step, there)
+        seen = set()
+        for row, variable, values in step.values():
+            info = step.rows[row]
+            seen.add((variable["name"], info["level"]))
+            want = formula(variable["name"], info["level"], step.step, [int(n) for n in info["lower"]], values.shape)
+            expect(values.dtype == want.dtype and np.array_equal(values, want), "%s: step %d, level %d, other values of %s", container, step.step, info["level"], variable["name"])
+        want = {(name, level) for name in names for level in (0, 1) if name != "d" or level == 1}
+        expect(seen == want, "%s: step %d has %s instead of %s", container, step.step, sorted(seen), sorted(want))
+    return len(found)
+
+
+def values(options, folder):
+    """All modes, one file and several, packed or not, on several numbers of ranks; two channels that share variables."""
+    for ranks in (1, 2, 5):
+        for mode in ("direct", "thread"):
+            for more in ({}, {"ranks a file": 2}, {"compress": "deflate"}):
+                shutil.rmtree(os.path.join(folder, "out.pio"), ignore_errors=True)
+                shutil.rmtree(os.path.join(folder, "some.pio"), ignore_errors=True)
+                some = {"path": os.path.join(folder, "some.pio"), "variables": ["d", "a"], "windows": [{"first": 1, "last": 1}, {"first": 2, "every": 3}]}
+                code, text = run([options.client, config(folder, more, some, mode=mode), "6"], ranks)
+                expect(code == 0 and text == "", "%s on %d ranks, %s: exit code %d, %s", mode, ranks, more, code, text)
+                check(os.path.join(folder, "out.pio"), range(6))
+                check(os.path.join(folder, "some.pio"), (1, 2, 5), ("d", "a"))
+                code, text = run([options.patchio, "verify", os.path.join(folder, "out.pio")])
+                expect(code == 0, "verify: %s", text)
+
+
+def grads(options, folder):
+    """The regional model's maps: the same bytes whatever the ranks and the mode, and the formula's values."""
+    client, path = options.regional, os.path.join(folder, "maps.ctl")
+    for ranks in (1, 3, 4):
+        for mode in ("direct", "thread"):
+            channel = {"path": path, "format": "grads", "windows": [{"first": 1, "last": 3, "every": 2}], "overwrite": True}
+            code, text = run([client, config(folder, channel, mode=mode), "4"], ranks)
+            expect(code == 0 and text == "", "%s on %d ranks: exit code %d, %s", mode, ranks, code, text)
+            found = np.fromfile(os.path.join(folder, "maps.dat"), "<f4").reshape(2, 50, 80, 120)
+            z, y, x = np.meshgrid(np.arange(50.0), np.arange(80.0), np.arange(120.0), indexing="ij")
+            for slot, step in enumerate((1, 3)):
+                want = 300 - 0.6 * z + 10 * np.sin(0.1 * (x - 2 * step)) * np.cos(0.1 * y)
+                expect(np.allclose(found[slot], want, rtol=1e-7, atol=0), "%s on %d ranks: other values at step %d", mode, ranks, step)
+            first = found if (ranks, mode) == (1, "direct") else first
+            expect(found.tobytes() == first.tobytes(), "%s on %d ranks: other bytes than on one", mode, ranks)
+    code, text = run([options.patchio, "info", path])
+    expect(code == 0 and "2 steps" in text.replace("steps: 2", "2 steps") and "temperature" in text, "info: %s", text)
+    if shutil.which("grads"):
+        script = os.path.join(folder, "look.gs")
+        with open(script, "w") as file:
+            file.write("'open %s'\n'set x 1'\n'set y 1'\n'set z 1'\n'set t 2'\n'display temperature'\nsay result\n'quit'\n" % path)
+        code, text = run(["grads", "-blc", "run " + script])
+        want = 300 + 10 * np.sin(0.1 * (0 - 2 * 3))
+        expect("%.3f" % want in text, "grads says %s, not %.3f", text, want)
+
+
+def linadv(options, folder):
+    """patchio linadv, whose levels change: what it writes through a configuration is what it dumps, which are 32-bit floats."""
+    dumps, ball, other = (os.path.join(folder, name) for name in ("dumps", "ball.pio", "other.pio"))
+    command = [options.patchio, "linadv", "--cells", "16,16,16", "--patch", "8", "--levels", "3", "--steps", "10", "--dump-every", "5", "--node-variable",
+               "--vector-variable"]
+    for ranks in (1, 3):
+        shutil.rmtree(ball, ignore_errors=True)
+        code, text = run(command + ["--output", dumps, "--overwrite", "--output-config", config(folder, {"path": ball, "windows": [{"every": 5}]})], ranks)
+        expect(code == 0, "%d ranks: exit code %d, %s", ranks, code, text)
+        shutil.rmtree(other, ignore_errors=True)
+        code, text = run([options.patchio, "convert", os.path.join(dumps, "dumps.visit"), other])
+        expect(code == 0, "%s", text)
+        found, wanted = stranger.read(ball), stranger.read(other)
+        expect([(s.step, s.time) for s in found] == [(s.step, s.time) for s in wanted] and len(found) == 3, "%d ranks: other steps", ranks)
+        for ours, theirs in zip(found, wanted):
+            ours, theirs = ({(s.rows[row]["level"], tuple(s.rows[row]["lower"]), v["name"]): array for row, v, array in s.values()} for s in (ours, theirs))
+            same = ours.keys() == theirs.keys() and all(np.array_equal(np.float32(ours[key]).reshape(-1), theirs[key].reshape(-1)) for key in ours)
+            expect(same and len(ours) > 50, "%d ranks: other values", ranks)
+
+
+def refusals(options, folder):
+    """What is wrong in a configuration or a call is said, on all ranks, and nothing hangs."""
+    out = os.path.join(folder, "out.pio")
+    cases = {
+        "not json": "{",
+        "no such file": os.path.join(folder, "nowhere.json"),
+        "threads": '{"threads": -1}',
+        "thread, direct": '{"mode": "swift"}',
+        '"pathh"': '{"channels": [{"path": "a", "pathh": 1}]}',
+        '"path"': '{"channels": [{}]}',
+        "two to 'a'": '{"channels": [{"path": "a"}, {"path": "a"}]}',
+        "last step": '{"channels": [{"path": "a", "windows": [{"first": 3, "last": 2}]}]}',
+        "1 or more": '{"channels": [{"path": "a", "windows": [{"every": 0}]}]}',
+        "memory": '{"memory": "much"}',
+        "ends with .ctl": '{"channels": [{"path": "a", "format": "grads"}]}',
+        "containers alone": '{"channels": [{"path": "a.ctl", "format": "grads", "compress": "zstd"}]}',
+    }
+    for word, text in cases.items():
+        ranks = 2 if word in ("not json", "no such file") else 1  # which read it in other ways than the rest
+        code, said = run([options.client, text, "2"], ranks, timeout=30)
+        told = {"not json": "a JSON text", "no such file": "nowhere.json", "thread, direct": "swift"}.get(word, word)
+        expect(code == 2 and said.count(", open: ") == ranks and told in said, "%s: exit code %d, %s", word, code, said)
+    for word, channel in {"'nothing'": {"variables": ["nothing"]}, "one level": {"path": os.path.join(folder, "x.ctl"), "format": "grads", "variables": ["a"]}}.items():
+        for mode in ("direct", "thread"):
+            code, said = run([options.client, config(folder, channel, mode=mode), "2"], 2, timeout=60)
+            expect(code == 1 and word in said and said.count(word) == 4, "%s, %s: exit code %d, %s", word, mode, code, said)
+    for again in (0, 1):
+        code, said = run([options.client, config(folder, {}, mode="thread"), "3"], 2)
+        expect(code == again and ("earlier run" in said) == bool(again), "again %d: exit code %d, %s", again, code, said)
+    check(out, range(3))
+    code, said = run([options.client, config(folder, {"overwrite": True}), "2"], 2)
+    expect(code == 0, "overwrite: exit code %d, %s", code, said)
+    check(out, range(2))
+    code, said = run([options.client, config(folder, {"overwrite": True}, memory="20 kB", mode="thread"), "4"], 2)
+    expect(code == 1 and 'raise its "memory"' in said, "too little memory for ghosts: exit code %d, %s", code, said)
+
+
+def failing(options, folder):
+    """A write that fails is told at a later call, with the step; steps before it stay whole, and the simulation goes on."""
+    for mode in ("direct", "thread"):
+        for fault in ("ENOSPC", "EIO"):
+            shutil.rmtree(os.path.join(folder, "out.pio"), ignore_errors=True)
+            code, said = run([options.client, config(folder, {}, mode=mode), "6", "20"], 1, LD_PRELOAD=options.faults, WRITE_FAULT=fault + " 40")
+            told = "No space left" if fault == "ENOSPC" else "Input/output error"
+            expect(code == 1 and told in said and "was not written" in said, "%s, %s: exit code %d, %s", mode, fault, code, said)
+            count = len(stranger.read(os.path.join(folder, "out.pio")))
+            expect(0 < count < 6, "%s, %s: %d steps", mode, fault, count)
+            check(os.path.join(folder, "out.pio"), range(count))
+            lost = {word for word in said.split("Step ")[1:]}
+            expect(len(lost) == 6 - count, "%s, %s: %d steps are there, and this was said: %s", mode, fault, count, said)
+
+
+def slow(options, folder):
+    """A slow storage slows the simulation, and nothing is dropped; a wait that is too long is told."""
+    for memory in ("1 MB", "150 kB"):  # the second holds a step of two ranks, not two
+        shutil.rmtree(os.path.join(folder, "out.pio"), ignore_errors=True)
+        code, said = run([options.client, config(folder, {}, mode="thread", memory=memory), "6"], 2, LD_PRELOAD=options.faults, WRITE_FAULT="slow 5")
+        expect(code == 0 and said == "", "%s: exit code %d, %s", memory, code, said)
+        check(os.path.join(folder, "out.pio"), range(6))
+    shutil.rmtree(os.path.join(folder, "out.pio"), ignore_errors=True)
+    settings = {"mode": "thread", "memory": "400 kB", "wait seconds": 0.3}
+    code, said = run([options.client, config(folder, {}, **settings), "6"], 1, LD_PRELOAD=options.faults, WRITE_FAULT="slow 200")
+    expect(code == 1 and "too slow" in said and "0.3 s" in said, "a wait: exit code %d, %s", code, said)
+
+
+def killed(options, folder):
+    """A rank that is killed takes no finished step with it; the next run goes on in another container."""
+    for delay in (0.4, 0.7, 1.0):
+        shutil.rmtree(os.path.join(folder, "out.pio"), ignore_errors=True)
+        path = config(folder, {}, mode="thread")
+        process = subprocess.Popen(["mpirun", "--oversubscribe", "-np", "3", options.client, path, "2000", "5"], env={**os.environ, **MPI}, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        container = os.path.join(folder, "out.pio")
+        begin = time.monotonic()
+        while len(glob.glob(container + "/step.*.hdf")) < 3 and time.monotonic() < begin + 60:
+            time.sleep(0.02)
+        time.sleep(delay)
+        ranks = [int(entry) for entry in os.listdir("/proc") if entry.isdigit() and is_client(entry, path)]
+        expect(len(ranks) == 3, "%d ranks are there to be killed", len(ranks))
+        os.kill(ranks[1], signal.SIGKILL)
+        process.wait(60)
+        count = len(stranger.read(container))
+        expect(count >= 2, "%d steps were finished", count)
+        check(container, range(count))
+
+
+def is_client(number, path):
+    try:
+        with open("/proc/%s/cmdline" % number, "rb") as file:
+            words = file.read().split(b"\0")
+    except OSError:
+        return False
+    return os.path.basename(words[0]) == b"patchio_output_client" and os.fsencode(path) in words
+
+
+def installed(options, folder):
+    """The example, built against what was installed: by pkg-config, by CMake, and in Fortran."""
+    prefix = os.path.join(folder, "prefix")
+    code, text = run(["cmake", "--install", options.build, "--prefix", prefix])
+    assert code == 0, text
+    examples = os.path.join(prefix, "share", "patchio", "simulation")
+    pc = glob.glob(prefix + "/lib*/**/pkgconfig", recursive=True)[0]
+    flags = run(["pkg-config", "--cflags", "--libs", "patchio"], PKG_CONFIG_PATH=pc)[1].split()
+    built = {"pkg-config": os.path.join(folder, "regional")}
+    code, text = run(["mpicc", "-Wall", "-Wextra", "-Werror", examples + "/regional.c", *flags, "-lm", "-o", built["pkg-config"]])
+    assert code == 0, text
+    with open(os.path.join(folder, "CMakeLists.txt"), "w") as file:
+        file.write("cmake_minimum_required(VERSION 3.22)\nproject(client C)\nfind_package(PatchIO REQUIRED)\n"
+                   "add_executable(by_cmake %s/regional.c)\ntarget_link_libraries(by_cmake PRIVATE PatchIO::Output m)\n" % examples)
+    for command in (["cmake", "-S", folder, "-B", folder + "/b", "-DCMAKE_PREFIX_PATH=" + prefix], ["cmake", "--build", folder + "/b"]):
+        code, text = run(command)
+        assert code == 0, text
+    built["CMake"] = folder + "/b/by_cmake"
+    if shutil.which("mpifort") and shutil.which("gfortran"):
+        built["Fortran"] = os.path.join(folder, "wave")
+        code, text = run(["mpifort", "-J", folder, examples + "/patchio.f90", examples + "/wave.f90", *flags, "-o", built["Fortran"]])
+        assert code == 0, text
+    else:
+        print("skipped: the example in Fortran: there is no gfortran")
+    for how, program in built.items():
+        container = os.path.join(folder, "fields.pio")
+        shutil.rmtree(container, ignore_errors=True)
+        code, text = run([program, config(folder, {"path": container}), "3"], 2)
+        expect(code == 0 and text == "", "%s: exit code %d, %s", how, code, text)
+        steps = stranger.read(container)
+        expect(len(steps) == 3 and all(sum(values.size for _, _, values in step.values()) > 1000 for step in steps), "%s: %d steps", how, len(steps))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    cases = {"values": values, "grads": grads, "linadv": linadv, "refusals": refusals, "failing": failing, "slow": slow, "killed": killed, "installed": installed}
+    parser.add_argument("case", choices=list(cases))
+    for name in ("client", "regional", "patchio", "faults", "build"):
+        parser.add_argument("--" + name, required=True)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        cases[options.case](options, folder)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
