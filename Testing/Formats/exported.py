@@ -150,7 +150,7 @@ def check_filters(path, truth, visible):
 
 
 def check_choice(path, truth, name):
-    """Of one level and one variable; nothing hides its cells."""
+    """One level and one variable can be chosen; nothing hides cells of that level."""
     step = truth.meta["step"]
     blocks = blocks_of(read(os.path.join(export(path, "--levels", "0", "0", "--variables", name, "--steps", str(step)), "step.%06d.vtm" % step)))
     expect(len(blocks) == truth.meta["level_sizes"][0], "%s, level 0: %d blocks", path, len(blocks))

@@ -92,7 +92,8 @@ public:
 private:
   /// What is written to.
   std::string Container() const { return this->How.Export ? this->How.To + "/unfinished.pio" : this->How.To; }
-  /// Of an exported step, without folder and extension.
+  std::string SizeText(const ConversionResult& result) const;
+  /// What the files of an exported step are called, without folder and extension.
   static std::string NameOf(const TimeStep& step) { return fmt::format("step.{:06}", step.Step); }
   void CheckTargets(const std::vector<TimeStep>& steps) const;
   void TakeOut(const container::StepRecord& record) const;
@@ -101,6 +102,9 @@ private:
     std::error_code ignored;
     if (this->How.Export && this->Out.Root()) {
       fs::remove_all(this->Container(), ignored);
+      if (this->MadeFolder) {
+        fs::remove(this->How.To, ignored);  // if nothing is in it
+      }
     }
   }
   void CheckSameRun(const TimeStep& step, double time) const;
@@ -118,7 +122,8 @@ private:
   const Stopwatch Watch;
   std::shared_ptr<OpenedStep> Opened;
   std::string OpenedPath;
-  ConversionResult All;
+  ConversionResult All;     ///< but its record
+  bool MadeFolder = false;  ///< that of an export, which was not there; on rank 0
 };
 
 void Conversion::Run()
@@ -144,7 +149,7 @@ void Conversion::Run()
   if (this->How.Export) {
     this->Out.OnRoot([&] {
       std::error_code fault;
-      fs::create_directory(this->How.To, fault);
+      this->MadeFolder = fs::create_directory(this->How.To, fault);
       if (fault) {
         throw FileError(this->How.To, "a folder that can be made", fault.message(),
             "Check that the folder above is there and may be written to");
@@ -163,7 +168,16 @@ void Conversion::Run()
   const std::size_t there = steps.size() - done;
   this->Out.Print(fmt::format("{}: {} written{}, {}, {:.2f} s", this->How.To, CountText(done, "step"),
       there > 0 ? fmt::format(" ({} there already)", CountText(there, "was", "were")) : "",
-      ByteText(static_cast<double>(this->All.Bytes)), this->Watch.Seconds()));
+      this->SizeText(this->All), this->Watch.Seconds()));
+}
+
+/// Of the values, and of the files where values are compressed.
+std::string Conversion::SizeText(const ConversionResult& result) const
+{
+  const std::string values = ByteText(static_cast<double>(result.Bytes));
+  return this->How.Compress == "off"
+             ? values
+             : fmt::format("{} in {} of files", values, ByteText(static_cast<double>(result.FileBytes)));
 }
 
 /// A step that the container has must be that step of these data.
@@ -272,13 +286,19 @@ void Conversion::ConvertOne(const TimeStep& step, std::size_t number, std::size_
     this->Bar.Show(
         all, all > 0 ? this->Watch.Seconds() * (1 - all) / all : 0, fmt::format("step {}", step.Step));
   };
-  const ConversionResult result = work(progress);
+  ConversionResult result = work(progress);
+  for (const std::string& file : result.Record.Files) {
+    std::error_code ignored;
+    const std::uintmax_t bytes = fs::file_size(this->Container() + "/" + file, ignored);
+    result.FileBytes += ignored ? 0 : bytes;
+  }
   this->All.Bytes += result.Bytes;
+  this->All.FileBytes += result.FileBytes;
   if (this->How.Export && !this->How.Pieces()) {
     this->Out.OnRoot([&] { this->TakeOut(result.Record); });
   }
   this->Out.Print(fmt::format("step {}: {}, {}, {}", step.Step, CountText(result.Patches, "patch", "patches"),
-      CountText(result.Arrays, "array"), ByteText(static_cast<double>(result.Bytes))));
+      CountText(result.Arrays, "array"), this->SizeText(result)));
 }
 
 /// What is there is not replaced unless the user wants that, and a folder of something else never.
@@ -307,7 +327,9 @@ void Conversion::TakeOut(const container::StepRecord& record) const
     }
   }
   if (hidden.size() == record.Data.Variables.size()) {
-    throw FileError(this->How.From, "boxes of a uniform grid whose levels refine each other",
+    throw FileError(this->How.From,
+        "boxes of a uniform grid whose levels refine each other, or a mesh whose partitions all have points, "
+        "and cells in the same lists",
         "something for which VTKHDF has no type", "Take --format vtm");
   }
   if (!hidden.empty()) {
@@ -345,9 +367,10 @@ void Start(CLI::App& command, const std::shared_ptr<Options>& options, Session& 
 void AddExport(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("export",
-      "Write time steps for programs without PatchIO into a folder: as VTKHDF files, or as files of VTK's "
-      "XML "
-      "formats. Under mpirun the ranks share the work");
+      "Write time steps for programs without PatchIO into a folder: as VTKHDF files (OverlappingAMR, "
+      "ImageData, "
+      "UnstructuredGrid or PolyData), or as files of VTK's XML formats. Under mpirun the ranks share the "
+      "work");
   const auto options = std::make_shared<Options>();
   options->Export = true;
   AddPath(*command, options->From);
@@ -372,9 +395,8 @@ void AddConvert(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("convert",
       "Write data of any format into a container (NAME.pio), which opens at once and reads fast. Steps that "
-      "the "
-      "container has are left as they are, so that a conversion that was stopped goes on. Under mpirun the "
-      "ranks share the work");
+      "the container has are left as they are, so that a conversion that was stopped goes on. Under mpirun "
+      "the ranks share the work");
   const auto options = std::make_shared<Options>();
   AddPath(*command, options->From);
   command->add_option("container", options->To, "NAME.pio")->required();

@@ -140,7 +140,7 @@ std::uint64_t Pieces::TuplesOf(int patch, Centering center) const
   return static_cast<std::uint64_t>(dims[0] * dims[1] * dims[2]);
 }
 
-/// Of all cells; empty where the patch needs none.
+/// Flags of all cells; empty where the patch needs none.
 std::vector<std::uint8_t> Pieces::FlagsOf(int patch) const
 {
   if (!this->HasFlags || this->HasPoints(patch)) {

@@ -53,7 +53,8 @@ public:
   /// Reads the next patches of this rank, in the order in which they lie in a container; false when there are
   /// no more. Throws Error at a fault of a file.
   bool Next(LoadResult& loaded);
-  /// Of what Next() has read last. Throws Error where the type of values is not that of the variable.
+  /// The arrays of the patches that Next() has read last. Throws Error where the type of values is not that
+  /// of the variable.
   std::vector<PatchArrays> ArraysOf(const LoadResult& loaded) const;
   /// Part of this rank's patches that have been read, 0 .. 1.
   double PartRead() const

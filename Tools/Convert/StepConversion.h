@@ -16,6 +16,7 @@ struct ConversionResult
 {
   std::uint64_t Patches = 0, Arrays = 0, Bytes = 0;  ///< of all ranks
   container::StepRecord Record;                      ///< of what ConvertStep() has written; on rank 0
+  std::uint64_t FileBytes = 0;                       ///< of its files; on rank 0
 };
 
 /// A variable of a container in words: name, centering, components, type of its values.

@@ -10,6 +10,7 @@ import argparse
 import glob
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -172,6 +173,12 @@ def targets(arguments, folder, truth):
     empty = os.path.join(folder, "empty.pio")
     code, text = run(arguments, "convert", arguments.series, empty, "--levels", "50", "60")
     expect(code == 1 and not os.path.exists(empty), "an empty container is left: %d, %s", code, text)
+    deformed = os.path.join(os.path.dirname(arguments.series), "../deformed_2d/dumps.visit")
+    files = os.path.join(folder, "files")
+    code, text = run(arguments, "export", deformed, files)
+    expect(code == 1 and "no type" in text and not os.path.exists(files), "an export of deformed patches: %d, %s", code, text)
+    code, text = run(arguments, "export", arguments.series, files)
+    expect(code == 0 and len(os.listdir(files)) == len(truth.steps), "an export: %d, %s", code, text)
     code, text = run(arguments, "convert", arguments.series, container, "--overwrite", "--steps", str(max(truth.steps)))
     expect(code == 0, "overwriting: %d, %s", code, text)
     truth.check(container, "overwriting", 1)
@@ -266,6 +273,9 @@ def chunks(arguments, folder, truth):
         sound, container = os.path.join(folder, compression + ".pio"), os.path.join(folder, "damaged.pio")
         code, text = run(arguments, "convert", arguments.series, sound, "--compress", compression)
         assert code == 0, text
+        size = sum(os.path.getsize(path) for path in glob.glob(sound + "/*.hdf"))
+        said = re.search(r"written, .* in ([0-9.]+) (k|M)B of files", text)
+        expect(said and abs(float(said[1]) * {"k": 1e3, "M": 1e6}[said[2]] - size) < 0.01 * size, "%d bytes of files: %s", size, text)
         truth.check(sound, compression, len(truth.steps))
         code, text = run(arguments, "info", sound)
         expect(code == 0 and ("filter 32015" in text) == (compression == "zstd"), "%s: info says %s", compression, text)
