@@ -3,8 +3,10 @@ import json
 import os
 import shutil
 import statistics
+import time
 
 import emulator
+import measuring
 from measuring import Spread, interleave, programs, ratios, run_json
 
 STORAGE = {"latency": 2, "stream": 100, "concurrency": 64, "slow_writes": True}
@@ -39,6 +41,23 @@ def lost_time(report, storage, rounds):
     report.at_most("spread of whole runs: writing thread / direct MPI-IO", 0.5, Spread([spread["thread"] / spread["direct MPI-IO"]]))
 
 
+def whole_linadv(report, storage, rounds):
+    """4 ranks, 2 levels, every step written: as SAMRAI dumps of 32-bit floats, and as a container of doubles."""
+    command = [os.path.join(programs(), "patchio"), "linadv", "--cells", "64,64,64", "--patch", "16", "--levels", "2", "--steps", "10", "--dump-every", "1", "--variables", "4"]
+
+    def simulate(*arguments):
+        folder = storage.path("linadv")
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+        begin = time.monotonic()
+        measuring.run(command + [argument.replace("FOLDER", folder) for argument in arguments], ranks=4)
+        return time.monotonic() - begin
+
+    config = json.dumps({"threads": 8, "channels": [{"path": "FOLDER/out.pio"}]})
+    found = interleave({"dumps": lambda: simulate("--output", "FOLDER/dumps"), "ours": lambda: simulate("--output-config", config)}, rounds)
+    report.goal("linadv, whole run: SAMRAI dumps / container by the writing thread", 2, ratios(found["dumps"], found["ours"]))
+
+
 def run(report, folder, rounds):
     """./dev bench output"""
     lack = emulator.missing()
@@ -50,3 +69,4 @@ def run(report, folder, rounds):
     os.makedirs(data)
     with emulator.slow_storage(data, **STORAGE) as storage:
         lost_time(report, storage, rounds)
+        whole_linadv(report, storage, rounds)
