@@ -73,6 +73,22 @@ extern "C" __attribute__((visibility("default"))) patchio_output* patchio_open_f
   return patchio_open(configuration, MPI_Comm_f2c(communicator));
 }
 
+int patchio_compute(patchio_output* output, MPI_Comm* compute)
+{
+  *compute = MPI_COMM_NULL;
+  return Try(output, [&](output::Output& engine) { *compute = engine.Compute(); });
+}
+
+/// For patchio.f90.
+extern "C" __attribute__((visibility("default"))) int patchio_compute_fortran(
+    patchio_output* output, MPI_Fint* compute)
+{
+  MPI_Comm comm = MPI_COMM_NULL;
+  const int fault = patchio_compute(output, &comm);
+  *compute = MPI_Comm_c2f(comm);
+  return fault;
+}
+
 int patchio_grid(patchio_output* output, int dimension, const double* origin, const double* spacing,
     int levels, const int32_t* ratios)
 {
@@ -122,7 +138,7 @@ int patchio_close(patchio_output* output)
 {
   const std::unique_ptr<patchio_output> closing(output);
   lastError.clear();
-  if (closing && patchio_flush(closing.get()) != 0) {
+  if (closing && Try(closing.get(), [](output::Output& engine) { engine.Close(); }) != 0) {
     lastError = closing->Error;
   }
   return lastError.empty() ? 0 : 1;
