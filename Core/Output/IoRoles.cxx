@@ -40,6 +40,8 @@ IoRoles::~IoRoles()
   MPI_Finalized(&finalized);
   if (!finalized) {
     MPI_Comm_free(&this->Same);
+  }
+  if (!finalized && !this->Kept) {
     MPI_Comm_free(&this->Everybody);
   }
 }

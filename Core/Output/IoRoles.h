@@ -31,11 +31,15 @@ public:
   const std::vector<int>& Computing() const { return this->OfKind[0]; }
   const std::vector<int>& Serving() const { return this->OfKind[1]; }
 
+  /// Messages were given up that MPI may still be busy with: from now on All() is not freed.
+  void Keep() { this->Kept = true; }
+
   /// The I/O rank of each compute rank.
   std::vector<int> Map(const Declaration& declared) const;
 
 private:
   MPI_Comm Everybody = MPI_COMM_NULL, Same = MPI_COMM_NULL;
+  bool Kept = false;
   const IoLayout Layout;
   int Self = 0;
   std::vector<int> Machines;  ///< of all ranks

@@ -84,7 +84,7 @@ private:
 
   const OutputConfig Config;
   const MPI_Comm Given;
-  std::unique_ptr<const IoRoles> Roles;    ///< of Mode::Ranks alone
+  std::unique_ptr<IoRoles> Roles;          ///< of Mode::Ranks alone
   std::unique_ptr<Communicator> Ranks;     ///< the simulation's; with roles: those of this rank's kind
   std::unique_ptr<StepSender> Sender;      ///< of a compute rank
   std::unique_ptr<StepReceiver> Receiver;  ///< of an I/O rank

@@ -8,7 +8,7 @@
 #include <optional>
 
 namespace patchio::output {
-StepReceiver::StepReceiver(const IoRoles& roles, int number, const OutputConfig& config)
+StepReceiver::StepReceiver(IoRoles& roles, int number, const OutputConfig& config)
     : Roles(roles),
       Number(number),
       Most(RoomIn(config.Memory)),
@@ -213,7 +213,7 @@ void StepReceiver::End()
 {
   MPI_Request everybody = MPI_REQUEST_NULL;
   bool begun = false;
-  Await(this->WaitSeconds, [&] {
+  const bool ended = Await(this->WaitSeconds, [&] {
     int complete = 0;
     if (this->Marks.Test() && !begun) {
       begun = MPI_Ibarrier(this->Roles.All(), &everybody) == MPI_SUCCESS;
@@ -223,6 +223,9 @@ void StepReceiver::End()
     }
     return complete != 0;
   });
+  if (!ended) {
+    this->Roles.Keep();
+  }
 }
 
 }  // namespace patchio::output

@@ -39,7 +39,7 @@ class StepReceiver
 {
 public:
   /// roles: must outlive the receiver. number: of this I/O rank among them.
-  StepReceiver(const IoRoles& roles, int number, const OutputConfig& config);
+  StepReceiver(IoRoles& roles, int number, const OutputConfig& config);
 
   /// Until the end mark. write: begins to write a step and returns; calls Done() when it is written. Returns
   /// whether all were written within `wait seconds` after the end mark.
@@ -63,7 +63,7 @@ private:
   void Tell();
   void TellWhoIsLate(ReceivedStep& step);
 
-  const IoRoles& Roles;
+  IoRoles& Roles;
   const int Number;
   const std::uint64_t Most;
   const double WaitSeconds;

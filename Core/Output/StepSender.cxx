@@ -10,7 +10,7 @@
 
 namespace patchio::output {
 
-StepSender::StepSender(const IoRoles& roles, Communicator& compute, const OutputConfig& config)
+StepSender::StepSender(IoRoles& roles, Communicator& compute, const OutputConfig& config)
     : Roles(roles),
       Compute(compute),
       Memory(config.Memory),
@@ -118,7 +118,7 @@ void StepSender::OrderRoom(const std::shared_ptr<const Declaration>& declared,
     if (!Await(this->WaitSeconds, marked)) {
       throw Error(fmt::format(
           "Step {} was not written. Rank {} waited {} s for I/O rank {} to make room for {}; it has written "
-          "{} of the {} before.",
+          "{} of {} before.",
           step.Step, this->Roles.Rank(), this->WaitSeconds, this->Server(),
           ByteText(static_cast<double>(mine)), this->Last.Written, CountText(this->Steps, "step")));
     }
@@ -179,6 +179,7 @@ void StepSender::End()
     return complete != 0;
   };
   if (!Await(this->WaitSeconds, ended)) {
+    this->Roles.Keep();
     throw Error(
         fmt::format("Rank {} waited {} s for the I/O ranks to end.", this->Roles.Rank(), this->WaitSeconds));
   }

@@ -23,7 +23,7 @@ class StepSender
 {
 public:
   /// roles, compute: must outlive the sender.
-  StepSender(const IoRoles& roles, Communicator& compute, const OutputConfig& config);
+  StepSender(IoRoles& roles, Communicator& compute, const OutputConfig& config);
   /// Ends as End() does, unless that was called.
   ~StepSender();
   StepSender(const StepSender&) = delete;
@@ -53,7 +53,7 @@ private:
   void CheckThatItFits(const std::vector<std::uint64_t>& needs, const Order& step) const;
   void ToServers(const Order& order);
 
-  const IoRoles& Roles;
+  IoRoles& Roles;
   Communicator& Compute;
   const std::uint64_t Memory;
   const double WaitSeconds;

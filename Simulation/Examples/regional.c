@@ -29,6 +29,7 @@ int main(int argc, char** argv)
   MPI_Comm compute; /* the ranks that compute: all, or all but the I/O ranks of the mode "ranks" */
   int faults = patchio_compute(out, &compute);
   if (compute == MPI_COMM_NULL) {
+    fprintf(stderr, "%s", patchio_error(out));
     faults += patchio_close(out);
     MPI_Finalize();
     return faults != 0;
