@@ -61,7 +61,13 @@ patchio_output* patchio_open(const char* configuration, MPI_Comm communicator)
     const auto ranks = MakeMpiCommunicator(communicator);
     output::OutputConfig config;
     RunOnAllRanks(*ranks, [&] { config = output::ReadOutputConfig(configuration); });
-    output->Engine = std::make_unique<output::Output>(config, communicator);
+    const std::string fault =
+        CatchError([&] { output->Engine = std::make_unique<output::Output>(config, communicator); });
+    RunOnAllRanks(*ranks, [&] {
+      if (!fault.empty()) {
+        throw Error(fault);
+      }
+    });
   });
   return lastError.empty() ? output.release() : nullptr;
 }

@@ -11,7 +11,7 @@
 namespace patchio::output {
 namespace {
 
-constexpr int MostMicroseconds = 1000;
+constexpr int MostMicroseconds = 200;
 
 /// Requests for pieces that MPI can count.
 template <typename Begin>

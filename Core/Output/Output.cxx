@@ -37,6 +37,15 @@ std::vector<int> VariablesOf(const Channel& channel, const Catalog& data)
   return variables;
 }
 
+/// Throws Error where there are some.
+void ThrowFaults(std::vector<std::string> faults)
+{
+  faults.erase(std::remove(faults.begin(), faults.end(), ""), faults.end());
+  if (!faults.empty()) {
+    throw Error(JoinLines(faults));
+  }
+}
+
 }  // namespace
 
 /// What a sink gets of a step.
@@ -203,10 +212,7 @@ void Output::Write(std::int64_t number, double time, const void* const* values)
   if (!step->Sinks.empty()) {
     this->Sender ? this->SendStep(*step) : this->Aside ? this->WriteLater(step) : this->WriteNow(*step);
   }
-  const std::string faults = this->TakeFaults();
-  if (!faults.empty()) {
-    throw Error(faults);
-  }
+  ThrowFaults({this->TakeFaults()});
 }
 
 std::string Output::TakeFaults()
@@ -322,22 +328,20 @@ void Output::WriteReceived(const std::shared_ptr<ReceivedStep>& received)
 
 void Output::Flush()
 {
-  this->Sender ? this->Sender->Finish() : this->Writer.Finish();
-  const std::string faults = this->TakeFaults();
-  if (!faults.empty()) {
-    throw Error(faults);
-  }
+  const std::string fault =
+      CatchError([this] { this->Sender ? this->Sender->Finish() : this->Writer.Finish(); });
+  ThrowFaults({fault, this->TakeFaults()});
 }
 
 void Output::Close()
 {
   const std::string fault = CatchError([this] { this->Flush(); });
-  if (this->Sender) {
-    this->Sender->End();
-  }
-  if (!fault.empty()) {
-    throw Error(fault);
-  }
+  const std::string end = CatchError([this] {
+    if (this->Sender) {
+      this->Sender->End();
+    }
+  });
+  ThrowFaults({fault, end, this->TakeFaults()});
 }
 
 /// Collective: what ranks have of the step. Throws Error, the same on all ranks.
@@ -420,9 +424,7 @@ void Output::WriteParts(Step& step)
           fmt::format("Step {} of the channel '{}' was not written. {}", step.Number, sink.What.Name, fault));
     }
   }
-  if (!faults.empty()) {
-    throw Error(JoinLines(faults));
-  }
+  ThrowFaults(faults);
 }
 
 }  // namespace patchio::output

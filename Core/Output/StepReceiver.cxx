@@ -38,7 +38,10 @@ bool StepReceiver::Serve(const std::function<void(const std::shared_ptr<Received
         return all;
       }
     }
-    hasOrders || hasDone || hasHanded || hasWritten ? nap.Restart() : nap.Rest();
+    if (hasOrders || hasDone || hasHanded || hasWritten || !this->Receiving.empty()) {
+      nap.Restart();  // MPI gets on with long messages when it is called
+    }
+    nap.Rest();
   }
 }
 
