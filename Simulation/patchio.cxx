@@ -19,7 +19,7 @@ struct patchio_output
 
 namespace {
 
-/// Of patchio_open() and patchio_close().
+/// What patchio_error(NULL) says.
 std::string lastError;
 
 int Try(patchio_output* output, const std::function<void(output::Output&)>& work)

@@ -17,6 +17,13 @@ StepReceiver::StepReceiver(IoRoles& roles, int number, const OutputConfig& confi
 {
 }
 
+StepReceiver::~StepReceiver()
+{
+  if (!this->Receiving.empty()) {
+    new std::deque<std::shared_ptr<ReceivedStep>>(std::move(this->Receiving));
+  }
+}
+
 bool StepReceiver::Serve(const std::function<void(const std::shared_ptr<ReceivedStep>&)>& write)
 {
   Nap nap;

@@ -40,6 +40,10 @@ class StepReceiver
 public:
   /// roles: must outlive the receiver. number: of this I/O rank among them.
   StepReceiver(IoRoles& roles, int number, const OutputConfig& config);
+  /// Memory that MPI may still fill is not given back.
+  ~StepReceiver();
+  StepReceiver(const StepReceiver&) = delete;
+  StepReceiver& operator=(const StepReceiver&) = delete;
 
   /// Until the end mark. write: begins to write a step and returns; calls Done() when it is written. Returns
   /// whether all were written within `wait seconds` after the end mark.

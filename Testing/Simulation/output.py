@@ -4,7 +4,7 @@ what is installed.
 
 usage: output.py CASE --client CLIENT --patchio PATCHIO --faults LIBRARY --build BUILD --regional REGIONAL
 
-CASE: values, grads, linadv, refusals, failing, slow, killed, installed.
+CASE: values, same, grads, linadv, refusals, failing, slow, live, killed, installed.
 """
 import argparse
 import glob
@@ -73,7 +73,8 @@ def formula(name, level, step, lower, shape):
 def check(container, steps, names=tuple(VARIABLES)):
     """Steps, boxes and values of a container, by stranger.py, which knows nothing of PatchIO."""
     found = stranger.read(container)
-    expect([step.step for step in found] == list(steps), "%s: steps %s instead of %s", container, [step.step for step in found], list(steps))
+    numbers = [step.step for step in found]
+    expect(numbers == list(range(len(numbers)) if steps is None else steps), "%s: steps %s instead of %s", container, numbers, steps)
     for step in found:
         expect(step.time == 0.5 * step.step, "%s: time %g of step %d", container, step.time, step.step)
         there = {(row["level"], tuple(int(n) for n in row["lower"])) for row in step.rows}
@@ -103,6 +104,27 @@ def values(options, folder):
                 check(os.path.join(folder, "some.pio"), (1, 2, 5), ("d", "a"))
                 code, text = run([options.patchio, "verify", os.path.join(folder, "out.pio")])
                 expect(code == 0, "verify: %s", text)
+
+
+def same(options, folder):
+    """Whatever the mode and the I/O ranks, the files of a simulation on so many ranks are the same, to the bit."""
+    some = {"path": os.path.join(folder, "some.pio"), "variables": ["d", "a"], "windows": [{"first": 1, "last": 1}, {"first": 2, "every": 3}]}
+    for ranks in (1, 3):
+        for more in ({}, {"compress": "deflate"}):
+            first = None
+            for servers, settings in ((0, {"mode": "direct"}), (0, {"mode": "thread"}), (1, {"mode": "ranks"}), (2, {"mode": "ranks", "io ranks": 2, "layout": "shared"}),
+                                      (2, {"mode": "ranks", "io ranks": 2, "memory": "200 kB"})):
+                for old in glob.glob(os.path.join(folder, "*.pio")):
+                    shutil.rmtree(old)
+                code, text = run([options.client, config(folder, more, some, **settings), "6"], ranks + servers)
+                expect(code == 0 and text == "", "%s for %d ranks, %s: exit code %d, %s", settings, ranks, more, code, text)
+                found = {}
+                for path in glob.glob(os.path.join(folder, "*.pio", "*")):
+                    with open(path, "rb") as file:
+                        found[os.path.relpath(path, folder)] = file.read()
+                first = first or found
+                expect(len(found) == 11 and found == first, "%s for %d ranks, %s: other bytes in %s", settings, ranks, more,
+                       [name for name in sorted(set(found) | set(first)) if found.get(name) != first.get(name)])
 
 
 def grads(options, folder):
@@ -229,6 +251,26 @@ def slow(options, folder):
         expect(code == 1 and told in said and "0.3 s" in said, "a wait, %s: exit code %d, %s", mode, code, said)
 
 
+def live(options, folder):
+    """Steps appear while the simulation runs, each of them whole."""
+    for mode in ("direct", "thread"):
+        container = os.path.join(folder, "out.pio")
+        shutil.rmtree(container, ignore_errors=True)
+        command = ["mpirun", "--oversubscribe", "-np", "2", options.client, config(folder, {}, mode=mode), "12", "150"]
+        process, counts = subprocess.Popen(command, env={**os.environ, **MPI}), []
+        while process.poll() is None:
+            if os.path.exists(container + "/index"):
+                try:
+                    counts.append(len(stranger.read(container)))
+                except StopIteration:  # the log is there, its first record is not
+                    continue
+                check(container, None)
+            time.sleep(0.05)
+        expect(process.returncode == 0, "%s: exit code %d", mode, process.returncode)
+        expect(len(set(counts)) >= 4 and counts == sorted(counts), "%s: a reader saw %s steps", mode, counts)
+        check(container, range(12))
+
+
 def killed(options, folder):
     """A rank that is killed takes no finished step with it; the next run goes on in another container."""
     for mode, victim, delay in (("thread", 1, 0.4), ("thread", 1, 1.0), ("ranks", 1, 0.4), ("ranks", 2, 0.7)):  # rank 2 is the I/O rank
@@ -297,7 +339,7 @@ def installed(options, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    cases = {"values": values, "grads": grads, "linadv": linadv, "refusals": refusals, "failing": failing, "slow": slow, "killed": killed, "installed": installed}
+    cases = {"values": values, "same": same, "grads": grads, "linadv": linadv, "refusals": refusals, "failing": failing, "slow": slow, "live": live, "killed": killed, "installed": installed}
     parser.add_argument("case", choices=list(cases))
     for name in ("client", "regional", "patchio", "faults", "build"):
         parser.add_argument("--" + name, required=True)
