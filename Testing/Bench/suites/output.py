@@ -25,20 +25,24 @@ def once(folder, settings, *arguments):
         return run_json([program(), os.path.join(folder, "direct.dat"), "--mpi", *map(str, arguments)], ranks=RANKS)
     channel = {"path": os.path.join(folder, "out.pio"), **settings.get("channel", {})}
     config = {"channels": [channel], **{key: value for key, value in settings.items() if key != "channel"}}
-    return run_json([program(), json.dumps(config), *map(str, arguments)], ranks=RANKS)
+    return run_json([program(), json.dumps(config), *map(str, arguments)], ranks=RANKS + settings.get("io ranks", 0))
 
 
 def lost_time(report, storage, rounds):
     """50 levels of 192 x 96 cells, 4 variables, 15 MB a step."""
-    ways = {"direct MPI-IO": None, "direct": {"mode": "direct", "threads": 8}, "thread": {"mode": "thread", "threads": 8}}
+    ways = {"direct MPI-IO": None, "direct": {"mode": "direct", "threads": 8}, "thread": {"mode": "thread", "threads": 8},
+            "ranks": {"mode": "ranks", "io ranks": 2, "threads": 32}}
     found = interleave({way: (lambda way=way: once(storage.path(way.replace(" ", "_")), ways[way])) for way in ways}, rounds)
-    for way in ("direct", "thread"):
+    for way in ("direct", "thread", "ranks"):
         report.figure("time that ranks lose in a step's output: direct MPI-IO / %s" % way,
                       ratios([each["lost"] for each in found["direct MPI-IO"]], [each["lost"] for each in found[way]]))
     report.goal("time lost: direct MPI-IO / writing thread", 10, ratios([each["lost"] for each in found["direct MPI-IO"]], [each["lost"] for each in found["thread"]]))
+    report.goal("time lost: direct MPI-IO / two I/O ranks beside the eight", 20, ratios([each["lost"] for each in found["direct MPI-IO"]], [each["lost"] for each in found["ranks"]]))
+    report.goal("whole run: direct MPI-IO / two I/O ranks", 1.5, ratios([each["all"] for each in found["direct MPI-IO"]], [each["all"] for each in found["ranks"]]))
     report.goal("whole run: direct MPI-IO / writing thread", 1.5, ratios([each["all"] for each in found["direct MPI-IO"]], [each["all"] for each in found["thread"]]))
     spread = {way: (max(times) - min(times)) / statistics.median(times) for way, times in ((way, [each["all"] for each in found[way]]) for way in ways)}
-    report.at_most("spread of whole runs: writing thread / direct MPI-IO", 0.5, Spread([spread["thread"] / spread["direct MPI-IO"]]))
+    for way, name in (("thread", "writing thread"), ("ranks", "two I/O ranks")):
+        report.at_most("spread of whole runs: %s / direct MPI-IO" % name, 0.5, Spread([spread[way] / spread["direct MPI-IO"]]))
 
 
 def whole_linadv(report, storage, rounds):
