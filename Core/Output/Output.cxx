@@ -25,6 +25,8 @@ struct Array
   int Variable = 0;
   int Patch = 0;  ///< in the catalog
   const void* Values = nullptr;
+  bool Whole = false;           ///< some sink wants all of it: see PartsTarget
+  const void* Given = nullptr;  ///< by the simulation, with ghosts
 };
 
 /// What ranks tell each other of a step: what went wrong, or which of its arrays there are. Most often all
@@ -76,6 +78,7 @@ struct Output::Step
   bool HasAll = true;              ///< nothing lacks on its patches
   std::string Fault;               ///< why this rank cannot give its values
   std::unique_ptr<std::byte[]> Copies;
+  std::uint64_t BytesOfParts = 0;  ///< that sinks copy by themselves
 
   std::vector<Part> Parts;
 
@@ -91,8 +94,9 @@ std::uint64_t Output::Step::BytesToCopy(bool all) const
 {
   std::uint64_t bytes = 0;
   for (const Array& array : this->Arrays) {
-    bytes +=
-        all || this->What->HasGhosts(array.Variable) ? this->What->BytesOf(array.Variable, array.Patch) : 0;
+    bytes += array.Whole && (all || this->What->HasGhosts(array.Variable))
+                 ? this->What->BytesOf(array.Variable, array.Patch)
+                 : 0;
   }
   return bytes;
 }
@@ -102,7 +106,7 @@ void Output::Step::CopyArrays(bool all)
   this->Copies.reset(new std::byte[this->BytesToCopy(all)]);  // not set to 0 first
   std::byte* next = this->Copies.get();
   for (Array& array : this->Arrays) {
-    if (all || this->What->HasGhosts(array.Variable)) {
+    if (array.Whole && (all || this->What->HasGhosts(array.Variable))) {
       this->What->CopyInside(array.Variable, array.Patch, array.Values, next);
       array.Values = next;
       next += this->What->BytesOf(array.Variable, array.Patch);
@@ -197,21 +201,25 @@ std::shared_ptr<Output::Step> Output::MakeStep(
   step->Number = number;
   step->Time = time;
   step->What = this->Declared;
-  std::vector<bool> wanted(this->Declared->Variables().size());
+  std::vector<bool> wanted(this->Declared->Variables().size()), whole = wanted;
   for (std::size_t i = 0; i < this->Sinks.size(); ++i) {
     if (!this->Sinks[i].What.Wants(number)) {
       continue;
     }
     step->Sinks.push_back(i);
-    for (const int variable : VariablesOf(this->Sinks[i].What, this->Declared->Data())) {
+    const std::vector<int> variables = VariablesOf(this->Sinks[i].What, this->Declared->Data());
+    PartsTarget* const parts = this->Sinks[i].To->OfParts();
+    step->BytesOfParts += parts ? parts->BytesOf(this->Declared, variables.size()) : 0;
+    for (const int variable : variables) {
       wanted[variable] = true;
+      whole[variable] = whole[variable] || !parts;
     }
   }
   const std::vector<int>& mine = this->Declared->Mine();
   for (std::size_t i = 0; i < wanted.size() * mine.size(); ++i) {
     const int variable = static_cast<int>(i / mine.size());
     if (wanted[variable] && values[i]) {
-      step->Arrays.push_back({variable, mine[i % mine.size()], values[i]});
+      step->Arrays.push_back({variable, mine[i % mine.size()], values[i], whole[variable], values[i]});
     }
     step->HasAll = step->HasAll && (!wanted[variable] || values[i]);
   }
@@ -244,8 +252,8 @@ void Output::WriteNow(Step& step)
 /// arrays, which takes until it is written.
 void Output::WriteLater(const std::shared_ptr<Step>& step)
 {
-  const bool all = step->BytesToCopy(true) <= this->Config.Memory;
-  const std::uint64_t bytes = step->BytesToCopy(all);
+  const bool all = step->BytesToCopy(true) + step->BytesOfParts <= this->Config.Memory;
+  const std::uint64_t bytes = step->BytesToCopy(all) + step->BytesOfParts;
   step->Fault = CatchError([&] {
     this->CheckRoom(*step, bytes);
     this->Writer.MakeRoom(bytes);
@@ -260,6 +268,23 @@ void Output::WriteLater(const std::shared_ptr<Step>& step)
 
 void Output::Flush()
 {
+  const auto flush = [this] {
+    std::vector<std::string> faults;
+    for (const Sink& sink : this->Sinks) {
+      const std::string fault = CatchError([&] { sink.To->Flush(sink.Threads); });
+      if (!fault.empty()) {
+        faults.push_back(fmt::format("Channel '{}': {}", sink.What.Name, fault));
+      }
+    }
+    if (!faults.empty()) {
+      throw Error(JoinLines(faults));
+    }
+  };
+  if (!this->Aside) {
+    flush();
+  } else {
+    this->Writer.Add(0, flush);
+  }
   this->Writer.Finish();
   const std::string faults = this->Writer.TakeFaults();
   if (!faults.empty()) {
@@ -316,12 +341,17 @@ void Output::PreparePart(const Step& step, const Catalog& data, Part& part)
       wanted.Data.SetPresence(static_cast<int>(v), p, data.PresenceOf(variables[v], p));
     }
   }
+  PartsTarget* const parts = sink.To->OfParts();
+  std::vector<GivenArray> given;
   for (const Array& array : step.Arrays) {
-    if (places[array.Variable] >= 0) {
+    if (places[array.Variable] >= 0 && parts) {
+      given.push_back(
+          {array.Patch, places[array.Variable], array.Given, step.What->Variables()[array.Variable].Ghosts});
+    } else if (places[array.Variable] >= 0) {
       part.Mine.push_back({array.Patch, places[array.Variable], array.Values});
     }
   }
-  part.To = sink.To->Prepare(std::move(wanted));
+  part.To = parts ? parts->Prepare(wanted, step.What, given) : sink.To->Prepare(std::move(wanted));
 }
 
 /// Collective over those that write. A channel that fails does not keep the others from their step.
