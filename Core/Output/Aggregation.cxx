@@ -117,4 +117,30 @@ int StepsAtOnce(const Aggregation& plan, std::uint64_t wanted, int most)
   return static_cast<int>(std::max<std::uint64_t>(steps, 1));
 }
 
+Gathering PlanGathering(const std::vector<std::uint64_t>& volumes, const GatheringNeeds& needs)
+{
+  constexpr int mostThreads = 64;
+  constexpr std::uint64_t mostSteps = 1 << 20;
+  Gathering result;
+  result.Plan = PlanAggregation(volumes);
+  const std::vector<std::uint64_t> written = WrittenBytes(result.Plan, volumes);
+  const auto ranks = static_cast<int>(volumes.size());
+  const int writers = ranks - static_cast<int>(std::count(written.begin(), written.end(), 0u));
+  result.Threads = std::clamp(needs.Threads * ranks / std::max(writers, 1), 1, mostThreads);
+  // A rank keeps its values and messages with them, and what it will write and messages with that.
+  result.Step = 2 * (*std::max_element(volumes.begin(), volumes.end()) +
+                        *std::max_element(written.begin(), written.end()));
+  const auto most =
+      static_cast<int>(std::min(mostSteps, needs.Memory / std::max<std::uint64_t>(result.Step, 1)));
+  const std::uint64_t request = LimitsOf(needs.Storage.value_or(StorageModel()), ~std::uint64_t(0), 1).Bytes;
+  result.Steps = needs.Steps > 0 ? needs.Steps
+                 : needs.Storage ? StepsAtOnce(result.Plan, result.Threads * request, most)
+                                 : 1;
+  result.Steps = std::min(result.Steps, most);
+  if (result.Steps > needs.Period) {
+    result.Steps -= result.Steps % needs.Period;
+  }
+  return result;
+}
+
 }  // namespace patchio::output

@@ -1,7 +1,10 @@
 // Who writes where many ranks hold little each, or unlike amounts: the plan of paper 3 (k-Wave's output).
 #pragma once
 
+#include "Plan/StorageModel.h"
+
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace patchio::output {
@@ -38,5 +41,27 @@ std::vector<std::uint64_t> WrittenBytes(const Aggregation& plan, const std::vect
 /// Steps after which the first group has `wanted` bytes for each of its writers: the smallest count over all
 /// groups, so that all write together. At least 1 and at most `most`.
 int StepsAtOnce(const Aggregation& plan, std::uint64_t wanted, int most);
+
+struct GatheringNeeds
+{
+  int Threads = 1;                      ///< of each rank, if all write
+  std::optional<StorageModel> Storage;  ///< of a profile; without it steps are not gathered by themselves
+  int Steps = 0;                        ///< that are asked for; 0: as the storage likes
+  int Period = 1;                       ///< steps at once are multiples of this, if they are more
+  std::uint64_t Memory = 0;             ///< of each rank
+};
+
+/// Who writes, and how much at once.
+struct Gathering
+{
+  Aggregation Plan;
+  int Threads = 1;         ///< of each writer: as many in all as if all ranks wrote, up to 64
+  int Steps = 1;           ///< at once; 0: there is no memory for one
+  std::uint64_t Step = 0;  ///< bytes of memory that a step takes, on the rank that needs most
+};
+
+/// volumes: bytes of a step on each rank. With a profile a writer gets a large request for each of its
+/// threads.
+Gathering PlanGathering(const std::vector<std::uint64_t>& volumes, const GatheringNeeds& needs);
 
 }  // namespace patchio::output

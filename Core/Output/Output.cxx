@@ -231,8 +231,8 @@ void Output::CheckRoom(const Step& step, std::uint64_t bytes) const
 {
   if (bytes > this->Config.Memory) {
     throw Error(
-        fmt::format("Step {} needs {} on a rank for arrays without their ghosts, where the output "
-                    "configuration allows {}: raise its \"memory\".",
+        fmt::format("Step {} needs {} on a rank for copies of values, where the output configuration "
+                    "allows {}: raise its \"memory\".",
             step.Number, ByteText(static_cast<double>(bytes)),
             ByteText(static_cast<double>(this->Config.Memory))));
   }

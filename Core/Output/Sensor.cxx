@@ -116,7 +116,7 @@ std::vector<SensorSeries> SeriesOf(const Sensor& sensor, const std::string& path
 
 Box GridOf(const Catalog& data)
 {
-  Box grid = data.Patches.front().Cells;
+  Box grid = data.Patches.empty() ? Box() : data.Patches.front().Cells;
   for (const Patch& patch : data.Patches) {
     for (int axis = 0; axis < 3 && patch.Level == 0; ++axis) {
       grid.Lower[axis] = std::min(grid.Lower[axis], patch.Cells.Lower[axis]);

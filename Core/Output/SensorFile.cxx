@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
@@ -97,7 +98,9 @@ void SensorFile::Layout::WriteHeader() const
     this->File.WriteText(this->File.Id(), name, value);
   };
   text("created_by", "PatchIO");
-  text("creation_date", fmt::format("{:%Y-%m-%d-%H-%M-%S}", fmt::gmtime(std::time(nullptr))));
+  const char* const date = std::getenv("SOURCE_DATE_EPOCH");  // so that equal runs write equal bytes
+  const std::time_t now = date ? static_cast<std::time_t>(std::atoll(date)) : std::time(nullptr);
+  text("creation_date", fmt::format("{:%Y-%m-%d-%H-%M-%S}", fmt::gmtime(now)));
   text("file_description", "values at a sensor");
   text("file_type", "output");
   text("major_version", "1");

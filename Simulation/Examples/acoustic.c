@@ -52,7 +52,7 @@ int main(int argc, char** argv)
   faults += patchio_patches(out, 1, &mine);
   faults += patchio_variable(out, "p", "pressure in Pa", PATCHIO_DOUBLE, 1, PATCHIO_CELLS, ghosts);
   faults += patchio_variable(out, "ux", "velocity along x in m/s", PATCHIO_FLOAT, 1, PATCHIO_CELLS, NULL);
-  for (int step = 0; step < (argc > 2 ? atoi(argv[2]) : 100) && faults == 0; ++step) {
+  for (int step = 0; step < (argc > 2 ? atoi(argv[2]) : 100); ++step) {
     size_t at = 0;
     for (int k = 0; k < (int)n[2]; ++k)
       for (int j = 0; j < (int)n[1]; ++j)
