@@ -140,4 +140,25 @@ TEST(Aggregation, CountsStepsByTheFullestGroup)
   EXPECT_EQ(StepsAtOnce(PlanAggregation({0, 0}), 1000, 7), 7);
 }
 
+TEST(Gathering, KeepsItsLimits)
+{
+  const Volumes volumes(8, 100 * KB);
+  GatheringNeeds needs{4, std::nullopt, 0, 1, 1 << 30};
+  const Gathering alone = PlanGathering(volumes, needs);
+  EXPECT_EQ(alone.Steps, 1) << "nothing is known of the storage";
+  EXPECT_EQ(alone.Threads, 8) << "writers were cut to a half";
+  needs.Storage = StorageModel();
+  EXPECT_EQ(PlanGathering(volumes, needs).Steps, 41) << "8 x 1 MiB for each writer of 2 x 100 KiB a step";
+  needs.Period = 10;
+  EXPECT_EQ(PlanGathering(volumes, needs).Steps, 40);
+  needs.Memory = 10 * alone.Step - 1;
+  EXPECT_EQ(PlanGathering(volumes, needs).Steps, 9);
+  EXPECT_EQ(alone.Step, 2 * (100 + 200) * KB);
+  needs.Memory = alone.Step - 1;
+  EXPECT_EQ(PlanGathering(volumes, needs).Steps, 0);
+  needs = {1, std::nullopt, 7, 1, 1 << 30};
+  EXPECT_EQ(PlanGathering(volumes, needs).Steps, 7) << "asked for";
+  EXPECT_EQ(PlanGathering(Volumes(1000, 10), {1, std::nullopt, 0, 1, 1 << 30}).Threads, 8);
+}
+
 }  // namespace patchio::output
