@@ -98,7 +98,7 @@ int patchio_variable(patchio_output* output, const char* name, const char* descr
  *
  * Collective at steps that a window of the configuration names; at others it returns at once. Step numbers
  * must not be used twice. 1 tells of any step so far that could not be written, also of earlier ones: the
- * later ones are tried all the same. */
+ * later ones are tried all the same. Ranks may be told at different steps, so none may stop by itself. */
 int patchio_write(patchio_output* output, int64_t step, double time, const void* const* values);
 
 /* Collective. Returns when all steps are on the storage, or says which are not. */

@@ -14,6 +14,8 @@ struct ArrayOfStep
   int Variable = 0;
   int Patch = 0;  ///< in the catalog
   const void* Values = nullptr;
+  bool Whole = true;            ///< some sink wants all of it: see PartsTarget
+  const void* Given = nullptr;  ///< by the simulation, with ghosts
 };
 
 /// What a rank tells the others of its arrays of the variables that are wanted, by variable and then by

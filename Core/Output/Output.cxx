@@ -1,5 +1,6 @@
 #include "Output/Output.h"
 
+#include "Output/OutputStep.h"
 #include "Output/SocketCommunicator.h"
 #include "Storage/StorageProfile.h"
 #include "Support/ByteText.h"
@@ -47,70 +48,6 @@ void ThrowFaults(std::vector<std::string> faults)
 }
 
 }  // namespace
-
-/// What a sink gets of a step.
-struct Output::Part
-{
-  std::size_t Sink = 0;
-  std::unique_ptr<StepOnItsWay> To;
-  std::vector<container::PatchValues> Mine;
-  std::string Fault;  ///< why this rank could not prepare it
-};
-
-/// What a call of Write() leaves for those that write.
-struct Output::Step
-{
-  std::int64_t Number = 0;
-  double Time = 0;
-  std::shared_ptr<const Declaration> What;
-  std::vector<std::size_t> Sinks;   ///< that want it
-  std::vector<bool> Wanted;         ///< of each variable, by one of them
-  std::vector<ArrayOfStep> Arrays;  ///< that there are of this rank, by variable and patch
-  bool HasAll = true;               ///< nothing lacks on its patches
-  std::string Fault;                ///< why this rank cannot give its values
-  std::unique_ptr<std::byte[]> Copies;
-  std::shared_ptr<ReceivedStep> Received;  ///< has the arrays of an I/O rank
-
-  std::vector<Part> Parts;
-
-  /// Bytes of the arrays that CopyArrays() copies: all of them, or those that have ghosts.
-  std::uint64_t BytesToCopy(bool all) const;
-  /// From now on the simulation's arrays are not needed any more, if `all`.
-  void CopyArrays(bool all);
-  /// Copies all arrays one after another.
-  void Pack(std::byte* to) const;
-};
-
-std::uint64_t Output::Step::BytesToCopy(bool all) const
-{
-  std::uint64_t bytes = 0;
-  for (const ArrayOfStep& array : this->Arrays) {
-    bytes +=
-        all || this->What->HasGhosts(array.Variable) ? this->What->BytesOf(array.Variable, array.Patch) : 0;
-  }
-  return bytes;
-}
-
-void Output::Step::CopyArrays(bool all)
-{
-  this->Copies.reset(new std::byte[this->BytesToCopy(all)]);  // not set to 0 first
-  std::byte* next = this->Copies.get();
-  for (ArrayOfStep& array : this->Arrays) {
-    if (all || this->What->HasGhosts(array.Variable)) {
-      this->What->CopyInside(array.Variable, array.Patch, array.Values, next);
-      array.Values = next;
-      next += this->What->BytesOf(array.Variable, array.Patch);
-    }
-  }
-}
-
-void Output::Step::Pack(std::byte* to) const
-{
-  for (const ArrayOfStep& array : this->Arrays) {
-    this->What->CopyInside(array.Variable, array.Patch, array.Values, to);
-    to += this->What->BytesOf(array.Variable, array.Patch);
-  }
-}
 
 Output::Output(const OutputConfig& config, MPI_Comm comm)
     : Config(config),
@@ -229,20 +166,25 @@ std::shared_ptr<Output::Step> Output::MakeStep(
   step->What = this->Declared;
   std::vector<bool>& wanted = step->Wanted;
   wanted.resize(this->Declared->Variables().size());
+  std::vector<bool> whole = wanted;
   for (std::size_t i = 0; i < this->Sinks.size(); ++i) {
     if (!this->Sinks[i].What.Wants(number)) {
       continue;
     }
     step->Sinks.push_back(i);
-    for (const int variable : VariablesOf(this->Sinks[i].What, this->Declared->Data())) {
+    const std::vector<int> variables = VariablesOf(this->Sinks[i].What, this->Declared->Data());
+    PartsTarget* const parts = this->Sinks[i].To->OfParts();
+    step->BytesOfParts += parts ? parts->BytesOf(this->Declared, variables.size()) : 0;
+    for (const int variable : variables) {
       wanted[variable] = true;
+      whole[variable] = whole[variable] || !parts;
     }
   }
   const std::vector<int>& mine = this->Declared->Mine();
   for (std::size_t i = 0; i < wanted.size() * mine.size(); ++i) {
     const int variable = static_cast<int>(i / mine.size());
     if (wanted[variable] && values[i]) {
-      step->Arrays.push_back({variable, mine[i % mine.size()], values[i]});
+      step->Arrays.push_back({variable, mine[i % mine.size()], values[i], whole[variable], values[i]});
     }
     step->HasAll = step->HasAll && (!wanted[variable] || values[i]);
   }
@@ -257,8 +199,8 @@ void Output::CheckRoom(const Step& step, std::uint64_t bytes) const
 {
   if (bytes > this->Config.Memory) {
     throw Error(
-        fmt::format("Step {} needs {} on a rank for arrays without their ghosts, where the output "
-                    "configuration allows {}: raise its \"memory\".",
+        fmt::format("Step {} needs {} on a rank for copies of values, where the output configuration "
+                    "allows {}: raise its \"memory\".",
             step.Number, ByteText(static_cast<double>(bytes)),
             ByteText(static_cast<double>(this->Config.Memory))));
   }
@@ -278,8 +220,8 @@ void Output::WriteNow(Step& step)
 /// arrays, which takes until it is written.
 void Output::WriteLater(const std::shared_ptr<Step>& step)
 {
-  const bool all = step->BytesToCopy(true) <= this->Config.Memory;
-  const std::uint64_t bytes = step->BytesToCopy(all);
+  const bool all = step->BytesToCopy(true) + step->BytesOfParts <= this->Config.Memory;
+  const std::uint64_t bytes = step->BytesToCopy(all) + step->BytesOfParts;
   step->Fault = CatchError([&] {
     this->CheckRoom(*step, bytes);
     this->Writer.MakeRoom(bytes);
@@ -326,10 +268,29 @@ void Output::WriteReceived(const std::shared_ptr<ReceivedStep>& received)
   });
 }
 
+/// Collective over those that write: targets may have gathered steps.
+void Output::FlushTargets()
+{
+  std::vector<std::string> faults;
+  for (const Sink& sink : this->Sinks) {
+    const std::string fault = CatchError([&] { sink.To->Flush(sink.Threads); });
+    faults.push_back(fault.empty() ? fault : fmt::format("Channel '{}': {}", sink.What.Name, fault));
+  }
+  ThrowFaults(faults);
+}
+
 void Output::Flush()
 {
-  const std::string fault =
-      CatchError([this] { this->Sender ? this->Sender->Finish() : this->Writer.Finish(); });
+  const std::string fault = CatchError([this] {
+    if (this->Sender) {
+      this->Sender->Finish();
+    } else if (this->Aside) {
+      this->Writer.Add(0, [this] { this->FlushTargets(); });
+      this->Writer.Finish();
+    } else {
+      this->FlushTargets();
+    }
+  });
   ThrowFaults({fault, this->TakeFaults()});
 }
 
@@ -397,12 +358,17 @@ void Output::PreparePart(const Step& step, const Catalog& data, Part& part)
       wanted.Data.SetPresence(static_cast<int>(v), p, data.PresenceOf(variables[v], p));
     }
   }
+  PartsTarget* const parts = sink.To->OfParts();
+  std::vector<GivenArray> given;
   for (const ArrayOfStep& array : step.Arrays) {
-    if (places[array.Variable] >= 0) {
+    if (places[array.Variable] >= 0 && parts) {
+      given.push_back(
+          {array.Patch, places[array.Variable], array.Given, step.What->Variables()[array.Variable].Ghosts});
+    } else if (places[array.Variable] >= 0) {
       part.Mine.push_back({array.Patch, places[array.Variable], array.Values});
     }
   }
-  part.To = sink.To->Prepare(std::move(wanted));
+  part.To = parts ? parts->Prepare(wanted, step.What, given) : sink.To->Prepare(std::move(wanted));
 }
 
 /// Collective over those that write. A channel that fails does not keep the others from their step.

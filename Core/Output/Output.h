@@ -81,6 +81,7 @@ private:
   void Prepare(Step& step, const std::vector<std::string>& told, const std::vector<int>& map = {});
   void PreparePart(const Step& step, const Catalog& data, Part& part);
   void WriteParts(Step& step);
+  void FlushTargets();
 
   const OutputConfig Config;
   const MPI_Comm Given;

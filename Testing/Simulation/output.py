@@ -2,9 +2,9 @@
 """What a simulation writes through patchio.h: values against the formula of Client.c, faults, and a program that was built against
 what is installed.
 
-usage: output.py CASE --client CLIENT --patchio PATCHIO --faults LIBRARY --build BUILD --regional REGIONAL
+usage: output.py CASE --client CLIENT --patchio PATCHIO --faults LIBRARY --build BUILD --regional REGIONAL --acoustic ACOUSTIC
 
-CASE: values, same, grads, linadv, refusals, failing, slow, live, killed, installed.
+CASE: values, same, grads, sensor, sensor_faults, linadv, refusals, failing, slow, live, killed, installed.
 """
 import argparse
 import glob
@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 
+import h5py
 import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", "Container"))
@@ -153,6 +154,143 @@ def grads(options, folder):
         expect("%.3f" % want in text, "grads says %s, not %.3f", text, want)
 
 
+CUBOIDS = [((0, 0, 16), (63, 47, 16), 1), ((10, 20, 3), (40, 30, 20), 1), ((0, 0, 0), (63, 47, 31), 5), ((63, 47, 31), (63, 47, 31), 5)]
+POINTS = [1, 64, 98304, 70, 5000, 50000] + list(range(30000, 30200, 3))
+SENSOR = {"format": "kwave", "windows": [{"first": 2, "last": 4, "every": 2}, {"first": 7, "last": 40}], "points": POINTS,
+          "cuboids": [{"lower": lower, "upper": upper, "every": every} for lower, upper, every in CUBOIDS]}
+
+
+def wave(name, step):
+    """The values of acoustic.c: z, y, x."""
+    z, y, x = np.meshgrid(*(np.arange(n) - n // 2 for n in (32, 48, 64)), indexing="ij")
+    r = np.sqrt(x * x + y * y + z * z)
+    p = np.cos(0.5 * r - 0.3 * step) / (1 + r)
+    return p if name == "p" else p * x / (1 + r)
+
+
+def sensor_files(folder):
+    return {every: os.path.join(folder, name) for every, name in ((1, "s.h5"), (5, "s.every5.h5"), (0, "s.points.h5"))}
+
+
+def check_sensor(folder, steps):
+    """Shapes, times and values, by h5py, of a run that was to write these steps; gives how many steps each file has."""
+    counts = {}
+    for every, path in sensor_files(folder).items():
+        wanted = steps[::every or 1]
+        with h5py.File(path, "r") as file:
+            expect(file.attrs["file_type"] == b"output" and file.attrs["minor_version"] == b"2", "%s: no output of k-Wave", path)
+            expect([int(file[name][0, 0, 0]) for name in ("Nx", "Ny", "Nz")] == [64, 48, 32], "%s: another grid", path)
+            places = [(lower, upper) for lower, upper, period in CUBOIDS if period == every]
+            if every:
+                corners = [[n + 1 for corner in place for n in corner] for place in places]
+                expect(file["sensor_mask_corners"][0].tolist() == corners, "%s: other cuboids", path)
+                boxes = {str(i + 1): tuple(slice(l, u + 1) for l, u in list(zip(*place))[::-1]) for i, place in enumerate(places)}
+            else:
+                expect(file["sensor_mask_index"][0, 0].tolist() == POINTS, "%s: other points", path)
+            count = int(file["t_index"][0, 0, 0]) - int(file["Nt"][0, 0, 0]) + len(file["p/1"] if every else file["p"][0])
+            first = int(file["Nt"][0, 0, 0]) - count
+            counts[every] = count
+            expect(0 < count <= len(wanted), "%s: %d steps of %d", path, count, len(wanted))
+            if count > 1:
+                dt = 2e-8 * (wanted[count - 1] - wanted[0]) / (count - 1)
+                expect(abs(file["dt"][0, 0, 0] / dt - 1) < 1e-6 and first == round(2e-8 * wanted[0] / dt), "%s: dt %g, first step %d", path, file["dt"][0, 0, 0], first)
+            for name in ("p", "ux"):
+                for slot, step in enumerate(wanted[:count]):
+                    field = wave(name, step)
+                    found = {key: values[slot] for key, values in file[name].items()} if every else {"": file[name][0, slot]}
+                    want = {key: field[box] for key, box in boxes.items()} if every else {"": field.reshape(-1)[np.array(POINTS) - 1]}
+                    expect(found.keys() == want.keys(), "%s: data sets %s", path, list(found))
+                    for key in want:
+                        expect(found[key].dtype == "<f4" and np.allclose(found[key], want[key], rtol=1e-5, atol=1e-7), "%s: other values of %s/%s at step %d", path, name, key, step)
+    return counts
+
+
+def our_reader(options, folder):
+    """The same values through PatchIO's reader, which knows nothing of how they were written."""
+    sys.path.insert(0, os.path.join(options.build, "python"))
+    import patchio
+    for every, path in sensor_files(folder).items():
+        steps = patchio.open(path)
+        with h5py.File(path, "r") as file:
+            for slot in (0, len(steps) - 1):
+                for name in ("p", "ux"):
+                    want = [file[name][key][slot] for key in sorted(file[name])] if every else [file[name][0, slot]]
+                    found = np.concatenate([np.ravel(values) for values in steps[slot].read(name).values()])
+                    expect(np.array_equal(found, np.concatenate([np.ravel(values) for values in want])), "%s: the reader has other values at its step %d", path, slot)
+
+
+def sensor(options, folder):
+    """Cuboids and points, some of longer periods: the formula's values, and the same bytes whatever the ranks, the mode and how many steps are written at once."""
+    steps = [2, 4] + list(range(7, 23))
+    first = None
+    for ranks in (1, 2, 5):
+        for mode in ("direct", "thread"):
+            for more in ({}, {"steps at once": 4}, {"steps at once": 1000}):
+                channels = [{**SENSOR, **more, "path": os.path.join(folder, "s.h5"), "overwrite": True}]
+                if ranks == 2:  # arrays that another channel wants whole
+                    channels.append({"path": os.path.join(folder, "all.pio"), "overwrite": True, "variables": ["p"], "windows": [{"first": 4, "every": 9}]})
+                code, text = run([options.acoustic, config(folder, *channels, mode=mode), "23"], ranks, SOURCE_DATE_EPOCH="1000000000")
+                expect(code == 0 and text == "", "%s on %d ranks, %s: exit code %d, %s", mode, ranks, more, code, text)
+                found = [open(path, "rb").read() for path in sensor_files(folder).values()]
+                if first is None:
+                    expect(check_sensor(folder, steps) == {1: 18, 5: 4, 0: 18}, "other numbers of steps")
+                    our_reader(options, folder)
+                first = first or found
+                expect(found == first, "%s on %d ranks, %s: other bytes than on one rank, directly", mode, ranks, more)
+    expect([step.step for step in stranger.read(os.path.join(folder, "all.pio"))] == [4, 13, 22], "the other channel has other steps")
+    plates = [{"lower": [0, y, 0], "upper": [511, y, 511]} for y in (0, 100, 200)]
+    code, text = run([options.patchio, "plan", config(folder, {**SENSOR, "path": "x.h5", "points": [], "cuboids": plates}), "--ranks", "256", "--cells", "512,512,512"])
+    expect(code == 0 and "A     256      12.3 kB      3.15 MB       32 " in text and "steps at once: 1," in text, "patchio plan: %s", text)
+    mask = os.path.join(folder, "s.every5.h5")
+    os.rename(mask, os.path.join(folder, "mask.h5"))
+    channel = {"path": mask, "format": "kwave", "mask": os.path.join(folder, "mask.h5"), "windows": [{"first": 2, "last": 2}, {"first": 10, "last": 23, "every": 5}]}
+    code, text = run([options.acoustic, config(folder, channel), "23"], 3)
+    expect(code == 0 and text == "", "a mask: exit code %d, %s", code, text)
+    with h5py.File(mask, "r") as found, h5py.File(channel["mask"], "r") as want:
+        for name in ("p/1", "p/2", "ux/1"):
+            expect(np.array_equal(found[name], want[name]), "a mask: other values of %s", name)
+
+
+def sensor_faults(options, folder):
+    """What cannot be sampled is refused; a full disk and a killed rank leave whole steps."""
+    path, files = os.path.join(folder, "s.h5"), sensor_files(folder)
+    beyond = {"cuboids": [{"lower": [0, 0, 0], "upper": [64, 0, 0]}]}
+    for word, channel, client in (("of cuboid 1", beyond, options.acoustic), ("of the points", {"points": [98305]}, options.acoustic),
+                                  ("scalars", {"points": [1], "variables": ["c"]}, options.client), ("on all patches", {"points": [1], "variables": ["d"]}, options.client)):
+        for mode in ("direct", "thread"):
+            channel = {"path": path, "format": "kwave", "windows": [{"last": 3}], **channel}
+            code, said = run([client, config(folder, channel, mode=mode), "2"], 2, timeout=60)
+            expect(code == 1 and word in said, "%s, %s: exit code %d, %s", word, mode, code, said)
+            expect(not os.path.exists(path), "%s: there is a file", word)
+    small = {**SENSOR, "path": path}
+    code, said = run([options.acoustic, config(folder, small, memory="300 kB"), "9"], 2)
+    expect(code == 1 and 'its "memory"' in said, "too little memory: exit code %d, %s", code, said)
+    for again in (0, 1):
+        code, said = run([options.acoustic, config(folder, small), "9"], 2)
+        expect(code == again and ("no such file yet" in said) == bool(again), "again %d: exit code %d, %s", again, code, said)
+    channel = {**SENSOR, "path": path, "overwrite": True, "windows": [{"last": 100000}], "steps at once": 5}
+    for mode in ("direct", "thread"):
+        code, said = run([options.acoustic, config(folder, channel, mode=mode), "90"], 1, LD_PRELOAD=options.faults, WRITE_FAULT="ENOSPC 150")
+        expect(code == 1 and "No space left" in said, "a full disk, %s: exit code %d, %s", mode, code, said)
+        counts = check_sensor(folder, list(range(90)))
+        expect(all(count < 90 / (every or 1) for every, count in counts.items()), "a full disk, %s: %s steps", mode, counts)
+    for delay in (0.3, 0.8):
+        for file in files.values():
+            os.remove(file)
+        process = subprocess.Popen(["mpirun", "--oversubscribe", "-np", "3", options.acoustic, config(folder, channel), "100000"], env={**os.environ, **MPI},
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        begin = time.monotonic()
+        while not os.path.exists(files[0]) and time.monotonic() < begin + 60:
+            time.sleep(0.02)
+        time.sleep(delay)
+        ranks = [int(entry) for entry in os.listdir("/proc") if entry.isdigit() and is_client(entry, os.path.join(folder, "output.json"), b"patchio_output_acoustic")]
+        expect(len(ranks) == 3, "%d ranks are there to be killed", len(ranks))
+        os.kill(ranks[1], signal.SIGKILL)
+        process.wait(60)
+        counts = check_sensor(folder, list(range(100000)))
+        expect(counts[1] >= 5 and counts[1] % 5 == 0, "%s steps after a rank was killed", counts)
+
+
 def linadv(options, folder):
     """patchio linadv, whose levels change: what it writes through a configuration is what it dumps, which are 32-bit floats."""
     dumps, ball, other = (os.path.join(folder, name) for name in ("dumps", "ball.pio", "other.pio"))
@@ -192,6 +330,16 @@ def refusals(options, folder):
         "1 or more": '{"channels": [{"path": "a", "windows": [{"every": 0}]}]}',
         "memory": '{"memory": "much"}',
         "ends with .ctl": '{"channels": [{"path": "a", "format": "grads"}]}',
+        "ends with .h5": '{"channels": [{"path": "a", "format": "kwave"}]}',
+        "none of them": '{"channels": [{"path": "a.h5", "format": "kwave"}]}',
+        '"last"': '{"channels": [{"path": "a.h5", "format": "kwave", "points": [1]}]}',
+        "from 1": '{"channels": [{"path": "a.h5", "format": "kwave", "points": [0], "windows": [{"last": 1}]}]}',
+        "upper": '{"channels": [{"path": "a.h5", "format": "kwave", "cuboids": [{"lower": [0, 0, 0]}]}]}',
+        "not below": '{"channels": [{"path": "a.h5", "format": "kwave", "cuboids": [{"lower": [0, 1, 0], "upper": [9, 0, 0]}]}]}',
+        "2 and 3": '{"channels": [{"path": "a.h5", "format": "kwave", "cuboids": [{"lower": [0, 0, 0], "upper": [1, 1, 1], "every": 3}, '
+                   '{"lower": [0, 0, 0], "upper": [1, 1, 1], "every": 2}]}]}',
+        "nomask.h5": '{"channels": [{"path": "a.h5", "format": "kwave", "mask": "nomask.h5"}]}',
+        "kwave alone": '{"channels": [{"path": "a", "points": [1]}]}',
         "containers alone": '{"channels": [{"path": "a.ctl", "format": "grads", "compress": "zstd"}]}',
     }
     for word, text in cases.items():
@@ -292,13 +440,13 @@ def killed(options, folder):
         check(container, range(count))
 
 
-def is_client(number, path):
+def is_client(number, path, program=b"patchio_output_client"):
     try:
         with open("/proc/%s/cmdline" % number, "rb") as file:
             words = file.read().split(b"\0")
     except OSError:
         return False
-    return os.path.basename(words[0]) == b"patchio_output_client" and os.fsencode(path) in words
+    return os.path.basename(words[0]) == program and os.fsencode(path) in words
 
 
 def installed(options, folder):
@@ -339,9 +487,10 @@ def installed(options, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    cases = {"values": values, "same": same, "grads": grads, "linadv": linadv, "refusals": refusals, "failing": failing, "slow": slow, "live": live, "killed": killed, "installed": installed}
+    cases = {"values": values, "same": same, "grads": grads, "sensor": sensor, "sensor_faults": sensor_faults, "linadv": linadv, "refusals": refusals,
+             "failing": failing, "slow": slow, "live": live, "killed": killed, "installed": installed}
     parser.add_argument("case", choices=list(cases))
-    for name in ("client", "regional", "patchio", "faults", "build"):
+    for name in ("client", "regional", "acoustic", "patchio", "faults", "build"):
         parser.add_argument("--" + name, required=True)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
