@@ -58,16 +58,17 @@ typedef struct patchio_patch
   int32_t upper[3]; /* the last one */
 } patchio_patch;
 
-/* Collective over all ranks of the communicator. configuration: the path of a file, or a JSON text that begins with '{'; the same on all ranks.
- * The communicator must live until patchio_close(). NULL on all ranks when the configuration is wrong, a file
- * cannot be read, or the ranks cannot reach each other: patchio_error(NULL) says why. */
+/* Collective over all ranks of the communicator. configuration: the path of a file, or a JSON text that
+ * begins with '{'; the same on all ranks. The communicator must live until patchio_close(). NULL on all ranks
+ * when the configuration is wrong, a file cannot be read, or the ranks cannot reach each other:
+ * patchio_error(NULL) says why. */
 patchio_output* patchio_open(const char* configuration, MPI_Comm communicator);
 
 /* Collective over the communicator of patchio_open(), right after it: which ranks compute. A simulation
  * divides its work over the ranks of the communicator that it gets. It must call this where a configuration
  * may have the mode "ranks"; then the configuration sets I/O ranks apart:
- * - ranks that compute get the communicator of their kind at once, and call all functions below. PatchIO frees
- *   it in patchio_close().
+ * - ranks that compute get the communicator of their kind at once, and call all functions below. PatchIO
+ * frees it in patchio_close().
  * - on I/O ranks it returns at the end of the run, when those that compute have called patchio_close(), and
  *   gives MPI_COMM_NULL. They call patchio_close(), and nothing else of PatchIO.
  * In other modes all ranks compute and get the communicator of patchio_open(). */

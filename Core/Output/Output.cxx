@@ -81,6 +81,7 @@ MPI_Comm Output::Compute()
   if (!this->Receiver) {
     this->Receiver = std::make_unique<StepReceiver>(*this->Roles, this->Ranks->Rank(), this->Config);
     if (this->Receiver->Serve([this](const auto& received) { this->WriteReceived(received); })) {
+      this->Writer.Finish();
       this->Sinks.clear();  // so that the files are as they stay
     }
     this->Receiver->End();
