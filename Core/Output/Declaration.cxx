@@ -7,9 +7,28 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace patchio::output {
+namespace {
+
+/// Throws Error for a box without cells, or with an axis that the grid lacks.
+void CheckBox(const DeclaredPatch& patch, int dimension, int rank)
+{
+  for (int axis = 0; axis < 3; ++axis) {
+    const std::int32_t lower = patch.Lower[axis], upper = patch.Upper[axis];
+    if (axis < dimension ? lower > upper : lower != 0 || upper != 0) {
+      throw Error(
+          fmt::format("Rank {} declared a patch on level {} with cells {} to {} along axis {}: expected {}.",
+              rank, patch.Level, lower, upper, axis,
+              axis < dimension ? "a last cell that is not before the first"
+                               : "0 to 0, as the grid lacks this axis"));
+    }
+  }
+}
+
+}  // namespace
 
 void Declaration::SetGrid(
     int dimension, const Double3& origin, const Double3& spacing, const std::vector<Int3>& ratios)
@@ -19,6 +38,13 @@ void Declaration::SetGrid(
         fmt::format("A grid has 2 or 3 axes (one of them may be a single cell wide) and at least one "
                     "level, not {} and {}.",
             dimension, ratios.size()));
+  }
+  for (int axis = 0; axis < dimension; ++axis) {
+    if (!std::isfinite(origin[axis]) || !std::isfinite(spacing[axis]) || spacing[axis] <= 0) {
+      throw Error(fmt::format(
+          "A grid has an origin that is finite, and cells of a size above 0, not {} and {} along axis {}.",
+          origin[axis], spacing[axis], axis));
+    }
   }
   this->All.Dimension = dimension;
   this->All.Origin = origin;
@@ -46,6 +72,9 @@ void Declaration::SetPatches(Communicator& ranks, const std::vector<DeclaredPatc
 {
   const std::vector<int> counts = ranks.AllGather(std::vector<int>{static_cast<int>(mine.size())});
   const std::vector<DeclaredPatch> all = GatherValues(ranks, mine);
+  if (all.empty()) {
+    throw Error("No rank has declared a patch; at least one is needed.");
+  }
   std::vector<int> order(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     order[i] = static_cast<int>(i);
@@ -66,6 +95,7 @@ void Declaration::SetPatches(Communicator& ranks, const std::vector<DeclaredPatc
           fmt::format("Rank {} declared a patch on level {} of a grid with {} levels, counted from 0.",
               owners[i], declared.Level, this->Levels.size()));
     }
+    CheckBox(declared, data.Dimension, owners[i]);
     while (static_cast<int>(data.Levels.size()) <= declared.Level) {
       data.Levels.push_back(this->Levels[data.Levels.size()]);
       data.Levels.back().FirstPatch = static_cast<int>(data.Patches.size());

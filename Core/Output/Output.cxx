@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -83,6 +85,11 @@ struct Output::Step
   std::uint64_t BytesToCopy(bool all) const;
   /// From now on the simulation's arrays are not needed any more, if `all`.
   void CopyArrays(bool all);
+  /// Unless there was a fault before.
+  void TryTo(const std::function<void()>& work)
+  {
+    this->Fault = this->Fault.empty() ? CatchError(work) : this->Fault;
+  }
   /// What this rank tells the others.
   std::string Told() const;
 };
@@ -172,6 +179,11 @@ int Output::ThreadsFor(const Channel& channel) const
   return profile ? profile->ThreadsFor(this->Ranks->Size()) : DefaultThreads;
 }
 
+void Output::OnAllRanks(const std::function<void()>& work)
+{
+  RunOnAllRanks(*this->Ranks, work);
+}
+
 bool Output::Wants(std::int64_t step) const
 {
   return std::any_of(
@@ -180,8 +192,17 @@ bool Output::Wants(std::int64_t step) const
 
 void Output::Write(std::int64_t number, double time, const void* const* values)
 {
+  if (number < 0 || !std::isfinite(time)) {
+    throw Error(fmt::format(
+        "Steps are counted from 0 and have times that are finite, unlike step {} at {}.", number, time));
+  }
   const std::shared_ptr<Step> step = this->MakeStep(number, time, values);
   if (!step->Sinks.empty()) {
+    if (this->Declared->Data().Patches.empty()) {
+      throw Error(fmt::format(
+          "Step {} has no patches: declare them before it, and again after each change of the grid.",
+          number));
+    }
     this->Aside ? this->WriteLater(step) : this->WriteNow(*step);
   }
   const std::string faults = this->Writer.TakeFaults();
@@ -208,6 +229,10 @@ std::shared_ptr<Output::Step> Output::MakeStep(
     }
   }
   const std::vector<int>& mine = this->Declared->Mine();
+  if (!values && !mine.empty() && !wanted.empty()) {
+    step->Fault = fmt::format("Step {} was given no list of arrays, but NULL.", number);
+    return step;
+  }
   for (std::size_t i = 0; i < wanted.size() * mine.size(); ++i) {
     const int variable = static_cast<int>(i / mine.size());
     if (wanted[variable] && values[i]) {
@@ -232,7 +257,7 @@ void Output::CheckRoom(const Step& step, std::uint64_t bytes) const
 
 void Output::WriteNow(Step& step)
 {
-  step.Fault = CatchError([&] {
+  step.TryTo([&] {
     this->CheckRoom(step, step.BytesToCopy(false));
     step.CopyArrays(false);
   });
@@ -246,7 +271,7 @@ void Output::WriteLater(const std::shared_ptr<Step>& step)
 {
   const bool all = step->BytesToCopy(true) <= this->Config.Memory;
   const std::uint64_t bytes = step->BytesToCopy(all);
-  step->Fault = CatchError([&] {
+  step->TryTo([&] {
     this->CheckRoom(*step, bytes);
     this->Writer.MakeRoom(bytes);
     step->CopyArrays(all);
@@ -254,7 +279,7 @@ void Output::WriteLater(const std::shared_ptr<Step>& step)
   this->Prepare(*step);
   this->Writer.Add(bytes, [this, step] { this->WriteParts(*step); });
   if (!all) {
-    this->Writer.Finish();
+    this->Writer.FinishInAnyTime();
   }
 }
 

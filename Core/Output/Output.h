@@ -7,6 +7,7 @@
 #include "Output/WritingThread.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ public:
   /// Collective: see Declaration::SetPatches().
   void SetPatches(const std::vector<DeclaredPatch>& mine);
   void AddVariable(const DeclaredVariable& variable);
+  /// Collective: what fails on one rank fails on all of them.
+  void OnAllRanks(const std::function<void()>& work);
 
   /// Whether a channel wants the step.
   bool Wants(std::int64_t step) const;

@@ -166,10 +166,13 @@ Channel ChannelOf(Section section, std::size_t number)
     section.Fail("a \"path\", of what is written", "none");
   }
   channel.Format = section.GetNamed("format", channel.Format, TargetFormat::Grads);
-  if (channel.Format == TargetFormat::Grads && fs::path(channel.Path).extension() != ".ctl") {
-    section.Fail("a \"path\" that ends with .ctl for the format grads", channel.Path);
+  if ((channel.Format == TargetFormat::Grads) != (fs::path(channel.Path).extension() == ".ctl")) {
+    section.Fail("a \"path\" that ends with .ctl for the format grads, and for no other", channel.Path);
   }
-  channel.Variables = section.Get<std::vector<std::string>>("variables", "a list of names", {});
+  channel.Variables = section.Get<std::vector<std::string>>(
+      "variables", "a list of names, each once,", {}, [](const std::vector<std::string>& names) {
+        return std::set<std::string>(names.begin(), names.end()).size() == names.size();
+      });
   for (const Section& window : section.GetSections("windows")) {
     channel.Windows.push_back(WindowOf(window));
   }
@@ -222,8 +225,8 @@ OutputConfig ReadOutputConfig(const std::string& textOrPath)
   const auto memory = section.Get<std::string>("memory", "a size such as \"512 MB\"", "1 GiB",
       [](const std::string& text) { return BytesIn(text) > 0; });
   config.Memory = BytesIn(memory);
-  config.WaitSeconds = section.Get<double>(
-      "wait seconds", "seconds, more than 0,", config.WaitSeconds, [](const double& s) { return s > 0; });
+  config.WaitSeconds = section.Get<double>("wait seconds", "seconds, more than 0 and at most 1e9,",
+      config.WaitSeconds, [](const double& s) { return s > 0 && s <= 1e9; });
   config.Threads = section.Get<int>("threads", "a number of threads, or 0", 0,
       [](const int& threads) { return threads >= 0 && threads <= 4096; });
   for (const Section& channel : section.GetSections("channels")) {
