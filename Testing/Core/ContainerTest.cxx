@@ -9,7 +9,6 @@
 #include "TestTools.h"
 #include "Write/ContainerWriter.h"
 
-#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -393,7 +392,7 @@ TEST_F(Container, NeighboursOfOtherTypesKeepTheirRanges)
     EXPECT_EQ(range.Least, 1.1) << v;
     EXPECT_EQ(range.Greatest, 1.1) << v;
   }
-  EXPECT_LT(format.RangesOf(read, 3)[0].Least, std::ldexp(1.0, 60));
+  EXPECT_LT(format.RangesOf(read, 3)[0].Least, 1152921504606846976.0);
 }
 
 TEST_F(Container, NamesThatAreNoUtf8AreFoundAgain)
@@ -428,6 +427,24 @@ TEST_F(Container, WhatNoReaderTakesIsNotWritten)
   step.Data.Levels.clear();
   step.Data.ResetPresence();
   EXPECT_THAT(message(step), HasSubstr("no patch"));
+}
+
+// That of a rank without patches, where others compress theirs.
+TEST_F(Container, AFileWithoutValuesHasNoChunks)
+{
+  const StepToWrite step = this->StepOf(1);
+  const std::vector<int> rows = RowsOf(step.Data);
+  StepFilePlan plan;
+  plan.Data = &step.Data;
+  plan.Types = &step.Types;
+  plan.Rows = &rows;
+  plan.Files = 2;
+  StepFile file(this->Folder / "step.part", plan);
+  file.Create();
+  EXPECT_TRUE(file.Place({}).empty());
+  file.WriteDescription();
+  file.GiveSignature();
+  EXPECT_GT(H5Fis_hdf5((this->Folder / "step.part").c_str()), 0);
 }
 
 }  // namespace patchio::container
