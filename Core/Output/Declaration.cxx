@@ -5,6 +5,7 @@
 #include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -133,6 +134,19 @@ void Declaration::AddVariable(const DeclaredVariable& variable)
   entry.Components = variable.Components;
   entry.Center = variable.Center;
   this->Declared.push_back(variable);
+}
+
+std::string Declaration::Text() const
+{
+  std::string text = fmt::format("{} {} {}", this->All.Dimension, this->All.Origin, this->All.Patches.size());
+  for (const Level& level : this->Levels) {
+    text += fmt::format(" {} {}", level.Ratio, level.Spacing);
+  }
+  for (const DeclaredVariable& variable : this->Declared) {
+    text += fmt::format(" '{}' {} {} {}", variable.Name, NameOf(variable.Type), variable.Components,
+        variable.Center == Centering::Node);
+  }
+  return text;
 }
 
 std::array<std::int64_t, 3> Declaration::DimsOf(int variable, int patch, bool ghosts) const

@@ -3,6 +3,7 @@
 #include "Output/SocketCommunicator.h"
 #include "Storage/StorageProfile.h"
 #include "Support/ByteText.h"
+#include "Support/Checksum.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
 
@@ -30,7 +31,7 @@ struct Array
 };
 
 /// What ranks tell each other of a step: what went wrong, or which of its arrays there are. Most often all
-/// are there, which takes one byte.
+/// are there, which takes a few bytes.
 enum Tells : char
 {
   Fault = 'f',
@@ -92,6 +93,7 @@ struct Output::Step
   }
   /// What this rank tells the others.
   std::string Told() const;
+  std::uint64_t Fingerprint() const;
 };
 
 std::uint64_t Output::Step::BytesToCopy(bool all) const
@@ -122,14 +124,24 @@ std::string Output::Step::Told() const
   if (!this->Fault.empty()) {
     return char(Tells::Fault) + this->Fault;
   }
+  const std::uint64_t declared = this->Fingerprint();
+  const std::string begin =
+      std::string(1, this->HasAll ? Tells::All : Tells::Some) + TextOfValues(std::vector{declared});
   if (this->HasAll) {
-    return std::string(1, Tells::All);
+    return begin;
   }
   std::vector<std::array<int, 2>> there;
   for (const Array& array : this->Arrays) {
     there.push_back({array.Variable, array.Patch});
   }
-  return char(Tells::Some) + TextOfValues(there);
+  return begin + TextOfValues(there);
+}
+
+/// Of what must be alike on all ranks.
+std::uint64_t Output::Step::Fingerprint() const
+{
+  const std::string text = fmt::format("{} {} {}", this->Number, this->Time, this->What->Text());
+  return Checksum(text.data(), text.size());
 }
 
 Output::Output(const OutputConfig& config, MPI_Comm comm)
@@ -192,17 +204,11 @@ bool Output::Wants(std::int64_t step) const
 
 void Output::Write(std::int64_t number, double time, const void* const* values)
 {
-  if (number < 0 || !std::isfinite(time)) {
-    throw Error(fmt::format(
-        "Steps are counted from 0 and have times that are finite, unlike step {} at {}.", number, time));
+  if (number < 0) {
+    throw Error(fmt::format("Steps are counted from 0, unlike step {}.", number));
   }
   const std::shared_ptr<Step> step = this->MakeStep(number, time, values);
   if (!step->Sinks.empty()) {
-    if (this->Declared->Data().Patches.empty()) {
-      throw Error(fmt::format(
-          "Step {} has no patches: declare them before it, and again after each change of the grid.",
-          number));
-    }
     this->Aside ? this->WriteLater(step) : this->WriteNow(*step);
   }
   const std::string faults = this->Writer.TakeFaults();
@@ -218,29 +224,45 @@ std::shared_ptr<Output::Step> Output::MakeStep(
   step->Number = number;
   step->Time = time;
   step->What = this->Declared;
-  std::vector<bool> wanted(this->Declared->Variables().size());
   for (std::size_t i = 0; i < this->Sinks.size(); ++i) {
-    if (!this->Sinks[i].What.Wants(number)) {
-      continue;
+    if (this->Sinks[i].What.Wants(number)) {
+      step->Sinks.push_back(i);
     }
-    step->Sinks.push_back(i);
-    for (const int variable : VariablesOf(this->Sinks[i].What, this->Declared->Data())) {
+  }
+  step->TryTo([&] { this->TakeArrays(*step, values); });
+  return step;
+}
+
+/// Throws Error for what cannot be written, which all ranks must know.
+void Output::TakeArrays(Step& step, const void* const* values) const
+{
+  const Catalog& data = this->Declared->Data();
+  if (!std::isfinite(step.Time)) {
+    throw Error(fmt::format("Step {} has no finite time, but {}.", step.Number, step.Time));
+  }
+  if (data.Patches.empty()) {
+    throw Error(fmt::format(
+        "Step {} has no patches: declare them before it, and again after each change of the grid.",
+        step.Number));
+  }
+  std::vector<bool> wanted(data.Variables.size());
+  for (const std::size_t sink : step.Sinks) {
+    for (const int variable : VariablesOf(this->Sinks[sink].What, data)) {
       wanted[variable] = true;
     }
   }
   const std::vector<int>& mine = this->Declared->Mine();
-  if (!values && !mine.empty() && !wanted.empty()) {
-    step->Fault = fmt::format("Step {} was given no list of arrays, but NULL.", number);
-    return step;
+  const std::size_t arrays = wanted.size() * mine.size();
+  if (!values && arrays > 0) {
+    throw Error(fmt::format("Step {} was given no list of arrays, but NULL.", step.Number));
   }
-  for (std::size_t i = 0; i < wanted.size() * mine.size(); ++i) {
+  for (std::size_t i = 0; i < arrays; ++i) {
     const int variable = static_cast<int>(i / mine.size());
     if (wanted[variable] && values[i]) {
-      step->Arrays.push_back({variable, mine[i % mine.size()], values[i]});
+      step.Arrays.push_back({variable, mine[i % mine.size()], values[i]});
     }
-    step->HasAll = step->HasAll && (!wanted[variable] || values[i]);
+    step.HasAll = step.HasAll && (!wanted[variable] || values[i]);
   }
-  return step;
 }
 
 /// Throws Error when a step has no room for the arrays that it copies.
@@ -305,7 +327,15 @@ void Output::Prepare(Step& step)
     if (one[0] == Tells::Fault) {
       throw Error(one.substr(1));
     }
-    for (const auto& [variable, patch] : ValuesInTexts<std::array<int, 2>>({one.substr(1)})) {
+    constexpr std::size_t head = 1 + sizeof(std::uint64_t);
+    if (one.compare(1, head - 1, told[0], 1, head - 1) != 0) {
+      throw Error(
+          fmt::format("Step {} is not the same on all ranks: rank {} has another number or time of it than "
+                      "rank 0, or has "
+                      "declared another grid or other variables.",
+              step.Number, &one - told.data()));
+    }
+    for (const auto& [variable, patch] : ValuesInTexts<std::array<int, 2>>({one.substr(head)})) {
       data.SetPresence(variable, patch, Presence::Stored);
     }
   }

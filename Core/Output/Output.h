@@ -61,6 +61,7 @@ private:
   Communicator& Writers() const { return this->Aside ? *this->Aside : *this->Ranks; }
   int ThreadsFor(const Channel& channel) const;
   std::shared_ptr<Step> MakeStep(std::int64_t number, double time, const void* const* values) const;
+  void TakeArrays(Step& step, const void* const* values) const;
   void CheckRoom(const Step& step, std::uint64_t bytes) const;
   void WriteNow(Step& step);
   void WriteLater(const std::shared_ptr<Step>& step);

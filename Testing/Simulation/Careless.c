@@ -41,7 +41,8 @@ int main(int argc, char** argv)
   told(out, patchio_variable(out, "a", NULL, PATCHIO_DOUBLE, 1, PATCHIO_CELLS, NULL));
   told(out, patchio_write(out, 0, 0, rank == 0 ? NULL : values));
   told(out, patchio_write(out, -1, 0, values));
-  told(out, patchio_write(out, 0, NAN, values));
+  told(out, patchio_write(out, 0, rank == 0 ? NAN : 0, values));
+  told(out, patchio_write(out, 0, rank, values));
   for (int step = 0; step < (argc > 2 ? atoi(argv[2]) : 5); ++step) {
     for (int i = 0; i < 64; ++i) {
       array[i] = 1000 * step + 100 * rank + i;
