@@ -4,7 +4,10 @@
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdio>
 #include <functional>
 #include <memory>
 #include <string>
@@ -15,6 +18,7 @@ struct patchio_output
 {
   std::unique_ptr<output::Output> Engine;
   std::string Error;
+  int Key = MPI_KEYVAL_INVALID;  ///< of an attribute that MPI_Finalize() deletes
 };
 
 namespace {
@@ -22,8 +26,20 @@ namespace {
 /// What patchio_error(NULL) says.
 std::string lastError;
 
+/// Throws Error where an argument is NULL that must not be.
+void Require(const void* argument, const char* call, const char* name)
+{
+  if (!argument) {
+    throw Error(fmt::format("{}() was given NULL for {}.", call, name));
+  }
+}
+
 int Try(patchio_output* output, const std::function<void(output::Output&)>& work)
 {
+  if (!output) {
+    lastError = "A call was given NULL for the output, which patchio_open() returns when it fails.";
+    return 1;
+  }
   const std::string fault = CatchError([&] { work(*output->Engine); });
   if (fault.empty()) {
     return 0;
@@ -47,6 +63,44 @@ ElementType TypeOf(patchio_type type)
   throw Error("A variable was declared with a type that patchio.h does not have.");
 }
 
+/// Called by MPI_Finalize(): brings to the storage what a program has forgotten to close. MPI still works
+/// then.
+int FinishForgotten(MPI_Comm /*self*/, int /*key*/, void* forgotten, void* /*extra*/)
+{
+  const auto* const output = static_cast<const patchio_output*>(forgotten);
+  const std::string fault = output->Engine ? CatchError([&] { output->Engine->Close(); }) : std::string();
+  if (!fault.empty()) {
+    std::fprintf(
+        stderr, "PatchIO: patchio_close() was not called before MPI_Finalize(). %s\n", fault.c_str());
+  }
+  return MPI_SUCCESS;
+}
+
+void AwaitFinalize(patchio_output& output)
+{
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, FinishForgotten, &output.Key, nullptr);
+  MPI_Comm_set_attr(MPI_COMM_SELF, output.Key, &output);
+}
+
+/// The output is closed in time.
+void ForgetFinalize(patchio_output& output)
+{
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (!finalized) {
+    MPI_Comm_delete_attr(MPI_COMM_SELF, output.Key);
+    MPI_Comm_free_keyval(&output.Key);
+  }
+}
+
+Centering PlaceOf(patchio_place place)
+{
+  if (place != PATCHIO_CELLS && place != PATCHIO_NODES) {
+    throw Error("A variable was declared at a place that patchio.h does not have.");
+  }
+  return place == PATCHIO_NODES ? Centering::Node : Centering::Cell;
+}
+
 Int3 ThreeOf(const std::int32_t* numbers, int otherwise)
 {
   return numbers ? Int3{numbers[0], numbers[1], numbers[2]} : Int3{otherwise, otherwise, otherwise};
@@ -58,9 +112,15 @@ patchio_output* patchio_open(const char* configuration, MPI_Comm communicator)
 {
   auto output = std::make_unique<patchio_output>();
   lastError = CatchError([&] {
+    if (communicator == MPI_COMM_NULL) {
+      throw Error("patchio_open() was given MPI_COMM_NULL; only ranks of a communicator may call it.");
+    }
     const auto ranks = MakeMpiCommunicator(communicator);
     output::OutputConfig config;
-    RunOnAllRanks(*ranks, [&] { config = output::ReadOutputConfig(configuration); });
+    RunOnAllRanks(*ranks, [&] {
+      Require(configuration, "patchio_open", "the configuration");
+      config = output::ReadOutputConfig(configuration);
+    });
     const std::string fault =
         CatchError([&] { output->Engine = std::make_unique<output::Output>(config, communicator); });
     RunOnAllRanks(*ranks, [&] {
@@ -68,6 +128,7 @@ patchio_output* patchio_open(const char* configuration, MPI_Comm communicator)
         throw Error(fault);
       }
     });
+    AwaitFinalize(*output);
   });
   return lastError.empty() ? output.release() : nullptr;
 }
@@ -99,6 +160,8 @@ int patchio_grid(patchio_output* output, int dimension, const double* origin, co
     int levels, const int32_t* ratios)
 {
   return Try(output, [&](output::Output& engine) {
+    Require(origin, "patchio_grid", "the origin");
+    Require(spacing, "patchio_grid", "the spacing");
     std::vector<Int3> all;
     for (int level = 0; level < levels; ++level) {
       all.push_back(ThreeOf(ratios ? ratios + 3 * level : nullptr, 1));
@@ -110,6 +173,12 @@ int patchio_grid(patchio_output* output, int dimension, const double* origin, co
 int patchio_patches(patchio_output* output, int count, const patchio_patch* patches)
 {
   return Try(output, [&](output::Output& engine) {
+    engine.OnAllRanks([&] {
+      if (count < 0 || (count > 0 && !patches)) {
+        throw Error(
+            fmt::format("patchio_patches() was given {} patches{}.", count, patches ? "" : " at NULL"));
+      }
+    });
     std::vector<output::DeclaredPatch> all;
     for (int p = 0; p < count; ++p) {
       output::DeclaredPatch& patch = all.emplace_back();
@@ -125,8 +194,9 @@ int patchio_variable(patchio_output* output, const char* name, const char* descr
     int components, patchio_place place, const int32_t* ghosts)
 {
   return Try(output, [&](output::Output& engine) {
-    engine.AddVariable({name, description ? description : "", TypeOf(type), components,
-        place == PATCHIO_NODES ? Centering::Node : Centering::Cell, ThreeOf(ghosts, 0)});
+    Require(name, "patchio_variable", "the name");
+    engine.AddVariable(
+        {name, description ? description : "", TypeOf(type), components, PlaceOf(place), ThreeOf(ghosts, 0)});
   });
 }
 
@@ -146,6 +216,10 @@ int patchio_close(patchio_output* output)
   lastError.clear();
   if (closing && Try(closing.get(), [](output::Output& engine) { engine.Close(); }) != 0) {
     lastError = closing->Error;
+  }
+  if (closing) {
+    closing->Engine.reset();
+    ForgetFinalize(*closing);
   }
   return lastError.empty() ? 0 : 1;
 }

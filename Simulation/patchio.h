@@ -83,7 +83,7 @@ int patchio_grid(patchio_output* output, int dimension, const double* origin, co
     int levels, const int32_t* ratios);
 
 /* Collective. This rank's patches, which replace those declared before: a simulation that regrids calls this
- * again. A rank may have none. Patches of a level must not overlap. */
+ * again. A rank may have none, not all of them. Patches of a level must not overlap. */
 int patchio_patches(patchio_output* output, int count, const patchio_patch* patches);
 
 /* A variable, the same on all ranks. Variables have the numbers 0, 1, ... in the order of these calls.
@@ -97,19 +97,22 @@ int patchio_variable(patchio_output* output, const char* name, const char* descr
  * values[v * count + p] is the array, axis 0 fastest; NULL where the patch does not have the variable.
  * PatchIO does not keep the pointers: arrays may change as soon as this returns.
  *
- * Collective at steps that a window of the configuration names; at others it returns at once. Step numbers
- * must not be used twice. 1 tells of any step so far that could not be written, also of earlier ones: the
- * later ones are tried all the same. Ranks may be told at different steps, so none may stop by itself. */
+ * Collective at steps that a window of the configuration names; at others it returns at once. Steps are
+ * counted from 0, in any order, each once; times are finite. 1 tells of any step so far that could not be
+ * written, also of earlier ones: the later ones are tried all the same. Ranks may be told at different steps,
+ * so none may stop by itself. */
 int patchio_write(patchio_output* output, int64_t step, double time, const void* const* values);
 
 /* Collective. Returns when all steps are on the storage, or says which are not. */
 int patchio_flush(patchio_output* output);
 
 /* Collective. patchio_flush(), and the end of the output, also when that returns 1; then
- * patchio_error(NULL) says why. NULL does nothing. To be called before MPI_Finalize(). */
+ * patchio_error(NULL) says why. NULL does nothing. To be called before MPI_Finalize(), which writes what was
+ * not closed, and can say what went wrong on the standard error stream alone. */
 int patchio_close(patchio_output* output);
 
-/* What went wrong in the last call that returned 1; NULL: in the last patchio_open() or patchio_close().
+/* What went wrong in the last call that returned 1; NULL: in the last one without an output, or
+ * patchio_close().
  * English, one line a fault; "" when nothing ever did. Valid until the next call. */
 const char* patchio_error(const patchio_output* output);
 

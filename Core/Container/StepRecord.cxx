@@ -1,8 +1,10 @@
 #include "Container/StepRecord.h"
 
+#include "Catalog/CheckCatalog.h"
 #include "Support/Bytes.h"
 #include "Support/Error.h"
 #include "Support/NamedValue.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -11,6 +13,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <set>
 
 namespace patchio::container {
 namespace {
@@ -266,6 +269,29 @@ const char* NameOfCompression(FilterKind filter)
   return filter == FilterKind::Deflate ? "deflate" : filter == FilterKind::Zstd ? "zstd" : "off";
 }
 
+void MakeReadable(Catalog& data)
+{
+  const std::string fault =
+      data.Patches.empty() ? "It has no patch." : CatchError([&] { CheckCatalog(data); });
+  if (!fault.empty()) {
+    throw Error(fmt::format("Step {} cannot be written. {}", data.Step, fault));
+  }
+  std::set<std::string> taken;
+  for (const Variable& variable : data.Variables) {
+    taken.insert(variable.Name);
+  }
+  for (Variable& variable : data.Variables) {
+    const std::string name =
+        json::parse(json(variable.Name).dump(-1, ' ', false, json::error_handler_t::replace));
+    if (name != variable.Name) {
+      variable.Name = name;
+      for (int i = 2; !taken.insert(variable.Name).second; ++i) {
+        variable.Name = fmt::format("{}_{}", name, i);
+      }
+    }
+  }
+}
+
 std::string Encode(const StepRecord& record)
 {
   std::string bytes(1, StepKind);
@@ -276,7 +302,7 @@ std::string Encode(const StepRecord& record)
   put(record.Data.Time);
   put(static_cast<std::uint16_t>(record.Files[0].size()));
   put(static_cast<std::uint16_t>(record.Data.Date.size()));
-  // Names from files need not be UTF-8.
+  // Texts from files need not be UTF-8.
   return bytes + record.Files[0] + record.Data.Date +
          JsonOf(record).dump(-1, ' ', false, json::error_handler_t::replace);
 }

@@ -58,6 +58,10 @@ struct StepRecord
   }
 };
 
+/// Before a step is written: throws Error for what no reader would take. Names from files need not be UTF-8,
+/// which those in a record are: what is none becomes U+FFFD, and names that would then be the same get _2 ...
+void MakeReadable(Catalog& data);
+
 /// The bytes for the log.
 std::string Encode(const StepRecord& record);
 /// Throws Error, which says what is wrong, for bytes that Encode() has not made.

@@ -6,11 +6,31 @@
 #include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace patchio::output {
+namespace {
+
+/// Throws Error for a box without cells, or with an axis that the grid lacks.
+void CheckBox(const DeclaredPatch& patch, int dimension, int rank)
+{
+  for (int axis = 0; axis < 3; ++axis) {
+    const std::int32_t lower = patch.Lower[axis], upper = patch.Upper[axis];
+    if (axis < dimension ? lower > upper : lower != 0 || upper != 0) {
+      throw Error(
+          fmt::format("Rank {} declared a patch on level {} with cells {} to {} along axis {}: expected {}.",
+              rank, patch.Level, lower, upper, axis,
+              axis < dimension ? "a last cell that is not before the first"
+                               : "0 to 0, as the grid lacks this axis"));
+    }
+  }
+}
+
+}  // namespace
 
 void Declaration::SetGrid(
     int dimension, const Double3& origin, const Double3& spacing, const std::vector<Int3>& ratios)
@@ -20,6 +40,13 @@ void Declaration::SetGrid(
         fmt::format("A grid has 2 or 3 axes (one of them may be a single cell wide) and at least one "
                     "level, not {} and {}.",
             dimension, ratios.size()));
+  }
+  for (int axis = 0; axis < dimension; ++axis) {
+    if (!std::isfinite(origin[axis]) || !std::isfinite(spacing[axis]) || spacing[axis] <= 0) {
+      throw Error(fmt::format(
+          "A grid has an origin that is finite, and cells of a size above 0, not {} and {} along axis {}.",
+          origin[axis], spacing[axis], axis));
+    }
   }
   this->All.Dimension = dimension;
   this->All.Origin = origin;
@@ -48,6 +75,9 @@ void Declaration::SetPatches(Communicator& ranks, const std::vector<DeclaredPatc
 {
   const std::vector<int> counts = ranks.AllGather(std::vector<int>{static_cast<int>(mine.size())});
   const std::vector<DeclaredPatch> all = GatherValues(ranks, mine);
+  if (all.empty()) {
+    throw Error("No rank has declared a patch; at least one is needed.");
+  }
   std::vector<int> order(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     order[i] = static_cast<int>(i);
@@ -68,6 +98,7 @@ void Declaration::SetPatches(Communicator& ranks, const std::vector<DeclaredPatc
           fmt::format("Rank {} declared a patch on level {} of a grid with {} levels, counted from 0.",
               owners[i], declared.Level, this->Levels.size()));
     }
+    CheckBox(declared, data.Dimension, owners[i]);
     while (static_cast<int>(data.Levels.size()) <= declared.Level) {
       data.Levels.push_back(this->Levels[data.Levels.size()]);
       data.Levels.back().FirstPatch = static_cast<int>(data.Patches.size());
@@ -129,6 +160,19 @@ void Declaration::AddVariable(const DeclaredVariable& variable)
   entry.Components = variable.Components;
   entry.Center = variable.Center;
   this->Declared.push_back(variable);
+}
+
+std::string Declaration::Text() const
+{
+  std::string text = fmt::format("{} {} {}", this->All.Dimension, this->All.Origin, this->All.Patches.size());
+  for (const Level& level : this->Levels) {
+    text += fmt::format(" {} {}", level.Ratio, level.Spacing);
+  }
+  for (const DeclaredVariable& variable : this->Declared) {
+    text += fmt::format(" '{}' {} {} {}", variable.Name, NameOf(variable.Type), variable.Components,
+        variable.Center == Centering::Node);
+  }
+  return text;
 }
 
 std::array<std::int64_t, 3> Declaration::DimsOf(int variable, int patch, bool ghosts) const

@@ -44,8 +44,10 @@ public:
   /// All ranks' patches by level and then by rank, and the variables; nothing has values.
   const Catalog& Data() const { return this->All; }
   const std::vector<DeclaredVariable>& Variables() const { return this->Declared; }
-  /// Of the variables.
+  /// Those of the variables.
   std::vector<std::string> Names() const;
+  /// The grid and the variables, which must be alike on all ranks.
+  std::string Text() const;
   /// This rank's patches, in the order in which it declared them.
   const std::vector<int>& Mine() const { return this->Own; }
   /// Any rank's, ascending.

@@ -4,12 +4,14 @@
 #include "Output/SocketCommunicator.h"
 #include "Storage/StorageProfile.h"
 #include "Support/ByteText.h"
+#include "Support/Checksum.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -137,6 +139,11 @@ int Output::ThreadsFor(const Channel& channel) const
   return profile ? profile->ThreadsFor(this->Ranks->Size()) : DefaultThreads;
 }
 
+void Output::OnAllRanks(const std::function<void()>& work)
+{
+  RunOnAllRanks(*this->Ranks, work);
+}
+
 bool Output::Wants(std::int64_t step) const
 {
   return std::any_of(
@@ -146,6 +153,9 @@ bool Output::Wants(std::int64_t step) const
 void Output::Write(std::int64_t number, double time, const void* const* values)
 {
   this->CheckThatItComputes();
+  if (number < 0) {
+    throw Error(fmt::format("Steps are counted from 0, unlike step {}.", number));
+  }
   const std::shared_ptr<Step> step = this->MakeStep(number, time, values);
   if (!step->Sinks.empty()) {
     this->Sender ? this->SendStep(*step) : this->Aside ? this->WriteLater(step) : this->WriteNow(*step);
@@ -165,34 +175,54 @@ std::shared_ptr<Output::Step> Output::MakeStep(
   step->Number = number;
   step->Time = time;
   step->What = this->Declared;
-  std::vector<bool>& wanted = step->Wanted;
-  wanted.resize(this->Declared->Variables().size());
-  std::vector<bool> whole = wanted;
+  step->Wanted.resize(this->Declared->Variables().size());
   for (std::size_t i = 0; i < this->Sinks.size(); ++i) {
-    if (!this->Sinks[i].What.Wants(number)) {
-      continue;
+    if (this->Sinks[i].What.Wants(number)) {
+      step->Sinks.push_back(i);
     }
-    step->Sinks.push_back(i);
-    const std::vector<int> variables = VariablesOf(this->Sinks[i].What, this->Declared->Data());
-    PartsTarget* const parts = this->Sinks[i].To->OfParts();
-    step->BytesOfParts += parts ? parts->BytesOf(this->Declared, variables.size()) : 0;
+  }
+  step->TryTo([&] { this->TakeArrays(*step, values); });
+  return step;
+}
+
+/// Throws Error for what cannot be written, which all ranks must know.
+void Output::TakeArrays(Step& step, const void* const* values) const
+{
+  const Catalog& data = this->Declared->Data();
+  if (!std::isfinite(step.Time)) {
+    throw Error(fmt::format("Step {} has no finite time, but {}.", step.Number, step.Time));
+  }
+  if (data.Patches.empty()) {
+    throw Error(fmt::format(
+        "Step {} has no patches: declare them before it, and again after each change of the grid.",
+        step.Number));
+  }
+  std::vector<bool>& wanted = step.Wanted;
+  std::vector<bool> whole = wanted;
+  for (const std::size_t sink : step.Sinks) {
+    const std::vector<int> variables = VariablesOf(this->Sinks[sink].What, data);
+    PartsTarget* const parts = this->Sinks[sink].To->OfParts();
+    step.BytesOfParts += parts ? parts->BytesOf(this->Declared, variables.size()) : 0;
     for (const int variable : variables) {
       wanted[variable] = true;
       whole[variable] = whole[variable] || !parts;
     }
   }
   const std::vector<int>& mine = this->Declared->Mine();
-  for (std::size_t i = 0; i < wanted.size() * mine.size(); ++i) {
+  const std::size_t arrays = wanted.size() * mine.size();
+  if (!values && arrays > 0) {
+    throw Error(fmt::format("Step {} was given no list of arrays, but NULL.", step.Number));
+  }
+  for (std::size_t i = 0; i < arrays; ++i) {
     const int variable = static_cast<int>(i / mine.size());
     if (wanted[variable] && values[i]) {
-      step->Arrays.push_back({variable, mine[i % mine.size()], values[i], whole[variable], values[i]});
+      step.Arrays.push_back({variable, mine[i % mine.size()], values[i], whole[variable], values[i]});
     }
-    step->HasAll = step->HasAll && (!wanted[variable] || values[i]);
+    step.HasAll = step.HasAll && (!wanted[variable] || values[i]);
   }
-  std::sort(step->Arrays.begin(), step->Arrays.end(), [](const ArrayOfStep& a, const ArrayOfStep& b) {
+  std::sort(step.Arrays.begin(), step.Arrays.end(), [](const ArrayOfStep& a, const ArrayOfStep& b) {
     return std::tie(a.Variable, a.Patch) < std::tie(b.Variable, b.Patch);
   });
-  return step;
 }
 
 /// Throws Error when a step has no room for the arrays that it copies.
@@ -209,7 +239,7 @@ void Output::CheckRoom(const Step& step, std::uint64_t bytes) const
 
 void Output::WriteNow(Step& step)
 {
-  step.Fault = CatchError([&] {
+  step.TryTo([&] {
     this->CheckRoom(step, step.BytesToCopy(false));
     step.CopyArrays(false);
   });
@@ -223,7 +253,7 @@ void Output::WriteLater(const std::shared_ptr<Step>& step)
 {
   const bool all = step->BytesToCopy(true) + step->BytesOfParts <= this->Config.Memory;
   const std::uint64_t bytes = step->BytesToCopy(all) + step->BytesOfParts;
-  step->Fault = CatchError([&] {
+  step->TryTo([&] {
     this->CheckRoom(*step, bytes);
     this->Writer.MakeRoom(bytes);
     step->CopyArrays(all);
@@ -231,7 +261,7 @@ void Output::WriteLater(const std::shared_ptr<Step>& step)
   this->Prepare(*step, this->Agree(*step));
   this->Writer.Add(bytes, [this, step] { this->WriteParts(*step); });
   if (!all) {
-    this->Writer.Finish();
+    this->Writer.FinishInAnyTime();
   }
 }
 
@@ -239,7 +269,7 @@ void Output::WriteLater(const std::shared_ptr<Step>& step)
 void Output::SendStep(Step& step)
 {
   const std::uint64_t bytes = step.BytesToCopy(true);
-  step.Fault = CatchError([&] { this->Sender->MakeRoom(bytes); });
+  step.TryTo([&] { this->Sender->MakeRoom(bytes); });
   Order order;
   order.Told = this->Agree(step);
   order.Code = CodeOf(step.What->Names(), step.Wanted);
@@ -309,10 +339,22 @@ void Output::Close()
 /// Collective: what ranks have of the step. Throws Error, the same on all ranks.
 std::vector<std::string> Output::Agree(const Step& step) const
 {
-  const std::vector<std::string> told = this->Ranks->AllGather(
-      step.Fault.empty() ? TellArrays(step.Arrays, step.HasAll) : TellFault(step.Fault));
-  for (const std::string& one : told) {
-    CheckTold(one);
+  const std::string mine = TextOfValues(std::vector{step.Fingerprint()});
+  std::vector<std::string> told = this->Ranks->AllGather(
+      mine + (step.Fault.empty() ? TellArrays(step.Arrays, step.HasAll) : TellFault(step.Fault)));
+  for (std::size_t rank = 0; rank < told.size(); ++rank) {
+    CheckTold(told[rank].substr(mine.size()));
+  }
+  for (std::size_t rank = 0; rank < told.size(); ++rank) {
+    if (told[rank].compare(0, mine.size(), told[0], 0, mine.size()) != 0) {
+      throw Error(
+          fmt::format("Step {} is not the same on all ranks: rank {} has another number or time of it "
+                      "than rank 0, or has declared another grid or other variables.",
+              step.Number, rank));
+    }
+  }
+  for (std::string& one : told) {
+    one = one.substr(mine.size());
   }
   return told;
 }

@@ -10,6 +10,7 @@
 #include "Output/WritingThread.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,6 +37,8 @@ public:
   /// Collective: see Declaration::SetPatches().
   void SetPatches(const std::vector<DeclaredPatch>& mine);
   void AddVariable(const DeclaredVariable& variable);
+  /// Collective: what fails on one rank fails on all of them.
+  void OnAllRanks(const std::function<void()>& work);
 
   /// Whether a channel wants the step.
   bool Wants(std::int64_t step) const;
@@ -71,6 +74,7 @@ private:
   Communicator& Writers() const { return this->Aside ? *this->Aside : *this->Ranks; }
   int ThreadsFor(const Channel& channel) const;
   std::shared_ptr<Step> MakeStep(std::int64_t number, double time, const void* const* values) const;
+  void TakeArrays(Step& step, const void* const* values) const;
   void CheckRoom(const Step& step, std::uint64_t bytes) const;
   void WriteNow(Step& step);
   void WriteLater(const std::shared_ptr<Step>& step);

@@ -256,7 +256,10 @@ Channel ChannelOf(Section section, std::size_t number)
         fmt::format("a \"path\" that ends with {} for the format {}", ending->second, NameOf(channel.Format)),
         channel.Path);
   }
-  channel.Variables = section.Get<std::vector<std::string>>("variables", "a list of names", {});
+  channel.Variables = section.Get<std::vector<std::string>>(
+      "variables", "a list of names, each once,", {}, [](const std::vector<std::string>& names) {
+        return std::set<std::string>(names.begin(), names.end()).size() == names.size();
+      });
   for (const Section& window : section.GetSections("windows")) {
     channel.Windows.push_back(WindowOf(window));
   }
@@ -323,8 +326,8 @@ OutputConfig ReadOutputConfig(const std::string& textOrPath)
   const auto memory = section.Get<std::string>("memory", "a size such as \"512 MB\"", "1 GiB",
       [](const std::string& text) { return BytesIn(text) > 0; });
   config.Memory = BytesIn(memory);
-  config.WaitSeconds = section.Get<double>(
-      "wait seconds", "seconds, more than 0,", config.WaitSeconds, [](const double& s) { return s > 0; });
+  config.WaitSeconds = section.Get<double>("wait seconds", "seconds, more than 0 and at most 1e9,",
+      config.WaitSeconds, [](const double& s) { return s > 0 && s <= 1e9; });
   config.Threads = section.Get<int>("threads", "a number of threads, or 0", 0,
       [](const int& threads) { return threads >= 0 && threads <= 4096; });
   for (const Section& channel : section.GetSections("channels")) {

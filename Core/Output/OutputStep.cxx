@@ -1,5 +1,9 @@
 #include "Output/OutputStep.h"
 
+#include "Support/Checksum.h"
+
+#include <fmt/format.h>
+
 namespace patchio::output {
 
 std::uint64_t Output::Step::BytesToCopy(bool all) const
@@ -32,6 +36,12 @@ void Output::Step::Pack(std::byte* to) const
     this->What->CopyInside(array.Variable, array.Patch, array.Values, to);
     to += this->What->BytesOf(array.Variable, array.Patch);
   }
+}
+
+std::uint64_t Output::Step::Fingerprint() const
+{
+  const std::string text = fmt::format("{} {} {}", this->Number, this->Time, this->What->Text());
+  return Checksum(text.data(), text.size());
 }
 
 }  // namespace patchio::output

@@ -3,9 +3,11 @@
 
 #include "Output/ArraysOfStep.h"
 #include "Output/Output.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -41,6 +43,13 @@ struct Output::Step
   std::uint64_t BytesToCopy(bool all) const;
   /// From now on the simulation's arrays are not needed any more, if `all`.
   void CopyArrays(bool all);
+  /// Unless there was a fault before; keeps what it throws.
+  void TryTo(const std::function<void()>& work)
+  {
+    this->Fault = this->Fault.empty() ? CatchError(work) : this->Fault;
+  }
+  /// A checksum of what must be alike on all ranks.
+  std::uint64_t Fingerprint() const;
   /// Copies all arrays one after another.
   void Pack(std::byte* to) const;
 };

@@ -47,6 +47,12 @@ void WritingThread::Finish()
   this->WaitUntil([this] { return this->Jobs.empty(); });
 }
 
+void WritingThread::FinishInAnyTime()
+{
+  std::unique_lock<std::mutex> guard(this->Lock);
+  this->Changed.wait(guard, [this] { return this->Jobs.empty(); });
+}
+
 std::string WritingThread::TakeFaults()
 {
   const std::lock_guard<std::mutex> guard(this->Lock);

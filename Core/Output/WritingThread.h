@@ -30,6 +30,8 @@ public:
   void Add(std::uint64_t bytes, std::function<void()> job);
   /// Returns when all jobs have been carried out. Throws Error after the longest wait.
   void Finish();
+  /// The same without a longest wait: for jobs that use memory of who added them.
+  void FinishInAnyTime();
   /// What jobs have thrown since the last call, a line each; empty: nothing.
   std::string TakeFaults();
   /// The most bytes that jobs had together.

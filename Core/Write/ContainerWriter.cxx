@@ -203,8 +203,8 @@ std::unique_ptr<StepWriter> ContainerWriter::Begin(StepToWrite data)
 void ContainerWriter::Begin(StepWriter& step)
 {
   if (this->Has(step.Data().Step)) {
-    throw FileError(this->Folder, fmt::format("no step {} in the container", step.Data().Step),
-        "one of an earlier run", "Overwrite the container, or choose another name");
+    throw FileError(this->Folder, fmt::format("no step {} in the container", step.Data().Step), "one",
+        "Give each step a number of its own, overwrite the container, or choose another name");
   }
   step.Create();
 }

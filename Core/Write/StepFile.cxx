@@ -283,6 +283,9 @@ void StepFile::Create()
 
 std::vector<std::uint64_t> StepFile::Place(const std::vector<ChunkSize>& chunks)
 {
+  if (!this->Described) {  // other files of the step have all that is compressed
+    return {};
+  }
   const std::lock_guard<std::mutex> guard(hdf5::OutputLock());
   std::vector<std::uint64_t> begins = this->Described->Place(chunks);
   this->TakeImage();

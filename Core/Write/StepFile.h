@@ -56,7 +56,7 @@ public:
   const std::vector<std::uint64_t>& Offsets() const { return this->Begins; }
 
   /// Makes room for the chunks of all compressed data sets, one set after another in the plan's order.
-  /// Returns where they begin.
+  /// Returns where they begin. Does nothing where there are none.
   std::vector<std::uint64_t> Place(const std::vector<ChunkSize>& chunks);
   /// Writes all but values and tables, which may be there already; last before the signature.
   void WriteDescription();

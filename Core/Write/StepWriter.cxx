@@ -41,7 +41,8 @@ public:
   WrittenValues Take()
   {
     this->Result.Range = this->Range.OfComponent(0);
-    if (this->Type == ElementType::Int64) {  // as a double it may be another number
+    if (this->Type == ElementType::Int64 || this->Type == ElementType::UInt64) {
+      // As doubles they may be other numbers.
       this->Result.Range.Least = std::nextafter(this->Result.Range.Least, -INFINITY);
       this->Result.Range.Greatest = std::nextafter(this->Result.Range.Greatest, INFINITY);
     }
@@ -106,6 +107,7 @@ StepWriter::StepWriter(Communicator& ranks, const std::string& folder, StepToWri
   this->Record.Data = std::move(step.Data);
   this->Record.Types = std::move(step.Types);
   Catalog& data = this->Record.Data;
+  MakeReadable(data);
   const int files = (ranks.Size() - 1) / this->RanksAFile + 1;
   for (Patch& patch : data.Patches) {
     patch.File = patch.Writer / this->RanksAFile;
@@ -309,13 +311,16 @@ void StepWriter::WriteRun(const PlacedValues* values, std::size_t count, Written
     const PatchValues& one = *values[i].Which;
     Examiner examiner(this->Record.Types[one.Variable], this->IndexOf(one.Variable, one.Patch));
     const auto* from = static_cast<const std::byte*>(one.Values);
+    const std::uint64_t element = SizeOf(this->Record.Types[one.Variable]);
     for (std::uint64_t done = 0; done < values[i].Bytes;) {
-      const std::uint64_t piece = std::min(values[i].Bytes - done, PieceBytes - waiting);
+      // Whole values: neighbours may be shorter ones.
+      const std::uint64_t room = (PieceBytes - waiting) / element * element;
+      const std::uint64_t piece = std::min(values[i].Bytes - done, room);
       examiner.Add(from + done, piece);
       buffers.push_back({const_cast<std::byte*>(from + done), piece});
       done += piece;
       waiting += piece;
-      if (waiting == PieceBytes) {
+      if (PieceBytes - waiting < sizeof(double)) {
         flush();
       }
     }

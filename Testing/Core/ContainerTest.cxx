@@ -5,6 +5,7 @@
 #include "Container/StepLayout.h"
 #include "Formats/Container/ContainerFormat.h"
 #include "RandomBoxes.h"
+#include "Support/Hdf5.h"
 #include "TestTools.h"
 #include "Write/ContainerWriter.h"
 
@@ -354,6 +355,96 @@ TEST_F(Container, ManyPatchesKeepTheirTables)
       EXPECT_EQ(ranges[p].Least, Value(p, 0, 0)) << p;
     }
   }
+}
+
+// Values of all of them go to the storage together, in pieces that must not end within a value.
+TEST_F(Container, NeighboursOfOtherTypesKeepTheirRanges)
+{
+  constexpr int cells = 100000;
+  StepToWrite step;
+  step.Data.Levels.resize(1);
+  step.Data.Levels[0].PatchCount = 1;
+  step.Data.Patches.resize(1);
+  step.Data.Patches[0].Cells = {{0, 0, 0}, {cells, 0, 0}};
+  step.Types = {ElementType::UInt8, ElementType::Float64, ElementType::Float64, ElementType::UInt64};
+  step.Data.Variables.resize(4);
+  for (int v = 0; v < 4; ++v) {
+    step.Data.Variables[v].Name = std::string(1, static_cast<char>('a' + v));
+  }
+  step.Data.ResetPresence();
+  for (int v = 0; v < 4; ++v) {
+    step.Data.SetPresence(v, 0, Presence::Stored);
+  }
+  const std::vector<std::uint8_t> bytes(cells + 1, 3);
+  const std::vector<double> numbers(cells + 1, 1.1);
+  const std::vector<std::uint64_t> large(cells + 1, (std::uint64_t(1) << 60) - 1);  // 2^60 as a double
+  {
+    ContainerWriter writer(*this->Alone, this->Path);
+    const std::unique_ptr<StepWriter> writing = writer.Begin(step);
+    writing->Write(
+        {{0, 0, bytes.data()}, {0, 1, numbers.data()}, {0, 2, numbers.data()}, {0, 3, large.data()}}, 1);
+    writer.Commit(*writing);
+  }
+  const ContainerFormat format;
+  const Catalog read = format.ReadCatalog(format.OpenSeries(this->Path, {}).Steps[0].Path);
+  for (const int v : {1, 2}) {
+    const ValueRange range = format.RangesOf(read, v)[0];
+    EXPECT_EQ(range.Least, 1.1) << v;
+    EXPECT_EQ(range.Greatest, 1.1) << v;
+  }
+  EXPECT_LT(format.RangesOf(read, 3)[0].Least, 1152921504606846976.0);
+}
+
+TEST_F(Container, NamesThatAreNoUtf8AreFoundAgain)
+{
+  StepToWrite step = this->StepOf(1);
+  step.Data.Variables[0].Name = "d\xfc";
+  step.Data.Variables[1].Name = "d\xfd";
+  step.Data.Variables[2].Name = "d\xc3\xbc";
+  ContainerWriter writer(*this->Alone, this->Path);
+  const std::unique_ptr<StepWriter> writing = writer.Begin(step);
+  WriteAll(*writing, this->Random);
+  writer.Commit(*writing);
+  const StepRecord record = Decode(ReadLog(this->Path).Steps[0].Bytes);
+  EXPECT_EQ(record.Data.Variables[0].Name, "d\xef\xbf\xbd");
+  EXPECT_EQ(record.Data.Variables[1].Name, "d\xef\xbf\xbd_2");
+  EXPECT_EQ(record.Data.Variables[2].Name, "d\xc3\xbc");
+  const hdf5::Handle file(H5Fopen((this->Path + "/" + record.Files[0]).c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
+  for (const DataSet& set : record.DataSets) {
+    EXPECT_GE(hdf5::Handle(H5Dopen2(file, set.Name.c_str(), H5P_DEFAULT)), 0) << set.Name;
+  }
+}
+
+TEST_F(Container, WhatNoReaderTakesIsNotWritten)
+{
+  ContainerWriter writer(*this->Alone, this->Path);
+  const auto message = [&](const StepToWrite& step) { return MessageOf([&] { writer.Begin(step); }); };
+  StepToWrite step = this->StepOf(1);
+  step.Data.Variables[1].Components = 1 << 21;
+  EXPECT_THAT(message(step), HasSubstr("number of components"));
+  step = this->StepOf(2);
+  step.Data.Patches.clear();
+  step.Data.Levels.clear();
+  step.Data.ResetPresence();
+  EXPECT_THAT(message(step), HasSubstr("no patch"));
+}
+
+// That of a rank without patches, where others compress theirs.
+TEST_F(Container, AFileWithoutValuesHasNoChunks)
+{
+  const StepToWrite step = this->StepOf(1);
+  const std::vector<int> rows = RowsOf(step.Data);
+  StepFilePlan plan;
+  plan.Data = &step.Data;
+  plan.Types = &step.Types;
+  plan.Rows = &rows;
+  plan.Files = 2;
+  StepFile file(this->Folder / "step.part", plan);
+  file.Create();
+  EXPECT_TRUE(file.Place({}).empty());
+  file.WriteDescription();
+  file.GiveSignature();
+  EXPECT_GT(H5Fis_hdf5((this->Folder / "step.part").c_str()), 0);
 }
 
 }  // namespace patchio::container

@@ -94,6 +94,10 @@ TEST(OutputConfig, SaysWhereItIsWrong)
   EXPECT_THAT(Refusal("{\"channels\": [3]}"), HasSubstr("an object"));
   EXPECT_THAT(Refusal("[]"), HasSubstr("[]"));
   EXPECT_THAT(Refusal("{} {}"), HasSubstr("JSON"));
+  EXPECT_THAT(Refusal("{\"wait seconds\": 1e300}"), HasSubstr("at most 1e9"));
+  EXPECT_THAT(
+      Refusal("{\"channels\": [{\"path\": \"a\", \"variables\": [\"v\", \"v\"]}]}"), HasSubstr("each once"));
+  EXPECT_THAT(Refusal("{\"channels\": [{\"path\": \"a.ctl\"}]}"), HasSubstr("grads, and for no other"));
 }
 
 namespace {
@@ -122,7 +126,7 @@ TEST(OutputDeclaration, PatchesComeByLevel)
   }),
       HasSubstr("level 3 of a grid with 3 levels"));
   EXPECT_THAT(testing::MessageOf([&] {
-    declared.SetPatches(*alone, {PatchAt(0, {5, 0, 0}, {1, 1, 1})});
+    declared.SetPatches(*alone, {PatchAt(0, {0, 0, 0}, {2000000000, 1, 1})});
   }),
       HasSubstr("Patches were declared"));
   EXPECT_EQ(declared.Data().Patches.size(), 2u) << "those before stay";
@@ -176,6 +180,23 @@ TEST(OutputDeclaration, RefusesVariablesThatCannotBe)
   EXPECT_EQ(declared.Variables().size(), 1u);
 }
 
+TEST(OutputDeclaration, SaysWhatIsWrongWithPatches)
+{
+  const auto alone = MakeSelfCommunicator();
+  Declaration declared;
+  const auto patches = [&](const std::vector<DeclaredPatch>& mine) {
+    return testing::MessageOf([&] { declared.SetPatches(*alone, mine); });
+  };
+  declared.SetGrid(2, {0, 0, 0}, {1, 1, 1}, {{1, 1, 1}});
+  EXPECT_THAT(patches({}), HasSubstr("at least one"));
+  EXPECT_THAT(patches({PatchAt(0, {4, 0, 0}, {3, 0, 0})}), HasSubstr("cells 4 to 3 along axis 0"));
+  EXPECT_THAT(patches({PatchAt(0, {0, 0, 5}, {3, 0, 5})}), HasSubstr("the grid lacks this axis"));
+  EXPECT_THAT(testing::MessageOf([&] {
+    declared.SetGrid(2, {0, 0, 0}, {1, 0, 1}, {{1, 1, 1}});
+  }),
+      HasSubstr("along axis 1"));
+}
+
 TEST(WritingThread, KeepsTheOrderAndTheBound)
 {
   std::vector<int> done;
@@ -222,6 +243,18 @@ TEST(WritingThread, DoesNotWaitForEver)
     EXPECT_THAT(testing::MessageOf([&] { thread.Finish(); }), HasSubstr("1 write"));
     goOn = true;
   }
+}
+
+TEST(WritingThread, WaitsForMemoryOfOthersAsLongAsItTakes)
+{
+  bool done = false;
+  WritingThread thread(100, 0.001);
+  thread.Add(0, [&done] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    done = true;
+  });
+  thread.FinishInAnyTime();
+  EXPECT_TRUE(done);
 }
 
 }  // namespace patchio::output

@@ -1,0 +1,54 @@
+/* A simulation that makes each call in a wrong way, prints what it is told, and forgets patchio_close().
+ * usage: Careless CONFIGURATION STEPS */
+#include <math.h>
+#include <patchio.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int rank;
+
+static void told(const patchio_output* out, int fault)
+{
+  printf("rank %d: %s\n", rank, fault ? patchio_error(out) : "no fault");
+}
+
+int main(int argc, char** argv)
+{
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const double origin[3] = {0, 0, 0}, spacing[3] = {1, 1, 1}, wrong[3] = {1, -1, 1};
+  const patchio_patch mine = {0, {4 * rank, 0, 0}, {4 * rank + 3, 3, 3}};
+  double array[64];
+  const void* values[2] = {array, array};
+  told(NULL, patchio_open(NULL, MPI_COMM_WORLD) == NULL);
+  told(NULL, patchio_open("{}", MPI_COMM_NULL) == NULL);
+  told(NULL, patchio_write(NULL, 0, 0, values));
+  patchio_output* out = patchio_open(argc > 1 ? argv[1] : "{}", MPI_COMM_WORLD);
+  if (!out) {
+    told(NULL, 1);
+    MPI_Finalize();
+    return 2;
+  }
+  told(out, patchio_write(out, 0, 0, NULL));
+  told(out, patchio_grid(out, 3, NULL, spacing, 1, NULL));
+  told(out, patchio_grid(out, 3, origin, wrong, 1, NULL));
+  told(out, patchio_grid(out, 3, origin, spacing, 1, NULL));
+  told(out, patchio_patches(out, 1, rank == 0 ? NULL : &mine)); /* on one rank alone */
+  told(out, patchio_patches(out, 0, NULL));
+  told(out, patchio_patches(out, 1, &mine));
+  told(out, patchio_variable(out, NULL, NULL, PATCHIO_DOUBLE, 1, PATCHIO_CELLS, NULL));
+  told(out, patchio_variable(out, "a", NULL, PATCHIO_DOUBLE, 1, (enum patchio_place)7, NULL));
+  told(out, patchio_variable(out, "a", NULL, PATCHIO_DOUBLE, 1, PATCHIO_CELLS, NULL));
+  told(out, patchio_write(out, 0, 0, rank == 0 ? NULL : values));
+  told(out, patchio_write(out, -1, 0, values));
+  told(out, patchio_write(out, 0, rank == 0 ? NAN : 0, values));
+  told(out, patchio_write(out, 0, rank, values));
+  for (int step = 0; step < (argc > 2 ? atoi(argv[2]) : 5); ++step) {
+    for (int i = 0; i < 64; ++i) {
+      array[i] = 1000 * step + 100 * rank + i;
+    }
+    told(out, patchio_write(out, step, step, values));
+  }
+  MPI_Finalize();
+  return 0;
+}
