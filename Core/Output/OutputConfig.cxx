@@ -248,13 +248,13 @@ Channel ChannelOf(Section section, std::size_t number)
     section.Fail("a \"path\", of what is written", "none");
   }
   channel.Format = section.GetNamed("format", channel.Format, TargetFormat::Kwave);
-  const std::map<TargetFormat, std::string> endings{
-      {TargetFormat::Grads, ".ctl"}, {TargetFormat::Kwave, ".h5"}};
-  const auto ending = endings.find(channel.Format);
-  if (ending != endings.end() && fs::path(channel.Path).extension() != ending->second) {
-    section.Fail(
-        fmt::format("a \"path\" that ends with {} for the format {}", ending->second, NameOf(channel.Format)),
-        channel.Path);
+  for (const auto& [format, ending] :
+      {std::pair(TargetFormat::Grads, ".ctl"), std::pair(TargetFormat::Kwave, ".h5")}) {
+    if ((channel.Format == format) != (fs::path(channel.Path).extension() == ending)) {
+      section.Fail(fmt::format("a \"path\" that ends with {} for the format {}, and for no other", ending,
+                       NameOf(format)),
+          channel.Path);
+    }
   }
   channel.Variables = section.Get<std::vector<std::string>>(
       "variables", "a list of names, each once,", {}, [](const std::vector<std::string>& names) {
