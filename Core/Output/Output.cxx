@@ -82,6 +82,12 @@ struct Output::Step
 
   std::vector<Part> Parts;
 
+  /// Bytes that the copy of an array takes: the next one begins where numbers of all types may.
+  std::uint64_t RoomFor(const Array& array) const
+  {
+    constexpr std::uint64_t unit = sizeof(double);
+    return (this->What->BytesOf(array.Variable, array.Patch) + unit - 1) / unit * unit;
+  }
   /// Bytes of the arrays that CopyArrays() copies: all of them, or those that have ghosts.
   std::uint64_t BytesToCopy(bool all) const;
   /// From now on the simulation's arrays are not needed any more, if `all`.
@@ -100,8 +106,7 @@ std::uint64_t Output::Step::BytesToCopy(bool all) const
 {
   std::uint64_t bytes = 0;
   for (const Array& array : this->Arrays) {
-    bytes +=
-        all || this->What->HasGhosts(array.Variable) ? this->What->BytesOf(array.Variable, array.Patch) : 0;
+    bytes += all || this->What->HasGhosts(array.Variable) ? this->RoomFor(array) : 0;
   }
   return bytes;
 }
@@ -114,7 +119,7 @@ void Output::Step::CopyArrays(bool all)
     if (all || this->What->HasGhosts(array.Variable)) {
       this->What->CopyInside(array.Variable, array.Patch, array.Values, next);
       array.Values = next;
-      next += this->What->BytesOf(array.Variable, array.Patch);
+      next += this->RoomFor(array);
     }
   }
 }
