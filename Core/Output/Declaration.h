@@ -54,6 +54,12 @@ public:
   const std::vector<int>& PatchesOf(int rank) const;
 
   bool HasGhosts(int variable) const { return this->Declared[variable].Ghosts != Int3{0, 0, 0}; }
+  /// Bytes that a copy of an array takes among others: the next one begins where numbers of all types may.
+  std::uint64_t RoomFor(int variable, int patch) const
+  {
+    constexpr std::uint64_t unit = sizeof(double);
+    return (this->BytesOf(variable, patch) + unit - 1) / unit * unit;
+  }
   /// Bytes of a variable on a patch, without ghosts.
   std::uint64_t BytesOf(int variable, int patch) const;
   /// Copies a variable of a patch out of the simulation's array: both have axis 0 fastest and components side

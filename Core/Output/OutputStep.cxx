@@ -11,7 +11,7 @@ std::uint64_t Output::Step::BytesToCopy(bool all) const
   std::uint64_t bytes = 0;
   for (const ArrayOfStep& array : this->Arrays) {
     bytes += array.Whole && (all || this->What->HasGhosts(array.Variable))
-                 ? this->What->BytesOf(array.Variable, array.Patch)
+                 ? this->What->RoomFor(array.Variable, array.Patch)
                  : 0;
   }
   return bytes;
@@ -25,7 +25,7 @@ void Output::Step::CopyArrays(bool all)
     if (array.Whole && (all || this->What->HasGhosts(array.Variable))) {
       this->What->CopyInside(array.Variable, array.Patch, array.Values, next);
       array.Values = next;
-      next += this->What->BytesOf(array.Variable, array.Patch);
+      next += this->What->RoomFor(array.Variable, array.Patch);
     }
   }
 }
@@ -34,7 +34,7 @@ void Output::Step::Pack(std::byte* to) const
 {
   for (const ArrayOfStep& array : this->Arrays) {
     this->What->CopyInside(array.Variable, array.Patch, array.Values, to);
-    to += this->What->BytesOf(array.Variable, array.Patch);
+    to += this->What->RoomFor(array.Variable, array.Patch);
   }
 }
 

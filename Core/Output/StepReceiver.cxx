@@ -119,13 +119,13 @@ void StepReceiver::Take(Order order)
     std::vector<ArrayOfStep> arrays = ArraysTold(order.Told[rank], rank, *this->Declared, step->Wanted);
     std::uint64_t bytes = 0;
     for (const ArrayOfStep& array : arrays) {
-      bytes += this->Declared->BytesOf(array.Variable, array.Patch);
+      bytes += this->Declared->RoomFor(array.Variable, array.Patch);
     }
     Buffer buffer(bytes);
     const std::byte* next = buffer.Data();
     for (ArrayOfStep& array : arrays) {
       array.Values = next;
-      next += this->Declared->BytesOf(array.Variable, array.Patch);
+      next += this->Declared->RoomFor(array.Variable, array.Patch);
     }
     const auto coming = BeginReceive(this->Roles.All(), buffer, this->Roles.Computing()[rank]);
     step->Coming.insert(step->Coming.end(), coming.begin(), coming.end());

@@ -19,7 +19,8 @@ int main(int argc, char** argv)
   const double origin[3] = {0, 0, 0}, spacing[3] = {1, 1, 1}, wrong[3] = {1, -1, 1};
   const patchio_patch mine = {0, {4 * rank, 0, 0}, {4 * rank + 3, 3, 3}};
   double array[64];
-  const void* values[2] = {array, array};
+  const float odd[125] = {0}; /* so that the next array in PatchIO's copy of the step must not follow at once */
+  const void* values[2] = {odd, array};
   told(NULL, patchio_open(NULL, MPI_COMM_WORLD) == NULL);
   told(NULL, patchio_open("{}", MPI_COMM_NULL) == NULL);
   told(NULL, patchio_write(NULL, 0, 0, values));
@@ -37,7 +38,7 @@ int main(int argc, char** argv)
   told(out, patchio_patches(out, 0, NULL));
   told(out, patchio_patches(out, 1, &mine));
   told(out, patchio_variable(out, NULL, NULL, PATCHIO_DOUBLE, 1, PATCHIO_CELLS, NULL));
-  told(out, patchio_variable(out, "a", NULL, PATCHIO_DOUBLE, 1, (enum patchio_place)7, NULL));
+  told(out, patchio_variable(out, "f", NULL, PATCHIO_FLOAT, 1, PATCHIO_NODES, NULL));
   told(out, patchio_variable(out, "a", NULL, PATCHIO_DOUBLE, 1, PATCHIO_CELLS, NULL));
   told(out, patchio_write(out, 0, 0, rank == 0 ? NULL : values));
   told(out, patchio_write(out, -1, 0, values));
