@@ -300,7 +300,11 @@ void Output::Prepare(Step& step)
   data.Step = step.Number;
   data.Time = step.Time;
   data.ResetPresence();
-  const std::vector<std::string> told = this->Ranks->AllGather(step.Told());
+  // Where only parts are wanted, ranks need not know what others have.
+  const bool alone = std::all_of(step.Sinks.begin(), step.Sinks.end(),
+      [this](std::size_t sink) { return this->Sinks[sink].To->OfParts() != nullptr; });
+  const std::vector<std::string> told =
+      alone ? std::vector<std::string>() : this->Ranks->AllGather(step.Told());
   for (const std::string& one : told) {
     if (one[0] == Tells::Fault) {
       throw Error(one.substr(1));
@@ -310,7 +314,7 @@ void Output::Prepare(Step& step)
     }
   }
   for (std::size_t p = 0; p < data.Patches.size(); ++p) {
-    const bool all = told[data.Patches[p].Writer][0] == Tells::All;
+    const bool all = alone || told[data.Patches[p].Writer][0] == Tells::All;
     for (std::size_t v = 0; v < data.Variables.size() && all; ++v) {
       data.SetPresence(static_cast<int>(v), static_cast<int>(p), Presence::Stored);
     }
@@ -351,7 +355,8 @@ void Output::PreparePart(const Step& step, const Catalog& data, Part& part)
       part.Mine.push_back({array.Patch, places[array.Variable], array.Values});
     }
   }
-  part.To = parts ? parts->Prepare(wanted, step.What, given) : sink.To->Prepare(std::move(wanted));
+  part.To =
+      parts ? parts->Prepare(wanted, step.What, given, step.Fault) : sink.To->Prepare(std::move(wanted));
 }
 
 /// Collective over those that write. A channel that fails does not keep the others from their step.
@@ -361,11 +366,12 @@ void Output::WriteParts(Step& step)
   for (Part& part : step.Parts) {
     const Sink& sink = this->Sinks[part.Sink];
     const std::string fault = CatchError([&] {
-      RunOnAllRanks(this->Writers(), [&] {
+      const auto check = [&] {
         if (!part.Fault.empty()) {
           throw Error(part.Fault);
         }
-      });
+      };
+      sink.To->OfParts() ? check() : RunOnAllRanks(this->Writers(), check);
       part.To->Write(part.Mine, sink.Threads);
     });
     if (!fault.empty()) {

@@ -37,6 +37,7 @@ struct SensorSample
   double Time = 0;
   std::shared_ptr<const SensorCut> What;
   std::vector<std::vector<float>> Values;  ///< by series: variable by variable, set by set
+  std::string Fault;                       ///< why this rank does not have them
 };
 
 /// All ranks gather the same steps. Then those that the plan of paper 3 names get a range each of all that is
@@ -81,6 +82,7 @@ private:
   void CheckCover() const;
   void WriteGathered();
   void Open();
+  void CheckSamples() const;
   std::vector<std::int64_t> CountSteps() const;
   std::vector<Region> RegionsOf(const std::vector<std::int64_t>& steps) const;
   void CheckRoom(const std::vector<std::int64_t>& steps) const;
@@ -96,8 +98,8 @@ private:
   int LongestPeriod = 1;
   std::vector<std::int64_t> Room;  ///< for steps of each series
 
-  std::vector<SensorFile> Files;       ///< by series, on rank 0
-  std::vector<std::uint64_t> Offsets;  ///< see SensorFile::Offsets(), of one series after another
+  std::vector<SensorFile> Files;            ///< by series, on rank 0
+  std::vector<std::uint64_t> Offsets;       ///< see SensorFile::Offsets(), of one series after another
   std::map<std::size_t, PlainFile> Opened;  ///< by series
   std::vector<SensorSample> Gathered;
   Agreement Agreed;

@@ -148,9 +148,9 @@ TEST(Gathering, KeepsItsLimits)
   EXPECT_EQ(alone.Steps, 1) << "nothing is known of the storage";
   EXPECT_EQ(alone.Threads, 8) << "writers were cut to a half";
   needs.Storage = StorageModel();
-  EXPECT_EQ(PlanGathering(volumes, needs).Steps, 41) << "8 x 1 MiB for each writer of 2 x 100 KiB a step";
+  EXPECT_EQ(PlanGathering(volumes, needs).Steps, 164) << "4 x 8 x 1 MiB for each writer of 2 x 100 KiB a step";
   needs.Period = 10;
-  EXPECT_EQ(PlanGathering(volumes, needs).Steps, 40);
+  EXPECT_EQ(PlanGathering(volumes, needs).Steps, 160);
   needs.Memory = 10 * alone.Step - 1;
   EXPECT_EQ(PlanGathering(volumes, needs).Steps, 9);
   EXPECT_EQ(alone.Step, 2 * (100 + 200) * KB);
