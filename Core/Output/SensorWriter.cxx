@@ -12,6 +12,7 @@
 #include <chrono>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 namespace patchio::output {
 namespace {
@@ -25,10 +26,13 @@ void RunPatiently(Communicator& ranks, const std::function<void()>& work)
   const std::string fault = CatchError(work);
   if (ranks.Mpi() != MPI_COMM_NULL) {
     std::vector<double> sum;
-    ranks.BeginSum({0});
+    ranks.BeginSum({fault.empty() ? 0.0 : 1.0});
     for (auto pause = std::chrono::microseconds(10); !ranks.EndSum(sum);
          pause = std::min(2 * pause, LongestPause)) {
       std::this_thread::sleep_for(pause);
+    }
+    if (sum[0] == 0) {
+      return;
     }
   }
   RunOnAllRanks(ranks, [&] {
@@ -103,6 +107,10 @@ void SensorWriter::Flush()
     this->Try([this] { this->WriteGathered(); });
   }
   RunOnAllRanks(this->Ranks, [this] {
+    const std::string fault = std::exchange(this->CommitFault, {});
+    if (!fault.empty()) {
+      throw Error(fault);
+    }
     for (const SensorFile& file : this->Files) {
       file.Flush();
     }
@@ -214,13 +222,16 @@ void SensorWriter::WriteGathered()
     ranges.push_back(ranges.back() + bytes);
   }
   LineExchange line(this->Ranks, ranges);
-  RunOnAllRanks(this->Ranks, [&] {
+  const std::string fault = CatchError([&] {
     this->CheckSamples();
     this->Give(regions, line);
   });
+  if (!fault.empty()) {
+    line.Fail(fault);
+  }
   line.Exchange();
   RunPatiently(this->Ranks, [&] { this->WriteRange(regions, ranges[this->Ranks.Rank()], line.Mine()); });
-  RunPatiently(this->Ranks, [&] { this->Commit(steps); });
+  this->CommitFault = CatchError([&] { this->Commit(steps); });
   this->Gathered.clear();
 }
 
@@ -272,6 +283,9 @@ void SensorWriter::Open()
 /// Throws what this rank has to tell.
 void SensorWriter::CheckSamples() const
 {
+  if (!this->CommitFault.empty()) {
+    throw Error(this->CommitFault);
+  }
   for (const SensorSample& sample : this->Gathered) {
     if (!sample.Fault.empty()) {
       throw Error(sample.Fault);

@@ -106,6 +106,7 @@ private:
   std::vector<std::int64_t> Written;         ///< steps of each series
   std::vector<std::array<double, 2>> Times;  ///< of the first and the last one
   std::int64_t Next = 0;                     ///< SensorSample::Index
+  std::string CommitFault;                   ///< of rank 0, which tells it when ranks agree next
   std::string Fault;                         ///< why steps are missing
 };
 
