@@ -121,6 +121,7 @@ Gathering PlanGathering(const std::vector<std::uint64_t>& volumes, const Gatheri
 {
   constexpr int mostThreads = 64;
   constexpr std::uint64_t mostSteps = 1 << 20;
+  constexpr std::uint64_t requestsOfThread = 4;  // so that what comes between counts little
   Gathering result;
   result.Plan = PlanAggregation(volumes);
   const std::vector<std::uint64_t> written = WrittenBytes(result.Plan, volumes);
@@ -134,7 +135,7 @@ Gathering PlanGathering(const std::vector<std::uint64_t>& volumes, const Gatheri
       static_cast<int>(std::min(mostSteps, needs.Memory / std::max<std::uint64_t>(result.Step, 1)));
   const std::uint64_t request = LimitsOf(needs.Storage.value_or(StorageModel()), ~std::uint64_t(0), 1).Bytes;
   result.Steps = needs.Steps > 0 ? needs.Steps
-                 : needs.Storage ? StepsAtOnce(result.Plan, result.Threads * request, most)
+                 : needs.Storage ? StepsAtOnce(result.Plan, requestsOfThread * result.Threads * request, most)
                                  : 1;
   result.Steps = std::min(result.Steps, most);
   if (result.Steps > needs.Period) {

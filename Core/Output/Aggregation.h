@@ -60,7 +60,7 @@ struct Gathering
   std::uint64_t Step = 0;  ///< bytes of memory that a step takes, on the rank that needs most
 };
 
-/// volumes: bytes of a step on each rank. With a profile a writer gets a large request for each of its
+/// volumes: bytes of a step on each rank. With a profile a writer gets several large requests for each of its
 /// threads.
 Gathering PlanGathering(const std::vector<std::uint64_t>& volumes, const GatheringNeeds& needs);
 

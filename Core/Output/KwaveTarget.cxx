@@ -2,6 +2,7 @@
 #include "Output/SensorWriter.h"
 #include "Output/Target.h"
 #include "Support/Error.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 
@@ -32,6 +33,15 @@ void CopyFloats(ElementType type, const void* from, std::size_t first, std::int6
   }
 }
 
+std::vector<std::string> NamesOf(const Catalog& data)
+{
+  std::vector<std::string> names;
+  for (const Variable& variable : data.Variables) {
+    names.push_back(variable.Name);
+  }
+  return names;
+}
+
 class KwaveTarget : public PartsTarget
 {
 public:
@@ -39,7 +49,8 @@ public:
 
   std::uint64_t BytesOf(const std::shared_ptr<const Declaration>& what, std::size_t variables) override;
   std::unique_ptr<StepOnItsWay> Prepare(const container::StepToWrite& step,
-      const std::shared_ptr<const Declaration>& what, const std::vector<GivenArray>& mine) override;
+      const std::shared_ptr<const Declaration>& what, const std::vector<GivenArray>& mine,
+      const std::string& fault) override;
   void Flush(int /*threads*/) override { this->Writer.Flush(); }
 
 private:
@@ -58,7 +69,8 @@ private:
   };
 
   std::shared_ptr<const SensorCut> CutOf(const std::shared_ptr<const Declaration>& what) const;
-  void Check(const Catalog& data);
+  void Check(const Catalog& data) const;
+  void Require(bool holds, const std::string& expected, const std::string& found) const;
   std::vector<float> ValuesOf(
       std::size_t series, const container::StepToWrite& step, const std::vector<GivenArray>& mine) const;
 
@@ -99,51 +111,47 @@ std::shared_ptr<const SensorCut> KwaveTarget::CutOf(const std::shared_ptr<const 
 }
 
 std::unique_ptr<StepOnItsWay> KwaveTarget::Prepare(const container::StepToWrite& step,
-    const std::shared_ptr<const Declaration>& what, const std::vector<GivenArray>& mine)
+    const std::shared_ptr<const Declaration>& what, const std::vector<GivenArray>& mine,
+    const std::string& fault)
 {
-  SensorSample sample{this->Prepared++, step.Data.Step, step.Data.Time, nullptr, {}};
+  SensorSample sample{this->Prepared++, step.Data.Step, step.Data.Time, nullptr, {}, fault};
   this->Check(step.Data);
   this->BytesOf(what, step.Types.size());
   sample.What = this->Current;
   sample.Values.resize(this->Writer.Series().size());
-  for (std::size_t series = 0; series < this->Writer.Series().size(); ++series) {
-    if (this->Writer.Takes(series, sample)) {
-      sample.Values[series] = this->ValuesOf(series, step, mine);
+  const std::string problem = CatchError([&] {
+    if (this->Names.empty()) {
+      this->Writer.LayOut(step.Data);
     }
-  }
+    for (std::size_t series = 0; series < this->Writer.Series().size() && fault.empty(); ++series) {
+      if (this->Writer.Takes(series, sample)) {
+        sample.Values[series] = this->ValuesOf(series, step, mine);
+      }
+    }
+  });
+  sample.Fault = fault.empty() ? problem : fault;
+  this->Names = NamesOf(step.Data);
+  this->Grid = GridOf(step.Data);
   return std::make_unique<Step>(this->Writer, std::move(sample));
 }
 
-/// Steps of a file are all alike. The first one lays the files out.
-void KwaveTarget::Check(const Catalog& data)
+/// Steps of a file are all alike.
+void KwaveTarget::Check(const Catalog& data) const
 {
-  const auto require = [&](bool holds, const std::string& expected, const std::string& found) {
-    if (!holds) {
-      throw FileError(this->Path, expected, found, "Change the sensor, or write this channel as a container");
-    }
-  };
-  std::vector<std::string> names;
-  for (std::size_t v = 0; v < data.Variables.size(); ++v) {
-    const Variable& variable = data.Variables[v];
-    require(variable.Components == 1 && variable.Center == Centering::Cell, "scalars at the centres of cells",
-        fmt::format("variable '{}'", PlainText(variable.Name)));
-    for (std::size_t p = 0; p < data.Patches.size(); ++p) {
-      require(data.Patches[p].Level > 0 ||
-                  data.PresenceOf(static_cast<int>(v), static_cast<int>(p)) == Presence::Stored,
-          fmt::format("values of '{}' on all patches of the coarsest level", PlainText(variable.Name)),
-          fmt::format("none on patch {}", p));
-    }
-    names.push_back(variable.Name);
+  for (const Variable& variable : data.Variables) {
+    this->Require(variable.Components == 1 && variable.Center == Centering::Cell,
+        "scalars at the centres of cells", fmt::format("variable '{}'", PlainText(variable.Name)));
   }
-  require(!data.Patches.empty() && data.Patches[0].Level == 0, "patches of the coarsest level", "none");
-  const Box grid = GridOf(data);
-  if (this->Names.empty()) {
-    this->Names = names;
-    this->Grid = grid;
-    this->Writer.LayOut(data);
+  this->Require(!data.Patches.empty() && data.Patches[0].Level == 0, "patches of the coarsest level", "none");
+  this->Require(this->Names.empty() || (NamesOf(data) == this->Names && GridOf(data) == this->Grid),
+      "the same variables and cells at all steps", fmt::format("others at step {}", data.Step));
+}
+
+void KwaveTarget::Require(bool holds, const std::string& expected, const std::string& found) const
+{
+  if (!holds) {
+    throw FileError(this->Path, expected, found, "Change the sensor, or write this channel as a container");
   }
-  require(names == this->Names && grid == this->Grid, "the same variables and cells at all steps",
-      fmt::format("others at step {}", data.Step));
 }
 
 std::vector<float> KwaveTarget::ValuesOf(
@@ -160,11 +168,16 @@ std::vector<float> KwaveTarget::ValuesOf(
   for (std::size_t variable = 0; variable < step.Types.size(); ++variable) {
     for (const std::vector<SensorRun>& runs : this->Current->Runs[series]) {
       for (const SensorRun& run : runs) {
-        const GivenArray& array = *arrays[variable * patches + run.Patch];
-        Int3 layers = array.Ghosts;
+        const GivenArray* const array = arrays[variable * patches + run.Patch];
+        if (!array) {
+          this->Require(false, "values of all variables on all patches of the coarsest level",
+              fmt::format(
+                  "none of '{}' on patch {}", PlainText(step.Data.Variables[variable].Name), run.Patch));
+        }
+        Int3 layers = array->Ghosts;
         std::fill(layers.begin() + step.Data.Dimension, layers.end(), 0);
         const Box box = Grown(step.Data.Patches[run.Patch].Cells, layers);
-        CopyFloats(step.Types[variable], array.Values, IndexIn(box, run.Cell), run.Count, next);
+        CopyFloats(step.Types[variable], array->Values, IndexIn(box, run.Cell), run.Count, next);
         next += run.Count;
       }
     }

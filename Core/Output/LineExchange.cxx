@@ -14,6 +14,16 @@ namespace {
 /// Before each piece: where it goes, and how long it is.
 using Head = std::array<std::uint64_t, 2>;
 
+/// The place of a fault's text.
+constexpr std::uint64_t Nowhere = ~std::uint64_t(0);
+
+void Append(std::string& to, std::uint64_t at, const char* bytes, std::uint64_t count)
+{
+  const Head head{at, count};
+  to.append(reinterpret_cast<const char*>(head.data()), sizeof head);
+  to.append(bytes, count);
+}
+
 }  // namespace
 
 LineExchange::LineExchange(Communicator& ranks, std::vector<std::uint64_t> begins)
@@ -32,9 +42,7 @@ void LineExchange::Add(std::uint64_t at, const void* bytes, std::uint64_t count)
     if (rank == this->Ranks.Rank()) {
       this->Put(at, next, part);
     } else {
-      const Head head{at, part};
-      this->ToOthers[rank].append(reinterpret_cast<const char*>(head.data()), sizeof head);
-      this->ToOthers[rank].append(next, part);
+      Append(this->ToOthers[rank], at, next, part);
     }
     at += part;
     next += part;
@@ -42,12 +50,18 @@ void LineExchange::Add(std::uint64_t at, const void* bytes, std::uint64_t count)
   }
 }
 
+void LineExchange::Fail(const std::string& fault)
+{
+  for (std::string& text : this->ToOthers) {
+    text.clear();
+    Append(text, Nowhere, fault.data(), fault.size());
+  }
+}
+
 void LineExchange::Exchange()
 {
-  if (this->Ranks.Size() > 1) {
-    this->FromOthers = this->Ranks.Exchange(this->ToOthers);
-    this->ToOthers.clear();
-  }
+  this->FromOthers = this->Ranks.Size() > 1 ? this->Ranks.Exchange(this->ToOthers) : this->ToOthers;
+  this->ToOthers.clear();
 }
 
 LineExchange::Range LineExchange::Mine()
@@ -57,6 +71,9 @@ LineExchange::Range LineExchange::Mine()
       Head head;
       std::memcpy(head.data(), text.data() + at, sizeof head);
       at += sizeof head;
+      if (head[0] == Nowhere) {
+        throw Error(text.substr(at));
+      }
       this->Put(head[0], text.data() + at, std::min<std::uint64_t>(head[1], text.size() - at));
       at += head[1];
     }

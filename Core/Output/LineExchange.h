@@ -21,6 +21,8 @@ public:
 
   /// A piece of this rank; the pieces of all ranks fill the line and do not overlap.
   void Add(std::uint64_t at, const void* bytes, std::uint64_t count);
+  /// In place of pieces: why this rank has none; all ranks will be told by Mine().
+  void Fail(const std::string& fault);
   /// Collective, when all pieces were added.
   void Exchange();
 
@@ -29,7 +31,7 @@ public:
     const std::byte* Bytes = nullptr;
     std::uint64_t Count = 0;
   };
-  /// What this rank got, at last. Throws Error when it is not all.
+  /// What this rank got, at last. Throws Error when it is not all, with the reason of the rank that failed.
   Range Mine();
 
 private:

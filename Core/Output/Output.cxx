@@ -339,6 +339,10 @@ void Output::Close()
 /// Collective: what ranks have of the step. Throws Error, the same on all ranks.
 std::vector<std::string> Output::Agree(const Step& step) const
 {
+  const auto takesParts = [this](std::size_t sink) { return this->Sinks[sink].To->OfParts() != nullptr; };
+  if (std::all_of(step.Sinks.begin(), step.Sinks.end(), takesParts)) {
+    return {};  // such targets agree later, when they have gathered steps
+  }
   const std::string mine = TextOfValues(std::vector{step.Fingerprint()});
   std::vector<std::string> told = this->Ranks->AllGather(
       mine + (step.Fault.empty() ? TellArrays(step.Arrays, step.HasAll) : TellFault(step.Fault)));
@@ -359,14 +363,19 @@ std::vector<std::string> Output::Agree(const Step& step) const
   return told;
 }
 
-/// told: by the ranks of the declaration. map: whose arrays this rank writes, where those that write are
-/// others.
+/// told: by the ranks of the declaration; none: all have all. map: whose arrays this rank writes, where those
+/// that write are others.
 void Output::Prepare(Step& step, const std::vector<std::string>& told, const std::vector<int>& map)
 {
   Catalog data = step.What->Data();
   data.Step = step.Number;
   data.Time = step.Time;
   data.ResetPresence();
+  for (std::size_t v = 0; told.empty() && v < data.Variables.size(); ++v) {
+    for (std::size_t p = 0; p < data.Patches.size(); ++p) {
+      data.SetPresence(static_cast<int>(v), static_cast<int>(p), Presence::Stored);
+    }
+  }
   for (std::size_t rank = 0; rank < told.size(); ++rank) {
     for (const ArrayOfStep& array : ArraysTold(told[rank], static_cast<int>(rank), *step.What, step.Wanted)) {
       data.SetPresence(array.Variable, array.Patch, Presence::Stored);
@@ -411,7 +420,8 @@ void Output::PreparePart(const Step& step, const Catalog& data, Part& part)
       part.Mine.push_back({array.Patch, places[array.Variable], array.Values});
     }
   }
-  part.To = parts ? parts->Prepare(wanted, step.What, given) : sink.To->Prepare(std::move(wanted));
+  part.To =
+      parts ? parts->Prepare(wanted, step.What, given, step.Fault) : sink.To->Prepare(std::move(wanted));
 }
 
 /// Collective over those that write. A channel that fails does not keep the others from their step.
@@ -421,11 +431,12 @@ void Output::WriteParts(Step& step)
   for (Part& part : step.Parts) {
     const Sink& sink = this->Sinks[part.Sink];
     const std::string fault = CatchError([&] {
-      RunOnAllRanks(this->Writers(), [&] {
+      const auto check = [&] {
         if (!part.Fault.empty()) {
           throw Error(part.Fault);
         }
-      });
+      };
+      sink.To->OfParts() ? check() : RunOnAllRanks(this->Writers(), check);
       part.To->Write(part.Mine, sink.Threads);
     });
     if (!fault.empty()) {

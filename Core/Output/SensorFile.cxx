@@ -54,7 +54,7 @@ public:
       : Series(series),
         Data(data),
         Steps(steps),
-        File(series.Path, Alignment, 64 + 2 * data.Variables.size() * series.Sets(), 0)
+        File(series.Path, Alignment, 32 + data.Variables.size() * (series.Sets() + 1), 0)
   {
   }
 
@@ -192,23 +192,36 @@ void SensorFile::Create(bool overwrite)
   this->File = std::make_unique<PlainFile>(this->Path, PlainFile::Purpose::Create);
   fs::resize_file(this->Path, this->Size);  // writes that make a file longer wait for each other
   this->File->Write(0, this->Image.data(), this->Image.size());
-  this->Image.clear();
 }
 
-/// k-Wave counts steps from 1, which is the time 0; the first one is the difference of Nt and the length.
+/// In one write, so that all change together. k-Wave counts steps from 1, which is the time 0; the first one
+/// is the difference of Nt and the length.
 void SensorFile::Commit(std::int64_t steps, double first, double last)
 {
   const double dt = steps > 1 ? (last - first) / static_cast<double>(steps - 1) : std::max(first, 0.0);
   const std::int64_t before = dt > 0 ? std::max<std::int64_t>(std::llround(first / dt), 0) : 0;
   const auto length = static_cast<std::uint64_t>(steps), number = static_cast<std::uint64_t>(before + steps);
   const auto distance = static_cast<float>(dt);
+  std::uint64_t begin = this->TimeStep, end = begin + sizeof distance;
+  const auto set = [&](std::uint64_t place, const auto& value) {
+    std::memcpy(this->Image.data() + place, &value, sizeof value);
+    begin = std::min(begin, place);
+    end = std::max<std::uint64_t>(end, place + sizeof value);
+  };
   for (const std::uint64_t place : this->Lengths) {
-    this->File->Write(place, &length, sizeof length);
+    set(place, length);
   }
-  this->File->Write(this->TimeStep, &distance, sizeof distance);
-  this->File->Write(this->All, &number, sizeof number);
-  this->File->Write(this->Done, &number, sizeof number);
-  this->File->Flush();
+  set(this->TimeStep, distance);
+  set(this->All, number);
+  set(this->Done, number);
+  this->File->Write(begin, this->Image.data() + begin, end - begin);
+}
+
+void SensorFile::Flush() const
+{
+  if (this->File) {
+    this->File->Flush();
+  }
 }
 
 }  // namespace patchio::output

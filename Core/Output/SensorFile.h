@@ -27,6 +27,8 @@ public:
   /// From now on the file has so many steps, at least 1, whose values are on the storage: from time `first`
   /// to `last`.
   void Commit(std::int64_t steps, double first, double last);
+  /// That outlives the machine's failure.
+  void Flush() const;
 
 private:
   class Layout;
@@ -35,7 +37,7 @@ private:
   std::vector<std::uint64_t> Begins;
   std::vector<std::uint64_t> Lengths;  ///< places of the numbers of steps in the shapes of data sets
   std::uint64_t All = 0, Done = 0, TimeStep = 0;  ///< places of the values of Nt, t_index and dt
-  std::vector<std::byte> Image;                   ///< all but values
+  std::vector<std::byte> Image;                   ///< all but values, as it is in the file
   std::uint64_t Size = 0;
   std::unique_ptr<PlainFile> File;
 };

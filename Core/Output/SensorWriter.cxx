@@ -9,10 +9,38 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <mutex>
+#include <thread>
+#include <utility>
 
 namespace patchio::output {
 namespace {
+
+constexpr std::chrono::microseconds LongestPause(500);
+
+/// RunOnAllRanks() for work of which some ranks have much and others none. Those sleep until all are done,
+/// where MPI would have them look for messages all the time and take the processor from the ones at work.
+void RunPatiently(Communicator& ranks, const std::function<void()>& work)
+{
+  const std::string fault = CatchError(work);
+  if (ranks.Mpi() != MPI_COMM_NULL) {
+    std::vector<double> sum;
+    ranks.BeginSum({fault.empty() ? 0.0 : 1.0});
+    for (auto pause = std::chrono::microseconds(10); !ranks.EndSum(sum);
+         pause = std::min(2 * pause, LongestPause)) {
+      std::this_thread::sleep_for(pause);
+    }
+    if (sum[0] == 0) {
+      return;
+    }
+  }
+  RunOnAllRanks(ranks, [&] {
+    if (!fault.empty()) {
+      throw Error(fault);
+    }
+  });
+}
 
 /// Neighbours in the data set go together. Gives what comes after the values.
 const float* GiveRuns(
@@ -66,8 +94,8 @@ void SensorWriter::Add(SensorSample sample, int threads)
     this->Fault = "One of them was not taken.";
   }
   if (!this->Fault.empty()) {
-    throw FileError(
-        this->What.Path, "all earlier steps, as k-Wave's files have no gaps", "not all: " + this->Fault);
+    throw FileError(this->What.Path, "all earlier steps, as k-Wave's files have no gaps",
+        "not all: " + this->Fault.substr(0, this->Fault.find_last_not_of('.') + 1));
   }
   this->Next = sample.Index + 1;
   this->Try([&] { this->Gather(std::move(sample), threads); });
@@ -78,6 +106,15 @@ void SensorWriter::Flush()
   if (!this->Gathered.empty()) {
     this->Try([this] { this->WriteGathered(); });
   }
+  RunOnAllRanks(this->Ranks, [this] {
+    const std::string fault = std::exchange(this->CommitFault, {});
+    if (!fault.empty()) {
+      throw Error(fault);
+    }
+    for (const SensorFile& file : this->Files) {
+      file.Flush();
+    }
+  });
 }
 
 /// Steps that could not be written are lost, and so are all later ones.
@@ -185,10 +222,16 @@ void SensorWriter::WriteGathered()
     ranges.push_back(ranges.back() + bytes);
   }
   LineExchange line(this->Ranks, ranges);
-  RunOnAllRanks(this->Ranks, [&] { this->Give(regions, line); });
+  const std::string fault = CatchError([&] {
+    this->CheckSamples();
+    this->Give(regions, line);
+  });
+  if (!fault.empty()) {
+    line.Fail(fault);
+  }
   line.Exchange();
-  RunOnAllRanks(this->Ranks, [&] { this->WriteRange(regions, ranges[this->Ranks.Rank()], line.Mine()); });
-  RunOnAllRanks(this->Ranks, [&] { this->Commit(steps); });
+  RunPatiently(this->Ranks, [&] { this->WriteRange(regions, ranges[this->Ranks.Rank()], line.Mine()); });
+  this->CommitFault = CatchError([&] { this->Commit(steps); });
   this->Gathered.clear();
 }
 
@@ -224,6 +267,7 @@ void SensorWriter::Open()
   if (!this->Written.empty()) {
     return;
   }
+  RunOnAllRanks(this->Ranks, [&] { this->CheckSamples(); });
   std::vector<std::uint64_t> offsets;
   RunOnAllRanks(this->Ranks, [&] {
     for (SensorFile& file : this->Files) {
@@ -234,6 +278,19 @@ void SensorWriter::Open()
   this->Offsets = GatherValues(this->Ranks, offsets);
   this->Written.resize(this->AllSeries.size(), 0);
   this->Times.resize(this->AllSeries.size());
+}
+
+/// Throws what this rank has to tell.
+void SensorWriter::CheckSamples() const
+{
+  if (!this->CommitFault.empty()) {
+    throw Error(this->CommitFault);
+  }
+  for (const SensorSample& sample : this->Gathered) {
+    if (!sample.Fault.empty()) {
+      throw Error(sample.Fault);
+    }
+  }
 }
 
 /// Of the gathered ones.

@@ -37,6 +37,7 @@ struct SensorSample
   double Time = 0;
   std::shared_ptr<const SensorCut> What;
   std::vector<std::vector<float>> Values;  ///< by series: variable by variable, set by set
+  std::string Fault;                       ///< why this rank does not have them
 };
 
 /// All ranks gather the same steps. Then those that the plan of paper 3 names get a range each of all that is
@@ -81,6 +82,7 @@ private:
   void CheckCover() const;
   void WriteGathered();
   void Open();
+  void CheckSamples() const;
   std::vector<std::int64_t> CountSteps() const;
   std::vector<Region> RegionsOf(const std::vector<std::int64_t>& steps) const;
   void CheckRoom(const std::vector<std::int64_t>& steps) const;
@@ -104,6 +106,7 @@ private:
   std::vector<std::int64_t> Written;         ///< steps of each series
   std::vector<std::array<double, 2>> Times;  ///< of the first and the last one
   std::int64_t Next = 0;                     ///< SensorSample::Index
+  std::string CommitFault;                   ///< of rank 0, which tells it when ranks agree next
   std::string Fault;                         ///< why steps are missing
 };
 

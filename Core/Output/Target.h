@@ -55,8 +55,11 @@ public:
   /// Bytes that it keeps of a step with so many variables on this rank.
   virtual std::uint64_t BytesOf(const std::shared_ptr<const Declaration>& what, std::size_t variables) = 0;
   /// In place of Prepare(): the values to write are those of `mine`, and StepOnItsWay::Write() gets none.
+  /// fault: why this rank has none; empty: it has. Throws Error, the same on all ranks: what is wrong on this
+  /// one alone is for the others to know when they write.
   virtual std::unique_ptr<StepOnItsWay> Prepare(const container::StepToWrite& step,
-      const std::shared_ptr<const Declaration>& what, const std::vector<GivenArray>& mine) = 0;
+      const std::shared_ptr<const Declaration>& what, const std::vector<GivenArray>& mine,
+      const std::string& fault) = 0;
 
 private:
   std::unique_ptr<StepOnItsWay> Prepare(container::StepToWrite) final { return nullptr; }

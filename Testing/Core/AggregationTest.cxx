@@ -1,5 +1,6 @@
 // The plan of who writes: the paper's five cases, and properties on random volumes against brute force.
 #include "Output/Aggregation.h"
+#include "Output/LineExchange.h"
 
 #include "TestTools.h"
 
@@ -148,9 +149,10 @@ TEST(Gathering, KeepsItsLimits)
   EXPECT_EQ(alone.Steps, 1) << "nothing is known of the storage";
   EXPECT_EQ(alone.Threads, 8) << "writers were cut to a half";
   needs.Storage = StorageModel();
-  EXPECT_EQ(PlanGathering(volumes, needs).Steps, 41) << "8 x 1 MiB for each writer of 2 x 100 KiB a step";
+  EXPECT_EQ(PlanGathering(volumes, needs).Steps, 164)
+      << "4 x 8 x 1 MiB for each writer of 2 x 100 KiB a step";
   needs.Period = 10;
-  EXPECT_EQ(PlanGathering(volumes, needs).Steps, 40);
+  EXPECT_EQ(PlanGathering(volumes, needs).Steps, 160);
   needs.Memory = 10 * alone.Step - 1;
   EXPECT_EQ(PlanGathering(volumes, needs).Steps, 9);
   EXPECT_EQ(alone.Step, 2 * (100 + 200) * KB);
@@ -159,6 +161,26 @@ TEST(Gathering, KeepsItsLimits)
   needs = {1, std::nullopt, 7, 1, 1 << 30};
   EXPECT_EQ(PlanGathering(volumes, needs).Steps, 7) << "asked for";
   EXPECT_EQ(PlanGathering(Volumes(1000, 10), {1, std::nullopt, 0, 1, 1 << 30}).Threads, 8);
+}
+
+TEST(LineExchange, TellsWhatIsMissing)
+{
+  const auto alone = MakeSelfCommunicator();
+  const char text[] = "abcdef";
+  LineExchange whole(*alone, {0, 6});
+  whole.Add(4, text + 4, 2);
+  whole.Add(0, text, 4);
+  whole.Exchange();
+  const LineExchange::Range mine = whole.Mine();
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(mine.Bytes), mine.Count), "abcdef");
+  LineExchange part(*alone, {0, 6});
+  part.Add(0, text, 4);
+  part.Exchange();
+  EXPECT_THAT(testing::MessageOf([&] { part.Mine(); }), ::testing::HasSubstr("4 of 6"));
+  LineExchange none(*alone, {0, 6});
+  none.Fail("no values here");
+  none.Exchange();
+  EXPECT_EQ(testing::MessageOf([&] { none.Mine(); }), "no values here");
 }
 
 }  // namespace patchio::output

@@ -264,7 +264,7 @@ def sensor_faults(options, folder):
             expect(not os.path.exists(path), "%s: there is a file", word)
     small = {**SENSOR, "path": path}
     code, said = run([options.acoustic, config(folder, small, memory="300 kB"), "9"], 2)
-    expect(code == 1 and 'its "memory"' in said, "too little memory: exit code %d, %s", code, said)
+    expect(code == 1 and '"memory"' in said, "too little memory: exit code %d, %s", code, said)
     for again in (0, 1):
         code, said = run([options.acoustic, config(folder, small), "9"], 2)
         expect(code == again and ("no such file yet" in said) == bool(again), "again %d: exit code %d, %s", again, code, said)

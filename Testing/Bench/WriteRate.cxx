@@ -1,0 +1,156 @@
+// Writes what a sensor sees of many steps, in one of two ways: as a channel of the format kwave, or by one
+// collective write of parallel HDF5 a step. Says how long it took, as one JSON object on standard output;
+// until all bytes are on the storage, and of the slowest rank.
+#include "Output/Output.h"
+#include "RunUnderMpi.h"
+#include "Support/Error.h"
+#include "Support/Hdf5.h"
+#include "Support/PlainFile.h"
+#include "Support/Stopwatch.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+
+namespace {
+
+using namespace patchio;
+using namespace patchio::output;
+using nlohmann::json;
+
+struct Options
+{
+  std::string Path, How = "patchio", Cuboids, Mode = "direct";
+  std::vector<int> Cells;
+  int Steps = 100, StepsAtOnce = 0, Threads = 0;
+};
+
+/// This rank's planes of the grid, as k-Wave divides it.
+Box PlanesOf(const Options& options, const Communicator& ranks)
+{
+  const auto [first, end] = PartOfRank(options.Cells[2], ranks.Rank(), ranks.Size());
+  return {{0, 0, static_cast<int>(first)},
+      {options.Cells[0] - 1, options.Cells[1] - 1, static_cast<int>(end) - 1}};
+}
+
+OutputConfig ConfigOf(const Options& options)
+{
+  json channel{{"path", options.Path}, {"format", "kwave"}, {"cuboids", json::parse(options.Cuboids)},
+      {"steps at once", options.StepsAtOnce}, {"windows", {{{"last", options.Steps - 1}}}}};
+  return ReadOutputConfig(
+      json{{"mode", options.Mode}, {"threads", options.Threads}, {"channels", {channel}}}.dump());
+}
+
+void WriteChannel(const Options& options, Communicator& ranks, const std::vector<float>& values)
+{
+  const Box mine = PlanesOf(options, ranks);
+  Output output(ConfigOf(options), MPI_COMM_WORLD);
+  output.SetGrid(3, {0, 0, 0}, {1, 1, 1}, {{1, 1, 1}});
+  output.SetPatches({{0, mine.Lower, mine.Upper}});
+  output.AddVariable({"p", {}, ElementType::Float32});
+  const void* const arrays[] = {values.data()};
+  for (int step = 0; step < options.Steps; ++step) {
+    output.Write(step, step, arrays);
+  }
+  output.Flush();
+}
+
+/// The values of each rank side by side in [step][values], a chunk a step, as k-Wave has them.
+void WriteCollectively(const Options& options, Communicator& ranks, const std::vector<float>& values)
+{
+  Catalog data;
+  data.Levels.resize(1);
+  for (int rank = 0; rank < ranks.Size(); ++rank) {  // the cuboids are of the whole grid
+    data.Patches.emplace_back().Cells = {
+        {0, 0, 0}, {options.Cells[0] - 1, options.Cells[1] - 1, options.Cells[2] - 1}};
+  }
+  data.Patches[ranks.Rank()].Cells = PlanesOf(options, ranks);
+  std::vector<SensorRun> runs;
+  for (const SensorSeries& series : SeriesOf(ConfigOf(options).Channels[0].Sees, options.Path)) {
+    for (std::size_t set = 0; set < series.Sets(); ++set) {
+      const std::vector<SensorRun> more = RunsIn(series, set, data, {ranks.Rank()});
+      runs.insert(runs.end(), more.begin(), more.end());
+    }
+  }
+  const auto count = std::accumulate(runs.begin(), runs.end(), hsize_t(0),
+      [](hsize_t sum, const SensorRun& run) { return sum + run.Count; });
+  const std::vector<double> all = ranks.AllGather(std::vector<double>{static_cast<double>(count)});
+  const auto before = static_cast<hsize_t>(std::accumulate(all.begin(), all.begin() + ranks.Rank(), 0.0));
+  const hsize_t shape[] = {static_cast<hsize_t>(options.Steps),
+      static_cast<hsize_t>(std::accumulate(all.begin(), all.end(), 0.0))};
+  const hsize_t chunk[] = {1, shape[1]}, part[] = {1, count};
+  {
+    const hdf5::Handle access(H5Pcreate(H5P_FILE_ACCESS)), transfer(H5Pcreate(H5P_DATASET_XFER)),
+        creation(H5Pcreate(H5P_DATASET_CREATE));
+    H5Pset_fapl_mpio(access, MPI_COMM_WORLD, MPI_INFO_NULL);
+    H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE);
+    H5Pset_chunk(creation, 2, chunk);
+    H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER);
+    const hdf5::Handle file(H5Fcreate(options.Path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access));
+    const hdf5::Handle space(H5Screate_simple(2, shape, nullptr)), memory(H5Screate_simple(2, part, nullptr));
+    const hdf5::Handle set(
+        H5Dcreate2(file, "p", H5T_NATIVE_FLOAT, space, H5P_DEFAULT, creation, H5P_DEFAULT));
+    const Box mine = PlanesOf(options, ranks);
+    std::vector<float> packed(count);
+    for (hsize_t step = 0; step < shape[0]; ++step) {
+      float* next = packed.data();
+      for (const SensorRun& run : runs) {
+        next = std::copy_n(&values[IndexIn(mine, run.Cell)], run.Count, next);
+      }
+      const hsize_t start[] = {step, before};
+      count > 0 ? H5Sselect_hyperslab(space, H5S_SELECT_SET, start, nullptr, part, nullptr)
+                : H5Sselect_none(space);
+      if (count == 0) {
+        H5Sselect_none(memory);
+      }
+      if (H5Dwrite(set, H5T_NATIVE_FLOAT, memory, space, transfer, packed.data()) < 0) {
+        throw Error("collective writing failed");
+      }
+    }
+  }
+  if (ranks.Rank() == 0) {
+    PlainFile(options.Path).Flush();
+  }
+}
+
+int Run(int argc, char** argv)
+{
+  CLI::App program("Writes what a sensor sees, in one of two ways");
+  Options options;
+  program.add_option("path", options.Path, "the file, which must not exist")->required();
+  program.add_option("--how", options.How)->check(CLI::IsMember({"patchio", "parallel"}));
+  program.add_option("--cells", options.Cells, "of the grid, X,Y,Z")->delimiter(',')->expected(3)->required();
+  program.add_option("--cuboids", options.Cuboids, "as in an output configuration")->required();
+  program.add_option("--mode", options.Mode, "of the output configuration");
+  program.add_option("--steps", options.Steps);
+  program.add_option("--steps-at-once", options.StepsAtOnce);
+  program.add_option("--threads", options.Threads);
+  CLI11_PARSE(program, argc, argv);
+  const auto ranks = MakeMpiCommunicator(MPI_COMM_WORLD);
+  const std::vector<float> values(PlanesOf(options, *ranks).Cells(), 0.5f);
+  ranks->AllGather(std::vector<int>{});
+  const Stopwatch watch;
+  options.How == "patchio" ? WriteChannel(options, *ranks, values)
+                           : WriteCollectively(options, *ranks, values);
+  const std::vector<double> seconds = ranks->AllGather(std::vector<double>{watch.Seconds()});
+  double bytes = 0;
+  const OutputConfig config = ConfigOf(options);
+  for (const SensorCuboid& cuboid : config.Channels[0].Sees.Cuboids) {
+    bytes += static_cast<double>(cuboid.Cells.Cells()) * sizeof(float) * options.Steps;
+  }
+  if (ranks->Rank() == 0) {
+    const double slowest = *std::max_element(seconds.begin(), seconds.end());
+    std::printf("%s\n", json{{"seconds", slowest}, {"rate", bytes / slowest}}.dump().c_str());
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+  return RunUnderMpi(argc, argv, "patchio_bench_write", Run);
+}

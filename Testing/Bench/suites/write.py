@@ -1,0 +1,72 @@
+"""What sensors of a simulation see, written at every step (the k-Wave study): ours, beside one collective write of HDF5 a step.
+
+8 ranks, two planes of the grid each, as 256 ranks had of 512^3 there: so each rank has as much as in the study, and all of them a 32nd. Rates count
+until all is on the storage. Ours is called directly, without a thread, and knows the storage by a profile."""
+import json
+import os
+import shutil
+import tempfile
+
+import emulator
+from measuring import Spread, interleave, programs, ratios, run_json
+
+RANKS = 8
+GRID = (512, 512, 16)
+STORAGE = {"latency": 2, "stream": 50, "concurrency": 16, "slow_writes": True}
+PEAK = 800e6  # 16 requests of 50 MB/s; less what their latency takes
+PROFILE = {"best_concurrency": 16, "latency_seconds": 0.002, "request_bytes_per_second": 5e7}
+
+
+def box(*corners):
+    return {"lower": corners[:3], "upper": corners[3:]}
+
+
+# The study's tests 1 to 5: the goal of each, a fifth above its factor; steps.
+PATTERNS = {
+    "three planes through all ranks": (5.2, 1000, [box(0, y, 0, 511, y, 15) for y in (0, 200, 400)]),
+    "three planes, each of one rank": (3.6, 200, [box(0, 0, z, 511, 511, z) for z in (1, 7, 13)]),
+    "three planes, one along each axis": (4.8, 400, [box(0, 0, 8, 511, 511, 8), box(0, 256, 0, 511, 256, 15), box(256, 0, 0, 256, 511, 15)]),
+    "a cube in half of the ranks": (1.0, 200, [box(128, 128, 4, 383, 383, 11)]),
+    "three small cuboids": (7.9, 1000, [box(0, 0, 0, 63, 63, 5), box(100, 100, 7, 132, 164, 10), box(200, 200, 12, 209, 239, 15)]),
+}
+EVEN = {20: (100, 50, 8), 200: (500, 100, 8)}  # kB a rank and step: the grid, all of which is sampled
+
+
+def write(storage, how, cells, cuboids, steps, *more, profiles=None):
+    """Into a new file; the profile is in a folder, which is empty where nothing shall be known."""
+    folder = storage.path("written_" + how)
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    command = [os.path.join(programs(), "patchio_bench_write"), os.path.join(folder, "out.h5"), "--how", how.split()[0], "--cells", ",".join(map(str, cells)),
+               "--cuboids", json.dumps(cuboids), "--steps", str(steps), *more]
+    return run_json(command, ranks=RANKS, environment={"PATCHIO_PROFILE_DIR": profiles or folder})["rate"]
+
+
+def on_emulator(report, storage, profiles, rounds):
+    for name, (goal, steps, cuboids) in PATTERNS.items():
+        found = interleave({how: (lambda how=how: write(storage, how, GRID, cuboids, steps, profiles=profiles)) for how in ("patchio", "parallel")}, rounds)
+        report.goal("%s: ours / collective HDF5 (study: %.1f)" % (name, goal / 1.2), goal, ratios(found["patchio"], found["parallel"]))
+    for kilobytes, cells in EVEN.items():
+        all_cells = [box(0, 0, 0, *(n - 1 for n in cells))]
+        found = interleave({"patchio": lambda: write(storage, "patchio", cells, all_cells, 80000 // kilobytes, profiles=profiles),
+                            "patchio alone": lambda: write(storage, "patchio alone", cells, all_cells, 4000 // kilobytes),
+                            "parallel": lambda: write(storage, "parallel", cells, all_cells, 4000 // kilobytes)}, rounds)
+        what = "%d kB a rank and step: " % kilobytes
+        report.goal(what + "ours / the storage's peak", 0.8, Spread([rate / PEAK for rate in found["patchio"]]))
+        report.goal(what + "ours / collective HDF5", 12, ratios(found["patchio"], found["parallel"]))
+        report.goal(what + "ours without a profile / collective HDF5", 0.95, ratios(found["patchio alone"], found["parallel"]))
+
+
+def run(report, folder, rounds):
+    """./dev bench write"""
+    lack = emulator.missing()
+    if lack:
+        report.skipped("all figures", "this machine lacks " + lack)
+        return
+    data = os.path.join(folder, "written")
+    shutil.rmtree(data, ignore_errors=True)
+    os.makedirs(data)
+    with emulator.slow_storage(data, **STORAGE) as storage, tempfile.TemporaryDirectory() as profiles:
+        with open(os.path.join(profiles, "emulated.json"), "w") as file:
+            json.dump({"mount": storage.mount, **PROFILE}, file)
+        on_emulator(report, storage, profiles, rounds)
