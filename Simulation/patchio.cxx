@@ -23,7 +23,7 @@ struct patchio_output
 
 namespace {
 
-/// Of calls without an output.
+/// What patchio_error(NULL) says.
 std::string lastError;
 
 /// Throws Error where an argument is NULL that must not be.
@@ -38,6 +38,10 @@ int Try(patchio_output* output, const std::function<void(output::Output&)>& work
 {
   if (!output) {
     lastError = "A call was given NULL for the output, which patchio_open() returns when it fails.";
+    return 1;
+  }
+  if (!output->Engine) {
+    output->Error = "The output was used after MPI_Finalize(), which has closed it.";
     return 1;
   }
   const std::string fault = CatchError([&] { work(*output->Engine); });
@@ -63,11 +67,12 @@ ElementType TypeOf(patchio_type type)
   throw Error("A variable was declared with a type that patchio.h does not have.");
 }
 
-/// Called by MPI_Finalize(): brings to the storage what a program has forgotten to close. Needs no MPI.
+/// Called by MPI_Finalize(): brings to the storage what a program has forgotten to close.
 int FinishForgotten(MPI_Comm /*self*/, int /*key*/, void* forgotten, void* /*extra*/)
 {
-  const auto* const output = static_cast<const patchio_output*>(forgotten);
-  const std::string fault = output->Engine ? CatchError([&] { output->Engine->Flush(); }) : std::string();
+  auto* const output = static_cast<patchio_output*>(forgotten);
+  const std::string fault = output->Engine ? CatchError([&] { output->Engine->Close(); }) : std::string();
+  output->Engine.reset();
   if (!fault.empty()) {
     std::fprintf(
         stderr, "PatchIO: patchio_close() was not called before MPI_Finalize(). %s\n", fault.c_str());
@@ -120,7 +125,13 @@ patchio_output* patchio_open(const char* configuration, MPI_Comm communicator)
       Require(configuration, "patchio_open", "the configuration");
       config = output::ReadOutputConfig(configuration);
     });
-    output->Engine = std::make_unique<output::Output>(config, communicator);
+    const std::string fault =
+        CatchError([&] { output->Engine = std::make_unique<output::Output>(config, communicator); });
+    RunOnAllRanks(*ranks, [&] {
+      if (!fault.empty()) {
+        throw Error(fault);
+      }
+    });
     AwaitFinalize(*output);
   });
   return lastError.empty() ? output.release() : nullptr;
@@ -131,6 +142,22 @@ extern "C" __attribute__((visibility("default"))) patchio_output* patchio_open_f
     const char* configuration, MPI_Fint communicator)
 {
   return patchio_open(configuration, MPI_Comm_f2c(communicator));
+}
+
+int patchio_compute(patchio_output* output, MPI_Comm* compute)
+{
+  *compute = MPI_COMM_NULL;
+  return Try(output, [&](output::Output& engine) { *compute = engine.Compute(); });
+}
+
+/// For patchio.f90.
+extern "C" __attribute__((visibility("default"))) int patchio_compute_fortran(
+    patchio_output* output, MPI_Fint* compute)
+{
+  MPI_Comm comm = MPI_COMM_NULL;
+  const int fault = patchio_compute(output, &comm);
+  *compute = MPI_Comm_c2f(comm);
+  return fault;
 }
 
 int patchio_grid(patchio_output* output, int dimension, const double* origin, const double* spacing,
@@ -191,7 +218,7 @@ int patchio_close(patchio_output* output)
 {
   const std::unique_ptr<patchio_output> closing(output);
   lastError.clear();
-  if (closing && patchio_flush(closing.get()) != 0) {
+  if (closing && closing->Engine && Try(closing.get(), [](output::Output& engine) { engine.Close(); }) != 0) {
     lastError = closing->Error;
   }
   if (closing) {

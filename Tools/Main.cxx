@@ -53,6 +53,7 @@ int Run(int argc, char** argv, Session& session)
   patchio::tools::AddIndex(program, session);
   patchio::tools::AddInfo(program, session);
   patchio::tools::AddLinAdv(program, session);
+  patchio::tools::AddPlan(program, session);
   patchio::tools::AddProbe(program, session);
   patchio::tools::AddTune(program, session);
   patchio::tools::AddVerify(program, session);

@@ -20,6 +20,8 @@ void AddIndex(CLI::App& program, Session& session);
 void AddInfo(CLI::App& program, Session& session);
 /// `patchio linadv`: a small AMR simulation that writes SAMRAI dumps.
 void AddLinAdv(CLI::App& program, Session& session);
+/// `patchio plan`: which ranks of a simulation write what, and how many steps at once.
+void AddPlan(CLI::App& program, Session& session);
 /// `patchio probe`: measures a file system.
 void AddProbe(CLI::App& program, Session& session);
 /// `patchio tune`: what the thread mode Automatic would do with given data, and why.

@@ -1,19 +1,18 @@
 #include "Output/Output.h"
 
+#include "Output/OutputStep.h"
 #include "Output/SocketCommunicator.h"
 #include "Storage/StorageProfile.h"
 #include "Support/ByteText.h"
-#include "Support/Checksum.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <functional>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 namespace patchio::output {
@@ -21,23 +20,6 @@ namespace {
 
 /// Writes in flight of a rank where nothing is known of the storage.
 constexpr int DefaultThreads = 4;
-
-/// A variable on one of this rank's patches.
-struct Array
-{
-  int Variable = 0;
-  int Patch = 0;  ///< in the catalog
-  const void* Values = nullptr;
-};
-
-/// What ranks tell each other of a step: what went wrong, or which of its arrays there are. Most often all
-/// are there, which takes a few bytes.
-enum Tells : char
-{
-  Fault = 'f',
-  All = 'a',
-  Some = 's'
-};
 
 /// The variables of a channel, by number.
 std::vector<int> VariablesOf(const Channel& channel, const Catalog& data)
@@ -57,102 +39,25 @@ std::vector<int> VariablesOf(const Channel& channel, const Catalog& data)
   return variables;
 }
 
+/// Throws Error where there are some.
+void ThrowFaults(std::vector<std::string> faults)
+{
+  faults.erase(std::remove(faults.begin(), faults.end(), ""), faults.end());
+  if (!faults.empty()) {
+    throw Error(JoinLines(faults));
+  }
+}
+
 }  // namespace
 
-/// What a sink gets of a step.
-struct Output::Part
-{
-  std::size_t Sink = 0;
-  std::unique_ptr<StepOnItsWay> To;
-  std::vector<container::PatchValues> Mine;
-  std::string Fault;  ///< why this rank could not prepare it
-};
-
-/// What a call of Write() leaves for those that write.
-struct Output::Step
-{
-  std::int64_t Number = 0;
-  double Time = 0;
-  std::shared_ptr<const Declaration> What;
-  std::vector<std::size_t> Sinks;  ///< that want it
-  std::vector<Array> Arrays;       ///< that there are of this rank
-  bool HasAll = true;              ///< nothing lacks on its patches
-  std::string Fault;               ///< why this rank cannot give its values
-  std::unique_ptr<std::byte[]> Copies;
-
-  std::vector<Part> Parts;
-
-  /// Bytes that the copy of an array takes: the next one begins where numbers of all types may.
-  std::uint64_t RoomFor(const Array& array) const
-  {
-    constexpr std::uint64_t unit = sizeof(double);
-    return (this->What->BytesOf(array.Variable, array.Patch) + unit - 1) / unit * unit;
-  }
-  /// Bytes of the arrays that CopyArrays() copies: all of them, or those that have ghosts.
-  std::uint64_t BytesToCopy(bool all) const;
-  /// From now on the simulation's arrays are not needed any more, if `all`.
-  void CopyArrays(bool all);
-  /// Unless there was a fault before.
-  void TryTo(const std::function<void()>& work)
-  {
-    this->Fault = this->Fault.empty() ? CatchError(work) : this->Fault;
-  }
-  /// What this rank tells the others.
-  std::string Told() const;
-  std::uint64_t Fingerprint() const;
-};
-
-std::uint64_t Output::Step::BytesToCopy(bool all) const
-{
-  std::uint64_t bytes = 0;
-  for (const Array& array : this->Arrays) {
-    bytes += all || this->What->HasGhosts(array.Variable) ? this->RoomFor(array) : 0;
-  }
-  return bytes;
-}
-
-void Output::Step::CopyArrays(bool all)
-{
-  this->Copies.reset(new std::byte[this->BytesToCopy(all)]);  // not set to 0 first
-  std::byte* next = this->Copies.get();
-  for (Array& array : this->Arrays) {
-    if (all || this->What->HasGhosts(array.Variable)) {
-      this->What->CopyInside(array.Variable, array.Patch, array.Values, next);
-      array.Values = next;
-      next += this->RoomFor(array);
-    }
-  }
-}
-
-std::string Output::Step::Told() const
-{
-  if (!this->Fault.empty()) {
-    return char(Tells::Fault) + this->Fault;
-  }
-  const std::uint64_t declared = this->Fingerprint();
-  const std::string begin =
-      std::string(1, this->HasAll ? Tells::All : Tells::Some) + TextOfValues(std::vector{declared});
-  if (this->HasAll) {
-    return begin;
-  }
-  std::vector<std::array<int, 2>> there;
-  for (const Array& array : this->Arrays) {
-    there.push_back({array.Variable, array.Patch});
-  }
-  return begin + TextOfValues(there);
-}
-
-/// Of what must be alike on all ranks.
-std::uint64_t Output::Step::Fingerprint() const
-{
-  const std::string text = fmt::format("{} {} {}", this->Number, this->Time, this->What->Text());
-  return Checksum(text.data(), text.size());
-}
-
 Output::Output(const OutputConfig& config, MPI_Comm comm)
-    : Config(config), Ranks(MakeMpiCommunicator(comm)), Writer(config.Memory, config.WaitSeconds)
+    : Config(config),
+      Given(comm),
+      Roles(config.How == Mode::Ranks ? std::make_unique<IoRoles>(comm, config) : nullptr),
+      Ranks(MakeMpiCommunicator(this->Roles ? this->Roles->Alike() : comm)),
+      Writer(config.Memory, config.WaitSeconds)
 {
-  if (config.How == Mode::Thread) {
+  if (this->Roles ? !this->Roles->Computes() : config.How == Mode::Thread) {
     this->Aside = this->Ranks->Size() > 1 ? MakeSocketCommunicator(*this->Ranks, config.WaitSeconds)
                                           : MakeSelfCommunicator();
   }
@@ -163,9 +68,46 @@ Output::Output(const OutputConfig& config, MPI_Comm comm)
 
 Output::~Output() = default;
 
+MPI_Comm Output::Compute()
+{
+  if (!this->Roles) {
+    return this->Given;
+  }
+  if (this->Roles->Computes()) {
+    if (!this->Sender) {
+      this->Sender = std::make_unique<StepSender>(*this->Roles, *this->Ranks, this->Config);
+    }
+    return this->Roles->Alike();
+  }
+  if (!this->Receiver) {
+    this->Receiver = std::make_unique<StepReceiver>(*this->Roles, this->Ranks->Rank(), this->Config);
+    if (this->Receiver->Serve([this](const auto& received) { this->WriteReceived(received); })) {
+      this->Writer.Finish();
+      this->Sinks.clear();  // so that the files are as they stay
+    }
+    this->Receiver->End();
+  }
+  return MPI_COMM_NULL;
+}
+
+void Output::CheckThatItComputes() const
+{
+  if (this->Roles && !this->Sender) {
+    throw Error(this->Receiver ? "This is an I/O rank, which has nothing to write of its own."
+                               : "The mode \"ranks\" is for simulations that ask which ranks compute, by "
+                                 "patchio_compute(): take another mode in the output configuration.");
+  }
+}
+
+std::uint64_t Output::PeakMemory() const
+{
+  return this->Sender ? this->Sender->Peak() : this->Receiver ? this->Receiver->Peak() : this->Writer.Peak();
+}
+
 /// Steps on their way keep the declaration that they were made with.
 Declaration& Output::Change()
 {
+  this->CheckThatItComputes();
   auto changed = std::make_shared<Declaration>(*this->Declared);
   this->Declared = changed;
   return *changed;
@@ -198,6 +140,7 @@ int Output::ThreadsFor(const Channel& channel) const
 
 void Output::OnAllRanks(const std::function<void()>& work)
 {
+  this->CheckThatItComputes();
   RunOnAllRanks(*this->Ranks, work);
 }
 
@@ -209,17 +152,20 @@ bool Output::Wants(std::int64_t step) const
 
 void Output::Write(std::int64_t number, double time, const void* const* values)
 {
+  this->CheckThatItComputes();
   if (number < 0) {
     throw Error(fmt::format("Steps are counted from 0, unlike step {}.", number));
   }
   const std::shared_ptr<Step> step = this->MakeStep(number, time, values);
   if (!step->Sinks.empty()) {
-    this->Aside ? this->WriteLater(step) : this->WriteNow(*step);
+    this->Sender ? this->SendStep(*step) : this->Aside ? this->WriteLater(step) : this->WriteNow(*step);
   }
-  const std::string faults = this->Writer.TakeFaults();
-  if (!faults.empty()) {
-    throw Error(faults);
-  }
+  ThrowFaults({this->TakeFaults()});
+}
+
+std::string Output::TakeFaults()
+{
+  return this->Sender ? this->Sender->TakeFaults() : this->Writer.TakeFaults();
 }
 
 std::shared_ptr<Output::Step> Output::MakeStep(
@@ -250,10 +196,16 @@ void Output::TakeArrays(Step& step, const void* const* values) const
         "Step {} has no patches: declare them before it, and again after each change of the grid.",
         step.Number));
   }
-  std::vector<bool> wanted(data.Variables.size());
+  std::vector<bool>& wanted = step.Wanted;
+  wanted.resize(data.Variables.size());
+  std::vector<bool> whole = wanted;
   for (const std::size_t sink : step.Sinks) {
-    for (const int variable : VariablesOf(this->Sinks[sink].What, data)) {
+    const std::vector<int> variables = VariablesOf(this->Sinks[sink].What, data);
+    PartsTarget* const parts = this->Sinks[sink].To->OfParts();
+    step.BytesOfParts += parts ? parts->BytesOf(this->Declared, variables.size()) : 0;
+    for (const int variable : variables) {
       wanted[variable] = true;
+      whole[variable] = whole[variable] || !parts;
     }
   }
   const std::vector<int>& mine = this->Declared->Mine();
@@ -264,10 +216,13 @@ void Output::TakeArrays(Step& step, const void* const* values) const
   for (std::size_t i = 0; i < arrays; ++i) {
     const int variable = static_cast<int>(i / mine.size());
     if (wanted[variable] && values[i]) {
-      step.Arrays.push_back({variable, mine[i % mine.size()], values[i]});
+      step.Arrays.push_back({variable, mine[i % mine.size()], values[i], whole[variable], values[i]});
     }
     step.HasAll = step.HasAll && (!wanted[variable] || values[i]);
   }
+  std::sort(step.Arrays.begin(), step.Arrays.end(), [](const ArrayOfStep& a, const ArrayOfStep& b) {
+    return std::tie(a.Variable, a.Patch) < std::tie(b.Variable, b.Patch);
+  });
 }
 
 /// Throws Error when a step has no room for the arrays that it copies.
@@ -275,8 +230,8 @@ void Output::CheckRoom(const Step& step, std::uint64_t bytes) const
 {
   if (bytes > this->Config.Memory) {
     throw Error(
-        fmt::format("Step {} needs {} on a rank for arrays without their ghosts, where the output "
-                    "configuration allows {}: raise its \"memory\".",
+        fmt::format("Step {} needs {} on a rank for copies of values, where the output configuration "
+                    "allows {}: raise its \"memory\".",
             step.Number, ByteText(static_cast<double>(bytes)),
             ByteText(static_cast<double>(this->Config.Memory))));
   }
@@ -288,7 +243,7 @@ void Output::WriteNow(Step& step)
     this->CheckRoom(step, step.BytesToCopy(false));
     step.CopyArrays(false);
   });
-  this->Prepare(step);
+  this->Prepare(step, this->Agree(step));
   this->WriteParts(step);
 }
 
@@ -296,59 +251,126 @@ void Output::WriteNow(Step& step)
 /// arrays, which takes until it is written.
 void Output::WriteLater(const std::shared_ptr<Step>& step)
 {
-  const bool all = step->BytesToCopy(true) <= this->Config.Memory;
-  const std::uint64_t bytes = step->BytesToCopy(all);
+  const bool all = step->BytesToCopy(true) + step->BytesOfParts <= this->Config.Memory;
+  const std::uint64_t bytes = step->BytesToCopy(all) + step->BytesOfParts;
   step->TryTo([&] {
     this->CheckRoom(*step, bytes);
     this->Writer.MakeRoom(bytes);
     step->CopyArrays(all);
   });
-  this->Prepare(*step);
+  this->Prepare(*step, this->Agree(*step));
   this->Writer.Add(bytes, [this, step] { this->WriteParts(*step); });
   if (!all) {
     this->Writer.FinishInAnyTime();
   }
 }
 
-void Output::Flush()
+/// Compute ranks know all that I/O ranks need: who has what.
+void Output::SendStep(Step& step)
 {
-  this->Writer.Finish();
-  const std::string faults = this->Writer.TakeFaults();
-  if (!faults.empty()) {
-    throw Error(faults);
-  }
+  const std::uint64_t bytes = step.BytesToCopy(true);
+  step.TryTo([&] { this->Sender->MakeRoom(bytes); });
+  Order order;
+  order.Told = this->Agree(step);
+  order.Code = CodeOf(step.What->Names(), step.Wanted);
+  order.Step = step.Number;
+  order.Time = step.Time;
+  this->Sender->Send(std::move(order), step.What, bytes, [&](std::byte* to) { step.Pack(to); });
 }
 
-/// Collective over the simulation's ranks: agrees on what there is of the step, and prepares it for its
-/// sinks.
-void Output::Prepare(Step& step)
+void Output::WriteReceived(const std::shared_ptr<ReceivedStep>& received)
+{
+  const auto step = std::make_shared<Step>();
+  step->Number = received->What.Step;
+  step->Time = received->What.Time;
+  step->What = received->Declared;
+  step->Wanted = received->Wanted;
+  step->Arrays = received->Arrays;
+  for (std::size_t i = 0; i < this->Sinks.size(); ++i) {
+    if (this->Sinks[i].What.Wants(step->Number)) {
+      step->Sinks.push_back(i);
+    }
+  }
+  this->Prepare(*step, received->What.Told, received->Map);
+  this->Writer.Add(received->Bytes, [this, step, received] {
+    const std::string fault = CatchError([&] { this->WriteParts(*step); });
+    received->Buffers.clear();
+    this->Receiver->Done(fault);
+  });
+}
+
+/// Collective over those that write: targets may have gathered steps.
+void Output::FlushTargets()
+{
+  std::vector<std::string> faults;
+  for (const Sink& sink : this->Sinks) {
+    const std::string fault = CatchError([&] { sink.To->Flush(sink.Threads); });
+    faults.push_back(fault.empty() ? fault : fmt::format("Channel '{}': {}", sink.What.Name, fault));
+  }
+  ThrowFaults(faults);
+}
+
+void Output::Flush()
+{
+  const std::string fault = CatchError([this] {
+    if (this->Sender) {
+      this->Sender->Finish();
+    } else if (this->Aside) {
+      this->Writer.Add(0, [this] { this->FlushTargets(); });
+      this->Writer.Finish();
+    } else {
+      this->FlushTargets();
+    }
+  });
+  ThrowFaults({fault, this->TakeFaults()});
+}
+
+void Output::Close()
+{
+  const std::string fault = CatchError([this] { this->Flush(); });
+  const std::string end = CatchError([this] {
+    if (this->Sender) {
+      this->Sender->End();
+    }
+  });
+  ThrowFaults({fault, end, this->TakeFaults()});
+}
+
+/// Collective: what ranks have of the step. Throws Error, the same on all ranks.
+std::vector<std::string> Output::Agree(const Step& step) const
+{
+  const std::vector<std::string> told = this->Ranks->AllGather(
+      step.Fault.empty() ? TellArrays(step.Arrays, step.HasAll) : TellFault(step.Fault));
+  for (const std::string& one : told) {
+    CheckTold(one);
+  }
+  const std::vector<std::uint64_t> prints = GatherValues(*this->Ranks, std::vector{step.Fingerprint()});
+  const auto other =
+      std::find_if(prints.begin(), prints.end(), [&](std::uint64_t print) { return print != prints[0]; });
+  if (other != prints.end()) {
+    throw Error(fmt::format(
+        "Step {} is not the same on all ranks: rank {} has another number or time of it than rank 0, or has "
+        "declared another grid or other variables.",
+        step.Number, other - prints.begin()));
+  }
+  return told;
+}
+
+/// told: by the ranks of the declaration. map: whose arrays this rank writes, where those that write are
+/// others.
+void Output::Prepare(Step& step, const std::vector<std::string>& told, const std::vector<int>& map)
 {
   Catalog data = step.What->Data();
   data.Step = step.Number;
   data.Time = step.Time;
   data.ResetPresence();
-  const std::vector<std::string> told = this->Ranks->AllGather(step.Told());
-  for (const std::string& one : told) {
-    if (one[0] == Tells::Fault) {
-      throw Error(one.substr(1));
-    }
-    constexpr std::size_t head = 1 + sizeof(std::uint64_t);
-    if (one.compare(1, head - 1, told[0], 1, head - 1) != 0) {
-      throw Error(
-          fmt::format("Step {} is not the same on all ranks: rank {} has another number or time of it than "
-                      "rank 0, or has "
-                      "declared another grid or other variables.",
-              step.Number, &one - told.data()));
-    }
-    for (const auto& [variable, patch] : ValuesInTexts<std::array<int, 2>>({one.substr(head)})) {
-      data.SetPresence(variable, patch, Presence::Stored);
+  for (std::size_t rank = 0; rank < told.size(); ++rank) {
+    for (const ArrayOfStep& array : ArraysTold(told[rank], static_cast<int>(rank), *step.What, step.Wanted)) {
+      data.SetPresence(array.Variable, array.Patch, Presence::Stored);
     }
   }
-  for (std::size_t p = 0; p < data.Patches.size(); ++p) {
-    const bool all = told[data.Patches[p].Writer][0] == Tells::All;
-    for (std::size_t v = 0; v < data.Variables.size() && all; ++v) {
-      data.SetPresence(static_cast<int>(v), static_cast<int>(p), Presence::Stored);
-    }
+  for (Patch& patch : data.Patches) {
+    patch.Writer = map.empty() ? patch.Writer : map[patch.Writer];
   }
   for (const std::size_t sink : step.Sinks) {
     Part& part = step.Parts.emplace_back();
@@ -376,12 +398,17 @@ void Output::PreparePart(const Step& step, const Catalog& data, Part& part)
       wanted.Data.SetPresence(static_cast<int>(v), p, data.PresenceOf(variables[v], p));
     }
   }
-  for (const Array& array : step.Arrays) {
-    if (places[array.Variable] >= 0) {
+  PartsTarget* const parts = sink.To->OfParts();
+  std::vector<GivenArray> given;
+  for (const ArrayOfStep& array : step.Arrays) {
+    if (places[array.Variable] >= 0 && parts) {
+      given.push_back(
+          {array.Patch, places[array.Variable], array.Given, step.What->Variables()[array.Variable].Ghosts});
+    } else if (places[array.Variable] >= 0) {
       part.Mine.push_back({array.Patch, places[array.Variable], array.Values});
     }
   }
-  part.To = sink.To->Prepare(std::move(wanted));
+  part.To = parts ? parts->Prepare(wanted, step.What, given) : sink.To->Prepare(std::move(wanted));
 }
 
 /// Collective over those that write. A channel that fails does not keep the others from their step.
@@ -403,9 +430,7 @@ void Output::WriteParts(Step& step)
           fmt::format("Step {} of the channel '{}' was not written. {}", step.Number, sink.What.Name, fault));
     }
   }
-  if (!faults.empty()) {
-    throw Error(JoinLines(faults));
-  }
+  ThrowFaults(faults);
 }
 
 }  // namespace patchio::output

@@ -156,6 +156,88 @@ FilterKind CompressionOf(Section& section)
       [&](const std::string& name) { return kinds.count(name) > 0; }));
 }
 
+std::vector<SensorCuboid> CuboidsOf(Section& section)
+{
+  const auto three = [](const std::vector<int>& cells) {
+    return cells.size() == 3 && *std::min_element(cells.begin(), cells.end()) >= 0;
+  };
+  std::vector<SensorCuboid> cuboids;
+  for (Section each : section.GetSections("cuboids")) {
+    const auto cell = [&](const char* key) {
+      const auto cells = each.Get<std::vector<int>>(key, "the cell [x, y, z], each from 0,", {}, three);
+      if (cells.empty()) {
+        each.Fail(fmt::format("a \"{}\" cell, [x, y, z],", key), "none");
+      }
+      return Int3{cells[0], cells[1], cells[2]};
+    };
+    SensorCuboid& cuboid = cuboids.emplace_back();
+    cuboid.Cells = {cell("lower"), cell("upper")};
+    cuboid.Every = each.Get<int>(
+        "every", "a number of steps, 1 or more,", 1, [](const int& every) { return every > 0; });
+    each.CheckAllKnown();
+    if (cuboid.Cells.Empty()) {
+      each.Fail("an \"upper\" cell that is not below the \"lower\" one", "one");
+    }
+  }
+  return cuboids;
+}
+
+void CheckPeriods(const std::vector<SensorCuboid>& cuboids, const Section& section)
+{
+  std::set<int> periods;
+  for (const SensorCuboid& cuboid : cuboids) {
+    periods.insert(cuboid.Every);
+  }
+  for (auto longer = periods.begin(); longer != periods.end() && std::next(longer) != periods.end();
+       ++longer) {
+    if (*std::next(longer) % *longer != 0) {
+      section.Fail("cuboids with periods that are multiples of each other",
+          fmt::format("{} and {}", *longer, *std::next(longer)));
+    }
+  }
+}
+
+/// The keys of the format kwave.
+void ReadSensor(Section& section, Channel& channel)
+{
+  const bool isKwave = channel.Format == TargetFormat::Kwave;
+  const auto mask = section.Get<std::string>("mask", "the path of a k-Wave file", "");
+  channel.Sees.Cuboids = CuboidsOf(section);
+  channel.Sees.Points = section.Get<std::vector<std::int64_t>>(
+      "points", "a list of cell numbers from 1", {}, [](const std::vector<std::int64_t>& points) {
+        return points.empty() || *std::min_element(points.begin(), points.end()) >= 1;
+      });
+  channel.StepsAtOnce = section.Get<int>("steps at once",
+      "a number of steps, or 0 (the storage's profile says)", 0, [](const int& steps) { return steps >= 0; });
+  if (!isKwave && (!mask.empty() || !channel.Sees.Empty() || channel.StepsAtOnce > 0)) {
+    section.Fail("a sensor, and \"steps at once\", for the format kwave alone", NameOf(channel.Format));
+  }
+  if (isKwave && mask.empty() == channel.Sees.Empty()) {
+    section.Fail("\"cuboids\" and \"points\", or a \"mask\", for the format kwave",
+        mask.empty() ? "none of them" : "both");
+  }
+  if (!mask.empty()) {
+    channel.Sees = SensorOfFile(mask);
+  }
+  CheckPeriods(channel.Sees.Cuboids, section);
+  if (isKwave && channel.MostSteps() > (std::int64_t(1) << 40)) {
+    section.Fail(
+        "windows with a \"last\" step, as k-Wave's files have a length from the beginning", "one without it");
+  }
+}
+
+/// Half of the memory is for steps that channels gather.
+void ShareMemory(OutputConfig& config)
+{
+  const auto gathers = [](const Channel& channel) { return channel.Format == TargetFormat::Kwave; };
+  const auto count =
+      static_cast<std::uint64_t>(std::count_if(config.Channels.begin(), config.Channels.end(), gathers));
+  for (Channel& channel : config.Channels) {
+    channel.Memory = gathers(channel) ? config.Memory / 2 / count : 0;
+  }
+  config.Memory -= count > 0 ? config.Memory / 2 : 0;
+}
+
 Channel ChannelOf(Section section, std::size_t number)
 {
   Channel channel;
@@ -165,9 +247,17 @@ Channel ChannelOf(Section section, std::size_t number)
   if (channel.Path.empty()) {
     section.Fail("a \"path\", of what is written", "none");
   }
-  channel.Format = section.GetNamed("format", channel.Format, TargetFormat::Grads);
-  if ((channel.Format == TargetFormat::Grads) != (fs::path(channel.Path).extension() == ".ctl")) {
-    section.Fail("a \"path\" that ends with .ctl for the format grads, and for no other", channel.Path);
+  channel.Format = section.GetNamed("format", channel.Format, TargetFormat::Kwave);
+  const std::map<TargetFormat, std::string> endings{
+      {TargetFormat::Grads, ".ctl"}, {TargetFormat::Kwave, ".h5"}};
+  const auto ending = endings.find(channel.Format);
+  if (channel.Format == TargetFormat::Container && fs::path(channel.Path).extension() == ".ctl") {
+    section.Fail("\"format\": \"grads\" for a \"path\" that ends with .ctl", channel.Path);
+  }
+  if (ending != endings.end() && fs::path(channel.Path).extension() != ending->second) {
+    section.Fail(
+        fmt::format("a \"path\" that ends with {} for the format {}", ending->second, NameOf(channel.Format)),
+        channel.Path);
   }
   channel.Variables = section.Get<std::vector<std::string>>(
       "variables", "a list of names, each once,", {}, [](const std::vector<std::string>& names) {
@@ -183,6 +273,7 @@ Channel ChannelOf(Section section, std::size_t number)
   channel.Compression = CompressionOf(section);
   channel.RanksAFile = section.Get<int>(
       "ranks a file", "0 (all) or a number of ranks", 0, [](const int& ranks) { return ranks >= 0; });
+  ReadSensor(section, channel);
   section.CheckAllKnown();
   if (channel.Format != TargetFormat::Container &&
       (channel.Compression != FilterKind::None || channel.RanksAFile > 0)) {
@@ -195,18 +286,28 @@ Channel ChannelOf(Section section, std::size_t number)
 
 const char* NameOf(TargetFormat format)
 {
-  return format == TargetFormat::Grads ? "grads" : "container";
+  return format == TargetFormat::Kwave ? "kwave" : format == TargetFormat::Grads ? "grads" : "container";
 }
 
 const char* NameOf(Mode mode)
 {
-  return mode == Mode::Direct ? "direct" : "thread";
+  return mode == Mode::Direct ? "direct" : mode == Mode::Thread ? "thread" : "ranks";
 }
 
 bool Channel::Wants(std::int64_t step) const
 {
   return std::any_of(
       this->Windows.begin(), this->Windows.end(), [step](const Window& window) { return window.Has(step); });
+}
+
+std::int64_t Channel::MostSteps() const
+{
+  constexpr std::int64_t most = std::int64_t(1) << 60;
+  std::int64_t steps = 0;
+  for (const Window& window : this->Windows) {
+    steps = std::min(most, steps + std::min(most, (window.Last - window.First) / window.Every) + 1);
+  }
+  return steps;
 }
 
 OutputConfig ReadOutputConfig(const std::string& textOrPath)
@@ -221,7 +322,10 @@ OutputConfig ReadOutputConfig(const std::string& textOrPath)
   }
   Section section(parsed, "");
   OutputConfig config;
-  config.How = section.GetNamed("mode", config.How, Mode::Thread);
+  config.How = section.GetNamed("mode", config.How, Mode::Ranks);
+  config.IoRanks = section.Get<int>(
+      "io ranks", "a number of I/O ranks, or 0", 0, [](const int& ranks) { return ranks >= 0; });
+  config.Layout = section.GetNamed("layout", config.Layout, IoLayout::Shared);
   const auto memory = section.Get<std::string>("memory", "a size such as \"512 MB\"", "1 GiB",
       [](const std::string& text) { return BytesIn(text) > 0; });
   config.Memory = BytesIn(memory);
@@ -233,8 +337,14 @@ OutputConfig ReadOutputConfig(const std::string& textOrPath)
     config.Channels.push_back(ChannelOf(channel, config.Channels.size() + 1));
   }
   section.CheckAllKnown();
+  ShareMemory(config);
   std::set<std::string> paths;
   for (const Channel& channel : config.Channels) {
+    if (channel.Format == TargetFormat::Kwave && config.How == Mode::Ranks) {
+      section.Fail(
+          "the mode thread or direct for channels of the format kwave, which take little of each rank",
+          "ranks");
+    }
     if (!paths.insert(channel.Path).second) {
       section.Fail("channels that write to different paths", fmt::format("two to '{}'", channel.Path));
     }

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "Catalog/Extent.h"
+#include "Output/RankMap.h"
+#include "Output/Sensor.h"
 
 #include <cstdint>
 #include <limits>
@@ -27,7 +29,8 @@ struct Window
 enum class TargetFormat
 {
   Container,  ///< NAME.pio, see Documentation/Container.md
-  Grads       ///< flat binary floats and their descriptor NAME.ctl; one level, each variable everywhere
+  Grads,      ///< flat binary floats and their descriptor NAME.ctl; one level, each variable everywhere
+  Kwave       ///< what a sensor sees, in files like k-Wave's: see SensorSeries
 };
 
 /// "container" and so on.
@@ -42,15 +45,21 @@ struct Channel
   std::vector<Window> Windows;         ///< at least one; a step in several is written once
   bool Overwrite = false;              ///< replace what another run has written
   FilterKind Compression = FilterKind::None;
-  int RanksAFile = 0;  ///< of containers, see StepWriter
+  int RanksAFile = 0;        ///< of containers, see StepWriter
+  Sensor Sees;               ///< of the format Kwave
+  int StepsAtOnce = 0;       ///< of the format Kwave; 0: as the storage's profile says
+  std::uint64_t Memory = 0;  ///< of the format Kwave: bytes on each rank for steps that are gathered
 
   bool Wants(std::int64_t step) const;
+  /// At least as many as it wants.
+  std::int64_t MostSteps() const;
 };
 
 enum class Mode
 {
   Direct,  ///< a call returns when its step is on the storage
-  Thread   ///< a call returns when its values are copied; a thread of each rank writes them
+  Thread,  ///< a call returns when its values are copied; a thread of each rank writes them
+  Ranks    ///< a call returns when its values are on their way to I/O ranks, which write them
 };
 
 /// "direct" and so on.
@@ -59,9 +68,12 @@ const char* NameOf(Mode mode);
 struct OutputConfig
 {
   Mode How = Mode::Thread;
-  std::uint64_t Memory = std::uint64_t(1) << 30;  ///< bytes that steps on their way may take on each rank
-  double WaitSeconds = 600;                       ///< the longest wait for other ranks or the storage
-  int Threads = 0;  ///< writes in flight of each rank; 0: as the storage's profile says
+  int IoRanks = 0;  ///< of Mode::Ranks; 0: see AdaptiveCount()
+  IoLayout Layout = IoLayout::Independent;
+  /// Bytes that steps on their way may take on each rank, apart from Channel::Memory.
+  std::uint64_t Memory = std::uint64_t(1) << 30;
+  double WaitSeconds = 600;  ///< the longest wait for other ranks or the storage
+  int Threads = 0;           ///< writes in flight of each rank; 0: as the storage's profile says
   std::vector<Channel> Channels;
 };
 

@@ -63,6 +63,9 @@ std::unique_ptr<Target> MakeTarget(Communicator& ranks, const Channel& channel)
   if (channel.Format == TargetFormat::Grads) {
     return MakeGradsTarget(ranks, channel);
   }
+  if (channel.Format == TargetFormat::Kwave) {
+    return MakeKwaveTarget(ranks, channel);
+  }
   return std::make_unique<ContainerTarget>(ranks, channel);
 }
 

@@ -1,6 +1,7 @@
 // What the steps of a channel are written to.
 #pragma once
 
+#include "Output/Declaration.h"
 #include "Output/OutputConfig.h"
 #include "Support/Communicator.h"
 #include "Write/StepWriter.h"
@@ -20,6 +21,8 @@ public:
   virtual void Write(const std::vector<container::PatchValues>& mine, int threads) = 0;
 };
 
+class PartsTarget;
+
 class Target
 {
 public:
@@ -28,6 +31,35 @@ public:
   /// collective, though all ranks do it; steps are written in the order in which they were prepared. Throws
   /// Error.
   virtual std::unique_ptr<StepOnItsWay> Prepare(container::StepToWrite step) = 0;
+  /// Collective: writes, `threads` at once, the steps that it has gathered. Throws Error, the same on all
+  /// ranks.
+  virtual void Flush(int /*threads*/) {}
+  /// Itself, where it is one.
+  virtual PartsTarget* OfParts() { return nullptr; }
+};
+
+/// A variable on a patch as the simulation has it, with its ghosts.
+struct GivenArray
+{
+  int Patch = 0;     ///< in the catalog
+  int Variable = 0;  ///< of the step
+  const void* Values = nullptr;
+  Int3 Ghosts{};  ///< layers around the patch
+};
+
+/// A target that copies what it needs out of the simulation's arrays, so that nobody copies whole patches.
+class PartsTarget : public Target
+{
+public:
+  PartsTarget* OfParts() override { return this; }
+  /// Bytes that it keeps of a step with so many variables on this rank.
+  virtual std::uint64_t BytesOf(const std::shared_ptr<const Declaration>& what, std::size_t variables) = 0;
+  /// In place of Prepare(): the values to write are those of `mine`, and StepOnItsWay::Write() gets none.
+  virtual std::unique_ptr<StepOnItsWay> Prepare(const container::StepToWrite& step,
+      const std::shared_ptr<const Declaration>& what, const std::vector<GivenArray>& mine) = 0;
+
+private:
+  std::unique_ptr<StepOnItsWay> Prepare(container::StepToWrite) final { return nullptr; }
 };
 
 /// Nothing is written yet, and no rank waits. ranks: those that write. Both arguments must outlive the
@@ -36,5 +68,7 @@ std::unique_ptr<Target> MakeTarget(Communicator& ranks, const Channel& channel);
 
 /// One of those that MakeTarget() makes: see TargetFormat::Grads.
 std::unique_ptr<Target> MakeGradsTarget(Communicator& ranks, const Channel& channel);
+/// Another: see TargetFormat::Kwave. It gathers steps, see Channel::StepsAtOnce.
+std::unique_ptr<Target> MakeKwaveTarget(Communicator& ranks, const Channel& channel);
 
 }  // namespace patchio::output

@@ -8,6 +8,12 @@
 
 namespace patchio::hdf5 {
 
+std::mutex& OutputLock()
+{
+  static std::mutex lock;
+  return lock;
+}
+
 OutputFile::OutputFile(
     const std::string& path, std::uint64_t alignment, std::size_t objects, std::uint64_t listBytes)
     : Path(path), Creation(H5Pcreate(H5P_DATASET_CREATE)), Image(std::make_unique<FileImage>())

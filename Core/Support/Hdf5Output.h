@@ -8,10 +8,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 namespace patchio::hdf5 {
+
+/// To be held by whoever writes where several threads may: the library is for one at a time.
+std::mutex& OutputLock();
 
 /// What comes after Shuffle where chunks are compressed.
 struct ChunkFilter
@@ -34,6 +38,7 @@ public:
   /// bytes.
   OutputFile(const std::string& path, std::uint64_t alignment, std::size_t objects, std::uint64_t listBytes);
 
+  hid_t Id() const { return this->File; }
   Handle MakeGroup(const std::string& name) const { return this->MakeGroup(this->File, name); }
   Handle MakeGroup(hid_t parent, const std::string& name) const;
 

@@ -246,13 +246,10 @@ void StepFile::Description::DescribeLevel(hid_t root, int number)
 
 namespace {
 
-/// Steps may be on their way in several threads.
-std::mutex library;
-
 template <typename Work>
 auto Alone(Work work)
 {
-  const std::lock_guard<std::mutex> guard(library);
+  const std::lock_guard<std::mutex> guard(hdf5::OutputLock());
   return work();
 }
 
@@ -263,7 +260,7 @@ StepFile::StepFile(const std::string& path, const StepFilePlan& plan)
       Described(Alone([&] { return std::make_unique<Description>(path, plan); })),
       Begins(Alone([&] { return this->Described->LayOut(); }))
 {
-  const std::lock_guard<std::mutex> guard(library);
+  const std::lock_guard<std::mutex> guard(hdf5::OutputLock());
   this->Size = this->Described->Size();
   if (std::all_of(plan.DataSets.begin(), plan.DataSets.end(),
           [](const DataSet& set) { return set.Compression == FilterKind::None; })) {
@@ -289,7 +286,7 @@ std::vector<std::uint64_t> StepFile::Place(const std::vector<ChunkSize>& chunks)
   if (!this->Described) {  // other files of the step have all that is compressed
     return {};
   }
-  const std::lock_guard<std::mutex> guard(library);
+  const std::lock_guard<std::mutex> guard(hdf5::OutputLock());
   std::vector<std::uint64_t> begins = this->Described->Place(chunks);
   this->TakeImage();
   std::filesystem::resize_file(this->Path, this->Size);

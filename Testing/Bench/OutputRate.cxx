@@ -105,9 +105,8 @@ private:
 class Configured : public Way
 {
 public:
-  Configured(const Options& options, const Part& part)
-      : Out(output::ReadOutputConfig(options.To), MPI_COMM_WORLD),
-        Pointers(options.Variables, part.Values.data())
+  Configured(output::Output& out, const Options& options, const Part& part)
+      : Out(out), Pointers(options.Variables, part.Values.data())
   {
     this->Out.SetGrid(3, {0, 0, 0}, {1, 1, 1}, {{1, 1, 1}});
     output::DeclaredPatch patch;
@@ -120,38 +119,39 @@ public:
   }
 
   void Write(int step) override { this->Out.Write(step, step, this->Pointers.data()); }
-  void Finish() override { this->Out.Flush(); }
+  void Finish() override { this->Out.Close(); }
 
 private:
-  output::Output Out;
+  output::Output& Out;
   const std::vector<const void*> Pointers;
 };
 
-json Measure(const Options& options)
+/// Collective over the ranks that compute.
+json Measure(const Options& options, output::Output* out, MPI_Comm compute)
 {
   int rank = 0, ranks = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Comm_rank(compute, &rank);
+  MPI_Comm_size(compute, &ranks);
   const Part part = PartOf(options, rank, ranks);
   std::unique_ptr<Way> way;
-  if (options.Mpi) {
-    way = std::make_unique<DirectMpi>(options, part);
+  if (out) {
+    way = std::make_unique<Configured>(*out, options, part);
   } else {
-    way = std::make_unique<Configured>(options, part);
+    way = std::make_unique<DirectMpi>(options, part);
   }
-  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Barrier(compute);
   const Stopwatch all;
   double lost = 0;
   for (int step = 0; step < options.Steps; ++step) {
     std::this_thread::sleep_for(std::chrono::milliseconds(options.Milliseconds));
-    MPI_Barrier(MPI_COMM_WORLD);  // as an exchange of halos would
+    MPI_Barrier(compute);  // as an exchange of halos would
     const Stopwatch watch;
     way->Write(step);
     lost += watch.Seconds();
   }
   way->Finish();
   double mine[2] = {lost / options.Steps, all.Seconds()}, most[2];
-  MPI_Allreduce(mine, most, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Allreduce(mine, most, 2, MPI_DOUBLE, MPI_MAX, compute);
   return {{"lost", most[0]}, {"all", most[1]}};
 }
 
@@ -166,9 +166,17 @@ int Run(int argc, char** argv)
   program.add_option("--steps", options.Steps);
   program.add_option("--milliseconds", options.Milliseconds, "that a step computes");
   CLI11_PARSE(program, argc, argv);
-  const json found = Measure(options);
+  std::unique_ptr<output::Output> out;
+  if (!options.Mpi) {
+    out = std::make_unique<output::Output>(output::ReadOutputConfig(options.To), MPI_COMM_WORLD);
+  }
+  const MPI_Comm compute = out ? out->Compute() : MPI_COMM_WORLD;
+  if (compute == MPI_COMM_NULL) {
+    return 0;
+  }
+  const json found = Measure(options, out.get(), compute);
   int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_rank(compute, &rank);
   if (rank == 0) {
     std::printf("%s\n", found.dump().c_str());
   }

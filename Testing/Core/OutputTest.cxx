@@ -52,6 +52,26 @@ TEST(OutputConfig, TakesWhatIsGiven)
   EXPECT_TRUE(config.Channels[1].Wants(0)) << "no window: every step";
 }
 
+TEST(OutputConfig, TakesASensor)
+{
+  const OutputConfig config =
+      ReadOutputConfig(R"({"memory": "1000", "channels": [{"path": "a.h5", "format": "kwave",
+    "cuboids": [{"lower": [0, 1, 2], "upper": [3, 4, 5]}, {"lower": [0, 0, 0], "upper": [0, 0, 0], "every": 6}],
+    "points": [3, 1], "steps at once": 12, "windows": [{"first": 5, "last": 15, "every": 5}, {"last": 9}]},
+    {"path": "b.h5", "format": "kwave", "points": [9], "windows": [{"last": 0}]}, {"path": "c.pio"}]})");
+  const Channel& channel = config.Channels.at(0);
+  ASSERT_EQ(channel.Sees.Cuboids.size(), 2u);
+  EXPECT_EQ(channel.Sees.Cuboids[0].Cells, (Box{{0, 1, 2}, {3, 4, 5}}));
+  EXPECT_EQ(channel.Sees.Cuboids[0].Every, 1);
+  EXPECT_EQ(channel.Sees.Cuboids[1].Every, 6);
+  EXPECT_EQ(channel.Sees.Points, (std::vector<std::int64_t>{3, 1}));
+  EXPECT_EQ(channel.StepsAtOnce, 12);
+  EXPECT_EQ(channel.MostSteps(), 13);
+  EXPECT_EQ(channel.Memory, 250u) << "half of it for both";
+  EXPECT_EQ(config.Channels[2].Memory, 0u);
+  EXPECT_EQ(config.Memory, 500u);
+}
+
 TEST(OutputConfig, KnowsUnitsOfMemory)
 {
   for (const auto& [text, bytes] : std::map<std::string, std::uint64_t>{
@@ -77,7 +97,7 @@ TEST(OutputConfig, SaysWhereItIsWrong)
   EXPECT_THAT(Refusal("{\"wait seconds\": 1e300}"), HasSubstr("at most 1e9"));
   EXPECT_THAT(
       Refusal("{\"channels\": [{\"path\": \"a\", \"variables\": [\"v\", \"v\"]}]}"), HasSubstr("each once"));
-  EXPECT_THAT(Refusal("{\"channels\": [{\"path\": \"a.ctl\"}]}"), HasSubstr("grads, and for no other"));
+  EXPECT_THAT(Refusal("{\"channels\": [{\"path\": \"a.ctl\"}]}"), HasSubstr("ends with .ctl"));
 }
 
 namespace {

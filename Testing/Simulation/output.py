@@ -2,14 +2,15 @@
 """What a simulation writes through patchio.h: values against the formula of Client.c, faults, and a program that was built against
 what is installed.
 
-usage: output.py CASE --client CLIENT --patchio PATCHIO --faults LIBRARY --build BUILD --regional REGIONAL --careless CARELESS
+usage: output.py CASE --client CLIENT --patchio PATCHIO --faults LIBRARY --build BUILD --regional REGIONAL --acoustic ACOUSTIC --careless CARELESS
 
-CASE: values, grads, linadv, refusals, careless, failing, slow, live, killed, installed.
+CASE: values, same, grads, sensor, sensor_faults, linadv, refusals, careless, failing, slow, live, killed, installed.
 """
 import argparse
 import glob
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -17,6 +18,7 @@ import sys
 import tempfile
 import time
 
+import h5py
 import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", "Container"))
@@ -46,6 +48,12 @@ def config(folder, *channels, **settings):
     with open(path, "w") as file:
         json.dump({"channels": [{"path": os.path.join(folder, "out.pio"), **channel} for channel in channels], **settings}, file)
     return path
+
+
+def modes(ranks):
+    """All ways to write: mode direct, mode thread, and I/O ranks of both layouts, as settings of a configuration."""
+    shared = [{"mode": "ranks", "io ranks": 2, "layout": "shared"}] if ranks > 2 else []
+    return [{"mode": "direct"}, {"mode": "thread"}] + ([{"mode": "ranks", "io ranks": 1}] if ranks > 1 else []) + shared
 
 
 def boxes_of(step):
@@ -86,12 +94,12 @@ def check(container, steps, names=tuple(VARIABLES)):
 def values(options, folder):
     """All modes, one file and several, packed or not, on several numbers of ranks; two channels that share variables."""
     for ranks in (1, 2, 5):
-        for mode in ("direct", "thread"):
+        for mode in modes(ranks):
             for more in ({}, {"ranks a file": 2}, {"compress": "deflate"}):
                 shutil.rmtree(os.path.join(folder, "out.pio"), ignore_errors=True)
                 shutil.rmtree(os.path.join(folder, "some.pio"), ignore_errors=True)
                 some = {"path": os.path.join(folder, "some.pio"), "variables": ["d", "a"], "windows": [{"first": 1, "last": 1}, {"first": 2, "every": 3}]}
-                code, text = run([options.client, config(folder, more, some, mode=mode), "6"], ranks)
+                code, text = run([options.client, config(folder, more, some, **mode), "6"], ranks)
                 expect(code == 0 and text == "", "%s on %d ranks, %s: exit code %d, %s", mode, ranks, more, code, text)
                 check(os.path.join(folder, "out.pio"), range(6))
                 check(os.path.join(folder, "some.pio"), (1, 2, 5), ("d", "a"))
@@ -99,20 +107,41 @@ def values(options, folder):
                 expect(code == 0, "verify: %s", text)
 
 
+def same(options, folder):
+    """Whatever the mode and the I/O ranks, the files of a simulation on so many ranks are the same, to the bit."""
+    some = {"path": os.path.join(folder, "some.pio"), "variables": ["d", "a"], "windows": [{"first": 1, "last": 1}, {"first": 2, "every": 3}]}
+    for ranks in (1, 3):
+        for more in ({}, {"compress": "deflate"}):
+            first = None
+            for servers, settings in ((0, {"mode": "direct"}), (0, {"mode": "thread"}), (1, {"mode": "ranks"}), (2, {"mode": "ranks", "io ranks": 2, "layout": "shared"}),
+                                      (2, {"mode": "ranks", "io ranks": 2, "memory": "200 kB"})):
+                for old in glob.glob(os.path.join(folder, "*.pio")):
+                    shutil.rmtree(old)
+                code, text = run([options.client, config(folder, more, some, **settings), "6"], ranks + servers)
+                expect(code == 0 and text == "", "%s for %d ranks, %s: exit code %d, %s", settings, ranks, more, code, text)
+                found = {}
+                for path in glob.glob(os.path.join(folder, "*.pio", "*")):
+                    with open(path, "rb") as file:
+                        found[os.path.relpath(path, folder)] = file.read()
+                first = first or found
+                expect(len(found) == 11 and found == first, "%s for %d ranks, %s: other bytes in %s", settings, ranks, more,
+                       [name for name in sorted(set(found) | set(first)) if found.get(name) != first.get(name)])
+
+
 def grads(options, folder):
     """The regional model's maps: the same bytes whatever the ranks and the mode, and the formula's values."""
-    client, path = options.regional, os.path.join(folder, "maps.ctl")
+    client, path, first = options.regional, os.path.join(folder, "maps.ctl"), None
     for ranks in (1, 3, 4):
-        for mode in ("direct", "thread"):
+        for mode in modes(ranks):
             channel = {"path": path, "format": "grads", "windows": [{"first": 1, "last": 3, "every": 2}], "overwrite": True}
-            code, text = run([client, config(folder, channel, mode=mode), "4"], ranks)
+            code, text = run([client, config(folder, channel, **mode), "4"], ranks)
             expect(code == 0 and text == "", "%s on %d ranks: exit code %d, %s", mode, ranks, code, text)
             found = np.fromfile(os.path.join(folder, "maps.dat"), "<f4").reshape(2, 50, 80, 120)
             z, y, x = np.meshgrid(np.arange(50.0), np.arange(80.0), np.arange(120.0), indexing="ij")
             for slot, step in enumerate((1, 3)):
                 want = 300 - 0.6 * z + 10 * np.sin(0.1 * (x - 2 * step)) * np.cos(0.1 * y)
                 expect(np.allclose(found[slot], want, rtol=1e-7, atol=0), "%s on %d ranks: other values at step %d", mode, ranks, step)
-            first = found if (ranks, mode) == (1, "direct") else first
+            first = found if first is None else first
             expect(found.tobytes() == first.tobytes(), "%s on %d ranks: other bytes than on one", mode, ranks)
     code, text = run([options.patchio, "info", path])
     expect(code == 0 and "2 steps" in text.replace("steps: 2", "2 steps") and "temperature" in text, "info: %s", text)
@@ -123,6 +152,143 @@ def grads(options, folder):
         code, text = run(["grads", "-blc", "run " + script])
         want = 300 + 10 * np.sin(0.1 * (0 - 2 * 3))
         expect("%.3f" % want in text, "grads says %s, not %.3f", text, want)
+
+
+CUBOIDS = [((0, 0, 16), (63, 47, 16), 1), ((10, 20, 3), (40, 30, 20), 1), ((0, 0, 0), (63, 47, 31), 5), ((63, 47, 31), (63, 47, 31), 5)]
+POINTS = [1, 64, 98304, 70, 5000, 50000] + list(range(30000, 30200, 3))
+SENSOR = {"format": "kwave", "windows": [{"first": 2, "last": 4, "every": 2}, {"first": 7, "last": 40}], "points": POINTS,
+          "cuboids": [{"lower": lower, "upper": upper, "every": every} for lower, upper, every in CUBOIDS]}
+
+
+def wave(name, step):
+    """The values of acoustic.c: z, y, x."""
+    z, y, x = np.meshgrid(*(np.arange(n) - n // 2 for n in (32, 48, 64)), indexing="ij")
+    r = np.sqrt(x * x + y * y + z * z)
+    p = np.cos(0.5 * r - 0.3 * step) / (1 + r)
+    return p if name == "p" else p * x / (1 + r)
+
+
+def sensor_files(folder):
+    return {every: os.path.join(folder, name) for every, name in ((1, "s.h5"), (5, "s.every5.h5"), (0, "s.points.h5"))}
+
+
+def check_sensor(folder, steps):
+    """Shapes, times and values, by h5py, of a run that was to write these steps; gives how many steps each file has."""
+    counts = {}
+    for every, path in sensor_files(folder).items():
+        wanted = steps[::every or 1]
+        with h5py.File(path, "r") as file:
+            expect(file.attrs["file_type"] == b"output" and file.attrs["minor_version"] == b"2", "%s: no output of k-Wave", path)
+            expect([int(file[name][0, 0, 0]) for name in ("Nx", "Ny", "Nz")] == [64, 48, 32], "%s: another grid", path)
+            places = [(lower, upper) for lower, upper, period in CUBOIDS if period == every]
+            if every:
+                corners = [[n + 1 for corner in place for n in corner] for place in places]
+                expect(file["sensor_mask_corners"][0].tolist() == corners, "%s: other cuboids", path)
+                boxes = {str(i + 1): tuple(slice(l, u + 1) for l, u in list(zip(*place))[::-1]) for i, place in enumerate(places)}
+            else:
+                expect(file["sensor_mask_index"][0, 0].tolist() == POINTS, "%s: other points", path)
+            count = int(file["t_index"][0, 0, 0]) - int(file["Nt"][0, 0, 0]) + len(file["p/1"] if every else file["p"][0])
+            first = int(file["Nt"][0, 0, 0]) - count
+            counts[every] = count
+            expect(0 < count <= len(wanted), "%s: %d steps of %d", path, count, len(wanted))
+            if count > 1:
+                dt = 2e-8 * (wanted[count - 1] - wanted[0]) / (count - 1)
+                expect(abs(file["dt"][0, 0, 0] / dt - 1) < 1e-6 and first == round(2e-8 * wanted[0] / dt), "%s: dt %g, first step %d", path, file["dt"][0, 0, 0], first)
+            for name in ("p", "ux"):
+                for slot, step in enumerate(wanted[:count]):
+                    field = wave(name, step)
+                    found = {key: values[slot] for key, values in file[name].items()} if every else {"": file[name][0, slot]}
+                    want = {key: field[box] for key, box in boxes.items()} if every else {"": field.reshape(-1)[np.array(POINTS) - 1]}
+                    expect(found.keys() == want.keys(), "%s: data sets %s", path, list(found))
+                    for key in want:
+                        expect(found[key].dtype == "<f4" and np.allclose(found[key], want[key], rtol=1e-5, atol=1e-7), "%s: other values of %s/%s at step %d", path, name, key, step)
+    return counts
+
+
+def our_reader(options, folder):
+    """The same values through PatchIO's reader, which knows nothing of how they were written."""
+    sys.path.insert(0, os.path.join(options.build, "python"))
+    import patchio
+    for every, path in sensor_files(folder).items():
+        steps = patchio.open(path)
+        with h5py.File(path, "r") as file:
+            for slot in (0, len(steps) - 1):
+                for name in ("p", "ux"):
+                    want = [file[name][key][slot] for key in sorted(file[name])] if every else [file[name][0, slot]]
+                    found = np.concatenate([np.ravel(values) for values in steps[slot].read(name).values()])
+                    expect(np.array_equal(found, np.concatenate([np.ravel(values) for values in want])), "%s: the reader has other values at its step %d", path, slot)
+
+
+def sensor(options, folder):
+    """Cuboids and points, some of longer periods: the formula's values, and the same bytes whatever the ranks, the mode and how many steps are written at once."""
+    steps = [2, 4] + list(range(7, 23))
+    first = None
+    for ranks in (1, 2, 5):
+        for mode in ("direct", "thread"):
+            for more in ({}, {"steps at once": 4}, {"steps at once": 1000}):
+                channels = [{**SENSOR, **more, "path": os.path.join(folder, "s.h5"), "overwrite": True}]
+                if ranks == 2:  # arrays that another channel wants whole
+                    channels.append({"path": os.path.join(folder, "all.pio"), "overwrite": True, "variables": ["p"], "windows": [{"first": 4, "every": 9}]})
+                code, text = run([options.acoustic, config(folder, *channels, mode=mode), "23"], ranks, SOURCE_DATE_EPOCH="1000000000")
+                expect(code == 0 and text == "", "%s on %d ranks, %s: exit code %d, %s", mode, ranks, more, code, text)
+                found = [open(path, "rb").read() for path in sensor_files(folder).values()]
+                if first is None:
+                    expect(check_sensor(folder, steps) == {1: 18, 5: 4, 0: 18}, "other numbers of steps")
+                    our_reader(options, folder)
+                first = first or found
+                expect(found == first, "%s on %d ranks, %s: other bytes than on one rank, directly", mode, ranks, more)
+    expect([step.step for step in stranger.read(os.path.join(folder, "all.pio"))] == [4, 13, 22], "the other channel has other steps")
+    plates = [{"lower": [0, y, 0], "upper": [511, y, 511]} for y in (0, 100, 200)]
+    code, text = run([options.patchio, "plan", config(folder, {**SENSOR, "path": "x.h5", "points": [], "cuboids": plates}), "--ranks", "256", "--cells", "512,512,512"])
+    expect(code == 0 and "A     256      12.3 kB      3.15 MB       32 " in text and "steps at once: 1," in text, "patchio plan: %s", text)
+    mask = os.path.join(folder, "s.every5.h5")
+    os.rename(mask, os.path.join(folder, "mask.h5"))
+    channel = {"path": mask, "format": "kwave", "mask": os.path.join(folder, "mask.h5"), "windows": [{"first": 2, "last": 2}, {"first": 10, "last": 23, "every": 5}]}
+    code, text = run([options.acoustic, config(folder, channel), "23"], 3)
+    expect(code == 0 and text == "", "a mask: exit code %d, %s", code, text)
+    with h5py.File(mask, "r") as found, h5py.File(channel["mask"], "r") as want:
+        for name in ("p/1", "p/2", "ux/1"):
+            expect(np.array_equal(found[name], want[name]), "a mask: other values of %s", name)
+
+
+def sensor_faults(options, folder):
+    """What cannot be sampled is refused; a full disk and a killed rank leave whole steps."""
+    path, files = os.path.join(folder, "s.h5"), sensor_files(folder)
+    beyond = {"cuboids": [{"lower": [0, 0, 0], "upper": [64, 0, 0]}]}
+    for word, channel, client in (("of cuboid 1", beyond, options.acoustic), ("of the points", {"points": [98305]}, options.acoustic),
+                                  ("scalars", {"points": [1], "variables": ["c"]}, options.client), ("on all patches", {"points": [1], "variables": ["d"]}, options.client)):
+        for mode in ("direct", "thread"):
+            channel = {"path": path, "format": "kwave", "windows": [{"last": 3}], **channel}
+            code, said = run([client, config(folder, channel, mode=mode), "2"], 2, timeout=60)
+            expect(code == 1 and word in said, "%s, %s: exit code %d, %s", word, mode, code, said)
+            expect(not os.path.exists(path), "%s: there is a file", word)
+    small = {**SENSOR, "path": path}
+    code, said = run([options.acoustic, config(folder, small, memory="300 kB"), "9"], 2)
+    expect(code == 1 and 'its "memory"' in said, "too little memory: exit code %d, %s", code, said)
+    for again in (0, 1):
+        code, said = run([options.acoustic, config(folder, small), "9"], 2)
+        expect(code == again and ("no such file yet" in said) == bool(again), "again %d: exit code %d, %s", again, code, said)
+    channel = {**SENSOR, "path": path, "overwrite": True, "windows": [{"last": 100000}], "steps at once": 5}
+    for mode in ("direct", "thread"):
+        code, said = run([options.acoustic, config(folder, channel, mode=mode), "90"], 1, LD_PRELOAD=options.faults, WRITE_FAULT="ENOSPC 150")
+        expect(code == 1 and "No space left" in said, "a full disk, %s: exit code %d, %s", mode, code, said)
+        counts = check_sensor(folder, list(range(90)))
+        expect(all(count < 90 / (every or 1) for every, count in counts.items()), "a full disk, %s: %s steps", mode, counts)
+    for delay in (0.3, 0.8):
+        for file in files.values():
+            os.remove(file)
+        process = subprocess.Popen(["mpirun", "--oversubscribe", "-np", "3", options.acoustic, config(folder, channel), "100000"], env={**os.environ, **MPI},
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        begin = time.monotonic()
+        while not os.path.exists(files[0]) and time.monotonic() < begin + 60:
+            time.sleep(0.02)
+        time.sleep(delay)
+        ranks = [int(entry) for entry in os.listdir("/proc") if entry.isdigit() and is_client(entry, os.path.join(folder, "output.json"), b"patchio_output_acoustic")]
+        expect(len(ranks) == 3, "%d ranks are there to be killed", len(ranks))
+        os.kill(ranks[1], signal.SIGKILL)
+        process.wait(60)
+        counts = check_sensor(folder, list(range(100000)))
+        expect(counts[1] >= 5 and counts[1] % 5 == 0, "%s steps after a rank was killed", counts)
 
 
 def linadv(options, folder):
@@ -152,7 +318,11 @@ def refusals(options, folder):
         "not json": "{",
         "no such file": os.path.join(folder, "nowhere.json"),
         "threads": '{"threads": -1}',
-        "thread, direct": '{"mode": "swift"}',
+        "direct, thread, ranks": '{"mode": "swift"}',
+        "io ranks": '{"io ranks": -1}',
+        "independent, shared": '{"layout": "fair"}',
+        "start more": '{"mode": "ranks"}',
+        "2 I/O ranks beside": '{"mode": "ranks", "io ranks": 2}',
         '"pathh"': '{"channels": [{"path": "a", "pathh": 1}]}',
         '"path"': '{"channels": [{}]}',
         "two to 'a'": '{"channels": [{"path": "a"}, {"path": "a"}]}',
@@ -160,16 +330,27 @@ def refusals(options, folder):
         "1 or more": '{"channels": [{"path": "a", "windows": [{"every": 0}]}]}',
         "memory": '{"memory": "much"}',
         "ends with .ctl": '{"channels": [{"path": "a", "format": "grads"}]}',
+        "ends with .h5": '{"channels": [{"path": "a", "format": "kwave"}]}',
+        "none of them": '{"channels": [{"path": "a.h5", "format": "kwave"}]}',
+        '"last"': '{"channels": [{"path": "a.h5", "format": "kwave", "points": [1]}]}',
+        "from 1": '{"channels": [{"path": "a.h5", "format": "kwave", "points": [0], "windows": [{"last": 1}]}]}',
+        "upper": '{"channels": [{"path": "a.h5", "format": "kwave", "cuboids": [{"lower": [0, 0, 0]}]}]}',
+        "not below": '{"channels": [{"path": "a.h5", "format": "kwave", "cuboids": [{"lower": [0, 1, 0], "upper": [9, 0, 0]}]}]}',
+        "2 and 3": '{"channels": [{"path": "a.h5", "format": "kwave", "cuboids": [{"lower": [0, 0, 0], "upper": [1, 1, 1], "every": 3}, '
+                   '{"lower": [0, 0, 0], "upper": [1, 1, 1], "every": 2}]}]}',
+        "nomask.h5": '{"channels": [{"path": "a.h5", "format": "kwave", "mask": "nomask.h5"}]}',
+        "kwave alone": '{"channels": [{"path": "a", "points": [1]}]}',
         "containers alone": '{"channels": [{"path": "a.ctl", "format": "grads", "compress": "zstd"}]}',
     }
     for word, text in cases.items():
-        ranks = 2 if word in ("not json", "no such file") else 1  # which read it in other ways than the rest
+        ranks = 2 if word in ("not json", "no such file", "2 I/O ranks beside") else 1  # which read it in other ways than the rest
         code, said = run([options.client, text, "2"], ranks, timeout=30)
-        told = {"not json": "a JSON text", "no such file": "nowhere.json", "thread, direct": "swift"}.get(word, word)
+        told = {"not json": "a JSON text", "no such file": "nowhere.json"}.get(word, word)
         expect(code == 2 and said.count(", open: ") == ranks and told in said, "%s: exit code %d, %s", word, code, said)
     for word, channel in {"'nothing'": {"variables": ["nothing"]}, "one level": {"path": os.path.join(folder, "x.ctl"), "format": "grads", "variables": ["a"]}}.items():
-        for mode in ("direct", "thread"):
-            code, said = run([options.client, config(folder, channel, mode=mode), "2"], 2, timeout=60)
+        for mode in modes(2):
+            ranks = 3 if mode["mode"] == "ranks" else 2  # so that two compute
+            code, said = run([options.client, config(folder, channel, **mode), "2"], ranks, timeout=60)
             expect(code == 1 and word in said and said.count(word) == 4, "%s, %s: exit code %d, %s", word, mode, code, said)
     for again in (0, 1):
         code, said = run([options.client, config(folder, {}, mode="thread"), "3"], 2)
@@ -180,6 +361,10 @@ def refusals(options, folder):
     check(out, range(2))
     code, said = run([options.client, config(folder, {"overwrite": True}, memory="20 kB", mode="thread"), "4"], 2)
     expect(code == 1 and 'raise its "memory"' in said, "too little memory for ghosts: exit code %d, %s", code, said)
+    code, said = run([options.client, config(folder, {"overwrite": True}, memory="150 kB", mode="ranks"), "4"], 3)
+    expect(code == 1 and said.count("on I/O rank 2") == 8 and 'raise "memory"' in said, "too little memory for a step: exit code %d, %s", code, said)
+    code, said = run([options.patchio, "linadv", "--output-config", config(folder, {}, mode="ranks")], 2)
+    expect(code not in (0, 124) and "patchio_compute()" in said, "a simulation that does not ask who computes: exit code %d, %s", code, said)
 
 
 def careless(options, folder):
@@ -204,33 +389,37 @@ def careless(options, folder):
 
 def failing(options, folder):
     """A write that fails is told at a later call, with the step; steps before it stay whole, and the simulation goes on."""
-    for mode in ("direct", "thread"):
+    for mode, ranks in (("direct", 1), ("thread", 1), ("ranks", 3)):
         for fault in ("ENOSPC", "EIO"):
             shutil.rmtree(os.path.join(folder, "out.pio"), ignore_errors=True)
-            code, said = run([options.client, config(folder, {}, mode=mode), "6", "20"], 1, LD_PRELOAD=options.faults, WRITE_FAULT=fault + " 40")
+            code, said = run([options.client, config(folder, {}, mode=mode), "6", "20"], ranks, LD_PRELOAD=options.faults, WRITE_FAULT=fault + " 40")
             told = "No space left" if fault == "ENOSPC" else "Input/output error"
-            expect(code == 1 and told in said and "was not written" in said, "%s, %s: exit code %d, %s", mode, fault, code, said)
+            expect(code == 1 and told in said, "%s, %s: exit code %d, %s", mode, fault, code, said)
             count = len(stranger.read(os.path.join(folder, "out.pio")))
             expect(0 < count < 6, "%s, %s: %d steps", mode, fault, count)
             check(os.path.join(folder, "out.pio"), range(count))
-            lost = {word for word in said.split("Step ")[1:]}
-            expect(len(lost) == 6 - count, "%s, %s: %d steps are there, and this was said: %s", mode, fault, count, said)
+            lost = sorted(int(step) for step in re.findall(r"Step (\d+) of the channel 'channel 1' was not written", said))
+            simulating = max(1, ranks - 1)
+            expect(lost == sorted(simulating * list(range(count, 6))), "%s, %s: %d steps are there, and this was said: %s", mode, fault, count, said)
+            expect(all("rank %d, step" % rank in said for rank in range(simulating)), "%s, %s: a rank was told at the end alone: %s", mode, fault, said)
 
 
 def slow(options, folder):
     """A slow storage slows the simulation, and nothing is dropped; a wait that is too long is told."""
-    for memory in ("1 MB", "150 kB"):  # the second holds a step of two ranks, not two
+    # Enough for some steps; the second of each holds a step of a rank, not two.
+    for mode, ranks, memory in (("thread", 2, "1 MB"), ("thread", 2, "150 kB"), ("ranks", 3, "1 MB"), ("ranks", 3, "180 kB")):
         shutil.rmtree(os.path.join(folder, "out.pio"), ignore_errors=True)
-        code, said = run([options.client, config(folder, {}, mode="thread", memory=memory), "6"], 2, LD_PRELOAD=options.faults, WRITE_FAULT="slow 5")
-        expect(code == 0 and said == "", "%s: exit code %d, %s", memory, code, said)
+        code, said = run([options.client, config(folder, {}, mode=mode, memory=memory), "6"], ranks, LD_PRELOAD=options.faults, WRITE_FAULT="slow 5")
+        expect(code == 0 and said == "", "%s, %s: exit code %d, %s", mode, memory, code, said)
         check(os.path.join(folder, "out.pio"), range(6))
-    shutil.rmtree(os.path.join(folder, "out.pio"), ignore_errors=True)
-    settings = {"mode": "thread", "memory": "400 kB", "wait seconds": 0.3}
-    code, said = run([options.client, config(folder, {}, **settings), "6"], 1, LD_PRELOAD=options.faults, WRITE_FAULT="slow 200")
-    expect(code == 1 and "too slow" in said and "0.3 s" in said, "a wait: exit code %d, %s", code, said)
+    for mode, ranks, memory, told in (("thread", 1, "400 kB", "too slow"), ("ranks", 3, "180 kB", "Rank 0 waited 0.3 s for I/O rank 2 to make room")):
+        shutil.rmtree(os.path.join(folder, "out.pio"), ignore_errors=True)
+        settings = {"mode": mode, "memory": memory, "wait seconds": 0.3}
+        code, said = run([options.client, config(folder, {}, **settings), "6"], ranks, LD_PRELOAD=options.faults, WRITE_FAULT="slow 200")
+        expect(code == 1 and told in said and "0.3 s" in said, "a wait, %s: exit code %d, %s", mode, code, said)
     # A step that has no room is written from the simulation's own arrays, which nobody may change before it is.
     shutil.rmtree(os.path.join(folder, "out.pio"), ignore_errors=True)
-    settings["memory"] = "100 kB"
+    settings = {"mode": "thread", "memory": "100 kB", "wait seconds": 0.3}
     code, said = run([options.client, config(folder, {}, **settings), "2"], 1, LD_PRELOAD=options.faults, WRITE_FAULT="slow 200")
     expect(code == 0 and said == "", "own arrays: exit code %d, %s", code, said)
     check(os.path.join(folder, "out.pio"), range(2))
@@ -258,9 +447,9 @@ def live(options, folder):
 
 def killed(options, folder):
     """A rank that is killed takes no finished step with it; the next run goes on in another container."""
-    for delay in (0.4, 0.7, 1.0):
+    for mode, victim, delay in (("thread", 1, 0.4), ("thread", 1, 1.0), ("ranks", 1, 0.4), ("ranks", 2, 0.7)):  # rank 2 is the I/O rank
         shutil.rmtree(os.path.join(folder, "out.pio"), ignore_errors=True)
-        path = config(folder, {}, mode="thread")
+        path = config(folder, {}, mode=mode)
         process = subprocess.Popen(["mpirun", "--oversubscribe", "-np", "3", options.client, path, "2000", "5"], env={**os.environ, **MPI}, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL)
         container = os.path.join(folder, "out.pio")
@@ -268,22 +457,22 @@ def killed(options, folder):
         while len(glob.glob(container + "/step.*.hdf")) < 3 and time.monotonic() < begin + 60:
             time.sleep(0.02)
         time.sleep(delay)
-        ranks = [int(entry) for entry in os.listdir("/proc") if entry.isdigit() and is_client(entry, path)]
+        ranks = sorted(int(entry) for entry in os.listdir("/proc") if entry.isdigit() and is_client(entry, path))
         expect(len(ranks) == 3, "%d ranks are there to be killed", len(ranks))
-        os.kill(ranks[1], signal.SIGKILL)
+        os.kill(ranks[victim], signal.SIGKILL)
         process.wait(60)
         count = len(stranger.read(container))
-        expect(count >= 2, "%d steps were finished", count)
+        expect(count >= 2, "%s: %d steps were finished", mode, count)
         check(container, range(count))
 
 
-def is_client(number, path):
+def is_client(number, path, program=b"patchio_output_client"):
     try:
         with open("/proc/%s/cmdline" % number, "rb") as file:
             words = file.read().split(b"\0")
     except OSError:
         return False
-    return os.path.basename(words[0]) == b"patchio_output_client" and os.fsencode(path) in words
+    return os.path.basename(words[0]) == program and os.fsencode(path) in words
 
 
 def installed(options, folder):
@@ -312,18 +501,22 @@ def installed(options, folder):
         print("skipped: the example in Fortran: there is no gfortran")
     for how, program in built.items():
         container = os.path.join(folder, "fields.pio")
-        shutil.rmtree(container, ignore_errors=True)
+        for path in (container, container + ".pio"):
+            shutil.rmtree(path, ignore_errors=True)
         code, text = run([program, config(folder, {"path": container}), "3"], 2)
         expect(code == 0 and text == "", "%s: exit code %d, %s", how, code, text)
-        steps = stranger.read(container)
-        expect(len(steps) == 3 and all(sum(values.size for _, _, values in step.values()) > 1000 for step in steps), "%s: %d steps", how, len(steps))
+        code, text = run([program, config(folder, {"path": container + ".pio"}, mode="ranks"), "3"], 3)
+        expect(code == 0 and text == "", "%s with an I/O rank: exit code %d, %s", how, code, text)
+        for steps in (stranger.read(container), stranger.read(container + ".pio")):
+            expect(len(steps) == 3 and all(sum(values.size for _, _, values in step.values()) > 1000 for step in steps), "%s: %d steps", how, len(steps))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    cases = {"values": values, "grads": grads, "linadv": linadv, "refusals": refusals, "careless": careless, "failing": failing, "slow": slow, "live": live, "killed": killed, "installed": installed}
+    cases = {"values": values, "same": same, "grads": grads, "sensor": sensor, "sensor_faults": sensor_faults, "linadv": linadv, "refusals": refusals,
+             "careless": careless, "failing": failing, "slow": slow, "live": live, "killed": killed, "installed": installed}
     parser.add_argument("case", choices=list(cases))
-    for name in ("client", "careless", "regional", "patchio", "faults", "build"):
+    for name in ("client", "careless", "regional", "acoustic", "patchio", "faults", "build"):
         parser.add_argument("--" + name, required=True)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -171,7 +171,7 @@ void Conversion::Run()
       this->SizeText(this->All), this->Watch.Seconds()));
 }
 
-/// Of the values, and of the files where values are compressed.
+/// Bytes of the values, and those of the files where values are compressed.
 std::string Conversion::SizeText(const ConversionResult& result) const
 {
   const std::string values = ByteText(static_cast<double>(result.Bytes));
@@ -349,7 +349,7 @@ void AddOptions(CLI::App& command, Options& options)
       .add_option(
           "--region", options.Box, "Only patches that meet this box: x from, to, y from, to, z from, to")
       ->expected(6);
-  command.add_option("--threads", options.Threads, "Of each rank, for reading and for writing")
+  command.add_option("--threads", options.Threads, "Threads of each rank, for reading and for writing")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
 }

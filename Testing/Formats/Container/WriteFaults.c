@@ -1,6 +1,6 @@
 /* Preloaded, it makes requests to write fail as $WRITE_FAULT says, "HOW NUMBER": from the request of this
  * number on, ENOSPC or EIO; that request alone, EINTR, or short: only some of its bytes are written; slow:
- * each of them takes so many milliseconds. Only files of containers. */
+ * each of them takes so many milliseconds. Only files of containers and k-Wave's. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -10,13 +10,13 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-static int IsOfContainer(int file)
+static int IsOurs(int file)
 {
   char link[64], path[4096];
   snprintf(link, sizeof link, "/proc/self/fd/%d", file);
   const ssize_t length = readlink(link, path, sizeof path - 1);
   path[length > 0 ? length : 0] = 0;
-  return strstr(path, ".pio/") != NULL;
+  return strstr(path, ".pio/") || strstr(path, ".h5");
 }
 
 /* 1: fails with errno; 2: short; 0: goes on. */
@@ -26,7 +26,7 @@ static int Fault(int file)
   const char* wanted = getenv("WRITE_FAULT");
   char how[16] = "";
   int number = 0;
-  if (!wanted || !IsOfContainer(file) || sscanf(wanted, "%15s %d", how, &number) != 2) {
+  if (!wanted || !IsOurs(file) || sscanf(wanted, "%15s %d", how, &number) != 2) {
     return 0;
   }
   const int now = __atomic_add_fetch(&count, 1, __ATOMIC_SEQ_CST);

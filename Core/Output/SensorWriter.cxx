@@ -1,0 +1,334 @@
+#include "Output/SensorWriter.h"
+
+#include "Io/IoScheduler.h"
+#include "Storage/StorageProfile.h"
+#include "Support/ByteText.h"
+#include "Support/Error.h"
+#include "Support/RunOnAllRanks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+
+namespace patchio::output {
+namespace {
+
+/// Neighbours in the data set go together. Gives what comes after the values.
+const float* GiveRuns(
+    const std::vector<SensorRun>& runs, const float* values, std::uint64_t begin, LineExchange& line)
+{
+  for (std::size_t run = 0; run < runs.size();) {
+    const std::int64_t first = runs[run].To;
+    std::int64_t end = first;
+    for (; run < runs.size() && runs[run].To == end; ++run) {
+      end += runs[run].Count;
+    }
+    line.Add(begin + first * sizeof(float), values, (end - first) * sizeof(float));
+    values += end - first;
+  }
+  return values;
+}
+
+}  // namespace
+
+/// Values of a data set, for the steps of a flush: a range of a file.
+struct SensorWriter::Region
+{
+  std::size_t Series = 0;
+  std::uint64_t Begin = 0;   ///< in the line of all regions
+  std::uint64_t Offset = 0;  ///< in the file
+  std::uint64_t Bytes = 0;
+  std::uint64_t StepBytes = 0;
+};
+
+SensorWriter::SensorWriter(Communicator& ranks, const Channel& channel)
+    : Ranks(ranks), What(channel), AllSeries(SeriesOf(channel.Sees, channel.Path))
+{
+  for (const SensorSeries& series : this->AllSeries) {
+    this->Sets += series.Sets();
+    this->LongestPeriod = std::max(this->LongestPeriod, series.Every);
+    this->Room.push_back((channel.MostSteps() + series.Every - 1) / series.Every);
+  }
+}
+
+void SensorWriter::LayOut(const Catalog& data)
+{
+  this->Variables = data.Variables.size();
+  for (std::size_t series = 0; series < this->AllSeries.size() && this->Ranks.Rank() == 0; ++series) {
+    this->Files.emplace_back(this->AllSeries[series], data, this->Room[series]);
+  }
+}
+
+void SensorWriter::Add(SensorSample sample, int threads)
+{
+  if (sample.Index != this->Next && this->Fault.empty()) {
+    this->Fault = "One of them was not taken.";
+  }
+  if (!this->Fault.empty()) {
+    throw FileError(
+        this->What.Path, "all earlier steps, as k-Wave's files have no gaps", "not all: " + this->Fault);
+  }
+  this->Next = sample.Index + 1;
+  this->Try([&] { this->Gather(std::move(sample), threads); });
+}
+
+void SensorWriter::Flush()
+{
+  if (!this->Gathered.empty()) {
+    this->Try([this] { this->WriteGathered(); });
+  }
+}
+
+/// Steps that could not be written are lost, and so are all later ones.
+void SensorWriter::Try(const std::function<void()>& work)
+{
+  this->Fault = CatchError(work);
+  if (!this->Fault.empty()) {
+    this->Gathered.clear();
+    throw Error(this->Fault);
+  }
+}
+
+void SensorWriter::Gather(SensorSample sample, int threads)
+{
+  if (!this->Gathered.empty() && this->Gathered.back().What != sample.What) {
+    this->WriteGathered();
+  }
+  this->Gathered.push_back(std::move(sample));
+  if (this->Agreed.For != this->Gathered.back().What) {
+    this->Agree(threads);
+  }
+  if (static_cast<int>(this->Gathered.size()) >= this->Agreed.How.Steps) {
+    this->WriteGathered();
+  }
+}
+
+/// Collective: who writes, and how many steps at once, for the patches of the last sample.
+void SensorWriter::Agree(int threads)
+{
+  this->Agreed.For = this->Gathered.back().What;
+  std::vector<std::int64_t> mine;
+  for (const std::vector<std::int64_t>& sets : this->Agreed.For->Values) {
+    mine.insert(mine.end(), sets.begin(), sets.end());
+  }
+  std::vector<StorageModel> storage;
+  if (this->Ranks.Rank() == 0) {
+    if (const auto profile = FindProfile(this->What.Path, nullptr, this->Ranks.Size())) {
+      storage.push_back(profile->Requests.value_or(StorageModel()));
+    }
+  }
+  this->Agreed.Values = GatherValues(this->Ranks, mine);
+  storage = GatherValues(this->Ranks, storage);
+  this->CheckCover();
+  GatheringNeeds needs;
+  needs.Threads = threads;
+  if (!storage.empty()) {
+    needs.Storage = this->Agreed.Storage = storage[0];
+  }
+  needs.Steps = this->What.StepsAtOnce;
+  needs.Period = this->LongestPeriod;
+  needs.Memory = this->What.Memory;
+  this->Agreed.How =
+      PlanGathering(this->VolumesOf(std::vector<std::int64_t>(this->AllSeries.size(), 1)), needs);
+  if (this->Agreed.How.Steps == 0) {
+    throw FileError(this->What.Path,
+        fmt::format("steps that take at most {} on a rank", ByteText(static_cast<double>(this->What.Memory))),
+        ByteText(static_cast<double>(this->Agreed.How.Step)), "Raise \"memory\" in the output configuration");
+  }
+}
+
+/// Bytes on each rank of so many steps of each series.
+std::vector<std::uint64_t> SensorWriter::VolumesOf(const std::vector<std::int64_t>& steps) const
+{
+  std::vector<std::int64_t> stepsOfSet;
+  for (std::size_t series = 0; series < this->AllSeries.size(); ++series) {
+    stepsOfSet.insert(stepsOfSet.end(), this->AllSeries[series].Sets(), steps[series]);
+  }
+  std::vector<std::uint64_t> volumes(this->Ranks.Size(), 0);
+  for (std::size_t i = 0; i < this->Agreed.Values.size(); ++i) {
+    volumes[i / this->Sets] +=
+        this->Agreed.Values[i] * stepsOfSet[i % this->Sets] * this->Variables * sizeof(float);
+  }
+  return volumes;
+}
+
+/// Throws Error where cells of the sensor are on no patch.
+void SensorWriter::CheckCover() const
+{
+  std::size_t number = 0;
+  for (const SensorSeries& series : this->AllSeries) {
+    for (std::size_t set = 0; set < series.Sets(); ++set, ++number) {
+      std::int64_t found = 0;
+      for (std::size_t i = number; i < this->Agreed.Values.size(); i += this->Sets) {
+        found += this->Agreed.Values[i];
+      }
+      if (found != series.ValuesOf(set)) {
+        throw FileError(series.Path,
+            fmt::format("all {} values of {} on patches of the coarsest level", series.ValuesOf(set),
+                series.Cuboids.empty() ? "the points" : fmt::format("cuboid {}", set + 1)),
+            fmt::format("{}", found), "Change the sensor in the output configuration");
+      }
+    }
+  }
+}
+
+/// Collective. Each writer gets a range as long as the plan has for it.
+void SensorWriter::WriteGathered()
+{
+  this->Open();
+  const std::vector<std::int64_t> steps = this->CountSteps();
+  this->CheckRoom(steps);
+  const std::vector<Region> regions = this->RegionsOf(steps);
+  std::vector<std::uint64_t> ranges{0};
+  for (const std::uint64_t bytes : WrittenBytes(this->Agreed.How.Plan, this->VolumesOf(steps))) {
+    ranges.push_back(ranges.back() + bytes);
+  }
+  LineExchange line(this->Ranks, ranges);
+  RunOnAllRanks(this->Ranks, [&] { this->Give(regions, line); });
+  line.Exchange();
+  RunOnAllRanks(this->Ranks, [&] { this->WriteRange(regions, ranges[this->Ranks.Rank()], line.Mine()); });
+  RunOnAllRanks(this->Ranks, [&] { this->Commit(steps); });
+  this->Gathered.clear();
+}
+
+/// Throws Error when steps came more often than the windows have them.
+void SensorWriter::CheckRoom(const std::vector<std::int64_t>& steps) const
+{
+  for (std::size_t series = 0; series < steps.size(); ++series) {
+    if (this->Written[series] + steps[series] > this->Room[series]) {
+      throw FileError(this->AllSeries[series].Path, fmt::format("at most {} steps", this->Room[series]),
+          "more", "Give each step one number, and write it once");
+    }
+  }
+}
+
+void SensorWriter::Commit(const std::vector<std::int64_t>& steps)
+{
+  for (std::size_t series = 0; series < this->AllSeries.size(); ++series) {
+    for (const SensorSample& sample : this->Gathered) {
+      if (this->Takes(series, sample)) {
+        this->Times[series][1] = sample.Time;
+        this->Times[series][0] = this->Written[series]++ == 0 ? sample.Time : this->Times[series][0];
+      }
+    }
+    if (steps[series] > 0 && this->Ranks.Rank() == 0) {
+      this->Files[series].Commit(this->Written[series], this->Times[series][0], this->Times[series][1]);
+    }
+  }
+}
+
+/// Collective the first time: makes the files.
+void SensorWriter::Open()
+{
+  if (!this->Written.empty()) {
+    return;
+  }
+  std::vector<std::uint64_t> offsets;
+  RunOnAllRanks(this->Ranks, [&] {
+    for (SensorFile& file : this->Files) {
+      file.Create(this->What.Overwrite);
+      offsets.insert(offsets.end(), file.Offsets().begin(), file.Offsets().end());
+    }
+  });
+  this->Offsets = GatherValues(this->Ranks, offsets);
+  this->Written.resize(this->AllSeries.size(), 0);
+  this->Times.resize(this->AllSeries.size());
+}
+
+/// Of the gathered ones.
+std::vector<std::int64_t> SensorWriter::CountSteps() const
+{
+  std::vector<std::int64_t> steps;
+  for (std::size_t series = 0; series < this->AllSeries.size(); ++series) {
+    steps.push_back(std::count_if(this->Gathered.begin(), this->Gathered.end(),
+        [&](const SensorSample& sample) { return this->Takes(series, sample); }));
+  }
+  return steps;
+}
+
+/// Variable by variable and set by set of each series, as SensorFile::Offsets() has them.
+std::vector<SensorWriter::Region> SensorWriter::RegionsOf(const std::vector<std::int64_t>& steps) const
+{
+  std::vector<Region> regions;
+  std::uint64_t begin = 0;
+  for (std::size_t series = 0; series < this->AllSeries.size(); ++series) {
+    for (std::size_t i = 0; i < this->Variables * this->AllSeries[series].Sets(); ++i) {
+      Region& region = regions.emplace_back();
+      region.Series = series;
+      region.StepBytes = this->AllSeries[series].ValuesOf(i % this->AllSeries[series].Sets()) * sizeof(float);
+      region.Begin = begin;
+      region.Offset = this->Offsets[regions.size() - 1] + this->Written[series] * region.StepBytes;
+      region.Bytes = region.StepBytes * steps[series];
+      begin += region.Bytes;
+    }
+  }
+  return regions;
+}
+
+/// This rank's values of all gathered steps.
+void SensorWriter::Give(const std::vector<Region>& regions, LineExchange& line)
+{
+  std::vector<std::uint64_t> done(this->AllSeries.size(), 0);
+  for (SensorSample& sample : this->Gathered) {
+    std::size_t region = 0;
+    for (std::size_t series = 0; series < this->AllSeries.size(); ++series) {
+      const std::size_t sets = this->AllSeries[series].Sets(), count = this->Variables * sets;
+      const float* next = sample.Values[series].data();
+      for (std::size_t i = 0; i < count && this->Takes(series, sample); ++i) {
+        const Region& to = regions[region + i];
+        next =
+            GiveRuns(sample.What->Runs[series][i % sets], next, to.Begin + done[series] * to.StepBytes, line);
+      }
+      done[series] += this->Takes(series, sample) ? 1 : 0;
+      region += count;
+    }
+    sample.Values.assign(this->AllSeries.size(), {});
+  }
+}
+
+/// Cut into requests as large as the storage likes them. What has been written outlives the machine's
+/// failure.
+void SensorWriter::WriteRange(
+    const std::vector<Region>& regions, std::uint64_t begin, const LineExchange::Range& mine)
+{
+  struct Request
+  {
+    std::size_t Series = 0;
+    std::uint64_t Offset = 0, From = 0, Bytes = 0;
+  };
+  const RequestLimits limits = LimitsOf(this->Agreed.Storage, ~std::uint64_t(0), 1);
+  const int threads = this->Agreed.How.Threads;
+  const std::uint64_t most =
+      std::clamp(mine.Count / threads + 1, std::max<std::uint64_t>(limits.Gap, 64 << 10), limits.Bytes);
+  std::vector<Request> requests;
+  for (const Region& region : regions) {
+    const std::uint64_t end = std::min(begin + mine.Count, region.Begin + region.Bytes);
+    for (std::uint64_t at = std::max(begin, region.Begin); at < end; at += most) {
+      requests.push_back(
+          {region.Series, region.Offset + (at - region.Begin), at - begin, std::min(most, end - at)});
+    }
+  }
+  for (const Request& request : requests) {
+    this->Opened.try_emplace(
+        request.Series, this->AllSeries[request.Series].Path, PlainFile::Purpose::Update);
+  }
+  std::mutex lock;
+  std::string fault;
+  RunTasks(requests.size(), threads, [&](std::size_t task) {
+    const Request& request = requests[task];
+    const std::string problem = CatchError([&] {
+      this->Opened.at(request.Series).Write(request.Offset, mine.Bytes + request.From, request.Bytes);
+    });
+    const std::lock_guard<std::mutex> guard(lock);
+    fault = fault.empty() ? problem : fault;
+  });
+  if (!fault.empty()) {
+    throw Error(fault);
+  }
+  for (const auto& [series, file] : this->Opened) {
+    file.Flush();
+  }
+}
+
+}  // namespace patchio::output

@@ -1,0 +1,127 @@
+// Which values of a sensor are on which patch, against a look at each cell.
+#include "Output/Sensor.h"
+
+#include "TestTools.h"
+
+#include <map>
+#include <random>
+
+namespace patchio::output {
+namespace {
+
+/// A grid cut at random places along each axis, which need not begin at 0; and a fine patch, which no sensor
+/// sees.
+Catalog RandomGrid(std::mt19937& random)
+{
+  Catalog data;
+  data.Levels.resize(2);
+  std::vector<std::vector<int>> cuts(3);
+  for (std::vector<int>& cut : cuts) {
+    cut = {static_cast<int>(random() % 7) - 3};
+    for (unsigned part = 0; part < 1 + random() % 3; ++part) {
+      cut.push_back(cut.back() + 1 + static_cast<int>(random() % 5));
+    }
+  }
+  for (std::size_t k = 0; k + 1 < cuts[2].size(); ++k) {
+    for (std::size_t j = 0; j + 1 < cuts[1].size(); ++j) {
+      for (std::size_t i = 0; i + 1 < cuts[0].size(); ++i) {
+        data.Patches.emplace_back().Cells = {{cuts[0][i], cuts[1][j], cuts[2][k]},
+            {cuts[0][i + 1] - 1, cuts[1][j + 1] - 1, cuts[2][k + 1] - 1}};
+      }
+    }
+  }
+  data.Patches.push_back(data.Patches.front());
+  data.Patches.back().Level = 1;
+  return data;
+}
+
+std::vector<int> AllPatches(const Catalog& data)
+{
+  std::vector<int> patches(data.Patches.size());
+  for (std::size_t p = 0; p < patches.size(); ++p) {
+    patches[p] = static_cast<int>(p);
+  }
+  return patches;
+}
+
+/// The cell at each place of a data set, as runs have it.
+std::map<std::int64_t, Int3> CellsIn(const std::vector<SensorRun>& runs, const Catalog& data)
+{
+  std::map<std::int64_t, Int3> cells;
+  std::int64_t before = -1;
+  for (const SensorRun& run : runs) {
+    EXPECT_EQ(data.Patches[run.Patch].Level, 0);
+    EXPECT_GT(run.To, before) << "in the order of the data set";
+    before = run.To;
+    for (std::int64_t i = 0; i < run.Count; ++i) {
+      const Int3 cell{run.Cell[0] + static_cast<int>(i), run.Cell[1], run.Cell[2]};
+      EXPECT_FALSE(Intersect(data.Patches[run.Patch].Cells, Box{cell, cell}).Empty());
+      EXPECT_TRUE(cells.emplace(run.To + i, cell).second) << "twice";
+    }
+  }
+  return cells;
+}
+
+}  // namespace
+
+TEST(Sensor, FindsAllCellsOfCuboids)
+{
+  std::mt19937 random(7);
+  for (int round = 0; round < 200; ++round) {
+    const Catalog data = RandomGrid(random);
+    const Box grid = GridOf(data);
+    SensorSeries series;
+    Box& box = series.Cuboids.emplace_back();
+    for (int axis = 0; axis < 3; ++axis) {
+      box.Lower[axis] = static_cast<int>(random() % grid.Width(axis));
+      box.Upper[axis] = box.Lower[axis] + static_cast<int>(random() % (grid.Width(axis) - box.Lower[axis]));
+    }
+    const auto found = CellsIn(RunsIn(series, 0, data, AllPatches(data)), data);
+    std::map<std::int64_t, Int3> wanted;
+    for (int k = box.Lower[2]; k <= box.Upper[2]; ++k) {
+      for (int j = box.Lower[1]; j <= box.Upper[1]; ++j) {
+        for (int i = box.Lower[0]; i <= box.Upper[0]; ++i) {
+          const auto place = static_cast<std::int64_t>(wanted.size());
+          wanted[place] = {i + grid.Lower[0], j + grid.Lower[1], k + grid.Lower[2]};
+        }
+      }
+    }
+    EXPECT_EQ(found, wanted);
+    EXPECT_EQ(static_cast<std::int64_t>(found.size()), series.ValuesOf(0));
+  }
+}
+
+TEST(Sensor, FindsPointsAsKwaveCountsThem)
+{
+  std::mt19937 random(8);
+  for (int round = 0; round < 100; ++round) {
+    const Catalog data = RandomGrid(random);
+    const Box grid = GridOf(data);
+    SensorSeries series;
+    std::map<std::int64_t, Int3> wanted;
+    for (std::int64_t point = 0; point < 20; ++point) {
+      const auto number = static_cast<std::int64_t>(random() % grid.Cells());
+      series.Points.push_back(number + 1);
+      wanted[point] = {static_cast<int>(number % grid.Width(0)) + grid.Lower[0],
+          static_cast<int>(number / grid.Width(0) % grid.Width(1)) + grid.Lower[1],
+          static_cast<int>(number / grid.Width(0) / grid.Width(1)) + grid.Lower[2]};
+    }
+    series.Points.push_back(grid.Cells() + 1);  // beyond the grid: nobody has it
+    EXPECT_EQ(CellsIn(RunsIn(series, 0, data, AllPatches(data)), data), wanted);
+  }
+}
+
+TEST(Sensor, GivesEachPeriodAFile)
+{
+  const Box one{{0, 0, 0}, {1, 1, 1}}, two{{2, 2, 2}, {3, 3, 3}};
+  const auto series = SeriesOf({{{one, 4}, {two, 2}, {two, 4}}, {7}}, "a/b.h5");
+  ASSERT_EQ(series.size(), 3u);
+  EXPECT_EQ(series[0].Path, "a/b.h5");
+  EXPECT_EQ(series[0].Every, 2);
+  EXPECT_EQ(series[1].Path, "a/b.every4.h5");
+  EXPECT_EQ(series[1].Cuboids, (std::vector<Box>{one, two}));
+  EXPECT_EQ(series[2].Path, "a/b.points.h5");
+  EXPECT_EQ(SeriesOf({{}, {7}}, "c.h5").at(0).Path, "c.h5");
+}
+
+}  // namespace patchio::output

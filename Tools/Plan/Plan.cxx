@@ -1,0 +1,187 @@
+#include "Output/Aggregation.h"
+#include "Output/OutputConfig.h"
+#include "Output/Sensor.h"
+#include "Session.h"
+#include "Storage/StorageProfile.h"
+#include "Subcommands.h"
+#include "Support/ByteText.h"
+#include "Support/Error.h"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace patchio::tools {
+namespace {
+
+using namespace output;
+
+struct Options
+{
+  std::string Path;
+  int Ranks = 1;
+  std::vector<int> Cells{}, Parts{};
+  int Variables = 1;
+};
+
+std::string Bytes(std::uint64_t bytes)
+{
+  return ByteText(static_cast<double>(bytes));
+}
+
+/// A patch a rank.
+Catalog PatchesOf(const Options& options)
+{
+  Catalog data;
+  data.Levels.resize(1);
+  for (int rank = 0; rank < options.Ranks; ++rank) {
+    Patch& patch = data.Patches.emplace_back();
+    int rest = rank;
+    for (int axis = 0; axis < 3; ++axis) {
+      const int place = rest % options.Parts[axis];
+      rest /= options.Parts[axis];
+      const auto [first, end] = PartOfRank(options.Cells[axis], place, options.Parts[axis]);
+      patch.Cells.Lower[axis] = static_cast<int>(first);
+      patch.Cells.Upper[axis] = static_cast<int>(end) - 1;
+    }
+  }
+  return data;
+}
+
+/// Bytes of a step on each rank.
+std::vector<std::uint64_t> VolumesOf(const Channel& channel, const Options& options)
+{
+  const Catalog data = PatchesOf(options);
+  const auto variables =
+      channel.Variables.empty() ? static_cast<std::size_t>(options.Variables) : channel.Variables.size();
+  std::vector<std::uint64_t> volumes(data.Patches.size(), 0);
+  for (const SensorSeries& series : SeriesOf(channel.Sees, channel.Path)) {
+    for (std::size_t set = 0; set < series.Sets(); ++set) {
+      std::int64_t found = 0;
+      for (std::size_t rank = 0; rank < volumes.size(); ++rank) {
+        for (const SensorRun& run : RunsIn(series, set, data, {static_cast<int>(rank)})) {
+          volumes[rank] += run.Count * variables * sizeof(float);
+          found += run.Count;
+        }
+      }
+      if (found != series.ValuesOf(set)) {
+        throw Error(fmt::format("Channel '{}' samples cells beyond the grid of --cells.", channel.Name));
+      }
+    }
+  }
+  return volumes;
+}
+
+/// A letter for each rank, that of its group; a capital where the rank writes.
+std::string Drawing(const Aggregation& plan)
+{
+  constexpr std::size_t across = 64;
+  std::string letters(plan.WriterOf.size(), '.');
+  for (std::size_t group = 0; group < plan.Groups.size(); ++group) {
+    for (const int rank : plan.Groups[group].Ranks) {
+      letters[rank] =
+          static_cast<char>((plan.WriterOf[rank] == rank ? 'A' : 'a') + std::min<std::size_t>(group, 25));
+    }
+  }
+  std::string text;
+  for (std::size_t first = 0; first < letters.size(); first += across) {
+    text += fmt::format("\n  {:>7} {}", first, letters.substr(first, across));
+  }
+  return text;
+}
+
+std::string Text(const Gathering& gathering)
+{
+  std::string text = fmt::format("\n  {:>5} {:>7} {:>12} {:>12} {:>8} {:>14}", "group", "ranks", "a rank",
+      "in all", "writers", "a writer");
+  const Aggregation& plan = gathering.Plan;
+  for (std::size_t g = 0; g < plan.Groups.size(); ++g) {
+    const RankGroup& group = plan.Groups[g];
+    text += fmt::format("\n  {:>5} {:>7} {:>12} {:>12} {:>8} {:>14}",
+        static_cast<char>('A' + std::min<std::size_t>(g, 25)), group.Ranks.size(), Bytes(group.Volume),
+        Bytes(group.Bytes), group.Writers, Bytes(group.Bytes / group.Writers));
+  }
+  const auto idle = std::count(plan.WriterOf.begin(), plan.WriterOf.end(), -1);
+  text += fmt::format("\n  {} ranks have nothing to write", idle);
+  if (plan.Cut > 1) {
+    text += fmt::format("; as the amounts are small, writers were cut to 1/{}", plan.Cut);
+  }
+  return text + "\n\n  ranks, by group; capitals write:" + Drawing(plan);
+}
+
+std::string Describe(const Channel& channel, const OutputConfig& config, const Options& options)
+{
+  if (channel.Format != TargetFormat::Kwave) {
+    return fmt::format("channel '{}' ({}): each rank writes its own patches", channel.Name, channel.Path);
+  }
+  const auto profile = FindProfile(channel.Path, nullptr, options.Ranks);
+  GatheringNeeds needs;
+  needs.Threads = config.Threads > 0 ? config.Threads : profile ? profile->ThreadsFor(options.Ranks) : 4;
+  if (profile) {
+    needs.Storage = profile->Requests.value_or(StorageModel());
+  }
+  needs.Steps = channel.StepsAtOnce;
+  needs.Memory = channel.Memory;
+  for (const SensorCuboid& cuboid : channel.Sees.Cuboids) {
+    needs.Period = std::max(needs.Period, cuboid.Every);
+  }
+  const Gathering gathering = PlanGathering(VolumesOf(channel, options), needs);
+  std::string text = fmt::format("channel '{}' ({}), bytes of a step", channel.Name, channel.Path);
+  text += Text(gathering);
+  const std::string why = channel.StepsAtOnce > 0 ? "as the configuration says"
+                          : profile               ? "by the profile " + profile->File
+                                    : "as there is no profile of the storage, see 'patchio probe'";
+  return text + (gathering.Steps == 0
+                        ? fmt::format("\n\n  a step takes {} of memory on a rank, and only {} are allowed",
+                              Bytes(gathering.Step), Bytes(channel.Memory))
+                        : fmt::format("\n\n  steps at once: {}, {}; {} threads a writer", gathering.Steps,
+                              why, gathering.Threads));
+}
+
+void Run(Options options, Session& session)
+{
+  if (options.Parts.empty()) {
+    options.Parts = {1, 1, options.Ranks};
+  }
+  if (options.Parts[0] * options.Parts[1] * options.Parts[2] != options.Ranks) {
+    throw UsageError(
+        fmt::format("--parts must make {} patches, one for each rank of --ranks.", options.Ranks));
+  }
+  session.OnRoot([&] {
+    const OutputConfig config = ReadOutputConfig(options.Path);
+    for (const Channel& channel : config.Channels) {
+      session.Print(Describe(channel, config, options));
+    }
+  });
+}
+
+}  // namespace
+
+void AddPlan(CLI::App& program, Session& session)
+{
+  CLI::App* command =
+      program.add_subcommand("plan", "Show who would write what of a simulation's output, and why");
+  const auto options = std::make_shared<Options>();
+  options->Ranks = session.Ranks().Size();
+  command->add_option("configuration", options->Path, "The output configuration, a file or its text")
+      ->required();
+  command->add_option("--ranks", options->Ranks, "The simulation's ranks; by default those it runs on")
+      ->check(CLI::Range(1, 1 << 20));
+  const auto three = [](CLI::Option* option) {
+    option->delimiter(',')->expected(3)->check(CLI::Range(1, 1 << 30));
+  };
+  CLI::Option* cells = command->add_option("--cells", options->Cells, "Cells of the coarsest level, X,Y,Z");
+  cells->required();
+  three(cells);
+  three(command->add_option(
+      "--parts", options->Parts, "Parts of the grid along each axis; by default 1,1,RANKS, as in k-Wave"));
+  command->add_option("--variables", options->Variables, "Variables of channels that name none")
+      ->check(CLI::Range(1, 1000));
+  command->callback([options, &session] { Run(*options, session); });
+}
+
+}  // namespace patchio::tools
