@@ -40,6 +40,10 @@ int Try(patchio_output* output, const std::function<void(output::Output&)>& work
     lastError = "A call was given NULL for the output, which patchio_open() returns when it fails.";
     return 1;
   }
+  if (!output->Engine) {
+    output->Error = "The output was used after MPI_Finalize(), which has closed it.";
+    return 1;
+  }
   const std::string fault = CatchError([&] { work(*output->Engine); });
   if (fault.empty()) {
     return 0;
@@ -63,12 +67,12 @@ ElementType TypeOf(patchio_type type)
   throw Error("A variable was declared with a type that patchio.h does not have.");
 }
 
-/// Called by MPI_Finalize(): brings to the storage what a program has forgotten to close. MPI still works
-/// then.
+/// Called by MPI_Finalize(): brings to the storage what a program has forgotten to close.
 int FinishForgotten(MPI_Comm /*self*/, int /*key*/, void* forgotten, void* /*extra*/)
 {
-  const auto* const output = static_cast<const patchio_output*>(forgotten);
+  auto* const output = static_cast<patchio_output*>(forgotten);
   const std::string fault = output->Engine ? CatchError([&] { output->Engine->Close(); }) : std::string();
+  output->Engine.reset();
   if (!fault.empty()) {
     std::fprintf(
         stderr, "PatchIO: patchio_close() was not called before MPI_Finalize(). %s\n", fault.c_str());
@@ -214,7 +218,7 @@ int patchio_close(patchio_output* output)
 {
   const std::unique_ptr<patchio_output> closing(output);
   lastError.clear();
-  if (closing && Try(closing.get(), [](output::Output& engine) { engine.Close(); }) != 0) {
+  if (closing && closing->Engine && Try(closing.get(), [](output::Output& engine) { engine.Close(); }) != 0) {
     lastError = closing->Error;
   }
   if (closing) {
