@@ -147,10 +147,11 @@ std::vector<int> LevelsShown(const Step& step, const std::vector<int>& wanted)
 
 void Write(const std::string& path, bool overwrite, std::int64_t number, double time, int dimension,
     const Double3& origin, const py::list& levels, const py::list& boxes, const py::list& variables,
-    const py::list& arrays, int threads)
+    const py::list& arrays, const std::string& compress, int threads)
 {
+  const container::CompressionChoice compression = CompressionNamed(compress);
   const StepFromPython step = StepOfArrays(number, time, dimension, origin, levels, boxes, variables, arrays);
-  Alone([&] { WriteStep(path, overwrite, step, threads); });
+  Alone([&] { WriteStep(path, overwrite, step, compression, threads); });
 }
 
 py::buffer_info BufferOf(Memory& memory)

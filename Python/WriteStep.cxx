@@ -74,11 +74,22 @@ StepFromPython StepOfArrays(std::int64_t step, double time, int dimension, const
   return result;
 }
 
-void WriteStep(const std::string& path, bool overwrite, const StepFromPython& step, int threads)
+container::CompressionChoice CompressionNamed(const std::string& name)
+{
+  if (const auto choice = ValueNamed(name, container::LastCompressionChoice)) {
+    return *choice;
+  }
+  throw py::value_error("compress is 'off', 'deflate', 'zstd' or 'auto', not '" + name + "'");
+}
+
+void WriteStep(const std::string& path, bool overwrite, const StepFromPython& step,
+    container::CompressionChoice compression, int threads)
 {
   const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
   container::ContainerWriter writer(*alone, path, {overwrite, 0});
-  const std::unique_ptr<container::StepWriter> writing = writer.Begin(step.Step);
+  container::StepToWrite toWrite = step.Step;
+  toWrite.Compression = container::ChooseCompression(*alone, toWrite, compression, step.Values);
+  const std::unique_ptr<container::StepWriter> writing = writer.Begin(std::move(toWrite));
   writing->Write(step.Values, threads);
   writer.Commit(*writing);
 }

@@ -1,6 +1,7 @@
 // A time step from numpy arrays into a container.
 #pragma once
 
+#include "Write/Compression.h"
 #include "Write/ContainerWriter.h"
 
 #include <pybind11/pybind11.h>
@@ -23,7 +24,11 @@ StepFromPython StepOfArrays(std::int64_t step, double time, int dimension, const
     const pybind11::list& levels, const pybind11::list& boxes, const pybind11::list& variables,
     const pybind11::list& arrays);
 
+/// What `compress` says; throws ValueError.
+container::CompressionChoice CompressionNamed(const std::string& name);
+
 /// Adds the step to the container. Throws Error.
-void WriteStep(const std::string& path, bool overwrite, const StepFromPython& step, int threads);
+void WriteStep(const std::string& path, bool overwrite, const StepFromPython& step,
+    container::CompressionChoice compression, int threads);
 
 }  // namespace patchio

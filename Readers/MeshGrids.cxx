@@ -29,8 +29,9 @@ struct NodeCount
 
 constexpr int Any = std::numeric_limits<int>::max();
 
-/// The types with straight edges, and those of second and third order.
-constexpr NodeCount NodeCounts[] = {{VTK_EMPTY_CELL, 0, 0}, {VTK_VERTEX, 1, 1}, {VTK_POLY_VERTEX, 1, Any},
+/// The types with straight edges, and those of second and third order. Empty cells are what ParaView's Merge
+/// Blocks makes of hidden ones, with all their nodes.
+constexpr NodeCount NodeCounts[] = {{VTK_EMPTY_CELL, 0, Any}, {VTK_VERTEX, 1, 1}, {VTK_POLY_VERTEX, 1, Any},
     {VTK_LINE, 2, 2}, {VTK_POLY_LINE, 1, Any}, {VTK_TRIANGLE, 3, 3}, {VTK_TRIANGLE_STRIP, 3, Any},
     {VTK_POLYGON, 3, Any}, {VTK_PIXEL, 4, 4}, {VTK_QUAD, 4, 4}, {VTK_TETRA, 4, 4}, {VTK_VOXEL, 8, 8},
     {VTK_HEXAHEDRON, 8, 8}, {VTK_WEDGE, 6, 6}, {VTK_PYRAMID, 5, 5}, {VTK_PENTAGONAL_PRISM, 10, 10},

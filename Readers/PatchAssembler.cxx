@@ -173,7 +173,7 @@ BlockFrame PatchAssembler::MakePoints(const Block& block, const LoadedArray* pos
     frame.Grid = image.Grid;
     frame.CellOfPoint = std::move(image.CellOfPoint);
   } else {
-    frame.Grid = MakePointSet(this->Data, block.Level, places);
+    frame.Grid = MakePointSet(block.Level, places);
   }
   return frame;
 }

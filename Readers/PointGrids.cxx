@@ -19,79 +19,17 @@
 #include <optional>
 
 namespace patchio {
-namespace {
 
-template <typename T>
-std::int64_t NumberAt(const LoadedArray& numbers, std::size_t i)
-{
-  return static_cast<std::int64_t>(static_cast<const T*>(numbers.Values.get())[i]);
-}
-
-std::int64_t NumberAt(const LoadedArray& numbers, std::size_t i)
-{
-  switch (numbers.Type) {
-    case ElementType::Int64:
-      return NumberAt<std::int64_t>(numbers, i);
-    case ElementType::Int32:
-      return NumberAt<std::int32_t>(numbers, i);
-    default:
-      return 0;  // not the number of a cell
-  }
-}
-
-}  // namespace
-
-PointPlaces::PointPlaces(const Catalog& catalog, const LoadedArray& numbers, const std::string& name)
-    : Lattice(catalog.Lattice)
-{
-  const std::int64_t cells = this->Lattice.Cells();
-  this->Numbers.reserve(static_cast<std::size_t>(numbers.Tuples));
-  for (std::int64_t i = 0; i < numbers.Tuples; ++i) {
-    const std::int64_t number = NumberAt(numbers, static_cast<std::size_t>(i));
-    if (number < 1 || number > cells) {
-      throw FileError(catalog.Path, "grid points 1 to " + std::to_string(cells) + " in the " + name,
-          "point " + std::to_string(number), "The mask is damaged, or of another run");
-    }
-    this->Numbers.push_back(number - 1);
-  }
-}
-
-Int3 PointPlaces::CellOf(std::size_t point) const
-{
-  const std::int64_t width = this->Lattice.Width(0), area = width * this->Lattice.Width(1);
-  const std::int64_t number = this->Numbers[point];
-  return {this->Lattice.Lower[0] + static_cast<int>(number % width),
-      this->Lattice.Lower[1] + static_cast<int>(number % area / width),
-      this->Lattice.Lower[2] + static_cast<int>(number / area)};
-}
-
-Box PointPlaces::Bounds() const
-{
-  Box bounds{this->Lattice.Upper, this->Lattice.Lower};
-  for (std::size_t p = 0; p < this->Count(); ++p) {
-    const Int3 cell = this->CellOf(p);
-    for (int axis = 0; axis < 3; ++axis) {
-      bounds.Lower[axis] = std::min(bounds.Lower[axis], cell[axis]);
-      bounds.Upper[axis] = std::max(bounds.Upper[axis], cell[axis]);
-    }
-  }
-  return bounds;
-}
-
-vtkSmartPointer<vtkDataSet> MakePointSet(const Catalog& catalog, int level, const PointPlaces& places)
+vtkSmartPointer<vtkDataSet> MakePointSet(int level, const PointPlaces& places)
 {
   const auto count = static_cast<vtkIdType>(places.Count());
-  const Double3& spacing = catalog.Levels[level].Spacing;
   vtkNew<vtkPoints> points;
   points->SetDataTypeToDouble();
   points->SetNumberOfPoints(count);
   auto* xyz = static_cast<double*>(points->GetVoidPointer(0));
   for (vtkIdType p = 0; p < count; ++p) {
-    const Int3 cell = places.CellOf(static_cast<std::size_t>(p));
-    for (int axis = 0; axis < 3; ++axis) {
-      const double centre = axis < catalog.Dimension ? cell[axis] + 0.5 : 0.0;
-      xyz[3 * p + axis] = catalog.Origin[axis] + centre * spacing[axis];
-    }
+    const Double3 position = places.PositionOf(static_cast<std::size_t>(p), level);
+    std::copy(position.begin(), position.end(), xyz + 3 * p);
   }
   vtkNew<vtkIdTypeArray> offsets, connectivity;
   offsets->SetNumberOfValues(count + 1);

@@ -2,40 +2,19 @@
 #ifndef PointGrids_h
 #define PointGrids_h
 
-#include "Catalog/Catalog.h"
-#include "Session/LoadRequest.h"
+#include "Session/PointPlaces.h"
 
 #include <vtkSmartPointer.h>
 #include <vtkType.h>
 
-#include <cstdint>
-#include <string>
 #include <vector>
 
 class vtkDataSet;
 
 namespace patchio {
 
-/// The places of a block's points in the lattice of the catalog.
-class PointPlaces
-{
-public:
-  /// numbers: the values of a Variable::Positions, which count from 1. name: for messages. Throws Error when
-  /// a point is not in the lattice.
-  PointPlaces(const Catalog& catalog, const LoadedArray& numbers, const std::string& name);
-
-  std::size_t Count() const { return this->Numbers.size(); }
-  Int3 CellOf(std::size_t point) const;
-  /// The smallest box of the lattice that holds all points.
-  Box Bounds() const;
-
-private:
-  const Box Lattice;
-  std::vector<std::int64_t> Numbers;  ///< from 0, axis 0 fastest
-};
-
-/// A vertex at the centre of each point's cell. `level` gives the spacing.
-vtkSmartPointer<vtkDataSet> MakePointSet(const Catalog& catalog, int level, const PointPlaces& places);
+/// A vertex at the place of each point. `level` gives the spacing.
+vtkSmartPointer<vtkDataSet> MakePointSet(int level, const PointPlaces& places);
 
 /// The part of the lattice that holds all points, as cells.
 struct PointImage

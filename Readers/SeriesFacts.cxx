@@ -10,6 +10,23 @@
 
 namespace patchio {
 
+namespace {
+
+std::string LikeFormatOf(const std::string& formatName, const Catalog& catalog)
+{
+  if (formatName != "Container") {
+    return formatName;
+  }
+  if (catalog.Grid == GridKind::Rectilinear) {
+    return "GrADS";
+  }
+  const bool points = std::any_of(catalog.Levels.begin(), catalog.Levels.end(),
+      [](const Level& level) { return level.Role == LevelRole::Points; });
+  return points || GridsOf(catalog).size() > 1 ? "k-Wave" : formatName;
+}
+
+}  // namespace
+
 SeriesFacts::SeriesFacts() = default;
 SeriesFacts::~SeriesFacts() = default;
 
@@ -17,6 +34,7 @@ void SeriesFacts::Forget()
 {
   this->LearntFrom.clear();
   this->FormatName.clear();
+  this->LikeFormat.clear();
   this->Levels[1] = 0;
 }
 
@@ -30,6 +48,7 @@ void SeriesFacts::Learn(const OpenedSeries& series)
     this->FormatName = FormatOf(series.Files().front()).Name();
   }
   const Catalog& catalog = series.Current();
+  this->LikeFormat = LikeFormatOf(this->FormatName, catalog);
   this->Levels[1] = std::max(this->Levels[1], static_cast<int>(catalog.Levels.size()) - 1);
   const patchio::Bounds unit{{0, 0, 0}, {1, 1, 1}};
   const patchio::Bounds bounds = BoundsOf(catalog).value_or(unit);

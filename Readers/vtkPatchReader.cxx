@@ -6,7 +6,6 @@
 #include "ReaderRanks.h"
 #include "SeriesFacts.h"
 #include "Session/ReadSession.h"
-#include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
 #include "UpdateOutput.h"
 
@@ -173,6 +172,11 @@ const char* vtkPatchReader::GetIoReportData()
 const char* vtkPatchReader::GetFormatName() const
 {
   return this->Internal->Facts.FormatName.c_str();
+}
+
+const char* vtkPatchReader::GetLikeFormat() const
+{
+  return this->Internal->Facts.LikeFormat.c_str();
 }
 
 int* vtkPatchReader::GetLevels()

@@ -95,12 +95,14 @@ public:
 
   ///@{
   /**
-   * What is known of the data once RequestInformation has run: the name of their format; the numbers of the
+   * What is known of the data once RequestInformation has run: the name of their format; the
+   * format whose choices the panel offers, another one for some containers; the numbers of the
    * coarsest level and of the finest one in the steps that were opened so far; the bounds of the domain in
    * the coordinates of the data (xmin, xmax, ymin ..., 0 to 1 for curvilinear grids); the names of the
    * scalars.
    */
   const char* GetFormatName() const;
+  const char* GetLikeFormat() const;
   int* GetLevels() VTK_SIZEHINT(2);
   double* GetDomainBounds() VTK_SIZEHINT(6);
   vtkStringArray* GetScalarNames();

@@ -19,7 +19,7 @@ struct patchio_output
 
 namespace {
 
-/// Of patchio_open() and patchio_close().
+/// What patchio_error(NULL) says.
 std::string lastError;
 
 int Try(patchio_output* output, const std::function<void(output::Output&)>& work)
@@ -61,7 +61,13 @@ patchio_output* patchio_open(const char* configuration, MPI_Comm communicator)
     const auto ranks = MakeMpiCommunicator(communicator);
     output::OutputConfig config;
     RunOnAllRanks(*ranks, [&] { config = output::ReadOutputConfig(configuration); });
-    output->Engine = std::make_unique<output::Output>(config, communicator);
+    const std::string fault =
+        CatchError([&] { output->Engine = std::make_unique<output::Output>(config, communicator); });
+    RunOnAllRanks(*ranks, [&] {
+      if (!fault.empty()) {
+        throw Error(fault);
+      }
+    });
   });
   return lastError.empty() ? output.release() : nullptr;
 }
@@ -71,6 +77,22 @@ extern "C" __attribute__((visibility("default"))) patchio_output* patchio_open_f
     const char* configuration, MPI_Fint communicator)
 {
   return patchio_open(configuration, MPI_Comm_f2c(communicator));
+}
+
+int patchio_compute(patchio_output* output, MPI_Comm* compute)
+{
+  *compute = MPI_COMM_NULL;
+  return Try(output, [&](output::Output& engine) { *compute = engine.Compute(); });
+}
+
+/// For patchio.f90.
+extern "C" __attribute__((visibility("default"))) int patchio_compute_fortran(
+    patchio_output* output, MPI_Fint* compute)
+{
+  MPI_Comm comm = MPI_COMM_NULL;
+  const int fault = patchio_compute(output, &comm);
+  *compute = MPI_Comm_c2f(comm);
+  return fault;
 }
 
 int patchio_grid(patchio_output* output, int dimension, const double* origin, const double* spacing,
@@ -122,7 +144,7 @@ int patchio_close(patchio_output* output)
 {
   const std::unique_ptr<patchio_output> closing(output);
   lastError.clear();
-  if (closing && patchio_flush(closing.get()) != 0) {
+  if (closing && Try(closing.get(), [](output::Output& engine) { engine.Close(); }) != 0) {
     lastError = closing->Error;
   }
   return lastError.empty() ? 0 : 1;

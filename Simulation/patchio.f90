@@ -4,7 +4,7 @@ module patchio
   use, intrinsic :: iso_c_binding
   implicit none
   private
-  public :: patchio_patch, patchio_open, patchio_grid, patchio_patches, patchio_variable, patchio_write, &
+  public :: patchio_patch, patchio_open, patchio_compute, patchio_grid, patchio_patches, patchio_variable, patchio_write, &
             patchio_flush, patchio_close, patchio_error
 
   integer(c_int), parameter, public :: PATCHIO_FLOAT = 0, PATCHIO_DOUBLE = 1, PATCHIO_INT32 = 2, PATCHIO_INT64 = 3
@@ -20,6 +20,12 @@ module patchio
       character(kind=c_char), intent(in) :: configuration(*)
       integer(c_int), value :: communicator
       type(c_ptr) :: output
+    end function
+    function compute_c(output, compute) bind(c, name="patchio_compute_fortran") result(fault)
+      import
+      type(c_ptr), value :: output
+      integer(c_int), intent(out) :: compute
+      integer(c_int) :: fault
     end function
     function variable_c(output, name, description, kind, components, place, ghosts) bind(c, name="patchio_variable") result(fault)
       import
@@ -81,6 +87,15 @@ contains
     integer, intent(in) :: communicator
     type(c_ptr) :: output
     output = open_c(trim(configuration) // c_null_char, int(communicator, c_int))
+  end function
+
+  function patchio_compute(output, compute) result(fault)
+    type(c_ptr), intent(in) :: output
+    integer, intent(out) :: compute
+    integer(c_int) :: fault
+    integer(c_int) :: number
+    fault = compute_c(output, number)
+    compute = number
   end function
 
   function patchio_variable(output, name, description, kind, components, place, ghosts) result(fault)

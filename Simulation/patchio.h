@@ -5,6 +5,7 @@
  * described in Documentation/Output.md.
  *
  *     patchio_output* out = patchio_open("output.json", MPI_COMM_WORLD);
+ *     patchio_compute(out, &compute);
  *     patchio_grid(out, 3, origin, spacing, 1, NULL);
  *     patchio_patches(out, 1, &mine);
  *     patchio_variable(out, "density", "kg/m3", PATCHIO_DOUBLE, 1, PATCHIO_CELLS, NULL);
@@ -14,8 +15,8 @@
  *     patchio_close(out);
  *
  * Functions return 0, or 1 when something went wrong: patchio_error() says what. The program is never ended.
- * Functions marked collective are called by all ranks of the communicator, in the same order. All are called
- * by one thread, which may be any thread that may call MPI; MPI_THREAD_SINGLE is enough. */
+ * Functions marked collective are called by all ranks that compute, in the same order. All are called by one
+ * thread, which may be any thread that may call MPI; MPI_THREAD_SINGLE is enough. */
 #ifndef PATCHIO_H
 #define PATCHIO_H
 
@@ -57,10 +58,21 @@ typedef struct patchio_patch
   int32_t upper[3]; /* the last one */
 } patchio_patch;
 
-/* Collective. configuration: the path of a file, or a JSON text that begins with '{'; the same on all ranks.
- * The communicator must live until patchio_close(). NULL on all ranks when the configuration is wrong, a file
- * cannot be read, or the ranks cannot reach each other: patchio_error(NULL) says why. */
+/* Collective over all ranks of the communicator. configuration: the path of a file, or a JSON text that
+ * begins with '{'; the same on all ranks. The communicator must live until patchio_close(). NULL on all ranks
+ * when the configuration is wrong, a file cannot be read, or the ranks cannot reach each other:
+ * patchio_error(NULL) says why. */
 patchio_output* patchio_open(const char* configuration, MPI_Comm communicator);
+
+/* Collective over the communicator of patchio_open(), right after it: which ranks compute. A simulation
+ * divides its work over the ranks of the communicator that it gets. It must call this where a configuration
+ * may have the mode "ranks"; then the configuration sets I/O ranks apart:
+ * - ranks that compute get the communicator of their kind at once, and call all functions below. PatchIO
+ * frees it in patchio_close().
+ * - on I/O ranks it returns at the end of the run, when those that compute have called patchio_close(), and
+ *   gives MPI_COMM_NULL. They call patchio_close(), and nothing else of PatchIO.
+ * In other modes all ranks compute and get the communicator of patchio_open(). */
+int patchio_compute(patchio_output* output, MPI_Comm* compute);
 
 /* The grid, the same on all ranks; may be called again when it changes, and patches must follow then.
  * dimension: 2 or 3. origin, spacing: three numbers each, the position of the corner of cell (0, 0, 0) and

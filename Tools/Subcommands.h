@@ -12,7 +12,7 @@ class Session;
 
 /// `patchio convert`: from any format into a container.
 void AddConvert(CLI::App& program, Session& session);
-/// `patchio export`: from any format into VTKHDF files.
+/// `patchio export`: from any format into VTKHDF files, or files of VTK's XML formats.
 void AddExport(CLI::App& program, Session& session);
 /// `patchio index`: makes the sidecars of a series, so that opening it is quick from the first time on.
 void AddIndex(CLI::App& program, Session& session);

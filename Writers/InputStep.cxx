@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
 #include <set>
 
 namespace patchio {
@@ -65,48 +64,57 @@ InputStep::InputStep(Communicator& ranks, vtkDataObject* data, const ArrayChoice
   }
 }
 
-void InputStep::WriteTo(container::ContainerWriter& into)
+void InputStep::WriteTo(container::ContainerWriter& into, container::CompressionChoice compression)
 {
-  const auto step = into.Begin({this->Whole.Data, this->Whole.Types});
-  RunOnAllRanks(this->Ranks, [&] { this->WriteValues(*step); });
+  Batch batch;
+  RunOnAllRanks(this->Ranks, [&] { batch = this->BatchFrom(0); });
+  container::StepToWrite toWrite{this->Whole.Data, this->Whole.Types, {}};
+  toWrite.Compression = container::ChooseCompression(this->Ranks, toWrite, compression, batch.Values);
+  const auto step = into.Begin(std::move(toWrite));
+  RunOnAllRanks(this->Ranks, [&] {
+    while (!batch.Values.empty()) {
+      step->Write(batch.Values, Threads);
+      const std::size_t next = batch.End;
+      batch = {};
+      batch = this->BatchFrom(next);
+    }
+  });
   into.Commit(*step);
 }
 
-void InputStep::WriteValues(container::StepWriter& step) const
+/// All that is left, unless too much must be copied.
+InputStep::Batch InputStep::BatchFrom(std::size_t begin) const
 {
-  const Catalog& data = this->Whole.Data;
-  std::vector<container::PatchValues> values;
-  std::deque<ValuesToWrite> held;
+  Batch batch;
   std::uint64_t copied = 0;
-  const auto write = [&] {
-    step.Write(values, Threads);
-    values.clear();
-    held.clear();
-    copied = 0;
-  };
-  for (std::size_t p = 0; p < data.Patches.size(); ++p) {
-    const PieceForm& piece = this->Pieces[this->Whole.PieceOf[p]];
-    if (piece.Rank != this->Ranks.Rank()) {
-      continue;
-    }
-    for (const ArrayForm& array : piece.Arrays) {
-      const int v = this->Whole.VariableOf.at(KeyOf(array));
-      if (data.PresenceOf(v, static_cast<int>(p)) != Presence::Stored) {
-        continue;
-      }
-      const bool cells = array.Center == Centering::Cell;
-      const ValuesToWrite& one =
-          held.emplace_back(ArrayOf(this->Grids[piece.Grid].Grid, array), this->Whole.Types[v],
-              data.Variables[v].Components, cells ? piece.Whole : NodesOf(piece, piece.Whole),
-              cells ? piece.Cells : NodesOf(piece, piece.Cells));
-      values.push_back({static_cast<int>(p), v, one.Data()});
-      copied += one.Bytes();
-    }
-    if (copied >= MostCopiedBytes) {
-      write();
+  for (batch.End = begin; batch.End < this->Whole.Data.Patches.size() && copied < MostCopiedBytes;
+       ++batch.End) {
+    if (this->Pieces[this->Whole.PieceOf[batch.End]].Rank == this->Ranks.Rank()) {
+      copied += this->AddPatch(batch.End, batch);
     }
   }
-  write();
+  return batch;
+}
+
+/// Returns how many bytes were copied.
+std::uint64_t InputStep::AddPatch(std::size_t patch, Batch& batch) const
+{
+  const Catalog& data = this->Whole.Data;
+  const PieceForm& piece = this->Pieces[this->Whole.PieceOf[patch]];
+  std::uint64_t copied = 0;
+  for (const ArrayForm& array : piece.Arrays) {
+    const int v = this->Whole.VariableOf.at(KeyOf(array));
+    if (data.PresenceOf(v, static_cast<int>(patch)) == Presence::Stored) {
+      const bool cells = array.Center == Centering::Cell;
+      const ValuesToWrite& one =
+          batch.Held.emplace_back(ArrayOf(this->Grids[piece.Grid].Grid, array), this->Whole.Types[v],
+              data.Variables[v].Components, cells ? piece.Whole : NodesOf(piece, piece.Whole),
+              cells ? piece.Cells : NodesOf(piece, piece.Cells));
+      batch.Values.push_back({static_cast<int>(patch), v, one.Data()});
+      copied += one.Bytes();
+    }
+  }
+  return copied;
 }
 
 }  // namespace patchio

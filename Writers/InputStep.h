@@ -7,9 +7,12 @@
 #include "PieceForm.h"
 #include "StepCatalog.h"
 #include "Support/Communicator.h"
+#include "Write/Compression.h"
 #include "Write/ContainerWriter.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -28,10 +31,19 @@ public:
   const std::vector<std::string>& Notes() const { return this->NotesOfAll; }
 
   /// Collective. Throws Error on all ranks.
-  void WriteTo(container::ContainerWriter& into);
+  void WriteTo(container::ContainerWriter& into, container::CompressionChoice compression);
 
 private:
-  void WriteValues(container::StepWriter& step) const;
+  /// Values of some of this rank's patches.
+  struct Batch
+  {
+    std::size_t End = 0;  ///< the patch behind the last one
+    std::vector<container::PatchValues> Values;
+    std::deque<ValuesToWrite> Held;  ///< what they point to
+  };
+
+  Batch BatchFrom(std::size_t begin) const;
+  std::uint64_t AddPatch(std::size_t patch, Batch& batch) const;
 
   Communicator& Ranks;
   std::vector<InputGrid> Grids;   ///< of this rank

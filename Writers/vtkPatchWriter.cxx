@@ -208,7 +208,7 @@ void vtkPatchWriter::WriteSteps()
           new container::ContainerWriter(*ranks, folder, {begins && this->Overwrite, this->RanksAFile}));
     }
     self.Steps[catalog.Step] = catalog.Time;
-    step.WriteTo(*into);
+    step.WriteTo(*into, static_cast<container::CompressionChoice>(this->Compression));
   }
   if (ranks->Rank() == 0 && !notes.empty()) {
     vtkWarningMacro(<< JoinLines({notes.begin(), notes.end()}));
@@ -317,4 +317,5 @@ void vtkPatchWriter::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "MaxTimeStep: " << this->MaxTimeStep << endl;
   os << indent << "TimeStepStride: " << this->TimeStepStride << endl;
   os << indent << "RanksAFile: " << this->RanksAFile << endl;
+  os << indent << "Compression: " << this->Compression << endl;
 }

@@ -87,6 +87,23 @@ public:
   vtkGetMacro(RanksAFile, int);
   ///@}
 
+  enum CompressionKind
+  {
+    CompressionNone,
+    CompressionDeflate,
+    CompressionZstd,
+    CompressionAutomatic
+  };
+  ///@{
+  /**
+   * Deflate: readable for all that read HDF5; Zstd: faster to read, others need HDF5's plugin for it;
+   * Automatic: deflate for arrays that become at least a tenth smaller. A step is in memory, compressed,
+   * until it is written. None by default.
+   */
+  vtkSetClampMacro(Compression, int, CompressionNone, CompressionAutomatic);
+  vtkGetMacro(Compression, int);
+  ///@}
+
   /**
    * The ranks that write together; by default those of the global controller.
    */
@@ -124,6 +141,7 @@ private:
   int MaxTimeStep = -1;
   int TimeStepStride = 1;
   int RanksAFile = 0;
+  int Compression = CompressionNone;
 
   struct Internals;
   std::unique_ptr<Internals> Internal;

@@ -1,6 +1,7 @@
 #include "Output/Declaration.h"
 
 #include "Catalog/CheckCatalog.h"
+#include "Support/Bytes.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
 
@@ -25,6 +26,7 @@ void Declaration::SetGrid(
   this->All.Patches.clear();
   this->All.Levels.clear();
   this->Own.clear();
+  this->ByRank.clear();
   this->Levels.clear();
   Double3 size = spacing;
   for (const Int3& ratio : ratios) {
@@ -85,6 +87,30 @@ void Declaration::SetPatches(Communicator& ranks, const std::vector<DeclaredPatc
   const auto first = std::find(owners.begin(), owners.end(), ranks.Rank()) - owners.begin();
   this->Own.assign(places.begin() + first, places.begin() + first + static_cast<std::ptrdiff_t>(mine.size()));
   this->All = std::move(data);
+  this->SortByRank(ranks.Size());
+}
+
+std::vector<std::string> Declaration::Names() const
+{
+  std::vector<std::string> names;
+  for (const DeclaredVariable& variable : this->Declared) {
+    names.push_back(variable.Name);
+  }
+  return names;
+}
+
+const std::vector<int>& Declaration::PatchesOf(int rank) const
+{
+  static const std::vector<int> none;  // before patches are declared
+  return rank < static_cast<int>(this->ByRank.size()) ? this->ByRank[rank] : none;
+}
+
+void Declaration::SortByRank(int ranks)
+{
+  this->ByRank.assign(ranks, {});
+  for (std::size_t p = 0; p < this->All.Patches.size(); ++p) {
+    this->ByRank[this->All.Patches[p].Writer].push_back(static_cast<int>(p));
+  }
 }
 
 void Declaration::AddVariable(const DeclaredVariable& variable)
@@ -140,6 +166,48 @@ void Declaration::CopyInside(int variable, int patch, const void* from, void* to
       target += inner[0] * value;
     }
   }
+}
+
+std::vector<std::byte> Declaration::Encode() const
+{
+  ByteWriter out;
+  out.Put(this->All.Dimension);
+  out.Put(this->All.Origin);
+  out.Put(this->All.Levels);
+  out.Put(this->All.Patches);
+  out.Put(this->ByRank.size());
+  out.Put(this->Declared.size());
+  for (const DeclaredVariable& variable : this->Declared) {
+    out.Put(variable.Name);
+    out.Put(variable.LongName);
+    out.Put(variable.Type);
+    out.Put(variable.Components);
+    out.Put(variable.Center);
+  }
+  return out.Take();
+}
+
+Declaration Declaration::Decode(const std::vector<std::byte>& bytes)
+{
+  ByteReader in(bytes);
+  Declaration result;
+  in.Get(result.All.Dimension);
+  in.Get(result.All.Origin);
+  in.Get(result.All.Levels);
+  in.Get(result.All.Patches);
+  const auto ranks = in.Get<std::size_t>();
+  for (auto left = in.Get<std::size_t>(); left > 0; --left) {
+    DeclaredVariable variable;
+    in.Get(variable.Name);
+    in.Get(variable.LongName);
+    in.Get(variable.Type);
+    in.Get(variable.Components);
+    in.Get(variable.Center);
+    result.AddVariable(variable);
+  }
+  result.All.ResetPresence();
+  result.SortByRank(static_cast<int>(ranks));
+  return result;
 }
 
 }  // namespace patchio::output

@@ -44,8 +44,12 @@ public:
   /// All ranks' patches by level and then by rank, and the variables; nothing has values.
   const Catalog& Data() const { return this->All; }
   const std::vector<DeclaredVariable>& Variables() const { return this->Declared; }
+  /// Of the variables.
+  std::vector<std::string> Names() const;
   /// This rank's patches, in the order in which it declared them.
   const std::vector<int>& Mine() const { return this->Own; }
+  /// Any rank's, ascending.
+  const std::vector<int>& PatchesOf(int rank) const;
 
   bool HasGhosts(int variable) const { return this->Declared[variable].Ghosts != Int3{0, 0, 0}; }
   /// Bytes of a variable on a patch, without ghosts.
@@ -54,13 +58,19 @@ public:
   /// by side, and the target has no ghosts.
   void CopyInside(int variable, int patch, const void* from, void* to) const;
 
+  /// For ranks that have no part in it: what Decode() gives has no patches of its own.
+  std::vector<std::byte> Encode() const;
+  static Declaration Decode(const std::vector<std::byte>& bytes);
+
 private:
+  void SortByRank(int ranks);
   std::array<std::int64_t, 3> DimsOf(int variable, int patch, bool ghosts) const;
 
   Catalog All;
   std::vector<Level> Levels;  ///< all that were declared
   std::vector<DeclaredVariable> Declared;
   std::vector<int> Own;
+  std::vector<std::vector<int>> ByRank;
 };
 
 }  // namespace patchio::output

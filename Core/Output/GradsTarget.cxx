@@ -10,8 +10,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <cstring>
 #include <filesystem>
+#include <map>
 #include <mutex>
 
 namespace fs = std::filesystem;
@@ -21,6 +24,8 @@ namespace {
 
 /// GrADS takes this number for no value.
 constexpr const char* Undefined = "-9.99e33";
+/// Planes that a rank puts together at a time, and of them in a request.
+constexpr std::uint64_t TurnBytes = 8 << 20, RequestBytes = 1 << 20;
 
 Box BoundsOf(const Catalog& data)
 {
@@ -51,32 +56,62 @@ std::string NameForGrads(const std::string& name)
 }
 
 template <typename T>
-void ToFloats(const void* from, std::vector<float>& to)
+void AppendFloats(const void* values, std::int64_t first, std::int64_t count, std::vector<float>& floats)
 {
-  const T* values = static_cast<const T*>(from);
-  std::transform(values, values + to.size(), to.begin(), [](T value) { return static_cast<float>(value); });
+  const T* from = static_cast<const T*>(values) + first;
+  floats.insert(floats.end(), from, from + count);
 }
 
-std::vector<float> FloatsOf(const void* values, std::size_t count, ElementType type)
+void AppendFloats(
+    const void* values, ElementType type, std::int64_t first, std::int64_t count, std::vector<float>& floats)
 {
-  std::vector<float> floats(count);
   switch (type) {
     case ElementType::Float32:
-      ToFloats<float>(values, floats);
-      break;
-    case ElementType::Float64:
-      ToFloats<double>(values, floats);
-      break;
+      return AppendFloats<float>(values, first, count, floats);
     case ElementType::Int32:
-      ToFloats<std::int32_t>(values, floats);
-      break;
+      return AppendFloats<std::int32_t>(values, first, count, floats);
     default:
-      throw Error(
-          fmt::format("GrADS files hold floats, which PatchIO makes of float, double and int32, not of {}.",
-              NameOf(type)));
+      return AppendFloats<double>(values, first, count, floats);
   }
-  return floats;
 }
+
+/// The horizontal planes of a step in the order of the file, by variable and then by height, and what each
+/// rank has of them.
+class Planes
+{
+public:
+  Planes(const container::StepToWrite& step, const Box& cells, int ranks)
+      : Step(step), Cells(cells), PatchesOf(ranks)
+  {
+    for (std::size_t p = 0; p < step.Data.Patches.size(); ++p) {
+      this->PatchesOf[step.Data.Patches[p].Writer].push_back(static_cast<int>(p));
+    }
+  }
+
+  std::size_t Count() const { return this->Step.Data.Variables.size() * this->Cells.Width(2); }
+  std::int64_t Values() const { return this->Cells.Width(0) * this->Cells.Width(1); }
+
+  /// Calls visit(plane, variable, patch, layer of the patch) for what a rank has of some planes, in an order
+  /// that sender and receiver share.
+  template <typename Visit>
+  void ForPieces(int rank, std::size_t begin, std::size_t end, Visit visit) const
+  {
+    for (std::size_t plane = begin; plane < end; ++plane) {
+      const std::int64_t z = this->Cells.Lower[2] + static_cast<std::int64_t>(plane % this->Cells.Width(2));
+      for (const int p : this->PatchesOf[rank]) {
+        const Box& patch = this->Step.Data.Patches[p].Cells;
+        if (z >= patch.Lower[2] && z <= patch.Upper[2]) {
+          visit(plane, static_cast<int>(plane / this->Cells.Width(2)), patch, p, z - patch.Lower[2]);
+        }
+      }
+    }
+  }
+
+private:
+  const container::StepToWrite& Step;
+  const Box Cells;
+  std::vector<std::vector<int>> PatchesOf;
+};
 
 class GradsTarget : public Target
 {
@@ -113,10 +148,11 @@ private:
   void WriteStep(
       const container::StepToWrite& step, const std::vector<container::PatchValues>& mine, int threads);
   void MakeFile(bool overwrite) const;
-  void Check(const Catalog& data);
+  void Check(const container::StepToWrite& step);
   void WriteValues(
-      const container::StepToWrite& step, const std::vector<container::PatchValues>& mine, int threads) const;
-  void WritePatch(const container::StepToWrite& step, const container::PatchValues& values) const;
+      const container::StepToWrite& step, const std::vector<container::PatchValues>& mine, int threads);
+  void WritePlanes(const Planes& planes, std::size_t begin, std::size_t end,
+      const std::vector<std::string>& texts, int threads) const;
   void Describe(const Catalog& data, int steps) const;
 
   Communicator& Ranks;
@@ -143,14 +179,11 @@ void GradsTarget::Open()
 void GradsTarget::WriteStep(
     const container::StepToWrite& step, const std::vector<container::PatchValues>& mine, int threads)
 {
-  this->Check(step.Data);
+  this->Check(step);
   if (!this->File) {
     this->Open();
   }
-  RunOnAllRanks(this->Ranks, [&] {
-    this->WriteValues(step, mine, threads);
-    this->File->Flush();
-  });
+  this->WriteValues(step, mine, threads);
   RunOnAllRanks(this->Ranks, [&] {
     if (this->Ranks.Rank() == 0) {
       this->Describe(step.Data, this->Steps + 1);
@@ -177,8 +210,9 @@ void GradsTarget::MakeFile(bool overwrite) const
 }
 
 /// Steps of a GrADS file are all alike.
-void GradsTarget::Check(const Catalog& data)
+void GradsTarget::Check(const container::StepToWrite& step)
 {
+  const Catalog& data = step.Data;
   const auto require = [&](bool holds, const std::string& expected, const std::string& found) {
     if (!holds) {
       throw FileError(this->Descriptor, expected, found, "Write this channel as a container");
@@ -198,6 +232,8 @@ void GradsTarget::Check(const Catalog& data)
     const std::string name = NameForGrads(variable.Name);
     require(variable.Components == 1 && variable.Center == Centering::Cell, "scalars at the centres of cells",
         fmt::format("variable '{}'", PlainText(variable.Name)));
+    require(step.Types[v] != ElementType::Int64, "values of float, double or int32",
+        fmt::format("int64 for '{}'", name));
     require(
         std::count(names.begin(), names.end(), name) == 0, "names that differ in more than the case", name);
     for (std::size_t p = 0; p < data.Patches.size(); ++p) {
@@ -213,38 +249,76 @@ void GradsTarget::Check(const Catalog& data)
   this->Cells = cells;
 }
 
+/// Collective. Ranks give each other what they have of some planes, so that each rank has whole planes that
+/// follow each other and writes them in one go; then of some more planes, which bounds what is in memory.
 void GradsTarget::WriteValues(
-    const container::StepToWrite& step, const std::vector<container::PatchValues>& mine, int threads) const
+    const container::StepToWrite& step, const std::vector<container::PatchValues>& mine, int threads)
 {
+  const Planes planes(step, this->Cells, this->Ranks.Size());
+  std::map<std::array<int, 2>, const void*> values;
+  for (const container::PatchValues& one : mine) {
+    values[{one.Variable, one.Patch}] = one.Values;
+  }
+  const std::size_t some = std::max<std::size_t>(1, TurnBytes / (planes.Values() * sizeof(float)));
+  std::string fault;
+  for (std::size_t first = 0; first < planes.Count(); first += some * this->Ranks.Size()) {
+    const auto part = [&](int rank) {
+      return std::pair(
+          std::min(planes.Count(), first + some * rank), std::min(planes.Count(), first + some * (rank + 1)));
+    };
+    std::vector<std::string> texts;
+    for (int rank = 0; rank < this->Ranks.Size(); ++rank) {
+      std::vector<float> floats;
+      planes.ForPieces(this->Ranks.Rank(), part(rank).first, part(rank).second,
+          [&](std::size_t, int variable, const Box& patch, int p, std::int64_t layer) {
+            const std::int64_t count = patch.Width(0) * patch.Width(1);
+            AppendFloats(values.at({variable, p}), step.Types[variable], layer * count, count, floats);
+          });
+      texts.push_back(TextOfValues(floats));
+    }
+    texts = this->Ranks.Exchange(texts);
+    const auto [begin, end] = part(this->Ranks.Rank());
+    const std::string problem = CatchError([&] { this->WritePlanes(planes, begin, end, texts, threads); });
+    fault = fault.empty() ? problem : fault;
+  }
+  RunOnAllRanks(this->Ranks, [&] {
+    if (!fault.empty()) {
+      throw Error(fault);
+    }
+    this->File->Flush();
+  });
+}
+
+/// texts: of all ranks.
+void GradsTarget::WritePlanes(const Planes& planes, std::size_t begin, std::size_t end,
+    const std::vector<std::string>& texts, int threads) const
+{
+  std::vector<float> whole((end - begin) * planes.Values());
+  for (int rank = 0; rank < this->Ranks.Size(); ++rank) {
+    const char* next = texts[rank].data();
+    planes.ForPieces(rank, begin, end, [&](std::size_t plane, int, const Box& patch, int, std::int64_t) {
+      const std::int64_t row = this->Cells.Width(0), bytes = patch.Width(0) * sizeof(float);
+      float* to = &whole[(plane - begin) * planes.Values()] + patch.Lower[0] - this->Cells.Lower[0];
+      for (std::int64_t y = patch.Lower[1]; y <= patch.Upper[1]; ++y, next += bytes) {
+        std::memcpy(to + (y - this->Cells.Lower[1]) * row, next, bytes);
+      }
+    });
+  }
+  const std::uint64_t bytes = whole.size() * sizeof(float);
+  const std::uint64_t before = (this->Steps * planes.Count() + begin) * planes.Values() * sizeof(float);
   std::mutex lock;
   std::string fault;
-  RunTasks(mine.size(), threads, [&](std::size_t task) {
-    const std::string problem = CatchError([&] { this->WritePatch(step, mine[task]); });
+  RunTasks((bytes + RequestBytes - 1) / RequestBytes, threads, [&](std::size_t task) {
+    const std::uint64_t offset = task * RequestBytes;
+    const std::string problem = CatchError([&] {
+      this->File->Write(before + offset, reinterpret_cast<const std::byte*>(whole.data()) + offset,
+          std::min(RequestBytes, bytes - offset));
+    });
     const std::lock_guard<std::mutex> guard(lock);
     fault = fault.empty() ? problem : fault;
   });
   if (!fault.empty()) {
     throw Error(fault);
-  }
-}
-
-/// Row by row, or in longer runs where the patch is as wide as the grid.
-void GradsTarget::WritePatch(const container::StepToWrite& step, const container::PatchValues& values) const
-{
-  const Box& patch = step.Data.Patches[values.Patch].Cells;
-  const std::vector<float> floats =
-      FloatsOf(values.Values, static_cast<std::size_t>(patch.Cells()), step.Types[values.Variable]);
-  const std::int64_t before =
-      (this->Steps * std::int64_t(this->Names.size()) + values.Variable) * this->Cells.Cells();
-  const bool wide = patch.Width(0) == this->Cells.Width(0);
-  const bool whole = wide && patch.Width(1) == this->Cells.Width(1);
-  const std::int64_t run = patch.Width(0) * (wide ? patch.Width(1) : 1) * (whole ? patch.Width(2) : 1);
-  for (std::int64_t done = 0; done < patch.Cells(); done += run) {
-    const std::int64_t j = done / patch.Width(0) % patch.Width(1) + patch.Lower[1] - this->Cells.Lower[1];
-    const std::int64_t k = done / patch.Width(0) / patch.Width(1) + patch.Lower[2] - this->Cells.Lower[2];
-    const std::int64_t cell =
-        (k * this->Cells.Width(1) + j) * this->Cells.Width(0) + patch.Lower[0] - this->Cells.Lower[0];
-    this->File->Write((before + cell) * sizeof(float), &floats[done], run * sizeof(float));
   }
 }
 

@@ -1,5 +1,6 @@
 #include "Output/Output.h"
 
+#include "Output/OutputStep.h"
 #include "Output/SocketCommunicator.h"
 #include "Storage/StorageProfile.h"
 #include "Support/ByteText.h"
@@ -9,8 +10,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 namespace patchio::output {
@@ -18,25 +19,6 @@ namespace {
 
 /// Writes in flight of a rank where nothing is known of the storage.
 constexpr int DefaultThreads = 4;
-
-/// A variable on one of this rank's patches.
-struct Array
-{
-  int Variable = 0;
-  int Patch = 0;  ///< in the catalog
-  const void* Values = nullptr;
-  bool Whole = false;           ///< some sink wants all of it: see PartsTarget
-  const void* Given = nullptr;  ///< by the simulation, with ghosts
-};
-
-/// What ranks tell each other of a step: what went wrong, or which of its arrays there are. Most often all
-/// are there, which takes one byte.
-enum Tells : char
-{
-  Fault = 'f',
-  All = 'a',
-  Some = 's'
-};
 
 /// The variables of a channel, by number.
 std::vector<int> VariablesOf(const Channel& channel, const Catalog& data)
@@ -56,83 +38,25 @@ std::vector<int> VariablesOf(const Channel& channel, const Catalog& data)
   return variables;
 }
 
+/// Throws Error where there are some.
+void ThrowFaults(std::vector<std::string> faults)
+{
+  faults.erase(std::remove(faults.begin(), faults.end(), ""), faults.end());
+  if (!faults.empty()) {
+    throw Error(JoinLines(faults));
+  }
+}
+
 }  // namespace
 
-/// What a sink gets of a step.
-struct Output::Part
-{
-  std::size_t Sink = 0;
-  std::unique_ptr<StepOnItsWay> To;
-  std::vector<container::PatchValues> Mine;
-  std::string Fault;  ///< why this rank could not prepare it
-};
-
-/// What a call of Write() leaves for those that write.
-struct Output::Step
-{
-  std::int64_t Number = 0;
-  double Time = 0;
-  std::shared_ptr<const Declaration> What;
-  std::vector<std::size_t> Sinks;  ///< that want it
-  std::vector<Array> Arrays;       ///< that there are of this rank
-  bool HasAll = true;              ///< nothing lacks on its patches
-  std::string Fault;               ///< why this rank cannot give its values
-  std::unique_ptr<std::byte[]> Copies;
-  std::uint64_t BytesOfParts = 0;  ///< that sinks copy by themselves
-
-  std::vector<Part> Parts;
-
-  /// Bytes of the arrays that CopyArrays() copies: all of them, or those that have ghosts.
-  std::uint64_t BytesToCopy(bool all) const;
-  /// From now on the simulation's arrays are not needed any more, if `all`.
-  void CopyArrays(bool all);
-  /// What this rank tells the others.
-  std::string Told() const;
-};
-
-std::uint64_t Output::Step::BytesToCopy(bool all) const
-{
-  std::uint64_t bytes = 0;
-  for (const Array& array : this->Arrays) {
-    bytes += array.Whole && (all || this->What->HasGhosts(array.Variable))
-                 ? this->What->BytesOf(array.Variable, array.Patch)
-                 : 0;
-  }
-  return bytes;
-}
-
-void Output::Step::CopyArrays(bool all)
-{
-  this->Copies.reset(new std::byte[this->BytesToCopy(all)]);  // not set to 0 first
-  std::byte* next = this->Copies.get();
-  for (Array& array : this->Arrays) {
-    if (array.Whole && (all || this->What->HasGhosts(array.Variable))) {
-      this->What->CopyInside(array.Variable, array.Patch, array.Values, next);
-      array.Values = next;
-      next += this->What->BytesOf(array.Variable, array.Patch);
-    }
-  }
-}
-
-std::string Output::Step::Told() const
-{
-  if (!this->Fault.empty()) {
-    return char(Tells::Fault) + this->Fault;
-  }
-  if (this->HasAll) {
-    return std::string(1, Tells::All);
-  }
-  std::vector<std::array<int, 2>> there;
-  for (const Array& array : this->Arrays) {
-    there.push_back({array.Variable, array.Patch});
-  }
-  return char(Tells::Some) + TextOfValues(there);
-}
-
 Output::Output(const OutputConfig& config, MPI_Comm comm)
-    : Config(config), Ranks(MakeMpiCommunicator(comm)), Writer(config.Memory, config.WaitSeconds)
+    : Config(config),
+      Given(comm),
+      Roles(config.How == Mode::Ranks ? std::make_unique<IoRoles>(comm, config) : nullptr),
+      Ranks(MakeMpiCommunicator(this->Roles ? this->Roles->Alike() : comm)),
+      Writer(config.Memory, config.WaitSeconds)
 {
-  if (config.How == Mode::Thread) {
+  if (this->Roles ? !this->Roles->Computes() : config.How == Mode::Thread) {
     this->Aside = this->Ranks->Size() > 1 ? MakeSocketCommunicator(*this->Ranks, config.WaitSeconds)
                                           : MakeSelfCommunicator();
   }
@@ -143,9 +67,46 @@ Output::Output(const OutputConfig& config, MPI_Comm comm)
 
 Output::~Output() = default;
 
+MPI_Comm Output::Compute()
+{
+  if (!this->Roles) {
+    return this->Given;
+  }
+  if (this->Roles->Computes()) {
+    if (!this->Sender) {
+      this->Sender = std::make_unique<StepSender>(*this->Roles, *this->Ranks, this->Config);
+    }
+    return this->Roles->Alike();
+  }
+  if (!this->Receiver) {
+    this->Receiver = std::make_unique<StepReceiver>(*this->Roles, this->Ranks->Rank(), this->Config);
+    if (this->Receiver->Serve([this](const auto& received) { this->WriteReceived(received); })) {
+      this->Writer.Finish();
+      this->Sinks.clear();  // so that the files are as they stay
+    }
+    this->Receiver->End();
+  }
+  return MPI_COMM_NULL;
+}
+
+void Output::CheckThatItComputes() const
+{
+  if (this->Roles && !this->Sender) {
+    throw Error(this->Receiver ? "This is an I/O rank, which has nothing to write of its own."
+                               : "The mode \"ranks\" is for simulations that ask which ranks compute, by "
+                                 "patchio_compute(): take another mode in the output configuration.");
+  }
+}
+
+std::uint64_t Output::PeakMemory() const
+{
+  return this->Sender ? this->Sender->Peak() : this->Receiver ? this->Receiver->Peak() : this->Writer.Peak();
+}
+
 /// Steps on their way keep the declaration that they were made with.
 Declaration& Output::Change()
 {
+  this->CheckThatItComputes();
   auto changed = std::make_shared<Declaration>(*this->Declared);
   this->Declared = changed;
   return *changed;
@@ -184,14 +145,17 @@ bool Output::Wants(std::int64_t step) const
 
 void Output::Write(std::int64_t number, double time, const void* const* values)
 {
+  this->CheckThatItComputes();
   const std::shared_ptr<Step> step = this->MakeStep(number, time, values);
   if (!step->Sinks.empty()) {
-    this->Aside ? this->WriteLater(step) : this->WriteNow(*step);
+    this->Sender ? this->SendStep(*step) : this->Aside ? this->WriteLater(step) : this->WriteNow(*step);
   }
-  const std::string faults = this->Writer.TakeFaults();
-  if (!faults.empty()) {
-    throw Error(faults);
-  }
+  ThrowFaults({this->TakeFaults()});
+}
+
+std::string Output::TakeFaults()
+{
+  return this->Sender ? this->Sender->TakeFaults() : this->Writer.TakeFaults();
 }
 
 std::shared_ptr<Output::Step> Output::MakeStep(
@@ -201,7 +165,9 @@ std::shared_ptr<Output::Step> Output::MakeStep(
   step->Number = number;
   step->Time = time;
   step->What = this->Declared;
-  std::vector<bool> wanted(this->Declared->Variables().size()), whole = wanted;
+  std::vector<bool>& wanted = step->Wanted;
+  wanted.resize(this->Declared->Variables().size());
+  std::vector<bool> whole = wanted;
   for (std::size_t i = 0; i < this->Sinks.size(); ++i) {
     if (!this->Sinks[i].What.Wants(number)) {
       continue;
@@ -223,6 +189,9 @@ std::shared_ptr<Output::Step> Output::MakeStep(
     }
     step->HasAll = step->HasAll && (!wanted[variable] || values[i]);
   }
+  std::sort(step->Arrays.begin(), step->Arrays.end(), [](const ArrayOfStep& a, const ArrayOfStep& b) {
+    return std::tie(a.Variable, a.Patch) < std::tie(b.Variable, b.Patch);
+  });
   return step;
 }
 
@@ -244,7 +213,7 @@ void Output::WriteNow(Step& step)
     this->CheckRoom(step, step.BytesToCopy(false));
     step.CopyArrays(false);
   });
-  this->Prepare(step);
+  this->Prepare(step, this->Agree(step));
   this->WriteParts(step);
 }
 
@@ -259,65 +228,116 @@ void Output::WriteLater(const std::shared_ptr<Step>& step)
     this->Writer.MakeRoom(bytes);
     step->CopyArrays(all);
   });
-  this->Prepare(*step);
+  this->Prepare(*step, this->Agree(*step));
   this->Writer.Add(bytes, [this, step] { this->WriteParts(*step); });
   if (!all) {
     this->Writer.Finish();
   }
 }
 
-void Output::Flush()
+/// Compute ranks know all that I/O ranks need: who has what.
+void Output::SendStep(Step& step)
 {
-  const auto flush = [this] {
-    std::vector<std::string> faults;
-    for (const Sink& sink : this->Sinks) {
-      const std::string fault = CatchError([&] { sink.To->Flush(sink.Threads); });
-      if (!fault.empty()) {
-        faults.push_back(fmt::format("Channel '{}': {}", sink.What.Name, fault));
-      }
-    }
-    if (!faults.empty()) {
-      throw Error(JoinLines(faults));
-    }
-  };
-  if (!this->Aside) {
-    flush();
-  } else {
-    this->Writer.Add(0, flush);
-  }
-  this->Writer.Finish();
-  const std::string faults = this->Writer.TakeFaults();
-  if (!faults.empty()) {
-    throw Error(faults);
-  }
+  const std::uint64_t bytes = step.BytesToCopy(true);
+  step.Fault = CatchError([&] { this->Sender->MakeRoom(bytes); });
+  Order order;
+  order.Told = this->Agree(step);
+  order.Code = CodeOf(step.What->Names(), step.Wanted);
+  order.Step = step.Number;
+  order.Time = step.Time;
+  this->Sender->Send(std::move(order), step.What, bytes, [&](std::byte* to) { step.Pack(to); });
 }
 
-/// Collective over the simulation's ranks: agrees on what there is of the step, and prepares it for its
-/// sinks.
-void Output::Prepare(Step& step)
+void Output::WriteReceived(const std::shared_ptr<ReceivedStep>& received)
+{
+  const auto step = std::make_shared<Step>();
+  step->Number = received->What.Step;
+  step->Time = received->What.Time;
+  step->What = received->Declared;
+  step->Wanted = received->Wanted;
+  step->Arrays = received->Arrays;
+  for (std::size_t i = 0; i < this->Sinks.size(); ++i) {
+    if (this->Sinks[i].What.Wants(step->Number)) {
+      step->Sinks.push_back(i);
+    }
+  }
+  this->Prepare(*step, received->What.Told, received->Map);
+  this->Writer.Add(received->Bytes, [this, step, received] {
+    const std::string fault = CatchError([&] { this->WriteParts(*step); });
+    received->Buffers.clear();
+    this->Receiver->Done(fault);
+  });
+}
+
+/// Collective over those that write: targets may have gathered steps.
+void Output::FlushTargets()
+{
+  std::vector<std::string> faults;
+  for (const Sink& sink : this->Sinks) {
+    const std::string fault = CatchError([&] { sink.To->Flush(sink.Threads); });
+    faults.push_back(fault.empty() ? fault : fmt::format("Channel '{}': {}", sink.What.Name, fault));
+  }
+  ThrowFaults(faults);
+}
+
+void Output::Flush()
+{
+  const std::string fault = CatchError([this] {
+    if (this->Sender) {
+      this->Sender->Finish();
+    } else if (this->Aside) {
+      this->Writer.Add(0, [this] { this->FlushTargets(); });
+      this->Writer.Finish();
+    } else {
+      this->FlushTargets();
+    }
+  });
+  ThrowFaults({fault, this->TakeFaults()});
+}
+
+void Output::Close()
+{
+  const std::string fault = CatchError([this] { this->Flush(); });
+  const std::string end = CatchError([this] {
+    if (this->Sender) {
+      this->Sender->End();
+    }
+  });
+  ThrowFaults({fault, end, this->TakeFaults()});
+}
+
+/// Collective: what ranks have of the step. Throws Error, the same on all ranks. Where only parts are wanted,
+/// ranks need not know what others have, and no rank waits.
+std::vector<std::string> Output::Agree(const Step& step) const
+{
+  const bool parts = std::all_of(step.Sinks.begin(), step.Sinks.end(),
+      [this](std::size_t sink) { return this->Sinks[sink].To->OfParts() != nullptr; });
+  if (parts) {
+    return std::vector<std::string>(this->Ranks->Size(), TellArrays({}, true));
+  }
+  const std::vector<std::string> told = this->Ranks->AllGather(
+      step.Fault.empty() ? TellArrays(step.Arrays, step.HasAll) : TellFault(step.Fault));
+  for (const std::string& one : told) {
+    CheckTold(one);
+  }
+  return told;
+}
+
+/// told: by the ranks of the declaration. map: whose arrays this rank writes, where those that write are
+/// others.
+void Output::Prepare(Step& step, const std::vector<std::string>& told, const std::vector<int>& map)
 {
   Catalog data = step.What->Data();
   data.Step = step.Number;
   data.Time = step.Time;
   data.ResetPresence();
-  // Where only parts are wanted, ranks need not know what others have.
-  const bool alone = std::all_of(step.Sinks.begin(), step.Sinks.end(),
-      [this](std::size_t sink) { return this->Sinks[sink].To->OfParts() != nullptr; });
-  const std::vector<std::string> told =
-      alone ? std::vector<std::string>() : this->Ranks->AllGather(step.Told());
-  for (const std::string& one : told) {
-    if (one[0] == Tells::Fault) {
-      throw Error(one.substr(1));
-    }
-    for (const auto& [variable, patch] : ValuesInTexts<std::array<int, 2>>({one.substr(1)})) {
-      data.SetPresence(variable, patch, Presence::Stored);
+  for (std::size_t rank = 0; rank < told.size(); ++rank) {
+    for (const ArrayOfStep& array : ArraysTold(told[rank], static_cast<int>(rank), *step.What, step.Wanted)) {
+      data.SetPresence(array.Variable, array.Patch, Presence::Stored);
     }
   }
-  for (std::size_t p = 0; p < data.Patches.size(); ++p) {
-    const bool all = alone || told[data.Patches[p].Writer][0] == Tells::All;
-    for (std::size_t v = 0; v < data.Variables.size() && all; ++v) {
-      data.SetPresence(static_cast<int>(v), static_cast<int>(p), Presence::Stored);
-    }
+  for (Patch& patch : data.Patches) {
+    patch.Writer = map.empty() ? patch.Writer : map[patch.Writer];
   }
   for (const std::size_t sink : step.Sinks) {
     Part& part = step.Parts.emplace_back();
@@ -347,7 +367,7 @@ void Output::PreparePart(const Step& step, const Catalog& data, Part& part)
   }
   PartsTarget* const parts = sink.To->OfParts();
   std::vector<GivenArray> given;
-  for (const Array& array : step.Arrays) {
+  for (const ArrayOfStep& array : step.Arrays) {
     if (places[array.Variable] >= 0 && parts) {
       given.push_back(
           {array.Patch, places[array.Variable], array.Given, step.What->Variables()[array.Variable].Ghosts});
@@ -379,9 +399,7 @@ void Output::WriteParts(Step& step)
           fmt::format("Step {} of the channel '{}' was not written. {}", step.Number, sink.What.Name, fault));
     }
   }
-  if (!faults.empty()) {
-    throw Error(JoinLines(faults));
-  }
+  ThrowFaults(faults);
 }
 
 }  // namespace patchio::output

@@ -2,7 +2,10 @@
 #pragma once
 
 #include "Output/Declaration.h"
+#include "Output/IoRoles.h"
 #include "Output/OutputConfig.h"
+#include "Output/StepReceiver.h"
+#include "Output/StepSender.h"
 #include "Output/Target.h"
 #include "Output/WritingThread.h"
 
@@ -13,15 +16,21 @@
 
 namespace patchio::output {
 
-/// Methods marked collective are called by all ranks in the same order. They throw Error. MPI is called in
-/// them alone, on the thread that calls them.
+/// Methods marked collective are called by all ranks that compute, in the same order. They throw Error. MPI
+/// is called in them alone, on the thread that calls them.
 class Output
 {
 public:
   /// Collective.
   Output(const OutputConfig& config, MPI_Comm comm);
-  /// Waits for the write at work. Steps that still wait are lost, unless Close() was called.
+  /// Waits for the write at work. Steps that still wait are lost, unless Flush() was called. Collective with
+  /// Mode::Ranks.
   ~Output();
+
+  /// Collective over all ranks, before what follows. With Mode::Ranks: returns the communicator of the
+  /// compute ranks to them; I/O ranks write until the compute ranks have called Close(), and get
+  /// MPI_COMM_NULL. Otherwise all ranks compute.
+  MPI_Comm Compute();
 
   void SetGrid(int dimension, const Double3& origin, const Double3& spacing, const std::vector<Int3>& ratios);
   /// Collective: see Declaration::SetPatches().
@@ -39,9 +48,12 @@ public:
   void Write(std::int64_t step, double time, const void* const* values);
   /// Collective: returns when all steps are on the storage. Throws like Write().
   void Flush();
+  /// Collective: Flush(), and the I/O ranks end.
+  void Close();
 
-  /// The most bytes that steps on their way have taken on this rank.
-  std::uint64_t PeakMemory() const { return this->Writer.Peak(); }
+  /// The most bytes that steps on their way have taken on this rank, with those that an I/O rank has promised
+  /// to take.
+  std::uint64_t PeakMemory() const;
 
 private:
   struct Step;
@@ -54,6 +66,7 @@ private:
     int Threads = 1;
   };
 
+  void CheckThatItComputes() const;
   Declaration& Change();
   Communicator& Writers() const { return this->Aside ? *this->Aside : *this->Ranks; }
   int ThreadsFor(const Channel& channel) const;
@@ -61,12 +74,21 @@ private:
   void CheckRoom(const Step& step, std::uint64_t bytes) const;
   void WriteNow(Step& step);
   void WriteLater(const std::shared_ptr<Step>& step);
-  void Prepare(Step& step);
+  void SendStep(Step& step);
+  void WriteReceived(const std::shared_ptr<ReceivedStep>& received);
+  std::string TakeFaults();
+  std::vector<std::string> Agree(const Step& step) const;
+  void Prepare(Step& step, const std::vector<std::string>& told, const std::vector<int>& map = {});
   void PreparePart(const Step& step, const Catalog& data, Part& part);
   void WriteParts(Step& step);
+  void FlushTargets();
 
   const OutputConfig Config;
-  std::unique_ptr<Communicator> Ranks;  ///< the simulation's
+  const MPI_Comm Given;
+  std::unique_ptr<IoRoles> Roles;          ///< of Mode::Ranks alone
+  std::unique_ptr<Communicator> Ranks;     ///< the simulation's; with roles: those of this rank's kind
+  std::unique_ptr<StepSender> Sender;      ///< of a compute rank
+  std::unique_ptr<StepReceiver> Receiver;  ///< of an I/O rank
   std::unique_ptr<Communicator> Aside;  ///< of the threads that write; null: the simulation's thread writes
   std::shared_ptr<const Declaration> Declared = std::make_shared<Declaration>();
   std::vector<Sink> Sinks;  ///< one a channel

@@ -285,7 +285,7 @@ const char* NameOf(TargetFormat format)
 
 const char* NameOf(Mode mode)
 {
-  return mode == Mode::Direct ? "direct" : "thread";
+  return mode == Mode::Direct ? "direct" : mode == Mode::Thread ? "thread" : "ranks";
 }
 
 bool Channel::Wants(std::int64_t step) const
@@ -316,7 +316,10 @@ OutputConfig ReadOutputConfig(const std::string& textOrPath)
   }
   Section section(parsed, "");
   OutputConfig config;
-  config.How = section.GetNamed("mode", config.How, Mode::Thread);
+  config.How = section.GetNamed("mode", config.How, Mode::Ranks);
+  config.IoRanks = section.Get<int>(
+      "io ranks", "a number of I/O ranks, or 0", 0, [](const int& ranks) { return ranks >= 0; });
+  config.Layout = section.GetNamed("layout", config.Layout, IoLayout::Shared);
   const auto memory = section.Get<std::string>("memory", "a size such as \"512 MB\"", "1 GiB",
       [](const std::string& text) { return BytesIn(text) > 0; });
   config.Memory = BytesIn(memory);
@@ -331,6 +334,11 @@ OutputConfig ReadOutputConfig(const std::string& textOrPath)
   ShareMemory(config);
   std::set<std::string> paths;
   for (const Channel& channel : config.Channels) {
+    if (channel.Format == TargetFormat::Kwave && config.How == Mode::Ranks) {
+      section.Fail(
+          "the mode thread or direct for channels of the format kwave, which take little of each rank",
+          "ranks");
+    }
     if (!paths.insert(channel.Path).second) {
       section.Fail("channels that write to different paths", fmt::format("two to '{}'", channel.Path));
     }

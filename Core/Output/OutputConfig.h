@@ -3,6 +3,7 @@
 #pragma once
 
 #include "Catalog/Extent.h"
+#include "Output/RankMap.h"
 #include "Output/Sensor.h"
 
 #include <cstdint>
@@ -57,7 +58,8 @@ struct Channel
 enum class Mode
 {
   Direct,  ///< a call returns when its step is on the storage
-  Thread   ///< a call returns when its values are copied; a thread of each rank writes them
+  Thread,  ///< a call returns when its values are copied; a thread of each rank writes them
+  Ranks    ///< a call returns when its values are on their way to I/O ranks, which write them
 };
 
 /// "direct" and so on.
@@ -66,6 +68,8 @@ const char* NameOf(Mode mode);
 struct OutputConfig
 {
   Mode How = Mode::Thread;
+  int IoRanks = 0;  ///< of Mode::Ranks; 0: see AdaptiveCount()
+  IoLayout Layout = IoLayout::Independent;
   /// Bytes that steps on their way may take on each rank, apart from Channel::Memory.
   std::uint64_t Memory = std::uint64_t(1) << 30;
   double WaitSeconds = 600;  ///< the longest wait for other ranks or the storage

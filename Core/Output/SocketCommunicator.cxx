@@ -1,169 +1,45 @@
 #include "Output/SocketCommunicator.h"
 
+#include "Output/Socket.h"
 #include "Support/Bytes.h"
 #include "Support/Error.h"
-#include "Support/MachineName.h"
 #include "Support/RunOnAllRanks.h"
 #include "Support/Stopwatch.h"
 
 #include <fmt/format.h>
 
-#include <arpa/inet.h>
-#include <ifaddrs.h>
-#include <net/if.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
-#include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <unistd.h>
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cmath>
-#include <ctime>
 
 namespace patchio::output {
 namespace {
 
 /// A text that a rank sends has no more bytes; a longer one is none of ours.
-constexpr std::uint64_t MostBytes = std::uint64_t(1) << 36;
+constexpr std::uint64_t MostBytes = std::uint64_t(1) << 40;
 
-/// A connection to another rank.
-class Socket
+/// Bytes on their way between this rank and another one, in both directions.
+struct Transfer
 {
-public:
-  explicit Socket(int number = -1) : Number(number) {}
-  Socket(Socket&& other) noexcept : Number(std::exchange(other.Number, -1)) {}
-  Socket& operator=(Socket&& other) noexcept
-  {
-    std::swap(this->Number, other.Number);
-    return *this;
-  }
-  ~Socket()
-  {
-    if (this->Number >= 0) {
-      ::close(this->Number);
-    }
-  }
+  int Rank = 0;
+  const std::string* Out = nullptr;
+  std::string* In = nullptr;
+  std::size_t Sent = 0, Received = 0;
 
-  int Get() const { return this->Number; }
-  bool IsOpen() const { return this->Number >= 0; }
-
-  /// For the waits of Put() and Take().
-  void SetWait(double seconds) const
-  {
-    const timeval most{static_cast<time_t>(seconds), static_cast<suseconds_t>(std::fmod(seconds, 1) * 1e6)};
-    ::setsockopt(this->Number, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
-    ::setsockopt(this->Number, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
-    const int on = 1;
-    ::setsockopt(this->Number, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  }
-
-  /// False when the other side has ended, or is too slow: then errno is EAGAIN.
-  bool Put(const void* data, std::size_t bytes) const
-  {
-    const auto* next = static_cast<const char*>(data);
-    return ForAll(bytes,
-        [&](std::size_t done) { return ::send(this->Number, next + done, bytes - done, MSG_NOSIGNAL); });
-  }
-  bool Take(void* data, std::size_t bytes) const
-  {
-    auto* next = static_cast<char*>(data);
-    return ForAll(
-        bytes, [&](std::size_t done) { return ::recv(this->Number, next + done, bytes - done, 0); });
-  }
-
-private:
-  template <typename Transfer>
-  static bool ForAll(std::size_t bytes, Transfer transfer)
-  {
-    for (std::size_t done = 0; done < bytes;) {
-      errno = 0;
-      const ssize_t now = transfer(done);
-      if (now > 0) {
-        done += static_cast<std::size_t>(now);
-      } else if (errno != EINTR) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  int Number;
+  bool Sends() const { return this->Sent < this->Out->size(); }
+  bool Receives() const { return this->Received < this->In->size(); }
 };
-
-/// How to reach rank 0.
-struct Meeting
-{
-  std::vector<std::uint32_t> Addresses;  ///< of its machine, in network order
-  std::uint16_t Port = 0;                ///< in network order
-  std::array<char, 16> Secret{};
-  std::string Machine;
-
-  auto Fields() { return std::tie(this->Addresses, this->Port, this->Secret, this->Machine); }
-};
-
-/// What a rank says when it joins.
-struct Greeting
-{
-  std::array<char, 16> Secret{};
-  std::int32_t Rank = 0;
-};
-
-std::vector<std::uint32_t> AddressesOfMachine()
-{
-  std::vector<std::uint32_t> addresses;
-  ifaddrs* all = nullptr;
-  ::getifaddrs(&all);
-  for (const ifaddrs* one = all; one; one = one->ifa_next) {
-    if (one->ifa_addr && one->ifa_addr->sa_family == AF_INET && (one->ifa_flags & IFF_LOOPBACK) == 0) {
-      addresses.push_back(reinterpret_cast<const sockaddr_in*>(one->ifa_addr)->sin_addr.s_addr);
-    }
-  }
-  if (all) {
-    ::freeifaddrs(all);
-  }
-  return addresses;
-}
-
-sockaddr_in PlaceOf(std::uint32_t address, std::uint16_t port)
-{
-  sockaddr_in place = {};
-  place.sin_family = AF_INET;
-  place.sin_addr.s_addr = address;
-  place.sin_port = port;
-  return place;
-}
-
-/// Rank 0 may have more neighbours than files that a process may have open by default.
-void AllowFiles(int count)
-{
-  rlimit limit = {};
-  ::getrlimit(RLIMIT_NOFILE, &limit);
-  limit.rlim_cur = std::max<rlim_t>(limit.rlim_cur, std::min<rlim_t>(limit.rlim_max, count + 1024));
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 class SocketCommunicator : public Communicator
 {
 public:
   SocketCommunicator(Communicator& ranks, double waitSeconds)
-      : RankValue(ranks.Rank()), SizeValue(ranks.Size()), WaitSeconds(waitSeconds)
+      : RankValue(ranks.Rank()), SizeValue(ranks.Size()), WaitSeconds(waitSeconds), Others(ranks.Size())
   {
-    Socket door;
-    const std::vector<std::byte> bytes = BytesOfRankZero(ranks, [&] {
-      ByteWriter out;
-      Meeting here = this->OpenDoor(door);
-      out.Put(here.Fields());
-      return out.Take();
-    });
-    Meeting meeting;
-    ByteReader in(bytes);
-    in.Get(meeting.Fields());
-    RunOnAllRanks(
-        ranks, [&] { this->RankValue == 0 ? this->AwaitOthers(door, meeting) : this->Join(meeting); });
+    RunOnAllRanks(ranks, [&] { this->Entrance = std::make_unique<Door>(this->SizeValue); });
+    this->TakeMeetings(ranks);
+    RunOnAllRanks(ranks, [&] { this->RankValue == 0 ? this->Await(this->SizeValue - 1) : this->Join(0); });
   }
 
   int Rank() const override { return this->RankValue; }
@@ -172,7 +48,10 @@ public:
   void Broadcast(std::vector<std::byte>& bytes) override
   {
     if (this->RankValue == 0) {
-      this->ToAll(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+      const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      for (int rank = 1; rank < this->SizeValue; ++rank) {
+        this->Put(rank, text);
+      }
     } else {
       const std::string text = this->Take(0);
       const auto* begin = reinterpret_cast<const std::byte*>(text.data());
@@ -214,17 +93,15 @@ public:
     return GatherValues(*this, values);
   }
   std::vector<int> AllGather(const std::vector<int>& values) override { return GatherValues(*this, values); }
+  std::vector<std::string> Exchange(const std::vector<std::string>& texts) override;
 
 private:
-  Meeting OpenDoor(Socket& door) const;
-  void AwaitOthers(const Socket& door, const Meeting& meeting);
-  void Join(const Meeting& meeting);
-  void ToAll(const std::string& text)
-  {
-    for (int rank = 1; rank < this->SizeValue; ++rank) {
-      this->Put(rank, text);
-    }
-  }
+  void TakeMeetings(Communicator& ranks);
+  void Await(int count);
+  void Join(int rank);
+  void JoinWhere(const std::vector<bool>& needed);
+  void Run(std::vector<Transfer>& transfers);
+  void Advance(Transfer& transfer, short events);
   void Put(int rank, const std::string& text);
   std::string Take(int rank);
   [[noreturn]] void Fail(int rank);
@@ -232,75 +109,140 @@ private:
   const int RankValue;
   const int SizeValue;
   const double WaitSeconds;
-  std::vector<Socket> Others;  ///< on rank 0 by rank, elsewhere rank 0 alone
-  std::string Broken;          ///< why it is
+  std::unique_ptr<Door> Entrance;
+  std::vector<Meeting> Meetings;  ///< of all ranks
+  std::vector<Socket> Others;     ///< by rank: rank 0 and all others, and those that have exchanged something
+  std::string Broken;             ///< why it is
 };
 
-Meeting SocketCommunicator::OpenDoor(Socket& door) const
+/// Collective over `ranks`.
+void SocketCommunicator::TakeMeetings(Communicator& ranks)
 {
-  AllowFiles(this->SizeValue);
-  door = Socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in place = PlaceOf(INADDR_ANY, 0);
-  socklen_t bytes = sizeof place;
-  auto* address = reinterpret_cast<sockaddr*>(&place);
-  if (!door.IsOpen() || ::bind(door.Get(), address, bytes) != 0 ||
-      ::listen(door.Get(), this->SizeValue) != 0 || ::getsockname(door.Get(), address, &bytes) != 0) {
-    throw Error("The ranks cannot be joined by sockets: " + SystemMessage(errno) + ".");
-  }
-  Meeting meeting{AddressesOfMachine(), place.sin_port, {}, MachineName()};
-  if (::getrandom(meeting.Secret.data(), meeting.Secret.size(), 0) !=
-      static_cast<ssize_t>(meeting.Secret.size())) {
-    throw Error("The ranks cannot be joined by sockets: the system gives no random numbers.");
-  }
-  return meeting;
-}
-
-void SocketCommunicator::AwaitOthers(const Socket& door, const Meeting& meeting)
-{
-  this->Others.resize(this->SizeValue);
-  const Stopwatch watch;
-  for (int missing = this->SizeValue - 1; missing > 0;) {
-    pollfd event = {door.Get(), POLLIN, 0};
-    const double left = this->WaitSeconds - watch.Seconds();
-    if (left <= 0 || ::poll(&event, 1, static_cast<int>(std::min(left, 1.0) * 1000) + 1) < 0) {
-      throw Error(fmt::format("Rank 0 waited {} s for {} to join it over the network (port {} of {}).",
-          this->WaitSeconds, missing == 1 ? "another rank" : fmt::format("{} other ranks", missing),
-          ntohs(meeting.Port), meeting.Machine));
-    }
-    Socket guest(event.revents ? ::accept4(door.Get(), nullptr, nullptr, SOCK_CLOEXEC) : -1);
-    Greeting greeting;
-    guest.SetWait(std::min(this->WaitSeconds, 10.0));  // strangers must not keep the others waiting
-    if (guest.IsOpen() && guest.Take(&greeting, sizeof greeting) && greeting.Secret == meeting.Secret &&
-        greeting.Rank > 0 && greeting.Rank < this->SizeValue && !this->Others[greeting.Rank].IsOpen()) {
-      guest.SetWait(this->WaitSeconds);
-      this->Others[greeting.Rank] = std::move(guest);
-      --missing;
-    }
+  ByteWriter out;
+  Meeting here = this->Entrance->Place();
+  out.Put(here.Fields());
+  const std::vector<std::byte> bytes = out.Take();
+  for (const std::string& text :
+      ranks.AllGather(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()))) {
+    ByteReader in(reinterpret_cast<const std::byte*>(text.data()), text.size());
+    in.Get(this->Meetings.emplace_back().Fields());
   }
 }
 
-void SocketCommunicator::Join(const Meeting& meeting)
+/// So many ranks that have no connection yet.
+void SocketCommunicator::Await(int count)
 {
-  std::vector<std::uint32_t> addresses = meeting.Addresses;
-  if (meeting.Machine == MachineName()) {
-    addresses.insert(addresses.begin(), htonl(INADDR_LOOPBACK));
+  const int missing = this->Entrance->Await(count, this->WaitSeconds, [this](int rank, Socket socket) {
+    if (rank < 0 || rank >= this->SizeValue || this->Others[rank].IsOpen()) {
+      return false;
+    }
+    socket.SetWait(this->WaitSeconds);
+    this->Others[rank] = std::move(socket);
+    return true;
+  });
+  if (missing > 0) {
+    throw Error(fmt::format("Rank {} on {} waited {} s for {} of {} ranks to join it over the network.",
+        this->RankValue, this->Meetings[this->RankValue].Machine, this->WaitSeconds, missing, count));
   }
-  std::string fault = "it has no address";
-  for (const std::uint32_t address : addresses) {
-    Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    socket.SetWait(std::min(this->WaitSeconds, 10.0));
-    const sockaddr_in place = PlaceOf(address, meeting.Port);
-    const Greeting greeting{meeting.Secret, this->RankValue};
-    if (::connect(socket.Get(), reinterpret_cast<const sockaddr*>(&place), sizeof place) == 0 &&
-        socket.Put(&greeting, sizeof greeting)) {
-      socket.SetWait(this->WaitSeconds);
-      this->Others.push_back(std::move(socket));
+}
+
+void SocketCommunicator::Join(int rank)
+{
+  this->Others[rank] = Connect(this->RankValue, rank, this->Meetings[rank]);
+  this->Others[rank].SetWait(this->WaitSeconds);
+}
+
+/// Makes the connections that lack. Of two ranks the one with the smaller number calls on the other.
+void SocketCommunicator::JoinWhere(const std::vector<bool>& needed)
+{
+  int awaited = 0;
+  for (int rank = 0; rank < this->SizeValue; ++rank) {
+    if (needed[rank] && rank != this->RankValue && !this->Others[rank].IsOpen()) {
+      rank > this->RankValue ? this->Join(rank) : static_cast<void>(++awaited);
+    }
+  }
+  this->Await(awaited);
+}
+
+std::vector<std::string> SocketCommunicator::Exchange(const std::vector<std::string>& texts)
+{
+  std::vector<std::uint64_t> mine;
+  for (const std::string& text : texts) {
+    mine.push_back(text.size());
+  }
+  const std::vector<std::uint64_t> sizes = GatherValues(*this, mine);  // from, to
+  const auto sizeOf = [&](int from, int to) { return sizes[std::size_t(from) * this->SizeValue + to]; };
+  std::vector<std::string> result(this->SizeValue);
+  std::vector<Transfer> transfers;
+  std::vector<bool> needed(this->SizeValue);
+  for (int rank = 0; rank < this->SizeValue; ++rank) {
+    const std::uint64_t size = sizeOf(rank, this->RankValue);
+    if (rank == this->RankValue) {
+      result[rank] = texts[rank];
+    } else if (size > 0 || mine[rank] > 0) {
+      needed[rank] = true;
+      result[rank].resize(size);
+      transfers.push_back({rank, &texts[rank], &result[rank]});
+    }
+  }
+  const std::string fault = CatchError([&] { this->JoinWhere(needed); });
+  if (!fault.empty()) {
+    this->Broken = fault;
+    this->Others.clear();
+    throw Error(fault);
+  }
+  this->Run(transfers);
+  return result;
+}
+
+/// All of them at once: who only sent before it received would wait for ever.
+void SocketCommunicator::Run(std::vector<Transfer>& transfers)
+{
+  Stopwatch sinceMoved;
+  for (;;) {
+    std::vector<pollfd> events;
+    std::vector<Transfer*> active;
+    for (Transfer& transfer : transfers) {
+      const int wanted = (transfer.Sends() ? POLLOUT : 0) | (transfer.Receives() ? POLLIN : 0);
+      if (wanted != 0) {
+        events.push_back({this->Others[transfer.Rank].Get(), static_cast<short>(wanted), 0});
+        active.push_back(&transfer);
+      }
+    }
+    if (active.empty()) {
       return;
     }
-    fault = SystemMessage(errno);
+    if (::poll(events.data(), events.size(), 100) > 0) {
+      sinceMoved = Stopwatch();
+    } else if (sinceMoved.Seconds() > this->WaitSeconds) {
+      errno = EAGAIN;
+      this->Fail(active[0]->Rank);
+    }
+    for (std::size_t i = 0; i < active.size(); ++i) {
+      this->Advance(*active[i], events[i].revents);
+    }
   }
-  throw Error(fmt::format(
-      "Rank {} cannot reach rank 0 on {} over the network: {}.", this->RankValue, meeting.Machine, fault));
+}
+
+/// As much as there is, or goes, now.
+void SocketCommunicator::Advance(Transfer& transfer, short events)
+{
+  const int socket = this->Others[transfer.Rank].Get();
+  const auto check = [&](ssize_t moved) {
+    if (moved == 0 || (moved < 0 && errno != EAGAIN && errno != EINTR)) {
+      errno = 0;
+      this->Fail(transfer.Rank);
+    }
+    return moved < 0 ? 0 : static_cast<std::size_t>(moved);
+  };
+  if (transfer.Receives() && (events & (POLLIN | POLLHUP | POLLERR)) != 0) {
+    transfer.Received += check(::recv(socket, transfer.In->data() + transfer.Received,
+        transfer.In->size() - transfer.Received, MSG_DONTWAIT));
+  }
+  if (transfer.Sends() && (events & (POLLOUT | POLLHUP | POLLERR)) != 0) {
+    transfer.Sent += check(::send(socket, transfer.Out->data() + transfer.Sent,
+        transfer.Out->size() - transfer.Sent, MSG_DONTWAIT | MSG_NOSIGNAL));
+  }
 }
 
 void SocketCommunicator::Put(int rank, const std::string& text)
@@ -325,7 +267,7 @@ std::string SocketCommunicator::Take(int rank)
   return text;
 }
 
-/// Closes all connections, so that the others need not wait either.
+/// Closes all connections, so that the others need not wait either. errno says whether the wait was too long.
 void SocketCommunicator::Fail(int rank)
 {
   if (this->Broken.empty()) {

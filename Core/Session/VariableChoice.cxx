@@ -3,7 +3,6 @@
 #include <algorithm>
 
 namespace patchio {
-namespace {
 
 VariableRequest RequestInThreeDimensions(const Catalog& catalog, int variable, const Int3& ghosts)
 {
@@ -17,8 +16,6 @@ VariableRequest RequestInThreeDimensions(const Catalog& catalog, int variable, c
   }
   return request;
 }
-
-}  // namespace
 
 Int3 GhostsOf(const Catalog& catalog, const VariableChoice& choice)
 {

@@ -26,9 +26,11 @@ struct VariableChoice
 /// The largest ghost width among the chosen variables; of curvilinear grids that of the coordinates.
 Int3 GhostsOf(const Catalog& catalog, const VariableChoice& choice);
 
-/// The chosen variables, and those that say where things lie, in the form in which visualization wants them:
-/// vectors of 2-D data get a third component, 2-D tensors (four components, row by row) become 3 x 3; all
-/// else stays as it is.
+/// A variable in the form in which visualization wants it: vectors of 2-D data get a third component, 2-D
+/// tensors (four components, row by row) become 3 x 3; all else stays as it is.
+VariableRequest RequestInThreeDimensions(const Catalog& catalog, int variable, const Int3& ghosts);
+
+/// The chosen variables, and those that say where things lie, in that form.
 std::vector<VariableRequest> RequestsFor(
     const Catalog& catalog, const VariableChoice& choice, const Int3& ghosts);
 

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace patchio::hdf5 {
@@ -17,6 +18,8 @@ struct FileImage
   std::uint64_t Size = 0;        ///< of the file, with room for the values
   bool DropValues = false;       ///< from now on values are not kept: the library only finds room for them
   std::uint64_t Dropped = 0;     ///< where the last ones would be
+  /// Room for values, which may lie anywhere: begin and end of each, in any order.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> Rooms;
 };
 
 /// A file that is made with the property list will be in `image`, which must outlive it. False where HDF5

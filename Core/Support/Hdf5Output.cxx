@@ -94,8 +94,10 @@ std::uint64_t OutputFile::Reserve(
 {
   const Handle creation(H5Pcopy(this->Creation));
   H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY);
-  const haddr_t offset = H5Dget_offset(this->Make(name, fileType, shape, creation));
+  const Handle dataset = this->Make(name, fileType, shape, creation);
+  const haddr_t offset = H5Dget_offset(dataset);
   this->Check(offset == HADDR_UNDEF ? -1 : 0, "values in data set " + name);
+  this->Image->Rooms.emplace_back(offset, offset + H5Dget_storage_size(dataset));
   return offset;
 }
 
@@ -118,6 +120,7 @@ std::uint64_t OutputFile::ReserveChunk(
   const char nothing = 0;
   this->Check(H5Dwrite_chunk(dataset, H5P_DEFAULT, skippedFilters, begin.data(), bytes, &nothing),
       "room for a chunk");
+  this->Image->Rooms.emplace_back(this->Image->Dropped, this->Image->Dropped + bytes);
   return this->Image->Dropped;
 }
 

@@ -303,11 +303,25 @@ void StepFile::TakeImage()
   image.Bytes.resize(std::min<std::uint64_t>(image.Bytes.size(), image.Size));
   this->Image = std::move(image.Bytes);
   this->Size = image.Size;
+  std::sort(image.Rooms.begin(), image.Rooms.end());
+  this->Rooms = std::move(image.Rooms);
 }
 
+/// Around the values, which may be there already: HDF5 puts small ones where it has a gap.
 void StepFile::WriteDescription()
 {
-  this->File->Write(0, this->Image.data(), this->Image.size());
+  const std::uint64_t end = this->Image.size();
+  std::uint64_t done = 0;
+  const auto writeTo = [&](std::uint64_t stop) {
+    if (done < stop) {
+      this->File->Write(done, this->Image.data() + done, stop - done);
+    }
+  };
+  for (const auto& [begin, behind] : this->Rooms) {
+    writeTo(std::min(begin, end));
+    done = std::max(done, std::min(behind, end));
+  }
+  writeTo(end);
 }
 
 void StepFile::GiveSignature() const

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace patchio::container {
@@ -68,8 +69,9 @@ private:
   const std::string Path;
   std::unique_ptr<Description> Described;  ///< as long as it may change
   const std::vector<std::uint64_t> Begins;
-  std::vector<std::byte> Image;  ///< of the description
-  std::uint64_t Size = 0;        ///< of the file
+  std::vector<std::byte> Image;                                ///< of the description
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> Rooms;  ///< for values, see hdf5::FileImage
+  std::uint64_t Size = 0;                                      ///< of the file
   std::unique_ptr<PlainFile> File;
 };
 

@@ -6,7 +6,8 @@ import numpy as np
 from . import _core, _errors
 
 
-def write(path, values, *, step=0, time=None, lower=None, level=None, spacing=1.0, origin=0.0, ratio=2, nodes=(), overwrite=False, threads=2):
+def write(path, values, *, step=0, time=None, lower=None, level=None, spacing=1.0, origin=0.0, ratio=2, nodes=(), compress="off",
+          overwrite=False, threads=2):
     """Adds a time step to the container `path`, a folder NAME.pio, which is made if it is not there.
 
         patchio.write("run.pio", {"density": array}, step=10, time=0.5, spacing=0.1)          # one box
@@ -23,6 +24,8 @@ def write(path, values, *, step=0, time=None, lower=None, level=None, spacing=1.
     origin     position of the lower corner of cell (0, 0, 0), one number or one an axis
     ratio      cells in one of the next coarser level: a number, or one for each level above 0
     nodes      names of variables that lie at nodes: their arrays have one value more along each axis than there are cells
+    compress   "off"; "deflate", which all that read HDF5 can read; "zstd", which is faster, but others need HDF5's plugin for it;
+               "auto": deflate for those variables that become at least a tenth smaller
     overwrite  begin the container anew
     threads    that write at once
 
@@ -44,7 +47,8 @@ def write(path, values, *, step=0, time=None, lower=None, level=None, spacing=1.
                 given.append((patch, len(variables) - 1, np.ascontiguousarray(array, array.dtype.newbyteorder("="))))
     levels = _levels(places.level, spacing, ratio, places.dimension)
     _core.write(os.fspath(path), overwrite, int(step), float(step if time is None else time), places.dimension,
-                _triple(origin, "origin", 0.0), levels, places.boxes, variables, given, _errors.whole(threads, "threads is a number"))
+                _triple(origin, "origin", 0.0), levels, places.boxes, variables, given, str(compress),
+                _errors.whole(threads, "threads is a number"))
 
 
 class _Places:

@@ -18,14 +18,6 @@ int main(int argc, char** argv)
   MPI_Init(&argc, &argv);
   int rank, ranks, parts[2] = {0, 0};
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  MPI_Dims_create(ranks, 2, parts);
-  const int i = rank % parts[0], j = rank / parts[0], steps = argc > 2 ? atoi(argv[2]) : 24;
-  const patchio_patch mine = {0, {NX * i / parts[0], NY * j / parts[1], 0},
-      {NX * (i + 1) / parts[0] - 1, NY * (j + 1) / parts[1] - 1, NZ - 1}};
-  const int nx = mine.upper[0] - mine.lower[0] + 1 + 2 * GHOSTS, ny = mine.upper[1] - mine.lower[1] + 1 + 2 * GHOSTS;
-  double* field = calloc((size_t)nx * ny * NZ, sizeof *field);
-
   patchio_output* out = patchio_open(argc > 1 ? argv[1] : "output.json", MPI_COMM_WORLD);
   if (!out) {
     if (rank == 0) {
@@ -34,9 +26,26 @@ int main(int argc, char** argv)
     MPI_Finalize();
     return 1;
   }
+  MPI_Comm compute; /* the ranks that compute: all, or all but the I/O ranks of the mode "ranks" */
+  int faults = patchio_compute(out, &compute);
+  if (compute == MPI_COMM_NULL) {
+    fprintf(stderr, "%s", patchio_error(out));
+    faults += patchio_close(out);
+    MPI_Finalize();
+    return faults != 0;
+  }
+  MPI_Comm_rank(compute, &rank);
+  MPI_Comm_size(compute, &ranks);
+  MPI_Dims_create(ranks, 2, parts);
+  const int i = rank % parts[0], j = rank / parts[0], steps = argc > 2 ? atoi(argv[2]) : 24;
+  const patchio_patch mine = {0, {NX * i / parts[0], NY * j / parts[1], 0},
+      {NX * (i + 1) / parts[0] - 1, NY * (j + 1) / parts[1] - 1, NZ - 1}};
+  const int nx = mine.upper[0] - mine.lower[0] + 1 + 2 * GHOSTS, ny = mine.upper[1] - mine.lower[1] + 1 + 2 * GHOSTS;
+  double* field = calloc((size_t)nx * ny * NZ, sizeof *field);
+
   const double origin[3] = {0, 0, 0}, spacing[3] = {1000, 1000, 200};
   const int32_t ghosts[3] = {GHOSTS, GHOSTS, 0};
-  int faults = patchio_grid(out, 3, origin, spacing, 1, NULL);
+  faults += patchio_grid(out, 3, origin, spacing, 1, NULL);
   faults += patchio_patches(out, 1, &mine);
   faults += patchio_variable(out, "temperature", "temperature in K", PATCHIO_DOUBLE, 1, PATCHIO_CELLS, ghosts);
   for (int step = 0; step < steps && faults == 0; ++step) {

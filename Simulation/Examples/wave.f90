@@ -6,7 +6,7 @@ program wave
   use patchio
   implicit none
   integer, parameter :: cells = 1024, rows = 16
-  integer :: rank, ranks, fault, steps, step, x, y, first, last
+  integer :: compute, rank, ranks, fault, steps, step, x, y, first, last
   character(256) :: configuration, text
   real(c_double), allocatable, target :: height(:, :)
   type(c_ptr) :: out
@@ -14,21 +14,28 @@ program wave
 
   call MPI_Init(fault)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, fault)
-  call MPI_Comm_size(MPI_COMM_WORLD, ranks, fault)
   call get_command_argument(1, configuration)
   call get_command_argument(2, text)
   steps = 10
   if (text /= '') read (text, *) steps
-  first = cells * rank / ranks
-  last = cells * (rank + 1) / ranks - 1
-  allocate (height(first - 1:last + 1, rows))
-
   out = patchio_open(configuration, MPI_COMM_WORLD)
   if (.not. c_associated(out)) then
     if (rank == 0) print '(a)', patchio_error(c_null_ptr)
     call MPI_Finalize(fault)
     stop 1
   end if
+  fault = patchio_compute(out, compute)  ! the ranks that compute: all, or all but I/O ranks
+  if (compute == MPI_COMM_NULL) then
+    fault = patchio_close(out)
+    call MPI_Finalize(fault)
+    stop
+  end if
+  call MPI_Comm_rank(compute, rank, fault)
+  call MPI_Comm_size(compute, ranks, fault)
+  first = cells * rank / ranks
+  last = cells * (rank + 1) / ranks - 1
+  allocate (height(first - 1:last + 1, rows))
+
   mine(1) = patchio_patch(0, [first, 0, 0], [last, rows - 1, 0])
   fault = patchio_grid(out, 2, [0d0, 0d0, 0d0], [0.01d0, 0.1d0, 1d0], 1, reshape([1, 1, 1], [3, 1]))
   fault = fault + patchio_patches(out, 1, mine)

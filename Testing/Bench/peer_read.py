@@ -45,13 +45,15 @@ makers = {
     "PatchIO only": lambda: only(array_name),
     "AMReX": lambda: all_of_amrex(),
     "XDMF": lambda: XDMFReader(FileNames=[path]),
+    "XML": lambda: XMLMultiBlockDataReader(FileName=[path]),
     "VTKHDF": lambda: VTKHDFReader(FileName=path),
 }
 before = kilobytes()
 begin = time.perf_counter()
 reader = makers[kind]()
 reader.UpdatePipelineInformation()
-reader.GetClientSideObject().Update()
+if servermanager.vtkProcessModule.GetProcessModule().GetNumberOfLocalPartitions() == 1:  # else the other ranks would not take part
+    reader.GetClientSideObject().Update()
 alone = time.perf_counter() - begin
 reader.UpdatePipeline()  # and what ParaView puts behind each reader
 seconds = time.perf_counter() - begin

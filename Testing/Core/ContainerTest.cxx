@@ -316,4 +316,44 @@ TEST_F(Container, AForgedRecordGivesAMessage)
   EXPECT_GT(refused, 1000);
 }
 
+// The boxes alone take more than an aligned block then, and HDF5 puts small tables before them.
+TEST_F(Container, ManyPatchesKeepTheirTables)
+{
+  constexpr int patches = 50000;
+  for (const auto& compression : {std::vector<FilterKind>{}, {FilterKind::Deflate}}) {
+    StepToWrite step;
+    step.Data.Step = 1;
+    step.Data.Levels.resize(1);
+    step.Data.Levels[0].PatchCount = patches;
+    step.Data.Variables.resize(1);
+    step.Data.Variables[0].Name = "a";
+    step.Data.Patches.resize(patches);
+    for (int p = 0; p < patches; ++p) {
+      step.Data.Patches[p].Number = p;
+      step.Data.Patches[p].Cells = {{p % 50, p / 50 % 50, p / 2500}, {p % 50, p / 50 % 50, p / 2500}};
+    }
+    step.Data.ResetPresence();
+    for (int p = 0; p < patches; ++p) {
+      step.Data.SetPresence(0, p, Presence::Stored);
+    }
+    step.Types = {ElementType::Float64};
+    step.Compression = compression;
+    {
+      ContainerWriter writer(*this->Alone, this->Path, {true, 0});
+      const std::unique_ptr<StepWriter> writing = writer.Begin(step);
+      WriteAll(*writing, this->Random);
+      writer.Commit(*writing);
+    }
+    const ContainerFormat format;
+    const Series series = format.OpenSeries(this->Path, {});
+    const Catalog read = format.ReadCatalog(series.Steps[0].Path);
+    ASSERT_EQ(read.Patches.size(), std::size_t(patches));
+    EXPECT_EQ(read.Patches[patches - 1].Cells, step.Data.Patches[patches - 1].Cells);
+    const std::vector<ValueRange> ranges = format.RangesOf(read, 0);
+    for (const int p : {0, 1, 12345, patches - 1}) {
+      EXPECT_EQ(ranges[p].Least, Value(p, 0, 0)) << p;
+    }
+  }
+}
+
 }  // namespace patchio::container

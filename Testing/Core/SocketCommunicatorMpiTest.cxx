@@ -33,8 +33,10 @@ void CheckThatBothTellTheSame(Communicator& mpi, Communicator& sockets)
     std::vector<std::byte> bytes(Rank == 0 ? most : 3, std::byte(most));
     sockets.Broadcast(bytes);
     Expect(bytes == std::vector<std::byte>(most, std::byte(most)), "Broadcast");
-    std::vector<std::string> texts(mpi.Size(), mine);
-    texts.front() += "to the first";
+    std::vector<std::string> texts(mpi.Size());  // much, little or nothing
+    for (std::string& text : texts) {
+      text = mine.substr(0, random() % 3 * mine.size() / 2);
+    }
     Expect(sockets.Exchange(texts) == mpi.Exchange(texts), "Exchange");
   }
   const std::vector<double> doubles{1.5 * Rank, 2};

@@ -181,7 +181,19 @@ def open_by_dev():
     display = GetDisplayProperties(readers[-1], GetActiveView())
     bar = GetScalarBar(GetColorTransferFunction("t"), GetActiveView())
     expect(display.ColorArrayName[1] == "t" and bar.Visibility, "./dev gui colours by %s", display.ColorArrayName[1])
+    readers[-1].Grids = "All"
+    SaveData(os.path.join(scratch, "two.pio"), proxy=readers[-1])
     Delete(readers.pop())
+
+
+def open_container():
+    """The panel offers for a container what it offers for such data."""
+    reader = OpenDataFile(os.path.join(scratch, "two.pio"))
+    form, grids = [reader.SMProxy.GetProperty(name) for name in ("LikeFormat", "GridNames")]
+    names = [grids.GetElement(i) for i in range(grids.GetNumberOfElements())]
+    expect(names == ["Automatic", "levels", "surface", "All"], "grids of the container: %s", names)
+    expect(form.GetElement(0) == "GrADS", "the panel of the container is that of %s", form.GetElement(0))
+    Delete(reader)
 
 
 def all_is_well():
@@ -219,7 +231,7 @@ scratch = tempfile.mkdtemp()
 readers, running, tries = [], False, 0
 steps = [open_series, look_at_report, look_at_volumes, press_reload, look_at_steps, follow, look_at_followed,
          look_at_last, name_by_folder, show_date, look_at_date,
-         look_at_no_date, open_by_dev, all_is_well]
+         look_at_no_date, open_by_dev, open_container, all_is_well]
 try:
     with open(os.environ["PATCHIO_DATASET"]) as file:
         dumps = file.readlines()

@@ -14,7 +14,11 @@ from paraview.simple import *
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", "Container"))
+import stranger  # noqa: E402
 from on_ranks import controller, expect, finish, new_container, output_of, rank, ranks  # noqa: E402
+
+KINDS = {"None": {"none"}, "Deflate": {"deflate"}, "Zstandard": {"zstd"}, "Automatic": {"deflate"}}
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 scratch = sys.argv[1]
@@ -69,13 +73,15 @@ def difference(a, b):
     return None
 
 
-def check_file(path, properties):
+def check_file(path, properties, compression="None"):
     """All time steps."""
     name = "_".join(path.split("/")[-3:])
     reader = PatchReader(FileName=[path], **properties)
     reader.UpdatePipeline()
     copy = new_container(scratch, name)
-    SaveData(copy, proxy=reader, WriteTimeSteps=1)
+    SaveData(copy, proxy=reader, WriteTimeSteps=1, Compression=compression)
+    kinds = {place.get("compression", "none") for step in stranger.read(copy) for place in step.json["data sets"]}
+    expect(kinds == KINDS[compression], "%s: %s is %s", name, compression, kinds)
     back = PatchReader(FileName=[copy], **properties)
     expect(back.TimestepValues[:] == reader.TimestepValues[:], "%s: times %s, not %s", name, back.TimestepValues[:], reader.TimestepValues[:])
     for time in reader.TimestepValues[:]:
@@ -91,4 +97,6 @@ def check_file(path, properties):
 
 for file in sys.argv[2:]:
     check_file(file, {"Blocks": "As patches", "Grids": "All"})
+for kind in list(KINDS)[1:]:
+    check_file(sys.argv[2], {"Blocks": "As patches", "Grids": "All"}, kind)
 finish("save_data")

@@ -1,4 +1,4 @@
-"""An extractor adds the time steps of its data to a container, each once, and a second run begins it anew.
+"""An extractor adds the time steps of its data to a container, each once, and a second run begins it anew; it compresses the values if asked to.
 
 usage: PATCHIO_PVBATCH_MODE=root Testing/ParaView/pvbatch.sh NP save_extracts.py DATA SCRATCH
 """
@@ -20,9 +20,13 @@ every = list(zip((0, 16, 32, 48), reader.TimestepValues[:]))
 other = PatchReader(FileName=[data + "/linadv_2d/dumps.visit"])  # its times are played, too
 extractor = CreateExtractor("PatchIO", reader, registrationName="extract")
 extractor.Writer.FileName = "extract.pio"
+extractor.Writer.Compression = "Deflate"
 for _ in range(2):
     SaveExtracts(ExtractsOutputDirectory=scratch)
     found = [(step.step, step.time) for step in stranger.read(scratch + "/extract.pio")]
     if found != every:
         sys.exit("FAILED: extracted %s, not %s" % (found, every))
+    kinds = {place.get("compression") for step in stranger.read(scratch + "/extract.pio") for place in step.json["data sets"]}
+    if kinds != {"deflate"}:
+        sys.exit("FAILED: compressed by %s" % kinds)
 print("passed: save_extracts")

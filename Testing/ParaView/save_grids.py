@@ -12,6 +12,7 @@ import numpy as np
 from paraview.simple import *
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkOutputWindow, vtkStringOutputWindow
+from vtkmodules.vtkCommonDataModel import VTK_EMPTY_CELL
 from vtkmodules.vtkFiltersCore import vtkCellCenters
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -104,11 +105,13 @@ def rows_of(grid, what):
         centers.SetInputData(bare)
         centers.Update()
         points, attributes = centers.GetOutput(), grid.GetCellData()
+        solid = np.array([bare.GetCellType(i) != VTK_EMPTY_CELL for i in range(bare.GetNumberOfCells())], bool)  # others have no centers
+        expect(not (seen & ~solid).any(), "visible cells that are empty")
     else:
         points, attributes = grid, grid.GetPointData()
-        seen = np.ones(grid.GetNumberOfPoints(), bool)
+        seen = solid = np.ones(grid.GetNumberOfPoints(), bool)
     arrays = arrays_of(attributes)
-    places = np.array([points.GetPoint(i) for i in np.flatnonzero(seen)]).reshape(-1, 3)
+    places = np.array([points.GetPoint(i) for i in np.flatnonzero(seen[solid])]).reshape(-1, 3)
     columns = [np.round(places, 6)] + [vtk_to_numpy(arrays[name])[seen].astype(float).reshape(len(places), arrays[name].GetNumberOfComponents()) for name in sorted(arrays)]
     types = {name: (str(vtk_to_numpy(arrays[name]).dtype), arrays[name].GetNumberOfComponents()) for name in arrays}
     return np.hstack(columns), types
@@ -216,6 +219,9 @@ def check_merged():
             reader = PatchReader(FileName=["%s/%s/dumps.visit" % (data, name)], **options)
             reader.UpdatePipeline(reader.TimestepValues[1])
             check("%s_%d" % (name, i), reader, points=False)
+            mesh = MergeBlocks(Input=reader)  # its hidden cells are of type 0, with nodes
+            mesh.UpdatePipeline()
+            check("%s_%d_mesh" % (name, i), mesh, points=False)
             chosen = PassArrays(Input=reader, CellDataArrays=["uval", "vtkGhostType"])
             chosen.UpdatePipeline()
             path = new_container(scratch, "chosen")

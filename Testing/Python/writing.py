@@ -68,6 +68,21 @@ def boxes(path):
     expect(patchio.open(path, metadata="off")[0].dimension == 2, "two dimensions")
 
 
+def compressed(path):
+    random = np.random.default_rng(2)
+    values = {"noise": [random.integers(0, 2**63, n * 4096) for n in (1, 2)], "smooth": [np.arange(n * 4096, dtype="f4") // 9 for n in (1, 2)]}
+    values = {name: [array.reshape(-1, 64, 64) for array in patches] for name, patches in values.items()}
+    for number, (choice, want) in enumerate({"off": [None, None], "deflate": ["deflate"] * 2, "zstd": ["zstd"] * 2, "auto": [None, "deflate"]}.items()):
+        patchio.write(path, values, lower=[[0, 0, 0], [0, 0, 1]], step=number, compress=choice)
+        found = [place.get("compression") for place in stranger.read(path)[number].json["data sets"]]
+        expect(found == want, "compress=%r gives %s", choice, found)
+        for name, patches in patchio.open(path, metadata="off")[number].read().items():
+            for patch, array in patches.items():
+                expect(array.tobytes() == values[name][patch].tobytes(), "compress=%r: '%s' on patch %d", choice, name, patch)
+    check(path, {number: values for number in range(4)})
+    refused(ValueError, "not 'gzip'", path, values, lower=[[0, 0, 0], [0, 0, 1]], step=9, compress="gzip")
+
+
 def faulty(path):
     a = np.zeros((2, 3, 4))
     patchio.write(path, {"a": a}, step=1)
@@ -100,6 +115,7 @@ def main():
     shutil.rmtree(SCRATCH, ignore_errors=True)
     os.makedirs(SCRATCH)
     boxes(os.path.join(SCRATCH, "boxes.pio"))
+    compressed(os.path.join(SCRATCH, "compressed.pio"))
     faulty(os.path.join(SCRATCH, "faulty.pio"))
     notebook(os.path.join(SCRATCH, "notebook"))
     print("%d faults" % len(faults))

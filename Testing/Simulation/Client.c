@@ -66,14 +66,22 @@ int main(int argc, char** argv)
 {
   int rank, ranks, faults = 0;
   MPI_Init(&argc, &argv);
+  MPI_Comm compute;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   patchio_output* out = patchio_open(argc > 1 ? argv[1] : "", MPI_COMM_WORLD);
   if (!out) {
     tell(rank, "open", 1, NULL);
     MPI_Finalize();
     return 2;
   }
+  faults += tell(rank, "compute", patchio_compute(out, &compute), out);
+  if (compute == MPI_COMM_NULL) {
+    faults += tell(rank, "close", patchio_close(out), NULL);
+    MPI_Finalize();
+    return faults ? 1 : 0;
+  }
+  MPI_Comm_rank(compute, &rank);
+  MPI_Comm_size(compute, &ranks);
   const double origin[3] = {1, 2, 3}, spacing[3] = {0.5, 0.25, 2};
   const int32_t ratios[9] = {1, 1, 1, 2, 2, 2, 2, 2, 2};
   faults += tell(rank, "grid", patchio_grid(out, 3, origin, spacing, 3, ratios), out);

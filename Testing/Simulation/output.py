@@ -4,12 +4,13 @@ what is installed.
 
 usage: output.py CASE --client CLIENT --patchio PATCHIO --faults LIBRARY --build BUILD --regional REGIONAL --acoustic ACOUSTIC
 
-CASE: values, grads, sensor, sensor_faults, linadv, refusals, failing, slow, killed, installed.
+CASE: values, same, grads, sensor, sensor_faults, linadv, refusals, failing, slow, live, killed, installed.
 """
 import argparse
 import glob
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -49,6 +50,12 @@ def config(folder, *channels, **settings):
     return path
 
 
+def modes(ranks):
+    """All ways to write: mode direct, mode thread, and I/O ranks of both layouts, as settings of a configuration."""
+    shared = [{"mode": "ranks", "io ranks": 2, "layout": "shared"}] if ranks > 2 else []
+    return [{"mode": "direct"}, {"mode": "thread"}] + ([{"mode": "ranks", "io ranks": 1}] if ranks > 1 else []) + shared
+
+
 def boxes_of(step):
     """(level, lower corner) of all patches of a step, as Client.c has them."""
     first = 2 * (step // 2 % 3)
@@ -67,7 +74,8 @@ def formula(name, level, step, lower, shape):
 def check(container, steps, names=tuple(VARIABLES)):
     """Steps, boxes and values of a container, by stranger.py, which knows nothing of PatchIO."""
     found = stranger.read(container)
-    expect([step.step for step in found] == list(steps), "%s: steps %s instead of %s", container, [step.step for step in found], list(steps))
+    numbers = [step.step for step in found]
+    expect(numbers == list(range(len(numbers)) if steps is None else steps), "%s: steps %s instead of %s", container, numbers, steps)
     for step in found:
         expect(step.time == 0.5 * step.step, "%s: time %g of step %d", container, step.time, step.step)
         there = {(row["level"], tuple(int(n) for n in row["lower"])) for row in step.rows}
@@ -86,12 +94,12 @@ def check(container, steps, names=tuple(VARIABLES)):
 def values(options, folder):
     """All modes, one file and several, packed or not, on several numbers of ranks; two channels that share variables."""
     for ranks in (1, 2, 5):
-        for mode in ("direct", "thread"):
+        for mode in modes(ranks):
             for more in ({}, {"ranks a file": 2}, {"compress": "deflate"}):
                 shutil.rmtree(os.path.join(folder, "out.pio"), ignore_errors=True)
                 shutil.rmtree(os.path.join(folder, "some.pio"), ignore_errors=True)
                 some = {"path": os.path.join(folder, "some.pio"), "variables": ["d", "a"], "windows": [{"first": 1, "last": 1}, {"first": 2, "every": 3}]}
-                code, text = run([options.client, config(folder, more, some, mode=mode), "6"], ranks)
+                code, text = run([options.client, config(folder, more, some, **mode), "6"], ranks)
                 expect(code == 0 and text == "", "%s on %d ranks, %s: exit code %d, %s", mode, ranks, more, code, text)
                 check(os.path.join(folder, "out.pio"), range(6))
                 check(os.path.join(folder, "some.pio"), (1, 2, 5), ("d", "a"))
@@ -99,20 +107,41 @@ def values(options, folder):
                 expect(code == 0, "verify: %s", text)
 
 
+def same(options, folder):
+    """Whatever the mode and the I/O ranks, the files of a simulation on so many ranks are the same, to the bit."""
+    some = {"path": os.path.join(folder, "some.pio"), "variables": ["d", "a"], "windows": [{"first": 1, "last": 1}, {"first": 2, "every": 3}]}
+    for ranks in (1, 3):
+        for more in ({}, {"compress": "deflate"}):
+            first = None
+            for servers, settings in ((0, {"mode": "direct"}), (0, {"mode": "thread"}), (1, {"mode": "ranks"}), (2, {"mode": "ranks", "io ranks": 2, "layout": "shared"}),
+                                      (2, {"mode": "ranks", "io ranks": 2, "memory": "200 kB"})):
+                for old in glob.glob(os.path.join(folder, "*.pio")):
+                    shutil.rmtree(old)
+                code, text = run([options.client, config(folder, more, some, **settings), "6"], ranks + servers)
+                expect(code == 0 and text == "", "%s for %d ranks, %s: exit code %d, %s", settings, ranks, more, code, text)
+                found = {}
+                for path in glob.glob(os.path.join(folder, "*.pio", "*")):
+                    with open(path, "rb") as file:
+                        found[os.path.relpath(path, folder)] = file.read()
+                first = first or found
+                expect(len(found) == 11 and found == first, "%s for %d ranks, %s: other bytes in %s", settings, ranks, more,
+                       [name for name in sorted(set(found) | set(first)) if found.get(name) != first.get(name)])
+
+
 def grads(options, folder):
     """The regional model's maps: the same bytes whatever the ranks and the mode, and the formula's values."""
-    client, path = options.regional, os.path.join(folder, "maps.ctl")
+    client, path, first = options.regional, os.path.join(folder, "maps.ctl"), None
     for ranks in (1, 3, 4):
-        for mode in ("direct", "thread"):
+        for mode in modes(ranks):
             channel = {"path": path, "format": "grads", "windows": [{"first": 1, "last": 3, "every": 2}], "overwrite": True}
-            code, text = run([client, config(folder, channel, mode=mode), "4"], ranks)
+            code, text = run([client, config(folder, channel, **mode), "4"], ranks)
             expect(code == 0 and text == "", "%s on %d ranks: exit code %d, %s", mode, ranks, code, text)
             found = np.fromfile(os.path.join(folder, "maps.dat"), "<f4").reshape(2, 50, 80, 120)
             z, y, x = np.meshgrid(np.arange(50.0), np.arange(80.0), np.arange(120.0), indexing="ij")
             for slot, step in enumerate((1, 3)):
                 want = 300 - 0.6 * z + 10 * np.sin(0.1 * (x - 2 * step)) * np.cos(0.1 * y)
                 expect(np.allclose(found[slot], want, rtol=1e-7, atol=0), "%s on %d ranks: other values at step %d", mode, ranks, step)
-            first = found if (ranks, mode) == (1, "direct") else first
+            first = found if first is None else first
             expect(found.tobytes() == first.tobytes(), "%s on %d ranks: other bytes than on one", mode, ranks)
     code, text = run([options.patchio, "info", path])
     expect(code == 0 and "2 steps" in text.replace("steps: 2", "2 steps") and "temperature" in text, "info: %s", text)
@@ -289,7 +318,11 @@ def refusals(options, folder):
         "not json": "{",
         "no such file": os.path.join(folder, "nowhere.json"),
         "threads": '{"threads": -1}',
-        "thread, direct": '{"mode": "swift"}',
+        "direct, thread, ranks": '{"mode": "swift"}',
+        "io ranks": '{"io ranks": -1}',
+        "independent, shared": '{"layout": "fair"}',
+        "start more": '{"mode": "ranks"}',
+        "2 I/O ranks beside": '{"mode": "ranks", "io ranks": 2}',
         '"pathh"': '{"channels": [{"path": "a", "pathh": 1}]}',
         '"path"': '{"channels": [{}]}',
         "two to 'a'": '{"channels": [{"path": "a"}, {"path": "a"}]}',
@@ -310,13 +343,14 @@ def refusals(options, folder):
         "containers alone": '{"channels": [{"path": "a.ctl", "format": "grads", "compress": "zstd"}]}',
     }
     for word, text in cases.items():
-        ranks = 2 if word in ("not json", "no such file") else 1  # which read it in other ways than the rest
+        ranks = 2 if word in ("not json", "no such file", "2 I/O ranks beside") else 1  # which read it in other ways than the rest
         code, said = run([options.client, text, "2"], ranks, timeout=30)
-        told = {"not json": "a JSON text", "no such file": "nowhere.json", "thread, direct": "swift"}.get(word, word)
+        told = {"not json": "a JSON text", "no such file": "nowhere.json"}.get(word, word)
         expect(code == 2 and said.count(", open: ") == ranks and told in said, "%s: exit code %d, %s", word, code, said)
     for word, channel in {"'nothing'": {"variables": ["nothing"]}, "one level": {"path": os.path.join(folder, "x.ctl"), "format": "grads", "variables": ["a"]}}.items():
-        for mode in ("direct", "thread"):
-            code, said = run([options.client, config(folder, channel, mode=mode), "2"], 2, timeout=60)
+        for mode in modes(2):
+            ranks = 3 if mode["mode"] == "ranks" else 2  # so that two compute
+            code, said = run([options.client, config(folder, channel, **mode), "2"], ranks, timeout=60)
             expect(code == 1 and word in said and said.count(word) == 4, "%s, %s: exit code %d, %s", word, mode, code, said)
     for again in (0, 1):
         code, said = run([options.client, config(folder, {}, mode="thread"), "3"], 2)
@@ -327,41 +361,69 @@ def refusals(options, folder):
     check(out, range(2))
     code, said = run([options.client, config(folder, {"overwrite": True}, memory="20 kB", mode="thread"), "4"], 2)
     expect(code == 1 and 'raise its "memory"' in said, "too little memory for ghosts: exit code %d, %s", code, said)
+    code, said = run([options.client, config(folder, {"overwrite": True}, memory="150 kB", mode="ranks"), "4"], 3)
+    expect(code == 1 and said.count("on I/O rank 2") == 8 and 'raise "memory"' in said, "too little memory for a step: exit code %d, %s", code, said)
+    code, said = run([options.patchio, "linadv", "--output-config", config(folder, {}, mode="ranks")], 2)
+    expect(code not in (0, 124) and "patchio_compute()" in said, "a simulation that does not ask who computes: exit code %d, %s", code, said)
 
 
 def failing(options, folder):
     """A write that fails is told at a later call, with the step; steps before it stay whole, and the simulation goes on."""
-    for mode in ("direct", "thread"):
+    for mode, ranks in (("direct", 1), ("thread", 1), ("ranks", 3)):
         for fault in ("ENOSPC", "EIO"):
             shutil.rmtree(os.path.join(folder, "out.pio"), ignore_errors=True)
-            code, said = run([options.client, config(folder, {}, mode=mode), "6", "20"], 1, LD_PRELOAD=options.faults, WRITE_FAULT=fault + " 40")
+            code, said = run([options.client, config(folder, {}, mode=mode), "6", "20"], ranks, LD_PRELOAD=options.faults, WRITE_FAULT=fault + " 40")
             told = "No space left" if fault == "ENOSPC" else "Input/output error"
-            expect(code == 1 and told in said and "was not written" in said, "%s, %s: exit code %d, %s", mode, fault, code, said)
+            expect(code == 1 and told in said, "%s, %s: exit code %d, %s", mode, fault, code, said)
             count = len(stranger.read(os.path.join(folder, "out.pio")))
             expect(0 < count < 6, "%s, %s: %d steps", mode, fault, count)
             check(os.path.join(folder, "out.pio"), range(count))
-            lost = {word for word in said.split("Step ")[1:]}
-            expect(len(lost) == 6 - count, "%s, %s: %d steps are there, and this was said: %s", mode, fault, count, said)
+            lost = sorted(int(step) for step in re.findall(r"Step (\d+) of the channel 'channel 1' was not written", said))
+            simulating = max(1, ranks - 1)
+            expect(lost == sorted(simulating * list(range(count, 6))), "%s, %s: %d steps are there, and this was said: %s", mode, fault, count, said)
+            expect(all("rank %d, step" % rank in said for rank in range(simulating)), "%s, %s: a rank was told at the end alone: %s", mode, fault, said)
 
 
 def slow(options, folder):
     """A slow storage slows the simulation, and nothing is dropped; a wait that is too long is told."""
-    for memory in ("1 MB", "150 kB"):  # the second holds a step of two ranks, not two
+    # Enough for some steps; the second of each holds a step of a rank, not two.
+    for mode, ranks, memory in (("thread", 2, "1 MB"), ("thread", 2, "150 kB"), ("ranks", 3, "1 MB"), ("ranks", 3, "180 kB")):
         shutil.rmtree(os.path.join(folder, "out.pio"), ignore_errors=True)
-        code, said = run([options.client, config(folder, {}, mode="thread", memory=memory), "6"], 2, LD_PRELOAD=options.faults, WRITE_FAULT="slow 5")
-        expect(code == 0 and said == "", "%s: exit code %d, %s", memory, code, said)
+        code, said = run([options.client, config(folder, {}, mode=mode, memory=memory), "6"], ranks, LD_PRELOAD=options.faults, WRITE_FAULT="slow 5")
+        expect(code == 0 and said == "", "%s, %s: exit code %d, %s", mode, memory, code, said)
         check(os.path.join(folder, "out.pio"), range(6))
-    shutil.rmtree(os.path.join(folder, "out.pio"), ignore_errors=True)
-    settings = {"mode": "thread", "memory": "400 kB", "wait seconds": 0.3}
-    code, said = run([options.client, config(folder, {}, **settings), "6"], 1, LD_PRELOAD=options.faults, WRITE_FAULT="slow 200")
-    expect(code == 1 and "too slow" in said and "0.3 s" in said, "a wait: exit code %d, %s", code, said)
+    for mode, ranks, memory, told in (("thread", 1, "400 kB", "too slow"), ("ranks", 3, "180 kB", "Rank 0 waited 0.3 s for I/O rank 2 to make room")):
+        shutil.rmtree(os.path.join(folder, "out.pio"), ignore_errors=True)
+        settings = {"mode": mode, "memory": memory, "wait seconds": 0.3}
+        code, said = run([options.client, config(folder, {}, **settings), "6"], ranks, LD_PRELOAD=options.faults, WRITE_FAULT="slow 200")
+        expect(code == 1 and told in said and "0.3 s" in said, "a wait, %s: exit code %d, %s", mode, code, said)
+
+
+def live(options, folder):
+    """Steps appear while the simulation runs, each of them whole."""
+    for mode in ("direct", "thread"):
+        container = os.path.join(folder, "out.pio")
+        shutil.rmtree(container, ignore_errors=True)
+        command = ["mpirun", "--oversubscribe", "-np", "2", options.client, config(folder, {}, mode=mode), "12", "150"]
+        process, counts = subprocess.Popen(command, env={**os.environ, **MPI}), []
+        while process.poll() is None:
+            if os.path.exists(container + "/index"):
+                try:
+                    counts.append(len(stranger.read(container)))
+                except StopIteration:  # the log is there, its first record is not
+                    continue
+                check(container, None)
+            time.sleep(0.05)
+        expect(process.returncode == 0, "%s: exit code %d", mode, process.returncode)
+        expect(len(set(counts)) >= 4 and counts == sorted(counts), "%s: a reader saw %s steps", mode, counts)
+        check(container, range(12))
 
 
 def killed(options, folder):
     """A rank that is killed takes no finished step with it; the next run goes on in another container."""
-    for delay in (0.4, 0.7, 1.0):
+    for mode, victim, delay in (("thread", 1, 0.4), ("thread", 1, 1.0), ("ranks", 1, 0.4), ("ranks", 2, 0.7)):  # rank 2 is the I/O rank
         shutil.rmtree(os.path.join(folder, "out.pio"), ignore_errors=True)
-        path = config(folder, {}, mode="thread")
+        path = config(folder, {}, mode=mode)
         process = subprocess.Popen(["mpirun", "--oversubscribe", "-np", "3", options.client, path, "2000", "5"], env={**os.environ, **MPI}, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL)
         container = os.path.join(folder, "out.pio")
@@ -369,12 +431,12 @@ def killed(options, folder):
         while len(glob.glob(container + "/step.*.hdf")) < 3 and time.monotonic() < begin + 60:
             time.sleep(0.02)
         time.sleep(delay)
-        ranks = [int(entry) for entry in os.listdir("/proc") if entry.isdigit() and is_client(entry, path)]
+        ranks = sorted(int(entry) for entry in os.listdir("/proc") if entry.isdigit() and is_client(entry, path))
         expect(len(ranks) == 3, "%d ranks are there to be killed", len(ranks))
-        os.kill(ranks[1], signal.SIGKILL)
+        os.kill(ranks[victim], signal.SIGKILL)
         process.wait(60)
         count = len(stranger.read(container))
-        expect(count >= 2, "%d steps were finished", count)
+        expect(count >= 2, "%s: %d steps were finished", mode, count)
         check(container, range(count))
 
 
@@ -413,16 +475,20 @@ def installed(options, folder):
         print("skipped: the example in Fortran: there is no gfortran")
     for how, program in built.items():
         container = os.path.join(folder, "fields.pio")
-        shutil.rmtree(container, ignore_errors=True)
+        for path in (container, container + ".pio"):
+            shutil.rmtree(path, ignore_errors=True)
         code, text = run([program, config(folder, {"path": container}), "3"], 2)
         expect(code == 0 and text == "", "%s: exit code %d, %s", how, code, text)
-        steps = stranger.read(container)
-        expect(len(steps) == 3 and all(sum(values.size for _, _, values in step.values()) > 1000 for step in steps), "%s: %d steps", how, len(steps))
+        code, text = run([program, config(folder, {"path": container + ".pio"}, mode="ranks"), "3"], 3)
+        expect(code == 0 and text == "", "%s with an I/O rank: exit code %d, %s", how, code, text)
+        for steps in (stranger.read(container), stranger.read(container + ".pio")):
+            expect(len(steps) == 3 and all(sum(values.size for _, _, values in step.values()) > 1000 for step in steps), "%s: %d steps", how, len(steps))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    cases = {"values": values, "grads": grads, "sensor": sensor, "sensor_faults": sensor_faults, "linadv": linadv, "refusals": refusals, "failing": failing, "slow": slow, "killed": killed, "installed": installed}
+    cases = {"values": values, "same": same, "grads": grads, "sensor": sensor, "sensor_faults": sensor_faults, "linadv": linadv, "refusals": refusals,
+             "failing": failing, "slow": slow, "live": live, "killed": killed, "installed": installed}
     parser.add_argument("case", choices=list(cases))
     for name in ("client", "regional", "acoustic", "patchio", "faults", "build"):
         parser.add_argument("--" + name, required=True)

@@ -1,5 +1,8 @@
 #include "Container/ContainerLog.h"
+#include "Convert/PieceExport.h"
 #include "Convert/StepConversion.h"
+#include "Convert/VtkXml.h"
+#include "Formats/Format.h"
 #include "Info/StepFacts.h"
 #include "Probe/Progress.h"
 #include "Session.h"
@@ -7,6 +10,8 @@
 #include "Subcommands.h"
 #include "Support/ByteText.h"
 #include "Support/Error.h"
+#include "Support/NamedValue.h"
+#include "Support/PlainFile.h"
 #include "Support/Stopwatch.h"
 
 #include <fmt/format.h>
@@ -35,12 +40,16 @@ struct Options : ConversionOptions
   std::string Compress = "off";
   bool Overwrite = false;
   int RanksAFile = 0;
-  bool Export = false;  ///< to VTKHDF files in the folder To
+  bool Export = false;  ///< to files in the folder To
+  std::string Format = "vtkhdf";
+
+  bool Pieces() const { return this->Export && this->Format == "vtm"; }
 };
 
 void Check(Options& options)
 {
   options.Variables = {options.Names.begin(), options.Names.end()};
+  options.AsShown = options.Pieces();
   if (!options.Levels.empty()) {
     options.FirstLevel = options.Levels[0];
     options.LastLevel = options.Levels[1];
@@ -58,10 +67,7 @@ void Check(Options& options)
       }
     }
   }
-  options.CompressWorthwhile = options.Compress == "auto";
-  options.Compression = options.Compress == "zstd"      ? FilterKind::Zstd
-                        : options.Compress == "deflate" ? FilterKind::Deflate
-                                                        : FilterKind::None;
+  options.Compression = *ValueNamed(options.Compress, container::LastCompressionChoice);
   while (!options.To.empty() && options.To.back() == '/') {
     options.To.pop_back();
   }
@@ -86,20 +92,29 @@ public:
 private:
   /// What is written to.
   std::string Container() const { return this->How.Export ? this->How.To + "/unfinished.pio" : this->How.To; }
+  std::string SizeText(const ConversionResult& result) const;
+  /// What the files of an exported step are called, without folder and extension.
+  static std::string NameOf(const TimeStep& step) { return fmt::format("step.{:06}", step.Step); }
+  void CheckTargets(const std::vector<TimeStep>& steps) const;
   void TakeOut(const container::StepRecord& record) const;
   void RemoveUnfinished() const
   {
     std::error_code ignored;
     if (this->How.Export && this->Out.Root()) {
       fs::remove_all(this->Container(), ignored);
+      if (this->MadeFolder) {
+        fs::remove(this->How.To, ignored);  // if nothing is in it
+      }
     }
   }
   void CheckSameRun(const TimeStep& step, double time) const;
   void CheckSameVariables(const TimeStep& step);
   std::size_t ConvertAll(const Series& series, const std::vector<TimeStep>& steps);
+  std::size_t ExportAll(const std::vector<TimeStep>& steps);
   void Open(const TimeStep& step);
-  void ConvertOne(
-      const TimeStep& step, std::size_t number, std::size_t count, container::ContainerWriter& into);
+  /// Does the work for a step that is open.
+  using Work = std::function<ConversionResult(const std::function<void(double)>& progress)>;
+  void ConvertOne(const TimeStep& step, std::size_t number, std::size_t count, const Work& work);
 
   const Options& How;
   Session& Out;
@@ -107,7 +122,8 @@ private:
   const Stopwatch Watch;
   std::shared_ptr<OpenedStep> Opened;
   std::string OpenedPath;
-  ConversionResult All;
+  ConversionResult All;     ///< but its record
+  bool MadeFolder = false;  ///< that of an export, which was not there; on rank 0
 };
 
 void Conversion::Run()
@@ -131,11 +147,19 @@ void Conversion::Run()
     }
   }
   if (this->How.Export) {
-    this->Out.OnRoot([this] { fs::create_directory(this->How.To); });
+    this->Out.OnRoot([&] {
+      std::error_code fault;
+      this->MadeFolder = fs::create_directory(this->How.To, fault);
+      if (fault) {
+        throw FileError(this->How.To, "a folder that can be made", fault.message(),
+            "Check that the folder above is there and may be written to");
+      }
+      this->CheckTargets(steps);
+    });
   }
   std::size_t done = 0;
   try {
-    done = this->ConvertAll(series, steps);
+    done = this->How.Pieces() ? this->ExportAll(steps) : this->ConvertAll(series, steps);
   } catch (const Error&) {
     this->RemoveUnfinished();
     throw;
@@ -144,7 +168,16 @@ void Conversion::Run()
   const std::size_t there = steps.size() - done;
   this->Out.Print(fmt::format("{}: {} written{}, {}, {:.2f} s", this->How.To, CountText(done, "step"),
       there > 0 ? fmt::format(" ({} there already)", CountText(there, "was", "were")) : "",
-      ByteText(static_cast<double>(this->All.Bytes)), this->Watch.Seconds()));
+      this->SizeText(this->All), this->Watch.Seconds()));
+}
+
+/// Bytes of the values, and those of the files where values are compressed.
+std::string Conversion::SizeText(const ConversionResult& result) const
+{
+  const std::string values = ByteText(static_cast<double>(result.Bytes));
+  return this->How.Compress == "off"
+             ? values
+             : fmt::format("{} in {} of files", values, ByteText(static_cast<double>(result.FileBytes)));
 }
 
 /// A step that the container has must be that step of these data.
@@ -197,11 +230,38 @@ std::size_t Conversion::ConvertAll(const Series& series, const std::vector<TimeS
   std::size_t done = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (!into.Has(steps[i].Step)) {
-      this->ConvertOne(steps[i], i, steps.size(), into);
+      this->ConvertOne(steps[i], i, steps.size(), [&](const auto& progress) {
+        return ConvertStep(this->Out.Ranks(), *this->Opened, this->How, into, progress);
+      });
       ++done;
     }
   }
   return done;
+}
+
+/// Returns how many steps there are; `steps.pvd` says at what times.
+std::size_t Conversion::ExportAll(const std::vector<TimeStep>& steps)
+{
+  Series series;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    this->ConvertOne(steps[i], i, steps.size(), [&](const auto& progress) {
+      return ExportPieces(
+          this->Out.Ranks(), *this->Opened, this->How, this->How.To, NameOf(steps[i]), progress);
+    });
+    series.Steps.push_back(steps[i]);
+    series.Steps.back().Time = this->Opened->Data().Time;
+  }
+  this->Out.OnRoot([&] {
+    std::string list = "<Collection>\n";
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      list += fmt::format(
+          "<DataSet timestep=\"{}\" file=\"{}.vtm\"/>\n", TimeValues(series)[i], NameOf(steps[i]));
+    }
+    list = VtkXmlFile("Collection", list + "</Collection>\n");
+    fs::remove(this->How.To + "/steps.pvd");
+    PlainFile(this->How.To + "/steps.pvd", PlainFile::Purpose::Create).Write(0, list.data(), list.size());
+  });
+  return steps.size();
 }
 
 void Conversion::Open(const TimeStep& step)
@@ -215,8 +275,7 @@ void Conversion::Open(const TimeStep& step)
   this->Opened->TurnTo(RankAgreement(this->Out.Ranks()), step);
 }
 
-void Conversion::ConvertOne(
-    const TimeStep& step, std::size_t number, std::size_t count, container::ContainerWriter& into)
+void Conversion::ConvertOne(const TimeStep& step, std::size_t number, std::size_t count, const Work& work)
 {
   this->Open(step);
   const auto progress = [&](double part) {
@@ -227,13 +286,35 @@ void Conversion::ConvertOne(
     this->Bar.Show(
         all, all > 0 ? this->Watch.Seconds() * (1 - all) / all : 0, fmt::format("step {}", step.Step));
   };
-  const ConversionResult result = ConvertStep(this->Out.Ranks(), *this->Opened, this->How, into, progress);
+  ConversionResult result = work(progress);
+  for (const std::string& file : result.Record.Files) {
+    std::error_code ignored;
+    const std::uintmax_t bytes = fs::file_size(this->Container() + "/" + file, ignored);
+    result.FileBytes += ignored ? 0 : bytes;
+  }
   this->All.Bytes += result.Bytes;
-  if (this->How.Export) {
+  this->All.FileBytes += result.FileBytes;
+  if (this->How.Export && !this->How.Pieces()) {
     this->Out.OnRoot([&] { this->TakeOut(result.Record); });
   }
   this->Out.Print(fmt::format("step {}: {}, {}, {}", step.Step, CountText(result.Patches, "patch", "patches"),
-      CountText(result.Arrays, "array"), ByteText(static_cast<double>(result.Bytes))));
+      CountText(result.Arrays, "array"), this->SizeText(result)));
+}
+
+/// What is there is not replaced unless the user wants that, and a folder of something else never.
+void Conversion::CheckTargets(const std::vector<TimeStep>& steps) const
+{
+  for (const TimeStep& step : steps) {
+    const std::string name = this->How.To + "/" + NameOf(step);
+    const std::string file = name + (this->How.Pieces() ? ".vtm" : ".hdf");
+    if (fs::exists(file) && !this->How.Overwrite) {
+      throw FileError(file, "no file of this name", "one", "Choose another folder, or --overwrite");
+    }
+    if (this->How.Pieces() && fs::exists(name) && !fs::exists(file)) {
+      throw FileError(name, "nothing of this name, or the pieces of " + file, "something else",
+          "Choose another folder, or remove it");
+    }
+  }
 }
 
 /// The file of a step out of the container that it was written in.
@@ -246,8 +327,10 @@ void Conversion::TakeOut(const container::StepRecord& record) const
     }
   }
   if (hidden.size() == record.Data.Variables.size()) {
-    throw FileError(this->How.From, "boxes of a uniform grid whose levels refine each other",
-        "something for which VTKHDF has no type", "Save it from ParaView in another format");
+    throw FileError(this->How.From,
+        "boxes of a uniform grid whose levels refine each other, or a mesh whose partitions all have points, "
+        "and cells in the same lists",
+        "something for which VTKHDF has no type", "Take --format vtm");
   }
   if (!hidden.empty()) {
     this->Out.Warn(fmt::format("Step {}: other programs will not see {}, which some patches lack.",
@@ -266,7 +349,7 @@ void AddOptions(CLI::App& command, Options& options)
       .add_option(
           "--region", options.Box, "Only patches that meet this box: x from, to, y from, to, z from, to")
       ->expected(6);
-  command.add_option("--threads", options.Threads, "Of each rank, for reading and for writing")
+  command.add_option("--threads", options.Threads, "Threads of each rank, for reading and for writing")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
 }
@@ -284,15 +367,26 @@ void Start(CLI::App& command, const std::shared_ptr<Options>& options, Session& 
 void AddExport(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("export",
-      "Write a VTKHDF file (OverlappingAMR, or ImageData) a time step, for programs without PatchIO, into a "
-      "folder. "
-      "Under mpirun the ranks share the work");
+      "Write time steps for programs without PatchIO into a folder: as VTKHDF files (OverlappingAMR, "
+      "ImageData, "
+      "UnstructuredGrid or PolyData), or as files of VTK's XML formats. Under mpirun the ranks share the "
+      "work");
   const auto options = std::make_shared<Options>();
   options->Export = true;
   AddPath(*command, options->From);
   command
-      ->add_option("folder", options->To, "Made if it is not there; files in it are called step.000010.hdf")
+      ->add_option("folder", options->To,
+          "Made if it is not there; files in it are called step.000010.hdf, or step.000010.vtm")
       ->required();
+  command
+      ->add_option("--format", options->Format,
+          "vtkhdf: a file a step, of uniform grids whose levels refine each other, and of meshes; vtm: all "
+          "that "
+          "PatchIO reads, a .vti, .vtr, .vts, .vtu or .vtp file a patch, and steps.pvd, which opens all "
+          "steps")
+      ->check(CLI::IsMember({"vtkhdf", "vtm"}))
+      ->capture_default_str();
+  command->add_flag("--overwrite", options->Overwrite, "Replace steps that are in the folder");
   AddOptions(*command, *options);
   Start(*command, options, session);
 }
@@ -301,9 +395,8 @@ void AddConvert(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("convert",
       "Write data of any format into a container (NAME.pio), which opens at once and reads fast. Steps that "
-      "the "
-      "container has are left as they are, so that a conversion that was stopped goes on. Under mpirun the "
-      "ranks share the work");
+      "the container has are left as they are, so that a conversion that was stopped goes on. Under mpirun "
+      "the ranks share the work");
   const auto options = std::make_shared<Options>();
   AddPath(*command, options->From);
   command->add_option("container", options->To, "NAME.pio")->required();

@@ -2,18 +2,20 @@
 
 #include "Io/ReadTask.h"
 #include "Session/RankRead.h"
+#include "Session/VariableChoice.h"
 
 #include <algorithm>
 
 namespace patchio::tools {
 
 PatchBatches::PatchBatches(const OpenedStep& step, std::vector<int> patches, std::vector<int> variables,
-    int threads, std::uint64_t batchBytes)
+    int threads, std::uint64_t batchBytes, bool asShown)
     : Step(step),
       Patches(std::move(patches)),
       Variables(std::move(variables)),
       Threads(threads),
       BatchBytes(batchBytes),
+      AsShown(asShown),
       RowOf(step.Data().Patches.size(), 0)
 {
   std::vector<PatchVariable> requests;
@@ -69,7 +71,9 @@ bool PatchBatches::Next(LoadResult& result)
     request.Blocks.push_back(BlockOfPatch(this->Step.Data(), this->Patches[this->Behind]));
   }
   for (const int variable : this->Variables) {
-    request.Variables.push_back(RequestAsStored(this->Step.Data(), variable));
+    request.Variables.push_back(this->AsShown
+                                    ? RequestInThreeDimensions(this->Step.Data(), variable, {0, 0, 0})
+                                    : RequestAsStored(this->Step.Data(), variable));
     request.Variables.back().Ghosts = {0, 0, 0};
   }
   if (request.Blocks.empty()) {

@@ -16,14 +16,15 @@ class PatchBatches
 {
 public:
   /// patches, variables: numbers in the step, which must outlive this. Finds out where all values lie; what
-  /// cannot be found is in Places().Problems. batchBytes: of values, about.
+  /// cannot be found is in Places().Problems. batchBytes: of values, about. asShown: in the form of
+  /// RequestInThreeDimensions(), else as they are stored.
   PatchBatches(const OpenedStep& step, std::vector<int> patches, std::vector<int> variables, int threads,
-      std::uint64_t batchBytes);
+      std::uint64_t batchBytes, bool asShown = false);
 
   /// Patches x variables.
   const LocationTable& Places() const { return this->All; }
-  /// Reads the next patches, and says which: positions First .. End - 1 in `patches`. Values as they are
-  /// stored, without ghosts. False when there are no more. Faults of files are in the result.
+  /// Reads the next patches, and says which: positions First .. End - 1 in `patches`. Values without ghosts.
+  /// False when there are no more. Faults of files are in the result.
   bool Next(LoadResult& result);
   std::size_t First() const { return this->Begin; }
   std::size_t End() const { return this->Behind; }
@@ -36,6 +37,7 @@ private:
   const std::vector<int> Patches, Variables;
   const int Threads;
   const std::uint64_t BatchBytes;
+  const bool AsShown;
   std::vector<std::size_t> RowOf;  ///< position in Patches, by patch
   LocationTable All;
   std::shared_ptr<MemoryPool> Memory = std::make_shared<MemoryPool>();

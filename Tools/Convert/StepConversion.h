@@ -1,9 +1,7 @@
 // One time step from any format into a container, by all ranks together and with bounded memory.
 #pragma once
 
-#include "Plan/Interest.h"
-#include "Session/OpenedStep.h"
-#include "Support/Communicator.h"
+#include "Convert/SelectedStep.h"
 #include "Write/ContainerWriter.h"
 
 #include <cstdint>
@@ -14,24 +12,11 @@
 
 namespace patchio::tools {
 
-/// What of a step is converted, and how.
-struct ConversionOptions
-{
-  std::set<std::string> Variables;  ///< empty: all
-  int FirstLevel = 0, LastLevel = 1 << 20;
-  RegionOfInterest Region;  ///< patches that do not meet it are left out
-  int Threads = 4;          ///< of a rank
-  /// None, Deflate or Zstd; with CompressWorthwhile Deflate, where values become a tenth smaller.
-  FilterKind Compression = FilterKind::None;
-  bool CompressWorthwhile = false;
-  std::uint64_t BatchBytes = std::uint64_t(64)
-                             << 20;  ///< of values that a rank reads at once; it holds twice as many
-};
-
 struct ConversionResult
 {
   std::uint64_t Patches = 0, Arrays = 0, Bytes = 0;  ///< of all ranks
-  container::StepRecord Record;                      ///< of what was written; on rank 0
+  container::StepRecord Record;                      ///< of what ConvertStep() has written; on rank 0
+  std::uint64_t FileBytes = 0;                       ///< of its files; on rank 0
 };
 
 /// A variable of a container in words: name, centering, components, type of its values.
@@ -40,6 +25,9 @@ VariablesInWords WordsOf(const std::vector<Variable>& variables, const std::vect
 /// Collective. Those that ConvertStep() would write. Throws Error, the same on all ranks.
 VariablesInWords VariablesToWrite(
     Communicator& ranks, const OpenedStep& from, const ConversionOptions& options);
+
+/// Patches, Arrays and Bytes.
+ConversionResult ResultOf(const SelectedStep& step);
 
 /// Collective. Layers of ghosts are left behind. progress: told on each rank what part of its values is done.
 /// Throws Error, the same on all ranks.

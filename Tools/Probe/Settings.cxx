@@ -67,7 +67,7 @@ void AddQuickSettings(CLI::App& command, Settings& settings)
       settings, command.add_option("--seconds", settings.QuickSeconds, "How long it takes, about: 1 to 3600"))
       ->capture_default_str();
   AsSize(OfQuick(settings,
-             command.add_option("--test-bytes", settings.QuickBytes, "Of test files, at least 16M")))
+             command.add_option("--test-bytes", settings.QuickBytes, "Size of test files, at least 16M")))
       ->capture_default_str();
   OfQuick(settings, command.add_option("--existing", settings.Existing,
                         "Read these files, or those in these folders; write none"))
@@ -129,7 +129,7 @@ void AddStudyManner(CLI::App& command, Settings& settings)
   OfStudy(settings,
       command.add_option("--writers", settings.Writers, "Ranks that write while the others read; 0: half"))
       ->capture_default_str();
-  OfStudy(settings, command.add_option("--seed", settings.Seed, "Of the random order of measurements"))
+  OfStudy(settings, command.add_option("--seed", settings.Seed, "Seed of the random order of measurements"))
       ->capture_default_str();
 }
 

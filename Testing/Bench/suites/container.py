@@ -8,7 +8,7 @@ import time
 
 import emulator
 import measuring
-from measuring import Spread, files_below, interleave, make_dump, programs, ratios, remember, run_json
+from measuring import Spread, files_below, interleave, make_dump, programs, pvbatch, ratios, remember, run_json
 
 # Cells per axis: blocks of 4 KB, 16 KB, 64 KB, 256 KB, 1 MB, 4 MB and 16 MB; so many that they have at most MOST bytes.
 BLOCKS = {10: 4, 16: 16, 25: 64, 40: 256, 64: 1024, 102: 4096, 161: 16384}
@@ -107,6 +107,35 @@ def conversion(report, folder, rounds):
     report.goal("convert, bytes a second / cp of the files", 0.5, ratios(rates["convert"], rates["copy"]))
 
 
+def in_paraview(report, folder, rounds):
+    """4096 boxes of 16^3 floats: ParaView's own reader of the same file, and VTK's parallel XML files of the same data."""
+    source = os.path.join(folder, "source")
+    fresh(source, "--blocks", 4096, "--cells", 16)
+    container = os.path.join(source, "blocks.pio")
+    paths = {"VTKHDF": os.path.join(container, "step.000000.hdf"), "PatchIO": container, "PatchIO merged": container}
+    for ranks, least in ((1, 3), (2, 5)):
+        found = interleave({kind: (lambda kind=kind: pvbatch("peer_read.py", kind, paths[kind], "density", ranks=ranks)) for kind in paths}, rounds)
+        seconds = {kind: [each["seconds"] for each in found[kind]] for kind in paths}
+        report.figure("in ParaView, %d ranks: its VTKHDF reader / ours, as patches" % ranks, ratios(seconds["VTKHDF"], seconds["PatchIO"]))
+        report.goal("in ParaView, %d ranks: its VTKHDF reader / ours, merged" % ranks, least, ratios(seconds["VTKHDF"], seconds["PatchIO merged"]))
+    saved = {kind: os.path.join(folder, "saved", "out." + kind) for kind in ("vtm", "pio")}
+
+    def save(kind):
+        shutil.rmtree(os.path.dirname(saved[kind]), ignore_errors=True)
+        os.makedirs(os.path.dirname(saved[kind]))
+        cost = pvbatch("save_rates.py", container, saved[kind])["seconds"]
+        size = sum(os.path.getsize(path) for path in files_below(os.path.dirname(saved[kind])))
+        kinds = ["XML"] if kind == "vtm" else ["PatchIO", "PatchIO merged"]
+        return {"write": cost, "size": size, **{each: pvbatch("peer_read.py", each, saved[kind], "density")["seconds"] for each in kinds}}
+
+    found = interleave({kind: (lambda kind=kind: save(kind)) for kind in saved}, rounds)
+    column = {kind: {name: [each[name] for each in runs] for name in runs[0]} for kind, runs in found.items()}
+    report.goal("Save Data: VTK's XML writer / ours", 3, ratios(column["vtm"]["write"], column["pio"]["write"]))
+    report.figure("read back: VTK's XML reader / ours, as patches", ratios(column["vtm"]["XML"], column["pio"]["PatchIO"]))
+    report.goal("read back: VTK's XML reader / ours, merged", 5, ratios(column["vtm"]["XML"], column["pio"]["PatchIO merged"]))
+    report.at_most("size: ours / VTK's XML files", 1.0, ratios(column["pio"]["size"], column["vtm"]["size"]))
+
+
 def timed(command):
     begin = time.monotonic()
     measuring.run(command)
@@ -118,4 +147,5 @@ def run(report, folder, rounds):
     by_size(report, folder, rounds)
     many_steps(report, folder, rounds)
     conversion(report, folder, rounds)
+    in_paraview(report, folder, rounds)
     on_emulator(report, folder, rounds)

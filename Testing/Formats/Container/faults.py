@@ -3,13 +3,14 @@
 
 usage: faults.py CASE --program PATCHIO --faults LIBRARY --series DUMPS [--tries N]
 
-CASE: killed, failing, second, targets, damaged, chunks. LIBRARY is WriteFaults.c, to be preloaded. Which steps must be there, and their values, is known
+CASE: killed, failing, second, targets, exports, damaged, chunks. LIBRARY is WriteFaults.c, to be preloaded. Which steps must be there, and their values, is known
 from a container that was written undisturbed.
 """
 import argparse
 import glob
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -172,9 +173,60 @@ def targets(arguments, folder, truth):
     empty = os.path.join(folder, "empty.pio")
     code, text = run(arguments, "convert", arguments.series, empty, "--levels", "50", "60")
     expect(code == 1 and not os.path.exists(empty), "an empty container is left: %d, %s", code, text)
+    deformed = os.path.join(os.path.dirname(arguments.series), "../deformed_2d/dumps.visit")
+    files = os.path.join(folder, "files")
+    code, text = run(arguments, "export", deformed, files)
+    expect(code == 1 and "no type" in text and not os.path.exists(files), "an export of deformed patches: %d, %s", code, text)
+    code, text = run(arguments, "export", arguments.series, files)
+    expect(code == 0 and len(os.listdir(files)) == len(truth.steps), "an export: %d, %s", code, text)
     code, text = run(arguments, "convert", arguments.series, container, "--overwrite", "--steps", str(max(truth.steps)))
     expect(code == 0, "overwriting: %d, %s", code, text)
     truth.check(container, "overwriting", 1)
+
+
+def bytes_in(folder):
+    found = {}
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with open(os.path.join(place, name), "rb") as file:
+                found[os.path.relpath(os.path.join(place, name), folder)] = file.read()
+    return found
+
+
+def exports(arguments, folder, truth):
+    """Exported steps are replaced only if that is wanted; where writing fails, no step is left that lacks something."""
+    for form in ("vtkhdf", "vtm"):
+        target = os.path.join(folder, form)
+        command = ("export", arguments.series, target, "--format", form)
+        code, text = run(arguments, *command)
+        whole = bytes_in(target)
+        expect(code == 0 and len(whole) >= len(truth.steps), "%s: %d, %s", form, code, text)
+        code, text = run(arguments, *command, "--levels", "0", "0")
+        expect(code == 1 and "step." in text and "--overwrite" in text and bytes_in(target) == whole, "%s again: %d, %s", form, code, text)
+        code, text = run(arguments, *command, "--levels", "0", "0", "--overwrite")
+        expect(code == 0 and sum(map(len, bytes_in(target).values())) < sum(map(len, whole.values())), "%s, overwritten: %d, %s", form, code, text)
+        code, text = run(arguments, *command, "--overwrite")
+        expect(code == 0 and set(bytes_in(target)) == set(whole), "%s, overwritten once more: %d, %s", form, code, text)
+    other = os.path.join(folder, "other", "step.%06d" % min(truth.steps))
+    os.makedirs(other)
+    open(os.path.join(other, "thesis.tex"), "w").write("years of work")
+    code, text = run(arguments, "export", arguments.series, os.path.dirname(other), "--format", "vtm", "--overwrite")
+    expect(code == 1 and other in text and os.listdir(other) == ["thesis.tex"], "a folder of something else: %d, %s", code, text)
+    code, text = run(arguments, "export", arguments.series, os.path.join(folder, "nowhere/x"))
+    expect(code == 1 and "nowhere" in text, "a folder that is not there: %d, %s", code, text)
+    os.makedirs(os.path.join(folder, "faults.pio"))    # by its name, files below it are met by faults
+    target = os.path.join(folder, "faults.pio", "pieces")
+    for how in ("ENOSPC", "EIO", "short", "EINTR"):
+        for number in (1, 2, 5, 13, len(whole) - 1, len(whole)):
+            shutil.rmtree(target, ignore_errors=True)
+            code, text = run(arguments, "export", "--format", "vtm", arguments.series, target, LD_PRELOAD=arguments.faults, WRITE_FAULT="%s %d" % (how, number))
+            found, where = bytes_in(target), "%s at request %d" % (how, number)
+            harmless = how in ("short", "EINTR")
+            expect(code == 0 and found == whole if harmless else code == 1 and "pieces/step" in text, "%s: exit code %d, %s", where, code, text)
+            expect(all(found[name] == whole[name] for name in found if name.endswith(".vti")) and not glob.glob(target + "/*.part"), "%s: %s", where, list(found))
+            for name in found:
+                pieces = [piece for piece in whole if piece.startswith(name[:-4] + "/")]
+                expect(not name.endswith(".vtm") or all(piece in found for piece in pieces), "%s: %s lacks pieces", where, name)
 
 
 def damaged(arguments, folder, truth):
@@ -221,6 +273,9 @@ def chunks(arguments, folder, truth):
         sound, container = os.path.join(folder, compression + ".pio"), os.path.join(folder, "damaged.pio")
         code, text = run(arguments, "convert", arguments.series, sound, "--compress", compression)
         assert code == 0, text
+        size = sum(os.path.getsize(path) for path in glob.glob(sound + "/*.hdf"))
+        said = re.search(r"written, .* in ([0-9.]+) (k|M)B of files", text)
+        expect(said and abs(float(said[1]) * {"k": 1e3, "M": 1e6}[said[2]] - size) < 0.01 * size, "%d bytes of files: %s", size, text)
         truth.check(sound, compression, len(truth.steps))
         code, text = run(arguments, "info", sound)
         expect(code == 0 and ("filter 32015" in text) == (compression == "zstd"), "%s: info says %s", compression, text)
@@ -258,7 +313,7 @@ def chunks(arguments, folder, truth):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("case", choices=["killed", "failing", "second", "targets", "damaged", "chunks"])
+    parser.add_argument("case", choices=["killed", "failing", "second", "targets", "exports", "damaged", "chunks"])
     parser.add_argument("--program", required=True)
     parser.add_argument("--faults", required=True)
     parser.add_argument("--series", required=True)

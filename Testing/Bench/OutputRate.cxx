@@ -1,0 +1,191 @@
+// A model whose ranks share a grid in two directions, and what its output costs it: in direct MPI-IO, or
+// through an output configuration. It sleeps instead of computing. One JSON object on standard output.
+#include "Output/Output.h"
+#include "RunUnderMpi.h"
+#include "Support/Error.h"
+#include "Support/Stopwatch.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+namespace {
+
+using namespace patchio;
+using nlohmann::json;
+
+struct Options
+{
+  std::string To;    ///< an output configuration, or the file that MPI-IO writes
+  bool Mpi = false;  ///< collective MPI-IO, at each step
+  std::vector<int> Cells{192, 96, 50};
+  int Variables = 4, Steps = 10, Milliseconds = 200;
+};
+
+/// This rank's part of the grid, and a field of it.
+struct Part
+{
+  int Lower[3]{}, Upper[3]{};
+  std::vector<float> Values;
+
+  int Width(int axis) const { return this->Upper[axis] - this->Lower[axis] + 1; }
+};
+
+Part PartOf(const Options& options, int rank, int ranks)
+{
+  int parts[2] = {0, 0};
+  MPI_Dims_create(ranks, 2, parts);
+  const int place[3] = {rank % parts[0], rank / parts[0], 0};
+  const int counts[3] = {parts[0], parts[1], 1};
+  Part part;
+  for (int axis = 0; axis < 3; ++axis) {
+    part.Lower[axis] = options.Cells[axis] * place[axis] / counts[axis];
+    part.Upper[axis] = options.Cells[axis] * (place[axis] + 1) / counts[axis] - 1;
+  }
+  part.Values.assign(std::size_t(part.Width(0)) * part.Width(1) * part.Width(2), static_cast<float>(rank));
+  return part;
+}
+
+/// What a step's output is handed to; returns when the model may go on.
+class Way
+{
+public:
+  virtual ~Way() = default;
+  virtual void Write(int step) = 0;
+  virtual void Finish() = 0;
+};
+
+/// A file of all steps, one variable after another, as models without an output library write it.
+class DirectMpi : public Way
+{
+public:
+  DirectMpi(const Options& options, const Part& part) : Settings(options), Mine(part)
+  {
+    const int all[3] = {options.Cells[2], options.Cells[1], options.Cells[0]};
+    const int size[3] = {part.Width(2), part.Width(1), part.Width(0)};
+    const int start[3] = {part.Lower[2], part.Lower[1], part.Lower[0]};
+    MPI_Type_create_subarray(3, all, size, start, MPI_ORDER_C, MPI_FLOAT, &this->Place);
+    MPI_Type_commit(&this->Place);
+    if (MPI_File_open(MPI_COMM_WORLD, options.To.c_str(), MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL,
+            &this->File) != MPI_SUCCESS) {
+      throw Error(options.To + " cannot be made.");
+    }
+  }
+
+  void Write(int step) override
+  {
+    const auto bytes = MPI_Offset(this->Settings.Cells[0]) * this->Settings.Cells[1] *
+                       this->Settings.Cells[2] * MPI_Offset(sizeof(float));
+    for (int v = 0; v < this->Settings.Variables; ++v) {
+      MPI_File_set_view(this->File, (step * MPI_Offset(this->Settings.Variables) + v) * bytes, MPI_FLOAT,
+          this->Place, "native", MPI_INFO_NULL);
+      MPI_File_write_all(this->File, this->Mine.Values.data(), static_cast<int>(this->Mine.Values.size()),
+          MPI_FLOAT, MPI_STATUS_IGNORE);
+    }
+    MPI_File_sync(this->File);
+  }
+
+  void Finish() override
+  {
+    MPI_File_close(&this->File);
+    MPI_Type_free(&this->Place);
+  }
+
+private:
+  const Options& Settings;
+  const Part& Mine;
+  MPI_File File = MPI_FILE_NULL;
+  MPI_Datatype Place = MPI_DATATYPE_NULL;
+};
+
+class Configured : public Way
+{
+public:
+  Configured(output::Output& out, const Options& options, const Part& part)
+      : Out(out), Pointers(options.Variables, part.Values.data())
+  {
+    this->Out.SetGrid(3, {0, 0, 0}, {1, 1, 1}, {{1, 1, 1}});
+    output::DeclaredPatch patch;
+    std::copy_n(part.Lower, 3, patch.Lower.begin());
+    std::copy_n(part.Upper, 3, patch.Upper.begin());
+    this->Out.SetPatches({patch});
+    for (int v = 0; v < options.Variables; ++v) {
+      this->Out.AddVariable({"v" + std::to_string(v), "", ElementType::Float32});
+    }
+  }
+
+  void Write(int step) override { this->Out.Write(step, step, this->Pointers.data()); }
+  void Finish() override { this->Out.Close(); }
+
+private:
+  output::Output& Out;
+  const std::vector<const void*> Pointers;
+};
+
+/// Collective over the ranks that compute.
+json Measure(const Options& options, output::Output* out, MPI_Comm compute)
+{
+  int rank = 0, ranks = 1;
+  MPI_Comm_rank(compute, &rank);
+  MPI_Comm_size(compute, &ranks);
+  const Part part = PartOf(options, rank, ranks);
+  std::unique_ptr<Way> way;
+  if (out) {
+    way = std::make_unique<Configured>(*out, options, part);
+  } else {
+    way = std::make_unique<DirectMpi>(options, part);
+  }
+  MPI_Barrier(compute);
+  const Stopwatch all;
+  double lost = 0;
+  for (int step = 0; step < options.Steps; ++step) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(options.Milliseconds));
+    MPI_Barrier(compute);  // as an exchange of halos would
+    const Stopwatch watch;
+    way->Write(step);
+    lost += watch.Seconds();
+  }
+  way->Finish();
+  double mine[2] = {lost / options.Steps, all.Seconds()}, most[2];
+  MPI_Allreduce(mine, most, 2, MPI_DOUBLE, MPI_MAX, compute);
+  return {{"lost", most[0]}, {"all", most[1]}};
+}
+
+int Run(int argc, char** argv)
+{
+  CLI::App program("What a model loses to its output");
+  Options options;
+  program.add_option("to", options.To, "output configuration, or the file for --mpi")->required();
+  program.add_flag("--mpi", options.Mpi, "collective MPI-IO");
+  program.add_option("--cells", options.Cells, "of the grid")->expected(3)->delimiter(',');
+  program.add_option("--variables", options.Variables);
+  program.add_option("--steps", options.Steps);
+  program.add_option("--milliseconds", options.Milliseconds, "that a step computes");
+  CLI11_PARSE(program, argc, argv);
+  std::unique_ptr<output::Output> out;
+  if (!options.Mpi) {
+    out = std::make_unique<output::Output>(output::ReadOutputConfig(options.To), MPI_COMM_WORLD);
+  }
+  const MPI_Comm compute = out ? out->Compute() : MPI_COMM_WORLD;
+  if (compute == MPI_COMM_NULL) {
+    return 0;
+  }
+  const json found = Measure(options, out.get(), compute);
+  int rank = 0;
+  MPI_Comm_rank(compute, &rank);
+  if (rank == 0) {
+    std::printf("%s\n", found.dump().c_str());
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+  return RunUnderMpi(argc, argv, "patchio_bench_output", Run);
+}

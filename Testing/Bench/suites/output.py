@@ -1,0 +1,76 @@
+"""Output of simulations: what a step's output costs the ranks that compute (paper 5), on the emulator."""
+import json
+import os
+import shutil
+import statistics
+import time
+
+import emulator
+import measuring
+from measuring import Spread, interleave, programs, ratios, run_json
+
+STORAGE = {"latency": 2, "stream": 100, "concurrency": 64, "slow_writes": True}
+RANKS = 8
+
+
+def program():
+    return os.path.join(programs(), "patchio_bench_output")
+
+
+def once(folder, settings, *arguments):
+    """One run into an empty folder; settings: of the output configuration, None for MPI-IO."""
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    if settings is None:
+        return run_json([program(), os.path.join(folder, "direct.dat"), "--mpi", *map(str, arguments)], ranks=RANKS)
+    channel = {"path": os.path.join(folder, "out.pio"), **settings.get("channel", {})}
+    config = {"channels": [channel], **{key: value for key, value in settings.items() if key != "channel"}}
+    return run_json([program(), json.dumps(config), *map(str, arguments)], ranks=RANKS + settings.get("io ranks", 0))
+
+
+def lost_time(report, storage, rounds):
+    """50 levels of 192 x 96 cells, 4 variables, 15 MB a step."""
+    ways = {"direct MPI-IO": None, "direct": {"mode": "direct", "threads": 8}, "thread": {"mode": "thread", "threads": 8},
+            "ranks": {"mode": "ranks", "io ranks": 2, "threads": 32}}
+    found = interleave({way: (lambda way=way: once(storage.path(way.replace(" ", "_")), ways[way])) for way in ways}, rounds)
+    for way in ("direct", "thread", "ranks"):
+        report.figure("time that ranks lose in a step's output: direct MPI-IO / %s" % way,
+                      ratios([each["lost"] for each in found["direct MPI-IO"]], [each["lost"] for each in found[way]]))
+    report.goal("time lost: direct MPI-IO / writing thread", 10, ratios([each["lost"] for each in found["direct MPI-IO"]], [each["lost"] for each in found["thread"]]))
+    report.goal("time lost: direct MPI-IO / two I/O ranks beside the eight", 20, ratios([each["lost"] for each in found["direct MPI-IO"]], [each["lost"] for each in found["ranks"]]))
+    report.goal("whole run: direct MPI-IO / two I/O ranks", 1.5, ratios([each["all"] for each in found["direct MPI-IO"]], [each["all"] for each in found["ranks"]]))
+    report.goal("whole run: direct MPI-IO / writing thread", 1.5, ratios([each["all"] for each in found["direct MPI-IO"]], [each["all"] for each in found["thread"]]))
+    spread = {way: (max(times) - min(times)) / statistics.median(times) for way, times in ((way, [each["all"] for each in found[way]]) for way in ways)}
+    for way, name in (("thread", "writing thread"), ("ranks", "two I/O ranks")):
+        report.at_most("spread of whole runs: %s / direct MPI-IO" % name, 0.5, Spread([spread[way] / spread["direct MPI-IO"]]))
+
+
+def whole_linadv(report, storage, rounds):
+    """4 ranks, 2 levels, every step written: as SAMRAI dumps of 32-bit floats, and as a container of doubles."""
+    command = [os.path.join(programs(), "patchio"), "linadv", "--cells", "64,64,64", "--patch", "16", "--levels", "2", "--steps", "10", "--dump-every", "1", "--variables", "4"]
+
+    def simulate(*arguments):
+        folder = storage.path("linadv")
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+        begin = time.monotonic()
+        measuring.run(command + [argument.replace("FOLDER", folder) for argument in arguments], ranks=4)
+        return time.monotonic() - begin
+
+    config = json.dumps({"threads": 8, "channels": [{"path": "FOLDER/out.pio"}]})
+    found = interleave({"dumps": lambda: simulate("--output", "FOLDER/dumps"), "ours": lambda: simulate("--output-config", config)}, rounds)
+    report.goal("linadv, whole run: SAMRAI dumps / container by the writing thread", 2, ratios(found["dumps"], found["ours"]))
+
+
+def run(report, folder, rounds):
+    """./dev bench output"""
+    lack = emulator.missing()
+    if lack:
+        report.skipped("output on the emulator", "this machine lacks " + lack)
+        return
+    data = os.path.join(folder, "output")
+    shutil.rmtree(data, ignore_errors=True)
+    os.makedirs(data)
+    with emulator.slow_storage(data, **STORAGE) as storage:
+        lost_time(report, storage, rounds)
+        whole_linadv(report, storage, rounds)

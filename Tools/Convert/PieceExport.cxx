@@ -1,0 +1,389 @@
+#include "Convert/PieceExport.h"
+
+#include "Catalog/Nesting.h"
+#include "Convert/VtkXml.h"
+#include "Io/IoScheduler.h"
+#include "Plan/Blocks.h"
+#include "Session/PointPlaces.h"
+#include "Session/VariableChoice.h"
+#include "Support/Error.h"
+#include "Support/PlainFile.h"
+#include "Support/RunOnAllRanks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+
+namespace fs = std::filesystem;
+
+namespace patchio::tools {
+namespace {
+
+/// VTK's flags of cells; finer patches hide cells by both, as in the reader's grids.
+constexpr std::uint8_t DuplicateCell = 1, RefinedCell = 8;
+constexpr const char* FlagsName = "vtkGhostType";
+
+template <typename T>
+std::vector<std::byte> BytesOf(const std::vector<T>& values)
+{
+  const auto* const begin = reinterpret_cast<const std::byte*>(values.data());
+  return {begin, begin + values.size() * sizeof(T)};
+}
+
+std::vector<bool> ShownPatches(const SelectedStep& step, const Catalog& whole)
+{
+  std::vector<bool> shown(whole.Patches.size(), false);
+  for (std::size_t p = 0; p < step.Data().Patches.size(); ++p) {
+    shown[step.NumberInStep(static_cast<int>(p))] = true;
+  }
+  return shown;
+}
+
+/// What all pieces of a step have in common.
+class Pieces
+{
+public:
+  /// whole: the step with all its patches, as it is stored.
+  Pieces(const SelectedStep& step, const Catalog& whole);
+
+  /// The name of a patch's file.
+  std::string FileOf(int patch) const;
+  /// arrays: of the patch. Throws Error.
+  void Write(const PatchArrays& arrays, const std::string& path) const;
+
+private:
+  bool HasPoints(int patch) const
+  {
+    return this->Data.RoleOf(this->Data.Patches[patch].Level) == LevelRole::Points;
+  }
+  const LoadedArray& Needed(const PatchArrays& arrays, int variable) const;
+  std::uint64_t TuplesOf(int patch, Centering center) const;
+  std::vector<std::uint8_t> FlagsOf(int patch) const;
+  VtkXmlPiece Begin(int patch, bool hidesCells) const;
+  VtkXmlPiece BeginBox(int patch, bool hidesCells) const;
+  void AddData(const PatchArrays& arrays, const std::vector<std::uint8_t>& flags, VtkXmlPiece& piece) const;
+  void AddGrid(const PatchArrays& arrays, VtkXmlPiece& piece) const;
+  void AddPositions(const PatchArrays& arrays, int variable, VtkXmlPiece& piece) const;
+  void AddPoints(const PatchArrays& arrays, VtkXmlPiece& piece) const;
+  void AddAxes(int patch, VtkXmlPiece& piece) const;
+  void AddCells(const PatchArrays& arrays, int list, const std::string& element, VtkXmlPiece& piece) const;
+
+  const SelectedStep& Step;
+  const Catalog& Data;
+  const Nesting Nests;         ///< of the whole step
+  bool HasFlags = false;       ///< some cells are hidden
+  std::vector<bool> There;     ///< by variable: some patch has it
+  std::vector<bool> OfPoints;  ///< by variable: some list of points has it
+};
+
+Pieces::Pieces(const SelectedStep& step, const Catalog& whole)
+    : Step(step),
+      Data(step.Data()),
+      Nests(whole, ShownPatches(step, whole)),
+      There(this->Data.Variables.size(), false),
+      OfPoints(this->Data.Variables.size(), false)
+{
+  for (std::size_t p = 0; p < this->Data.Patches.size(); ++p) {
+    const int patch = static_cast<int>(p);
+    for (std::size_t v = 0; v < this->Data.Variables.size(); ++v) {
+      const bool has = this->Data.PresenceOf(static_cast<int>(v), patch) == Presence::Stored;
+      this->There[v] = this->There[v] || has;
+      this->OfPoints[v] = this->OfPoints[v] || (has && this->HasPoints(patch));
+    }
+    const int level = this->Data.Patches[p].Level;
+    const bool refines = level > 0 && this->Data.RoleOf(level) == LevelRole::Refinement;
+    this->HasFlags = this->HasFlags || (refines && !this->Data.IsMesh()) ||
+                     this->Nests.LosesCells(step.NumberInStep(patch));
+  }
+}
+
+std::string Pieces::FileOf(int patch) const
+{
+  const char* extension = "vti";
+  if (this->HasPoints(patch) || this->Data.Grid == GridKind::Polygonal) {
+    extension = "vtp";
+  } else if (this->Data.Grid != GridKind::Uniform) {
+    extension = this->Data.Grid == GridKind::Rectilinear   ? "vtr"
+                : this->Data.Grid == GridKind::Curvilinear ? "vts"
+                                                           : "vtu";
+  }
+  return fmt::format("{:06}.{}", patch, extension);
+}
+
+void Pieces::Write(const PatchArrays& arrays, const std::string& path) const
+{
+  const std::vector<std::uint8_t> flags = this->FlagsOf(arrays.Patch);
+  const bool hidesCells =
+      std::any_of(flags.begin(), flags.end(), [](std::uint8_t flag) { return flag != 0; });
+  VtkXmlPiece piece = this->Begin(arrays.Patch, hidesCells);
+  this->AddData(arrays, flags, piece);
+  this->AddGrid(arrays, piece);
+  piece.Write(path);
+}
+
+const LoadedArray& Pieces::Needed(const PatchArrays& arrays, int variable) const
+{
+  if (variable < 0 || !arrays.Arrays[variable]) {
+    throw FileError(this->Data.Path,
+        fmt::format("what patch {} consists of", this->Step.NumberInStep(arrays.Patch)),
+        variable < 0 ? "nothing" : "no '" + PlainText(this->Data.Variables[variable].Name) + "'",
+        "The file is damaged");
+  }
+  return *arrays.Arrays[variable];
+}
+
+std::uint64_t Pieces::TuplesOf(int patch, Centering center) const
+{
+  const auto dims = this->Data.ArrayDims(patch, this->HasPoints(patch) ? Centering::Cell : center, {0, 0, 0});
+  return static_cast<std::uint64_t>(dims[0] * dims[1] * dims[2]);
+}
+
+/// Flags of all cells; empty where the patch needs none.
+std::vector<std::uint8_t> Pieces::FlagsOf(int patch) const
+{
+  if (!this->HasFlags || this->HasPoints(patch)) {
+    return {};
+  }
+  const int number = this->Step.NumberInStep(patch);
+  std::vector<std::uint8_t> flags = this->Nests.CellsShownElsewhere(number);
+  flags.resize(this->TuplesOf(patch, Centering::Cell), 0);
+  const std::vector<std::uint8_t> covered = this->Nests.CoveredCells(number);
+  for (std::size_t i = 0; i < covered.size(); ++i) {
+    flags[i] = covered[i] ? RefinedCell | DuplicateCell : flags[i];
+  }
+  return flags;
+}
+
+VtkXmlPiece Pieces::Begin(int patch, bool hidesCells) const
+{
+  const std::uint64_t points = this->TuplesOf(patch, Centering::Node);
+  if (this->HasPoints(patch)) {
+    return {"PolyData", "", fmt::format("NumberOfPoints=\"{0}\" NumberOfVerts=\"{0}\"", points)};
+  }
+  if (this->Data.IsMesh()) {
+    const auto& cells = this->Data.Meshes[patch].Cells;
+    const bool polygonal = this->Data.Grid == GridKind::Polygonal;
+    return {polygonal ? "PolyData" : "UnstructuredGrid", "",
+        polygonal ? fmt::format("NumberOfPoints=\"{}\" NumberOfVerts=\"{}\" NumberOfLines=\"{}\" "
+                                "NumberOfPolys=\"{}\" NumberOfStrips=\"{}\"",
+                        points, cells[0], cells[1], cells[2], cells[3])
+                  : fmt::format("NumberOfPoints=\"{}\" NumberOfCells=\"{}\"", points, cells[0])};
+  }
+  return this->BeginBox(patch, hidesCells);
+}
+
+/// ParaView 5.11 crashes when it draws a grid that has hidden cells and does not end at index 0: so such
+/// grids do.
+VtkXmlPiece Pieces::BeginBox(int patch, bool hidesCells) const
+{
+  const Level& level = this->Data.Levels[this->Data.Patches[patch].Level];
+  Box nodes = this->Data.NodesOf(this->Data.Patches[patch].Level, this->Data.Patches[patch].Cells);
+  Double3 origin = this->Data.Origin;
+  for (int axis = 0; axis < 3 && hidesCells; ++axis) {
+    origin[axis] += nodes.Upper[axis] * level.Spacing[axis];
+    nodes.Lower[axis] -= nodes.Upper[axis];
+    nodes.Upper[axis] = 0;
+  }
+  const std::string extent = fmt::format("Extent=\"{} {} {} {} {} {}\"", nodes.Lower[0], nodes.Upper[0],
+      nodes.Lower[1], nodes.Upper[1], nodes.Lower[2], nodes.Upper[2]);
+  if (this->Data.Grid != GridKind::Uniform) {
+    return {this->Data.Grid == GridKind::Rectilinear ? "RectilinearGrid" : "StructuredGrid", "Whole" + extent,
+        extent};
+  }
+  return {"ImageData",
+      fmt::format("Whole{} Origin=\"{}\" Spacing=\"{}\"", extent, fmt::join(origin, " "),
+          fmt::join(level.Spacing, " ")),
+      extent};
+}
+
+void Pieces::AddData(
+    const PatchArrays& arrays, const std::vector<std::uint8_t>& flags, VtkXmlPiece& piece) const
+{
+  std::vector<VtkXmlArray> points, cells;
+  for (std::size_t v = 0; v < arrays.Arrays.size(); ++v) {
+    const Variable& variable = this->Data.Variables[v];
+    const bool replaced = !flags.empty() && variable.Name == FlagsName && variable.Center == Centering::Cell;
+    if (this->Data.IsGeometry(static_cast<int>(v)) || !this->There[v] || replaced) {
+      continue;
+    }
+    const LoadedArray* const array = arrays.Arrays[v];
+    const bool ofPoints = variable.Center == Centering::Node ||
+                          (array ? this->HasPoints(arrays.Patch) : bool(this->OfPoints[v]));
+    const ElementType type = this->Step.Types()[v];
+    const int components =
+        RequestInThreeDimensions(this->Data, static_cast<int>(v), {0, 0, 0}).OutputComponents;
+    const std::uint64_t tuples = this->TuplesOf(arrays.Patch, ofPoints ? Centering::Node : Centering::Cell);
+    (ofPoints ? points : cells)
+        .push_back({variable.Name, type, components, tuples,
+            array ? array->Values.get() : piece.Blank(type, tuples * components)});
+  }
+  if (!flags.empty()) {
+    cells.push_back({FlagsName, ElementType::UInt8, 1, flags.size(), piece.Keep(BytesOf(flags))});
+  }
+  piece.Add("PointData", points);
+  piece.Add("CellData", cells);
+}
+
+void Pieces::AddGrid(const PatchArrays& arrays, VtkXmlPiece& piece) const
+{
+  if (this->HasPoints(arrays.Patch)) {
+    this->AddPoints(arrays, piece);
+  } else if (this->Data.Grid == GridKind::Rectilinear) {
+    this->AddAxes(arrays.Patch, piece);
+  } else if (this->Data.Grid == GridKind::Curvilinear) {
+    this->AddPositions(arrays, this->Data.CoordinatesVariable, piece);
+  } else if (this->Data.IsMesh()) {
+    this->AddPositions(arrays, this->Data.FindMeshArray(MeshRole::Points), piece);
+    if (this->Data.Grid == GridKind::Unstructured) {
+      this->AddCells(arrays, 0, "Cells", piece);
+    } else {
+      const char* const elements[MeshSize::MostLists] = {"Verts", "Lines", "Polys", "Strips"};
+      for (int list = 0; list < MeshSize::MostLists; ++list) {
+        this->AddCells(arrays, list, elements[list], piece);
+      }
+    }
+  }
+}
+
+/// Positions of points, as the mesh or the deformed grid has them.
+void Pieces::AddPositions(const PatchArrays& arrays, int variable, VtkXmlPiece& piece) const
+{
+  const std::uint64_t tuples = this->TuplesOf(arrays.Patch, Centering::Node);
+  const LoadedArray none;
+  const LoadedArray& array = tuples > 0 ? this->Needed(arrays, variable) : none;
+  piece.Add("Points", {{"Points", array.Type, 3, tuples, array.Values.get()}});
+}
+
+/// A list of points: a vertex each.
+void Pieces::AddPoints(const PatchArrays& arrays, VtkXmlPiece& piece) const
+{
+  const int level = this->Data.Patches[arrays.Patch].Level, variable = this->Data.PositionsOf(level);
+  const LoadedArray& numbers = this->Needed(arrays, variable);
+  const PointPlaces places(this->Data, numbers, this->Data.Variables[variable].Name);
+  std::vector<Double3> positions;
+  std::vector<std::int64_t> nodes(places.Count()), ends(places.Count());
+  for (std::size_t p = 0; p < places.Count(); ++p) {
+    positions.push_back(places.PositionOf(p, level));
+  }
+  std::iota(nodes.begin(), nodes.end(), 0);
+  std::iota(ends.begin(), ends.end(), 1);
+  const std::uint64_t count = places.Count();
+  piece.Add("Points", {{"Points", ElementType::Float64, 3, count, piece.Keep(BytesOf(positions))}});
+  piece.Add("Verts", {{"connectivity", ElementType::Int64, 1, count, piece.Keep(BytesOf(nodes))},
+                         {"offsets", ElementType::Int64, 1, count, piece.Keep(BytesOf(ends))}});
+}
+
+void Pieces::AddAxes(int patch, VtkXmlPiece& piece) const
+{
+  const Box nodes = this->Data.NodesOf(this->Data.Patches[patch].Level, this->Data.Patches[patch].Cells);
+  std::vector<VtkXmlArray> axes;
+  for (int axis = 0; axis < 3; ++axis) {
+    const Axis& all = this->Data.Axes[axis];
+    axes.push_back({fmt::format("axis {}", axis), ElementType::Float64, 1,
+        static_cast<std::uint64_t>(nodes.Width(axis)), all.Positions.data() + nodes.Lower[axis] - all.First});
+  }
+  piece.Add("Coordinates", axes);
+}
+
+void Pieces::AddCells(
+    const PatchArrays& arrays, int list, const std::string& element, VtkXmlPiece& piece) const
+{
+  const MeshSize& size = this->Data.Meshes[arrays.Patch];
+  const auto add = [&](MeshRole role, const char* name, std::int64_t count, std::size_t skipped) {
+    VtkXmlArray array{name, role == MeshRole::Types ? ElementType::UInt8 : ElementType::Int64, 1,
+        static_cast<std::uint64_t>(count), nullptr};
+    if (count > 0) {
+      const LoadedArray& values = this->Needed(arrays, this->Data.FindMeshArray(role, list));
+      array.Type = values.Type;
+      array.Values = static_cast<const std::byte*>(values.Values.get()) + skipped * SizeOf(values.Type);
+    }
+    return array;
+  };
+  std::vector<VtkXmlArray> all{add(MeshRole::Connectivity, "connectivity", size.Connectivity[list], 0),
+      add(MeshRole::Offsets, "offsets", size.Cells[list], 1)};  // of a cell's end, not of its begin
+  if (this->Data.Grid == GridKind::Unstructured) {
+    all.push_back(add(MeshRole::Types, "types", size.Cells[list], 0));
+  }
+  piece.Add(element, all);
+}
+
+/// This rank's pieces.
+void WritePieces(SelectedStep& step, const Pieces& pieces, const std::string& folder, int threads,
+    const std::function<void(double)>& progress)
+{
+  for (LoadResult loaded; step.Next(loaded);) {
+    const std::vector<PatchArrays> patches = step.ArraysOf(loaded);
+    std::vector<std::string> faults(patches.size());
+    RunTasks(patches.size(), threads, [&](std::size_t i) {
+      faults[i] =
+          CatchError([&] { pieces.Write(patches[i], folder + "/" + pieces.FileOf(patches[i].Patch)); });
+    });
+    for (const std::string& fault : faults) {
+      if (!fault.empty()) {
+        throw Error(fault);
+      }
+    }
+    progress(step.PartRead());
+  }
+}
+
+/// The tree of levels and patches.
+std::string TreeOf(const Catalog& data, const Pieces& pieces, const std::string& folder)
+{
+  std::string tree = "<vtkMultiBlockDataSet>\n";
+  for (std::size_t l = 0; l < data.Levels.size(); ++l) {
+    const Level& level = data.Levels[l];
+    tree +=
+        fmt::format("<Block index=\"{}\" name=\"{}\">\n", l, XmlText(data.NameOfLevel(static_cast<int>(l))));
+    for (int i = 0; i < level.PatchCount; ++i) {
+      const int patch = level.FirstPatch + i;
+      tree += fmt::format("<DataSet index=\"{}\" name=\"{}\" file=\"{}/{}\"/>\n", i,
+          XmlText(NameOfBlock(data, BlockOfPatch(data, patch))), folder, pieces.FileOf(patch));
+    }
+    tree += "</Block>\n";
+  }
+  return VtkXmlFile("vtkMultiBlockDataSet", tree + "</vtkMultiBlockDataSet>\n");
+}
+
+}  // namespace
+
+ConversionResult ExportPieces(Communicator& ranks, const OpenedStep& from, const ConversionOptions& options,
+    const std::string& folder, const std::string& name, const std::function<void(double)>& progress)
+{
+  SelectedStep step(ranks, from, options);
+  const std::string place = folder + "/" + name, part = place + ".part";
+  const auto onRoot = [&](const std::function<void()>& work) {
+    RunOnAllRanks(ranks, [&] {
+      if (ranks.Rank() == 0) {
+        work();
+      }
+    });
+  };
+  std::unique_ptr<Pieces> pieces;
+  onRoot([&] {
+    fs::remove_all(part);
+    fs::create_directory(part);
+  });
+  try {
+    RunOnAllRanks(ranks, [&] {
+      pieces = std::make_unique<Pieces>(step, from.Data());
+      WritePieces(step, *pieces, part, options.Threads, progress);
+    });
+    onRoot([&] {
+      fs::remove(place + ".vtm");  // first, so that it never names pieces of another step
+      fs::remove_all(place);
+      fs::rename(part, place);
+      const std::string tree = TreeOf(step.Data(), *pieces, name);
+      PlainFile(place + ".vtm", PlainFile::Purpose::Create).Write(0, tree.data(), tree.size());
+    });
+  } catch (const Error&) {
+    std::error_code ignored;
+    fs::remove_all(part, ignored);
+    throw;
+  }
+  return ResultOf(step);
+}
+
+}  // namespace patchio::tools
