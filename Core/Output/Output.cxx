@@ -341,7 +341,8 @@ std::vector<std::string> Output::Agree(const Step& step) const
 {
   const auto takesParts = [this](std::size_t sink) { return this->Sinks[sink].To->OfParts() != nullptr; };
   if (std::all_of(step.Sinks.begin(), step.Sinks.end(), takesParts)) {
-    return {};  // such targets agree later, when they have gathered steps
+    // Such targets agree later, when they have gathered steps.
+    return std::vector<std::string>(this->Ranks->Size(), TellArrays({}, true));
   }
   const std::string mine = TextOfValues(std::vector{step.Fingerprint()});
   std::vector<std::string> told = this->Ranks->AllGather(
@@ -363,19 +364,14 @@ std::vector<std::string> Output::Agree(const Step& step) const
   return told;
 }
 
-/// told: by the ranks of the declaration; none: all have all. map: whose arrays this rank writes, where those
-/// that write are others.
+/// told: by the ranks of the declaration. map: whose arrays this rank writes, where those that write are
+/// others.
 void Output::Prepare(Step& step, const std::vector<std::string>& told, const std::vector<int>& map)
 {
   Catalog data = step.What->Data();
   data.Step = step.Number;
   data.Time = step.Time;
   data.ResetPresence();
-  for (std::size_t v = 0; told.empty() && v < data.Variables.size(); ++v) {
-    for (std::size_t p = 0; p < data.Patches.size(); ++p) {
-      data.SetPresence(static_cast<int>(v), static_cast<int>(p), Presence::Stored);
-    }
-  }
   for (std::size_t rank = 0; rank < told.size(); ++rank) {
     for (const ArrayOfStep& array : ArraysTold(told[rank], static_cast<int>(rank), *step.What, step.Wanted)) {
       data.SetPresence(array.Variable, array.Patch, Presence::Stored);

@@ -21,13 +21,13 @@ def box(*corners):
     return {"lower": corners[:3], "upper": corners[3:]}
 
 
-# The study's tests 1 to 5: the goal of each, a fifth above its factor; steps.
+# The study's tests 1 to 5: its factor, our goal, steps.
 PATTERNS = {
-    "three planes through all ranks": (5.2, 1000, [box(0, y, 0, 511, y, 15) for y in (0, 200, 400)]),
-    "three planes, each of one rank": (3.6, 200, [box(0, 0, z, 511, 511, z) for z in (1, 7, 13)]),
-    "three planes, one along each axis": (4.8, 400, [box(0, 0, 8, 511, 511, 8), box(0, 256, 0, 511, 256, 15), box(256, 0, 0, 256, 511, 15)]),
-    "a cube in half of the ranks": (1.0, 200, [box(128, 128, 4, 383, 383, 11)]),
-    "three small cuboids": (7.9, 1000, [box(0, 0, 0, 63, 63, 5), box(100, 100, 7, 132, 164, 10), box(200, 200, 12, 209, 239, 15)]),
+    "three planes through all ranks": (4.3, 5.2, 1000, [box(0, y, 0, 511, y, 15) for y in (0, 200, 400)]),
+    "three planes, each of one rank": (3.0, 3.6, 200, [box(0, 0, z, 511, 511, z) for z in (1, 7, 13)]),
+    "three planes, one along each axis": (4.0, 4.8, 400, [box(0, 0, 8, 511, 511, 8), box(0, 256, 0, 511, 256, 15), box(256, 0, 0, 256, 511, 15)]),
+    "a cube in half of the ranks": (1.0, 1.0, 200, [box(128, 128, 4, 383, 383, 11)]),
+    "three small cuboids": (6.6, 7.9, 1000, [box(0, 0, 0, 63, 63, 5), box(100, 100, 7, 132, 164, 10), box(200, 200, 12, 209, 239, 15)]),
 }
 EVEN = {20: (100, 50, 8), 200: (500, 100, 8)}  # kB a rank and step: the grid, all of which is sampled
 
@@ -43,9 +43,9 @@ def write(storage, how, cells, cuboids, steps, *more, profiles=None):
 
 
 def on_emulator(report, storage, profiles, rounds):
-    for name, (goal, steps, cuboids) in PATTERNS.items():
+    for name, (study, goal, steps, cuboids) in PATTERNS.items():
         found = interleave({how: (lambda how=how: write(storage, how, GRID, cuboids, steps, profiles=profiles)) for how in ("patchio", "parallel")}, rounds)
-        report.goal("%s: ours / collective HDF5 (study: %.1f)" % (name, goal / 1.2), goal, ratios(found["patchio"], found["parallel"]))
+        report.goal("%s: ours / collective HDF5 (study: %.1f)" % (name, study), goal, ratios(found["patchio"], found["parallel"]))
     for kilobytes, cells in EVEN.items():
         all_cells = [box(0, 0, 0, *(n - 1 for n in cells))]
         found = interleave({"patchio": lambda: write(storage, "patchio", cells, all_cells, 80000 // kilobytes, profiles=profiles),
