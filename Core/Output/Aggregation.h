@@ -1,4 +1,4 @@
-// Who writes where many ranks hold little each, or unlike amounts: the plan of paper 3 (k-Wave's output).
+// The plan of paper 3 (k-Wave's output): which ranks write where many hold little each, or unlike amounts.
 #pragma once
 
 #include "Plan/StorageModel.h"
@@ -51,7 +51,7 @@ struct GatheringNeeds
   std::uint64_t Memory = 0;             ///< of each rank
 };
 
-/// Who writes, and how much at once.
+/// Which ranks write, and how much at once.
 struct Gathering
 {
   Aggregation Plan;

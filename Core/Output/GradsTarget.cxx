@@ -1,7 +1,9 @@
 #include "Output/Target.h"
 
 #include "Container/StepLayout.h"
-#include "Io/IoScheduler.h"
+#include "Io/RunTasksOrThrow.h"
+#include "Output/FloatFile.h"
+#include "Output/Sensor.h"
 #include "Support/Error.h"
 #include "Support/MachineName.h"
 #include "Support/PlainFile.h"
@@ -15,7 +17,6 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
-#include <mutex>
 
 namespace fs = std::filesystem;
 
@@ -26,18 +27,6 @@ namespace {
 constexpr const char* Undefined = "-9.99e33";
 /// Planes that a rank puts together at a time, and of them in a request.
 constexpr std::uint64_t TurnBytes = 8 << 20, RequestBytes = 1 << 20;
-
-Box BoundsOf(const Catalog& data)
-{
-  Box bounds = data.Patches.front().Cells;
-  for (const Patch& patch : data.Patches) {
-    for (int axis = 0; axis < 3; ++axis) {
-      bounds.Lower[axis] = std::min(bounds.Lower[axis], patch.Cells.Lower[axis]);
-      bounds.Upper[axis] = std::max(bounds.Upper[axis], patch.Cells.Upper[axis]);
-    }
-  }
-  return bounds;
-}
 
 /// The same in lower case, as GrADS takes it.
 std::string NameForGrads(const std::string& name)
@@ -53,26 +42,6 @@ std::string NameForGrads(const std::string& name)
         PlainText(name)));
   }
   return lower;
-}
-
-template <typename T>
-void AppendFloats(const void* values, std::int64_t first, std::int64_t count, std::vector<float>& floats)
-{
-  const T* from = static_cast<const T*>(values) + first;
-  floats.insert(floats.end(), from, from + count);
-}
-
-void AppendFloats(
-    const void* values, ElementType type, std::int64_t first, std::int64_t count, std::vector<float>& floats)
-{
-  switch (type) {
-    case ElementType::Float32:
-      return AppendFloats<float>(values, first, count, floats);
-    case ElementType::Int32:
-      return AppendFloats<std::int32_t>(values, first, count, floats);
-    default:
-      return AppendFloats<double>(values, first, count, floats);
-  }
 }
 
 /// The horizontal planes of a step in the order of the file, by variable and then by height, and what each
@@ -194,17 +163,8 @@ void GradsTarget::WriteStep(
 
 void GradsTarget::MakeFile(bool overwrite) const
 {
-  std::error_code ignored;
   for (const std::string& path : {this->Descriptor, this->DataPath}) {
-    if (overwrite) {
-      fs::remove(path, ignored);
-    } else if (fs::exists(path, ignored)) {
-      throw FileError(path, "no such file yet", "one",
-          "Choose another path, or set \"overwrite\" in the output configuration");
-    }
-  }
-  if (fs::path(this->Descriptor).has_parent_path()) {
-    fs::create_directories(fs::path(this->Descriptor).parent_path(), ignored);
+    ClearPlace(path, overwrite);
   }
   PlainFile(this->DataPath, PlainFile::Purpose::Create);
 }
@@ -219,7 +179,7 @@ void GradsTarget::Check(const container::StepToWrite& step)
     }
   };
   require(data.Levels.size() == 1, "a grid with one level", fmt::format("{}", data.Levels.size()));
-  const Box cells = BoundsOf(data);
+  const Box cells = GridOf(data);
   std::int64_t all = 0;
   for (const Patch& patch : data.Patches) {
     all += patch.Cells.Cells();
@@ -272,7 +232,9 @@ void GradsTarget::WriteValues(
       planes.ForPieces(this->Ranks.Rank(), part(rank).first, part(rank).second,
           [&](std::size_t, int variable, const Box& patch, int p, std::int64_t layer) {
             const std::int64_t count = patch.Width(0) * patch.Width(1);
-            AppendFloats(values.at({variable, p}), step.Types[variable], layer * count, count, floats);
+            floats.resize(floats.size() + count);
+            CopyFloats(step.Types[variable], values.at({variable, p}), layer * count, count,
+                floats.data() + floats.size() - count);
           });
       texts.push_back(TextOfValues(floats));
     }
@@ -306,23 +268,14 @@ void GradsTarget::WritePlanes(const Planes& planes, std::size_t begin, std::size
   }
   const std::uint64_t bytes = whole.size() * sizeof(float);
   const std::uint64_t before = (this->Steps * planes.Count() + begin) * planes.Values() * sizeof(float);
-  std::mutex lock;
-  std::string fault;
-  RunTasks((bytes + RequestBytes - 1) / RequestBytes, threads, [&](std::size_t task) {
+  RunTasksOrThrow((bytes + RequestBytes - 1) / RequestBytes, threads, [&](std::size_t task) {
     const std::uint64_t offset = task * RequestBytes;
-    const std::string problem = CatchError([&] {
-      this->File->Write(before + offset, reinterpret_cast<const std::byte*>(whole.data()) + offset,
-          std::min(RequestBytes, bytes - offset));
-    });
-    const std::lock_guard<std::mutex> guard(lock);
-    fault = fault.empty() ? problem : fault;
+    this->File->Write(before + offset, reinterpret_cast<const std::byte*>(whole.data()) + offset,
+        std::min(RequestBytes, bytes - offset));
   });
-  if (!fault.empty()) {
-    throw Error(fault);
-  }
 }
 
-/// Whoever opens the descriptor sees the steps that are complete.
+/// The descriptor names the steps that are complete, so that readers see no others.
 void GradsTarget::Describe(const Catalog& data, int steps) const
 {
   const char axes[] = {'x', 'y', 'z'};

@@ -1,4 +1,5 @@
 // What a sensor sees of a simulation's arrays, in files like k-Wave's.
+#include "Output/FloatFile.h"
 #include "Output/SensorWriter.h"
 #include "Output/Target.h"
 #include "Support/Error.h"
@@ -11,27 +12,6 @@
 
 namespace patchio::output {
 namespace {
-
-template <typename T>
-void CopyFloats(const void* from, std::size_t first, std::int64_t count, float* to)
-{
-  const T* values = static_cast<const T*>(from) + first;
-  std::transform(values, values + count, to, [](T value) { return static_cast<float>(value); });
-}
-
-void CopyFloats(ElementType type, const void* from, std::size_t first, std::int64_t count, float* to)
-{
-  switch (type) {
-    case ElementType::Float32:
-      return CopyFloats<float>(from, first, count, to);
-    case ElementType::Float64:
-      return CopyFloats<double>(from, first, count, to);
-    case ElementType::Int32:
-      return CopyFloats<std::int32_t>(from, first, count, to);
-    default:
-      return CopyFloats<std::int64_t>(from, first, count, to);
-  }
-}
 
 std::vector<std::string> NamesOf(const Catalog& data)
 {

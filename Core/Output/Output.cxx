@@ -146,8 +146,18 @@ void Output::OnAllRanks(const std::function<void()>& work)
 
 bool Output::Wants(std::int64_t step) const
 {
-  return std::any_of(
-      this->Sinks.begin(), this->Sinks.end(), [step](const Sink& sink) { return sink.What.Wants(step); });
+  return !this->SinksFor(step).empty();
+}
+
+std::vector<std::size_t> Output::SinksFor(std::int64_t step) const
+{
+  std::vector<std::size_t> sinks;
+  for (std::size_t i = 0; i < this->Sinks.size(); ++i) {
+    if (this->Sinks[i].What.Wants(step)) {
+      sinks.push_back(i);
+    }
+  }
+  return sinks;
 }
 
 void Output::Write(std::int64_t number, double time, const void* const* values)
@@ -176,11 +186,7 @@ std::shared_ptr<Output::Step> Output::MakeStep(
   step->Time = time;
   step->What = this->Declared;
   step->Wanted.resize(this->Declared->Variables().size());
-  for (std::size_t i = 0; i < this->Sinks.size(); ++i) {
-    if (this->Sinks[i].What.Wants(number)) {
-      step->Sinks.push_back(i);
-    }
-  }
+  step->Sinks = this->SinksFor(number);
   step->TryTo([&] { this->TakeArrays(*step, values); });
   return step;
 }
@@ -286,11 +292,7 @@ void Output::WriteReceived(const std::shared_ptr<ReceivedStep>& received)
   step->What = received->Declared;
   step->Wanted = received->Wanted;
   step->Arrays = received->Arrays;
-  for (std::size_t i = 0; i < this->Sinks.size(); ++i) {
-    if (this->Sinks[i].What.Wants(step->Number)) {
-      step->Sinks.push_back(i);
-    }
-  }
+  step->Sinks = this->SinksFor(step->Number);
   this->Prepare(*step, received->What.Told, received->Map);
   this->Writer.Add(received->Bytes, [this, step, received] {
     const std::string fault = CatchError([&] { this->WriteParts(*step); });

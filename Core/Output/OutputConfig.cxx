@@ -1,5 +1,6 @@
 #include "Output/OutputConfig.h"
 
+#include "Container/StepRecord.h"
 #include "Support/Error.h"
 #include "Support/NamedValue.h"
 #include "Support/PlainFile.h"
@@ -150,8 +151,10 @@ Window WindowOf(Section section)
 
 FilterKind CompressionOf(Section& section)
 {
-  const std::map<std::string, FilterKind> kinds{
-      {"off", FilterKind::None}, {"deflate", FilterKind::Deflate}, {"zstd", FilterKind::Zstd}};
+  std::map<std::string, FilterKind> kinds;
+  for (const FilterKind kind : {FilterKind::None, FilterKind::Deflate, FilterKind::Zstd}) {
+    kinds[container::NameOfCompression(kind)] = kind;
+  }
   return kinds.at(section.Get<std::string>("compress", "off, deflate or zstd", "off",
       [&](const std::string& name) { return kinds.count(name) > 0; }));
 }

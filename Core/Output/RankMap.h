@@ -22,7 +22,7 @@ const char* NameOf(IoLayout layout);
 /// that has several ranks. machines: of each rank, from 0 on.
 int AdaptiveCount(const std::vector<int>& machines, IoLayout layout);
 
-/// Of each rank, whether it is an I/O rank. count: of I/O ranks, from 1 to less than there are ranks.
+/// Says of each rank whether it is an I/O rank. count: of I/O ranks, from 1 to less than there are ranks.
 std::vector<bool> ChooseIoRanks(const std::vector<int>& machines, int count, IoLayout layout);
 
 /// A compute rank, as far as it matters who serves it.

@@ -1,5 +1,6 @@
 #include "Output/SensorFile.h"
 
+#include "Output/FloatFile.h"
 #include "Support/Error.h"
 #include "Support/Hdf5Output.h"
 
@@ -176,16 +177,7 @@ SensorFile::SensorFile(const SensorSeries& series, const Catalog& data, std::int
 
 void SensorFile::Create(bool overwrite)
 {
-  std::error_code ignored;
-  if (overwrite) {
-    fs::remove(this->Path, ignored);
-  } else if (fs::exists(this->Path, ignored)) {
-    throw FileError(this->Path, "no such file yet", "one",
-        "Choose another path, or set \"overwrite\" in the output configuration");
-  }
-  if (fs::path(this->Path).has_parent_path()) {
-    fs::create_directories(fs::path(this->Path).parent_path(), ignored);
-  }
+  ClearPlace(this->Path, overwrite);
   for (const std::uint64_t place : this->Lengths) {
     std::memset(this->Image.data() + place, 0, sizeof(std::uint64_t));
   }

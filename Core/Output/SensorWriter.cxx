@@ -1,6 +1,6 @@
 #include "Output/SensorWriter.h"
 
-#include "Io/IoScheduler.h"
+#include "Io/RunTasksOrThrow.h"
 #include "Storage/StorageProfile.h"
 #include "Support/ByteText.h"
 #include "Support/Error.h"
@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -293,7 +292,7 @@ void SensorWriter::CheckSamples() const
   }
 }
 
-/// Of the gathered ones.
+/// Steps of each series among the gathered ones.
 std::vector<std::int64_t> SensorWriter::CountSteps() const
 {
   std::vector<std::int64_t> steps;
@@ -370,19 +369,10 @@ void SensorWriter::WriteRange(
     this->Opened.try_emplace(
         request.Series, this->AllSeries[request.Series].Path, PlainFile::Purpose::Update);
   }
-  std::mutex lock;
-  std::string fault;
-  RunTasks(requests.size(), threads, [&](std::size_t task) {
+  RunTasksOrThrow(requests.size(), threads, [&](std::size_t task) {
     const Request& request = requests[task];
-    const std::string problem = CatchError([&] {
-      this->Opened.at(request.Series).Write(request.Offset, mine.Bytes + request.From, request.Bytes);
-    });
-    const std::lock_guard<std::mutex> guard(lock);
-    fault = fault.empty() ? problem : fault;
+    this->Opened.at(request.Series).Write(request.Offset, mine.Bytes + request.From, request.Bytes);
   });
-  if (!fault.empty()) {
-    throw Error(fault);
-  }
   for (const auto& [series, file] : this->Opened) {
     file.Flush();
   }

@@ -84,7 +84,7 @@ bool StepReceiver::CarryOut()
   return true;
 }
 
-/// False: not now. Who ordered it has given up waiting where another order follows.
+/// False: not now. Where another order follows, the compute ranks have given up waiting for this one.
 bool StepReceiver::MakeRoom(const Order& order)
 {
   if (!order.Declared.empty()) {

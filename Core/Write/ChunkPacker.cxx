@@ -1,6 +1,6 @@
 #include "Write/ChunkPacker.h"
 
-#include "Io/IoScheduler.h"
+#include "Io/RunTasksOrThrow.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
 
@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 
 namespace patchio::container {
 namespace {
@@ -49,16 +48,7 @@ void ChunkPacker::Add(const std::vector<SetPart>& parts, int threads)
     }
   }
   tbb::enumerable_thread_specific<ChunkEncoder> encoders;
-  std::mutex lock;
-  std::string fault;
-  RunTasks(touched.size(), threads, [&](std::size_t i) {
-    const std::string problem = CatchError([&] { this->Take(*touched[i], encoders.local()); });
-    const std::lock_guard<std::mutex> guard(lock);
-    fault = fault.empty() ? problem : fault;
-  });
-  if (!fault.empty()) {
-    throw Error(fault);
-  }
+  RunTasksOrThrow(touched.size(), threads, [&](std::size_t i) { this->Take(*touched[i], encoders.local()); });
   for (auto chunk = this->Open.begin(); chunk != this->Open.end();) {
     if (chunk->second.Done) {
       this->Complete.emplace(chunk->first, std::move(chunk->second.Encoded));

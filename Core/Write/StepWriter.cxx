@@ -2,7 +2,7 @@
 
 #include "Container/StepLayout.h"
 #include "Decode/ArrayRange.h"
-#include "Io/IoScheduler.h"
+#include "Io/RunTasksOrThrow.h"
 #include "Support/Checksum.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
@@ -14,7 +14,6 @@
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
-#include <mutex>
 
 namespace fs = std::filesystem;
 
@@ -282,18 +281,9 @@ void StepWriter::WritePlain(const std::vector<PatchValues>& values, int threads)
   const std::vector<std::size_t> runs = RunsOf(placed);
   const std::size_t before = this->Written.size();
   this->Written.resize(before + placed.size());
-  std::mutex lock;
-  std::string fault;
-  RunTasks(runs.size() - 1, threads, [&](std::size_t run) {
-    const std::string problem = CatchError([&] {
-      this->WriteRun(&placed[runs[run]], runs[run + 1] - runs[run], &this->Written[before + runs[run]]);
-    });
-    const std::lock_guard<std::mutex> guard(lock);
-    fault = fault.empty() ? problem : fault;
+  RunTasksOrThrow(runs.size() - 1, threads, [&](std::size_t run) {
+    this->WriteRun(&placed[runs[run]], runs[run + 1] - runs[run], &this->Written[before + runs[run]]);
   });
-  if (!fault.empty()) {
-    throw Error(fault);
-  }
 }
 
 /// Neighbours in the file: a piece is looked at, and goes to the storage while the processor's cache has it.

@@ -58,6 +58,19 @@ def options_of(settings):
     return arguments
 
 
+def measure_on(report, what, data, measure, **settings):
+    """Calls measure(storage) with an emulated storage over `data`, a folder that is emptied. Where there can be none, the report says
+    that `what` was skipped."""
+    lack = missing()
+    if lack:
+        report.skipped(what, "this machine lacks " + lack)
+        return
+    shutil.rmtree(data, ignore_errors=True)
+    os.makedirs(data)
+    with slow_storage(data, **settings) as storage:
+        measure(storage)
+
+
 def is_mounted(path):
     with open("/proc/self/mounts") as mounts:
         return any(line.split()[1].encode().decode("unicode_escape") == os.path.realpath(path) for line in mounts)

@@ -65,25 +65,17 @@ def many_steps(report, folder, rounds):
     report.at_most("open: 1000 steps / one step", 1.5, ratios([each["metadata"] for each in found[1000]], [each["metadata"] for each in found[1]]))
 
 
-def on_emulator(report, folder, rounds):
+def on_emulator(report, storage, rounds):
     """8 ranks write, 4 read; 1000 blocks of 256 KB."""
-    lack = emulator.missing()
-    if lack:
-        report.skipped("all figures on the emulator", "this machine lacks " + lack)
-        return
-    data = os.path.join(folder, "emulated")
-    shutil.rmtree(data, ignore_errors=True)
-    os.makedirs(data)
     size = ["--blocks", 1000, "--cells", 40]
-    with emulator.slow_storage(data, **STORAGE) as storage:
-        at = {how: storage.path(how) for how in ("patchio", "hdf5", "parallel")}
-        found = interleave({how: (lambda how=how: fresh(at[how], "--how", how, *size, "--threads", 8, ranks=8)) for how in at}, rounds)
-        for how, least in (("hdf5", 1.5), ("parallel", 4)):
-            report.goal("emulator, 8 ranks write: ours / %s" % {"hdf5": "an HDF5 file a rank", "parallel": "collective HDF5"}[how], least,
-                        ratios([each["write"] for each in found[how]], [each["write"] for each in found["patchio"]]))
-        found = interleave({how: (lambda how=how: run_json([program(), at[how], "--read", "--how", how, "--threads", "16", *MODEL] + list(map(str, size)), ranks=4))
-                            for how in ("patchio", "hdf5")}, rounds)
-        report.goal("emulator, 4 ranks read: ours / HDF5", 8, ratios([each["all"] for each in found["hdf5"]], [each["all"] for each in found["patchio"]]))
+    at = {how: storage.path(how) for how in ("patchio", "hdf5", "parallel")}
+    found = interleave({how: (lambda how=how: fresh(at[how], "--how", how, *size, "--threads", 8, ranks=8)) for how in at}, rounds)
+    for how, least in (("hdf5", 1.5), ("parallel", 4)):
+        report.goal("emulator, 8 ranks write: ours / %s" % {"hdf5": "an HDF5 file a rank", "parallel": "collective HDF5"}[how], least,
+                    ratios([each["write"] for each in found[how]], [each["write"] for each in found["patchio"]]))
+    found = interleave({how: (lambda how=how: run_json([program(), at[how], "--read", "--how", how, "--threads", "16", *MODEL] + list(map(str, size)), ranks=4))
+                        for how in ("patchio", "hdf5")}, rounds)
+    report.goal("emulator, 4 ranks read: ours / HDF5", 8, ratios([each["all"] for each in found["hdf5"]], [each["all"] for each in found["patchio"]]))
 
 
 def conversion(report, folder, rounds):
@@ -148,4 +140,4 @@ def run(report, folder, rounds):
     many_steps(report, folder, rounds)
     conversion(report, folder, rounds)
     in_paraview(report, folder, rounds)
-    on_emulator(report, folder, rounds)
+    emulator.measure_on(report, "all figures on the emulator", os.path.join(folder, "emulated"), lambda storage: on_emulator(report, storage, rounds), **STORAGE)

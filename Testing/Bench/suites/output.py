@@ -64,13 +64,7 @@ def whole_linadv(report, storage, rounds):
 
 def run(report, folder, rounds):
     """./dev bench output"""
-    lack = emulator.missing()
-    if lack:
-        report.skipped("output on the emulator", "this machine lacks " + lack)
-        return
-    data = os.path.join(folder, "output")
-    shutil.rmtree(data, ignore_errors=True)
-    os.makedirs(data)
-    with emulator.slow_storage(data, **STORAGE) as storage:
+    def measure(storage):
         lost_time(report, storage, rounds)
         whole_linadv(report, storage, rounds)
+    emulator.measure_on(report, "output on the emulator", os.path.join(folder, "output"), measure, **STORAGE)

@@ -59,14 +59,9 @@ def on_emulator(report, storage, profiles, rounds):
 
 def run(report, folder, rounds):
     """./dev bench write"""
-    lack = emulator.missing()
-    if lack:
-        report.skipped("all figures", "this machine lacks " + lack)
-        return
-    data = os.path.join(folder, "written")
-    shutil.rmtree(data, ignore_errors=True)
-    os.makedirs(data)
-    with emulator.slow_storage(data, **STORAGE) as storage, tempfile.TemporaryDirectory() as profiles:
-        with open(os.path.join(profiles, "emulated.json"), "w") as file:
-            json.dump({"mount": storage.mount, **PROFILE}, file)
-        on_emulator(report, storage, profiles, rounds)
+    def measure(storage):
+        with tempfile.TemporaryDirectory() as profiles:
+            with open(os.path.join(profiles, "emulated.json"), "w") as file:
+                json.dump({"mount": storage.mount, **PROFILE}, file)
+            on_emulator(report, storage, profiles, rounds)
+    emulator.measure_on(report, "all figures", os.path.join(folder, "written"), measure, **STORAGE)
