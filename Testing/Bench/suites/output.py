@@ -40,6 +40,8 @@ def lost_time(report, storage, rounds):
     report.goal("time lost: direct MPI-IO / two I/O ranks beside the eight", 20, ratios([each["lost"] for each in found["direct MPI-IO"]], [each["lost"] for each in found["ranks"]]))
     report.goal("whole run: direct MPI-IO / two I/O ranks", 1.5, ratios([each["all"] for each in found["direct MPI-IO"]], [each["all"] for each in found["ranks"]]))
     report.goal("whole run: direct MPI-IO / writing thread", 1.5, ratios([each["all"] for each in found["direct MPI-IO"]], [each["all"] for each in found["thread"]]))
+    if rounds < 2:
+        return  # one run has no spread
     spread = {way: (max(times) - min(times)) / statistics.median(times) for way, times in ((way, [each["all"] for each in found[way]]) for way in ways)}
     for way, name in (("thread", "writing thread"), ("ranks", "two I/O ranks")):
         report.at_most("spread of whole runs: %s / direct MPI-IO" % name, 0.5, Spread([spread[way] / spread["direct MPI-IO"]]))
