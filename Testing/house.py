@@ -9,7 +9,7 @@ import re
 import sys
 import tempfile
 
-FOLDERS = ["Core", "Readers", "Writers", "Plugin", "Tools", "Python", "Documentation/Examples"]
+FOLDERS = ["Core", "Readers", "Extract", "Writers", "Plugin", "Tools", "Python", "Documentation/Examples"]
 SUFFIXES = {".h", ".cxx", ".py", ".xml", ".in", ".cmake", ".txt"}
 MOST_OF_FILE, MOST_OF_FUNCTION = 450, 50
 TYPE = re.compile(r"^\s*(template\b.*|)\s*(class|struct|enum|union)\b")

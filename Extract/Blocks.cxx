@@ -1,0 +1,205 @@
+#include "Extract/Blocks.h"
+
+#include <vtkCellData.h>
+#include <vtkCompositeDataSet.h>
+#include <vtkDataObjectTree.h>
+#include <vtkDataObjectTreeIterator.h>
+#include <vtkDataSetAttributes.h>
+#include <vtkImageData.h>
+#include <vtkInformation.h>
+#include <vtkMatrix3x3.h>
+#include <vtkPointData.h>
+#include <vtkPoints.h>
+#include <vtkRectilinearGrid.h>
+#include <vtkSmartPointer.h>
+#include <vtkStructuredGrid.h>
+#include <vtkUnsignedCharArray.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace patchio::extract {
+namespace {
+
+static_assert(Block::HidingFlags == (vtkDataSetAttributes::DUPLICATECELL | vtkDataSetAttributes::REFINEDCELL |
+                                        vtkDataSetAttributes::HIDDENCELL));
+
+void TakeExtent(const int extent[6], Block& block)
+{
+  for (int axis = 0; axis < 3; ++axis) {
+    block.First[axis] = extent[2 * axis];
+    block.Points[axis] = extent[2 * axis + 1] - extent[2 * axis] + 1;
+  }
+}
+
+/// False if the positions along an axis are not finite or do not increase.
+bool BoundsOfPositions(Block& block)
+{
+  for (int axis = 0; axis < 3; ++axis) {
+    const double* const first = block.PositionsOf(axis);
+    const double* const last = first + block.Points[axis] - 1;
+    if (!std::isfinite(*first) || !std::isfinite(*last) ||
+        std::adjacent_find(first, last + 1, [](double a, double b) { return !(a < b); }) != last + 1) {
+      return false;
+    }
+    block.Bounds[2 * axis] = *first;
+    block.Bounds[2 * axis + 1] = *last;
+  }
+  return true;
+}
+
+bool TakeImage(vtkImageData* image, Block& block)
+{
+  if (!image->GetDirectionMatrix()->IsIdentity()) {
+    return false;
+  }
+  block.Form = BlockForm::Uniform;
+  TakeExtent(image->GetExtent(), block);
+  block.Positions.reserve(block.Points[0] + block.Points[1] + block.Points[2]);
+  for (int axis = 0; axis < 3; ++axis) {
+    block.Origin[axis] = image->GetOrigin()[axis];
+    block.Spacing[axis] = image->GetSpacing()[axis];
+    for (int i = 0; i < block.Points[axis]; ++i) {
+      block.Positions.push_back(block.Origin[axis] + block.Spacing[axis] * (block.First[axis] + i));
+    }
+  }
+  return BoundsOfPositions(block);
+}
+
+bool TakeRectilinear(vtkRectilinearGrid* grid, Block& block)
+{
+  block.Form = BlockForm::Rectilinear;
+  TakeExtent(grid->GetExtent(), block);
+  vtkDataArray* const axes[] = {grid->GetXCoordinates(), grid->GetYCoordinates(), grid->GetZCoordinates()};
+  for (int axis = 0; axis < 3; ++axis) {
+    if (!axes[axis] || axes[axis]->GetNumberOfTuples() < block.Points[axis]) {
+      return false;
+    }
+    for (int i = 0; i < block.Points[axis]; ++i) {
+      block.Positions.push_back(axes[axis]->GetComponent(i, 0));
+    }
+  }
+  return BoundsOfPositions(block);
+}
+
+bool TakeCurvilinear(vtkStructuredGrid* grid, Block& block)
+{
+  block.Form = BlockForm::Curvilinear;
+  TakeExtent(grid->GetExtent(), block);
+  block.Corners = grid->GetPoints()->GetData();
+  grid->GetBounds(block.Bounds.data());
+  return std::all_of(block.Bounds.begin(), block.Bounds.end(), [](double end) { return std::isfinite(end); });
+}
+
+/// VTK does not show a cell with a hidden corner.
+void HideAroundPoints(const unsigned char* points, Block& block)
+{
+  const long long count = static_cast<long long>(block.Cells(0)) * block.Cells(1) * block.Cells(2);
+  block.FlagsOfOwn.assign(count, 0);
+  if (block.Flags) {
+    std::copy_n(block.Flags, count, block.FlagsOfOwn.begin());
+  }
+  block.Flags = block.FlagsOfOwn.data();
+  const long long steps[] = {1, block.Points[0], static_cast<long long>(block.Points[0]) * block.Points[1]};
+  unsigned char* flag = block.FlagsOfOwn.data();
+  for (int k = 0; k < block.Cells(2); ++k) {
+    for (int j = 0; j < block.Cells(1); ++j) {
+      for (int i = 0; i < block.Cells(0); ++i, ++flag) {
+        const unsigned char* const corner = points + i + j * steps[1] + k * steps[2];
+        unsigned char any = 0;
+        for (int c = 0; c < 8; ++c) {
+          any |= corner[(c & 1 && block.Points[0] > 1 ? steps[0] : 0) +
+                        (c & 2 && block.Points[1] > 1 ? steps[1] : 0) +
+                        (c & 4 && block.Points[2] > 1 ? steps[2] : 0)];
+        }
+        *flag |= any & vtkDataSetAttributes::HIDDENPOINT ? vtkDataSetAttributes::HIDDENCELL : 0;
+      }
+    }
+  }
+}
+
+void TakeFlags(Block& block)
+{
+  if (vtkUnsignedCharArray* const cells = block.Grid->GetCellGhostArray()) {
+    block.Flags = cells->GetPointer(0);
+  }
+  vtkUnsignedCharArray* const points = block.Grid->GetPointGhostArray();
+  if (points && block.Grid->HasAnyBlankPoints()) {
+    HideAroundPoints(points->GetPointer(0), block);
+  }
+}
+
+class Collector
+{
+public:
+  Blocks Found;
+
+  void AddPiece(vtkDataObject* piece, std::string name, unsigned int flatIndex)
+  {
+    this->Found.Pieces.push_back(std::move(name));
+    if (auto* const tree = vtkCompositeDataSet::SafeDownCast(piece)) {
+      const auto leaves = vtkSmartPointer<vtkCompositeDataIterator>::Take(tree->NewIterator());
+      for (leaves->InitTraversal(); !leaves->IsDoneWithTraversal(); leaves->GoToNextItem()) {
+        this->Add(leaves->GetCurrentDataObject(), flatIndex + leaves->GetCurrentFlatIndex());
+      }
+    } else if (piece) {
+      this->Add(piece, flatIndex);
+    }
+  }
+
+private:
+  void Add(vtkDataObject* leaf, unsigned int flatIndex)
+  {
+    auto* const grid = vtkDataSet::SafeDownCast(leaf);
+    if (grid && grid->GetNumberOfCells() == 0 && grid->GetNumberOfPoints() == 0) {
+      return;
+    }
+    Block block;
+    block.Grid = grid;
+    block.Piece = static_cast<int>(this->Found.Pieces.size()) - 1;
+    block.FlatIndex = flatIndex;
+    if (!this->TakeGeometry(leaf, block)) {
+      this->Found.NotUnderstood = leaf->GetClassName();
+      return;
+    }
+    TakeFlags(block);
+    this->Found.List.push_back(std::move(block));
+  }
+
+  static bool TakeGeometry(vtkDataObject* leaf, Block& block)
+  {
+    if (auto* const image = vtkImageData::SafeDownCast(leaf)) {
+      return TakeImage(image, block);
+    }
+    if (auto* const grid = vtkRectilinearGrid::SafeDownCast(leaf)) {
+      return TakeRectilinear(grid, block);
+    }
+    auto* const grid = vtkStructuredGrid::SafeDownCast(leaf);
+    return grid && TakeCurvilinear(grid, block);
+  }
+};
+
+}  // namespace
+
+Blocks MakeBlocks(vtkDataObject* input)
+{
+  Collector collector;
+  auto* const tree = vtkDataObjectTree::SafeDownCast(input);
+  if (!tree) {
+    collector.AddPiece(input, "", 0);
+    return std::move(collector.Found);
+  }
+  const auto children = vtkSmartPointer<vtkDataObjectTreeIterator>::Take(tree->NewTreeIterator());
+  children->SkipEmptyNodesOff();
+  children->TraverseSubTreeOff();
+  children->VisitOnlyLeavesOff();
+  for (children->InitTraversal(); !children->IsDoneWithTraversal(); children->GoToNextItem()) {
+    const char* const name = children->HasCurrentMetaData()
+                                 ? children->GetCurrentMetaData()->Get(vtkCompositeDataSet::NAME())
+                                 : nullptr;
+    collector.AddPiece(children->GetCurrentDataObject(), name ? name : "", children->GetCurrentFlatIndex());
+  }
+  return std::move(collector.Found);
+}
+
+}  // namespace patchio::extract
