@@ -5,6 +5,7 @@
 #include <vtkCellArray.h>
 #include <vtkCellData.h>
 #include <vtkDoubleArray.h>
+#include <vtkIdTypeArray.h>
 #include <vtkNew.h>
 #include <vtkPointData.h>
 #include <vtkPoints.h>
@@ -88,8 +89,9 @@ std::array<long long, 3> SetPlaces(std::vector<Place>& places)
 class Filler
 {
 public:
-  Filler(const std::vector<const Block*>& blocks, const std::array<long long, 3>& counts, vtkPolyData* output)
-      : CellArrays(blocks, false), PointArrays(blocks, true)
+  Filler(const std::vector<const Block*>& blocks, const std::array<long long, 3>& counts, bool originalIds,
+      vtkPolyData* output)
+      : CellArrays(blocks, false), PointArrays(blocks, true), OriginalIds(originalIds)
   {
     this->Positions->SetNumberOfComponents(3);
     this->Positions->SetNumberOfTuples(counts[0]);
@@ -101,6 +103,10 @@ public:
     points->SetDataTypeToDouble();
     points->SetData(this->Positions);
     output->SetPoints(points);
+    if (originalIds) {
+      AddIds("vtkOriginalCellIds", counts[1], this->CellIds, output->GetCellData());
+      AddIds("vtkOriginalPointIds", counts[0], this->PointIds, output->GetPointData());
+    }
   }
 
   void Fill(const Place& place) const
@@ -122,6 +128,9 @@ public:
         [&place](int corner) { return place.Ids[corner]; });
     this->CellArrays.TakeCells(part, place.FirstCell);
     this->PointArrays.TakePoints(part, place.LeftOut, place.FirstPoint);
+    if (this->OriginalIds) {
+      this->FillIds(place);
+    }
   }
 
   /// The cells of the parts from `begin` on, of which there are so many; all are of the same kind.
@@ -141,15 +150,36 @@ public:
   }
 
 private:
+  static void AddIds(const char* name, long long count, vtkIdTypeArray* ids, vtkFieldData* to)
+  {
+    ids->SetName(name);
+    ids->SetNumberOfValues(count);
+    to->AddArray(ids);
+  }
+
+  void FillIds(const Place& place) const
+  {
+    const CutPart& part = *place.Part;
+    std::copy(part.Cells.begin(), part.Cells.end(), this->CellIds->GetPointer(place.FirstCell));
+    vtkIdType* id = this->PointIds->GetPointer(place.FirstPoint);
+    for (std::size_t p = 0; p < part.Points.size(); ++p) {
+      if (place.LeftOut.empty() || !place.LeftOut[p]) {
+        *id++ = part.Points[p].A;
+      }
+    }
+  }
+
   vtkNew<vtkDoubleArray> Positions;
   vtkNew<vtkTypeInt64Array> Offsets, Corners;
   OutputArrays CellArrays, PointArrays;
+  const bool OriginalIds;
+  vtkNew<vtkIdTypeArray> CellIds, PointIds;
 };
 
 }  // namespace
 
 vtkSmartPointer<vtkPolyData> MakePolyData(
-    const std::vector<const Block*>& blocks, const std::vector<const CutPart*>& parts)
+    const std::vector<const Block*>& blocks, const std::vector<const CutPart*>& parts, bool originalIds)
 {
   std::vector<Place> places;
   for (const CutPart* part : parts) {
@@ -160,7 +190,7 @@ vtkSmartPointer<vtkPolyData> MakePolyData(
       [](const Place& a, const Place& b) { return AxesOf(*a.Part->From) < AxesOf(*b.Part->From); });
   const std::array<long long, 3> counts = SetPlaces(places);
   auto output = vtkSmartPointer<vtkPolyData>::New();
-  const Filler filler(blocks, counts, output);
+  const Filler filler(blocks, counts, originalIds, output);
   tbb::parallel_for(std::size_t(0), places.size(), [&](std::size_t p) { filler.Fill(places[p]); });
   for (auto begin = places.begin(); begin != places.end();) {
     const int axes = AxesOf(*begin->Part->From);

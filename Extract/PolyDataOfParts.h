@@ -13,9 +13,10 @@ class vtkPolyData;
 namespace patchio::extract {
 
 /// blocks: those whose arrays the output has, also where nothing was cut from them. Parts of a block follow
-/// each other in the order of their layers, and share the points between them.
-vtkSmartPointer<vtkPolyData> MakePolyData(
-    const std::vector<const Block*>& blocks, const std::vector<const CutPart*>& parts);
+/// each other in the order of their layers, and share the points between them. originalIds: adds the numbers
+/// of cells and points in their block, as VTK's surfaces have them; of one block.
+vtkSmartPointer<vtkPolyData> MakePolyData(const std::vector<const Block*>& blocks,
+    const std::vector<const CutPart*>& parts, bool originalIds = false);
 
 }  // namespace patchio::extract
 

@@ -1,0 +1,141 @@
+#include "Extract/VisibleSurface.h"
+
+#include "Extract/CutPart.h"
+#include "Extract/Fields.h"
+#include "Extract/PointIds.h"
+#include "Extract/PolyDataOfParts.h"
+
+#include <vtkPolyData.h>
+
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace patchio::extract {
+namespace {
+
+/// Cells that a task looks at, about.
+constexpr long long CellsOfTask = 200'000;
+
+/// The corners of each face as steps from the cell's first point, around the normal that points outwards: by
+/// axis and end.
+constexpr int CornersOfFaces[3][2][4][3] = {
+    {{{0, 0, 0}, {0, 0, 1}, {0, 1, 1}, {0, 1, 0}}, {{1, 0, 0}, {1, 1, 0}, {1, 1, 1}, {1, 0, 1}}},
+    {{{0, 0, 0}, {1, 0, 0}, {1, 0, 1}, {0, 0, 1}}, {{0, 1, 0}, {0, 1, 1}, {1, 1, 1}, {1, 1, 0}}},
+    {{{0, 0, 0}, {0, 1, 0}, {1, 1, 0}, {1, 0, 0}}, {{0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}}}};
+
+/// The faces of some layers of cells.
+class FacesOfLayers
+{
+public:
+  FacesOfLayers(const Block& block, const FaceTest& covered, int begin, int end)
+      : Of(block),
+        Covered(covered),
+        Begin(begin),
+        End(end),
+        Part(block, 0),
+        Strides{1, block.Cells(0), static_cast<long long>(block.Cells(0)) * block.Cells(1)}
+  {
+  }
+
+  CutPart Run()
+  {
+    for (int k = this->Begin; k < this->End; ++k) {
+      for (int j = 0; j < this->Of.Cells(1); ++j) {
+        this->TakeRow(j, k);
+      }
+    }
+    std::sort(this->Part.Before.begin(), this->Part.Before.end());
+    std::sort(this->Part.After.begin(), this->Part.After.end());
+    return std::move(this->Part);
+  }
+
+private:
+  void TakeRow(int j, int k)
+  {
+    const bool inside = j > 0 && j + 1 < this->Of.Cells(1) && k > 0 && k + 1 < this->Of.Cells(2);
+    const int last = this->Of.Cells(0) - 1;
+    long long cell = this->Strides[1] * j + this->Strides[2] * k;
+    for (int i = 0; i <= last; ++i, ++cell) {
+      if (this->Of.IsVisible(cell) && !(inside && i > 0 && i < last && this->IsAmongVisible(cell))) {
+        this->TakeCell({i, j, k}, cell);
+      }
+    }
+  }
+
+  /// Nearly all cells are: this must be quick.
+  bool IsAmongVisible(long long cell) const
+  {
+    const unsigned char* const flags = this->Of.Flags + cell;
+    const long long row = this->Strides[1], layer = this->Strides[2];
+    return ((flags[-1] | flags[1] | flags[-row] | flags[row] | flags[-layer] | flags[layer]) &
+               Block::HidingFlags) == 0;
+  }
+
+  void TakeCell(const Int3& at, long long cell)
+  {
+    for (int axis = 0; axis < 3; ++axis) {
+      for (const bool upper : {false, true}) {
+        const bool atEnd = at[axis] == (upper ? this->Of.Cells(axis) - 1 : 0);
+        const long long other = cell + (upper ? 1 : -1) * this->Strides[axis];
+        if ((atEnd || !this->Of.IsVisible(other)) &&
+            !(this->Covered && this->Covered(OuterFace{at, axis, upper}))) {
+          this->AddFace(at, CornersOfFaces[axis][upper ? 1 : 0], cell);
+        }
+      }
+    }
+  }
+
+  void AddFace(const Int3& at, const int (&steps)[4][3], long long cell)
+  {
+    int corners[4];
+    for (int c = 0; c < 4; ++c) {
+      corners[c] = this->PointOf(at[0] + steps[c][0], at[1] + steps[c][1], at[2] + steps[c][2]);
+    }
+    this->Part.AddCell(corners, 4, false, cell);
+  }
+
+  int PointOf(int i, int j, int k)
+  {
+    const long long key = i + this->Of.Points[0] * (j + static_cast<long long>(this->Of.Points[1]) * k);
+    int& id = this->Ids[key];
+    if (id < 0) {
+      id = this->Part.AddPoint({key, key, 0}, PositionAt(this->Of, i, j, k));
+      if (k == this->Begin && k > 0) {
+        this->Part.Before.push_back({key, id});
+      } else if (k == this->End && k < this->Of.Cells(2)) {
+        this->Part.After.push_back({key, id});
+      }
+    }
+    return id;
+  }
+
+  const Block& Of;
+  const FaceTest& Covered;
+  const int Begin, End;
+  CutPart Part;
+  const std::array<long long, 3> Strides;
+  PointIds Ids;
+};
+
+}  // namespace
+
+vtkSmartPointer<vtkPolyData> VisibleSurface(const Block& block, const FaceTest& covered)
+{
+  const int layers = block.Cells(2);
+  const long long cellsOfLayer = static_cast<long long>(block.Cells(0)) * block.Cells(1);
+  const int step = static_cast<int>(std::clamp<long long>(CellsOfTask / cellsOfLayer, 1, layers));
+  std::vector<CutPart> parts((layers + step - 1) / step, CutPart(block, 0));
+  tbb::parallel_for(std::size_t(0), parts.size(), [&](std::size_t p) {
+    const int begin = static_cast<int>(p) * step;
+    parts[p] = FacesOfLayers(block, covered, begin, std::min(begin + step, layers)).Run();
+  });
+  std::vector<const CutPart*> all;
+  for (const CutPart& part : parts) {
+    all.push_back(&part);
+  }
+  return MakePolyData({&block}, all, true);
+}
+
+}  // namespace patchio::extract
