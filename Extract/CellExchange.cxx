@@ -139,7 +139,8 @@ std::vector<Box> CellsFor(const CellLattice& lattice, int block, const BoxBins& 
   return disjoint;
 }
 
-/// How far cells lie from a block at most if they touch it or, with `neighbours`, touch such a cell. Collective.
+/// How far cells lie from a block at most if they touch it or, with `neighbours`, touch such a cell.
+/// Collective.
 Int3 Reach(const CellLattice& lattice, bool neighbours, Communicator& ranks)
 {
   std::vector<int> widest{0, 0, 0};

@@ -1,9 +1,6 @@
 #include "Extract/CellLattice.h"
 
-#include "Extract/Blocks.h"
-
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <string_view>
 #include <unordered_map>
@@ -32,11 +29,6 @@ std::string_view BytesOf(const double* nodes, int count)
 }
 
 }  // namespace
-
-bool CellBlock::IsVisible(std::int64_t cell) const
-{
-  return !(this->Flags && (this->Flags[cell] & Block::HidingFlags)) && !std::isnan(this->Value(cell));
-}
 
 CellLattice::CellLattice(std::vector<CellBlock> blocks, const std::array<std::vector<double>, 3>& others)
     : List(std::move(blocks)), Axes(this->List.size())

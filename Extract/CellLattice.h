@@ -3,8 +3,10 @@
 #define Extract_CellLattice_h
 
 #include "Catalog/BoxBins.h"
+#include "Extract/Blocks.h"
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -32,7 +34,10 @@ struct CellBlock
   }
   double Value(std::int64_t cell) const { return this->Floats ? this->Floats[cell] : this->Doubles[cell]; }
   /// Cells whose value is not a number count as hidden.
-  bool IsVisible(std::int64_t cell) const;
+  bool IsVisible(std::int64_t cell) const
+  {
+    return !(this->Flags && (this->Flags[cell] & Block::HidingFlags)) && !std::isnan(this->Value(cell));
+  }
 };
 
 /// A cell of one of the blocks.

@@ -21,8 +21,8 @@ struct Summary
 
 std::string ToText(const Summary& summary)
 {
-  std::string text = summary.NotUnderstood + '\n' + (summary.Uniform ? 'u' : '-') +
-                     (summary.Rectilinear ? 'r' : '-') + '\n';
+  std::string text =
+      summary.NotUnderstood + '\n' + (summary.Uniform ? 'u' : '-') + (summary.Rectilinear ? 'r' : '-') + '\n';
   for (const CellArray& array : summary.Arrays) {
     text += array.Name + '\0' + std::to_string(array.Type) + '\0' + std::to_string(array.Components) + '\0' +
             std::to_string(array.Bytes) + '\0';
@@ -198,8 +198,7 @@ CellSet MakeCellSet(const extract::Blocks& blocks, const std::string& array, Com
     cells.Flags = block.Flags;
     std::vector<const char*>& values = set.Values.emplace_back();
     for (const CellArray& carried : set.Arrays) {
-      values.push_back(
-          static_cast<const char*>(FindArray(block, carried.Name.c_str())->GetVoidPointer(0)));
+      values.push_back(static_cast<const char*>(FindArray(block, carried.Name.c_str())->GetVoidPointer(0)));
     }
     set.TakeNumbers();
   }

@@ -29,7 +29,7 @@ struct CellArray
 
 struct CellSet
 {
-  std::string NotUnderstood;  ///< why filters must leave the input to VTK; the same on all ranks
+  std::string NotUnderstood;      ///< why filters must leave the input to VTK; the same on all ranks
   std::vector<CellArray> Arrays;  ///< the first one is contoured
   std::vector<CellBlock> Blocks;
   std::vector<std::vector<const char*>> Values;  ///< of each block, the values of each array
@@ -46,8 +46,8 @@ struct CellSet
 /// Collective: the cells of all blocks that have this array of cells, with all arrays that all of these have.
 CellSet MakeCellSet(const Blocks& blocks, const std::string& array, Communicator& ranks);
 
-/// Collective: adds the cells of other ranks that touch those of this one. `neighbours`: also the cells that touch these,
-/// for gradients.
+/// Collective: adds the cells of other ranks that touch those of this one. `neighbours`: also the cells that
+/// touch these, for gradients.
 void AddCellsOfOthers(CellSet& cells, bool neighbours, Communicator& ranks);
 
 }  // namespace patchio::extract

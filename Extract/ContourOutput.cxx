@@ -109,7 +109,8 @@ vtkSmartPointer<vtkDataArray> MakeArray(const CellArray& like, const Contour& co
 }
 
 /// The values of the contour's levels themselves, not what interpolation makes of them.
-void AddScalars(const Contour& contour, const CellSet& cells, const std::vector<double>& levels, vtkPolyData* output)
+void AddScalars(
+    const Contour& contour, const CellSet& cells, const std::vector<double>& levels, vtkPolyData* output)
 {
   const vtkSmartPointer<vtkDataArray> scalars = MakeArray(cells.Arrays[0], contour);
   for (std::size_t l = 0; l < levels.size(); ++l) {
@@ -148,8 +149,8 @@ void AddGradients(
     const CrossingPoint& point = contour.Points[p];
     const CellRef first = point.First.Cell(), second = point.Second.Cell();
     int hint = first.Block;
-    const auto gradient = Between(
-        GradientAt(lattice, first, hint), GradientAt(lattice, second, hint), point.Weight);
+    const auto gradient =
+        Between(GradientAt(lattice, first, hint), GradientAt(lattice, second, hint), point.Weight);
     const double length = std::hypot(gradient[0], gradient[1], gradient[2]);
     for (int axis = 0; axis < 3; ++axis) {
       if (options.Normals) {

@@ -14,8 +14,8 @@ namespace patchio::extract {
 struct ContourOptions
 {
   std::vector<double> Levels;
-  bool Scalars = true;    ///< the array that is contoured
-  bool Normals = true;    ///< against the gradient, as VTK has them
+  bool Scalars = true;  ///< the array that is contoured
+  bool Normals = true;  ///< against the gradient, as VTK has them
   bool Gradients = false;
   bool DoublePoints = false;
 };

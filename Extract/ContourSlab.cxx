@@ -48,10 +48,6 @@ ContourPart ContourSlab::Make()
   const std::size_t columns = this->Block.Cells[0] + 2;
   this->All.resize(columns);
   this->Any.resize(columns);
-  for (EdgePoints& edges : this->EdgesOfLayers) {
-    edges.Points.resize(this->Block.Stride(2));
-    edges.Stamps.assign(this->Block.Cells[1], -1);
-  }
   for (int k = this->Part.Begin; k < this->Part.End; ++k) {
     for (int j = 0; j <= this->Block.Cells[1]; ++j) {
       this->TakeRow(j, k);
@@ -65,11 +61,20 @@ void ContourSlab::FindStates()
 {
   const std::size_t layer = (this->Block.Cells[0] + std::size_t(2)) * (this->Block.Cells[1] + std::size_t(2));
   this->States.assign(layer * (this->Part.End - this->Part.Begin + 1), 0);
-  this->Block.Floats ? this->FindStates(this->Block.Floats) : this->FindStates(this->Block.Doubles);
+  this->Block.Floats ? this->FindOwnStates(this->Block.Floats) : this->FindOwnStates(this->Block.Doubles);
+  Box around = this->Lattice.CubesOf(this->Part.Block);
+  const std::vector<int>& layers = this->Lattice.AxisOf(this->Part.Block, 2).Places;
+  around.Lower[2] = layers[this->Part.Begin];
+  around.Upper[2] = layers[this->Part.End - 1] - 1;
+  for (const int other : this->Lattice.Meeting(Grown(around, {1, 1, 1}))) {
+    if (other != this->Part.Block) {
+      this->AddStatesOf(other);
+    }
+  }
 }
 
 template <typename T>
-void ContourSlab::FindStates(const T* values)
+void ContourSlab::FindOwnStates(const T* values)
 {
   const T threshold = SmallestFrom<T>(this->Level);
   const int width = this->Block.Cells[0];
@@ -78,16 +83,58 @@ void ContourSlab::FindStates(const T* values)
     for (int j = 0; j < this->Block.Cells[1]; ++j) {
       const std::int64_t row = k * this->Block.Stride(2) + j * this->Block.Stride(1);
       const T* const from = values + row;
-      auto* const to = const_cast<unsigned char*>(this->StatesOfRow(j, k)) + 1;
+      unsigned char* const to = this->StatesOfRow(j, k) + 1;
       for (int i = 0; i < width; ++i) {
-        const bool defined = from[i] == from[i];
-        const bool above = from[i] >= threshold;
-        to[i] = static_cast<unsigned char>(defined * Visible + above * Above);
+        const int above = from[i] >= threshold, below = from[i] < threshold;
+        to[i] = static_cast<unsigned char>(above * (Own | Above) | below * (Own | Below));
       }
       if (this->Block.Flags) {
         const unsigned char* const flags = this->Block.Flags + row;
         for (int i = 0; i < width; ++i) {
           to[i] = (flags[i] & Block::HidingFlags) ? 0 : to[i];
+        }
+      }
+    }
+  }
+}
+
+/// The cells of another block that lie where this one has no visible cell, or beside it.
+void ContourSlab::AddStatesOf(int other)
+{
+  const CellBlock& block = this->Lattice[other];
+  const bool finer = this->Lattice.IsFiner(other, this->Part.Block);
+  std::array<std::vector<int>, 3>& theirs = this->CellsOfOther;
+  Int3 first;
+  for (int axis = 0; axis < 3; ++axis) {
+    const std::vector<int>& places = this->Lattice.AxisOf(this->Part.Block, axis).Places;
+    const CellLattice::Axis& there = this->Lattice.AxisOf(other, axis);
+    theirs[axis].clear();
+    first[axis] = axis == 2 ? this->Part.Begin - 1 : -1;
+    const int end = axis == 2 ? this->Part.End : this->Block.Cells[axis] + 1;
+    for (int i = first[axis]; i < end; ++i) {
+      const int lower = i < 0 ? places[0] - 1 : places[i];
+      const int upper = i < this->Block.Cells[axis] ? (i < 0 ? places[0] : places[i + 1]) : lower + 1;
+      const int cube = std::max(lower, there.Places.front());
+      theirs[axis].push_back(
+          cube < std::min(upper, there.Places.back()) ? there.CellAt[cube - there.Places.front()] : -1);
+    }
+  }
+  for (int k = 0; k < static_cast<int>(theirs[2].size()); ++k) {
+    for (int j = 0; j < static_cast<int>(theirs[1].size()) && theirs[2][k] >= 0; ++j) {
+      if (theirs[1][j] < 0) {
+        continue;
+      }
+      unsigned char* const row = this->StatesOfRow(first[1] + j, first[2] + k);
+      const std::int64_t begin = theirs[2][k] * block.Stride(2) + theirs[1][j] * block.Stride(1);
+      for (std::size_t i = 0; i < theirs[0].size(); ++i) {
+        if ((row[i] & Own) || theirs[0][i] < 0) {
+          continue;
+        }
+        const std::int64_t cell = begin + theirs[0][i];
+        if (finer) {
+          row[i] |= Above | Below;
+        } else if (block.IsVisible(cell)) {
+          row[i] |= block.Value(cell) >= this->Level ? Above : Below;
         }
       }
     }
@@ -101,13 +148,18 @@ const unsigned char* ContourSlab::StatesOfRow(int j, int k) const
   return this->States.data() + row * (this->Block.Cells[0] + 2);
 }
 
+unsigned char* ContourSlab::StatesOfRow(int j, int k)
+{
+  return const_cast<unsigned char*>(std::as_const(*this).StatesOfRow(j, k));
+}
+
 /// A row of corners of cells. Corner i lies between the columns i and i + 1 of the states.
 void ContourSlab::TakeRow(int j, int k)
 {
-  const unsigned char* const a = this->StatesOfRow(j - 1, k - 1);
-  const unsigned char* const b = this->StatesOfRow(j, k - 1);
-  const unsigned char* const c = this->StatesOfRow(j - 1, k);
-  const unsigned char* const d = this->StatesOfRow(j, k);
+  const unsigned char* const a = std::as_const(*this).StatesOfRow(j - 1, k - 1);
+  const unsigned char* const b = std::as_const(*this).StatesOfRow(j, k - 1);
+  const unsigned char* const c = std::as_const(*this).StatesOfRow(j - 1, k);
+  const unsigned char* const d = std::as_const(*this).StatesOfRow(j, k);
   const int corners = this->Block.Cells[0] + 1;
   unsigned char* const all = this->All.data();
   unsigned char* const any = this->Any.data();
@@ -115,12 +167,12 @@ void ContourSlab::TakeRow(int j, int k)
     all[i] = a[i] & b[i] & c[i] & d[i];
     any[i] = a[i] | b[i] | c[i] | d[i];
   }
-  // From here on `any`: whether a surface may pass; `all`: whether all cells are visible.
+  // From here on `any`: whether a surface may pass; `all`: whether all cells are visible ones of the block.
   unsigned char look = 0;
   for (int i = 0; i < corners; ++i) {
-    const unsigned char both = all[i] & all[i + 1], either = any[i] | any[i + 1];
-    any[i] = either ^ both;
-    all[i] = both & Visible;
+    const unsigned char either = any[i] | any[i + 1];
+    any[i] = either == (Above | Below | Own);
+    all[i] = all[i] & all[i + 1] & Own;
     look |= any[i];
   }
   if (!look) {
@@ -138,8 +190,8 @@ void ContourSlab::TakeInner(const Int3& corner)
   const Int3 first{corner[0] - 1, corner[1] - 1, corner[2] - 1};
   int signs = 0;
   for (int z = 0; z < 2; ++z) {
-    const unsigned char* const low = this->StatesOfRow(first[1], first[2] + z) + corner[0];
-    const unsigned char* const high = this->StatesOfRow(corner[1], first[2] + z) + corner[0];
+    const unsigned char* const low = std::as_const(*this).StatesOfRow(first[1], first[2] + z) + corner[0];
+    const unsigned char* const high = std::as_const(*this).StatesOfRow(corner[1], first[2] + z) + corner[0];
     signs |= ((low[0] & Above) | (low[1] & Above) << 1 | (high[1] & Above) << 2 | (high[0] & Above) << 3)
              << (4 * z);
   }
@@ -188,6 +240,10 @@ int ContourSlab::PointAlong(const Int3& cell, int axis)
 {
   EdgePoints& edges = this->EdgesOfLayers[axis == 2 ? 4 : 2 * axis + (cell[2] & 1)];
   const int width = this->Block.Cells[0];
+  if (edges.Points.empty()) {
+    edges.Points.resize(this->Block.Stride(2));
+    edges.Stamps.assign(this->Block.Cells[1], -1);
+  }
   int* const row = edges.Points.data() + std::size_t(cell[1]) * width;
   if (edges.Stamps[cell[1]] != cell[2]) {
     std::fill_n(row, width, -1);
@@ -214,7 +270,7 @@ bool ContourSlab::IsPrivate(const Int3& cell, int axis) const
   if (lower[2] < this->Part.Begin - 1 || upper[2] >= this->Part.End) {
     return false;
   }
-  unsigned char all = Visible;
+  unsigned char all = Own;
   for (int k = lower[2]; k <= upper[2]; ++k) {
     for (int j = lower[1]; j <= upper[1]; ++j) {
       const unsigned char* const row = this->StatesOfRow(j, k) + 1;

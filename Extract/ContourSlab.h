@@ -49,14 +49,17 @@ private:
   /// The state of a cell, as bits.
   enum : unsigned char
   {
-    Above = 1,   ///< the value is not less than the level
-    Visible = 2  ///< only then Above may be set
+    Above = 1,  ///< the value is not less than the level
+    Below = 2,  ///< with Above: there are finer cells, which may have both
+    Own = 4     ///< a visible cell of the block
   };
 
   void FindStates();
   template <typename T>
-  void FindStates(const T* values);
+  void FindOwnStates(const T* values);
+  void AddStatesOf(int other);
   const unsigned char* StatesOfRow(int j, int k) const;
+  unsigned char* StatesOfRow(int j, int k);
   void TakeRow(int j, int k);
   void TakeInner(const Int3& corner);
   void TakeRim(const Int3& corner);
@@ -85,7 +88,9 @@ private:
   const CellBlock& Block;
   const double Level;
   DualCells Rim;
-  std::vector<unsigned char> States;  ///< of the layers around the slab, with a border of cells not visible
+  std::vector<unsigned char> States;  ///< of the layers around the slab, and of one cell around the block
+  std::array<std::vector<int>, 3>
+      CellsOfOther;  ///< the other block's cell at each cell of this one; -1: none
   std::vector<unsigned char> All, Any;
   std::array<EdgePoints, 5> EdgesOfLayers;  ///< along x and y, in even and odd layers; along z
   std::unordered_map<std::pair<std::uint64_t, std::uint64_t>, int, PairHash> RimPoints;

@@ -166,8 +166,9 @@ int vtkPatchContour::UseParaView(
   }
   vtkNew<vtkPVContourFilter> contour;
   vtkNew<vtkCellDataToPointData> toPoints;
-  contour->SetInputArrayToProcess(
-      0, 0, 0, ofCells ? vtkDataObject::FIELD_ASSOCIATION_POINTS : this->AssociationOfArray(), this->NameOfArray().c_str());
+  contour->SetInputArrayToProcess(0, 0, 0,
+      ofCells ? vtkDataObject::FIELD_ASSOCIATION_POINTS : this->AssociationOfArray(),
+      this->NameOfArray().c_str());
   if (ofCells) {
     toPoints->SetInputDataObject(input);
     contour->SetInputConnection(toPoints->GetOutputPort());
@@ -188,7 +189,8 @@ int vtkPatchContour::UseParaView(
   contour->SetOutputPointsPrecision(this->GetOutputPointsPrecision());
   vtkInformation* const wanted = outputs->GetInformationObject(0);
   using Pipeline = vtkStreamingDemandDrivenPipeline;
-  contour->UpdatePiece(wanted->Get(Pipeline::UPDATE_PIECE_NUMBER()), wanted->Get(Pipeline::UPDATE_NUMBER_OF_PIECES()),
+  contour->UpdatePiece(wanted->Get(Pipeline::UPDATE_PIECE_NUMBER()),
+      wanted->Get(Pipeline::UPDATE_NUMBER_OF_PIECES()),
       wanted->Get(Pipeline::UPDATE_NUMBER_OF_GHOST_LEVELS()));
   vtkDataObject::GetData(outputs)->ShallowCopy(contour->GetOutputDataObject(0));
   return 1;

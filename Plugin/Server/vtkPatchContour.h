@@ -2,10 +2,10 @@
  * @class vtkPatchContour
  * @brief Contour of all blocks at once, without cracks between blocks, levels and ranks
  *
- * While the plugin is loaded, ParaView's Contour is this class (Contour.xml). Arrays of cells in blocks of uniform or
- * rectilinear cells are contoured as they are, on all threads and all ranks together: see patchio::extract::DualCells. The
- * output is one piece a rank. All other input, and what the property UsePatchIO = 0 says, goes to ParaView's own filter;
- * arrays of cells then become arrays of points first.
+ * While the plugin is loaded, ParaView's Contour is this class (Contour.xml). Arrays of cells in blocks of
+ * uniform or rectilinear cells are contoured as they are, on all threads and all ranks together: see
+ * patchio::extract::DualCells. The output is one piece a rank. All other input, and what the property
+ * UsePatchIO = 0 says, goes to ParaView's own filter; arrays of cells then become arrays of points first.
  *
  * All ranks call this filter, and take the same way.
  */
@@ -26,7 +26,8 @@ public:
 
   ///@{
   /**
-   * Whether this class makes contours itself where it can (default). Otherwise all input goes to ParaView's filter.
+   * Whether this class makes contours itself where it can (default). Otherwise all input goes to ParaView's
+   * filter.
    */
   vtkSetMacro(UsePatchIO, bool);
   vtkGetMacro(UsePatchIO, bool);

@@ -1,4 +1,5 @@
 // Contours of several levels against analytic surfaces and against counts of edges.
+#include "Extract/CellGradient.h"
 #include "Extract/Contour.h"
 
 #include "SampleLevels.h"
@@ -10,6 +11,15 @@ namespace patchio::extract::testing {
 namespace {
 
 using Double3 = std::array<double, 3>;
+
+/// How far points of a contour may lie from the true surface. A function that is linear along the line
+/// between two cell centres differs from the true one by an eighth of the second derivative times the square
+/// of their distance. Centres of neighbours lie at most one width of the wider cell apart along one axis, and
+/// half of it along each of the others.
+double Tolerance(double width, double secondDerivative, double leastSlope)
+{
+  return 1.5 * width * width * secondDerivative / 8 / leastSlope;
+}
 
 const double Infinity = std::numeric_limits<double>::infinity();
 const double NaN = std::numeric_limits<double>::quiet_NaN();
@@ -206,6 +216,148 @@ TEST_P(ContourOfLevels, HiddenCellsAnywhereGiveNoOpenEdge)
     const CellLattice lattice(blocks.List);
     EXPECT_EQ(OpenEdges(MakeContour(lattice, {0.5})), 0) << hidden;
   }
+}
+
+struct Truth
+{
+  const char* Name;
+  Field Value;
+  double Level;
+  /// Bounds in the unit cube near the surface.
+  double SecondDerivative, LeastSlope;
+};
+
+/// For each function a bound of its second derivative in any direction. That of the distance from a point is
+/// at most 1 / radius; here the points between which is interpolated lie up to one coarse width from the
+/// sphere.
+std::vector<Truth> Truths()
+{
+  return {{"plane", [](double x, double y, double z) { return x + 0.7 * y - 0.3 * z; }, 0.61, 0, 1},
+      {"sphere", Sphere, 0.37, 1 / 0.25, 1},
+      {"saddle",
+          [](double x, double y, double z) { return (x - 0.5) * (x - 0.5) - (y - 0.5) * (y - 0.5) + z; }, 0.5,
+          2, 1}};
+}
+
+TEST_P(ContourOfLevels, PointsLieOnTheTruth)
+{
+  constexpr int cells = 16;
+  for (const Truth& truth : Truths()) {
+    const SampleBlocks blocks(cells, ThreeLevels(cells, GetParam(), 5), truth.Value);
+    const CellLattice lattice(blocks.List);
+    const Contour contour = MakeContour(lattice, {truth.Level});
+    int inside = 0;
+    for (const CrossingPoint& point : contour.Points) {
+      if (point.First.IsProjected() || point.Second.IsProjected()) {
+        continue;  // at the border of the domain, values are those of the cells there
+      }
+      ++inside;
+      // The widest cell beside the point decides.
+      double width = 0;
+      for (const DualCorner& corner : {point.First, point.Second}) {
+        const CellBlock& block = lattice[corner.Cell().Block];
+        for (int axis = 0; axis < 3; ++axis) {
+          width = std::max(width, block.Nodes[axis][1] - block.Nodes[axis][0]);
+        }
+      }
+      const Double3 position = PositionOf(lattice, point);
+      const double error = std::abs(truth.Value(position[0], position[1], position[2]) - truth.Level);
+      ASSERT_LE(error / truth.LeastSlope, 1e-12 + Tolerance(width, truth.SecondDerivative, truth.LeastSlope))
+          << truth.Name;
+    }
+    EXPECT_GT(inside, 100) << truth.Name;
+    EXPECT_EQ(OpenEdges(contour), 0) << truth.Name;
+  }
+}
+
+TEST_P(ContourOfLevels, GradientsOfLinearFunctionsAreExact)
+{
+  const Field field = [](double x, double y, double z) { return 3 * x - 2 * y + 0.5 * z; };
+  const SampleBlocks blocks(8, ThreeLevels(8, GetParam(), 3), field);
+  const CellLattice lattice(blocks.List);
+  int hint = 0;
+  for (int b = 0; b < static_cast<int>(blocks.List.size()); ++b) {
+    for (std::int64_t cell = 0; cell < blocks.List[b].Size(); ++cell) {
+      if (blocks.List[b].IsVisible(cell)) {
+        const Double3 gradient = GradientAt(lattice, {b, cell}, hint);
+        ASSERT_NEAR(gradient[0], 3, 1e-9);
+        ASSERT_NEAR(gradient[1], -2, 1e-9);
+        ASSERT_NEAR(gradient[2], 0.5, 1e-9);
+      }
+    }
+  }
+}
+
+TEST(Contour, VolumeConvergesWithTheSquareOfTheWidth)
+{
+  const double truth = 4.0 / 3 * M_PI * std::pow(0.37, 3);
+  double before = 0;
+  for (const int cells : {8, 16, 32}) {
+    const SampleBlocks blocks(cells, ThreeLevels(cells, {2, 2, 2}, 8), Sphere);
+    const CellLattice lattice(blocks.List);
+    const double error = std::abs(Volume(lattice, MakeContour(lattice, {0.37})) - truth);
+    if (before > 0) {
+      EXPECT_LT(error, before / 3);
+    }
+    before = error;
+  }
+  // Points lie within width^2 / 8r of the sphere, and the middle of a triangle of sides sqrt(2) width twice
+  // that deeper.
+  EXPECT_LT(before / truth, 3 * 3 / (8 * 0.37 * 0.37 * 32 * 32));
+}
+
+TEST(Contour, ReachesTheBorderOfTheDomain)
+{
+  const SampleBlocks blocks(8, ThreeLevels(8, {2, 2, 2}, 3), [](double x, double, double) { return x; });
+  const CellLattice lattice(blocks.List);
+  const Contour contour = MakeContour(lattice, {0.4});
+  double area = 0;
+  for (const auto& triangle : contour.Triangles) {
+    const Double3 a = PositionOf(lattice, contour.Points[triangle[0]]);
+    const Double3 b = PositionOf(lattice, contour.Points[triangle[1]]);
+    const Double3 c = PositionOf(lattice, contour.Points[triangle[2]]);
+    EXPECT_NEAR(a[0], 0.4, 1e-12);
+    area += ((b[1] - a[1]) * (c[2] - a[2]) - (b[2] - a[2]) * (c[1] - a[1])) / 2;
+  }
+  EXPECT_NEAR(std::abs(area), 1, 1e-12);
+}
+
+TEST(Contour, OddInputGivesNoCrash)
+{
+  const auto triangles = [](const Field& field) {
+    const SampleBlocks blocks(8, ThreeLevels(8, {2, 2, 2}, 3), field);
+    const CellLattice lattice(blocks.List);
+    const Contour contour = MakeContour(lattice, {0.5});
+    for (const CrossingPoint& point : contour.Points) {
+      const Double3 position = PositionOf(lattice, point);
+      EXPECT_TRUE(std::isfinite(position[0]) && std::isfinite(position[1]) && std::isfinite(position[2]));
+    }
+    EXPECT_EQ(OpenEdges(contour), 0);
+    return contour.Triangles.size();
+  };
+  EXPECT_EQ(triangles([](double, double, double) { return NaN; }), 0u);
+  EXPECT_EQ(triangles([](double, double, double) { return Infinity; }), 0u);
+  EXPECT_EQ(triangles([](double, double, double) { return 0.5; }), 0u);
+  EXPECT_GT(triangles([](double x, double, double) { return x < 0.4 ? -Infinity : Infinity; }), 0u);
+  EXPECT_GT(triangles([](double x, double y, double) { return x < 0.4 ? (y < 0.6 ? 0 : NaN) : 1; }), 0u);
+  const CellLattice none({});
+  EXPECT_TRUE(MakeContour(none, {0.5}).Triangles.empty());
+  EXPECT_TRUE(MakeContour(none, {}).Triangles.empty());
+}
+
+TEST(Contour, CellsThatDoNotFitAreNotUnderstood)
+{
+  // The finer level begins in the middle of a coarse cell, and its cells do not divide coarse ones.
+  const SampleBlocks blocks(
+      8, {{{1, 1, 1}, {{{0, 0, 0}, {7, 7, 7}}}}, {{3, 3, 3}, {{{4, 4, 4}, {9, 9, 9}}}}}, Sphere);
+  EXPECT_EQ(CellLattice(blocks.List).Misfit(), "");
+  std::vector<double> shifted(blocks.List[1].Nodes[0], blocks.List[1].Nodes[0] + blocks.List[1].Cells[0] + 1);
+  for (double& node : shifted) {
+    node += 0.01;
+  }
+  std::vector<CellBlock> list = blocks.List;
+  list[1].Nodes[0] = shifted.data();
+  EXPECT_NE(CellLattice(list).Misfit(), "");
 }
 
 }  // namespace
