@@ -1,0 +1,197 @@
+// Cells of other ranks.
+#include "Extract/CellSet.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace patchio::extract {
+namespace {
+
+template <typename T>
+void Put(const T& value, std::string& text)
+{
+  text.append(reinterpret_cast<const char*>(&value), sizeof(T));
+}
+
+/// Takes values out of a text one after another.
+class Cursor
+{
+public:
+  explicit Cursor(const std::string& text) : Text(text) {}
+  bool AtEnd() const { return this->At >= this->Text.size(); }
+
+  void Take(void* to, std::size_t bytes)
+  {
+    std::memcpy(to, this->Text.data() + this->At, bytes);
+    this->At += bytes;
+  }
+  template <typename T>
+  T Take()
+  {
+    T value;
+    this->Take(&value, sizeof(T));
+    return value;
+  }
+
+private:
+  const std::string& Text;
+  std::size_t At = 0;
+};
+
+/// The cells of a block that cubes belong to.
+Box CellsAt(const CellLattice& lattice, int block, const Box& cubes)
+{
+  Box cells;
+  for (int axis = 0; axis < 3; ++axis) {
+    const CellLattice::Axis& shared = lattice.AxisOf(block, axis);
+    cells.Lower[axis] = shared.CellAt[cubes.Lower[axis] - shared.Places[0]];
+    cells.Upper[axis] = shared.CellAt[cubes.Upper[axis] - shared.Places[0]];
+  }
+  return cells;
+}
+
+/// Calls visit(number of the first cell, number of cells) for each row of a box of a block's cells.
+template <typename Visit>
+void ForEachRow(const CellBlock& block, const Box& cells, Visit visit)
+{
+  for (int k = cells.Lower[2]; k <= cells.Upper[2]; ++k) {
+    for (int j = cells.Lower[1]; j <= cells.Upper[1]; ++j) {
+      visit(cells.Lower[0] + j * block.Stride(1) + k * block.Stride(2), cells.Width(0));
+    }
+  }
+}
+
+void PutCells(const CellSet& set, int number, const Box& cells, std::string& text)
+{
+  const CellBlock& block = set.Blocks[number];
+  std::string flags;
+  ForEachRow(block, cells, [&](std::int64_t first, std::int64_t count) {
+    for (std::int64_t cell = first; cell < first + count; ++cell) {
+      flags += static_cast<char>(block.IsVisible(cell) ? 0 : Block::HidingFlags);
+    }
+  });
+  if (flags.find('\0') == std::string::npos) {
+    return;
+  }
+  Put(block.CellVolume, text);
+  for (int axis = 0; axis < 3; ++axis) {
+    Put(static_cast<int>(cells.Width(axis)), text);
+    text.append(reinterpret_cast<const char*>(block.Nodes[axis] + cells.Lower[axis]),
+        (cells.Width(axis) + 1) * sizeof(double));
+  }
+  text += flags;
+  for (std::size_t a = 0; a < set.Arrays.size(); ++a) {
+    const std::int64_t bytes = set.Arrays[a].Bytes;
+    ForEachRow(block, cells, [&](std::int64_t first, std::int64_t count) {
+      text.append(set.Values[number][a] + first * bytes, count * bytes);
+    });
+  }
+}
+
+void TakeCells(Cursor& from, CellSet& set)
+{
+  CellBlock& block = set.Blocks.emplace_back();
+  block.Own = false;
+  block.CellVolume = from.Take<double>();
+  for (int axis = 0; axis < 3; ++axis) {
+    block.Cells[axis] = from.Take<int>();
+    std::vector<double>& nodes = set.Numbers.emplace_back(block.Cells[axis] + 1);
+    from.Take(nodes.data(), nodes.size() * sizeof(double));
+    block.Nodes[axis] = nodes.data();
+  }
+  std::vector<unsigned char>& flags = set.Flags.emplace_back(block.Size());
+  from.Take(flags.data(), flags.size());
+  block.Flags = flags.data();
+  std::vector<const char*>& values = set.Values.emplace_back();
+  for (const CellArray& array : set.Arrays) {
+    std::vector<char>& bytes = set.Bytes.emplace_back(block.Size() * array.Bytes);
+    from.Take(bytes.data(), bytes.size());
+    values.push_back(bytes.data());
+  }
+  set.TakeNumbers();
+}
+
+/// The cells of one block that one rank needs, each once.
+std::vector<Box> CellsFor(const CellLattice& lattice, int block, const BoxBins& wanted)
+{
+  std::vector<Box> boxes;
+  for (const int other : wanted.Meeting(lattice.CubesOf(block))) {
+    boxes.push_back(CellsAt(lattice, block, Intersect(wanted[other], lattice.CubesOf(block))));
+  }
+  std::sort(boxes.begin(), boxes.end(), [](const Box& a, const Box& b) { return a.Cells() > b.Cells(); });
+  if (boxes.size() < 2) {
+    return boxes;
+  }
+  const auto rests = BoxBins(boxes).WithoutThoseBefore();
+  if (!rests) {
+    return {CellsAt(lattice, block, lattice.CubesOf(block))};
+  }
+  std::vector<Box> disjoint;
+  for (std::size_t b = 0; b < boxes.size(); ++b) {
+    const auto rest = rests->find(static_cast<int>(b));
+    if (rest == rests->end()) {
+      disjoint.push_back(boxes[b]);
+    } else {
+      disjoint.insert(disjoint.end(), rest->second.begin(), rest->second.end());
+    }
+  }
+  return disjoint;
+}
+
+/// How far cells lie from a block at most if they touch it or, with `neighbours`, touch such a cell.
+/// Collective.
+Int3 Reach(const CellLattice& lattice, bool neighbours, Communicator& ranks)
+{
+  std::vector<int> widest{0, 0, 0};
+  for (std::size_t b = 0; neighbours && b < lattice.Blocks().size(); ++b) {
+    for (int axis = 0; axis < 3; ++axis) {
+      const std::vector<int>& places = lattice.AxisOf(static_cast<int>(b), axis).Places;
+      for (std::size_t i = 1; i < places.size(); ++i) {
+        widest[axis] = std::max(widest[axis], places[i] - places[i - 1]);
+      }
+    }
+  }
+  const std::vector<int> all = ranks.AllGather(widest);
+  Int3 reach{1, 1, 1};
+  for (std::size_t n = 0; n < all.size(); ++n) {
+    reach[n % 3] = std::max(reach[n % 3], all[n] + 1);
+  }
+  return reach;
+}
+
+}  // namespace
+
+void AddCellsOfOthers(CellSet& cells, bool neighbours, Communicator& ranks)
+{
+  if (ranks.Size() == 1) {
+    return;
+  }
+  const CellLattice lattice(cells.Blocks, cells.Nodes);
+  const Int3 reach = Reach(lattice, neighbours, ranks);
+  std::vector<Box> mine;
+  for (std::size_t b = 0; b < cells.Blocks.size(); ++b) {
+    mine.push_back(Grown(lattice.CubesOf(static_cast<int>(b)), reach));
+  }
+  const std::vector<std::string> boxes = ranks.AllGather(TextOfValues(mine));
+  std::vector<std::string> texts(ranks.Size());
+  for (int rank = 0; rank < ranks.Size(); ++rank) {
+    if (rank == ranks.Rank() || boxes[rank].empty()) {
+      continue;
+    }
+    const BoxBins wanted(ValuesInTexts<Box>({boxes[rank]}));
+    for (std::size_t b = 0; b < cells.Blocks.size(); ++b) {
+      for (const Box& box : CellsFor(lattice, static_cast<int>(b), wanted)) {
+        PutCells(cells, static_cast<int>(b), box, texts[rank]);
+      }
+    }
+  }
+  for (const std::string& text : ranks.Exchange(texts)) {
+    Cursor cursor(text);
+    while (!cursor.AtEnd()) {
+      TakeCells(cursor, cells);
+    }
+  }
+}
+
+}  // namespace patchio::extract

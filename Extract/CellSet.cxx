@@ -1,0 +1,207 @@
+#include "Extract/CellSet.h"
+
+#include <vtkCellData.h>
+#include <vtkDataArray.h>
+#include <vtkDataSet.h>
+#include <vtkDataSetAttributes.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace patchio::extract {
+namespace {
+
+/// What a rank tells the others of its blocks.
+struct Summary
+{
+  std::string NotUnderstood;
+  bool Uniform = false, Rectilinear = false;
+  std::vector<CellArray> Arrays;
+};
+
+std::string ToText(const Summary& summary)
+{
+  std::string text =
+      summary.NotUnderstood + '\n' + (summary.Uniform ? 'u' : '-') + (summary.Rectilinear ? 'r' : '-') + '\n';
+  for (const CellArray& array : summary.Arrays) {
+    text += array.Name + '\0' + std::to_string(array.Type) + '\0' + std::to_string(array.Components) + '\0' +
+            std::to_string(array.Bytes) + '\0';
+  }
+  return text;
+}
+
+Summary FromText(const std::string& text)
+{
+  Summary summary;
+  const std::size_t kinds = text.find('\n') + 1;
+  summary.NotUnderstood = text.substr(0, kinds - 1);
+  summary.Uniform = text[kinds] == 'u';
+  summary.Rectilinear = text[kinds + 1] == 'r';
+  std::size_t at = kinds + 3;
+  const auto next = [&] {
+    const std::size_t end = text.find('\0', at);
+    const std::string part = text.substr(at, end - at);
+    at = end + 1;
+    return part;
+  };
+  while (at < text.size()) {
+    CellArray& array = summary.Arrays.emplace_back();
+    array.Name = next();
+    array.Type = std::stoi(next());
+    array.Components = std::stoi(next());
+    array.Bytes = std::stoi(next());
+  }
+  return summary;
+}
+
+vtkDataArray* FindArray(const Block& block, const char* name)
+{
+  vtkDataArray* const array = block.Grid->GetCellData()->GetArray(name);
+  const bool isWhole = array && array->GetNumberOfTuples() == block.Grid->GetNumberOfCells() &&
+                       array->GetDataType() != VTK_BIT;
+  return isWhole ? array : nullptr;
+}
+
+CellArray Describe(vtkDataArray* array)
+{
+  const int components = array->GetNumberOfComponents();
+  return {array->GetName(), array->GetDataType(), components, components * array->GetDataTypeSize()};
+}
+
+/// The arrays of a block, that with this name first.
+std::vector<CellArray> ArraysOf(const Block& block, const std::string& first)
+{
+  std::vector<CellArray> arrays{Describe(FindArray(block, first.c_str()))};
+  vtkCellData* const data = block.Grid->GetCellData();
+  for (int a = 0; a < data->GetNumberOfArrays(); ++a) {
+    const char* const name = data->GetArrayName(a);
+    if (name && name != first && std::strcmp(name, vtkDataSetAttributes::GhostArrayName()) != 0 &&
+        FindArray(block, name)) {
+      arrays.push_back(Describe(FindArray(block, name)));
+    }
+  }
+  return arrays;
+}
+
+/// Keeps the arrays that are in both; both begin with the array that is contoured.
+void KeepCommon(std::vector<CellArray>& arrays, const std::vector<CellArray>& others)
+{
+  const auto isCommon = [&](const CellArray& array) {
+    return std::find(others.begin(), others.end(), array) != others.end();
+  };
+  arrays.erase(std::remove_if(arrays.begin(), arrays.end(), [&](const CellArray& a) { return !isCommon(a); }),
+      arrays.end());
+}
+
+Summary Summarize(const Blocks& blocks, const std::string& array)
+{
+  Summary summary;
+  summary.NotUnderstood = blocks.NotUnderstood;
+  bool first = true;
+  for (const Block& block : blocks.List) {
+    if (!FindArray(block, array.c_str())) {
+      continue;
+    }
+    summary.Uniform = summary.Uniform || block.Form == BlockForm::Uniform;
+    summary.Rectilinear = summary.Rectilinear || block.Form == BlockForm::Rectilinear;
+    if (block.Form == BlockForm::Curvilinear ||
+        std::any_of(block.Points.begin(), block.Points.end(), [](int points) { return points < 2; })) {
+      summary.NotUnderstood = "curvilinear or flat blocks";
+      return summary;
+    }
+    if (first) {
+      summary.Arrays = ArraysOf(block, array);
+    } else {
+      for (std::size_t a = 0; a < summary.Arrays.size(); ++a) {
+        vtkDataArray* const same = FindArray(block, summary.Arrays[a].Name.c_str());
+        if (!same || !(Describe(same) == summary.Arrays[a])) {
+          summary.Arrays.erase(summary.Arrays.begin() + a--);
+        }
+      }
+    }
+    first = false;
+    if (summary.Arrays.empty() || summary.Arrays[0].Name != array || summary.Arrays[0].Components != 1) {
+      summary.NotUnderstood = "the array is not the same in all blocks, or has several components";
+      return summary;
+    }
+  }
+  return summary;
+}
+
+/// What all ranks have in common; those without a block agree with all.
+Summary Agree(const Summary& mine, const std::string& array, Communicator& ranks)
+{
+  Summary common;
+  bool first = true;
+  for (const std::string& text : ranks.AllGather(ToText(mine))) {
+    const Summary summary = FromText(text);
+    common.NotUnderstood = common.NotUnderstood.empty() ? summary.NotUnderstood : common.NotUnderstood;
+    common.Uniform = common.Uniform || summary.Uniform;
+    common.Rectilinear = common.Rectilinear || summary.Rectilinear;
+    if (summary.Arrays.empty()) {
+      continue;
+    }
+    if (first) {
+      common.Arrays = summary.Arrays;
+    } else {
+      KeepCommon(common.Arrays, summary.Arrays);
+    }
+    first = false;
+  }
+  if (common.Uniform && common.Rectilinear) {
+    common.NotUnderstood = "uniform and rectilinear blocks together";
+  } else if (common.NotUnderstood.empty() && (common.Arrays.empty() || common.Arrays[0].Name != array)) {
+    common.NotUnderstood = "no such array of cells";
+  }
+  return common;
+}
+
+}  // namespace
+
+void CellSet::TakeNumbers()
+{
+  CellBlock& block = this->Blocks.back();
+  const char* const values = this->Values.back()[0];
+  if (this->Arrays[0].Type == VTK_FLOAT) {
+    block.Floats = reinterpret_cast<const float*>(values);
+  } else if (this->Arrays[0].Type == VTK_DOUBLE) {
+    block.Doubles = reinterpret_cast<const double*>(values);
+  } else {
+    std::vector<double>& numbers = this->Numbers.emplace_back(block.Size());
+    switch (this->Arrays[0].Type) {
+      vtkTemplateMacro(std::copy_n(reinterpret_cast<const VTK_TT*>(values), numbers.size(), numbers.begin()));
+    }
+    block.Doubles = numbers.data();
+  }
+}
+
+CellSet MakeCellSet(const extract::Blocks& blocks, const std::string& array, Communicator& ranks)
+{
+  CellSet set;
+  const Summary common = Agree(Summarize(blocks, array), array, ranks);
+  set.NotUnderstood = common.NotUnderstood;
+  set.Arrays = common.Arrays;
+  if (!set.NotUnderstood.empty()) {
+    return set;
+  }
+  for (const Block& block : blocks.List) {
+    if (!FindArray(block, array.c_str())) {
+      continue;
+    }
+    set.Blocks.push_back(CellsOf(block));
+    std::vector<const char*>& values = set.Values.emplace_back();
+    for (const CellArray& carried : set.Arrays) {
+      values.push_back(static_cast<const char*>(FindArray(block, carried.Name.c_str())->GetVoidPointer(0)));
+    }
+    set.TakeNumbers();
+  }
+  for (int axis = 0; axis < 3; ++axis) {
+    set.Nodes[axis] = CellLattice::Nodes(set.Blocks, axis);
+    if (ranks.Size() > 1) {
+      set.Nodes[axis] = GatherValues(ranks, set.Nodes[axis]);
+    }
+  }
+  return set;
+}
+
+}  // namespace patchio::extract

@@ -1,0 +1,55 @@
+// The cells of VTK's blocks with their values, also those of other ranks that lie beside them.
+#ifndef Extract_CellSet_h
+#define Extract_CellSet_h
+
+#include "Extract/Blocks.h"
+#include "Extract/CellLattice.h"
+#include "Support/Communicator.h"
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <vector>
+
+namespace patchio::extract {
+
+/// An array that all blocks have.
+struct CellArray
+{
+  std::string Name;
+  int Type = 0;  ///< of VTK
+  int Components = 1;
+  int Bytes = 0;  ///< of a cell
+
+  bool operator==(const CellArray& other) const
+  {
+    return this->Name == other.Name && this->Type == other.Type && this->Components == other.Components;
+  }
+};
+
+struct CellSet
+{
+  std::string NotUnderstood;      ///< why filters must leave the input to VTK; the same on all ranks
+  std::vector<CellArray> Arrays;  ///< the first one is contoured
+  std::vector<CellBlock> Blocks;
+  std::vector<std::vector<const char*>> Values;  ///< of each block, the values of each array
+  std::array<std::vector<double>, 3> Nodes;      ///< of all ranks
+
+  std::deque<std::vector<double>> Numbers;  ///< hold what blocks point to
+  std::deque<std::vector<char>> Bytes;
+  std::deque<std::vector<unsigned char>> Flags;
+
+  /// Points the last block to its values as numbers.
+  void TakeNumbers();
+};
+
+/// Collective: the cells of all blocks that have this array of cells, with all arrays that all of these have.
+CellSet MakeCellSet(const Blocks& blocks, const std::string& array, Communicator& ranks);
+
+/// Collective: adds the cells of other ranks that touch those of this one. `neighbours`: also the cells that
+/// touch these, for gradients.
+void AddCellsOfOthers(CellSet& cells, bool neighbours, Communicator& ranks);
+
+}  // namespace patchio::extract
+
+#endif

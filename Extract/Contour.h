@@ -1,0 +1,30 @@
+// Contours of cell data of several levels, without cracks, as plain values.
+#ifndef Extract_Contour_h
+#define Extract_Contour_h
+
+#include "Extract/ContourSlab.h"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace patchio::extract {
+
+/// Triangles that share their points. Of several levels, one after another.
+struct Contour
+{
+  std::vector<CrossingPoint> Points;
+  std::vector<std::int64_t> PointsBefore;  ///< for each level, and behind the last one
+  std::vector<std::array<std::int64_t, 3>> Triangles;
+};
+
+/// Contours of the blocks of this rank, on all threads of TBB. The result does not depend on their number.
+/// `progress` is called now and then from this thread with the part that is done; it stops when that says
+/// false.
+Contour MakeContour(const CellLattice& lattice, const std::vector<double>& levels,
+    const std::function<bool(double)>& progress = {});
+
+}  // namespace patchio::extract
+
+#endif

@@ -1,0 +1,188 @@
+#include "Extract/ContourOutput.h"
+
+#include "Extract/CellGradient.h"
+
+#include <vtkCellArray.h>
+#include <vtkDataArray.h>
+#include <vtkFloatArray.h>
+#include <vtkNew.h>
+#include <vtkPointData.h>
+#include <vtkPoints.h>
+#include <vtkPolyData.h>
+#include <vtkSmartPointer.h>
+#include <vtkTypeInt64Array.h>
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+namespace patchio::extract {
+namespace {
+
+/// Calls work(point) for all points, on all threads.
+template <typename Work>
+void ForEachPoint(const Contour& contour, Work work)
+{
+  using Range = tbb::blocked_range<std::size_t>;
+  tbb::parallel_for(Range(0, contour.Points.size(), 1024), [&](const Range& range) {
+    for (std::size_t p = range.begin(); p < range.end(); ++p) {
+      work(p);
+    }
+  });
+}
+
+std::array<double, 3> Between(
+    const std::array<double, 3>& first, const std::array<double, 3>& second, double weight)
+{
+  return {first[0] + weight * (second[0] - first[0]), first[1] + weight * (second[1] - first[1]),
+      first[2] + weight * (second[2] - first[2])};
+}
+
+template <typename T>
+void FillPositions(const Contour& contour, const CellLattice& lattice, T* to)
+{
+  ForEachPoint(contour, [&](std::size_t p) {
+    const CrossingPoint& point = contour.Points[p];
+    const auto position =
+        Between(PositionOf(lattice, point.First), PositionOf(lattice, point.Second), point.Weight);
+    std::copy(position.begin(), position.end(), to + 3 * p);
+  });
+}
+
+void AddPoints(const Contour& contour, const CellLattice& lattice, bool inDouble, vtkPolyData* output)
+{
+  vtkNew<vtkPoints> points;
+  points->SetDataType(inDouble ? VTK_DOUBLE : VTK_FLOAT);
+  points->SetNumberOfPoints(static_cast<vtkIdType>(contour.Points.size()));
+  void* const to = points->GetVoidPointer(0);
+  inDouble ? FillPositions(contour, lattice, static_cast<double*>(to))
+           : FillPositions(contour, lattice, static_cast<float*>(to));
+  output->SetPoints(points);
+}
+
+void AddTriangles(const Contour& contour, vtkPolyData* output)
+{
+  const auto count = static_cast<vtkIdType>(contour.Triangles.size());
+  vtkNew<vtkTypeInt64Array> corners, offsets;
+  corners->SetNumberOfValues(3 * count);
+  offsets->SetNumberOfValues(count + 1);
+  if (count > 0) {
+    std::copy_n(contour.Triangles.front().data(), 3 * count, corners->GetPointer(0));
+  }
+  for (vtkIdType t = 0; t <= count; ++t) {
+    offsets->SetValue(t, 3 * t);
+  }
+  vtkNew<vtkCellArray> triangles;
+  triangles->SetData(offsets, corners);
+  output->SetPolys(triangles);
+}
+
+template <typename T>
+void Interpolate(const Contour& contour, const CellSet& cells, std::size_t array, T* to)
+{
+  const int components = cells.Arrays[array].Components;
+  ForEachPoint(contour, [&](std::size_t p) {
+    const CrossingPoint& point = contour.Points[p];
+    const CellRef refs[2] = {point.First.Cell(), point.Second.Cell()};
+    const T* const first =
+        reinterpret_cast<const T*>(cells.Values[refs[0].Block][array]) + refs[0].Cell * components;
+    const T* const second =
+        reinterpret_cast<const T*>(cells.Values[refs[1].Block][array]) + refs[1].Cell * components;
+    for (int c = 0; c < components; ++c) {
+      const double from = static_cast<double>(first[c]);
+      const double value = from + point.Weight * (static_cast<double>(second[c]) - from);
+      to[p * components + c] = static_cast<T>(std::is_integral_v<T> ? std::round(value) : value);
+    }
+  });
+}
+
+vtkSmartPointer<vtkDataArray> MakeArray(const CellArray& like, const Contour& contour)
+{
+  auto array = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(like.Type));
+  array->SetName(like.Name.c_str());
+  array->SetNumberOfComponents(like.Components);
+  array->SetNumberOfTuples(static_cast<vtkIdType>(contour.Points.size()));
+  return array;
+}
+
+/// The values of the contour's levels themselves, not what interpolation makes of them.
+void AddScalars(
+    const Contour& contour, const CellSet& cells, const std::vector<double>& levels, vtkPolyData* output)
+{
+  const vtkSmartPointer<vtkDataArray> scalars = MakeArray(cells.Arrays[0], contour);
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    for (std::int64_t p = contour.PointsBefore[l]; p < contour.PointsBefore[l + 1]; ++p) {
+      scalars->SetComponent(p, 0, levels[l]);
+    }
+  }
+  output->GetPointData()->SetScalars(scalars);
+}
+
+void AddArrays(const Contour& contour, const CellSet& cells, vtkPolyData* output)
+{
+  for (std::size_t a = 1; a < cells.Arrays.size(); ++a) {
+    const vtkSmartPointer<vtkDataArray> array = MakeArray(cells.Arrays[a], contour);
+    switch (array->GetDataType()) {
+      vtkTemplateMacro(Interpolate(contour, cells, a, static_cast<VTK_TT*>(array->GetVoidPointer(0))));
+    }
+    output->GetPointData()->AddArray(array);
+  }
+}
+
+void AddGradients(
+    const Contour& contour, const CellLattice& lattice, const ContourOptions& options, vtkPolyData* output)
+{
+  vtkNew<vtkFloatArray> normals, gradients;
+  const auto prepare = [&](vtkFloatArray* array, const char* name, bool wanted) {
+    array->SetName(name);
+    array->SetNumberOfComponents(3);
+    array->SetNumberOfTuples(wanted ? static_cast<vtkIdType>(contour.Points.size()) : 0);
+  };
+  prepare(normals, "Normals", options.Normals);
+  prepare(gradients, "Gradients", options.Gradients);
+  float* const normal = normals->GetPointer(0);
+  float* const slope = gradients->GetPointer(0);
+  ForEachPoint(contour, [&](std::size_t p) {
+    const CrossingPoint& point = contour.Points[p];
+    const CellRef first = point.First.Cell(), second = point.Second.Cell();
+    int hint = first.Block;
+    const auto gradient =
+        Between(GradientAt(lattice, first, hint), GradientAt(lattice, second, hint), point.Weight);
+    const double length = std::hypot(gradient[0], gradient[1], gradient[2]);
+    for (int axis = 0; axis < 3; ++axis) {
+      if (options.Normals) {
+        normal[3 * p + axis] = length > 0 ? static_cast<float>(-gradient[axis] / length) : 0.0F;
+      }
+      if (options.Gradients) {
+        slope[3 * p + axis] = static_cast<float>(gradient[axis]);
+      }
+    }
+  });
+  if (options.Normals) {
+    output->GetPointData()->SetNormals(normals);
+  }
+  if (options.Gradients) {
+    output->GetPointData()->SetVectors(gradients);
+  }
+}
+
+}  // namespace
+
+void FillPolyData(const Contour& contour, const CellLattice& lattice, const CellSet& cells,
+    const ContourOptions& options, vtkPolyData* output)
+{
+  AddPoints(contour, lattice, options.DoublePoints, output);
+  AddTriangles(contour, output);
+  if (options.Scalars) {
+    AddScalars(contour, cells, options.Levels, output);
+  }
+  AddArrays(contour, cells, output);
+  if (options.Normals || options.Gradients) {
+    AddGradients(contour, lattice, options, output);
+  }
+}
+
+}  // namespace patchio::extract

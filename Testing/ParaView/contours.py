@@ -1,0 +1,169 @@
+"""Contours of cells are closed, on all data, in all modes, and the same on any number of ranks.
+
+usage: Testing/ParaView/pvbatch.sh NP contours.py OUTDIR DATA...
+
+No edge of a contour may be open but those on the border of the domain. Merged blocks, patches and all numbers of ranks must
+give the same triangles, points, normals, gradients and other arrays: the run on 1 rank writes their sum to OUTDIR, others compare.
+Files of DATA that do not exist are left out. Runs on every rank.
+"""
+import hashlib
+import os
+import sys
+
+import numpy as np
+from paraview.simple import *
+from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkCommonCore import vtkDoubleArray
+from vtkmodules.vtkCommonDataModel import vtkPolyData
+from vtkmodules.vtkFiltersCore import vtkAppendPolyData
+from vtkmodules.vtkParallelCore import vtkCommunicator
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from on_ranks import controller, expect, finish, leaves, output_of, rank, ranks, sum_over_ranks  # noqa: E402
+
+LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
+out = sys.argv[1]
+
+
+def over_ranks(operation, values):
+    """Collective: the least or greatest of each value."""
+    mine, all_of_them = vtkDoubleArray(), vtkDoubleArray()
+    for value in values:
+        mine.InsertNextValue(value)
+    all_of_them.SetNumberOfValues(len(values))
+    controller.AllReduce(mine, all_of_them, operation)
+    return vtk_to_numpy(all_of_them).copy()
+
+
+def bounds_of(reader):
+    bounds = np.array(reader.GetDataInformation().GetBounds()).reshape(3, 2)
+    return np.stack([over_ranks(vtkCommunicator.MIN_OP, bounds[:, 0]), over_ranks(vtkCommunicator.MAX_OP, bounds[:, 1])], axis=1)
+
+
+def is_everywhere(reader, name):
+    """Collective: false if patches lack the array, whose cells then are not numbers."""
+    missing = sum(float(np.isnan(vtk_to_numpy(leaf.GetCellData().GetArray(name))).sum()) for leaf in leaves(output_of(reader)))
+    return sum_over_ranks(missing) == 0
+
+
+def whole(proxy):
+    """The surface of all ranks on rank 0; on the others nothing."""
+    parts = vtkAppendPolyData()
+    parts.SetOutputPointsPrecision(1)  # double
+    for leaf in leaves(output_of(proxy)):
+        expect(leaf.IsA("vtkPolyData"), "%s instead of polygons", leaf.GetClassName())
+        if leaf.GetNumberOfCells():
+            parts.AddInputData(leaf)
+    mine = vtkPolyData()
+    if parts.GetNumberOfInputConnections(0):
+        parts.Update()
+        mine = parts.GetOutput()
+    if ranks == 1:
+        return mine
+    if rank > 0:
+        controller.Send(mine, 0, 77)
+        return None
+    parts = vtkAppendPolyData()
+    parts.SetOutputPointsPrecision(1)
+    others = [vtkPolyData() for _ in range(1, ranks)]
+    for number, other in enumerate(others):
+        controller.Receive(other, number + 1, 77)
+    for part in [mine] + others:
+        if part.GetNumberOfCells():
+            parts.AddInputData(part)
+    if not parts.GetNumberOfInputConnections(0):
+        return mine
+    parts.Update()
+    return parts.GetOutput()
+
+
+def corners_of(surface):
+    """Positions of points without doubles, which seams between ranks have, the first of each, and the triangles."""
+    points = vtk_to_numpy(surface.GetPoints().GetData())
+    points, first, numbers = np.unique(points, axis=0, return_index=True, return_inverse=True)
+    triangles = numbers.ravel()[vtk_to_numpy(surface.GetPolys().GetConnectivityArray()).reshape(-1, 3)]
+    return points, first, triangles
+
+
+def open_edges(points, triangles, bounds):
+    """Edges of an odd number of triangles that do not lie on one face of the domain."""
+    edges = np.sort(np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]), axis=1)
+    edges = edges[edges[:, 0] != edges[:, 1]]  # points that coincide
+    edges, count = np.unique(edges, axis=0, return_counts=True)
+    edges = edges[count % 2 == 1]
+    near = 1e-9 * (bounds[:, 1] - bounds[:, 0]).max()
+    ends = points[edges]
+    on_border = np.zeros(len(edges), bool)
+    for axis in range(3):
+        for side in (0, 1):
+            on_border |= (abs(ends[:, :, axis] - bounds[axis, side]) < near).all(axis=1)
+    return int((~on_border).sum())
+
+
+def summary_of(points, first, triangles, surface):
+    """The triangles with all that their points carry, in an order of their own."""
+    columns = [points]
+    data = surface.GetPointData()
+    names = sorted(data.GetArrayName(i) for i in range(data.GetNumberOfArrays()))
+    for name in names:
+        values = vtk_to_numpy(data.GetArray(name))[first].astype(float)
+        columns.append(values.reshape(len(points), -1))
+    rows = np.concatenate(columns, axis=1)
+    size = np.abs(rows).max(axis=0)
+    rows = np.round(rows / np.where(size > 0, size, 1), 4) + 0.0  # + 0: no minus zero
+    begin = np.argmin(triangles, axis=1)  # points are sorted by position
+    turned = np.take_along_axis(triangles, (begin[:, None] + np.arange(3)) % 3, axis=1)
+    turned = turned[np.lexsort(turned.T[::-1])]
+    return "%d points, %d triangles, %s, %s" % (
+        len(points), len(triangles), " ".join(names), hashlib.md5(rows[turned].tobytes()).hexdigest())
+
+
+def check(label, reader, time, array, levels):
+    found = []
+    for blocks in ("Merged", "As patches"):
+        reader.Blocks = blocks
+        contour = Contour(Input=reader, ContourBy=["CELLS", array], Isosurfaces=levels, OutputPointsPrecision="Double",
+                          ComputeGradients=1)
+        contour.UpdatePipeline(time)
+        bounds, everywhere = bounds_of(reader), is_everywhere(reader, array)
+        surface = whole(contour)
+        if surface and surface.GetNumberOfCells():
+            points, first, triangles = corners_of(surface)
+            open_ones = open_edges(points, triangles, bounds)
+            expect(open_ones == 0 or not everywhere, "%s, %s: %d open edges", label, blocks, open_ones)
+            found.append(summary_of(points, first, triangles, surface))
+        Delete(contour)
+    if rank == 0:
+        expect(len(found) == 2, "%s: no contour", label)
+        expect(len(set(found)) == 1, "%s: patches and merged blocks differ: %s", label, found)
+        compare(label, found)
+
+
+def compare(label, found):
+    """With what the run on 1 rank has found."""
+    path = os.path.join(out, hashlib.md5(label.encode()).hexdigest() + ".txt")
+    if ranks == 1:
+        os.makedirs(out, exist_ok=True)
+        with open(path, "w") as file:
+            file.write("".join(found[:1]))
+    with open(path) as file:
+        before = file.read()
+    expect(found[:1] == [before], "%s: %s on %d ranks, but %s on 1", label, found, ranks, before)
+
+
+for path in sys.argv[2:]:
+    if not os.path.exists(path):
+        continue
+    reader = PatchReader(FileName=[path])
+    times = reader.TimestepValues
+    time = times[-1] if hasattr(times, "__len__") and len(times) else times or 0.0
+    reader.UpdatePipeline(time)
+    arrays = [name for name in reader.CellData.keys()
+              if name != "vtkGhostType" and reader.CellData[name].GetNumberOfComponents() == 1]
+    for name in arrays[:2]:
+        low, high = reader.CellData[name].GetRange() if name in reader.CellData.keys() else (np.inf, -np.inf)
+        low, high = over_ranks(vtkCommunicator.MIN_OP, [low])[0], over_ranks(vtkCommunicator.MAX_OP, [high])[0]
+        if low < high:
+            check("%s, %s" % (path, name), reader, time, name, [low + part * (high - low) for part in (0.21, 0.50001)])
+    Delete(reader)
+finish("contours")
