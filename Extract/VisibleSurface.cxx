@@ -67,6 +67,9 @@ private:
   /// Nearly all cells are: this must be quick.
   bool IsAmongVisible(long long cell) const
   {
+    if (!this->Of.Flags) {
+      return true;
+    }
     const unsigned char* const flags = this->Of.Flags + cell;
     const long long row = this->Strides[1], layer = this->Strides[2];
     return ((flags[-1] | flags[1] | flags[-row] | flags[row] | flags[-layer] | flags[layer]) &

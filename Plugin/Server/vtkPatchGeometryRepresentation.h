@@ -1,6 +1,9 @@
 /**
  * @class vtkPatchGeometryRepresentation
  * @brief Draws data with vtkPatchViewGeometryFilter, and is ParaView's own representation in all else
+ *
+ * While the plugin is loaded, ParaView's surfaces, wireframes and points are drawn by this class
+ * (SurfaceRepresentation.xml).
  */
 #ifndef vtkPatchGeometryRepresentation_h
 #define vtkPatchGeometryRepresentation_h
@@ -13,6 +16,9 @@ class VTKPATCHIOSERVER_EXPORT vtkPatchGeometryRepresentation : public vtkGeometr
 public:
   static vtkPatchGeometryRepresentation* New();
   vtkTypeMacro(vtkPatchGeometryRepresentation, vtkGeometryRepresentationWithFaces);
+
+  /// Which blocks are visible. If these are not all of them, blocks are drawn with the faces between them.
+  void AddBlockSelector(const char* selector);
 
 protected:
   vtkPatchGeometryRepresentation();

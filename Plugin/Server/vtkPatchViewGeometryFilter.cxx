@@ -3,6 +3,7 @@
 #include "Extract/Blocks.h"
 #include "Extract/CoveredFaces.h"
 #include "Extract/VisibleSurface.h"
+#include "vtkPatchSettings.h"
 
 #include <vtkDataObjectTree.h>
 #include <vtkDataObjectTreeIterator.h>
@@ -44,7 +45,7 @@ std::vector<const Block*> BlocksToDraw(const Blocks& blocks)
 using Surfaces = std::map<unsigned int, vtkSmartPointer<vtkPolyData>>;
 
 /// By the blocks' places in the tree.
-Surfaces MakeSurfaces(const std::vector<const Block*>& blocks)
+Surfaces MakeSurfaces(const std::vector<const Block*>& blocks, bool outerOnly)
 {
   const CoveredFaces faces(blocks);
   std::vector<vtkSmartPointer<vtkPolyData>> made(blocks.size());
@@ -52,7 +53,7 @@ Surfaces MakeSurfaces(const std::vector<const Block*>& blocks)
     const FaceTest covered = [&faces, b](const OuterFace& face) {
       return faces.IsCovered(static_cast<int>(b), face);
     };
-    made[b] = VisibleSurface(*blocks[b], faces.Fits() ? covered : nullptr);
+    made[b] = VisibleSurface(*blocks[b], outerOnly && faces.Fits() ? covered : nullptr);
   });
   Surfaces surfaces;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
@@ -82,7 +83,8 @@ int vtkPatchViewGeometryFilter::RequestDataObjectTree(
     vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
 {
   vtkDataObjectTree* const input = vtkDataObjectTree::GetData(inputs[0], 0);
-  const Blocks blocks = this->UseOutline || !input ? Blocks() : MakeBlocks(input);
+  const Blocks blocks =
+      this->UseOutline || !input || !vtkPatchSettings::GetFastExtraction() ? Blocks() : MakeBlocks(input);
   const std::vector<const Block*> wanted = BlocksToDraw(blocks);
   if (wanted.empty()) {
     return this->Superclass::RequestDataObjectTree(request, inputs, outputs);
@@ -91,7 +93,7 @@ int vtkPatchViewGeometryFilter::RequestDataObjectTree(
   replaced->Copy(inputs[0], 0);
   vtkNew<vtkInformation> info;
   info->Copy(inputs[0]->GetInformationObject(0));
-  info->Set(vtkDataObject::DATA_OBJECT(), WithSurfaces(input, MakeSurfaces(wanted)));
+  info->Set(vtkDataObject::DATA_OBJECT(), WithSurfaces(input, MakeSurfaces(wanted, this->OuterFacesOnly)));
   replaced->SetInformationObject(0, info);
   vtkInformationVector* const ports[] = {replaced};
   // Poly data would get numbers of their own; other grids get theirs from the filter inside.

@@ -2,10 +2,11 @@
  * @class vtkPatchViewGeometryFilter
  * @brief What a view draws of blocks with hidden cells, at the speed of the data
  *
- * ParaView's filter looks at each cell of a block in a slow way as soon as one cell is hidden. This one makes
- * the surfaces of such blocks by extract::VisibleSurface and hands them on in their place; all else, outlines
- * too, is ParaView's own. Selections, block colours and hidden blocks work as before: each block keeps its
- * surface, with the numbers of its cells and points.
+ * ParaView's filter looks at each cell of a block in a slow way as soon as one cell is hidden, and draws the
+ * faces between blocks, which nobody sees and which are most of them. This one makes the surfaces of uniform
+ * and rectilinear blocks by extract::VisibleSurface and hands them on in their place; all else, outlines too,
+ * is ParaView's own. Selections and block colours work as before: each block keeps its own surface, with the
+ * numbers of its cells and points.
  */
 #ifndef vtkPatchViewGeometryFilter_h
 #define vtkPatchViewGeometryFilter_h
@@ -19,6 +20,11 @@ public:
   static vtkPatchViewGeometryFilter* New();
   vtkTypeMacro(vtkPatchViewGeometryFilter, vtkPVGeometryFilter);
 
+  /// Whether faces are left out behind which a visible cell of another block lies. Blocks of other ranks are
+  /// not looked at.
+  vtkSetMacro(OuterFacesOnly, bool);
+  vtkGetMacro(OuterFacesOnly, bool);
+
 protected:
   vtkPatchViewGeometryFilter() = default;
   ~vtkPatchViewGeometryFilter() override = default;
@@ -29,6 +35,8 @@ protected:
 private:
   vtkPatchViewGeometryFilter(const vtkPatchViewGeometryFilter&) = delete;
   void operator=(const vtkPatchViewGeometryFilter&) = delete;
+
+  bool OuterFacesOnly = true;
 };
 
 #endif

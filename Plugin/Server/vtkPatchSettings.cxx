@@ -1,0 +1,7 @@
+#include "vtkPatchSettings.h"
+
+#include <vtkObjectFactory.h>
+
+bool vtkPatchSettings::Fast = true;
+
+vtkStandardNewMacro(vtkPatchSettings);
