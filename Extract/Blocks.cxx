@@ -134,21 +134,33 @@ class Collector
 public:
   Blocks Found;
 
-  void AddPiece(vtkDataObject* piece, std::string name, unsigned int flatIndex)
+  /// A child of the root, which may be null: on other ranks, a grid may be in its place.
+  void AddChild(vtkDataObject* child, const std::string& name, unsigned int flatIndex)
   {
-    this->Found.Pieces.push_back(std::move(name));
-    if (auto* const tree = vtkCompositeDataSet::SafeDownCast(piece)) {
-      const auto leaves = vtkSmartPointer<vtkCompositeDataIterator>::Take(tree->NewIterator());
-      for (leaves->InitTraversal(); !leaves->IsDoneWithTraversal(); leaves->GoToNextItem()) {
-        this->Add(leaves->GetCurrentDataObject(), flatIndex + leaves->GetCurrentFlatIndex());
-      }
-    } else if (piece) {
-      this->Add(piece, flatIndex);
+    if (auto* const tree = vtkCompositeDataSet::SafeDownCast(child)) {
+      this->Found.Pieces.push_back(name);
+      this->AddLeaves(tree, static_cast<int>(this->Found.Pieces.size()) - 1, flatIndex);
+      return;
+    }
+    if (this->PieceOfGrids < 0) {
+      this->PieceOfGrids = static_cast<int>(this->Found.Pieces.size());
+      this->Found.Pieces.emplace_back();
+    }
+    if (child) {
+      this->Add(child, this->PieceOfGrids, flatIndex);
     }
   }
 
 private:
-  void Add(vtkDataObject* leaf, unsigned int flatIndex)
+  void AddLeaves(vtkCompositeDataSet* tree, int piece, unsigned int flatIndex)
+  {
+    const auto leaves = vtkSmartPointer<vtkCompositeDataIterator>::Take(tree->NewIterator());
+    for (leaves->InitTraversal(); !leaves->IsDoneWithTraversal(); leaves->GoToNextItem()) {
+      this->Add(leaves->GetCurrentDataObject(), piece, flatIndex + leaves->GetCurrentFlatIndex());
+    }
+  }
+
+  void Add(vtkDataObject* leaf, int piece, unsigned int flatIndex)
   {
     auto* const grid = vtkDataSet::SafeDownCast(leaf);
     if (grid && grid->GetNumberOfCells() == 0 && grid->GetNumberOfPoints() == 0) {
@@ -156,7 +168,7 @@ private:
     }
     Block block;
     block.Grid = grid;
-    block.Piece = static_cast<int>(this->Found.Pieces.size()) - 1;
+    block.Piece = piece;
     block.FlatIndex = flatIndex;
     if (!this->TakeGeometry(leaf, block)) {
       this->Found.NotUnderstood = leaf->GetClassName();
@@ -177,6 +189,8 @@ private:
     auto* const grid = vtkStructuredGrid::SafeDownCast(leaf);
     return grid && TakeCurvilinear(grid, block);
   }
+
+  int PieceOfGrids = -1;  ///< -1: there is none yet
 };
 
 }  // namespace
@@ -186,7 +200,7 @@ Blocks MakeBlocks(vtkDataObject* input)
   Collector collector;
   auto* const tree = vtkDataObjectTree::SafeDownCast(input);
   if (!tree) {
-    collector.AddPiece(input, "", 0);
+    collector.AddChild(input, "", 0);
     return std::move(collector.Found);
   }
   const auto children = vtkSmartPointer<vtkDataObjectTreeIterator>::Take(tree->NewTreeIterator());
@@ -197,7 +211,7 @@ Blocks MakeBlocks(vtkDataObject* input)
     const char* const name = children->HasCurrentMetaData()
                                  ? children->GetCurrentMetaData()->Get(vtkCompositeDataSet::NAME())
                                  : nullptr;
-    collector.AddPiece(children->GetCurrentDataObject(), name ? name : "", children->GetCurrentFlatIndex());
+    collector.AddChild(children->GetCurrentDataObject(), name ? name : "", children->GetCurrentFlatIndex());
   }
   return std::move(collector.Found);
 }

@@ -1,0 +1,74 @@
+// Points that were made, by keys of where they lie.
+#ifndef Extract_PointIds_h
+#define Extract_PointIds_h
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace patchio::extract {
+
+/// A hash table that is used again and again.
+class PointIds
+{
+public:
+  void Clear()
+  {
+    ++this->Round;
+    this->Count = 0;
+  }
+
+  /// The id of this key, -1 at first: the caller then sets it.
+  int& operator[](long long key)
+  {
+    if (2 * this->Count >= this->Slots.size()) {
+      this->Grow();
+    }
+    Slot& slot = this->Find(key);
+    if (slot.Round != this->Round) {
+      slot = {key, -1, this->Round};
+      ++this->Count;
+    }
+    return slot.Id;
+  }
+
+private:
+  static constexpr std::size_t Small = 2048;
+
+  struct Slot
+  {
+    long long Key;
+    int Id;
+    unsigned Round = 0;  ///< others than the table's: empty
+  };
+
+  Slot& Find(long long key)
+  {
+    const std::size_t mask = this->Slots.size() - 1;
+    std::size_t at =
+        static_cast<std::size_t>((static_cast<std::uint64_t>(key) * 0x9e3779b97f4a7c15u) >> 24) & mask;
+    while (this->Slots[at].Round == this->Round && this->Slots[at].Key != key) {
+      at = (at + 1) & mask;
+    }
+    return this->Slots[at];
+  }
+
+  void Grow()
+  {
+    std::vector<Slot> before(this->Slots.empty() ? Small : 2 * this->Slots.size());
+    before.swap(this->Slots);
+    for (const Slot& slot : before) {
+      if (slot.Round == this->Round) {
+        this->Find(slot.Key) = slot;
+      }
+    }
+  }
+
+  std::vector<Slot> Slots;  ///< a power of two
+  std::size_t Count = 0;
+  unsigned Round = 1;
+};
+
+}  // namespace patchio::extract
+
+#endif

@@ -1,0 +1,22 @@
+// Parts of cuts, joined to VTK's poly data.
+#ifndef Extract_PolyDataOfParts_h
+#define Extract_PolyDataOfParts_h
+
+#include "Extract/CutPart.h"
+
+#include <vtkSmartPointer.h>
+
+#include <vector>
+
+class vtkPolyData;
+
+namespace patchio::extract {
+
+/// blocks: those whose arrays the output has, also where nothing was cut from them. Parts of a block follow
+/// each other in the order of their layers, and share the points between them.
+vtkSmartPointer<vtkPolyData> MakePolyData(
+    const std::vector<const Block*>& blocks, const std::vector<const CutPart*>& parts);
+
+}  // namespace patchio::extract
+
+#endif

@@ -1,0 +1,119 @@
+#include "BlockFilter.h"
+
+#include <vtkAlgorithm.h>
+#include <vtkCommunicator.h>
+#include <vtkCompositeDataSet.h>
+#include <vtkDataObjectTree.h>
+#include <vtkInformation.h>
+#include <vtkMultiBlockDataSet.h>
+#include <vtkMultiProcessController.h>
+#include <vtkPartitionedDataSet.h>
+#include <vtkPartitionedDataSetCollection.h>
+#include <vtkPolyData.h>
+
+#include <cstring>
+#include <numeric>
+
+namespace patchio {
+namespace {
+
+template <typename Tree>
+void PutNames(const std::vector<std::string>& names, Tree* tree)
+{
+  for (unsigned int p = 0; p < names.size(); ++p) {
+    if (!names[p].empty()) {
+      tree->GetMetaData(p)->Set(vtkCompositeDataSet::NAME(), names[p].c_str());
+    }
+  }
+}
+
+vtkMultiProcessController* SeveralRanks()
+{
+  auto* const controller = vtkMultiProcessController::GetGlobalController();
+  return controller && controller->GetNumberOfProcesses() > 1 ? controller : nullptr;
+}
+
+}  // namespace
+
+void SetTreeOutput(vtkCompositeDataSet* input, vtkInformation* output)
+{
+  const bool isTree = vtkDataObjectTree::SafeDownCast(input);
+  const char* const wanted = isTree ? input->GetClassName() : "vtkMultiBlockDataSet";
+  vtkDataObject* const before = output->Get(vtkDataObject::DATA_OBJECT());
+  if (before && !std::strcmp(before->GetClassName(), wanted)) {
+    return;
+  }
+  const auto tree = isTree ? vtkSmartPointer<vtkDataObject>::Take(input->NewInstance())
+                           : vtkSmartPointer<vtkDataObject>(vtkSmartPointer<vtkMultiBlockDataSet>::New());
+  output->Set(vtkDataObject::DATA_OBJECT(), tree);
+}
+
+void PutPieces(const std::vector<std::string>& names, const std::vector<vtkSmartPointer<vtkPolyData>>& pieces,
+    vtkDataObject* output)
+{
+  const auto count = static_cast<unsigned int>(pieces.size());
+  if (auto* const blocks = vtkMultiBlockDataSet::SafeDownCast(output)) {
+    blocks->SetNumberOfBlocks(count);
+    for (unsigned int p = 0; p < count; ++p) {
+      blocks->SetBlock(p, pieces[p]);
+    }
+    PutNames(names, blocks);
+  } else if (auto* const collection = vtkPartitionedDataSetCollection::SafeDownCast(output)) {
+    collection->SetNumberOfPartitionedDataSets(count);
+    for (unsigned int p = 0; p < count; ++p) {
+      collection->SetPartition(p, 0, pieces[p]);
+    }
+    PutNames(names, collection);
+  } else if (auto* const parts = vtkPartitionedDataSet::SafeDownCast(output)) {
+    parts->SetNumberOfPartitions(count);
+    for (unsigned int p = 0; p < count; ++p) {
+      parts->SetPartition(p, pieces[p]);
+    }
+  } else if (count == 1) {
+    output->ShallowCopy(pieces[0]);
+  }
+}
+
+int RunByItself(vtkAlgorithm* filter, vtkDataObject* input, vtkDataObject* output)
+{
+  const auto copy = vtkSmartPointer<vtkDataObject>::Take(input->NewInstance());
+  copy->ShallowCopy(input);
+  filter->SetInputDataObject(copy);
+  filter->Update();
+  vtkDataObject* const made = filter->GetOutputDataObject(0);
+  const bool fits = made && output->IsA(made->GetClassName());
+  if (fits) {
+    output->ShallowCopy(made);
+  }
+  filter->SetInputDataObject(nullptr);
+  return fits ? 1 : 0;
+}
+
+bool AnyRank(bool here)
+{
+  vtkMultiProcessController* const ranks = SeveralRanks();
+  const int mine = here ? 1 : 0;
+  int any = mine;
+  if (ranks) {
+    ranks->AllReduce(&mine, &any, 1, vtkCommunicator::MAX_OP);
+  }
+  return any != 0;
+}
+
+std::vector<double> GatherFromRanks(const std::vector<double>& here)
+{
+  vtkMultiProcessController* const ranks = SeveralRanks();
+  if (!ranks) {
+    return here;
+  }
+  const auto count = static_cast<std::size_t>(ranks->GetNumberOfProcesses());
+  const auto mine = static_cast<vtkIdType>(here.size());
+  std::vector<vtkIdType> lengths(count), begins(count, 0);
+  ranks->AllGather(&mine, lengths.data(), 1);
+  std::partial_sum(lengths.begin(), lengths.end() - 1, begins.begin() + 1);
+  std::vector<double> all(static_cast<std::size_t>(begins.back() + lengths.back()));
+  ranks->AllGatherV(here.data(), all.data(), mine, lengths.data(), begins.data());
+  return all;
+}
+
+}  // namespace patchio

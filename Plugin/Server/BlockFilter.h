@@ -1,0 +1,37 @@
+// What filters have in common that take all blocks of their input together.
+#ifndef BlockFilter_h
+#define BlockFilter_h
+
+#include <vtkSmartPointer.h>
+
+#include <string>
+#include <vector>
+
+class vtkAlgorithm;
+class vtkCompositeDataSet;
+class vtkDataObject;
+class vtkInformation;
+class vtkPolyData;
+
+namespace patchio {
+
+/// Makes the output the kind of tree that VTK makes when a filter runs on one block of this input after
+/// another.
+void SetTreeOutput(vtkCompositeDataSet* input, vtkInformation* output);
+
+/// Fills an output with a poly data for each piece (see extract::Blocks::Pieces): a tree, or a poly data if
+/// there is one piece.
+void PutPieces(const std::vector<std::string>& names, const std::vector<vtkSmartPointer<vtkPolyData>>& pieces,
+    vtkDataObject* output);
+
+/// Runs another filter on the input, block by block; 0 if it fails.
+int RunByItself(vtkAlgorithm* filter, vtkDataObject* input, vtkDataObject* output);
+
+/// Collective over all ranks of the process's global controller: whether one of them says yes; the numbers of
+/// all.
+bool AnyRank(bool here);
+std::vector<double> GatherFromRanks(const std::vector<double>& here);
+
+}  // namespace patchio
+
+#endif

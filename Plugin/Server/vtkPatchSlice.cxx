@@ -1,0 +1,139 @@
+#include "vtkPatchSlice.h"
+
+#include "BlockFilter.h"
+#include "Extract/Slice.h"
+
+#include <vtkCallbackCommand.h>
+#include <vtkCommand.h>
+#include <vtkCompositeDataSet.h>
+#include <vtkDataSet.h>
+#include <vtkDemandDrivenPipeline.h>
+#include <vtkExtractGeometry.h>
+#include <vtkInformation.h>
+#include <vtkInformationVector.h>
+#include <vtkNew.h>
+#include <vtkNonMergingPointLocator.h>
+#include <vtkObjectFactory.h>
+#include <vtkPVCutter.h>
+#include <vtkPolyData.h>
+
+#include <optional>
+
+using namespace patchio::extract;
+
+vtkStandardNewMacro(vtkPatchSlice);
+
+namespace {
+
+/// The filters that ParaView's class runs: for slices, and for crinkle slices.
+vtkPVCutter* CutterOf(vtkPVMetaSliceDataSet* slice)
+{
+  return vtkPVCutter::SafeDownCast(slice->GetFilter(0));
+}
+
+vtkExtractGeometry* CrinkleOf(vtkPVMetaSliceDataSet* slice)
+{
+  return vtkExtractGeometry::SafeDownCast(slice->GetFilter(1));
+}
+
+/// Empty if one of them is not known.
+std::vector<Surface> SurfacesOf(vtkPVCutter* cutter)
+{
+  std::vector<Surface> surfaces;
+  for (int i = 0; i < cutter->GetNumberOfContours(); ++i) {
+    const std::optional<Surface> surface = Surface::Make(cutter->GetCutFunction(), cutter->GetValue(i));
+    if (!surface) {
+      return {};
+    }
+    surfaces.push_back(*surface);
+  }
+  return surfaces;
+}
+
+}  // namespace
+
+void vtkPatchSlice::PrintSelf(ostream& os, vtkIndent indent)
+{
+  this->Superclass::PrintSelf(os, indent);
+  os << indent << "UsePatchIO: " << this->UsePatchIO << "\n";
+}
+
+int vtkPatchSlice::FillInputPortInformation(int port, vtkInformation* info)
+{
+  this->Superclass::FillInputPortInformation(port, info);
+  // Blocks come here together, and not one after another.
+  info->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkCompositeDataSet");
+  return 1;
+}
+
+int vtkPatchSlice::RequestDataObject(
+    vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
+{
+  auto* const tree = vtkCompositeDataSet::GetData(inputs[0]);
+  if (!tree) {
+    return this->Superclass::RequestDataObject(request, inputs, outputs);
+  }
+  CutterOf(this)->SetCutFunction(this->ImplicitFunctions[METASLICE_DATASET]);
+  CrinkleOf(this)->SetImplicitFunction(this->ImplicitFunctions[METASLICE_DATASET]);
+  patchio::SetTreeOutput(tree, outputs->GetInformationObject(0));
+  return 1;
+}
+
+int vtkPatchSlice::ProcessRequest(
+    vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
+{
+  vtkDataObject* const input = vtkDataObject::GetData(inputs[0]);
+  const bool isTree = vtkCompositeDataSet::SafeDownCast(input);
+  if (!request->Has(vtkDemandDrivenPipeline::REQUEST_DATA()) ||
+      (!isTree && !vtkDataSet::SafeDownCast(input))) {
+    return this->Superclass::ProcessRequest(request, inputs, outputs);
+  }
+  vtkDataObject* const output = vtkDataObject::GetData(outputs);
+  if (this->SliceBlocks(input, output)) {
+    return 1;
+  }
+  return isTree ? this->SliceByParaView(input, output)
+                : this->Superclass::ProcessRequest(request, inputs, outputs);
+}
+
+bool vtkPatchSlice::SliceBlocks(vtkDataObject* input, vtkDataObject* output)
+{
+  SliceRequest request;
+  request.Surfaces = SurfacesOf(CutterOf(this));
+  // All ranks have the same properties, but not the same blocks.
+  if (!this->UsePatchIO || this->GetActiveFilter() != CutterOf(this) || request.Surfaces.empty()) {
+    return false;
+  }
+  const Blocks blocks = MakeBlocks(input);
+  if (patchio::AnyRank(!blocks.NotUnderstood.empty())) {
+    vtkDebugMacro("ParaView's own slice because of " << blocks.NotUnderstood);
+    return false;
+  }
+  request.Triangles = CutterOf(this)->GetGenerateTriangles() != 0;
+  request.Any = patchio::AnyRank;
+  request.Gather = patchio::GatherFromRanks;
+  request.Progress = [this](double done) {
+    this->UpdateProgress(done);
+    return !this->GetAbortExecute();
+  };
+  patchio::PutPieces(blocks.Pieces, Slice(blocks, request), output);
+  return true;
+}
+
+int vtkPatchSlice::SliceByParaView(vtkDataObject* input, vtkDataObject* output)
+{
+  vtkPVCutter* const mine = CutterOf(this);
+  vtkNew<vtkPVMetaSliceDataSet> slice;
+  slice->SetDataSetCutFunction(this->ImplicitFunctions[METASLICE_DATASET]);
+  slice->SetHyperTreeGridCutFunction(this->ImplicitFunctions[METASLICE_HYPERTREEGRID]);
+  slice->PreserveInputCells(this->GetActiveFilter() == mine ? 0 : 1);
+  slice->SetNumberOfContours(mine->GetNumberOfContours());
+  for (int i = 0; i < mine->GetNumberOfContours(); ++i) {
+    slice->SetValue(i, mine->GetValue(i));
+  }
+  slice->SetGenerateTriangles(mine->GetGenerateTriangles());
+  slice->SetMergePoints(!vtkNonMergingPointLocator::SafeDownCast(mine->GetLocator()));
+  slice->SetDual(mine->GetDual());
+  slice->AddObserver(vtkCommand::ProgressEvent, this->InternalProgressObserver);
+  return patchio::RunByItself(slice, input, output);
+}
