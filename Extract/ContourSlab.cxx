@@ -98,6 +98,27 @@ void ContourSlab::FindOwnStates(const T* values)
   }
 }
 
+/// Along an axis: the other block's cells at the cells of this slab and those around it, from the first one
+/// that the other block covers, whose index it returns.
+int ContourSlab::FindCellsOf(int other, int axis, std::vector<int>& cells) const
+{
+  const std::vector<int>& places = this->Lattice.AxisOf(this->Part.Block, axis).Places;
+  const CellLattice::Axis& there = this->Lattice.AxisOf(other, axis);
+  const int end = axis == 2 ? this->Part.End : this->Block.Cells[axis] + 1;
+  cells.clear();
+  int first = 0;
+  for (int i = axis == 2 ? this->Part.Begin - 1 : -1; i < end; ++i) {
+    const int lower = i < 0 ? places[0] - 1 : places[i];
+    const int upper = i < 0 ? places[0] : i < this->Block.Cells[axis] ? places[i + 1] : lower + 1;
+    const int cube = std::max(lower, there.Places.front());
+    if (cube < std::min(upper, there.Places.back())) {
+      first = cells.empty() ? i : first;
+      cells.push_back(there.CellAt[cube - there.Places.front()]);
+    }
+  }
+  return first;
+}
+
 /// The cells of another block that lie where this one has no visible cell, or beside it.
 void ContourSlab::AddStatesOf(int other)
 {
@@ -106,28 +127,15 @@ void ContourSlab::AddStatesOf(int other)
   std::array<std::vector<int>, 3>& theirs = this->CellsOfOther;
   Int3 first;
   for (int axis = 0; axis < 3; ++axis) {
-    const std::vector<int>& places = this->Lattice.AxisOf(this->Part.Block, axis).Places;
-    const CellLattice::Axis& there = this->Lattice.AxisOf(other, axis);
-    theirs[axis].clear();
-    first[axis] = axis == 2 ? this->Part.Begin - 1 : -1;
-    const int end = axis == 2 ? this->Part.End : this->Block.Cells[axis] + 1;
-    for (int i = first[axis]; i < end; ++i) {
-      const int lower = i < 0 ? places[0] - 1 : places[i];
-      const int upper = i < this->Block.Cells[axis] ? (i < 0 ? places[0] : places[i + 1]) : lower + 1;
-      const int cube = std::max(lower, there.Places.front());
-      theirs[axis].push_back(
-          cube < std::min(upper, there.Places.back()) ? there.CellAt[cube - there.Places.front()] : -1);
-    }
+    first[axis] = this->FindCellsOf(other, axis, theirs[axis]);
   }
-  for (int k = 0; k < static_cast<int>(theirs[2].size()); ++k) {
-    for (int j = 0; j < static_cast<int>(theirs[1].size()) && theirs[2][k] >= 0; ++j) {
-      if (theirs[1][j] < 0) {
-        continue;
-      }
-      unsigned char* const row = this->StatesOfRow(first[1] + j, first[2] + k);
+  for (std::size_t k = 0; k < theirs[2].size(); ++k) {
+    for (std::size_t j = 0; j < theirs[1].size(); ++j) {
+      unsigned char* const row =
+          this->StatesOfRow(first[1] + static_cast<int>(j), first[2] + static_cast<int>(k)) + first[0] + 1;
       const std::int64_t begin = theirs[2][k] * block.Stride(2) + theirs[1][j] * block.Stride(1);
       for (std::size_t i = 0; i < theirs[0].size(); ++i) {
-        if ((row[i] & Own) || theirs[0][i] < 0) {
+        if (row[i] & Own) {
           continue;
         }
         const std::int64_t cell = begin + theirs[0][i];

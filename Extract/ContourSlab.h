@@ -57,6 +57,7 @@ private:
   void FindStates();
   template <typename T>
   void FindOwnStates(const T* values);
+  int FindCellsOf(int other, int axis, std::vector<int>& cells) const;
   void AddStatesOf(int other);
   const unsigned char* StatesOfRow(int j, int k) const;
   unsigned char* StatesOfRow(int j, int k);

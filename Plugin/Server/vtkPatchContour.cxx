@@ -1,5 +1,6 @@
 #include "vtkPatchContour.h"
 
+#include "BlockFilter.h"
 #include "Extract/ContourOutput.h"
 #include "ReaderRanks.h"
 
@@ -8,13 +9,10 @@
 #include <vtkContourValues.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
-#include <vtkMultiBlockDataSet.h>
 #include <vtkMultiProcessController.h>
 #include <vtkNew.h>
 #include <vtkNonOverlappingAMR.h>
 #include <vtkObjectFactory.h>
-#include <vtkPartitionedDataSet.h>
-#include <vtkPartitionedDataSetCollection.h>
 #include <vtkPolyData.h>
 #include <vtkSmartPointer.h>
 #include <vtkStreamingDemandDrivenPipeline.h>
@@ -30,36 +28,6 @@ using patchio::Communicator;
 vtkCompositeDataSet* BlocksIn(vtkDataObject* input)
 {
   return vtkNonOverlappingAMR::SafeDownCast(input) ? nullptr : vtkCompositeDataSet::SafeDownCast(input);
-}
-
-vtkSmartPointer<vtkDataObject> OutputFor(vtkCompositeDataSet* input)
-{
-  if (vtkPartitionedDataSet::SafeDownCast(input) || vtkPartitionedDataSetCollection::SafeDownCast(input)) {
-    return vtkSmartPointer<vtkDataObject>::Take(input->NewInstance());
-  }
-  return vtkSmartPointer<vtkMultiBlockDataSet>::New();
-}
-
-/// Makes the piece of this rank the only block.
-void Put(vtkPolyData* piece, vtkDataObject* output)
-{
-  if (auto* const data = vtkPolyData::SafeDownCast(output)) {
-    data->ShallowCopy(piece);
-  } else if (auto* const blocks = vtkMultiBlockDataSet::SafeDownCast(output)) {
-    blocks->SetBlock(0, piece);
-    blocks->GetMetaData(0u)->Set(vtkCompositeDataSet::NAME(), "contour");
-  } else if (auto* const parts = vtkPartitionedDataSet::SafeDownCast(output)) {
-    parts->SetPartition(0, piece);
-  } else if (auto* const sets = vtkPartitionedDataSetCollection::SafeDownCast(output)) {
-    sets->SetPartition(0, 0, piece);
-  }
-}
-
-/// Collective: true if this is so on all ranks.
-bool IsOnAllRanks(bool here, Communicator& ranks)
-{
-  const std::vector<int> all = ranks.AllGather(std::vector<int>{here ? 1 : 0});
-  return std::all_of(all.begin(), all.end(), [](int rank) { return rank != 0; });
 }
 
 }  // namespace
@@ -87,11 +55,7 @@ int vtkPatchContour::RequestDataObject(
   if (!blocks) {
     return this->Superclass::RequestDataObject(request, inputs, outputs);
   }
-  const vtkSmartPointer<vtkDataObject> output = OutputFor(blocks);
-  vtkDataObject* const before = vtkDataObject::GetData(outputs);
-  if (!before || !before->IsA(output->GetClassName())) {
-    outputs->GetInformationObject(0)->Set(vtkDataObject::DATA_OBJECT(), output);
-  }
+  patchio::SetTreeOutput(blocks, outputs->GetInformationObject(0));
   return 1;
 }
 
@@ -128,6 +92,7 @@ bool vtkPatchContour::MakeContour(vtkDataObject* input, vtkDataObject* output)
   using namespace patchio::extract;
   const std::unique_ptr<Communicator> ranks =
       patchio::MakeCommunicator(vtkMultiProcessController::GetGlobalController());
+  this->AbortExecute = 0;  // that of a contour that was given up
   const Blocks blocks = MakeBlocks(input);
   CellSet cells = MakeCellSet(blocks, this->NameOfArray(), *ranks);
   if (!cells.NotUnderstood.empty()) {
@@ -141,16 +106,16 @@ bool vtkPatchContour::MakeContour(vtkDataObject* input, vtkDataObject* output)
   options.DoublePoints = this->GetOutputPointsPrecision() == vtkAlgorithm::DOUBLE_PRECISION;
   AddCellsOfOthers(cells, options.Normals || options.Gradients, *ranks);
   const CellLattice lattice(cells.Blocks, cells.Nodes);
-  if (!IsOnAllRanks(lattice.Misfit().empty() && DualCells::CanNumber(lattice), *ranks)) {
+  if (patchio::AnyRank(!lattice.Misfit().empty() || !DualCells::CanNumber(lattice))) {
     return false;
   }
   const Contour contour = patchio::extract::MakeContour(lattice, options.Levels, [this](double part) {
     this->UpdateProgress(part);
     return !this->GetAbortExecute();
   });
-  vtkNew<vtkPolyData> piece;
+  const auto piece = vtkSmartPointer<vtkPolyData>::New();
   FillPolyData(contour, lattice, cells, options, piece);
-  Put(piece, output);
+  patchio::PutPieces({"contour"}, {piece}, output);
   return true;
 }
 
@@ -165,15 +130,13 @@ int vtkPatchContour::UseParaView(
     return this->Superclass::RequestData(request, inputs, outputs);
   }
   vtkNew<vtkPVContourFilter> contour;
+  contour->SetInputArrayToProcess(0, this->GetInputArrayInformation(0));
   vtkNew<vtkCellDataToPointData> toPoints;
-  contour->SetInputArrayToProcess(0, 0, 0,
-      ofCells ? vtkDataObject::FIELD_ASSOCIATION_POINTS : this->AssociationOfArray(),
-      this->NameOfArray().c_str());
   if (ofCells) {
+    contour->SetInputArrayToProcess(
+        0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, this->NameOfArray().c_str());
     toPoints->SetInputDataObject(input);
-    contour->SetInputConnection(toPoints->GetOutputPort());
-  } else {
-    contour->SetInputDataObject(input);
+    toPoints->Update();
   }
   contour->SetNumberOfContours(static_cast<int>(this->GetNumberOfContours()));
   for (int i = 0; i < this->GetNumberOfContours(); ++i) {
@@ -187,11 +150,6 @@ int vtkPatchContour::UseParaView(
   contour->SetArrayComponent(this->GetArrayComponent());
   contour->SetGenerateTriangles(this->GetGenerateTriangles());
   contour->SetOutputPointsPrecision(this->GetOutputPointsPrecision());
-  vtkInformation* const wanted = outputs->GetInformationObject(0);
-  using Pipeline = vtkStreamingDemandDrivenPipeline;
-  contour->UpdatePiece(wanted->Get(Pipeline::UPDATE_PIECE_NUMBER()),
-      wanted->Get(Pipeline::UPDATE_NUMBER_OF_PIECES()),
-      wanted->Get(Pipeline::UPDATE_NUMBER_OF_GHOST_LEVELS()));
-  vtkDataObject::GetData(outputs)->ShallowCopy(contour->GetOutputDataObject(0));
-  return 1;
+  return patchio::RunByItself(
+      contour, ofCells ? toPoints->GetOutputDataObject(0) : input, vtkDataObject::GetData(outputs));
 }
