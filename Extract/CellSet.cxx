@@ -156,10 +156,23 @@ Summary Agree(const Summary& mine, const std::string& array, Communicator& ranks
   return common;
 }
 
+void SetNodes(CellSet& set, Communicator& ranks)
+{
+  for (int axis = 0; axis < 3; ++axis) {
+    set.Nodes[axis] = CellLattice::Nodes(set.Blocks, axis);
+    if (ranks.Size() > 1) {
+      set.Nodes[axis] = GatherValues(ranks, set.Nodes[axis]);
+    }
+  }
+}
+
 }  // namespace
 
 void CellSet::TakeNumbers()
 {
+  if (this->Arrays.empty()) {
+    return;
+  }
   CellBlock& block = this->Blocks.back();
   const char* const values = this->Values.back()[0];
   if (this->Arrays[0].Type == VTK_FLOAT) {
@@ -173,6 +186,17 @@ void CellSet::TakeNumbers()
     }
     block.Doubles = numbers.data();
   }
+}
+
+CellSet MakeCellSet(const std::vector<const Block*>& blocks, Communicator& ranks)
+{
+  CellSet set;
+  for (const Block* block : blocks) {
+    set.Blocks.push_back(CellsOf(*block));
+    set.Values.emplace_back();
+  }
+  SetNodes(set, ranks);
+  return set;
 }
 
 CellSet MakeCellSet(const extract::Blocks& blocks, const std::string& array, Communicator& ranks)
@@ -195,12 +219,7 @@ CellSet MakeCellSet(const extract::Blocks& blocks, const std::string& array, Com
     }
     set.TakeNumbers();
   }
-  for (int axis = 0; axis < 3; ++axis) {
-    set.Nodes[axis] = CellLattice::Nodes(set.Blocks, axis);
-    if (ranks.Size() > 1) {
-      set.Nodes[axis] = GatherValues(ranks, set.Nodes[axis]);
-    }
-  }
+  SetNodes(set, ranks);
   return set;
 }
 

@@ -43,6 +43,9 @@ struct CellSet
   void TakeNumbers();
 };
 
+/// Collective: the cells of blocks, without arrays.
+CellSet MakeCellSet(const std::vector<const Block*>& blocks, Communicator& ranks);
+
 /// Collective: the cells of all blocks that have this array of cells, with all arrays that all of these have.
 CellSet MakeCellSet(const Blocks& blocks, const std::string& array, Communicator& ranks);
 

@@ -3,21 +3,25 @@
 namespace patchio::extract {
 namespace {
 
-std::vector<CellBlock> CellsOf(const std::vector<const Block*>& blocks)
+CellSet CellsOfAllRanks(const std::vector<const Block*>& blocks, Communicator& ranks)
 {
-  std::vector<CellBlock> cells;
-  for (const Block* block : blocks) {
-    cells.push_back(CellsOf(*block));
-  }
+  CellSet cells = MakeCellSet(blocks, ranks);
+  AddCellsOfOthers(cells, false, ranks);
   return cells;
 }
 
 }  // namespace
 
-CoveredFaces::CoveredFaces(const std::vector<const Block*>& blocks) : Lattice(CellsOf(blocks)) {}
+CoveredFaces::CoveredFaces(const std::vector<const Block*>& blocks, Communicator& ranks)
+    : Cells(CellsOfAllRanks(blocks, ranks)), Lattice(this->Cells.Blocks, this->Cells.Nodes)
+{
+}
 
 bool CoveredFaces::IsCovered(int block, const OuterFace& face) const
 {
+  if (!this->Lattice.Misfit().empty()) {
+    return false;
+  }
   Box behind;
   for (int axis = 0; axis < 3; ++axis) {
     const std::vector<int>& places = this->Lattice.AxisOf(block, axis).Places;

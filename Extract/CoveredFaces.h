@@ -2,7 +2,7 @@
 #ifndef Extract_CoveredFaces_h
 #define Extract_CoveredFaces_h
 
-#include "Extract/CellLattice.h"
+#include "Extract/CellSet.h"
 #include "Extract/VisibleSurface.h"
 
 #include <vector>
@@ -12,18 +12,17 @@ namespace patchio::extract {
 class CoveredFaces
 {
 public:
-  /// blocks: uniform or rectilinear ones of three dimensions, which must outlive this.
-  explicit CoveredFaces(const std::vector<const Block*>& blocks);
+  /// Collective. blocks: uniform or rectilinear ones of three dimensions, which must outlive this; those of
+  /// other ranks are looked at, too.
+  CoveredFaces(const std::vector<const Block*>& blocks, Communicator& ranks);
 
-  /// False where cells of different levels do not fit each other: then no face counts as covered.
-  bool Fits() const { return this->Lattice.Misfit().empty(); }
-
-  /// Whether visible cells of the blocks lie behind all of a face of the block with this number. For any
-  /// thread.
+  /// Whether visible cells lie behind all of a face of the block with this number. For any thread. Where
+  /// cells of different levels do not fit each other, no face counts as covered.
   bool IsCovered(int block, const OuterFace& face) const;
 
 private:
-  CellLattice Lattice;
+  const CellSet Cells;
+  const CellLattice Lattice;
 };
 
 }  // namespace patchio::extract

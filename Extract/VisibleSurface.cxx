@@ -1,5 +1,6 @@
 #include "Extract/VisibleSurface.h"
 
+#include "Extract/CoveredFaces.h"
 #include "Extract/CutPart.h"
 #include "Extract/Fields.h"
 #include "Extract/PointIds.h"
@@ -10,10 +11,14 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
-#include <vector>
+#include <functional>
+#include <optional>
 
 namespace patchio::extract {
 namespace {
+
+/// Whether a face is left out. For any thread.
+using FaceTest = std::function<bool(const OuterFace&)>;
 
 /// Cells that a task looks at, about.
 constexpr long long CellsOfTask = 200'000;
@@ -122,9 +127,8 @@ private:
   PointIds Ids;
 };
 
-}  // namespace
-
-vtkSmartPointer<vtkPolyData> VisibleSurface(const Block& block, const FaceTest& covered)
+/// The surface of one block, in parts that follow each other.
+std::vector<CutPart> FacesOf(const Block& block, const FaceTest& covered)
 {
   const int layers = block.Cells(2);
   const long long cellsOfLayer = static_cast<long long>(block.Cells(0)) * block.Cells(1);
@@ -134,11 +138,77 @@ vtkSmartPointer<vtkPolyData> VisibleSurface(const Block& block, const FaceTest& 
     const int begin = static_cast<int>(p) * step;
     parts[p] = FacesOfLayers(block, covered, begin, std::min(begin + step, layers)).Run();
   });
-  std::vector<const CutPart*> all;
-  for (const CutPart& part : parts) {
-    all.push_back(&part);
+  return parts;
+}
+
+std::vector<std::vector<CutPart>> FacesOf(
+    const std::vector<const Block*>& blocks, Faces faces, Communicator& ranks)
+{
+  std::optional<CoveredFaces> covered;
+  if (faces == Faces::Outer) {
+    covered.emplace(blocks, ranks);
   }
-  return MakePolyData({&block}, all, true);
+  std::vector<std::vector<CutPart>> found(blocks.size());
+  tbb::parallel_for(std::size_t(0), blocks.size(), [&](std::size_t b) {
+    const FaceTest test = [&covered, b](const OuterFace& face) {
+      return covered->IsCovered(static_cast<int>(b), face);
+    };
+    found[b] = FacesOf(*blocks[b], covered ? test : nullptr);
+  });
+  return found;
+}
+
+void Append(const std::vector<CutPart>& parts, std::vector<const CutPart*>& to)
+{
+  for (const CutPart& part : parts) {
+    to.push_back(&part);
+  }
+}
+
+}  // namespace
+
+std::vector<const Block*> SolidBlocks(const Blocks& blocks)
+{
+  std::vector<const Block*> solid;
+  for (const Block& block : blocks.List) {
+    if (block.Form != BlockForm::Curvilinear &&
+        *std::min_element(block.Points.begin(), block.Points.end()) > 1) {
+      solid.push_back(&block);
+    }
+  }
+  return solid;
+}
+
+std::vector<vtkSmartPointer<vtkPolyData>> SurfacesOfBlocks(
+    const std::vector<const Block*>& blocks, Faces faces, Communicator& ranks)
+{
+  const std::vector<std::vector<CutPart>> parts = FacesOf(blocks, faces, ranks);
+  std::vector<vtkSmartPointer<vtkPolyData>> surfaces(blocks.size());
+  tbb::parallel_for(std::size_t(0), blocks.size(), [&](std::size_t b) {
+    std::vector<const CutPart*> ofBlock;
+    Append(parts[b], ofBlock);
+    surfaces[b] = MakePolyData({blocks[b]}, ofBlock, true);
+  });
+  return surfaces;
+}
+
+std::vector<vtkSmartPointer<vtkPolyData>> OuterSurface(const Blocks& blocks, Communicator& ranks)
+{
+  const std::vector<const Block*> solid = SolidBlocks(blocks);
+  const std::vector<std::vector<CutPart>> parts = FacesOf(solid, Faces::Outer, ranks);
+  std::vector<vtkSmartPointer<vtkPolyData>> pieces;
+  for (std::size_t piece = 0; piece < blocks.Pieces.size(); ++piece) {
+    std::vector<const Block*> blocksOf;
+    std::vector<const CutPart*> partsOf;
+    for (std::size_t b = 0; b < solid.size(); ++b) {
+      if (solid[b]->Piece == static_cast<int>(piece)) {
+        blocksOf.push_back(solid[b]);
+        Append(parts[b], partsOf);
+      }
+    }
+    pieces.push_back(MakePolyData(blocksOf, partsOf));
+  }
+  return pieces;
 }
 
 }  // namespace patchio::extract

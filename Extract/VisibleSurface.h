@@ -1,13 +1,13 @@
-// The surface of the visible cells of a block.
+// The surfaces of visible cells.
 #ifndef Extract_VisibleSurface_h
 #define Extract_VisibleSurface_h
 
 #include "Extract/Blocks.h"
+#include "Support/Communicator.h"
 
 #include <vtkSmartPointer.h>
 
-#include <array>
-#include <functional>
+#include <vector>
 
 class vtkPolyData;
 
@@ -21,13 +21,23 @@ struct OuterFace
   bool Upper;  ///< whether it is the face at the upper end of the axis
 };
 
-/// Whether a visible cell of another block lies behind all of a face. For any thread.
-using FaceTest = std::function<bool(const OuterFace&)>;
+/// The blocks that VisibleSurface takes: uniform and rectilinear ones of three dimensions.
+std::vector<const Block*> SolidBlocks(const Blocks& blocks);
 
-/// Quadrilaterals whose normals point outwards, with the cell data of their cells, the point data, and the
-/// numbers of both in the block (vtkOriginalCellIds, vtkOriginalPointIds). block: of three dimensions.
-/// covered: faces to be left out; null: none.
-vtkSmartPointer<vtkPolyData> VisibleSurface(const Block& block, const FaceTest& covered = nullptr);
+enum class Faces
+{
+  OfEachBlock,  ///< as if there was only this block
+  Outer         ///< only those behind which no other block has a visible cell, on any rank
+};
+
+/// For each of the blocks quadrilaterals whose normals point outwards, with the data of their cells and
+/// points and with the numbers of these in the block (vtkOriginalCellIds, vtkOriginalPointIds). Collective
+/// for outer faces.
+std::vector<vtkSmartPointer<vtkPolyData>> SurfacesOfBlocks(
+    const std::vector<const Block*>& blocks, Faces faces, Communicator& ranks);
+
+/// The outer surface of all blocks, in the pieces of the input. Collective.
+std::vector<vtkSmartPointer<vtkPolyData>> OuterSurface(const Blocks& blocks, Communicator& ranks);
 
 }  // namespace patchio::extract
 

@@ -1,8 +1,9 @@
 #include "vtkPatchViewGeometryFilter.h"
 
+#include "BlockFilter.h"
 #include "Extract/Blocks.h"
-#include "Extract/CoveredFaces.h"
 #include "Extract/VisibleSurface.h"
+#include "ReaderRanks.h"
 #include "vtkPatchSettings.h"
 
 #include <vtkDataObjectTree.h>
@@ -11,14 +12,12 @@
 #include <vtkFieldData.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
+#include <vtkMultiProcessController.h>
 #include <vtkNew.h>
 #include <vtkObjectFactory.h>
 #include <vtkPolyData.h>
 #include <vtkSmartPointer.h>
 
-#include <tbb/parallel_for.h>
-
-#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -28,33 +27,13 @@ vtkStandardNewMacro(vtkPatchViewGeometryFilter);
 
 namespace {
 
-/// What this filter makes the surfaces of; empty if ParaView is to do it.
-std::vector<const Block*> BlocksToDraw(const Blocks& blocks)
-{
-  std::vector<const Block*> wanted;
-  for (const Block& block : blocks.List) {
-    if (block.Form != BlockForm::Curvilinear &&
-        *std::min_element(block.Points.begin(), block.Points.end()) > 1) {
-      wanted.push_back(&block);
-    }
-  }
-  const bool isOneBox = wanted.size() == 1 && !wanted[0]->Flags;
-  return blocks.NotUnderstood.empty() && !isOneBox ? wanted : std::vector<const Block*>();
-}
-
 using Surfaces = std::map<unsigned int, vtkSmartPointer<vtkPolyData>>;
 
-/// By the blocks' places in the tree.
+/// Collective. By the blocks' places in the tree.
 Surfaces MakeSurfaces(const std::vector<const Block*>& blocks, bool outerOnly)
 {
-  const CoveredFaces faces(blocks);
-  std::vector<vtkSmartPointer<vtkPolyData>> made(blocks.size());
-  tbb::parallel_for(std::size_t(0), blocks.size(), [&](std::size_t b) {
-    const FaceTest covered = [&faces, b](const OuterFace& face) {
-      return faces.IsCovered(static_cast<int>(b), face);
-    };
-    made[b] = VisibleSurface(*blocks[b], outerOnly && faces.Fits() ? covered : nullptr);
-  });
+  const auto ranks = patchio::MakeCommunicator(vtkMultiProcessController::GetGlobalController());
+  const auto made = SurfacesOfBlocks(blocks, outerOnly ? Faces::Outer : Faces::OfEachBlock, *ranks);
   Surfaces surfaces;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     made[b]->GetFieldData()->PassData(blocks[b]->Grid->GetFieldData());
@@ -83,17 +62,21 @@ int vtkPatchViewGeometryFilter::RequestDataObjectTree(
     vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
 {
   vtkDataObjectTree* const input = vtkDataObjectTree::GetData(inputs[0], 0);
-  const Blocks blocks =
-      this->UseOutline || !input || !vtkPatchSettings::GetFastExtraction() ? Blocks() : MakeBlocks(input);
-  const std::vector<const Block*> wanted = BlocksToDraw(blocks);
-  if (wanted.empty()) {
+  if (this->UseOutline || !input || !vtkPatchSettings::GetFastExtraction()) {
+    return this->Superclass::RequestDataObjectTree(request, inputs, outputs);
+  }
+  const Blocks blocks = MakeBlocks(input);
+  const std::vector<const Block*> solid = SolidBlocks(blocks);
+  // ParaView is good at single boxes.
+  const bool isBox = solid.size() < 2 && (solid.empty() || !solid[0]->Flags);
+  if (patchio::AnyRank(!blocks.NotUnderstood.empty()) || !patchio::AnyRank(!isBox)) {
     return this->Superclass::RequestDataObjectTree(request, inputs, outputs);
   }
   vtkNew<vtkInformationVector> replaced;
   replaced->Copy(inputs[0], 0);
   vtkNew<vtkInformation> info;
   info->Copy(inputs[0]->GetInformationObject(0));
-  info->Set(vtkDataObject::DATA_OBJECT(), WithSurfaces(input, MakeSurfaces(wanted, this->OuterFacesOnly)));
+  info->Set(vtkDataObject::DATA_OBJECT(), WithSurfaces(input, MakeSurfaces(solid, this->OuterFacesOnly)));
   replaced->SetInformationObject(0, info);
   vtkInformationVector* const ports[] = {replaced};
   // Poly data would get numbers of their own; other grids get theirs from the filter inside.

@@ -4,9 +4,9 @@
  *
  * ParaView's filter looks at each cell of a block in a slow way as soon as one cell is hidden, and draws the
  * faces between blocks, which nobody sees and which are most of them. This one makes the surfaces of uniform
- * and rectilinear blocks by extract::VisibleSurface and hands them on in their place; all else, outlines too,
- * is ParaView's own. Selections and block colours work as before: each block keeps its own surface, with the
- * numbers of its cells and points.
+ * and rectilinear blocks by extract::SurfacesOfBlocks and hands them on in their place; all else, outlines
+ * too, is ParaView's own. Selections and block colours work as before: each block keeps its own surface, with
+ * the numbers of its cells and points.
  */
 #ifndef vtkPatchViewGeometryFilter_h
 #define vtkPatchViewGeometryFilter_h
@@ -20,8 +20,7 @@ public:
   static vtkPatchViewGeometryFilter* New();
   vtkTypeMacro(vtkPatchViewGeometryFilter, vtkPVGeometryFilter);
 
-  /// Whether faces are left out behind which a visible cell of another block lies. Blocks of other ranks are
-  /// not looked at.
+  /// Whether faces are left out behind which a visible cell of another block lies, on any rank.
   vtkSetMacro(OuterFacesOnly, bool);
   vtkGetMacro(OuterFacesOnly, bool);
 

@@ -118,7 +118,7 @@ def check_numbers(name, blocks, surfaces):
             expect(np.allclose(surface.positions[point], there, rtol=1e-6), "%s: another point", name)
 
 
-def check_shape(name, blocks, surfaces):
+def check_shape(name, blocks, surfaces, by_filter):
     """The surface is closed, and there is nothing within it."""
     quads = np.concatenate([surface.quads for surface in surfaces.values()])
     areas = vector_areas(quads)
@@ -130,6 +130,22 @@ def check_shape(name, blocks, surfaces):
         box = 2 * (extent[0] * extent[1] + extent[1] * extent[2] + extent[2] * extent[0])
         area = float(np.abs(areas).sum())
         expect(abs(area - box) < 1e-6 * box, "%s: area %.9g instead of %.9g", name, area, box)
+        expect(abs(by_filter - box) < 1e-9 * box, "%s: Extract Surface has an area of %.12g instead of %.12g", name, by_filter, box)
+
+
+def check_filter(name, reader, areas):
+    """Extract Surface: the same area of patches and of merged blocks, on any number of ranks."""
+    surface = ExtractSurface(Input=reader)
+    total = IntegrateVariables(Input=surface)
+    total.UpdatePipeline()
+    area = servermanager.Fetch(total)
+    while area.IsA("vtkMultiBlockDataSet"):
+        area = area.GetBlock(0)
+    area = area.GetCellData().GetArray("Area").GetValue(0)
+    areas.append(area)
+    expect(abs(area - areas[0]) < 1e-9 * area, "%s: Extract Surface has an area of %.12g, of merged blocks %.12g", name, area, areas[0])
+    Delete(total)
+    Delete(surface)
 
 
 def check_hiding(name, display, view, blocks, surfaces):
@@ -145,6 +161,7 @@ def check_hiding(name, display, view, blocks, surfaces):
 
 
 for path in paths:
+    areas = []
     for mode in ("Merged", "As patches"):
         name = os.path.basename(os.path.dirname(path)) + "_" + mode.split()[-1]
         reader = PatchReader(FileName=[path], Blocks=mode)
@@ -154,11 +171,12 @@ for path in paths:
             theirs, ours = [pixels_of(view, "%s_%d_%d" % (name, fast, side), towards) for fast, (view, _) in enumerate(views)]
             different = int((np.abs(theirs - ours).max(axis=1) > 8).sum())
             expect(different <= len(ours) // 200, "%s: %d pixels are others than ParaView's", name, different)
+        check_filter(name, reader, areas)
         if alone:
             view, display = views[1]
             blocks, surfaces = blocks_of(reader), drawn(display)
             check_numbers(name, blocks, surfaces)
-            check_shape(name, blocks, surfaces)
+            check_shape(name, blocks, surfaces, areas[-1])
             check_hiding(name, display, view, blocks, surfaces)
         for view, display in views:
             Delete(display)
