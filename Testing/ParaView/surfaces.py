@@ -9,6 +9,7 @@ import os
 import sys
 
 import numpy as np
+from paraview import servermanager
 from paraview.simple import *
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkPoints, vtkVersion
@@ -187,13 +188,18 @@ def check_reader(path, name):
 surface = ExtractSurface(Input=Sphere())
 mended = (vtkVersion.GetVTKMajorVersion(), vtkVersion.GetVTKMinorVersion(), vtkVersion.GetVTKBuildVersion()) >= (9, 2, 20230126)
 made_of = surface.GetClientSideObject().GetClassName()
-expect(made_of == ("vtkGeometryFilter" if mended else "vtkPatchGeometryFilter"), "Extract Surface is a %s", made_of)
+expect(made_of == ("vtkGeometryFilter" if mended else "vtkPatchSurface"), "Extract Surface is a %s", made_of)
 Delete(surface)
 check_made_grids()
+# Block by block; drawn_surfaces.py tests the surface of all blocks.
+servermanager.vtkSMParaViewPipelineController().UpdateSettingsProxies(servermanager.ActiveConnection.Session)
+settings = GetSettingsProxy("PatchIOSettings")
+settings.FastExtraction = 0
 check_reader(os.path.join(sys.argv[1], "linadv_3d", "dumps.visit"), "linadv_3d")
 plotfile = os.path.join(sys.argv[2], "amrex", "amrex_cns_f64", "plt00006")
 if os.path.isdir(plotfile):
     check_reader(plotfile, "amrex_cns_f64")
 else:
     print("skipped: no real data at " + plotfile)
+settings.FastExtraction = 1
 finish("surfaces")
