@@ -162,6 +162,7 @@ private:
 
 void AlignedCut::CutRows(int begin, int end, bool triangles, CutPart& part) const
 {
+  part.Reserve(static_cast<std::size_t>(end - begin) * this->Of->Cells(this->Inner), triangles);
   PlanePoints points(*this, begin, end, part);
   const bool wide = this->Of->Points[this->Inner] > 1;
   const bool high = this->Of->Points[this->Outer] > 1;

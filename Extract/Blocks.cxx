@@ -15,7 +15,10 @@
 #include <vtkStructuredGrid.h>
 #include <vtkUnsignedCharArray.h>
 
+#include <tbb/parallel_for.h>
+
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 namespace patchio::extract {
@@ -23,6 +26,11 @@ namespace {
 
 static_assert(Block::HidingFlags == (vtkDataSetAttributes::DUPLICATECELL | vtkDataSetAttributes::REFINEDCELL |
                                         vtkDataSetAttributes::HIDDENCELL));
+
+vtkIdType NumberOf(const Int3& counts)
+{
+  return static_cast<vtkIdType>(counts[0]) * counts[1] * counts[2];
+}
 
 void TakeExtent(const int extent[6], Block& block)
 {
@@ -86,6 +94,9 @@ bool TakeCurvilinear(vtkStructuredGrid* grid, Block& block)
 {
   block.Form = BlockForm::Curvilinear;
   TakeExtent(grid->GetExtent(), block);
+  if (!grid->GetPoints() || grid->GetNumberOfPoints() < NumberOf(block.Points)) {
+    return false;
+  }
   block.Corners = grid->GetPoints()->GetData();
   grid->GetBounds(block.Bounds.data());
   return std::all_of(block.Bounds.begin(), block.Bounds.end(), [](double end) { return std::isfinite(end); });
@@ -94,7 +105,7 @@ bool TakeCurvilinear(vtkStructuredGrid* grid, Block& block)
 /// VTK does not show a cell with a hidden corner.
 void HideAroundPoints(const unsigned char* points, Block& block)
 {
-  const long long count = static_cast<long long>(block.Cells(0)) * block.Cells(1) * block.Cells(2);
+  const vtkIdType count = NumberOf({block.Cells(0), block.Cells(1), block.Cells(2)});
   block.FlagsOfOwn.assign(count, 0);
   if (block.Flags) {
     std::copy_n(block.Flags, count, block.FlagsOfOwn.begin());
@@ -118,17 +129,35 @@ void HideAroundPoints(const unsigned char* points, Block& block)
   }
 }
 
-void TakeFlags(Block& block)
+/// False if there are too few flags.
+bool TakeFlags(Block& block)
 {
-  if (vtkUnsignedCharArray* const cells = block.Grid->GetCellGhostArray()) {
-    block.Flags = cells->GetPointer(0);
-  }
+  vtkUnsignedCharArray* const cells = block.Grid->GetCellGhostArray();
   vtkUnsignedCharArray* const points = block.Grid->GetPointGhostArray();
+  if ((cells && cells->GetNumberOfTuples() < NumberOf({block.Cells(0), block.Cells(1), block.Cells(2)})) ||
+      (points && points->GetNumberOfTuples() < NumberOf(block.Points))) {
+    return false;
+  }
+  block.Flags = cells ? cells->GetPointer(0) : nullptr;
   if (points && block.Grid->HasAnyBlankPoints()) {
     HideAroundPoints(points->GetPointer(0), block);
   }
+  return true;
 }
 
+bool TakeGeometry(Block& block)
+{
+  if (auto* const image = vtkImageData::SafeDownCast(block.Grid)) {
+    return TakeImage(image, block);
+  }
+  if (auto* const grid = vtkRectilinearGrid::SafeDownCast(block.Grid)) {
+    return TakeRectilinear(grid, block);
+  }
+  auto* const grid = vtkStructuredGrid::SafeDownCast(block.Grid);
+  return grid && TakeCurvilinear(grid, block);
+}
+
+/// Finds all grids of an input, without what is in them.
 class Collector
 {
 public:
@@ -151,6 +180,20 @@ public:
     }
   }
 
+  void AddChildren(vtkDataObjectTree* tree)
+  {
+    const auto children = vtkSmartPointer<vtkDataObjectTreeIterator>::Take(tree->NewTreeIterator());
+    children->SkipEmptyNodesOff();
+    children->TraverseSubTreeOff();
+    children->VisitOnlyLeavesOff();
+    for (children->InitTraversal(); !children->IsDoneWithTraversal(); children->GoToNextItem()) {
+      const char* const name = children->HasCurrentMetaData()
+                                   ? children->GetCurrentMetaData()->Get(vtkCompositeDataSet::NAME())
+                                   : nullptr;
+      this->AddChild(children->GetCurrentDataObject(), name ? name : "", children->GetCurrentFlatIndex());
+    }
+  }
+
 private:
   void AddLeaves(vtkCompositeDataSet* tree, int piece, unsigned int flatIndex)
   {
@@ -163,31 +206,14 @@ private:
   void Add(vtkDataObject* leaf, int piece, unsigned int flatIndex)
   {
     auto* const grid = vtkDataSet::SafeDownCast(leaf);
-    if (grid && grid->GetNumberOfCells() == 0 && grid->GetNumberOfPoints() == 0) {
-      return;
-    }
-    Block block;
-    block.Grid = grid;
-    block.Piece = piece;
-    block.FlatIndex = flatIndex;
-    if (!this->TakeGeometry(leaf, block)) {
+    if (!grid) {
       this->Found.NotUnderstood = leaf->GetClassName();
-      return;
+    } else if (grid->GetNumberOfCells() > 0 || grid->GetNumberOfPoints() > 0) {
+      Block& block = this->Found.List.emplace_back();
+      block.Grid = grid;
+      block.Piece = piece;
+      block.FlatIndex = flatIndex;
     }
-    TakeFlags(block);
-    this->Found.List.push_back(std::move(block));
-  }
-
-  static bool TakeGeometry(vtkDataObject* leaf, Block& block)
-  {
-    if (auto* const image = vtkImageData::SafeDownCast(leaf)) {
-      return TakeImage(image, block);
-    }
-    if (auto* const grid = vtkRectilinearGrid::SafeDownCast(leaf)) {
-      return TakeRectilinear(grid, block);
-    }
-    auto* const grid = vtkStructuredGrid::SafeDownCast(leaf);
-    return grid && TakeCurvilinear(grid, block);
   }
 
   int PieceOfGrids = -1;  ///< -1: there is none yet
@@ -199,21 +225,23 @@ Blocks MakeBlocks(vtkDataObject* input)
 {
   Collector collector;
   auto* const tree = vtkDataObjectTree::SafeDownCast(input);
-  if (!tree) {
+  if (tree) {
+    collector.AddChildren(tree);
+  } else {
     collector.AddChild(input, "", 0);
-    return std::move(collector.Found);
   }
-  const auto children = vtkSmartPointer<vtkDataObjectTreeIterator>::Take(tree->NewTreeIterator());
-  children->SkipEmptyNodesOff();
-  children->TraverseSubTreeOff();
-  children->VisitOnlyLeavesOff();
-  for (children->InitTraversal(); !children->IsDoneWithTraversal(); children->GoToNextItem()) {
-    const char* const name = children->HasCurrentMetaData()
-                                 ? children->GetCurrentMetaData()->Get(vtkCompositeDataSet::NAME())
-                                 : nullptr;
-    collector.AddChild(children->GetCurrentDataObject(), name ? name : "", children->GetCurrentFlatIndex());
+  Blocks blocks = std::move(collector.Found);
+  std::atomic<vtkDataSet*> other{nullptr};
+  tbb::parallel_for(std::size_t(0), blocks.List.size(), [&](std::size_t b) {
+    Block& block = blocks.List[b];
+    if (!TakeGeometry(block) || !TakeFlags(block)) {
+      other = block.Grid;
+    }
+  });
+  if (vtkDataSet* const grid = other) {
+    blocks.NotUnderstood = grid->GetClassName();
   }
-  return std::move(collector.Found);
+  return blocks;
 }
 
 }  // namespace patchio::extract

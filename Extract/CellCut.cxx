@@ -178,11 +178,24 @@ private:
 
 }  // namespace
 
+namespace {
+
+/// Memory for what a flat surface has of these layers, so that arrays seldom grow.
+void ReserveFlat(const Block& block, int layers, bool triangles, CutPart& part)
+{
+  const auto x = static_cast<std::size_t>(block.Cells(0)), y = static_cast<std::size_t>(block.Cells(1));
+  const auto z = static_cast<std::size_t>(layers);
+  part.Reserve(std::max({x * y, x * z, y * z}), triangles);
+}
+
+}  // namespace
+
 void CutLayers(const Block& block, const Surface& surface, int begin, int end, bool triangles, CutPart& part)
 {
   if (surface.IsPlane() && block.Form != BlockForm::Curvilinear) {
     const PlaneField field(block, surface);
     if (field.Meets(begin, end)) {
+      ReserveFlat(block, end - begin, triangles, part);
       LayerCutter<PlaneField>(block, field, begin, end, triangles, part).Cut();
     }
     return;

@@ -2,6 +2,15 @@
 
 namespace patchio::extract {
 
+void CutPart::Reserve(std::size_t polygons, bool triangles)
+{
+  this->Points.reserve(polygons + polygons / 8);
+  this->Positions.reserve(polygons + polygons / 8);
+  this->Corners.reserve(polygons * (triangles ? 6 : 4));
+  this->Sizes.reserve(polygons * (triangles ? 2 : 1));
+  this->Cells.reserve(polygons * (triangles ? 2 : 1));
+}
+
 void CutPart::AddCell(const int* corners, int count, bool triangles, long long cell)
 {
   const int size = triangles && count > 3 ? 3 : count;

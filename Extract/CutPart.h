@@ -35,6 +35,9 @@ struct CutPart
   /// in the end.
   std::vector<std::pair<long long, int>> Before, After;
 
+  /// Memory for so many polygons with four corners.
+  void Reserve(std::size_t polygons, bool triangles);
+
   int AddPoint(const EdgePoint& point, const std::array<double, 3>& position)
   {
     this->Points.push_back(point);

@@ -8,6 +8,8 @@
 #include <vtkDataSetAttributes.h>
 #include <vtkPointData.h>
 
+#include <tbb/parallel_for.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -18,7 +20,7 @@ namespace patchio::extract {
 namespace {
 
 vtkDataArray* SourceOf(
-    vtkDataSetAttributes* data, std::size_t at, const std::string& name, vtkDataArray* made)
+    vtkDataSetAttributes* data, std::size_t at, const std::string& name, vtkDataArray* made, vtkIdType tuples)
 {
   // Blocks have their arrays in the same order, as a rule.
   vtkDataArray* source =
@@ -26,7 +28,21 @@ vtkDataArray* SourceOf(
   if (!source || !source->GetName() || name != source->GetName()) {
     source = data->GetArray(name.c_str());
   }
-  return source && source->GetNumberOfComponents() == made->GetNumberOfComponents() ? source : nullptr;
+  const bool fits = source && source->GetNumberOfComponents() == made->GetNumberOfComponents() &&
+                    source->GetNumberOfTuples() >= tuples;
+  return fits ? source : nullptr;
+}
+
+bool HaveSameNames(vtkDataSetAttributes* a, vtkDataSetAttributes* b)
+{
+  const int count = a->GetNumberOfArrays();
+  for (int i = 0; count == b->GetNumberOfArrays() && i < count; ++i) {
+    const char *const one = a->GetArrayName(i), *const other = b->GetArrayName(i);
+    if (!one || !other || std::strcmp(one, other) != 0) {
+      return false;
+    }
+  }
+  return count == b->GetNumberOfArrays();
 }
 
 template <typename Value>
@@ -122,9 +138,28 @@ void FillMissing(vtkDataArray* made, long long at, long long count)
 
 OutputArrays::OutputArrays(const std::vector<const Block*>& blocks, bool ofPoints) : OfPoints(ofPoints)
 {
-  for (const Block* block : blocks) {
-    this->AddArraysOf(this->DataOf(*block));
+  if (blocks.empty()) {
+    return;
   }
+  this->AddArraysOf(this->DataOf(*blocks[0]));
+  // As a rule all blocks have the same arrays; there may be many blocks.
+  std::vector<char> differs(blocks.size());
+  tbb::parallel_for(std::size_t(1), differs.size(), [&](std::size_t b) {
+    differs[b] = !HaveSameNames(this->DataOf(*blocks[b]), this->DataOf(*blocks[0]));
+  });
+  for (std::size_t b = 1; b < blocks.size(); ++b) {
+    if (differs[b]) {
+      this->AddArraysOf(this->DataOf(*blocks[b]));
+    }
+  }
+}
+
+vtkIdType OutputArrays::TuplesOf(const Block& block) const
+{
+  const auto along = [&](int axis) {
+    return vtkIdType(this->OfPoints ? block.Points[axis] : block.Cells(axis));
+  };
+  return along(0) * along(1) * along(2);
 }
 
 vtkDataSetAttributes* OutputArrays::DataOf(const Block& block) const
@@ -137,15 +172,10 @@ vtkDataSetAttributes* OutputArrays::DataOf(const Block& block) const
 
 void OutputArrays::AddArraysOf(vtkDataSetAttributes* data)
 {
-  std::size_t expected = 0;
   for (int a = 0; a < data->GetNumberOfArrays(); ++a) {
     vtkDataArray* const array = data->GetArray(a);
     const char* const name = array ? array->GetName() : nullptr;
     if (!name || !std::strcmp(name, vtkDataSetAttributes::GhostArrayName())) {
-      continue;
-    }
-    if (expected < this->Arrays.size() && this->Arrays[expected].Name == name) {
-      ++expected;
       continue;
     }
     const int attribute = data->IsArrayAnAttribute(a);
@@ -181,7 +211,9 @@ void OutputArrays::TakeCells(const CutPart& part, long long at) const
 {
   for (std::size_t a = 0; a < this->Arrays.size(); ++a) {
     vtkDataArray* const made = this->Arrays[a].Made;
-    if (vtkDataArray* const source = SourceOf(this->DataOf(*part.From), a, this->Arrays[a].Name, made)) {
+    vtkDataArray* const source =
+        SourceOf(this->DataOf(*part.From), a, this->Arrays[a].Name, made, this->TuplesOf(*part.From));
+    if (source) {
       Copy(source, made, CellWorker{part.Cells, at});
     } else {
       FillMissing(made, at, static_cast<long long>(part.Cells.size()));
@@ -195,7 +227,9 @@ void OutputArrays::TakePoints(const CutPart& part, const std::vector<char>& left
       static_cast<long long>(part.Points.size()) - std::count(leftOut.begin(), leftOut.end(), 1);
   for (std::size_t a = 0; a < this->Arrays.size(); ++a) {
     vtkDataArray* const made = this->Arrays[a].Made;
-    if (vtkDataArray* const source = SourceOf(this->DataOf(*part.From), a, this->Arrays[a].Name, made)) {
+    vtkDataArray* const source =
+        SourceOf(this->DataOf(*part.From), a, this->Arrays[a].Name, made, this->TuplesOf(*part.From));
+    if (source) {
       Copy(source, made, PointWorker{part, leftOut, at});
     } else {
       FillMissing(made, at, count);

@@ -40,6 +40,7 @@ private:
 
   void AddArraysOf(vtkDataSetAttributes* data);
   vtkDataSetAttributes* DataOf(const Block& block) const;
+  vtkIdType TuplesOf(const Block& block) const;
 
   const bool OfPoints;
   std::vector<Array> Arrays;

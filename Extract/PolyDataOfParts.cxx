@@ -93,7 +93,8 @@ public:
   {
     this->Positions->SetNumberOfComponents(3);
     this->Positions->SetNumberOfTuples(counts[0]);
-    this->Offsets->SetNumberOfValues(counts[1]);
+    this->Offsets->SetNumberOfValues(counts[1] + 1);
+    this->Offsets->SetValue(counts[1], counts[2]);
     this->Corners->SetNumberOfValues(counts[2]);
     this->CellArrays.Allocate(counts[1], output->GetCellData());
     this->PointArrays.Allocate(counts[0], output->GetPointData());
@@ -124,18 +125,21 @@ public:
     this->PointArrays.TakePoints(part, place.LeftOut, place.FirstPoint);
   }
 
-  /// The cells of the parts from `begin` on, of which there are so many; all are of the same kind.
+  /// The cells from one place to another, all of them of the same kind.
   vtkSmartPointer<vtkCellArray> Cells(const Place& begin, long long endCell, long long endCorner) const
   {
-    vtkNew<vtkTypeInt64Array> offsets, corners;
-    for (long long cell = begin.FirstCell; cell < endCell; ++cell) {
-      offsets->InsertNextValue(this->Offsets->GetValue(cell) - begin.FirstCorner);
+    auto cells = vtkSmartPointer<vtkCellArray>::New();
+    if (begin.FirstCell == 0 && endCell + 1 == this->Offsets->GetNumberOfValues()) {
+      cells->SetData(this->Offsets, this->Corners);
+      return cells;
     }
-    offsets->InsertNextValue(endCorner - begin.FirstCorner);
+    vtkNew<vtkTypeInt64Array> offsets, corners;
+    offsets->SetNumberOfValues(endCell - begin.FirstCell + 1);
+    std::transform(this->Offsets->GetPointer(begin.FirstCell), this->Offsets->GetPointer(endCell + 1),
+        offsets->GetPointer(0), [&begin](vtkTypeInt64 offset) { return offset - begin.FirstCorner; });
     corners->SetNumberOfValues(endCorner - begin.FirstCorner);
     std::copy(this->Corners->GetPointer(begin.FirstCorner), this->Corners->GetPointer(endCorner),
         corners->GetPointer(0));
-    auto cells = vtkSmartPointer<vtkCellArray>::New();
     cells->SetData(offsets, corners);
     return cells;
   }

@@ -109,6 +109,7 @@ bool vtkPatchSlice::SliceBlocks(vtkDataObject* input, vtkDataObject* output)
     vtkDebugMacro("ParaView's own slice because of " << blocks.NotUnderstood);
     return false;
   }
+  this->AbortExecute = 0;  // that of a slice that was given up
   request.Triangles = CutterOf(this)->GetGenerateTriangles() != 0;
   request.Any = patchio::AnyRank;
   request.Gather = patchio::GatherFromRanks;

@@ -46,9 +46,16 @@ def threshold():
     return proxy
 
 
+def slice_by_vtk():
+    proxy = Slice(Input=reader)
+    if "UsePatchIO" in proxy.ListProperties():
+        proxy.UsePatchIO = 0
+    return proxy
+
+
 FILTERS = {
-    "Slice across an axis": lambda: with_plane("SliceType", Slice(Input=reader), [0, 0, 1]),
-    "Slice, oblique": lambda: with_plane("SliceType", Slice(Input=reader), [1, 0.7, 0.4]),
+    "Slice across an axis": lambda: with_plane("SliceType", slice_by_vtk(), [0, 0, 1]),
+    "Slice, oblique": lambda: with_plane("SliceType", slice_by_vtk(), [1, 0.7, 0.4]),
     "Contour": lambda: Contour(Input=points, ContourBy=["POINTS", array], Isosurfaces=[middle]),
     "Contour without normals": lambda: Contour(Input=points, ContourBy=["POINTS", array], Isosurfaces=[middle],
                                                ComputeNormals=0),

@@ -135,6 +135,8 @@ def draw_slice(reader, view, facts):
 
     def cut():
         source = Slice(Input=reader, SliceType="Plane")
+        if "UsePatchIO" in source.ListProperties():
+            source.UsePatchIO = 0  # how many blocks there are matters to ParaView's own
         source.SliceType.Origin = list(low + 0.511 * (high - low))  # off the faces of cells and patches
         source.SliceType.Normal = [1, 0, 0]
         source.UpdatePipeline(facts["time"])

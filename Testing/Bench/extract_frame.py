@@ -1,0 +1,87 @@
+"""Filters that PatchIO replaces, each with its picture: ParaView's own and PatchIO's in turn, in one process of pvbatch. Prints
+as JSON the seconds of each. Run by suites/extract.py.
+
+usage: pvbatch extract_frame.py PATH ARRAY patches|merged ROUNDS FILTER...
+"""
+import json
+import os
+import random
+import sys
+import time
+
+import paraview.simple
+from paraview.simple import *
+
+LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
+path, array, kind, rounds = sys.argv[1:4] + [int(sys.argv[4])]
+WAYS = {"ParaView": 0, "PatchIO": 1}
+
+reader = PatchReader(FileName=[path], ThreadMode="Fixed", ThreadsPerRank=os.cpu_count(),
+                     Blocks="Merged" if kind == "merged" else "As patches")
+reader.UpdatePipelineInformation()
+times = reader.TimestepValues if hasattr(reader.TimestepValues, "__len__") else [reader.TimestepValues]
+time_shown = times[-1] if len(times) else 0.0
+reader.UpdatePipeline(time_shown)
+bounds = reader.GetDataInformation().GetBounds()
+centre = [(bounds[2 * axis] + bounds[2 * axis + 1]) / 2 for axis in range(3)]
+size = sum((bounds[2 * axis + 1] - bounds[2 * axis]) ** 2 for axis in range(3)) ** 0.5
+
+
+def plane(normal):
+    proxy = Slice(Input=reader)
+    proxy.SliceType.Origin, proxy.SliceType.Normal = centre, normal
+    return proxy
+
+
+def contour():
+    low, high = reader.CellData[array].GetRange()
+    return Contour(Input=reader, ContourBy=["CELLS", array], Isosurfaces=[(low + high) / 2])
+
+
+FILTERS = {
+    "contour": contour,
+    "slice": lambda: plane([0, 0, 1]),
+    "oblique slice": lambda: plane([1, 0.7, 0.4]),
+}
+
+
+def make_view():
+    paraview.simple._DisableFirstRenderCameraReset()
+    view = CreateRenderView(ViewSize=[800, 600])
+    view.OrientationAxesVisibility = 0
+    view.CameraFocalPoint = centre
+    view.CameraPosition = [place + size * way for place, way in zip(centre, (1.35, 0.7, 0.45))]
+    view.CameraViewUp = [0, 0, 1]
+    # The view shows the time that was read, or all that draws would execute everything again.
+    view.ViewTime = time_shown
+    Render(view)
+    return view
+
+
+def draw(make, use, view):
+    """Seconds of the filter, of its picture, and how many cells it has."""
+    proxy = make()
+    proxy.UsePatchIO = use
+    begin = time.perf_counter()
+    proxy.UpdatePipeline(time_shown)
+    made = time.perf_counter()
+    display = Show(proxy, view)
+    ColorBy(display, ("CELLS" if array in proxy.CellData.keys() else "POINTS", array))
+    Render(view)
+    drawn = time.perf_counter()
+    cells = proxy.GetDataInformation().GetNumberOfCells()
+    Delete(display)
+    Delete(proxy)
+    return {"filter": made - begin, "picture": drawn - made, "cells": cells}
+
+
+view = make_view()
+results = {name: {way: [] for way in WAYS} for name in sys.argv[5:]}
+for name, ways in results.items():
+    for number in range(rounds):
+        order = list(WAYS)
+        random.Random(number).shuffle(order)
+        for way in order:
+            ways[way].append(draw(FILTERS[name], WAYS[way], view))
+            print(name, way, ways[way][-1], flush=True)
+print("JSON " + json.dumps(results))
