@@ -62,6 +62,9 @@ void ContourSlab::FindStates()
   const std::size_t layer = (this->Block.Cells[0] + std::size_t(2)) * (this->Block.Cells[1] + std::size_t(2));
   this->States.assign(layer * (this->Part.End - this->Part.Begin + 1), 0);
   this->Block.Floats ? this->FindOwnStates(this->Block.Floats) : this->FindOwnStates(this->Block.Doubles);
+  if (this->Block.OfPoints) {
+    return;
+  }
   Box around = this->Lattice.CubesOf(this->Part.Block);
   const std::vector<int>& layers = this->Lattice.AxisOf(this->Part.Block, 2).Places;
   around.Lower[2] = layers[this->Part.Begin];
@@ -88,7 +91,7 @@ void ContourSlab::FindOwnStates(const T* values)
         const int above = from[i] >= threshold, below = from[i] < threshold;
         to[i] = static_cast<unsigned char>(above * (Own | Above) | below * (Own | Below));
       }
-      if (this->Block.Flags) {
+      if (this->Block.Flags && !this->Block.OfPoints) {
         const unsigned char* const flags = this->Block.Flags + row;
         for (int i = 0; i < width; ++i) {
           to[i] = (flags[i] & Block::HidingFlags) ? 0 : to[i];
@@ -187,7 +190,9 @@ void ContourSlab::TakeRow(int j, int k)
     return;
   }
   for (int i = 0; i < corners; ++i) {
-    if (any[i]) {
+    if (any[i] && this->Block.OfPoints) {
+      all[i] ? this->TakeCellOfPoints({i, j, k}) : void();
+    } else if (any[i]) {
       all[i] ? this->TakeInner({i, j, k}) : this->TakeRim({i, j, k});
     }
   }
@@ -211,6 +216,16 @@ void ContourSlab::TakeInner(const Int3& corner)
     }
   }
   this->AddTriangles(signs, points);
+}
+
+/// Of a block's points, only the visible cells between eight of them are taken.
+void ContourSlab::TakeCellOfPoints(const Int3& corner)
+{
+  const std::int64_t cell = this->Block.CellAfter({corner[0] - 1, corner[1] - 1, corner[2] - 1});
+  if (!this->Block.Flags || !(this->Block.Flags[cell] & Block::HidingFlags)) {
+    this->TakeInner(corner);
+    this->Result.Cells.resize(this->Result.Triangles.size(), cell);
+  }
 }
 
 void ContourSlab::TakeRim(const Int3& corner)

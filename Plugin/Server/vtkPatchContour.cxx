@@ -59,10 +59,10 @@ int vtkPatchContour::RequestDataObject(
   return 1;
 }
 
-int vtkPatchContour::AssociationOfArray()
+bool vtkPatchContour::IsOfPoints()
 {
   vtkInformation* const array = this->GetInputArrayInformation(0);
-  return array->Has(vtkDataObject::FIELD_ASSOCIATION()) ? array->Get(vtkDataObject::FIELD_ASSOCIATION()) : -1;
+  return array->Get(vtkDataObject::FIELD_ASSOCIATION()) != vtkDataObject::FIELD_ASSOCIATION_CELLS;
 }
 
 std::string vtkPatchContour::NameOfArray()
@@ -76,10 +76,10 @@ std::string vtkPatchContour::NameOfArray()
 int vtkPatchContour::RequestData(
     vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
 {
-  const bool wanted = this->UsePatchIO && this->GetGenerateTriangles() && !this->NameOfArray().empty() &&
-                      this->AssociationOfArray() == vtkDataObject::FIELD_ASSOCIATION_CELLS;
   vtkDataObject* const input = vtkDataObject::GetData(inputs[0]);
-  const bool isKnown = vtkDataSet::SafeDownCast(input) || BlocksIn(input);
+  // ParaView is fast on points of a single grid.
+  const bool isKnown = BlocksIn(input) || (vtkDataSet::SafeDownCast(input) && !this->IsOfPoints());
+  const bool wanted = this->UsePatchIO && this->GetGenerateTriangles() && !this->NameOfArray().empty();
   if (wanted && isKnown && this->MakeContour(input, vtkDataObject::GetData(outputs))) {
     return 1;
   }
@@ -94,7 +94,7 @@ bool vtkPatchContour::MakeContour(vtkDataObject* input, vtkDataObject* output)
       patchio::MakeCommunicator(vtkMultiProcessController::GetGlobalController());
   this->AbortExecute = 0;  // that of a contour that was given up
   const Blocks blocks = MakeBlocks(input);
-  CellSet cells = MakeCellSet(blocks, this->NameOfArray(), *ranks);
+  CellSet cells = MakeCellSet(blocks, this->NameOfArray(), this->IsOfPoints(), *ranks);
   if (!cells.NotUnderstood.empty()) {
     return false;
   }
@@ -104,7 +104,9 @@ bool vtkPatchContour::MakeContour(vtkDataObject* input, vtkDataObject* output)
   options.Normals = this->GetComputeNormals();
   options.Gradients = this->GetComputeGradients();
   options.DoublePoints = this->GetOutputPointsPrecision() == vtkAlgorithm::DOUBLE_PRECISION;
-  AddCellsOfOthers(cells, options.Normals || options.Gradients, *ranks);
+  if (!this->IsOfPoints() || options.Normals || options.Gradients) {
+    AddCellsOfOthers(cells, options.Normals || options.Gradients, *ranks);
+  }
   const CellLattice lattice(cells.Blocks, cells.Nodes);
   if (patchio::AnyRank(!lattice.Misfit().empty() || !DualCells::CanNumber(lattice))) {
     return false;
@@ -124,8 +126,7 @@ int vtkPatchContour::UseParaView(
     vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
 {
   vtkDataObject* const input = vtkDataObject::GetData(inputs[0]);
-  const bool ofCells = this->AssociationOfArray() == vtkDataObject::FIELD_ASSOCIATION_CELLS &&
-                       (vtkDataSet::SafeDownCast(input) || BlocksIn(input));
+  const bool ofCells = !this->IsOfPoints() && (vtkDataSet::SafeDownCast(input) || BlocksIn(input));
   if (!ofCells && !BlocksIn(input)) {
     return this->Superclass::RequestData(request, inputs, outputs);
   }

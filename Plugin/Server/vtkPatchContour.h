@@ -47,7 +47,7 @@ private:
 
   bool MakeContour(vtkDataObject* input, vtkDataObject* output);
   int UseParaView(vtkInformation*, vtkInformationVector**, vtkInformationVector*);
-  int AssociationOfArray();
+  bool IsOfPoints();
   std::string NameOfArray();
 
   bool UsePatchIO = true;
