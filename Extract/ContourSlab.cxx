@@ -70,7 +70,8 @@ void ContourSlab::FindStates()
   around.Lower[2] = layers[this->Part.Begin];
   around.Upper[2] = layers[this->Part.End - 1] - 1;
   for (const int other : this->Lattice.Meeting(Grown(around, {1, 1, 1}))) {
-    if (other != this->Part.Block) {
+    // Corners beside finer cells belong to those.
+    if (other != this->Part.Block && !this->Lattice.IsFiner(other, this->Part.Block)) {
       this->AddStatesOf(other);
     }
   }
@@ -126,7 +127,6 @@ int ContourSlab::FindCellsOf(int other, int axis, std::vector<int>& cells) const
 void ContourSlab::AddStatesOf(int other)
 {
   const CellBlock& block = this->Lattice[other];
-  const bool finer = this->Lattice.IsFiner(other, this->Part.Block);
   std::array<std::vector<int>, 3>& theirs = this->CellsOfOther;
   Int3 first;
   for (int axis = 0; axis < 3; ++axis) {
@@ -138,13 +138,8 @@ void ContourSlab::AddStatesOf(int other)
           this->StatesOfRow(first[1] + static_cast<int>(j), first[2] + static_cast<int>(k)) + first[0] + 1;
       const std::int64_t begin = theirs[2][k] * block.Stride(2) + theirs[1][j] * block.Stride(1);
       for (std::size_t i = 0; i < theirs[0].size(); ++i) {
-        if (row[i] & Own) {
-          continue;
-        }
         const std::int64_t cell = begin + theirs[0][i];
-        if (finer) {
-          row[i] |= Above | Below;
-        } else if (block.IsVisible(cell)) {
+        if (!(row[i] & Own) && block.IsVisible(cell)) {
           row[i] |= block.Value(cell) >= this->Level ? Above : Below;
         }
       }

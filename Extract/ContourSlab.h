@@ -51,8 +51,8 @@ private:
   enum : unsigned char
   {
     Above = 1,  ///< the value is not less than the level
-    Below = 2,  ///< with Above: there are finer cells, which may have both
-    Own = 4     ///< a visible cell of the block
+    Below = 2,
+    Own = 4  ///< a visible cell of the block
   };
 
   void FindStates();
