@@ -40,8 +40,9 @@ def with_pictures(report, label, path, array, goal, rounds):
         both = {way: [each["filter"] + each["picture"] for each in seconds] for way, seconds in ways.items()}
         least = SPHERE_CONTOUR if (name, goal) == (CONTOUR, SPHERE) else goal
         report.goal("%s: %s and its picture, ParaView's / PatchIO's" % (label, name), least, ratios(both["ParaView"], both["PatchIO"]))
-        alone = {way: [each["filter"] for each in seconds] for way, seconds in ways.items()}
-        report.figure("%s: %s alone, ParaView's / PatchIO's" % (label, name), ratios(alone["ParaView"], alone["PatchIO"]))
+        for what, key in (("changed, until the next picture", "again"), ("alone", "filter")):
+            both = {way: [each[key] for each in seconds] for way, seconds in ways.items()}
+            report.figure("%s: %s %s, ParaView's / PatchIO's" % (label, name, what), ratios(both["ParaView"], both["PatchIO"]))
     report.data[label] = found
 
 
