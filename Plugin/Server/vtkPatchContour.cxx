@@ -18,7 +18,9 @@
 #include <vtkStreamingDemandDrivenPipeline.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
+#include <vector>
 
 namespace {
 
@@ -94,9 +96,36 @@ bool vtkPatchContour::MakeContour(vtkDataObject* input, vtkDataObject* output)
       patchio::MakeCommunicator(vtkMultiProcessController::GetGlobalController());
   this->AbortExecute = 0;  // that of a contour that was given up
   const Blocks blocks = MakeBlocks(input);
-  CellSet cells = MakeCellSet(blocks, this->NameOfArray(), this->IsOfPoints(), *ranks);
-  if (!cells.NotUnderstood.empty()) {
+  if (!this->IsOfPoints()) {
+    const vtkSmartPointer<vtkPolyData> whole = this->ContourOf(blocks, *ranks);
+    if (whole) {
+      patchio::PutPieces({"contour"}, {whole}, output);
+    }
+    return whole;
+  }
+  if (!MakeCellSet(blocks, this->NameOfArray(), true, *ranks).NotUnderstood.empty()) {
     return false;
+  }
+  std::vector<vtkSmartPointer<vtkPolyData>> pieces;
+  for (std::size_t p = 0; p < blocks.Pieces.size(); ++p) {
+    Blocks part;
+    std::copy_if(blocks.List.begin(), blocks.List.end(), std::back_inserter(part.List),
+        [p](const Block& block) { return block.Piece == static_cast<int>(p); });
+    const vtkSmartPointer<vtkPolyData> piece = this->ContourOf(part, *ranks);
+    pieces.push_back(piece ? piece : vtkSmartPointer<vtkPolyData>::New());
+  }
+  patchio::PutPieces(blocks.Pieces, pieces, output);
+  return true;
+}
+
+/// Collective. Null on all ranks if there are no such blocks.
+vtkSmartPointer<vtkPolyData> vtkPatchContour::ContourOf(
+    const patchio::extract::Blocks& blocks, patchio::Communicator& ranks)
+{
+  using namespace patchio::extract;
+  CellSet cells = MakeCellSet(blocks, this->NameOfArray(), this->IsOfPoints(), ranks);
+  if (!cells.NotUnderstood.empty()) {
+    return nullptr;
   }
   ContourOptions options;
   options.Levels.assign(this->GetValues(), this->GetValues() + this->GetNumberOfContours());
@@ -105,20 +134,19 @@ bool vtkPatchContour::MakeContour(vtkDataObject* input, vtkDataObject* output)
   options.Gradients = this->GetComputeGradients();
   options.DoublePoints = this->GetOutputPointsPrecision() == vtkAlgorithm::DOUBLE_PRECISION;
   if (!this->IsOfPoints() || options.Normals || options.Gradients) {
-    AddCellsOfOthers(cells, options.Normals || options.Gradients, *ranks);
+    AddCellsOfOthers(cells, options.Normals || options.Gradients, ranks);
   }
   const CellLattice lattice(cells.Blocks, cells.Nodes);
   if (patchio::AnyRank(!lattice.Misfit().empty() || !DualCells::CanNumber(lattice))) {
-    return false;
+    return nullptr;
   }
   const Contour contour = patchio::extract::MakeContour(lattice, options.Levels, [this](double part) {
     this->UpdateProgress(part);
     return !this->GetAbortExecute();
   });
-  const auto piece = vtkSmartPointer<vtkPolyData>::New();
+  auto piece = vtkSmartPointer<vtkPolyData>::New();
   FillPolyData(contour, lattice, cells, options, piece);
-  patchio::PutPieces({"contour"}, {piece}, output);
-  return true;
+  return piece;
 }
 
 /// ParaView's own filter, on points.
