@@ -78,7 +78,7 @@ void PutCells(const CellSet& set, int number, const Box& cells, std::string& tex
   for (int axis = 0; axis < 3; ++axis) {
     Put(static_cast<int>(cells.Width(axis)), text);
     text.append(reinterpret_cast<const char*>(block.Nodes[axis] + cells.Lower[axis]),
-        (cells.Width(axis) + 1) * sizeof(double));
+        (cells.Width(axis) + (block.OfPoints ? 0 : 1)) * sizeof(double));
   }
   text += flags;
   for (std::size_t a = 0; a < set.Arrays.size(); ++a) {
@@ -93,16 +93,17 @@ void TakeCells(Cursor& from, CellSet& set)
 {
   CellBlock& block = set.Blocks.emplace_back();
   block.Own = false;
+  block.OfPoints = set.OfPoints;
   block.CellVolume = from.Take<double>();
   for (int axis = 0; axis < 3; ++axis) {
     block.Cells[axis] = from.Take<int>();
-    std::vector<double>& nodes = set.Numbers.emplace_back(block.Cells[axis] + 1);
+    std::vector<double>& nodes = set.Numbers.emplace_back(block.NodeCount(axis));
     from.Take(nodes.data(), nodes.size() * sizeof(double));
     block.Nodes[axis] = nodes.data();
   }
   std::vector<unsigned char>& flags = set.Flags.emplace_back(block.Size());
   from.Take(flags.data(), flags.size());
-  block.Flags = flags.data();
+  (block.OfPoints ? block.PointFlags : block.Flags) = flags.data();
   std::vector<const char*>& values = set.Values.emplace_back();
   for (const CellArray& array : set.Arrays) {
     std::vector<char>& bytes = set.Bytes.emplace_back(block.Size() * array.Bytes);

@@ -7,12 +7,17 @@
 namespace patchio::extract {
 namespace {
 
-/// The lattice cube beyond the middle of a face.
+/// The lattice cube beyond the middle of a face. Of points: that of the next point, if the block went on.
 Int3 CubeBeyond(const CellLattice& lattice, int block, const Int3& cell, int axis, int side)
 {
   Int3 cube;
   for (int a = 0; a < 3; ++a) {
     const std::vector<int>& places = lattice.AxisOf(block, a).Places;
+    if (lattice.OfPoints()) {
+      const int step = cell[a] > 0 ? places[cell[a]] - places[cell[a] - 1] : places[1] - places[0];
+      cube[a] = places[cell[a]] + (a != axis ? 0 : side ? step : -step);
+      continue;
+    }
     cube[a] = a == axis ? (side ? places[cell[a] + 1] : places[cell[a]] - 1)
                         : (places[cell[a]] + places[cell[a] + 1]) / 2;
   }
@@ -65,6 +70,9 @@ std::array<double, 3> GradientAt(const CellLattice& lattice, const CellRef& cell
       if (other) {
         const std::array<double, 3> there = lattice.Center(other), here = lattice.Center(cell);
         const Eigen::Vector3d way(there[0] - here[0], there[1] - here[1], there[2] - here[2]);
+        if (!(way.squaredNorm() > 0)) {
+          continue;  // the same point of a coarser block
+        }
         sums.Squares += way * way.transpose() / way.squaredNorm();
         sums.Slopes += way * ((lattice[other.Block].Value(other.Cell) - value) / way.squaredNorm());
         sums.Oblique = true;

@@ -30,17 +30,25 @@ std::string_view BytesOf(const double* nodes, int count)
 
 }  // namespace
 
-CellBlock CellsOf(const Block& block)
+bool CellBlock::IsPointHidden(std::int64_t point) const
 {
-  CellBlock cells;
-  cells.CellVolume = block.Form == BlockForm::Uniform ? 1 : 0;
-  for (int axis = 0; axis < 3; ++axis) {
-    cells.Nodes[axis] = block.PositionsOf(axis);
-    cells.Cells[axis] = block.Cells(axis);
-    cells.CellVolume *= block.Spacing[axis];
+  if (!this->Flags) {
+    return this->PointFlags && this->PointFlags[point];
   }
-  cells.Flags = block.Flags;
-  return cells;
+  const std::int64_t row = point / this->Cells[0];
+  const Int3 last{static_cast<int>(point % this->Cells[0]), static_cast<int>(row % this->Cells[1]),
+      static_cast<int>(row / this->Cells[1])};
+  Int3 cell;
+  for (cell[2] = std::max(last[2] - 1, 0); cell[2] <= std::min(last[2], this->Cells[2] - 2); ++cell[2]) {
+    for (cell[1] = std::max(last[1] - 1, 0); cell[1] <= std::min(last[1], this->Cells[1] - 2); ++cell[1]) {
+      for (cell[0] = std::max(last[0] - 1, 0); cell[0] <= std::min(last[0], this->Cells[0] - 2); ++cell[0]) {
+        if (!(this->Flags[this->CellAfter(cell)] & Block::HidingFlags)) {
+          return false;
+        }
+      }
+    }
+  }
+  return true;
 }
 
 CellLattice::CellLattice(std::vector<CellBlock> blocks, const std::array<std::vector<double>, 3>& others)
@@ -67,7 +75,7 @@ std::vector<double> CellLattice::Nodes(const std::vector<CellBlock>& blocks, int
   std::unordered_map<std::string_view, bool> seen;
   std::vector<double> all;
   for (const CellBlock& block : blocks) {
-    const int count = block.Cells[axis] + 1;
+    const int count = block.NodeCount(axis);
     if (seen.emplace(BytesOf(block.Nodes[axis], count), true).second) {
       all.insert(all.end(), block.Nodes[axis], block.Nodes[axis] + count);
     }
@@ -83,7 +91,7 @@ CellLattice::AxisNodes CellLattice::ShareAxes(int axis)
   AxisNodes lists;
   std::unordered_map<std::string_view, const Axis*> known;
   for (std::size_t b = 0; b < this->List.size(); ++b) {
-    const int count = this->List[b].Cells[axis] + 1;
+    const int count = this->List[b].NodeCount(axis);
     const double* const nodes = this->List[b].Nodes[axis];
     const auto [found, isNew] = known.emplace(BytesOf(nodes, count), nullptr);
     if (isNew) {
@@ -122,9 +130,13 @@ void CellLattice::Place(int axis, const AxisNodes& lists)
       const auto place = std::lower_bound(positions.begin(), positions.end(), nodes[i] - near);
       shared.Places.push_back(static_cast<int>(place - positions.begin()));
     }
-    for (int i = 0; i + 1 < count; ++i) {
-      shared.CellAt.insert(shared.CellAt.end(), shared.Places[i + 1] - shared.Places[i], i);
-      shared.Centers.push_back(0.5 * (positions[shared.Places[i]] + positions[shared.Places[i + 1]]));
+    if (this->OfPoints()) {
+      shared.Places.push_back(shared.Places.back() + 1);
+    }
+    for (std::size_t i = 0; i + 1 < shared.Places.size(); ++i) {
+      shared.CellAt.insert(shared.CellAt.end(), shared.Places[i + 1] - shared.Places[i], static_cast<int>(i));
+      const int upper = this->OfPoints() ? shared.Places[i] : shared.Places[i + 1];
+      shared.Centers.push_back(0.5 * (positions[shared.Places[i]] + positions[upper]));
     }
   }
 }
@@ -132,6 +144,9 @@ void CellLattice::Place(int axis, const AxisNodes& lists)
 /// A place within a cell may be a node of finer blocks only.
 void CellLattice::CheckFit(int axis)
 {
+  if (this->OfPoints()) {
+    return;
+  }
   std::unordered_map<const Axis*, double> widths;
   for (std::size_t b = 0; b < this->List.size(); ++b) {
     const CellBlock& block = this->List[b];
@@ -172,12 +187,14 @@ CellRef CellLattice::At(int block, const Int3& cube) const
 
 CellRef CellLattice::Find(const Int3& cube, int& hint) const
 {
-  if (const CellRef found = this->At(hint, cube)) {
-    return found;
+  if (!this->OfPoints()) {
+    if (const CellRef found = this->At(hint, cube)) {
+      return found;
+    }
   }
   CellRef found;
   this->Bins->ForEachMeeting({cube, cube}, [&](int block) {
-    const CellRef cell = block == hint ? CellRef{} : this->At(block, cube);
+    const CellRef cell = this->At(block, cube);
     // The same whatever the order of the blocks, also where blocks overlap.
     if (cell && (!found || this->IsFiner(block, found.Block))) {
       found = cell;

@@ -15,18 +15,22 @@
 
 namespace patchio::extract {
 
-/// The cells of one block, with the values that are contoured.
+/// The cells of one block, with the values that are contoured. Or its points: then what is called a cell here
+/// is a point, and what lies between eight of them is a cell of the grid.
 struct CellBlock
 {
-  std::array<const double*, 3> Nodes{};  ///< Cells + 1 increasing positions along each axis
+  std::array<const double*, 3> Nodes{};  ///< increasing positions along each axis, NodeCount() of them
   Int3 Cells{0, 0, 0};
+  bool OfPoints = false;
   /// Volume of a cell, by which levels are told apart; 0 where the cells of all blocks have any size.
   double CellVolume = 0;
-  const unsigned char* Flags = nullptr;  ///< ghost flags of cells; null if all of them are visible
-  const float* Floats = nullptr;         ///< the values, either these
-  const double* Doubles = nullptr;       ///< or these; none where only visibility matters
-  bool Own = true;                       ///< false: a copy of cells of another rank
+  const unsigned char* Flags = nullptr;  ///< ghost flags of the grid's cells; null if all of them are visible
+  const unsigned char* PointFlags = nullptr;  ///< of points of other ranks instead: not 0 for hidden ones
+  const float* Floats = nullptr;              ///< the values, either these
+  const double* Doubles = nullptr;            ///< or these; none where only visibility matters
+  bool Own = true;                            ///< false: a copy of cells of another rank
 
+  int NodeCount(int axis) const { return this->Cells[axis] + (this->OfPoints ? 0 : 1); }
   std::int64_t Size() const { return std::int64_t(this->Cells[0]) * this->Cells[1] * this->Cells[2]; }
   std::int64_t Stride(int axis) const
   {
@@ -36,15 +40,21 @@ struct CellBlock
   {
     return this->Floats ? this->Floats[cell] : this->Doubles ? this->Doubles[cell] : 0;
   }
-  /// Cells whose value is not a number count as hidden.
+  /// Cells whose value is not a number count as hidden; also points of hidden cells alone.
   bool IsVisible(std::int64_t cell) const
   {
-    return !(this->Flags && (this->Flags[cell] & Block::HidingFlags)) && !std::isnan(this->Value(cell));
+    const bool hidden =
+        this->OfPoints ? this->IsPointHidden(cell) : this->Flags && (this->Flags[cell] & Block::HidingFlags);
+    return !hidden && !std::isnan(this->Value(cell));
+  }
+  bool IsPointHidden(std::int64_t point) const;
+  /// Of points: the number of the grid's cell that begins at a point, which is not the last one along any
+  /// axis.
+  std::int64_t CellAfter(const Int3& point) const
+  {
+    return point[0] + (this->Cells[0] - 1) * (point[1] + std::int64_t(this->Cells[1] - 1) * point[2]);
   }
 };
-
-/// Without values. block: uniform or rectilinear, of three dimensions; must outlive the result.
-CellBlock CellsOf(const Block& block);
 
 /// A cell of one of the blocks.
 struct CellRef
@@ -95,12 +105,13 @@ public:
   std::vector<int> Meeting(const Box& cubes) const { return this->Bins->Meeting(cubes); }
 
   /// The visible cell that covers a cube, if there is one. `hint`: the block to look at first; becomes the
-  /// one found.
+  /// one found. It has no effect on points, which blocks share.
   CellRef Find(const Int3& cube, int& hint) const;
 
   /// Cell indices along the axes.
   Int3 IndexOf(const CellRef& cell) const;
   std::array<double, 3> Center(const CellRef& cell) const;
+  bool OfPoints() const { return !this->List.empty() && this->List[0].OfPoints; }
   /// True if cells of block a are smaller than those of block b.
   bool IsFiner(int a, int b) const { return this->List[a].CellVolume < 0.8 * this->List[b].CellVolume; }
 

@@ -4,6 +4,7 @@
 #include <vtkDataArray.h>
 #include <vtkDataSet.h>
 #include <vtkDataSetAttributes.h>
+#include <vtkPointData.h>
 
 #include <algorithm>
 #include <cstring>
@@ -16,16 +17,19 @@ struct Summary
 {
   std::string NotUnderstood;
   bool Uniform = false, Rectilinear = false;
-  std::vector<CellArray> Arrays;
+  std::vector<CellArray> Arrays, GridArrays;
 };
 
 std::string ToText(const Summary& summary)
 {
   std::string text =
       summary.NotUnderstood + '\n' + (summary.Uniform ? 'u' : '-') + (summary.Rectilinear ? 'r' : '-') + '\n';
-  for (const CellArray& array : summary.Arrays) {
-    text += array.Name + '\0' + std::to_string(array.Type) + '\0' + std::to_string(array.Components) + '\0' +
-            std::to_string(array.Bytes) + '\0';
+  for (const auto* arrays : {&summary.Arrays, &summary.GridArrays}) {
+    text += std::to_string(arrays->size()) + '\0';
+    for (const CellArray& array : *arrays) {
+      text += array.Name + '\0' + std::to_string(array.Type) + '\0' + std::to_string(array.Components) +
+              '\0' + std::to_string(array.Bytes) + '\0';
+    }
   }
   return text;
 }
@@ -44,22 +48,25 @@ Summary FromText(const std::string& text)
     at = end + 1;
     return part;
   };
-  while (at < text.size()) {
-    CellArray& array = summary.Arrays.emplace_back();
-    array.Name = next();
-    array.Type = std::stoi(next());
-    array.Components = std::stoi(next());
-    array.Bytes = std::stoi(next());
+  for (auto* arrays : {&summary.Arrays, &summary.GridArrays}) {
+    arrays->resize(std::stoul(next()));
+    for (CellArray& array : *arrays) {
+      array.Name = next();
+      array.Type = std::stoi(next());
+      array.Components = std::stoi(next());
+      array.Bytes = std::stoi(next());
+    }
   }
   return summary;
 }
 
-vtkDataArray* FindArray(const Block& block, const char* name)
+vtkDataArray* FindArray(const Block& block, const char* name, bool ofPoints)
 {
-  vtkDataArray* const array = block.Grid->GetCellData()->GetArray(name);
-  const bool isWhole = array && array->GetNumberOfTuples() == block.Grid->GetNumberOfCells() &&
-                       array->GetDataType() != VTK_BIT;
-  return isWhole ? array : nullptr;
+  vtkDataSet* const grid = block.Grid;
+  vtkDataArray* const array =
+      ofPoints ? grid->GetPointData()->GetArray(name) : grid->GetCellData()->GetArray(name);
+  const vtkIdType tuples = ofPoints ? grid->GetNumberOfPoints() : grid->GetNumberOfCells();
+  return array && array->GetNumberOfTuples() == tuples && array->GetDataType() != VTK_BIT ? array : nullptr;
 }
 
 CellArray Describe(vtkDataArray* array)
@@ -68,22 +75,34 @@ CellArray Describe(vtkDataArray* array)
   return {array->GetName(), array->GetDataType(), components, components * array->GetDataTypeSize()};
 }
 
-/// The arrays of a block, that with this name first.
-std::vector<CellArray> ArraysOf(const Block& block, const std::string& first)
+/// The arrays of a block, that with this name first if there is one.
+std::vector<CellArray> ArraysOf(const Block& block, const std::string& first, bool ofPoints)
 {
-  std::vector<CellArray> arrays{Describe(FindArray(block, first.c_str()))};
-  vtkCellData* const data = block.Grid->GetCellData();
+  std::vector<CellArray> arrays;
+  vtkFieldData* const data =
+      ofPoints ? static_cast<vtkFieldData*>(block.Grid->GetPointData()) : block.Grid->GetCellData();
   for (int a = 0; a < data->GetNumberOfArrays(); ++a) {
     const char* const name = data->GetArrayName(a);
-    if (name && name != first && std::strcmp(name, vtkDataSetAttributes::GhostArrayName()) != 0 &&
-        FindArray(block, name)) {
-      arrays.push_back(Describe(FindArray(block, name)));
+    if (name && std::strcmp(name, vtkDataSetAttributes::GhostArrayName()) != 0 &&
+        FindArray(block, name, ofPoints)) {
+      arrays.insert(
+          name == first ? arrays.begin() : arrays.end(), Describe(FindArray(block, name, ofPoints)));
     }
   }
   return arrays;
 }
 
-/// Keeps the arrays that are in both; both begin with the array that is contoured.
+/// Keeps the arrays that a block has, too.
+void KeepThoseOf(const Block& block, bool ofPoints, std::vector<CellArray>& arrays)
+{
+  const auto isMissing = [&](const CellArray& array) {
+    vtkDataArray* const same = FindArray(block, array.Name.c_str(), ofPoints);
+    return !same || !(Describe(same) == array);
+  };
+  arrays.erase(std::remove_if(arrays.begin(), arrays.end(), isMissing), arrays.end());
+}
+
+/// Keeps the arrays that are in both.
 void KeepCommon(std::vector<CellArray>& arrays, const std::vector<CellArray>& others)
 {
   const auto isCommon = [&](const CellArray& array) {
@@ -93,13 +112,13 @@ void KeepCommon(std::vector<CellArray>& arrays, const std::vector<CellArray>& ot
       arrays.end());
 }
 
-Summary Summarize(const Blocks& blocks, const std::string& array)
+Summary Summarize(const Blocks& blocks, const std::string& array, bool ofPoints)
 {
   Summary summary;
   summary.NotUnderstood = blocks.NotUnderstood;
   bool first = true;
   for (const Block& block : blocks.List) {
-    if (!FindArray(block, array.c_str())) {
+    if (!FindArray(block, array.c_str(), ofPoints)) {
       continue;
     }
     summary.Uniform = summary.Uniform || block.Form == BlockForm::Uniform;
@@ -110,14 +129,11 @@ Summary Summarize(const Blocks& blocks, const std::string& array)
       return summary;
     }
     if (first) {
-      summary.Arrays = ArraysOf(block, array);
+      summary.Arrays = ArraysOf(block, array, ofPoints);
+      summary.GridArrays = ofPoints ? ArraysOf(block, "", false) : std::vector<CellArray>();
     } else {
-      for (std::size_t a = 0; a < summary.Arrays.size(); ++a) {
-        vtkDataArray* const same = FindArray(block, summary.Arrays[a].Name.c_str());
-        if (!same || !(Describe(same) == summary.Arrays[a])) {
-          summary.Arrays.erase(summary.Arrays.begin() + a--);
-        }
-      }
+      KeepThoseOf(block, ofPoints, summary.Arrays);
+      KeepThoseOf(block, false, summary.GridArrays);
     }
     first = false;
     if (summary.Arrays.empty() || summary.Arrays[0].Name != array || summary.Arrays[0].Components != 1) {
@@ -143,17 +159,43 @@ Summary Agree(const Summary& mine, const std::string& array, Communicator& ranks
     }
     if (first) {
       common.Arrays = summary.Arrays;
+      common.GridArrays = summary.GridArrays;
     } else {
       KeepCommon(common.Arrays, summary.Arrays);
+      KeepCommon(common.GridArrays, summary.GridArrays);
     }
     first = false;
   }
   if (common.Uniform && common.Rectilinear) {
     common.NotUnderstood = "uniform and rectilinear blocks together";
   } else if (common.NotUnderstood.empty() && (common.Arrays.empty() || common.Arrays[0].Name != array)) {
-    common.NotUnderstood = "no such array of cells";
+    common.NotUnderstood = "no such array";
   }
   return common;
+}
+
+void AddBlock(const Block& block, CellSet& set)
+{
+  CellBlock& cells = set.Blocks.emplace_back();
+  cells.OfPoints = set.OfPoints;
+  cells.CellVolume = block.Form == BlockForm::Uniform ? 1 : 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    cells.Nodes[axis] = block.PositionsOf(axis);
+    cells.Cells[axis] = set.OfPoints ? block.Points[axis] : block.Cells(axis);
+    cells.CellVolume *= block.Spacing[axis];
+  }
+  cells.Flags = block.Flags;
+  const auto pointers = [&](const std::vector<CellArray>& arrays, bool ofPoints) {
+    std::vector<const char*> values;
+    for (const CellArray& array : arrays) {
+      values.push_back(
+          static_cast<const char*>(FindArray(block, array.Name.c_str(), ofPoints)->GetVoidPointer(0)));
+    }
+    return values;
+  };
+  set.Values.push_back(pointers(set.Arrays, set.OfPoints));
+  set.GridValues.push_back(pointers(set.GridArrays, false));
+  set.TakeNumbers();
 }
 
 void SetNodes(CellSet& set, Communicator& ranks)
@@ -192,32 +234,28 @@ CellSet MakeCellSet(const std::vector<const Block*>& blocks, Communicator& ranks
 {
   CellSet set;
   for (const Block* block : blocks) {
-    set.Blocks.push_back(CellsOf(*block));
-    set.Values.emplace_back();
+    AddBlock(*block, set);
   }
   SetNodes(set, ranks);
   return set;
 }
 
-CellSet MakeCellSet(const extract::Blocks& blocks, const std::string& array, Communicator& ranks)
+CellSet MakeCellSet(
+    const extract::Blocks& blocks, const std::string& array, bool ofPoints, Communicator& ranks)
 {
   CellSet set;
-  const Summary common = Agree(Summarize(blocks, array), array, ranks);
+  const Summary common = Agree(Summarize(blocks, array, ofPoints), array, ranks);
   set.NotUnderstood = common.NotUnderstood;
+  set.OfPoints = ofPoints;
   set.Arrays = common.Arrays;
+  set.GridArrays = common.GridArrays;
   if (!set.NotUnderstood.empty()) {
     return set;
   }
   for (const Block& block : blocks.List) {
-    if (!FindArray(block, array.c_str())) {
-      continue;
+    if (FindArray(block, array.c_str(), ofPoints)) {
+      AddBlock(block, set);
     }
-    set.Blocks.push_back(CellsOf(block));
-    std::vector<const char*>& values = set.Values.emplace_back();
-    for (const CellArray& carried : set.Arrays) {
-      values.push_back(static_cast<const char*>(FindArray(block, carried.Name.c_str())->GetVoidPointer(0)));
-    }
-    set.TakeNumbers();
   }
   SetNodes(set, ranks);
   return set;

@@ -30,10 +30,14 @@ struct CellArray
 struct CellSet
 {
   std::string NotUnderstood;      ///< why filters must leave the input to VTK; the same on all ranks
+  bool OfPoints = false;          ///< the values belong to points, see CellBlock
   std::vector<CellArray> Arrays;  ///< the first one is contoured
   std::vector<CellBlock> Blocks;
   std::vector<std::vector<const char*>> Values;  ///< of each block, the values of each array
   std::array<std::vector<double>, 3> Nodes;      ///< of all ranks
+  /// Of points: arrays of the grid's cells, and their values in each block of this rank.
+  std::vector<CellArray> GridArrays;
+  std::vector<std::vector<const char*>> GridValues;
 
   std::deque<std::vector<double>> Numbers;  ///< hold what blocks point to
   std::deque<std::vector<char>> Bytes;
@@ -46,8 +50,9 @@ struct CellSet
 /// Collective: the cells of blocks, without arrays.
 CellSet MakeCellSet(const std::vector<const Block*>& blocks, Communicator& ranks);
 
-/// Collective: the cells of all blocks that have this array of cells, with all arrays that all of these have.
-CellSet MakeCellSet(const Blocks& blocks, const std::string& array, Communicator& ranks);
+/// Collective: the cells, or the points, of all blocks that have this array of them, with all arrays that all
+/// of these have.
+CellSet MakeCellSet(const Blocks& blocks, const std::string& array, bool ofPoints, Communicator& ranks);
 
 /// Collective: adds the cells of other ranks that touch those of this one. `neighbours`: also the cells that
 /// touch these, for gradients.

@@ -25,7 +25,7 @@ int SidesOf(const CellBlock& block, const T* values, double level)
   int sides = 0;
   for (std::int64_t row = 0; row < block.Size() && sides != BothSides; row += width) {
     int above = 0, below = 0;
-    if (block.Flags) {
+    if (block.Flags && !block.OfPoints) {
       const unsigned char* const flags = block.Flags + row;
       for (int i = 0; i < width; ++i) {
         const int visible = (flags[i] & Block::HidingFlags) == 0;
@@ -59,7 +59,7 @@ std::vector<Slab> FindSlabs(const CellLattice& lattice, double level)
     if (!lattice[b].Own || around == 0) {
       continue;
     }
-    if (around != BothSides) {
+    if (around != BothSides && !lattice.OfPoints()) {
       for (const int other : lattice.Meeting(Grown(lattice.CubesOf(b), {1, 1, 1}))) {
         around |= sides[other];
       }
@@ -137,7 +137,7 @@ std::vector<std::vector<std::int64_t>> NumberPoints(
   return numbers;
 }
 
-void Append(const std::vector<ContourPart>& parts, Contour& whole)
+void Append(const std::vector<ContourPart>& parts, const std::vector<Slab>& slabs, Contour& whole)
 {
   std::vector<std::int64_t> own;
   const std::vector<std::vector<std::int64_t>> numbers = NumberPoints(parts, whole, own);
@@ -146,6 +146,9 @@ void Append(const std::vector<ContourPart>& parts, Contour& whole)
     begins.push_back(begins.back() + part.Triangles.size());
   }
   whole.Triangles.resize(begins.back());
+  const bool ofPoints =
+      std::any_of(parts.begin(), parts.end(), [](const ContourPart& part) { return !part.Cells.empty(); });
+  whole.Cells.resize(ofPoints ? begins.back() : whole.Cells.size());
   tbb::parallel_for(std::size_t(0), parts.size(), [&](std::size_t p) {
     for (std::size_t n = 0; n < numbers[p].size(); ++n) {
       if (numbers[p][n] >= own[p]) {
@@ -155,6 +158,9 @@ void Append(const std::vector<ContourPart>& parts, Contour& whole)
     auto* to = whole.Triangles.data() + begins[p];
     for (const std::array<int, 3>& triangle : parts[p].Triangles) {
       *to++ = {numbers[p][triangle[0]], numbers[p][triangle[1]], numbers[p][triangle[2]]};
+    }
+    for (std::size_t t = 0; t < parts[p].Cells.size(); ++t) {
+      whole.Cells[begins[p] + t] = {slabs[p].Block, parts[p].Cells[t]};
     }
   });
 }
@@ -174,7 +180,7 @@ Contour MakeContour(const CellLattice& lattice, const std::vector<double>& level
     std::vector<ContourPart> parts(slabs.size());
     tbb::parallel_for(std::size_t(0), slabs.size(),
         [&](std::size_t s) { parts[s] = ContourSlab(lattice, slabs[s], levels[l]).Make(); });
-    Append(parts, contour);
+    Append(parts, slabs, contour);
   }
   contour.PointsBefore.push_back(static_cast<std::int64_t>(contour.Points.size()));
   return contour;

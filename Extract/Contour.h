@@ -17,6 +17,7 @@ struct Contour
   std::vector<CrossingPoint> Points;
   std::vector<std::int64_t> PointsBefore;  ///< for each level, and behind the last one
   std::vector<std::array<std::int64_t, 3>> Triangles;
+  std::vector<CellRef> Cells;  ///< of points: the grid's cell in which each triangle lies
 };
 
 /// Contours of the blocks of this rank, on all threads of TBB. The result does not depend on their number.

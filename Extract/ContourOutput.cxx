@@ -3,6 +3,7 @@
 #include "Extract/CellGradient.h"
 
 #include <vtkCellArray.h>
+#include <vtkCellData.h>
 #include <vtkDataArray.h>
 #include <vtkFloatArray.h>
 #include <vtkNew.h>
@@ -99,12 +100,12 @@ void Interpolate(const Contour& contour, const CellSet& cells, std::size_t array
   });
 }
 
-vtkSmartPointer<vtkDataArray> MakeArray(const CellArray& like, const Contour& contour)
+vtkSmartPointer<vtkDataArray> MakeArray(const CellArray& like, std::size_t tuples)
 {
   auto array = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(like.Type));
   array->SetName(like.Name.c_str());
   array->SetNumberOfComponents(like.Components);
-  array->SetNumberOfTuples(static_cast<vtkIdType>(contour.Points.size()));
+  array->SetNumberOfTuples(static_cast<vtkIdType>(tuples));
   return array;
 }
 
@@ -112,7 +113,7 @@ vtkSmartPointer<vtkDataArray> MakeArray(const CellArray& like, const Contour& co
 void AddScalars(
     const Contour& contour, const CellSet& cells, const std::vector<double>& levels, vtkPolyData* output)
 {
-  const vtkSmartPointer<vtkDataArray> scalars = MakeArray(cells.Arrays[0], contour);
+  const vtkSmartPointer<vtkDataArray> scalars = MakeArray(cells.Arrays[0], contour.Points.size());
   for (std::size_t l = 0; l < levels.size(); ++l) {
     for (std::int64_t p = contour.PointsBefore[l]; p < contour.PointsBefore[l + 1]; ++p) {
       scalars->SetComponent(p, 0, levels[l]);
@@ -124,11 +125,25 @@ void AddScalars(
 void AddArrays(const Contour& contour, const CellSet& cells, vtkPolyData* output)
 {
   for (std::size_t a = 1; a < cells.Arrays.size(); ++a) {
-    const vtkSmartPointer<vtkDataArray> array = MakeArray(cells.Arrays[a], contour);
+    const vtkSmartPointer<vtkDataArray> array = MakeArray(cells.Arrays[a], contour.Points.size());
     switch (array->GetDataType()) {
       vtkTemplateMacro(Interpolate(contour, cells, a, static_cast<VTK_TT*>(array->GetVoidPointer(0))));
     }
     output->GetPointData()->AddArray(array);
+  }
+}
+
+/// Those of the grid's cells in which the triangles lie.
+void AddGridArrays(const Contour& contour, const CellSet& cells, vtkPolyData* output)
+{
+  for (std::size_t a = 0; a < cells.GridArrays.size(); ++a) {
+    const int bytes = cells.GridArrays[a].Bytes;
+    const vtkSmartPointer<vtkDataArray> array = MakeArray(cells.GridArrays[a], contour.Cells.size());
+    char* to = static_cast<char*>(array->GetVoidPointer(0));
+    for (const CellRef& cell : contour.Cells) {
+      to = std::copy_n(cells.GridValues[cell.Block][a] + cell.Cell * bytes, bytes, to);
+    }
+    output->GetCellData()->AddArray(array);
   }
 }
 
@@ -180,6 +195,7 @@ void FillPolyData(const Contour& contour, const CellLattice& lattice, const Cell
     AddScalars(contour, cells, options.Levels, output);
   }
   AddArrays(contour, cells, output);
+  AddGridArrays(contour, cells, output);
   if (options.Normals || options.Gradients) {
     AddGradients(contour, lattice, options, output);
   }

@@ -62,12 +62,16 @@ void ContourSlab::FindStates()
   const std::size_t layer = (this->Block.Cells[0] + std::size_t(2)) * (this->Block.Cells[1] + std::size_t(2));
   this->States.assign(layer * (this->Part.End - this->Part.Begin + 1), 0);
   this->Block.Floats ? this->FindOwnStates(this->Block.Floats) : this->FindOwnStates(this->Block.Doubles);
+  if (this->Block.OfPoints) {
+    return;
+  }
   Box around = this->Lattice.CubesOf(this->Part.Block);
   const std::vector<int>& layers = this->Lattice.AxisOf(this->Part.Block, 2).Places;
   around.Lower[2] = layers[this->Part.Begin];
   around.Upper[2] = layers[this->Part.End - 1] - 1;
   for (const int other : this->Lattice.Meeting(Grown(around, {1, 1, 1}))) {
-    if (other != this->Part.Block) {
+    // Corners beside finer cells belong to those.
+    if (other != this->Part.Block && !this->Lattice.IsFiner(other, this->Part.Block)) {
       this->AddStatesOf(other);
     }
   }
@@ -88,7 +92,7 @@ void ContourSlab::FindOwnStates(const T* values)
         const int above = from[i] >= threshold, below = from[i] < threshold;
         to[i] = static_cast<unsigned char>(above * (Own | Above) | below * (Own | Below));
       }
-      if (this->Block.Flags) {
+      if (this->Block.Flags && !this->Block.OfPoints) {
         const unsigned char* const flags = this->Block.Flags + row;
         for (int i = 0; i < width; ++i) {
           to[i] = (flags[i] & Block::HidingFlags) ? 0 : to[i];
@@ -123,7 +127,6 @@ int ContourSlab::FindCellsOf(int other, int axis, std::vector<int>& cells) const
 void ContourSlab::AddStatesOf(int other)
 {
   const CellBlock& block = this->Lattice[other];
-  const bool finer = this->Lattice.IsFiner(other, this->Part.Block);
   std::array<std::vector<int>, 3>& theirs = this->CellsOfOther;
   Int3 first;
   for (int axis = 0; axis < 3; ++axis) {
@@ -135,13 +138,8 @@ void ContourSlab::AddStatesOf(int other)
           this->StatesOfRow(first[1] + static_cast<int>(j), first[2] + static_cast<int>(k)) + first[0] + 1;
       const std::int64_t begin = theirs[2][k] * block.Stride(2) + theirs[1][j] * block.Stride(1);
       for (std::size_t i = 0; i < theirs[0].size(); ++i) {
-        if (row[i] & Own) {
-          continue;
-        }
         const std::int64_t cell = begin + theirs[0][i];
-        if (finer) {
-          row[i] |= Above | Below;
-        } else if (block.IsVisible(cell)) {
+        if (!(row[i] & Own) && block.IsVisible(cell)) {
           row[i] |= block.Value(cell) >= this->Level ? Above : Below;
         }
       }
@@ -187,7 +185,9 @@ void ContourSlab::TakeRow(int j, int k)
     return;
   }
   for (int i = 0; i < corners; ++i) {
-    if (any[i]) {
+    if (any[i] && this->Block.OfPoints) {
+      all[i] ? this->TakeCellOfPoints({i, j, k}) : void();
+    } else if (any[i]) {
       all[i] ? this->TakeInner({i, j, k}) : this->TakeRim({i, j, k});
     }
   }
@@ -211,6 +211,16 @@ void ContourSlab::TakeInner(const Int3& corner)
     }
   }
   this->AddTriangles(signs, points);
+}
+
+/// Of a block's points, only the visible cells between eight of them are taken.
+void ContourSlab::TakeCellOfPoints(const Int3& corner)
+{
+  const std::int64_t cell = this->Block.CellAfter({corner[0] - 1, corner[1] - 1, corner[2] - 1});
+  if (!this->Block.Flags || !(this->Block.Flags[cell] & Block::HidingFlags)) {
+    this->TakeInner(corner);
+    this->Result.Cells.resize(this->Result.Triangles.size(), cell);
+  }
 }
 
 void ContourSlab::TakeRim(const Int3& corner)

@@ -25,6 +25,7 @@ struct ContourPart
   std::vector<CrossingPoint> Points;
   std::vector<int> Shared;  ///< numbers of the points that other parts may have, too; ascending
   std::vector<std::array<int, 3>> Triangles;
+  std::vector<std::int64_t> Cells;  ///< of points: the grid's cell in which each triangle lies
 };
 
 /// Corners of a block from one layer of them to another.
@@ -50,8 +51,8 @@ private:
   enum : unsigned char
   {
     Above = 1,  ///< the value is not less than the level
-    Below = 2,  ///< with Above: there are finer cells, which may have both
-    Own = 4     ///< a visible cell of the block
+    Below = 2,
+    Own = 4  ///< a visible cell of the block
   };
 
   void FindStates();
@@ -63,6 +64,7 @@ private:
   unsigned char* StatesOfRow(int j, int k);
   void TakeRow(int j, int k);
   void TakeInner(const Int3& corner);
+  void TakeCellOfPoints(const Int3& corner);
   void TakeRim(const Int3& corner);
   void AddTriangles(int signs, const std::array<int, 12>& points);
   int PointAlong(const Int3& cell, int axis);

@@ -18,7 +18,9 @@
 #include <vtkStreamingDemandDrivenPipeline.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
+#include <vector>
 
 namespace {
 
@@ -59,10 +61,10 @@ int vtkPatchContour::RequestDataObject(
   return 1;
 }
 
-int vtkPatchContour::AssociationOfArray()
+bool vtkPatchContour::IsOfPoints()
 {
   vtkInformation* const array = this->GetInputArrayInformation(0);
-  return array->Has(vtkDataObject::FIELD_ASSOCIATION()) ? array->Get(vtkDataObject::FIELD_ASSOCIATION()) : -1;
+  return array->Get(vtkDataObject::FIELD_ASSOCIATION()) != vtkDataObject::FIELD_ASSOCIATION_CELLS;
 }
 
 std::string vtkPatchContour::NameOfArray()
@@ -76,10 +78,10 @@ std::string vtkPatchContour::NameOfArray()
 int vtkPatchContour::RequestData(
     vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
 {
-  const bool wanted = this->UsePatchIO && this->GetGenerateTriangles() && !this->NameOfArray().empty() &&
-                      this->AssociationOfArray() == vtkDataObject::FIELD_ASSOCIATION_CELLS;
   vtkDataObject* const input = vtkDataObject::GetData(inputs[0]);
-  const bool isKnown = vtkDataSet::SafeDownCast(input) || BlocksIn(input);
+  // ParaView is fast on points of a single grid.
+  const bool isKnown = BlocksIn(input) || (vtkDataSet::SafeDownCast(input) && !this->IsOfPoints());
+  const bool wanted = this->UsePatchIO && this->GetGenerateTriangles() && !this->NameOfArray().empty();
   if (wanted && isKnown && this->MakeContour(input, vtkDataObject::GetData(outputs))) {
     return 1;
   }
@@ -94,9 +96,36 @@ bool vtkPatchContour::MakeContour(vtkDataObject* input, vtkDataObject* output)
       patchio::MakeCommunicator(vtkMultiProcessController::GetGlobalController());
   this->AbortExecute = 0;  // that of a contour that was given up
   const Blocks blocks = MakeBlocks(input);
-  CellSet cells = MakeCellSet(blocks, this->NameOfArray(), *ranks);
-  if (!cells.NotUnderstood.empty()) {
+  if (!this->IsOfPoints()) {
+    const vtkSmartPointer<vtkPolyData> whole = this->ContourOf(blocks, *ranks);
+    if (whole) {
+      patchio::PutPieces({"contour"}, {whole}, output);
+    }
+    return whole;
+  }
+  if (!MakeCellSet(blocks, this->NameOfArray(), true, *ranks).NotUnderstood.empty()) {
     return false;
+  }
+  std::vector<vtkSmartPointer<vtkPolyData>> pieces;
+  for (std::size_t p = 0; p < blocks.Pieces.size(); ++p) {
+    Blocks part;
+    std::copy_if(blocks.List.begin(), blocks.List.end(), std::back_inserter(part.List),
+        [p](const Block& block) { return block.Piece == static_cast<int>(p); });
+    const vtkSmartPointer<vtkPolyData> piece = this->ContourOf(part, *ranks);
+    pieces.push_back(piece ? piece : vtkSmartPointer<vtkPolyData>::New());
+  }
+  patchio::PutPieces(blocks.Pieces, pieces, output);
+  return true;
+}
+
+/// Collective. Null on all ranks if there are no such blocks.
+vtkSmartPointer<vtkPolyData> vtkPatchContour::ContourOf(
+    const patchio::extract::Blocks& blocks, patchio::Communicator& ranks)
+{
+  using namespace patchio::extract;
+  CellSet cells = MakeCellSet(blocks, this->NameOfArray(), this->IsOfPoints(), ranks);
+  if (!cells.NotUnderstood.empty()) {
+    return nullptr;
   }
   ContourOptions options;
   options.Levels.assign(this->GetValues(), this->GetValues() + this->GetNumberOfContours());
@@ -104,19 +133,20 @@ bool vtkPatchContour::MakeContour(vtkDataObject* input, vtkDataObject* output)
   options.Normals = this->GetComputeNormals();
   options.Gradients = this->GetComputeGradients();
   options.DoublePoints = this->GetOutputPointsPrecision() == vtkAlgorithm::DOUBLE_PRECISION;
-  AddCellsOfOthers(cells, options.Normals || options.Gradients, *ranks);
+  if (!this->IsOfPoints() || options.Normals || options.Gradients) {
+    AddCellsOfOthers(cells, options.Normals || options.Gradients, ranks);
+  }
   const CellLattice lattice(cells.Blocks, cells.Nodes);
   if (patchio::AnyRank(!lattice.Misfit().empty() || !DualCells::CanNumber(lattice))) {
-    return false;
+    return nullptr;
   }
   const Contour contour = patchio::extract::MakeContour(lattice, options.Levels, [this](double part) {
     this->UpdateProgress(part);
     return !this->GetAbortExecute();
   });
-  const auto piece = vtkSmartPointer<vtkPolyData>::New();
+  auto piece = vtkSmartPointer<vtkPolyData>::New();
   FillPolyData(contour, lattice, cells, options, piece);
-  patchio::PutPieces({"contour"}, {piece}, output);
-  return true;
+  return piece;
 }
 
 /// ParaView's own filter, on points.
@@ -124,8 +154,7 @@ int vtkPatchContour::UseParaView(
     vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
 {
   vtkDataObject* const input = vtkDataObject::GetData(inputs[0]);
-  const bool ofCells = this->AssociationOfArray() == vtkDataObject::FIELD_ASSOCIATION_CELLS &&
-                       (vtkDataSet::SafeDownCast(input) || BlocksIn(input));
+  const bool ofCells = !this->IsOfPoints() && (vtkDataSet::SafeDownCast(input) || BlocksIn(input));
   if (!ofCells && !BlocksIn(input)) {
     return this->Superclass::RequestData(request, inputs, outputs);
   }

@@ -4,8 +4,9 @@
  *
  * While the plugin is loaded, ParaView's Contour is this class (Contour.xml). Arrays of cells in blocks of
  * uniform or rectilinear cells are contoured as they are, on all threads and all ranks together: see
- * patchio::extract::DualCells. The output is one piece a rank. All other input, and what the property
- * UsePatchIO = 0 says, goes to ParaView's own filter; arrays of cells then become arrays of points first.
+ * patchio::extract::DualCells. The output is one piece a rank. Arrays of points in such blocks give one
+ * for each child of the input's root. All other input, and what the property UsePatchIO = 0 says, goes to
+ * ParaView's own filter; arrays of cells then become arrays of points first.
  *
  * All ranks call this filter, and take the same way.
  */
@@ -15,7 +16,18 @@
 #include "vtkPVContourFilter.h"
 #include "vtkPatchIOServerModule.h"  // for the export macro
 
+#include <vtkSmartPointer.h>
+
 #include <string>
+
+class vtkPolyData;
+
+namespace patchio {
+class Communicator;
+namespace extract {
+struct Blocks;
+}
+}  // namespace patchio
 
 class VTKPATCHIOSERVER_EXPORT vtkPatchContour : public vtkPVContourFilter
 {
@@ -46,8 +58,10 @@ private:
   void operator=(const vtkPatchContour&) = delete;
 
   bool MakeContour(vtkDataObject* input, vtkDataObject* output);
+  vtkSmartPointer<vtkPolyData> ContourOf(
+      const patchio::extract::Blocks& blocks, patchio::Communicator& ranks);
   int UseParaView(vtkInformation*, vtkInformationVector**, vtkInformationVector*);
-  int AssociationOfArray();
+  bool IsOfPoints();
   std::string NameOfArray();
 
   bool UsePatchIO = true;

@@ -54,7 +54,7 @@ double ContourSeconds(const Blocks& blocks, double radius, vtkIdType& triangles)
 {
   const patchio::Stopwatch watch;
   const auto alone = patchio::MakeSelfCommunicator();
-  const CellSet cells = MakeCellSet(blocks, "value", *alone);
+  const CellSet cells = MakeCellSet(blocks, "value", false, *alone);
   const CellLattice lattice(cells.Blocks, cells.Nodes);
   ContourOptions options;
   options.Levels = {radius};

@@ -33,9 +33,28 @@ def plane(normal):
     return proxy
 
 
+def move_plane(proxy):
+    proxy.SliceType.Origin = [place + 0.0123 * size for place in centre]
+
+
+def value_at(part):
+    low, high = reader.CellData[array].GetRange()
+    return low + part * (high - low)
+
+
+def contour():
+    return Contour(Input=reader, ContourBy=["CELLS", array], Isosurfaces=[value_at(0.5)])
+
+
+def move_contour(proxy):
+    proxy.Isosurfaces = [value_at(0.49)]
+
+
+# How each is made, and changed.
 FILTERS = {
-    "slice": lambda: plane([0, 0, 1]),
-    "oblique slice": lambda: plane([1, 0.7, 0.4]),
+    "slice": (lambda: plane([0, 0, 1]), move_plane),
+    "oblique slice": (lambda: plane([1, 0.7, 0.4]), move_plane),
+    "contour": (contour, move_contour),
 }
 
 
@@ -52,21 +71,25 @@ def make_view():
     return view
 
 
-def draw(make, use, view):
-    """Seconds of the filter, of its picture, and how many cells it has."""
+def draw(make, change, use, view):
+    """Seconds of the filter, of its picture, of the next picture after a change, and how many cells it has."""
     proxy = make()
     proxy.UsePatchIO = use
     begin = time.perf_counter()
     proxy.UpdatePipeline(time_shown)
     made = time.perf_counter()
     display = Show(proxy, view)
-    ColorBy(display, ("CELLS", array))
+    ColorBy(display, ("CELLS" if array in proxy.CellData.keys() else "POINTS", array))
     Render(view)
     drawn = time.perf_counter()
     cells = proxy.GetDataInformation().GetNumberOfCells()
+    begin_again = time.perf_counter()
+    change(proxy)
+    Render(view)
+    again = time.perf_counter() - begin_again
     Delete(display)
     Delete(proxy)
-    return {"filter": made - begin, "picture": drawn - made, "cells": cells}
+    return {"filter": made - begin, "picture": drawn - made, "again": again, "cells": cells}
 
 
 view = make_view()
@@ -76,6 +99,6 @@ for name, ways in results.items():
         order = list(WAYS)
         random.Random(number).shuffle(order)
         for way in order:
-            ways[way].append(draw(FILTERS[name], WAYS[way], view))
+            ways[way].append(draw(*FILTERS[name], WAYS[way], view))
             print(name, way, ways[way][-1], flush=True)
 print("JSON " + json.dumps(results))

@@ -345,6 +345,89 @@ TEST(Contour, OddInputGivesNoCrash)
   EXPECT_TRUE(MakeContour(none, {}).Triangles.empty());
 }
 
+/// The same blocks, with values of points.
+class SamplePoints
+{
+public:
+  SamplePoints(const SampleBlocks& blocks, const Field& field) : List(blocks.List)
+  {
+    for (CellBlock& block : this->List) {
+      std::vector<double>& values = this->Values.emplace_back();
+      for (int axis = 0; axis < 3; ++axis) {
+        ++block.Cells[axis];
+      }
+      for (int k = 0; k < block.Cells[2]; ++k) {
+        for (int j = 0; j < block.Cells[1]; ++j) {
+          for (int i = 0; i < block.Cells[0]; ++i) {
+            values.push_back(field(block.Nodes[0][i], block.Nodes[1][j], block.Nodes[2][k]));
+          }
+        }
+      }
+      block.OfPoints = true;
+      block.Doubles = values.data();
+    }
+  }
+
+  std::vector<CellBlock> List;
+  std::deque<std::vector<double>> Values;
+};
+
+TEST_P(ContourOfLevels, PointsOfVisibleCellsAreContoured)
+{
+  const Field plane = [](double x, double y, double z) { return x + 0.7 * y - 0.3 * z; };
+  const SampleBlocks cells(8, ThreeLevels(8, GetParam(), 3), plane);
+  const SamplePoints points(cells, plane);
+  const CellLattice lattice(points.List);
+  const Contour contour = MakeContour(lattice, {0.61});
+  double area = 0;
+  ASSERT_EQ(contour.Cells.size(), contour.Triangles.size());
+  for (std::size_t t = 0; t < contour.Triangles.size(); ++t) {
+    std::array<Double3, 3> corners;
+    for (int n = 0; n < 3; ++n) {
+      corners[n] = PositionOf(lattice, contour.Points[contour.Triangles[t][n]]);
+      EXPECT_NEAR(plane(corners[n][0], corners[n][1], corners[n][2]), 0.61, 1e-12);
+    }
+    area += std::abs((corners[1][0] - corners[0][0]) * (corners[2][1] - corners[0][1]) -
+                     (corners[2][0] - corners[0][0]) * (corners[1][1] - corners[0][1])) /
+            2;
+    // The triangle lies in its cell, which is visible.
+    const CellBlock& block = cells.List[contour.Cells[t].Block];
+    const std::int64_t cell = contour.Cells[t].Cell;
+    ASSERT_TRUE(block.IsVisible(cell));
+    const Int3 index{
+        int(cell % block.Cells[0]), int(cell / block.Cells[0] % block.Cells[1]), int(cell / block.Stride(2))};
+    for (int axis = 0; axis < 3; ++axis) {
+      EXPECT_GE(corners[0][axis], block.Nodes[axis][index[axis]] - 1e-12);
+      EXPECT_LE(corners[0][axis], block.Nodes[axis][index[axis] + 1] + 1e-12);
+    }
+  }
+  // Seen from above, the plane z = (x + 0.7 y - 0.61) / 0.3 covers the part of the unit square where 0 <= z
+  // <= 1, that is 0.61 <= x + 0.7 y <= 0.91: a parallelogram less the triangle beyond y = 1, where x < 0 ends
+  // it at 0.61 / 0.7 and 1.
+  const double wholeStrip = 0.3;  // for each y, x from 0.61 - 0.7 y to 0.91 - 0.7 y
+  const double below = 0.7 / 2 * std::pow(1 - 0.61 / 0.7, 2);  // where x < 0
+  EXPECT_NEAR(area, wholeStrip - below, 1e-9);
+}
+
+TEST_P(ContourOfLevels, GradientsOfPointsAreExactWhereCellsAreVisible)
+{
+  const Field field = [](double x, double y, double z) { return 3 * x - 2 * y + 0.5 * z; };
+  const SampleBlocks cells(8, ThreeLevels(8, GetParam(), 3), field);
+  const SamplePoints points(cells, field);
+  const CellLattice lattice(points.List);
+  int hint = 0;
+  for (int b = 0; b < static_cast<int>(points.List.size()); ++b) {
+    for (std::int64_t point = 0; point < points.List[b].Size(); ++point) {
+      if (points.List[b].IsVisible(point)) {
+        const Double3 gradient = GradientAt(lattice, {b, point}, hint);
+        ASSERT_NEAR(gradient[0], 3, 1e-8);
+        ASSERT_NEAR(gradient[1], -2, 1e-8);
+        ASSERT_NEAR(gradient[2], 0.5, 1e-8);
+      }
+    }
+  }
+}
+
 TEST(Contour, CellsThatDoNotFitAreNotUnderstood)
 {
   // The finer level begins in the middle of a coarse cell, and its cells do not divide coarse ones.

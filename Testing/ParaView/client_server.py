@@ -44,6 +44,16 @@ found = surface.GetDataInformation().GetNumberOfCells()
 expect(found > 1000, "Extract Surface has %d faces" % found)
 Delete(surface)
 
+# Its own Slice, on faces between blocks: the ranks tell each other what they show.
+cut = Slice(Input=reader)
+cut.SliceType.Origin, cut.SliceType.Normal = [0.5, 0.25, 0.25], [0, 1, 0]
+sums = IntegrateVariables(Input=cut)
+sums.UpdatePipeline(reader.TimestepValues[-1])
+area = sums.CellData["Area"].GetRange(0)[0]
+expect(abs(area - 0.5) < 1e-9 and "UsePatchIO" in cut.ListProperties(), "a slice of area %g" % area)
+Delete(sums)
+Delete(cut)
+
 # What the panel draws comes from the server whole.
 numbers = json.loads(reader.GetPropertyValue("IOReportData"))
 expect(numbers["ranks"] == 4 and len(numbers["past"]) == len(reader.TimestepValues), "numbers %s" % numbers)

@@ -1,8 +1,8 @@
-"""Contours of cells are closed, on all data, in all modes, and the same on any number of ranks.
+"""Contours of cells are closed, on all data, in all modes; these and contours of points are the same on any number of ranks.
 
 usage: Testing/ParaView/pvbatch.sh NP contours.py OUTDIR DATA...
 
-No edge of a contour may be open but those on the border of the domain. Merged blocks, patches and all numbers of ranks must
+No edge of a contour of cells may be open but those on the border of the domain. Merged blocks, patches and all numbers of ranks must
 give the same triangles, points, normals, gradients and other arrays: the run on 1 rank writes their sum to OUTDIR, others compare.
 Files of DATA that do not exist are left out. Runs on every rank.
 """
@@ -40,8 +40,10 @@ def bounds_of(reader):
     return np.stack([over_ranks(vtkCommunicator.MIN_OP, bounds[:, 0]), over_ranks(vtkCommunicator.MAX_OP, bounds[:, 1])], axis=1)
 
 
-def is_everywhere(reader, name):
-    """Collective: false if patches lack the array, whose cells then are not numbers."""
+def is_everywhere(reader, kind, name):
+    """Collective: false for points, and if patches lack the array, whose cells then are not numbers."""
+    if kind == "POINTS":
+        return False
     missing = sum(float(np.isnan(vtk_to_numpy(leaf.GetCellData().GetArray(name))).sum()) for leaf in leaves(output_of(reader)))
     return sum_over_ranks(missing) == 0
 
@@ -118,14 +120,14 @@ def summary_of(points, first, triangles, surface):
         len(points), len(triangles), " ".join(names), hashlib.md5(rows[turned].tobytes()).hexdigest())
 
 
-def check(label, reader, time, array, levels):
+def check(label, reader, time, kind, array, levels):
     found = []
     for blocks in ("Merged", "As patches"):
         reader.Blocks = blocks
-        contour = Contour(Input=reader, ContourBy=["CELLS", array], Isosurfaces=levels, OutputPointsPrecision="Double",
+        contour = Contour(Input=reader, ContourBy=[kind, array], Isosurfaces=levels, OutputPointsPrecision="Double",
                           ComputeGradients=1)
         contour.UpdatePipeline(time)
-        bounds, everywhere = bounds_of(reader), is_everywhere(reader, array)
+        bounds, everywhere = bounds_of(reader), is_everywhere(reader, kind, array)
         surface = whole(contour)
         if surface and surface.GetNumberOfCells():
             points, first, triangles = corners_of(surface)
@@ -158,12 +160,11 @@ for path in sys.argv[2:]:
     times = reader.TimestepValues
     time = times[-1] if hasattr(times, "__len__") and len(times) else times or 0.0
     reader.UpdatePipeline(time)
-    arrays = [name for name in reader.CellData.keys()
-              if name != "vtkGhostType" and reader.CellData[name].GetNumberOfComponents() == 1]
-    for name in arrays[:2]:
-        low, high = reader.CellData[name].GetRange() if name in reader.CellData.keys() else (np.inf, -np.inf)
-        low, high = over_ranks(vtkCommunicator.MIN_OP, [low])[0], over_ranks(vtkCommunicator.MAX_OP, [high])[0]
-        if low < high:
-            check("%s, %s" % (path, name), reader, time, name, [low + part * (high - low) for part in (0.21, 0.50001)])
+    for kind, data in (("CELLS", reader.CellData), ("POINTS", reader.PointData)):
+        for name in [name for name in data.keys() if name != "vtkGhostType" and data[name].GetNumberOfComponents() == 1][:2]:
+            low, high = data[name].GetRange()
+            low, high = over_ranks(vtkCommunicator.MIN_OP, [low])[0], over_ranks(vtkCommunicator.MAX_OP, [high])[0]
+            if low < high:
+                check("%s, %s" % (path, name), reader, time, kind, name, [low + part * (high - low) for part in (0.21, 0.50001)])
     Delete(reader)
 finish("contours")

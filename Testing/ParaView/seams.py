@@ -15,7 +15,7 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from make_sphere import BOUNDS  # noqa: E402
-from on_ranks import DUPLICATECELL, controller, expect, finish, rank, ranks  # noqa: E402
+from on_ranks import DUPLICATECELL, controller, expect, finish, leaves, rank, ranks  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 GRID = 1e-4             # points that are closer are one; cells are 0.5 and 1 wide
@@ -25,11 +25,9 @@ sphere, scratch = sys.argv[1:3]
 
 def triangles_of(tree, level):
     """Corners [triangle, corner, axis] of this rank's part, as they are drawn: without those of ghost cells."""
-    pieces = tree.GetBlock(level)
     out = [np.zeros((0, 3, 3))]
-    for i in range(pieces.GetNumberOfPieces()):
-        surface = pieces.GetPieceAsDataObject(i)
-        if surface is not None and surface.GetNumberOfPolys():
+    for surface in leaves(tree.GetBlock(level)):
+        if surface.GetNumberOfPolys():
             corners = vtk_to_numpy(surface.GetPolys().GetConnectivityArray()).reshape(-1, 3)
             ghosts = surface.GetCellData().GetArray("vtkGhostType")
             drawn = vtk_to_numpy(ghosts) & DUPLICATECELL == 0 if ghosts else np.ones(len(corners), bool)

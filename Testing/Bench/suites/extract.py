@@ -6,9 +6,11 @@ import plotfiles
 from measuring import make_dump, programs, pvbatch, ratios, remember, run_json, say
 from suites.blocks import find_sphere
 
-FILTERS = ("slice", "oblique slice")
+SLICES = ("slice", "oblique slice")
+CONTOUR = "contour"
 # ParaView's time / ours, at least: on the sphere, on other merged blocks, on one block.
 SPHERE, MANY, ONE = 10, 5, 0.9
+SPHERE_CONTOUR = 8
 THREADS, PLAIN = 1.7, 0.3
 
 
@@ -33,24 +35,30 @@ def with_pictures(report, label, path, array, goal, rounds):
     """The filter and its picture, of merged blocks."""
     remember(os.path.dirname(path))
     say("%s, %d rounds" % (label, rounds))
-    found = pvbatch("extract_frame.py", path, array, "merged", rounds, *FILTERS, timeout=1800)
+    found = pvbatch("extract_frame.py", path, array, "merged", rounds, *SLICES, CONTOUR, timeout=3000)
     for name, ways in found.items():
         both = {way: [each["filter"] + each["picture"] for each in seconds] for way, seconds in ways.items()}
-        report.goal("%s: %s and its picture, ParaView's / PatchIO's" % (label, name), goal, ratios(both["ParaView"], both["PatchIO"]))
-        alone = {way: [each["filter"] for each in seconds] for way, seconds in ways.items()}
-        report.figure("%s: %s alone, ParaView's / PatchIO's" % (label, name), ratios(alone["ParaView"], alone["PatchIO"]))
+        least = SPHERE_CONTOUR if (name, goal) == (CONTOUR, SPHERE) else goal
+        report.goal("%s: %s and its picture, ParaView's / PatchIO's" % (label, name), least, ratios(both["ParaView"], both["PatchIO"]))
+        for what, key in (("changed, until the next picture", "again"), ("alone", "filter")):
+            both = {way: [each[key] for each in seconds] for way, seconds in ways.items()}
+            report.figure("%s: %s %s, ParaView's / PatchIO's" % (label, name, what), ratios(both["ParaView"], both["PatchIO"]))
     report.data[label] = found
 
 
 def alone(report, rounds):
     """Without ParaView: threads, and a plain loop over the same rows that writes as many bytes."""
     found = run_json([programs() + "/patchio_bench_extract", "--rounds", str(4 * rounds)])
-    for name in FILTERS:
+    for name in SLICES:
         seconds = found[name]
         label = "%d patches of 16^3: %s" % (found["blocks"], name)
         report.goal("%s, rate of %d threads / 1" % (label, found["threads"]), THREADS, ratios(seconds["one thread"], seconds["all threads"]))
         report.goal("%s, rate / that of a plain loop that writes as much" % label, PLAIN, ratios(seconds["plain loop"], seconds["one thread"]))
     report.data["alone"] = found
+    found = run_json([programs() + "/patchio_bench_contour", "--rounds", str(4 * rounds)])
+    report.goal("%d patches of 16^3: contour, rate of %d threads / 1" % (found["blocks"], found["threads"]), THREADS,
+                ratios(found[CONTOUR]["one thread"], found[CONTOUR]["all threads"]))
+    report.data["contour alone"] = found
 
 
 def run(report, folder, rounds):
