@@ -82,20 +82,13 @@ bool AlignedCut::FindBelow()
   return any;
 }
 
-bool AlignedCut::IsShown(int inner, int outer, long long& cell) const
+long long AlignedCut::ShownCell(int inner, const Row& row) const
 {
-  if (this->Layer >= 0) {
-    cell = this->CellAt(this->Layer, inner, outer);
-    if (this->Of->IsVisible(cell)) {
-      return true;
-    }
+  const long long above = row.Above + inner * row.Step;
+  if (this->Layer >= 0 && this->Of->IsVisible(above)) {
+    return above;
   }
-  if (this->Below.empty() ||
-      !this->Below[static_cast<std::size_t>(outer) * this->Of->Cells(this->Inner) + inner]) {
-    return false;
-  }
-  cell = this->CellAt(this->LayerBelow, inner, outer);
-  return true;
+  return row.IsBelowShown && row.IsBelowShown[inner] ? row.Below + inner * row.Step : -1;
 }
 
 namespace {
@@ -168,10 +161,14 @@ void AlignedCut::CutRows(int begin, int end, bool triangles, CutPart& part) cons
   const bool high = this->Of->Points[this->Outer] > 1;
   // From inner to outer axis turns around x and z, but against y.
   const bool turns = (this->Plane.Axis == 1) == this->Plane.Reversed;
+  const int width = this->Of->Cells(this->Inner);
   for (int outer = begin; outer < end; ++outer, points.NextRow()) {
-    for (int inner = 0; inner < this->Of->Cells(this->Inner); ++inner) {
-      long long cell;
-      if (!this->IsShown(inner, outer, cell)) {
+    const Row row{this->CellAt(this->Layer, 0, outer), this->CellAt(this->LayerBelow, 0, outer),
+        this->CellAt(0, 1, 0),
+        this->Below.empty() ? nullptr : this->Below.data() + static_cast<std::size_t>(outer) * width};
+    for (int inner = 0; inner < width; ++inner) {
+      const long long cell = this->ShownCell(inner, row);
+      if (cell < 0) {
         continue;
       }
       int corners[4];

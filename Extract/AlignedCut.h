@@ -44,7 +44,15 @@ struct AlignedCut
   void CutRows(int begin, int end, bool triangles, CutPart& part) const;
 
 private:
-  bool IsShown(int inner, int outer, long long& cell) const;
+  /// A row of the two layers: their first cells, and from cell to cell.
+  struct Row
+  {
+    long long Above, Below, Step;
+    const char* IsBelowShown;  ///< null: none is
+  };
+
+  /// The cell that is shown in this place; -1: none.
+  long long ShownCell(int inner, const Row& row) const;
 };
 
 }  // namespace patchio::extract

@@ -1,7 +1,6 @@
 #include "Extract/Coverage.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace patchio::extract {
 namespace {

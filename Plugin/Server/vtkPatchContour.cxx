@@ -3,6 +3,7 @@
 #include "BlockFilter.h"
 #include "Extract/ContourOutput.h"
 #include "ReaderRanks.h"
+#include "vtkPatchSettings.h"
 
 #include <vtkCellDataToPointData.h>
 #include <vtkCompositeDataSet.h>
@@ -81,7 +82,8 @@ int vtkPatchContour::RequestData(
   vtkDataObject* const input = vtkDataObject::GetData(inputs[0]);
   // ParaView is fast on points of a single grid.
   const bool isKnown = BlocksIn(input) || (vtkDataSet::SafeDownCast(input) && !this->IsOfPoints());
-  const bool wanted = this->UsePatchIO && this->GetGenerateTriangles() && !this->NameOfArray().empty();
+  const bool wanted = this->UsePatchIO && vtkPatchSettings::GetFastExtraction() &&
+                      this->GetGenerateTriangles() && !this->NameOfArray().empty();
   if (wanted && isKnown && this->MakeContour(input, vtkDataObject::GetData(outputs))) {
     return 1;
   }

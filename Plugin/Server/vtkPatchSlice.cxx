@@ -2,6 +2,7 @@
 
 #include "BlockFilter.h"
 #include "Extract/Slice.h"
+#include "vtkPatchSettings.h"
 
 #include <vtkCallbackCommand.h>
 #include <vtkCommand.h>
@@ -101,7 +102,8 @@ bool vtkPatchSlice::SliceBlocks(vtkDataObject* input, vtkDataObject* output)
   SliceRequest request;
   request.Surfaces = SurfacesOf(CutterOf(this));
   // All ranks have the same properties, but not the same blocks.
-  if (!this->UsePatchIO || this->GetActiveFilter() != CutterOf(this) || request.Surfaces.empty()) {
+  if (!this->UsePatchIO || !vtkPatchSettings::GetFastExtraction() ||
+      this->GetActiveFilter() != CutterOf(this) || request.Surfaces.empty()) {
     return false;
   }
   const Blocks blocks = MakeBlocks(input);
