@@ -1,4 +1,4 @@
-"""Filters that PatchIO replaces, each with its picture, beside ParaView's own: on many patches, on the refined sphere and AMReX
+"""Filters that PatchIO replaces, and surfaces, each with its picture, beside ParaView's own: on many patches, on the refined sphere and AMReX
 plotfiles, and on one block of which nothing is hidden; what they cost alone, with one thread and all, beside a plain loop."""
 import os
 
@@ -7,7 +7,7 @@ from measuring import make_dump, programs, pvbatch, ratios, remember, run_json, 
 from suites.blocks import find_sphere
 
 SLICES = ("slice", "oblique slice")
-CONTOUR = "contour"
+CONTOUR, SURFACE = "contour", "surface"
 # ParaView's time / ours, at least: on the sphere, on other merged blocks, on one block.
 SPHERE, MANY, ONE = 10, 5, 0.9
 SPHERE_CONTOUR = 8
@@ -35,12 +35,13 @@ def with_pictures(report, label, path, array, goal, rounds):
     """The filter and its picture, of merged blocks."""
     remember(os.path.dirname(path))
     say("%s, %d rounds" % (label, rounds))
-    found = pvbatch("extract_frame.py", path, array, "merged", rounds, *SLICES, CONTOUR, timeout=3000)
+    found = pvbatch("extract_frame.py", path, array, "merged", rounds, *SLICES, SURFACE, CONTOUR, timeout=3000)
     for name, ways in found.items():
         both = {way: [each["filter"] + each["picture"] for each in seconds] for way, seconds in ways.items()}
         least = SPHERE_CONTOUR if (name, goal) == (CONTOUR, SPHERE) else goal
         report.goal("%s: %s and its picture, ParaView's / PatchIO's" % (label, name), least, ratios(both["ParaView"], both["PatchIO"]))
-        for what, key in (("changed, until the next picture", "again"), ("alone", "filter")):
+        more = (("changed, until the next picture", "again"), ("alone", "filter"))
+        for what, key in more if name != SURFACE else (("seen from the other side", "again"),):
             both = {way: [each[key] for each in seconds] for way, seconds in ways.items()}
             report.figure("%s: %s %s, ParaView's / PatchIO's" % (label, name, what), ratios(both["ParaView"], both["PatchIO"]))
     report.data[label] = found
