@@ -30,7 +30,7 @@ def fresh(folder, *arguments, ranks=1):
 
 def by_size(report, folder, rounds):
     """One process; 5000 blocks, or as many as fit."""
-    write, read, metadata = {}, {}, {}
+    write, read, metadata, planned = {}, {}, {}, {}
     least = {"write": {}, "read": {}}  # of any way that writes and reads the values
     for cells, kilobytes in BLOCKS.items():
         size = ["--blocks", min(5000, MOST // (kilobytes << 10)), "--cells", cells]
@@ -44,6 +44,7 @@ def by_size(report, folder, rounds):
                             for how in folders}, rounds)
         read[kilobytes] = ratios([each["all"] for each in found["hdf5"]], [each["all"] for each in found["patchio"]])
         metadata[kilobytes] = ratios([each["metadata"] for each in found["hdf5"]], [each["metadata"] for each in found["patchio"]])
+        planned[kilobytes] = ratios([each["metadata"] for each in found["hdf5"]], [each["metadata"] + each["plan"] for each in found["patchio"]])
         report.figure("write, blocks of %d KB: ours / HDF5, a data set a block" % kilobytes, write[kilobytes])
         report.figure("write, blocks of %d KB: only the bytes / HDF5" % kilobytes, least["write"][kilobytes])
         report.figure("read, blocks of %d KB: ours / HDF5" % kilobytes, read[kilobytes])
@@ -57,6 +58,7 @@ def by_size(report, folder, rounds):
     report.goal("write, mean of all sizes (paper 1.13)", 3.5, Spread([statistics.mean(each.median for each in write.values())]))
     report.goal("read, mean of all sizes (paper 3.5)", 8, Spread([statistics.mean(each.median for each in read.values())]))
     report.goal("metadata, mean of all sizes (paper 7.5)", 50, Spread([statistics.mean(each.median for each in metadata.values())]))
+    report.figure("the same, with our plan of the requests, tasks and memory", Spread([statistics.mean(each.median for each in planned.values())]))
 
 
 def many_steps(report, folder, rounds):
