@@ -9,9 +9,11 @@
 
 #include <fmt/format.h>
 
+#include <sys/stat.h>
 #include <algorithm>
+#include <array>
 #include <filesystem>
-#include <map>
+#include <mutex>
 
 namespace fs = std::filesystem;
 
@@ -31,6 +33,62 @@ std::string BytesOf(const PlainFile& file)
   std::string bytes(size, '\0');
   bytes.resize(file.ReadSome(0, bytes.data(), bytes.size()));
   return bytes;
+}
+
+/// What tells whether a log has changed since it was read.
+using LogState = std::array<std::int64_t, 5>;
+
+LogState StateOf(const std::string& folder)
+{
+  struct stat status;
+  if (::stat(LogPathOf(folder).c_str(), &status) != 0) {
+    return {};
+  }
+  return {static_cast<std::int64_t>(status.st_dev), static_cast<std::int64_t>(status.st_ino), status.st_size,
+      status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+}
+
+/// The log that was read last, for FindStep().
+class LastLog
+{
+public:
+  static LastLog& Instance()
+  {
+    static LastLog instance;
+    return instance;
+  }
+
+  void Keep(const std::string& folder, const LogState& state, std::shared_ptr<const ContainerLog> log)
+  {
+    const std::lock_guard<std::mutex> lock(this->Mutex);
+    this->Folder = folder;
+    this->State = state;
+    this->Log = std::move(log);
+  }
+
+  /// Null when it is another one, or has changed.
+  std::shared_ptr<const ContainerLog> Of(const std::string& folder)
+  {
+    const LogState state = StateOf(folder);
+    const std::lock_guard<std::mutex> lock(this->Mutex);
+    return folder == this->Folder && state == this->State ? this->Log : nullptr;
+  }
+
+private:
+  std::mutex Mutex;
+  std::string Folder;
+  LogState State{};
+  std::shared_ptr<const ContainerLog> Log;
+};
+
+/// In ascending order of their numbers, of each the last.
+void KeepLastOfEach(std::vector<LoggedStep>& steps)
+{
+  std::stable_sort(steps.begin(), steps.end(),
+      [](const LoggedStep& a, const LoggedStep& b) { return a.Head.Step < b.Head.Step; });
+  const auto kept = std::unique(steps.rbegin(), steps.rend(),
+      [](const LoggedStep& a, const LoggedStep& b) { return a.Head.Step == b.Head.Step; });
+  steps.erase(steps.begin(), kept.base());
 }
 
 /// Tables of one step.
@@ -257,8 +315,9 @@ bool IsContainer(const std::string& folder)
   }
 }
 
-ContainerLog ReadLog(const std::string& folder)
+std::shared_ptr<const ContainerLog> ReadLog(const std::string& folder)
 {
+  const LogState state = StateOf(folder);
   const PlainFile file(LogPathOf(folder));
   RecordLog log = ReadRecords(BytesOf(file));
   if (log.Records.empty()) {
@@ -271,27 +330,29 @@ ContainerLog ReadLog(const std::string& folder)
     throw FileError(file.Path(), fmt::format("the log of a PatchIO container, version {}", FormatVersion),
         error.what(), "A newer PatchIO may read it");
   }
-  ContainerLog result;
-  result.End = log.End;
-  result.LostBytes = log.LostBytes;
-  result.BytesAfter = log.BytesAfter;
-  std::map<std::int64_t, LoggedStep> steps;
+  const auto result = std::make_shared<ContainerLog>();
+  result->End = log.End;
+  result->LostBytes = log.LostBytes;
+  result->BytesAfter = log.BytesAfter;
+  result->Steps.reserve(log.Records.size());
   for (std::size_t i = 1; i < log.Records.size(); ++i) {
-    const StepHead head = HeadOf(log.Records[i]);
-    steps[head.Step] = {head, std::move(log.Records[i])};
+    result->Steps.push_back({HeadOf(log.Records[i]), std::move(log.Records[i])});
   }
-  for (auto& [number, step] : steps) {
-    result.Steps.push_back(std::move(step));
-  }
+  KeepLastOfEach(result->Steps);
+  LastLog::Instance().Keep(folder, state, result);
   return result;
 }
 
 LoggedStep FindStep(const std::string& path)
 {
-  const std::string name = fs::path(path).filename().string();
-  for (LoggedStep& step : ReadLog(ContainerFolderOf(path)).Steps) {
+  const std::string name = fs::path(path).filename().string(), folder = ContainerFolderOf(path);
+  std::shared_ptr<const ContainerLog> log = LastLog::Instance().Of(folder);
+  if (!log) {
+    log = ReadLog(folder);
+  }
+  for (const LoggedStep& step : log->Steps) {
     if (step.Head.File == name) {
-      return std::move(step);
+      return step;
     }
   }
   throw FileError(path, "a step that the log of its container has", "none", "It was not written to its end");

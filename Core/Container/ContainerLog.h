@@ -6,6 +6,7 @@
 #include "Container/StepRecord.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -32,13 +33,14 @@ struct ContainerLog
   std::uint64_t BytesAfter = 0;   ///< behind End
 };
 
-/// The step whose first file has this name in the log of its folder. Throws Error like ReadLog(), and when
-/// there is none.
+/// The step whose first file has this name in the log of its folder. The log that was read last stays in
+/// memory, and is read again where it has changed. Throws Error like ReadLog(), and when there is none. For
+/// any thread.
 LoggedStep FindStep(const std::string& path);
 
 /// Throws Error when the folder has no log of a version that is known. Needs no lock: a record that is being
 /// written is not there yet.
-ContainerLog ReadLog(const std::string& folder);
+std::shared_ptr<const ContainerLog> ReadLog(const std::string& folder);
 
 /// A step with its patches.
 struct RecordedStep

@@ -113,7 +113,13 @@ int RankAgreement::Least(int number) const
 Series RankAgreement::OpenSeries(
     const std::vector<std::string>& paths, const SeriesOptions& options, ChannelMode mode) const
 {
-  return Unpack(BytesOfRankZero(*this->Ranks, [&] { return Pack(OpenSeriesOfPaths(paths, options, mode)); }));
+  const auto open = [&] { return OpenSeriesOfPaths(paths, options, mode); };
+  if (this->Size() > 1) {
+    return Unpack(BytesOfRankZero(*this->Ranks, [&open] { return Pack(open()); }));
+  }
+  Series series;
+  this->RunOnAll([&] { series = open(); });
+  return series;
 }
 
 Catalog RankAgreement::ReadCatalog(const std::string& path) const

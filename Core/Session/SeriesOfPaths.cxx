@@ -120,41 +120,40 @@ public:
   Series Joined();
 
 private:
+  struct Brought
+  {
+    TimeStep Step;
+    const std::string* Path;  ///< that it was found by
+  };
+  using Run = std::vector<Brought>::iterator;
+
+  void Take(Run first, Run end);
   void NoteOverlap();
 
   const SeriesOptions& Options;
   const ChannelMode Mode;
+  std::vector<Brought> Steps;  ///< in the order of the paths
   Series All;
-  std::set<std::pair<std::string, int>> Seen;      ///< by TimeStep::Path and TimeStep::InFile
-  std::map<std::int64_t, std::string> PathOfStep;  ///< which of the paths has brought it, by TimeStep::Step
-  std::size_t Overlap = 0;                         ///< steps that two paths have brought
+  std::size_t Overlap = 0;  ///< steps that two paths have brought
   std::string OverlapExample;
 };
 
 void SeriesJoiner::Add(const std::string& path)
 {
-  const Series one = OpenOne(path, this->Options, this->Mode);
-  for (const TimeStep& step : one.Steps) {
-    if (!this->Seen.emplace(step.Path, step.InFile).second) {
-      continue;
-    }
-    this->All.Steps.push_back(step);
-    const std::string& other = this->PathOfStep.emplace(step.Step, path).first->second;
-    if (other != path && this->Overlap++ == 0) {
-      this->OverlapExample = fmt::format("step {}{} is in {} and in {}", step.Step,
-          step.Date.empty() ? "" : " (" + step.Date + ")", other, path);
-    }
+  Series one = OpenOne(path, this->Options, this->Mode);
+  for (TimeStep& step : one.Steps) {
+    this->Steps.push_back({std::move(step), &path});
   }
   AddTexts(one, this->All);
 }
 
 void SeriesJoiner::AddLater(const std::vector<std::string>& paths)
 {
-  const auto last = std::max_element(this->All.Steps.begin(), this->All.Steps.end(),
-      [](const TimeStep& a, const TimeStep& b) { return a.Step < b.Step; });
-  const std::string path = last->Path;
-  std::int64_t highest = last->Step;
-  if (this->All.Steps.size() != paths.size() || std::find(paths.begin(), paths.end(), path) == paths.end()) {
+  const auto last = std::max_element(this->Steps.begin(), this->Steps.end(),
+      [](const Brought& a, const Brought& b) { return a.Step.Step < b.Step.Step; });
+  const std::string path = last->Step.Path, *const from = last->Path;
+  std::int64_t highest = last->Step.Step;
+  if (this->Steps.size() != paths.size() || std::find(paths.begin(), paths.end(), path) == paths.end()) {
     return;
   }
   for (const std::string& later : LaterFiles(path)) {
@@ -162,7 +161,7 @@ void SeriesJoiner::AddLater(const std::vector<std::string>& paths)
       const Series one = OpenOne(later, this->Options, this->Mode);
       if (one.Steps.size() == 1 && one.Steps[0].Path == later && one.Steps[0].Step > highest) {
         highest = one.Steps[0].Step;
-        this->All.Steps.push_back(one.Steps[0]);
+        this->Steps.push_back({one.Steps[0], from});
         AddTexts(one, this->All);
       }
     } catch (const Error& error) {
@@ -184,11 +183,32 @@ void SeriesJoiner::NoteOverlap()
   }
 }
 
+/// Steps of one number: of several paths, or the same step of a path that was named twice.
+void SeriesJoiner::Take(Run first, Run end)
+{
+  std::set<std::pair<std::string, int>> seen;
+  for (Run step = first; step != end; ++step) {
+    if (end - first > 1 && !seen.emplace(step->Step.Path, step->Step.InFile).second) {
+      continue;
+    }
+    if (*step->Path != *first->Path && this->Overlap++ == 0) {
+      this->OverlapExample = fmt::format("step {}{} is in {} and in {}", step->Step.Step,
+          step->Step.Date.empty() ? "" : " (" + step->Step.Date + ")", *first->Path, *step->Path);
+    }
+    this->All.Steps.push_back(std::move(step->Step));
+  }
+}
+
 Series SeriesJoiner::Joined()
 {
+  std::stable_sort(this->Steps.begin(), this->Steps.end(),
+      [](const Brought& a, const Brought& b) { return a.Step.Step < b.Step.Step; });
+  for (Run first = this->Steps.begin(), end; first != this->Steps.end(); first = end) {
+    end = std::find_if(
+        first, this->Steps.end(), [&](const Brought& other) { return other.Step.Step != first->Step.Step; });
+    this->Take(first, end);
+  }
   this->NoteOverlap();
-  std::stable_sort(this->All.Steps.begin(), this->All.Steps.end(),
-      [](const TimeStep& a, const TimeStep& b) { return a.Step < b.Step; });
   return std::move(this->All);
 }
 

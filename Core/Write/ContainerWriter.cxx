@@ -164,9 +164,9 @@ void ContainerWriter::OpenLog(bool overwrite)
   std::set<std::string> recorded;
   const bool isNew = !fs::exists(path, ignored) || fs::file_size(path, ignored) == 0;
   if (!isNew) {
-    const ContainerLog log = ReadLog(this->Folder);
-    this->LogEnd = log.End;
-    for (const LoggedStep& step : log.Steps) {
+    const auto log = ReadLog(this->Folder);
+    this->LogEnd = log->End;
+    for (const LoggedStep& step : log->Steps) {
       this->Steps[step.Head.Step] = step.Head.Time;
       const std::vector<std::string> files = Decode(step.Bytes).Files;
       recorded.insert(files.begin(), files.end());

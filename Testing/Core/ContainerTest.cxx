@@ -267,6 +267,19 @@ TEST_F(Container, ComesBack)
   }
 }
 
+TEST_F(Container, AStepIsFoundInALogThatHasGrownOrIsAnother)
+{
+  this->WriteStep(1);
+  const std::string later = this->Path + "/step.000002.hdf";
+  EXPECT_EQ(FindStep(this->Path + "/step.000001.hdf").Head.Step, 1);
+  EXPECT_THAT(MessageOf([&] { FindStep(later); }), HasSubstr("It was not written to its end"));
+  this->WriteStep(2);
+  EXPECT_EQ(FindStep(later).Head.Step, 2);
+  std::filesystem::remove_all(this->Path);
+  this->WriteStep(1);
+  EXPECT_THAT(MessageOf([&] { FindStep(later); }), HasSubstr("It was not written to its end"));
+}
+
 TEST_F(Container, AStepThatLacksValuesDoesNotComeToBe)
 {
   this->Compression = {FilterKind::Zstd, FilterKind::None, FilterKind::Deflate};
@@ -278,7 +291,7 @@ TEST_F(Container, AStepThatLacksValuesDoesNotComeToBe)
     WriteAll(*step, this->Random, &without);
     EXPECT_THAT(MessageOf([&] { writer.Commit(*step); }), HasSubstr("nobody has written 'a_b' on patch 5"));
   }
-  EXPECT_EQ(ReadLog(this->Path).Steps.size(), 1u);
+  EXPECT_EQ(ReadLog(this->Path)->Steps.size(), 1u);
   EXPECT_FALSE(std::filesystem::exists(this->Path + "/step.000002.part"));
   EXPECT_THAT(MessageOf([&] { writer.Begin(this->StepOf(1)); }), HasSubstr("no step 1"));
 }
@@ -287,7 +300,7 @@ TEST_F(Container, AForgedRecordGivesAMessage)
 {
   this->Compression = {FilterKind::None, FilterKind::Deflate, FilterKind::Zstd};
   this->WriteStep(1);
-  const std::string sound = ReadLog(this->Path).Steps[0].Bytes;
+  const std::string sound = ReadLog(this->Path)->Steps[0].Bytes;
   const std::string head = RecordLog::Framed(EncodeLogHead(), 0);
   int refused = 0;
   for (int round = 0; round < 3000; ++round) {
@@ -405,7 +418,7 @@ TEST_F(Container, NamesThatAreNoUtf8AreFoundAgain)
   const std::unique_ptr<StepWriter> writing = writer.Begin(step);
   WriteAll(*writing, this->Random);
   writer.Commit(*writing);
-  const StepRecord record = Decode(ReadLog(this->Path).Steps[0].Bytes);
+  const StepRecord record = Decode(ReadLog(this->Path)->Steps[0].Bytes);
   EXPECT_EQ(record.Data.Variables[0].Name, "d\xef\xbf\xbd");
   EXPECT_EQ(record.Data.Variables[1].Name, "d\xef\xbf\xbd_2");
   EXPECT_EQ(record.Data.Variables[2].Name, "d\xc3\xbc");

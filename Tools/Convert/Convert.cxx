@@ -196,7 +196,8 @@ void Conversion::CheckSameVariables(const TimeStep& step)
   this->Open(step);
   const VariablesInWords wanted = VariablesToWrite(this->Out.Ranks(), *this->Opened, this->How);
   this->Out.OnRoot([&] {
-    for (const container::LoggedStep& logged : container::ReadLog(this->How.To).Steps) {
+    const auto log = container::ReadLog(this->How.To);
+    for (const container::LoggedStep& logged : log->Steps) {
       if (logged.Head.Step != step.Step) {
         continue;
       }

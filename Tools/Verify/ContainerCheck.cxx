@@ -107,7 +107,8 @@ std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads)
 LogFindings LookAtLog(const std::string& path)
 {
   const std::string folder = container::ContainerFolderOf(path);
-  const container::ContainerLog log = container::ReadLog(folder);
+  const auto read = container::ReadLog(folder);
+  const container::ContainerLog& log = *read;
   LogFindings findings;
   std::vector<std::string>& faults = findings.Faults;
   if (log.LostBytes > 0) {

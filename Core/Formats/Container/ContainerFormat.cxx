@@ -217,7 +217,8 @@ bool ContainerFormat::SeemsBroken(const std::string& path) const
 Series ContainerFormat::OpenSeries(const std::string& path, const SeriesOptions&) const
 {
   const std::string folder = ContainerFolderOf(path);
-  const ContainerLog log = ReadLog(folder);
+  const auto read = ReadLog(folder);
+  const ContainerLog& log = *read;
   if (log.Steps.empty()) {
     throw FileError(folder, "steps in the container", "none that was written to its end",
         "Wait for the program that writes it, or write it again");
