@@ -2,7 +2,6 @@
 
 #include "Output/OutputStep.h"
 #include "Output/SocketCommunicator.h"
-#include "Storage/StorageProfile.h"
 #include "Support/ByteText.h"
 #include "Support/Checksum.h"
 #include "Support/Error.h"
@@ -18,9 +17,6 @@
 
 namespace patchio::output {
 namespace {
-
-/// Writes in flight of a rank where nothing is known of the storage.
-constexpr int DefaultThreads = 4;
 
 /// The variables of a channel, by number.
 std::vector<int> VariablesOf(const Channel& channel, const Catalog& data)
@@ -63,7 +59,8 @@ Output::Output(const OutputConfig& config, MPI_Comm comm)
                                           : MakeSelfCommunicator();
   }
   for (const Channel& channel : this->Config.Channels) {
-    this->Sinks.push_back({channel, MakeTarget(this->Writers(), channel), this->ThreadsFor(channel)});
+    this->Sinks.push_back({channel, MakeTarget(this->Writers(), channel),
+        ThreadsFor(this->Config, channel, this->Ranks->Size())});
   }
 }
 
@@ -128,15 +125,6 @@ void Output::SetPatches(const std::vector<DeclaredPatch>& mine)
 void Output::AddVariable(const DeclaredVariable& variable)
 {
   this->Change().AddVariable(variable);
-}
-
-int Output::ThreadsFor(const Channel& channel) const
-{
-  if (this->Config.Threads > 0) {
-    return this->Config.Threads;
-  }
-  const auto profile = FindProfile(channel.Path, nullptr, this->Ranks->Size());
-  return profile ? profile->ThreadsFor(this->Ranks->Size()) : DefaultThreads;
 }
 
 void Output::OnAllRanks(const std::function<void()>& work)

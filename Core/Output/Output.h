@@ -72,7 +72,6 @@ private:
   void CheckThatItComputes() const;
   Declaration& Change();
   Communicator& Writers() const { return this->Aside ? *this->Aside : *this->Ranks; }
-  int ThreadsFor(const Channel& channel) const;
   /// Those that want the step.
   std::vector<std::size_t> SinksFor(std::int64_t step) const;
   std::shared_ptr<Step> MakeStep(std::int64_t number, double time, const void* const* values) const;
