@@ -36,6 +36,26 @@ std::vector<int> VariablesOf(const Channel& channel, const Catalog& data)
   return variables;
 }
 
+/// The catalog with these of its variables.
+Catalog WithVariables(Catalog data, const std::vector<int>& variables)
+{
+  const auto patches = static_cast<int>(data.Patches.size());
+  std::vector<Variable> kept;
+  std::vector<Presence> presence;
+  for (const int variable : variables) {
+    kept.push_back(data.Variables[variable]);
+    for (int p = 0; p < patches; ++p) {
+      presence.push_back(data.PresenceOf(variable, p));
+    }
+  }
+  data.Variables = std::move(kept);
+  data.ResetPresence();
+  for (std::size_t i = 0; i < presence.size(); ++i) {
+    data.SetPresence(static_cast<int>(i / patches), static_cast<int>(i % patches), presence[i]);
+  }
+  return data;
+}
+
 /// Throws Error where there are some.
 void ThrowFaults(std::vector<std::string> faults)
 {
@@ -373,29 +393,23 @@ void Output::Prepare(Step& step, const std::vector<std::string>& told, const std
   for (const std::size_t sink : step.Sinks) {
     Part& part = step.Parts.emplace_back();
     part.Sink = sink;
-    part.Fault = CatchError([&] { this->PreparePart(step, data, part); });
+    part.Fault = CatchError(
+        [&] { this->PreparePart(step, sink == step.Sinks.back() ? std::move(data) : data, part); });
   }
 }
 
 /// The variables of the sink's channel alone.
-void Output::PreparePart(const Step& step, const Catalog& data, Part& part)
+void Output::PreparePart(const Step& step, Catalog data, Part& part)
 {
   Sink& sink = this->Sinks[part.Sink];
   const std::vector<int> variables = VariablesOf(sink.What, data);
-  container::StepToWrite wanted{data, {}, {}};
   std::vector<int> places(data.Variables.size(), -1);
-  wanted.Data.Variables.clear();
+  container::StepToWrite wanted;
   for (const int variable : variables) {
     places[variable] = static_cast<int>(wanted.Types.size());
-    wanted.Data.Variables.push_back(data.Variables[variable]);
     wanted.Types.push_back(step.What->Variables()[variable].Type);
   }
-  wanted.Data.ResetPresence();
-  for (std::size_t v = 0; v < variables.size(); ++v) {
-    for (int p = 0; p < static_cast<int>(data.Patches.size()); ++p) {
-      wanted.Data.SetPresence(static_cast<int>(v), p, data.PresenceOf(variables[v], p));
-    }
-  }
+  wanted.Data = WithVariables(std::move(data), variables);
   PartsTarget* const parts = sink.To->OfParts();
   std::vector<GivenArray> given;
   for (const ArrayOfStep& array : step.Arrays) {

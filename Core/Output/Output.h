@@ -84,7 +84,7 @@ private:
   std::string TakeFaults();
   std::vector<std::string> Agree(const Step& step) const;
   void Prepare(Step& step, const std::vector<std::string>& told, const std::vector<int>& map = {});
-  void PreparePart(const Step& step, const Catalog& data, Part& part);
+  void PreparePart(const Step& step, Catalog data, Part& part);
   void WriteParts(Step& step);
   void FlushTargets();
 

@@ -146,10 +146,11 @@ void SensorWriter::Flush()
 /// Steps that could not be written are lost, and so are all later ones.
 void SensorWriter::Try(const std::function<void()>& work)
 {
-  this->Fault = CatchError(work);
-  if (!this->Fault.empty()) {
+  const std::string fault = CatchError(work);
+  if (!fault.empty()) {
+    this->Fault = fault;
     this->Gathered.clear();
-    throw Error(this->Fault);
+    throw Error(fault);
   }
 }
 

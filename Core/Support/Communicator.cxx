@@ -12,16 +12,6 @@ namespace {
 
 constexpr int GatherTag = 4711, ExchangeTag = 4712;
 
-/// Calls transfer(begin, count) for pieces that MPI can count.
-template <typename Transfer>
-void ForPieces(std::uint64_t bytes, Transfer transfer)
-{
-  constexpr std::uint64_t most = std::uint64_t(1) << 30;
-  for (std::uint64_t begin = 0; begin < bytes; begin += most) {
-    transfer(begin, static_cast<int>(std::min(most, bytes - begin)));
-  }
-}
-
 class SelfCommunicator : public Communicator
 {
 public:

@@ -62,6 +62,16 @@ private:
   std::unique_ptr<Communicator> Second;
 };
 
+/// Calls transfer(begin, count) for pieces of so many bytes that MPI can count.
+template <typename Transfer>
+void ForPieces(std::uint64_t bytes, Transfer transfer)
+{
+  constexpr std::uint64_t most = std::uint64_t(1) << 30;
+  for (std::uint64_t begin = 0; begin < bytes; begin += most) {
+    transfer(begin, static_cast<int>(bytes - begin < most ? bytes - begin : most));
+  }
+}
+
 /// The part of `count` things that one of several ranks takes: the first, and the one behind the last.
 inline std::pair<std::size_t, std::size_t> PartOfRank(std::size_t count, int rank, int ranks)
 {
