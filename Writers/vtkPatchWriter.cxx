@@ -162,6 +162,14 @@ struct vtkPatchWriter::GivenStep
 /// What is kept from call to call.
 struct vtkPatchWriter::Internals
 {
+  /// Collective: what was given before is written first. Throws Error.
+  void EndLater()
+  {
+    if (const auto ended = std::move(this->Later)) {
+      ended->Finish();
+    }
+  }
+
   /// The arrays that are chosen, if `chooses`, and among `names`, if there are any.
   ArrayChoice Choice(bool chooses, const std::vector<std::string>& names) const
   {
@@ -273,7 +281,7 @@ void vtkPatchWriter::WriteSteps()
       continue;
     }
     if (!into) {
-      self.Later.reset();
+      self.EndLater();
       into.reset(
           new container::ContainerWriter(*ranks, folder, {begins && this->Overwrite, this->RanksAFile}));
     }
@@ -294,8 +302,9 @@ void vtkPatchWriter::WriteSteps()
 void vtkPatchWriter::WriteLater(const GivenStep& step, bool begins, std::set<std::string>& notes)
 {
   Internals& self = *this->Internal;
+  std::string before;
   if (begins || !self.Later) {
-    self.Later.reset();
+    before = CatchError([&] { self.EndLater(); });
     self.LaterRanks = MakeCommunicator(self.Controller);
     output::OutputConfig config;
     RunOnAllRanks(*self.LaterRanks, [&] { config = ConfigOf(*this, self.Folder, begins); });
@@ -317,6 +326,9 @@ void vtkPatchWriter::WriteLater(const GivenStep& step, bool begins, std::set<std
     input.GiveTo(*self.Later, c,
         IsConfigured(*this) ? ChoiceOf(channel.Compression)
                             : static_cast<container::CompressionChoice>(this->Compression));
+  }
+  if (!before.empty()) {
+    throw Error(before);
   }
 }
 

@@ -77,6 +77,11 @@ def check_ways():
     reader = PatchReader(FileName=[data + "/linadv_3d/dumps.visit"])
     at_once = written_by_extractor(reader, "at_once")
     expect_same(written_by_extractor(reader, "extracted", WriteInBackground=1), at_once)
+    single = written_by_extractor(reader, "single", FileName="out_{timestep:06d}.pio", WriteInBackground=1)
+    for number, time_of_step in enumerate(reader.TimestepValues[:]):
+        one = PatchReader(FileName=[single.replace("out.pio", "out_%06d.pio" % number)])
+        expect(list(one.TimestepValues) == [time_of_step], "a container for each step: %s in %s", one.TimestepValues, one.FileName)
+        Delete(one)
     for background in (0, 1):
         SaveData("%s/saved_%d.pio" % (scratch, background), proxy=reader, WriteTimeSteps=1, WriteInBackground=background)
     expect_same(scratch + "/saved_1.pio", scratch + "/saved_0.pio")
