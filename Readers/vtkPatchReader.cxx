@@ -3,6 +3,7 @@
 #include "ArraySelections.h"
 #include "FilterThreads.h"
 #include "Formats/TimeLookup.h"
+#include "Output/CatalogOutput.h"
 #include "ReaderRanks.h"
 #include "SeriesFacts.h"
 #include "Session/ReadSession.h"
@@ -269,6 +270,9 @@ int vtkPatchReader::RequestInformation(
   try {
     if (!self.Session.Series.IsOpen()) {
       this->Say(0, "Opening " + ShortName(self.Session.Series.Files().front()));
+      for (const std::string& file : self.Session.Series.Files()) {
+        output::CatalogOutput::Await(file);
+      }
       self.Session.Series.SetChannel(ModeOf(this->MetadataChannel));
       self.Session.Open(*self.Ranks, {this->ListedDumpsOnly, this->Follow});
       this->Warn(JoinLines(self.Session.Series.Steps().Warnings));

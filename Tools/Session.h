@@ -43,12 +43,14 @@ class Session
 {
 public:
   Session(int* argc, char*** argv);
+  /// Of some ranks alone, within one of all of them.
+  explicit Session(MPI_Comm ranks);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
   Communicator& Ranks() const { return *this->World; }
-  MPI_Comm Mpi() const { return MPI_COMM_WORLD; }
+  MPI_Comm Mpi() const { return this->World->Mpi(); }
   bool Root() const { return this->World->Rank() == 0; }
 
   /// Collective: runs `work` on rank 0. Throws on all ranks what it throws.
@@ -62,6 +64,7 @@ public:
   void Warn(const std::string& text) const;
 
 private:
+  const bool EndsMpi;
   std::unique_ptr<Communicator> World;
 };
 

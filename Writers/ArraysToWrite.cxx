@@ -178,8 +178,8 @@ vtkSmartPointer<vtkDataArray> ArrayOf(vtkDataSet* grid, const ArrayForm& form)
                                          : attributes->GetArray(vtkDataSetAttributes::GhostArrayName());
 }
 
-ValuesToWrite::ValuesToWrite(
-    vtkSmartPointer<vtkDataArray> array, ElementType type, int components, const Box& whole, const Box& part)
+ValuesToWrite::ValuesToWrite(vtkSmartPointer<vtkDataArray> array, ElementType type, int components,
+    const Box& whole, const Box& part, bool copies)
     : Array(std::move(array))
 {
   const bool sameComponents = this->Array->GetNumberOfComponents() == components;
@@ -199,6 +199,13 @@ ValuesToWrite::ValuesToWrite(
   }
   if (!(whole == part)) {
     this->CutOut(whole, part);
+  } else if (copies && this->CopiedBytes == 0) {
+    this->CopiedBytes = static_cast<std::uint64_t>(this->Array->GetNumberOfValues()) * SizeOf(type);
+    this->Cut.reset(new std::byte[this->CopiedBytes]);
+    std::memcpy(this->Cut.get(), this->Array->GetVoidPointer(0), this->CopiedBytes);
+  }
+  if (this->Cut) {
+    this->Array = nullptr;
   }
 }
 

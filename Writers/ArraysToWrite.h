@@ -37,9 +37,10 @@ vtkSmartPointer<vtkDataArray> ArrayOf(vtkDataSet* grid, const ArrayForm& form);
 class ValuesToWrite
 {
 public:
-  /// part: the values wanted, of those at `whole`. components: the first ones are taken.
+  /// part: the values wanted, of those at `whole`. components: the first ones are taken. copies: also where
+  /// the array has the values as they are wanted, as others may change it.
   ValuesToWrite(vtkSmartPointer<vtkDataArray> array, ElementType type, int components, const Box& whole,
-      const Box& part);
+      const Box& part, bool copies);
 
   const void* Data() const { return this->Cut ? this->Cut.get() : this->Array->GetVoidPointer(0); }
   /// Bytes of memory that was needed for them, beside the array's.

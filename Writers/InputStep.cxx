@@ -1,6 +1,7 @@
 #include "InputStep.h"
 
 #include "ArraysToWrite.h"
+#include "Container/StepLayout.h"
 #include "GridsToWrite.h"
 #include "Plan/Grids.h"
 #include "Support/RunOnAllRanks.h"
@@ -67,7 +68,7 @@ InputStep::InputStep(Communicator& ranks, vtkDataObject* data, const ArrayChoice
 void InputStep::WriteTo(container::ContainerWriter& into, container::CompressionChoice compression)
 {
   Batch batch;
-  RunOnAllRanks(this->Ranks, [&] { batch = this->BatchFrom(0); });
+  RunOnAllRanks(this->Ranks, [&] { batch = this->BatchFrom(0, MostCopiedBytes, false); });
   container::StepToWrite toWrite{this->Whole.Data, this->Whole.Types, {}};
   toWrite.Compression = container::ChooseCompression(this->Ranks, toWrite, compression, batch.Values);
   const auto step = into.Begin(std::move(toWrite));
@@ -76,28 +77,58 @@ void InputStep::WriteTo(container::ContainerWriter& into, container::Compression
       step->Write(batch.Values, Threads);
       const std::size_t next = batch.End;
       batch = {};
-      batch = this->BatchFrom(next);
+      batch = this->BatchFrom(next, MostCopiedBytes, false);
     }
   });
   into.Commit(*step);
 }
 
+void InputStep::GiveTo(
+    output::CatalogOutput& to, std::size_t channel, container::CompressionChoice compression)
+{
+  constexpr std::uint64_t all = ~std::uint64_t(0);
+  container::StepToWrite toWrite{this->Whole.Data, this->Whole.Types, {}};
+  Batch sample;
+  if (compression == container::CompressionChoice::Auto) {
+    RunOnAllRanks(this->Ranks, [&] { sample = this->BatchFrom(0, MostCopiedBytes, false); });
+  }
+  toWrite.Compression = container::ChooseCompression(this->Ranks, toWrite, compression, sample.Values);
+  to.Write(channel, std::move(toWrite), this->BytesOfMine(), [this](bool copies) {
+    const auto batch = std::make_shared<Batch>(this->BatchFrom(0, all, copies));
+    return output::HeldValues{batch->Values, batch};
+  });
+}
+
+std::uint64_t InputStep::BytesOfMine() const
+{
+  const Catalog& data = this->Whole.Data;
+  std::uint64_t bytes = 0;
+  for (int patch = 0; patch < static_cast<int>(data.Patches.size()); ++patch) {
+    const bool isMine = this->Pieces[this->Whole.PieceOf[patch]].Rank == this->Ranks.Rank();
+    for (int v = 0; v < static_cast<int>(data.Variables.size()) && isMine; ++v) {
+      bytes += data.PresenceOf(v, patch) == Presence::Stored
+                   ? container::ValuesOf(data, v, patch) * SizeOf(this->Whole.Types[v])
+                   : 0;
+    }
+  }
+  return bytes;
+}
+
 /// All that is left, unless too much must be copied.
-InputStep::Batch InputStep::BatchFrom(std::size_t begin) const
+InputStep::Batch InputStep::BatchFrom(std::size_t begin, std::uint64_t most, bool copies) const
 {
   Batch batch;
   std::uint64_t copied = 0;
-  for (batch.End = begin; batch.End < this->Whole.Data.Patches.size() && copied < MostCopiedBytes;
-       ++batch.End) {
+  for (batch.End = begin; batch.End < this->Whole.Data.Patches.size() && copied < most; ++batch.End) {
     if (this->Pieces[this->Whole.PieceOf[batch.End]].Rank == this->Ranks.Rank()) {
-      copied += this->AddPatch(batch.End, batch);
+      copied += this->AddPatch(batch.End, batch, copies);
     }
   }
   return batch;
 }
 
 /// Returns how many bytes were copied.
-std::uint64_t InputStep::AddPatch(std::size_t patch, Batch& batch) const
+std::uint64_t InputStep::AddPatch(std::size_t patch, Batch& batch, bool copies) const
 {
   const Catalog& data = this->Whole.Data;
   const PieceForm& piece = this->Pieces[this->Whole.PieceOf[patch]];
@@ -109,7 +140,7 @@ std::uint64_t InputStep::AddPatch(std::size_t patch, Batch& batch) const
       const ValuesToWrite& one =
           batch.Held.emplace_back(ArrayOf(this->Grids[piece.Grid].Grid, array), this->Whole.Types[v],
               data.Variables[v].Components, cells ? piece.Whole : NodesOf(piece, piece.Whole),
-              cells ? piece.Cells : NodesOf(piece, piece.Cells));
+              cells ? piece.Cells : NodesOf(piece, piece.Cells), copies);
       batch.Values.push_back({static_cast<int>(patch), v, one.Data()});
       copied += one.Bytes();
     }

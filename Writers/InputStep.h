@@ -4,6 +4,7 @@
 
 #include "ArraysToWrite.h"
 #include "InputTree.h"
+#include "Output/CatalogOutput.h"
 #include "PieceForm.h"
 #include "StepCatalog.h"
 #include "Support/Communicator.h"
@@ -32,6 +33,8 @@ public:
 
   /// Collective. Throws Error on all ranks.
   void WriteTo(container::ContainerWriter& into, container::CompressionChoice compression);
+  /// Collective: the same for a channel, which may write later. The data may change when this has returned.
+  void GiveTo(output::CatalogOutput& to, std::size_t channel, container::CompressionChoice compression);
 
 private:
   /// Values of some of this rank's patches.
@@ -42,8 +45,9 @@ private:
     std::deque<ValuesToWrite> Held;  ///< what they point to
   };
 
-  Batch BatchFrom(std::size_t begin) const;
-  std::uint64_t AddPatch(std::size_t patch, Batch& batch) const;
+  Batch BatchFrom(std::size_t begin, std::uint64_t most, bool copies) const;
+  std::uint64_t AddPatch(std::size_t patch, Batch& batch, bool copies) const;
+  std::uint64_t BytesOfMine() const;
 
   Communicator& Ranks;
   std::vector<InputGrid> Grids;   ///< of this rank

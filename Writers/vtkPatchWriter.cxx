@@ -2,6 +2,7 @@
 
 #include "Container/ContainerLog.h"
 #include "InputStep.h"
+#include "Output/CatalogOutput.h"
 #include "ReaderRanks.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
@@ -107,15 +108,84 @@ std::string DateOf(Communicator& ranks, vtkDataObject* data)
   return found;
 }
 
+bool IsConfigured(vtkPatchWriter& writer)
+{
+  return writer.GetOutputConfiguration() && *writer.GetOutputConfiguration();
+}
+
+container::CompressionChoice ChoiceOf(FilterKind kind)
+{
+  return kind == FilterKind::Deflate ? container::CompressionChoice::Deflate
+         : kind == FilterKind::Zstd  ? container::CompressionChoice::Zstd
+                                     : container::CompressionChoice::Off;
+}
+
+/// Of an output configuration, whose paths begin in the folder of `into`; without one a channel for `into`.
+output::OutputConfig ConfigOf(vtkPatchWriter& writer, const fs::path& into, bool begins)
+{
+  output::OutputConfig config;
+  if (IsConfigured(writer)) {
+    config = output::ReadOutputConfig(writer.GetOutputConfiguration());
+    for (output::Channel& channel : config.Channels) {
+      channel.Path = (into.parent_path() / channel.Path).string();
+    }
+    return config;
+  }
+  output::Channel& channel = config.Channels.emplace_back();
+  channel.Name = into.filename().string();
+  channel.Path = into.string();
+  channel.Windows.emplace_back();
+  channel.Overwrite = begins && writer.GetOverwrite();
+  channel.RanksAFile = writer.GetRanksAFile();
+  return config;
+}
+
 }  // namespace
+
+/// A step of the input.
+struct vtkPatchWriter::GivenStep
+{
+  vtkDataObject* Data = nullptr;  ///< of this rank
+  std::string Date;
+  std::int64_t Number = 0;
+  double Time = 0;
+
+  void Describe(InputStep& input, std::set<std::string>& notes) const
+  {
+    notes.insert(input.Notes().begin(), input.Notes().end());
+    input.Data().Date = this->Date;
+    input.Data().Step = this->Number;
+    input.Data().Time = this->Time;
+  }
+};
 
 /// What is kept from call to call.
 struct vtkPatchWriter::Internals
 {
+  /// Collective: what was given before is written first. Throws Error.
+  void EndLater()
+  {
+    if (const auto ended = std::move(this->Later)) {
+      ended->Finish();
+    }
+  }
+
+  /// The arrays that are chosen, if `chooses`, and among `names`, if there are any.
+  ArrayChoice Choice(bool chooses, const std::vector<std::string>& names) const
+  {
+    return [=](const char* name, Centering center) {
+      vtkDataArraySelection* const chosen = center == Centering::Cell ? this->Cells : this->Points;
+      return (!chooses || chosen->ArrayIsEnabled(name)) &&
+             (names.empty() || std::find(names.begin(), names.end(), name) != names.end());
+    };
+  }
+
   vtkSmartPointer<vtkMultiProcessController> Controller;
   vtkNew<vtkDataArraySelection> Cells, Points;
   std::string Folder;                    ///< that was written last
   std::map<std::int64_t, double> Steps;  ///< that were written to it, and their times
+  std::unique_ptr<Communicator> LaterRanks;
+  std::unique_ptr<output::CatalogOutput> Later;  ///< writes while the next step is computed
 };
 
 vtkStandardNewMacro(vtkPatchWriter);
@@ -125,9 +195,17 @@ vtkPatchWriter::vtkPatchWriter() : Internal(new Internals)
   this->SetController(vtkMultiProcessController::GetGlobalController());
 }
 
+/// What was left to threads is written.
 vtkPatchWriter::~vtkPatchWriter()
 {
+  if (this->Internal->Later) {
+    const std::string fault = this->Internal->Later->FinishHere();
+    if (!fault.empty() && this->Internal->LaterRanks->Rank() == 0) {
+      vtkErrorMacro(<< fault);
+    }
+  }
   this->SetFileName(nullptr);
+  this->SetOutputConfiguration(nullptr);
 }
 
 void vtkPatchWriter::SetController(vtkMultiProcessController* controller)
@@ -181,39 +259,77 @@ void vtkPatchWriter::WriteSteps()
     self.Folder = folder;
     self.Steps.clear();
   }
-  const ArrayChoice isWanted = [this](const char* name, Centering center) {
-    vtkDataArraySelection* const chosen =
-        center == Centering::Cell ? this->Internal->Cells : this->Internal->Points;
-    return !this->ChooseArrays || chosen->ArrayIsEnabled(name);
-  };
   std::unique_ptr<container::ContainerWriter> into;
   std::set<std::string> notes;
   const std::vector<int> indices = this->StepsToWrite();
+  bool isFirst = true;
   for (std::size_t i = 0; i < indices.size(); ++i) {
     this->UpdateProgress(static_cast<double>(i) / static_cast<double>(indices.size()));
-    vtkDataObject* const data = this->UpdateInput(indices[i], ranks->Rank(), ranks->Size());
-    InputStep step(*ranks, data, isWanted);
-    notes.insert(step.Notes().begin(), step.Notes().end());
-    Catalog& catalog = step.Data();
-    catalog.Date = DateOf(*ranks, data);
-    const StepFacts facts = FactsOf(*ranks, data);
-    catalog.Time = std::isnan(facts.Time) ? 0 : facts.Time;
-    catalog.Step = this->NumberOfStep(facts.Step, catalog.Time, into == nullptr);
-    if (catalog.Step < 0) {
+    GivenStep step{this->UpdateInput(indices[i], ranks->Rank(), ranks->Size()), {}, -1, 0};
+    step.Date = DateOf(*ranks, step.Data);
+    const StepFacts facts = FactsOf(*ranks, step.Data);
+    step.Time = std::isnan(facts.Time) ? 0 : facts.Time;
+    step.Number = this->NumberOfStep(facts.Step, step.Time, isFirst);
+    if (step.Number < 0) {
+      continue;
+    }
+    isFirst = false;
+    const bool begins = self.Steps.empty();
+    self.Steps[step.Number] = step.Time;
+    if (this->WriteInBackground || IsConfigured(*this)) {
+      this->WriteLater(step, begins, notes);
       continue;
     }
     if (!into) {
-      const bool begins = self.Steps.empty();
+      self.EndLater();
       into.reset(
           new container::ContainerWriter(*ranks, folder, {begins && this->Overwrite, this->RanksAFile}));
     }
-    self.Steps[catalog.Step] = catalog.Time;
-    step.WriteTo(*into, static_cast<container::CompressionChoice>(this->Compression));
+    InputStep input(*ranks, step.Data, self.Choice(this->ChooseArrays, {}));
+    step.Describe(input, notes);
+    input.WriteTo(*into, static_cast<container::CompressionChoice>(this->Compression));
   }
   if (ranks->Rank() == 0 && !notes.empty()) {
     vtkWarningMacro(<< JoinLines({notes.begin(), notes.end()}));
   }
+  if (self.Later && this->WriteAllTimeSteps) {
+    self.Later->Finish();
+  }
   this->UpdateProgress(1);
+}
+
+/// Collective: to the channels of the configuration, or to one for the container.
+void vtkPatchWriter::WriteLater(const GivenStep& step, bool begins, std::set<std::string>& notes)
+{
+  Internals& self = *this->Internal;
+  std::string before;
+  if (begins || !self.Later) {
+    before = CatchError([&] { self.EndLater(); });
+    self.LaterRanks = MakeCommunicator(self.Controller);
+    output::OutputConfig config;
+    RunOnAllRanks(*self.LaterRanks, [&] { config = ConfigOf(*this, self.Folder, begins); });
+    self.Later.reset(new output::CatalogOutput(config, *self.LaterRanks));
+  }
+  for (std::size_t c = 0; c < self.Later->Channels().size(); ++c) {
+    const output::Channel& channel = self.Later->Channels()[c];
+    if (!channel.Wants(step.Number)) {
+      continue;
+    }
+    InputStep input(*self.LaterRanks, step.Data, self.Choice(this->ChooseArrays, channel.Variables));
+    step.Describe(input, notes);
+    for (const std::string& name : channel.Variables) {
+      if (input.Data().FindVariable(name) < 0) {
+        throw Error(fmt::format(
+            "Channel '{}' wants the array '{}', which the data do not have.", channel.Name, PlainText(name)));
+      }
+    }
+    input.GiveTo(*self.Later, c,
+        IsConfigured(*this) ? ChoiceOf(channel.Compression)
+                            : static_cast<container::CompressionChoice>(this->Compression));
+  }
+  if (!before.empty()) {
+    throw Error(before);
+  }
 }
 
 /// Throws Error when it cannot be right.
@@ -318,4 +434,7 @@ void vtkPatchWriter::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "TimeStepStride: " << this->TimeStepStride << endl;
   os << indent << "RanksAFile: " << this->RanksAFile << endl;
   os << indent << "Compression: " << this->Compression << endl;
+  os << indent << "WriteInBackground: " << this->WriteInBackground << endl;
+  os << indent
+     << "OutputConfiguration: " << (this->OutputConfiguration ? this->OutputConfiguration : "(none)") << endl;
 }

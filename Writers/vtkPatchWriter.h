@@ -13,6 +13,10 @@
  *
  * Write() is collective over the ranks of the controller; each writes its own blocks. Errors are reported on
  * rank 0 through vtkErrorMacro.
+ *
+ * With WriteInBackground or an OutputConfiguration a call returns when the values are copied, and a thread of
+ * each rank writes them while the next step is computed: see Documentation/Output.md. The next call, or the
+ * end of the writer, reports what went wrong and returns 0.
  */
 #ifndef vtkPatchWriter_h
 #define vtkPatchWriter_h
@@ -22,6 +26,7 @@
 
 #include <cstdint>  // for numbers of steps
 #include <memory>   // for the implementation class
+#include <set>      // for notes
 #include <string>   // for messages
 #include <vector>   // for times
 
@@ -104,6 +109,24 @@ public:
   vtkGetMacro(Compression, int);
   ///@}
 
+  ///@{
+  /**
+   * Whether a call that writes one time step leaves the writing to a thread. One that writes several does so
+   * for each of them, and waits at its end. Off by default.
+   */
+  vtkSetMacro(WriteInBackground, bool);
+  vtkGetMacro(WriteInBackground, bool);
+  vtkBooleanMacro(WriteInBackground, bool);
+  ///@}
+
+  /**
+   * An output configuration as simulations have it, in place of FileName: the path of a JSON file, or its
+   * text. Its channels of the formats container and grads say what is written, when, and to where; paths
+   * begin in the folder of FileName. Its mode is thread, also without WriteInBackground, or direct.
+   */
+  vtkSetStringMacro(OutputConfiguration);
+  vtkGetStringMacro(OutputConfiguration);
+
   /**
    * The ranks that write together; by default those of the global controller.
    */
@@ -126,7 +149,11 @@ private:
   vtkPatchWriter(const vtkPatchWriter&) = delete;
   void operator=(const vtkPatchWriter&) = delete;
 
+  struct GivenStep;
+  struct Internals;
+
   void WriteSteps();
+  void WriteLater(const GivenStep& step, bool begins, std::set<std::string>& notes);
   std::string FolderToWrite();
   std::vector<int> StepsToWrite();
   std::vector<double> TimesOfInput();
@@ -142,8 +169,9 @@ private:
   int TimeStepStride = 1;
   int RanksAFile = 0;
   int Compression = CompressionNone;
+  bool WriteInBackground = false;
+  char* OutputConfiguration = nullptr;
 
-  struct Internals;
   std::unique_ptr<Internals> Internal;
 };
 

@@ -41,6 +41,16 @@ inline Box Intersect(const Box& a, const Box& b)
   return result;
 }
 
+inline Box Shift(const Box& box, const Int3& by)
+{
+  Box shifted = box;
+  for (int axis = 0; axis < 3; ++axis) {
+    shifted.Lower[axis] += by[axis];
+    shifted.Upper[axis] += by[axis];
+  }
+  return shifted;
+}
+
 /// The box with `layers` more cells on both sides of each axis.
 inline Box Grown(const Box& box, const Int3& layers)
 {

@@ -1,11 +1,15 @@
 #include "Output/Aggregation.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 
 namespace patchio::output {
 namespace {
+
+/// Of a writer.
+constexpr int MostThreads = 64;
 
 /// Neighbours of equal volume.
 struct Run
@@ -119,7 +123,6 @@ int StepsAtOnce(const Aggregation& plan, std::uint64_t wanted, int most)
 
 Gathering PlanGathering(const std::vector<std::uint64_t>& volumes, const GatheringNeeds& needs)
 {
-  constexpr int mostThreads = 64;
   constexpr std::uint64_t mostSteps = 1 << 20;
   constexpr std::uint64_t requestsOfThread = 4;  // so that what comes between counts little
   Gathering result;
@@ -127,21 +130,30 @@ Gathering PlanGathering(const std::vector<std::uint64_t>& volumes, const Gatheri
   const std::vector<std::uint64_t> written = WrittenBytes(result.Plan, volumes);
   const auto ranks = static_cast<int>(volumes.size());
   const int writers = ranks - static_cast<int>(std::count(written.begin(), written.end(), 0u));
-  result.Threads = std::clamp(needs.Threads * ranks / std::max(writers, 1), 1, mostThreads);
-  // A rank keeps its values and messages with them, and what it will write and messages with that.
-  result.Step = 2 * (*std::max_element(volumes.begin(), volumes.end()) +
-                        *std::max_element(written.begin(), written.end()));
+  result.Threads = std::clamp(needs.Threads * ranks, 1, MostThreads * std::max(writers, 1));
+  // A rank keeps its values and messages with them, what it writes, what it will write and messages with
+  // that.
+  result.Step = 2 * *std::max_element(volumes.begin(), volumes.end()) +
+                3 * *std::max_element(written.begin(), written.end());
   const auto most =
       static_cast<int>(std::min(mostSteps, needs.Memory / std::max<std::uint64_t>(result.Step, 1)));
   const std::uint64_t request = LimitsOf(needs.Storage.value_or(StorageModel()), ~std::uint64_t(0), 1).Bytes;
   result.Steps = needs.Steps > 0 ? needs.Steps
-                 : needs.Storage ? StepsAtOnce(result.Plan, requestsOfThread * result.Threads * request, most)
-                                 : 1;
+                 : needs.Storage
+                     ? StepsAtOnce(result.Plan,
+                           requestsOfThread * RoundUp(result.Threads, std::max(writers, 1)) * request, most)
+                     : 1;
   result.Steps = std::min(result.Steps, most);
   if (result.Steps > needs.Period) {
     result.Steps -= result.Steps % needs.Period;
   }
   return result;
+}
+
+int Gathering::ThreadsFor(std::uint64_t bytes, std::uint64_t all) const
+{
+  const double share = static_cast<double>(bytes) / static_cast<double>(std::max<std::uint64_t>(all, 1));
+  return std::clamp(static_cast<int>(std::lround(share * this->Threads)), 1, MostThreads);
 }
 
 }  // namespace patchio::output

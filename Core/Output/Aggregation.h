@@ -55,13 +55,15 @@ struct GatheringNeeds
 struct Gathering
 {
   Aggregation Plan;
-  int Threads = 1;         ///< of each writer: as many in all as if all ranks wrote, up to 64
+  int Threads = 1;         ///< of all writers together, up to 64 for each
   int Steps = 1;           ///< at once; 0: there is no memory for one
   std::uint64_t Step = 0;  ///< bytes of memory that a step takes, on the rank that needs most
+
+  /// Those of a writer that writes so many of all bytes; at least 1.
+  int ThreadsFor(std::uint64_t bytes, std::uint64_t all) const;
 };
 
-/// volumes: bytes of a step on each rank. With a profile a writer gets several large requests for each of its
-/// threads.
+/// volumes: bytes of a step on each rank. With a profile each thread gets several large requests.
 Gathering PlanGathering(const std::vector<std::uint64_t>& volumes, const GatheringNeeds& needs);
 
 }  // namespace patchio::output

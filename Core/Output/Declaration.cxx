@@ -1,5 +1,6 @@
 #include "Output/Declaration.h"
 
+#include "Catalog/BoxBins.h"
 #include "Catalog/CheckCatalog.h"
 #include "Support/Bytes.h"
 #include "Support/Error.h"
@@ -26,6 +27,35 @@ void CheckBox(const DeclaredPatch& patch, int dimension, int rank)
               rank, patch.Level, lower, upper, axis,
               axis < dimension ? "a last cell that is not before the first"
                                : "0 to 0, as the grid lacks this axis"));
+    }
+  }
+}
+
+std::string TextOf(const Box& box)
+{
+  return fmt::format("({}) to ({})", fmt::join(box.Lower, ", "), fmt::join(box.Upper, ", "));
+}
+
+/// Throws Error where two patches of a level share a cell.
+void CheckOverlaps(const Catalog& data)
+{
+  for (const Level& level : data.Levels) {
+    std::vector<Box> boxes;
+    for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
+      boxes.push_back(data.Patches[p].Cells);
+    }
+    const BoxBins bins(boxes);
+    for (int i = 0; i < level.PatchCount; ++i) {
+      bins.ForEachMeeting(boxes[i], [&](int other) -> bool {
+        if (other == i) {
+          return true;
+        }
+        const Patch &one = data.Patches[level.FirstPatch + i], &two = data.Patches[level.FirstPatch + other];
+        throw Error(
+            fmt::format("Patches of a level must not overlap: on level {} rank {} has the cells {}, and "
+                        "rank {} the cells {}.",
+                one.Level, one.Writer, TextOf(one.Cells), two.Writer, TextOf(two.Cells)));
+      });
     }
   }
 }
@@ -115,6 +145,7 @@ void Declaration::SetPatches(Communicator& ranks, const std::vector<DeclaredPatc
   if (!fault.empty()) {
     throw Error("Patches were declared that cannot be written. " + fault);
   }
+  CheckOverlaps(data);
   const auto first = std::find(owners.begin(), owners.end(), ranks.Rank()) - owners.begin();
   this->Own.assign(places.begin() + first, places.begin() + first + static_cast<std::ptrdiff_t>(mine.size()));
   this->All = std::move(data);

@@ -26,10 +26,22 @@ void CopyFloats(ElementType type, const void* from, std::size_t first, std::int6
       return CopyFloats<float>(from, first, count, to);
     case ElementType::Float64:
       return CopyFloats<double>(from, first, count, to);
+    case ElementType::Int8:
+      return CopyFloats<std::int8_t>(from, first, count, to);
+    case ElementType::Int16:
+      return CopyFloats<std::int16_t>(from, first, count, to);
     case ElementType::Int32:
       return CopyFloats<std::int32_t>(from, first, count, to);
-    default:
+    case ElementType::Int64:
       return CopyFloats<std::int64_t>(from, first, count, to);
+    case ElementType::UInt8:
+      return CopyFloats<std::uint8_t>(from, first, count, to);
+    case ElementType::UInt16:
+      return CopyFloats<std::uint16_t>(from, first, count, to);
+    case ElementType::UInt32:
+      return CopyFloats<std::uint32_t>(from, first, count, to);
+    case ElementType::UInt64:
+      return CopyFloats<std::uint64_t>(from, first, count, to);
   }
 }
 

@@ -9,7 +9,7 @@
 
 namespace patchio::output {
 
-/// Values from the number `first` on, as floats. type: one that patchio.h has.
+/// Values from the number `first` on, as floats.
 void CopyFloats(ElementType type, const void* from, std::size_t first, std::int64_t count, float* to);
 
 /// Makes the folder of a file that is to be made, and removes one of that name where that is wanted. Throws

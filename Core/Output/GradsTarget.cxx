@@ -5,8 +5,8 @@
 #include "Output/FloatFile.h"
 #include "Output/Sensor.h"
 #include "Support/Error.h"
-#include "Support/MachineName.h"
 #include "Support/PlainFile.h"
+#include "Support/ReplaceFile.h"
 #include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
@@ -87,7 +87,7 @@ class GradsTarget : public Target
 public:
   GradsTarget(Communicator& ranks, const Channel& channel)
       : Ranks(ranks),
-        Overwrite(channel.Overwrite),
+        What(channel),
         Descriptor(channel.Path),
         DataPath(fs::path(channel.Path).replace_extension(".dat").string())
   {
@@ -125,7 +125,7 @@ private:
   void Describe(const Catalog& data, int steps) const;
 
   Communicator& Ranks;
-  const bool Overwrite;
+  const Channel& What;
   const std::string Descriptor, DataPath;
   std::unique_ptr<PlainFile> File;  ///< from the first step on
   int Steps = 0;                    ///< that are in the file
@@ -138,7 +138,7 @@ void GradsTarget::Open()
 {
   RunOnAllRanks(this->Ranks, [&] {
     if (this->Ranks.Rank() == 0) {
-      this->MakeFile(this->Overwrite);
+      this->MakeFile(this->What.Overwrite);
     }
   });
   RunOnAllRanks(this->Ranks,
@@ -288,20 +288,15 @@ void GradsTarget::Describe(const Catalog& data, int steps) const
         this->Cells.Width(axis), axis < data.Dimension ? first : 0.0,
         axis < data.Dimension ? level.Spacing[axis] : 1.0);
   }
-  text += fmt::format("TDEF {} LINEAR 00:00Z01jan2000 1hr\nVARS {}\n", steps, this->Names.size());
+  text += fmt::format(
+      "TDEF {} LINEAR {} {}\nVARS {}\n", steps, this->What.Start, this->What.Interval, this->Names.size());
   for (std::size_t v = 0; v < this->Names.size(); ++v) {
     const std::string& words = data.Variables[v].LongName;
     text += fmt::format("{} {} 99 {}\n", this->Names[v], this->Cells.Width(2),
         PlainText(words.empty() ? data.Variables[v].Name : words));
   }
   text += "ENDVARS\n";
-  const std::string fresh = TemporaryName(this->Descriptor);
-  {
-    const PlainFile file(fresh, PlainFile::Purpose::Create);
-    file.Write(0, text.data(), text.size());
-    file.Flush();
-  }
-  fs::rename(fresh, this->Descriptor);
+  ReplaceFile(this->Descriptor, text);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "Output/IoMessages.h"
 
 #include "Support/Bytes.h"
+#include "Support/Communicator.h"
 #include "Support/Stopwatch.h"
 
 #include <algorithm>
@@ -13,16 +14,13 @@ namespace {
 
 constexpr int MostMicroseconds = 200;
 
-/// Requests for pieces that MPI can count.
+/// begin(data, count, request) for pieces that MPI can count.
 template <typename Begin>
 std::vector<MPI_Request> RequestsFor(const Buffer& bytes, Begin begin)
 {
-  constexpr std::uint64_t most = std::uint64_t(1) << 30;
   std::vector<MPI_Request> requests;
-  for (std::uint64_t done = 0; done < bytes.Size(); done += most) {
-    begin(
-        bytes.Data() + done, static_cast<int>(std::min(most, bytes.Size() - done)), &requests.emplace_back());
-  }
+  ForPieces(bytes.Size(),
+      [&](std::uint64_t done, int count) { begin(bytes.Data() + done, count, &requests.emplace_back()); });
   return requests;
 }
 

@@ -51,8 +51,8 @@ private:
   std::shared_ptr<const SensorCut> CutOf(const std::shared_ptr<const Declaration>& what) const;
   void Check(const Catalog& data) const;
   void Require(bool holds, const std::string& expected, const std::string& found) const;
-  std::vector<float> ValuesOf(
-      std::size_t series, const container::StepToWrite& step, const std::vector<GivenArray>& mine) const;
+  void TakeValues(std::size_t series, const container::StepToWrite& step, const std::vector<GivenArray>& mine,
+      std::vector<float>& values) const;
 
   const std::string Path;
   SensorWriter Writer;
@@ -98,14 +98,14 @@ std::unique_ptr<StepOnItsWay> KwaveTarget::Prepare(const container::StepToWrite&
   this->Check(step.Data);
   this->BytesOf(what, step.Types.size());
   sample.What = this->Current;
-  sample.Values.resize(this->Writer.Series().size());
+  sample.Values = this->Writer.TakeMemory();
   const std::string problem = CatchError([&] {
     if (this->Names.empty()) {
       this->Writer.LayOut(step.Data);
     }
     for (std::size_t series = 0; series < this->Writer.Series().size() && fault.empty(); ++series) {
       if (this->Writer.Takes(series, sample)) {
-        sample.Values[series] = this->ValuesOf(series, step, mine);
+        this->TakeValues(series, step, mine, sample.Values[series]);
       }
     }
   });
@@ -134,8 +134,8 @@ void KwaveTarget::Require(bool holds, const std::string& expected, const std::st
   }
 }
 
-std::vector<float> KwaveTarget::ValuesOf(
-    std::size_t series, const container::StepToWrite& step, const std::vector<GivenArray>& mine) const
+void KwaveTarget::TakeValues(std::size_t series, const container::StepToWrite& step,
+    const std::vector<GivenArray>& mine, std::vector<float>& values) const
 {
   const std::size_t patches = step.Data.Patches.size();
   std::vector<const GivenArray*> arrays(patches * step.Types.size(), nullptr);
@@ -143,7 +143,7 @@ std::vector<float> KwaveTarget::ValuesOf(
     arrays[array.Variable * patches + array.Patch] = &array;
   }
   const std::vector<std::int64_t>& sets = this->Current->Values[series];
-  std::vector<float> values(std::accumulate(sets.begin(), sets.end(), std::int64_t(0)) * step.Types.size());
+  values.resize(std::accumulate(sets.begin(), sets.end(), std::int64_t(0)) * step.Types.size());
   float* next = values.data();
   for (std::size_t variable = 0; variable < step.Types.size(); ++variable) {
     for (const std::vector<SensorRun>& runs : this->Current->Runs[series]) {
@@ -162,7 +162,6 @@ std::vector<float> KwaveTarget::ValuesOf(
       }
     }
   }
-  return values;
 }
 
 }  // namespace

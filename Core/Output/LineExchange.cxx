@@ -26,9 +26,19 @@ void Append(std::string& to, std::uint64_t at, const char* bytes, std::uint64_t 
 
 }  // namespace
 
-LineExchange::LineExchange(Communicator& ranks, std::vector<std::uint64_t> begins)
-    : Ranks(ranks), Begins(std::move(begins)), ToOthers(ranks.Size()), Bytes(new std::byte[this->Count()])
+void LineExchange::Begin(std::vector<std::uint64_t> begins)
 {
+  this->Begins = std::move(begins);
+  this->Filled = 0;
+  std::swap(this->Now, this->Before);
+  if (this->Now.Size < this->Count()) {
+    this->Now = {};
+    this->Now = {std::unique_ptr<std::byte[]>(new std::byte[this->Count()]), this->Count()};  // not set to 0
+  }
+  this->ToOthers.resize(this->Ranks.Size());
+  for (std::string& text : this->ToOthers) {
+    text.clear();
+  }
 }
 
 void LineExchange::Add(std::uint64_t at, const void* bytes, std::uint64_t count)
@@ -60,8 +70,7 @@ void LineExchange::Fail(const std::string& fault)
 
 void LineExchange::Exchange()
 {
-  this->FromOthers = this->Ranks.Size() > 1 ? this->Ranks.Exchange(this->ToOthers) : this->ToOthers;
-  this->ToOthers.clear();
+  this->Ranks.Exchange(this->ToOthers, this->FromOthers);
 }
 
 LineExchange::Range LineExchange::Mine()
@@ -78,20 +87,19 @@ LineExchange::Range LineExchange::Mine()
       at += head[1];
     }
   }
-  this->FromOthers.clear();
   if (this->Filled != this->Count()) {
     throw Error(
         fmt::format("Rank {} got {} of {} bytes to write.", this->Ranks.Rank(), this->Filled, this->Count()));
   }
-  return {this->Bytes.get(), this->Count()};
+  return {this->Now.Bytes.get(), this->Count()};
 }
 
 void LineExchange::Put(std::uint64_t at, const void* bytes, std::uint64_t count)
 {
-  if (at < this->Begin() || at + count > this->Begin() + this->Count()) {
+  if (at < this->First() || at + count > this->First() + this->Count()) {
     throw Error(fmt::format("Rank {} got bytes that another rank writes.", this->Ranks.Rank()));
   }
-  std::memcpy(this->Bytes.get() + (at - this->Begin()), bytes, count);
+  std::memcpy(this->Now.Bytes.get() + (at - this->First()), bytes, count);
   this->Filled += count;
 }
 

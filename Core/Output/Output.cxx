@@ -2,7 +2,6 @@
 
 #include "Output/OutputStep.h"
 #include "Output/SocketCommunicator.h"
-#include "Storage/StorageProfile.h"
 #include "Support/ByteText.h"
 #include "Support/Checksum.h"
 #include "Support/Error.h"
@@ -18,9 +17,6 @@
 
 namespace patchio::output {
 namespace {
-
-/// Writes in flight of a rank where nothing is known of the storage.
-constexpr int DefaultThreads = 4;
 
 /// The variables of a channel, by number.
 std::vector<int> VariablesOf(const Channel& channel, const Catalog& data)
@@ -38,6 +34,26 @@ std::vector<int> VariablesOf(const Channel& channel, const Catalog& data)
     std::iota(variables.begin(), variables.end(), 0);
   }
   return variables;
+}
+
+/// The catalog with these of its variables.
+Catalog WithVariables(Catalog data, const std::vector<int>& variables)
+{
+  const auto patches = static_cast<int>(data.Patches.size());
+  std::vector<Variable> kept;
+  std::vector<Presence> presence;
+  for (const int variable : variables) {
+    kept.push_back(data.Variables[variable]);
+    for (int p = 0; p < patches; ++p) {
+      presence.push_back(data.PresenceOf(variable, p));
+    }
+  }
+  data.Variables = std::move(kept);
+  data.ResetPresence();
+  for (std::size_t i = 0; i < presence.size(); ++i) {
+    data.SetPresence(static_cast<int>(i / patches), static_cast<int>(i % patches), presence[i]);
+  }
+  return data;
 }
 
 /// Throws Error where there are some.
@@ -63,7 +79,8 @@ Output::Output(const OutputConfig& config, MPI_Comm comm)
                                           : MakeSelfCommunicator();
   }
   for (const Channel& channel : this->Config.Channels) {
-    this->Sinks.push_back({channel, MakeTarget(this->Writers(), channel), this->ThreadsFor(channel)});
+    this->Sinks.push_back({channel, MakeTarget(this->Writers(), channel),
+        ThreadsFor(this->Config, channel, this->Ranks->Size())});
   }
 }
 
@@ -128,15 +145,6 @@ void Output::SetPatches(const std::vector<DeclaredPatch>& mine)
 void Output::AddVariable(const DeclaredVariable& variable)
 {
   this->Change().AddVariable(variable);
-}
-
-int Output::ThreadsFor(const Channel& channel) const
-{
-  if (this->Config.Threads > 0) {
-    return this->Config.Threads;
-  }
-  const auto profile = FindProfile(channel.Path, nullptr, this->Ranks->Size());
-  return profile ? profile->ThreadsFor(this->Ranks->Size()) : DefaultThreads;
 }
 
 void Output::OnAllRanks(const std::function<void()>& work)
@@ -385,29 +393,23 @@ void Output::Prepare(Step& step, const std::vector<std::string>& told, const std
   for (const std::size_t sink : step.Sinks) {
     Part& part = step.Parts.emplace_back();
     part.Sink = sink;
-    part.Fault = CatchError([&] { this->PreparePart(step, data, part); });
+    part.Fault = CatchError(
+        [&] { this->PreparePart(step, sink == step.Sinks.back() ? std::move(data) : data, part); });
   }
 }
 
 /// The variables of the sink's channel alone.
-void Output::PreparePart(const Step& step, const Catalog& data, Part& part)
+void Output::PreparePart(const Step& step, Catalog data, Part& part)
 {
   Sink& sink = this->Sinks[part.Sink];
   const std::vector<int> variables = VariablesOf(sink.What, data);
-  container::StepToWrite wanted{data, {}, {}};
   std::vector<int> places(data.Variables.size(), -1);
-  wanted.Data.Variables.clear();
+  container::StepToWrite wanted;
   for (const int variable : variables) {
     places[variable] = static_cast<int>(wanted.Types.size());
-    wanted.Data.Variables.push_back(data.Variables[variable]);
     wanted.Types.push_back(step.What->Variables()[variable].Type);
   }
-  wanted.Data.ResetPresence();
-  for (std::size_t v = 0; v < variables.size(); ++v) {
-    for (int p = 0; p < static_cast<int>(data.Patches.size()); ++p) {
-      wanted.Data.SetPresence(static_cast<int>(v), p, data.PresenceOf(variables[v], p));
-    }
-  }
+  wanted.Data = WithVariables(std::move(data), variables);
   PartsTarget* const parts = sink.To->OfParts();
   std::vector<GivenArray> given;
   for (const ArrayOfStep& array : step.Arrays) {

@@ -72,7 +72,6 @@ private:
   void CheckThatItComputes() const;
   Declaration& Change();
   Communicator& Writers() const { return this->Aside ? *this->Aside : *this->Ranks; }
-  int ThreadsFor(const Channel& channel) const;
   /// Those that want the step.
   std::vector<std::size_t> SinksFor(std::int64_t step) const;
   std::shared_ptr<Step> MakeStep(std::int64_t number, double time, const void* const* values) const;
@@ -85,7 +84,7 @@ private:
   std::string TakeFaults();
   std::vector<std::string> Agree(const Step& step) const;
   void Prepare(Step& step, const std::vector<std::string>& told, const std::vector<int>& map = {});
-  void PreparePart(const Step& step, const Catalog& data, Part& part);
+  void PreparePart(const Step& step, Catalog data, Part& part);
   void WriteParts(Step& step);
   void FlushTargets();
 

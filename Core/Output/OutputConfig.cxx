@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <regex>
 #include <set>
 
 namespace fs = std::filesystem;
@@ -229,6 +230,24 @@ void ReadSensor(Section& section, Channel& channel)
   }
 }
 
+/// The keys of the format grads.
+void ReadTimes(Section& section, Channel& channel)
+{
+  const std::string start = channel.Start, interval = channel.Interval;
+  const auto like = [](const char* pattern) {
+    return [pattern](const std::string& text) { return std::regex_match(text, std::regex(pattern)); };
+  };
+  channel.Start = section.Get<std::string>("start", "a time such as \"06:00Z01jun2017\"", start,
+      like("([01][0-9]|2[0-3]):[0-5][0-9]Z(0[1-9]|[12][0-9]|3[01])(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|"
+           "nov|dec)[0-9]{4}"));
+  channel.Interval =
+      section.Get<std::string>("interval", "a time such as \"10mn\", \"6hr\", \"1dy\", \"1mo\" or \"1yr\"",
+          interval, like("[1-9][0-9]{0,5}(mn|hr|dy|mo|yr)"));
+  if (channel.Format != TargetFormat::Grads && (channel.Start != start || channel.Interval != interval)) {
+    section.Fail("\"start\" and \"interval\" for the format grads alone", NameOf(channel.Format));
+  }
+}
+
 /// Half of the memory is for steps that channels gather.
 void ShareMemory(OutputConfig& config)
 {
@@ -274,6 +293,7 @@ Channel ChannelOf(Section section, std::size_t number)
   channel.RanksAFile = section.Get<int>(
       "ranks a file", "0 (all) or a number of ranks", 0, [](const int& ranks) { return ranks >= 0; });
   ReadSensor(section, channel);
+  ReadTimes(section, channel);
   section.CheckAllKnown();
   if (channel.Format != TargetFormat::Container &&
       (channel.Compression != FilterKind::None || channel.RanksAFile > 0)) {

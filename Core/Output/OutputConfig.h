@@ -45,10 +45,13 @@ struct Channel
   std::vector<Window> Windows;         ///< at least one; a step in several is written once
   bool Overwrite = false;              ///< replace what another run has written
   FilterKind Compression = FilterKind::None;
-  int RanksAFile = 0;        ///< of containers, see StepWriter
-  Sensor Sees;               ///< of the format Kwave
-  int StepsAtOnce = 0;       ///< of the format Kwave; 0: as the storage's profile says
-  std::uint64_t Memory = 0;  ///< of the format Kwave: bytes on each rank for steps that are gathered
+  int RanksAFile = 0;  ///< of containers, see StepWriter
+  std::string Start =
+      "00:00Z01jan2000";         ///< of the format Grads: the time of the first step, as GrADS has it
+  std::string Interval = "1hr";  ///< of the format Grads, between steps of the file
+  Sensor Sees;                   ///< of the format Kwave
+  int StepsAtOnce = 0;           ///< of the format Kwave; 0: as the storage's profile says
+  std::uint64_t Memory = 0;      ///< of the format Kwave: bytes on each rank for steps that are gathered
 
   bool Wants(std::int64_t step) const;
   /// At least as many as it wants.

@@ -12,17 +12,6 @@
 namespace patchio::output {
 namespace {
 
-/// A box whose cells are counted from another one.
-Box Moved(const Box& box, const Int3& by)
-{
-  Box moved = box;
-  for (int axis = 0; axis < 3; ++axis) {
-    moved.Lower[axis] += by[axis];
-    moved.Upper[axis] += by[axis];
-  }
-  return moved;
-}
-
 void AddRows(const Box& cuboid, const Box& cells, int patch, std::vector<SensorRun>& runs)
 {
   const Box part = Intersect(cuboid, cells);
@@ -136,7 +125,7 @@ std::vector<SensorRun> RunsIn(
   if (series.Cuboids.empty()) {
     AddPoints(series.Points, data, coarsest, runs);
   } else {
-    const Box cuboid = Moved(series.Cuboids[set], GridOf(data).Lower);
+    const Box cuboid = Shift(series.Cuboids[set], GridOf(data).Lower);
     for (const int patch : coarsest) {
       AddRows(cuboid, data.Patches[patch].Cells, patch, runs);
     }

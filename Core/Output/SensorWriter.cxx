@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <thread>
 #include <utility>
 
@@ -69,8 +70,15 @@ struct SensorWriter::Region
   std::uint64_t StepBytes = 0;
 };
 
+/// A write into a file.
+struct SensorWriter::Request
+{
+  std::size_t Series = 0;
+  std::uint64_t Offset = 0, From = 0, Bytes = 0;
+};
+
 SensorWriter::SensorWriter(Communicator& ranks, const Channel& channel)
-    : Ranks(ranks), What(channel), AllSeries(SeriesOf(channel.Sees, channel.Path))
+    : Ranks(ranks), What(channel), AllSeries(SeriesOf(channel.Sees, channel.Path)), Line(ranks)
 {
   for (const SensorSeries& series : this->AllSeries) {
     this->Sets += series.Sets();
@@ -85,6 +93,23 @@ void SensorWriter::LayOut(const Catalog& data)
   for (std::size_t series = 0; series < this->AllSeries.size() && this->Ranks.Rank() == 0; ++series) {
     this->Files.emplace_back(this->AllSeries[series], data, this->Room[series]);
   }
+}
+
+std::vector<std::vector<float>> SensorWriter::TakeMemory()
+{
+  const std::lock_guard<std::mutex> guard(this->SpareLock);
+  if (this->Spare.empty()) {
+    return std::vector<std::vector<float>>(this->AllSeries.size());
+  }
+  std::vector<std::vector<float>> values = std::move(this->Spare.back());
+  this->Spare.pop_back();
+  return values;
+}
+
+void SensorWriter::KeepMemory(std::vector<std::vector<float>> values)
+{
+  const std::lock_guard<std::mutex> guard(this->SpareLock);
+  this->Spare.push_back(std::move(values));
 }
 
 void SensorWriter::Add(SensorSample sample, int threads)
@@ -105,10 +130,12 @@ void SensorWriter::Flush()
   if (!this->Gathered.empty()) {
     this->Try([this] { this->WriteGathered(); });
   }
+  if (this->Writing.valid()) {
+    this->Try([this] { this->EndWrite([] {}); });
+  }
   RunOnAllRanks(this->Ranks, [this] {
-    const std::string fault = std::exchange(this->CommitFault, {});
-    if (!fault.empty()) {
-      throw Error(fault);
+    if (this->Committing.valid()) {
+      this->Committing.get();
     }
     for (const SensorFile& file : this->Files) {
       file.Flush();
@@ -119,10 +146,11 @@ void SensorWriter::Flush()
 /// Steps that could not be written are lost, and so are all later ones.
 void SensorWriter::Try(const std::function<void()>& work)
 {
-  this->Fault = CatchError(work);
-  if (!this->Fault.empty()) {
+  const std::string fault = CatchError(work);
+  if (!fault.empty()) {
+    this->Fault = fault;
     this->Gathered.clear();
-    throw Error(this->Fault);
+    throw Error(fault);
   }
 }
 
@@ -137,6 +165,9 @@ void SensorWriter::Gather(SensorSample sample, int threads)
   }
   if (static_cast<int>(this->Gathered.size()) >= this->Agreed.How.Steps) {
     this->WriteGathered();
+  }
+  if (this->Agreed.How.Steps == 1 && this->Writing.valid()) {
+    this->EndWrite([] {});
   }
 }
 
@@ -209,61 +240,94 @@ void SensorWriter::CheckCover() const
   }
 }
 
-/// Collective. Each writer gets a range as long as the plan has for it.
+/// Collective. Each writer gets a range as long as the plan has for it, and threads for as much as that is of
+/// all. Waits for the write before.
 void SensorWriter::WriteGathered()
 {
   this->Open();
   const std::vector<std::int64_t> steps = this->CountSteps();
   this->CheckRoom(steps);
   const std::vector<Region> regions = this->RegionsOf(steps);
-  std::vector<std::uint64_t> ranges{0};
-  for (const std::uint64_t bytes : WrittenBytes(this->Agreed.How.Plan, this->VolumesOf(steps))) {
-    ranges.push_back(ranges.back() + bytes);
-  }
-  LineExchange line(this->Ranks, ranges);
+  const std::vector<std::uint64_t> shares = WrittenBytes(this->Agreed.How.Plan, this->VolumesOf(steps));
+  std::vector<std::uint64_t> ranges(shares.size() + 1, 0);
+  std::partial_sum(shares.begin(), shares.end(), ranges.begin() + 1);
+  this->Line.Begin(ranges);
   const std::string fault = CatchError([&] {
     this->CheckSamples();
-    this->Give(regions, line);
+    this->Give(regions, this->Line);
   });
   if (!fault.empty()) {
-    line.Fail(fault);
+    this->Line.Fail(fault);
   }
-  line.Exchange();
-  RunPatiently(this->Ranks, [&] { this->WriteRange(regions, ranges[this->Ranks.Rank()], line.Mine()); });
-  this->CommitFault = CatchError([&] { this->Commit(steps); });
-  this->Gathered.clear();
+  this->Line.Exchange();
+  LineExchange::Range mine;
+  this->EndWrite([&] { mine = this->Line.Mine(); });
+  const int threads = this->Agreed.How.ThreadsFor(mine.Count, ranges.back());
+  const auto requests = this->RequestsOf(regions, ranges[this->Ranks.Rank()], mine.Count, threads);
+  this->Writing = std::async(this->Agreed.How.Steps > 1 ? std::launch::async : std::launch::deferred,
+      [this, mine, requests, threads] { this->Write(requests, mine.Bytes, threads); });
+  this->CountGathered();
+}
+
+/// Collective: waits for the write that was begun last, if any. `more` is work of each rank that may fail.
+void SensorWriter::EndWrite(const std::function<void()>& more)
+{
+  RunPatiently(this->Ranks, [&] {
+    more();
+    if (this->Writing.valid()) {
+      this->Writing.get();
+    }
+    if (this->Committing.valid()) {
+      this->Committing.get();
+    }
+  });
+  this->Whole = this->Given;
+  if (!this->Files.empty() && this->Told.Steps != this->Whole.Steps) {
+    this->Committing = std::async(std::launch::async, [this] { this->Commit(); });
+  }
 }
 
 /// Throws Error when steps came more often than the windows have them.
 void SensorWriter::CheckRoom(const std::vector<std::int64_t>& steps) const
 {
   for (std::size_t series = 0; series < steps.size(); ++series) {
-    if (this->Written[series] + steps[series] > this->Room[series]) {
+    if (this->Given.Steps[series] + steps[series] > this->Room[series]) {
       throw FileError(this->AllSeries[series].Path, fmt::format("at most {} steps", this->Room[series]),
           "more", "Give each step one number, and write it once");
     }
   }
 }
 
-void SensorWriter::Commit(const std::vector<std::int64_t>& steps)
+/// The files have from now on what all ranks have written.
+void SensorWriter::Commit()
+{
+  for (std::size_t series = 0; series < this->Files.size(); ++series) {
+    const std::int64_t steps = this->Whole.Steps[series];
+    if (steps > 0) {
+      this->Files[series].Commit(steps, this->Whole.Times[series][0], this->Whole.Times[series][1]);
+    }
+  }
+  this->Told = this->Whole;
+}
+
+/// They are no longer gathered, but on their way.
+void SensorWriter::CountGathered()
 {
   for (std::size_t series = 0; series < this->AllSeries.size(); ++series) {
     for (const SensorSample& sample : this->Gathered) {
       if (this->Takes(series, sample)) {
-        this->Times[series][1] = sample.Time;
-        this->Times[series][0] = this->Written[series]++ == 0 ? sample.Time : this->Times[series][0];
+        std::array<double, 2>& times = this->Given.Times[series];
+        times = {this->Given.Steps[series]++ == 0 ? sample.Time : times[0], sample.Time};
       }
     }
-    if (steps[series] > 0 && this->Ranks.Rank() == 0) {
-      this->Files[series].Commit(this->Written[series], this->Times[series][0], this->Times[series][1]);
-    }
   }
+  this->Gathered.clear();
 }
 
 /// Collective the first time: makes the files.
 void SensorWriter::Open()
 {
-  if (!this->Written.empty()) {
+  if (!this->Given.Steps.empty()) {
     return;
   }
   RunOnAllRanks(this->Ranks, [&] { this->CheckSamples(); });
@@ -275,16 +339,13 @@ void SensorWriter::Open()
     }
   });
   this->Offsets = GatherValues(this->Ranks, offsets);
-  this->Written.resize(this->AllSeries.size(), 0);
-  this->Times.resize(this->AllSeries.size());
+  this->Given.Steps.resize(this->AllSeries.size(), 0);
+  this->Given.Times.resize(this->AllSeries.size());
 }
 
 /// Throws what this rank has to tell.
 void SensorWriter::CheckSamples() const
 {
-  if (!this->CommitFault.empty()) {
-    throw Error(this->CommitFault);
-  }
   for (const SensorSample& sample : this->Gathered) {
     if (!sample.Fault.empty()) {
       throw Error(sample.Fault);
@@ -314,7 +375,7 @@ std::vector<SensorWriter::Region> SensorWriter::RegionsOf(const std::vector<std:
       region.Series = series;
       region.StepBytes = this->AllSeries[series].ValuesOf(i % this->AllSeries[series].Sets()) * sizeof(float);
       region.Begin = begin;
-      region.Offset = this->Offsets[regions.size() - 1] + this->Written[series] * region.StepBytes;
+      region.Offset = this->Offsets[regions.size() - 1] + this->Given.Steps[series] * region.StepBytes;
       region.Bytes = region.StepBytes * steps[series];
       begin += region.Bytes;
     }
@@ -339,39 +400,38 @@ void SensorWriter::Give(const std::vector<Region>& regions, LineExchange& line)
       done[series] += this->Takes(series, sample) ? 1 : 0;
       region += count;
     }
-    sample.Values.assign(this->AllSeries.size(), {});
+    this->KeepMemory(std::move(sample.Values));
   }
 }
 
-/// Cut into requests as large as the storage likes them. What has been written outlives the machine's
-/// failure.
-void SensorWriter::WriteRange(
-    const std::vector<Region>& regions, std::uint64_t begin, const LineExchange::Range& mine)
+/// A range of the line, cut into requests as large as the storage likes them.
+std::vector<SensorWriter::Request> SensorWriter::RequestsOf(
+    const std::vector<Region>& regions, std::uint64_t begin, std::uint64_t count, int threads) const
 {
-  struct Request
-  {
-    std::size_t Series = 0;
-    std::uint64_t Offset = 0, From = 0, Bytes = 0;
-  };
   const RequestLimits limits = LimitsOf(this->Agreed.Storage, ~std::uint64_t(0), 1);
-  const int threads = this->Agreed.How.Threads;
   const std::uint64_t most =
-      std::clamp(mine.Count / threads + 1, std::max<std::uint64_t>(limits.Gap, 64 << 10), limits.Bytes);
+      std::clamp(count / threads + 1, std::max<std::uint64_t>(limits.Gap, 64 << 10), limits.Bytes);
   std::vector<Request> requests;
   for (const Region& region : regions) {
-    const std::uint64_t end = std::min(begin + mine.Count, region.Begin + region.Bytes);
+    const std::uint64_t end = std::min(begin + count, region.Begin + region.Bytes);
     for (std::uint64_t at = std::max(begin, region.Begin); at < end; at += most) {
       requests.push_back(
           {region.Series, region.Offset + (at - region.Begin), at - begin, std::min(most, end - at)});
     }
   }
+  return requests;
+}
+
+/// What has been written outlives the machine's failure.
+void SensorWriter::Write(const std::vector<Request>& requests, const std::byte* from, int threads)
+{
   for (const Request& request : requests) {
     this->Opened.try_emplace(
         request.Series, this->AllSeries[request.Series].Path, PlainFile::Purpose::Update);
   }
   RunTasksOrThrow(requests.size(), threads, [&](std::size_t task) {
     const Request& request = requests[task];
-    this->Opened.at(request.Series).Write(request.Offset, mine.Bytes + request.From, request.Bytes);
+    this->Opened.at(request.Series).Write(request.Offset, from + request.From, request.Bytes);
   });
   for (const auto& [series, file] : this->Opened) {
     file.Flush();

@@ -14,8 +14,10 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -41,7 +43,7 @@ struct SensorSample
 };
 
 /// All ranks gather the same steps. Then those that the plan of paper 3 names get a range each of all that is
-/// to be written, and write it by many tasks, as two-level reading reads.
+/// to be written, and write it by many tasks, as two-level reading reads, while the next steps are gathered.
 class SensorWriter
 {
 public:
@@ -57,15 +59,25 @@ public:
   /// Before the first step is added, by a simulation's own thread: lays the files out, with HDF5. Throws
   /// Error.
   void LayOut(const Catalog& data);
+  /// By any thread: memory for the values of a sample, of a step before where there was one.
+  std::vector<std::vector<float>> TakeMemory();
 
-  /// Collective: takes a step, and writes when there are enough. Steps that cannot be written are lost, and
-  /// so are all later ones, as the files have no gaps. Throws Error, the same on all ranks.
+  /// Collective: takes a step, and begins to write when there are enough; a single one is written when this
+  /// returns. Steps that cannot be written are lost, and so are all later ones, as the files have no gaps.
+  /// Throws Error, the same on all ranks.
   void Add(SensorSample sample, int threads);
   /// Collective: writes the steps that are gathered. Throws Error, the same on all ranks.
   void Flush();
 
 private:
   struct Region;
+  struct Request;
+  /// Steps of each series, and the times of the first and the last one.
+  struct Progress
+  {
+    std::vector<std::int64_t> Steps;
+    std::vector<std::array<double, 2>> Times;
+  };
   /// The same on all ranks.
   struct Agreement
   {
@@ -87,8 +99,13 @@ private:
   std::vector<Region> RegionsOf(const std::vector<std::int64_t>& steps) const;
   void CheckRoom(const std::vector<std::int64_t>& steps) const;
   void Give(const std::vector<Region>& regions, LineExchange& line);
-  void WriteRange(const std::vector<Region>& regions, std::uint64_t begin, const LineExchange::Range& mine);
-  void Commit(const std::vector<std::int64_t>& steps);
+  std::vector<Request> RequestsOf(
+      const std::vector<Region>& regions, std::uint64_t begin, std::uint64_t count, int threads) const;
+  void Write(const std::vector<Request>& requests, const std::byte* from, int threads);
+  void EndWrite(const std::function<void()>& more);
+  void Commit();
+  void CountGathered();
+  void KeepMemory(std::vector<std::vector<float>> values);
 
   Communicator& Ranks;
   const Channel& What;
@@ -102,12 +119,18 @@ private:
   std::vector<std::uint64_t> Offsets;       ///< see SensorFile::Offsets(), of one series after another
   std::map<std::size_t, PlainFile> Opened;  ///< by series
   std::vector<SensorSample> Gathered;
+  std::mutex SpareLock;
+  std::vector<std::vector<std::vector<float>>> Spare;  ///< see TakeMemory()
+  LineExchange Line;
   Agreement Agreed;
-  std::vector<std::int64_t> Written;         ///< steps of each series
-  std::vector<std::array<double, 2>> Times;  ///< of the first and the last one
-  std::int64_t Next = 0;                     ///< SensorSample::Index
-  std::string CommitFault;                   ///< of rank 0, which tells it when ranks agree next
-  std::string Fault;                         ///< why steps are missing
+  Progress Given;         ///< with what is being written
+  Progress Whole;         ///< what all ranks have written
+  Progress Told;          ///< what the files say that they have, on rank 0
+  std::int64_t Next = 0;  ///< SensorSample::Index
+  std::string Fault;      ///< why steps are missing
+
+  std::future<void> Writing;     ///< this rank's part of Given; uses Opened
+  std::future<void> Committing;  ///< on rank 0; uses Files, Whole and Told
 };
 
 }  // namespace patchio::output

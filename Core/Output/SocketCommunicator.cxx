@@ -93,7 +93,8 @@ public:
     return GatherValues(*this, values);
   }
   std::vector<int> AllGather(const std::vector<int>& values) override { return GatherValues(*this, values); }
-  std::vector<std::string> Exchange(const std::vector<std::string>& texts) override;
+  using Communicator::Exchange;
+  void Exchange(const std::vector<std::string>& texts, std::vector<std::string>& into) override;
 
 private:
   void TakeMeetings(Communicator& ranks);
@@ -164,7 +165,7 @@ void SocketCommunicator::JoinWhere(const std::vector<bool>& needed)
   this->Await(awaited);
 }
 
-std::vector<std::string> SocketCommunicator::Exchange(const std::vector<std::string>& texts)
+void SocketCommunicator::Exchange(const std::vector<std::string>& texts, std::vector<std::string>& into)
 {
   std::vector<std::uint64_t> mine;
   for (const std::string& text : texts) {
@@ -172,17 +173,19 @@ std::vector<std::string> SocketCommunicator::Exchange(const std::vector<std::str
   }
   const std::vector<std::uint64_t> sizes = GatherValues(*this, mine);  // from, to
   const auto sizeOf = [&](int from, int to) { return sizes[std::size_t(from) * this->SizeValue + to]; };
-  std::vector<std::string> result(this->SizeValue);
+  into.resize(this->SizeValue);
   std::vector<Transfer> transfers;
   std::vector<bool> needed(this->SizeValue);
   for (int rank = 0; rank < this->SizeValue; ++rank) {
     const std::uint64_t size = sizeOf(rank, this->RankValue);
     if (rank == this->RankValue) {
-      result[rank] = texts[rank];
-    } else if (size > 0 || mine[rank] > 0) {
+      into[rank] = texts[rank];
+      continue;
+    }
+    into[rank].resize(size);
+    if (size > 0 || mine[rank] > 0) {
       needed[rank] = true;
-      result[rank].resize(size);
-      transfers.push_back({rank, &texts[rank], &result[rank]});
+      transfers.push_back({rank, &texts[rank], &into[rank]});
     }
   }
   const std::string fault = CatchError([&] { this->JoinWhere(needed); });
@@ -192,7 +195,6 @@ std::vector<std::string> SocketCommunicator::Exchange(const std::vector<std::str
     throw Error(fault);
   }
   this->Run(transfers);
-  return result;
 }
 
 /// All of them at once: who only sent before it received would wait for ever.

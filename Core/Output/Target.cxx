@@ -1,5 +1,6 @@
 #include "Output/Target.h"
 
+#include "Storage/StorageProfile.h"
 #include "Support/Error.h"
 #include "Write/ContainerWriter.h"
 
@@ -15,7 +16,9 @@ public:
 
   std::unique_ptr<StepOnItsWay> Prepare(container::StepToWrite step) override
   {
-    step.Compression.assign(step.Types.size(), this->What.Compression);
+    if (step.Compression.empty()) {
+      step.Compression.assign(step.Types.size(), this->What.Compression);
+    }
     return std::make_unique<Step>(*this, std::move(step));
   }
 
@@ -57,6 +60,16 @@ private:
 };
 
 }  // namespace
+
+int ThreadsFor(const OutputConfig& config, const Channel& channel, int ranks)
+{
+  constexpr int unknown = 4;
+  if (config.Threads > 0) {
+    return config.Threads;
+  }
+  const auto profile = FindProfile(channel.Path, nullptr, ranks);
+  return profile ? profile->ThreadsFor(ranks) : unknown;
+}
 
 std::unique_ptr<Target> MakeTarget(Communicator& ranks, const Channel& channel)
 {

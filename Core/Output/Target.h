@@ -69,6 +69,9 @@ private:
 /// target.
 std::unique_ptr<Target> MakeTarget(Communicator& ranks, const Channel& channel);
 
+/// Writes in flight of each of so many ranks.
+int ThreadsFor(const OutputConfig& config, const Channel& channel, int ranks);
+
 /// One of those that MakeTarget() makes: see TargetFormat::Grads.
 std::unique_ptr<Target> MakeGradsTarget(Communicator& ranks, const Channel& channel);
 /// Another: see TargetFormat::Kwave. It gathers steps, see Channel::StepsAtOnce.

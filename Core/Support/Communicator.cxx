@@ -12,16 +12,6 @@ namespace {
 
 constexpr int GatherTag = 4711, ExchangeTag = 4712;
 
-/// Calls transfer(begin, count) for pieces that MPI can count.
-template <typename Transfer>
-void ForPieces(std::uint64_t bytes, Transfer transfer)
-{
-  constexpr std::uint64_t most = std::uint64_t(1) << 30;
-  for (std::uint64_t begin = 0; begin < bytes; begin += most) {
-    transfer(begin, static_cast<int>(std::min(most, bytes - begin)));
-  }
-}
-
 class SelfCommunicator : public Communicator
 {
 public:
@@ -53,6 +43,7 @@ public:
   MpiCommunicator(const MpiCommunicator&) = delete;
   MpiCommunicator& operator=(const MpiCommunicator&) = delete;
 
+  using Communicator::Exchange;
   int Rank() const override { return this->RankValue; }
   int Size() const override { return this->SizeValue; }
   MPI_Comm Mpi() const override { return this->Comm; }
@@ -99,18 +90,18 @@ public:
     return result;
   }
 
-  std::vector<std::string> Exchange(const std::vector<std::string>& texts) override
+  void Exchange(const std::vector<std::string>& texts, std::vector<std::string>& into) override
   {
     std::vector<std::uint64_t> mine, theirs(this->SizeValue);
     for (const std::string& text : texts) {
       mine.push_back(text.size());
     }
     MPI_Alltoall(mine.data(), 1, MPI_UINT64_T, theirs.data(), 1, MPI_UINT64_T, this->Comm);
-    std::vector<std::string> result;
     std::vector<MPI_Request> requests;
-    result.reserve(this->SizeValue);  // texts must stay where they are
+    into.resize(this->SizeValue);
     for (int rank = 0; rank < this->SizeValue; ++rank) {
-      std::string& part = result.emplace_back(theirs[rank], '\0');
+      std::string& part = into[rank];
+      part.resize(theirs[rank]);
       ForPieces(theirs[rank], [&](std::uint64_t begin, int count) {
         MPI_Irecv(
             part.data() + begin, count, MPI_CHAR, rank, ExchangeTag, this->Comm, &requests.emplace_back());
@@ -123,7 +114,6 @@ public:
       });
     }
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-    return result;
   }
 
   std::vector<double> AllGather(const std::vector<double>& values) override
@@ -213,12 +203,19 @@ std::vector<std::string> Communicator::Gather(const std::string& text)
 
 std::vector<std::string> Communicator::Exchange(const std::vector<std::string>& texts)
 {
-  std::vector<std::string> mine(texts.size());
-  for (int to = 0; to < this->Size(); ++to) {
-    const std::vector<std::string> all = this->AllGather(texts[to]);
-    mine = to == this->Rank() ? all : mine;
-  }
+  std::vector<std::string> mine;
+  this->Exchange(texts, mine);
   return mine;
+}
+
+void Communicator::Exchange(const std::vector<std::string>& texts, std::vector<std::string>& into)
+{
+  for (int to = 0; to < this->Size(); ++to) {
+    std::vector<std::string> all = this->AllGather(texts[to]);
+    if (to == this->Rank()) {
+      into = std::move(all);
+    }
+  }
 }
 
 void Communicator::BeginSum(const std::vector<double>& values)

@@ -33,7 +33,9 @@ public:
   /// The same on rank 0 only; the others get nothing.
   virtual std::vector<std::string> Gather(const std::string& text);
   /// Text i goes to rank i: gives those for this rank, in rank order. `texts` has Size() of them.
-  virtual std::vector<std::string> Exchange(const std::vector<std::string>& texts);
+  std::vector<std::string> Exchange(const std::vector<std::string>& texts);
+  /// The same into texts that are there, so that their memory is used again.
+  virtual void Exchange(const std::vector<std::string>& texts, std::vector<std::string>& into);
   /// The values of all ranks, in rank order, on all ranks; `values` has the same length everywhere.
   /// Result: Size() x values.size(), rank by rank.
   virtual std::vector<double> AllGather(const std::vector<double>& values) = 0;
@@ -59,6 +61,16 @@ private:
   std::vector<double> Sum;
   std::unique_ptr<Communicator> Second;
 };
+
+/// Calls transfer(begin, count) for pieces of so many bytes that MPI can count.
+template <typename Transfer>
+void ForPieces(std::uint64_t bytes, Transfer transfer)
+{
+  constexpr std::uint64_t most = std::uint64_t(1) << 30;
+  for (std::uint64_t begin = 0; begin < bytes; begin += most) {
+    transfer(begin, static_cast<int>(bytes - begin < most ? bytes - begin : most));
+  }
+}
 
 /// The part of `count` things that one of several ranks takes: the first, and the one behind the last.
 inline std::pair<std::size_t, std::size_t> PartOfRank(std::size_t count, int rank, int ranks)

@@ -1,6 +1,7 @@
 // Writes what a sensor sees of many steps, in one of two ways: as a channel of the format kwave, or by one
-// collective write of parallel HDF5 a step. Says how long it took, as one JSON object on standard output;
+// collective write of parallel HDF5 a step. Or only as many bytes, out of one buffer of one rank. Says how long it took, as one JSON object on standard output;
 // until all bytes are on the storage, and of the slowest rank.
+#include "Io/RunTasksOrThrow.h"
 #include "Output/Output.h"
 #include "RunUnderMpi.h"
 #include "Support/Error.h"
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <numeric>
 
 namespace {
@@ -116,12 +118,39 @@ void WriteCollectively(const Options& options, Communicator& ranks, const std::v
   }
 }
 
+double BytesOf(const Options& options)
+{
+  double bytes = 0;
+  const OutputConfig config = ConfigOf(options);
+  for (const SensorCuboid& cuboid : config.Channels[0].Sees.Cuboids) {
+    bytes += static_cast<double>(cuboid.Cells.Cells()) * sizeof(float) * options.Steps;
+  }
+  return bytes;
+}
+
+/// What the storage takes of a program that does nothing else.
+void WriteBytes(const Options& options, const Communicator& ranks)
+{
+  constexpr std::uint64_t request = 1 << 20;
+  if (ranks.Rank() != 0) {
+    return;
+  }
+  const auto bytes = static_cast<std::uint64_t>(BytesOf(options));
+  const std::vector<std::byte> values(request);
+  const PlainFile file(options.Path, PlainFile::Purpose::Create);
+  std::filesystem::resize_file(options.Path, bytes);
+  RunTasksOrThrow((bytes + request - 1) / request, options.Threads, [&](std::size_t task) {
+    file.Write(task * request, values.data(), std::min(request, bytes - task * request));
+  });
+  file.Flush();
+}
+
 int Run(int argc, char** argv)
 {
   CLI::App program("Writes what a sensor sees, in one of two ways");
   Options options;
   program.add_option("path", options.Path, "the file, which must not exist")->required();
-  program.add_option("--how", options.How)->check(CLI::IsMember({"patchio", "parallel"}));
+  program.add_option("--how", options.How)->check(CLI::IsMember({"patchio", "parallel", "bytes"}));
   program.add_option("--cells", options.Cells, "of the grid, X,Y,Z")->delimiter(',')->expected(3)->required();
   program.add_option("--cuboids", options.Cuboids, "as in an output configuration")->required();
   program.add_option("--mode", options.Mode, "of the output configuration");
@@ -134,16 +163,12 @@ int Run(int argc, char** argv)
   ranks->AllGather(std::vector<int>{});
   const Stopwatch watch;
   options.How == "patchio" ? WriteChannel(options, *ranks, values)
+  : options.How == "bytes" ? WriteBytes(options, *ranks)
                            : WriteCollectively(options, *ranks, values);
   const std::vector<double> seconds = ranks->AllGather(std::vector<double>{watch.Seconds()});
-  double bytes = 0;
-  const OutputConfig config = ConfigOf(options);
-  for (const SensorCuboid& cuboid : config.Channels[0].Sees.Cuboids) {
-    bytes += static_cast<double>(cuboid.Cells.Cells()) * sizeof(float) * options.Steps;
-  }
   if (ranks->Rank() == 0) {
     const double slowest = *std::max_element(seconds.begin(), seconds.end());
-    std::printf("%s\n", json{{"seconds", slowest}, {"rate", bytes / slowest}}.dump().c_str());
+    std::printf("%s\n", json{{"seconds", slowest}, {"rate", BytesOf(options) / slowest}}.dump().c_str());
   }
   return 0;
 }

@@ -147,7 +147,10 @@ TEST(Gathering, KeepsItsLimits)
   GatheringNeeds needs{4, std::nullopt, 0, 1, 1 << 30};
   const Gathering alone = PlanGathering(volumes, needs);
   EXPECT_EQ(alone.Steps, 1) << "nothing is known of the storage";
-  EXPECT_EQ(alone.Threads, 8) << "writers were cut to a half";
+  EXPECT_EQ(alone.Threads, 32);
+  EXPECT_EQ(alone.ThreadsFor(200, 800), 8) << "one of four writers, as they were cut to a half";
+  EXPECT_EQ(alone.ThreadsFor(1, 800), 1);
+  EXPECT_EQ(alone.ThreadsFor(0, 0), 1);
   needs.Storage = StorageModel();
   EXPECT_EQ(PlanGathering(volumes, needs).Steps, 164)
       << "4 x 8 x 1 MiB for each writer of 2 x 100 KiB a step";
@@ -155,29 +158,32 @@ TEST(Gathering, KeepsItsLimits)
   EXPECT_EQ(PlanGathering(volumes, needs).Steps, 160);
   needs.Memory = 10 * alone.Step - 1;
   EXPECT_EQ(PlanGathering(volumes, needs).Steps, 9);
-  EXPECT_EQ(alone.Step, 2 * (100 + 200) * KB);
+  EXPECT_EQ(alone.Step, (2 * 100 + 3 * 200) * KB);
   needs.Memory = alone.Step - 1;
   EXPECT_EQ(PlanGathering(volumes, needs).Steps, 0);
   needs = {1, std::nullopt, 7, 1, 1 << 30};
   EXPECT_EQ(PlanGathering(volumes, needs).Steps, 7) << "asked for";
-  EXPECT_EQ(PlanGathering(Volumes(1000, 10), {1, std::nullopt, 0, 1, 1 << 30}).Threads, 8);
+  EXPECT_EQ(PlanGathering(Volumes(1000, 10), {1, std::nullopt, 0, 1, 1 << 30}).Threads, 1000);
 }
 
 TEST(LineExchange, TellsWhatIsMissing)
 {
   const auto alone = MakeSelfCommunicator();
   const char text[] = "abcdef";
-  LineExchange whole(*alone, {0, 6});
+  LineExchange whole(*alone);
+  whole.Begin({0, 6});
   whole.Add(4, text + 4, 2);
   whole.Add(0, text, 4);
   whole.Exchange();
   const LineExchange::Range mine = whole.Mine();
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(mine.Bytes), mine.Count), "abcdef");
-  LineExchange part(*alone, {0, 6});
+  LineExchange part(*alone);
+  part.Begin({0, 6});
   part.Add(0, text, 4);
   part.Exchange();
   EXPECT_THAT(testing::MessageOf([&] { part.Mine(); }), ::testing::HasSubstr("4 of 6"));
-  LineExchange none(*alone, {0, 6});
+  LineExchange none(*alone);
+  none.Begin({0, 6});
   none.Fail("no values here");
   none.Exchange();
   EXPECT_EQ(testing::MessageOf([&] { none.Mine(); }), "no values here");

@@ -98,6 +98,15 @@ TEST(OutputConfig, SaysWhereItIsWrong)
   EXPECT_THAT(
       Refusal("{\"channels\": [{\"path\": \"a\", \"variables\": [\"v\", \"v\"]}]}"), HasSubstr("each once"));
   EXPECT_THAT(Refusal("{\"channels\": [{\"path\": \"a.ctl\"}]}"), HasSubstr("grads, and for no other"));
+  EXPECT_THAT(Refusal("{\"channels\": [{\"path\": \"a\", \"start\": \"06:00Z01jun2017\"}]}"),
+      HasSubstr("grads alone"));
+  for (const char* wrong : {"\"start\": \"2017-06-01\"", "\"start\": \"24:00Z01jun2017\"",
+           "\"interval\": \"6\"", "\"interval\": \"0hr\""}) {
+    EXPECT_THAT(
+        Refusal(std::string("{\"channels\": [{\"path\": \"a.ctl\", \"format\": \"grads\", ") + wrong + "}]}"),
+        HasSubstr("a time such as"))
+        << wrong;
+  }
 }
 
 namespace {
@@ -191,6 +200,11 @@ TEST(OutputDeclaration, SaysWhatIsWrongWithPatches)
   EXPECT_THAT(patches({}), HasSubstr("at least one"));
   EXPECT_THAT(patches({PatchAt(0, {4, 0, 0}, {3, 0, 0})}), HasSubstr("cells 4 to 3 along axis 0"));
   EXPECT_THAT(patches({PatchAt(0, {0, 0, 5}, {3, 0, 5})}), HasSubstr("the grid lacks this axis"));
+  EXPECT_THAT(patches({PatchAt(0, {0, 0, 0}, {3, 3, 0}), PatchAt(0, {9, 0, 0}, {9, 9, 0}),
+                  PatchAt(0, {3, 3, 0}, {8, 8, 0})}),
+      HasSubstr("must not overlap: on level 0 rank 0 has the cells (0, 0, 0) to (3, 3, 0), and rank 0 the "
+                "cells (3, 3, 0) to (8, 8, 0)"));
+  declared.SetPatches(*alone, {PatchAt(0, {0, 0, 0}, {3, 3, 0}), PatchAt(0, {4, 0, 0}, {8, 8, 0})});
   EXPECT_THAT(testing::MessageOf([&] {
     declared.SetGrid(2, {0, 0, 0}, {1, 0, 1}, {{1, 1, 1}});
   }),

@@ -2,9 +2,9 @@
 """What a simulation writes through patchio.h: values against the formula of Client.c, faults, and a program that was built against
 what is installed.
 
-usage: output.py CASE --client CLIENT --patchio PATCHIO --faults LIBRARY --build BUILD --regional REGIONAL --acoustic ACOUSTIC --careless CARELESS
+usage: output.py CASE --client CLIENT --patchio PATCHIO --faults LIBRARY --build BUILD --regional REGIONAL --acoustic ACOUSTIC --careless CARELESS --library LIBRARY
 
-CASE: values, same, grads, sensor, sensor_faults, linadv, refusals, careless, failing, slow, live, killed, installed.
+CASE: values, same, grads, sensor, sensor_faults, linadv, refusals, careless, python, failing, slow, live, killed, installed.
 """
 import argparse
 import glob
@@ -133,7 +133,7 @@ def grads(options, folder):
     client, path, first = options.regional, os.path.join(folder, "maps.ctl"), None
     for ranks in (1, 3, 4):
         for mode in modes(ranks):
-            channel = {"path": path, "format": "grads", "windows": [{"first": 1, "last": 3, "every": 2}], "overwrite": True}
+            channel = {"path": path, "format": "grads", "windows": [{"first": 1, "last": 3, "every": 2}], "overwrite": True, "start": "06:00Z28feb2016", "interval": "1dy"}
             code, text = run([client, config(folder, channel, **mode), "4"], ranks)
             expect(code == 0 and text == "", "%s on %d ranks: exit code %d, %s", mode, ranks, code, text)
             found = np.fromfile(os.path.join(folder, "maps.dat"), "<f4").reshape(2, 50, 80, 120)
@@ -145,6 +145,8 @@ def grads(options, folder):
             expect(found.tobytes() == first.tobytes(), "%s on %d ranks: other bytes than on one", mode, ranks)
     code, text = run([options.patchio, "info", path])
     expect(code == 0 and "2 steps" in text.replace("steps: 2", "2 steps") and "temperature" in text, "info: %s", text)
+    with open(path) as file:
+        expect("TDEF 2 LINEAR 06:00Z28feb2016 1dy\n" in file.read(), "other times")
     if shutil.which("grads"):
         script = os.path.join(folder, "look.gs")
         with open(script, "w") as file:
@@ -296,10 +298,10 @@ def linadv(options, folder):
     dumps, ball, other = (os.path.join(folder, name) for name in ("dumps", "ball.pio", "other.pio"))
     command = [options.patchio, "linadv", "--cells", "16,16,16", "--patch", "8", "--levels", "3", "--steps", "10", "--dump-every", "5", "--node-variable",
                "--vector-variable"]
-    for ranks in (1, 3):
+    for ranks, mode in ((1, "thread"), (3, "thread"), (3, "ranks")):
         shutil.rmtree(ball, ignore_errors=True)
-        code, text = run(command + ["--output", dumps, "--overwrite", "--output-config", config(folder, {"path": ball, "windows": [{"every": 5}]})], ranks)
-        expect(code == 0, "%d ranks: exit code %d, %s", ranks, code, text)
+        code, text = run(command + ["--output", dumps, "--overwrite", "--output-config", config(folder, {"path": ball, "windows": [{"every": 5}]}, mode=mode)], ranks)
+        expect(code == 0, "%d ranks, %s: exit code %d, %s", ranks, mode, code, text)
         shutil.rmtree(other, ignore_errors=True)
         code, text = run([options.patchio, "convert", os.path.join(dumps, "dumps.visit"), other])
         expect(code == 0, "%s", text)
@@ -363,7 +365,7 @@ def refusals(options, folder):
     expect(code == 1 and 'raise its "memory"' in said, "too little memory for ghosts: exit code %d, %s", code, said)
     code, said = run([options.client, config(folder, {"overwrite": True}, memory="150 kB", mode="ranks"), "4"], 3)
     expect(code == 1 and said.count("on I/O rank 2") == 8 and 'raise "memory"' in said, "too little memory for a step: exit code %d, %s", code, said)
-    code, said = run([options.patchio, "linadv", "--output-config", config(folder, {}, mode="ranks")], 2)
+    code, said = run([options.acoustic, config(folder, {}, mode="ranks")], 2)
     expect(code not in (0, 124) and "patchio_compute()" in said, "a simulation that does not ask who computes: exit code %d, %s", code, said)
 
 
@@ -379,12 +381,29 @@ def careless(options, folder):
         for rank in (0, 1):
             lines = [line for line in said.splitlines() if line.startswith("rank %d: " % rank)]
             expect(len(lines) == len(want) and all(word in line for word, line in zip(want, lines)), "%s: rank %d was told %s", mode, rank, "\n".join(lines))
-        steps = stranger.read(os.path.join(folder, "out.pio"))
-        expect([step.step for step in steps] == list(range(5)), "%s: steps %s", mode, [step.step for step in steps])
-        for step in steps:
-            for row, _, found in [each for each in step.values() if each[1]["name"] == "a"]:
-                rank = int(step.rows[row]["lower"][0]) // 4
-                expect(np.array_equal(found.reshape(-1), 1000 * step.step + 100 * rank + np.arange(64)), "%s: other values at step %d", mode, step.step)
+        check_cubes(os.path.join(folder, "out.pio"), 5)
+
+
+def check_cubes(container, count):
+    """What Careless.c and simulation.py write."""
+    steps = stranger.read(container)
+    expect([step.step for step in steps] == list(range(count)), "%s: steps %s", container, [step.step for step in steps])
+    for step in steps:
+        for row, _, found in [each for each in step.values() if each[1]["name"] == "a"]:
+            rank = int(step.rows[row]["lower"][0]) // 4
+            expect(np.array_equal(found.reshape(-1), 1000 * step.step + 100 * rank + np.arange(64)), "%s: other values at step %d", container, step.step)
+
+
+def python(options, folder):
+    """The same from Python."""
+    for ranks in (1, 2):
+        shutil.rmtree(os.path.join(folder, "out.pio"), ignore_errors=True)
+        program = [sys.executable, "-B", os.path.join(os.path.dirname(os.path.abspath(__file__)), "simulation.py"), options.library]
+        code, said = run(program + [config(folder, {}), "3"], ranks)
+        expect(code == 0 and said == "", "%d ranks: exit code %d, %s", ranks, code, said)
+        check_cubes(os.path.join(folder, "out.pio"), 3)
+        code, said = run(program + [config(folder, {}), "3"], ranks)
+        expect(code != 0 and "no step 0 in the container, found one" in said, "%d ranks, again: exit code %d, %s", ranks, code, said)
 
 
 def failing(options, folder):
@@ -514,9 +533,9 @@ def installed(options, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     cases = {"values": values, "same": same, "grads": grads, "sensor": sensor, "sensor_faults": sensor_faults, "linadv": linadv, "refusals": refusals, "careless": careless,
-             "failing": failing, "slow": slow, "live": live, "killed": killed, "installed": installed}
+             "python": python, "failing": failing, "slow": slow, "live": live, "killed": killed, "installed": installed}
     parser.add_argument("case", choices=list(cases))
-    for name in ("client", "careless", "regional", "acoustic", "patchio", "faults", "build"):
+    for name in ("client", "careless", "regional", "acoustic", "library", "patchio", "faults", "build"):
         parser.add_argument("--" + name, required=True)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

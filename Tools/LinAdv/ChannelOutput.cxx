@@ -7,11 +7,9 @@
 
 namespace patchio::linadv {
 
-ChannelOutput::ChannelOutput(tools::Session& session, const Options& options, const Problem& problem)
-    : Settings(options),
-      Setup(problem),
-      Rank(session.Ranks().Rank()),
-      Out(output::ReadOutputConfig(options.Channels), session.Mpi())
+ChannelOutput::ChannelOutput(
+    output::Output& out, tools::Session& session, const Options& options, const Problem& problem)
+    : Settings(options), Setup(problem), Rank(session.Ranks().Rank()), Out(out)
 {
   const Geometry& space = problem.Space;
   this->Out.SetGrid(

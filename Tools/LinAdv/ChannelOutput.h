@@ -14,13 +14,11 @@ namespace patchio::linadv {
 class ChannelOutput
 {
 public:
-  /// Collective. Throws Error when the configuration makes no sense.
-  ChannelOutput(tools::Session& session, const Options& options, const Problem& problem);
+  /// out: of the ranks of the session; it must outlive this.
+  ChannelOutput(output::Output& out, tools::Session& session, const Options& options, const Problem& problem);
 
   /// Collective. Writes the step, if a channel wants it.
   void Write(const Hierarchy& hierarchy, int step, double time);
-  /// Collective: returns when all steps are on the storage.
-  void Flush() { this->Out.Flush(); }
 
 private:
   /// What a call hands over.
@@ -41,7 +39,7 @@ private:
   const Options& Settings;
   const Problem& Setup;
   const int Rank;
-  output::Output Out;
+  output::Output& Out;
 };
 
 }  // namespace patchio::linadv

@@ -2,16 +2,6 @@
 
 namespace patchio::linadv {
 
-Box Shift(const Box& box, const Int3& by)
-{
-  Box result = box;
-  for (int axis = 0; axis < 3; ++axis) {
-    result.Lower[axis] += by[axis];
-    result.Upper[axis] += by[axis];
-  }
-  return result;
-}
-
 std::uint64_t MortonKey(const Int3& tile)
 {
   std::uint64_t key = 0;

@@ -10,8 +10,6 @@ namespace patchio::linadv {
 /// Ghost layers that the scheme needs along each axis of the problem.
 constexpr int GhostWidth = 2;
 
-Box Shift(const Box& box, const Int3& by);
-
 /// Bits of the three indices mixed: sorting by it keeps neighbours together. Indices: 0 .. 2^21 - 1.
 std::uint64_t MortonKey(const Int3& tile);
 Int3 TileOfKey(std::uint64_t key);

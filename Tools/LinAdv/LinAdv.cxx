@@ -57,17 +57,15 @@ void Report(const Hierarchy& hierarchy, int step, double time, Session& session)
 class Outputs
 {
 public:
-  Outputs(const Options& options, const Problem& problem, Session& session)
+  /// channels: null: none.
+  Outputs(const Options& options, const Problem& problem, Session& session, output::Output* channels)
       : Settings(options), Shell(session)
   {
-    if (options.Output.empty() && options.Channels.empty()) {
-      throw UsageError("linadv: expected --output, --output-config or both, found neither.");
-    }
     if (!options.Output.empty()) {
       this->ToDumps.emplace(session, options, problem);
     }
-    if (!options.Channels.empty()) {
-      this->ToChannels.emplace(session, options, problem);
+    if (channels) {
+      this->ToChannels.emplace(*channels, session, options, problem);
     }
   }
 
@@ -84,13 +82,6 @@ public:
     }
   }
 
-  void Finish()
-  {
-    if (this->ToChannels) {
-      this->ToChannels->Flush();
-    }
-  }
-
 private:
   const Options& Settings;
   Session& Shell;
@@ -98,10 +89,10 @@ private:
   std::optional<ChannelOutput> ToChannels;
 };
 
-void Simulate(const Options& options, Session& session)
+void Simulate(const Options& options, Session& session, output::Output* channels)
 {
   const Problem problem = MakeProblem(options, session.Ranks().Size());
-  Outputs outputs(options, problem, session);
+  Outputs outputs(options, problem, session, channels);
   Hierarchy hierarchy = MakeHierarchy(options, problem, session);
   Refine(hierarchy, options, session.Ranks());
   outputs.Write(hierarchy, 0, 0.0);
@@ -112,7 +103,26 @@ void Simulate(const Options& options, Session& session)
     }
     outputs.Write(hierarchy, step, step * problem.TimeStep);
   }
-  outputs.Finish();
+}
+
+/// On the ranks that the output configuration leaves to the simulation; the others write until it has ended.
+void Simulate(const Options& options, Session& session)
+{
+  if (options.Channels.empty()) {
+    Simulate(options, session, nullptr);
+    return;
+  }
+  output::Output channels(output::ReadOutputConfig(options.Channels), session.Mpi());
+  const MPI_Comm compute = channels.Compute();
+  if (compute == MPI_COMM_NULL) {
+    return;
+  }
+  Session some(compute);
+  const std::string fault = CatchError([&] { Simulate(options, some, &channels); });
+  channels.Close();
+  if (!fault.empty()) {
+    throw Error(fault);
+  }
 }
 
 }  // namespace
@@ -126,6 +136,9 @@ void AddLinAdv(CLI::App& program, Session& session)
   AddOptions(*command, *options);
   command->callback([options, &session] {
     options->Levels = options->Uniform ? 1 : options->Levels;
+    if (options->Output.empty() && options->Channels.empty()) {
+      throw UsageError("linadv: expected --output, --output-config or both, found neither.");
+    }
     Simulate(*options, session);
   });
 }

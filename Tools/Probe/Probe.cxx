@@ -15,6 +15,7 @@
 #include "Support/ByteText.h"
 #include "Support/Error.h"
 #include "Support/MachineName.h"
+#include "Support/ReplaceFile.h"
 #include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>

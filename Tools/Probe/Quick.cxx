@@ -11,6 +11,7 @@
 #include "Session.h"
 #include "Support/ByteText.h"
 #include "Support/Error.h"
+#include "Support/ReplaceFile.h"
 #include "Support/RunOnAllRanks.h"
 #include "Support/Stopwatch.h"
 

@@ -2,6 +2,7 @@
 
 #include "Probe/Statistics.h"
 #include "Support/Error.h"
+#include "Support/ReplaceFile.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -276,21 +277,6 @@ std::vector<CurvePoint> CurveOf(
     }
   }
   return curve;
-}
-
-void ReplaceFile(const std::string& path, const std::string& text)
-{
-  const std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
-  std::FILE* file = std::fopen(temporary.c_str(), "wb");
-  bool good = file != nullptr;
-  good = good && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  good = file && std::fclose(file) == 0 && good;
-  good = good && std::rename(temporary.c_str(), path.c_str()) == 0;
-  if (!good) {
-    const std::string reason = SystemMessage(errno);
-    std::remove(temporary.c_str());
-    throw FileError(path, "a file to write results to", reason, "Give another --output");
-  }
 }
 
 void SaveResult(const Result& result, const std::string& folder)

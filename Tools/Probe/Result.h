@@ -127,7 +127,4 @@ void SaveResult(const Result& result, const std::string& folder);
 /// Reads a result.json. Throws Error when it is none, or its numbers cannot be.
 Result LoadResult(const std::string& path);
 
-/// Writes `text` to `path` at once. Throws Error.
-void ReplaceFile(const std::string& path, const std::string& text);
-
 }  // namespace patchio::probe

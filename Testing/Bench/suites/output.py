@@ -64,9 +64,16 @@ def whole_linadv(report, storage, rounds):
     report.goal("linadv, whole run: SAMRAI dumps / container by the writing thread", 2, ratios(found["dumps"], found["ours"]))
 
 
+def copies(report, rounds):
+    """What a call does to the values of a step: fields with ghosts are packed into new memory."""
+    found = [run_json([program(), "none", "--copies"]) for _ in range(max(rounds, 3))]
+    report.goal("bytes packed a second / memcpy of as many", 0.7, Spread([each["packed"] / each["copied"] for each in found]))
+
+
 def run(report, folder, rounds):
     """./dev bench output"""
     def measure(storage):
         lost_time(report, storage, rounds)
         whole_linadv(report, storage, rounds)
+    copies(report, rounds)
     emulator.measure_on(report, "output on the emulator", os.path.join(folder, "output"), measure, **STORAGE)

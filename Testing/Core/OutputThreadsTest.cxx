@@ -1,0 +1,99 @@
+// Writing while the next steps come, as ThreadSanitizer is to see it.
+#include "Container/ContainerLog.h"
+#include "Formats/KWave/KwaveFile.h"
+#include "Output/CatalogOutput.h"
+#include "Output/SensorWriter.h"
+#include "TestTools.h"
+
+#include <numeric>
+
+using namespace patchio;
+using namespace patchio::output;
+using patchio::testing::TempFolder;
+
+namespace {
+
+Catalog OneBox()
+{
+  Catalog data;
+  data.Levels.resize(1);
+  data.Levels[0].PatchCount = 1;
+  data.Patches.emplace_back().Cells = {{0, 0, 0}, {9, 9, 9}};
+  data.Variables.emplace_back().Name = "p";
+  data.ResetPresence();
+  data.SetPresence(0, 0, Presence::Stored);
+  return data;
+}
+
+}  // namespace
+
+TEST(OutputThreads, SensorsGatherStepsWhileOthersAreWritten)
+{
+  const TempFolder folder;
+  const auto alone = MakeSelfCommunicator();
+  Declaration declared;
+  declared.SetGrid(3, {0, 0, 0}, {1, 1, 1}, {{1, 1, 1}});
+  declared.SetPatches(*alone, {{0, {0, 0, 0}, {9, 9, 9}}});
+  const auto what = std::make_shared<const Declaration>(declared);
+  const OutputConfig config = ReadOutputConfig(
+      R"({"channels": [{"path": ")" + folder / "s.h5" +
+      R"(", "format": "kwave", "points": [1, 1000, 500], "windows": [{"last": 99}], "steps at once": 7}]})");
+  SensorWriter writer(*alone, config.Channels[0]);
+  Catalog data = OneBox();
+  writer.LayOut(data);
+  const auto cut = std::make_shared<SensorCut>();
+  cut->Of = what;
+  cut->Runs = {{RunsIn(writer.Series()[0], 0, what->Data(), {0})}};
+  cut->Values = {{3}};
+  for (std::int64_t step = 0; step < 50; ++step) {
+    SensorSample sample{step, step, 0.5 * step, cut, writer.TakeMemory(), {}};
+    sample.Values[0] = {
+        static_cast<float>(step), static_cast<float>(step + 100), static_cast<float>(step + 200)};
+    writer.Add(std::move(sample), 4);
+  }
+  writer.Flush();
+  const kwave::KwaveFile file(folder / "s.h5");
+  EXPECT_EQ(file.Integers("Nt", 1).at(0), 50);
+}
+
+TEST(OutputThreads, CatalogsAreWrittenWhileTheNextOneComes)
+{
+  const TempFolder folder;
+  const auto alone = MakeSelfCommunicator();
+  for (const char* mode : {"thread", "direct"}) {
+    const std::string path = folder / (std::string(mode) + ".pio");
+    CatalogOutput output(ReadOutputConfig(std::string(R"({"memory": "20 kB", "mode": ")") + mode +
+                                          R"(", "channels": [{"path": ")" + path + R"("}]})"),
+        *alone);
+    std::vector<double> values(1000);
+    for (int step = 0; step < 20; ++step) {
+      container::StepToWrite toWrite{OneBox(), {ElementType::Float64}, {}};
+      toWrite.Data.Step = step;
+      std::iota(values.begin(), values.end(), 1000.0 * step);
+      // Every fifth one is said to be larger than the memory.
+      output.Write(0, std::move(toWrite), step % 5 == 4 ? 30000 : 8000, [&](bool copies) {
+        EXPECT_EQ(copies, std::string(mode) == "thread" && step % 5 != 4);
+        const auto held = std::make_shared<std::vector<double>>(copies ? values : std::vector<double>());
+        return HeldValues{{{0, 0, copies ? held->data() : values.data()}}, held};
+      });
+    }
+    CatalogOutput::Await(path + "/index");
+    output.Finish();
+    EXPECT_EQ(output.FinishHere(), "");
+    EXPECT_TRUE(container::IsContainer(path));
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path), {}), 22) << "20 steps, index, writer";
+  }
+}
+
+TEST(OutputThreads, WhatIsForSimulationsAloneIsRefused)
+{
+  const auto alone = MakeSelfCommunicator();
+  const auto refusal = [&](const std::string& config) {
+    return patchio::testing::MessageOf([&] { CatalogOutput(ReadOutputConfig(config), *alone); });
+  };
+  EXPECT_THAT(refusal(R"({"mode": "ranks"})"), ::testing::HasSubstr("for simulations alone"));
+  EXPECT_THAT(
+      refusal(
+          R"({"channels": [{"path": "a.h5", "format": "kwave", "points": [1], "windows": [{"last": 1}]}]})"),
+      ::testing::HasSubstr("a.h5"));
+}
