@@ -45,14 +45,6 @@ std::string ShortName(const std::string& path)
 /// In seconds. If the first picture would take longer, ParaView shows an outline.
 constexpr double LongestFirstPicture = 5;
 
-/// The time for a surface of so many blocks and cells, some of them hidden, and for its picture (`./dev bench
-/// blocks`): that of Extract, or that of VTK 9.2, which draws all other blocks.
-double SecondsOfSurface(const Catalog& data, double blocks, double cells)
-{
-  const bool byExtract = data.Dimension == 3 && data.HasPlacedBoxes();
-  return byExtract ? blocks * 1e-4 + cells * 3e-8 : blocks * 2.5e-3 + cells * 1e-7;
-}
-
 ChannelMode ModeOf(int metadataChannel)
 {
   return metadataChannel == vtkPatchReader::CHANNEL_OFF  ? ChannelMode::Off
@@ -413,7 +405,9 @@ void vtkPatchReader::ChooseFirstPicture(LoadedStep& loaded)
 {
   const double blocks = static_cast<double>(loaded.Plan.Mine.size());
   const double cells = blocks * loaded.CellsOfBlock();
-  const double seconds = SecondsOfSurface(loaded.Data(), blocks, cells);
+  // Extract takes so long for a surface and its picture (`./dev bench extract`), VTK 9.2 where it has to.
+  const bool byExtract = loaded.Data().Dimension == 3 && loaded.Data().HasPlacedBoxes();
+  const double seconds = byExtract ? blocks * 1e-4 + cells * 3e-8 : blocks * 2.5e-3 + cells * 1e-7;
   this->Internal->Surface = seconds <= LongestFirstPicture;
   if (!this->Internal->Surface) {
     std::ostringstream note;

@@ -11,11 +11,15 @@ import time
 
 import numpy
 import paraview.simple
+from paraview import servermanager
 from paraview.simple import *
 from paraview.vtk import vtkDataSetAttributes
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
+# ParaView's own filters and surfaces are measured.
+servermanager.vtkSMParaViewPipelineController().UpdateSettingsProxies(servermanager.ActiveConnection.Session)
+GetSettingsProxy("PatchIOSettings").FastExtraction = 0
 kind, path, array, task, target = sys.argv[1:6]
 wanted = sys.argv[6:]
 HIDDEN = vtkDataSetAttributes.HIDDENCELL | vtkDataSetAttributes.REFINEDCELL | vtkDataSetAttributes.DUPLICATECELL
@@ -135,8 +139,6 @@ def draw_slice(reader, view, facts):
 
     def cut():
         source = Slice(Input=reader, SliceType="Plane")
-        if "UsePatchIO" in source.ListProperties():
-            source.UsePatchIO = 0  # how many blocks there are matters to ParaView's own
         source.SliceType.Origin = list(low + 0.511 * (high - low))  # off the faces of cells and patches
         source.SliceType.Normal = [1, 0, 0]
         source.UpdatePipeline(facts["time"])
