@@ -48,7 +48,7 @@ struct CellBlock
     return !hidden && !std::isnan(this->Value(cell));
   }
   bool IsPointHidden(std::int64_t point) const;
-  /// Of points: the number of the grid's cell that begins at a point, which is not the last one along any
+  /// For points: the number of the grid's cell that begins at a point, which is not the last one along any
   /// axis.
   std::int64_t CellAfter(const Int3& point) const
   {

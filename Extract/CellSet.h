@@ -35,7 +35,7 @@ struct CellSet
   std::vector<CellBlock> Blocks;
   std::vector<std::vector<const char*>> Values;  ///< of each block, the values of each array
   std::array<std::vector<double>, 3> Nodes;      ///< of all ranks
-  /// Of points: arrays of the grid's cells, and their values in each block of this rank.
+  /// For points: arrays of the grid's cells, and their values in each block of this rank.
   std::vector<CellArray> GridArrays;
   std::vector<std::vector<const char*>> GridValues;
 

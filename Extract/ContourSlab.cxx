@@ -213,7 +213,7 @@ void ContourSlab::TakeInner(const Int3& corner)
   this->AddTriangles(signs, points);
 }
 
-/// Of a block's points, only the visible cells between eight of them are taken.
+/// Where values belong to points, only the visible cells between eight of them are taken.
 void ContourSlab::TakeCellOfPoints(const Int3& corner)
 {
   const std::int64_t cell = this->Block.CellAfter({corner[0] - 1, corner[1] - 1, corner[2] - 1});

@@ -161,7 +161,7 @@ void DualCells::AddPyramids()
 void DualCells::AddPyramids(int axis, int side)
 {
   const int b = (axis + 1) % 3, c = (axis + 2) % 3;
-  // Of a quadrant, counter-clockwise: the octant, and the bits of it among quadrants.
+  // For each quadrant, counter-clockwise: the octant, and the bits of it among quadrants.
   constexpr std::array<int, 4> around{0, 1, 3, 2};
   const auto octantOf = [=](int quadrant) {
     return (side << axis) | ((quadrant & 1) << b) | ((quadrant >> 1) << c);

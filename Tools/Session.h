@@ -43,7 +43,7 @@ class Session
 {
 public:
   Session(int* argc, char*** argv);
-  /// Of some ranks alone, within one of all of them.
+  /// A session of some ranks alone, within one of all of them.
   explicit Session(MPI_Comm ranks);
   ~Session();
   Session(const Session&) = delete;

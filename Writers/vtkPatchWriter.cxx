@@ -120,7 +120,8 @@ container::CompressionChoice ChoiceOf(FilterKind kind)
                                      : container::CompressionChoice::Off;
 }
 
-/// Of an output configuration, whose paths begin in the folder of `into`; without one a channel for `into`.
+/// Channels of an output configuration, whose paths begin in the folder of `into`; without one a channel for
+/// `into`.
 output::OutputConfig ConfigOf(vtkPatchWriter& writer, const fs::path& into, bool begins)
 {
   output::OutputConfig config;

@@ -8,7 +8,7 @@
 namespace patchio::output {
 namespace {
 
-/// Of a writer.
+/// What a writer has.
 constexpr int MostThreads = 64;
 
 /// Neighbours of equal volume.

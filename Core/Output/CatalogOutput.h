@@ -21,9 +21,9 @@ struct HeldValues
   std::shared_ptr<const void> Holder;
 };
 
-/// Of the simulation's formats those that need no declarations: containers and GrADS files, in the modes
-/// direct and thread. In the latter a thread of each rank writes, without MPI. Methods are called by one
-/// thread.
+/// It takes those of the simulation's formats that need no declarations: containers and GrADS files, in the
+/// modes direct and thread. In the latter a thread of each rank writes, without MPI. Methods are called by
+/// one thread.
 class CatalogOutput
 {
 public:

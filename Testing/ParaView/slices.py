@@ -408,7 +408,7 @@ def check_reader(path, name, planes):
             where = "%s, %s, normal %s" % (name, blocks.lower(), normal)
             expect(abs(found[0][1] - area) <= 1e-12 * area, "%s: area %.16g, not %.16g", where, found[0][1], area)
             expect(number in (None, ANY) or found[0][2] == number, "%s: %d polygons, not %s", where, found[0][2], number)
-            # Of a plane on faces, ParaView shows the other side or nothing.
+            # ParaView shows the other side of a plane on faces, or nothing.
             if number is None:
                 expect(are_alike(found[0][0], found[1][0], 1e-5), "%s: %d polygons, ParaView's own slice has %d, or others", where, len(found[0][0]),
                        len(found[1][0]))
