@@ -213,8 +213,12 @@ void ReadSensor(Section& section, Channel& channel)
       });
   channel.StepsAtOnce = section.Get<int>("steps at once",
       "a number of steps, or 0 (the storage's profile says)", 0, [](const int& steps) { return steps >= 0; });
-  if (!isKwave && (!mask.empty() || !channel.Sees.Empty() || channel.StepsAtOnce > 0)) {
-    section.Fail("a sensor, and \"steps at once\", for the format kwave alone", NameOf(channel.Format));
+  channel.FlushSeconds = section.Get<double>("flush after", "seconds, or 0 (never before it has to be)", 0,
+      [](const double& seconds) { return seconds >= 0; });
+  const bool gathers = channel.StepsAtOnce > 0 || channel.FlushSeconds > 0;
+  if (!isKwave && (!mask.empty() || !channel.Sees.Empty() || gathers)) {
+    section.Fail(
+        "a sensor, \"steps at once\" and \"flush after\" for the format kwave alone", NameOf(channel.Format));
   }
   if (isKwave && mask.empty() == channel.Sees.Empty()) {
     section.Fail("\"cuboids\" and \"points\", or a \"mask\", for the format kwave",

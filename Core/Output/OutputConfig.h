@@ -51,6 +51,7 @@ struct Channel
   std::string Interval = "1hr";  ///< of the format Grads, between steps of the file
   Sensor Sees;                   ///< of the format Kwave
   int StepsAtOnce = 0;           ///< of the format Kwave; 0: as the storage's profile says
+  double FlushSeconds = 0;       ///< of the format Kwave: the longest that steps are gathered; 0: any time
   std::uint64_t Memory = 0;      ///< of the format Kwave: bytes on each rank for steps that are gathered
 
   bool Wants(std::int64_t step) const;

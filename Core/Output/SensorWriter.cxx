@@ -106,12 +106,6 @@ std::vector<std::vector<float>> SensorWriter::TakeMemory()
   return values;
 }
 
-void SensorWriter::KeepMemory(std::vector<std::vector<float>> values)
-{
-  const std::lock_guard<std::mutex> guard(this->SpareLock);
-  this->Spare.push_back(std::move(values));
-}
-
 void SensorWriter::Add(SensorSample sample, int threads)
 {
   if (sample.Index != this->Next && this->Fault.empty()) {
@@ -159,16 +153,31 @@ void SensorWriter::Gather(SensorSample sample, int threads)
   if (!this->Gathered.empty() && this->Gathered.back().What != sample.What) {
     this->WriteGathered();
   }
+  if (this->Gathered.empty()) {
+    this->Oldest = Stopwatch();
+  }
   this->Gathered.push_back(std::move(sample));
   if (this->Agreed.For != this->Gathered.back().What) {
     this->Agree(threads);
   }
-  if (static_cast<int>(this->Gathered.size()) >= this->Agreed.How.Steps) {
+  const bool late = this->IsTime();
+  if (late || static_cast<int>(this->Gathered.size()) >= this->Agreed.How.Steps) {
     this->WriteGathered();
   }
-  if (this->Agreed.How.Steps == 1 && this->Writing.valid()) {
+  if ((late || this->Agreed.How.Steps == 1) && this->Writing.valid()) {
     this->EndWrite([] {});
   }
+}
+
+/// Collective, by rank 0's clock: whether steps have been gathered for too long.
+bool SensorWriter::IsTime() const
+{
+  if (this->What.FlushSeconds == 0) {
+    return false;
+  }
+  std::vector<std::byte> late{std::byte(this->Oldest.Seconds() >= this->What.FlushSeconds)};
+  this->Ranks.Broadcast(late);
+  return late.at(0) != std::byte(0);
 }
 
 /// Collective: who writes, and how many steps at once, for the patches of the last sample.

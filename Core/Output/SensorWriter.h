@@ -10,6 +10,7 @@
 #include "Plan/StorageModel.h"
 #include "Support/Communicator.h"
 #include "Support/PlainFile.h"
+#include "Support/Stopwatch.h"
 
 #include <array>
 #include <cstdint>
@@ -91,6 +92,7 @@ private:
   void Try(const std::function<void()>& work);
   void Gather(SensorSample sample, int threads);
   void Agree(int threads);
+  bool IsTime() const;
   void CheckCover() const;
   void WriteGathered();
   void Open();
@@ -105,7 +107,11 @@ private:
   void EndWrite(const std::function<void()>& more);
   void Commit();
   void CountGathered();
-  void KeepMemory(std::vector<std::vector<float>> values);
+  void KeepMemory(std::vector<std::vector<float>> values)
+  {
+    const std::lock_guard<std::mutex> guard(this->SpareLock);
+    this->Spare.push_back(std::move(values));
+  }
 
   Communicator& Ranks;
   const Channel& What;
@@ -119,6 +125,7 @@ private:
   std::vector<std::uint64_t> Offsets;       ///< see SensorFile::Offsets(), of one series after another
   std::map<std::size_t, PlainFile> Opened;  ///< by series
   std::vector<SensorSample> Gathered;
+  Stopwatch Oldest;  ///< runs from when the first of them came
   std::mutex SpareLock;
   std::vector<std::vector<std::vector<float>>> Spare;  ///< see TakeMemory()
   LineExchange Line;

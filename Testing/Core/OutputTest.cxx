@@ -57,7 +57,7 @@ TEST(OutputConfig, TakesASensor)
   const OutputConfig config =
       ReadOutputConfig(R"({"memory": "1000", "channels": [{"path": "a.h5", "format": "kwave",
     "cuboids": [{"lower": [0, 1, 2], "upper": [3, 4, 5]}, {"lower": [0, 0, 0], "upper": [0, 0, 0], "every": 6}],
-    "points": [3, 1], "steps at once": 12, "windows": [{"first": 5, "last": 15, "every": 5}, {"last": 9}]},
+    "points": [3, 1], "steps at once": 12, "flush after": 2.5, "windows": [{"first": 5, "last": 15, "every": 5}, {"last": 9}]},
     {"path": "b.h5", "format": "kwave", "points": [9], "windows": [{"last": 0}]}, {"path": "c.pio"}]})");
   const Channel& channel = config.Channels.at(0);
   ASSERT_EQ(channel.Sees.Cuboids.size(), 2u);
@@ -66,6 +66,7 @@ TEST(OutputConfig, TakesASensor)
   EXPECT_EQ(channel.Sees.Cuboids[1].Every, 6);
   EXPECT_EQ(channel.Sees.Points, (std::vector<std::int64_t>{3, 1}));
   EXPECT_EQ(channel.StepsAtOnce, 12);
+  EXPECT_EQ(channel.FlushSeconds, 2.5);
   EXPECT_EQ(channel.MostSteps(), 13);
   EXPECT_EQ(channel.Memory, 250u) << "half of it for both";
   EXPECT_EQ(config.Channels[2].Memory, 0u);

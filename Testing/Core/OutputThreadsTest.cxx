@@ -3,9 +3,14 @@
 #include "Formats/KWave/KwaveFile.h"
 #include "Output/CatalogOutput.h"
 #include "Output/SensorWriter.h"
+#include "Support/Stopwatch.h"
 #include "TestTools.h"
 
+#include <chrono>
+#include <memory>
 #include <numeric>
+#include <string>
+#include <thread>
 
 using namespace patchio;
 using namespace patchio::output;
@@ -25,35 +30,72 @@ Catalog OneBox()
   return data;
 }
 
+/// Steps of a sensor with three points, written with these settings of its channel.
+class SensorSteps
+{
+public:
+  SensorSteps(const std::string& path, const std::string& more)
+      : Config(ReadOutputConfig(
+            R"({"channels": [{"path": ")" + path +
+            R"(", "format": "kwave", "points": [1, 1000, 500], "windows": [{"last": 99}], )" + more + "}]}")),
+        Writer(*this->Alone, this->Config.Channels[0])
+  {
+    Declaration declared;
+    declared.SetGrid(3, {0, 0, 0}, {1, 1, 1}, {{1, 1, 1}});
+    declared.SetPatches(*this->Alone, {{0, {0, 0, 0}, {9, 9, 9}}});
+    this->Writer.LayOut(OneBox());
+    this->Cut->Of = std::make_shared<const Declaration>(declared);
+    this->Cut->Runs = {{RunsIn(this->Writer.Series()[0], 0, this->Cut->Of->Data(), {0})}};
+    this->Cut->Values = {{3}};
+  }
+
+  void Add(std::int64_t step)
+  {
+    SensorSample sample{step, step, 0.5 * step, this->Cut, this->Writer.TakeMemory(), {}};
+    sample.Values[0] = {
+        static_cast<float>(step), static_cast<float>(step + 100), static_cast<float>(step + 200)};
+    this->Writer.Add(std::move(sample), 4);
+  }
+
+  void Flush() { this->Writer.Flush(); }
+
+private:
+  const std::unique_ptr<Communicator> Alone = MakeSelfCommunicator();
+  const OutputConfig Config;
+  SensorWriter Writer;
+  const std::shared_ptr<SensorCut> Cut = std::make_shared<SensorCut>();
+};
+
+std::int64_t StepsIn(const std::string& path)
+{
+  return kwave::KwaveFile(path).Integers("Nt", 1).at(0);
+}
+
 }  // namespace
 
 TEST(OutputThreads, SensorsGatherStepsWhileOthersAreWritten)
 {
   const TempFolder folder;
-  const auto alone = MakeSelfCommunicator();
-  Declaration declared;
-  declared.SetGrid(3, {0, 0, 0}, {1, 1, 1}, {{1, 1, 1}});
-  declared.SetPatches(*alone, {{0, {0, 0, 0}, {9, 9, 9}}});
-  const auto what = std::make_shared<const Declaration>(declared);
-  const OutputConfig config = ReadOutputConfig(
-      R"({"channels": [{"path": ")" + folder / "s.h5" +
-      R"(", "format": "kwave", "points": [1, 1000, 500], "windows": [{"last": 99}], "steps at once": 7}]})");
-  SensorWriter writer(*alone, config.Channels[0]);
-  Catalog data = OneBox();
-  writer.LayOut(data);
-  const auto cut = std::make_shared<SensorCut>();
-  cut->Of = what;
-  cut->Runs = {{RunsIn(writer.Series()[0], 0, what->Data(), {0})}};
-  cut->Values = {{3}};
+  SensorSteps steps(folder / "s.h5", R"("steps at once": 7)");
   for (std::int64_t step = 0; step < 50; ++step) {
-    SensorSample sample{step, step, 0.5 * step, cut, writer.TakeMemory(), {}};
-    sample.Values[0] = {
-        static_cast<float>(step), static_cast<float>(step + 100), static_cast<float>(step + 200)};
-    writer.Add(std::move(sample), 4);
+    steps.Add(step);
   }
-  writer.Flush();
-  const kwave::KwaveFile file(folder / "s.h5");
-  EXPECT_EQ(file.Integers("Nt", 1).at(0), 50);
+  steps.Flush();
+  EXPECT_EQ(StepsIn(folder / "s.h5"), 50);
+}
+
+TEST(OutputThreads, SensorsDoNotGatherForLongerThanTheyMay)
+{
+  const TempFolder folder;
+  SensorSteps steps(folder / "s.h5", R"("steps at once": 50, "flush after": 1e-9)");
+  for (std::int64_t step = 0; step < 3; ++step) {
+    steps.Add(step);
+  }
+  // The file says so a little later.
+  for (const Stopwatch waited; StepsIn(folder / "s.h5") < 3 && waited.Seconds() < 30;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_EQ(StepsIn(folder / "s.h5"), 3);
 }
 
 TEST(OutputThreads, CatalogsAreWrittenWhileTheNextOneComes)

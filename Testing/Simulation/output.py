@@ -227,7 +227,7 @@ def sensor(options, folder):
     first = None
     for ranks in (1, 2, 5):
         for mode in ("direct", "thread"):
-            for more in ({}, {"steps at once": 4}, {"steps at once": 1000}):
+            for more in ({}, {"steps at once": 4}, {"steps at once": 1000}, {"steps at once": 1000, "flush after": 1e-3}):
                 channels = [{**SENSOR, **more, "path": os.path.join(folder, "s.h5"), "overwrite": True}]
                 if ranks == 2:  # arrays that another channel wants whole
                     channels.append({"path": os.path.join(folder, "all.pio"), "overwrite": True, "variables": ["p"], "windows": [{"first": 4, "every": 9}]})
