@@ -4,6 +4,7 @@
 
 #include <vtkCommand.h>
 #include <vtkObjectFactory.h>
+#include <vtkPVView.h>
 
 #include <set>
 #include <string>
@@ -19,13 +20,20 @@ vtkPatchGeometryRepresentation::vtkPatchGeometryRepresentation()
   this->SetupDefaults();
 }
 
-void vtkPatchGeometryRepresentation::AddBlockSelector(const char* selector)
+int vtkPatchGeometryRepresentation::ProcessViewRequest(
+    vtkInformationRequestKey* request, vtkInformation* in, vtkInformation* out)
 {
-  this->Superclass::AddBlockSelector(selector);
   auto* const filter = vtkPatchViewGeometryFilter::SafeDownCast(this->GeometryFilter);
-  const bool all = this->BlockSelectors == std::set<std::string>{"/"};
-  if (filter->GetOuterFacesOnly() != all) {
-    filter->SetOuterFacesOnly(all);
+  if (request == vtkPVView::REQUEST_UPDATE() && filter->GetOuterFacesOnly() == this->ShowsInside()) {
+    filter->SetOuterFacesOnly(!this->ShowsInside());
     this->MarkModified();
   }
+  return this->Superclass::ProcessViewRequest(request, in, out);
+}
+
+bool vtkPatchGeometryRepresentation::ShowsInside()
+{
+  const bool isSurface = this->Representation == SURFACE || this->Representation == SURFACE_WITH_EDGES;
+  return !isSurface || this->BlockSelectors != std::set<std::string>{"/"} || !this->BlockOpacities.empty() ||
+         this->NeedsOrderedCompositing();
 }

@@ -17,8 +17,8 @@ public:
   static vtkPatchGeometryRepresentation* New();
   vtkTypeMacro(vtkPatchGeometryRepresentation, vtkGeometryRepresentationWithFaces);
 
-  /// Which blocks are visible. If these are not all of them, blocks are drawn with the faces between them.
-  void AddBlockSelector(const char* selector);
+  /// Decides before each update whether the faces between blocks are drawn.
+  int ProcessViewRequest(vtkInformationRequestKey* request, vtkInformation* in, vtkInformation* out) override;
 
 protected:
   vtkPatchGeometryRepresentation();
@@ -27,6 +27,10 @@ protected:
 private:
   vtkPatchGeometryRepresentation(const vtkPatchGeometryRepresentation&) = delete;
   void operator=(const vtkPatchGeometryRepresentation&) = delete;
+
+  /// Whether faces between blocks may be seen: where blocks are hidden or translucent, as wireframe and as
+  /// points.
+  bool ShowsInside();
 };
 
 #endif
