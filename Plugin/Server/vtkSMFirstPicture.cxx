@@ -2,11 +2,14 @@
 
 #include <vtkCommand.h>
 #include <vtkDataObject.h>
+#include <vtkNew.h>
 #include <vtkObjectFactory.h>
 #include <vtkPVDataInformation.h>
+#include <vtkSMParaViewPipelineController.h>
 #include <vtkSMPropertyHelper.h>
 #include <vtkSMProxyManager.h>
 #include <vtkSMSessionProxyManager.h>
+#include <vtkSMSettingsProxy.h>
 #include <vtkSMSourceProxy.h>
 #include <vtkSmartPointer.h>
 #include <vtkType.h>
@@ -76,6 +79,23 @@ public:
   }
 };
 
+/// ParaView does not save proxies of such groups in states.
+constexpr const char *SwitchGroup = "patchio_prototypes", *SwitchName = "PatchIOSwitch";
+
+/// What the user sets reaches all processes from now on.
+void LinkSettings(vtkSMSessionProxyManager* manager)
+{
+  // The GUI has made the settings when it loaded the plugin, scripts have not.
+  vtkNew<vtkSMParaViewPipelineController>()->UpdateSettingsProxies(manager->GetSession());
+  auto* const settings = vtkSMSettingsProxy::SafeDownCast(manager->GetProxy("settings", "PatchIOSettings"));
+  const auto made = vtkSmartPointer<vtkSMProxy>::Take(manager->NewProxy("misc", SwitchName));
+  if (settings && made) {
+    manager->RegisterProxy(SwitchGroup, SwitchName, made);
+    settings->AddLink("FastExtraction", made, "FastExtraction", false);
+    made->UpdateVTKObjects();
+  }
+}
+
 }  // namespace
 
 vtkStandardNewMacro(vtkSMFirstPicture);
@@ -83,8 +103,11 @@ vtkStandardNewMacro(vtkSMFirstPicture);
 void vtkSMFirstPicture::PostInitializeProxy(vtkSMProxy* reader, vtkPVXMLElement*, vtkMTimeType)
 {
   static const auto watcher = vtkSmartPointer<Watcher>::New();
-  vtkSMSessionProxyManager* manager = reader->GetSessionProxyManager();
+  vtkSMSessionProxyManager* const manager = reader->GetSessionProxyManager();
   if (!manager->HasObserver(vtkCommand::RegisterEvent, watcher)) {
     manager->AddObserver(vtkCommand::RegisterEvent, watcher);
+  }
+  if (!manager->GetProxy(SwitchGroup, SwitchName)) {
+    LinkSettings(manager);
   }
 }

@@ -9,7 +9,8 @@
  * state file stay as they are.
  *
  * ParaView makes one object of this class for each reader (InitializationHelper in its XML). The first one
- * of a session starts the watch for the whole session.
+ * of a session starts the watch for the whole session. It also brings the plugin's settings to all processes,
+ * which have the plugin, as there is a reader.
  */
 #ifndef vtkSMFirstPicture_h
 #define vtkSMFirstPicture_h
