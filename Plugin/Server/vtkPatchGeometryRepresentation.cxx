@@ -6,9 +6,6 @@
 #include <vtkObjectFactory.h>
 #include <vtkPVView.h>
 
-#include <set>
-#include <string>
-
 vtkStandardNewMacro(vtkPatchGeometryRepresentation);
 
 vtkPatchGeometryRepresentation::vtkPatchGeometryRepresentation()
@@ -34,6 +31,7 @@ int vtkPatchGeometryRepresentation::ProcessViewRequest(
 bool vtkPatchGeometryRepresentation::ShowsInside()
 {
   const bool isSurface = this->Representation == SURFACE || this->Representation == SURFACE_WITH_EDGES;
-  return !isSurface || this->BlockSelectors != std::set<std::string>{"/"} || !this->BlockOpacities.empty() ||
-         this->NeedsOrderedCompositing();
+  // The second is what the Multi-block Inspector says once it has hidden and shown blocks.
+  const bool showsAll = this->BlockSelectors.count("/") || this->BlockSelectors.count("/Root");
+  return !isSurface || !showsAll || !this->BlockOpacities.empty() || this->NeedsOrderedCompositing();
 }

@@ -148,15 +148,20 @@ def check_filter(name, reader, areas):
     Delete(surface)
 
 
-def check_hiding(name, display, view, blocks, surfaces):
-    """Where a block is hidden, the others are drawn whole."""
-    display.BlockSelectors = ["/Root/Block1"]
+def check_whole(name, display, view, blocks, surfaces):
+    """Where a block is hidden, and as wireframe, each block is drawn whole."""
+    for what, choice, usual in (("BlockSelectors", ["/Root/Block1"], ["/"]), ("Representation", "Wireframe", "Surface")):
+        setattr(display, what, choice)
+        Render(view)
+        whole = drawn(display)
+        expect(len(blocks) == 1 or sum(len(s.quads) for s in whole.values()) > sum(len(s.quads) for s in surfaces.values()), "%s: no more faces with another %s", name, what)
+        for number, surface in whole.items():
+            volume, found = visible_volume(blocks[number]), volume_within(surface.quads)
+            expect(abs(found - volume) < 1e-6 * volume, "%s: volume %g of a block instead of %g", name, found, volume)
+        setattr(display, what, usual)
+    display.BlockSelectors = ["/Root"]  # as the Multi-block Inspector does when all are shown again
     Render(view)
-    whole = drawn(display)
-    expect(len(blocks) == 1 or sum(len(s.quads) for s in whole.values()) > sum(len(s.quads) for s in surfaces.values()), "%s: no more faces where blocks are hidden", name)
-    for number, surface in whole.items():
-        volume, found = visible_volume(blocks[number]), volume_within(surface.quads)
-        expect(abs(found - volume) < 1e-6 * volume, "%s: volume %g of a block instead of %g", name, found, volume)
+    expect(sum(len(s.quads) for s in drawn(display).values()) == sum(len(s.quads) for s in surfaces.values()), "%s: faces that nobody sees", name)
     display.BlockSelectors = ["/"]
 
 
@@ -172,10 +177,7 @@ def compare_pictures(name, views, towards):
 def check_inside(name, views):
     """The faces between blocks are drawn where they may be seen, and no longer when they may not."""
     first = "/Root/" + reader.GetDataInformation().GetHierarchy().GetNodeName(1)
-    changes = [("Opacity", 0.4, 1), ("BlockOpacities", [first, "0.2"], []), ("BlockOpacities", [first, "0"], [])]
-    if alone:  # of lines that coincide, several ranks draw any
-        changes.append(("Representation", "Wireframe", "Surface With Edges"))
-    for what, choice, usual in changes:
+    for what, choice, usual in (("Opacity", 0.4, 1), ("BlockOpacities", [first, "0.2"], []), ("BlockOpacities", [first, "0"], [])):
         for _, display in views:
             setattr(display, what, choice)
         compare_pictures("%s_%s" % (name, what), views, (1, 0.7, 0.5))
@@ -201,7 +203,7 @@ for path in paths:
             blocks, surfaces = blocks_of(reader), drawn(display)
             check_numbers(name, blocks, surfaces)
             check_shape(name, blocks, surfaces, areas[-1])
-            check_hiding(name, display, view, blocks, surfaces)
+            check_whole(name, display, view, blocks, surfaces)
         for view, display in views:
             Delete(display)
             Delete(view)
