@@ -240,6 +240,12 @@ CellSet MakeCellSet(const std::vector<const Block*>& blocks, Communicator& ranks
   return set;
 }
 
+std::string WhyNotUnderstood(
+    const extract::Blocks& blocks, const std::string& array, bool ofPoints, Communicator& ranks)
+{
+  return Agree(Summarize(blocks, array, ofPoints), array, ranks).NotUnderstood;
+}
+
 CellSet MakeCellSet(
     const extract::Blocks& blocks, const std::string& array, bool ofPoints, Communicator& ranks)
 {

@@ -50,6 +50,10 @@ struct CellSet
 /// Collective: the cells of blocks, without arrays.
 CellSet MakeCellSet(const std::vector<const Block*>& blocks, Communicator& ranks);
 
+/// Collective: CellSet::NotUnderstood of what follows.
+std::string WhyNotUnderstood(
+    const Blocks& blocks, const std::string& array, bool ofPoints, Communicator& ranks);
+
 /// Collective: the cells, or the points, of all blocks that have this array of them, with all arrays that all
 /// of these have.
 CellSet MakeCellSet(const Blocks& blocks, const std::string& array, bool ofPoints, Communicator& ranks);

@@ -209,4 +209,22 @@ vtkSmartPointer<vtkPolyData> MakePolyData(
   return output;
 }
 
+std::vector<vtkSmartPointer<vtkPolyData>> MakePieces(
+    const std::vector<const Block*>& blocks, const std::vector<const CutPart*>& parts, std::size_t pieces)
+{
+  std::vector<std::vector<const Block*>> blocksOf(pieces);
+  for (const Block* block : blocks) {
+    blocksOf[block->Piece].push_back(block);
+  }
+  std::vector<std::vector<const CutPart*>> partsOf(pieces);
+  for (const CutPart* part : parts) {
+    partsOf[part->From->Piece].push_back(part);
+  }
+  std::vector<vtkSmartPointer<vtkPolyData>> made;
+  for (std::size_t p = 0; p < pieces; ++p) {
+    made.push_back(MakePolyData(blocksOf[p], partsOf[p]));
+  }
+  return made;
+}
+
 }  // namespace patchio::extract

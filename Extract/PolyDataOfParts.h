@@ -18,6 +18,10 @@ namespace patchio::extract {
 vtkSmartPointer<vtkPolyData> MakePolyData(const std::vector<const Block*>& blocks,
     const std::vector<const CutPart*>& parts, bool originalIds = false);
 
+/// The same for each piece of the input (Blocks::Pieces), of which there are so many.
+std::vector<vtkSmartPointer<vtkPolyData>> MakePieces(
+    const std::vector<const Block*>& blocks, const std::vector<const CutPart*>& parts, std::size_t pieces);
+
 }  // namespace patchio::extract
 
 #endif

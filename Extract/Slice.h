@@ -4,6 +4,7 @@
 
 #include "Extract/Blocks.h"
 #include "Extract/Surface.h"
+#include "Support/Communicator.h"
 
 #include <vtkSmartPointer.h>
 
@@ -19,17 +20,13 @@ struct SliceRequest
   std::vector<Surface> Surfaces;
   bool Triangles = true;  ///< else polygons
 
-  /// Collective over all ranks: whether one of them says yes, and the numbers of all.
-  std::function<bool(bool)> Any = [](bool here) { return here; };
-  std::function<std::vector<double>(const std::vector<double>&)> Gather =
-      [](const std::vector<double>& here) { return here; };
-
   /// Called on the calling thread, with the share that is done; false: the slice is given up.
   std::function<bool(double)> Progress = [](double) { return true; };
 };
 
 /// Collective. The poly data of each piece, in the order of Blocks::Pieces; empty ones if it was given up.
-std::vector<vtkSmartPointer<vtkPolyData>> Slice(const Blocks& blocks, const SliceRequest& request);
+std::vector<vtkSmartPointer<vtkPolyData>> Slice(
+    const Blocks& blocks, const SliceRequest& request, Communicator& ranks);
 
 }  // namespace patchio::extract
 

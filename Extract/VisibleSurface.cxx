@@ -1,7 +1,7 @@
 #include "Extract/VisibleSurface.h"
 
 #include "Extract/CoveredFaces.h"
-#include "Extract/CutPart.h"
+#include "Extract/CutTasks.h"
 #include "Extract/Fields.h"
 #include "Extract/PointIds.h"
 #include "Extract/PolyDataOfParts.h"
@@ -13,15 +13,13 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <utility>
 
 namespace patchio::extract {
 namespace {
 
 /// Whether a face is left out. For any thread.
 using FaceTest = std::function<bool(const OuterFace&)>;
-
-/// Cells that a task looks at, about.
-constexpr long long CellsOfTask = 200'000;
 
 /// The corners of each face as steps from the cell's first point, around the normal that points outwards: by
 /// axis and end.
@@ -34,17 +32,17 @@ constexpr int CornersOfFaces[3][2][4][3] = {
 class FacesOfLayers
 {
 public:
-  FacesOfLayers(const Block& block, const FaceTest& covered, int begin, int end)
+  FacesOfLayers(const Block& block, FaceTest covered, int begin, int end, CutPart& part)
       : Of(block),
-        Covered(covered),
+        Covered(std::move(covered)),
         Begin(begin),
         End(end),
-        Part(block, 0),
+        Part(part),
         Strides{1, block.Cells(0), static_cast<long long>(block.Cells(0)) * block.Cells(1)}
   {
   }
 
-  CutPart Run()
+  void Run()
   {
     for (int k = this->Begin; k < this->End; ++k) {
       for (int j = 0; j < this->Of.Cells(1); ++j) {
@@ -53,7 +51,6 @@ public:
     }
     std::sort(this->Part.Before.begin(), this->Part.Before.end());
     std::sort(this->Part.After.begin(), this->Part.After.end());
-    return std::move(this->Part);
   }
 
 private:
@@ -120,49 +117,30 @@ private:
   }
 
   const Block& Of;
-  const FaceTest& Covered;
+  const FaceTest Covered;
   const int Begin, End;
-  CutPart Part;
+  CutPart& Part;
   const std::array<long long, 3> Strides;
   PointIds Ids;
 };
 
-/// The surface of one block, in parts that follow each other.
-std::vector<CutPart> FacesOf(const Block& block, const FaceTest& covered)
-{
-  const int layers = block.Cells(2);
-  const long long cellsOfLayer = static_cast<long long>(block.Cells(0)) * block.Cells(1);
-  const int step = static_cast<int>(std::clamp<long long>(CellsOfTask / cellsOfLayer, 1, layers));
-  std::vector<CutPart> parts((layers + step - 1) / step, CutPart(block, 0));
-  tbb::parallel_for(std::size_t(0), parts.size(), [&](std::size_t p) {
-    const int begin = static_cast<int>(p) * step;
-    parts[p] = FacesOfLayers(block, covered, begin, std::min(begin + step, layers)).Run();
-  });
-  return parts;
-}
-
-std::vector<std::vector<CutPart>> FacesOf(
-    const std::vector<const Block*>& blocks, Faces faces, Communicator& ranks)
+/// Collective for outer faces. Parts of a block follow each other.
+std::vector<CutPart> FacesOf(const std::vector<const Block*>& blocks, Faces faces, Communicator& ranks)
 {
   std::optional<CoveredFaces> covered;
   if (faces == Faces::Outer) {
     covered.emplace(blocks, ranks);
   }
-  std::vector<std::vector<CutPart>> found(blocks.size());
-  tbb::parallel_for(std::size_t(0), blocks.size(), [&](std::size_t b) {
+  CutTasks tasks(0);
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    tasks.AddLayers(b, *blocks[b]);
+  }
+  return tasks.Run([&](std::size_t b, int begin, int end, CutPart& part) {
     const FaceTest test = [&covered, b](const OuterFace& face) {
       return covered->IsCovered(static_cast<int>(b), face);
     };
-    found[b] = FacesOf(*blocks[b], covered ? test : nullptr);
+    FacesOfLayers(*blocks[b], covered ? test : nullptr, begin, end, part).Run();
   });
-  return found;
-}
-
-void Append(const std::vector<CutPart>& parts, std::vector<const CutPart*>& to)
-{
-  for (const CutPart& part : parts) {
-    to.push_back(&part);
-  }
 }
 
 }  // namespace
@@ -182,33 +160,29 @@ std::vector<const Block*> SolidBlocks(const Blocks& blocks)
 std::vector<vtkSmartPointer<vtkPolyData>> SurfacesOfBlocks(
     const std::vector<const Block*>& blocks, Faces faces, Communicator& ranks)
 {
-  const std::vector<std::vector<CutPart>> parts = FacesOf(blocks, faces, ranks);
+  const std::vector<CutPart> parts = FacesOf(blocks, faces, ranks);
+  std::vector<std::vector<const CutPart*>> partsOf;
+  for (const CutPart& part : parts) {
+    if (partsOf.empty() || partsOf.back()[0]->From != part.From) {
+      partsOf.emplace_back();
+    }
+    partsOf.back().push_back(&part);
+  }
   std::vector<vtkSmartPointer<vtkPolyData>> surfaces(blocks.size());
-  tbb::parallel_for(std::size_t(0), blocks.size(), [&](std::size_t b) {
-    std::vector<const CutPart*> ofBlock;
-    Append(parts[b], ofBlock);
-    surfaces[b] = MakePolyData({blocks[b]}, ofBlock, true);
-  });
+  tbb::parallel_for(std::size_t(0), blocks.size(),
+      [&](std::size_t b) { surfaces[b] = MakePolyData({blocks[b]}, partsOf[b], true); });
   return surfaces;
 }
 
 std::vector<vtkSmartPointer<vtkPolyData>> OuterSurface(const Blocks& blocks, Communicator& ranks)
 {
   const std::vector<const Block*> solid = SolidBlocks(blocks);
-  const std::vector<std::vector<CutPart>> parts = FacesOf(solid, Faces::Outer, ranks);
-  std::vector<vtkSmartPointer<vtkPolyData>> pieces;
-  for (std::size_t piece = 0; piece < blocks.Pieces.size(); ++piece) {
-    std::vector<const Block*> blocksOf;
-    std::vector<const CutPart*> partsOf;
-    for (std::size_t b = 0; b < solid.size(); ++b) {
-      if (solid[b]->Piece == static_cast<int>(piece)) {
-        blocksOf.push_back(solid[b]);
-        Append(parts[b], partsOf);
-      }
-    }
-    pieces.push_back(MakePolyData(blocksOf, partsOf));
+  const std::vector<CutPart> parts = FacesOf(solid, Faces::Outer, ranks);
+  std::vector<const CutPart*> all;
+  for (const CutPart& part : parts) {
+    all.push_back(&part);
   }
-  return pieces;
+  return MakePieces(solid, all, blocks.Pieces.size());
 }
 
 }  // namespace patchio::extract

@@ -1,7 +1,8 @@
 #include "BlockFilter.h"
 
+#include "ReaderRanks.h"
+
 #include <vtkAlgorithm.h>
-#include <vtkCommunicator.h>
 #include <vtkCompositeDataSet.h>
 #include <vtkDataObjectTree.h>
 #include <vtkInformation.h>
@@ -12,7 +13,6 @@
 #include <vtkPolyData.h>
 
 #include <cstring>
-#include <numeric>
 
 namespace patchio {
 namespace {
@@ -25,12 +25,6 @@ void PutNames(const std::vector<std::string>& names, Tree* tree)
       tree->GetMetaData(p)->Set(vtkCompositeDataSet::NAME(), names[p].c_str());
     }
   }
-}
-
-vtkMultiProcessController* SeveralRanks()
-{
-  auto* const controller = vtkMultiProcessController::GetGlobalController();
-  return controller && controller->GetNumberOfProcesses() > 1 ? controller : nullptr;
 }
 
 }  // namespace
@@ -89,31 +83,9 @@ int RunByItself(vtkAlgorithm* filter, vtkDataObject* input, vtkDataObject* outpu
   return fits ? 1 : 0;
 }
 
-bool AnyRank(bool here)
+std::unique_ptr<Communicator> AllRanks()
 {
-  vtkMultiProcessController* const ranks = SeveralRanks();
-  const int mine = here ? 1 : 0;
-  int any = mine;
-  if (ranks) {
-    ranks->AllReduce(&mine, &any, 1, vtkCommunicator::MAX_OP);
-  }
-  return any != 0;
-}
-
-std::vector<double> GatherFromRanks(const std::vector<double>& here)
-{
-  vtkMultiProcessController* const ranks = SeveralRanks();
-  if (!ranks) {
-    return here;
-  }
-  const auto count = static_cast<std::size_t>(ranks->GetNumberOfProcesses());
-  const auto mine = static_cast<vtkIdType>(here.size());
-  std::vector<vtkIdType> lengths(count), begins(count, 0);
-  ranks->AllGather(&mine, lengths.data(), 1);
-  std::partial_sum(lengths.begin(), lengths.end() - 1, begins.begin() + 1);
-  std::vector<double> all(static_cast<std::size_t>(begins.back() + lengths.back()));
-  ranks->AllGatherV(here.data(), all.data(), mine, lengths.data(), begins.data());
-  return all;
+  return MakeCommunicator(vtkMultiProcessController::GetGlobalController());
 }
 
 }  // namespace patchio

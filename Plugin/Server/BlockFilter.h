@@ -2,8 +2,11 @@
 #ifndef BlockFilter_h
 #define BlockFilter_h
 
+#include "Support/Communicator.h"
+
 #include <vtkSmartPointer.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -27,10 +30,8 @@ void PutPieces(const std::vector<std::string>& names, const std::vector<vtkSmart
 /// Runs another filter on the input, block by block; 0 if it fails.
 int RunByItself(vtkAlgorithm* filter, vtkDataObject* input, vtkDataObject* output);
 
-/// Collective over all ranks of the process's global controller: whether one of them says yes; the numbers of
-/// all.
-bool AnyRank(bool here);
-std::vector<double> GatherFromRanks(const std::vector<double>& here);
+/// The ranks of the process's global controller.
+std::unique_ptr<Communicator> AllRanks();
 
 }  // namespace patchio
 

@@ -2,7 +2,7 @@
 
 #include "BlockFilter.h"
 #include "Extract/ContourOutput.h"
-#include "ReaderRanks.h"
+#include "Support/RunOnAllRanks.h"
 #include "vtkPatchSettings.h"
 
 #include <vtkCellDataToPointData.h>
@@ -10,7 +10,6 @@
 #include <vtkContourValues.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
-#include <vtkMultiProcessController.h>
 #include <vtkNew.h>
 #include <vtkNonOverlappingAMR.h>
 #include <vtkObjectFactory.h>
@@ -94,8 +93,7 @@ int vtkPatchContour::RequestData(
 bool vtkPatchContour::MakeContour(vtkDataObject* input, vtkDataObject* output)
 {
   using namespace patchio::extract;
-  const std::unique_ptr<Communicator> ranks =
-      patchio::MakeCommunicator(vtkMultiProcessController::GetGlobalController());
+  const std::unique_ptr<Communicator> ranks = patchio::AllRanks();
   this->AbortExecute = 0;  // that of a contour that was given up
   const Blocks blocks = MakeBlocks(input);
   if (!this->IsOfPoints()) {
@@ -105,7 +103,7 @@ bool vtkPatchContour::MakeContour(vtkDataObject* input, vtkDataObject* output)
     }
     return whole;
   }
-  if (!MakeCellSet(blocks, this->NameOfArray(), true, *ranks).NotUnderstood.empty()) {
+  if (!WhyNotUnderstood(blocks, this->NameOfArray(), true, *ranks).empty()) {
     return false;
   }
   std::vector<vtkSmartPointer<vtkPolyData>> pieces;
@@ -139,7 +137,7 @@ vtkSmartPointer<vtkPolyData> vtkPatchContour::ContourOf(
     AddCellsOfOthers(cells, options.Normals || options.Gradients, ranks);
   }
   const CellLattice lattice(cells.Blocks, cells.Nodes);
-  if (patchio::AnyRank(!lattice.Misfit().empty() || !DualCells::CanNumber(lattice))) {
+  if (!patchio::AllOf(ranks, lattice.Misfit().empty() && DualCells::CanNumber(lattice))) {
     return nullptr;
   }
   const Contour contour = patchio::extract::MakeContour(lattice, options.Levels, [this](double part) {

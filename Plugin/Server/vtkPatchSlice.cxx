@@ -2,6 +2,7 @@
 
 #include "BlockFilter.h"
 #include "Extract/Slice.h"
+#include "Support/RunOnAllRanks.h"
 #include "vtkPatchSettings.h"
 
 #include <vtkCallbackCommand.h>
@@ -107,19 +108,18 @@ bool vtkPatchSlice::SliceBlocks(vtkDataObject* input, vtkDataObject* output)
     return false;
   }
   const Blocks blocks = MakeBlocks(input);
-  if (patchio::AnyRank(!blocks.NotUnderstood.empty())) {
+  const auto ranks = patchio::AllRanks();
+  if (!patchio::AllOf(*ranks, blocks.NotUnderstood.empty())) {
     vtkDebugMacro("ParaView's own slice because of " << blocks.NotUnderstood);
     return false;
   }
   this->AbortExecute = 0;  // that of a slice that was given up
   request.Triangles = CutterOf(this)->GetGenerateTriangles() != 0;
-  request.Any = patchio::AnyRank;
-  request.Gather = patchio::GatherFromRanks;
   request.Progress = [this](double done) {
     this->UpdateProgress(done);
     return !this->GetAbortExecute();
   };
-  patchio::PutPieces(blocks.Pieces, Slice(blocks, request), output);
+  patchio::PutPieces(blocks.Pieces, Slice(blocks, request, *ranks), output);
   return true;
 }
 

@@ -3,7 +3,7 @@
 #include "BlockFilter.h"
 #include "Extract/Blocks.h"
 #include "Extract/VisibleSurface.h"
-#include "ReaderRanks.h"
+#include "Support/RunOnAllRanks.h"
 #include "vtkPatchSettings.h"
 
 #include <vtkCompositeDataSet.h>
@@ -11,7 +11,6 @@
 #include <vtkDemandDrivenPipeline.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
-#include <vtkMultiProcessController.h>
 #include <vtkNew.h>
 #include <vtkObjectFactory.h>
 #include <vtkPolyData.h>
@@ -73,10 +72,10 @@ bool vtkPatchSurface::MakeSurface(vtkDataObject* input, vtkDataObject* output)
   using namespace patchio::extract;
   const Blocks blocks = MakeBlocks(input);
   const bool fits = blocks.NotUnderstood.empty() && SolidBlocks(blocks).size() == blocks.List.size();
-  if (patchio::AnyRank(!fits)) {
+  const auto ranks = patchio::AllRanks();
+  if (!patchio::AllOf(*ranks, fits)) {
     return false;
   }
-  const auto ranks = patchio::MakeCommunicator(vtkMultiProcessController::GetGlobalController());
   patchio::PutPieces(blocks.Pieces, OuterSurface(blocks, *ranks), output);
   return true;
 }

@@ -3,7 +3,7 @@
 #include "BlockFilter.h"
 #include "Extract/Blocks.h"
 #include "Extract/VisibleSurface.h"
-#include "ReaderRanks.h"
+#include "Support/RunOnAllRanks.h"
 #include "vtkPatchSettings.h"
 
 #include <vtkDataObjectTree.h>
@@ -12,7 +12,6 @@
 #include <vtkFieldData.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
-#include <vtkMultiProcessController.h>
 #include <vtkNew.h>
 #include <vtkObjectFactory.h>
 #include <vtkPolyData.h>
@@ -30,10 +29,9 @@ namespace {
 using Surfaces = std::map<unsigned int, vtkSmartPointer<vtkPolyData>>;
 
 /// Collective. By the blocks' places in the tree.
-Surfaces MakeSurfaces(const std::vector<const Block*>& blocks, bool outerOnly)
+Surfaces MakeSurfaces(const std::vector<const Block*>& blocks, bool outerOnly, patchio::Communicator& ranks)
 {
-  const auto ranks = patchio::MakeCommunicator(vtkMultiProcessController::GetGlobalController());
-  const auto made = SurfacesOfBlocks(blocks, outerOnly ? Faces::Outer : Faces::OfEachBlock, *ranks);
+  const auto made = SurfacesOfBlocks(blocks, outerOnly ? Faces::Outer : Faces::OfEachBlock, ranks);
   Surfaces surfaces;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     made[b]->GetFieldData()->PassData(blocks[b]->Grid->GetFieldData());
@@ -69,14 +67,16 @@ int vtkPatchViewGeometryFilter::RequestDataObjectTree(
   const std::vector<const Block*> solid = SolidBlocks(blocks);
   // ParaView is good at single boxes.
   const bool isBox = solid.size() < 2 && (solid.empty() || !solid[0]->Flags);
-  if (patchio::AnyRank(!blocks.NotUnderstood.empty()) || !patchio::AnyRank(!isBox)) {
+  const auto ranks = patchio::AllRanks();
+  if (!patchio::AllOf(*ranks, blocks.NotUnderstood.empty()) || patchio::AllOf(*ranks, isBox)) {
     return this->Superclass::RequestDataObjectTree(request, inputs, outputs);
   }
   vtkNew<vtkInformationVector> replaced;
   replaced->Copy(inputs[0], 0);
   vtkNew<vtkInformation> info;
   info->Copy(inputs[0]->GetInformationObject(0));
-  info->Set(vtkDataObject::DATA_OBJECT(), WithSurfaces(input, MakeSurfaces(solid, this->OuterFacesOnly)));
+  const Surfaces surfaces = MakeSurfaces(solid, this->OuterFacesOnly, *ranks);
+  info->Set(vtkDataObject::DATA_OBJECT(), WithSurfaces(input, surfaces));
   replaced->SetInformationObject(0, info);
   vtkInformationVector* const ports[] = {replaced};
   // Poly data would get numbers of their own; other grids get theirs from the filter inside.
