@@ -1,43 +1,11 @@
 // Cells of other ranks.
 #include "Extract/CellSet.h"
+#include "Support/Bytes.h"
 
 #include <algorithm>
-#include <cstring>
-#include <utility>
 
 namespace patchio::extract {
 namespace {
-
-template <typename T>
-void Put(const T& value, std::string& text)
-{
-  text.append(reinterpret_cast<const char*>(&value), sizeof(T));
-}
-
-/// Takes values out of a text one after another.
-class Cursor
-{
-public:
-  explicit Cursor(const std::string& text) : Text(text) {}
-  bool AtEnd() const { return this->At >= this->Text.size(); }
-
-  void Take(void* to, std::size_t bytes)
-  {
-    std::memcpy(to, this->Text.data() + this->At, bytes);
-    this->At += bytes;
-  }
-  template <typename T>
-  T Take()
-  {
-    T value;
-    this->Take(&value, sizeof(T));
-    return value;
-  }
-
-private:
-  const std::string& Text;
-  std::size_t At = 0;
-};
 
 /// The cells of a block that cubes belong to.
 Box CellsAt(const CellLattice& lattice, int block, const Box& cubes)
@@ -62,52 +30,55 @@ void ForEachRow(const CellBlock& block, const Box& cells, Visit visit)
   }
 }
 
-void PutCells(const CellSet& set, int number, const Box& cells, std::string& text)
+void PutCells(const CellSet& set, int number, const Box& cells, ByteWriter& to)
 {
   const CellBlock& block = set.Blocks[number];
-  std::string flags;
+  std::vector<unsigned char> flags;
   ForEachRow(block, cells, [&](std::int64_t first, std::int64_t count) {
     for (std::int64_t cell = first; cell < first + count; ++cell) {
-      flags += static_cast<char>(block.IsVisible(cell) ? 0 : Block::HidingFlags);
+      flags.push_back(block.IsVisible(cell) ? 0 : Block::HidingFlags);
     }
   });
-  if (flags.find('\0') == std::string::npos) {
+  if (std::find(flags.begin(), flags.end(), 0) == flags.end()) {
     return;
   }
-  Put(block.CellVolume, text);
+  to.Put(true);  // another block follows
+  to.Put(block.CellVolume);
   for (int axis = 0; axis < 3; ++axis) {
-    Put(static_cast<int>(cells.Width(axis)), text);
-    text.append(reinterpret_cast<const char*>(block.Nodes[axis] + cells.Lower[axis]),
-        (cells.Width(axis) + (block.OfPoints ? 0 : 1)) * sizeof(double));
+    const double* const first = block.Nodes[axis] + cells.Lower[axis];
+    to.Put(std::vector<double>(first, first + cells.Width(axis) + (block.OfPoints ? 0 : 1)));
   }
-  text += flags;
+  to.Put(flags);
   for (std::size_t a = 0; a < set.Arrays.size(); ++a) {
     const std::int64_t bytes = set.Arrays[a].Bytes;
+    std::vector<char> values;
     ForEachRow(block, cells, [&](std::int64_t first, std::int64_t count) {
-      text.append(set.Values[number][a] + first * bytes, count * bytes);
+      const char* const begin = set.Values[number][a] + first * bytes;
+      values.insert(values.end(), begin, begin + count * bytes);
     });
+    to.Put(values);
   }
 }
 
-void TakeCells(Cursor& from, CellSet& set)
+void TakeCells(ByteReader& from, CellSet& set)
 {
   CellBlock& block = set.Blocks.emplace_back();
   block.Own = false;
   block.OfPoints = set.OfPoints;
-  block.CellVolume = from.Take<double>();
+  from.Get(block.CellVolume);
   for (int axis = 0; axis < 3; ++axis) {
-    block.Cells[axis] = from.Take<int>();
-    std::vector<double>& nodes = set.Numbers.emplace_back(block.NodeCount(axis));
-    from.Take(nodes.data(), nodes.size() * sizeof(double));
+    std::vector<double>& nodes = set.Numbers.emplace_back();
+    from.Get(nodes);
     block.Nodes[axis] = nodes.data();
+    block.Cells[axis] = static_cast<int>(nodes.size()) - (block.OfPoints ? 0 : 1);
   }
-  std::vector<unsigned char>& flags = set.Flags.emplace_back(block.Size());
-  from.Take(flags.data(), flags.size());
+  std::vector<unsigned char>& flags = set.Flags.emplace_back();
+  from.Get(flags);
   (block.OfPoints ? block.PointFlags : block.Flags) = flags.data();
   std::vector<const char*>& values = set.Values.emplace_back();
-  for (const CellArray& array : set.Arrays) {
-    std::vector<char>& bytes = set.Bytes.emplace_back(block.Size() * array.Bytes);
-    from.Take(bytes.data(), bytes.size());
+  for (std::size_t a = 0; a < set.Arrays.size(); ++a) {
+    std::vector<char>& bytes = set.Bytes.emplace_back();
+    from.Get(bytes);
     values.push_back(bytes.data());
   }
   set.TakeNumbers();
@@ -181,16 +152,19 @@ void AddCellsOfOthers(CellSet& cells, bool neighbours, Communicator& ranks)
       continue;
     }
     const BoxBins wanted(ValuesInTexts<Box>({boxes[rank]}));
+    ByteWriter given;
     for (std::size_t b = 0; b < cells.Blocks.size(); ++b) {
       for (const Box& box : CellsFor(lattice, static_cast<int>(b), wanted)) {
-        PutCells(cells, static_cast<int>(b), box, texts[rank]);
+        PutCells(cells, static_cast<int>(b), box, given);
       }
     }
+    given.Put(false);
+    texts[rank] = TextOfValues(given.Take());
   }
   for (const std::string& text : ranks.Exchange(texts)) {
-    Cursor cursor(text);
-    while (!cursor.AtEnd()) {
-      TakeCells(cursor, cells);
+    ByteReader taken(reinterpret_cast<const std::byte*>(text.data()), text.size());
+    while (!text.empty() && taken.Get<bool>()) {
+      TakeCells(taken, cells);
     }
   }
 }

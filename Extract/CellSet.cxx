@@ -1,5 +1,7 @@
 #include "Extract/CellSet.h"
 
+#include "Support/Bytes.h"
+
 #include <vtkCellData.h>
 #include <vtkDataArray.h>
 #include <vtkDataSet.h>
@@ -22,39 +24,26 @@ struct Summary
 
 std::string ToText(const Summary& summary)
 {
-  std::string text =
-      summary.NotUnderstood + '\n' + (summary.Uniform ? 'u' : '-') + (summary.Rectilinear ? 'r' : '-') + '\n';
+  ByteWriter to;
+  to.Put(std::tie(summary.NotUnderstood, summary.Uniform, summary.Rectilinear));
   for (const auto* arrays : {&summary.Arrays, &summary.GridArrays}) {
-    text += std::to_string(arrays->size()) + '\0';
+    to.Put<std::uint64_t>(arrays->size());
     for (const CellArray& array : *arrays) {
-      text += array.Name + '\0' + std::to_string(array.Type) + '\0' + std::to_string(array.Components) +
-              '\0' + std::to_string(array.Bytes) + '\0';
+      to.Put(std::tie(array.Name, array.Type, array.Components, array.Bytes));
     }
   }
-  return text;
+  return TextOfValues(to.Take());
 }
 
 Summary FromText(const std::string& text)
 {
   Summary summary;
-  const std::size_t kinds = text.find('\n') + 1;
-  summary.NotUnderstood = text.substr(0, kinds - 1);
-  summary.Uniform = text[kinds] == 'u';
-  summary.Rectilinear = text[kinds + 1] == 'r';
-  std::size_t at = kinds + 3;
-  const auto next = [&] {
-    const std::size_t end = text.find('\0', at);
-    const std::string part = text.substr(at, end - at);
-    at = end + 1;
-    return part;
-  };
+  ByteReader from(reinterpret_cast<const std::byte*>(text.data()), text.size());
+  from.Get(std::tie(summary.NotUnderstood, summary.Uniform, summary.Rectilinear));
   for (auto* arrays : {&summary.Arrays, &summary.GridArrays}) {
-    arrays->resize(std::stoul(next()));
+    arrays->resize(from.Get<std::uint64_t>());
     for (CellArray& array : *arrays) {
-      array.Name = next();
-      array.Type = std::stoi(next());
-      array.Components = std::stoi(next());
-      array.Bytes = std::stoi(next());
+      from.Get(std::tie(array.Name, array.Type, array.Components, array.Bytes));
     }
   }
   return summary;
