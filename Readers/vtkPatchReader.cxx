@@ -1,5 +1,6 @@
 #include "vtkPatchReader.h"
 
+#include "AmrOutput.h"
 #include "ArraySelections.h"
 #include "FilterThreads.h"
 #include "Formats/TimeLookup.h"
@@ -11,6 +12,7 @@
 #include "UpdateOutput.h"
 
 #include <vtkCommand.h>
+#include <vtkCompositeDataPipeline.h>
 #include <vtkDataArraySelection.h>
 #include <vtkDataObject.h>
 #include <vtkExecutive.h>
@@ -18,8 +20,10 @@
 #include <vtkInformationVector.h>
 #include <vtkMultiBlockDataSet.h>
 #include <vtkMultiProcessController.h>
+#include <vtkNew.h>
 #include <vtkObjectFactory.h>
 #include <vtkOutputWindow.h>
+#include <vtkOverlappingAMR.h>
 #include <vtkStreamingDemandDrivenPipeline.h>
 #include <vtkStringArray.h>
 
@@ -249,6 +253,49 @@ vtkMultiProcessController* vtkPatchReader::GetController()
   return this->Internal->Ranks.Controller();
 }
 
+/// Collective. Opens the series if it is not open. Throws std::exception.
+void vtkPatchReader::Open()
+{
+  Internals& self = *this->Internal;
+  if (!self.Session.Series.IsOpen()) {
+    this->Say(0, "Opening " + ShortName(self.Session.Series.Files().front()));
+    for (const std::string& file : self.Session.Series.Files()) {
+      output::CatalogOutput::Await(file);
+    }
+    self.Session.Series.SetChannel(ModeOf(this->MetadataChannel));
+    self.Session.Open(*self.Ranks, {this->ListedDumpsOnly, this->Follow});
+    this->Warn(JoinLines(self.Session.Series.Steps().Warnings));
+  }
+  self.Session.Series.OpenAny(*self.Ranks);
+}
+
+int vtkPatchReader::FillOutputPortInformation(int, vtkInformation* info)
+{
+  info->Set(vtkDataObject::DATA_TYPE_NAME(), "vtkCompositeDataSet");
+  return 1;
+}
+
+/// Collective.
+int vtkPatchReader::RequestDataObject(
+    vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector)
+{
+  Internals& self = *this->Internal;
+  bool isAmr = false;
+  if (this->Blocks == OVERLAPPING_AMR && !self.Session.Series.Files().empty()) {
+    // What is wrong, RequestInformation() says.
+    const std::string fault = CatchError([&] { this->Open(); });
+    isAmr = fault.empty() && WhyNotAmr(self.Session.Series.Current()).empty();
+  }
+  vtkInformation* const info = outputVector->GetInformationObject(0);
+  vtkDataObject* const before = info->Get(vtkDataObject::DATA_OBJECT());
+  if (isAmr && !vtkOverlappingAMR::SafeDownCast(before)) {
+    info->Set(vtkDataObject::DATA_OBJECT(), vtkNew<vtkOverlappingAMR>());
+  } else if (!isAmr && !vtkMultiBlockDataSet::SafeDownCast(before)) {
+    info->Set(vtkDataObject::DATA_OBJECT(), vtkNew<vtkMultiBlockDataSet>());
+  }
+  return 1;
+}
+
 int vtkPatchReader::RequestInformation(
     vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector)
 {
@@ -260,16 +307,7 @@ int vtkPatchReader::RequestInformation(
     return 0;
   }
   try {
-    if (!self.Session.Series.IsOpen()) {
-      this->Say(0, "Opening " + ShortName(self.Session.Series.Files().front()));
-      for (const std::string& file : self.Session.Series.Files()) {
-        output::CatalogOutput::Await(file);
-      }
-      self.Session.Series.SetChannel(ModeOf(this->MetadataChannel));
-      self.Session.Open(*self.Ranks, {this->ListedDumpsOnly, this->Follow});
-      this->Warn(JoinLines(self.Session.Series.Steps().Warnings));
-    }
-    self.Session.Series.OpenAny(*self.Ranks);
+    this->Open();
     self.Arrays.Offer(self.Session.Series.Current());
     self.Facts.Learn(self.Session.Series);
   } catch (const std::exception& error) {
@@ -278,6 +316,12 @@ int vtkPatchReader::RequestInformation(
     self.Session.Reports.ClearText();
     this->Fail(error.what());
     return 0;
+  }
+  info->Remove(vtkCompositeDataPipeline::COMPOSITE_DATA_META_DATA());
+  if (vtkOverlappingAMR::GetData(info)) {
+    vtkNew<vtkOverlappingAMR> patches;
+    DescribeAmr(self.Session.Series.Current(), this->RequestFromProperties().Options, patches);
+    info->Set(vtkCompositeDataPipeline::COMPOSITE_DATA_META_DATA(), patches);
   }
   const std::vector<double>& times = self.Session.Series.Times();
   const double range[2] = {times.front(), times.back()};
@@ -290,7 +334,7 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
 {
   Internals& self = *this->Internal;
   vtkInformation* info = outputVector->GetInformationObject(0);
-  auto* output = vtkMultiBlockDataSet::GetData(info);
+  auto* output = vtkDataObject::GetData(info);
   if (!self.Session.Series.IsOpen()) {
     return 0;
   }
@@ -338,7 +382,7 @@ std::size_t vtkPatchReader::WantedStep(vtkInformation* info) const
 
 /// Collective. Shows the step; false when somebody stopped it. Throws std::exception when it fails.
 bool vtkPatchReader::ReadStep(
-    std::size_t step, const ReadRequest& request, const ReadObserver& observer, vtkMultiBlockDataSet* output)
+    std::size_t step, const ReadRequest& request, const ReadObserver& observer, vtkDataObject* output)
 {
   Internals& self = *this->Internal;
   this->Say(0, "Opening " + ShortName(self.Session.Series.Steps().Steps[step].Path));
@@ -358,14 +402,27 @@ bool vtkPatchReader::ReadStep(
 }
 
 /// Collective.
-void vtkPatchReader::MakeOutput(LoadedStep& loaded, vtkMultiBlockDataSet* output)
+void vtkPatchReader::MakeOutput(LoadedStep& loaded, vtkDataObject* output)
 {
   Internals& self = *this->Internal;
   this->Say(ReadSession::ReadPart, "Building blocks");
   const bool images = PointsBecomeImages(*self.Ranks, loaded, self.Frames);
   const int cores = self.Ranks.Cores();
-  RunOnAllRanks(
-      *self.Ranks, [&] { AssembleOutput(loaded, (*self.Ranks).Rank(), cores, images, self.Frames, output); });
+  auto* const amr = vtkOverlappingAMR::SafeDownCast(output);
+  const std::string whyNot = this->Blocks == OVERLAPPING_AMR ? WhyNotAmr(loaded.Data()) : "";
+  RunOnAllRanks(*self.Ranks, [&] {
+    vtkNew<vtkMultiBlockDataSet> tree;
+    AssembleOutput(loaded, (*self.Ranks).Rank(), cores, images, self.Frames,
+        amr ? tree.Get() : vtkMultiBlockDataSet::SafeDownCast(output));
+    if (amr && whyNot.empty()) {
+      FillAmr(loaded, tree, amr);
+    }
+  });
+  if (!whyNot.empty()) {
+    this->Warn(loaded.Data().Path + " cannot be shown as Overlapping AMR, because " + whyNot +
+               (amr ? ". Nothing is shown. Choose another form of the blocks"
+                    : ". It is shown as patches in a multiblock data set"));
+  }
   output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Session.Series.CurrentTime());
   loaded.Report().FilterThreads = this->ChooseFilterThreads(loaded.CellsOfBlock());
   this->ChooseFirstPicture(loaded);

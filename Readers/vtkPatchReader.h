@@ -8,6 +8,8 @@
  * another rank. Uniform blocks are vtkUniformGrid in double coordinates, rectilinear ones vtkRectilinearGrid,
  * curvilinear ones vtkStructuredGrid. Levels that have names are blocks of these names.
  *
+ * With SetBlocks(OVERLAPPING_AMR) the output is a vtkOverlappingAMR of the patches, whose boxes all ranks have.
+ *
  * Cells that a finer level covers are marked vtkDataSetAttributes::REFINEDCELL and DUPLICATECELL (only
  * DUPLICATECELL beside visible cells while AddGhostLayer is on). Ghost layers, and cells that another patch
  * of the level has too, are marked DUPLICATECELL. Ghost layers over no shown patch are also marked
@@ -46,6 +48,7 @@ struct ReadObserver;
 struct ReadRequest;
 }  // namespace patchio
 class vtkDataArraySelection;
+class vtkDataObject;
 class vtkMultiProcessController;
 class vtkStringArray;
 
@@ -162,6 +165,8 @@ protected:
   vtkPatchReader();
   ~vtkPatchReader() override;
 
+  int FillOutputPortInformation(int port, vtkInformation* info) override;
+  int RequestDataObject(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
   int RequestInformation(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
   int RequestData(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
 
@@ -172,10 +177,11 @@ private:
   void OnSelectionModified();
   void OnExecutiveError(vtkObject*, unsigned long, void* text);
 
+  void Open();
   std::size_t WantedStep(vtkInformation* info) const;
   bool ReadStep(std::size_t step, const patchio::ReadRequest& request, const patchio::ReadObserver& observer,
-      vtkMultiBlockDataSet* output);
-  void MakeOutput(patchio::LoadedStep& loaded, vtkMultiBlockDataSet* output);
+      vtkDataObject* output);
+  void MakeOutput(patchio::LoadedStep& loaded, vtkDataObject* output);
   patchio::ReadRequest RequestFor(vtkInformation* info);
   std::string ChooseFilterThreads(double cellsOfBlock) const;
   void ChooseFirstPicture(patchio::LoadedStep& loaded);

@@ -107,7 +107,8 @@ public:
   {
     AS_PATCHES = 0,   ///< each patch
     MERGED = 1,       ///< boxes made of many patches of a level
-    MERGED_UP_TO = 2  ///< the same, of no more than MaximumBlockCells
+    MERGED_UP_TO = 2,    ///< the same, of no more than MaximumBlockCells
+    OVERLAPPING_AMR = 3  ///< each patch, in a vtkOverlappingAMR
   };
 
   ///@{
@@ -117,8 +118,11 @@ public:
    * DUPLICATECELL. Cells of a block that no patch has are marked HIDDENCELL; some of the cells that a finer
    * level hides are left out. Curvilinear patches and patches with their own ghost layers (ReadGhostCells)
    * are never merged. Default MERGED.
+   *
+   * OVERLAPPING_AMR is for VTK's filters of adaptive meshes. Its grids have no layers of ghost cells. Data that
+   * are no levels of uniform patches become a vtkMultiBlockDataSet, with a warning.
    */
-  vtkSetClampMacro(Blocks, int, AS_PATCHES, MERGED_UP_TO);
+  vtkSetClampMacro(Blocks, int, AS_PATCHES, OVERLAPPING_AMR);
   vtkGetMacro(Blocks, int);
 
   /**

@@ -1,0 +1,198 @@
+#include "AmrOutput.h"
+
+#include <vtkAMRBox.h>
+#include <vtkFieldData.h>
+#include <vtkMultiBlockDataSet.h>
+#include <vtkMultiPieceDataSet.h>
+#include <vtkNew.h>
+#include <vtkOverlappingAMR.h>
+#include <vtkSmartPointer.h>
+#include <vtkStructuredData.h>
+#include <vtkUniformGrid.h>
+
+#include <algorithm>
+
+namespace patchio {
+namespace {
+
+/// A patch in the output, on any rank.
+struct AmrPatch
+{
+  const Block* Of;
+  unsigned int Piece;  ///< its number in the tree's level
+};
+
+using AmrLevels = std::vector<std::vector<AmrPatch>>;
+
+/// shown: one flag a patch.
+AmrLevels PatchesOfLevels(
+    const Catalog& catalog, const std::vector<Block>& blocks, const std::vector<bool>& shown)
+{
+  AmrLevels levels(catalog.Levels.size());
+  std::vector<unsigned int> pieces(levels.size(), 0);
+  for (const Block& block : blocks) {
+    const unsigned int piece = pieces[block.Level]++;
+    if (shown[block.Parts[0].Owner]) {
+      levels[block.Level].push_back({&block, piece});
+    }
+  }
+  while (!levels.empty() && levels.back().empty()) {
+    levels.pop_back();
+  }
+  return levels;
+}
+
+int FloorDivide(int number, int by)
+{
+  return number >= 0 ? number / by : -((by - 1 - number) / by);
+}
+
+/// For each level, the index on it where the AMR begins: the lower corner of a cell of the first level, so
+/// that no index of a patch is negative.
+std::vector<Int3> LowerCorners(const Catalog& catalog, const AmrLevels& levels, std::size_t first)
+{
+  std::vector<Int3> corners(levels.size(), Int3{0, 0, 0});
+  for (int axis = 0; axis < 3; ++axis) {
+    std::vector<int> scale(levels.size(), 1);  // cells of the level in one of the first level
+    int lowest = levels[first][0].Of->Cells.Lower[axis];
+    for (std::size_t l = first; l < levels.size(); ++l) {
+      scale[l] = l > first ? scale[l - 1] * catalog.Levels[l].Ratio[axis] : 1;
+      for (const AmrPatch& patch : levels[l]) {
+        lowest = std::min(lowest, FloorDivide(patch.Of->Cells.Lower[axis], scale[l]));
+      }
+    }
+    for (std::size_t l = first; l < levels.size(); ++l) {
+      corners[l][axis] = lowest * scale[l];
+    }
+  }
+  return corners;
+}
+
+/// A shallow copy of a patch's grid at this place.
+vtkSmartPointer<vtkUniformGrid> MovedTo(const double origin[3], vtkUniformGrid* grid)
+{
+  auto moved = vtkSmartPointer<vtkUniformGrid>::New();
+  moved->ShallowCopy(grid);
+  int dimensions[3];
+  grid->GetDimensions(dimensions);
+  moved->SetExtent(0, dimensions[0] - 1, 0, dimensions[1] - 1, 0, dimensions[2] - 1);
+  moved->SetOrigin(origin);
+  return moved;
+}
+
+/// tree: has the grids; may be null.
+void FillLevel(const Catalog& catalog, const std::vector<AmrPatch>& patches, const Int3& corner,
+    vtkMultiBlockDataSet* tree, unsigned int level, vtkOverlappingAMR* amr)
+{
+  for (unsigned int id = 0; id < patches.size(); ++id) {
+    const Block& block = *patches[id].Of;
+    const double* const spacing = catalog.Levels[block.Level].Spacing.data();
+    double origin[3];
+    int dimensions[3];
+    for (int axis = 0; axis < 3; ++axis) {
+      origin[axis] = amr->GetOrigin()[axis] + spacing[axis] * (block.Cells.Lower[axis] - corner[axis]);
+      const int beyond = catalog.NodesBeyondCells(block.Level, axis);
+      dimensions[axis] = beyond ? block.Cells.Width(axis) + beyond : 1;
+    }
+    amr->SetAMRBox(level, id,
+        vtkAMRBox(origin, dimensions, spacing, amr->GetOrigin(), amr->GetGridDescription()));
+    auto* const pieces = tree ? vtkMultiPieceDataSet::SafeDownCast(tree->GetBlock(block.Level)) : nullptr;
+    if (auto* const grid =
+            vtkUniformGrid::SafeDownCast(pieces ? pieces->GetPiece(patches[id].Piece) : nullptr)) {
+      amr->SetDataSet(level, id, MovedTo(origin, grid));
+    }
+  }
+}
+
+int DescriptionOf(const Catalog& catalog, const Block& block)
+{
+  int dimensions[3];
+  for (int axis = 0; axis < 3; ++axis) {
+    dimensions[axis] = 1 + catalog.NodesBeyondCells(block.Level, axis);
+  }
+  return vtkStructuredData::GetDataDescription(dimensions);
+}
+
+void FillLevels(
+    const Catalog& catalog, const AmrLevels& levels, vtkMultiBlockDataSet* tree, vtkOverlappingAMR* amr)
+{
+  if (levels.empty()) {
+    return;
+  }
+  const auto isEmpty = [](const std::vector<AmrPatch>& patches) { return patches.empty(); };
+  const std::size_t first = std::find_if_not(levels.begin(), levels.end(), isEmpty) - levels.begin();
+  std::vector<int> counts;
+  for (std::size_t l = first; l < levels.size(); ++l) {
+    counts.push_back(static_cast<int>(levels[l].size()));
+  }
+  amr->Initialize(static_cast<int>(counts.size()), counts.data());
+  amr->SetGridDescription(DescriptionOf(catalog, *levels[first][0].Of));
+  const std::vector<Int3> corners = LowerCorners(catalog, levels, first);
+  double origin[3];
+  for (int axis = 0; axis < 3; ++axis) {
+    origin[axis] = catalog.Origin[axis] + catalog.Levels[first].Spacing[axis] * corners[first][axis];
+  }
+  amr->SetOrigin(origin);
+  for (std::size_t l = first; l < levels.size(); ++l) {
+    const auto level = static_cast<unsigned int>(l - first);
+    const std::size_t finer = std::min(l + 1, catalog.Levels.size() - 1);
+    const Int3& ratio = catalog.Levels[finer].Ratio;
+    amr->SetSpacing(level, catalog.Levels[l].Spacing.data());
+    // As VTK has it, 2 where there is nothing finer.
+    amr->SetRefinementRatio(level, finer > 0 ? *std::max_element(ratio.begin(), ratio.end()) : 2);
+    FillLevel(catalog, levels[l], corners[l], tree, level, amr);
+  }
+  amr->GenerateParentChildInformation();
+}
+
+}  // namespace
+
+std::string WhyNotAmr(const Catalog& catalog)
+{
+  if (catalog.Grid != GridKind::Uniform) {
+    return std::string("its grids are ") + NameOf(catalog.Grid) + " and not uniform";
+  }
+  const std::vector<Level>& levels = catalog.Levels;
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    if (levels[l].Role == LevelRole::Points ||
+        (levels[l].Role == LevelRole::Separate && levels.size() > 1)) {
+      return "its grids \"" + catalog.NameOfLevel(static_cast<int>(l)) + "\" are no level of refinement";
+    }
+    int flat = 0, ratio = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+      if (!catalog.NodesBeyondCells(static_cast<int>(l), axis)) {
+        ++flat;
+      } else if (ratio && levels[l].Ratio[axis] != ratio) {
+        return catalog.NameOfLevel(static_cast<int>(l)) + " refines one axis more than another";
+      } else {
+        ratio = levels[l].Ratio[axis];
+      }
+    }
+    if (flat > 1) {
+      return "it has fewer than two dimensions";
+    }
+  }
+  return {};
+}
+
+void DescribeAmr(const Catalog& catalog, const StepOptions& options, vtkOverlappingAMR* amr)
+{
+  const std::vector<bool> wanted = ShownPatches(catalog, options).InRegion();
+  std::vector<int> patches;
+  for (std::size_t p = 0; p < wanted.size(); ++p) {
+    if (wanted[p]) {
+      patches.push_back(static_cast<int>(p));
+    }
+  }
+  const std::vector<Block> blocks = BlocksOfPatches(catalog, patches);
+  FillLevels(catalog, PatchesOfLevels(catalog, blocks, wanted), nullptr, amr);
+}
+
+void FillAmr(const LoadedStep& loaded, vtkMultiBlockDataSet* tree, vtkOverlappingAMR* amr)
+{
+  const Catalog& catalog = loaded.Data();
+  amr->GetFieldData()->ShallowCopy(tree->GetFieldData());
+  FillLevels(catalog, PatchesOfLevels(catalog, loaded.Plan.Blocks, loaded.Patches.Flags()), tree, amr);
+}
+
+}  // namespace patchio
