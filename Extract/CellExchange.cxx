@@ -30,6 +30,21 @@ void ForEachRow(const CellBlock& block, const Box& cells, Visit visit)
   }
 }
 
+/// The flags of the grid's cells between the points of a box; empty if all cells of the grid are visible.
+std::vector<unsigned char> FlagsBetween(const CellBlock& block, const Box& points)
+{
+  std::vector<unsigned char> flags;
+  Int3 cell;
+  for (cell[2] = points.Lower[2]; block.Flags && cell[2] < points.Upper[2]; ++cell[2]) {
+    for (cell[1] = points.Lower[1]; cell[1] < points.Upper[1]; ++cell[1]) {
+      for (cell[0] = points.Lower[0]; cell[0] < points.Upper[0]; ++cell[0]) {
+        flags.push_back(block.Flags[block.CellAfter(cell)]);
+      }
+    }
+  }
+  return flags;
+}
+
 void PutCells(const CellSet& set, int number, const Box& cells, ByteWriter& to)
 {
   const CellBlock& block = set.Blocks[number];
@@ -49,6 +64,9 @@ void PutCells(const CellSet& set, int number, const Box& cells, ByteWriter& to)
     to.Put(std::vector<double>(first, first + cells.Width(axis) + (block.OfPoints ? 0 : 1)));
   }
   to.Put(flags);
+  if (block.OfPoints) {
+    to.Put(FlagsBetween(block, cells));
+  }
   for (std::size_t a = 0; a < set.Arrays.size(); ++a) {
     const std::int64_t bytes = set.Arrays[a].Bytes;
     std::vector<char> values;
@@ -75,6 +93,11 @@ void TakeCells(ByteReader& from, CellSet& set)
   std::vector<unsigned char>& flags = set.Flags.emplace_back();
   from.Get(flags);
   (block.OfPoints ? block.PointFlags : block.Flags) = flags.data();
+  if (block.OfPoints) {
+    std::vector<unsigned char>& between = set.Flags.emplace_back();
+    from.Get(between);
+    block.Flags = between.empty() ? nullptr : between.data();
+  }
   std::vector<const char*>& values = set.Values.emplace_back();
   for (std::size_t a = 0; a < set.Arrays.size(); ++a) {
     std::vector<char>& bytes = set.Bytes.emplace_back();
@@ -134,27 +157,17 @@ Int3 Reach(const CellLattice& lattice, bool neighbours, Communicator& ranks)
 
 }  // namespace
 
-void AddCellsOfOthers(CellSet& cells, bool neighbours, Communicator& ranks)
+void AddCellsOfOthers(
+    CellSet& cells, const std::function<std::vector<Box>(int, int)>& give, Communicator& ranks)
 {
-  if (ranks.Size() == 1) {
-    return;
-  }
-  const CellLattice lattice(cells.Blocks, cells.Nodes);
-  const Int3 reach = Reach(lattice, neighbours, ranks);
-  std::vector<Box> mine;
-  for (std::size_t b = 0; b < cells.Blocks.size(); ++b) {
-    mine.push_back(Grown(lattice.CubesOf(static_cast<int>(b)), reach));
-  }
-  const std::vector<std::string> boxes = ranks.AllGather(TextOfValues(mine));
   std::vector<std::string> texts(ranks.Size());
   for (int rank = 0; rank < ranks.Size(); ++rank) {
-    if (rank == ranks.Rank() || boxes[rank].empty()) {
+    if (rank == ranks.Rank()) {
       continue;
     }
-    const BoxBins wanted(ValuesInTexts<Box>({boxes[rank]}));
     ByteWriter given;
     for (std::size_t b = 0; b < cells.Blocks.size(); ++b) {
-      for (const Box& box : CellsFor(lattice, static_cast<int>(b), wanted)) {
+      for (const Box& box : give(rank, static_cast<int>(b))) {
         PutCells(cells, static_cast<int>(b), box, given);
       }
     }
@@ -167,6 +180,26 @@ void AddCellsOfOthers(CellSet& cells, bool neighbours, Communicator& ranks)
       TakeCells(taken, cells);
     }
   }
+}
+
+void AddCellsOfOthers(CellSet& cells, bool neighbours, Communicator& ranks)
+{
+  if (ranks.Size() == 1) {
+    return;
+  }
+  const CellLattice lattice(cells.Blocks, cells.Nodes);
+  const Int3 reach = Reach(lattice, neighbours, ranks);
+  std::vector<Box> mine;
+  for (std::size_t b = 0; b < cells.Blocks.size(); ++b) {
+    mine.push_back(Grown(lattice.CubesOf(static_cast<int>(b)), reach));
+  }
+  const std::vector<std::string> boxes = ranks.AllGather(TextOfValues(mine));
+  std::vector<std::unique_ptr<BoxBins>> wanted;
+  for (const std::string& text : boxes) {
+    wanted.push_back(std::make_unique<BoxBins>(ValuesInTexts<Box>({text})));
+  }
+  AddCellsOfOthers(
+      cells, [&](int rank, int block) { return CellsFor(lattice, block, *wanted[rank]); }, ranks);
 }
 
 }  // namespace patchio::extract

@@ -32,7 +32,7 @@ std::string_view BytesOf(const double* nodes, int count)
 
 bool CellBlock::IsPointHidden(std::int64_t point) const
 {
-  if (!this->Flags) {
+  if (this->PointFlags || !this->Flags) {
     return this->PointFlags && this->PointFlags[point];
   }
   const std::int64_t row = point / this->Cells[0];

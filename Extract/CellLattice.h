@@ -25,7 +25,7 @@ struct CellBlock
   /// Volume of a cell, by which levels are told apart; 0 where the cells of all blocks have any size.
   double CellVolume = 0;
   const unsigned char* Flags = nullptr;  ///< ghost flags of the grid's cells; null if all of them are visible
-  const unsigned char* PointFlags = nullptr;  ///< of points of other ranks instead: not 0 for hidden ones
+  const unsigned char* PointFlags = nullptr;  ///< of points of other ranks as well: not 0 for hidden ones
   const float* Floats = nullptr;              ///< the values, either these
   const double* Doubles = nullptr;            ///< or these; none where only visibility matters
   bool Own = true;                            ///< false: a copy of cells of another rank

@@ -143,7 +143,7 @@ Summary Agree(const Summary& mine, const std::string& array, Communicator& ranks
     common.NotUnderstood = common.NotUnderstood.empty() ? summary.NotUnderstood : common.NotUnderstood;
     common.Uniform = common.Uniform || summary.Uniform;
     common.Rectilinear = common.Rectilinear || summary.Rectilinear;
-    if (summary.Arrays.empty()) {
+    if (!summary.Uniform && !summary.Rectilinear) {
       continue;
     }
     if (first) {
@@ -201,7 +201,7 @@ void SetNodes(CellSet& set, Communicator& ranks)
 
 void CellSet::TakeNumbers()
 {
-  if (this->Arrays.empty()) {
+  if (this->Arrays.empty() || !this->HasNumbers) {
     return;
   }
   CellBlock& block = this->Blocks.back();
@@ -226,6 +226,32 @@ CellSet MakeCellSet(const std::vector<const Block*>& blocks, Communicator& ranks
     AddBlock(*block, set);
   }
   SetNodes(set, ranks);
+  return set;
+}
+
+CellSet MakeCellSet(const std::vector<const Block*>& blocks, bool ofPoints,
+    const std::vector<std::string>& arrays, Communicator& ranks)
+{
+  Summary mine;
+  for (const Block* block : blocks) {
+    if (mine.Uniform) {
+      KeepThoseOf(*block, ofPoints, mine.Arrays);
+    } else {
+      mine.Arrays = ArraysOf(*block, "", ofPoints);
+    }
+    mine.Uniform = true;
+  }
+  CellSet set;
+  set.OfPoints = ofPoints;
+  set.HasNumbers = false;
+  set.Arrays = Agree(mine, "", ranks).Arrays;
+  const auto isUnwanted = [&](const CellArray& array) {
+    return std::find(arrays.begin(), arrays.end(), array.Name) == arrays.end();
+  };
+  set.Arrays.erase(std::remove_if(set.Arrays.begin(), set.Arrays.end(), isUnwanted), set.Arrays.end());
+  for (const Block* block : blocks) {
+    AddBlock(*block, set);
+  }
   return set;
 }
 

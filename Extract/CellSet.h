@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -29,9 +30,10 @@ struct CellArray
 
 struct CellSet
 {
-  std::string NotUnderstood;      ///< why filters must leave the input to VTK; the same on all ranks
-  bool OfPoints = false;          ///< the values belong to points, see CellBlock
-  std::vector<CellArray> Arrays;  ///< the first one is contoured
+  std::string NotUnderstood;  ///< why filters must leave the input to VTK; the same on all ranks
+  bool OfPoints = false;      ///< the values belong to points, see CellBlock
+  bool HasNumbers = true;     ///< the values of the first array are those of CellBlock, which is contoured
+  std::vector<CellArray> Arrays;
   std::vector<CellBlock> Blocks;
   std::vector<std::vector<const char*>> Values;  ///< of each block, the values of each array
   std::array<std::vector<double>, 3> Nodes;      ///< of all ranks
@@ -43,12 +45,16 @@ struct CellSet
   std::deque<std::vector<char>> Bytes;
   std::deque<std::vector<unsigned char>> Flags;
 
-  /// Points the last block to its values as numbers.
+  /// Points the last block to its values as numbers, if it has them.
   void TakeNumbers();
 };
 
 /// Collective: the cells of blocks, without arrays.
 CellSet MakeCellSet(const std::vector<const Block*>& blocks, Communicator& ranks);
+
+/// Collective: the cells of blocks, or the points, with those of these arrays that all blocks have.
+CellSet MakeCellSet(const std::vector<const Block*>& blocks, bool ofPoints,
+    const std::vector<std::string>& arrays, Communicator& ranks);
 
 /// Collective: CellSet::NotUnderstood of what follows.
 std::string WhyNotUnderstood(
@@ -57,6 +63,11 @@ std::string WhyNotUnderstood(
 /// Collective: the cells, or the points, of all blocks that have this array of them, with all arrays that all
 /// of these have.
 CellSet MakeCellSet(const Blocks& blocks, const std::string& array, bool ofPoints, Communicator& ranks);
+
+/// Collective: adds cells of other ranks. give(rank, block): boxes of cells of a block of this rank for
+/// another rank.
+void AddCellsOfOthers(
+    CellSet& cells, const std::function<std::vector<Box>(int, int)>& give, Communicator& ranks);
 
 /// Collective: adds the cells of other ranks that touch those of this one. `neighbours`: also the cells that
 /// touch these, for gradients.

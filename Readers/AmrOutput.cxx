@@ -94,8 +94,8 @@ void FillLevel(const Catalog& catalog, const std::vector<AmrPatch>& patches, con
       const int beyond = catalog.NodesBeyondCells(block.Level, axis);
       dimensions[axis] = beyond ? block.Cells.Width(axis) + beyond : 1;
     }
-    amr->SetAMRBox(level, id,
-        vtkAMRBox(origin, dimensions, spacing, amr->GetOrigin(), amr->GetGridDescription()));
+    amr->SetAMRBox(
+        level, id, vtkAMRBox(origin, dimensions, spacing, amr->GetOrigin(), amr->GetGridDescription()));
     auto* const pieces = tree ? vtkMultiPieceDataSet::SafeDownCast(tree->GetBlock(block.Level)) : nullptr;
     if (auto* const grid =
             vtkUniformGrid::SafeDownCast(pieces ? pieces->GetPiece(patches[id].Piece) : nullptr)) {
@@ -154,8 +154,7 @@ std::string WhyNotAmr(const Catalog& catalog)
   }
   const std::vector<Level>& levels = catalog.Levels;
   for (std::size_t l = 0; l < levels.size(); ++l) {
-    if (levels[l].Role == LevelRole::Points ||
-        (levels[l].Role == LevelRole::Separate && levels.size() > 1)) {
+    if (levels[l].Role == LevelRole::Points || (levels[l].Role == LevelRole::Separate && levels.size() > 1)) {
       return "its grids \"" + catalog.NameOfLevel(static_cast<int>(l)) + "\" are no level of refinement";
     }
     int flat = 0, ratio = 0;

@@ -8,7 +8,8 @@
  * another rank. Uniform blocks are vtkUniformGrid in double coordinates, rectilinear ones vtkRectilinearGrid,
  * curvilinear ones vtkStructuredGrid. Levels that have names are blocks of these names.
  *
- * With SetBlocks(OVERLAPPING_AMR) the output is a vtkOverlappingAMR of the patches, whose boxes all ranks have.
+ * With SetBlocks(OVERLAPPING_AMR) the output is a vtkOverlappingAMR of the patches, whose boxes all ranks
+ * have.
  *
  * Cells that a finer level covers are marked vtkDataSetAttributes::REFINEDCELL and DUPLICATECELL (only
  * DUPLICATECELL beside visible cells while AddGhostLayer is on). Ghost layers, and cells that another patch

@@ -105,8 +105,8 @@ public:
    */
   enum BlockModes
   {
-    AS_PATCHES = 0,   ///< each patch
-    MERGED = 1,       ///< boxes made of many patches of a level
+    AS_PATCHES = 0,      ///< each patch
+    MERGED = 1,          ///< boxes made of many patches of a level
     MERGED_UP_TO = 2,    ///< the same, of no more than MaximumBlockCells
     OVERLAPPING_AMR = 3  ///< each patch, in a vtkOverlappingAMR
   };
@@ -119,8 +119,8 @@ public:
    * level hides are left out. Curvilinear patches and patches with their own ghost layers (ReadGhostCells)
    * are never merged. Default MERGED.
    *
-   * OVERLAPPING_AMR is for VTK's filters of adaptive meshes. Its grids have no layers of ghost cells. Data that
-   * are no levels of uniform patches become a vtkMultiBlockDataSet, with a warning.
+   * OVERLAPPING_AMR is for VTK's filters of adaptive meshes. Its grids have no layers of ghost cells. Data
+   * that are no levels of uniform patches become a vtkMultiBlockDataSet, with a warning.
    */
   vtkSetClampMacro(Blocks, int, AS_PATCHES, OVERLAPPING_AMR);
   vtkGetMacro(Blocks, int);

@@ -1,0 +1,35 @@
+// An image of what is visible in blocks of several levels.
+#ifndef Extract_Image_h
+#define Extract_Image_h
+
+#include "Catalog/Box.h"
+#include "Extract/ImageGrid.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+class vtkImageData;
+
+namespace patchio::extract {
+
+struct ImageRequest
+{
+  ImageGrid Grid;
+  Box Cells;                                         ///< of the grid, those of this rank; may be empty
+  std::vector<std::string> CellArrays, PointArrays;  ///< those that all blocks have are taken
+
+  /// Called on the calling thread, with the share that is done; false: the image is given up.
+  std::function<bool(double)> Progress = [](double) { return true; };
+};
+
+/// Collective. Cells get the mean of the visible cells in them, by volume, or the value of the visible cell
+/// that they lie in; points get values between those of the finest visible cell around them. Values that are
+/// not numbers do not count. Cells and points of nothing visible hold NaN and are hidden by vtkGhostType.
+/// Values are double, or float where the data are. blocks: see SolidBlocks().
+void FillImage(const std::vector<const Block*>& blocks, const ImageRequest& request, Communicator& ranks,
+    vtkImageData* image);
+
+}  // namespace patchio::extract
+
+#endif
