@@ -225,6 +225,20 @@ void FillPoints(
   }
 }
 
+/// Collective: the lowest number of an array; NaN if it has none.
+double LowestOf(vtkDataArray* array, Communicator& ranks)
+{
+  double lowest = std::numeric_limits<double>::infinity();
+  for (int c = 0; c < array->GetNumberOfComponents(); ++c) {
+    double range[2];
+    array->GetFiniteRange(range, c);
+    lowest = range[0] <= range[1] ? std::min(lowest, range[0]) : lowest;
+  }
+  const std::vector<double> all = ranks.AllGather(std::vector<double>{lowest});
+  lowest = *std::min_element(all.begin(), all.end());
+  return std::isfinite(lowest) ? lowest : NotANumber;
+}
+
 /// One kind of the image's data: of its cells or of its points.
 class ImagePart
 {
@@ -274,13 +288,20 @@ public:
   /// Collective: puts what was made into the image.
   void Give(Communicator& ranks, vtkDataSetAttributes* data) const
   {
+    const unsigned char* const first = this->Flags->GetPointer(0);
+    const unsigned char* const last = first + this->Flags->GetNumberOfValues();
+    const bool allSeen = std::all_of(first, last, [](unsigned char flag) { return flag == 0; });
+    const bool hides = !AllOf(ranks, allSeen);
     for (const auto& array : this->Arrays) {
+      const double lowest = LowestOf(array, ranks);
+      for (const unsigned char* flag = first; hides && flag != last; ++flag) {
+        for (int c = 0; *flag && c < array->GetNumberOfComponents(); ++c) {
+          array->SetComponent(flag - first, c, lowest);
+        }
+      }
       data->AddArray(array);
     }
-    const unsigned char* const first = this->Flags->GetPointer(0);
-    const bool allSeen = std::all_of(
-        first, first + this->Flags->GetNumberOfValues(), [](unsigned char flag) { return flag == 0; });
-    if (!AllOf(ranks, allSeen)) {
+    if (hides) {
       data->AddArray(this->Flags);
     }
   }

@@ -25,8 +25,9 @@ struct ImageRequest
 
 /// Collective. Cells get the mean of the visible cells in them, by volume, or the value of the visible cell
 /// that they lie in; points get values between those of the finest visible cell around them. Values that are
-/// not numbers do not count. Cells and points of nothing visible hold NaN and are hidden by vtkGhostType.
-/// Values are double, or float where the data are. blocks: see SolidBlocks().
+/// not numbers do not count. Cells and points of nothing visible are hidden by vtkGhostType, and hold the
+/// lowest value, because a volume's colours go over into those of its neighbours. Values are double, or float
+/// where the data are. blocks: see SolidBlocks().
 void FillImage(const std::vector<const Block*>& blocks, const ImageRequest& request, Communicator& ranks,
     vtkImageData* image);
 
