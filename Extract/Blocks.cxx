@@ -13,6 +13,8 @@
 #include <vtkRectilinearGrid.h>
 #include <vtkSmartPointer.h>
 #include <vtkStructuredGrid.h>
+#include <vtkUniformGridAMR.h>
+#include <vtkUniformGridAMRDataIterator.h>
 #include <vtkUnsignedCharArray.h>
 
 #include <tbb/parallel_for.h>
@@ -180,6 +182,20 @@ public:
     }
   }
 
+  /// A child for each level.
+  void AddLevels(vtkUniformGridAMR* amr)
+  {
+    for (unsigned int level = 0; level < amr->GetNumberOfLevels(); ++level) {
+      this->Found.Pieces.push_back("level " + std::to_string(level));
+    }
+    const auto leaves = vtkSmartPointer<vtkUniformGridAMRDataIterator>::Take(
+        vtkUniformGridAMRDataIterator::SafeDownCast(amr->NewIterator()));
+    for (leaves->InitTraversal(); !leaves->IsDoneWithTraversal(); leaves->GoToNextItem()) {
+      this->Add(leaves->GetCurrentDataObject(), static_cast<int>(leaves->GetCurrentLevel()),
+          leaves->GetCurrentFlatIndex());
+    }
+  }
+
   void AddChildren(vtkDataObjectTree* tree)
   {
     const auto children = vtkSmartPointer<vtkDataObjectTreeIterator>::Take(tree->NewTreeIterator());
@@ -227,6 +243,8 @@ Blocks MakeBlocks(vtkDataObject* input)
   auto* const tree = vtkDataObjectTree::SafeDownCast(input);
   if (tree) {
     collector.AddChildren(tree);
+  } else if (auto* const amr = vtkUniformGridAMR::SafeDownCast(input)) {
+    collector.AddLevels(amr);
   } else {
     collector.AddChild(input, "", 0);
   }

@@ -69,7 +69,7 @@ struct Blocks
   std::string NotUnderstood;  ///< why filters must leave the whole input to VTK; empty if they need not
 };
 
-/// input: a data set, or a tree of them. Keeps pointers into it.
+/// input: a data set, a tree of them, or an AMR, whose levels count as children. Keeps pointers into it.
 Blocks MakeBlocks(vtkDataObject* input);
 
 }  // namespace patchio::extract

@@ -28,19 +28,20 @@ ImageAxis AxisOf(const ImageGrid& grid, const Box& box, int axis)
   return {grid.Origin[axis], grid.Spacing[axis], box.Lower[axis], box.Upper[axis]};
 }
 
-/// The cells of a block that meet cells of an image, or the points around these.
+/// The cells of a block that meet cells of an image; or the points of such cells, also of those that only
+/// touch the image.
 std::vector<Box> CellsWithin(const CellBlock& block, const ImageGrid& grid, const Box& image)
 {
+  const int beyond = block.OfPoints ? 1 : 0;
+  const Box around = Grown(image, {beyond, beyond, beyond});
   Box cells;
   for (int axis = 0; axis < 3; ++axis) {
-    const int count = block.NodeCount(axis) - 1;
-    const AxisOverlaps meets(block.Nodes[axis], count, AxisOf(grid, image, axis));
+    const AxisOverlaps meets(block.Nodes[axis], block.NodeCount(axis) - 1, AxisOf(grid, around, axis));
     if (meets.List.empty()) {
       return {};
     }
-    // Points on the border belong to cells on both sides.
-    cells.Lower[axis] = std::max(meets.List.front().Cell - (block.OfPoints ? 1 : 0), 0);
-    cells.Upper[axis] = std::min(meets.List.back().Cell + (block.OfPoints ? 2 : 0), block.Cells[axis] - 1);
+    cells.Lower[axis] = meets.List.front().Cell;
+    cells.Upper[axis] = meets.List.back().Cell + beyond;
   }
   return {cells};
 }
@@ -219,7 +220,8 @@ void FillPoints(
           array < 0 ? nullptr : reinterpret_cast<const Value*>(set.Values[placed->Number][array]);
       const bool visible = IsOnVisible(*placed->Of, at);
       for (int c = 0; c < components && visible; ++c) {
-        to[c] = from ? Between(*placed->Of, from + c, components, at) : 1;
+        const double value = from ? Between(*placed->Of, from + c, components, at) : 1;
+        to[c] = std::isnan(value) ? to[c] : value;
       }
     }
   }

@@ -1,7 +1,10 @@
 #include "Extract/ImageGrid.h"
 
+#include "Catalog/Box.h"
+
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace patchio::extract {
 namespace {
@@ -26,11 +29,30 @@ struct Level
   }
 };
 
-bool HasVisible(const Block& block)
+/// The box around the visible cells of a block; empty if there are none.
+Box VisibleCells(const Block& block)
 {
-  const long long cells = static_cast<long long>(block.Cells(0)) * block.Cells(1) * block.Cells(2);
-  return !block.Flags || std::any_of(block.Flags, block.Flags + cells,
-                             [](unsigned char flag) { return !(flag & Block::HidingFlags); });
+  const Int3 last{block.Cells(0) - 1, block.Cells(1) - 1, block.Cells(2) - 1};
+  if (!block.Flags) {
+    return {{0, 0, 0}, last};
+  }
+  const auto isVisible = [](unsigned char flag) { return !(flag & Block::HidingFlags); };
+  Box seen{last, {-1, -1, -1}};
+  const unsigned char* row = block.Flags;
+  for (int k = 0; k <= last[2]; ++k) {
+    for (int j = 0; j <= last[1]; ++j, row += last[0] + 1) {
+      const unsigned char* const end = row + last[0] + 1;
+      const unsigned char* const first = std::find_if(row, end, isVisible);
+      if (first != end) {
+        const auto behind =
+            std::find_if(std::make_reverse_iterator(end), std::make_reverse_iterator(first), isVisible);
+        seen.Lower = {std::min<int>(seen.Lower[0], first - row), std::min(seen.Lower[1], j),
+            std::min(seen.Lower[2], k)};
+        seen.Upper = {std::max<int>(seen.Upper[0], behind.base() - row - 1), std::max(seen.Upper[1], j), k};
+      }
+    }
+  }
+  return seen;
 }
 
 void AddTo(std::vector<Level>& levels, const Level& more)
@@ -52,16 +74,17 @@ std::vector<Level> LevelsOf(const std::vector<const Block*>& blocks, Communicato
 {
   std::vector<Level> mine, all;
   for (const Block* block : blocks) {
-    if (!HasVisible(*block)) {
+    const Box seen = VisibleCells(*block);
+    if (seen.Empty()) {
       continue;
     }
     Level level;
     for (int axis = 0; axis < 3; ++axis) {
-      level.Lower[axis] = block->Bounds[2 * axis];
-      level.Upper[axis] = block->Bounds[2 * axis + 1];
+      level.Lower[axis] = block->PositionsOf(axis)[seen.Lower[axis]];
+      level.Upper[axis] = block->PositionsOf(axis)[seen.Upper[axis] + 1];
       level.Width[axis] = block->Form == BlockForm::Uniform
                               ? block->Spacing[axis]
-                              : (level.Upper[axis] - level.Lower[axis]) / block->Cells(axis);
+                              : (block->Bounds[2 * axis + 1] - block->Bounds[2 * axis]) / block->Cells(axis);
     }
     AddTo(mine, level);
   }

@@ -3,8 +3,11 @@
 #include "BlockFilter.h"
 #include "Extract/Image.h"
 #include "Extract/VisibleSurface.h"
+#include "Support/Bytes.h"
 #include "Support/RunOnAllRanks.h"
 
+#include <vtkDataSet.h>
+#include <vtkDataSetAttributes.h>
 #include <vtkExtentTranslator.h>
 #include <vtkImageData.h>
 #include <vtkInformation.h>
@@ -13,6 +16,7 @@
 #include <vtkNew.h>
 #include <vtkObjectFactory.h>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,11 +35,40 @@ patchio::Box PartOf(const ImageGrid& grid, const patchio::Communicator& ranks)
   return {{part[0], part[2], part[4]}, {part[1] - 1, part[3] - 1, part[5] - 1}};
 }
 
+using Names = std::set<std::string>;
+
+/// Collective: the names of all ranks.
+std::vector<std::string> OfAllRanks(const Names& mine, patchio::Communicator& ranks)
+{
+  Names all;
+  patchio::ByteWriter to;
+  to.Put(std::vector<std::string>(mine.begin(), mine.end()));
+  for (const std::string& text : ranks.AllGather(patchio::TextOfValues(to.Take()))) {
+    std::vector<std::string> some;
+    patchio::ByteReader(reinterpret_cast<const std::byte*>(text.data()), text.size()).Get(some);
+    all.insert(some.begin(), some.end());
+  }
+  return {all.begin(), all.end()};
+}
+
+/// The names of the arrays of blocks, those of cells or of points.
+Names NamesIn(const std::vector<const Block*>& blocks, int kind)
+{
+  Names names;
+  for (const Block* block : blocks) {
+    vtkDataSetAttributes* const data = block->Grid->GetAttributes(kind);
+    for (int a = 0; a < data->GetNumberOfArrays(); ++a) {
+      names.insert(data->GetArrayName(a) ? data->GetArrayName(a) : "");
+    }
+  }
+  return names;
+}
+
 }  // namespace
 
 struct vtkPatchVolume::Internals
 {
-  std::vector<std::string> CellArrays, PointArrays;
+  Names CellArrays, PointArrays;
 };
 
 vtkStandardNewMacro(vtkPatchVolume);
@@ -52,7 +85,7 @@ void vtkPatchVolume::PrintSelf(ostream& os, vtkIndent indent)
 
 void vtkPatchVolume::AddCellArray(const char* name)
 {
-  this->Internal->CellArrays.emplace_back(name ? name : "");
+  this->Internal->CellArrays.insert(name ? name : "");
   this->Modified();
 }
 
@@ -64,7 +97,7 @@ void vtkPatchVolume::ClearCellArrays()
 
 void vtkPatchVolume::AddPointArray(const char* name)
 {
-  this->Internal->PointArrays.emplace_back(name ? name : "");
+  this->Internal->PointArrays.insert(name ? name : "");
   this->Modified();
 }
 
@@ -100,8 +133,12 @@ int vtkPatchVolume::RequestData(vtkInformation*, vtkInformationVector** inputs, 
   ImageRequest request;
   request.Grid = ChooseImageGrid(solid, static_cast<double>(this->MaximumCells), *ranks);
   request.Cells = PartOf(request.Grid, *ranks);
-  request.CellArrays = this->Internal->CellArrays;
-  request.PointArrays = this->Internal->PointArrays;
+  request.CellArrays = OfAllRanks(this->Internal->CellArrays, *ranks);
+  request.PointArrays = OfAllRanks(this->Internal->PointArrays, *ranks);
+  if (request.CellArrays.empty() && request.PointArrays.empty()) {
+    request.CellArrays = OfAllRanks(NamesIn(solid, vtkDataObject::CELL), *ranks);
+    request.PointArrays = OfAllRanks(NamesIn(solid, vtkDataObject::POINT), *ranks);
+  }
   request.Progress = [this](double done) {
     this->UpdateProgress(done);
     return !this->GetAbortExecute();

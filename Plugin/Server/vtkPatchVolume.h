@@ -31,7 +31,7 @@ public:
   ///@}
 
   ///@{
-  /// The arrays that the image gets.
+  /// The arrays that the image gets; all of them if none is added.
   void AddCellArray(const char* name);
   void ClearCellArrays();
   void AddPointArray(const char* name);
