@@ -1,7 +1,9 @@
 #include "AmrOutput.h"
 
 #include <vtkAMRBox.h>
+#include <vtkCompositeDataPipeline.h>
 #include <vtkFieldData.h>
+#include <vtkInformation.h>
 #include <vtkMultiBlockDataSet.h>
 #include <vtkMultiPieceDataSet.h>
 #include <vtkNew.h>
@@ -174,8 +176,31 @@ std::string WhyNotAmr(const Catalog& catalog)
   return {};
 }
 
-void DescribeAmr(const Catalog& catalog, const StepOptions& options, vtkOverlappingAMR* amr)
+std::string NotAmrText(const Catalog& catalog)
 {
+  const std::string why = WhyNotAmr(catalog);
+  return why.empty() ? why
+                     : catalog.Path + " cannot be shown as Overlapping AMR, because " + why +
+                           ". Choose Merged or As patches, which give a multiblock data set";
+}
+
+void SetOutputType(bool isAmr, vtkInformation* output)
+{
+  vtkDataObject* const before = output->Get(vtkDataObject::DATA_OBJECT());
+  if (isAmr && !vtkOverlappingAMR::SafeDownCast(before)) {
+    output->Set(vtkDataObject::DATA_OBJECT(), vtkNew<vtkOverlappingAMR>());
+  } else if (!isAmr && !vtkMultiBlockDataSet::SafeDownCast(before)) {
+    output->Set(vtkDataObject::DATA_OBJECT(), vtkNew<vtkMultiBlockDataSet>());
+  }
+}
+
+void DescribeAmr(const Catalog& catalog, const StepOptions& options, vtkInformation* output)
+{
+  output->Remove(vtkCompositeDataPipeline::COMPOSITE_DATA_META_DATA());
+  if (!vtkOverlappingAMR::GetData(output)) {
+    return;
+  }
+  vtkNew<vtkOverlappingAMR> amr;
   const std::vector<bool> wanted = ShownPatches(catalog, options).InRegion();
   std::vector<int> patches;
   for (std::size_t p = 0; p < wanted.size(); ++p) {
@@ -185,6 +210,7 @@ void DescribeAmr(const Catalog& catalog, const StepOptions& options, vtkOverlapp
   }
   const std::vector<Block> blocks = BlocksOfPatches(catalog, patches);
   FillLevels(catalog, PatchesOfLevels(catalog, blocks, wanted), nullptr, amr);
+  output->Set(vtkCompositeDataPipeline::COMPOSITE_DATA_META_DATA(), amr);
 }
 
 void FillAmr(const LoadedStep& loaded, vtkMultiBlockDataSet* tree, vtkOverlappingAMR* amr)

@@ -6,6 +6,7 @@
 
 #include <string>
 
+class vtkInformation;
 class vtkMultiBlockDataSet;
 class vtkOverlappingAMR;
 
@@ -14,9 +15,15 @@ namespace patchio {
 /// Why data cannot be shown as vtkOverlappingAMR; empty if they can.
 std::string WhyNotAmr(const Catalog& catalog);
 
-/// Describes the patches that are to be read, without their grids: VTK's filters ask for that before they ask
-/// for data.
-void DescribeAmr(const Catalog& catalog, const StepOptions& options, vtkOverlappingAMR* amr);
+/// What to say if data cannot be shown as vtkOverlappingAMR.
+std::string NotAmrText(const Catalog& catalog);
+
+/// Makes the output of an algorithm overlapping AMR, or a multiblock data set.
+void SetOutputType(bool isAmr, vtkInformation* output);
+
+/// If the output is overlapping AMR, describes the patches that are to be read, without their grids: VTK's
+/// filters ask for that before they ask for data.
+void DescribeAmr(const Catalog& catalog, const StepOptions& options, vtkInformation* output);
 
 /// Describes the patches of all ranks and adds the grids of this one, which a tree has (see
 /// AssembleOutput()). Levels count from the first one that has a patch. The grids begin at index 0, as VTK's

@@ -7,6 +7,7 @@
 #include <vtkStringArray.h>
 
 #include <algorithm>
+#include <filesystem>
 
 namespace patchio {
 
@@ -73,6 +74,14 @@ void SeriesFacts::Learn(const OpenedSeries& series)
       this->Scalars->InsertNextValue(variable.Name);
     }
   }
+}
+
+std::string ShortName(const std::string& path)
+{
+  const std::filesystem::path whole(path);
+  const std::string name = whole.filename().string();
+  const std::string folder = whole.parent_path().filename().string();
+  return name == "summary.samrai" || name == "Header" ? folder : name;
 }
 
 }  // namespace patchio

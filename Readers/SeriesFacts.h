@@ -41,6 +41,9 @@ private:
   std::string LearntFrom;  ///< path of the last step
 };
 
+/// The name of a file, or of its folder for dumps and plotfiles, whose files all have the same name.
+std::string ShortName(const std::string& path);
+
 }  // namespace patchio
 
 #endif

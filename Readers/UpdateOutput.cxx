@@ -1,5 +1,6 @@
 #include "UpdateOutput.h"
 
+#include "AmrOutput.h"
 #include "Io/IoScheduler.h"
 #include "PointGrids.h"
 #include "Support/Error.h"
@@ -8,9 +9,12 @@
 
 #include <vtkMultiBlockDataSet.h>
 #include <vtkMultiPieceDataSet.h>
+#include <vtkOverlappingAMR.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
+#include <sstream>
 #include <utility>
 
 namespace patchio {
@@ -185,27 +189,52 @@ bool PointsBecomeImages(Communicator& ranks, LoadedStep& loaded, KeptFrames& kep
   return cells <= std::max(cellsOfPoint * points, fewCells);
 }
 
-void AssembleOutput(LoadedStep& loaded, int rank, int threads, bool pointsAsImages, KeptFrames& kept,
-    vtkMultiBlockDataSet* output)
+void AssembleOutput(
+    LoadedStep& loaded, int rank, int threads, bool pointsAsImages, KeptFrames& kept, vtkDataObject* output)
 {
   const Stopwatch watch;
   const StepOptions& wanted = loaded.Options;
   const StepPlan& plan = loaded.Plan;
   PatchAssembler assembler(loaded.Data(), *plan.Nests, loaded.Variables(), wanted.Ghosts,
       OptionsOfAssembly(loaded, rank, pointsAsImages), loaded.Memory());
-  assembler.BuildTree(output, plan.Blocks, wanted.FirstLevel, wanted.LastLevel);
+  // Overlapping AMR is made of a tree.
+  auto tree = vtkSmartPointer<vtkMultiBlockDataSet>(vtkMultiBlockDataSet::SafeDownCast(output));
+  auto* const amr = vtkOverlappingAMR::SafeDownCast(output);
+  tree = amr ? vtkSmartPointer<vtkMultiBlockDataSet>::New() : tree;
+  assembler.BuildTree(tree, plan.Blocks, wanted.FirstLevel, wanted.LastLevel);
   kept.KeepFor(plan.GridsKey);
   std::vector<BlockFrame> frames = std::move(kept.Frames);
   std::vector<int> points = std::move(kept.Points);
   kept = KeptFrames();  // in case of an exception
   frames.resize(plan.Mine.size());
-  FillTree(plan, MakeBlocks(loaded, threads, assembler, frames), output);
+  FillTree(plan, MakeBlocks(loaded, threads, assembler, frames), tree);
+  if (amr && WhyNotAmr(loaded.Data()).empty()) {
+    FillAmr(loaded, tree, amr);
+  }
   if (!plan.GridsKey.empty()) {
     kept.Key = plan.GridsKey;
     kept.Frames = std::move(frames);
     kept.Points = std::move(points);
   }
   loaded.ReportAssembly(watch.Seconds());
+}
+
+std::string WhyOutlineFirst(const LoadedStep& loaded)
+{
+  constexpr double longest = 5;
+  const double blocks = static_cast<double>(loaded.Plan.Mine.size());
+  const double cells = blocks * loaded.CellsOfBlock();
+  // Extract takes so long for a surface and its picture (`./dev bench extract`), VTK 9.2 where it has to.
+  const bool byExtract = loaded.Data().Dimension == 3 && loaded.Data().HasPlacedBoxes();
+  const double seconds = byExtract ? blocks * 1e-4 + cells * 3e-8 : blocks * 2.5e-3 + cells * 1e-7;
+  if (seconds <= longest) {
+    return {};
+  }
+  std::ostringstream why;
+  why << "ParaView shows an outline at first, because a surface of " << blocks << " blocks with "
+      << std::llround(cells) << " cells a rank takes about " << std::llround(seconds)
+      << " s. Choose Surface as the representation, or make a Slice";
+  return why.str();
 }
 
 }  // namespace patchio

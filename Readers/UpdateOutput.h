@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-class vtkMultiBlockDataSet;
+class vtkDataObject;
 
 namespace patchio {
 
@@ -29,8 +29,13 @@ bool PointsBecomeImages(Communicator& ranks, LoadedStep& loaded, KeptFrames& kep
 
 /// Makes the output of the step, uses kept frames of the same blocks of the same file, and keeps those that
 /// the next step can use. pointsAsImages: see PointsBecomeImages(). threads: that may work at once.
-void AssembleOutput(LoadedStep& loaded, int rank, int threads, bool pointsAsImages, KeptFrames& kept,
-    vtkMultiBlockDataSet* output);
+/// output: a multiblock data set, or overlapping AMR.
+void AssembleOutput(
+    LoadedStep& loaded, int rank, int threads, bool pointsAsImages, KeptFrames& kept, vtkDataObject* output);
+
+/// Why ParaView shows an outline at first, if a surface of this rank's blocks would take longer than some
+/// seconds; else empty. The other ranks have about as many blocks.
+std::string WhyOutlineFirst(const LoadedStep& loaded);
 
 }  // namespace patchio
 

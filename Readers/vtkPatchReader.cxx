@@ -12,42 +12,23 @@
 #include "UpdateOutput.h"
 
 #include <vtkCommand.h>
-#include <vtkCompositeDataPipeline.h>
 #include <vtkDataArraySelection.h>
 #include <vtkDataObject.h>
 #include <vtkExecutive.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
-#include <vtkMultiBlockDataSet.h>
 #include <vtkMultiProcessController.h>
-#include <vtkNew.h>
 #include <vtkObjectFactory.h>
 #include <vtkOutputWindow.h>
-#include <vtkOverlappingAMR.h>
 #include <vtkStreamingDemandDrivenPipeline.h>
 #include <vtkStringArray.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <filesystem>
-#include <sstream>
 
 using namespace patchio;
 
 namespace {
-
-/// The name of a file, or of its folder for dumps and plotfiles, whose files all have the same name.
-std::string ShortName(const std::string& path)
-{
-  const std::filesystem::path whole(path);
-  const std::string name = whole.filename().string();
-  const std::string folder = whole.parent_path().filename().string();
-  return name == "summary.samrai" || name == "Header" ? folder : name;
-}
-
-/// In seconds. If the first picture would take longer, ParaView shows an outline.
-constexpr double LongestFirstPicture = 5;
 
 ChannelMode ModeOf(int metadataChannel)
 {
@@ -66,7 +47,7 @@ struct vtkPatchReader::Internals
   ReadSession Session{MaximumThreads};
   KeptFrames Frames;  ///< of the read before
   SeriesFacts Facts;
-  bool Surface = true;     ///< the surface of the output is made within LongestFirstPicture
+  bool Surface = true;     ///< the surface of the output is made within some seconds
   std::string ReportJson;  ///< returned last
 };
 
@@ -286,13 +267,7 @@ int vtkPatchReader::RequestDataObject(
     const std::string fault = CatchError([&] { this->Open(); });
     isAmr = fault.empty() && WhyNotAmr(self.Session.Series.Current()).empty();
   }
-  vtkInformation* const info = outputVector->GetInformationObject(0);
-  vtkDataObject* const before = info->Get(vtkDataObject::DATA_OBJECT());
-  if (isAmr && !vtkOverlappingAMR::SafeDownCast(before)) {
-    info->Set(vtkDataObject::DATA_OBJECT(), vtkNew<vtkOverlappingAMR>());
-  } else if (!isAmr && !vtkMultiBlockDataSet::SafeDownCast(before)) {
-    info->Set(vtkDataObject::DATA_OBJECT(), vtkNew<vtkMultiBlockDataSet>());
-  }
+  SetOutputType(isAmr, outputVector->GetInformationObject(0));
   return 1;
 }
 
@@ -317,12 +292,7 @@ int vtkPatchReader::RequestInformation(
     this->Fail(error.what());
     return 0;
   }
-  info->Remove(vtkCompositeDataPipeline::COMPOSITE_DATA_META_DATA());
-  if (vtkOverlappingAMR::GetData(info)) {
-    vtkNew<vtkOverlappingAMR> patches;
-    DescribeAmr(self.Session.Series.Current(), this->RequestFromProperties().Options, patches);
-    info->Set(vtkCompositeDataPipeline::COMPOSITE_DATA_META_DATA(), patches);
-  }
+  DescribeAmr(self.Session.Series.Current(), this->RequestFromProperties().Options, info);
   const std::vector<double>& times = self.Session.Series.Times();
   const double range[2] = {times.front(), times.back()};
   info->Set(vtkStreamingDemandDrivenPipeline::TIME_STEPS(), times.data(), static_cast<int>(times.size()));
@@ -408,24 +378,16 @@ void vtkPatchReader::MakeOutput(LoadedStep& loaded, vtkDataObject* output)
   this->Say(ReadSession::ReadPart, "Building blocks");
   const bool images = PointsBecomeImages(*self.Ranks, loaded, self.Frames);
   const int cores = self.Ranks.Cores();
-  auto* const amr = vtkOverlappingAMR::SafeDownCast(output);
-  const std::string whyNot = this->Blocks == OVERLAPPING_AMR ? WhyNotAmr(loaded.Data()) : "";
-  RunOnAllRanks(*self.Ranks, [&] {
-    vtkNew<vtkMultiBlockDataSet> tree;
-    AssembleOutput(loaded, (*self.Ranks).Rank(), cores, images, self.Frames,
-        amr ? tree.Get() : vtkMultiBlockDataSet::SafeDownCast(output));
-    if (amr && whyNot.empty()) {
-      FillAmr(loaded, tree, amr);
-    }
-  });
-  if (!whyNot.empty()) {
-    this->Warn(loaded.Data().Path + " cannot be shown as Overlapping AMR, because " + whyNot +
-               (amr ? ". Nothing is shown. Choose another form of the blocks"
-                    : ". It is shown as patches in a multiblock data set"));
-  }
+  RunOnAllRanks(
+      *self.Ranks, [&] { AssembleOutput(loaded, (*self.Ranks).Rank(), cores, images, self.Frames, output); });
+  this->Warn(this->Blocks == OVERLAPPING_AMR ? NotAmrText(loaded.Data()) : "");
   output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Session.Series.CurrentTime());
   loaded.Report().FilterThreads = this->ChooseFilterThreads(loaded.CellsOfBlock());
-  this->ChooseFirstPicture(loaded);
+  const std::string whyOutline = WhyOutlineFirst(loaded);
+  self.Surface = whyOutline.empty();
+  if (!self.Surface) {
+    loaded.Report().Notes.push_back(whyOutline);
+  }
   self.Session.Report(loaded);
   this->Warn(loaded.Warning());
 }
@@ -455,24 +417,6 @@ std::string vtkPatchReader::ChooseFilterThreads(double cellsOfBlock) const
   const bool worthIt = this->FilterThreading == FILTERS_ALWAYS || cellsOfBlock >= CellsWorthThreads;
   const int wanted = this->FilterThreadsPerRank > 0 ? this->FilterThreadsPerRank : cores;
   return SetFilterThreads(worthIt ? wanted : 1);
-}
-
-/// Uses the blocks of this rank, because the others have about as many.
-void vtkPatchReader::ChooseFirstPicture(LoadedStep& loaded)
-{
-  const double blocks = static_cast<double>(loaded.Plan.Mine.size());
-  const double cells = blocks * loaded.CellsOfBlock();
-  // Extract takes so long for a surface and its picture (`./dev bench extract`), VTK 9.2 where it has to.
-  const bool byExtract = loaded.Data().Dimension == 3 && loaded.Data().HasPlacedBoxes();
-  const double seconds = byExtract ? blocks * 1e-4 + cells * 3e-8 : blocks * 2.5e-3 + cells * 1e-7;
-  this->Internal->Surface = seconds <= LongestFirstPicture;
-  if (!this->Internal->Surface) {
-    std::ostringstream note;
-    note << "ParaView shows an outline at first, because a surface of " << blocks << " blocks with "
-         << std::llround(cells) << " cells a rank takes about " << std::llround(seconds)
-         << " s. Choose Surface as the representation, or make a Slice";
-    loaded.Report().Notes.push_back(note.str());
-  }
 }
 
 /// Shows in the status bar what happens now.

@@ -185,7 +185,6 @@ private:
   void MakeOutput(patchio::LoadedStep& loaded, vtkDataObject* output);
   patchio::ReadRequest RequestFor(vtkInformation* info);
   std::string ChooseFilterThreads(double cellsOfBlock) const;
-  void ChooseFirstPicture(patchio::LoadedStep& loaded);
   void Say(double fraction, const std::string& text);
   // These report on rank 0; a warning only if the text is not empty.
   void Warn(const std::string& text);

@@ -100,15 +100,13 @@ public:
   vtkGetVector2Macro(ValueRange, double);
   ///@}
 
-  /**
-   * What becomes one grid of the output.
-   */
+  /// What becomes one grid of the output.
   enum BlockModes
   {
     AS_PATCHES = 0,      ///< each patch
     MERGED = 1,          ///< boxes made of many patches of a level
     MERGED_UP_TO = 2,    ///< the same, of no more than MaximumBlockCells
-    OVERLAPPING_AMR = 3  ///< each patch, in a vtkOverlappingAMR
+    OVERLAPPING_AMR = 3  ///< each patch, without ghost layers, in a vtkOverlappingAMR
   };
 
   ///@{
@@ -118,9 +116,6 @@ public:
    * DUPLICATECELL. Cells of a block that no patch has are marked HIDDENCELL; some of the cells that a finer
    * level hides are left out. Curvilinear patches and patches with their own ghost layers (ReadGhostCells)
    * are never merged. Default MERGED.
-   *
-   * OVERLAPPING_AMR is for VTK's filters of adaptive meshes. Its grids have no layers of ghost cells. Data
-   * that are no levels of uniform patches become a vtkMultiBlockDataSet, with a warning.
    */
   vtkSetClampMacro(Blocks, int, AS_PATCHES, OVERLAPPING_AMR);
   vtkGetMacro(Blocks, int);

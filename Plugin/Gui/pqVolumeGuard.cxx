@@ -3,6 +3,7 @@
 #include "pqApplicationCore.h"
 #include "pqCoreUtilities.h"
 #include "pqDataRepresentation.h"
+#include "pqServer.h"
 #include "pqServerManagerModel.h"
 
 #include "vtkCommand.h"
@@ -37,6 +38,16 @@ bool HasSeveralLevels(const vtkPVDataInformation* data)
   const vtkPVArrayInformation* levels =
       data && data->IsCompositeDataSet() ? data->GetArrayInformation("level", vtkDataObject::FIELD) : nullptr;
   return levels && levels->GetComponentRange(0)[0] < levels->GetComponentRange(0)[1];
+}
+
+/// ParaView resamples overlapping AMR for a volume, but not on several ranks, nor if the representation was
+/// made for other data.
+bool CanResample(vtkSMProxy* representation, const vtkPVDataInformation* data)
+{
+  pqServer* const server =
+      pqApplicationCore::instance()->getServerManagerModel()->findServer(representation->GetSession());
+  return data && data->DataSetTypeIsA("vtkOverlappingAMR") && server &&
+         server->getNumberOfPartitions() == 1 && QString(representation->GetXMLName()) == "AMRRepresentation";
 }
 
 /// Colours by the first array of values, unless the colour is an array of the data. ParaView's own arrays
@@ -115,14 +126,16 @@ void pqVolumeGuard::onDataUpdated()
 
 bool pqVolumeGuard::refuseVolume(vtkSMProperty* type)
 {
-  if (QString(vtkSMPropertyHelper(type).GetAsString()) != "Volume" ||
-      !HasSeveralLevels(InputOf(type->GetParent()))) {
+  const vtkPVDataInformation* const data = InputOf(type->GetParent());
+  if (QString(vtkSMPropertyHelper(type).GetAsString()) != "Volume" || !HasSeveralLevels(data) ||
+      CanResample(type->GetParent(), data)) {
     return false;
   }
   vtkSMPropertyHelper(type).Set(qPrintable(this->Before.value(type, "Outline")));
   vtkOutputWindowDisplayErrorText(
-      "Volume needs one level: set Level Range, or apply Resample To Image first. "
-      "ParaView crashes on volumes that lie inside each other.\n");
+      "ParaView crashes on volumes that lie inside each other, as levels do. Apply the filter Volume Of "
+      "Patches "
+      "(Filters > PatchIO) and draw its image, or choose one level by Level Range.\n");
   // The toolbar may be setting it just now. It has to look at it again afterwards.
   vtkWeakPointer<vtkSMProperty> property = type;
   QTimer::singleShot(0, this, [property] {

@@ -71,6 +71,14 @@ def look_at_volumes():
         found.append(display.Representation.GetData())
     found.append(display.ColorArrayName[1])
     expect(found == ["Surface", "Volume", "Surface", "uval"], "volumes are shown as %s", found)
+    image = VolumeOfPatches(Input=readers[0])
+    found = shown(image)
+    expect(found == ("Volume", "uval"), "Volume Of Patches is shown as %s", found)
+    Delete(image)
+    for blocks in ("Overlapping AMR", "Merged"):    # another type of data, while it is shown
+        readers[0].Blocks = blocks
+        Render()
+        expect(display.Representation == "Surface", "%s is shown as %s", blocks, display.Representation)
 
 
 def press_reload():
