@@ -20,7 +20,7 @@ double NarrowestCell(const std::vector<std::pair<const double*, int>>& lists)
       narrowest = std::min(narrowest, nodes[i] - nodes[i - 1]);
     }
   }
-  return narrowest;
+  return std::isfinite(narrowest) ? narrowest : 0;  // blocks that are flat along this axis have none
 }
 
 std::string_view BytesOf(const double* nodes, int count)

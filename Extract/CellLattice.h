@@ -97,6 +97,7 @@ public:
   const std::vector<CellBlock>& Blocks() const { return this->List; }
   const CellBlock& operator[](int block) const { return this->List[block]; }
   const Axis& AxisOf(int block, int axis) const { return *this->Axes[block][axis]; }
+  int PlaceCount(int axis) const { return static_cast<int>(this->Positions[axis].size()); }
   double PlaceToPosition(int axis, int place) const { return this->Positions[axis][place]; }
 
   /// The cubes that a block covers.
