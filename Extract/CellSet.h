@@ -31,6 +31,7 @@ struct CellSet
 {
   std::string NotUnderstood;      ///< why filters must leave the input to VTK; the same on all ranks
   bool OfPoints = false;          ///< the values belong to points, see CellBlock
+  int FlatAxis = -1;              ///< see CellBlock; -1: none
   std::vector<CellArray> Arrays;  ///< the first one is contoured
   std::vector<CellBlock> Blocks;
   std::vector<std::vector<const char*>> Values;  ///< of each block, the values of each array

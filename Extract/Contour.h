@@ -11,7 +11,7 @@
 
 namespace patchio::extract {
 
-/// Triangles that share their points. Of several levels, one after another.
+/// Triangles that share their points, or lines (see ContourPart). Of several levels, one after another.
 struct Contour
 {
   std::vector<CrossingPoint> Points;
