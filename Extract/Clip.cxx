@@ -222,10 +222,11 @@ private:
 
 }  // namespace
 
-std::vector<SolidPart> Clip(const Blocks& blocks, const ClipRequest& request)
+std::vector<SolidPart> Clip(const Blocks& blocks, const ClipRequest& request, const GoesOn& goesOn)
 {
   const double tiny = TinyValue(blocks, request.Of);
-  return MakeSolidParts(blocks, [&](SolidPart& part) { PartClip(request, tiny, part).Run(); });
+  return MakeSolidParts(
+      blocks, [&](SolidPart& part) { PartClip(request, tiny, part).Run(); }, goesOn);
 }
 
 }  // namespace patchio::extract

@@ -18,7 +18,7 @@ struct ClipRequest
 
 /// What is kept of the visible cells. Cells are cut along their edges, as VTK does, into tetrahedra,
 /// pyramids, wedges and hexahedra; those beside each other share whole faces.
-std::vector<SolidPart> Clip(const Blocks& blocks, const ClipRequest& request);
+std::vector<SolidPart> Clip(const Blocks& blocks, const ClipRequest& request, const GoesOn& goesOn = {});
 
 }  // namespace patchio::extract
 

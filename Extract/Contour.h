@@ -3,10 +3,10 @@
 #define Extract_Contour_h
 
 #include "Extract/ContourSlab.h"
+#include "Extract/RunTasks.h"
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 namespace patchio::extract {
@@ -23,8 +23,8 @@ struct Contour
 /// Contours of the blocks of this rank, on all threads of TBB. The result does not depend on their number.
 /// `progress` is called now and then from this thread with the part that is done; it stops when that says
 /// false.
-Contour MakeContour(const CellLattice& lattice, const std::vector<double>& levels,
-    const std::function<bool(double)>& progress = {});
+Contour MakeContour(
+    const CellLattice& lattice, const std::vector<double>& levels, const GoesOn& progress = {});
 
 }  // namespace patchio::extract
 

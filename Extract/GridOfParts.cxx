@@ -183,7 +183,7 @@ vtkSmartPointer<vtkUnstructuredGrid> MakeGrid(
 }  // namespace
 
 std::vector<vtkSmartPointer<vtkUnstructuredGrid>> MakeGrids(
-    const Blocks& blocks, const std::vector<SolidPart>& parts, const std::function<bool(double)>& goesOn)
+    const Blocks& blocks, const std::vector<SolidPart>& parts, const GoesOn& goesOn)
 {
   const std::size_t pieces = blocks.Pieces.size();
   std::vector<std::vector<const Block*>> blocksOf(pieces);

@@ -6,7 +6,6 @@
 
 #include <vtkSmartPointer.h>
 
-#include <functional>
 #include <vector>
 
 class vtkUnstructuredGrid;
@@ -17,7 +16,7 @@ namespace patchio::extract {
 /// rectilinear blocks share the points that these blocks have in common; those of curvilinear ones share them
 /// within a block. `goesOn` is asked before each piece; the rest stays empty if it says no.
 std::vector<vtkSmartPointer<vtkUnstructuredGrid>> MakeGrids(
-    const Blocks& blocks, const std::vector<SolidPart>& parts, const std::function<bool(double)>& goesOn);
+    const Blocks& blocks, const std::vector<SolidPart>& parts, const GoesOn& goesOn);
 
 }  // namespace patchio::extract
 

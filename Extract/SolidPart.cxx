@@ -1,7 +1,5 @@
 #include "Extract/SolidPart.h"
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 
 namespace patchio::extract {
@@ -73,7 +71,8 @@ long long SolidPart::CellOfBlock(int cell) const
          this->From->Cells(0) * (this->Begin[1] + row % this->Cells[1] + this->From->Cells(1) * layer);
 }
 
-std::vector<SolidPart> MakeSolidParts(const Blocks& blocks, const std::function<void(SolidPart&)>& take)
+std::vector<SolidPart> MakeSolidParts(
+    const Blocks& blocks, const std::function<void(SolidPart&)>& take, const GoesOn& goesOn)
 {
   std::vector<SolidPart> parts;
   for (const Block& block : blocks.List) {
@@ -90,7 +89,10 @@ std::vector<SolidPart> MakeSolidParts(const Blocks& blocks, const std::function<
       }
     }
   }
-  tbb::parallel_for(std::size_t(0), parts.size(), [&](std::size_t p) { take(parts[p]); });
+  if (!RunTasks(
+          parts.size(), [&](std::size_t p) { take(parts[p]); }, goesOn)) {
+    return {};
+  }
   parts.erase(
       std::remove_if(parts.begin(), parts.end(), [](const SolidPart& part) { return part.IsEmpty(); }),
       parts.end());

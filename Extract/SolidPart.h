@@ -4,6 +4,7 @@
 
 #include "Extract/CellShape.h"
 #include "Extract/CutPart.h"
+#include "Extract/RunTasks.h"
 
 #include <functional>
 #include <vector>
@@ -97,8 +98,10 @@ void SolidPart::ForEachVisible(Work work) const
   }
 }
 
-/// The parts of all blocks, made by `take` on all threads; without those that stay empty.
-std::vector<SolidPart> MakeSolidParts(const Blocks& blocks, const std::function<void(SolidPart&)>& take);
+/// The parts of all blocks, made by `take` on all threads; without those that stay empty. None if it was
+/// given up.
+std::vector<SolidPart> MakeSolidParts(
+    const Blocks& blocks, const std::function<void(SolidPart&)>& take, const GoesOn& goesOn);
 
 }  // namespace patchio::extract
 

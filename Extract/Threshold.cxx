@@ -76,9 +76,10 @@ void TakePart(const ThresholdRequest& request, SolidPart& part)
 
 }  // namespace
 
-std::vector<SolidPart> Threshold(const Blocks& blocks, const ThresholdRequest& request)
+std::vector<SolidPart> Threshold(const Blocks& blocks, const ThresholdRequest& request, const GoesOn& goesOn)
 {
-  return MakeSolidParts(blocks, [&](SolidPart& part) { TakePart(request, part); });
+  return MakeSolidParts(
+      blocks, [&](SolidPart& part) { TakePart(request, part); }, goesOn);
 }
 
 }  // namespace patchio::extract

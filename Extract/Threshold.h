@@ -19,7 +19,8 @@ struct ThresholdRequest
 };
 
 /// The visible cells that are kept, by the first component of the array; none of blocks that lack it.
-std::vector<SolidPart> Threshold(const Blocks& blocks, const ThresholdRequest& request);
+std::vector<SolidPart> Threshold(
+    const Blocks& blocks, const ThresholdRequest& request, const GoesOn& goesOn = {});
 
 }  // namespace patchio::extract
 

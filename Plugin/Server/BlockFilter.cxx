@@ -70,17 +70,18 @@ void PutPieces(const std::vector<std::string>& names,
 }
 
 void PutCells(vtkAlgorithm& filter, const extract::Blocks& blocks,
-    const std::function<std::vector<extract::SolidPart>()>& take, vtkDataObject* output)
+    const std::function<std::vector<extract::SolidPart>(const extract::GoesOn&)>& take, vtkDataObject* output)
 {
   filter.SetAbortExecute(0);  // that of one that was given up
-  filter.UpdateProgress(0.1);
-  const std::vector<extract::SolidPart> parts = take();
-  const auto goesOn = [&filter](double done) {
-    filter.UpdateProgress(0.4 + 0.6 * done);
+  const auto report = [&filter](double done) {
+    filter.UpdateProgress(done);
     return !filter.GetAbortExecute();
   };
-  PutPieces(blocks.Pieces, extract::MakeGrids(blocks, parts, goesOn), output);
-  filter.UpdateProgress(1.0);
+  report(0.01);
+  const std::vector<extract::SolidPart> parts = take([&](double part) { return report(0.4 * part); });
+  PutPieces(blocks.Pieces,
+      extract::MakeGrids(blocks, parts, [&](double part) { return report(0.4 + 0.6 * part); }), output);
+  report(1.0);
 }
 
 int RunByItself(vtkAlgorithm* filter, vtkDataObject* input, vtkDataObject* output)

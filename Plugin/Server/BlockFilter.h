@@ -37,7 +37,8 @@ void PutPieces(const std::vector<std::string>& names, const std::vector<vtkSmart
 
 /// The output of a filter that keeps cells: a grid for each piece. `take` makes the parts.
 void PutCells(vtkAlgorithm& filter, const extract::Blocks& blocks,
-    const std::function<std::vector<extract::SolidPart>()>& take, vtkDataObject* output);
+    const std::function<std::vector<extract::SolidPart>(const extract::GoesOn&)>& take,
+    vtkDataObject* output);
 
 /// Runs another filter on the input, block by block; 0 if it fails.
 int RunByItself(vtkAlgorithm* filter, vtkDataObject* input, vtkDataObject* output);

@@ -104,7 +104,7 @@ bool vtkPatchClip::ClipBlocks(vtkDataObject* input, vtkDataObject* output)
   }
   const ClipRequest request{*surface, mine->GetInsideOut() != 0, crinkle};
   patchio::PutCells(
-      *this, blocks, [&] { return Clip(blocks, request); }, output);
+      *this, blocks, [&](const GoesOn& goesOn) { return Clip(blocks, request, goesOn); }, output);
   return true;
 }
 

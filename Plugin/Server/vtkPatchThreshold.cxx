@@ -91,7 +91,7 @@ bool vtkPatchThreshold::TakeBlocks(vtkDataObject* input, vtkDataObject* output)
                                             : this->UpperThreshold;
   request.Inverted = this->Invert;
   patchio::PutCells(
-      *this, blocks, [&] { return Threshold(blocks, request); }, output);
+      *this, blocks, [&](const GoesOn& goesOn) { return Threshold(blocks, request, goesOn); }, output);
   return true;
 }
 

@@ -369,6 +369,17 @@ TEST_P(ContourOfLevels, CircleOfFlatBlocksIsClosed)
   EXPECT_EQ(found[3], found[100]);
 }
 
+TEST(Contour, IsGivenUpBetweenBlocks)
+{
+  const SampleBlocks blocks(16, ThreeLevels(16, {2, 2, 2}, 3), Sphere);
+  const CellLattice lattice(blocks.List);
+  int asked = 0;
+  const Contour contour = MakeContour(lattice, {0.3, 0.35, 0.4}, [&asked](double) { return ++asked < 3; });
+  EXPECT_EQ(asked, 3);
+  EXPECT_TRUE(contour.Triangles.empty());
+  EXPECT_EQ(contour.PointsBefore.size(), 4u);
+}
+
 TEST(Contour, OddInputGivesNoCrash)
 {
   const auto triangles = [](const Field& field) {

@@ -73,7 +73,7 @@ def contour_of_cells(data, view):
 
 
 def clip_third_step(data, view):
-    clip = Clip(Input=open_at(data + "/linadv_3d/dumps.visit", 2), Invert=0)
+    clip = Clip(Input=open_at(data + "/linadv_3d/dumps.visit", 2))
     clip.ClipType.Origin = [0.61, 0.26, 0.27]
     clip.ClipType.Normal = [-1, 0.7, 0.4]
     show(clip, view, "Surface", UVAL)
