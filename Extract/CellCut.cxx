@@ -1,6 +1,7 @@
 #include "Extract/CellCut.h"
 
 #include "Extract/CellCases.h"
+#include "Extract/CellShape.h"
 #include "Extract/Fields.h"
 #include "Extract/PointIds.h"
 
@@ -12,25 +13,6 @@ namespace {
 
 /// A crossing this near a corner, in lengths of the edge, lies on the corner: no slivers by rounding.
 constexpr double NearInEdges = 1e-12;
-
-/// The corners of a cell, along the axes that have more than one point.
-struct CellShape
-{
-  explicit CellShape(const Block& block)
-  {
-    for (int axis = 0; axis < 3; ++axis) {
-      if (block.Points[axis] > 1) {
-        for (int c = 0; c < 8; ++c) {
-          this->Corners[c][axis] = (c >> this->Axes) & 1;
-        }
-        ++this->Axes;
-      }
-    }
-  }
-
-  int Axes = 0;
-  std::array<Int3, 8> Corners{};
-};
 
 /// A point to be made: between two points of the block, or on one.
 struct Crossing

@@ -61,7 +61,8 @@ void PutCells(const CellSet& set, int number, const Box& cells, ByteWriter& to)
   to.Put(block.CellVolume);
   for (int axis = 0; axis < 3; ++axis) {
     const double* const first = block.Nodes[axis] + cells.Lower[axis];
-    to.Put(std::vector<double>(first, first + cells.Width(axis) + (block.OfPoints ? 0 : 1)));
+    const int nodes = cells.Width(axis) + block.NodeCount(axis) - block.Cells[axis];
+    to.Put(std::vector<double>(first, first + nodes));
   }
   to.Put(flags);
   if (block.OfPoints) {
@@ -83,12 +84,13 @@ void TakeCells(ByteReader& from, CellSet& set)
   CellBlock& block = set.Blocks.emplace_back();
   block.Own = false;
   block.OfPoints = set.OfPoints;
+  block.FlatAxis = set.FlatAxis;
   from.Get(block.CellVolume);
   for (int axis = 0; axis < 3; ++axis) {
     std::vector<double>& nodes = set.Numbers.emplace_back();
     from.Get(nodes);
     block.Nodes[axis] = nodes.data();
-    block.Cells[axis] = static_cast<int>(nodes.size()) - (block.OfPoints ? 0 : 1);
+    block.Cells[axis] = static_cast<int>(nodes.size()) - (block.OfPoints || axis == block.FlatAxis ? 0 : 1);
   }
   std::vector<unsigned char>& flags = set.Flags.emplace_back();
   from.Get(flags);

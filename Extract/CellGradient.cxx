@@ -58,7 +58,7 @@ std::array<double, 3> GradientAt(const CellLattice& lattice, const CellRef& cell
   LeastSquares sums;
   for (int axis = 0; axis < 3; ++axis) {
     const std::vector<double>& centers = lattice.AxisOf(cell.Block, axis).Centers;
-    for (const int side : {0, 1}) {
+    for (int side = 0; side < 2 && axis != lattice.FlatAxis(); ++side) {
       const int next = index[axis] + (side ? 1 : -1);
       const std::int64_t beside = cell.Cell + (side ? 1 : -1) * block.Stride(axis);
       if (next >= 0 && next < block.Cells[axis] && block.IsVisible(beside)) {

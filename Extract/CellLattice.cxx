@@ -14,13 +14,17 @@ constexpr double Tolerance = 1e-3;
 
 double NarrowestCell(const std::vector<std::pair<const double*, int>>& lists)
 {
-  double narrowest = std::numeric_limits<double>::infinity();
+  double narrowest = std::numeric_limits<double>::infinity(), greatest = 0;
   for (const auto& [nodes, count] : lists) {
     for (int i = 1; i < count; ++i) {
       narrowest = std::min(narrowest, nodes[i] - nodes[i - 1]);
     }
   }
-  return narrowest;
+  // Flat blocks have none, but positions.
+  for (std::size_t l = 0; l < lists.size() && !std::isfinite(narrowest); ++l) {
+    greatest = std::max(greatest, std::abs(lists[l].first[0]));
+  }
+  return std::isfinite(narrowest) ? narrowest : 1e-6 * greatest;
 }
 
 std::string_view BytesOf(const double* nodes, int count)
@@ -130,12 +134,13 @@ void CellLattice::Place(int axis, const AxisNodes& lists)
       const auto place = std::lower_bound(positions.begin(), positions.end(), nodes[i] - near);
       shared.Places.push_back(static_cast<int>(place - positions.begin()));
     }
-    if (this->OfPoints()) {
+    const bool atNodes = this->OfPoints() || axis == this->FlatAxis();
+    if (atNodes) {
       shared.Places.push_back(shared.Places.back() + 1);
     }
     for (std::size_t i = 0; i + 1 < shared.Places.size(); ++i) {
       shared.CellAt.insert(shared.CellAt.end(), shared.Places[i + 1] - shared.Places[i], static_cast<int>(i));
-      const int upper = this->OfPoints() ? shared.Places[i] : shared.Places[i + 1];
+      const int upper = atNodes ? shared.Places[i] : shared.Places[i + 1];
       shared.Centers.push_back(0.5 * (positions[shared.Places[i]] + positions[upper]));
     }
   }
@@ -144,7 +149,7 @@ void CellLattice::Place(int axis, const AxisNodes& lists)
 /// A place within a cell may be a node of finer blocks only.
 void CellLattice::CheckFit(int axis)
 {
-  if (this->OfPoints()) {
+  if (this->OfPoints() || axis == this->FlatAxis()) {
     return;
   }
   std::unordered_map<const Axis*, double> widths;

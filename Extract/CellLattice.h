@@ -22,6 +22,8 @@ struct CellBlock
   std::array<const double*, 3> Nodes{};  ///< increasing positions along each axis, NodeCount() of them
   Int3 Cells{0, 0, 0};
   bool OfPoints = false;
+  int FlatAxis =
+      -1;  ///< along this axis there is one cell without width, and one node; the same in all blocks
   /// Volume of a cell, by which levels are told apart; 0 where the cells of all blocks have any size.
   double CellVolume = 0;
   const unsigned char* Flags = nullptr;  ///< ghost flags of the grid's cells; null if all of them are visible
@@ -30,7 +32,10 @@ struct CellBlock
   const double* Doubles = nullptr;            ///< or these; none where only visibility matters
   bool Own = true;                            ///< false: a copy of cells of another rank
 
-  int NodeCount(int axis) const { return this->Cells[axis] + (this->OfPoints ? 0 : 1); }
+  int NodeCount(int axis) const
+  {
+    return this->Cells[axis] + (this->OfPoints || axis == this->FlatAxis ? 0 : 1);
+  }
   std::int64_t Size() const { return std::int64_t(this->Cells[0]) * this->Cells[1] * this->Cells[2]; }
   std::int64_t Stride(int axis) const
   {
@@ -97,6 +102,7 @@ public:
   const std::vector<CellBlock>& Blocks() const { return this->List; }
   const CellBlock& operator[](int block) const { return this->List[block]; }
   const Axis& AxisOf(int block, int axis) const { return *this->Axes[block][axis]; }
+  int PlaceCount(int axis) const { return static_cast<int>(this->Positions[axis].size()); }
   double PlaceToPosition(int axis, int place) const { return this->Positions[axis][place]; }
 
   /// The cubes that a block covers.
@@ -112,6 +118,7 @@ public:
   Int3 IndexOf(const CellRef& cell) const;
   std::array<double, 3> Center(const CellRef& cell) const;
   bool OfPoints() const { return !this->List.empty() && this->List[0].OfPoints; }
+  int FlatAxis() const { return this->List.empty() ? -1 : this->List[0].FlatAxis; }
   /// True if cells of block a are smaller than those of block b.
   bool IsFiner(int a, int b) const { return this->List[a].CellVolume < 0.8 * this->List[b].CellVolume; }
 

@@ -14,18 +14,21 @@
 namespace patchio::extract {
 namespace {
 
+constexpr int NotKnown = -2;
+
 /// What a rank tells the others of its blocks.
 struct Summary
 {
   std::string NotUnderstood;
   bool Uniform = false, Rectilinear = false;
+  int FlatAxis = NotKnown;  ///< -1: none
   std::vector<CellArray> Arrays, GridArrays;
 };
 
 std::string ToText(const Summary& summary)
 {
   ByteWriter to;
-  to.Put(std::tie(summary.NotUnderstood, summary.Uniform, summary.Rectilinear));
+  to.Put(std::tie(summary.NotUnderstood, summary.Uniform, summary.Rectilinear, summary.FlatAxis));
   for (const auto* arrays : {&summary.Arrays, &summary.GridArrays}) {
     to.Put<std::uint64_t>(arrays->size());
     for (const CellArray& array : *arrays) {
@@ -39,7 +42,7 @@ Summary FromText(const std::string& text)
 {
   Summary summary;
   ByteReader from(reinterpret_cast<const std::byte*>(text.data()), text.size());
-  from.Get(std::tie(summary.NotUnderstood, summary.Uniform, summary.Rectilinear));
+  from.Get(std::tie(summary.NotUnderstood, summary.Uniform, summary.Rectilinear, summary.FlatAxis));
   for (auto* arrays : {&summary.Arrays, &summary.GridArrays}) {
     arrays->resize(from.Get<std::uint64_t>());
     for (CellArray& array : *arrays) {
@@ -101,6 +104,14 @@ void KeepCommon(std::vector<CellArray>& arrays, const std::vector<CellArray>& ot
       arrays.end());
 }
 
+void TakeFlatAxis(int axis, Summary& summary)
+{
+  if (summary.FlatAxis != NotKnown && axis != NotKnown && axis != summary.FlatAxis) {
+    summary.NotUnderstood = "flat blocks that lie in different directions";
+  }
+  summary.FlatAxis = summary.FlatAxis == NotKnown ? axis : summary.FlatAxis;
+}
+
 Summary Summarize(const Blocks& blocks, const std::string& array, bool ofPoints)
 {
   Summary summary;
@@ -112,11 +123,13 @@ Summary Summarize(const Blocks& blocks, const std::string& array, bool ofPoints)
     }
     summary.Uniform = summary.Uniform || block.Form == BlockForm::Uniform;
     summary.Rectilinear = summary.Rectilinear || block.Form == BlockForm::Rectilinear;
-    if (block.Form == BlockForm::Curvilinear ||
-        std::any_of(block.Points.begin(), block.Points.end(), [](int points) { return points < 2; })) {
-      summary.NotUnderstood = "curvilinear or flat blocks";
+    const auto flat = std::count(block.Points.begin(), block.Points.end(), 1);
+    if (block.Form == BlockForm::Curvilinear || flat > (ofPoints ? 0 : 1)) {
+      summary.NotUnderstood = "curvilinear blocks, flat ones with arrays of points, or lines";
       return summary;
     }
+    const auto thin = std::find(block.Points.begin(), block.Points.end(), 1);
+    TakeFlatAxis(flat ? static_cast<int>(thin - block.Points.begin()) : -1, summary);
     if (first) {
       summary.Arrays = ArraysOf(block, array, ofPoints);
       summary.GridArrays = ofPoints ? ArraysOf(block, "", false) : std::vector<CellArray>();
@@ -143,6 +156,7 @@ Summary Agree(const Summary& mine, const std::string& array, Communicator& ranks
     common.NotUnderstood = common.NotUnderstood.empty() ? summary.NotUnderstood : common.NotUnderstood;
     common.Uniform = common.Uniform || summary.Uniform;
     common.Rectilinear = common.Rectilinear || summary.Rectilinear;
+    TakeFlatAxis(summary.FlatAxis, common);
     if (!summary.Uniform && !summary.Rectilinear) {
       continue;
     }
@@ -167,11 +181,12 @@ void AddBlock(const Block& block, CellSet& set)
 {
   CellBlock& cells = set.Blocks.emplace_back();
   cells.OfPoints = set.OfPoints;
+  cells.FlatAxis = set.FlatAxis;
   cells.CellVolume = block.Form == BlockForm::Uniform ? 1 : 0;
   for (int axis = 0; axis < 3; ++axis) {
     cells.Nodes[axis] = block.PositionsOf(axis);
     cells.Cells[axis] = set.OfPoints ? block.Points[axis] : block.Cells(axis);
-    cells.CellVolume *= block.Spacing[axis];
+    cells.CellVolume *= axis == set.FlatAxis ? 1 : block.Spacing[axis];
   }
   cells.Flags = block.Flags;
   const auto pointers = [&](const std::vector<CellArray>& arrays, bool ofPoints) {
@@ -268,6 +283,7 @@ CellSet MakeCellSet(
   const Summary common = Agree(Summarize(blocks, array, ofPoints), array, ranks);
   set.NotUnderstood = common.NotUnderstood;
   set.OfPoints = ofPoints;
+  set.FlatAxis = common.FlatAxis;
   set.Arrays = common.Arrays;
   set.GridArrays = common.GridArrays;
   if (!set.NotUnderstood.empty()) {

@@ -167,20 +167,25 @@ void Append(const std::vector<ContourPart>& parts, const std::vector<Slab>& slab
 
 }  // namespace
 
-Contour MakeContour(const CellLattice& lattice, const std::vector<double>& levels,
-    const std::function<bool(double)>& progress)
+Contour MakeContour(const CellLattice& lattice, const std::vector<double>& levels, const GoesOn& progress)
 {
   Contour contour;
+  bool goesOn = true;
   for (std::size_t l = 0; l < levels.size(); ++l) {
     contour.PointsBefore.push_back(static_cast<std::int64_t>(contour.Points.size()));
-    if (progress && !progress(static_cast<double>(l) / static_cast<double>(levels.size()))) {
-      continue;
-    }
-    const std::vector<Slab> slabs = FindSlabs(lattice, levels[l]);
+    const auto report = [&](double part) {
+      return !progress || progress((static_cast<double>(l) + part) / static_cast<double>(levels.size()));
+    };
+    goesOn = goesOn && report(0);
+    const std::vector<Slab> slabs = goesOn ? FindSlabs(lattice, levels[l]) : std::vector<Slab>();
     std::vector<ContourPart> parts(slabs.size());
-    tbb::parallel_for(std::size_t(0), slabs.size(),
-        [&](std::size_t s) { parts[s] = ContourSlab(lattice, slabs[s], levels[l]).Make(); });
-    Append(parts, slabs, contour);
+    goesOn = goesOn &&
+             RunTasks(
+                 slabs.size(),
+                 [&](std::size_t s) { parts[s] = ContourSlab(lattice, slabs[s], levels[l]).Make(); }, report);
+    if (goesOn) {
+      Append(parts, slabs, contour);
+    }
   }
   contour.PointsBefore.push_back(static_cast<std::int64_t>(contour.Points.size()));
   return contour;

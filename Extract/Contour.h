@@ -3,15 +3,15 @@
 #define Extract_Contour_h
 
 #include "Extract/ContourSlab.h"
+#include "Extract/RunTasks.h"
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 namespace patchio::extract {
 
-/// Triangles that share their points. Of several levels, one after another.
+/// Triangles that share their points, or lines (see ContourPart). Of several levels, one after another.
 struct Contour
 {
   std::vector<CrossingPoint> Points;
@@ -23,8 +23,8 @@ struct Contour
 /// Contours of the blocks of this rank, on all threads of TBB. The result does not depend on their number.
 /// `progress` is called now and then from this thread with the part that is done; it stops when that says
 /// false.
-Contour MakeContour(const CellLattice& lattice, const std::vector<double>& levels,
-    const std::function<bool(double)>& progress = {});
+Contour MakeContour(
+    const CellLattice& lattice, const std::vector<double>& levels, const GoesOn& progress = {});
 
 }  // namespace patchio::extract
 

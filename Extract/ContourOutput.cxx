@@ -64,21 +64,22 @@ void AddPoints(const Contour& contour, const CellLattice& lattice, bool inDouble
   output->SetPoints(points);
 }
 
-void AddTriangles(const Contour& contour, vtkPolyData* output)
+void AddTriangles(const Contour& contour, int size, vtkPolyData* output)
 {
   const auto count = static_cast<vtkIdType>(contour.Triangles.size());
   vtkNew<vtkTypeInt64Array> corners, offsets;
-  corners->SetNumberOfValues(3 * count);
+  corners->SetNumberOfValues(size * count);
   offsets->SetNumberOfValues(count + 1);
-  if (count > 0) {
-    std::copy_n(contour.Triangles.front().data(), 3 * count, corners->GetPointer(0));
+  vtkTypeInt64* to = corners->GetPointer(0);
+  for (const std::array<std::int64_t, 3>& triangle : contour.Triangles) {
+    to = std::copy_n(triangle.begin(), size, to);
   }
   for (vtkIdType t = 0; t <= count; ++t) {
-    offsets->SetValue(t, 3 * t);
+    offsets->SetValue(t, size * t);
   }
   vtkNew<vtkCellArray> triangles;
   triangles->SetData(offsets, corners);
-  output->SetPolys(triangles);
+  size == 3 ? output->SetPolys(triangles) : output->SetLines(triangles);
 }
 
 template <typename T>
@@ -190,7 +191,7 @@ void FillPolyData(const Contour& contour, const CellLattice& lattice, const Cell
     const ContourOptions& options, vtkPolyData* output)
 {
   AddPoints(contour, lattice, options.DoublePoints, output);
-  AddTriangles(contour, output);
+  AddTriangles(contour, lattice.FlatAxis() < 0 ? 3 : 2, output);
   if (options.Scalars) {
     AddScalars(contour, cells, options.Levels, output);
   }

@@ -185,7 +185,10 @@ void ContourSlab::TakeRow(int j, int k)
     return;
   }
   for (int i = 0; i < corners; ++i) {
-    if (any[i] && this->Block.OfPoints) {
+    if (any[i] && this->Block.FlatAxis >= 0) {
+      const Int3 corner{i, j, k};
+      corner[this->Block.FlatAxis] == 0 ? this->TakeFlat(corner) : void();
+    } else if (any[i] && this->Block.OfPoints) {
       all[i] ? this->TakeCellOfPoints({i, j, k}) : void();
     } else if (any[i]) {
       all[i] ? this->TakeInner({i, j, k}) : this->TakeRim({i, j, k});
@@ -238,6 +241,32 @@ void ContourSlab::TakeRim(const Int3& corner)
       }
     }
     this->AddTriangles(signs, points);
+  }
+}
+
+/// Marching squares. Two corners above the level that do not lie beside each other are kept apart.
+void ContourSlab::TakeFlat(const Int3& corner)
+{
+  for (const DualCell& polygon : this->Rim.Around(this->Part.Block, corner, this->Level)) {
+    std::array<bool, 4> above;
+    for (int c = 0; c < 4; ++c) {
+      const CellRef ref = polygon[c].Cell();
+      above[c] = this->Lattice[ref.Block].Value(ref.Cell) >= this->Level;
+    }
+    for (int c = 0; c < 4; ++c) {
+      if (above[c] || !above[(c + 1) % 4]) {
+        continue;
+      }
+      int last = c + 1;
+      while (above[(last + 1) % 4]) {
+        ++last;
+      }
+      const int from = this->PointBetween(polygon[c], polygon[(c + 1) % 4]);
+      const int to = this->PointBetween(polygon[last % 4], polygon[(last + 1) % 4]);
+      if (from != to) {
+        this->Result.Triangles.push_back({from, to, to});
+      }
+    }
   }
 }
 

@@ -24,8 +24,8 @@ struct ContourPart
 {
   std::vector<CrossingPoint> Points;
   std::vector<int> Shared;  ///< numbers of the points that other parts may have, too; ascending
-  std::vector<std::array<int, 3>> Triangles;
-  std::vector<std::int64_t> Cells;  ///< of points: the grid's cell in which each triangle lies
+  std::vector<std::array<int, 3>> Triangles;  ///< of flat blocks lines: the last two corners are one
+  std::vector<std::int64_t> Cells;            ///< of points: the grid's cell in which each triangle lies
 };
 
 /// Corners of a block from one layer of them to another.
@@ -66,6 +66,7 @@ private:
   void TakeInner(const Int3& corner);
   void TakeCellOfPoints(const Int3& corner);
   void TakeRim(const Int3& corner);
+  void TakeFlat(const Int3& corner);
   void AddTriangles(int signs, const std::array<int, 12>& points);
   int PointAlong(const Int3& cell, int axis);
   int PointBetween(DualCorner a, DualCorner b);

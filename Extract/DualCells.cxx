@@ -1,5 +1,7 @@
 #include "Extract/DualCells.h"
 
+#include <algorithm>
+
 namespace patchio::extract {
 namespace {
 
@@ -80,7 +82,9 @@ const std::vector<DualCell>& DualCells::Around(int block, const Int3& corner, do
   if (!this->FindCells(block, corner, level)) {
     return this->Found;
   }
-  if (IsBox(this->Visible, 8)) {
+  if (this->Lattice.FlatAxis() >= 0) {
+    this->AddFaces(this->Lattice.FlatAxis(), 1, false);
+  } else if (IsBox(this->Visible, 8)) {
     this->Found.push_back(this->Regular());
   } else {
     this->AddPyramids();
@@ -95,7 +99,11 @@ bool DualCells::FindCells(int block, const Int3& corner, double level)
   this->Visible = 0;
   int signs = 0;
   bool first = true;
+  const int flat = this->Lattice.FlatAxis();
   for (int o = 0; o < 8; ++o) {
+    if (flat >= 0 && !(o >> flat & 1)) {
+      continue;  // another plane
+    }
     std::int64_t cell = 0;
     bool inside = true;
     Int3 cube;
@@ -151,14 +159,14 @@ void DualCells::AddPyramids()
 {
   for (int axis = 0; axis < 3; ++axis) {
     for (const int side : {0, 1}) {
-      this->AddPyramids(axis, side);
+      this->AddFaces(axis, side, true);
     }
   }
 }
 
-/// Those above the face between this dual cell and the next one along an axis. The face is made of the four
-/// cells around the edge in this direction alone, so that both sides make the same.
-void DualCells::AddPyramids(int axis, int side)
+/// Polygons of the face, or pyramids above it, between this dual cell and the next one along an axis. The
+/// face is made of the four cells around the edge in this direction alone, so that both sides make the same.
+void DualCells::AddFaces(int axis, int side, bool asPyramids)
 {
   const int b = (axis + 1) % 3, c = (axis + 2) % 3;
   // For each quadrant, counter-clockwise: the octant, and the bits of it among quadrants.
@@ -180,7 +188,7 @@ void DualCells::AddPyramids(int axis, int side)
       const int source = octantOf((around[n] & ~axes) | (FirstOf(visible) & axes));
       base[n] = this->Projected(source, octantOf(around[n]) ^ source);
     }
-    this->AddPyramid(side, base);
+    this->AddFace(side, base, asPyramids);
     return;
   }
   int finest = octantOf(FirstOf(visible));
@@ -197,14 +205,18 @@ void DualCells::AddPyramids(int axis, int side)
     if (hasFrom || hasTo) {
       const DualCorner first = hasFrom ? this->Projected(from, 0) : this->Projected(to, from ^ to);
       const DualCorner second = hasTo ? this->Projected(to, 0) : this->Projected(from, from ^ to);
-      this->AddPyramid(side, {edge, first, second, second});
+      this->AddFace(side, {edge, first, second, second}, asPyramids);
     }
   }
 }
 
-void DualCells::AddPyramid(int side, const std::array<DualCorner, 4>& base)
+void DualCells::AddFace(int side, const std::array<DualCorner, 4>& base, bool asPyramid)
 {
   DualCell& cell = this->Found.emplace_back();
+  if (!asPyramid) {
+    std::copy(base.begin(), base.end(), cell.begin());
+    return;
+  }
   const DualCorner apex = this->Projected(this->Owner, 7);
   for (int n = 0; n < 4; ++n) {
     cell[n] = side ? apex : base[n];

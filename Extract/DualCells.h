@@ -71,7 +71,8 @@ public:
 
   /// Looks at the cells around a corner of a cell of `block`. Gives its dual cells if it belongs to this
   /// block, which it does to one of the blocks that have it: that of the finest cell around, of the first
-  /// octant. Gives none if the values of all cells around lie on the same side of `level`.
+  /// octant. Of flat blocks these are polygons, the first four corners of a cell. Gives none if the values of
+  /// all cells around lie on the same side of `level`.
   const std::vector<DualCell>& Around(int block, const Int3& corner, double level);
 
 private:
@@ -79,8 +80,8 @@ private:
   DualCorner Projected(int octant, int axes) const;
   DualCell Regular() const;
   void AddPyramids();
-  void AddPyramids(int axis, int side);
-  void AddPyramid(int side, const std::array<DualCorner, 4>& base);
+  void AddFaces(int axis, int side, bool asPyramids);
+  void AddFace(int side, const std::array<DualCorner, 4>& base, bool asPyramid);
 
   const CellLattice& Lattice;
   std::array<CellRef, 8>

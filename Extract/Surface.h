@@ -19,6 +19,7 @@ public:
   static std::optional<Surface> Make(vtkImplicitFunction* function, double value);
 
   bool IsPlane() const { return this->Kind == Shape::Plane; }
+  bool IsBox() const { return this->Kind == Shape::Box; }
   /// For a plane: the points x with Normal . x = Offset. The normal has length 1.
   const Position& Normal() const { return this->PlaneNormal; }
   double Offset() const { return this->Wanted; }

@@ -1,5 +1,6 @@
 #include "BlockFilter.h"
 
+#include "Extract/GridOfParts.h"
 #include "ReaderRanks.h"
 
 #include <vtkAlgorithm.h>
@@ -10,7 +11,7 @@
 #include <vtkMultiProcessController.h>
 #include <vtkPartitionedDataSet.h>
 #include <vtkPartitionedDataSetCollection.h>
-#include <vtkPolyData.h>
+#include <vtkUnstructuredGrid.h>
 
 #include <cstring>
 
@@ -42,8 +43,8 @@ void SetTreeOutput(vtkCompositeDataSet* input, vtkInformation* output)
   output->Set(vtkDataObject::DATA_OBJECT(), tree);
 }
 
-void PutPieces(const std::vector<std::string>& names, const std::vector<vtkSmartPointer<vtkPolyData>>& pieces,
-    vtkDataObject* output)
+void PutPieces(const std::vector<std::string>& names,
+    const std::vector<vtkSmartPointer<vtkDataObject>>& pieces, vtkDataObject* output)
 {
   const auto count = static_cast<unsigned int>(pieces.size());
   if (auto* const blocks = vtkMultiBlockDataSet::SafeDownCast(output)) {
@@ -66,6 +67,21 @@ void PutPieces(const std::vector<std::string>& names, const std::vector<vtkSmart
   } else if (count == 1) {
     output->ShallowCopy(pieces[0]);
   }
+}
+
+void PutCells(vtkAlgorithm& filter, const extract::Blocks& blocks,
+    const std::function<std::vector<extract::SolidPart>(const extract::GoesOn&)>& take, vtkDataObject* output)
+{
+  filter.SetAbortExecute(0);  // that of one that was given up
+  const auto report = [&filter](double done) {
+    filter.UpdateProgress(done);
+    return !filter.GetAbortExecute();
+  };
+  report(0.01);
+  const std::vector<extract::SolidPart> parts = take([&](double part) { return report(0.4 * part); });
+  PutPieces(blocks.Pieces,
+      extract::MakeGrids(blocks, parts, [&](double part) { return report(0.4 + 0.6 * part); }), output);
+  report(1.0);
 }
 
 int RunByItself(vtkAlgorithm* filter, vtkDataObject* input, vtkDataObject* output)

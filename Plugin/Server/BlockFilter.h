@@ -2,10 +2,12 @@
 #ifndef BlockFilter_h
 #define BlockFilter_h
 
+#include "Extract/SolidPart.h"
 #include "Support/Communicator.h"
 
 #include <vtkSmartPointer.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,7 +16,6 @@ class vtkAlgorithm;
 class vtkCompositeDataSet;
 class vtkDataObject;
 class vtkInformation;
-class vtkPolyData;
 
 namespace patchio {
 
@@ -22,9 +23,21 @@ namespace patchio {
 /// another.
 void SetTreeOutput(vtkCompositeDataSet* input, vtkInformation* output);
 
-/// Fills an output with a poly data for each piece (see extract::Blocks::Pieces): a tree, or a poly data if
+/// Fills an output with a data set for each piece (see extract::Blocks::Pieces): a tree, or a data set if
 /// there is one piece.
-void PutPieces(const std::vector<std::string>& names, const std::vector<vtkSmartPointer<vtkPolyData>>& pieces,
+void PutPieces(const std::vector<std::string>& names,
+    const std::vector<vtkSmartPointer<vtkDataObject>>& pieces, vtkDataObject* output);
+
+template <typename Data>
+void PutPieces(const std::vector<std::string>& names, const std::vector<vtkSmartPointer<Data>>& pieces,
+    vtkDataObject* output)
+{
+  PutPieces(names, std::vector<vtkSmartPointer<vtkDataObject>>(pieces.begin(), pieces.end()), output);
+}
+
+/// The output of a filter that keeps cells: a grid for each piece. `take` makes the parts.
+void PutCells(vtkAlgorithm& filter, const extract::Blocks& blocks,
+    const std::function<std::vector<extract::SolidPart>(const extract::GoesOn&)>& take,
     vtkDataObject* output);
 
 /// Runs another filter on the input, block by block; 0 if it fails.

@@ -130,7 +130,7 @@ vtkSmartPointer<vtkPolyData> vtkPatchContour::ContourOf(
   ContourOptions options;
   options.Levels.assign(this->GetValues(), this->GetValues() + this->GetNumberOfContours());
   options.Scalars = this->GetComputeScalars();
-  options.Normals = this->GetComputeNormals();
+  options.Normals = this->GetComputeNormals() && cells.FlatAxis < 0;
   options.Gradients = this->GetComputeGradients();
   options.DoublePoints = this->GetOutputPointsPrecision() == vtkAlgorithm::DOUBLE_PRECISION;
   if (!this->IsOfPoints() || options.Normals || options.Gradients) {

@@ -53,11 +53,32 @@ def move_contour(proxy):
     proxy.Isosurfaces = [value_at(0.49)]
 
 
+def clip(normal):
+    proxy = Clip(Input=reader)
+    proxy.ClipType.Origin, proxy.ClipType.Normal = centre, normal
+    return proxy
+
+
+def move_clip(proxy):
+    proxy.ClipType.Origin = [place + 0.0123 * size for place in centre]
+
+
+def threshold():
+    return Threshold(Input=reader, Scalars=["CELLS", array], LowerThreshold=value_at(0.25), UpperThreshold=value_at(0.75))
+
+
+def move_threshold(proxy):
+    proxy.LowerThreshold = value_at(0.26)
+
+
 # How each is made, and changed.
 FILTERS = {
     "slice": (lambda: plane([0, 0, 1]), move_plane),
     "oblique slice": (lambda: plane([1, 0.7, 0.4]), move_plane),
     "contour": (contour, move_contour),
+    "clip": (lambda: clip([0, 0, 1]), move_clip),
+    "oblique clip": (lambda: clip([1, 0.7, 0.4]), move_clip),
+    "threshold": (threshold, move_threshold),
 }
 
 

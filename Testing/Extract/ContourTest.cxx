@@ -47,6 +47,19 @@ std::vector<SampleLevel> ThreeLevels(int cells, const Int3& ratio, int part)
   return {{{1, 1, 1}, Cut(whole, part)}, {ratio, Cut(middle, part)}, {ratio, Cut(refined(corner), part)}};
 }
 
+/// The same of one layer of cells.
+std::vector<SampleLevel> FlatLevels(int cells, Int3 ratio, int part)
+{
+  ratio[2] = 1;
+  std::vector<SampleLevel> levels = ThreeLevels(cells, ratio, 1000);
+  for (SampleLevel& level : levels) {
+    Box box = level.Boxes[0];
+    box.Lower[2] = box.Upper[2] = 0;
+    level.Boxes = Cut(box, part);
+  }
+  return levels;
+}
+
 Double3 PositionOf(const CellLattice& lattice, const CrossingPoint& point)
 {
   const Double3 a = extract::PositionOf(lattice, point.First), b = extract::PositionOf(lattice, point.Second);
@@ -320,6 +333,51 @@ TEST(Contour, ReachesTheBorderOfTheDomain)
     area += ((b[1] - a[1]) * (c[2] - a[2]) - (b[2] - a[2]) * (c[1] - a[1])) / 2;
   }
   EXPECT_NEAR(std::abs(area), 1, 1e-12);
+}
+
+TEST_P(ContourOfLevels, CircleOfFlatBlocksIsClosed)
+{
+  const double radius = 0.37, place = 0.3;
+  std::map<int, std::multiset<std::array<long, 9>>> found;
+  for (const int part : {3, 100}) {
+    SampleBlocks blocks(
+        16, FlatLevels(16, GetParam(), part), [](double x, double y, double) { return Sphere(x, y, 0.52); });
+    for (CellBlock& block : blocks.List) {
+      block.FlatAxis = 2;
+      block.Nodes[2] = &place;
+      block.CellVolume /= 1.0 / 16;
+    }
+    const CellLattice lattice(blocks.List);
+    const Contour contour = MakeContour(lattice, {radius});
+    EXPECT_GT(contour.Triangles.size(), 50u);
+    std::map<std::int64_t, int> ends;
+    double length = 0;
+    for (const auto& line : contour.Triangles) {
+      EXPECT_EQ(line[1], line[2]);
+      const Double3 a = PositionOf(lattice, contour.Points[line[0]]),
+                    b = PositionOf(lattice, contour.Points[line[1]]);
+      EXPECT_EQ(a[2], place);
+      EXPECT_NEAR(Sphere(a[0], a[1], 0.52), radius, Tolerance(1.0 / 16, 1 / radius, 1));
+      length += std::hypot(a[0] - b[0], a[1] - b[1]);
+      ++ends[line[0]];
+      ++ends[line[1]];
+    }
+    EXPECT_NEAR(length, 2 * M_PI * radius, 0.01);
+    EXPECT_TRUE(std::all_of(ends.begin(), ends.end(), [](const auto& end) { return end.second == 2; }));
+    found[part] = TrianglesOf(lattice, contour);
+  }
+  EXPECT_EQ(found[3], found[100]);
+}
+
+TEST(Contour, IsGivenUpBetweenBlocks)
+{
+  const SampleBlocks blocks(16, ThreeLevels(16, {2, 2, 2}, 3), Sphere);
+  const CellLattice lattice(blocks.List);
+  int asked = 0;
+  const Contour contour = MakeContour(lattice, {0.3, 0.35, 0.4}, [&asked](double) { return ++asked < 3; });
+  EXPECT_EQ(asked, 3);
+  EXPECT_TRUE(contour.Triangles.empty());
+  EXPECT_EQ(contour.PointsBefore.size(), 4u);
 }
 
 TEST(Contour, OddInputGivesNoCrash)

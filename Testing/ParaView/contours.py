@@ -2,7 +2,7 @@
 
 usage: Testing/ParaView/pvbatch.sh NP contours.py OUTDIR DATA...
 
-No edge of a contour of cells may be open but those on the border of the domain. Merged blocks, patches and all numbers of ranks must
+No edge of a contour of cells, and no end of a contour line of 2-D data, may be open but those on the border of the domain. Merged blocks, patches and all numbers of ranks must
 give the same triangles, points, normals, gradients and other arrays: the run on 1 rank writes their sum to OUTDIR, others compare.
 Files of DATA that do not exist are left out. Runs on every rank.
 """
@@ -13,12 +13,13 @@ import sys
 import numpy as np
 from paraview.simple import *
 from vtkmodules.util.numpy_support import vtk_to_numpy
-from vtkmodules.vtkCommonCore import vtkDoubleArray
+from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkUnsignedCharArray
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkAppendPolyData
 from vtkmodules.vtkParallelCore import vtkCommunicator
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from made_grids import boxes_of, seen_in  # noqa: E402
 from on_ranks import controller, expect, finish, leaves, output_of, rank, ranks, sum_over_ranks  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
@@ -37,6 +38,8 @@ def over_ranks(operation, values):
 
 def bounds_of(reader):
     bounds = np.array(reader.GetDataInformation().GetBounds()).reshape(3, 2)
+    if bounds[0, 0] > bounds[0, 1]:  # no block on this rank
+        bounds[:] = np.inf, -np.inf
     return np.stack([over_ranks(vtkCommunicator.MIN_OP, bounds[:, 0]), over_ranks(vtkCommunicator.MAX_OP, bounds[:, 1])], axis=1)
 
 
@@ -44,8 +47,19 @@ def is_everywhere(reader, kind, name):
     """Collective: false for points, and if patches lack the array, whose cells then are not numbers."""
     if kind == "POINTS":
         return False
-    missing = sum(float(np.isnan(vtk_to_numpy(leaf.GetCellData().GetArray(name))).sum()) for leaf in leaves(output_of(reader)))
+    missing = sum((np.isnan(vtk_to_numpy(leaf.GetCellData().GetArray(name))).sum() for leaf in leaves(output_of(reader))), 0.0)
     return sum_over_ranks(missing) == 0
+
+
+def fills_its_bounds(reader, bounds):
+    """Collective: false if the visible cells are no box, so that their border is not that of the bounds."""
+    size, wide = 0.0, bounds[:, 1] > bounds[:, 0]
+    for leaf in leaves(output_of(reader)):
+        if leaf.IsA("vtkStructuredGrid"):
+            continue
+        low, high = boxes_of(leaf)
+        size += np.prod((high - low)[seen_in(leaf)][:, wide], axis=1).sum()
+    return abs(sum_over_ranks(size) / np.prod((bounds[:, 1] - bounds[:, 0])[wide]) - 1) < 1e-6
 
 
 def whole(proxy):
@@ -80,23 +94,24 @@ def whole(proxy):
 
 
 def corners_of(surface):
-    """Positions of points without doubles, which seams between ranks have, the first of each, and the triangles."""
+    """Positions of points without doubles, which seams between ranks have, the first of each, and the triangles or lines."""
     points = vtk_to_numpy(surface.GetPoints().GetData())
     points, first, numbers = np.unique(points, axis=0, return_index=True, return_inverse=True)
-    triangles = numbers.ravel()[vtk_to_numpy(surface.GetPolys().GetConnectivityArray()).reshape(-1, 3)]
-    return points, first, triangles
+    cells, size = (surface.GetLines(), 2) if surface.GetNumberOfLines() else (surface.GetPolys(), 3)
+    return points, first, numbers.ravel()[vtk_to_numpy(cells.GetConnectivityArray()).reshape(-1, size)]
 
 
 def open_edges(points, triangles, bounds):
-    """Edges of an odd number of triangles that do not lie on one face of the domain."""
-    edges = np.sort(np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]), axis=1)
-    edges = edges[edges[:, 0] != edges[:, 1]]  # points that coincide
+    """Edges of an odd number of triangles, or ends of lines, that do not lie on one face of the domain."""
+    triangles = triangles[(triangles != np.roll(triangles, 1, 1)).all(1)]  # without those whose points coincide
+    sides = ([0, 1], [1, 2], [2, 0]) if triangles.shape[1] == 3 else ([0], [1])
+    edges = np.sort(np.concatenate([triangles[:, side] for side in sides]), axis=1)
     edges, count = np.unique(edges, axis=0, return_counts=True)
     edges = edges[count % 2 == 1]
     near = 1e-9 * (bounds[:, 1] - bounds[:, 0]).max()
     ends = points[edges]
     on_border = np.zeros(len(edges), bool)
-    for axis in range(3):
+    for axis in np.flatnonzero(bounds[:, 1] > bounds[:, 0]):
         for side in (0, 1):
             on_border |= (abs(ends[:, :, axis] - bounds[axis, side]) < near).all(axis=1)
     return int((~on_border).sum())
@@ -114,9 +129,9 @@ def summary_of(points, first, triangles, surface):
     size = np.abs(rows).max(axis=0)
     rows = np.round(rows / np.where(size > 0, size, 1), 4) + 0.0  # + 0: no minus zero
     begin = np.argmin(triangles, axis=1)  # points are sorted by position
-    turned = np.take_along_axis(triangles, (begin[:, None] + np.arange(3)) % 3, axis=1)
+    turned = np.take_along_axis(triangles, (begin[:, None] + np.arange(triangles.shape[1])) % triangles.shape[1], axis=1)
     turned = turned[np.lexsort(turned.T[::-1])]
-    return "%d points, %d triangles, %s, %s" % (
+    return "%d points, %d cells, %s, %s" % (
         len(points), len(triangles), " ".join(names), hashlib.md5(rows[turned].tobytes()).hexdigest())
 
 
@@ -128,6 +143,7 @@ def check(label, reader, time, kind, array, levels):
                           ComputeGradients=1)
         contour.UpdatePipeline(time)
         bounds, everywhere = bounds_of(reader), is_everywhere(reader, kind, array)
+        everywhere = everywhere and fills_its_bounds(reader, bounds)
         surface = whole(contour)
         if surface and surface.GetNumberOfCells():
             points, first, triangles = corners_of(surface)
@@ -153,6 +169,15 @@ def compare(label, found):
     expect(found[:1] == [before], "%s: %s on %d ranks, but %s on 1", label, found, ranks, before)
 
 
+def names_on_first(names):
+    """Collective: those of rank 0; others may have no block, and no arrays."""
+    text = vtkUnsignedCharArray()
+    for byte in "\n".join(names).encode():
+        text.InsertNextValue(byte)
+    controller.Broadcast(text, 0)
+    return bytes(vtk_to_numpy(text)).decode().split("\n") if text.GetNumberOfValues() else []
+
+
 for path in sys.argv[2:]:
     if not os.path.exists(path):
         continue
@@ -161,8 +186,8 @@ for path in sys.argv[2:]:
     time = times[-1] if hasattr(times, "__len__") and len(times) else times or 0.0
     reader.UpdatePipeline(time)
     for kind, data in (("CELLS", reader.CellData), ("POINTS", reader.PointData)):
-        for name in [name for name in data.keys() if name != "vtkGhostType" and data[name].GetNumberOfComponents() == 1][:2]:
-            low, high = data[name].GetRange()
+        for name in names_on_first(name for name in data.keys() if name != "vtkGhostType" and data[name].GetNumberOfComponents() == 1)[:2]:
+            low, high = data[name].GetRange() if name in data.keys() else (np.inf, -np.inf)
             low, high = over_ranks(vtkCommunicator.MIN_OP, [low])[0], over_ranks(vtkCommunicator.MAX_OP, [high])[0]
             if low < high:
                 check("%s, %s" % (path, name), reader, time, kind, name, [low + part * (high - low) for part in (0.21, 0.50001)])

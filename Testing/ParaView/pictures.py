@@ -67,6 +67,23 @@ def contour_second_step(data, view):
     show(Contour(Input=nodes, ContourBy=["POINTS", "uval"], Isosurfaces=[30, 60]), view, "Surface", ("POINTS", "uval"))
 
 
+def contour_of_cells(data, view):
+    contour = Contour(Input=open_at(data + "/linadv_3d/dumps.visit", 2), ContourBy=UVAL, Isosurfaces=[30, 60])
+    show(contour, view, "Surface", ("POINTS", "uval"))
+
+
+def clip_third_step(data, view):
+    clip = Clip(Input=open_at(data + "/linadv_3d/dumps.visit", 2))
+    clip.ClipType.Origin = [0.61, 0.26, 0.27]
+    clip.ClipType.Normal = [-1, 0.7, 0.4]
+    show(clip, view, "Surface", UVAL)
+
+
+def threshold_third_step(data, view):
+    reader = open_at(data + "/linadv_3d/dumps.visit", 2)
+    show(Threshold(Input=reader, Scalars=UVAL, LowerThreshold=20, UpperThreshold=60), view, "Surface With Edges", UVAL)
+
+
 def volume_of_one_level(data, view):
     show(open_at(data + "/linadv_3d/dumps.visit", 2, LevelRange=[2, 2]), view, "Volume", UVAL)
 
@@ -84,13 +101,18 @@ def plane_nodes(data, view):
     show(open_at(data + "/linadv_2d/dumps.visit", 1), view, "Surface", ("POINTS", "uval_node"))
 
 
+def plane_contour(data, view):
+    reader = open_at(data + "/linadv_2d/dumps.visit", 3)
+    show(Contour(Input=reader, ContourBy=UVAL, Isosurfaces=[15, 30, 45, 60]), view, "Surface", ("POINTS", "uval"))
+
+
 def plane_vectors(data, view):
     reader = open_at(data + "/linadv_2d/dumps.visit", 2)
     show(reader, view, "Surface", ("CELLS", "flux"))
 
 
-SCENES = [surface_first_step, surface_last_step, slice_third_step, contour_second_step, volume_of_one_level,
-          outline_of_patches, plane_cells, plane_nodes, plane_vectors]
+SCENES = [surface_first_step, surface_last_step, slice_third_step, contour_second_step, contour_of_cells, clip_third_step, threshold_third_step,
+          volume_of_one_level, outline_of_patches, plane_cells, plane_nodes, plane_contour, plane_vectors]
 
 
 def draw(scene, data, path):

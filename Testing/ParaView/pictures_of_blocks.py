@@ -34,6 +34,13 @@ def slice_across(data, view):
     show(cut, view, "Surface", UVAL)
 
 
+def clip(data, view):
+    clipped = Clip(Input=open_at(data + "/linadv_3d/dumps.visit", 2))
+    clipped.ClipType.Origin = [0.61, 0.26, 0.27]
+    clipped.ClipType.Normal = [1, 0.7, 0.4]
+    show(clipped, view, "Surface", UVAL)
+
+
 def volume_of_one_level(data, view):
     show(open_at(data + "/linadv_3d/dumps.visit", 2, LevelRange=[2, 2]), view, "Volume", UVAL)
 
@@ -43,7 +50,7 @@ def contour(data, view):
     show(Contour(Input=nodes, ContourBy=["POINTS", "uval"], Isosurfaces=[30, 60]), view, "Surface", ("POINTS", "uval"))
 
 
-EXACT = [surface, surface_of_plane, slice_across, threshold]
+EXACT = [surface, surface_of_plane, slice_across, clip, threshold]
 # Scene, settings, least difference of a channel that counts, and the share of pixels that may differ so: edges, where
 # ranks come in another order; shading of contours, whose normals end at the border of a block; volumes, which
 # interpolate within a block and are blended rank by rank.

@@ -12,19 +12,17 @@ import sys
 
 import numpy as np
 from paraview.simple import *
-from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
-from vtkmodules.vtkCommonCore import vtkPoints
-from vtkmodules.vtkCommonDataModel import (vtkCompositeDataSet, vtkImageData, vtkMultiBlockDataSet, vtkMultiPieceDataSet,
-                                           vtkPartitionedDataSet, vtkPartitionedDataSetCollection, vtkRectilinearGrid, vtkStructuredGrid,
-                                           vtkUniformGrid)
+from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkCommonDataModel import (vtkMultiBlockDataSet, vtkMultiPieceDataSet, vtkPartitionedDataSet,
+                                           vtkPartitionedDataSetCollection, vtkUniformGrid)
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from made_grids import (HIDING, add, box_of_points, make_grid, make_levels, names_of, positions_of, shown, tree_of,  # noqa: E402
+                        visible_cells)
 from on_ranks import expect, finish, leaves, output_of, rank, ranks, sum_over_ranks  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 ANY = -1    # number of polygons
-HIDING = 1 | 8 | 32    # duplicate, refined and hidden cells of vtkDataSetAttributes
-FLAGS = np.array([0, 0, 0, 2, 1, 9, 32], np.uint8)
 
 
 # ---- the truth ------------------------------------------------------------------------------------------
@@ -44,38 +42,6 @@ def areas_in_boxes(low, high, normal, offset):
         sums += (-1) ** sum(corner) * power
     factor = np.linalg.norm(normal[cut]) / np.prod(np.abs(normal[cut])) / (2 if len(cut) == 3 else 1)
     return sums * factor * np.prod([widths[:, a] for a in axes if a not in cut], axis=0)
-
-
-def positions_of(grid):
-    extent = grid.GetExtent()
-    if grid.IsA("vtkImageData"):
-        return [grid.GetOrigin()[a] + grid.GetSpacing()[a] * np.arange(extent[2 * a], extent[2 * a + 1] + 1) for a in range(3)]
-    return [vtk_to_numpy(x).astype(float) for x in (grid.GetXCoordinates(), grid.GetYCoordinates(), grid.GetZCoordinates())]
-
-
-def boxes_of(grid):
-    """Low and high corners of all cells, in VTK's order."""
-    ends = []
-    for side in (slice(None, -1), slice(1, None)):
-        axes = [x[side] if len(x) > 1 else x for x in positions_of(grid)]
-        z, y, x = np.meshgrid(*axes[::-1], indexing="ij")
-        ends.append(np.column_stack([x.ravel(), y.ravel(), z.ravel()]))
-    return ends
-
-
-def seen_in(grid):
-    flags = grid.GetCellData().GetArray("vtkGhostType")
-    return vtk_to_numpy(flags) & HIDING == 0 if flags else np.ones(grid.GetNumberOfCells(), bool)
-
-
-def visible_cells(grids):
-    """Low corners, high corners and numbers of all visible cells."""
-    rows = []
-    for grid in grids:
-        low, high = boxes_of(grid)
-        rows.append(np.column_stack([low, high, vtk_to_numpy(grid.GetCellData().GetArray("cell"))])[seen_in(grid)])
-    rows = np.concatenate(rows) if rows else np.zeros((0, 7))
-    return rows[:, :3], rows[:, 3:6], rows[:, 6].astype(int)
 
 
 def cells_beside(low, high, axis, place):
@@ -185,65 +151,6 @@ def offset_of(normal, origin):
 
 # ---- grids made here ----------------------------------------------------------------------------------------
 
-def add(attributes, name, values):
-    array = numpy_to_vtk(values, deep=1)
-    array.SetName(name)
-    attributes.AddArray(array)
-
-
-def add_data(grid, first):
-    """Numbers of the cells, from `first` on, and what follows from them."""
-    numbers = first + np.arange(grid.GetNumberOfCells())
-    add(grid.GetCellData(), "cell", numbers)
-    add(grid.GetCellData(), "twice", 2.0 * numbers)
-    add(grid.GetCellData(), "vector", numbers[:, None] * np.array([1, 2, 3]).astype(np.float32))
-    add(grid.GetPointData(), "place", np.array([grid.GetPoint(i) for i in range(grid.GetNumberOfPoints())]))
-
-
-def make_grid(kind, extent, random, flags=FLAGS):
-    counts = [extent[2 * a + 1] - extent[2 * a] + 1 for a in range(3)]
-    grid = {"image": vtkUniformGrid, "plain image": vtkImageData, "rectilinear": vtkRectilinearGrid, "curvilinear": vtkStructuredGrid}[kind]()
-    grid.SetExtent(extent)
-    axes = [np.cumsum(random.random(n) + 0.1) for n in counts]
-    if "image" in kind:
-        grid.SetOrigin(-2.0, 0.5, 1.0)
-        grid.SetSpacing(0.3, 0.1, 0.7)
-    elif kind == "rectilinear":
-        grid.SetXCoordinates(numpy_to_vtk(axes[0], deep=1))
-        grid.SetYCoordinates(numpy_to_vtk(axes[1].astype(np.float32), deep=1))
-        grid.SetZCoordinates(numpy_to_vtk(axes[2], deep=1))
-    else:
-        points = vtkPoints()
-        z, y, x = np.meshgrid(*axes[::-1], indexing="ij")
-        points.SetData(numpy_to_vtk(np.column_stack([x.ravel(), y.ravel(), z.ravel()]), deep=1))
-        grid.SetPoints(points)
-    if flags is not None:
-        add(grid.GetCellData(), "vtkGhostType", random.choice(flags, grid.GetNumberOfCells()))
-    add_data(grid, 0)
-    return grid
-
-
-def box_of_points(grid):
-    """A rectilinear grid in the place of a curvilinear one that is a box, for the truth."""
-    if not grid.IsA("vtkStructuredGrid"):
-        return grid
-    made, extent = vtkRectilinearGrid(), grid.GetExtent()
-    made.SetExtent(extent)
-    counts = [extent[2 * a + 1] - extent[2 * a] + 1 for a in range(3)]
-    points = vtk_to_numpy(grid.GetPoints().GetData()).reshape(counts[::-1] + [3])
-    made.SetXCoordinates(numpy_to_vtk(points[0, 0, :, 0].copy(), deep=1))
-    made.SetYCoordinates(numpy_to_vtk(points[0, :, 0, 1].copy(), deep=1))
-    made.SetZCoordinates(numpy_to_vtk(points[:, 0, 0, 2].copy(), deep=1))
-    made.GetCellData().ShallowCopy(grid.GetCellData())
-    return made
-
-
-def shown(data):
-    source = TrivialProducer()
-    source.GetClientSideObject().SetOutput(data)
-    return source
-
-
 def places_of(grid, on_faces):
     """Where planes are tried along each axis: inside of cells, and on the first, the last and some other faces."""
     for axis, ends in enumerate(positions_of(box_of_points(grid))):
@@ -295,53 +202,6 @@ def check_sharing():
 
 
 # ---- levels -------------------------------------------------------------------------------------------------
-
-def make_levels(ratio, random):
-    """All grids of two levels: a coarse one in two blocks, with holes, and fine patches over some of its cells."""
-    spacing, grids = 0.1, []
-    refined = np.zeros((6, 8, 10), bool)
-    refined[1:4, 2:6, 3:9] = refined[4:6, 2:4, 3:5] = True
-    holes = random.random(refined.shape) < 0.05
-    for begin, end in ((0, 4), (4, 10)):
-        flags = np.where(refined, 9, np.where(holes, 32, 0)).astype(np.uint8)[:, :, begin:end]
-        grids.append((0, level_grid((begin, end, 0, 8, 0, 6), spacing, flags)))
-    for extent in ((3, 6, 2, 6, 1, 4), (6, 9, 2, 6, 1, 4), (3, 5, 2, 4, 4, 6)):
-        fine = [ratio * e for e in extent]
-        shape = [fine[5] - fine[4], fine[3] - fine[2], fine[1] - fine[0]]
-        grids.append((1, level_grid(fine, spacing / ratio, np.zeros(shape, np.uint8))))
-    first = 0
-    for _, grid in grids:
-        add_data(grid, first)
-        first += grid.GetNumberOfCells()
-    return grids
-
-
-def level_grid(extent, spacing, flags):
-    grid = vtkUniformGrid()
-    grid.SetExtent(extent)
-    grid.SetSpacing(spacing, spacing, spacing)
-    add(grid.GetCellData(), "vtkGhostType", flags.ravel())
-    return grid
-
-
-def tree_of(grids, levels=2):
-    """As the reader gives them; each rank has some of the grids."""
-    tree = vtkMultiBlockDataSet()
-    for level in range(levels):
-        pieces = vtkMultiPieceDataSet()
-        of_level = [(i, grid) for i, (at, grid) in enumerate(grids) if at == level]
-        pieces.SetNumberOfPieces(len(of_level))
-        for piece, (i, grid) in enumerate(of_level):
-            if i % ranks == rank:
-                pieces.SetPiece(piece, grid)
-        tree.SetBlock(level, pieces)
-        tree.GetMetaData(level).Set(vtkCompositeDataSet.NAME(), "level %d" % level)
-    return tree
-
-
-def names_of(tree):
-    return [tree.GetMetaData(i).Get(vtkCompositeDataSet.NAME()) for i in range(tree.GetNumberOfBlocks())]
-
 
 def total_of(found):
     return sum_over_ranks(float(sum(found.values()))), sum_over_ranks(float(len(found)))

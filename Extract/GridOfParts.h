@@ -1,0 +1,23 @@
+// Kept cells of many blocks, joined to unstructured grids.
+#ifndef Extract_GridOfParts_h
+#define Extract_GridOfParts_h
+
+#include "Extract/SolidPart.h"
+
+#include <vtkSmartPointer.h>
+
+#include <vector>
+
+class vtkUnstructuredGrid;
+
+namespace patchio::extract {
+
+/// A grid for each piece of the input (Blocks::Pieces), with the arrays of its blocks. Cells of uniform and
+/// rectilinear blocks share the points that these blocks have in common; those of curvilinear ones share them
+/// within a block. `goesOn` is asked before each piece; the rest stays empty if it says no.
+std::vector<vtkSmartPointer<vtkUnstructuredGrid>> MakeGrids(
+    const Blocks& blocks, const std::vector<SolidPart>& parts, const GoesOn& goesOn);
+
+}  // namespace patchio::extract
+
+#endif
