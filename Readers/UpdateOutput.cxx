@@ -1,5 +1,6 @@
 #include "UpdateOutput.h"
 
+#include "Extract/Slice.h"
 #include "Io/IoScheduler.h"
 #include "PointGrids.h"
 #include "Support/Error.h"
@@ -8,6 +9,9 @@
 
 #include <vtkMultiBlockDataSet.h>
 #include <vtkMultiPieceDataSet.h>
+#include <vtkNew.h>
+#include <vtkPlane.h>
+#include <vtkPolyData.h>
 
 #include <algorithm>
 #include <set>
@@ -206,6 +210,36 @@ void AssembleOutput(LoadedStep& loaded, int rank, int threads, bool pointsAsImag
     kept.Points = std::move(points);
   }
   loaded.ReportAssembly(watch.Seconds());
+}
+
+bool SliceOutput(Communicator& ranks, LoadedStep& loaded, vtkMultiBlockDataSet* output)
+{
+  const Stopwatch watch;
+  const RegionOfInterest& region = loaded.Options.Region;
+  vtkNew<vtkPlane> plane;
+  plane->SetOrigin(region.Origin.data());
+  plane->SetNormal(region.Normal.data());
+  extract::SliceRequest request;
+  request.Triangles = false;
+  if (const auto surface = extract::Surface::Make(plane, 0)) {
+    request.Surfaces.push_back(*surface);
+  }
+  extract::Blocks blocks;
+  RunOnAllRanks(ranks, [&] { blocks = extract::MakeBlocks(output); });
+  if (!AllOf(ranks, blocks.NotUnderstood.empty())) {
+    return false;
+  }
+  const auto pieces = extract::Slice(blocks, request, ranks);
+  RunOnAllRanks(ranks, [&] {
+    std::uint64_t kilobytes = 0;
+    for (unsigned int level = 0; level < pieces.size(); ++level) {
+      kilobytes += pieces[level]->GetActualMemorySize();
+      output->SetBlock(level, pieces[level]);
+    }
+    loaded.Memory().Check(1024 * kilobytes);
+  });
+  loaded.Report().AssembleSeconds += watch.Seconds();
+  return true;
 }
 
 }  // namespace patchio

@@ -32,6 +32,11 @@ bool PointsBecomeImages(Communicator& ranks, LoadedStep& loaded, KeptFrames& kep
 void AssembleOutput(LoadedStep& loaded, int rank, int threads, bool pointsAsImages, KeptFrames& kept,
     vtkMultiBlockDataSet* output);
 
+/// Collective. Makes a slice of an output whose plan is StepPlan::Sliced: the tree gets a poly data for each
+/// level in place of its blocks, the one that the filter Slice would make of them. False, and nothing is done,
+/// where it cannot slice some block of any rank.
+bool SliceOutput(Communicator& ranks, LoadedStep& loaded, vtkMultiBlockDataSet* output);
+
 }  // namespace patchio
 
 #endif

@@ -45,6 +45,9 @@ std::string ShortName(const std::string& path)
 /// In seconds. If the first picture would take longer, ParaView shows an outline.
 constexpr double LongestFirstPicture = 5;
 
+constexpr const char* NoSlice =
+    "Slice While Reading has no effect on meshes, lists of points and grids on a sphere. Use the filter Slice";
+
 ChannelMode ModeOf(int metadataChannel)
 {
   return metadataChannel == vtkPatchReader::CHANNEL_OFF  ? ChannelMode::Off
@@ -366,6 +369,10 @@ void vtkPatchReader::MakeOutput(LoadedStep& loaded, vtkMultiBlockDataSet* output
   const int cores = self.Ranks.Cores();
   RunOnAllRanks(
       *self.Ranks, [&] { AssembleOutput(loaded, (*self.Ranks).Rank(), cores, images, self.Frames, output); });
+  if (loaded.Options.Slice && !(loaded.Plan.Sliced && SliceOutput(*self.Ranks, loaded, output))) {
+    loaded.Report().Notes.push_back(NoSlice);
+    this->Warn(NoSlice);
+  }
   output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Session.Series.CurrentTime());
   loaded.Report().FilterThreads = this->ChooseFilterThreads(loaded.CellsOfBlock());
   this->ChooseFirstPicture(loaded);
@@ -403,7 +410,7 @@ std::string vtkPatchReader::ChooseFilterThreads(double cellsOfBlock) const
 /// Uses the blocks of this rank, because the others have about as many.
 void vtkPatchReader::ChooseFirstPicture(LoadedStep& loaded)
 {
-  const double blocks = static_cast<double>(loaded.Plan.Mine.size());
+  const double blocks = loaded.Plan.Sliced ? 0 : static_cast<double>(loaded.Plan.Mine.size());
   const double cells = blocks * loaded.CellsOfBlock();
   // Extract takes so long for a surface and its picture (`./dev bench extract`), VTK 9.2 where it has to.
   const bool byExtract = loaded.Data().Dimension == 3 && loaded.Data().HasPlacedBoxes();

@@ -70,6 +70,7 @@ StepOptions vtkPatchReaderProperties::OptionsFromProperties() const
     options.Region.Origin[axis] = this->RegionOrigin[axis];
     options.Region.Normal[axis] = this->RegionNormal[axis];
   }
+  options.Slice = this->SliceWhileReading;
   options.Blocks.Merge = this->Blocks != AS_PATCHES;
   if (this->Blocks == MERGED_UP_TO) {
     options.Blocks.Cover.MostCells = this->MaximumBlockCells;
@@ -112,6 +113,7 @@ void vtkPatchReaderProperties::PrintSelf(ostream& os, vtkIndent indent)
   print("LevelRange", this->LevelRange[0], this->LevelRange[1]);
   print("BlankRefinedCells", this->BlankRefinedCells);
   print("Region", this->Region);
+  print("SliceWhileReading", this->SliceWhileReading);
   print("SkipByValue", this->SkipByValue, this->ValueArray);
   print("Blocks", this->Blocks);
   print("MaximumBlockCells", this->MaximumBlockCells);

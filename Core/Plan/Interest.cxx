@@ -14,18 +14,18 @@ namespace {
 
 constexpr double Everywhere = Bounds::Everywhere;
 
-/// Bounds of the patch's cells and one more on each side; unbounded along axes on which the patch has no
+/// Bounds of cells of a level and of so many more on each side; unbounded along axes on which they have no
 /// extent.
-Bounds GrownBounds(const Catalog& catalog, const Patch& patch)
+Bounds GrownBounds(const Catalog& catalog, int level, const Box& cells, int more)
 {
   Bounds bounds{{-Everywhere, -Everywhere, -Everywhere}, {Everywhere, Everywhere, Everywhere}};
-  const Level& level = catalog.Levels[patch.Level];
   for (int axis = 0; axis < catalog.Dimension; ++axis) {
-    const std::int64_t below = std::int64_t(patch.Cells.Lower[axis]) - 1;
-    const std::int64_t above = std::int64_t(patch.Cells.Upper[axis]) + 2;
-    if (catalog.Grid == GridKind::Uniform || (!level.IsFlat(axis) && !catalog.Axes[axis].Positions.empty())) {
-      bounds.Lower[axis] = PositionOfNode(catalog, patch.Level, axis, below);
-      bounds.Upper[axis] = PositionOfNode(catalog, patch.Level, axis, above);
+    const std::int64_t below = std::int64_t(cells.Lower[axis]) - more;
+    const std::int64_t above = std::int64_t(cells.Upper[axis]) + 1 + more;
+    if (catalog.Grid == GridKind::Uniform ||
+        (!catalog.Levels[level].IsFlat(axis) && !catalog.Axes[axis].Positions.empty())) {
+      bounds.Lower[axis] = PositionOfNode(catalog, level, axis, below);
+      bounds.Upper[axis] = PositionOfNode(catalog, level, axis, above);
     }
   }
   return bounds;
@@ -57,6 +57,73 @@ bool MeetsPlane(const Bounds& bounds, const RegionOfInterest& region)
   }
   return least <= 0 && most >= 0;
 }
+
+/// Finds the cells of a level on a plane by halving boxes.
+class PlaneSearch
+{
+public:
+  PlaneSearch(const Catalog& catalog, int level, const RegionOfInterest& plane)
+      : Data(catalog), LevelNumber(level), Plane(plane)
+  {
+    for (int axis = 0; axis < 3; ++axis) {
+      if (plane.Normal[axis] != 0) {
+        this->Axes.push_back(axis);
+      }
+    }
+  }
+
+  std::vector<Box> In(const Box& cells)
+  {
+    this->Halve(cells);
+    if (this->Axes.size() == 1 && !this->Found.empty()) {
+      this->Found.front().Upper = this->Found.back().Upper;
+      this->Found.resize(1);
+    }
+    return std::move(this->Found);
+  }
+
+private:
+  void Halve(const Box& cells)
+  {
+    if (!this->Meets(cells)) {
+      return;
+    }
+    // Smaller bricks would save cells, but each is a grid.
+    constexpr int brick = 8;
+    const int most = this->Axes.size() == 1 ? 1 : brick;
+    const auto widest = std::max_element(this->Axes.begin(), this->Axes.end(),
+        [&cells](int a, int b) { return cells.Width(a) < cells.Width(b); });
+    if (widest == this->Axes.end() || cells.Width(*widest) <= most) {
+      this->Found.push_back(cells);
+      return;
+    }
+    const auto half = static_cast<int>((cells.Width(*widest) + 2 * most - 1) / (2 * most) * most);
+    Box first = cells, second = cells;
+    first.Upper[*widest] = cells.Lower[*widest] + half - 1;
+    second.Lower[*widest] = cells.Lower[*widest] + half;
+    this->Halve(first);
+    this->Halve(second);
+  }
+
+  /// Also if the plane is away from the box by rounding.
+  bool Meets(const Box& cells) const
+  {
+    constexpr double near = 1e-6;  // in widths of the box
+    Bounds bounds = GrownBounds(this->Data, this->LevelNumber, cells, 0);
+    for (const int axis : this->Axes) {
+      const double more = near * (bounds.Upper[axis] - bounds.Lower[axis]);
+      bounds.Lower[axis] -= more;
+      bounds.Upper[axis] += more;
+    }
+    return MeetsPlane(bounds, this->Plane);
+  }
+
+  const Catalog& Data;
+  const int LevelNumber;
+  const RegionOfInterest& Plane;
+  std::vector<int> Axes;  ///< that the plane cuts
+  std::vector<Box> Found;
+};
 
 /// The patches of a level, to be found by their cells; none, and null, of a level without any.
 std::unique_ptr<BoxBins> BinsOf(const Catalog& catalog, const Level& level)
@@ -96,12 +163,21 @@ std::vector<bool> PatchesNear(const Catalog& catalog, const RegionOfInterest& re
   for (std::size_t p = 0; p < near.size(); ++p) {
     const Patch& patch = catalog.Patches[p];
     if (catalog.RoleOf(patch.Level) != LevelRole::Points) {
-      const Bounds bounds = GrownBounds(catalog, patch);
+      const Bounds bounds = GrownBounds(catalog, patch.Level, patch.Cells, 1);
       near[p] = region.Kind == RegionOfInterest::Shape::InBox ? MeetsBox(bounds, region)
                                                               : MeetsPlane(bounds, region);
     }
   }
   return near;
+}
+
+std::vector<Box> CellsOnPlane(
+    const Catalog& catalog, int level, const Box& cells, const RegionOfInterest& region)
+{
+  if (!KnowsPositions(catalog)) {
+    return {cells};
+  }
+  return PlaneSearch(catalog, level, region).In(cells);
 }
 
 std::vector<bool> PatchesWithValues(

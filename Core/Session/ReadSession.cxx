@@ -111,7 +111,10 @@ StepOptions ReadSession::OptionsFor(
     const RankAgreement& ranks, const ReadRequest& request, const Catalog& catalog)
 {
   StepOptions options = request.Options;
-  options.Ghosts = request.GhostCells ? GhostsOf(catalog, request.Variables) : Int3{0, 0, 0};
+  options.Slice = options.Slice && options.Region.Kind == RegionOfInterest::Shape::OnPlane;
+  options.GhostLayer = options.GhostLayer && !options.Slice;  // no slice shows the cells of layers
+  options.Ghosts =
+      request.GhostCells && !options.Slice ? GhostsOf(catalog, request.Variables) : Int3{0, 0, 0};
   if (request.Values) {
     options.WithValues = this->Values.PatchesWith(
         ranks, catalog, request.Values->Variable, request.Values->Range, options.GhostLayer);
@@ -130,7 +133,7 @@ LoadRequest ReadSession::RequestFor(
   LoadRequest mine;
   mine.Variables = RequestsFor(catalog, request.Variables, ghosts);
   mine.Threads = this->Threads.OfRank(ranks, ranks.Rank());
-  mine.FindRanges = request.FindRanges;
+  mine.FindRanges = request.FindRanges && !request.Options.Slice;
   mine.StopAtFault = !request.Options.SkipBroken;
   mine.Storage = request.Storage;
   mine.Memory = this->Memory;

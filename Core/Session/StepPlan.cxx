@@ -90,6 +90,29 @@ std::string KeyOfGrids(const StepPlan& plan, const Catalog& catalog, const StepO
   return fmt::format("{} {}", catalog.Path, fmt::join(numbers, " "));
 }
 
+bool HasPoints(const Catalog& catalog, const std::vector<Block>& blocks)
+{
+  return std::any_of(blocks.begin(), blocks.end(),
+      [&](const Block& block) { return catalog.RoleOf(block.Level) == LevelRole::Points; });
+}
+
+/// Replaces each block by what of it the plane may cut, in the same piece, so that no patch is read in
+/// several.
+void CutToPlane(const Catalog& catalog, const RegionOfInterest& plane, StepPlan& plan)
+{
+  std::vector<Block> blocks;
+  std::vector<int> pieces;
+  for (std::size_t b = 0; b < plan.Blocks.size(); ++b) {
+    const Block& block = plan.Blocks[b];
+    for (Block& part : CutToBoxes(block, CellsOnPlane(catalog, block.Level, block.Cells, plane), *plan.Nests)) {
+      blocks.push_back(std::move(part));
+      pieces.push_back(plan.PieceOfBlock[b]);
+    }
+  }
+  plan.Blocks = std::move(blocks);
+  plan.PieceOfBlock = std::move(pieces);
+}
+
 }  // namespace
 
 StepPlan MakePlan(const Catalog& catalog, const ShownPatches& patches, const StepOptions& options,
@@ -102,7 +125,7 @@ StepPlan MakePlan(const Catalog& catalog, const ShownPatches& patches, const Ste
   const std::vector<int> preferred = PreferredRanks(catalog, options.Pieces);
   // A contour looks the same whatever is skipped by value: blocks have to end in the same places then.
   const bool cut = Merges(catalog, options) && catalog.Grid == GridKind::Uniform && !options.GhostLayer &&
-                   !options.WithValues.empty();
+                   !options.WithValues.empty() && !options.Slice;
   const std::vector<bool> planned = cut ? patches.InRegion() : toRead;
   const BlockOptions blocks = OptionsForPieces(catalog, options, planned);
   plan.Blocks = MakeBlocks(
@@ -112,6 +135,10 @@ StepPlan MakePlan(const Catalog& catalog, const ShownPatches& patches, const Ste
   }
   plan.PieceOfBlock =
       PartitionBlocks(plan.Blocks, preferred, Weights(catalog, plan.Blocks, variables), options.Pieces);
+  plan.Sliced = options.Slice && !catalog.IsMesh() && !(options.Sphere && catalog.Geographic);
+  if (plan.Sliced && catalog.HasPlacedBoxes() && !HasPoints(catalog, plan.Blocks)) {
+    CutToPlane(catalog, options.Region, plan);
+  }
   for (std::size_t b = 0; b < plan.Blocks.size(); ++b) {
     if (plan.PieceOfBlock[b] == options.Piece) {
       plan.Mine.push_back(b);
