@@ -58,51 +58,71 @@ bool MeetsPlane(const Bounds& bounds, const RegionOfInterest& region)
   return least <= 0 && most >= 0;
 }
 
-/// Finds the cells of a level on a plane by halving boxes.
+/// Finds the cells of a level on a plane: columns along the axis on which the plane rises most, as long as it
+/// needs.
 class PlaneSearch
 {
 public:
-  PlaneSearch(const Catalog& catalog, int level, const RegionOfInterest& plane)
-      : Data(catalog), LevelNumber(level), Plane(plane)
+  PlaneSearch(
+      const Catalog& catalog, int level, const Box& cells, const RegionOfInterest& plane, int thickness)
+      : Data(catalog), LevelNumber(level), Plane(plane), Thickness(thickness)
   {
+    const Bounds bounds = GrownBounds(catalog, level, cells, 0);
+    double most = 0;
     for (int axis = 0; axis < 3; ++axis) {
-      if (plane.Normal[axis] != 0) {
-        this->Axes.push_back(axis);
+      const double width = bounds.Upper[axis] - bounds.Lower[axis];
+      const double rise = std::abs(plane.Normal[axis]) * width / static_cast<double>(cells.Width(axis));
+      if (rise > most && width < Everywhere) {
+        most = rise;
+        this->Along = axis;
       }
     }
+    this->Find(cells);
   }
 
-  std::vector<Box> In(const Box& cells)
-  {
-    this->Halve(cells);
-    if (this->Axes.size() == 1 && !this->Found.empty()) {
-      this->Found.front().Upper = this->Found.back().Upper;
-      this->Found.resize(1);
-    }
-    return std::move(this->Found);
-  }
+  std::vector<Box> Found;
 
 private:
-  void Halve(const Box& cells)
+  void Find(const Box& cells)
   {
     if (!this->Meets(cells)) {
       return;
     }
-    // Smaller bricks would save cells, but each is a grid.
-    constexpr int brick = 8;
-    const int most = this->Axes.size() == 1 ? 1 : brick;
-    const auto widest = std::max_element(this->Axes.begin(), this->Axes.end(),
-        [&cells](int a, int b) { return cells.Width(a) < cells.Width(b); });
-    if (widest == this->Axes.end() || cells.Width(*widest) <= most) {
-      this->Found.push_back(cells);
+    int widest = this->Along;
+    for (int axis = 0; axis < 3; ++axis) {
+      const bool matters = axis != this->Along && this->Plane.Normal[axis] != 0;
+      if (matters && cells.Width(axis) > (widest == this->Along ? this->Thickness : cells.Width(widest))) {
+        widest = axis;
+      }
+    }
+    if (widest == this->Along) {
+      this->Found.push_back(this->Shortened(cells));
       return;
     }
-    const auto half = static_cast<int>((cells.Width(*widest) + 2 * most - 1) / (2 * most) * most);
     Box first = cells, second = cells;
-    first.Upper[*widest] = cells.Lower[*widest] + half - 1;
-    second.Lower[*widest] = cells.Lower[*widest] + half;
-    this->Halve(first);
-    this->Halve(second);
+    first.Upper[widest] = cells.Lower[widest] + static_cast<int>((cells.Width(widest) - 1) / 2);
+    second.Lower[widest] = first.Upper[widest] + 1;
+    this->Find(first);
+    this->Find(second);
+  }
+
+  /// Without the layers at both ends that do not meet the plane.
+  Box Shortened(Box cells) const
+  {
+    int& first = cells.Lower[this->Along];
+    int& last = cells.Upper[this->Along];
+    const int begin = first, end = last;
+    Box part = cells;
+    for (int low = begin, high = end; low < high; first = low) {
+      int& middle = part.Upper[this->Along] = low + (high - low) / 2;
+      this->Meets(part) ? high = middle : low = middle + 1;
+    }
+    part.Upper[this->Along] = end;
+    for (int low = begin, high = end; low < high; last = high) {
+      int& middle = part.Lower[this->Along] = high - (high - low) / 2;
+      this->Meets(part) ? low = middle : high = middle - 1;
+    }
+    return cells;
   }
 
   /// Also if the plane is away from the box by rounding.
@@ -110,7 +130,7 @@ private:
   {
     constexpr double near = 1e-6;  // in widths of the box
     Bounds bounds = GrownBounds(this->Data, this->LevelNumber, cells, 0);
-    for (const int axis : this->Axes) {
+    for (int axis = 0; axis < 3; ++axis) {
       const double more = near * (bounds.Upper[axis] - bounds.Lower[axis]);
       bounds.Lower[axis] -= more;
       bounds.Upper[axis] += more;
@@ -121,8 +141,8 @@ private:
   const Catalog& Data;
   const int LevelNumber;
   const RegionOfInterest& Plane;
-  std::vector<int> Axes;  ///< that the plane cuts
-  std::vector<Box> Found;
+  const int Thickness;
+  int Along = 0;
 };
 
 /// The patches of a level, to be found by their cells; none, and null, of a level without any.
@@ -172,12 +192,12 @@ std::vector<bool> PatchesNear(const Catalog& catalog, const RegionOfInterest& re
 }
 
 std::vector<Box> CellsOnPlane(
-    const Catalog& catalog, int level, const Box& cells, const RegionOfInterest& region)
+    const Catalog& catalog, int level, const Box& cells, const RegionOfInterest& region, int thickness)
 {
   if (!KnowsPositions(catalog)) {
     return {cells};
   }
-  return PlaneSearch(catalog, level, region).In(cells);
+  return PlaneSearch(catalog, level, cells, region, thickness).Found;
 }
 
 std::vector<bool> PatchesWithValues(

@@ -31,11 +31,11 @@ bool KnowsPositions(const Catalog& catalog);
 /// false, do.
 std::vector<bool> PatchesNear(const Catalog& catalog, const RegionOfInterest& region);
 
-/// The cells of a box of a level that the plane of a region may cut, as disjoint boxes, with some cells around
-/// them: all layers that a plane along the cells meets, as one box, or bricks of a few cells around an oblique
+/// The cells of a box of a level that the plane of a region may cut, with few others, as disjoint boxes: all
+/// layers that a plane along the cells meets, as one box, or short columns of that thickness along an oblique
 /// plane. The whole box where KnowsPositions() is false.
 std::vector<Box> CellsOnPlane(
-    const Catalog& catalog, int level, const Box& cells, const RegionOfInterest& region);
+    const Catalog& catalog, int level, const Box& cells, const RegionOfInterest& region, int thickness);
 
 /// One flag per patch: true where the patch, together with those of its level that are at most one cell away,
 /// has values on both sides of `wanted` or in it, so that an iso-surface may pass through it or between them.

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace patchio {
@@ -98,13 +99,23 @@ bool HasPoints(const Catalog& catalog, const std::vector<Block>& blocks)
 
 /// Replaces each block by what of it the plane may cut, in the same piece, so that no patch is read in
 /// several.
-void CutToPlane(const Catalog& catalog, const RegionOfInterest& plane, StepPlan& plan)
+void CutToPlane(const Catalog& catalog, const StepOptions& options, StepPlan& plan)
 {
+  // Thinner columns have fewer cells, but each is a grid, and VTK makes some ten thousand of them a second.
+  constexpr double columnsOfPiece = 1000;
+  double faces = 0;
+  for (const Block& block : plan.Blocks) {
+    faces += std::pow(static_cast<double>(block.Cells.Cells()), 2.0 / 3);
+  }
+  const int thickness =
+      static_cast<int>(std::clamp(std::sqrt(faces / (columnsOfPiece * options.Pieces)), 8.0, 1e6));
   std::vector<Block> blocks;
   std::vector<int> pieces;
   for (std::size_t b = 0; b < plan.Blocks.size(); ++b) {
     const Block& block = plan.Blocks[b];
-    for (Block& part : CutToBoxes(block, CellsOnPlane(catalog, block.Level, block.Cells, plane), *plan.Nests)) {
+    const std::vector<Box> boxes =
+        CellsOnPlane(catalog, block.Level, block.Cells, options.Region, thickness);
+    for (Block& part : CutToBoxes(block, boxes, *plan.Nests)) {
       blocks.push_back(std::move(part));
       pieces.push_back(plan.PieceOfBlock[b]);
     }
@@ -137,7 +148,7 @@ StepPlan MakePlan(const Catalog& catalog, const ShownPatches& patches, const Ste
       PartitionBlocks(plan.Blocks, preferred, Weights(catalog, plan.Blocks, variables), options.Pieces);
   plan.Sliced = options.Slice && !catalog.IsMesh() && !(options.Sphere && catalog.Geographic);
   if (plan.Sliced && catalog.HasPlacedBoxes() && !HasPoints(catalog, plan.Blocks)) {
-    CutToPlane(catalog, options.Region, plan);
+    CutToPlane(catalog, options, plan);
   }
   for (std::size_t b = 0; b < plan.Blocks.size(); ++b) {
     if (plan.PieceOfBlock[b] == options.Piece) {

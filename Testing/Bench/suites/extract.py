@@ -1,10 +1,13 @@
 """Filters that PatchIO replaces, and surfaces, each with its picture, beside ParaView's own: on many patches, on the refined sphere and AMReX
-plotfiles, and on one block of which nothing is hidden; what they cost alone, with one thread and all, beside a plain loop."""
+plotfiles, and on one block of which nothing is hidden; what they cost alone, with one thread and all, beside a plain loop. Slices
+made while reading, beside those made afterwards."""
 import os
 
+import emulator
 import plotfiles
-from measuring import make_dump, programs, pvbatch, ratios, remember, run_json, say
+from measuring import Spread, make_dump, programs, pvbatch, ratios, remember, run as run_program, run_json, say
 from suites.blocks import find_sphere
+from suites.two_level import STORAGE
 
 SLICES = ("slice", "oblique slice")
 CONTOUR, SURFACE = "contour", "surface"
@@ -12,6 +15,9 @@ CONTOUR, SURFACE = "contour", "surface"
 SPHERE, MANY, ONE = 10, 5, 0.9
 SPHERE_CONTOUR = 8
 THREADS, PLAIN = 1.7, 0.3
+AT_ONCE = 1.3    # read and slice, one after the other / at once
+RANKS = 4
+PARTS = 8    # of a data set, of which the memory limit has room for one
 
 
 def data_sets(report, folder):
@@ -62,8 +68,36 @@ def alone(report, rounds):
     report.data["contour alone"] = found
 
 
+def while_reading(report, folder, rounds):
+    """On the emulator, and with little memory on one rank."""
+    summary = make_dump(folder, "limits_large", patches=1274, size=74)
+    data, name = os.path.split(os.path.dirname(os.path.dirname(summary)))
+    run_program([programs() + "/patchio", "index", os.path.join(data, name, "dumps.visit")], environment={"PATCHIO_METADATA_DIR": ""})
+    sidecars = {"PATCHIO_METADATA_DIR": ""}
+    lacks = emulator.missing()
+    if lacks:
+        report.skipped("slice while reading", "this machine lacks " + lacks)
+    else:
+        with emulator.slow_storage(os.path.join(data, name), **STORAGE) as storage:
+            found = pvbatch("slice_at_once.py", storage.path("dumps.visit"), "v0", STORAGE["concurrency"], 0, rounds, ranks=RANKS, environment=sidecars)
+        for direction, ways in found.items():
+            if len({each["cells"] for runs in ways.values() for each in runs}) != 1:
+                raise RuntimeError("%s: the slices have other cells" % direction)
+            seconds = {way: [each["seconds"] for each in runs] for way, runs in ways.items()}
+            report.goal("emulator, NP = %d, 2 GB in 1274 patches of 74^3, plane %s: read and slice, one after the other / at once" % (RANKS, direction),
+                        AT_ONCE, ratios(seconds["after"], seconds["at once"]))
+        report.data["while reading"] = found
+    limit = 1274 * 74 ** 3 * 4 / PARTS / 1e6
+    found = pvbatch("slice_at_once.py", os.path.join(data, name, "dumps.visit"), "v0", 16, int(limit), rounds, environment=sidecars)
+    for direction, ways in found.items():
+        report.at_most("2 GB, plane %s: most memory while slicing / a limit of 1/%d of the data" % (direction, PARTS), 1,
+                       Spread([each["memory"] / limit for each in ways["at once"]]))
+    report.data["memory while reading"] = found
+
+
 def run(report, folder, rounds):
     """./dev bench extract"""
     alone(report, rounds)
+    while_reading(report, folder, rounds)
     for label, path, array, goal in data_sets(report, folder):
         with_pictures(report, label, path, array, goal, min(rounds, 3))
