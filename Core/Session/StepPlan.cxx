@@ -102,13 +102,12 @@ bool HasPoints(const Catalog& catalog, const std::vector<Block>& blocks)
 void CutToPlane(const Catalog& catalog, const StepOptions& options, StepPlan& plan)
 {
   // Thinner columns have fewer cells, but each is a grid, and VTK makes some ten thousand of them a second.
-  constexpr double columnsOfPiece = 1000;
+  constexpr double columns = 2000;
   double faces = 0;
   for (const Block& block : plan.Blocks) {
     faces += std::pow(static_cast<double>(block.Cells.Cells()), 2.0 / 3);
   }
-  const int thickness =
-      static_cast<int>(std::clamp(std::sqrt(faces / (columnsOfPiece * options.Pieces)), 8.0, 1e6));
+  const int thickness = static_cast<int>(std::clamp(std::sqrt(faces / columns), 8.0, 1e6));
   std::vector<Block> blocks;
   std::vector<int> pieces;
   for (std::size_t b = 0; b < plan.Blocks.size(); ++b) {

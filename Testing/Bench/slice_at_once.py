@@ -1,8 +1,9 @@
 """A slice made while reading, beside one that the filter Slice makes of the blocks that the plane meets: in turn, in one process of
 pvbatch. Prints as JSON, for each direction and way, the seconds from the known data set to the slice, and the most memory that
-it took beyond what was there before, in MB on rank 0. Run by suites/extract.py.
+it took until then beyond what the process had at first, in MB on rank 0. Run by suites/extract.py.
 
-usage: pvbatch slice_at_once.py PATH ARRAY CONCURRENCY LIMIT ROUNDS
+usage: pvbatch slice_at_once.py PATH ARRAY CONCURRENCY LIMIT ROUNDS DIRECTION...
+       ARRAY        its name, or all
        CONCURRENCY  N*, of which each rank takes its part
        LIMIT        MB, the memory limit of what is sliced while reading; 0: none, and both ways run
 """
@@ -26,7 +27,8 @@ def reader_of(normal, **settings):
                          Region="Plane", RegionNormal=normal, **settings)
     bounds = reader.GetPropertyValue("DomainBounds")
     reader.RegionOrigin = [bounds[2 * a] + PLACE * (bounds[2 * a + 1] - bounds[2 * a]) for a in range(3)]
-    reader.CellArrayStatus = [array]
+    if array != "all":
+        reader.CellArrayStatus = [array]
     return reader
 
 
@@ -47,15 +49,16 @@ def resident(line):
         return int(re.search(r"^%s:\s+(\d+)" % line, status.read(), re.M).group(1)) * 1.024e-3
 
 
+at_first = resident("VmRSS")
+
+
 def measure(make, normal):
     reader, source = make(normal)
-    with open("/proc/self/clear_refs", "w") as peak:
-        peak.write("5")
-    before, begin = resident("VmRSS"), time.perf_counter()
+    begin = time.perf_counter()
     source.UpdatePipeline(reader.TimestepValues[-1] if hasattr(reader.TimestepValues, "__len__") else 0.0)
     cells = source.GetDataInformation().GetNumberOfCells()
     seconds = time.perf_counter() - begin
-    memory = resident("VmHWM") - before
+    memory = resident("VmHWM") - at_first
     reader.UpdatePropertyInformation()
     read = re.search(r"Bytes read: .*", reader.GetPropertyValue("IOReport")).group(0)
     if source is not reader:
@@ -65,13 +68,14 @@ def measure(make, normal):
 
 
 WAYS = {"at once": at_once} if limit else {"after": after, "at once": at_once}
-results = {name: {way: [] for way in WAYS} for name in NORMALS}
-measure(at_once, NORMALS["along z"])    # the first one opens the files and starts threads
+results = {name: {way: [] for way in WAYS} for name in sys.argv[6:]}
+if not limit:
+    measure(at_once, NORMALS["along z"])    # the first one opens the files and starts threads
 for number in range(rounds):
-    for name, normal in NORMALS.items():
+    for name in results:
         order = list(WAYS)
         random.Random(number).shuffle(order)
         for way in order:
-            results[name][way].append(measure(WAYS[way], normal))
+            results[name][way].append(measure(WAYS[way], NORMALS[name]))
             print(name, way, results[name][way][-1], flush=True)
 print("JSON " + json.dumps(results))
