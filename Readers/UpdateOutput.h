@@ -33,8 +33,8 @@ void AssembleOutput(LoadedStep& loaded, int rank, int threads, bool pointsAsImag
     vtkMultiBlockDataSet* output);
 
 /// Collective. Makes a slice of an output whose plan is StepPlan::Sliced: the tree gets a poly data for each
-/// level in place of its blocks, the one that the filter Slice would make of them. False, and nothing is done,
-/// where it cannot slice some block of any rank.
+/// level in place of its blocks, the one that the filter Slice would make of them. False, and nothing is
+/// done, where it cannot slice some block of any rank.
 bool SliceOutput(Communicator& ranks, LoadedStep& loaded, vtkMultiBlockDataSet* output);
 
 }  // namespace patchio

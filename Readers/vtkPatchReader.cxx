@@ -46,7 +46,8 @@ std::string ShortName(const std::string& path)
 constexpr double LongestFirstPicture = 5;
 
 constexpr const char* NoSlice =
-    "Slice While Reading has no effect on meshes, lists of points and grids on a sphere. Use the filter Slice";
+    "Slice While Reading has no effect on meshes, lists of points and grids on a sphere. Use the filter "
+    "Slice";
 
 ChannelMode ModeOf(int metadataChannel)
 {

@@ -88,8 +88,8 @@ public:
   ///@{
   /**
    * Where Region is ON_PLANE_OF_INTEREST: the output is the slice by that plane, a poly data for each level
-   * with the polygons of this rank, and of each patch only the cells near the plane are kept. Without effect on
-   * meshes, lists of points and grids on a sphere. Off by default.
+   * with the polygons of this rank, and of each patch only the cells near the plane are kept. Without effect
+   * on meshes, lists of points and grids on a sphere. Off by default.
    */
   vtkSetMacro(SliceWhileReading, bool);
   vtkGetMacro(SliceWhileReading, bool);

@@ -53,8 +53,8 @@ struct StepOptions
   {
     const auto tie = [](const StepOptions& o) {
       return std::tie(o.FirstLevel, o.LastLevel, o.Grids, o.Ghosts, o.HideRefined, o.SkipBroken, o.GhostLayer,
-          o.PointLists, o.HideUndefined, o.Sphere, o.PatchIds, o.Vectors, o.Partial, o.Region.Kind,
-          o.Slice, o.Region.Lower, o.Region.Upper, o.Region.Origin, o.Region.Normal, o.WithValues, o.Blocks.Merge,
+          o.PointLists, o.HideUndefined, o.Sphere, o.PatchIds, o.Vectors, o.Partial, o.Region.Kind, o.Slice,
+          o.Region.Lower, o.Region.Upper, o.Region.Origin, o.Region.Normal, o.WithValues, o.Blocks.Merge,
           o.Blocks.Cover.MostCells, o.Blocks.Cover.CellsWorthABox, o.Piece, o.Pieces);
     };
     return tie(*this) == tie(other);

@@ -112,8 +112,7 @@ void CutToPlane(const Catalog& catalog, const StepOptions& options, StepPlan& pl
   std::vector<int> pieces;
   for (std::size_t b = 0; b < plan.Blocks.size(); ++b) {
     const Block& block = plan.Blocks[b];
-    const std::vector<Box> boxes =
-        CellsOnPlane(catalog, block.Level, block.Cells, options.Region, thickness);
+    const std::vector<Box> boxes = CellsOnPlane(catalog, block.Level, block.Cells, options.Region, thickness);
     for (Block& part : CutToBoxes(block, boxes, *plan.Nests)) {
       blocks.push_back(std::move(part));
       pieces.push_back(plan.PieceOfBlock[b]);
