@@ -265,9 +265,15 @@ std::vector<Block> CutToBoxes(const Block& block, const std::vector<Box>& boxes,
   std::vector<int> owners;
   for (const OwnedBox& part : block.Parts) {
     for (const Box& cells : nesting.OwnCells(part.Owner)) {
-      own.push_back(Intersect(part.Cells, cells));
-      owners.push_back(part.Owner);
+      const Box common = Intersect(part.Cells, cells);
+      if (!common.Empty()) {
+        own.push_back(common);
+        owners.push_back(part.Owner);
+      }
     }
+  }
+  if (own.empty()) {
+    return {};
   }
   const BoxBins bins(own);
   std::vector<Block> cut;

@@ -155,6 +155,21 @@ std::unique_ptr<BoxBins> BinsOf(const Catalog& catalog, const Level& level)
   return boxes.empty() ? nullptr : std::make_unique<BoxBins>(std::move(boxes));
 }
 
+/// Whether boxes have all cells of a box.
+bool IsCovered(const BoxBins& bins, const Box& cells)
+{
+  std::vector<Box> open{cells};
+  bins.ForEachMeeting(cells, [&](int other) {
+    std::vector<Box> left;
+    for (const Box& box : open) {
+      Subtract(box, Intersect(box, bins[other]), left);
+    }
+    open = std::move(left);
+    return !open.empty();
+  });
+  return open.empty();
+}
+
 /// The range of all patches of a level that share a cell with a box, or any that meets `enough`.
 void AddMeeting(const BoxBins* bins, const Level& level, const Box& cells,
     const std::vector<ValueRange>& ranges, const ValueRange& enough, ValueRange& together)
@@ -201,27 +216,34 @@ std::vector<Box> CellsOnPlane(
 }
 
 std::vector<bool> PatchesWithValues(
-    const Catalog& catalog, const std::vector<ValueRange>& ranges, const ValueRange& wanted, bool withCoarser)
+    const Catalog& catalog, const std::vector<ValueRange>& ranges, const ValueRange& wanted)
 {
+  std::vector<std::unique_ptr<BoxBins>> bins;
+  for (const Level& level : catalog.Levels) {
+    bins.push_back(KnowsPositions(catalog) ? BinsOf(catalog, level) : nullptr);
+  }
   std::vector<bool> marks(catalog.Patches.size(), false);
-  std::unique_ptr<BoxBins> coarser;
   for (std::size_t l = 0; l < catalog.Levels.size(); ++l) {
     const Level& level = catalog.Levels[l];
-    std::unique_ptr<BoxBins> bins = KnowsPositions(catalog) ? BinsOf(catalog, level) : nullptr;
+    const bool refines = l > 0 && level.Role == LevelRole::Refinement;
+    const bool refined = l + 1 < bins.size() && catalog.Levels[l + 1].Role == LevelRole::Refinement;
     for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
       ValueRange together = ranges[p];
-      if (bins) {
+      if (bins[l]) {
         // All cells around a node are within two of each of them.
-        const Box cells = Grown(catalog.Patches[p].Cells, {2, 2, 2});
-        AddMeeting(bins.get(), level, cells, ranges, wanted, together);
-        if (withCoarser && level.Role == LevelRole::Refinement && l > 0) {
-          AddMeeting(
-              coarser.get(), catalog.Levels[l - 1], Coarsen(cells, level.Ratio), ranges, wanted, together);
+        const Box cells = Grown(catalog.Patches[p].Cells, {2, 2, catalog.Dimension > 2 ? 2 : 0});
+        AddMeeting(bins[l].get(), level, cells, ranges, wanted, together);
+        if (refines && !IsCovered(*bins[l], cells)) {
+          const Level& coarser = catalog.Levels[l - 1];
+          AddMeeting(bins[l - 1].get(), coarser, Coarsen(cells, level.Ratio), ranges, wanted, together);
+        }
+        if (refined) {
+          const Level& finer = catalog.Levels[l + 1];
+          AddMeeting(bins[l + 1].get(), finer, Refine(cells, finer.Ratio), ranges, wanted, together);
         }
       }
-      marks[p] = !bins || together.Meets(wanted);
+      marks[p] = !bins[l] || together.Meets(wanted);
     }
-    coarser = std::move(bins);
   }
   return marks;
 }

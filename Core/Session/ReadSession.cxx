@@ -116,8 +116,8 @@ StepOptions ReadSession::OptionsFor(
   options.Ghosts =
       request.GhostCells && !options.Slice ? GhostsOf(catalog, request.Variables) : Int3{0, 0, 0};
   if (request.Values) {
-    options.WithValues = this->Values.PatchesWith(
-        ranks, catalog, request.Values->Variable, request.Values->Range, options.GhostLayer);
+    options.WithValues =
+        this->Values.PatchesWith(ranks, catalog, request.Values->Variable, request.Values->Range);
   }
   this->Note = request.Values && options.WithValues.empty()
                    ? "Skip By Value has no effect: the files do not say which values '" +

@@ -146,14 +146,16 @@ TEST(PatchesWithValues, CountThoseAcrossOneCell)
   EXPECT_EQ(Numbers(PatchesWithValues(catalog, {{0, 1}, {0, 1}, {2, 3}}, {1.5, 1.5})), (List{0, 1, 2}));
 }
 
-TEST(PatchesWithValues, CountTheCoarserOnesThatTouchWhereTheyGiveValues)
+TEST(PatchesWithValues, CountOtherLevelsWhereTheyMeet)
 {
   Catalog catalog = Row(4);
   testing::AddLevel(catalog, {{{8, 0, 0}, {15, 7, 7}}});  // on patch 1, and beside 0 and 2
   catalog.Levels[1].Ratio = {2, 2, 2};
   const std::vector<ValueRange> ranges{{0, 1}, {2, 3}, {2, 3}, {2, 3}, {2, 3}};
-  EXPECT_EQ(Numbers(PatchesWithValues(catalog, ranges, {0.5, 0.5})), (List{0, 1}));
-  EXPECT_EQ(Numbers(PatchesWithValues(catalog, ranges, {0.5, 0.5}, true)), (List{0, 1, 4}));
+  EXPECT_EQ(Numbers(PatchesWithValues(catalog, ranges, {0.5, 0.5})), (List{0, 1, 4}));
+  // Patches 0 to 3 of the coarse level lie beside the fine one, or under it, or one away.
+  const std::vector<ValueRange> fineIsGreat{{0, 1}, {0, 1}, {0, 1}, {0, 1}, {8, 9}};
+  EXPECT_EQ(Numbers(PatchesWithValues(catalog, fineIsGreat, {5, 5})), (List{0, 1, 2, 4}));
 }
 
 TEST(ValueRange, AllowsForRoundingToFloats)
