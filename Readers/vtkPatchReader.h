@@ -8,6 +8,8 @@
  * another rank. Uniform blocks are vtkUniformGrid in double coordinates, rectilinear ones vtkRectilinearGrid,
  * curvilinear ones vtkStructuredGrid. Levels that have names are blocks of these names.
  *
+ * With SliceWhileReading, the blocks of the levels are vtkPolyData instead: the polygons of this rank.
+ *
  * Cells that a finer level covers are marked vtkDataSetAttributes::REFINEDCELL and DUPLICATECELL (only
  * DUPLICATECELL beside visible cells while AddGhostLayer is on). Ghost layers, and cells that another patch
  * of the level has too, are marked DUPLICATECELL. Ghost layers over no shown patch are also marked

@@ -70,7 +70,7 @@ StepOptions vtkPatchReaderProperties::OptionsFromProperties() const
     options.Region.Origin[axis] = this->RegionOrigin[axis];
     options.Region.Normal[axis] = this->RegionNormal[axis];
   }
-  options.Slice = this->SliceWhileReading;
+  options.Slice = this->SliceWhileReading && this->Region == ON_PLANE_OF_INTEREST;
   options.Blocks.Merge = this->Blocks != AS_PATCHES;
   if (this->Blocks == MERGED_UP_TO) {
     options.Blocks.Cover.MostCells = this->MaximumBlockCells;

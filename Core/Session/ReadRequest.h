@@ -44,7 +44,7 @@ struct StepOptions
   bool Vectors = true;        ///< arrays of the vectors of VectorsAmong(), too
   bool Partial = false;       ///< blocks lack arrays of variables that their patches lack
   RegionOfInterest Region;
-  bool Slice = false;            ///< show what the region's plane cuts, where that can be; see StepPlan
+  bool Slice = false;  ///< of a region on a plane: show what that cuts, where that can be; see StepPlan
   std::vector<bool> WithValues;  ///< per patch: see PatchesWithValues(); empty: all of them
   BlockOptions Blocks;
   int Piece = 0, Pieces = 1;  ///< which part of all blocks this rank reads

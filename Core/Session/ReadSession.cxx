@@ -3,6 +3,7 @@
 #include "Report/ProgressText.h"
 #include "Support/Error.h"
 
+#include <cmath>
 #include <utility>
 
 namespace patchio {
@@ -111,7 +112,13 @@ StepOptions ReadSession::OptionsFor(
     const RankAgreement& ranks, const ReadRequest& request, const Catalog& catalog)
 {
   StepOptions options = request.Options;
-  options.Slice = options.Slice && options.Region.Kind == RegionOfInterest::Shape::OnPlane;
+  const Double3& normal = options.Region.Normal;
+  const double length = std::hypot(normal[0], normal[1], normal[2]);
+  if (options.Slice && !(length > 0 && std::isfinite(length))) {
+    throw Error(
+        "Slice While Reading needs the direction of its plane, but the Region's normal is 0 or no number. "
+        "Set another one.");
+  }
   options.GhostLayer = options.GhostLayer && !options.Slice;  // no slice shows the cells of layers
   options.Ghosts =
       request.GhostCells && !options.Slice ? GhostsOf(catalog, request.Variables) : Int3{0, 0, 0};
