@@ -173,9 +173,10 @@ expect(all(leaf.GetNumberOfCells() == 0 for leaf in leaves(output_of(wrong))), "
 for layer, value in ((0, value), (0, value + 4), (1, value)) if ranks == 1 else ((0, value), (0, value + 4)):
     chosen = {"SkipByValue": 1, "ValueArray": "f", "ValueRange": [value, value]}
     readers = [PatchReader(FileName=[path], AddGhostLayer=layer, **more) for more in ({}, chosen)]
-    surfaces = [all_triangles(contour_of(reader, "f", value)) for reader in readers]
-    expect(surfaces[0] == surfaces[1] and (surfaces[0] or rank > 0), "merged, layer %d, contour of %g: %d polygons, not %d", layer, value,
-           len(surfaces[1]), len(surfaces[0]))
+    for made_of in (contour_of, contour_of_cells):
+        surfaces = [all_triangles(made_of(reader, "f", value)) for reader in readers]
+        expect(surfaces[0] == surfaces[1] and (surfaces[0] or rank > 0), "merged, layer %d, %s of %g: %d polygons, not %d", layer,
+               made_of.__name__, value, len(surfaces[1]), len(surfaces[0]))
     expect(patches_of(readers[1]) < patches_of(readers[0]), "merged, contour of %g: everything was read", value)
 
 finish("interest")
