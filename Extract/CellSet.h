@@ -30,10 +30,10 @@ struct CellArray
 
 struct CellSet
 {
-  std::string NotUnderstood;      ///< why filters must leave the input to VTK; the same on all ranks
-  bool OfPoints = false;          ///< the values belong to points, see CellBlock
-  int FlatAxis = -1;              ///< see CellBlock; -1: none
-  bool HasNumbers = true;         ///< the values of the first array are those of CellBlock, which is contoured
+  std::string NotUnderstood;  ///< why filters must leave the input to VTK; the same on all ranks
+  bool OfPoints = false;      ///< the values belong to points, see CellBlock
+  int FlatAxis = -1;          ///< see CellBlock; -1: none
+  bool HasNumbers = true;     ///< the values of the first array are those of CellBlock, which is contoured
   std::vector<CellArray> Arrays;
   std::vector<CellBlock> Blocks;
   std::vector<std::vector<const char*>> Values;  ///< of each block, the values of each array

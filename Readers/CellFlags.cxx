@@ -164,15 +164,14 @@ bool CellFlags::MarkCellsOfOthers(const OwnedBox& part, const Box& grid, unsigne
 bool CellFlags::MarkRefined(const OwnedBox& part, const Box& grid, unsigned char* flags) const
 {
   const std::vector<std::uint8_t> covered =
-      this->BlankRefined ? this->Nests.CoveredCells(part.Owner) : std::vector<std::uint8_t>();
+      this->BlankRefined ? this->Nests.CoveredCells(part.Owner, part.Cells) : std::vector<std::uint8_t>();
   if (covered.empty()) {
     return false;
   }
   bool found = false;
-  const Box& patch = this->Data.Patches[part.Owner].Cells;
+  const std::uint8_t* from = covered.data();
   for (int k = part.Cells.Lower[2]; k <= part.Cells.Upper[2]; ++k) {
     for (int j = part.Cells.Lower[1]; j <= part.Cells.Upper[1]; ++j) {
-      const std::uint8_t* from = covered.data() + IndexIn(patch, {part.Cells.Lower[0], j, k});
       unsigned char* to = flags + IndexIn(grid, {part.Cells.Lower[0], j, k});
       for (int i = part.Cells.Lower[0]; i <= part.Cells.Upper[0]; ++i, ++from, ++to) {
         *to = *from ? Refined : *to;

@@ -1,6 +1,7 @@
 #include "UpdateOutput.h"
 
 #include "AmrOutput.h"
+#include "Extract/Slice.h"
 #include "Io/IoScheduler.h"
 #include "PointGrids.h"
 #include "Support/Error.h"
@@ -9,7 +10,10 @@
 
 #include <vtkMultiBlockDataSet.h>
 #include <vtkMultiPieceDataSet.h>
+#include <vtkNew.h>
 #include <vtkOverlappingAMR.h>
+#include <vtkPlane.h>
+#include <vtkPolyData.h>
 
 #include <algorithm>
 #include <cmath>
@@ -222,7 +226,7 @@ void AssembleOutput(
 std::string WhyOutlineFirst(const LoadedStep& loaded)
 {
   constexpr double longest = 5;
-  const double blocks = static_cast<double>(loaded.Plan.Mine.size());
+  const double blocks = loaded.Plan.Sliced ? 0 : static_cast<double>(loaded.Plan.Mine.size());
   const double cells = blocks * loaded.CellsOfBlock();
   // Extract takes so long for a surface and its picture (`./dev bench extract`), VTK 9.2 where it has to.
   const bool byExtract = loaded.Data().Dimension == 3 && loaded.Data().HasPlacedBoxes();
@@ -235,6 +239,37 @@ std::string WhyOutlineFirst(const LoadedStep& loaded)
       << std::llround(cells) << " cells a rank takes about " << std::llround(seconds)
       << " s. Choose Surface as the representation, or make a Slice";
   return why.str();
+}
+
+bool SliceOutput(Communicator& ranks, LoadedStep& loaded, vtkDataObject* output)
+{
+  auto* const tree = vtkMultiBlockDataSet::SafeDownCast(output);
+  const Stopwatch watch;
+  const RegionOfInterest& region = loaded.Options.Region;
+  vtkNew<vtkPlane> plane;
+  plane->SetOrigin(region.Origin.data());
+  plane->SetNormal(region.Normal.data());
+  extract::SliceRequest request;
+  request.Triangles = false;
+  if (const auto surface = extract::Surface::Make(plane, 0)) {
+    request.Surfaces.push_back(*surface);
+  }
+  extract::Blocks blocks;
+  RunOnAllRanks(ranks, [&] { blocks = extract::MakeBlocks(output); });
+  if (!AllOf(ranks, blocks.NotUnderstood.empty())) {
+    return false;
+  }
+  const auto pieces = extract::Slice(blocks, request, ranks);
+  RunOnAllRanks(ranks, [&] {
+    std::uint64_t kilobytes = 0;
+    for (unsigned int level = 0; level < pieces.size(); ++level) {
+      kilobytes += pieces[level]->GetActualMemorySize();
+      tree->SetBlock(level, pieces[level]);
+    }
+    loaded.Memory().Check(1024 * kilobytes);
+  });
+  loaded.Report().AssembleSeconds += watch.Seconds();
+  return true;
 }
 
 }  // namespace patchio

@@ -37,6 +37,11 @@ void AssembleOutput(
 /// seconds; else empty. The other ranks have about as many blocks.
 std::string WhyOutlineFirst(const LoadedStep& loaded);
 
+/// Collective. Makes a slice of an output whose plan is StepPlan::Sliced: the tree gets a poly data for each
+/// level in place of its blocks, the one that the filter Slice would make of them. False, and nothing is
+/// done, where it cannot slice some block of any rank.
+bool SliceOutput(Communicator& ranks, LoadedStep& loaded, vtkDataObject* output);
+
 }  // namespace patchio
 
 #endif

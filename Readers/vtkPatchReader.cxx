@@ -30,6 +30,10 @@ using namespace patchio;
 
 namespace {
 
+constexpr const char* NoSlice =
+    "Slice While Reading has no effect on meshes, lists of points and grids on a sphere. Use the filter "
+    "Slice";
+
 ChannelMode ModeOf(int metadataChannel)
 {
   return metadataChannel == vtkPatchReader::CHANNEL_OFF  ? ChannelMode::Off
@@ -262,7 +266,7 @@ int vtkPatchReader::RequestDataObject(
 {
   Internals& self = *this->Internal;
   bool isAmr = false;
-  if (this->Blocks == OVERLAPPING_AMR && !self.Session.Series.Files().empty()) {
+  if (this->WantsAmr() && !self.Session.Series.Files().empty()) {
     // What is wrong, RequestInformation() says.
     const std::string fault = CatchError([&] { this->Open(); });
     isAmr = fault.empty() && WhyNotAmr(self.Session.Series.Current()).empty();
@@ -380,7 +384,11 @@ void vtkPatchReader::MakeOutput(LoadedStep& loaded, vtkDataObject* output)
   const int cores = self.Ranks.Cores();
   RunOnAllRanks(
       *self.Ranks, [&] { AssembleOutput(loaded, (*self.Ranks).Rank(), cores, images, self.Frames, output); });
-  this->Warn(this->Blocks == OVERLAPPING_AMR ? NotAmrText(loaded.Data()) : "");
+  if (loaded.Options.Slice && !(loaded.Plan.Sliced && SliceOutput(*self.Ranks, loaded, output))) {
+    loaded.Report().Notes.push_back(NoSlice);
+    this->Warn(NoSlice);
+  }
+  this->Warn(this->WantsAmr() ? NotAmrText(loaded.Data()) : "");
   output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Session.Series.CurrentTime());
   loaded.Report().FilterThreads = this->ChooseFilterThreads(loaded.CellsOfBlock());
   const std::string whyOutline = WhyOutlineFirst(loaded);

@@ -11,6 +11,8 @@
  * With SetBlocks(OVERLAPPING_AMR) the output is a vtkOverlappingAMR of the patches, whose boxes all ranks
  * have.
  *
+ * With SliceWhileReading, the blocks of the levels are vtkPolyData instead: the polygons of this rank.
+ *
  * Cells that a finer level covers are marked vtkDataSetAttributes::REFINEDCELL and DUPLICATECELL (only
  * DUPLICATECELL beside visible cells while AddGhostLayer is on). Ghost layers, and cells that another patch
  * of the level has too, are marked DUPLICATECELL. Ghost layers over no shown patch are also marked

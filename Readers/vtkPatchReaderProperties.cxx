@@ -53,7 +53,7 @@ StepOptions vtkPatchReaderProperties::OptionsFromProperties() const
   options.Partial = this->PartialArrays;
   options.HideRefined = this->BlankRefinedCells;
   options.SkipBroken = this->SkipBrokenPatches;
-  options.GhostLayer = this->AddGhostLayer && this->Blocks != OVERLAPPING_AMR;
+  options.GhostLayer = this->AddGhostLayer && !this->WantsAmr();
   options.PatchIds = this->AddPatchIds;
   options.Vectors = this->ComposeVectors;
   options.PointLists = this->PointLists == POINTS            ? PointForm::Points
@@ -70,6 +70,7 @@ StepOptions vtkPatchReaderProperties::OptionsFromProperties() const
     options.Region.Origin[axis] = this->RegionOrigin[axis];
     options.Region.Normal[axis] = this->RegionNormal[axis];
   }
+  options.Slice = this->GivesSlice();
   options.Blocks.Merge = this->Blocks == MERGED || this->Blocks == MERGED_UP_TO;
   if (this->Blocks == MERGED_UP_TO) {
     options.Blocks.Cover.MostCells = this->MaximumBlockCells;
@@ -81,7 +82,7 @@ ReadRequest vtkPatchReaderProperties::RequestFromProperties() const
 {
   ReadRequest request;
   request.Options = this->OptionsFromProperties();
-  request.GhostCells = this->ReadGhostCells && this->Blocks != OVERLAPPING_AMR;
+  request.GhostCells = this->ReadGhostCells && !this->WantsAmr();
   if (this->SkipByValue) {
     const auto [low, high] = std::minmax(this->ValueRange[0], this->ValueRange[1]);
     request.Values = WantedValues{this->ValueArray, {low, high}};
@@ -112,6 +113,7 @@ void vtkPatchReaderProperties::PrintSelf(ostream& os, vtkIndent indent)
   print("LevelRange", this->LevelRange[0], this->LevelRange[1]);
   print("BlankRefinedCells", this->BlankRefinedCells);
   print("Region", this->Region);
+  print("SliceWhileReading", this->SliceWhileReading);
   print("SkipByValue", this->SkipByValue, this->ValueArray);
   print("Blocks", this->Blocks);
   print("MaximumBlockCells", this->MaximumBlockCells);

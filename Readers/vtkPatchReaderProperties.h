@@ -87,6 +87,17 @@ public:
 
   ///@{
   /**
+   * Where Region is ON_PLANE_OF_INTEREST: the output is the slice by that plane, a poly data for each level
+   * with the polygons of this rank, and of each patch only the cells near the plane are kept. Without effect
+   * on meshes, lists of points and grids on a sphere. Off by default.
+   */
+  vtkSetMacro(SliceWhileReading, bool);
+  vtkGetMacro(SliceWhileReading, bool);
+  vtkBooleanMacro(SliceWhileReading, bool);
+  ///@}
+
+  ///@{
+  /**
    * Read only patches that, as the files say, may have values of ValueArray within ValueRange, and the
    * patches beside and between them that an iso-surface of such a value needs. Scalars of SAMRAI and AMReX;
    * everything is read where the files do not say which values a patch has. Off by default.
@@ -399,6 +410,10 @@ protected:
   /// A request with what the properties say. Members that depend on the selected arrays, on the ranks and on
   /// VTK's request keep their defaults.
   patchio::ReadRequest RequestFromProperties() const;
+  /// Whether the output is to be the slice of SetSliceWhileReading().
+  bool GivesSlice() const { return this->SliceWhileReading && this->Region == ON_PLANE_OF_INTEREST; }
+  /// Whether it is to be a vtkOverlappingAMR, which cannot hold a slice.
+  bool WantsAmr() const { return this->Blocks == OVERLAPPING_AMR && !this->GivesSlice(); }
 
   std::string Grids = "Automatic";
   int LevelRange[2] = {0, 99};
@@ -407,6 +422,7 @@ protected:
   double RegionBounds[6] = {0, 1, 0, 1, 0, 1};
   double RegionOrigin[3] = {0, 0, 0};
   double RegionNormal[3] = {0, 0, 1};
+  bool SliceWhileReading = false;
   bool SkipByValue = false;
   std::string ValueArray;
   double ValueRange[2] = {0, 0};

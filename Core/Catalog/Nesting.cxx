@@ -172,6 +172,11 @@ std::vector<int> Nesting::PatchesMeeting(int level, const Box& cells) const
 
 std::vector<int> Nesting::ChildrenOf(int patch) const
 {
+  return this->ChildrenOf(patch, this->Data.Patches[patch].Cells);
+}
+
+std::vector<int> Nesting::ChildrenOf(int patch, const Box& part) const
+{
   std::vector<int> children;
   const Patch& parent = this->Data.Patches[patch];
   if (parent.Level + 1 >= static_cast<int>(this->Data.Levels.size()) ||
@@ -187,7 +192,7 @@ std::vector<int> Nesting::ChildrenOf(int patch) const
     }
   } else {
     const Int3& ratio = this->Data.Levels[parent.Level + 1].Ratio;
-    return this->PatchesMeeting(parent.Level + 1, Refine(parent.Cells, ratio));
+    return this->PatchesMeeting(parent.Level + 1, Refine(part, ratio));
   }
   return children;
 }
@@ -216,11 +221,15 @@ std::vector<Box> Nesting::CoveredBoxes(int patch) const
 
 std::vector<std::uint8_t> Nesting::CoveredCells(int patch) const
 {
-  const std::vector<int> children = this->ChildrenOf(patch);
+  return this->CoveredCells(patch, this->Data.Patches[patch].Cells);
+}
+
+std::vector<std::uint8_t> Nesting::CoveredCells(int patch, const Box& box) const
+{
+  const std::vector<int> children = this->ChildrenOf(patch, box);
   if (children.empty()) {
     return {};
   }
-  const Box& box = this->Data.Patches[patch].Cells;
   const Int3& ratio = this->Data.Levels[this->Data.Patches[patch].Level + 1].Ratio;
   const std::int64_t fineInCoarse = std::int64_t(ratio[0]) * ratio[1] * ratio[2];
   const bool together = fineInCoarse <= 64 && EdgesCutCells(this->Data, box, ratio, children);

@@ -34,8 +34,9 @@ public:
   /// `shown` has one entry per patch. Keeps a reference to `catalog`.
   Nesting(const Catalog& catalog, const std::vector<bool>& shown);
 
-  /// Shown patches of the next finer level that may overlap the patch.
+  /// Shown patches of the next finer level that may overlap the patch, or a part of it.
   std::vector<int> ChildrenOf(int patch) const;
+  std::vector<int> ChildrenOf(int patch, const Box& part) const;
 
   /// Boxes of whole cells that OwnCells() of the next finer level cover, in the patch's level, each within
   /// one of the patch's OwnCells(); disjoint. Together they are the own cells that CoveredCells() marks,
@@ -65,6 +66,8 @@ public:
   /// fine cells make up a coarse one (a ratio of 5x5x5, say), only cells that one child covers alone are
   /// marked.
   std::vector<std::uint8_t> CoveredCells(int patch) const;
+  /// The same for the cells of a part of the patch.
+  std::vector<std::uint8_t> CoveredCells(int patch, const Box& part) const;
 
   /// The same, with 1 also where the cell belongs to another patch by OwnCells(): what is left covers each
   /// point of space once.

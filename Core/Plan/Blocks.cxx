@@ -259,6 +259,41 @@ std::vector<Block> CutToPatches(
   return cut;
 }
 
+std::vector<Block> CutToBoxes(const Block& block, const std::vector<Box>& boxes, const Nesting& nesting)
+{
+  std::vector<Box> own;
+  std::vector<int> owners;
+  for (const OwnedBox& part : block.Parts) {
+    for (const Box& cells : nesting.OwnCells(part.Owner)) {
+      const Box common = Intersect(part.Cells, cells);
+      if (!common.Empty()) {
+        own.push_back(common);
+        owners.push_back(part.Owner);
+      }
+    }
+  }
+  if (own.empty()) {
+    return {};
+  }
+  const BoxBins bins(own);
+  std::vector<Block> cut;
+  for (const Box& cells : boxes) {
+    Block piece;
+    piece.Level = block.Level;
+    piece.Cells = cells;
+    std::int64_t filled = 0;
+    for (const int part : bins.Meeting(cells)) {
+      piece.Parts.push_back({Intersect(own[part], cells), owners[part]});
+      filled += piece.Parts.back().Cells.Cells();
+    }
+    piece.Full = filled == cells.Cells();
+    if (filled > 0) {
+      cut.push_back(std::move(piece));
+    }
+  }
+  return cut;
+}
+
 void GrowToFringe(Block& block)
 {
   for (const Region& region : block.Fringe) {

@@ -103,6 +103,10 @@ std::vector<Block> MakeBlocks(const Catalog& catalog, const std::vector<bool>& s
 std::vector<Block> CutToPatches(
     std::vector<Block> blocks, const std::vector<bool>& kept, const CoverOptions& options);
 
+/// A block for each of these boxes of its cells that has some, without fringes. Of patches that are blocks
+/// only their own cells stay, see Nesting::OwnCells().
+std::vector<Block> CutToBoxes(const Block& block, const std::vector<Box>& boxes, const Nesting& nesting);
+
 /// Makes the grid of a block the smallest box that holds its cells and its fringe.
 void GrowToFringe(Block& block);
 

@@ -31,14 +31,20 @@ bool KnowsPositions(const Catalog& catalog);
 /// false, do.
 std::vector<bool> PatchesNear(const Catalog& catalog, const RegionOfInterest& region);
 
-/// One flag per patch: true where the patch, together with those of its level that are at most one cell away,
-/// has values on both sides of `wanted` or in it, so that an iso-surface may pass through it or between them.
-/// Wherever it passes, all patches are marked whose cells influence its position: the surface is the same as
-/// that of all patches. All patches where KnowsPositions() is false.
+/// The cells of a box of a level that the plane of a region may cut, with few others, as disjoint boxes: all
+/// layers that a plane along the cells meets, as one box, or short columns of that thickness along an oblique
+/// plane. The whole box where KnowsPositions() is false.
+std::vector<Box> CellsOnPlane(
+    const Catalog& catalog, int level, const Box& cells, const RegionOfInterest& region, int thickness);
+
+/// One flag per patch: true where the patch, together with those that are at most two of its cells away, has
+/// values on both sides of `wanted` or in it, so that an iso-surface may pass through it or between them:
+/// those of its level, finer ones, and coarser ones where its level ends. Wherever the surface passes, all
+/// patches are marked whose cells influence its position: it is the same as that of all patches. All patches
+/// where KnowsPositions() is false.
 ///
-/// ranges: one per patch, in Catalog::Patches' order. withCoarser: patches of the next coarser level that are
-/// as near count too, as a ghost layer takes values from them.
-std::vector<bool> PatchesWithValues(const Catalog& catalog, const std::vector<ValueRange>& ranges,
-    const ValueRange& wanted, bool withCoarser = false);
+/// ranges: one per patch, in Catalog::Patches' order.
+std::vector<bool> PatchesWithValues(
+    const Catalog& catalog, const std::vector<ValueRange>& ranges, const ValueRange& wanted);
 
 }  // namespace patchio

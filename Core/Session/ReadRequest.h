@@ -44,6 +44,7 @@ struct StepOptions
   bool Vectors = true;        ///< arrays of the vectors of VectorsAmong(), too
   bool Partial = false;       ///< blocks lack arrays of variables that their patches lack
   RegionOfInterest Region;
+  bool Slice = false;  ///< of a region on a plane: show what that cuts, where that can be; see StepPlan
   std::vector<bool> WithValues;  ///< per patch: see PatchesWithValues(); empty: all of them
   BlockOptions Blocks;
   int Piece = 0, Pieces = 1;  ///< which part of all blocks this rank reads
@@ -52,7 +53,7 @@ struct StepOptions
   {
     const auto tie = [](const StepOptions& o) {
       return std::tie(o.FirstLevel, o.LastLevel, o.Grids, o.Ghosts, o.HideRefined, o.SkipBroken, o.GhostLayer,
-          o.PointLists, o.HideUndefined, o.Sphere, o.PatchIds, o.Vectors, o.Partial, o.Region.Kind,
+          o.PointLists, o.HideUndefined, o.Sphere, o.PatchIds, o.Vectors, o.Partial, o.Region.Kind, o.Slice,
           o.Region.Lower, o.Region.Upper, o.Region.Origin, o.Region.Normal, o.WithValues, o.Blocks.Merge,
           o.Blocks.Cover.MostCells, o.Blocks.Cover.CellsWorthABox, o.Piece, o.Pieces);
     };

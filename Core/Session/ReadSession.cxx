@@ -3,6 +3,7 @@
 #include "Report/ProgressText.h"
 #include "Support/Error.h"
 
+#include <cmath>
 #include <utility>
 
 namespace patchio {
@@ -111,10 +112,19 @@ StepOptions ReadSession::OptionsFor(
     const RankAgreement& ranks, const ReadRequest& request, const Catalog& catalog)
 {
   StepOptions options = request.Options;
-  options.Ghosts = request.GhostCells ? GhostsOf(catalog, request.Variables) : Int3{0, 0, 0};
+  const Double3& normal = options.Region.Normal;
+  const double length = std::hypot(normal[0], normal[1], normal[2]);
+  if (options.Slice && !(length > 0 && std::isfinite(length))) {
+    throw Error(
+        "Slice While Reading needs the direction of its plane, but the Region's normal is 0 or no number. "
+        "Set another one.");
+  }
+  options.GhostLayer = options.GhostLayer && !options.Slice;  // no slice shows the cells of layers
+  options.Ghosts =
+      request.GhostCells && !options.Slice ? GhostsOf(catalog, request.Variables) : Int3{0, 0, 0};
   if (request.Values) {
-    options.WithValues = this->Values.PatchesWith(
-        ranks, catalog, request.Values->Variable, request.Values->Range, options.GhostLayer);
+    options.WithValues =
+        this->Values.PatchesWith(ranks, catalog, request.Values->Variable, request.Values->Range);
   }
   this->Note = request.Values && options.WithValues.empty()
                    ? "Skip By Value has no effect: the files do not say which values '" +
@@ -130,7 +140,7 @@ LoadRequest ReadSession::RequestFor(
   LoadRequest mine;
   mine.Variables = RequestsFor(catalog, request.Variables, ghosts);
   mine.Threads = this->Threads.OfRank(ranks, ranks.Rank());
-  mine.FindRanges = request.FindRanges;
+  mine.FindRanges = request.FindRanges && !request.Options.Slice;
   mine.StopAtFault = !request.Options.SkipBroken;
   mine.Storage = request.Storage;
   mine.Memory = this->Memory;

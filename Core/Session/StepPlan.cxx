@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace patchio {
@@ -90,6 +91,37 @@ std::string KeyOfGrids(const StepPlan& plan, const Catalog& catalog, const StepO
   return fmt::format("{} {}", catalog.Path, fmt::join(numbers, " "));
 }
 
+bool HasPoints(const Catalog& catalog, const std::vector<Block>& blocks)
+{
+  return std::any_of(blocks.begin(), blocks.end(),
+      [&](const Block& block) { return catalog.RoleOf(block.Level) == LevelRole::Points; });
+}
+
+/// Replaces each block by what of it the plane may cut, in the same piece, so that no patch is read in
+/// several.
+void CutToPlane(const Catalog& catalog, const StepOptions& options, StepPlan& plan)
+{
+  // Thinner columns have fewer cells, but each is a grid, and VTK makes some ten thousand of them a second.
+  constexpr double columns = 2000;
+  double faces = 0;
+  for (const Block& block : plan.Blocks) {
+    faces += std::pow(static_cast<double>(block.Cells.Cells()), 2.0 / 3);
+  }
+  const int thickness = static_cast<int>(std::clamp(std::sqrt(faces / columns), 8.0, 1e6));
+  std::vector<Block> blocks;
+  std::vector<int> pieces;
+  for (std::size_t b = 0; b < plan.Blocks.size(); ++b) {
+    const Block& block = plan.Blocks[b];
+    const std::vector<Box> boxes = CellsOnPlane(catalog, block.Level, block.Cells, options.Region, thickness);
+    for (Block& part : CutToBoxes(block, boxes, *plan.Nests)) {
+      blocks.push_back(std::move(part));
+      pieces.push_back(plan.PieceOfBlock[b]);
+    }
+  }
+  plan.Blocks = std::move(blocks);
+  plan.PieceOfBlock = std::move(pieces);
+}
+
 }  // namespace
 
 StepPlan MakePlan(const Catalog& catalog, const ShownPatches& patches, const StepOptions& options,
@@ -102,7 +134,7 @@ StepPlan MakePlan(const Catalog& catalog, const ShownPatches& patches, const Ste
   const std::vector<int> preferred = PreferredRanks(catalog, options.Pieces);
   // A contour looks the same whatever is skipped by value: blocks have to end in the same places then.
   const bool cut = Merges(catalog, options) && catalog.Grid == GridKind::Uniform && !options.GhostLayer &&
-                   !options.WithValues.empty();
+                   !options.WithValues.empty() && !options.Slice;
   const std::vector<bool> planned = cut ? patches.InRegion() : toRead;
   const BlockOptions blocks = OptionsForPieces(catalog, options, planned);
   plan.Blocks = MakeBlocks(
@@ -112,6 +144,10 @@ StepPlan MakePlan(const Catalog& catalog, const ShownPatches& patches, const Ste
   }
   plan.PieceOfBlock =
       PartitionBlocks(plan.Blocks, preferred, Weights(catalog, plan.Blocks, variables), options.Pieces);
+  plan.Sliced = options.Slice && !catalog.IsMesh() && !(options.Sphere && catalog.Geographic);
+  if (plan.Sliced && catalog.HasPlacedBoxes() && !HasPoints(catalog, plan.Blocks)) {
+    CutToPlane(catalog, options, plan);
+  }
   for (std::size_t b = 0; b < plan.Blocks.size(); ++b) {
     if (plan.PieceOfBlock[b] == options.Piece) {
       plan.Mine.push_back(b);

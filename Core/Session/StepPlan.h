@@ -20,6 +20,9 @@ struct StepPlan
 {
   std::unique_ptr<Nesting> Nests;  ///< of the shown patches; refers to the catalog
   std::vector<Block> Blocks;       ///< of all pieces; those of this piece with their ghost layers
+  /// The blocks are to be sliced by the region's plane. They have no more than the cells near it, unless
+  /// patches are deformed or there are lists of points.
+  bool Sliced = false;
   std::vector<int> PieceOfBlock;
   std::vector<std::size_t> Mine;  ///< the blocks of this piece
   /// All that the grids of this piece and their time-invariant variables depend on, but for the contents of

@@ -7,8 +7,8 @@
 
 namespace patchio {
 
-std::vector<bool> ValuesOfInterest::PatchesWith(const RankAgreement& ranks, const Catalog& catalog,
-    const std::string& variable, const ValueRange& wanted, bool withCoarser)
+std::vector<bool> ValuesOfInterest::PatchesWith(
+    const RankAgreement& ranks, const Catalog& catalog, const std::string& variable, const ValueRange& wanted)
 {
   const int number = catalog.FindVariable(variable);
   if (number < 0) {
@@ -16,7 +16,7 @@ std::vector<bool> ValuesOfInterest::PatchesWith(const RankAgreement& ranks, cons
                 variable + "'. Name one, or turn Skip By Value off.");
   }
   const std::vector<ValueRange>& ranges = this->RangesOf(ranks, catalog, number);
-  return ranges.empty() ? std::vector<bool>() : PatchesWithValues(catalog, ranges, wanted, withCoarser);
+  return ranges.empty() ? std::vector<bool>() : PatchesWithValues(catalog, ranges, wanted);
 }
 
 const std::vector<ValueRange>& ValuesOfInterest::RangesOf(

@@ -19,9 +19,8 @@ class ValuesOfInterest
 public:
   /// Collective. One flag per patch, see PatchesWithValues(); empty where the files do not say it. Throws
   /// Error, the same on all ranks, when there is no such variable.
-  /// withCoarser: blocks take values from coarser patches.
   std::vector<bool> PatchesWith(const RankAgreement& ranks, const Catalog& catalog,
-      const std::string& variable, const ValueRange& wanted, bool withCoarser);
+      const std::string& variable, const ValueRange& wanted);
   /// The files may have changed.
   void Forget() { this->Known.clear(); }
 

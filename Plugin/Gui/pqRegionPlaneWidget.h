@@ -3,12 +3,17 @@
  * @brief ParaView's interactive plane, for a reader
  *
  * ParaView's own widget takes its bounds from the input of a filter. A reader has no input, so the bounds are
- * those of its output. In the property group, the properties have the functions "Origin" and "Normal".
+ * those of its domain, where the output lies in it, also if that is a slice; else those of its output, as of
+ * deformed patches. In the property group, the properties have the functions "Origin" and "Normal".
  */
 #ifndef pqRegionPlaneWidget_h
 #define pqRegionPlaneWidget_h
 
 #include "pqDisplaySizedImplicitPlanePropertyWidget.h"
+
+#include "vtkBoundingBox.h"
+#include "vtkSMNewWidgetRepresentationProxy.h"
+#include "vtkSMPropertyHelper.h"
 
 class pqRegionPlaneWidget : public pqDisplaySizedImplicitPlanePropertyWidget
 {
@@ -20,6 +25,25 @@ public:
       : Superclass(proxy, group, parent)
   {
     this->setDataSource(proxy);
+  }
+
+protected:
+  void placeWidget() override
+  {
+    double bounds[6];
+    vtkSMPropertyHelper(this->proxy(), "DomainBounds").Get(bounds, 6);
+    const vtkBoundingBox output = this->dataBounds();
+    vtkBoundingBox domain(bounds), almost = domain;
+    almost.Inflate(1e-6 * domain.GetDiagonalLength());
+    if (!output.IsValid() || !almost.Contains(output)) {
+      this->Superclass::placeWidget();
+      return;
+    }
+    vtkSMProxy* const widget = this->widgetProxy();
+    domain.ScaleAboutCenter(vtkSMPropertyHelper(widget, "PlaceFactor").GetAsDouble());
+    domain.GetBounds(bounds);
+    vtkSMPropertyHelper(widget, "WidgetBounds").Set(bounds, 6);
+    widget->UpdateVTKObjects();
   }
 
 private:

@@ -15,6 +15,7 @@ import time
 
 import numpy
 import paraview.simple
+from paraview import servermanager
 from paraview.simple import *
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -23,7 +24,7 @@ SECONDS = "seconds of reading"  # as in one_level.py
 
 # ---- ways of reading -----------------------------------------------------------------------------------------
 
-def one_level(series, array, _):
+def one_level(series, array, *_):
     """Each rank its patches, one after another through the HDF5 library."""
     begin = "import sys; sys.path.insert(0, %r); import one_level; one_level." % HERE
     return ProgrammableSource(OutputDataSetType="vtkMultiblockDataSet",
@@ -31,7 +32,7 @@ def one_level(series, array, _):
                               Script=begin + "read(self, %r, %r)" % (series, array))
 
 
-def two_level(series, array, concurrency, blocks):
+def two_level(series, array, concurrency, blocks="Merged"):
     """PatchIO, with threads by the rule NT = (N* - NC) / NP."""
     reader = PatchReader(FileName=[series], Blocks=blocks, ThreadMode="From N* and NC", StorageConcurrency=concurrency)
     if "Prefetch" in reader.ListProperties():
@@ -41,7 +42,17 @@ def two_level(series, array, concurrency, blocks):
     return reader
 
 
-def amrex(series, array, _):
+def while_reading(series, array, concurrency, kind):
+    """The same, with slices that the reader makes."""
+    reader = two_level(series, array, concurrency)
+    if kind == "slice":
+        low, high = (numpy.array(list(reader.GetPropertyValue("DomainBounds"))[first::2]) for first in (0, 1))
+        reader.Region, reader.SliceWhileReading = "Plane", 1
+        reader.RegionOrigin, reader.RegionNormal = place_of_slice(low, high), NORMAL
+    return reader
+
+
+def amrex(series, array, *_):
     """ParaView's own reader of plotfiles; its own choice is the coarsest level."""
     folder = os.path.dirname(series)
     steps = [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
@@ -54,10 +65,17 @@ def amrex(series, array, _):
 
 WAYS = {
     "one-level": one_level,
-    "as patches": lambda *of: two_level(*of, "As patches"),
-    "merged": lambda *of: two_level(*of, "Merged"),
+    "as patches": lambda series, array, concurrency, _: two_level(series, array, concurrency, "As patches"),
+    "merged": lambda series, array, concurrency, _: two_level(series, array, concurrency),
+    "slice while reading": while_reading,
     "amrex": amrex,
 }
+WITHOUT_PATCHIO = ("one-level", "amrex")    # and with ParaView's own filters and surfaces
+NORMAL = [1, 0, 0]
+
+
+def place_of_slice(low, high):
+    return list(low + 0.511 * (high - low))    # off the faces of cells and patches
 
 
 # ---- frames --------------------------------------------------------------------------------------------------
@@ -78,8 +96,9 @@ class Stages:
 class Frames:
     """One kind of picture of one series."""
 
-    def __init__(self, kind, array, view):
+    def __init__(self, kind, array, view, own):
         self.kind = kind
+        self.own = own    # ParaView's own filters
         self.array = array
         self.view = view
         self.reader = self.source = None
@@ -99,15 +118,14 @@ class Frames:
     def make_source(self):
         """What is shown: a filter behind the reader, or for a volume the data themselves."""
         self.source = self.reader
-        if self.kind == "slice":
+        if self.kind == "slice" and not ("SliceWhileReading" in self.reader.ListProperties() and self.reader.SliceWhileReading):
             bounds = numpy.array(self.facts().GetBounds())
-            low, high = bounds[0::2], bounds[1::2]
             self.source = Slice(Input=self.reader, SliceType="Plane")
-            self.source.SliceType.Origin = list(low + 0.511 * (high - low))  # off the faces of cells and patches
-            self.source.SliceType.Normal = [1, 0, 0]
+            self.source.SliceType.Origin, self.source.SliceType.Normal = place_of_slice(bounds[0::2], bounds[1::2]), NORMAL
         elif self.kind == "contour":
-            nodes = CellDatatoPointData(Input=self.reader)
-            self.source = Contour(Input=nodes, ContourBy=["POINTS", self.array], Isosurfaces=[sum(self.range()) / 2])
+            where = "POINTS" if self.own else "CELLS"
+            data = CellDatatoPointData(Input=self.reader) if self.own else self.reader
+            self.source = Contour(Input=data, ContourBy=[where, self.array], Isosurfaces=[sum(self.range()) / 2])
 
     def look(self):
         bounds = numpy.array(self.facts().GetBounds())
@@ -163,14 +181,16 @@ def main():
     LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
     way, array, concurrency, pictures = sys.argv[1:5]
     paraview.simple._DisableFirstRenderCameraReset()
+    servermanager.vtkSMParaViewPipelineController().UpdateSettingsProxies(servermanager.ActiveConnection.Session)
+    GetSettingsProxy("PatchIOSettings").FastExtraction = way not in WITHOUT_PATCHIO
     view = CreateRenderView(ViewSize=[800, 600])
     view.OrientationAxesVisibility = 0
     Render(view)  # the first one pays for OpenGL
     found, first = [], {}
     for word in sys.argv[5:]:
         kind, series = word.split("=", 1)
-        frames = Frames(kind, array, view)
-        opened, times = frames.open(lambda: WAYS[way](series, array, int(concurrency)), first.get(series, 0))
+        frames = Frames(kind, array, view, way in WITHOUT_PATCHIO)
+        opened, times = frames.open(lambda: WAYS[way](series, array, int(concurrency), kind), first.get(series, 0))
         stepped = frames.step(times[first.get(series, 0) + 1])
         first[series] = first.get(series, 0) + 2
         SaveScreenshot(os.path.join(pictures, "%d.png" % len(found)), view)

@@ -3,7 +3,10 @@
 
 #include "TestTools.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <numeric>
+#include <random>
 
 namespace patchio {
 namespace {
@@ -143,14 +146,16 @@ TEST(PatchesWithValues, CountThoseAcrossOneCell)
   EXPECT_EQ(Numbers(PatchesWithValues(catalog, {{0, 1}, {0, 1}, {2, 3}}, {1.5, 1.5})), (List{0, 1, 2}));
 }
 
-TEST(PatchesWithValues, CountTheCoarserOnesThatTouchWhereTheyGiveValues)
+TEST(PatchesWithValues, CountOtherLevelsWhereTheyMeet)
 {
   Catalog catalog = Row(4);
   testing::AddLevel(catalog, {{{8, 0, 0}, {15, 7, 7}}});  // on patch 1, and beside 0 and 2
   catalog.Levels[1].Ratio = {2, 2, 2};
   const std::vector<ValueRange> ranges{{0, 1}, {2, 3}, {2, 3}, {2, 3}, {2, 3}};
-  EXPECT_EQ(Numbers(PatchesWithValues(catalog, ranges, {0.5, 0.5})), (List{0, 1}));
-  EXPECT_EQ(Numbers(PatchesWithValues(catalog, ranges, {0.5, 0.5}, true)), (List{0, 1, 4}));
+  EXPECT_EQ(Numbers(PatchesWithValues(catalog, ranges, {0.5, 0.5})), (List{0, 1, 4}));
+  // Patches 0 to 3 of the coarse level lie beside the fine one, or under it, or one away.
+  const std::vector<ValueRange> fineIsGreat{{0, 1}, {0, 1}, {0, 1}, {0, 1}, {8, 9}};
+  EXPECT_EQ(Numbers(PatchesWithValues(catalog, fineIsGreat, {5, 5})), (List{0, 1, 2, 4}));
 }
 
 TEST(ValueRange, AllowsForRoundingToFloats)
@@ -163,6 +168,73 @@ TEST(ValueRange, AllowsForRoundingToFloats)
   const double huge = std::numeric_limits<double>::max();
   EXPECT_TRUE(RangeOfFloats(huge, -huge).Meets({3, 3}));
   EXPECT_TRUE(RangeOfFloats(std::nan(""), 1).Meets({3, 3}));
+}
+
+/// Whether the plane meets the closed cell, by its corners.
+bool MeetsCell(const Catalog& catalog, const Int3& cell, const RegionOfInterest& plane)
+{
+  double least = 0, most = 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    const double spacing = catalog.Levels[0].Spacing[axis];
+    const double low = catalog.Origin[axis] + cell[axis] * spacing - plane.Origin[axis];
+    least += std::min(plane.Normal[axis] * low, plane.Normal[axis] * (low + spacing));
+    most += std::max(plane.Normal[axis] * low, plane.Normal[axis] * (low + spacing));
+  }
+  return least <= 0 && most >= 0;
+}
+
+/// Checks that each cell is in one box at most, and in one if the plane meets it; returns the cells in boxes
+/// for each that the plane meets.
+double CheckCellsOnPlane(const Catalog& catalog, const Box& cells, const RegionOfInterest& plane)
+{
+  const std::vector<Box> boxes = CellsOnPlane(catalog, 0, cells, plane, 8);
+  std::vector<std::uint8_t> times(static_cast<std::size_t>(cells.Cells()), 0);
+  for (const Box& box : boxes) {
+    EXPECT_EQ(Intersect(box, cells), box);
+    for (int k = box.Lower[2]; k <= box.Upper[2]; ++k) {
+      for (int j = box.Lower[1]; j <= box.Upper[1]; ++j) {
+        for (int i = box.Lower[0]; i <= box.Upper[0]; ++i) {
+          ++times[IndexIn(cells, {i, j, k})];
+        }
+      }
+    }
+  }
+  double met = 0;
+  for (int k = cells.Lower[2]; k <= cells.Upper[2]; ++k) {
+    for (int j = cells.Lower[1]; j <= cells.Upper[1]; ++j) {
+      for (int i = cells.Lower[0]; i <= cells.Upper[0]; ++i) {
+        const bool meets = MeetsCell(catalog, {i, j, k}, plane);
+        const int in = times[IndexIn(cells, {i, j, k})];
+        EXPECT_TRUE(in == 1 || (in == 0 && !meets)) << i << " " << j << " " << k;
+        met += meets ? 1 : 0;
+      }
+    }
+  }
+  return std::accumulate(times.begin(), times.end(), 0.0) / std::max(met, 1.0);
+}
+
+TEST(CellsOnPlane, AreAllThatItMeetsAndFewOthers)
+{
+  const Catalog row = Row(1);
+  const Box cells{{-20, 3, 100}, {45, 40, 160}};
+  RegionOfInterest plane;
+  plane.Kind = Shape::OnPlane;
+  std::mt19937 random(5);
+  std::uniform_real_distribution<double> part(-1, 1);
+  for (int round = 0; round < 30; ++round) {
+    plane.Normal = {part(random), part(random), round % 3 ? part(random) : 0};
+    plane.Origin = {16 + 10 * part(random), 5 + 3 * part(random), 130 + 20 * part(random)};
+    EXPECT_LT(CheckCellsOnPlane(row, cells, plane), 8);
+  }
+  for (const Double3& normal : {Double3{1, 0, 0}, {0, -2, 0}, {0, 0, 1}}) {
+    plane.Normal = normal;
+    for (const Double3& origin : {Double3{12.3, 4.1, 120.5}, {12.5, 4.25, 120}, {0, 0.75, 100}}) {
+      plane.Origin = origin;
+      EXPECT_EQ(CheckCellsOnPlane(row, cells, plane), 1);
+    }
+  }
+  plane.Origin = {1000, 1000, 1000};
+  EXPECT_TRUE(CellsOnPlane(row, 0, cells, plane, 8).empty());
 }
 
 }  // namespace

@@ -72,14 +72,26 @@ def on_plane(origin, normal):
     return count
 
 
+def beside(box, level):
+    """The boxes of a level in the units of the fine one, with their numbers, that are within two cells of the box, which is grown already."""
+    unit = 2 - level
+    for number, (low, high) in enumerate(LEVELS[level]):
+        if all(low[a] * unit <= box[1][a] and (high[a] + 1) * unit - 1 >= box[0][a] for a in range(3)):
+            yield number
+
+
 def with_value(value):
+    """Patches that have it together with all around them; coarse ones count for fine ones only where the fine level ends."""
+    ranges = [[(v.min(), v.max()) for v in (fab_values(level, 1, lo, up, [0] * 3, False, "f8", 0) for lo, up in boxes)]
+              for level, boxes in enumerate(LEVELS)]
     count = 0
     for level, boxes in enumerate(LEVELS):
-        ranges = [(v.min(), v.max()) for v in (fab_values(level, 1, lo, up, [0] * 3, False, "f8", 0) for lo, up in boxes)]
-        for lo, up in boxes:
-            touching = [r for r, (l2, u2) in zip(ranges, boxes)
-                        if all(l2[a] <= up[a] + 1 and u2[a] >= lo[a] - 1 for a in range(3))]
-            count += min(r[0] for r in touching) <= value <= max(r[1] for r in touching)
+        unit = 2 - level
+        for low, high in boxes:
+            grown = [(low[a] - 2) * unit for a in range(3)], [(high[a] + 3) * unit - 1 for a in range(3)]
+            inside = level == 1 and all(grown[0][a] >= 16 and grown[1][a] <= 47 for a in range(3))
+            around = [ranges[other][n] for other in (0, 1) if not (inside and other == 0) for n in beside(grown, other)]
+            count += min(r[0] for r in around) <= value <= max(r[1] for r in around)
     return count
 
 
@@ -92,6 +104,10 @@ def slice_of(reader, origin, normal):
 def contour_of(reader, array, value):
     points = CellDatatoPointData(Input=reader, ProcessAllArrays=1)
     return Contour(Input=points, ContourBy=["POINTS", array], Isosurfaces=[value], ComputeNormals=0)
+
+
+def contour_of_cells(reader, array, value):
+    return Contour(Input=reader, ContourBy=["CELLS", array], Isosurfaces=[value], ComputeNormals=0)
 
 
 def compare(name, made_of, path, time=0.5, **chosen):
@@ -133,6 +149,7 @@ expect(patches_of(away) == 0 and "Bytes read: 0 " in report_of(away), "a box far
 value = 1006.0
 read = compare("contour", lambda r: contour_of(r, "f", value), path, SkipByValue=1, ValueArray="f", ValueRange=[value, value])
 expect(read == with_value(value), "values: %d patches, not %d", read, with_value(value))
+compare("contour of cells", lambda r: contour_of_cells(r, "f", value), path, SkipByValue=1, ValueArray="f", ValueRange=[value, value])
 none = PatchReader(FileName=[path], SkipByValue=1, ValueArray="f", ValueRange=[-5, -4])
 none.UpdatePipeline()
 expect(patches_of(none) == 0, "patches without the value are read")
@@ -141,6 +158,8 @@ expect(patches_of(none) == 0, "patches without the value are read")
 samrai = os.path.join(sys.argv[2], "linadv_3d", "dumps.visit")
 last = PatchReader(FileName=[samrai]).TimestepValues[-1]
 compare("contour of SAMRAI", lambda r: contour_of(r, "uval", 79.9), samrai, last, SkipByValue=1, ValueArray="uval",
+        ValueRange=[79.9, 79.9])
+compare("contour of SAMRAI's cells", lambda r: contour_of_cells(r, "uval", 79.9), samrai, last, SkipByValue=1, ValueArray="uval",
         ValueRange=[79.9, 79.9])
 wrong = PatchReader(FileName=[samrai], SkipByValue=1, ValueArray="nothing", ValueRange=[79, 79])
 try:
@@ -154,9 +173,10 @@ expect(all(leaf.GetNumberOfCells() == 0 for leaf in leaves(output_of(wrong))), "
 for layer, value in ((0, value), (0, value + 4), (1, value)) if ranks == 1 else ((0, value), (0, value + 4)):
     chosen = {"SkipByValue": 1, "ValueArray": "f", "ValueRange": [value, value]}
     readers = [PatchReader(FileName=[path], AddGhostLayer=layer, **more) for more in ({}, chosen)]
-    surfaces = [all_triangles(contour_of(reader, "f", value)) for reader in readers]
-    expect(surfaces[0] == surfaces[1] and (surfaces[0] or rank > 0), "merged, layer %d, contour of %g: %d polygons, not %d", layer, value,
-           len(surfaces[1]), len(surfaces[0]))
+    for made_of in (contour_of, contour_of_cells):
+        surfaces = [all_triangles(made_of(reader, "f", value)) for reader in readers]
+        expect(surfaces[0] == surfaces[1] and (surfaces[0] or rank > 0), "merged, layer %d, %s of %g: %d polygons, not %d", layer,
+               made_of.__name__, value, len(surfaces[1]), len(surfaces[0]))
     expect(patches_of(readers[1]) < patches_of(readers[0]), "merged, contour of %g: everything was read", value)
 
 finish("interest")

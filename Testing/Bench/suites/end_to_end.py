@@ -1,8 +1,8 @@
 """Whole frames, from the file to the picture and from the next step to its picture: one-level HDF5 against PatchIO, on the
 emulated parallel file system and the cold local disk; and ParaView's AMReX reader against PatchIO.
 
-One-level is a real reader in the same pipeline: a ProgrammableSource in which each rank reads its patches one after another
-through the HDF5 library (one_level.py). Patches of 16^3 and of 64^3 cells make for different shares of reading."""
+One-level is a real reader in a pipeline of ParaView's own filters: a ProgrammableSource in which each rank reads its patches one
+after another through the HDF5 library (one_level.py). PatchIO's pipelines have the filters that it puts in their place. Patches of 16^3 and of 64^3 cells make for different shares of reading."""
 import os
 import shutil
 import tempfile
@@ -138,13 +138,15 @@ def measure(report, place, data, concurrency, rounds, before=lambda _: None, oth
         ways = {"one-level": drawing("one-level"), "merged": drawing("merged")}
         if other_ways and ranks == MOST:
             ways["as patches"] = drawing("as patches")
+            ways["slice while reading"] = drawing("slice while reading")
             if not report.quick:
                 ways["never opened before"] = drawing("merged", "never opened before", first=True)
         found = interleave(ways, rounds if ranks == MOST else (rounds + 1) // 2, before)
         say_frames(place, ranks, [name for name, _, _ in shown(report)], found)
         for picture, (name, _, _) in enumerate(shown(report)):
-            cells = {way: run[picture]["cells"] for way, runs in found.items() for run in runs}
-            if len(set(cells.values())) != 1:
+            # Slices made while reading have polygons, not triangles, and PatchIO's contours have no cracks.
+            cells = {way: run[picture]["cells"] for way, runs in found.items() for run in runs if way != "slice while reading"}
+            if len(set(cells.values())) != 1 and "contour" not in name:
                 raise RuntimeError("%s: the ways of reading show other cells: %s" % (name, cells))
         rows(report, place, ranks, found)
         report.data["%s, NP = %d" % (place, ranks)] = found
@@ -164,7 +166,7 @@ def check_pictures(report):
                       for way in ("one-level", "as patches"))
         if one.reshape(-1, 3).std(axis=0).max() < 0.01:
             raise RuntimeError("%s: the picture is empty" % name)
-        if kind != "volume":  # blended in another order where ranks hold other blocks
+        if kind == "slice":  # volumes are blended in another order where ranks hold other blocks; contours are not the same
             report.at_most("%s: pixels that differ between one-level and PatchIO as patches, seams aside" % name, 0,
                            Spread([max(far_pixels(one, other), far_pixels(other, one))]))
 

@@ -1,10 +1,13 @@
 """Filters that PatchIO replaces, and surfaces, each with its picture, beside ParaView's own: on many patches, on the refined sphere and AMReX
-plotfiles, and on one block of which nothing is hidden; what they cost alone, with one thread and all, beside a plain loop."""
+plotfiles, and on one block of which nothing is hidden; what they cost alone, with one thread and all, beside a plain loop. Slices
+made while reading, beside those made afterwards."""
 import os
 
+import emulator
 import plotfiles
-from measuring import make_dump, programs, pvbatch, ratios, remember, run_json, say
+from measuring import Spread, make_dump, programs, pvbatch, ratios, remember, run as run_program, run_json, say
 from suites.blocks import find_sphere
+from suites.two_level import STORAGE
 
 SLICES = ("slice", "oblique slice")
 CONTOUR, SURFACE = "contour", "surface"
@@ -12,6 +15,10 @@ CONTOUR, SURFACE = "contour", "surface"
 SPHERE, MANY, ONE = 10, 5, 0.9
 SPHERE_CONTOUR = 8
 THREADS, PLAIN = 1.7, 0.3
+AT_ONCE = 1.3    # read and slice, one after the other / at once
+RANKS = 4
+DIRECTIONS = ("along x", "along y", "along z", "oblique")
+PARTS = 8    # of a data set, of which the memory limit has room for one
 
 
 def data_sets(report, folder):
@@ -62,8 +69,43 @@ def alone(report, rounds):
     report.data["contour alone"] = found
 
 
+def while_reading(report, folder, rounds):
+    """On the emulator, and with little memory on one rank."""
+    summary = make_dump(folder, "limits_large", patches=1274, size=74)
+    data, name = os.path.split(os.path.dirname(os.path.dirname(summary)))
+    run_program([programs() + "/patchio", "index", os.path.join(data, name, "dumps.visit")], environment={"PATCHIO_METADATA_DIR": ""})
+    sidecars = {"PATCHIO_METADATA_DIR": ""}
+    lacks = emulator.missing()
+    if lacks:
+        report.skipped("slice while reading", "this machine lacks " + lacks)
+    else:
+        with emulator.slow_storage(os.path.join(data, name), **STORAGE) as storage:
+            found = pvbatch("slice_at_once.py", storage.path("dumps.visit"), "v0", STORAGE["concurrency"], 0, rounds, *DIRECTIONS, ranks=RANKS, environment=sidecars)
+        for direction, ways in found.items():
+            if len({each["cells"] for runs in ways.values() for each in runs}) != 1:
+                raise RuntimeError("%s: the slices have other cells" % direction)
+            seconds = {way: [each["seconds"] for each in runs] for way, runs in ways.items()}
+            report.goal("emulator, NP = %d, 2 GB in 1274 patches of 74^3, plane %s: read and slice, one after the other / at once" % (RANKS, direction),
+                        AT_ONCE, ratios(seconds["after"], seconds["at once"]))
+        report.data["while reading"] = found
+    slice_memory(report, "2 GB, one variable on patches of 74^3", summary, "v0", 1274 * 74 ** 3 * 4, min(rounds, 3))
+    slice_memory(report, "2.6 GB, 8 variables on patches of 16^3", make_dump(folder, "limits_small", patches=20000, size=16, variables=8), "all",
+                 20000 * 16 ** 3 * 8 * 4, min(rounds, 3))
+
+
+def slice_memory(report, label, summary, array, size, rounds):
+    """The process's memory in a page cache's read, beside a limit that has room for a part of the data; each time in another process."""
+    limit = size / PARTS / 1e6
+    for direction in DIRECTIONS:
+        runs = [pvbatch("slice_at_once.py", os.path.dirname(os.path.dirname(summary)) + "/dumps.visit", array, 16, int(limit), 1, direction)
+                for _ in range(rounds)]
+        report.at_most("%s, plane %s: most memory while slicing / a limit of 1/%d of the data" % (label, direction, PARTS), 1,
+                       Spread([run[direction]["at once"][0]["memory"] / limit for run in runs]))
+
+
 def run(report, folder, rounds):
     """./dev bench extract"""
     alone(report, rounds)
+    while_reading(report, folder, rounds)
     for label, path, array, goal in data_sets(report, folder):
         with_pictures(report, label, path, array, goal, min(rounds, 3))

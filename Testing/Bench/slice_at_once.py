@@ -1,0 +1,81 @@
+"""A slice made while reading, beside one that the filter Slice makes of the blocks that the plane meets: in turn, in one process of
+pvbatch. Prints as JSON, for each direction and way, the seconds from the known data set to the slice, and the most memory that
+it took until then beyond what the process had at first, in MB on rank 0. Run by suites/extract.py.
+
+usage: pvbatch slice_at_once.py PATH ARRAY CONCURRENCY LIMIT ROUNDS DIRECTION...
+       ARRAY        its name, or all
+       CONCURRENCY  N*, of which each rank takes its part
+       LIMIT        MB, the memory limit of what is sliced while reading; 0: none, and both ways run
+"""
+import json
+import os
+import random
+import re
+import sys
+import time
+
+from paraview.simple import *
+
+LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
+path, array, concurrency, limit, rounds = sys.argv[1:3] + [int(word) for word in sys.argv[3:6]]
+NORMALS = {"along x": [1, 0, 0], "along y": [0, 1, 0], "along z": [0, 0, 1], "oblique": [1, 0.7, 0.4]}
+PLACE = 0.5031    # of the domain: on no face
+
+
+def reader_of(normal, **settings):
+    reader = PatchReader(FileName=[path], ThreadMode="From N* and NC", StorageConcurrency=concurrency, Prefetch=0, CacheMemory=0,
+                         Region="Plane", RegionNormal=normal, **settings)
+    bounds = reader.GetPropertyValue("DomainBounds")
+    reader.RegionOrigin = [bounds[2 * a] + PLACE * (bounds[2 * a + 1] - bounds[2 * a]) for a in range(3)]
+    if array != "all":
+        reader.CellArrayStatus = [array]
+    return reader
+
+
+def at_once(normal):
+    reader = reader_of(normal, SliceWhileReading=1, MemoryLimit=limit)
+    return reader, reader
+
+
+def after(normal):
+    reader = reader_of(normal)
+    cut = Slice(Input=reader, Triangulatetheslice=0)
+    cut.SliceType.Origin, cut.SliceType.Normal = list(reader.RegionOrigin), normal
+    return reader, cut
+
+
+def resident(line):
+    with open("/proc/self/status") as status:
+        return int(re.search(r"^%s:\s+(\d+)" % line, status.read(), re.M).group(1)) * 1.024e-3
+
+
+at_first = resident("VmRSS")
+
+
+def measure(make, normal):
+    reader, source = make(normal)
+    begin = time.perf_counter()
+    source.UpdatePipeline(reader.TimestepValues[-1] if hasattr(reader.TimestepValues, "__len__") else 0.0)
+    cells = source.GetDataInformation().GetNumberOfCells()
+    seconds = time.perf_counter() - begin
+    memory = resident("VmHWM") - at_first
+    reader.UpdatePropertyInformation()
+    read = re.search(r"Bytes read: .*", reader.GetPropertyValue("IOReport")).group(0)
+    if source is not reader:
+        Delete(source)
+    Delete(reader)
+    return {"seconds": seconds, "cells": cells, "memory": memory, "read": read}
+
+
+WAYS = {"at once": at_once} if limit else {"after": after, "at once": at_once}
+results = {name: {way: [] for way in WAYS} for name in sys.argv[6:]}
+if not limit:
+    measure(at_once, NORMALS["along z"])    # the first one opens the files and starts threads
+for number in range(rounds):
+    for name in results:
+        order = list(WAYS)
+        random.Random(number).shuffle(order)
+        for way in order:
+            results[name][way].append(measure(WAYS[way], NORMALS[name]))
+            print(name, way, results[name][way][-1], flush=True)
+print("JSON " + json.dumps(results))
