@@ -1,9 +1,10 @@
 #!/bin/bash
-# Builds PatchIO and runs its tests in another Debian than this machine's: in a folder of its own, by debootstrap and chroot.
+# Runs a command on PatchIO's sources in another Debian than this machine's: in a folder of its own, by debootstrap and chroot.
 #
-# usage: compat.sh SUITE FOLDER [CTEST ARGUMENT...]
-#   SUITE   Debian's name for the release, such as trixie
-#   FOLDER  where that system lies; made where it is missing (3.5 GB with all packages), used again by later runs
+# usage: in_debian.sh SUITE FOLDER COMMAND [ARGUMENT...]
+#   SUITE    Debian's name for the release, such as trixie
+#   FOLDER   where that system lies; made where it is missing, used again by later runs
+#   COMMAND  runs in /patchio, where a copy of the sources lies; its build folder is kept from run to run
 #
 # Mounts are made in a name space of the script's own, so none is left behind. Ends with 77, and says why, where this machine
 # cannot do it.
@@ -36,8 +37,7 @@ find "$system/patchio" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
 git -c safe.directory="$source" -C "$source" ls-files -z --cached --others --exclude-standard |
   (cd "$source" && tar --create --null --ignore-failed-read --files-from=- 2>/dev/null) | tar --extract --directory "$system/patchio"
 
-# enter SYSTEM SOURCE COMMAND...: in the other system, with the data sets beside the sources where there are any. The root is a
-# mount, as tools that look for mounts expect.
+# With the real data sets beside the sources where there are any. The root is a mount, as tools that look for mounts expect.
 enter='
   system=$1 source=$2; shift 2
   mount --rbind "$system" "$system"
@@ -46,6 +46,5 @@ enter='
   if [ -d "$source/../shared" ]; then
     mkdir -p "$system/shared"; mount --bind "$source/../shared" "$system/shared"
   fi
-  exec chroot "$system" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 "$@"'
-exec unshare --mount --propagation private bash -euc "$enter" enter "$system" "$source" \
-  bash -euc 'cd /patchio; exec ./dev test "$@"' test "$@"
+  exec chroot "$system" env -i --chdir=/patchio HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 "$@"'
+exec unshare --mount --propagation private bash -euc "$enter" enter "$system" "$source" "$@"
