@@ -1,5 +1,6 @@
 #!/bin/bash
-# Installs a package in this system and uses it as a newcomer would, without any setting: for a bare Debian, as root.
+# Installs a package in this system and uses it as a newcomer would, without any setting: for a bare Debian, as root, in the
+# folder of the sources.
 #
 # usage: use_package.sh PACKAGE.deb DATA
 set -euo pipefail
@@ -9,8 +10,9 @@ export DEBIAN_FRONTEND=noninteractive OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS
 apt-get -qq update
 apt-get -qq install -y --no-install-recommends "$package" >/dev/null
 # No part of the package: a display for ParaView, and its Python.
-apt-get -qq install -y --no-install-recommends xvfb python3-paraview man-db g++ cmake pkg-config libfmt-dev libtbb-dev \
+apt-get -qq install -y --no-install-recommends xvfb python3-paraview man-db g++ make cmake pkg-config libfmt-dev libtbb-dev \
   libhdf5-openmpi-dev libopenmpi-dev libdeflate-dev libzstd-dev >/dev/null
+root=$PWD
 work=$(mktemp -d)
 cd "$work"
 
@@ -45,28 +47,10 @@ trap 'kill %1' EXIT
 DISPLAY=:99 timeout 120 pvbatch open.py "$data" | grep "PatchReader"
 [ -s picture.png ]
 
-cat >core.cxx <<'CXX'
-#include "Formats/Format.h"
-
-#include <cstdio>
-
-int main(int, char** arguments)
-{
-  std::printf("Core: %zu patches\n", patchio::FormatOf(arguments[1]).ReadCatalog(arguments[1]).Patches.size());
-}
-CXX
-cat >CMakeLists.txt <<'CMAKE'
-cmake_minimum_required(VERSION 3.22)
-project(uses_core CXX C)
-set(CMAKE_CXX_STANDARD 17)
-find_package(PatchIO 1.0 REQUIRED COMPONENTS Core)
-add_executable(core core.cxx)
-target_link_libraries(core PRIVATE PatchIO::Core)
-CMAKE
-cmake -B build . >/dev/null
+summary=$(dirname "$data")/$(sed -n '$p' "$data")
+cmake -B build "$root/Packaging/Examples" >/dev/null
 cmake --build build >/dev/null
-summary=$(dirname "$data")/$(sed -n 1p "$data")
-build/core "$summary"
-mpicxx -std=c++17 core.cxx -o by_pkg_config $(pkg-config --cflags --libs patchio-core)
-./by_pkg_config "$summary"
+build/core "$summary" uval
+mpicxx -std=c++17 "$root/Packaging/Examples/core.cxx" -o by_pkg_config $(pkg-config --cflags --libs patchio-core)
+./by_pkg_config "$summary" uval | grep "$(build/core "$summary" uval | tail -n 1)"
 echo "The package works."
