@@ -42,9 +42,7 @@ Render(view)
 SaveScreenshot("picture.png", view)
 print("ParaView:", type(reader).__name__, reader.GetDataInformation().GetNumberOfCells(), "cells")
 PY
-Xvfb :99 -screen 0 800x600x24 >/dev/null 2>&1 &
-trap 'kill %1' EXIT
-DISPLAY=:99 timeout 120 pvbatch open.py "$data" | grep "PatchReader"
+"$root/Testing/ParaView/with_display.sh" timeout 120 pvbatch open.py "$data" | grep "PatchReader"
 [ -s picture.png ]
 
 summary=$(dirname "$data")/$(sed -n '$p' "$data")
