@@ -87,7 +87,7 @@ def check_core():
             values = []
             file.visititems(lambda path, item: values.append(item[:].sum(dtype=float)) if path.endswith("/uval") else None)
             want += sum(values)
-    pkg_config = glob.glob(prefix + "/lib/**/pkgconfig", recursive=True)[0]
+    pkg_config = os.path.dirname(glob.glob(prefix + "/lib/**/patchio-core.pc", recursive=True)[0])
     flags = run("pkg-config", "--cflags", "--libs", "patchio-core", PKG_CONFIG_PATH=pkg_config).split()
     run("mpicxx", "-std=c++17", os.path.join(examples, "core.cxx"), "-o", os.path.join(scratch, "by_pkg_config"), *flags)
     for name in ("core", "by_pkg_config"):
