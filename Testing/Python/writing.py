@@ -117,6 +117,7 @@ def notebooks():
     expect(os.path.exists("wave.pio/index"), "the notebook wrote nothing")
     # What draws may not be installed.
     drawn = unittest.mock.MagicMock()
+    drawn.pyplot = drawn
     drawn.subplots.return_value = (unittest.mock.MagicMock(), unittest.mock.MagicMock())
     stand_ins = {"matplotlib": drawn, "matplotlib.pyplot": drawn, "IPython": drawn, "IPython.display": drawn}
     with unittest.mock.patch.dict(sys.modules, stand_ins):
