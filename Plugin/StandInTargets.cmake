@@ -28,3 +28,20 @@ function (patchio_add_stand_in_targets target)
     list(APPEND waiting ${names})
   endwhile ()
 endfunction ()
+
+# patchio_forget_missing_python_modules(VARIABLE ACCESS ...)
+#
+# Debian 13's ParaView names its Python modules X.so where the files are called X.cpython-313-x86_64-linux-gnu.so, and
+# find_package(ParaView) stops because of that. A plugin links none of them. ParaView's files unset _IMPORT_PREFIX just before
+# they check their targets; so this, called at each change of that variable, takes out those that are not there.
+macro (patchio_forget_missing_python_modules variable access)
+  if (NOT "${access}" MATCHES "READ_ACCESS$")
+    foreach (patchio_target IN LISTS _cmake_import_check_targets)
+      foreach (patchio_file IN LISTS "_cmake_import_check_files_for_${patchio_target}")
+        if (patchio_target MATCHES "Python$" AND NOT EXISTS "${patchio_file}")
+          list(REMOVE_ITEM _cmake_import_check_targets "${patchio_target}")
+        endif ()
+      endforeach ()
+    endforeach ()
+  endif ()
+endmacro ()

@@ -3,6 +3,7 @@
 #include "Session.h"
 #include "Subcommands.h"
 #include "Support/Error.h"
+#include "Versions.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -46,7 +47,7 @@ int Run(int argc, char** argv, Session& session)
 {
   CLI::App program(
       "Tools for patch-based simulation output of SAMRAI, AMReX, k-Wave, GrADS and VTKHDF", "patchio");
-  program.set_version_flag("--version", "patchio " PATCHIO_VERSION);
+  program.set_version_flag("--version", patchio::tools::Versions());
   program.require_subcommand(1);
   patchio::tools::AddConvert(program, session);
   patchio::tools::AddExport(program, session);

@@ -79,7 +79,7 @@ void ReportPlot::FindRange()
       most = std::max(most, this->PlaceOf(point.x()) + half);
       double height = point.y();
       if (bars) {
-        stack.resize(std::max(stack.size(), i + 1));
+        stack.resize(std::max(static_cast<int>(stack.size()), i + 1));
         stack[i] += height;
         height = stack[i];
       }

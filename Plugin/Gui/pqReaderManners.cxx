@@ -57,10 +57,12 @@ void pqReaderManners::startup()
   qApp->installEventFilter(this);
   if (auto* application = pqPVApplicationCore::instance()) {
     pqAnimationManager* animation = application->animationManager();
+    // ParaView 5.11 has signals of the same names without arguments, too.
+    using Signal = QOverload<vtkObject*, unsigned long, void*, void*>;
     QObject::connect(
-        animation, QOverload<>::of(&pqAnimationManager::beginPlay), this, [this] { this->IsPlaying = true; });
+        animation, Signal::of(&pqAnimationManager::beginPlay), this, [this] { this->IsPlaying = true; });
     QObject::connect(
-        animation, QOverload<>::of(&pqAnimationManager::endPlay), this, [this] { this->IsPlaying = false; });
+        animation, Signal::of(&pqAnimationManager::endPlay), this, [this] { this->IsPlaying = false; });
   }
   this->connect(&this->Timer, SIGNAL(timeout()), SLOT(onTimer()));
   this->Timer.start(LookMilliseconds);

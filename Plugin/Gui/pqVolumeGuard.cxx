@@ -52,7 +52,7 @@ bool CanResample(vtkSMProxy* representation, const vtkPVDataInformation* data)
 
 /// Colours by the first array of values, unless the colour is an array of the data. ParaView's own arrays
 /// "vtkBlockColors" and "vtkCompositeIndex" exist only for surfaces.
-void ColorByValues(vtkSMProxy* representation)
+void ColorByValues(vtkSMPVRepresentationProxy* representation)
 {
   const vtkPVDataInformation* const data = InputOf(representation);
   vtkSMProperty* const color = representation->GetProperty("ColorArrayName");
@@ -70,8 +70,8 @@ void ColorByValues(vtkSMProxy* representation)
     for (int i = 0; i < arrays->GetNumberOfArrays(); ++i) {
       const std::string name = arrays->GetArrayInformation(i)->GetName();
       if (name != vtkDataSetAttributes::GhostArrayName()) {
-        vtkSMPVRepresentationProxy::SetScalarColoring(representation, name.c_str(), kind);
-        vtkSMPVRepresentationProxy::RescaleTransferFunctionToDataRange(representation, true);
+        representation->SetScalarColoring(name.c_str(), kind);
+        representation->RescaleTransferFunctionToDataRange(true);
         return;
       }
     }
@@ -109,8 +109,9 @@ void pqVolumeGuard::onTypeModified(vtkObject* object)
   const QString chosen = vtkSMPropertyHelper(type).GetAsString();
   if (chosen != "Volume") {
     this->Before[type] = chosen;
-  } else if (!this->refuseVolume(type)) {
-    ColorByValues(type->GetParent());
+  } else if (auto* shown = vtkSMPVRepresentationProxy::SafeDownCast(type->GetParent());
+             !this->refuseVolume(type) && shown) {
+    ColorByValues(shown);
   }
 }
 

@@ -16,6 +16,7 @@
 #include <vtkPolyData.h>
 #include <vtkSmartPointer.h>
 #include <vtkStreamingDemandDrivenPipeline.h>
+#include <vtkVersionMacros.h>
 
 #include <algorithm>
 #include <iterator>
@@ -179,6 +180,9 @@ int vtkPatchContour::UseParaView(
   contour->SetArrayComponent(this->GetArrayComponent());
   contour->SetGenerateTriangles(this->GetGenerateTriangles());
   contour->SetOutputPointsPrecision(this->GetOutputPointsPrecision());
+#if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 0)
+  contour->SetFastMode(this->GetFastMode());
+#endif
   return patchio::RunByItself(
       contour, ofCells ? toPoints->GetOutputDataObject(0) : input, vtkDataObject::GetData(outputs));
 }

@@ -6,6 +6,8 @@
 #include <vtkObjectFactory.h>
 #include <vtkPVView.h>
 
+#include <algorithm>
+
 vtkStandardNewMacro(vtkPatchGeometryRepresentation);
 
 vtkPatchGeometryRepresentation::vtkPatchGeometryRepresentation()
@@ -32,6 +34,11 @@ bool vtkPatchGeometryRepresentation::ShowsInside()
 {
   const bool isSurface = this->Representation == SURFACE || this->Representation == SURFACE_WITH_EDGES;
   // The second is what the Multi-block Inspector says once it has hidden and shown blocks.
-  const bool showsAll = this->BlockSelectors.count("/") || this->BlockSelectors.count("/Root");
+  // A set in ParaView 5.11, a vector later.
+  const auto selects = [this](const char* block) {
+    return std::find(this->BlockSelectors.begin(), this->BlockSelectors.end(), block) !=
+           this->BlockSelectors.end();
+  };
+  const bool showsAll = selects("/") || selects("/Root");
   return !isSurface || !showsAll || !this->BlockOpacities.empty() || this->NeedsOrderedCompositing();
 }

@@ -18,6 +18,7 @@
 #include <vtkObjectFactory.h>
 #include <vtkPVCutter.h>
 #include <vtkPolyData.h>
+#include <vtkVersionMacros.h>
 
 #include <optional>
 
@@ -135,7 +136,11 @@ int vtkPatchSlice::SliceByParaView(vtkDataObject* input, vtkDataObject* output)
     slice->SetValue(i, mine->GetValue(i));
   }
   slice->SetGenerateTriangles(mine->GetGenerateTriangles());
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
   slice->SetMergePoints(!vtkNonMergingPointLocator::SafeDownCast(mine->GetLocator()));
+#else
+  slice->SetLocator(mine->GetLocator());
+#endif
   slice->SetDual(mine->GetDual());
   slice->AddObserver(vtkCommand::ProgressEvent, this->InternalProgressObserver);
   return patchio::RunByItself(slice, input, output);

@@ -18,6 +18,7 @@ needs neither ParaView nor MPI.
     values, (x, y, z) = step.uniform_grid("density", level=1)     # all levels as one array, finest data first
     blocks = step.to_pyvista("density")         # for pyvista, one grid a patch
     table = step.to_xarray("density", level=0)  # for xarray, one level
+    ds = step.to_yt("density")                  # for yt, all levels
 
     patchio.write("run.pio", {"density": array}, step=10, spacing=0.1)    # adds a step to a container
 

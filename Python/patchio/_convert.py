@@ -185,3 +185,87 @@ def to_xarray(step, variables, level):
     # A variable with the name of a coordinate gets another name.
     arrays = {name + ("_" if name in coordinates else ""): array for name, array in arrays.items()}
     return xarray.Dataset(arrays, coordinates, {"source": str(step.path), "step": step.number})
+
+
+# ---- yt --------------------------------------------------------------------------------------------------
+
+def _refinement(step, used):
+    """How many times finer each level is than the one before: one number for all, as yt wants it."""
+    spacing = step.levels["spacing"][:used, :step.dimension]
+    ratios = spacing[:-1] / spacing[1:]
+    if not ratios.size:
+        return 2
+    ratio = int(round(ratios.flat[0]))
+    if ratio < 2 or not np.allclose(ratios, ratio, rtol=1e-6):
+        raise step_error(step, "to_yt() needs levels that refine each other by one whole number along all axes. Choose "
+                               "levels=[0], or use uniform_grid().")
+    return ratio
+
+
+def _within_parents(step, wanted, ratio):
+    """(patch, lower, upper) of parts of the patches, each in one part of the level before: yt knows one parent for each grid."""
+    parts, before = [], None
+    for level in range(int(step.patches["level"][wanted].max()) + 1):
+        found = []
+        for patch in wanted[step.patches["level"][wanted] == level]:
+            lower, upper = step.patches["lower"][patch], step.patches["upper"][patch]
+            if before is None:
+                found.append((patch, lower, upper))
+                continue
+            fine = np.where(np.arange(3) < step.dimension, ratio, 1)
+            lows, highs = np.maximum(lower, before[0] * fine), np.minimum(upper, before[1] * fine + fine - 1)
+            inside = np.flatnonzero((lows <= highs).all(1))
+            if (highs[inside] - lows[inside] + 1).prod(1).sum() != (upper - lower + 1).prod():
+                raise step_error(step, "to_yt() needs patches that lie in patches of the level before, and those of a level apart; "
+                                       "patch %d does not. Choose levels=[0], or use uniform_grid().", patch)
+            found += [(patch, lows[i], highs[i]) for i in inside]
+        before = np.array([part[1] for part in found]), np.array([part[2] for part in found])
+        parts += found
+    return parts
+
+
+def _yt_fields(step, names, arrays, part):
+    """{name of a field: values [i, j, k]} of a part of a patch; a field for each component."""
+    patch, lower, upper = part
+    place = tuple(slice(low, high + 1) for low, high in zip(lower - step.patches["lower"][patch], upper - step.patches["lower"][patch]))
+    fields = {}
+    for name in names:
+        components = step.variables[name].components
+        if patch not in arrays[name]:
+            raise step_error(step, "'%s' is not on every patch, and to_yt() needs it there. Name other variables, or levels.", name)
+        values = arrays[name][patch].reshape((-1,) + arrays[name][patch].shape[-2 - (components > 1):])    # [k, j, i], also in 2-D
+        for c in range(components):
+            label = name if components == 1 else "%s_%s" % (name, "xyz"[c] if components <= 3 else c)
+            fields[label] = (values[..., c] if components > 1 else values).T[place].astype(float)
+    return fields
+
+
+def to_yt(step, variables, levels):
+    """As Step.to_yt()."""
+    yt = optional("yt")
+    if step.mesh or step.grid != "uniform" or "points" in step.level_roles:
+        raise step_error(step, "to_yt() makes data sets of patches with uniform cells; this is another kind of grid.")
+    of_cells = [name for name, variable in step.variables.items() if variable.centering == "cell"]
+    names = step._names(variables) if variables is not None else of_cells
+    if not names or any(name not in of_cells for name in names):
+        raise step_error(step, "to_yt() needs variables of cells; there are: %s.", ", ".join(of_cells) or "none")
+    wanted = np.asarray(step._wanted(None, levels), int)
+    number = step.patches["level"][wanted]
+    if number.min() > 0:
+        raise step_error(step, "to_yt() needs level 0, and all levels up to the finest one.")
+    arrays = step.read(names, patches=wanted.tolist())
+    ratio = _refinement(step, number.max() + 1)
+    flat = np.arange(3) >= step.dimension
+    spacing = np.where(flat, 1.0, step.levels["spacing"])
+    origin = np.where(flat, 0.0, step.origin)
+    grids = []
+    for part in _within_parents(step, wanted, ratio):
+        patch, lower, upper = part
+        level = int(step.patches["level"][patch])
+        grids.append({"left_edge": origin + lower * spacing[level], "right_edge": origin + (upper + 1) * spacing[level], "level": level,
+                      "dimensions": upper - lower + 1, **_yt_fields(step, names, arrays, part)})
+    coarse = wanted[number == 0]
+    lower, upper = step.patches["lower"][coarse].min(0), step.patches["upper"][coarse].max(0) + 1
+    box = np.stack([origin + lower * spacing[0], origin + upper * spacing[0]], 1)
+    return yt.load_amr_grids(grids, upper - lower, bbox=box, refine_by=ratio, sim_time=float(step.time), periodicity=(False,) * 3,
+                             dataset_name="%s, step %d" % (step.path, step.number))

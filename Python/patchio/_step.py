@@ -224,6 +224,18 @@ class Step:
         """
         return _convert.to_xarray(self, variables, level)
 
+    def to_yt(self, variables=None, *, levels=None):
+        """Reads into a data set of yt, with all levels: slices, projections and profiles of yt work on it.
+
+        variables, levels    as for read(); variables of cells, on every patch of the levels, which begin with level 0
+
+        A vector V becomes the fields V_x, V_y and V_z. Data in two dimensions get one cell along z, from 0 to 1. Lengths and
+        values have no units. Values are copied.
+        Raises ImportError if yt is not installed, and Error for data that are no uniform cells, for levels whose refinement is
+        not one whole number along all axes, and for variables that some patches lack.
+        """
+        return _convert.to_yt(self, variables, levels)
+
     def nodes(self, patch):
         """Positions of the nodes of a patch: three arrays, along x, y and z.
 

@@ -365,7 +365,7 @@ class Describing(unittest.TestCase):
             self.assertNotEqual(done.returncode, 0)
             return done.stdout
         self.assertIn("ImportError: patchio needs numpy: install it by", said("import sys; sys.modules['numpy'] = None; import patchio"))
-        for name in ("pyvista", "xarray"):
+        for name in ("pyvista", "xarray", "yt"):
             self.assertIn("ImportError: to_%s() needs %s: install it by 'python3 -m pip install %s'" % (name, name, name), said(
                 "import sys; sys.modules['%s'] = None; import patchio; patchio.open(sys.argv[1])[0].to_%s()" % (name, name)))
 
@@ -374,7 +374,7 @@ class Help(unittest.TestCase):
     def test_everything_is_explained(self):
         text = pydoc.plain(pydoc.render_doc(patchio))
         for name in ("open(path", "read(self", "part(self", "covered(self", "nodes(self", "class Error", "nearest(self",
-                     "uniform_grid(self", "to_xarray(self", "to_pyvista(self", "bounds"):
+                     "uniform_grid(self", "to_xarray(self", "to_pyvista(self", "to_yt(self", "bounds"):
             self.assertIn(name, text)
         for kind in (patchio.DataSet, patchio.Step):
             for name, member in vars(kind).items():
@@ -393,7 +393,7 @@ class Help(unittest.TestCase):
                 # The data here have one variable, of another name.
                 text = text.replace('"density"', '"uval"').replace('["uval", "velocity"]', '["uval"]').replace("17", "7")
                 # Others may not be installed: grids.py has those lines.
-                text = "\n".join(line for line in text.splitlines() if not re.search("pyvista|xarray", line))
+                text = "\n".join(line for line in text.splitlines() if not re.search("pyvista|xarray|to_yt", line))
                 with contextlib.redirect_stdout(io.StringIO()) as printed:
                     exec(text, {"patchio": patchio})
                 self.assertEqual("Read tasks: " in printed.getvalue(), "report_text" in text)

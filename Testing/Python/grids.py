@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""uniform_grid(), to_xarray(), to_pyvista() and bounds against analytic fields, h5py and numpy.
+"""uniform_grid(), to_xarray(), to_pyvista(), to_yt() and bounds against analytic fields, h5py and numpy.
 
 usage: PYTHONPATH=... PATCHIO_METADATA_DIR=... grids.py SCRATCH GRADSTRUTH [CLASS...]
 
-SCRATCH: a folder of its own. GRADSTRUTH: what make_cases.py of GrADS saved. What needs xarray or pyvista is left out, and said,
+SCRATCH: a folder of its own. GRADSTRUTH: what make_cases.py of GrADS saved. What needs xarray, pyvista or yt is left out, and said,
 where these are not installed.
 """
 import datetime
@@ -236,6 +236,36 @@ def write_points(name="points.h5"):
             item.attrs["data_type"] = np.bytes_("float" if values.dtype.kind == "f" else "long")
             item.attrs["domain_type"] = np.bytes_("real")
     return path
+
+
+@needs("yt")
+class Yt(unittest.TestCase):
+    def test_levels(self):
+        import yt
+        yt.set_log_level(50)
+        levels = [Level([((0, 0, 0), (3, 3, 3)), ((4, 0, 0), (7, 3, 3))]), Level([((4, 2, 2), (11, 5, 5))], (2, 2, 2))]
+        dump = Dump(levels, [Variable("U", field), Variable("V", vector, 3), Variable("n", field, cell=False)],
+                    dx=(0.5, 0.25, 1.0), origin=(-1.0, 2.0, 0.0))
+        step = opened("yt", dump)
+        ds = step.to_yt(["U", "V"])
+        self.assertEqual((ds.index.max_level, list(ds.domain_dimensions), ds.refine_by), (1, [8, 4, 4], 2))
+        np.testing.assert_allclose(ds.domain_left_edge.d, (-1, 2, 0))
+        np.testing.assert_allclose(ds.domain_right_edge.d, (3, 3, 4))
+        cells = ds.all_data()
+        x, y, z = (np.asarray(cells["index", axis]) for axis in "xyz")
+        # Yt shows a place once, by the finest cell.
+        fine = np.asarray(cells["index", "dx"]) < 0.3
+        self.assertEqual((fine.sum(), len(x)), (8 * 4 * 4, 8 * 4 * 4 + 8 * 4 * 4 - 4 * 2 * 2))
+        np.testing.assert_allclose(cells["stream", "U"], 1 + x + 10 * y + 100 * z + 5000 * fine, rtol=1e-6)
+        np.testing.assert_allclose(cells["stream", "V_z"], 0.5 * x, rtol=1e-6)
+
+    def test_refusals(self):
+        for name, dump, options, words in (
+                ("node", make_3d(), {"variables": "n"}, "variables of cells"), ("ratios", make_3d(), {"variables": "U"}, "one whole number"),
+                ("some", make_3d(), {"variables": "fine", "levels": [0, 0]}, "not on every patch"), ("deformed", make_deformed(), {}, "another kind of grid"),
+                ("level", make_3d(), {"variables": "U", "levels": [1, 1]}, "needs level 0")):
+            with self.assertRaisesRegex(patchio.Error, words):
+                opened("yt_" + name, dump).to_yt(**options)
 
 
 @needs("xarray")

@@ -1,12 +1,13 @@
 #!/usr/bin/python3
-"""What patchio.write() writes, read by a program that knows the documentation of containers only; what it refuses; the notebook.
+"""What patchio.write() writes, read by a program that knows the documentation of containers only; what it refuses; the notebooks.
 
-usage: PYTHONPATH=... writing.py SCRATCH NOTEBOOK
+usage: PYTHONPATH=... writing.py SCRATCH EXAMPLES
 """
 import json
 import os
 import shutil
 import sys
+import unittest.mock
 
 import numpy as np
 import patchio
@@ -14,7 +15,7 @@ import patchio
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", "Container"))
 import stranger  # noqa: E402
 
-SCRATCH, NOTEBOOK = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+SCRATCH, EXAMPLES = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 TYPES = ["float32", "float64", "int32", "int64", "int16", "uint16", "uint8"]
 faults = []
 
@@ -99,16 +100,30 @@ def faulty(path):
     check(path, {1: {"a": [a]}})
 
 
-def notebook(folder):
-    """Its cells run one after another, as Jupyter would run them."""
+def run_notebook(name, folder):
+    """Runs its cells one after another, as Jupyter would, and gives their variables."""
     os.makedirs(folder)
     os.chdir(folder)
     names = {}
-    with open(NOTEBOOK) as file:
+    with open(os.path.join(EXAMPLES, name)) as file:
         for cell in json.load(file)["cells"]:
             if cell["cell_type"] == "code":
-                exec(compile("".join(cell["source"]), NOTEBOOK, "exec"), names)
+                exec(compile("".join(cell["source"]), name, "exec"), names)
+    return names
+
+
+def notebooks():
+    run_notebook("containers.ipynb", os.path.join(SCRATCH, "containers"))
     expect(os.path.exists("wave.pio/index"), "the notebook wrote nothing")
+    # What draws may not be installed.
+    drawn = unittest.mock.MagicMock()
+    drawn.pyplot = drawn
+    drawn.subplots.return_value = (unittest.mock.MagicMock(), unittest.mock.MagicMock())
+    stand_ins = {"matplotlib": drawn, "matplotlib.pyplot": drawn, "IPython": drawn, "IPython.display": drawn}
+    with unittest.mock.patch.dict(sys.modules, stand_ins):
+        shown = run_notebook("live.ipynb", os.path.join(SCRATCH, "live"))["shown"]
+    # The middle of cell 4 + 3 n.
+    expect(len(shown) == 8 and np.allclose(shown, [(n, (4.5 + 3 * n) / 32) for n in range(8)]), "the live notebook showed %s", shown)
 
 
 def main():
@@ -117,7 +132,7 @@ def main():
     boxes(os.path.join(SCRATCH, "boxes.pio"))
     compressed(os.path.join(SCRATCH, "compressed.pio"))
     faulty(os.path.join(SCRATCH, "faulty.pio"))
-    notebook(os.path.join(SCRATCH, "notebook"))
+    notebooks()
     print("%d faults" % len(faults))
     return 1 if faults else 0
 
