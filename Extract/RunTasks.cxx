@@ -16,6 +16,9 @@ bool RunTasks(std::size_t count, const std::function<void(std::size_t)>& work, c
   tbb::parallel_for(
       std::size_t(0), count,
       [&](std::size_t number) {
+        if (context.is_group_execution_cancelled()) {
+          return;
+        }
         work(number);
         const double part = static_cast<double>(++done) / static_cast<double>(count);
         if (goesOn && std::this_thread::get_id() == caller && !goesOn(part)) {

@@ -17,7 +17,6 @@
 #include <vtkNew.h>
 #include <vtkObjectFactory.h>
 #include <vtkPVClipDataSet.h>
-#include <vtkUnstructuredGrid.h>
 
 #include <optional>
 

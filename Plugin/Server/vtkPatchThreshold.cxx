@@ -12,7 +12,6 @@
 #include <vtkInformationVector.h>
 #include <vtkNew.h>
 #include <vtkObjectFactory.h>
-#include <vtkUnstructuredGrid.h>
 
 #include <limits>
 
