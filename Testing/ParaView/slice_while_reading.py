@@ -292,6 +292,7 @@ def check_pipeline(path):
         expect(cells > 0, "moved to %s: no contour lines", normal)
     saved = os.path.join(OUTPUT, "slice_%d.vtm" % ranks)
     SaveData(saved, proxy=reader)
+    controller.Barrier()
     back = XMLMultiBlockDataReader(FileName=[saved])
     back.UpdatePipeline()
     area = sum_over_ranks(float(sum(row[3] for row in rows_of(output_of(back)))))
