@@ -23,7 +23,8 @@ from plotfile_writer import tiles, value, write_plotfile  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 OUTPUT, DATA, REAL = sys.argv[1:4]
-SIZE = 64    # coarse cells along each axis; a fine box in the middle has as many
+SIZE = 32    # coarse cells along each axis; a fine box in the middle has as many
+PLACE = 8.655    # of planes, in coarse cells: on no face
 CORNER, SPACING = np.array([0.25, 0.5, -0.25]), np.array([0.5, 0.25, 0.125])
 NORMALS = ((1, 0, 0), (0, -1, 0), (0, 0, 1), (1, 0.7, 0.4), (0, 1, -2))
 
@@ -108,7 +109,7 @@ def number_in(report, label):
 def make_plotfile(name, **how):
     path, quarter = os.path.join(OUTPUT, name), SIZE // 2
     if rank == 0:
-        levels = [tiles((0,) * 3, (SIZE - 1,) * 3, (32,) * 3), tiles((quarter,) * 3, (quarter + SIZE - 1,) * 3, (32,) * 3)]
+        levels = [tiles((0,) * 3, (SIZE - 1,) * 3, (16,) * 3), tiles((quarter,) * 3, (quarter + SIZE - 1,) * 3, (16,) * 3)]
         write_plotfile(path, ((0,) * 3, (SIZE - 1,) * 3), levels, ratios=[(2, 2, 2)], names=["f"], corner=list(CORNER), **how)
     controller.Barrier()
     return path
@@ -160,7 +161,7 @@ def check_plotfile(path, nodal):
         everything = PatchReader(FileName=[path], Blocks=blocks)
         for normal in NORMALS:
             # Off the faces of both levels, on a face within a patch, and on one where a level begins.
-            for cells in (17.31, 24, 16) if np.count_nonzero(normal) == 1 else (17.31,):
+            for cells in (PLACE, 12, 8) if np.count_nonzero(normal) == 1 else (PLACE,):
                 origin = CORNER + cells * SPACING
                 where = "%s, %s, normal %s, %g" % ("nodes" if nodal else "cells", blocks, normal, cells)
                 reader = reader_of(path, normal, origin, Blocks=blocks)
@@ -169,7 +170,7 @@ def check_plotfile(path, nodal):
                 if rank == 0:
                     expect(found.shape == other.shape and len(found) and np.abs(found - other).max() <= 1e-9, "%s: %s polygons, the filter: %s, or others",
                            where, found.shape, other.shape)
-                    if cells == 17.31:
+                    if cells == PLACE:
                         check_values(found, normal, origin, nodal, where)
                 Delete(cut)
                 Delete(reader)
@@ -178,9 +179,9 @@ def check_plotfile(path, nodal):
 
 def check_bytes(path):
     """Of files whose bytes allow it, only the layer on the plane is read, once."""
-    reader = reader_of(path, (0, 0, 1), CORNER + 17.31 * SPACING)
+    reader = reader_of(path, (0, 0, 1), CORNER + PLACE * SPACING)
     reader.UpdatePipeline(0.5)
-    layer = 32 * 32 * 8    # bytes, of 4 coarse patches and 4 fine ones
+    layer = 16 * 16 * 8    # bytes, of 4 coarse patches and 4 fine ones
     read = re.search(r"Bytes read: (.*) kB in (\d+) requests", report_of(reader))
     expect(read and float(read.group(1)) == round(8 * layer / 1000, 1) and int(read.group(2)) == 8, "not 8 layers were read: %s", report_of(reader))
     Delete(reader)
@@ -235,7 +236,7 @@ def check_data_set(path, **settings):
 
 def check_formats():
     for name in ("linadv_2d", "linadv_3d"):
-        for settings in (dict(), dict(Blocks="As patches"), dict(AddGhostLayer=1, AddPatchIds=1), dict(ReadGhostCells=1)):
+        for settings in (dict(), dict(AddGhostLayer=1, AddPatchIds=1, Blocks="As patches"), dict(ReadGhostCells=1)):
             check_data_set(os.path.join(DATA, name, "dumps.visit"), **settings)
     for pattern in ("samrai/ext_dense_3d/dumps.visit", "samrai/mblklinadv_wedge_3d/dumps.visit", "samrai/nodesum_3d/dumps.visit",
                     "amrex/amrex_adv3d/plt00010", "grads/grads_cola_model/model.ctl", "grads/grads_be_seq/*.ctl", "kwave/kwave13_corners/out.h5",
@@ -266,14 +267,14 @@ def check_no_effect():
 
 def check_pipeline(path):
     """Filters on the slice, which moves."""
-    origin = CORNER + 17.31 * SPACING
+    origin = CORNER + PLACE * SPACING
     reader = reader_of(path, (0, 0, 1), origin)
     reader.UpdatePipeline(0.5)
     data = output_of(reader)
     expect(data.IsA("vtkMultiBlockDataSet") and data.GetFieldData().GetArray("time").GetValue(0) == 0.5, "no multi-block data set with a time")
     twice = Calculator(Input=reader, AttributeType="Cell Data", Function="2*f", ResultArrayName="twice")
     total = IntegrateVariables(Input=twice, DivideCellDataByVolume=1)
-    line = PlotOverLine(Input=twice, Point1=list(CORNER + [0.1, 0.1, 17.31 * SPACING[2]]), Point2=list(CORNER + 30 * SPACING + [0, 0, -12.69 * SPACING[2]]))
+    line = PlotOverLine(Input=twice, Point1=list(CORNER + [0.1, 0.1, PLACE * SPACING[2]]), Point2=list(CORNER + 15 * SPACING + [0, 0, (PLACE - 15) * SPACING[2]]))
     lines = Contour(Input=CellDatatoPointData(Input=reader), ContourBy=["POINTS", "f"], Isosurfaces=[1010.0])
     for step, normal in ((0, (0, 0, 1)), (1, (1, 0, 0)), (2, (1, 0.7, 0.4))):
         reader.RegionNormal = list(normal)
@@ -291,6 +292,7 @@ def check_pipeline(path):
         expect(cells > 0, "moved to %s: no contour lines", normal)
     saved = os.path.join(OUTPUT, "slice_%d.vtm" % ranks)
     SaveData(saved, proxy=reader)
+    controller.Barrier()
     back = XMLMultiBlockDataReader(FileName=[saved])
     back.UpdatePipeline()
     area = sum_over_ranks(float(sum(row[3] for row in rows_of(output_of(back)))))
