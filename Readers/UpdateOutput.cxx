@@ -24,6 +24,10 @@
 namespace patchio {
 namespace {
 
+constexpr const char* NoSlice =
+    "Slice While Reading has no effect on meshes, lists of points and grids on a sphere. Use the filter "
+    "Slice";
+
 /// What each rank tells the others about the lists of points in its blocks. For each level: the number of
 /// points, and the lower and upper corner of the box around them.
 constexpr int NumbersOfLevel = 7;
@@ -223,7 +227,7 @@ void AssembleOutput(
   loaded.ReportAssembly(watch.Seconds());
 }
 
-std::string WhyOutlineFirst(const LoadedStep& loaded)
+bool ShowSurfaceFirst(LoadedStep& loaded)
 {
   constexpr double longest = 5;
   const double blocks = loaded.Plan.Sliced ? 0 : static_cast<double>(loaded.Plan.Mine.size());
@@ -232,16 +236,17 @@ std::string WhyOutlineFirst(const LoadedStep& loaded)
   const bool byExtract = loaded.Data().Dimension == 3 && loaded.Data().HasPlacedBoxes();
   const double seconds = byExtract ? blocks * 1e-4 + cells * 3e-8 : blocks * 2.5e-3 + cells * 1e-7;
   if (seconds <= longest) {
-    return {};
+    return true;
   }
   std::ostringstream why;
   why << "ParaView shows an outline at first, because a surface of " << blocks << " blocks with "
       << std::llround(cells) << " cells a rank takes about " << std::llround(seconds)
       << " s. Choose Surface as the representation, or make a Slice";
-  return why.str();
+  loaded.Report().Notes.push_back(why.str());
+  return false;
 }
 
-bool SliceOutput(Communicator& ranks, LoadedStep& loaded, vtkDataObject* output)
+std::string SliceOutput(Communicator& ranks, LoadedStep& loaded, vtkDataObject* output)
 {
   auto* const tree = vtkMultiBlockDataSet::SafeDownCast(output);
   const Stopwatch watch;
@@ -255,9 +260,14 @@ bool SliceOutput(Communicator& ranks, LoadedStep& loaded, vtkDataObject* output)
     request.Surfaces.push_back(*surface);
   }
   extract::Blocks blocks;
-  RunOnAllRanks(ranks, [&] { blocks = extract::MakeBlocks(output); });
+  if (loaded.Plan.Sliced) {
+    RunOnAllRanks(ranks, [&] { blocks = extract::MakeBlocks(output); });
+  } else {
+    blocks.NotUnderstood = "other grids";
+  }
   if (!AllOf(ranks, blocks.NotUnderstood.empty())) {
-    return false;
+    loaded.Report().Notes.push_back(NoSlice);
+    return NoSlice;
   }
   const auto pieces = extract::Slice(blocks, request, ranks);
   RunOnAllRanks(ranks, [&] {
@@ -269,7 +279,7 @@ bool SliceOutput(Communicator& ranks, LoadedStep& loaded, vtkDataObject* output)
     loaded.Memory().Check(1024 * kilobytes);
   });
   loaded.Report().AssembleSeconds += watch.Seconds();
-  return true;
+  return {};
 }
 
 }  // namespace patchio

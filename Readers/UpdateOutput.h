@@ -33,14 +33,14 @@ bool PointsBecomeImages(Communicator& ranks, LoadedStep& loaded, KeptFrames& kep
 void AssembleOutput(
     LoadedStep& loaded, int rank, int threads, bool pointsAsImages, KeptFrames& kept, vtkDataObject* output);
 
-/// Why ParaView shows an outline at first, if a surface of this rank's blocks would take longer than some
-/// seconds; else empty. The other ranks have about as many blocks.
-std::string WhyOutlineFirst(const LoadedStep& loaded);
+/// Whether ParaView shows a surface at first. Otherwise an outline, because a surface of this rank's blocks
+/// would take longer than some seconds; the report then says so. The other ranks have about as many blocks.
+bool ShowSurfaceFirst(LoadedStep& loaded);
 
 /// Collective. Makes a slice of an output whose plan is StepPlan::Sliced: the tree gets a poly data for each
-/// level in place of its blocks, the one that the filter Slice would make of them. False, and nothing is
-/// done, where it cannot slice some block of any rank.
-bool SliceOutput(Communicator& ranks, LoadedStep& loaded, vtkDataObject* output);
+/// level in place of its blocks, the one that the filter Slice would make of them. Where some block of any
+/// rank cannot be sliced, or the plan is another, it does nothing, and says why in the report and as result.
+std::string SliceOutput(Communicator& ranks, LoadedStep& loaded, vtkDataObject* output);
 
 }  // namespace patchio
 

@@ -30,10 +30,6 @@ using namespace patchio;
 
 namespace {
 
-constexpr const char* NoSlice =
-    "Slice While Reading has no effect on meshes, lists of points and grids on a sphere. Use the filter "
-    "Slice";
-
 ChannelMode ModeOf(int metadataChannel)
 {
   return metadataChannel == vtkPatchReader::CHANNEL_OFF  ? ChannelMode::Off
@@ -384,18 +380,11 @@ void vtkPatchReader::MakeOutput(LoadedStep& loaded, vtkDataObject* output)
   const int cores = self.Ranks.Cores();
   RunOnAllRanks(
       *self.Ranks, [&] { AssembleOutput(loaded, (*self.Ranks).Rank(), cores, images, self.Frames, output); });
-  if (loaded.Options.Slice && !(loaded.Plan.Sliced && SliceOutput(*self.Ranks, loaded, output))) {
-    loaded.Report().Notes.push_back(NoSlice);
-    this->Warn(NoSlice);
-  }
+  this->Warn(loaded.Options.Slice ? SliceOutput(*self.Ranks, loaded, output) : "");
   this->Warn(this->WantsAmr() ? NotAmrText(loaded.Data()) : "");
   output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Session.Series.CurrentTime());
   loaded.Report().FilterThreads = this->ChooseFilterThreads(loaded.CellsOfBlock());
-  const std::string whyOutline = WhyOutlineFirst(loaded);
-  self.Surface = whyOutline.empty();
-  if (!self.Surface) {
-    loaded.Report().Notes.push_back(whyOutline);
-  }
+  self.Surface = ShowSurfaceFirst(loaded);
   self.Session.Report(loaded);
   this->Warn(loaded.Warning());
 }

@@ -27,9 +27,7 @@ public:
   static constexpr int MaximumThreads = 256;
   static constexpr int MaximumConcurrency = 1 << 20;
 
-  /**
-   * Look at the files again at the next update.
-   */
+  /// Look at the files again at the next update.
   virtual void Reload() = 0;
 
   ///@{
@@ -43,25 +41,19 @@ public:
   ///@}
 
   ///@{
-  /**
-   * Coarsest and finest level to read. Levels that a time step does not have are ignored. Default 0, 99.
-   */
+  /// Coarsest and finest level to read. Levels that a time step does not have are ignored. Default 0, 99.
   vtkSetVector2Macro(LevelRange, int);
   vtkGetVector2Macro(LevelRange, int);
   ///@}
 
   ///@{
-  /**
-   * Mark cells that are covered by the next finer level, if that level is shown. On by default.
-   */
+  /// Mark cells that are covered by the next finer level, if that level is shown. On by default.
   vtkSetMacro(BlankRefinedCells, bool);
   vtkGetMacro(BlankRefinedCells, bool);
   vtkBooleanMacro(BlankRefinedCells, bool);
   ///@}
 
-  /**
-   * The part of space that is read: patches that do not meet it, grown by one of their cells, are left out.
-   */
+  /// The part of space that is read: patches that do not meet it, grown by one of their cells, are left out.
   enum Regions
   {
     EVERYTHING = 0,
@@ -172,9 +164,7 @@ public:
   vtkBooleanMacro(ComposeVectors, bool);
   ///@}
 
-  /**
-   * What becomes of values at scattered grid points, such as those of k-Wave's index masks.
-   */
+  /// What becomes of values at scattered grid points, such as those of k-Wave's index masks.
   enum PointForms
   {
     POINTS = 0,           ///< vtkPolyData with a vertex for each
@@ -249,9 +239,7 @@ public:
   ///@}
 
   ///@{
-  /**
-   * Show only dumps that the index file lists, not those found beside it. Off by default.
-   */
+  /// Show only dumps that the index file lists, not those found beside it. Off by default.
   void SetListedDumpsOnly(bool on);
   vtkGetMacro(ListedDumpsOnly, bool);
   vtkBooleanMacro(ListedDumpsOnly, bool);
@@ -269,16 +257,12 @@ public:
   };
 
   ///@{
-  /**
-   * Default CHANNEL_ON.
-   */
+  /// Default CHANNEL_ON.
   void SetMetadataChannel(int mode);
   vtkGetMacro(MetadataChannel, int);
   ///@}
 
-  /**
-   * What the number of I/O threads of a rank, NT, is taken from.
-   */
+  /// What the number of I/O threads of a rank, NT, is taken from.
   enum ThreadModes
   {
     FIXED = 0,         ///< ThreadsPerRank
@@ -287,16 +271,12 @@ public:
   };
 
   ///@{
-  /**
-   * Default AUTOMATIC.
-   */
+  /// Default AUTOMATIC.
   vtkSetClampMacro(ThreadMode, int, FIXED, AUTOMATIC);
   vtkGetMacro(ThreadMode, int);
   ///@}
 
-  /**
-   * How much of the storage the mode AUTOMATIC takes while others use it too.
-   */
+  /// How much of the storage the mode AUTOMATIC takes while others use it too.
   enum ThreadPolicies
   {
     POLITE = 0,    ///< N* - NC reads in flight from all ranks: others lose nothing (two-level reading paper)
@@ -305,17 +285,13 @@ public:
   };
 
   ///@{
-  /**
-   * Default BALANCED.
-   */
+  /// Default BALANCED.
   vtkSetClampMacro(ThreadPolicy, int, POLITE, GREEDY);
   vtkGetMacro(ThreadPolicy, int);
   ///@}
 
   ///@{
-  /**
-   * NT in mode FIXED, 1 to 256. May exceed the cores: the threads wait for storage. Default 4.
-   */
+  /// NT in mode FIXED, 1 to 256. May exceed the cores: the threads wait for storage. Default 4.
   vtkSetClampMacro(ThreadsPerRank, int, 1, MaximumThreads);
   vtkGetMacro(ThreadsPerRank, int);
   ///@}
@@ -389,9 +365,7 @@ public:
   };
 
   ///@{
-  /**
-   * Default FILTERS_LARGE_BLOCKS: with smaller blocks slices and surfaces become slower.
-   */
+  /// Default FILTERS_LARGE_BLOCKS: with smaller blocks slices and surfaces become slower.
   vtkSetClampMacro(FilterThreading, int, FILTERS_AS_SET, FILTERS_ALWAYS);
   vtkGetMacro(FilterThreading, int);
 
