@@ -20,6 +20,10 @@
 namespace patchio {
 namespace {
 
+constexpr const char* NoSlice =
+    "Slice While Reading has no effect on meshes, lists of points and grids on a sphere. Use the filter "
+    "Slice";
+
 /// What each rank tells the others about the lists of points in its blocks. For each level: the number of
 /// points, and the lower and upper corner of the box around them.
 constexpr int NumbersOfLevel = 7;
@@ -212,22 +216,25 @@ void AssembleOutput(LoadedStep& loaded, int rank, int threads, bool pointsAsImag
   loaded.ReportAssembly(watch.Seconds());
 }
 
-bool SliceOutput(Communicator& ranks, LoadedStep& loaded, vtkMultiBlockDataSet* output)
+std::string SliceOutput(Communicator& ranks, LoadedStep& loaded, vtkMultiBlockDataSet* output)
 {
+  if (!loaded.Options.Slice) {
+    return {};
+  }
   const Stopwatch watch;
-  const RegionOfInterest& region = loaded.Options.Region;
+  extract::Blocks blocks;
+  RunOnAllRanks(ranks, [&] { blocks = extract::MakeBlocks(output); });
+  if (!AllOf(ranks, loaded.Plan.Sliced && blocks.NotUnderstood.empty())) {
+    loaded.Report().Notes.emplace_back(NoSlice);
+    return NoSlice;
+  }
   vtkNew<vtkPlane> plane;
-  plane->SetOrigin(region.Origin.data());
-  plane->SetNormal(region.Normal.data());
+  plane->SetOrigin(loaded.Options.Region.Origin.data());
+  plane->SetNormal(loaded.Options.Region.Normal.data());
   extract::SliceRequest request;
   request.Triangles = false;
   if (const auto surface = extract::Surface::Make(plane, 0)) {
     request.Surfaces.push_back(*surface);
-  }
-  extract::Blocks blocks;
-  RunOnAllRanks(ranks, [&] { blocks = extract::MakeBlocks(output); });
-  if (!AllOf(ranks, blocks.NotUnderstood.empty())) {
-    return false;
   }
   const auto pieces = extract::Slice(blocks, request, ranks);
   RunOnAllRanks(ranks, [&] {
@@ -239,7 +246,7 @@ bool SliceOutput(Communicator& ranks, LoadedStep& loaded, vtkMultiBlockDataSet* 
     loaded.Memory().Check(1024 * kilobytes);
   });
   loaded.Report().AssembleSeconds += watch.Seconds();
-  return true;
+  return {};
 }
 
 }  // namespace patchio

@@ -32,10 +32,10 @@ bool PointsBecomeImages(Communicator& ranks, LoadedStep& loaded, KeptFrames& kep
 void AssembleOutput(LoadedStep& loaded, int rank, int threads, bool pointsAsImages, KeptFrames& kept,
     vtkMultiBlockDataSet* output);
 
-/// Collective. Makes a slice of an output whose plan is StepPlan::Sliced: the tree gets a poly data for each
-/// level in place of its blocks, the one that the filter Slice would make of them. False, and nothing is
-/// done, where it cannot slice some block of any rank.
-bool SliceOutput(Communicator& ranks, LoadedStep& loaded, vtkMultiBlockDataSet* output);
+/// Collective. Makes a slice of the output where the step is to be shown so: the tree gets a poly data for
+/// each level in place of its blocks, the one that the filter Slice would make of them. Gives, as it notes in
+/// the report, why it cannot slice some block of any rank, and then leaves all as it is; else nothing.
+std::string SliceOutput(Communicator& ranks, LoadedStep& loaded, vtkMultiBlockDataSet* output);
 
 }  // namespace patchio
 

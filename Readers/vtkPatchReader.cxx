@@ -45,10 +45,6 @@ std::string ShortName(const std::string& path)
 /// In seconds. If the first picture would take longer, ParaView shows an outline.
 constexpr double LongestFirstPicture = 5;
 
-constexpr const char* NoSlice =
-    "Slice While Reading has no effect on meshes, lists of points and grids on a sphere. Use the filter "
-    "Slice";
-
 ChannelMode ModeOf(int metadataChannel)
 {
   return metadataChannel == vtkPatchReader::CHANNEL_OFF  ? ChannelMode::Off
@@ -370,10 +366,7 @@ void vtkPatchReader::MakeOutput(LoadedStep& loaded, vtkMultiBlockDataSet* output
   const int cores = self.Ranks.Cores();
   RunOnAllRanks(
       *self.Ranks, [&] { AssembleOutput(loaded, (*self.Ranks).Rank(), cores, images, self.Frames, output); });
-  if (loaded.Options.Slice && !(loaded.Plan.Sliced && SliceOutput(*self.Ranks, loaded, output))) {
-    loaded.Report().Notes.push_back(NoSlice);
-    this->Warn(NoSlice);
-  }
+  this->Warn(SliceOutput(*self.Ranks, loaded, output));
   output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Session.Series.CurrentTime());
   loaded.Report().FilterThreads = this->ChooseFilterThreads(loaded.CellsOfBlock());
   this->ChooseFirstPicture(loaded);
