@@ -250,15 +250,10 @@ std::string SliceOutput(Communicator& ranks, LoadedStep& loaded, vtkDataObject* 
 {
   auto* const tree = vtkMultiBlockDataSet::SafeDownCast(output);
   const Stopwatch watch;
-  extract::Blocks blocks;
-  RunOnAllRanks(ranks, [&] { blocks = extract::MakeBlocks(output); });
-  if (!AllOf(ranks, loaded.Plan.Sliced && blocks.NotUnderstood.empty())) {
-    loaded.Report().Notes.emplace_back(NoSlice);
-    return NoSlice;
-  }
+  const RegionOfInterest& region = loaded.Options.Region;
   vtkNew<vtkPlane> plane;
-  plane->SetOrigin(loaded.Options.Region.Origin.data());
-  plane->SetNormal(loaded.Options.Region.Normal.data());
+  plane->SetOrigin(region.Origin.data());
+  plane->SetNormal(region.Normal.data());
   extract::SliceRequest request;
   request.Triangles = false;
   if (const auto surface = extract::Surface::Make(plane, 0)) {

@@ -65,8 +65,7 @@ public:
   /**
    * In the coordinates of the data: longitude and latitude for geographic grids. Without effect on
    * curvilinear grids, whose places are not known before they are read, and on lists of points. Cells under
-   * finer patches stay hidden, whether these are read or not. Default EVERYTHING. SliceWhileReading: the
-   * output is the slice by the plane, a poly data for each level, and only cells near it are kept.
+   * finer patches stay hidden, whether these are read or not. Default EVERYTHING.
    */
   vtkSetClampMacro(Region, int, EVERYTHING, ON_PLANE_OF_INTEREST);
   vtkGetMacro(Region, int);
@@ -76,8 +75,17 @@ public:
   vtkGetVector3Macro(RegionOrigin, double);
   vtkSetVector3Macro(RegionNormal, double);
   vtkGetVector3Macro(RegionNormal, double);
+  ///@}
+
+  ///@{
+  /**
+   * Where Region is ON_PLANE_OF_INTEREST: the output is the slice by that plane, a poly data for each level
+   * with the polygons of this rank, and of each patch only the cells near the plane are kept. Without effect
+   * on meshes, lists of points and grids on a sphere. Off by default.
+   */
   vtkSetMacro(SliceWhileReading, bool);
   vtkGetMacro(SliceWhileReading, bool);
+  vtkBooleanMacro(SliceWhileReading, bool);
   ///@}
 
   ///@{
