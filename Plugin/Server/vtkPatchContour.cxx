@@ -8,6 +8,7 @@
 #include <vtkCellDataToPointData.h>
 #include <vtkCompositeDataSet.h>
 #include <vtkContourValues.h>
+#include <vtkDemandDrivenPipeline.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
 #include <vtkNew.h>
@@ -51,15 +52,31 @@ int vtkPatchContour::FillInputPortInformation(int port, vtkInformation* info)
   return filled;
 }
 
-int vtkPatchContour::RequestDataObject(
+int vtkPatchContour::FillOutputPortInformation(int, vtkInformation* info)
+{
+  info->Set(vtkDataObject::DATA_TYPE_NAME(), "vtkDataObject");
+  return 1;
+}
+
+int vtkPatchContour::ProcessRequest(
     vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
 {
-  vtkCompositeDataSet* const blocks = BlocksIn(vtkDataObject::GetData(inputs[0]));
-  if (!blocks) {
-    return this->Superclass::RequestDataObject(request, inputs, outputs);
+  if (!request->Has(vtkDemandDrivenPipeline::REQUEST_DATA_OBJECT())) {
+    return this->Superclass::ProcessRequest(request, inputs, outputs);
   }
-  patchio::SetTreeOutput(blocks, outputs->GetInformationObject(0));
+  vtkInformation* const output = outputs->GetInformationObject(0);
+  if (vtkCompositeDataSet* const blocks = BlocksIn(vtkDataObject::GetData(inputs[0]))) {
+    patchio::SetTreeOutput(blocks, output);
+    return 1;
+  }
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
+  return this->Superclass::ProcessRequest(request, inputs, outputs);
+#else
+  if (!vtkPolyData::GetData(output)) {
+    output->Set(vtkDataObject::DATA_OBJECT(), vtkNew<vtkPolyData>());
+  }
   return 1;
+#endif
 }
 
 bool vtkPatchContour::IsOfPoints()

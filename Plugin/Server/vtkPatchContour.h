@@ -45,11 +45,14 @@ public:
   vtkGetMacro(UsePatchIO, bool);
   ///@}
 
+  using Superclass::ProcessRequest;
+  int ProcessRequest(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
+
 protected:
   vtkPatchContour() = default;
   ~vtkPatchContour() override = default;
 
-  int RequestDataObject(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
+  int FillOutputPortInformation(int port, vtkInformation* info) override;
   int RequestData(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
   int FillInputPortInformation(int port, vtkInformation* info) override;
 

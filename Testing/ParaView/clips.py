@@ -535,7 +535,7 @@ def check_abort():
     Delete(clip)
 
 
-if GetParaViewVersion() >= (5, 12):
+if GetParaViewVersion() >= (5, 14):
     print("Clip and Threshold are ParaView's own here")
     finish("clips")
 for kind, name in ((Clip, "vtkPatchClip"), (Threshold, "vtkPatchThreshold")):

@@ -461,7 +461,7 @@ def check_abort():
     Delete(cut)
 
 
-if GetParaViewVersion() >= (5, 12):
+if GetParaViewVersion() >= (5, 14):
     print("Slice is ParaView's own here")
     finish("slices")
 expect(Slice(Input=Wavelet()).GetClientSideObject().GetClassName() == "vtkPatchSlice", "Slice is ParaView's own")

@@ -186,9 +186,8 @@ def check_reader(path, name):
 
 
 surface = ExtractSurface(Input=Sphere())
-mended = (vtkVersion.GetVTKMajorVersion(), vtkVersion.GetVTKMinorVersion(), vtkVersion.GetVTKBuildVersion()) >= (9, 2, 20230126)
 made_of = surface.GetClientSideObject().GetClassName()
-expect(made_of == ("vtkGeometryFilter" if mended else "vtkPatchSurface"), "Extract Surface is a %s", made_of)
+expect(made_of == "vtkPatchSurface", "Extract Surface is a %s", made_of)
 Delete(surface)
 check_made_grids()
 # Block by block; drawn_surfaces.py tests the surface of all blocks.
