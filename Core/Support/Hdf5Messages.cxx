@@ -17,6 +17,13 @@ void RequireBits(std::uint64_t first, std::uint64_t count, std::uint64_t bytes)
   RequireOfFile(first + count <= 8 * bytes, "a number with bits outside its bytes");
 }
 
+void TakeInteger(Cursor& message, std::uint64_t bytes)
+{
+  const unsigned first = message.Take<std::uint16_t>(), precision = message.Take<std::uint16_t>();
+  RequireOfFile(precision > 0, "a number without bits");
+  RequireBits(first, precision, bytes);
+}
+
 void TakeFloat(Cursor& message, std::uint64_t bytes, std::uint32_t bits)
 {
   const unsigned first = message.Take<std::uint16_t>(), precision = message.Take<std::uint16_t>();
@@ -105,12 +112,9 @@ DataType TakeTypeWithin(Cursor& message, int nested)
   RequireOfFile(type.Bytes > 0 && type.Bytes <= MostElementBytes, "elements without a sensible size");
   switch (type.Class) {
     case IntegerClass:
-    case BitsClass: {
-      const unsigned begin = message.Take<std::uint16_t>(), precision = message.Take<std::uint16_t>();
-      RequireOfFile(precision > 0, "a number without bits");
-      RequireBits(begin, precision, type.Bytes);
+    case BitsClass:
+      TakeInteger(message, type.Bytes);
       break;
-    }
     case FloatClass:
       TakeFloat(message, type.Bytes, bits);
       break;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 
 namespace patchio::hdf5 {
 namespace {
@@ -27,6 +28,19 @@ std::uint64_t CheckedCount(
         fmt::format("{}", count), "The file is damaged or inconsistent");
   }
   return static_cast<std::uint64_t>(count);
+}
+
+/// Values that were never written take memory without being anywhere in the file. Deflate makes bytes a
+/// thousand times as many.
+void CheckFits(
+    const std::string& path, const std::string& dataset, std::uint64_t count, std::uint64_t bytesEach)
+{
+  constexpr std::uint64_t always = 16 << 20, mostOfByte = 1024;
+  const std::uint64_t most = always + mostOfByte * std::filesystem::file_size(path);
+  if (count > most / bytesEach) {
+    throw FileError(path, fmt::format("at most {} bytes in '{}'", most, dataset),
+        fmt::format("{} values of {} bytes", count, bytesEach), "The file is damaged");
+  }
 }
 
 }  // namespace
@@ -53,7 +67,9 @@ template <typename T>
 std::vector<T> File::ReadNumbers(const std::string& dataset, std::int64_t expectedCount, hid_t type) const
 {
   const Handle handle = this->OpenDataset(dataset);
-  std::vector<T> values(CheckedCount(this->PathName, dataset, handle, expectedCount));
+  const std::uint64_t count = CheckedCount(this->PathName, dataset, handle, expectedCount);
+  CheckFits(this->PathName, dataset, count, sizeof(T));
+  std::vector<T> values(count);
   if (!values.empty()) {
     this->ReadValues(dataset, handle, type, values.data());
   }
@@ -81,6 +97,7 @@ std::vector<std::string> File::Strings(const std::string& dataset, std::int64_t 
     throw FileError(this->PathName, fmt::format("strings of fixed length in '{}'", dataset), "another type",
         DamagedOrForeign);
   }
+  CheckFits(this->PathName, dataset, count, width);
   std::vector<char> text(count * width);
   if (!text.empty()) {
     this->ReadValues(dataset, handle, type, text.data());

@@ -25,6 +25,6 @@ extern "C" int LLVMFuzzerInitialize(int* /*argc*/, char*** /*argv*/)
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size)
 {
-  target->Run({reinterpret_cast<const char*>(bytes), size});
+  patchio::fuzz::RunTarget(*target, {reinterpret_cast<const char*>(bytes), size});
   return 0;
 }

@@ -19,6 +19,10 @@ struct Target
 
 const std::vector<Target>& AllTargets();
 
+void RunTarget(const Target& target, std::string_view bytes);
+/// Why the bytes that a target took last were refused, in part or whole; empty: they were not.
+const std::string& Refusal();
+
 /// Null when there is none of that name.
 const Target* FindTarget(std::string_view name);
 
