@@ -58,7 +58,8 @@ def open_and_read(path, scratch, index=False):
     text = run([options.info, "info", path], scratch)
     if index:
         text += run([options.info, "index", path], scratch)
-    return text + run([options.read, path if not path.endswith(".visit") else first_summary(path), "2", scratch + "/home/out"], scratch)
+    described = first_summary(path) if path.endswith(".visit") else path + "/Header" if os.path.isdir(path) else path
+    return text + run([options.read, described, "2", scratch + "/home/out"], scratch)
 
 
 def first_summary(index):
