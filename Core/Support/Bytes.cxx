@@ -13,7 +13,9 @@ std::string JoinTexts(const std::vector<std::string>& texts)
 std::vector<std::string> SplitTexts(const std::string& joined)
 {
   std::vector<std::string> texts;
-  ByteReader(reinterpret_cast<const std::byte*>(joined.data()), joined.size()).Get(texts);
+  if (!joined.empty()) {  // of a rank that has said nothing
+    ByteReader(reinterpret_cast<const std::byte*>(joined.data()), joined.size()).Get(texts);
+  }
   return texts;
 }
 

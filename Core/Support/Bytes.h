@@ -143,7 +143,7 @@ private:
 
 /// Texts as one; they may hold anything, as names from files do.
 std::string JoinTexts(const std::vector<std::string>& texts);
-/// The same texts again. Throws Error for another text.
+/// The same texts again; none in an empty text. Throws Error for another text.
 std::vector<std::string> SplitTexts(const std::string& joined);
 
 }  // namespace patchio
