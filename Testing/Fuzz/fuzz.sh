@@ -20,6 +20,17 @@ mkdir -p "$build/found"
 export ASAN_OPTIONS="detect_leaks=0:quarantine_size_mb=8:allocator_may_return_null=0:handle_abort=1:$(printenv ASAN_OPTIONS)"
 export UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1"
 "$replay" --seeds "$build/seeds" || exit 1
+# Small files of the tests of formats, where these have run.
+add_cases() {
+  local files=$1 folder
+  shift
+  for folder in "$@"; do
+    find "$(dirname "$0")/../../build/release/Testing/cases" -type f -size -48k -name "$files" -exec cp -t "$build/seeds/$folder" {} + 2>/dev/null
+  done
+}
+add_cases '*.vtkhdf' vtkhdf hdf5-library
+add_cases '*.h5' kwave hdf5-library
+add_cases '*.ctl' grads grads-descriptor
 all=0 failed=0
 for target in "${targets[@]}"; do
   mkdir -p "$build/corpus/$target"

@@ -333,7 +333,7 @@ class Errors(unittest.TestCase):
             self.assertTrue(os.path.exists(data.paths[0]))
             step = data[0]
             self.assertEqual([name for name in step.variables if name.startswith("uv")], ["uv\\xe9l"])
-            self.assertTrue(np.isfinite(step.read("uv\\xe9l", patches=0)).all())
+            self.assertTrue(np.isfinite(step.read("uv\\xe9l", patches=[0])[0]).all())
         os.remove(data.paths[0])
         self.fails(["No such file"], lambda: patchio.open(data.paths[0]), FileNotFoundError)
 
