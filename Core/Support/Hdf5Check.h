@@ -15,7 +15,6 @@
 #include "Support/Hdf5Messages.h"
 #include "Support/PlainFile.h"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
