@@ -5,6 +5,7 @@
 #include "ReadValues.h"
 #include "Support/Error.h"
 #include "Support/Stopwatch.h"
+#include "Texts.h"
 #include "WriteStep.h"
 
 #include <pybind11/pybind11.h>
@@ -80,7 +81,7 @@ py::list HeadsOf(const Series& series)
 {
   py::list heads;
   for (const TimeStep& step : series.Steps) {
-    heads.append(py::make_tuple(step.Path, step.Time, step.Step, step.Date));
+    heads.append(py::make_tuple(PathTextOf(step.Path), step.Time, step.Step, TextOf(step.Date)));
   }
   return heads;
 }
@@ -97,7 +98,8 @@ py::list FaultsOf(const Catalog& catalog, const LoadResult& loaded)
 {
   py::list faults;
   for (const LoadFault& fault : loaded.Faults) {
-    faults.append(py::make_tuple(fault.Patch, catalog.Variables[fault.Variable].Name, fault.Message));
+    faults.append(
+        py::make_tuple(fault.Patch, TextOf(catalog.Variables[fault.Variable].Name), TextOf(fault.Message)));
   }
   return faults;
 }
@@ -112,7 +114,7 @@ py::tuple Read(Step& step, const std::vector<int>& variables, const std::vector<
       Alone([&] { return step.Read(options, [&](const ReadProgress&) { return !interrupt.Wanted(); }); });
   interrupt.Check();
   return py::make_tuple(TakeValues(step.Data(), options, loaded), FaultsOf(step.Data(), loaded),
-      ReportAsDict(loaded.Report), loaded.Report.Text());
+      ReportAsDict(loaded.Report), TextOf(loaded.Report.Text()));
 }
 
 /// The name of a variable's type; None if no patch has the variable.
@@ -167,20 +169,27 @@ PYBIND11_MODULE(_core, module)
   using namespace patchio;
   module.doc() = "The compiled part of patchio.";
   module.attr("__version__") = PATCHIO_VERSION;
-  py::register_exception<Error>(module, "Error", PyExc_RuntimeError);
+  static const py::handle error = py::exception<Error>(module, "Error", PyExc_RuntimeError).release();
+  py::register_exception_translator([](std::exception_ptr thrown) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const Error& fault) {
+      PyErr_SetObject(error.ptr(), TextOf(fault.what()).ptr());
+    }
+  });
   module.def("write", &Write);
   py::class_<Memory>(module, "Memory", py::buffer_protocol()).def_buffer(&BufferOf);
   py::class_<DataSet, std::shared_ptr<DataSet>>(module, "DataSet")
       .def(py::init(&Open))
       .def_property_readonly("heads", [](const DataSet& data) { return HeadsOf(data.Steps()); })
       .def_property_readonly("times", [](const DataSet& data) { return TimeValues(data.Steps()); })
-      .def_property_readonly("warnings", [](const DataSet& data) { return data.Steps().Warnings; })
-      .def_property_readonly("notes", [](const DataSet& data) { return data.Steps().Notes; })
+      .def_property_readonly("warnings", [](const DataSet& data) { return TextsOf(data.Steps().Warnings); })
+      .def_property_readonly("notes", [](const DataSet& data) { return TextsOf(data.Steps().Notes); })
       .def("format", [](const DataSet& data) { return data.FormatOfStep(0); })
       .def("open", &OpenStep);
   py::class_<Step, std::shared_ptr<Step>>(module, "Step")
       .def("catalog", [](const Step& step) { return CatalogAsDict(step.Data()); })
-      .def_property_readonly("warning", &Step::Warning)
+      .def_property_readonly("warning", [](const Step& step) { return TextOf(step.Warning()); })
       .def("read", &Read)
       .def("dtype", &TypeOfVariable)
       .def("covered", &CoveredCells)

@@ -1,5 +1,7 @@
 #include "CatalogFields.h"
 
+#include "Texts.h"
+
 #include <pybind11/stl.h>
 
 #include <cstdint>
@@ -51,8 +53,9 @@ py::list VariablesOf(const Catalog& catalog)
 {
   py::list variables;
   for (const Variable& variable : catalog.Variables) {
-    variables.append(py::make_tuple(variable.Name, variable.Center == Centering::Cell ? "cell" : "node",
-        variable.Components, variable.Ghosts, variable.TimeInvariant, variable.LongName));
+    variables.append(
+        py::make_tuple(TextOf(variable.Name), variable.Center == Centering::Cell ? "cell" : "node",
+            variable.Components, variable.Ghosts, variable.TimeInvariant, TextOf(variable.LongName)));
   }
   return variables;
 }
@@ -76,7 +79,7 @@ py::dict CatalogAsDict(const Catalog& catalog)
 {
   py::list names, roles, flat, positions;
   for (int level = 0; level < static_cast<int>(catalog.Levels.size()); ++level) {
-    names.append(catalog.NameOfLevel(level));
+    names.append(TextOf(catalog.NameOfLevel(level)));
     roles.append(NameOf(catalog.RoleOf(level)));
     positions.append(catalog.RoleOf(level) == LevelRole::Points ? catalog.PositionsOf(level) : -1);
     flat.append(py::make_tuple(

@@ -1,5 +1,7 @@
 #include "ReadValues.h"
 
+#include "Texts.h"
+
 #include <pybind11/stl.h>
 
 namespace py = pybind11;
@@ -55,8 +57,8 @@ py::dict ReportAsDict(const IoReport& report)
   fields["locate_seconds"] = report.LocateSeconds;
   fields["read_seconds"] = report.ReadSeconds;
   fields["megabytes_per_second"] = report.MegabytesPerSecond();
-  fields["metadata"] = report.Metadata;
-  fields["notes"] = report.Notes;
+  fields["metadata"] = TextOf(report.Metadata);
+  fields["notes"] = TextsOf(report.Notes);
   return fields;
 }
 

@@ -97,6 +97,7 @@ FoundDataset DatasetFinder::FindByLibrary(const std::string& name)
   if (found.Info.Layout == StorageLayout::Chunked && this->MayList(found.Info)) {
     found.Chunks.resize(ChunksOf(found.Info));
     try {
+      this->Library->CheckChunks(dataset);
       ListChunksByLibrary(dataset, found.Info, this->Bytes, found.Chunks.data());
     } catch (const Error& error) {
       throw FileError(this->PathName, fmt::format("readable chunks in '{}'", name), error.what(),

@@ -240,7 +240,8 @@ void GradsTarget::WriteValues(
     }
     texts = this->Ranks.Exchange(texts);
     const auto [begin, end] = part(this->Ranks.Rank());
-    const std::string problem = CatchError([&] { this->WritePlanes(planes, begin, end, texts, threads); });
+    const std::string problem =
+        CatchError([&, begin = begin, end = end] { this->WritePlanes(planes, begin, end, texts, threads); });
     fault = fault.empty() ? problem : fault;
   }
   RunOnAllRanks(this->Ranks, [&] {

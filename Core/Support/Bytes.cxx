@@ -1,24 +1,20 @@
 #include "Support/Bytes.h"
 
-#include <algorithm>
-
 namespace patchio {
 
 std::string JoinTexts(const std::vector<std::string>& texts)
 {
-  std::string joined;
-  for (const std::string& text : texts) {
-    joined += text + '\0';
-  }
-  return joined;
+  ByteWriter out;
+  out.Put(texts);
+  const std::vector<std::byte> bytes = out.Take();
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 std::vector<std::string> SplitTexts(const std::string& joined)
 {
   std::vector<std::string> texts;
-  for (std::size_t begin = 0, end; begin < joined.size(); begin = end + 1) {
-    end = std::min(joined.find('\0', begin), joined.size());
-    texts.push_back(joined.substr(begin, end - begin));
+  if (!joined.empty()) {  // of a rank that has said nothing
+    ByteReader(reinterpret_cast<const std::byte*>(joined.data()), joined.size()).Get(texts);
   }
   return texts;
 }

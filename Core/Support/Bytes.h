@@ -141,9 +141,9 @@ private:
   std::size_t Position = 0;
 };
 
-/// Texts as one, each with a zero at its end; they hold no zeros themselves.
+/// Texts as one; they may hold anything, as names from files do.
 std::string JoinTexts(const std::vector<std::string>& texts);
-/// The same texts again. Takes any text: the last one may lack its zero.
+/// The same texts again; none in an empty text. Throws Error for another text.
 std::vector<std::string> SplitTexts(const std::string& joined);
 
 }  // namespace patchio

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,16 +39,20 @@ public:
   QuietScope& operator=(const QuietScope&) = delete;
 };
 
+class StructureCheck;
+
 /// The innermost message on HDF5's error stack, for example "truncated file: eof = 96, ...".
 std::string LastMessage();
 
 /// An open file, for reading. External links are never followed, and data sets whose values are in other
-/// files never opened: their bytes are elsewhere, and what lies there may be anything.
+/// files never opened: their bytes are elsewhere, and what lies there may be anything. The library gets to
+/// see an object only after StructureCheck has.
 class File
 {
 public:
   /// Throws Error when the file is missing, unreadable, not HDF5, truncated or still being written.
   explicit File(const std::string& path);
+  ~File();
   const std::string& Path() const { return this->PathName; }
   hid_t Id() const { return this->Handle_; }
 
@@ -60,6 +65,9 @@ public:
   Handle OpenDataset(hid_t parent, const std::string& dataset) const;
   /// True when `parent` has the link. False as well when a group on the way is missing.
   bool HasLink(hid_t parent, const std::string& link) const;
+  /// Must be called before the library looks for chunks of an open data set. Throws Error where their list is
+  /// damaged.
+  void CheckChunks(hid_t dataset) const;
 
   /// Whole data sets, converted to the native type. `expectedCount` is checked before anything is
   /// allocated; -1 takes whatever is there, up to 2^28 values.
@@ -84,10 +92,16 @@ public:
 
 private:
   Handle OpenDataset(const std::string& dataset) const;
+  std::string WhyNot(hid_t parent, const std::string& path, int links = 16) const;
+  std::string WhyNotLink(hid_t group, const std::string& name, int links) const;
+  bool MayOpen(hid_t parent, const std::string& path) const;
+  void ReadValues(const std::string& dataset, hid_t handle, hid_t type, void* into,
+      hid_t memorySpace = H5S_ALL, hid_t fileSpace = H5S_ALL) const;
   template <typename T>
   std::vector<T> ReadNumbers(const std::string& dataset, std::int64_t expectedCount, hid_t type) const;
 
   std::string PathName;
+  std::unique_ptr<StructureCheck> Check;
   Handle Handle_;
   Handle LinkAccess, GroupAccess, DatasetAccess;  ///< property lists
 };

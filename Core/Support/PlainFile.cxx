@@ -25,7 +25,8 @@ int OpenFor(PlainFile::Purpose purpose, const std::string& path, unsigned mode)
     return OpenRegularFile(path);
   }
   const int create = purpose == PlainFile::Purpose::Create ? O_CREAT | O_EXCL : 0;
-  return ::open(path.c_str(), O_RDWR | O_CLOEXEC | create, mode);
+  // Where others may write, they may put a link in the place of a file.
+  return ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | create, mode);
 }
 
 }  // namespace

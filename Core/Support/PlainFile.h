@@ -20,7 +20,8 @@ public:
   };
 
   /// Never waits for a writer, as opening a pipe would. Throws Error, also when there is something else than
-  /// a file. `mode`: permissions of a new file, less the user's umask.
+  /// a file, and for writing when there is a symbolic link. `mode`: permissions of a new file, less the
+  /// user's umask.
   explicit PlainFile(const std::string& path, Purpose purpose = Purpose::Read, unsigned mode = 0666);
   ~PlainFile();
   PlainFile(const PlainFile&) = delete;

@@ -91,7 +91,7 @@ class DataSet:
     def __init__(self, path, metadata="on", threads=None, listed_only=False):
         self.path = path
         try:
-            paths = [os.fspath(p) for p in ([path] if isinstance(path, (str, os.PathLike)) else path)]
+            paths = [os.fsencode(p) for p in ([path] if isinstance(path, (str, os.PathLike)) else path)]
         except TypeError:
             raise TypeError("path is a file's name, or a list of names, not %r" % (path,)) from None
         self._threads = _threads.threads_wanted(threads)

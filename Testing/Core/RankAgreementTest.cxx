@@ -1,6 +1,7 @@
 #include "Session/RankAgreement.h"
 
 #include "SamraiDraft.h"
+#include "Support/Bytes.h"
 #include "TestTools.h"
 
 namespace patchio {
@@ -154,7 +155,7 @@ TEST_F(RankAgreements, WarnsOnceOfWhatSeveralPathsBring)
 
 TEST_F(RankAgreements, GathersEachFaultOnceInRankOrder)
 {
-  this->Reader.OtherText = std::string("c\0a\0d\0", 6);
+  this->Reader.OtherText = JoinTexts({"c", "a", "d"});
   EXPECT_THAT(Gather(this->Reader, {"a", "", "b", "a"}), ElementsAre("a", "b", "c", "d"));
   this->Reader.OtherText.clear();
   EXPECT_TRUE(Gather(this->Reader, {"", ""}).empty());

@@ -30,9 +30,15 @@ protected:
 
   void List(const std::vector<int>& steps)
   {
+    // An index lists what lies below its folder; beside it the dumps would be found without it.
+    const std::string link = this->Folder / "dumps";
+    std::error_code ignored;
+    const auto folder = std::filesystem::path(this->Dumps.Paths()[0]).parent_path().parent_path();
+    std::filesystem::create_directory_symlink(folder, link, ignored);
     std::string text;
     for (const int step : steps) {
-      text += this->Dumps.Paths()[step] + "\n";
+      text += "dumps/" +
+              std::filesystem::path(this->Dumps.Paths()[step]).lexically_relative(folder).string() + "\n";
     }
     testing::WriteText(this->Folder / "dumps.visit", text);
   }

@@ -321,6 +321,22 @@ class Errors(unittest.TestCase):
         os.remove(cluster)
         self.fails([cluster], lambda: patchio.open(step.path, metadata="off")[0].read(), FileNotFoundError)
 
+    def test_names_that_are_no_utf8(self):
+        folder = copy_of_linadv("caf\udce9")
+        for path, _, files in os.walk(os.fsencode(folder)):
+            for name in files:
+                with open(os.path.join(path, name), "r+b") as file:
+                    data = file.read()
+                    file.seek(0)
+                    file.write(data.replace(b"uval", b"uv\xe9l"))
+        with patchio.open(os.path.join(folder, "dumps.visit"), metadata="off") as data:
+            self.assertTrue(os.path.exists(data.paths[0]))
+            step = data[0]
+            self.assertEqual([name for name in step.variables if name.startswith("uv")], ["uv\\xe9l"])
+            self.assertTrue(np.isfinite(step.read("uv\\xe9l", patches=[0])[0]).all())
+        os.remove(data.paths[0])
+        self.fails(["No such file"], lambda: patchio.open(data.paths[0]), FileNotFoundError)
+
     def test_changed_since_it_was_opened(self):
         folder = copy_of_linadv("changed")
         step = patchio.open(os.path.join(folder, "dumps.visit"), metadata="off")[0]

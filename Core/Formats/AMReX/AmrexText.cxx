@@ -47,7 +47,7 @@ bool TextLines::Fill()
     throw FileError(this->Path(), fmt::format("lines of at most {} bytes", BlockBytes),
         fmt::format("a longer one, line {}", this->Number + 1), Advice);
   }
-  std::memmove(this->Buffer.data(), this->Buffer.data() + this->Begin, left);
+  this->Buffer.erase(this->Buffer.begin(), this->Buffer.begin() + static_cast<std::ptrdiff_t>(this->Begin));
   this->Begin = 0;
   const std::uint64_t unread = this->Size > this->Offset ? this->Size - this->Offset : 0;
   const std::size_t wanted = static_cast<std::size_t>(std::min<std::uint64_t>(unread, BlockBytes));

@@ -64,7 +64,9 @@ void SamraiLibraryPatches::ListChunks(
     const std::string& name, const hdf5index::Dataset& dataset, Chunk* chunks)
 {
   try {
-    hdf5index::ListChunksByLibrary(this->Open(name), dataset, this->Bytes, chunks);
+    const hdf5::Handle opened = this->Open(name);
+    this->File.CheckChunks(opened);
+    hdf5index::ListChunksByLibrary(opened, dataset, this->Bytes, chunks);
   } catch (const Error& error) {
     throw FileError(this->Path(), fmt::format("readable chunks in '{}/{}'", this->GroupName, name),
         error.what(), "The file is damaged, truncated or still being written");

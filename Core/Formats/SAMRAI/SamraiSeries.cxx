@@ -18,8 +18,15 @@ namespace fs = std::filesystem;
 namespace patchio::samrai {
 namespace {
 
+/// A name in a file is no reason to look anywhere else than below its folder.
+bool LiesBelow(const fs::path& folder, const fs::path& path)
+{
+  const fs::path relative = path.lexically_relative(folder.lexically_normal());
+  return !relative.empty() && *relative.begin() != "..";
+}
+
 /// Paths in the index, in its order, without repetitions.
-std::vector<fs::path> ListedSummaries(const fs::path& index)
+std::vector<fs::path> ListedSummaries(const fs::path& index, Series& series)
 {
   CheckRegularFile(index);
   std::ifstream file(index);
@@ -32,6 +39,15 @@ std::vector<fs::path> ListedSummaries(const fs::path& index)
       continue;
     }
     const fs::path path = (index.parent_path() / line).lexically_normal();
+    if (!LiesBelow(index.parent_path(), path)) {
+      constexpr std::size_t most = 10;
+      if (series.Warnings.size() < most) {
+        series.Warnings.push_back(FileError(
+            index, "names of dumps below its folder", "'" + PlainText(line) + "'", "That dump is left out")
+                                      .what());
+      }
+      continue;
+    }
     if (seen.insert(path).second) {
       paths.push_back(path);
     }
@@ -76,9 +92,9 @@ void TryAdd(const fs::path& summary, const SeriesOptions& options, Series& serie
 
 Series OpenIndex(const fs::path& index, const SeriesOptions& options)
 {
-  const std::vector<fs::path> listed = ListedSummaries(index);
-  const fs::path summaryName = listed.empty() ? SummaryName : listed[0].filename();
   Series series;
+  const std::vector<fs::path> listed = ListedSummaries(index, series);
+  const fs::path summaryName = listed.empty() ? SummaryName : listed[0].filename();
   series.Watched.push_back(index.string());
   for (const fs::path& summary : listed) {
     TryAdd(summary, options, series);

@@ -122,7 +122,7 @@ const LevelDataset& Locator::DatasetFor(const PatchVariable& request, std::strin
   name = GroupOfLevel(this->Type, level) + "/" + this->Data.Variables[request.Variable].StoredName;
   const auto [entry, isNew] = this->Found.emplace(name, LevelDataset());
   if (isNew) {
-    entry->second.Problem = CatchError([&] { this->Take(name, entry->second); });
+    entry->second.Problem = CatchError([&, entry = entry] { this->Take(name, entry->second); });
   }
   return entry->second;
 }

@@ -1,0 +1,268 @@
+#!/usr/bin/python3
+"""What SECURITY.md promises: files that somebody has made to do harm.
+
+usage: hostile.py --info patchio --read patchio_read_patch_data --source REPOSITORY
+
+Each function test_... is a promise. Beside the data lies a folder "outside", in which nothing may change and of which nothing may be
+shown.
+"""
+import argparse
+import glob
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import h5py
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "Formats"))
+from compare_core import MPI_SETTINGS  # noqa: E402
+
+LONGEST = 60
+MOST_MEMORY = 512 << 20   # bytes that a process ever has
+failed, runs = [], 0
+options = None
+
+
+def expect(holds, what):
+    if not holds:
+        failed.append(what)
+        print("FAILED %s" % what, flush=True)
+
+
+def run(command, scratch, **settings):
+    """What was said; the program must end by itself, with 0 or 1, and without much memory."""
+    global runs
+    runs += 1
+    environment = {**os.environ, **MPI_SETTINGS, "HOME": scratch + "/home", "XDG_CACHE_HOME": scratch + "/home/cache", "TMPDIR": scratch + "/home",
+                   **settings}
+    environment.pop("PATCHIO_METADATA_DIR", None)
+    with tempfile.TemporaryFile() as said:
+        child = subprocess.Popen(["timeout", "--kill-after=5", str(LONGEST)] + command, stdout=said, stderr=subprocess.STDOUT, env=environment)
+        _, status, usage = os.wait4(child.pid, 0)
+        said.seek(0)
+        text = said.read().decode(errors="replace")
+    code = os.waitstatus_to_exitcode(status)
+    child.returncode = code
+    expect(code in (0, 1), "%s ended with %d: %s" % (" ".join(command[:3]), code, text[-800:]))
+    expect(usage.ru_maxrss * 1024 < MOST_MEMORY or "Sanitizer" in text, "%s took %d MB" % (" ".join(command[:3]), usage.ru_maxrss >> 10))
+    return text
+
+
+def open_and_read(path, scratch, index=False):
+    text = run([options.info, "info", path], scratch)
+    if index:
+        text += run([options.info, "index", path], scratch)
+    described = first_summary(path) if path.endswith(".visit") else path + "/Header" if os.path.isdir(path) else path
+    return text + run([options.read, described, "2", scratch + "/home/out"], scratch)
+
+
+def first_summary(index):
+    return sorted(glob.glob(os.path.dirname(index) + "/visit_dump.*/summary.samrai"))[0]
+
+
+def state_of(folder):
+    """All names with what is in them."""
+    state = {}
+    for path, folders, files in os.walk(folder):
+        for name in folders + files:
+            full = os.path.join(path, name)
+            plain = os.path.isfile(full) and not os.path.islink(full)
+            state[full] = os.readlink(full) if os.path.islink(full) else hashlib.md5(open(full, "rb").read()).hexdigest() if plain else "folder"
+    return state
+
+
+class Place:
+    """A folder "data" with a series of SAMRAI, and a folder "outside" with another one and a victim."""
+
+    def __enter__(self):
+        self.held = tempfile.TemporaryDirectory()
+        self.scratch = self.held.name
+        self.data, self.outside = self.scratch + "/data", self.scratch + "/outside"
+        os.makedirs(self.scratch + "/home")
+        for folder in (self.data, self.outside):
+            shutil.copytree(options.source + "/Data/linadv_2d", folder, ignore=shutil.ignore_patterns("*.patchio"))
+        for path, _, files in os.walk(self.scratch):
+            for name in files:
+                os.utime(os.path.join(path, name), (1e9, 1e9))
+        with open(self.outside + "/victim", "w") as file:
+            file.write("precious")
+        self.index = self.data + "/dumps.visit"
+        self.before = state_of(self.outside)
+        return self
+
+    def __exit__(self, *_):
+        expect(state_of(self.outside) == self.before, "something outside was changed")
+        self.held.cleanup()
+
+
+def test_writes_only_sidecars():
+    with Place() as place:
+        before = state_of(place.data)
+        open_and_read(place.index, place.scratch, index=True)
+        after = {name: what for name, what in state_of(place.data).items() if not name.endswith(".patchio")}
+        expect(after == before, "something else than sidecars was written beside the data")
+        expect(os.path.exists(place.index + ".patchio"), "no sidecar was written, so this says nothing")
+
+
+def test_writes_through_no_link():
+    with Place() as place:
+        summary = first_summary(place.index)
+        os.symlink(place.outside + "/victim", place.index + ".patchio")
+        os.symlink(place.outside + "/victim", summary + ".patchio")
+        second = sorted(glob.glob(place.data + "/visit_dump.*/summary.samrai"))[1]
+        os.symlink(place.outside + "/new", second + ".patchio")
+        open_and_read(place.index, place.scratch, index=True)
+        for path in (summary, second):
+            expect(not os.path.islink(path + ".patchio"), "a link in the place of a sidecar was left: %s" % path)
+
+
+def test_dumps_lie_below_their_index():
+    with Place() as place:
+        outside = os.path.relpath(first_summary(place.outside + "/dumps.visit"), place.data)
+        for line in (outside, place.outside + "/" + os.path.basename(os.path.dirname(outside)) + "/summary.samrai", "a/../" + outside):
+            with open(place.index, "w") as file:
+                file.write(line + "\n")
+            text = run([options.info, "info", place.index], place.scratch)
+            expect("below its folder" in text, "nobody says that a dump lies elsewhere: %s" % text[-500:])
+            expect("outside/visit_dump" not in text.replace(line, ""), "a dump outside is shown: %s" % text[-500:])
+
+
+def test_no_external_links_and_values():
+    with Place() as place:
+        summary = first_summary(place.index)
+        other = os.path.relpath(first_summary(place.outside + "/dumps.visit"), os.path.dirname(summary))
+        with h5py.File(summary, "r+") as file:
+            del file["BASIC_INFO/time"]
+            file["BASIC_INFO/time"] = h5py.ExternalLink(other, "/BASIC_INFO/time")
+        expect("external links are not followed" in run([options.read, summary, "1", "-"], place.scratch), "an external link is followed")
+        with h5py.File(summary, "r+") as file:
+            del file["BASIC_INFO/time"]
+            file.create_dataset("BASIC_INFO/time", (1,), "f8", external=[(place.outside + "/victim", 0, 8)])
+        expect("values in other files" in run([options.read, summary, "1", "-"], place.scratch), "values of another file are read")
+
+
+def make_plotfile(folder, prefix, data):
+    os.makedirs(folder + "/Level_0")
+    with open(folder + "/Header", "w") as file:
+        file.write("HyperCLaw-V1.1\n1\nu\n2\n0.5\n0\n1 2 \n5 4 \n\n((0,0) (7,3) (0,0)) \n12 \n0.5 0.5 \n0\n0\n0 1 0.5\n12\n1 5\n2 4\n%s\n" % prefix)
+    with open(folder + "/Level_0/Cell_H", "w") as file:
+        file.write("1\n1\n1\n0\n(1 0\n((0,0) (7,3) (0,0))\n)\n1\nFabOnDisk: %s 0\n\n1,1\n0,\n\n1,1\n1,\n" % data)
+    with open(folder + "/Level_0/Cell_D_00000", "wb") as file:
+        file.write(b"FAB ((8, (64 11 52 0 1 12 0 1023)),(8, (8 7 6 5 4 3 2 1)))((0,0) (7,3) (0,0)) 1\n" + np.full(32, 1.5).tobytes())
+
+
+def test_plotfiles_stay_in_their_folder():
+    with Place() as place:
+        make_plotfile(place.scratch + "/plt0", "Level_0/Cell", "Cell_D_00000")
+        expect("xpected" not in open_and_read(place.scratch + "/plt0", place.scratch), "not even the sound plotfile is read")
+        for number, (prefix, data) in enumerate((("../plt0/Level_0/Cell", "Cell_D_00000"), ("Level_0/Cell", "../../plt0/Level_0/Cell_D_00000"),
+                                                 (place.scratch + "/plt0/Level_0/Cell", "Cell_D_00000"))):
+            path = "%s/plt%d" % (place.scratch, number + 1)
+            make_plotfile(path, prefix, data)
+            expect("xpected" in open_and_read(path, place.scratch), "names of a plotfile lead out of it: %s %s" % (prefix, data))
+
+
+def make_kwave(path, shape, n, version=None, write=False):
+    with h5py.File(path, "w", libver=version) as file:
+        for name, text in (("created_by", "kspaceFirstOrder-OMP v1.3"), ("file_type", "output"), ("major_version", "1"), ("minor_version", "2")):
+            file.attrs[name] = np.bytes_(text)
+        for name, value in (("Nx", n), ("Ny", n), ("Nz", n), ("Nt", 10), ("t_index", 10)):
+            file[name] = np.full((1, 1, 1), value, "u8")
+        for name in ("dt", "dx", "dy", "dz"):
+            file[name] = np.ones((1, 1, 1), "f4")
+        file.create_dataset("p_final", shape, "f4", chunks=(1,) + tuple(min(s, 64) for s in shape[1:]))
+        if write:
+            file["p_final"][...] = 1.5
+
+
+def test_the_user_says_what_the_library_may_see():
+    with Place() as place:
+        for version in (None, "latest"):
+            path = "%s/%s.h5" % (place.scratch, version)
+            make_kwave(path, (4, 4, 4), 4, version, write=True)
+            for wish in ("", "strict", "trust"):
+                text = run([options.read, path, "1", "-"], place.scratch, PATCHIO_HDF5=wish)
+                refused = "PATCHIO_HDF5=strict refuses" in text or "xpected" in text
+                expect(refused == (version == "latest" and wish == "strict"), "%s, %s: %s" % (version, wish, text[-500:]))
+
+
+def huge(folder):
+    """Small files that claim to be large."""
+    make_kwave(folder + "/grid.h5", (1 << 20,) * 3, 1 << 20)
+    make_kwave(folder + "/list.h5", (1, 1, 1 << 40), 4)
+    with open(folder + "/grid.ctl", "w") as file:
+        file.write("dset ^a.bin\nundef -999\nxdef 2000000000 linear 0 1\nydef 2000000000 linear 0 1\nzdef 1 linear 0 1\n"
+                   "tdef 1000000000 linear 12z28feb2016 12hr\nvars 1\nu 0 99 wind\nendvars\n")
+    make_plotfile(folder + "/plt9", "Level_0/Cell", "Cell_D_00000")
+    for name, old, new in (("Header", "0 1 0.5", "0 2000000000 0.5"), ("Level_0/Cell_H", "(1 0", "(2000000000 0")):
+        text = open(folder + "/plt9/" + name).read()
+        with open(folder + "/plt9/" + name, "w") as file:
+            file.write(text.replace(old, new))
+    with h5py.File(folder + "/image.vtkhdf", "w") as file:
+        root = file.create_group("VTKHDF")
+        root.attrs["Version"], root.attrs["Type"] = np.array([1, 0]), np.bytes_("ImageData")
+        root.attrs["WholeExtent"] = np.array([0, 1 << 20] * 3)
+        root.attrs["Origin"], root.attrs["Spacing"], root.attrs["Direction"] = np.zeros(3), np.ones(3), np.eye(3).ravel()
+        root.create_dataset("PointData/u", ((1 << 20) + 1,) * 3, "f4", chunks=(1, 64, 64))
+    return [folder + "/" + name for name in ("grid.h5", "list.h5", "grid.ctl", "plt9", "image.vtkhdf")]
+
+
+def test_small_files_take_little_memory():
+    with Place() as place:
+        for path in huge(place.scratch):
+            open_and_read(path, place.scratch)
+        summary = first_summary(place.index)
+        # Texts that nobody wrote take no room in the file, and would take a terabyte in memory.
+        with h5py.File(summary, "r+") as file:
+            group = file.require_group("materials")
+            group.create_dataset("material_names", (1 << 28,), "S4096", chunks=(16,))
+            group.create_dataset("material_number_ghosts", data=np.zeros(3, "i4"))
+        text = open_and_read(summary, place.scratch)
+        expect("material_names" in text, "nobody says that the names are too many: %s" % text[-500:])
+
+
+def test_waits_for_no_pipe():
+    with Place() as place:
+        for name in (place.index, first_summary(place.index), glob.glob(place.data + "/visit_dump.*/processor_cluster*")[0]):
+            os.rename(name, name + ".kept")
+            os.mkfifo(name)
+            run([options.info, "info", place.index], place.scratch)
+            os.remove(name)
+            os.rename(name + ".kept", name)
+
+
+def test_nothing_runs_programs():
+    calls = re.compile(r"\b(system|popen|posix_spawnp?|execv[pe]*|execl[pe]*|v?fork|dlopen)\s*\(")
+    seen = 0
+    for folder in ("Core", "Readers", "Extract", "Writers", "Plugin"):
+        for path in glob.glob("%s/%s/**/*.*" % (options.source, folder), recursive=True):
+            if path.endswith((".cxx", ".h")):
+                seen += 1
+                for line in open(path, errors="replace"):
+                    expect(not calls.search(line.split("//")[0]), "%s: %s" % (path, line.strip()))
+    expect(seen > 300, "the sources were not found")
+
+
+def main():
+    global options
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--info", required=True)
+    parser.add_argument("--read", required=True)
+    parser.add_argument("--source", required=True)
+    options = parser.parse_args()
+    promises = [value for name, value in sorted(globals().items()) if name.startswith("test_")]
+    for promise in promises:
+        print(promise.__name__, flush=True)
+        promise()
+    print("%s: %d promises, %d programs run, %d faults" % ("FAILED" if failed else "passed", len(promises), runs, len(failed)))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

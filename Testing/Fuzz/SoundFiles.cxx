@@ -1,0 +1,183 @@
+#include "SoundFiles.h"
+
+#include "../Core/SamraiDraft.h"
+#include "Write/ContainerWriter.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+namespace fs = std::filesystem;
+
+namespace patchio::fuzz {
+
+const char* const GradsText =
+    "dset ^a.bin\noptions little_endian\nundef -999\nxdef 3 linear 100 0.5\nydef 2 linear 20 0.25\n"
+    "zdef 2 levels 1000 500\ntdef 2 linear 12z28feb2016 12hr\nvars 2\nu 2 99 wind\nps 0 99 "
+    "pressure\nendvars\n";
+
+std::string ReadWhole(const std::string& path)
+{
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+void WriteWhole(const std::string& path, std::string_view bytes)
+{
+  std::ofstream(path, std::ios::binary | std::ios::trunc)
+      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+namespace {
+
+void MakeSamrai(const std::string& folder)
+{
+  Catalog catalog = testing::SmallCatalog();
+  catalog.Step = 0;
+  testing::WriteDump(folder, catalog);
+  WriteWhole(folder + "/dumps.visit", "visit_dump.00000/summary.samrai\n");
+}
+
+void MakePlotfile(const std::string& folder)
+{
+  fs::create_directories(folder + "/Level_0");
+  WriteWhole(folder + "/Header",
+      "HyperCLaw-V1.1\n2\ndensity\nx velocity\n2\n0.5\n0\n1 2 \n5 4 \n\n((0,0) (7,3) (0,0)) \n12 \n0.5 0.5 \n"
+      "0\n0\n0 2 0.5\n12\n1 3\n2 4\n3 5\n2 4\nLevel_0/Cell\n");
+  WriteWhole(folder + "/Level_0/Cell_H",
+      "1\n1\n2\n0\n(2 0\n((0,0) (3,3) (0,0))\n((4,0) (7,3) (0,0))\n)\n2\n"
+      "FabOnDisk: Cell_D_00000 0\nFabOnDisk: Cell_D_00000 336\n\n2,2\n0,0,\n0,0,\n\n2,2\n1,1,\n1,1,\n");
+  std::string data;
+  for (const char* box : {"((0,0) (3,3) (0,0)) 2\n", "((4,0) (7,3) (0,0)) 2\n"}) {
+    data += std::string("FAB ((8, (64 11 52 0 1 12 0 1023)),(8, (8 7 6 5 4 3 2 1)))") + box;
+    data += std::string(32 * sizeof(double), '\1');
+  }
+  WriteWhole(folder + "/Level_0/Cell_D_00000", data);
+}
+
+void PutText(hid_t object, const char* name, const std::string& text)
+{
+  const hid_t type = H5Tcopy(H5T_C_S1);
+  H5Tset_size(type, text.size() + 1);
+  const hid_t space = H5Screate(H5S_SCALAR);
+  const hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+  H5Awrite(attribute, type, text.c_str());
+  H5Aclose(attribute);
+  H5Sclose(space);
+  H5Tclose(type);
+}
+
+void MakeKwave(const std::string& path)
+{
+  const auto plain = [](hid_t) {};
+  const auto chunked = [](hid_t creation) {
+    const hsize_t chunk[] = {1, 3, 4};
+    H5Pset_chunk(creation, 3, chunk);
+    H5Pset_deflate(creation, 1);
+  };
+  testing::Hdf5Draft draft{{"/sensor_mask_type", testing::FloatsStoredAs({0}, {1, 1, 1}, plain)},
+      {"/sensor_mask_index", testing::FloatsStoredAs({1, 5}, {1, 1, 2}, plain)},
+      {"/p", testing::FloatsStoredAs(std::vector<float>(6, 2), {1, 3, 2}, plain)},
+      {"/p_final", testing::FloatsStoredAs(std::vector<float>(24, 1), {2, 3, 4}, chunked)}};
+  const std::pair<const char*, float> numbers[] = {{"Nx", 4}, {"Ny", 3}, {"Nz", 2}, {"Nt", 3}, {"t_index", 3},
+      {"dt", 0.5f}, {"dx", 0.25f}, {"dy", 0.5f}, {"dz", 1}};
+  for (const auto& [name, value] : numbers) {
+    draft[std::string("/") + name] = testing::FloatsStoredAs({value}, {1, 1, 1}, plain);
+  }
+  testing::WriteHdf5(path, draft);
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  PutText(file, "created_by", "kspaceFirstOrder-OMP v1.3");
+  PutText(file, "file_type", "output");
+  PutText(file, "major_version", "1");
+  PutText(file, "minor_version", "2");
+  H5Fclose(file);
+}
+
+void MakeContainer(const std::string& folder)
+{
+  container::StepToWrite step;
+  Catalog& data = step.Data;
+  data.Dimension = 3;
+  data.Step = 7;
+  data.Time = 0.5;
+  data.Levels.resize(2);
+  data.Levels[1].Ratio = {2, 2, 2};
+  data.Levels[1].Spacing = {0.5, 0.5, 0.5};
+  for (int p = 0; p < 4; ++p) {
+    Patch& patch = data.Patches.emplace_back();
+    patch.Level = p / 2;
+    patch.Number = p % 2;
+    patch.Cells.Lower = {4 * patch.Number, 0, 0};
+    patch.Cells.Upper = {4 * patch.Number + 3, 2, 1};
+  }
+  data.Levels[0].PatchCount = data.Levels[1].PatchCount = data.Levels[1].FirstPatch = 2;
+  data.Variables.resize(2);
+  data.Variables[0].Name = "plain";
+  data.Variables[1].Name = "packed";
+  data.Variables[1].Components = 3;
+  data.Variables[1].Center = Centering::Node;
+  data.ResetPresence();
+  for (int p = 0; p < 8; ++p) {
+    data.SetPresence(p / 4, p % 4, Presence::Stored);
+  }
+  step.Types = {ElementType::Float64, ElementType::Float32};
+  step.Compression = {FilterKind::None, FilterKind::Deflate};
+  const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
+  container::ContainerWriter writer(*alone, folder);
+  const auto written = writer.Begin(step);
+  const std::vector<double> values(1000, 1.5);
+  for (int v = 0; v < 2; ++v) {
+    for (int p = 0; p < 4; ++p) {
+      written->Write({{p, v, values.data()}}, 1);
+    }
+  }
+  writer.Commit(*written);
+}
+
+/// Where all are, as long as it lives.
+struct Folder
+{
+  Folder()
+  {
+    const char* chosen = std::getenv("PATCHIO_FUZZ_TMP");
+    std::string name = chosen                   ? chosen
+                       : fs::exists("/dev/shm") ? "/dev/shm"
+                                                : fs::temp_directory_path().string();
+    name += "/patchio_fuzz_XXXXXX";
+    if (!::mkdtemp(name.data())) {
+      throw std::runtime_error("no temporary folder");
+    }
+    this->Name = name;
+    ::setenv("XDG_CACHE_HOME", name.c_str(), 1);  // nothing of the user's
+    fs::create_directories(name + "/samrai");
+    fs::create_directories(name + "/grads");
+    MakeSamrai(name + "/samrai");
+    MakePlotfile(name + "/plt00012");
+    MakeKwave(name + "/kwave.h5");
+    WriteWhole(name + "/grads/a.ctl", GradsText);
+    WriteWhole(name + "/grads/a.bin", std::string(2 * 3 * 6 * 4, '\1'));
+    MakeContainer(name + "/a.pio");
+  }
+  ~Folder()
+  {
+    std::error_code ignored;
+    fs::remove_all(this->Name, ignored);
+  }
+  std::string Name;
+};
+
+}  // namespace
+
+const std::string& SoundFolder()
+{
+  static const Folder folder;
+  return folder.Name;
+}
+
+}  // namespace patchio::fuzz

@@ -1,0 +1,448 @@
+#include "Targets.h"
+
+#include "Container/ContainerLog.h"
+#include "Container/RecordLog.h"
+#include "Container/StepRecord.h"
+#include "Formats/AMReX/AmrexFab.h"
+#include "Formats/Format.h"
+#include "Formats/GRADS/GradsDescriptor.h"
+#include "Hdf5Index/IndexReader.h"
+#include "MetadataChannel/GroupedFile.h"
+#include "MetadataChannel/SeriesSidecar.h"
+#include "MetadataChannel/StepIndex.h"
+#include "MetadataChannel/StepParts.h"
+#include "MetadataChannel/StepSidecar.h"
+#include "Output/OutputConfig.h"
+#include "Session/ReadPatchData.h"
+#include "SoundFiles.h"
+#include "Storage/StorageProfile.h"
+#include "Support/Checksum.h"
+#include "Support/Error.h"
+#include "Support/Hdf5.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+
+namespace fs = std::filesystem;
+
+namespace patchio::fuzz {
+namespace {
+
+constexpr std::size_t MostPatches = 64;      // that are read
+constexpr std::int64_t MostValues = 100000;  // of all of them together
+
+std::string refusal;
+
+/// Bytes may be refused, by an Error and nothing else.
+template <typename Work>
+void MayRefuse(Work work)
+{
+  try {
+    work();
+  } catch (const Error& error) {
+    refusal = error.what();
+  } catch (const hdf5index::Unfamiliar& unfamiliar) {
+    refusal = unfamiliar.what();
+  }
+}
+
+/// Patches with few values, as a hostile catalog may have patches of any size.
+std::vector<int> SmallPatches(const Catalog& catalog)
+{
+  std::vector<int> patches;
+  double values = 0;
+  for (std::size_t p = 0; p < catalog.Patches.size() && patches.size() < MostPatches; ++p) {
+    const int patch = static_cast<int>(p);
+    double more = 0;
+    for (std::size_t v = 0; v < catalog.Variables.size(); ++v) {
+      const int variable = static_cast<int>(v);
+      more += static_cast<double>(catalog.StoredTuples(variable, patch)) * catalog.Variables[v].Components;
+    }
+    if (values + more <= MostValues) {
+      values += more;
+      patches.push_back(patch);
+    }
+  }
+  return patches;
+}
+
+/// What a reader does with a path.
+void OpenSteps(const std::string& path)
+{
+  const Format& format = FormatOf(path);
+  const Series series = format.OpenSeries(path, {});
+  std::vector<int> patches;
+  for (std::size_t s = std::min<std::size_t>(series.Steps.size(), 2); s-- > 0;) {
+    const Catalog catalog = format.ReadStep(series.Steps[s]);
+    patches = SmallPatches(catalog);
+    if (!catalog.Variables.empty()) {
+      format.RangesOf(catalog, 0);
+    }
+    if (catalog.Patches.size() * catalog.Variables.size() <= 1000) {
+      const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
+      BuildIndex(*alone, format, catalog, {});
+    }
+  }
+  const ReadPatchDataResult result = ReadPatchData(
+      series.Steps.front().Path, patches.data(), static_cast<int>(patches.size()), nullptr, 0, 1);
+  if (result.Error == ReadError::Internal) {
+    throw std::logic_error(result.Message);
+  }
+  if (result.Error != ReadError::None || patches.empty()) {
+    throw Error(result.Message + " No patch was read.");
+  }
+}
+
+void Open(const std::string& path)
+{
+  MayRefuse([&] { OpenSteps(path); });
+}
+
+/// Puts the bytes in the place of a sound file and opens the data set; both from the folder on.
+void OpenWith(const std::string& file, const std::string& opened, std::string_view bytes)
+{
+  WriteWhole(SoundFolder() + "/" + file, bytes);
+  Open(SoundFolder() + "/" + opened);
+}
+
+const std::string Dump = "samrai/visit_dump.00000/";
+
+std::string FirstStepFile()
+{
+  for (const fs::directory_entry& entry : fs::directory_iterator(SoundFolder() + "/a.pio")) {
+    if (entry.path().filename() != "index" && entry.is_regular_file()) {
+      return entry.path().string();
+    }
+  }
+  throw std::logic_error("the container has no step");
+}
+
+std::vector<std::string> SoundFile(const std::string& file)
+{
+  return {ReadWhole(SoundFolder() + "/" + file)};
+}
+
+/// The record of the container's step.
+std::vector<std::string> SoundRecord()
+{
+  return {container::ReadLog(SoundFolder() + "/a.pio")->Steps.at(0).Bytes};
+}
+
+/// A log with the right checksums around it: otherwise nearly no input would get there.
+void RunRecord(std::string_view bytes)
+{
+  std::string log = container::RecordLog::Framed(container::EncodeLogHead(), 0);
+  log += container::RecordLog::Framed(bytes, log.size());
+  OpenWith("a.pio/index", "a.pio", log);
+}
+
+void RunLog(std::string_view bytes)
+{
+  const std::vector<std::string> records = container::ReadRecords(bytes).Records;
+  for (std::size_t r = 1; r < records.size(); ++r) {  // the first one is the log's own
+    const std::string& record = records[r];
+    MayRefuse([&] {
+      container::HeadOf(record);
+      container::Decode(record);
+    });
+  }
+}
+
+/// A file in memory.
+class MemoryFile : public Source::File
+{
+public:
+  explicit MemoryFile(std::string_view content) : Content(content) {}
+  using File::Read;
+  void Read(std::uint64_t offset, const std::vector<iovec>& buffers) override
+  {
+    for (const iovec& buffer : buffers) {
+      if (offset > this->Content.size() || buffer.iov_len > this->Content.size() - offset) {
+        throw std::logic_error("a request outside the file");
+      }
+      std::memcpy(buffer.iov_base, this->Content.data() + offset, buffer.iov_len);
+      offset += buffer.iov_len;
+    }
+  }
+
+private:
+  std::string_view Content;
+};
+
+/// Groups and data sets of the seeds of this target.
+const std::vector<std::vector<std::string>> IndexPaths{{"p_final"}, {"p"}, {"Nx"}, {"BASIC_INFO", "time"},
+    {"processor.00000", "level.00000", "patch.00000", "density"}, {"VTKHDF", "Level0", "PointData", "packed"},
+    {"VTKHDF", "Level0", "CellData", "plain"}};
+
+void FindByIndex(hdf5index::IndexReader& reader, const std::vector<std::string>& path)
+{
+  std::uint64_t header = reader.Root();
+  for (const std::string& name : path) {
+    const auto next = reader.Find(reader.OpenGroup(header), name);
+    if (!next) {
+      return;
+    }
+    header = *next;
+  }
+  const hdf5index::Dataset dataset = reader.Describe(header);
+  const std::uint64_t chunks =
+      dataset.Layout == hdf5index::StorageLayout::Chunked ? hdf5index::ChunksOf(dataset) : 0;
+  if (chunks > 0 && chunks <= hdf5index::MostChunks(reader.FileBytes())) {
+    std::vector<Chunk> list(chunks);
+    reader.ListChunks(dataset, list.data());
+  }
+}
+
+void RunIndexReader(std::string_view bytes)
+{
+  static hdf5index::IndexReader reader;
+  MayRefuse([&] {
+    reader.Open(std::make_shared<MemoryFile>(bytes), bytes.size());
+    for (const std::vector<std::string>& path : IndexPaths) {
+      MayRefuse([&] { FindByIndex(reader, path); });
+    }
+  });
+}
+
+std::vector<std::string> Hdf5Files()
+{
+  return {ReadWhole(SoundFolder() + "/kwave.h5"), ReadWhole(FirstStepFile()),
+      ReadWhole(SoundFolder() + "/" + Dump + "summary.samrai"),
+      ReadWhole(SoundFolder() + "/" + Dump + "processor_cluster.00000.samrai")};
+}
+
+/// All that the HDF5 library is asked about an object, and about those below it.
+void VisitHdf5(const hdf5::File& file, const std::string& path, int& left)
+{
+  for (const std::string& name : hdf5::LinkNames(file, path)) {
+    if (--left < 0) {
+      return;
+    }
+    const std::string object = path + (path == "/" ? "" : "/") + name;
+    const hdf5::Handle group = file.OpenGroup(file.Id(), object);
+    const hdf5::Handle dataset = file.OpenDataset(file.Id(), object);
+    for (const hid_t id : {hid_t(group), hid_t(dataset)}) {
+      for (const char* attribute : {"Type", "created_by", "Version", "Origin"}) {
+        hdf5::TextAttribute(id, attribute);
+        hdf5::NumbersAttribute(id, attribute);
+      }
+    }
+    const std::string before = refusal;  // a group has no values, and no array is of both kinds
+    MayRefuse([&] { file.Doubles(object, -1); });
+    MayRefuse([&] { file.Strings(object, -1); });
+    refusal = before;
+    VisitHdf5(file, object, left);
+  }
+}
+
+void RunLibrary(std::string_view bytes)
+{
+  const std::string path = SoundFolder() + "/any.h5";
+  WriteWhole(path, bytes);
+  MayRefuse([&] {
+    const hdf5::File file(path);
+    int left = 200;
+    VisitHdf5(file, "/", left);
+  });
+}
+
+template <typename T>
+std::vector<std::byte> BytesOf(const T& bytes)
+{
+  const auto* const begin = reinterpret_cast<const std::byte*>(bytes.data());
+  return {begin, begin + bytes.size()};
+}
+
+/// The parts of a sidecar, whatever their checksums are.
+std::vector<std::vector<std::byte>> PartsOf(std::string_view bytes)
+{
+  std::vector<std::vector<std::byte>> parts;
+  constexpr std::size_t headBytes = 64, entryBytes = 24;
+  for (std::size_t at = headBytes; at + entryBytes <= bytes.size() && parts.size() < 3; at += entryBytes) {
+    std::uint64_t entry[2];
+    std::memcpy(entry, bytes.data() + at, sizeof entry);
+    const std::uint64_t begin = std::min<std::uint64_t>(entry[1], bytes.size());
+    parts.push_back(BytesOf(bytes.substr(begin, std::min<std::uint64_t>(entry[0], bytes.size() - begin))));
+  }
+  parts.resize(3);
+  return parts;
+}
+
+void RunSidecar(std::string_view bytes)
+{
+  const std::string path = SoundFolder() + "/sidecar";
+  WriteWhole(path, bytes);
+  MayRefuse([&] { GroupedHead::Read(*OpenGrouped(path)); });
+  const auto parts = PartsOf(bytes);
+  MayRefuse([&] { DecodeHead(parts[0]); });
+  MayRefuse([&] {
+    const StepDescription step = DecodeDescription(parts[1], "/data/summary.samrai");
+    const auto shard = std::make_shared<std::vector<std::uint64_t>>(parts[2].size() / 8 + 1);
+    auto* const data = reinterpret_cast<std::byte*>(shard->data());
+    std::copy(parts[2].begin(), parts[2].end(), data);
+    const LocationIndex index(step.Data, step.Files, {{data, parts[2].size()}}, shard);
+    std::vector<std::uint64_t> sizes;
+    for (const Fingerprint& print : step.Prints) {
+      sizes.push_back(print.Size);
+    }
+    index.Check(step.Data, sizes);
+    std::vector<PatchVariable> requests;
+    for (const int patch : SmallPatches(step.Data)) {
+      for (std::size_t v = 0; v < step.Data.Variables.size(); ++v) {
+        requests.push_back({patch, static_cast<int>(v)});
+      }
+    }
+    index.Find(step.Data, requests);
+  });
+}
+
+std::vector<std::string> Sidecars()
+{
+  std::vector<std::string> files;
+  for (const std::string& path : {Dump + "summary.samrai", std::string("kwave.h5")}) {
+    const std::string whole = SoundFolder() + "/" + path;
+    const Format& format = FormatOf(whole);
+    const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
+    ChannelSettings settings;
+    settings.SettleSeconds = -10;
+    const DescribingState state = LookAtDescribingFile(whole);
+    const Catalog catalog = format.ReadCatalog(whole);
+    auto built = BuildIndex(*alone, format, catalog, settings);
+    const SaveOutcome saved = SaveStepSidecar(*alone, format, catalog, *built, state, settings);
+    if (saved.Path.empty()) {
+      throw std::logic_error("no sidecar was saved: " + saved.WhyNot);
+    }
+    files.push_back(ReadWhole(saved.Path));
+    fs::remove(saved.Path);
+  }
+  return files;
+}
+
+/// The sidecar of a series, with the right checksums around its part.
+void RunSeriesSidecar(std::string_view bytes)
+{
+  const std::vector<std::byte> part = BytesOf(bytes);
+  const GroupedHead head(
+      {{part.size(), 0, Checksum(part.data(), part.size())}, {0, 0, Checksum(nullptr, 0)}});
+  const std::vector<std::byte> begin = head.Encode(true);
+  std::string file(head.FileBytes(), '\0');
+  std::memcpy(file.data(), begin.data(), begin.size());
+  bytes.copy(file.data() + head.Parts()[0].Offset, bytes.size());
+  const std::string series = SoundFolder() + "/samrai/dumps.visit";
+  WriteWhole(series + ".patchio", file);
+  SeriesSidecar sidecar(series, ChannelMode::ReadOnly);
+  refusal = sidecar.Warning();
+  sidecar.Known(SoundFolder() + "/" + Dump + "summary.samrai");
+}
+
+/// As SeriesSidecar.cxx has it; what that gets is a string for each entry and some numbers.
+std::vector<std::string> SeriesParts()
+{
+  SeriesSidecar sidecar(SoundFolder() + "/samrai/dumps.visit", ChannelMode::On);
+  const std::string step = SoundFolder() + "/" + Dump + "summary.samrai";
+  sidecar.Known(step);
+  Series series;
+  series.Steps.push_back({step, 0.5, 3});
+  sidecar.Save(series, -10);
+  const std::string path = SoundFolder() + "/samrai/dumps.visit.patchio";
+  const auto file = OpenGrouped(path);
+  const std::vector<std::byte> part = GroupedHead::Read(*file).ReadPart(*file, 0);
+  return {{reinterpret_cast<const char*>(part.data()), part.size()}};
+}
+
+void RunFab(std::string_view bytes)
+{
+  amrex::FabHeader header;
+  bool taken = false;
+  for (const int dimension : {1, 2, 3}) {
+    taken = amrex::ParseFabHeader(bytes, dimension, header) || taken;
+  }
+  refusal = taken ? "" : "no header";
+}
+
+const char* const ProfileSeed =
+    R"({"mount":"/scratch","best_concurrency":8,"threads_of_ranks":{"1":8,"4":2},"source":"measured","latency_seconds":0.001,
+"samples":[{"in_flight":1,"bytes_per_second":[1e8,1.1e8]},{"in_flight":8,"bytes_per_second":[4e8]}],"notes":["a"]})";
+
+const char* const ConfigSeed =
+    R"({"mode":"thread","memory":"512 MB","threads":2,"channels":[{"path":"a.pio","variables":["u"],"compress":"zstd"},
+{"path":"a.ctl","format":"grads","start":"00:00Z01jan2000","interval":"6hr"},
+{"path":"s.h5","format":"kwave","points":[1,2,3],"windows":[{"first":0,"last":9,"every":3}],"flush after":3},
+{"path":"t.h5","format":"kwave","windows":[{"last":9}],"cuboids":[{"lower":[0,0,0],"upper":[1,1,1]}]}]})";
+
+}  // namespace
+
+const std::vector<Target>& AllTargets()
+{
+  using Bytes = std::string_view;
+  using Inputs = std::vector<std::string>;
+  static const std::vector<Target> targets{
+      {"samrai-index", [](Bytes b) { OpenWith("samrai/dumps.visit", "samrai/dumps.visit", b); },
+          [] { return SoundFile("samrai/dumps.visit"); }},
+      {"samrai-summary", [](Bytes b) { OpenWith(Dump + "summary.samrai", "samrai/dumps.visit", b); },
+          [] { return SoundFile(Dump + "summary.samrai"); }},
+      {"samrai-cluster",
+          [](Bytes b) { OpenWith(Dump + "processor_cluster.00000.samrai", Dump + "summary.samrai", b); },
+          [] { return SoundFile(Dump + "processor_cluster.00000.samrai"); }},
+      {"hdf5-index", RunIndexReader, Hdf5Files}, {"hdf5-library", RunLibrary, Hdf5Files},
+      {"amrex-header", [](Bytes b) { OpenWith("plt00012/Header", "plt00012", b); },
+          [] { return SoundFile("plt00012/Header"); }},
+      {"amrex-cells", [](Bytes b) { OpenWith("plt00012/Level_0/Cell_H", "plt00012", b); },
+          [] { return SoundFile("plt00012/Level_0/Cell_H"); }},
+      {"amrex-data", [](Bytes b) { OpenWith("plt00012/Level_0/Cell_D_00000", "plt00012", b); },
+          [] { return SoundFile("plt00012/Level_0/Cell_D_00000"); }},
+      {"amrex-fab", RunFab, [] { return SoundFile("plt00012/Level_0/Cell_D_00000"); }},
+      {"kwave", [](Bytes b) { OpenWith("kwave.h5", "kwave.h5", b); }, [] { return SoundFile("kwave.h5"); }},
+      {"grads", [](Bytes b) { OpenWith("grads/a.ctl", "grads/a.ctl", b); }, [] { return Inputs{GradsText}; }},
+      {"grads-descriptor",
+          [](Bytes b) { MayRefuse([&] { grads::ParseDescriptor("/data/a.ctl", std::string(b)); }); },
+          [] { return Inputs{GradsText}; }},
+      {"vtkhdf", [](Bytes b) { OpenWith("any.vtkhdf", "any.vtkhdf", b); },
+          [] { return Inputs{ReadWhole(FirstStepFile())}; }},
+      {"container-log", RunLog, [] { return SoundFile("a.pio/index"); }},
+      {"container-record", RunRecord, SoundRecord},
+      {"container-step",
+          [](Bytes b) {
+            static const std::string step = FirstStepFile();
+            WriteWhole(step, b);
+            Open(SoundFolder() + "/a.pio");
+          },
+          [] { return Inputs{ReadWhole(FirstStepFile())}; }},
+      {"sidecar", RunSidecar, Sidecars}, {"series-sidecar", RunSeriesSidecar, SeriesParts},
+      {"profile", [](Bytes b) { MayRefuse([&] { ProfilesOfText(std::string(b), "/etc/a.json"); }); },
+          [] { return Inputs{ProfileSeed}; }},
+      {"output-config",
+          [](Bytes b) {
+            // Without the brace it would be the name of a file.
+            MayRefuse([&] {
+              output::ReadOutputConfig("{" + std::string(b.substr(std::min<std::size_t>(1, b.size()))));
+            });
+          },
+          [] { return Inputs{ConfigSeed}; }}};
+  return targets;
+}
+
+const std::string& Refusal()
+{
+  return refusal;
+}
+
+void RunTarget(const Target& target, std::string_view bytes)
+{
+  refusal.clear();
+  target.Run(bytes);
+}
+
+const Target* FindTarget(std::string_view name)
+{
+  for (const Target& target : AllTargets()) {
+    if (name == target.Name) {
+      return &target;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace patchio::fuzz
