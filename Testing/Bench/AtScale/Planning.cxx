@@ -3,10 +3,11 @@
 #include "CountedMemory.h"
 #include "MadeUpStep.h"
 
+#include "Plan/PreferredRanks.h"
 #include "Plan/ReadPlan.h"
 #include "Session/StepPlan.h"
-#include "Support/Stopwatch.h"
 
+#include <ctime>
 #include <memory>
 
 namespace patchio::atscale {
@@ -19,6 +20,24 @@ struct PlanOptions
   bool Merge = true;
 };
 
+/// Of this process, which no other program makes longer.
+double CpuSeconds()
+{
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
+
+/// What `make` costs: seconds, bytes at most, and bytes that its result keeps.
+template <typename Make>
+nlohmann::json CostOf(Make make)
+{
+  const std::uint64_t before = BytesInUse();
+  ForgetMostBytes();
+  const double begin = CpuSeconds();
+  const auto result = make();
+  return {{"seconds", CpuSeconds() - begin}, {"most_bytes", MostBytesInUse() - before},
+      {"kept_bytes", BytesInUse() - before}};
+}
+
 /// All that one rank does between the catalog and its first request.
 nlohmann::json PlanOf(const Catalog& catalog, int ranks, bool merge)
 {
@@ -29,10 +48,10 @@ nlohmann::json PlanOf(const Catalog& catalog, int ranks, bool merge)
   options.Blocks.Merge = merge;
   const std::uint64_t before = BytesInUse();
   ForgetMostBytes();
-  const Stopwatch watch;
+  const double begin = CpuSeconds();
   const ShownPatches shown(catalog, options);
   const StepPlan plan = MakePlan(catalog, shown, options, {0});
-  const double planned = watch.Seconds();
+  const double planned = CpuSeconds() - begin;
   std::vector<int> mine;
   for (const std::size_t b : plan.Mine) {
     for (const OwnedBox& part : plan.Blocks[b].Parts) {
@@ -41,11 +60,13 @@ nlohmann::json PlanOf(const Catalog& catalog, int ranks, bool merge)
   }
   const std::uint64_t kept = BytesInUse() - before;
   const std::uint64_t most = MostBytesInUse() - before;
-  const Stopwatch requests;
+  nlohmann::json parts{{"nesting", CostOf([&] { return std::make_unique<Nesting>(catalog, shown.Flags()); })},
+      {"preferred ranks", CostOf([&] { return PreferredRanks(catalog, ranks); })}};
+  const double located = CpuSeconds();
   const ReadPlan reads = PlanReads(LocationsOf(catalog, mine, arrayBytes), {}, {}, 16);
-  return {{"seconds", planned}, {"request_seconds", requests.Seconds()}, {"most_bytes", most},
-      {"kept_bytes", kept}, {"blocks", plan.Blocks.size()}, {"own_blocks", plan.Mine.size()},
-      {"requests", reads.Transfers.size()}};
+  return {{"parts", parts}, {"seconds", planned}, {"request_seconds", CpuSeconds() - located},
+      {"most_bytes", most}, {"kept_bytes", kept}, {"blocks", plan.Blocks.size()},
+      {"own_blocks", plan.Mine.size()}, {"requests", reads.Transfers.size()}};
 }
 
 }  // namespace
@@ -61,9 +82,9 @@ void AddPlanning(CLI::App& program, const Answer& answer)
     const std::uint64_t before = BytesInUse();
     const Catalog catalog = MakeCatalog(options->Patches, 16);
     nlohmann::json found{{"catalog_bytes", BytesInUse() - before}};
-    const Stopwatch watch;
+    const double begin = CpuSeconds();
     found["broadcast_bytes"] = catalog.Serialize().size();
-    found["serialize_seconds"] = watch.Seconds();
+    found["serialize_seconds"] = CpuSeconds() - begin;
     for (const int ranks : options->Ranks) {
       found["ranks"][std::to_string(ranks)] = PlanOf(catalog, ranks, options->Merge);
     }
