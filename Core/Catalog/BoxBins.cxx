@@ -34,8 +34,12 @@ void BoxBins::ChooseSize()
     for (int axis = 0; axis < 3; ++axis) {
       this->All.Lower[axis] = std::min(this->All.Lower[axis], box.Lower[axis]);
       this->All.Upper[axis] = std::max(this->All.Upper[axis], box.Upper[axis]);
-      mean[axis] += static_cast<double>(box.Width(axis)) / boxes;
+      mean[axis] += static_cast<double>(box.Width(axis));
     }
+  }
+  // Divided once: boxes of one size then have bins of just that size, and mostly lie in one.
+  for (double& width : mean) {
+    width /= boxes;
   }
   // Boxes far apart would make more bins than boxes; coarser bins keep their number in proportion.
   double total = 1;

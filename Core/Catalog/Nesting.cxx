@@ -152,6 +152,10 @@ Nesting::LevelPatches Nesting::PatchesOf(const Level& level) const
 {
   std::vector<int> numbers;
   std::vector<Box> boxes;
+  const auto first = this->Shown.begin() + level.FirstPatch;
+  const auto count = static_cast<std::size_t>(std::count(first, first + level.PatchCount, true));
+  numbers.reserve(count);  // both are kept as they are
+  boxes.reserve(count);
   for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
     if (this->Shown[p]) {
       numbers.push_back(p);

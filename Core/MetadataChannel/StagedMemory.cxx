@@ -28,8 +28,7 @@ constexpr double StrayAge = 3600;
 
 bool Succeeded(Communicator& comm, const std::string& fault)
 {
-  const std::vector<std::string> faults = comm.AllGather(fault);
-  return std::all_of(faults.begin(), faults.end(), [](const std::string& text) { return text.empty(); });
+  return AllOf(comm, fault.empty());
 }
 
 OwnedComm SplitByMachine(Communicator& comm, const StageSettings& settings)
@@ -210,7 +209,7 @@ void StagedMemory::Gather(Communicator& comm, const std::vector<std::uint64_t>& 
 /// All copies are full; from now on they are only read.
 void StagedMemory::Finish(Communicator& comm)
 {
-  comm.AllGather(std::vector<int>{0});  // no rank goes on before the last one has written
+  AllOf(comm, true);  // no rank goes on before the last one has written
   if (this->Mapped) {
     ::mprotect(this->Begin, std::max<std::uint64_t>(this->Bytes, 1), PROT_READ);
   }

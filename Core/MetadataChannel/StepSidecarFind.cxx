@@ -29,6 +29,9 @@ void Agree(Communicator& comm, FileFault others, const std::function<void()>& wo
   } catch (const std::exception& error) {
     note(others, error.what());
   }
+  if (AllOf(comm, mine.empty())) {
+    return;
+  }
   for (const std::string& fault : comm.AllGather(mine)) {
     if (!fault.empty()) {
       throw GroupedFileError(static_cast<FileFault>(fault[0] - '0'), fault.substr(1));

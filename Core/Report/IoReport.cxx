@@ -68,45 +68,37 @@ std::string IoReport::Text() const
 
 IoReport Combine(const IoReport& mine, Communicator& comm)
 {
-  const std::vector<double> values{double(mine.ThreadsMin), double(mine.ThreadsMax), double(mine.Patches),
+  std::vector<double> values{double(mine.ThreadsMin), double(mine.ThreadsMax), double(mine.Patches),
       double(mine.Tasks), double(mine.Requests), double(mine.Bytes), double(mine.PeakInFlight),
       mine.OpenSeconds, mine.LocateSeconds, mine.ReadSeconds, mine.AssembleSeconds, double(mine.Blocks),
       mine.StorageSeconds, mine.DecodeSeconds, double(mine.Ahead), double(mine.BytesAhead), mine.WaitSeconds,
       double(mine.CachedArrays), double(mine.CachedBytes), double(mine.ArenaWidth)};
-  const std::vector<double> all = comm.AllGather(values);
-  const auto over = [&](int field, auto combine) {
-    double result = all[field];
-    for (std::size_t i = field + values.size(); i < all.size(); i += values.size()) {
-      result = combine(result, all[i]);
-    }
-    return result;
-  };
-  const auto least = [](double a, double b) { return std::min(a, b); };
-  const auto most = [](double a, double b) { return std::max(a, b); };
-  const auto sum = [](double a, double b) { return a + b; };
+  const std::vector<double> sum = comm.Sum(values);
+  values[0] = -values[0];  // so that its least is found, too
+  const std::vector<double> most = comm.Largest(values);
 
   IoReport total = mine;
   total.Ranks = comm.Size();
-  total.ThreadsMin = static_cast<int>(over(0, least));
-  total.ThreadsMax = static_cast<int>(over(1, most));
-  total.Patches = static_cast<std::uint64_t>(over(2, sum));
-  total.Tasks = static_cast<std::uint64_t>(over(3, sum));
-  total.Requests = static_cast<std::uint64_t>(over(4, sum));
-  total.Bytes = static_cast<std::uint64_t>(over(5, sum));
-  total.PeakInFlight = static_cast<int>(over(6, sum));
-  total.OpenSeconds = over(7, most);
-  total.LocateSeconds = over(8, most);
-  total.ReadSeconds = over(9, most);
-  total.AssembleSeconds = over(10, most);
-  total.Blocks = static_cast<std::uint64_t>(over(11, sum));
-  total.StorageSeconds = over(12, sum);
-  total.DecodeSeconds = over(13, sum);
-  total.Ahead = static_cast<int>(over(14, sum));
-  total.BytesAhead = static_cast<std::uint64_t>(over(15, sum));
-  total.WaitSeconds = over(16, most);
-  total.CachedArrays = static_cast<std::uint64_t>(over(17, sum));
-  total.CachedBytes = static_cast<std::uint64_t>(over(18, sum));
-  total.ArenaWidth = static_cast<int>(over(19, sum));
+  total.ThreadsMin = static_cast<int>(-most[0]);
+  total.ThreadsMax = static_cast<int>(most[1]);
+  total.Patches = static_cast<std::uint64_t>(sum[2]);
+  total.Tasks = static_cast<std::uint64_t>(sum[3]);
+  total.Requests = static_cast<std::uint64_t>(sum[4]);
+  total.Bytes = static_cast<std::uint64_t>(sum[5]);
+  total.PeakInFlight = static_cast<int>(sum[6]);
+  total.OpenSeconds = most[7];
+  total.LocateSeconds = most[8];
+  total.ReadSeconds = most[9];
+  total.AssembleSeconds = most[10];
+  total.Blocks = static_cast<std::uint64_t>(sum[11]);
+  total.StorageSeconds = sum[12];
+  total.DecodeSeconds = sum[13];
+  total.Ahead = static_cast<int>(sum[14]);
+  total.BytesAhead = static_cast<std::uint64_t>(sum[15]);
+  total.WaitSeconds = most[16];
+  total.CachedArrays = static_cast<std::uint64_t>(sum[17]);
+  total.CachedBytes = static_cast<std::uint64_t>(sum[18]);
+  total.ArenaWidth = static_cast<int>(sum[19]);
   total.Moments = SumOverRanks(mine.Moments, comm);
   return total;
 }

@@ -50,9 +50,7 @@ std::vector<TimelinePoint> SumOverRanks(const std::vector<TimelinePoint>& mine, 
     return mine;
   }
   constexpr std::size_t moments = 101;
-  const std::vector<double> ends =
-      comm.AllGather(std::vector<double>{mine.empty() ? 0 : mine.back().Seconds});
-  const double end = *std::max_element(ends.begin(), ends.end());
+  const double end = comm.Largest({mine.empty() ? 0 : mine.back().Seconds})[0];
   if (end <= 0) {
     return {};  // nobody looked on
   }
@@ -62,15 +60,10 @@ std::vector<TimelinePoint> SumOverRanks(const std::vector<TimelinePoint>& mine, 
     values.push_back(point.Bytes);
     values.push_back(point.InFlight);
   }
-  const std::vector<double> all = comm.AllGather(values);
-  std::vector<TimelinePoint> sum(moments);
-  for (std::size_t i = 0; i < all.size(); i += 2) {
-    TimelinePoint& point = sum[i / 2 % moments];
-    point.Bytes += all[i];
-    point.InFlight += all[i + 1];
-  }
+  const std::vector<double> all = comm.Sum(values);
+  std::vector<TimelinePoint> sum;
   for (std::size_t i = 0; i < moments; ++i) {
-    sum[i].Seconds = end * static_cast<double>(i) / (moments - 1);
+    sum.push_back({end * static_cast<double>(i) / (moments - 1), all[2 * i], all[2 * i + 1]});
   }
   return sum;
 }

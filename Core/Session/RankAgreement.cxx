@@ -66,16 +66,6 @@ Series Unpack(const std::vector<std::byte>& bytes)
   return series;
 }
 
-int ToInt(const ArraysOfVariable& arrays)
-{
-  return (arrays.Type + 1) * 8 + arrays.Lacking + 2 * arrays.Undefined + 4 * arrays.OfPoints;
-}
-
-ArraysOfVariable FromInt(int value)
-{
-  return {(value & 1) != 0, (value & 2) != 0, (value & 4) != 0, value / 8 - 1};
-}
-
 }  // namespace
 
 void ArraysOfVariable::Add(const ArraysOfVariable& other)
@@ -95,9 +85,12 @@ bool RankAgreement::RankZeroFinds(const std::function<bool()>& find) const
 
 bool RankAgreement::AreAlike(const std::vector<int>& numbers) const
 {
-  const std::vector<int> all = this->Ranks->AllGather(numbers);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i] != all[i % numbers.size()]) {
+  std::vector<double> ofBothSigns(numbers.begin(), numbers.end());
+  std::transform(
+      numbers.begin(), numbers.end(), std::back_inserter(ofBothSigns), [](int n) { return -double(n); });
+  const std::vector<double> largest = this->Ranks->Largest(ofBothSigns);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (largest[i] != -largest[numbers.size() + i]) {
       return false;
     }
   }
@@ -106,8 +99,7 @@ bool RankAgreement::AreAlike(const std::vector<int>& numbers) const
 
 int RankAgreement::Least(int number) const
 {
-  const std::vector<int> all = this->Ranks->AllGather(std::vector<int>{number});
-  return *std::min_element(all.begin(), all.end());
+  return static_cast<int>(-this->Ranks->Largest({-double(number)})[0]);
 }
 
 Series RankAgreement::OpenSeries(
@@ -178,6 +170,9 @@ AgreedFaults RankAgreement::Faults(const std::string& fatal, const std::vector<L
     texts.push_back(fault.Message);
     agreed.Patches.push_back(fault.Patch);
   }
+  if (this->All(fatal.empty() && faults.empty())) {
+    return agreed;
+  }
   agreed.Fatal = this->GatherTexts({fatal});
   agreed.Texts = this->GatherTexts(texts);
   agreed.Patches = this->Ranks->AllGather(agreed.Patches);
@@ -209,11 +204,15 @@ std::vector<std::string> RankAgreement::GatherTexts(const std::vector<std::strin
 
 std::vector<ArraysOfVariable> RankAgreement::Arrays(std::vector<ArraysOfVariable> mine) const
 {
-  std::vector<int> numbers;
-  std::transform(mine.begin(), mine.end(), std::back_inserter(numbers), ToInt);
-  const std::vector<int> all = this->Ranks->AllGather(numbers);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    mine[i % mine.size()].Add(FromInt(all[i]));
+  std::vector<double> numbers;
+  for (const ArraysOfVariable& one : mine) {
+    numbers.insert(
+        numbers.end(), {double(one.Lacking), double(one.Undefined), double(one.OfPoints), double(one.Type)});
+  }
+  numbers = this->Ranks->Largest(numbers);
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    const double* const all = numbers.data() + 4 * i;
+    mine[i] = {all[0] > 0, all[1] > 0, all[2] > 0, static_cast<int>(all[3])};
   }
   return mine;
 }

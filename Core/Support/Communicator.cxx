@@ -5,12 +5,16 @@
 #include <algorithm>
 #include <cassert>
 #include <cstdint>
+#include <limits>
 #include <numeric>
+#include <thread>
 
 namespace patchio {
 namespace {
 
 constexpr int GatherTag = 4711, ExchangeTag = 4712;
+/// Values that one call of MPI can count.
+constexpr std::uint64_t MostOfCall = std::numeric_limits<int>::max();
 
 class SelfCommunicator : public Communicator
 {
@@ -58,7 +62,7 @@ public:
 
   std::vector<std::string> AllGather(const std::string& text) override
   {
-    std::vector<int> offsets;
+    std::vector<std::uint64_t> offsets;
     const std::vector<char> all = this->GatherV<char>(text.data(), text.size(), MPI_CHAR, offsets);
     std::vector<std::string> result;
     for (int rank = 0; rank < this->SizeValue; ++rank) {
@@ -118,14 +122,22 @@ public:
 
   std::vector<double> AllGather(const std::vector<double>& values) override
   {
-    std::vector<int> offsets;
+    std::vector<std::uint64_t> offsets;
     return this->GatherV<double>(values.data(), values.size(), MPI_DOUBLE, offsets);
   }
 
   std::vector<int> AllGather(const std::vector<int>& values) override
   {
-    std::vector<int> offsets;
+    std::vector<std::uint64_t> offsets;
     return this->GatherV<int>(values.data(), values.size(), MPI_INT, offsets);
+  }
+
+  std::vector<double> Largest(const std::vector<double>& values) override
+  {
+    std::vector<double> largest(values.size());
+    MPI_Allreduce(
+        values.data(), largest.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_MAX, this->Comm);
+    return largest;
   }
 
   void BeginSum(const std::vector<double>& values) override
@@ -171,17 +183,30 @@ private:
     }
   }
 
-  /// Concatenation over ranks; offsets[r] .. offsets[r+1] is rank r's part.
+  /// Concatenation over ranks; offsets[r] .. offsets[r+1] is rank r's part. What is beyond the numbers of one
+  /// call of MPI goes from one rank after another.
   template <typename T>
-  std::vector<T> GatherV(const T* data, std::size_t size, MPI_Datatype type, std::vector<int>& offsets)
+  std::vector<T> GatherV(
+      const T* data, std::size_t size, MPI_Datatype type, std::vector<std::uint64_t>& offsets)
   {
-    const int count = static_cast<int>(size);
-    std::vector<int> counts(this->SizeValue);
-    MPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, this->Comm);
+    const std::uint64_t mine = size;
+    std::vector<std::uint64_t> sizes(this->SizeValue);
+    MPI_Allgather(&mine, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, this->Comm);
     offsets.assign(this->SizeValue + 1, 0);
-    std::partial_sum(counts.begin(), counts.end(), offsets.begin() + 1);
+    std::partial_sum(sizes.begin(), sizes.end(), offsets.begin() + 1);
     std::vector<T> all(offsets.back());
-    MPI_Allgatherv(data, count, type, all.data(), counts.data(), offsets.data(), type, this->Comm);
+    if (offsets.back() <= MostOfCall) {
+      const std::vector<int> counts(sizes.begin(), sizes.end());
+      const std::vector<int> begins(offsets.begin(), offsets.end());
+      MPI_Allgatherv(
+          data, static_cast<int>(mine), type, all.data(), counts.data(), begins.data(), type, this->Comm);
+      return all;
+    }
+    std::copy_n(data, size, all.data() + offsets[this->RankValue]);
+    for (int rank = 0; rank < this->SizeValue; ++rank) {
+      auto* const part = reinterpret_cast<std::byte*>(all.data() + offsets[rank]);
+      BroadcastBytes(part, sizes[rank] * sizeof(T), rank, this->Comm);
+    }
     return all;
   }
 
@@ -221,16 +246,36 @@ void Communicator::Exchange(const std::vector<std::string>& texts, std::vector<s
 void Communicator::BeginSum(const std::vector<double>& values)
 {
   const std::vector<double> all = this->AllGather(values);
-  this->Sum.assign(values.size(), 0);
+  this->Sums.assign(values.size(), 0);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    this->Sum[i % values.size()] += all[i];
+    this->Sums[i % values.size()] += all[i];
   }
 }
 
 bool Communicator::EndSum(std::vector<double>& sum)
 {
-  sum = this->Sum;
+  sum = this->Sums;
   return true;
+}
+
+std::vector<double> Communicator::Sum(const std::vector<double>& values)
+{
+  std::vector<double> sum;
+  this->BeginSum(values);
+  while (!this->EndSum(sum)) {
+    std::this_thread::yield();
+  }
+  return sum;
+}
+
+std::vector<double> Communicator::Largest(const std::vector<double>& values)
+{
+  const std::vector<double> all = this->AllGather(values);
+  std::vector<double> largest = values;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    largest[i % values.size()] = std::max(largest[i % values.size()], all[i]);
+  }
+  return largest;
 }
 
 std::unique_ptr<Communicator> Communicator::Duplicate() const

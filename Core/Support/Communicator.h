@@ -42,6 +42,12 @@ public:
   /// Integers of all ranks one after another in rank order; lengths may differ.
   virtual std::vector<int> AllGather(const std::vector<int>& values) = 0;
 
+  /// The greatest of all ranks for each value, on all ranks; `values` has the same length everywhere. What
+  /// grows like the logarithm of Size(), where AllGather() grows like Size().
+  virtual std::vector<double> Largest(const std::vector<double>& values);
+  /// The sum of all ranks for each value, on all ranks; see BeginSum().
+  std::vector<double> Sum(const std::vector<double>& values);
+
   /// Begins to add up the values of all ranks without waiting for them; `values` has the same length
   /// everywhere. One sum at a time. Whole numbers below 2^53 are added up exactly, so that all ranks see the
   /// same.
@@ -58,7 +64,7 @@ protected:
   virtual std::unique_ptr<Communicator> Duplicate() const;
 
 private:
-  std::vector<double> Sum;
+  std::vector<double> Sums;
   std::unique_ptr<Communicator> Second;
 };
 

@@ -2,7 +2,6 @@
 
 #include "Support/Error.h"
 
-#include <algorithm>
 #include <cassert>
 #include <new>
 
@@ -23,7 +22,11 @@ std::string CatchError(const std::function<void()>& work)
 
 void RunOnAllRanks(Communicator& comm, const std::function<void()>& work)
 {
-  for (const std::string& fault : comm.AllGather(CatchError(work))) {
+  const std::string mine = CatchError(work);
+  if (AllOf(comm, mine.empty())) {
+    return;
+  }
+  for (const std::string& fault : comm.AllGather(mine)) {
     if (!fault.empty()) {
       throw Error(fault);
     }
@@ -32,8 +35,7 @@ void RunOnAllRanks(Communicator& comm, const std::function<void()>& work)
 
 bool AllOf(Communicator& comm, bool holds)
 {
-  const std::vector<int> all = comm.AllGather(std::vector<int>{holds ? 1 : 0});
-  return std::find(all.begin(), all.end(), 0) == all.end();
+  return comm.Largest({holds ? 0.0 : 1.0})[0] == 0;
 }
 
 std::vector<std::byte> BytesOfRankZero(

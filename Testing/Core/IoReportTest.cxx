@@ -24,7 +24,10 @@ public:
       // The others know nothing about any other question, such as that about moments.
       all.insert(all.end(), mine.size(), 0);
       if (other.size() == mine.size()) {
-        std::copy(other.begin(), other.end(), all.end() - static_cast<std::ptrdiff_t>(mine.size()));
+        const auto theirs =
+            std::copy(other.begin(), other.end(), all.end() - static_cast<std::ptrdiff_t>(mine.size()));
+        theirs[-static_cast<std::ptrdiff_t>(mine.size())] *=
+            mine[0] < 0 ? -1 : 1;  // the least is asked for so
       }
     }
     return all;

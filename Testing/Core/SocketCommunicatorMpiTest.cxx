@@ -43,6 +43,12 @@ void CheckThatBothTellTheSame(Communicator& mpi, Communicator& sockets)
   Expect(sockets.AllGather(doubles) == mpi.AllGather(doubles), "AllGather of doubles");
   const std::vector<int> ints(Rank, Rank);
   Expect(sockets.AllGather(ints) == mpi.AllGather(ints), "AllGather of integers");
+  const double others = mpi.Size() - 1;
+  for (Communicator* ranks : {&mpi, &sockets}) {
+    Expect(ranks->Largest({double(Rank), double(-Rank)}) == std::vector<double>{others, 0}, "Largest");
+    Expect(
+        ranks->Sum({1, double(Rank)}) == std::vector<double>{others + 1, others * (others + 1) / 2}, "Sum");
+  }
 }
 
 /// The last rank goes away: the others are told, all of them, and no call waits after that.

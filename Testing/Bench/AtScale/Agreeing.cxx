@@ -1,0 +1,94 @@
+// What agreements of many ranks cost one of them: a real dump is opened and read as rank 0 of so many.
+#include "Commands.h"
+#include "CountedMemory.h"
+#include "CountingCommunicator.h"
+
+#include "Session/ReadSession.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace patchio::atscale {
+namespace {
+
+/// Counts since the last call.
+class Stages
+{
+public:
+  explicit Stages(const CountingCommunicator& ranks) : Ranks(ranks) { this->Begin(); }
+
+  nlohmann::json Take()
+  {
+    const CommunicationCount now = this->Ranks.Count();
+    nlohmann::json stage{{"calls", now.Calls - this->Then.Calls},
+        {"messages", now.Messages - this->Then.Messages}, {"received", now.Received - this->Then.Received},
+        {"most_bytes", MostBytesInUse() - this->BytesThen}};
+    this->Begin();
+    return stage;
+  }
+
+private:
+  void Begin()
+  {
+    this->Then = this->Ranks.Count();
+    this->BytesThen = BytesInUse();
+    ForgetMostBytes();
+  }
+
+  const CountingCommunicator& Ranks;
+  CommunicationCount Then;
+  std::uint64_t BytesThen = 0;
+};
+
+nlohmann::json AgreeAs(int size, const std::string& path)
+{
+  CountingCommunicator counting(size);
+  const RankAgreement ranks(counting);
+  ReadRequest request;
+  request.Options.LastLevel = 100;
+  request.Options.Pieces = size;
+  request.Threads.ThreadsPerRank = 1;
+  request.CacheMemory = 0;
+  ReadObserver observer;
+  observer.Progress = [](double, const std::string&) { return true; };
+  observer.Warn = [](const std::string&) {};
+  ReadSession session(1);
+  session.Series.AddFile(path);
+  session.Series.SetChannel(ChannelMode::Off);
+  Stages stages(counting);
+  session.Open(ranks, {});
+  session.Series.OpenAny(ranks);
+  nlohmann::json found{{"open", stages.Take()}};
+  for (const char* const name : {"first", "again"}) {
+    std::optional<LocatedStep> located = session.Locate(ranks, 0, request, observer);
+    std::optional<LoadedStep> loaded = session.Load(std::move(*located), request, observer);
+    session.Report(*loaded);
+    found[name] = stages.Take();
+    found["bytes_read"] = loaded->Report().Bytes;
+  }
+  return found;
+}
+
+}  // namespace
+
+void AddAgreeing(CLI::App& program, const Answer& answer)
+{
+  struct AgreeOptions
+  {
+    std::string Path;
+    std::vector<int> Ranks{128};
+  };
+  const auto options = std::make_shared<AgreeOptions>();
+  CLI::App* command = program.add_subcommand("agree", "messages and memory of agreements");
+  command->add_option("FILE", options->Path, "what describes a step")->required();
+  command->add_option("--ranks", options->Ranks)->delimiter(',');
+  command->callback([options, answer] {
+    nlohmann::json found;
+    for (const int ranks : options->Ranks) {
+      found[std::to_string(ranks)] = AgreeAs(ranks, options->Path);
+    }
+    answer(found);
+  });
+}
+
+}  // namespace patchio::atscale

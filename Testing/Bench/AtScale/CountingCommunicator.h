@@ -1,0 +1,127 @@
+// Rank 0 of any number of ranks that all say the same: it does what real ranks would, and counts.
+#pragma once
+
+#include "Support/Communicator.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace patchio::atscale {
+
+/// Of one rank.
+struct CommunicationCount
+{
+  std::uint64_t Calls = 0;     ///< collective ones
+  std::uint64_t Messages = 0;  ///< that this rank sends or receives, whichever are more
+  std::uint64_t Received = 0;  ///< bytes
+};
+
+/// Messages are those of the usual algorithms: a binomial tree for a broadcast, recursive doubling for sums,
+/// for greatest values and for what all ranks get from all, Bruck's for lengths that all send to all. Where
+/// MpiCommunicator itself sends one message a rank, those are counted.
+class CountingCommunicator : public Communicator
+{
+public:
+  explicit CountingCommunicator(
+      int size, std::shared_ptr<CommunicationCount> count = std::make_shared<CommunicationCount>())
+      : Total(std::move(count)), SizeValue(size)
+  {
+  }
+
+  /// So far, that of Aside() included.
+  const CommunicationCount& Count() const { return *this->Total; }
+
+  using Communicator::Exchange;
+  int Rank() const override { return 0; }
+  int Size() const override { return this->SizeValue; }
+
+  void Broadcast(std::vector<std::byte>& bytes) override
+  {
+    // Rank 0 has the bytes; what counts is what another rank receives.
+    this->Add(this->Rounds(), bytes.size());
+  }
+  std::vector<std::string> AllGather(const std::string& text) override
+  {
+    this->Add(2 * this->Rounds(), this->Others() * (text.size() + sizeof(std::uint64_t)));  // lengths first
+    return std::vector<std::string>(this->SizeValue, text);
+  }
+  std::vector<std::string> Gather(const std::string& text) override
+  {
+    this->Add(this->Others(), this->Others() * (text.size() + sizeof(std::uint64_t)));
+    return std::vector<std::string>(this->SizeValue, text);
+  }
+  void Exchange(const std::vector<std::string>& texts, std::vector<std::string>& into) override
+  {
+    std::uint64_t parts = 0, bytes = 0;
+    for (const std::string& text : texts) {
+      parts += text.empty() ? 0 : 1;
+      bytes += text.size();
+    }
+    this->Add(this->Rounds() + parts, this->Others() * sizeof(std::uint64_t) + bytes);
+    into = texts;
+  }
+  std::vector<double> AllGather(const std::vector<double>& values) override { return this->Repeat(values); }
+  std::vector<int> AllGather(const std::vector<int>& values) override { return this->Repeat(values); }
+  std::vector<double> Largest(const std::vector<double>& values) override
+  {
+    this->Add(this->Rounds(), this->Rounds() * values.size() * sizeof(double));
+    return values;
+  }
+  void BeginSum(const std::vector<double>& values) override
+  {
+    this->Add(this->Rounds(), this->Rounds() * values.size() * sizeof(double));
+    this->Sums = values;
+    for (double& sum : this->Sums) {
+      sum *= this->SizeValue;
+    }
+  }
+  bool EndSum(std::vector<double>& sum) override
+  {
+    sum = this->Sums;
+    return true;
+  }
+
+protected:
+  std::unique_ptr<Communicator> Duplicate() const override
+  {
+    return std::make_unique<CountingCommunicator>(this->SizeValue, this->Total);
+  }
+
+private:
+  std::uint64_t Others() const { return static_cast<std::uint64_t>(this->SizeValue) - 1; }
+  std::uint64_t Rounds() const
+  {
+    std::uint64_t rounds = 0;
+    for (std::uint64_t reached = 1; reached < static_cast<std::uint64_t>(this->SizeValue); reached *= 2) {
+      ++rounds;
+    }
+    return rounds;
+  }
+  void Add(std::uint64_t messages, std::uint64_t received)
+  {
+    ++this->Total->Calls;
+    this->Total->Messages += messages;
+    this->Total->Received += received;
+  }
+  template <typename T>
+  std::vector<T> Repeat(const std::vector<T>& values)
+  {
+    this->Add(2 * this->Rounds(), this->Others() * (values.size() * sizeof(T) + sizeof(std::uint64_t)));
+    std::vector<T> all;
+    all.reserve(values.size() * this->SizeValue);
+    for (int rank = 0; rank < this->SizeValue; ++rank) {
+      all.insert(all.end(), values.begin(), values.end());
+    }
+    return all;
+  }
+
+  const std::shared_ptr<CommunicationCount> Total;
+  const int SizeValue;
+  std::vector<double> Sums;
+};
+
+}  // namespace patchio::atscale

@@ -1,0 +1,95 @@
+// What a rank's plan costs: memory that is really taken, and seconds, by patches and ranks.
+#include "Commands.h"
+#include "CountedMemory.h"
+#include "MadeUpStep.h"
+
+#include "Plan/PreferredRanks.h"
+#include "Plan/ReadPlan.h"
+#include "Session/StepPlan.h"
+
+#include <ctime>
+#include <memory>
+
+namespace patchio::atscale {
+namespace {
+
+struct PlanOptions
+{
+  int Patches = 1000;
+  std::vector<int> Ranks{128};
+  bool Merge = true;
+};
+
+/// Of this process, which no other program makes longer.
+double CpuSeconds()
+{
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
+
+/// What `make` costs: seconds, bytes at most, and bytes that its result keeps.
+template <typename Make>
+nlohmann::json CostOf(Make make)
+{
+  const std::uint64_t before = BytesInUse();
+  ForgetMostBytes();
+  const double begin = CpuSeconds();
+  const auto result = make();
+  return {{"seconds", CpuSeconds() - begin}, {"most_bytes", MostBytesInUse() - before},
+      {"kept_bytes", BytesInUse() - before}};
+}
+
+/// All that one rank does between the catalog and its first request.
+nlohmann::json PlanOf(const Catalog& catalog, int ranks, bool merge)
+{
+  constexpr std::uint64_t arrayBytes = 16 * 16 * 16 * sizeof(float);
+  StepOptions options;
+  options.Piece = ranks / 2;
+  options.Pieces = ranks;
+  options.Blocks.Merge = merge;
+  const std::uint64_t before = BytesInUse();
+  ForgetMostBytes();
+  const double begin = CpuSeconds();
+  const ShownPatches shown(catalog, options);
+  const StepPlan plan = MakePlan(catalog, shown, options, {0});
+  const double planned = CpuSeconds() - begin;
+  std::vector<int> mine;
+  for (const std::size_t b : plan.Mine) {
+    for (const OwnedBox& part : plan.Blocks[b].Parts) {
+      mine.push_back(part.Owner);
+    }
+  }
+  const std::uint64_t kept = BytesInUse() - before;
+  const std::uint64_t most = MostBytesInUse() - before;
+  nlohmann::json parts{{"nesting", CostOf([&] { return std::make_unique<Nesting>(catalog, shown.Flags()); })},
+      {"preferred ranks", CostOf([&] { return PreferredRanks(catalog, ranks); })}};
+  const double located = CpuSeconds();
+  const ReadPlan reads = PlanReads(LocationsOf(catalog, mine, arrayBytes), {}, {}, 16);
+  return {{"parts", parts}, {"seconds", planned}, {"request_seconds", CpuSeconds() - located},
+      {"most_bytes", most}, {"kept_bytes", kept}, {"blocks", plan.Blocks.size()},
+      {"own_blocks", plan.Mine.size()}, {"requests", reads.Transfers.size()}};
+}
+
+}  // namespace
+
+void AddPlanning(CLI::App& program, const Answer& answer)
+{
+  const auto options = std::make_shared<PlanOptions>();
+  CLI::App* command = program.add_subcommand("plan", "time and memory of one rank's plan");
+  command->add_option("--patches", options->Patches)->check(CLI::Range(1, 100'000'000));
+  command->add_option("--ranks", options->Ranks)->delimiter(',');
+  command->add_option("--merge", options->Merge, "patches become large blocks");
+  command->callback([options, answer] {
+    const std::uint64_t before = BytesInUse();
+    const Catalog catalog = MakeCatalog(options->Patches, 16);
+    nlohmann::json found{{"catalog_bytes", BytesInUse() - before}};
+    const double begin = CpuSeconds();
+    found["broadcast_bytes"] = catalog.Serialize().size();
+    found["serialize_seconds"] = CpuSeconds() - begin;
+    for (const int ranks : options->Ranks) {
+      found["ranks"][std::to_string(ranks)] = PlanOf(catalog, ranks, options->Merge);
+    }
+    answer(found);
+  });
+}
+
+}  // namespace patchio::atscale

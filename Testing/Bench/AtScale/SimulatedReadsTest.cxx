@@ -1,0 +1,127 @@
+// The simulation against times that can be worked out by hand.
+#include "CountingCommunicator.h"
+#include "MadeUpStep.h"
+#include "SimulatedReads.h"
+
+#include "Support/RunOnAllRanks.h"
+#include "TestTools.h"
+
+#include <cmath>
+
+namespace patchio::atscale {
+namespace {
+
+constexpr std::uint64_t Megabyte = 1'000'000;
+constexpr double Service = 0.022;  ///< of a request for a megabyte, alone
+
+emulator::Model Storage(int concurrency, double contention = 0)
+{
+  emulator::Model model;
+  model.Latency = 0.002;
+  model.Stream = 50e6;
+  model.Concurrency = concurrency;
+  model.Contention = contention;
+  return model;
+}
+
+std::vector<RankReads> Alike(int ranks, int requests, int threads)
+{
+  return std::vector<RankReads>(ranks, {std::vector<std::uint64_t>(requests, Megabyte), threads});
+}
+
+double SecondsOf(const emulator::Model& storage, const std::vector<RankReads>& ranks, int load = 0)
+{
+  return SimulateRead(storage, load, ranks).Seconds;
+}
+
+}  // namespace
+
+TEST(SimulatedReads, TakeAsManyRoundsAsAThreadHasRequests)
+{
+  EXPECT_NEAR(SecondsOf(Storage(1000), Alike(16, 12, 1)), 12 * Service, 1e-9);
+  EXPECT_NEAR(SecondsOf(Storage(1000), Alike(16, 12, 4)), 3 * Service, 1e-9);
+  EXPECT_NEAR(SecondsOf(Storage(1000), Alike(16, 12, 5)), 3 * Service, 1e-9) << "the last round has two";
+  EXPECT_NEAR(SecondsOf(Storage(1000), Alike(16, 12, 64)), Service, 1e-9);
+}
+
+TEST(SimulatedReads, TakeTheTimeOfAllBytesWhereFIsConstant)
+{
+  // N* = 1 without contention: F(N) is a megabyte in 22 ms, whatever N is.
+  for (const int threads : {1, 3, 12}) {
+    EXPECT_NEAR(SecondsOf(Storage(1), Alike(7, 12, threads)), 7 * 12 * Service, 1e-8) << threads;
+  }
+  // Others that keep as many in flight get half.
+  EXPECT_NEAR(SecondsOf(Storage(1), Alike(7, 1, 1), 7), 2 * 7 * Service, 1e-9);
+}
+
+TEST(SimulatedReads, GainAsMuchAsTheModelSays)
+{
+  const emulator::Model storage = Storage(32, 0.5);
+  const double oneLevel = SecondsOf(storage, Alike(8, 64, 1));
+  EXPECT_NEAR(oneLevel / SecondsOf(storage, Alike(8, 64, 4)), 4, 1e-6);
+  // 64 in flight, twice N*: 4 / sqrt(2).
+  EXPECT_NEAR(oneLevel / SecondsOf(storage, Alike(8, 64, 8)), 4 / std::sqrt(2.0), 1e-6);
+}
+
+TEST(SimulatedReads, WaitForTheRankThatHasMost)
+{
+  std::vector<RankReads> ranks = Alike(4, 3, 1);
+  ranks[2].Requests.resize(5, Megabyte);
+  const ReadOutcome outcome = SimulateRead(Storage(1000), 0, ranks);
+  EXPECT_NEAR(outcome.Seconds, 5 * Service, 1e-9);
+  EXPECT_EQ(outcome.Requests, 14u);
+  EXPECT_EQ(outcome.Bytes, 14e6);
+  EXPECT_EQ(outcome.MostInFlight, 4);
+  EXPECT_EQ(SimulateRead(Storage(1), 0, {}).Seconds, 0);
+}
+
+TEST(SimulatedReads, AreAdaptedToTheBestConcurrency)
+{
+  ControllerOptions options;
+  options.Granularity = options.Least = options.Start = 32;
+  options.Most = 32 * 64;
+  ThreadController controller(options);
+  const emulator::Model storage = Storage(256, 0.5);
+  const AdaptedOutcome outcome = SimulateAdaptedRead(storage, 0, Megabyte, 60, controller);
+  EXPECT_GE(outcome.Rate, 0.9 * storage.Rate(256, 0, Megabyte));
+  EXPECT_LE(outcome.Rate, 1.001 * storage.Rate(256, 0, Megabyte));
+  EXPECT_EQ(outcome.Threads % 32, 0);
+}
+
+TEST(MadeUpStep, HasAsManyPatchesAsAskedForSideBySide)
+{
+  const Catalog catalog = MakeCatalog(1274, 16);
+  ASSERT_EQ(catalog.Patches.size(), 1274u);
+  EXPECT_EQ(catalog.PresenceOf(0, 1273), Presence::Stored);
+  const LocationTable table = LocationsOf(catalog, {3, 5}, 1000);
+  ASSERT_EQ(table.Extents.size(), 2u);
+  EXPECT_EQ(table.Extents[0].Offset, 3000u);
+  EXPECT_EQ(table.Extents[1].Bytes, 1000u);
+}
+
+TEST(CountingCommunicator, CountsCallsMessagesAndBytes)
+{
+  CountingCommunicator ranks(1024);
+  std::vector<std::byte> bytes(100);
+  ranks.Broadcast(bytes);
+  EXPECT_EQ(ranks.Count().Calls, 1u);
+  EXPECT_EQ(ranks.Count().Messages, 10u) << "a binomial tree";
+  EXPECT_EQ(ranks.AllGather(std::vector<int>{7}).size(), 1024u);
+  EXPECT_EQ(ranks.Count().Received, 100 + 1023u * (8 + 4)) << "lengths, then values";
+  EXPECT_EQ(ranks.Largest({3, -3}), (std::vector<double>{3, -3}));
+}
+
+/// What agreements cost where nothing goes wrong must not grow like the ranks.
+TEST(CountingCommunicator, FindsThatAgreementsGrowLikeTheLogarithm)
+{
+  for (const int size : {128, 4096}) {
+    CountingCommunicator ranks(size);
+    RunOnAllRanks(ranks, [] {});
+    EXPECT_TRUE(AllOf(ranks, true));
+    const auto rounds = static_cast<std::uint64_t>(std::log2(size));
+    EXPECT_EQ(ranks.Count().Messages, 2 * rounds) << size;
+    EXPECT_LE(ranks.Count().Received, 2 * rounds * sizeof(double)) << size;
+  }
+}
+
+}  // namespace patchio::atscale

@@ -1,0 +1,134 @@
+// The plan of who writes (k-Wave's output) and what it brings on a simulated storage.
+#include "Commands.h"
+#include "CountedMemory.h"
+#include "CountingCommunicator.h"
+#include "SimulatedReads.h"
+
+#include "Output/Aggregation.h"
+#include "Support/Stopwatch.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+namespace patchio::atscale {
+namespace {
+
+using Volumes = std::vector<std::uint64_t>;
+
+struct WriteOptions
+{
+  int Ranks = 256;
+  std::vector<int> Steps;  ///< at once, of each case; none: as PatchIO likes
+  double CopyRate = 3.2e9;
+  std::uint64_t Memory = 1 << 30;
+  emulator::Model Storage;
+};
+
+/// `planes` planes of 512 that a cuboid covers from plane `first` on; ranks hold equal runs of planes.
+void AddCuboid(Volumes& volumes, int first, int planes, std::uint64_t bytesOfPlane)
+{
+  const int ranks = static_cast<int>(volumes.size());
+  for (int plane = first; plane < first + planes; ++plane) {
+    volumes[static_cast<std::size_t>(plane) * ranks / 512] += bytesOfPlane;
+  }
+}
+
+/// What each rank has to write of a step in the five cases of the paper, whose domain is 512^3.
+std::vector<Volumes> CasesOf(int ranks)
+{
+  constexpr std::uint64_t KB = 1024;
+  std::vector<Volumes> cases(5, Volumes(ranks, 0));
+  cases[0].assign(ranks, 12 * KB);
+  cases[1][ranks / 6] = cases[1][ranks / 2] = cases[1][ranks * 5 / 6] = 1024 * KB;
+  cases[2].assign(ranks, 8 * KB);
+  cases[2][ranks / 2] = 1024 * KB;
+  std::fill_n(cases[3].begin() + ranks / 4, ranks / 2, 512 * KB);
+  AddCuboid(cases[4], 60, 64, 64 * 64 * 4);
+  AddCuboid(cases[4], 201, 33, 33 * 65 * 4);
+  AddCuboid(cases[4], 400, 41, 10 * 40 * 4);
+  return cases;
+}
+
+/// Seconds of a collective write: all wait for the slowest.
+double SecondsOf(const emulator::Model& storage, const Volumes& written, std::uint64_t steps)
+{
+  std::vector<RankReads> ranks;
+  for (const std::uint64_t bytes : written) {
+    if (bytes > 0) {
+      ranks.push_back({{bytes * steps}, 1});
+    }
+  }
+  return SimulateRead(storage, 0, ranks).Seconds;
+}
+
+double TotalOf(const Volumes& volumes)
+{
+  double total = 0;
+  for (const std::uint64_t bytes : volumes) {
+    total += static_cast<double>(bytes);
+  }
+  return total;
+}
+
+/// Most ranks that one writer collects from.
+int MostCollected(const output::Aggregation& plan)
+{
+  std::map<int, int> collected;
+  int most = 0;
+  for (const int writer : plan.WriterOf) {
+    most = writer < 0 ? most : std::max(most, ++collected[writer]);
+  }
+  return most;
+}
+
+nlohmann::json RunCase(const WriteOptions& options, const Volumes& volumes, int steps)
+{
+  output::GatheringNeeds needs;
+  needs.Storage = StorageModel{options.Storage.Latency, options.Storage.Stream};
+  needs.Memory = options.Memory;
+  needs.Steps = steps;
+  const std::uint64_t before = BytesInUse();
+  ForgetMostBytes();
+  const Stopwatch watch;
+  const output::Gathering how = output::PlanGathering(volumes, needs);
+  const double seconds = watch.Seconds();
+  const std::uint64_t memory = MostBytesInUse() - before;
+  const Volumes written = output::WrittenBytes(how.Plan, volumes);
+  const auto together = static_cast<std::uint64_t>(how.Steps);
+  const double copied = static_cast<double>(*std::max_element(written.begin(), written.end()) * together);
+  const double bytes = TotalOf(volumes);
+  const double write = SecondsOf(options.Storage, written, together) + copied / options.CopyRate;
+  return {{"writers", std::count_if(written.begin(), written.end(), [](std::uint64_t b) { return b > 0; })},
+      {"groups", how.Plan.Groups.size()}, {"steps", how.Steps}, {"plan_seconds", seconds},
+      {"plan_bytes", memory}, {"most_collected", MostCollected(how.Plan)},
+      {"plain", bytes / SecondsOf(options.Storage, volumes, 1)},
+      {"gathered", bytes * static_cast<double>(together) / write}};
+}
+
+}  // namespace
+
+void AddWriting(CLI::App& program, const Answer& answer)
+{
+  const auto options = std::make_shared<WriteOptions>();
+  CLI::App* command = program.add_subcommand("write", "rates of writing what sensors see");
+  command->add_option("--ranks", options->Ranks)->check(CLI::Range(8, 100'000));
+  command->add_option("--steps", options->Steps, "at once, in each case")->delimiter(',');
+  command->add_option("--copy-rate", options->CopyRate, "bytes a second of putting a step's values in order");
+  command->add_option("--latency", options->Storage.Latency);
+  command->add_option("--stream", options->Storage.Stream);
+  command->add_option("--concurrency", options->Storage.Concurrency);
+  command->add_option("--contention", options->Storage.Contention);
+  command->add_option("--total", options->Storage.Total);
+  command->callback([options, answer] {
+    emulator::CheckModel(options->Storage);
+    nlohmann::json found;
+    const std::vector<Volumes> cases = CasesOf(options->Ranks);
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      found.push_back(RunCase(*options, cases[i], i < options->Steps.size() ? options->Steps[i] : 0));
+    }
+    answer(found);
+  });
+}
+
+}  // namespace patchio::atscale
