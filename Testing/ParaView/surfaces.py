@@ -12,7 +12,7 @@ import numpy as np
 from paraview import servermanager
 from paraview.simple import *
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
-from vtkmodules.vtkCommonCore import vtkPoints, vtkVersion
+from vtkmodules.vtkCommonCore import vtkPoints
 from vtkmodules.vtkCommonDataModel import vtkRectilinearGrid, vtkStructuredGrid, vtkUniformGrid
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
