@@ -5,10 +5,14 @@
 #include "Support/RunOnAllRanks.h"
 #include "vtkPatchSettings.h"
 
+#include <vtkAbstractArray.h>
 #include <vtkCellDataToPointData.h>
+#include <vtkCompositeDataIterator.h>
 #include <vtkCompositeDataSet.h>
 #include <vtkContourValues.h>
+#include <vtkDataObject.h>
 #include <vtkDemandDrivenPipeline.h>
+#include <vtkFieldData.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
 #include <vtkNew.h>
@@ -22,6 +26,7 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace {
@@ -32,6 +37,23 @@ using patchio::Communicator;
 vtkCompositeDataSet* BlocksIn(vtkDataObject* input)
 {
   return vtkNonOverlappingAMR::SafeDownCast(input) ? nullptr : vtkCompositeDataSet::SafeDownCast(input);
+}
+
+/// Of the array to be contoured, in the first block that has it; 0 if none has.
+int ComponentsOf(vtkDataObject* input, int association, const std::string& name)
+{
+  if (auto* const blocks = vtkCompositeDataSet::SafeDownCast(input)) {
+    const auto block = vtkSmartPointer<vtkCompositeDataIterator>::Take(blocks->NewIterator());
+    for (block->InitTraversal(); !block->IsDoneWithTraversal(); block->GoToNextItem()) {
+      if (const int found = ComponentsOf(block->GetCurrentDataObject(), association, name)) {
+        return found;
+      }
+    }
+    return 0;
+  }
+  vtkFieldData* const arrays = input ? input->GetAttributesAsFieldData(association) : nullptr;
+  vtkAbstractArray* const array = arrays ? arrays->GetAbstractArray(name.c_str()) : nullptr;
+  return array ? array->GetNumberOfComponents() : 0;
 }
 
 }  // namespace
@@ -97,11 +119,22 @@ int vtkPatchContour::RequestData(
     vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
 {
   vtkDataObject* const input = vtkDataObject::GetData(inputs[0]);
+  const int association =
+      this->IsOfPoints() ? vtkDataObject::FIELD_ASSOCIATION_POINTS : vtkDataObject::FIELD_ASSOCIATION_CELLS;
+  const int components = ComponentsOf(input, association, this->NameOfArray());
   // ParaView is fast on points of a single grid.
   const bool isKnown = BlocksIn(input) || (vtkDataSet::SafeDownCast(input) && !this->IsOfPoints());
   const bool wanted = this->UsePatchIO && vtkPatchSettings::GetFastExtraction() &&
                       this->GetGenerateTriangles() && !this->NameOfArray().empty();
-  if (wanted && isKnown && this->MakeContour(input, vtkDataObject::GetData(outputs))) {
+  // A rank without blocks does not know.
+  if (wanted && isKnown && patchio::AllOf(*patchio::AllRanks(), components <= 1) &&
+      this->MakeContour(input, vtkDataObject::GetData(outputs))) {
+    return 1;
+  }
+  // Only scripts ask for that; ParaView's own filter ends the program there.
+  if (components > 1) {
+    vtkErrorMacro("Contour needs an array of one component, and "
+                  << this->NameOfArray() << " has " << components << ". Make one with Calculator");
     return 1;
   }
   return this->UseParaView(request, inputs, outputs);

@@ -1,6 +1,7 @@
 // Writes what a sensor sees of many steps, in one of two ways: as a channel of the format kwave, or by one
-// collective write of parallel HDF5 a step. Or only as many bytes, out of one buffer of one rank. Says how long it took, as one JSON object on standard output;
-// until all bytes are on the storage, and of the slowest rank.
+// collective write of parallel HDF5 a step. Or only as many bytes, out of one buffer of one rank. Says how
+// long it took, as one JSON object on standard output; until all bytes are on the storage, and of the slowest
+// rank.
 #include "Io/RunTasksOrThrow.h"
 #include "Output/Output.h"
 #include "RunUnderMpi.h"

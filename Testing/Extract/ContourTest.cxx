@@ -374,7 +374,8 @@ TEST(Contour, IsGivenUpBetweenBlocks)
   const SampleBlocks blocks(16, ThreeLevels(16, {2, 2, 2}, 3), Sphere);
   const CellLattice lattice(blocks.List);
   int asked = 0;
-  const Contour contour = MakeContour(lattice, {0.3, 0.35, 0.4}, [&asked](double part) { return ++asked < 2 && part == 0; });
+  const Contour contour =
+      MakeContour(lattice, {0.3, 0.35, 0.4}, [&asked](double part) { return ++asked < 2 && part == 0; });
   EXPECT_EQ(asked, 2);
   EXPECT_TRUE(contour.Triangles.empty());
   EXPECT_EQ(contour.PointsBefore.size(), 4u);

@@ -157,6 +157,17 @@ def check(label, reader, time, kind, array, levels):
         compare(label, found)
 
 
+def check_vector(label, reader, time, kind, array):
+    """A message and nothing else: ParaView's own filter ends the program."""
+    contour, said = Contour(Input=reader, ContourBy=[kind, array], Isosurfaces=[0.5]), []
+    contour.GetClientSideObject().AddObserver("ErrorEvent", lambda *about: said.append(1))
+    contour.UpdatePipeline(time)
+    surface = whole(contour)
+    messages = over_ranks(vtkCommunicator.MAX_OP, [len(said)])[0]
+    expect(messages == 1 and not (surface and surface.GetNumberOfCells()), "%s: %d messages about a vector", label, messages)
+    Delete(contour)
+
+
 def compare(label, found):
     """With what the run on 1 rank has found."""
     path = os.path.join(out, hashlib.md5(label.encode()).hexdigest() + ".txt")
@@ -191,5 +202,7 @@ for path in sys.argv[2:]:
             low, high = over_ranks(vtkCommunicator.MIN_OP, [low])[0], over_ranks(vtkCommunicator.MAX_OP, [high])[0]
             if low < high:
                 check("%s, %s" % (path, name), reader, time, kind, name, [low + part * (high - low) for part in (0.21, 0.50001)])
+        for name in names_on_first(name for name in data.keys() if data[name].GetNumberOfComponents() > 1)[:1]:
+            check_vector("%s, %s" % (path, name), reader, time, kind, name)
     Delete(reader)
 finish("contours")

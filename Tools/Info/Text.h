@@ -7,7 +7,8 @@
 
 namespace patchio::tools {
 
-/// What people read of the JSON of `patchio info`: a summary, the last step in full, a line for each step, then what is wrong.
+/// What people read of the JSON of `patchio info`: a summary, the last step in full, a line for each step,
+/// then what is wrong.
 std::string InfoText(const nlohmann::json& all);
 
 }  // namespace patchio::tools

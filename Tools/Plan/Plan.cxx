@@ -138,8 +138,8 @@ std::string Describe(const Channel& channel, const OutputConfig& config, const O
   return text + (gathering.Steps == 0
                         ? fmt::format("\n\n  a step takes {} of memory on a rank, and only {} are allowed",
                               Bytes(gathering.Step), Bytes(channel.Memory))
-                        : fmt::format("\n\n  steps at once: {}, {}; {} threads in all", gathering.Steps,
-                              why, gathering.Threads));
+                        : fmt::format("\n\n  steps at once: {}, {}; {} threads in all", gathering.Steps, why,
+                              gathering.Threads));
 }
 
 void Run(Options options, Session& session)
