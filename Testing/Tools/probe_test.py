@@ -513,7 +513,8 @@ def case_quick_cut(bench):
         process = bench.start([bench.folder, "--test-bytes", "16M", "--seconds", "40", "--output", output])
         path = os.path.join(output, "result.json")
         deadline = time.time() + 100
-        while time.time() < deadline and not os.path.exists(path):
+        # The tables come after the result.
+        while time.time() < deadline and not os.path.exists(os.path.join(output, "matrices.csv")):
             time.sleep(0.05)
         before = check(path)
         assert not before["complete"] and before["flight"]["samples"] and os.listdir(bench.folder)
