@@ -206,9 +206,9 @@ void AssembleOutput(
   PatchAssembler assembler(loaded.Data(), *plan.Nests, loaded.Variables(), wanted.Ghosts,
       OptionsOfAssembly(loaded, rank, pointsAsImages), loaded.Memory());
   // Overlapping AMR is made of a tree.
-  auto tree = vtkSmartPointer<vtkMultiBlockDataSet>(vtkMultiBlockDataSet::SafeDownCast(output));
   auto* const amr = vtkOverlappingAMR::SafeDownCast(output);
-  tree = amr ? vtkSmartPointer<vtkMultiBlockDataSet>::New() : tree;
+  const auto tree = amr ? vtkSmartPointer<vtkMultiBlockDataSet>::New()
+                        : vtkSmartPointer<vtkMultiBlockDataSet>(vtkMultiBlockDataSet::SafeDownCast(output));
   assembler.BuildTree(tree, plan.Blocks, wanted.FirstLevel, wanted.LastLevel);
   kept.KeepFor(plan.GridsKey);
   std::vector<BlockFrame> frames = std::move(kept.Frames);
@@ -246,35 +246,29 @@ bool ShowSurfaceFirst(LoadedStep& loaded)
   return false;
 }
 
-std::string SliceOutput(Communicator& ranks, LoadedStep& loaded, vtkDataObject* output)
+std::string SliceOutput(Communicator& ranks, LoadedStep& loaded, vtkMultiBlockDataSet* output)
 {
-  auto* const tree = vtkMultiBlockDataSet::SafeDownCast(output);
   const Stopwatch watch;
-  const RegionOfInterest& region = loaded.Options.Region;
+  extract::Blocks blocks;
+  RunOnAllRanks(ranks, [&] { blocks = extract::MakeBlocks(output); });
+  if (!AllOf(ranks, loaded.Plan.Sliced && blocks.NotUnderstood.empty())) {
+    loaded.Report().Notes.emplace_back(NoSlice);
+    return NoSlice;
+  }
   vtkNew<vtkPlane> plane;
-  plane->SetOrigin(region.Origin.data());
-  plane->SetNormal(region.Normal.data());
+  plane->SetOrigin(loaded.Options.Region.Origin.data());
+  plane->SetNormal(loaded.Options.Region.Normal.data());
   extract::SliceRequest request;
   request.Triangles = false;
   if (const auto surface = extract::Surface::Make(plane, 0)) {
     request.Surfaces.push_back(*surface);
-  }
-  extract::Blocks blocks;
-  if (loaded.Plan.Sliced) {
-    RunOnAllRanks(ranks, [&] { blocks = extract::MakeBlocks(output); });
-  } else {
-    blocks.NotUnderstood = "other grids";
-  }
-  if (!AllOf(ranks, blocks.NotUnderstood.empty())) {
-    loaded.Report().Notes.push_back(NoSlice);
-    return NoSlice;
   }
   const auto pieces = extract::Slice(blocks, request, ranks);
   RunOnAllRanks(ranks, [&] {
     std::uint64_t kilobytes = 0;
     for (unsigned int level = 0; level < pieces.size(); ++level) {
       kilobytes += pieces[level]->GetActualMemorySize();
-      tree->SetBlock(level, pieces[level]);
+      output->SetBlock(level, pieces[level]);
     }
     loaded.Memory().Check(1024 * kilobytes);
   });

@@ -10,6 +10,7 @@
 #include <vector>
 
 class vtkDataObject;
+class vtkMultiBlockDataSet;
 
 namespace patchio {
 
@@ -40,7 +41,7 @@ bool ShowSurfaceFirst(LoadedStep& loaded);
 /// Collective. Makes a slice of an output whose plan is StepPlan::Sliced: the tree gets a poly data for each
 /// level in place of its blocks, the one that the filter Slice would make of them. Where some block of any
 /// rank cannot be sliced, or the plan is another, it does nothing, and says why in the report and as result.
-std::string SliceOutput(Communicator& ranks, LoadedStep& loaded, vtkDataObject* output);
+std::string SliceOutput(Communicator& ranks, LoadedStep& loaded, vtkMultiBlockDataSet* output);
 
 }  // namespace patchio
 

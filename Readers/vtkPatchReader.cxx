@@ -17,6 +17,7 @@
 #include <vtkExecutive.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
+#include <vtkMultiBlockDataSet.h>
 #include <vtkMultiProcessController.h>
 #include <vtkObjectFactory.h>
 #include <vtkOutputWindow.h>
@@ -380,7 +381,9 @@ void vtkPatchReader::MakeOutput(LoadedStep& loaded, vtkDataObject* output)
   const int cores = self.Ranks.Cores();
   RunOnAllRanks(
       *self.Ranks, [&] { AssembleOutput(loaded, (*self.Ranks).Rank(), cores, images, self.Frames, output); });
-  this->Warn(loaded.Options.Slice ? SliceOutput(*self.Ranks, loaded, output) : "");
+  if (loaded.Options.Slice) {
+    this->Warn(SliceOutput(*self.Ranks, loaded, vtkMultiBlockDataSet::SafeDownCast(output)));
+  }
   this->Warn(this->WantsAmr() ? NotAmrText(loaded.Data()) : "");
   output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), self.Session.Series.CurrentTime());
   loaded.Report().FilterThreads = this->ChooseFilterThreads(loaded.CellsOfBlock());

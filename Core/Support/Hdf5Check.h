@@ -26,7 +26,8 @@
 
 namespace patchio::hdf5 {
 
-/// Of one file, which must not change meanwhile. All methods throw Unsound, and Error when the storage fails.
+/// Looks at one file, which must not change meanwhile. All methods throw Unsound, and Error when the storage
+/// fails.
 class StructureCheck
 {
 public:

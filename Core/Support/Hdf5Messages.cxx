@@ -7,7 +7,7 @@ namespace {
 
 constexpr unsigned MostAxes = 32;
 constexpr int MostNested = 16;  ///< types in types
-/// Of an element, and of a chunk, which the library takes into memory as one.
+/// The most bytes of an element, and of a chunk, which the library takes into memory as one.
 constexpr std::uint64_t MostElementBytes = std::uint64_t(1) << 28;
 
 DataType TakeTypeWithin(Cursor& message, int nested);

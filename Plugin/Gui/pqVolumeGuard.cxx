@@ -135,8 +135,7 @@ bool pqVolumeGuard::refuseVolume(vtkSMProperty* type)
   vtkSMPropertyHelper(type).Set(qPrintable(this->Before.value(type, "Outline")));
   vtkOutputWindowDisplayErrorText(
       "ParaView crashes on volumes that lie inside each other, as levels do. Apply the filter Volume Of "
-      "Patches "
-      "(Filters > PatchIO) and draw its image, or choose one level by Level Range.\n");
+      "Patches (Filters > PatchIO) and draw its image, or choose one level by Level Range.\n");
   // The toolbar may be setting it just now. It has to look at it again afterwards.
   vtkWeakPointer<vtkSMProperty> property = type;
   QTimer::singleShot(0, this, [property] {

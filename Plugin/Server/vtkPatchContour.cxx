@@ -39,7 +39,7 @@ vtkCompositeDataSet* BlocksIn(vtkDataObject* input)
   return vtkNonOverlappingAMR::SafeDownCast(input) ? nullptr : vtkCompositeDataSet::SafeDownCast(input);
 }
 
-/// Of the array to be contoured, in the first block that has it; 0 if none has.
+/// How many components the array to be contoured has in the first block that has it; 0 if none has.
 int ComponentsOf(vtkDataObject* input, int association, const std::string& name)
 {
   if (auto* const blocks = vtkCompositeDataSet::SafeDownCast(input)) {

@@ -12,7 +12,7 @@
 
 namespace patchio::atscale {
 
-/// Of one rank.
+/// What one rank has sent and received.
 struct CommunicationCount
 {
   std::uint64_t Calls = 0;     ///< collective ones

@@ -20,7 +20,7 @@ struct PlanOptions
   bool Merge = true;
 };
 
-/// Of this process, which no other program makes longer.
+/// The processor time of this process, which no other program makes longer.
 double CpuSeconds()
 {
   return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
