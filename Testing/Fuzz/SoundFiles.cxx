@@ -99,6 +99,69 @@ void MakeKwave(const std::string& path)
   H5Fclose(file);
 }
 
+/// Values of a type, as a data set, chunked or in its header, and as an attribute of the same name.
+void PutOfType(hid_t file, const char* name, hid_t type, const void* values, H5D_layout_t layout)
+{
+  const hsize_t two[] = {2};
+  const hid_t space = H5Screate_simple(1, two, nullptr);
+  const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+  H5Pset_layout(creation, layout);
+  if (layout == H5D_CHUNKED) {
+    H5Pset_chunk(creation, 1, two);
+  }
+  const hid_t dataset = H5Dcreate2(file, name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+  const hid_t attribute = H5Acreate2(dataset, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+  H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+  H5Awrite(attribute, type, values);
+  H5Aclose(attribute);
+  H5Dclose(dataset);
+  H5Pclose(creation);
+  H5Sclose(space);
+}
+
+/// Types that nothing of ours writes, in the old style: headers, heaps and trees without checksums.
+void MakeTypes(const std::string& path)
+{
+  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  char plain[64] = {1, 2, 3};
+  int parts[] = {4, 5, 6};
+  const hvl_t lists[] = {{3, parts}, {0, nullptr}};
+  hobj_ref_t references[2] = {};
+  const char* const texts[] = {"one", "another"};
+  const hsize_t shape[] = {2};
+  const hid_t color = H5Tenum_create(H5T_NATIVE_INT);
+  for (int& value : parts) {
+    H5Tenum_insert(color, std::to_string(value).c_str(), &value);
+  }
+  const hid_t opaque = H5Tcreate(H5T_OPAQUE, 4);
+  H5Tset_tag(opaque, "four bytes");
+  const hid_t text = H5Tcopy(H5T_C_S1);
+  H5Tset_size(text, H5T_VARIABLE);
+  const hid_t list = H5Tvlen_create(H5T_NATIVE_INT), array = H5Tarray_create2(H5T_NATIVE_SHORT, 1, shape);
+  const hid_t record = H5Tcreate(H5T_COMPOUND, 16);
+  H5Tinsert(record, "color", 0, color);
+  H5Tinsert(record, "array", 4, array);
+  H5Tinsert(record, "bits", 8, H5T_NATIVE_B32);
+  const hid_t shared = H5Tcopy(H5T_NATIVE_DOUBLE);
+  H5Tcommit2(file, "type", shared, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  PutOfType(file, "enumeration", color, plain, H5D_CONTIGUOUS);
+  PutOfType(file, "opaque", opaque, plain, H5D_COMPACT);
+  PutOfType(file, "time", H5T_UNIX_D32LE, plain, H5D_CONTIGUOUS);
+  PutOfType(file, "bits", H5T_NATIVE_B16, plain, H5D_CHUNKED);
+  PutOfType(file, "array", array, plain, H5D_COMPACT);
+  PutOfType(file, "record", record, plain, H5D_CHUNKED);
+  PutOfType(file, "shared", shared, plain, H5D_CONTIGUOUS);
+  PutOfType(file, "list", list, lists, H5D_CONTIGUOUS);
+  PutOfType(file, "text", text, texts, H5D_CONTIGUOUS);
+  H5Rcreate(&references[0], file, "array", H5R_OBJECT, -1);
+  H5Rcreate(&references[1], file, "list", H5R_OBJECT, -1);
+  PutOfType(file, "reference", H5T_STD_REF_OBJ, references, H5D_CONTIGUOUS);
+  for (const hid_t type : {color, opaque, text, list, array, record, shared}) {
+    H5Tclose(type);
+  }
+  H5Fclose(file);
+}
+
 void MakeContainer(const std::string& folder)
 {
   container::StepToWrite step;
@@ -160,6 +223,7 @@ struct Folder
     MakeSamrai(name + "/samrai");
     MakePlotfile(name + "/plt00012");
     MakeKwave(name + "/kwave.h5");
+    MakeTypes(name + "/types.h5");
     WriteWhole(name + "/grads/a.ctl", GradsText);
     WriteWhole(name + "/grads/a.bin", std::string(2 * 3 * 6 * 4, '\1'));
     MakeContainer(name + "/a.pio");

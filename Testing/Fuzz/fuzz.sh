@@ -3,7 +3,7 @@
 #
 #   fuzz.sh BUILD SECONDS [TARGET...]
 #
-# No target means all of them. The corpus grows in BUILD/corpus/TARGET, faults go to BUILD/found/TARGET-*. A fault is a crash, what
+# No target means all of them. The corpus begins with Corpus.tar.xz and grows in BUILD/corpus/TARGET, faults go to BUILD/found/TARGET-*. A fault is a crash, what
 # a sanitizer finds, an exception that nobody expects, 10 s for one input, and more than 512 MB of memory.
 # Ends with 1 when there was one, with 77 when the build has no fuzzer. A fault does not end the run, unless PATCHIO_FUZZ_STOP is set.
 set -u
@@ -20,6 +20,10 @@ mkdir -p "$build/found"
 export ASAN_OPTIONS="detect_leaks=0:quarantine_size_mb=8:allocator_may_return_null=0:handle_abort=1:$(printenv ASAN_OPTIONS)"
 export UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1"
 "$replay" --seeds "$build/seeds" || exit 1
+if [ ! -d "$build/corpus" ]; then
+  mkdir -p "$build/corpus"
+  tar -xJf "$(dirname "$0")/Corpus.tar.xz" -C "$build/corpus"
+fi
 # Small files of the tests of formats, where these have run.
 add_cases() {
   local files=$1 folder
