@@ -44,6 +44,7 @@ std::string SystemAdvice(int errorNumber)
 {
   switch (errorNumber) {
     case ENOENT:
+    case ENOTDIR:
       return "Check the name, and whether the file was moved or is still being written";
     case EACCES:
     case EPERM:

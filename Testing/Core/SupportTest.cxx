@@ -301,7 +301,7 @@ TEST_F(Hdf5File, TellsApartMissingForeignAndTruncatedFiles)
   EXPECT_THAT(MessageOf([&] { hdf5::File(this->Folder / "b.h5"); }),
       AllOf(HasSubstr("No such file"), HasSubstr("whether the file was moved")));
   EXPECT_THAT(MessageOf([&] { hdf5::File(this->Path + "/b.h5"); }),
-      AllOf(HasSubstr("Not a directory"), HasSubstr("Check its permissions")));
+      AllOf(HasSubstr("Not a directory"), HasSubstr("Check the name")));
   testing::WriteText(this->Folder / "c.h5", "not at all");
   EXPECT_THAT(MessageOf([&] { hdf5::File(this->Folder / "c.h5"); }), HasSubstr("a file that is not HDF5"));
   std::filesystem::resize_file(this->Path, 1000);

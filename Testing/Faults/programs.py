@@ -355,7 +355,7 @@ def memory_runs_out(bench):
             with inject.failing("memory", "", errno.ENOMEM, number, 1, least=1024) as plan:
                 try:
                     text = work() or "right"
-                except (MemoryError, patchio.Error) as error:
+                except (MemoryError, SystemError, patchio.Error) as error:
                     text = str(error) or "MemoryError"
                 hit = plan.hit()
             bench.expect(text != "wrong values", "%s, allocation %d: wrong values", stage, number)

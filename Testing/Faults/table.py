@@ -155,7 +155,7 @@ PROCESSES = [
     Fault("client_killed", "The client of a pvserver vanishes while it reads", "The server ends", "Start a server again", run="processes.client_killed",
           against="pvserver"),
     Fault("one_of_clients_killed", "One of several clients (`--multi-clients`) vanishes while the server reads for it", "The server serves the others", "Nothing",
-          run="processes.one_of_clients_killed", against="pvserver"),
+          run="processes.one_of_clients_killed", against="pvserver", nightly=True),
     Fault("server_killed", "The pvserver is killed while it reads", "The client ends, or says that the connection is closed", "Start both again",
           run="processes.server_killed", against="pvserver"),
     Fault("server_stopped", "The pvserver stands still for some time", "The client waits, and then shows the values", "Nothing", run="processes.server_stopped",
@@ -179,3 +179,72 @@ MEMORY = [
 
 PARTS = {"Files": FILES, "Storage": STORAGE, "Sidecars": SIDECARS, "Writing": WRITING, "Processes": PROCESSES, "Memory": MEMORY}
 FAULTS = [fault for part in PARTS.values() for fault in part]
+
+INTRODUCTION = """# Faults while people work
+
+What happens when a file vanishes, a disk is full or a server dies while you work. In each case a message names the file and the reason, ParaView or
+the program goes on (or ends, where it is the one that was killed), and once the fault is over the right values are there. Each row is
+tested, in the same process, with values compared with a formula; the last column names the test: a fault of the suite
+`Testing/Faults` (`ctest -R faults.at_work`), or a test of another suite.
+
+*Reload Files* is in ParaView's menu *File* (F5). In scripts, `reader.SMProxy.InvokeCommand("Reload")` does it; in Python open the series again.
+
+A fault that a storage has once at a request may go unseen: where PatchIO can go another way, such as without a sidecar, the values come.
+"""
+REST = """
+## What PatchIO cannot do anything about
+
+* **A process that is killed** says nothing itself; `mpirun`, the shell or the other side of the connection does. ParaView 5.11 ends a client whose server
+  is gone, and a server of one client whose client is gone.
+* **A storage that hangs** does not fail. Esc ends the read at once; the requests that hang end when the storage answers.
+* **A file that is written over in place, to the same size, and given its old time**, looks unchanged. *Reload Files* reads it.
+* **The HDF5 library does not recover when the memory for its own small structures runs out**: it may then refuse sound files until the program is started
+  anew. The same holds for Python, VTK and MPI. PatchIO's own structures, and the arrays, are tested.
+* **On several ranks, memory that runs out within a filter of one rank** may leave the others waiting; in the reader and the writer all ranks get the message.
+"""
+
+
+def tests_of(fault):
+    return list(fault.by) or [fault.name]
+
+
+def page():
+    text = INTRODUCTION
+    for part, faults in PARTS.items():
+        text += "\n## %s\n\n| what happens | what you see | what to do | test |\n|---|---|---|---|\n" % part
+        for fault in faults:
+            text += "| %s (%s) | %s | %s | %s |\n" % (fault.what, fault.against, fault.sees, fault.do, ", ".join("`%s`" % name for name in tests_of(fault)))
+    return text + REST
+
+
+def complaints(path, build):
+    with open(path) as file:
+        if file.read() != page():
+            yield "%s is not what this list says: run Testing/Faults/table.py --page %s" % (path, path)
+    listed = subprocess.run(["ctest", "--test-dir", build, "-N"], text=True, capture_output=True, check=True).stdout
+    known = set(re.findall(r"Test +#\d+: (\S+)", listed))
+    for fault in FAULTS:
+        if (fault.harm is not None) + (fault.run is not None) + bool(fault.by) != 1:
+            yield "%s needs one of harm, run and by" % fault.name
+        for name in fault.by:
+            if name not in known:
+                yield "%s: there is no test %s" % (fault.name, name)
+    if len({fault.name for fault in FAULTS}) < max(len(FAULTS), 40):
+        yield "%d faults, which is too few, or two have one name" % len(FAULTS)
+
+
+def main(words):
+    if words[:1] == ["--page"]:
+        if len(words) > 1:
+            with open(words[1], "w") as file:
+                file.write(page())
+        else:
+            print(page(), end="")
+        return 0
+    found = list(complaints(*words[1:]))
+    print("\n".join("FAILED: " + text for text in found) or "passed: %d faults" % len(FAULTS))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
