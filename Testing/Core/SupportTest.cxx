@@ -12,6 +12,7 @@
 
 #include <sys/stat.h>
 #include <unistd.h>
+#include <cerrno>
 #include <limits>
 #include <string_view>
 #include <tuple>
@@ -375,6 +376,15 @@ TEST(TextScanner, KnowsWholeNumbersOnly)
   for (const char* text : {"", "inf", "nan", "1e999", "1.5.2", "e5"}) {
     EXPECT_FALSE(NumberIn<double>(text)) << text;
   }
+}
+
+TEST(SystemAdvice, SaysWhatToDo)
+{
+  EXPECT_THAT(SystemAdvice(EIO), HasSubstr("storage"));
+  EXPECT_THAT(SystemAdvice(ESTALE), HasSubstr("try again"));
+  EXPECT_THAT(SystemAdvice(EMFILE), HasSubstr("ulimit"));
+  EXPECT_THAT(SystemAdvice(ENOSPC), HasSubstr("room"));
+  EXPECT_EQ(SystemAdvice(EDOM), "");
 }
 
 }  // namespace patchio

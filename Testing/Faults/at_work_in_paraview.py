@@ -1,7 +1,7 @@
-"""The reader faults of table.py, and faults of Save Data, in ParaView: a message that names the file, a session that goes on, the right
+"""The faults of table.py in ParaView, those of readers, of Save Data, of filters and of long sessions: a message that names the file, a session that goes on, the right
 cells when the fault is over. One session meets them all.
 
-usage: with_faults.sh LIBRARY PLANS Testing/ParaView/pvbatch.sh NP Testing/Faults/at_work_in_paraview.py FOLDER PATCHIO [FAULT...]
+usage: with_faults.sh LIBRARY PLANS Testing/ParaView/pvbatch.sh NP Testing/Faults/at_work_in_paraview.py FOLDER PATCHIO [--nightly] [FAULT...]
 
 Runs on every rank. FOLDER is made anew by rank 0; values are compared with the formula of series.py at the centres of the cells.
 """
@@ -31,7 +31,8 @@ from vtkmodules.vtkCommonCore import vtkLogger  # noqa: E402
 
 LONGEST = 120
 FORMATS = ("samrai", "container")
-QUICK_REQUESTS = (1, 2, 5, 13)
+QUICK_REQUESTS = (1, 3, 8)
+FEW_ALLOCATIONS, SOME_STEPS, MANY_STEPS = 30, 150, 1000
 
 
 def together():
@@ -231,10 +232,90 @@ def save_data(options):
     reader.end()
 
 
+# ---- memory, and many steps ----
+
+def integral(source, name, time_of_step):
+    """Collective on one rank: area or volume of what a filter shows."""
+    whole = simple.IntegrateVariables(Input=source)
+    whole.UpdatePipeline(time_of_step)
+    found = whole.CellData[name].GetRange(0)[0] if whole.CellData.GetArray(name) else 0
+    simple.Delete(whole)
+    return found
+
+
+def filters_of(reader):
+    """(filter, function that says whether what it shows is right)."""
+    cut = simple.Slice(Input=reader.proxy)
+    cut.SliceType.Origin, cut.SliceType.Normal = [6.1, 0, 0], [1, 0, 0]
+    yield cut, lambda: abs(integral(cut, "Area", 1.0) - 256) < 1e-4
+    half = simple.Clip(Input=reader.proxy, Invert=0)
+    half.ClipType.Origin, half.ClipType.Normal = [6.1, 0, 0], [1, 0, 0]
+    yield half, lambda: abs(integral(half, "Volume", 1.0) - 256 * 9.9) < 1e-3
+    some = simple.Threshold(Input=reader.proxy, Scalars=["CELLS", "u"], LowerThreshold=0.0, UpperThreshold=1e9)
+    yield some, lambda: abs(integral(some, "Volume", 1.0) - 4096) < 1e-3
+    skin = simple.ExtractSurface(Input=reader.proxy)
+    yield skin, lambda: integral(skin, "Area", 1.0) > 6 * 256 - 1e-3
+
+
+def memory_in_filters(options):
+    """Each larger allocation of a filter may fail: an error of the filter, and the right cells afterwards. On one rank, as others would wait."""
+    if sum_over_ranks([1])[0] > 1:
+        return
+    reader = Reader(series.Place(os.path.join(options["folder"], "sound", "samrai0"), "samrai"))
+    expect(reader.look(1)[0] == "right", "memory in filters: not even the series is right")
+    for source, is_right in filters_of(reader):
+        name, told = type(source).__name__, 0
+        print("fault memory_in_filters: %s" % name, flush=True)
+        faulthandler.dump_traceback_later(LONGEST, exit=True, file=sys.__stderr__)
+        for number in range(1, FEW_ALLOCATIONS):
+            reader.look(1, reload=True)
+            with inject.failing("memory", "", errno.ENOMEM, number, 1, least=8192) as plan:
+                with Messages() as messages:
+                    source.UpdatePipeline(1.0)
+                hit = plan.hit()
+            told += "memory" in messages.text
+            if not hit:
+                break
+        reader.look(1, reload=True)
+        expect(is_right(), "%s, with memory: other cells", name)
+        expect(told > 0, "%s: %d allocations failed, and nothing was said", name, number - 1)
+        print("   %d allocations, %d messages" % (number - 1, told), flush=True)
+        faulthandler.cancel_dump_traceback_later()
+        simple.Delete(source)
+    reader.end()
+
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def steps_in_paraview(options):
+    """Steps and a slice of them, again and again: memory stays as it is."""
+    place = series.Place(os.path.join(options["folder"], "sound", "samrai0"), "samrai")
+    reader = Reader(place)
+    cut = simple.Slice(Input=reader.proxy)
+    sizes = []
+    for number in range(MANY_STEPS if options["nightly"] else SOME_STEPS):
+        step = number % series.STEPS
+        state, text = reader.look(step)
+        expect(state == "right", "step %d: %s %s", number, state, text)
+        cut.SliceType.Origin = [1 + number % 14, 8, 8]
+        cut.UpdatePipeline(float(step))
+        sizes.append(resident())
+    third = len(sizes) // 3
+    early, late = max(sizes[third:third + third // 4]), max(sizes[-third // 4:])
+    print("   rank %d: %.1f MB, then %.1f MB, %+.2f %%" % (rank(), early / 1e6, late / 1e6, 100.0 * (late - early) / early), flush=True)
+    expect(late <= 1.01 * early, "memory grows from %d to %d bytes", early, late)
+    simple.Delete(cut)
+    reader.end()
+
+
 def main(folder, program, *wanted):
     vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)   # the errors are wanted, not wanted on the screen
     simple.LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=vars(simple))
-    options = {"folder": os.path.abspath(folder), "program": program}
+    options = {"folder": os.path.abspath(folder), "program": program, "nightly": "--nightly" in wanted}
+    wanted = [word for word in wanted if word != "--nightly"]
     os.environ["XDG_CACHE_HOME"] = options["folder"] + "/cache"
     os.environ.pop("PATCHIO_METADATA_DIR", None)
     if rank() == 0:
@@ -244,12 +325,13 @@ def main(folder, program, *wanted):
     together()
     faults = [fault for fault in table.FAULTS if fault.harm and (fault.name in wanted if wanted else not fault.nightly)]
     readers(options, faults)
-    if not wanted or "save_data" in wanted:
-        save_data(options)
+    sessions = [fault for fault in table.FAULTS if fault.session and (fault.name in wanted if wanted else True)]
+    for fault in sessions:
+        globals()[fault.session](options)
     failed, = sum_over_ranks([len(conformance.faults)])
     if rank() == 0:
-        print("%s: %d faults of readers in ParaView, %d tests failed" % ("FAILED" if failed else "passed", len(faults), failed), flush=True)
-    return 1 if failed or not faults else 0
+        print("%s: %d faults in ParaView, %d tests failed" % ("FAILED" if failed else "passed", len(faults + sessions), failed), flush=True)
+    return 1 if failed or not faults + sessions else 0
 
 
 if __name__ == "__main__":

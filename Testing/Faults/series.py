@@ -41,6 +41,12 @@ def truth(series, step, generation=0):
     return {(level, box[0]): box_values(level, box, step, generation) for level, box in boxes_of(series)}
 
 
+def outside_mpi():
+    """The environment for a program that is started by a rank and is none."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_", "PRTE_"))}
+    return {**kept, "OMPI_MCA_ess_singleton_isolated": "1"}
+
+
 # ---- formats ----
 
 class Samrai:
@@ -70,7 +76,7 @@ class Container:
     def make(self, folder, generation, program):
         """PatchIO writes it, from files that it did not write."""
         Samrai().make(folder + "/of", generation, None)
-        done = subprocess.run([program, "convert", folder + "/of/dumps.visit", folder + "/run.pio"], text=True, capture_output=True)
+        done = subprocess.run([program, "convert", folder + "/of/dumps.visit", folder + "/run.pio"], text=True, capture_output=True, env=outside_mpi())
         assert done.returncode == 0, done.stderr
         shutil.rmtree(folder + "/of")
 

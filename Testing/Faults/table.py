@@ -29,7 +29,8 @@ class Fault:
     says: Optional[str] = None         # the message must match it; None: there is no message, and the values are right
     formats: Sequence[str] = ALL
     generation: int = 0                # of the files that are there meanwhile
-    run: Optional[str] = None          # a function that tests it
+    run: Optional[str] = None          # a function that tests it: of programs.py, or as module.function
+    session: Optional[str] = None      # a function of at_work_in_paraview.py
     by: Sequence[str] = ()             # tests of other suites that test it already
     against: str = "reader"
     may_ask: bool = False              # a series that is open may say that its files have changed, and ask for Reload Files
@@ -107,7 +108,7 @@ SIDECARS = [
     Fault("sidecars_rename_fails", "A sidecar cannot get its name", "The line *Metadata* of the report", "Nothing", run="sidecars_rename_fails"),
     Fault("sidecar_unreadable", "A sidecar cannot be read", "A warning; the values come without it", "Nothing", run="sidecar_unreadable"),
     Fault("sidecar_damaged", "A sidecar is damaged, cut off or forged", "A warning; it is written anew", "Nothing",
-          by=["core.MetadataChannel"]),
+          by=["core.DumpChannel", "tools.channel_states"]),
     Fault("indexer_killed", "`patchio index` is killed while it writes", "Nothing: sidecars are whole or not there", "Nothing",
           by=["tools.channel_killed"], against="tools"),
     Fault("two_indexers", "Two programs write the sidecars of one series at once", "Nothing", "Nothing", run="two_indexers", against="tools"),
@@ -118,7 +119,7 @@ WRITING = [
     Fault("full_disk", "The disk is full", "The container, and \"No space left on device\"; steps before are whole", "Make room. " + CONVERT,
           run="full_disk", against="convert"),
     Fault("write_fails", "The storage fails at any one request to write, or writes less than it should", "The container, and the reason", CONVERT,
-          by=["container.failing", "container.failing_compressed"], against="convert"),
+          by=["container.failing"], against="convert"),
     Fault("long_files_forbidden", "Files may not become long (`ulimit -f`)", "The container, and \"File too large\"", "Raise the limit. " + CONVERT,
           run="long_files_forbidden", against="convert"),
     Fault("quota", "The user's quota is used up", "The container, and \"Disk quota exceeded\"", "Make room. " + CONVERT, run="quota", against="convert"),
@@ -143,6 +144,10 @@ WRITING = [
           run="read_while_converting", against="convert"),
     Fault("overwritten_while_open", "A container that is open is overwritten", "The old values, the new ones, or that the file has changed", RELOAD,
           run="overwritten_while_open", against="convert"),
+    Fault("save_data_fails", "Save Data cannot write: a full disk, no rights, a storage that fails", "The container and the reason, in ParaView's messages",
+          "Save once more", session="save_data", against="Save Data"),
+    Fault("background_full_disk", "The disk is full while steps are saved in the background", "The step and the reason, at the next call", "Make room",
+          by=["paraview.user_1"], against="Save Data"),
     Fault("simulation_full_disk", "The disk of a simulation is full", "Its next call: the step and \"No space left on device\"; it goes on", "Make room",
           by=["output.failing"], against="patchio.h"),
     Fault("simulation_killed", "A rank of a simulation is killed", "Steps before are whole", "Run on in another container", by=["output.killed"],
@@ -172,6 +177,10 @@ MEMORY = [
           run="memory_runs_out", against="Python"),
     Fault("little_memory", "A job may have little memory (`ulimit -v`)", "A message that says so", "Ask for more, or convert some variables at a time", run="little_memory",
           against="convert"),
+    Fault("memory_in_filters", "Memory runs out in a slice, clip, threshold or surface", "An error of the filter, whose output is empty", "Show less, or on more ranks; " + RELOAD,
+          session="memory_in_filters", against="filters"),
+    Fault("steps_in_paraview", "Steps are shown and sliced again and again, for a day", "Nothing: memory stays as it is, to a hundredth", "Nothing",
+          session="steps_in_paraview", against="ParaView"),
     Fault("hostile_sizes", "A small file claims to hold terabytes", "The file, and what is wrong with it", "Do not trust it", by=["faults.hostile"]),
     Fault("thousand_steps", "A thousand steps are read and written by one process", "Nothing: memory stays as it is, to a hundredth", "Nothing",
           run="thousand_steps", against="Python"),
@@ -187,7 +196,8 @@ the program goes on (or ends, where it is the one that was killed), and once the
 tested, in the same process, with values compared with a formula; the last column names the test: a fault of the suite
 `Testing/Faults` (`ctest -R faults.at_work`), or a test of another suite.
 
-*Reload Files* is in ParaView's menu *File* (F5). In scripts, `reader.SMProxy.InvokeCommand("Reload")` does it; in Python open the series again.
+*Reload Files* is in ParaView's menu *File* (F5). In scripts, `ReloadFiles(reader)` does it; in Python without ParaView open the series
+again.
 
 A fault that a storage has once at a request may go unseen: where PatchIO can go another way, such as without a sidecar, the values come.
 """
@@ -199,7 +209,8 @@ REST = """
 * **A storage that hangs** does not fail. Esc ends the read at once; the requests that hang end when the storage answers.
 * **A file that is written over in place, to the same size, and given its old time**, looks unchanged. *Reload Files* reads it.
 * **The HDF5 library does not recover when the memory for its own small structures runs out**: it may then refuse sound files until the program is started
-  anew. The same holds for Python, VTK and MPI. PatchIO's own structures, and the arrays, are tested.
+  anew. VTK ends the program when there is no memory for an array of its own, so a filter's output that does not fit can cost the session; the reader
+looks before it reads whether the memory suffices. PatchIO's own structures are tested.
 * **On several ranks, memory that runs out within a filter of one rank** may leave the others waiting; in the reader and the writer all ranks get the message.
 """
 
@@ -224,8 +235,8 @@ def complaints(path, build):
     listed = subprocess.run(["ctest", "--test-dir", build, "-N"], text=True, capture_output=True, check=True).stdout
     known = set(re.findall(r"Test +#\d+: (\S+)", listed))
     for fault in FAULTS:
-        if (fault.harm is not None) + (fault.run is not None) + bool(fault.by) != 1:
-            yield "%s needs one of harm, run and by" % fault.name
+        if (fault.harm is not None) + (fault.run is not None) + (fault.session is not None) + bool(fault.by) != 1:
+            yield "%s needs one of harm, run, session and by" % fault.name
         for name in fault.by:
             if name not in known:
                 yield "%s: there is no test %s" % (fault.name, name)
