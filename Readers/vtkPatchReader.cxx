@@ -287,11 +287,10 @@ int vtkPatchReader::RequestInformation(
     self.Arrays.Offer(self.Session.Series.Current());
     self.Facts.Learn(self.Session.Series);
   } catch (const std::exception&) {
-    const std::string fault = CatchError([] { throw; });
+    this->Fail(CatchError([] { throw; }));
     info->Remove(vtkStreamingDemandDrivenPipeline::TIME_STEPS());
     info->Remove(vtkStreamingDemandDrivenPipeline::TIME_RANGE());
     self.Session.Reports.ClearText();
-    this->Fail(fault);
     return 0;
   }
   DescribeAmr(self.Session.Series.Current(), this->RequestFromProperties().Options, info);
@@ -333,10 +332,9 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
       return 1;
     }
   } catch (const std::exception&) {
-    const std::string fault = CatchError([] { throw; });
+    this->Fail(CatchError([] { throw; }));
     output->Initialize();
     self.Session.Reports.ClearText();
-    this->Fail(fault);
     // Not 0: filters that request one step after another, such as Plot Selection Over Time, would request
     // this one forever.
     return 1;

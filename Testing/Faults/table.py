@@ -92,7 +92,7 @@ STORAGE = [
     Fault("stale_name", "A network file system has lost a file that is to be opened (ESTALE)", "The file, and \"Stale file handle\"", AGAIN,
           harms.calls("values", "open", ESTALE), "Stale file handle"),
     Fault("stale_state", "A network file system cannot say what a file is (ESTALE)", "The file, and \"Stale file handle\", or the values", AGAIN,
-          harms.requests("values", "state", ESTALE), "Stale file handle|expected"),
+          harms.requests("values", "state", ESTALE), "Stale file handle|expected "),
     Fault("too_many_files", "The process may open no more files", "The file, and \"Too many open files\"", "Raise the limit (`ulimit -n`)",
           harms.calls("values", "open", EMFILE), "Too many open files"),
     Fault("interrupted_reads", "A signal interrupts a request (EINTR)", "Nothing", "Nothing", harms.requests("values", "read", EINTR), None),
