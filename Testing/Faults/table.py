@@ -75,7 +75,7 @@ FILES = [
           RELOAD, harms.newer("values", seconds=0), None, generation=1, may_ask=True),
     Fault("clock_behind", "Newer files are older than those before: the clock of the machine that wrote them was wrong",
           "The newer values, or that the file has changed", RELOAD, harms.newer("values", seconds=OLD_TIME, in_place=True), None, generation=1, may_ask=True),
-    Fault("clock_ahead", "Files have times of tomorrow", "The values; sidecars are kept", "Nothing", harms.dated("values", NEW_TIME), None, may_ask=True),
+    Fault("clock_ahead", "Files have times of tomorrow", "Nothing: the values are right", "Nothing", harms.dated("values", NEW_TIME), None, may_ask=True),
 ]
 
 STORAGE = [
