@@ -12,6 +12,7 @@
 #include <pybind11/stl.h>
 
 #include <mutex>
+#include <new>
 
 namespace py = pybind11;
 
@@ -175,6 +176,8 @@ PYBIND11_MODULE(_core, module)
       std::rethrow_exception(thrown);
     } catch (const Error& fault) {
       PyErr_SetObject(error.ptr(), TextOf(fault.what()).ptr());
+    } catch (const std::bad_alloc&) {
+      PyErr_SetString(PyExc_MemoryError, "There is not enough memory. Read or write less at once.");
     }
   });
   module.def("write", &Write);

@@ -200,8 +200,8 @@ bool vtkPatchReader::LookForNewSteps()
       this->Superclass::Modified();  // what is read ahead is still wanted
     }
     return found;
-  } catch (const std::exception& error) {
-    this->Fail(error.what());
+  } catch (const std::exception&) {
+    this->Fail(CatchError([] { throw; }));
     return false;
   }
 }
@@ -286,11 +286,11 @@ int vtkPatchReader::RequestInformation(
     this->Open();
     self.Arrays.Offer(self.Session.Series.Current());
     self.Facts.Learn(self.Session.Series);
-  } catch (const std::exception& error) {
+  } catch (const std::exception&) {
+    this->Fail(CatchError([] { throw; }));
     info->Remove(vtkStreamingDemandDrivenPipeline::TIME_STEPS());
     info->Remove(vtkStreamingDemandDrivenPipeline::TIME_RANGE());
     self.Session.Reports.ClearText();
-    this->Fail(error.what());
     return 0;
   }
   DescribeAmr(self.Session.Series.Current(), this->RequestFromProperties().Options, info);
@@ -331,10 +331,10 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
       this->AbortExecute = 0;
       return 1;
     }
-  } catch (const std::exception& error) {
+  } catch (const std::exception&) {
+    this->Fail(CatchError([] { throw; }));
     output->Initialize();
     self.Session.Reports.ClearText();
-    this->Fail(error.what());
     // Not 0: filters that request one step after another, such as Plot Selection Over Time, would request
     // this one forever.
     return 1;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -84,6 +85,8 @@ int Run(int argc, char** argv, Session& session)
 
 int main(int argc, char** argv)
 {
+  // A file that becomes longer than allowed (ulimit -f) is an error with a message, not the end.
+  std::signal(SIGXFSZ, SIG_IGN);
   Session session(&argc, &argv);
   try {
     const int code = Run(argc, argv, session);

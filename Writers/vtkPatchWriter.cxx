@@ -241,10 +241,11 @@ int vtkPatchWriter::Write()
     this->WriteSteps();
     this->WriteTime.Modified();
     return 1;
-  } catch (const std::exception& error) {
+  } catch (const std::exception&) {
+    const std::string fault = CatchError([] { throw; });
     const std::unique_ptr<Communicator> ranks = MakeCommunicator(this->Internal->Controller);
     if (ranks->Rank() == 0) {
-      vtkErrorMacro(<< error.what());
+      vtkErrorMacro(<< fault);
     }
     return 0;
   }

@@ -2,7 +2,7 @@
 
 #include "Support/Error.h"
 #include "Support/Hdf5.h"
-#include "Support/RegularFile.h"
+#include "Support/PlainFile.h"
 
 #include <algorithm>
 #include <cmath>
@@ -46,7 +46,11 @@ const Format& FormatOf(const std::string& path)
     throw FileError(path, WhatOpens(), "a folder that is none of these",
         "Name the file in the folder, or check whether the folder is complete");
   }
-  CheckRegularFile(path);
+  char first = 0;
+  PlainFile(path).ReadSome(0, &first, 1);  // says why it cannot be read
+  if (const Format* format = FindFormat(path)) {
+    return *format;  // a request failed that does not fail again
+  }
   if (hdf5::HasSignature(path)) {
     hdf5::File file(path);  // throws for a truncated file, whose format nobody can tell
   }

@@ -27,8 +27,7 @@ public:
   {
     if (this->Descriptor < 0) {
       const int reason = errno;
-      const Error error = FileError(
-          path, "a readable file", SystemMessage(reason), "Check that it exists and its permissions");
+      const Error error = FileError(path, "a readable file", SystemMessage(reason), SystemAdvice(reason));
       if (reason == EMFILE || reason == ENFILE) {
         throw TooManyOpen(error.what());
       }
@@ -57,12 +56,13 @@ public:
         continue;
       }
       if (got < 0) {
-        this->Fail(offset, buffers, SystemMessage(errno));
+        this->Fail(offset, buffers, SystemMessage(errno), SystemAdvice(errno));
       }
       const iovec* before = next;
       Advance(next, end, static_cast<std::size_t>(got));
       if (got == 0 && next == before) {
-        this->Fail(offset, buffers, fmt::format("the end of the file after {}", position - offset));
+        this->Fail(offset, buffers, fmt::format("the end of the file after {}", position - offset),
+            "The file is truncated, or changed while it was read");
       }
       position += static_cast<std::uint64_t>(got);
     }
@@ -81,15 +81,14 @@ private:
     }
   }
 
-  [[noreturn]] void Fail(
-      std::uint64_t offset, const std::vector<iovec>& buffers, const std::string& found) const
+  [[noreturn]] void Fail(std::uint64_t offset, const std::vector<iovec>& buffers, const std::string& found,
+      const std::string& advice) const
   {
     std::size_t bytes = 0;
     for (const iovec& buffer : buffers) {
       bytes += buffer.iov_len;
     }
-    throw FileError(this->Path, fmt::format("{} bytes at offset {}", bytes, offset), found,
-        "The file is truncated, or changed while it was read");
+    throw FileError(this->Path, fmt::format("{} bytes at offset {}", bytes, offset), found, advice);
   }
 
   std::string Path;

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -22,8 +24,10 @@ struct IoScheduler::State : std::enable_shared_from_this<State>
   bool IsOver() const { return this->Cancelled || this->Next >= this->Tasks; }
   bool HasEnded() const { return this->Readers == 0 && this->IsOver(); }
   void SetLimit(int limit);
+  int Begin(const std::vector<IoThreads::Slot*>& slots);
   void Read(IoThreads::Slot* slot);
   bool TakeTask();
+  void Fail(std::exception_ptr fault);
   bool Retire(IoThreads::Slot* slot);
   void CallFollowers();
   void CallWhenDone(std::function<void()> follower);
@@ -43,6 +47,7 @@ struct IoScheduler::State : std::enable_shared_from_this<State>
   int Width = 0;  ///< most readers at once
   int Refused = 0;
   std::vector<std::function<void()>> Followers;
+  std::exception_ptr Fault;  ///< the first that a task has thrown
   bool HasBegun = false;
   Stopwatch Watch;
   double EndedAfter = 0;  ///< seconds
@@ -60,12 +65,26 @@ void IoScheduler::State::SetLimit(int limit)
   }
   const int wanted = this->Limit - this->Readers;
   const std::vector<IoThreads::Slot*> slots = IoThreads::OfProcess().Take(wanted, this->Priority);
-  this->Refused = static_cast<int>(slots.size()) < wanted ? this->Limit.load() : 0;
   this->Readers += static_cast<int>(slots.size());
+  const int begun = this->Begin(slots);
+  this->Readers -= static_cast<int>(slots.size()) - begun;
+  this->Refused = begun < wanted ? this->Limit.load() : 0;
   this->Width = std::max(this->Width, this->Readers.load());
-  for (IoThreads::Slot* const slot : slots) {
-    slot->Enqueue([self = this->shared_from_this(), slot] { self->Read(slot); });
+}
+
+/// How many of the slots have got a reader: fewer where memory runs out.
+int IoScheduler::State::Begin(const std::vector<IoThreads::Slot*>& slots)
+{
+  std::size_t begun = 0;
+  try {
+    for (; begun < slots.size(); ++begun) {
+      slots[begun]->Enqueue([self = this->shared_from_this(), slot = slots[begun]] { self->Read(slot); });
+    }
+  } catch (const std::bad_alloc&) {
+    std::for_each(slots.begin() + static_cast<std::ptrdiff_t>(begun), slots.end(),
+        [](IoThreads::Slot* slot) { IoThreads::OfProcess().PutBack(slot); });
   }
+  return static_cast<int>(begun);
 }
 
 /// A reader is a task of TBB that carries out one task of the read after another.
@@ -87,11 +106,25 @@ bool IoScheduler::State::TakeTask()
   if (task >= this->Tasks) {
     return false;
   }
-  this->Body(task);
-  if (++this->Finished == this->Tasks) {
-    this->CallFollowers();
+  try {
+    this->Body(task);
+    if (++this->Finished == this->Tasks) {
+      this->CallFollowers();
+    }
+  } catch (...) {
+    this->Fail(std::current_exception());  // TBB would end the process
   }
   return true;
+}
+
+void IoScheduler::State::Fail(std::exception_ptr fault)
+{
+  const std::lock_guard<std::mutex> lock(this->Mutex);
+  if (!this->Fault) {
+    this->Fault = std::move(fault);
+  }
+  this->Cancelled = true;
+  this->Change.notify_all();
 }
 
 void IoScheduler::State::CallFollowers()
@@ -176,6 +209,14 @@ bool IoScheduler::TakeTask()
   return this->Shared->TakeTask();
 }
 
+void IoScheduler::Rethrow() const
+{
+  const std::lock_guard<std::mutex> lock(this->Shared->Mutex);
+  if (this->Shared->Fault) {
+    std::rethrow_exception(this->Shared->Fault);
+  }
+}
+
 bool IoScheduler::Cancelled() const
 {
   return this->Shared->Cancelled;
@@ -230,6 +271,7 @@ bool RunTasks(std::size_t tasks, int limit, const TaskBody& body, const Progress
       run.Cancel();
     }
   }
+  run.Rethrow();
   if (progress && run.Width() > 0 && run.Fraction() > 0) {
     progress(run.Fraction());
   }

@@ -13,7 +13,8 @@ namespace patchio {
 /// cancels: tasks that have begun are finished, no others begin.
 using ProgressCallback = std::function<bool(double)>;
 
-/// Carries out one task, 0 <= task < number of tasks; must not throw. Called by several threads at once.
+/// Carries out one task, 0 <= task < number of tasks. Called by several threads at once. Where it throws, no
+/// more tasks begin.
 using TaskBody = std::function<void(std::size_t task)>;
 
 /// Which tasks go first when TBB has fewer threads than are wanted.
@@ -53,6 +54,8 @@ public:
   bool WaitFor(std::chrono::milliseconds most) const;
   /// The calling thread carries out the next task; false when there is none left.
   bool TakeTask();
+  /// Throws what a task has thrown, if one has.
+  void Rethrow() const;
 
   bool Cancelled() const;
   /// SetLimit() was called.
@@ -75,7 +78,7 @@ private:
 constexpr std::chrono::milliseconds PollInterval(10);
 
 /// Carries out all tasks with at most `limit` threads and waits for them. False when `progress` has cancelled
-/// them.
+/// them. Throws what a task has thrown.
 ///
 /// Without `progress` the calling thread is one of the threads. With it, it only waits, as a task may take
 /// seconds, and calls `progress` every 10 ms; but a single thread, or what TBB refuses threads for, is the

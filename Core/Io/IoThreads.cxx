@@ -126,6 +126,7 @@ std::vector<IoThreads::Slot*> IoThreads::Take(int wanted, TaskPriority priority)
   const int ofTbb =
       static_cast<int>(tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism)) - 1;
   std::vector<Slot*> taken;
+  taken.reserve(std::max(wanted, 0));
   while (this->InUse < std::min(most, ofTbb) && static_cast<int>(taken.size()) < wanted) {
     if (free.empty()) {
       free.push_back(&this->Slots.emplace_back(priority));
@@ -161,6 +162,11 @@ void IoThreads::GiveBack(Slot* slot)
   if (!std::exchange(isSeen, true)) {
     ++this->Seen;
   }
+  this->PutBack(slot);
+}
+
+void IoThreads::PutBack(Slot* slot)
+{
   const std::lock_guard<std::mutex> lock(this->Mutex);
   this->Free[static_cast<int>(slot->Priority)].push_back(slot);
   --this->InUse;

@@ -55,6 +55,8 @@ public:
   std::vector<Slot*> Take(int wanted, TaskPriority priority);
   /// By the task itself, as the last thing that it does.
   void GiveBack(Slot* slot);
+  /// One that no task was given to.
+  void PutBack(Slot* slot);
 
   /// The process ends: no more tasks shall begin.
   bool Ends() const { return this->Ending.load(std::memory_order_relaxed); }

@@ -164,6 +164,7 @@ void RankRead::Execute(const ReadProgressCallback& progress)
   } else {
     this->Stop();
   }
+  this->Tasks->Rethrow();
   this->ReportTasks();
 }
 

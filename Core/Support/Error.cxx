@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <system_error>
 
 namespace patchio {
@@ -37,6 +38,32 @@ std::string JoinLines(const std::vector<std::string>& texts)
 std::string SystemMessage(int errorNumber)
 {
   return std::generic_category().message(errorNumber);
+}
+
+std::string SystemAdvice(int errorNumber)
+{
+  switch (errorNumber) {
+    case ENOENT:
+    case ENOTDIR:
+      return "Check the name, and whether the file was moved or is still being written";
+    case EACCES:
+    case EPERM:
+      return "Check its permissions";
+    case EIO:
+      return "The storage has failed: try again, and tell those who run it if that does not help";
+    case ESTALE:
+      return "The network file system has lost the file, which may have been replaced: try again";
+    case EMFILE:
+    case ENFILE:
+      return "Too many files are open: raise the limit (ulimit -n)";
+    case ENOSPC:
+    case EDQUOT:
+      return "Make room there, or choose another place";
+    case EROFS:
+      return "Choose a place that can be written";
+    default:
+      return {};
+  }
 }
 
 }  // namespace patchio

@@ -49,4 +49,7 @@ std::string JoinLines(const std::vector<std::string>& texts);
 /// "No such file or directory" and the like, for the value of `errno`.
 std::string SystemMessage(int errorNumber);
 
+/// What the user can do about it, as a phrase for FileError; empty where nobody knows.
+std::string SystemAdvice(int errorNumber);
+
 }  // namespace patchio

@@ -46,7 +46,7 @@ PlainFile::~PlainFile()
 
 void PlainFile::Fail(const std::string& expected) const
 {
-  throw FileError(this->PathName, expected, SystemMessage(errno));
+  throw FileError(this->PathName, expected, SystemMessage(errno), SystemAdvice(errno));
 }
 
 std::uint64_t PlainFile::Size() const

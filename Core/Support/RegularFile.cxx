@@ -28,7 +28,12 @@ int OpenRegularFile(const std::string& path)
 {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   struct stat state = {};
-  if (descriptor >= 0 && (::fstat(descriptor, &state) != 0 || !S_ISREG(state.st_mode))) {
+  if (descriptor >= 0 && ::fstat(descriptor, &state) != 0) {
+    const int fault = errno;
+    ::close(descriptor);
+    throw FileError(path, "a readable file", SystemMessage(fault), SystemAdvice(fault));
+  }
+  if (descriptor >= 0 && !S_ISREG(state.st_mode)) {
     ::close(descriptor);
     throw FileError(
         path, "a file", S_ISDIR(state.st_mode) ? "a folder" : "a pipe or a device", "Check what lies there");
@@ -41,9 +46,7 @@ void CheckRegularFile(const std::string& path)
   const int descriptor = OpenRegularFile(path);
   if (descriptor < 0) {
     const int fault = errno;
-    throw FileError(path, "a readable file", SystemMessage(fault),
-        fault == ENOENT ? "Check the name, and whether the file was moved or is still being written"
-                        : "Check its permissions");
+    throw FileError(path, "a readable file", SystemMessage(fault), SystemAdvice(fault));
   }
   ::close(descriptor);
 }

@@ -2,6 +2,7 @@
 
 #include "Extract/GridOfParts.h"
 #include "ReaderRanks.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <vtkAlgorithm.h>
 #include <vtkCompositeDataSet.h>
@@ -82,6 +83,18 @@ void PutCells(vtkAlgorithm& filter, const extract::Blocks& blocks,
   PutPieces(blocks.Pieces,
       extract::MakeGrids(blocks, parts, [&](double part) { return report(0.4 + 0.6 * part); }), output);
   report(1.0);
+}
+
+int Guarded(vtkAlgorithm* filter, vtkDataObject* output, const std::function<int()>& work)
+{
+  int done = 0;
+  const std::string fault = CatchError([&] { done = work(); });
+  if (fault.empty()) {
+    return done;
+  }
+  output->Initialize();
+  vtkErrorWithObjectMacro(filter, << fault);
+  return 1;
 }
 
 int RunByItself(vtkAlgorithm* filter, vtkDataObject* input, vtkDataObject* output)

@@ -40,6 +40,10 @@ void PutCells(vtkAlgorithm& filter, const extract::Blocks& blocks,
     const std::function<std::vector<extract::SolidPart>(const extract::GoesOn&)>& take,
     vtkDataObject* output);
 
+/// Does the work of a filter. What it throws, such as that memory has run out, becomes an error of the
+/// filter, whose output is then empty: VTK itself would end the program.
+int Guarded(vtkAlgorithm* filter, vtkDataObject* output, const std::function<int()>& work);
+
 /// Runs another filter on the input, block by block; 0 if it fails.
 int RunByItself(vtkAlgorithm* filter, vtkDataObject* input, vtkDataObject* output);
 

@@ -76,11 +76,13 @@ int vtkPatchClip::ProcessRequest(
     return this->Superclass::ProcessRequest(request, inputs, outputs);
   }
   vtkDataObject* const output = vtkDataObject::GetData(outputs);
-  if (this->ClipBlocks(input, output)) {
-    return 1;
-  }
-  return isTree ? this->ClipByParaView(input, output)
-                : this->Superclass::ProcessRequest(request, inputs, outputs);
+  return patchio::Guarded(this, output, [&] {
+    if (this->ClipBlocks(input, output)) {
+      return 1;
+    }
+    return isTree ? this->ClipByParaView(input, output)
+                  : this->Superclass::ProcessRequest(request, inputs, outputs);
+  });
 }
 
 bool vtkPatchClip::ClipBlocks(vtkDataObject* input, vtkDataObject* output)

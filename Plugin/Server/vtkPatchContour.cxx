@@ -84,7 +84,9 @@ int vtkPatchContour::ProcessRequest(
     vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
 {
   if (!request->Has(vtkDemandDrivenPipeline::REQUEST_DATA_OBJECT())) {
-    return this->Superclass::ProcessRequest(request, inputs, outputs);
+    const auto process = [&] { return this->Superclass::ProcessRequest(request, inputs, outputs); };
+    vtkDataObject* const made = vtkDataObject::GetData(outputs);
+    return made ? patchio::Guarded(this, made, process) : process();
   }
   vtkInformation* const output = outputs->GetInformationObject(0);
   if (vtkCompositeDataSet* const blocks = BlocksIn(vtkDataObject::GetData(inputs[0]))) {

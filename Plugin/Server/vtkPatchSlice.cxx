@@ -92,11 +92,13 @@ int vtkPatchSlice::ProcessRequest(
     return this->Superclass::ProcessRequest(request, inputs, outputs);
   }
   vtkDataObject* const output = vtkDataObject::GetData(outputs);
-  if (this->SliceBlocks(input, output)) {
-    return 1;
-  }
-  return isTree ? this->SliceByParaView(input, output)
-                : this->Superclass::ProcessRequest(request, inputs, outputs);
+  return patchio::Guarded(this, output, [&] {
+    if (this->SliceBlocks(input, output)) {
+      return 1;
+    }
+    return isTree ? this->SliceByParaView(input, output)
+                  : this->Superclass::ProcessRequest(request, inputs, outputs);
+  });
 }
 
 bool vtkPatchSlice::SliceBlocks(vtkDataObject* input, vtkDataObject* output)

@@ -50,10 +50,13 @@ int vtkPatchThreshold::RequestData(
   vtkDataObject* const input = vtkDataObject::GetData(inputs[0]);
   vtkDataObject* const output = vtkDataObject::GetData(outputs);
   const bool isTree = vtkCompositeDataSet::SafeDownCast(input);
-  if ((isTree || vtkDataSet::SafeDownCast(input)) && this->TakeBlocks(input, output)) {
-    return 1;
-  }
-  return isTree ? this->UseParaView(input, output) : this->Superclass::RequestData(request, inputs, outputs);
+  return patchio::Guarded(this, output, [&] {
+    if ((isTree || vtkDataSet::SafeDownCast(input)) && this->TakeBlocks(input, output)) {
+      return 1;
+    }
+    return isTree ? this->UseParaView(input, output)
+                  : this->Superclass::RequestData(request, inputs, outputs);
+  });
 }
 
 /// Collective. False on all ranks if this input is not one for this class.

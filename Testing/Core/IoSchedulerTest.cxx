@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
+#include <new>
 #include <set>
 #include <thread>
 
@@ -523,6 +524,30 @@ TEST(RunTasks, StopsWhenCancelled)
       [](double) { return false; }));
   EXPECT_LT(begun, 1'000'000u);
   EXPECT_EQ(tasks.AtWork, 0) << "tasks that were begun are finished";
+}
+
+TEST(IoScheduler, WhatATaskThrowsComesToWhoWaits)
+{
+  for (const int limit : {1, 4}) {
+    for (const ProgressCallback& progress :
+        {ProgressCallback(), ProgressCallback([](double) { return true; })}) {
+      const auto run = [&](std::size_t bad) {
+        std::atomic<int> done{0};
+        RunTasks(
+            50, limit,
+            [&](std::size_t task) {
+              if (task == bad) {
+                throw std::bad_alloc();
+              }
+              ++done;
+            },
+            progress);
+        return done.load();
+      };
+      EXPECT_THROW(run(7), std::bad_alloc);
+      EXPECT_EQ(run(50), 50);
+    }
+  }
 }
 
 }  // namespace patchio

@@ -12,6 +12,7 @@
 
 #include <sys/stat.h>
 #include <unistd.h>
+#include <cerrno>
 #include <limits>
 #include <string_view>
 #include <tuple>
@@ -301,7 +302,7 @@ TEST_F(Hdf5File, TellsApartMissingForeignAndTruncatedFiles)
   EXPECT_THAT(MessageOf([&] { hdf5::File(this->Folder / "b.h5"); }),
       AllOf(HasSubstr("No such file"), HasSubstr("whether the file was moved")));
   EXPECT_THAT(MessageOf([&] { hdf5::File(this->Path + "/b.h5"); }),
-      AllOf(HasSubstr("Not a directory"), HasSubstr("Check its permissions")));
+      AllOf(HasSubstr("Not a directory"), HasSubstr("Check the name")));
   testing::WriteText(this->Folder / "c.h5", "not at all");
   EXPECT_THAT(MessageOf([&] { hdf5::File(this->Folder / "c.h5"); }), HasSubstr("a file that is not HDF5"));
   std::filesystem::resize_file(this->Path, 1000);
@@ -375,6 +376,15 @@ TEST(TextScanner, KnowsWholeNumbersOnly)
   for (const char* text : {"", "inf", "nan", "1e999", "1.5.2", "e5"}) {
     EXPECT_FALSE(NumberIn<double>(text)) << text;
   }
+}
+
+TEST(SystemAdvice, SaysWhatToDo)
+{
+  EXPECT_THAT(SystemAdvice(EIO), HasSubstr("storage"));
+  EXPECT_THAT(SystemAdvice(ESTALE), HasSubstr("try again"));
+  EXPECT_THAT(SystemAdvice(EMFILE), HasSubstr("ulimit"));
+  EXPECT_THAT(SystemAdvice(ENOSPC), HasSubstr("room"));
+  EXPECT_EQ(SystemAdvice(EDOM), "");
 }
 
 }  // namespace patchio

@@ -51,8 +51,9 @@ std::vector<fs::path> HeadersBeside(const fs::path& header, std::vector<std::str
   while (!fault && entry != fs::directory_iterator()) {
     const std::string other = entry->path().filename().string();
     if (other != name && other.size() > stem.size() && StemOf(other) == stem) {
-      const bool described = fs::is_regular_file(entry->path() / HeaderName, ignored);
-      described ? headers.push_back(entry->path() / HeaderName) : watched.push_back(entry->path().string());
+      const bool plotfile = fs::is_regular_file(entry->path() / HeaderName, ignored) ||
+                            fs::is_directory(entry->path() / "Level_0", ignored);
+      plotfile ? headers.push_back(entry->path() / HeaderName) : watched.push_back(entry->path().string());
     }
     entry.increment(fault);
   }

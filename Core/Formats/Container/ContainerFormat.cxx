@@ -204,7 +204,7 @@ bool ContainerFormat::Claims(const std::string& path) const
   const fs::path file(path);
   const std::string folder = ContainerFolderOf(path);
   return (fs::path(folder).extension() == ".pio" && file.extension() == ".hdf" &&
-             fs::exists(file, ignored)) ||
+             fs::status(file, ignored).type() != fs::file_type::not_found) ||
          ((fs::is_directory(file, ignored) || file.filename() == "index") && IsContainer(folder));
 }
 

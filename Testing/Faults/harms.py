@@ -1,0 +1,145 @@
+"""What may happen to the files of a series, as `with` blocks: the harm is there inside, and taken back at the end.
+
+A harm is made by a call such as gone("values"), which gives a function of a Place and of a number (of the request that fails, where
+requests are counted), which gives the `with` block.
+"""
+import contextlib
+import errno
+import os
+import shutil
+import time
+
+import inject
+
+
+def harm(function):
+    """harm(which, ...) -> (place, number) -> the block; `.which` says what is harmed."""
+    def made(which, *arguments, **settings):
+        block = contextlib.contextmanager(function)
+
+        def start(place, number=1):
+            return block(place, number, place.file(which), *arguments, **settings)
+        start.which, start.counts = which, function.__name__ == "requests"
+        return start
+    return made
+
+
+def kept(path):
+    """A copy with its times, beside nothing that a reader looks for."""
+    return shutil.copy2(path, path + ".kept")
+
+
+def put_back(path):
+    """The same bytes and times in the same file, as if it had not been touched."""
+    with open(path + ".kept", "rb") as source, open(path, "r+b") as target:
+        target.write(source.read())
+        target.truncate()
+    state = os.stat(path + ".kept")
+    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+    os.remove(path + ".kept")
+
+
+@harm
+def gone(place, _, path):
+    os.rename(path, path + ".kept")
+    try:
+        yield
+    finally:
+        os.rename(path + ".kept", path)
+
+
+@harm
+def cut(place, _, path, share):
+    kept(path)
+    os.truncate(path, int(os.path.getsize(path) * share))
+    try:
+        yield
+    finally:
+        put_back(path)
+
+
+@harm
+def grown(place, _, path):
+    """Bytes that nobody asked for, as of a program that goes on to write."""
+    kept(path)
+    with open(path, "ab") as file:
+        file.write(b"\n" if path.endswith((".ctl", "Header")) else bytes(1000))
+    try:
+        yield
+    finally:
+        put_back(path)
+
+
+@harm
+def a_folder(place, _, path):
+    os.rename(path, path + ".kept")
+    os.mkdir(path)
+    try:
+        yield
+    finally:
+        os.rmdir(path)
+        os.rename(path + ".kept", path)
+
+
+@harm
+def requests(place, number, path, calls, error, count=1, effect=inject.FAILS):
+    """The request of this number fails."""
+    with inject.failing(calls, path, error, number, count, effect=effect) as plan:
+        yield plan
+
+
+@harm
+def calls(place, _, path, which, error, folder=False):
+    """All calls of a kind fail."""
+    with inject.failing(which, os.path.dirname(path) if folder else path, error) as plan:
+        yield plan
+
+
+@harm
+def newer(place, _, path, seconds=None, in_place=False):
+    """Generation 1 of all files; their times are `seconds` from those before, None: now."""
+    changed = []
+    for folder, _, names in os.walk(place.generations[1]):
+        for name in names:
+            source = os.path.join(folder, name)
+            changed.append((source, os.path.join(place.folder, os.path.relpath(source, place.generations[1]))))
+    before = {target: os.stat(target) for _, target in changed}
+    take(changed, before, seconds, in_place)
+    try:
+        yield
+    finally:
+        back = [(os.path.join(place.generations[0], os.path.relpath(source, place.generations[1])), target) for source, target in changed]
+        take(back, before, None if seconds is None else 2 * seconds, in_place)
+
+
+def take(files, before, seconds, in_place):
+    for source, target in files:
+        if in_place:
+            with open(source, "rb") as new, open(target, "r+b") as old:
+                old.write(new.read())
+                old.truncate()
+        else:
+            shutil.copy(source, target + ".new")
+            os.replace(target + ".new", target)
+        if seconds is not None:
+            os.utime(target, ns=(before[target].st_atime_ns, before[target].st_mtime_ns + int(seconds * 1e9)))
+
+
+@harm
+def dated(place, _, path, seconds):
+    """A clock that was wrong: the files say that they were written then, counted from now."""
+    before = {}
+    for folder, _, names in os.walk(place.folder):
+        for name in names:
+            file = os.path.join(folder, name)
+            before[file] = os.stat(file)
+            os.utime(file, (time.time() + seconds,) * 2)
+    try:
+        yield
+    finally:
+        for file, state in before.items():
+            if os.path.exists(file):
+                os.utime(file, ns=(state.st_atime_ns, state.st_mtime_ns))
+
+
+ESTALE, EIO, EACCES, EMFILE, EINTR = errno.ESTALE, errno.EIO, errno.EACCES, errno.EMFILE, errno.EINTR

@@ -1,0 +1,215 @@
+"""Faults of whole processes: clients that vanish, servers that stop, ranks that are killed. Each function is a fault of table.py."""
+import glob
+import os
+import random
+import signal
+import subprocess
+import time
+
+import inject
+from programs import MPI
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+LONGEST = 90
+SLOW = 300     # milliseconds of a request
+HURT = ("LD_PRELOAD", "PATCHIO_INJECT")
+
+
+def left_by(processes):
+    """What they may leave in the memory file system: names have the numbers of processes."""
+    return [path for path in glob.glob("/dev/shm/patchio-*") if any("-%d-" % number in path for number in processes)]
+
+
+class Servers:
+    """Processes of one fault; all of them are ended."""
+
+    def __init__(self, bench):
+        self.bench, self.started = bench, []
+        self.environment = {**os.environ, **MPI}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for process in self.started:
+            try:
+                os.killpg(process.pid, signal.SIGCONT)
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            process.wait()
+
+    def start(self, *command, hurt=False):
+        environment = {name: value for name, value in self.environment.items() if hurt or name not in HURT}
+        path = self.bench.path("said%d" % len(self.started))
+        with open(path, "w") as said:
+            process = subprocess.Popen(command, env=environment, stdout=said, stderr=subprocess.STDOUT, start_new_session=True)
+        process.path, process.text = path, ""
+        self.started.append(process)
+        return process
+
+    def serve(self, *options, ranks=1):
+        """A pvserver whose reads may be hurt, and its port."""
+        for _ in range(3):
+            port = random.randint(20000, 40000)
+            launch = ["mpirun", "-np", str(ranks), "--oversubscribe"] if ranks > 1 else []
+            server = self.start(*launch, "pvserver", "--server-port=%d" % port, *options, hurt=True)
+            if self.says(server, "Accepting connection"):
+                return server, str(port)
+        raise AssertionError("no pvserver came up: " + server.text)
+
+    @staticmethod
+    def text_of(process):
+        with open(process.path, errors="replace") as said:
+            process.text = said.read()
+        return process.text
+
+    def says(self, process, words, seconds=LONGEST):
+        """Whether it says so in time."""
+        end = time.time() + seconds
+        while time.time() < end:
+            done = process.poll() is not None
+            if words in self.text_of(process):
+                return True
+            if done:
+                return False
+            time.sleep(0.05)
+        return False
+
+    def ends(self, process, seconds=LONGEST):
+        """Whether it ends in time."""
+        end = time.time() + seconds
+        while time.time() < end:
+            if process.poll() is not None:
+                self.text_of(process)
+                return True
+            time.sleep(0.05)
+        return False
+
+    def client(self, port, place, *steps):
+        return self.start("pvpython", os.path.join(HERE, "client.py"), port, place.folder, *[str(step) for step in steps])
+
+    def sees_right(self, port, place, when):
+        client = self.client(port, place, 1, 2)
+        self.bench.expect(self.ends(client) and client.text.count("right\n") == 2, "%s: a client saw %s", when, client.text[-800:])
+
+
+def reading_slowly(servers, server, client):
+    """Until the server reads what the client asked for."""
+    return servers.says(client, "reading") and time.sleep(1) is None and server.poll() is None and client.poll() is None
+
+
+def kill_while_reading(bench, servers, server, client, plan):
+    bench.expect(reading_slowly(servers, server, client) and plan.hit() > 0, "there is no read to be left: %s", client.text[-500:])
+    client.send_signal(signal.SIGKILL)
+    client.wait()
+
+
+def client_killed(bench):
+    """A pvserver of one client ends with it."""
+    place = bench.place()
+    with Servers(bench) as servers:
+        server, port = servers.serve()
+        with inject.failing("read", "processor_cluster", SLOW, effect=inject.WAITS) as plan:
+            kill_while_reading(bench, servers, server, servers.client(port, place, 1, 2), plan)
+        bench.expect(servers.ends(server), "the server of a client that is gone goes on for ever")
+        _, port = servers.serve()
+        servers.sees_right(port, place, "the next server")
+
+
+def one_of_clients_killed(bench):
+    """The client that came second vanishes; the first one reads on."""
+    place, go = bench.place(), bench.path("go")
+    with Servers(bench) as servers:
+        server, port = servers.serve("--multi-clients")
+        first = servers.client(port, place, 1, go, 2)
+        bench.expect(servers.says(first, "right"), "the first client saw %s", first.text[-800:])
+        with inject.failing("read", "processor_cluster", SLOW, effect=inject.WAITS) as plan:
+            kill_while_reading(bench, servers, server, servers.client(port, place, 0, 1, 2), plan)
+        open(go, "w").close()
+        bench.expect(servers.ends(first) and first.text.count("right\n") == 2, "the first client saw %s; the server said %s", first.text[-800:],
+                     servers.text_of(server)[-400:])
+
+
+def server_killed(bench):
+    place = bench.place()
+    with Servers(bench) as servers:
+        server, port = servers.serve()
+        with inject.failing("read", "processor_cluster", SLOW, effect=inject.WAITS):
+            client = servers.client(port, place, 1, 2)
+            bench.expect(reading_slowly(servers, server, client), "there is no read to be left: %s", client.text[-500:])
+            os.killpg(server.pid, signal.SIGKILL)
+            bench.expect(servers.ends(client), "a client of a server that is gone waits for ever")
+        bench.expect(client.text.count("right\n") < 2 and "Error" in client.text, "the client said: %s", client.text[-500:])
+        _, port = servers.serve()
+        servers.sees_right(port, place, "the next server")
+
+
+def server_stopped(bench):
+    """A pvserver that stands still for some seconds."""
+    place = bench.place()
+    with Servers(bench) as servers:
+        server, port = servers.serve()
+        with inject.failing("read", "processor_cluster", SLOW, effect=inject.WAITS):
+            client = servers.client(port, place, 1, 2)
+            bench.expect(reading_slowly(servers, server, client), "there is no read to be stopped: %s", client.text[-500:])
+            os.killpg(server.pid, signal.SIGSTOP)
+            time.sleep(3)
+            bench.expect(client.poll() is None, "the client did not wait: %s", client.text[-500:])
+            os.killpg(server.pid, signal.SIGCONT)
+        bench.expect(servers.ends(client) and client.text.count("right\n") == 2, "the client saw %s", client.text[-800:])
+
+
+def ranks_of(process, name):
+    """Processes of this name that it has started, also in steps."""
+    found, parents = [], {}
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/stat" % entry) as file:
+                text = file.read()
+        except OSError:
+            continue
+        parents[int(entry)] = (int(text.rsplit(")", 1)[1].split()[1]), text[text.index("(") + 1:text.rindex(")")])
+    for number, (parent, what) in parents.items():
+        while parent in parents and parent != process.pid:
+            parent = parents[parent][0]
+        if parent == process.pid and what.startswith(name):
+            found.append(number)
+    return sorted(found)
+
+
+def rank_killed(bench):
+    """One of two ranks that index a series is killed; mpirun ends, and what it leaves does no harm."""
+    place = bench.place()
+    time.sleep(2.2)
+    with Servers(bench) as servers:
+        with inject.failing("read", "processor_cluster", SLOW, effect=inject.WAITS) as plan:
+            job = servers.start("mpirun", "-np", "2", "--oversubscribe", bench.options.program, "index", place.opened, hurt=True)
+            end = time.time() + LONGEST
+            while time.time() < end and plan.hit() == 0:
+                time.sleep(0.05)
+            ranks = ranks_of(job, "patchio")
+            bench.expect(len(ranks) >= 2 and plan.hit(), "there are no ranks to be killed: %s, %d requests", ranks, plan.hit())
+            os.kill(ranks[-1], signal.SIGKILL)
+            bench.expect(servers.ends(job) and job.returncode != 0, "mpirun: exit code %s, %s", job.returncode, job.text[-500:])
+        bench.expect("signal 9" in job.text, "mpirun said: %s", job.text[-500:])
+        bench.expect(not left_by(ranks), "left behind: %s", left_by(ranks))
+    bench.works("index", place.opened, ranks=2)
+    import readers
+    bench.expect("from the sidecar" in readers.prepared(place).step.report_text, "no sidecar")
+
+
+def rank_of_server_killed(bench):
+    place = bench.place()
+    with Servers(bench) as servers:
+        server, port = servers.serve(ranks=2)
+        with inject.failing("read", "processor_cluster", SLOW, effect=inject.WAITS):
+            client = servers.client(port, place, 1, 2)
+            bench.expect(reading_slowly(servers, server, client), "there is no read to be left: %s", client.text[-500:])
+            ranks = ranks_of(server, "pvserver")
+            bench.expect(len(ranks) >= 2, "ranks %s", ranks)
+            os.kill(ranks[-1], signal.SIGKILL)
+            bench.expect(servers.ends(server) and "signal 9" in server.text, "mpirun said: %s", server.text[-500:])
+            bench.expect(servers.ends(client), "the client waits for ever")
+        _, port = servers.serve(ranks=2)
+        servers.sees_right(port, place, "the next server")

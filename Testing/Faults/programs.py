@@ -1,0 +1,424 @@
+"""Faults that meet the program patchio and the Python package's writer. Each function is a fault of table.py; a Bench gives it folders of its
+own, and runs programs with the library that hurts them. What is in a container is read by stranger.py, which shares nothing with PatchIO."""
+import errno
+import glob
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import harms
+import inject
+import readers
+import series
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", "Container"))
+import stranger  # noqa: E402
+
+MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader",
+       "HWLOC_COMPONENTS": "-gl", "HWLOC_HIDE_ERRORS": "2", "PMIX_MCA_gds": "hash", "OMPI_MCA_ess_singleton_isolated": "1"}
+LONGEST = 60
+FEW_ALLOCATIONS, MOST_ALLOCATIONS, MANY_STEPS = 40, 5000, 1000
+
+
+class Bench:
+    def __init__(self, options, folder, sound, expect):
+        self.options, self.folder, self.sound, self.expect = options, folder, sound, expect
+        self.made = 0
+        os.makedirs(folder)
+
+    def path(self, *parts):
+        return os.path.join(self.folder, *parts)
+
+    def place(self, name="samrai"):
+        """A fresh copy of a series, whose files are young."""
+        self.made += 1
+        place = series.Place(self.path("%s%d" % (name, self.made)), name)
+        place.generations = self.sound[name]
+        shutil.copytree(place.generations[0], place.folder)
+        return place
+
+    def start(self, *command, ranks=1, **settings):
+        launch = ["mpirun", "-np", str(ranks), "--oversubscribe"] if ranks > 1 else []
+        return subprocess.Popen(launch + [self.options.program, *command], env={**os.environ, **MPI}, text=True, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, **settings)
+
+    def run(self, *command, **settings):
+        """Exit code and what was said; a hang is a fault."""
+        process = self.start(*command, **settings)
+        try:
+            text = process.communicate(timeout=LONGEST)[0]
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return "a hang", process.communicate()[0]
+        return process.returncode, text
+
+    def fails(self, says, *command, **settings):
+        """The program ends with 1 and one message, which has all the words."""
+        code, text = self.run(*command, **settings)
+        words = [says] if isinstance(says, str) else says
+        self.expect(code == 1 and all(word in text for word in words), "%s: exit code %s, expected %s, found %s", command[0], code, words, text[-600:])
+        return text
+
+    def works(self, *command, **settings):
+        code, text = self.run(*command, **settings)
+        self.expect(code == 0, "%s: exit code %s, %s", command[0], code, text[-600:])
+        return text
+
+    def holds(self, container, steps, generation=0):
+        """The container has these steps, with the values of the formula."""
+        found = {step.step: step for step in stranger.read(container)} if os.path.exists(container + "/index") else {}
+        self.expect(sorted(found) == list(steps), "%s: steps %s instead of %s", container, sorted(found), list(steps))
+        for number, step in found.items():
+            same = {(row["level"], tuple(int(n) for n in row["lower"])): values[..., 0]
+                    for row, values in ((step.rows[row], values) for row, _, values in step.values())}
+            self.expect(readers.same(same, series.truth(series.FORMAT["samrai"], number, generation)), "%s: step %d has other values", container, number)
+
+
+ALL_STEPS = range(series.STEPS)
+
+
+# ---- writing ----
+
+def full_disk(bench):
+    """A file system that is full; without the right to mount one, files that may not become long."""
+    place, target = bench.place(), bench.path("small")
+    os.makedirs(target)
+    mounted = os.geteuid() == 0 and subprocess.run(["mount", "-t", "tmpfs", "-o", "size=48k", "tmpfs", target], check=False, capture_output=True).returncode == 0
+    try:
+        limit = None if mounted else lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
+        says = "No space left" if mounted else "File too large"
+        bench.fails([target + "/run.pio", says], "convert", place.opened, target + "/run.pio", preexec_fn=limit)
+        if mounted:
+            subprocess.run(["mount", "-o", "remount,size=10m", target], check=True)
+        bench.works("convert", place.opened, target + "/run.pio")
+        bench.holds(target + "/run.pio", ALL_STEPS)
+    finally:
+        if mounted:
+            subprocess.run(["umount", "-l", target], check=True)
+
+
+def long_files_forbidden(bench):
+    """ulimit -f: the system's signal must not be the only message."""
+    place, target = bench.place(), bench.path("run.pio")
+    bench.fails([target, "File too large"], "convert", place.opened, target, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000)))
+    bench.works("convert", place.opened, target)
+    bench.holds(target, ALL_STEPS)
+
+
+def hurt_target(bench, calls, error, numbers, says=None):
+    place = bench.place()
+    for number in numbers:
+        target = bench.path("run%d.pio" % number)
+        with inject.failing(calls, "run%d.pio" % number, error, number) as plan:
+            code, text = bench.run("convert", place.opened, target)
+        if plan.hit():
+            bench.expect(code == 1 and "run%d.pio" % number in text and (says or os.strerror(error)) in text, "%s %d: exit code %s, %s", calls, number, code, text)
+            bench.works("convert", place.opened, target)
+        bench.holds(target, ALL_STEPS)
+
+
+def quota(bench):
+    hurt_target(bench, "write", errno.EDQUOT, (1, 4, 9))
+
+
+def sync_fails(bench):
+    hurt_target(bench, "sync", errno.EIO, (1, 2, 4))
+
+
+def rename_fails(bench):
+    hurt_target(bench, "rename", errno.EIO, (1, 2))
+
+
+def target_read_only(bench):
+    hurt_target(bench, "create", errno.EROFS, (1, 2, 3))
+
+
+def target_vanishes(bench):
+    """Somebody removes the container between two steps that a script writes."""
+    import patchio
+    target = bench.path("run.pio")
+
+    def write(step):
+        patches = series.truth(series.FORMAT["samrai"], step)
+        patchio.write(target, {"u": list(patches.values())}, step=step, lower=[lower for _, lower in patches], level=[level for level, _ in patches])
+    write(0)
+    shutil.rmtree(target)
+    write(1)
+    bench.holds(target, [1])
+    with inject.failing("write", target, errno.ENOSPC):
+        try:
+            write(2)
+            bench.expect(False, "patchio.write: nothing was said of a full disk")
+        except patchio.Error as error:
+            bench.expect(target in str(error) and "No space left" in str(error), "patchio.write: %s", error)
+    write(2)
+    bench.holds(target, [1, 2])
+
+
+def source_breaks(bench):
+    """A file of the second step is gone while the series is converted; later it is back."""
+    place, target = bench.place(), bench.path("run.pio")
+    with harms.gone("values")(place):
+        bench.fails([os.path.basename(place.file("values")), "No such file"], "convert", place.opened, target)
+    bench.works("convert", place.opened, target)
+    bench.holds(target, ALL_STEPS)
+
+
+def source_read_error(bench):
+    place = bench.place()
+    for number in (1, 6, 12):
+        target = bench.path("run%d.pio" % number)
+        with inject.failing("read", "processor_cluster", errno.EIO, number):
+            bench.fails(["processor_cluster", "Input/output error"], "convert", place.opened, target)
+        bench.works("convert", place.opened, target)
+        bench.holds(target, ALL_STEPS)
+
+
+def export_full_disk(bench):
+    place = bench.place()
+    for form in ("vtkhdf", "vtm"):
+        target = bench.path(form)
+        with inject.failing("write", target, errno.ENOSPC, 2):
+            bench.fails([target, "No space left"], "export", place.opened, target, "--format", form)
+        bench.works("export", place.opened, target, "--format", form, "--overwrite")
+
+
+def interrupted(bench):
+    """Ctrl-C while it writes."""
+    place, target = bench.place(), bench.path("run.pio")
+    with inject.failing("write", "run.pio", 50, effect=inject.WAITS):
+        process = bench.start("convert", place.opened, target)
+        while process.poll() is None and not glob.glob(target + "/step.000000.hdf"):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        process.wait(LONGEST)
+    bench.expect(process.returncode != 0, "Ctrl-C: it ended with 0")
+    bench.works("convert", place.opened, target)
+    bench.holds(target, ALL_STEPS)
+
+
+# ---- sidecars ----
+
+def sidecar_hurt(bench, calls, error, path, says, numbers=(1,)):
+    """Sidecars cannot be written as wanted: values are right, the report says why there is none, and the next time there is one."""
+    for number in numbers:
+        place = bench.place()
+        time.sleep(2.2)
+        with inject.failing(calls, path, error, number) as plan:
+            reader = readers.Reader(place)
+            for step in range(place.format.steps):
+                bench.expect(readers.same(reader.values(step), place.truth(step)), "%s %d: step %d", calls, number, step)
+            reader.values()
+            text = reader.step.report_text
+        bench.expect(plan.hit() and says in text, "%s %d: hit %d, the report is %s", calls, number, plan.hit(), text)
+        after = readers.prepared(place)
+        bench.expect(".patchio" in after.step.report_text, "%s %d, later: %s", calls, number, after.step.report_text)
+
+
+def sidecars_unwritable(bench):
+    """Neither beside the data nor in the user's cache."""
+    sidecar_hurt(bench, "create", errno.EROFS, ".patchio", "not saved: ")
+
+
+def sidecars_full(bench):
+    sidecar_hurt(bench, "write", errno.ENOSPC, ".patchio", "No space left", (1, 3))
+
+
+def sidecars_rename_fails(bench):
+    sidecar_hurt(bench, "rename", errno.EIO, ".patchio", "not saved: ")
+
+
+def folder_read_only(bench):
+    """The folder of the data cannot be written: the user's cache takes the sidecar."""
+    place = bench.place()
+    time.sleep(2.2)
+    with inject.failing("create", os.path.basename(place.folder), errno.EACCES):
+        reader = readers.prepared(place)
+    bench.expect(os.environ["XDG_CACHE_HOME"] in reader.step.report_text, "the report is %s", reader.step.report_text)
+    bench.expect(not glob.glob(place.folder + "/**/*.patchio", recursive=True), "sidecars beside the data")
+
+
+def sidecar_unreadable(bench):
+    """A sidecar that cannot be read costs a warning; the values come without it."""
+    place = bench.place()
+    time.sleep(2.2)
+    readers.prepared(place)
+    for calls, error in (("open", errno.EACCES), ("read", errno.EIO), ("read", errno.ESTALE)):
+        with inject.failing(calls, ".patchio", error) as plan:
+            text = readers.look(readers.open_and_read(place), place, None, 0)
+        bench.expect(text == "right" and plan.hit(), "%s: %s, %d hits", os.strerror(error), text, plan.hit())
+    readers.prepared(place)
+
+
+# ---- two programs at once ----
+
+def two_indexers(bench):
+    """Two programs write the sidecars of one series at once, slowly."""
+    place = bench.place()
+    time.sleep(2.2)
+    with inject.failing("write", ".patchio", 20, effect=inject.WAITS):
+        both = [bench.start("index", "--rebuild", place.opened) for _ in range(2)]
+        for process in both:
+            text = process.communicate(timeout=LONGEST)[0]
+            bench.expect(process.returncode == 0, "index: exit code %d, %s", process.returncode, text)
+    states = bench.works("info", place.opened)
+    bench.expect("corrupt" not in states and "stale" not in states, "info: %s", states)
+    reader = readers.prepared(place)
+    bench.expect("from the sidecar" in reader.step.report_text, "the report is %s", reader.step.report_text)
+
+
+def two_readers(bench):
+    """Several threads open one series that has no sidecars, all at once."""
+    place, seen = bench.place(), []
+    time.sleep(2.2)
+    processes = [subprocess.Popen([sys.executable, "-B", os.path.abspath(__file__), place.folder, place.name], env=dict(os.environ),
+                                  text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) for _ in range(3)]
+    for process in processes:
+        seen.append(process.communicate(timeout=LONGEST)[0].strip())
+    bench.expect(seen == ["right"] * 3, "three readers saw %s", seen)
+
+
+def read_while_converting(bench):
+    """A container is read again and again while its steps are written."""
+    place, target = bench.place(), bench.path("run.pio")
+    container, counts = series.Place(bench.folder, "container"), set()
+    with inject.failing("write", "run.pio", 10, effect=inject.WAITS):
+        process = bench.start("convert", place.opened, target)
+        while process.poll() is None:
+            counts.add(steps_of(bench, container))
+    bench.expect(process.returncode == 0, "convert: %s", process.stdout.read())
+    bench.expect(steps_of(bench, container) == series.STEPS and counts, "%s steps were seen", counts)
+
+
+def steps_of(bench, container):
+    """How many steps a reader sees now, all of them right; 0 where it says that there is none yet."""
+    import patchio
+    try:
+        data = patchio.open(container.opened)
+    except patchio.Error as error:
+        bench.expect("run.pio" in str(error), "a message without the name: %s", error)
+        return 0
+    for step in data:
+        read = step.read("u")
+        found = {(int(step.patches["level"][p]), tuple(int(n) for n in step.patches["lower"][p])): values for p, values in read.items()}
+        bench.expect(readers.same(found, container.truth(step.number)), "step %d has other values", step.number)
+    return len(data)
+
+
+def overwritten_while_open(bench):
+    """convert --overwrite while somebody has the container open: the old values, the new ones or a message, nothing between."""
+    place = bench.place("container")
+    time.sleep(2.2)
+    reader = readers.prepared(place)
+    newer = series.Place(place.generations[1].replace("container", "samrai"), "samrai")
+    with inject.failing("write", "run.pio", 5, effect=inject.WAITS):
+        process = bench.start("convert", newer.opened, place.path("run.pio"), "--overwrite")
+        while process.poll() is None:
+            texts = [readers.look(reader.values, place, None, generation) for generation in (0, 1)]
+            bench.expect("right" in texts or ("wrong values" not in texts and "run.pio" in texts[0]), "meanwhile: %s", texts)
+    bench.expect(process.returncode == 0, "convert: %s", process.stdout.read())
+    text = readers.look(readers.open_and_read(place), place, None, 1)
+    bench.expect(text == "right", "opened once more: %s", text)
+    bench.holds(place.path("run.pio"), ALL_STEPS, 1)
+
+
+# ---- memory, and many steps ----
+
+def memory_runs_out(bench):
+    """Each allocation of a kilobyte or more may fail: while a series is opened, indexed, read, and while a step is written. Python's own
+    may, too, so a MemoryError will do."""
+    import patchio
+    place, values = bench.place("samrai"), series.truth(series.FORMAT["samrai"], 0)
+    container = bench.place("container")
+    time.sleep(2.2)
+    reader = readers.prepared(place)
+    target = bench.path("run.pio")
+
+    def write():
+        patchio.write(target, {"u": list(values.values())}, lower=[lower for _, lower in values], level=[level for level, _ in values], overwrite=True)
+
+    def opened_anew(where):
+        for path in glob.glob(where.folder + "/**/*.patchio", recursive=True):
+            os.remove(path)
+        return readers.look(readers.open_and_read(where), where, None, 0)
+
+    stages = {"read": lambda: readers.look(reader.values, place, None, 0), "open": lambda: readers.look(readers.open_and_read(place), place, None, 0),
+              "index": lambda: opened_anew(place), "container": lambda: opened_anew(container), "write": write}
+    for stage, work in stages.items():
+        messages = set()
+        for number in range(1, MOST_ALLOCATIONS if bench.options.nightly else FEW_ALLOCATIONS):
+            text = "right"
+            with inject.failing("memory", "", errno.ENOMEM, number, 1, least=1024) as plan:
+                try:
+                    text = work() or "right"
+                except (MemoryError, SystemError, patchio.Error) as error:
+                    text = str(error) or "MemoryError"
+                hit = plan.hit()
+            bench.expect(text != "wrong values", "%s, allocation %d: wrong values", stage, number)
+            messages.add(text)
+            if not hit:
+                break
+        bench.expect(any("memory" in text for text in messages), "%s: %s", stage, messages)
+        print("   %s: %d allocations, %s" % (stage, number, sorted(messages)), flush=True)
+        text = work()
+        bench.expect(text in ("right", None), "%s, with memory: %s", stage, text)
+    bench.holds(target, [0])
+
+
+def little_memory(bench):
+    """A limit of memory (ulimit -v): the program ends with a message, or has done all; it is never killed."""
+    path, target = bench.path("big.ctl"), bench.path("run.pio")
+    with open(path, "w") as file:
+        file.write("dset ^big.dat\noptions little_endian\nundef -999\nxdef 512 linear 0 1\nydef 512 linear 0 1\nzdef 256 linear 0 1\n"
+                   "tdef 1 linear 12z28feb2016 12hr\nvars 1\nu 256 99 wind\nendvars\n")
+    with open(bench.path("big.dat"), "wb") as file:
+        file.truncate(4 * 512 * 512 * 256)     # a hole of 256 MiB
+    seen = []
+    for mebibytes in (400, 500, 600, 700, 800, 900, 1000, 3000):
+        limit = mebibytes << 20
+        code, text = bench.run("convert", path, target, "--overwrite", preexec_fn=lambda b=limit: resource.setrlimit(resource.RLIMIT_AS, (b, b)))
+        seen.append(code)
+        ours = "patchio: " in text
+        # Below some hundred megabytes MPI itself cannot begin.
+        bench.expect(code == 0 or code == 1 and ours and "memory" in text or mebibytes < 800 and not ours, "%d MiB: exit code %s, %s", mebibytes, code, text[-500:])
+    bench.expect(seen[-1] == 0 and 1 in seen, "exit codes %s", seen)
+
+
+def resident():
+    """Bytes of this process in memory."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def thousand_steps(bench):
+    """A day's work in small: steps read again and again by one reader and by new ones, and steps that are written."""
+    import patchio
+    place, values = bench.place(), series.truth(series.FORMAT["samrai"], 0)
+    time.sleep(2.2)
+    reader, sizes = readers.prepared(place), []
+    for number in range(MANY_STEPS):
+        step = number % series.STEPS
+        found = (readers.Reader(place) if number % 10 == 0 else reader).values(step)
+        bench.expect(readers.same(found, place.truth(step)), "step %d: other values", number)
+        if number % 10 == 5:
+            patchio.write(bench.path("run.pio"), {"u": list(values.values())}, lower=[lower for _, lower in values],
+                          level=[level for level, _ in values], overwrite=True)
+        sizes.append(resident())
+    check_growth(bench, sizes)
+
+
+def check_growth(bench, sizes):
+    """After the first third, memory grows by no more than a hundredth."""
+    third = len(sizes) // 3
+    early, late = max(sizes[third:third + third // 4]), max(sizes[-third // 4:])
+    print("   %.1f MB, then %.1f MB, %+.2f %%" % (early / 1e6, late / 1e6, 100.0 * (late - early) / early), flush=True)
+    bench.expect(late <= 1.01 * early, "memory grows from %d to %d bytes", early, late)
+
+
+if __name__ == "__main__":
+    here = series.Place(sys.argv[1], sys.argv[2])
+    print(readers.look(readers.open_and_read(here), here, None, 0))
