@@ -672,10 +672,7 @@ def over_time(case):
         grid = case.scene.grids[0]
         k, j, i = np.argwhere(grid.visible)[grid.visible.sum() // 2]
         place = np.array([grid.axes[0][i], grid.axes[1][j], grid.axes[2][k]])
-    source = simple.CreateSelection("LocationSelectionSource", "place", FieldType="CELL" if case.kind == "CELLS" else "POINT",
-                                    Locations=list(place), Radius=1e-9) \
-        if hasattr(simple, "CreateSelection") else simple.LocationSelectionSource(
-            FieldType=0 if case.kind == "CELLS" else 1, Locations=list(place))
+    source = simple.LocationSelectionSource(FieldType=0 if case.kind == "CELLS" else 1, Locations=list(place))
     plot = simple.PlotSelectionOverTime(Input=case.reader, Selection=source, OnlyReportSelectionStatistics=0)
     case.made += [source, plot]
     case.update(plot, False)
