@@ -6,6 +6,8 @@
 #   FOLDER   where that system lies; made where it is missing, used again by later runs
 #   COMMAND  runs in /patchio, where a copy of the sources lies; its build folder is kept from run to run
 #
+# Where CCACHE_DIR names a folder of ccache's, compilers in that system use it, too.
+#
 # Mounts are made in a name space of the script's own, so none is left behind. Ends with 77, and says why, where this machine
 # cannot do it.
 set -euo pipefail
@@ -46,5 +48,11 @@ enter='
   if [ -d "$source/../shared" ]; then
     mkdir -p "$system/shared"; mount --bind "$source/../shared" "$system/shared"
   fi
-  exec chroot "$system" env -i --chdir=/patchio HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 "$@"'
+  settings=()
+  if [ -d "${CCACHE_DIR:-}" ]; then
+    mkdir -p "$system/ccache"; mount --bind "$CCACHE_DIR" "$system/ccache"
+    chroot "$system" sh -c "command -v ccache || { apt-get -qq update; apt-get -qq install -y --no-install-recommends ccache; }" >/dev/null
+    settings=(CCACHE_DIR=/ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_C_COMPILER_LAUNCHER=ccache)
+  fi
+  exec chroot "$system" env -i --chdir=/patchio HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 "${settings[@]}" "$@"'
 exec unshare --mount --propagation private bash -euc "$enter" enter "$system" "$source" "$@"

@@ -17,12 +17,14 @@
 #include <vtkStructuredGrid.h>
 #include <vtkType.h>
 #include <vtkUnsignedCharArray.h>
+#include <vtkVersionMacros.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -203,6 +205,10 @@ std::array<int, 3> DimensionsOf(vtkDataSet* grid)
 void LimitRangesToVisible(vtkDataSet* grid)
 {
   vtkUnsignedCharArray* const flags = grid->GetCellGhostArray();
+#if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 0)
+  // ParaView 5.13 asks the attributes, which would count ghost layers.
+  grid->GetCellData()->SetGhostsToSkip(std::numeric_limits<unsigned char>::max());
+#endif
   const std::array<int, 3> dims = DimensionsOf(grid);
   if (!flags || grid->GetNumberOfPoints() != static_cast<vtkIdType>(dims[0]) * dims[1] * dims[2]) {
     return;

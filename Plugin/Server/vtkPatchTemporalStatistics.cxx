@@ -108,6 +108,17 @@ vtkUnsignedCharArray* FlagsOf(vtkFieldData* data)
   return vtkUnsignedCharArray::SafeDownCast(data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName()));
 }
 
+/// What is hidden at this step is hidden in what is shown of all.
+void AddFlags(vtkFieldData* step, vtkFieldData* steps)
+{
+  vtkUnsignedCharArray *const now = FlagsOf(step), *const all = FlagsOf(steps);
+  if (now && all && now->GetNumberOfValues() == all->GetNumberOfValues()) {
+    std::transform(now->Begin(), now->End(), all->Begin(), all->Begin(),
+        [](unsigned char a, unsigned char b) { return static_cast<unsigned char>(a | b); });
+    all->Modified();
+  }
+}
+
 }  // namespace
 
 vtkStandardNewMacro(vtkPatchTemporalStatistics);
@@ -169,13 +180,17 @@ void vtkPatchTemporalStatistics::InitializeArray(vtkDataArray* array, vtkFieldDa
   outFd->AddArray(copy);
 }
 
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
 void vtkPatchTemporalStatistics::AccumulateArrays(vtkFieldData* inFd, vtkFieldData* outFd)
 {
   this->Superclass::AccumulateArrays(inFd, outFd);
-  vtkUnsignedCharArray *const now = FlagsOf(inFd), *const all = FlagsOf(outFd);
-  if (now && all && now->GetNumberOfValues() == all->GetNumberOfValues()) {
-    std::transform(now->Begin(), now->End(), all->Begin(), all->Begin(),
-        [](unsigned char a, unsigned char b) { return static_cast<unsigned char>(a | b); });
-    all->Modified();
-  }
+  AddFlags(inFd, outFd);
 }
+#else
+void vtkPatchTemporalStatistics::AccumulateArrays(
+    vtkFieldData* inFd, vtkFieldData* outFd, int currentTimeIndex)
+{
+  this->Superclass::AccumulateArrays(inFd, outFd, currentTimeIndex);
+  AddFlags(inFd, outFd);
+}
+#endif

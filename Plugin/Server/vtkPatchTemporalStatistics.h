@@ -17,6 +17,7 @@
 
 #include "vtkPatchIOServerModule.h"  // for the export macro
 #include "vtkTemporalStatistics.h"
+#include "vtkVersionMacros.h"
 
 class VTKPATCHIOSERVER_EXPORT vtkPatchTemporalStatistics : public vtkTemporalStatistics
 {
@@ -30,7 +31,11 @@ protected:
 
   int RequestData(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
   void InitializeArray(vtkDataArray* array, vtkFieldData* outFd) override;
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
   void AccumulateArrays(vtkFieldData* inFd, vtkFieldData* outFd) override;
+#else
+  void AccumulateArrays(vtkFieldData* inFd, vtkFieldData* outFd, int currentTimeIndex) override;
+#endif
 
 private:
   /// Collective. first: the blocks of the first step. Reports what differs when it returns false.

@@ -244,8 +244,11 @@ def test_nothing_runs_programs():
         for path in glob.glob("%s/%s/**/*.*" % (options.source, folder), recursive=True):
             if path.endswith((".cxx", ".h")):
                 seen += 1
+                # ParaView loads Gate.cxx as PatchIO.so, and it loads the library beside it; it sees no file of data.
+                allowed = ("dlopen",) if path.endswith("/Plugin/Gate.cxx") else ()
                 for line in open(path, errors="replace"):
-                    expect(not calls.search(line.split("//")[0]), "%s: %s" % (path, line.strip()))
+                    call = calls.search(line.split("//")[0])
+                    expect(not call or call.group(1) in allowed, "%s: %s" % (path, line.strip()))
     expect(seen > 300, "the sources were not found")
 
 

@@ -79,7 +79,7 @@ def check_core():
     summary = os.path.join(repository, "Data", "linadv_3d", "visit_dump.00048", "summary.samrai")
     examples = os.path.join(packaging, "Examples")
     shutil.rmtree(scratch, ignore_errors=True)
-    run("cmake", "-S", examples, "-B", scratch, "-DCMAKE_PREFIX_PATH=" + prefix, CMAKE_CXX_COMPILER_LAUNCHER="")
+    run("cmake", "-G", "Ninja", "-S", examples, "-B", scratch, "-DCMAKE_PREFIX_PATH=" + prefix, CMAKE_CXX_COMPILER_LAUNCHER="")
     run("cmake", "--build", scratch)
     want = 0.0
     for name in glob.glob(os.path.join(os.path.dirname(summary), "processor_cluster.*")):

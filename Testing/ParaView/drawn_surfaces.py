@@ -165,12 +165,12 @@ def check_whole(name, display, view, blocks, surfaces):
     display.BlockSelectors = ["/"]
 
 
-def compare_pictures(name, views, towards):
+def compare_pictures(name, views, towards, slack=8):
     pictures = []
     for fast, (view, _) in enumerate(views):
         settings.FastExtraction = fast
         pictures.append(pixels_of(view, "%s_%d" % (name, fast), towards))
-    different = int((np.abs(pictures[0] - pictures[1]).max(axis=1) > 8).sum())
+    different = int((np.abs(pictures[0] - pictures[1]).max(axis=1) > slack).sum())
     expect(different <= len(pictures[0]) // 200, "%s: %d pixels are others than ParaView's", name, different)
 
 
@@ -180,7 +180,8 @@ def check_inside(name, views):
     for what, choice, usual in (("Opacity", 0.4, 1), ("BlockOpacities", [first, "0.2"], []), ("BlockOpacities", [first, "0"], [])):
         for _, display in views:
             setattr(display, what, choice)
-        compare_pictures("%s_%s" % (name, what), views, (1, 0.7, 0.5))
+        # Walls of neighbours lie in one plane, and which of the two is blended first changes colours a little.
+        compare_pictures("%s_%s" % (name, what), views, (1, 0.7, 0.5), 16)
         for _, display in views:
             setattr(display, what, usual)
         Render(views[1][0])

@@ -29,7 +29,7 @@ def blocks_of(path):
 def make_folder(blocks, repository, scratch):
     shutil.rmtree(scratch, ignore_errors=True)
     shutil.copytree(os.path.join(repository, "Data", "linadv_3d"), scratch)
-    for path in re.findall(r'LoadPlugin\("([^"]*)"', "".join(blocks)):
+    for path in re.findall(r'LoadPlugin\([a-z.]*\(?"([^"]*)"', "".join(blocks)):
         link = os.path.dirname(os.path.join(scratch, path))
         if not os.path.exists(link):
             os.makedirs(os.path.dirname(link), exist_ok=True)

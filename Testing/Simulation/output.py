@@ -508,7 +508,7 @@ def installed(options, folder):
     with open(os.path.join(folder, "CMakeLists.txt"), "w") as file:
         file.write("cmake_minimum_required(VERSION 3.22)\nproject(client C)\nfind_package(PatchIO REQUIRED)\n"
                    "add_executable(by_cmake %s/regional.c)\ntarget_link_libraries(by_cmake PRIVATE PatchIO::Output m)\n" % examples)
-    for command in (["cmake", "-S", folder, "-B", folder + "/b", "-DCMAKE_PREFIX_PATH=" + prefix], ["cmake", "--build", folder + "/b"]):
+    for command in (["cmake", "-G", "Ninja", "-S", folder, "-B", folder + "/b", "-DCMAKE_PREFIX_PATH=" + prefix], ["cmake", "--build", folder + "/b"]):
         code, text = run(command)
         assert code == 0, text
     built["CMake"] = folder + "/b/by_cmake"

@@ -8,7 +8,7 @@ import itertools
 import os
 
 import numpy as np
-from paraview import simple
+from paraview import servermanager, simple
 
 from on_ranks import controller, rank, ranks
 from output import UNSEEN, Output, axes, gather, seen_cells, sizes
@@ -672,10 +672,7 @@ def over_time(case):
         grid = case.scene.grids[0]
         k, j, i = np.argwhere(grid.visible)[grid.visible.sum() // 2]
         place = np.array([grid.axes[0][i], grid.axes[1][j], grid.axes[2][k]])
-    source = simple.CreateSelection("LocationSelectionSource", "place", FieldType="CELL" if case.kind == "CELLS" else "POINT",
-                                    Locations=list(place), Radius=1e-9) \
-        if hasattr(simple, "CreateSelection") else simple.LocationSelectionSource(
-            FieldType=0 if case.kind == "CELLS" else 1, Locations=list(place))
+    source = simple.LocationSelectionSource(FieldType=0 if case.kind == "CELLS" else 1, Locations=list(place))
     plot = simple.PlotSelectionOverTime(Input=case.reader, Selection=source, OnlyReportSelectionStatistics=0)
     case.made += [source, plot]
     case.update(plot, False)
@@ -792,13 +789,24 @@ def nearest_gap(some, others):
     return np.minimum(np.abs(others[after] - some), np.abs(others[np.maximum(after - 1, 0)] - some))
 
 
+def load_state(path):
+    """In ParaView 5.13 LoadState gives the file's text to rank 0 only; a script that runs on all ranks reads it on each."""
+    if ranks == 1:
+        return simple.LoadState(path)
+    parser = servermanager.vtkPVXMLParser()
+    with open(path) as file:
+        parser.Parse(file.read())
+    simple.RemoveViewsAndLayouts()
+    servermanager.ProxyManager().SMProxyManager.LoadXMLState(parser.GetRootElement(), None)
+
+
 @check("Save State, Load State")
 def state(case):
     path = os.path.join(case.scratch, "state_%d.pvsm" % rank)
     case.update(case.reader)
     simple.SaveState(path)
     before = set(simple.GetSources())
-    simple.LoadState(path)
+    load_state(path)
     made = [s for key, s in simple.GetSources().items() if key not in before and key[0].startswith("PatchReader")]
     case.made += made
     if case.expect(len(made) == 1, "state: %s", sorted(set(simple.GetSources()) - before)):

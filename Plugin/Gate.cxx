@@ -1,0 +1,84 @@
+/**
+ * @file
+ * @brief PatchIO.so as ParaView loads it, of any version: it loads the plugin itself, or says why that does
+ * not fit
+ *
+ * The plugin is linked with the libraries of one version of ParaView. In another version the system's loader
+ * names a missing library at best, and nothing at all where ParaView looks for plugins by itself. This file
+ * needs no library of ParaView's.
+ */
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+class vtkPVPlugin;
+
+/// VTK's; null where this program does not share it with us.
+[[gnu::weak]] void vtkOutputWindowDisplayErrorText(const char* text);
+
+namespace {
+
+void Say(const std::string& text)
+{
+  if (vtkOutputWindowDisplayErrorText) {
+    vtkOutputWindowDisplayErrorText(text.c_str());
+  } else {
+    std::fprintf(stderr, "%s", text.c_str());
+  }
+}
+
+const char* FileNameOf(const char* path)
+{
+  const char* const slash = std::strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+/// The library vtkCommonCore of this program, whose name has the version.
+std::string CoreOfThisProgram()
+{
+  std::string found;
+  dl_iterate_phdr(
+      [](dl_phdr_info* library, size_t, void* name) {
+        const char* const file = FileNameOf(library->dlpi_name);
+        const bool isCore = std::strncmp(file, "libvtkCommonCore-", 17) == 0;
+        if (isCore) {
+          *static_cast<std::string*>(name) = file;
+        }
+        return isCore ? 1 : 0;
+      },
+      &found);
+  return found;
+}
+
+std::string OwnPath()
+{
+  Dl_info self;
+  return dladdr(reinterpret_cast<void*>(&OwnPath), &self) ? self.dli_fname : PATCHIO_PLUGIN_LIBRARY;
+}
+
+}  // namespace
+
+extern "C" [[gnu::visibility("default")]] vtkPVPlugin* pv_plugin_instance()
+{
+  const std::string own = OwnPath();
+  const std::string said = "PatchIO: " + own + " was built for ParaView " PATCHIO_PARAVIEW_VERSION;
+  const std::string core = CoreOfThisProgram();
+  if (!core.empty() && !dlopen(PATCHIO_VTK_CORE, RTLD_LAZY | RTLD_NOLOAD)) {
+    Say(said + " (" PATCHIO_VTK_CORE "), but this program is another version (" + core +
+        "). Install the PatchIO that was built for this one, or build it again with it.\n");
+    return nullptr;
+  }
+  const std::string plugin = own.substr(0, own.rfind('/') + 1) + PATCHIO_PLUGIN_LIBRARY;
+  void* const library = dlopen(plugin.c_str(), RTLD_LAZY | RTLD_GLOBAL);
+  void* const instance = library ? dlsym(library, "patchio_plugin_instance") : nullptr;
+  if (!instance) {
+    const char* const reason = dlerror();
+    Say(said + " and cannot be loaded: " + (reason ? reason : "no reason is known") +
+        ". \"If it does not load\" in Documentation/Installation.md says what to do.\n");
+    return nullptr;
+  }
+  return reinterpret_cast<vtkPVPlugin* (*)()>(instance)();
+}

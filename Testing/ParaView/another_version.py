@@ -1,0 +1,37 @@
+"""A plugin of another ParaView says so, as does one that lacks a library; the right one loads after them.
+
+usage: PATCHIO_PLUGIN=PatchIO.so pvbatch another_version.py PLUGIN_OF_5.99 VERSION SCRATCH
+"""
+import os
+import shutil
+import sys
+
+from paraview.simple import LoadPlugin
+from vtkmodules.vtkCommonCore import vtkOutputWindow, vtkStringOutputWindow
+
+another, version, scratch = sys.argv[1:4]
+right = os.environ["PATCHIO_PLUGIN"]
+os.makedirs(scratch, exist_ok=True)
+alone = shutil.copy(right, scratch)
+
+
+def said_by(plugin):
+    window, before = vtkStringOutputWindow(), vtkOutputWindow.GetInstance()
+    vtkOutputWindow.SetInstance(window)
+    try:
+        LoadPlugin(plugin, ns=globals())
+        return "loaded"
+    except RuntimeError:
+        return window.GetOutput()
+    finally:
+        vtkOutputWindow.SetInstance(before)
+
+
+for plugin, words in (
+        (another, [another + " was built for ParaView 5.99", "another version (libvtkCommonCore-pv%s." % version, "Install"]),
+        (alone, [alone + " was built for ParaView %s and cannot be loaded: " % version, "libPatchIOPlugin.so: cannot open"]),
+        (right, ["loaded"])):
+    text = said_by(plugin)
+    if not all(word in text for word in words):
+        sys.exit("FAILED: %s says: %s" % (plugin, text))
+print("passed:", PatchReader.__name__)
