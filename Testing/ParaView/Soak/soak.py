@@ -24,7 +24,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..")]
 from conformance_of import Boxes, conformance, series_in  # noqa: E402
 from memory import Memory  # noqa: E402
 from on_ranks import controller, output_of, rank, ranks, sum_over_ranks  # noqa: E402
-from shown import difference, seen_in  # noqa: E402
+from shown import Seen  # noqa: E402
 from states import FRESH, PICTURE, Chance, first_state, home_state  # noqa: E402
 
 LIMIT_S = 180
@@ -67,11 +67,13 @@ def listen_to_errors(reader):
 
 class Shower:
     """A reader with the filter of its state, if there is one. changes: of each state's properties."""
+    readers, filters = 0, 0    # that were ever made
 
     def __init__(self, state, names, **changes):
         self.names, self.changes, self.made, self.filter = names, changes, None, None
         self.reader = simple.PatchReader(FileName=[state["path"]], **self.properties_of(state))
         self.errors = listen_to_errors(self.reader)
+        Shower.readers += 1
 
     def properties_of(self, state):
         return {**{name: state["properties"][name] for name in self.names}, **self.changes}
@@ -89,10 +91,12 @@ class Shower:
         for _ in range(2):
             self.reader.CellArrayStatus, self.reader.PointArrayStatus = state["cells"], state["points"]
             self.reader.UpdatePipeline(time_value)
+            self.reader.UpdatePropertyInformation()
         if self.made != state["filter"]:
             self.remove_filter()
             if state["filter"]:
                 self.made, self.filter = state["filter"], make_filter(state["filter"], self.reader)
+                Shower.filters += 1
         if self.filter:
             self.filter.UpdatePipeline(time_value)
 
@@ -111,8 +115,8 @@ class Shower:
         self.reader.SMProxy.InvokeCommand("ReadAgain")
         del self.errors[:]
 
-    def seen(self):
-        return seen_in(output_of(self.filter or self.reader))
+    def seen(self, bounds):
+        return Seen(output_of(self.filter), bounds) if self.filter else Seen(output_of(self.reader))
 
     def remove_filter(self):
         if self.filter:
@@ -178,12 +182,13 @@ class Soak:
         fresh = Shower(state, list(PICTURE), **FRESH)
         fresh.set(state)
         fresh.update(state, time_value)
-        differs = difference(self.shower.seen(), fresh.seen())
+        bounds = self.all[state["path"]].bounds
+        differs = self.shower.seen(bounds).differs(fresh.seen(bounds))
         if differs:
             self.fault("not what a fresh reader shows: %s" % ", ".join(map(str, differs)), state)
         # A reader of which nothing was changed does not read, and says nothing again.
-        asked = {name: value for name, value in state.items() if name not in ("filter", "check")}
-        if asked != self.asked and bool(self.shower.errors) != bool(fresh.errors):
+        asked = {name: value for name, value in state.items() if name not in ("filter", "check", "event")}
+        if (state["event"] or asked != self.asked) and bool(self.shower.errors) != bool(fresh.errors):
             self.fault("errors %s, of a fresh reader %s" % (self.shower.errors, fresh.errors), state)
         self.asked = asked
         del self.shower.errors[:]
@@ -207,7 +212,7 @@ class Soak:
             self.show(state)
             if self.number % HOME == 0:
                 self.show(home_state(home))
-                memory.measure()
+                memory.measure(Shower.readers, Shower.filters)
         return memory
 
     def over(self, arguments, end):
