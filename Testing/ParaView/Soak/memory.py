@@ -65,7 +65,7 @@ class Memory:
         if quarter == 0:
             return 0.0
         early, late = statistics.median(values[quarter:2 * quarter]), statistics.median(values[-quarter:])
-        return 100 * (late - early) / early
+        return 100 * (late - early) / early if early > 0 else 0.0    # a sanitizer's malloc counts nothing
 
     def growth(self):
         return self.of([there - kept for there, kept in zip(self.allocated, self.kept)])
