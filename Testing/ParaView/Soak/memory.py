@@ -46,10 +46,11 @@ def kept_by_paraview(with_filter, times=100):
 class Memory:
     """allocated: what malloc has given and not got back; resident: of the process, with fragments and PatchIO's own pool."""
 
-    def __init__(self):
+    def __init__(self, exact):
+        """exact: find out what ParaView keeps, which takes some seconds."""
         self.allocated, self.resident, self.kept = [], [], []
-        self.of_source = kept_by_paraview(False)
-        self.of_filter = kept_by_paraview(True) - self.of_source
+        self.of_source = kept_by_paraview(False) if exact else 0
+        self.of_filter = kept_by_paraview(True) - self.of_source if exact else 0
 
     def measure(self, sources, filters):
         """How many have been made until now."""

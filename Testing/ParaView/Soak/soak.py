@@ -1,11 +1,11 @@
 """A long session: properties, steps, files and filters change by chance, as in the GUI, and each picture is compared with that of
 a fresh reader, now and then by the format's own suite with what h5py and numpy find in the files, too.
 
-usage: Testing/ParaView/pvbatch.sh NP Testing/ParaView/Soak/soak.py LOG TRUTHDIR... [--seconds S | --changes N] [--seed N]
+usage: Testing/ParaView/pvbatch.sh NP Testing/ParaView/Soak/soak.py LOG TRUTHDIR... [--seconds S] [--changes N] [--seed N]
                                                                         [--replay LOG [--last N]] [--memory PERCENT]
 
-TRUTHDIR: from the reference.py of a format; one that is not there is left out. Runs on every rank. It prints its seed: the same
-seed with the same series makes the same changes. LOG gets a line for each change before it is made; --replay shows the states of
+TRUTHDIR: from the reference.py of a format; one that is not there is left out. Runs on every rank, S seconds and at least N changes.
+It prints its seed: the same seed with the same series makes the same changes, so --seconds 0 --changes N makes N of them again. LOG gets a line for each change before it is made; --replay shows the states of
 such a file again, --last N its last N. A change that takes longer than LIMIT_S ends the run with the stack of Python: a hang.
 Memory is measured in one state, every HOME changes: see memory.py; --memory: the growth that is a fault.
 """
@@ -203,10 +203,11 @@ class Soak:
 
     def run(self, arguments):
         """States by chance until the time is over, on rank 0's clock, or as many as asked for."""
-        end, chance = time.time() + arguments.seconds, Chance(random.Random(arguments.seed), self.all, self.open)
+        chance = Chance(random.Random(arguments.seed), self.all, self.open)
         home = self.all[sorted(path for path, series in self.all.items() if isinstance(series, Boxes))[0]]
-        state, memory = home_state(home), Memory()
+        state, memory = home_state(home), Memory(arguments.memory > 0)
         self.show(state)
+        end = time.time() + arguments.seconds
         while sum_over_ranks(rank == 0 and not self.over(arguments, end)):
             state = chance.next(state)
             self.show(state)
@@ -216,7 +217,7 @@ class Soak:
         return memory
 
     def over(self, arguments, end):
-        return self.number >= arguments.changes if arguments.changes else time.time() > end
+        return self.number >= arguments.changes and time.time() > end
 
     def replay(self, arguments):
         with open(arguments.replay) as file:
@@ -224,7 +225,7 @@ class Soak:
         for line in lines[-arguments.last:]:
             first = first_state(self.all[line["path"]])
             self.show({**first, **line, "properties": {**first["properties"], **line["properties"]}})
-        return Memory()
+        return Memory(False)
 
 
 def main():
