@@ -146,11 +146,12 @@ class Chance:
     def filter(self, state, series):
         kinds = ["Slice", "Clip", "ExtractSurface"]
         chosen = [key for key in sorted(series.scalars) if key[1] in state["cells"] + state["points"]]
-        made = {"kind": self.random.choice(kinds + (["Contour", "Threshold"] * 2 if chosen else []))}
+        contours = [key for key in chosen if key in series.contours]
+        made = {"kind": self.random.choice(kinds + ["Threshold"] * 2 * bool(chosen) + ["Contour"] * 2 * bool(contours))}
         if made["kind"] in ("Slice", "Clip"):
             made.update(origin=place(self.random, series), normal=normal(self.random, series))
         elif made["kind"] != "ExtractSurface":
-            key = self.random.choice(chosen)
+            key = self.random.choice(contours if made["kind"] == "Contour" else chosen)
             made.update(array=list(key), range=sorted(self.random.uniform(*series.scalars[key]) for _ in range(2)))
         state["filter"] = made
 
