@@ -17,6 +17,7 @@ from vtkmodules.vtkParallelCore import vtkCommunicator
 NOT_VISIBLE = 1 | 8 | 32     # duplicate, refined, hidden
 SLOTS = 1024
 NEAR = 1e-5
+PRESENT = 1e-300    # tells an array of zeros from none
 NOT_COMPARED = ("vtkGhostType", "rank", "rank_", "Normals")
 
 
@@ -115,7 +116,7 @@ def moments_of_grid(grid, bounds):
             sums["NaN in %s array '%s'" % (kind, name)] = np.isnan(values).astype(float)
             values = np.nan_to_num(values, posinf=0, neginf=0)
             sums["%s array '%s'" % (kind, name)] = (places * values if kind == "cell" else of_corners(grid, weights * values))[visible]
-    found = {what: (float(numbers.sum()), float(abs(numbers).sum())) for what, numbers in sums.items()}
+    found = {what: (float(numbers.sum()), float(abs(numbers).sum()) + PRESENT) for what, numbers in sums.items()}
     return {**found, "number of cells": (float(len(sums["places"])), 0.0)}
 
 
@@ -156,6 +157,8 @@ class Seen:
     def differs(self, other):
         """Words for what differs; empty where nothing does. All ranks find the same, though not all know the names."""
         slots = [i for i in range(SLOTS) if abs(self.totals[i] - other.totals[i]) > NEAR * self.sizes[i]]
+        if not self.exact:    # an array left out of one of them
+            slots = [i for i in slots if i == slot_of("number of cells") or self.sizes[i] and other.sizes[i]]
         names = sorted(what for what, slot in {**self.names, **other.names}.items() if slot in slots)
         cells = slot_of("number of cells")
         return ["%d of %d cells" % (self.totals[cells], other.totals[cells])] + names + slots if slots else []
