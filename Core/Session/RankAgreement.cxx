@@ -5,7 +5,6 @@
 #include "Support/Error.h"
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <set>
 
@@ -144,7 +143,8 @@ std::vector<ValueRange> RankAgreement::ReadRanges(const Catalog& catalog, int va
     return std::vector<std::byte>(begin, begin + ranges.size() * sizeof(ValueRange));
   });
   std::vector<ValueRange> ranges(bytes.size() / sizeof(ValueRange));
-  std::memcpy(ranges.data(), bytes.data(), ranges.size() * sizeof(ValueRange));
+  // No memcpy: without ranges there are no addresses either.
+  std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::byte*>(ranges.data()));
   return ranges;
 }
 

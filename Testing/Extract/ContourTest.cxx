@@ -149,7 +149,8 @@ TEST(Contour, TableIsTheSameOnBothSidesOfAFace)
           return (octants[edges[e][0]] >> axis & 1) == side && (octants[edges[e][1]] >> axis & 1) == side;
         };
         const auto name = [&](int e) {
-          return std::minmax(octants[edges[e][0]] & ~(1 << axis), octants[edges[e][1]] & ~(1 << axis));
+          return std::pair<int, int>(
+              std::minmax({octants[edges[e][0]] & ~(1 << axis), octants[edges[e][1]] & ~(1 << axis)}));
         };
         for (const int* e = vtkMarchingCubesTriangleCases::GetCases()[signs].edges; *e >= 0; e += 3) {
           for (int n = 0; n < 3; ++n) {

@@ -24,4 +24,8 @@ if ! [ -s "$number" ]; then
 fi
 DISPLAY=":$(cat "$number")"
 export DISPLAY
+# PATCHIO_PRELOAD: the library of a sanitizer, for programs that were built without one and load PatchIO.
+if [ -n "${PATCHIO_PRELOAD:-}" ]; then
+  export LD_PRELOAD=$PATCHIO_PRELOAD
+fi
 "$@"

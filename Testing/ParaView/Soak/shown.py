@@ -1,0 +1,164 @@
+"""What is seen of an output, over all ranks, as a few numbers that do not depend on how the cells lie in blocks and on ranks.
+
+Each visible cell gets a number from its corners, one from its corners and each array of cells, and one from its corners with
+each array of points. The sums of these numbers are the same if and only if, but for chance, the same cells with the same bits are seen.
+
+Filters put points on edges, and which of the cells at an edge does so is up to their threads; the last bit may differ. So of what
+filters make, the number of cells must be the same, and sums of values, weighted by place, nearly the same.
+"""
+import zlib
+
+import numpy as np
+from on_ranks import controller, leaves
+from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkLongLongArray
+from vtkmodules.vtkParallelCore import vtkCommunicator
+
+NOT_VISIBLE = 1 | 8 | 32     # duplicate, refined, hidden
+SLOTS = 1024
+NEAR = 1e-5
+PRESENT = 1e-300    # tells an array of zeros from none
+NOT_COMPARED = ("vtkGhostType", "rank", "rank_", "Normals")
+
+
+def mixed(numbers):
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xbf58476d1ce4e5b9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94d049bb133111eb)
+    return numbers ^ (numbers >> np.uint64(31))
+
+
+def with_values(numbers, values):
+    """A number of each row, from the one that it has and its values."""
+    values = values.reshape(len(values), -1)
+    if values.dtype.kind == "f":
+        # All NaN are the same, and -0 is 0: filters may choose.
+        values = np.where(np.isnan(values), np.nan, values + 0.0).astype(np.float64)
+        columns = values.view(np.uint64)
+    else:
+        columns = values.astype(np.uint64)
+    for column in columns.T:
+        numbers = mixed(numbers * np.uint64(31) + column + np.uint64(1))
+    return numbers
+
+
+def positions_of(grid):
+    if grid.IsA("vtkPointSet"):
+        points = grid.GetPoints()
+        return vtk_to_numpy(points.GetData()) if points and points.GetNumberOfPoints() else np.zeros((0, 3))
+    extent = np.array(grid.GetExtent()).reshape(3, 2)
+    if grid.IsA("vtkRectilinearGrid"):
+        axes = [vtk_to_numpy(a).astype(float) for a in (grid.GetXCoordinates(), grid.GetYCoordinates(), grid.GetZCoordinates())]
+    else:
+        axes = [o + s * np.arange(e[0], e[1] + 1) for o, s, e in zip(grid.GetOrigin(), grid.GetSpacing(), extent)]
+    z, y, x = np.meshgrid(*axes[::-1], indexing="ij")
+    return np.stack([x.ravel(), y.ravel(), z.ravel()], -1)
+
+
+def of_corners(grid, numbers):
+    """The sums of the numbers of each cell's points."""
+    if grid.IsA("vtkPolyData") or grid.IsA("vtkUnstructuredGrid"):
+        lists = [grid.GetCells()] if grid.IsA("vtkUnstructuredGrid") else \
+            [grid.GetVerts(), grid.GetLines(), grid.GetPolys(), grid.GetStrips()]
+        found = [np.zeros(0, numbers.dtype)]
+        for cells in lists:
+            if cells is not None and cells.GetNumberOfCells():
+                offsets, corners = vtk_to_numpy(cells.GetOffsetsArray()), vtk_to_numpy(cells.GetConnectivityArray())
+                sums = np.add.reduceat(np.append(numbers[corners], numbers[:1]), offsets[:-1])
+                found.append(np.where(offsets[1:] > offsets[:-1], sums, numbers.dtype.type(0)))
+        return np.concatenate(found)
+    extent = np.array(grid.GetExtent()).reshape(3, 2)
+    block = numbers.reshape((extent[:, 1] - extent[:, 0] + 1)[::-1])
+    for axis in range(3):
+        if block.shape[axis] > 1:
+            low, high = [slice(None)] * 3, [slice(None)] * 3
+            low[axis], high[axis] = slice(0, -1), slice(1, None)
+            block = block[tuple(low)] + block[tuple(high)]
+    return block.ravel()
+
+
+def arrays_of(attributes):
+    for i in range(attributes.GetNumberOfArrays()):
+        array = attributes.GetArray(i)
+        if array is not None and array.GetName() not in NOT_COMPARED:
+            yield array.GetName(), vtk_to_numpy(array)
+
+
+def visible_cells(grid):
+    ghosts = grid.GetCellData().GetArray("vtkGhostType")
+    return slice(None) if ghosts is None else (vtk_to_numpy(ghosts) & NOT_VISIBLE) == 0
+
+
+def bits_of_grid(grid):
+    """{what: sum over the visible cells}"""
+    points = with_values(np.zeros(grid.GetNumberOfPoints(), np.uint64), positions_of(grid))
+    visible, cells = visible_cells(grid), mixed(of_corners(grid, points))
+    sums = {"cells": cells[visible]}
+    for name, values in arrays_of(grid.GetCellData()):
+        sums["cell array '%s'" % name] = with_values(cells, values)[visible]
+    for name, values in arrays_of(grid.GetPointData()):
+        sums["point array '%s'" % name] = mixed(of_corners(grid, with_values(points, values)))[visible]
+    found = {what: int(numbers.sum(dtype=np.uint64)) for what, numbers in sums.items()}
+    return {**found, "number of cells": len(sums["cells"])}
+
+
+def moments_of_grid(grid, bounds):
+    """{what: sum over the visible cells, and the sum of the magnitudes}"""
+    size = max(b - a for a, b in zip(bounds[0::2], bounds[1::2])) or 1.0
+    weights = np.cos((positions_of(grid) - bounds[0::2]) / size @ [1.3, 2.1, 2.9])
+    corners, visible = of_corners(grid, np.ones(grid.GetNumberOfPoints())), visible_cells(grid)
+    places = of_corners(grid, weights) / np.maximum(corners, 1)
+    sums = {"places": places[visible]}
+    # ParaView keeps on converting an array that a filter, long deleted, once wanted of the other kind.
+    both = {name for name, _ in arrays_of(grid.GetCellData())} & {name for name, _ in arrays_of(grid.GetPointData())}
+    for kind, data in (("cell", grid.GetCellData()), ("point", grid.GetPointData())):
+        for name, values in ((name, values) for name, values in arrays_of(data) if name not in both):
+            values = values.reshape(len(values), -1).astype(float).sum(axis=1)
+            sums["NaN in %s array '%s'" % (kind, name)] = np.isnan(values).astype(float)
+            values = np.nan_to_num(values, posinf=0, neginf=0)
+            sums["%s array '%s'" % (kind, name)] = (places * values if kind == "cell" else of_corners(grid, weights * values))[visible]
+    found = {what: (float(numbers.sum()), float(abs(numbers).sum()) + PRESENT) for what, numbers in sums.items()}
+    return {**found, "number of cells": (float(len(sums["places"])), 0.0)}
+
+
+def slot_of(what):
+    return zlib.crc32(what.encode()) % SLOTS
+
+
+def all_ranks(array_type, numbers):
+    mine, total = array_type(), array_type()
+    for array in (mine, total):
+        array.SetNumberOfValues(len(numbers))
+    for i, number in enumerate(numbers):
+        mine.SetValue(i, number)
+    controller.AllReduce(mine, total, vtkCommunicator.SUM_OP)
+    return [total.GetValue(i) for i in range(len(numbers))]
+
+
+class Seen:
+    """Collective. Of what a filter makes, bounds are given: those of the data."""
+
+    def __init__(self, output, bounds=None):
+        self.exact, self.names = bounds is None, {}
+        totals, sizes = [0] * SLOTS, [0.0] * SLOTS
+        for leaf in leaves(output):
+            if leaf and leaf.GetNumberOfCells():
+                for what, number in (bits_of_grid(leaf) if self.exact else moments_of_grid(leaf, bounds)).items():
+                    slot = self.names[what] = slot_of(what)
+                    number, size = (number, 0.0) if self.exact else number
+                    totals[slot] += number
+                    sizes[slot] += size
+        if self.exact:
+            halves = all_ranks(vtkLongLongArray, [half for n in totals for half in ((n >> 32) % 2 ** 32, n % 2 ** 32)])
+            self.totals = [((halves[2 * i] << 32) + halves[2 * i + 1]) % 2 ** 64 for i in range(SLOTS)]
+        else:
+            self.totals = all_ranks(vtkDoubleArray, totals)
+        self.sizes = all_ranks(vtkDoubleArray, sizes)
+
+    def differs(self, other):
+        """Words for what differs; empty where nothing does. All ranks find the same, though not all know the names."""
+        slots = [i for i in range(SLOTS) if abs(self.totals[i] - other.totals[i]) > NEAR * self.sizes[i]]
+        if not self.exact:    # an array left out of one of them
+            slots = [i for i in slots if i == slot_of("number of cells") or self.sizes[i] and other.sizes[i]]
+        names = sorted(what for what, slot in {**self.names, **other.names}.items() if slot in slots)
+        cells = slot_of("number of cells")
+        return ["%d of %d cells" % (self.totals[cells], other.totals[cells])] + names + slots if slots else []

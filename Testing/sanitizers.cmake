@@ -1,0 +1,21 @@
+# How programs run that were built with PATCHIO_SANITIZE: any report ends the program, and so the test.
+# Leaks are not looked for: MPI, Python and ParaView have some. Fault libraries of the tests come before the sanitizer's own.
+set(asan "detect_leaks=0:verify_asan_link_order=0:detect_odr_violation=0:quarantine_size_mb=64")
+set(ubsan "print_stacktrace=1:halt_on_error=1:suppressions=${CMAKE_CURRENT_SOURCE_DIR}/undefined_sanitizer.txt")
+set(tsan "suppressions=${CMAKE_CURRENT_SOURCE_DIR}/thread_sanitizer.txt halt_on_error=0 second_deadlock_stack=1")
+# ParaView and Python are built without a sanitizer, whose library must then come first; see ParaView/with_display.sh.
+set(preload)
+foreach (pair IN ITEMS "address;asan" "undefined;ubsan" "thread;tsan")
+  list(GET pair 0 sanitizer)
+  list(GET pair 1 library)
+  if (PATCHIO_SANITIZE MATCHES "${sanitizer}")
+    execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=lib${library}.so OUTPUT_VARIABLE path OUTPUT_STRIP_TRAILING_WHITESPACE)
+    string(APPEND preload "${path} ")
+  endif ()
+endforeach ()
+file(APPEND "${CMAKE_CURRENT_BINARY_DIR}/environment.cmake" "
+set(ENV{ASAN_OPTIONS} \"${asan}\")
+set(ENV{UBSAN_OPTIONS} \"${ubsan}\")
+set(ENV{TSAN_OPTIONS} \"${tsan}\")
+set(ENV{PATCHIO_PRELOAD} \"${preload}\")
+")
