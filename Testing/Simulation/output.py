@@ -411,7 +411,7 @@ def failing(options, folder):
     for mode, ranks in (("direct", 1), ("thread", 1), ("ranks", 3)):
         for fault in ("ENOSPC", "EIO"):
             shutil.rmtree(os.path.join(folder, "out.pio"), ignore_errors=True)
-            code, said = run([options.client, config(folder, {}, mode=mode), "6", "20"], ranks, LD_PRELOAD=options.faults, WRITE_FAULT=fault + " 40")
+            code, said = run([options.client, config(folder, {}, mode=mode), "6", "150"], ranks, LD_PRELOAD=options.faults, WRITE_FAULT=fault + " 40")
             told = "No space left" if fault == "ENOSPC" else "Input/output error"
             expect(code == 1 and told in said, "%s, %s: exit code %d, %s", mode, fault, code, said)
             count = len(stranger.read(os.path.join(folder, "out.pio")))
