@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <new>
+#include <system_error>
 
 namespace patchio {
 namespace {
@@ -55,6 +56,15 @@ void Fail()
 }
 
 }  // namespace
+
+TEST(CatchError, SaysWhyNoThreadStarts)
+{
+  const auto fault = [](std::errc reason) {
+    return CatchError([reason] { throw std::system_error(std::make_error_code(reason)); });
+  };
+  EXPECT_THAT(fault(std::errc::resource_unavailable_try_again), ::testing::HasSubstr("memory"));
+  EXPECT_THAT(fault(std::errc::permission_denied), ::testing::HasSubstr("denied"));
+}
 
 TEST(CatchError, IsEmptyWhenAllWentWell)
 {
