@@ -27,7 +27,8 @@ std::shared_ptr<OpenedStep> RecentSteps::Open(
   if (found != this->Steps.end()) {
     step = found->Step;
     this->Steps.erase(found);
-    if (!ranks.RankZeroFinds([&step] { return step->Unchanged(); })) {
+    // What was missing may be there by now.
+    if (!ranks.RankZeroFinds([&step] { return step->Lost().empty() && step->Unchanged(); })) {
       step.reset();
     }
   }

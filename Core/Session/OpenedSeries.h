@@ -28,7 +28,8 @@ public:
   static constexpr std::uint64_t MostBytes = std::uint64_t(64) << 20;
 
   /// Collective: the step that was opened before under this path, unless its describing file has changed
-  /// since; else opens it, see OpenedStep. Throws Error like that, the same on all ranks.
+  /// since, or something was missing; else opens it, see OpenedStep. Throws Error like that, the same on all
+  /// ranks.
   std::shared_ptr<OpenedStep> Open(const RankAgreement& ranks, const std::string& path, ChannelMode mode);
   /// A step that was opened elsewhere takes the place of what is known under its path.
   void Add(const std::string& path, std::shared_ptr<OpenedStep> step);

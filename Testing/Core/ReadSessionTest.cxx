@@ -250,6 +250,19 @@ TEST_F(SessionReading, FailsForABrokenStepAndShowsTheOthers)
   EXPECT_THAT(this->Read(2)->Warning(), HasSubstr("2 of 3 patches cannot be read and are left out"));
 }
 
+TEST_F(SessionReading, ForgetsThatAFileWasMissingOnceItIsBack)
+{
+  const std::string path = testing::ClusterPath(this->Series.Paths()[2], 1);
+  this->Session.Series.SetChannel(ChannelMode::On);
+  this->Request.PrefetchSteps = 0;
+  std::filesystem::rename(path, path + ".away");
+  EXPECT_THAT(testing::MessageOf([this] { this->Read(2); }), HasSubstr(path));
+  this->ShowWasAhead(3);
+  std::filesystem::rename(path + ".away", path);
+  this->ShowWasAhead(2);
+  EXPECT_TRUE(this->Warnings.empty());
+}
+
 TEST_F(SessionReading, SaysOnceThatSomethingIsBrokenThatIsNotShown)
 {
   // The first patch is shown alone; the second cluster file, of the others, is cut.
