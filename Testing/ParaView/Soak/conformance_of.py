@@ -124,7 +124,7 @@ class Mesh(Series):
         arrays = ((where == "CellData", name, values, values.ndim == 1) for t in self.truths for n, values in t.items()
                   for name, where in entry["data"].items() if n.endswith("/" + name))
         super().__init__(entry["path"], entry["times"], arrays)
-        # Of cells ParaView 5.11 makes point data first, and its vtkCellDataToPointData never ends, or crashes, on poly data.
+        # ParaView 5.11 makes point data of cell data first, and its vtkCellDataToPointData never ends, or crashes, where poly data have vertices, lines and polygons.
         self.contours = [key for key in self.contours if key[0] == "POINTS"]
 
     def checkable(self, properties):

@@ -135,7 +135,7 @@ def all_ranks(array_type, numbers):
 
 
 class Seen:
-    """Collective. Of what a filter makes, bounds are given: those of the data."""
+    """Collective. `bounds` are those of the data where the output is a filter's: then sums are compared, else bits."""
 
     def __init__(self, output, bounds=None):
         self.exact, self.names = bounds is None, {}
