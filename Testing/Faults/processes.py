@@ -1,4 +1,5 @@
 """Faults of whole processes: clients that vanish, servers that stop, ranks that are killed. Each function is a fault of table.py."""
+import contextlib
 import glob
 import os
 import random
@@ -94,15 +95,19 @@ class Servers:
         self.bench.expect(self.ends(client) and client.text.count("right\n") == 2, "%s: a client saw %s", when, client.text[-800:])
 
 
-def reading_slowly(servers, server, client):
-    """Until the server reads what the client asked for."""
-    return servers.says(client, "reading") and time.sleep(1) is None and server.poll() is None and client.poll() is None
+@contextlib.contextmanager
+def slow_client(servers, server, port, place, *steps):
+    """A client for whom the server reads, which takes long."""
+    with inject.failing("read", "processor_cluster", SLOW, effect=inject.WAITS) as plan:
+        client = servers.client(port, place, *steps)
+        reads = servers.says(client, "reading") and time.sleep(1) is None and server.poll() is None and client.poll() is None
+        servers.bench.expect(reads and plan.hit() > 0, "there is no read to be disturbed: %s", client.text[-500:])
+        yield client
 
 
-def kill_while_reading(bench, servers, server, client, plan):
-    bench.expect(reading_slowly(servers, server, client) and plan.hit() > 0, "there is no read to be left: %s", client.text[-500:])
-    client.send_signal(signal.SIGKILL)
-    client.wait()
+def kill(process):
+    process.send_signal(signal.SIGKILL)
+    process.wait()
 
 
 def client_killed(bench):
@@ -110,8 +115,8 @@ def client_killed(bench):
     place = bench.place()
     with Servers(bench) as servers:
         server, port = servers.serve()
-        with inject.failing("read", "processor_cluster", SLOW, effect=inject.WAITS) as plan:
-            kill_while_reading(bench, servers, server, servers.client(port, place, 1, 2), plan)
+        with slow_client(servers, server, port, place, 1, 2) as client:
+            kill(client)
         bench.expect(servers.ends(server), "the server of a client that is gone goes on for ever")
         _, port = servers.serve()
         servers.sees_right(port, place, "the next server")
@@ -124,8 +129,8 @@ def one_of_clients_killed(bench):
         server, port = servers.serve("--multi-clients")
         first = servers.client(port, place, 1, go, 2)
         bench.expect(servers.says(first, "right"), "the first client saw %s", first.text[-800:])
-        with inject.failing("read", "processor_cluster", SLOW, effect=inject.WAITS) as plan:
-            kill_while_reading(bench, servers, server, servers.client(port, place, 0, 1, 2), plan)
+        with slow_client(servers, server, port, place, 0, 1, 2) as client:
+            kill(client)
         open(go, "w").close()
         bench.expect(servers.ends(first) and first.text.count("right\n") == 2, "the first client saw %s; the server said %s", first.text[-800:],
                      servers.text_of(server)[-400:])
@@ -135,9 +140,7 @@ def server_killed(bench):
     place = bench.place()
     with Servers(bench) as servers:
         server, port = servers.serve()
-        with inject.failing("read", "processor_cluster", SLOW, effect=inject.WAITS):
-            client = servers.client(port, place, 1, 2)
-            bench.expect(reading_slowly(servers, server, client), "there is no read to be left: %s", client.text[-500:])
+        with slow_client(servers, server, port, place, 1, 2) as client:
             os.killpg(server.pid, signal.SIGKILL)
             bench.expect(servers.ends(client), "a client of a server that is gone waits for ever")
         bench.expect(client.text.count("right\n") < 2 and "Error" in client.text, "the client said: %s", client.text[-500:])
@@ -150,9 +153,7 @@ def server_stopped(bench):
     place = bench.place()
     with Servers(bench) as servers:
         server, port = servers.serve()
-        with inject.failing("read", "processor_cluster", SLOW, effect=inject.WAITS):
-            client = servers.client(port, place, 1, 2)
-            bench.expect(reading_slowly(servers, server, client), "there is no read to be stopped: %s", client.text[-500:])
+        with slow_client(servers, server, port, place, 1, 2) as client:
             os.killpg(server.pid, signal.SIGSTOP)
             time.sleep(3)
             bench.expect(client.poll() is None, "the client did not wait: %s", client.text[-500:])
@@ -203,9 +204,7 @@ def rank_of_server_killed(bench):
     place = bench.place()
     with Servers(bench) as servers:
         server, port = servers.serve(ranks=2)
-        with inject.failing("read", "processor_cluster", SLOW, effect=inject.WAITS):
-            client = servers.client(port, place, 1, 2)
-            bench.expect(reading_slowly(servers, server, client), "there is no read to be left: %s", client.text[-500:])
+        with slow_client(servers, server, port, place, 1, 2) as client:
             ranks = ranks_of(server, "pvserver")
             bench.expect(len(ranks) >= 2, "ranks %s", ranks)
             os.kill(ranks[-1], signal.SIGKILL)
