@@ -201,7 +201,7 @@ bool vtkPatchReader::LookForNewSteps()
     }
     return found;
   } catch (const std::exception&) {
-    this->Fail(CatchError([] { throw; }));
+    this->Fail(CaughtError());
     return false;
   }
 }
@@ -287,7 +287,7 @@ int vtkPatchReader::RequestInformation(
     self.Arrays.Offer(self.Session.Series.Current());
     self.Facts.Learn(self.Session.Series);
   } catch (const std::exception&) {
-    this->Fail(CatchError([] { throw; }));
+    this->Fail(CaughtError());
     info->Remove(vtkStreamingDemandDrivenPipeline::TIME_STEPS());
     info->Remove(vtkStreamingDemandDrivenPipeline::TIME_RANGE());
     self.Session.Reports.ClearText();
@@ -332,7 +332,7 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
       return 1;
     }
   } catch (const std::exception&) {
-    this->Fail(CatchError([] { throw; }));
+    this->Fail(CaughtError());
     output->Initialize();
     self.Session.Reports.ClearText();
     // Not 0: filters that request one step after another, such as Plot Selection Over Time, would request

@@ -242,7 +242,7 @@ int vtkPatchWriter::Write()
     this->WriteTime.Modified();
     return 1;
   } catch (const std::exception&) {
-    const std::string fault = CatchError([] { throw; });
+    const std::string fault = CaughtError();
     const std::unique_ptr<Communicator> ranks = MakeCommunicator(this->Internal->Controller);
     if (ranks->Rank() == 0) {
       vtkErrorMacro(<< fault);

@@ -1,6 +1,7 @@
 #include "Support/Hdf5Check.h"
 
 #include "Support/Hdf5Signature.h"
+#include "Support/Hdf5Trial.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -80,7 +81,7 @@ void StructureCheck::TakeSuperblock()
   Cursor cursor = At(block, Hdf5Signature.size());
   const unsigned version = cursor.Take<std::uint8_t>();
   if (version >= 2) {
-    this->NewStyle("a superblock of the new style");
+    this->MeetUnknown("a superblock of the new style");
     this->Enabled = false;
     return;
   }
@@ -116,10 +117,14 @@ void StructureCheck::TakeSuperblock()
   }
 }
 
-void StructureCheck::NewStyle(const char* what) const
+void StructureCheck::MeetUnknown(const char* what)
 {
   if (this->Strict) {
     throw Unsound(std::string(what) + ", which PATCHIO_HDF5=strict refuses");
+  }
+  if (!this->Unknown) {
+    TryFile(this->File.Path());
+    this->Unknown = true;
   }
 }
 
@@ -181,7 +186,7 @@ void StructureCheck::ReadHeader(std::uint64_t address, Header& header)
 {
   const std::vector<std::byte> prefix = this->Bytes(address, 16);
   if (Begins(prefix, "OHDR")) {
-    this->NewStyle("an object header of the new style");
+    this->MeetUnknown("an object header of the new style");
     return;
   }
   Cursor cursor = At(prefix);
@@ -275,7 +280,7 @@ void StructureCheck::TakeMessageOfGroup(unsigned type, Cursor& message, Header& 
       RequireOfFile(message.Take<std::uint8_t>() == 0, "links of an unknown version");
       message.Skip(message.Take<std::uint8_t>() & 1 ? 8 : 0);
       if (message.Take<std::uint64_t>() != NoAddress) {
-        this->NewStyle("a group of the new style");
+        this->MeetUnknown("a group of the new style");
       }
       break;
     }
@@ -304,7 +309,7 @@ void StructureCheck::TakeMessageOfGroup(unsigned type, Cursor& message, Header& 
       RequireOfFile(header.Tree != NoAddress, "a group without a list of its members");
       break;
     case AttributeInfo:
-      this->NewStyle("attributes of the new style");
+      this->MeetUnknown("attributes of the new style");
       break;
     case References:
       message.Skip(5);

@@ -4,12 +4,11 @@
 //
 // Known are files of the old style, which the library writes unless told otherwise: superblock version 0 or
 // 1, object headers of version 1, groups as symbol tables or with links in their headers, all layouts but
-// virtual ones. What has the new style has checksums, which protect against damage, though not against
-// forgery; the environment variable PATCHIO_HDF5 says what to do with it:
-//   strict   refuse it, and filters that only the library undoes
+// virtual ones. The library tries a file of the new style, or with filters that only the library undoes, in
+// a child process first (Hdf5Trial.h). The environment variable PATCHIO_HDF5 may say otherwise:
+//   strict   refuse such files
 //   trust    look at nothing, as the library alone would
-// Otherwise the library gets it. The format is described in The HDF Group's "HDF5 File Format Specification",
-// versions 1.0 to 3.0.
+// The format is described in The HDF Group's "HDF5 File Format Specification", versions 1.0 to 3.0.
 #pragma once
 
 #include "Support/Hdf5Messages.h"
@@ -39,6 +38,8 @@ public:
   void Object(std::uint64_t address);
   /// The list of chunks of a data set, where it has one.
   void Chunks(std::uint64_t address);
+  /// True once something was met that is not known, so that the library had to try the file.
+  bool HasUnknown() const { return this->Unknown; }
 
 private:
   /// What a header says, as far as its parts must fit each other.
@@ -65,7 +66,7 @@ private:
   void TakeAttribute(Cursor& message);
   void TakeLists(Cursor& values, std::uint64_t count, std::uint64_t partBytes);
   void TakeExternalFiles(Cursor& message);
-  void TakeCheckedFilters(Cursor& message) const;
+  void TakeCheckedFilters(Cursor& message);
   void CheckParts(const Header& header) const;
   /// Where the last text ends in a local heap; its texts are before.
   std::uint64_t LocalHeap(std::uint64_t address);
@@ -78,7 +79,7 @@ private:
   using Objects = std::unordered_map<std::uint32_t, std::uint64_t>;  ///< bytes of each, by number
   const Objects& GlobalHeap(std::uint64_t address);
 
-  void NewStyle(const char* what) const;
+  void MeetUnknown(const char* what);
   std::vector<std::byte> Bytes(std::uint64_t address, std::uint64_t count);
   void RequireInside(std::uint64_t address, std::uint64_t count) const;
   /// A node of a tree: what follows its head, for the children that it has.
@@ -93,7 +94,7 @@ private:
   const PlainFile File;
   std::uint64_t FileBytes = 0;
   std::uint64_t Base = 0;  ///< where the superblock lies: addresses count from there
-  bool Enabled = true, Strict = false;
+  bool Enabled = true, Strict = false, Unknown = false;
   unsigned SymbolsK = 0, GroupK = 0, ChunkK = 32;
   std::unordered_map<std::uint64_t, Header> Headers;       ///< by address
   std::unordered_set<std::uint64_t> Nodes;                 ///< of trees, and symbols, of this walk

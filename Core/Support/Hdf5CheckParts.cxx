@@ -125,12 +125,12 @@ void StructureCheck::TakeExternalFiles(Cursor& message)
   }
 }
 
-void StructureCheck::TakeCheckedFilters(Cursor& message) const
+void StructureCheck::TakeCheckedFilters(Cursor& message)
 {
   constexpr unsigned lastKnown = 3;  // deflate, shuffle, checksums
   for (const unsigned filter : TakeFilters(message)) {
     if (filter > lastKnown) {
-      this->NewStyle("a filter that only the library undoes");
+      this->MeetUnknown("a filter that only the library undoes");
     }
   }
 }

@@ -2,6 +2,7 @@
 #include "Support/Error.h"
 #include "Support/Hdf5.h"
 #include "Support/Hdf5Check.h"
+#include "Support/Hdf5Trial.h"
 
 #include <fmt/format.h>
 
@@ -52,7 +53,11 @@ void File::ReadValues(const std::string& dataset, hid_t handle, hid_t type, void
   std::string reason;
   try {
     this->CheckChunks(handle);
-    reason = H5Dread(handle, type, memorySpace, fileSpace, H5P_DEFAULT, into) < 0 ? LastMessage() : "";
+    const auto read = [&] { return H5Dread(handle, type, memorySpace, fileSpace, H5P_DEFAULT, into); };
+    if (this->Check->HasUnknown()) {
+      TryValues(this->PathName, handle, read);
+    }
+    reason = read() < 0 ? LastMessage() : "";
   } catch (const Unsound& unsound) {
     reason = unsound.what();
   }

@@ -12,6 +12,11 @@ namespace patchio {
 
 /// Runs `work` and gives what went wrong, for the person at the screen; empty when nothing did.
 std::string CatchError(const std::function<void()>& work);
+/// Within a handler: the same for the exception at hand.
+inline std::string CaughtError()
+{
+  return CatchError([] { throw; });
+}
 
 /// Collective: runs `work`, which must not communicate, and then throws Error on all ranks if it failed on
 /// one of them; all get the message of the first rank that failed.

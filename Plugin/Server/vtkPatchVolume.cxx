@@ -118,8 +118,14 @@ int vtkPatchVolume::FillInputPortInformation(int, vtkInformation* info)
 int vtkPatchVolume::RequestData(vtkInformation*, vtkInformationVector** inputs, vtkInformationVector* outputs)
 {
   auto* const output = vtkMultiBlockDataSet::GetData(outputs);
+  return patchio::Guarded(
+      this, output, [&] { return this->MakeImages(vtkDataObject::GetData(inputs[0]), output); });
+}
+
+int vtkPatchVolume::MakeImages(vtkDataObject* input, vtkMultiBlockDataSet* output)
+{
   const auto ranks = patchio::AllRanks();
-  const Blocks blocks = MakeBlocks(vtkDataObject::GetData(inputs[0]));
+  const Blocks blocks = MakeBlocks(input);
   const std::vector<const Block*> solid = SolidBlocks(blocks);
   this->AbortExecute = 0;  // that of an image that was given up
   if (!patchio::AllOf(*ranks, blocks.NotUnderstood.empty() && solid.size() == blocks.List.size())) {

@@ -46,6 +46,7 @@ protected:
   int RequestData(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
 
 private:
+  int MakeImages(vtkDataObject* input, vtkMultiBlockDataSet* output);
   vtkPatchVolume(const vtkPatchVolume&) = delete;
   void operator=(const vtkPatchVolume&) = delete;
 

@@ -119,10 +119,9 @@ void PutOfType(hid_t file, const char* name, hid_t type, const void* values, H5D
   H5Sclose(space);
 }
 
-/// Types that nothing of ours writes, in the old style: headers, heaps and trees without checksums.
-void MakeTypes(const std::string& path)
+/// Types that nothing of ours writes.
+void PutTypes(hid_t file)
 {
-  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
   char plain[64] = {1, 2, 3};
   int parts[] = {4, 5, 6};
   const hvl_t lists[] = {{3, parts}, {0, nullptr}};
@@ -159,6 +158,29 @@ void MakeTypes(const std::string& path)
   for (const hid_t type : {color, opaque, text, list, array, record, shared}) {
     H5Tclose(type);
   }
+}
+
+/// In the old style: headers, heaps and trees without checksums.
+void MakeTypes(const std::string& path)
+{
+  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  PutTypes(file);
+  H5Fclose(file);
+}
+
+/// In the new style, with a group in the old one.
+void MakeNewTypes(const std::string& path)
+{
+  const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+  H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
+  const hid_t made = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
+  PutTypes(made);
+  H5Fclose(made);
+  H5Pclose(access);
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  const hid_t group = H5Gcreate2(file, "old", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  PutTypes(group);
+  H5Gclose(group);
   H5Fclose(file);
 }
 
@@ -224,6 +246,7 @@ struct Folder
     MakePlotfile(name + "/plt00012");
     MakeKwave(name + "/kwave.h5");
     MakeTypes(name + "/types.h5");
+    MakeNewTypes(name + "/new_types.h5");
     WriteWhole(name + "/grads/a.ctl", GradsText);
     WriteWhole(name + "/grads/a.bin", std::string(2 * 3 * 6 * 4, '\1'));
     MakeContainer(name + "/a.pio");

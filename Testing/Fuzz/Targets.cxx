@@ -211,7 +211,7 @@ std::vector<std::string> Hdf5Files()
   return {ReadWhole(SoundFolder() + "/kwave.h5"), ReadWhole(FirstStepFile()),
       ReadWhole(SoundFolder() + "/" + Dump + "summary.samrai"),
       ReadWhole(SoundFolder() + "/" + Dump + "processor_cluster.00000.samrai"),
-      ReadWhole(SoundFolder() + "/types.h5")};
+      ReadWhole(SoundFolder() + "/types.h5"), ReadWhole(SoundFolder() + "/new_types.h5")};
 }
 
 /// All that the HDF5 library is asked about an object, and about those below it.
