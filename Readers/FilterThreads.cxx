@@ -1,7 +1,5 @@
 #include "FilterThreads.h"
 
-#include "Support/MachineName.h"
-
 #include <vtkSMPTools.h>
 
 #include <sched.h>
@@ -39,18 +37,13 @@ Cores CoresOfProcess()
 int CoresOfRank(Communicator& ranks)
 {
   const Cores mine = CoresOfProcess();
-  const std::string machine = MachineName();
-  const std::vector<std::string> machines = ranks.AllGather(machine);
-  const std::vector<std::string> allowed = ranks.AllGather(mine.to_string());
+  const std::vector<Cores> allowed = GatherValues<Cores>(ranks.OnMachine(), {mine});
   Cores together;
-  std::size_t sharers = 0;
-  for (std::size_t rank = 0; rank < machines.size(); ++rank) {
-    if (machines[rank] == machine) {
-      together |= Cores(allowed[rank]);
-      ++sharers;
-    }
+  for (const Cores& one : allowed) {
+    together |= one;
   }
-  return static_cast<int>(std::max<std::size_t>(1, std::min(mine.count(), together.count() / sharers)));
+  return static_cast<int>(
+      std::max<std::size_t>(1, std::min(mine.count(), together.count() / allowed.size())));
 }
 
 std::string SetFilterThreads(int threads)

@@ -1,7 +1,6 @@
 #include "ReaderRanks.h"
 
 #include "FilterThreads.h"
-#include "Support/Memory.h"
 
 #include <vtkMPI.h>
 #include <vtkMPICommunicator.h>
@@ -23,16 +22,7 @@ void ReaderRanks::Use(vtkMultiProcessController* controller)
 {
   this->Of = controller;
   this->Ranks = MakeCommunicator(controller);
-  this->RanksOnMachine = 0;
   this->CoresHere = 0;
-}
-
-int ReaderRanks::OnMachine()
-{
-  if (this->RanksOnMachine == 0) {
-    this->RanksOnMachine = patchio::RanksOnMachine(*this->Ranks);
-  }
-  return this->RanksOnMachine;
 }
 
 int ReaderRanks::Cores()

@@ -25,15 +25,14 @@ public:
   bool IsFirst() const { return this->Ranks->Rank() == 0; }
 
   /// Collective at first, then known: ranks on this machine.
-  int OnMachine();
+  int OnMachine() { return this->Ranks->OnMachine().Size(); }
   /// Collective at first, then known: see CoresOfRank().
   int Cores();
 
 private:
   vtkSmartPointer<vtkMultiProcessController> Of;
   std::unique_ptr<Communicator> Ranks = MakeSelfCommunicator();
-  int RanksOnMachine = 0;  ///< 0: not known yet
-  int CoresHere = 0;       ///< 0: not known yet
+  int CoresHere = 0;  ///< 0: not known yet
 };
 
 }  // namespace patchio

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -28,15 +29,15 @@ constexpr const char* NoSlice =
     "Slice While Reading has no effect on meshes, lists of points and grids on a sphere. Use the filter "
     "Slice";
 
-/// What each rank tells the others about the lists of points in its blocks. For each level: the number of
-/// points, and the lower and upper corner of the box around them.
-constexpr int NumbersOfLevel = 7;
+constexpr std::size_t NumbersOfBox = 6;
 
-std::vector<int> ListsOfRank(LoadedStep& loaded)
+PointLists ListsOfRank(LoadedStep& loaded)
 {
   const Catalog& catalog = loaded.Data();
   const StepPlan& plan = loaded.Plan;
-  std::vector<int> numbers(NumbersOfLevel * catalog.Levels.size(), 0);
+  const std::size_t levels = catalog.Levels.size();
+  PointLists lists{std::vector<double>(levels, 0),
+      std::vector<double>(NumbersOfBox * levels, std::numeric_limits<int>::min())};
   for (std::size_t i = 0; i < plan.Mine.size(); ++i) {
     const int level = plan.Blocks[plan.Mine[i]].Level;
     for (std::size_t v = 0; v < loaded.Variables().size(); ++v) {
@@ -45,19 +46,17 @@ std::vector<int> ListsOfRank(LoadedStep& loaded)
           loaded.Variables()[v].Variable != catalog.PositionsOf(level) || array.Status != ArrayStatus::Read) {
         continue;
       }
-      int* const ofLevel = numbers.data() + NumbersOfLevel * level;
+      double* const corners = lists.Corners.data() + NumbersOfBox * level;
       const Box bounds =
           PointPlaces(catalog, array, catalog.Variables[catalog.PositionsOf(level)].Name).Bounds();
       for (int axis = 0; axis < 3; ++axis) {
-        int& lower = ofLevel[1 + axis];
-        int& upper = ofLevel[4 + axis];
-        lower = ofLevel[0] == 0 ? bounds.Lower[axis] : std::min(lower, bounds.Lower[axis]);
-        upper = ofLevel[0] == 0 ? bounds.Upper[axis] : std::max(upper, bounds.Upper[axis]);
+        corners[axis] = std::max(corners[axis], -double(bounds.Lower[axis]));
+        corners[3 + axis] = std::max(corners[3 + axis], double(bounds.Upper[axis]));
       }
-      ofLevel[0] += static_cast<int>(array.Tuples);
+      lists.Points[level] += static_cast<double>(array.Tuples);
     }
   }
-  return numbers;
+  return lists;
 }
 
 /// True when some block of any rank may have cells that are not visible.
@@ -166,8 +165,8 @@ void KeptFrames::KeepFor(const std::string& key)
 bool PointsBecomeImages(Communicator& ranks, LoadedStep& loaded, KeptFrames& kept)
 {
   // An image takes memory for each cell of each array, and is filled again at each step.
-  constexpr std::int64_t cellsOfPoint = 4;
-  constexpr std::int64_t fewCells = 1 << 20;
+  constexpr double cellsOfPoint = 4;
+  constexpr double fewCells = 1 << 20;
   const PointForm wanted = loaded.Options.PointLists;
   const std::vector<Level>& levels = loaded.Data().Levels;
   if (wanted != PointForm::Automatic || std::none_of(levels.begin(), levels.end(), [](const Level& level) {
@@ -177,22 +176,19 @@ bool PointsBecomeImages(Communicator& ranks, LoadedStep& loaded, KeptFrames& kep
   }
   RunOnAllRanks(ranks, [&] {
     const bool known = !kept.Key.empty() && kept.Key == loaded.GridsKey();
-    kept.Points = known ? kept.Points : ListsOfRank(loaded);
+    kept.Lists = known ? kept.Lists : ListsOfRank(loaded);
   });
-  const std::vector<int> all = ranks.AllGather(kept.Points);
-  std::int64_t points = 0, cells = 0;
+  const std::vector<double> ofLevels = ranks.Sum(kept.Lists.Points);
+  const std::vector<double> corners = ranks.Largest(kept.Lists.Corners);
+  double points = 0, cells = 0;
   for (std::size_t level = 0; level < levels.size(); ++level) {
-    Box around{loaded.Data().Lattice.Upper, loaded.Data().Lattice.Lower};
-    std::int64_t ofLevel = 0;
-    for (std::size_t i = NumbersOfLevel * level; i < all.size(); i += NumbersOfLevel * levels.size()) {
-      for (int axis = 0; axis < 3 && all[i] > 0; ++axis) {
-        around.Lower[axis] = std::min(around.Lower[axis], all[i + 1 + axis]);
-        around.Upper[axis] = std::max(around.Upper[axis], all[i + 4 + axis]);
-      }
-      ofLevel += all[i];
+    const double* const box = corners.data() + NumbersOfBox * level;
+    double around = ofLevels[level] > 0 ? 1 : 0;
+    for (int axis = 0; axis < 3; ++axis) {
+      around *= box[axis] + box[3 + axis] + 1;
     }
-    points += ofLevel;
-    cells += ofLevel > 0 ? around.Cells() : 0;
+    points += ofLevels[level];
+    cells += around;
   }
   return cells <= std::max(cellsOfPoint * points, fewCells);
 }
@@ -210,9 +206,9 @@ void AssembleOutput(
   const auto tree = amr ? vtkSmartPointer<vtkMultiBlockDataSet>::New()
                         : vtkSmartPointer<vtkMultiBlockDataSet>(vtkMultiBlockDataSet::SafeDownCast(output));
   assembler.BuildTree(tree, plan.Blocks, wanted.FirstLevel, wanted.LastLevel);
+  PointLists lists = std::move(kept.Lists);  // of this step
   kept.KeepFor(plan.GridsKey);
   std::vector<BlockFrame> frames = std::move(kept.Frames);
-  std::vector<int> points = std::move(kept.Points);
   kept = KeptFrames();  // in case of an exception
   frames.resize(plan.Mine.size());
   FillTree(plan, MakeBlocks(loaded, threads, assembler, frames), tree);
@@ -222,7 +218,7 @@ void AssembleOutput(
   if (!plan.GridsKey.empty()) {
     kept.Key = plan.GridsKey;
     kept.Frames = std::move(frames);
-    kept.Points = std::move(points);
+    kept.Lists = std::move(lists);
   }
   loaded.ReportAssembly(watch.Seconds());
 }

@@ -14,12 +14,19 @@ class vtkMultiBlockDataSet;
 
 namespace patchio {
 
+/// Lists of points in the blocks of one rank, by level.
+struct PointLists
+{
+  std::vector<double> Points;   ///< how many
+  std::vector<double> Corners;  ///< of the box around them: the lower one, negative, and the upper one
+};
+
 /// The frames of one rank's blocks, to be used again by the next steps of the same file.
 struct KeptFrames
 {
   std::string Key;  ///< of the step that they were made for; empty: there are none
   std::vector<BlockFrame> Frames;
-  std::vector<int> Points;  ///< the places of lists of points; see PointsBecomeImages()
+  PointLists Lists;  ///< see PointsBecomeImages()
 
   /// Drops the frames unless they fit a step with this PlannedStep::GridsKey().
   void KeepFor(const std::string& key);

@@ -177,7 +177,7 @@ bool Replaced(Communicator& comm, const SidecarPath& where, const std::optional<
 {
   const auto now = StateOf(where.Path);
   const bool same = before.has_value() == now.has_value() && (!now || now->Print == before->Print);
-  return comm.AllGather(std::vector<int>{same ? 0 : 1})[0] == 1;
+  return !AllOf(comm, same || comm.Rank() != 0);
 }
 
 /// What is wrong with a sidecar, with its name.

@@ -166,6 +166,12 @@ protected:
     MPI_Comm_dup(this->Comm, &second);
     return std::make_unique<MpiCommunicator>(second, true);
   }
+  std::unique_ptr<Communicator> SplitByMachine() const override
+  {
+    MPI_Comm machine = MPI_COMM_NULL;
+    MPI_Comm_split_type(this->Comm, MPI_COMM_TYPE_SHARED, this->RankValue, MPI_INFO_NULL, &machine);
+    return std::make_unique<MpiCommunicator>(machine, true);
+  }
 
 private:
   /// A rank that has no memory must not leave the others waiting in the broadcast.
@@ -283,12 +289,25 @@ std::unique_ptr<Communicator> Communicator::Duplicate() const
   return MakeSelfCommunicator();
 }
 
+std::unique_ptr<Communicator> Communicator::SplitByMachine() const
+{
+  return MakeSelfCommunicator();
+}
+
 Communicator& Communicator::Aside()
 {
   if (!this->Second) {
     this->Second = this->Duplicate();
   }
   return *this->Second;
+}
+
+Communicator& Communicator::OnMachine()
+{
+  if (!this->Machine) {
+    this->Machine = this->SplitByMachine();
+  }
+  return *this->Machine;
 }
 
 void BroadcastBytes(std::byte* data, std::uint64_t bytes, int root, MPI_Comm comm)

@@ -58,14 +58,18 @@ public:
   /// The same processes once more, for what goes on at the same time as other work of this one. Lives as long
   /// as this one; collective the first time.
   Communicator& Aside();
+  /// Those of the processes that share this one's machine and its memory. Lives as long as this one;
+  /// collective over all of them the first time.
+  Communicator& OnMachine();
 
 protected:
-  /// By default one process by itself.
+  // By default one process by itself.
   virtual std::unique_ptr<Communicator> Duplicate() const;
+  virtual std::unique_ptr<Communicator> SplitByMachine() const;
 
 private:
   std::vector<double> Sums;
-  std::unique_ptr<Communicator> Second;
+  std::unique_ptr<Communicator> Second, Machine;
 };
 
 /// Calls transfer(begin, count) for pieces of so many bytes that MPI can count.

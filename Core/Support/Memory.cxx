@@ -3,6 +3,7 @@
 #include "Support/ByteText.h"
 #include "Support/Error.h"
 #include "Support/MachineName.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -11,7 +12,6 @@
 #include <chrono>
 #include <fstream>
 #include <limits>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <sstream>
@@ -127,31 +127,19 @@ std::uint64_t AvailableMemory(const std::string& root)
   return known->second;
 }
 
-int RanksOnMachine(Communicator& comm)
-{
-  const std::vector<std::string> machines = comm.AllGather(MachineName());
-  return static_cast<int>(std::count(machines.begin(), machines.end(), machines[comm.Rank()]));
-}
-
 void CheckMemoryOfMachines(Communicator& comm, double bytes, double share)
 {
-  const std::vector<std::string> machines = comm.AllGather(MachineName());
-  const std::vector<double> needs =
-      comm.AllGather(std::vector<double>{bytes, share * static_cast<double>(AvailableMemory())});
-  std::map<std::string, std::pair<double, double>> totals;  // machine -> needed, free
-  for (std::size_t rank = 0; rank < machines.size(); ++rank) {
-    const auto found = totals.emplace(machines[rank], std::make_pair(0.0, needs[2 * rank + 1])).first;
-    found->second.first += needs[2 * rank];
-    found->second.second = std::min(found->second.second, needs[2 * rank + 1]);
-  }
-  for (const auto& [machine, total] : totals) {
-    if (total.first > total.second) {
+  Communicator& machine = comm.OnMachine();
+  const double needed = machine.Sum({bytes})[0];
+  const double free = -machine.Largest({-share * static_cast<double>(AvailableMemory())})[0];
+  RunOnAllRanks(comm, [&] {
+    if (needed > free) {
       throw Error(
           fmt::format("Reading needs {} of memory on machine '{}', but only {} are free. "
                       "Select fewer variables or levels, or use more machines.",
-              ByteText(total.first), machine, ByteText(total.second)));
+              ByteText(needed), MachineName(), ByteText(free)));
     }
-  }
+  });
 }
 
 }  // namespace patchio

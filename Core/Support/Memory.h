@@ -15,9 +15,6 @@ namespace patchio {
 /// `root`: folder that holds proc/ and sys/; another one than "/" is for tests.
 std::uint64_t AvailableMemory(const std::string& root = "/");
 
-/// Collective. How many ranks, this one too, share this rank's machine and its memory.
-int RanksOnMachine(Communicator& comm);
-
 /// Collective. Throws Error, the same on all ranks, when the ranks of some machine together need more memory
 /// than it has left, or than that share of it. `bytes`: what this rank is about to allocate.
 void CheckMemoryOfMachines(Communicator& comm, double bytes, double share = 1);

@@ -178,8 +178,8 @@ void AutomaticThreads::SenseAfter()
   }
 }
 
-/// Collective, in one message: ranks that wait for each other cost a short read more than it gains. All learn
-/// what rank 0 knows of the storage and what every rank can bear.
+/// Collective, in few messages: ranks that wait for each other cost a short read more than it gains. All
+/// learn what rank 0 knows of the storage and what every rank can bear.
 void AutomaticThreads::Agree(Communicator& ranks, int mostOfRank)
 {
   static const int cores = static_cast<int>(std::thread::hardware_concurrency());  // the kernel is asked
@@ -188,30 +188,22 @@ void AutomaticThreads::Agree(Communicator& ranks, int mostOfRank)
     return std::tie(choice.Storage, choice.ConcurrencySource, choice.Load.Load, choice.Load.Sureness,
         choice.Load.Source, choice.Requests, choice.ProfilesPassedOver, this->MountPoint);
   };
-  const std::string machine = MachineName();
-  ByteWriter writer;
-  writer.Put(machine);
-  writer.Put(mostOfRank);
-  if (this->IsRankZero) {
+  const std::vector<std::byte> bytes = BytesOfRankZero(ranks, [&] {
     this->MountPoint = this->Where ? this->Where->Point : "";
-    writer.Put(cores);
+    ByteWriter writer;
+    writer.Put(MachineName());
+    writer.Put(std::max(cores, 1));
     writer.Put(known());
-  }
-  const std::vector<std::byte> mine = writer.Take();
-  const std::vector<std::string> all =
-      ranks.AllGather(std::string(reinterpret_cast<const char*>(mine.data()), mine.size()));
-  this->Job = {ranks.Size(), 1, mostOfRank};
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    ByteReader reader(reinterpret_cast<const std::byte*>(all[rank].data()), all[rank].size());
-    std::string there;
-    reader.Get(there);
-    this->Job.MostOfRank = std::min(this->Job.MostOfRank, reader.Get<int>());
-    if (rank == 0) {
-      this->OnMachineOfRankZero = there == machine;
-      this->Job.Cores = std::max(reader.Get<int>(), 1);
-      reader.Get(known());
-    }
-  }
+    return writer.Take();
+  });
+  ByteReader reader(bytes);
+  std::string machine;
+  reader.Get(machine);
+  this->OnMachineOfRankZero = machine == MachineName();
+  const int coresThere = reader.Get<int>();
+  reader.Get(known());
+  const int least = -static_cast<int>(ranks.Largest({-double(mostOfRank)})[0]);
+  this->Job = {ranks.Size(), coresThere, least};
 }
 
 /// A controller goes on from read to read, as long as it is about the same storage.

@@ -215,9 +215,8 @@ void ReadControl::ForgetWhatCameTooLate()
   }
   const auto late = std::find_if(this->History.begin() + 1, this->History.end(),
       [this](const ThreadChange& change) { return change.Seconds > this->LastRead; });
-  const std::vector<int> inTime =
-      this->Ranks.AllGather(std::vector<int>{static_cast<int>(late - this->History.begin())});
-  this->History.resize(*std::max_element(inTime.begin(), inTime.end()));
+  const auto inTime = static_cast<double>(late - this->History.begin());
+  this->History.resize(static_cast<std::size_t>(this->Ranks.Largest({inTime})[0]));
 }
 
 double ReadControl::MeanThreads() const

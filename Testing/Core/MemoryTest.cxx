@@ -1,6 +1,8 @@
 #include "Support/Memory.h"
 
 #include "Support/Error.h"
+#include "Support/MachineName.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <gmock/gmock.h>
 
@@ -22,6 +24,12 @@ public:
   std::vector<double> AllGather(const std::vector<double>& values) override { return this->Repeat(values); }
   std::vector<int> AllGather(const std::vector<int>& values) override { return this->Repeat(values); }
 
+protected:
+  std::unique_ptr<Communicator> SplitByMachine() const override
+  {
+    return std::make_unique<LikeMindedRanks>(this->Count);
+  }
+
 private:
   template <typename T>
   std::vector<T> Repeat(const std::vector<T>& values) const
@@ -35,6 +43,27 @@ private:
 
   int Count;
 };
+
+/// The first of two ranks on machines of their own. The other one's is full.
+class RankBesideAFullMachine : public LikeMindedRanks
+{
+public:
+  RankBesideAFullMachine() : LikeMindedRanks(2) {}
+  std::vector<std::string> AllGather(const std::string& text) override { return {text, "b is full"}; }
+  std::vector<double> Largest(const std::vector<double>&) override { return {1}; }
+
+protected:
+  std::unique_ptr<Communicator> SplitByMachine() const override { return MakeSelfCommunicator(); }
+};
+
+TEST(Memory, IsLackingOnAllRanksWhereItIsOnOneMachine)
+{
+  RankBesideAFullMachine ranks;
+  EXPECT_EQ(CatchError([&] { CheckMemoryOfMachines(ranks, 0); }), "b is full");
+  EXPECT_THAT(CatchError([&] { CheckMemoryOfMachines(ranks, 1e18); }),
+      ::testing::HasSubstr("on machine '" + MachineName() + "'"))
+      << "the first rank's";
+}
 
 TEST(Memory, AddsUpWhatTheRanksOfAMachineNeed)
 {

@@ -7,6 +7,8 @@
 #include "Io/FakeSource.h"
 #include "MpiTest.h"
 #include "ReadForAWhile.h"
+#include "Support/MachineName.h"
+#include "Support/Memory.h"
 #include "Support/RunOnAllRanks.h"
 #include "Tuning/AutomaticThreads.h"
 
@@ -154,6 +156,31 @@ void CheckSums(Communicator& ranks)
   }
 }
 
+/// All ranks of a test share a machine.
+void CheckMachine(Communicator& ranks)
+{
+  Communicator& machine = ranks.OnMachine();
+  Expect(machine.Rank() == Rank && machine.Size() == ranks.Size(), "ranks of the machine are not there");
+  Expect(&ranks.OnMachine() == &machine, "the machine is looked for again");
+  const auto check = [&](double bytesOfLast) {
+    return CatchError([&] { CheckMemoryOfMachines(ranks, Rank == ranks.Size() - 1 ? bytesOfLast : 0); });
+  };
+  Expect(check(1).empty(), "no memory for a byte");
+  const std::string fault = check(1e18);
+  for (const std::string& other : ranks.AllGather(fault)) {
+    Expect(other == fault && other.find("'" + MachineName() + "'") != std::string::npos, "'" + other + "'");
+  }
+}
+
+/// One rank that can bear but a thread is enough.
+void CheckLeastOfRanks(Communicator& ranks)
+{
+  AutomaticThreads automatic;
+  automatic.Begin(ranks, ".", ThreadPolicy::Balanced, Rank == ranks.Size() - 1 ? 1 : 16);
+  Expect(automatic.Control().Threads() == 1, "more threads than the last rank can bear");
+  automatic.End();
+}
+
 }  // namespace
 }  // namespace patchio
 
@@ -163,6 +190,8 @@ int main(int argc, char** argv)
   ::setenv("PATCHIO_PROFILE_DIR", "/nowhere/at/all", 1);
   return patchio::testing::RunOnRanks(argc, argv, "all ranks decide alike", [](Communicator& ranks) {
     CheckSums(ranks);
+    CheckMachine(ranks);
+    CheckLeastOfRanks(ranks);
     CheckLongReads(ranks);
     CheckUnevenReads(ranks);
     CheckLimit(ranks);

@@ -189,6 +189,7 @@ TEST(SelfCommunicator, IsAloneAndGivesBackWhatItGets)
   EXPECT_EQ(comm->AllGather(std::string("a")), std::vector<std::string>{"a"});
   EXPECT_EQ(comm->AllGather(std::vector<double>{1, 2}), (std::vector<double>{1, 2}));
   EXPECT_EQ(comm->AllGather(std::vector<int>{3}), std::vector<int>{3});
+  EXPECT_EQ(comm->OnMachine().Size(), 1);
 }
 
 namespace {

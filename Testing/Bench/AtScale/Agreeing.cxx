@@ -59,7 +59,8 @@ nlohmann::json AgreeAs(int size, const std::string& path)
   session.Open(ranks, {});
   session.Series.OpenAny(ranks);
   nlohmann::json found{{"open", stages.Take()}};
-  for (const char* const name : {"first", "again"}) {
+  for (const char* const name : {"first", "again", "automatic"}) {
+    request.Threads.Mode = name == std::string("automatic") ? ThreadMode::Automatic : ThreadMode::Fixed;
     std::optional<LocatedStep> located = session.Locate(ranks, 0, request, observer);
     std::optional<LoadedStep> loaded = session.Load(std::move(*located), request, observer);
     session.Report(*loaded);

@@ -3,6 +3,7 @@
 
 #include "Support/Communicator.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -22,7 +23,7 @@ struct CommunicationCount
 
 /// Messages are those of the usual algorithms: a binomial tree for a broadcast, recursive doubling for sums,
 /// for greatest values and for what all ranks get from all, Bruck's for lengths that all send to all. Where
-/// MpiCommunicator itself sends one message a rank, those are counted.
+/// MpiCommunicator itself sends one message a rank, those are counted. Up to 24 ranks share a machine.
 class CountingCommunicator : public Communicator
 {
 public:
@@ -32,7 +33,7 @@ public:
   {
   }
 
-  /// So far, that of Aside() included.
+  /// So far, those of Aside() and OnMachine() included.
   const CommunicationCount& Count() const { return *this->Total; }
 
   using Communicator::Exchange;
@@ -41,8 +42,9 @@ public:
 
   void Broadcast(std::vector<std::byte>& bytes) override
   {
-    // Rank 0 has the bytes; what counts is what another rank receives.
-    this->Add(this->Rounds(), bytes.size());
+    // Rank 0 has the bytes; what counts is what another rank receives. Their number comes first, and ranks
+    // agree that they have room for them.
+    this->Add(3 * this->Rounds(), sizeof(std::uint64_t) + this->Rounds() * sizeof(int) + bytes.size());
   }
   std::vector<std::string> AllGather(const std::string& text) override
   {
@@ -90,6 +92,12 @@ protected:
   {
     return std::make_unique<CountingCommunicator>(this->SizeValue, this->Total);
   }
+  /// Each rank tells all which machine it is on, as two numbers.
+  std::unique_ptr<Communicator> SplitByMachine() const override
+  {
+    this->Add(2 * this->Rounds(), this->Others() * 2 * sizeof(int));
+    return std::make_unique<CountingCommunicator>(std::min(this->SizeValue, 24), this->Total);
+  }
 
 private:
   std::uint64_t Others() const { return static_cast<std::uint64_t>(this->SizeValue) - 1; }
@@ -101,7 +109,7 @@ private:
     }
     return rounds;
   }
-  void Add(std::uint64_t messages, std::uint64_t received)
+  void Add(std::uint64_t messages, std::uint64_t received) const
   {
     ++this->Total->Calls;
     this->Total->Messages += messages;

@@ -1,10 +1,13 @@
 // The simulation against times that can be worked out by hand.
+#include "Commands.h"
 #include "CountingCommunicator.h"
 #include "MadeUpStep.h"
 #include "SimulatedReads.h"
 
 #include "Support/RunOnAllRanks.h"
 #include "TestTools.h"
+
+#include <fmt/format.h>
 
 #include <cmath>
 
@@ -105,9 +108,10 @@ TEST(CountingCommunicator, CountsCallsMessagesAndBytes)
   std::vector<std::byte> bytes(100);
   ranks.Broadcast(bytes);
   EXPECT_EQ(ranks.Count().Calls, 1u);
-  EXPECT_EQ(ranks.Count().Messages, 10u) << "a binomial tree";
+  EXPECT_EQ(ranks.Count().Messages, 3 * 10u) << "binomial trees for the length and the bytes, and a sum";
+  EXPECT_EQ(ranks.Count().Received, 8 + 10u * 4 + 100);
   EXPECT_EQ(ranks.AllGather(std::vector<int>{7}).size(), 1024u);
-  EXPECT_EQ(ranks.Count().Received, 100 + 1023u * (8 + 4)) << "lengths, then values";
+  EXPECT_EQ(ranks.Count().Received, 148 + 1023u * (8 + 4)) << "lengths, then values";
   EXPECT_EQ(ranks.Largest({3, -3}), (std::vector<double>{3, -3}));
 }
 
@@ -121,6 +125,24 @@ TEST(CountingCommunicator, FindsThatAgreementsGrowLikeTheLogarithm)
     const auto rounds = static_cast<std::uint64_t>(std::log2(size));
     EXPECT_EQ(ranks.Count().Messages, 2 * rounds) << size;
     EXPECT_LE(ranks.Count().Received, 2 * rounds * sizeof(double)) << size;
+  }
+}
+
+/// A byte of each other rank would be too much.
+TEST(CountingCommunicator, FindsThatReadsReceiveHardlyMoreWithMoreRanks)
+{
+  constexpr int few = 128, many = 65536;
+  nlohmann::json found;
+  CLI::App program;
+  AddAgreeing(program, [&](const nlohmann::json& costs) { found = costs; });
+  program.parse(fmt::format(
+      "agree {}/linadv_2d/visit_dump.00000/summary.samrai --ranks {},{}", PATCHIO_OWN_DATA, few, many));
+  for (const char* const read : {"again", "automatic"}) {
+    const auto received = [&](int ranks) {
+      return found[std::to_string(ranks)][read]["received"].get<int>();
+    };
+    EXPECT_LT(received(many) - received(few), many - few) << read;
+    EXPECT_GT(received(many), 0) << read;
   }
 }
 

@@ -187,9 +187,10 @@ def agreements(report, folder):
     found = {int(size): cost for size, cost in at_scale("agree", summary, ranks=ranks).items()}
     report.data["agreements"] = found
     logarithm = math.log2(4096) / math.log2(128)
-    for stage in ("open", "again"):
-        for what in ("calls", "messages"):
-            report.at_most("%s, %s of a rank: 4096 / 128 ranks (log: %.2f)" % (stage, what, logarithm), logarithm + 0.02,
+    for stage in ("open", "again", "automatic"):
+        for what in ("calls", "messages", "received"):
+            label = "bytes received" if what == "received" else what
+            report.at_most("%s, %s of a rank: 4096 / 128 ranks (log: %.2f)" % (stage, label, logarithm), logarithm + 0.02,
                            Spread([found[4096][stage][what] / found[128][stage][what]]))
         report.figure("%s, 4096 ranks: KB that a rank receives" % stage, Spread([found[4096][stage]["received"] / 1e3]))
     report.figure("again, 10240 ranks: KB that a rank receives", Spread([found[10240]["again"]["received"] / 1e3]))

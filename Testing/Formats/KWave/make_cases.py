@@ -151,6 +151,9 @@ def make(out):
     with start(case(out, "big") + "/out.h5", size=big, steps=3) as f:
         put(f, "p_final", field(big[::-1], 3), chunks=(1, 160, 160), compression="gzip", compression_opts=0)
         cuboids(f, 2, np.array([[1, 1, 1, 160, 160, 180]], np.uint64), cut=7)
+    # Points that are far apart. In no folder, as all that is in one is shown as an image, too.
+    with start(out + "/far.h5", size=big, steps=3) as f:
+        points(f, 3, np.array([1, np.prod(big)], np.uint64))
 
 
 def link_real(out, real):

@@ -70,6 +70,18 @@ def check_grids(kwave):
     simple.Delete(reader)
 
 
+def check_far_points(kwave):
+    """They become no image, which would be much larger than they are; nor at later steps, whose grids are kept."""
+    reader = simple.PatchReader(FileName=[kwave], PointLists="Automatic")
+    reader.UpdatePipelineInformation()
+    reader.CellArrayStatus = ["p"]
+    for step in (0, 1, 2, 1):
+        reader.UpdatePipeline(reader.TimestepValues[step])
+        found = shown_arrays(reader.GetClientSideObject().GetOutputDataObject(0))
+        expect(found == {"sensor": ([], ["p"])}, "points that are far apart, step %d: %s", step, found)
+    simple.Delete(reader)
+
+
 def main(cases):
     simple.LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=vars(simple))
     kwave = os.path.join(cases, "index", "out.h5")
@@ -87,6 +99,7 @@ def main(cases):
     expect(reader_of(foreign) != "PatchReader", "%s is claimed", foreign)
 
     check_grids(kwave)
+    check_far_points(os.path.join(cases, "far.h5"))
     reader = simple.PatchReader(FileName=[kwave], Grids="All", PointLists="Points", PartialArrays=1)
     reader.UpdatePipelineInformation()
     offered = list(reader.GetProperty("CellArrayStatus").Available)
