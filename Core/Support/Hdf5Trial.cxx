@@ -115,11 +115,21 @@ void TryChunks(hid_t dataset)
   }
 }
 
+/// Numbers of which the file says where they lie, one after another: reading them needs nothing else.
+bool LieInFile(hid_t dataset, hid_t stored)
+{
+  const H5T_class_t kind = H5Tget_class(stored);
+  return (kind == H5T_INTEGER || kind == H5T_FLOAT) && H5Dget_offset(dataset) != HADDR_UNDEF;
+}
+
 void TryDataset(hid_t dataset)
 {
-  const Handle creation(H5Dget_create_plist(dataset));
   const Handle stored(H5Dget_type(dataset));
   const Handle space(H5Dget_space(dataset));
+  if (LieInFile(dataset, stored)) {
+    return;
+  }
+  const Handle creation(H5Dget_create_plist(dataset));
   const H5D_layout_t layout = H5Pget_layout(creation);
   if (H5Pget_external_count(creation) > 0 || layout == H5D_VIRTUAL) {
     return;  // values in other files are never read
@@ -274,10 +284,8 @@ void TryFile(const std::string& path)
 void TryValues(const std::string& path, hid_t dataset, const std::function<void()>& read)
 {
   const Handle stored(H5Dget_type(dataset));
-  const H5T_class_t kind = H5Tget_class(stored);
-  const bool asTheyAre = H5Dget_offset(dataset) != HADDR_UNDEF && (kind == H5T_INTEGER || kind == H5T_FLOAT);
   struct stat now = {};
-  if (!asTheyAre && !IsSmall(dataset, stored) && ::stat(path.c_str(), &now) == 0) {
+  if (!LieInFile(dataset, stored) && !IsSmall(dataset, stored) && ::stat(path.c_str(), &now) == 0) {
     TryInChild(path, static_cast<std::uint64_t>(now.st_size), read);
   }
 }
