@@ -1,7 +1,7 @@
 """How much memory a session holds, measured where it should always hold the same.
 
-ParaView itself keeps some hundred bytes of each source and filter that was ever made. So that much is measured with sources and
-filters of its own, and is not counted as growth.
+ParaView itself keeps some hundred bytes of each source that was ever made, and 500 to 3000 of each filter. So that much is measured
+before PatchIO is loaded, and is not counted as growth.
 """
 import ctypes
 import gc
@@ -27,12 +27,12 @@ def allocated():
     return figures.uordblks + figures.hblkhd
 
 
-def kept_by_paraview(with_filter, times=100):
-    """Bytes of a source, or of a source with a filter that has a proxy of its own, after it was deleted."""
+def kept_by_paraview(make_filter, times=100):
+    """Bytes of a source, or of a source with a filter, after it was deleted."""
     def make(count):
         for _ in range(count):
-            source = simple.Sphere()
-            made = simple.Transform(Input=source) if with_filter else None
+            source = simple.Wavelet(WholeExtent=[0, 2] * 3)
+            made = make_filter(source) if make_filter else None
             (made or source).UpdatePipeline()
             for proxy in (made, source):
                 if proxy:
@@ -46,16 +46,17 @@ def kept_by_paraview(with_filter, times=100):
 class Memory:
     """allocated: what malloc has given and not got back; resident: of the process, with fragments and PatchIO's own pool."""
 
-    def __init__(self, exact):
-        """exact: find out what ParaView keeps, which takes some seconds."""
+    def __init__(self, makers):
+        """makers: of filters by their kinds, to find out what ParaView keeps of each, which takes some seconds; to be called before
+        PatchIO is loaded. Empty: not asked for."""
         self.allocated, self.resident, self.kept = [], [], []
-        self.of_source = kept_by_paraview(False) if exact else 0
-        self.of_filter = kept_by_paraview(True) - self.of_source if exact else 0
+        self.of_source = kept_by_paraview(None) if makers else 0
+        self.of_filter = {kind: kept_by_paraview(maker) - self.of_source for kind, maker in makers.items()}
 
     def measure(self, sources, filters):
-        """How many have been made until now."""
+        """How many have been made until now, of filters by kind."""
         self.allocated.append(allocated())
-        self.kept.append(sources * self.of_source + filters * self.of_filter)
+        self.kept.append(sources * self.of_source + sum(filters[kind] * kept for kind, kept in self.of_filter.items()))
         with open("/proc/self/statm") as file:
             self.resident.append(int(file.read().split()[1]) * 4096)
 
@@ -74,7 +75,8 @@ class Memory:
     def text(self):
         if not self.allocated:
             return "memory not measured"
-        return ("memory on rank %d, %d times: allocated %.2f to %.2f MB, of which ParaView's %.2f MB (%.0f bytes a source, %.0f a filter), "
+        each = ", ".join("%.0f a %s" % (kept, kind) for kind, kept in self.of_filter.items())
+        return ("memory on rank %d, %d times: allocated %.2f to %.2f MB, of which ParaView's %.2f MB (%.0f bytes a source, %s), "
                 "growth without them %+.2f %%; resident %.1f to %.1f MB, %+.2f %%") % (
-            rank, len(self.allocated), self.allocated[0] / 1e6, self.allocated[-1] / 1e6, self.kept[-1] / 1e6, self.of_source,
-            self.of_filter, self.growth(), self.resident[0] / 1e6, self.resident[-1] / 1e6, self.of(self.resident))
+            rank, len(self.allocated), self.allocated[0] / 1e6, self.allocated[-1] / 1e6, self.kept[-1] / 1e6, self.of_source, each,
+            self.growth(), self.resident[0] / 1e6, self.resident[-1] / 1e6, self.of(self.resident))

@@ -10,6 +10,7 @@ such a file again, --last N its last N. A change that takes longer than LIMIT_S 
 Memory is measured in one state, every HOME changes: see memory.py; --memory: the growth that is a fault.
 """
 import argparse
+import collections
 import faulthandler
 import json
 import os
@@ -54,6 +55,14 @@ def make_filter(made, source):
     return made_of
 
 
+def makers():
+    """What makes a filter of each kind, of a source of ParaView's."""
+    plane, values = dict(origin=[1, 1, 1], normal=[0, 1, 0]), dict(array=["POINTS", "RTData"], range=[100, 200])
+    made = [dict(kind="Slice", **plane), dict(kind="Clip", **plane), dict(kind="Contour", **values), dict(kind="Threshold", **values),
+            dict(kind="ExtractSurface")]
+    return {one["kind"]: lambda source, one=one: make_filter(one, source) for one in made}
+
+
 def listen_to_errors(reader):
     """A list that grows. The reader must not know who listens: it would keep it, and be kept by it."""
     errors = []
@@ -67,7 +76,7 @@ def listen_to_errors(reader):
 
 class Shower:
     """A reader with the filter of its state, if there is one. changes: of each state's properties."""
-    readers, filters = 0, 0    # that were ever made
+    readers, filters = 0, collections.Counter()    # that were ever made
 
     def __init__(self, state, names, **changes):
         self.names, self.changes, self.made, self.filter = names, changes, None, None
@@ -96,7 +105,7 @@ class Shower:
             self.remove_filter()
             if state["filter"]:
                 self.made, self.filter = state["filter"], make_filter(state["filter"], self.reader)
-                Shower.filters += 1
+                Shower.filters[self.made["kind"]] += 1
         if self.filter:
             self.filter.UpdatePipeline(time_value)
 
@@ -201,11 +210,11 @@ class Soak:
         if len(conformance.faults) > before:
             self.fault("not what is in the files: %s" % conformance.faults[before], state)
 
-    def run(self, arguments):
+    def run(self, arguments, memory):
         """States by chance until the time is over, on rank 0's clock, or as many as asked for."""
         chance = Chance(random.Random(arguments.seed), self.all, self.open)
         home = self.all[sorted(path for path, series in self.all.items() if isinstance(series, Boxes))[0]]
-        state, memory = home_state(home), Memory(arguments.memory > 0)
+        state = home_state(home)
         self.show(state)
         end = time.time() + arguments.seconds
         while sum_over_ranks(rank == 0 and not self.over(arguments, end)):
@@ -214,7 +223,6 @@ class Soak:
             if self.number % HOME == 0:
                 self.show(home_state(home))
                 memory.measure(Shower.readers, Shower.filters)
-        return memory
 
     def over(self, arguments, end):
         return self.number >= arguments.changes and time.time() > end
@@ -225,7 +233,6 @@ class Soak:
         for line in lines[-arguments.last:]:
             first = first_state(self.all[line["path"]])
             self.show({**first, **line, "properties": {**first["properties"], **line["properties"]}})
-        return Memory(False)
 
 
 def main():
@@ -241,10 +248,14 @@ def main():
     arguments = parser.parse_args()
     if arguments.seed is None:
         arguments.seed = int(sum_over_ranks(int(time.time()) % 1000000 if rank == 0 else 0))
+    memory = Memory(makers() if arguments.memory else {})
     simple.LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=vars(simple))
     soak = Soak(arguments)
     say("soak: seed %d, %d series, log %s" % (arguments.seed, len(soak.all), arguments.log))
-    memory = soak.replay(arguments) if arguments.replay else soak.run(arguments)
+    if arguments.replay:
+        soak.replay(arguments)
+    else:
+        soak.run(arguments, memory)
     growth = memory.growth()
     say("soak: %d changes, %d compared with the files, %s" % (soak.number, soak.checked, memory.text()))
     if arguments.memory and growth > arguments.memory:
