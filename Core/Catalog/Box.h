@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace patchio {
@@ -27,7 +28,17 @@ struct Box
   }
   /// Cells along one axis.
   std::int64_t Width(int axis) const { return std::int64_t(this->Upper[axis]) - this->Lower[axis] + 1; }
-  std::int64_t Cells() const { return this->Empty() ? 0 : this->Width(0) * this->Width(1) * this->Width(2); }
+  /// The greatest value there is where there are more.
+  std::int64_t Cells() const
+  {
+    std::int64_t cells = this->Empty() ? 0 : this->Width(0);
+    for (int axis = 1; axis < 3; ++axis) {
+      if (__builtin_mul_overflow(cells, this->Width(axis), &cells)) {
+        return std::numeric_limits<std::int64_t>::max();
+      }
+    }
+    return cells;
+  }
   bool operator==(const Box& other) const { return this->Lower == other.Lower && this->Upper == other.Upper; }
 };
 

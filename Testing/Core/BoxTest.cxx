@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <map>
 
 namespace patchio {
@@ -37,6 +38,8 @@ TEST(Box, CountsMoreCellsThanAnIntHolds)
   const Box box{{-far, 0, 0}, {far, 3, 0}};
   EXPECT_EQ(box.Width(0), (std::int64_t(1) << 31) + 1);
   EXPECT_EQ(box.Cells(), 4 * ((std::int64_t(1) << 31) + 1));
+  const Box huge{{-far, -far, -far}, {far, far, far}};
+  EXPECT_EQ(huge.Cells(), std::numeric_limits<std::int64_t>::max());
 }
 
 TEST(Box, IntersectsToTheCommonCells)

@@ -45,7 +45,7 @@ class Series:
                 self.scalars[key] = (min(least, float(known.min())), max(greatest, float(known.max())))
         self.cells, self.points = sorted(names[0]), sorted(names[1])
         self.bounds = None    # given by the reader when it is first opened
-        self.contours = sorted(self.scalars)
+        self.contours, self.slices = sorted(self.scalars), True    # what may be made of it
 
     def checkable(self, properties):
         """These properties, with others where the suite cannot compare. May also say that all arrays must be read."""
@@ -106,7 +106,8 @@ class KWave(Series):
 
     def checkable(self, properties):
         lists = "Image" if properties["PointLists"] == "Image" else "Points"
-        return {**properties, **PLAIN, **ALL_LEVELS, "Grids": "All", "PointLists": lists, "AddPatchIds": 0}, True
+        blocks = "As patches" if properties["Blocks"] == "Overlapping AMR" else properties["Blocks"]
+        return {**properties, **PLAIN, **ALL_LEVELS, "Grids": "All", "PointLists": lists, "AddPatchIds": 0, "Blocks": blocks}, True
 
     def check(self, reader, state, where):
         before = len(kwave.failed)
@@ -126,6 +127,8 @@ class Mesh(Series):
         super().__init__(entry["path"], entry["times"], arrays)
         # ParaView 5.11 makes point data of cell data first, and its vtkCellDataToPointData never ends, or crashes, where poly data have vertices, lines and polygons.
         self.contours = [key for key in self.contours if key[0] == "POINTS"]
+        # Its slices of poly data with lines and polygons give cells the values of others, or of none.
+        self.slices = "carpets" not in entry["path"]
 
     def checkable(self, properties):
         return {**properties, **PLAIN, **ALL_LEVELS, "AddPatchIds": 0, "PartialArrays": 0}, True

@@ -144,7 +144,7 @@ class Chance:
         state.update(first_state(other), properties=properties, step=self.random.randrange(len(other.times)))
 
     def filter(self, state, series):
-        kinds = ["Slice", "Clip", "ExtractSurface"]
+        kinds = ["Clip", "ExtractSurface"] + ["Slice"] * series.slices
         chosen = [key for key in sorted(series.scalars) if key[1] in state["cells"] + state["points"]]
         contours = [key for key in chosen if key in series.contours]
         made = {"kind": self.random.choice(kinds + ["Threshold"] * 2 * bool(chosen) + ["Contour"] * 2 * bool(contours))}
