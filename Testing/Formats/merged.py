@@ -27,6 +27,10 @@ import conformance  # noqa: E402
 from conformance import check_position, expect, field, name_of, open_reader, output_of, rank, ranks, report_of, sum_over_ranks  # noqa: E402
 from expected import DUPLICATECELL, HIDDENCELL, REFINED, Truth, pad_components  # noqa: E402
 
+# vtkCellDataToPointData makes values of hidden points 0, in its input, too; the soak says so, as there ParaView converts arrays.
+hidden_may_be_zero = False
+
+
 def id_names(truth):
     """The names of the arrays that AddPatchIds adds; they make way for variables of the dump."""
     taken = [v["name"] for v in truth.meta["variables"]]
@@ -378,6 +382,8 @@ def check_other_nodes(block, shown, found, others, name):
     if shown.layer:
         every = [np.unique(rows_of(shown.values(p, name))) for p in shown.on_level(block.level) if name in shown.names(p, False)]
         known |= np.isin(rows_of(found[others]), np.concatenate(every))
+    if hidden_may_be_zero:
+        known |= (found[others].reshape(others.sum(), -1) == 0).all(axis=1)
     expect(known.all(), "%s '%s': %d of %d nodes in gaps have values of their own", block.where, name, (~known).sum(), len(known))
 
 

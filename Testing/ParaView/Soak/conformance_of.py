@@ -24,6 +24,7 @@ def suite(folder, name):
 
 
 grads, kwave, meshes = suite("GRADS", "conformance"), suite("KWave", "conformance"), suite("VTKHDF", "mesh_conformance")
+merged.hidden_may_be_zero = True
 # What all suites want: all that is read, as it is in the files.
 PLAIN = dict(PartialArrays=1, ComposeVectors=0, ReadGhostCells=0, Region="Everything", SliceWhileReading=0, SkipByValue=0)
 ALL_LEVELS = dict(LevelRange=[0, 99])

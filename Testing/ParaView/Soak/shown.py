@@ -63,7 +63,7 @@ def of_corners(grid, numbers):
         for cells in lists:
             if cells is not None and cells.GetNumberOfCells():
                 offsets, corners = vtk_to_numpy(cells.GetOffsetsArray()), vtk_to_numpy(cells.GetConnectivityArray())
-                sums = np.add.reduceat(np.append(numbers[corners], numbers[:1]), offsets[:-1])
+                sums = np.add.reduceat(np.append(numbers[corners], numbers.dtype.type(0)), offsets[:-1])
                 found.append(np.where(offsets[1:] > offsets[:-1], sums, numbers.dtype.type(0)))
         return np.concatenate(found)
     extent = np.array(grid.GetExtent()).reshape(3, 2)
