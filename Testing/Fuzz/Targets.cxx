@@ -211,7 +211,15 @@ std::vector<std::string> Hdf5Files()
   return {ReadWhole(SoundFolder() + "/kwave.h5"), ReadWhole(FirstStepFile()),
       ReadWhole(SoundFolder() + "/" + Dump + "summary.samrai"),
       ReadWhole(SoundFolder() + "/" + Dump + "processor_cluster.00000.samrai"),
-      ReadWhole(SoundFolder() + "/types.h5"), ReadWhole(SoundFolder() + "/new_types.h5")};
+      ReadWhole(SoundFolder() + "/types.h5")};
+}
+
+/// The index reader leaves the new style to the library.
+std::vector<std::string> AllHdf5Files()
+{
+  std::vector<std::string> files = Hdf5Files();
+  files.push_back(ReadWhole(SoundFolder() + "/new_types.h5"));
+  return files;
 }
 
 /// All that the HDF5 library is asked about an object, and about those below it.
@@ -387,7 +395,7 @@ const std::vector<Target>& AllTargets()
       {"samrai-cluster",
           [](Bytes b) { OpenWith(Dump + "processor_cluster.00000.samrai", Dump + "summary.samrai", b); },
           [] { return SoundFile(Dump + "processor_cluster.00000.samrai"); }},
-      {"hdf5-index", RunIndexReader, Hdf5Files}, {"hdf5-library", RunLibrary, Hdf5Files},
+      {"hdf5-index", RunIndexReader, Hdf5Files}, {"hdf5-library", RunLibrary, AllHdf5Files},
       {"amrex-header", [](Bytes b) { OpenWith("plt00012/Header", "plt00012", b); },
           [] { return SoundFile("plt00012/Header"); }},
       {"amrex-cells", [](Bytes b) { OpenWith("plt00012/Level_0/Cell_H", "plt00012", b); },

@@ -1,7 +1,7 @@
 """How much memory a session holds, measured where it should always hold the same.
 
-ParaView itself keeps some hundred bytes of each source that was ever made, and 500 to 3000 of each filter. So that much is measured
-before PatchIO is loaded, and is not counted as growth.
+ParaView itself keeps some hundred bytes of each source that was ever made, and 300 to 3500 of each filter: more where the source goes
+on. So that much is measured before PatchIO is loaded, and is not counted as growth.
 """
 import ctypes
 import gc
@@ -27,20 +27,32 @@ def allocated():
     return figures.uordblks + figures.hblkhd
 
 
-def kept_by_paraview(make_filter, times=100):
-    """Bytes of a source, or of a source with a filter, after it was deleted."""
+def small_source():
+    return simple.Wavelet(WholeExtent=[0, 2] * 3)
+
+
+def kept_each(make_and_delete, times=100):
+    """Bytes that are there after what was made has been deleted again."""
     def make(count):
         for _ in range(count):
-            source = simple.Wavelet(WholeExtent=[0, 2] * 3)
-            made = make_filter(source) if make_filter else None
-            (made or source).UpdatePipeline()
-            for proxy in (made, source):
-                if proxy:
-                    simple.Delete(proxy)
-            made = source = None
+            make_and_delete()
         return allocated()
     before = make(times // 4)
     return (make(times) - before) / times
+
+
+def use(make_filter, source):
+    made = make_filter(source)
+    made.UpdatePipeline()
+    simple.Delete(made)
+
+
+def use_with_source(make_filter=None):
+    source = small_source()
+    if make_filter:
+        use(make_filter, source)
+    source.UpdatePipeline()
+    simple.Delete(source)
 
 
 class Memory:
@@ -50,11 +62,16 @@ class Memory:
         """makers: of filters by their kinds, to find out what ParaView keeps of each, which takes some seconds; to be called before
         PatchIO is loaded. Empty: not asked for."""
         self.allocated, self.resident, self.kept = [], [], []
-        self.of_source = kept_by_paraview(None) if makers else 0
-        self.of_filter = {kind: kept_by_paraview(maker) - self.of_source for kind, maker in makers.items()}
+        self.of_source, self.of_filter = kept_each(use_with_source) if makers else 0, {}
+        lasting = small_source() if makers else None
+        for kind, maker in makers.items():
+            self.of_filter[kind, False] = kept_each(lambda: use_with_source(maker)) - self.of_source
+            self.of_filter[kind, True] = kept_each(lambda: use(maker, lasting))
+        if lasting:
+            simple.Delete(lasting)
 
     def measure(self, sources, filters):
-        """How many have been made until now, of filters by kind."""
+        """How many have been made until now, of filters by kind and whether their source went on."""
         self.allocated.append(allocated())
         self.kept.append(sources * self.of_source + sum(filters[kind] * kept for kind, kept in self.of_filter.items()))
         with open("/proc/self/statm") as file:
@@ -75,7 +92,7 @@ class Memory:
     def text(self):
         if not self.allocated:
             return "memory not measured"
-        each = ", ".join("%.0f a %s" % (kept, kind) for kind, kept in self.of_filter.items())
+        each = ", ".join("%.0f a %s%s" % (kept, kind, lasting * " of the same source") for (kind, lasting), kept in self.of_filter.items())
         return ("memory on rank %d, %d times: allocated %.2f to %.2f MB, of which ParaView's %.2f MB (%.0f bytes a source, %s), "
                 "growth without them %+.2f %%; resident %.1f to %.1f MB, %+.2f %%") % (
             rank, len(self.allocated), self.allocated[0] / 1e6, self.allocated[-1] / 1e6, self.kept[-1] / 1e6, self.of_source, each,

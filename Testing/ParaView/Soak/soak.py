@@ -75,11 +75,11 @@ def listen_to_errors(reader):
 
 
 class Shower:
-    """A reader with the filter of its state, if there is one. changes: of each state's properties."""
+    """A reader with the filter of its state, if there is one. lasting: shows more than one state; changes: of each state's properties."""
     readers, filters = 0, collections.Counter()    # that were ever made
 
-    def __init__(self, state, names, **changes):
-        self.names, self.changes, self.made, self.filter = names, changes, None, None
+    def __init__(self, state, names, lasting, **changes):
+        self.names, self.lasting, self.changes, self.made, self.filter = names, lasting, changes, None, None
         self.reader = simple.PatchReader(FileName=[state["path"]], **self.properties_of(state))
         self.errors = listen_to_errors(self.reader)
         Shower.readers += 1
@@ -105,7 +105,7 @@ class Shower:
             self.remove_filter()
             if state["filter"]:
                 self.made, self.filter = state["filter"], make_filter(state["filter"], self.reader)
-                Shower.filters[self.made["kind"]] += 1
+                Shower.filters[self.made["kind"], self.lasting] += 1
         if self.filter:
             self.filter.UpdatePipeline(time_value)
 
@@ -172,7 +172,7 @@ class Soak:
         self.open(series)
         time_value = series.times[state["step"]]
         if self.shower is None:
-            self.shower = Shower(state, list(state["properties"]))
+            self.shower = Shower(state, list(state["properties"]), True)
         # A filter of another file would look for its arrays in this one.
         if list(self.shower.reader.FileName) != [state["path"]]:
             self.shower.remove_filter()
@@ -188,7 +188,7 @@ class Soak:
         faulthandler.cancel_dump_traceback_later()
 
     def compare(self, state, time_value):
-        fresh = Shower(state, list(PICTURE), **FRESH)
+        fresh = Shower(state, list(PICTURE), False, **FRESH)
         fresh.set(state)
         fresh.update(state, time_value)
         bounds = self.all[state["path"]].bounds
