@@ -3,6 +3,7 @@
 #include "Session/OpenedSeries.h"
 #include "Session/RankAgreement.h"
 #include "Session/RankRead.h"
+#include "Session/ReadPatchData.h"
 #include "StoppedLocate.h"
 #include "TestTools.h"
 
@@ -378,6 +379,28 @@ TEST_F(Kwave, ReadsEachStepByTheFormatAndByOneIndex)
       opened.TurnTo(*alone, {this->Folder / name, 0, 0, 3});
     }),
         HasSubstr("3 steps"));
+  }
+}
+
+/// Whichever step was shown when the sidecar was made.
+TEST_F(Kwave, ReadPatchDataReadsTheFirstStep)
+{
+  this->WriteCorners("corners.h5");
+  const auto alone = MakeSelfCommunicator();
+  const std::string path = this->Folder / "corners.h5";
+  ChannelSettings settings;
+  settings.SettleSeconds = 0;  // trusts young files
+  OpenedStep opened(*alone, path, ChannelMode::On, settings);
+  opened.TurnTo(*alone, this->Open("corners.h5").Steps[2]);
+  opened.Prepare(*alone, 1);
+  ASSERT_EQ(OpenedStep(*alone, path, ChannelMode::ReadOnly).Data().StepInFile, 2);
+  const int patch = 0;
+  const char* const name = "p";
+  const ReadPatchDataResult result = ReadPatchData(path, &patch, 1, &name, 1, 1);
+  ASSERT_EQ(result.Error, ReadError::None) << result.Message;
+  const auto* const values = static_cast<const float*>(result.Patches[0].Variables[0].Data.get());
+  for (int i = 0; i < 24; ++i) {
+    EXPECT_EQ(values[i], ValueOf(1, 1, 0, i));
   }
 }
 
