@@ -134,13 +134,12 @@ ReadPatchDataResult ReadPatchData(const std::string& summaryFile, const int* pat
   try {
     CheckArguments(patchIds, patchCount, variableNames, variableCount);
     // One call reads little: a sidecar that is there helps, but none is made.
-    auto step = std::make_unique<OpenedStep>(*MakeSelfCommunicator(), summaryFile, ChannelMode::ReadOnly);
-    if (step->Data().StepInFile != 0) {
-      // The sidecar describes the step that was shown when it was made; the file itself begins with the
-      // first.
-      step = std::make_unique<OpenedStep>(*MakeSelfCommunicator(), summaryFile, ChannelMode::Off);
+    const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
+    OpenedStep step(*alone, summaryFile, ChannelMode::ReadOnly);
+    if (step.Data().StepInFile != 0) {  // a sidecar describes the step that was shown when it was made
+      step.TurnTo(*alone, {summaryFile, step.Data().Time, step.Data().Step, 0});
     }
-    const Catalog& catalog = step->Data();
+    const Catalog& catalog = step.Data();
     const double openSeconds = watch.Seconds();
     LoadRequest request;
     const std::vector<int> patches(patchIds, patchIds + patchCount);
@@ -151,8 +150,8 @@ ReadPatchDataResult ReadPatchData(const std::string& summaryFile, const int* pat
     // Faults of files are in its result; it throws an Error only when the memory does not suffice.
     ofErrors = ReadError::OutOfMemory;
     ofOthers = ReadError::Internal;
-    ReadPatchDataResult result = Load(*step, request);
-    result.Report.Metadata = step->Origin();
+    ReadPatchDataResult result = Load(step, request);
+    result.Report.Metadata = step.Origin();
     result.Report.OpenSeconds = openSeconds;
     return result;
   } catch (const CodedError& error) {

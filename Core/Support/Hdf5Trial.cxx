@@ -27,13 +27,13 @@ namespace {
 constexpr char Survived = 's', TookMemory = 'm';
 constexpr std::uint64_t Mebibyte = 1 << 20;
 
-/// Of a processor: a slow storage takes none.
+/// Seconds of a processor; waiting for a slow storage takes none.
 rlim_t MostSeconds(std::uint64_t fileBytes)
 {
   return 2 + fileBytes / (4 * Mebibyte);
 }
 
-/// Of address space, beyond what this process has.
+/// Bytes of address space beyond what this process has.
 std::uint64_t MostMemory(std::uint64_t fileBytes)
 {
   return 512 * Mebibyte + 4 * fileBytes;
