@@ -40,16 +40,6 @@ Handle AccessInside(hid_t propertyClass)
 
 constexpr const char* ValuesElsewhere = "values in other files are not read";
 
-/// True when the library would take the values from other files, of whatever kind and wherever they are.
-bool LiesElsewhere(hid_t dataset)
-{
-  if (H5Dget_offset(dataset) != HADDR_UNDEF) {
-    return false;
-  }
-  const Handle creation(H5Dget_create_plist(dataset));
-  return H5Pget_external_count(creation) > 0 || H5Pget_layout(creation) == H5D_VIRTUAL;
-}
-
 }  // namespace
 
 Handle& Handle::operator=(Handle&& other) noexcept
@@ -94,6 +84,22 @@ std::string LastMessage()
   return message.empty() ? "no reason given by HDF5" : message;
 }
 
+bool LiesElsewhere(hid_t dataset)
+{
+  if (H5Dget_offset(dataset) != HADDR_UNDEF) {
+    return false;
+  }
+  const Handle creation(H5Dget_create_plist(dataset));
+  return H5Pget_external_count(creation) > 0 || H5Pget_layout(creation) == H5D_VIRTUAL;
+}
+
+Handle AccessToRead()
+{
+  Handle access(H5Pcreate(H5P_FILE_ACCESS));
+  H5Pset_file_locking(access, false, true);
+  return access;
+}
+
 File::File(const std::string& path)
     : PathName(path),
       LinkAccess(AccessInside(H5P_LINK_ACCESS)),
@@ -108,10 +114,7 @@ File::File(const std::string& path)
     throw FileError(path, "a complete HDF5 file", "an HDF5 file that has " + std::string(unsound.what()),
         "It may be damaged, truncated or still being written");
   }
-  // Held until the end: closing it would clear the reason of a failure.
-  const Handle access(H5Pcreate(H5P_FILE_ACCESS));
-  // Reading must not need a lock: parallel file systems are often mounted without them.
-  H5Pset_file_locking(access, false, true);
+  const Handle access = AccessToRead();
   this->Handle_ = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access));
   if (!this->Handle_.Valid()) {
     const std::string reason = LastMessage();

@@ -41,6 +41,14 @@ public:
 
 class StructureCheck;
 
+/// How the library opens a file to read it: without a lock, as parallel file systems are often mounted
+/// without them. Must be held while LastMessage() is wanted: closing it clears the reason of a failure.
+Handle AccessToRead();
+
+/// True when the library would take the values of an open data set from other files, of whatever kind and
+/// wherever they are.
+bool LiesElsewhere(hid_t dataset);
+
 /// The innermost message on HDF5's error stack, for example "truncated file: eof = 96, ...".
 std::string LastMessage();
 

@@ -126,15 +126,11 @@ void TryDataset(hid_t dataset)
 {
   const Handle stored(H5Dget_type(dataset));
   const Handle space(H5Dget_space(dataset));
-  if (LieInFile(dataset, stored)) {
-    return;
-  }
-  const Handle creation(H5Dget_create_plist(dataset));
-  const H5D_layout_t layout = H5Pget_layout(creation);
-  if (H5Pget_external_count(creation) > 0 || layout == H5D_VIRTUAL) {
+  if (LieInFile(dataset, stored) || LiesElsewhere(dataset)) {
     return;  // values in other files are never read
   }
-  if (layout == H5D_CHUNKED) {
+  const Handle creation(H5Dget_create_plist(dataset));
+  if (H5Pget_layout(creation) == H5D_CHUNKED) {
     TryChunks(dataset);
   }
   if (IsSmall(dataset, stored)) {
@@ -144,7 +140,13 @@ void TryDataset(hid_t dataset)
   }
 }
 
-herr_t TryObject(hid_t file, const char* name, const H5O_info_t*, void*)
+#if H5_VERSION_GE(1, 12, 0)
+using ObjectInfo = H5O_info2_t;
+#else
+using ObjectInfo = H5O_info_t;
+#endif
+
+herr_t TryObject(hid_t file, const char* name, const ObjectInfo*, void*)
 {
   const Handle object(H5Oopen(file, name, H5P_DEFAULT));
   hsize_t next = 0;
@@ -157,14 +159,13 @@ herr_t TryObject(hid_t file, const char* name, const H5O_info_t*, void*)
 
 void TryAll(const std::string& path)
 {
-  const Handle access(H5Pcreate(H5P_FILE_ACCESS));
-  H5Pset_file_locking(access, false, true);
+  const Handle access = AccessToRead();
   const Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access));
   if (!file.Valid()) {
     return;
   }
 #if H5_VERSION_GE(1, 12, 0)
-  H5Ovisit1(file, H5_INDEX_NAME, H5_ITER_INC, TryObject, nullptr);
+  H5Ovisit3(file, H5_INDEX_NAME, H5_ITER_INC, TryObject, nullptr, H5O_INFO_BASIC);
 #else
   H5Ovisit(file, H5_INDEX_NAME, H5_ITER_INC, TryObject, nullptr);
 #endif

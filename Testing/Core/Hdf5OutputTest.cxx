@@ -3,7 +3,6 @@
 #include "TestTools.h"
 
 #include <cstdlib>
-#include <iterator>
 
 namespace patchio {
 namespace {
@@ -27,12 +26,6 @@ protected:
     const int answer = 42;
     file.WriteAttribute(dataset, "answer", H5T_STD_I32BE, H5T_NATIVE_INT, &answer);
     file.Finish();
-  }
-
-  std::string BytesAt(const std::string& path) const
-  {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
   }
 
   testing::TempFolder Folder;
@@ -65,12 +58,12 @@ TEST_F(Hdf5Output, IsTheSameEveryTimeWhenAskedTo)
 {
   ::setenv("SOURCE_DATE_EPOCH", "1700000000", 1);
   this->Write(this->Path);
-  const std::string first = this->BytesAt(this->Path);
+  const std::string first = testing::ReadBytes(this->Path);
   this->Write(this->Path);
-  EXPECT_EQ(this->BytesAt(this->Path), first);
+  EXPECT_EQ(testing::ReadBytes(this->Path), first);
   ::unsetenv("SOURCE_DATE_EPOCH");
   this->Write(this->Path);
-  EXPECT_NE(this->BytesAt(this->Path), first) << "times are stored otherwise";
+  EXPECT_NE(testing::ReadBytes(this->Path), first) << "times are stored otherwise";
 }
 
 TEST_F(Hdf5Output, SaysWhereItCannotWrite)

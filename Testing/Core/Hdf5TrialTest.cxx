@@ -9,7 +9,6 @@
 
 #include <csignal>
 #include <cstdlib>
-#include <iterator>
 #include <new>
 #include <numeric>
 
@@ -49,12 +48,6 @@ protected:
     });
   }
 
-  std::string Bytes() const
-  {
-    std::ifstream file(this->Path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
-
   const std::vector<float> Values = [] {
     std::vector<float> values(100000);
     std::iota(values.begin(), values.end(), 0.5f);
@@ -86,7 +79,7 @@ TEST_F(Hdf5Trial, SoundFilesAreRead)
 TEST_F(Hdf5Trial, DamagedFilesDoNotEndThisProcess)
 {
   this->Write();
-  const std::string sound = this->Bytes();
+  const std::string sound = testing::ReadBytes(this->Path);
   const std::size_t heap = sound.find("HEAP");
   ASSERT_NE(heap, std::string::npos);
   int refused = 0;

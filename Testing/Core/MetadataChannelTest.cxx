@@ -32,12 +32,7 @@ using testing::Difference;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using testing::IrregularFormat;
-
-std::string ReadBytes(const std::string& path)
-{
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+using testing::ReadBytes;
 
 /// Changes bytes of a file in place, so that nothing but its contents is another one.
 void OverwriteUnseen(const std::string& path, std::size_t offset, const std::string& bytes)

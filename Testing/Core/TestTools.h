@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,12 @@ private:
 inline void WriteText(const std::string& path, const std::string& text)
 {
   std::ofstream(path, std::ios::binary) << text;
+}
+
+inline std::string ReadBytes(const std::string& path)
+{
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 /// What the Error says that `work` throws; the test fails when it throws none.
