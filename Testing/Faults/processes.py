@@ -12,7 +12,7 @@ from programs import MPI
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LONGEST = 90
-SLOW = 300     # milliseconds of a request
+SLOW = 1000    # milliseconds of a request
 HURT = ("LD_PRELOAD", "PATCHIO_INJECT")
 
 
@@ -65,17 +65,22 @@ class Servers:
             process.text = said.read()
         return process.text
 
-    def says(self, process, words, seconds=LONGEST):
-        """Whether it says so in time."""
+    @staticmethod
+    def sees(process, what, seconds=LONGEST):
+        """Whether this happens in time, and before the process has ended."""
         end = time.time() + seconds
         while time.time() < end:
             done = process.poll() is not None
-            if words in self.text_of(process):
+            if what():
                 return True
             if done:
                 return False
             time.sleep(0.05)
         return False
+
+    def says(self, process, words):
+        """Whether it says so in time."""
+        return self.sees(process, lambda: words in self.text_of(process))
 
     def ends(self, process, seconds=LONGEST):
         """Whether it ends in time."""
@@ -100,8 +105,8 @@ def slow_client(servers, server, port, place, *steps):
     """A client for whom the server reads, which takes long."""
     with inject.failing("read", "processor_cluster", SLOW, effect=inject.WAITS) as plan:
         client = servers.client(port, place, *steps)
-        reads = servers.says(client, "reading") and time.sleep(1) is None and server.poll() is None and client.poll() is None
-        servers.bench.expect(reads and plan.hit() > 0, "there is no read to be disturbed: %s", client.text[-500:])
+        reads = servers.sees(client, lambda: plan.hit() > 0) and server.poll() is None and client.poll() is None
+        servers.bench.expect(reads, "there is no read to be disturbed: %s", servers.text_of(client)[-500:])
         yield client
 
 
@@ -186,11 +191,9 @@ def rank_killed(bench):
     with Servers(bench) as servers:
         with inject.failing("read", "processor_cluster", SLOW, effect=inject.WAITS) as plan:
             job = servers.start("mpirun", "-np", "2", "--oversubscribe", bench.options.program, "index", place.opened, hurt=True)
-            end = time.time() + LONGEST
-            while time.time() < end and plan.hit() == 0:
-                time.sleep(0.05)
+            reads = servers.sees(job, lambda: plan.hit() > 0)
             ranks = ranks_of(job, "patchio")
-            bench.expect(len(ranks) >= 2 and plan.hit(), "there are no ranks to be killed: %s, %d requests", ranks, plan.hit())
+            bench.expect(len(ranks) >= 2 and reads, "there are no ranks to be killed: %s, %d requests", ranks, plan.hit())
             os.kill(ranks[-1], signal.SIGKILL)
             bench.expect(servers.ends(job) and job.returncode != 0, "mpirun: exit code %s, %s", job.returncode, job.text[-500:])
         bench.expect("signal 9" in job.text, "mpirun said: %s", job.text[-500:])
