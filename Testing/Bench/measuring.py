@@ -140,18 +140,20 @@ def machine():
     with open("/proc/meminfo") as meminfo:
         memory = int(meminfo.readline().split()[1]) // 1024
 
-    def version(package):
-        done = subprocess.run(["dpkg-query", "-W", "-f=${Version}", package], stdout=subprocess.PIPE,
-                              stderr=subprocess.DEVNULL, text=True, check=False)
+    def said(command):
+        """What a program prints; nothing where it fails or is not there."""
+        try:
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
+        except FileNotFoundError:
+            return ""
         return done.stdout.strip()
 
-    commit = subprocess.run(["git", "-C", root, "describe", "--always", "--dirty"], stdout=subprocess.PIPE,
-                            stderr=subprocess.DEVNULL, text=True, check=False).stdout.strip()
     return {"cores": os.cpu_count(), "model": models[0] if models else platform.machine(), "memory_mib": memory,
-            "kernel": platform.release(), "commit": commit, "date": datetime.datetime.now().isoformat(timespec="seconds"),
-            "load_before": os.getloadavg()[0],
-            "versions": {name: version(name) for name in ("libhdf5-openmpi-103-1", "libdeflate0", "paraview",
-                                                          "libfuse3-3", "libopenmpi3")}}
+            "kernel": platform.release(), "commit": said(["git", "-C", root, "describe", "--always", "--dirty"]),
+            "date": datetime.datetime.now().isoformat(timespec="seconds"), "load_before": os.getloadavg()[0],
+            "versions": {name: said(["dpkg-query", "-W", "-f=${Version}", package])
+                         for name, package in (("HDF5", "libhdf5-openmpi-[0-9]*"), ("libdeflate", "libdeflate0"), ("ParaView", "paraview"),
+                                               ("libfuse", "libfuse3-[0-9]*"), ("Open MPI", "libopenmpi[0-9]*"))}}
 
 
 class Report:
