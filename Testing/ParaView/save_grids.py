@@ -289,6 +289,7 @@ def check_errors():
         source.UpdatePipeline()
         text = said(lambda: SaveData(path, proxy=source))  # noqa: B023
         expect(rank > 0 or text.count("ERROR") == 1 and words in text, "%s: '%s'", what, text)
+    controller.Barrier()    # rank 0 takes away what it began
     expect(not os.path.exists(scratch + "/a.pio") and os.listdir(other) == ["mine.txt"], "something was written in spite of an error")
     expect([n for n, _ in steps_of(there)] == [0], "the container was harmed")
 
