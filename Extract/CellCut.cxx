@@ -36,9 +36,6 @@ public:
         Shape(block),
         Cases(CellCases(this->Shape.Axes))
   {
-    static thread_local PointIds ids;
-    ids.Clear();
-    this->Ids = &ids;
   }
 
   void Cut()
@@ -129,7 +126,7 @@ private:
 
   int PointAt(const Crossing& at)
   {
-    int& id = (*this->Ids)[at.Key];
+    int& id = this->Ids[at.Key];
     if (id >= 0) {
       return id;
     }
@@ -155,7 +152,7 @@ private:
   CutPart& Part;
   const CellShape Shape;
   const std::vector<CellCase>& Cases;
-  PointIds* Ids;
+  LentPointIds Ids;
 };
 
 }  // namespace

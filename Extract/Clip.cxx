@@ -49,9 +49,6 @@ public:
   PartClip(const ClipRequest& request, double tiny, SolidPart& part)
       : Request(request), Tiny(tiny), Part(part), Cases(KeptCases(part.Shape.Axes))
   {
-    static thread_local PointIds ids;
-    ids.Clear();
-    this->Ids = &ids;
   }
 
   void Run()
@@ -201,7 +198,7 @@ private:
     }
     const int first = corner.Corner & ~(1 << corner.Axis), second = corner.Corner | 1 << corner.Axis;
     const int axis = this->Part.Shape.AxisOf[corner.Axis];
-    int& id = (*this->Ids)[3LL * this->Points[first] + axis];
+    int& id = this->Ids[3LL * this->Points[first] + axis];
     if (id < 0) {
       const double t = this->At[first] / (this->At[first] - this->At[second]);
       id = this->Part.MakePoint(this->Points[first], this->Points[second], t, axis);
@@ -214,7 +211,7 @@ private:
   SolidPart& Part;
   const std::vector<std::vector<KeptBody>>& Cases;
   std::vector<double> Values;
-  PointIds* Ids;
+  LentPointIds Ids;
   std::array<int, 8> Points{};  ///< of the cell
   std::array<double, 8> At{};   ///< values there
   std::vector<int> Corners;

@@ -4,6 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 namespace patchio::extract {
@@ -14,8 +17,11 @@ class PointIds
 public:
   void Clear()
   {
-    ++this->Round;
     this->Count = 0;
+    if (++this->Round == 0) {
+      this->Slots.assign(this->Slots.size(), Slot{});
+      this->Round = 1;
+    }
   }
 
   /// The id of this key, -1 at first: the caller then sets it.
@@ -67,6 +73,44 @@ private:
   std::vector<Slot> Slots;  ///< a power of two
   std::size_t Count = 0;
   unsigned Round = 1;
+
+  friend class LentPointIds;
+  std::unique_ptr<PointIds> Next;  ///< while it is not lent
+};
+
+/// An empty table for one task, which goes to a later task afterwards. As many are kept as were ever used at
+/// once: tasks take turns on many more threads, which reading needs.
+class LentPointIds
+{
+public:
+  LentPointIds()
+  {
+    {
+      const std::lock_guard<std::mutex> lock(Guard);
+      if (Free) {
+        this->Table = std::exchange(Free, std::move(Free->Next));
+      }
+    }
+    if (!this->Table) {
+      this->Table = std::make_unique<PointIds>();
+    }
+    this->Table->Clear();
+  }
+  ~LentPointIds()
+  {
+    const std::lock_guard<std::mutex> lock(Guard);
+    this->Table->Next = std::exchange(Free, nullptr);
+    Free = std::move(this->Table);
+  }
+  LentPointIds(const LentPointIds&) = delete;
+  LentPointIds& operator=(const LentPointIds&) = delete;
+
+  int& operator[](long long key) { return (*this->Table)[key]; }
+
+private:
+  inline static std::mutex Guard;
+  inline static std::unique_ptr<PointIds> Free;
+  std::unique_ptr<PointIds> Table;
 };
 
 }  // namespace patchio::extract
