@@ -1,12 +1,14 @@
 """How much memory a session holds, measured where it should always hold the same.
 
 ParaView itself keeps some hundred bytes of each source that was ever made, and 300 to 3500 of each filter: more where the source goes
-on. So that much is measured before PatchIO is loaded, and is not counted as growth.
+on. So that much is measured before PatchIO is loaded, and is not counted as growth. Two libraries keep memory that was given back,
+up to some megabytes, which takes them hours: HDF5 is told to give it back, numpy is given all that it keeps at once.
 """
 import ctypes
 import gc
 import statistics
 
+import numpy as np
 from on_ranks import rank
 from paraview import simple
 
@@ -19,8 +21,16 @@ class Figures(ctypes.Structure):
                 ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")]
 
 
+def fill_numpy():
+    """numpy keeps seven pieces of each size below 1024 bytes."""
+    for size in range(1024):
+        kept = [np.empty(size, np.uint8) for _ in range(8)]
+        del kept
+
+
 def allocated():
     gc.collect()
+    C.H5garbage_collect()    # ParaView's own, which PatchIO uses
     C.malloc_trim(0)
     C.mallinfo2.restype = Figures
     figures = C.mallinfo2()
@@ -31,7 +41,7 @@ def small_source():
     return simple.Wavelet(WholeExtent=[0, 2] * 3)
 
 
-def kept_each(make_and_delete, times=100):
+def kept_each(make_and_delete, times=400):
     """Bytes that are there after what was made has been deleted again."""
     def make(count):
         for _ in range(count):
@@ -59,9 +69,10 @@ class Memory:
     """allocated: what malloc has given and not got back; resident: of the process, with fragments and PatchIO's own pool."""
 
     def __init__(self, makers):
-        """makers: of filters by their kinds, to find out what ParaView keeps of each, which takes some seconds; to be called before
+        """makers: of filters by their kinds, to find out what ParaView keeps of each, which takes half a minute; to be called before
         PatchIO is loaded. Empty: not asked for."""
         self.allocated, self.resident, self.kept = [], [], []
+        fill_numpy()
         self.of_source, self.of_filter = kept_each(use_with_source) if makers else 0, {}
         lasting = small_source() if makers else None
         for kind, maker in makers.items():
@@ -89,11 +100,17 @@ class Memory:
     def growth(self):
         return self.of([there - kept for there, kept in zip(self.allocated, self.kept)])
 
+    def curve(self, points=10):
+        """Megabytes that are allocated and not ParaView's, from the first measure to the last."""
+        last = len(self.allocated) - 1
+        places = sorted({i * last // (points - 1) for i in range(points)})
+        return " ".join("%.2f" % ((self.allocated[i] - self.kept[i]) / 1e6) for i in places)
+
     def text(self):
         if not self.allocated:
             return "memory not measured"
         each = ", ".join("%.0f a %s%s" % (kept, kind, lasting * " of the same source") for (kind, lasting), kept in self.of_filter.items())
         return ("memory on rank %d, %d times: allocated %.2f to %.2f MB, of which ParaView's %.2f MB (%.0f bytes a source, %s), "
-                "growth without them %+.2f %%; resident %.1f to %.1f MB, %+.2f %%") % (
+                "growth without them %+.2f %% (%s MB); resident %.1f to %.1f MB, %+.2f %%") % (
             rank, len(self.allocated), self.allocated[0] / 1e6, self.allocated[-1] / 1e6, self.kept[-1] / 1e6, self.of_source, each,
-            self.growth(), self.resident[0] / 1e6, self.resident[-1] / 1e6, self.of(self.resident))
+            self.growth(), self.curve(), self.resident[0] / 1e6, self.resident[-1] / 1e6, self.of(self.resident))

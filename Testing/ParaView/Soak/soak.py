@@ -26,7 +26,7 @@ from conformance_of import Boxes, conformance, series_in  # noqa: E402
 from memory import Memory  # noqa: E402
 from on_ranks import controller, output_of, rank, ranks, sum_over_ranks  # noqa: E402
 from shown import Seen  # noqa: E402
-from states import FRESH, PICTURE, Chance, first_state, home_state  # noqa: E402
+from states import FRESH, OF_GUI, PICTURE, Chance, first_state, home_state  # noqa: E402
 
 LIMIT_S = 180
 HOME = 40
@@ -196,7 +196,8 @@ class Soak:
         if differs:
             self.fault("not what a fresh reader shows: %s" % ", ".join(map(str, differs)), state)
         # A reader of which nothing was changed does not read, and says nothing again.
-        asked = {name: value for name, value in state.items() if name not in ("filter", "check", "event")}
+        properties = {name: value for name, value in state["properties"].items() if name not in OF_GUI}
+        asked = {name: value for name, value in {**state, "properties": properties}.items() if name not in ("filter", "check", "event")}
         if (state["event"] or asked != self.asked) and bool(self.shower.errors) != bool(fresh.errors):
             self.fault("errors %s, of a fresh reader %s" % (self.shower.errors, fresh.errors), state)
         self.asked = asked

@@ -68,6 +68,8 @@ WAY = {
     "CacheMemory": (-1, one_of(-1, 0, 1, 64)), "MemoryLimit": (0, one_of(0, 8192)), "SkipBrokenPatches": (0, switch),
     "FilterThreading": ("For large blocks", one_of("As ParaView is set", "For large blocks", "Always")),
     "FilterThreadsPerRank": (0, one_of(0, 1, 3))}
+# What the GUI alone looks at: the reader does not read again.
+OF_GUI = {"ShowDate"}
 PROPERTIES = {**PICTURE, **WAY}
 # What is read anew each time, one array after another, and neither kept nor looked up.
 FRESH = dict(ThreadMode="Fixed", ThreadsPerRank=1, MetadataChannel="Off", Prefetch=0, CacheMemory=0)
