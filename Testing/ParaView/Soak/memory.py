@@ -41,7 +41,7 @@ def small_source():
     return simple.Wavelet(WholeExtent=[0, 2] * 3)
 
 
-def kept_each(make_and_delete, times=400):
+def kept_each(make_and_delete, times=200):
     """Bytes that are there after what was made has been deleted again."""
     def make(count):
         for _ in range(count):
@@ -69,7 +69,7 @@ class Memory:
     """allocated: what malloc has given and not got back; resident: of the process, with fragments and PatchIO's own pool."""
 
     def __init__(self, makers):
-        """makers: of filters by their kinds, to find out what ParaView keeps of each, which takes half a minute; to be called before
+        """makers: of filters by their kinds, to find out what ParaView keeps of each, which takes some seconds; to be called before
         PatchIO is loaded. Empty: not asked for."""
         self.allocated, self.resident, self.kept = [], [], []
         fill_numpy()
