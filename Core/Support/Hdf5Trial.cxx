@@ -24,7 +24,7 @@
 namespace patchio::hdf5 {
 namespace {
 
-constexpr char Survived = 's', TookMemory = 'm';
+constexpr char Survived = 's', TookMemory = 'm', SawPart = 'p';
 constexpr std::uint64_t Mebibyte = 1 << 20;
 
 /// Seconds of a processor; waiting for a slow storage takes none.
@@ -165,10 +165,13 @@ void TryAll(const std::string& path)
     return;
   }
 #if H5_VERSION_GE(1, 12, 0)
-  H5Ovisit3(file, H5_INDEX_NAME, H5_ITER_INC, TryObject, nullptr, H5O_INFO_BASIC);
+  const herr_t seen = H5Ovisit3(file, H5_INDEX_NAME, H5_ITER_INC, TryObject, nullptr, H5O_INFO_BASIC);
 #else
-  H5Ovisit(file, H5_INDEX_NAME, H5_ITER_INC, TryObject, nullptr);
+  const herr_t seen = H5Ovisit(file, H5_INDEX_NAME, H5_ITER_INC, TryObject, nullptr);
 #endif
+  if (seen < 0) {
+    End(SawPart);  // what comes after an object that cannot be opened is not tried
+  }
 }
 
 void Limit(decltype(RLIMIT_AS) what, std::uint64_t most)
@@ -245,6 +248,9 @@ void TryInChild(const std::string& path, std::uint64_t fileBytes, const std::fun
   ::close(ends[0]);
   if (child < 0) {
     FailToStart(path, fault);
+  }
+  if (how == SawPart) {
+    throw Unsound("objects that the HDF5 library cannot open");
   }
   if (how != Survived) {
     throw Unsound(how == TookMemory

@@ -96,6 +96,19 @@ TEST_F(Hdf5Trial, DamagedFilesDoNotEndThisProcess)
   EXPECT_GT(refused, 10);
 }
 
+/// The library stops at the first group that it cannot list, so nobody has tried what comes after it.
+TEST_F(Hdf5Trial, RefusesFilesThatItCannotSeeAllOf)
+{
+  this->Write();
+  std::string bytes = testing::ReadBytes(this->Path);
+  const std::size_t lastGroup = bytes.rfind("SNOD");
+  ASSERT_NE(lastGroup, std::string::npos);
+  bytes[lastGroup] = 'X';
+  testing::WriteText(this->Path, bytes);
+  EXPECT_THAT(MessageOf([&] { hdf5::File(this->Path); }),
+      AllOf(HasSubstr(this->Path), HasSubstr("cannot open")));
+}
+
 TEST_F(Hdf5Trial, SaysHowTheChildEnded)
 {
   this->Write();
