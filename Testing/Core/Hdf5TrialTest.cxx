@@ -105,8 +105,8 @@ TEST_F(Hdf5Trial, RefusesFilesThatItCannotSeeAllOf)
   ASSERT_NE(lastGroup, std::string::npos);
   bytes[lastGroup] = 'X';
   testing::WriteText(this->Path, bytes);
-  EXPECT_THAT(MessageOf([&] { hdf5::File(this->Path); }),
-      AllOf(HasSubstr(this->Path), HasSubstr("cannot open")));
+  EXPECT_THAT(
+      MessageOf([&] { hdf5::File(this->Path); }), AllOf(HasSubstr(this->Path), HasSubstr("cannot open")));
 }
 
 TEST_F(Hdf5Trial, SaysHowTheChildEnded)
