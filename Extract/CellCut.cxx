@@ -152,7 +152,7 @@ private:
   CutPart& Part;
   const CellShape Shape;
   const std::vector<CellCase>& Cases;
-  LentPointIds Ids;
+  PointIds Ids;
 };
 
 }  // namespace

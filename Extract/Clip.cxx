@@ -211,7 +211,7 @@ private:
   SolidPart& Part;
   const std::vector<std::vector<KeptBody>>& Cases;
   std::vector<double> Values;
-  LentPointIds Ids;
+  PointIds Ids;
   std::array<int, 8> Points{};  ///< of the cell
   std::array<double, 8> At{};   ///< values there
   std::vector<int> Corners;
