@@ -146,7 +146,7 @@ def case_views(bench):
                            "write_at_all_begin,write_shared,write_ordered,pread,pwrite"]
     for ranks, piece, blocks in ((3, "1", "1000,24"), (2, "12", "4104"), (4, "1000", "8,5000")):
         result, _, _ = bench.study(some + ["--sizes", "50001", "--piece", piece, "--blocks", blocks, "--repetitions",
-                                           "1", "--in-flight", "3"] + SHORT, ranks)
+                                           "1", "--in-flight", "3", "--most-seconds", "100"] + SHORT, ranks)
         errors = [p for p in result["points"] if "error" in p]
         assert errors == [], errors
         unit = int(piece) * 8 * ranks if piece == "1" else {"12": 24, "1000": 1000}[piece] * ranks
