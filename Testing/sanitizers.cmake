@@ -19,3 +19,16 @@ set(ENV{UBSAN_OPTIONS} \"${ubsan}\")
 set(ENV{TSAN_OPTIONS} \"${tsan}\")
 set(ENV{PATCHIO_PRELOAD} \"${preload}\")
 ")
+
+# ThreadSanitizer sees how tasks go from thread to thread only where oneTBB, too, is compiled with it: the same version as
+# the headers, from the sources of Debian or of the project.
+if (PATCHIO_SANITIZE MATCHES "thread")
+  include(ExternalProject)
+  ExternalProject_Add(oneTBB PREFIX "${CMAKE_CURRENT_BINARY_DIR}/oneTBB" DOWNLOAD_EXTRACT_TIMESTAMP OFF
+    URL "https://deb.debian.org/debian/pool/main/o/onetbb/onetbb_${TBB_VERSION}.orig.tar.xz"
+      "https://github.com/uxlfoundation/oneTBB/archive/refs/tags/v${TBB_VERSION}.tar.gz"
+    CMAKE_ARGS -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTBB_SANITIZE=thread -DTBB_TEST=OFF -DTBB_STRICT=OFF -DTBB_OUTPUT_DIR_BASE=built
+    BUILD_COMMAND ${CMAKE_COMMAND} --build . --target tbb INSTALL_COMMAND "")
+  file(APPEND "${CMAKE_CURRENT_BINARY_DIR}/environment.cmake"
+    "set(ENV{LD_LIBRARY_PATH} \"${CMAKE_CURRENT_BINARY_DIR}/oneTBB/src/oneTBB-build/built_relwithdebinfo\")\n")
+endif ()

@@ -127,13 +127,15 @@ protected:
 class IrregularChannel : public Channel
 {
 protected:
+  /// Several threads may save and find at once, each as a program of its own.
   SaveOutcome Save(const ChannelSettings& settings = NoWaiting())
   {
+    const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
     const DescribingState describing = LookAtDescribingFile(this->Summary);
-    BuiltIndex built = *BuildIndex(*this->Alone, this->Format, this->Data, settings);
-    return SaveStepSidecar(*this->Alone, this->Format, this->Data, built, describing, settings);
+    BuiltIndex built = *BuildIndex(*alone, this->Format, this->Data, settings);
+    return SaveStepSidecar(*alone, this->Format, this->Data, built, describing, settings);
   }
-  SidecarSearch Find() { return FindStepSidecar(*this->Alone, this->Summary, NoWaiting()); }
+  SidecarSearch Find() { return FindStepSidecar(*MakeSelfCommunicator(), this->Summary, NoWaiting()); }
   void ExpectRight(const SidecarSearch& search)
   {
     ASSERT_TRUE(search.Found);
