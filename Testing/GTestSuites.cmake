@@ -1,6 +1,6 @@
 # patchio_gtest_suites(TARGET PREFIX LABELS...): one ctest test a suite of GoogleTest, called PREFIX.SUITE. A process for each
 # of a thousand cases costs more than the cases; what has failed is named in the output of its suite.
-# As a script (SUITES_OF, PREFIX, LABELS, OUTPUT): lists the suites of a program that was just built.
+# As a script (SUITES_OF, PREFIX, LABELS, TIMEOUT, OUTPUT): lists the suites of a program that was just built.
 if (CMAKE_SCRIPT_MODE_FILE)
   execute_process(COMMAND "${SUITES_OF}" --gtest_list_tests OUTPUT_VARIABLE listed COMMAND_ERROR_IS_FATAL ANY TIMEOUT 120)
   # Instances of a suite, "SUITE/0.", are one test.
@@ -12,7 +12,7 @@ if (CMAKE_SCRIPT_MODE_FILE)
   foreach (suite IN LISTS suites)
     string(REPLACE "/*" "" name "${PREFIX}.${suite}")
     string(APPEND script "add_test([==[${name}]==] [==[${SUITES_OF}]==] [==[--gtest_filter=${suite}.*]==])\n"
-      "set_tests_properties([==[${name}]==] PROPERTIES LABELS [==[${LABELS}]==] TIMEOUT 300 FAIL_REGULAR_EXPRESSION \"Running 0 tests\")\n")
+      "set_tests_properties([==[${name}]==] PROPERTIES LABELS [==[${LABELS}]==] TIMEOUT ${TIMEOUT} FAIL_REGULAR_EXPRESSION \"Running 0 tests\")\n")
   endforeach ()
   file(WRITE "${OUTPUT}" "${script}")
   return()
@@ -20,9 +20,13 @@ endif ()
 
 function(patchio_gtest_suites target prefix)
   set(list "${CMAKE_CURRENT_BINARY_DIR}/${target}_suites.cmake")
+  set(timeout 300)  # seconds; under ThreadSanitizer a suite may be a hundred times slower
+  if (PATCHIO_SANITIZE)
+    set(timeout 900)
+  endif ()
   add_custom_command(TARGET ${target} POST_BUILD BYPRODUCTS "${list}" VERBATIM
-    COMMAND ${CMAKE_COMMAND} -D "SUITES_OF=$<TARGET_FILE:${target}>" -D "PREFIX=${prefix}" -D "LABELS=${ARGN}" -D "OUTPUT=${list}"
-      -P "${CMAKE_CURRENT_FUNCTION_LIST_FILE}")
+    COMMAND ${CMAKE_COMMAND} -D "SUITES_OF=$<TARGET_FILE:${target}>" -D "PREFIX=${prefix}" -D "LABELS=${ARGN}"
+      -D TIMEOUT=${timeout} -D "OUTPUT=${list}" -P "${CMAKE_CURRENT_FUNCTION_LIST_FILE}")
   # Before the first build there are none.
   file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/${target}_tests.cmake" @ONLY
     CONTENT "if (EXISTS \"@list@\")\n  include(\"@list@\")\nelse ()\n  add_test(@target@_NOT_BUILT @target@_NOT_BUILT)\nendif ()\n")

@@ -15,7 +15,7 @@
 namespace patchio {
 
 /// A group of processes that read or write together. Every method but Rank() and Size() is collective:
-/// all ranks call it, in the same order.
+/// all ranks call it, in the same order. One thread at a time uses it; see Aside() for another.
 class Communicator
 {
 public:
