@@ -52,28 +52,32 @@ class Bench:
                               env=dict(self.environment, TMPDIR=sessions, **settings))
         return done.returncode, done.stdout, done.stderr
 
-    def study(self, arguments, ranks=1, name="out", code=0, **how):
-        """The result of a study; nothing may be left on the storage."""
+    def attempt(self, arguments, ranks, name, codes, **how):
+        """Exit code, one of `codes`, result and texts of a study; nothing may be left on the storage."""
         output = os.path.join(self.place, name)
-        got, out, err = self.run([self.folder, "--output", output] + arguments, ranks, **how)
-        assert got == code, "%s: exit code %d\n%s%s" % (arguments, got, out, err)
+        path = os.path.join(output, "result.json")
+        code, out, err = self.run(["--output", output] + arguments, ranks, **how)
+        assert code in codes and os.path.exists(path), "%s: exit code %d\n%s%s" % (arguments, code, out, err)
         assert os.listdir(self.folder) == [], os.listdir(self.folder)
-        return check(os.path.join(output, "result.json")), out, err
+        return code, check(path), out, err
+
+    def study(self, arguments, ranks=1, name="out", code=0, **how):
+        """Result and texts of a study."""
+        return self.attempt([self.folder] + arguments, ranks, name, [code], **how)[1:]
 
     def quick(self, seconds, arguments, ranks=1, name="out", whole=True):
-        """The result of a quick study. A slow machine gets twice the time, and once more, up to 64-fold, until N* is
-        told and, if `whole`, the functions are compared."""
-        for _ in range(7):
-            output = os.path.join(self.place, name)
-            code, out, err = self.run([self.folder, "--output", output, "--seconds", str(seconds)] + arguments, ranks)
-            assert os.listdir(self.folder) == [], os.listdir(self.folder)
-            result = check(os.path.join(output, "result.json"))
+        """Result and texts of a quick study. A slow machine gets twice the time, again and again, until N* is told and, if
+        `whole`, the functions are compared."""
+        while seconds <= TIMEOUT / 2:
+            code, *found = self.attempt(arguments + ["--seconds", str(seconds)], ranks, name, [0, 1])
+            result = found[0]
             if code == 0 and (result["complete"] or not whole):
-                return result, out, err
+                return found
+            why = result.get("why_incomplete", "")
             slow = ("time was too short", "the time too short", "the time given for it")
-            assert any(text in result["why_incomplete"] for text in slow), (code, result["why_incomplete"], out, err)
+            assert any(text in why for text in slow), (code, found)
             seconds *= 2
-        raise AssertionError("too slow even in %g s: %s" % (seconds / 2, result["why_incomplete"]))
+        raise AssertionError("too slow even in %g s: %s" % (seconds / 2, why))
 
 
 def check(path):
@@ -461,7 +465,7 @@ def case_quick(bench):
     """The quick mode keeps a profile that the reader finds."""
     for ranks in (1, 2):
         # In so short a time N* may well be unsure, and not be kept.
-        result, out, _ = bench.quick(6, ["--test-bytes", "32M", "--no-plots", "--force"], ranks, "quick%d" % ranks)
+        result, out, _ = bench.quick(6, [bench.folder, "--test-bytes", "32M", "--no-plots", "--force"], ranks, "quick%d" % ranks)
         # Both files of the comparison together are no more than was allowed.
         assert all(p["file_bytes"] <= 16 << 20 for p in result["points"])
         check_flight(result)
@@ -476,7 +480,8 @@ def case_quick(bench):
         if ranks == 2:
             check_less_sure(bench, kept, text)
         os.remove(kept)
-    _, out, err = bench.quick(3, ["--test-bytes", "16M", "--no-save", "--python", bench.options.python], name="unsaved")
+    _, out, err = bench.quick(3, [bench.folder, "--test-bytes", "16M", "--no-save", "--python", bench.options.python],
+                              name="unsaved")
     if "There are no pictures" not in err:
         plots = os.listdir(os.path.join(bench.place, "unsaved/plots"))
         assert set(plots) == {"rates.png", "rates_read_own.png"}, plots
@@ -484,10 +489,7 @@ def case_quick(bench):
     data = os.path.join(bench.place, "data")
     with open(data, "wb") as file:
         file.write(os.urandom(16 << 20))
-    code, out, err = bench.run(["--existing", data, "--seconds", "8", "--no-save", "--no-plots", "--output",
-                                os.path.join(bench.place, "existing")])
-    assert code == 0, err
-    result = check(os.path.join(bench.place, "existing/result.json"))
+    result, _, _ = bench.quick(2, ["--existing", data, "--no-save", "--no-plots"], name="existing")
     assert result["complete"] and result["points"] == []
     check_flight(result)
 
@@ -501,7 +503,7 @@ def check_less_sure(bench, kept, text):
     surer = json.dumps(sure)
     with open(kept, "w", encoding="utf-8") as file:
         file.write(surer)
-    short = ["--test-bytes", "16M", "--no-plots"]
+    short = [bench.folder, "--test-bytes", "16M", "--no-plots"]
     _, out, _ = bench.quick(1, short, 2, "short", whole=False)
     with open(kept, encoding="utf-8") as file:
         assert file.read() == surer, out
