@@ -67,8 +67,8 @@ public:
     this->Offsets->SetValue(end.Cell, end.Corner);
     this->Corners->SetNumberOfValues(end.Corner);
     this->Types->SetNumberOfValues(end.Cell);
-    this->CellArrays.Allocate(end.Cell, grid->GetCellData());
-    this->PointArrays.Allocate(points, grid->GetPointData());
+    this->CellArrays.Allocate(end.Cell, points, grid->GetCellData());
+    this->PointArrays.Allocate(points, points, grid->GetPointData());
     vtkNew<vtkPoints> places;
     places->SetDataTypeToDouble();
     places->SetData(this->Positions);

@@ -188,7 +188,7 @@ void OutputArrays::AddArraysOf(vtkDataSetAttributes* data)
   }
 }
 
-void OutputArrays::Allocate(long long tuples, vtkDataSetAttributes* to)
+void OutputArrays::Allocate(long long tuples, long long points, vtkDataSetAttributes* to)
 {
   for (Array& array : this->Arrays) {
     array.Made.TakeReference(vtkDataArray::CreateDataArray(array.Like->GetDataType()));
@@ -199,6 +199,7 @@ void OutputArrays::Allocate(long long tuples, vtkDataSetAttributes* to)
         array.Made->SetComponentName(c, name);
       }
     }
+    array.Made->Allocate(std::max(tuples, points) * array.Made->GetNumberOfComponents());
     array.Made->SetNumberOfTuples(tuples);
     const int index = to->AddArray(array.Made);
     if (array.Attribute >= 0) {

@@ -21,8 +21,10 @@ class OutputArrays
 public:
   OutputArrays(const std::vector<const Block*>& blocks, bool ofPoints);
 
-  /// Makes arrays of so many tuples and gives them to `to`, with the attributes that they are.
-  void Allocate(long long tuples, vtkDataSetAttributes* to);
+  /// Makes arrays of so many tuples and gives them to `to`, with the attributes that they are. points: of the
+  /// output; as many tuples can be read, because VTK's Warp By Scalar takes values of cells for those of
+  /// points.
+  void Allocate(long long tuples, long long points, vtkDataSetAttributes* to);
 
   /// Fills the tuples from `at` on, for each cell of the part, or for each point but those left out.
   /// Different parts may be filled by several threads at once.

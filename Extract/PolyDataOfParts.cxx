@@ -98,8 +98,8 @@ public:
     this->Offsets->SetNumberOfValues(counts[1] + 1);
     this->Offsets->SetValue(counts[1], counts[2]);
     this->Corners->SetNumberOfValues(counts[2]);
-    this->CellArrays.Allocate(counts[1], output->GetCellData());
-    this->PointArrays.Allocate(counts[0], output->GetPointData());
+    this->CellArrays.Allocate(counts[1], counts[0], output->GetCellData());
+    this->PointArrays.Allocate(counts[0], counts[0], output->GetPointData());
     vtkNew<vtkPoints> points;
     points->SetDataTypeToDouble();
     points->SetData(this->Positions);

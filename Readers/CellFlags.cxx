@@ -1,5 +1,6 @@
 #include "CellFlags.h"
 
+#include "DataArrays.h"
 #include "KnownRanges.h"
 
 #include <vtkCellData.h>
@@ -67,10 +68,10 @@ void HideCellsOf(const std::vector<unsigned char>& marks, vtkDataSet* grid)
   // A copy, because the grids of other steps may share the flags.
   vtkNew<vtkUnsignedCharArray> flags;
   flags->SetName(vtkDataSetAttributes::GhostArrayName());
+  SetTuplesOfCells(flags, grid->GetNumberOfCells(), grid->GetNumberOfPoints());
   if (vtkUnsignedCharArray* const before = grid->GetCellGhostArray()) {
-    flags->DeepCopy(before);
+    std::copy_n(before->GetPointer(0), grid->GetNumberOfCells(), flags->GetPointer(0));
   } else {
-    flags->SetNumberOfTuples(grid->GetNumberOfCells());
     flags->FillValue(0);
   }
   int dims[3];
@@ -119,7 +120,7 @@ vtkSmartPointer<vtkUnsignedCharArray> CellFlags::Of(const Block& block, const Bo
   const bool layers = grown || this->GhostLayer;
   auto flags = vtkSmartPointer<vtkUnsignedCharArray>::New();
   flags->SetName(vtkDataSetAttributes::GhostArrayName());
-  flags->SetNumberOfTuples(cells.Cells());
+  SetTuplesOfCells(flags, cells.Cells(), this->Data.NodesOf(block.Level, cells).Cells());
   flags->FillValue(block.Full && !layers ? 0 : vtkDataSetAttributes::HIDDENCELL);
   unsigned char* const values = flags->GetPointer(0);
   if (layers) {

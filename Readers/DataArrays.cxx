@@ -56,16 +56,25 @@ vtkSmartPointer<vtkDataArray> TakeOver(LoadedArray& loaded, const std::string& n
   return array;
 }
 
-LoadedArray AllocateArray(MemoryPool& pool, ElementType type, int components, std::int64_t tuples)
+LoadedArray AllocateArray(
+    MemoryPool& pool, ElementType type, int components, std::int64_t tuples, std::int64_t points)
 {
-  const std::uint64_t bytes = static_cast<std::uint64_t>(tuples) * components * SizeOf(type);
+  const std::uint64_t tupleBytes = components * SizeOf(type);
+  const std::uint64_t bytes = static_cast<std::uint64_t>(tuples) * tupleBytes;
+  const std::uint64_t room = std::max<std::int64_t>(points - tuples, 0) * tupleBytes;
   LoadedArray array;
   array.Status = ArrayStatus::Read;
   array.Type = type;
   array.Components = components;
   array.Tuples = tuples;
-  array.Values = MemoryArena(pool, bytes, 1).Cut(bytes);
+  array.Values = MemoryArena(pool, bytes, 1, room).Cut(bytes);
   return array;
+}
+
+void SetTuplesOfCells(vtkDataArray* array, std::int64_t cells, std::int64_t points)
+{
+  array->Allocate(std::max(cells, points) * array->GetNumberOfComponents());
+  array->SetNumberOfTuples(cells);
 }
 
 void FillWith(LoadedArray& array, std::optional<double> value)
@@ -75,9 +84,10 @@ void FillWith(LoadedArray& array, std::optional<double> value)
   ArrayOn(array.Values.get(), array, true)->Fill(value.value_or(missing));
 }
 
-LoadedArray ComposeVector(ElementType type, const std::vector<vtkDataArray*>& components, MemoryPool& pool)
+LoadedArray ComposeVector(
+    ElementType type, const std::vector<vtkDataArray*>& components, std::int64_t points, MemoryPool& pool)
 {
-  LoadedArray vector = AllocateArray(pool, type, 3, components[0]->GetNumberOfTuples());
+  LoadedArray vector = AllocateArray(pool, type, 3, components[0]->GetNumberOfTuples(), points);
   const vtkSmartPointer<vtkDataArray> into = ArrayOn(vector.Values.get(), vector, true);
   for (int c = 0; c < 3; ++c) {
     if (c < static_cast<int>(components.size())) {
@@ -91,14 +101,15 @@ LoadedArray ComposeVector(ElementType type, const std::vector<vtkDataArray*>& co
 }
 
 vtkSmartPointer<vtkDataArray> ConstantArrays::Make(const std::string& name, ElementType type, int components,
-    std::int64_t tuples, std::optional<double> value)
+    std::int64_t tuples, std::int64_t points, std::optional<double> value)
 {
+  const std::int64_t values = std::max(tuples, points) * components;
   LoadedArray array;
   {
     const std::lock_guard<std::mutex> lock(this->Mutex);
     LoadedArray& shared = this->Memory[{type, value}];
-    if (!shared.Values || shared.Tuples < tuples * components) {
-      shared = AllocateArray(this->Pool, type, 1, tuples * components);
+    if (!shared.Values || shared.Tuples < values) {
+      shared = AllocateArray(this->Pool, type, 1, values, values);
       FillWith(shared, value);
     }
     array = ShareArray(shared);

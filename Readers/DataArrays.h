@@ -27,16 +27,22 @@ int VtkTypeOf(ElementType type);
 /// Moves the values into an array of VTK without a copy; the array frees them.
 vtkSmartPointer<vtkDataArray> TakeOver(LoadedArray& loaded, const std::string& name);
 
-/// Memory with undefined contents, for TakeOver(). Throws Error when the pool's limit or the machine's memory
-/// does not suffice.
-LoadedArray AllocateArray(MemoryPool& pool, ElementType type, int components, std::int64_t tuples);
+/// Memory with undefined contents, for TakeOver(). points: of the grid. As many tuples can be read, because
+/// VTK's Warp By Scalar and other filters take values of cells for values of points. Throws Error when the
+/// pool's limit or the machine's memory does not suffice.
+LoadedArray AllocateArray(
+    MemoryPool& pool, ElementType type, int components, std::int64_t tuples, std::int64_t points);
+
+/// The same for an array whose memory is VTK's: gives it its tuples, one for each cell of a grid.
+void SetTuplesOfCells(vtkDataArray* array, std::int64_t cells, std::int64_t points);
 
 /// Sets all components of all tuples to the value; nullopt: to NaN, or to 0 if the type is an integer.
 void FillWith(LoadedArray& array, std::optional<double> value);
 
 /// An array of three components from two or three arrays of this type and of equal lengths; a missing third
-/// component is 0. Throws Error as AllocateArray() does.
-LoadedArray ComposeVector(ElementType type, const std::vector<vtkDataArray*>& components, MemoryPool& pool);
+/// component is 0. points: of the grid. Throws Error as AllocateArray() does.
+LoadedArray ComposeVector(
+    ElementType type, const std::vector<vtkDataArray*>& components, std::int64_t points, MemoryPool& pool);
 
 /// Arrays that have one value everywhere. Arrays of one type and value share their memory, so that many
 /// blocks need no more than the largest one. Thread-safe.
@@ -46,9 +52,10 @@ public:
   /// Keeps a reference to the pool.
   explicit ConstantArrays(MemoryPool& pool) : Pool(pool) {}
 
-  /// value: see FillWith(). Throws Error when memory does not suffice.
+  /// points: of the grid; as many tuples can be read. value: see FillWith(). Throws Error when memory does
+  /// not suffice.
   vtkSmartPointer<vtkDataArray> Make(const std::string& name, ElementType type, int components,
-      std::int64_t tuples, std::optional<double> value);
+      std::int64_t tuples, std::int64_t points, std::optional<double> value);
 
 private:
   MemoryPool& Pool;

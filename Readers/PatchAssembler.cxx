@@ -205,7 +205,7 @@ void PatchAssembler::AddArrays(const Block& block, const BlockFrame& frame,
     }
     LoadedArray scattered;
     if (!frame.CellOfPoint.empty()) {
-      scattered = Scatter(*arrays[v], frame.CellOfPoint, grid->GetNumberOfCells(), this->Memory);
+      scattered = Scatter(*arrays[v], frame.CellOfPoint, grid, this->Memory);
     }
     LoadedArray& array = scattered.Values ? scattered : *arrays[v];
     const std::string& name = this->Data.Variables[this->Variables[v].Variable].Name;
@@ -238,7 +238,7 @@ void PatchAssembler::AddVectors(
     }
     if (std::all_of(components.begin(), components.end(),
             [&](vtkDataArray* c) { return c && c->GetDataType() == components[0]->GetDataType(); })) {
-      LoadedArray composed = ComposeVector(type, components, this->Memory);
+      LoadedArray composed = ComposeVector(type, components, grid->GetNumberOfPoints(), this->Memory);
       attributes->AddArray(TakeOver(composed, vector.Name));
     }
   }
@@ -256,7 +256,7 @@ void PatchAssembler::AddBlank(std::size_t variable, vtkDataSet* grid)
     const vtkIdType tuples =
         attributes == grid->GetCellData() ? grid->GetNumberOfCells() : grid->GetNumberOfPoints();
     attributes->AddArray(this->Constants.Make(this->Data.Variables[request.Variable].Name, blank->Type,
-        request.OutputComponents, tuples, std::nullopt));
+        request.OutputComponents, tuples, grid->GetNumberOfPoints(), std::nullopt));
   }
 }
 
@@ -314,8 +314,8 @@ void PatchAssembler::AddGhostArray(const Block& block, vtkDataSet* grid)
   if (const vtkSmartPointer<vtkUnsignedCharArray> flags = this->Flags.Of(block, cells)) {
     grid->GetCellData()->AddArray(flags);
   } else if (this->Options.HidesCells) {
-    grid->GetCellData()->AddArray(this->Constants.Make(
-        vtkDataSetAttributes::GhostArrayName(), ElementType::UInt8, 1, cells.Cells(), 0.0));
+    grid->GetCellData()->AddArray(this->Constants.Make(vtkDataSetAttributes::GhostArrayName(),
+        ElementType::UInt8, 1, cells.Cells(), grid->GetNumberOfPoints(), 0.0));
   }
 }
 
@@ -333,8 +333,8 @@ std::string PatchAssembler::FreeName(std::string name) const
 void PatchAssembler::AddOrigin(const Block& block, bool boxed, vtkDataSet* grid)
 {
   const auto add = [&](const char* name, int value) {
-    grid->GetCellData()->AddArray(
-        this->Constants.Make(this->FreeName(name), ElementType::Int32, 1, grid->GetNumberOfCells(), value));
+    grid->GetCellData()->AddArray(this->Constants.Make(this->FreeName(name), ElementType::Int32, 1,
+        grid->GetNumberOfCells(), grid->GetNumberOfPoints(), value));
   };
   add("level", block.Level);
   add("rank", this->Options.Rank);
@@ -355,7 +355,7 @@ void PatchAssembler::AddPatchIds(const Block& block, vtkDataSet* grid) const
   ids->SetName(this->FreeName("patch id").c_str());
   owners->SetName(this->FreeName("patch owner").c_str());
   for (vtkIntArray* array : {ids.Get(), owners.Get()}) {
-    array->SetNumberOfTuples(cells.Cells());
+    SetTuplesOfCells(array, cells.Cells(), grid->GetNumberOfPoints());
     array->FillValue(-1);
   }
   const auto mark = [&](const Box& box, int patch) {

@@ -59,7 +59,7 @@ PointImage MakePointImage(const Catalog& catalog, int level, const PointPlaces& 
   }
   vtkNew<vtkUnsignedCharArray> flags;
   flags->SetName(vtkDataSetAttributes::GhostArrayName());
-  flags->SetNumberOfTuples(static_cast<vtkIdType>(cells));
+  SetTuplesOfCells(flags, bounds.Cells(), Grown(bounds, {1, 1, 1}).Cells());
   flags->FillValue(vtkDataSetAttributes::HIDDENCELL);
   PointImage image;
   image.CellOfPoint.reserve(places.Count());
@@ -84,10 +84,11 @@ PointImage MakePointImage(const Catalog& catalog, int level, const PointPlaces& 
   return image;
 }
 
-LoadedArray Scatter(
-    const LoadedArray& values, const std::vector<vtkIdType>& cellOfPoint, vtkIdType cells, MemoryPool& memory)
+LoadedArray Scatter(const LoadedArray& values, const std::vector<vtkIdType>& cellOfPoint, vtkDataSet* grid,
+    MemoryPool& memory)
 {
-  LoadedArray into = AllocateArray(memory, values.Type, values.Components, cells);
+  LoadedArray into = AllocateArray(
+      memory, values.Type, values.Components, grid->GetNumberOfCells(), grid->GetNumberOfPoints());
   FillWith(into, std::nullopt);
   const std::size_t tupleBytes = static_cast<std::size_t>(values.Components) * SizeOf(values.Type);
   const auto* from = static_cast<const std::byte*>(values.Values.get());

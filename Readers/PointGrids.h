@@ -28,7 +28,7 @@ PointImage MakePointImage(const Catalog& catalog, int level, const PointPlaces& 
 
 /// An array of `cells` values with those of the points at their cells. The others are NaN, or 0 if the type
 /// has no NaN. Throws Error when the memory does not suffice.
-LoadedArray Scatter(const LoadedArray& values, const std::vector<vtkIdType>& cellOfPoint, vtkIdType cells,
+LoadedArray Scatter(const LoadedArray& values, const std::vector<vtkIdType>& cellOfPoint, vtkDataSet* grid,
     MemoryPool& memory);
 
 }  // namespace patchio

@@ -57,6 +57,7 @@ struct Memory
 {
   std::byte* Bytes = nullptr;
   std::size_t Size = 0;
+  std::size_t Room = 0;  ///< bytes behind Size that are mapped, too, but only read
 };
 
 std::byte* SegmentBegin(void* buffer)
@@ -64,12 +65,16 @@ std::byte* SegmentBegin(void* buffer)
   return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(buffer) / SegmentBytes * SegmentBytes);
 }
 
-Memory Allocate(std::size_t size)
+Memory Allocate(std::size_t size, std::size_t room)
 {
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   Memory memory;
-  memory.Size = RoundUp(size, static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
+  memory.Size = RoundUp(size, page);
+  // An eighth is enough for most blocks, so that a kept segment also serves reads that ask for a little more.
+  memory.Room = RoundUp(std::max(room, room > 0 ? memory.Size / 8 : 0), page);
+  const std::size_t whole = memory.Size + memory.Room;
   void* mapped =
-      ::mmap(nullptr, memory.Size + SegmentBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      ::mmap(nullptr, whole + SegmentBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) {
     throw Error(
         fmt::format("{} of memory could not be allocated.", ByteText(static_cast<double>(memory.Size))));
@@ -80,7 +85,7 @@ Memory Allocate(std::size_t size)
   if (memory.Bytes > begin) {
     ::munmap(begin, memory.Bytes - begin);
   }
-  ::munmap(memory.Bytes + memory.Size, begin + SegmentBytes - memory.Bytes);
+  ::munmap(memory.Bytes + whole, begin + SegmentBytes - memory.Bytes);
   if (size >= HugePage) {
     ::madvise(memory.Bytes, memory.Size, MADV_HUGEPAGE);  // costs only speed when it fails
   }
@@ -89,7 +94,7 @@ Memory Allocate(std::size_t size)
 
 void Free(const Memory& memory)
 {
-  ::munmap(memory.Bytes, memory.Size);
+  ::munmap(memory.Bytes, memory.Size + memory.Room);
 }
 
 }  // namespace
@@ -100,11 +105,11 @@ class MemoryPool::State
 public:
   ~State() { this->Trim(0); }
 
-  /// At least `size` bytes. Throws Error beyond the limit.
-  Memory Take(std::size_t size)
+  /// At least `size` bytes, and `room` bytes behind them. Throws Error beyond the limit.
+  Memory Take(std::size_t size, std::size_t room)
   {
     const std::lock_guard<std::mutex> lock(this->Mutex);
-    const auto best = this->BestKept(size);
+    const auto best = this->BestKept(size, room);
     Memory memory;
     if (best != this->Kept.end()) {
       memory = *best;
@@ -115,7 +120,7 @@ public:
       this->CheckLimit(size);
       const std::uint64_t most = this->Limit > 0 ? this->Limit : std::numeric_limits<std::uint64_t>::max();
       this->Trim(AvailableMemory() < size ? 0 : Excess(this->KeptSize, Excess(this->TotalSize + size, most)));
-      memory = Allocate(size);
+      memory = Allocate(size, room);
       this->TotalSize += memory.Size;
     }
     return memory;
@@ -183,11 +188,11 @@ public:
 
 private:
   /// The smallest kept segment that suffices, and is not much larger.
-  std::vector<Memory>::iterator BestKept(std::size_t size)
+  std::vector<Memory>::iterator BestKept(std::size_t size, std::size_t room)
   {
     auto best = this->Kept.end();
     for (auto it = this->Kept.begin(); it != this->Kept.end(); ++it) {
-      if (it->Size >= size && it->Size <= size + size / 4 + std::min(size, HugePage) &&
+      if (it->Room >= room && it->Size >= size && it->Size <= size + size / 4 + std::min(size, HugePage) &&
           (best == this->Kept.end() || it->Size < best->Size)) {
         best = it;
       }
@@ -258,8 +263,9 @@ struct MemoryArena::Segment
   std::shared_ptr<MemoryPool::State> Pool;
 };
 
-MemoryArena::MemoryArena(MemoryPool& pool, std::uint64_t payload, std::size_t buffers)
+MemoryArena::MemoryArena(MemoryPool& pool, std::uint64_t payload, std::size_t buffers, std::uint64_t room)
     : Pool(pool.Shared),
+      Room(room),
       Remaining(payload + payload / (LargeBuffer / Page) + Alignment * std::uint64_t(buffers))
 {
   this->Pool->Check(payload + Alignment * std::uint64_t(buffers));
@@ -299,7 +305,7 @@ MemoryArena::Segment* MemoryArena::MakeSegment(std::uint64_t size)
 {
   auto segment = std::make_unique<Segment>();
   segment->Pool = this->Pool;
-  segment->Block = this->Pool->Take(size + Alignment);
+  segment->Block = this->Pool->Take(size + Alignment, this->Room);
   new (segment->Block.Bytes) Segment*(segment.get());
   segment->Position = Alignment;
   return segment.release();

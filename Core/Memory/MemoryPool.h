@@ -63,13 +63,15 @@ private:
   std::shared_ptr<State> Shared;
 };
 
-/// Cuts the arrays of one read out of segments of a pool.
+/// Cuts the arrays of one read out of segments of a pool. Behind each buffer `room` bytes can be read: other
+/// buffers, or memory behind the segment that nothing has touched, which costs addresses only and is not
+/// counted.
 class MemoryArena
 {
 public:
-  /// payload, buffers: bytes and number of all buffers that will be cut. Throws Error when the pool's limit
-  /// or the machine's free memory does not suffice.
-  MemoryArena(MemoryPool& pool, std::uint64_t payload, std::size_t buffers);
+  /// payload, buffers: bytes and number of all buffers that will be cut. room: bytes behind each buffer that
+  /// can be read. Throws Error when the pool's limit or the machine's free memory does not suffice.
+  MemoryArena(MemoryPool& pool, std::uint64_t payload, std::size_t buffers, std::uint64_t room = 0);
   ~MemoryArena();
   MemoryArena(const MemoryArena&) = delete;
   MemoryArena& operator=(const MemoryArena&) = delete;
@@ -89,6 +91,7 @@ private:
 
   std::shared_ptr<MemoryPool::State> Pool;
   Segment* Current = nullptr;
+  const std::uint64_t Room;
   std::uint64_t Remaining;  ///< bytes that are still to be cut, headers included
 };
 

@@ -257,12 +257,14 @@ void BlockArrays::Allocate(MemoryPool& pool, const std::vector<std::uint32_t>& o
   const std::size_t variables = this->Request.Variables.size();
   pool.Check(static_cast<std::uint64_t>(this->Bytes()));
   std::vector<std::uint64_t> bytes(variables, 0);
+  std::uint64_t room = 0;  // one for all variables, so that each can use kept segments of any other
   for (std::size_t a = 0; a < this->Arrays.size(); ++a) {
     bytes[a % variables] += this->Arrays[a].Values ? 0 : BytesOf(this->Arrays[a]);
+    room = std::max(room, this->RoomBehind(a));
   }
   std::deque<MemoryArena> memory;
   for (std::size_t v = 0; v < variables; ++v) {
-    memory.emplace_back(pool, bytes[v], this->Request.Blocks.size());
+    memory.emplace_back(pool, bytes[v], this->Request.Blocks.size(), room);
   }
   for (const std::uint32_t request : order) {
     this->ForEachArray(request, [&](std::size_t a) { this->AllocateArray(a, memory[a % variables]); });

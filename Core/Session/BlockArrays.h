@@ -8,6 +8,7 @@
 #include "Session/LoadRequest.h"
 #include "Session/ReusedArrays.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -43,6 +44,7 @@ public:
   std::size_t Count() const { return this->Arrays.size(); }
 
   /// Makes memory for these arrays; they lie in it in the order of the requests that their values come with.
+  /// Behind an array of cells there is room for as many values as its block has points.
   /// Each variable has segments of its own, so that dropping it gives memory back. Throws Error when the
   /// memory does not suffice.
   void Allocate(MemoryPool& pool, const std::vector<std::uint32_t>& order);
@@ -108,6 +110,23 @@ private:
   void ForEachArray(std::size_t request, Visit visit) const;
   Box OutputOf(std::size_t block, std::size_t variable) const;
   std::int64_t TuplesOf(std::size_t block, std::size_t variable) const;
+  /// Bytes behind an array of cells that filters may read because they take its values for those of points,
+  /// as VTK's Warp By Scalar does.
+  std::uint64_t RoomBehind(std::size_t a) const
+  {
+    const std::size_t block = a / this->Request.Variables.size(),
+                      variable = a % this->Request.Variables.size();
+    if (this->CenteringOf(variable) != Centering::Cell) {
+      return 0;
+    }
+    const LoadedArray& array = this->Arrays[a];
+    const Box nodes =
+        Grown(this->Layout->ValuesOf(block, Centering::Node), this->Request.Variables[variable].Ghosts);
+    const std::int64_t points = this->Data.IsMesh()
+                                    ? this->Data.Meshes[this->Request.Blocks[block].Parts[0].Owner].Points
+                                    : nodes.Cells();
+    return std::max<std::int64_t>(points - array.Tuples, 0) * array.Components * SizeOf(array.Type);
+  }
   Window WindowOf(std::size_t request, const Placement& placement) const;
   void FillGapsOf(std::size_t array);
   void DropUnusedChunks(LocationTable& table, std::size_t request) const;

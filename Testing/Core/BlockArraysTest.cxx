@@ -3,6 +3,7 @@
 
 #include "BlockArraysFixture.h"
 #include "LoadPatches.h"
+#include "PagesInMemory.h"
 
 namespace patchio {
 
@@ -44,6 +45,28 @@ TEST_F(BlockArraysLoading, BringsAllValuesToTheirPlaces)
     LoadResult result = this->Load(catalog, request);
     this->ExpectValues(catalog, request, result);
     ASSERT_FALSE(::testing::Test::HasFailure()) << "round " << round;
+  }
+}
+
+// VTK's Warp By Scalar takes values of cells for values of points.
+TEST_F(BlockArraysLoading, HasRoomForAsManyValuesAsThereArePointsBehindArraysOfCells)
+{
+  Catalog catalog;
+  catalog.Dimension = 2;
+  testing::AddLevel(catalog, {{{0, 0, 0}, {3, 3, 0}}, {{4, 0, 0}, {200003, 0, 0}}});
+  this->SetVariables(catalog, 0);
+  std::vector<Block> blocks(2);
+  for (int b = 0; b < 2; ++b) {
+    blocks[b].Cells = catalog.Patches[b].Cells;
+    blocks[b].Parts = {{blocks[b].Cells, b}};
+    blocks[b].Full = true;
+  }
+  LoadResult result = this->Load(catalog, Wanting(blocks, {0, 2}));
+  for (std::size_t v = 0; v < 2; ++v) {
+    const LoadedArray& array = result.At(1, v);
+    ASSERT_EQ(array.Tuples, 200000);
+    const auto* const end = static_cast<const float*>(array.Values.get()) + array.Tuples;
+    EXPECT_LT(testing::TouchedBytes(end, (2 * 200001 - array.Tuples) * sizeof(float)), 65536u);
   }
 }
 

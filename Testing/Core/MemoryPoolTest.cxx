@@ -1,5 +1,6 @@
 #include "Memory/MemoryPool.h"
 
+#include "PagesInMemory.h"
 #include "TestTools.h"
 
 #include <algorithm>
@@ -241,6 +242,50 @@ TEST(MemoryPool, ALargerSlabServesSmallArraysToo)
     buffers[i].reset();
   }
   EXPECT_EQ(pool.KeptBytes(), pool.TotalBytes());
+}
+
+class RoomBehind : public ::testing::TestWithParam<std::size_t>
+{
+};
+
+INSTANTIATE_TEST_SUITE_P(
+    All, RoomBehind, ::testing::Values(std::size_t(1), std::size_t(4096), MiB, 7 * MiB, 9 * MiB, 70 * MiB));
+
+TEST_P(RoomBehind, CanBeReadButIsNotTouched)
+{
+  const std::size_t size = this->GetParam(), room = 3 * MiB;
+  MemoryPool pool;
+  pool.Keep(1000 * MiB);
+  for (int again = 0; again < 2; ++again) {  // in fresh memory, and in kept
+    std::vector<Buffer> buffers;
+    {
+      MemoryArena arena(pool, 3 * size, 3, room);
+      buffers = CutAndFill(arena, std::vector<std::size_t>(3, size));
+    }
+    EXPECT_LT(pool.TotalBytes(), 3 * size + 3 * size / 16 + 64 * 1024) << "the room is not counted";
+    for (int b = 0; b < 3; ++b) {
+      const std::byte* const end = static_cast<std::byte*>(buffers[b].get()) + size;
+      const std::size_t touched = testing::TouchedBytes(end, room);
+      if (b == 2) {
+        EXPECT_LE(touched, 2 * MiB) << "more than the rest of a page";
+      }
+    }
+  }
+}
+
+TEST(MemoryPool, HasRoomInKeptSegments)
+{
+  MemoryPool pool;
+  pool.Keep(1000 * MiB);
+  TakeAndGiveBack(pool, 4 * MiB);
+  const std::uint64_t without = pool.KeptBytes();
+  Buffer buffer;
+  {
+    MemoryArena arena(pool, 4 * MiB, 1, MiB);
+    buffer = arena.Cut(4 * MiB);
+  }
+  testing::TouchedBytes(static_cast<std::byte*>(buffer.get()) + 4 * MiB, MiB);
+  EXPECT_EQ(pool.KeptBytes(), without) << "a segment without room does not serve";
 }
 
 TEST(MemoryPool, MayGoBeforeItsSlices)

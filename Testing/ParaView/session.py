@@ -367,6 +367,30 @@ def check_outline():
     Delete(view)
 
 
+def check_cells_as_points():
+    """Filters that take values of cells for values of points read beyond them: the picture is wrong, but ParaView goes on."""
+    view = CreateView("RenderView")
+    for name, array, properties in (("linadv_3d", "uval", dict()), ("linadv_3d", "uval", dict(Blocks="As patches")),
+                                    ("linadv_2d", "flux", dict()), ("linadv_3d", "vtkGhostType", dict()),
+                                    ("linadv_3d", "patch id", dict(AddPatchIds=1)),
+                                    ("linadv_3d", "uval", dict(Region="Plane", SliceWhileReading=1))):
+        reader = PatchReader(FileName=["%s/%s/dumps.visit" % (data, name)], **properties)
+        if array == "flux":
+            filters = [WarpByVector(Input=reader, Vectors=["CELLS", array])]
+        else:
+            filters = [WarpByScalar(Input=reader, Scalars=["CELLS", array]), Glyph(Input=reader, ScaleArray=["CELLS", array])]
+        for filter in filters:
+            filter.UpdatePipeline(reader.TimestepValues[-1])
+            expect(cells(filter) > 0, "%s of %s, %s: nothing", filter.GetXMLName(), array, properties)
+            display = Show(filter, view)
+            for representation in ("Surface", "Wireframe", "Points"):
+                display.SetRepresentationType(representation)
+                Render(view)
+            Delete(filter)
+        Delete(reader)
+    Delete(view)
+
+
 os.makedirs(scratch, exist_ok=True)
 check_threads()
 check_reload()
@@ -384,4 +408,5 @@ check_messages()
 check_what_is_known()
 check_first_picture()
 check_outline()
+check_cells_as_points()
 print("passed: session")
