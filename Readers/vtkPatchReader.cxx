@@ -376,7 +376,7 @@ bool vtkPatchReader::ReadStep(
 void vtkPatchReader::MakeOutput(LoadedStep& loaded, vtkDataObject* output)
 {
   Internals& self = *this->Internal;
-  this->Say(ReadSession::ReadPart, "Building blocks");
+  this->Say(0, "Building blocks");
   const bool images = PointsBecomeImages(*self.Ranks, loaded, self.Frames);
   const int cores = self.Ranks.Cores();
   RunOnAllRanks(
@@ -419,7 +419,7 @@ std::string vtkPatchReader::ChooseFilterThreads(double cellsOfBlock) const
   return SetFilterThreads(worthIt ? wanted : 1);
 }
 
-/// Shows in the status bar what happens now.
+/// Shows in the status bar what happens now, and which fraction of that is done.
 void vtkPatchReader::Say(double fraction, const std::string& text)
 {
   this->SetProgressText(text.c_str());

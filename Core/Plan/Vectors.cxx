@@ -97,9 +97,11 @@ std::vector<ComposedVector> VectorsAmong(const Catalog& catalog, const std::vect
     }
   }
   const auto isThere = [&catalog](const ComposedVector& vector) {
-    const int same = catalog.FindVariable(vector.Name);
-    return same >= 0 && catalog.Variables[same].Components == 3 &&
-           catalog.Variables[same].Center == catalog.Variables[vector.Components.front()].Center;
+    const Centering center = catalog.Variables[vector.Components.front()].Center;
+    return std::any_of(catalog.Variables.begin(), catalog.Variables.end(), [&](const Variable& variable) {
+      return variable.Name == vector.Name && variable.Center == center &&
+             (variable.Components == 3 || variable.Components == static_cast<int>(vector.Components.size()));
+    });
   };
   vectors.erase(std::remove_if(vectors.begin(), vectors.end(), isThere), vectors.end());
   std::sort(vectors.begin(), vectors.end(),

@@ -40,20 +40,25 @@ std::string ReadingText(double bytes, double bytesToRead, double rate)
   }
   const Unit unit = UnitFor(bytesToRead);
   const int digits = unit.Bytes > 1 && bytesToRead < 100 * unit.Bytes ? 1 : 0;
-  std::string text = fmt::format("Reading {:.{}f} of {:.{}f} {}", std::min(bytes, bytesToRead) / unit.Bytes,
-      digits, bytesToRead / unit.Bytes, digits, unit.Name);
-  if (rate > 0 && bytes > 0) {
+  const double digit = unit.Bytes / std::pow(10, digits);
+  // Rounded down, so that it is the whole only when nothing is missing. The small term is for 1.2, which
+  // floating-point numbers have not.
+  const double read = bytes < bytesToRead ? std::floor(bytes / digit + 1e-9) * digit : bytesToRead;
+  std::string text = fmt::format("Reading {:.{}f} of {:.{}f} {}", read / unit.Bytes, digits,
+      bytesToRead / unit.Bytes, digits, unit.Name);
+  if (bytes >= bytesToRead) {
+    text += ", decoding";
+  } else if (rate > 0 && bytes > 0) {
     const Unit ofRate = UnitFor(rate);
     text += fmt::format(", {:.{}f} {}/s, {} left", rate / ofRate.Bytes, rate < 10 * ofRate.Bytes ? 1 : 0,
-        ofRate.Name, TimeText(std::max(0.0, bytesToRead - bytes) / rate));
+        ofRate.Name, TimeText((bytesToRead - bytes) / rate));
   }
   return text;
 }
 
-std::string LocatingText(double fraction)
+double ReadingShare(double bytes, double bytesToRead, double ofTasks)
 {
-  return fraction > 0 && fraction < 1 ? fmt::format("Locating {:.0f} %", std::floor(100 * fraction))
-                                      : "Locating";
+  return bytesToRead > 0 ? std::min(bytes / bytesToRead, 1.0) : ofTasks;
 }
 
 }  // namespace patchio

@@ -93,7 +93,8 @@ struct ReadRequest
 /// Hears how a read goes; both functions are set.
 struct ReadObserver
 {
-  /// How far the read is, of 1, and what happens now. False: the user stops the read.
+  /// The stage of the read that runs now, in words, and the fraction of that stage, 0 to 1, that is done.
+  /// Each stage begins at 0. False: the user stops the read.
   std::function<bool(double fraction, const std::string& text)> Progress;
   /// Some text for the user, the same on all ranks; may be empty.
   std::function<void(const std::string& text)> Warn;

@@ -9,10 +9,10 @@
 namespace patchio {
 namespace {
 
-// Where the stages of a read begin.
-constexpr double LocatePart = 0.02;
-constexpr double PlanPart = 0.04;
-constexpr double ReadingPart = 0.05;
+/// How far the locating is when the index of the step is there.
+constexpr double IndexedPart = 0.5;
+
+constexpr const char* LocatingText = "Locating";
 
 /// Why a step is not read ahead.
 constexpr const char* WasStopped = "finding out where its values lie was stopped";
@@ -30,12 +30,11 @@ std::string LongNamesText(const Catalog& catalog, const std::vector<VariableRequ
   return text;
 }
 
-/// Tells that bytes are located, from one fraction of the read to the other.
+/// Tells that bytes are located, from one fraction of that to the other.
 ProgressCallback Locating(const ReadObserver& observer, double from, double to)
 {
-  return [&observer, from, to](double fraction) {
-    return observer.Progress(from + (to - from) * fraction, LocatingText(fraction));
-  };
+  return [&observer, from, to](
+             double fraction) { return observer.Progress(from + (to - from) * fraction, LocatingText); };
 }
 
 }  // namespace
@@ -158,8 +157,8 @@ std::optional<LocatedStep> ReadSession::LocateShown(
   LoadRequest mine = this->RequestFor(ranks, request, catalog, options.Ghosts);
   this->Threads.Begin(ranks, this->Series.CurrentPath(), mine);
   this->Progress = ReadProgress();
-  observer.Progress(LocatePart, LocatingText(0));
-  const bool prepared = this->Series.Prepare(ranks, mine.Threads, Locating(observer, LocatePart, PlanPart));
+  observer.Progress(0, LocatingText);
+  const bool prepared = this->Series.Prepare(ranks, mine.Threads, Locating(observer, 0, IndexedPart));
   this->WarnOfStep(options, observer);
   if (!prepared) {
     this->ReportStopped(ranks, mine, {});
@@ -180,9 +179,8 @@ std::optional<LocatedStep> ReadSession::LocateBlocks(PlannedStep planned, const 
 {
   const RankAgreement ranks = planned.Ranks;
   const LoadRequest mine = *planned.Request;
-  observer.Progress(PlanPart, LocatingText(0));
-  std::optional<LocatedStep> located =
-      LocateStep(std::move(planned), Locating(observer, PlanPart, ReadingPart));
+  observer.Progress(IndexedPart, LocatingText);
+  std::optional<LocatedStep> located = LocateStep(std::move(planned), Locating(observer, IndexedPart, 1));
   if (!located) {
     this->ReportStopped(ranks, mine, {});
   }
@@ -199,7 +197,7 @@ std::optional<LoadedStep> ReadSession::Load(
     this->Progress = ReadProgress();
     LoadedStep loaded = LoadStep(std::move(*next), this->Threads, [&](const ReadProgress& now) {
       this->Progress = now;
-      return observer.Progress(ReadingPart + (ReadPart - ReadingPart) * now.Fraction,
+      return observer.Progress(ReadingShare(now.Bytes, now.BytesToRead, now.Fraction),
           ReadingText(now.Bytes, now.BytesToRead, now.BytesPerSecond()));
     });
     if (loaded.Outcome == LoadOutcome::Stopped) {

@@ -31,9 +31,6 @@ namespace patchio {
 class ReadSession
 {
 public:
-  /// The part of all work that is done when Load() returns.
-  static constexpr double ReadPart = 0.9;
-
   /// mostThreads: threads of a rank at most.
   explicit ReadSession(int mostThreads) : Threads(mostThreads) {}
 

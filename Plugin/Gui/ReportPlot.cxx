@@ -142,6 +142,12 @@ void ReportPlot::paintEvent(QPaintEvent*)
   painter.setBrush(this->palette().color(QPalette::Base));
   painter.drawRoundedRect(QRectF(this->rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4);
   this->PaintHeader(painter);
+  if (!this->Remark.isEmpty()) {
+    painter.setPen(this->Faint(0.6));
+    painter.drawText(QRectF(this->rect()).adjusted(Gap, this->Area().top(), -Gap, -Gap),
+        Qt::AlignCenter | Qt::TextWordWrap, this->Remark);
+    return;
+  }
   this->PaintAxes(painter);
   painter.save();
   painter.setClipRect(this->Area().adjusted(-Gap, -Gap, Gap, 1));
@@ -151,11 +157,6 @@ void ReportPlot::paintEvent(QPaintEvent*)
   }
   painter.restore();
   this->PaintMarks(painter);
-  if (!this->Remark.isEmpty()) {
-    painter.setPen(this->Faint(0.6));
-    painter.drawText(
-        this->Area().adjusted(Gap, Gap, -Gap, -Gap), Qt::AlignCenter | Qt::TextWordWrap, this->Remark);
-  }
   this->PaintHint(painter);
 }
 
@@ -177,7 +178,7 @@ void ReportPlot::PaintHeader(QPainter& painter) const
     const PlotSeries& series = this->Series[i];
     const double width = text.horizontalAdvance(series.Name);
     const double box = text.ascent() * 0.6;
-    if (series.Name.isEmpty() || right - width - box - Gap < end) {
+    if (series.Name.isEmpty() || series.Points.isEmpty() || right - width - box - Gap < end) {
       continue;
     }
     painter.setPen(this->Faint(0.75));

@@ -50,7 +50,7 @@ public:
   void SetWholeNumbers() { this->WholeNumbers = true; }
   /// hints: a text for each x of the first series, shown instead of the value under the mouse.
   void Show(const QVector<PlotSeries>& series, const QVector<PlotMark>& marks, const QStringList& hints = {});
-  /// A text in the middle, for example if there is nothing to draw.
+  /// A text in place of axes and values, if there is nothing to draw; empty: none.
   void SetRemark(const QString& remark) { this->Remark = remark; }
 
   QSize sizeHint() const override;

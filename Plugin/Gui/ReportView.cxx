@@ -1,10 +1,8 @@
 #include "ReportView.h"
 
 #include "ReportPlot.h"
-#include "Support/ByteText.h"
+#include "ReportText.h"
 
-#include <QDir>
-#include <QFileInfo>
 #include <QGridLayout>
 #include <QHeaderView>
 #include <QJsonArray>
@@ -38,26 +36,21 @@ constexpr Stage Stages[] = {{"open", "Open", "#CC79A7", "Series and time step: w
     {"render", "Filters, render", "#999999", "From the end of the read to the picture"}};
 constexpr const char* RateColor = "#0072B2";
 constexpr const char* FlightColor = "#D55E00";
-constexpr int ShareColumn = 4;
+constexpr int ShareColumn = 2;
+constexpr int Margin = 6;  // pixels
 
-QString Digits(double value)
-{
-  return QString::number(value, 'f', value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2);
-}
+/// Shorter reads have too few moments for a curve, in seconds.
+constexpr double ShortestCurve = 0.1;
+/// Reads with fewer requests in flight, on average, did not wait for the storage.
+constexpr double LeastInFlight = 0.5;
 
-QString BytesText(double bytes)
+double SumOf(const QJsonObject& seconds)
 {
-  return QString::fromStdString(patchio::ByteText(bytes));
-}
-
-QString SecondsText(double seconds)
-{
-  return seconds >= 1 ? Digits(seconds) + " s" : Digits(seconds * 1e3) + " ms";
-}
-
-QString RateText(double rate)
-{
-  return BytesText(rate) + "/s";
+  double sum = 0;
+  for (const QJsonValue& value : seconds) {
+    sum += value.toDouble();
+  }
+  return sum;
 }
 
 /// Draws a share from 0 to 1 as a bar with the percentage beside it.
@@ -101,8 +94,8 @@ QPixmap Swatch(const QColor& color, int size)
 
 QTableWidget* NewTable(QWidget* parent)
 {
-  auto* table = new QTableWidget(0, 5, parent);
-  table->setHorizontalHeaderLabels({"", "Time", "Bytes", "Rate", "Share"});
+  auto* table = new QTableWidget(0, ShareColumn + 1, parent);
+  table->setHorizontalHeaderLabels({"", "Time", "Share"});
   table->verticalHeader()->hide();
   table->verticalHeader()->setDefaultSectionSize(table->fontMetrics().height() + 6);
   table->verticalHeader()->setMinimumSectionSize(0);
@@ -177,18 +170,17 @@ QVector<QPointF> RateOf(const QVector<QPointF>& bytes, double requestSeconds)
   return rate;
 }
 
-double SumOf(const QJsonObject& seconds)
+/// Why a read has no curves over its time; empty if it has.
+QString WhyNoCurves(const QJsonObject& report)
 {
-  double sum = 0;
-  for (const QJsonValue& value : seconds) {
-    sum += value.toDouble();
+  const QVector<QPointF> bytes = Moments(report, "bytes");
+  if (report["bytes"].toDouble() <= 0) {
+    return ReportView::tr("Nothing was read from the storage.");
   }
-  return sum;
-}
-
-double ReadingSeconds(const QJsonObject& seconds)
-{
-  return seconds["read"].toDouble() + seconds["decode"].toDouble();
+  if (bytes.size() < 2) {
+    return ReportView::tr("Not watched: it was read ahead.");
+  }
+  return bytes.back().x() < ShortestCurve ? ReportView::tr("The read was too short for a curve.") : QString();
 }
 
 }  // namespace
@@ -212,7 +204,7 @@ ReportView::ReportView(QWidget* parent)
       "this read worked"));
   this->Past->setToolTip(tr("One bar for each read, in the colours of the table; newest to the right"));
   auto* rows = new QVBoxLayout(this);
-  rows->setContentsMargins(6, 6, 6, 6);
+  rows->setContentsMargins(Margin, Margin, Margin, Margin);
   rows->setSpacing(6);
   rows->addWidget(this->Summary);
   rows->addWidget(this->Table);
@@ -223,6 +215,8 @@ ReportView::ReportView(QWidget* parent)
 
 void ReportView::ShowNothing(const QString& why)
 {
+  this->Shown = QJsonObject();
+  this->Summary->setToolTip({});
   this->Summary->setText(why);
   this->Table->hide();
   for (ReportPlot* plot : {this->Rate, this->InFlight, this->Storage, this->Past}) {
@@ -232,6 +226,7 @@ void ReportView::ShowNothing(const QString& why)
 
 void ReportView::Show(const QJsonObject& report, double renderSeconds)
 {
+  this->Shown = report;
   this->ShowSummary(report);
   this->ShowTable(report, renderSeconds);
   this->ShowRate(report);
@@ -249,6 +244,9 @@ void ReportView::resizeEvent(QResizeEvent* event)
 {
   QWidget::resizeEvent(event);
   this->Arrange();
+  if (!this->Shown.isEmpty()) {
+    this->ShowSummary(this->Shown);
+  }
 }
 
 /// Puts plots side by side if there is room.
@@ -268,28 +266,10 @@ void ReportView::Arrange()
 
 void ReportView::ShowSummary(const QJsonObject& report)
 {
-  const QJsonObject seconds = report["seconds"].toObject();
-  const double bytes = report["bytes"].toDouble(), reading = ReadingSeconds(seconds);
-  const QFileInfo file(report["file"].toString());
-  const QJsonArray threads = report["threads_of_rank"].toArray();
-  const int least = threads[0].toInt(), most = threads[1].toInt(), ranks = report["ranks"].toInt();
-  const QString perRank = least == most ? QString::number(least) : QString("%1 to %2").arg(least).arg(most);
-  QString text = QString("<b>%1</b>, time %2<br>")
-                     .arg(QString(file.dir().dirName() + "/" + file.fileName()).toHtmlEscaped())
-                     .arg(report["time"].toDouble());
-  if (report["cancelled"].toBool()) {
-    text += tr("<b>Cancelled</b> after %1 of %2, nothing is shown. Apply, or another time step, reads again.")
-                .arg(BytesText(bytes), BytesText(report["wanted_bytes"].toDouble()));
-  } else {
-    text += QString("%1 in %2, <b>%3</b>")
-                .arg(BytesText(bytes), SecondsText(reading), RateText(reading > 0 ? bytes / reading : 0));
-  }
-  text += QString("<br>%1 \u00d7 %2 thread%3, %4 patches in %5 blocks")
-              .arg(QString::fromStdString(patchio::CountText(ranks, "rank")), perRank,
-                  least == 1 && most == 1 ? "" : "s")
-              .arg(report["patches"].toDouble())
-              .arg(report["blocks"].toDouble());
-  this->Summary->setText(text);
+  QFont bold = this->Summary->font();
+  bold.setBold(true);
+  this->Summary->setText(SummaryOf(report, QFontMetrics(bold), this->width() - 4 * Margin));
+  this->Summary->setToolTip(report["file"].toString());
 }
 
 void ReportView::ShowTable(const QJsonObject& report, double renderSeconds)
@@ -298,7 +278,7 @@ void ReportView::ShowTable(const QJsonObject& report, double renderSeconds)
   if (renderSeconds >= 0) {
     seconds["render"] = renderSeconds;
   }
-  const double all = SumOf(seconds), bytes = report["bytes"].toDouble(), reading = ReadingSeconds(seconds);
+  const double all = SumOf(seconds);
   this->Table->setRowCount(0);
   for (const Stage& stage : Stages) {
     if (!seconds.contains(stage.Key)) {
@@ -307,7 +287,6 @@ void ReportView::ShowTable(const QJsonObject& report, double renderSeconds)
     const int row = this->Table->rowCount();
     this->Table->insertRow(row);
     const double value = seconds[stage.Key].toDouble();
-    const bool reads = QString(stage.Key) == "read";
     auto* name = new QTableWidgetItem(
         Swatch(QColor(stage.Color), this->Table->fontMetrics().ascent()), tr(stage.Name));
     name->setToolTip(tr(stage.Tip));
@@ -316,8 +295,6 @@ void ReportView::ShowTable(const QJsonObject& report, double renderSeconds)
     share->setData(Qt::UserRole + 1, QColor(stage.Color));
     this->Table->setItem(row, 0, name);
     this->Table->setItem(row, 1, Cell(SecondsText(value)));
-    this->Table->setItem(row, 2, Cell(reads ? BytesText(bytes) : QString()));
-    this->Table->setItem(row, 3, Cell(reads && reading > 0 ? RateText(bytes / reading) : QString()));
     this->Table->setItem(row, ShareColumn, share);
   }
   const int rows = this->Table->rowCount() * this->Table->verticalHeader()->defaultSectionSize();
@@ -329,10 +306,11 @@ void ReportView::ShowRate(const QJsonObject& report)
   PlotSeries rate;
   rate.As = PlotSeries::Area;
   rate.Color = RateColor;
-  rate.Points = RateOf(Moments(report, "bytes"), report["request_seconds"].toDouble());
-  const QString why = report["bytes"].toDouble() > 0 ? tr("Not watched: it was read ahead.")
-                                                     : tr("Nothing was read from the storage.");
-  this->Rate->SetRemark(rate.Points.isEmpty() ? why : QString());
+  const QString why = WhyNoCurves(report);
+  if (why.isEmpty()) {
+    rate.Points = RateOf(Moments(report, "bytes"), report["request_seconds"].toDouble());
+  }
+  this->Rate->SetRemark(why);
   this->Rate->Show({rate}, {});
 }
 
@@ -342,18 +320,23 @@ void ReportView::ShowInFlight(const QJsonObject& report)
   seen.As = PlotSeries::Area;
   seen.Name = tr("seen");
   seen.Color = FlightColor;
-  seen.Points = Moments(report, "in_flight");
   wanted.As = PlotSeries::Steps;
   wanted.Name = tr("threads");
   wanted.Color = "#7A7A7A";
-  wanted.Points = Pairs(report["threads"].toArray(), 1);
-  if (seen.Points.size() < 2) {
-    seen.Points.clear();
-    wanted.Points.clear();
-  } else if (!wanted.Points.isEmpty()) {
+  QString why = WhyNoCurves(report);
+  if (why.isEmpty()) {
+    seen.Points = Moments(report, "in_flight");
+    wanted.Points = Pairs(report["threads"].toArray(), 1);
+  }
+  const bool anySeen =
+      std::any_of(seen.Points.begin(), seen.Points.end(), [](const QPointF& point) { return point.y() > 0; });
+  if (why.isEmpty() && !anySeen) {
+    why = tr("Each read ended at once.");
+  }
+  if (!wanted.Points.isEmpty()) {
     wanted.Points.append({seen.Points.back().x(), wanted.Points.back().y()});
   }
-  this->InFlight->SetRemark(seen.Points.isEmpty() ? tr("Nothing was read from the storage.") : QString());
+  this->InFlight->SetRemark(why);
   this->InFlight->Show({seen, wanted}, {});
 }
 
@@ -374,11 +357,15 @@ void ReportView::ShowStorage(const QJsonObject& report)
   now.Size = 5.5;
   for (const QJsonValue& past : report["past"].toArray()) {
     const double reading = ReadingSeconds(past["seconds"].toObject());
-    if (reading > 0 && past["bytes"].toDouble() > 0 && past["in_flight"].toDouble() > 0) {
+    if (reading > 0 && past["bytes"].toDouble() > 0 && past["in_flight"].toDouble() >= LeastInFlight) {
       before.Points.append({past["in_flight"].toDouble(), past["bytes"].toDouble() / reading * 1e-6});
     }
   }
-  if (!before.Points.isEmpty() && report["bytes"].toDouble() > 0) {
+  if (curve.Points.isEmpty() && before.Points.size() < 2) {
+    before.Points.clear();  // a single dot says nothing
+  }
+  const bool isShown = report["bytes"].toDouble() > 0 && report["in_flight"].toDouble() >= LeastInFlight;
+  if (!before.Points.isEmpty() && isShown) {
     now.Points.append(before.Points.takeLast());
   }
   QVector<PlotMark> marks;
@@ -386,8 +373,9 @@ void ReportView::ShowStorage(const QJsonObject& report)
   if (best > 0) {
     marks.append({double(best), QString("N* = %1").arg(best)});
   }
+  const bool isEmpty = curve.Points.isEmpty() && before.Points.isEmpty() && now.Points.isEmpty();
   this->Storage->SetRemark(
-      curve.Points.isEmpty() && now.Points.isEmpty() ? tr("patchio probe measures it.") : QString());
+      isEmpty ? tr("No profile of this storage. The program patchio probe makes one.") : QString());
   curve.Name = curve.Points.isEmpty() ? QString() : curve.Name;
   before.Name = before.Points.isEmpty() ? QString() : before.Name;
   this->Storage->Show({curve, samples, before, now}, marks);

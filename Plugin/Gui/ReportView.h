@@ -42,6 +42,7 @@ private:
   QTableWidget* const Table;
   QGridLayout* const Plots;
   ReportPlot *const Rate, *const InFlight, *const Storage, *const Past;
+  QJsonObject Shown;  ///< empty: no report
   int Columns = 0;
 };
 

@@ -69,9 +69,15 @@ QString pqRangeWidget::levels() const
 {
   vtkSMProperty* levels = this->proxy()->GetProperty("Levels");
   this->proxy()->UpdatePropertyInformation(levels);
-  return tr("levels found: %1 to %2")
-      .arg(vtkSMPropertyHelper(levels).GetAsInt(0))
-      .arg(vtkSMPropertyHelper(levels).GetAsInt(1));
+  const int first = vtkSMPropertyHelper(levels).GetAsInt(0), last = vtkSMPropertyHelper(levels).GetAsInt(1);
+  switch (last - first) {
+    case 0:
+      return tr("1 level");
+    case 1:
+      return tr("2 levels: %1 and %2").arg(first).arg(last);
+    default:
+      return tr("%1 levels: %2 to %3").arg(last - first + 1).arg(first).arg(last);
+  }
 }
 
 /// Empty if nothing new is known, for example because all patches are skipped.
@@ -84,7 +90,9 @@ QString pqRangeWidget::valuesOf(const char* array)
       const double* range = known->GetComponentFiniteRange(0);
       this->KnownArray = array;
       std::copy_n(range, 2, this->KnownRange);
-      return tr("values read: %1 to %2").arg(range[0]).arg(range[1]);
+      return range[0] < range[1]    ? tr("values read: %1 to %2").arg(range[0]).arg(range[1])
+             : range[0] == range[1] ? tr("value read: %1").arg(range[0])
+                                    : tr("no finite value read");
     }
   }
   return this->KnownArray == array ? QString() : tr("no values read yet");

@@ -14,25 +14,39 @@
 #include <vtkSmartPointer.h>
 #include <vtkType.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 namespace {
 
 /// In pixels: single points are visible.
 constexpr int PointSize = 5;
 
-/// In the order of the panel. Both associations are tried, because arrays of cells become point data on lists
-/// of points.
+/// The names of a list of arrays in the order in which ParaView's panel shows them.
+std::vector<std::string> NamesInPanel(vtkSMProxy* reader, const char* list)
+{
+  const vtkSMPropertyHelper arrays(reader, list);
+  std::vector<std::string> names;
+  for (unsigned int i = 0; i + 1 < arrays.GetNumberOfElements(); i += 2) {
+    names.emplace_back(arrays.GetAsString(i));
+  }
+  // The panel (pqArraySelectionWidget) keeps them in a map, so capitals come first.
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// Colors by the first array of the panel that the data have. Both associations are tried, because arrays of
+/// cells become point data on lists of points.
 void ColorByFirstArray(vtkSMSourceProxy* reader, vtkSMProxy* representation)
 {
   vtkPVDataInformation* data = reader->GetDataInformation(0);
   for (const char* list : {"CellArrayStatus", "PointArrayStatus"}) {
-    const vtkSMPropertyHelper arrays(reader, list);
-    for (unsigned int i = 0; i + 1 < arrays.GetNumberOfElements(); i += 2) {
-      const char* name = arrays.GetAsString(i);
+    for (const std::string& name : NamesInPanel(reader, list)) {
       for (const int association : {vtkDataObject::CELL, vtkDataObject::POINT}) {
-        if (data->GetArrayInformation(name, association)) {
-          vtkSMPropertyHelper(representation, "ColorArrayName").SetInputArrayToProcess(association, name);
+        if (data->GetArrayInformation(name.c_str(), association)) {
+          vtkSMPropertyHelper(representation, "ColorArrayName")
+              .SetInputArrayToProcess(association, name.c_str());
           return;
         }
       }

@@ -18,23 +18,26 @@ TEST(ProgressText, SaysNothingOfTimeBeforeTheFirstByte)
   EXPECT_EQ(ReadingText(0, 0, 0), "Reading");
 }
 
-TEST(ProgressText, NeverHasMoreThanThereIs)
+TEST(ProgressText, SaysNoTimeWhenAllBytesHaveCome)
 {
+  EXPECT_EQ(ReadingText(380e3, 380e3, 7e6), "Reading 380 of 380 kB, decoding");
   // Gaps that are read along may be counted among the bytes that came, and not among those to come.
-  EXPECT_EQ(ReadingText(600, 512, 1000), "Reading 512 of 512 bytes, 1.0 kB/s, 0 s left");
+  EXPECT_EQ(ReadingText(600, 512, 1000), "Reading 512 of 512 bytes, decoding");
+  EXPECT_EQ(ReadingText(379.9e3, 380e3, 7e6), "Reading 379 of 380 kB, 7.0 MB/s, 1 s left");
+  EXPECT_EQ(ReadingText(4.79e9, 4.8e9, 850e6), "Reading 4.7 of 4.8 GB, 850 MB/s, 1 s left");
+}
+
+TEST(ProgressText, AgreesWithTheBar)
+{
+  EXPECT_DOUBLE_EQ(ReadingShare(190e3, 380e3, 0.1), 0.5);
+  EXPECT_DOUBLE_EQ(ReadingShare(600, 512, 0.1), 1);
+  EXPECT_DOUBLE_EQ(ReadingShare(0, 380e3, 0.1), 0);
+  EXPECT_DOUBLE_EQ(ReadingShare(0, 0, 0.1), 0.1) << "no bytes are known";
 }
 
 TEST(ProgressText, FitsIntoAStatusBar)
 {
   EXPECT_LT(ReadingText(999.9e12, 99999e12, 99.9e6).size(), 100u);
-}
-
-TEST(ProgressText, SaysHowMuchWasLocated)
-{
-  EXPECT_EQ(LocatingText(0), "Locating");
-  EXPECT_EQ(LocatingText(0.456), "Locating 45 %");
-  EXPECT_EQ(LocatingText(0.999), "Locating 99 %");
-  EXPECT_EQ(LocatingText(1), "Locating");
 }
 
 }  // namespace patchio

@@ -95,4 +95,18 @@ TEST(Vectors, TakeNoNameFromAVariable)
           Pair("velocity_", ElementsAre(0, 1, 2)), Pair("velocity__", ElementsAre(4, 5, 6))));
 }
 
+TEST(Vectors, AreNotComposedWhereTheDataHaveThem)
+{
+  Catalog catalog = WithVariables({"U", "U_x", "U_y", "F", "F_x", "F_y"}, 2);
+  catalog.Variables[0].Components = 2;
+  catalog.Variables[3].Components = 3;
+  EXPECT_THAT(VectorsOf(catalog), IsEmpty()) << "as IBAMR writes them";
+
+  catalog.Variables[0].Center = Centering::Node;
+  EXPECT_THAT(VectorsOf(catalog), ElementsAre(Pair("U_", ElementsAre(1, 2)))) << "the data have it elsewhere";
+  catalog.Variables[0].Center = Centering::Cell;
+  catalog.Variables[0].Components = 4;
+  EXPECT_THAT(VectorsOf(catalog), ElementsAre(Pair("U_", ElementsAre(1, 2)))) << "the data have a tensor";
+}
+
 }  // namespace patchio

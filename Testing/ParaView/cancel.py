@@ -4,6 +4,7 @@ usage: Testing/ParaView/pvbatch.sh NP cancel.py DATA SCRATCH PYTHON        (ever
 """
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -80,8 +81,20 @@ def new_reader():
     return PatchReader(FileName=[series], Blocks="As patches", BlankRefinedCells=0)
 
 
+def check_share(words, fraction):
+    """The bar's percentage and the bytes beside it say the same."""
+    match = re.match(r"Reading ([0-9.]+) of ([0-9.]+) ", words)
+    if match:
+        read, whole = map(float, match.groups())
+        digit = 0.1 if "." in match.group(2) else 1
+        expect(abs(fraction * whole - read) <= 1.5 * digit, "'%s' beside %g %%", words, 100 * fraction)
+        expect((" left" in words) <= (fraction < 1), "'%s' beside %g %%", words, 100 * fraction)
+    else:
+        expect("%" not in words, "'%s' beside %g %%", words, 100 * fraction)
+
+
 def check_words():
-    """What happens is said, and how far it is never goes back."""
+    """What happens is said, and how far that is never goes back."""
     reader = new_reader()
     words, fractions = [], []
     reader.GetClientSideObject().AddObserver("ProgressEvent", lambda caller, event:
@@ -94,7 +107,11 @@ def check_words():
     reader.UpdatePipeline(times[1])
     for beginning in ("Opening visit_dump.00016", "Locating", "Reading", "Building blocks"):
         expect(any(w and w.startswith(beginning) for w in words), "'%s' is not said: %s", beginning, words)
-    expect(fractions == sorted(fractions), "progress goes back: %s", fractions)
+    for stage in {word.split(" ")[0] for word in words if word}:
+        of_stage = [f for word, f in zip(words, fractions) if (word or "").startswith(stage)]
+        expect(of_stage == sorted(of_stage), "%s goes back: %s", stage, of_stage)
+    for word, fraction in zip(words, fractions):
+        check_share(word or "", fraction)
     expect(fractions[-1] == 1, "progress ends with %g", fractions[-1])
     Delete(reader)
 

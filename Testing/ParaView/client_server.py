@@ -84,6 +84,8 @@ other = OpenDataFile(data + "/linadv_2d/dumps.visit")
 expect(other is not None and other.GetXMLName() == "PatchReader", "OpenDataFile did not choose PatchReader")
 other.UpdatePipeline()
 expect(other.GetDataInformation().GetNumberOfCells() > 0, "an empty second set")
+color = Show(other, view).ColorArrayName[:]
+expect(color == ["CELLS", "flux"], "the first picture of a server's data is coloured by %s" % color)
 Render(view)
 
 # A series that grows: all ranks of the server get the new steps.

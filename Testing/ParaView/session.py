@@ -334,7 +334,7 @@ def check_first_picture():
         Delete(display)
         return found
 
-    expect(shown() == ("Surface", ["CELLS", "uval"], True), "the first picture: %s", shown())
+    expect(shown() == ("Surface", ["CELLS", "flux"], True), "the first picture: %s", shown())
     reader.CellArrayStatus = []
     expect(shown() == ("Surface", ["POINTS", "uval_node"], True), "with node values alone: %s", shown())
     display = Show(reader, view, Representation="Outline")
@@ -348,6 +348,21 @@ def check_first_picture():
     display = GetDisplayProperties(loaded, GetViews()[-1])
     expect(display.Representation == "Outline", "a state is overruled: %s", display.Representation)
     Delete(loaded)
+
+
+def check_first_colors():
+    """By the first array of the panel, which sorts by name: capitals, then small letters."""
+    path = os.path.join(scratch, "plt00001")
+    write_plotfile(path, ((0, 0), (7, 7)), [tiles((0, 0), (7, 7), (4, 4))], names=["b", "Z", "a"])
+    view = CreateView("RenderView")
+    for off, wanted in (([], "Z"), (["Z"], "a")):
+        reader = PatchReader(FileName=[path])
+        reader.UpdatePipelineInformation()
+        reader.CellArrayStatus = [name for name in ("b", "Z", "a") if name not in off]
+        color = Show(reader, view).ColorArrayName[:]
+        expect(color == ["CELLS", wanted], "without %s the first picture is of %s", off, color)
+        Delete(reader)
+    Delete(view)
 
 
 def check_outline():
@@ -407,6 +422,7 @@ check_state()
 check_messages()
 check_what_is_known()
 check_first_picture()
+check_first_colors()
 check_outline()
 check_cells_as_points()
 print("passed: session")
