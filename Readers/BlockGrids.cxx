@@ -20,9 +20,13 @@ namespace {
 
 std::vector<double> PositionsOf(const Catalog& catalog, int axis, const int extent[6])
 {
-  const Axis& positions = catalog.Axes[axis];
-  const auto first = positions.Positions.begin() + (extent[2 * axis] - positions.First);
-  return {first, first + (extent[2 * axis + 1] - extent[2 * axis] + 1)};
+  const Axis& along = catalog.Axes[axis];
+  std::vector<double> positions;
+  for (int node = extent[2 * axis]; node <= extent[2 * axis + 1]; ++node) {
+    // Behind the last column of a sphere comes the first one again, see CloseSeam().
+    positions.push_back(along.Positions[(node - along.First) % along.Positions.size()]);
+  }
+  return positions;
 }
 
 vtkSmartPointer<vtkDataSet> MakeRectilinearGrid(const Catalog& catalog, const int extent[6])

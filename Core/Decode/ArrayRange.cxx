@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 namespace patchio {
 namespace {
@@ -49,13 +50,29 @@ Extremes<Value> ExtremesOf(const Value* values, std::size_t count)
   return all;
 }
 
+/// The double that is equal to the value, or else the next one towards `outwards`, an infinity: doubles do
+/// not hold all integers of 64 bits.
+template <typename Value>
+double BoundOf(Value value, double outwards)
+{
+  const auto bound = static_cast<double>(value);
+  if constexpr (std::is_integral_v<Value> && std::numeric_limits<Value>::digits > 53) {
+    const double tooLarge = std::ldexp(1.0, std::numeric_limits<Value>::digits);
+    const bool above = bound >= tooLarge || static_cast<Value>(bound) > value;
+    const bool below = bound < tooLarge && static_cast<Value>(bound) < value;
+    return (outwards < 0 ? above : below) ? std::nextafter(bound, outwards) : bound;
+  }
+  return bound;
+}
+
 /// None where there was no number.
 template <typename Value>
 ValueRange RangeOf(const Extremes<Value>& extremes)
 {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
   return extremes.Least > extremes.Greatest
              ? ValueRange::None()
-             : ValueRange{static_cast<double>(extremes.Least), static_cast<double>(extremes.Greatest)};
+             : ValueRange{BoundOf(extremes.Least, -infinity), BoundOf(extremes.Greatest, infinity)};
 }
 
 bool IsFiniteOrNone(const ValueRange& range)

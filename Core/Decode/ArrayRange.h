@@ -11,7 +11,8 @@
 
 namespace patchio {
 
-/// The ranges of each component, and of the lengths of the tuples. ParaView asks for them before each
+/// The ranges of each component, and of the lengths of the tuples. All values lie in their range, also
+/// integers that no double is equal to. ParaView asks for them before each
 /// picture, and VTK takes longer to find them than most storages to deliver the values.
 class ArrayRange
 {

@@ -120,7 +120,7 @@ std::string SeriesSidecar::Save(const Series& series, double settleSeconds)
     entry = StateOf(entry->first) ? std::next(entry) : this->Entries.erase(entry);
   }
   std::string faults;
-  for (const SidecarPath& sidecar : SidecarPathsFor(this->Path)) {
+  for (const SidecarPath& sidecar : WritableSidecarPathsFor(this->Path)) {
     const std::string fault = CatchError([&] {
       ReplaceFile(sidecar, [&](const std::string& temporary) {
         const std::vector<std::byte> part = this->Encode(sidecar.Beside);

@@ -9,6 +9,9 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -53,7 +56,21 @@ std::string NameInDirectory(const std::string& path)
 template <typename Record>
 auto MembersOf(Record& sidecar)
 {
-  return std::tie(sidecar.Path, sidecar.Beside);
+  return std::tie(sidecar.Path, sidecar.Beside, sidecar.OldName);
+}
+
+std::string NameBeside(const std::string& path)
+{
+  fs::path file(path);
+  file = file.has_filename() ? file : file.parent_path();  // "folder/"
+  return (file.parent_path() / ("." + file.filename().string() + Suffix)).string();
+}
+
+/// The old name of a sidecar that NameBeside() named.
+std::string OldNameOf(const std::string& sidecar)
+{
+  const fs::path file(sidecar);
+  return (file.parent_path() / file.filename().string().substr(1)).string();
 }
 
 }  // namespace
@@ -72,6 +89,14 @@ std::vector<SidecarPath> SidecarPathsFor(const std::string& path)
   return paths;
 }
 
+std::vector<SidecarPath> WritableSidecarPathsFor(const std::string& path)
+{
+  std::vector<SidecarPath> paths = SidecarPathsFor(path);
+  paths.erase(std::remove_if(paths.begin(), paths.end(), [](const SidecarPath& one) { return one.OldName; }),
+      paths.end());
+  return paths;
+}
+
 std::vector<SidecarPath> AllSidecarPathsFor(const std::string& path)
 {
   std::vector<SidecarPath> paths;
@@ -79,7 +104,8 @@ std::vector<SidecarPath> AllSidecarPathsFor(const std::string& path)
   if (!chosen.empty()) {
     paths.push_back({(fs::path(AbsolutePath(chosen)) / NameInDirectory(path)).string(), false});
   }
-  paths.push_back({path + Suffix, true});
+  paths.push_back({NameBeside(path), true});
+  paths.push_back({OldNameOf(paths.back().Path), true, true});
   const std::string cache = CacheDirectory();
   if (!cache.empty()) {
     paths.push_back({cache + "/" + NameInDirectory(path), false});
@@ -136,7 +162,9 @@ std::string PrepareToReplace(const SidecarPath& sidecar)
       throw FileError(folder.string(), "a folder that can be made", fault.message());
     }
   }
-  RemoveStrays(folder.string(), fs::path(sidecar.Path).filename().string() + ".", ".tmp", StrayAge);
+  for (const std::string& path : {sidecar.Path, sidecar.Beside ? OldNameOf(sidecar.Path) : sidecar.Path}) {
+    RemoveStrays(folder.string(), fs::path(path).filename().string() + ".", ".tmp", StrayAge);
+  }
   return TemporaryName(sidecar.Path);
 }
 
@@ -152,6 +180,9 @@ void Replace(const std::string& temporary, const SidecarPath& sidecar)
     const int fault = errno;
     std::remove(temporary.c_str());
     throw FileError(sidecar.Path, "a file that can be replaced", SystemMessage(fault));
+  }
+  if (sidecar.Beside) {
+    unlink(OldNameOf(sidecar.Path).c_str());  // mostly there is none; one that stays is found after this one
   }
 }
 

@@ -15,12 +15,18 @@ struct SidecarPath
   std::string Path;
   /// True: beside the file that it describes, and so moved with it; false: it holds that file's name.
   bool Beside = false;
+  /// True: beside the file, by the name without a dot that PatchIO gave it once. It is read, and removed as
+  /// soon as one of the new name is there, but never written.
+  bool OldName = false;
 };
 
-/// In the order in which they are tried: "<path>.patchio" and a file in the user's cache directory,
+/// In the order in which they are tried: ".<name>.patchio" beside the file, which dialogs hide, the same by
+/// its old name "<name>.patchio", and a file in the user's cache directory,
 /// ${XDG_CACHE_HOME:-~/.cache}/patchio; or, when the environment variable PATCHIO_METADATA_DIR is set, a file
 /// in that directory alone (a relative name is taken from the working directory).
 std::vector<SidecarPath> SidecarPathsFor(const std::string& path);
+/// Those of them that may be written.
+std::vector<SidecarPath> WritableSidecarPathsFor(const std::string& path);
 /// All that may have been written, whatever PATCHIO_METADATA_DIR was then: those above together.
 std::vector<SidecarPath> AllSidecarPathsFor(const std::string& path);
 
@@ -35,7 +41,8 @@ std::vector<SidecarPath> SharedSidecarPathsFor(Communicator& comm, const std::st
 /// The path as a sidecar that does not lie beside it knows it.
 std::string AbsolutePath(const std::string& path);
 
-/// Has `write` make a new file, which then replaces the sidecar at once, by rename. Makes the folder first
+/// Has `write` make a new file, which then replaces the sidecar at once, by rename, and the one of the old
+/// name beside it. Makes the folder first
 /// unless it is that of the data. `write` gets the name of a file that does not exist yet and that no other
 /// program uses; the file is removed when it throws. Throws Error.
 void ReplaceFile(const SidecarPath& sidecar, const std::function<void(const std::string&)>& write);

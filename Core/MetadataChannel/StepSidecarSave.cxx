@@ -166,6 +166,9 @@ SaveOutcome SaveStepSidecar(Communicator& comm, const Format& format, const Cata
     outcome.WhyNot = error.what();  // all ranks have got it
   }
   for (const SidecarPath& where : paths) {
+    if (where.OldName) {
+      continue;
+    }
     try {
       SaveAt(comm, where, catalog, contents, built);
       outcome.WhyNot.clear();

@@ -40,6 +40,9 @@ void AppendRest(const Box& box, int count, const BoxBins& bins, std::vector<Box>
 BlockLayout::BlockLayout(const Catalog& catalog, std::vector<Block> blocks, bool nodes)
     : AllBlocks(std::move(blocks)), Nodes(nodes)
 {
+  if (catalog.Grid == GridKind::Rectilinear && !catalog.Axes[0].Positions.empty()) {
+    this->LastColumn = catalog.Axes[0].First + static_cast<int>(catalog.Axes[0].Positions.size()) - 1;
+  }
   for (int level = 0; level < static_cast<int>(catalog.Levels.size()); ++level) {
     Int3& beyond = this->NodesBeyondCells.emplace_back();
     for (int axis = 0; axis < 3; ++axis) {
@@ -132,7 +135,15 @@ std::vector<Region> BlockLayout::NodeRegions(const Block& block) const
     rest.clear();
     AppendRest(boxes[i], static_cast<int>(i), bins, rest);
     for (const Box& box : rest) {
-      regions.push_back({box, candidates[i].Owner, {1, 1, 1}});
+      // Nodes behind the last column are those of the first one, see CloseSeam().
+      Box before = box, behind = box;
+      before.Upper[0] = std::min(before.Upper[0], this->LastColumn);
+      behind.Lower[0] = std::max(behind.Lower[0], this->LastColumn + 1);
+      for (const Box& part : {before, behind}) {
+        if (!part.Empty()) {
+          regions.push_back({part, candidates[i].Owner, {1, 1, 1}});
+        }
+      }
     }
   }
   return regions;

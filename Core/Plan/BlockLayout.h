@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace patchio {
@@ -80,7 +81,8 @@ private:
 
   std::vector<Block> AllBlocks;
   bool Nodes;
-  std::vector<Int3> NodesBeyondCells;  ///< per level; see Catalog::NodesBeyondCells()
+  int LastColumn = std::numeric_limits<int>::max() - 1;  ///< of nodes along axis 0, rectilinear grids only
+  std::vector<Int3> NodesBeyondCells;                    ///< per level; see Catalog::NodesBeyondCells()
   std::vector<int> Patches;
   std::array<Table, 2> Tables;
 };

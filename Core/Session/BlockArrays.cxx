@@ -354,6 +354,9 @@ Window BlockArrays::WindowOf(std::size_t request, const Placement& placement) co
   Box stored = Grown(this->Data.Patches[patch].Cells, variable.Ghosts);
   if (variable.Center == Centering::Node) {
     stored = this->Data.NodesOf(this->Data.Patches[patch].Level, stored);
+    if (placement.Region.Lower[0] > stored.Upper[0]) {  // the first column again, see CloseSeam()
+      stored = Shift(stored, {static_cast<int>(stored.Width(0)), 0, 0});
+    }
   }
   return {stored, this->Layout->ValuesOf(placement.Block, variable.Center), placement.Region, placement.Ratio,
       wanted.OutputComponents};

@@ -3,6 +3,7 @@
 #include "Plan/GhostLayer.h"
 #include "Plan/Partition.h"
 #include "Plan/PreferredRanks.h"
+#include "Plan/Seam.h"
 
 #include <fmt/format.h>
 
@@ -144,6 +145,9 @@ StepPlan MakePlan(const Catalog& catalog, const ShownPatches& patches, const Ste
   }
   plan.PieceOfBlock =
       PartitionBlocks(plan.Blocks, preferred, Weights(catalog, plan.Blocks, variables), options.Pieces);
+  if (options.Sphere && GoesAround(catalog)) {
+    CloseSeam(catalog, plan.Blocks);
+  }
   plan.Sliced = options.Slice && !catalog.IsMesh() && !(options.Sphere && catalog.Geographic);
   if (plan.Sliced && catalog.HasPlacedBoxes() && !HasPoints(catalog, plan.Blocks)) {
     CutToPlane(catalog, options, plan);

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
@@ -40,11 +39,6 @@ public:
   WrittenValues Take()
   {
     this->Result.Range = this->Range.OfComponent(0);
-    if (this->Type == ElementType::Int64 || this->Type == ElementType::UInt64) {
-      // As doubles they may be other numbers.
-      this->Result.Range.Least = std::nextafter(this->Result.Range.Least, -INFINITY);
-      this->Result.Range.Greatest = std::nextafter(this->Result.Range.Greatest, INFINITY);
-    }
     return this->Result;
   }
 

@@ -63,7 +63,7 @@ def open(path, *, metadata="on", threads=None, listed_only=False):  # noqa: A001
 
     path         what ParaView opens: dumps.visit, summary.samrai, the folder plt00010 or its Header, out.h5, model.ctl;
                  or a list of them, which become one series
-    metadata     "on": small files beside the data (*.patchio), like those of ParaView's reader, keep where everything
+    metadata     "on": small files beside the data (.*.patchio), like those of ParaView's reader, keep where everything
                  lies, so that the next opening is quick; "read": such files are used, but not made; "off": neither
     threads      reads in flight at once: a number, or None for the number that is best for the storage
     listed_only  SAMRAI, AMReX: leave out steps that lie beside the path but are not named by it

@@ -291,7 +291,7 @@ int Run(int argc, char** argv)
   const MadeUpFormat format(options);
   const std::string path = options.Folder + "/step.samrai";
   const auto comm = MakeSelfCommunicator();
-  if (!fs::exists(path + ".patchio")) {
+  if (!fs::exists(options.Folder + "/.step.samrai.patchio")) {
     MakeFiles(options, format, path);
     Save(options, format, path, *comm);
   }

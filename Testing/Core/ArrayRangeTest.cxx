@@ -64,8 +64,11 @@ TYPED_TEST(ArrayRangeOf, KnowsTheEndsOfTheType)
   using Limits = std::numeric_limits<TypeParam>;
   for (const TypeParam end : {Limits::lowest(), Limits::max()}) {
     const ArrayRange range = RangeOf(std::vector<TypeParam>(40, end));
-    EXPECT_EQ(range.OfComponent(0).Least, static_cast<double>(end));
-    EXPECT_EQ(range.OfComponent(0).Greatest, static_cast<double>(end));
+    const auto exact = static_cast<double>(end);
+    // No double is equal to the largest integer of 64 bits.
+    const bool between = std::is_integral_v<TypeParam> && sizeof(end) == 8 && end == Limits::max();
+    EXPECT_EQ(range.OfComponent(0).Least, between ? std::nextafter(exact, 0) : exact);
+    EXPECT_EQ(range.OfComponent(0).Greatest, exact);
   }
 }
 
@@ -187,6 +190,31 @@ TEST(ArrayRange, OfSeveralPartsHoldsForAll)
   EXPECT_EQ(all.OfComponent(0).Least, -1);
   EXPECT_EQ(all.OfComponent(0).Greatest, 3);
   EXPECT_EQ(all.OfComponent(1).Greatest, 7);
+}
+
+template <typename Value>
+void ExpectBounds(Value least, Value greatest, double low, double high)
+{
+  const ArrayRange range = RangeOf<Value>({least, greatest});
+  EXPECT_EQ(range.OfComponent(0).Least, low) << least;
+  EXPECT_EQ(range.OfComponent(0).Greatest, high) << greatest;
+}
+
+/// Integers that a double can hold come out exactly, others lie inside.
+TEST(ArrayRange, HoldsLargeIntegers)
+{
+  const std::int64_t two53 = std::int64_t(1) << 53;
+  ExpectBounds<std::int64_t>(7027698305728913, 7027698305728913, 7027698305728913.0, 7027698305728913.0);
+  ExpectBounds<std::int64_t>(-two53, two53, -0x1p53, 0x1p53);
+  ExpectBounds<std::int64_t>(-two53 - 1, two53 + 1, -0x1p53 - 2, 0x1p53 + 2);
+  ExpectBounds<std::int64_t>(two53 + 1, two53 + 3, 0x1p53, 0x1p53 + 4);
+  ExpectBounds<std::int64_t>(-two53 - 3, -two53 - 1, -0x1p53 - 4, -0x1p53);
+  const std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
+  ExpectBounds<std::int64_t>(lowest, std::numeric_limits<std::int64_t>::max(), -0x1p63, 0x1p63);
+  ExpectBounds<std::int64_t>(lowest + 1, std::numeric_limits<std::int64_t>::max() - 1, -0x1p63, 0x1p63);
+  ExpectBounds<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max(), 0, 0x1p64);
+  ExpectBounds<std::uint64_t>(
+      (std::uint64_t(1) << 63) + 1, (std::uint64_t(1) << 63) + 2, 0x1p63, 0x1p63 + 2048);
 }
 
 }  // namespace

@@ -119,7 +119,7 @@ protected:
 
   Catalog Data = testing::SmallCatalog();
   const std::string Summary = testing::WriteDump(this->DataFolder, this->Data);
-  const std::string Sidecar = this->Summary + ".patchio";
+  const std::string Sidecar = testing::SidecarOf(this->Summary);
   const std::string Cluster = testing::ClusterPath(this->Summary, 1);
 };
 
@@ -147,7 +147,7 @@ protected:
 
   IrregularFormat Format;
   const std::string Summary = IrregularFormat::WriteFiles(this->DataFolder);
-  const std::string Sidecar = this->Summary + ".patchio";
+  const std::string Sidecar = testing::SidecarOf(this->Summary);
   Catalog Data = this->Format.ReadCatalog(this->Summary);
 };
 
@@ -218,7 +218,7 @@ TEST_F(DumpChannel, RelativePathsWorkToo)
 {
   const fs::path before = fs::current_path();
   fs::current_path(fs::path(this->Summary).parent_path());
-  EXPECT_EQ(this->OpenAndPrepare("summary.samrai").SidecarPath(), "summary.samrai.patchio");
+  EXPECT_EQ(this->OpenAndPrepare("summary.samrai").SidecarPath(), ".summary.samrai.patchio");
   const OpenedStep step = this->Open("summary.samrai");
   EXPECT_TRUE(step.FromSidecar());
   EXPECT_EQ(step.Locate({{0, 0}}, 1).Files.at(0), "processor_cluster.00000.samrai");
@@ -431,11 +431,11 @@ TEST_F(DumpChannel, ASeriesSidecarKnowsTheHeads)
     return series;
   };
   open(ChannelMode::On, 2);
-  EXPECT_FALSE(fs::exists(index + ".patchio")) << "the files are too young";
+  EXPECT_FALSE(fs::exists(testing::SidecarOf(index))) << "the files are too young";
   open(ChannelMode::ReadOnly, -10);
-  EXPECT_FALSE(fs::exists(index + ".patchio"));
+  EXPECT_FALSE(fs::exists(testing::SidecarOf(index)));
   open(ChannelMode::On, -10);
-  ASSERT_TRUE(fs::exists(index + ".patchio"));
+  ASSERT_TRUE(fs::exists(testing::SidecarOf(index)));
   OverwriteUnseen(this->Summary, 0, "no HDF5!");
   OverwriteUnseen(second, 0, "no HDF5!");
   const Series series = open(ChannelMode::On, -10);
@@ -463,7 +463,7 @@ TEST_F(DumpChannel, ADamagedSeriesSidecarIsWorthAWarning)
 {
   const std::string index = this->DataFolder + "/dumps.visit";
   testing::WriteText(index, "visit_dump.00007/summary.samrai\n");
-  testing::WriteText(index + ".patchio", std::string(300, 'x'));
+  testing::WriteText(testing::SidecarOf(index), std::string(300, 'x'));
   const Series series = RankAgreement(*this->Alone).OpenSeries({index}, {}, ChannelMode::On);
   EXPECT_EQ(series.Steps.size(), 1u);
   ASSERT_EQ(series.Warnings.size(), 1u);
@@ -827,7 +827,7 @@ TEST_F(DumpChannel, ASeriesSidecarThatCannotBeReadIsWorthAWarning)
 {
   const std::string index = this->DataFolder + "/dumps.visit";
   testing::WriteText(index, "visit_dump.00007/summary.samrai\n");
-  fs::create_symlink(index + ".patchio", index + ".patchio");
+  fs::create_symlink(testing::SidecarOf(index), testing::SidecarOf(index));
   const SeriesSidecar sidecar(index, ChannelMode::On);
   EXPECT_THAT(sidecar.Warning(), HasSubstr("Too many levels"));
 }

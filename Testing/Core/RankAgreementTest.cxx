@@ -93,7 +93,7 @@ TEST_F(RankAgreements, KnowsAPathHoweverItWasTyped)
   testing::WriteText(this->Folder / "dumps.visit",
       std::filesystem::path(this->Summary).lexically_relative(this->Folder.Path()).string() + "\n");
   const std::string index = this->Folder / "dumps.visit";
-  const std::string beside = index + ".patchio";
+  const std::string beside = testing::SidecarOf(index);
   testing::WriteText(beside, std::string(300, 'x'));
   for (const char* const end : {"", "/", "//", "/."}) {
     // The damaged sidecar shows that it is the one of this path.

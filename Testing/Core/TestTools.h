@@ -43,6 +43,13 @@ private:
   std::string Name;
 };
 
+/// The sidecar beside a file.
+inline std::string SidecarOf(const std::string& path)
+{
+  const std::filesystem::path file(path);
+  return (file.parent_path() / ("." + file.filename().string() + ".patchio")).string();
+}
+
 inline void WriteText(const std::string& path, const std::string& text)
 {
   std::ofstream(path, std::ios::binary) << text;

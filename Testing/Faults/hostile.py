@@ -62,6 +62,10 @@ def open_and_read(path, scratch, index=False):
     return text + run([options.read, described, "2", scratch + "/home/out"], scratch)
 
 
+def sidecar_of(path):
+    return os.path.join(os.path.dirname(path), ".%s.patchio" % os.path.basename(path))
+
+
 def first_summary(index):
     return sorted(glob.glob(os.path.dirname(index) + "/visit_dump.*/summary.samrai"))[0]
 
@@ -107,19 +111,19 @@ def test_writes_only_sidecars():
         open_and_read(place.index, place.scratch, index=True)
         after = {name: what for name, what in state_of(place.data).items() if not name.endswith(".patchio")}
         expect(after == before, "something else than sidecars was written beside the data")
-        expect(os.path.exists(place.index + ".patchio"), "no sidecar was written, so this says nothing")
+        expect(os.path.exists(sidecar_of(place.index)), "no sidecar was written, so this says nothing")
 
 
 def test_writes_through_no_link():
     with Place() as place:
         summary = first_summary(place.index)
-        os.symlink(place.outside + "/victim", place.index + ".patchio")
-        os.symlink(place.outside + "/victim", summary + ".patchio")
+        os.symlink(place.outside + "/victim", sidecar_of(place.index))
+        os.symlink(place.outside + "/victim", sidecar_of(summary))
         second = sorted(glob.glob(place.data + "/visit_dump.*/summary.samrai"))[1]
-        os.symlink(place.outside + "/new", second + ".patchio")
+        os.symlink(place.outside + "/new", sidecar_of(second))
         open_and_read(place.index, place.scratch, index=True)
         for path in (summary, second):
-            expect(not os.path.islink(path + ".patchio"), "a link in the place of a sidecar was left: %s" % path)
+            expect(not os.path.islink(sidecar_of(path)), "a link in the place of a sidecar was left: %s" % path)
 
 
 def test_dumps_lie_below_their_index():

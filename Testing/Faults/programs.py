@@ -239,7 +239,7 @@ def folder_read_only(bench):
     with inject.failing("create", os.path.basename(place.folder), errno.EACCES):
         reader = readers.prepared(place)
     bench.expect(os.environ["XDG_CACHE_HOME"] in reader.step.report_text, "the report is %s", reader.step.report_text)
-    bench.expect(not glob.glob(place.folder + "/**/*.patchio", recursive=True), "sidecars beside the data")
+    bench.expect(not glob.glob(place.folder + "/**/.*.patchio", recursive=True), "sidecars beside the data")
 
 
 def sidecar_unreadable(bench):
@@ -348,7 +348,7 @@ def memory_runs_out(bench):
         patchio.write(target, {"u": list(values.values())}, lower=[lower for _, lower in values], level=[level for level, _ in values], overwrite=True)
 
     def opened_anew(where):
-        for path in glob.glob(where.folder + "/**/*.patchio", recursive=True):
+        for path in glob.glob(where.folder + "/**/.*.patchio", recursive=True):
             os.remove(path)
         return readers.look(readers.open_and_read(where), where, None, 0)
 

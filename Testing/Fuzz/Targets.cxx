@@ -340,7 +340,7 @@ void RunSeriesSidecar(std::string_view bytes)
   std::memcpy(file.data(), begin.data(), begin.size());
   bytes.copy(file.data() + head.Parts()[0].Offset, bytes.size());
   const std::string series = SoundFolder() + "/samrai/dumps.visit";
-  WriteWhole(series + ".patchio", file);
+  WriteWhole(SidecarPathsFor(series).front().Path, file);
   SeriesSidecar sidecar(series, ChannelMode::ReadOnly);
   refusal = sidecar.Warning();
   sidecar.Known(SoundFolder() + "/" + Dump + "summary.samrai");
@@ -355,7 +355,7 @@ std::vector<std::string> SeriesParts()
   Series series;
   series.Steps.push_back({step, 0.5, 3});
   sidecar.Save(series, -10);
-  const std::string path = SoundFolder() + "/samrai/dumps.visit.patchio";
+  const std::string path = SoundFolder() + "/samrai/.dumps.visit.patchio";
   const auto file = OpenGrouped(path);
   const std::vector<std::byte> part = GroupedHead::Read(*file).ReadPart(*file, 0);
   return {{reinterpret_cast<const char*>(part.data()), part.size()}};

@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 """What patchio.write() writes, read by a program that knows the documentation of containers only; what it refuses; the notebooks.
 
-usage: PYTHONPATH=... writing.py SCRATCH EXAMPLES
+usage: PYTHONPATH=... writing.py SCRATCH EXAMPLES PROGRAM
 """
 import json
 import os
+import re
 import shutil
+import subprocess
 import sys
 import unittest.mock
 
@@ -15,7 +17,7 @@ import patchio
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Formats", "Container"))
 import stranger  # noqa: E402
 
-SCRATCH, EXAMPLES = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+SCRATCH, EXAMPLES, PROGRAM = map(os.path.abspath, sys.argv[1:])
 TYPES = ["float32", "float64", "int32", "int64", "int16", "uint16", "uint8"]
 faults = []
 
@@ -100,6 +102,22 @@ def faulty(path):
     check(path, {1: {"a": [a]}})
 
 
+def ranges(path):
+    """The ranges of a container are exact; `patchio info` shows two numbers as two."""
+    large = np.arange(64).reshape(4, 4, 4)
+    values = {"exact": 7027698305728913 + 0 * large, "down": -10**15 + large, "beyond": 2**53 + 1 + 0 * large, "unsigned": np.uint64(2**64 - 1) + 0 * large.astype(np.uint64),
+              "close": 1 + 1e-12 * large, "plain": 0.1 * large}
+    patchio.write(path, values)
+    want = {"exact": [7027698305728913] * 2, "down": [-10**15, -10**15 + 63], "beyond": [2**53, 2**53 + 2], "unsigned": [2**64 - 2048, 2**64], "close": [1, 1 + 1e-12 * 63],
+            "plain": [0, 0.1 * 63]}
+    info = subprocess.run([PROGRAM, "info", "--json", path], stdout=subprocess.PIPE, check=True).stdout
+    found = {v["name"]: v["range"] for v in json.loads(info)["steps"][0]["variables"]}
+    expect(found == want, "ranges %s instead of %s", found, want)
+    text = subprocess.run([PROGRAM, "info", path], stdout=subprocess.PIPE, check=True, universal_newlines=True).stdout
+    for name, words in (("exact", "7027698305728913"), ("down", "-1000000000000000 to -999999999999937"), ("close", "1 to 1.0000000001"), ("plain", "0 to 6.3")):
+        expect(re.search(r"^ *%s .*64 +%s$" % (name, re.escape(words)), text, re.MULTILINE), "info says nothing of '%s': %s: %s", name, words, text)
+
+
 def run_notebook(name, folder):
     """Runs its cells one after another, as Jupyter would, and gives their variables."""
     os.makedirs(folder)
@@ -131,6 +149,7 @@ def main():
     os.makedirs(SCRATCH)
     boxes(os.path.join(SCRATCH, "boxes.pio"))
     compressed(os.path.join(SCRATCH, "compressed.pio"))
+    ranges(os.path.join(SCRATCH, "ranges.pio"))
     faulty(os.path.join(SCRATCH, "faulty.pio"))
     notebooks()
     print("%d faults" % len(faults))

@@ -24,6 +24,11 @@ for module in ("AMReX", "KWave"):
 TIMEOUT = 60    # seconds of one command; a pipe that is waited for shows as it
 
 
+def sidecar_of(path):
+    """Beside the file, hidden from dialogs."""
+    return os.path.join(os.path.dirname(path), ".%s.patchio" % os.path.basename(path))
+
+
 class Bench:
     def __init__(self, options):
         self.options = options
@@ -59,7 +64,7 @@ class Bench:
         return [step["sidecar"]["state"] for step in self.info(wanted)["steps"]]
 
     def sidecars(self):
-        return sorted(glob.glob(self.folder + "/**/*.patchio", recursive=True))
+        return sorted(glob.glob(self.folder + "/**/.*.patchio", recursive=True))
 
     def summaries(self):
         return sorted(glob.glob(self.folder + "/*/summary.samrai"))
@@ -84,10 +89,10 @@ def case_index(bench):
             step = int(file["BASIC_INFO/time_step_number"][0])
         # uval, uval_node and the two components of flux.
         wanted = r"step %d: %d patches, 3 variables, %d data sets, [\d.]+ s, %s \((\d+) bytes\)$" % (
-            step, patches, 4 * patches, re.escape(summary + ".patchio"))
+            step, patches, 4 * patches, re.escape(sidecar_of(summary)))
         match = re.match(wanted, line)
-        assert match and int(match.group(1)) == os.path.getsize(summary + ".patchio"), line
-    assert bench.sidecars() == sorted([bench.index + ".patchio"] + [s + ".patchio" for s in summaries])
+        assert match and int(match.group(1)) == os.path.getsize(sidecar_of(summary)), line
+    assert bench.sidecars() == sorted([sidecar_of(bench.index)] + [sidecar_of(s) for s in summaries])
     before = [os.stat(path).st_ino for path in bench.sidecars()]
     assert all("up to date: " in line for line in bench.must(["index", bench.index]).splitlines())
     assert before == [os.stat(path).st_ino for path in bench.sidecars()], "written again without need"
@@ -136,8 +141,8 @@ def case_info(bench):
         assert one["bytes"] == two["bytes"] == 4 * sum(values.values())
         assert one["variables"] == two["variables"] and one["levels"] == two["levels"]
         check_places(two, summary)
-        assert two["sidecar"] == {"state": "valid", "path": summary + ".patchio",
-                                  "bytes": os.path.getsize(summary + ".patchio")}
+        assert two["sidecar"] == {"state": "valid", "path": sidecar_of(summary),
+                                  "bytes": os.path.getsize(sidecar_of(summary))}
     assert after["bounds"] == [0, 1, 0, 0.5, 0, 0] and after["times"] == [0, after["steps"][-1]["time"]]
     text = bench.must(["info", bench.index])
     assert text.count("sidecar valid") == 5 and "format: SAMRAI" in text
@@ -205,7 +210,7 @@ def case_verify(bench):
     bench.must(["index", bench.index])
     assert bench.must(["verify", bench.index]) == sound
     clusters = [sorted(glob.glob(os.path.dirname(summary) + "/processor_cluster.*")) for summary in bench.summaries()]
-    sidecars = [summary + ".patchio" for summary in bench.summaries()]
+    sidecars = [sidecar_of(summary) for summary in bench.summaries()]
     with h5py.File(clusters[1][0], "r") as file:
         lost = []
         file.visititems(lambda name, item: lost.append(name) if isinstance(item, h5py.Dataset) and "flux.01" not in name
@@ -249,7 +254,7 @@ def check_one_step(bench):
 def case_remove(bench):
     """index --remove takes all sidecars away, wherever they are, and nothing else."""
     def all_files():
-        return sorted(glob.glob(bench.place + "/**/*", recursive=True))
+        return sorted(os.path.join(where, name) for where, folders, files in os.walk(bench.place) for name in folders + files)
 
     nothing = "There are no sidecars of %s.\n" % bench.index
     assert bench.must(["index", "--remove", bench.index]) == nothing
@@ -259,7 +264,7 @@ def case_remove(bench):
     bench.environment["PATCHIO_METADATA_DIR"] = chosen
     bench.must(["index", "--rebuild", bench.index])
     assert len(os.listdir(chosen)) == 6
-    stray = bench.summaries()[0] + ".patchio.host.1.tmp"
+    stray = sidecar_of(bench.summaries()[0]) + ".host.1.tmp"
     with open(stray, "w"):
         pass
     os.utime(stray, (1, 1))
@@ -274,16 +279,52 @@ def case_remove(bench):
     del bench.environment["PATCHIO_METADATA_DIR"]
     # Those in the cache folder.
     for summary in bench.summaries():
-        os.makedirs(summary + ".patchio/in_the_way")
+        os.makedirs(sidecar_of(summary) + "/in_the_way")
     bench.run(["index", bench.index])
     cache = os.path.join(bench.place, "cache/patchio")
     assert len(os.listdir(cache)) == 4
     code, out, err = bench.run(["index", "--remove", bench.index])
     assert code == 1 and "a file that can be removed" in err and complaints(err) == 1, (out, err)
     for summary in bench.summaries():
-        shutil.rmtree(summary + ".patchio")
+        shutil.rmtree(sidecar_of(summary))
     bench.must(["index", "--remove", bench.index])
     assert os.listdir(cache) == [], os.listdir(cache)
+
+
+def case_old_names(bench):
+    """Sidecars as PatchIO named them before, without a dot, are used; a new one takes the old one's place."""
+    def old_names():
+        return sorted(os.path.join(os.path.dirname(path), os.path.basename(path)[1:]) for path in wanted)
+
+    def all_sidecars():
+        return sorted(glob.glob(bench.folder + "/**/*.patchio*", recursive=True)) + bench.sidecars()
+
+    bench.must(["index", bench.index])
+    wanted = bench.sidecars()
+    assert len(wanted) == 6 and all_sidecars() == wanted, all_sidecars()
+    for path in wanted:
+        os.rename(path, os.path.join(os.path.dirname(path), os.path.basename(path)[1:]))
+    assert bench.states() == ["valid"] * 5
+    assert [step["sidecar"]["path"] for step in bench.info()["steps"]] == [s + ".patchio" for s in bench.summaries()]
+    assert all("up to date: " in line for line in bench.must(["index", bench.index], 2).splitlines())
+    assert all_sidecars() == old_names(), all_sidecars()
+    # One that does not fit any more, and one that is damaged: the new ones are used, and the old ones are gone.
+    os.utime(glob.glob(os.path.dirname(bench.summaries()[0]) + "/processor_cluster.*")[0], (1, 1))
+    with open(bench.summaries()[1] + ".patchio", "r+b") as file:
+        file.truncate(1000)
+    code, _, err = bench.run(["index", bench.index])
+    assert code == 0 and warnings(err) == 1 and bench.summaries()[1] + ".patchio" in err, err
+    made = [sidecar_of(summary) for summary in bench.summaries()[:2]]
+    assert bench.sidecars() == made and len(all_sidecars()) == 6, all_sidecars()
+    assert bench.states() == ["valid"] * 5
+    bench.must(["index", "--rebuild", bench.index], 2)
+    assert all_sidecars() == wanted, all_sidecars()
+    # Both are removed, and what a killed writer left.
+    for path in old_names() + [old_names()[0] + ".host.1.tmp"]:
+        shutil.copy(wanted[0], path)
+        os.utime(path, (1, 1))
+    assert "12 sidecars were removed." in bench.must(["index", "--remove", bench.index])
+    assert all_sidecars() == [], all_sidecars()
 
 
 def case_amrex(bench):
@@ -335,13 +376,14 @@ def check_names(bench, path):
     second = os.path.join(folder, "plt00020")
     shutil.copytree(path, second)
     before = sorted(os.listdir(bench.place))
-    wanted = [path + ".patchio"] + [os.path.join(one, "Header.patchio") for one in (path, second)]
+    wanted = [sidecar_of(path)] + [os.path.join(one, ".Header.patchio") for one in (path, second)]
     here = os.getcwd()
     for number, typed in enumerate((path, path + "/", path + "//./", ".", "./", "sub/..")):
         os.chdir(path if typed[0] != "/" else here)
         os.makedirs("sub", exist_ok=True) if typed == "sub/.." else None
         bench.must(["index", typed])
-        found = sorted(glob.glob(bench.place + "/**/*.patchio", recursive=True) + glob.glob(path + "/.*"))
+        found = sorted(set(glob.glob(bench.place + "/**/.*.patchio", recursive=True) + glob.glob(path + "/.*") +
+                           glob.glob(bench.place + "/**/*.patchio", recursive=True)))
         assert found == sorted(wanted), (typed, found)
         assert json.loads(bench.must(["info", "--json", typed]))["path"] == path
         out = bench.must(["index", "--remove", path + "/" * (number % 2)])
@@ -431,13 +473,13 @@ def case_without(bench):
     assert said in bench.must(["info", path])
     steps = json.loads(bench.must(["info", "--json", path]))["steps"]
     assert len(steps) == 2 and steps[0]["sidecar"] == {"state": "not needed"}, steps
-    assert not glob.glob(bench.place + "/*.patchio")
+    assert not glob.glob(bench.place + "/.*.patchio")
 
 
 def case_states(bench):
     """Stale, corrupted and unfinished ones are told apart, and indexing mends them all."""
     bench.must(["index", bench.index])
-    paths = [summary + ".patchio" for summary in bench.summaries()]
+    paths = [sidecar_of(summary) for summary in bench.summaries()]
     cluster = sorted(glob.glob(os.path.dirname(paths[0]) + "/processor_cluster.*"))[0]
     os.utime(cluster, (1, 1))
     with open(paths[1], "r+b") as file:
@@ -469,7 +511,7 @@ def case_states(bench):
 def case_nowhere(bench):
     """Where nothing can be written it says so and fails; the cache directory is the second choice."""
     for summary in bench.summaries():
-        os.makedirs(summary + ".patchio/in_the_way")
+        os.makedirs(sidecar_of(summary) + "/in_the_way")
     bench.must(["index", bench.index])
     in_cache = glob.glob(os.path.join(bench.place, "cache/patchio/*-summary.samrai.patchio"))
     assert len(in_cache) == 5, in_cache
@@ -492,7 +534,7 @@ def case_nowhere(bench):
 
 def case_series(bench):
     """Where only the sidecar of the series cannot be written it says so and fails; the steps are indexed."""
-    os.makedirs(bench.index + ".patchio/in_the_way")
+    os.makedirs(sidecar_of(bench.index) + "/in_the_way")
     bench.must(["index", bench.index])
     (cached,) = glob.glob(os.path.join(bench.place, "cache/patchio/*-dumps.visit.patchio"))
     os.remove(cached)

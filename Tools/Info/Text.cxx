@@ -34,6 +34,17 @@ std::string Span(const std::string& from, const std::string& to)
   return from == to ? from : from + " to " + to;
 }
 
+/// Integers with all their digits, other numbers with as many as tell the two apart.
+std::string RangeText(double least, double greatest, bool integers)
+{
+  constexpr int few = 6, all = 17;
+  int digits = integers ? all : few;
+  while (digits < all && least < greatest && Number(least, digits) == Number(greatest, digits)) {
+    ++digits;
+  }
+  return Span(Number(least, digits), Number(greatest, digits));
+}
+
 std::string TimeText(const json& step)
 {
   return step.contains("date") ? Name(step["date"]) : Number(step["time"].get<double>());
@@ -148,7 +159,9 @@ std::vector<std::string> VariableRow(const json& variable, std::uint64_t patches
   std::string range;
   if (variable.contains("range")) {
     const json& known = variable["range"];
-    range = Span(Number(known[0].get<double>(), 6), Number(known[1].get<double>(), 6));
+    const bool integers =
+        !variable["type"].is_null() && Name(variable["type"]).find("int") != std::string::npos;
+    range = RangeText(known[0].get<double>(), known[1].get<double>(), integers);
   }
   std::string more = present == patches ? "" : fmt::format("on {} of {} patches", present, patches);
   if (hasGhosts) {

@@ -46,7 +46,7 @@ def make_series(folder):
     patchio = programs() + "/patchio"
     for name, (cells, patch, steps) in SERIES.items():
         series = os.path.join(data, name, "dumps.visit")
-        if not os.path.exists(series + ".patchio"):
+        if not os.path.exists(os.path.join(data, name, ".dumps.visit.patchio")):
             say("making %s" % os.path.dirname(series))
             run_program([patchio, "linadv", "--cells", cells, "--patch", patch, "--uniform", "--profile", "gauss",
                          "--radius", "0.2", "--steps", str(steps - 1), "--dump-every", "1", "--overwrite",

@@ -47,7 +47,7 @@ def open_costs(report, folder, rounds):
                 ratios(seconds["library"], seconds["second"]))
     report.goal("first open (own index reader, sidecar written) / opening through HDF5", 10,
                 ratios(seconds["library"], seconds["first"]))
-    size = os.path.getsize(summary + ".patchio")
+    size = os.path.getsize(os.path.join(os.path.dirname(summary), ".summary.samrai.patchio"))
     report.at_most("sidecar, bytes per (patch, variable)", 64, Spread([size / 160000]))
     report.data["open"] = seconds
 

@@ -41,6 +41,7 @@ class Checker:
 
     def __init__(self, truth):
         self.truth = truth
+        self.closed = 0    # blocks with the seam
 
     def check_positions(self, grid, index, z, where, sphere):
         truth = self.truth
@@ -68,6 +69,11 @@ class Checker:
         low, dims = (extent[4], extent[2], extent[0]), [extent[2 * a + 1] - extent[2 * a] + 1 for a in (2, 1, 0)]
         first = (low[0] + (1 if group == "surface" else 0), low[1], low[2])
         index = [np.arange(f, f + n) for f, n in zip(first, dims)]
+        columns = len(truth.x)
+        if sphere and truth.goes_around():    # the first column again behind the last one
+            expect(extent[1] != columns - 1 or dims[2] == 1, "%s: ends at the last column", where)
+            self.closed += extent[1] == columns
+            index[2] %= columns
         mine = [n for n in names if (n in truth.deep) == (group == "levels")]
         found = sorted(grid.GetPointData().GetArrayName(i) for i in range(grid.GetPointData().GetNumberOfArrays()))
         found = [n for n in found if n != "vtkGhostType"]
@@ -177,6 +183,8 @@ class Checker:
             reader.PointArrayStatus = names
             reader.Placement = "Sphere"
             self.check_step(reader, 0, names, where + ", sphere", True)
+            (closed,) = sum_over_ranks([self.closed])
+            expect((closed > 0) == truth.goes_around(), "%s, sphere: %d blocks go beyond the last column", where, closed)
         simple.Delete(reader)
 
 

@@ -199,6 +199,11 @@ def simple_cases(folder):
     case.y = np.array([-60, -30.5, -10, -2, 0, 3, 20, 44, 80.25])
     case.ydef = "YDEF 9 LEVELS -60 -30.5\n   -10 -2 0 3\n 20 44\n80.25"
     yield case
+    # All around the globe: closed where it is put on a sphere.
+    case = Case("globe", nx=36, ny=19)
+    case.x, case.xdef = 10.0 * np.arange(36) - 180, "xdef 36 linear -180 10"
+    case.y, case.ydef = 10.0 * np.arange(19) - 90, "ydef 19 linear -90 10"
+    yield case
 
 
 def gaussian(count):
@@ -263,6 +268,12 @@ def special_truths(folder):
                     options=options)
         case.variables = [("ps", 0), ("u", 9), ("q", 5)]
         yield case.truth(case.write(folder))
+
+    # All around the globe, in several patches.
+    case = Case("globe_cut", nx=720, ny=361, times=1, variables=[("u", 4)])
+    case.x, case.xdef = 0.5 * np.arange(720), "xdef 720 linear 0 0.5"
+    case.y, case.ydef = 0.5 * np.arange(361) - 90, "ydef 361 linear -90 0.5"
+    yield case.truth(case.write(folder))
 
 
 def main():

@@ -32,6 +32,11 @@ class Truth:
         any_deep = bool(self.deep)
         return np.array([high[0] - 0.5 * (high[1] - high[0]) if any_deep else 0.0])
 
+    def goes_around(self):
+        """Whether the last column is a cell's width from the first one, around the globe."""
+        cell = (self.x[-1] - self.x[0]) / max(len(self.x) - 1, 1)
+        return len(self.x) > 2 and abs(len(self.x) * cell - 360) < 0.5 * cell
+
     def on_grid(self, step, name):
         """Values on all levels; NaN (0 for integers) above those that the variable has."""
         values = self.arrays[step][name]
