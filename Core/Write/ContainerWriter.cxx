@@ -55,10 +55,13 @@ void MakeFolder(const std::string& folder)
     throw FileError(folder, "a folder that can be made", fault.message(),
         "Check that the folder above is there and may be written to");
   }
+  const bool hasLog = fs::exists(LogPathOf(folder), ignored);
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, fault)) {
-    if (!IsOurs(entry.path())) {
+    // Steps without a log are somebody's, such as those of `patchio export`.
+    if (!IsOurs(entry.path()) || (!hasLog && entry.path().extension() == ".hdf")) {
       throw FileError(folder, "a container of PatchIO, or no folder of this name",
-          "a folder with " + entry.path().filename().string(), "Choose another name");
+          "a folder with " + entry.path().filename().string() + (hasLog ? "" : " and without a log"),
+          "Choose another name");
     }
   }
   if (fault) {

@@ -71,9 +71,6 @@ void Check(Options& options)
   while (!options.To.empty() && options.To.back() == '/') {
     options.To.pop_back();
   }
-  if (!options.Export && (options.To.size() < 5 || options.To.substr(options.To.size() - 4) != ".pio")) {
-    throw UsageError("The container's name must end with .pio.");
-  }
   std::error_code ignored;
   for (const fs::path& place : {fs::path(options.From), fs::path(options.From).parent_path()}) {
     if (fs::equivalent(place, options.To, ignored)) {
@@ -400,7 +397,10 @@ void AddConvert(CLI::App& program, Session& session)
       "the ranks share the work");
   const auto options = std::make_shared<Options>();
   AddPath(*command, options->From);
-  command->add_option("container", options->To, "NAME.pio")->required();
+  command
+      ->add_option(
+          "container", options->To, "A folder; File > Open shows it as one if its name ends with .pio")
+      ->required();
   AddOptions(*command, *options);
   command
       ->add_option("--ranks-a-file", options->RanksAFile,
