@@ -337,9 +337,8 @@ void vtkPatchWriter::WriteLater(const GivenStep& step, bool begins, std::set<std
 /// Throws Error when it cannot be right.
 std::string vtkPatchWriter::FolderToWrite()
 {
-  if (!this->FileName || fs::path(this->FileName).extension() != ".pio") {
-    throw Error(fmt::format("{}: a container of PatchIO has a name that ends with .pio. Choose such a name.",
-        this->FileName && *this->FileName ? this->FileName : "No file name is set"));
+  if (!this->FileName || !*this->FileName) {
+    throw Error("No file name is set. Name the container to write, such as 'run.pio'.");
   }
   if (this->GetNumberOfInputConnections(0) == 0) {
     throw Error(fmt::format("{}: there are no data to write. Set an input.", this->FileName));

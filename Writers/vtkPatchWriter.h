@@ -41,7 +41,8 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   /**
-   * The folder, NAME.pio. The one above it must be there.
+   * The folder; ParaView's dialogs show it as a container if its name ends with .pio. The one above it must be
+   * there.
    */
   vtkSetFilePathMacro(FileName);
   vtkGetFilePathMacro(FileName);

@@ -4,6 +4,7 @@
 #include "Container/RecordLog.h"
 #include "Support/Error.h"
 #include "Support/MachineName.h"
+#include "Support/ReplaceFile.h"
 #include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <set>
@@ -27,6 +29,7 @@ bool IsOurs(const fs::path& file)
 {
   const std::string name = file.filename().string();
   return name == "index" || name == LockName ||
+         (name.rfind("index.", 0) == 0 && file.extension() == ".tmp") ||
          (name.rfind("step.", 0) == 0 && (file.extension() == ".hdf" || file.extension() == ".part"));
 }
 
@@ -55,10 +58,13 @@ void MakeFolder(const std::string& folder)
     throw FileError(folder, "a folder that can be made", fault.message(),
         "Check that the folder above is there and may be written to");
   }
+  const bool hasLog = fs::exists(LogPathOf(folder), ignored);
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, fault)) {
-    if (!IsOurs(entry.path())) {
+    // Steps without a log are somebody's, such as those of `patchio export`.
+    if (!IsOurs(entry.path()) || (!hasLog && entry.path().extension() == ".hdf")) {
       throw FileError(folder, "a container of PatchIO, or no folder of this name",
-          "a folder with " + entry.path().filename().string(), "Choose another name");
+          "a folder with " + entry.path().filename().string() + (hasLog ? "" : " and without a log"),
+          "Choose another name");
     }
   }
   if (fault) {
@@ -122,72 +128,105 @@ ContainerWriter::ContainerWriter(
     Communicator& ranks, const std::string& folder, const ContainerOptions& options)
     : Ranks(ranks), Folder(folder), Options(options)
 {
-  std::vector<std::int64_t> numbers;
-  std::vector<double> times;
+  struct Numbered
+  {
+    std::int64_t Number;
+    KnownStep Step;
+  };
+  std::vector<Numbered> steps;
   RunOnAllRanks(ranks, [&] {
     if (ranks.Rank() == 0) {
       MakeFolder(folder);
       this->Locked = std::make_unique<Lock>(folder);
-      this->OpenLog(options.Overwrite);
-      for (const auto& [number, time] : this->Steps) {
-        numbers.push_back(number);
-        times.push_back(time);
+      for (const auto& [number, step] : this->Open(options.Overwrite)) {
+        steps.push_back({number, step});
       }
     }
   });
-  numbers = GatherValues(ranks, numbers);
-  times = GatherValues(ranks, times);
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    this->Steps[numbers[i]] = times[i];
+  for (const Numbered& known : GatherValues(ranks, steps)) {
+    this->Steps[known.Number] = known.Step;
   }
 }
 
 /// A container to which nothing was written is none.
 ContainerWriter::~ContainerWriter()
 {
-  if (this->Locked && this->Steps.empty()) {
+  if (this->Log && this->Steps.empty()) {
     std::error_code ignored;
+    this->RemoveOthers({".part", ".tmp", ".hdf"});
     fs::remove(LogPathOf(this->Folder), ignored);
     this->Locked.reset();
     fs::remove(this->Folder, ignored);  // unless there is something in it
   }
 }
 
-/// Rank 0 only. Files of steps without a record are of a program that was killed.
-void ContainerWriter::OpenLog(bool overwrite)
+/// Rank 0 only: what the log has. Files of steps without a record are of a program that was killed.
+std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::Open(bool overwrite)
 {
   const std::string path = LogPathOf(this->Folder);
   std::error_code ignored;
-  if (overwrite) {
-    fs::remove(path, ignored);  // first, so that no record is left without its files
-  }
-  std::set<std::string> recorded;
+  std::map<std::int64_t, KnownStep> steps;
   const bool isNew = !fs::exists(path, ignored) || fs::file_size(path, ignored) == 0;
-  if (!isNew) {
+  const auto read = [&] {
     const auto log = ReadLog(this->Folder);
-    this->LogEnd = log->End;
     for (const LoggedStep& step : log->Steps) {
-      this->Steps[step.Head.Step] = step.Head.Time;
-      const std::vector<std::string> files = Decode(step.Bytes).Files;
-      recorded.insert(files.begin(), files.end());
+      std::vector<std::string> files = Decode(step.Bytes).Files;
+      const FileNames names =
+          files[0] == RenamedFile(files[0], FileNames::Usual) ? FileNames::Usual : FileNames::New;
+      steps[step.Head.Step] = {step.Head.Time, names, overwrite};
+      this->Files[step.Head.Step] = std::move(files);
     }
+    this->LogEnd = log->End;
+  };
+  if (overwrite && !isNew) {
+    CatchError(read);  // damaged or of another version: it is replaced all the same
+    this->RemoveOthers({".part", ".tmp"});
+    return steps;
   }
-  for (const fs::directory_entry& entry : fs::directory_iterator(this->Folder)) {
-    const std::string name = entry.path().filename().string();
-    if (name.rfind("step.", 0) == 0 && recorded.count(name) == 0) {
+  if (!isNew) {
+    read();
+  }
+  this->RemoveOthers({".part", ".tmp", ".hdf"});
+  if (isNew) {
+    this->BeginLog({});
+  } else {
+    this->Log = std::make_unique<PlainFile>(path, PlainFile::Purpose::Update);
+    fs::resize_file(path, this->LogEnd);  // what is behind was not written to its end
+    this->Log->Flush();
+  }
+  FlushFolder(this->Folder);
+  return steps;
+}
+
+/// A log with this record, if there is one. It takes the place of another at once: who opens the container
+/// finds either all that was, or what is new.
+void ContainerWriter::BeginLog(const std::string& firstRecord)
+{
+  const std::string path = LogPathOf(this->Folder);
+  std::string text = RecordLog::Framed(EncodeLogHead(), 0);
+  if (!firstRecord.empty()) {
+    text += RecordLog::Framed(firstRecord, text.size());
+  }
+  ReplaceFile(path, text);
+  this->Log = std::make_unique<PlainFile>(path, PlainFile::Purpose::Update);
+  this->LogEnd = text.size();
+}
+
+/// Removes files that no step of the log has; of steps that are replaced, only those that are not whole.
+void ContainerWriter::RemoveOthers(const std::vector<std::string>& endings) const
+{
+  std::set<std::string> recorded;
+  for (const auto& [number, files] : this->Files) {
+    recorded.insert(files.begin(), files.end());
+  }
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(this->Folder, ignored)) {
+    const std::string name = entry.path().filename().string(), ending = entry.path().extension().string();
+    if (IsOurs(entry.path()) && recorded.count(name) == 0 &&
+        std::find(endings.begin(), endings.end(), ending) != endings.end()) {
       fs::remove(entry.path(), ignored);
     }
   }
-  this->Log = std::make_unique<PlainFile>(
-      path, fs::exists(path, ignored) ? PlainFile::Purpose::Update : PlainFile::Purpose::Create);
-  if (isNew) {
-    const std::string head = RecordLog::Framed(EncodeLogHead(), 0);
-    this->Log->Write(0, head.data(), head.size());
-    this->LogEnd = head.size();
-  }
-  fs::resize_file(path, this->LogEnd);  // what is behind was not written to its end
-  this->Log->Flush();
-  FlushFolder(this->Folder);
 }
 
 std::unique_ptr<StepWriter> ContainerWriter::Begin(StepToWrite data)
@@ -202,26 +241,76 @@ std::unique_ptr<StepWriter> ContainerWriter::Begin(StepToWrite data)
 
 void ContainerWriter::Begin(StepWriter& step)
 {
-  if (this->Has(step.Data().Step)) {
-    throw FileError(this->Folder, fmt::format("no step {} in the container", step.Data().Step), "one",
+  const std::int64_t number = step.Data().Step;
+  if (this->Has(number)) {
+    throw FileError(this->Folder, fmt::format("no step {} in the container", number), "one",
         "Give each step a number of its own, overwrite the container, or choose another name");
   }
-  step.Create();
+  const auto before = this->Steps.find(number);
+  const bool taken = before != this->Steps.end() && before->second.Names == FileNames::Usual;
+  step.Create(taken ? FileNames::New : FileNames::Usual);
 }
 
 void ContainerWriter::Commit(StepWriter& step)
 {
   const std::string record = step.Finish();
+  const std::int64_t number = step.Data().Step;
+  const bool begins = this->Options.Overwrite && std::all_of(this->Steps.begin(), this->Steps.end(),
+                                                     [](const auto& known) { return known.second.Replaced; });
+  const bool replaces = begins || this->Steps.count(number) > 0;
   RunOnAllRanks(this->Ranks, [&] {
     if (this->Ranks.Rank() == 0) {
       FlushFolder(this->Folder);
-      const std::string framed = RecordLog::Framed(record, this->LogEnd);
-      this->Log->Write(this->LogEnd, framed.data(), framed.size());
-      this->Log->Flush();
-      this->LogEnd += framed.size();
+      if (this->Log) {
+        this->Append(record);
+      } else {
+        this->BeginLog(record);
+        this->Files.clear();
+      }
+      this->Files[number] = step.Description().Files;
+      if (replaces) {
+        FlushFolder(this->Folder);
+        this->RemoveOthers({".hdf"});
+        this->GiveUsualNames(step);
+      }
     }
   });
-  this->Steps[step.Data().Step] = step.Data().Time;
+  if (begins) {
+    this->Steps.clear();
+  }
+  this->Steps[number] = {step.Data().Time, FileNames::Usual, false};
+}
+
+void ContainerWriter::Append(const std::string& record)
+{
+  const std::string framed = RecordLog::Framed(record, this->LogEnd);
+  this->Log->Write(this->LogEnd, framed.data(), framed.size());
+  this->Log->Flush();
+  this->LogEnd += framed.size();
+}
+
+/// Files whose usual names were taken when they were written get them, by a second record. Both names are
+/// there in between, so that one of the records is right at any time. On a file system without hard links
+/// they stay what they are.
+void ContainerWriter::GiveUsualNames(StepWriter& step)
+{
+  const std::vector<std::string> before = step.Description().Files;
+  step.NameFiles(FileNames::Usual);
+  const std::vector<std::string>& after = step.Description().Files;
+  if (after == before) {
+    return;
+  }
+  std::error_code fault;
+  for (std::size_t f = 0; f < after.size() && !fault; ++f) {
+    fs::create_hard_link(this->Folder + "/" + before[f], this->Folder + "/" + after[f], fault);
+  }
+  FlushFolder(this->Folder);
+  if (!fault && CatchError([&] { this->Append(Encode(step.Description())); }).empty()) {
+    this->Files[step.Data().Step] = after;
+  } else {
+    step.NameFiles(FileNames::New);
+  }
+  this->RemoveOthers({".hdf"});
 }
 
 }  // namespace patchio::container

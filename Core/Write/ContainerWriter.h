@@ -8,13 +8,15 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace patchio::container {
 
 struct ContainerOptions
 {
-  bool Overwrite =
-      false;           ///< remove the steps of a container that is there; else they stay, others are added
+  /// Replace a container that is there: its steps stay until the first new one is written. False: steps are
+  /// added to it.
+  bool Overwrite = false;
   int RanksAFile = 0;  ///< see StepWriter
 };
 
@@ -30,10 +32,17 @@ public:
   ContainerWriter(const ContainerWriter&) = delete;
   ContainerWriter& operator=(const ContainerWriter&) = delete;
 
-  /// Whether the step is in the container.
-  bool Has(std::int64_t step) const { return this->Steps.count(step) > 0; }
+  /// Whether the step is in the container, and stays.
+  bool Has(std::int64_t step) const
+  {
+    const auto found = this->Steps.find(step);
+    return found != this->Steps.end() && !found->second.Replaced;
+  }
   /// The time of a step that is.
-  double TimeOf(std::int64_t step) const { return this->Steps.at(step); }
+  double TimeOf(std::int64_t step) const { return this->Steps.at(step).Time; }
+  /// Lets Begin() take the step once more; until Commit() the one that is there stays. Not collective, though
+  /// all ranks do it.
+  void Replace(std::int64_t step) { this->Steps.at(step).Replaced = true; }
 
   /// A step that is not there yet; one at a time.
   std::unique_ptr<StepWriter> Begin(StepToWrite step);
@@ -44,16 +53,28 @@ public:
 
 private:
   class Lock;
+  struct KnownStep
+  {
+    double Time = 0;
+    FileNames Names = FileNames::Usual;
+    bool Replaced = false;  ///< as soon as there is another
+  };
 
-  void OpenLog(bool overwrite);
+  std::map<std::int64_t, KnownStep> Open(bool overwrite);
+  void BeginLog(const std::string& firstRecord);
+  void Append(const std::string& record);
+  void RemoveOthers(const std::vector<std::string>& endings) const;
+  void GiveUsualNames(StepWriter& step);
 
   Communicator& Ranks;
   const std::string Folder;
   const ContainerOptions Options;
-  std::map<std::int64_t, double> Steps;  ///< those in the container, with their times
-  std::unique_ptr<Lock> Locked;          ///< on rank 0
-  std::unique_ptr<PlainFile> Log;        ///< on rank 0
+  std::map<std::int64_t, KnownStep> Steps;  ///< those in the container
+  // On rank 0:
+  std::unique_ptr<Lock> Locked;
+  std::unique_ptr<PlainFile> Log;  ///< null until a container that is replaced has a log of its own
   std::uint64_t LogEnd = 0;
+  std::map<std::int64_t, std::vector<std::string>> Files;  ///< of the steps that the log has
 };
 
 }  // namespace patchio::container

@@ -92,6 +92,15 @@ void Rename(const std::string& from, const std::string& to)
 
 }  // namespace
 
+std::string RenamedFile(const std::string& name, FileNames names)
+{
+  const std::string stem = name.substr(0, name.rfind(".hdf")), mark = ".new";
+  const bool isNew =
+      stem.size() > mark.size() && stem.compare(stem.size() - mark.size(), mark.size(), mark) == 0;
+  const std::string usual = isNew ? stem.substr(0, stem.size() - mark.size()) : stem;
+  return usual + (names == FileNames::New ? mark : "") + ".hdf";
+}
+
 StepWriter::StepWriter(Communicator& ranks, const std::string& folder, StepToWrite step, int ranksAFile)
     : Ranks(ranks),
       Folder(folder),
@@ -128,8 +137,16 @@ StepWriter::StepWriter(Communicator& ranks, const std::string& folder, StepToWri
   this->MakePacker();
 }
 
-void StepWriter::Create()
+void StepWriter::NameFiles(FileNames names)
 {
+  for (std::string& file : this->Record.Files) {
+    file = RenamedFile(file, names);
+  }
+}
+
+void StepWriter::Create(FileNames names)
+{
+  this->NameFiles(names);
   std::vector<std::uint64_t> offsets;
   RunOnAllRanks(this->Ranks, [&] {
     if (this->Leads()) {
@@ -152,8 +169,8 @@ StepWriter::PartFile::~PartFile()
 
 std::string StepWriter::PartPath() const
 {
-  const std::string& name = this->Record.Files[this->FileOfRank()];
-  return this->Folder + "/" + name.substr(0, name.rfind('.')) + ".part";
+  const auto files = static_cast<int>(this->Record.Files.size());
+  return this->Folder + "/" + NameOfFile(this->Record.Data.Step, this->FileOfRank(), files) + ".part";
 }
 
 StepFilePlan StepWriter::PlanOfFile() const

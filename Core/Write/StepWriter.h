@@ -54,6 +54,15 @@ struct PlacedValues
   const PatchValues* Which = nullptr;
 };
 
+/// What the files of a step are called: `step.000010.hdf` or `step.000010.new.hdf`.
+enum class FileNames
+{
+  Usual,
+  New
+};
+/// The one name for the other.
+std::string RenamedFile(const std::string& name, FileNames names);
+
 /// Belongs to one step. Methods marked collective are called by all ranks together.
 class StepWriter
 {
@@ -68,11 +77,14 @@ public:
   StepWriter& operator=(const StepWriter&) = delete;
 
   const Catalog& Data() const { return this->Record.Data; }
+  /// Not collective: has the files called so in the description.
+  void NameFiles(FileNames names);
   /// Where everything lies; complete after Finish(), on rank 0.
   const StepRecord& Description() const { return this->Record; }
 
-  /// Collective: makes the files, before anything is written. Throws Error on all ranks.
-  void Create();
+  /// Collective: makes the files, before anything is written. Throws Error on all ranks. names: of the files
+  /// in the end, Usual unless a step with those is to be replaced.
+  void Create(FileNames names);
   /// Writes values of this rank's patches, `threads` at once, and returns when the system has them;
   /// compressed ones are kept in memory until Finish(). Each patch and variable once. Not collective. A fault
   /// is kept for Finish(), and nothing is written any more.

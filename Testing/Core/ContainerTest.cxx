@@ -267,6 +267,33 @@ TEST_F(Container, ComesBack)
   }
 }
 
+/// A folder of any name is a container, as its log says so; what no log says so of is none.
+TEST_F(Container, IsWhatHasALogWhateverItIsCalled)
+{
+  const std::string good = this->Folder / "run", bare = this->Folder / "bare.pio";
+  for (const std::string& folder : {good, bare, this->Folder / "exported"}) {
+    this->Path = folder;
+    this->WriteStep(7);
+  }
+  for (const std::string& path : {good, good + "/", good + "/index", good + "/step.000007.hdf"}) {
+    ASSERT_NE(FindFormat(path), nullptr) << path;
+    EXPECT_STREQ(FindFormat(path)->Name(), "Container") << path;
+  }
+  EXPECT_EQ(FormatOf(good).ReadCatalog(good + "/step.000007.hdf").Variables.size(), 3U);
+  // A damaged log must not turn its steps into VTKHDF files, which lack some of the variables.
+  std::ofstream(good + "/index") << "damaged";
+  ASSERT_NE(FindFormat(good + "/step.000007.hdf"), nullptr);
+  EXPECT_THAT(MessageOf([&] { FormatOf(good + "/step.000007.hdf").ReadCatalog(good + "/step.000007.hdf"); }),
+      HasSubstr("index: expected the log of a PatchIO container"));
+  std::filesystem::remove(bare + "/index");
+  EXPECT_STREQ(FindFormat(bare + "/step.000007.hdf")->Name(), "VTKHDF");
+  // Exported steps are no container: nothing is written there, nor taken away.
+  std::filesystem::remove(this->Path + "/index");
+  EXPECT_THAT(
+      MessageOf([&] { this->WriteStep(8); }), HasSubstr("a folder with step.000007.hdf and without a log"));
+  EXPECT_TRUE(std::filesystem::exists(this->Path + "/step.000007.hdf"));
+}
+
 TEST_F(Container, AStepIsFoundInALogThatHasGrownOrIsAnother)
 {
   this->WriteStep(1);

@@ -315,7 +315,8 @@ def overwritten_while_open(bench):
     place = bench.place("container")
     time.sleep(2.2)
     reader = readers.prepared(place)
-    newer = series.Place(place.generations[1].replace("container", "samrai"), "samrai")
+    folder, name = os.path.split(place.generations[1])
+    newer = series.Place(os.path.join(folder, name.replace("container", "samrai")), "samrai")
     with inject.failing("write", "run.pio", 5, effect=inject.WAITS):
         process = bench.start("convert", newer.opened, place.path("run.pio"), "--overwrite")
         while process.poll() is None:

@@ -13,6 +13,7 @@
 #include "Support/NamedValue.h"
 #include "Support/PlainFile.h"
 #include "Support/Stopwatch.h"
+#include "Verify/ContainerCheck.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -39,6 +40,7 @@ struct Options : ConversionOptions
   std::vector<double> Box;
   std::string Compress = "off";
   bool Overwrite = false;
+  bool CheckValues = false;  ///< of steps that are there
   int RanksAFile = 0;
   bool Export = false;  ///< to files in the folder To
   std::string Format = "vtkhdf";
@@ -70,9 +72,6 @@ void Check(Options& options)
   options.Compression = *ValueNamed(options.Compress, container::LastCompressionChoice);
   while (!options.To.empty() && options.To.back() == '/') {
     options.To.pop_back();
-  }
-  if (!options.Export && (options.To.size() < 5 || options.To.substr(options.To.size() - 4) != ".pio")) {
-    throw UsageError("The container's name must end with .pio.");
   }
   std::error_code ignored;
   for (const fs::path& place : {fs::path(options.From), fs::path(options.From).parent_path()}) {
@@ -109,6 +108,7 @@ private:
   }
   void CheckSameRun(const TimeStep& step, double time) const;
   void CheckSameVariables(const TimeStep& step);
+  void ReplaceDamaged(const std::vector<std::int64_t>& known, container::ContainerWriter& into);
   std::size_t ConvertAll(const Series& series, const std::vector<TimeStep>& steps);
   std::size_t ExportAll(const std::vector<TimeStep>& steps);
   void Open(const TimeStep& step);
@@ -213,14 +213,29 @@ void Conversion::CheckSameVariables(const TimeStep& step)
   });
 }
 
+/// Lets those of the steps that the container has be written again that are damaged.
+void Conversion::ReplaceDamaged(const std::vector<std::int64_t>& known, container::ContainerWriter& into)
+{
+  const std::vector<std::string> faults =
+      FaultsOfSteps(this->Out.Ranks(), this->How.To, known, this->How.CheckValues, this->How.Threads);
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    if (!faults[i].empty()) {
+      into.Replace(known[i]);
+      this->Out.Print(fmt::format("step {} is damaged and written again: {}", known[i], faults[i]));
+    }
+  }
+}
+
 /// Returns how many steps were not there yet.
 std::size_t Conversion::ConvertAll(const Series& series, const std::vector<TimeStep>& steps)
 {
   container::ContainerWriter into(
       this->Out.Ranks(), this->Container(), {this->How.Overwrite || this->How.Export, this->How.RanksAFile});
+  std::vector<std::int64_t> there;
   for (const TimeStep& step : steps) {
     if (into.Has(step.Step)) {
       this->CheckSameRun(step, into.TimeOf(step.Step));
+      there.push_back(step.Step);
     }
   }
   const auto known = std::find_if(
@@ -228,6 +243,7 @@ std::size_t Conversion::ConvertAll(const Series& series, const std::vector<TimeS
   if (known != series.Steps.rend()) {
     this->CheckSameVariables(*known);
   }
+  this->ReplaceDamaged(there, into);
   std::size_t done = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (!into.Has(steps[i].Step)) {
@@ -337,7 +353,8 @@ void Conversion::TakeOut(const container::StepRecord& record) const
     this->Out.Warn(fmt::format("Step {}: other programs will not see {}, which some patches lack.",
         record.Data.Step, PlainText(fmt::format("{}", fmt::join(hidden, ", ")))));
   }
-  fs::rename(this->Container() + "/" + record.Files[0], this->How.To + "/" + record.Files[0]);
+  fs::rename(this->Container() + "/" + record.Files[0],
+      this->How.To + "/" + container::RenamedFile(record.Files[0], container::FileNames::Usual));
 }
 
 /// Arguments that both subcommands have.
@@ -396,11 +413,14 @@ void AddConvert(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("convert",
       "Write data of any format into a container (NAME.pio), which opens at once and reads fast. Steps that "
-      "the container has are left as they are, so that a conversion that was stopped goes on. Under mpirun "
-      "the ranks share the work");
+      "the container has are left as they are, so that a conversion that was stopped goes on; those whose "
+      "files are gone, cut off or damaged are written again. Under mpirun the ranks share the work");
   const auto options = std::make_shared<Options>();
   AddPath(*command, options->From);
-  command->add_option("container", options->To, "NAME.pio")->required();
+  command
+      ->add_option(
+          "container", options->To, "A folder; File > Open shows it as one if its name ends with .pio")
+      ->required();
   AddOptions(*command, *options);
   command
       ->add_option("--ranks-a-file", options->RanksAFile,
@@ -416,7 +436,13 @@ void AddConvert(CLI::App& program, Session& session)
           "is written")
       ->check(CLI::IsMember({"off", "deflate", "zstd", "auto"}))
       ->capture_default_str();
-  command->add_flag("--overwrite", options->Overwrite, "Replace a container of this name");
+  command->add_flag("--check", options->CheckValues,
+      "Compare all values of steps that the container has with their checksums, and write damaged steps "
+      "again");
+  command
+      ->add_flag("--overwrite", options->Overwrite,
+          "Replace a container of this name, which stays until the first step of the new one is written")
+      ->excludes("--check");
   Start(*command, options, session);
 }
 

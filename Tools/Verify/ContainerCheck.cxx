@@ -9,6 +9,7 @@
 #include "Support/ByteText.h"
 #include "Support/Checksum.h"
 #include "Support/Error.h"
+#include "Support/Hdf5.h"
 #include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
@@ -28,15 +29,17 @@ using container::StepRecord;
 
 constexpr std::uint64_t BatchBytes = std::uint64_t(64) << 20;
 
-/// Data sets and tables that have bytes in common.
-std::vector<std::string> Overlaps(const StepRecord& record)
+/// Bytes of a file that the record of a step knows.
+struct Part
 {
-  struct Part
-  {
-    int File;
-    std::uint64_t Begin, End;
-    std::string Name;
-  };
+  int File;
+  std::uint64_t Begin, End;
+  std::string Name;
+};
+
+/// Data sets that are not compressed, and tables.
+std::vector<Part> PartsOf(const StepRecord& record)
+{
   std::vector<Part> parts;
   for (const DataSet& set : record.DataSets) {
     if (set.Compression == FilterKind::None) {
@@ -47,6 +50,13 @@ std::vector<std::string> Overlaps(const StepRecord& record)
   for (const auto& [name, table] : record.Tables) {
     parts.push_back({0, table.Offset, table.Offset + table.Bytes, "the table " + name});
   }
+  return parts;
+}
+
+/// Data sets and tables that have bytes in common.
+std::vector<std::string> Overlaps(const StepRecord& record)
+{
+  std::vector<Part> parts = PartsOf(record);
   std::sort(parts.begin(), parts.end(),
       [](const Part& a, const Part& b) { return std::tie(a.File, a.Begin) < std::tie(b.File, b.Begin); });
   std::vector<std::string> faults;
@@ -57,6 +67,38 @@ std::vector<std::string> Overlaps(const StepRecord& record)
     }
   }
   return faults;
+}
+
+/// What is wrong with the files of a step, as far as that shows without reading the values.
+std::string FaultOfFiles(const std::string& folder, const container::LoggedStep& step)
+{
+  return CatchError([&] {
+    const StepRecord record = container::Decode(step.Bytes);
+    std::vector<std::uint64_t> ends(record.Files.size(), 0);
+    for (const Part& part : PartsOf(record)) {
+      ends[part.File] = std::max(ends[part.File], part.End);
+    }
+    for (std::size_t f = 0; f < record.Files.size(); ++f) {
+      const std::string path = folder + "/" + record.Files[f];
+      const hdf5::File file(path);  // throws where the signature is missing, or the end
+      const std::uint64_t size = fs::file_size(path);
+      if (size < ends[f]) {
+        throw FileError(path, fmt::format("{} bytes", ends[f]), fmt::format("{}", size));
+      }
+    }
+    container::ReadStep(folder, step);
+    container::CheckTables(folder, record);
+  });
+}
+
+/// The first fault among the values of a step.
+std::string FaultOfValues(const std::string& folder, const container::LoggedStep& logged, int threads)
+{
+  TimeStep step;
+  step.Path = folder + "/" + logged.Head.File;
+  std::vector<std::string> faults;
+  const std::string broken = CatchError([&] { faults = FaultsOfValues(step, threads); });
+  return broken.empty() && !faults.empty() ? faults[0] : broken;
 }
 
 }  // namespace
@@ -101,6 +143,32 @@ std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads)
       }
     }
   }
+  return faults;
+}
+
+std::vector<std::string> FaultsOfSteps(Communicator& ranks, const std::string& folder,
+    const std::vector<std::int64_t>& steps, bool checkValues, int threads)
+{
+  std::shared_ptr<const container::ContainerLog> log;
+  std::vector<std::string> faults;
+  if (steps.empty()) {
+    return faults;
+  }
+  RunOnAllRanks(ranks, [&] { log = container::ReadLog(folder); });
+  for (std::size_t first = 0; first < steps.size(); first += ranks.Size()) {
+    const std::size_t mine = first + ranks.Rank();
+    std::string fault;
+    for (const container::LoggedStep& logged : log->Steps) {
+      if (mine < steps.size() && logged.Head.Step == steps[mine]) {
+        fault = FaultOfFiles(folder, logged);
+        fault = fault.empty() && checkValues ? FaultOfValues(folder, logged, threads) : fault;
+      }
+    }
+    for (const std::string& one : ranks.AllGather(fault)) {
+      faults.push_back(one);
+    }
+  }
+  faults.resize(steps.size());
   return faults;
 }
 

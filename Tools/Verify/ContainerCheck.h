@@ -3,7 +3,9 @@
 #pragma once
 
 #include "Formats/Format.h"
+#include "Support/Communicator.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,12 @@ bool IsInContainer(const std::string& path);
 /// sets overlap. What is wrong, a line each; names patches and variables. Throws Error when the step cannot
 /// be opened.
 std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads);
+
+/// Collective: what is wrong with each of these steps of a container, empty where nothing is: a file that is
+/// gone, cut off or was never completed, a damaged table; values of other checksums only if `checkValues`.
+/// Ranks share the steps. Throws Error on all ranks where the log cannot be read.
+std::vector<std::string> FaultsOfSteps(Communicator& ranks, const std::string& folder,
+    const std::vector<std::int64_t>& steps, bool checkValues, int threads);
 
 /// Lines to print.
 struct LogFindings

@@ -197,15 +197,18 @@ Places PlacesOf(const Catalog& catalog)
   return places;
 }
 
-/// Files of a folder NAME.pio are steps only if its log says so, be it sound or broken.
+/// Whatever the folder is called: its log says what it is. Steps beside a log that is damaged are claimed,
+/// too: as VTKHDF files they would lack, without a word, the variables that VTKHDF has no place for.
 bool ContainerFormat::Claims(const std::string& path) const
 {
   std::error_code ignored;
   const fs::path file(path);
-  const std::string folder = ContainerFolderOf(path);
-  return (fs::path(folder).extension() == ".pio" && file.extension() == ".hdf" &&
-             fs::status(file, ignored).type() != fs::file_type::not_found) ||
-         ((fs::is_directory(file, ignored) || file.filename() == "index") && IsContainer(folder));
+  const std::string folder = ContainerFolderOf(path), name = file.filename().string();
+  if (fs::is_directory(file, ignored) || name == "index") {
+    return IsContainer(folder);
+  }
+  return file.extension() == ".hdf" && fs::exists(file, ignored) &&
+         (IsContainer(folder) || (name.rfind("step.", 0) == 0 && fs::exists(LogPathOf(folder), ignored)));
 }
 
 bool ContainerFormat::SeemsBroken(const std::string& path) const

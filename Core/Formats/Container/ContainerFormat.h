@@ -1,5 +1,5 @@
-// PatchIO's own containers, NAME.pio. Documentation/Container.md describes the format, Core/Container encodes
-// and decodes it.
+// PatchIO's own containers: folders with a log. Documentation/Container.md describes the format,
+// Core/Container encodes and decodes it.
 #pragma once
 
 #include "Container/StepRecord.h"

@@ -1,9 +1,11 @@
 /* Preloaded, it makes requests to write fail as $WRITE_FAULT says, "HOW NUMBER": from the request of this
- * number on, ENOSPC or EIO; that request alone, EINTR, or short: only some of its bytes are written; slow:
- * each of them takes so many milliseconds. Only files of containers and k-Wave's. */
+ * number on, ENOSPC or EIO; that request alone, EINTR, or short: only some of its bytes are written; kill: the
+ * process ends there; slow: each of them takes so many milliseconds. Only files of containers and k-Wave's. A
+ * file that gets another name, or a second one, or is removed counts for kill. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,17 +14,50 @@
 
 static int IsOurs(int file)
 {
-  char link[64], path[4096];
-  snprintf(link, sizeof link, "/proc/self/fd/%d", file);
-  const ssize_t length = readlink(link, path, sizeof path - 1);
+  char name[64], path[4096];
+  snprintf(name, sizeof name, "/proc/self/fd/%d", file);
+  const ssize_t length = readlink(name, path, sizeof path - 1);
   path[length > 0 ? length : 0] = 0;
   return strstr(path, ".pio/") || strstr(path, ".h5");
+}
+
+static int count = 0;
+
+/* Before a change of names. */
+static void Passed(const char* path)
+{
+  const char* wanted = getenv("WRITE_FAULT");
+  int number = 0;
+  if (strstr(path, ".pio/") && wanted && sscanf(wanted, "kill %d", &number) == 1 &&
+      __atomic_add_fetch(&count, 1, __ATOMIC_SEQ_CST) == number) {
+    raise(SIGKILL);
+  }
+}
+
+int rename(const char* from, const char* to)
+{
+  int (*real)(const char*, const char*) = dlsym(RTLD_NEXT, "rename");
+  Passed(to);
+  return real(from, to);
+}
+
+int remove(const char* path)
+{
+  int (*real)(const char*) = dlsym(RTLD_NEXT, "remove");
+  Passed(path);
+  return real(path);
+}
+
+int link(const char* from, const char* to)
+{
+  int (*real)(const char*, const char*) = dlsym(RTLD_NEXT, "link");
+  Passed(to);
+  return real(from, to);
 }
 
 /* 1: fails with errno; 2: short; 0: goes on. */
 static int Fault(int file)
 {
-  static int count = 0;
   const char* wanted = getenv("WRITE_FAULT");
   char how[16] = "";
   int number = 0;
@@ -33,6 +68,9 @@ static int Fault(int file)
   if (strcmp(how, "slow") == 0) {
     usleep(1000 * number);
     return 0;
+  }
+  if (strcmp(how, "kill") == 0) {
+    return now == number ? raise(SIGKILL) : 0;
   }
   if (strcmp(how, "short") == 0 || strcmp(how, "EINTR") == 0) {
     errno = EINTR;

@@ -76,7 +76,7 @@ def compare(source, container, step):
 
 
 def check(arguments, path, folder):
-    container = os.path.join(folder, "out.pio")
+    container = os.path.join(folder, "out")    # its log makes it a container, not a name that ends with .pio
     subprocess.run(["rm", "-rf", container], check=True)
     result = run(arguments.np, arguments.program, "convert", path, container, *arguments.option)
     try:
@@ -90,6 +90,11 @@ def check(arguments, path, folder):
     assert len(found) == len(steps), "%d steps instead of %d" % (len(found), len(steps))
     verify = run(1, arguments.program, "verify", container)
     assert verify.returncode == 0, verify.stdout
+    info = run(1, arguments.program, "info", container)
+    assert info.returncode == 0 and "format: Container" in info.stdout, info.stdout
+    before = sorted(os.listdir(folder) + os.listdir(container))
+    index = run(1, arguments.program, "index", container)
+    assert index.returncode == 0 and sorted(os.listdir(folder) + os.listdir(container)) == before, index.stdout
     return sum(compare(*each) for each in zip(steps, found, patchio.open(container, metadata="off")))
 
 

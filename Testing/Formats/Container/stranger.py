@@ -143,8 +143,8 @@ def read(folder):
     log = records(os.path.join(folder, "index"))
     head = json.loads(next(log))
     assert head["format"] == "PatchIO container" and head["version"] == 1
-    steps = {step.step: step for step in (Step(folder, record) for record in log)}
-    return [steps[number] for number in sorted(steps)]
+    last = {struct.unpack_from("<bq", record)[1]: record for record in log}
+    return [Step(folder, last[number]) for number in sorted(last)]
 
 
 if __name__ == "__main__":
