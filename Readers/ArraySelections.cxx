@@ -1,20 +1,25 @@
 #include "ArraySelections.h"
 
-#include <set>
-#include <string>
+#include "Support/Error.h"
+#include "Support/NameList.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
 
 namespace patchio {
 namespace {
 
-/// Removes names from a list that the step does not have.
-void DropStrangers(vtkDataArraySelection* arrays, const Catalog& catalog, Centering centering)
+bool Has(const Catalog& catalog, const std::string& name, Centering centering)
 {
-  for (int i = arrays->GetNumberOfArrays() - 1; i >= 0; --i) {
-    const int variable = catalog.FindVariable(arrays->GetArrayName(i));
-    if (variable < 0 || catalog.Variables[variable].Center != centering) {
-      arrays->RemoveArrayByIndex(i);
-    }
-  }
+  const int variable = catalog.FindVariable(name);
+  return variable >= 0 && catalog.Variables[variable].Center == centering;
+}
+
+bool IsOffered(const Catalog& catalog, int variable)
+{
+  return !catalog.IsGeometry(variable) && catalog.Variables[variable].Role != MeshRole::Flags;
 }
 
 std::set<std::string> NamesOff(vtkDataArraySelection* arrays)
@@ -28,21 +33,80 @@ std::set<std::string> NamesOff(vtkDataArraySelection* arrays)
   return names;
 }
 
+/// What a step has instead of an array that it does not have.
+std::string MissingText(const Catalog& catalog, const std::string& name, Centering centering)
+{
+  const bool ofCells = centering == Centering::Cell;
+  const char *const kind = ofCells ? "cell" : "point", *const other = ofCells ? "point" : "cell";
+  if (Has(catalog, name, ofCells ? Centering::Node : Centering::Cell)) {
+    return fmt::format("'{0}' is a {1} array: choose it in {2}ArrayStatus, not in {3}ArrayStatus.",
+        PlainText(name), other, ofCells ? "Point" : "Cell", ofCells ? "Cell" : "Point");
+  }
+  std::vector<std::string> names;
+  for (int v = 0; v < static_cast<int>(catalog.Variables.size()); ++v) {
+    if (IsOffered(catalog, v) && catalog.Variables[v].Center == centering) {
+      names.push_back(catalog.Variables[v].Name);
+    }
+  }
+  return fmt::format(
+      "There is no {0} array '{1}' at step {2}; the {0} arrays are: {3}. Correct {4}ArrayStatus, "
+      "unless other steps have it.",
+      kind, PlainText(name), catalog.Step, NameList(ByLikeness(std::move(names), name)),
+      ofCells ? "Cell" : "Point");
+}
+
 }  // namespace
+
+/// Removes names from a list that the step does not have. Those that were chosen but never offered are told
+/// later.
+void ArraySelections::DropStrangers(const Catalog& catalog, Centering centering)
+{
+  vtkDataArraySelection* const arrays = this->ListOf(centering);
+  for (int i = arrays->GetNumberOfArrays() - 1; i >= 0; --i) {
+    const std::string name = arrays->GetArrayName(i);
+    if (!Has(catalog, name, centering)) {
+      if (arrays->GetArraySetting(i)) {
+        this->Dropped.insert({centering, name});
+      }
+      arrays->RemoveArrayByIndex(i);
+    }
+  }
+}
+
+std::string ArraySelections::TakeMissingText(const Catalog& catalog)
+{
+  std::set<Choosable> chosen = std::move(this->Dropped);
+  this->Dropped.clear();
+  for (const Centering centering : {Centering::Cell, Centering::Node}) {
+    vtkDataArraySelection* const arrays = this->ListOf(centering);
+    for (int i = 0; i < arrays->GetNumberOfArrays(); ++i) {
+      if (arrays->GetArraySetting(i)) {
+        chosen.insert({centering, arrays->GetArrayName(i)});
+      }
+    }
+  }
+  std::string text;
+  for (const Choosable& array : chosen) {
+    if (this->Known.insert(array).second) {
+      text += (text.empty() ? "" : "\n") + MissingText(catalog, array.second, array.first);
+    }
+  }
+  return text;
+}
 
 void ArraySelections::Offer(const Catalog& catalog)
 {
   this->Offering = true;
   if (this->NewFiles) {
-    DropStrangers(this->CellArrays, catalog, Centering::Cell);
-    DropStrangers(this->PointArrays, catalog, Centering::Node);
+    this->DropStrangers(catalog, Centering::Cell);
+    this->DropStrangers(catalog, Centering::Node);
     this->NewFiles = false;
   }
   for (std::size_t v = 0; v < catalog.Variables.size(); ++v) {
     const Variable& variable = catalog.Variables[v];
-    if (!catalog.IsGeometry(static_cast<int>(v)) && variable.Role != MeshRole::Flags) {
-      (variable.Center == Centering::Cell ? this->CellArrays : this->PointArrays)
-          ->AddArray(variable.Name.c_str());
+    if (IsOffered(catalog, static_cast<int>(v))) {
+      this->ListOf(variable.Center)->AddArray(variable.Name.c_str());
+      this->Known.insert({variable.Center, variable.Name});
     }
   }
   this->Offering = false;

@@ -8,6 +8,10 @@
 #include <vtkDataArraySelection.h>
 #include <vtkNew.h>
 
+#include <set>
+#include <string>
+#include <utility>
+
 namespace patchio {
 
 /// Two lists of names for ParaView's panel. At first all are on.
@@ -24,12 +28,26 @@ public:
   /// True while names are added, which is not a change by the user.
   bool IsOffering() const { return this->Offering; }
 
+  /// What is to be said about names that were chosen though no step that was opened has them; each name
+  /// once. Empty where there is nothing to say. `catalog` is the step that was offered last.
+  std::string TakeMissingText(const Catalog& catalog);
+
   /// The names that are switched off.
   VariableChoice Choice() const;
 
 private:
+  using Choosable = std::pair<Centering, std::string>;
+
+  vtkDataArraySelection* ListOf(Centering centering) const
+  {
+    return centering == Centering::Cell ? this->CellArrays : this->PointArrays;
+  }
+  void DropStrangers(const Catalog& catalog, Centering centering);
+
   vtkNew<vtkDataArraySelection> CellArrays;
   vtkNew<vtkDataArraySelection> PointArrays;
+  std::set<Choosable> Known;    ///< arrays that some step had, of any file, and those that were told
+  std::set<Choosable> Dropped;  ///< by Offer(), although they were chosen
   bool NewFiles = true;
   bool Offering = false;
 };

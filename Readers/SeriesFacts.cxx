@@ -4,6 +4,7 @@
 #include "Plan/Grids.h"
 #include "Session/OpenedSeries.h"
 
+#include <vtkLogger.h>
 #include <vtkStringArray.h>
 
 #include <algorithm>
@@ -39,8 +40,13 @@ void SeriesFacts::Forget()
   this->Levels[1] = 0;
 }
 
-void SeriesFacts::Learn(const OpenedSeries& series)
+void SeriesFacts::Learn(const OpenedSeries& series, bool logs)
 {
+  for (const std::string& note : series.Steps().Notes) {
+    if (logs && this->Logged.insert(note).second) {
+      vtkVLog(vtkLogger::VERBOSITY_INFO, "PatchIO: " << note);
+    }
+  }
   if (this->LearntFrom == series.CurrentPath()) {
     return;
   }

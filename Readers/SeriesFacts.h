@@ -4,6 +4,7 @@
 
 #include <vtkNew.h>
 
+#include <set>
 #include <string>
 
 class vtkStringArray;
@@ -20,8 +21,9 @@ public:
 
   /// Other files will be opened, or the same ones again.
   void Forget();
-  /// After each step that is opened.
-  void Learn(const OpenedSeries& series);
+  /// After each step that is opened. logs: the series' notes go to VTK's log, which ParaView's Log Viewer
+  /// shows, each once; they open no window, as warnings do.
+  void Learn(const OpenedSeries& series, bool logs);
 
   /// Format::Name(); empty before anything is opened.
   std::string FormatName;
@@ -38,7 +40,8 @@ public:
   vtkNew<vtkStringArray> Scalars;
 
 private:
-  std::string LearntFrom;  ///< path of the last step
+  std::string LearntFrom;        ///< path of the last step
+  std::set<std::string> Logged;  ///< notes
 };
 
 /// The name of a file, or of its folder for dumps and plotfiles, whose files all have the same name.

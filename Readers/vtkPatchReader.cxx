@@ -285,7 +285,7 @@ int vtkPatchReader::RequestInformation(
   try {
     this->Open();
     self.Arrays.Offer(self.Session.Series.Current());
-    self.Facts.Learn(self.Session.Series);
+    self.Facts.Learn(self.Session.Series, self.Ranks.IsFirst());
   } catch (const std::exception&) {
     this->Fail(CaughtError());
     info->Remove(vtkStreamingDemandDrivenPipeline::TIME_STEPS());
@@ -335,8 +335,7 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
     this->Fail(CaughtError());
     output->Initialize();
     self.Session.Reports.ClearText();
-    // Not 0: filters that request one step after another, such as Plot Selection Over Time, would request
-    // this one forever.
+    // Not 0: Plot Selection Over Time and filters like it would request this step forever.
     return 1;
   }
   this->Say(1, "");
@@ -362,7 +361,8 @@ bool vtkPatchReader::ReadStep(
     return false;
   }
   self.Arrays.Offer(located->Data());
-  self.Facts.Learn(self.Session.Series);
+  this->Warn(self.Arrays.TakeMissingText(located->Data()));
+  self.Facts.Learn(self.Session.Series, self.Ranks.IsFirst());
   // Grids of other blocks give their memory to this read.
   self.Frames.KeepFor(located->GridsKey());
   std::optional<LoadedStep> loaded = self.Session.Load(std::move(*located), request, observer);

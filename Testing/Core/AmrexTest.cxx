@@ -221,6 +221,45 @@ TEST(Amrex, OpensFoldersHeadersAndSeries)
   }
 }
 
+TEST(Amrex, NotesWhatIsLeftOut)
+{
+  const TempFolder folder;
+  Draft draft;
+  const AmrexFormat format;
+  EXPECT_THAT(format.OpenSeries(draft.Write(folder), {}).Notes, ::testing::IsEmpty());
+  draft.Header = Replaced(draft.Header, "\n0\n0\n0 2 0.5", "\n1\n0\n0 2 0.5") +
+                 "1\n3\namrexvec_nu_x\namrexvec_nu_y\namrexvec_nu_z\nLevel_0/Nu_nd\n";
+  const std::string later = draft.Write(folder, "plt00020");
+  for (const char* name : {"ions", "electrons", "electrons.old", "none", "raw_fields/Level_0"}) {
+    fs::create_directories(later + "/" + name);
+  }
+  WriteText(later + "/ions/Header", "Version_Two_Dot_Zero_double\n3\n");
+  WriteText(later + "/electrons/Header", "Version_One_Dot_Zero_single\n3\n");
+  WriteText(later + "/electrons.old/Header", "Ver");
+  WriteText(later + "/raw_fields/Level_0/Bx_aux_H", "1\n");
+  WriteText(later + "/raw_fields/Level_0/Bx_aux_D_00000", "1\n");
+  const std::vector<std::string> wanted{
+      "the coordinates are cylindrical, and are shown on straight axes: r as x, z as y",
+      "the grid is mapped (Nu_nd): how far its nodes are moved is left out, and cells are shown where they "
+      "lie "
+      "without that",
+      "raw fields are left out: 'Bx_aux'",
+      "particles are left out: 'electrons', 'ions'; ParaView's AMReX/BoxLib Particles Reader shows them"};
+  // The last step is looked at, too; more of them make no more notes.
+  draft.Write(folder, "plt00021");
+  EXPECT_EQ(format.OpenSeries(later, {}).Notes, wanted);
+  EXPECT_EQ(format.OpenSeries(later, {true}).Notes, wanted);
+  fs::remove_all(folder / "plt00021");
+  EXPECT_EQ(format.OpenSeries(folder / "plt00012", {}).Notes, wanted);
+  // The nodes lie in a file of the level, whatever the Header says.
+  draft.Header = Replaced(Draft().Header, "\n0\n0\n0 2 0.5", "\n2\n0\n0 2 0.5");
+  const std::string mapped = draft.Write(folder, "mapped");
+  WriteText(mapped + "/Level_0/Nu_nd_H", "1\n");
+  EXPECT_THAT(format.OpenSeries(mapped, {}).Notes,
+      ::testing::ElementsAre(HasSubstr("spherical, and are shown on straight axes: r as x, theta as y"),
+          HasSubstr("the grid is mapped")));
+}
+
 TEST(Amrex, LeavesBrokenPlotfilesOfASeriesOut)
 {
   const TempFolder folder;

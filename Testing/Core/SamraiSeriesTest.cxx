@@ -57,6 +57,29 @@ TEST_F(SamraiSeries, ListsDumpsByStepWithTheirTimes)
   EXPECT_THAT(series.Notes, IsEmpty());
 }
 
+TEST_F(SamraiSeries, NotesWhatIsLeftOut)
+{
+  std::filesystem::create_directories(this->Folder / "visit_dump.00003");
+  const std::string summary = this->Folder / "visit_dump.00003/summary.samrai";
+  testing::Hdf5Draft draft{{"/BASIC_INFO/time", testing::Doubles({0.5})},
+      {"/BASIC_INFO/time_step_number", testing::Ints({3})},
+      {"/BASIC_INFO/var_names", testing::Texts({"density", "pressure", "energy"})},
+      {"/BASIC_INFO/material_state_variable", testing::Ints({1, 0, 1})},
+      {"/visit_expressions/expression_keys", testing::Texts({"Error", "Speed"})}};
+  testing::WriteHdf5(summary, draft);
+  this->WriteIndex("visit_dump.00003/summary.samrai\n");
+  const std::vector<std::string> wanted{
+      "VisIt's expressions are left out: 'Error', 'Speed'; ParaView's Calculator does the same",
+      "values for each material (material_state) are left out: 'density', 'energy'; those of whole cells are "
+      "shown"};
+  EXPECT_EQ(this->Open().Notes, wanted);
+  EXPECT_EQ(this->Format.OpenSeries(summary, {}).Notes, wanted);
+  // What is damaged is told where the step is read.
+  draft["/BASIC_INFO/material_state_variable"] = testing::Ints({1, 0, 1, 1});
+  testing::WriteHdf5(summary, draft);
+  EXPECT_THAT(this->Open().Notes, IsEmpty());
+}
+
 TEST_F(SamraiSeries, TakesRepeatedLinesOnce)
 {
   this->AddDump("visit_dump.00000", 0, 0);

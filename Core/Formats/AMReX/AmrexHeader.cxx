@@ -89,7 +89,8 @@ void HeaderReader::ReadGeometry()
   this->ReadDomains();
   this->ReadSteps();
   this->ReadSpacings();
-  this->Lines.Next("the kind of coordinates");
+  TextScanner coordinates(this->Lines.Next("the kind of coordinates"));
+  coordinates.Take(this->Header.Coordinates);  // Cartesian ones where it is no number
   this->Lines.Next("the width of the boundary");
 }
 
@@ -198,12 +199,17 @@ PlotHeader ReadPlotHeader(const std::string& path)
   return reader.Take();
 }
 
-TimeStep ReadPlotHead(const std::string& path)
+PlotHeader ReadPlotTop(const std::string& path)
 {
   HeaderReader reader(path);
   reader.ReadTop();
   reader.ReadGeometry();
-  const PlotHeader header = reader.Take();
+  return reader.Take();
+}
+
+TimeStep ReadPlotHead(const std::string& path)
+{
+  const PlotHeader header = ReadPlotTop(path);
   return {path, header.Time, header.Step};
 }
 

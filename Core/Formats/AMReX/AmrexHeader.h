@@ -29,6 +29,7 @@ struct PlotHeader
   Double3 Corner{0, 0, 0};    ///< lower corner of the domain
   Double3 FirstBox{0, 0, 0};  ///< lower corner of the first box of level 0
   std::vector<int> Ratios;    ///< as written, one number for all axes; may be empty
+  int Coordinates = 0;        ///< 0: Cartesian, 1: cylindrical, 2: spherical
   std::vector<LevelHeader> Levels;
 };
 
@@ -40,6 +41,9 @@ bool IsCheckpointVersion(std::string_view line);
 
 /// Throws Error when the file is no plotfile's or something in it cannot be.
 PlotHeader ReadPlotHeader(const std::string& path);
+
+/// The same without the boxes and files of levels; reads the first lines.
+PlotHeader ReadPlotTop(const std::string& path);
 
 /// Time and step alone; reads the first lines.
 TimeStep ReadPlotHead(const std::string& path);

@@ -2,13 +2,16 @@
 // end only.
 #include "Formats/AMReX/AmrexFormat.h"
 #include "Formats/AMReX/AmrexHeader.h"
+#include "Formats/AMReX/AmrexLeftOut.h"
 #include "Formats/AMReX/AmrexText.h"
 #include "Support/Error.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
 namespace fs = std::filesystem;
@@ -67,6 +70,20 @@ TimeStep HeadOf(const std::string& header, const SeriesOptions& options)
   return known ? *known : ReadPlotHead(header);
 }
 
+/// Adds what these plotfiles have that is not shown. Most have the same.
+void AddNotes(const std::set<std::string>& headers, Series& series)
+{
+  for (const std::string& header : headers) {
+    const std::string ignored = CatchError([&] {  // reading the step says what is wrong with a Header
+      for (const std::string& note : NotesOnLeftOut(header)) {
+        if (std::find(series.Notes.begin(), series.Notes.end(), note) == series.Notes.end()) {
+          series.Notes.push_back(note);
+        }
+      }
+    });
+  }
+}
+
 }  // namespace
 
 /// By the first line of the Header.
@@ -104,6 +121,7 @@ Series AmrexFormat::OpenSeries(const std::string& path, const SeriesOptions& opt
   Series series;
   if (options.ListedOnly) {
     series.Steps.push_back(HeadOf(header.string(), options));
+    AddNotes({header.string()}, series);
     return series;
   }
   const std::vector<fs::path> headers = HeadersBeside(header, series.Watched);
@@ -122,6 +140,7 @@ Series AmrexFormat::OpenSeries(const std::string& path, const SeriesOptions& opt
   }
   std::stable_sort(series.Steps.begin(), series.Steps.end(),
       [](const TimeStep& a, const TimeStep& b) { return a.Step < b.Step; });
+  AddNotes({header.string(), series.Steps.back().Path}, series);
   return series;
 }
 

@@ -4,6 +4,7 @@
 #include "Formats/SAMRAI/SamraiSummary.h"
 #include "Support/Error.h"
 #include "Support/RegularFile.h"
+#include "Support/RunOnAllRanks.h"
 #include "Support/TextScanner.h"
 
 #include <fmt/format.h>
@@ -79,6 +80,15 @@ TimeStep HeadOf(const std::string& summary, const SeriesOptions& options)
   return known ? *known : ReadSummaryHead(summary);
 }
 
+/// Adds what the first dump has that is not shown; the others mostly have the same.
+void AddNotes(Series& series)
+{
+  const std::string ignored = CatchError([&] {  // reading the step says what is wrong with a summary
+    const std::vector<std::string> notes = NotesOnLeftOut(series.Steps.front().Path);
+    series.Notes.insert(series.Notes.end(), notes.begin(), notes.end());
+  });
+}
+
 /// Adds the dump, or a warning why it is left out.
 void TryAdd(const fs::path& summary, const SeriesOptions& options, Series& series)
 {
@@ -124,6 +134,7 @@ Series OpenIndex(const fs::path& index, const SeriesOptions& options)
   }
   std::stable_sort(series.Steps.begin(), series.Steps.end(),
       [](const TimeStep& a, const TimeStep& b) { return a.Step < b.Step; });
+  AddNotes(series);
   return series;
 }
 
@@ -162,6 +173,7 @@ Series SamraiFormat::OpenSeries(const std::string& path, const SeriesOptions& op
   }
   Series series;
   series.Steps.push_back(HeadOf(fs::absolute(path).lexically_normal().string(), options));
+  AddNotes(series);
   return series;
 }
 

@@ -1,0 +1,126 @@
+"""Names of arrays that the data do not have are told once, and only those; so is what of a plotfile is left out.
+
+usage: Testing/ParaView/pvbatch.sh NP chosen_arrays.py DATA SCRATCH        DATA: the project's own folder
+"""
+import os
+import shutil
+import sys
+
+from paraview import simple
+from vtkmodules.vtkCommonCore import vtkLogger, vtkOutputWindow, vtkStringOutputWindow
+
+here = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [here, os.path.join(here, "..", "Formats", "AMReX")]
+from on_ranks import expect, failed  # noqa: E402
+from plotfile_writer import tiles, write_plotfile  # noqa: E402
+
+data, scratch = sys.argv[1:3]
+os.makedirs(scratch, exist_ok=True)
+simple.LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=vars(simple))
+
+
+def said(work):
+    """The errors and warnings."""
+    before, window = vtkOutputWindow.GetInstance(), vtkStringOutputWindow()
+    vtkOutputWindow.SetInstance(window)
+    try:
+        work()
+    finally:
+        vtkOutputWindow.SetInstance(before)
+    return window.GetOutput()
+
+
+def warned(work, *words):
+    text = said(work)
+    expect(text.count("There is no") + text.count("array: choose it") == len(words) and "ERROR" not in text, "%d warnings: %s", len(words), text)
+    for word in words:
+        expect(word in text, "no '%s' in: %s", word, text)
+
+
+def quiet(work):
+    text = said(work)
+    expect(text == "", "something is said: %s", text)
+
+
+def arrays_of(reader):
+    return sorted(reader.CellData.keys()) + sorted(reader.PointData.keys())
+
+
+def misspelt():
+    reader = simple.PatchReader(FileName=[data + "/linadv_2d/dumps.visit"])
+    reader.CellArrayStatus = ["UVLA", "flux"]
+    reader.PointArrayStatus = ["uval"]
+    times = reader.TimestepValues
+    warned(lambda: reader.UpdatePipeline(times[1]), "There is no cell array 'UVLA' at step 15; the cell arrays are: 'uval', 'flux'. Correct CellArrayStatus",
+           "'uval' is a cell array: choose it in CellArrayStatus, not in PointArrayStatus.")
+    expect("flux" in arrays_of(reader) and "uval" not in arrays_of(reader), "arrays %s", arrays_of(reader))
+    quiet(lambda: reader.UpdatePipeline(times[2]))
+    reader.CellArrayStatus, reader.PointArrayStatus = ["uval"], ["uval_node"]
+    quiet(lambda: reader.UpdatePipeline(times[1]))
+    reader.PointArrayStatus = ["uval_nod"]    # after the arrays were offered
+    warned(lambda: reader.UpdatePipeline(times[1]), "There is no point array 'uval_nod' at step 15; the point arrays are: 'uval_node'.")
+    reader.CellArrayStatus = []
+    quiet(lambda: reader.UpdatePipeline(times[1]))
+    # Other data, whose arrays replace these.
+    reader.CellArrayStatus = ["uval"]
+    reader.UpdatePipeline(times[1])
+    reader.FileName = [os.path.join(scratch, "plt00000")]
+    quiet(reader.UpdatePipeline)
+    expect(arrays_of(reader) == ["a"], "arrays %s of other data", arrays_of(reader))
+    simple.Delete(reader)
+
+
+def plotfile(number, names, step):
+    path = os.path.join(scratch, "plt%05d" % number)
+    write_plotfile(path, ((0, 0, 0), (7, 7, 7)), [tiles((0, 0, 0), (7, 7, 7), (4, 4, 4))], (), names=names, real="f4", step=step, time=0.5 * step,
+                   corner=[0, 0, 0], spacing=[1, 1, 1])
+    return path
+
+
+def changing():
+    """An array that other steps have is no fault; a state may ask for it at any step."""
+    reader = simple.PatchReader(FileName=[os.path.join(scratch, "plt00000")])
+    reader.UpdatePipeline(0)
+    quiet(lambda: reader.UpdatePipeline(0.5))
+    reader.CellArrayStatus = ["b"]
+    quiet(lambda: (reader.UpdatePipeline(0.5), reader.UpdatePipeline(0)))
+    simple.Delete(reader)
+    reader = simple.PatchReader(FileName=[os.path.join(scratch, "plt00000")], CellArrayStatus=["b"])
+    warned(lambda: reader.UpdatePipeline(0), "There is no cell array 'b' at step 0; the cell arrays are: 'a'. Correct CellArrayStatus, unless other steps have it.")
+    quiet(lambda: reader.UpdatePipeline(0.5))
+    expect("b" in arrays_of(reader), "arrays %s", arrays_of(reader))
+    quiet(lambda: reader.UpdatePipeline(0))
+    simple.Delete(reader)
+
+
+def left_out():
+    """What is not shown stands in the report and in the log; no window opens for it."""
+    path = plotfile(100, ["a"], 100)
+    os.makedirs(path + "/electrons")
+    with open(path + "/electrons/Header", "w") as file:
+        file.write("Version_Two_Dot_Zero_double\n3\n")
+    log = os.path.join(scratch, "log.txt")
+    vtkLogger.LogToFile(log, vtkLogger.TRUNCATE, vtkLogger.VERBOSITY_INFO)
+    reader = simple.PatchReader(FileName=[path], ListedDumpsOnly=1)
+    quiet(reader.UpdatePipeline)
+    note = "particles are left out: 'electrons'"
+    reader.UpdatePropertyInformation()
+    report = reader.GetProperty("IOReport").GetData()
+    expect(report.count("Note: " + note) == 1, "report: %s", report)
+    vtkLogger.EndLogToFile(log)
+    with open(log) as file:
+        text = file.read()
+    expect(text.count("PatchIO: " + note) == 1, "log: %s", text)
+    simple.Delete(reader)
+
+
+for folder in os.listdir(scratch):
+    shutil.rmtree(os.path.join(scratch, folder), ignore_errors=True)
+plotfile(0, ["a"], 0)
+plotfile(1, ["a", "b"], 1)
+misspelt()
+changing()
+left_out()
+print("chosen arrays: %d faults" % len(failed))
+if failed:
+    sys.exit(1)
