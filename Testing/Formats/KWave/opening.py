@@ -47,6 +47,10 @@ def check_grids(kwave):
     reader.UpdatePropertyInformation()
     choices = list(reader.GetPropertyValue("GridNames"))
     expect(choices == ["Automatic", "sensor", "domain", "All"], "Grids may be %s", choices)
+    pairs = list(reader.GetPropertyValue("ArraysOfGrids"))
+    of_grids = {(pairs[i], pairs[i + 1]) for i in range(0, len(pairs), 2)}
+    want = {("sensor", name) for name in series} | {("domain", name) for name in whole}
+    expect(of_grids == want, "arrays of the grids: %s instead of %s", of_grids, want)
     blanks = lambda names: ["-" + n for n in names]
     image, points = dict(PointLists="Automatic"), dict(PointLists="Points")
     for settings, arrays, want in (
