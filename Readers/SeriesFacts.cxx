@@ -67,8 +67,13 @@ void SeriesFacts::Learn(const OpenedSeries& series, bool logs)
   this->Grids->Reset();
   this->Grids->InsertNextValue(AutomaticGrid);
   const std::vector<LevelGrid> grids = GridsOf(catalog);
+  this->ArraysOfGrids->Reset();
   for (std::size_t i = 0; i < grids.size() && grids.size() > 1; ++i) {
     this->Grids->InsertNextValue(grids[i].Name);
+    for (const int variable : VariablesOn(grids[i], catalog)) {
+      this->ArraysOfGrids->InsertNextValue(grids[i].Name);
+      this->ArraysOfGrids->InsertNextValue(catalog.Variables[variable].Name);
+    }
   }
   if (grids.size() > 1) {
     this->Grids->InsertNextValue(AllGrids);

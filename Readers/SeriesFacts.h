@@ -36,6 +36,8 @@ public:
   double Bounds[6] = {0, 1, 0, 1, 0, 1};
   /// What the user may choose: AutomaticGrid and, if there are several grids, their names and AllGrids.
   vtkNew<vtkStringArray> Grids;
+  /// If there are several grids: pairs of a grid's name and the name of a variable with values on it.
+  vtkNew<vtkStringArray> ArraysOfGrids;
   /// The names of the scalars.
   vtkNew<vtkStringArray> Scalars;
 

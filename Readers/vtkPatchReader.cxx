@@ -29,17 +29,6 @@
 
 using namespace patchio;
 
-namespace {
-
-ChannelMode ModeOf(int metadataChannel)
-{
-  return metadataChannel == vtkPatchReader::CHANNEL_OFF  ? ChannelMode::Off
-         : metadataChannel == vtkPatchReader::CHANNEL_ON ? ChannelMode::On
-                                                         : ChannelMode::Rebuild;
-}
-
-}  // namespace
-
 /// What is kept between updates.
 struct vtkPatchReader::Internals
 {
@@ -136,6 +125,11 @@ void vtkPatchReader::OnSelectionModified()
 vtkStringArray* vtkPatchReader::GetGridNames()
 {
   return this->Internal->Facts.Grids;
+}
+
+vtkStringArray* vtkPatchReader::GetArraysOfGrids()
+{
+  return this->Internal->Facts.ArraysOfGrids;
 }
 
 const char* vtkPatchReader::GetIoReport() const
@@ -244,7 +238,7 @@ void vtkPatchReader::Open()
     for (const std::string& file : self.Session.Series.Files()) {
       output::CatalogOutput::Await(file);
     }
-    self.Session.Series.SetChannel(ModeOf(this->MetadataChannel));
+    self.Session.Series.SetChannel(this->ChannelFromProperties());
     self.Session.Open(*self.Ranks, {this->ListedDumpsOnly, this->Follow});
     this->Warn(JoinLines(self.Session.Series.Steps().Warnings));
   }

@@ -89,6 +89,11 @@ public:
   vtkStringArray* GetGridNames();
 
   /**
+   * Pairs of a grid's name and the name of an array that has values on it; empty where there is one grid.
+   */
+  vtkStringArray* GetArraysOfGrids();
+
+  /**
    * What the last update cost, as lines of text; empty before the first. The same on all ranks.
    */
   const char* GetIoReport() const;

@@ -1,5 +1,6 @@
 #include "vtkPatchReaderProperties.h"
 
+#include "MetadataChannel/ChannelMode.h"
 #include "Session/ReadRequest.h"
 
 #include <algorithm>
@@ -76,6 +77,13 @@ StepOptions vtkPatchReaderProperties::OptionsFromProperties() const
     options.Blocks.Cover.MostCells = this->MaximumBlockCells;
   }
   return options;
+}
+
+ChannelMode vtkPatchReaderProperties::ChannelFromProperties() const
+{
+  return this->MetadataChannel == CHANNEL_OFF  ? ChannelMode::Off
+         : this->MetadataChannel == CHANNEL_ON ? ChannelMode::On
+                                               : ChannelMode::Rebuild;
 }
 
 ReadRequest vtkPatchReaderProperties::RequestFromProperties() const

@@ -14,6 +14,7 @@
 #include <string>  // for names
 
 namespace patchio {
+enum class ChannelMode;
 struct ReadRequest;
 struct StepOptions;
 }  // namespace patchio
@@ -384,6 +385,7 @@ protected:
   /// A request with what the properties say. Members that depend on the selected arrays, on the ranks and on
   /// VTK's request keep their defaults.
   patchio::ReadRequest RequestFromProperties() const;
+  patchio::ChannelMode ChannelFromProperties() const;
   /// Whether the output is to be the slice of SetSliceWhileReading().
   bool GivesSlice() const { return this->SliceWhileReading && this->Region == ON_PLANE_OF_INTEREST; }
   /// Whether it is to be a vtkOverlappingAMR, which cannot hold a slice.

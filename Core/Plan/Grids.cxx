@@ -145,6 +145,15 @@ std::vector<LevelGrid> GridsOf(const Catalog& catalog)
   return grids;
 }
 
+std::vector<int> VariablesOn(const LevelGrid& grid, const Catalog& catalog)
+{
+  std::vector<int> variables = AllValues(catalog);
+  variables.erase(std::remove_if(variables.begin(), variables.end(),
+                      [&](int variable) { return !LiesOn(grid, catalog, {variable}); }),
+      variables.end());
+  return variables;
+}
+
 std::vector<bool> LevelsLeftOut(const Catalog& catalog, int firstLevel, int lastLevel,
     const std::vector<int>& wanted, const std::string& choice)
 {

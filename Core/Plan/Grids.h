@@ -20,6 +20,9 @@ struct LevelGrid
 /// step to step, then by the number of stored values. At least one where there are levels.
 std::vector<LevelGrid> GridsOf(const Catalog& catalog);
 
+/// The variables with values on the grid, without geometry, as indices into Catalog::Variables.
+std::vector<int> VariablesOn(const LevelGrid& grid, const Catalog& catalog);
+
 /// Which grids the user wants to see, beside the names of grids.
 constexpr const char* AutomaticGrid = "Automatic";  ///< the first one of GridsOf() with a wanted variable
 constexpr const char* AllGrids = "All";             ///< each one with a wanted variable

@@ -9,7 +9,8 @@
 
 namespace {
 
-constexpr int Gap = 6;  // pixels between things
+constexpr int Gap = 6;            // pixels between things
+constexpr int RemarkHeight = 72;  // pixels of a plot with a remark
 
 /// 1, 2 or 5 times a power of ten, so that about `parts` of it make up `range`.
 double NiceStep(double range, int parts)
@@ -51,14 +52,23 @@ void ReportPlot::Show(
   this->update();
 }
 
+void ReportPlot::SetRemark(const QString& remark)
+{
+  this->Remark = remark;
+  // A remark takes the room that plots leave.
+  this->setSizePolicy(
+      QSizePolicy::Expanding, remark.isEmpty() ? QSizePolicy::Expanding : QSizePolicy::Preferred);
+  this->updateGeometry();
+}
+
 QSize ReportPlot::sizeHint() const
 {
-  return {300, 160};
+  return {300, this->Remark.isEmpty() ? 160 : RemarkHeight};
 }
 
 QSize ReportPlot::minimumSizeHint() const
 {
-  return {180, 120};
+  return {180, this->Remark.isEmpty() ? 120 : RemarkHeight};
 }
 
 double ReportPlot::PlaceOf(double x) const

@@ -51,7 +51,7 @@ public:
   /// hints: a text for each x of the first series, shown instead of the value under the mouse.
   void Show(const QVector<PlotSeries>& series, const QVector<PlotMark>& marks, const QStringList& hints = {});
   /// A text in place of axes and values, if there is nothing to draw; empty: none.
-  void SetRemark(const QString& remark) { this->Remark = remark; }
+  void SetRemark(const QString& remark);
 
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;

@@ -20,12 +20,13 @@ QString Count(double count, const char* one, const char* several = "")
   return QString::fromStdString(patchio::CountText(static_cast<std::uint64_t>(count), one, several));
 }
 
-/// The file of the step, or its folder for dumps and plotfiles, whose files all have the same name.
+/// The file of the step with its folder; only the folder for dumps and plotfiles, whose files all have the
+/// same name.
 QString NameOfStep(const QString& path)
 {
   const QFileInfo file(path);
   const bool isDump = file.fileName() == "summary.samrai" || file.fileName() == "Header";
-  return isDump ? file.dir().dirName() : file.fileName();
+  return isDump ? file.dir().dirName() : file.dir().dirName() + "/" + file.fileName();
 }
 
 /// What was read, in which time and at which rate: numbers that agree with each other, and with the rows

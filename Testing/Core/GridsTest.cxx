@@ -123,6 +123,17 @@ TEST(Grids, BeginWithTheOneWhoseValuesChangeAndThenWithMostValues)
   EXPECT_EQ(NamesOf(GridsOf(catalog)), (std::vector<std::string>{"sensor", "domain", "boxes", "source"}));
 }
 
+TEST(Grids, HaveVariablesWhereThereAreValues)
+{
+  const Catalog catalog = ManyGrids();
+  std::vector<std::vector<int>> variables;
+  for (const LevelGrid& grid : GridsOf(catalog)) {
+    variables.push_back(VariablesOn(grid, catalog));
+  }
+  EXPECT_EQ(
+      variables, (std::vector<std::vector<int>>{{OfDomain, OfFinest}, {OfSensor}, {OfSurface}, {}}));
+}
+
 TEST(Grids, AutomaticShowsTheFirstWithAWantedVariable)
 {
   const Catalog catalog = ManyGrids();

@@ -47,6 +47,12 @@ def check_grids(kwave):
     reader.UpdatePropertyInformation()
     choices = list(reader.GetPropertyValue("GridNames"))
     expect(choices == ["Automatic", "sensor", "domain", "All"], "Grids may be %s", choices)
+    pairs = list(reader.GetPropertyValue("ArraysOfGrids"))
+    of_grids = {(pairs[i], pairs[i + 1]) for i in range(0, len(pairs), 2)}
+    # k-Wave writes p_final, p_max_all and the like of the whole domain, all else of the sensor.
+    names = reader.GetProperty("CellArrayInfo")[::2]
+    want = {("domain" if name.endswith(("_final", "_all")) else "sensor", name) for name in names}
+    expect(of_grids == want, "arrays of the grids: %s instead of %s", of_grids, want)
     blanks = lambda names: ["-" + n for n in names]
     image, points = dict(PointLists="Automatic"), dict(PointLists="Points")
     for settings, arrays, want in (
