@@ -9,38 +9,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
-#include <thread>
 #include <utility>
 
 namespace patchio::output {
 namespace {
-
-constexpr std::chrono::microseconds LongestPause(500);
-
-/// RunOnAllRanks() for work of which some ranks have much and others none. Those sleep until all are done,
-/// where MPI would have them look for messages all the time and take the processor from the ones at work.
-void RunPatiently(Communicator& ranks, const std::function<void()>& work)
-{
-  const std::string fault = CatchError(work);
-  if (ranks.Mpi() != MPI_COMM_NULL) {
-    std::vector<double> sum;
-    ranks.BeginSum({fault.empty() ? 0.0 : 1.0});
-    for (auto pause = std::chrono::microseconds(10); !ranks.EndSum(sum);
-         pause = std::min(2 * pause, LongestPause)) {
-      std::this_thread::sleep_for(pause);
-    }
-    if (sum[0] == 0) {
-      return;
-    }
-  }
-  RunOnAllRanks(ranks, [&] {
-    if (!fault.empty()) {
-      throw Error(fault);
-    }
-  });
-}
 
 /// Neighbours in the data set go together. Gives what comes after the values.
 const float* GiveRuns(
@@ -140,8 +113,9 @@ void SensorWriter::Flush()
 /// Steps that could not be written are lost, and so are all later ones.
 void SensorWriter::Try(const std::function<void()>& work)
 {
-  const std::string fault = CatchError(work);
+  std::string fault = CatchError(work);
   if (!fault.empty()) {
+    fault += this->Gathered.size() > 1 ? fmt::format(" With it {} are lost.", this->StepsText()) : "";
     this->Fault = fault;
     this->Gathered.clear();
     throw Error(fault);
@@ -253,6 +227,7 @@ void SensorWriter::CheckCover() const
 /// all. Waits for the write before.
 void SensorWriter::WriteGathered()
 {
+  this->CheckSameSteps();
   this->Open();
   const std::vector<std::int64_t> steps = this->CountSteps();
   this->CheckRoom(steps);
@@ -275,19 +250,44 @@ void SensorWriter::WriteGathered()
   const auto requests = this->RequestsOf(regions, ranges[this->Ranks.Rank()], mine.Count, threads);
   this->Writing = std::async(this->Agreed.How.Steps > 1 ? std::launch::async : std::launch::deferred,
       [this, mine, requests, threads] { this->Write(requests, mine.Bytes, threads); });
+  this->Underway = this->StepsText();
   this->CountGathered();
+}
+
+/// The gathered steps, which messages name.
+std::string SensorWriter::StepsText() const
+{
+  const std::int64_t first = this->Gathered.front().Number, last = this->Gathered.back().Number;
+  return first == last ? fmt::format("step {}", first) : fmt::format("steps {} to {}", first, last);
+}
+
+/// Collective: throws Error, the same on all ranks, where one of them has skipped a step or has another one,
+/// as values of different steps would be put together.
+void SensorWriter::CheckSameSteps() const
+{
+  const std::vector<std::string> texts = this->Ranks.AllGather(this->StepsText());
+  const auto other =
+      std::find_if(texts.begin(), texts.end(), [&](const std::string& text) { return text != texts[0]; });
+  if (other != texts.end()) {
+    throw Error(
+        fmt::format("Ranks are at different steps: rank 0 has given {}, and rank {} has given {}. All "
+                    "ranks must write the same steps in the same order.",
+            texts[0], other - texts.begin(), *other));
+  }
 }
 
 /// Collective: waits for the write that was begun last, if any. `more` is work of each rank that may fail.
 void SensorWriter::EndWrite(const std::function<void()>& more)
 {
-  RunPatiently(this->Ranks, [&] {
+  RunOnAllRanks(this->Ranks, [&] {
     more();
-    if (this->Writing.valid()) {
-      this->Writing.get();
-    }
-    if (this->Committing.valid()) {
-      this->Committing.get();
+    const std::string fault = CatchError([&] {
+      for (std::future<void>* const task : {&this->Writing, &this->Committing}) {
+        task->valid() ? task->get() : static_cast<void>(0);
+      }
+    });
+    if (!fault.empty()) {
+      throw Error(fmt::format("It gathered {} before, which were not written. {}", this->Underway, fault));
     }
   });
   this->Whole = this->Given;

@@ -95,6 +95,8 @@ private:
   bool IsTime() const;
   void CheckCover() const;
   void WriteGathered();
+  std::string StepsText() const;
+  void CheckSameSteps() const;
   void Open();
   void CheckSamples() const;
   std::vector<std::int64_t> CountSteps() const;
@@ -136,6 +138,7 @@ private:
   std::int64_t Next = 0;  ///< SensorSample::Index
   std::string Fault;      ///< why steps are missing
 
+  std::string Underway;          ///< the steps that are being written
   std::future<void> Writing;     ///< this rank's part of Given; uses Opened
   std::future<void> Committing;  ///< on rank 0; uses Files, Whole and Told
 };
