@@ -290,9 +290,9 @@ void SensorWriter::EndWrite(const std::function<void()>& more)
       throw Error(fmt::format("It gathered {} before, which were not written. {}", this->Underway, fault));
     }
   });
-  this->Whole = this->Given;
-  if (!this->Files.empty() && this->Told.Steps != this->Whole.Steps) {
-    this->Committing = std::async(std::launch::async, [this] { this->Commit(); });
+  const auto written = std::exchange(this->Times, std::vector<std::vector<double>>(this->AllSeries.size()));
+  if (!this->Files.empty()) {
+    this->Committing = std::async(std::launch::async, [this, written] { this->Commit(written); });
   }
 }
 
@@ -300,7 +300,7 @@ void SensorWriter::EndWrite(const std::function<void()>& more)
 void SensorWriter::CheckRoom(const std::vector<std::int64_t>& steps) const
 {
   for (std::size_t series = 0; series < steps.size(); ++series) {
-    if (this->Given.Steps[series] + steps[series] > this->Room[series]) {
+    if (this->Given[series] + steps[series] > this->Room[series]) {
       throw FileError(this->AllSeries[series].Path, fmt::format("at most {} steps", this->Room[series]),
           "more", "Give each step one number, and write it once");
     }
@@ -308,15 +308,13 @@ void SensorWriter::CheckRoom(const std::vector<std::int64_t>& steps) const
 }
 
 /// The files have from now on what all ranks have written.
-void SensorWriter::Commit()
+void SensorWriter::Commit(const std::vector<std::vector<double>>& times)
 {
   for (std::size_t series = 0; series < this->Files.size(); ++series) {
-    const std::int64_t steps = this->Whole.Steps[series];
-    if (steps > 0) {
-      this->Files[series].Commit(steps, this->Whole.Times[series][0], this->Whole.Times[series][1]);
+    if (!times[series].empty()) {
+      this->Files[series].Commit(times[series]);
     }
   }
-  this->Told = this->Whole;
 }
 
 /// They are no longer gathered, but on their way.
@@ -325,8 +323,8 @@ void SensorWriter::CountGathered()
   for (std::size_t series = 0; series < this->AllSeries.size(); ++series) {
     for (const SensorSample& sample : this->Gathered) {
       if (this->Takes(series, sample)) {
-        std::array<double, 2>& times = this->Given.Times[series];
-        times = {this->Given.Steps[series]++ == 0 ? sample.Time : times[0], sample.Time};
+        ++this->Given[series];
+        this->Times[series].push_back(sample.Time);
       }
     }
   }
@@ -336,7 +334,7 @@ void SensorWriter::CountGathered()
 /// Collective the first time: makes the files.
 void SensorWriter::Open()
 {
-  if (!this->Given.Steps.empty()) {
+  if (!this->Given.empty()) {
     return;
   }
   RunOnAllRanks(this->Ranks, [&] { this->CheckSamples(); });
@@ -348,8 +346,8 @@ void SensorWriter::Open()
     }
   });
   this->Offsets = GatherValues(this->Ranks, offsets);
-  this->Given.Steps.resize(this->AllSeries.size(), 0);
-  this->Given.Times.resize(this->AllSeries.size());
+  this->Given.resize(this->AllSeries.size(), 0);
+  this->Times.resize(this->AllSeries.size());
 }
 
 /// Throws what this rank has to tell.
@@ -384,7 +382,7 @@ std::vector<SensorWriter::Region> SensorWriter::RegionsOf(const std::vector<std:
       region.Series = series;
       region.StepBytes = this->AllSeries[series].ValuesOf(i % this->AllSeries[series].Sets()) * sizeof(float);
       region.Begin = begin;
-      region.Offset = this->Offsets[regions.size() - 1] + this->Given.Steps[series] * region.StepBytes;
+      region.Offset = this->Offsets[regions.size() - 1] + this->Given[series] * region.StepBytes;
       region.Bytes = region.StepBytes * steps[series];
       begin += region.Bytes;
     }

@@ -4,7 +4,7 @@ what is installed.
 
 usage: output.py CASE --client CLIENT --patchio PATCHIO --faults LIBRARY --build BUILD --regional REGIONAL --acoustic ACOUSTIC --careless CARELESS --apart APART --library LIBRARY
 
-CASE: values, same, grads, sensor, sensor_reader, sensor_faults, linadv, refusals, careless, apart, stopped, unlike, python, failing, slow, live, killed, installed.
+CASE: values, same, grads, sensor, sensor_reader, sensor_times, sensor_faults, linadv, refusals, careless, apart, stopped, unlike, python, failing, slow, live, killed, installed.
 """
 import argparse
 import concurrent.futures
@@ -222,6 +222,35 @@ def sensor_reader(options, folder):
                     want = [file[name][key][slot] for key in sorted(file[name])] if every else [file[name][0, slot]]
                     found = np.concatenate([np.ravel(values) for values in steps[slot].read(name).values()])
                     expect(np.array_equal(found, np.concatenate([np.ravel(values) for values in want])), "%s: the reader has other values at its step %d", path, slot)
+
+
+def sensor_times(options, folder):
+    """Times of sampled steps that k-Wave's Nt and dt cannot say: by h5py, and through PatchIO's reader."""
+    sys.path.insert(0, os.path.join(options.build, "python"))
+    import patchio
+    path = os.path.join(folder, "s.h5")
+    for windows, sensor in (([{"first": 3, "last": 38, "every": 4}], {"points": [1, 7]}), ([{"first": 3, "last": 38, "every": 4}], {"points": [4]}),
+                            ([{"first": 2, "last": 4, "every": 2}, {"first": 7, "last": 40, "every": 3}], {"cuboids": [{"lower": [1, 2, 3], "upper": [1, 2, 3]}, {"lower": [1, 2, 3], "upper": [4, 5, 3]}]}),
+                            ([{"first": 5, "last": 5}], {"points": [9, 3]}), ([{"last": 38}], {"points": [1, 2]})):
+        wanted = sorted({step for window in windows for step in range(window.get("first", 0), window["last"] + 1, window.get("every", 1))})
+        for more in ({}, {"steps at once": 4}):
+            channel = {"path": path, "format": "kwave", "overwrite": True, "windows": windows, **sensor, **more}
+            code, text = run([options.acoustic, config(folder, channel, mode="direct"), "40"], 2)
+            expect(code == 0 and text == "", "%s: exit code %d, %s", windows, code, text)
+            steps = [step for step in wanted if step < 40]
+            want = [2e-8 * step for step in steps]
+            found = patchio.open(path)
+            expect([step.time for step in found] == want, "%s: the reader has the times %s", windows, [step.time for step in found])
+            with h5py.File(path, "r") as file:
+                times = file["sample_times"]
+                expect(times.shape == (len(steps), 1, 1, 1) and times.dtype == "<f8" and times[:, 0, 0, 0].tolist() == want, "%s: times %s", windows, times[...].ravel())
+                dt = (want[-1] - want[0]) / max(1, len(want) - 1) or want[0]
+                expect(abs(file["dt"][0, 0, 0] - dt) < 1e-6 * dt and file["Nt"][0, 0, 0] == file["t_index"][0, 0, 0] == len(want) + round(want[0] / dt), "%s: Nt %s, dt %s", windows,
+                       file["Nt"][...], file["dt"][...])
+                for slot, step in enumerate(steps):
+                    values = file["p/1"][slot, 0, 0, 0] if "cuboids" in sensor else file["p"][0, slot, 0]
+                    place = (3, 2, 1) if "cuboids" in sensor else np.unravel_index(sensor["points"][0] - 1, (32, 48, 64))
+                    expect(np.isclose(values, wave("p", step)[place], rtol=1e-5), "%s: another value at step %d", windows, step)
 
 
 def sensor(options, folder):
@@ -617,7 +646,7 @@ def installed(options, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    cases = {"values": values, "same": same, "grads": grads, "sensor": sensor, "sensor_reader": sensor_reader, "sensor_faults": sensor_faults, "linadv": linadv, "refusals": refusals,
+    cases = {"values": values, "same": same, "grads": grads, "sensor": sensor, "sensor_reader": sensor_reader, "sensor_times": sensor_times, "sensor_faults": sensor_faults, "linadv": linadv, "refusals": refusals,
              "careless": careless, "apart": apart, "stopped": stopped, "unlike": unlike, "python": python, "failing": failing, "slow": slow, "live": live, "killed": killed, "installed": installed}
     parser.add_argument("case", choices=list(cases))
     for name in ("client", "careless", "apart", "regional", "acoustic", "library", "patchio", "faults", "build"):
