@@ -52,7 +52,7 @@ int Try(patchio_output* output, const std::function<void(output::Output&)>& work
   return 1;
 }
 
-ElementType TypeOf(patchio_type type)
+ElementType TypeOf(patchio_type type, const char* name)
 {
   switch (type) {
     case PATCHIO_FLOAT:
@@ -64,14 +64,18 @@ ElementType TypeOf(patchio_type type)
     case PATCHIO_INT64:
       return ElementType::Int64;
   }
-  throw Error("A variable was declared with a type that patchio.h does not have.");
+  throw Error(fmt::format("Variable '{}' has the type {}: expected one of patchio_type, 0 to {}.",
+      PlainText(name), static_cast<int>(type), static_cast<int>(PATCHIO_INT64)));
 }
 
 /// Called by MPI_Finalize(): brings to the storage what a program has forgotten to close.
 int FinishForgotten(MPI_Comm /*self*/, int /*key*/, void* forgotten, void* /*extra*/)
 {
   auto* const output = static_cast<patchio_output*>(forgotten);
-  const std::string fault = output->Engine ? CatchError([&] { output->Engine->Close(); }) : std::string();
+  const std::string fault =
+      output->Engine
+          ? CatchError([&] { output->Engine->Close("MPI_Finalize (patchio_close was not called)"); })
+          : std::string();
   output->Engine.reset();
   if (!fault.empty()) {
     std::fprintf(
@@ -97,10 +101,11 @@ void ForgetFinalize(patchio_output& output)
   }
 }
 
-Centering PlaceOf(patchio_place place)
+Centering PlaceOf(patchio_place place, const char* name)
 {
   if (place != PATCHIO_CELLS && place != PATCHIO_NODES) {
-    throw Error("A variable was declared at a place that patchio.h does not have.");
+    throw Error(fmt::format("Variable '{}' is at the place {}: expected one of patchio_place, 0 or 1.",
+        PlainText(name), static_cast<int>(place)));
   }
   return place == PATCHIO_NODES ? Centering::Node : Centering::Cell;
 }
@@ -119,19 +124,21 @@ patchio_output* patchio_open(const char* configuration, MPI_Comm communicator)
     if (communicator == MPI_COMM_NULL) {
       throw Error("patchio_open() was given MPI_COMM_NULL; only ranks of a communicator may call it.");
     }
-    const auto ranks = MakeMpiCommunicator(communicator);
     output::OutputConfig config;
-    RunOnAllRanks(*ranks, [&] {
+    const std::string fault = CatchError([&] {
       Require(configuration, "patchio_open", "the configuration");
       config = output::ReadOutputConfig(configuration);
     });
-    const std::string fault =
-        CatchError([&] { output->Engine = std::make_unique<output::Output>(config, communicator); });
-    RunOnAllRanks(*ranks, [&] {
-      if (!fault.empty()) {
-        throw Error(fault);
-      }
-    });
+    output::BoundedCommunicator ranks(communicator, config.WaitSeconds, "patchio_open");
+    const auto check = [&ranks](const std::string& text) {
+      RunOnAllRanks(ranks, [&] {
+        if (!text.empty()) {
+          throw Error(text);
+        }
+      });
+    };
+    check(fault);
+    check(CatchError([&] { output->Engine = std::make_unique<output::Output>(config, communicator); }));
     AwaitFinalize(*output);
   });
   return lastError.empty() ? output.release() : nullptr;
@@ -146,8 +153,11 @@ extern "C" __attribute__((visibility("default"))) patchio_output* patchio_open_f
 
 int patchio_compute(patchio_output* output, MPI_Comm* compute)
 {
-  *compute = MPI_COMM_NULL;
-  return Try(output, [&](output::Output& engine) { *compute = engine.Compute(); });
+  return Try(output, [&](output::Output& engine) {
+    Require(compute, "patchio_compute", "the communicator");
+    *compute = MPI_COMM_NULL;
+    *compute = engine.Compute();
+  });
 }
 
 /// For patchio.f90.
@@ -166,6 +176,12 @@ int patchio_grid(patchio_output* output, int dimension, const double* origin, co
   return Try(output, [&](output::Output& engine) {
     Require(origin, "patchio_grid", "the origin");
     Require(spacing, "patchio_grid", "the spacing");
+    if (levels > 1) {
+      Require(ratios, "patchio_grid", fmt::format("the ratios of {} levels", levels).c_str());
+    }
+    if (levels < 1) {
+      throw Error(fmt::format("patchio_grid() was given {} levels: expected 1 or more.", levels));
+    }
     std::vector<Int3> all;
     for (int level = 0; level < levels; ++level) {
       all.push_back(ThreeOf(ratios ? ratios + 3 * level : nullptr, 1));
@@ -177,20 +193,18 @@ int patchio_grid(patchio_output* output, int dimension, const double* origin, co
 int patchio_patches(patchio_output* output, int count, const patchio_patch* patches)
 {
   return Try(output, [&](output::Output& engine) {
-    engine.OnAllRanks([&] {
-      if (count < 0 || (count > 0 && !patches)) {
-        throw Error(
-            fmt::format("patchio_patches() was given {} patches{}.", count, patches ? "" : " at NULL"));
-      }
-    });
+    const std::string fault =
+        count < 0 || (count > 0 && !patches)
+            ? fmt::format("patchio_patches() was given {} patches{}.", count, patches ? "" : " at NULL")
+            : std::string();
     std::vector<output::DeclaredPatch> all;
-    for (int p = 0; p < count; ++p) {
+    for (int p = 0; p < count && fault.empty(); ++p) {
       output::DeclaredPatch& patch = all.emplace_back();
       patch.Level = patches[p].level;
       std::copy_n(patches[p].lower, 3, patch.Lower.begin());
       std::copy_n(patches[p].upper, 3, patch.Upper.begin());
     }
-    engine.SetPatches(all);
+    engine.SetPatches(all, fault);
   });
 }
 
@@ -199,8 +213,8 @@ int patchio_variable(patchio_output* output, const char* name, const char* descr
 {
   return Try(output, [&](output::Output& engine) {
     Require(name, "patchio_variable", "the name");
-    engine.AddVariable(
-        {name, description ? description : "", TypeOf(type), components, PlaceOf(place), ThreeOf(ghosts, 0)});
+    engine.AddVariable({name, description ? description : "", TypeOf(type, name), components,
+        PlaceOf(place, name), ThreeOf(ghosts, 0)});
   });
 }
 

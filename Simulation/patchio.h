@@ -15,8 +15,10 @@
  *     patchio_close(out);
  *
  * Functions return 0, or 1 when something went wrong: patchio_error() says what. The program is never ended.
- * Functions marked collective are called by all ranks that compute, in the same order. All are called by one
- * thread, which may be any thread that may call MPI; MPI_THREAD_SINGLE is enough. */
+ * Functions marked collective are called by all ranks that compute, in the same order. They do not wait without
+ * end for a rank that does not come: after the configuration's "wait seconds" they return 1 and say which rank is
+ * missing, and from then on all calls return 1 at once. All are called by one thread, which may be any thread
+ * that may call MPI; MPI_THREAD_SINGLE is enough. */
 #ifndef PATCHIO_H
 #define PATCHIO_H
 
@@ -78,7 +80,7 @@ int patchio_compute(patchio_output* output, MPI_Comm* compute);
  * dimension: 2 or 3. origin, spacing: three numbers each, the position of the corner of cell (0, 0, 0) and
  * the size of cells of level 0. levels: at least 1, the most that there may be. ratios: 3 x levels numbers,
  * cells of each level in one of the level before along each axis, those of level 0 being of no meaning; NULL
- * for one level. */
+ * for one level alone. */
 int patchio_grid(patchio_output* output, int dimension, const double* origin, const double* spacing,
     int levels, const int32_t* ratios);
 

@@ -2,6 +2,7 @@
 
 #include "Catalog/BoxBins.h"
 #include "Catalog/CheckCatalog.h"
+#include "Support/ByteText.h"
 #include "Support/Bytes.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
@@ -16,6 +17,8 @@
 namespace patchio::output {
 namespace {
 
+constexpr int LargestRatio = 1 << 10, LargestIndex = 1 << 30, MostComponents = 1 << 20;
+
 /// Throws Error for a box without cells, or with an axis that the grid lacks.
 void CheckBox(const DeclaredPatch& patch, int dimension, int rank)
 {
@@ -27,6 +30,12 @@ void CheckBox(const DeclaredPatch& patch, int dimension, int rank)
               rank, patch.Level, lower, upper, axis,
               axis < dimension ? "a last cell that is not before the first"
                                : "0 to 0, as the grid lacks this axis"));
+    }
+    if (lower < -LargestIndex || upper > LargestIndex) {
+      throw Error(fmt::format(
+          "Rank {} declared a patch on level {} with cells {} to {} along axis {}: expected cells "
+          "between {} and {}.",
+          rank, patch.Level, lower, upper, axis, -LargestIndex, LargestIndex));
     }
   }
 }
@@ -65,16 +74,18 @@ void CheckOverlaps(const Catalog& data)
 void Declaration::SetGrid(
     int dimension, const Double3& origin, const Double3& spacing, const std::vector<Int3>& ratios)
 {
-  if (dimension < 2 || dimension > 3 || ratios.empty()) {
-    throw Error(
-        fmt::format("A grid has 2 or 3 axes (one of them may be a single cell wide) and at least one "
-                    "level, not {} and {}.",
-            dimension, ratios.size()));
+  if (dimension < 2 || dimension > 3) {
+    throw Error(fmt::format(
+        "The dimension of a grid is 2 or 3 (an axis may be a single cell wide), not {}.", dimension));
+  }
+  if (ratios.empty()) {
+    throw Error("A grid has at least 1 level, not 0.");
   }
   for (int axis = 0; axis < dimension; ++axis) {
     if (!std::isfinite(origin[axis]) || !std::isfinite(spacing[axis]) || spacing[axis] <= 0) {
       throw Error(fmt::format(
-          "A grid has an origin that is finite, and cells of a size above 0, not {} and {} along axis {}.",
+          "The grid has the origin {} and the spacing {} along axis {}: expected a finite origin, and a "
+          "finite spacing above 0.",
           origin[axis], spacing[axis], axis));
     }
   }
@@ -90,9 +101,10 @@ void Declaration::SetGrid(
     Level level;
     level.Ratio = this->Levels.empty() ? Int3{1, 1, 1} : ratio;
     for (int axis = 0; axis < 3; ++axis) {
-      if (level.Ratio[axis] < 1) {
-        throw Error(fmt::format("Level {} was declared with a ratio of {} to the one before; 1 is the least.",
-            this->Levels.size(), level.Ratio[axis]));
+      if (level.Ratio[axis] < 1 || level.Ratio[axis] > (axis < dimension ? LargestRatio : 1)) {
+        throw Error(fmt::format("Level {} has the ratio {} to the level before along axis {}: expected {}.",
+            this->Levels.size(), level.Ratio[axis], axis,
+            axis < dimension ? fmt::format("1 to {}", LargestRatio) : "1, as the grid lacks this axis"));
       }
       size[axis] /= level.Ratio[axis];
     }
@@ -143,7 +155,7 @@ void Declaration::SetPatches(Communicator& ranks, const std::vector<DeclaredPatc
   data.ResetPresence();
   const std::string fault = CatchError([&] { CheckCatalog(data); });
   if (!fault.empty()) {
-    throw Error("Patches were declared that cannot be written. " + fault);
+    throw Error("The declared patches cannot be written. " + fault);
   }
   CheckOverlaps(data);
   const auto first = std::find(owners.begin(), owners.end(), ranks.Rank()) - owners.begin();
@@ -181,9 +193,13 @@ void Declaration::AddVariable(const DeclaredVariable& variable)
     throw Error(fmt::format("Each variable needs a name of its own, unlike '{}'.", PlainText(variable.Name)));
   }
   const int least = *std::min_element(variable.Ghosts.begin(), variable.Ghosts.end());
-  if (variable.Components < 1 || least < 0) {
-    throw Error(fmt::format("Variable '{}' was declared with {} components and {} layers of ghosts.",
-        PlainText(variable.Name), variable.Components, least));
+  const std::string name = PlainText(variable.Name);
+  if (variable.Components < 1 || variable.Components > MostComponents) {
+    throw Error(fmt::format(
+        "Variable '{}' has {} components: expected 1 to {}.", name, variable.Components, MostComponents));
+  }
+  if (least < 0) {
+    throw Error(fmt::format("Variable '{}' has {} layers of ghosts: expected 0 or more.", name, least));
   }
   Variable& entry = this->All.Variables.emplace_back();
   entry.Name = variable.Name;
@@ -193,17 +209,29 @@ void Declaration::AddVariable(const DeclaredVariable& variable)
   this->Declared.push_back(variable);
 }
 
-std::string Declaration::Text() const
+std::vector<std::string> Declaration::Lines() const
 {
-  std::string text = fmt::format("{} {} {}", this->All.Dimension, this->All.Origin, this->All.Patches.size());
+  const auto three = [](const auto& values) { return fmt::format("({})", fmt::join(values, ", ")); };
+  std::vector<std::string> lines{fmt::format("a grid of {} dimensions", this->All.Dimension),
+      "the origin " + three(this->All.Origin), fmt::format("{} levels", this->Levels.size()),
+      fmt::format("{} patches on all ranks", this->All.Patches.size())};
   for (const Level& level : this->Levels) {
-    text += fmt::format(" {} {}", level.Ratio, level.Spacing);
+    lines.push_back(fmt::format("level {} with cells of {} and the ratio {}", &level - this->Levels.data(),
+        three(level.Spacing), three(level.Ratio)));
   }
   for (const DeclaredVariable& variable : this->Declared) {
-    text += fmt::format(" '{}' {} {} {}", variable.Name, NameOf(variable.Type), variable.Components,
-        variable.Center == Centering::Node);
+    lines.push_back(fmt::format("variable {} '{}' of type {} with {} at {}",
+        &variable - this->Declared.data(), PlainText(variable.Name), NameOf(variable.Type),
+        CountText(variable.Components, "component"), variable.Center == Centering::Node ? "nodes" : "cells"));
   }
-  return text;
+  return lines;
+}
+
+void Declaration::CheckGrid() const
+{
+  if (this->Levels.empty()) {
+    throw Error("Patches were declared before the grid: call patchio_grid() before patchio_patches().");
+  }
 }
 
 std::array<std::int64_t, 3> Declaration::DimsOf(int variable, int patch, bool ghosts) const

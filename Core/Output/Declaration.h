@@ -46,8 +46,10 @@ public:
   const std::vector<DeclaredVariable>& Variables() const { return this->Declared; }
   /// Those of the variables.
   std::vector<std::string> Names() const;
-  /// The grid and the variables, which must be alike on all ranks.
-  std::string Text() const;
+  /// The grid and the variables, which must be alike on all ranks, as messages show them.
+  std::vector<std::string> Lines() const;
+  /// Throws Error when there is no grid yet.
+  void CheckGrid() const;
   /// This rank's patches, in the order in which it declared them.
   const std::vector<int>& Mine() const { return this->Own; }
   /// Any rank's, ascending.

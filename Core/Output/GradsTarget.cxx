@@ -238,7 +238,7 @@ void GradsTarget::WriteValues(
           });
       texts.push_back(TextOfValues(floats));
     }
-    texts = this->Ranks.Exchange(texts);
+    texts = this->Ranks.Exchange(std::move(texts));
     const auto [begin, end] = part(this->Ranks.Rank());
     const std::string problem =
         CatchError([&, begin = begin, end = end] { this->WritePlanes(planes, begin, end, texts, threads); });

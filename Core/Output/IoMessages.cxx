@@ -87,11 +87,11 @@ std::vector<MPI_Request> BeginReceive(MPI_Comm comm, const Buffer& into, int fro
 }
 
 template <typename Message>
-bool Take(MPI_Comm comm, MessageTag tag, Message& message)
+bool Take(MPI_Comm comm, MessageTag tag, Message& message, int& from)
 {
   int there = 0, count = 0;
   MPI_Status status;
-  MPI_Iprobe(MPI_ANY_SOURCE, tag, comm, &there, &status);
+  MPI_Iprobe(from, tag, comm, &there, &status);
   if (!there) {
     return false;
   }
@@ -100,14 +100,17 @@ bool Take(MPI_Comm comm, MessageTag tag, Message& message)
   MPI_Recv(bytes.data(), count, MPI_BYTE, status.MPI_SOURCE, tag, comm, MPI_STATUS_IGNORE);
   ByteReader in(bytes);
   message = {};
+  from = status.MPI_SOURCE;
   in.Get(message.Fields());
   return true;
 }
 
 template void Sends::Add(Order, int, MessageTag, bool);
 template void Sends::Add(Mark, int, MessageTag, bool);
-template bool Take(MPI_Comm, MessageTag, Order&);
-template bool Take(MPI_Comm, MessageTag, Mark&);
+template void Sends::Add(Position, int, MessageTag, bool);
+template bool Take(MPI_Comm, MessageTag, Order&, int&);
+template bool Take(MPI_Comm, MessageTag, Mark&, int&);
+template bool Take(MPI_Comm, MessageTag, Position&, int&);
 
 void Nap::Rest()
 {

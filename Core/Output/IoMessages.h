@@ -24,7 +24,9 @@ enum MessageTag
 {
   OrderTag = 1,
   ValuesTag,
-  MarkTag
+  MarkTag,
+  ArrivalTag,  ///< see BoundedCommunicator
+  NoticeTag
 };
 
 /// What an I/O rank uses of its memory: 0.9 X_total.
@@ -64,6 +66,16 @@ struct Mark
   std::string Faults;        ///< since the last mark
 
   auto Fields() { return std::tie(this->Rooms, this->Steps, this->Written, this->Room, this->Faults); }
+};
+
+/// Where a rank of a BoundedCommunicator is, as it tells the others.
+struct Position
+{
+  std::string Call, About;
+  double Waited = 0;  ///< seconds, if that was too long
+
+  auto Fields() { return std::tie(this->Call, this->About, this->Waited); }
+  std::string Text() const { return this->About.empty() ? this->Call : this->Call + " of " + this->About; }
 };
 
 /// Bytes of MPI messages, each of which may be longer than MPI can count.
@@ -114,9 +126,15 @@ private:
 
 /// Begins to receive a buffer's bytes.
 std::vector<MPI_Request> BeginReceive(MPI_Comm comm, const Buffer& into, int from);
-/// Takes a message of this kind that is there; false where there is none.
+/// Takes a message of this kind that is there; false where there is none. from: its rank, before and after.
 template <typename Message>
-bool Take(MPI_Comm comm, MessageTag tag, Message& message);
+bool Take(MPI_Comm comm, MessageTag tag, Message& message, int& from);
+template <typename Message>
+bool Take(MPI_Comm comm, MessageTag tag, Message& message)
+{
+  int anybody = MPI_ANY_SOURCE;
+  return Take(comm, tag, message, anybody);
+}
 
 /// Rests in between looks, the longer the longer nothing happens.
 class Nap

@@ -11,23 +11,22 @@
 
 namespace patchio::output {
 
-IoRoles::IoRoles(MPI_Comm all, const OutputConfig& config) : Layout(config.Layout)
+IoRoles::IoRoles(Communicator& ranks, MPI_Comm all, const OutputConfig& config) : Layout(config.Layout)
 {
-  const auto ranks = MakeMpiCommunicator(all);
   std::map<std::string, int> numbers;
-  for (const std::string& machine : ranks->AllGather(MachineName())) {
+  for (const std::string& machine : ranks.AllGather(MachineName())) {
     this->Machines.push_back(numbers.emplace(machine, static_cast<int>(numbers.size())).first->second);
   }
-  this->Self = ranks->Rank();
+  this->Self = ranks.Rank();
   const int count = config.IoRanks > 0 ? config.IoRanks : AdaptiveCount(this->Machines, this->Layout);
-  if (ranks->Size() < 2 || count >= ranks->Size()) {
+  if (ranks.Size() < 2 || count >= ranks.Size()) {
     throw Error(
         fmt::format("The output configuration wants {} beside at least one rank that computes, and the "
                     "simulation has {}: start more, or change \"io ranks\" or \"mode\".",
-            CountText(std::max(count, 1), "I/O rank"), CountText(ranks->Size(), "rank")));
+            CountText(std::max(count, 1), "I/O rank"), CountText(ranks.Size(), "rank")));
   }
   this->Serves = ChooseIoRanks(this->Machines, count, this->Layout);
-  for (int rank = 0; rank < ranks->Size(); ++rank) {
+  for (int rank = 0; rank < ranks.Size(); ++rank) {
     this->OfKind[this->Serves[rank] ? 1 : 0].push_back(rank);
   }
   MPI_Comm_dup(all, &this->Everybody);
@@ -38,10 +37,8 @@ IoRoles::~IoRoles()
 {
   int finalized = 0;
   MPI_Finalized(&finalized);
-  if (!finalized) {
-    MPI_Comm_free(&this->Same);
-  }
   if (!finalized && !this->Kept) {
+    MPI_Comm_free(&this->Same);
     MPI_Comm_free(&this->Everybody);
   }
 }

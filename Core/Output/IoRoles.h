@@ -14,8 +14,9 @@ namespace patchio::output {
 class IoRoles
 {
 public:
-  /// Collective. Throws Error on all ranks where there are too few.
-  IoRoles(MPI_Comm all, const OutputConfig& config);
+  /// Collective. ranks: those of `all`. MPI cannot split a communicator without waiting, so this waits for
+  /// ranks that stop within it. Throws Error on all ranks where there are too few.
+  IoRoles(Communicator& ranks, MPI_Comm all, const OutputConfig& config);
   ~IoRoles();
   IoRoles(const IoRoles&) = delete;
   IoRoles& operator=(const IoRoles&) = delete;
@@ -31,7 +32,7 @@ public:
   const std::vector<int>& Computing() const { return this->OfKind[0]; }
   const std::vector<int>& Serving() const { return this->OfKind[1]; }
 
-  /// Messages were given up that MPI may still be busy with: from now on All() is not freed.
+  /// Messages were given up that MPI may still be busy with: from now on nothing is freed.
   void Keep() { this->Kept = true; }
 
   /// The I/O rank of each compute rank.

@@ -1,40 +1,19 @@
 #include "Output/Output.h"
 
+#include "Output/ConfigCheck.h"
 #include "Output/OutputStep.h"
 #include "Output/SocketCommunicator.h"
-#include "Support/ByteText.h"
-#include "Support/Checksum.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
-#include <tuple>
 #include <utility>
 
 namespace patchio::output {
 namespace {
-
-/// The variables of a channel, by number.
-std::vector<int> VariablesOf(const Channel& channel, const Catalog& data)
-{
-  std::vector<int> variables;
-  for (const std::string& name : channel.Variables) {
-    variables.push_back(data.FindVariable(name));
-    if (variables.back() < 0) {
-      throw Error(fmt::format("Channel '{}' wants the variable '{}', which the simulation has not declared.",
-          channel.Name, PlainText(name)));
-    }
-  }
-  if (variables.empty()) {
-    variables.resize(data.Variables.size());
-    std::iota(variables.begin(), variables.end(), 0);
-  }
-  return variables;
-}
 
 /// The catalog with these of its variables.
 Catalog WithVariables(Catalog data, const std::vector<int>& variables)
@@ -68,12 +47,15 @@ void ThrowFaults(std::vector<std::string> faults)
 }  // namespace
 
 Output::Output(const OutputConfig& config, MPI_Comm comm)
-    : Config(config),
-      Given(comm),
-      Roles(config.How == Mode::Ranks ? std::make_unique<IoRoles>(comm, config) : nullptr),
-      Ranks(MakeMpiCommunicator(this->Roles ? this->Roles->Alike() : comm)),
-      Writer(config.Memory, config.WaitSeconds)
+    : Config(config), Given(comm), Writer(config.Memory, config.WaitSeconds)
 {
+  this->Ranks = std::make_unique<BoundedCommunicator>(comm, config.WaitSeconds, "patchio_open");
+  CheckAlike(config, *this->Ranks);
+  if (config.How == Mode::Ranks) {
+    this->Roles = std::make_unique<IoRoles>(*this->Ranks, comm, config);
+    this->Ranks =
+        std::make_unique<BoundedCommunicator>(this->Roles->Alike(), config.WaitSeconds, "patchio_open");
+  }
   if (this->Roles ? !this->Roles->Computes() : config.How == Mode::Thread) {
     this->Aside = this->Ranks->Size() > 1 ? MakeSocketCommunicator(*this->Ranks, config.WaitSeconds)
                                           : MakeSelfCommunicator();
@@ -82,9 +64,27 @@ Output::Output(const OutputConfig& config, MPI_Comm comm)
     this->Sinks.push_back({channel, MakeTarget(this->Writers(), channel),
         ThreadsFor(this->Config, channel, this->Ranks->Size())});
   }
+  this->CheckPlaces();
 }
 
-Output::~Output() = default;
+Output::~Output()
+{
+  if (this->Roles && this->Ranks->IsBroken()) {
+    this->Roles->Keep();
+  }
+}
+
+/// Throws Error where a channel has a path at which nothing can be written: not at the first step, which may
+/// be hours later.
+void Output::CheckPlaces() const
+{
+  const bool computes = this->Roles && this->Roles->Computes();
+  for (const Channel& channel : this->Config.Channels) {
+    if (this->Ranks->Rank() == 0 && !computes) {
+      CheckPlace(channel.Path);
+    }
+  }
+}
 
 MPI_Comm Output::Compute()
 {
@@ -137,19 +137,22 @@ void Output::SetGrid(
   this->Change().SetGrid(dimension, origin, spacing, ratios);
 }
 
-void Output::SetPatches(const std::vector<DeclaredPatch>& mine)
+void Output::SetPatches(const std::vector<DeclaredPatch>& mine, const std::string& fault)
 {
+  this->CheckThatItComputes();
+  this->Ranks->Enter("patchio_patches");
+  RunOnAllRanks(*this->Ranks, [&] {
+    if (!fault.empty()) {
+      throw Error(fault);
+    }
+    this->Declared->CheckGrid();
+  });
   this->Change().SetPatches(*this->Ranks, mine);
 }
 
 void Output::AddVariable(const DeclaredVariable& variable)
 {
   this->Change().AddVariable(variable);
-}
-
-void Output::OnAllRanks(const std::function<void()>& work)
-{
-  RunOnAllRanks(*this->Ranks, work);
 }
 
 bool Output::Wants(std::int64_t step) const
@@ -171,8 +174,9 @@ std::vector<std::size_t> Output::SinksFor(std::int64_t step) const
 void Output::Write(std::int64_t number, double time, const void* const* values)
 {
   this->CheckThatItComputes();
+  this->Ranks->Enter("patchio_write", fmt::format("step {}", number));
   if (number < 0) {
-    throw Error(fmt::format("Steps are counted from 0, unlike step {}.", number));
+    throw Error(fmt::format("Steps have numbers from 0 on, not step {}.", number));
   }
   const std::shared_ptr<Step> step = this->MakeStep(number, time, values);
   if (!step->Sinks.empty()) {
@@ -184,71 +188,6 @@ void Output::Write(std::int64_t number, double time, const void* const* values)
 std::string Output::TakeFaults()
 {
   return this->Sender ? this->Sender->TakeFaults() : this->Writer.TakeFaults();
-}
-
-std::shared_ptr<Output::Step> Output::MakeStep(
-    std::int64_t number, double time, const void* const* values) const
-{
-  auto step = std::make_shared<Step>();
-  step->Number = number;
-  step->Time = time;
-  step->What = this->Declared;
-  step->Wanted.resize(this->Declared->Variables().size());
-  step->Sinks = this->SinksFor(number);
-  step->TryTo([&] { this->TakeArrays(*step, values); });
-  return step;
-}
-
-/// Throws Error for what cannot be written, which all ranks must know.
-void Output::TakeArrays(Step& step, const void* const* values) const
-{
-  const Catalog& data = this->Declared->Data();
-  if (!std::isfinite(step.Time)) {
-    throw Error(fmt::format("Step {} has no finite time, but {}.", step.Number, step.Time));
-  }
-  if (data.Patches.empty()) {
-    throw Error(fmt::format(
-        "Step {} has no patches: declare them before it, and again after each change of the grid.",
-        step.Number));
-  }
-  std::vector<bool>& wanted = step.Wanted;
-  std::vector<bool> whole = wanted;
-  for (const std::size_t sink : step.Sinks) {
-    const std::vector<int> variables = VariablesOf(this->Sinks[sink].What, data);
-    PartsTarget* const parts = this->Sinks[sink].To->OfParts();
-    step.BytesOfParts += parts ? parts->BytesOf(this->Declared, variables.size()) : 0;
-    for (const int variable : variables) {
-      wanted[variable] = true;
-      whole[variable] = whole[variable] || !parts;
-    }
-  }
-  const std::vector<int>& mine = this->Declared->Mine();
-  const std::size_t arrays = wanted.size() * mine.size();
-  if (!values && arrays > 0) {
-    throw Error(fmt::format("Step {} was given no list of arrays, but NULL.", step.Number));
-  }
-  for (std::size_t i = 0; i < arrays; ++i) {
-    const int variable = static_cast<int>(i / mine.size());
-    if (wanted[variable] && values[i]) {
-      step.Arrays.push_back({variable, mine[i % mine.size()], values[i], whole[variable], values[i]});
-    }
-    step.HasAll = step.HasAll && (!wanted[variable] || values[i]);
-  }
-  std::sort(step.Arrays.begin(), step.Arrays.end(), [](const ArrayOfStep& a, const ArrayOfStep& b) {
-    return std::tie(a.Variable, a.Patch) < std::tie(b.Variable, b.Patch);
-  });
-}
-
-/// Throws Error when a step has no room for the arrays that it copies.
-void Output::CheckRoom(const Step& step, std::uint64_t bytes) const
-{
-  if (bytes > this->Config.Memory) {
-    throw Error(
-        fmt::format("Step {} needs {} on a rank for copies of values, where the output configuration "
-                    "allows {}: raise its \"memory\".",
-            step.Number, ByteText(static_cast<double>(bytes)),
-            ByteText(static_cast<double>(this->Config.Memory))));
-  }
 }
 
 void Output::WriteNow(Step& step)
@@ -322,22 +261,12 @@ void Output::FlushTargets()
 
 void Output::Flush()
 {
-  const std::string fault = CatchError([this] {
-    if (this->Sender) {
-      this->Sender->Finish();
-    } else if (this->Aside) {
-      this->Writer.Add(0, [this] { this->FlushTargets(); });
-      this->Writer.Finish();
-    } else {
-      this->FlushTargets();
-    }
-  });
-  ThrowFaults({fault, this->TakeFaults()});
+  this->FinishSteps("patchio_flush", false);
 }
 
-void Output::Close()
+void Output::Close(const std::string& call)
 {
-  const std::string fault = CatchError([this] { this->Flush(); });
+  const std::string fault = CatchError([&] { this->FinishSteps(call, true); });
   const std::string end = CatchError([this] {
     if (this->Sender) {
       this->Sender->End();
@@ -346,32 +275,29 @@ void Output::Close()
   ThrowFaults({fault, end, this->TakeFaults()});
 }
 
-/// Collective: what ranks have of the step. Throws Error, the same on all ranks.
-std::vector<std::string> Output::Agree(const Step& step) const
+/// Collective. closes: also where ranks have given up waiting for each other, as far as each can by itself.
+void Output::FinishSteps(const std::string& call, bool closes)
 {
-  const auto takesParts = [this](std::size_t sink) { return this->Sinks[sink].To->OfParts() != nullptr; };
-  if (std::all_of(step.Sinks.begin(), step.Sinks.end(), takesParts)) {
-    // Such targets agree later, when they have gathered steps.
-    return std::vector<std::string>(this->Ranks->Size(), TellArrays({}, true));
-  }
-  const std::string mine = TextOfValues(std::vector{step.Fingerprint()});
-  std::vector<std::string> told = this->Ranks->AllGather(
-      mine + (step.Fault.empty() ? TellArrays(step.Arrays, step.HasAll) : TellFault(step.Fault)));
-  for (std::size_t rank = 0; rank < told.size(); ++rank) {
-    CheckTold(told[rank].substr(mine.size()));
-  }
-  for (std::size_t rank = 0; rank < told.size(); ++rank) {
-    if (told[rank].compare(0, mine.size(), told[0], 0, mine.size()) != 0) {
-      throw Error(
-          fmt::format("Step {} is not the same on all ranks: rank {} has another number or time of it "
-                      "than rank 0, or has declared another grid or other variables.",
-              step.Number, rank));
+  const std::string apart = CatchError([&] {
+    this->Ranks->Enter(call);
+    this->Ranks->Meet();
+  });
+  const std::string fault = CatchError([&] {
+    if (!apart.empty() && !closes) {
+      return;
     }
-  }
-  for (std::string& one : told) {
-    one = one.substr(mine.size());
-  }
-  return told;
+    if (this->Sender) {
+      this->Sender->Finish();
+    } else if (this->Aside) {
+      if (apart.empty()) {
+        this->Writer.Add(0, [this] { this->FlushTargets(); });
+      }
+      this->Writer.Finish();
+    } else if (apart.empty()) {
+      this->FlushTargets();
+    }
+  });
+  ThrowFaults({apart, fault, this->TakeFaults()});
 }
 
 /// told: by the ranks of the declaration. map: whose arrays this rank writes, where those that write are

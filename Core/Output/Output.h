@@ -1,6 +1,7 @@
 // Output of a simulation: what it declares once, and what becomes of each of its steps. Papers 3 and 5.
 #pragma once
 
+#include "Output/BoundedCommunicator.h"
 #include "Output/Declaration.h"
 #include "Output/IoRoles.h"
 #include "Output/OutputConfig.h"
@@ -10,7 +11,6 @@
 #include "Output/WritingThread.h"
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,11 +18,12 @@
 namespace patchio::output {
 
 /// Methods marked collective are called by all ranks that compute, in the same order. They throw Error. MPI
-/// is called in them alone, on the thread that calls them.
+/// is called in them alone, on the thread that calls them. None waits for another rank without end: see
+/// BoundedCommunicator.
 class Output
 {
 public:
-  /// Collective.
+  /// Collective. Throws Error, on all ranks, where their configurations differ.
   Output(const OutputConfig& config, MPI_Comm comm);
   /// Waits for the write at work. Steps that still wait are lost, unless Flush() was called. Collective with
   /// Mode::Ranks.
@@ -34,11 +35,9 @@ public:
   MPI_Comm Compute();
 
   void SetGrid(int dimension, const Double3& origin, const Double3& spacing, const std::vector<Int3>& ratios);
-  /// Collective: see Declaration::SetPatches().
-  void SetPatches(const std::vector<DeclaredPatch>& mine);
+  /// Collective: see Declaration::SetPatches(). fault: why this rank has none, which all ranks throw.
+  void SetPatches(const std::vector<DeclaredPatch>& mine, const std::string& fault = {});
   void AddVariable(const DeclaredVariable& variable);
-  /// Collective: what fails on one rank fails on all of them.
-  void OnAllRanks(const std::function<void()>& work);
 
   /// Whether a channel wants the step.
   bool Wants(std::int64_t step) const;
@@ -51,8 +50,9 @@ public:
   void Write(std::int64_t step, double time, const void* const* values);
   /// Collective: returns when all steps are on the storage. Throws like Write().
   void Flush();
-  /// Collective: Flush(), and the I/O ranks end.
-  void Close();
+  /// Collective: Flush(), and the I/O ranks end. call: for messages. Where ranks have given up waiting for
+  /// each other, steps that are on their way get `wait seconds` to be written.
+  void Close(const std::string& call = "patchio_close");
 
   /// The most bytes that steps on their way have taken on this rank, with those that an I/O rank has promised
   /// to take.
@@ -70,6 +70,8 @@ private:
   };
 
   void CheckThatItComputes() const;
+  void CheckPlaces() const;
+  void FinishSteps(const std::string& call, bool closes);
   Declaration& Change();
   Communicator& Writers() const { return this->Aside ? *this->Aside : *this->Ranks; }
   /// Those that want the step.
@@ -83,6 +85,7 @@ private:
   void WriteReceived(const std::shared_ptr<ReceivedStep>& received);
   std::string TakeFaults();
   std::vector<std::string> Agree(const Step& step) const;
+  void TellDifference(const Step& step) const;
   void Prepare(Step& step, const std::vector<std::string>& told, const std::vector<int>& map = {});
   void PreparePart(const Step& step, Catalog data, Part& part);
   void WriteParts(Step& step);
@@ -90,10 +93,10 @@ private:
 
   const OutputConfig Config;
   const MPI_Comm Given;
-  std::unique_ptr<IoRoles> Roles;          ///< of Mode::Ranks alone
-  std::unique_ptr<Communicator> Ranks;     ///< the simulation's; with roles: those of this rank's kind
-  std::unique_ptr<StepSender> Sender;      ///< of a compute rank
-  std::unique_ptr<StepReceiver> Receiver;  ///< of an I/O rank
+  std::unique_ptr<IoRoles> Roles;              ///< of Mode::Ranks alone
+  std::unique_ptr<BoundedCommunicator> Ranks;  ///< the simulation's; with roles: those of this rank's kind
+  std::unique_ptr<StepSender> Sender;          ///< of a compute rank
+  std::unique_ptr<StepReceiver> Receiver;      ///< of an I/O rank
   std::unique_ptr<Communicator> Aside;  ///< of the threads that write; null: the simulation's thread writes
   std::shared_ptr<const Declaration> Declared = std::make_shared<Declaration>();
   std::vector<Sink> Sinks;  ///< one a channel

@@ -85,7 +85,8 @@ public:
       this->Fail(fmt::format("a list, [...], for \"{}\"", key), list->dump());
     }
     for (std::size_t i = 0; list && i < list->size(); ++i) {
-      sections.emplace_back((*list)[i], fmt::format("{}{} {}", this->Place, key, i + 1));
+      sections.emplace_back(
+          (*list)[i], fmt::format("{}{}{} {}", this->Place, this->Place.empty() ? "" : ", ", key, i + 1));
     }
     return sections;
   }
@@ -118,6 +119,11 @@ private:
   const std::string Place;
   std::set<std::string> Known;
 };
+
+bool HasControls(const std::string& text)
+{
+  return std::any_of(text.begin(), text.end(), [](char letter) { return letter >= 0 && letter < ' '; });
+}
 
 std::uint64_t BytesIn(const std::string& text)
 {
@@ -269,7 +275,8 @@ Channel ChannelOf(Section section, std::size_t number)
   Channel channel;
   const auto some = [](const std::string& text) { return !text.empty(); };
   channel.Name = section.Get<std::string>("name", "a name", fmt::format("channel {}", number), some);
-  channel.Path = section.Get<std::string>("path", "the path of what is written", "", some);
+  channel.Path = section.Get<std::string>("path", "the path of what is written, without control characters,",
+      "", [](const std::string& text) { return !text.empty() && !HasControls(text); });
   if (channel.Path.empty()) {
     section.Fail("a \"path\", of what is written", "none");
   }
@@ -282,9 +289,10 @@ Channel ChannelOf(Section section, std::size_t number)
           channel.Path);
     }
   }
-  channel.Variables = section.Get<std::vector<std::string>>(
-      "variables", "a list of names, each once,", {}, [](const std::vector<std::string>& names) {
-        return std::set<std::string>(names.begin(), names.end()).size() == names.size();
+  channel.Variables = section.Get<std::vector<std::string>>("variables",
+      "a list of at least one name, each once, or no such key for all variables,", {},
+      [](const std::vector<std::string>& names) {
+        return !names.empty() && std::set<std::string>(names.begin(), names.end()).size() == names.size();
       });
   for (const Section& window : section.GetSections("windows")) {
     channel.Windows.push_back(WindowOf(window));

@@ -1,10 +1,35 @@
 #include "Output/OutputStep.h"
 
+#include "Support/ByteText.h"
+#include "Support/Bytes.h"
 #include "Support/Checksum.h"
+#include "Support/Error.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <tuple>
+
 namespace patchio::output {
+
+std::vector<int> VariablesOf(const Channel& channel, const Catalog& data)
+{
+  std::vector<int> variables;
+  for (const std::string& name : channel.Variables) {
+    variables.push_back(data.FindVariable(name));
+    if (variables.back() < 0) {
+      throw Error(fmt::format("Channel '{}' wants the variable '{}', which the simulation has not declared.",
+          channel.Name, PlainText(name)));
+    }
+  }
+  if (variables.empty()) {
+    variables.resize(data.Variables.size());
+    std::iota(variables.begin(), variables.end(), 0);
+  }
+  return variables;
+}
 
 std::uint64_t Output::Step::BytesToCopy(bool all) const
 {
@@ -38,10 +63,126 @@ void Output::Step::Pack(std::byte* to) const
   }
 }
 
-std::uint64_t Output::Step::Fingerprint() const
+StepHead Output::Step::Head() const
 {
-  const std::string text = fmt::format("{} {} {}", this->Number, this->Time, this->What->Text());
-  return Checksum(text.data(), text.size());
+  const std::string text = JoinTexts(this->What->Lines());
+  return {this->Number, this->Time, Checksum(text.data(), text.size())};
+}
+
+std::shared_ptr<Output::Step> Output::MakeStep(
+    std::int64_t number, double time, const void* const* values) const
+{
+  auto step = std::make_shared<Step>();
+  step->Number = number;
+  step->Time = time;
+  step->What = this->Declared;
+  step->Wanted.resize(this->Declared->Variables().size());
+  step->Sinks = this->SinksFor(number);
+  step->TryTo([&] { this->TakeArrays(*step, values); });
+  return step;
+}
+
+/// Throws Error for what cannot be written, which all ranks must know.
+void Output::TakeArrays(Step& step, const void* const* values) const
+{
+  const Catalog& data = this->Declared->Data();
+  if (!std::isfinite(step.Time)) {
+    throw Error(fmt::format("Step {} has the time {}: expected a finite number.", step.Number, step.Time));
+  }
+  if (data.Patches.empty()) {
+    throw Error(fmt::format(
+        "Step {} has no patches: declare them before it, and again after each change of the grid.",
+        step.Number));
+  }
+  if (data.Variables.empty()) {
+    throw Error(fmt::format(
+        "Step {} has no variables: declare at least one by patchio_variable() before it.", step.Number));
+  }
+  std::vector<bool>& wanted = step.Wanted;
+  std::vector<bool> whole = wanted;
+  for (const std::size_t sink : step.Sinks) {
+    const std::vector<int> variables = VariablesOf(this->Sinks[sink].What, data);
+    PartsTarget* const parts = this->Sinks[sink].To->OfParts();
+    step.BytesOfParts += parts ? parts->BytesOf(this->Declared, variables.size()) : 0;
+    for (const int variable : variables) {
+      wanted[variable] = true;
+      whole[variable] = whole[variable] || !parts;
+    }
+  }
+  const std::vector<int>& mine = this->Declared->Mine();
+  const std::size_t arrays = wanted.size() * mine.size();
+  if (!values && arrays > 0) {
+    throw Error(fmt::format(
+        "Step {} was given no list of arrays: patchio_write() got NULL for the values.", step.Number));
+  }
+  for (std::size_t i = 0; i < arrays; ++i) {
+    const int variable = static_cast<int>(i / mine.size());
+    if (wanted[variable] && values[i]) {
+      step.Arrays.push_back({variable, mine[i % mine.size()], values[i], whole[variable], values[i]});
+    }
+    step.HasAll = step.HasAll && (!wanted[variable] || values[i]);
+  }
+  std::sort(step.Arrays.begin(), step.Arrays.end(), [](const ArrayOfStep& a, const ArrayOfStep& b) {
+    return std::tie(a.Variable, a.Patch) < std::tie(b.Variable, b.Patch);
+  });
+}
+
+/// Throws Error when a step has no room for the arrays that it copies.
+void Output::CheckRoom(const Step& step, std::uint64_t bytes) const
+{
+  if (bytes > this->Config.Memory) {
+    throw Error(
+        fmt::format("Step {} needs {} on a rank for copies of values, where the output configuration "
+                    "allows {}: raise its \"memory\".",
+            step.Number, ByteText(static_cast<double>(bytes)),
+            ByteText(static_cast<double>(this->Config.Memory))));
+  }
+}
+
+/// Collective: what ranks have of the step. Throws Error, the same on all ranks.
+std::vector<std::string> Output::Agree(const Step& step) const
+{
+  const auto takesParts = [this](std::size_t sink) { return this->Sinks[sink].To->OfParts() != nullptr; };
+  if (std::all_of(step.Sinks.begin(), step.Sinks.end(), takesParts)) {
+    // Such targets agree later, when they have gathered steps.
+    return std::vector<std::string>(this->Ranks->Size(), TellArrays({}, true));
+  }
+  const std::string mine = TextOfValues(std::vector{step.Head()});
+  std::vector<std::string> told = this->Ranks->AllGather(
+      mine + (step.Fault.empty() ? TellArrays(step.Arrays, step.HasAll) : TellFault(step.Fault)));
+  bool alike = true;
+  for (const std::string& one : told) {
+    alike = alike && one.compare(0, mine.size(), told[0], 0, mine.size()) == 0;
+  }
+  for (std::string& one : told) {
+    one = one.substr(mine.size());
+    CheckTold(one);
+  }
+  if (!alike) {
+    this->TellDifference(step);
+  }
+  return told;
+}
+
+/// Collective: throws Error that says in what the first rank that differs from rank 0 does so.
+void Output::TellDifference(const Step& step) const
+{
+  std::vector<std::string> lines = step.What->Lines();
+  lines.insert(lines.begin(), {fmt::format("step {}", step.Number), fmt::format("the time {}", step.Time)});
+  const std::vector<std::string> texts = this->Ranks->AllGather(JoinTexts(lines));
+  const std::vector<std::string> first = SplitTexts(texts[0]);
+  for (std::size_t rank = 1; rank < texts.size(); ++rank) {
+    const std::vector<std::string> other = SplitTexts(texts[rank]);
+    const std::size_t line =
+        std::mismatch(first.begin(), first.end(), other.begin(), other.end()).first - first.begin();
+    const auto textOf = [line](const std::vector<std::string>& all) {
+      return line < all.size() ? all[line] : std::string("no further variable");
+    };
+    if (texts[rank] != texts[0]) {
+      throw Error(fmt::format("Step {} is not the same on all ranks: rank 0 has {}, and rank {} has {}.",
+          SplitTexts(texts[0])[0].substr(5), textOf(first), rank, textOf(other)));
+    }
+  }
 }
 
 }  // namespace patchio::output

@@ -14,6 +14,17 @@
 
 namespace patchio::output {
 
+/// The variables of a channel, by number. Throws Error where the simulation lacks one.
+std::vector<int> VariablesOf(const Channel& channel, const Catalog& data);
+
+/// Must be alike on all ranks.
+struct StepHead
+{
+  std::int64_t Number = 0;
+  double Time = 0;
+  std::uint64_t Declared = 0;  ///< a checksum of Declaration::Lines()
+};
+
 /// What a sink gets of a step.
 struct Output::Part
 {
@@ -48,8 +59,7 @@ struct Output::Step
   {
     this->Fault = this->Fault.empty() ? CatchError(work) : this->Fault;
   }
-  /// A checksum of what must be alike on all ranks.
-  std::uint64_t Fingerprint() const;
+  StepHead Head() const;
   /// Copies all arrays one after another.
   void Pack(std::byte* to) const;
 };

@@ -1,5 +1,6 @@
 #include "Output/SensorFile.h"
 
+#include "Formats/KWave/KwaveNames.h"
 #include "Output/FloatFile.h"
 #include "Support/Error.h"
 #include "Support/Hdf5Output.h"
@@ -31,6 +32,12 @@ std::vector<hsize_t> ShapeOf(const SensorSeries& series, std::size_t set, std::i
   const Box& box = series.Cuboids[set];
   return {length, static_cast<hsize_t>(box.Width(2)), static_cast<hsize_t>(box.Width(1)),
       static_cast<hsize_t>(box.Width(0))};
+}
+
+/// Unlike any other shape but those of cuboids of one cell.
+std::vector<hsize_t> TimesShape(std::int64_t steps)
+{
+  return {static_cast<hsize_t>(steps), 1, 1, 1};
 }
 
 /// All places of a shape in a file's description.
@@ -138,6 +145,7 @@ void SensorFile::Layout::FillIn(SensorFile& to)
   to.All = this->WriteCount("Nt", 0);
   to.Done = this->WriteCount("t_index", 0);
   to.TimeStep = this->WriteNumber("dt", 0);
+  to.Times = this->File.Reserve(kwave::TimesName, H5T_IEEE_F64LE, TimesShape(this->Steps));
   this->WriteMask();
   for (const Variable& variable : this->Data.Variables) {
     for (std::size_t set = 0; set < this->Series.Sets(); ++set) {
@@ -156,9 +164,10 @@ void SensorFile::Layout::FillIn(SensorFile& to)
 SensorFile::SensorFile(const SensorSeries& series, const Catalog& data, std::int64_t steps)
     : Path(series.Path)
 {
+  steps = std::max<std::int64_t>(steps, 2);  // shapes of one step are those of single numbers, too
   const std::lock_guard<std::mutex> guard(hdf5::OutputLock());
   Layout(series, data, steps).FillIn(*this);
-  std::vector<std::vector<hsize_t>> shapes;
+  std::vector<std::vector<hsize_t>> shapes{TimesShape(steps)};
   for (std::size_t set = 0; set < series.Sets(); ++set) {
     shapes.push_back(ShapeOf(series, set, steps));
   }
@@ -166,10 +175,13 @@ SensorFile::SensorFile(const SensorSeries& series, const Catalog& data, std::int
   shapes.erase(std::unique(shapes.begin(), shapes.end()), shapes.end());
   for (const std::vector<hsize_t>& shape : shapes) {
     for (const std::uint64_t place : PlacesOf(shape, this->Image)) {
-      this->Lengths.push_back(place + (series.Cuboids.empty() ? sizeof(hsize_t) : 0));
+      this->Lengths.push_back(place + (shape.size() == 3 ? sizeof(hsize_t) : 0));
     }
   }
-  if (this->Lengths.size() % this->Begins.size() != 0 || this->Lengths.empty()) {
+  // A shape and the greatest shape follow each other: (L,1,1,1) (L,1,1,1) has (1,L,1) in it.
+  std::sort(this->Lengths.begin(), this->Lengths.end());
+  this->Lengths.erase(std::unique(this->Lengths.begin(), this->Lengths.end()), this->Lengths.end());
+  if (this->Lengths.size() % (this->Begins.size() + 1) != 0 || this->Lengths.empty()) {
     throw FileError(this->Path, "shapes of data sets as HDF5 1.10 writes them", "others",
         "Write this channel as a container, and report the version of HDF5");
   }
@@ -187,9 +199,15 @@ void SensorFile::Create(bool overwrite)
 }
 
 /// In one write, so that all change together. k-Wave counts steps from 1, which is the time 0; the first one
-/// is the difference of Nt and the length.
-void SensorFile::Commit(std::int64_t steps, double first, double last)
+/// is the difference of Nt and the length. So it can say neither that steps are 4 dt apart from 3 dt on, nor
+/// that their distances differ: the times are in the file besides.
+void SensorFile::Commit(const std::vector<double>& times)
 {
+  this->File->Write(this->Times + this->Steps * sizeof(double), times.data(), times.size() * sizeof(double));
+  this->First = this->Steps == 0 ? times.front() : this->First;
+  this->Steps += static_cast<std::int64_t>(times.size());
+  const std::int64_t steps = this->Steps;
+  const double first = this->First, last = times.back();
   const double dt = steps > 1 ? (last - first) / static_cast<double>(steps - 1) : std::max(first, 0.0);
   const std::int64_t before = dt > 0 ? std::max<std::int64_t>(std::llround(first / dt), 0) : 0;
   const auto length = static_cast<std::uint64_t>(steps), number = static_cast<std::uint64_t>(before + steps);

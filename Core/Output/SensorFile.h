@@ -24,9 +24,9 @@ public:
   const std::vector<std::uint64_t>& Offsets() const { return this->Begins; }
   /// Makes the file, without steps. Throws Error.
   void Create(bool overwrite);
-  /// From now on the file has so many steps, at least 1, whose values are on the storage: from time `first`
-  /// to `last`.
-  void Commit(std::int64_t steps, double first, double last);
+  /// From now on the file has these steps, too, whose values are on the storage. times: of all since the last
+  /// call, at least one.
+  void Commit(const std::vector<double>& times);
   /// That outlives the machine's failure.
   void Flush() const;
 
@@ -37,6 +37,9 @@ private:
   std::vector<std::uint64_t> Begins;
   std::vector<std::uint64_t> Lengths;  ///< places of the numbers of steps in the shapes of data sets
   std::uint64_t All = 0, Done = 0, TimeStep = 0;  ///< places of the values of Nt, t_index and dt
+  std::uint64_t Times = 0;                        ///< place of the times of all steps
+  std::int64_t Steps = 0;                         ///< that the file has
+  double First = 0;                               ///< time of the first of them
   std::vector<std::byte> Image;                   ///< all but values, as it is in the file
   std::uint64_t Size = 0;
   std::unique_ptr<PlainFile> File;

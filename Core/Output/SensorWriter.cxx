@@ -9,38 +9,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
-#include <thread>
 #include <utility>
 
 namespace patchio::output {
 namespace {
-
-constexpr std::chrono::microseconds LongestPause(500);
-
-/// RunOnAllRanks() for work of which some ranks have much and others none. Those sleep until all are done,
-/// where MPI would have them look for messages all the time and take the processor from the ones at work.
-void RunPatiently(Communicator& ranks, const std::function<void()>& work)
-{
-  const std::string fault = CatchError(work);
-  if (ranks.Mpi() != MPI_COMM_NULL) {
-    std::vector<double> sum;
-    ranks.BeginSum({fault.empty() ? 0.0 : 1.0});
-    for (auto pause = std::chrono::microseconds(10); !ranks.EndSum(sum);
-         pause = std::min(2 * pause, LongestPause)) {
-      std::this_thread::sleep_for(pause);
-    }
-    if (sum[0] == 0) {
-      return;
-    }
-  }
-  RunOnAllRanks(ranks, [&] {
-    if (!fault.empty()) {
-      throw Error(fault);
-    }
-  });
-}
 
 /// Neighbours in the data set go together. Gives what comes after the values.
 const float* GiveRuns(
@@ -140,8 +113,9 @@ void SensorWriter::Flush()
 /// Steps that could not be written are lost, and so are all later ones.
 void SensorWriter::Try(const std::function<void()>& work)
 {
-  const std::string fault = CatchError(work);
+  std::string fault = CatchError(work);
   if (!fault.empty()) {
+    fault += this->Gathered.size() > 1 ? fmt::format(" With it {} are lost.", this->StepsText()) : "";
     this->Fault = fault;
     this->Gathered.clear();
     throw Error(fault);
@@ -253,6 +227,7 @@ void SensorWriter::CheckCover() const
 /// all. Waits for the write before.
 void SensorWriter::WriteGathered()
 {
+  this->CheckSameSteps();
   this->Open();
   const std::vector<std::int64_t> steps = this->CountSteps();
   this->CheckRoom(steps);
@@ -275,24 +250,49 @@ void SensorWriter::WriteGathered()
   const auto requests = this->RequestsOf(regions, ranges[this->Ranks.Rank()], mine.Count, threads);
   this->Writing = std::async(this->Agreed.How.Steps > 1 ? std::launch::async : std::launch::deferred,
       [this, mine, requests, threads] { this->Write(requests, mine.Bytes, threads); });
+  this->Underway = this->StepsText();
   this->CountGathered();
+}
+
+/// The gathered steps, which messages name.
+std::string SensorWriter::StepsText() const
+{
+  const std::int64_t first = this->Gathered.front().Number, last = this->Gathered.back().Number;
+  return first == last ? fmt::format("step {}", first) : fmt::format("steps {} to {}", first, last);
+}
+
+/// Collective: throws Error, the same on all ranks, where one of them has skipped a step or has another one,
+/// as values of different steps would be put together.
+void SensorWriter::CheckSameSteps() const
+{
+  const std::vector<std::string> texts = this->Ranks.AllGather(this->StepsText());
+  const auto other =
+      std::find_if(texts.begin(), texts.end(), [&](const std::string& text) { return text != texts[0]; });
+  if (other != texts.end()) {
+    throw Error(
+        fmt::format("Ranks are at different steps: rank 0 has given {}, and rank {} has given {}. All "
+                    "ranks must write the same steps in the same order.",
+            texts[0], other - texts.begin(), *other));
+  }
 }
 
 /// Collective: waits for the write that was begun last, if any. `more` is work of each rank that may fail.
 void SensorWriter::EndWrite(const std::function<void()>& more)
 {
-  RunPatiently(this->Ranks, [&] {
+  RunOnAllRanks(this->Ranks, [&] {
     more();
-    if (this->Writing.valid()) {
-      this->Writing.get();
-    }
-    if (this->Committing.valid()) {
-      this->Committing.get();
+    const std::string fault = CatchError([&] {
+      for (std::future<void>* const task : {&this->Writing, &this->Committing}) {
+        task->valid() ? task->get() : static_cast<void>(0);
+      }
+    });
+    if (!fault.empty()) {
+      throw Error(fmt::format("It gathered {} before, which were not written. {}", this->Underway, fault));
     }
   });
-  this->Whole = this->Given;
-  if (!this->Files.empty() && this->Told.Steps != this->Whole.Steps) {
-    this->Committing = std::async(std::launch::async, [this] { this->Commit(); });
+  const auto written = std::exchange(this->Times, std::vector<std::vector<double>>(this->AllSeries.size()));
+  if (!this->Files.empty()) {
+    this->Committing = std::async(std::launch::async, [this, written] { this->Commit(written); });
   }
 }
 
@@ -300,7 +300,7 @@ void SensorWriter::EndWrite(const std::function<void()>& more)
 void SensorWriter::CheckRoom(const std::vector<std::int64_t>& steps) const
 {
   for (std::size_t series = 0; series < steps.size(); ++series) {
-    if (this->Given.Steps[series] + steps[series] > this->Room[series]) {
+    if (this->Given[series] + steps[series] > this->Room[series]) {
       throw FileError(this->AllSeries[series].Path, fmt::format("at most {} steps", this->Room[series]),
           "more", "Give each step one number, and write it once");
     }
@@ -308,15 +308,13 @@ void SensorWriter::CheckRoom(const std::vector<std::int64_t>& steps) const
 }
 
 /// The files have from now on what all ranks have written.
-void SensorWriter::Commit()
+void SensorWriter::Commit(const std::vector<std::vector<double>>& times)
 {
   for (std::size_t series = 0; series < this->Files.size(); ++series) {
-    const std::int64_t steps = this->Whole.Steps[series];
-    if (steps > 0) {
-      this->Files[series].Commit(steps, this->Whole.Times[series][0], this->Whole.Times[series][1]);
+    if (!times[series].empty()) {
+      this->Files[series].Commit(times[series]);
     }
   }
-  this->Told = this->Whole;
 }
 
 /// They are no longer gathered, but on their way.
@@ -325,8 +323,8 @@ void SensorWriter::CountGathered()
   for (std::size_t series = 0; series < this->AllSeries.size(); ++series) {
     for (const SensorSample& sample : this->Gathered) {
       if (this->Takes(series, sample)) {
-        std::array<double, 2>& times = this->Given.Times[series];
-        times = {this->Given.Steps[series]++ == 0 ? sample.Time : times[0], sample.Time};
+        ++this->Given[series];
+        this->Times[series].push_back(sample.Time);
       }
     }
   }
@@ -336,7 +334,7 @@ void SensorWriter::CountGathered()
 /// Collective the first time: makes the files.
 void SensorWriter::Open()
 {
-  if (!this->Given.Steps.empty()) {
+  if (!this->Given.empty()) {
     return;
   }
   RunOnAllRanks(this->Ranks, [&] { this->CheckSamples(); });
@@ -348,8 +346,8 @@ void SensorWriter::Open()
     }
   });
   this->Offsets = GatherValues(this->Ranks, offsets);
-  this->Given.Steps.resize(this->AllSeries.size(), 0);
-  this->Given.Times.resize(this->AllSeries.size());
+  this->Given.resize(this->AllSeries.size(), 0);
+  this->Times.resize(this->AllSeries.size());
 }
 
 /// Throws what this rank has to tell.
@@ -384,7 +382,7 @@ std::vector<SensorWriter::Region> SensorWriter::RegionsOf(const std::vector<std:
       region.Series = series;
       region.StepBytes = this->AllSeries[series].ValuesOf(i % this->AllSeries[series].Sets()) * sizeof(float);
       region.Begin = begin;
-      region.Offset = this->Offsets[regions.size() - 1] + this->Given.Steps[series] * region.StepBytes;
+      region.Offset = this->Offsets[regions.size() - 1] + this->Given[series] * region.StepBytes;
       region.Bytes = region.StepBytes * steps[series];
       begin += region.Bytes;
     }

@@ -12,7 +12,6 @@
 #include "Support/PlainFile.h"
 #include "Support/Stopwatch.h"
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <future>
@@ -73,12 +72,6 @@ public:
 private:
   struct Region;
   struct Request;
-  /// Steps of each series, and the times of the first and the last one.
-  struct Progress
-  {
-    std::vector<std::int64_t> Steps;
-    std::vector<std::array<double, 2>> Times;
-  };
   /// The same on all ranks.
   struct Agreement
   {
@@ -95,6 +88,8 @@ private:
   bool IsTime() const;
   void CheckCover() const;
   void WriteGathered();
+  std::string StepsText() const;
+  void CheckSameSteps() const;
   void Open();
   void CheckSamples() const;
   std::vector<std::int64_t> CountSteps() const;
@@ -105,7 +100,7 @@ private:
       const std::vector<Region>& regions, std::uint64_t begin, std::uint64_t count, int threads) const;
   void Write(const std::vector<Request>& requests, const std::byte* from, int threads);
   void EndWrite(const std::function<void()>& more);
-  void Commit();
+  void Commit(const std::vector<std::vector<double>>& times);
   void CountGathered();
   void KeepMemory(std::vector<std::vector<float>> values)
   {
@@ -130,14 +125,15 @@ private:
   std::vector<std::vector<std::vector<float>>> Spare;  ///< see TakeMemory()
   LineExchange Line;
   Agreement Agreed;
-  Progress Given;         ///< with what is being written
-  Progress Whole;         ///< what all ranks have written
-  Progress Told;          ///< what the files say that they have, on rank 0
+  std::vector<std::int64_t> Given;  ///< steps of each series with what is being written
+  std::vector<std::vector<double>>
+      Times;              ///< of those that all ranks write, or have written, and no file has
   std::int64_t Next = 0;  ///< SensorSample::Index
   std::string Fault;      ///< why steps are missing
 
+  std::string Underway;          ///< the steps that are being written
   std::future<void> Writing;     ///< this rank's part of Given; uses Opened
-  std::future<void> Committing;  ///< on rank 0; uses Files, Whole and Told
+  std::future<void> Committing;  ///< on rank 0; uses Files
 };
 
 }  // namespace patchio::output

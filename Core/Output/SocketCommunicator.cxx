@@ -18,6 +18,8 @@ namespace {
 
 /// A text that a rank sends has no more bytes; a longer one is none of ours.
 constexpr std::uint64_t MostBytes = std::uint64_t(1) << 40;
+/// In place of the bytes of a text: why rank 0 has given up follows.
+constexpr std::uint64_t FaultMark = ~std::uint64_t(0);
 
 /// Bytes on their way between this rank and another one, in both directions.
 struct Transfer
@@ -35,7 +37,11 @@ class SocketCommunicator : public Communicator
 {
 public:
   SocketCommunicator(Communicator& ranks, double waitSeconds)
-      : RankValue(ranks.Rank()), SizeValue(ranks.Size()), WaitSeconds(waitSeconds), Others(ranks.Size())
+      : RankValue(ranks.Rank()),
+        SizeValue(ranks.Size()),
+        // Others wait longer than rank 0, which tells them for whom it has waited.
+        WaitSeconds(ranks.Rank() == 0 ? waitSeconds : waitSeconds + std::max(1.0, 0.05 * waitSeconds)),
+        Others(ranks.Size())
   {
     RunOnAllRanks(ranks, [&] { this->Entrance = std::make_unique<Door>(this->SizeValue); });
     this->TakeMeetings(ranks);
@@ -94,7 +100,7 @@ public:
   }
   std::vector<int> AllGather(const std::vector<int>& values) override { return GatherValues(*this, values); }
   using Communicator::Exchange;
-  void Exchange(const std::vector<std::string>& texts, std::vector<std::string>& into) override;
+  void Exchange(std::vector<std::string>& texts, std::vector<std::string>& into) override;
 
 private:
   void TakeMeetings(Communicator& ranks);
@@ -105,6 +111,7 @@ private:
   void Advance(Transfer& transfer, short events);
   void Put(int rank, const std::string& text);
   std::string Take(int rank);
+  void TakeFault(int rank);
   [[noreturn]] void Fail(int rank);
 
   const int RankValue;
@@ -165,7 +172,7 @@ void SocketCommunicator::JoinWhere(const std::vector<bool>& needed)
   this->Await(awaited);
 }
 
-void SocketCommunicator::Exchange(const std::vector<std::string>& texts, std::vector<std::string>& into)
+void SocketCommunicator::Exchange(std::vector<std::string>& texts, std::vector<std::string>& into)
 {
   std::vector<std::uint64_t> mine;
   for (const std::string& text : texts) {
@@ -259,7 +266,13 @@ void SocketCommunicator::Put(int rank, const std::string& text)
 std::string SocketCommunicator::Take(int rank)
 {
   std::uint64_t size = 0;
-  if (!this->Broken.empty() || !this->Others[rank].Take(&size, sizeof size) || size > MostBytes) {
+  if (!this->Broken.empty() || !this->Others[rank].Take(&size, sizeof size)) {
+    this->Fail(rank);
+  }
+  if (size == FaultMark) {
+    this->TakeFault(rank);
+  }
+  if (size > MostBytes) {
     this->Fail(rank);
   }
   std::string text(size, '\0');
@@ -267,6 +280,16 @@ std::string SocketCommunicator::Take(int rank)
     this->Fail(rank);
   }
   return text;
+}
+
+/// The reason of a rank that has given up.
+void SocketCommunicator::TakeFault(int rank)
+{
+  constexpr std::uint64_t most = 1 << 16;
+  const std::string text = this->Take(rank);
+  this->Broken = text.substr(0, most);
+  this->Others.clear();
+  throw Error(this->Broken);
 }
 
 /// Closes all connections, so that the others need not wait either. errno says whether the wait was too long.
@@ -277,6 +300,14 @@ void SocketCommunicator::Fail(int rank)
                                          this->WaitSeconds, rank)
                                    : fmt::format("Rank {} waited for rank {}, which has ended or given up.",
                                          this->RankValue, rank);
+    const std::uint64_t head[] = {FaultMark, this->Broken.size()};
+    std::string last(reinterpret_cast<const char*>(head), sizeof head);
+    last += this->Broken;
+    for (const Socket& other : this->Others) {
+      if (this->RankValue == 0 && other.IsOpen()) {
+        static_cast<void>(::send(other.Get(), last.data(), last.size(), MSG_DONTWAIT | MSG_NOSIGNAL));
+      }
+    }
     this->Others.clear();
   }
   throw Error(this->Broken);

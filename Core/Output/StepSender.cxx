@@ -10,7 +10,7 @@
 
 namespace patchio::output {
 
-StepSender::StepSender(IoRoles& roles, Communicator& compute, const OutputConfig& config)
+StepSender::StepSender(IoRoles& roles, BoundedCommunicator& compute, const OutputConfig& config)
     : Roles(roles),
       Compute(compute),
       Memory(config.Memory),
@@ -142,9 +142,10 @@ void StepSender::CheckThatItFits(const std::vector<std::uint64_t>& needs, const 
   }
 }
 
+/// From rank 0; from every rank where ranks have given up waiting for each other, as rank 0 may have stopped.
 void StepSender::ToServers(const Order& order)
 {
-  if (this->Compute.Rank() == 0) {
+  if (this->Compute.Rank() == 0 || this->Compute.IsBroken()) {
     for (const int server : this->Roles.Serving()) {
       this->Orders.Add(order, server, OrderTag);
     }

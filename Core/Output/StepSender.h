@@ -1,9 +1,9 @@
 // A compute rank's side of output through I/O ranks. Paper 5, section on sending.
 #pragma once
 
+#include "Output/BoundedCommunicator.h"
 #include "Output/IoMessages.h"
 #include "Output/IoRoles.h"
-#include "Support/Communicator.h"
 
 #include <cstdint>
 #include <deque>
@@ -23,7 +23,7 @@ class StepSender
 {
 public:
   /// roles, compute: must outlive the sender.
-  StepSender(IoRoles& roles, Communicator& compute, const OutputConfig& config);
+  StepSender(IoRoles& roles, BoundedCommunicator& compute, const OutputConfig& config);
   /// Ends as End() does, unless that was called.
   ~StepSender();
   StepSender(const StepSender&) = delete;
@@ -54,7 +54,7 @@ private:
   void ToServers(const Order& order);
 
   IoRoles& Roles;
-  Communicator& Compute;
+  BoundedCommunicator& Compute;
   const std::uint64_t Memory;
   const double WaitSeconds;
   std::shared_ptr<const Declaration> Declared;  ///< that the I/O ranks have

@@ -94,7 +94,7 @@ public:
     return result;
   }
 
-  void Exchange(const std::vector<std::string>& texts, std::vector<std::string>& into) override
+  void Exchange(std::vector<std::string>& texts, std::vector<std::string>& into) override
   {
     std::vector<std::uint64_t> mine, theirs(this->SizeValue);
     for (const std::string& text : texts) {
@@ -232,14 +232,14 @@ std::vector<std::string> Communicator::Gather(const std::string& text)
   return this->Rank() == 0 ? all : std::vector<std::string>();
 }
 
-std::vector<std::string> Communicator::Exchange(const std::vector<std::string>& texts)
+std::vector<std::string> Communicator::Exchange(std::vector<std::string> texts)
 {
   std::vector<std::string> mine;
   this->Exchange(texts, mine);
   return mine;
 }
 
-void Communicator::Exchange(const std::vector<std::string>& texts, std::vector<std::string>& into)
+void Communicator::Exchange(std::vector<std::string>& texts, std::vector<std::string>& into)
 {
   for (int to = 0; to < this->Size(); ++to) {
     std::vector<std::string> all = this->AllGather(texts[to]);

@@ -33,9 +33,10 @@ public:
   /// The same on rank 0 only; the others get nothing.
   virtual std::vector<std::string> Gather(const std::string& text);
   /// Text i goes to rank i: gives those for this rank, in rank order. `texts` has Size() of them.
-  std::vector<std::string> Exchange(const std::vector<std::string>& texts);
-  /// The same into texts that are there, so that their memory is used again.
-  virtual void Exchange(const std::vector<std::string>& texts, std::vector<std::string>& into);
+  std::vector<std::string> Exchange(std::vector<std::string> texts);
+  /// The same into texts that are there, so that their memory is used again. Both may have lost their contents
+  /// when this throws.
+  virtual void Exchange(std::vector<std::string>& texts, std::vector<std::string>& into);
   /// The values of all ranks, in rank order, on all ranks; `values` has the same length everywhere.
   /// Result: Size() x values.size(), rank by rank.
   virtual std::vector<double> AllGather(const std::vector<double>& values) = 0;

@@ -60,7 +60,7 @@ void StepWriter::ExchangeParts()
           return std::prev(writers[set].upper_bound(begin))->second;
         });
   });
-  texts = this->Ranks.Exchange(texts);
+  texts = this->Ranks.Exchange(std::move(texts));
   RunOnAllRanks(this->Ranks, [&] { this->Packer->AddTexts(texts, this->Threads); });
 }
 

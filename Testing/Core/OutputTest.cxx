@@ -138,7 +138,7 @@ TEST(OutputDeclaration, PatchesComeByLevel)
   EXPECT_THAT(testing::MessageOf([&] {
     declared.SetPatches(*alone, {PatchAt(0, {0, 0, 0}, {2000000000, 1, 1})});
   }),
-      HasSubstr("Patches were declared"));
+      HasSubstr("expected cells between"));
   EXPECT_EQ(declared.Data().Patches.size(), 2u) << "those before stay";
 }
 

@@ -30,13 +30,24 @@ int main(int argc, char** argv)
     MPI_Finalize();
     return 2;
   }
+  const int32_t ratios[6] = {1, 1, 1, 2, 0, 2}, layers[3] = {0, -1, 0};
+  told(out, patchio_compute(out, NULL));
   told(out, patchio_write(out, 0, 0, NULL));
+  told(out, patchio_patches(out, 1, &mine)); /* before the grid */
   told(out, patchio_grid(out, 3, NULL, spacing, 1, NULL));
   told(out, patchio_grid(out, 3, origin, wrong, 1, NULL));
+  told(out, patchio_grid(out, 4, origin, spacing, 1, NULL));
+  told(out, patchio_grid(out, 3, origin, spacing, 2, NULL));
+  told(out, patchio_grid(out, 3, origin, spacing, 0, NULL));
+  told(out, patchio_grid(out, 3, origin, spacing, 2, ratios));
   told(out, patchio_grid(out, 3, origin, spacing, 1, NULL));
   told(out, patchio_patches(out, 1, rank == 0 ? NULL : &mine)); /* on one rank alone */
   told(out, patchio_patches(out, 0, NULL));
   told(out, patchio_patches(out, 1, &mine));
+  told(out, patchio_write(out, 0, 0, values)); /* without variables */
+  told(out, patchio_variable(out, "g", NULL, PATCHIO_DOUBLE, 0, PATCHIO_CELLS, NULL));
+  told(out, patchio_variable(out, "g", NULL, PATCHIO_DOUBLE, 1, PATCHIO_CELLS, layers));
+  told(out, patchio_variable(out, "g", NULL, (enum patchio_type)9, 1, PATCHIO_CELLS, NULL));
   told(out, patchio_variable(out, NULL, NULL, PATCHIO_DOUBLE, 1, PATCHIO_CELLS, NULL));
   told(out, patchio_variable(out, "f", NULL, PATCHIO_FLOAT, 1, PATCHIO_NODES, NULL));
   told(out, patchio_variable(out, "a", NULL, PATCHIO_DOUBLE, 1, PATCHIO_CELLS, NULL));

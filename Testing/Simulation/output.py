@@ -2,11 +2,12 @@
 """What a simulation writes through patchio.h: values against the formula of Client.c, faults, and a program that was built against
 what is installed.
 
-usage: output.py CASE --client CLIENT --patchio PATCHIO --faults LIBRARY --build BUILD --regional REGIONAL --acoustic ACOUSTIC --careless CARELESS --library LIBRARY
+usage: output.py CASE --client CLIENT --patchio PATCHIO --faults LIBRARY --build BUILD --regional REGIONAL --acoustic ACOUSTIC --careless CARELESS --apart APART --library LIBRARY
 
-CASE: values, same, grads, sensor, sensor_reader, sensor_faults, linadv, refusals, careless, python, failing, slow, live, killed, installed.
+CASE: values, same, grads, sensor, sensor_reader, sensor_times, sensor_faults, linadv, refusals, careless, apart, stopped, unlike, python, failing, slow, live, killed, installed.
 """
 import argparse
+import concurrent.futures
 import glob
 import json
 import os
@@ -223,6 +224,35 @@ def sensor_reader(options, folder):
                     expect(np.array_equal(found, np.concatenate([np.ravel(values) for values in want])), "%s: the reader has other values at its step %d", path, slot)
 
 
+def sensor_times(options, folder):
+    """Times of sampled steps that k-Wave's Nt and dt cannot say: by h5py, and through PatchIO's reader."""
+    sys.path.insert(0, os.path.join(options.build, "python"))
+    import patchio
+    path = os.path.join(folder, "s.h5")
+    for windows, sensor in (([{"first": 3, "last": 38, "every": 4}], {"points": [1, 7]}), ([{"first": 3, "last": 38, "every": 4}], {"points": [4]}),
+                            ([{"first": 2, "last": 4, "every": 2}, {"first": 7, "last": 40, "every": 3}], {"cuboids": [{"lower": [1, 2, 3], "upper": [1, 2, 3]}, {"lower": [1, 2, 3], "upper": [4, 5, 3]}]}),
+                            ([{"first": 5, "last": 5}], {"points": [9, 3]}), ([{"last": 38}], {"points": [1, 2]})):
+        wanted = sorted({step for window in windows for step in range(window.get("first", 0), window["last"] + 1, window.get("every", 1))})
+        for more in ({}, {"steps at once": 4}):
+            channel = {"path": path, "format": "kwave", "overwrite": True, "windows": windows, **sensor, **more}
+            code, text = run([options.acoustic, config(folder, channel, mode="direct"), "40"], 2)
+            expect(code == 0 and text == "", "%s: exit code %d, %s", windows, code, text)
+            steps = [step for step in wanted if step < 40]
+            want = [2e-8 * step for step in steps]
+            found = patchio.open(path)
+            expect([step.time for step in found] == want, "%s: the reader has the times %s", windows, [step.time for step in found])
+            with h5py.File(path, "r") as file:
+                times = file["sample_times"]
+                expect(times.shape == (len(steps), 1, 1, 1) and times.dtype == "<f8" and times[:, 0, 0, 0].tolist() == want, "%s: times %s", windows, times[...].ravel())
+                dt = (want[-1] - want[0]) / max(1, len(want) - 1) or want[0]
+                expect(abs(file["dt"][0, 0, 0] - dt) < 1e-6 * dt and file["Nt"][0, 0, 0] == file["t_index"][0, 0, 0] == len(want) + round(want[0] / dt), "%s: Nt %s, dt %s", windows,
+                       file["Nt"][...], file["dt"][...])
+                for slot, step in enumerate(steps):
+                    values = file["p/1"][slot, 0, 0, 0] if "cuboids" in sensor else file["p"][0, slot, 0]
+                    place = (3, 2, 1) if "cuboids" in sensor else np.unravel_index(sensor["points"][0] - 1, (32, 48, 64))
+                    expect(np.isclose(values, wave("p", step)[place], rtol=1e-5), "%s: another value at step %d", windows, step)
+
+
 def sensor(options, folder):
     """Cuboids and points, some of longer periods: the formula's values, and the same bytes whatever the ranks, the mode and how many steps are written at once."""
     steps = [2, 4] + list(range(7, 23))
@@ -321,6 +351,11 @@ def refusals(options, folder):
         "not json": "{",
         "no such file": os.path.join(folder, "nowhere.json"),
         "threads": '{"threads": -1}',
+        "(channels 1, windows 1)": '{"channels": [{"path": "a", "windows": [{"evry": 1}]}]}',
+        "control characters": '{"channels": [{"path": "\\u0000.pio"}]}',
+        "/proc/x.pio": '{"channels": [{"path": "/proc/x.pio"}]}',
+        "/dev/null/x.pio": '{"channels": [{"path": "/dev/null/x.pio"}]}',
+        "at least one name": '{"channels": [{"path": "a", "variables": []}]}',
         "direct, thread, ranks": '{"mode": "swift"}',
         "io ranks": '{"io ranks": -1}',
         "independent, shared": '{"layout": "fair"}',
@@ -372,9 +407,11 @@ def refusals(options, folder):
 
 def careless(options, folder):
     """Each wrong call is told on all ranks, none crashes or waits, and what was not closed is written when MPI ends."""
-    want = ["NULL for the configuration", "MPI_COMM_NULL", "NULL for the output", "Step 0 has no patches", "NULL for the origin", "along axis 1", "no fault",
-            "1 patches at NULL", "at least one is needed", "no fault", "NULL for the name", "no fault", "no fault", "Step 0 was given no list", "unlike step -1",
-            "no finite time", "not the same on all ranks: rank 1"] + 5 * ["no fault"]
+    want = ["NULL for the configuration", "MPI_COMM_NULL", "NULL for the output", "patchio_compute() was given NULL", "Step 0 has no patches", "call patchio_grid() before",
+            "NULL for the origin", "spacing -1 along axis 1", "2 or 3", "NULL for the ratios of 2 levels", "0 levels", "Level 1 has the ratio 0", "no fault",
+            "1 patches at NULL", "at least one is needed", "no fault", "Step 0 has no variables", "Variable 'g' has 0 components", "Variable 'g' has -1 layers", "Variable 'g' has the type 9",
+            "NULL for the name", "no fault", "no fault", "Step 0 was given no list", "not step -1", "Step 0 has the time nan",
+            "Step 0 is not the same on all ranks: rank 0 has the time 0, and rank 1 has the time 1"] + 5 * ["no fault"]
     for mode in ("direct", "thread"):
         shutil.rmtree(os.path.join(folder, "out.pio"), ignore_errors=True)
         code, said = run([options.careless, config(folder, {}, mode=mode), "5"], 2, timeout=60, LD_PRELOAD=options.faults, WRITE_FAULT="slow 20")
@@ -383,6 +420,82 @@ def careless(options, folder):
             lines = [line for line in said.splitlines() if line.startswith("rank %d: " % rank)]
             expect(len(lines) == len(want) and all(word in line for word, line in zip(want, lines)), "%s: rank %d was told %s", mode, rank, "\n".join(lines))
         check_cubes(os.path.join(folder, "out.pio"), 5)
+
+
+def run_apart(options, folder, what, *more, **settings):
+    """Apart.c on ranks 0 to 3 and an I/O rank, if any, with short waits; gives {rank: {call: (seconds, text)}} and the folder of its output."""
+    place = tempfile.mkdtemp(dir=folder)
+    channel = settings.pop("channel", {"path": os.path.join(place, "out.pio")})
+    settings = {"wait seconds": 0.5, **settings}
+    command = [options.apart, config(place, {**channel, "path": os.path.join(place, os.path.basename(channel["path"]))}, **settings), what, *more]
+    code, said = run(command, 5 if settings.get("mode") == "ranks" else 4, timeout=60)
+    told = {}
+    for rank, call, seconds, text in re.findall(r"^rank (\d), ([^:]*), ([0-9.]+) s: (.*)", said, re.M):
+        told.setdefault(int(rank), {})[call] = (float(seconds), text)
+    return told, said, place, code
+
+
+SENSORS = [{"path": "s.h5", "format": "kwave", "points": [1, 5, 9, 13], "windows": [{"last": 9}], "steps at once": steps} for steps in (1, 2)]
+
+
+def apart(options, folder):
+    """A rank that makes another call than the others, or gives another step: all are told at once who, where, and what differs; nothing hangs."""
+    wrote = "rank 2 in %s, ranks 0, 1 and 3 in patchio_write of step 2"
+    cases = {"flush": wrote % "patchio_flush", "patches": wrote % "patchio_patches", "finalize": wrote % r"MPI_Finalize \(patchio_close was not called\)",
+             "skip": "Step 2 is not the same on all ranks: rank 0 has step 2, and rank 2 has step 3", "number": "rank 0 has step 2, and rank 2 has step 12",
+             "time": "rank 0 has the time 2, and rank 2 has the time 2.5", "grid": r"rank 0 has level 0 with cells of \(1, 1, 1\).*rank 2 has level 0 with cells of \(1, 2, 1\)",
+             "variable": "rank 0 has variable 0 'a'.*rank 2 has variable 0 'other'"}
+    some = {"direct": ("flush", "skip", "variable"), "ranks": ("flush", "finalize", "skip")}
+    for mode in ("direct", "thread", "ranks"):
+        for what in some.get(mode, cases):
+            want = cases[what]
+            told, said, _, code = run_apart(options, folder, what, mode=mode)
+            for rank in (0, 1, 3) if what == "finalize" else range(4):
+                texts = told.get(rank, {})
+                expect(texts and re.search(want, next(iter(texts.values()))[1]), "%s, %s: rank %d was told %s", mode, what, rank, texts)
+                expect(all(seconds < 2 for seconds, _ in texts.values()), "%s, %s: rank %d waited: %s", mode, what, rank, texts)
+            expect(code in (0, 1), "%s, %s: exit code %d, %s", mode, what, code, said)
+    for mode in ("direct", "thread"):  # which agree when they have gathered steps
+        for channel in SENSORS:
+            told, said, place, _ = run_apart(options, folder, "skip", mode=mode, channel=channel)
+            want = "rank 0 has given steps? [0-9 to]*, and rank 2 has given|rank 2 in patchio_flush, ranks 0, 1 and 3 in patchio_write"
+            expect(all(any(re.search(want, text) for _, text in told.get(rank, {}).values()) for rank in range(4)) or re.search(want, said), "%s, a sensor: %s", mode, said)
+            with h5py.File(os.path.join(place, "s.h5"), "r") as file:
+                expect(file["p" if "p" in file else "a"].shape[1] <= 2 or file["t_index"][0, 0, 0] <= 2, "%s: steps were mixed: %s", mode, dict(file))
+
+
+def stopped(options, folder):
+    """A rank that stops: the others have an error that names it within the longest wait and a little, and later calls fail at once."""
+    cases = [("stop", {"mode": "direct"}), ("stop", {"mode": "thread"}), ("stop", {"mode": "ranks"}), ("stop", {"mode": "direct", "channel": SENSORS[0]}), ("open", {"mode": "thread"}),
+             ("stop", {"mode": "direct", "channel": {"path": "m.ctl", "format": "grads", "windows": [{"last": 9}]}})]
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        runs = [pool.submit(run_apart, options, folder, what, **settings) for what, settings in cases]
+    for (what, settings), each in zip(cases, runs):
+        told, said, _, code = each.result()
+        call, want = ("open", "patchio_open: waited 0.5 s for other ranks") if what == "open" else ("step 2", "patchio_write of step 2: rank 2 has not come within 0.5 s")
+        for rank in (0, 1, 3):
+            seconds, text = told.get(rank, {}).get(call, (0, ""))
+            expect(want in text and 0.4 < seconds < 4.9, "%s: rank %d was told after %g s: %s", settings, rank, seconds, text)
+            for later in () if what == "open" else ("step 3", "flush"):
+                expect(told[rank].get(later, (9, ""))[0] < 0.3 and "rank 2 has not come" in told[rank][later][1], "%s: rank %d was told at %s: %s", settings, rank, later, told[rank])
+        expect(2 in told and code in (1, 2), "%s: the rank that had stopped was not told: exit code %d, %s", settings, code, said)
+
+
+def unlike(options, folder):
+    """Configurations that differ between ranks: all are told the key and both values."""
+    out = {"path": os.path.join(folder, "out.pio")}
+    ours = {"mode": "direct", "wait seconds": 0.5, "channels": [out]}
+    for want, theirs in (('"mode" is direct on rank 0, and "mode" is thread on rank 2', {"mode": "thread"}), ('"mode" is direct on rank 0, and "mode" is ranks on rank 2', {"mode": "ranks"}),
+                         ('"layout" is independent on rank 0, and "layout" is shared', {"layout": "shared"}), ('"memory" is .* and "memory" is 1000 bytes', {"memory": "1 kB"}),
+                         ('"path" of channel 1 is .*out.pio on rank 0, and "path" of channel 1 is .*else.pio', {"channels": [{"path": out["path"].replace("out", "else")}]}),
+                         ('"variables" of channel 1 is .* and "variables" of channel 1 is .a.', {"channels": [{**out, "variables": ["a"]}]}),
+                         ("a list of 1 on rank 0, and .* a list of 2", {"channels": [out, {"path": out["path"] + "2"}]}),
+                         ("no such file|nowhere.json", None)):
+        more = json.dumps({**ours, **theirs}) if theirs else os.path.join(folder, "nowhere.json")
+        code, said = run([options.apart, json.dumps(ours), "nothing", more], 4, timeout=60)
+        expect(code == 2 and len(re.findall(want, said)) == 4 and said.count("open") >= 4, "%s: exit code %d, %s", want, code, said)
+    code, said = run([options.apart, json.dumps(ours), "nothing", json.dumps({"channels": [{**out, "name": "channel 1", "windows": []}], "threads": 0, **ours})], 4, timeout=60)
+    expect(code == 0, "defaults that are written out: exit code %d, %s", code, said)
 
 
 def check_cubes(container, count):
@@ -533,10 +646,10 @@ def installed(options, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    cases = {"values": values, "same": same, "grads": grads, "sensor": sensor, "sensor_reader": sensor_reader, "sensor_faults": sensor_faults, "linadv": linadv, "refusals": refusals,
-             "careless": careless, "python": python, "failing": failing, "slow": slow, "live": live, "killed": killed, "installed": installed}
+    cases = {"values": values, "same": same, "grads": grads, "sensor": sensor, "sensor_reader": sensor_reader, "sensor_times": sensor_times, "sensor_faults": sensor_faults, "linadv": linadv, "refusals": refusals,
+             "careless": careless, "apart": apart, "stopped": stopped, "unlike": unlike, "python": python, "failing": failing, "slow": slow, "live": live, "killed": killed, "installed": installed}
     parser.add_argument("case", choices=list(cases))
-    for name in ("client", "careless", "regional", "acoustic", "library", "patchio", "faults", "build"):
+    for name in ("client", "careless", "apart", "regional", "acoustic", "library", "patchio", "faults", "build"):
         parser.add_argument("--" + name, required=True)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -396,6 +396,7 @@ void Reader::ReadSteps()
     to.Notes.push_back(fmt::format("the run has stopped at step {} of {}: {} of {} sampled steps are there",
         done, all, to.Steps, sampled));
   }
+  ReadTimes(this->File, to);
   if (to.Steps == 0) {
     // No step of the series is there yet.
     to.Quantities.erase(std::remove_if(to.Quantities.begin(), to.Quantities.end(),

@@ -43,9 +43,14 @@ struct KwaveDescription
   double TimeStep = 0;         ///< dt
   std::int64_t FirstStep = 1;  ///< as k-Wave counts, from 1: of the first sampled values
   std::int64_t Steps = 1;      ///< that have been sampled; 1 as well where nothing was
+  std::vector<double> Times;   ///< of all steps, where the file has them: see TimesName
   std::vector<std::string> Warnings, Notes;
 
-  double TimeOf(std::int64_t step) const { return this->TimeStep * static_cast<double>(step - 1); }
+  double TimeOf(std::int64_t step) const
+  {
+    return this->Times.empty() ? this->TimeStep * static_cast<double>(step - 1)
+                               : this->Times[static_cast<std::size_t>(step - this->FirstStep)];
+  }
 };
 
 /// Reads an input or output file, and where needed the mask in another one beside it. Throws Error.

@@ -1,5 +1,6 @@
 #include "Formats/KWave/KwaveDomain.h"
 
+#include "Formats/KWave/KwaveNames.h"
 #include "Support/Error.h"
 
 #include <fmt/format.h>
@@ -43,6 +44,26 @@ void ReadDomain(const KwaveFile& file, KwaveDescription& to)
   to.TimeStep = file.NumberOr("dt", 0);
   if (!std::isfinite(to.TimeStep)) {
     to.TimeStep = 0;
+  }
+}
+
+void ReadTimes(const KwaveFile& file, KwaveDescription& to)
+{
+  const DatasetInfo info = file.Describe(TimesName);
+  const auto steps = static_cast<std::uint64_t>(to.Steps);
+  if (steps == 0 || info.Dims.empty()) {
+    return;
+  }
+  if (!info.Numbers || info.Values() < steps) {
+    to.Notes.push_back(fmt::format(
+        "'{}' has {} times for {} steps: times are those of Nt and dt", TimesName, info.Values(), steps));
+    return;
+  }
+  to.Times = file.Doubles(TimesName, steps);
+  if (!std::all_of(to.Times.begin(), to.Times.end(), [](double time) { return std::isfinite(time); })) {
+    to.Notes.push_back(
+        fmt::format("'{}' has a time that is not finite: times are those of Nt and dt", TimesName));
+    to.Times.clear();
   }
 }
 

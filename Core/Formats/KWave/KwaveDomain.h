@@ -10,4 +10,7 @@ namespace patchio::kwave {
 /// file cannot have them.
 void ReadDomain(const KwaveFile& file, KwaveDescription& to);
 
+/// The times of the description's steps, where PatchIO has written the file: they need not be dt apart.
+void ReadTimes(const KwaveFile& file, KwaveDescription& to);
+
 }  // namespace patchio::kwave

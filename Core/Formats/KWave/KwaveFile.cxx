@@ -136,4 +136,11 @@ std::vector<std::int64_t> KwaveFile::Integers(const std::string& name, std::uint
   return values;
 }
 
+std::vector<double> KwaveFile::Doubles(const std::string& name, std::uint64_t count) const
+{
+  std::vector<double> values(count);
+  this->File.Range(name, 0, count, H5T_NATIVE_DOUBLE, values.data());
+  return values;
+}
+
 }  // namespace patchio::kwave

@@ -57,6 +57,8 @@ public:
 
   /// All values of a data set of integers. Throws Error when there are more than `most`.
   std::vector<std::int64_t> Integers(const std::string& name, std::uint64_t most) const;
+  /// The first `count` values of a data set that has as many. Throws Error.
+  std::vector<double> Doubles(const std::string& name, std::uint64_t count) const;
 
 private:
   hdf5::File File;

@@ -50,7 +50,7 @@ bool IsSetting(const std::string& name)
   const bool setting =
       EndsWithAny(name, {"_source_input", "_source_index", "_flag", "_signal_index", "_delay"}) ||
       BeginsWithAny(name, {"sensor_mask", "pml_", "dd", "dxudxn", "dyudyn", "dzudzn"}) ||
-      name == "delay_mask";
+      name == "delay_mask" || name == TimesName;
   return setting && name != "p0_source_input";
 }
 

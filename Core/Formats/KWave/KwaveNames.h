@@ -5,6 +5,9 @@
 
 namespace patchio::kwave {
 
+/// PatchIO's own: the times of all steps, shape (steps,1,1,1), where they are not multiples of dt.
+constexpr const char* TimesName = "sample_times";
+
 /// "ux_max_all", "p_final": values of the whole domain, whatever the sensor.
 bool IsOfDomain(const std::string& name);
 

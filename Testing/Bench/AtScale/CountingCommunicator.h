@@ -56,7 +56,7 @@ public:
     this->Add(this->Others(), this->Others() * (text.size() + sizeof(std::uint64_t)));
     return std::vector<std::string>(this->SizeValue, text);
   }
-  void Exchange(const std::vector<std::string>& texts, std::vector<std::string>& into) override
+  void Exchange(std::vector<std::string>& texts, std::vector<std::string>& into) override
   {
     std::uint64_t parts = 0, bytes = 0;
     for (const std::string& text : texts) {

@@ -1,0 +1,147 @@
+#include "Output/ConfigCheck.h"
+
+#include "Container/StepRecord.h"
+#include "Support/ByteText.h"
+#include "Support/Bytes.h"
+#include "Support/Checksum.h"
+#include "Support/Error.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <unistd.h>
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+namespace fs = std::filesystem;
+
+namespace patchio::output {
+namespace {
+
+/// "KEY is VALUE" for all keys, with defaults filled in.
+class Entries
+{
+public:
+  explicit Entries(const OutputConfig& config);
+  const std::vector<std::string>& Texts() const { return this->All; }
+
+private:
+  template <typename T>
+  void Add(const char* key, const T& value)
+  {
+    this->All.push_back(fmt::format("\"{}\"{} is {}", key, this->Place, value));
+  }
+  void AddChannel(const Channel& channel);
+  void AddSensor(const Sensor& sensor);
+
+  std::string Place;
+  std::vector<std::string> All;
+};
+
+Entries::Entries(const OutputConfig& config)
+{
+  std::uint64_t memory = config.Memory;
+  for (const Channel& channel : config.Channels) {
+    memory += channel.Memory;
+  }
+  this->Add("mode", NameOf(config.How));
+  this->Add("io ranks", config.IoRanks);
+  this->Add("layout", NameOf(config.Layout));
+  this->Add("memory", fmt::format("{} bytes", memory));
+  this->Add("wait seconds", config.WaitSeconds);
+  this->Add("threads", config.Threads);
+  this->Add("channels", fmt::format("a list of {}", config.Channels.size()));
+  for (std::size_t i = 0; i < config.Channels.size(); ++i) {
+    this->Place = fmt::format(" of channel {}", i + 1);
+    this->AddChannel(config.Channels[i]);
+  }
+}
+
+void Entries::AddChannel(const Channel& channel)
+{
+  this->Add("path", channel.Path);
+  this->Add("name", channel.Name);
+  this->Add("format", NameOf(channel.Format));
+  this->Add("variables", fmt::format("[{}]", fmt::join(channel.Variables, ", ")));
+  std::vector<std::string> windows;
+  for (const Window& window : channel.Windows) {
+    windows.push_back(fmt::format("{} to {} every {}", window.First, window.Last, window.Every));
+  }
+  this->Add("windows", fmt::format("[{}]", fmt::join(windows, ", ")));
+  this->Add("overwrite", channel.Overwrite);
+  this->Add("compress", container::NameOfCompression(channel.Compression));
+  this->Add("ranks a file", channel.RanksAFile);
+  this->Add("start", channel.Start);
+  this->Add("interval", channel.Interval);
+  this->Add("steps at once", channel.StepsAtOnce);
+  this->Add("flush after", channel.FlushSeconds);
+  this->AddSensor(channel.Sees);
+}
+
+/// A mask may have millions of points: a checksum stands for them.
+void Entries::AddSensor(const Sensor& sensor)
+{
+  std::vector<std::string> cuboids;
+  for (const SensorCuboid& cuboid : sensor.Cuboids) {
+    cuboids.push_back(fmt::format("{} to {} every {}", cuboid.Cells.Lower, cuboid.Cells.Upper, cuboid.Every));
+  }
+  const std::string text = fmt::format("{}", fmt::join(cuboids, ", "));
+  this->Add("cuboids", text.size() < 200 ? "[" + text + "]"
+                                         : fmt::format("a list of {} with the checksum {:08x}",
+                                               cuboids.size(), Checksum(text.data(), text.size())));
+  this->Add("points", fmt::format("a list of {} with the checksum {:08x}", sensor.Points.size(),
+                          Checksum(sensor.Points.data(), sensor.Points.size() * sizeof sensor.Points[0])));
+}
+
+}  // namespace
+
+void CheckAlike(const OutputConfig& config, Communicator& ranks)
+{
+  const std::string mine = JoinTexts(Entries(config).Texts());
+  const std::vector<std::uint64_t> sums =
+      GatherValues(ranks, std::vector<std::uint64_t>{Checksum(mine.data(), mine.size())});
+  if (std::count(sums.begin(), sums.end(), sums[0]) == static_cast<std::ptrdiff_t>(sums.size())) {
+    return;
+  }
+  const auto other = static_cast<std::size_t>(std::find_if(sums.begin(), sums.end(), [&](std::uint64_t sum) {
+    return sum != sums[0];
+  }) - sums.begin());
+  const std::vector<std::string> texts =
+      ranks.AllGather(ranks.Rank() == 0 || ranks.Rank() == static_cast<int>(other) ? mine : std::string());
+  const std::vector<std::string> first = SplitTexts(texts[0]), second = SplitTexts(texts[other]);
+  const auto [one, two] = std::mismatch(first.begin(), first.end(), second.begin(), second.end());
+  throw Error(fmt::format(
+      "The output configuration is not the same on all ranks: {} on rank 0, and {} on rank {}. {} "
+      "from rank 0: give all ranks the same one.",
+      one == first.end() ? "it is shorter" : PlainText(*one),
+      two == second.end() ? "it is shorter" : PlainText(*two), other,
+      CountText(sums.size() - static_cast<std::size_t>(std::count(sums.begin(), sums.end(), sums[0])),
+          "rank differs", "ranks differ")));
+}
+
+void CheckPlace(const std::string& path)
+{
+  std::error_code fault;
+  fs::path folder = fs::absolute(path, fault);
+  if (fs::is_directory(folder, fault)) {  // a container, in which readers look around
+    if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+      throw FileError(path, "a folder that can be written", SystemMessage(errno), SystemAdvice(errno));
+    }
+    return;
+  }
+  while (folder.has_relative_path() && !fs::exists(folder = folder.parent_path(), fault)) {
+  }
+  std::string trial = (folder / ".patchio-XXXXXX").string();
+  if (!::mkdtemp(trial.data())) {
+    const int number = errno;
+    throw FileError(path, fmt::format("the folder {} to be one that can be written", folder.string()),
+        SystemMessage(number), "Choose another \"path\" in the output configuration");
+  }
+  ::rmdir(trial.c_str());
+}
+
+}  // namespace patchio::output
