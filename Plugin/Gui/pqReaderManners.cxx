@@ -97,7 +97,7 @@ void pqReaderManners::onSourceAdded(pqPipelineSource* source)
   source->setProperty("pqReloadFilesReaction::CachedState", false);
   const QFileInfo file(vtkSMPropertyHelper(source->getProxy(), "FileName").GetAsString());
   const QString name = source->getSMName();
-  if (name == file.fileName() && (name == "Header" || name == "summary.samrai")) {
+  if (name == file.fileName() && (name == "Header" || name == "index" || name == "summary.samrai")) {
     source->rename(file.dir().dirName());
   }
 }

@@ -195,13 +195,15 @@ def open_by_dev():
 
 
 def open_container():
-    """The panel offers for a container what it offers for such data."""
-    reader = OpenDataFile(os.path.join(scratch, "two.pio"))
-    form, grids = [reader.SMProxy.GetProperty(name) for name in ("LikeFormat", "GridNames")]
-    names = [grids.GetElement(i) for i in range(grids.GetNumberOfElements())]
-    expect(names == ["Automatic", "levels", "surface", "All"], "grids of the container: %s", names)
-    expect(form.GetElement(0) == "GrADS", "the panel of the container is that of %s", form.GetElement(0))
-    Delete(reader)
+    """The panel offers for a container what it offers for such data. Its log is the file for ParaView's command line."""
+    for path in ("two.pio", "two.pio/index"):
+        reader = OpenDataFile(os.path.join(scratch, path))
+        expect(reader and reader.GetXMLName() == "PatchReader", "%s: no reader, or another one", path)
+        form, grids = [reader.SMProxy.GetProperty(name) for name in ("LikeFormat", "GridNames")]
+        names = [grids.GetElement(i) for i in range(grids.GetNumberOfElements())]
+        expect(names == ["Automatic", "levels", "surface", "All"], "grids of the container: %s", names)
+        expect(form.GetElement(0) == "GrADS", "the panel of the container is that of %s", form.GetElement(0))
+        Delete(reader)
 
 
 def all_is_well():
