@@ -1,9 +1,13 @@
 #include "WriteStep.h"
 
+#include "Catalog/BoxBins.h"
 #include "Catalog/CheckCatalog.h"
 #include "Container/StepLayout.h"
+#include "Support/Error.h"
 #include "Support/NamedValue.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <pybind11/stl.h>
 
 #include <tuple>
@@ -33,6 +37,30 @@ void AddPatches(const py::list& levels, const py::list& boxes, Catalog& catalog)
       std::tie(patch.Cells.Lower, patch.Cells.Upper) = boxes[next].cast<std::tuple<Int3, Int3>>();
       patch.Level = static_cast<int>(catalog.Levels.size()) - 1;
       patch.Number = number;
+    }
+  }
+}
+
+/// Throws ValueError where two patches of a level share a cell.
+void CheckOverlaps(const Catalog& catalog)
+{
+  for (const Level& level : catalog.Levels) {
+    std::vector<Box> boxes;
+    for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
+      boxes.push_back(catalog.Patches[p].Cells);
+    }
+    const BoxBins bins(boxes);
+    for (int i = 0; i < level.PatchCount; ++i) {
+      bins.ForEachMeeting(boxes[i], [&](int other) -> bool {
+        if (other != i) {
+          throw py::value_error(
+              fmt::format("patches {} and {} overlap on level {}: cells ({}) to ({}) and ({}) to ({})",
+                  level.FirstPatch + i, level.FirstPatch + other, catalog.Patches[level.FirstPatch + i].Level,
+                  fmt::join(boxes[i].Lower, ", "), fmt::join(boxes[i].Upper, ", "),
+                  fmt::join(boxes[other].Lower, ", "), fmt::join(boxes[other].Upper, ", ")));
+        }
+        return true;
+      });
     }
   }
 }
@@ -70,7 +98,14 @@ StepFromPython StepOfArrays(std::int64_t step, double time, int dimension, const
     }
     result.Values.push_back({patch, variable, info.ptr});
   }
-  CheckCatalog(catalog);
+  try {
+    CheckCatalog(catalog);
+  } catch (const Error& error) {  // begins with a word of our own
+    const std::string text = error.what();
+    const std::size_t rest = text.find(" has ");
+    throw py::value_error("the step has " + (rest == std::string::npos ? text : text.substr(rest + 5)));
+  }
+  CheckOverlaps(catalog);
   return result;
 }
 

@@ -99,6 +99,32 @@ def faulty(path):
     refused(ValueError, "one type", path, {"a": [a, a.astype("f4")]}, lower=[[0, 0, 0], [4, 0, 0]], step=2)
     refused(ValueError, "among the values", path, {"a": a}, nodes=["b"], step=2)
     refused(ValueError, "no cells", path, {"a": a[:0]}, step=2)
+    two = {"a": [a, a]}
+    refused(ValueError, "time is a finite number, not nan", path, {"a": a}, step=2, time=np.nan)
+    refused(ValueError, "time is a finite number, not inf", path, {"a": a}, step=2, time=float("inf"))
+    refused(TypeError, "time is a number, not 'soon'", path, {"a": a}, step=2, time="soon")
+    refused(ValueError, "step is a number from 0", path, {"a": a}, step=-1)
+    refused(ValueError, "step is a number from 0", path, {"a": a}, step=2**63)
+    refused(TypeError, "step is a whole number, not 1.5", path, {"a": a}, step=1.5)
+    refused(ValueError, "patches 0 and 1 overlap on level 0: cells (0, 0, 0) to (3, 2, 1) and (3, 2, 1) to (6, 4, 2)", path, two, lower=[[0, 0, 0], [3, 2, 1]], step=2)
+    refused(ValueError, "patches 1 and 2 overlap on level 1", path, {"a": [a] * 3}, lower=[[0, 0, 0], [0, 0, 0], [0, 0, 1]], level=[0, 1, 1], step=2)
+    refused(ValueError, "ratio is a number from 1 to 1024, not 0", path, two, lower=[[0, 0, 0]] * 2, level=[0, 1], ratio=0, step=2)
+    refused(TypeError, "ratio is a whole number, not 1.5", path, two, lower=[[0, 0, 0]] * 2, level=[0, 1], ratio=1.5, step=2)
+    refused(ValueError, "spacing is above 0, not 0", path, {"a": a}, spacing=0, step=2)
+    refused(ValueError, "spacing has finite numbers", path, {"a": a}, spacing=(1, np.nan, 1), step=2)
+    refused(ValueError, "origin has finite numbers", path, {"a": a}, origin=np.inf, step=2)
+    refused(TypeError, "origin is a number, or one an axis, not 'here'", path, {"a": a}, origin="here", step=2)
+    refused(ValueError, "lower has cells from", path, {"a": [a]}, lower=[[2**40, 0, 0]], step=2)
+    refused(ValueError, "level has numbers below 1000", path, {"a": [a]}, lower=[[0, 0, 0]], level=[10**9], step=2)
+    refused(TypeError, "values is a dict of arrays by name, not ndarray", path, a, step=2)
+    refused(TypeError, "'b' is a single array, where others have a list".replace("others", "other variables"), path, {"a": [a], "b": a}, step=2)
+    refused(TypeError, "'a' on patch 0 has the type bool", path, {"a": a > 0}, step=2)
+    refused(TypeError, "'a' on patch 0 has the type object", path, {"a": np.array([None])}, step=2)
+    refused(TypeError, "nodes is a list of names", path, {"a": a}, nodes="a", step=2)
+    refused(ValueError, "'a' has 0 components", path, {"a": np.zeros((2, 3, 4, 0))}, step=2)
+    refused(ValueError, "a variable needs a name", path, {"": a}, step=2)
+    refused(ValueError, "threads is a number from 1", path, {"a": a}, threads=0, step=2)
+    refused(ValueError, "'a' on patch 0 has 1 axes", path, {"a": a[0, 0]}, step=2)
     check(path, {1: {"a": [a]}})
 
 
@@ -116,6 +142,22 @@ def ranges(path):
     text = subprocess.run([PROGRAM, "info", path], stdout=subprocess.PIPE, check=True, universal_newlines=True).stdout
     for name, words in (("exact", "7027698305728913"), ("down", "-1000000000000000 to -999999999999937"), ("close", "1 to 1.0000000001"), ("plain", "0 to 6.3")):
         expect(re.search(r"^ *%s .*64 +%s$" % (name, re.escape(words)), text, re.MULTILINE), "info says nothing of '%s': %s: %s", name, words, text)
+
+
+def flat_vectors(path):
+    """A shape that is a vector in two dimensions or a scalar in three is never taken for one of them without a word."""
+    flat = np.random.default_rng(3).random((20, 30, 2))
+    refused(ValueError, "'u' has the shape (20, 30, 2): give dimension=2", path, {"u": flat})
+    refused(ValueError, "dimension is 2 or 3, not 4", path, {"u": flat}, dimension=4)
+    refused(ValueError, "lower has 3 numbers a patch, and dimension is 2", path, {"u": [flat]}, lower=[[0, 0, 0]], dimension=2)
+    patchio.write(path, {"u": flat}, step=0, dimension=2)
+    patchio.write(path, {"u": flat}, step=1, dimension=3)
+    patchio.write(path, {"u": flat, "p": flat[..., 0]}, step=2)  # the scalar says it
+    patchio.write(path, {"u": [flat]}, lower=[[0, 0]], step=3)
+    steps = patchio.open(path, metadata="off")
+    expect([step.dimension for step in steps] == [2, 3, 2, 2], "dimensions %s", [step.dimension for step in steps])
+    found = [step.read("u")[0].shape for step in steps]
+    expect(found == [(20, 30, 2), (20, 30, 2), (20, 30, 2), (20, 30, 2)], "shapes %s", found)
 
 
 def run_notebook(name, folder):
@@ -151,6 +193,7 @@ def main():
     compressed(os.path.join(SCRATCH, "compressed.pio"))
     ranges(os.path.join(SCRATCH, "ranges.pio"))
     faulty(os.path.join(SCRATCH, "faulty.pio"))
+    flat_vectors(os.path.join(SCRATCH, "flat.pio"))
     notebooks()
     print("%d faults" % len(faults))
     return 1 if faults else 0
