@@ -40,7 +40,7 @@ std::string TextOf(const std::vector<int>& ranks)
 }  // namespace
 
 BoundedCommunicator::BoundedCommunicator(MPI_Comm comm, double waitSeconds, const std::string& call)
-    : WaitSeconds(waitSeconds), Here{call, {}, 0}
+    : WaitSeconds(waitSeconds), Here{call, {}, 0, 0}
 {
   MPI_Comm_rank(comm, &this->RankValue);
   MPI_Comm_size(comm, &this->SizeValue);
@@ -84,7 +84,8 @@ void BoundedCommunicator::Check() const
 void BoundedCommunicator::Enter(const std::string& call, const std::string& about)
 {
   this->Check();
-  this->Here = {call, about, 0};
+  this->Here.Call = call;
+  this->Here.About = about;
   this->Met = false;
 }
 
@@ -94,6 +95,7 @@ void BoundedCommunicator::Enter(const std::string& call, const std::string& abou
 void BoundedCommunicator::Meet()
 {
   this->Check();
+  this->Here.Number += this->Met ? 0 : 1;
   for (int distance = 1; distance < this->SizeValue && !this->Met; distance *= 2) {
     this->Marks->Add(this->Here, (this->RankValue + distance) % this->SizeValue, ArrivalTag);
     int from = (this->RankValue + this->SizeValue - distance) % this->SizeValue;
@@ -108,14 +110,16 @@ void BoundedCommunicator::Meet()
   this->Met = true;
 }
 
-/// Whether another rank has given up.
+/// Whether another rank has given up in this wait or before. Where it has done so in a later one, this wait
+/// ends by itself.
 bool BoundedCommunicator::HasNotices()
 {
   Position there;
   for (int rank = MPI_ANY_SOURCE; Take(this->Comm, NoticeTag, there, rank); rank = MPI_ANY_SOURCE) {
     this->Others[rank] = there;
   }
-  return !this->Others.empty();
+  return std::any_of(this->Others.begin(), this->Others.end(),
+      [this](const auto& other) { return other.second.Number <= this->Here.Number; });
 }
 
 /// Tells all others where this rank is, and listens where they are: those that wait answer soon. waited: 0 if
@@ -217,6 +221,7 @@ void BoundedCommunicator::WaitFor(const std::function<bool()>& done)
 template <typename Buffers>
 void BoundedCommunicator::Wait(std::vector<MPI_Request>& requests, Buffers& buffers)
 {
+  ++this->Here.Number;
   this->WaitFor([&] { return this->IsDone(requests); });
   if (!this->IsBroken()) {
     return;

@@ -72,9 +72,10 @@ struct Mark
 struct Position
 {
   std::string Call, About;
-  double Waited = 0;  ///< seconds, if that was too long
+  double Waited = 0;        ///< seconds, if that was too long
+  std::int64_t Number = 0;  ///< of the wait, among all of this communicator
 
-  auto Fields() { return std::tie(this->Call, this->About, this->Waited); }
+  auto Fields() { return std::tie(this->Call, this->About, this->Waited, this->Number); }
   std::string Text() const { return this->About.empty() ? this->Call : this->Call + " of " + this->About; }
 };
 
