@@ -15,36 +15,50 @@ from paraview.simple import *
 path, variable, pressure, picture = checks.arguments(__doc__, 4, 4)
 pressure = checks.number(pressure, "PRESSURE")
 checks.output(picture)
-reader, array, times = checks.open_variable(path, variable)  # other variables are not read
+reader, chosen, times = checks.open_variable(path, variable)  # other variables are not read
 checks.update(reader, times[0])
 
-# The field data of the blocks say which levels there are, and the grid has their z.
-data, heights = servermanager.Fetch(reader), {}
-if not data.GetFieldData().GetAbstractArray("date"):
-    checks.fail("%s is no GrADS data set" % path)
-blocks = data.NewIterator()
+# Runs on every rank: the field data of the blocks say which levels there are, and the grid has their z. Only these are sent to
+# this script, as points (level, z, 0).
+LEVELS = '''
+from vtkmodules.vtkCommonCore import vtkPoints
+blocks, points = self.GetInputDataObject(0, 0).NewIterator(), vtkPoints()
+points.SetDataTypeToDouble()
 while not blocks.IsDoneWithTraversal():
     grid = blocks.GetCurrentDataObject()
     levels = grid.GetFieldData().GetArray("levels")
-    if levels and grid.GetPointData().HasArray(variable):
-        heights.update((levels.GetTuple1(k), grid.GetZCoordinates().GetTuple1(k)) for k in range(levels.GetNumberOfTuples()))
+    if levels and grid.GetPointData().HasArray(%r):
+        for k in range(levels.GetNumberOfTuples()):
+            points.InsertNextPoint(levels.GetTuple1(k), grid.GetZCoordinates().GetTuple1(k), 0)
     blocks.GoToNextItem()
+output.VTKObject.SetPoints(points)
+'''
+local = reader.GetClientSideObject().GetOutputDataObject(0)
+if not local.GetFieldData().GetAbstractArray("date"):
+    checks.fail("%s is no GrADS data set" % path)
+found = ProgrammableFilter(Input=reader, OutputDataSetType="vtkPolyData", Script=LEVELS % variable)
+checks.update(found)
+points = servermanager.Fetch(found)
+heights = dict(points.GetPoint(p)[:2] for p in range(points.GetNumberOfPoints()))
 if not heights:
     checks.fail("'%s' is on the surface, not on levels; choose another variable" % variable)
-if not min(heights) <= pressure <= max(heights):
+known = sorted(heights)     # the script of the filter has replaced min(), max(), array ...
+if not known[0] <= pressure <= known[-1]:
     checks.fail("there is no level %g; there are: %s" % (pressure, ", ".join("%g" % level for level in heights)))
-level = min(heights, key=lambda known: abs(known - pressure))
+level = sorted(known, key=lambda one: abs(one - pressure))[0]
 z = heights[level]
-date = data.GetFieldData().GetAbstractArray("date").GetValue(0)
+date = local.GetFieldData().GetAbstractArray("date").GetValue(0)
+if level != pressure:
+    sys.stderr.write("There is no level %g. The nearest one is shown: %g.\n" % (pressure, level))
 print("%s at level %g (z = %.2f), %s" % (variable, level, z, date))
 
 cut = Slice(Input=reader)
 cut.SliceType.Origin = [0, 0, z]
 cut.SliceType.Normal = [0, 0, 1]
 checks.update(cut)
-checks.values_of(cut, array, "level %g" % level)
+checks.values_of(cut, chosen, "level %g" % level)
 view = CreateView("RenderView", ViewSize=[1000, 700])
-checks.show(cut, array, view)
+checks.show(cut, chosen, view)
 label = Text(Text="%s, level %g, %s" % (variable, level, date))
 Show(label, view)
 ResetCamera(view)

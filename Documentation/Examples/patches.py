@@ -17,7 +17,8 @@ COLOURS = [(0.27, 0.38, 0.55), (0.16, 0.62, 0.68), (0.98, 0.75, 0.30), (0.66, 0.
 SURFACE = [0.95, 0.36, 0.27]
 
 # Runs on every rank: eight corners and six faces for each patch that is to be seen. Finer levels are left out in the quarter
-# that faces the camera, level 0 everywhere but on the floor and at the back.
+# that faces the camera, level 0 everywhere but on the floor and at the back. Patches that are large beside the surface would hide
+# it: they are cut there, and at the floor and the back only a thin part of them is drawn.
 BOXES = '''
 import numpy as np
 from vtkmodules.vtkCommonCore import vtkPoints
@@ -31,10 +32,25 @@ level = np.array([number for number, bounds in pieces])
 bounds = np.array([bounds for number, bounds in pieces]).reshape(-1, 3, 2)
 centre, size = bounds.mean(2), bounds[:, :, 1] - bounds[:, :, 0]
 steps = (blocks.GetNumberOfBlocks() - 1 - level) * step
-outer = (bounds[:, 1, 1] >= back - 0.1 * size[:, 1]) | (bounds[:, 2, 0] <= floor + 0.1 * size[:, 2])
-inner = (centre[:, 0] > middle[0] + steps) | (centre[:, 1] > middle[1] + steps)
-seen = np.where(level == 0, outer, inner)
-level, centre, size = level[seen], centre[seen], 0.48 * size[seen]
+atback = (level == 0) & (bounds[:, 1, 1] >= back - 0.1 * size[:, 1])
+onfloor = (level == 0) & (bounds[:, 2, 0] <= floor + 0.1 * size[:, 2])
+large = size.max(1) > 0.5 * width
+right = (level > 0) & (np.where(large, bounds[:, 0, 1], centre[:, 0]) > middle[0] + steps)
+behind = (level > 0) & (np.where(large, bounds[:, 1, 1], centre[:, 1]) > middle[1] + steps)
+parts = []
+for seen, axis, side, limit in ((atback, 1, 0, back - thin), (onfloor, 2, 1, floor + thin),
+                                (right, 0, 0, middle[0] + steps), (behind & ~(right & ~large), 1, 0, middle[1] + steps)):
+    part, limit = bounds[seen].copy(), np.broadcast_to(limit, len(level))[seen]
+    cut = large[seen] | (level[seen] == 0)
+    part[cut, axis, side] = (np.minimum if side else np.maximum)(part[cut, axis, side], limit[cut])
+    if axis == 1 and len(part):    # not what is drawn on the floor or at the right already
+        both = large[seen] & right[seen]
+        part[both, 0, 1] = np.minimum(part[both, 0, 1], middle[0] + steps[seen][both])
+    parts.append((level[seen], part))
+level, bounds = np.concatenate([one for one, part in parts]), np.concatenate([part for one, part in parts])
+kept = (bounds[:, :, 1] > bounds[:, :, 0]).all(1)
+level, bounds = level[kept], bounds[kept]
+centre, size = bounds.mean(2), 0.48 * (bounds[:, :, 1] - bounds[:, :, 0])
 corners = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)])
 faces = np.array([[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]])
 points = vtkPoints()
@@ -74,6 +90,7 @@ surface = Contour(Input=CellDatatoPointData(Input=near), ContourBy=["POINTS", ar
 checks.update(surface, time)
 low, high = checks.extent(surface)
 middle = [(a + b) / 2 for a, b in zip(low, high)]
+width = max([b - a for a, b in zip(low, high)] + [0.65 * min(b - a for a, b in zip(least, most))])
 
 paraview.simple._DisableFirstRenderCameraReset()
 view = CreateRenderView(ViewSize=[1200, 720], OrientationAxesVisibility=0, UseColorPaletteForBackground=0)
@@ -88,7 +105,6 @@ number = json.loads(patches.GetPropertyValue("IOReportData"))["patches"]
 write("{:,} patches, {:,} cells".format(number, cells), [0.86, 0.90, 0.96], 0.06, view)
 write("{} = {:.3g}".format(array[1], value), SURFACE, 0.02, view)
 
-width = max(b - a for a, b in zip(low, high))
 camera = view.GetActiveCamera()
 camera.SetViewUp(0, 0, 1)
 camera.SetViewAngle(33)
@@ -97,7 +113,8 @@ camera.SetPosition(middle[0] - 1.40 * width, middle[1] - 2.62 * width, middle[2]
 
 # Last, as the names that the script of this filter makes (max, array ...) take the place of our own.
 boxes = ProgrammableFilter(Input=patches, OutputDataSetType="vtkPolyData")
-boxes.Script = "back, floor, middle, step = %r, %r, %r, %r" % (most[1], least[2], middle, 0.16 * width) + BOXES
+boxes.Script = "back, floor, middle, width, step, thin = %r, %r, %r, %r, %r, %r" % (
+    most[1], least[2], middle, width, 0.16 * width, 0.08 * width) + BOXES
 shown = Show(boxes, view)
 ColorBy(shown, ("CELLS", "level"))
 shown.Ambient = 0.2

@@ -74,6 +74,7 @@ def look_at_volumes():
     image = VolumeOfPatches(Input=readers[0])
     found = shown(image)
     expect(found == ("Volume", "uval"), "Volume Of Patches is shown as %s", found)
+    expect(image.CellArrays[:] == ["uval"], "Volume Of Patches takes the arrays %s", image.CellArrays[:])
     Delete(image)
     for blocks in ("Overlapping AMR", "Merged"):    # another type of data, while it is shown
         readers[0].Blocks = blocks

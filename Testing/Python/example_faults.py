@@ -91,6 +91,23 @@ def check_colours():
     expect(np.allclose(found, wanted, rtol=1e-3), "slices.py: colours from and to %s instead of %s", found, wanted)
 
 
+def check_patches():
+    """The surface and the patches of both finer levels are seen, though there are few and large ones."""
+    from vtkmodules.util.numpy_support import vtk_to_numpy
+    from vtkmodules.vtkIOImage import vtkPNGReader
+    out = os.path.join(scratch, "patches.png")
+    code, said = run("patches.py", DATA, out)
+    picture = vtkPNGReader()
+    picture.SetFileName(out)
+    picture.Update()
+    red, green, blue = vtk_to_numpy(picture.GetOutput().GetPointData().GetScalars()).astype(float)[:, :3].T
+    seen = {"surface": red > 1.7 * np.maximum(green, blue), "level 1": np.minimum(green, blue) > 1.7 * red,
+            "level 2": (red > green) & (green > 0.6 * red) & (green > 1.7 * blue)}
+    shares = {name: pixels.mean() for name, pixels in seen.items()}
+    expect(code == 0 and shares["surface"] > 0.01 and min(shares["level 1"], shares["level 2"]) > 0.05,
+           "patches.py: exit code %d, shares of the picture %s: %s", code, shares, said)
+
+
 def main():
     shutil.rmtree(scratch, ignore_errors=True)
     os.makedirs(scratch)
@@ -121,7 +138,9 @@ def main():
     fails(1, "'ps' is on the surface", "grads.py", model, "ps", "300", out)
     code, said = run("grads.py", model, "u", "400", out)
     expect(code == 0 and os.path.getsize(out) > 1000, "grads.py: exit code %d: %s", code, said)
+    expect("no level 400. The nearest one is shown: " in said, "grads.py shows another level without a word: %s", said)
     check_colours()
+    check_patches()
     if not faults:
         print("passed: examples say what is wrong")
     # Not sys.exit(): see Fault in checks.py.

@@ -1,0 +1,29 @@
+/**
+ * @class pqHideEmptyList
+ * @brief shows the list of a property only if there is something in it
+ */
+#ifndef pqHideEmptyList_h
+#define pqHideEmptyList_h
+
+#include "pqPropertyWidgetDecorator.h"
+
+class vtkSMStringListDomain;
+
+class pqHideEmptyList : public pqPropertyWidgetDecorator
+{
+  Q_OBJECT
+  typedef pqPropertyWidgetDecorator Superclass;
+
+public:
+  pqHideEmptyList(vtkPVXMLElement* xml, pqPropertyWidget* parent);
+  ~pqHideEmptyList() override;
+
+  bool canShowWidget(bool showAdvanced) const override;
+
+private:
+  Q_DISABLE_COPY(pqHideEmptyList)
+
+  const vtkSmartPointer<vtkSMStringListDomain> List;
+};
+
+#endif
