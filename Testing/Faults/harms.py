@@ -90,9 +90,11 @@ def requests(place, number, path, calls, error, count=1, effect=inject.FAILS):
 
 @harm
 def calls(place, _, path, which, error, folder=False):
-    """All calls of a kind fail."""
-    with inject.failing(which, os.path.dirname(path) if folder else path, error) as plan:
-        yield plan
+    """All calls of a kind fail, also those for the file's sidecar, which else would serve."""
+    place, name = os.path.split(path)
+    with inject.failing(which, place if folder else path, error) as plan:
+        with inject.failing(which, os.path.join(place, ".%s.patchio" % name), error):
+            yield plan
 
 
 @harm
