@@ -80,7 +80,7 @@ bool OpenedStep::Build(const RankAgreement& ranks, int threads, const ProgressCa
   const Format& format = *found;
   this->Indexed = format.NeedsIndex(*this->Description);
   if (!this->Indexed) {
-    this->OriginText = fmt::format("{} says where all values lie", this->Description->Path);
+    this->OriginText = fmt::format("{} lists the locations of all values", this->Description->Path);
     return true;
   }
   this->Settings.Threads = threads;

@@ -105,15 +105,16 @@ private:
                                           : ::pread(this->File, memory, bytes - done, offset + done);
       this->Busy += MPI_Wtime() - begin;
       if (now == 0 || (now < 0 && errno != EINTR)) {
-        throw Error(fmt::format("While reading and writing at once: {}.",
-            now == 0 ? "a file ends too early" : SystemMessage(errno)));
+        throw Error(fmt::format("The measurement of simultaneous reads and writes failed: {}.",
+            now == 0 ? "a test file ends too early" : SystemMessage(errno)));
       }
       done += std::max<ssize_t>(0, now);
     }
     this->Moved += bytes;
     if (!this->Who.Write && this->Values.FindWrong(offset, this->Buffer.data(), bytes)) {
-      throw Error(
-          fmt::format("While reading and writing at once: a wrong value was read at {} or behind.", offset));
+      throw Error(fmt::format(
+          "The measurement of simultaneous reads and writes read a wrong value at byte {} or later.",
+          offset));
     }
   }
 

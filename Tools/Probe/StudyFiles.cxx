@@ -32,12 +32,12 @@ void CheckRoom(const std::string& directory, std::uint64_t bytes)
 {
   std::error_code fault;
   if (!fs::is_directory(directory, fault)) {
-    throw FileError(directory, "a folder to probe", fault ? fault.message() : "something else");
+    throw FileError(directory, "a folder to probe", fault ? fault.message() : "no folder");
   }
   const fs::space_info space = fs::space(directory, fault);
   if (!fault && static_cast<double>(space.available) < Margin * static_cast<double>(bytes)) {
     throw FileError(directory, ByteText(bytes) + " of free space for test files",
-        ByteText(static_cast<double>(space.available)), "Give smaller --sizes, or another folder");
+        ByteText(static_cast<double>(space.available)), "Use smaller --sizes, or another folder");
   }
 }
 
@@ -62,8 +62,7 @@ TestFolder::~TestFolder()
     std::error_code fault;
     fs::remove_all(this->Name, fault);
     if (fault) {
-      std::fprintf(
-          stderr, "warning: %s could not be removed: %s\n", this->Name.c_str(), fault.message().c_str());
+      std::fprintf(stderr, "warning: removing %s failed: %s\n", this->Name.c_str(), fault.message().c_str());
     }
   }
 }
