@@ -233,7 +233,7 @@ def case_verify(bench):
     with open(sidecars[3], "r+b") as file:
         file.truncate(1000)
     os.utime(sidecars[0])    # only the data count
-    faults(("A dump is left out. ", "visit_dump.00060"), ("step 15: ", clusters[1][0]), ("step 30: ", clusters[2][0]),
+    faults(("Skipping a dump. ", "visit_dump.00060"), ("step 15: ", clusters[1][0]), ("step 30: ", clusters[2][0]),
            ("step 45: ", sidecars[3] + " is corrupted: "))
 
 
@@ -247,7 +247,7 @@ def check_one_step(bench):
     assert json.loads(bench.must(["info", "--json", "--step", "30", bench.index]))["sound"]
     for command in ("info", "verify"):
         code, out, err = bench.run([command, "--step", "45", bench.index])
-        assert code == 1 and "has no step 45. It has 4 steps, " in err and "left out. " + lost in err, (code, err)
+        assert code == 1 and "has no step 45. It has 4 steps, " in err and "Skipping a dump. " + lost in err, (code, err)
     os.rename(hidden, lost)
 
 
@@ -493,7 +493,7 @@ def case_states(bench):
     assert bench.states() == ["stale", "corrupted", "unfinished", "corrupted", "valid"], bench.states()
     for step, path in zip(bench.info()["steps"][:4], paths):
         assert step["sidecar"]["path"] == path and path not in step["sidecar"]["reason"], step
-    assert "index file stale, %s (%s has changed since.)" % (paths[0], cluster) in bench.must(["info", bench.index])
+    assert "index file stale, %s (outdated, because %s has changed.)" % (paths[0], cluster) in bench.must(["info", bench.index])
     code, out, err = bench.run(["index", bench.index])
     assert code == 0 and warnings(err) == 3 and complaints(err) == 0, err
     assert all(path in err for path in paths[1:4]) and paths[0] not in err
@@ -556,7 +556,7 @@ def case_broken(bench):
     code, out, err = bench.run(["index", bench.index], 2)
     assert code == 1 and "1 of 5 steps have no index file" in err, err
     assert len(re.findall(r"not saved: \d+ arrays cannot be located", out)) == 1, out
-    assert "located. %s: expected a readable file, found No such file" % victim in out, out
+    assert "located. %s: No such file or directory; expected a readable file. Check the name" % victim in out, out
     assert bench.states(1) == ["valid", "absent", "valid", "valid", "valid"]
 
 
@@ -574,7 +574,7 @@ def case_pipes(bench):
         assert code == 1 and message in out and "1 of 5 steps have no index file" in err, (out, err)
     message = pipe(bench.summaries()[0])
     code, out, err = bench.run(["info", bench.index])
-    assert code == 1 and "steps: 4" in out and "warning: A dump is left out. " + message in out, out
+    assert code == 1 and "steps: 4" in out and "warning: Skipping a dump. " + message in out, out
     for command in ("index", "info", "verify"):
         code, out, err = bench.run([command, bench.summaries()[0]])
         assert code == 1 and message in err, (command, out, err)
@@ -606,7 +606,7 @@ def case_errors(bench):
             (1, ["index", bench.place + "/none"], "No such file"),
             (1, ["verify", bench.place + "/none"], "No such file"), (2, ["verify"], "path"),
             (1, ["index", bench.options.program], "expected a dumps.visit"),
-            (1, ["info", bench.folder], "found a folder that is none of these. Name the file in the folder"),
+            (1, ["info", bench.folder], "found a folder of another kind. Give the name of a file in the folder"),
             (1, ["info", "--step", "16", bench.index], "has no step 16. It has 5 steps, numbered 0 to 60"),
             (2, ["info", "--step", "x", bench.index], "--step"),
             (2, ["indx", bench.index], "Unknown subcommand 'indx'."), (2, ["-x"], "Unknown option '-x'."),

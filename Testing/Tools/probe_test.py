@@ -210,7 +210,7 @@ def case_values(bench):
 
 def case_errors(bench):
     """The user's mistakes end in one message, on any number of ranks. What only the storage can tell is no wrong usage."""
-    found = {"a writable folder", "free space", "room for", "one storage", "none", "nothing to measure",
+    found = {"a writable folder", "free space", "space for", "one storage", "none", "nothing to measure",
              "--output"}
     for arguments, message in [([], "give a folder"), ([bench.place + "/none"], "a writable folder"),
                                ([bench.options.program], "a writable folder"),
@@ -227,7 +227,7 @@ def case_errors(bench):
                                ([bench.folder, "--test-bytes", "1k"], "--test-bytes"),
                                ([bench.folder, "--test-bytes", "-1"], "found -1"),
                                ([bench.folder, "--sizes", "-5"], "found -5"),
-                               ([bench.folder, "--test-bytes", "900T"], "room for"),
+                               ([bench.folder, "--test-bytes", "900T"], "space for"),
                                ([bench.folder, "--existing", "/proc/self/status"], "one storage"),
                                ([bench.folder, "--existing", bench.folder + "/none"], "none"),
                                ([bench.folder, "--functions", "write", "--views", "whole"], "nothing to measure"),

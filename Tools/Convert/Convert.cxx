@@ -13,6 +13,7 @@
 #include "Support/NamedValue.h"
 #include "Support/PlainFile.h"
 #include "Support/Stopwatch.h"
+#include "Support/SystemError.h"
 #include "Verify/ContainerCheck.h"
 
 #include <fmt/format.h>
@@ -151,7 +152,7 @@ void Conversion::Run()
       std::error_code fault;
       this->MadeFolder = fs::create_directory(this->How.To, fault);
       if (fault) {
-        throw FileError(this->How.To, "a folder that can be created", fault.message(),
+        throw SystemError(this->How.To, "a folder that can be created", fault.value(),
             "Check that the parent folder exists and is writable");
       }
       this->CheckTargets(steps);
@@ -327,7 +328,7 @@ void Conversion::CheckTargets(const std::vector<TimeStep>& steps) const
     const std::string name = this->How.To + "/" + NameOf(step);
     const std::string file = name + (this->How.Pieces() ? ".vtm" : ".hdf");
     if (fs::exists(file) && !this->How.Overwrite) {
-      throw FileError(file, "that this file does not exist yet", "one",
+      throw FileError(file, "an unused name", "an existing file",
           "Choose another folder, or replace files with --overwrite");
     }
     if (this->How.Pieces() && fs::exists(name) && !fs::exists(file)) {

@@ -3,6 +3,7 @@
 #include "LinAdv/Scheme.h"
 #include "LinAdv/Totals.h"
 #include "Support/Error.h"
+#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 
@@ -21,8 +22,8 @@ void PrepareDirectory(const Options& options)
   std::error_code fault;
   fs::create_directories(path, fault);
   if (fault) {
-    throw FileError(
-        path.string(), "a directory that can be created", fault.message(), "Choose another --output");
+    throw SystemError(
+        path.string(), "a directory that can be created", fault.value(), "Choose another --output");
   }
   const std::vector<fs::path> entries{fs::directory_iterator(path), fs::directory_iterator()};
   for (const fs::path& entry : entries) {

@@ -5,6 +5,7 @@
 #include "Probe/StudyFiles.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
+#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 
@@ -58,7 +59,7 @@ public:
     const std::string& path = actor.Write ? trial.WriteFile : trial.ReadFile;
     this->File = ::open(path.c_str(), (actor.Write ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
     if (this->File < 0) {
-      throw FileError(path, "a test file", SystemMessage(errno));
+      throw SystemError(path, "a test file", errno);
     }
   }
   ~Acting() { ::close(this->File); }

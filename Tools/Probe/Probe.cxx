@@ -17,6 +17,7 @@
 #include "Support/MachineName.h"
 #include "Support/ReplaceFile.h"
 #include "Support/RunOnAllRanks.h"
+#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -61,7 +62,7 @@ public:
         std::error_code fault;
         this->Made = fs::create_directories(this->Name, fault);
         if (fault) {
-          throw FileError(this->Name, "a folder for results", fault.message(), "Choose another --output");
+          throw SystemError(this->Name, "a folder for results", fault.value(), "Choose another --output");
         }
       }
     });

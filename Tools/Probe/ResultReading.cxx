@@ -2,6 +2,7 @@
 #include "Probe/Result.h"
 #include "Support/Error.h"
 #include "Support/RegularFile.h"
+#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -242,9 +243,12 @@ std::string TextOf(const std::string& path)
   CheckRegularFile(path);
   std::error_code fault;
   const std::uintmax_t bytes = std::filesystem::file_size(path, fault);
-  if (fault || bytes > MostBytes) {
-    throw FileError(path, "a result of patchio probe",
-        fault ? fault.message() : fmt::format("{} bytes, too large for a result", bytes));
+  if (fault) {
+    throw SystemError(path, "a result of patchio probe", fault.value());
+  }
+  if (bytes > MostBytes) {
+    throw FileError(
+        path, "a result of patchio probe", fmt::format("{} bytes, too large for a result", bytes));
   }
   std::string text(bytes, '\0');
   std::ifstream file(path, std::ios::binary);

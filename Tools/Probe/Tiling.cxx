@@ -3,6 +3,7 @@
 #include "Probe/Pattern.h"
 #include "Support/Error.h"
 #include "Support/RegularFile.h"
+#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 
@@ -22,7 +23,7 @@ public:
   explicit Reading(const std::string& path) : Path(path), File(OpenRegularFile(path))
   {
     if (this->File < 0) {
-      throw FileError(path, "the file that was written", SystemMessage(errno));
+      throw SystemError(path, "the file that was written", errno);
     }
   }
   ~Reading() { ::close(this->File); }
@@ -33,9 +34,11 @@ public:
   {
     for (std::size_t done = 0; done < count;) {
       const ssize_t now = ::pread(this->File, bytes + done, count - done, offset + done);
-      if (now == 0 || (now < 0 && errno != EINTR)) {
-        throw FileError(this->Path, fmt::format("{} bytes at {}", count, offset),
-            now == 0 ? "the end of the file" : SystemMessage(errno));
+      if (now < 0 && errno != EINTR) {
+        throw SystemError(this->Path, fmt::format("{} bytes at {}", count, offset), errno);
+      }
+      if (now == 0) {
+        throw FileError(this->Path, fmt::format("{} bytes at {}", count, offset), "the end of the file");
       }
       done += std::max<ssize_t>(now, 0);
     }
