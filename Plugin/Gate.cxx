@@ -67,8 +67,8 @@ extern "C" [[gnu::visibility("default")]] vtkPVPlugin* pv_plugin_instance()
   const std::string said = "PatchIO: " + own + " was built for ParaView " PATCHIO_PARAVIEW_VERSION;
   const std::string core = CoreOfThisProgram();
   if (!core.empty() && !dlopen(PATCHIO_VTK_CORE, RTLD_LAZY | RTLD_NOLOAD)) {
-    Say(said + " (" PATCHIO_VTK_CORE "), but this program is another version (" + core +
-        "). Install the PatchIO that was built for this one, or build it again with it.\n");
+    Say(said + " (" PATCHIO_VTK_CORE "), but this program uses another version (" + core +
+        "). Install the PatchIO that was built for this version, or build PatchIO with it.\n");
     return nullptr;
   }
   const std::string plugin = own.substr(0, own.rfind('/') + 1) + PATCHIO_PLUGIN_LIBRARY;
@@ -76,8 +76,8 @@ extern "C" [[gnu::visibility("default")]] vtkPVPlugin* pv_plugin_instance()
   void* const instance = library ? dlsym(library, "patchio_plugin_instance") : nullptr;
   if (!instance) {
     const char* const reason = dlerror();
-    Say(said + " and cannot be loaded: " + (reason ? reason : "no reason is known") +
-        ". \"If it does not load\" in Documentation/Installation.md says what to do.\n");
+    Say(said + ", and loading it failed: " + (reason ? reason : "the reason is unknown") +
+        ". See \"If it does not load\" in Documentation/Installation.md.\n");
     return nullptr;
   }
   return reinterpret_cast<vtkPVPlugin* (*)()>(instance)();

@@ -39,8 +39,8 @@ int ReportParse(const CLI::App& program, const CLI::ParseError& error, const Ses
   const bool mistyped = program.get_subcommands().empty() && !unknown.empty();
   const char* const kind = mistyped && unknown.front()[0] == '-' ? "option" : "subcommand";
   const std::string what =
-      mistyped ? fmt::format("There is no {} '{}'.", kind, unknown.front()) : std::string(error.what());
-  Complain(session, what + "\nRun with --help to see what can be given.");
+      mistyped ? fmt::format("Unknown {} '{}'.", kind, unknown.front()) : std::string(error.what());
+  Complain(session, what + "\nRun with --help for a list of subcommands and options.");
   return WronglyUsed;
 }
 
@@ -93,12 +93,12 @@ int main(int argc, char** argv)
     if (session.AllPrinted()) {
       return code;
     }
-    Complain(session, patchio::FileError("standard output", "a place to write to", "an error while writing",
-                          "Some of the output is lost; check whether the disk is full")
+    Complain(session, patchio::FileError("standard output", "to write all output", "a write error",
+                          "Part of the output is missing; check whether the disk is full")
                           .what());
     return code == 0 ? Failed : code;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "patchio: internal fault on rank %d: %s\n", session.Ranks().Rank(), error.what());
+    std::fprintf(stderr, "patchio: internal error on rank %d: %s\n", session.Ranks().Rank(), error.what());
     if (session.Ranks().Size() > 1) {
       // Other ranks may be waiting for this one, and would wait forever.
       MPI_Abort(session.Mpi(), Failed);

@@ -79,17 +79,19 @@ std::string RunPythonScript(
 {
   const std::string script = FindScript(name);
   if (script.empty()) {
-    return name + " was not found beside this program.";
+    return name + " is missing in the folder of this program or its data. Install PatchIO again.";
   }
   const std::string found = FindPython(python);
   if (found.empty()) {
-    return fmt::format("no Python with matplotlib was found. Draw them with one that has it: python3 {} {}",
+    return fmt::format(
+        "PatchIO found no Python with matplotlib. To draw the plots, install matplotlib or run another Python: "
+        "python3 {} {}",
         script, fmt::join(arguments, " "));
   }
   std::vector<std::string> words{found, script};
   words.insert(words.end(), arguments.begin(), arguments.end());
   const int code = RunProgram(words, false);
-  return code == 0 ? std::string() : fmt::format("{} {} has failed.", found, script);
+  return code == 0 ? std::string() : fmt::format("{} {} failed.", found, script);
 }
 
 }  // namespace patchio::tools

@@ -18,7 +18,7 @@ std::string CheckStep(const std::string& text)
   std::int64_t step = 0;
   const char* const end = text.data() + text.size();
   const auto read = std::from_chars(text.data(), end, step);
-  return read.ec == std::errc() && read.ptr == end ? "" : "expected the number of a step, not " + text;
+  return read.ec == std::errc() && read.ptr == end ? "" : "expected a step number, found " + text;
 }
 
 }  // namespace
@@ -37,10 +37,12 @@ void AddPath(CLI::App& command, std::string& path, const std::string& orElse)
 void AddSeriesArguments(CLI::App& command, SeriesArguments& arguments, const std::string& unlessGiven)
 {
   AddPath(command, arguments.Path);
-  command.add_option("--step", arguments.Step, "Only the step of this number; default: " + unlessGiven)
+  command
+      .add_option("--step", arguments.Step, "Only the time step with this number; default: " + unlessGiven)
       ->check(CheckStep);
-  command.add_flag("--listed-only", arguments.ListedOnly, "Only steps that the index file lists");
-  command.add_option("--threads", arguments.Threads, "Threads of a rank that look at files")
+  command.add_flag("--listed-only", arguments.ListedOnly,
+      "Only time steps that dumps.visit lists, or only the given plotfile");
+  command.add_option("--threads", arguments.Threads, "Number of threads per rank that inspect files")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
 }

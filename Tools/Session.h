@@ -36,7 +36,7 @@ struct SeriesArguments
 void AddPath(CLI::App& command, std::string& path, const std::string& orElse = {});
 /// Adds all of them. unlessGiven: the steps that are meant without --step, for the help.
 void AddSeriesArguments(
-    CLI::App& command, SeriesArguments& arguments, const std::string& unlessGiven = "all steps");
+    CLI::App& command, SeriesArguments& arguments, const std::string& unlessGiven = "all time steps");
 
 /// Starts MPI, and ends it when destroyed. A program has one.
 class Session

@@ -164,7 +164,7 @@ Catalog Catalog::Deserialize(const std::byte* data, std::size_t size)
   }
   in.Get(catalog.PresenceTable);
   if (catalog.PresenceTable.size() != catalog.Variables.size() * catalog.Patches.size()) {
-    throw Error("The serialized catalog is inconsistent.");
+    throw Error("The description of the time step is inconsistent.");
   }
   return catalog;
 }

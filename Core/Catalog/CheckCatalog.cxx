@@ -18,7 +18,7 @@ constexpr int MostComponents = 1 << 20;
 constexpr double MostCells = 1e14;  ///< of a patch, with the widest ghosts there can be
 constexpr std::int64_t MostOfMesh = std::int64_t(1) << 40;  ///< nodes or entries of a patch
 
-constexpr Requirement Require("The catalog");
+constexpr Requirement Require("The description of the time step");
 
 void CheckLevels(const Catalog& catalog)
 {
@@ -27,8 +27,8 @@ void CheckLevels(const Catalog& catalog)
   std::array<std::int64_t, 3> fineness{1, 1, 1};
   for (std::size_t l = 0; l < catalog.Levels.size(); ++l) {
     const Level& level = catalog.Levels[l];
-    Require(
-        level.Role >= LevelRole::Refinement && level.Role <= LevelRole::Points, "a level of no known role");
+    Require(level.Role >= LevelRole::Refinement && level.Role <= LevelRole::Points,
+        "a level with an unknown role");
     Require(level.FirstPatch == first && level.PatchCount >= 0, "levels that do not partition the patches");
     first += level.PatchCount;
     for (int axis = 0; axis < 3; ++axis) {
@@ -36,14 +36,14 @@ void CheckLevels(const Catalog& catalog)
       Require(level.Ratio[axis] >= 1 && level.Ratio[axis] <= (refined ? LargestRatio : 1),
           "an impossible refinement ratio");
       fineness[axis] *= level.Ratio[axis];
-      Require(fineness[axis] <= LargestIndex, "refinement beyond all indices");
+      Require(fineness[axis] <= LargestIndex, "a refinement that exceeds the range of indices");
       Require(level.Spacing[axis] > 0 && std::isfinite(level.Spacing[axis]), "an impossible cell size");
     }
   }
   Require(
       first == static_cast<std::int64_t>(catalog.Patches.size()), "levels that do not partition the patches");
   Require(catalog.LevelNames.empty() || catalog.LevelNames.size() == catalog.Levels.size(),
-      "another number of levels than of their names");
+      "different numbers of levels and level names");
 }
 
 void CheckBox(const Catalog& catalog, const Box& box)
@@ -55,7 +55,7 @@ void CheckBox(const Catalog& catalog, const Box& box)
     Require(axis < catalog.Dimension || (lower == 0 && upper == 0), "a box with too many dimensions");
     cells *= static_cast<double>(box.Width(axis)) + 1 + 2 * MostGhosts;
   }
-  Require(cells <= MostCells, "a box of more cells than there can be");
+  Require(cells <= MostCells, "a box with too many cells");
 }
 
 /// Lists of points: runs along axis 0, with positions in the lattice.
@@ -66,7 +66,7 @@ void CheckPoints(const Catalog& catalog)
     if (level.Role != LevelRole::Points) {
       continue;
     }
-    Require(catalog.Grid == GridKind::Uniform, "points of no uniform grid");
+    Require(catalog.Grid == GridKind::Uniform, "points that do not belong to a uniform grid");
     CheckBox(catalog, catalog.Lattice);
     const int positions = catalog.PositionsOf(static_cast<int>(l));
     Require(level.PatchCount == 0 || positions >= 0, "points without positions");
@@ -78,7 +78,7 @@ void CheckPoints(const Catalog& catalog)
     for (int v = 0; v < static_cast<int>(catalog.Variables.size()); ++v) {
       const Variable& variable = catalog.Variables[v];
       Require(!variable.Positions || (variable.Components == 1 && variable.Center == Centering::Cell),
-          "positions of an impossible form");
+          "positions with an impossible shape");
     }
   }
 }
@@ -89,7 +89,7 @@ void CheckPatches(const Catalog& catalog)
     const Level& level = catalog.Levels[l];
     for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
       const Patch& patch = catalog.Patches[p];
-      Require(patch.Level == static_cast<int>(l), "a patch on another level than its own");
+      Require(patch.Level == static_cast<int>(l), "a patch on the wrong level");
       Require(patch.Number >= 0 && patch.Writer >= 0 && patch.File >= 0, "a patch with negative numbers");
       CheckBox(catalog, patch.Cells);
       for (int axis = 0; axis < 3; ++axis) {
@@ -107,13 +107,13 @@ void CheckAxes(const Catalog& catalog)
   for (const Axis& axis : catalog.Axes) {
     const std::vector<double>& positions = axis.Positions;
     Require(!positions.empty() && positions.size() <= LargestIndex && std::abs(axis.First) <= LargestIndex,
-        "an axis of an impossible length");
+        "an axis with an impossible length");
     Require(
         std::all_of(positions.begin(), positions.end(), [](double x) { return std::isfinite(x); }) &&
             std::adjacent_find(positions.begin(), positions.end(), std::greater_equal<>()) == positions.end(),
-        "an axis that does not increase");
+        "an axis with positions that do not increase");
     Require(axis.Labels.empty() || axis.Labels.size() == positions.size(),
-        "another number of labels than positions");
+        "different numbers of labels and positions");
   }
   for (const Level& level : catalog.Levels) {
     Require(level.Ratio == Int3{1, 1, 1}, "a rectilinear grid with refinement");
@@ -124,7 +124,7 @@ void CheckAxes(const Catalog& catalog)
       const Axis& axis = catalog.Axes[a];
       Require(nodes.Lower[a] >= axis.First &&
                   nodes.Upper[a] < axis.First + static_cast<std::int64_t>(axis.Positions.size()),
-          "a patch beyond its axes");
+          "a patch outside its axes");
     }
   }
 }
@@ -135,7 +135,7 @@ void CheckMeshSize(const Catalog& catalog, std::size_t patch)
   const auto sane = [](std::int64_t count) { return count >= 0 && count <= MostOfMesh; };
   Require(sane(mesh.Points) && std::all_of(mesh.Cells.begin(), mesh.Cells.end(), sane) &&
               std::all_of(mesh.Connectivity.begin(), mesh.Connectivity.end(), sane),
-      "a mesh of an impossible size");
+      "a mesh with an impossible size");
   Require(catalog.Grid == GridKind::Polygonal ||
               (mesh.AllCells() == mesh.Cells[0] &&
                   std::all_of(mesh.Connectivity.begin() + 1, mesh.Connectivity.end(),
@@ -144,7 +144,7 @@ void CheckMeshSize(const Catalog& catalog, std::size_t patch)
   const Box& box = catalog.Patches[patch].Cells;
   Require(box.Lower == Int3{0, 0, 0} && box.Upper[1] == 0 && box.Upper[2] == 0 &&
               box.Width(0) == std::max<std::int64_t>(mesh.AllCells(), 1),
-      "a mesh whose box does not count its cells");
+      "a mesh whose box does not match its number of cells");
 }
 
 void CheckMeshArray(const Catalog& catalog, int number)
@@ -154,20 +154,20 @@ void CheckMeshArray(const Catalog& catalog, int number)
   const bool ofList = !points && variable.Role != MeshRole::Flags;
   Require(variable.Components == (points ? 3 : 1) && variable.Interleaved == points &&
               (variable.Role == MeshRole::Flags || (variable.Center == Centering::Node) == points),
-      "an array of a mesh of an impossible form");
+      "a mesh array with an impossible shape");
   Require(variable.Role != MeshRole::Types || catalog.Grid == GridKind::Unstructured,
-      "types of cells that need none");
+      "cell types for cells that have none");
   const int lists = ofList && catalog.Grid == GridKind::Polygonal ? MeshSize::MostLists : 1;
-  Require(variable.CellList >= 0 && variable.CellList < lists, "an array of no list of cells");
+  Require(variable.CellList >= 0 && variable.CellList < lists, "an array of an unknown list of cells");
   Require(
       variable.Role == MeshRole::Flags || catalog.FindMeshArray(variable.Role, variable.CellList) == number,
-      "an array of a mesh twice");
+      "a duplicate mesh array");
 }
 
 void CheckMeshes(const Catalog& catalog)
 {
   Require(catalog.Meshes.size() == (catalog.IsMesh() ? catalog.Patches.size() : 0),
-      "sizes of meshes that do not fit its patches");
+      "mesh sizes that do not match its patches");
   Require(!catalog.IsMesh() || (catalog.Levels.size() == 1 && catalog.Dimension == 3),
       "a mesh with levels, or flat");
   for (std::size_t v = 0; v < catalog.Variables.size(); ++v) {
@@ -175,9 +175,9 @@ void CheckMeshes(const Catalog& catalog)
     Require(variable.Role <= MeshRole::Flags, "an array of an unknown role");
     Require(!catalog.IsMesh() ||
                 (variable.Ghosts == Int3{0, 0, 0} && variable.Material < 0 && !variable.Positions),
-        "an array of another grid on a mesh");
+        "an array on a mesh that belongs to another grid");
     if (variable.Role != MeshRole::Values) {
-      Require(catalog.IsMesh(), "an array of a mesh on another grid");
+      Require(catalog.IsMesh(), "a mesh array on another grid");
       CheckMeshArray(catalog, static_cast<int>(v));
     }
   }
@@ -209,7 +209,7 @@ void CheckArraySizes(const Catalog& catalog)
     largest = std::max(largest, values);
   }
   for (const Variable& variable : catalog.Variables) {
-    Require(largest * variable.Components * 9 * 8 <= 9e18, "an array of more bytes than there can be");
+    Require(largest * variable.Components * 9 * 8 <= 9e18, "an array with too many bytes");
   }
 }
 
@@ -221,7 +221,7 @@ void CheckVariables(const Catalog& catalog)
     Require(variable.Components >= 1 && variable.Components <= MostComponents,
         "an impossible number of components");
     Require(variable.Material >= -1, "an impossible material");
-    Require(!catalog.PatchesChange || !variable.TimeInvariant, "arrays that stay on patches that change");
+    Require(!catalog.PatchesChange || !variable.TimeInvariant, "constant arrays on patches that change");
     Require(!variable.HasUndefined() || variable.UndefinedFrom <= variable.UndefinedTo,
         "an impossible range of undefined values");
     for (int axis = 0; axis < 3; ++axis) {
@@ -238,7 +238,7 @@ void CheckVariables(const Catalog& catalog)
   Require(coordinates >= 0 && coordinates < static_cast<int>(catalog.Variables.size()), "no coordinates");
   const Variable& variable = catalog.Variables[coordinates];
   Require(variable.Center == Centering::Node && variable.Components == catalog.Dimension,
-      "coordinates of an impossible form");
+      "coordinates with an impossible shape");
 }
 
 void CheckPresence(const Catalog& catalog)
@@ -257,12 +257,12 @@ void CheckChildren(const Catalog& catalog)
   const std::vector<int>& begin = catalog.ChildBegin;
   const std::vector<int>& children = catalog.Children;
   if (begin.empty()) {
-    Require(children.empty(), "children of no patch");
+    Require(children.empty(), "children of an unknown patch");
     return;
   }
   Require(begin.size() == catalog.Patches.size() + 1 && begin.front() == 0 &&
               begin.back() == static_cast<std::int64_t>(children.size()),
-      "a child table that does not fit its patches");
+      "a child table that does not match its patches");
   for (std::size_t p = 0; p < catalog.Patches.size(); ++p) {
     Require(begin[p] <= begin[p + 1], "a child table out of order");
   }
@@ -281,7 +281,7 @@ void CheckCatalog(const Catalog& catalog)
 {
   Require(catalog.Dimension == 2 || catalog.Dimension == 3, "neither 2 nor 3 dimensions");
   Require(catalog.StepsInFile >= 1 && catalog.StepInFile >= 0 && catalog.StepInFile < catalog.StepsInFile,
-      "a step that its file does not have");
+      "a step number outside its file");
   Require(catalog.Grid <= GridKind::Polygonal, "an unknown grid");
   for (const double x : catalog.Origin) {
     Require(std::isfinite(x), "an origin that is not finite");

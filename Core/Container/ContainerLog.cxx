@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 namespace patchio::container {
 namespace {
 
-constexpr const char* Advice = "'patchio verify' says what is left";
+constexpr const char* Advice = "Run 'patchio verify' to see which steps are intact";
 /// A log of more bytes has not been written by anybody.
 constexpr std::uint64_t MostBytes = std::uint64_t(1) << 32;
 
@@ -110,7 +110,7 @@ public:
     std::vector<T> values(table.Bytes / sizeof(T));
     this->File.Read(table.Offset, values.data(), table.Bytes);
     if (Crc32(0, values.data(), table.Bytes) != table.Checksum) {
-      this->Fail(fmt::format("the table '{}' as it was written", name), "other bytes");
+      this->Fail(fmt::format("the table '{}' with its recorded checksum", name), "another checksum");
     }
     return values;
   }
@@ -136,7 +136,7 @@ private:
   {
     const auto found = this->Record.Tables.find(name);
     if (found == this->Record.Tables.end()) {
-      this->Fail(fmt::format("a table '{}'", name), "none in the record of the step");
+      this->Fail(fmt::format("a table '{}'", name), "no such table in the record of the step");
     }
     const Table& table = found->second;
     const std::uint64_t size = this->File.Size();
@@ -195,7 +195,7 @@ void StepReader::TakePatches(const TableReader& tables)
   const auto boxes = tables.Read<std::int32_t>(tables::Boxes, 6 * count);
   const auto numbers = tables.Read<std::int32_t>(tables::Numbers, count);
   if (boxes.size() != 6 * count || numbers.size() != count) {  // a count of 0 asks for nothing
-    tables.Fail(fmt::format("tables of {} patches", count), fmt::format("others of {}", numbers.size()));
+    tables.Fail(fmt::format("tables of {} patches", count), fmt::format("tables of {}", numbers.size()));
   }
   data.Patches.resize(count);
   for (Patch& patch : data.Patches) {
@@ -321,14 +321,14 @@ std::shared_ptr<const ContainerLog> ReadLog(const std::string& folder)
   const PlainFile file(LogPathOf(folder));
   RecordLog log = ReadRecords(BytesOf(file));
   if (log.Records.empty()) {
-    throw FileError(file.Path(), "the log of a PatchIO container", "no whole record",
-        "It was never written, or is damaged");
+    throw FileError(file.Path(), "the log of a PatchIO container", "no complete record",
+        "The log is damaged or was never written");
   }
   try {
     CheckLogHead(log.Records[0]);
   } catch (const Error& error) {
     throw FileError(file.Path(), fmt::format("the log of a PatchIO container, version {}", FormatVersion),
-        error.what(), "A newer PatchIO may read it");
+        error.what(), "Use a newer version of PatchIO");
   }
   const auto result = std::make_shared<ContainerLog>();
   result->End = log.End;
@@ -355,7 +355,7 @@ LoggedStep FindStep(const std::string& path)
       return step;
     }
   }
-  throw FileError(path, "a step that the log of its container has", "none", "It was not written to its end");
+  throw FileError(path, "a step that the log of its container has", "none", "The step is incomplete");
 }
 
 RecordedStep ReadStep(const std::string& folder, const LoggedStep& step)

@@ -35,8 +35,7 @@ Enum Named(const std::string& name, Enum last)
   if (const std::optional<Enum> value = ValueNamed(name, last)) {
     return *value;
   }
-  throw Error(
-      fmt::format("The record of the step has '{}' where PatchIO knows no such thing.", PlainText(name)));
+  throw Error(fmt::format("The record of the step has an unknown value '{}'.", PlainText(name)));
 }
 
 /// JSON has no infinite numbers.
@@ -123,8 +122,8 @@ void TakeLevel(const json& entry, StepRecord& record)
   level.FirstPatch =
       levels.size() > 1 ? levels[levels.size() - 2].FirstPatch + levels[levels.size() - 2].PatchCount : 0;
   record.PatchCounts.push_back(entry.at("patches").get<std::vector<int>>());
-  Require(record.PatchCounts.back().size() == record.Files.size(),
-      "another number of files than of counts of patches");
+  Require(
+      record.PatchCounts.back().size() == record.Files.size(), "different numbers of files and patch counts");
   for (const int count : record.PatchCounts.back()) {
     Require(count >= 0 && count <= std::numeric_limits<int>::max() - level.FirstPatch - level.PatchCount,
         "an impossible number of patches");
@@ -155,8 +154,8 @@ FilterKind CompressionOf(const json& entry)
       return filter;
     }
   }
-  throw Error(fmt::format(
-      "The record of the step has values compressed by '{}', which PatchIO does not know.", PlainText(name)));
+  throw Error(
+      fmt::format("The record of the step has values with the unknown compression '{}'.", PlainText(name)));
 }
 
 void TakeDataSets(const json& entries, StepRecord& record)
@@ -175,7 +174,7 @@ void TakeDataSets(const json& entries, StepRecord& record)
     set.Values = entry.at("values").get<std::uint64_t>();
     Require(below(set.Level, record.Data.Levels.size()) &&
                 below(set.Variable, record.Data.Variables.size()) && below(set.File, record.Files.size()),
-        "a data set of a level, variable or file that there is not");
+        "a data set of an unknown level, variable or file");
   }
 }
 
@@ -249,13 +248,13 @@ StepRecord RecordOf(const json& all)
 StepHead TakeHead(std::string_view bytes, std::string_view& rest)
 {
   constexpr std::size_t fixed = 1 + sizeof(std::int64_t) + sizeof(double) + 2 * sizeof(std::uint16_t);
-  Require(bytes.size() >= fixed && bytes[0] == StepKind, "another beginning than those of steps");
+  Require(bytes.size() >= fixed && bytes[0] == StepKind, "an invalid header");
   ByteReader reader(reinterpret_cast<const std::byte*>(bytes.data()) + 1, bytes.size() - 1);
   StepHead head;
   head.Step = reader.Get<std::int64_t>();
   head.Time = reader.Get<double>();
   const std::size_t name = reader.Get<std::uint16_t>(), date = reader.Get<std::uint16_t>();
-  Require(bytes.size() - fixed >= name + date, "too short a beginning");
+  Require(bytes.size() - fixed >= name + date, "a header that is too short");
   head.File = std::string(bytes.substr(fixed, name));
   head.Date = std::string(bytes.substr(fixed + name, date));
   rest = bytes.substr(fixed + name + date);
@@ -272,7 +271,7 @@ const char* NameOfCompression(FilterKind filter)
 void MakeReadable(Catalog& data)
 {
   const std::string fault =
-      data.Patches.empty() ? "It has no patch." : CatchError([&] { CheckCatalog(data); });
+      data.Patches.empty() ? "It has no patches." : CatchError([&] { CheckCatalog(data); });
   if (!fault.empty()) {
     throw Error(fmt::format("Step {} cannot be written. {}", data.Step, fault));
   }
@@ -316,11 +315,11 @@ StepRecord Decode(std::string_view bytes)
     record.Data.Step = head.Step;
     record.Data.Time = head.Time;
     record.Data.Date = head.Date;
-    Require(record.Files[0] == head.File, "two names for its first file");
+    Require(record.Files[0] == head.File, "different names for its first file");
     return record;
   } catch (const json::exception& fault) {
     throw Error(
-        fmt::format("The record of step {} is no sound JSON: {}.", head.Step, PlainText(fault.what())));
+        fmt::format("The record of step {} is not valid JSON: {}.", head.Step, PlainText(fault.what())));
   }
 }
 
@@ -340,11 +339,11 @@ void CheckLogHead(std::string_view bytes)
   const json head = json::parse(bytes, nullptr, false);
   if (!head.is_object() || head.value("format", json()) != FormatName ||
       !head.value("version", json()).is_number_integer()) {
-    throw Error("the log of another program");
+    throw Error("the log of another program, not a PatchIO container");
   }
   const auto version = head["version"].get<std::int64_t>();
   if (version < 1 || version > FormatVersion) {
-    throw Error(fmt::format("version {}, which a newer PatchIO has written", version));
+    throw Error(fmt::format("version {}, written by a newer PatchIO", version));
   }
 }
 

@@ -71,7 +71,7 @@ void ChunkBox::Locate(std::uint64_t number)
     rest /= chunks;
   }
   if (rest > 0) {
-    throw Error(fmt::format("chunk {}, of more than the array has", number));
+    throw Error(fmt::format("chunk {}, although the array has fewer chunks", number));
   }
 }
 
@@ -167,8 +167,8 @@ void CheckChunkedArray(const ChunkedArray& array)
     }
   }
   if (array.First > values || array.Count > values - array.First) {
-    throw Error(fmt::format(
-        "an array of {} values, of which {} are wanted from number {} on", values, array.Count, array.First));
+    throw Error(fmt::format("an array of {} values, too short to read {} values from number {} on", values,
+        array.Count, array.First));
   }
 }
 

@@ -43,8 +43,8 @@ const Format& FormatOf(const std::string& path)
   }
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
-    throw FileError(path, WhatOpens(), "a folder that is none of these",
-        "Name the file in the folder, or check whether the folder is complete");
+    throw FileError(path, WhatOpens(), "a folder of another kind",
+        "Give the name of a file in the folder, or check that the folder is complete");
   }
   char first = 0;
   PlainFile(path).ReadSome(0, &first, 1);  // says why it cannot be read
@@ -60,7 +60,7 @@ const Format& FormatOf(const std::string& path)
       throw FileError(path, WhatOpens(), other, "Open it with ParaView's own reader");
     }
   }
-  throw FileError(path, WhatOpens(), "something else", "PatchIO opens no other files");
+  throw FileError(path, WhatOpens(), "a file of another format", "PatchIO does not support this format");
 }
 
 Catalog Format::ReadStep(const TimeStep& step) const

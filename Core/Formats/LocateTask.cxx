@@ -10,7 +10,7 @@ namespace patchio {
 namespace {
 
 // Not shown: whoever stops it knows.
-constexpr const char* StoppedText = "Finding out where values lie was stopped.";
+constexpr const char* StoppedText = "Locating the values was interrupted.";
 
 /// Looks before each request whether it is wanted still.
 class WatchedSource : public Source

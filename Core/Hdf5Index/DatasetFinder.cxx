@@ -2,6 +2,7 @@
 
 #include "Hdf5Index/LibraryDataset.h"
 #include "Support/Error.h"
+#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 
@@ -18,7 +19,7 @@ DatasetFinder::DatasetFinder(const std::string& path, std::unique_ptr<Source> st
   std::error_code fault;
   this->Bytes = fs::file_size(path, fault);
   if (fault) {
-    throw FileError(path, "a file that can be read", fault.message());
+    throw SystemError(path, "a readable file", fault.value());
   }
   if (this->Storage) {
     this->OpenIndex();
@@ -60,7 +61,7 @@ const Group& DatasetFinder::GroupOf(const std::string& path)
   const Group& above = this->GroupOf(slash == std::string::npos ? "" : path.substr(0, slash));
   const auto header = this->Index->Find(above, path.substr(slash == std::string::npos ? 0 : slash + 1));
   if (!header) {
-    throw Unfamiliar("a group that is not there");
+    throw Unfamiliar("a missing group");
   }
   return this->Groups.emplace(path, this->Index->OpenGroup(*header)).first->second;
 }
@@ -71,7 +72,7 @@ FoundDataset DatasetFinder::FindByIndex(const std::string& name)
   const Group& group = this->GroupOf(slash == std::string::npos ? "" : name.substr(0, slash));
   const auto header = this->Index->Find(group, name.substr(slash == std::string::npos ? 0 : slash + 1));
   if (!header) {
-    throw Unfamiliar("a data set that is not there");
+    throw Unfamiliar("a missing data set");
   }
   FoundDataset found;
   found.Info = this->Index->Describe(*header);
@@ -90,7 +91,7 @@ FoundDataset DatasetFinder::FindByLibrary(const std::string& name)
   const hdf5::Handle dataset = this->Library->OpenDataset(this->Library->Id(), name);
   if (!dataset.Valid()) {
     throw FileError(this->PathName, fmt::format("a data set '{}'", name),
-        "none that can be opened (" + hdf5::LastMessage() + ")", "The file is damaged or has changed");
+        "an unreadable data set (" + hdf5::LastMessage() + ")", "The file is damaged or has changed");
   }
   FoundDataset found;
   found.Info = DescribeByLibrary(dataset);
@@ -126,8 +127,8 @@ void CheckInFile(
 {
   const Dataset& info = found.Info;
   if (info.Layout == StorageLayout::Nowhere) {
-    throw FileError(
-        file.Path(), fmt::format("values in '{}'", name), info.Reason, "The run may still be writing");
+    throw FileError(file.Path(), fmt::format("values in '{}'", name), info.Reason,
+        "The run may still be writing this file");
   }
   const std::uint64_t size = file.FileBytes();
   if (info.Layout == StorageLayout::Contiguous &&

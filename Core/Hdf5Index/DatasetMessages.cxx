@@ -106,7 +106,7 @@ void DatasetMessages::TakeType(const Message& message)
       this->TakeFloat(message);
       break;
     default:
-      throw Unfamiliar("elements that are no plain numbers");
+      throw Unfamiliar("elements that are not plain numbers");
   }
   this->HasType = true;
 }
@@ -115,7 +115,7 @@ void DatasetMessages::TakeInteger(const Message& message)
 {
   const std::uint64_t bits = std::uint64_t(this->Result.ElementBytes) * 8;
   if (bits == 0 || bits > 64 || message.At<std::uint16_t>(8) != 0 || message.At<std::uint16_t>(10) != bits) {
-    throw Unfamiliar("integers of unusual bits");
+    throw Unfamiliar("integers with unusual bits");
   }
   this->Result.Class = NumberClass::Integer;
   this->Result.BigEndian = message.At<std::uint8_t>(1) & 1;
@@ -136,7 +136,7 @@ void DatasetMessages::TakeFloat(const Message& message)
            message.At<std::uint32_t>(16) == format.Bias;
   };
   if (!std::any_of(std::begin(Ieee), std::end(Ieee), isThis)) {
-    throw Unfamiliar("floating-point numbers of an unusual format");
+    throw Unfamiliar("floating-point numbers in an unusual format");
   }
   this->Result.Class = NumberClass::Float;
   this->Result.BigEndian = flags & 1;
@@ -205,7 +205,7 @@ void DatasetMessages::KeepFill(const Message& message, std::size_t place, std::u
     return;
   }
   if (bytes > this->FillStored.size()) {
-    throw Unfamiliar("a fill value of many bytes");
+    throw Unfamiliar("a fill value that is too large");
   }
   message.Need(place, bytes);
   std::memcpy(this->FillStored.data(), message.Data + place, bytes);
@@ -243,12 +243,12 @@ void DatasetMessages::TakeFilters(const Message& message)
 const Dataset& DatasetMessages::Finish()
 {
   if (!this->HasSpace || !this->HasType || !this->HasLayout) {
-    throw Unfamiliar("an object that is no data set");
+    throw Unfamiliar("an object that is not a data set");
   }
   if (this->Result.Layout == StorageLayout::Chunked) {
     this->FinishChunked();
   } else if (this->Result.Offset == NoAddress) {
-    throw Unfamiliar("values that were not written yet");
+    throw Unfamiliar("values that are not written yet");
   } else if (this->ContiguousBytes != Product(this->Result.Values, this->Result.ElementBytes)) {
     throw Unfamiliar("values of two different sizes");
   }
@@ -259,7 +259,7 @@ void DatasetMessages::FinishChunked()
 {
   Dataset& result = this->Result;
   if (this->ChunkRank != this->Rank || this->ChunkElementBytes != result.ElementBytes) {
-    throw Unfamiliar("chunks that do not fit their array");
+    throw Unfamiliar("chunks that do not match their array");
   }
   result.Rank = static_cast<std::uint8_t>(this->Rank);
   std::uint64_t chunkBytes = result.ElementBytes;

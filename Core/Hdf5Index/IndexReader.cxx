@@ -80,12 +80,12 @@ void IndexReader::ReadSuperblock()
     place += sizeof(more);
   }
   if (this->SymbolsK > LargestK || this->GroupK > LargestK || this->ChunkK > LargestK) {
-    throw Unfamiliar("large nodes of groups");
+    throw Unfamiliar("large group nodes");
   }
   std::byte addresses[48];  // base, free space, end, driver; then of the root's symbol: name, header
   this->Bytes.Read(place, addresses, sizeof(addresses));
   if (Load<std::uint64_t>(addresses) != 0 || Load<std::uint64_t>(addresses + 24) != NoAddress) {
-    throw Unfamiliar("a file that does not begin at 0, or is kept in parts");
+    throw Unfamiliar("a file with a user block or in several parts");
   }
   if (Load<std::uint64_t>(addresses + 16) > this->Bytes.FileBytes()) {
     throw Unfamiliar("a truncated file");
@@ -248,7 +248,7 @@ void IndexReader::WalkChunks(const Dataset& dataset, std::uint64_t address, int 
     }
     const Chunk written{child, 0, Load<std::uint32_t>(entry.data()), Load<std::uint32_t>(entry.data() + 4)};
     if (!AddChunk(dataset, this->Bytes.FileBytes(), begin.data(), written, chunks)) {
-      throw Unfamiliar("a chunk outside the file, or one that does not fit its array");
+      throw Unfamiliar("a chunk outside the file, or one that does not match its array");
     }
   }
 }

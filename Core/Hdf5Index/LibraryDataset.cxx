@@ -101,7 +101,7 @@ void DescribeChunks(hid_t dataset, hid_t creation, hid_t type, Dataset& result)
   if (!reason.empty()) {
     BecomeLibrary(result, reason);
   } else if (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) {
-    BecomeLibrary(result, "filters that leave out the chunks at the end");
+    BecomeLibrary(result, "filters that skip partial chunks");
   } else if (ChunksOf(result) > MostChunksByLibrary) {
     BecomeLibrary(result, fmt::format("more than {} chunks in an array", MostChunksByLibrary));
   } else {
@@ -113,7 +113,7 @@ void BecomeLibraryIfUnusual(hid_t type, Dataset& result)
 {
   const bool decoded = result.Layout == StorageLayout::Contiguous || result.Layout == StorageLayout::Chunked;
   if (decoded && result.Class != NumberClass::Other && !IsPlain(type)) {
-    BecomeLibrary(result, "numbers of an unusual format");
+    BecomeLibrary(result, "numbers in an unusual format");
   }
 }
 
@@ -155,7 +155,7 @@ Dataset DescribeByLibrary(hid_t dataset)
       BecomeLibrary(result, "compact layout");
       break;
     case H5D_CONTIGUOUS:
-      result.Reason = H5Pget_external_count(creation) > 0 ? "values in other files" : "none written yet";
+      result.Reason = H5Pget_external_count(creation) > 0 ? "values in other files" : "no values written yet";
       break;
     default:
       result.Reason = "values in other data sets";

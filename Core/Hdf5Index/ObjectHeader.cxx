@@ -58,7 +58,7 @@ bool ObjectHeader::Next(Message& message)
     message.Data = header + MessageHeaderBytes;
     this->Position += MessageHeaderBytes;
     if (message.Bytes > this->BlockBytes - this->Position) {
-      throw Unfamiliar("a message that leaves its object header");
+      throw Unfamiliar("a message outside its object header");
     }
     this->Position += message.Bytes;
     --this->MessagesLeft;

@@ -2,6 +2,7 @@
 
 #include "Support/Error.h"
 #include "Support/RegularFile.h"
+#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 
@@ -27,7 +28,7 @@ public:
   {
     if (this->Descriptor < 0) {
       const int reason = errno;
-      const Error error = FileError(path, "a readable file", SystemMessage(reason), SystemAdvice(reason));
+      const Error error = SystemError(path, "a readable file", reason);
       if (reason == EMFILE || reason == ENFILE) {
         throw TooManyOpen(error.what());
       }
@@ -56,13 +57,14 @@ public:
         continue;
       }
       if (got < 0) {
-        this->Fail(offset, buffers, SystemMessage(errno), SystemAdvice(errno));
+        throw SystemError(this->Path, Wanted(offset, buffers), errno);
       }
       const iovec* before = next;
       Advance(next, end, static_cast<std::size_t>(got));
       if (got == 0 && next == before) {
-        this->Fail(offset, buffers, fmt::format("the end of the file after {}", position - offset),
-            "The file is truncated, or changed while it was read");
+        throw FileError(this->Path, Wanted(offset, buffers),
+            fmt::format("the end of the file after {}", position - offset),
+            "The file is truncated, or changed while PatchIO read it");
       }
       position += static_cast<std::uint64_t>(got);
     }
@@ -81,14 +83,14 @@ private:
     }
   }
 
-  [[noreturn]] void Fail(std::uint64_t offset, const std::vector<iovec>& buffers, const std::string& found,
-      const std::string& advice) const
+  /// The bytes that were to be read, as a phrase for an error.
+  static std::string Wanted(std::uint64_t offset, const std::vector<iovec>& buffers)
   {
     std::size_t bytes = 0;
     for (const iovec& buffer : buffers) {
       bytes += buffer.iov_len;
     }
-    throw FileError(this->Path, fmt::format("{} bytes at offset {}", bytes, offset), found, advice);
+    return fmt::format("{} bytes at offset {}", bytes, offset);
   }
 
   std::string Path;

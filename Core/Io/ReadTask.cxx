@@ -191,7 +191,7 @@ void TransferReader::PlaceStoredChunk(const Piece& piece, const ReadTarget& targ
     }
   } catch (const Error& error) {
     throw FileError(this->Table.Files[array.File],
-        fmt::format("a sound chunk of data at offset {}", chunk.Offset), error.what(), "The file is damaged");
+        fmt::format("a valid chunk of data at offset {}", chunk.Offset), error.what(), "The file is damaged");
   }
 }
 
@@ -349,7 +349,7 @@ void ReadSparse(
   if (!DecodeSparseFractions(materials.data(), materials.size(), mixMaterial.data(), mixNext.data(),
           mixFraction.data(), mixMaterial.size(), location.Material, fractions.size(), fractions.data())) {
     throw FileError(table.Files[extents[0].File],
-        fmt::format("a sound list of materials at offset {}", extents[0].Offset),
+        fmt::format("a valid list of materials at offset {}", extents[0].Offset),
         "an entry that points outside the mix arrays or in a circle", "The file is damaged");
   }
   target.ForEach([&](const Destination& destination) {

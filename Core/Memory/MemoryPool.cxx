@@ -77,7 +77,9 @@ Memory Allocate(std::size_t size, std::size_t room)
       ::mmap(nullptr, whole + SegmentBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) {
     throw Error(
-        fmt::format("{} of memory could not be allocated.", ByteText(static_cast<double>(memory.Size))));
+        fmt::format("Allocating {} of memory failed. Select fewer variables or levels, or use more ranks on "
+                    "more machines.",
+            ByteText(static_cast<double>(memory.Size))));
   }
   auto* const begin = static_cast<std::byte*>(mapped);
   memory.Bytes = SegmentBegin(begin + SegmentBytes - 1);
@@ -157,8 +159,8 @@ public:
     const std::uint64_t used = this->TotalSize - this->KeptSize;
     if (this->Limit > 0 && (bytes > this->Limit || used > this->Limit - bytes)) {
       throw Error(fmt::format(
-          "Reading needs {} of memory on this rank beside {} in use, but the memory limit is {}: {} "
-          "are missing. Raise the limit, select fewer variables or levels, or use more ranks.",
+          "Reading needs {} of memory on this rank in addition to {} in use, which exceeds the memory limit "
+          "of {} by {}. Raise Memory Limit, select fewer variables or levels, or use more ranks.",
           ByteText(bytes), ByteText(used), ByteText(this->Limit),
           ByteText(static_cast<double>(bytes) + used - this->Limit)));
     }

@@ -15,7 +15,7 @@ constexpr Requirement Require = RequireOfIndex;
 std::uint64_t Product(std::uint64_t a, std::uint64_t b)
 {
   constexpr std::uint64_t most = std::uint64_t(1) << 62;
-  Require(b == 0 || a <= most / b, "an array of impossible size");
+  Require(b == 0 || a <= most / b, "an array with an impossible size");
   return a * b;
 }
 
@@ -23,17 +23,18 @@ void CheckInside(
     std::uint64_t offset, std::uint64_t bytes, int file, const std::vector<std::uint64_t>& fileBytes)
 {
   Require(
-      bytes <= fileBytes[file] && offset <= fileBytes[file] - bytes, "bytes beyond the end of their file");
+      bytes <= fileBytes[file] && offset <= fileBytes[file] - bytes, "bytes behind the end of their file");
 }
 
 void CheckRaw(const LocationTable& table, const Location& location, int arrays, std::uint64_t values,
     const std::vector<std::uint64_t>& fileBytes)
 {
-  Require(location.Count == static_cast<std::uint32_t>(arrays), "another number of arrays than its variable");
+  Require(location.Count == static_cast<std::uint32_t>(arrays), "a wrong number of arrays for its variable");
   const Extent* extents = table.Extents.data() + location.First;
   for (int c = 0; c < arrays; ++c) {
     Require(extents[c].Type == extents[0].Type, "arrays of different types");
-    Require(extents[c].Bytes == values * SizeOf(extents[c].Type), "an extent of another size than its array");
+    Require(
+        extents[c].Bytes == values * SizeOf(extents[c].Type), "a byte range that does not match its array");
     CheckInside(extents[c].Offset, extents[c].Bytes, extents[c].File, fileBytes);
   }
 }
@@ -41,13 +42,13 @@ void CheckRaw(const LocationTable& table, const Location& location, int arrays, 
 void CheckSparse(const LocationTable& table, const Location& location, int arrays, std::uint64_t values,
     const std::vector<std::uint64_t>& fileBytes)
 {
-  Require(arrays == 1 && location.Material >= 0, "a material of an impossible form");
-  Require(location.Count == 1 || location.Count == 4, "a material of an impossible form");
+  Require(arrays == 1 && location.Material >= 0, "a material with an impossible shape");
+  Require(location.Count == 1 || location.Count == 4, "a material with an impossible shape");
   const Extent* extents = table.Extents.data() + location.First;
-  Require(extents[0].Bytes == 4 || extents[0].Bytes == values * 4, "a list of materials of another size");
+  Require(extents[0].Bytes == 4 || extents[0].Bytes == values * 4, "a list of materials with a wrong size");
   for (std::uint32_t i = 0; i < location.Count; ++i) {
     Require(extents[i].Type == (i == 3 ? ElementType::Float32 : ElementType::Int32),
-        "a material of another type");
+        "a material with a wrong type");
     Require(i == 0 || (extents[i].Bytes == extents[1].Bytes && extents[i].Bytes % 4 == 0),
         "mix arrays of different sizes");
     CheckInside(extents[i].Offset, extents[i].Bytes, extents[i].File, fileBytes);
@@ -58,7 +59,7 @@ void CheckSparse(const LocationTable& table, const Location& location, int array
 std::uint64_t ValuesOfSteps(std::uint64_t count, std::uint64_t stepValues, int steps)
 {
   const std::uint64_t way = Product(stepValues, static_cast<std::uint64_t>(steps - 1));
-  Require(count <= (std::uint64_t(1) << 62), "an array of impossible size");
+  Require(count <= (std::uint64_t(1) << 62), "an array with an impossible size");
   return way + count;
 }
 
@@ -70,7 +71,7 @@ void CheckChunks(const LocationTable& table, const ChunkedArray& array, std::uin
     Require(chunk.Number < chunks, "a chunk outside its array");
     const std::uint64_t step = c == array.FirstChunk ? 1 : chunk.Number - table.Chunks[c - 1].Number;
     // The chunks of one of several time steps are found by their numbers.
-    Require(step > 0 && step <= chunks && (step == 1 || array.StepValues == 0), "a chunk twice");
+    Require(step > 0 && step <= chunks && (step == 1 || array.StepValues == 0), "a duplicate chunk");
     if (chunk.Bytes > 0) {
       CheckInside(chunk.Offset, chunk.Bytes, array.File, fileBytes);
     }
@@ -80,7 +81,7 @@ void CheckChunks(const LocationTable& table, const ChunkedArray& array, std::uin
 void CheckChunked(const LocationTable& table, const ChunkedArray& array, std::uint64_t wanted, int steps,
     const std::vector<std::uint64_t>& fileBytes)
 {
-  Require(array.Count == wanted, "another number of values than its array");
+  Require(array.Count == wanted, "a wrong number of values for its array");
   ChunkedArray all = array;
   all.Count = ValuesOfSteps(array.Count, array.StepValues, steps);
   const std::string fault = CatchError([&all] { CheckChunkedArray(all); });
@@ -93,12 +94,12 @@ void CheckChunked(const LocationTable& table, const ChunkedArray& array, std::ui
     chunks *= array.Dims[axis] / array.ChunkDims[axis] + (array.Dims[axis] % array.ChunkDims[axis] ? 1 : 0);
   }
   // Values that no chunk holds would stay what the memory held before.
-  Require(array.Count < values || array.ChunkCount == chunks, "a chunk too few");
+  Require(array.Count < values || array.ChunkCount == chunks, "too few chunks");
   Require(array.ChunkCount > 0, "no chunk");
   if (array.StepValues > 0) {
     const ChunkRange range = ChunksHolding(all);
     const std::uint64_t first = table.Chunks[array.FirstChunk].Number;
-    Require(first == range.Begin && array.ChunkCount == range.End - range.Begin, "a chunk too few");
+    Require(first == range.Begin && array.ChunkCount == range.End - range.Begin, "too few chunks");
   }
   CheckChunks(table, array, chunks, fileBytes);
 }
@@ -119,9 +120,9 @@ void CheckLocation(const Catalog& catalog, const PatchVariable& request, const L
     case Encoding::Library:
       break;
     default:
-      return Require(location.Count == 0, "values of an array without any");
+      return Require(location.Count == 0, "values for an array without values");
   }
-  Require(location.Count == static_cast<std::uint32_t>(arrays), "another number of arrays than its variable");
+  Require(location.Count == static_cast<std::uint32_t>(arrays), "a wrong number of arrays for its variable");
   for (std::uint32_t i = location.First; i < location.First + location.Count; ++i) {
     if (location.Kind == Encoding::Chunked) {
       Require(table.ChunkedArrays[i].Type == table.ChunkedArrays[location.First].Type,
@@ -131,7 +132,7 @@ void CheckLocation(const Catalog& catalog, const PatchVariable& request, const L
       const LibraryArray& array = table.LibraryArrays[i];
       Require(array.Type == table.LibraryArrays[location.First].Type, "arrays of different types");
       Require(array.Count == values && array.First <= (std::uint64_t(1) << 62),
-          "another number of values than its array");
+          "a wrong number of values for its array");
       ValuesOfSteps(array.Count, array.StepValues, catalog.StepsInFile);
     }
   }

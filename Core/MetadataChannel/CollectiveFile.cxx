@@ -136,7 +136,7 @@ private:
   }
   void NoteOfFile(const std::string& found)
   {
-    this->Note(FileError(this->Path, "a file that ranks can read or write together", found).what());
+    this->Note(FileError(this->Path, "a file that the ranks can read or write together", found).what());
   }
   void Note(const std::string& fault)
   {

@@ -10,7 +10,7 @@
 namespace patchio {
 
 /// The fault of ranks that have none of their own; another rank's says the cause.
-constexpr const char* FaultElsewhere = "A file cannot be opened on all ranks.";
+constexpr const char* FaultElsewhere = "Opening a file failed on some ranks.";
 
 // Collective: each rank sets its view of the file, and all read or write at once. They give what went wrong
 // on this rank, empty when nothing did. A file that one rank cannot open is a fault on all of them.

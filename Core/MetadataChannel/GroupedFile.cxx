@@ -6,6 +6,7 @@
 #include "Support/Checksum.h"
 #include "Support/Memory.h"
 #include "Support/RunOnAllRanks.h"
+#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 
@@ -60,19 +61,20 @@ std::uint64_t TableEnd(std::uint64_t parts)
 void CheckHeader(const std::string& path, const Header& header, std::uint64_t fileBytes)
 {
   if (std::memcmp(header.Letters, Magic, sizeof(Magic)) != 0) {
-    Corrupted(path, "not a sidecar of PatchIO");
+    Corrupted(path, "not an index file of PatchIO");
   }
   if (header.Order != ByteOrder || header.FormatVersion != Version || header.Layout != Header().Layout) {
-    throw GroupedFileError(FileFault::Foreign, fmt::format("{}: written by another version.", path));
+    throw GroupedFileError(
+        FileFault::Foreign, fmt::format("{}: written by another version of PatchIO.", path));
   }
   if (header.Complete == 0) {
     throw GroupedFileError(
-        FileFault::Unfinished, fmt::format("{}: incomplete, as its writer never finished.", path));
+        FileFault::Unfinished, fmt::format("{}: incomplete, because its writer was interrupted.", path));
   }
   if (header.Complete != 1 || header.FileBytes != fileBytes || header.PartCount < GroupedHead::HeadParts ||
       header.PartCount > MostParts || header.PartCount > fileBytes / sizeof(PartEntry) ||
       TableEnd(header.PartCount) > fileBytes) {
-    Corrupted(path, "its header is damaged, or its end is missing");
+    Corrupted(path, "the header is damaged, or the end is missing");
   }
 }
 
@@ -83,15 +85,14 @@ void CheckPlain(const std::string& path)
   struct stat status = {};
   if (::stat(path.c_str(), &status) == 0) {
     if (!S_ISREG(status.st_mode)) {
-      throw GroupedFileError(FileFault::Absent, fmt::format("{}: not a file.", path));
+      throw GroupedFileError(FileFault::Absent, fmt::format("{}: not a regular file.", path));
     }
     return;
   }
   if (errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ENAMETOOLONG) {
-    throw GroupedFileError(FileFault::Absent, fmt::format("{}: there is no such file.", path));
+    throw GroupedFileError(FileFault::Absent, fmt::format("{}: the file does not exist.", path));
   }
-  throw GroupedFileError(
-      FileFault::Unreadable, FileError(path, "a readable file", SystemMessage(errno)).what());
+  throw GroupedFileError(FileFault::Unreadable, SystemError(path, "a readable file", errno).what());
 }
 
 /// A storage that fails makes the file unreadable, not corrupted.
@@ -149,7 +150,7 @@ GroupedHead GroupedHead::Read(const PlainFile& file)
   const std::string& path = file.Path();
   const std::uint64_t fileBytes = file.Size();
   if (fileBytes < sizeof(Header)) {
-    Corrupted(path, "too short for a sidecar");
+    Corrupted(path, "too short for an index file");
   }
   Header header;
   ReadBytes(file, 0, &header, sizeof(header));
@@ -157,19 +158,19 @@ GroupedHead GroupedHead::Read(const PlainFile& file)
   std::vector<std::byte> bytes(TableEnd(header.PartCount));
   ReadBytes(file, 0, bytes.data(), bytes.size());
   if (HeadChecksum(bytes) != header.HeadChecksum) {
-    Corrupted(path, "its header or table is damaged");
+    Corrupted(path, "the header or the table is damaged");
   }
   std::vector<PartEntry> entries(header.PartCount);
   std::memcpy(entries.data(), bytes.data() + sizeof(Header), entries.size() * sizeof(PartEntry));
   for (const PartEntry& entry : entries) {
     if (entry.Length > fileBytes) {
-      Corrupted(path, "its table is damaged");
+      Corrupted(path, "the table is damaged");
     }
   }
   GroupedHead head(entries);
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (head.Entries[i].Offset != entries[i].Offset || head.Bytes != fileBytes) {
-      Corrupted(path, "its table is damaged");
+      Corrupted(path, "the table is damaged");
     }
   }
   return head;
@@ -180,8 +181,7 @@ std::vector<std::byte> GroupedHead::ReadPart(const PlainFile& file, std::size_t 
   const std::string& path = file.Path();
   const PartEntry& entry = this->Entries[part];
   if (entry.Length > AvailableMemory()) {
-    throw GroupedFileError(
-        FileFault::Unreadable, fmt::format("{}: there is not enough memory for it.", path));
+    throw GroupedFileError(FileFault::Unreadable, fmt::format("{}: too large for the free memory.", path));
   }
   std::vector<std::byte> bytes(entry.Length);
   ReadBytes(file, entry.Offset, bytes.data(), bytes.size());
@@ -216,7 +216,7 @@ std::string WriteShard(
         [&] { PlainFile(path, PlainFile::Purpose::Update).Write(slice.Offset, shard, slice.Length); });
   }
   if (comm.Mpi() == MPI_COMM_NULL) {
-    return fmt::format("{}: these ranks have no way to write together.", path);
+    return fmt::format("{}: these ranks cannot write a file together.", path);
   }
   return WriteCollectively(comm.Mpi(), path, slice.Offset, slice.Length, shard);
 }

@@ -75,8 +75,7 @@ IrregularLibraryArray Pack(const LibraryArray& array, std::string& letters)
 template <typename Record>
 void CheckFileAndType(const Record& record, std::uint64_t files)
 {
-  Require(
-      record.File >= 0 && static_cast<std::uint64_t>(record.File) < files, "a file number beyond its files");
+  Require(record.File >= 0 && static_cast<std::uint64_t>(record.File) < files, "an invalid file number");
   Require(record.Type <= LastElementType, "an unknown type");
 }
 
@@ -159,25 +158,25 @@ void IrregularLocations::CheckEntries(std::uint64_t keys) const
   const IrregularEntry* before = nullptr;
   for (std::uint64_t i = 0; i < this->Entries.Count; ++i) {
     const IrregularEntry& entry = this->Entries[i];
-    Require(entry.Key < keys && (!before || before->Key < entry.Key), "irregular entries out of order");
+    Require(entry.Key < keys && (!before || before->Key < entry.Key), "entries out of order");
     Require(entry.Kind <= static_cast<std::uint64_t>(Encoding::Library), "an unknown kind");
     const auto kind = static_cast<Encoding>(entry.Kind);
-    Require(kind != Encoding::Missing, "an array that was not found");
-    Require(kind != Encoding::SparseMaterials || entry.Count <= 4, "a material of an impossible form");
+    Require(kind != Encoding::Missing, "an entry for a missing array");
+    Require(kind != Encoding::SparseMaterials || entry.Count <= 4, "a material with an impossible shape");
     std::uint64_t& taken = kind == Encoding::Raw || kind == Encoding::SparseMaterials ? extents
                            : kind == Encoding::Chunked                                ? chunkedArrays
                            : kind == Encoding::Library                                ? libraryArrays
                                                                                       : none;
     if (!RepeatsExtents(entry, before)) {
-      Require(&taken == &none || entry.First == taken, "a location beyond its entries");
+      Require(&taken == &none || entry.First == taken, "a location outside its entries");
       taken += entry.Count;
     }
     before = &entry;
   }
-  Require(none == 0, "values of an array without any");
+  Require(none == 0, "values for an array without values");
   Require(extents == this->Extents.Count && chunkedArrays == this->ChunkedArrays.Count &&
               libraryArrays == this->LibraryArrays.Count,
-      "a location beyond its entries");
+      "a location outside its entries");
 }
 
 void IrregularLocations::CheckExtents(std::uint64_t files) const
@@ -199,10 +198,10 @@ void IrregularLocations::CheckChunkedArrays(std::uint64_t files) const
       Require(filter <= LastFilterKind, "an unknown filter");
     }
     Require(array.FirstChunk == taken && array.ChunkCount <= this->Chunks.Count - taken,
-        "a chunk beyond its chunks");
+        "an invalid chunk number");
     taken += array.ChunkCount;
   }
-  Require(taken == this->Chunks.Count, "a chunk of no array");
+  Require(taken == this->Chunks.Count, "a chunk without an array");
 }
 
 void IrregularLocations::CheckLibraryArrays(std::uint64_t files) const

@@ -19,21 +19,21 @@ LocationIndex::LocationIndex(const Catalog& catalog, std::vector<std::string> fi
   std::uint64_t row = 0;
   for (const ShardView& view : shards) {
     this->Shards.push_back(this->Parse(catalog, view));
-    Require(this->Shards.back().FirstRow == row, "shards that do not follow each other");
+    Require(this->Shards.back().FirstRow == row, "parts out of order");
     row += this->Shards.back().Rows;
     if (this->Shards.back().Rows == 0) {
       this->Shards.pop_back();  // of a rank that had nothing to do
     }
   }
-  Require(row == catalog.Patches.size(), "another number of patches than its catalog");
+  Require(row == catalog.Patches.size(), "a wrong number of patches");
 }
 
 LocationIndex::Shard LocationIndex::Parse(const Catalog& catalog, const ShardView& view) const
 {
   ShardReader in(view);
   const ShardHead head = *in.Take<ShardHead>(1);
-  Require(head.Variables == catalog.Variables.size(), "another number of variables than its catalog");
-  Require(head.Rows <= catalog.Patches.size(), "another number of patches than its catalog");
+  Require(head.Variables == catalog.Variables.size(), "a wrong number of variables");
+  Require(head.Rows <= catalog.Patches.size(), "a wrong number of patches");
   Require(head.RunTables <= head.Variables, "more tables of files than variables");
   const auto* columns = in.Take<ColumnHead>(head.Variables);
   std::vector<RunTable> tables;
@@ -47,9 +47,10 @@ LocationIndex::Shard LocationIndex::Parse(const Catalog& catalog, const ShardVie
     Column& column = shard.Columns.emplace_back();
     column.Components = columns[v].Components;
     Require(column.Components == static_cast<std::uint32_t>(catalog.Variables[v].StoredArrays()),
-        "a column of another number of components than its variable");
+        "a wrong number of components for a variable");
     if (columns[v].Present) {
-      Require(columns[v].Type <= static_cast<std::uint32_t>(LastElementType), "a column of unknown type");
+      Require(
+          columns[v].Type <= static_cast<std::uint32_t>(LastElementType), "a column with an unknown type");
       Require(columns[v].RunTable < tables.size(), "a column without files");
       column.Type = static_cast<ElementType>(columns[v].Type);
       column.BigEndian = columns[v].BigEndian != 0;
@@ -71,8 +72,7 @@ LocationIndex::RunTable LocationIndex::ParseRuns(ShardReader& in, std::uint64_t 
   for (std::uint64_t i = 0; i < runs.Count; ++i) {
     Require(
         i == 0 ? runs.Begins[0] == 0 : runs.Begins[i - 1] < runs.Begins[i], "a table of files out of order");
-    Require(
-        runs.Begins[i] < rows && runs.Files[i] < this->FileNames.size(), "a file number beyond its files");
+    Require(runs.Begins[i] < rows && runs.Files[i] < this->FileNames.size(), "an invalid file number");
   }
   return runs;
 }
@@ -116,7 +116,7 @@ void LocationIndex::CheckShard(
           static_cast<std::uint64_t>(catalog.StoredValues(static_cast<int>(v), patch)) * SizeOf(column.Type);
       for (std::uint32_t c = 0; c < column.Components; ++c) {
         const std::uint64_t offset = column.Offsets[row * column.Components + c];
-        Require(bytes <= size && offset <= size - bytes, "bytes beyond the end of their file");
+        Require(bytes <= size && offset <= size - bytes, "bytes behind the end of their file");
       }
     }
   }

@@ -45,11 +45,11 @@ SeriesSidecar::SeriesSidecar(const std::string& path, ChannelMode mode)
     } catch (const GroupedFileError& error) {
       passed = error.Kind;
       if (IsNews(error.Kind)) {
-        this->WarningText = fmt::format("A metadata sidecar is not used. {}", error.what());
+        this->WarningText = fmt::format("Ignoring an index file. {}", error.what());
       }
     } catch (const std::exception& error) {
       passed = FileFault::Corrupted;
-      this->WarningText = fmt::format("A metadata sidecar is not used. {}: {}", sidecar.Path, error.what());
+      this->WarningText = fmt::format("Ignoring an index file. {}: {}", sidecar.Path, error.what());
     }
     this->Entries.clear();
   }
@@ -61,12 +61,12 @@ void SeriesSidecar::Load(const SidecarPath& sidecar)
   const std::vector<std::byte> first = GroupedHead::Read(*file).ReadPart(*file, 0);
   ByteReader in(first);
   if (in.Get<std::uint32_t>() != KindOfSeries) {
-    throw GroupedFileError(FileFault::Foreign, "It describes no series.");
+    throw GroupedFileError(FileFault::Foreign, "It does not describe a series.");
   }
   std::string path;
   in.Get(path);
   if (path != (sidecar.Beside ? "" : AbsolutePath(this->Path))) {
-    throw GroupedFileError(FileFault::Stale, fmt::format("{}: made for another series.", sidecar.Path));
+    throw GroupedFileError(FileFault::Stale, fmt::format("{}: belongs to another series.", sidecar.Path));
   }
   const fs::path folder = fs::path(AbsolutePath(this->Path)).parent_path();
   const auto count = in.Get<std::uint64_t>();

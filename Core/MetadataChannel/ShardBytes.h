@@ -13,7 +13,7 @@
 namespace patchio {
 
 /// Throws errors that begin with "The index has".
-constexpr Requirement RequireOfIndex("The index");
+constexpr Requirement RequireOfIndex("The index file");
 
 /// Bytes of a shard; they must stay alive.
 struct ShardView
@@ -52,7 +52,7 @@ public:
   {
     static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 8);
     const std::size_t left = this->View.Size - this->Position;
-    RequireOfIndex(count <= left / sizeof(T), "a shard that ends too early");
+    RequireOfIndex(count <= left / sizeof(T), "a part that ends too early");
     const std::byte* begin = this->View.Data + this->Position;
     this->Position = std::min(this->View.Size, (this->Position + count * sizeof(T) + 7) / 8 * 8);
     return reinterpret_cast<const T*>(begin);

@@ -6,6 +6,7 @@
 #include "Support/MachineName.h"
 #include "Support/PlainFile.h"
 #include "Support/RunOnAllRanks.h"
+#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 
@@ -124,7 +125,7 @@ std::vector<std::string> RemoveSidecars(const std::string& path)
     if (fs::remove(file, fault)) {
       removed.push_back(sidecar.Path);
     } else if (fault) {
-      throw FileError(sidecar.Path, "a file that can be removed", fault.message());
+      throw SystemError(sidecar.Path, "a file that can be removed", fault.value());
     }
   }
   return removed;
@@ -159,7 +160,7 @@ std::string PrepareToReplace(const SidecarPath& sidecar)
     std::error_code fault;
     fs::create_directories(folder, fault);
     if (fault) {
-      throw FileError(folder.string(), "a folder that can be made", fault.message());
+      throw SystemError(folder.string(), "a folder that can be created", fault.value());
     }
   }
   for (const std::string& path : {sidecar.Path, sidecar.Beside ? OldNameOf(sidecar.Path) : sidecar.Path}) {
@@ -179,7 +180,7 @@ void Replace(const std::string& temporary, const SidecarPath& sidecar)
   if (std::rename(temporary.c_str(), sidecar.Path.c_str()) != 0) {
     const int fault = errno;
     std::remove(temporary.c_str());
-    throw FileError(sidecar.Path, "a file that can be replaced", SystemMessage(fault));
+    throw SystemError(sidecar.Path, "a file that can be replaced", fault);
   }
   if (sidecar.Beside) {
     unlink(OldNameOf(sidecar.Path).c_str());  // mostly there is none; one that stays is found after this one

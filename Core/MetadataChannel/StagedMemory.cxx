@@ -5,6 +5,7 @@
 #include "Support/Memory.h"
 #include "Support/PlainFile.h"
 #include "Support/RunOnAllRanks.h"
+#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 
@@ -96,7 +97,7 @@ void StagedMemory::MapTogether(Communicator& comm, const StageSettings& settings
       const std::string text = fmt::format(
           "{}/patchio-{}-{}-{}", settings.Folder, ::getuid(), ::getpid(), static_cast<const void*>(this));
       if (text.size() >= sizeof(name)) {
-        throw FileError(settings.Folder, "a folder with a shorter name", "a long one");
+        throw FileError(settings.Folder, "a folder with a shorter name", "a long name");
       }
       this->MakeFile(settings.Folder, text);
       std::snprintf(name, sizeof(name), "%s", text.c_str());
@@ -122,10 +123,10 @@ void StagedMemory::MakeFile(const std::string& folder, const std::string& name)
   const std::uint64_t needed = this->Bytes + Reserve;
   struct statvfs system = {};
   if (::statvfs(folder.c_str(), &system) != 0) {
-    throw FileError(folder, "a memory file system", SystemMessage(errno));
+    throw SystemError(folder, "a memory file system", errno);
   }
   if (std::uint64_t(system.f_bavail) * system.f_frsize < needed || AvailableMemory() < needed) {
-    throw FileError(folder, fmt::format("room for {} bytes", this->Bytes), "less");
+    throw FileError(folder, fmt::format("space for {} bytes", this->Bytes), "less");
   }
   RemoveStrays(folder, fmt::format("patchio-{}-", ::getuid()), "", StrayAge);
   const PlainFile file(name, PlainFile::Purpose::Create, 0600);
@@ -142,7 +143,7 @@ void StagedMemory::Map(const std::string& name)
   void* memory = ::mmap(nullptr, std::max<std::uint64_t>(this->Bytes, 1), PROT_READ | PROT_WRITE, MAP_SHARED,
       file.Descriptor(), 0);
   if (memory == MAP_FAILED) {
-    throw FileError(name, "memory", SystemMessage(errno));
+    throw SystemError(name, "shared memory", errno);
   }
   this->Begin = static_cast<std::byte*>(memory);
   this->Mapped = true;

@@ -49,7 +49,7 @@ StepHead DecodeHead(const std::vector<std::byte>& bytes)
 {
   ByteReader in(bytes);
   if (in.Get<std::uint32_t>() != KindOfStep) {
-    throw Error("It describes no time step.");
+    throw Error("It does not describe a time step.");
   }
   StepHead head;
   in.Get(MembersOf(head));
@@ -64,7 +64,7 @@ StepDescription Describe(
   for (const std::string& file : files) {
     const std::string name = file.compare(0, folder.size(), folder) == 0 ? file.substr(folder.size()) : file;
     if (!StaysBelow(name)) {
-      throw Error("its file " + file + " lies outside the folder of the step");
+      throw Error("its file " + file + " is outside the folder of the step");
     }
     description.Files.push_back(name);
   }
@@ -101,7 +101,7 @@ StepDescription DecodeDescription(const std::vector<std::byte>& bytes, const std
   description.Data = Catalog::Deserialize(catalog, size);
   description.Data.Path = path;
   if (description.Prints.size() != description.Files.size()) {
-    throw Error("Its files do not fit their fingerprints.");
+    throw Error("Its numbers of files and fingerprints differ.");
   }
   CheckCatalog(description.Data);
   return description;

@@ -25,7 +25,7 @@ void Agree(Communicator& comm, FileFault others, const std::function<void()>& wo
   } catch (const GroupedFileError& error) {
     note(error.Kind, error.what());
   } catch (const std::bad_alloc&) {
-    note(FileFault::Unreadable, "There is not enough memory for it.");
+    note(FileFault::Unreadable, "It is too large for the free memory.");
   } catch (const std::exception& error) {
     note(others, error.what());
   }
@@ -44,7 +44,8 @@ void CheckFits(const StepHead& head, const std::string& path, const SidecarPath&
   const auto state = StateOf(path);
   const bool mine = where.Beside ? head.Path.empty() : head.Path == AbsolutePath(path);
   if (!mine || !state || state->Print != head.Described) {
-    throw GroupedFileError(FileFault::Stale, fmt::format("{}: {} has changed since.", where.Path, path));
+    throw GroupedFileError(
+        FileFault::Stale, fmt::format("{}: outdated, because {} has changed.", where.Path, path));
   }
 }
 
@@ -65,7 +66,7 @@ MasterParts ReadMasterParts(const std::string& path, const SidecarPath& where)
   const StepHead head = DecodeHead(parts.Head);
   CheckFits(head, path, where);
   if (head.FormatName != FormatOf(path).Name()) {
-    throw GroupedFileError(FileFault::Stale, fmt::format("{}: made for another format.", where.Path));
+    throw GroupedFileError(FileFault::Stale, fmt::format("{}: belongs to another format.", where.Path));
   }
   parts.Description = parts.Table.ReadPart(*parts.File, 1);
   return parts;
@@ -100,7 +101,8 @@ void CheckFiles(Communicator& comm, const StepDescription& description, const Si
   const auto states = StatesOf(mine, threads);
   for (std::size_t i = 0; i < mine.size(); ++i) {
     if (!states[i] || states[i]->Print != description.Prints[begin + i]) {
-      throw GroupedFileError(FileFault::Stale, fmt::format("{}: {} has changed since.", where.Path, mine[i]));
+      throw GroupedFileError(
+          FileFault::Stale, fmt::format("{}: outdated, because {} has changed.", where.Path, mine[i]));
     }
   }
 }
@@ -196,7 +198,7 @@ std::string SidecarSearch::Warning() const
     // One that can neither be read nor replaced would cause a warning each time, although another serves.
     const bool replaced = state.Fault == FileFault::Unreadable && this->Found;
     if (IsNews(state.Fault) && !replaced) {
-      text += (text.empty() ? "" : "\n") + fmt::format("A metadata sidecar is not used. {}", state.Message);
+      text += (text.empty() ? "" : "\n") + fmt::format("Ignoring an index file. {}", state.Message);
     }
   }
   return text;

@@ -35,13 +35,13 @@ std::optional<Obstacle> TooYoung(
   if (youngest < describing.Now - settle) {
     return std::nullopt;
   }
-  Obstacle obstacle{fmt::format("a file of the step changed less than {} s before", settleSeconds), -1};
+  Obstacle obstacle{fmt::format("a file of the step changed less than {} s ago", settleSeconds), -1};
   const std::int64_t now = NowInNanoseconds();
   if (youngest <= now) {
     obstacle.SecondsToWait = static_cast<double>(youngest + settle - now) * 1e-9 + 0.05;
     obstacle.SecondsToWait = std::max(obstacle.SecondsToWait, 0.0);
   } else {
-    obstacle.Text = "the time of a file of the step lies in the future";
+    obstacle.Text = "the modification time of a file of the step is in the future";
   }
   return obstacle;
 }
@@ -55,7 +55,7 @@ Obstacle FindObstacle(const Catalog& catalog, const BuiltIndex& built, const Des
   }
   const auto now = StateOf(catalog.Path);
   if (!built.VanishedFile.empty() || !describing.Before || !now || now->Print != describing.Before->Print) {
-    return {"files of the step changed meanwhile", -1};
+    return {"files of the step changed while they were read", -1};
   }
   if (const auto young = TooYoung(built, describing, settings.SettleSeconds)) {
     return *young;

@@ -108,8 +108,8 @@ const LevelGrid& GridOfName(
     for (const LevelGrid& grid : grids) {
       names += ", " + grid.Name;
     }
-    throw FileError(
-        catalog.Path, "one of these for Grids: " + names, "'" + name + "'", "Set Grids to one of them");
+    throw FileError(catalog.Path, "one of these values for Grids: " + names, "'" + name + "'",
+        "Select one of these grids");
   }
   return *found;
 }

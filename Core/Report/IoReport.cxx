@@ -38,23 +38,23 @@ std::string IoReport::Text() const
     text += fmt::format("Blocks: {}\n", this->Blocks);
   }
   text += fmt::format("Read tasks: {}{}\n", this->Tasks,
-      this->ArenaWidth > 0 ? fmt::format(", by TBB in arenas of {} slots", this->ArenaWidth) : "");
+      this->ArenaWidth > 0 ? fmt::format(", in TBB arenas with {} slots", this->ArenaWidth) : "");
   text += fmt::format("Bytes read: {} in {} requests\n", ByteText(this->Bytes), this->Requests);
   if (this->CachedArrays > 0) {
     text += fmt::format(
         "From the cache: {} in {}\n", ByteText(this->CachedBytes), CountText(this->CachedArrays, "array"));
   }
-  text += fmt::format("Reads in flight at most: {}\n", this->PeakInFlight);
+  text += fmt::format("Maximum reads in flight: {}\n", this->PeakInFlight);
   text += fmt::format("Seconds: open {:.3f}, locate {:.3f}, read {:.3f}, assemble {:.3f}\n",
       this->OpenSeconds, this->LocateSeconds, this->ReadSeconds, this->AssembleSeconds);
   if (this->Bytes > 0) {
     text += fmt::format("Read rate: {:.0f} MB/s\n", this->MegabytesPerSecond());
   }
   if (!this->FilterThreads.empty()) {
-    text += "Threads of filters per rank: " + this->FilterThreads + "\n";
+    text += "Filter threads per rank: " + this->FilterThreads + "\n";
   }
   if (this->Ahead > 0 && this->Bytes > 0) {
-    text += fmt::format("Read ahead: {} of {}, then {:.3f} s of waiting for the rest\n",
+    text += fmt::format("Read ahead: {} of {}, then waited {:.3f} s for the rest\n",
         ByteText(this->BytesAhead), ByteText(this->Bytes), this->WaitSeconds);
   }
   if (!this->Metadata.empty()) {

@@ -107,9 +107,8 @@ std::string ReportData::Text() const
   }
   const std::uint64_t wanted = std::max(static_cast<std::uint64_t>(this->WantedBytes), this->Last.Bytes);
   return fmt::format(
-      "Cancelled after {:.1f} s: {} of {} read from {}\nNothing is shown. Another time step, or any change "
-      "of "
-      "the reader, reads anew.\n",
+      "Cancelled after {:.1f} s: {} of {} read from {}\nNothing is shown. Change the time step or any "
+      "property of the reader to read again.\n",
       this->Last.ReadSeconds, ByteText(this->Last.Bytes), ByteText(wanted), this->File);
 }
 

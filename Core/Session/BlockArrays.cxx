@@ -190,7 +190,7 @@ void BlockArrays::Reject(LocationTable& table, std::size_t request, const std::s
   const std::string& name = this->Data.Variables[this->WantedOf(request).Variable].Name;
   const int patch = this->PatchOf(request);
   table.Problems.push_back(
-      {request, FileError(this->Data.Path, "the same kind of values of '" + name + "' on all patches",
+      {request, FileError(this->Data.Path, "the same type of values of '" + name + "' on all patches",
                     found + " on patch " + std::to_string(patch), "Set Blocks to 'As patches'")
                     .what()});
 }

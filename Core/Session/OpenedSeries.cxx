@@ -194,7 +194,7 @@ std::string OpenedSeries::TakeLostWarning()
   const std::string& lost = this->Shown->Lost();
   return lost.empty() || !this->ToldOfLost.insert(this->PathOfShown).second
              ? std::string()
-             : "The data are partly broken, though not what is shown: " + lost;
+             : "Parts of the data that are not shown are damaged or missing: " + lost;
 }
 
 double OpenedSeries::TakeOpenSeconds()

@@ -93,7 +93,7 @@ std::optional<Series> OpenedSeries::OpenAgain(const RankAgreement& ranks)
   } catch (const Error& error) {
     // A file that is being replaced is there again the next time.
     if (++this->LooksInVain == 2) {
-      this->TellOnce(fmt::format("Follow finds no new time steps at present. {}", error.what()));
+      this->TellOnce(fmt::format("Follow cannot look for new time steps at the moment. {}", error.what()));
     }
     return std::nullopt;
   }
@@ -125,13 +125,12 @@ bool OpenedSeries::GoesOn(const RankAgreement& ranks, const Series& now)
   if (other) {
     this->IsAnother = true;
     this->TellOnce(
-        fmt::format("{} was written anew since the series was opened, as if another run had begun. "
-                    "Follow adds no more time steps: {}.",
+        fmt::format("{} was replaced after the series was opened, so another run may have started. Follow "
+                    "stops adding time steps: {}.",
             other->Path, Remedy));
   } else if (gone) {
     this->TellOnce(fmt::format(
-        "Step {} in {} is not there any more. It stays in the list of time steps: {} to have only "
-        "those that are there.",
+        "Step {} in {} no longer exists, but is still in the list of time steps: {} to update the list.",
         gone->Step, gone->Path, Remedy));
   }
   return !other;
@@ -156,7 +155,7 @@ std::vector<TimeStep> OpenedSeries::CompleteSteps(const RankAgreement& ranks, Se
     if (fault.empty()) {
       complete.push_back(step);
     } else {
-      now.Warnings.push_back(fmt::format("Step {} is left out. {}", step.Step, fault));
+      now.Warnings.push_back(fmt::format("Skipping step {}. {}", step.Step, fault));
     }
   }
   if (comes) {
@@ -176,7 +175,7 @@ std::string OpenedSeries::WhyIncomplete(
     }
     opened->TurnTo(ranks, step);
     if (!opened->IsComplete(ranks, threads)) {
-      return opened->Lost().empty() ? step.Path + ": some of its values are not there yet" : opened->Lost();
+      return opened->Lost().empty() ? step.Path + ": some of its values are not written yet" : opened->Lost();
     }
     this->Recent.Add(step.Path, opened);
     return {};

@@ -24,7 +24,7 @@ OpenedStep::OpenedStep(
       this->Known = std::make_shared<const StepIndex>(std::move(search.Found->Index));
       this->Loaded = true;
       this->Sidecar = search.Found->Path;
-      this->OriginText = "from the sidecar " + this->Sidecar;
+      this->OriginText = "from the index file " + this->Sidecar;
       return;
     }
   }
@@ -34,7 +34,7 @@ OpenedStep::OpenedStep(
 void OpenedStep::TurnTo(const RankAgreement& ranks, const TimeStep& step)
 {
   if (step.InFile < 0 || step.InFile >= this->Description->StepsInFile) {
-    throw FileError(this->Description->Path, fmt::format("step {} in the file", step.InFile + 1),
+    throw FileError(this->Description->Path, fmt::format("step {} of the file", step.InFile + 1),
         fmt::format("{} steps", this->Description->StepsInFile),
         "Use File > Reload Files, or Reload() in scripts");
   }
@@ -80,7 +80,7 @@ bool OpenedStep::Build(const RankAgreement& ranks, int threads, const ProgressCa
   const Format& format = *found;
   this->Indexed = format.NeedsIndex(*this->Description);
   if (!this->Indexed) {
-    this->OriginText = fmt::format("{} says where all values lie", this->Description->Path);
+    this->OriginText = fmt::format("{} lists the locations of all values", this->Description->Path);
     return true;
   }
   this->Settings.Threads = threads;
@@ -139,7 +139,7 @@ bool OpenedStep::Unchanged() const
 void OpenedStep::CheckUnchanged() const
 {
   if (!this->Unchanged()) {
-    throw FileError(this->Description->Path, "the file as it was when it was opened", "a newer one",
+    throw FileError(this->Description->Path, "the file that was opened", "a newer file",
         "Use File > Reload Files, or Reload() in scripts");
   }
 }

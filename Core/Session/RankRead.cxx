@@ -133,7 +133,7 @@ void RankRead::Allocate()
   const ReadPlan& plan = this->Shared->Plan;
   const double wanted = arrays.Bytes();
   if (wanted > 1e18) {
-    throw Error("The selected variables are larger than any memory. Select fewer variables or levels.");
+    throw Error("The selected variables exceed the memory. Select fewer variables or levels.");
   }
   MemoryPool fresh;
   MemoryPool& pool = this->Shared->Request->Memory ? *this->Shared->Request->Memory : fresh;
@@ -194,7 +194,7 @@ bool RankRead::ReadThroughLibrary(const ReadProgressCallback& progress)
   }
   for (const auto& [reason, count] : reasons) {
     this->Result.Report.Notes.push_back(
-        std::to_string(count) + " arrays were read by the HDF5 library, on one thread: " + reason);
+        std::to_string(count) + " arrays were read through the HDF5 library, by one thread: " + reason);
   }
   return true;
 }
@@ -291,7 +291,7 @@ void RankRead::ReportTasks()
 {
   IoReport& report = this->Result.Report;
   if (this->Tasks->Refused() > 0) {
-    report.Notes.push_back("TBB and the system granted a rank only " +
+    report.Notes.push_back("TBB and the system gave a rank only " +
                            std::to_string(std::max(this->Tasks->Width(), 1)) + " of " +
                            std::to_string(this->Tasks->Refused()) + " threads");
   }
@@ -318,7 +318,7 @@ void RankRead::FindUnread()
       const Error error = FileError(shared.Data->Path,
           "values of '" + shared.Data->Variables[requests[i].Variable].Name + "' on patch " +
               std::to_string(requests[i].Patch),
-          "none", "What is known of the dump is incomplete");
+          "none", "The description of the time step is incomplete");
       shared.Failed(static_cast<std::uint32_t>(i), error.what());
     }
   }

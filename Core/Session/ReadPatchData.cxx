@@ -28,7 +28,7 @@ void CheckArray(ReadError code, const char* array, bool null, const char* length
     throw CodedError(code, fmt::format("{} is {}.", length, count));
   }
   if (null && count > 0) {
-    throw CodedError(code, fmt::format("{} is {}, but {} is null.", length, count, array));
+    throw CodedError(code, fmt::format("{} is {}, but {} is NULL.", length, count, array));
   }
 }
 
@@ -39,7 +39,7 @@ void CheckArguments(const int* patchIds, int patchCount, const char* const* name
   CheckArray(ReadError::UnknownVariable, "variableNames", !names, "variableCount", nameCount);
   for (int i = 0; i < nameCount; ++i) {
     if (!names[i]) {
-      throw CodedError(ReadError::UnknownVariable, fmt::format("variableNames[{}] is null.", i));
+      throw CodedError(ReadError::UnknownVariable, fmt::format("variableNames[{}] is NULL.", i));
     }
   }
 }
@@ -51,7 +51,7 @@ std::vector<VariableRequest> RequestVariables(const Catalog& catalog, const char
     const int variable = catalog.FindVariable(names[i]);
     if (variable < 0) {
       throw CodedError(
-          ReadError::UnknownVariable, fmt::format("{}: there is no variable '{}'.", catalog.Path, names[i]));
+          ReadError::UnknownVariable, fmt::format("{} has no variable '{}'.", catalog.Path, names[i]));
     }
     requests.push_back(RequestAsStored(catalog, variable));
   }
@@ -66,7 +66,7 @@ void CheckPatches(const Catalog& catalog, const std::vector<int>& patches)
   for (const int patch : patches) {
     if (patch < 0 || patch >= static_cast<int>(catalog.Patches.size())) {
       throw CodedError(
-          ReadError::UnknownPatch, fmt::format("{}: there is no patch {}; patches are numbered 0 to {}.",
+          ReadError::UnknownPatch, fmt::format("{} has no patch {}. Patches are numbered 0 to {}.",
                                        catalog.Path, patch, static_cast<int>(catalog.Patches.size()) - 1));
     }
   }
@@ -109,7 +109,7 @@ ReadPatchDataResult Load(const OpenedStep& step, const LoadRequest& wanted)
   }
   if (!loaded.Faults.empty()) {
     result.Error = ReadError::BadData;
-    result.Message = fmt::format("{} of {} arrays could not be read; the first: {}", loaded.Faults.size(),
+    result.Message = fmt::format("{} of {} arrays cannot be read. The first error: {}", loaded.Faults.size(),
         loaded.Arrays.size(), loaded.Faults[0].Message);
   }
   return result;
@@ -159,7 +159,7 @@ ReadPatchDataResult ReadPatchData(const std::string& summaryFile, const int* pat
   } catch (const Error& error) {
     return Failure(ofErrors, error.what());
   } catch (const std::bad_alloc&) {
-    return Failure(ReadError::OutOfMemory, fmt::format("{}: there is not enough memory.", summaryFile));
+    return Failure(ReadError::OutOfMemory, fmt::format("{}: out of memory.", summaryFile));
   } catch (const std::exception& error) {
     return Failure(ofOthers, fmt::format("{}: {}.", summaryFile, error.what()));
   }

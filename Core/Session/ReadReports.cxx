@@ -17,14 +17,13 @@ void ReadReports::Add(const RankAgreement& ranks, IoReport mine, const ThreadsUs
   }
   const std::string& sidecar = series.Step().Saved().Path;
   if (!sidecar.empty() && !std::exchange(this->ToldOfSidecars, true)) {
-    mine.Notes.push_back(
-        "PatchIO has written " + sidecar +
-        ", a small file that says where all values lie, so that data open quickly the next "
-        "time. 'patchio index --remove' removes such files; set Metadata Channel to Off to have "
-        "none");
+    mine.Notes.push_back("PatchIO wrote the index file " + sidecar +
+                         ", so that the data open faster the next time. To remove index files, run 'patchio "
+                         "index --remove'; to write none, set Metadata Channel to Off");
   }
   if (mine.ThreadsMax == threads.MostOfRank) {
-    mine.Notes.push_back("a rank uses " + std::to_string(threads.MostOfRank) + " threads at most");
+    mine.Notes.push_back(
+        "the number of threads per rank is limited to " + std::to_string(threads.MostOfRank));
   }
   this->Data.Last = ranks.Combine(mine);
   this->Data.File = series.CurrentPath();

@@ -15,7 +15,7 @@ constexpr double IndexedPart = 0.5;
 constexpr const char* LocatingText = "Locating";
 
 /// Why a step is not read ahead.
-constexpr const char* WasStopped = "finding out where its values lie was stopped";
+constexpr const char* WasStopped = "locating its values was interrupted";
 
 /// What files say of the variables that are read; empty where they say nothing but the names.
 std::string LongNamesText(const Catalog& catalog, const std::vector<VariableRequest>& variables)
@@ -114,9 +114,7 @@ StepOptions ReadSession::OptionsFor(
   const Double3& normal = options.Region.Normal;
   const double length = std::hypot(normal[0], normal[1], normal[2]);
   if (options.Slice && !(length > 0 && std::isfinite(length))) {
-    throw Error(
-        "Slice While Reading needs the direction of its plane, but the Region's normal is 0 or no number. "
-        "Set another one.");
+    throw Error("Set a valid normal of the Region's plane for Slice While Reading: it is 0 or not a number.");
   }
   options.GhostLayer = options.GhostLayer && !options.Slice;  // no slice shows the cells of layers
   options.Ghosts =
@@ -126,8 +124,8 @@ StepOptions ReadSession::OptionsFor(
         this->Values.PatchesWith(ranks, catalog, request.Values->Variable, request.Values->Range);
   }
   this->Note = request.Values && options.WithValues.empty()
-                   ? "Skip By Value has no effect: the files do not say which values '" +
-                         request.Values->Variable + "' has where"
+                   ? "Skip By Value has no effect, because the files do not store the range of '" +
+                         request.Values->Variable + "' in each patch"
                    : "";
   return options;
 }

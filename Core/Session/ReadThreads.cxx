@@ -63,7 +63,7 @@ ThreadsUsed ReadThreads::UsedAutomatically(const LoadRequest& request)
     used.Storage = this->Automatic.Curve();
   } else {
     used.Changes = {{0, this->Automatic.Control().Changes().back().Threads}};
-    used.Text += "  Read ahead with the threads of the read before\n";
+    used.Text += "  Read ahead with the threads of the previous read\n";
   }
   return used;
 }

@@ -165,7 +165,7 @@ void SeriesJoiner::AddLater(const std::vector<std::string>& paths)
         AddTexts(one, this->All);
       }
     } catch (const Error& error) {
-      this->All.Warnings.push_back(fmt::format("A file is left out. {}", error.what()));
+      this->All.Warnings.push_back(fmt::format("Skipping a file. {}", error.what()));
       this->All.Watched.push_back(later);
     }
   }
@@ -176,10 +176,10 @@ void SeriesJoiner::AddLater(const std::vector<std::string>& paths)
 void SeriesJoiner::NoteOverlap()
 {
   if (this->Overlap > 0) {
-    this->All.Warnings.push_back(fmt::format(
-        "Files that were opened together have {} in common: {}. They are shown as one series, the "
-        "same step of each file in turn; open files of different runs one by one.",
-        this->Overlap == 1 ? "a step" : fmt::format("{} steps", this->Overlap), this->OverlapExample));
+    this->All.Warnings.push_back(
+        fmt::format("The opened files have {} in common: {}. They are shown as one series, with this step of "
+                    "each file in turn. If the files come from different runs, open them separately.",
+            this->Overlap == 1 ? "one step" : fmt::format("{} steps", this->Overlap), this->OverlapExample));
   }
 }
 
@@ -220,9 +220,11 @@ void CheckFormats(const std::vector<std::string>& paths)
     const Format& format = FormatOf(path);
     if (&format != &first) {
       throw FileError(path,
-          fmt::format("a file of the format {}, like {}, as files that are opened together become one series",
+          fmt::format(
+              "a file of the format {}, as {}, because files that are opened together become one series",
               first.Name(), paths[0]),
-          fmt::format("one of the format {}", format.Name()), "Open files of different formats one by one");
+          fmt::format("a file of the format {}", format.Name()),
+          "Open files of different formats separately");
     }
   }
 }

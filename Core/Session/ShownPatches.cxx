@@ -66,11 +66,11 @@ std::string ShownPatches::EmptyText() const
     return {};
   }
   if (any(this->Shown)) {
-    return "Nothing is shown: no patch meets the Region, or has values that Skip By Value asks for. "
-           "Widen the Region or Value Range, or turn them off.";
+    return "Nothing is shown, because no patch touches the Region or has values in Value Range. Widen the "
+           "Region or Value Range, or turn off Region or Skip By Value.";
   }
-  return "Nothing is shown: none of the " + std::to_string(this->Data->Levels.size()) +
-         " levels of this time step lies within LevelRange " + std::to_string(this->FirstLevel) + " to " +
+  return "Nothing is shown, because none of the " + std::to_string(this->Data->Levels.size()) +
+         " levels of this time step is in Level Range " + std::to_string(this->FirstLevel) + " to " +
          std::to_string(this->LastLevel) + ".";
 }
 
@@ -82,7 +82,7 @@ std::string ShownPatches::LeftOutText() const
   const auto shown = count(this->Shown), read = count(this->ToRead());
   return shown == read ? std::string()
                        : std::to_string(shown - read) + " of " + std::to_string(shown) +
-                             " patches are not read: they are not of interest";
+                             " patches are skipped by Region or Skip By Value";
 }
 
 }  // namespace patchio

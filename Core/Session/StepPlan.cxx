@@ -179,10 +179,9 @@ std::string NoGhostLayerText(const Catalog& catalog, const StepOptions& options)
   if (!options.GhostLayer || AddsGhostLayer(catalog, options)) {
     return {};
   }
-  return catalog.Grid == GridKind::Uniform
-             ? "Add Ghost Layer has no effect while Read Ghost Cells keeps the layers of the files"
+  return catalog.Grid == GridKind::Uniform ? "Add Ghost Layer has no effect while Read Ghost Cells is on"
          : catalog.Grid == GridKind::Rectilinear
-             ? "Add Ghost Layer has no effect here: blocks share the nodes between them"
+             ? "Add Ghost Layer has no effect on these data, because blocks share the nodes between them"
          : catalog.IsMesh() ? "Add Ghost Layer has no effect on meshes"
                             : "Add Ghost Layer has no effect on deformed patches";
 }
@@ -203,8 +202,8 @@ std::string PartialGhostLayerText(const Catalog& catalog, const ShownPatches& pa
     }
   }
   return names.empty() ? std::string()
-                       : "Add Ghost Layer adds no cells where patches with " + names +
-                             " meet patches without: choose variables that are on all patches";
+                       : "Add Ghost Layer adds no cells between patches that have " + names +
+                             " and patches that do not: select variables that all patches have";
 }
 
 std::uint64_t PatchesOfPiece(const StepPlan& plan, const Catalog& catalog, const StepOptions& options)

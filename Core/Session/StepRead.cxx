@@ -58,7 +58,8 @@ bool LosesPatches(PlannedStep& step, const std::string& fatal, const std::vector
   }
   if (!agreed.Patches.empty() && !step.Options.SkipBroken) {
     throw Error(
-        "The dump is partly broken, so nothing is shown. Turn on 'Skip Broken Patches' to see the rest.\n" +
+        "Nothing is shown, because some patches cannot be read. Turn on Skip Broken Patches to see the "
+        "others.\n" +
         JoinLines(agreed.Texts));
   }
   std::vector<std::string>& texts = step.BrokenTexts;
@@ -99,9 +100,9 @@ void AddMissingPositions(const Catalog& catalog, const WantedArrays& request, co
         const int patch = block.Parts[0].Owner;
         const Error error =
             catalog.Variables[variable].Positions
-                ? FileError(catalog.Path, "the places of points", "none", "The file is damaged")
+                ? FileError(catalog.Path, "the positions of points", "none", "The file is damaged")
                 : FileError(catalog.Path, "node positions for patch " + std::to_string(patch), "none",
-                      "The dump is damaged");
+                      "The data are damaged");
         faults.push_back({patch, variable, error.what()});
       }
     }
@@ -250,7 +251,7 @@ std::string LoadedStep::Warning() const
   const std::size_t broken = this->Patches.Broken();
   return broken == 0 ? std::string()
                      : std::to_string(broken) + " of " + std::to_string(this->Data().Patches.size()) +
-                           " patches cannot be read and are left out.\n" + JoinLines(this->BrokenTexts);
+                           " patches cannot be read and are skipped.\n" + JoinLines(this->BrokenTexts);
 }
 
 double LoadedStep::CellsOfBlock() const
@@ -291,7 +292,7 @@ PrefetchedStep ReserveAhead(LocatedStep located, std::size_t number)
     const MemoryPool& memory = *ahead.Located.Request->Memory;
     const double limit = static_cast<double>(memory.Limit());
     if (limit > 0 && static_cast<double>(memory.TotalBytes()) + needed > shareOfLimit * limit) {
-      throw Error("the memory limit leaves no room for another step");
+      throw Error("the memory limit leaves no space for another step");
     }
     ahead.Located.Rank->Allocate();
     ahead.Files = StatesOfFiles(ahead.Located);

@@ -12,8 +12,10 @@ std::vector<bool> ValuesOfInterest::PatchesWith(
 {
   const int number = catalog.FindVariable(variable);
   if (number < 0) {
-    throw Error("Skip By Value needs the name of a variable of the data in Value Array; there is no '" +
-                variable + "'. Name one, or turn Skip By Value off.");
+    throw Error(
+        "Select a scalar array of the data as Value Array, or turn off Skip By Value. The data have no array "
+        "'" +
+        variable + "'.");
   }
   const std::vector<ValueRange>& ranges = this->RangesOf(ranks, catalog, number);
   return ranges.empty() ? std::vector<bool>() : PatchesWithValues(catalog, ranges, wanted);

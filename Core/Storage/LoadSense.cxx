@@ -90,7 +90,7 @@ OwnRate FetchedRate(const Reading& before, const Reading& after, const OwnReads&
 LoadEstimate OfQueue(const DeviceRates& device, const std::string& who, double sureness)
 {
   return {device.InFlight, sureness,
-      fmt::format("{}: {:.1f} requests in flight, none of them ours", who, device.InFlight)};
+      fmt::format("{}: {:.1f} requests in flight by others", who, device.InFlight)};
 }
 
 /// The requests of others in a disk, from to.
@@ -127,7 +127,7 @@ LoadEstimate OfDevice(const Reading& before, const Reading& after, const OwnRead
   const std::string who = "device " + after.Device->Name;
   const auto device = RatesOf(*before.Device, *after.Device, seconds);
   if (!device) {
-    return Unknown(who + ": its counters began anew");
+    return Unknown(who + ": its counters were reset");
   }
   const OwnShard here = own.Here.value_or(own.All);
   const OwnRate mine = FetchedRate(before, after, own, seconds);
@@ -137,10 +137,9 @@ LoadEstimate OfDevice(const Reading& before, const Reading& after, const OwnRead
     return OfQueue(*device, who, part * (here.InFlight > 0 ? 0.5 : 0.7));
   }
   if (device->Read < 0.5 * mine.Rate) {
-    return Unknown(
-        fmt::format("{} counts {} read, but we read {}: it is not where the files are, or the page cache "
-                    "had them",
-            who, RateText(device->Read), RateText(mine.Rate)));
+    return Unknown(fmt::format(
+        "{} counts reads of {}, but PatchIO reads {}: the files are on another device or in the page cache",
+        who, RateText(device->Read), RateText(mine.Rate)));
   }
   const double all = device->Read + device->Written;
   const double others = std::max(0.0, all - mine.Rate);
@@ -188,13 +187,12 @@ LoadEstimate OfMachine(
   const double mine = here.Bytes / seconds;
   if (!(here.InFlight > 0) || mine * seconds < FewBytes) {
     return {client.InFlight, 0.5,
-        fmt::format(
-            "{}: {:.1f} requests of this machine in flight, none of them ours", who, client.InFlight)};
+        fmt::format("{}: {:.1f} requests in flight by others on this machine", who, client.InFlight)};
   }
   // Lustre's mount may hide its statistics while the targets show theirs.
   const double all = client.Wanted > 0 ? client.Wanted : client.Delivered;
   if (all < 0.8 * mine) {
-    return Unknown(who + ": it counts less than we read");
+    return Unknown(who + ": it counts less than PatchIO reads");
   }
   const double others = std::max(0.0, all - mine);
   const bool cached = client.Delivered < 0.8 * all;
@@ -221,7 +219,7 @@ LoadEstimate OfClient(const ClientRates& client, const LoadEstimate& machine, co
   const double all = own.All.InFlight + machine.Load;
   if (elsewhere.Sureness > 0 && atOnce == true && all + elsewhere.Load > 1.5 * std::max(1.0, curve->Best)) {
     return Unknown(
-        machine.Source + "; the server answers as fast as when idle, but the rate says that it is loaded");
+        machine.Source + "; the server responds as fast as when idle, but the read rate indicates load");
   }
   if (elsewhere.Sureness > 0) {
     return {machine.Load + elsewhere.Load, std::min(machine.Sureness + 0.2, elsewhere.Sureness),
@@ -229,12 +227,12 @@ LoadEstimate OfClient(const ClientRates& client, const LoadEstimate& machine, co
   }
   if (atOnce == true) {
     return {machine.Load, std::min(0.5, machine.Sureness),
-        machine.Source + "; the server answers as fast as when idle"};
+        machine.Source + "; the server responds as fast as when idle"};
   }
   // What is seen here is the least that it can be; nobody here is no news of the others.
   return machine.Load >= 1 ? LoadEstimate{machine.Load, std::min(0.4, machine.Sureness),
-                                 machine.Source + "; other machines unknown"}
-                           : Unknown(machine.Source + "; other machines unknown");
+                                 machine.Source + "; the load of other machines is unknown"}
+                           : Unknown(machine.Source + "; the load of other machines is unknown");
 }
 
 bool IsNfs(const std::string& type)
@@ -291,7 +289,7 @@ LoadSensor::Reading LoadSensor::ReadCounters(double seconds) const
 LoadEstimate LoadSensor::Infer(const LoadWindow& window, double seconds)
 {
   if (!this->Curve) {
-    return Unknown("nothing is known about how fast the storage is alone");
+    return Unknown("the rates of the idle storage are unknown");
   }
   this->Windows.push_back(window);
   this->Ends.push_back(seconds);
@@ -300,15 +298,15 @@ LoadEstimate LoadSensor::Infer(const LoadWindow& window, double seconds)
     this->Ends.erase(this->Ends.begin());
   }
   const double alone = this->Curve->Rate ? this->Curve->Rate(window.InFlight) : 0;
-  const std::string rates = fmt::format("{:.0f} requests in flight give {} where alone they would give {}",
+  const std::string rates = fmt::format("{:.0f} requests in flight read at {}, and at {} on the idle storage",
       window.InFlight, RateText(window.Rate), RateText(std::max(0.0, alone)));
   const InvertedLoad found = InvertLoad(*this->Curve, this->Windows);
   if (!found.Fits) {
-    return Unknown(rates + ": the storage is not as its profile says");
+    return Unknown(rates + ": the storage does not match its profile");
   }
   if (found.Sureness < LeastSureness) {
-    return Unknown(
-        fmt::format("{}: the load may be anything from {:.0f} to {:.0f}", rates, found.Least, found.Most));
+    return Unknown(fmt::format(
+        "{}: the load is between {:.0f} and {:.0f}, too uncertain to use", rates, found.Least, found.Most));
   }
   return {
       found.Load, found.Sureness, fmt::format("{}: load {:.0f} to {:.0f}", rates, found.Least, found.Most)};
@@ -319,11 +317,11 @@ LoadEstimate LoadSensor::Sample(const OwnReads& own, double seconds)
   const std::optional<Reading> before = std::exchange(this->Last, this->ReadCounters(seconds));
   const Reading& after = *this->Last;
   if (!before) {
-    return Unknown("this is the first read here");
+    return Unknown("this is the first read on this storage");
   }
   const double passed = seconds - before->Seconds;
   if (!(passed >= ShortestWindow)) {
-    return Unknown("the time was too short");
+    return Unknown("the observation was too short");
   }
   const bool counts = own.Steady && own.All.InFlight > 0 && own.All.Bytes >= FewBytes;
   LoadWindow window{own.All.InFlight, own.All.Bytes / passed};
@@ -332,7 +330,7 @@ LoadEstimate LoadSensor::Sample(const OwnReads& own, double seconds)
     const std::string who = IsNfs(this->Where.Type) ? "NFS" : "Lustre";
     const auto client = RatesOf(*before->Client, *after.Client, passed);
     if (!client) {
-      return Unknown(who + ": its counters began anew");
+      return Unknown(who + ": its counters were reset");
     }
     const LoadEstimate machine = OfMachine(*client, own.Here.value_or(own.All), passed, who);
     // All of this machine together are one reader; what slows it down are other machines.
@@ -344,12 +342,12 @@ LoadEstimate LoadSensor::Sample(const OwnReads& own, double seconds)
   }
   const LoadEstimate counted = before->Device && after.Device
                                    ? OfDevice(*before, after, own, *this->Device)
-                                   : Unknown(this->Device ? "the device is gone" : "");
+                                   : Unknown(this->Device ? "the device no longer exists" : "");
   // A disk that did not deliver all that we read says nothing about its load by our rate.
   const bool cached =
       this->Device && FetchedRate(*before, after, own, passed).Rate * passed < 0.9 * own.All.Bytes;
   const LoadEstimate inferred = !counts  ? Unknown("")
-                                : cached ? Unknown("most of what we read was in the page cache")
+                                : cached ? Unknown("most of the data came from the page cache")
                                          : this->Infer(window, seconds);
   return CrossChecked(counted, inferred);
 }
@@ -367,8 +365,9 @@ LoadEstimate CrossChecked(const LoadEstimate& counted, const LoadEstimate& infer
                                                              : counted.Source + between + inferred.Source;
   };
   if (counted.Sureness <= 0 && inferred.Sureness <= 0) {
-    return Unknown(counted.Source.empty() && inferred.Source.empty() ? "nothing here says who else reads"
-                                                                     : joined("; "));
+    return Unknown(counted.Source.empty() && inferred.Source.empty()
+                       ? "this system offers no information about other readers"
+                       : joined("; "));
   }
   if (inferred.Sureness <= 0) {
     return counted;
@@ -379,12 +378,12 @@ LoadEstimate CrossChecked(const LoadEstimate& counted, const LoadEstimate& infer
   const double sum = counted.Sureness + inferred.Sureness;
   if (Near(counted.Load, inferred.Load)) {
     return {(counted.Load * counted.Sureness + inferred.Load * inferred.Sureness) / sum,
-        1 - (1 - counted.Sureness) * (1 - inferred.Sureness), joined("; and so says the rate: ")};
+        1 - (1 - counted.Sureness) * (1 - inferred.Sureness), joined("; confirmed by the read rate: ")};
   }
   if (counted.Sureness >= 0.5) {
-    return {counted.Load, 0.7 * counted.Sureness, joined("; the rate says otherwise: ")};
+    return {counted.Load, 0.7 * counted.Sureness, joined("; the read rate disagrees: ")};
   }
-  return Unknown(joined("; contradicted by the rate: "));
+  return Unknown(joined("; contradicted by the read rate: "));
 }
 
 }  // namespace patchio

@@ -3,6 +3,7 @@
 #include "Support/Error.h"
 #include "Support/RegularFile.h"
 #include "Support/ReplaceFile.h"
+#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 
@@ -50,7 +51,7 @@ std::string ReadProfileText(const std::string& file)
 {
   const Descriptor opened(OpenRegularFile(file));
   if (opened.Get() < 0) {
-    throw FileError(file, "a readable file", SystemMessage(errno), "Check its permissions");
+    throw SystemError(file, "a readable file", errno, "Check its permissions");
   }
   std::string text;
   char buffer[1 << 14];
@@ -60,7 +61,7 @@ std::string ReadProfileText(const std::string& file)
       continue;
     }
     if (got < 0) {
-      throw FileError(file, "a readable file", SystemMessage(errno));
+      throw SystemError(file, "a readable file", errno);
     }
     if (got == 0) {
       return text;
@@ -76,7 +77,7 @@ void ReplaceProfileText(const std::string& file, const std::string& text)
   std::error_code fault;
   fs::create_directories(folder, fault);
   if (fault) {
-    throw FileError(folder.string(), "a folder for storage profiles", fault.message());
+    throw SystemError(folder.string(), "a folder for storage profiles", fault.value());
   }
   ReplaceFile(file, text);
 }

@@ -98,7 +98,7 @@ public:
 
   [[noreturn]] void Fail(const std::string& expected, const std::string& found) const
   {
-    throw FileError(this->File, expected, found, "Correct it, or take it out of the folder");
+    throw FileError(this->File, expected, found, "Correct the file, or remove it from the folder");
   }
 
   const Json* Find(const char* name) const
@@ -179,7 +179,7 @@ private:
 std::string PointOf(const Part& part, std::string point)
 {
   if (point.empty() || point.front() != '/') {
-    part.Fail("the path of a mount that begins with a slash", Part::Excerpt(point));
+    part.Fail("the path of a mount, beginning with a slash", Part::Excerpt(point));
   }
   while (point.size() > 1 && point.back() == '/') {
     point.pop_back();
@@ -362,7 +362,7 @@ Json ParsedJson(const std::string& text, const std::string& file)
     return Json::parse(text, nullptr, true, true);  // people may write comments
   } catch (const nlohmann::json::exception& error) {
     throw FileError(file, "a storage profile in JSON", PlainText(error.what()),
-        "Correct it, or take it out of the folder");
+        "Correct the file, or remove it from the folder");
   }
 }
 

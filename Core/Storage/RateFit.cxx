@@ -151,7 +151,7 @@ const char* NameOf(RateLaw law)
     case RateLaw::Plateau:
       return "plateau";
     case RateLaw::Joined:
-      return "no law fits, samples joined";
+      return "no law fits, samples interpolated";
     case RateLaw::Unknown:
       break;
   }

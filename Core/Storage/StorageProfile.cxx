@@ -51,7 +51,7 @@ std::vector<std::string> ProfileFilesIn(const std::string& folder, const Noteboo
   std::error_code fault;
   fs::directory_iterator entry(folder, fault);
   if (fault && fault != std::errc::no_such_file_or_directory) {
-    notes.Add(fmt::format("{}: the folder of storage profiles cannot be read: {}.", folder, fault.message()));
+    notes.Add(fmt::format("{}: cannot read the folder of storage profiles: {}.", folder, fault.message()));
   }
   for (; !fault && entry != fs::directory_iterator(); entry.increment(fault)) {
     if (entry->path().extension() == ".json") {
@@ -59,7 +59,8 @@ std::vector<std::string> ProfileFilesIn(const std::string& folder, const Noteboo
     }
     if (files.size() == MostFiles) {
       notes.Add(fmt::format(
-          "{}: holds more than {} storage profiles; only so many were looked at.", folder, MostFiles));
+          "{}: the folder has more than {} storage profiles, and the rest is ignored. Remove old profiles.",
+          folder, MostFiles));
       break;
     }
   }
@@ -77,7 +78,7 @@ std::vector<StorageProfile> ProfilesIn(const std::string& folder, bool siteWide,
         profiles.push_back(std::move(profile));
       }
     } catch (const std::exception& error) {
-      notes.Add(fmt::format("A storage profile was passed over: {}", error.what()));
+      notes.Add(fmt::format("Ignoring a storage profile. {}", error.what()));
     }
   }
   return profiles;
@@ -110,16 +111,17 @@ int OctavesApart(int one, int other)
 std::string ReasonAgainst(const StorageProfile& profile, const Wanted& wanted)
 {
   if (profile.ExpiresAt > 0 && profile.ExpiresAt < wanted.Now) {
-    return "it has expired; measure anew with patchio probe";
+    return "it has expired; run 'patchio probe' to measure again";
   }
   if (!wanted.Where || profile.Where.Type.empty()) {
     return "";
   }
   if (profile.Where.Type != wanted.Where->Type) {
-    return fmt::format("it is for {}, but {} is mounted there", profile.Where.Type, wanted.Where->Type);
+    return fmt::format("it belongs to {}, but {} is mounted there", profile.Where.Type, wanted.Where->Type);
   }
   if (!profile.Where.Source.empty() && profile.Where.Source != wanted.Where->Source) {
-    return fmt::format("it is for {}, but {} is mounted there", profile.Where.Source, wanted.Where->Source);
+    return fmt::format(
+        "it belongs to {}, but {} is mounted there", profile.Where.Source, wanted.Where->Source);
   }
   return "";
 }
@@ -146,7 +148,7 @@ std::optional<StorageProfile> BestOf(
     }
     const std::string reason = ReasonAgainst(profile, wanted);
     if (!reason.empty()) {
-      notes.Add(fmt::format("{}: this storage profile was passed over: {}.", profile.File, reason));
+      notes.Add(fmt::format("Ignoring the storage profile {}: {}.", profile.File, reason));
     } else if (!best || rank(*best) < rank(profile)) {
       best = profile;
     }
@@ -291,13 +293,13 @@ std::string SaveProfile(const StorageProfile& profile)
   const std::string folder = OwnProfileFolder();
   if (folder.empty()) {
     throw Error(
-        "There is no place for storage profiles: neither PATCHIO_PROFILE_DIR nor XDG_CONFIG_HOME nor HOME is "
-        "set.");
+        "Set PATCHIO_PROFILE_DIR, XDG_CONFIG_HOME or HOME. Without them, PatchIO has no folder for storage "
+        "profiles.");
   }
   if (profile.Concurrency < 1 || profile.Where.Point.empty()) {
     throw Error(
-        "The storage was not measured long enough for a profile: its best number of requests in flight is "
-        "not known.");
+        "The measurement was too short for a storage profile: the best number of concurrent requests is "
+        "unknown. Give more time.");
   }
   const std::string file = (fs::path(folder) / FileNameOf(profile)).string();
   ReplaceProfileText(file, TextOf(profile));

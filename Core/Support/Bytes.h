@@ -129,7 +129,7 @@ private:
   const std::byte* Advance(std::uint64_t count, std::size_t size)
   {
     if (count > (this->Size - this->Position) / size) {
-      throw Error("The bytes of a record end too early.");
+      throw Error("A record is truncated.");
     }
     const std::byte* begin = this->Data + this->Position;
     this->Position += count * size;

@@ -185,7 +185,9 @@ private:
     }
     MPI_Allreduce(MPI_IN_PLACE, &enough, 1, MPI_INT, MPI_MIN, this->Comm);
     if (!enough) {
-      throw Error("Out of memory: one of the ranks cannot hold the description of the data.");
+      throw Error(
+          "Out of memory: the description of the data does not fit into the memory of a rank. Use more ranks "
+          "on more machines.");
     }
   }
 

@@ -45,22 +45,22 @@ std::string SystemAdvice(int errorNumber)
   switch (errorNumber) {
     case ENOENT:
     case ENOTDIR:
-      return "Check the name, and whether the file was moved or is still being written";
+      return "Check the name, and that the file was not moved and is not still being written";
     case EACCES:
     case EPERM:
-      return "Check its permissions";
+      return "Check the permissions of the file and of its folders";
     case EIO:
-      return "The storage has failed: try again, and tell those who run it if that does not help";
+      return "The storage failed. Try again, and contact its administrators if the error persists";
     case ESTALE:
-      return "The network file system has lost the file, which may have been replaced: try again";
+      return "The network file system lost the file, which may have been replaced. Try again";
     case EMFILE:
     case ENFILE:
-      return "Too many files are open: raise the limit (ulimit -n)";
+      return "Raise the limit of open files (ulimit -n)";
     case ENOSPC:
     case EDQUOT:
-      return "Make room there, or choose another place";
+      return "Free some space, or choose another folder";
     case EROFS:
-      return "Choose a place that can be written";
+      return "Choose a writable folder";
     default:
       return {};
   }

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 namespace patchio::hdf5 {
 namespace {
@@ -22,7 +23,7 @@ herr_t KeepInnermost(unsigned depth, const H5E_error2_t* error, void* data)
   return 0;
 }
 
-constexpr const char* ExternalLink = "external links are not followed";
+constexpr const char* ExternalLink = "external links are not supported";
 
 herr_t RefuseExternalLink(const char*, const char*, const char*, const char*, unsigned*, hid_t, void*)
 {
@@ -38,7 +39,7 @@ Handle AccessInside(hid_t propertyClass)
   return access;
 }
 
-constexpr const char* ValuesElsewhere = "values in other files are not read";
+constexpr const char* ValuesElsewhere = "values in other files are not supported";
 
 }  // namespace
 
@@ -81,7 +82,7 @@ std::string LastMessage()
 {
   std::string message;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, KeepInnermost, &message);
-  return message.empty() ? "no reason given by HDF5" : message;
+  return message.empty() ? "HDF5 gives no reason" : message;
 }
 
 bool LiesElsewhere(hid_t dataset)
@@ -92,6 +93,33 @@ bool LiesElsewhere(hid_t dataset)
   const Handle creation(H5Dget_create_plist(dataset));
   return H5Pget_external_count(creation) > 0 || H5Pget_layout(creation) == H5D_VIRTUAL;
 }
+
+namespace {
+
+/// Throws Error if the file is shorter than its superblock states.
+void CheckLength(const std::string& path)
+{
+  constexpr std::size_t versionAt = 8, endOfVersion[] = {40, 44, 28, 28};
+  std::array<std::byte, 52> begin{};
+  const PlainFile file(path, PlainFile::Purpose::Read);
+  const std::size_t got = file.ReadSome(0, begin.data(), begin.size());
+  const auto version = static_cast<std::size_t>(begin[versionAt]);
+  const bool known = std::memcmp(begin.data(), Hdf5Signature.data(), Hdf5Signature.size()) == 0;
+  if (got < begin.size() || !known || version >= std::size(endOfVersion)) {
+    return;
+  }
+  std::uint64_t end = 0;
+  for (std::size_t byte = 8; byte-- > 0;) {
+    end = end << 8 | static_cast<std::uint64_t>(begin[endOfVersion[version] + byte]);
+  }
+  if (file.Size() < end) {
+    throw FileError(path, "a complete HDF5 file",
+        fmt::format("the file truncated: {} of {} bytes", file.Size(), end),
+        "Copy it again, or wait until it is written");
+  }
+}
+
+}  // namespace
 
 Handle AccessToRead()
 {
@@ -111,17 +139,19 @@ File::File(const std::string& path)
   try {
     this->Check = std::make_unique<StructureCheck>(path);
   } catch (const Unsound& unsound) {
+    CheckLength(path);
     throw FileError(path, "a complete HDF5 file", "an HDF5 file that has " + std::string(unsound.what()),
-        "It may be damaged, truncated or still being written");
+        "The file is damaged, truncated or still being written");
   }
   const Handle access = AccessToRead();
   this->Handle_ = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access));
   if (!this->Handle_.Valid()) {
     const std::string reason = LastMessage();
     const bool hdf5 = H5Fis_hdf5(path.c_str()) > 0;
+    CheckLength(path);
     throw FileError(path, "a complete HDF5 file",
         hdf5 ? "an HDF5 file that cannot be opened (" + reason + ")" : "a file that is not HDF5",
-        "It may be damaged, truncated or still being written");
+        "The file is damaged, truncated or still being written");
   }
 }
 
@@ -274,7 +304,7 @@ Handle File::OpenDataset(const std::string& dataset) const
     const std::string reason = LastMessage();  // before Has() clears it
     const bool there = reason == ExternalLink || reason == ValuesElsewhere || this->Has(dataset);
     throw FileError(this->PathName, fmt::format("a data set '{}'", dataset),
-        there ? "one that cannot be opened (" + reason + ")" : "none", DamagedOrForeign);
+        there ? "an unreadable data set (" + reason + ")" : "none", DamagedOrForeign);
   }
   return handle;
 }

@@ -81,13 +81,13 @@ void StructureCheck::TakeSuperblock()
   Cursor cursor = At(block, Hdf5Signature.size());
   const unsigned version = cursor.Take<std::uint8_t>();
   if (version >= 2) {
-    this->MeetUnknown("a superblock of the new style");
+    this->MeetUnknown("a new-style superblock");
     this->Enabled = false;
     return;
   }
   cursor.Skip(4);
   const unsigned offsetBytes = cursor.Take<std::uint8_t>(), lengthBytes = cursor.Take<std::uint8_t>();
-  RequireOfFile(offsetBytes == 8 && lengthBytes == 8, "addresses that have not 8 bytes");
+  RequireOfFile(offsetBytes == 8 && lengthBytes == 8, "addresses that are not 8 bytes long");
   cursor.Skip(1);
   this->SymbolsK = cursor.Take<std::uint16_t>();
   this->GroupK = cursor.Take<std::uint16_t>();
@@ -96,7 +96,7 @@ void StructureCheck::TakeSuperblock()
     this->ChunkK = cursor.Take<std::uint16_t>();
     cursor.Skip(2);
   }
-  RequireOfFile(this->SymbolsK > 0 && this->GroupK > 0 && this->ChunkK > 0, "trees without room");
+  RequireOfFile(this->SymbolsK > 0 && this->GroupK > 0 && this->ChunkK > 0, "trees without space");
   cursor.Skip(16);
   const std::uint64_t end = cursor.Take<std::uint64_t>(), driver = cursor.Take<std::uint64_t>();
   RequireOfFile(driver == NoAddress, "a superblock for several files");
@@ -120,7 +120,7 @@ void StructureCheck::TakeSuperblock()
 void StructureCheck::MeetUnknown(const char* what)
 {
   if (this->Strict) {
-    throw Unsound(std::string(what) + ", which PATCHIO_HDF5=strict refuses");
+    throw Unsound(std::string(what) + ", which PATCHIO_HDF5=strict rejects");
   }
   if (!this->Unknown) {
     TryFile(this->File.Path());
@@ -131,7 +131,7 @@ void StructureCheck::MeetUnknown(const char* what)
 void StructureCheck::RequireInside(std::uint64_t address, std::uint64_t count) const
 {
   const std::uint64_t bytes = this->FileBytes - this->Base;
-  RequireOfFile(address <= bytes && count <= bytes - address, "an address outside of it");
+  RequireOfFile(address <= bytes && count <= bytes - address, "an address outside the file");
 }
 
 std::vector<std::byte> StructureCheck::Bytes(std::uint64_t address, std::uint64_t count)
@@ -186,16 +186,16 @@ void StructureCheck::ReadHeader(std::uint64_t address, Header& header)
 {
   const std::vector<std::byte> prefix = this->Bytes(address, 16);
   if (Begins(prefix, "OHDR")) {
-    this->MeetUnknown("an object header of the new style");
+    this->MeetUnknown("a new-style object header");
     return;
   }
   Cursor cursor = At(prefix);
-  RequireOfFile(cursor.Take<std::uint8_t>() == 1, "an object header of an unknown version");
+  RequireOfFile(cursor.Take<std::uint8_t>() == 1, "an object header with an unknown version");
   cursor.Skip(1);
   const unsigned messages = cursor.Take<std::uint16_t>();
   cursor.Skip(4);
   const std::uint32_t bytes = cursor.Take<std::uint32_t>();
-  RequireOfFile(messages > 0 ? bytes >= 8 : bytes == 0, "an object header of an odd size");
+  RequireOfFile(messages > 0 ? bytes >= 8 : bytes == 0, "an object header with a wrong size");
   Blocks blocks{{address + 16, bytes}};
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     const auto [place, size] = blocks[b];
@@ -217,7 +217,7 @@ void StructureCheck::TakeBlock(const std::vector<std::byte>& block, Header& head
     const std::size_t bytes = rest.Take<std::uint16_t>();
     const bool shared = rest.Take<std::uint8_t>() & sharedFlag;
     rest.Skip(3);
-    RequireOfFile(bytes % 8 == 0, "a message of an odd size");
+    RequireOfFile(bytes % 8 == 0, "a message with a wrong size");
     Cursor message = rest.Part(bytes);
     if (type != Continuation) {
       this->TakeMessage(type, shared, message, header);
@@ -226,24 +226,24 @@ void StructureCheck::TakeBlock(const std::vector<std::byte>& block, Header& head
     const std::uint64_t place = message.Take<std::uint64_t>(), size = message.Take<std::uint64_t>();
     const bool known = std::any_of(
         blocks.begin(), blocks.end(), [place = place](const auto& other) { return other.first == place; });
-    RequireOfFile(!shared && !known && size >= 8, "an object header that goes on in an impossible place");
+    RequireOfFile(!shared && !known && size >= 8, "an object header that continues outside the file");
     blocks.emplace_back(place, size);
   }
 }
 
 void StructureCheck::TakeMessage(unsigned type, bool shared, Cursor& message, Header& header)
 {
-  RequireOfFile(!shared || type == Type, "a shared message that is no type");
+  RequireOfFile(!shared || type == Type, "a shared message that is not a type");
   switch (type) {
     case Nil:
       break;
     case Space:
-      RequireOfFile(!header.HasSpace, "two shapes of one object");
+      RequireOfFile(!header.HasSpace, "an object with two shapes");
       header.Space = TakeSpace(message);
       header.HasSpace = true;
       break;
     case Type:
-      RequireOfFile(!header.HasType, "two types of one object");
+      RequireOfFile(!header.HasType, "an object with two types");
       header.Type = this->TakeAnyType(message, shared);
       header.HasType = true;
       break;
@@ -258,7 +258,7 @@ void StructureCheck::TakeMessage(unsigned type, bool shared, Cursor& message, He
       this->TakeExternalFiles(message);
       break;
     case LayoutOfValues:
-      RequireOfFile(header.Values.Kind == Layout::None, "two layouts of one object");
+      RequireOfFile(header.Values.Kind == Layout::None, "an object with two layouts");
       header.Values = TakeLayout(message);
       break;
     case Filters:
@@ -277,10 +277,10 @@ void StructureCheck::TakeMessageOfGroup(unsigned type, Cursor& message, Header& 
 {
   switch (type) {
     case LinkInfo: {
-      RequireOfFile(message.Take<std::uint8_t>() == 0, "links of an unknown version");
+      RequireOfFile(message.Take<std::uint8_t>() == 0, "links with an unknown version");
       message.Skip(message.Take<std::uint8_t>() & 1 ? 8 : 0);
       if (message.Take<std::uint64_t>() != NoAddress) {
-        this->MeetUnknown("a group of the new style");
+        this->MeetUnknown("a new-style group");
       }
       break;
     }
@@ -288,7 +288,7 @@ void StructureCheck::TakeMessageOfGroup(unsigned type, Cursor& message, Header& 
       TakeLink(message);
       break;
     case GroupInfo: {
-      RequireOfFile(message.Take<std::uint8_t>() == 0, "a group of an unknown version");
+      RequireOfFile(message.Take<std::uint8_t>() == 0, "a group with an unknown version");
       const unsigned flags = message.Take<std::uint8_t>();
       message.Skip((flags & 1 ? 4 : 0) + (flags & 2 ? 4 : 0));
       break;
@@ -303,19 +303,19 @@ void StructureCheck::TakeMessageOfGroup(unsigned type, Cursor& message, Header& 
       message.Skip(8);
       break;
     case SymbolTable:
-      RequireOfFile(header.Tree == NoAddress, "two lists of members in one group");
+      RequireOfFile(header.Tree == NoAddress, "a group with two lists of members");
       header.Tree = message.Take<std::uint64_t>();
       header.Heap = message.Take<std::uint64_t>();
       RequireOfFile(header.Tree != NoAddress, "a group without a list of its members");
       break;
     case AttributeInfo:
-      this->MeetUnknown("attributes of the new style");
+      this->MeetUnknown("new-style attributes");
       break;
     case References:
       message.Skip(5);
       break;
     default:
-      throw Unsound("a message of an unknown kind");
+      throw Unsound("a message of an unknown type");
   }
 }
 
@@ -329,16 +329,16 @@ void StructureCheck::CheckParts(const Header& header) const
   }
   RequireOfFile(header.FillBytes == 0 || (header.FillBytes == header.Type.Bytes && !header.HasOddFill &&
                                              !header.Type.HasReferences),
-      "a fill value of another type");
+      "a fill value with a wrong type");
   const std::uint64_t bytes = Product(header.Space.Values, header.Type.Bytes);
   if (values.Kind == Layout::Compact) {
-    RequireOfFile(bytes <= values.Bytes, "fewer values than it says");
+    RequireOfFile(bytes <= values.Bytes, "fewer values than stated");
   } else if (values.Kind == Layout::Contiguous && values.Address != NoAddress) {
-    RequireOfFile(bytes <= values.Bytes, "fewer values than it says");
+    RequireOfFile(bytes <= values.Bytes, "fewer values than stated");
     this->RequireInside(values.Address, bytes);
   } else if (values.Kind == Layout::Chunked) {
     RequireOfFile(values.Rank == header.Space.Rank + 1 && values.ElementBytes == header.Type.Bytes,
-        "chunks of another shape or type than their values");
+        "chunks with another shape or type than their values");
   }
 }
 

@@ -18,7 +18,7 @@ Cursor At(const std::vector<std::byte>& bytes)
 
 void RequireSignature(Cursor& bytes, const char* signature)
 {
-  RequireOfFile(std::memcmp(bytes.Skip(4), signature, 4) == 0, "something else where an address leads");
+  RequireOfFile(std::memcmp(bytes.Skip(4), signature, 4) == 0, "an address that leads to a wrong structure");
 }
 
 constexpr std::uint64_t Padded(std::uint64_t bytes)
@@ -34,17 +34,17 @@ DataType StructureCheck::TakeAnyType(Cursor& message, bool shared)
     return TakeType(message);
   }
   const unsigned version = message.Take<std::uint8_t>(), kind = message.Take<std::uint8_t>();
-  RequireOfFile(version == 2 || (version == 3 && kind == 2), "a shared type of an unknown version");
+  RequireOfFile(version == 2 || (version == 3 && kind == 2), "a shared type with an unknown version");
   const Header& header = this->Known(message.Take<std::uint64_t>());
-  RequireOfFile(header.HasType, "a shared type that is none");
+  RequireOfFile(header.HasType, "a shared type that is not a type");
   return header.Type;
 }
 
 void StructureCheck::TakeAttribute(Cursor& message)
 {
   const unsigned version = message.Take<std::uint8_t>(), flags = message.Take<std::uint8_t>();
-  RequireOfFile(version >= 1 && version <= 3, "an attribute of an unknown version");
-  RequireOfFile(version == 1 || (flags & ~1u) == 0, "an attribute of a shared shape");
+  RequireOfFile(version >= 1 && version <= 3, "an attribute with an unknown version");
+  RequireOfFile(version == 1 || (flags & ~1u) == 0, "an attribute with a shared shape");
   const std::uint64_t nameBytes = message.Take<std::uint16_t>(), typeBytes = message.Take<std::uint16_t>();
   const std::uint64_t spaceBytes = message.Take<std::uint16_t>();
   message.Skip(version == 3 ? 1 : 0);
@@ -74,8 +74,8 @@ void StructureCheck::TakeLists(Cursor& values, std::uint64_t count, std::uint64_
     }
     const Objects& objects = this->GlobalHeap(address);
     const auto object = objects.find(number);
-    RequireOfFile(object != objects.end() && object->second == Product(parts, partBytes),
-        "a list of another length than its values");
+    RequireOfFile(
+        object != objects.end() && object->second == Product(parts, partBytes), "a list with a wrong length");
   }
 }
 
@@ -89,10 +89,10 @@ const StructureCheck::Objects& StructureCheck::GlobalHeap(std::uint64_t address)
   const std::vector<std::byte> head = this->Bytes(address, headBytes);
   Cursor cursor = At(head);
   RequireSignature(cursor, "GCOL");
-  RequireOfFile(cursor.Take<std::uint8_t>() == 1, "a heap of an unknown version");
+  RequireOfFile(cursor.Take<std::uint8_t>() == 1, "a heap with an unknown version");
   cursor.Skip(3);
   const std::uint64_t bytes = cursor.Take<std::uint64_t>();
-  RequireOfFile(bytes >= 4096 && bytes <= LargestHeap, "a heap without a sensible size");
+  RequireOfFile(bytes >= 4096 && bytes <= LargestHeap, "a heap with an impossible size");
   const std::vector<std::byte> heap = this->Bytes(address, bytes);
   Cursor rest = At(heap);
   rest.Skip(headBytes);
@@ -105,19 +105,19 @@ const StructureCheck::Objects& StructureCheck::GlobalHeap(std::uint64_t address)
       RequireOfFile(size == left, "a heap with a gap");  // what is free is the rest
       break;
     }
-    RequireOfFile(size <= bytes, "something larger than its heap");
+    RequireOfFile(size <= bytes, "an object larger than its heap");
     rest.Skip(Padded(size));
-    RequireOfFile(entry->second.emplace(number, size).second, "a heap with two things of one number");
+    RequireOfFile(entry->second.emplace(number, size).second, "a heap with two objects of the same number");
   }
   return entry->second;
 }
 
 void StructureCheck::TakeExternalFiles(Cursor& message)
 {
-  RequireOfFile(message.Take<std::uint8_t>() == 1, "a list of other files of an unknown version");
+  RequireOfFile(message.Take<std::uint8_t>() == 1, "a list of external files with an unknown version");
   message.Skip(3);
   const unsigned room = message.Take<std::uint16_t>(), used = message.Take<std::uint16_t>();
-  RequireOfFile(used <= room && used > 0, "an impossible list of other files");
+  RequireOfFile(used <= room && used > 0, "an impossible list of external files");
   const std::uint64_t end = this->LocalHeap(message.Take<std::uint64_t>());
   for (unsigned file = 0; file < used; ++file) {
     RequireOfFile(message.Take<std::uint64_t>() < end, "a name outside its heap");
@@ -130,7 +130,7 @@ void StructureCheck::TakeCheckedFilters(Cursor& message)
   constexpr unsigned lastKnown = 3;  // deflate, shuffle, checksums
   for (const unsigned filter : TakeFilters(message)) {
     if (filter > lastKnown) {
-      this->MeetUnknown("a filter that only the library undoes");
+      this->MeetUnknown("a filter that only the HDF5 library supports");
     }
   }
 }
@@ -140,11 +140,11 @@ std::uint64_t StructureCheck::LocalHeap(std::uint64_t address)
   const std::vector<std::byte> head = this->Bytes(address, 32);
   Cursor cursor = At(head);
   RequireSignature(cursor, "HEAP");
-  RequireOfFile(cursor.Take<std::uint8_t>() == 0, "a heap of an unknown version");
+  RequireOfFile(cursor.Take<std::uint8_t>() == 0, "a heap with an unknown version");
   cursor.Skip(3);
   const std::uint64_t bytes = cursor.Take<std::uint64_t>(), free = cursor.Take<std::uint64_t>();
   const std::uint64_t data = cursor.Take<std::uint64_t>();
-  RequireOfFile(bytes <= LargestHeap, "a heap without a sensible size");
+  RequireOfFile(bytes <= LargestHeap, "a heap with an impossible size");
   this->RequireInside(data, bytes);
   this->FreeList(data, bytes, free);
   return this->EndOfNames(data, bytes);
@@ -155,13 +155,14 @@ void StructureCheck::FreeList(std::uint64_t data, std::uint64_t bytes, std::uint
   constexpr std::uint64_t none = 1, entryBytes = 16;
   std::uint64_t taken = 0;
   for (std::uint64_t place = first; place != none;) {
-    RequireOfFile(bytes >= entryBytes && place <= bytes - entryBytes, "a heap with free room outside of it");
+    RequireOfFile(bytes >= entryBytes && place <= bytes - entryBytes, "a heap with free space outside it");
     const std::vector<std::byte> entry = this->Bytes(data + place, entryBytes);
     Cursor cursor = At(entry);
     const std::uint64_t next = cursor.Take<std::uint64_t>(), size = cursor.Take<std::uint64_t>();
-    RequireOfFile(size >= entryBytes && size <= bytes - place, "a heap with free room outside of it");
+    RequireOfFile(size >= entryBytes && size <= bytes - place, "a heap with free space outside it");
     taken += size;
-    RequireOfFile(taken <= bytes, "a heap with more free room than it has");  // also where the list is a ring
+    RequireOfFile(
+        taken <= bytes, "a heap with more free space than its size");  // also where the list is a ring
     place = next;
   }
 }
@@ -185,18 +186,18 @@ std::uint64_t StructureCheck::EndOfNames(std::uint64_t data, std::uint64_t bytes
 StructureCheck::Node StructureCheck::TreeNode(
     std::uint64_t address, unsigned type, std::size_t keyBytes, unsigned k, int above)
 {
-  RequireOfFile(this->Nodes.insert(address).second, "a tree that meets itself");
+  RequireOfFile(this->Nodes.insert(address).second, "a cyclic tree");
   const std::vector<std::byte> head = this->Bytes(address, TreeHeadBytes);
   Cursor cursor = At(head);
   RequireSignature(cursor, "TREE");
-  RequireOfFile(cursor.Take<std::uint8_t>() == type, "a tree of another kind");
+  RequireOfFile(cursor.Take<std::uint8_t>() == type, "a tree of a wrong type");
   Node node;
   node.Level = cursor.Take<std::uint8_t>();
   node.Children = cursor.Take<std::uint16_t>();
   RequireOfFile(
       above < 0 ? node.Level < Deepest : node.Level == above - 1, "a tree with levels out of order");
-  RequireOfFile(
-      node.Children <= 2 * k && (node.Children > 0 || above < 0), "a tree with too many branches, or none");
+  RequireOfFile(node.Children <= 2 * k && (node.Children > 0 || above < 0),
+      "a tree with an impossible number of branches");
   // The library takes all of the node, full or not.
   this->RequireInside(address, TreeHeadBytes + 2 * std::uint64_t(k) * (keyBytes + 8) + keyBytes);
   node.Entries = this->Bytes(address + TreeHeadBytes, node.Children * (keyBytes + 8) + keyBytes);
@@ -232,15 +233,15 @@ void StructureCheck::Symbols(std::uint64_t address, std::uint64_t namesEnd)
 {
   constexpr std::uint64_t headBytes = 8, symbolBytes = 40;
   constexpr std::uint32_t softLink = 2;
-  RequireOfFile(this->Nodes.insert(address).second, "a tree that meets itself");
+  RequireOfFile(this->Nodes.insert(address).second, "a cyclic tree");
   this->RequireInside(address, headBytes + 2 * this->SymbolsK * symbolBytes);
   const std::vector<std::byte> head = this->Bytes(address, headBytes);
   Cursor cursor = At(head);
   RequireSignature(cursor, "SNOD");
-  RequireOfFile(cursor.Take<std::uint8_t>() == 1, "names of an unknown version");
+  RequireOfFile(cursor.Take<std::uint8_t>() == 1, "names with an unknown version");
   cursor.Skip(1);
   const unsigned count = cursor.Take<std::uint16_t>();
-  RequireOfFile(count <= 2 * this->SymbolsK, "more names than there is room for");
+  RequireOfFile(count <= 2 * this->SymbolsK, "more names than fit into their list");
   const std::vector<std::byte> symbols = this->Bytes(address + headBytes, count * symbolBytes);
   Cursor rest = At(symbols);
   for (unsigned i = 0; i < count; ++i) {
@@ -249,7 +250,7 @@ void StructureCheck::Symbols(std::uint64_t address, std::uint64_t namesEnd)
     const std::uint64_t object = symbol.Take<std::uint64_t>();
     const std::uint32_t kind = symbol.Take<std::uint32_t>();
     symbol.Skip(4);
-    RequireOfFile(kind <= softLink, "a link of an unknown kind");
+    RequireOfFile(kind <= softLink, "a link of an unknown type");
     if (kind == softLink) {
       RequireOfFile(symbol.Take<std::uint32_t>() < namesEnd, "a link outside its heap");
     } else {
@@ -284,7 +285,7 @@ void StructureCheck::ChunkNode(std::uint64_t address, int above, const DataLayou
     if (node.Level > 0) {
       this->ChunkNode(child, node.Level, layout);
     } else {
-      RequireOfFile(bytes <= LargestHeap, "a chunk without a sensible size");
+      RequireOfFile(bytes <= LargestHeap, "a chunk with an impossible size");
       this->RequireInside(child, bytes);
     }
   }

@@ -62,15 +62,14 @@ void TakeMembers(Cursor& message, unsigned version, unsigned count, DataType& ty
     }
     if (version == 1) {
       const unsigned axes = message.Take<std::uint8_t>();
-      RequireOfFile(axes <= 4, "a member of a record with more axes than there is room for");
+      RequireOfFile(axes <= 4, "a member of a record with too many axes");
       message.Skip(11);
       times = TakeAxes(message, axes);
       message.Skip(4 * (4 - axes));
     }
     const DataType member = TakeTypeWithin(message, nested + 1);
     const std::uint64_t bytes = Product(member.Bytes, times);
-    RequireOfFile(
-        offset <= type.Bytes && bytes <= type.Bytes - offset, "a record with members outside its bytes");
+    RequireOfFile(offset <= type.Bytes && bytes <= type.Bytes - offset, "a record with members outside it");
     type.HasReferences = type.HasReferences || member.HasReferences;
   }
 }
@@ -78,20 +77,20 @@ void TakeMembers(Cursor& message, unsigned version, unsigned count, DataType& ty
 void TakeArray(Cursor& message, unsigned version, DataType& type, int nested)
 {
   const unsigned rank = message.Take<std::uint8_t>();
-  RequireOfFile(rank > 0 && rank <= MostAxes, "an array type without a sensible number of axes");
+  RequireOfFile(rank > 0 && rank <= MostAxes, "an array type with an impossible number of axes");
   message.Skip(version < 3 ? 3 : 0);
   const std::uint64_t count = TakeAxes(message, rank);
   message.Skip(version < 3 ? 4 * std::uint64_t(rank) : 0);
   const DataType base = TakeTypeWithin(message, nested + 1);
-  RequireOfFile(
-      count > 0 && Product(base.Bytes, count) == type.Bytes, "an array type of another size than its parts");
+  RequireOfFile(count > 0 && Product(base.Bytes, count) == type.Bytes, "an array type with a wrong size");
   type.HasReferences = base.HasReferences;
 }
 
 void TakeEnumeration(Cursor& message, unsigned version, unsigned count, DataType& type, int nested)
 {
   const DataType base = TakeTypeWithin(message, nested + 1);
-  RequireOfFile(base.Class == IntegerClass && base.Bytes == type.Bytes, "an enumeration of no integers");
+  RequireOfFile(
+      base.Class == IntegerClass && base.Bytes == type.Bytes, "an enumeration that is not of integers");
   for (unsigned name = 0; name < count; ++name) {
     message.SkipText(version >= 3 ? 1 : 8);
   }
@@ -108,8 +107,8 @@ DataType TakeTypeWithin(Cursor& message, int nested)
   DataType type;
   type.Class = first & 15;
   type.Bytes = message.Take<std::uint32_t>();
-  RequireOfFile(version >= 1 && version <= 3, "a type of an unknown version");
-  RequireOfFile(type.Bytes > 0 && type.Bytes <= MostElementBytes, "elements without a sensible size");
+  RequireOfFile(version >= 1 && version <= 3, "a type with an unknown version");
+  RequireOfFile(type.Bytes > 0 && type.Bytes <= MostElementBytes, "elements with an impossible size");
   switch (type.Class) {
     case IntegerClass:
     case BitsClass:
@@ -127,7 +126,7 @@ DataType TakeTypeWithin(Cursor& message, int nested)
       message.Skip(low);
       break;
     case ReferenceClass:
-      RequireOfFile(type.Bytes == 8 || type.Bytes == 12, "a reference of an odd size");
+      RequireOfFile(type.Bytes == 8 || type.Bytes == 12, "a reference with a wrong size");
       break;
     case CompoundClass:
       TakeMembers(message, version, bits, type, nested);
@@ -136,7 +135,7 @@ DataType TakeTypeWithin(Cursor& message, int nested)
       TakeEnumeration(message, version, bits, type, nested);
       break;
     case ListClass:
-      RequireOfFile(type.Bytes == 16, "a list of an odd size");
+      RequireOfFile(type.Bytes == 16, "a list with a wrong size");
       type.PartBytes = TakeTypeWithin(message, nested + 1).Bytes;
       type.HasReferences = true;
       break;
@@ -144,7 +143,7 @@ DataType TakeTypeWithin(Cursor& message, int nested)
       TakeArray(message, version, type, nested);
       break;
     default:
-      throw Unsound("a type of an unknown class");
+      throw Unsound("a type with an unknown class");
   }
   return type;
 }
@@ -169,7 +168,7 @@ void Cursor::SkipText(std::size_t unit)
 
 std::uint64_t Product(std::uint64_t a, std::uint64_t b)
 {
-  RequireOfFile(b == 0 || a <= (std::uint64_t(1) << 60) / b, "more values than any file");
+  RequireOfFile(b == 0 || a <= (std::uint64_t(1) << 60) / b, "more values than a file can have");
   return a * b;
 }
 
@@ -180,7 +179,7 @@ DataSpace TakeSpace(Cursor& message)
   space.Rank = message.Take<std::uint8_t>();
   const unsigned flags = message.Take<std::uint8_t>();
   const unsigned kind = message.Take<std::uint8_t>();  // of version 2: scalar, simple, null
-  RequireOfFile(version == 1 || version == 2, "a shape of an unknown version");
+  RequireOfFile(version == 1 || version == 2, "a shape with an unknown version");
   RequireOfFile(space.Rank <= MostAxes && flags <= 1, "an impossible shape");
   RequireOfFile(version == 1 || (kind <= 2 && (kind == 1 || space.Rank == 0)), "an impossible shape");
   message.Skip(version == 1 ? 4 : 0);
@@ -209,7 +208,7 @@ void TakeChunks(Cursor& message, DataLayout& layout)
     layout.ElementBytes = message.Take<std::uint32_t>();  // the last one
     layout.Bytes = Product(layout.Bytes, layout.ElementBytes);
   }
-  RequireOfFile(layout.Bytes > 0 && layout.Bytes <= MostElementBytes, "chunks without a sensible size");
+  RequireOfFile(layout.Bytes > 0 && layout.Bytes <= MostElementBytes, "chunks with an impossible size");
 }
 
 /// Versions 1 and 2.
@@ -219,7 +218,7 @@ DataLayout TakeOldLayout(Cursor& message)
   layout.Rank = message.Take<std::uint8_t>();
   const unsigned kind = message.Take<std::uint8_t>();
   message.Skip(5);
-  RequireOfFile(kind <= 2 && layout.Rank <= MostAxes + 1, "values laid out in an impossible way");
+  RequireOfFile(kind <= 2 && layout.Rank <= MostAxes + 1, "an impossible data layout");
   layout.Kind = kind == 0 ? Layout::Compact : kind == 1 ? Layout::Contiguous : Layout::Chunked;
   if (layout.Kind != Layout::Compact) {
     layout.Address = message.Take<std::uint64_t>();
@@ -246,9 +245,9 @@ DataLayout TakeLayout(Cursor& message)
   }
   const unsigned kind = message.Take<std::uint8_t>();
   if (version == 4 && kind == 3) {
-    throw Unsound("values in other files are not read");
+    throw Unsound("values in other files are not supported");
   }
-  RequireOfFile(version == 3 && kind <= 2, "values laid out in an unknown way");
+  RequireOfFile(version == 3 && kind <= 2, "an unknown data layout");
   DataLayout layout;
   if (kind == 0) {
     layout.Kind = Layout::Compact;
@@ -277,7 +276,7 @@ std::uint64_t TakeOldFill(Cursor& message)
 std::uint64_t TakeFill(Cursor& message)
 {
   const unsigned version = message.Take<std::uint8_t>();
-  RequireOfFile(version >= 1 && version <= 3, "a fill value of an unknown version");
+  RequireOfFile(version >= 1 && version <= 3, "a fill value with an unknown version");
   bool defined = false;
   if (version == 3) {
     constexpr unsigned definedFlag = 0x20;
@@ -298,7 +297,7 @@ std::vector<unsigned> TakeFilters(Cursor& message)
 {
   constexpr unsigned mostFilters = 32, firstNamed = 256;
   const unsigned version = message.Take<std::uint8_t>();
-  RequireOfFile(version == 1 || version == 2, "filters of an unknown version");
+  RequireOfFile(version == 1 || version == 2, "filters with an unknown version");
   std::vector<unsigned> filters(message.Take<std::uint8_t>());
   RequireOfFile(filters.size() <= mostFilters, "too many filters");
   message.Skip(version == 1 ? 6 : 0);
@@ -307,7 +306,7 @@ std::vector<unsigned> TakeFilters(Cursor& message)
     const unsigned nameBytes = version == 1 || filter >= firstNamed ? message.Take<std::uint16_t>() : 0;
     message.Skip(2);
     const unsigned parameters = message.Take<std::uint16_t>();
-    RequireOfFile(version == 2 || nameBytes % 8 == 0, "a filter's name of an odd length");
+    RequireOfFile(version == 2 || nameBytes % 8 == 0, "a filter name with a wrong length");
     if (nameBytes > 0) {
       Cursor name = message.Part(nameBytes);
       name.SkipText(1);
@@ -319,9 +318,9 @@ std::vector<unsigned> TakeFilters(Cursor& message)
 
 std::uint64_t TakeLink(Cursor& message)
 {
-  RequireOfFile(message.Take<std::uint8_t>() == 1, "a link of an unknown version");
+  RequireOfFile(message.Take<std::uint8_t>() == 1, "a link with an unknown version");
   const unsigned flags = message.Take<std::uint8_t>();
-  RequireOfFile(flags < 0x20, "a link of an unknown kind");
+  RequireOfFile(flags < 0x20, "a link of an unknown type");
   const unsigned kind = flags & 0x08 ? message.Take<std::uint8_t>() : 0;
   message.Skip(flags & 0x04 ? 8 : 0);
   message.Skip(flags & 0x10 ? 1 : 0);

@@ -18,7 +18,7 @@ public:
   using Error::Error;
 };
 
-constexpr const char* DamagedOrForeign = "The file is damaged, or of another kind than it seems";
+constexpr const char* DamagedOrForeign = "The file is damaged or of another format";
 
 inline void RequireOfFile(bool holds, const char* otherwise)
 {

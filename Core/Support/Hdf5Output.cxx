@@ -1,6 +1,7 @@
 #include "Support/Hdf5Output.h"
 
 #include "Support/Error.h"
+#include "Support/SystemError.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -33,7 +34,7 @@ OutputFile::OutputFile(
 std::uint64_t OutputFile::Size() const
 {
   hsize_t size = 0;
-  this->Check(H5Fget_filesize(this->File, &size), "a size of the file");
+  this->Check(H5Fget_filesize(this->File, &size), "a valid file size");
   return size;
 }
 
@@ -60,7 +61,7 @@ Handle OutputFile::MakeGroup(hid_t parent, const std::string& name) const
 {
   errno = 0;
   Handle group(H5Gcreate2(parent, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
-  this->Check(group, "room for group " + name);
+  this->Check(group, "space for group " + name);
   return group;
 }
 
@@ -70,9 +71,9 @@ Handle OutputFile::Write(hid_t group, const std::string& name, hid_t fileType, h
   errno = 0;
   const Handle space(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr));
   Handle dataset(H5Dcreate2(group, name.c_str(), fileType, space, H5P_DEFAULT, this->Creation, H5P_DEFAULT));
-  this->Check(dataset, "room for data set " + name);
-  this->Check(
-      H5Dwrite(dataset, memoryType, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), "room for the values of " + name);
+  this->Check(dataset, "space for data set " + name);
+  this->Check(H5Dwrite(dataset, memoryType, H5S_ALL, H5S_ALL, H5P_DEFAULT, values),
+      "space for the values of " + name);
   return dataset;
 }
 
@@ -85,7 +86,7 @@ Handle OutputFile::Make(
   H5Pset_create_intermediate_group(links, 1);
   H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER);
   Handle dataset(H5Dcreate2(this->File, name.c_str(), fileType, space, links, creation, H5P_DEFAULT));
-  this->Check(dataset, "room for data set " + name);
+  this->Check(dataset, "space for data set " + name);
   return dataset;
 }
 
@@ -119,7 +120,7 @@ std::uint64_t OutputFile::ReserveChunk(
   this->Image->DropValues = true;
   const char nothing = 0;
   this->Check(H5Dwrite_chunk(dataset, H5P_DEFAULT, skippedFilters, begin.data(), bytes, &nothing),
-      "room for a chunk");
+      "space for a chunk");
   this->Image->Rooms.emplace_back(this->Image->Dropped, this->Image->Dropped + bytes);
   return this->Image->Dropped;
 }
@@ -148,8 +149,8 @@ void OutputFile::WriteList(
   errno = 0;
   const Handle space(H5Screate_simple(1, &count, nullptr));
   const Handle attribute(H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT));
-  this->Check(attribute, "room for attribute " + name);
-  this->Check(H5Awrite(attribute, type, values), "room for the values of attribute " + name);
+  this->Check(attribute, "space for attribute " + name);
+  this->Check(H5Awrite(attribute, type, values), "space for the values of attribute " + name);
 }
 
 void OutputFile::WriteAttribute(
@@ -158,24 +159,27 @@ void OutputFile::WriteAttribute(
   errno = 0;
   const Handle space(H5Screate(H5S_SCALAR));
   const Handle attribute(H5Acreate2(object, name.c_str(), fileType, space, H5P_DEFAULT, H5P_DEFAULT));
-  this->Check(attribute, "room for attribute " + name);
-  this->Check(H5Awrite(attribute, memoryType, value), "room for the value of attribute " + name);
+  this->Check(attribute, "space for attribute " + name);
+  this->Check(H5Awrite(attribute, memoryType, value), "space for the value of attribute " + name);
 }
 
 void OutputFile::Finish() const
 {
   errno = 0;
-  this->Check(H5Fflush(this->File, H5F_SCOPE_GLOBAL), "room for the file");
+  this->Check(H5Fflush(this->File, H5F_SCOPE_GLOBAL), "space for the file");
 }
 
 void OutputFile::Check(hid_t result, const std::string& expected) const
 {
   if (result < 0) {
-    const std::string found = errno ? SystemMessage(errno) : LastMessage();
+    const int fault = errno;
+    const std::string found = LastMessage();
     // HDF5 crashes at the end of the program if it cannot close what it has open; this gives it the room.
     std::error_code ignored;
     std::filesystem::resize_file(this->Path, 0, ignored);
-    throw FileError(this->Path, expected, found, "Check the free space and the permissions there");
+    const char* const advice = "Check that the folder exists, its permissions and the free space";
+    throw fault ? SystemError(this->Path, expected, fault, advice)
+                : FileError(this->Path, expected, found, advice);
   }
 }
 

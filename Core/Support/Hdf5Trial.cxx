@@ -213,10 +213,9 @@ std::uint64_t AddressSpace()
 
 [[noreturn]] void FailToStart(const std::string& path, int fault)
 {
-  throw Error(
-      fmt::format("cannot start a process that tries '{}' ({}); set PATCHIO_HDF5=trust where the file "
-                  "is known to be sound",
-          path, std::strerror(fault)));
+  throw Error(fmt::format(
+      "Cannot start a process that checks '{}' ({}). If you trust the file, set PATCHIO_HDF5=trust.", path,
+      std::strerror(fault)));
 }
 
 /// What the child says; 0 where it died before. However SIGCHLD is treated in this process.
@@ -253,9 +252,8 @@ void TryInChild(const std::string& path, std::uint64_t fileBytes, const std::fun
     throw Unsound("objects that the HDF5 library cannot open");
   }
   if (how != Survived) {
-    throw Unsound(how == TookMemory
-                      ? "structures with which the HDF5 library takes more memory than it should"
-                      : "structures with which the HDF5 library crashes or does not end");
+    throw Unsound(how == TookMemory ? "structures that make the HDF5 library use too much memory"
+                                    : "structures that make the HDF5 library crash or hang");
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "Support/Error.h"
 #include "Support/RegularFile.h"
+#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 
@@ -46,7 +47,7 @@ PlainFile::~PlainFile()
 
 void PlainFile::Fail(const std::string& expected) const
 {
-  throw FileError(this->PathName, expected, SystemMessage(errno), SystemAdvice(errno));
+  throw SystemError(this->PathName, expected, errno);
 }
 
 std::uint64_t PlainFile::Size() const
@@ -97,7 +98,7 @@ void PlainFile::Write(std::uint64_t offset, std::vector<iovec>& buffers) const
     if (put < 0 && errno != EINTR) {
       const std::size_t left = std::accumulate(next, buffers.end(), std::size_t(0),
           [](std::size_t sum, const iovec& buffer) { return sum + buffer.iov_len; });
-      this->Fail(fmt::format("room for {} bytes at {}", left, offset));
+      this->Fail(fmt::format("space for {} bytes at {}", left, offset));
     }
     std::size_t left = put > 0 ? static_cast<std::size_t>(put) : 0;
     offset += left;
@@ -116,7 +117,7 @@ void PlainFile::Reserve(std::uint64_t bytes) const
   const int fault = bytes > 0 ? ::posix_fallocate(this->Number, 0, static_cast<off_t>(bytes)) : 0;
   if (fault != 0) {
     errno = fault;
-    this->Fail(fmt::format("room for {} bytes", bytes));
+    this->Fail(fmt::format("space for {} bytes", bytes));
   }
 }
 

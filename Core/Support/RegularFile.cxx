@@ -1,6 +1,7 @@
 #include "Support/RegularFile.h"
 
 #include "Support/Error.h"
+#include "Support/SystemError.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -31,12 +32,12 @@ int OpenRegularFile(const std::string& path)
   if (descriptor >= 0 && ::fstat(descriptor, &state) != 0) {
     const int fault = errno;
     ::close(descriptor);
-    throw FileError(path, "a readable file", SystemMessage(fault), SystemAdvice(fault));
+    throw SystemError(path, "a readable file", fault);
   }
   if (descriptor >= 0 && !S_ISREG(state.st_mode)) {
     ::close(descriptor);
     throw FileError(
-        path, "a file", S_ISDIR(state.st_mode) ? "a folder" : "a pipe or a device", "Check what lies there");
+        path, "a file", S_ISDIR(state.st_mode) ? "a folder" : "a pipe or a device", "Check the path");
   }
   return descriptor;
 }
@@ -46,7 +47,7 @@ void CheckRegularFile(const std::string& path)
   const int descriptor = OpenRegularFile(path);
   if (descriptor < 0) {
     const int fault = errno;
-    throw FileError(path, "a readable file", SystemMessage(fault), SystemAdvice(fault));
+    throw SystemError(path, "a readable file", fault);
   }
   ::close(descriptor);
 }

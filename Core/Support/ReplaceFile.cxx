@@ -4,6 +4,7 @@
 #include "Support/MachineName.h"
 #include "Support/PlainFile.h"
 #include "Support/RunOnAllRanks.h"
+#include "Support/SystemError.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -18,7 +19,7 @@ void ReplaceFile(const std::string& path, const std::string& text)
     file.Write(0, text.data(), text.size());
     file.Flush();
     if (std::rename(temporary.c_str(), path.c_str()) != 0) {
-      throw FileError(path, "a file that can be replaced", SystemMessage(errno));
+      throw SystemError(path, "a file that can be replaced", errno);
     }
   });
   if (!fault.empty()) {

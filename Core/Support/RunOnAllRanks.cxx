@@ -13,16 +13,16 @@ std::string CatchError(const std::function<void()>& work)
   try {
     work();
   } catch (const std::bad_alloc&) {
-    return "Out of memory. Work on less data, or with more ranks on more machines.";
+    return "Out of memory. Select less data, or use more ranks on more machines.";
   } catch (const std::system_error& error) {
     // std::thread says so; a process with little memory left gets no stack for it.
     return error.code() == std::errc::resource_unavailable_try_again
-               ? "No thread can be started: out of memory, or the limit of threads is reached (ulimit -v, "
-                 "ulimit -u). Raise it, or use fewer threads."
+               ? "Cannot start a thread. Use fewer threads, or raise the limits of memory and threads "
+                 "(ulimit -v, ulimit -u)."
                : error.what();
   } catch (const std::exception& error) {
     const std::string text = error.what();
-    return text.empty() ? "Something failed without saying why." : text;
+    return text.empty() ? "An unknown error occurred. Please report it." : text;
   }
   return {};
 }

@@ -69,14 +69,13 @@ int ThreadsThatFit(int most)
 std::string DescribeSource(const StorageProfile& profile, int ranks)
 {
   std::string text =
-      fmt::format("profile {}, {}{}", profile.File, profile.Source, profile.FromReads ? " by reads" : "");
+      fmt::format("profile {}, {}{}", profile.File, profile.Source, profile.FromReads ? " during reads" : "");
   if (profile.MeasuredAt > 0) {
     text += fmt::format(", {:%Y-%m-%d}", fmt::gmtime(static_cast<std::time_t>(profile.MeasuredAt)));
   }
   if (!profile.ThreadsOfRanks.empty()) {
     const int last = profile.ThreadsOfRanks.rbegin()->first;
-    text += ", from its table of threads" +
-            (ranks > last ? ", beyond its end at " + CountText(last, "rank") : "");
+    text += ", table of threads" + (ranks > last ? ", beyond its end at " + CountText(last, "rank") : "");
   }
   return text;
 }
@@ -156,7 +155,7 @@ LoadEstimate AutomaticThreads::Sense(const OwnReads& own)
 /// What others did since the last read of ours ended.
 LoadEstimate AutomaticThreads::SenseBefore()
 {
-  const LoadEstimate tooShort{0, 0, "the time since the read before was too short"};
+  const LoadEstimate tooShort{0, 0, "the time since the previous read was too short"};
   const double passed = this->Sensed ? this->Sensed->Seconds() : LeastSecondsToSense;
   if (this->ReadSinceSensed && passed < 2 * SenseAgainSeconds) {
     return this->Known.Load;
@@ -234,7 +233,7 @@ int AutomaticThreads::OnWindow(const ReadWindow& window)
     const bool mixed = std::exchange(this->ReadSinceSensed, false);
     LoadEstimate load = this->Sense(mixed ? OwnReads() : window.Own);
     if (mixed) {
-      load = {0, 0, "the reads before are in it, too"};
+      load = {0, 0, "it includes the previous reads"};
     }
     this->Current->ReportLoad(load.Load);
     if (load.Sureness > 0 || !this->SeenLoad || this->SeenLoad->Sureness <= 0) {
@@ -328,9 +327,9 @@ std::string AutomaticThreads::Text() const
   std::string text = fmt::format("Threads: automatic, {}\n", NameOf(this->Policy));
   text += storage.Concurrency > 0
               ? fmt::format("  N* = {}: {}\n", storage.Concurrency, this->Known.ConcurrencySource)
-              : fmt::format("  N* unknown: there is no profile of {} ({}){}; 'patchio probe' makes one\n",
+              : fmt::format("  N* unknown: {} ({}) has {}; measure it with 'patchio probe'\n",
                     this->MountPoint, NameOf(storage.Class),
-                    this->Known.ProfilesPassedOver ? " that can be used, see the notes" : "");
+                    this->Known.ProfilesPassedOver ? "no usable profile (see the notes)" : "no profile");
   text += "  " + WordsOf(this->Known.Load) + "\n";
   return text + "  Reads in flight:" + WordsOf(this->Current->Changes()) + "\n";
 }

@@ -6,6 +6,7 @@
 #include "Support/MachineName.h"
 #include "Support/ReplaceFile.h"
 #include "Support/RunOnAllRanks.h"
+#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 
@@ -55,7 +56,7 @@ void MakeFolder(const std::string& folder)
   }
   fs::create_directory(folder, fault);
   if (fault) {
-    throw FileError(folder, "a folder that can be made", fault.message(),
+    throw SystemError(folder, "a folder that can be made", fault.value(),
         "Check that the folder above is there and may be written to");
   }
   const bool hasLog = fs::exists(LogPathOf(folder), ignored);
@@ -68,7 +69,7 @@ void MakeFolder(const std::string& folder)
     }
   }
   if (fault) {
-    throw FileError(folder, "a folder that can be read", fault.message());
+    throw SystemError(folder, "a folder that can be read", fault.value());
   }
 }
 

@@ -6,6 +6,7 @@
 #include "Support/Checksum.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
+#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 
@@ -86,7 +87,7 @@ void Rename(const std::string& from, const std::string& to)
   std::error_code fault;
   fs::rename(from, to, fault);
   if (fault) {
-    throw FileError(to, "a file that can be given its name", fault.message());
+    throw SystemError(to, "a file that can be given its name", fault.value());
   }
 }
 

@@ -37,12 +37,13 @@ QString ReadText(const QJsonObject& report)
   const double reading = ReadingSeconds(report["seconds"].toObject());
   if (report["cancelled"].toBool()) {
     return QObject::tr(
-        "<b>Cancelled</b> after %1 of %2, nothing is shown. Apply, or another time step, reads again.")
+        "<b>Cancelled</b> after %1 of %2; nothing is shown. Click Apply or change the time step to read "
+        "again.")
         .arg(BytesText(bytes), BytesText(report["wanted_bytes"].toDouble()));
   }
   if (bytes <= 0) {
-    return cached > 0 ? QObject::tr("Nothing was read: %1 were in memory").arg(BytesText(cached))
-                      : QObject::tr("Nothing was read");
+    return cached > 0 ? QObject::tr("No reads: all %1 were in memory").arg(BytesText(cached))
+                      : QObject::tr("No data were read");
   }
   const QString text = QObject::tr("%1 read and decoded in %2").arg(BytesText(bytes), SecondsText(reading));
   return reading > 0 ? text + QString(", <b>%1</b>").arg(RateText(bytes / reading)) : text;

@@ -25,15 +25,15 @@ struct Stage
   const char* Color;
   const char* Tip;
 };
-constexpr Stage Stages[] = {{"open", "Open", "#CC79A7", "Series and time step: which patches there are"},
-    {"locate", "Locate", "#E69F00", "Finding out where the bytes of each array lie"},
+constexpr Stage Stages[] = {
+    {"open", "Open", "#CC79A7", "Opening the series and the time step, and listing the patches"},
+    {"locate", "Locate", "#E69F00", "Locating the bytes of each array in the files"},
     {"read", "Read", "#0072B2", "Waiting for the storage"},
     {"decode", "Decode", "#56B4E9",
-        "Undoing filters and putting values into place. Some threads do it while others read: this is its "
-        "share of "
-        "their time"},
-    {"assemble", "Assemble", "#009E73", "Making blocks and grids, hiding refined cells"},
-    {"render", "Filters, render", "#999999", "From the end of the read to the picture"}};
+        "Decompressing values and copying them into the arrays. Some threads decode while others read; this "
+        "is the share of decoding in their time"},
+    {"assemble", "Assemble", "#009E73", "Building blocks and grids, and hiding refined cells"},
+    {"render", "Filters, render", "#999999", "From the end of the read to the rendered image"}};
 constexpr const char* RateColor = "#0072B2";
 constexpr const char* FlightColor = "#D55E00";
 constexpr int ShareColumn = 2;
@@ -175,10 +175,10 @@ QString WhyNoCurves(const QJsonObject& report)
 {
   const QVector<QPointF> bytes = Moments(report, "bytes");
   if (report["bytes"].toDouble() <= 0) {
-    return ReportView::tr("Nothing was read from the storage.");
+    return ReportView::tr("No data were read from the storage.");
   }
   if (bytes.size() < 2) {
-    return ReportView::tr("Not watched: it was read ahead.");
+    return ReportView::tr("Not recorded, because the step was read ahead.");
   }
   return bytes.back().x() < ShortestCurve ? ReportView::tr("The read was too short for a curve.") : QString();
 }
@@ -199,10 +199,10 @@ ReportView::ReportView(QWidget* parent)
   this->Summary->setTextInteractionFlags(Qt::TextSelectableByMouse);
   this->Storage->SetLogarithmic();
   this->Past->SetWholeNumbers();
-  this->Storage->setToolTip(tr(
-      "Rate over the number of reads in flight on the whole storage: what patchio probe measured, and where "
-      "this read worked"));
-  this->Past->setToolTip(tr("One bar for each read, in the colours of the table; newest to the right"));
+  this->Storage->setToolTip(
+      tr("Rate as a function of the number of concurrent reads on the whole storage: the curve that "
+         "\"patchio probe\" measured, and this read"));
+  this->Past->setToolTip(tr("One bar per read, in the colours of the table; the latest on the right"));
   auto* rows = new QVBoxLayout(this);
   rows->setContentsMargins(Margin, Margin, Margin, Margin);
   rows->setSpacing(6);
@@ -210,7 +210,7 @@ ReportView::ReportView(QWidget* parent)
   rows->addWidget(this->Table);
   rows->addLayout(this->Plots, 1);
   this->Plots->setSpacing(6);
-  this->ShowNothing(tr("Nothing has been read yet."));
+  this->ShowNothing(tr("No data have been read yet."));
 }
 
 void ReportView::ShowNothing(const QString& why)
@@ -331,7 +331,7 @@ void ReportView::ShowInFlight(const QJsonObject& report)
   const bool anySeen =
       std::any_of(seen.Points.begin(), seen.Points.end(), [](const QPointF& point) { return point.y() > 0; });
   if (why.isEmpty() && !anySeen) {
-    why = tr("Each read ended at once.");
+    why = tr("All reads ended immediately.");
   }
   if (!wanted.Points.isEmpty()) {
     wanted.Points.append({seen.Points.back().x(), wanted.Points.back().y()});
@@ -375,7 +375,7 @@ void ReportView::ShowStorage(const QJsonObject& report)
   }
   const bool isEmpty = curve.Points.isEmpty() && before.Points.isEmpty() && now.Points.isEmpty();
   this->Storage->SetRemark(
-      isEmpty ? tr("No profile of this storage. The program patchio probe makes one.") : QString());
+      isEmpty ? tr("This storage has no profile. Measure it with \"patchio probe\".") : QString());
   curve.Name = curve.Points.isEmpty() ? QString() : curve.Name;
   before.Name = before.Points.isEmpty() ? QString() : before.Name;
   this->Storage->Show({curve, samples, before, now}, marks);

@@ -136,7 +136,7 @@ void pqIoReportDock::refresh()
     return;
   }
   if (!this->Source) {
-    this->Report->ShowNothing(tr("Select a source that PatchIO reads, or a filter of one."));
+    this->Report->ShowNothing(tr("Select a PatchIO reader or a filter applied to one."));
     return;
   }
   vtkSMProxy* proxy = this->Source->getProxy();
@@ -145,7 +145,7 @@ void pqIoReportDock::refresh()
   const QByteArray text(vtkSMPropertyHelper(property).GetAsString());
   const QJsonObject report = QJsonDocument::fromJson(text).object();
   if (report.isEmpty()) {
-    this->Report->ShowNothing(tr("Nothing has been read yet."));
+    this->Report->ShowNothing(tr("No data have been read yet."));
     return;
   }
   double render = this->PictureSeconds;

@@ -54,7 +54,7 @@ QScrollArea* PanelAround(QWidget* widget)
 pqIoReportWidget::pqIoReportWidget(vtkSMProxy* smproxy, vtkSMProperty*, QWidget* parentWidget)
     : Superclass(smproxy, parentWidget), Report(smproxy->GetProperty("IOReport")), Text(NewReportText(this))
 {
-  auto* title = new QLabel(tr("I/O report of the last read"), this);
+  auto* title = new QLabel(tr("I/O Report of the Last Read"), this);
   // Otherwise both would show the tooltip of the property to which this widget belongs.
   const QString tip = this->Report ? pqPropertyWidget::getTooltip(this->Report) : QString();
   title->setToolTip(tip);
@@ -115,7 +115,7 @@ void pqIoReportWidget::refresh()
   }
   this->proxy()->UpdatePropertyInformation(this->Report);
   const QString report = QString::fromUtf8(vtkSMPropertyHelper(this->Report).GetAsString()).trimmed();
-  const QString text = report.isEmpty() ? tr("Nothing has been read yet.") : report;
+  const QString text = report.isEmpty() ? tr("No data have been read yet.") : report;
   // Setting the same text again would lose what the user has selected.
   if (text != this->Text->toPlainText()) {
     this->Text->setPlainText(text);

@@ -92,7 +92,7 @@ QString pqRangeWidget::valuesOf(const char* array)
       std::copy_n(range, 2, this->KnownRange);
       return range[0] < range[1]    ? tr("values read: %1 to %2").arg(range[0]).arg(range[1])
              : range[0] == range[1] ? tr("value read: %1").arg(range[0])
-                                    : tr("no finite value read");
+                                    : tr("no finite values read");
     }
   }
   return this->KnownArray == array ? QString() : tr("no values read yet");

@@ -41,7 +41,7 @@ void pqRegionBoxWidget::addNumbers()
   for (int i = 0; i < 6; ++i) {
     auto* number = new pqDoubleLineEdit(this);
     number->setMinimumWidth(40);
-    number->setToolTip(i % 2 == 0 ? tr("least") : tr("greatest"));
+    number->setToolTip(i % 2 == 0 ? tr("Minimum") : tr("Maximum"));
     this->addPropertyLink(number, "text2", SIGNAL(textChangedAndEditingFinished()), this->Bounds, i);
     grid->addWidget(number, i / 2, 1 + i % 2);
   }

@@ -134,8 +134,9 @@ bool pqVolumeGuard::refuseVolume(vtkSMProperty* type)
   }
   vtkSMPropertyHelper(type).Set(qPrintable(this->Before.value(type, "Outline")));
   vtkOutputWindowDisplayErrorText(
-      "ParaView crashes on volumes that lie inside each other, as levels do. Apply the filter Volume Of "
-      "Patches (Filters > PatchIO) and draw its image, or choose one level by Level Range.\n");
+      "To render a volume, apply the filter Volume Of Patches (Filters > PatchIO) and render its image, or "
+      "select a single level with Level Range. ParaView crashes when it renders several levels, because "
+      "their volumes overlap.\n");
   // The toolbar may be setting it just now. It has to look at it again afterwards.
   vtkWeakPointer<vtkSMProperty> property = type;
   QTimer::singleShot(0, this, [property] {

@@ -100,7 +100,7 @@ bool vtkPatchClip::ClipBlocks(vtkDataObject* input, vtkDataObject* output)
   const Blocks blocks = MakeBlocks(input);
   const auto ranks = patchio::AllRanks();
   if (!patchio::AllOf(*ranks, blocks.NotUnderstood.empty())) {
-    vtkDebugMacro("ParaView's own clip because of " << blocks.NotUnderstood);
+    vtkDebugMacro("Using ParaView's own Clip because of " << blocks.NotUnderstood);
     return false;
   }
   const ClipRequest request{*surface, mine->GetInsideOut() != 0, crinkle};

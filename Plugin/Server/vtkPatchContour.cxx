@@ -135,8 +135,9 @@ int vtkPatchContour::RequestData(
   }
   // Only scripts ask for that; ParaView's own filter ends the program there.
   if (components > 1) {
-    vtkErrorMacro("Contour needs an array of one component, and "
-                  << this->NameOfArray() << " has " << components << ". Make one with Calculator");
+    vtkErrorMacro("Contour requires an array with one component, but "
+                  << this->NameOfArray() << " has " << components
+                  << ". Use Calculator to make a scalar array from it");
     return 1;
   }
   return this->UseParaView(request, inputs, outputs);

@@ -113,7 +113,7 @@ bool vtkPatchSlice::SliceBlocks(vtkDataObject* input, vtkDataObject* output)
   const Blocks blocks = MakeBlocks(input);
   const auto ranks = patchio::AllRanks();
   if (!patchio::AllOf(*ranks, blocks.NotUnderstood.empty())) {
-    vtkDebugMacro("ParaView's own slice because of " << blocks.NotUnderstood);
+    vtkDebugMacro("Using ParaView's own Slice because of " << blocks.NotUnderstood);
     return false;
   }
   this->AbortExecute = 0;  // that of a slice that was given up

@@ -148,18 +148,18 @@ bool vtkPatchTemporalStatistics::HasBlocksOf(vtkCompositeDataSet* first, vtkComp
   if (now->GetInformation()->Has(vtkDataObject::DATA_TIME_STEP())) {
     step << " (time " << now->GetInformation()->Get(vtkDataObject::DATA_TIME_STEP()) << ")";
   }
-  text << "Temporal Statistics needs the same blocks at all time steps. ";
+  text << "Temporal Statistics requires the same blocks at all time steps. ";
   if (found.First == found.Now) {
-    text << "The " << found.Now << " at " << step.str()
-         << " have other places or sizes than those at the first";
+    text << "The " << found.Now << " blocks at " << step.str()
+         << " differ in position or size from those at the first time step";
   } else {
-    text << "There are " << found.First << " at the first, but " << found.Now << " at " << step.str();
+    text << "The first time step has " << found.First << " blocks, but " << step.str() << " has " << found.Now;
   }
   if (found.First == 0 || found.Now == 0) {
-    text << ". Were all steps read to the end?";
+    text << ". Check that all time steps are complete";
   } else {
-    text << ". Apply Resample To Image to the data first, or choose a level of refinement "
-            "that does not change (Level Range of PatchIO's reader)";
+    text << ". Apply Resample To Image first, or select a refinement level that does not change (Level Range "
+            "of the PatchIO reader)";
   }
   if (IsFirstRank()) {
     vtkErrorMacro(<< text.str());

@@ -77,7 +77,7 @@ bool vtkPatchThreshold::TakeBlocks(vtkDataObject* input, vtkDataObject* output)
   const Blocks blocks = MakeBlocks(input);
   const auto ranks = patchio::AllRanks();
   if (!patchio::AllOf(*ranks, blocks.NotUnderstood.empty())) {
-    vtkDebugMacro("ParaView's own threshold because of " << blocks.NotUnderstood);
+    vtkDebugMacro("Using ParaView's own Threshold because of " << blocks.NotUnderstood);
     return false;
   }
   const int kind = this->GetThresholdFunction();

@@ -130,9 +130,10 @@ int vtkPatchVolume::MakeImages(vtkDataObject* input, vtkMultiBlockDataSet* outpu
   this->AbortExecute = 0;  // that of an image that was given up
   if (!patchio::AllOf(*ranks, blocks.NotUnderstood.empty() && solid.size() == blocks.List.size())) {
     if (ranks->Rank() == 0) {
-      vtkErrorMacro("Volume Of Patches takes uniform and rectilinear blocks of three dimensions, and found "
-                    << (blocks.NotUnderstood.empty() ? "flat or curvilinear ones" : blocks.NotUnderstood)
-                    << ". Apply Resample To Image instead");
+      vtkErrorMacro(
+          "To render a volume of these data, apply Resample To Image. Volume Of Patches requires uniform or "
+          "rectilinear blocks in 3-D, but the input has "
+          << (blocks.NotUnderstood.empty() ? "2-D or curvilinear blocks" : blocks.NotUnderstood));
     }
     return 1;
   }

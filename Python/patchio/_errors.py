@@ -7,16 +7,16 @@ import os
 from ._core import Error
 
 Error.__module__ = __package__
-Error.__doc__ = "What is wrong with a file, a name or a number, and what to do about it."
+Error.__doc__ = "An error in a file, a name or a number. The message says what to do."
 
 
 class MissingFile(Error, FileNotFoundError):
-    """A file that is not there: `filename`."""
+    """The file `filename` does not exist."""
 
     def __init__(self, message):
         super().__init__(message)
-        name, expected, _ = message.partition(": expected")
-        self.errno, self.filename = errno.ENOENT, name if expected else None
+        name, reason, _ = message.partition(": " + os.strerror(errno.ENOENT))
+        self.errno, self.filename = errno.ENOENT, name if reason else None
 
     def __str__(self):
         return self.args[0]

@@ -73,7 +73,7 @@ TEST_F(AutomaticThreadsTest, TakesThreadsFromATable)
   AutomaticThreads automatic;
   automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 256);
   EXPECT_EQ(automatic.Control().Threads(), 11);
-  EXPECT_THAT(automatic.Text(), ::testing::HasSubstr("from its table of threads\n"));
+  EXPECT_THAT(automatic.Text(), ::testing::HasSubstr("table of threads\n"));
   automatic.End();
 }
 
@@ -82,7 +82,7 @@ TEST_F(AutomaticThreadsTest, SaysWhereATableEnds)
   StorageProfile profile;
   profile.Source = HandSource;
   profile.ThreadsOfRanks = {{1, 16}, {4, 8}};
-  EXPECT_THAT(DescribeSource(profile, 4), ::testing::EndsWith("from its table of threads"));
+  EXPECT_THAT(DescribeSource(profile, 4), ::testing::EndsWith("table of threads"));
   EXPECT_THAT(
       DescribeSource(profile, 100), ::testing::EndsWith("table of threads, beyond its end at 4 ranks"));
 }
@@ -105,7 +105,7 @@ TEST_F(AutomaticThreadsTest, SaysWhatIsWrongWithAProfile)
   EXPECT_EQ(automatic.Choice().Storage.Concurrency, 0);
   ASSERT_FALSE(automatic.Notes().empty());
   EXPECT_THAT(automatic.Notes()[0], ::testing::HasSubstr("by_hand.json"));
-  EXPECT_THAT(automatic.Text(), ::testing::HasSubstr("that can be used, see the notes"));
+  EXPECT_THAT(automatic.Text(), ::testing::HasSubstr("has no usable profile (see the notes)"));
   automatic.End();
 }
 
@@ -242,8 +242,8 @@ TEST_F(AutomaticThreadsTest, SaysOfAFirstReadThatItIsOne)
 {
   AutomaticThreads automatic;
   automatic.Begin(*this->Alone, this->Folder, ThreadPolicy::Balanced, 256);
-  EXPECT_THAT(
-      automatic.Text(), ::testing::HasSubstr("NC unknown (counts as 0): this is the first read here\n"));
+  EXPECT_THAT(automatic.Text(),
+      ::testing::HasSubstr("NC unknown (counts as 0): this is the first read on this storage\n"));
   automatic.End();
 }
 

@@ -299,12 +299,12 @@ TEST_F(Container, AStepIsFoundInALogThatHasGrownOrIsAnother)
   this->WriteStep(1);
   const std::string later = this->Path + "/step.000002.hdf";
   EXPECT_EQ(FindStep(this->Path + "/step.000001.hdf").Head.Step, 1);
-  EXPECT_THAT(MessageOf([&] { FindStep(later); }), HasSubstr("It was not written to its end"));
+  EXPECT_THAT(MessageOf([&] { FindStep(later); }), HasSubstr("The step is incomplete"));
   this->WriteStep(2);
   EXPECT_EQ(FindStep(later).Head.Step, 2);
   std::filesystem::remove_all(this->Path);
   this->WriteStep(1);
-  EXPECT_THAT(MessageOf([&] { FindStep(later); }), HasSubstr("It was not written to its end"));
+  EXPECT_THAT(MessageOf([&] { FindStep(later); }), HasSubstr("The step is incomplete"));
 }
 
 TEST_F(Container, AStepThatLacksValuesDoesNotComeToBe)

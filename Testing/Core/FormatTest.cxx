@@ -89,7 +89,8 @@ TEST(FormatOf, LooksIntoOtherIndexFiles)
   WriteText(folder / "mine.visit", "visit_dump.00000/summary.samrai \r\n");
   WriteText(folder / "other.visit", "!NBLOCKS 2\nlag_data.cycle_000000/lag_data.visit\n");
   EXPECT_STREQ(FormatOf(folder / "mine.visit").Name(), "SAMRAI");
-  EXPECT_THAT(MessageOf([&] { FormatOf(folder / "other.visit"); }), HasSubstr("found something else"));
+  EXPECT_THAT(
+      MessageOf([&] { FormatOf(folder / "other.visit"); }), HasSubstr("found a file of another format"));
 }
 
 TEST(FormatOf, SaysWhenAnHdf5FileIsCutOff)
@@ -125,7 +126,7 @@ TEST(FormatOf, SaysThatAFolderIsOne)
   const TempFolder folder;
   EXPECT_THAT(MessageOf([&] { FormatOf(folder.Path()); }),
       ::testing::AllOf(
-          HasSubstr("expected a dumps.visit or summary.samrai of SAMRAI"), HasSubstr(", found a folder")));
+          HasSubstr("expected a SAMRAI dumps.visit or summary.samrai"), HasSubstr(", found a folder")));
 }
 
 TEST(FormatOf, SaysWhatItCanOpen)

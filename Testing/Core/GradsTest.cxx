@@ -255,8 +255,8 @@ TEST_F(Grads, DescriptorFaultsNameTheirLine)
       {"u 2 99", "u two 99", "'two'"},
       {"u 2 99", "u 2 -1,30", "set gxout fwrite"},
       {"u 2 99", "u 2 -1,20", "codes"},
-      {"undef -999", "undef", "stands for none"},
-      {"undef -999", "dtype station\nundef -999", "Station data"},
+      {"undef -999", "undef", "the value for missing data"},
+      {"undef -999", "dtype station\nundef -999", "Convert station data"},
       {"undef -999", "dtype netcdf\nundef -999", "ParaView's reader"},
       {"undef -999", "dtype grib2\nundef -999", "cdo"},
       {"undef -999", "stnmap ^a.map\nundef -999", "station"},
@@ -313,7 +313,7 @@ TEST_F(Grads, TemplatesGiveNames)
   EXPECT_EQ(name("%m1_%d2_%t1_%t3_%tm2_%x1_%x3", 1), "2_29_2_002_01_1_201");
   EXPECT_EQ(name("%fhn_%fdhn_%fn2_%f2", 1), "1200_001200_720_12");
   EXPECT_THAT(MessageOf([&] { name("%zz", 0); }), HasSubstr("'%zz'"));
-  EXPECT_THAT(MessageOf([&] { name("a%", 0); }), HasSubstr("parts that GrADS knows"));
+  EXPECT_THAT(MessageOf([&] { name("a%", 0); }), HasSubstr("keys that GrADS knows"));
   EXPECT_THAT(MessageOf([&] { name("%ch", 0); }), HasSubstr("CHSUB for step 1"));
   EXPECT_EQ(name("%ch\nchsub 1 1 a\nchsub 2 2 %y4b", 1), "2016b");
   // One that stands for itself does not go on for ever.
@@ -384,7 +384,7 @@ TEST_F(Grads, WrongByteOrderIsSaid)
     return this->Open(descriptor).Warnings;
   };
   const auto isSaid = ElementsAre(AllOf(HasSubstr("data.bin"), HasSubstr("make sense as big-endian numbers"),
-      HasSubstr("Write OPTIONS little_endian into"), HasSubstr("a.ctl")));
+      HasSubstr("write OPTIONS little_endian into"), HasSubstr("a.ctl")));
   const auto temperature = [](Dice& d, int) {
     return 200 + 0.001f * static_cast<float>(d.Between(0, 100000));
   };
@@ -414,13 +414,13 @@ TEST_F(Grads, ByteOrderOfAMemberThatIsNotThereIsNoFault)
       Replaced(Plain, "little_endian", "little_endian template"), "vars 2", "edef 2 names a b\nvars 2");
   const Series series = this->Open(Replaced(text, "^data.bin", "^%e"));
   EXPECT_EQ(series.Steps.size(), 2u);
-  EXPECT_THAT(series.Warnings, ElementsAre(HasSubstr("members of the ensemble")));
+  EXPECT_THAT(series.Warnings, ElementsAre(HasSubstr("files of ensemble members")));
 }
 
 TEST_F(Grads, LatitudesBeyondThePolesAreNoted)
 {
   this->WriteNumbers("data.bin", 36);
-  const auto note = ::testing::Contains(HasSubstr("latitudes go beyond the poles"));
+  const auto note = ::testing::Contains(HasSubstr("latitudes exceed the poles"));
   EXPECT_THAT(this->Open(Replaced(Plain, "linear 20 0.25", "linear 89.9 0.2")).Notes, note);
   EXPECT_THAT(this->Open(Replaced(Plain, "linear 20 0.25", "linear -90.1 1")).Notes, note);
   EXPECT_THAT(this->Open(Replaced(Plain, "linear 20 0.25", "linear -90 180")).Notes, ::testing::Not(note));

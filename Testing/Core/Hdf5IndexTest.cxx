@@ -372,8 +372,8 @@ TEST_F(Hdf5Index, GivesUpOnWhatItCannotRead)
   this->Write(draft);
   const std::map<std::string, std::string> reasons{{"compact", "compact layout"}, {"nbit", "filter 5 (nbit)"},
       {"external", "values in other files"}, {"empty", "not written yet"}, {"six axes", "chunks of 6 axes"},
-      {"soft", "a soft link"}, {"text", "no plain numbers"}, {"new/outside", "a group of the new style"},
-      {"vax", "unusual format"}, {"named", "a shared message"}, {"type", "no data set"}};
+      {"soft", "a soft link"}, {"text", "not plain numbers"}, {"new/outside", "a group of the new style"},
+      {"vax", "unusual format"}, {"named", "a shared message"}, {"type", "not a data set"}};
   for (const auto& [path, reason] : reasons) {
     EXPECT_THAT(this->ReasonOf(path), HasSubstr(reason)) << path;
   }

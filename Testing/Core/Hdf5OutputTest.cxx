@@ -69,14 +69,15 @@ TEST_F(Hdf5Output, IsTheSameEveryTimeWhenAskedTo)
 TEST_F(Hdf5Output, SaysWhereItCannotWrite)
 {
   const std::string message = MessageOf([this] { hdf5::OutputFile(this->Folder / "none/a.h5"); });
-  EXPECT_THAT(message, HasSubstr("none/a.h5: expected a file that can be created, found No such file"));
+  EXPECT_THAT(
+      message, HasSubstr("none/a.h5: No such file or directory; expected a file that can be created"));
 }
 
 TEST_F(Hdf5Output, SaysWhatItCannotWrite)
 {
   const hdf5::OutputFile file(this->Path);
   const hdf5::Handle group = file.MakeGroup("group");
-  EXPECT_THAT(MessageOf([&] { file.MakeGroup("group"); }), HasSubstr("room for group group"));
+  EXPECT_THAT(MessageOf([&] { file.MakeGroup("group"); }), HasSubstr("space for group group"));
 }
 
 }  // namespace patchio

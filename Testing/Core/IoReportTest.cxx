@@ -118,8 +118,8 @@ TEST(IoReport, SaysAllNumbersInPlainText)
   report.Notes = {"left out a dump"};
   const std::string text = report.Text();
   for (const char* line : {"Ranks: 2\n", "Threads per rank (NT): 4 to 7\n", "Patches: 10\n", "Blocks: 5\n",
-           "Read tasks: 20, by TBB in arenas of 8 slots\n", "Bytes read: 5.00 MB in 30 requests\n",
-           "From the cache: 8.00 MB in 6 arrays\n", "Reads in flight at most: 4\n",
+           "Read tasks: 20, in TBB arenas with 8 slots\n", "Bytes read: 5.00 MB in 30 requests\n",
+           "From the cache: 8.00 MB in 6 arrays\n", "Maximum reads in flight: 4\n",
            "Seconds: open 1.000, locate 2.000, read 0.500, assemble 4.000\n", "Read rate: 10 MB/s\n",
            "Note: left out a dump\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
@@ -132,8 +132,8 @@ TEST(IoReport, SaysWhereTheMetadataCameFromWhenItKnows)
 {
   IoReport report = Example();
   EXPECT_THAT(report.Text(), ::testing::Not(HasSubstr("Metadata")));
-  report.Metadata = "from the sidecar x";
-  EXPECT_THAT(report.Text(), HasSubstr("Metadata: from the sidecar x\n"));
+  report.Metadata = "from the index file x";
+  EXPECT_THAT(report.Text(), HasSubstr("Metadata: from the index file x\n"));
 }
 
 TEST(IoReport, ChoosesAFittingUnit)
@@ -154,8 +154,7 @@ TEST(IoReport, SaysWhatWasReadAheadWhereSomethingWas)
   report.Ahead = 1;
   report.BytesAhead = 4'000'000;
   report.WaitSeconds = 0.0125;
-  EXPECT_THAT(
-      report.Text(), HasSubstr("Read ahead: 4.00 MB of 5.00 MB, then 0.013 s of waiting for the rest\n"));
+  EXPECT_THAT(report.Text(), HasSubstr("Read ahead: 4.00 MB of 5.00 MB, then waited 0.013 s for the rest\n"));
   report.Bytes = report.BytesAhead = 0;  // all came from the cache
   EXPECT_THAT(report.Text(), ::testing::Not(HasSubstr("Read ahead")));
 }

@@ -200,7 +200,7 @@ TEST(LoadOfDisk, IsUnknownWhenTheDeviceDoesNotCountOrVanishes)
   WriteDeepText(disk.Folder / "proc/diskstats", "");
   const LoadEstimate gone = sensor.Sample(Own(400 * MB, 8), 3);
   EXPECT_EQ(gone.Sureness, 0);
-  EXPECT_THAT(gone.Source, HasSubstr("gone"));
+  EXPECT_THAT(gone.Source, HasSubstr("no longer exists"));
   disk.Set({10 * MB, 1, 0, 0});
   EXPECT_EQ(sensor.Sample(Own(400 * MB, 8), 4).Sureness, 0);
 }
@@ -265,7 +265,7 @@ TEST(LoadOfDisk, IsCheckedAgainstTheRate)
   const LoadEstimate one = contradicted.Sample(Own(mine, 16), 1);
   EXPECT_EQ(one.Load, 0);
   EXPECT_LT(one.Sureness, 0.8);
-  EXPECT_THAT(one.Source, HasSubstr("otherwise"));
+  EXPECT_THAT(one.Source, HasSubstr("disagrees"));
 }
 
 TEST(LoadByRate, IsAllThatVirtualFileSystemsHave)
@@ -277,7 +277,7 @@ TEST(LoadByRate, IsAllThatVirtualFileSystemsHave)
   const LoadEstimate loaded = sensor.Sample(Own(BytesOf(32, 16), 32), 2);
   EXPECT_NEAR(loaded.Load, 16, 1);
   EXPECT_GT(loaded.Sureness, 0.8);
-  EXPECT_THAT(loaded.Source, HasSubstr("32 requests in flight give"));
+  EXPECT_THAT(loaded.Source, HasSubstr("32 requests in flight read at"));
   // Those in which N changes say nothing, and do no harm.
   OwnReads changing = Own(BytesOf(4, 0), 60);
   changing.Steady = false;
@@ -364,7 +364,7 @@ TEST(LoadOfNfs, DoesNotKnowOtherMachinesWithoutACurve)
 {
   const LoadEstimate estimate = OfNfs({}, Own(100 * MB, 8), 100 * MB, 100, 8000);
   EXPECT_EQ(estimate.Sureness, 0);
-  EXPECT_THAT(estimate.Source, HasSubstr("other machines unknown"));
+  EXPECT_THAT(estimate.Source, HasSubstr("other machines is unknown"));
 }
 
 TEST(LoadOfNfs, AddsOtherMachinesByTheRateOfThisOne)

@@ -236,14 +236,14 @@ TEST_F(IrregularIndex, RefusesChunksThatSeveralArraysClaim)
     ShardReader in({bytes.data(), bytes.size()});
     IrregularLocations(in, 1, keys.size());
   };
-  EXPECT_THAT(testing::MessageOf(read), ::testing::HasSubstr("a chunk beyond its chunks"));
+  EXPECT_THAT(testing::MessageOf(read), ::testing::HasSubstr("an invalid chunk number"));
   for (std::size_t i = 0; i < 1000; ++i) {
     table.ChunkedArrays[i].FirstChunk = i;
     table.ChunkedArrays[i].ChunkCount = 1;
   }
   EXPECT_NO_THROW(read());
   table.Locations[7].First = 0;
-  EXPECT_THAT(testing::MessageOf(read), ::testing::HasSubstr("a location beyond its entries"));
+  EXPECT_THAT(testing::MessageOf(read), ::testing::HasSubstr("a location outside its entries"));
 }
 
 TEST(LocationIndex, TakesFewBytes)

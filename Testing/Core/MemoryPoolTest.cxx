@@ -211,7 +211,7 @@ TEST(MemoryPool, KeptMemoryMakesRoomUnderTheLimit)
   const Buffer larger = arena.Cut(39 * MiB);
   EXPECT_LE(pool.TotalBytes(), 40 * MiB);
   EXPECT_THAT(testing::MessageOf([&] { MemoryArena(pool, 2 * MiB, 1); }),
-      ::testing::HasSubstr("limit is 41.9 MB: 1.05 MB are missing"));
+      ::testing::HasSubstr("exceeds the memory limit of 41.9 MB by 1.05 MB"));
 }
 
 TEST(MemoryPool, NeverExceedsTheLimitByRounding)

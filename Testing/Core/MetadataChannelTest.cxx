@@ -163,7 +163,7 @@ TEST_F(DumpChannel, SecondOpenComesFromTheSidecar)
   this->ExpectRight(first);
   const OpenedStep second = this->OpenAndPrepare(this->Summary);
   EXPECT_TRUE(second.FromSidecar());
-  EXPECT_EQ(second.Origin(), "from the sidecar " + this->Sidecar);
+  EXPECT_EQ(second.Origin(), "from the index file " + this->Sidecar);
   EXPECT_EQ(second.Warning(), "");
   this->ExpectRight(second);
   Catalog truth = FormatOf(this->Summary).ReadCatalog(this->Summary);
@@ -333,7 +333,7 @@ TEST_F(IrregularChannel, FilesThatAreTooYoungAreNotTrusted)
   ChannelSettings settings;
   const SaveOutcome young = this->Save(settings);
   EXPECT_EQ(young.Path, "");
-  EXPECT_THAT(young.WhyNot, HasSubstr("less than 2 s before"));
+  EXPECT_THAT(young.WhyNot, HasSubstr("less than 2 s ago"));
   EXPECT_GT(young.SecondsToWait, 0);
   EXPECT_LE(young.SecondsToWait, 2.1);
   settings.SettleSeconds = 0;
@@ -356,7 +356,7 @@ TEST_F(IrregularChannel, ADescriptionThatChangedSinceItWasReadIsNotSaved)
   testing::WriteText(this->Summary, "another text");
   const SaveOutcome outcome =
       SaveStepSidecar(*this->Alone, this->Format, this->Data, built, describing, NoWaiting());
-  EXPECT_THAT(outcome.WhyNot, HasSubstr("changed meanwhile"));
+  EXPECT_THAT(outcome.WhyNot, HasSubstr("changed while they were read"));
   EXPECT_EQ(outcome.Path, "");
 }
 
@@ -467,7 +467,7 @@ TEST_F(DumpChannel, ADamagedSeriesSidecarIsWorthAWarning)
   const Series series = RankAgreement(*this->Alone).OpenSeries({index}, {}, ChannelMode::On);
   EXPECT_EQ(series.Steps.size(), 1u);
   ASSERT_EQ(series.Warnings.size(), 1u);
-  EXPECT_THAT(series.Warnings[0], HasSubstr("not a sidecar"));
+  EXPECT_THAT(series.Warnings[0], HasSubstr("not an index file"));
 }
 
 // ---- all kinds of locations ----
@@ -730,7 +730,8 @@ TEST_F(DumpChannel, OneThatCannotBeReadIsWorthOneWarningAndReplaced)
   fs::create_symlink(this->Sidecar, this->Sidecar);  // leads to itself
   const OpenedStep step = this->OpenAndPrepare(this->Summary);
   EXPECT_FALSE(step.FromSidecar());
-  EXPECT_THAT(step.Warning(), HasSubstr(this->Sidecar + ": expected a readable file, found Too many levels"));
+  EXPECT_THAT(step.Warning(),
+      HasSubstr(this->Sidecar + ": Too many levels of symbolic links; expected a readable file"));
   this->ExpectRight(step);
   const OpenedStep second = this->Open(this->Summary);
   EXPECT_TRUE(second.FromSidecar());
@@ -820,7 +821,7 @@ TEST_F(IrregularChannel, OneThatNeedsTooMuchMemoryIsNotDamaged)
   }
   const SidecarSearch search = this->Find();
   EXPECT_EQ(search.Passed.at(0).Fault, FileFault::Unreadable);
-  EXPECT_THAT(search.Warning(), HasSubstr("not enough memory"));
+  EXPECT_THAT(search.Warning(), HasSubstr("too large for the free memory"));
 }
 
 TEST_F(DumpChannel, ASeriesSidecarThatCannotBeReadIsWorthAWarning)

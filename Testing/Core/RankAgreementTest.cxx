@@ -116,8 +116,8 @@ TEST_F(RankAgreements, RefusesFilesOfSeveralFormats)
   });
   EXPECT_THAT(message,
       ::testing::AllOf(
-          ::testing::StartsWith(other + ": expected a file of the format SAMRAI, like " + this->Summary),
-          HasSubstr("found one of the format GrADS. Open files of different formats one by one.")));
+          ::testing::StartsWith(other + ": expected a file of the format SAMRAI, as " + this->Summary),
+          HasSubstr("found a file of the format GrADS. Open files of different formats separately.")));
   EXPECT_EQ(RankAgreement(this->Reader).OpenSeries({other}, {}).Steps.size(), 1u);
 }
 
@@ -127,7 +127,7 @@ TEST_F(RankAgreements, SaysThatTwoSeriesHaveAStepInCommon)
   const Series series = RankAgreement(this->Reader).OpenSeries({this->Summary, second}, {});
   EXPECT_EQ(series.Steps.size(), 2u);
   EXPECT_THAT(
-      series.Warnings, ElementsAre(::testing::AllOf(HasSubstr("a step in common"), HasSubstr(second))));
+      series.Warnings, ElementsAre(::testing::AllOf(HasSubstr("one step in common"), HasSubstr(second))));
 }
 
 TEST_F(RankAgreements, PassesOnWhatTheUserShouldKnow)

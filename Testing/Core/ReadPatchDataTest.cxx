@@ -83,7 +83,7 @@ TEST_F(ReadPatchDataOf, KnowsNoOtherVariables)
 {
   const ReadPatchDataResult result = this->Read({0}, {"density", "colour"});
   EXPECT_EQ(result.Error, ReadError::UnknownVariable);
-  EXPECT_THAT(result.Message, HasSubstr("there is no variable 'colour'"));
+  EXPECT_THAT(result.Message, HasSubstr("has no variable 'colour'"));
   EXPECT_TRUE(result.Patches.empty());
 }
 
@@ -92,7 +92,7 @@ TEST_F(ReadPatchDataOf, KnowsNoOtherPatches)
   for (const int patch : {-1, 3, std::numeric_limits<int>::max()}) {
     const ReadPatchDataResult result = this->Read({0, patch}, {"density"});
     EXPECT_EQ(result.Error, ReadError::UnknownPatch);
-    EXPECT_THAT(result.Message, HasSubstr("there is no patch " + std::to_string(patch)));
+    EXPECT_THAT(result.Message, HasSubstr("has no patch " + std::to_string(patch)));
     EXPECT_THAT(result.Message, HasSubstr("0 to 2"));
     EXPECT_TRUE(result.Patches.empty());
   }
@@ -105,12 +105,12 @@ TEST_F(ReadPatchDataOf, TakesNoNullForWhatShouldBeThere)
   const char* nothing = nullptr;
   const auto names = ReadPatchData(this->Summary, &patch, 1, nullptr, 2, 1);
   EXPECT_EQ(names.Error, ReadError::UnknownVariable);
-  EXPECT_EQ(names.Message, "variableCount is 2, but variableNames is null.");
+  EXPECT_EQ(names.Message, "variableCount is 2, but variableNames is NULL.");
   EXPECT_EQ(ReadPatchData(this->Summary, &patch, 1, &density, -1, 1).Error, ReadError::UnknownVariable);
-  EXPECT_EQ(ReadPatchData(this->Summary, &patch, 1, &nothing, 1, 1).Message, "variableNames[0] is null.");
+  EXPECT_EQ(ReadPatchData(this->Summary, &patch, 1, &nothing, 1, 1).Message, "variableNames[0] is NULL.");
   const auto patches = ReadPatchData(this->Summary, nullptr, 3, &density, 1, 1);
   EXPECT_EQ(patches.Error, ReadError::UnknownPatch);
-  EXPECT_EQ(patches.Message, "patchCount is 3, but patchIds is null.");
+  EXPECT_EQ(patches.Message, "patchCount is 3, but patchIds is NULL.");
   EXPECT_EQ(ReadPatchData(this->Summary, &patch, -1, &density, 1, 1).Error, ReadError::UnknownPatch);
 }
 
@@ -136,7 +136,7 @@ TEST_F(ReadPatchDataOf, GivesWhatIsSoundBesideBadData)
   std::filesystem::remove(testing::ClusterPath(this->Summary, 1));
   const ReadPatchDataResult result = this->Read({0, 1}, {"density"});
   EXPECT_EQ(result.Error, ReadError::BadData);
-  EXPECT_THAT(result.Message, HasSubstr("1 of 2 arrays could not be read; the first: "));
+  EXPECT_THAT(result.Message, HasSubstr("1 of 2 arrays cannot be read. The first error: "));
   EXPECT_THAT(result.Message, HasSubstr("processor_cluster.00001.samrai"));
   EXPECT_EQ(result.Patches.at(0).Variables.at(0).Error, ReadError::None);
   EXPECT_EQ(this->ValuesOf(result.Patches[0].Variables[0])[11], DraftValue(0, 0, 0, 11));

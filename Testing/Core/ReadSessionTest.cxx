@@ -159,7 +159,7 @@ TEST_F(SessionReading, ReadsAheadOnlyThePatchesWithTheValues)
 
 TEST_F(SessionReading, SaysWhyNothingIsReadAhead)
 {
-  const auto reason = HasSubstr("not read ahead: the memory limit leaves no room for another step");
+  const auto reason = HasSubstr("not read ahead: the memory limit leaves no space for another step");
   this->Request.MemoryLimit = 4500;  // one segment of memory
   for (const int step : {0, 1}) {
     EXPECT_FALSE(this->ShowWasAhead(step));
@@ -223,8 +223,8 @@ TEST_F(SessionReading, ShowsWhatIsThereWhenStoppedAtTheNextStep)
     this->Prefetch();
     this->Stop.reset();
     EXPECT_FALSE(this->ShowWasAhead(2));
-    EXPECT_THAT(this->Session.Reports.Text(),
-        HasSubstr("not read ahead: finding out where its values lie was stopped"));
+    EXPECT_THAT(
+        this->Session.Reports.Text(), HasSubstr("not read ahead: locating its values was interrupted"));
     EXPECT_TRUE(this->ShowWasAhead(3));
   }
 }
@@ -233,9 +233,9 @@ TEST_F(SessionReading, SaysWhatIsWrongWithTheRequest)
 {
   this->Request.Options.FirstLevel = this->Request.Options.LastLevel = 7;
   EXPECT_TRUE(this->Read(0)->Plan.Mine.empty());
-  EXPECT_THAT(this->Warnings, ElementsAre(HasSubstr("none of the 2 levels of this time step lies within")));
+  EXPECT_THAT(this->Warnings, ElementsAre(HasSubstr("none of the 2 levels of this time step is in")));
   this->Request.Values = WantedValues{"nothing", {}};
-  EXPECT_THAT(testing::MessageOf([this] { this->Read(0); }), HasSubstr("there is no 'nothing'"));
+  EXPECT_THAT(testing::MessageOf([this] { this->Read(0); }), HasSubstr("The data have no array 'nothing'"));
 }
 
 TEST_F(SessionReading, FailsForABrokenStepAndShowsTheOthers)
@@ -244,10 +244,10 @@ TEST_F(SessionReading, FailsForABrokenStepAndShowsTheOthers)
     this->ShowWasAhead(step);
   }
   std::filesystem::resize_file(testing::ClusterPath(this->Series.Paths()[2], 1), 100);
-  EXPECT_THAT(testing::MessageOf([this] { this->Read(2); }), HasSubstr("partly broken"));
+  EXPECT_THAT(testing::MessageOf([this] { this->Read(2); }), HasSubstr("some patches cannot be read"));
   EXPECT_FALSE(this->ShowWasAhead(3));
   this->Request.Options.SkipBroken = true;
-  EXPECT_THAT(this->Read(2)->Warning(), HasSubstr("2 of 3 patches cannot be read and are left out"));
+  EXPECT_THAT(this->Read(2)->Warning(), HasSubstr("2 of 3 patches cannot be read and are skipped"));
 }
 
 TEST_F(SessionReading, ForgetsThatAFileWasMissingOnceItIsBack)
@@ -277,7 +277,7 @@ TEST_F(SessionReading, SaysOnceThatSomethingIsBrokenThatIsNotShown)
   this->Request.Options.LastLevel = 0;
   this->Read(0);
   ASSERT_EQ(this->Warnings.size(), 1u);
-  EXPECT_THAT(this->Warnings[0], HasSubstr("partly broken, though not what is shown"));
+  EXPECT_THAT(this->Warnings[0], HasSubstr("Parts of the data that are not shown are damaged or missing"));
   EXPECT_THAT(this->Warnings[0], HasSubstr(testing::ClusterPath(this->Series.Paths()[0], 1)));
   this->Read(0);
   EXPECT_EQ(this->Warnings.size(), 1u);

@@ -271,7 +271,7 @@ TEST_F(ReadTask, RefusesSparseMaterialsThatPointOutside)
   this->Store(std::vector<std::int32_t>{-9}, ElementType::Int32);
   const std::string message = MessageOf([this] { this->Run<float>(); });
   EXPECT_THAT(message, HasSubstr("file 0"));
-  EXPECT_THAT(message, HasSubstr("a sound list of materials at offset 12"));
+  EXPECT_THAT(message, HasSubstr("a valid list of materials at offset 12"));
 }
 
 TEST_F(ReadTask, PassesOnFaultsOfTheStorage)
@@ -451,7 +451,7 @@ TEST_F(ChunkedRead, NamesTheChunkThatIsDamaged)
   this->Table.ChunkedArrays[0].Filters[0] = FilterKind::Deflate;
   const std::string message = MessageOf([this] { this->Run(); });
   EXPECT_THAT(message, HasSubstr("file 0"));
-  EXPECT_THAT(message, HasSubstr("a sound chunk of data at offset 1"));
+  EXPECT_THAT(message, HasSubstr("a valid chunk of data at offset 1"));
 }
 
 TEST_F(ChunkedRead, RefusesNumbersThatMakeNoSense)

@@ -234,7 +234,7 @@ TEST_F(SamraiIndex, LeavesOtherFiltersToTheLibrary)
   EXPECT_EQ(array.Dataset, testing::PatchGroup(this->Data.Patches[2]) + "density");
   EXPECT_EQ(array.Count, 16u);
   EXPECT_EQ(array.Reason, "filter 5 (nbit)");
-  EXPECT_THAT(table.Notes, ElementsAre("1 file is indexed by the HDF5 library: filter 5 (nbit)"));
+  EXPECT_THAT(table.Notes, ElementsAre("PatchIO reads 1 file through the HDF5 library: filter 5 (nbit)"));
   EXPECT_THAT(table.Problems, IsEmpty());
 }
 
@@ -268,7 +268,8 @@ TEST_F(SamraiIndex, AsksTheLibraryAboutNewFiles)
   EXPECT_THAT(table.Problems, IsEmpty());
   EXPECT_EQ(this->At(table, 0).Kind, Encoding::Raw);
   ASSERT_EQ(table.Notes.size(), 1u);
-  EXPECT_THAT(table.Notes[0], HasSubstr("2 files are indexed by the HDF5 library: superblock version"));
+  EXPECT_THAT(
+      table.Notes[0], HasSubstr("PatchIO reads 2 files through the HDF5 library: superblock version"));
 }
 
 TEST_F(SamraiIndex, AsksTheLibraryAboutChunksInNewFiles)
@@ -344,8 +345,8 @@ TEST_F(SamraiIndex, ListsNoMoreChunksThanAFileCanHoldInAllPatches)
   const LocationTable table = LocateAll(this->Data);
   EXPECT_EQ(table.Locations.front().Kind, Encoding::Chunked);
   EXPECT_EQ(table.Locations.back().Kind, Encoding::Library);
-  EXPECT_THAT(
-      table.Notes, ElementsAre("1 file is indexed by the HDF5 library: more chunks than the file can hold"));
+  EXPECT_THAT(table.Notes,
+      ElementsAre("PatchIO reads 1 file through the HDF5 library: more chunks than the file can hold"));
 }
 
 }  // namespace patchio

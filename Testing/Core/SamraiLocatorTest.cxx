@@ -190,7 +190,7 @@ TEST_F(SamraiLocator, SaysWhenNoValuesWereWrittenYet)
 {
   this->Damage("density", testing::FloatsStoredAs({}, {16}, [](hid_t) {}));
   EXPECT_THAT(this->ProblemOf(0),
-      HasSubstr("expected values in '" + this->Group + "density', found none written yet"));
+      HasSubstr("expected values in '" + this->Group + "density', found no values written yet"));
 }
 
 TEST_F(SamraiLocator, FollowsNoExternalLinkToADataSet)
@@ -199,8 +199,7 @@ TEST_F(SamraiLocator, FollowsNoExternalLinkToADataSet)
   testing::WriteHdf5(other, {{"/values", testing::Floats(DraftValues(this->Data, 2, 0, 0))}});
   this->Damage("density", testing::ExternalLink(other, "/values"));
   EXPECT_THAT(this->ProblemOf(0),
-      HasSubstr(
-          "density', as the summary says, found none that can be opened (external links are not followed)"));
+      HasSubstr("density', as the summary says, found an unreadable one (external links are not supported)"));
 }
 
 TEST_F(SamraiLocator, FollowsNoExternalLinkToAPatch)
@@ -210,7 +209,7 @@ TEST_F(SamraiLocator, FollowsNoExternalLinkToAPatch)
   const std::string group = this->Group.substr(0, this->Group.size() - 1);
   testing::WriteHdf5(this->Cluster(1), {{group, testing::ExternalLink(other, group)}});
   EXPECT_THAT(this->ProblemOf(0),
-      HasSubstr("a group '" + group + "', found none that can be opened (external links are not followed)"));
+      HasSubstr("a group '" + group + "', found an unreadable one (external links are not supported)"));
 }
 
 namespace {

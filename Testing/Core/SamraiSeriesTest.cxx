@@ -104,9 +104,9 @@ TEST_F(SamraiSeries, AddsDumpsThatTheIndexForgotAndSaysSo)
   this->WriteIndex("visit_dump.00005/summary.samrai\n");
   const Series series = this->Open();
   EXPECT_THAT(this->StepsOf(series), ElementsAre(0, 5));
-  EXPECT_THAT(
-      series.Notes, ElementsAre(HasSubstr("does not list 1 of the dumps beside it; they are shown too, as a "
-                                          "restarted run lists only its own")));
+  EXPECT_THAT(series.Notes,
+      ElementsAre(HasSubstr("does not list 1 of the dumps in its folder. They are shown too, because a "
+                            "restarted run lists only its own dumps")));
 }
 
 TEST_F(SamraiSeries, GetsByWithTheIndexWhereItsFolderCannotBeListed)
@@ -189,14 +189,14 @@ TEST_F(SamraiSeries, SaysWhenThereIsNoDump)
 {
   this->WriteIndex("nothing here\n");
   EXPECT_THAT(
-      testing::MessageOf([this] { this->Open(); }), HasSubstr("found none, and no dump beside the file"));
+      testing::MessageOf([this] { this->Open(); }), HasSubstr("found no names, and no dumps in its folder"));
 }
 
 TEST_F(SamraiSeries, SaysWhyWhenNoDumpIsGood)
 {
   this->WriteIndex("visit_dump.00001/summary.samrai\n");
   const std::string message = testing::MessageOf([this] { this->Open(); });
-  EXPECT_THAT(message, HasSubstr("no dump that can be opened"));
+  EXPECT_THAT(message, HasSubstr("all dumps are unreadable"));
   EXPECT_THAT(message, HasSubstr("visit_dump.00001"));
 }
 

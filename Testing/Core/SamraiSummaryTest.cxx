@@ -279,7 +279,8 @@ TEST_F(SamraiSummary, RefusesWhatLiesInAnotherFile)
   const std::string other = this->Folder / "other.h5";
   WriteHdf5(other, this->Draft);
   this->Draft[Basic + "time"] = ExternalLink(other, Basic + "time");
-  EXPECT_THAT(this->Refuse(this->Draft), HasSubstr("cannot be opened (external links are not followed)"));
+  EXPECT_THAT(
+      this->Refuse(this->Draft), HasSubstr("an unreadable data set (external links are not supported)"));
 }
 
 TEST_F(SamraiSummary, NeedsEveryDataSetThatItUses)
@@ -336,10 +337,10 @@ TEST_F(SamraiSummary, SaysWhatIsWrongWithDamagedValues)
       {"grid_type", Ints({1}), "strings of fixed length"},
       {"number_dimensions_of_problem", Ints({4}), "expected 2 or 3 dimensions, found 4"},
       {"number_levels", Ints({0}), "expected at least one level, found 0"},
-      {"number_levels", Ints({-1}), "expected a sensible number_levels, found -1"},
-      {"number_levels", Ints({2'000'000'000}), "expected a sensible number_levels, found 2000000000"},
+      {"number_levels", Ints({-1}), "expected a valid number_levels, found -1"},
+      {"number_levels", Ints({2'000'000'000}), "expected a valid number_levels, found 2000000000"},
       {"number_levels", Ints({3}), "expected 3 values in '/BASIC_INFO/number_patches_at_level', found 2"},
-      {"number_global_patches", Ints({2'000'000'000}), "expected a sensible number_global_patches"},
+      {"number_global_patches", Ints({2'000'000'000}), "expected a valid number_global_patches"},
       {"number_global_patches", Ints({4}), "expected 4 patches on all levels together, found 3"},
       {"number_global_patches", Ints({2}), "found 1 on level 1 after 2 on coarser ones"},
       {"number_patches_at_level", Ints({4, -1}), "expected 3 patches on all levels together"},
@@ -349,7 +350,7 @@ TEST_F(SamraiSummary, SaysWhatIsWrongWithDamagedValues)
       {"dx", NativeDoubles({0.5, 0, 0, 0.25, 0.125, 0}), "a positive cell size on level 0"},
       {"dx", NativeDoubles({0.5, 0.25, 0, NotANumber, 0.125, 0}), "a positive cell size on level 1"},
       {"XLO", Doubles({Infinity, 0, 0}), "a finite corner of the domain"},
-      {"number_visit_variables", Ints({-4}), "a sensible number_visit_variables"},
+      {"number_visit_variables", Ints({-4}), "a valid number_visit_variables"},
       {"var_names", Texts({"density", "", "pressure", "fine only"}), "a name and at least one component"},
       {"var_number_components", Ints({1, 0, 1, 1}), "found 'velocity' with 0"},
       {"var_number_components", Ints({1, 2'000'000'000, 1, 1}), "found 'velocity' with 2000000000"},
@@ -405,7 +406,7 @@ TEST_F(SamraiSummary, RefusesWrongCoordinatesOfDeformedGrids)
   EXPECT_THAT(this->Refuse(DraftSummary(written)), HasSubstr("found none"));
   written.Variables[1].Name = written.Variables[1].StoredName = "Coords";
   written.Variables[1].Center = Centering::Cell;
-  EXPECT_THAT(this->Refuse(DraftSummary(written)), HasSubstr("found another kind"));
+  EXPECT_THAT(this->Refuse(DraftSummary(written)), HasSubstr("found a variable of another type"));
 }
 
 TEST_F(SamraiSummary, RefusesWildGhostsOfMaterials)
@@ -418,7 +419,7 @@ TEST_F(SamraiSummary, RefusesWildGhostsOfMaterials)
 TEST_F(SamraiSummary, RefusesAClusterFile)
 {
   EXPECT_THAT(this->Refuse(DraftCluster(SmallCatalog(), 0)),
-      HasSubstr("processor_cluster files hold only field data"));
+      HasSubstr("processor_cluster files contain only values"));
 }
 
 TEST_F(SamraiSummary, SurvivesTruncationAnywhere)

@@ -160,7 +160,7 @@ TEST_F(SeriesGrowth, TellsOfStepsThatDoNotComeOnceThatIsClear)
   }
   this->List({0, 1, 2, 3});
   EXPECT_TRUE(this->Look());
-  EXPECT_THAT(this->Session.Series.TakeGrowthWarning(), HasSubstr("Step 1 is left out."));
+  EXPECT_THAT(this->Session.Series.TakeGrowthWarning(), HasSubstr("Skipping step 1."));
   this->List({0, 1, 2, 3, 4});
   EXPECT_TRUE(this->Look());
   EXPECT_THAT(this->Session.Series.TakeGrowthWarning(), IsEmpty());
@@ -180,7 +180,7 @@ TEST_F(SeriesGrowth, NeitherShrinksNorTakesTheStepsOfAnotherRun)
   MakeOld(this->Dumps.Paths()[0]);
   this->List({0, 4});
   EXPECT_FALSE(this->Look());
-  EXPECT_THAT(this->Session.Series.TakeGrowthWarning(), HasSubstr("another run had begun"));
+  EXPECT_THAT(this->Session.Series.TakeGrowthWarning(), HasSubstr("another run may have started"));
   this->List({0, 4, 5});
   EXPECT_FALSE(this->Look());
   EXPECT_THAT(this->Session.Series.TakeGrowthWarning(), IsEmpty());

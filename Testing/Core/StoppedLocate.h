@@ -30,8 +30,8 @@ inline void ExpectToStop(
   for (int stopAt = 1; stopAt <= (everyCall ? calls : 1); ++stopAt) {
     int told = 0;
     options.Progress = [&](double) { return ++told != stopAt; };
-    EXPECT_THAT(
-        MessageOf([&] { format.Locate(catalog, requests, options); }), ::testing::HasSubstr("was stopped"));
+    EXPECT_THAT(MessageOf([&] { format.Locate(catalog, requests, options); }),
+        ::testing::HasSubstr("was interrupted"));
     EXPECT_LE(told, stopAt) << "goes on";
   }
 }

@@ -318,7 +318,7 @@ TEST_F(Profiles, OfSomethingElseThatWasMountedThereAreNotUsed)
   profile.Where.Type = "ext4";
   SaveProfile(profile);
   EXPECT_EQ(this->BestFor("/proj/x"), 0);
-  EXPECT_THAT(this->Notes, ElementsAre(HasSubstr("it is for ext4, but lustre")));
+  EXPECT_THAT(this->Notes, ElementsAre(HasSubstr("it belongs to ext4, but lustre")));
   profile = Measured();
   profile.Where.Source = "mds:/old";
   SaveProfile(profile);
@@ -401,7 +401,7 @@ TEST_F(Profiles, AreNotSavedWhereNothingIsKnown)
 {
   StorageProfile profile = Measured();
   profile.Concurrency = 0;
-  EXPECT_THAT(MessageOf([&] { SaveProfile(profile); }), HasSubstr("not measured long enough"));
+  EXPECT_THAT(MessageOf([&] { SaveProfile(profile); }), HasSubstr("The measurement was too short"));
 }
 
 TEST_F(Profiles, LieWhereTheEnvironmentSays)

@@ -251,8 +251,8 @@ TEST_F(Hdf5File, NamesADataSetThatIsMissing)
   const hdf5::File file(this->Path);
   const std::string message = MessageOf([&] { file.Int("/group/more"); });
   EXPECT_THAT(message, HasSubstr(this->Path));
-  EXPECT_THAT(message, HasSubstr("expected a data set '/group/more', found none. The file is damaged, or of "
-                                 "another kind than it seems."));
+  EXPECT_THAT(message, HasSubstr("expected a data set '/group/more', found none. The file is damaged or of "
+                                 "another format."));
 }
 
 TEST_F(Hdf5File, FollowsNoExternalLink)
@@ -266,9 +266,9 @@ TEST_F(Hdf5File, FollowsNoExternalLink)
   EXPECT_EQ(file.Ints("/inside", 3), (std::vector<int>{1, 2, 3}));
   for (const char* name : {"/direct", "/soft", "/group/ints"}) {
     EXPECT_THAT(MessageOf([&] { file.Ints(name, 3); }),
-        HasSubstr("found one that cannot be opened (external links are not followed)"));
+        HasSubstr("found an unreadable data set (external links are not supported)"));
     EXPECT_FALSE(file.OpenDataset(file.Id(), name).Valid());
-    EXPECT_EQ(hdf5::LastMessage(), "external links are not followed");
+    EXPECT_EQ(hdf5::LastMessage(), "external links are not supported");
   }
   EXPECT_FALSE(file.OpenGroup(file.Id(), "/group").Valid());
   EXPECT_FALSE(file.Has("/group/ints"));
@@ -293,7 +293,7 @@ TEST_F(Hdf5File, TakesNoValuesFromOtherFiles)
   const hdf5::File file(path);
   for (const char* name : {"/outside", "/gathered"}) {
     EXPECT_THAT(MessageOf([&] { file.Doubles(name, 16); }),
-        HasSubstr("found one that cannot be opened (values in other files are not read)"));
+        HasSubstr("found an unreadable data set (values in other files are not supported)"));
     EXPECT_FALSE(file.OpenDataset(file.Id(), name).Valid());
   }
 }
@@ -301,14 +301,24 @@ TEST_F(Hdf5File, TakesNoValuesFromOtherFiles)
 TEST_F(Hdf5File, TellsApartMissingForeignAndTruncatedFiles)
 {
   EXPECT_THAT(MessageOf([&] { hdf5::File(this->Folder / "b.h5"); }),
-      AllOf(HasSubstr("No such file"), HasSubstr("whether the file was moved")));
+      AllOf(HasSubstr("No such file"), HasSubstr("that the file was not moved")));
   EXPECT_THAT(MessageOf([&] { hdf5::File(this->Path + "/b.h5"); }),
       AllOf(HasSubstr("Not a directory"), HasSubstr("Check the name")));
   testing::WriteText(this->Folder / "c.h5", "not at all");
   EXPECT_THAT(MessageOf([&] { hdf5::File(this->Folder / "c.h5"); }), HasSubstr("a file that is not HDF5"));
-  std::filesystem::resize_file(this->Path, 1000);
-  EXPECT_THAT(MessageOf([&] { hdf5::File(this->Path); }),
-      HasSubstr("an HDF5 file that cannot be opened (truncated file: eof = 1000"));
+  for (const bool latest : {false, true}) {
+    const std::string path = this->Folder / "whole.h5";
+    {
+      const hdf5::Handle access(H5Pcreate(H5P_FILE_ACCESS));
+      H5Pset_libver_bounds(access, latest ? H5F_LIBVER_LATEST : H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST);
+      const hdf5::Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access));
+      const hdf5::Handle group(H5Gcreate2(file, "group", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    }
+    const std::uintmax_t whole = std::filesystem::file_size(path);
+    std::filesystem::resize_file(path, 150);
+    EXPECT_THAT(MessageOf([&] { hdf5::File file(path); }),
+        HasSubstr("found the file truncated: 150 of " + std::to_string(whole) + " bytes. Copy it again"));
+  }
 }
 
 namespace {
@@ -382,9 +392,9 @@ TEST(TextScanner, KnowsWholeNumbersOnly)
 TEST(SystemAdvice, SaysWhatToDo)
 {
   EXPECT_THAT(SystemAdvice(EIO), HasSubstr("storage"));
-  EXPECT_THAT(SystemAdvice(ESTALE), HasSubstr("try again"));
+  EXPECT_THAT(SystemAdvice(ESTALE), HasSubstr("Try again"));
   EXPECT_THAT(SystemAdvice(EMFILE), HasSubstr("ulimit"));
-  EXPECT_THAT(SystemAdvice(ENOSPC), HasSubstr("room"));
+  EXPECT_THAT(SystemAdvice(ENOSPC), HasSubstr("Free some space"));
   EXPECT_EQ(SystemAdvice(EDOM), "");
 }
 

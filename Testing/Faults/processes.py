@@ -200,7 +200,7 @@ def rank_killed(bench):
         bench.expect(not left_by(ranks), "left behind: %s", left_by(ranks))
     bench.works("index", place.opened, ranks=2)
     import readers
-    bench.expect("from the sidecar" in readers.prepared(place).step.report_text, "no sidecar")
+    bench.expect("from the index file" in readers.prepared(place).step.report_text, "no sidecar")
 
 
 def rank_of_server_killed(bench):

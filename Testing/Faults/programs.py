@@ -268,7 +268,7 @@ def two_indexers(bench):
     states = bench.works("info", place.opened)
     bench.expect("corrupt" not in states and "stale" not in states, "info: %s", states)
     reader = readers.prepared(place)
-    bench.expect("from the sidecar" in reader.step.report_text, "the report is %s", reader.step.report_text)
+    bench.expect("from the index file" in reader.step.report_text, "the report is %s", reader.step.report_text)
 
 
 def two_readers(bench):

@@ -101,7 +101,7 @@ TEST_F(TheReportView, SaysWhatCameFromMemory)
   report["bytes"] = 0;
   report["cached_bytes"] = 5e6;
   this->Show(report);
-  EXPECT_THAT(this->Summary(), ::testing::HasSubstr("Nothing was read: 5.00 MB were in memory"));
+  EXPECT_THAT(this->Summary(), ::testing::HasSubstr("No reads: all 5.00 MB were in memory"));
 }
 
 int main(int argc, char** argv)

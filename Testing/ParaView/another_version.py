@@ -28,8 +28,8 @@ def said_by(plugin):
 
 
 for plugin, words in (
-        (another, [another + " was built for ParaView 5.99", "another version (libvtkCommonCore-pv%s." % version, "Install"]),
-        (alone, [alone + " was built for ParaView %s and cannot be loaded: " % version, "libPatchIOPlugin.so: cannot open"]),
+        (another, [another + " was built for ParaView 5.99", "uses another version (libvtkCommonCore-pv%s." % version, "Install"]),
+        (alone, [alone + " was built for ParaView %s, and loading it failed: " % version, "libPatchIOPlugin.so: cannot open"]),
         (right, ["loaded"])):
     text = said_by(plugin)
     if not all(word in text for word in words):

@@ -57,7 +57,7 @@ small.FilterThreading = "Always"
 small.UpdatePipeline()
 expect(backend() == "STDThread", "'Always' did not count: %s", backend())
 small.UpdatePropertyInformation()
-expect("Threads of filters per rank: %d\n" % THREE in small.GetPropertyValue("IOReport"), "the report has another number")
+expect("Filter threads per rank: %d\n" % THREE in small.GetPropertyValue("IOReport"), "the report has another number")
 
 # Without a number: the cores that the ranks of this machine share.
 small.FilterThreadsPerRank = 0

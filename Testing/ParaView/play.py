@@ -99,7 +99,7 @@ def read_ahead(reader):
     reader.UpdatePropertyInformation()
     lines = [line for line in reader.GetPropertyValue("IOReport").splitlines() if line.startswith("Read ahead: ")]
     expect(len(lines) < 2, "%s", lines)
-    expect(not lines or re.fullmatch(r"Read ahead: [\d.]+ \w+ of [\d.]+ \w+, then [\d.]+ s of waiting for the rest", lines[0]),
+    expect(not lines or re.fullmatch(r"Read ahead: [\d.]+ \w+ of [\d.]+ \w+, then waited [\d.]+ s for the rest", lines[0]),
            "'%s'", lines)
     return lines[0] if lines else None
 

@@ -158,19 +158,19 @@ def check_channel():
     line, truth = read(MetadataChannel="Off")
     expect(line == "" and truth[0] > 0, "mode Off says '%s'", line)
     line, shown = read()
-    expect("not saved: a file of the step changed less than 2 s before" in line, "new files: '%s'", line)
+    expect("not saved: a file of the step changed less than 2 s ago" in line, "new files: '%s'", line)
     time.sleep(2.2)
     line, shown = read()
     expect("saved to " in line and shown == truth, "first: '%s', %s", line, shown)
     name = sidecar_of(line)
     line, shown = read()
-    expect(line == "Metadata: from the sidecar " + name and shown == truth, "second: '%s', %s", line, shown)
+    expect(line == "Metadata: from the index file " + name and shown == truth, "second: '%s', %s", line, shown)
     reader = PatchReader(FileName=[path], MetadataChannel="Rebuild")
     told = []
     for time_value in reader.TimestepValues:
         reader.UpdatePipeline(time_value)
         reader.UpdatePropertyInformation()
-        told.append(reader.GetPropertyValue("IOReport").count("Note: PatchIO has written " + sidecars))
+        told.append(reader.GetPropertyValue("IOReport").count("Note: PatchIO wrote the index file " + sidecars))
     expect(told == [1, 0], "that files were written is said %s times, not once", told)
     Delete(reader)
     before = os.stat(name).st_ino

@@ -249,7 +249,7 @@ class Reading(unittest.TestCase):
         self.assertTrue(kept)
         step = patchio.open(linadv(), metadata="read")[0]
         step.read()
-        self.assertIn("from the sidecar", step.report["metadata"])
+        self.assertIn("from the index file", step.report["metadata"])
         self.assertEqual({name: os.stat(os.path.join(folder, name)).st_mtime_ns for name in os.listdir(folder)}, kept)
 
 
@@ -274,7 +274,7 @@ class Errors(unittest.TestCase):
         with self.assertRaises(patchio.Error) as caught:
             patchio.open(__file__)
         self.assertNotIsInstance(caught.exception, FileNotFoundError)
-        self.fails(["something else", "PatchIO opens no other files"], lambda: patchio.open(__file__))
+        self.fails(["a file of another format", "PatchIO does not support this format"], lambda: patchio.open(__file__))
         self.fails(["No file"], lambda: patchio.open([]))
         self.fails(["'on', 'read' or 'off'"], lambda: patchio.open(linadv(), metadata="yes"), ValueError)
 
@@ -284,7 +284,7 @@ class Errors(unittest.TestCase):
         self.fails(["'nothing'"], lambda: step.dtype("nothing"))
         for work in (lambda: step.read("uval", patches=48), lambda: step.read("uval", patches=[0, -1]), lambda: step.nodes(99),
                      lambda: step.covered(-1), lambda: step.positions(48)):
-            self.fails([step.path, "there is no patch", "0 to 47"], work)
+            self.fails([step.path, "has no patch", "0 to 47"], work)
         self.fails([step.path, "there is no level 3", "0 to 2"], lambda: step.read("uval", levels=[0, 3]))
         self.fails(["there is no level -1"], lambda: step.read("uval", levels=-1))
         self.fails(["'sensor'", "level 0, level 1, level 2"], lambda: step.read("uval", levels="sensor"))

@@ -122,7 +122,7 @@ def main():
     fails(1, "linadv_3d/dumps.visit is no GrADS data set", "grads.py", DATA, "uval", "500", out)
     fails(1, "there is no file /nowhere", "movie.py", "/nowhere/dumps.visit", out)
     fails(1, "there is no folder", "movie.py", DATA, os.path.join(scratch, "nowhere", "out"))
-    fails(1, "PatchIO opens no other files", "movie.py", __file__, out)
+    fails(1, "PatchIO does not support this format", "movie.py", __file__, out)
     path, cut = damaged()
     fails(1, cut, "movie.py", path, out)
     fails(1, cut, "plotfile.py", path, "uval", out)

@@ -273,7 +273,7 @@ def sensor(options, folder):
     expect([step.step for step in stranger.read(os.path.join(folder, "all.pio"))] == [4, 13, 22], "the other channel has other steps")
     plates = [{"lower": [0, y, 0], "upper": [511, y, 511]} for y in (0, 100, 200)]
     code, text = run([options.patchio, "plan", config(folder, {**SENSOR, "path": "x.h5", "points": [], "cuboids": plates}), "--ranks", "256", "--cells", "512,512,512"])
-    expect(code == 0 and "A     256      12.3 kB      3.15 MB       32 " in text and "steps at once: 1," in text, "patchio plan: %s", text)
+    expect(code == 0 and "A     256      12.3 kB      3.15 MB       32 " in text and "time steps written at once: 1 (" in text, "patchio plan: %s", text)
     mask = os.path.join(folder, "s.every5.h5")
     os.rename(mask, os.path.join(folder, "mask.h5"))
     channel = {"path": mask, "format": "kwave", "mask": os.path.join(folder, "mask.h5"), "windows": [{"first": 2, "last": 2}, {"first": 10, "last": 23, "every": 5}]}

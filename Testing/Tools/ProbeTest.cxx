@@ -278,7 +278,7 @@ TEST(ProbeTiling, ShuffledFilesAreReadBack)
   write({{80, 32}, {0, 32}, {64, 16}, {112, 32}, {144, 16}, {0, 32}});
   EXPECT_THAT(MessageOf(check), HasSubstr("twice"));
   write({{88, 32}, {0, 32}, {64, 16}, {112, 32}, {144, 16}, {32, 32}});
-  EXPECT_THAT(MessageOf(check), HasSubstr("no block"));
+  EXPECT_THAT(MessageOf(check), HasSubstr("no written block"));
   write({{80, 32}, {0, 32}, {64, 16}, {112, 32}, {144, 16}, {32, 24}});
   EXPECT_THAT(MessageOf(check), HasSubstr("the end of the file"));
   write({{80, 32}, {0, 32}, {64, 16}, {112, 32}, {144, 16}, {32, 8}, {0, 24}});
@@ -519,11 +519,11 @@ TEST_F(ProbeKeep, LeavesABetterOne)
 {
   // There is nothing better.
   EXPECT_THAT(this->Said(this->MakeProfile(16), "memory answered"),
-      ::testing::AllOf(::testing::StartsWith("kept for the reader: "),
-          HasSubstr("do not rely on it, as memory answered")));
+      ::testing::AllOf(::testing::StartsWith("saved for the reader: "),
+          HasSubstr("it is not reliable, because memory answered")));
   EXPECT_EQ(this->Best(), 16);
   EXPECT_THAT(this->Said(this->MakeProfile(8), "memory answered"),
-      HasSubstr("not kept for the reader, as memory answered; the profile that is there stays: N* = 16"));
+      HasSubstr("not saved for the reader, because memory answered; the existing profile stays: N* = 16"));
   EXPECT_EQ(this->Best(), 16);
 }
 
@@ -544,13 +544,13 @@ TEST_F(ProbeKeep, LeavesASurerOneUnlessForced)
   };
   this->Said(profile(16, 0.02, 6), "");
   EXPECT_THAT(this->Said(profile(4, 0.2, 2), ""),
-      HasSubstr("of the last probe to 1 %; the profile that is there stays: N* = 16"));
+      HasSubstr("of the last probe by 1 %; the existing profile stays: N* = 16"));
   EXPECT_EQ(this->Best(), 16);
-  EXPECT_THAT(this->Said(profile(4, 0.2, 2), "", true), HasSubstr("kept for the reader: "));
+  EXPECT_THAT(this->Said(profile(4, 0.2, 2), "", true), HasSubstr("saved for the reader: "));
   EXPECT_EQ(this->Best(), 4);
   // As unsure as the one that is there; then surer.
-  EXPECT_THAT(this->Said(profile(8, 0.2, 2), ""), HasSubstr("it replaces: N* = 4"));
-  EXPECT_THAT(this->Said(profile(32, 0.02, 4), ""), HasSubstr("it replaces: N* = 8"));
+  EXPECT_THAT(this->Said(profile(8, 0.2, 2), ""), HasSubstr("replaces: N* = 4"));
+  EXPECT_THAT(this->Said(profile(32, 0.02, 4), ""), HasSubstr("replaces: N* = 8"));
   EXPECT_EQ(this->Best(), 32);
 }
 
@@ -558,14 +558,15 @@ TEST_F(ProbeKeep, KeepsNoGuessUnlessForced)
 {
   const StorageProfile profile = this->MakeProfile(16);
   EXPECT_THAT(this->Said(profile, "", false, {1, 64}),
-      ::testing::AllOf(::testing::StartsWith("not kept for the reader, as 9 of 10 measurements alike would "
-                                             "find N* anywhere from 1 to 64; nobody has measured"),
-          HasSubstr("Give more --seconds; or --force")));
+      ::testing::AllOf(
+          ::testing::StartsWith("not saved for the reader, because the 90 % confidence interval of N* "
+                                "is 1 to 64; this storage has no profile yet"),
+          HasSubstr("Give more --seconds, or save the new profile anyway with --force")));
   EXPECT_FALSE(FindProfile(this->Folder.Path()).has_value());
-  EXPECT_THAT(this->Said(profile, "", true, {1, 64}), ::testing::StartsWith("kept for the reader: "));
+  EXPECT_THAT(this->Said(profile, "", true, {1, 64}), ::testing::StartsWith("saved for the reader: "));
   EXPECT_EQ(this->Best(), 16);
   EXPECT_THAT(this->Said(this->MakeProfile(4), "", false, {1, 5}),
-      HasSubstr("the profile that is there stays: N* = 16, measured on 2026-09-21"));
+      HasSubstr("the existing profile stays: N* = 16, measured on 2026-09-21"));
   EXPECT_THAT(this->Said(this->MakeProfile(4), "", false, {2, 8}), HasSubstr("now N* = 4"));
 }
 
@@ -576,7 +577,7 @@ TEST_F(ProbeKeep, SaysThatOneGivenByHandComesFirst)
       {"mount", MountOf(this->Folder.Path()).value().Point}, {"best_concurrency", 5}};
   WriteText(this->Folder / "profiles/hand.json", hand.dump());
   const std::string said = this->Said(this->MakeProfile(16), "");
-  EXPECT_THAT(said, HasSubstr("goes on taking "));
+  EXPECT_THAT(said, HasSubstr("still uses "));
   EXPECT_THAT(said, HasSubstr("hand.json (N* = 5, given by hand)"));
   EXPECT_EQ(this->Best(), 5);
 }
@@ -737,7 +738,7 @@ TEST(ProbeCompare, FindsWhatDiffers)
   }
   ASSERT_THAT(comparison.OnlyOne, SizeIs(1));
   EXPECT_THAT(comparison.OnlyOne[0], HasSubstr("broken"));
-  EXPECT_THAT(ComparisonAsText(comparison, "one", "two"), HasSubstr("Not the same: MPI-IO: "));
+  EXPECT_THAT(ComparisonAsText(comparison, "one", "two"), HasSubstr("Different conditions: MPI-IO: "));
   const std::string csv = ComparisonAsCsv(comparison);
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), static_cast<int>(comparison.Points.size()) + 1);
 }
@@ -765,7 +766,7 @@ TEST(ProbeCompare, EqualThingsDoNotDiffer)
   EXPECT_LE(differing, 5);  // of 1 expected
   const Result same = MakeResult(2, [](const Function&, View, std::uint64_t, std::uint64_t) { return 1e8; });
   EXPECT_THAT(
-      ComparisonAsText(Compare(same, same), "one", "two"), HasSubstr("points differ beyond noise.\n"));
+      ComparisonAsText(Compare(same, same), "one", "two"), HasSubstr("points differ by more than noise.\n"));
 }
 
 // ---- findings
@@ -829,7 +830,7 @@ TEST(ProbeFindings, AreNotMeasuredWithoutResults)
   // One rank says nothing of functions for several.
   EXPECT_THAT(VerdictsOf({AsInThePaper(1)}), ElementsAre(Yes, Unknown, Unknown, Yes, Unknown));
   const std::string text = FindingsAsText(JudgeFindings({AsInThePaper(1)}));
-  EXPECT_THAT(text, HasSubstr("3. Shared file pointers are bad. not measured\n"));
+  EXPECT_THAT(text, HasSubstr("3. Shared file pointers are slow. not measured\n"));
   EXPECT_THAT(text, ::testing::Not(HasSubstr("unclear")));
 }
 

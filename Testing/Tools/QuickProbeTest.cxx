@@ -199,7 +199,7 @@ TEST(TestFiles, AreRemovedWhenTheyCannotBeWritten)
   const TempFolder folder;
   const auto self = MakeSelfCommunicator();
   EXPECT_THAT(
-      MessageOf([&] { TestFiles(*self, folder.Path(), std::uint64_t{1} << 55, 60); }), HasSubstr("room for"));
+      MessageOf([&] { TestFiles(*self, folder.Path(), std::uint64_t{1} << 55, 60); }), HasSubstr("space for"));
   EXPECT_TRUE(IsEmptyFolder(folder));
   EXPECT_THAT(MessageOf([&] { TestFiles(*self, folder / "missing", MiB, 60); }), HasSubstr("missing"));
 }

@@ -116,7 +116,7 @@ def case_step(bench):
     assert bench.states() == ["absent", "valid", "absent", "absent", "absent"]
     for ranks in (1, 2):
         code, _, err = bench.run(["index", "--step", "16", bench.index], ranks)
-        assert code == 1 and "there is no step 16" in err and complaints(err) == 1, err
+        assert code == 1 and "has no step 16" in err and complaints(err) == 1, err
 
 
 def case_info(bench):
@@ -145,7 +145,7 @@ def case_info(bench):
                                   "bytes": os.path.getsize(sidecar_of(summary))}
     assert after["bounds"] == [0, 1, 0, 0.5, 0, 0] and after["times"] == [0, after["steps"][-1]["time"]]
     text = bench.must(["info", bench.index])
-    assert text.count("sidecar valid") == 5 and "format: SAMRAI" in text
+    assert text.count("index file valid") == 5 and "format: SAMRAI" in text
     # As people write them: the files have 0.30000000000000004.
     assert [line.split(":")[0] for line in text.splitlines() if line.startswith("  step ")] == [
         "  step %d, time %s" % pair for pair in zip((0, 15, 30, 45, 60), ("0", "0.15", "0.3", "0.45", "0.6"))], text
@@ -158,7 +158,7 @@ def case_info(bench):
             file["BASIC_INFO/time"][0] = 7
     same = bench.info()
     assert same["times"] == [7, 7] and same["time_values"] == [0, 15, 30, 45, 60], same
-    assert "count by the numbers of the steps instead, from 0 to 60." in bench.must(["info", bench.index])
+    assert "use the step numbers instead, 0 to 60." in bench.must(["info", bench.index])
     # A single summary is a series of one step.
     one = json.loads(bench.must(["info", "--json", bench.summaries()[2]], 2))
     assert [step["step"] for step in one["steps"]] == [30]
@@ -233,7 +233,7 @@ def case_verify(bench):
     with open(sidecars[3], "r+b") as file:
         file.truncate(1000)
     os.utime(sidecars[0])    # only the data count
-    faults(("A dump is left out. ", "visit_dump.00060"), ("step 15: ", clusters[1][0]), ("step 30: ", clusters[2][0]),
+    faults(("Skipping a dump. ", "visit_dump.00060"), ("step 15: ", clusters[1][0]), ("step 30: ", clusters[2][0]),
            ("step 45: ", sidecars[3] + " is corrupted: "))
 
 
@@ -247,7 +247,7 @@ def check_one_step(bench):
     assert json.loads(bench.must(["info", "--json", "--step", "30", bench.index]))["sound"]
     for command in ("info", "verify"):
         code, out, err = bench.run([command, "--step", "45", bench.index])
-        assert code == 1 and "there is no step 45; there are 4, " in err and "left out. " + lost in err, (code, err)
+        assert code == 1 and "has no step 45. It has 4 steps, " in err and "Skipping a dump. " + lost in err, (code, err)
     os.rename(hidden, lost)
 
 
@@ -256,7 +256,7 @@ def case_remove(bench):
     def all_files():
         return sorted(os.path.join(where, name) for where, folders, files in os.walk(bench.place) for name in folders + files)
 
-    nothing = "There are no sidecars of %s.\n" % bench.index
+    nothing = "No index files found for %s.\n" % bench.index
     assert bench.must(["index", "--remove", bench.index]) == nothing
     before = all_files()
     bench.must(["index", bench.index])
@@ -269,12 +269,12 @@ def case_remove(bench):
         pass
     os.utime(stray, (1, 1))
     out = bench.must(["index", "--remove", "--step", "15", bench.index])
-    assert out.count("removed: ") == 2 and "2 sidecars were removed." in out and "visit_dump.00015" in out, out
+    assert out.count("removed: ") == 2 and "2 index files removed." in out and "visit_dump.00015" in out, out
     lost = bench.summaries()[1]    # a dump that can no longer be opened
     os.remove(lost)
     before.remove(lost)
     out = bench.must(["index", "--remove", bench.index], 2)
-    assert out.count("removed: ") == 10 and "10 sidecars were removed." in out, out
+    assert out.count("removed: ") == 10 and "10 index files removed." in out, out
     assert all_files() == sorted(before + [chosen]), all_files()
     del bench.environment["PATCHIO_METADATA_DIR"]
     # Those in the cache folder.
@@ -387,7 +387,7 @@ def check_names(bench, path):
         assert found == sorted(wanted), (typed, found)
         assert json.loads(bench.must(["info", "--json", typed]))["path"] == path
         out = bench.must(["index", "--remove", path + "/" * (number % 2)])
-        assert "3 sidecars were removed." in out, (typed, out)
+        assert "3 index files removed." in out, (typed, out)
     os.chdir(here)
     shutil.rmtree(second)
     os.rmdir(os.path.join(path, "sub"))
@@ -421,7 +421,7 @@ def case_kwave(bench):
     assert sensor["role"] == "separate" and sensor["patches"] == len(corners) and domain["spacing"] == spacing
     assert all(one["variables"] == step["variables"] and one["levels"] == step["levels"] for one in more), more[0]
     text = bench.must(["info", path])
-    assert "the same in %d more steps, up to step" % (sampled - 1) in text and "of this file" not in text, text
+    assert "%d more steps with the same contents, up to step" % (sampled - 1) in text and "of this file" not in text, text
     assert "\nStep %d, time " % more[-1]["step"] in text and text.count("\nStep ") == 1, text
     with open(path, "r+b") as file:
         file.truncate(os.path.getsize(path) - 100)
@@ -448,7 +448,7 @@ def case_grads(bench):
     np.testing.assert_allclose(surface["bounds"], [100, 107.5, -5, 5, -height / 2, -height / 2])
     assert first["axes"][0]["positions"] == [100, 102.5, 105, 107.5] and first["axes"][2]["labels"][1:] == [1000, 500]
     text = bench.must(["info", path])
-    assert "dates 2000-01-01 06:00 to 2000-01-01 10:00" in text and "the same in 4 more steps" in text, text
+    assert "dates 2000-01-01 06:00 to 2000-01-01 10:00" in text and "4 more steps with the same contents" in text, text
     assert "4 along x, 3 along y, 2 along z (levels 1000 to 500)" in text and "of this file" not in text, text
     assert re.findall(r"\nStep \d+, time (.*)\n", text) == ["2000-01-01 10:00"], text
     assert all(step["bytes"] == 144 and len(step["variables"]) == 2 for step in info["steps"]), info["steps"][1:]
@@ -468,7 +468,7 @@ def case_without(bench):
         file.write("dset ^a.dat\noptions little_endian\nundef -1\nxdef 2 linear 0 1\nydef 2 linear 0 1\nzdef 1 linear 0 1\n"
                    "tdef 2 linear 1jan2000 1hr\nvars 1\nu 0 99 u\nendvars\n")
     np.arange(8, dtype="<f4").tofile(os.path.join(bench.place, "a.dat"))
-    said = "no sidecar needed: %s says where all values lie" % path
+    said = "no index file needed: %s lists the locations of all values" % path
     assert said in bench.must(["index", path])
     assert said in bench.must(["info", path])
     steps = json.loads(bench.must(["info", "--json", path]))["steps"]
@@ -493,7 +493,7 @@ def case_states(bench):
     assert bench.states() == ["stale", "corrupted", "unfinished", "corrupted", "valid"], bench.states()
     for step, path in zip(bench.info()["steps"][:4], paths):
         assert step["sidecar"]["path"] == path and path not in step["sidecar"]["reason"], step
-    assert "sidecar stale, %s (%s has changed since.)" % (paths[0], cluster) in bench.must(["info", bench.index])
+    assert "index file stale, %s (outdated, because %s has changed.)" % (paths[0], cluster) in bench.must(["info", bench.index])
     code, out, err = bench.run(["index", bench.index])
     assert code == 0 and warnings(err) == 3 and complaints(err) == 0, err
     assert all(path in err for path in paths[1:4]) and paths[0] not in err
@@ -520,7 +520,7 @@ def case_nowhere(bench):
     for ranks in (1, 2):
         code, out, err = bench.run(["index", bench.index], ranks)
         assert code == 1 and out.count("not saved: ") == 6, (out, err)
-        assert "5 of 5 steps have no sidecar now, nor has the series." in err and complaints(err) == 1, err
+        assert "5 of 5 steps have no index file, and neither has the series." in err and complaints(err) == 1, err
     # No file can be made there; nobody knows the temporary one's name.
     bench.environment["PATCHIO_METADATA_DIR"] = "/proc"
     code, out, _ = bench.run(["index", bench.summaries()[0]])
@@ -543,7 +543,7 @@ def case_series(bench):
         code, out, err = bench.run(["index", "--rebuild", bench.index], ranks)
         assert code == 1 and len(re.findall("^series: 5 steps, not saved: ", out, re.MULTILINE)) == 1, (out, err)
         assert out.count("not saved: ") == 1 and cached in out, out
-        assert "the series has no sidecar now." in err and complaints(err) == 1, err
+        assert "the series has no index file." in err and complaints(err) == 1, err
         assert bench.states() == ["valid"] * 5
     # A single step has none as a series.
     bench.must(["index", bench.summaries()[0]])
@@ -554,9 +554,9 @@ def case_broken(bench):
     victim = sorted(glob.glob(os.path.dirname(bench.summaries()[1]) + "/processor_cluster.*"))[1]
     os.remove(victim)
     code, out, err = bench.run(["index", bench.index], 2)
-    assert code == 1 and "1 of 5 steps have no sidecar" in err, err
+    assert code == 1 and "1 of 5 steps have no index file" in err, err
     assert len(re.findall(r"not saved: \d+ arrays cannot be located", out)) == 1, out
-    assert "located. %s: expected a readable file, found No such file" % victim in out, out
+    assert "located. %s: No such file or directory; expected a readable file. Check the name" % victim in out, out
     assert bench.states(1) == ["valid", "absent", "valid", "valid", "valid"]
 
 
@@ -571,10 +571,10 @@ def case_pipes(bench):
     message = pipe(cluster)
     for ranks in (1, 2):
         code, out, err = bench.run(["index", "--rebuild", bench.index], ranks)
-        assert code == 1 and message in out and "1 of 5 steps have no sidecar" in err, (out, err)
+        assert code == 1 and message in out and "1 of 5 steps have no index file" in err, (out, err)
     message = pipe(bench.summaries()[0])
     code, out, err = bench.run(["info", bench.index])
-    assert code == 1 and "steps: 4" in out and "warning: A dump is left out. " + message in out, out
+    assert code == 1 and "steps: 4" in out and "warning: Skipping a dump. " + message in out, out
     for command in ("index", "info", "verify"):
         code, out, err = bench.run([command, bench.summaries()[0]])
         assert code == 1 and message in err, (command, out, err)
@@ -606,12 +606,12 @@ def case_errors(bench):
             (1, ["index", bench.place + "/none"], "No such file"),
             (1, ["verify", bench.place + "/none"], "No such file"), (2, ["verify"], "path"),
             (1, ["index", bench.options.program], "expected a dumps.visit"),
-            (1, ["info", bench.folder], "found a folder that is none of these. Name the file in the folder"),
-            (1, ["info", "--step", "16", bench.index], "there is no step 16; there are 5, from 0 to 60"),
+            (1, ["info", bench.folder], "found a folder of another kind. Give the name of a file in the folder"),
+            (1, ["info", "--step", "16", bench.index], "has no step 16. It has 5 steps, numbered 0 to 60"),
             (2, ["info", "--step", "x", bench.index], "--step"),
-            (2, ["indx", bench.index], "There is no subcommand 'indx'."), (2, ["-x"], "There is no option '-x'."),
-            (2, ["index", "--step", "9" * 20, bench.index], "--step: expected the number of a step, not " + "9" * 20),
-            (1, ["index", "--step", "-1", bench.index], "there is no step -1"),
+            (2, ["indx", bench.index], "Unknown subcommand 'indx'."), (2, ["-x"], "Unknown option '-x'."),
+            (2, ["index", "--step", "9" * 20, bench.index], "--step: expected a step number, found " + "9" * 20),
+            (1, ["index", "--step", "-1", bench.index], "has no step -1"),
             (2, ["index", "--remove", "--rebuild", bench.index], "excludes"),
             (2, ["index", "--threads", "0", bench.index], "--threads")]:
         # What goes wrong while the command line is read, while data are, and later.
@@ -626,7 +626,7 @@ def case_errors(bench):
         with open("/dev/full", "w") as full:
             done = subprocess.run([bench.options.program] + arguments, stdout=full, stderr=subprocess.PIPE, text=True,
                                   env=bench.environment, timeout=TIMEOUT, check=False)
-        assert done.returncode == 1 and "standard output: expected a place to write to" in done.stderr, arguments
+        assert done.returncode == 1 and "standard output: expected to write all output" in done.stderr, arguments
     for command in ("info", "index", "verify", "tune"):
         out = bench.must([command, "--help"])
         assert all(name in out for name in ("SAMRAI", "AMReX", "k-Wave", "GrADS")), out

@@ -210,12 +210,12 @@ def case_values(bench):
 
 def case_errors(bench):
     """The user's mistakes end in one message, on any number of ranks. What only the storage can tell is no wrong usage."""
-    found = {"a folder that files can be written to", "free space", "room for", "one storage", "none", "nothing to measure",
+    found = {"a writable folder", "free space", "space for", "one storage", "none", "nothing to measure",
              "--output"}
-    for arguments, message in [([], "give a folder"), ([bench.place + "/none"], "a folder that files can be written to"),
-                               ([bench.options.program], "a folder that files can be written to"),
-                               ([bench.folder, "--functions", "reed"], "no function 'reed'"),
-                               ([bench.folder, "--views", "side"], "no view 'side'"),
+    for arguments, message in [([], "give a folder"), ([bench.place + "/none"], "a writable folder"),
+                               ([bench.options.program], "a writable folder"),
+                               ([bench.folder, "--functions", "reed"], "Unknown function 'reed'"),
+                               ([bench.folder, "--views", "side"], "Unknown view 'side'"),
                                ([bench.folder, "--blocks", "3G"], "--blocks"),
                                ([bench.folder, "--blocks", "many"], "--blocks"),
                                ([bench.folder, "--sizes", "900T", "--blocks", "1M"], "free space"),
@@ -227,7 +227,7 @@ def case_errors(bench):
                                ([bench.folder, "--test-bytes", "1k"], "--test-bytes"),
                                ([bench.folder, "--test-bytes", "-1"], "found -1"),
                                ([bench.folder, "--sizes", "-5"], "found -5"),
-                               ([bench.folder, "--test-bytes", "900T"], "room for"),
+                               ([bench.folder, "--test-bytes", "900T"], "space for"),
                                ([bench.folder, "--existing", "/proc/self/status"], "one storage"),
                                ([bench.folder, "--existing", bench.folder + "/none"], "none"),
                                ([bench.folder, "--functions", "write", "--views", "whole"], "nothing to measure"),
@@ -363,8 +363,8 @@ def case_compare(bench):
     table = os.path.join(bench.place, "ratios.csv")
     code, out, err = bench.run(["compare", a, b, "--csv", table])
     assert code == 0 and err == "", err
-    assert "A: first\nB: second" in out and "1 of 4 points differ beyond noise" in out, out
-    assert "read_at own, 256 KiB in blocks of 8 KiB" in out and "Not the same: ranks: 2 and 3" in out, out
+    assert "A: first\nB: second" in out and "1 of 4 points differ by more than noise" in out, out
+    assert "read_at own, 256 KiB in blocks of 8 KiB" in out and "Different conditions: ranks: 2 and 3" in out, out
     with open(table, newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 4
@@ -373,10 +373,10 @@ def case_compare(bench):
         assert (row["differs"] == "yes") == differs
         assert abs(float(row["b_to_a"]) - (3.005 if differs else 1)) < 0.01
     code, out, err = bench.run(["compare", first, first], 2)
-    assert code == 0 and "0 of 4 points differ beyond noise.\n" in out, (out, err)
+    assert code == 0 and "0 of 4 points differ by more than noise.\n" in out, (out, err)
     empty = edited(bench, first, "empty.json", lambda result: result.update(points=[]))
     code, _, err = bench.run(["compare", first, empty])
-    assert code == 1 and "nothing" in err or "no measurement in common" in err, err
+    assert code == 1 and "nothing" in err or "no measurements in common" in err, err
 
 
 def case_findings(bench):
@@ -399,7 +399,7 @@ def case_findings(bench):
     assert bool(err) != os.path.exists(picture), err  # a picture, or why there is none
     part = edited(bench, paths[0], "part.json", lambda result: result.update(complete=False, why_incomplete="tired"))
     code, out, err = bench.run(["findings", part])
-    assert code == 0 and "is not complete: tired" in err, err
+    assert code == 0 and "is incomplete: tired" in err, err
 
 
 def case_hostile(bench):
@@ -434,7 +434,7 @@ def case_plots(bench):
     study = ["--functions", "read_at,write_at,read_shared", "--sizes", "64k,256k", "--blocks", "8k,32k,16k",
              "--repetitions", "2", "--influence", "0.02", "--features", "1", "--feature-repetitions", "2"]
     result, _, err = bench.study(study + ["--python", "/bin/false"], 2)
-    assert "There are no pictures" in err and "plot_probe.py" in err, err
+    assert "The plots are missing" in err and "plot_probe.py" in err, err
     assert [row["block_bytes"] for row in result["influence"]] == [8192, 16384, 32768]
     for row in result["influence"]:
         assert row["readers"] == row["writers"] == 1
@@ -473,19 +473,19 @@ def case_quick(bench):
         with open(os.path.join(bench.place, "quick%d/profile.json" % ranks), encoding="utf-8") as file:
             text = file.read()
         json.loads(text)
-        kept = re.search(r"^kept for the reader: (.*)$", out, re.MULTILINE).group(1)
+        kept = re.search(r"^saved for the reader: (.*)$", out, re.MULTILINE).group(1)
         with open(kept, encoding="utf-8") as file:
             assert file.read() == text
-        assert re.search(r"^best: \d+ requests in flight", out, re.MULTILINE), out
+        assert re.search(r"^best: \d+ concurrent requests", out, re.MULTILINE), out
         if ranks == 2:
             check_less_sure(bench, kept, text)
         os.remove(kept)
     _, out, err = bench.quick(3, [bench.folder, "--test-bytes", "16M", "--no-save", "--python", bench.options.python],
                               name="unsaved")
-    if "There are no pictures" not in err:
+    if "The plots are missing" not in err:
         plots = os.listdir(os.path.join(bench.place, "unsaved/plots"))
         assert set(plots) == {"rates.png", "rates_read_own.png"}, plots
-    assert "kept for the reader" not in out and os.listdir(os.path.join(bench.place, "profiles")) == []
+    assert "saved for the reader" not in out and os.listdir(os.path.join(bench.place, "profiles")) == []
     data = os.path.join(bench.place, "data")
     with open(data, "wb") as file:
         file.write(os.urandom(16 << 20))
@@ -507,10 +507,10 @@ def check_less_sure(bench, kept, text):
     _, out, _ = bench.quick(1, short, 2, "short", whole=False)
     with open(kept, encoding="utf-8") as file:
         assert file.read() == surer, out
-    assert "not kept for the reader, as " in out and "--force" in out, out
+    assert "not saved for the reader, because " in out and "--force" in out, out
     _, out, _ = bench.quick(1, short + ["--force"], 2, "forced", whole=False)
     with open(kept, encoding="utf-8") as file:
-        assert "kept for the reader: " + kept in out and file.read() != surer, out
+        assert "saved for the reader: " + kept in out and file.read() != surer, out
 
 
 def check_flight(result):
@@ -559,7 +559,7 @@ def case_romio(bench):
     assert result["complete"] and result["machine"]["mpi_io"] == "OMPI_MCA_io=" + component
     good = {p["function"] for p in result["points"] if "kb_per_s" in p}
     assert {"read_at", "read_all", "write_at_all", "read_shared", "write_ordered", "pread"} <= good, good
-    lacking = {p["function"] for p in result["points"] if p.get("error", "").endswith("the MPI library lacks this function")}
+    lacking = {p["function"] for p in result["points"] if p.get("error", "").endswith("the MPI library does not have this function")}
     assert lacking == {"iread_all", "iread_at_all", "iwrite_all", "iwrite_at_all"}, lacking
 
 

@@ -73,7 +73,7 @@ def main():
         text = tune(index, "--ranks", "100")[1]
         expect("beyond its end at 4 ranks" in text and "fastest" not in text, text)
         # Nothing is said of what nobody has measured.
-        expect("One read takes" not in text and "latency" not in found(index)["profile"], "a latency out of nowhere: %s" % text)
+        expect("A read takes" not in text and "latency" not in found(index)["profile"], "a latency out of nowhere: %s" % text)
 
         # A folder is no data set, but lies on a storage; broken profiles are named, and do no harm.
         with open(os.path.join(profiles, "one.json"), "w") as file:
@@ -82,16 +82,16 @@ def main():
         expect("step_bytes" not in broken, "a folder has a step")
         expect(any("one.json" in note for note in broken["notes"]), "notes: %s" % broken["notes"])
         text = tune(index)[1]
-        expect("not been measured yet" not in text and "no profile of it that can be used" in text, text)
+        expect("no profile yet" not in text and "no usable profile" in text, text)
         profile(mount=mount, best_concurrency=40, source="measured", measured_at="2020-01-01T00:00:00Z")
         text = tune(index)[1]
-        expect("no profile of it that can be used" in text and "it has expired" in text, text)
+        expect("no usable profile" in text and "it has expired" in text, text)
 
         # Without F(N) there is nothing to draw.
         profile(mount=mount, best_concurrency=40)
         picture = os.path.join(place, "curve.png")
         code, out, err = tune(index, "--plot", picture, "--python", options.python)
-        expect(code == 1 and "No picture" in err and not os.path.exists(picture), "a picture of nothing: %s" % err)
+        expect(code == 1 and "Cannot draw F(N)" in err and not os.path.exists(picture), "a picture of nothing: %s" % err)
 
         # F(N) as it was probed, and where the policies begin: N* = 16, beside nobody or beside somebody.
         rates = {n: 40e6 * n if n <= 16 else 640e6 * (16 / n) ** 0.5 for n in (1, 2, 4, 8, 16, 32, 64, 100)}
@@ -108,8 +108,8 @@ def main():
         text = tune(index)[1]
         least, most = probed["profile"]["concurrency_range"]
         expect(8 <= least <= 16 <= most <= 32, "N* from %d to %d" % (least, most))
-        expect("would find N* = %d to %d\n" % (least, most) in text, text)
-        expect("F(N*) = 6" in text and "One read takes 2 ms and 46.0 MB a second" in text, text)
+        expect("90 %% confidence interval of N*: %d to %d\n" % (least, most) in text, text)
+        expect("F(N*) = 6" in text and "A read takes 2 ms plus its size at 46.0 MB/s" in text, text)
 
         # The user's mistakes.
         for arguments in (["/nowhere/at/all"], [__file__], [index, "--ranks", "0"], [index, "--plot", "/nowhere/a.png"],
@@ -122,7 +122,7 @@ def main():
         if os.path.exists(picture):
             with open(picture, "rb") as file:
                 expect(file.read(8) == b"\x89PNG\r\n\x1a\n", "the picture is no PNG")
-            expect("picture: " + picture in out, "not a word where the picture is: %s" % out)
+            expect("plot: " + picture in out, "not a word where the picture is: %s" % out)
             expect(not os.path.exists(picture + ".json"), "the data of the picture stay")
         else:
             expect(code == 1 and "matplotlib" in err, "no picture, and not a word why: %s" % err)

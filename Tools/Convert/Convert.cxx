@@ -13,6 +13,7 @@
 #include "Support/NamedValue.h"
 #include "Support/PlainFile.h"
 #include "Support/Stopwatch.h"
+#include "Support/SystemError.h"
 #include "Verify/ContainerCheck.h"
 
 #include <fmt/format.h>
@@ -57,7 +58,7 @@ void Check(Options& options)
     options.LastLevel = options.Levels[1];
   }
   if (options.FirstLevel < 0 || options.FirstLevel > options.LastLevel) {
-    throw UsageError("--levels wants the first level and the last one, from 0 on.");
+    throw UsageError("--levels: expected the first and the last level, counted from 0, in this order.");
   }
   if (!options.Box.empty()) {
     options.Region.Kind = RegionOfInterest::Shape::InBox;
@@ -65,7 +66,7 @@ void Check(Options& options)
       options.Region.Lower[axis] = options.Box[2 * axis];
       options.Region.Upper[axis] = options.Box[2 * axis + 1];
       if (!(options.Region.Lower[axis] <= options.Region.Upper[axis])) {
-        throw UsageError("--region wants the lower end before the upper one, for each axis.");
+        throw UsageError("--region: expected the lower bound before the upper bound for each axis.");
       }
     }
   }
@@ -76,7 +77,7 @@ void Check(Options& options)
   std::error_code ignored;
   for (const fs::path& place : {fs::path(options.From), fs::path(options.From).parent_path()}) {
     if (fs::equivalent(place, options.To, ignored)) {
-      throw UsageError("A container cannot be converted into itself.");
+      throw UsageError("A container cannot be converted into itself. Choose another name.");
     }
   }
 }
@@ -142,7 +143,7 @@ void Conversion::Run()
   }
   for (const std::int64_t wanted : this->How.Steps) {
     if (std::none_of(steps.begin(), steps.end(), [&](const TimeStep& step) { return step.Step == wanted; })) {
-      throw Error(fmt::format("{}: there is no step {}; there are {}, from {} to {}.", this->How.From, wanted,
+      throw Error(fmt::format("{} has no step {}. It has {}, numbered {} to {}.", this->How.From, wanted,
           CountText(series.Steps.size(), "step"), series.Steps.front().Step, series.Steps.back().Step));
     }
   }
@@ -151,8 +152,8 @@ void Conversion::Run()
       std::error_code fault;
       this->MadeFolder = fs::create_directory(this->How.To, fault);
       if (fault) {
-        throw FileError(this->How.To, "a folder that can be made", fault.message(),
-            "Check that the folder above is there and may be written to");
+        throw SystemError(this->How.To, "a folder that can be created", fault.value(),
+            "Check that the parent folder exists and is writable");
       }
       this->CheckTargets(steps);
     });
@@ -167,7 +168,7 @@ void Conversion::Run()
   this->RemoveUnfinished();
   const std::size_t there = steps.size() - done;
   this->Out.Print(fmt::format("{}: {} written{}, {}, {:.2f} s", this->How.To, CountText(done, "step"),
-      there > 0 ? fmt::format(" ({} there already)", CountText(there, "was", "were")) : "",
+      there > 0 ? fmt::format(" ({} already complete)", CountText(there, "step", "steps")) : "",
       this->SizeText(this->All), this->Watch.Seconds()));
 }
 
@@ -175,9 +176,9 @@ void Conversion::Run()
 std::string Conversion::SizeText(const ConversionResult& result) const
 {
   const std::string values = ByteText(static_cast<double>(result.Bytes));
-  return this->How.Compress == "off"
-             ? values
-             : fmt::format("{} in {} of files", values, ByteText(static_cast<double>(result.FileBytes)));
+  return this->How.Compress == "off" ? values
+                                     : fmt::format("{} of values in {} of files", values,
+                                           ByteText(static_cast<double>(result.FileBytes)));
 }
 
 /// A step that the container has must be that step of these data.
@@ -186,7 +187,8 @@ void Conversion::CheckSameRun(const TimeStep& step, double time) const
   if (step.Time != time && !std::isnan(step.Time)) {
     throw FileError(this->How.To,
         fmt::format("step {} of {}, at time {}", step.Step, this->How.From, step.Time),
-        fmt::format("another, at time {}", time), "Choose another name, or --overwrite");
+        fmt::format("a step at time {}", time),
+        "The container holds another run: choose another name, or replace it with --overwrite");
   }
 }
 
@@ -205,9 +207,10 @@ void Conversion::CheckSameVariables(const TimeStep& step)
       const VariablesInWords found = WordsOf(record.Data.Variables, record.Types);
       if (found != wanted) {
         throw FileError(this->How.To,
-            fmt::format("step {} with the variables asked for: {}", step.Step, fmt::join(wanted, ", ")),
-            fmt::format("one with {}", fmt::join(found, ", ")),
-            "Ask for these (--variables), choose another name, or --overwrite");
+            fmt::format("step {} with the selected variables: {}", step.Step, fmt::join(wanted, ", ")),
+            fmt::format("the step with {}", fmt::join(found, ", ")),
+            "Select the same variables (--variables), choose another name, or replace the container with "
+            "--overwrite");
       }
     }
   });
@@ -325,11 +328,12 @@ void Conversion::CheckTargets(const std::vector<TimeStep>& steps) const
     const std::string name = this->How.To + "/" + NameOf(step);
     const std::string file = name + (this->How.Pieces() ? ".vtm" : ".hdf");
     if (fs::exists(file) && !this->How.Overwrite) {
-      throw FileError(file, "no file of this name", "one", "Choose another folder, or --overwrite");
+      throw FileError(file, "an unused name", "an existing file",
+          "Choose another folder, or replace files with --overwrite");
     }
     if (this->How.Pieces() && fs::exists(name) && !fs::exists(file)) {
-      throw FileError(name, "nothing of this name, or the pieces of " + file, "something else",
-          "Choose another folder, or remove it");
+      throw FileError(name, "an unused name, or the pieces of " + file, "other files",
+          "Choose another folder, or remove these files");
     }
   }
 }
@@ -345,13 +349,14 @@ void Conversion::TakeOut(const container::StepRecord& record) const
   }
   if (hidden.size() == record.Data.Variables.size()) {
     throw FileError(this->How.From,
-        "boxes of a uniform grid whose levels refine each other, or a mesh whose partitions all have points, "
-        "and cells in the same lists",
-        "something for which VTKHDF has no type", "Take --format vtm");
+        "uniform boxes on refinement levels, or a mesh whose partitions all have points and the same lists "
+        "of cells",
+        "data that no VTKHDF type can represent", "Use --format vtm");
   }
   if (!hidden.empty()) {
-    this->Out.Warn(fmt::format("Step {}: other programs will not see {}, which some patches lack.",
-        record.Data.Step, PlainText(fmt::format("{}", fmt::join(hidden, ", ")))));
+    this->Out.Warn(
+        fmt::format("Step {}: programs without PatchIO will not show {}, because some patches lack it.",
+            record.Data.Step, PlainText(fmt::format("{}", fmt::join(hidden, ", ")))));
   }
   fs::rename(this->Container() + "/" + record.Files[0],
       this->How.To + "/" + container::RenamedFile(record.Files[0], container::FileNames::Usual));
@@ -360,14 +365,16 @@ void Conversion::TakeOut(const container::StepRecord& record) const
 /// Arguments that both subcommands have.
 void AddOptions(CLI::App& command, Options& options)
 {
-  command.add_option("--variables", options.Names, "Names of those to take; all by default")->delimiter(',');
-  command.add_option("--steps", options.Steps, "Numbers of the time steps; all by default")->delimiter(',');
-  command.add_option("--levels", options.Levels, "The first level and the last one")->expected(2);
+  command.add_option("--variables", options.Names, "Names of the variables to write (default: all)")
+      ->delimiter(',');
+  command.add_option("--steps", options.Steps, "Numbers of the time steps to write (default: all)")
+      ->delimiter(',');
+  command.add_option("--levels", options.Levels, "First and last level to write (default: all)")->expected(2);
   command
       .add_option(
-          "--region", options.Box, "Only patches that meet this box: x from, to, y from, to, z from, to")
+          "--region", options.Box, "Write only patches that touch this box: XMIN,XMAX,YMIN,YMAX,ZMIN,ZMAX")
       ->expected(6);
-  command.add_option("--threads", options.Threads, "Threads of each rank, for reading and for writing")
+  command.add_option("--threads", options.Threads, "Number of threads per rank, for reading and for writing")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
 }
@@ -385,26 +392,24 @@ void Start(CLI::App& command, const std::shared_ptr<Options>& options, Session& 
 void AddExport(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("export",
-      "Write time steps for programs without PatchIO into a folder: as VTKHDF files (OverlappingAMR, "
-      "ImageData, "
-      "UnstructuredGrid or PolyData), or as files of VTK's XML formats. Under mpirun the ranks share the "
-      "work");
+      "Write time steps into a folder for programs without PatchIO, as VTKHDF files (OverlappingAMR, "
+      "ImageData, UnstructuredGrid or PolyData) or in VTK's XML formats. Run it under mpirun to use several "
+      "ranks");
   const auto options = std::make_shared<Options>();
   options->Export = true;
   AddPath(*command, options->From);
   command
-      ->add_option("folder", options->To,
-          "Made if it is not there; files in it are called step.000010.hdf, or step.000010.vtm")
+      ->add_option(
+          "folder", options->To, "Folder for the files step.000010.hdf or step.000010.vtm; created if needed")
       ->required();
   command
       ->add_option("--format", options->Format,
-          "vtkhdf: a file a step, of uniform grids whose levels refine each other, and of meshes; vtm: all "
-          "that "
-          "PatchIO reads, a .vti, .vtr, .vts, .vtu or .vtp file a patch, and steps.pvd, which opens all "
-          "steps")
+          "vtkhdf: one file per time step, for meshes and for uniform grids on refinement levels; vtm: all "
+          "data that PatchIO reads, one .vti, .vtr, .vts, .vtu or .vtp file per patch, and steps.pvd to open "
+          "all time steps")
       ->check(CLI::IsMember({"vtkhdf", "vtm"}))
       ->capture_default_str();
-  command->add_flag("--overwrite", options->Overwrite, "Replace steps that are in the folder");
+  command->add_flag("--overwrite", options->Overwrite, "Replace time steps that exist in the folder");
   AddOptions(*command, *options);
   Start(*command, options, session);
 }
@@ -412,36 +417,36 @@ void AddExport(CLI::App& program, Session& session)
 void AddConvert(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("convert",
-      "Write data of any format into a container (NAME.pio), which opens at once and reads fast. Steps that "
-      "the container has are left as they are, so that a conversion that was stopped goes on; those whose "
-      "files are gone, cut off or damaged are written again. Under mpirun the ranks share the work");
+      "Convert data of any supported format into a container (NAME.pio), which opens at once and reads fast. "
+      "Time steps that the container already has are kept, so an interrupted conversion resumes where it "
+      "stopped; steps with missing, truncated or damaged files are written again. Run it under mpirun to use "
+      "several ranks");
   const auto options = std::make_shared<Options>();
   AddPath(*command, options->From);
   command
-      ->add_option(
-          "container", options->To, "A folder; File > Open shows it as one if its name ends with .pio")
+      ->add_option("container", options->To,
+          "The container to write: a folder, usually NAME.pio, so that File > Open recognises it")
       ->required();
   AddOptions(*command, *options);
   command
       ->add_option("--ranks-a-file", options->RanksAFile,
-          "So many ranks write a file of each step together; 0: all of them. Only a single file can be "
-          "opened without PatchIO")
+          "Number of ranks that share one file per time step; 0: all ranks write one file. Programs without "
+          "PatchIO can open a time step only if it is a single file")
       ->check(CLI::Range(0, 1 << 20))
       ->capture_default_str();
   command
       ->add_option("--compress", options->Compress,
-          "deflate: readable for all that read HDF5; zstd: faster to read, others need HDF5's plugin for it; "
-          "auto: deflate for "
-          "those variables that become at least a tenth smaller. A step is in memory, compressed, until it "
-          "is written")
+          "deflate: every program that uses HDF5 can read it; zstd: faster to read, but other programs need "
+          "HDF5's plugin for it; auto: deflate for variables that shrink by at least a tenth. A compressed "
+          "time step is kept in memory until it is written")
       ->check(CLI::IsMember({"off", "deflate", "zstd", "auto"}))
       ->capture_default_str();
   command->add_flag("--check", options->CheckValues,
-      "Compare all values of steps that the container has with their checksums, and write damaged steps "
-      "again");
+      "Compare the values of all existing time steps with their checksums, and write damaged steps again");
   command
       ->add_flag("--overwrite", options->Overwrite,
-          "Replace a container of this name, which stays until the first step of the new one is written")
+          "Replace an existing container of this name. It is kept until the first time step of the new one "
+          "is written")
       ->excludes("--check");
   Start(*command, options, session);
 }

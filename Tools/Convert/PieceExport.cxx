@@ -127,7 +127,7 @@ const LoadedArray& Pieces::Needed(const PatchArrays& arrays, int variable) const
 {
   if (variable < 0 || !arrays.Arrays[variable]) {
     throw FileError(this->Data.Path,
-        fmt::format("what patch {} consists of", this->Step.NumberInStep(arrays.Patch)),
+        fmt::format("the parts of patch {}", this->Step.NumberInStep(arrays.Patch)),
         variable < 0 ? "nothing" : "no '" + PlainText(this->Data.Variables[variable].Name) + "'",
         "The file is damaged");
   }

@@ -28,8 +28,7 @@ void CheckNames(const Catalog& catalog, const std::set<std::string>& wanted)
       for (const Variable& variable : catalog.Variables) {
         names += (names.empty() ? "'" : ", '") + variable.Name + "'";
       }
-      throw Error(
-          fmt::format("{}: there is no variable '{}'; there are {}.", catalog.Path, name, PlainText(names)));
+      throw Error(fmt::format("{} has no variable '{}'. It has {}.", catalog.Path, name, PlainText(names)));
     }
   }
 }
@@ -78,7 +77,8 @@ void SelectedStep::SelectPatches(const Catalog& all)
     }
   }
   if (data.Patches.empty()) {
-    throw Error(all.Path + ": no patch is in these levels and this region.");
+    throw Error(
+        all.Path + ": no patch lies within the selected levels and region. Widen --levels or --region.");
   }
 }
 
@@ -191,10 +191,11 @@ std::vector<PatchArrays> SelectedStep::ArraysOf(const LoadResult& loaded) const
     for (std::size_t v = 0; v < this->TypesOfVariables.size(); ++v) {
       const LoadedArray& array = loaded.At(row - this->Batches->First(), v);
       if (array.Status == ArrayStatus::Read && array.Type != this->TypesOfVariables[v]) {
-        throw Error(fmt::format(
-            "{}: '{}' is {} on patch {} and {} elsewhere; only one type of values a variable can be written.",
-            this->Wanted.Path, PlainText(this->Wanted.Variables[v].Name), NameOf(array.Type),
-            this->PatchOf[one.Patch], NameOf(this->TypesOfVariables[v])));
+        throw Error(
+            fmt::format("{}: '{}' has the type {} on patch {}, but {} on others. A container needs one type "
+                        "per variable: leave the variable out (--variables).",
+                this->Wanted.Path, PlainText(this->Wanted.Variables[v].Name), NameOf(array.Type),
+                this->PatchOf[one.Patch], NameOf(this->TypesOfVariables[v])));
       }
       one.Arrays.push_back(array.Status == ArrayStatus::Read ? &array : nullptr);
     }

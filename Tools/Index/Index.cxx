@@ -73,7 +73,7 @@ bool Report(const TimeStep& step, const OpenedStep& opened, double seconds, Sess
     end = fmt::format("{}{} ({} bytes)", opened.FromSidecar() ? "up to date: " : "", path,
         session.Root() ? std::filesystem::file_size(path, ignored) : 0);
   }
-  end = opened.NeedsIndex() ? end : "no sidecar needed: " + opened.Origin();
+  end = opened.NeedsIndex() ? end : "no index file needed: " + opened.Origin();
   const std::string steps = catalog.StepsInFile == 1 ? fmt::format("step {}", step.Step)
                                                      : fmt::format("{} steps", catalog.StepsInFile);
   session.Print(fmt::format("{}: {}, {}, {}, {:.3f} s, {}", steps,
@@ -97,11 +97,11 @@ std::string KeepHeads(const std::string& path, const SeriesOptions& options, Ses
 void CheckSaved(const Options& options, std::size_t wanted, std::size_t done, bool seriesSaved)
 {
   if (done < wanted) {
-    throw Error(fmt::format("{}: {} of {} steps have no sidecar now{}.", options.Path, wanted - done, wanted,
-        seriesSaved ? "" : ", nor has the series"));
+    throw Error(fmt::format("{}: {} of {} steps have no index file{}. The lines above say why.", options.Path,
+        wanted - done, wanted, seriesSaved ? "" : ", and neither has the series"));
   }
   if (!seriesSaved) {
-    throw Error(fmt::format("{}: the series has no sidecar now.", options.Path));
+    throw Error(fmt::format("{}: the series has no index file. The lines above say why.", options.Path));
   }
 }
 
@@ -141,8 +141,8 @@ void Remove(const Options& options, Session& session)
         ++count;
       }
     }
-    session.Print(count == 0 ? "There are no sidecars of " + options.Path + "."
-                             : CountText(count, "sidecar was", "sidecars were") + " removed.");
+    session.Print(count == 0 ? "No index files found for " + options.Path + "."
+                             : CountText(count, "index file", "index files") + " removed.");
   });
 }
 
@@ -166,7 +166,7 @@ void Run(const Options& options, Session& session)
     }
   }
   if (wanted == 0) {
-    throw Error(fmt::format("{}: there is no step {}.", options.Path, options.Step.value_or(0)));
+    throw Error(fmt::format("{} has no step {}.", options.Path, options.Step.value_or(0)));
   }
   const std::string whyNot = KeepHeads(options.Path, seriesOptions, session);
   if (!whyNot.empty()) {
@@ -180,16 +180,16 @@ void Run(const Options& options, Session& session)
 void AddIndex(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("index",
-      "Find out where all arrays of a series lie and store that beside the data, so that it opens at once. "
-      "Under mpirun the ranks share the work");
+      "Write index files, which store where all arrays of a series lie, so that it opens at once. Run it "
+      "under mpirun to use several ranks");
   const auto options = std::make_shared<Options>();
   AddSeriesArguments(*command, *options);
   CLI::Option* const rebuild =
-      command->add_flag("--rebuild", options->Rebuild, "Write all sidecars again, even sound ones");
+      command->add_flag("--rebuild", options->Rebuild, "Write all index files again, including valid ones");
   command
       ->add_flag("--remove", options->Remove,
-          "Remove the sidecars beside the data, in your cache folder and in PATCHIO_METADATA_DIR, and write "
-          "none")
+          "Remove the index files of these data from the folder of the data, your cache folder and "
+          "PATCHIO_METADATA_DIR, and write none")
       ->excludes(rebuild);
   command->callback([options, &session] {
     if (options->Remove) {

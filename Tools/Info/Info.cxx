@@ -60,9 +60,9 @@ std::string NoteOnTimes(const Series& series, const std::vector<double>& values)
   }
   return times ? std::string()
                : fmt::format(
-                     "The times in the files do not increase: ParaView and Python count {} instead, "
-                     "from {:g} to {:g}.",
-                     numbers ? "by the numbers of the steps" : "the steps from 0", values.front(),
+                     "The times in the files do not increase. ParaView and Python use {} instead, {:g} to "
+                     "{:g}.",
+                     numbers ? "the step numbers" : "the positions of the steps", values.front(),
                      values.back());
 }
 
@@ -126,7 +126,7 @@ void Run(const Options& options, Session& session)
     // Names from files need not be UTF-8.
     session.Print(options.Json ? all.dump(2, ' ', false, json::error_handler_t::replace) : InfoText(all));
     if (!all["sound"].get<bool>()) {
-      throw Error(options.Path + ": something is missing or broken, see above.");
+      throw Error(options.Path + ": some data are missing or damaged, see above.");
     }
   });
 }
@@ -136,11 +136,11 @@ void Run(const Options& options, Session& session)
 void AddInfo(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("info",
-      "Show what data hold: time steps, bounds, levels, variables, and what is missing or cut. "
-      "Exit code 1 if something is");
+      "Show the contents of data: time steps, bounds, levels and variables, and which parts are missing or "
+      "damaged. Exit code 1 if any are");
   const auto options = std::make_shared<Options>();
-  AddSeriesArguments(*command, *options, "all steps, the last in full");
-  command->add_flag("--json", options->Json, "For programs; all steps in full");
+  AddSeriesArguments(*command, *options, "all time steps in brief, the last one in detail");
+  command->add_flag("--json", options->Json, "Print JSON for programs, with all time steps in detail");
   command->callback([options, &session] { Run(*options, session); });
 }
 

@@ -1,6 +1,7 @@
 #include "Info/StepFacts.h"
 
 #include "MetadataChannel/LocationIndex.h"
+#include "Support/ByteText.h"
 #include "Support/Communicator.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
@@ -166,9 +167,11 @@ std::vector<TimeStep> StepsToLookAt(
     for (std::size_t i = 0; i < series.Warnings.size() && i < most; ++i) {
       lost += " " + series.Warnings[i];
     }
-    lost += series.Warnings.size() > most ? fmt::format(" And {} more.", series.Warnings.size() - most) : "";
-    throw Error(fmt::format("{}: there is no step {}; there are {}, from {} to {}.{}", path,
-        number.value_or(0), series.Steps.size(), series.Steps.front().Step, series.Steps.back().Step, lost));
+    lost += series.Warnings.size() > most
+                ? fmt::format(" And {} more warnings.", series.Warnings.size() - most)
+                : "";
+    throw Error(fmt::format("{} has no step {}. It has {}, numbered {} to {}.{}", path, number.value_or(0),
+        CountText(series.Steps.size(), "step"), series.Steps.front().Step, series.Steps.back().Step, lost));
   }
   return steps;
 }

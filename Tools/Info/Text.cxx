@@ -96,9 +96,9 @@ std::string SidecarText(const json& step)
 {
   const json& sidecar = step["sidecar"];
   if (sidecar["state"] == "not needed") {
-    return fmt::format("no sidecar needed: {} says where all values lie", Name(step["path"]));
+    return fmt::format("no index file needed: {} lists the locations of all values", Name(step["path"]));
   }
-  std::string text = "sidecar " + Name(sidecar["state"]);
+  std::string text = "index file " + Name(sidecar["state"]);
   if (sidecar.contains("bytes")) {
     text += fmt::format(", {} ({} bytes)", Name(sidecar["path"]), sidecar["bytes"].get<std::uint64_t>());
   } else if (sidecar.contains("reason")) {
@@ -221,16 +221,17 @@ std::string StepLines(const json& steps)
     }
     lines.push_back(StepLine(steps[first]));
     if (end - first > 1) {
-      lines.back() +=
-          fmt::format("    the same in {}, up to step {}, time {}\n", CountText(end - first - 1, "more step"),
-              steps[end - 1]["step"].get<std::int64_t>(), TimeText(steps[end - 1]));
+      lines.back() += fmt::format("    {} with the same contents, up to step {}, time {}\n",
+          CountText(end - first - 1, "more step"), steps[end - 1]["step"].get<std::int64_t>(),
+          TimeText(steps[end - 1]));
     }
   }
   std::string text = "\nSteps\n";
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (lines.size() > MostLines && i == MostLines / 2) {
       const std::size_t left = lines.size() - MostLines;
-      text += fmt::format("  ... {}; --step N shows one, --json all ...\n", CountText(left, "more", "more"));
+      text += fmt::format(
+          "  ... {}; use --step N to show one, --json to show all ...\n", CountText(left, "more", "more"));
       i += left;
     }
     text += lines[i];

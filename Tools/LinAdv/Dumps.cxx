@@ -3,6 +3,7 @@
 #include "LinAdv/Scheme.h"
 #include "LinAdv/Totals.h"
 #include "Support/Error.h"
+#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 
@@ -21,19 +22,20 @@ void PrepareDirectory(const Options& options)
   std::error_code fault;
   fs::create_directories(path, fault);
   if (fault) {
-    throw FileError(path.string(), "a directory to write into", fault.message(), "Give another --output");
+    throw SystemError(
+        path.string(), "a directory that can be created", fault.value(), "Choose another --output");
   }
   const std::vector<fs::path> entries{fs::directory_iterator(path), fs::directory_iterator()};
   for (const fs::path& entry : entries) {
     const std::string name = entry.filename().string();
     if (!samrai::SamraiWriter::MayHaveMade(name)) {
       throw FileError(path.string(), "an empty directory or one with dumps", fmt::format("'{}' in it", name),
-          "Give another --output");
+          "Choose another --output");
     }
   }
   if (!entries.empty() && !options.Overwrite) {
-    throw FileError(path.string(), "an empty directory", "the dumps of another run",
-        "Give --overwrite to replace them, or another --output");
+    throw FileError(path.string(), "an empty directory", "dumps of another run",
+        "Replace them with --overwrite, or choose another --output");
   }
   for (const fs::path& entry : entries) {
     fs::remove_all(entry);

@@ -130,14 +130,14 @@ void Simulate(const Options& options, Session& session)
 void AddLinAdv(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("linadv",
-      "Carry a ball or a hill with a constant velocity on adaptively refined patches, and write SAMRAI "
-      "dumps, or what an output configuration says");
+      "Simulate the linear advection of a sharp ball or a smooth profile at constant velocity on adaptively "
+      "refined patches, and write SAMRAI dumps or the files of an output configuration");
   const auto options = std::make_shared<Options>();
   AddOptions(*command, *options);
   command->callback([options, &session] {
     options->Levels = options->Uniform ? 1 : options->Levels;
     if (options->Output.empty() && options->Channels.empty()) {
-      throw UsageError("linadv: expected --output, --output-config or both, found neither.");
+      throw UsageError("linadv: give --output, --output-config or both.");
     }
     Simulate(*options, session);
   });

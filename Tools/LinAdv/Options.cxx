@@ -89,7 +89,7 @@ void CheckAxis(const Options& options, const Geometry& space, int axis)
     Refuse("levels",
         fmt::format("at most {} cells and {} patches along an axis on the finest level", MostCellsAlongAxis,
             MostTilesAlongAxis),
-        fmt::format("{:.0f} cells (fewer levels, a smaller ratio or fewer --cells help)", finest));
+        fmt::format("{:.0f} cells; use fewer --levels, a smaller --ratio or fewer --cells", finest));
   }
 }
 
@@ -99,12 +99,12 @@ void CheckSize(const Options& options, const Geometry& space, int ranks)
   const Box tiles = Coarsen(space.Domain(0), space.Patch);
   if (tiles.Cells() > MostPatches) {
     Refuse("patch", fmt::format("at most {} patches on level 0", MostPatches),
-        fmt::format("{} (larger patches or fewer --cells help)", tiles.Cells()));
+        fmt::format("{}; use larger patches or fewer --cells", tiles.Cells()));
   }
   const double bytes = 8.0 * double(space.Domain(0).Cells()) * options.Variables / ranks;
   if (bytes > MostBytesPerRank) {
-    Refuse("cells", fmt::format("at most {:.0f} GiB a rank", MostBytesPerRank / (1 << 30)),
-        fmt::format("{:.0f} GiB (more ranks, fewer cells or fewer --variables help)", bytes / (1 << 30)));
+    Refuse("cells", fmt::format("at most {:.0f} GiB per rank", MostBytesPerRank / (1 << 30)),
+        fmt::format("{:.0f} GiB; use more ranks, fewer --cells or fewer --variables", bytes / (1 << 30)));
   }
 }
 
@@ -180,38 +180,40 @@ void AddOptions(CLI::App& command, Options& options)
 {
   command.option_defaults()->group("Grid");
   command.add_option(
-      "--dim", options.Dimension, "Dimension, 2 or 3 (default: as many as --cells has values)");
-  AddList(command, "--cells", options.Cells, "Cells of the domain on level 0, e.g. 64 or 64,32,32");
-  AddList(command, "--patch", options.Patch, "Cells of a patch, e.g. 16 or 16,8,8");
-  AddNumber(command, "--levels", options.Levels, "Most levels, 1 to 8");
-  command.add_flag("--uniform", options.Uniform, "One level only, whatever --levels says");
+      "--dim", options.Dimension, "Dimension, 2 or 3 (default: the number of values of --cells)");
+  AddList(command, "--cells", options.Cells, "Number of cells of the domain on level 0, e.g. 64 or 64,32,32");
+  AddList(command, "--patch", options.Patch, "Number of cells of a patch, e.g. 16 or 16,8,8");
+  AddNumber(command, "--levels", options.Levels, "Maximum number of levels, 1 to 8");
+  command.add_flag("--uniform", options.Uniform, "Use a single level and ignore --levels");
   AddList(command, "--ratio", options.Ratio, "Refinement ratio between levels, e.g. 2 or 2,4");
   AddList(command, "--origin", options.Origin, "Lower corner of the domain");
   AddList(command, "--spacing", options.Spacing, "Cell size on level 0 (default: the longest side is 1)");
-  command.add_flag("--periodic", options.Periodic, "Periodic boundaries, else zero gradient");
+  command.add_flag("--periodic", options.Periodic, "Periodic boundaries (default: zero gradient)");
   command.option_defaults()->group("Problem");
-  command.add_option("--profile", options.Profile, "Initial data: a sharp ball or a smooth hill (gauss)")
+  command
+      .add_option("--profile", options.Profile, "Initial profile: a sharp ball or a smooth Gaussian (gauss)")
       ->check(CLI::IsMember({"ball", "gauss"}))
       ->capture_default_str();
   AddList(command, "--centre", options.Centre, "Centre of the profile (default: at 0.3 of each side)");
-  AddNumber(command, "--radius", options.Radius, "Radius of the profile, 0: 0.15 of the shortest side");
-  AddNumber(command, "--inside", options.Inside, "Value in the centre");
-  AddNumber(command, "--outside", options.Outside, "Value far away");
+  AddNumber(command, "--radius", options.Radius, "Radius of the profile; 0: 0.15 of the shortest side");
+  AddNumber(command, "--inside", options.Inside, "Value at the centre of the profile");
+  AddNumber(command, "--outside", options.Outside, "Value far from the profile");
   AddList(command, "--velocity", options.Velocity, "Velocity (default 1,0.5,0.25)");
-  AddNumber(command, "--cfl", options.Cfl, "Cells that the profile may cross in a step, at most 1");
-  AddNumber(command, "--steps", options.Steps, "Time steps; 0 dumps the initial data only");
-  AddNumber(command, "--regrid-every", options.RegridEvery, "Steps between changes of the levels");
-  AddNumber(command, "--tag-buffer", options.TagBuffer, "Cells refined around a front");
+  AddNumber(
+      command, "--cfl", options.Cfl, "CFL number: cells that the profile crosses per time step, at most 1");
+  AddNumber(command, "--steps", options.Steps, "Number of time steps; 0: write the initial data only");
+  AddNumber(command, "--regrid-every", options.RegridEvery, "Number of time steps between regridding");
+  AddNumber(command, "--tag-buffer", options.TagBuffer, "Number of cells to refine around a front");
   AddNumber(command, "--tag-threshold", options.TagThreshold,
-      "Refine where neighbouring cells differ by this part of inside - outside");
+      "Refine where neighbouring cells differ by more than this fraction of inside - outside");
   command.option_defaults()->group("Output");
-  command.add_option("-o,--output", options.Output, "Directory to write SAMRAI dumps into");
+  command.add_option("-o,--output", options.Output, "Directory for SAMRAI dumps");
   command.add_option("--output-config", options.Channels,
-      "Output configuration (JSON) to write by, as simulations do that call PatchIO");
-  command.add_flag("--overwrite", options.Overwrite, "Replace the dumps in that directory");
-  AddNumber(command, "--dump-every", options.DumpEvery, "Steps between dumps");
-  AddNumber(command, "--variables", options.Variables, "Scalars: uval, uval_01, ...");
-  command.add_flag("--node-variable", options.NodeVariable, "Also write uval_node, on nodes");
+      "Output configuration (JSON) of PatchIO's output library, as for simulations");
+  command.add_flag("--overwrite", options.Overwrite, "Replace dumps in the directory of --output");
+  AddNumber(command, "--dump-every", options.DumpEvery, "Number of time steps between dumps");
+  AddNumber(command, "--variables", options.Variables, "Number of scalars: uval, uval_01, ...");
+  command.add_flag("--node-variable", options.NodeVariable, "Also write uval_node, a scalar on nodes");
   command.add_flag("--vector-variable", options.VectorVariable, "Also write flux, a vector on cells");
 }
 

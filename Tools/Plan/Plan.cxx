@@ -69,7 +69,8 @@ std::vector<std::uint64_t> VolumesOf(const Channel& channel, const Options& opti
         }
       }
       if (found != series.ValuesOf(set)) {
-        throw Error(fmt::format("Channel '{}' samples cells beyond the grid of --cells.", channel.Name));
+        throw Error(fmt::format(
+            "Channel '{}' samples cells outside the grid. Check its sensor and --cells.", channel.Name));
       }
     }
   }
@@ -96,8 +97,8 @@ std::string Drawing(const Aggregation& plan)
 
 std::string Text(const Gathering& gathering)
 {
-  std::string text = fmt::format("\n  {:>5} {:>7} {:>12} {:>12} {:>8} {:>14}", "group", "ranks", "a rank",
-      "in all", "writers", "a writer");
+  std::string text = fmt::format("\n  {:>5} {:>7} {:>12} {:>12} {:>8} {:>14}", "group", "ranks", "per rank",
+      "total", "writers", "per writer");
   const Aggregation& plan = gathering.Plan;
   for (std::size_t g = 0; g < plan.Groups.size(); ++g) {
     const RankGroup& group = plan.Groups[g];
@@ -106,17 +107,18 @@ std::string Text(const Gathering& gathering)
         Bytes(group.Bytes), group.Writers, Bytes(group.Bytes / group.Writers));
   }
   const auto idle = std::count(plan.WriterOf.begin(), plan.WriterOf.end(), -1);
-  text += fmt::format("\n  {} ranks have nothing to write", idle);
+  text += fmt::format("\n  {} ranks have no data to write", idle);
   if (plan.Cut > 1) {
-    text += fmt::format("; as the amounts are small, writers were cut to 1/{}", plan.Cut);
+    text +=
+        fmt::format("; the number of writers is reduced to 1/{}, because the amounts are small", plan.Cut);
   }
-  return text + "\n\n  ranks, by group; capitals write:" + Drawing(plan);
+  return text + "\n\n  group of each rank (capital letter: the rank writes):" + Drawing(plan);
 }
 
 std::string Describe(const Channel& channel, const OutputConfig& config, const Options& options)
 {
   if (channel.Format != TargetFormat::Kwave) {
-    return fmt::format("channel '{}' ({}): each rank writes its own patches", channel.Name, channel.Path);
+    return fmt::format("channel '{}' ({}): every rank writes its own patches", channel.Name, channel.Path);
   }
   const auto profile = FindProfile(channel.Path, nullptr, options.Ranks);
   GatheringNeeds needs;
@@ -130,16 +132,18 @@ std::string Describe(const Channel& channel, const OutputConfig& config, const O
     needs.Period = std::max(needs.Period, cuboid.Every);
   }
   const Gathering gathering = PlanGathering(VolumesOf(channel, options), needs);
-  std::string text = fmt::format("channel '{}' ({}), bytes of a step", channel.Name, channel.Path);
+  std::string text = fmt::format("channel '{}' ({}), bytes per time step", channel.Name, channel.Path);
   text += Text(gathering);
-  const std::string why = channel.StepsAtOnce > 0 ? "as the configuration says"
-                          : profile               ? "by the profile " + profile->File
-                                    : "as there is no profile of the storage, see 'patchio probe'";
+  const std::string why =
+      channel.StepsAtOnce > 0 ? "from the configuration"
+      : profile               ? "from the profile " + profile->File
+                : "a default, because the storage has no profile; measure it with 'patchio probe'";
   return text + (gathering.Steps == 0
-                        ? fmt::format("\n\n  a step takes {} of memory on a rank, and only {} are allowed",
+                        ? fmt::format("\n\n  raise \"memory\" in the configuration: a time step takes {} on "
+                                      "a rank, and the limit is {}",
                               Bytes(gathering.Step), Bytes(channel.Memory))
-                        : fmt::format("\n\n  steps at once: {}, {}; {} threads in all", gathering.Steps, why,
-                              gathering.Threads));
+                        : fmt::format("\n\n  time steps written at once: {} ({}); {} threads in total",
+                              gathering.Steps, why, gathering.Threads));
 }
 
 void Run(Options options, Session& session)
@@ -149,7 +153,7 @@ void Run(Options options, Session& session)
   }
   if (options.Parts[0] * options.Parts[1] * options.Parts[2] != options.Ranks) {
     throw UsageError(
-        fmt::format("--parts must make {} patches, one for each rank of --ranks.", options.Ranks));
+        fmt::format("--parts: expected {} patches in total, one for each rank of --ranks.", options.Ranks));
   }
   session.OnRoot([&] {
     const OutputConfig config = ReadOutputConfig(options.Path);
@@ -163,23 +167,29 @@ void Run(Options options, Session& session)
 
 void AddPlan(CLI::App& program, Session& session)
 {
-  CLI::App* command =
-      program.add_subcommand("plan", "Show who would write what of a simulation's output, and why");
+  CLI::App* command = program.add_subcommand(
+      "plan", "Show which ranks of a simulation write how much of its output, and why");
   const auto options = std::make_shared<Options>();
   options->Ranks = session.Ranks().Size();
-  command->add_option("configuration", options->Path, "The output configuration, a file or its text")
+  command
+      ->add_option("configuration", options->Path, "The output configuration: a JSON file, or the JSON text")
       ->required();
-  command->add_option("--ranks", options->Ranks, "The simulation's ranks; by default those it runs on")
+  command
+      ->add_option(
+          "--ranks", options->Ranks, "Number of ranks of the simulation (default: the ranks of this run)")
       ->check(CLI::Range(1, 1 << 20));
   const auto three = [](CLI::Option* option) {
     option->delimiter(',')->expected(3)->check(CLI::Range(1, 1 << 30));
   };
-  CLI::Option* cells = command->add_option("--cells", options->Cells, "Cells of the coarsest level, X,Y,Z");
+  CLI::Option* cells =
+      command->add_option("--cells", options->Cells, "Number of cells of the coarsest level: X,Y,Z");
   cells->required();
   three(cells);
-  three(command->add_option(
-      "--parts", options->Parts, "Parts of the grid along each axis; by default 1,1,RANKS, as in k-Wave"));
-  command->add_option("--variables", options->Variables, "Variables of channels that name none")
+  three(command->add_option("--parts", options->Parts,
+      "Number of parts of the grid along each axis (default: 1,1,RANKS, as in k-Wave)"));
+  command
+      ->add_option(
+          "--variables", options->Variables, "Number of variables for channels that do not list variables")
       ->check(CLI::Range(1, 1000));
   command->callback([options, &session] { Run(*options, session); });
 }

@@ -53,7 +53,7 @@ public:
   std::string Begin(std::uint64_t offset, std::byte* buffer, int bytes, int slot) override
   {
     if (this->Lacking) {
-      return "the MPI library lacks this function";
+      return "the MPI library does not have this function";
     }
     Call& call = this->Calls[slot];
     call = {MPI_REQUEST_NULL, buffer, bytes};
@@ -173,8 +173,9 @@ private:
       }
       if (now < 0 && errno != EINTR) {
         return SystemMessage(errno) +
-               (this->What.Direct ? " (O_DIRECT takes whole sectors of some storages, and not at all others)"
-                                  : "");
+               (this->What.Direct
+                       ? " (O_DIRECT requires whole sectors on some storages and is not supported on others)"
+                       : "");
       }
       done += now > 0 ? now : 0;
     }

@@ -29,7 +29,7 @@ namespace {
 constexpr double MostResident = 0.05;  // of a file that was dropped
 constexpr double MemoryLike = 0.7;     // of the rate of memory: no storage to be told from it
 
-constexpr const char* LibrarysChoice = "as the library chooses";
+constexpr const char* LibrarysChoice = "chosen by the library";
 
 std::string LibraryVersion()
 {
@@ -60,7 +60,7 @@ std::string TypeOfMount(const std::string& directory)
 
 double ReadRate(const std::string& path, std::uint64_t bytes)
 {
-  const RawFile file(path, O_RDONLY, "a test file that can be read");
+  const RawFile file(path, O_RDONLY, "a readable test file");
   std::vector<char> buffer(1 << 20);
   const Stopwatch watch;
   std::uint64_t done = 0;
@@ -144,13 +144,13 @@ std::string CacheWarning(const CacheCheck& check)
   }
   if (check.Resident > MostResident) {
     return fmt::format(
-        "{:.0f} % of a file stay in this machine's memory when it is asked to forget them: rates of "
-        "reading are those of memory. Use files larger than the memory.",
+        "Use test files larger than the memory of this machine: {:.0f} % of a file stay in its memory "
+        "although they should be dropped, so read rates are those of memory.",
         100 * check.Resident);
   }
   return fmt::format(
-      "A file that was dropped from memory is read as fast as one that is there ({:.0f} and {:.0f} "
-      "MB/s): rates of reading may be those of a memory, here or in a server.",
+      "Read rates may be those of memory, here or in a server: a file dropped from memory is read as fast as "
+      "one in memory ({:.0f} and {:.0f} MB/s).",
       check.ColdRate / 1e6, check.WarmRate / 1e6);
 }
 

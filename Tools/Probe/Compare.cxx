@@ -41,7 +41,7 @@ std::vector<std::string> DifferentCircumstances(const Result& a, const Result& b
   NoteDifference(list, "file system", a.FileSystem, b.FileSystem);
   NoteDifference(list, "MPI", a.Mpi, b.Mpi);
   NoteDifference(list, "MPI-IO", a.MpiIo, b.MpiIo);
-  NoteDifference(list, "bytes of a piece", a.Piece, b.Piece);
+  NoteDifference(list, "bytes per piece", a.Piece, b.Piece);
   NoteDifference(list, "calls in flight", a.InFlight, b.InFlight);
   NoteDifference(list, "writing with sync", a.Sync, b.Sync);
   NoteDifference(list, "complete", a.Complete, b.Complete);
@@ -125,7 +125,7 @@ Comparison Compare(const Result& a, const Result& b)
       both[{key.Function, key.Shape}].emplace_back(&point, &other->second);
       ++points;
     } else if (inA != inB) {
-      comparison.OnlyOne.push_back(fmt::format("{}: only {} ({}: {})", TextOf(key), inA ? "A" : "B",
+      comparison.OnlyOne.push_back(fmt::format("{}: only in {} ({}: {})", TextOf(key), inA ? "A" : "B",
           inA ? "B" : "A", inA ? other->second.Error : point.Error));
     }
   }
@@ -144,8 +144,9 @@ std::string ComparisonAsText(const Comparison& comparison, const std::string& na
   std::sort(different.begin(), different.end(), [](const ComparedPoint& x, const ComparedPoint& y) {
     return std::abs(std::log(x.BToA.Value)) > std::abs(std::log(y.BToA.Value));
   });
-  text += fmt::format("\n{} of {} points differ beyond noise", different.size(), comparison.Points.size());
-  text += different.size() > MostShown ? fmt::format("; the {} that differ most:\n", MostShown)
+  text +=
+      fmt::format("\n{} of {} points differ by more than noise", different.size(), comparison.Points.size());
+  text += different.size() > MostShown ? fmt::format("; the {} largest differences:\n", MostShown)
                                        : (different.empty() ? ".\n" : ":\n");
   for (std::size_t i = 0; i < std::min(MostShown, different.size()); ++i) {
     const ComparedPoint& point = different[i];
@@ -153,13 +154,13 @@ std::string ComparisonAsText(const Comparison& comparison, const std::string& na
         ByteText(point.RateB.Mean), IntervalText(point.BToA));
   }
   if (!comparison.OnlyOne.empty()) {
-    text += fmt::format("\n{} points have a rate in one of them only:\n", comparison.OnlyOne.size());
+    text += fmt::format("\n{} points have a rate in only one result:\n", comparison.OnlyOne.size());
     for (std::size_t i = 0; i < std::min(MostShown, comparison.OnlyOne.size()); ++i) {
       text += "  " + comparison.OnlyOne[i] + "\n";
     }
   }
   for (const std::string& difference : comparison.Circumstances) {
-    text += "Not the same: " + difference + "\n";
+    text += "Different conditions: " + difference + "\n";
   }
   return text;
 }

@@ -177,7 +177,7 @@ Finding JudgeSmallBlocks(const std::vector<Result>& results)
 Finding JudgeCollective(const std::vector<Result>& results)
 {
   Finding finding{
-      "Collective functions lose where each rank has its own part, and win where parts are interleaved.",
+      "Collective functions are slower if each rank has its own part, and faster if parts are interleaved.",
       Verdict::Unmeasured, {}, {}};
   for (const View view : {View::Own, View::Interleaved}) {
     for (const bool write : {false, true}) {
@@ -204,7 +204,7 @@ Finding JudgeCollective(const std::vector<Result>& results)
 
 Finding JudgeShared(const std::vector<Result>& results)
 {
-  Finding finding{"Shared file pointers are bad.", Verdict::Unmeasured, {}, {}};
+  Finding finding{"Shared file pointers are slow.", Verdict::Unmeasured, {}, {}};
   for (const Name how : {"read", "write"}) {
     // Those that wait, and those that are begun and ended.
     const Ratio individual = MeanRatio(
@@ -305,7 +305,7 @@ Finding JudgeScaling(const std::vector<Result>& results)
   const auto fewer = [](const Result& a, const Result& b) { return a.Ranks < b.Ranks; };
   const auto [fewest, most] = std::minmax_element(results.begin(), results.end(), fewer);
   if (results.empty() || fewest->Ranks == most->Ranks) {
-    finding.Remarks.push_back("results of two numbers of ranks are needed");
+    finding.Remarks.push_back("requires results for two numbers of ranks");
     return finding;
   }
   const double growth = static_cast<double>(most->Ranks) / fewest->Ranks;

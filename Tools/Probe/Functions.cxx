@@ -173,10 +173,9 @@ std::vector<Function> SelectFunctions(const std::vector<std::string>& words)
     const auto meant = [&word](const Function& function) { return IsMeant(function, word); };
     if (std::none_of(AllFunctions().begin(), AllFunctions().end(), meant)) {
       throw Error(
-          fmt::format("There is no function '{}' to probe. Give names of MPI-IO functions without "
-                      "MPI_File_, pread or pwrite, or groups: all, reads, writes, explicit, "
-                      "individual-pointer, shared, posix, collective, individual, blocking, "
-                      "nonblocking, split.",
+          fmt::format("Unknown function '{}'. Use names of MPI-IO functions without MPI_File_, pread or "
+                      "pwrite, or groups: all, reads, writes, explicit, individual-pointer, shared, posix, "
+                      "collective, individual, blocking, nonblocking, split.",
               word));
     }
   }

@@ -5,6 +5,7 @@
 #include "Probe/StudyFiles.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
+#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 
@@ -58,7 +59,7 @@ public:
     const std::string& path = actor.Write ? trial.WriteFile : trial.ReadFile;
     this->File = ::open(path.c_str(), (actor.Write ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
     if (this->File < 0) {
-      throw FileError(path, "a test file", SystemMessage(errno));
+      throw SystemError(path, "a test file", errno);
     }
   }
   ~Acting() { ::close(this->File); }
@@ -105,15 +106,16 @@ private:
                                           : ::pread(this->File, memory, bytes - done, offset + done);
       this->Busy += MPI_Wtime() - begin;
       if (now == 0 || (now < 0 && errno != EINTR)) {
-        throw Error(fmt::format("While reading and writing at once: {}.",
-            now == 0 ? "a file ends too early" : SystemMessage(errno)));
+        throw Error(fmt::format("The measurement of simultaneous reads and writes failed: {}.",
+            now == 0 ? "a test file ends too early" : SystemMessage(errno)));
       }
       done += std::max<ssize_t>(0, now);
     }
     this->Moved += bytes;
     if (!this->Who.Write && this->Values.FindWrong(offset, this->Buffer.data(), bytes)) {
-      throw Error(
-          fmt::format("While reading and writing at once: a wrong value was read at {} or behind.", offset));
+      throw Error(fmt::format(
+          "The measurement of simultaneous reads and writes read a wrong value at byte {} or later.",
+          offset));
     }
   }
 

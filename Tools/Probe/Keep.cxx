@@ -50,12 +50,12 @@ std::string LessSureThan(const StorageProfile& old, const StorageProfile& profil
     return {};
   }
   const double before = ErrorOf(old), now = ErrorOf(profile);
-  return now > sure && now > clearly * before ? fmt::format(
-                                                    "its rates are known to {:.0f} % only, as the time was "
-                                                    "short or the storage busy, and those "
-                                                    "of the last probe to {:.0f} %",
-                                                    100 * now, 100 * before)
-                                              : std::string();
+  return now > sure && now > clearly * before
+             ? fmt::format(
+                   "its rates are uncertain by {:.0f} % because the time was short or the storage busy, and "
+                   "those of the last probe by {:.0f} %",
+                   100 * now, 100 * before)
+             : std::string();
 }
 
 /// Why N* is no better than the reader's own guess; empty when it is.
@@ -63,8 +63,7 @@ std::string NoBetterThanAGuess(const ConcurrencyRange& sure)
 {
   constexpr int wide = 4;
   return sure.Most > wide * sure.Least
-             ? fmt::format(
-                   "9 of 10 measurements alike would find N* anywhere from {} to {}", sure.Least, sure.Most)
+             ? fmt::format("the 90 % confidence interval of N* is {} to {}", sure.Least, sure.Most)
              : std::string();
 }
 
@@ -72,9 +71,9 @@ std::string NoBetterThanAGuess(const ConcurrencyRange& sure)
 std::string TextOfStaying(const std::optional<StorageProfile>& old)
 {
   if (!old) {
-    return "nobody has measured this storage yet, and the reader begins with a guess";
+    return "this storage has no profile yet, so the reader starts with a guess";
   }
-  return fmt::format("the profile that is there stays: {} ({})", TextOfOld(*old), old->File);
+  return fmt::format("the existing profile stays: {} ({})", TextOfOld(*old), old->File);
 }
 
 }  // namespace
@@ -90,22 +89,23 @@ Kept KeepProfile(const StorageProfile& profile, const std::string& path, const C
     against = doubt.empty() ? LessSureThan(*old, profile) : doubt;
   }
   if (!against.empty() && !force) {
-    kept.Lines.push_back(fmt::format("not kept for the reader, as {}; {}", against, TextOfStaying(old)));
-    kept.Lines.push_back("Give more --seconds; or --force, to have the new one all the same.");
+    kept.Lines.push_back(
+        fmt::format("not saved for the reader, because {}; {}", against, TextOfStaying(old)));
+    kept.Lines.push_back("Give more --seconds, or save the new profile anyway with --force.");
     return kept;
   }
   kept.File = SaveProfile(profile);
-  kept.Lines.push_back("kept for the reader: " + kept.File);
+  kept.Lines.push_back("saved for the reader: " + kept.File);
   if (!doubt.empty()) {
-    kept.Lines.push_back(fmt::format("but do not rely on it, as {}", doubt));
+    kept.Lines.push_back(fmt::format("but it is not reliable, because {}", doubt));
   }
   if (measured) {
-    kept.Lines.push_back(fmt::format("it replaces: {}; now N* = {}", TextOfOld(*old), profile.Concurrency));
+    kept.Lines.push_back(fmt::format("replaces: {}; now N* = {}", TextOfOld(*old), profile.Concurrency));
   }
   const std::optional<StorageProfile> used = FindProfile(path);
   std::error_code fault;
   if (used && !std::filesystem::equivalent(used->File, kept.File, fault)) {
-    kept.Lines.push_back(fmt::format("but the reader goes on taking {} (N* = {}, {}), which comes before it",
+    kept.Lines.push_back(fmt::format("but the reader still uses {} (N* = {}, {}), which takes precedence",
         used->File, used->Concurrency, used->Source));
   }
   return kept;

@@ -27,7 +27,7 @@ View ViewNamed(const std::string& name)
       return view;
     }
   }
-  throw Error("There is no view '" + name + "'. Give own, whole or interleaved.");
+  throw Error("Unknown view '" + name + "'. Use own, whole or interleaved.");
 }
 
 void Layout::ForRuns(

@@ -181,14 +181,14 @@ private:
       this->Tiles.push_back({from, bytes});
       const bool inside = from < this->How.Where.FileBytes && bytes <= this->How.Where.FileBytes - from;
       if (!inside || this->Values.FindWrong(from, slot, bytes)) {
-        this->SayWrong(fmt::format("the {}th block that was read is none of the file's", block + 1));
+        this->SayWrong(fmt::format("block {} of those read does not belong to the file", block + 1));
       }
       return;
     }
     this->How.Where.ForRuns(this->OffsetOf(block), bytes, [&](const Layout::Run& run) {
       const auto wrong = this->Values.FindWrong(run.FileOffset, slot + run.Begin, run.Bytes);
       if (wrong && this->Problem.empty()) {
-        this->SayWrong(fmt::format("a wrong value was read at byte {} of the file", run.FileOffset + *wrong));
+        this->SayWrong(fmt::format("read a wrong value at byte {} of the file", run.FileOffset + *wrong));
       }
     });
   }
@@ -249,7 +249,7 @@ std::vector<Tile> GatherTiles(const std::vector<Tile>& own, MPI_Comm comm)
 /// Blocks read through a shared pointer: together they are the file from its beginning, each byte once.
 std::string CheckTaken(const std::vector<Tile>& own, MPI_Comm comm)
 {
-  return TilesFromZero(GatherTiles(own, comm)) ? "" : "the ranks have read some blocks twice, others never";
+  return TilesFromZero(GatherTiles(own, comm)) ? "" : "the ranks read some blocks twice and missed others";
 }
 
 /// What a rank has to look at after writing: every rank some, all ranks all that was written.

@@ -17,6 +17,7 @@
 #include "Support/MachineName.h"
 #include "Support/ReplaceFile.h"
 #include "Support/RunOnAllRanks.h"
+#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -61,7 +62,7 @@ public:
         std::error_code fault;
         this->Made = fs::create_directories(this->Name, fault);
         if (fault) {
-          throw FileError(this->Name, "a folder for results", fault.message(), "Give another --output");
+          throw SystemError(this->Name, "a folder for results", fault.value(), "Choose another --output");
         }
       }
     });
@@ -114,8 +115,8 @@ std::string FeaturesOf(const Result& result)
     const Feature& shown = feature.Stable ? feature.Again : feature.First;
     text += fmt::format("{} of {} {} at blocks of {} ({} in a file of {}): {}\n", shown.Peak ? "peak" : "dip",
         feature.Function, NameOf(feature.Shape), SizeText(shown.Block),
-        fmt::format("{:.2f} of what is beside it", shown.Height), SizeText(feature.FileBytes),
-        feature.Stable ? "stable" : "not there when measured again");
+        fmt::format("{:.2f} of its neighbours", shown.Height), SizeText(feature.FileBytes),
+        feature.Stable ? "stable" : "not reproduced");
   }
   return text;
 }
@@ -124,10 +125,11 @@ std::string InfluenceOf(const Result& result)
 {
   std::string text;
   for (const InfluenceResult& row : result.Influence) {
-    text +=
-        fmt::format("reading and writing at once, blocks of {}: reading {:.2f}, writing {:.2f} of alone\n",
-            SizeText(row.Block), SpreadOf(row.ReadBoth).Mean / SpreadOf(row.ReadAlone).Mean,
-            SpreadOf(row.WriteBoth).Mean / SpreadOf(row.WriteAlone).Mean);
+    text += fmt::format(
+        "simultaneous reads and writes, blocks of {}: reads at {:.2f}, writes at {:.2f} of their rate "
+        "alone\n",
+        SizeText(row.Block), SpreadOf(row.ReadBoth).Mean / SpreadOf(row.ReadAlone).Mean,
+        SpreadOf(row.WriteBoth).Mean / SpreadOf(row.WriteAlone).Mean);
   }
   return text;
 }
@@ -137,9 +139,9 @@ void DrawInto(const std::vector<std::string>& results, const std::string& folder
 {
   const std::string fault = DrawPlots(results, folder, python);
   if (fault.empty()) {
-    session.Print("pictures: " + folder);
+    session.Print("plots: " + folder);
   } else {
-    session.Warn("There are no pictures: " + fault);
+    session.Warn("The plots are missing: " + fault);
   }
 }
 
@@ -160,16 +162,16 @@ void RunFull(const Settings& settings, const std::string& output, Session& sessi
       DrawInto({output + "/result.json"}, output + "/plots", settings.Python, session);
     }
     if (!result.Complete) {
-      session.Warn("The study is not complete: " + result.WhyIncomplete + ".");
+      session.Warn("The study is incomplete: " + result.WhyIncomplete + ".");
     }
   }
   const bool wrong = session.Root() && HasWrongValues(result);
   RunOnAllRanks(session.Ranks(), [&] {
     if (result.WhyIncomplete == Interruption) {
-      throw Error(fmt::format("Interrupted. What was measured until then is in {}/result.json.", output));
+      throw Error(fmt::format("Interrupted. The measurements so far are in {}/result.json.", output));
     }
     if (wrong) {
-      throw Error("Some functions have read or written wrong values; result.json says which.");
+      throw Error("Some functions read or wrote wrong values. See result.json for their names.");
     }
   });
 }
@@ -192,8 +194,8 @@ void CheckExisting(Settings& settings)
   for (const std::string& path : settings.Existing) {
     if (pointOf(path) != pointOf(settings.Directory)) {
       throw Error(
-          fmt::format("probe --existing: expected files on one storage, found {} on {}, but {} on {}.", path,
-              pointOf(path), settings.Directory, pointOf(settings.Directory)));
+          fmt::format("probe --existing: expected all files on one storage, found {} on {} and {} on {}.",
+              path, pointOf(path), settings.Directory, pointOf(settings.Directory)));
     }
   }
 }
@@ -204,12 +206,13 @@ void CleanUp(const std::string& directory, const Session& session)
   if (session.Root()) {
     const ProbeFolders found = RemoveDeadProbeFolders(directory);
     for (const std::string& folder : found.Removed) {
-      session.Print(fmt::format("removed: {}, left by a probe that was killed", folder));
+      session.Print(fmt::format("removed: {}, left by an interrupted probe", folder));
     }
     for (const std::string& folder : found.Left) {
-      session.Warn(fmt::format(
-          "{} is of a probe on another machine or of another user. Remove it if that no longer runs.",
-          folder));
+      session.Warn(
+          fmt::format("{} belongs to a probe on another machine or by another user. Remove it if that probe "
+                      "no longer runs.",
+              folder));
     }
   }
 }
@@ -223,7 +226,8 @@ void RunProbe(Settings& settings, Session& session)
   }
   CheckExisting(settings);
   if (settings.Directory.empty()) {
-    throw UsageError("probe: give a folder on the storage to probe, or one of compare, findings, plot.");
+    throw UsageError(
+        "probe: give a folder on the storage to measure, or one of the subcommands compare, findings, plot.");
   }
   if (settings.Existing.empty()) {
     CleanUp(settings.Directory, session);
@@ -269,7 +273,7 @@ void RunCompare(const ResultOptions& options, Session& session)
       const Comparison comparison = Compare(a, b);
       if (comparison.Points.empty() && comparison.OnlyOne.empty()) {
         throw Error(
-            fmt::format("{} and {} have no measurement in common.", options.Results[0], options.Results[1]));
+            fmt::format("{} and {} have no measurements in common.", options.Results[0], options.Results[1]));
       }
       session.Print(ComparisonAsText(
           comparison, NameOfResult(a, options.Results[0]), NameOfResult(b, options.Results[1])));
@@ -290,7 +294,7 @@ void DrawFindings(const std::vector<Finding>& findings, const ResultOptions& opt
   std::ofstream out(file);
   out << FindingsAsJson(findings).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
   if (!out.flush()) {
-    throw FileError(file, "a place to write to", "none", "Choose another file for the picture");
+    throw FileError(file, "a file that can be written", "none", "Choose another file for the plot");
   }
   session.Warn(tools::RunPythonScript("plot_findings.py", {file, options.Output}, options.Python));
 }
@@ -304,7 +308,7 @@ void RunFindings(const ResultOptions& options, Session& session)
         results.push_back(LoadResult(path));
         session.Warn(results.back().Complete
                          ? std::string()
-                         : fmt::format("{} is not complete: {}.", path, results.back().WhyIncomplete));
+                         : fmt::format("{} is incomplete: {}.", path, results.back().WhyIncomplete));
       }
       const std::vector<Finding> findings = JudgeFindings(results);
       session.Print(FindingsAsText(findings));
@@ -331,40 +335,39 @@ void RunPlot(const ResultOptions& options, Session& session)
 
 void AddCompare(CLI::App& probe, Session& session)
 {
-  CLI::App* command =
-      probe.add_subcommand("compare", "Two results side by side: what differs beyond noise, and how much");
+  CLI::App* command = probe.add_subcommand(
+      "compare", "Compare two results: which points differ by more than noise, and by how much");
   const auto options = std::make_shared<ResultOptions>();
-  command->add_option("results", options->Results, "Two files result.json")->required()->expected(2);
-  command->add_option("--csv", options->Csv, "File for the ratios of all points");
-  command->add_option("--plots", options->Output, "Folder for pictures");
-  command->add_option("--python", options->Python, "The Python that draws them; it needs matplotlib");
+  command->add_option("results", options->Results, "Two result.json files")->required()->expected(2);
+  command->add_option("--csv", options->Csv, "Write the ratios of all points into this file");
+  command->add_option("--plots", options->Output, "Folder for plots");
+  command->add_option("--python", options->Python, "Python interpreter for plots; requires matplotlib");
   command->callback([options, &session] { RunCompare(*options, session); });
 }
 
 void AddFindings(CLI::App& probe, Session& session)
 {
   CLI::App* command = probe.add_subcommand("findings",
-      "What is known of MPI-IO (small blocks, collective functions, shared pointers, file size, ranks), "
-      "judged "
-      "from results; those of several numbers of ranks can be given together");
+      "Test published findings about MPI-IO (small blocks, collective functions, shared pointers, file size, "
+      "ranks) against results, which may have different numbers of ranks");
   const auto options = std::make_shared<ResultOptions>();
-  command->add_option("results", options->Results, "Files result.json")->required();
+  command->add_option("results", options->Results, "One or more result.json files")->required();
   command->add_option(
-      "--plot", options->Output, "Draw the findings into this file, NAME.png; NAME.json has their numbers");
-  command->add_option("--python", options->Python, "The Python that draws; it needs matplotlib");
+      "--plot", options->Output, "Plot the findings into this file, NAME.png; NAME.json gets their numbers");
+  command->add_option("--python", options->Python, "Python interpreter for plots; requires matplotlib");
   command->callback([options, &session] { RunFindings(*options, session); });
 }
 
 void AddPlot(CLI::App& probe, Session& session)
 {
-  CLI::App* command = probe.add_subcommand("plot", "Draw results that are there");
+  CLI::App* command = probe.add_subcommand("plot", "Plot existing results");
   const auto options = std::make_shared<ResultOptions>();
-  command->add_option("results", options->Results, "One file result.json, or two to compare")
+  command->add_option("results", options->Results, "One result.json file, or two to compare")
       ->required()
       ->expected(1, 2);
   command->add_option(
-      "-o,--output", options->Output, "Folder for the pictures (default: plots, beside the result)");
-  command->add_option("--python", options->Python, "The Python that draws them; it needs matplotlib");
+      "-o,--output", options->Output, "Folder for the plots (default: plots, in the folder of the result)");
+  command->add_option("--python", options->Python, "Python interpreter for plots; requires matplotlib");
   command->callback([options, &session] { RunPlot(*options, session); });
 }
 
@@ -373,12 +376,12 @@ void AddPlot(CLI::App& probe, Session& session)
 void AddProbe(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("probe",
-      "Measure what a storage bears: in short, for the reader's choice of threads, or all functions of "
-      "MPI-IO in "
-      "a study. Run it as the programs that will use the storage, under mpirun or alone");
+      "Measure a storage: either quickly, to find the best number of threads for the reader, or all "
+      "functions of MPI-IO in a study. Run it as you run the programs that will use the storage, under "
+      "mpirun or alone");
   const auto settings = std::make_shared<Settings>();
-  command->add_option(
-      "directory", settings->Directory, "Folder on the storage; test files are made in it and removed");
+  command->add_option("directory", settings->Directory,
+      "Folder on the storage; probe creates test files in it and removes them");
   AddSettings(*command, *settings);
   AddCompare(*command, session);
   AddFindings(*command, session);

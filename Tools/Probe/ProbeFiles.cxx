@@ -7,6 +7,7 @@
 #include "Support/RegularFile.h"
 #include "Support/RunOnAllRanks.h"
 #include "Support/Stopwatch.h"
+#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 
@@ -42,12 +43,13 @@ void CheckRoom(const std::string& dir, std::uint64_t bytes)
 {
   struct statvfs state = {};
   if (::statvfs(dir.c_str(), &state) != 0) {
-    throw FileError(dir, "a folder to measure in", SystemMessage(errno));
+    throw SystemError(dir, "a folder to measure in", errno);
   }
   const double room = static_cast<double>(state.f_bavail) * static_cast<double>(state.f_frsize);
   if (room < 1.1 * static_cast<double>(bytes)) {
-    throw FileError(dir, fmt::format("room for {} of test files", ByteText(1.1 * static_cast<double>(bytes))),
-        ByteText(room), "Free some, ask for less, or name existing files to read");
+    throw FileError(dir,
+        fmt::format("space for {} of test files", ByteText(1.1 * static_cast<double>(bytes))), ByteText(room),
+        "Free some space, use smaller --test-bytes, or read existing files with --existing");
   }
 }
 
@@ -58,7 +60,7 @@ void WriteFile(const std::string& path, std::uint64_t bytes, std::mt19937_64& ra
   const RawFile file(path, O_WRONLY | O_CREAT | O_EXCL, "a test file that can be written");
   const auto check = [&path](bool good) {
     if (!good) {
-      throw FileError(path, "a test file that can be written", SystemMessage(errno));
+      throw SystemError(path, "a test file that can be written", errno);
     }
   };
   std::vector<std::uint64_t> block(MiB / sizeof(std::uint64_t));
@@ -157,7 +159,8 @@ void TestFiles::MakeFolder(Communicator& comm, const std::string& dir)
   this->Folder.assign(reinterpret_cast<const char*>(name.data()), name.size());
   RunOnAllRanks(comm, [&] {
     if (!fs::is_directory(this->Folder)) {
-      throw FileError(dir, "one folder that all nodes see", "one on each node", "Measure it from one node");
+      throw FileError(dir, "a folder that all nodes share", "a different folder on each node",
+          "Measure from one node only");
     }
   });
 }
@@ -233,7 +236,7 @@ ProbeFiles FindProbeFiles(const std::vector<std::string>& paths)
     throw FileError(paths.empty() ? "" : paths.front(), "at least 1 MiB in files of at least 64 KiB",
         fmt::format(
             "{} files with {}", files.Paths.size(), ByteText(static_cast<double>(files.TotalBytes()))),
-        "Name larger files, or let test files be written");
+        "Name larger files, or omit --existing so that probe writes test files");
   }
   return files;
 }

@@ -2,6 +2,7 @@
 
 #include "Support/Error.h"
 #include "Support/MachineName.h"
+#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 
@@ -67,8 +68,8 @@ std::string MakeProbeFolder(const std::string& dir)
   // The folder of an earlier process of this number may be in the way.
   for (int next = 2; ::mkdir(path.c_str(), 0700) != 0; ++next) {
     if (errno != EEXIST || next > MostOfOne) {
-      throw FileError(dir, "a folder that files can be written to", SystemMessage(errno),
-          "Choose another one, or name existing files to read");
+      throw SystemError(
+          dir, "a writable folder", errno, "Choose another folder, or read existing files with --existing");
     }
     path = fmt::format("{}.{}", first, next);
   }

@@ -59,19 +59,19 @@ std::string TextFor(const QuickProbeResult& found, const ConcurrencyRange& sure)
   for (const RateSample& sample : profile.Samples) {
     rates[sample.Concurrency].push_back(sample.Rate);
   }
-  std::string text = "requests in flight    measured        fitted\n";
+  std::string text = "concurrent requests   measured        fitted\n";
   for (const auto& [concurrency, values] : rates) {
     text += fmt::format("{:>18}  {:>8}/s  {:>10}/s\n", concurrency, ByteText(SpreadOf(values).Mean),
         profile.Fit.Known() ? ByteText(profile.Fit.At(concurrency)) : "?");
   }
-  text += fmt::format("best: {} requests in flight on the whole system", profile.Concurrency);
+  text += fmt::format("best: {} concurrent requests on the whole system", profile.Concurrency);
   text += profile.BlockBytes > 0 ? fmt::format(", of {} or more\n", SizeText(profile.BlockBytes)) : "\n";
   if (profile.Fit.Known()) {
-    text += fmt::format(
-        "9 of 10 measurements alike would find {} to {}\n{}\n", sure.Least, sure.Most, profile.Fit.Text());
+    text +=
+        fmt::format("90 % confidence interval: {} to {}\n{}\n", sure.Least, sure.Most, profile.Fit.Text());
   }
   if (found.AtBest.Known) {
-    text += fmt::format("a request takes {:.3g} ms and 1 s for {}, with these in flight\n",
+    text += fmt::format("at this number, a request takes {:.3g} ms plus its size at {}/s\n",
         1000 * found.AtBest.Requests.Latency, ByteText(found.AtBest.Requests.Bandwidth));
   }
   text += profile.BestFunction.empty() ? "" : "fastest function: " + profile.BestFunction + "\n";
@@ -82,7 +82,7 @@ std::string TextFor(const QuickProbeResult& found, const ConcurrencyRange& sure)
 std::string DoubtOf(const QuickProbeResult& found)
 {
   if (found.CacheAnswered && found.Profile.Where.Class != MountClass::Memory) {
-    return "this machine's memory answered, not the storage";
+    return "the data came from this machine's memory, not from the storage";
   }
   std::map<int, int> times;
   for (const RateSample& sample : found.Profile.Samples) {
@@ -90,7 +90,7 @@ std::string DoubtOf(const QuickProbeResult& found)
   }
   const bool twice =
       std::any_of(times.begin(), times.end(), [](const auto& entry) { return entry.second > 1; });
-  return twice ? std::string() : "the time was too short to measure anything twice";
+  return twice ? std::string() : "the time was too short for repeated measurements";
 }
 
 class QuickRun
@@ -197,8 +197,7 @@ private:
   {
     const std::uint64_t bytes = this->BytesForFunctions();
     if (bytes == 0) {
-      this->Found.WhyIncomplete =
-          "the storage is too slow, or the time too short, to compare reading functions";
+      this->Found.WhyIncomplete = "the time was too short to compare the read functions on this storage";
       return;
     }
     Settings few = this->How;
@@ -248,7 +247,7 @@ private:
     if (this->Probed.Cancelled) {
       this->Found.WhyIncomplete = Interruption;
     } else if (tooShort) {
-      this->Found.WhyIncomplete = "the time was too short to tell how many requests the storage bears";
+      this->Found.WhyIncomplete = "the time was too short to find the best number of concurrent requests";
     } else if (!this->How.Existing.empty()) {
       this->Found.WhyIncomplete.clear();
     }
@@ -259,14 +258,14 @@ private:
         throw Error(this->SaveFault);
       }
       if (this->Probed.Cancelled) {
-        throw Error(fmt::format(
-            "Interrupted. What was measured until then is in {}/result.json; no profile was kept.",
-            this->Output));
+        throw Error(
+            fmt::format("Interrupted. The measurements so far are in {}/result.json; no profile was saved.",
+                this->Output));
       }
       if (tooShort) {
         throw Error(
-            fmt::format("The time was too short to tell how many requests the storage bears; give more "
-                        "--seconds. What was measured is in {}/result.json.",
+            fmt::format("The time was too short to find the best number of concurrent requests. Give more "
+                        "--seconds. The measurements so far are in {}/result.json.",
                 this->Output));
       }
       if (this->Out.Root()) {
@@ -283,7 +282,7 @@ private:
       this->Out.Print("note: " + note);
     }
     if (!this->Found.Complete) {
-      this->Out.Warn("result.json is not complete: " + this->Found.WhyIncomplete + ".");
+      this->Out.Warn("result.json is incomplete: " + this->Found.WhyIncomplete + ".");
     }
     ReplaceFile(this->Output + "/profile.json", TextOf(profile));
     this->Out.Print(fmt::format("profile: {}/profile.json", this->Output));

@@ -139,8 +139,8 @@ private:
     if (fastest >= SlowestCache && this->GreatestAlone >= LikeCache * fastest) {
       this->Result.CacheAnswered = true;
       this->Note(
-          fmt::format("One request at a time got {}/s, and reading the same bytes again {}/s: this machine's "
-                      "memory answered, not the storage.",
+          fmt::format("The data came from this machine's memory, not from the storage: single requests "
+                      "reached {}/s, and reading the same bytes again {}/s.",
               ByteText(this->GreatestAlone), ByteText(fastest)));
     }
   }
@@ -307,20 +307,22 @@ private:
   void NoteWhatToKnow()
   {
     if (this->Meter.Cancelled()) {
-      this->Note("The measurement was cut off.");
+      this->Note("The measurement was interrupted.");
     }
     if (this->Result.OutOfTime) {
-      this->Note("The storage is slow for the time given: a part of what was planned was left out.");
+      this->Note(
+          "The time was too short for this storage: some planned measurements were skipped. Give more "
+          "--seconds.");
     }
     if (this->Meter.DropsCaches()) {
       this->Note(
-          "The files cannot be read past this machine's cache (O_DIRECT); it was asked to forget them.");
+          "Reads cannot bypass this machine's cache (O_DIRECT), so the files were dropped from it instead.");
     }
     if (this->Result.Profile.Where.Class == MountClass::Memory) {
-      this->Note("This storage is memory.");
+      this->Note("This storage is in memory.");
     }
     this->Note(
-        fmt::format("Requests of {}, files with {} in all.", ByteText(static_cast<double>(this->Request)),
+        fmt::format("Requests of {}, files of {} in total.", ByteText(static_cast<double>(this->Request)),
             ByteText(static_cast<double>(this->Meter.Files().TotalBytes()))));
   }
 

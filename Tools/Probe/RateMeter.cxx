@@ -92,9 +92,9 @@ private:
         threads.emplace_back([this, &share] { this->Work(share); });
       }
     } catch (const std::system_error& error) {
-      this->Fail(std::string("The system grants no more threads: ") + error.what() + ".");
+      this->Fail(std::string("The system refuses to start more threads: ") + error.what() + ".");
     } catch (const std::bad_alloc&) {
-      this->Fail("There is not enough memory.");
+      this->Fail("Out of memory. Use fewer ranks or smaller --test-bytes.");
     }
     const std::lock_guard<std::mutex> lock(this->Mutex);
     this->Change.notify_all();
@@ -139,7 +139,7 @@ private:
       const AlignedMemory buffer = MakeAlignedMemory(this->Blocks.Bytes());
       this->Read(buffer.get(), this->AwaitStart(), share);
     } catch (const std::bad_alloc&) {
-      this->Fail("There is not enough memory.");
+      this->Fail("Out of memory. Use fewer ranks or smaller --test-bytes.");
     } catch (const std::exception& error) {
       this->Fail(error.what());
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "Support/Error.h"
+#include "Support/SystemError.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -26,7 +27,7 @@ public:
   RawFile(const std::string& path, int flags, const char* expected) : RawFile(path, flags)
   {
     if (!this->IsOpen()) {
-      throw FileError(path, expected, SystemMessage(errno));
+      throw SystemError(path, expected, errno);
     }
   }
   ~RawFile()

@@ -2,6 +2,7 @@
 #include "Probe/Result.h"
 #include "Support/Error.h"
 #include "Support/RegularFile.h"
+#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -37,7 +38,7 @@ double Number(const json& value, const std::string& name, double least)
 std::uint64_t Whole(const json& value, const std::string& name)
 {
   const json& number = value.at(name);
-  Demand(number.is_number_unsigned(), name + " is no positive whole number");
+  Demand(number.is_number_unsigned(), name + " is not a positive whole number");
   return number.get<std::uint64_t>();
 }
 
@@ -75,7 +76,7 @@ std::string FunctionName(const json& value)
   const std::string name = value.at("function").get<std::string>();
   const auto letter = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
   Demand(!name.empty() && name.size() < 64 && std::all_of(name.begin(), name.end(), letter),
-      "the name of a function is not one");
+      "a function has no valid name");
   return name;
 }
 
@@ -108,7 +109,7 @@ PointResult ReadPoint(const json& value)
     point.OpenSeconds = Number(value, "open_seconds", 0);
     point.ViewSeconds = Number(value, "view_seconds", 0);
     Demand(!point.Rates.empty() && point.Seconds.size() == point.Rates.size(),
-        "a point has not as many times as rates");
+        "a point has different numbers of times and rates");
   }
   return point;
 }
@@ -162,7 +163,7 @@ std::vector<RateSample> ReadSamples(const json& list)
     sample.Concurrency = Count(item, "in_flight");
     sample.Rate = Number(item, "kb_per_s", 0) * Kilo;
     sample.Pass = Count(item, "pass");
-    Demand(sample.Concurrency >= 1 && sample.Rate > 0, "a rate over the requests in flight is none");
+    Demand(sample.Concurrency >= 1 && sample.Rate > 0, "a rate of concurrent requests is not a valid rate");
     samples.push_back(sample);
   }
   return samples;
@@ -198,7 +199,7 @@ void ReadCircumstances(const json& value, Result& result)
   result.MpiIo = machine.at("mpi_io").get<std::string>();
   result.Ranks = Count(machine, "ranks");
   result.Hosts = Count(machine, "hosts");
-  Demand(result.Ranks >= 1, "there are no ranks");
+  Demand(result.Ranks >= 1, "the number of ranks is missing");
   const json& settings = value.at("settings");
   result.Piece = Whole(settings, "piece_bytes");
   result.Repetitions = Count(settings, "repetitions");
@@ -214,7 +215,8 @@ void ReadCircumstances(const json& value, Result& result)
 
 Result ReadResult(const json& value)
 {
-  Demand(value.is_object() && value.value("schema", "") == ResultSchema, "it is no result of patchio probe");
+  Demand(
+      value.is_object() && value.value("schema", "") == ResultSchema, "it is not a result of patchio probe");
   Demand(value.at("version") == ResultVersion,
       fmt::format("its version is {}, not {}",
           value.at("version").dump(-1, ' ', true, json::error_handler_t::replace), ResultVersion));
@@ -222,7 +224,7 @@ Result ReadResult(const json& value)
   ReadCircumstances(value, result);
   for (const json& item : value.at("points")) {
     const PointResult point = ReadPoint(item);
-    Demand(result.Points.emplace(point.Key, point).second, "a point is there twice");
+    Demand(result.Points.emplace(point.Key, point).second, "a point occurs twice");
   }
   for (const json& item : value.at("features")) {
     result.Features.push_back(ReadFeatureResult(item));
@@ -241,9 +243,12 @@ std::string TextOf(const std::string& path)
   CheckRegularFile(path);
   std::error_code fault;
   const std::uintmax_t bytes = std::filesystem::file_size(path, fault);
-  if (fault || bytes > MostBytes) {
-    throw FileError(path, "a result of patchio probe",
-        fault ? fault.message() : fmt::format("{} bytes, more than such a file has", bytes));
+  if (fault) {
+    throw SystemError(path, "a result of patchio probe", fault.value());
+  }
+  if (bytes > MostBytes) {
+    throw FileError(
+        path, "a result of patchio probe", fmt::format("{} bytes, too large for a result", bytes));
   }
   std::string text(bytes, '\0');
   std::ifstream file(path, std::ios::binary);

@@ -55,7 +55,7 @@ CLI::Option* AsSize(CLI::Option* option)
 {
   return option->transform(CLI::AsSizeValue(false))->transform([](const std::string& text) {
     if (text.find('-') != std::string::npos) {
-      throw CLI::ValidationError(fmt::format("a size in bytes is expected, found {}", text));
+      throw CLI::ValidationError(fmt::format("expected a size in bytes, found {}", text));
     }
     return text;
   });
@@ -63,28 +63,27 @@ CLI::Option* AsSize(CLI::Option* option)
 
 void AddQuickSettings(CLI::App& command, Settings& settings)
 {
-  OfQuick(
-      settings, command.add_option("--seconds", settings.QuickSeconds, "How long it takes, about: 1 to 3600"))
+  OfQuick(settings,
+      command.add_option("--seconds", settings.QuickSeconds, "Approximate duration in seconds, 1 to 3600"))
       ->capture_default_str();
   AsSize(OfQuick(settings,
              command.add_option("--test-bytes", settings.QuickBytes, "Size of test files, at least 16M")))
       ->capture_default_str();
   OfQuick(settings, command.add_option("--existing", settings.Existing,
-                        "Read these files, or those in these folders; write none"))
+                        "Read these files, or the files in these folders, instead of writing test files"))
       ->delimiter(',');
-  OfQuick(settings, command.add_flag("--no-save", settings.NoSave, "Do not keep the profile for the reader"));
+  OfQuick(settings, command.add_flag("--no-save", settings.NoSave, "Do not save the profile for the reader"));
   OfQuick(settings, command.add_flag("--force", settings.Force,
-                        "Keep the profile for the reader even where the one that is there is surer"));
+                        "Save the profile for the reader even if the existing profile is more reliable"));
 }
 
 /// What the study measures.
 void AddStudyScope(CLI::App& command, Settings& settings)
 {
-  OfStudy(settings,
-      command.add_option("--functions", settings.Functions,
-          "Functions (read_at_all, pread, ...) or groups of them, separated by commas: all, reads, writes, "
-          "explicit, individual-pointer, shared, posix, collective, individual, blocking, "
-          "nonblocking, split"))
+  OfStudy(settings, command.add_option("--functions", settings.Functions,
+                        "Functions (read_at_all, pread, ...) or groups of functions, separated by commas: "
+                        "all, reads, writes, explicit, individual-pointer, shared, posix, collective, "
+                        "individual, blocking, nonblocking, split"))
       ->delimiter(',')
       ->capture_default_str();
   OfStudy(settings, command.add_option("--views", settings.Views, "Views: own, whole, interleaved"))
@@ -94,42 +93,44 @@ void AddStudyScope(CLI::App& command, Settings& settings)
       ->delimiter(',')
       ->capture_default_str();
   AsSize(OfStudy(settings, command.add_option("--blocks", settings.Blocks,
-                               "Bytes of one call of one rank, for example 64k,1M")))
+                               "Block sizes (bytes per call and rank), for example 64k,1M")))
       ->delimiter(',')
       ->capture_default_str();
-  AsSize(OfStudy(settings, command.add_option(
-                               "--piece", settings.Piece, "Bytes between the holes of the interleaved view")))
+  AsSize(OfStudy(settings,
+             command.add_option("--piece", settings.Piece, "Bytes per piece of the interleaved view")))
       ->capture_default_str();
 }
 
 /// How the study measures it.
 void AddStudyManner(CLI::App& command, Settings& settings)
 {
-  OfStudy(settings, command.add_option("--repetitions", settings.Repetitions, "Measurements of each"))
+  OfStudy(
+      settings, command.add_option("--repetitions", settings.Repetitions, "Number of measurements per point"))
       ->capture_default_str();
-  OfStudy(settings, command.add_option("--budget", settings.Budget, "Seconds for all; 0: no limit"))
+  OfStudy(
+      settings, command.add_option("--budget", settings.Budget, "Total time limit in seconds; 0: no limit"))
       ->capture_default_str();
   OfStudy(settings, command.add_option("--most-seconds", settings.MostSeconds,
-                        "Seconds for one measurement; the rest of the file is left out then"))
+                        "Time limit of one measurement in seconds; the rest of the file is skipped"))
       ->capture_default_str();
   OfStudy(settings, command.add_flag("--no-sync", settings.NoSync,
-                        "Rates of writing without the time until the storage has it"));
-  OfStudy(
-      settings, command.add_option("--in-flight", settings.InFlight, "Non-blocking calls of a rank at once"))
+                        "Measure write rates without the time for syncing to the storage"));
+  OfStudy(settings, command.add_option(
+                        "--in-flight", settings.InFlight, "Number of concurrent non-blocking calls per rank"))
       ->capture_default_str();
-  OfStudy(settings,
-      command.add_option("--features", settings.Features, "Peaks and dips to look at again, the sharpest"))
+  OfStudy(settings, command.add_option("--features", settings.Features,
+                        "Number of peaks and dips to measure again, the sharpest first"))
       ->capture_default_str();
-  OfStudy(settings,
-      command.add_option("--feature-repetitions", settings.FeatureRepetitions, "Measurements of each then"))
+  OfStudy(settings, command.add_option("--feature-repetitions", settings.FeatureRepetitions,
+                        "Number of measurements of each peak and dip"))
       ->capture_default_str();
   OfStudy(settings, command.add_option("--influence", settings.InfluenceSeconds,
-                        "Seconds of each measurement of reading and writing at once; 0: none"))
+                        "Seconds per measurement of simultaneous reads and writes; 0: skip them"))
       ->capture_default_str();
-  OfStudy(settings,
-      command.add_option("--writers", settings.Writers, "Ranks that write while the others read; 0: half"))
+  OfStudy(settings, command.add_option("--writers", settings.Writers,
+                        "Number of ranks that write while the others read; 0: half of them"))
       ->capture_default_str();
-  OfStudy(settings, command.add_option("--seed", settings.Seed, "Seed of the random order of measurements"))
+  OfStudy(settings, command.add_option("--seed", settings.Seed, "Seed for the random order of measurements"))
       ->capture_default_str();
 }
 
@@ -155,7 +156,7 @@ void CheckStudyNumbers(const Settings& settings, int ranks)
   Require(settings.InfluenceSeconds >= 0 && settings.InfluenceSeconds <= 3600, "influence",
       "0 to 3600 seconds", Number(settings.InfluenceSeconds));
   Require(settings.Writers >= 0 && settings.Writers < std::max(2, ranks), "writers",
-      "fewer than there are ranks", Number(settings.Writers));
+      "less than the number of ranks", Number(settings.Writers));
 }
 
 }  // namespace
@@ -163,12 +164,13 @@ void CheckStudyNumbers(const Settings& settings, int ranks)
 void AddSettings(CLI::App& command, Settings& settings)
 {
   command.add_flag("--quick", settings.Quick,
-      "Measure in 1 to 2 minutes what the reader needs to choose its threads (the default)");
-  command.add_flag("--full", settings.Full, "The study: all functions, views, file sizes and block sizes");
+      "Find the best number of threads for the reader in 1 to 2 minutes (default)");
+  command.add_flag(
+      "--full", settings.Full, "Run the study: all functions, views, file sizes and block sizes");
   command.add_option("-o,--output", settings.Output, "Folder for the results (default: ./probe_HOST_DATE)");
-  command.add_option("--label", settings.Label, "Name of these results in comparisons and plots");
-  command.add_flag("--no-plots", settings.NoPlots, "Draw no pictures");
-  command.add_option("--python", settings.Python, "The Python that draws them; it needs matplotlib");
+  command.add_option("--label", settings.Label, "Name of the result in comparisons and plots");
+  command.add_flag("--no-plots", settings.NoPlots, "Do not draw plots");
+  command.add_option("--python", settings.Python, "Python interpreter for plots; requires matplotlib");
   AddQuickSettings(command, settings);
   AddStudyScope(command, settings);
   AddStudyManner(command, settings);
@@ -176,10 +178,10 @@ void AddSettings(CLI::App& command, Settings& settings)
 
 Choice CheckSettings(const Settings& settings, int ranks)
 {
-  Require(!(settings.Quick && (settings.Full || settings.Study)), "quick",
-      "nothing that is for the study only", "such options");
+  Require(!(settings.Quick && (settings.Full || settings.Study)), "quick", "no options of the study",
+      "options of the study");
   Require(!(settings.Full || settings.Study) || settings.QuickGiven.empty(), "full",
-      "nothing that is for the quick mode only", fmt::format("{}", fmt::join(settings.QuickGiven, ", ")));
+      "no options of the quick mode", fmt::format("{}", fmt::join(settings.QuickGiven, ", ")));
   Require(settings.QuickSeconds >= 1 && settings.QuickSeconds <= 3600, "seconds", "1 to 3600",
       Number(settings.QuickSeconds));
   Require(settings.QuickBytes >= LeastTest && settings.QuickBytes <= MostFile, "test-bytes", "16M to 1024T",
@@ -203,11 +205,11 @@ Choice CheckSettings(const Settings& settings, int ranks)
   for (const std::uint64_t size : choice.Sizes) {
     Require(size <= MostFile && DivisibleSize(size, ranks, settings.Piece) > 0, "sizes",
         fmt::format(
-            "at least a piece of {} bytes for each of {} ranks, at most 1 PiB", settings.Piece, ranks),
+            "at least one piece of {} bytes per rank for {} ranks, and at most 1 PiB", settings.Piece, ranks),
         fmt::format("{} bytes", size));
   }
   Require(choice.Blocks.front() <= GreatestSize(choice, ranks, settings.Piece), "blocks",
-      "some that are smaller than the files", fmt::format("{} bytes", choice.Blocks.front()));
+      "blocks smaller than the files", fmt::format("{} bytes", choice.Blocks.front()));
   CheckStudyNumbers(settings, ranks);
   return choice;
 }

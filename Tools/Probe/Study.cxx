@@ -102,9 +102,9 @@ private:
     if (state == Interrupted) {
       this->End = Interruption;
     } else if (state == Unsaved) {
-      this->End = "its results could not be saved";
+      this->End = "saving its results failed";
     } else if (state == Late) {
-      this->End = fmt::format("the time given for it, {:g} s, was over", this->How.Budget);
+      this->End = fmt::format("its time limit of {:g} s was reached", this->How.Budget);
     }
     return state == Go;
   }
@@ -218,7 +218,7 @@ private:
       return point.Key.Function;
     }
     if (good == 0 && bad >= MostFaults) {
-      result.Error = "not tried, as other sizes have failed";
+      result.Error = "not tried, because other sizes failed";
       this->Found.Points[point.Key] = result;
       return point.Key.Function;
     }
@@ -322,7 +322,7 @@ private:
         MeasureInfluence(this->Ranks, trial, ++this->Trials, this->Found.Influence[i]);
         const double part = (pass * blocks.size() + i + 1.0) / (this->How.Repetitions * blocks.size());
         this->Show(part, (1 - part) * 4 * trial.Seconds * this->How.Repetitions * blocks.size(),
-            "reading and writing at once");
+            "simultaneous reads and writes");
         this->SaveNowAndThen();
       }
     }

@@ -7,6 +7,7 @@
 #include "Support/ByteText.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
+#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 
@@ -32,12 +33,12 @@ void CheckRoom(const std::string& directory, std::uint64_t bytes)
 {
   std::error_code fault;
   if (!fs::is_directory(directory, fault)) {
-    throw FileError(directory, "a folder to probe", fault ? fault.message() : "something else");
+    throw SystemError(directory, "a folder to measure", fault ? fault.value() : ENOTDIR);
   }
   const fs::space_info space = fs::space(directory, fault);
   if (!fault && static_cast<double>(space.available) < Margin * static_cast<double>(bytes)) {
     throw FileError(directory, ByteText(bytes) + " of free space for test files",
-        ByteText(static_cast<double>(space.available)), "Give smaller --sizes, or another folder");
+        ByteText(static_cast<double>(space.available)), "Use smaller --sizes, or another folder");
   }
 }
 
@@ -62,8 +63,7 @@ TestFolder::~TestFolder()
     std::error_code fault;
     fs::remove_all(this->Name, fault);
     if (fault) {
-      std::fprintf(
-          stderr, "warning: %s could not be removed: %s\n", this->Name.c_str(), fault.message().c_str());
+      std::fprintf(stderr, "warning: removing %s failed: %s\n", this->Name.c_str(), fault.message().c_str());
     }
   }
 }
@@ -89,14 +89,14 @@ void WritePattern(const std::string& path, std::uint64_t seed, std::uint64_t off
     for (std::size_t put = 0; put < count;) {
       const ssize_t now = ::pwrite(file, buffer.data() + put, count - put, offset + done + put);
       if (now <= 0 && errno != EINTR) {
-        throw FileError(path, "a test file that can be written", SystemMessage(errno));
+        throw SystemError(path, "a test file that can be written", errno);
       }
       put += std::max<ssize_t>(0, now);
     }
     done += count;
   }
   if (::fsync(file) != 0) {
-    throw FileError(path, "a test file that can be written", SystemMessage(errno));
+    throw SystemError(path, "a test file that can be written", errno);
   }
 }
 

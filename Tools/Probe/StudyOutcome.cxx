@@ -60,14 +60,14 @@ std::vector<std::string> WarningsOf(const Result& found, double mostSeconds)
   }
   if (cached > 0) {
     warnings.push_back(
-        fmt::format("{} of {} measurements of reading were as fast as memory, or had the file in memory: "
-                    "they tell little of the storage.",
+        fmt::format("{} of {} read measurements were as fast as memory, or had the file in memory. They say "
+                    "little about the storage.",
             cached, read));
   }
   if (cut > 0) {
-    warnings.push_back(
-        fmt::format("{} measurements left out a part of the file, as it would have taken more than {:g} s.",
-            cut, mostSeconds));
+    warnings.push_back(fmt::format(
+        "{} measurements skipped a part of the file, because the whole file takes more than {:g} s.", cut,
+        mostSeconds));
   }
   return warnings;
 }

@@ -20,8 +20,8 @@ StudyPlan::StudyPlan(const Settings& settings, const Communicator& ranks)
   }
   if (this->All.empty()) {
     throw Error(
-        "There is nothing to measure: shared pointers have the view own only, writing has no view whole, "
-        "and a block must fit into the part of a rank.");
+        "The selected options leave nothing to measure. Shared pointers only support the view own, writes do "
+        "not support the view whole, and a block must fit into the part of a rank.");
   }
 }
 

@@ -3,6 +3,7 @@
 #include "Probe/Pattern.h"
 #include "Support/Error.h"
 #include "Support/RegularFile.h"
+#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 
@@ -22,7 +23,7 @@ public:
   explicit Reading(const std::string& path) : Path(path), File(OpenRegularFile(path))
   {
     if (this->File < 0) {
-      throw FileError(path, "the file that was written", SystemMessage(errno));
+      throw SystemError(path, "the file that was written", errno);
     }
   }
   ~Reading() { ::close(this->File); }
@@ -33,9 +34,11 @@ public:
   {
     for (std::size_t done = 0; done < count;) {
       const ssize_t now = ::pread(this->File, bytes + done, count - done, offset + done);
-      if (now == 0 || (now < 0 && errno != EINTR)) {
-        throw FileError(this->Path, fmt::format("{} written bytes at {}", count, offset),
-            now == 0 ? "the end of the file" : SystemMessage(errno));
+      if (now < 0 && errno != EINTR) {
+        throw SystemError(this->Path, fmt::format("{} bytes at {}", count, offset), errno);
+      }
+      if (now == 0) {
+        throw FileError(this->Path, fmt::format("{} bytes at {}", count, offset), "the end of the file");
       }
       done += std::max<ssize_t>(now, 0);
     }
@@ -49,7 +52,7 @@ public:
       const std::size_t count = std::min<std::uint64_t>(this->Buffer.size(), bytes - done);
       this->Get(offset + done, this->Buffer.data(), count);
       if (const auto wrong = values.FindWrong(name + done, this->Buffer.data(), count)) {
-        throw Error(fmt::format("a wrong value was written at byte {} of the file", offset + done + *wrong));
+        throw Error(fmt::format("wrote a wrong value at byte {} of the file", offset + done + *wrong));
       }
     }
   }
@@ -91,10 +94,10 @@ void CheckShuffled(const std::string& path, std::uint64_t seed, const BlockNames
     const std::uint64_t name = values.OffsetOf(first);
     const std::uint64_t within = name % names.Part;
     if (name >= names.End || within % names.Block != 0) {
-      throw Error(fmt::format("no block that was written begins at byte {} of the file", offset));
+      throw Error(fmt::format("no written block begins at byte {} of the file", offset));
     }
     if (!seen.insert(name).second) {
-      throw Error(fmt::format("the block at byte {} of the file was written twice", offset));
+      throw Error(fmt::format("wrote the block at byte {} of the file twice", offset));
     }
     const std::uint64_t length = std::min(names.Block, names.Part - within);
     file.Check(values, name, offset, length);

@@ -2,6 +2,7 @@
 
 #include "Probe/RawFile.h"
 #include "Support/Stopwatch.h"
+#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 
@@ -42,9 +43,11 @@ private:
   {
     for (std::size_t done = 0; done < bytes;) {
       const ssize_t got = ::pread(this->Opened, into + done, bytes - done, static_cast<off_t>(offset + done));
-      if (got <= 0 && !(got < 0 && errno == EINTR)) {
-        throw FileError(this->Path, fmt::format("{} bytes at {}", bytes, offset),
-            got < 0 ? SystemMessage(errno) : "the end of the file");
+      if (got < 0 && errno != EINTR) {
+        throw SystemError(this->Path, fmt::format("{} bytes at {}", bytes, offset), errno);
+      }
+      if (got == 0) {
+        throw FileError(this->Path, fmt::format("{} bytes at {}", bytes, offset), "the end of the file");
       }
       done += got > 0 ? static_cast<std::size_t>(got) : 0;
     }

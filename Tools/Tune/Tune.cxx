@@ -86,7 +86,7 @@ Facts Look(const Options& options)
   std::error_code fault;
   const fs::file_status about = fs::status(options.Path, fault);
   if (!fs::exists(about)) {
-    throw FileError(options.Path, "a data set or a folder", "nothing that can be read", "Check the path");
+    throw FileError(options.Path, "a data set or a folder", "neither", "Check the path");
   }
   if (!fs::is_directory(about)) {
     facts.StepBytes = BytesOfLastStep(options.Path);
@@ -173,30 +173,30 @@ json Describe(const Options& options, const Facts& facts)
 std::string StorageText(const json& all)
 {
   const json& mount = all["mount"];
-  std::string text = fmt::format("{}\n  lies on {} ({}, {})\n", all["path"].get<std::string>(),
+  std::string text = fmt::format("{}\n  is on {} ({}, {})\n", all["path"].get<std::string>(),
       mount["point"].get<std::string>(), mount["type"].get<std::string>(), mount["class"].get<std::string>());
   if (!all.contains("profile")) {
     return text + (all["notes"].empty()
-                          ? "  It has not been measured yet: 'patchio probe' does that.\n"
-                          : "  There is no profile of it that can be used, see the notes; 'patchio "
-                            "probe' makes one.\n");
+                          ? "  This storage has no profile yet. Measure it with 'patchio probe'.\n"
+                          : "  This storage has no usable profile, see the notes. Measure it with 'patchio "
+                            "probe'.\n");
   }
   const json& profile = all["profile"];
   text += fmt::format("  {}\n  N* = {}: {}\n", profile["source"].get<std::string>(),
       profile["concurrency"].get<int>(),
       profile["from_table"].get<bool>()
-          ? "the reads in flight, from all ranks together, that the table says"
-          : "the reads in flight, from all ranks together, at which it is fastest");
+          ? "concurrent reads from all ranks together, from the table of the profile"
+          : "concurrent reads from all ranks together at which the storage is fastest");
   if (profile.contains("concurrency_range")) {
     const json& sure = profile["concurrency_range"];
-    text += fmt::format(
-        "  9 of 10 measurements alike would find N* = {} to {}\n", sure[0].get<int>(), sure[1].get<int>());
+    text +=
+        fmt::format("  90 % confidence interval of N*: {} to {}\n", sure[0].get<int>(), sure[1].get<int>());
   }
   if (profile.contains("rate")) {
     text += fmt::format("  F(N*) = {}/s\n", ByteText(profile["rate"].get<double>()));
   }
   if (profile.contains("latency")) {
-    text += fmt::format("  One read takes {:.3g} ms and {} a second of its bytes\n",
+    text += fmt::format("  A read takes {:.3g} ms plus its size at {}/s\n",
         profile["latency"].get<double>() * 1e3, ByteText(profile["bandwidth"].get<double>()));
   }
   return text;
@@ -205,7 +205,7 @@ std::string StorageText(const json& all)
 std::string PolicyText(const std::string& name, const json& policy, int ranks)
 {
   const int start = policy["start"].get<int>();
-  return fmt::format("  {:<9} begins with {} in flight ({} {}), then adapts between {} and {}\n", name,
+  return fmt::format("  {:<9} starts with {} in flight ({} {}), then adapts between {} and {}\n", name,
       CountText(start, "read"), CountText(policy["threads_of_rank"].get<int>(), "thread"),
       ranks == 1 ? "in one rank" : fmt::format("in each of {} ranks", ranks), policy["least"].get<int>(),
       policy["most"].get<int>());
@@ -216,18 +216,17 @@ std::string Text(const json& all)
   std::string text = StorageText(all);
   const json& load = all["load"];
   text += load["sureness"] > 0
-              ? fmt::format("  NC = {:.1f}, others' reads in flight: {}\n", load["others"].get<double>(),
+              ? fmt::format("  NC = {:.1f} concurrent reads by others: {}\n", load["others"].get<double>(),
                     load["source"].get<std::string>())
-              : fmt::format("  NC is not known, and counts as 0: {}\n", load["source"].get<std::string>());
+              : fmt::format("  NC is unknown and counts as 0: {}\n", load["source"].get<std::string>());
   const int ranks = all["ranks"].get<int>();
-  text += fmt::format("With the thread mode Automatic and NP = {}, the policy\n", ranks);
+  text += fmt::format("With Thread Mode = Automatic and NP = {}, the policy\n", ranks);
   for (const char* name : {"polite", "balanced", "greedy"}) {
     text += PolicyText(name, all["policies"][name], ranks);
   }
   if (all.contains("step_bytes")) {
-    text +=
-        fmt::format("A time step holds {}. Reads of less than a second keep the number they begin with.\n",
-            ByteText(all["step_bytes"].get<double>()));
+    text += fmt::format("A time step has {}. Reads that take less than a second keep the initial number.\n",
+        ByteText(all["step_bytes"].get<double>()));
   }
   for (const json& note : all["notes"]) {
     text += "note: " + note.get<std::string>() + "\n";
@@ -240,7 +239,8 @@ std::string Text(const json& all)
 void Draw(const json& all, const Options& options, Session& session)
 {
   if (!all.contains("profile") || all["profile"]["curve"].empty()) {
-    throw Error("No picture: there is no F(N) to draw. 'patchio probe' measures it.");
+    throw Error(
+        "Cannot draw F(N), because this storage has no measured profile. Measure it with 'patchio probe'.");
   }
   const std::string picture = fs::path(options.Plot).has_extension() ? options.Plot : options.Plot + ".png";
   const std::string found = picture + ".json";
@@ -248,16 +248,16 @@ void Draw(const json& all, const Options& options, Session& session)
     std::ofstream out(found);
     out << all.dump(2, ' ', false, json::error_handler_t::replace);
     if (!out.flush()) {
-      throw FileError(picture, "a place to write to", "none", "Choose another file for the picture");
+      throw FileError(picture, "a file that can be written", "none", "Choose another file for the plot");
     }
   }
   const std::string fault = RunPythonScript("plot_tune.py", {found, picture}, options.Python);
   if (!fault.empty()) {
-    throw Error("No picture: " + fault);  // names the file from which people may draw it elsewhere
+    throw Error("Cannot draw F(N): " + fault);  // names the file from which people may draw it elsewhere
   }
   std::remove(found.c_str());
   if (!options.Json) {
-    session.Print("picture: " + picture);
+    session.Print("plot: " + picture);
   }
 }
 
@@ -266,7 +266,7 @@ std::string CheckSeconds(const std::string& text)
 {
   double seconds = 0;
   const bool number = CLI::detail::lexical_cast(text, seconds);
-  return number && seconds >= 0 && seconds <= 3600 ? "" : "expected seconds from 0 to 3600, not " + text;
+  return number && seconds >= 0 && seconds <= 3600 ? "" : "expected 0 to 3600 seconds, found " + text;
 }
 
 void Run(const Options& options, Session& session)
@@ -285,17 +285,19 @@ void Run(const Options& options, Session& session)
 void AddTune(CLI::App& program, Session& session)
 {
   CLI::App* command =
-      program.add_subcommand("tune", "Show how many threads the mode Automatic would use, and why");
+      program.add_subcommand("tune", "Show how many threads the thread mode Automatic uses, and why");
   const auto options = std::make_shared<Options>();
   options->Ranks = session.Ranks().Size();
-  AddPath(*command, options->Path, "; or a folder on the storage");
-  command->add_option("--ranks", options->Ranks, "NP, the ranks that will read; by default those it runs on")
+  AddPath(*command, options->Path, "; or any folder on the storage");
+  command
+      ->add_option(
+          "--ranks", options->Ranks, "NP, the number of ranks that read (default: the ranks of this run)")
       ->check(CLI::Range(1, 1 << 20));
-  command->add_option("--seconds", options->Seconds, "How long to watch the load of others")
+  command->add_option("--seconds", options->Seconds, "Time to observe the load of others, in seconds")
       ->check(CheckSeconds);
-  command->add_flag("--json", options->Json, "Output for programs, with the points of F(N)");
-  command->add_option("--plot", options->Plot, "Draw F(N) and the number of each policy into this PNG file");
-  command->add_option("--python", options->Python, "The Python interpreter for --plot; it needs matplotlib");
+  command->add_flag("--json", options->Json, "Print JSON for programs, including the points of F(N)");
+  command->add_option("--plot", options->Plot, "Plot F(N) and the number of each policy into this PNG file");
+  command->add_option("--python", options->Python, "Python interpreter for --plot; requires matplotlib");
   command->callback([options, &session] { Run(*options, session); });
 }
 

@@ -136,9 +136,10 @@ std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads)
         const std::size_t bytes = array.Tuples * array.Components * SizeOf(array.Type);
         if (array.Status == ArrayStatus::Read &&
             Crc32(0, array.Values.get(), bytes) != sums[v * data.Patches.size() + patch]) {
-          faults.push_back(fmt::format("'{}' on patch {} of {}: the values are not those that were written",
-              PlainText(data.Variables[v].Name), data.Patches[patch].Number,
-              data.NameOfLevel(data.Patches[patch].Level)));
+          faults.push_back(
+              fmt::format("'{}' on patch {} of {}: the values differ from those that were written",
+                  PlainText(data.Variables[v].Name), data.Patches[patch].Number,
+                  data.NameOfLevel(data.Patches[patch].Level)));
         }
       }
     }
@@ -181,14 +182,15 @@ LogFindings LookAtLog(const std::string& path)
   std::vector<std::string>& faults = findings.Faults;
   if (log.LostBytes > 0) {
     faults.push_back(
-        fmt::format("{}: {} among the records are damaged; the steps in them are lost to the log, though "
-                    "their files may be whole",
+        fmt::format("{}: {} of the records are damaged. The log has lost their steps, but the files of these "
+                    "steps may be intact",
             container::LogPathOf(folder), ByteText(static_cast<double>(log.LostBytes))));
   }
   if (log.BytesAfter > 0) {
-    faults.push_back(fmt::format(
-        "{}: {} at the end are no whole record: a step was not written to its end, or is just being written",
-        container::LogPathOf(folder), ByteText(static_cast<double>(log.BytesAfter))));
+    faults.push_back(
+        fmt::format("{}: the last {} are an incomplete record. A step is still being written, or its writer "
+                    "was interrupted",
+            container::LogPathOf(folder), ByteText(static_cast<double>(log.BytesAfter))));
   }
   std::set<std::string> known;
   for (const container::LoggedStep& step : log.Steps) {
@@ -199,14 +201,14 @@ LogFindings LookAtLog(const std::string& path)
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
     const std::string name = entry.path().filename().string();
     if (name.rfind("step.", 0) == 0 && entry.path().extension() == ".part") {
-      findings.Notes.push_back(
-          fmt::format("{}: the write of a step was interrupted, or still goes on; nothing "
-                      "else is lost. The next program that writes to the container "
-                      "removes the file; if none does, you can delete it.",
-              entry.path().string()));
+      findings.Notes.push_back(fmt::format(
+          "{}: a step is still being written, or its writer was interrupted. No other step is affected. The "
+          "next program that writes to the container removes this file, or you can delete it.",
+          entry.path().string()));
     } else if (name.rfind("step.", 0) == 0 && known.count(name) == 0) {
       faults.push_back(
-          fmt::format("{}: no record names it: the step was not written to its end, or is just being written",
+          fmt::format("{}: the log has no record of this file. A step is still being written, or its writer "
+                      "was interrupted",
               entry.path().string()));
     }
   }

@@ -121,7 +121,7 @@ void Verification::Judge(const StepFacts& facts)
   }
   const SidecarState* const sidecar = FaultySidecar(facts.Sidecar);
   if (sidecar && sidecar->Fault != FileFault::Foreign) {  // one of another version does no harm
-    this->Fault(fmt::format("{}the sidecar {} is {}: {} 'patchio index' writes it again.", name,
+    this->Fault(fmt::format("{}the index file {} is {}: {} Run 'patchio index' to write it again.", name,
         sidecar->Where.Path, NameOf(sidecar->Fault), ReasonOf(*sidecar)));
   }
   this->Arrays += facts.Arrays;
@@ -133,9 +133,9 @@ void Verification::Judge(const StepFacts& facts)
 void AddVerify(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("verify",
-      "Check whether all of the data are there: every file, every array in full, and sidecars that fit. "
-      "Reads no values but those of containers, which have checksums. Exit code 0: sound, 1: not sound, 2: "
-      "wrong arguments");
+      "Check that data are complete: all files, all arrays in full length, and valid index files. In "
+      "containers, the values are also compared with their checksums. Exit code 0: sound, 1: faults found, "
+      "2: wrong arguments");
   const auto options = std::make_shared<SeriesArguments>();
   AddSeriesArguments(*command, *options);
   command->callback([options, &session] { session.OnRoot([&] { Verification(*options, session).Run(); }); });

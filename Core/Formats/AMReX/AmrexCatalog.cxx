@@ -101,7 +101,7 @@ Int3 CatalogMaker::RatioOf(std::size_t number) const
     } else if (number <= this->Header.Ratios.size()) {
       ratio[axis] = this->Header.Ratios[number - 1];
     } else {
-      throw FileError(this->Data.Path, "domains of which each is a multiple of the coarser one",
+      throw FileError(this->Data.Path, "a domain on each level that is a multiple of the coarser one",
           fmt::format("{} cells on level {} and {} on level {}, on axis {}", coarseWidth, number - 1,
               fineWidth, number, axis),
           Advice);
@@ -122,14 +122,14 @@ void CatalogMaker::CheckMultiFab(const MultiFabHeader& multiFab, std::size_t num
   std::fill_n(nodes.begin(), this->Header.Dimension, 1);
   if (multiFab.NodeCentred != Int3{0, 0, 0} && multiFab.NodeCentred != nodes) {
     throw FileError(file, "values in cells or at nodes", "values on faces or edges",
-        "PatchIO does not show such values; let the simulation average them to cells");
+        "PatchIO does not support face and edge values; let the simulation average them to cells");
   }
   const Centering center = multiFab.NodeCentred == nodes ? Centering::Node : Centering::Cell;
   if (number == 0) {
     this->Ghosts = multiFab.Ghosts;
     this->Center = center;
   } else if (multiFab.Ghosts != this->Ghosts || center != this->Center) {
-    throw FileError(file, "ghost layers and centring as on level 0", "others", Advice);
+    throw FileError(file, "the ghost layers and centring of level 0", "others", Advice);
   }
   const std::size_t most = std::numeric_limits<int>::max() - this->Data.Patches.size();
   if (multiFab.Boxes.size() > most) {
@@ -234,7 +234,7 @@ void CatalogMaker::Check() const
     CheckCatalog(this->Data);
   } catch (const Error& error) {
     throw FileError(
-        this->Data.Path, "a sound plotfile", fmt::format("one with a fault: {}", error.what()), Advice);
+        this->Data.Path, "a valid plotfile", fmt::format("an invalid one: {}", error.what()), Advice);
   }
 }
 

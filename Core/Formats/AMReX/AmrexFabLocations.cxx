@@ -23,7 +23,7 @@ std::vector<std::byte> Pack(const FabLocations& locations)
 
 FabLocations FabLocationsOf(const Catalog& catalog)
 {
-  constexpr Requirement Require("What is known of the plotfile");
+  constexpr Requirement Require("The description of the plotfile");
   FabLocations locations;
   ByteReader in(catalog.FormatData);
   in.Get(locations.Files);
@@ -34,14 +34,14 @@ FabLocations FabLocationsOf(const Catalog& catalog)
     style.Headers = in.Get<std::uint8_t>() != 0;
     style.Nodes = in.Get<std::uint8_t>() != 0;
     Require(style.Kind.Type == ElementType::Float32 || style.Kind.Type == ElementType::Float64,
-        "numbers of an impossible kind");
+        "an impossible number type");
   }
   in.Get(locations.Fabs);
-  Require(locations.Fabs.size() == catalog.Patches.size(), "another number of patches");
+  Require(locations.Fabs.size() == catalog.Patches.size(), "a wrong number of patches");
   const int fileCount = static_cast<int>(locations.Files.size());
   Require(std::all_of(catalog.Patches.begin(), catalog.Patches.end(),
               [fileCount](const Patch& patch) { return patch.File >= 0 && patch.File < fileCount; }),
-      "patches in files without a name");
+      "patches in files without names");
   return locations;
 }
 

@@ -43,8 +43,8 @@ void HeaderReader::ReadTop()
 {
   const std::string_view version = this->Lines.Next("the version of a plotfile");
   if (IsCheckpointVersion(version)) {
-    throw FileError(this->Lines.Path(), "the Header of a plotfile", "that of a checkpoint",
-        "Open a plotfile (plt...); checkpoints (chk...) are for restarts only");
+    throw FileError(this->Lines.Path(), "the Header of a plotfile", "the Header of a checkpoint",
+        "Open a plotfile (plt...) instead; checkpoints (chk...) only serve for restarts");
   }
   if (!IsPlotVersion(version)) {
     this->Lines.Fail("the version of a plotfile, as 'HyperCLaw-V1.1',");
@@ -55,8 +55,7 @@ void HeaderReader::ReadTop()
   }
   const std::int64_t dimension = this->Lines.NextNumber("the number of dimensions", 1, 3);
   if (dimension == 1) {
-    throw FileError(
-        this->Lines.Path(), "2 or 3 dimensions", "1", "PatchIO does not show one-dimensional data");
+    throw FileError(this->Lines.Path(), "2 or 3 dimensions", "1", "PatchIO does not support 1-D data");
   }
   this->Header.Dimension = static_cast<int>(dimension);
   TextScanner words(this->Lines.Next("the time"));
@@ -160,14 +159,14 @@ void HeaderReader::ReadLevel(std::size_t number)
       }
     }
   }
-  TextScanner path(this->Lines.Next("where the files of a level are"));
+  TextScanner path(this->Lines.Next("the location of the files of a level"));
   std::string_view prefix;
   path.TakeWord(prefix);
   level.Prefix = prefix;
   const fs::path relative(level.Prefix);
   const bool leaves = std::find(relative.begin(), relative.end(), "..") != relative.end();
   if (level.Prefix.empty() || relative.is_absolute() || leaves) {
-    this->Lines.Fail("where the files of a level are, below the plotfile's folder,");
+    this->Lines.Fail("the location of the files of a level, in the folder of the plotfile,");
   }
 }
 

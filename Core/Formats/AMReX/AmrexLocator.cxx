@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 namespace patchio::amrex {
 namespace {
 
-constexpr const char* Advice = "The file is damaged, or was copied or written in part only";
+constexpr const char* Advice = "The file is damaged, or only partly copied or written";
 
 /// One patch with requests, and what was found out about its FAB.
 struct WantedFab
@@ -233,7 +233,7 @@ void Locator::TakeHeader(int file, WantedFab& fab, const FabHeader& header) cons
         fmt::format("{} with {} components at byte {}", BoxText(box, dimension), this->Components(),
             this->LocationOf(fab).Offset),
         fmt::format("{} with {}", BoxText(header.Box, dimension), header.Components),
-        "The file belongs to another plotfile than the Cell_H beside it, or is damaged");
+        "The file is damaged, or does not belong to the Cell_H in its folder");
   }
   fab.Kind = header.Kind;
   fab.Values = this->LocationOf(fab).Offset + header.Bytes;

@@ -77,7 +77,7 @@ void MultiFabReader::ReadTop()
       "the version of a MultiFab header that PatchIO knows", WithFabHeaders, LastVersion);
   this->Version = static_cast<int>(version);
   this->Header.FabHeaders = version == WithFabHeaders;
-  this->Lines.Next("how the FABs are spread over files");
+  this->Lines.Next("the distribution of the FABs over files");
   this->Header.Components =
       static_cast<int>(this->Lines.NextNumber("the number of components", 1, MostComponents));
   TextScanner words(this->Lines.Next("the width of the ghost layer"));
@@ -127,7 +127,7 @@ void MultiFabReader::ReadBox()
   if (this->Header.Boxes.empty()) {
     this->Header.NodeCentred = box.NodeCentred;
   } else if (this->Header.NodeCentred != box.NodeCentred) {
-    this->Lines.Fail("a box with the centring of those before it");
+    this->Lines.Fail("a box with the same centring as the boxes before it");
   }
   this->Header.Boxes.push_back(box.Indices);
 }
@@ -146,7 +146,7 @@ void MultiFabReader::ReadLocations()
 /// "FabOnDisk: Cell_D_00000 45143"
 void MultiFabReader::ReadLocation()
 {
-  const char* const expected = "the file and the place of a FAB";
+  const char* const expected = "the file name and offset of a FAB";
   TextScanner words(this->Lines.Next(expected));
   std::string_view name;
   std::int64_t offset = 0;
@@ -210,9 +210,9 @@ void MultiFabReader::ReadKind()
   const std::string line = this->Lines.LastLine();
   TextScanner words(line);
   if (!TakeRealKind(words, this->Header.Kind) || !words.Done()) {
-    throw FileError(this->Lines.Path(), "how numbers are stored (4 or 8 bytes, IEEE) in the last line",
+    throw FileError(this->Lines.Path(), "a number format (4 or 8 bytes, IEEE) in the last line",
         fmt::format("'{}'", PlainText(line.substr(0, 80))),
-        "The file is damaged, or of a machine that PatchIO does not know");
+        "The file is damaged, or its number format is not supported");
   }
 }
 

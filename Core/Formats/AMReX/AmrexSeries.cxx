@@ -116,7 +116,7 @@ Series AmrexFormat::OpenSeries(const std::string& path, const SeriesOptions& opt
   const fs::path header = HeaderOf(path);
   if (header.empty()) {
     throw FileError(path, "the folder of a plotfile, or its Header", "neither",
-        "Check the name, and whether all of the plotfile was copied");
+        "Check the name, and that the whole plotfile was copied");
   }
   Series series;
   if (options.ListedOnly) {
@@ -129,14 +129,13 @@ Series AmrexFormat::OpenSeries(const std::string& path, const SeriesOptions& opt
     try {
       series.Steps.push_back(HeadOf(one.string(), options));
     } catch (const Error& error) {
-      series.Warnings.push_back(fmt::format("A plotfile is left out. {}", error.what()));
+      series.Warnings.push_back(fmt::format("Skipping a plotfile. {}", error.what()));
       series.Watched.push_back(one.string());
     }
   }
   if (series.Steps.empty()) {
-    throw Error(headers.size() == 1
-                    ? series.Warnings[0].substr(series.Warnings[0].find(". ") + 2)
-                    : fmt::format("None of the plotfiles can be opened. {}", series.Warnings[0]));
+    throw Error(headers.size() == 1 ? series.Warnings[0].substr(series.Warnings[0].find(". ") + 2)
+                                    : fmt::format("All plotfiles are unreadable. {}", series.Warnings[0]));
   }
   std::stable_sort(series.Steps.begin(), series.Steps.end(),
       [](const TimeStep& a, const TimeStep& b) { return a.Step < b.Step; });

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t BlockBytes = 1 << 20;  ///< also the longest line
 constexpr std::size_t TailBytes = 4096;
-constexpr const char* Advice = "The file is damaged, still being written, or not a plotfile's";
+constexpr const char* Advice = "The file is damaged, still being written, or not part of a plotfile";
 
 }  // namespace
 
@@ -45,7 +45,7 @@ bool TextLines::Fill()
   const std::size_t left = this->End - this->Begin;
   if (left > BlockBytes) {
     throw FileError(this->Path(), fmt::format("lines of at most {} bytes", BlockBytes),
-        fmt::format("a longer one, line {}", this->Number + 1), Advice);
+        fmt::format("more bytes in line {}", this->Number + 1), Advice);
   }
   this->Buffer.erase(this->Buffer.begin(), this->Buffer.begin() + static_cast<std::ptrdiff_t>(this->Begin));
   this->Begin = 0;

@@ -127,7 +127,7 @@ Location Locator::LocateChunks(const DataSet& set, std::uint64_t first, std::uin
     const ChunkedArray& array = this->Table.ChunkedArrays.back();
     const auto begin = this->Table.Chunks.begin() + static_cast<std::ptrdiff_t>(array.FirstChunk);
     if (std::any_of(begin, this->Table.Chunks.end(), [](const Chunk& chunk) { return chunk.Bytes == 0; })) {
-      throw FileError(path, fmt::format("all chunks of '{}'", PlainText(set.Name)), "some that are not there",
+      throw FileError(path, fmt::format("all chunks of '{}'", PlainText(set.Name)), "missing chunks",
           "The file is damaged");
     }
   }
@@ -164,7 +164,7 @@ void Locator::CheckInFile(const DataSet& set, const Extent& extent) const
   const std::optional<std::uint64_t>& size = this->Sizes[set.File];
   if (!size || extent.Offset < set.Offset || extent.Offset > *size || extent.Bytes > *size - extent.Offset) {
     throw FileError(this->Table.Files[set.File], fmt::format("{} bytes at {}", extent.Bytes, extent.Offset),
-        size ? fmt::format("a file of {} bytes", *size) : "no such file", "The container is not complete");
+        size ? fmt::format("a file of {} bytes", *size) : "a missing file", "The container is incomplete");
   }
 }
 
@@ -192,7 +192,7 @@ Places PlacesOf(const Catalog& catalog)
   if (places.Rows.size() != catalog.Patches.size() ||
       !std::all_of(places.Rows.begin(), places.Rows.end(), inside) ||
       places.Record.Data.Variables.size() != catalog.Variables.size()) {
-    throw Error("The catalog is none of a PatchIO container.");
+    throw Error("The description of the time step does not belong to a PatchIO container.");
   }
   return places;
 }
@@ -223,8 +223,8 @@ Series ContainerFormat::OpenSeries(const std::string& path, const SeriesOptions&
   const auto read = ReadLog(folder);
   const ContainerLog& log = *read;
   if (log.Steps.empty()) {
-    throw FileError(folder, "steps in the container", "none that was written to its end",
-        "Wait for the program that writes it, or write it again");
+    throw FileError(folder, "steps in the container", "no complete step",
+        "Wait until a step is complete, or write the container again");
   }
   Series series;
   for (const LoggedStep& logged : log.Steps) {
@@ -235,13 +235,13 @@ Series ContainerFormat::OpenSeries(const std::string& path, const SeriesOptions&
   CatchError([&] { sets = Decode(log.Steps.back().Bytes).DataSets; });  // who reads the step is told
   if (std::any_of(
           sets.begin(), sets.end(), [](const DataSet& set) { return set.Compression == FilterKind::Zstd; })) {
-    series.Notes.push_back(
-        folder +
-        ": values are compressed by Zstandard; other programs need HDF5's plugin for it (filter 32015)");
+    series.Notes.push_back(folder +
+                           ": the values are compressed with Zstandard; other programs need HDF5's plugin "
+                           "for it (filter 32015)");
   }
   if (log.LostBytes > 0) {
-    series.Warnings.push_back(FileError(LogPathOf(folder), "whole records",
-        fmt::format("{} of the log damaged", ByteText(log.LostBytes)), "Steps may be missing")
+    series.Warnings.push_back(FileError(LogPathOf(folder), "complete records",
+        fmt::format("{} of damaged bytes in the log", ByteText(log.LostBytes)), "Steps may be missing")
                                   .what());
   }
   return series;

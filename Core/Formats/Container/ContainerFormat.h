@@ -23,7 +23,7 @@ class ContainerFormat : public Format
 {
 public:
   const char* Name() const override { return "Container"; }
-  const char* Opens() const override { return "a container of PatchIO (a folder NAME.pio)"; }
+  const char* Opens() const override { return "a PatchIO container (folder NAME.pio)"; }
   /// The folder, its log, or the first file of a step.
   bool Claims(const std::string& path) const override;
   bool SeemsBroken(const std::string& path) const override;

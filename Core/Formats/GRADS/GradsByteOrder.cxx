@@ -97,9 +97,8 @@ std::string DoubtsAboutByteOrder(const Descriptor& descriptor, std::int64_t step
   const char* const order = orders[descriptor.BigEndian ? 1 : 0];
   const char* const right = orders[descriptor.BigEndian ? 0 : 1];
   return fmt::format(
-      "{}: the byte order seems to be wrong: of {} different values {} make sense as {}-endian numbers, but "
-      "{} "
-      "as {}-endian ones. Write OPTIONS {}_endian into {}, unless what is shown is right.",
+      "{}: the byte order seems to be wrong. Of {} different values, {} make sense as {}-endian numbers, but "
+      "{} as {}-endian numbers. If the values shown are wrong, write OPTIONS {}_endian into {}.",
       FileName(descriptor, step, 0), words, asDescribed, order, otherwise, right, right, descriptor.Path);
 }
 

@@ -241,23 +241,23 @@ std::vector<std::string> NotesOnGrid(const Descriptor& descriptor)
   if (deep) {
     notes.push_back(
         ArePressures(descriptor.Z)
-            ? fmt::format("{}: z is 7 ln(1000 hPa / p), about the height in km, as levels decrease and "
-                          "so count as pressures in {}",
+            ? fmt::format("{}: z is 7 ln(1000 hPa / p), about the height in km, because the levels decrease "
+                          "and are taken as pressures in {}",
                   descriptor.Path, HectopascalsIn(descriptor) == 1 ? "hPa" : "Pa")
-            : fmt::format("{}: z counts the levels from 0; the field data 'levels' has their values",
+            : fmt::format(
+                  "{}: z is the number of the level, from 0; the field data array 'levels' has their values",
                   descriptor.Path));
   }
   constexpr double pole = 90;
   if (descriptor.Projection.empty() && (descriptor.Y.front() < -pole || descriptor.Y.back() > pole)) {
     notes.push_back(fmt::format(
-        "{}: latitudes go beyond the poles, from {} to {}; on a sphere, rows beyond one lie behind "
-        "it, over others",
+        "{}: latitudes exceed the poles, from {} to {}; on a sphere, rows beyond a pole cover other rows",
         descriptor.Path, descriptor.Y.front(), descriptor.Y.back()));
   }
   if (!partly.empty()) {
     notes.push_back(
-        fmt::format("{}: with another number of levels than ZDEF's {}: {}; they are shown on the first "
-                    "levels, and undefined on the rest",
+        fmt::format("{}: these variables do not have the {} levels of ZDEF: {}. They are shown on the first "
+                    "levels and undefined on the others",
             descriptor.Path, levels, partly));
   }
   return notes;

@@ -45,7 +45,7 @@ private:
   void ParseData();
   void ParseOptions();
   void ParseByteSwapped() { this->SetByteOrder("byteswapped"); }
-  void ParseUndefined() { this->Result.Undefined = this->Number(1, "the value that stands for none"); }
+  void ParseUndefined() { this->Result.Undefined = this->Number(1, "the value for missing data"); }
   void ParseX() { this->ParseAxis(this->Result.X, "longitudes"); }
   void ParseY() { this->ParseAxis(this->Result.Y, "latitudes"); }
   void ParseZ() { this->ParseAxis(this->Result.Z, "levels"); }
@@ -116,7 +116,8 @@ void Parser::ParseData()
   constexpr std::size_t longest = 4096;
   const std::string& name = this->Current().Rest;
   if (name.empty() || name.size() > longest) {
-    this->Fail("the name of the data file behind DSET", name.empty() ? "nothing" : "a text without end");
+    this->Fail(
+        "the name of the data file behind DSET", name.empty() ? "nothing" : "a text without a closing quote");
   }
   this->Result.Data = name[0] == '^' || name[0] == '$' ? name.substr(1) : name;
 }
@@ -235,7 +236,7 @@ void Parser::ParseTimes()
   TimeAxis& times = this->Result.Times;
   times.Count = this->Integer(1, "times", 1, MostTimes);
   if (this->Word(2) != "linear") {
-    this->Fail("LINEAR, the only kind of TDEF", Quoted(this->Word(2)));
+    this->Fail("LINEAR, the only type of TDEF", Quoted(this->Word(2)));
   }
   // OPTIONS may follow: days of leap years are judged once all is read.
   const auto start = ParseDate(this->Word(3), Calendar::Gregorian);
@@ -282,7 +283,7 @@ void Parser::ParseMember()
                       MinutesOf(*start, Calendar::Gregorian) == MinutesOf(times.Start, Calendar::Gregorian);
     if (!same) {
       this->Fail("a member with the times of a TDEF before it", Quoted(this->Current().Rest),
-          "Members with times of their own cannot be read; make a descriptor for each");
+          "Make one descriptor per member, because PatchIO does not support members with different times");
     }
   }
 }
@@ -313,7 +314,8 @@ void Parser::ParseVariable()
   const std::string levels = this->Word(1).substr(0, this->Word(1).find(','));
   const auto count = NumberIn<std::int64_t>(levels);
   if (!count || *count < 0 || *count > LongestAxis) {
-    this->Fail(fmt::format("the number of levels of {}, 0 for none", Quoted(variable.Name)), this->Found(1));
+    this->Fail(fmt::format("the number of levels of {}, 0 for a surface variable", Quoted(variable.Name)),
+        this->Found(1));
   }
   variable.Levels = static_cast<int>(*count);
   this->ParseCodes(this->Word(2));
@@ -338,7 +340,7 @@ void Parser::ParseCodes(const std::string& codes)
   const ElementType type = known == types.end() ? ElementType::Float32 : known->second;
   Descriptor& result = this->Result;
   if (!result.Variables.empty() && (outside != result.VariablesOutsideTimes || type != result.Type)) {
-    this->Fail("codes like those of the variables before", Quoted(codes), advice);
+    this->Fail("the same codes as the variables before", Quoted(codes), advice);
   }
   result.VariablesOutsideTimes = outside;
   result.Type = type;
@@ -349,14 +351,14 @@ void Parser::ParseType()
   const std::string type = this->Word(1);
   const bool byOthers = type == "netcdf" || type == "hdfsds" || type == "hdf5_grid";
   this->Fail("gridded binary data, without DTYPE", "DTYPE " + Quoted(type),
-      type == "station" || type == "bufr" ? "Station data cannot be read; grid them with GrADS (oacres) first"
-      : byOthers                          ? "Open the data files themselves, with ParaView's reader for them"
-                                          : "Convert the data with GrADS (set gxout fwrite) or with cdo");
+      type == "station" || type == "bufr" ? "Convert station data to a grid with GrADS (oacres) first"
+      : byOthers ? "Open the data files themselves, with ParaView's reader for their format"
+                 : "Convert the data with GrADS (set gxout fwrite) or with cdo");
 }
 
 void Parser::ParseOtherFormat()
 {
-  this->Fail("gridded binary data", Quoted(this->Words()[0]) + ", which is for station and GRIB data",
+  this->Fail("gridded binary data", Quoted(this->Words()[0]) + ", a keyword for station and GRIB data",
       "Convert the data with GrADS (set gxout fwrite) or with cdo");
 }
 
@@ -392,8 +394,8 @@ void Parser::UseFileGrid()
   number(this->Result.X, this->FileX);
   number(this->Result.Y, this->FileY);
   this->Result.Notes.push_back(
-      fmt::format("{}: the data lie on a grid of {} x {} points of their own (PDEF {}), "
-                  "which is shown by its indices, not by longitude and latitude",
+      fmt::format("{}: the data are on a projected grid of {} x {} points (PDEF {}), shown by grid indices "
+                  "instead of longitude and latitude",
           this->Path, this->FileX, this->FileY, this->Result.Projection));
 }
 
@@ -405,7 +407,7 @@ void Parser::CheckComplete() const
   }
   if (!missing.empty()) {
     throw FileError(this->Path, "a GrADS descriptor with DSET, XDEF, YDEF, ZDEF, TDEF and VARS",
-        "none of " + missing, "Check whether the file is complete");
+        "none of " + missing, "Check that the file is complete");
   }
 }
 

@@ -17,7 +17,7 @@ void CheckTimes(const Descriptor& d)
 {
   const TimeAxis& times = d.Times;
   if (times.Start.Day > DaysOfMonth(times.Start.Year, times.Start.Month, times.Days)) {
-    throw FileError(d.Path, "a first time in a calendar of 365 days", "the 29th of February", "Correct TDEF");
+    throw FileError(d.Path, "a start date in a calendar of 365 days", "29 February", "Correct TDEF");
   }
   const std::int64_t months = times.Step.Months ? times.Step.Count : 0;
   const double years =
@@ -38,9 +38,10 @@ void CheckAxes(const Descriptor& d)
           fmt::format("{} before {}", *bad, *(bad + 1)), advice);
     }
   };
-  check(d.X, "XDEF", "Write longitudes from west to east, beyond 360 if need be");
+  check(d.X, "XDEF", "Write longitudes from west to east, above 360 if needed");
   check(d.Y, "YDEF",
-      "Write latitudes from south to north; where the file holds them otherwise, OPTIONS yrev says so");
+      "Write latitudes from south to north, and use OPTIONS yrev if the file stores them from north to "
+      "south");
 }
 
 void CheckLayout(const Descriptor& d)
@@ -49,12 +50,12 @@ void CheckLayout(const Descriptor& d)
   if (d.VariablesOutsideTimes &&
       (d.Template || d.MemberCount() > 1 || d.Extra.Time > 0 || d.Extra.TimeTrailer > 0)) {
     throw FileError(d.Path, "all times of a variable (-1,20) in one file without headers of times",
-        "a template, an ensemble or such headers", advice);
+        "a template, an ensemble or time headers", advice);
   }
   const bool byMember = d.Template && d.Data.find("%e") != std::string::npos;
   if (d.Template && d.MemberCount() > 1 && !byMember) {
-    throw FileError(d.Path, "%e in the template, as an ensemble is over files of one member each",
-        Quoted(d.Data), "GrADS cannot read such binary data either: write EDEF's names into DSET with %e");
+    throw FileError(d.Path, "%e in the template, because an ensemble needs one file per member",
+        Quoted(d.Data), "Use %e in DSET for the member names of EDEF");
   }
 }
 
@@ -76,7 +77,7 @@ void CheckSizes(const Descriptor& d)
   }
   const std::int64_t variables = static_cast<std::int64_t>(d.Variables.size()) * d.MemberCount();
   if (variables > MostVariables) {
-    throw FileError(d.Path, fmt::format("at most {} variables, times members of the ensemble", MostVariables),
+    throw FileError(d.Path, fmt::format("at most {} variables times ensemble members", MostVariables),
         std::to_string(variables), "Check VARS and EDEF");
   }
 }

@@ -51,7 +51,7 @@ std::string NameMaker::WithSubstitutions(const std::string& text) const
     }
   }
   throw FileError(this->Description.Path, fmt::format("a CHSUB for step {}", this->Step + 1), "none",
-      "Let the ranges of CHSUB cover all times of TDEF");
+      "Extend the ranges of CHSUB to all times of TDEF");
 }
 
 std::string NameMaker::Filled(const std::string& text) const
@@ -61,7 +61,7 @@ std::string NameMaker::Filled(const std::string& text) const
     if (text[at] != '%') {
       out += text[at++];
     } else if (!this->Take(text, at, out)) {
-      throw FileError(this->Description.Path, "a template of the parts that GrADS knows",
+      throw FileError(this->Description.Path, "a template with keys that GrADS knows",
           "'" + PlainText(text.substr(at, 4)) + "'", "Correct DSET");
     }
   }

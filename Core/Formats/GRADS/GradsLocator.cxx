@@ -126,7 +126,7 @@ void Locator::LookInto(const std::string& path, std::int64_t member, KnownFile& 
   known.Absent = HasFilesOfMembers(this->Source) && !std::filesystem::exists(path, ignored);
   if (known.Absent) {
     this->Table.Notes.push_back(
-        fmt::format("{}: not there; the variables of this member of the ensemble are left out", path));
+        fmt::format("{}: the file is missing, so the variables of this ensemble member are skipped", path));
     return;
   }
   const PlainFile file(path);
@@ -152,7 +152,7 @@ void Locator::CheckMarker(const PlainFile& file, const std::string& path, std::i
   throw FileError(path,
       fmt::format("a {}-endian record of {} bytes ({} x {} points) at offset {}", order, expected,
           this->Source.X.size(), this->Source.Y.size(), offset),
-      swapped ? fmt::format("a {}-endian one", other) : fmt::format("the number {}", *marker),
+      swapped ? fmt::format("a {}-endian record", other) : fmt::format("the number {}", *marker),
       swapped
           ? fmt::format("Write OPTIONS {}_endian into {}", other, this->Source.Path)
           : fmt::format("Check XDEF, YDEF, VARS, headers and OPTIONS sequential in {}", this->Source.Path));
@@ -209,7 +209,8 @@ void Locator::CheckInside(const Part& part, const KnownFile& file) const
           fmt::format("at least {} bytes, for level {} of '{}' at {}", end, level + 1,
               this->Source.Variables[part.Where.Variable].Name, this->Data.Date),
           fmt::format("{}", file.Bytes),
-          "The file is truncated, still being written, or not what " + this->Source.Path + " describes");
+          "The file is truncated, still being written, or different from " + this->Source.Path +
+              " describes");
     }
   }
 }

@@ -120,7 +120,7 @@ void StepFinder::AddShort(const std::string& name, std::int64_t bytes, std::int6
     this->FirstShort = FileError(name,
         fmt::format("{} bytes, for {}", this->Layout.FileBytes(count), CountText(count, "time")),
         fmt::format("{}, enough for {}", bytes, whole),
-        fmt::format("It is truncated, still being written, or not what {} describes", this->Source.Path))
+        fmt::format("The file is truncated, still being written, or different from {}", this->Source.Path))
                            .what();
   }
 }
@@ -133,10 +133,10 @@ void StepFinder::CheckOptions(const std::string& name, std::int64_t bytes, std::
   other.Sequential = !other.Sequential;
   if (FileLayout(other).FileBytes(count) == bytes) {
     throw FileError(name,
-        fmt::format("{} bytes, as {} describes them", this->Layout.FileBytes(count), this->Source.Path),
+        fmt::format("{} bytes, as described in {}", this->Layout.FileBytes(count), this->Source.Path),
         fmt::format(
             "{}, the size of a file {} OPTIONS sequential", bytes, other.Sequential ? "with" : "without"),
-        "Correct the descriptor's OPTIONS");
+        "Correct OPTIONS in the descriptor");
   }
 }
 
@@ -145,26 +145,25 @@ void StepFinder::Summarize()
   if (this->Found.Steps.empty()) {
     throw this->ShortFiles > 0
         ? Error(this->FirstShort)
-        : Error(FileError(this->FirstMissing, fmt::format("the data file that {} names", this->Source.Path),
-              "none", "Check DSET and whether the data lie beside the descriptor"));
+        : Error(FileError(this->FirstMissing, fmt::format("the data file of {}", this->Source.Path), "none",
+              "Check DSET, and that the data are in the folder of the descriptor"));
   }
   if (this->MissingFiles > 0) {
     this->Found.Warnings.push_back(fmt::format(
-        "{}: {} of the files of its template {} not there, the first "
-        "is {}. Their times are left out.",
+        "{}: {} of the files of its template {} missing, first {}. Their times are skipped.",
         this->Source.Path, this->MissingFiles, this->MissingFiles == 1 ? "is" : "are", this->FirstMissing));
   }
   if (this->MissingMembers > 0) {
     this->Found.Warnings.push_back(
-        fmt::format("{}: {} of the files of members of the ensemble {} not there, the "
-                    "first is {}. Their variables are left out at these times.",
+        fmt::format("{}: {} of the files of ensemble members {} missing, first {}. Their variables are "
+                    "skipped at these times.",
             this->Source.Path, this->MissingMembers, this->MissingMembers == 1 ? "is" : "are",
             this->FirstMissingMember));
   }
   if (this->ShortFiles > 0) {
     this->Found.Warnings.push_back(
-        fmt::format("{} file{} shorter than {} says; times that are not there as a whole are left out. {}",
-            this->ShortFiles, this->ShortFiles == 1 ? " is" : "s are", this->Source.Path, this->FirstShort));
+        fmt::format("{} file{} shorter than {} describes; incomplete times are skipped. {}", this->ShortFiles,
+            this->ShortFiles == 1 ? " is" : "s are", this->Source.Path, this->FirstShort));
   }
   const std::string doubts = DoubtsAboutByteOrder(this->Source, this->Found.Steps.front().InFile);
   if (!doubts.empty()) {
@@ -173,9 +172,8 @@ void StepFinder::Summarize()
   this->Found.Notes = NotesOnGrid(this->Source);
   if (this->LongFiles > 0) {
     this->Found.Notes.push_back(
-        fmt::format("{} file{} longer than {} says, and what is behind is not shown; the first is {}. "
-                    "Compare the descriptor "
-                    "with its data where values look wrong.",
+        fmt::format("{} file{} longer than {} describes, and the rest is not shown; the first is {}. If "
+                    "values look wrong, compare the descriptor with its data.",
             this->LongFiles, this->LongFiles == 1 ? " is" : "s are", this->Source.Path, this->FirstLong));
   }
 }

@@ -31,12 +31,12 @@ std::string ReadText(const std::string& path)
 {
   const std::string text = ReadBytes(path, LargestFile + 1);
   if (text.size() > LargestFile) {
-    throw FileError(path, fmt::format("a GrADS descriptor, a text of at most {} MiB", LargestFile >> 20),
-        "a larger file", "Name the descriptor, not the file with the data");
+    throw FileError(path, fmt::format("a GrADS descriptor, a text file of at most {} MiB", LargestFile >> 20),
+        "a larger file", "Open the descriptor, not the data file");
   }
   if (text.find('\0') != std::string::npos) {
     throw FileError(
-        path, "a GrADS descriptor, a text", "binary data", "Name the descriptor, not the file with the data");
+        path, "a GrADS descriptor, a text file", "binary data", "Open the descriptor, not the data file");
   }
   return text;
 }

@@ -211,22 +211,21 @@ void Reader::FindSensor()
     this->Sensor = MaskBeside(this->Result.Path, needs);
   }
   if (!this->Sensor.empty()) {
-    this->Result.Notes.push_back(
-        "the sensor mask is that of " + this->Sensor[0].File + ", in the same folder");
+    this->Result.Notes.push_back("the sensor mask is from " + this->Sensor[0].File + ", in the same folder");
     return;
   }
   const Error missing = FileError(this->Result.Path,
-      fmt::format("the places of the sensor in '{}', which fits the results", name),
-      own ? "another one" : "none, neither in the file nor in an input file in its folder",
+      fmt::format("the positions of the sensor in '{}', matching the results", name),
+      own ? "a mask of another size" : "no mask, neither in the file nor in an input file in its folder",
       own ? "The file is damaged"
-          : fmt::format("Copy or link the input file of the run, which its option -i named, into {}; or run "
-                        "k-Wave again with --copy_sensor_mask",
+          : fmt::format("Copy or link the input file of the run (option -i of k-Wave) into {}, or run k-Wave "
+                        "again with --copy_sensor_mask",
                 std::filesystem::path(this->Result.Path).parent_path().string()));
   if (this->DomainItems.empty()) {
     throw missing;
   }
   this->Result.Warnings.push_back(fmt::format(
-      "The values of the sensor are left out, those of the domain are shown. {}", missing.what()));
+      "Only the values of the domain are shown, and those of the sensor are skipped. {}", missing.what()));
 }
 
 void Reader::AddDomain()
@@ -269,7 +268,7 @@ void Reader::AddList(const std::string& level, std::uint64_t points, const std::
   constexpr std::uint64_t most = (std::uint64_t(1) << 30) - 1;
   if (points > most) {
     throw FileError(this->Result.Path, fmt::format("at most {} points in '{}'", most, positions),
-        fmt::format("{}", points), "PatchIO reads no longer lists");
+        fmt::format("{}", points), "PatchIO does not support longer lists");
   }
   PartSet set;
   set.Name = level;
@@ -289,7 +288,8 @@ bool Reader::TakeSteps(const std::string& name, std::uint64_t steps)
   }
   if (steps != this->SampledSteps || steps == 0) {
     this->Result.Notes.push_back(
-        fmt::format("'{}' is left out: it has {} steps, others have {}", name, steps, this->SampledSteps));
+        fmt::format("'{}' is skipped because it has {} steps and other variables have {}", name, steps,
+            this->SampledSteps));
     return false;
   }
   return true;
@@ -393,8 +393,8 @@ void Reader::ReadSteps()
   const double there = done - static_cast<double>(to.FirstStep) + 1;
   to.Steps = static_cast<std::int64_t>(std::clamp(there, 0.0, static_cast<double>(sampled)));
   if (to.Steps < sampled) {
-    to.Notes.push_back(fmt::format("the run has stopped at step {} of {}: {} of {} sampled steps are there",
-        done, all, to.Steps, sampled));
+    to.Notes.push_back(fmt::format(
+        "the run stopped at step {} of {}: {} of {} sampled steps exist", done, all, to.Steps, sampled));
   }
   ReadTimes(this->File, to);
   if (to.Steps == 0) {
@@ -415,18 +415,18 @@ void Reader::WriteNotes()
     const std::string list = fmt::format("{}", fmt::join(names.begin(), names.begin() + shown, ", "));
     if (!names.empty()) {
       this->Result.Notes.push_back(
-          fmt::format("left out, {}: {}{}", why, list, names.size() > 12 ? " and others" : ""));
+          fmt::format("skipped, {}: {}{}", why, list, names.size() > 12 ? " and others" : ""));
     }
   };
   note(this->Complex, "complex values");
-  note(this->Unknown, "of a kind or shape that PatchIO does not know");
+  note(this->Unknown, "unsupported type or shape");
 }
 
 void Reader::CheckAnything() const
 {
   if (this->Result.Sets.empty()) {
     throw FileError(this->Result.Path, "values of the domain or at the sensor",
-        this->IsOutput ? "none" : "none, nor a mask", "The run may not have begun to write");
+        this->IsOutput ? "none" : "neither values nor a mask", "The run may not have written values yet");
   }
 }
 

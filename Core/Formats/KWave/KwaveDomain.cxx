@@ -21,7 +21,7 @@ void ReadDomain(const KwaveFile& file, KwaveDescription& to)
       to.Spacing[axis] = to.Spacing[0];
     }
     if (!(to.Spacing[axis] > 0) || !std::isfinite(to.Spacing[axis])) {
-      throw FileError(to.Path, fmt::format("a distance of grid points in '{}'", spacings[axis]),
+      throw FileError(to.Path, fmt::format("a positive grid spacing in '{}'", spacings[axis]),
           fmt::format("{}", to.Spacing[axis]), "The file is damaged");
     }
     // k-Wave's grid is centred: point i, from 0, lies at (i - floor(N/2)) d. Cells are centred at the points.
@@ -39,7 +39,7 @@ void ReadDomain(const KwaveFile& file, KwaveDescription& to)
     to.Notes.emplace_back("the run is axisymmetric: y is the distance from the axis");
   }
   if (file.NumberOr("nonuniform_grid_flag", 0) != 0) {
-    to.Warnings.push_back(to.Path + ": the grid is stretched, but is shown with equal distances.");
+    to.Warnings.push_back(to.Path + ": the grid is stretched, but is shown with equal spacing.");
   }
   to.TimeStep = file.NumberOr("dt", 0);
   if (!std::isfinite(to.TimeStep)) {

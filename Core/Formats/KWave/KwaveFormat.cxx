@@ -16,9 +16,8 @@ KwaveDescription Describe(const std::string& path)
 {
   const std::string absolute = fs::absolute(path).lexically_normal().string();
   if (TypeOfFile(absolute) == FileType::Checkpoint) {
-    throw FileError(absolute, "an output or input file of k-Wave",
-        "a checkpoint, which holds what a stopped run needs to go on",
-        "Open the output file of the run; the steps until the checkpoint are in it");
+    throw FileError(absolute, "a k-Wave output or input file", "a checkpoint for restarts",
+        "Open the output file of the run, which has all steps up to the checkpoint");
   }
   return ReadDescription(absolute);
 }

@@ -64,7 +64,7 @@ public:
     for (const auto& [name, file] : this->Files) {
       if (file && !file->WhyLibrary().empty()) {
         this->Table.Notes.push_back(
-            fmt::format("{} is indexed by the HDF5 library: {}", file->Path(), file->WhyLibrary()));
+            fmt::format("PatchIO reads {} through the HDF5 library: {}", file->Path(), file->WhyLibrary()));
       }
     }
     return std::move(this->Table);
@@ -182,7 +182,7 @@ void Locator::Check(KnownDataset& found, const DatasetFinder& finder, const std:
   const bool wide = info.ElementBytes == 8;
   if (info.Class == NumberClass::Other || (info.ElementBytes != 4 && !wide)) {
     throw FileError(finder.Path(), fmt::format("numbers of 4 or 8 bytes in '{}'", name), "another type",
-        "The file was not written by k-Wave");
+        "The file is not a k-Wave file");
   }
   found.Type = info.Class == NumberClass::Float ? (wide ? ElementType::Float64 : ElementType::Float32)
                                                 : (wide ? ElementType::Int64 : ElementType::Int32);

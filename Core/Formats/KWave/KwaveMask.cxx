@@ -146,9 +146,10 @@ std::vector<Mask> MaskBeside(const std::string& path, const MaskNeeds& needs)
   }
   for (std::size_t i = 1; i < found.size(); ++i) {
     if (!(found[i].Cuboids == found[0].Cuboids) || !SamePoints(folder, found[i], found[0])) {
-      throw FileError(path, "the sensor mask, in the file or in one input file beside it",
-          fmt::format("different ones in {} and {}", found[0].File, found[i].File),
-          "Leave the input of this run alone in the folder, or name it like the output ('in' for 'out')");
+      throw FileError(path, "the sensor mask, in the file or in one input file in its folder",
+          fmt::format("different masks in {} and {}", found[0].File, found[i].File),
+          "Keep only the input file of this run in the folder, or name it like the output file ('in' for "
+          "'out')");
     }
   }
   found.resize(std::min<std::size_t>(found.size(), 1));

@@ -12,10 +12,10 @@ namespace {
 
 std::string NotOpened(const std::string& reason)
 {
-  return "none that can be opened (" + reason + ")";
+  return "an unreadable one (" + reason + ")";
 }
 
-constexpr const char* DamagedOrForeign = "The file is damaged, or does not belong to this summary";
+constexpr const char* DamagedOrForeign = "The file is damaged or does not belong to this summary";
 
 }  // namespace
 

@@ -9,6 +9,7 @@
 #include "Formats/SAMRAI/SamraiLibraryPatches.h"
 #include "Formats/SAMRAI/SamraiNames.h"
 #include "Formats/SAMRAI/SamraiPatchLocator.h"
+#include "Support/ByteText.h"
 #include "Support/Error.h"
 
 #include <fmt/format.h>
@@ -350,8 +351,8 @@ void Locator::NoteRefusal(int file, const std::string& reason)
 void Locator::WriteNotes()
 {
   for (const auto& [reason, files] : this->Noted) {
-    this->Table.Notes.push_back(fmt::format(
-        "{} {} indexed by the HDF5 library: {}", files, files == 1 ? "file is" : "files are", reason));
+    this->Table.Notes.push_back(
+        fmt::format("PatchIO reads {} through the HDF5 library: {}", CountText(files, "file"), reason));
   }
 }
 

@@ -101,7 +101,7 @@ Location SamraiPatchLocator::LocateVariable(const Task& task)
       throw FileError(task.Inspector.Path(),
           fmt::format(
               "{} values in '{}', from the patch's box and ghosts", wanted, this->FullName(task, name)),
-          fmt::format("{}", values), "The file does not fit its summary; they may come from different runs");
+          fmt::format("{}", values), "The file does not match its summary, and may come from another run");
     }
   }
   switch (CommonLayout(this->Datasets)) {
@@ -123,7 +123,7 @@ Location SamraiPatchLocator::LocateSparse(const Task& task)
   if (listed != cells && listed != 1) {
     throw FileError(task.Inspector.Path(),
         fmt::format("1 or {} values in '{}'", cells, this->FullName(task, "materials/mat_list")),
-        fmt::format("{}", listed), "The file does not fit its summary");
+        fmt::format("{}", listed), "The file does not match its summary");
   }
   if (task.Inspector.Has("materials/mix_mat")) {
     const Dataset material = this->FindContiguous(task, "materials/mix_mat", ElementType::Int32);
@@ -156,7 +156,7 @@ hdf5index::Dataset SamraiPatchLocator::Find(const Task& task, const std::string&
   }
   if (dataset.Layout == StorageLayout::Nowhere) {
     throw FileError(inspector.Path(), fmt::format("values in '{}'", this->FullName(task, name)),
-        dataset.Reason, "The dump may still be being written, or the file was made over");
+        dataset.Reason, "The dump is still being written, or the file was replaced");
   }
   const std::uint64_t size = inspector.FileBytes();
   if (dataset.Layout == StorageLayout::Contiguous &&
@@ -177,7 +177,8 @@ hdf5index::Dataset SamraiPatchLocator::FindContiguous(
     throw FileError(task.Inspector.Path(),
         fmt::format("contiguous values in '{}'", this->FullName(task, name)),
         dataset.Layout == StorageLayout::Chunked ? "values in chunks" : dataset.Reason,
-        "Sparse materials are not read in this form; repack the file with 'h5repack -l CONTI'");
+        "Repack the file with 'h5repack -l CONTI', because PatchIO does not support chunked sparse "
+        "materials");
   }
   return dataset;
 }

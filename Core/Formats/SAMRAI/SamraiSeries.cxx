@@ -13,11 +13,14 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <string_view>
 
 namespace fs = std::filesystem;
 
 namespace patchio::samrai {
 namespace {
+
+constexpr std::string_view Skipping = "Skipping a dump. ";
 
 /// A name in a file is no reason to look anywhere else than below its folder.
 bool LiesBelow(const fs::path& folder, const fs::path& path)
@@ -44,7 +47,7 @@ std::vector<fs::path> ListedSummaries(const fs::path& index, Series& series)
       constexpr std::size_t most = 10;
       if (series.Warnings.size() < most) {
         series.Warnings.push_back(FileError(
-            index, "names of dumps below its folder", "'" + PlainText(line) + "'", "That dump is left out")
+            index, "names of dumps in its folder", "'" + PlainText(line) + "'", "This dump is skipped")
                                       .what());
       }
       continue;
@@ -95,7 +98,7 @@ void TryAdd(const fs::path& summary, const SeriesOptions& options, Series& serie
   try {
     series.Steps.push_back(HeadOf(summary.string(), options));
   } catch (const Error& error) {
-    series.Warnings.push_back(fmt::format("A dump is left out. {}", error.what()));
+    series.Warnings.push_back(fmt::format("{}{}", Skipping, error.what()));
     series.Watched.insert(series.Watched.end(), {summary.string(), summary.parent_path().string()});
   }
 }
@@ -121,16 +124,20 @@ Series OpenIndex(const fs::path& index, const SeriesOptions& options)
     }
     if (series.Steps.size() > before) {
       series.Notes.push_back(
-          fmt::format("{} does not list {} of the dumps beside it; they are shown too, as a restarted run "
-                      "lists only its own",
+          fmt::format("{} does not list {} of the dumps in its folder. They are shown too, because a "
+                      "restarted run lists only its own dumps",
               index.string(), series.Steps.size() - before));
     }
   }
+  if (series.Steps.empty() && series.Warnings.empty()) {
+    throw FileError(index, "the names of dumps, one 'visit_dump.NNNNN/summary.samrai' per line",
+        "no names, and no dumps in its folder",
+        "Check that the dumps were not moved, and are not still being written");
+  }
   if (series.Steps.empty()) {
-    throw FileError(index, "the names of dumps, one 'visit_dump.NNNNN/summary.samrai' a line",
-        series.Warnings.empty() ? "none, and no dump beside the file"
-                                : "no dump that can be opened (" + series.Warnings[0] + ")",
-        "Check whether the dumps were moved, or are still being written");
+    const std::string& first = series.Warnings[0];
+    throw Error(fmt::format("{}: all dumps are unreadable. {}", index.string(),
+        first.substr(first.rfind(Skipping, 0) == 0 ? Skipping.size() : 0)));
   }
   std::stable_sort(series.Steps.begin(), series.Steps.end(),
       [](const TimeStep& a, const TimeStep& b) { return a.Step < b.Step; });

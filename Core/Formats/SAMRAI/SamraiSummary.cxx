@@ -29,7 +29,7 @@ void CheckIsSummary(const hdf5::File& file)
 {
   if (!file.Has("/BASIC_INFO")) {
     throw FileError(file.Path(), "a summary with the group BASIC_INFO", "none",
-        "Open dumps.visit or summary.samrai; processor_cluster files hold only field data");
+        "Open dumps.visit or summary.samrai; processor_cluster files contain only values");
   }
 }
 
@@ -74,7 +74,7 @@ private:
   {
     const int count = this->File.Int(Basic + name);
     if (count < 0 || std::uint64_t(count) * bytesEach > this->Bytes) {
-      this->Fail(fmt::format("a sensible {}", name), fmt::format("{}", count));
+      this->Fail(fmt::format("a valid {}", name), fmt::format("{}", count));
     }
     return count;
   }
@@ -108,7 +108,7 @@ void SummaryReader::ReadHead()
   const double version = this->File.Double(Basic + "VDR_version_number");
   if (version != 2.0 && version != 3.0) {
     throw FileError(this->Data.Path, "VDR version 2 or 3", fmt::format("version {}", version),
-        "This PatchIO does not know the version; convert the dump or ask for support");
+        "PatchIO does not support this version; convert the dump or ask for support");
   }
   this->Data.Dimension = this->File.Int(Basic + "number_dimensions_of_problem");
   if (this->Data.Dimension != 2 && this->Data.Dimension != 3) {
@@ -289,8 +289,8 @@ void SummaryReader::ReadVariables()
     const int coords = this->Data.FindVariable("Coords");
     if (coords < 0 || this->Data.Variables[coords].Center != Centering::Node ||
         this->Data.Variables[coords].Components != this->Data.Dimension) {
-      this->Fail("a node-centred variable 'Coords' with one component per dimension, as the grid is deformed",
-          coords < 0 ? "none" : "another kind");
+      this->Fail("a node-centred variable 'Coords' with one component per dimension for the deformed grid",
+          coords < 0 ? "none" : "a variable of another type");
     }
     this->Data.CoordinatesVariable = coords;
   }

@@ -6,6 +6,7 @@
 #include "Support/ByteText.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
+#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 
@@ -24,16 +25,19 @@ void CheckVariables(const Catalog& catalog)
   const int dimension = catalog.Dimension;
   for (const Variable& variable : catalog.Variables) {
     if (variable.Name.empty() || variable.Name.find('/') != std::string::npos) {
-      throw Error(fmt::format(
-          "'{}' cannot name a variable: use a name that is not empty and has no '/'.", variable.Name));
+      throw Error(
+          fmt::format("The variable name '{}' is invalid. Use a name that is not empty and contains no '/'.",
+              variable.Name));
     }
     const int components = variable.Components;
     if (components != 1 && components != dimension && components != dimension * dimension) {
-      throw Error(fmt::format("Variable '{}' has {} components; SAMRAI dumps in {}-D hold 1, {} or {}.",
-          variable.Name, components, dimension, dimension, dimension * dimension));
+      throw Error(
+          fmt::format("Variable '{}' has {} components, but SAMRAI dumps in {}-D support 1, {} or {}.",
+              variable.Name, components, dimension, dimension, dimension * dimension));
     }
     if (variable.Ghosts != Int3{0, 0, 0}) {
-      throw Error(fmt::format("Variable '{}' has ghost layers; this writer takes none.", variable.Name));
+      throw Error(
+          fmt::format("Variable '{}' has ghost layers, which this writer does not support.", variable.Name));
     }
   }
 }
@@ -43,12 +47,13 @@ void CheckLevels(const Catalog& catalog, int ranks)
   int next = 0;
   for (const Level& level : catalog.Levels) {
     if (level.FirstPatch != next || level.PatchCount < 1) {
-      throw Error("Every level of a SAMRAI dump needs a patch; leave empty levels out.");
+      throw Error("Omit empty levels: every level of a SAMRAI dump needs a patch.");
     }
     next += level.PatchCount;
   }
   if (next == 0 || next != static_cast<int>(catalog.Patches.size())) {
-    throw Error(fmt::format("The levels have {} patches, the dump {}.", next, catalog.Patches.size()));
+    throw Error(
+        fmt::format("The levels have {} patches, but the dump has {}.", next, catalog.Patches.size()));
   }
   for (const Patch& patch : catalog.Patches) {
     if (patch.Cells.Empty() || patch.Writer < 0 || patch.Writer >= ranks) {
@@ -61,13 +66,13 @@ void CheckLevels(const Catalog& catalog, int ranks)
 void CheckDump(const Catalog& catalog, int ranks)
 {
   if (catalog.Dimension != 2 && catalog.Dimension != 3) {
-    throw Error(fmt::format("A SAMRAI dump is 2-D or 3-D, not {}-D.", catalog.Dimension));
+    throw Error(fmt::format("A SAMRAI dump must be 2-D or 3-D, not {}-D.", catalog.Dimension));
   }
   if (catalog.Grid != GridKind::Uniform) {
-    throw Error("This writer takes uniform grids only.");
+    throw Error("This writer supports uniform grids only.");
   }
   if (catalog.Step < 0 || catalog.Step > std::numeric_limits<int>::max()) {
-    throw Error(fmt::format("A SAMRAI dump cannot have the step number {}.", catalog.Step));
+    throw Error(fmt::format("The step number {} is invalid for a SAMRAI dump.", catalog.Step));
   }
   CheckLevels(catalog, ranks);
   CheckVariables(catalog);
@@ -80,8 +85,8 @@ void MakeDirectory(const std::string& path)
   std::error_code fault;
   std::filesystem::create_directories(path, fault);
   if (fault) {
-    throw FileError(
-        path, "a directory that can be created", fault.message(), "Choose a place where you may write");
+    throw SystemError(path, "a directory that can be created", fault.value(),
+        "Choose a folder where you have write permission");
   }
 }
 
@@ -165,8 +170,7 @@ void SamraiWriter::AppendToIndex(const std::string& dumpName)
   index << dumpName << "/" << SummaryName << "\n" << std::flush;
   if (!index) {
     const int fault = errno;
-    throw FileError(path, "a file that can be written", SystemMessage(fault),
-        "Check the free space and the permissions there");
+    throw SystemError(path, "a file that can be written", fault, "Check the free space and your permissions");
   }
 }
 

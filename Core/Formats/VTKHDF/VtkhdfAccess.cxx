@@ -17,14 +17,14 @@ constexpr std::int64_t MostCount = std::int64_t(1) << 40;
 
 void Access::Fail(const std::string& expected, const std::string& found) const
 {
-  throw FileError(this->Name, expected, found, "The file is damaged, or was not written for VTKHDF");
+  throw FileError(this->Name, expected, found, "The file is damaged, or is not a valid VTKHDF file");
 }
 
 hdf5::Handle Access::Group(const std::string& group) const
 {
   hdf5::Handle handle = this->Opened.OpenGroup(this->Opened.Id(), group);
   if (!handle.Valid()) {
-    this->Fail(fmt::format("a group '{}'", group), "none that can be opened (" + hdf5::LastMessage() + ")");
+    this->Fail(fmt::format("a group '{}'", group), "an unreadable group (" + hdf5::LastMessage() + ")");
   }
   return handle;
 }
@@ -87,7 +87,7 @@ std::uint64_t AddPlaces(const Access& file, std::uint64_t a, std::uint64_t b)
 {
   constexpr std::uint64_t most = std::uint64_t(1) << 60;
   if (a > most || b > most - a) {
-    file.Fail(fmt::format("at most {} values in all", most), "counts whose sum is larger");
+    file.Fail(fmt::format("at most {} values in total", most), "counts with a larger sum");
   }
   return a + b;
 }

@@ -20,7 +20,7 @@ int RatioOf(const FileFacts& facts, int level, int axis)
   const double ratio = std::round(coarse / fine);
   if (!(ratio >= 1 && ratio <= 1 << 20 && std::abs(coarse / fine - ratio) < 1e-6 * ratio)) {
     throw FileError(facts.Path,
-        fmt::format("cells of level {} that fit into those of the level before", level),
+        fmt::format("cells of level {} that divide those of the coarser level", level),
         fmt::format("{} and {} along axis {}", fine, coarse, axis), "The file is damaged");
   }
   return static_cast<int>(ratio);
@@ -70,7 +70,8 @@ int VariableOf(const LevelArray& array, const std::string& path, Catalog& catalo
   for (std::size_t v = 0; v < catalog.Variables.size(); ++v) {
     if (catalog.Variables[v].StoredName == stored) {
       if (catalog.Variables[v].Components != array.Components) {
-        throw FileError(path, fmt::format("as many components of '{}' on all levels", PlainText(stored)),
+        throw FileError(path,
+            fmt::format("the same number of components of '{}' on all levels", PlainText(stored)),
             fmt::format("{} and {}", catalog.Variables[v].Components, array.Components),
             "The file is damaged");
       }

@@ -72,7 +72,7 @@ public:
         this->ReadMesh();
         break;
       case FileType::None:
-        this->File.Fail("a type of VTKHDF that PatchIO reads", "'" + PlainText(type) + "'");
+        this->File.Fail("a VTKHDF type that PatchIO supports", "'" + PlainText(type) + "'");
     }
     this->ReadTime();
     return std::move(this->Facts);
@@ -133,7 +133,7 @@ Box FactsReader::ReadExtent(hid_t root)
   for (int axis = 0; axis < 3; ++axis) {
     const double lower = extent[2 * axis], upper = extent[2 * axis + 1];
     if (!(std::abs(lower) < 1 << 30 && std::abs(upper) < 1 << 30 && upper >= lower)) {
-      this->File.Fail("a 'WholeExtent' of rising pairs", fmt::format("{} to {}", lower, upper));
+      this->File.Fail("a 'WholeExtent' with increasing pairs", fmt::format("{} to {}", lower, upper));
     }
     cells.Lower[axis] = static_cast<int>(lower);
     cells.Upper[axis] = static_cast<int>(upper > lower ? upper - 1 : upper);
@@ -158,7 +158,7 @@ void FactsReader::ReadImage(hid_t root)
   const std::vector<double> unit{1, 0, 0, 0, 1, 0, 0, 0, 1};
   const std::vector<double> direction = hdf5::NumbersAttribute(root, "Direction");
   if (!direction.empty() && direction != unit) {
-    throw FileError(this->Facts.Path, "an image along the axes", "a 'Direction' that turns it",
+    throw FileError(this->Facts.Path, "an image aligned with the axes", "a 'Direction' that rotates it",
         "Open it with ParaView's own VTKHDF reader");
   }
   const FirstTuples first = [&](Centering center) {
@@ -266,7 +266,7 @@ std::vector<Box> FactsReader::ReadBoxes(const std::string& group) const
     const auto far = [&](int index) { return index < -limit || index > limit; };
     if (boxes[b].Empty() || std::any_of(boxes[b].Lower.begin(), boxes[b].Lower.end(), far) ||
         std::any_of(boxes[b].Upper.begin(), boxes[b].Upper.end(), far)) {
-      this->File.Fail(fmt::format("boxes with cells in '{}'", name), fmt::format("another one in row {}", b));
+      this->File.Fail(fmt::format("non-empty boxes in '{}'", name), fmt::format("an empty box in row {}", b));
     }
   }
   return boxes;
@@ -383,7 +383,7 @@ std::optional<LevelArray> FactsReader::ReadArray(
 {
   const std::string dataset = group + "/" + array.Stored;
   const auto leaveOut = [&](const std::string& why) {
-    this->Facts.Notes.push_back(fmt::format("'{}' is left out: {}", PlainText(dataset), why));
+    this->Facts.Notes.push_back(fmt::format("'{}' is skipped: {}", PlainText(dataset), why));
     return std::nullopt;
   };
   const hdf5::Handle handle = this->File.File().OpenDataset(this->File.File().Id(), dataset);
@@ -391,7 +391,7 @@ std::optional<LevelArray> FactsReader::ReadArray(
     return leaveOut("it cannot be opened (" + hdf5::LastMessage() + ")");
   }
   if (!TypeOfValues(hdf5index::DescribeByLibrary(handle))) {
-    return leaveOut("it has no numbers of a type that PatchIO reads");
+    return leaveOut("its type is not supported");
   }
   const std::vector<std::uint64_t> dims = hdf5::DimsOf(handle);
   const bool image = this->Facts.Type == FileType::Image;
@@ -407,7 +407,7 @@ std::optional<LevelArray> FactsReader::ReadArray(
   }
   this->Places += array.First.size();
   if (this->Places > MostPlaces) {
-    this->File.Fail(fmt::format("at most {} places where steps of arrays begin", MostPlaces), "more");
+    this->File.Fail(fmt::format("at most {} offsets of steps", MostPlaces), "more");
   }
   const std::uint64_t ofStep = this->TuplesOf(level, array);
   const std::uint64_t there = ProductOf({dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(axes)});
@@ -425,8 +425,8 @@ void FactsReader::CheckTuples(
   const bool more = this->Steps.IsThere() || this->Facts.Type == FileType::Unstructured ||
                     this->Facts.Type == FileType::Polygons;
   if (found < wanted || (found > wanted && !more)) {
-    this->File.Fail(fmt::format("{} values of each component in '{}'", wanted, PlainText(dataset)),
-        fmt::format("{}", found));
+    this->File.Fail(
+        fmt::format("{} values per component in '{}'", wanted, PlainText(dataset)), fmt::format("{}", found));
   }
 }
 

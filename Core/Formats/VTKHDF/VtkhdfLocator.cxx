@@ -39,8 +39,8 @@ public:
     this->Task.LocateEach(
         requests, this->Table, [this](const PatchVariable& request) { return this->LocateOne(request); });
     if (this->File && !this->File->WhyLibrary().empty()) {
-      this->Table.Notes.push_back(
-          fmt::format("{} is indexed by the HDF5 library: {}", this->Data.Path, this->File->WhyLibrary()));
+      this->Table.Notes.push_back(fmt::format(
+          "PatchIO reads {} through the HDF5 library: {}", this->Data.Path, this->File->WhyLibrary()));
     }
     return std::move(this->Table);
   }

@@ -33,7 +33,7 @@ public:
     std::vector<std::uint64_t> first;
     in.Get(first);
     if (first.size() != this->First.size()) {
-      throw Error("The catalog is none of a VTKHDF file.");
+      throw Error("The description of the time step does not belong to a VTKHDF file.");
     }
     this->First = std::move(first);
   }
