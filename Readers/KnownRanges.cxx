@@ -202,9 +202,8 @@ std::array<int, 3> DimensionsOf(vtkDataSet* grid)
 
 }  // namespace
 
-void LimitRangesToVisible(vtkDataSet* grid)
+void LimitRangesToVisible(vtkDataSet* grid, vtkUnsignedCharArray* flags)
 {
-  vtkUnsignedCharArray* const flags = grid->GetCellGhostArray();
 #if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 0)
   // ParaView 5.13 asks the attributes, which would count ghost layers.
   grid->GetCellData()->SetGhostsToSkip(std::numeric_limits<unsigned char>::max());

@@ -8,6 +8,7 @@
 
 class vtkDataArray;
 class vtkDataSet;
+class vtkUnsignedCharArray;
 
 namespace patchio {
 
@@ -25,7 +26,8 @@ void FindRange(vtkDataArray* array);
 /// Gives the arrays of an image, a rectilinear or a structured grid the ranges of its visible part: the cells
 /// without ghost flags, and their nodes. (VTK itself would use all values.) An array without a number there
 /// gets VTK's empty range. Does nothing if all cells are visible.
-void LimitRangesToVisible(vtkDataSet* grid);
+/// flags: of the grid's cells; null if all are visible.
+void LimitRangesToVisible(vtkDataSet* grid, vtkUnsignedCharArray* flags);
 
 }  // namespace patchio
 

@@ -272,7 +272,7 @@ vtkSmartPointer<vtkDataSet> PatchAssembler::MakeBlock(
   if (this->Options.HideUndefined && this->Data.Grid == GridKind::Rectilinear) {
     HideUndefined(grid, this->UndefinedArrays(grid, arrays));
   }
-  LimitRangesToVisible(grid);
+  LimitRangesToVisible(grid, grid->GetCellGhostArray());
   return grid;
 }
 

@@ -406,6 +406,53 @@ def check_cells_as_points():
     Delete(view)
 
 
+def blocks_of(proxy):
+    """Those of this rank, by their place in the tree."""
+    tree, found = proxy.GetClientSideObject().GetOutputDataObject(0), {}
+    blocks = tree.NewIterator()
+    while not blocks.IsDoneWithTraversal():
+        found[blocks.GetCurrentFlatIndex()] = blocks.GetCurrentDataObject()
+        blocks.GoToNextItem()
+    return found
+
+
+def check_hidden():
+    """Hidden cells count neither in the colour range of Cell Data To Point Data nor in what Extract Selection finds by a query."""
+    for properties in (dict(), dict(Blocks="As patches"), dict(Blocks="As patches", AddGhostLayer=1)):
+        reader = PatchReader(FileName=[data + "/linadv_3d/dumps.visit"], **properties)
+        time = reader.TimestepValues[-1]
+        reader.UpdatePipeline(time)
+        view = CreateView("RenderView", ViewTime=time)
+        Show(reader, view)
+        Render(view)
+        points = CellDatatoPointData(Input=reader)
+        points.UpdatePipeline(time)
+        low, high = points.PointData["uval"].GetRange(0)
+        least, most = reader.CellData["uval"].GetRange(0)
+        expect(least <= low < high <= most, "%s: points from %g to %g, cells from %g to %g", properties, low, high, least, most)
+        visible = Threshold(Input=reader, Scalars=["CELLS", "uval"], LowerThreshold=10, UpperThreshold=1e9)
+        visible.UpdatePipeline(time)
+        SetActiveSource(reader)
+        QuerySelect(QueryString="(uval >= 10)", FieldType="CELL", Source=reader)
+        found = ExtractSelection(Input=reader)
+        found.UpdatePipeline(time)
+        expect(0 < cells(found) == cells(visible), "%s: %d cells are selected, %d are visible", properties, cells(found), cells(visible))
+        whole = blocks_of(reader)
+        for place, grid in blocks_of(found).items():
+            here, there = [block.GetCellData().GetArray("uval") for block in (grid, whole[place])]
+            numbers = grid.GetCellData().GetArray("vtkOriginalCellIds")
+            expect(all(here.GetValue(i) == there.GetValue(int(numbers.GetTuple1(i))) for i in range(grid.GetNumberOfCells())),
+                   "%s: wrong numbers of the cells that are selected", properties)
+        found.PreserveTopology = 1
+        found.UpdatePipeline(time)
+        for grid in blocks_of(found).values():
+            flags, inside = [grid.GetCellData().GetArray(name) for name in ("vtkGhostType", "vtkInsidedness")]
+            wrong = sum(flags.GetValue(i) != 0 and inside.GetValue(i) != 0 for i in range(flags.GetNumberOfTuples())) if flags else 0
+            expect(inside and not wrong, "%s: %d hidden cells are inside the selection", properties, wrong)
+        for proxy in (found, visible, points, view, reader):
+            Delete(proxy)
+
+
 os.makedirs(scratch, exist_ok=True)
 check_threads()
 check_reload()
@@ -425,4 +472,5 @@ check_first_picture()
 check_first_colors()
 check_outline()
 check_cells_as_points()
+check_hidden()
 print("passed: session")

@@ -1,0 +1,76 @@
+#include "vtkPatchVisibleSelection.h"
+
+#include <vtkCellData.h>
+#include <vtkCompositeDataSet.h>
+#include <vtkDataObject.h>
+#include <vtkDataSet.h>
+#include <vtkDataSetAttributes.h>
+#include <vtkExtractCells.h>
+#include <vtkIdList.h>
+#include <vtkNew.h>
+#include <vtkObjectFactory.h>
+#include <vtkSignedCharArray.h>
+#include <vtkUnsignedCharArray.h>
+#include <vtkUnstructuredGrid.h>
+
+namespace {
+
+/// Hidden cells do not count as inside. The input may have the array of flags in common with this grid.
+void MarkHiddenAsOutside(vtkDataSet* grid)
+{
+  vtkUnsignedCharArray* const flags = grid->GetCellGhostArray();
+  auto* const inside =
+      vtkSignedCharArray::SafeDownCast(grid->GetCellData()->GetAbstractArray("vtkInsidedness"));
+  for (vtkIdType cell = 0; flags && inside && cell < grid->GetNumberOfCells(); ++cell) {
+    if (flags->GetValue(cell) != 0) {
+      inside->SetValue(cell, 0);
+    }
+  }
+}
+
+/// vtkUnstructuredGrid::RemoveGhostCells() of VTK 9.2 takes values of points from beyond their arrays.
+void RemoveHidden(vtkUnstructuredGrid* grid)
+{
+  vtkUnsignedCharArray* const flags = grid->GetCellGhostArray();
+  if (!flags) {
+    return;
+  }
+  vtkNew<vtkIdList> visible;
+  for (vtkIdType cell = 0; cell < grid->GetNumberOfCells(); ++cell) {
+    if (flags->GetValue(cell) == 0) {
+      visible->InsertNextId(cell);
+    }
+  }
+  if (visible->GetNumberOfIds() < grid->GetNumberOfCells()) {
+    vtkNew<vtkUnstructuredGrid> all;
+    all->ShallowCopy(grid);
+    vtkNew<vtkExtractCells> extract;
+    extract->SetInputData(all);
+    extract->SetCellList(visible);
+    extract->PassThroughCellIdsOff();  // those of the input are there already
+    extract->Update();
+    grid->ShallowCopy(extract->GetOutput());
+  }
+  grid->GetCellData()->RemoveArray(vtkDataSetAttributes::GhostArrayName());
+}
+
+}  // namespace
+
+vtkStandardNewMacro(vtkPatchVisibleSelection);
+
+int vtkPatchVisibleSelection::RequestData(
+    vtkInformation* request, vtkInformationVector** inputs, vtkInformationVector* outputs)
+{
+  if (!this->Superclass::RequestData(request, inputs, outputs)) {
+    return 0;
+  }
+  for (vtkDataSet* const grid :
+      vtkCompositeDataSet::GetDataSets<vtkDataSet>(vtkDataObject::GetData(outputs, 0))) {
+    if (this->GetPreserveTopology()) {
+      MarkHiddenAsOutside(grid);
+    } else if (auto* const extracted = vtkUnstructuredGrid::SafeDownCast(grid)) {
+      RemoveHidden(extracted);
+    }
+  }
+  return 1;
+}
