@@ -14,7 +14,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <string>
 
@@ -86,6 +88,13 @@ bool Suits(int type, std::int64_t nodes)
     }
   }
   return false;
+}
+
+/// Whether the number of nodes of a cell follows from its type alone, or has known limits.
+bool HasFixedNodes(int type)
+{
+  return std::any_of(std::begin(NodeCounts), std::end(NodeCounts),
+      [type](const NodeCount& known) { return known.Type == type; });
 }
 
 /// One patch, and what is said when it is no mesh.
@@ -229,13 +238,18 @@ void MeshMaker::CheckTypes(vtkUnsignedCharArray* types, vtkCellArray* cells) con
   for (vtkIdType cell = 0; cell < cells->GetNumberOfCells(); ++cell) {
     const int type = types->GetValue(cell);
     const vtkIdType nodes = cells->GetCellSize(cell);
-    if (type == VTK_POLYHEDRON) {
-      this->Fail("cells without faces of their own", fmt::format("a polyhedron, cell {}", cell));
+    if (Suits(type, nodes)) {
+      continue;
     }
-    if (!Suits(type, nodes)) {
-      this->Fail("cells with as many nodes as their type has",
-          fmt::format("type {} with {} nodes, cell {}", type, nodes, cell));
+    // A sound file may have them: polyhedra, types that VTK adds, orders that differ between the axes.
+    if (!HasFixedNodes(type)) {
+      throw Error(
+          fmt::format("{}: not supported: cells of type {} with {} nodes in partition {} (cell {}). Open it "
+                      "with ParaView's own reader.",
+              this->Data.Path, type, nodes, this->Data.Patches[this->Patch].Number, cell));
     }
+    this->Fail("cells with as many nodes as their type has",
+        fmt::format("type {} with {} nodes, cell {}", type, nodes, cell));
   }
 }
 

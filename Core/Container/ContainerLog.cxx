@@ -5,6 +5,7 @@
 #include "Container/StepLayout.h"
 #include "Support/Checksum.h"
 #include "Support/Error.h"
+#include "Support/Hdf5Superblock.h"
 #include "Support/PlainFile.h"
 
 #include <fmt/format.h>
@@ -142,6 +143,7 @@ private:
     const std::uint64_t size = this->File.Size();
     if (table.Offset > size || table.Bytes > size - table.Offset || table.Bytes % bytesOfOne != 0 ||
         (count > 0 && table.Bytes / bytesOfOne != count)) {
+      hdf5::CheckComplete(this->File.Path());
       this->Fail(fmt::format("{} values of the table '{}' in the file", count, name),
           fmt::format("{} bytes at {}, in a file of {}", table.Bytes, table.Offset, size));
     }

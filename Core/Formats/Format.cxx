@@ -4,6 +4,8 @@
 #include "Support/Hdf5.h"
 #include "Support/PlainFile.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -57,7 +59,7 @@ const Format& FormatOf(const std::string& path)
   for (const Format* format : AllFormats()) {
     const std::string other = format->Declines(path);
     if (!other.empty()) {
-      throw FileError(path, WhatOpens(), other, "Open it with ParaView's own reader");
+      throw Error(fmt::format("{}: not supported: {}. Open it with ParaView's own reader.", path, other));
     }
   }
   throw FileError(path, WhatOpens(), "a file of another format", "PatchIO does not support this format");

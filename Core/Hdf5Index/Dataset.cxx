@@ -94,4 +94,11 @@ std::string FilterName(int filter)
   return fmt::format("filter {}", filter);
 }
 
+Error UnsupportedError(
+    const std::string& file, const std::string& what, const std::string& dataset, const std::string& advice)
+{
+  return Error(fmt::format("{}: not supported: {} in '{}'.{}", file, what, PlainText(dataset),
+      advice.empty() ? std::string() : " " + advice + "."));
+}
+
 }  // namespace patchio::hdf5index

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "Catalog/Extent.h"
+#include "Support/Error.h"
 
 #include <array>
 #include <cstdint>
@@ -19,10 +20,11 @@ enum class NumberClass : std::uint8_t
 
 enum class StorageLayout : std::uint8_t
 {
-  Contiguous,  ///< all values at Offset
-  Chunked,     ///< in chunks that may be compressed with what FilterKind names
-  Library,     ///< in this file, but only the library can decode them; Reason says why
-  Nowhere      ///< nowhere in this file; Reason says why
+  Contiguous,   ///< all values at Offset
+  Chunked,      ///< in chunks that may be compressed with what FilterKind names
+  Library,      ///< in this file, but only the library can decode them; Reason says why
+  Unsupported,  ///< in this file, but nothing here can decode them: "filter 32000 (lzf)" is the Reason
+  Nowhere       ///< nowhere in this file; Reason says why
 };
 
 struct Dataset
@@ -74,5 +76,10 @@ FilterKind KindOfFilter(int filter, std::uint64_t shuffledBytes, std::uint64_t e
 
 /// "filter 4 (szip)"
 std::string FilterName(int filter);
+
+/// An error about a sound data set that cannot be read: "FILE: not supported: WHAT in 'DATASET'." `advice` is
+/// a sentence without a full stop.
+Error UnsupportedError(const std::string& file, const std::string& what, const std::string& dataset,
+    const std::string& advice = {});
 
 }  // namespace patchio::hdf5index

@@ -126,6 +126,9 @@ void CheckInFile(
     const FoundDataset& found, ElementType type, const std::string& name, const DatasetFinder& file)
 {
   const Dataset& info = found.Info;
+  if (info.Layout == StorageLayout::Unsupported) {
+    throw UnsupportedError(file.Path(), info.Reason, name);
+  }
   if (info.Layout == StorageLayout::Nowhere) {
     throw FileError(file.Path(), fmt::format("values in '{}'", name), info.Reason,
         "The run may still be writing this file");

@@ -117,6 +117,22 @@ void BecomeLibraryIfUnusual(hid_t type, Dataset& result)
   }
 }
 
+/// The first filter of a chunked data set that the library does not have; 0 where it has all.
+int MissingFilter(hid_t creation)
+{
+  const int count = H5Pget_nfilters(creation);
+  for (int f = 0; f < count; ++f) {
+    unsigned flags = 0;
+    std::size_t parameterCount = 0;
+    const H5Z_filter_t id = H5Pget_filter2(
+        creation, static_cast<unsigned>(f), &flags, &parameterCount, nullptr, 0, nullptr, nullptr);
+    if (H5Zfilter_avail(id) <= 0) {
+      return id;
+    }
+  }
+  return 0;
+}
+
 bool HasUserBlock(hid_t dataset)
 {
   const hdf5::Handle file(H5Iget_file_id(dataset));
@@ -150,6 +166,10 @@ Dataset DescribeByLibrary(hid_t dataset)
       if (result.Layout == StorageLayout::Chunked && HasUserBlock(dataset)) {
         BecomeLibrary(result, "a user block");
       }
+      if (const int missing = result.Layout == StorageLayout::Library ? MissingFilter(creation) : 0) {
+        result.Layout = StorageLayout::Unsupported;
+        result.Reason = FilterName(missing);
+      }
       break;
     case H5D_COMPACT:
       BecomeLibrary(result, "compact layout");
@@ -163,6 +183,41 @@ Dataset DescribeByLibrary(hid_t dataset)
   }
   BecomeLibraryIfUnusual(type, result);
   return result;
+}
+
+std::string WhyUnsupported(const hdf5::File& file, const std::string& dataset)
+{
+  const hdf5::Handle handle = file.OpenDataset(file.Id(), dataset);
+  if (handle.Valid()) {
+    const Dataset info = DescribeByLibrary(handle);
+    return info.Layout == StorageLayout::Unsupported ? info.Reason : std::string();
+  }
+  const std::string reason = hdf5::LastMessage();
+  return reason == hdf5::VirtualDataset    ? "virtual data set"
+         : reason == hdf5::ValuesElsewhere ? "values in external files"
+         : reason == hdf5::ExternalLink    ? "external link"
+                                           : "";
+}
+
+std::string TypeText(hid_t dataset)
+{
+  const hdf5::QuietScope quiet;
+  const hdf5::Handle type(H5Dget_type(dataset));
+  const std::size_t bits = 8 * H5Tget_size(type);
+  switch (H5Tget_class(type)) {
+    case H5T_FLOAT:
+      return fmt::format("float{}", bits);
+    case H5T_INTEGER:
+      return fmt::format("{}int{}", H5Tget_sign(type) == H5T_SGN_NONE ? "u" : "", bits);
+    case H5T_STRING:
+      return "text";
+    case H5T_ENUM:
+      return "enumeration (booleans or names)";
+    case H5T_COMPOUND:
+      return "compound (complex numbers or records)";
+    default:
+      return "no numbers";
+  }
 }
 
 void ListChunksByLibrary(hid_t dataset, const Dataset& described, std::uint64_t fileBytes, Chunk* chunks)

@@ -49,13 +49,6 @@ void AddNew(const std::vector<std::string>& from, std::vector<std::string>& to)
   }
 }
 
-void AddTexts(const Series& from, Series& to)
-{
-  AddNew(from.Warnings, to.Warnings);
-  AddNew(from.Notes, to.Notes);
-  AddNew(from.Watched, to.Watched);
-}
-
 std::string FolderOf(const std::string& path)
 {
   const fs::path folder = fs::path(path).parent_path();
@@ -127,6 +120,7 @@ private:
   };
   using Run = std::vector<Brought>::iterator;
 
+  void AddTexts(const Series& from);
   void Take(Run first, Run end);
   void NoteOverlap();
 
@@ -134,17 +128,36 @@ private:
   const ChannelMode Mode;
   std::vector<Brought> Steps;  ///< in the order of the paths
   Series All;
+  std::map<std::string, std::pair<std::size_t, std::size_t>>
+      Warned;               ///< by text after the path: which warning, and of how many paths
   std::size_t Overlap = 0;  ///< steps that two paths have brought
   std::string OverlapExample;
 };
 
+/// A warning that many files have in common becomes one.
+void SeriesJoiner::AddTexts(const Series& from)
+{
+  const std::string path = from.Steps.empty() ? std::string() : from.Steps.front().Path;
+  for (const std::string& warning : from.Warnings) {
+    const bool named = warning.rfind(path + ": ", 0) == 0;
+    const auto [entry, isNew] = this->Warned.emplace(
+        named ? warning.substr(path.size()) : warning, std::make_pair(this->All.Warnings.size(), 0));
+    entry->second.second += named ? 1 : 0;
+    if (isNew) {
+      this->All.Warnings.push_back(warning);
+    }
+  }
+  AddNew(from.Notes, this->All.Notes);
+  AddNew(from.Watched, this->All.Watched);
+}
+
 void SeriesJoiner::Add(const std::string& path)
 {
   Series one = OpenOne(path, this->Options, this->Mode);
+  this->AddTexts(one);
   for (TimeStep& step : one.Steps) {
     this->Steps.push_back({std::move(step), &path});
   }
-  AddTexts(one, this->All);
 }
 
 void SeriesJoiner::AddLater(const std::vector<std::string>& paths)
@@ -162,7 +175,7 @@ void SeriesJoiner::AddLater(const std::vector<std::string>& paths)
       if (one.Steps.size() == 1 && one.Steps[0].Path == later && one.Steps[0].Step > highest) {
         highest = one.Steps[0].Step;
         this->Steps.push_back({one.Steps[0], from});
-        AddTexts(one, this->All);
+        this->AddTexts(one);
       }
     } catch (const Error& error) {
       this->All.Warnings.push_back(fmt::format("Skipping a file. {}", error.what()));
@@ -207,6 +220,12 @@ Series SeriesJoiner::Joined()
     end = std::find_if(
         first, this->Steps.end(), [&](const Brought& other) { return other.Step.Step != first->Step.Step; });
     this->Take(first, end);
+  }
+  for (const auto& [text, place] : this->Warned) {
+    if (place.second > 1) {
+      this->All.Warnings[place.first] += fmt::format(
+          " The same holds for {} more {}.", place.second - 1, place.second == 2 ? "file" : "files");
+    }
   }
   this->NoteOverlap();
   return std::move(this->All);

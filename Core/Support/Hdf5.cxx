@@ -3,6 +3,7 @@
 #include "Support/Error.h"
 #include "Support/Hdf5Check.h"
 #include "Support/Hdf5Signature.h"
+#include "Support/Hdf5Superblock.h"
 #include "Support/PlainFile.h"
 #include "Support/RegularFile.h"
 
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 
 namespace patchio::hdf5 {
 namespace {
@@ -22,8 +22,6 @@ herr_t KeepInnermost(unsigned depth, const H5E_error2_t* error, void* data)
   }
   return 0;
 }
-
-constexpr const char* ExternalLink = "external links are not supported";
 
 herr_t RefuseExternalLink(const char*, const char*, const char*, const char*, unsigned*, hid_t, void*)
 {
@@ -38,8 +36,6 @@ Handle AccessInside(hid_t propertyClass)
   H5Pset_elink_cb(access, RefuseExternalLink, nullptr);
   return access;
 }
-
-constexpr const char* ValuesElsewhere = "values in other files are not supported";
 
 }  // namespace
 
@@ -85,41 +81,16 @@ std::string LastMessage()
   return message.empty() ? "HDF5 gives no reason" : message;
 }
 
-bool LiesElsewhere(hid_t dataset)
+const char* WhyElsewhere(hid_t dataset)
 {
   if (H5Dget_offset(dataset) != HADDR_UNDEF) {
-    return false;
+    return nullptr;
   }
   const Handle creation(H5Dget_create_plist(dataset));
-  return H5Pget_external_count(creation) > 0 || H5Pget_layout(creation) == H5D_VIRTUAL;
+  return H5Pget_external_count(creation) > 0      ? ValuesElsewhere
+         : H5Pget_layout(creation) == H5D_VIRTUAL ? VirtualDataset
+                                                  : nullptr;
 }
-
-namespace {
-
-/// Throws Error if the file is shorter than its superblock states.
-void CheckLength(const std::string& path)
-{
-  constexpr std::size_t versionAt = 8, endOfVersion[] = {40, 44, 28, 28};
-  std::array<std::byte, 52> begin{};
-  const PlainFile file(path, PlainFile::Purpose::Read);
-  const std::size_t got = file.ReadSome(0, begin.data(), begin.size());
-  const auto version = static_cast<std::size_t>(begin[versionAt]);
-  const bool known = std::memcmp(begin.data(), Hdf5Signature.data(), Hdf5Signature.size()) == 0;
-  if (got < begin.size() || !known || version >= std::size(endOfVersion)) {
-    return;
-  }
-  std::uint64_t end = 0;
-  for (std::size_t byte = 8; byte-- > 0;) {
-    end = end << 8 | static_cast<std::uint64_t>(begin[endOfVersion[version] + byte]);
-  }
-  if (file.Size() < end) {
-    throw FileError(path, "a complete HDF5 file",
-        fmt::format("the file truncated: {} of {} bytes", file.Size(), end),
-        "Copy it again, or wait until it is written");
-  }
-}
-
-}  // namespace
 
 Handle AccessToRead()
 {
@@ -139,7 +110,7 @@ File::File(const std::string& path)
   try {
     this->Check = std::make_unique<StructureCheck>(path);
   } catch (const Unsound& unsound) {
-    CheckLength(path);
+    CheckComplete(path);
     throw FileError(path, "a complete HDF5 file", "an HDF5 file that has " + std::string(unsound.what()),
         "The file is damaged, truncated or still being written");
   }
@@ -148,7 +119,7 @@ File::File(const std::string& path)
   if (!this->Handle_.Valid()) {
     const std::string reason = LastMessage();
     const bool hdf5 = H5Fis_hdf5(path.c_str()) > 0;
-    CheckLength(path);
+    CheckComplete(path);
     throw FileError(path, "a complete HDF5 file",
         hdf5 ? "an HDF5 file that cannot be opened (" + reason + ")" : "a file that is not HDF5",
         "The file is damaged, truncated or still being written");
@@ -262,9 +233,9 @@ Handle File::OpenDataset(hid_t parent, const std::string& dataset) const
     return {};
   }
   Handle handle(H5Dopen2(parent, dataset.c_str(), this->DatasetAccess));
-  if (handle.Valid() && LiesElsewhere(handle)) {
+  if (const char* const reason = handle.Valid() ? WhyElsewhere(handle) : nullptr) {
     handle = Handle();
-    PushReason(ValuesElsewhere);
+    PushReason(reason);
   }
   return handle;
 }
@@ -302,9 +273,10 @@ Handle File::OpenDataset(const std::string& dataset) const
   Handle handle = this->OpenDataset(this->Handle_, dataset);
   if (!handle.Valid()) {
     const std::string reason = LastMessage();  // before Has() clears it
-    const bool there = reason == ExternalLink || reason == ValuesElsewhere || this->Has(dataset);
+    const bool elsewhere = reason == ExternalLink || reason == ValuesElsewhere || reason == VirtualDataset;
     throw FileError(this->PathName, fmt::format("a data set '{}'", dataset),
-        there ? "an unreadable data set (" + reason + ")" : "none", DamagedOrForeign);
+        elsewhere || this->Has(dataset) ? "an unreadable data set (" + reason + ")" : "none",
+        elsewhere ? "PatchIO does not support this" : DamagedOrForeign);
   }
   return handle;
 }

@@ -45,9 +45,14 @@ class StructureCheck;
 /// without them. Must be held while LastMessage() is wanted: closing it clears the reason of a failure.
 Handle AccessToRead();
 
-/// True when the library would take the values of an open data set from other files, of whatever kind and
-/// wherever they are.
-bool LiesElsewhere(hid_t dataset);
+/// What LastMessage() says of objects that are sound, but that File does not open.
+constexpr const char* ExternalLink = "external links are not supported";
+constexpr const char* ValuesElsewhere = "values in other files are not supported";
+constexpr const char* VirtualDataset = "virtual data sets are not supported";
+
+/// ValuesElsewhere or VirtualDataset when the library would take the values of an open data set from other
+/// files or data sets, wherever they are; else null.
+const char* WhyElsewhere(hid_t dataset);
 
 /// The innermost message on HDF5's error stack, for example "truncated file: eof = 96, ...".
 std::string LastMessage();

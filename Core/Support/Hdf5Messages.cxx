@@ -1,5 +1,7 @@
 #include "Support/Hdf5Messages.h"
 
+#include "Support/Hdf5.h"
+
 #include <algorithm>
 
 namespace patchio::hdf5 {
@@ -245,7 +247,7 @@ DataLayout TakeLayout(Cursor& message)
   }
   const unsigned kind = message.Take<std::uint8_t>();
   if (version == 4 && kind == 3) {
-    throw Unsound("values in other files are not supported");
+    throw Unsound(VirtualDataset);
   }
   RequireOfFile(version == 3 && kind <= 2, "an unknown data layout");
   DataLayout layout;

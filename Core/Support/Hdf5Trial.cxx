@@ -126,7 +126,7 @@ void TryDataset(hid_t dataset)
 {
   const Handle stored(H5Dget_type(dataset));
   const Handle space(H5Dget_space(dataset));
-  if (LieInFile(dataset, stored) || LiesElsewhere(dataset)) {
+  if (LieInFile(dataset, stored) || WhyElsewhere(dataset)) {
     return;  // values in other files are never read
   }
   const Handle creation(H5Dget_create_plist(dataset));

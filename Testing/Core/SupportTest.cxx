@@ -10,6 +10,7 @@
 #include "Hdf5Draft.h"
 #include "TestTools.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cerrno>
@@ -291,9 +292,10 @@ TEST_F(Hdf5File, TakesNoValuesFromOtherFiles)
   testing::WriteHdf5(path, {{"/outside", testing::FloatsStoredAs({}, {16}, outside)},
                                {"/gathered", testing::FloatsStoredAs({}, {16}, gathered)}});
   const hdf5::File file(path);
-  for (const char* name : {"/outside", "/gathered"}) {
-    EXPECT_THAT(MessageOf([&] { file.Doubles(name, 16); }),
-        HasSubstr("found an unreadable data set (values in other files are not supported)"));
+  for (const auto& [name, reason] :
+      {std::pair("/outside", hdf5::ValuesElsewhere), std::pair("/gathered", hdf5::VirtualDataset)}) {
+    EXPECT_THAT(MessageOf([&, name = name] { file.Doubles(name, 16); }),
+        HasSubstr(fmt::format("found an unreadable data set ({}). PatchIO does not support this", reason)));
     EXPECT_FALSE(file.OpenDataset(file.Id(), name).Valid());
   }
 }
@@ -306,18 +308,41 @@ TEST_F(Hdf5File, TellsApartMissingForeignAndTruncatedFiles)
       AllOf(HasSubstr("Not a directory"), HasSubstr("Check the name")));
   testing::WriteText(this->Folder / "c.h5", "not at all");
   EXPECT_THAT(MessageOf([&] { hdf5::File(this->Folder / "c.h5"); }), HasSubstr("a file that is not HDF5"));
-  for (const bool latest : {false, true}) {
-    const std::string path = this->Folder / "whole.h5";
-    {
-      const hdf5::Handle access(H5Pcreate(H5P_FILE_ACCESS));
-      H5Pset_libver_bounds(access, latest ? H5F_LIBVER_LATEST : H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST);
-      const hdf5::Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access));
-      const hdf5::Handle group(H5Gcreate2(file, "group", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
-    }
-    const std::uintmax_t whole = std::filesystem::file_size(path);
-    std::filesystem::resize_file(path, 150);
+}
+
+namespace {
+
+/// Compares what is said of a file that is cut off at several places.
+void ExpectTruncated(const std::string& path, H5F_libver_t from, std::uintmax_t userBlock)
+{
+  {
+    const hdf5::Handle creation(H5Pcreate(H5P_FILE_CREATE)), access(H5Pcreate(H5P_FILE_ACCESS));
+    H5Pset_userblock(creation, userBlock);
+    H5Pset_libver_bounds(access, from, H5F_LIBVER_LATEST);
+    const hdf5::Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access));
+    ASSERT_TRUE(file.Valid());
+    const hdf5::Handle group(H5Gcreate2(file, "group", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+  }
+  EXPECT_NO_THROW(hdf5::File file(path));
+  const std::uintmax_t all = std::filesystem::file_size(path);
+  for (const std::uintmax_t bytes : {all - 1, userBlock + 100}) {
+    std::filesystem::resize_file(path, bytes);
     EXPECT_THAT(MessageOf([&] { hdf5::File file(path); }),
-        HasSubstr("found the file truncated: 150 of " + std::to_string(whole) + " bytes. Copy it again"));
+        HasSubstr(fmt::format("found the file truncated: {} of {} bytes. Copy it again", bytes, all)));
+  }
+  std::filesystem::resize_file(path, userBlock + 40);
+  EXPECT_THAT(MessageOf([&] { hdf5::File file(path); }),
+      HasSubstr(fmt::format("truncated: {} bytes, less than the head", userBlock + 40)));
+}
+
+}  // namespace
+
+TEST_F(Hdf5File, SaysHowMuchOfATruncatedFileIsThere)
+{
+  for (const H5F_libver_t from : {H5F_LIBVER_EARLIEST, H5F_LIBVER_V18, H5F_LIBVER_V110}) {
+    for (const std::uintmax_t userBlock : {0, 512, 4096}) {
+      ExpectTruncated(this->Folder / "cut.h5", from, userBlock);
+    }
   }
 }
 

@@ -290,7 +290,7 @@ def check_messages():
             texts.append(window.GetOutput()[sum(map(len, texts)):])
     finally:
         vtkOutputWindow.SetInstance(before)
-    for text, words in zip(texts, ("complete HDF5 file", "the names of dumps")):
+    for text, words in zip(texts, ("truncated: ", "the names of dumps")):
         expect(text.count("ERROR") == 1 and words in text and "returned failure" not in text, "messages: %s", text)
     expect(cells(reader) == 0, "something of a broken dump is shown")
     reader.FileName = [path]

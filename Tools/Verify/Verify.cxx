@@ -57,7 +57,8 @@ void Verification::Run()
   options.ListedOnly = this->How.ListedOnly;
   const Series series = RankAgreement(*alone).OpenSeries({this->How.Path}, options);
   for (const std::string& warning : series.Warnings) {
-    this->FaultElsewhere(warning);
+    const bool ofStep = series.Steps.size() == 1 || warning.rfind(series.Steps.front().Path + ": ", 0) == 0;
+    ofStep ? this->Fault(warning) : this->FaultElsewhere(warning);
   }
   const std::string sidecar = SeriesSidecar(this->How.Path, ChannelMode::ReadOnly).Warning();
   // The sidecar beside a single step belongs to that step, and is judged with it.

@@ -7,6 +7,7 @@
 #include "Support/ByteText.h"
 #include "Support/Bytes.h"
 #include "Support/Error.h"
+#include "Support/Hdf5Superblock.h"
 #include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
@@ -163,6 +164,9 @@ void Locator::CheckInFile(const DataSet& set, const Extent& extent) const
 {
   const std::optional<std::uint64_t>& size = this->Sizes[set.File];
   if (!size || extent.Offset < set.Offset || extent.Offset > *size || extent.Bytes > *size - extent.Offset) {
+    if (size) {
+      hdf5::CheckComplete(this->Table.Files[set.File]);
+    }
     throw FileError(this->Table.Files[set.File], fmt::format("{} bytes at {}", extent.Bytes, extent.Offset),
         size ? fmt::format("a file of {} bytes", *size) : "a missing file", "The container is incomplete");
   }

@@ -154,6 +154,9 @@ hdf5index::Dataset SamraiPatchLocator::Find(const Task& task, const std::string&
             this->FullName(task, name)),
         "another type", "The file is damaged, or was not written by SAMRAI's VisIt writer");
   }
+  if (dataset.Layout == StorageLayout::Unsupported) {
+    throw hdf5index::UnsupportedError(inspector.Path(), dataset.Reason, this->FullName(task, name));
+  }
   if (dataset.Layout == StorageLayout::Nowhere) {
     throw FileError(inspector.Path(), fmt::format("values in '{}'", this->FullName(task, name)),
         dataset.Reason, "The dump is still being written, or the file was replaced");

@@ -1,5 +1,7 @@
 #include "Formats/VTKHDF/VtkhdfAccess.h"
 
+#include "Formats/VTKHDF/VtkhdfTypes.h"
+#include "Hdf5Index/LibraryDataset.h"
 #include "Support/Error.h"
 
 #include <fmt/format.h>
@@ -20,10 +22,28 @@ void Access::Fail(const std::string& expected, const std::string& found) const
   throw FileError(this->Name, expected, found, "The file is damaged, or is not a valid VTKHDF file");
 }
 
+void Access::FailUnsupported(const std::string& what, const std::string& where) const
+{
+  throw hdf5index::UnsupportedError(this->Name, what, where, "Open it with ParaView's own VTKHDF reader");
+}
+
+std::string Access::WhyUnsupported(const std::string& dataset) const
+{
+  const std::string reason = hdf5index::WhyUnsupported(this->Opened, dataset);
+  const hdf5::Handle handle =
+      reason.empty() ? this->Opened.OpenDataset(this->Opened.Id(), dataset) : hdf5::Handle();
+  return handle.Valid() && !TypeOfValues(hdf5index::DescribeByLibrary(handle))
+             ? "type " + hdf5index::TypeText(handle)
+             : reason;
+}
+
 hdf5::Handle Access::Group(const std::string& group) const
 {
   hdf5::Handle handle = this->Opened.OpenGroup(this->Opened.Id(), group);
   if (!handle.Valid()) {
+    if (hdf5::LastMessage() == hdf5::ExternalLink) {
+      this->FailUnsupported("external link", group);
+    }
     this->Fail(fmt::format("a group '{}'", group), "an unreadable group (" + hdf5::LastMessage() + ")");
   }
   return handle;
@@ -52,6 +72,10 @@ Double3 Access::Triple(hid_t object, const std::string& name) const
 
 std::vector<std::uint64_t> Access::DimsOf(const std::string& dataset) const
 {
+  const std::string unsupported = this->WhyUnsupported(dataset);
+  if (!unsupported.empty()) {
+    this->FailUnsupported(unsupported, dataset);
+  }
   return hdf5::DimsOf(this->Opened.OpenDataset(this->Opened.Id(), dataset));
 }
 
@@ -81,6 +105,51 @@ std::vector<std::int64_t> Access::Counts(const std::string& dataset, std::uint64
     }
   }
   return counts;
+}
+
+std::vector<Box> Access::Boxes(const std::string& name) const
+{
+  const std::vector<std::uint64_t> dims = this->DimsOf(name);
+  const std::uint64_t most = this->MostEntries();
+  if (dims.size() != 2 || dims[1] != 6 || dims[0] > most) {
+    this->Fail(fmt::format("rows of 6 numbers, at most {}, in '{}'", most, name),
+        dims.empty() ? "none" : fmt::format("{} values in {} dimensions", dims[0], dims.size()));
+  }
+  std::vector<int> numbers(6 * dims[0]);
+  if (!numbers.empty()) {
+    this->Opened.Range(name, 0, numbers.size(), H5T_NATIVE_INT, numbers.data());
+  }
+  std::vector<Box> boxes(dims[0]);
+  for (std::size_t b = 0; b < boxes.size(); ++b) {
+    for (int axis = 0; axis < 3; ++axis) {
+      boxes[b].Lower[axis] = numbers[6 * b + 2 * axis];
+      boxes[b].Upper[axis] = numbers[6 * b + 2 * axis + 1];
+    }
+    const int limit = 1 << 30;
+    const auto far = [&](int index) { return index < -limit || index > limit; };
+    if (boxes[b].Empty() || std::any_of(boxes[b].Lower.begin(), boxes[b].Lower.end(), far) ||
+        std::any_of(boxes[b].Upper.begin(), boxes[b].Upper.end(), far)) {
+      this->Fail(fmt::format("non-empty boxes in '{}'", name), fmt::format("an empty box in row {}", b));
+    }
+  }
+  return boxes;
+}
+
+Box Access::WholeExtent(hid_t image, std::uint64_t& flatAxes) const
+{
+  const std::vector<double> extent = this->Numbers(image, "WholeExtent", 6);
+  Box cells;
+  flatAxes = 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    const double lower = extent[2 * axis], upper = extent[2 * axis + 1];
+    if (!(std::abs(lower) < 1 << 30 && std::abs(upper) < 1 << 30 && upper >= lower)) {
+      this->Fail("a 'WholeExtent' with increasing pairs", fmt::format("{} to {}", lower, upper));
+    }
+    cells.Lower[axis] = static_cast<int>(lower);
+    cells.Upper[axis] = static_cast<int>(upper > lower ? upper - 1 : upper);
+    flatAxes |= upper > lower ? 0 : std::uint64_t(1) << axis;
+  }
+  return cells;
 }
 
 std::uint64_t AddPlaces(const Access& file, std::uint64_t a, std::uint64_t b)

@@ -179,7 +179,7 @@ Catalog CatalogOf(const FileFacts& facts)
   }
   PlacesOfSteps places;
   AddVariables(facts, catalog, places);
-  catalog.FormatData = places.Pack(facts.Type);
+  catalog.FormatData = places.Pack(facts.Type, !facts.LeftOut.empty());
   TurnTo(catalog, StepOf(facts, facts.Step));
   return catalog;
 }
@@ -199,7 +199,7 @@ Series VtkhdfFormat::OpenSeries(const std::string& path, const SeriesOptions& op
   for (int step = 0; step < std::max(static_cast<int>(facts.Times.size()), 1); ++step) {
     series.Steps.push_back(StepOf(facts, step));
   }
-  series.Notes = facts.Notes;
+  series.Warnings = facts.LeftOut;
   return series;
 }
 
@@ -215,7 +215,8 @@ Catalog VtkhdfFormat::ReadStep(const TimeStep& step) const
 
 bool VtkhdfFormat::NeedsIndex(const Catalog& catalog) const
 {
-  return catalog.StepsInFile == 1;
+  FileType type = FileType::None;
+  return catalog.StepsInFile == 1 && PlacesOfSteps(catalog, type).AreOfAllArrays();
 }
 
 }  // namespace patchio::vtkhdf

@@ -2,6 +2,7 @@
 
 #include "Formats/VTKHDF/VtkhdfAccess.h"
 #include "Formats/VTKHDF/VtkhdfMesh.h"
+#include "Formats/VTKHDF/VtkhdfShape.h"
 #include "Formats/VTKHDF/VtkhdfSteps.h"
 #include "Hdf5Index/LibraryDataset.h"
 #include "Support/Error.h"
@@ -14,6 +15,8 @@
 #include <filesystem>
 #include <functional>
 #include <numeric>
+#include <set>
+#include <utility>
 
 namespace patchio::vtkhdf {
 namespace {
@@ -72,7 +75,7 @@ public:
         this->ReadMesh();
         break;
       case FileType::None:
-        this->File.Fail("a VTKHDF type that PatchIO supports", "'" + PlainText(type) + "'");
+        this->File.FailUnsupported("type '" + PlainText(type) + "'", Root);
     }
     this->ReadTime();
     return std::move(this->Facts);
@@ -81,26 +84,34 @@ public:
 private:
   void ReadTime();
   void ReadImage(hid_t root);
-  Box ReadExtent(hid_t root);
   void ReadAmr(hid_t root);
   void ReadLevel(const std::string& group, LevelFacts& level);
   std::vector<BoxRows> RowsOfSteps(const std::string& group, std::uint64_t boxes) const;
-  std::vector<Box> ReadBoxes(const std::string& group) const;
   void ReadMesh();
   void ReadArrays(const std::string& group, const FirstTuples& first, LevelFacts& level);
   std::vector<std::uint64_t> FirstOf(const std::string& group, Centering center, const std::string& name,
       const FirstTuples& first, const LevelFacts& level) const;
   std::optional<LevelArray> ReadArray(const std::string& group, LevelArray array, const LevelFacts& level);
+  void LeaveOut(const std::string& dataset, const LevelArray& array, const std::string& unsupported,
+      const std::string& fault);
+  std::optional<int> ComponentsOf(
+      std::vector<std::uint64_t> dims, const LevelArray& array, const LevelFacts& level) const;
   std::vector<std::uint64_t> OfOwnSteps(std::vector<std::uint64_t> ofSteps) const;
   std::uint64_t TuplesOf(const LevelFacts& level, const LevelArray& array) const;
   std::uint64_t TuplesOfBoxes(const std::vector<Box>& boxes, Centering center) const;
+  /// One layer of nodes along the axis.
+  bool IsFlat(int axis) const
+  {
+    return axis >= this->Facts.Dimension || (this->Facts.FlatAxes >> axis & 1) != 0;
+  }
   void CheckTuples(
       const std::string& dataset, const LevelArray& array, std::uint64_t tuples, std::uint64_t found) const;
 
   Access File;
   StepsGroup Steps;
   FileFacts Facts;
-  std::size_t Places = 0;  ///< in LevelArray::First of all arrays
+  std::size_t Places = 0;                              ///< in LevelArray::First of all arrays
+  std::set<std::pair<std::string, std::string>> Told;  ///< arrays in LeftOut, and why; levels share them
 };
 
 /// As ParaView writes the time of a file of one step.
@@ -125,27 +136,10 @@ std::vector<std::uint64_t> FactsReader::OfOwnSteps(std::vector<std::uint64_t> of
              : std::move(ofSteps);
 }
 
-/// The cells, and which axes are flat.
-Box FactsReader::ReadExtent(hid_t root)
-{
-  const std::vector<double> extent = this->File.Numbers(root, "WholeExtent", 6);
-  Box cells;
-  for (int axis = 0; axis < 3; ++axis) {
-    const double lower = extent[2 * axis], upper = extent[2 * axis + 1];
-    if (!(std::abs(lower) < 1 << 30 && std::abs(upper) < 1 << 30 && upper >= lower)) {
-      this->File.Fail("a 'WholeExtent' with increasing pairs", fmt::format("{} to {}", lower, upper));
-    }
-    cells.Lower[axis] = static_cast<int>(lower);
-    cells.Upper[axis] = static_cast<int>(upper > lower ? upper - 1 : upper);
-    this->Facts.FlatAxes |= upper > lower ? 0 : std::uint64_t(1) << axis;
-  }
-  return cells;
-}
-
 void FactsReader::ReadImage(hid_t root)
 {
   LevelFacts& level = this->Facts.Levels.emplace_back();
-  level.Boxes = {this->ReadExtent(root)};
+  level.Boxes = {this->File.WholeExtent(root, this->Facts.FlatAxes)};
   level.Spacing = this->File.Triple(root, "Spacing");
   this->Facts.Origin = this->File.Triple(root, "Origin");
   if ((this->Facts.FlatAxes & 4) != 0) {  // data of two dimensions have no third index
@@ -158,8 +152,7 @@ void FactsReader::ReadImage(hid_t root)
   const std::vector<double> unit{1, 0, 0, 0, 1, 0, 0, 0, 1};
   const std::vector<double> direction = hdf5::NumbersAttribute(root, "Direction");
   if (!direction.empty() && direction != unit) {
-    throw FileError(this->Facts.Path, "an image aligned with the axes", "a 'Direction' that rotates it",
-        "Open it with ParaView's own VTKHDF reader");
+    this->File.FailUnsupported("image that the attribute 'Direction' rotates", Root);
   }
   const FirstTuples first = [&](Centering center) {
     std::vector<std::uint64_t> tuples(this->Steps.Count(), 0);
@@ -176,8 +169,7 @@ void FactsReader::ReadAmr(hid_t root)
   this->Facts.Origin = this->File.Triple(root, "Origin");
   const std::string axes = hdf5::TextAttribute(root, "GridDescription");
   if (axes != "XYZ" && axes != "XY") {
-    throw FileError(this->Facts.Path, "'XYZ' or 'XY' in the attribute 'GridDescription'",
-        axes.empty() ? "none" : "'" + PlainText(axes) + "'", "Open it with ParaView's own VTKHDF reader");
+    this->File.FailUnsupported("attribute 'GridDescription' other than 'XYZ' and 'XY'", Root);
   }
   this->Facts.Dimension = axes == "XY" ? 2 : 3;
   std::vector<std::string> groups;
@@ -201,7 +193,7 @@ void FactsReader::ReadAmr(hid_t root)
 void FactsReader::ReadLevel(const std::string& group, LevelFacts& level)
 {
   level.Spacing = this->File.Triple(this->File.Group(group), "Spacing");
-  const std::vector<Box> all = this->ReadBoxes(group);
+  const std::vector<Box> all = this->File.Boxes(group + "/AMRBox");
   const std::vector<BoxRows> rows = this->RowsOfSteps(group, all.size());
   for (const BoxRows& ofStep : rows) {
     if (ofStep.First > all.size() || ofStep.Count > all.size() - ofStep.First) {
@@ -243,35 +235,6 @@ std::vector<BoxRows> FactsReader::RowsOfSteps(const std::string& group, std::uin
   return rows;
 }
 
-std::vector<Box> FactsReader::ReadBoxes(const std::string& group) const
-{
-  const std::string name = group + "/AMRBox";
-  const std::vector<std::uint64_t> dims = this->File.DimsOf(name);
-  const std::uint64_t most = this->File.MostEntries();
-  if (dims.size() != 2 || dims[1] != 6 || dims[0] > most) {
-    this->File.Fail(fmt::format("rows of 6 numbers, at most {}, in '{}'", most, name),
-        dims.empty() ? "none" : fmt::format("{} values in {} dimensions", dims[0], dims.size()));
-  }
-  std::vector<int> numbers(6 * dims[0]);
-  if (!numbers.empty()) {
-    this->File.File().Range(name, 0, numbers.size(), H5T_NATIVE_INT, numbers.data());
-  }
-  std::vector<Box> boxes(dims[0]);
-  for (std::size_t b = 0; b < boxes.size(); ++b) {
-    for (int axis = 0; axis < 3; ++axis) {
-      boxes[b].Lower[axis] = numbers[6 * b + 2 * axis];
-      boxes[b].Upper[axis] = numbers[6 * b + 2 * axis + 1];
-    }
-    const int limit = 1 << 30;
-    const auto far = [&](int index) { return index < -limit || index > limit; };
-    if (boxes[b].Empty() || std::any_of(boxes[b].Lower.begin(), boxes[b].Lower.end(), far) ||
-        std::any_of(boxes[b].Upper.begin(), boxes[b].Upper.end(), far)) {
-      this->File.Fail(fmt::format("non-empty boxes in '{}'", name), fmt::format("an empty box in row {}", b));
-    }
-  }
-  return boxes;
-}
-
 void FactsReader::ReadMesh()
 {
   const Partitions partitions(this->File, this->Facts.Type, this->Steps);
@@ -298,9 +261,6 @@ void FactsReader::ReadMesh()
     array.First = this->OfOwnSteps(firstOf([&](const MeshStep& step) { return PlaceOf(step, array); }));
     if (const auto found = this->ReadArray(Root, array, level)) {
       level.Arrays.push_back(*found);
-    } else {
-      this->File.Fail(fmt::format("the numbers of '{}/{}'", Root, array.Stored),
-          "that " + this->Facts.Notes.back().substr(this->Facts.Notes.back().find(": ") + 2));
     }
   }
 }
@@ -312,8 +272,8 @@ std::uint64_t FactsReader::TuplesOfBoxes(const std::vector<Box>& boxes, Centerin
   for (const Box& box : boxes) {
     double values = 1;
     for (int axis = 0; axis < 3; ++axis) {
-      const bool wide = axis < this->Facts.Dimension && (this->Facts.FlatAxes >> axis & 1) == 0;
-      values *= static_cast<double>(box.Width(axis) + (center == Centering::Node && wide ? 1 : 0));
+      const bool more = center == Centering::Node && !this->IsFlat(axis);
+      values *= static_cast<double>(box.Width(axis) + (more ? 1 : 0));
     }
     tuples += values;
   }
@@ -377,42 +337,76 @@ std::vector<std::uint64_t> FactsReader::FirstOf(const std::string& group, Center
   return tuples;
 }
 
-/// Finds out what a data set has; nothing, and a note, where it cannot be read.
+/// Finds out what a data set has; nothing where it cannot be read, which LeaveOut() tells.
 std::optional<LevelArray> FactsReader::ReadArray(
     const std::string& group, LevelArray array, const LevelFacts& level)
 {
   const std::string dataset = group + "/" + array.Stored;
-  const auto leaveOut = [&](const std::string& why) {
-    this->Facts.Notes.push_back(fmt::format("'{}' is skipped: {}", PlainText(dataset), why));
-    return std::nullopt;
-  };
   const hdf5::Handle handle = this->File.File().OpenDataset(this->File.File().Id(), dataset);
-  if (!handle.Valid()) {
-    return leaveOut("it cannot be opened (" + hdf5::LastMessage() + ")");
-  }
-  if (!TypeOfValues(hdf5index::DescribeByLibrary(handle))) {
-    return leaveOut("its type is not supported");
-  }
+  const std::string fault = handle.Valid() ? std::string() : hdf5::LastMessage();
   const std::vector<std::uint64_t> dims = hdf5::DimsOf(handle);
-  const bool image = this->Facts.Type == FileType::Image;
-  const std::size_t axes = !image ? 1 : this->Steps.IsThere() ? 4 : 3;
-  constexpr std::uint64_t mostComponents = 1024;
-  if (dims.size() != axes && (dims.size() != axes + 1 || dims.back() > mostComponents || dims.back() == 0)) {
-    return leaveOut(fmt::format("it has {} dimensions", dims.size()));
+  std::string unsupported = this->File.WhyUnsupported(dataset);
+  if (handle.Valid() && unsupported.empty()) {
+    const std::optional<int> components = this->ComponentsOf(dims, array, level);
+    const int wanted = array.Role == MeshRole::Points ? 3 : 1;
+    unsupported = !components ? fmt::format("shape {}", fmt::join(dims, " x "))
+                  : array.Role != MeshRole::Values && *components != wanted
+                      ? fmt::format("{} components, not {},", *components, wanted)
+                      : "";
+    array.Components = components.value_or(1);
   }
-  array.Components = dims.size() == axes ? 1 : static_cast<int>(dims.back());
-  const int wanted = array.Role == MeshRole::Points ? 3 : 1;
-  if (array.Role != MeshRole::Values && array.Components != wanted) {
-    return leaveOut(fmt::format("it has {} components, not {}", array.Components, wanted));
+  if (!handle.Valid() || !unsupported.empty()) {
+    this->LeaveOut(dataset, array, unsupported, fault);
+    return std::nullopt;
   }
   this->Places += array.First.size();
   if (this->Places > MostPlaces) {
     this->File.Fail(fmt::format("at most {} offsets of steps", MostPlaces), "more");
   }
-  const std::uint64_t ofStep = this->TuplesOf(level, array);
-  const std::uint64_t there = ProductOf({dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(axes)});
-  this->CheckTuples(dataset, array, ofStep, there);
+  this->CheckTuples(dataset, array, this->TuplesOf(level, array),
+      ProductOf(dims) / static_cast<std::uint64_t>(array.Components));
   return array;
+}
+
+/// An array that is not supported, or for which the library says what is wrong. Throws Error for a mesh's own
+/// arrays, without which nothing can be shown.
+void FactsReader::LeaveOut(const std::string& dataset, const LevelArray& array,
+    const std::string& unsupported, const std::string& fault)
+{
+  const bool ofMesh = array.Role != MeshRole::Values && array.Role != MeshRole::Flags;
+  if (ofMesh && !unsupported.empty()) {
+    this->File.FailUnsupported(unsupported, dataset);
+  }
+  const char* const advice = "The array is skipped";
+  const Error error =
+      unsupported.empty()
+          ? FileError(this->Facts.Path, fmt::format("an array '{}'", PlainText(dataset)),
+                "an unreadable array (" + fault + ")", ofMesh ? "The file is damaged" : advice)
+          : hdf5index::UnsupportedError(this->Facts.Path, unsupported, dataset, advice);
+  if (ofMesh) {
+    throw error;
+  }
+  if (this->Told.emplace(array.Stored, unsupported).second) {
+    this->Facts.LeftOut.emplace_back(error.what());
+  }
+}
+
+/// From the values per axis of a data set, slowest first; nothing where no array has them.
+std::optional<int> FactsReader::ComponentsOf(
+    std::vector<std::uint64_t> dims, const LevelArray& array, const LevelFacts& level) const
+{
+  if (this->Facts.Type != FileType::Image) {
+    return ComponentsOfList(dims);
+  }
+  if (this->Steps.IsThere() && !dims.empty()) {
+    dims.erase(dims.begin());
+  }
+  Int3 tuples;
+  for (int axis = 0; axis < 3; ++axis) {
+    tuples[axis] = static_cast<int>(level.Boxes[0].Width(axis)) +
+                   (array.Center == Centering::Node && !this->IsFlat(axis) ? 1 : 0);
+  }
+  return ComponentsOfImage(dims, tuples, {this->IsFlat(0), this->IsFlat(1), this->IsFlat(2)});
 }
 
 /// Meshes and files made of steps may have room for more.

@@ -46,7 +46,7 @@ struct FileFacts
   std::vector<double> Times;   ///< of all steps in the file; empty where it is not made of steps
   bool PatchesChange = false;  ///< see Catalog::PatchesChange
   std::vector<LevelFacts> Levels;
-  std::vector<std::string> Notes;  ///< what is left out, and why
+  std::vector<std::string> LeftOut;  ///< a text for each array that cannot be shown, and why
 };
 
 /// Throws Error when the file is broken, has something that is not read, or does not have the step.

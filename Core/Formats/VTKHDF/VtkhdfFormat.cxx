@@ -26,7 +26,7 @@ bool VtkhdfFormat::SeemsBroken(const std::string& path) const
 std::string VtkhdfFormat::Declines(const std::string& path) const
 {
   const std::string type = NameOfType(path);
-  return type.empty() ? type : "a VTKHDF file of type '" + PlainText(type) + "'";
+  return type.empty() ? type : "VTKHDF file of type '" + PlainText(type) + "'";
 }
 
 }  // namespace patchio::vtkhdf

@@ -18,6 +18,25 @@ bool SameSize(const MeshSize& a, const MeshSize& b)
   return a.Points == b.Points && a.Cells == b.Cells && a.Connectivity == b.Connectivity;
 }
 
+/// Throws Error for polyhedra, and where the arrays are virtual data sets: VTK leaves out the mesh's own
+/// lists in some of these files.
+void CheckSupported(const Access& file)
+{
+  const std::string faces = InRoot("PolyhedronToFaces");
+  const std::vector<std::uint64_t> dims = file.DimsOf(faces);
+  if (!dims.empty() && dims[0] > 0) {
+    file.FailUnsupported("cells of type 42 (polyhedra)", faces);
+  }
+  if (file.Has(InRoot("NumberOfPoints"))) {
+    return;
+  }
+  for (const std::string& folder : {InRoot("CellData"), InRoot("PointData")}) {
+    for (const std::string& name : hdf5::LinkNames(file.File(), folder)) {
+      file.DimsOf(folder + "/" + name);
+    }
+  }
+}
+
 }  // namespace
 
 std::uint64_t PlaceOf(const MeshStep& step, const LevelArray& array)
@@ -51,6 +70,7 @@ std::uint64_t EntriesOf(const MeshSize& partition, const LevelArray& array)
 
 Partitions::Partitions(const Access& file, FileType type, const StepsGroup& steps) : File(file)
 {
+  CheckSupported(file);
   this->Lists = type == FileType::Polygons
                     ? std::vector<std::string>{"Vertices/", "Lines/", "Polygons/", "Strips/"}
                     : std::vector<std::string>{""};

@@ -30,6 +30,7 @@ public:
   {
     ByteReader in(catalog.FormatData);
     type = static_cast<FileType>(in.Get<std::uint8_t>());
+    this->LacksArrays = in.Get<std::uint8_t>() != 0;
     std::vector<std::uint64_t> first;
     in.Get(first);
     if (first.size() != this->First.size()) {
@@ -38,10 +39,15 @@ public:
     this->First = std::move(first);
   }
 
-  std::vector<std::byte> Pack(FileType type) const
+  /// False where arrays of the file are not in the catalog. Such a file has no sidecar: opening it must say
+  /// each time which arrays are left out.
+  bool AreOfAllArrays() const { return !this->LacksArrays; }
+
+  std::vector<std::byte> Pack(FileType type, bool lacksArrays) const
   {
     ByteWriter out;
     out.Put(static_cast<std::uint8_t>(type));
+    out.Put(static_cast<std::uint8_t>(lacksArrays));
     out.Put(this->First);
     return out.Take();
   }
@@ -65,6 +71,7 @@ private:
            static_cast<std::size_t>(variable);
   }
 
+  bool LacksArrays = false;
   std::size_t Steps = 1, OfStep = 0, Variables = 0;
   std::vector<std::uint64_t> First;
 };

@@ -62,7 +62,13 @@ def write_amr(path, levels, arrays, axes="XYZ", origin=(0.0, 0.0, 0.0), time=Non
             root["FieldData/TimeValue"] = np.array([time])
 
 
-def write_image(path, extent, arrays, origin=(0.0, 0.0, 0.0), spacing=(1.0, 1.0, 1.0), seed=0, time=None, **storage):
+def axes_stored(shape, flat, thin):
+    """Lengths of the axes of an array as they are stored, slowest first. thin: without flat axes, as VTK's writer leaves them out."""
+    kept = [n for n, is_flat in zip(shape, flat) if not (thin and is_flat)]
+    return tuple(int(n) for n in (kept or [1])[::-1])
+
+
+def write_image(path, extent, arrays, origin=(0.0, 0.0, 0.0), spacing=(1.0, 1.0, 1.0), seed=0, time=None, thin=False, **storage):
     rng = np.random.default_rng(seed)
     with h5py.File(path, "w") as file:
         root = root_of(file, "ImageData")
@@ -73,12 +79,12 @@ def write_image(path, extent, arrays, origin=(0.0, 0.0, 0.0), spacing=(1.0, 1.0,
         for name, (place, components, dtype) in arrays.items():
             shape = nodes if place == "PointData" else np.maximum(nodes - 1, 1)
             data = values(rng, int(shape.prod()), components, dtype)
-            root.create_dataset(place + "/" + name, data=data.reshape(tuple(shape[::-1]) + data.shape[1:]), **storage)
+            root.create_dataset(place + "/" + name, data=data.reshape(axes_stored(shape, nodes == 1, thin) + data.shape[1:]), **storage)
         if time is not None:
             root["FieldData/TimeValue"] = np.array([time])
 
 
-def write_image_steps(path, extent, arrays, times, replayed=(), **storage):
+def write_image_steps(path, extent, arrays, times, replayed=(), thin=False, **storage):
     """replayed: arrays with one slice for all steps."""
     rng = np.random.default_rng(3)
     with h5py.File(path, "w") as file:
@@ -90,7 +96,7 @@ def write_image_steps(path, extent, arrays, times, replayed=(), **storage):
         steps["Values"] = np.array(times)
         nodes = np.array(extent[1::2]) - np.array(extent[::2]) + 1
         for name, (place, components, dtype) in arrays.items():
-            shape = tuple((nodes if place == "PointData" else np.maximum(nodes - 1, 1))[::-1])
+            shape = axes_stored(nodes if place == "PointData" else np.maximum(nodes - 1, 1), nodes == 1, thin)
             count = 1 if name in replayed else len(times)
             data = values(rng, count * int(np.prod(shape)), components, dtype)
             root.create_dataset(place + "/" + name, data=data.reshape((count,) + shape + data.shape[1:]), **storage)
@@ -150,6 +156,12 @@ def main():
     write_amr(path("missing_3d", "amr.vtkhdf"), LEVELS_3D, {"a": ("CellData", 1, "f4"), "b": ("CellData", 3, "f4")}, missing=[(1, "b")])
     write_image(path("image_3d", "image.vtkhdf"), (-2, 10, 3, 9, 0, 5), mixed, origin=(1, 2, 3), spacing=(0.1, 0.2, 0.3), time=2.5)
     write_image(path("image_2d", "image.hdf"), (0, 12, 0, 7, 0, 0), {"a": ("CellData", 1, "f4"), "n": ("PointData", 3, "f8")})
+    for axes, extent in (("xy", (0, 12, 0, 7, 0, 0)), ("xz", (-2, 10, 3, 3, 0, 7)), ("yz", (4, 4, 0, 12, 0, 7)), ("x", (0, 12, 0, 0, 0, 0)),
+                         ("z", (0, 0, 5, 5, 0, 7))):
+        origin = (1, 2, 0 if axes == "xy" else 3)
+        write_image(path("flat_" + axes, "image.vtkhdf"), extent, mixed, origin=origin, spacing=(0.1, 0.2, 0.3), thin=True)
+        write_image(path("kept_" + axes, "image.vtkhdf"), extent, mixed, origin=origin, spacing=(0.1, 0.2, 0.3))
+    write_image_steps(path("flat_steps", "image.vtkhdf"), (0, 12, 0, 0, 0, 7), mixed, [0.5, 0.75], thin=True)
     write_image(path("packed_image", "image.vtkhdf"), (0, 20, 0, 15, 0, 12), mixed, chunks=True, compression="gzip", shuffle=True)
     write_image(path("points_image", "image.vtkhdf"), (0, 20, 0, 15, 0, 12), {"phi": ("PointData", 1, "f8"), "force": ("PointData", 3, "f4")})
     times = [0.5, 0.75, 2.0]

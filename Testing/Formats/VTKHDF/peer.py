@@ -16,7 +16,7 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 # ParaView 5.11's reader takes no 2-D AMR, no levels with different arrays, and no images with cells or from another index than 0.
 # AMR it shows without the arrays at nodes. It knows neither several steps in a file nor polygonal data, and of meshes no partitions
 # without points and no cell types of other sizes.
-BEYOND_IT = ("amr_2d", "missing_3d", "image_2d", "image_3d", "packed_image", "image_steps", "packed_steps", "one_step", "steady_amr",
+BEYOND_IT = ("amr_2d", "missing_3d", "image_2d", "image_3d", "/flat_", "/kept_", "packed_image", "image_steps", "packed_steps", "one_step", "steady_amr",
              "changing_amr", "/meshes/")
 ITS_MESHES = ("boxes", "packed_boxes", "bare_boxes")
 

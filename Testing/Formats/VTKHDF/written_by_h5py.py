@@ -1,0 +1,253 @@
+#!/usr/bin/python3
+"""VTKHDF files that h5py writes: images with flat axes, AMR with both spellings of its lists, and what PatchIO does not support.
+`patchio info`, `patchio verify` and reading must say the same, and what can be read must have the values that were written.
+
+usage: written_by_h5py.py --info patchio FOLDER     (PYTHONPATH: the package patchio)
+"""
+import argparse
+import itertools
+import os
+import re
+import shutil
+import subprocess
+import warnings
+
+import h5py
+import numpy as np
+import patchio
+
+from make_cases import LEVELS_3D, axes_stored, root_of, write_amr_steps, write_image
+import meshes
+
+faults, programs, folder = [], {}, ""
+
+
+def expect(holds, text, *details):
+    if not holds:
+        faults.append(text % details)
+        print("FAILED: " + faults[-1], flush=True)
+
+
+def path_of(name):
+    return os.path.join(folder, name)
+
+
+def said_by(command, path, *options):
+    """Exit status and text."""
+    done = subprocess.run([programs["info"], command, *options, path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+    return done.returncode, done.stdout
+
+
+def opened(path):
+    """The series, or None, and what is said."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            return patchio.open(path), "\n".join(str(one.message) for one in caught)
+        except patchio.Error as error:
+            return None, str(error)
+
+
+def check_flat_images():
+    """Each combination of flat axes, with all axes stored and without the flat ones."""
+    for widths in itertools.product((0, 4), (0, 3), (0, 5)):
+        for thin in (True, False):
+            path = path_of("flat.vtkhdf")
+            extent = [bound for axis, width in enumerate(widths) for bound in (axis, axis + width)]
+            arrays = {"cs": ("CellData", 1, "f4"), "cv": ("CellData", 3, "f8"), "ps": ("PointData", 1, "f8"), "pv": ("PointData", 2, "f4")}
+            write_image(path, extent, arrays, spacing=(0.5, 1, 2), thin=thin)
+            series, said = opened(path)
+            where = "image of %s cells, %s" % (widths, "without flat axes" if thin else "with all axes")
+            expect(series is not None and said == "", "%s: %s", where, said)
+            if series is None:
+                continue
+            with h5py.File(path, "r") as file:
+                for name, (place, components, _) in arrays.items():
+                    stored = file["VTKHDF/%s/%s" % (place, name)]
+                    nodes = np.array(widths) + 1
+                    shape = nodes if place == "PointData" else np.maximum(widths, 1)
+                    wanted = axes_stored(shape, nodes == 1, thin) + ((components,) if components > 1 else ())
+                    expect(stored.shape == wanted, "%s: '%s' is written as %s", where, name, stored.shape)
+                    found = series[0].read(name)[0]
+                    expect(np.array_equal(found.ravel(), stored[()].ravel()), "%s: '%s' differs", where, name)
+            lower = np.array([0, 1, 2]) * (0.5, 1, 2)
+            bounds = np.ravel(np.column_stack([lower, lower + np.array(widths) * (0.5, 1, 2)]))
+            expect(np.allclose(series.bounds, bounds), "%s: bounds %s instead of %s", where, series.bounds, bounds)
+            status, text = said_by("verify", path)
+            expect(status == 0 and text.startswith("sound: "), "%s: verify: %s", where, text)
+
+
+def gathered(file, name):
+    """A virtual data set."""
+    source = path_of("source.h5")
+    with h5py.File(source, "w") as other:
+        other["a"] = VALUES
+    layout = h5py.VirtualLayout(VALUES.shape, VALUES.dtype)
+    layout[:] = h5py.VirtualSource(source, "a", VALUES.shape)
+    file.create_virtual_dataset(name, layout)
+
+
+def stored(dtype=None, **storage):
+    def add(file, name):
+        file.create_dataset(name, data=VALUES.astype(dtype or VALUES.dtype), **storage)
+    return add
+
+
+def linked(file, name):
+    file[name] = h5py.ExternalLink(path_of("source.h5"), "/a")
+
+
+VALUES = np.arange(4 * 3 * 2.).reshape(2, 3, 4)
+LEFT_OUT = [("virtual", gathered, "virtual data set"), ("linked", linked, "external link"),
+            ("lzf", stored(chunks=(1, 3, 4), compression="lzf"), r"filter 32000 \(lzf\)"),
+            ("half", stored("f2"), "type float16"), ("complex", stored("c16"), "type compound"), ("text", stored("S3"), "type text"),
+            ("truth", stored("?"), "type enumeration"), ("flattened", lambda file, name: file.create_dataset(name, data=VALUES.ravel()), "shape 24")]
+
+
+def check_same_answer(path, pattern, left):
+    """The same text from info, verify and reading: as a warning with an array left, or as an error."""
+    series, said = opened(path)
+    expect((series is not None) == left, "%s: reading: %s", path, said)
+    expect(re.fullmatch(pattern, said), "%s: reading says '%s'", path, said)
+    for command in (["info"], ["verify"], ["verify", "--step", "0"]):
+        status, text = said_by(command[0], path, *command[1:])
+        expect(status == 1 and said in text, "%s: %s: %d, %s", path, " ".join(command), status, text)
+        expect("sound: " not in text and "damaged" not in text, "%s: %s: %s", path, " ".join(command), text)
+        expect(text.count("not supported: ") == 1, "%s: %s says it several times: %s", path, " ".join(command), text)
+    return series
+
+
+def check_left_out():
+    for name, add, why in LEFT_OUT:
+        path = path_of("left_out.vtkhdf")
+        write_image(path, (0, 4, 0, 3, 0, 2), {"good": ("CellData", 1, "f8")})
+        with h5py.File(path, "r+") as file:
+            add(file, "VTKHDF/CellData/" + name)
+        pattern = "%s: not supported: %s.* in 'VTKHDF/CellData/%s'. The array is skipped." % (re.escape(path), why, name)
+        series = check_same_answer(path, pattern, left=True)
+        if name == "lzf":  # a sidecar must not hide it
+            series = check_same_answer(path, pattern, left=True)
+        if series is None:
+            continue
+        expect(list(series.variables) == ["good"], "%s: variables %s", name, list(series.variables))
+        with h5py.File(path, "r") as file:
+            expect(np.array_equal(series[0].read("good")[0], file["VTKHDF/CellData/good"][()]), "%s: 'good' differs", name)
+
+
+def check_one_warning_for_many():
+    """An array that no level has in a form that is read, and a series of files."""
+    paths = [path_of("many_%d.vtkhdf" % number) for number in range(3)]
+    for path in paths:
+        write_image(path, (0, 4, 0, 3, 0, 2), {"good": ("CellData", 1, "f8"), "half": ("CellData", 1, "f2")})
+    _, said = opened(paths)
+    expect(said.count("not supported: ") == 1 and said.endswith("The same holds for 2 more files."), "a series: %s", said)
+
+
+def check_meshes():
+    """Polyhedra, and the mesh's own arrays as virtual data sets or of a type that is not read."""
+    def polyhedra(file):
+        file["VTKHDF/PolyhedronToFaces"] = np.arange(6)
+        file["VTKHDF/Types"][0] = 42
+
+    def elsewhere(name):
+        def change(file):
+            source = path_of("mesh_source.h5")
+            with h5py.File(source, "w") as other:
+                other["a"] = file[name][()]
+                layout = h5py.VirtualLayout(file[name].shape, file[name].dtype)
+            layout[:] = h5py.VirtualSource(source, "a", layout.shape)
+            del file[name]
+            file.create_virtual_dataset(name, layout)
+        return change
+
+    def half(file):
+        points = file["VTKHDF/Points"][()]
+        del file["VTKHDF/Points"]
+        file["VTKHDF/Points"] = points.astype("f2")
+
+    for name, change, why in (("polyhedra", polyhedra, r"cells of type 42 \(polyhedra\) in 'VTKHDF/PolyhedronToFaces'"),
+                              ("virtual_points", elsewhere("VTKHDF/Points"), "virtual data set in 'VTKHDF/Points'"),
+                              ("virtual_counts", elsewhere("VTKHDF/NumberOfCells"), "virtual data set in 'VTKHDF/NumberOfCells'"),
+                              ("half_points", half, "type float16 in 'VTKHDF/Points'")):
+        path = path_of(name + ".vtkhdf")
+        meshes.one(path, "UnstructuredGrid", meshes.BOXES)
+        with h5py.File(path, "r+") as file:
+            change(file)
+        check_same_answer(path, "%s: not supported: %s. Open it with ParaView's own VTKHDF reader." % (re.escape(path), why), left=False)
+
+
+def check_other_types():
+    for kind in ("PartitionedDataSetCollection", "MultiBlockDataSet", "HyperTreeGrid"):
+        path = path_of(kind + ".vtkhdf")
+        with h5py.File(path, "w") as file:
+            root_of(file, kind)
+        check_same_answer(path, "%s: not supported: VTKHDF file of type '%s'. Open it with ParaView's own reader." % (re.escape(path), kind), left=False)
+
+
+def check_spellings():
+    """AMR of several steps, the names of its lists with and without the last letters, as files of VTKHDF 2.0 to 3.0 have them."""
+    other = [LEVELS_3D[0], ([[0, 7, 0, 7, 0, 7]], 0.5)]
+    arrays = {"a": ("CellData", 1, "f8"), "v": ("CellData", 3, "f4"), "p": ("PointData", 1, "f8")}
+    for version, spelling in itertools.product(((2, 0), (2, 2), (2, 3), (3, 0)), ("Offset", "Offsets")):
+        path = path_of("steps.vtkhdf")
+        write_amr_steps(path, [LEVELS_3D[:2], other], arrays, [0.5, 0.75])
+        with h5py.File(path, "r+") as file:
+            file["VTKHDF"].attrs["Version"] = np.array(version)
+            for level in file["VTKHDF/Steps"].values():
+                if spelling == "Offset" and isinstance(level, h5py.Group):
+                    for old, new in (("AMRBoxOffsets", "AMRBoxOffset"), ("NumberOfAMRBoxes", "NumberOfAMRBox"),
+                                     ("CellDataOffsets", "CellDataOffset"), ("PointDataOffsets", "PointDataOffset")):
+                        level.move(old, new)
+        series, said = opened(path)
+        where = "AMR %d.%d with %s" % (version + (spelling,))
+        expect(series is not None and said == "" and len(series) == 2, "%s: %s", where, said)
+        if series is not None:
+            check_amr(path, series, arrays, where)
+
+
+def check_amr(path, series, arrays, where):
+    with h5py.File(path, "r") as file:
+        for step, name in itertools.product(range(len(series)), arrays):
+            found = [values.ravel() for _, values in sorted(series[step].read(name).items())]
+            wanted = []
+            for number in range(2):
+                place = "Level%d/%s" % (number, arrays[name][0])
+                data, lists = file["VTKHDF/%s/%s" % (place, name)], file["VTKHDF/Steps"]
+                offsets = lists[place + "Offsets" if place + "Offsets" in lists else place + "Offset"][name][()].tolist() + [len(data)]
+                wanted.append(data[offsets[step]:offsets[step + 1]].ravel())
+            expect(np.array_equal(np.concatenate(found), np.concatenate(wanted)), "%s: '%s' of step %d differs", where, name, step)
+
+
+def check_truncated():
+    """The sizes as they are and should be, also of a container's step, which is read without the HDF5 library."""
+    image, container = path_of("whole.vtkhdf"), path_of("whole.pio")
+    write_image(image, (0, 20, 0, 20, 0, 20), {"a": ("CellData", 1, "f8")})
+    subprocess.run([programs["info"], "convert", image, container], check=True, stdout=subprocess.DEVNULL, timeout=60)
+    step, = [os.path.join(container, name) for name in os.listdir(container) if name.startswith("step.")]
+    for opens, cut in ((image, image), (container, step)):
+        size = os.path.getsize(cut)
+        os.truncate(cut, 3000)
+        for command in ("info", "verify"):
+            status, text = said_by(command, opens)
+            expect(status == 1 and "%s: truncated: 3000 of %d bytes." % (cut, size) in text, "%s: %s: %s", opens, command, text)
+
+
+def main():
+    global folder
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--info", required=True)
+    parser.add_argument("folder")
+    arguments = parser.parse_args()
+    programs["info"], folder = arguments.info, os.path.abspath(arguments.folder)
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    os.environ["PATCHIO_METADATA_DIR"] = os.path.join(folder, "metadata")
+    for check in (check_flat_images, check_left_out, check_one_warning_for_many, check_meshes, check_other_types, check_spellings, check_truncated):
+        check()
+    if faults:
+        raise SystemExit("%d faults" % len(faults))
+    print("written_by_h5py: all is as it was written, or said not to be supported")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,199 @@
+#!/usr/bin/python3
+"""VTKHDF files that the newest VTK writes with its vtkHDFWriter (vtk_files.py), and AMR as simulations write it: PatchIO reads what
+VTK's own vtkHDFReader reads, or says that it is not supported.
+
+usage: written_by_vtk.py --info patchio FOLDER     (PYTHONPATH: the package patchio)
+
+$PATCHIO_VTK_PYTHON is a Python with the package vtk 9.5 or newer; without it, this one. Where there is none, the test is skipped.
+"""
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import warnings
+
+import h5py
+import numpy as np
+import patchio
+
+from make_cases import LEVELS_2D, LEVELS_3D, write_amr, write_amr_steps
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+LISTS = ("", "Vertices/", "Lines/", "Polygons/", "Strips/")
+faults, compared = [], [0]
+
+
+def expect(holds, text, *details):
+    if not holds:
+        faults.append(text % details)
+        print("FAILED: " + faults[-1], flush=True)
+
+
+def same(where, found, wanted):
+    """Values, whatever their shapes and types are."""
+    found, wanted = np.asarray(found).ravel(), np.asarray(wanted).ravel()
+    expect(found.shape == wanted.shape and np.array_equal(found, wanted), "%s: %s instead of %s", where, found[:8], wanted[:8])
+    compared[0] += wanted.size
+
+
+def python_with_vtk():
+    """Null where vtkHDFWriter is not there."""
+    python = os.environ.get("PATCHIO_VTK_PYTHON", sys.executable)
+    code = "import vtk; vtk.vtkHDFWriter().SetUseExternalPartitions"
+    found = shutil.which(python) and subprocess.run([python, "-c", code], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120).returncode == 0
+    return python if found else None
+
+
+def write_simulations(folder):
+    """OverlappingAMR by h5py, of the versions 2.0 to 3.0 and both spellings of the lists, as PHARE and VTK's specification have them."""
+    cells, nodes = {"a": ("CellData", 1, "f8"), "v": ("CellData", 3, "f4")}, {"data": ("PointData", 3, "f8")}
+    other = [LEVELS_3D[0], ([[0, 7, 0, 7, 0, 7]], 0.5)]
+    paths = []
+    for arrays, kind in ((cells, "cells"), (nodes, "nodes")):
+        paths.append(os.path.join(folder, "amr_%s.vtkhdf" % kind))
+        write_amr(paths[-1], LEVELS_3D, arrays)
+        for version in ((2, 0), (2, 1), (2, 2), (2, 3), (3, 0)):
+            for spelling in ("Offset", "Offsets"):
+                paths.append(os.path.join(folder, "amr_%s_%d_%d_%s.vtkhdf" % ((kind,) + version + (spelling,))))
+                write_amr_steps(paths[-1], [LEVELS_3D[:2], other, other], arrays, [0.5, 0.75, 1.0])
+                respell(paths[-1], version, spelling)
+    paths.append(os.path.join(folder, "amr_flat.vtkhdf"))
+    write_amr(paths[-1], LEVELS_2D, cells, axes="XY")
+    return paths
+
+
+def respell(path, version, spelling):
+    with h5py.File(path, "r+") as file:
+        file["VTKHDF"].attrs["Version"] = np.array(version)
+        for level in file["VTKHDF/Steps"].values():
+            if spelling == "Offset" and isinstance(level, h5py.Group):
+                for old, new in (("AMRBoxOffsets", "AMRBoxOffset"), ("NumberOfAMRBoxes", "NumberOfAMRBox"),
+                                 ("CellDataOffsets", "CellDataOffset"), ("PointDataOffsets", "PointDataOffset")):
+                    if old in level:
+                        level.move(old, new)
+
+
+def check_unsupported(info, name, path, pattern):
+    for command in ("info", "verify"):
+        done = subprocess.run([info, command, path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+        expect(done.returncode == 1 and re.search("%s: not supported: %s" % (re.escape(path), pattern), done.stdout) and "damaged" not in done.stdout,
+               "%s: %s: %d, %s", name, command, done.returncode, done.stdout)
+    try:
+        patchio.open(path)
+        expect(False, "%s is opened", name)
+    except patchio.Error as error:
+        expect(re.match("%s: not supported: %s" % (re.escape(path), pattern), str(error)), "%s: %s", name, error)
+
+
+def twin_of(name):
+    """VTK reads "Offset" of version 2.2 and "Offsets" of others; both files have the same values."""
+    spelling = "Offset" if "_2_2_" in name else "Offsets"
+    return re.sub(r"_Offsets?\b", "_" + spelling, name) if name.startswith("given_amr") else name
+
+
+def grids_of_step(truth, step):
+    """By number: the arrays of a grid."""
+    grids = {}
+    for key in truth.files:
+        of_step, number, name = key.split("/", 2)
+        if int(of_step) == step:
+            grids.setdefault(int(number), {})[name] = truth[key]
+    return [grids[number] for number in sorted(grids)]
+
+
+def check_data(where, step, patches, grid):
+    """Arrays on cells and points of a grid, which the patches have together."""
+    wanted = {name.split("/", 1)[1]: values for name, values in grid.items() if name.startswith(("cell/", "point/")) and values.size and "vtkGhostType" not in name}
+    data = [name for name in step.variables if name != "vtkGhostType"]
+    for name in data:
+        # Arrays that have no values anywhere are listed all the same.
+        found = step.read(name, patches=patches)
+        if name in wanted or any(values.size for values in found.values()):
+            same("%s: '%s'" % (where, name), np.concatenate([found[p].ravel() for p in sorted(found)] or [[]]), wanted.get(name, []))
+    expect(set(wanted) <= set(data), "%s: arrays %s instead of %s", where, data, list(wanted))
+
+
+def check_images(where, step, grids):
+    """Images, and the boxes of AMR."""
+    expect(len(step.patches) == len(grids), "%s: %d patches instead of %d", where, len(step.patches), len(grids))
+    for number, grid in enumerate(grids[:len(step.patches)]):
+        patch, extent = step.patches[number], grid["extent"].reshape(3, 2)
+        same("%s: cells of patch %d" % (where, number), patch["upper"] - patch["lower"] + 1, np.maximum(extent[:, 1] - extent[:, 0], 1))
+        spacing = np.array(step.levels[patch["level"]]["spacing"])
+        found, wanted = step.origin + patch["lower"] * spacing, grid["origin"] + extent[:, 0] * grid["spacing"]
+        expect(np.allclose(found, wanted), "%s: patch %d begins at %s instead of %s", where, number, found, wanted)
+        expect(np.allclose(spacing, grid["spacing"]), "%s: spacing %s instead of %s", where, spacing, grid["spacing"])
+        check_data("%s patch %d" % (where, number), step, [number], grid)
+
+
+def check_meshes(where, step, grids):
+    """Partitions are grids, or one grid has them all, one after another."""
+    expect(len(grids) == len(step.patches), "%s: %d partitions instead of %d", where, len(step.patches), len(grids))
+    for number, grid in enumerate(grids[:len(step.patches)]):
+        own = {name: step.read(name, patches=[number]).get(number) for name in step.mesh}
+        wanted = {"Points": grid["points"], "Types": grid.get("types")}
+        for group in LISTS:
+            for name in ("Connectivity", "Offsets"):
+                wanted[group + name] = grid.get(group + name.lower())
+        for name, values in wanted.items():
+            found = own.get(name)
+            if values is not None or (found is not None and found.size):
+                same("%s partition %d: %s" % (where, number, name), [] if found is None else found, [] if values is None else values)
+        check_data("%s partition %d" % (where, number), step, [number], grid)
+
+
+def check_file(info, told, truth):
+    name, path = told["name"], told["path"]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            series = patchio.open(path)
+        except patchio.Error as error:
+            return expect(False, "%s: %s", name, error)
+    expect(not caught, "%s: %s", name, [str(one.message) for one in caught])
+    expect(np.allclose(list(series.times), told["times"]), "%s: times %s instead of %s", name, series.times, told["times"])
+    for number in range(min(len(series), len(told["times"]))):
+        grids = grids_of_step(truth, number)
+        if not grids:
+            expect(not any(values.size for name in series[number].variables for values in series[number].read(name).values()), "%s has values", name)
+            continue
+        check = check_images if "extent" in grids[0] else check_meshes
+        check("%s step %d" % (name, number), series[number], grids)
+    done = subprocess.run([info, "verify", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+    expect(done.returncode == 0 and done.stdout.startswith("sound: "), "%s: verify: %s", name, done.stdout)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--info", required=True)
+    parser.add_argument("folder")
+    arguments = parser.parse_args()
+    python = python_with_vtk()
+    if not python:
+        print("skipped: no Python with VTK's vtkHDFWriter; pip install vtk, and set PATCHIO_VTK_PYTHON")
+        sys.exit(77)
+    folder = os.path.abspath(arguments.folder)
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    os.environ["PATCHIO_METADATA_DIR"] = os.path.join(folder, "metadata")
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    subprocess.run([python, "-B", os.path.join(HERE, "vtk_files.py"), folder, *write_simulations(folder)], check=True, timeout=600, env=clean)
+    with open(folder + "/truth/truth.json") as file:
+        table = json.load(file)
+    for told in table:
+        if told["unsupported"]:
+            check_unsupported(arguments.info, told["name"], told["path"], told["unsupported"])
+        else:
+            with np.load(folder + "/truth/%s.npz" % twin_of(told["name"])) as truth:
+                check_file(arguments.info, told, truth)
+    expect(compared[0] > 50000, "only %d values were compared", compared[0])
+    if faults:
+        raise SystemExit("%d faults" % len(faults))
+    print("written_by_vtk: %d values of %d files are those of vtkHDFReader" % (compared[0], len(table)))
+
+
+if __name__ == "__main__":
+    main()
