@@ -107,9 +107,9 @@ py::list FaultsOf(const Catalog& catalog, const LoadResult& loaded)
 
 /// TakeValues(); faults; the report as a dict, and as a text.
 py::tuple Read(Step& step, const std::vector<int>& variables, const std::vector<int>& patches, bool ghosts,
-    int threads, bool stopAtFault)
+    int threads, bool stopAtFault, bool verify)
 {
-  const ReadOptions options{patches, variables, ghosts, threads, stopAtFault};
+  const ReadOptions options{patches, variables, ghosts, threads, stopAtFault, verify};
   Interrupt interrupt;
   LoadResult loaded =
       Alone([&] { return step.Read(options, [&](const ReadProgress&) { return !interrupt.Wanted(); }); });

@@ -54,6 +54,7 @@ LoadRequest Step::RequestOf(const ReadOptions& options) const
     wanted.Ghosts = options.Ghosts ? wanted.Ghosts : Int3{0, 0, 0};
   }
   request.StopAtFault = options.StopAtFault;
+  request.Verify = options.Verify;
   request.Memory = this->State->Memory;
   return request;
 }
@@ -75,7 +76,7 @@ void Step::ChooseThreads(LoadRequest& request, int threads)
 LoadResult Step::Load(const LoadRequest& request, const ReadProgressCallback& progress)
 {
   const auto locate = [&](const std::vector<PatchVariable>& wanted) {
-    return this->Opened->Locate(wanted, request.Threads);
+    return this->Opened->Locate(wanted, request.Threads, {}, request.Verify);
   };
   RankRead loader(locate, this->Opened->SharedData(), std::make_shared<const LoadRequest>(request));
   CheckMemoryOfMachines(*this->State->Alone, loader.BytesNeeded());

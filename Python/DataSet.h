@@ -31,6 +31,7 @@ struct ReadOptions
   bool Ghosts = false;         ///< true: layers of ghosts as stored; false: without
   int Threads = 0;             ///< NT; 0: as the storage's profile and the read itself suggest
   bool StopAtFault = true;     ///< false: all that is sound is read
+  bool Verify = false;         ///< compare values with checksums, where there are some
 };
 
 /// One time step. Outlives the data set that it is from. One thread at a time may call any of all data sets,

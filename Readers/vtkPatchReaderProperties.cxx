@@ -54,6 +54,7 @@ StepOptions vtkPatchReaderProperties::OptionsFromProperties() const
   options.Partial = this->PartialArrays;
   options.HideRefined = this->BlankRefinedCells;
   options.SkipBroken = this->SkipBrokenPatches;
+  options.Verify = this->VerifyValues;
   options.GhostLayer = this->AddGhostLayer && !this->WantsAmr();
   options.PatchIds = this->AddPatchIds;
   options.Vectors = this->ComposeVectors;
@@ -134,6 +135,7 @@ void vtkPatchReaderProperties::PrintSelf(ostream& os, vtkIndent indent)
   print("Placement", this->Placement);
   print("ReadGhostCells", this->ReadGhostCells);
   print("SkipBrokenPatches", this->SkipBrokenPatches);
+  print("VerifyValues", this->VerifyValues);
   print("ListedDumpsOnly", this->ListedDumpsOnly);
   print("MetadataChannel", this->MetadataChannel);
   print("ThreadMode", this->ThreadMode);

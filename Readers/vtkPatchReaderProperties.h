@@ -240,6 +240,15 @@ public:
   ///@}
 
   ///@{
+  /**
+   * Compare the values of containers with their checksums; patches whose values differ are broken. Off by
+   * default.
+   */
+  vtkSetMacro(VerifyValues, bool);
+  vtkGetMacro(VerifyValues, bool);
+  ///@}
+
+  ///@{
   /// Show only dumps that the index file lists, not those found beside it. Off by default.
   void SetListedDumpsOnly(bool on);
   vtkGetMacro(ListedDumpsOnly, bool);
@@ -413,6 +422,7 @@ protected:
   int Placement = ON_PLANE;
   bool ReadGhostCells = false;
   bool SkipBrokenPatches = false;
+  bool VerifyValues = false;
   bool ListedDumpsOnly = false;
   int MetadataChannel = CHANNEL_ON;
   int ThreadMode = AUTOMATIC;

@@ -178,6 +178,9 @@ struct LocationTable
   std::vector<LibraryArray> LibraryArrays;
   std::vector<LocationProblem> Problems;
   std::vector<std::string> Notes;  ///< what else the user may want to know, each once
+  /// CRC-32 of the stored values of each request, of which there is one array then; empty where they are not
+  /// known, or nobody asked for them.
+  std::vector<std::uint32_t> Checksums;
 };
 
 /// Numbers of chunks, Begin .. End - 1: from the first to the last chunk that holds one of the values

@@ -15,6 +15,7 @@
 #include <array>
 #include <filesystem>
 #include <mutex>
+#include <utility>
 
 namespace fs = std::filesystem;
 
@@ -116,15 +117,23 @@ public:
     return values;
   }
 
-  /// One of several parts of the same size; not compared with the checksum, which is that of the whole table.
+  /// Some values of a table that has `all`; not compared with the checksum, which is that of the whole table.
+  template <typename T>
+  std::vector<T> ReadSome(
+      const std::string& name, std::uint64_t all, std::uint64_t first, std::size_t count) const
+  {
+    const Table& table = this->Find(name, all, sizeof(T));
+    std::vector<T> values(count);
+    this->File.Read(table.Offset + first * sizeof(T), values.data(), count * sizeof(T));
+    return values;
+  }
+
+  /// One of several parts of the same size.
   template <typename T>
   std::vector<T> ReadPart(
       const std::string& name, std::uint64_t parts, std::uint64_t part, std::size_t count) const
   {
-    const Table& table = this->Find(name, parts * count, sizeof(T));
-    std::vector<T> values(count);
-    this->File.Read(table.Offset + part * count * sizeof(T), values.data(), count * sizeof(T));
-    return values;
+    return this->ReadSome<T>(name, parts * count, part * count, count);
   }
 
   [[noreturn]] void Fail(const std::string& expected, const std::string& found) const
@@ -382,29 +391,42 @@ std::vector<ValueRange> ReadRanges(
   return ranges;
 }
 
+std::vector<std::uint32_t> ReadChecksums(const std::string& folder, const StepRecord& record,
+    const std::vector<int>& rows, const std::vector<PatchVariable>& requests)
+{
+  constexpr std::uint64_t gap = 4096;  // of entries: costs less than another request
+  std::vector<std::size_t> rowOf(rows.size());
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    rowOf[rows[row]] = row;
+  }
+  std::vector<std::pair<std::uint64_t, std::size_t>> places;  // in the table, and which request it is of
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    places.emplace_back(requests[i].Variable * rows.size() + rowOf[requests[i].Patch], i);
+  }
+  std::sort(places.begin(), places.end());
+  const TableReader tables(folder, record);
+  const std::uint64_t all = record.Data.Variables.size() * rows.size();
+  std::vector<std::uint32_t> sums(requests.size());
+  for (std::size_t begin = 0, end = 0; begin < places.size(); begin = end) {
+    for (++end; end < places.size() && places[end].first - places[end - 1].first <= gap;) {
+      ++end;
+    }
+    const std::uint64_t first = places[begin].first;
+    const auto values =
+        tables.ReadSome<std::uint32_t>(tables::Checksums, all, first, places[end - 1].first - first + 1);
+    for (std::size_t i = begin; i < end; ++i) {
+      sums[places[i].second] = values[places[i].first - first];
+    }
+  }
+  return sums;
+}
+
 void CheckTables(const std::string& folder, const StepRecord& record)
 {
   const TableReader tables(folder, record);
   for (const auto& [name, table] : record.Tables) {
     tables.Read<std::byte>(name);
   }
-}
-
-std::vector<std::uint32_t> ReadChecksums(
-    const std::string& folder, const StepRecord& record, const std::vector<int>& rows)
-{
-  const std::size_t patches = rows.size(), variables = record.Data.Variables.size();
-  std::vector<std::uint32_t> byPatch(variables * patches);
-  if (byPatch.empty()) {
-    return byPatch;
-  }
-  const auto sums = TableReader(folder, record).Read<std::uint32_t>(tables::Checksums, byPatch.size());
-  for (std::size_t v = 0; v < variables; ++v) {
-    for (std::size_t row = 0; row < patches; ++row) {
-      byPatch[v * patches + rows[row]] = sums[v * patches + row];
-    }
-  }
-  return byPatch;
 }
 
 }  // namespace patchio::container

@@ -58,10 +58,12 @@ RecordedStep ReadStep(const std::string& folder, const LoggedStep& step);
 /// so only CheckTables() knows whether they are as they were written. Throws Error when they are missing.
 std::vector<ValueRange> ReadRanges(
     const std::string& folder, const StepRecord& record, const std::vector<int>& rows, int variable);
+/// The checksum of each of the requests, of a patch (as an index into `rows`, a permutation) and a variable.
+/// Reads those parts of the table that have them, without comparing them with the table's own checksum.
+/// Throws Error when the table is missing or cut off.
+std::vector<std::uint32_t> ReadChecksums(const std::string& folder, const StepRecord& record,
+    const std::vector<int>& rows, const std::vector<PatchVariable>& requests);
 /// Compares all tables with their checksums. Throws Error like ReadStep().
 void CheckTables(const std::string& folder, const StepRecord& record);
-/// The table of checksums: a variable after another, by patch. Throws Error like ReadStep().
-std::vector<std::uint32_t> ReadChecksums(
-    const std::string& folder, const StepRecord& record, const std::vector<int>& rows);
 
 }  // namespace patchio::container

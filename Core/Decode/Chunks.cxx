@@ -1,6 +1,7 @@
 #include "Decode/Chunks.h"
 
 #include "Support/ByteOrder.h"
+#include "Support/Checksum.h"
 #include "Support/Error.h"
 
 #include <fmt/format.h>
@@ -234,6 +235,21 @@ bool ReachesWindow(const Window& window, const ChunkedArray& array, std::uint64_
   };
   RunsOfChunk(box, array.First, array.First + array.Count, look).Walk();
   return reaches;
+}
+
+std::uint32_t ChecksumOfChunk(const ChunkedArray& array, const Chunk& chunk, const std::byte* values)
+{
+  const std::size_t elementBytes = SizeOf(array.Type);
+  std::uint32_t sum = 0;
+  const auto add = [&](std::uint64_t position, std::uint64_t inChunk, std::uint64_t count) {
+    const std::uint64_t after = array.First + array.Count - position - count;
+    sum ^= PartOfCrc32(Crc32(0, values + inChunk * elementBytes, count * elementBytes), after * elementBytes);
+  };
+  if (array.Count > 0) {
+    const ChunkBox box(array, chunk.Number);
+    RunsOfChunk(box, array.First, array.First + array.Count, add).Walk();
+  }
+  return sum;
 }
 
 void PlaceChunk(const Window& window, const ChunkedArray& array, const Chunk& chunk, const std::byte* values,

@@ -57,6 +57,7 @@ struct LocateOptions
   /// Told how far it is, often, on the calling thread. Where that says false, Locate() throws Error as soon
   /// as the requests in flight have ended (see LocateTask). Null: no progress is told.
   ProgressCallback Progress = nullptr;
+  bool Checksums = false;  ///< wanted, where the files have them; see LocationTable
 };
 
 /// A file format. Without state: all methods may be called for any path, from one thread at a time.

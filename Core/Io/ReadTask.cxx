@@ -4,6 +4,7 @@
 #include "Decode/Gaps.h"
 #include "Decode/SparseMaterials.h"
 #include "Support/ByteOrder.h"
+#include "Support/Checksum.h"
 #include "Support/Error.h"
 
 #include <fmt/format.h>
@@ -58,11 +59,13 @@ class TransferReader
 {
 public:
   TransferReader(TaskReader& reader, const LocationTable& table, const ReadPlan& plan,
-      const Transfer& transfer, const TargetFunction& targetOf)
+      const Transfer& transfer, const TargetFunction& targetOf, StoredSums* sums)
       : Executor(reader),
         Table(table),
         Request(transfer),
         TargetOf(targetOf),
+        Sums(sums),
+        FirstPiece(plan.Pieces.data()),
         Begin(plan.Pieces.data() + transfer.FirstPiece),
         End(Begin + transfer.PieceCount)
   {
@@ -115,7 +118,8 @@ private:
   void Fetch();
   void PlaceExtent(const Piece& piece, const ReadTarget& target, std::byte* values) const;
   void PlaceStoredChunk(const Piece& piece, const ReadTarget& target, std::byte* stored) const;
-  bool InflateStraight(const ChunkedArray& array, const Chunk& chunk, const Piece& piece,
+  void SumChunk(const Piece& piece, const std::byte* values) const;
+  std::byte* InflateStraight(const ChunkedArray& array, const Chunk& chunk, const Piece& piece,
       const ReadTarget& target, const std::byte* stored) const;
   void PlaceBlanked(ChunkedArray array, const Chunk& chunk, const Piece& piece, const ReadTarget& target,
       std::byte* stored) const;
@@ -128,6 +132,8 @@ private:
   const LocationTable& Table;
   const Transfer& Request;
   const TargetFunction& TargetOf;
+  StoredSums* Sums;         ///< may be null
+  const Piece* FirstPiece;  ///< of all
   const Piece* Begin;
   const Piece* End;
   std::byte* Stored = nullptr;  ///< bytes of the pieces that do not go straight, one after another
@@ -167,6 +173,10 @@ void TransferReader::PlaceExtent(const Piece& piece, const ReadTarget& target, s
 {
   const Extent& extent = this->ExtentOf(piece);
   const std::int64_t elementBytes = SizeOf(extent.Type);
+  if (this->Sums && this->Sums->Wants(piece)) {
+    const std::uint32_t sum = Crc32(0, values, piece.Bytes);
+    this->Sums->Set(&piece - this->FirstPiece, PartOfCrc32(sum, extent.Bytes - piece.Begin - piece.Bytes));
+  }
   const bool blanks = BlanksUndefined(target);
   if (blanks) {
     BlankStored(target, extent.Type, extent.BigEndian, values, piece.Bytes);
@@ -186,12 +196,25 @@ void TransferReader::PlaceStoredChunk(const Piece& piece, const ReadTarget& targ
     CheckChunkedArray(array);
     if (BlanksUndefined(target)) {
       this->PlaceBlanked(array, chunk, piece, target, stored);
-    } else if (!this->InflateStraight(array, chunk, piece, target, stored)) {
-      this->PlaceValues(array, chunk, piece, target, this->Decoded(array, chunk, piece, stored));
+    } else if (const std::byte* straight = this->InflateStraight(array, chunk, piece, target, stored)) {
+      this->SumChunk(piece, straight);
+    } else {
+      const std::byte* const decoded = this->Decoded(array, chunk, piece, stored);
+      this->SumChunk(piece, decoded);
+      this->PlaceValues(array, chunk, piece, target, decoded);
     }
   } catch (const Error& error) {
     throw FileError(this->Table.Files[array.File],
         fmt::format("a valid chunk of data at offset {}", chunk.Offset), error.what(), "The file is damaged");
+  }
+}
+
+/// values: of the whole chunk, as stored but without filters; null when it was never written.
+void TransferReader::SumChunk(const Piece& piece, const std::byte* values) const
+{
+  if (values && this->Sums && this->Sums->Wants(piece)) {
+    this->Sums->Set(&piece - this->FirstPiece,
+        ChecksumOfChunk(this->ArrayOf(piece), this->Table.Chunks[piece.Begin], values));
   }
 }
 
@@ -218,6 +241,7 @@ void TransferReader::PlaceBlanked(ChunkedArray array, const Chunk& chunk, const 
     const ReadTarget& target, std::byte* stored) const
 {
   const std::byte* const decoded = this->Decoded(array, chunk, piece, stored);
+  this->SumChunk(piece, decoded);
   const std::size_t bytes = BytesOf(array, chunk);
   std::vector<std::byte> copy;  // the decoder's own memory is not to be written to
   if (decoded && decoded != stored) {
@@ -229,16 +253,17 @@ void TransferReader::PlaceBlanked(ChunkedArray array, const Chunk& chunk, const 
   this->PlaceValues(array, chunk, piece, target, decoded ? stored : nullptr);
 }
 
-/// Without a copy in between, where that can be.
-bool TransferReader::InflateStraight(const ChunkedArray& array, const Chunk& chunk, const Piece& piece,
+/// Without a copy in between, where that can be. Returns where the chunk's values are then, else null.
+std::byte* TransferReader::InflateStraight(const ChunkedArray& array, const Chunk& chunk, const Piece& piece,
     const ReadTarget& target, const std::byte* stored) const
 {
   if (chunk.Bytes == 0 || !target.More.empty()) {
-    return false;
+    return nullptr;
   }
   std::byte* const place = StraightPlace(target.One.Place, array, chunk, target.One.Data);
-  return place && this->Executor.Decoder().InflateTo(
-                      array.Filters, chunk.SkippedFilters, stored, piece.Bytes, place, ChunkBytes(array));
+  const bool done = place && this->Executor.Decoder().InflateTo(array.Filters, chunk.SkippedFilters, stored,
+                                 piece.Bytes, place, ChunkBytes(array));
+  return done ? place : nullptr;
 }
 
 /// Calls visit(first tuple, count) for each row of the output tuples that get values.
@@ -361,9 +386,9 @@ void ReadSparse(
 }  // namespace
 
 void ReadTransfer(TaskReader& reader, const LocationTable& table, const ReadPlan& plan,
-    const Transfer& transfer, const TargetFunction& targetOf)
+    const Transfer& transfer, const TargetFunction& targetOf, StoredSums* sums)
 {
-  TransferReader(reader, table, plan, transfer, targetOf).Run();
+  TransferReader(reader, table, plan, transfer, targetOf, sums).Run();
 }
 
 void FinishTask(const ReadTarget& target)

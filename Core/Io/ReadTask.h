@@ -4,6 +4,7 @@
 #include "Catalog/Catalog.h"
 #include "Catalog/Extent.h"
 #include "Decode/Decode.h"
+#include "Io/StoredSums.h"
 #include "Io/TaskReader.h"
 #include "Plan/ReadPlan.h"
 
@@ -47,9 +48,10 @@ using TargetFunction = std::function<ReadTarget(std::uint32_t)>;
 
 /// One request: fetches the bytes of its pieces and brings the values to their places. Values that no
 /// decoding moves are read straight to where they stay. Throws Error when the storage fails or the bytes make
-/// no sense; then any of its pieces may be the reason.
+/// no sense; then any of its pieces may be the reason. sums: are set for its pieces, where they are wanted;
+/// null: they are not.
 void ReadTransfer(TaskReader& reader, const LocationTable& table, const ReadPlan& plan,
-    const Transfer& transfer, const TargetFunction& targetOf);
+    const Transfer& transfer, const TargetFunction& targetOf, StoredSums* sums = nullptr);
 
 /// What remains when all pieces of a task are in place: output components that no stored one goes to become
 /// 0, and layers that are not stored repeat the nearest value.

@@ -150,8 +150,8 @@ FilesSeen OpenedStep::DescribedBy() const
       TrustedPrint(this->Describing.Before, this->Describing.Now, this->Settings.SettleSeconds)}};
 }
 
-LocationTable OpenedStep::Locate(
-    const std::vector<PatchVariable>& requests, int threads, const ProgressCallback& progress) const
+LocationTable OpenedStep::Locate(const std::vector<PatchVariable>& requests, int threads,
+    const ProgressCallback& progress, bool checksums) const
 {
   this->CheckUnchanged();
   if (requests.empty()) {
@@ -170,7 +170,7 @@ LocationTable OpenedStep::Locate(
     }
   }
   return FormatOf(this->Description->Path)
-      .Locate(*this->Description, requests, {threads, false, false, progress});
+      .Locate(*this->Description, requests, {threads, false, false, progress, checksums});
 }
 
 }  // namespace patchio

@@ -2,7 +2,10 @@
 
 #include "Io/FileSource.h"
 #include "Io/ReadTask.h"
+#include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
@@ -68,6 +71,7 @@ void RankTasks::GetReady()
   const auto& files = this->Request->Files;
   this->Storage = files ? files(this->Table) : MakeFileSource(this->Table.Files, this->Plan.Sequential);
   this->Readers.emplace(*this->Storage, this->Meter);
+  this->Sums = StoredSums(this->Table, this->Plan);
   this->PiecesLeft = std::vector<std::atomic<std::uint32_t>>(this->Wanted.size());
   for (const Piece& piece : this->Plan.Pieces) {
     this->PiecesLeft[piece.Task].fetch_add(1, std::memory_order_relaxed);
@@ -104,8 +108,9 @@ bool RankTasks::ExecuteUnit(TaskReader& reader, std::size_t unit)
 bool RankTasks::ExecuteTransfer(TaskReader& reader, const Transfer& transfer)
 {
   const std::string fault = CatchError([&] {
-    ReadTransfer(reader, this->Table, this->Plan, transfer,
-        [this](std::uint32_t task) { return this->Arrays.TargetOf(task); });
+    ReadTransfer(
+        reader, this->Table, this->Plan, transfer,
+        [this](std::uint32_t task) { return this->Arrays.TargetOf(task); }, &this->Sums);
   });
   if (!fault.empty() && transfer.PieceCount > 1) {
     return this->ExecutePieces(reader, transfer);
@@ -115,10 +120,11 @@ bool RankTasks::ExecuteTransfer(TaskReader& reader, const Transfer& transfer)
     this->Failed(first.Task, fault);
     return false;
   }
+  bool sound = true;
   for (const Piece* piece = &first; piece != &first + transfer.PieceCount; ++piece) {
-    this->PieceDone(*piece);
+    sound = this->PieceDone(*piece) && sound;
   }
-  return true;
+  return sound;
 }
 
 /// A request of several pieces has failed: each by itself, so that a fault costs only its own array.
@@ -146,13 +152,40 @@ bool RankTasks::ExecuteWhole(TaskReader& reader, std::uint32_t request)
   return true;
 }
 
-/// The task that brings the last piece of an array finishes the array.
-void RankTasks::PieceDone(const Piece& piece)
+/// The task that brings the last piece of an array finishes the array. False where its values are not those
+/// that were written.
+bool RankTasks::PieceDone(const Piece& piece)
 {
-  if (this->PiecesLeft[piece.Task].fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    FinishTask(this->Arrays.TargetOf(piece.Task));
-    this->Done(piece.Task);
+  const bool summed = this->Sums.Wants(piece);
+  if (summed) {
+    this->Sums.Add(&piece - this->Plan.Pieces.data(), piece.Task);
   }
+  if (this->PiecesLeft[piece.Task].fetch_sub(1, std::memory_order_acq_rel) > 1) {
+    return true;
+  }
+  if (summed && !this->Sums.Agrees(piece.Task)) {
+    this->Differs(piece.Task);
+    return false;
+  }
+  FinishTask(this->Arrays.TargetOf(piece.Task));
+  this->Done(piece.Task);
+  return true;
+}
+
+void RankTasks::Differs(std::uint32_t request)
+{
+  const PatchVariable& wanted = this->Wanted[request];
+  const Patch& patch = this->Data->Patches[wanted.Patch];
+  const Location& location = this->Table.Locations[request];
+  const int file = location.Kind == Encoding::Chunked ? this->Table.ChunkedArrays[location.First].File
+                                                      : this->Table.Extents[location.First].File;
+  this->Failed(request, FileError(this->Table.Files[file],
+                            fmt::format("the values of '{}' on patch {} of {} as they were written",
+                                PlainText(this->Data->Variables[wanted.Variable].Name), patch.Number,
+                                this->Data->NameOfLevel(patch.Level)),
+                            "others, by their checksum",
+                            "The file is damaged; 'patchio convert --check' writes such steps again")
+                            .what());
 }
 
 void RankTasks::Done(std::uint32_t request)

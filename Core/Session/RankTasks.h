@@ -3,6 +3,7 @@
 
 #include "Io/ReadMeter.h"
 #include "Io/Source.h"
+#include "Io/StoredSums.h"
 #include "Io/TaskReader.h"
 #include "Plan/ReadPlan.h"
 #include "Session/BlockArrays.h"
@@ -69,11 +70,13 @@ private:
   bool ExecuteTransfer(TaskReader& reader, const Transfer& transfer);
   bool ExecutePieces(TaskReader& reader, const Transfer& transfer);
   bool ExecuteWhole(TaskReader& reader, std::uint32_t request);
-  void PieceDone(const Piece& piece);
+  bool PieceDone(const Piece& piece);
+  void Differs(std::uint32_t request);
 
   FilesSeen Seen;  ///< what the table leads to, where there is a cache
   std::unique_ptr<Source> Storage;
   std::optional<TaskReaders> Readers;
+  StoredSums Sums;
   std::atomic<bool> Stopped{false};                    ///< by a fault
   std::vector<std::string> Messages;                   ///< per request, why it failed
   mutable std::mutex MessagesLock;                     ///< taken only when something fails, and at the end

@@ -94,7 +94,7 @@ ReadPatchDataResult Load(const OpenedStep& step, const LoadRequest& wanted)
   const auto shared = std::make_shared<const LoadRequest>(wanted);
   const LoadRequest& request = *shared;
   const auto locate = [&](const std::vector<PatchVariable>& requests) {
-    return step.Locate(requests, request.Threads);
+    return step.Locate(requests, request.Threads, {}, request.Verify);
   };
   LoadResult loaded = RankRead(locate, step.SharedData(), shared).Read();
   ReadPatchDataResult result;

@@ -36,6 +36,7 @@ struct StepOptions
   Int3 Ghosts{0, 0, 0};               ///< layers to keep of those in the files; patches stay as they are then
   bool HideRefined = true;            ///< hide cells under finer patches
   bool SkipBroken = false;            ///< leave out what cannot be read
+  bool Verify = false;                ///< what does not fit its checksum cannot be read
   bool GhostLayer = false;            ///< one layer of cells from neighbours around each block
   PointForm PointLists = PointForm::Automatic;
   bool HideUndefined = true;  ///< hide points that are undefined in all arrays of their block
@@ -52,10 +53,11 @@ struct StepOptions
   bool operator==(const StepOptions& other) const
   {
     const auto tie = [](const StepOptions& o) {
-      return std::tie(o.FirstLevel, o.LastLevel, o.Grids, o.Ghosts, o.HideRefined, o.SkipBroken, o.GhostLayer,
-          o.PointLists, o.HideUndefined, o.Sphere, o.PatchIds, o.Vectors, o.Partial, o.Region.Kind, o.Slice,
-          o.Region.Lower, o.Region.Upper, o.Region.Origin, o.Region.Normal, o.WithValues, o.Blocks.Merge,
-          o.Blocks.Cover.MostCells, o.Blocks.Cover.CellsWorthABox, o.Piece, o.Pieces);
+      return std::tie(o.FirstLevel, o.LastLevel, o.Grids, o.Ghosts, o.HideRefined, o.SkipBroken, o.Verify,
+          o.GhostLayer, o.PointLists, o.HideUndefined, o.Sphere, o.PatchIds, o.Vectors, o.Partial,
+          o.Region.Kind, o.Slice, o.Region.Lower, o.Region.Upper, o.Region.Origin, o.Region.Normal,
+          o.WithValues, o.Blocks.Merge, o.Blocks.Cover.MostCells, o.Blocks.Cover.CellsWorthABox, o.Piece,
+          o.Pieces);
     };
     return tie(*this) == tie(other);
   }

@@ -77,9 +77,10 @@ std::optional<LocatedStep> ReadSession::Locate(
     this->Series.TurnTo(ranks, step);
   }
   this->Cache->SetLimit(request.CacheMemory, request.RanksOnMachine);
-  if (request.CacheMemory == 0) {
+  if (request.CacheMemory == 0 || (request.Options.Verify && !this->Verified)) {
     this->Cache->Clear();
   }
+  this->Verified = request.Options.Verify;
   this->Threads.Set(request.Threads, request.Policy);
   if (!ahead || !this->Holds(ranks, request, *ahead)) {
     ahead.reset();
@@ -139,6 +140,7 @@ LoadRequest ReadSession::RequestFor(
   mine.Threads = this->Threads.OfRank(ranks, ranks.Rank());
   mine.FindRanges = request.FindRanges && !request.Options.Slice;
   mine.StopAtFault = !request.Options.SkipBroken;
+  mine.Verify = request.Options.Verify;
   mine.Storage = request.Storage;
   mine.Memory = this->Memory;
   mine.Memory->SetLimit(request.MemoryLimit);

@@ -89,6 +89,7 @@ private:
   ValuesOfInterest Values;
   std::shared_ptr<MemoryPool> Memory = std::make_shared<MemoryPool>();
   std::shared_ptr<ValueCache> Cache = std::make_shared<ValueCache>();
+  bool Verified = false;  ///< the values in the cache, where that can be
   ReadThreads Threads;
   Prefetcher Ahead;
   std::optional<Refusal> NotAhead;

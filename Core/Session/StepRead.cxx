@@ -177,7 +177,7 @@ std::optional<LocatedStep> LocateStep(PlannedStep planned, const ProgressCallbac
     std::string fatal;
     const auto work = [&](const ProgressCallback& goesOn) {
       const auto locate = [&](const std::vector<PatchVariable>& requests) {
-        return located.Step->Locate(requests, located.Request->Threads, goesOn);
+        return located.Step->Locate(requests, located.Request->Threads, goesOn, located.Request->Verify);
       };
       fatal = CatchError([&] {
         located.Request->DescribedBy = located.Step->DescribedBy();

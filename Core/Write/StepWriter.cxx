@@ -201,7 +201,7 @@ std::vector<PlannedTable> StepWriter::PlannedTables() const
       {tables::Numbers, ElementType::Int32, patches},
       {tables::Marks, ElementType::Int32, HasMarks(data) ? patches : 0},
       {tables::Present, ElementType::UInt8, arrays}, {tables::Least, ElementType::Float64, arrays},
-      {tables::Greatest, ElementType::Float64, arrays}, {tables::Checksums, ElementType::Int32, arrays},
+      {tables::Greatest, ElementType::Float64, arrays}, {tables::Checksums, ElementType::UInt32, arrays},
       {tables::Meshes, ElementType::Int64, data.Meshes.size() * (1 + 2 * MeshSize::MostLists)}};
   for (int axis = 0; axis < 3 && data.Grid == GridKind::Rectilinear; ++axis) {
     all.push_back({tables::Positions(axis), ElementType::Float64, data.Axes[axis].Positions.size()});

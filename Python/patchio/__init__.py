@@ -58,7 +58,7 @@ for _public in (Axis, MissingFile, Step, Variable, write):
     _public.__module__ = __name__
 
 
-def open(path, *, metadata="on", threads=None, listed_only=False):  # noqa: A001
+def open(path, *, metadata="on", threads=None, listed_only=False, verify=False):  # noqa: A001
     """Opens a data set, of whatever format, and gives its DataSet.
 
     path         what ParaView opens: dumps.visit, summary.samrai, the folder plt00010 or its Header, out.h5, model.ctl;
@@ -67,11 +67,13 @@ def open(path, *, metadata="on", threads=None, listed_only=False):  # noqa: A001
                  lies, so that the next opening is quick; "read": such files are used, but not made; "off": neither
     threads      reads in flight at once: a number, or None for the number that is best for the storage
     listed_only  SAMRAI, AMReX: leave out steps that lie beside the path but are not named by it
+    verify       containers: True: compare the values of each array with its checksum while it is read; those that differ are
+                 broken. Costs time where reading is as fast as memory
 
     Raises Error when no step can be opened, and MissingFile when there is no such file. Open a series again after its files
     have changed.
     """
-    return DataSet(path, metadata, threads, listed_only)
+    return DataSet(path, metadata, threads, listed_only, verify)
 
 
 class DataSet:
@@ -88,13 +90,14 @@ class DataSet:
     notes     list of further remarks
     """
 
-    def __init__(self, path, metadata="on", threads=None, listed_only=False):
+    def __init__(self, path, metadata="on", threads=None, listed_only=False, verify=False):
         self.path = path
         try:
             paths = [os.fsencode(p) for p in ([path] if isinstance(path, (str, os.PathLike)) else path)]
         except TypeError:
             raise TypeError("path is a file's name, or a list of names, not %r" % (path,)) from None
         self._threads = _threads.threads_wanted(threads)
+        self._verify = bool(verify)
         with _errors.missing_files():
             self._core = _core.DataSet(paths, metadata, listed_only)
         heads = self._core.heads

@@ -85,7 +85,7 @@ class Step:
         self.geographic = fields["geographic"]
         self.axes = [Axis(first, np.array(positions), np.array(labels)) for first, positions, labels in fields["axes"]]
         self.report, self.report_text, self.faults = {}, "", []
-        self._core, self._threads = core, data._threads
+        self._core, self._threads, self._verify = core, data._threads, data._verify
         self._flat, self._lattice = fields["level_flat"], fields["lattice"]
         self._set_variables(fields)
         if core.warning:
@@ -125,7 +125,8 @@ class Step:
         wanted = self._wanted(patches, levels)
         count = _threads.threads_here(self._threads if threads is None else _threads.threads_wanted(threads))
         with _errors.missing_files():
-            read, faults, self.report, self.report_text = self._core.read(numbers, wanted, bool(ghosts), count, not skip_broken)
+            read, faults, self.report, self.report_text = self._core.read(
+                numbers, wanted, bool(ghosts), count, not skip_broken, self._verify)
         # The array owns the memory: no copy.
         arrays = [{patch: np.ndarray(shape, kind, memory) for patch, memory, kind, shape in of_variable} for of_variable in read]
         self.faults = faults

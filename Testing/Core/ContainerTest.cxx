@@ -5,10 +5,16 @@
 #include "Container/StepLayout.h"
 #include "Formats/Container/ContainerFormat.h"
 #include "RandomBoxes.h"
+#include "Session/OpenedStep.h"
+#include "Session/RankAgreement.h"
+#include "Session/RankRead.h"
+#include "Support/Checksum.h"
 #include "Support/Hdf5.h"
+#include "Support/RunOnAllRanks.h"
 #include "TestTools.h"
 #include "Write/ContainerWriter.h"
 
+#include <cstring>
 #include <numeric>
 #include <set>
 
@@ -120,6 +126,9 @@ protected:
     StepToWrite step{
         TwoLevels(this->Random), std::vector<ElementType>(3, ElementType::Float64), this->Compression};
     step.Data.Step = number;
+    if (this->Large) {
+      step.Data.Patches[0].Cells = {{28, 0, 0}, {67, 39, 39}};
+    }
     return step;
   }
   void WriteStep(std::int64_t number)
@@ -134,6 +143,7 @@ protected:
   testing::TempFolder Folder;
   std::string Path = Folder / "a.pio";
   std::vector<FilterKind> Compression;
+  bool Large = false;  ///< patch 0 has 64000 cells
   std::unique_ptr<Communicator> Alone = MakeSelfCommunicator();
 };
 
@@ -264,6 +274,119 @@ TEST_F(Container, ComesBack)
     const ValueRange range = format.RangesOf(catalog, v)[p];
     EXPECT_EQ(range.Least, *std::min_element(values.begin(), values.end()));
     EXPECT_EQ(range.Greatest, *std::max_element(values.begin(), values.end()));
+  }
+}
+
+/// Reads all of a step, as blocks of several patches or by patch.
+LoadResult ReadValues(const std::string& path, bool merge, int threads, bool verify)
+{
+  const std::unique_ptr<Communicator> alone = MakeSelfCommunicator();
+  const OpenedStep opened(RankAgreement(*alone), path, ChannelMode::Off);
+  const Catalog& data = opened.Data();
+  const std::vector<bool> shown(data.Patches.size(), true);
+  LoadRequest request;
+  request.Blocks = MakeBlocks(
+      data, shown, KindsOfPatches(data, {0, 1, 2}), Nesting(data, shown), false, BlockOptions{merge, {}});
+  for (int v = 0; v < 3; ++v) {
+    request.Variables.push_back(RequestAsStored(data, v));
+  }
+  request.Threads = threads;
+  const auto locate = [&](const std::vector<PatchVariable>& requests) {
+    return opened.Locate(requests, 1, {}, verify);
+  };
+  return RankRead(locate, data, request).Read();
+}
+
+/// True when each array that was read has the values that it has in `sound`.
+bool SameValues(const LoadResult& found, const LoadResult& sound)
+{
+  for (std::size_t a = 0; a < sound.Arrays.size(); ++a) {
+    const LoadedArray &one = found.Arrays[a], &other = sound.Arrays[a];
+    if (one.Status == ArrayStatus::Read && std::memcmp(one.Values.get(), other.Values.get(),
+                                               one.Tuples * one.Components * SizeOf(one.Type)) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// A byte of the step's file that changes is found while values are read, by several threads that share large
+/// patches, for blocks of several patches, compressed or not; or it changes no value.
+TEST_F(Container, ValuesThatChangedAreNotRead)
+{
+  for (const FilterKind kind : {FilterKind::None, FilterKind::Deflate, FilterKind::Zstd}) {
+    this->Path = this->Folder / NameOfCompression(kind);
+    this->Compression.assign(3, kind);
+    this->Large = true;
+    this->WriteStep(7);
+    const std::string path = this->Path + "/step.000007.hdf";
+    const LoadResult byPatch = ReadValues(path, false, 8, true), merged = ReadValues(path, true, 2, true);
+    ASSERT_TRUE(byPatch.Faults.empty() && merged.Faults.empty());
+    ASSERT_LT(merged.Arrays.size(), byPatch.Arrays.size());
+    if (kind == FilterKind::None) {
+      EXPECT_GT(byPatch.Report.Requests, 20u) << "a patch is read in several pieces";
+    }
+    const PlainFile file(path, PlainFile::Purpose::Update);
+    int found = 0;
+    for (int n = 0; n < 100; ++n) {
+      const auto at = static_cast<std::uint64_t>(this->Random.Between(0, std::int64_t(file.Size()) - 1));
+      unsigned char byte = 0;
+      file.Read(at, &byte, 1);
+      const auto changed = static_cast<unsigned char>(byte ^ (1 << this->Random.Between(0, 7)));
+      file.Write(at, &changed, 1);
+      const bool merge = n % 2 == 1;
+      const std::string fault = CatchError([&] {
+        const LoadResult now = ReadValues(path, merge, 8, true);
+        EXPECT_TRUE(SameValues(now, merge ? merged : byPatch)) << "byte " << at;
+        if (!now.Faults.empty()) {
+          throw Error(now.Faults[0].Message);
+        }
+      });
+      EXPECT_TRUE(fault.empty() || fault.find("step.000007.hdf") != std::string::npos) << fault;
+      found += fault.empty() ? 0 : 1;
+      file.Write(at, &byte, 1);
+    }
+    EXPECT_GT(found, kind == FilterKind::None ? 50 : 10) << NameOfCompression(kind);
+    EXPECT_TRUE(ReadValues(path, false, 8, true).Faults.empty());
+  }
+}
+
+/// The message names the variable and the patch; nothing else is lost. Without the comparison nobody would
+/// know.
+TEST_F(Container, AChangedValueIsNamed)
+{
+  this->WriteStep(7);
+  const std::string path = this->Path + "/step.000007.hdf";
+  const ContainerFormat format;
+  const LocationTable places = format.Locate(format.ReadCatalog(path), {{11, 1}}, {});
+  const LoadResult sound = ReadValues(path, false, 1, true);
+  PlainFile(path, PlainFile::Purpose::Update).Write(places.Extents[0].Offset + 9, "x", 1);
+  const LoadResult found = ReadValues(path, false, 1, true);
+  ASSERT_EQ(found.Faults.size(), 1u);
+  EXPECT_EQ(found.Faults[0].Patch, 11);
+  EXPECT_EQ(found.Faults[0].Variable, 1);
+  EXPECT_THAT(found.Faults[0].Message,
+      HasSubstr(path + ": expected the values of 'a_b' on patch 3 of level 1 as they "
+                       "were written, found others"));
+  EXPECT_TRUE(SameValues(found, sound));
+  const LoadResult unverified = ReadValues(path, false, 1, false);
+  EXPECT_TRUE(unverified.Faults.empty());
+  EXPECT_FALSE(SameValues(unverified, sound));
+}
+
+TEST(Crc32, IsMadeOfParts)
+{
+  Dice dice(3);
+  for (int n = 0; n < 50; ++n) {
+    const std::string all = RandomText(dice, 200000);
+    const std::size_t first = dice.Between(0, static_cast<std::int64_t>(all.size()));
+    const std::size_t second =
+        dice.Between(static_cast<std::int64_t>(first), static_cast<std::int64_t>(all.size()));
+    const auto part = [&all](std::size_t begin, std::size_t end) {
+      return PartOfCrc32(Crc32(0, all.data() + begin, end - begin), all.size() - end);
+    };
+    EXPECT_EQ(
+        part(0, first) ^ part(second, all.size()) ^ part(first, second), Crc32(0, all.data(), all.size()));
   }
 }
 

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import unittest.mock
+import warnings
 
 import numpy as np
 import patchio
@@ -69,6 +70,25 @@ def boxes(path):
     patchio.write(path, {"flat": single["float32"][0]}, overwrite=True)
     check(path, {0: {"flat": [single["float32"][0]]}})
     expect(patchio.open(path, metadata="off")[0].dimension == 2, "two dimensions")
+
+
+def verified(path):
+    """A changed value is found where that is wanted, and costs its own array only."""
+    patchio.write(path, {"u": [np.ones((2, 3, 4)), np.ones((2, 3, 4))]}, lower=[[0, 0, 0], [4, 0, 0]], overwrite=True)
+    step = stranger.read(path)[0]
+    with open(os.path.join(path, step.json["files"][0]), "r+b") as file:
+        file.seek(step.json["data sets"][0]["offset"] + 7)
+        file.write(b"\x40")
+    broken, sound = (step.rows[row]["number"] for row in (0, 1))
+    expect(patchio.open(path)[0].read("u")[broken][0, 0, 0] == 65536, "the value was not changed")
+    data = patchio.open(path, verify=True)[0]
+    try:
+        data.read("u")
+        expect(False, "a changed value was read")
+    except patchio.Error as error:
+        expect("the values of 'u' on patch %d of level 0 as they were written" % broken in str(error) and path in str(error), "the message: %s", error)
+    with warnings.catch_warnings(record=True):
+        expect(list(data.read("u", skip_broken=True)) == [sound], "with skip_broken: %s", data.faults)
 
 
 def compressed(path):
@@ -190,6 +210,7 @@ def main():
     shutil.rmtree(SCRATCH, ignore_errors=True)
     os.makedirs(SCRATCH)
     boxes(os.path.join(SCRATCH, "boxes.pio"))
+    verified(os.path.join(SCRATCH, "verified.pio"))
     compressed(os.path.join(SCRATCH, "compressed.pio"))
     ranges(os.path.join(SCRATCH, "ranges.pio"))
     faulty(os.path.join(SCRATCH, "faulty.pio"))

@@ -25,7 +25,7 @@ PatchBatches::PatchBatches(const OpenedStep& step, std::vector<int> patches, std
       requests.push_back({this->Patches[row], variable});
     }
   }
-  this->All = step.Locate(requests, threads);
+  this->All = step.Locate(requests, threads, {}, true);
   this->Memory->Keep(3 * batchBytes);
 }
 
@@ -38,6 +38,9 @@ LocationTable PatchBatches::PlacesOf(const std::vector<PatchVariable>& requests)
                           this->Variables.begin();
     const std::size_t at = this->RowOf[requests[i].Patch] * this->Variables.size() + v;
     part.Locations.push_back(AppendLocation(this->All, this->All.Locations[at], part));
+    if (!this->All.Checksums.empty()) {
+      part.Checksums.push_back(this->All.Checksums[at]);
+    }
     if (part.Locations.back().Kind == Encoding::Missing) {
       const auto why = std::find_if(this->All.Problems.begin(), this->All.Problems.end(),
           [at](const LocationProblem& problem) { return problem.Request == at; });

@@ -116,7 +116,13 @@ std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads)
   const container::Places places = container::PlacesOf(data);
   const std::string folder = container::ContainerFolderOf(step.Path);
   std::vector<std::string> faults = Overlaps(places.Record);
-  const std::vector<std::uint32_t> sums = container::ReadChecksums(folder, places.Record, places.Rows);
+  std::vector<PatchVariable> all;
+  for (int v = 0; v < static_cast<int>(data.Variables.size()); ++v) {
+    for (int patch = 0; patch < static_cast<int>(data.Patches.size()); ++patch) {
+      all.push_back({patch, v});
+    }
+  }
+  const std::vector<std::uint32_t> sums = container::ReadChecksums(folder, places.Record, places.Rows, all);
   const std::string tables = CatchError([&] { container::CheckTables(folder, places.Record); });
   if (!tables.empty()) {
     faults.push_back(tables);

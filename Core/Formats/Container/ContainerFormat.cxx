@@ -52,6 +52,15 @@ public:
   {
     this->Task.LocateEach(
         requests, this->Table, [this](const PatchVariable& request) { return this->LocateOne(request); });
+    if (this->Options.Checksums) {
+      const std::string fault = CatchError([&] {
+        this->Table.Checksums =
+            ReadChecksums(ContainerFolderOf(this->Data.Path), this->Where.Record, this->Where.Rows, requests);
+      });
+      if (!fault.empty()) {
+        this->Table.Notes.push_back("values are not compared with their checksums: " + fault);
+      }
+    }
     return std::move(this->Table);
   }
 

@@ -40,8 +40,12 @@ def by_size(report, folder, rounds):
         least["write"][kilobytes] = ratios([each["write"] for each in found["hdf5"]], [each["write"] for each in found["plain"]])
         for path in folders.values():
             remember(path)
-        found = interleave({how: (lambda how=how: run_json([program(), folders[how], "--read", "--steps", "2", "--how", how] + list(map(str, size))))
-                            for how in folders}, rounds)
+        reads = {how: [program(), folders[how], "--read", "--steps", "2", "--how", how, *map(str, size)] for how in folders}
+        reads["unverified"] = reads["patchio"] + ["--unverified"]
+        found = interleave({how: (lambda how=how: run_json(reads[how])) for how in reads}, rounds)
+        report.figure("read, blocks of %d KB: verified / not verified, seconds" % kilobytes,
+                      ratios([each["all"] for each in found["patchio"]], [each["all"] for each in found["unverified"]]))
+        found["patchio"] = found.pop("unverified")    # as it is by default
         read[kilobytes] = ratios([each["all"] for each in found["hdf5"]], [each["all"] for each in found["patchio"]])
         metadata[kilobytes] = ratios([each["metadata"] for each in found["hdf5"]], [each["metadata"] for each in found["patchio"]])
         planned[kilobytes] = ratios([each["metadata"] for each in found["hdf5"]], [each["metadata"] + each["plan"] for each in found["patchio"]])

@@ -91,6 +91,9 @@ class Step:
         self.present = self.table("present", "u1").reshape(shape) != 0
         self.least, self.greatest = self.table("least", "f8").reshape(shape), self.table("greatest", "f8").reshape(shape)
         self.checksums = self.table("checksums", "u4").reshape(shape)
+        if self.checksums.size:
+            with h5py.File(os.path.join(folder, self.json["files"][0]), "r") as file:
+                assert file["PatchIO/tables/checksums"].dtype == np.uint32
         self.meshes = self.table("meshes", "i8").reshape(-1, 9)
 
     def table(self, name, dtype):
