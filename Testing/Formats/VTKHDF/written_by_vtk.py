@@ -179,6 +179,8 @@ def main():
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     os.environ["PATCHIO_METADATA_DIR"] = os.path.join(folder, "metadata")
+    os.environ["TMPDIR"] = os.path.join(folder, "sessions")  # programs of other tests do not share the sessions of MPI
+    os.makedirs(os.environ["TMPDIR"])
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     subprocess.run([python, "-B", os.path.join(HERE, "vtk_files.py"), folder, *write_simulations(folder)], check=True, timeout=600, env=clean)
     with open(folder + "/truth/truth.json") as file:
