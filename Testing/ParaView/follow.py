@@ -219,7 +219,7 @@ def check_changed_series():
     series.look(4, "a new dump behind one that is gone")
     os.utime(os.path.join(dumps.folder, dumps.lines[0].strip()))
     dumps.list(1)
-    series.look(4, "another run", "another run had begun")
+    series.look(4, "another run", "another run may have started")
     series.look(4, "another run, again")
     ReloadFiles(series.reader)
     series.look(3, "reloaded")

@@ -352,7 +352,7 @@ def check_first_picture():
 
 def check_first_colors():
     """By the first array of the panel, which sorts by name: capitals, then small letters."""
-    path = os.path.join(scratch, "plt00001")
+    path = os.path.join(scratch, "colors", "plt00001")  # not beside the plotfile of check_outline
     write_plotfile(path, ((0, 0), (7, 7)), [tiles((0, 0), (7, 7), (4, 4))], names=["b", "Z", "a"])
     view = CreateView("RenderView")
     for off, wanted in (([], "Z"), (["Z"], "a")):
