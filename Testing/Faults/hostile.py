@@ -133,7 +133,7 @@ def test_dumps_lie_below_their_index():
             with open(place.index, "w") as file:
                 file.write(line + "\n")
             text = run([options.info, "info", place.index], place.scratch)
-            expect("below its folder" in text, "nobody says that a dump lies elsewhere: %s" % text[-500:])
+            expect("expected names of dumps in its folder" in text, "nobody says that a dump lies elsewhere: %s" % text[-500:])
             expect("outside/visit_dump" not in text.replace(line, ""), "a dump outside is shown: %s" % text[-500:])
 
 

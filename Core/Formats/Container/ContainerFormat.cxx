@@ -210,18 +210,24 @@ Places PlacesOf(const Catalog& catalog)
   return places;
 }
 
-/// Whatever the folder is called: its log says what it is. Steps beside a log that is damaged are claimed,
-/// too: as VTKHDF files they would lack, without a word, the variables that VTKHDF has no place for.
+/// Whatever the folder is called: its log says what it is. Steps beside a damaged log, or in a folder
+/// NAME.pio without one, are claimed, too: as VTKHDF files they would lack, without a word, the variables
+/// that VTKHDF has no place for.
 bool ContainerFormat::Claims(const std::string& path) const
 {
   std::error_code ignored;
   const fs::path file(path);
   const std::string folder = ContainerFolderOf(path), name = file.filename().string();
+  // A file that cannot be looked at is there, and reading it says why.
+  const auto isThere = [&](const fs::path& one) {
+    return fs::status(one, ignored).type() != fs::file_type::not_found;
+  };
   if (fs::is_directory(file, ignored) || name == "index") {
     return IsContainer(folder);
   }
-  return file.extension() == ".hdf" && fs::exists(file, ignored) &&
-         (IsContainer(folder) || (name.rfind("step.", 0) == 0 && fs::exists(LogPathOf(folder), ignored)));
+  return file.extension() == ".hdf" && isThere(file) &&
+         (IsContainer(folder) || (name.rfind("step.", 0) == 0 &&
+                                     (isThere(LogPathOf(folder)) || fs::path(folder).extension() == ".pio")));
 }
 
 bool ContainerFormat::SeemsBroken(const std::string& path) const
