@@ -315,7 +315,8 @@ TEST(ProbeTestFiles, FolderNeedsRoomAndGoes)
   EXPECT_FALSE(std::filesystem::exists(name));
   EXPECT_THAT(
       MessageOf([&] { TestFolder(*self, place.Path(), std::uint64_t(1) << 60); }), HasSubstr("free space"));
-  EXPECT_THAT(MessageOf([&] { TestFolder(*self, place / "none", 1); }), HasSubstr("a folder to probe"));
+  EXPECT_THAT(MessageOf([&] { TestFolder(*self, place / "none", 1); }),
+      HasSubstr((place / "none") + ": No such file or directory; expected a folder to measure. "));
 }
 
 TEST(ProbeInterrupt, RemovesFilesAtOnce)

@@ -323,7 +323,7 @@ def case_old_names(bench):
     for path in old_names() + [old_names()[0] + ".host.1.tmp"]:
         shutil.copy(wanted[0], path)
         os.utime(path, (1, 1))
-    assert "12 sidecars were removed." in bench.must(["index", "--remove", bench.index])
+    assert "12 index files removed." in bench.must(["index", "--remove", bench.index])
     assert all_sidecars() == [], all_sidecars()
 
 
@@ -505,7 +505,7 @@ def case_states(bench):
     for name in (bench.summaries()[1], os.path.relpath(bench.summaries()[1])):
         assert bench.run(["info", name])[1].count("corrupted") == 1
     err = bench.run(["index", os.path.relpath(bench.summaries()[1])])[2]
-    assert warnings(err) == 1 and err.count("is not used") == 1, err
+    assert warnings(err) == 1 and err.count("Ignoring an index file. ") == 1, err
 
 
 def case_nowhere(bench):
@@ -524,7 +524,7 @@ def case_nowhere(bench):
     # No file can be made there; nobody knows the temporary one's name.
     bench.environment["PATCHIO_METADATA_DIR"] = "/proc"
     code, out, _ = bench.run(["index", bench.summaries()[0]])
-    assert code == 1 and re.search(r"not saved: /proc/\w+-summary.samrai.patchio: expected a file", out), out
+    assert code == 1 and re.search(r"not saved: /proc/\w+-summary\.samrai\.patchio: No such file or directory; expected a file that can be written\.", out), out
     # Not in the folder that the program happens to be in.
     bench.environment["PATCHIO_METADATA_DIR"] = os.path.relpath(os.path.join(bench.place, "chosen"))
     bench.must(["index", bench.index])
@@ -605,7 +605,7 @@ def case_errors(bench):
             (2, ["index"], "path"), (1, ["info", bench.place + "/none"], "No such file"),
             (1, ["index", bench.place + "/none"], "No such file"),
             (1, ["verify", bench.place + "/none"], "No such file"), (2, ["verify"], "path"),
-            (1, ["index", bench.options.program], "expected a dumps.visit"),
+            (1, ["index", bench.options.program], "expected a SAMRAI dumps.visit"),
             (1, ["info", bench.folder], "found a folder of another kind. Give the name of a file in the folder"),
             (1, ["info", "--step", "16", bench.index], "has no step 16. It has 5 steps, numbered 0 to 60"),
             (2, ["info", "--step", "x", bench.index], "--step"),
@@ -615,7 +615,7 @@ def case_errors(bench):
             (2, ["index", "--remove", "--rebuild", bench.index], "excludes"),
             (2, ["index", "--threads", "0", bench.index], "--threads")]:
         # What goes wrong while the command line is read, while data are, and later.
-        for ranks in (1, 2) if message in ("path", "expected a dumps.visit", "--step") else (1,):
+        for ranks in (1, 2) if message in ("path", "expected a SAMRAI dumps.visit", "--step") else (1,):
             code, out, err = bench.run(arguments, ranks)
             assert code == wanted and message in err and complaints(err) == 1, (arguments, code, out, err)
     for ranks in (1, 2):
