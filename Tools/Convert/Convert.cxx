@@ -1,7 +1,6 @@
 #include "Container/ContainerLog.h"
 #include "Convert/PieceExport.h"
 #include "Convert/StepConversion.h"
-#include "Convert/VtkXml.h"
 #include "Formats/Format.h"
 #include "Info/StepFacts.h"
 #include "Probe/Progress.h"
@@ -11,7 +10,6 @@
 #include "Support/ByteText.h"
 #include "Support/Error.h"
 #include "Support/NamedValue.h"
-#include "Support/PlainFile.h"
 #include "Support/Stopwatch.h"
 #include "Support/SystemError.h"
 #include "Verify/ContainerCheck.h"
@@ -93,8 +91,6 @@ private:
   /// What is written to.
   std::string Container() const { return this->How.Export ? this->How.To + "/unfinished.pio" : this->How.To; }
   std::string SizeText(const ConversionResult& result) const;
-  /// What the files of an exported step are called, without folder and extension.
-  static std::string NameOf(const TimeStep& step) { return fmt::format("step.{:06}", step.Step); }
   void CheckTargets(const std::vector<TimeStep>& steps) const;
   void TakeOut(const container::StepRecord& record) const;
   void RemoveUnfinished() const
@@ -266,21 +262,12 @@ std::size_t Conversion::ExportAll(const std::vector<TimeStep>& steps)
   for (std::size_t i = 0; i < steps.size(); ++i) {
     this->ConvertOne(steps[i], i, steps.size(), [&](const auto& progress) {
       return ExportPieces(
-          this->Out.Ranks(), *this->Opened, this->How, this->How.To, NameOf(steps[i]), progress);
+          this->Out.Ranks(), *this->Opened, this->How, this->How.To, ExportName(steps[i]), progress);
     });
     series.Steps.push_back(steps[i]);
     series.Steps.back().Time = this->Opened->Data().Time;
   }
-  this->Out.OnRoot([&] {
-    std::string list = "<Collection>\n";
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      list += fmt::format(
-          "<DataSet timestep=\"{}\" file=\"{}.vtm\"/>\n", TimeValues(series)[i], NameOf(steps[i]));
-    }
-    list = VtkXmlFile("Collection", list + "</Collection>\n");
-    fs::remove(this->How.To + "/steps.pvd");
-    PlainFile(this->How.To + "/steps.pvd", PlainFile::Purpose::Create).Write(0, list.data(), list.size());
-  });
+  this->Out.OnRoot([&] { WriteTimesOfPieces(series, this->How.To); });
   return steps.size();
 }
 
@@ -325,7 +312,7 @@ void Conversion::ConvertOne(const TimeStep& step, std::size_t number, std::size_
 void Conversion::CheckTargets(const std::vector<TimeStep>& steps) const
 {
   for (const TimeStep& step : steps) {
-    const std::string name = this->How.To + "/" + NameOf(step);
+    const std::string name = this->How.To + "/" + ExportName(step);
     const std::string file = name + (this->How.Pieces() ? ".vtm" : ".hdf");
     if (fs::exists(file) && !this->How.Overwrite) {
       throw FileError(file, "an unused name", "an existing file",

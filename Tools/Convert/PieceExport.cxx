@@ -386,4 +386,23 @@ ConversionResult ExportPieces(Communicator& ranks, const OpenedStep& from, const
   return ResultOf(step);
 }
 
+std::string ExportName(const TimeStep& step)
+{
+  return fmt::format("step.{:06}", step.Step);
+}
+
+void WriteTimesOfPieces(const Series& series, const std::string& folder)
+{
+  const std::string path = folder + "/steps.pvd";
+  const std::vector<double> times = TimeValues(series);
+  std::string list = "<Collection>\n";
+  for (std::size_t i = 0; i < series.Steps.size(); ++i) {
+    list +=
+        fmt::format("<DataSet timestep=\"{}\" file=\"{}.vtm\"/>\n", times[i], ExportName(series.Steps[i]));
+  }
+  list = VtkXmlFile("Collection", list + "</Collection>\n");
+  fs::remove(path);
+  PlainFile(path, PlainFile::Purpose::Create).Write(0, list.data(), list.size());
+}
+
 }  // namespace patchio::tools

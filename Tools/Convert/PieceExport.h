@@ -3,6 +3,7 @@
 #pragma once
 
 #include "Convert/StepConversion.h"
+#include "Formats/Format.h"
 
 #include <functional>
 #include <string>
@@ -16,5 +17,11 @@ namespace patchio::tools {
 /// ranks.
 ConversionResult ExportPieces(Communicator& ranks, const OpenedStep& from, const ConversionOptions& options,
     const std::string& folder, const std::string& name, const std::function<void(double)>& progress);
+
+/// What the files of an exported step are called, without folder and extension.
+std::string ExportName(const TimeStep& step);
+
+/// Makes `steps.pvd` in the folder, which says at what times the steps are; replaces it. Not collective.
+void WriteTimesOfPieces(const Series& series, const std::string& folder);
 
 }  // namespace patchio::tools
