@@ -240,10 +240,7 @@ public:
   ///@}
 
   ///@{
-  /**
-   * Compare the values of containers with their checksums; patches whose values differ are broken. Off by
-   * default.
-   */
+  /// Compare the values of containers with their checksums. Patches that differ are broken. Off by default.
   vtkSetMacro(VerifyValues, bool);
   vtkGetMacro(VerifyValues, bool);
   ///@}

@@ -390,7 +390,7 @@ TEST(Crc32, IsMadeOfParts)
   }
 }
 
-/// A folder of any name is a container, as its log says so; what no log says so of is none.
+/// A folder of any name is a container if it has the log of one.
 TEST_F(Container, IsWhatHasALogWhateverItIsCalled)
 {
   const std::string good = this->Folder / "run", bare = this->Folder / "bare.pio";
@@ -408,10 +408,14 @@ TEST_F(Container, IsWhatHasALogWhateverItIsCalled)
   ASSERT_NE(FindFormat(good + "/step.000007.hdf"), nullptr);
   EXPECT_THAT(MessageOf([&] { FormatOf(good + "/step.000007.hdf").ReadCatalog(good + "/step.000007.hdf"); }),
       HasSubstr("index: expected the log of a PatchIO container"));
+  // Nor must a log that is gone, where the folder's name says that there was one.
   std::filesystem::remove(bare + "/index");
-  EXPECT_STREQ(FindFormat(bare + "/step.000007.hdf")->Name(), "VTKHDF");
+  ASSERT_NE(FindFormat(bare + "/step.000007.hdf"), nullptr);
+  EXPECT_THAT(MessageOf([&] { FormatOf(bare + "/step.000007.hdf").ReadCatalog(bare + "/step.000007.hdf"); }),
+      HasSubstr("bare.pio/index: No such file or directory"));
   // Exported steps are no container: nothing is written there, nor taken away.
   std::filesystem::remove(this->Path + "/index");
+  EXPECT_STREQ(FindFormat(this->Path + "/step.000007.hdf")->Name(), "VTKHDF");
   EXPECT_THAT(
       MessageOf([&] { this->WriteStep(8); }), HasSubstr("a folder with step.000007.hdf and without a log"));
   EXPECT_TRUE(std::filesystem::exists(this->Path + "/step.000007.hdf"));
