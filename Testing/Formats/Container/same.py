@@ -108,6 +108,8 @@ def main():
     arguments = parser.parse_args()
     faults = compared = series = 0
     with tempfile.TemporaryDirectory() as folder:
+        os.environ["TMPDIR"] = os.path.join(folder, "sessions")  # programs of other tests do not share the sessions of MPI
+        os.makedirs(os.environ["TMPDIR"])
         for path in [path for each in arguments.folders for path in series_below(each, PATTERNS[arguments.format])]:
             series += 1
             try:
