@@ -168,7 +168,7 @@ void CellLattice::CheckFit(int axis)
     for (std::size_t i = 1; i < shared->Places.size(); ++i) {
       for (int place = shared->Places[i - 1] + 1; place < shared->Places[i]; ++place) {
         if (coarsest[place] > 0.8 * width) {
-          this->MisfitText = "the cells of coarser blocks do not consist of whole cells of finer blocks";
+          this->MisfitText = "the cells of coarser blocks do not align with those of finer blocks";
           return;
         }
       }

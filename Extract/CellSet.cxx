@@ -107,7 +107,7 @@ void KeepCommon(std::vector<CellArray>& arrays, const std::vector<CellArray>& ot
 void TakeFlatAxis(int axis, Summary& summary)
 {
   if (summary.FlatAxis != NotKnown && axis != NotKnown && axis != summary.FlatAxis) {
-    summary.NotUnderstood = "flat blocks that lie in different directions";
+    summary.NotUnderstood = "2-D blocks in different planes";
   }
   summary.FlatAxis = summary.FlatAxis == NotKnown ? axis : summary.FlatAxis;
 }
@@ -125,7 +125,7 @@ Summary Summarize(const Blocks& blocks, const std::string& array, bool ofPoints)
     summary.Rectilinear = summary.Rectilinear || block.Form == BlockForm::Rectilinear;
     const auto flat = std::count(block.Points.begin(), block.Points.end(), 1);
     if (block.Form == BlockForm::Curvilinear || flat > (ofPoints ? 0 : 1)) {
-      summary.NotUnderstood = "curvilinear blocks, flat ones with arrays of points, or lines";
+      summary.NotUnderstood = "curvilinear blocks, 2-D blocks with point arrays, or lines";
       return summary;
     }
     const auto thin = std::find(block.Points.begin(), block.Points.end(), 1);
@@ -139,7 +139,7 @@ Summary Summarize(const Blocks& blocks, const std::string& array, bool ofPoints)
     }
     first = false;
     if (summary.Arrays.empty() || summary.Arrays[0].Name != array || summary.Arrays[0].Components != 1) {
-      summary.NotUnderstood = "the array is not the same in all blocks, or has several components";
+      summary.NotUnderstood = "an array that differs between blocks or has several components";
       return summary;
     }
   }
@@ -170,9 +170,9 @@ Summary Agree(const Summary& mine, const std::string& array, Communicator& ranks
     first = false;
   }
   if (common.Uniform && common.Rectilinear) {
-    common.NotUnderstood = "uniform and rectilinear blocks together";
+    common.NotUnderstood = "both uniform and rectilinear blocks";
   } else if (common.NotUnderstood.empty() && (common.Arrays.empty() || common.Arrays[0].Name != array)) {
-    common.NotUnderstood = "no such array";
+    common.NotUnderstood = "a missing array";
   }
   return common;
 }

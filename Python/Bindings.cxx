@@ -67,7 +67,7 @@ ChannelMode ModeOf(const std::string& name)
   if (name == "off") {
     return ChannelMode::Off;
   }
-  throw py::value_error("metadata is 'on', 'read' or 'off', not '" + name + "'");
+  throw py::value_error("metadata must be 'on', 'read' or 'off', not '" + name + "'");
 }
 
 std::shared_ptr<DataSet> Open(
@@ -90,7 +90,7 @@ py::list HeadsOf(const Series& series)
 std::shared_ptr<Step> OpenStep(DataSet& data, std::size_t step)
 {
   if (step >= data.Steps().Steps.size()) {
-    throw py::index_error("there is no such step");
+    throw py::index_error("step index out of range");
   }
   return Alone([&] { return data.Open(step); });
 }
@@ -177,7 +177,7 @@ PYBIND11_MODULE(_core, module)
     } catch (const Error& fault) {
       PyErr_SetObject(error.ptr(), TextOf(fault.what()).ptr());
     } catch (const std::bad_alloc&) {
-      PyErr_SetString(PyExc_MemoryError, "There is not enough memory. Read or write less at once.");
+      PyErr_SetString(PyExc_MemoryError, "Out of memory. Read or write less data at once.");
     }
   });
   module.def("write", &Write);

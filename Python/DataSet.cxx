@@ -31,7 +31,7 @@ void Step::CheckPatch(int patch) const
   const int patches = static_cast<int>(this->Data().Patches.size());
   if (patch < 0 || patch >= patches) {
     throw Error(fmt::format(
-        "{}: there is no patch {}; patches are numbered 0 to {}.", this->Which.Path, patch, patches - 1));
+        "{} has no patch {}. Patches are numbered 0 to {}.", this->Which.Path, patch, patches - 1));
   }
 }
 
@@ -39,7 +39,7 @@ void Step::CheckVariable(int variable) const
 {
   const int variables = static_cast<int>(this->Data().Variables.size());
   if (variable < 0 || variable >= variables) {
-    throw Error(fmt::format("{}: there is no variable number {}.", this->Which.Path, variable));
+    throw Error(fmt::format("{} has no variable number {}.", this->Which.Path, variable));
   }
 }
 
@@ -140,7 +140,7 @@ std::vector<std::uint8_t> Step::CoveredCells(int patch)
 std::vector<int> Step::PatchesOfPart(int part, int parts) const
 {
   if (parts < 1 || part < 0 || part >= parts) {
-    throw Error(fmt::format("There is no part {} of {}; parts are numbered from 0.", part, parts));
+    throw Error(fmt::format("Part {} of {} is invalid. Parts are numbered from 0.", part, parts));
   }
   const Catalog& catalog = this->Data();
   std::vector<int> patches(catalog.Patches.size());
@@ -162,7 +162,7 @@ std::vector<int> Step::PatchesOfPart(int part, int parts) const
 DataSet::DataSet(const std::vector<std::string>& paths, ChannelMode mode, bool listedOnly) : Mode(mode)
 {
   if (paths.empty()) {
-    throw Error("No file was named.");
+    throw Error("The list of paths is empty.");
   }
   SeriesOptions options;
   options.ListedOnly = listedOnly;

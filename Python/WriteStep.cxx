@@ -22,7 +22,7 @@ ElementType TypeNamed(const std::string& name)
   if (const std::optional<ElementType> type = ValueNamed(name, LastElementType)) {
     return *type;
   }
-  throw py::type_error("a container has no values of type " + name);
+  throw py::type_error("containers do not support the type " + name);
 }
 
 void AddPatches(const py::list& levels, const py::list& boxes, Catalog& catalog)
@@ -94,7 +94,7 @@ StepFromPython StepOfArrays(std::int64_t step, double time, int dimension, const
     const std::uint64_t bytes =
         container::ValuesOf(catalog, variable, patch) * SizeOf(result.Step.Types[variable]);
     if (static_cast<std::uint64_t>(info.size * info.itemsize) != bytes) {
-      throw py::value_error("an array that does not fit its patch");
+      throw py::value_error("an array with a wrong shape for its patch");
     }
     result.Values.push_back({patch, variable, info.ptr});
   }
@@ -114,7 +114,7 @@ container::CompressionChoice CompressionNamed(const std::string& name)
   if (const auto choice = ValueNamed(name, container::LastCompressionChoice)) {
     return *choice;
   }
-  throw py::value_error("compress is 'off', 'deflate', 'zstd' or 'auto', not '" + name + "'");
+  throw py::value_error("compress must be 'off', 'deflate', 'zstd' or 'auto', not '" + name + "'");
 }
 
 void WriteStep(const std::string& path, bool overwrite, const StepFromPython& step,

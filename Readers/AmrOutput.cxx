@@ -152,19 +152,19 @@ void FillLevels(
 std::string WhyNotAmr(const Catalog& catalog)
 {
   if (catalog.Grid != GridKind::Uniform) {
-    return std::string("its grids are ") + NameOf(catalog.Grid) + " and not uniform";
+    return std::string("its grids are ") + NameOf(catalog.Grid) + ", not uniform";
   }
   const std::vector<Level>& levels = catalog.Levels;
   for (std::size_t l = 0; l < levels.size(); ++l) {
     if (levels[l].Role == LevelRole::Points || (levels[l].Role == LevelRole::Separate && levels.size() > 1)) {
-      return "its grids \"" + catalog.NameOfLevel(static_cast<int>(l)) + "\" are no level of refinement";
+      return "its grids \"" + catalog.NameOfLevel(static_cast<int>(l)) + "\" are not a refinement level";
     }
     int flat = 0, ratio = 0;
     for (int axis = 0; axis < 3; ++axis) {
       if (!catalog.NodesBeyondCells(static_cast<int>(l), axis)) {
         ++flat;
       } else if (ratio && levels[l].Ratio[axis] != ratio) {
-        return catalog.NameOfLevel(static_cast<int>(l)) + " refines one axis more than another";
+        return catalog.NameOfLevel(static_cast<int>(l)) + " has different refinement ratios along its axes";
       } else {
         ratio = levels[l].Ratio[axis];
       }
@@ -181,7 +181,7 @@ std::string NotAmrText(const Catalog& catalog)
   const std::string why = WhyNotAmr(catalog);
   return why.empty() ? why
                      : catalog.Path + " cannot be shown as Overlapping AMR, because " + why +
-                           ". Choose Merged or As patches, which give a multiblock data set";
+                           ". Set Blocks to Merged or As patches, which output a multiblock data set";
 }
 
 void SetOutputType(bool isAmr, vtkInformation* output)

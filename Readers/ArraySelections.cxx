@@ -39,7 +39,7 @@ std::string MissingText(const Catalog& catalog, const std::string& name, Centeri
   const bool ofCells = centering == Centering::Cell;
   const char *const kind = ofCells ? "cell" : "point", *const other = ofCells ? "point" : "cell";
   if (Has(catalog, name, ofCells ? Centering::Node : Centering::Cell)) {
-    return fmt::format("'{0}' is a {1} array: choose it in {2}ArrayStatus, not in {3}ArrayStatus.",
+    return fmt::format("'{0}' is a {1} array. Select it in {2}ArrayStatus, not in {3}ArrayStatus.",
         PlainText(name), other, ofCells ? "Point" : "Cell", ofCells ? "Cell" : "Point");
   }
   std::vector<std::string> names;
@@ -49,8 +49,8 @@ std::string MissingText(const Catalog& catalog, const std::string& name, Centeri
     }
   }
   return fmt::format(
-      "There is no {0} array '{1}' at step {2}; the {0} arrays are: {3}. Correct {4}ArrayStatus, "
-      "unless other steps have it.",
+      "Step {2} has no {0} array '{1}'. The {0} arrays are: {3}. If no other step has it, correct "
+      "{4}ArrayStatus.",
       kind, PlainText(name), catalog.Step, NameList(ByLikeness(std::move(names), name)),
       ofCells ? "Cell" : "Point");
 }

@@ -52,7 +52,7 @@ std::string SetFilterThreads(int threads)
   const std::string backend = vtkSMPTools::GetBackend();
   const bool ours = backend == WithThreads && given > 1;
   if (backend != WithoutThreads && !ours) {
-    return "as somebody else has set: " + backend + ", " +
+    return "set outside PatchIO: " + backend + ", " +
            std::to_string(vtkSMPTools::GetEstimatedNumberOfThreads());
   }
   if (threads != given) {

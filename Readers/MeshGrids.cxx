@@ -121,7 +121,7 @@ private:
   {
     throw FileError(this->Data.Path,
         fmt::format("{} in partition {}", expected, this->Data.Patches[this->Patch].Number), found,
-        "The file is damaged, or was not written for VTKHDF");
+        "The file is damaged, or is not a valid VTKHDF file");
   }
 
   const Catalog& Data;
@@ -205,14 +205,14 @@ void MeshMaker::CheckCells(int list, vtkDataArray* offsetArray, vtkDataArray* no
   }
   for (std::int64_t i = 0; i < cells; ++i) {
     if (offsets[i + 1] < offsets[i]) {
-      this->Fail(fmt::format("rising '{}'", name(MeshRole::Offsets)),
+      this->Fail(fmt::format("increasing '{}'", name(MeshRole::Offsets)),
           fmt::format("{} after {}", offsets[i + 1], offsets[i]));
     }
   }
   for (std::int64_t i = 0; i < length; ++i) {
     if (nodes[i] < 0 || nodes[i] >= this->Size.Points) {
       this->Fail(fmt::format("'{}' of points 0 to {}", name(MeshRole::Connectivity), this->Size.Points - 1),
-          fmt::format("{} at place {}", nodes[i], i));
+          fmt::format("{} at index {}", nodes[i], i));
     }
   }
 }
@@ -226,7 +226,7 @@ vtkSmartPointer<vtkUnsignedCharArray> MeshMaker::Types() const
   double range[2];
   numbers->GetRange(range);
   if (!(range[0] >= 0 && range[1] <= 255)) {
-    this->Fail("types of cells from 0 to 255", fmt::format("{} to {}", range[0], range[1]));
+    this->Fail("cell types from 0 to 255", fmt::format("{} to {}", range[0], range[1]));
   }
   auto types = vtkSmartPointer<vtkUnsignedCharArray>::New();
   types->DeepCopy(numbers);
@@ -248,7 +248,7 @@ void MeshMaker::CheckTypes(vtkUnsignedCharArray* types, vtkCellArray* cells) con
                       "with ParaView's own reader.",
               this->Data.Path, type, nodes, this->Data.Patches[this->Patch].Number, cell));
     }
-    this->Fail("cells with as many nodes as their type has",
+    this->Fail("the number of nodes of the cell type",
         fmt::format("type {} with {} nodes, cell {}", type, nodes, cell));
   }
 }
@@ -282,7 +282,7 @@ vtkSmartPointer<vtkDataSet> MeshMaker::Polygonal() const
     const vtkSmartPointer<vtkCellArray> cells = this->Cells(list);
     for (vtkIdType cell = 0; cell < cells->GetNumberOfCells(); ++cell) {
       if (!Suits(lists[list].Type, cells->GetCellSize(cell))) {
-        this->Fail("cells with as many nodes as those of their list have",
+        this->Fail("the number of nodes of cells of the list",
             fmt::format("{}, cell {} of list {}", cells->GetCellSize(cell), cell, list + 1));
       }
     }

@@ -55,7 +55,7 @@ PointImage MakePointImage(const Catalog& catalog, int level, const PointPlaces& 
   const auto cells = static_cast<std::uint64_t>(bounds.Cells());
   if (cells > AvailableMemory() / bytesOfCell) {
     throw Error(catalog.Path + ": an image around the points of '" + catalog.NameOfLevel(level) + "' has " +
-                std::to_string(cells) + " cells, too many for the memory. Show them as points.");
+                std::to_string(cells) + " cells, which exceed the memory. Set Point Lists to Points.");
   }
   vtkNew<vtkUnsignedCharArray> flags;
   flags->SetName(vtkDataSetAttributes::GhostArrayName());

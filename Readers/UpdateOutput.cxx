@@ -26,8 +26,8 @@ namespace patchio {
 namespace {
 
 constexpr const char* NoSlice =
-    "Slice While Reading has no effect on meshes, lists of points and grids on a sphere. Use the filter "
-    "Slice";
+    "Use the filter Slice instead: Slice While Reading has no effect on meshes, lists of points and grids on "
+    "a sphere";
 
 constexpr std::size_t NumbersOfBox = 6;
 
@@ -235,9 +235,10 @@ bool ShowSurfaceFirst(LoadedStep& loaded)
     return true;
   }
   std::ostringstream why;
-  why << "ParaView shows an outline at first, because a surface of " << blocks << " blocks with "
-      << std::llround(cells) << " cells a rank takes about " << std::llround(seconds)
-      << " s. Choose Surface as the representation, or make a Slice";
+  why << "To see the data, select the representation Surface or apply Slice. ParaView shows an outline "
+         "first, because a surface of "
+      << blocks << " blocks with " << std::llround(cells) << " cells per rank takes about "
+      << std::llround(seconds) << " s";
   loaded.Report().Notes.push_back(why.str());
   return false;
 }

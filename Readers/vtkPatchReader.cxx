@@ -273,7 +273,7 @@ int vtkPatchReader::RequestInformation(
   vtkInformation* info = outputVector->GetInformationObject(0);
   info->Set(vtkAlgorithm::CAN_HANDLE_PIECE_REQUEST(), 1);
   if (self.Session.Series.Files().empty()) {
-    this->Fail("No file name is set. Set FileName, to a dumps.visit or a plotfile for example.");
+    this->Fail("Set FileName, for example to a dumps.visit or a plotfile. No file name is set.");
     return 0;
   }
   try {

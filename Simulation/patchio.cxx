@@ -37,11 +37,11 @@ void Require(const void* argument, const char* call, const char* name)
 int Try(patchio_output* output, const std::function<void(output::Output&)>& work)
 {
   if (!output) {
-    lastError = "A call was given NULL for the output, which patchio_open() returns when it fails.";
+    lastError = "A call was given NULL for the output. patchio_open() returns NULL when it fails.";
     return 1;
   }
   if (!output->Engine) {
-    output->Error = "The output was used after MPI_Finalize(), which has closed it.";
+    output->Error = "The output was used after MPI_Finalize(), which closes it.";
     return 1;
   }
   const std::string fault = CatchError([&] { work(*output->Engine); });
@@ -122,7 +122,7 @@ patchio_output* patchio_open(const char* configuration, MPI_Comm communicator)
   auto output = std::make_unique<patchio_output>();
   lastError = CatchError([&] {
     if (communicator == MPI_COMM_NULL) {
-      throw Error("patchio_open() was given MPI_COMM_NULL; only ranks of a communicator may call it.");
+      throw Error("patchio_open() was given MPI_COMM_NULL. Only ranks of the communicator may call it.");
     }
     output::OutputConfig config;
     const std::string fault = CatchError([&] {

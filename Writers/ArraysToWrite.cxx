@@ -123,17 +123,16 @@ void AddArrays(vtkDataSetAttributes* attributes, Centering center, const ArrayCh
       continue;
     }
     if (!array || name.empty() || array->GetNumberOfComponents() == 0) {
-      notes.insert(fmt::format("The {} array '{}' is left out: {}.", kind, PlainText(name),
+      notes.insert(fmt::format("Skipping the {} array '{}': {}.", kind, PlainText(name),
           array ? name.empty() ? "it has no name" : "it has no components"
-                : "a PatchIO container holds numbers only"));
+                : "PatchIO containers support only numbers"));
       continue;
     }
     const std::optional<ElementType> type = TypeToWrite(array);
     if (!type) {
       throw Error(
-          fmt::format("The {} array '{}' has values of the type {}, which a PatchIO container cannot hold. "
-                      "Leave it out (Choose Arrays To "
-                      "Write), or make another array of it (Calculator).",
+          fmt::format("The {} array '{}' has the type {}, which PatchIO containers do not support. Deselect "
+                      "it (Choose Arrays To Write), or convert it (Calculator).",
               kind, PlainText(name), array->GetDataTypeAsString()));
     }
     forms.push_back({name, center, array->GetNumberOfComponents(), *type, false, IsBlank(array), false,

@@ -36,8 +36,9 @@ void NoteFieldData(vtkDataSet* grid, std::set<std::string>& notes)
     const char* const name = data->GetArrayName(i);
     if (name && std::find(std::begin(KnownFieldData), std::end(KnownFieldData), std::string(name)) ==
                     std::end(KnownFieldData)) {
-      notes.insert(fmt::format(
-          "The field data '{}' are left out: a PatchIO container has no place for them.", PlainText(name)));
+      notes.insert(
+          fmt::format("Skipping the field data '{}', because PatchIO containers do not support field data.",
+              PlainText(name)));
     }
   }
 }
@@ -48,9 +49,8 @@ void TakeUniform(vtkImageData* grid, PieceForm& form)
   grid->GetSpacing(form.Spacing.data());
   if (!grid->GetDirectionMatrix()->IsIdentity()) {
     throw Error(
-        "The data hold an image whose axes are turned (a direction matrix), which a PatchIO container cannot "
-        "hold. Resample it first "
-        "(Resample To Image).");
+        "Apply Resample To Image first: the data have an image with rotated axes (a direction matrix), which "
+        "PatchIO containers do not support.");
   }
   for (int axis = 0; axis < 3; ++axis) {
     const bool flat = (form.FlatAxes >> axis & 1) != 0;
@@ -58,8 +58,8 @@ void TakeUniform(vtkImageData* grid, PieceForm& form)
     if (!(form.Spacing[axis] > 0) || !std::isfinite(form.Spacing[axis]) ||
         !std::isfinite(form.Origin[axis])) {
       throw Error(
-          fmt::format("The data hold an image with a cell size of {} and the origin {} along axis {}, which "
-                      "a PatchIO container cannot hold.",
+          fmt::format("The data have an image with the cell size {} and the origin {} along axis {}, which "
+                      "PatchIO containers do not support.",
               form.Spacing[axis], form.Origin[axis], axis));
     }
   }
@@ -80,8 +80,8 @@ void TakeRectilinear(vtkRectilinearGrid* grid, PieceForm& form)
     if (std::adjacent_find(to.Positions.begin(), to.Positions.end(), std::greater_equal<>()) !=
         to.Positions.end()) {
       throw Error(
-          fmt::format("The data hold a rectilinear grid whose positions along axis {} do not increase, which "
-                      "a PatchIO container cannot hold.",
+          fmt::format("The data have a rectilinear grid whose positions along axis {} do not increase, which "
+                      "PatchIO containers do not support.",
               axis));
     }
   }
@@ -116,10 +116,10 @@ void TakeGeometry(vtkDataSet* grid, PieceForm& form)
     form.Kind = GridKind::Curvilinear;
     curvilinear->GetExtent(extent);
   } else {
-    throw Error(fmt::format(
-        "The data hold a {}, which a PatchIO container cannot hold. Save it in another format, or make "
-        "an image of it first (Resample To Image).",
-        grid->GetClassName()));
+    throw Error(
+        fmt::format("The data have a {}, which PatchIO containers do not support. Save it in another format, "
+                    "or apply Resample To Image first.",
+            grid->GetClassName()));
   }
   for (int axis = 0; axis < 3; ++axis) {
     const bool flat = extent[2 * axis] == extent[2 * axis + 1];
@@ -180,8 +180,8 @@ void KeepFlags(Centering center, PieceForm& form, std::set<std::string>& notes)
     form.Arrays.push_back({FlagsName, center, 1, ElementType::UInt8, false, false, false});
   }
   notes.insert(
-      fmt::format("Some {} are hidden by flags that a PatchIO container does not have: they will be visible, "
-                  "and the flags become the array '{}' (Threshold).",
+      fmt::format("Some {} are hidden by flags that PatchIO containers do not support. They become visible, "
+                  "and the flags become the array '{}'; hide them again with Threshold.",
           center == Centering::Cell ? "cells" : "points", FlagsName));
 }
 
@@ -193,9 +193,8 @@ void CheckLayers(vtkUnsignedCharArray* flags, FlagMeaning meaning, const PieceFo
   for (vtkIdType cell = 0; merged && cell < flags->GetNumberOfTuples(); ++cell) {
     if (flags->GetValue(cell) == vtkDataSetAttributes::DUPLICATECELL) {
       throw Error(
-          "The data are merged blocks with layers of ghost cells, of which a PatchIO container cannot be "
-          "made. Turn "
-          "Add Ghost Layer of the reader off, or set Blocks to As patches.");
+          "Turn off Add Ghost Layer in the reader, or set Blocks to As patches: PatchIO containers do not "
+          "support merged blocks with ghost layers.");
     }
   }
 }
@@ -233,7 +232,7 @@ std::vector<Box> TakeArrays(
   if (kept.NeedsFlags) {
     KeepFlags(Centering::Cell, form, notes);
   } else if ((any & vtkDataSetAttributes::HIDDENCELL) && form.Level < 0) {
-    notes.insert("Hidden cells are left out; the others become blocks around them.");
+    notes.insert("Skipping hidden cells; the visible cells become separate blocks.");
   }
   return kept.Boxes;
 }

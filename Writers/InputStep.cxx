@@ -60,7 +60,7 @@ InputStep::InputStep(Communicator& ranks, vtkDataObject* data, const ArrayChoice
   const std::size_t grids = GridsOf(this->Whole.Data).size();
   if (grids > 1 && !known) {
     this->NotesOfAll.push_back(fmt::format(
-        "The data become {} grids beside each other; the reader's property Grids says which are shown.",
+        "The container gets {} separate grids. Select the grids to show with the reader property Grids.",
         grids));
   }
 }

@@ -57,9 +57,9 @@ void Walk::AddGrid(vtkDataObject* data, InputGrid where)
 {
   where.Grid = vtkDataSet::SafeDownCast(data);
   if (data && !where.Grid) {
-    throw Error(
-        std::string("The data hold a ") + data->GetClassName() +
-        ", which a PatchIO container cannot hold. Save it by itself in another format (Extract Block).");
+    throw Error(std::string("The data have a ") + data->GetClassName() +
+                ", which PatchIO containers do not support. Extract it (Extract Block) and save it in "
+                "another format.");
   }
   if (!where.Grid || where.Grid->GetNumberOfPoints() == 0) {
     return;

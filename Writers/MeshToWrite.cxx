@@ -61,8 +61,7 @@ bool TakeMesh(vtkDataSet* grid, PieceForm& form)
   }
   if (unstructured && unstructured->GetFaces()) {
     throw Error(
-        "The data hold cells that are polyhedra, which a PatchIO container cannot hold. Make tetrahedra of "
-        "them first (Tetrahedralize).");
+        "Apply Tetrahedralize first: the data have polyhedra, which PatchIO containers do not support.");
   }
   form.Kind = unstructured ? GridKind::Unstructured : GridKind::Polygonal;
   form.Mesh.Points = grid->GetNumberOfPoints();

@@ -50,7 +50,7 @@ private:
 StepCatalog CatalogMaker::Make()
 {
   if (this->Pieces.empty()) {
-    throw Error("The data hold no cells, so there is nothing to write.");
+    throw Error("The data have no cells to write.");
   }
   this->TakeKind();
   this->TakeLevels();
@@ -70,8 +70,8 @@ void CatalogMaker::TakeKind()
   for (const PieceForm& piece : this->Pieces) {
     if (piece.Kind != kind) {
       throw Error(
-          fmt::format("The data hold a {} grid and a {} one; a PatchIO container holds one kind of grid. "
-                      "Save them one by one (Extract Block).",
+          fmt::format("Save the grids separately (Extract Block): the data have a {} grid and a {} grid, but "
+                      "a PatchIO container has one type of grid.",
               NameOf(kind), NameOf(piece.Kind)));
     }
   }
@@ -180,9 +180,8 @@ void CatalogMaker::FindOrigin()
         candidates.begin(), candidates.end(), [&](double origin) { return this->Fits(axis, origin); });
     if (found == candidates.end()) {
       throw Error(
-          fmt::format("The blocks do not lie on one lattice: along axis {}, they are no whole numbers of "
-                      "cells apart. A PatchIO container holds "
-                      "images of one lattice; save them one by one (Extract Block).",
+          fmt::format("Save the blocks separately (Extract Block): along axis {}, their distance is not a "
+                      "whole number of cells, but a PatchIO container has a single lattice.",
               axis));
     }
     data.Origin[axis] = *found;
@@ -200,8 +199,8 @@ void CatalogMaker::PlaceUniform()
       const double shift = std::round((this->Of(p).Origin[axis] - data.Origin[axis]) / spacing[axis]);
       if (!(std::abs(shift) + std::abs(static_cast<double>(patch.Cells.Upper[axis])) < LargestIndex)) {
         throw Error(fmt::format(
-            "A block is {} cells away from the origin; a PatchIO container holds indices up to {}.", shift,
-            LargestIndex));
+            "A block is {} cells away from the origin, but PatchIO containers support cell indices up to {}.",
+            shift, LargestIndex));
       }
       patch.Cells.Lower[axis] += static_cast<int>(shift);
       patch.Cells.Upper[axis] += static_cast<int>(shift);
@@ -266,9 +265,8 @@ void CatalogMaker::TakeAxisByPosition(int axis)
     if (to.Positions.end() - first < static_cast<std::ptrdiff_t>(own.size()) ||
         !std::equal(own.begin(), own.end(), first)) {
       throw Error(
-          fmt::format("The rectilinear grids have different positions along axis {}; a PatchIO container "
-                      "holds those that are parts of one grid. Save "
-                      "them one by one (Extract Block).",
+          fmt::format("Save the grids separately (Extract Block): their positions differ along axis {}, but "
+                      "a PatchIO container has rectilinear grids that are parts of one grid.",
               axis));
     }
     const int shift = static_cast<int>(first - to.Positions.begin()) - this->Of(p).Axes[axis].First;
@@ -324,9 +322,8 @@ int CatalogMaker::VariableOf(const ArrayForm& array)
   const std::optional<ElementType> common = CommonType(type, array.Type);
   if (!common || (variable.Components != array.Components && !array.Positions)) {
     throw Error(
-        fmt::format("The array '{}' has {} components of the type {} in one block and {} of the type {} in "
-                    "another; a PatchIO container has one form for all. "
-                    "Leave it out (Choose Arrays To Write).",
+        fmt::format("Deselect the array '{}' (Choose Arrays To Write): it has {} components of type {} in "
+                    "one block and {} of type {} in another, but must be the same in all blocks.",
             PlainText(array.Name), variable.Components, NameOf(type), array.Components, NameOf(array.Type)));
   }
   type = *common;

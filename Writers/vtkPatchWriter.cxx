@@ -321,8 +321,10 @@ void vtkPatchWriter::WriteLater(const GivenStep& step, bool begins, std::set<std
     step.Describe(input, notes);
     for (const std::string& name : channel.Variables) {
       if (input.Data().FindVariable(name) < 0) {
-        throw Error(fmt::format(
-            "Channel '{}' wants the array '{}', which the data do not have.", channel.Name, PlainText(name)));
+        throw Error(
+            fmt::format("Channel '{}' selects the array '{}', which the data do not have. Correct "
+                        "\"variables\" in the output configuration.",
+                channel.Name, PlainText(name)));
       }
     }
     input.GiveTo(*self.Later, c,
@@ -338,21 +340,20 @@ void vtkPatchWriter::WriteLater(const GivenStep& step, bool begins, std::set<std
 std::string vtkPatchWriter::FolderToWrite()
 {
   if (!this->FileName || !*this->FileName) {
-    throw Error("No file name is set. Name the container to write, such as 'run.pio'.");
+    throw Error("Set the name of the container to write, for example 'run.pio'. No file name is set.");
   }
   if (this->GetNumberOfInputConnections(0) == 0) {
-    throw Error(fmt::format("{}: there are no data to write. Set an input.", this->FileName));
+    throw Error(fmt::format("{}: no data to write. Set an input.", this->FileName));
   }
   const std::string folder = FolderOf(this->FileName);
   if (container::IsContainer(fs::path(folder).parent_path().string())) {
-    throw Error(
-        fmt::format("{}: this is a name within a container. Choose another folder; to replace the container, "
-                    "delete it first.",
-            this->FileName));
+    throw Error(fmt::format(
+        "{}: this name is within a container. Choose another folder, or delete the container to replace it.",
+        this->FileName));
   }
   if (ReadsFrom(this->GetInputAlgorithm(0, 0), folder)) {
-    throw Error(fmt::format(
-        "{}: the data to write come from this container itself. Choose another name.", this->FileName));
+    throw Error(
+        fmt::format("{}: the data to write come from this container. Choose another name.", this->FileName));
   }
   return folder;
 }
@@ -369,7 +370,7 @@ std::vector<int> vtkPatchWriter::StepsToWrite()
     indices.push_back(i);
   }
   if (this->WriteAllTimeSteps && steps > 0 && indices.empty()) {
-    throw Error(fmt::format("{}: there is no time step from {} on; the data have {}, from 0 to {}.",
+    throw Error(fmt::format("{}: the data have no time step from {} on. They have {}, numbered 0 to {}.",
         this->FileName, this->MinTimeStep, steps, steps - 1));
   }
   return indices.empty() ? std::vector<int>{-1} : indices;

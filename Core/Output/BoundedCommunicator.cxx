@@ -54,10 +54,10 @@ BoundedCommunicator::BoundedCommunicator(MPI_Comm comm, double waitSeconds, cons
   };
   if (!Await(waitSeconds, come)) {
     static_cast<void>(second.release());
-    throw Error(fmt::format(
-        "{}: waited {} s for other ranks. All ranks of the communicator must call it; at least one has "
-        "not, or has stopped.",
-        call, waitSeconds));
+    throw Error(
+        fmt::format("{}: other ranks did not make this call within {} s. All ranks of the communicator must "
+                    "call it, and at least one has not, or has stopped.",
+            call, waitSeconds));
   }
   this->Comm = *second;
   MPI_Comm_set_errhandler(this->Comm, MPI_ERRORS_RETURN);
@@ -163,21 +163,20 @@ std::string BoundedCommunicator::Explain() const
       parts.push_back(fmt::format("{} in {}", TextOf(ranks), call));
     }
     text = fmt::format(
-        "Ranks are in different calls: {}. All ranks must make the same calls in the same "
-        "order.",
+        "The ranks make different calls: {}. All ranks must make the same calls in the same order.",
         fmt::join(parts, ", "));
   } else if (!missing.empty()) {
     text = fmt::format(
-        "{}: {} not come within {} s (\"wait seconds\"): it has stopped, or does not make "
-        "this call.",
+        "{}: {} not made this call within {} s (\"wait seconds\"), or stopped. All ranks must make the same "
+        "calls in the same order.",
         this->Here.Text(), TextOf(missing) + (missing.size() > 1 ? " have" : " has"), this->WaitSeconds);
   } else {
     text = fmt::format(
-        "{}: {} waited for more than {} s and gave up before all had come. Raise \"wait "
-        "seconds\" in the output configuration if ranks may be as late as that.",
+        "{}: {} gave up waiting for the others after {} s. If ranks can be this late, raise \"wait seconds\" "
+        "in the output configuration.",
         this->Here.Text(), impatient.empty() ? "another rank" : TextOf(impatient), this->WaitSeconds);
   }
-  return text + " Nothing more is written in this run.";
+  return text + " This run writes no further output.";
 }
 
 /// An error of MPI is a fault as a wait that is too long is one.
@@ -239,7 +238,7 @@ void BoundedCommunicator::Broadcast(std::vector<std::byte>& bytes)
   this->Wait(requests, size);
   const bool enough = CatchError([&] { bytes.resize(size[0]); }).empty();
   if (!AllOf(*this, enough)) {
-    throw Error("Out of memory: one of the ranks cannot hold what rank 0 tells it.");
+    throw Error("Out of memory: a rank cannot store a message of rank 0. Use more ranks on more machines.");
   }
   requests.clear();
   ForPieces(size[0], [&](std::uint64_t begin, int count) {

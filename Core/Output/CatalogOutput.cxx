@@ -19,12 +19,12 @@ OutputConfig Checked(OutputConfig config)
 {
   if (config.How == Mode::Ranks) {
     throw Error(
-        "The output configuration has the mode \"ranks\", which is for simulations alone. Take "
-        "\"thread\", or \"direct\".");
+        "Set \"mode\" in the output configuration to \"thread\" or \"direct\": only simulations support "
+        "\"ranks\".");
   }
   for (const Channel& channel : config.Channels) {
     if (channel.Format == TargetFormat::Kwave) {
-      throw FileError(channel.Path, "the format container or grads", "kwave, which is for simulations alone",
+      throw FileError(channel.Path, "the format container or grads", "kwave, which only simulations support",
           "Change the output configuration");
     }
   }

@@ -5,6 +5,7 @@
 #include "Support/Bytes.h"
 #include "Support/Checksum.h"
 #include "Support/Error.h"
+#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -114,13 +115,13 @@ void CheckAlike(const OutputConfig& config, Communicator& ranks)
       ranks.AllGather(ranks.Rank() == 0 || ranks.Rank() == static_cast<int>(other) ? mine : std::string());
   const std::vector<std::string> first = SplitTexts(texts[0]), second = SplitTexts(texts[other]);
   const auto [one, two] = std::mismatch(first.begin(), first.end(), second.begin(), second.end());
-  throw Error(fmt::format(
-      "The output configuration is not the same on all ranks: {} on rank 0, and {} on rank {}. {} "
-      "from rank 0: give all ranks the same one.",
-      one == first.end() ? "it is shorter" : PlainText(*one),
-      two == second.end() ? "it is shorter" : PlainText(*two), other,
-      CountText(sums.size() - static_cast<std::size_t>(std::count(sums.begin(), sums.end(), sums[0])),
-          "rank differs", "ranks differ")));
+  throw Error(
+      fmt::format("The output configuration must be the same on all ranks, but {} on rank 0, and {} on rank "
+                  "{}. {} from rank 0.",
+          one == first.end() ? "it is shorter" : PlainText(*one),
+          two == second.end() ? "it is shorter" : PlainText(*two), other,
+          CountText(sums.size() - static_cast<std::size_t>(std::count(sums.begin(), sums.end(), sums[0])),
+              "rank differs", "ranks differ")));
 }
 
 void CheckPlace(const std::string& path)
@@ -129,7 +130,7 @@ void CheckPlace(const std::string& path)
   fs::path folder = fs::absolute(path, fault);
   if (fs::is_directory(folder, fault)) {  // a container, in which readers look around
     if (::access(folder.c_str(), W_OK | X_OK) != 0) {
-      throw FileError(path, "a folder that can be written", SystemMessage(errno), SystemAdvice(errno));
+      throw SystemError(path, "a writable folder", errno);
     }
     return;
   }
@@ -138,8 +139,8 @@ void CheckPlace(const std::string& path)
   std::string trial = (folder / ".patchio-XXXXXX").string();
   if (!::mkdtemp(trial.data())) {
     const int number = errno;
-    throw FileError(path, fmt::format("the folder {} to be one that can be written", folder.string()),
-        SystemMessage(number), "Choose another \"path\" in the output configuration");
+    throw SystemError(path, fmt::format("the folder {} to be writable", folder.string()), number,
+        "Choose another \"path\" in the output configuration");
   }
   ::rmdir(trial.c_str());
 }

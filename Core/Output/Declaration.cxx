@@ -29,7 +29,7 @@ void CheckBox(const DeclaredPatch& patch, int dimension, int rank)
           fmt::format("Rank {} declared a patch on level {} with cells {} to {} along axis {}: expected {}.",
               rank, patch.Level, lower, upper, axis,
               axis < dimension ? "a last cell that is not before the first"
-                               : "0 to 0, as the grid lacks this axis"));
+                               : "0 to 0, because the grid does not have this axis"));
     }
     if (lower < -LargestIndex || upper > LargestIndex) {
       throw Error(fmt::format(
@@ -61,7 +61,7 @@ void CheckOverlaps(const Catalog& data)
         }
         const Patch &one = data.Patches[level.FirstPatch + i], &two = data.Patches[level.FirstPatch + other];
         throw Error(
-            fmt::format("Patches of a level must not overlap: on level {} rank {} has the cells {}, and "
+            fmt::format("Patches of a level must not overlap, but on level {} rank {} has the cells {}, and "
                         "rank {} the cells {}.",
                 one.Level, one.Writer, TextOf(one.Cells), two.Writer, TextOf(two.Cells)));
       });
@@ -76,10 +76,10 @@ void Declaration::SetGrid(
 {
   if (dimension < 2 || dimension > 3) {
     throw Error(fmt::format(
-        "The dimension of a grid is 2 or 3 (an axis may be a single cell wide), not {}.", dimension));
+        "The dimension of a grid must be 2 or 3 (an axis may be a single cell wide), not {}.", dimension));
   }
   if (ratios.empty()) {
-    throw Error("A grid has at least 1 level, not 0.");
+    throw Error("A grid must have at least 1 level, not 0.");
   }
   for (int axis = 0; axis < dimension; ++axis) {
     if (!std::isfinite(origin[axis]) || !std::isfinite(spacing[axis]) || spacing[axis] <= 0) {
@@ -102,9 +102,10 @@ void Declaration::SetGrid(
     level.Ratio = this->Levels.empty() ? Int3{1, 1, 1} : ratio;
     for (int axis = 0; axis < 3; ++axis) {
       if (level.Ratio[axis] < 1 || level.Ratio[axis] > (axis < dimension ? LargestRatio : 1)) {
-        throw Error(fmt::format("Level {} has the ratio {} to the level before along axis {}: expected {}.",
+        throw Error(fmt::format("Level {} has the ratio {} to the coarser level along axis {}: expected {}.",
             this->Levels.size(), level.Ratio[axis], axis,
-            axis < dimension ? fmt::format("1 to {}", LargestRatio) : "1, as the grid lacks this axis"));
+            axis < dimension ? fmt::format("1 to {}", LargestRatio)
+                             : "1, because the grid does not have this axis"));
       }
       size[axis] /= level.Ratio[axis];
     }
@@ -118,7 +119,7 @@ void Declaration::SetPatches(Communicator& ranks, const std::vector<DeclaredPatc
   const std::vector<int> counts = ranks.AllGather(std::vector<int>{static_cast<int>(mine.size())});
   const std::vector<DeclaredPatch> all = GatherValues(ranks, mine);
   if (all.empty()) {
-    throw Error("No rank has declared a patch; at least one is needed.");
+    throw Error("Declare at least one patch on some rank: no rank has declared any.");
   }
   std::vector<int> order(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -190,7 +191,8 @@ void Declaration::SortByRank(int ranks)
 void Declaration::AddVariable(const DeclaredVariable& variable)
 {
   if (variable.Name.empty() || this->All.FindVariable(variable.Name) >= 0) {
-    throw Error(fmt::format("Each variable needs a name of its own, unlike '{}'.", PlainText(variable.Name)));
+    throw Error(fmt::format(
+        "The variable name '{}' is empty or used twice. Give each variable a unique name.", PlainText(variable.Name)));
   }
   const int least = *std::min_element(variable.Ghosts.begin(), variable.Ghosts.end());
   const std::string name = PlainText(variable.Name);
@@ -199,7 +201,7 @@ void Declaration::AddVariable(const DeclaredVariable& variable)
         "Variable '{}' has {} components: expected 1 to {}.", name, variable.Components, MostComponents));
   }
   if (least < 0) {
-    throw Error(fmt::format("Variable '{}' has {} layers of ghosts: expected 0 or more.", name, least));
+    throw Error(fmt::format("Variable '{}' has {} ghost layers: expected 0 or more.", name, least));
   }
   Variable& entry = this->All.Variables.emplace_back();
   entry.Name = variable.Name;
@@ -212,7 +214,7 @@ void Declaration::AddVariable(const DeclaredVariable& variable)
 std::vector<std::string> Declaration::Lines() const
 {
   const auto three = [](const auto& values) { return fmt::format("({})", fmt::join(values, ", ")); };
-  std::vector<std::string> lines{fmt::format("a grid of {} dimensions", this->All.Dimension),
+  std::vector<std::string> lines{fmt::format("a grid with {} dimensions", this->All.Dimension),
       "the origin " + three(this->All.Origin), fmt::format("{} levels", this->Levels.size()),
       fmt::format("{} patches on all ranks", this->All.Patches.size())};
   for (const Level& level : this->Levels) {
@@ -230,7 +232,7 @@ std::vector<std::string> Declaration::Lines() const
 void Declaration::CheckGrid() const
 {
   if (this->Levels.empty()) {
-    throw Error("Patches were declared before the grid: call patchio_grid() before patchio_patches().");
+    throw Error("Call patchio_grid() before patchio_patches(): patches were declared before the grid.");
   }
 }
 

@@ -51,7 +51,7 @@ void ClearPlace(const std::string& path, bool overwrite)
   if (overwrite) {
     fs::remove(path, ignored);
   } else if (fs::exists(path, ignored)) {
-    throw FileError(path, "no such file yet", "one",
+    throw FileError(path, "an unused path", "an existing file",
         "Choose another path, or set \"overwrite\" in the output configuration");
   }
   if (fs::path(path).has_parent_path()) {

@@ -38,7 +38,7 @@ std::string NameForGrads(const std::string& name)
       std::all_of(lower.begin(), lower.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
   if (!fits) {
     throw Error(fmt::format(
-        "GrADS has names of at most 15 letters and digits, which begin with a letter, unlike '{}'.",
+        "The name '{}' is invalid in GrADS. Use at most 15 letters and digits, beginning with a letter.",
         PlainText(name)));
   }
   return lower;
@@ -194,17 +194,16 @@ void GradsTarget::Check(const container::StepToWrite& step)
         fmt::format("variable '{}'", PlainText(variable.Name)));
     require(step.Types[v] != ElementType::Int64, "values of float, double or int32",
         fmt::format("int64 for '{}'", name));
-    require(
-        std::count(names.begin(), names.end(), name) == 0, "names that differ in more than the case", name);
+    require(std::count(names.begin(), names.end(), name) == 0, "names that differ not only in case", name);
     for (std::size_t p = 0; p < data.Patches.size(); ++p) {
       require(data.PresenceOf(static_cast<int>(v), static_cast<int>(p)) == Presence::Stored,
-          fmt::format("values of '{}' on all patches", name), fmt::format("none on patch {}", p));
+          fmt::format("values of '{}' on all patches", name), fmt::format("no values on patch {}", p));
     }
     names.push_back(name);
   }
   require(this->Steps == 0 ||
               (names == this->Names && cells.Lower == this->Cells.Lower && cells.Upper == this->Cells.Upper),
-      "the same variables and box at all steps", fmt::format("others at step {}", data.Step));
+      "the same variables and box at all steps", fmt::format("different ones at step {}", data.Step));
   this->Names = names;
   this->Cells = cells;
 }

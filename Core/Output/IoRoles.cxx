@@ -21,8 +21,8 @@ IoRoles::IoRoles(Communicator& ranks, MPI_Comm all, const OutputConfig& config) 
   const int count = config.IoRanks > 0 ? config.IoRanks : AdaptiveCount(this->Machines, this->Layout);
   if (ranks.Size() < 2 || count >= ranks.Size()) {
     throw Error(
-        fmt::format("The output configuration wants {} beside at least one rank that computes, and the "
-                    "simulation has {}: start more, or change \"io ranks\" or \"mode\".",
+        fmt::format("The output configuration needs {} and at least one compute rank, but the simulation has "
+                    "{}. Start more ranks, or change \"io ranks\" or \"mode\".",
             CountText(std::max(count, 1), "I/O rank"), CountText(ranks.Size(), "rank")));
   }
   this->Serves = ChooseIoRanks(this->Machines, count, this->Layout);

@@ -124,7 +124,7 @@ void KwaveTarget::Check(const Catalog& data) const
   }
   this->Require(!data.Patches.empty() && data.Patches[0].Level == 0, "patches of the coarsest level", "none");
   this->Require(this->Names.empty() || (NamesOf(data) == this->Names && GridOf(data) == this->Grid),
-      "the same variables and cells at all steps", fmt::format("others at step {}", data.Step));
+      "the same variables and cells at all steps", fmt::format("different ones at step {}", data.Step));
 }
 
 void KwaveTarget::Require(bool holds, const std::string& expected, const std::string& found) const
@@ -152,7 +152,7 @@ void KwaveTarget::TakeValues(std::size_t series, const container::StepToWrite& s
         if (!array) {
           this->Require(false, "values of all variables on all patches of the coarsest level",
               fmt::format(
-                  "none of '{}' on patch {}", PlainText(step.Data.Variables[variable].Name), run.Patch));
+                  "no values of '{}' on patch {}", PlainText(step.Data.Variables[variable].Name), run.Patch));
         }
         Int3 layers = array->Ghosts;
         std::fill(layers.begin() + step.Data.Dimension, layers.end(), 0);

@@ -88,8 +88,8 @@ LineExchange::Range LineExchange::Mine()
     }
   }
   if (this->Filled != this->Count()) {
-    throw Error(
-        fmt::format("Rank {} got {} of {} bytes to write.", this->Ranks.Rank(), this->Filled, this->Count()));
+    throw Error(fmt::format("Rank {} received {} of {} bytes to write. Please report this error.",
+        this->Ranks.Rank(), this->Filled, this->Count()));
   }
   return {this->Now.Bytes.get(), this->Count()};
 }
@@ -97,7 +97,8 @@ LineExchange::Range LineExchange::Mine()
 void LineExchange::Put(std::uint64_t at, const void* bytes, std::uint64_t count)
 {
   if (at < this->First() || at + count > this->First() + this->Count()) {
-    throw Error(fmt::format("Rank {} got bytes that another rank writes.", this->Ranks.Rank()));
+    throw Error(
+        fmt::format("Rank {} received bytes of another rank. Please report this error.", this->Ranks.Rank()));
   }
   std::memcpy(this->Now.Bytes.get() + (at - this->First()), bytes, count);
   this->Filled += count;

@@ -111,9 +111,11 @@ MPI_Comm Output::Compute()
 void Output::CheckThatItComputes() const
 {
   if (this->Roles && !this->Sender) {
-    throw Error(this->Receiver ? "This is an I/O rank, which has nothing to write of its own."
-                               : "The mode \"ranks\" is for simulations that ask which ranks compute, by "
-                                 "patchio_compute(): take another mode in the output configuration.");
+    throw Error(
+        this->Receiver
+            ? "This is an I/O rank, which has no data of its own. Call patchio_write() on compute ranks only."
+            : "Call patchio_compute() in the simulation, or choose another \"mode\" in the output "
+              "configuration: the mode \"ranks\" needs patchio_compute() to separate compute and I/O ranks.");
   }
 }
 
@@ -176,7 +178,7 @@ void Output::Write(std::int64_t number, double time, const void* const* values)
   this->CheckThatItComputes();
   this->Ranks->Enter("patchio_write", fmt::format("step {}", number));
   if (number < 0) {
-    throw Error(fmt::format("Steps have numbers from 0 on, not step {}.", number));
+    throw Error(fmt::format("Step numbers must be 0 or more, not {}.", number));
   }
   const std::shared_ptr<Step> step = this->MakeStep(number, time, values);
   if (!step->Sinks.empty()) {

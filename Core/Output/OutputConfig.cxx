@@ -217,18 +217,18 @@ void ReadSensor(Section& section, Channel& channel)
       "points", "a list of cell numbers from 1", {}, [](const std::vector<std::int64_t>& points) {
         return points.empty() || *std::min_element(points.begin(), points.end()) >= 1;
       });
-  channel.StepsAtOnce = section.Get<int>("steps at once",
-      "a number of steps, or 0 (the storage's profile says)", 0, [](const int& steps) { return steps >= 0; });
-  channel.FlushSeconds = section.Get<double>("flush after", "seconds, or 0 (never before it has to be)", 0,
+  channel.StepsAtOnce = section.Get<int>(
+      "steps at once", "a number of steps, or 0 (automatic)", 0, [](const int& steps) { return steps >= 0; });
+  channel.FlushSeconds = section.Get<double>("flush after", "seconds, or 0 (as late as possible)", 0,
       [](const double& seconds) { return seconds >= 0; });
   const bool gathers = channel.StepsAtOnce > 0 || channel.FlushSeconds > 0;
   if (!isKwave && (!mask.empty() || !channel.Sees.Empty() || gathers)) {
     section.Fail(
-        "a sensor, \"steps at once\" and \"flush after\" for the format kwave alone", NameOf(channel.Format));
+        "a sensor, \"steps at once\" and \"flush after\" only with the format kwave", NameOf(channel.Format));
   }
   if (isKwave && mask.empty() == channel.Sees.Empty()) {
-    section.Fail("\"cuboids\" and \"points\", or a \"mask\", for the format kwave",
-        mask.empty() ? "none of them" : "both");
+    section.Fail(
+        "\"cuboids\" and \"points\", or a \"mask\", for the format kwave", mask.empty() ? "neither" : "both");
   }
   if (!mask.empty()) {
     channel.Sees = SensorOfFile(mask);
@@ -236,7 +236,7 @@ void ReadSensor(Section& section, Channel& channel)
   CheckPeriods(channel.Sees.Cuboids, section);
   if (isKwave && channel.MostSteps() > (std::int64_t(1) << 40)) {
     section.Fail(
-        "windows with a \"last\" step, as k-Wave's files have a length from the beginning", "one without it");
+        "windows with a \"last\" step, because k-Wave files have a fixed length", "a window without it");
   }
 }
 
@@ -254,7 +254,7 @@ void ReadTimes(Section& section, Channel& channel)
       section.Get<std::string>("interval", "a time such as \"10mn\", \"6hr\", \"1dy\", \"1mo\" or \"1yr\"",
           interval, like("[1-9][0-9]{0,5}(mn|hr|dy|mo|yr)"));
   if (channel.Format != TargetFormat::Grads && (channel.Start != start || channel.Interval != interval)) {
-    section.Fail("\"start\" and \"interval\" for the format grads alone", NameOf(channel.Format));
+    section.Fail("\"start\" and \"interval\" only with the format grads", NameOf(channel.Format));
   }
 }
 
@@ -275,22 +275,22 @@ Channel ChannelOf(Section section, std::size_t number)
   Channel channel;
   const auto some = [](const std::string& text) { return !text.empty(); };
   channel.Name = section.Get<std::string>("name", "a name", fmt::format("channel {}", number), some);
-  channel.Path = section.Get<std::string>("path", "the path of what is written, without control characters,",
-      "", [](const std::string& text) { return !text.empty() && !HasControls(text); });
+  channel.Path = section.Get<std::string>("path", "a path without control characters", "",
+      [](const std::string& text) { return !text.empty() && !HasControls(text); });
   if (channel.Path.empty()) {
-    section.Fail("a \"path\", of what is written", "none");
+    section.Fail("a \"path\" to write to", "none");
   }
   channel.Format = section.GetNamed("format", channel.Format, TargetFormat::Kwave);
   for (const auto& [format, ending] :
       {std::pair(TargetFormat::Grads, ".ctl"), std::pair(TargetFormat::Kwave, ".h5")}) {
     if ((channel.Format == format) != (fs::path(channel.Path).extension() == ending)) {
-      section.Fail(fmt::format("a \"path\" that ends with {} for the format {}, and for no other", ending,
+      section.Fail(fmt::format("a \"path\" that ends with {} for the format {}, and only for it", ending,
                        NameOf(format)),
           channel.Path);
     }
   }
   channel.Variables = section.Get<std::vector<std::string>>("variables",
-      "a list of at least one name, each once, or no such key for all variables,", {},
+      "a list of one or more different names (omit the key for all variables)", {},
       [](const std::vector<std::string>& names) {
         return !names.empty() && std::set<std::string>(names.begin(), names.end()).size() == names.size();
       });
@@ -309,7 +309,7 @@ Channel ChannelOf(Section section, std::size_t number)
   section.CheckAllKnown();
   if (channel.Format != TargetFormat::Container &&
       (channel.Compression != FilterKind::None || channel.RanksAFile > 0)) {
-    section.Fail("\"compress\" and \"ranks a file\" for containers alone", NameOf(channel.Format));
+    section.Fail("\"compress\" and \"ranks a file\" only for containers", NameOf(channel.Format));
   }
   return channel;
 }
@@ -373,12 +373,11 @@ OutputConfig ReadOutputConfig(const std::string& textOrPath)
   std::set<std::string> paths;
   for (const Channel& channel : config.Channels) {
     if (channel.Format == TargetFormat::Kwave && config.How == Mode::Ranks) {
-      section.Fail(
-          "the mode thread or direct for channels of the format kwave, which take little of each rank",
-          "ranks");
+      section.Fail("the mode thread or direct for channels of the format kwave", "ranks");
     }
     if (!paths.insert(channel.Path).second) {
-      section.Fail("channels that write to different paths", fmt::format("two to '{}'", channel.Path));
+      section.Fail("channels that write to different paths",
+          fmt::format("two channels that write to '{}'", channel.Path));
     }
   }
   return config;

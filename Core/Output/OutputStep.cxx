@@ -20,8 +20,10 @@ std::vector<int> VariablesOf(const Channel& channel, const Catalog& data)
   for (const std::string& name : channel.Variables) {
     variables.push_back(data.FindVariable(name));
     if (variables.back() < 0) {
-      throw Error(fmt::format("Channel '{}' wants the variable '{}', which the simulation has not declared.",
-          channel.Name, PlainText(name)));
+      throw Error(
+          fmt::format("Channel '{}' selects the variable '{}', which the simulation does not declare. "
+                      "Correct \"variables\" in the output configuration.",
+              channel.Name, PlainText(name)));
     }
   }
   if (variables.empty()) {
@@ -91,12 +93,13 @@ void Output::TakeArrays(Step& step, const void* const* values) const
   }
   if (data.Patches.empty()) {
     throw Error(fmt::format(
-        "Step {} has no patches: declare them before it, and again after each change of the grid.",
+        "Step {} has no patches. Declare them before the step, and again after each change of the grid.",
         step.Number));
   }
   if (data.Variables.empty()) {
-    throw Error(fmt::format(
-        "Step {} has no variables: declare at least one by patchio_variable() before it.", step.Number));
+    throw Error(
+        fmt::format("Step {} has no variables. Declare at least one with patchio_variable() before the step.",
+            step.Number));
   }
   std::vector<bool>& wanted = step.Wanted;
   std::vector<bool> whole = wanted;
@@ -113,7 +116,7 @@ void Output::TakeArrays(Step& step, const void* const* values) const
   const std::size_t arrays = wanted.size() * mine.size();
   if (!values && arrays > 0) {
     throw Error(fmt::format(
-        "Step {} was given no list of arrays: patchio_write() got NULL for the values.", step.Number));
+        "Step {} has no list of arrays: patchio_write() was given NULL for the values.", step.Number));
   }
   for (std::size_t i = 0; i < arrays; ++i) {
     const int variable = static_cast<int>(i / mine.size());
@@ -132,8 +135,8 @@ void Output::CheckRoom(const Step& step, std::uint64_t bytes) const
 {
   if (bytes > this->Config.Memory) {
     throw Error(
-        fmt::format("Step {} needs {} on a rank for copies of values, where the output configuration "
-                    "allows {}: raise its \"memory\".",
+        fmt::format("Step {} needs {} on a rank for copies of values, but \"memory\" in the output "
+                    "configuration is {}. Raise it.",
             step.Number, ByteText(static_cast<double>(bytes)),
             ByteText(static_cast<double>(this->Config.Memory))));
   }
@@ -179,7 +182,7 @@ void Output::TellDifference(const Step& step) const
       return line < all.size() ? all[line] : std::string("no further variable");
     };
     if (texts[rank] != texts[0]) {
-      throw Error(fmt::format("Step {} is not the same on all ranks: rank 0 has {}, and rank {} has {}.",
+      throw Error(fmt::format("Step {} differs between ranks: rank 0 has {}, but rank {} has {}.",
           SplitTexts(texts[0])[0].substr(5), textOf(first), rank, textOf(other)));
     }
   }

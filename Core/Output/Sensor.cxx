@@ -77,7 +77,7 @@ Sensor SensorOfFile(const std::string& path)
   }
   if (sensor.Empty()) {
     throw FileError(path, "'sensor_mask_index' or 'sensor_mask_corners' of k-Wave", "neither",
-        "Name the input file of a k-Wave run, or another one that has a sensor");
+        "Use the input file of a k-Wave run, or another file with a sensor");
   }
   return sensor;
 }

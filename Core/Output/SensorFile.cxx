@@ -182,8 +182,8 @@ SensorFile::SensorFile(const SensorSeries& series, const Catalog& data, std::int
   std::sort(this->Lengths.begin(), this->Lengths.end());
   this->Lengths.erase(std::unique(this->Lengths.begin(), this->Lengths.end()), this->Lengths.end());
   if (this->Lengths.size() % (this->Begins.size() + 1) != 0 || this->Lengths.empty()) {
-    throw FileError(this->Path, "shapes of data sets as HDF5 1.10 writes them", "others",
-        "Write this channel as a container, and report the version of HDF5");
+    throw FileError(this->Path, "the layout of data sets of HDF5 1.10", "others",
+        "Write this channel as a container, and report the HDF5 version");
   }
 }
 

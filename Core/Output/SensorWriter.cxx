@@ -82,11 +82,11 @@ std::vector<std::vector<float>> SensorWriter::TakeMemory()
 void SensorWriter::Add(SensorSample sample, int threads)
 {
   if (sample.Index != this->Next && this->Fault.empty()) {
-    this->Fault = "One of them was not taken.";
+    this->Fault = "One of them was rejected.";
   }
   if (!this->Fault.empty()) {
-    throw FileError(this->What.Path, "all earlier steps, as k-Wave's files have no gaps",
-        "not all: " + this->Fault.substr(0, this->Fault.find_last_not_of('.') + 1));
+    throw FileError(this->What.Path, "all earlier steps, because k-Wave files have no gaps",
+        "only some: " + this->Fault.substr(0, this->Fault.find_last_not_of('.') + 1));
   }
   this->Next = sample.Index + 1;
   this->Try([&] { this->Gather(std::move(sample), threads); });
@@ -115,7 +115,7 @@ void SensorWriter::Try(const std::function<void()>& work)
 {
   std::string fault = CatchError(work);
   if (!fault.empty()) {
-    fault += this->Gathered.size() > 1 ? fmt::format(" With it {} are lost.", this->StepsText()) : "";
+    fault += this->Gathered.size() > 1 ? fmt::format(" With it, {} are lost.", this->StepsText()) : "";
     this->Fault = fault;
     this->Gathered.clear();
     throw Error(fault);
@@ -270,8 +270,8 @@ void SensorWriter::CheckSameSteps() const
       std::find_if(texts.begin(), texts.end(), [&](const std::string& text) { return text != texts[0]; });
   if (other != texts.end()) {
     throw Error(
-        fmt::format("Ranks are at different steps: rank 0 has given {}, and rank {} has given {}. All "
-                    "ranks must write the same steps in the same order.",
+        fmt::format("The ranks write different steps: rank 0 writes {}, and rank {} writes {}. All ranks "
+                    "must write the same steps in the same order.",
             texts[0], other - texts.begin(), *other));
   }
 }
@@ -287,7 +287,7 @@ void SensorWriter::EndWrite(const std::function<void()>& more)
       }
     });
     if (!fault.empty()) {
-      throw Error(fmt::format("It gathered {} before, which were not written. {}", this->Underway, fault));
+      throw Error(fmt::format("Earlier data of {} were not written. {}", this->Underway, fault));
     }
   });
   const auto written = std::exchange(this->Times, std::vector<std::vector<double>>(this->AllSeries.size()));
@@ -302,7 +302,7 @@ void SensorWriter::CheckRoom(const std::vector<std::int64_t>& steps) const
   for (std::size_t series = 0; series < steps.size(); ++series) {
     if (this->Given[series] + steps[series] > this->Room[series]) {
       throw FileError(this->AllSeries[series].Path, fmt::format("at most {} steps", this->Room[series]),
-          "more", "Give each step one number, and write it once");
+          "more", "Give each step a unique number, and write it once");
     }
   }
 }

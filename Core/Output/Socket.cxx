@@ -122,12 +122,12 @@ Door::Door(int ranks) : Listening(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 
   const int number = this->Listening.Get();
   if (!this->Listening.IsOpen() || ::bind(number, address, bytes) != 0 || ::listen(number, ranks) != 0 ||
       ::getsockname(number, address, &bytes) != 0) {
-    throw Error("The ranks cannot be joined by sockets: " + SystemMessage(errno) + ".");
+    throw Error("Connecting the ranks by sockets failed: " + SystemMessage(errno) + ".");
   }
   this->Here = {AddressesOfMachine(), place.sin_port, {}, MachineName()};
   if (::getrandom(this->Here.Secret.data(), this->Here.Secret.size(), 0) !=
       static_cast<ssize_t>(this->Here.Secret.size())) {
-    throw Error("The ranks cannot be joined by sockets: the system gives no random numbers.");
+    throw Error("Connecting the ranks by sockets failed: the system provides no random numbers.");
   }
 }
 

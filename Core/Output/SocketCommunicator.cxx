@@ -149,8 +149,10 @@ void SocketCommunicator::Await(int count)
     return true;
   });
   if (missing > 0) {
-    throw Error(fmt::format("Rank {} on {} waited {} s for {} of {} ranks to join it over the network.",
-        this->RankValue, this->Meetings[this->RankValue].Machine, this->WaitSeconds, missing, count));
+    throw Error(
+        fmt::format("Rank {} on {} waited {} s for {} of {} ranks to connect over the network. Check that "
+                    "the ranks can reach each other.",
+            this->RankValue, this->Meetings[this->RankValue].Machine, this->WaitSeconds, missing, count));
   }
 }
 
@@ -296,10 +298,10 @@ void SocketCommunicator::TakeFault(int rank)
 void SocketCommunicator::Fail(int rank)
 {
   if (this->Broken.empty()) {
-    this->Broken = errno == EAGAIN ? fmt::format("Rank {} waited {} s for rank {}, in vain.", this->RankValue,
-                                         this->WaitSeconds, rank)
-                                   : fmt::format("Rank {} waited for rank {}, which has ended or given up.",
-                                         this->RankValue, rank);
+    this->Broken = errno == EAGAIN
+                       ? fmt::format("Rank {} waited {} s for rank {} without an answer.", this->RankValue,
+                             this->WaitSeconds, rank)
+                       : fmt::format("Rank {} waited for rank {}, which has stopped.", this->RankValue, rank);
     const std::uint64_t head[] = {FaultMark, this->Broken.size()};
     std::string last(reinterpret_cast<const char*>(head), sizeof head);
     last += this->Broken;

@@ -165,10 +165,9 @@ void StepReceiver::TellWhoIsLate(ReceivedStep& step)
     return;
   }
   step.IsLate = true;
-  this->Now.Faults = fmt::format(
-      "I/O rank {} has waited {} s for the compute ranks that it serves to send "
-      "step {}, and goes on waiting.",
-      this->Roles.Rank(), this->WaitSeconds, step.What.Step);
+  this->Now.Faults =
+      fmt::format("I/O rank {} has waited {} s for its compute ranks to send step {}, and continues to wait.",
+          this->Roles.Rank(), this->WaitSeconds, step.What.Step);
   this->Tell();
 }
 

@@ -65,7 +65,7 @@ void StepSender::MakeRoom(std::uint64_t bytes)
   };
   if (bytes <= this->Memory && !Await(this->WaitSeconds, fits)) {
     throw Error(
-        fmt::format("Rank {} waited {} s for I/O rank {} to take {} of earlier steps.", this->Roles.Rank(),
+        fmt::format("Rank {} waited {} s for I/O rank {} to receive {} of earlier steps.", this->Roles.Rank(),
             this->WaitSeconds, this->Server(), ByteText(static_cast<double>(this->Values.Bytes()))));
   }
 }
@@ -116,11 +116,11 @@ void StepSender::OrderRoom(const std::shared_ptr<const Declaration>& declared,
       return this->Last.Rooms == this->Rooms;
     };
     if (!Await(this->WaitSeconds, marked)) {
-      throw Error(fmt::format(
-          "Step {} was not written. Rank {} waited {} s for I/O rank {} to make room for {}; it has written "
-          "{} of {} before.",
-          step.Step, this->Roles.Rank(), this->WaitSeconds, this->Server(),
-          ByteText(static_cast<double>(mine)), this->Last.Written, CountText(this->Steps, "step")));
+      throw Error(
+          fmt::format("Step {} was not written. Rank {} waited {} s for I/O rank {} to free memory for {}; "
+                      "it has written {} of {} so far.",
+              step.Step, this->Roles.Rank(), this->WaitSeconds, this->Server(),
+              ByteText(static_cast<double>(mine)), this->Last.Written, CountText(this->Steps, "step")));
     }
   });
 }
@@ -134,8 +134,8 @@ void StepSender::CheckThatItFits(const std::vector<std::uint64_t>& needs, const 
     sum += needs[rank];
     if (sum > RoomIn(this->Memory)) {
       throw Error(
-          fmt::format("Step {} needs {} or more on I/O rank {}, of which {} are used at most: raise "
-                      "\"memory\" or \"io ranks\" in the output configuration.",
+          fmt::format("Raise \"memory\" or \"io ranks\" in the output configuration: step {} needs {} or "
+                      "more on I/O rank {}, and the limit is {}.",
               step.Step, ByteText(static_cast<double>(sum)), this->Roles.Serving()[this->Map[rank]],
               ByteText(static_cast<double>(RoomIn(this->Memory)))));
     }
@@ -159,9 +159,9 @@ void StepSender::Finish()
     return this->Last.Written == this->Steps;
   };
   if (!Await(this->WaitSeconds, written)) {
-    throw Error(
-        fmt::format("Rank {} waited {} s for I/O rank {}, which has written {} of {}.", this->Roles.Rank(),
-            this->WaitSeconds, this->Server(), this->Last.Written, CountText(this->Steps, "step")));
+    throw Error(fmt::format("Rank {} waited {} s for I/O rank {}, which has written {} of {} so far.",
+        this->Roles.Rank(), this->WaitSeconds, this->Server(), this->Last.Written,
+        CountText(this->Steps, "step")));
   }
 }
 
@@ -181,8 +181,8 @@ void StepSender::End()
   };
   if (!Await(this->WaitSeconds, ended)) {
     this->Roles.Keep();
-    throw Error(
-        fmt::format("Rank {} waited {} s for the I/O ranks to end.", this->Roles.Rank(), this->WaitSeconds));
+    throw Error(fmt::format(
+        "Rank {} waited {} s for the I/O ranks to finish.", this->Roles.Rank(), this->WaitSeconds));
   }
 }
 

@@ -50,8 +50,8 @@ std::vector<bool> Decode(const VariableCode& code, const std::vector<std::string
   }
   if (CodeOf(names, wanted) != code) {
     throw Error(
-        fmt::format("An I/O rank was told of a set of variables which is none of {}: the ranks run "
-                    "different versions of PatchIO.",
+        fmt::format("An I/O rank received an invalid set of the {} variables, so the ranks run "
+                    "different versions of PatchIO. Start all ranks with the same version.",
             names.size()));
   }
   return wanted;

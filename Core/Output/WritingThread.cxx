@@ -64,7 +64,7 @@ void WritingThread::WaitUntil(const std::function<bool()>& holds)
   std::unique_lock<std::mutex> guard(this->Lock);
   if (!this->Changed.wait_for(guard, std::chrono::duration<double>(this->WaitSeconds), holds)) {
     throw Error(fmt::format(
-        "The storage is too slow: {} of earlier steps, {} in all, were not written within {} s.",
+        "The storage is too slow: writing {} of earlier steps ({} in total) took longer than {} s.",
         CountText(this->Jobs.size(), "write"), ByteText(static_cast<double>(this->Used)), this->WaitSeconds));
   }
 }

@@ -48,28 +48,29 @@ void MakeFolder(const std::string& folder)
 {
   std::error_code fault, ignored;
   if (fs::exists(folder, ignored) && !fs::is_directory(folder, ignored)) {
-    throw FileError(
-        folder, "a container of PatchIO, or nothing of this name", "a file", "Choose another name");
+    throw FileError(folder, "a PatchIO container, or an unused name", "a file", "Choose another name");
   }
   if (IsContainer(fs::absolute(folder).parent_path().string())) {
-    throw FileError(folder, "a container beside others", "one within another", "Choose another folder");
+    throw FileError(
+        folder, "a folder outside other containers", "a folder within a container", "Choose another folder");
   }
   fs::create_directory(folder, fault);
   if (fault) {
-    throw SystemError(folder, "a folder that can be made", fault.value(),
-        "Check that the folder above is there and may be written to");
+    throw SystemError(folder, "a folder that can be created", fault.value(),
+        "Check that the parent folder exists and is writable");
   }
   const bool hasLog = fs::exists(LogPathOf(folder), ignored);
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, fault)) {
     // Steps without a log are somebody's, such as those of `patchio export`.
     if (!IsOurs(entry.path()) || (!hasLog && entry.path().extension() == ".hdf")) {
-      throw FileError(folder, "a container of PatchIO, or no folder of this name",
-          "a folder with " + entry.path().filename().string() + (hasLog ? "" : " and without a log"),
+      throw FileError(folder, "a PatchIO container, or an unused name",
+          "a folder with " + entry.path().filename().string() +
+              (hasLog ? "" : ", but without the log of a container"),
           "Choose another name");
     }
   }
   if (fault) {
-    throw SystemError(folder, "a folder that can be read", fault.value());
+    throw SystemError(folder, "a readable folder", fault.value());
   }
 }
 
@@ -87,7 +88,8 @@ public:
           this->Path, fs::exists(this->Path) ? PlainFile::Purpose::Update : PlainFile::Purpose::Create);
       this->Take(folder);
     } while (!this->IsInPlace());
-    const std::string who = fmt::format("process {} on {}, which writes it", ::getpid(), MachineName());
+    const std::string who =
+        fmt::format("process {} on {}, which is writing to it", ::getpid(), MachineName());
     this->File->Write(0, who.data(), who.size());
     fs::resize_file(this->Path, who.size());
   }
@@ -109,9 +111,9 @@ private:
     if (::fcntl(this->File->Descriptor(), F_OFD_SETLK, &range) != 0 && (errno == EACCES || errno == EAGAIN)) {
       std::string other(256, '\0');
       other.resize(this->File->ReadSome(0, other.data(), other.size()));
-      throw FileError(folder, "a container that nobody writes",
-          other.empty() ? "another program, which writes it" : PlainText(other),
-          "Wait for it, or choose another name");
+      throw FileError(folder, "a container without another writer",
+          other.empty() ? "another program, which is writing to it" : PlainText(other),
+          "Wait until it ends, or choose another name");
     }
   }
   bool IsInPlace() const
@@ -244,8 +246,9 @@ void ContainerWriter::Begin(StepWriter& step)
 {
   const std::int64_t number = step.Data().Step;
   if (this->Has(number)) {
-    throw FileError(this->Folder, fmt::format("no step {} in the container", number), "one",
-        "Give each step a number of its own, overwrite the container, or choose another name");
+    throw FileError(this->Folder, "an unused step number",
+        fmt::format("{}, which the container already has", number),
+        "Give each step a unique number, overwrite the container, or choose another name");
   }
   const auto before = this->Steps.find(number);
   const bool taken = before != this->Steps.end() && before->second.Names == FileNames::Usual;

@@ -87,7 +87,7 @@ void Rename(const std::string& from, const std::string& to)
   std::error_code fault;
   fs::rename(from, to, fault);
   if (fault) {
-    throw SystemError(to, "a file that can be given its name", fault.value());
+    throw SystemError(to, "a file that can be renamed", fault.value());
   }
 }
 
@@ -435,7 +435,7 @@ void StepWriter::CheckComplete(const std::vector<std::uint8_t>& written) const
     for (std::size_t row = 0; row < this->Rows.size(); ++row) {
       const int patch = this->Rows[row];
       if (ValuesOf(data, v, patch) > 0 && written[this->IndexOf(v, static_cast<int>(row))] == 0) {
-        throw Error(fmt::format("{}: step {} is not complete: nobody has written '{}' on patch {}.",
+        throw Error(fmt::format("{}: step {} is incomplete, because no rank has written '{}' on patch {}.",
             this->Folder, data.Step, PlainText(data.Variables[v].Name), patch));
       }
     }

@@ -1,5 +1,5 @@
-"""What these examples have in common. Each fault ends them with one message. The exit code is 2 for wrong arguments (1 on several
-ranks), and 1 for missing files, unknown variables, unreadable data and empty pictures.
+"""Functions shared by these examples. Each error ends a script with one message. The exit code is 2 for wrong arguments (1 on several
+ranks), and 1 for missing files, unknown variables, unreadable data and empty images.
 
     path, picture, variable = checks.arguments(__doc__, 2, 3)
     reader, array, times = checks.open_variable(path, variable)     # array: ("CELLS", "density"), the only one that is read
@@ -49,18 +49,18 @@ def number(text, name):
     try:
         return float(text)
     except ValueError:
-        return wrong_arguments("%s is a number, not '%s'" % (name, text))
+        return wrong_arguments("%s must be a number, not '%s'" % (name, text))
 
 
 def data_file(path):
     """The path, if it is there."""
-    return path if os.path.exists(path) else fail("there is no file %s" % path)
+    return path if os.path.exists(path) else fail("the file %s does not exist" % path)
 
 
 def output(path):
     """The path, if its folder is there."""
     folder = os.path.dirname(path) or "."
-    return path if os.path.isdir(folder) else fail("there is no folder %s for %s" % (folder, path))
+    return path if os.path.isdir(folder) else fail("the folder %s of %s does not exist" % (folder, path))
 
 
 # ---- with ParaView ---------------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ def open_reader(path, **properties):
     data_file(path)
     plugin = os.environ.get("PATCHIO_PLUGIN", "")
     if not os.path.isfile(plugin):
-        fail("set PATCHIO_PLUGIN to the path of PatchIO.so; it is '%s'" % plugin)
+        fail("set PATCHIO_PLUGIN to the path of PatchIO.so, instead of '%s'" % plugin)
     if not hasattr(simple, "PatchReader"):
         simple.LoadPlugin(plugin, remote=True, ns=vars(simple))
     usual = vtkLogger.GetCurrentVerbosityCutoff()
@@ -118,7 +118,7 @@ def choose(reader, variable=None):
         fail("%s has no variables" % reader.FileName[0])
     variable = variable or (cells + points)[0]
     if variable not in cells + points:
-        fail("no variable '%s'; there are: %s" % (variable, ", ".join(cells + points)))
+        fail("unknown variable '%s'. The variables are: %s" % (variable, ", ".join(cells + points)))
     reader.CellArrayStatus = [variable] if variable in cells else []
     reader.PointArrayStatus = [variable] if variable in points else []
     return "CELLS" if variable in cells else "POINTS", variable
@@ -140,7 +140,7 @@ def extent(reader):
     """Lowest and highest x, y, z of what is shown."""
     bounds = reader.GetDataInformation().GetBounds()
     if bounds[0] > bounds[1]:
-        fail("there is nothing to show in %s" % reader.FileName[0])
+        fail("%s has no data to show" % reader.FileName[0])
     return list(bounds[::2]), list(bounds[1::2])
 
 
@@ -179,4 +179,4 @@ def save(path, view):
     _check()
     simple.SaveScreenshot(path, view)
     if not os.path.isfile(path):
-        fail("could not write %s" % path)
+        fail("writing %s failed" % path)

@@ -16,8 +16,8 @@ checks.output(picture)
 reader, array, times = checks.open_variable(dumps, variable, Blocks="As patches")  # so that outlines show the patches
 if array[0] != "CELLS":
     in_cells = ", ".join(reader.CellArrayStatus.Available)
-    checks.fail("'%s' is at nodes; %s" % (array[1], "choose a variable in cells: " + in_cells if in_cells else
-                                          "%s has no variable in cells, which this picture needs" % dumps))
+    checks.fail("'%s' is a node variable; %s" % (array[1], "choose a cell variable: " + in_cells if in_cells else
+                                          "%s has no cell variable, which this image needs" % dumps))
 last = times[-1]
 checks.update(reader, last)
 GetAnimationScene().AnimationTime = last

@@ -35,21 +35,21 @@ output.VTKObject.SetPoints(points)
 '''
 local = reader.GetClientSideObject().GetOutputDataObject(0)
 if not local.GetFieldData().GetAbstractArray("date"):
-    checks.fail("%s is no GrADS data set" % path)
+    checks.fail("%s is not a GrADS data set" % path)
 found = ProgrammableFilter(Input=reader, OutputDataSetType="vtkPolyData", Script=LEVELS % variable)
 checks.update(found)
 points = servermanager.Fetch(found)
 heights = dict(points.GetPoint(p)[:2] for p in range(points.GetNumberOfPoints()))
 if not heights:
-    checks.fail("'%s' is on the surface, not on levels; choose another variable" % variable)
+    checks.fail("'%s' is a surface variable without levels. Choose another variable" % variable)
 known = sorted(heights)     # the script of the filter has replaced min(), max(), array ...
 if not known[0] <= pressure <= known[-1]:
-    checks.fail("there is no level %g; there are: %s" % (pressure, ", ".join("%g" % level for level in heights)))
+    checks.fail("unknown level %g. The levels are: %s" % (pressure, ", ".join("%g" % level for level in heights)))
 level = sorted(known, key=lambda one: abs(one - pressure))[0]
 z = heights[level]
 date = local.GetFieldData().GetAbstractArray("date").GetValue(0)
 if level != pressure:
-    sys.stderr.write("There is no level %g. The nearest one is shown: %g.\n" % (pressure, level))
+    sys.stderr.write("Level %g does not exist; showing the nearest level, %g.\n" % (pressure, level))
 print("%s at level %g (z = %.2f), %s" % (variable, level, z, date))
 
 cut = Slice(Input=reader)

@@ -40,10 +40,10 @@ for number, time in enumerate(times):
     scene.AnimationTime = time
     checks.update(shown, time)
     checks.save("%s.%04d.png" % (out, number), view)
-print("%d picture%s of '%s'" % (len(times), "" if len(times) == 1 else "s", array[1]))
+print("%d image%s of '%s'" % (len(times), "" if len(times) == 1 else "s", array[1]))
 if shutil.which("ffmpeg"):
     # Not more than were made now: pictures of an earlier movie may be there too.
     made = subprocess.run(["ffmpeg", "-y", "-loglevel", "error", "-framerate", "10", "-i", out + ".%04d.png", "-frames:v",
                            str(len(times)), "-pix_fmt", "yuv420p", out + ".mp4"], check=False)
     if made.returncode != 0:
-        checks.fail("ffmpeg could not make %s.mp4" % out)
+        checks.fail("ffmpeg failed to make %s.mp4" % out)

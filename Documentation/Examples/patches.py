@@ -81,7 +81,7 @@ lowest, highest = checks.values_of(patches, array, data)
 value = (lowest + highest) / 2
 least, most = checks.extent(patches)
 if array[0] != "CELLS" or least[2] == most[2]:
-    checks.fail("'%s' is at nodes, or the data are 2-D; this picture needs 3-D data in cells" % array[1])
+    checks.fail("'%s' is a node variable, or the data are 2-D. This image needs a cell variable of 3-D data" % array[1])
 
 # The surface needs few patches only: those with values on both sides of it.
 near = checks.open_reader(data, AddGhostLayer=1, SkipByValue=1, ValueArray=array[1], ValueRange=[value, value])

@@ -35,7 +35,7 @@ def main():
         step = patchio.open(path)[-1]
         variable = variable or next(iter(step.variables), None)
         if variable not in step.variables:
-            checks.fail("no variable '%s'; there are: %s" % (variable, ", ".join(step.variables) or "none"))
+            checks.fail("unknown variable '%s'. The variables are: %s" % (variable, ", ".join(step.variables) or "none"))
         present = step.presence[list(step.variables).index(variable)]
         blocks = step.to_pyvista(variable, patches=present.nonzero()[0])
     except (patchio.Error, ImportError) as fault:

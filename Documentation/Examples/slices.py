@@ -23,7 +23,7 @@ checks.update(reader, times[0])
 low, high = checks.extent(reader)
 axis = axis or ("z" if high[2] > low[2] else "y")
 if not low["xyz".index(axis)] < high["xyz".index(axis)]:
-    checks.fail("%s is flat along %s: choose another AXIS" % (data, axis))
+    checks.fail("%s is flat along %s. Choose another AXIS" % (data, axis))
 
 cut = Slice(Input=reader)
 cut.SliceType.Origin = checks.place(low, high, fraction)

@@ -71,7 +71,7 @@ def main():
     except patchio.Error as fault:
         checks.fail("%s%s" % (fault, "\n%s ends after %d of %d steps." % (out, done, len(data)) if done else ""))
     except OSError as fault:
-        checks.fail("could not write %s: %s" % (out, fault.strerror))
+        checks.fail("writing %s failed: %s" % (out, fault.strerror))
     print("%d step%s" % (done, "" if done == 1 else "s"))
 
 

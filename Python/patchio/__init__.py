@@ -1,22 +1,22 @@
-"""Reads patch-based simulation output into numpy arrays, with many reads in flight at once and without copies, and writes containers.
+"""Reads patch-based simulation output into numpy arrays, with many concurrent reads and without copies, and writes containers.
 
-It opens what PatchIO's ParaView plugin opens (SAMRAI dumps, AMReX plotfiles, k-Wave files, GrADS descriptors), but
-needs neither ParaView nor MPI.
+It opens the formats of PatchIO's ParaView plugin (SAMRAI dumps, AMReX plotfiles, k-Wave files, GrADS descriptors, VTKHDF files,
+PatchIO containers), and needs neither ParaView nor MPI.
 
     import patchio
 
     data = patchio.open("dumps.visit")          # a series of time steps; or plt00010, out.h5, model.ctl
     print(data.times)
-    step = data[-1]                             # the last one: what it holds, no values yet
+    step = data[-1]                             # the last step; reads no values yet
     print(step.variables)                       # {'density': Variable(name='density', centering='cell', ...), ...}
     print(step.patches["lower"])                # n x 3: lowest cell of each patch
 
     density = step.read("density")              # {patch: array}; density[17][k, j, i] is a value of patch 17
     some = step.read(["density", "velocity"], levels=[0, 1])      # {name: {patch: array}}
-    print(step.report_text)                     # what the reading cost
+    print(step.report_text)                     # cost of the read
 
     values, (x, y, z) = step.uniform_grid("density", level=1)     # all levels as one array, finest data first
-    blocks = step.to_pyvista("density")         # for pyvista, one grid a patch
+    blocks = step.to_pyvista("density")         # for pyvista, one grid per patch
     table = step.to_xarray("density", level=0)  # for xarray, one level
     ds = step.to_yt("density")                  # for yt, all levels
 
@@ -24,17 +24,17 @@ needs neither ParaView nor MPI.
 
 Arrays have their slowest axis first: [k, j, i] in three dimensions, [j, i] in two, and [k, j, i, component] if there are
 several components. They are ordinary numpy arrays that own their memory and outlive the data set. Values have the type of
-the file, in this machine's byte order. If a format marks undefined values by a number, they are NaN.
+the file, in this machine's byte order. Undefined values are NaN, also if the format marks them by a number.
 
-All levels of a refined grid are read, with the coarse cells under finer ones, and patches of a level may overlap:
-Step.covered() says which cells other patches have too.
+All levels of a refined grid are read, including coarse cells under finer ones, and patches of a level may overlap:
+Step.covered() returns the cells that other patches replace.
 
-Faults of files, unknown names and the like raise Error, whose message says which file and what to do. If a file is missing,
-it is a FileNotFoundError too. Ctrl-C ends a read. Other Python threads run during a read. Reads of several threads follow
-one another, and each of them uses several I/O threads.
+Faulty files, unknown names and similar errors raise Error, whose message names the file and says what to do. For a missing
+file, the error is also a FileNotFoundError. Ctrl-C ends a read. Other Python threads run during a read. Reads of several
+threads run one after another, and each of them uses several I/O threads.
 
-Several processes can divide the patches among them with Step.part(). Start those of multiprocessing by
-get_context("spawn"): a process that is forked after a read has only one thread.
+Several processes can share the patches with Step.part(). With multiprocessing, start them by get_context("spawn"), because a
+process that is forked after a read has only one thread.
 """
 import functools
 import math
@@ -44,7 +44,7 @@ import warnings
 try:
     import numpy as np
 except ImportError as error:
-    raise ImportError("patchio needs numpy: install it by 'python3 -m pip install numpy', or 'apt install python3-numpy'") from error
+    raise ImportError("patchio needs numpy. Install it with 'python3 -m pip install numpy', or 'apt install python3-numpy'") from error
 
 from . import _core, _describe, _errors, _threads
 from ._core import Error, __version__
@@ -59,33 +59,34 @@ for _public in (Axis, MissingFile, Step, Variable, write):
 
 
 def open(path, *, metadata="on", threads=None, listed_only=False, verify=False):  # noqa: A001
-    """Opens a data set, of whatever format, and gives its DataSet.
+    """Opens a data set of any supported format and returns its DataSet.
 
     path         what ParaView opens: dumps.visit, summary.samrai, the folder plt00010 or its Header, out.h5, model.ctl;
                  or a list of them, which become one series
-    metadata     "on": small files beside the data (.*.patchio), like those of ParaView's reader, keep where everything
-                 lies, so that the next opening is quick; "read": such files are used, but not made; "off": neither
-    threads      reads in flight at once: a number, or None for the number that is best for the storage
-    listed_only  SAMRAI, AMReX: leave out steps that lie beside the path but are not named by it
-    verify       containers: True: compare the values of each array with its checksum while it is read; those that differ are
-                 broken. Costs time where reading is as fast as memory
+    metadata     "on": index files (.*.patchio) in the folder of the data, shared with ParaView's reader, store the locations of
+                 all values, so that the data open faster the next time; "read": index files are used, but not written;
+                 "off": neither
+    threads      number of concurrent reads, or None for the best number for the storage
+    listed_only  SAMRAI, AMReX: skip steps in the folder that the path does not list
+    verify       containers: True: compare each array with its checksum while it is read, and treat arrays that differ as broken.
+                 This takes time if reads are as fast as memory
 
-    Raises Error when no step can be opened, and MissingFile when there is no such file. Open a series again after its files
+    Raises Error if no step can be opened, and MissingFile if the file does not exist. Open a series again after its files
     have changed.
     """
     return DataSet(path, metadata, threads, listed_only, verify)
 
 
 class DataSet:
-    """A series of time steps, as open() gives it: len(data), data[0], data[-1], `for step in data`.
+    """A series of time steps, as returned by open(): len(data), data[0], data[-1], `for step in data`.
 
     `with patchio.open(path) as data:` closes it at the end. A notebook shows it as a table.
 
     path      as given to open()
-    format    "SAMRAI", "AMReX", "k-Wave" or "GrADS"
-    times     array of times, strictly increasing: those in the files or, if these do not increase, the numbers
-    numbers   array of the steps' numbers in the simulation
-    dates     list of dates as people write them; empty texts if the format has none
+    format    name of the format: "SAMRAI", "AMReX", "k-Wave", "GrADS", ...
+    times     array of times, strictly increasing: the times in the files or, if these do not increase, the step numbers
+    numbers   array of the step numbers of the simulation
+    dates     list of dates as text, empty if the format has none
     paths     list of the files that describe the steps
     notes     list of further remarks
     """
@@ -95,7 +96,7 @@ class DataSet:
         try:
             paths = [os.fsencode(p) for p in ([path] if isinstance(path, (str, os.PathLike)) else path)]
         except TypeError:
-            raise TypeError("path is a file's name, or a list of names, not %r" % (path,)) from None
+            raise TypeError("path must be a file name or a list of file names, not %r" % (path,)) from None
         self._threads = _threads.threads_wanted(threads)
         self._verify = bool(verify)
         with _errors.missing_files():
@@ -121,18 +122,18 @@ class DataSet:
         count = len(self)
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(count))]
-        index = _errors.whole(index, "steps are counted from 0")
+        index = _errors.whole(index, "a step index must be a whole number, counted from 0")
         if not -count <= index < count:
-            raise IndexError("there is no step %d; there are %s, counted from 0" % (index, _describe.count(count, "step")))
+            raise IndexError("step index %d is out of range: the series has %s, counted from 0" % (index, _describe.count(count, "step")))
         if self._core is None:
-            raise ValueError("%s was closed" % self.path)
+            raise ValueError("%s is closed" % self.path)
         with _errors.missing_files():
             return Step(self, index % count)
 
     def nearest(self, time):
         """The Step with the nearest time; if two are equally near, the earlier one. Raises ValueError for NaN."""
         if math.isnan(time):
-            raise ValueError("a time is a number, not nan")
+            raise ValueError("time must be a number, not nan")
         later = min(int(np.searchsorted(self.times, time)), len(self) - 1)
         earlier = max(later - 1, 0)
         return self[earlier if time - self.times[earlier] <= self.times[later] - time else later]
@@ -143,7 +144,7 @@ class DataSet:
 
     @property
     def variables(self):
-        """{name: Variable} of the first step. Others may have other variables: see Step.variables."""
+        """{name: Variable} of the first step. Other steps may have other variables: see Step.variables."""
         return self._first.variables
 
     @property
@@ -152,7 +153,7 @@ class DataSet:
         return self._first.bounds
 
     def close(self):
-        """Closes the series. Steps that were opened before can still be read."""
+        """Closes the series. Steps opened before remain readable."""
         self._core = None
 
     def __enter__(self):

@@ -16,7 +16,7 @@ def optional(name):
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        raise ImportError("to_%s() needs %s: install it by 'python3 -m pip install %s'%s"
+        raise ImportError("to_%s() needs %s. Install it with 'python3 -m pip install %s'%s"
                           % (name, name, name, _DEBIAN.get(name, ""))) from error
 
 
@@ -48,7 +48,7 @@ def _grid_of(pyvista, step, patch, positions):
 def to_pyvista(step, variables, patches, levels):
     """As Step.to_pyvista()."""
     if step.mesh:
-        raise step_error(step, "to_pyvista() makes no meshes. read() has their points and cells: see `mesh`.")
+        raise step_error(step, "to_pyvista() does not support meshes. Use read() with the names in `mesh` for their points and cells.")
     pyvista = optional("pyvista")
     names, wanted = step._names(variables), step._wanted(patches, levels)
     with_positions = [step.coordinates] if step.coordinates else []
@@ -96,7 +96,7 @@ def _variables_of_level(step, variables, level):
         elif variables is not None:
             raise step_error(step, "'%s' is not on level %d, '%s'.", name, level, step.level_names[level])
     if variables is None and not found:
-        raise step_error(step, "no variable is on level %d, '%s'; nodes() and positions() say where its patches are.", level,
+        raise step_error(step, "level %d, '%s', has no variables. Use nodes() and positions() for its geometry.", level,
                                step.level_names[level])
     return found
 
@@ -197,7 +197,7 @@ def _refinement(step, used):
         return 2
     ratio = int(round(ratios.flat[0]))
     if ratio < 2 or not np.allclose(ratios, ratio, rtol=1e-6):
-        raise step_error(step, "to_yt() needs levels that refine each other by one whole number along all axes. Choose "
+        raise step_error(step, "to_yt() needs one whole refinement ratio for all levels and axes. Choose "
                                "levels=[0], or use uniform_grid().")
     return ratio
 
@@ -216,8 +216,8 @@ def _within_parents(step, wanted, ratio):
             lows, highs = np.maximum(lower, before[0] * fine), np.minimum(upper, before[1] * fine + fine - 1)
             inside = np.flatnonzero((lows <= highs).all(1))
             if (highs[inside] - lows[inside] + 1).prod(1).sum() != (upper - lower + 1).prod():
-                raise step_error(step, "to_yt() needs patches that lie in patches of the level before, and those of a level apart; "
-                                       "patch %d does not. Choose levels=[0], or use uniform_grid().", patch)
+                raise step_error(step, "to_yt() needs patches that do not overlap and are inside patches of the coarser level, unlike "
+                                       "patch %d. Choose levels=[0], or use uniform_grid().", patch)
             found += [(patch, lows[i], highs[i]) for i in inside]
         before = np.array([part[1] for part in found]), np.array([part[2] for part in found])
         parts += found
@@ -232,7 +232,7 @@ def _yt_fields(step, names, arrays, part):
     for name in names:
         components = step.variables[name].components
         if patch not in arrays[name]:
-            raise step_error(step, "'%s' is not on every patch, and to_yt() needs it there. Name other variables, or levels.", name)
+            raise step_error(step, "to_yt() needs variables on every patch, unlike '%s'. Choose other variables or levels.", name)
         values = arrays[name][patch].reshape((-1,) + arrays[name][patch].shape[-2 - (components > 1):])    # [k, j, i], also in 2-D
         for c in range(components):
             label = name if components == 1 else "%s_%s" % (name, "xyz"[c] if components <= 3 else c)
@@ -244,15 +244,15 @@ def to_yt(step, variables, levels):
     """As Step.to_yt()."""
     yt = optional("yt")
     if step.mesh or step.grid != "uniform" or "points" in step.level_roles:
-        raise step_error(step, "to_yt() makes data sets of patches with uniform cells; this is another kind of grid.")
+        raise step_error(step, "to_yt() supports only uniform grids.")
     of_cells = [name for name, variable in step.variables.items() if variable.centering == "cell"]
     names = step._names(variables) if variables is not None else of_cells
     if not names or any(name not in of_cells for name in names):
-        raise step_error(step, "to_yt() needs variables of cells; there are: %s.", ", ".join(of_cells) or "none")
+        raise step_error(step, "to_yt() needs cell variables. The cell variables are: %s.", ", ".join(of_cells) or "none")
     wanted = np.asarray(step._wanted(None, levels), int)
     number = step.patches["level"][wanted]
     if number.min() > 0:
-        raise step_error(step, "to_yt() needs level 0, and all levels up to the finest one.")
+        raise step_error(step, "to_yt() needs all levels from 0 up to the finest one.")
     arrays = step.read(names, patches=wanted.tolist())
     ratio = _refinement(step, number.max() + 1)
     flat = np.arange(3) >= step.dimension

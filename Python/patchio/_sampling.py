@@ -53,7 +53,7 @@ def new_grid(step, shape, dtype, fill):
     except (OSError, StopIteration):
         pass
     if size > free:
-        raise step_error(step, "a grid of %s values takes %.3g GB, %.3g GB of memory are free. Choose a coarser level, or bounds.",
+        raise step_error(step, "a grid of %s values needs %.3g GB of memory, but only %.3g GB are free. Choose a coarser level or smaller bounds.",
                      " x ".join(str(n) for n in shape), size / 1e9, free / 1e9)
     return np.full(shape, fill, dtype)
 
@@ -92,9 +92,9 @@ def paint(step, centering, arrays, axes, grid, filled=None):
 def check_boxes(step):
     """Raises Error if the patches cannot be put on one grid."""
     if step.mesh:
-        raise step_error(step, "the grid is %s, its patches cannot be put on one grid. read() has their points and cells: see `mesh`." % step.grid)
+        raise step_error(step, "cannot sample a grid of type %s on one grid. Use read() with the names in `mesh` for its points and cells." % step.grid)
     if step.coordinates:
-        raise step_error(step, "the grid is curvilinear, its patches cannot be put on one grid. to_pyvista() has them as they are.")
+        raise step_error(step, "cannot sample a curvilinear grid on one grid. Use to_pyvista() instead.")
 
 
 def patches_with(step, name):
@@ -104,7 +104,7 @@ def patches_with(step, name):
     patches = np.flatnonzero(step.presence[list(step.variables).index(name)])
     roles = np.array(step.level_roles)[step.patches["level"][patches]]
     if (roles == "points").any():
-        raise step_error(step, "'%s' is known at points, not on a grid. Step.positions() says where they are.", name)
+        raise step_error(step, "'%s' has values at scattered points, not on a grid. Use Step.positions() for their positions.", name)
     if not patches.size:
         raise step_error(step, "no patch has '%s'.", name)
     return patches
@@ -123,9 +123,9 @@ def positions_of_level(step, level, centering, low, high):
                 ends = (np.array([low[axis], high[axis]]) - step.origin[axis]) / spacing
                 first, last = np.floor(ends[0] + _CLOSE), np.ceil(ends[1] - _CLOSE)
             if not last - first <= _MOST_ALONG_AXIS:
-                raise step_error(step, "a grid of %.9g cells along an axis is too large. Choose a coarser level, or bounds.", last - first)
+                raise step_error(step, "a grid of %.9g cells along an axis is too large. Choose a coarser level or smaller bounds.", last - first)
             if not max(-first, last) <= _FARTHEST:
-                raise step_error(step, "bounds %g to %g lie too far from the data.", low[axis], high[axis])
+                raise step_error(step, "bounds %g to %g are too far from the data.", low[axis], high[axis])
             nodes = step.origin[axis] + np.arange(first, last + 1) * spacing
         axes.append(0.5 * (nodes[1:] + nodes[:-1]) if centering == "cell" and len(nodes) > 1 else nodes)
     return axes
@@ -134,7 +134,7 @@ def positions_of_level(step, level, centering, low, high):
 def _positions_of_shape(step, shape, centering, low, high):
     shape = tuple(whole(n, "shape is %d whole numbers" % step.dimension) for n in np.atleast_1d(shape).tolist())
     if len(shape) != step.dimension or not 1 <= min(shape) <= max(shape) <= _MOST_ALONG_AXIS:
-        raise ValueError("shape is %d numbers from 1 to %d, not %s" % (step.dimension, _MOST_ALONG_AXIS, shape))
+        raise ValueError("shape must be %d numbers from 1 to %d, not %s" % (step.dimension, _MOST_ALONG_AXIS, shape))
     axes = []
     for axis, count in enumerate(reversed(shape)):
         middle = (np.arange(count) + 0.5) / count
@@ -151,7 +151,7 @@ def _region(step, given, low, high):
     with np.errstate(over="ignore", invalid="ignore"):
         widths = given[1::2] - given[:len(given) // 2 * 2:2]
     if len(given) not in (6, 2 * step.dimension) or not np.isfinite(widths).all() or (widths < 0).any():
-        raise ValueError("bounds are x from, x to, y from, y to and so on, %d numbers, not %s" % (2 * step.dimension, given.tolist()))
+        raise ValueError("bounds must be %d numbers (xmin, xmax, ymin, ymax, ...), not %s" % (2 * step.dimension, given.tolist()))
     if len(given) == 4:
         given = np.append(given, [low[:, 2].min(), high[:, 2].max()])
     return given[::2], given[1::2]
@@ -160,9 +160,9 @@ def _region(step, given, low, high):
 def uniform_grid(step, name, level, shape, given, outside):
     """As Step.uniform_grid()."""
     if level is not None and shape is not None:
-        raise ValueError("say either level or shape")
+        raise ValueError("give either level or shape, not both")
     if np.ndim(outside) or np.asarray(outside).dtype.kind not in "biuf":
-        raise TypeError("outside is a number, not %r" % (outside,))
+        raise TypeError("outside must be a number, not %r" % (outside,))
     number = step._level(0 if level is None else level)
     patches = patches_with(step, name)
     variable = step.variables[name]

@@ -19,7 +19,7 @@ class Variable:
     name
     centering   "cell" or "node"
     components
-    ghosts      layers beyond the patch that the file has, on both sides of the axes x, y, z
+    ghosts      number of ghost layers in the file, on both sides of the axes x, y, z
     steady      True: the same values at all steps of its file
     long_name   description and unit from the file (GrADS); "" if it has none
     """
@@ -38,7 +38,7 @@ class Axis:
 
     first       index of the first node, as in Step.patches
     positions   array
-    labels      the values that the positions stand for, such as pressures; else the positions
+    labels      values of the nodes, such as pressures, if they differ from the positions; otherwise the positions
     """
 
     first: int
@@ -47,9 +47,9 @@ class Axis:
 
 
 class Step:
-    """One time step of a DataSet: what it holds, and read() for the values.
+    """One time step of a DataSet. Its attributes describe the step, and read() returns the values.
 
-    index, number, time, date, path   which step it is
+    index, number, time, date, path   identify the step
     dimension     2 or 3
     bounds        see below
     geographic    True: x and y are longitudes and latitudes, in degrees
@@ -59,17 +59,17 @@ class Step:
     levels        array with the fields first_patch, patch_count (patches are numbered level by level), ratio (cells in
                   one of the next coarser level, along x, y, z) and spacing (size of a cell; uniform grids)
     level_names   list: "level 0", "sensor", ...
-    level_roles   list: "refinement"; "separate", boxes that hide nothing of other levels; "points", lists of
+    level_roles   list: "refinement"; "separate", boxes independent of other levels; "points", lists of
                   points, see positions()
     patches       array with the fields level, number (within the level, as the format counts), writer (process of the
                   simulation), lower and upper (first and last cell along x, y, z; in two dimensions 0 along z)
     variables     {name: Variable}
-    presence      bool array, variables x patches: which patch has which of `variables`
+    presence      bool array, variables x patches: True where a patch has a variable
     axes          three Axis, on rectilinear grids; else empty
     coordinates   name of the variable with the positions of nodes on curvilinear grids and of meshes; else None
-    mesh          names of the arrays of a mesh, for read(): points and lists of cells, each of one patch (partition); else empty.
-                  `patches` then only has the number of cells: from `lower` to `upper` along x
-    report        dict of what the last read() cost; report_text is the same as text
+    mesh          names of the arrays of a mesh, for read(): points and lists of cells of each patch (partition); else empty.
+                  `patches` then only has the number of cells, from `lower` to `upper` along x
+    report        dict with the cost of the last read(); report_text has the same as text
     faults        list of (patch, variable, message) of the last read(skip_broken=True)
     """
 
@@ -106,19 +106,19 @@ class Step:
     def read(self, variables=None, *, patches=None, levels=None, ghosts=False, threads=None, skip_broken=False):
         """Reads variables of patches, all at once.
 
-        variables    a name; or several, or None for all
-        patches      a patch's number, or several, as they are counted in `patches`; None: all
-        levels       a level, or several, by number or by name: only their patches
+        variables    a name, several names, or None for all
+        patches      a patch number or several, indices into `patches`; None: all
+        levels       a level or several, by number or name: read only their patches
         ghosts       True: with the ghost layers of the file; False: without them
-        threads      reads in flight at once; None: as open() was told
-        skip_broken  True: arrays that cannot be read are left out, with a warning, and `faults` has the reasons;
+        threads      number of concurrent reads; None: as in open()
+        skip_broken  True: arrays that cannot be read are skipped with a warning, and `faults` has the reasons;
                      False: they raise Error
 
-        Returns {patch: array} for one name, else {name: {patch: array}}. Patches that do not have a variable
-        are missing there. The next read uses the memory of deleted arrays again.
+        Returns {patch: array} for one name, otherwise {name: {patch: array}}. Patches without the variable are
+        missing. The next read reuses the memory of deleted arrays.
 
-        Raises Error for names, patches and levels that do not exist, for faults of files (MissingFile where one is not
-        there), and when memory does not suffice.
+        Raises Error for unknown names, patches and levels, for faulty files (MissingFile for a missing file), and if
+        the memory is insufficient.
         """
         names = self._names(variables)
         numbers = [self._number(name) for name in names]
@@ -131,7 +131,7 @@ class Step:
         arrays = [{patch: np.ndarray(shape, kind, memory) for patch, memory, kind, shape in of_variable} for of_variable in read]
         self.faults = faults
         if faults:
-            text = "%d of %d arrays could not be read; the first: %s" % (len(faults), len(names) * len(wanted), faults[0][2])
+            text = "%d of %d arrays cannot be read. The first error: %s" % (len(faults), len(names) * len(wanted), faults[0][2])
             if not skip_broken:
                 with _errors.missing_files():
                     raise Error(faults[0][2])
@@ -139,28 +139,28 @@ class Step:
         return arrays[0] if isinstance(variables, str) else dict(zip(names, arrays))
 
     def dtype(self, name):
-        """numpy's type of the values of a variable, without reading any; None if no patch has it."""
+        """The numpy dtype of a variable, without reading values; None if no patch has the variable."""
         with _errors.missing_files():
             kind = self._core.dtype(self._number(name))
         return None if kind is None else np.dtype(kind)
 
     def part(self, part, parts):
-        """Numbers of the patches for process `part`, 0 .. parts-1, of `parts` that divide the reading among them.
+        """Numbers of the patches that process `part` (0 .. parts-1) of `parts` processes should read.
 
         Each patch is in one part. The patches of a part are close together, and all parts have about the same number of bytes.
-        All processes find the same parts, so they need not communicate:
+        All processes get the same parts without communication:
 
-            mine = step.part(rank, size)                  # of mpi4py, multiprocessing, a batch system's task number ...
+            mine = step.part(rank, size)                  # from mpi4py, multiprocessing, a batch system ...
             density = step.read("density", patches=mine)
         """
-        return np.array(self._core.part(*(_errors.whole(n, "parts are counted from 0") for n in (part, parts))), int)
+        return np.array(self._core.part(*(_errors.whole(n, "part and parts must be whole numbers, counted from 0") for n in (part, parts))), int)
 
     def covered(self, patch):
-        """The cells of a patch that count elsewhere, as an array with a bool for each cell.
+        """The cells of a patch that other patches replace, as a bool array over its cells.
 
-        These are cells that a finer level covers, and cells that a patch of the same level with a lower number has too
-        (SAMRAI writes patches that overlap). Leave them out of sums and means: values[~step.covered(patch)] has each place
-        once, with its finest data.
+        These are cells covered by a finer level, and cells that a patch of the same level with a lower number also has
+        (SAMRAI writes overlapping patches). Exclude them from sums and means: values[~step.covered(patch)] of all patches
+        covers the domain exactly once, with the finest data.
         """
         shape, flags = self._core.covered(self._patch(patch))
         return np.frombuffer(flags, bool).reshape(shape).copy() if flags else np.zeros(shape, bool)
@@ -169,25 +169,25 @@ class Step:
     def bounds(self):
         """(x from, x to, y from, y to, z from, z to) of all patches of all levels, as in ParaView.
 
-        Reads the positions of nodes on curvilinear grids and of meshes, and those of points. NaN if there are no patches.
+        Reads the positions of nodes of curvilinear grids and meshes, and of points. NaN if the step has no patches.
         """
         return _sampling.bounds(self)
 
     def uniform_grid(self, name, *, level=None, shape=None, bounds=None, outside=np.nan):
-        """A variable of all levels on one grid, from the finest data: its array, and the positions along x, y (and z).
+        """Returns a variable of all levels on one grid, from the finest data, and the positions along x, y (and z).
 
         level    use the spacing of this level, a number or a name; level 0 if neither level nor shape is given
-        shape    or use so many values along each axis, slowest first, [k, j, i], as in arrays
-        bounds   six numbers as in Step.bounds (four in two dimensions); with `level` they grow to whole cells.
+        shape    number of values along each axis, slowest first, [k, j, i], instead of level
+        bounds   six numbers as in Step.bounds (four in two dimensions); with `level` they are extended to whole cells.
                  None: around all patches that have the variable
-        outside  a number, the value where no patch has the variable; the array's type can hold it: NaN turns integers
-                 into floats
+        outside  value where no patch has the variable. If the type of the array cannot represent it, the type is changed:
+                 NaN turns integers into floats
 
-        A variable in cells is given at the middles of the grid's cells, and has the value of the finest cell there; on a
-        border between cells, that of the upper one. Nothing is averaged, so sums over a grid that is coarser than the data
-        differ from those of the data. A variable at nodes is given at the grid's nodes (with `shape`, the first and the last
-        lie on the bounds), and has the value of the nearest node of the finest patch there. On rectilinear grids `level`
-        gives the grid's own positions.
+        A cell variable is sampled at the cell centres of the grid and gets the value of the finest cell there (on a border
+        between cells, of the upper one). Values are not averaged, so sums over a grid coarser than the data differ from sums
+        over the data. A node variable is sampled at the nodes of the grid (with `shape`, the first and the last node are on
+        the bounds) and gets the value of the nearest node of the finest patch there. On rectilinear grids, `level` uses the
+        positions of the grid itself.
 
             values, (x, y, z) = step.uniform_grid("density", level=1)
 
@@ -196,58 +196,58 @@ class Step:
         return _sampling.uniform_grid(self, name, level, shape, bounds, outside)
 
     def to_pyvista(self, variables=None, *, patches=None, levels=None):
-        """Reads into a pyvista.MultiBlock: a grid for each patch, or a cloud for each list of points.
+        """Reads into a pyvista.MultiBlock with one grid per patch, or one point cloud per list of points.
 
         variables, patches, levels    as for read()
 
-        The cells of covered() are hidden by "vtkGhostType", so that each place is drawn once. Values are not copied.
+        The cells of covered() are hidden by "vtkGhostType", so the finest data are drawn everywhere, once. Values are not copied.
         Raises ImportError if pyvista is not installed, and Error for meshes.
         """
         return _convert.to_pyvista(self, variables, patches, levels)
 
     def to_xarray(self, variables=None, *, level=None):
-        """Reads, and gives an xarray.Dataset of one level: dimensions x, y, z, or lon, lat, lev.
+        """Reads one level into an xarray.Dataset with the dimensions x, y, z, or lon, lat, lev.
 
-        variables    a name; or several, or None for all that the level has
-        level        its number or name; None: the first with one of the variables, of k-Wave's domain and sensor that which
-                     ParaView's reader shows of them: the sensor where it has time series. On rectilinear grids (GrADS) None is
-                     all levels: variables of the surface lack the dimension lev
+        variables    a name, several names, or None for all of the level
+        level        number or name of the level. None: the first level with one of the variables; for k-Wave, the grid that
+                     ParaView's reader shows (the sensor if it has time series); for rectilinear grids (GrADS) all levels,
+                     where surface variables lack the dimension lev
 
-        Patches are put together; where no patch is, there is NaN (integers become floats then). Cells under finer ones
-        have the values of this level: uniform_grid() has the finest. x, y, z are the middles of cells; variables at nodes
-        have the dimensions x_node, y_node, z_node. Lists of points have the dimension `point`. `lev` is what the levels
-        of GrADS stand for, such as pressures, and `height` where ParaView shows them. A variable with the name of a
-        coordinate gets "_" at its end. `time` is a coordinate, a date where the format has dates:
+        Patches are joined. Places without a patch are NaN (which turns integers into floats). Cells under finer levels have
+        the values of this level; for the finest values, use uniform_grid(). x, y, z are cell centres; node variables have
+        the dimensions x_node, y_node, z_node. Lists of points have the dimension `point`. `lev` has the values of the GrADS
+        levels, such as pressures, and `height` their positions in ParaView. A variable with the name of a coordinate gets a
+        trailing "_". `time` is a coordinate, and a date if the format has dates:
 
             series = xarray.concat([step.to_xarray("u") for step in data], "time")
 
-        Raises ImportError where xarray is not installed, and Error for curvilinear grids, meshes, and levels without variables.
+        Raises ImportError if xarray is not installed, and Error for curvilinear grids, meshes, and levels without variables.
         """
         return _convert.to_xarray(self, variables, level)
 
     def to_yt(self, variables=None, *, levels=None):
-        """Reads into a data set of yt, with all levels: slices, projections and profiles of yt work on it.
+        """Reads all levels into a yt data set for slices, projections and profiles.
 
-        variables, levels    as for read(); variables of cells, on every patch of the levels, which begin with level 0
+        variables, levels    as for read(). The variables must be cell variables on every patch, and the levels must begin with 0
 
-        A vector V becomes the fields V_x, V_y and V_z. Data in two dimensions get one cell along z, from 0 to 1. Lengths and
+        A vector V becomes the fields V_x, V_y and V_z. 2-D data get one cell along z, from 0 to 1. Lengths and
         values have no units. Values are copied.
-        Raises ImportError if yt is not installed, and Error for data that are no uniform cells, for levels whose refinement is
-        not one whole number along all axes, and for variables that some patches lack.
+        Raises ImportError if yt is not installed, and Error for grids other than uniform, for levels whose refinement ratio is
+        not the same whole number along all axes, and for variables that some patches lack.
         """
         return _convert.to_yt(self, variables, levels)
 
     def nodes(self, patch):
         """Positions of the nodes of a patch: three arrays, along x, y and z.
 
-        There is one more node than cells along each axis, but just one along z in two dimensions and wherever a grid is flat.
+        Each axis has one more node than cells, but a flat axis, such as z in two dimensions, has just one.
         Raises Error on curvilinear grids and meshes, whose positions are in the variable `coordinates`, and for points.
         """
         box = self.patches[self._patch(patch)]
         level = box["level"]
         if self.coordinates or self.level_roles[level] == "points":
-            raise Error("Patch %d of %s has no axes: read %s." % (patch, self.path, "its positions()" if self.coordinates is None
-                                                                else "'%s'" % self.coordinates))
+            raise Error("Patch %d of %s has no axes. Use %s instead." % (patch, self.path, "positions()" if self.coordinates is None
+                                                                else "the variable '%s'" % self.coordinates))
         found = []
         for axis in range(3):
             more = 1 if axis < self.dimension and not self._flat[level][axis] else 0
@@ -261,17 +261,17 @@ class Step:
     def positions(self, patch):
         """Positions of the points of a patch on a level of points ("points" in `level_roles`): n x 3.
 
-        They are the middles of cells of the domain; in two dimensions they lie in the plane of the nodes, as in ParaView.
-        They are read, like values by read().
+        Points are cell centres of the domain; in two dimensions, they lie in the plane of the nodes, as in ParaView.
+        This method reads from the file, as read() does.
         """
         level = self.patches[self._patch(patch)]["level"]
         if self.level_roles[level] != "points":
-            raise Error("Patch %d of %s is a box, not a list of points: see nodes()." % (patch, self.path))
+            raise Error("Patch %d of %s is a box, not a list of points. Use nodes() instead." % (patch, self.path))
         lower, upper = (np.array(corner) for corner in self._lattice)
         cells = self.read(self._positions[level], patches=patch)[int(patch)].astype(np.int64) - 1
         size = upper - lower + 1
         if cells.size and not 0 <= cells.min() <= cells.max() < size.prod():
-            raise Error("%s: expected points within the domain of %s cells, found others. The file is damaged." % (self.path, size))
+            raise Error("%s: expected points within the domain of %s cells, found points outside it. The file is damaged." % (self.path, size))
         index = lower + np.stack(np.unravel_index(cells, size, order="F"), 1)
         middle = np.where(np.arange(3) < self.dimension, 0.5, 0)
         return self.origin + (index + middle) * self.levels[level]["spacing"]
@@ -283,22 +283,22 @@ class Step:
         """The number of a level, from its number or its name."""
         if isinstance(level, str):
             if level not in self.level_names:
-                raise Error("%s: there is no level '%s'; there are %s." % (self.path, level, ", ".join(self.level_names)))
+                raise Error("%s has no level '%s'. The levels are: %s." % (self.path, level, ", ".join(self.level_names)))
             return self.level_names.index(level)
-        level = _errors.whole(level, "levels are given by number or name")
+        level = _errors.whole(level, "a level must be a number or name")
         if not 0 <= level < len(self.levels):
-            raise Error("%s: there is no level %d; levels are numbered 0 to %d." % (self.path, level, len(self.levels) - 1))
+            raise Error("%s has no level %d. Levels are numbered 0 to %d." % (self.path, level, len(self.levels) - 1))
         return level
 
     def _number(self, name):
         if name not in self._numbers:
-            raise Error("%s: there is no variable '%s'; there are %s." % (self.path, name, ", ".join(self.variables) or "none"))
+            raise Error("%s has no variable '%s'. The variables are: %s." % (self.path, name, ", ".join(self.variables) or "none"))
         return self._numbers[name]
 
     def _patch(self, patch):
-        patch = _errors.whole(patch, "patches are given by number")
+        patch = _errors.whole(patch, "a patch must be a number")
         if not 0 <= patch < len(self.patches):
-            raise Error("%s: there is no patch %d; patches are numbered 0 to %d." % (self.path, patch, len(self.patches) - 1))
+            raise Error("%s has no patch %d. Patches are numbered 0 to %d." % (self.path, patch, len(self.patches) - 1))
         return patch
 
     def _wanted(self, patches, levels):
@@ -308,7 +308,7 @@ class Step:
         else:
             given = np.atleast_1d(np.asarray(patches))
             if given.size and given.dtype.kind not in "iu":
-                raise TypeError("patches are whole numbers, not %s" % given.dtype)
+                raise TypeError("patches must be whole numbers, not %s" % given.dtype)
             wanted = np.array([self._patch(p) for p in dict.fromkeys(given.ravel().tolist())], int)
         if levels is not None:
             chosen = [self._level(level) for level in (levels if np.ndim(levels) else [levels])]

@@ -20,8 +20,8 @@ def threads_here(count):
     """The number of threads that may read in this process, if a read wants so many."""
     global _has_threads
     if _lost_threads and count != 1:
-        warnings.warn("This process was forked from one that had read already: it reads with one thread. "
-                      "Start it by multiprocessing.get_context('spawn') instead.", stacklevel=3)
+        warnings.warn("This process was forked after a read, so it reads with one thread. "
+                      "Start processes with multiprocessing.get_context('spawn') instead.", stacklevel=3)
         return 1
     _has_threads = _has_threads or count != 1
     return count
@@ -31,7 +31,7 @@ def threads_wanted(threads):
     """Threads for the compiled part: 0 for automatic."""
     if threads is None:
         return 0
-    count = _errors.whole(threads, "threads are 1 or more, or None for automatic")
+    count = _errors.whole(threads, "threads must be 1 or more, or None for automatic")
     if count < 1:
-        raise ValueError("threads are 1 or more, or None for automatic, not %d" % count)
+        raise ValueError("threads must be 1 or more, or None for automatic, not %d" % count)
     return count

@@ -239,12 +239,10 @@ TEST(Amrex, NotesWhatIsLeftOut)
   WriteText(later + "/raw_fields/Level_0/Bx_aux_H", "1\n");
   WriteText(later + "/raw_fields/Level_0/Bx_aux_D_00000", "1\n");
   const std::vector<std::string> wanted{
-      "the coordinates are cylindrical, and are shown on straight axes: r as x, z as y",
-      "the grid is mapped (Nu_nd): how far its nodes are moved is left out, and cells are shown where they "
-      "lie "
-      "without that",
-      "raw fields are left out: 'Bx_aux'",
-      "particles are left out: 'electrons', 'ions'; ParaView's AMReX/BoxLib Particles Reader shows them"};
+      "the coordinates are cylindrical, shown on straight axes: r as x, z as y",
+      "the grid is mapped (Nu_nd), but cells are shown at their unmapped positions",
+      "raw fields are skipped: 'Bx_aux'",
+      "particles are skipped: 'electrons', 'ions'; use ParaView's AMReX/BoxLib Particles Reader for them"};
   // The last step is looked at, too; more of them make no more notes.
   draft.Write(folder, "plt00021");
   EXPECT_EQ(format.OpenSeries(later, {}).Notes, wanted);
@@ -256,7 +254,7 @@ TEST(Amrex, NotesWhatIsLeftOut)
   const std::string mapped = draft.Write(folder, "mapped");
   WriteText(mapped + "/Level_0/Nu_nd_H", "1\n");
   EXPECT_THAT(format.OpenSeries(mapped, {}).Notes,
-      ::testing::ElementsAre(HasSubstr("spherical, and are shown on straight axes: r as x, theta as y"),
+      ::testing::ElementsAre(HasSubstr("spherical, shown on straight axes: r as x, theta as y"),
           HasSubstr("the grid is mapped")));
 }
 

@@ -416,8 +416,8 @@ TEST_F(Container, IsWhatHasALogWhateverItIsCalled)
   // Exported steps are no container: nothing is written there, nor taken away.
   std::filesystem::remove(this->Path + "/index");
   EXPECT_STREQ(FindFormat(this->Path + "/step.000007.hdf")->Name(), "VTKHDF");
-  EXPECT_THAT(
-      MessageOf([&] { this->WriteStep(8); }), HasSubstr("a folder with step.000007.hdf and without a log"));
+  EXPECT_THAT(MessageOf([&] { this->WriteStep(8); }),
+      HasSubstr("a folder with step.000007.hdf, but without the log of a container"));
   EXPECT_TRUE(std::filesystem::exists(this->Path + "/step.000007.hdf"));
 }
 
@@ -447,7 +447,7 @@ TEST_F(Container, AStepThatLacksValuesDoesNotComeToBe)
   }
   EXPECT_EQ(ReadLog(this->Path)->Steps.size(), 1u);
   EXPECT_FALSE(std::filesystem::exists(this->Path + "/step.000002.part"));
-  EXPECT_THAT(MessageOf([&] { writer.Begin(this->StepOf(1)); }), HasSubstr("no step 1"));
+  EXPECT_THAT(MessageOf([&] { writer.Begin(this->StepOf(1)); }), HasSubstr("an unused step number, found 1"));
 }
 
 TEST_F(Container, AForgedRecordGivesAMessage)

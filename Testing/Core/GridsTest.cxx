@@ -130,8 +130,7 @@ TEST(Grids, HaveVariablesWhereThereAreValues)
   for (const LevelGrid& grid : GridsOf(catalog)) {
     variables.push_back(VariablesOn(grid, catalog));
   }
-  EXPECT_EQ(
-      variables, (std::vector<std::vector<int>>{{OfDomain, OfFinest}, {OfSensor}, {OfSurface}, {}}));
+  EXPECT_EQ(variables, (std::vector<std::vector<int>>{{OfDomain, OfFinest}, {OfSensor}, {OfSurface}, {}}));
 }
 
 TEST(Grids, AutomaticShowsTheFirstWithAWantedVariable)

@@ -77,7 +77,7 @@ TEST(VariableCode, RefusesWhatIsNone)
     EXPECT_THAT(testing::MessageOf([&] {
       Decode(code, {"a", "b", "c"});
     }),
-        ::testing::HasSubstr("none of 3"));
+        ::testing::HasSubstr("an invalid set of the 3 variables"));
   }
 }
 

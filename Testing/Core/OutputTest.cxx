@@ -96,11 +96,11 @@ TEST(OutputConfig, SaysWhereItIsWrong)
   EXPECT_THAT(Refusal("[]"), HasSubstr("[]"));
   EXPECT_THAT(Refusal("{} {}"), HasSubstr("JSON"));
   EXPECT_THAT(Refusal("{\"wait seconds\": 1e300}"), HasSubstr("at most 1e9"));
-  EXPECT_THAT(
-      Refusal("{\"channels\": [{\"path\": \"a\", \"variables\": [\"v\", \"v\"]}]}"), HasSubstr("each once"));
-  EXPECT_THAT(Refusal("{\"channels\": [{\"path\": \"a.ctl\"}]}"), HasSubstr("grads, and for no other"));
+  EXPECT_THAT(Refusal("{\"channels\": [{\"path\": \"a\", \"variables\": [\"v\", \"v\"]}]}"),
+      HasSubstr("different names"));
+  EXPECT_THAT(Refusal("{\"channels\": [{\"path\": \"a.ctl\"}]}"), HasSubstr("grads, and only for it"));
   EXPECT_THAT(Refusal("{\"channels\": [{\"path\": \"a\", \"start\": \"06:00Z01jun2017\"}]}"),
-      HasSubstr("grads alone"));
+      HasSubstr("only with the format grads"));
   for (const char* wrong : {"\"start\": \"2017-06-01\"", "\"start\": \"24:00Z01jun2017\"",
            "\"interval\": \"6\"", "\"interval\": \"0hr\""}) {
     EXPECT_THAT(
@@ -183,10 +183,11 @@ TEST(OutputDeclaration, RefusesVariablesThatCannotBe)
     return testing::MessageOf([&] { declared.AddVariable(variable); });
   };
   declared.AddVariable({"a"});
-  EXPECT_THAT(add({"a"}), HasSubstr("name of its own"));
-  EXPECT_THAT(add({""}), HasSubstr("name of its own"));
+  EXPECT_THAT(add({"a"}), HasSubstr("unique name"));
+  EXPECT_THAT(add({""}), HasSubstr("unique name"));
   EXPECT_THAT(add({"b", "", ElementType::Float64, 0}), HasSubstr("0 components"));
-  EXPECT_THAT(add({"c", "", ElementType::Float64, 1, Centering::Cell, {0, -1, 0}}), HasSubstr("-1 layers"));
+  EXPECT_THAT(
+      add({"c", "", ElementType::Float64, 1, Centering::Cell, {0, -1, 0}}), HasSubstr("-1 ghost layers"));
   EXPECT_EQ(declared.Variables().size(), 1u);
 }
 
@@ -200,11 +201,12 @@ TEST(OutputDeclaration, SaysWhatIsWrongWithPatches)
   declared.SetGrid(2, {0, 0, 0}, {1, 1, 1}, {{1, 1, 1}});
   EXPECT_THAT(patches({}), HasSubstr("at least one"));
   EXPECT_THAT(patches({PatchAt(0, {4, 0, 0}, {3, 0, 0})}), HasSubstr("cells 4 to 3 along axis 0"));
-  EXPECT_THAT(patches({PatchAt(0, {0, 0, 5}, {3, 0, 5})}), HasSubstr("the grid lacks this axis"));
+  EXPECT_THAT(patches({PatchAt(0, {0, 0, 5}, {3, 0, 5})}), HasSubstr("the grid does not have this axis"));
   EXPECT_THAT(patches({PatchAt(0, {0, 0, 0}, {3, 3, 0}), PatchAt(0, {9, 0, 0}, {9, 9, 0}),
                   PatchAt(0, {3, 3, 0}, {8, 8, 0})}),
-      HasSubstr("must not overlap: on level 0 rank 0 has the cells (0, 0, 0) to (3, 3, 0), and rank 0 the "
-                "cells (3, 3, 0) to (8, 8, 0)"));
+      HasSubstr(
+          "must not overlap, but on level 0 rank 0 has the cells (0, 0, 0) to (3, 3, 0), and rank 0 the "
+          "cells (3, 3, 0) to (8, 8, 0)"));
   declared.SetPatches(*alone, {PatchAt(0, {0, 0, 0}, {3, 3, 0}), PatchAt(0, {4, 0, 0}, {8, 8, 0})});
   EXPECT_THAT(testing::MessageOf([&] {
     declared.SetGrid(2, {0, 0, 0}, {1, 0, 1}, {{1, 1, 1}});

@@ -133,7 +133,7 @@ TEST(OutputThreads, WhatIsForSimulationsAloneIsRefused)
   const auto refusal = [&](const std::string& config) {
     return patchio::testing::MessageOf([&] { CatalogOutput(ReadOutputConfig(config), *alone); });
   };
-  EXPECT_THAT(refusal(R"({"mode": "ranks"})"), ::testing::HasSubstr("for simulations alone"));
+  EXPECT_THAT(refusal(R"({"mode": "ranks"})"), ::testing::HasSubstr("only simulations support"));
   EXPECT_THAT(
       refusal(
           R"({"channels": [{"path": "a.h5", "format": "kwave", "points": [1], "windows": [{"last": 1}]}]})"),

@@ -69,8 +69,8 @@ TEST_F(SamraiSeries, NotesWhatIsLeftOut)
   testing::WriteHdf5(summary, draft);
   this->WriteIndex("visit_dump.00003/summary.samrai\n");
   const std::vector<std::string> wanted{
-      "VisIt's expressions are left out: 'Error', 'Speed'; ParaView's Calculator does the same",
-      "values for each material (material_state) are left out: 'density', 'energy'; those of whole cells are "
+      "VisIt expressions are skipped: 'Error', 'Speed'; use ParaView's Calculator for them",
+      "values per material (material_state) are skipped: 'density', 'energy'; the values of whole cells are "
       "shown"};
   EXPECT_EQ(this->Open().Notes, wanted);
   EXPECT_EQ(this->Format.OpenSeries(summary, {}).Notes, wanted);

@@ -51,8 +51,8 @@ def misspelt():
     reader.CellArrayStatus = ["UVLA", "flux"]
     reader.PointArrayStatus = ["uval"]
     times = reader.TimestepValues
-    warned(lambda: reader.UpdatePipeline(times[1]), "There is no cell array 'UVLA' at step 15; the cell arrays are: 'uval', 'flux'. Correct CellArrayStatus",
-           "'uval' is a cell array: choose it in CellArrayStatus, not in PointArrayStatus.")
+    warned(lambda: reader.UpdatePipeline(times[1]), "Step 15 has no cell array 'UVLA'. The cell arrays are: 'uval', 'flux'. If no other step has it, correct CellArrayStatus",
+           "'uval' is a cell array. Select it in CellArrayStatus, not in PointArrayStatus.")
     expect("flux" in arrays_of(reader) and "uval" not in arrays_of(reader), "arrays %s", arrays_of(reader))
     quiet(lambda: reader.UpdatePipeline(times[2]))
     reader.CellArrayStatus, reader.PointArrayStatus = ["uval"], ["uval_node"]
@@ -86,7 +86,7 @@ def changing():
     quiet(lambda: (reader.UpdatePipeline(0.5), reader.UpdatePipeline(0)))
     simple.Delete(reader)
     reader = simple.PatchReader(FileName=[os.path.join(scratch, "plt00000")], CellArrayStatus=["b"])
-    warned(lambda: reader.UpdatePipeline(0), "There is no cell array 'b' at step 0; the cell arrays are: 'a'. Correct CellArrayStatus, unless other steps have it.")
+    warned(lambda: reader.UpdatePipeline(0), "Step 0 has no cell array 'b'. The cell arrays are: 'a'. If no other step has it, correct CellArrayStatus.")
     quiet(lambda: reader.UpdatePipeline(0.5))
     expect("b" in arrays_of(reader), "arrays %s", arrays_of(reader))
     quiet(lambda: reader.UpdatePipeline(0))
@@ -103,7 +103,7 @@ def left_out():
     vtkLogger.LogToFile(log, vtkLogger.TRUNCATE, vtkLogger.VERBOSITY_INFO)
     reader = simple.PatchReader(FileName=[path], ListedDumpsOnly=1)
     quiet(reader.UpdatePipeline)
-    note = "particles are left out: 'electrons'"
+    note = "particles are skipped: 'electrons'"
     reader.UpdatePropertyInformation()
     report = reader.GetProperty("IOReport").GetData()
     expect(report.count("Note: " + note) == 1, "report: %s", report)

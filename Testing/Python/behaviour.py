@@ -270,12 +270,12 @@ class Errors(unittest.TestCase):
             self.assertEqual((fault.errno, fault.filename), (errno.ENOENT, "/nowhere/dumps.visit"))
             self.assertEqual(str(fault), str(caught.exception))
         for path in (None, 3, [None], b"dumps.visit"):
-            self.fails(["path is a file's name", repr(path)], lambda: patchio.open(path), TypeError)
+            self.fails(["path must be a file name", repr(path)], lambda: patchio.open(path), TypeError)
         with self.assertRaises(patchio.Error) as caught:
             patchio.open(__file__)
         self.assertNotIsInstance(caught.exception, FileNotFoundError)
         self.fails(["a file of another format", "PatchIO does not support this format"], lambda: patchio.open(__file__))
-        self.fails(["No file"], lambda: patchio.open([]))
+        self.fails(["The list of paths is empty"], lambda: patchio.open([]))
         self.fails(["'on', 'read' or 'off'"], lambda: patchio.open(linadv(), metadata="yes"), ValueError)
 
     def test_what_does_not_exist(self):
@@ -285,16 +285,16 @@ class Errors(unittest.TestCase):
         for work in (lambda: step.read("uval", patches=48), lambda: step.read("uval", patches=[0, -1]), lambda: step.nodes(99),
                      lambda: step.covered(-1), lambda: step.positions(48)):
             self.fails([step.path, "has no patch", "0 to 47"], work)
-        self.fails([step.path, "there is no level 3", "0 to 2"], lambda: step.read("uval", levels=[0, 3]))
-        self.fails(["there is no level -1"], lambda: step.read("uval", levels=-1))
+        self.fails([step.path, "has no level 3", "0 to 2"], lambda: step.read("uval", levels=[0, 3]))
+        self.fails(["has no level -1"], lambda: step.read("uval", levels=-1))
         self.fails(["'sensor'", "level 0, level 1, level 2"], lambda: step.read("uval", levels="sensor"))
         self.fails(["number or name, not 0.5"], lambda: step.read("uval", levels=0.5), TypeError)
         self.fails(["counted from 0, not 'a'"], lambda: patchio.open(linadv())["a"], TypeError)
         self.fails(["number, not 1.5"], lambda: step.covered(1.5), TypeError)
         for threads in ("4", 2.5):
             self.fails(["1 or more", "not %r" % threads], lambda: step.read("uval", threads=threads), TypeError)
-        self.fails(["there is no step 4", "4 steps"], lambda: patchio.open(linadv())[4], IndexError)
-        self.fails(["part 3 of 3"], lambda: step.part(3, 3))
+        self.fails(["step index 4 is out of range", "4 steps"], lambda: patchio.open(linadv())[4], IndexError)
+        self.fails(["Part 3 of 3"], lambda: step.part(3, 3))
         self.fails(["is a box"], lambda: step.positions(0))
         self.fails([], lambda: step.read("uval", patches=[0.5]), TypeError)
         for threads in (0, -3):
@@ -311,7 +311,7 @@ class Errors(unittest.TestCase):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             rest = step.read("uval", skip_broken=True)
-        self.assertIn("could not be read", str(caught[0].message))
+        self.assertIn("cannot be read", str(caught[0].message))
         broken = {fault[0] for fault in step.faults}
         self.assertTrue(broken)
         self.assertEqual(set(rest) | broken, set(whole))
@@ -342,7 +342,7 @@ class Errors(unittest.TestCase):
         step = patchio.open(os.path.join(folder, "dumps.visit"), metadata="off")[0]
         with open(step.path, "ab") as file:
             file.write(b"\0")
-        self.fails([step.path, "as it was when it was opened"], lambda: step.read("uval"))
+        self.fails([step.path, "the file that was opened"], lambda: step.read("uval"))
 
 
 class Describing(unittest.TestCase):
@@ -373,16 +373,16 @@ class Describing(unittest.TestCase):
             step = data[0]
         self.assertEqual(len(step.read("uval")), len(step.patches))
         self.assertRaisesRegex(ValueError, "closed", lambda: data[0])
-        self.assertIn("was closed", data._repr_html_())
+        self.assertIn("is closed", data._repr_html_())
 
     def test_what_is_not_installed(self):
         def said(code):
             done = subprocess.run([sys.executable, "-c", code, linadv()], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             self.assertNotEqual(done.returncode, 0)
             return done.stdout
-        self.assertIn("ImportError: patchio needs numpy: install it by", said("import sys; sys.modules['numpy'] = None; import patchio"))
+        self.assertIn("ImportError: patchio needs numpy. Install it with", said("import sys; sys.modules['numpy'] = None; import patchio"))
         for name in ("pyvista", "xarray", "yt"):
-            self.assertIn("ImportError: to_%s() needs %s: install it by 'python3 -m pip install %s'" % (name, name, name), said(
+            self.assertIn("ImportError: to_%s() needs %s. Install it with 'python3 -m pip install %s'" % (name, name, name), said(
                 "import sys; sys.modules['%s'] = None; import patchio; patchio.open(sys.argv[1])[0].to_%s()" % (name, name)))
 
 

@@ -96,7 +96,7 @@ def check_movie():
         file.write("no HDF5")
     run_in_pvbatch("movie.py", sys.argv[4], DATA, os.path.join(scratch, "movie"), "uval")
     check_pictures("movie", len(SUMMARIES))
-    run_in_pvbatch("movie.py", "1", DATA, os.path.join(scratch, "other"), "density", code=1, words="no variable 'density'; there are: uval")
+    run_in_pvbatch("movie.py", "1", DATA, os.path.join(scratch, "other"), "density", code=1, words="unknown variable 'density'. The variables are: uval")
     expect(not glob.glob(os.path.join(scratch, "other*")), "pictures of a variable that does not exist")
     # Each is said once: not in ParaView's log, too, and without what other ranks say when one of them just exits.
     said = run_in_pvbatch("movie.py", "1", os.path.join(scratch, "broken.h5"), os.path.join(scratch, "other"), code=1, words="broken.h5")
@@ -131,7 +131,7 @@ def check_slices():
 def check_time_series():
     out = os.path.join(scratch, "table.csv")
     run_in_python("time_series.py", code=2, words="DATA OUT.csv")
-    run_in_python("time_series.py", "/nowhere/dumps.visit", out, code=1, words="/nowhere/dumps.visit: expected")
+    run_in_python("time_series.py", "/nowhere/dumps.visit", out, code=1, words="/nowhere/dumps.visit: No such file or directory; expected")
     expect(not os.path.exists(out), "a table of nothing")
     run_in_python("time_series.py", DATA, out)
     with open(out) as file:
@@ -174,9 +174,9 @@ def check_overlaps():
 def check_pyvista_blocks():
     picture = os.path.join(scratch, "blocks.png")
     run_in_python("pyvista_blocks.py", code=2, words="DATA [PICTURE.png")
-    run_in_python("pyvista_blocks.py", DATA, picture, "density", code=1, words="no variable 'density'; there are: uval")
+    run_in_python("pyvista_blocks.py", DATA, picture, "density", code=1, words="unknown variable 'density'. The variables are: uval")
     if importlib.util.find_spec("pyvista") is None:
-        run_in_python("pyvista_blocks.py", DATA, picture, code=1, words="needs pyvista: install it by")
+        run_in_python("pyvista_blocks.py", DATA, picture, code=1, words="needs pyvista. Install it with")
         if not faults:
             print("skipped: pyvista is not installed")
             sys.exit(77)

@@ -176,17 +176,17 @@ class UniformGrid(unittest.TestCase):
         step = opened("faults", make_3d())
         deformed = opened("deformed", make_deformed())
         for words, work, kind in (
-                ("there is no variable 'w'", lambda: step.uniform_grid("w"), patchio.Error),
-                ("there is no level 3", lambda: step.uniform_grid("U", level=3), patchio.Error),
+                ("has no variable 'w'", lambda: step.uniform_grid("w"), patchio.Error),
+                ("has no level 3", lambda: step.uniform_grid("U", level=3), patchio.Error),
                 ("curvilinear", lambda: deformed.uniform_grid("U"), patchio.Error),
-                ("of memory are free", lambda: step.uniform_grid("U", shape=(10**6, 10**6, 10**6)), patchio.Error),
+                ("GB are free", lambda: step.uniform_grid("U", shape=(10**6, 10**6, 10**6)), patchio.Error),
                 ("too large", lambda: step.uniform_grid("U", bounds=(0, 1e12, 0, 1, 0, 1)), patchio.Error),
                 ("either", lambda: step.uniform_grid("U", level=1, shape=(2, 2, 2)), ValueError),
-                ("shape is 3", lambda: step.uniform_grid("U", shape=(2, 2)), ValueError),
+                ("shape must be 3", lambda: step.uniform_grid("U", shape=(2, 2)), ValueError),
                 ("not 2.5", lambda: step.uniform_grid("U", shape=(2.5, 2, 2)), TypeError),
-                ("outside is a number, not 'x'", lambda: step.uniform_grid("U", outside="x"), TypeError),
-                ("bounds are", lambda: step.uniform_grid("U", bounds=(1, 0, 0, 1, 0, 1)), ValueError),
-                ("bounds are", lambda: step.uniform_grid("U", bounds=(-1e308, 1e308, 0, 1, 0, 1)), ValueError),
+                ("outside must be a number, not 'x'", lambda: step.uniform_grid("U", outside="x"), TypeError),
+                ("bounds must be", lambda: step.uniform_grid("U", bounds=(1, 0, 0, 1, 0, 1)), ValueError),
+                ("bounds must be", lambda: step.uniform_grid("U", bounds=(-1e308, 1e308, 0, 1, 0, 1)), ValueError),
                 ("2e+300 cells", lambda: step.uniform_grid("U", bounds=(-1e300, 0, 0, 1, 0, 1)), patchio.Error),
                 ("inf cells", lambda: step.uniform_grid("U", level=2, bounds=(0, 1.7e308, 0, 1, 0, 1)), patchio.Error),
                 ("too far", lambda: step.uniform_grid("U", bounds=(1e300, 1e300, 0, 1, 0, 1)), patchio.Error)):
@@ -261,9 +261,9 @@ class Yt(unittest.TestCase):
 
     def test_refusals(self):
         for name, dump, options, words in (
-                ("node", make_3d(), {"variables": "n"}, "variables of cells"), ("ratios", make_3d(), {"variables": "U"}, "one whole number"),
-                ("some", make_3d(), {"variables": "fine", "levels": [0, 0]}, "not on every patch"), ("deformed", make_deformed(), {}, "another kind of grid"),
-                ("level", make_3d(), {"variables": "U", "levels": [1, 1]}, "needs level 0")):
+                ("node", make_3d(), {"variables": "n"}, "cell variables"), ("ratios", make_3d(), {"variables": "U"}, "one whole refinement ratio"),
+                ("some", make_3d(), {"variables": "fine", "levels": [0, 0]}, "needs variables on every patch"), ("deformed", make_deformed(), {}, "only uniform grids"),
+                ("level", make_3d(), {"variables": "U", "levels": [1, 1]}, "needs all levels from 0")):
             with self.assertRaisesRegex(patchio.Error, words):
                 opened("yt_" + name, dump).to_yt(**options)
 
@@ -338,7 +338,7 @@ class Xarray(unittest.TestCase):
             del f["p"]
         step = patchio.open(os.path.join(scratch, "steady.h5"))[0]
         self.assertEqual(list(step.to_xarray()), ["p_final"])
-        with self.assertRaisesRegex(patchio.Error, "no variable is on level 1, 'sensor'"):
+        with self.assertRaisesRegex(patchio.Error, "level 1, 'sensor', has no variables"):
             step.to_xarray(level="sensor")
 
     def test_series(self):

@@ -109,7 +109,7 @@ def compressed(path):
 def faulty(path):
     a = np.zeros((2, 3, 4))
     patchio.write(path, {"a": a}, step=1)
-    refused(patchio.Error, "no step 1", path, {"a": a}, step=1)
+    refused(patchio.Error, "an unused step number, found 1", path, {"a": a}, step=1)
     refused(patchio.Error, "nowhere", os.path.join(SCRATCH, "nowhere/x.pio"), {"a": a})
     refused(TypeError, "complex128", path, {"a": a.astype(complex)}, step=2)
     refused(ValueError, "no variable", path, {}, step=2)

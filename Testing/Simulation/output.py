@@ -300,7 +300,7 @@ def sensor_faults(options, folder):
     expect(code == 1 and '"memory"' in said, "too little memory: exit code %d, %s", code, said)
     for again in (0, 1):
         code, said = run([options.acoustic, config(folder, small), "9"], 2)
-        expect(code == again and ("no such file yet" in said) == bool(again), "again %d: exit code %d, %s", again, code, said)
+        expect(code == again and ("an existing file" in said) == bool(again), "again %d: exit code %d, %s", again, code, said)
     channel = {**SENSOR, "path": path, "overwrite": True, "windows": [{"last": 100000}], "steps at once": 5}
     for mode in ("direct", "thread"):
         code, said = run([options.acoustic, config(folder, channel, mode=mode), "90"], 1, LD_PRELOAD=options.faults, WRITE_FAULT="ENOSPC 150")
@@ -355,21 +355,21 @@ def refusals(options, folder):
         "control characters": '{"channels": [{"path": "\\u0000.pio"}]}',
         "/proc/x.pio": '{"channels": [{"path": "/proc/x.pio"}]}',
         "/dev/null/x.pio": '{"channels": [{"path": "/dev/null/x.pio"}]}',
-        "at least one name": '{"channels": [{"path": "a", "variables": []}]}',
+        "one or more different names": '{"channels": [{"path": "a", "variables": []}]}',
         "direct, thread, ranks": '{"mode": "swift"}',
         "io ranks": '{"io ranks": -1}',
         "independent, shared": '{"layout": "fair"}',
-        "start more": '{"mode": "ranks"}',
-        "2 I/O ranks beside": '{"mode": "ranks", "io ranks": 2}',
+        "Start more": '{"mode": "ranks"}',
+        "2 I/O ranks and": '{"mode": "ranks", "io ranks": 2}',
         '"pathh"': '{"channels": [{"path": "a", "pathh": 1}]}',
         '"path"': '{"channels": [{}]}',
-        "two to 'a'": '{"channels": [{"path": "a"}, {"path": "a"}]}',
+        "two channels that write to 'a'": '{"channels": [{"path": "a"}, {"path": "a"}]}',
         "last step": '{"channels": [{"path": "a", "windows": [{"first": 3, "last": 2}]}]}',
         "1 or more": '{"channels": [{"path": "a", "windows": [{"every": 0}]}]}',
         "memory": '{"memory": "much"}',
         "ends with .ctl": '{"channels": [{"path": "a", "format": "grads"}]}',
         "ends with .h5": '{"channels": [{"path": "a", "format": "kwave"}]}',
-        "none of them": '{"channels": [{"path": "a.h5", "format": "kwave"}]}',
+        "found neither": '{"channels": [{"path": "a.h5", "format": "kwave"}]}',
         '"last"': '{"channels": [{"path": "a.h5", "format": "kwave", "points": [1]}]}',
         "from 1": '{"channels": [{"path": "a.h5", "format": "kwave", "points": [0], "windows": [{"last": 1}]}]}',
         "upper": '{"channels": [{"path": "a.h5", "format": "kwave", "cuboids": [{"lower": [0, 0, 0]}]}]}',
@@ -377,11 +377,11 @@ def refusals(options, folder):
         "2 and 3": '{"channels": [{"path": "a.h5", "format": "kwave", "cuboids": [{"lower": [0, 0, 0], "upper": [1, 1, 1], "every": 3}, '
                    '{"lower": [0, 0, 0], "upper": [1, 1, 1], "every": 2}]}]}',
         "nomask.h5": '{"channels": [{"path": "a.h5", "format": "kwave", "mask": "nomask.h5"}]}',
-        "kwave alone": '{"channels": [{"path": "a", "points": [1]}]}',
-        "containers alone": '{"channels": [{"path": "a.ctl", "format": "grads", "compress": "zstd"}]}',
+        "only with the format kwave": '{"channels": [{"path": "a", "points": [1]}]}',
+        "only for containers": '{"channels": [{"path": "a.ctl", "format": "grads", "compress": "zstd"}]}',
     }
     for word, text in cases.items():
-        ranks = 2 if word in ("not json", "no such file", "2 I/O ranks beside") else 1  # which read it in other ways than the rest
+        ranks = 2 if word in ("not json", "no such file", "2 I/O ranks and") else 1  # which read it in other ways than the rest
         code, said = run([options.client, text, "2"], ranks, timeout=30)
         told = {"not json": "a JSON text", "no such file": "nowhere.json"}.get(word, word)
         expect(code == 2 and said.count(", open: ") == ranks and told in said, "%s: exit code %d, %s", word, code, said)
@@ -392,26 +392,26 @@ def refusals(options, folder):
             expect(code == 1 and word in said and said.count(word) == 4, "%s, %s: exit code %d, %s", word, mode, code, said)
     for again in (0, 1):
         code, said = run([options.client, config(folder, {}, mode="thread"), "3"], 2)
-        expect(code == again and ("no step 0 in the container, found one" in said) == bool(again), "again %d: exit code %d, %s", again, code, said)
+        expect(code == again and ("found 0, which the container already has" in said) == bool(again), "again %d: exit code %d, %s", again, code, said)
     check(out, range(3))
     code, said = run([options.client, config(folder, {"overwrite": True}), "2"], 2)
     expect(code == 0, "overwrite: exit code %d, %s", code, said)
     check(out, range(2))
     code, said = run([options.client, config(folder, {"overwrite": True}, memory="20 kB", mode="thread"), "4"], 2)
-    expect(code == 1 and 'raise its "memory"' in said, "too little memory for ghosts: exit code %d, %s", code, said)
+    expect(code == 1 and '"memory" in the output configuration is' in said, "too little memory for ghosts: exit code %d, %s", code, said)
     code, said = run([options.client, config(folder, {"overwrite": True}, memory="150 kB", mode="ranks"), "4"], 3)
-    expect(code == 1 and said.count("on I/O rank 2") == 8 and 'raise "memory"' in said, "too little memory for a step: exit code %d, %s", code, said)
+    expect(code == 1 and said.count("on I/O rank 2") == 8 and 'Raise "memory"' in said, "too little memory for a step: exit code %d, %s", code, said)
     code, said = run([options.acoustic, config(folder, {}, mode="ranks")], 2)
     expect(code not in (0, 124) and "patchio_compute()" in said, "a simulation that does not ask who computes: exit code %d, %s", code, said)
 
 
 def careless(options, folder):
     """Each wrong call is told on all ranks, none crashes or waits, and what was not closed is written when MPI ends."""
-    want = ["NULL for the configuration", "MPI_COMM_NULL", "NULL for the output", "patchio_compute() was given NULL", "Step 0 has no patches", "call patchio_grid() before",
+    want = ["NULL for the configuration", "MPI_COMM_NULL", "NULL for the output", "patchio_compute() was given NULL", "Step 0 has no patches", "Call patchio_grid() before",
             "NULL for the origin", "spacing -1 along axis 1", "2 or 3", "NULL for the ratios of 2 levels", "0 levels", "Level 1 has the ratio 0", "no fault",
-            "1 patches at NULL", "at least one is needed", "no fault", "Step 0 has no variables", "Variable 'g' has 0 components", "Variable 'g' has -1 layers", "Variable 'g' has the type 9",
-            "NULL for the name", "no fault", "no fault", "Step 0 was given no list", "not step -1", "Step 0 has the time nan",
-            "Step 0 is not the same on all ranks: rank 0 has the time 0, and rank 1 has the time 1"] + 5 * ["no fault"]
+            "1 patches at NULL", "Declare at least one patch", "no fault", "Step 0 has no variables", "Variable 'g' has 0 components", "Variable 'g' has -1 ghost layers", "Variable 'g' has the type 9",
+            "NULL for the name", "no fault", "no fault", "Step 0 has no list of arrays", "0 or more, not -1", "Step 0 has the time nan",
+            "Step 0 differs between ranks: rank 0 has the time 0, but rank 1 has the time 1"] + 5 * ["no fault"]
     for mode in ("direct", "thread"):
         shutil.rmtree(os.path.join(folder, "out.pio"), ignore_errors=True)
         code, said = run([options.careless, config(folder, {}, mode=mode), "5"], 2, timeout=60, LD_PRELOAD=options.faults, WRITE_FAULT="slow 20")
@@ -442,8 +442,8 @@ def apart(options, folder):
     """A rank that makes another call than the others, or gives another step: all are told at once who, where, and what differs; nothing hangs."""
     wrote = "rank 2 in %s, ranks 0, 1 and 3 in patchio_write of step 2"
     cases = {"flush": wrote % "patchio_flush", "patches": wrote % "patchio_patches", "finalize": wrote % r"MPI_Finalize \(patchio_close was not called\)",
-             "skip": "Step 2 is not the same on all ranks: rank 0 has step 2, and rank 2 has step 3", "number": "rank 0 has step 2, and rank 2 has step 12",
-             "time": "rank 0 has the time 2, and rank 2 has the time 2.5", "grid": r"rank 0 has level 0 with cells of \(1, 1, 1\).*rank 2 has level 0 with cells of \(1, 2, 1\)",
+             "skip": "Step 2 differs between ranks: rank 0 has step 2, but rank 2 has step 3", "number": "rank 0 has step 2, but rank 2 has step 12",
+             "time": "rank 0 has the time 2, but rank 2 has the time 2.5", "grid": r"rank 0 has level 0 with cells of \(1, 1, 1\).*rank 2 has level 0 with cells of \(1, 2, 1\)",
              "variable": "rank 0 has variable 0 'a'.*rank 2 has variable 0 'other'"}
     some = {"direct": ("flush", "skip", "variable"), "ranks": ("flush", "finalize", "skip")}
     for mode in ("direct", "thread", "ranks"):
@@ -458,7 +458,7 @@ def apart(options, folder):
     for mode in ("direct", "thread"):  # which agree when they have gathered steps
         for channel in SENSORS:
             told, said, place, _ = run_apart(options, folder, "skip", mode=mode, channel=channel)
-            want = "rank 0 has given steps? [0-9 to]*, and rank 2 has given|rank 2 in patchio_flush, ranks 0, 1 and 3 in patchio_write"
+            want = "rank 0 writes steps? [0-9 to]*, and rank 2 writes|rank 2 in patchio_flush, ranks 0, 1 and 3 in patchio_write"
             expect(all(any(re.search(want, text) for _, text in told.get(rank, {}).values()) for rank in range(4)) or re.search(want, said), "%s, a sensor: %s", mode, said)
             with h5py.File(os.path.join(place, "s.h5"), "r") as file:
                 expect(file["p" if "p" in file else "a"].shape[1] <= 2 or file["t_index"][0, 0, 0] <= 2, "%s: steps were mixed: %s", mode, dict(file))
@@ -472,12 +472,12 @@ def stopped(options, folder):
         runs = [pool.submit(run_apart, options, folder, what, **settings) for what, settings in cases]
     for (what, settings), each in zip(cases, runs):
         told, said, _, code = each.result()
-        call, want = ("open", "patchio_open: waited 0.5 s for other ranks") if what == "open" else ("step 2", "patchio_write of step 2: rank 2 has not come within 0.5 s")
+        call, want = ("open", "patchio_open: other ranks did not make this call within 0.5 s") if what == "open" else ("step 2", "patchio_write of step 2: rank 2 has not made this call within 0.5 s")
         for rank in (0, 1, 3):
             seconds, text = told.get(rank, {}).get(call, (0, ""))
             expect(want in text and 0.4 < seconds < 4.9, "%s: rank %d was told after %g s: %s", settings, rank, seconds, text)
             for later in () if what == "open" else ("step 3", "flush"):
-                expect(told[rank].get(later, (9, ""))[0] < 0.3 and "rank 2 has not come" in told[rank][later][1], "%s: rank %d was told at %s: %s", settings, rank, later, told[rank])
+                expect(told[rank].get(later, (9, ""))[0] < 0.3 and "rank 2 has not made this call" in told[rank][later][1], "%s: rank %d was told at %s: %s", settings, rank, later, told[rank])
         expect(2 in told and code in (1, 2), "%s: the rank that had stopped was not told: exit code %d, %s", settings, code, said)
 
 
@@ -517,7 +517,7 @@ def python(options, folder):
         expect(code == 0 and said == "", "%d ranks: exit code %d, %s", ranks, code, said)
         check_cubes(os.path.join(folder, "out.pio"), 3)
         code, said = run(program + [config(folder, {}), "3"], ranks)
-        expect(code != 0 and "no step 0 in the container, found one" in said, "%d ranks, again: exit code %d, %s", ranks, code, said)
+        expect(code != 0 and "found 0, which the container already has" in said, "%d ranks, again: exit code %d, %s", ranks, code, said)
 
 
 def failing(options, folder):
@@ -545,7 +545,7 @@ def slow(options, folder):
         code, said = run([options.client, config(folder, {}, mode=mode, memory=memory), "6"], ranks, LD_PRELOAD=options.faults, WRITE_FAULT="slow 5")
         expect(code == 0 and said == "", "%s, %s: exit code %d, %s", mode, memory, code, said)
         check(os.path.join(folder, "out.pio"), range(6))
-    for mode, ranks, memory, told in (("thread", 1, "400 kB", "too slow"), ("ranks", 3, "180 kB", "Rank 0 waited 0.3 s for I/O rank 2 to make room")):
+    for mode, ranks, memory, told in (("thread", 1, "400 kB", "too slow"), ("ranks", 3, "180 kB", "Rank 0 waited 0.3 s for I/O rank 2 to free memory")):
         shutil.rmtree(os.path.join(folder, "out.pio"), ignore_errors=True)
         settings = {"mode": mode, "memory": memory, "wait seconds": 0.3}
         code, said = run([options.client, config(folder, {}, **settings), "6"], ranks, LD_PRELOAD=options.faults, WRITE_FAULT="slow 200")

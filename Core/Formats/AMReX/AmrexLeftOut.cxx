@@ -45,7 +45,7 @@ std::string NoteOnCoordinates(const PlotHeader& header)
     shown +=
         fmt::format("{}{} as {}", axis == 0 ? "" : ", ", names[header.Coordinates - 1][axis], "xyz"[axis]);
   }
-  return fmt::format("the coordinates are {}, and are shown on straight axes: {}",
+  return fmt::format("the coordinates are {}, shown on straight axes: {}",
       header.Coordinates == 1 ? "cylindrical" : "spherical", shown);
 }
 
@@ -88,9 +88,7 @@ std::vector<std::string> NotesOnLeftOut(const std::string& header)
     notes.push_back(coordinates);
   }
   if (IsMapped(header)) {
-    notes.emplace_back(
-        "the grid is mapped (Nu_nd): how far its nodes are moved is left out, and cells are "
-        "shown where they lie without that");
+    notes.emplace_back("the grid is mapped (Nu_nd), but cells are shown at their unmapped positions");
   }
   const fs::path folder = fs::path(header).parent_path();
   constexpr std::string_view end = "_H";
@@ -101,12 +99,12 @@ std::vector<std::string> NotesOnLeftOut(const std::string& header)
   std::for_each(raw.begin(), raw.end(), [end](std::string& name) { name.resize(name.size() - end.size()); });
   std::error_code ignored;
   if (!raw.empty() || fs::is_directory(folder / "raw_fields", ignored)) {
-    notes.push_back(fmt::format("raw fields are left out: {}", NameList(raw)));
+    notes.push_back(fmt::format("raw fields are skipped: {}", NameList(raw)));
   }
   const std::vector<std::string> particles = NamesIn(folder, HoldsParticles);
   if (!particles.empty()) {
     notes.push_back(
-        fmt::format("particles are left out: {}; ParaView's AMReX/BoxLib Particles Reader shows them",
+        fmt::format("particles are skipped: {}; use ParaView's AMReX/BoxLib Particles Reader for them",
             NameList(particles)));
   }
   return notes;

@@ -13,7 +13,7 @@ std::vector<std::string> NotesOnLeftOut(const std::string& summary)
   std::vector<std::string> notes;
   const std::string keys = "/visit_expressions/expression_keys";
   if (file.Has(keys)) {
-    notes.push_back(fmt::format("VisIt's expressions are left out: {}; ParaView's Calculator does the same",
+    notes.push_back(fmt::format("VisIt expressions are skipped: {}; use ParaView's Calculator for them",
         NameList(file.Strings(keys, -1))));
   }
   const std::string flags = "/BASIC_INFO/material_state_variable";
@@ -29,7 +29,7 @@ std::vector<std::string> NotesOnLeftOut(const std::string& summary)
   }
   if (!states.empty()) {
     notes.push_back(fmt::format(
-        "values for each material (material_state) are left out: {}; those of whole cells are shown",
+        "values per material (material_state) are skipped: {}; the values of whole cells are shown",
         NameList(states)));
   }
   return notes;
