@@ -183,8 +183,8 @@ void RankTasks::Differs(std::uint32_t request)
                             fmt::format("the values of '{}' on patch {} of {} as they were written",
                                 PlainText(this->Data->Variables[wanted.Variable].Name), patch.Number,
                                 this->Data->NameOfLevel(patch.Level)),
-                            "others, by their checksum",
-                            "The file is damaged; 'patchio convert --check' writes such steps again")
+                            "values with another checksum",
+                            "The file is damaged; run 'patchio convert --check' to write its steps again")
                             .what());
 }
 

@@ -224,7 +224,7 @@ Series SeriesJoiner::Joined()
   for (const auto& [text, place] : this->Warned) {
     if (place.second > 1) {
       this->All.Warnings[place.first] += fmt::format(
-          " The same holds for {} more {}.", place.second - 1, place.second == 2 ? "file" : "files");
+          " The same applies to {} more {}.", place.second - 1, place.second == 2 ? "file" : "files");
     }
   }
   this->NoteOverlap();

@@ -62,7 +62,7 @@ std::string TruncationOf(const std::string& path)
     return {};
   }
   if (file.ReadSome(*place, head.data(), head.size()) < head.size()) {
-    return fmt::format("truncated: {} bytes, less than the head of an HDF5 file", bytes);
+    return fmt::format("truncated: {} bytes, less than the header of an HDF5 file", bytes);
   }
   const std::optional<std::uint64_t> told = BytesToldBy(head, *place);
   return told && *told > bytes ? fmt::format("truncated: {} of {} bytes", bytes, *told) : std::string();

@@ -367,7 +367,7 @@ TEST_F(Container, AChangedValueIsNamed)
   EXPECT_EQ(found.Faults[0].Variable, 1);
   EXPECT_THAT(found.Faults[0].Message,
       HasSubstr(path + ": expected the values of 'a_b' on patch 3 of level 1 as they "
-                       "were written, found others"));
+                       "were written, found values with another checksum"));
   EXPECT_TRUE(SameValues(found, sound));
   const LoadResult unverified = ReadValues(path, false, 1, false);
   EXPECT_TRUE(unverified.Faults.empty());
@@ -443,7 +443,7 @@ TEST_F(Container, AStepThatLacksValuesDoesNotComeToBe)
     const std::unique_ptr<StepWriter> step = writer.Begin(this->StepOf(2));
     const PatchVariable without{5, 1};
     WriteAll(*step, this->Random, &without);
-    EXPECT_THAT(MessageOf([&] { writer.Commit(*step); }), HasSubstr("nobody has written 'a_b' on patch 5"));
+    EXPECT_THAT(MessageOf([&] { writer.Commit(*step); }), HasSubstr("no rank has written 'a_b' on patch 5"));
   }
   EXPECT_EQ(ReadLog(this->Path)->Steps.size(), 1u);
   EXPECT_FALSE(std::filesystem::exists(this->Path + "/step.000002.part"));

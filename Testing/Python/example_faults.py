@@ -138,7 +138,7 @@ def main():
     fails(1, "'ps' is a surface variable", "grads.py", model, "ps", "300", out)
     code, said = run("grads.py", model, "u", "400", out)
     expect(code == 0 and os.path.getsize(out) > 1000, "grads.py: exit code %d: %s", code, said)
-    expect("no level 400. The nearest one is shown: " in said, "grads.py shows another level without a word: %s", said)
+    expect("Level 400 does not exist; showing the nearest level, " in said, "grads.py shows another level without a word: %s", said)
     check_colours()
     check_patches()
     if not faults:

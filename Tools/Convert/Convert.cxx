@@ -220,7 +220,7 @@ void Conversion::ReplaceDamaged(const std::vector<std::int64_t>& known, containe
   for (std::size_t i = 0; i < known.size(); ++i) {
     if (!faults[i].empty()) {
       into.Replace(known[i]);
-      this->Out.Print(fmt::format("step {} is damaged and written again: {}", known[i], faults[i]));
+      this->Out.Print(fmt::format("Step {} is damaged and written again: {}", known[i], faults[i]));
     }
   }
 }
@@ -379,9 +379,8 @@ void Start(CLI::App& command, const std::shared_ptr<Options>& options, Session& 
 void AddExport(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("export",
-      "Write time steps into a folder for programs without PatchIO, as VTKHDF files (OverlappingAMR, "
-      "ImageData, UnstructuredGrid or PolyData) or in VTK's XML formats. Run it under mpirun to use several "
-      "ranks");
+      "Write time steps for programs without PatchIO into a folder, as VTKHDF files or in VTK's XML formats. "
+      "Run it under mpirun to use several ranks");
   const auto options = std::make_shared<Options>();
   options->Export = true;
   AddPath(*command, options->From);
@@ -405,14 +404,11 @@ void AddConvert(CLI::App& program, Session& session)
 {
   CLI::App* command = program.add_subcommand("convert",
       "Convert data of any supported format into a container (NAME.pio), which opens at once and reads fast. "
-      "Time steps that the container already has are kept, so an interrupted conversion resumes where it "
-      "stopped; steps with missing, truncated or damaged files are written again. Run it under mpirun to use "
-      "several ranks");
+      "Time steps in the container are kept, unless their files are missing, truncated or damaged, so an "
+      "interrupted conversion resumes. Run it under mpirun to use several ranks");
   const auto options = std::make_shared<Options>();
   AddPath(*command, options->From);
-  command
-      ->add_option("container", options->To,
-          "The container to write: a folder, usually NAME.pio, so that File > Open recognises it")
+  command->add_option("container", options->To, "The container to write: a folder, usually NAME.pio")
       ->required();
   AddOptions(*command, *options);
   command
@@ -432,8 +428,7 @@ void AddConvert(CLI::App& program, Session& session)
       "Compare the values of all existing time steps with their checksums, and write damaged steps again");
   command
       ->add_flag("--overwrite", options->Overwrite,
-          "Replace an existing container of this name. It is kept until the first time step of the new one "
-          "is written")
+          "Replace an existing container once the new one has its first time step")
       ->excludes("--check");
   Start(*command, options, session);
 }

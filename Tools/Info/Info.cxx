@@ -126,7 +126,7 @@ void Run(const Options& options, Session& session)
     // Names from files need not be UTF-8.
     session.Print(options.Json ? all.dump(2, ' ', false, json::error_handler_t::replace) : InfoText(all));
     if (!all["sound"].get<bool>()) {
-      throw Error(options.Path + ": not all of the data can be read, see above.");
+      throw Error(options.Path + ": some of the data cannot be read, see above.");
     }
   });
 }

@@ -58,7 +58,7 @@ public:
             ReadChecksums(ContainerFolderOf(this->Data.Path), this->Where.Record, this->Where.Rows, requests);
       });
       if (!fault.empty()) {
-        this->Table.Notes.push_back("values are not compared with their checksums: " + fault);
+        this->Table.Notes.push_back("PatchIO does not compare the values with their checksums: " + fault);
       }
     }
     return std::move(this->Table);

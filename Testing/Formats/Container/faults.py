@@ -180,7 +180,7 @@ def repaired(arguments, folder, truth):
                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
                 found = needs_check <= bool(check)
                 where = "%s %s %s" % (" ".join(ranks), what, " ".join(check))
-                expect(done.returncode == 0 and ("step %d is damaged and written again: " % step.step in done.stdout and wanted in done.stdout) == found
+                expect(done.returncode == 0 and ("Step %d is damaged and written again: " % step.step in done.stdout and wanted in done.stdout) == found
                        and done.stdout.count("written again") == found, "%s: %d, %s", where, done.returncode, done.stdout)
                 if found:
                     break

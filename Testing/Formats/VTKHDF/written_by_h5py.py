@@ -140,7 +140,7 @@ def check_one_warning_for_many():
     for path in paths:
         write_image(path, (0, 4, 0, 3, 0, 2), {"good": ("CellData", 1, "f8"), "half": ("CellData", 1, "f2")})
     _, said = opened(paths)
-    expect(said.count("not supported: ") == 1 and said.endswith("The same holds for 2 more files."), "a series: %s", said)
+    expect(said.count("not supported: ") == 1 and said.endswith("The same applies to 2 more files."), "a series: %s", said)
 
 
 def check_meshes():
