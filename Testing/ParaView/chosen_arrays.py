@@ -32,7 +32,7 @@ def said(work):
 
 def warned(work, *words):
     text = said(work)
-    expect(text.count("There is no") + text.count("array: choose it") == len(words) and "ERROR" not in text, "%d warnings: %s", len(words), text)
+    expect(text.count("ArrayStatus.") == len(words) and "ERROR" not in text, "%d warnings: %s", len(words), text)
     for word in words:
         expect(word in text, "no '%s' in: %s", word, text)
 
@@ -58,7 +58,7 @@ def misspelt():
     reader.CellArrayStatus, reader.PointArrayStatus = ["uval"], ["uval_node"]
     quiet(lambda: reader.UpdatePipeline(times[1]))
     reader.PointArrayStatus = ["uval_nod"]    # after the arrays were offered
-    warned(lambda: reader.UpdatePipeline(times[1]), "There is no point array 'uval_nod' at step 15; the point arrays are: 'uval_node'.")
+    warned(lambda: reader.UpdatePipeline(times[1]), "Step 15 has no point array 'uval_nod'. The point arrays are: 'uval_node'.")
     reader.CellArrayStatus = []
     quiet(lambda: reader.UpdatePipeline(times[1]))
     # Other data, whose arrays replace these.

@@ -376,7 +376,7 @@ def check_outline():
         display = Show(reader, view)
         expect(display.Representation == wanted, "%s: %s at first", blocks, display.Representation)
         reader.UpdatePropertyInformation()
-        said = "outline at first" in reader.GetPropertyValue("IOReport")
+        said = "shows an outline first" in reader.GetPropertyValue("IOReport")
         expect(said == (wanted == "Outline"), "%s: the report says%s outline", blocks, "" if said else " no")
         Delete(reader)
     Delete(view)
