@@ -114,7 +114,7 @@ void CheckOutput(const std::string& folder, int servers, const char* layout, int
   } else {
     const std::string fault = Simulate(output, compute);
     Expect(fits == fault.empty(), "memory " + std::to_string(memory) + ": " + fault);
-    Expect(fits || fault.find("raise \"memory\"") != std::string::npos, fault);
+    Expect(fits || fault.find("Raise \"memory\"") != std::string::npos, fault);
     Expect(output.PeakMemory() <= config.Memory, "a compute rank that uses more than its memory");
     if (fits && Rank == 0) {
       CheckFile(folder + "/all.dat", {0, 1}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});

@@ -61,7 +61,7 @@ void CheckThatAnEndIsNoticed(Communicator& mpi)
   }
   for (int call = 0; call < 3; ++call) {
     const std::string fault = CatchError([&] { sockets->AllGather(std::string("here")); });
-    Expect(fault.find("has ended or given up") != std::string::npos, "an end that is not noticed: " + fault);
+    Expect(fault.find("which has stopped") != std::string::npos, "an end that is not noticed: " + fault);
   }
 }
 
