@@ -22,6 +22,10 @@ struct TimeStep
   std::int64_t Step = 0;
   int InFile = 0;      ///< which of the steps that this file describes, from 0
   std::string Date{};  ///< the time as people write it; empty where Time says all
+  /// Notes on what the file has that PatchIO does not show. Kept with the head, so only for what depends on
+  /// this file alone; not set where the format did not look.
+  bool HasNotes = false;
+  std::vector<std::string> Notes{};
 };
 
 /// The time steps behind a path, in ascending order of Step.

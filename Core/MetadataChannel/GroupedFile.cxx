@@ -20,7 +20,7 @@ namespace patchio {
 namespace {
 
 /// Raised whenever the meaning of any byte changes, those of Catalog::Serialize too.
-constexpr std::uint32_t Version = 9;
+constexpr std::uint32_t Version = 10;
 constexpr std::uint32_t ByteOrder = 0x01020304;
 /// More than any run has ranks. The table is read before its checksum can be compared, so it must be small.
 constexpr std::uint64_t MostParts = std::uint64_t(1) << 20;

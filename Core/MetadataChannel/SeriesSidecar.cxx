@@ -23,7 +23,7 @@ constexpr std::uint32_t KindOfSeries = 2;
 template <typename Entry>
 auto MembersOf(Entry& entry)
 {
-  return std::tie(entry.Print, entry.Time, entry.Step);
+  return std::tie(entry.Print, entry.Time, entry.Step, entry.HasNotes, entry.Notes);
 }
 
 }  // namespace
@@ -86,7 +86,8 @@ std::optional<TimeStep> SeriesSidecar::Known(const std::string& stepPath)
   const auto found = this->Entries.find(stepPath);
   if (found != this->Entries.end()) {
     if (state && state->Print == found->second.Print) {
-      return TimeStep{stepPath, found->second.Time, found->second.Step};
+      const Entry& entry = found->second;
+      return TimeStep{stepPath, entry.Time, entry.Step, 0, {}, entry.HasNotes, entry.Notes};
     }
     this->Entries.erase(found);
   }
@@ -107,8 +108,9 @@ std::string SeriesSidecar::Save(const Series& series, double settleSeconds)
     const bool settled =
         looked != this->LookedAt.end() && looked->second &&
         looked->second->Changed < this->Begin - static_cast<std::int64_t>(settleSeconds * 1e9);
-    if (settled && this->Entries.find(step.Path) == this->Entries.end()) {
-      this->Entries[step.Path] = {looked->second->Print, step.Time, step.Step};
+    const auto known = this->Entries.find(step.Path);
+    if (settled && (known == this->Entries.end() || (step.HasNotes && !known->second.HasNotes))) {
+      this->Entries[step.Path] = {looked->second->Print, step.Time, step.Step, step.HasNotes, step.Notes};
       changed = true;
     }
   }

@@ -39,6 +39,8 @@ private:
     Fingerprint Print;
     double Time = 0;
     std::int64_t Step = 0;
+    bool HasNotes = false;
+    std::vector<std::string> Notes;
   };
   void Load(const SidecarPath& sidecar);
   std::vector<std::byte> Encode(bool beside) const;

@@ -7,26 +7,16 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <tuple>
 
 namespace patchio {
 namespace {
 
-void PutTexts(ByteWriter& out, const std::vector<std::string>& texts)
+/// In the order in which they travel.
+template <typename Step>
+auto MembersOf(Step& step)
 {
-  out.Put<std::uint64_t>(texts.size());
-  for (const std::string& text : texts) {
-    out.Put(text);
-  }
-}
-
-std::vector<std::string> GetTexts(ByteReader& in)
-{
-  std::vector<std::string> texts;
-  const auto count = in.Get<std::uint64_t>();
-  for (std::uint64_t i = 0; i < count; ++i) {
-    in.Get(texts.emplace_back());
-  }
-  return texts;
+  return std::tie(step.Path, step.Time, step.Step, step.Date, step.InFile, step.HasNotes, step.Notes);
 }
 
 std::vector<std::byte> Pack(const Series& series)
@@ -34,15 +24,9 @@ std::vector<std::byte> Pack(const Series& series)
   ByteWriter out;
   out.Put<std::uint64_t>(series.Steps.size());
   for (const TimeStep& step : series.Steps) {
-    out.Put(step.Path);
-    out.Put(step.Time);
-    out.Put(step.Step);
-    out.Put(step.Date);
-    out.Put(step.InFile);
+    out.Put(MembersOf(step));
   }
-  PutTexts(out, series.Warnings);
-  PutTexts(out, series.Notes);
-  PutTexts(out, series.Watched);
+  out.Put(std::tie(series.Warnings, series.Notes, series.Watched));
   return out.Take();
 }
 
@@ -52,16 +36,9 @@ Series Unpack(const std::vector<std::byte>& bytes)
   Series series;
   const auto count = in.Get<std::uint64_t>();
   for (std::uint64_t i = 0; i < count; ++i) {
-    TimeStep& step = series.Steps.emplace_back();
-    in.Get(step.Path);
-    in.Get(step.Time);
-    in.Get(step.Step);
-    in.Get(step.Date);
-    in.Get(step.InFile);
+    in.Get(MembersOf(series.Steps.emplace_back()));
   }
-  series.Warnings = GetTexts(in);
-  series.Notes = GetTexts(in);
-  series.Watched = GetTexts(in);
+  in.Get(std::tie(series.Warnings, series.Notes, series.Watched));
   return series;
 }
 

@@ -447,6 +447,27 @@ TEST_F(DumpChannel, ASeriesSidecarKnowsTheHeads)
   EXPECT_EQ(open(ChannelMode::On, -10).Steps.size(), 1u);
 }
 
+/// The notes on a step come with its head, so that nothing of the step is read for them.
+TEST_F(DumpChannel, ASeriesSidecarKnowsTheNotes)
+{
+  const std::string index = this->DataFolder + "/dumps.visit";
+  testing::WriteText(index, "visit_dump.00007/summary.samrai\n");
+  const auto save = [&](const TimeStep& step) {
+    SeriesSidecar sidecar(index, ChannelMode::On);
+    sidecar.Known(this->Summary);
+    Series series;
+    series.Steps.push_back(step);
+    EXPECT_EQ(sidecar.Save(series, -10), "");
+  };
+  save({this->Summary, 0.25, 7});
+  save({this->Summary, 0.25, 7, 0, {}, true, {"kept"}});
+  OverwriteUnseen(this->Summary, 0, "no HDF5!");
+  SeriesSidecar sidecar(index, ChannelMode::On);
+  SeriesOptions options;
+  options.Known = [&](const std::string& step) { return sidecar.Known(step); };
+  EXPECT_THAT(FormatOf(index).OpenSeries(index, options).Notes, ::testing::ElementsAre("kept"));
+}
+
 TEST_F(DumpChannel, ASingleStepHasNoSidecarAsASeries)
 {
   for (int i = 0; i < 2; ++i) {

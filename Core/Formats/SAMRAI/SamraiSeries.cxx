@@ -86,10 +86,14 @@ TimeStep HeadOf(const std::string& summary, const SeriesOptions& options)
 /// Adds what the first dump has that is not shown; the others mostly have the same.
 void AddNotes(Series& series)
 {
-  const std::string ignored = CatchError([&] {  // reading the step says what is wrong with a summary
-    const std::vector<std::string> notes = NotesOnLeftOut(series.Steps.front().Path);
-    series.Notes.insert(series.Notes.end(), notes.begin(), notes.end());
-  });
+  TimeStep& first = series.Steps.front();
+  if (!first.HasNotes) {
+    const std::string ignored = CatchError([&] {  // reading the step says what is wrong with a summary
+      first.Notes = NotesOnLeftOut(first.Path);
+      first.HasNotes = true;
+    });
+  }
+  series.Notes.insert(series.Notes.end(), first.Notes.begin(), first.Notes.end());
 }
 
 /// Adds the dump, or a warning why it is left out.
