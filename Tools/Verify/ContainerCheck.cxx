@@ -130,6 +130,11 @@ std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads)
   std::vector<int> variables(data.Variables.size());
   std::iota(variables.begin(), variables.end(), 0);
   PatchBatches batches(opened, places.Rows, variables, threads, BatchBytes);
+  // Reading compares all values but those that come through the HDF5 library.
+  const auto isCompared = [&](std::size_t row, int v) {
+    const LocationTable& where = batches.Places();
+    return !where.Checksums.empty() && where.Locations[row * variables.size() + v].Kind != Encoding::Library;
+  };
   LoadResult loaded;
   while (batches.Next(loaded)) {
     for (const LoadFault& fault : loaded.Faults) {
@@ -140,7 +145,7 @@ std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads)
       for (const int v : variables) {
         const LoadedArray& array = loaded.At(row - batches.First(), v);
         const std::size_t bytes = array.Tuples * array.Components * SizeOf(array.Type);
-        if (array.Status == ArrayStatus::Read &&
+        if (array.Status == ArrayStatus::Read && !isCompared(row, v) &&
             Crc32(0, array.Values.get(), bytes) != sums[v * data.Patches.size() + patch]) {
           faults.push_back(
               fmt::format("'{}' on patch {} of {}: the values differ from those that were written",
