@@ -185,20 +185,6 @@ Dataset DescribeByLibrary(hid_t dataset)
   return result;
 }
 
-std::string WhyUnsupported(const hdf5::File& file, const std::string& dataset)
-{
-  const hdf5::Handle handle = file.OpenDataset(file.Id(), dataset);
-  if (handle.Valid()) {
-    const Dataset info = DescribeByLibrary(handle);
-    return info.Layout == StorageLayout::Unsupported ? info.Reason : std::string();
-  }
-  const std::string reason = hdf5::LastMessage();
-  return reason == hdf5::VirtualDataset    ? "virtual data set"
-         : reason == hdf5::ValuesElsewhere ? "values in external files"
-         : reason == hdf5::ExternalLink    ? "external link"
-                                           : "";
-}
-
 std::string TypeText(hid_t dataset)
 {
   const hdf5::QuietScope quiet;

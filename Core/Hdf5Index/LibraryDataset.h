@@ -3,7 +3,6 @@
 #pragma once
 
 #include "Hdf5Index/Dataset.h"
-#include "Support/Hdf5.h"
 
 #include <hdf5.h>
 
@@ -14,10 +13,6 @@ namespace patchio::hdf5index {
 /// Describes an open data set. `Values` is 0 where its dataspace cannot be told. Layouts that PatchIO cannot
 /// decode become Library; Nowhere has the reason "none written yet" or the like.
 Dataset DescribeByLibrary(hid_t dataset);
-
-/// Why a sound data set can be read neither by PatchIO nor by the HDF5 library, as a phrase: "virtual data
-/// set", "filter 32000 (lzf)". Empty where it can be read, and where it is missing or damaged.
-std::string WhyUnsupported(const hdf5::File& file, const std::string& dataset);
 
 /// The type of an open data set in words: "float16", "text".
 std::string TypeText(hid_t dataset);

@@ -27,14 +27,19 @@ void Access::FailUnsupported(const std::string& what, const std::string& where) 
   throw hdf5index::UnsupportedError(this->Name, what, where, "Open it with ParaView's own VTKHDF reader");
 }
 
-std::string Access::WhyUnsupported(const std::string& dataset) const
+std::string Access::WhyUnsupported(const hdf5::Handle& dataset)
 {
-  const std::string reason = hdf5index::WhyUnsupported(this->Opened, dataset);
-  const hdf5::Handle handle =
-      reason.empty() ? this->Opened.OpenDataset(this->Opened.Id(), dataset) : hdf5::Handle();
-  return handle.Valid() && !TypeOfValues(hdf5index::DescribeByLibrary(handle))
-             ? "type " + hdf5index::TypeText(handle)
-             : reason;
+  if (dataset.Valid()) {
+    const hdf5index::Dataset info = hdf5index::DescribeByLibrary(dataset);
+    return info.Layout == hdf5index::StorageLayout::Unsupported ? info.Reason
+           : TypeOfValues(info)                                 ? ""
+                                                                : "type " + hdf5index::TypeText(dataset);
+  }
+  const std::string reason = hdf5::LastMessage();
+  return reason == hdf5::VirtualDataset    ? "virtual data set"
+         : reason == hdf5::ValuesElsewhere ? "values in external files"
+         : reason == hdf5::ExternalLink    ? "external link"
+                                           : "";
 }
 
 hdf5::Handle Access::Group(const std::string& group) const
@@ -72,11 +77,12 @@ Double3 Access::Triple(hid_t object, const std::string& name) const
 
 std::vector<std::uint64_t> Access::DimsOf(const std::string& dataset) const
 {
-  const std::string unsupported = this->WhyUnsupported(dataset);
+  const hdf5::Handle handle = this->Opened.OpenDataset(this->Opened.Id(), dataset);
+  const std::string unsupported = WhyUnsupported(handle);
   if (!unsupported.empty()) {
     this->FailUnsupported(unsupported, dataset);
   }
-  return hdf5::DimsOf(this->Opened.OpenDataset(this->Opened.Id(), dataset));
+  return hdf5::DimsOf(handle);
 }
 
 std::uint64_t Access::MostEntries() const

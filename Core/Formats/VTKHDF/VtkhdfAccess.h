@@ -21,9 +21,9 @@ public:
   bool Has(const std::string& object) const { return this->Opened.Has(object); }
   hdf5::Handle Group(const std::string& group) const;
   /// Why PatchIO does not read a sound data set, as a phrase: "virtual data set", "filter 32000 (lzf)", "type
-  /// float16". Empty where it reads the data set, and where that is missing or damaged. What is opened,
-  /// listed, verified and read is judged here and nowhere else.
-  std::string WhyUnsupported(const std::string& dataset) const;
+  /// float16". Empty where it reads the data set, and where the data set is missing or damaged. Opening,
+  /// listing, verifying and reading all ask this function. `dataset` was opened last, be it valid or not.
+  static std::string WhyUnsupported(const hdf5::Handle& dataset);
   /// An attribute of so many finite numbers.
   std::vector<double> Numbers(hid_t object, const std::string& name, std::size_t count) const;
   Double3 Triple(hid_t object, const std::string& name) const;

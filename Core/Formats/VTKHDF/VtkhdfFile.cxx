@@ -344,8 +344,8 @@ std::optional<LevelArray> FactsReader::ReadArray(
   const std::string dataset = group + "/" + array.Stored;
   const hdf5::Handle handle = this->File.File().OpenDataset(this->File.File().Id(), dataset);
   const std::string fault = handle.Valid() ? std::string() : hdf5::LastMessage();
+  std::string unsupported = Access::WhyUnsupported(handle);
   const std::vector<std::uint64_t> dims = hdf5::DimsOf(handle);
-  std::string unsupported = this->File.WhyUnsupported(dataset);
   if (handle.Valid() && unsupported.empty()) {
     const std::optional<int> components = this->ComponentsOf(dims, array, level);
     const int wanted = array.Role == MeshRole::Points ? 3 : 1;
