@@ -136,6 +136,18 @@ def write_amr_steps(path, levels_of_steps, arrays, times, **storage):
                 level["%sOffsets/%s" % (place, name)] = np.array(begin[name])
 
 
+def respell(path, version, spelling):
+    """Another version, and the names of the lists of AMR with ("Offsets") or without ("Offset") the last letters."""
+    with h5py.File(path, "r+") as file:
+        file["VTKHDF"].attrs["Version"] = np.array(version)
+        for level in file["VTKHDF/Steps"].values():
+            if spelling == "Offset" and isinstance(level, h5py.Group):
+                for old, new in (("AMRBoxOffsets", "AMRBoxOffset"), ("NumberOfAMRBoxes", "NumberOfAMRBox"),
+                                 ("CellDataOffsets", "CellDataOffset"), ("PointDataOffsets", "PointDataOffset")):
+                    if old in level:
+                        level.move(old, new)
+
+
 def main():
     folder = sys.argv[1]
     shutil.rmtree(folder, ignore_errors=True)

@@ -19,7 +19,7 @@ import h5py
 import numpy as np
 import patchio
 
-from make_cases import LEVELS_2D, LEVELS_3D, write_amr, write_amr_steps
+from make_cases import LEVELS_2D, LEVELS_3D, respell, write_amr, write_amr_steps
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LISTS = ("", "Vertices/", "Lines/", "Polygons/", "Strips/")
@@ -63,17 +63,6 @@ def write_simulations(folder):
     paths.append(os.path.join(folder, "amr_flat.vtkhdf"))
     write_amr(paths[-1], LEVELS_2D, cells, axes="XY")
     return paths
-
-
-def respell(path, version, spelling):
-    with h5py.File(path, "r+") as file:
-        file["VTKHDF"].attrs["Version"] = np.array(version)
-        for level in file["VTKHDF/Steps"].values():
-            if spelling == "Offset" and isinstance(level, h5py.Group):
-                for old, new in (("AMRBoxOffsets", "AMRBoxOffset"), ("NumberOfAMRBoxes", "NumberOfAMRBox"),
-                                 ("CellDataOffsets", "CellDataOffset"), ("PointDataOffsets", "PointDataOffset")):
-                    if old in level:
-                        level.move(old, new)
 
 
 def check_unsupported(info, name, path, pattern):
