@@ -3,6 +3,8 @@
 #include "Formats/SAMRAI/SamraiNames.h"
 #include "Formats/SAMRAI/SamraiSummary.h"
 #include "Support/Error.h"
+#include "Support/Hdf5.h"
+#include "Support/NameList.h"
 #include "Support/RegularFile.h"
 #include "Support/RunOnAllRanks.h"
 #include "Support/TextScanner.h"
@@ -81,6 +83,36 @@ TimeStep HeadOf(const std::string& summary, const SeriesOptions& options)
 {
   const auto known = options.Known ? options.Known(summary) : std::nullopt;
   return known ? *known : ReadSummaryHead(summary);
+}
+
+/// A note each on VisIt's expressions and on values for each material, where the summary names some: PatchIO
+/// does not show them. Throws Error when the file is damaged.
+std::vector<std::string> NotesOnLeftOut(const std::string& summary)
+{
+  const hdf5::File file(summary);
+  std::vector<std::string> notes;
+  const std::string keys = "/visit_expressions/expression_keys";
+  if (file.Has(keys)) {
+    notes.push_back(fmt::format("VisIt expressions are skipped: {}; use ParaView's Calculator for them",
+        NameList(file.Strings(keys, -1))));
+  }
+  const std::string flags = "/BASIC_INFO/material_state_variable";
+  std::vector<std::string> states;
+  if (file.Has(flags)) {
+    const std::vector<std::string> names = file.Strings("/BASIC_INFO/var_names", -1);
+    const std::vector<int> hasStates = file.Ints(flags, static_cast<std::int64_t>(names.size()));
+    for (std::size_t v = 0; v < names.size(); ++v) {
+      if (hasStates[v] == 1) {
+        states.push_back(names[v]);
+      }
+    }
+  }
+  if (!states.empty()) {
+    notes.push_back(fmt::format(
+        "values per material (material_state) are skipped: {}; the values of whole cells are shown",
+        NameList(states)));
+  }
+  return notes;
 }
 
 /// Adds what the first dump has that is not shown; the others mostly have the same.

@@ -11,8 +11,4 @@ namespace patchio::samrai {
 /// Time and step alone, and so cheap. Throws Error when the file is no summary or lacks them.
 TimeStep ReadSummaryHead(const std::string& path);
 
-/// A note each on VisIt's expressions and on values for each material, where the summary names some: PatchIO
-/// does not show them. Throws Error when the file is damaged.
-std::vector<std::string> NotesOnLeftOut(const std::string& summary);
-
 }  // namespace patchio::samrai
