@@ -178,8 +178,8 @@ struct LocationTable
   std::vector<LibraryArray> LibraryArrays;
   std::vector<LocationProblem> Problems;
   std::vector<std::string> Notes;  ///< what else the user may want to know, each once
-  /// CRC-32 of the stored values of each request, of which there is one array then; empty where they are not
-  /// known, or nobody asked for them.
+  /// CRC-32 of the stored values of each request; each request then is a single array. Empty if the format
+  /// has no checksums, or if LocateOptions::Checksums is off.
   std::vector<std::uint32_t> Checksums;
 };
 

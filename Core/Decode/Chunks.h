@@ -26,8 +26,8 @@ std::size_t UsedChunkBytes(const ChunkedArray& array, std::uint64_t number);
 /// False where the window has no place for any value of a chunk; true may be said of others, too.
 bool ReachesWindow(const Window& window, const ChunkedArray& array, std::uint64_t number);
 
-/// What a chunk adds to the CRC-32 of the `Count` wanted values as stored, see PartOfCrc32(). values: as for
-/// PlaceChunk(), of a chunk that was written.
+/// The contribution of a chunk to the CRC-32 of the array's `Count` wanted values as stored, see
+/// PartOfCrc32(). values: as for PlaceChunk(), of a chunk that was written.
 std::uint32_t ChecksumOfChunk(const ChunkedArray& array, const Chunk& chunk, const std::byte* values);
 
 /// Brings the wanted values of a chunk to their places in the output, as PlaceRun() does: the `Count` values

@@ -22,8 +22,8 @@ struct TimeStep
   std::int64_t Step = 0;
   int InFile = 0;      ///< which of the steps that this file describes, from 0
   std::string Date{};  ///< the time as people write it; empty where Time says all
-  /// Notes on what the file has that PatchIO does not show. Kept with the head, so only for what depends on
-  /// this file alone; not set where the format did not look.
+  /// Notes on data of the step that PatchIO does not show; HasNotes is true if the format has looked for
+  /// them. Index files keep the notes, so the notes may depend on the file `Path` alone.
   bool HasNotes = false;
   std::vector<std::string> Notes{};
 };

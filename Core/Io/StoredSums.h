@@ -11,24 +11,24 @@
 
 namespace patchio {
 
-/// The checksums of the tasks of a read, from their pieces, which come in any order and from several threads.
-/// Only tasks whose checksum is known and all of whose stored values are read have one. Belongs to one read.
+/// The checksums of the tasks of one read, put together from their pieces, which come in any order and from
+/// several threads. A task takes part if its checksum is known and the read fetches all its stored values.
 class StoredSums
 {
 public:
   StoredSums() = default;
   StoredSums(const LocationTable& table, const ReadPlan& plan);
 
-  /// Whether the piece belongs to a task with a checksum. Thread-safe, like all below.
+  /// Whether the piece belongs to a task that takes part. Thread-safe, like all methods below.
   bool Wants(const Piece& piece) const { return !this->OfTasks.empty() && this->OfTasks[piece.Task].Known; }
-  /// sum: of the piece's values, by PartOfCrc32(). A piece that is read again is set again.
+  /// sum: the contribution of the piece's values, see PartOfCrc32(). A piece that is read again is set again.
   void Set(std::size_t piece, std::uint32_t sum) { this->OfPieces[piece] = sum; }
-  /// Once for each piece, before the last one of its task counts as read.
+  /// Adds the piece to the sum of its task; called once per piece, before the task counts as complete.
   void Add(std::size_t piece, std::uint32_t task)
   {
     this->OfTasks[task].Sum.fetch_xor(this->OfPieces[piece], std::memory_order_relaxed);
   }
-  /// After all pieces of the task: false where the values are not those of which the checksum is.
+  /// Whether the values of a complete task have the expected checksum.
   bool Agrees(std::uint32_t task) const
   {
     return this->OfTasks[task].Sum.load(std::memory_order_relaxed) == this->OfTasks[task].Expected;

@@ -25,7 +25,7 @@ struct SidecarPath
 /// ${XDG_CACHE_HOME:-~/.cache}/patchio; or, when the environment variable PATCHIO_METADATA_DIR is set, a file
 /// in that directory alone (a relative name is taken from the working directory).
 std::vector<SidecarPath> SidecarPathsFor(const std::string& path);
-/// Those of them that may be written.
+/// The paths of SidecarPathsFor() that may be written.
 std::vector<SidecarPath> WritableSidecarPathsFor(const std::string& path);
 /// All that may have been written, whatever PATCHIO_METADATA_DIR was then: those above together.
 std::vector<SidecarPath> AllSidecarPathsFor(const std::string& path);

@@ -1,4 +1,4 @@
-// The processes of a simulation, none of which waits for another one without end.
+// A communicator for the processes of a simulation in which every wait has a limit.
 #pragma once
 
 #include "Output/IoMessages.h"
@@ -12,18 +12,18 @@
 
 namespace patchio::output {
 
-/// The processes of an MPI communicator. Each wait polls MPI, and ends with an Error when the limit has
-/// passed: it says which ranks have not come, and in which call. Ranks that are in different calls are told
-/// as soon as they meet. From then on all methods throw the same Error at once, on all ranks.
+/// The processes of an MPI communicator. Each wait polls MPI and ends with an Error after the limit: the
+/// Error says which ranks have not come, and in which call. Ranks that are in different calls get an Error as
+/// soon as they meet. After an Error all methods throw the same Error at once, on all ranks.
 ///
-/// MPI may still be busy with the buffers of a wait that was given up: they are never freed, on purpose, and
-/// neither is MPI's communicator.
+/// MPI may still use the buffers of a wait that was given up, so these buffers and MPI's communicator are
+/// never freed, on purpose.
 class BoundedCommunicator : public Communicator
 {
 public:
-  /// Collective over `comm`, of which this is a duplicate. waitSeconds: from the configuration. A wait ends a
-  /// little later, so that a rank can tell the others that it has waited for so long for something else.
-  /// call: see Enter(). Throws Error when a rank does not come.
+  /// Collective: every rank of `comm` calls it. Duplicates `comm`. waitSeconds: the limit in the
+  /// configuration; a wait ends a little later, so that a rank that waited as long for the storage can still
+  /// tell the others. call: see Enter(). Throws Error when a rank does not come.
   BoundedCommunicator(MPI_Comm comm, double waitSeconds, const std::string& call);
   ~BoundedCommunicator() override;
   BoundedCommunicator(const BoundedCommunicator&) = delete;

@@ -1,4 +1,4 @@
-// What is checked of an output configuration before the first step.
+// Checks of an output configuration before the first step.
 #pragma once
 
 #include "Output/OutputConfig.h"
@@ -8,12 +8,12 @@
 
 namespace patchio::output {
 
-/// Collective. Throws Error, the same on all ranks, where a rank has another configuration than rank 0: it
-/// names the first key that differs, with both values.
+/// Collective: every rank of `ranks` calls it. Throws Error, the same on all ranks, if the configuration of a
+/// rank differs from that of rank 0. The Error names the first key that differs, with both values.
 void CheckAlike(const OutputConfig& config, Communicator& ranks);
 
-/// Not collective. Throws Error where nothing can be made at a path: the folder, or the nearest one above
-/// that exists, cannot be written.
+/// Not collective. Throws Error if the folder `path`, or the nearest existing folder above it, is not
+/// writable.
 void CheckPlace(const std::string& path);
 
 }  // namespace patchio::output

@@ -17,9 +17,8 @@
 
 namespace patchio::output {
 
-/// Methods marked collective are called by all ranks that compute, in the same order. They throw Error. MPI
-/// is called in them alone, on the thread that calls them. None waits for another rank without end: see
-/// BoundedCommunicator.
+/// All compute ranks call the collective methods, in the same order. These methods throw Error. Only they
+/// call MPI, on the calling thread. Their waits for other ranks have a limit: see BoundedCommunicator.
 class Output
 {
 public:

@@ -10,12 +10,12 @@
 
 namespace patchio::vtkhdf {
 
-/// Of AMR and meshes: values one after another, with one component or several. None for other shapes.
+/// The components of an array of AMR or of a mesh, whose values follow each other. None for other shapes.
 std::optional<int> ComponentsOfList(const std::vector<std::uint64_t>& dims);
 
-/// Of an image at one step, which has `tuples` along x, y and z. VTK leaves out flat axes, and of a single
-/// point all axes, or all but one in a file without steps; other writers keep all three. None for other
-/// shapes.
+/// The components of an array of an image at one step, which has `tuples` along x, y and z. VTK omits flat
+/// axes; for a single point it omits all axes, or all but one in a file without steps. Other writers keep all
+/// three axes. None for other shapes.
 std::optional<int> ComponentsOfImage(
     const std::vector<std::uint64_t>& dims, const Int3& tuples, const std::array<bool, 3>& flat);
 
