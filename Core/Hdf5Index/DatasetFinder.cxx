@@ -2,7 +2,6 @@
 
 #include "Hdf5Index/LibraryDataset.h"
 #include "Support/Error.h"
-#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 

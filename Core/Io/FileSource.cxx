@@ -2,7 +2,6 @@
 
 #include "Support/Error.h"
 #include "Support/RegularFile.h"
-#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 

@@ -4,9 +4,9 @@
 #include "Catalog/Extent.h"
 #include "MetadataChannel/CollectiveFile.h"
 #include "Support/Checksum.h"
+#include "Support/Error.h"
 #include "Support/Memory.h"
 #include "Support/RunOnAllRanks.h"
-#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 

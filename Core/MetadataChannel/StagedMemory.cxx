@@ -5,7 +5,6 @@
 #include "Support/Memory.h"
 #include "Support/PlainFile.h"
 #include "Support/RunOnAllRanks.h"
-#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,6 @@
 #include "Support/Bytes.h"
 #include "Support/Checksum.h"
 #include "Support/Error.h"
-#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

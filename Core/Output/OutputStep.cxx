@@ -147,7 +147,7 @@ std::vector<std::string> Output::Agree(const Step& step) const
 {
   const auto takesParts = [this](std::size_t sink) { return this->Sinks[sink].To->OfParts() != nullptr; };
   if (std::all_of(step.Sinks.begin(), step.Sinks.end(), takesParts)) {
-    // Such targets agree later, when they have gathered steps.
+    // Targets that take parts compare the steps of the ranks later, when they have gathered steps.
     return std::vector<std::string>(this->Ranks->Size(), TellArrays({}, true));
   }
   const std::string mine = TextOfValues(std::vector{step.Head()});

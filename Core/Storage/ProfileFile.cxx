@@ -3,7 +3,6 @@
 #include "Support/Error.h"
 #include "Support/RegularFile.h"
 #include "Support/ReplaceFile.h"
-#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 

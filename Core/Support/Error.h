@@ -49,7 +49,13 @@ std::string JoinLines(const std::vector<std::string>& texts);
 /// "No such file or directory" and the like, for the value of `errno`.
 std::string SystemMessage(int errorNumber);
 
-/// What the user can do about it, as a phrase for FileError; empty where nobody knows.
+/// Advice on an error of the system, as a phrase for FileError; empty if there is none.
 std::string SystemAdvice(int errorNumber);
+
+/// An error for a failed system call: "FILE: No such file or directory; expected a readable file. ADVICE."
+/// `expected` is a phrase as in FileError; `errorNumber` is a value of errno. An empty `advice` stands for
+/// SystemAdvice(errorNumber).
+Error SystemError(
+    const std::string& file, const std::string& expected, int errorNumber, const std::string& advice = {});
 
 }  // namespace patchio

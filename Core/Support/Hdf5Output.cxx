@@ -1,7 +1,6 @@
 #include "Support/Hdf5Output.h"
 
 #include "Support/Error.h"
-#include "Support/SystemError.h"
 
 #include <cerrno>
 #include <cstdlib>

@@ -1,7 +1,6 @@
 #include "Support/RegularFile.h"
 
 #include "Support/Error.h"
-#include "Support/SystemError.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -4,7 +4,6 @@
 #include "Support/MachineName.h"
 #include "Support/PlainFile.h"
 #include "Support/RunOnAllRanks.h"
-#include "Support/SystemError.h"
 
 #include <cerrno>
 #include <cstdio>

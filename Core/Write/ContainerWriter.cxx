@@ -6,7 +6,6 @@
 #include "Support/MachineName.h"
 #include "Support/ReplaceFile.h"
 #include "Support/RunOnAllRanks.h"
-#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 

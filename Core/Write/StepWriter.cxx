@@ -6,7 +6,6 @@
 #include "Support/Checksum.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
-#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 

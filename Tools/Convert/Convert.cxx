@@ -11,7 +11,6 @@
 #include "Support/Error.h"
 #include "Support/NamedValue.h"
 #include "Support/Stopwatch.h"
-#include "Support/SystemError.h"
 #include "Verify/ContainerCheck.h"
 
 #include <fmt/format.h>

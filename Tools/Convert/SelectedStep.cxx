@@ -4,6 +4,7 @@
 #include "Io/ReadTask.h"
 #include "Plan/PreferredRanks.h"
 #include "Support/Error.h"
+#include "Support/NameList.h"
 #include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
@@ -24,11 +25,12 @@ void CheckNames(const Catalog& catalog, const std::set<std::string>& wanted)
 {
   for (const std::string& name : wanted) {
     if (catalog.FindVariable(name) < 0) {
-      std::string names;
+      std::vector<std::string> names;
       for (const Variable& variable : catalog.Variables) {
-        names += (names.empty() ? "'" : ", '") + variable.Name + "'";
+        names.push_back(variable.Name);
       }
-      throw Error(fmt::format("{} has no variable '{}'. It has {}.", catalog.Path, name, PlainText(names)));
+      throw Error(fmt::format(
+          "{} has no variable '{}'. It has {}.", catalog.Path, name, NameList(names, names.size())));
     }
   }
 }

@@ -3,7 +3,6 @@
 #include "LinAdv/Scheme.h"
 #include "LinAdv/Totals.h"
 #include "Support/Error.h"
-#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,6 @@
 #include "Probe/StudyFiles.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
-#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 

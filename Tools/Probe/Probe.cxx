@@ -17,7 +17,6 @@
 #include "Support/MachineName.h"
 #include "Support/ReplaceFile.h"
 #include "Support/RunOnAllRanks.h"
-#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>

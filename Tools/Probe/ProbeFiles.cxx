@@ -7,7 +7,6 @@
 #include "Support/RegularFile.h"
 #include "Support/RunOnAllRanks.h"
 #include "Support/Stopwatch.h"
-#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 

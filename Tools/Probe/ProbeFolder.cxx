@@ -2,7 +2,6 @@
 
 #include "Support/Error.h"
 #include "Support/MachineName.h"
-#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 

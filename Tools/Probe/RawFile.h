@@ -2,7 +2,6 @@
 #pragma once
 
 #include "Support/Error.h"
-#include "Support/SystemError.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -2,7 +2,6 @@
 #include "Probe/Result.h"
 #include "Support/Error.h"
 #include "Support/RegularFile.h"
-#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

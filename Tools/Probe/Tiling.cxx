@@ -3,7 +3,6 @@
 #include "Probe/Pattern.h"
 #include "Support/Error.h"
 #include "Support/RegularFile.h"
-#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 #include "Probe/UncachedSource.h"
 
 #include "Probe/RawFile.h"
+#include "Support/Error.h"
 #include "Support/Stopwatch.h"
-#include "Support/SystemError.h"
 
 #include <fmt/format.h>
 
