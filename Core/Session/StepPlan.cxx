@@ -68,8 +68,10 @@ std::vector<std::int64_t> Weights(
   return weights;
 }
 
-std::string KeyOfGrids(const StepPlan& plan, const Catalog& catalog, const StepOptions& options,
-    const std::vector<int>& variables)
+/// The flags of cells depend on the shown patches of all ranks, not only on those of this rank's blocks: finer
+/// patches hide cells of coarser ones, and ghost layers repeat cells of neighbors.
+std::string KeyOfGrids(const StepPlan& plan, const Catalog& catalog, const std::vector<bool>& shown,
+    const StepOptions& options, const std::vector<int>& variables)
 {
   if (catalog.StepsInFile == 1 || catalog.PatchesChange) {
     return {};
@@ -81,8 +83,13 @@ std::string KeyOfGrids(const StepPlan& plan, const Catalog& catalog, const StepO
   const auto add = [&numbers](
                        const Int3& index) { numbers.insert(numbers.end(), index.begin(), index.end()); };
   add(options.Ghosts);
+  for (std::size_t p = 0; p < shown.size(); ++p) {
+    if (shown[p] != (p > 0 && shown[p - 1])) {
+      numbers.push_back(static_cast<std::int64_t>(p));
+    }
+  }
   for (const std::size_t b : plan.Mine) {
-    numbers.push_back(static_cast<std::int64_t>(b));
+    numbers.insert(numbers.end(), {-1, static_cast<std::int64_t>(b), std::int64_t(plan.Blocks[b].Origin)});
     for (const OwnedBox& part : plan.Blocks[b].Parts) {
       numbers.push_back(part.Owner);
     }
@@ -160,7 +167,7 @@ StepPlan MakePlan(const Catalog& catalog, const ShownPatches& patches, const Ste
       }
     }
   }
-  plan.GridsKey = KeyOfGrids(plan, catalog, options, variables);
+  plan.GridsKey = KeyOfGrids(plan, catalog, patches.Flags(), options, variables);
   return plan;
 }
 

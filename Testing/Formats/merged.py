@@ -554,6 +554,7 @@ def check_setups(reader, truth, time, index):
              ("level 0 only", dict(LevelRange=[0, 0]), dict(levels=[0])),
              ("finest level only", dict(LevelRange=[last, last]), dict(levels=[last])),
              ("all but the finest level", dict(LevelRange=[0, max(0, last - 1)]), dict(levels=range(max(1, last)))),
+             ("all levels again", {}, {}),
              ("ghost layer", dict(AddGhostLayer=1), dict(layer=True)),
              ("ghost layer, no blanking", dict(AddGhostLayer=1, BlankRefinedCells=0), dict(layer=True, blanking=False)),
              ("ghost layer, finest level only", dict(AddGhostLayer=1, LevelRange=[last, last]), dict(layer=True, levels=[last])),
