@@ -394,6 +394,9 @@ std::vector<ValueRange> ReadRanges(
 std::vector<std::uint32_t> ReadChecksums(const std::string& folder, const StepRecord& record,
     const std::vector<int>& rows, const std::vector<PatchVariable>& requests)
 {
+  if (requests.empty()) {
+    return {};  // a step without variables has no such table
+  }
   std::vector<std::size_t> rowOf(rows.size());
   for (std::size_t row = 0; row < rows.size(); ++row) {
     rowOf[rows[row]] = row;
