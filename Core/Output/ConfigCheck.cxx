@@ -133,7 +133,11 @@ void CheckPlace(const std::string& path)
     }
     return;
   }
-  while (folder.has_relative_path() && !fs::exists(folder = folder.parent_path(), fault)) {
+  folder = folder.parent_path();
+  fs::create_directories(folder, fault);
+  if (fault) {
+    throw SystemError(path, fmt::format("the folder {} to exist, or that it can be created", folder.string()),
+        fault.value(), "Choose another \"path\" in the output configuration");
   }
   std::string trial = (folder / ".patchio-XXXXXX").string();
   if (!::mkdtemp(trial.data())) {

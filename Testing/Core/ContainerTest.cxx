@@ -367,13 +367,6 @@ TEST_F(Container, ValuesThatChangedAreNotRead)
   }
 }
 
-TEST_F(Container, TheFoldersAroundItAreMade)
-{
-  this->Path = this->Folder / "new/runs/a.pio";
-  this->WriteStep(7);
-  EXPECT_TRUE(IsContainer(this->Path));
-}
-
 /// The message names the variable and the patch; nothing else is lost. Without the comparison nobody would
 /// know.
 TEST_F(Container, AChangedValueIsNamed)

@@ -98,12 +98,12 @@ def values(options, folder):
         for mode in modes(ranks):
             for more in ({}, {"ranks a file": 2}, {"compress": "deflate"}):
                 shutil.rmtree(os.path.join(folder, "out.pio"), ignore_errors=True)
-                shutil.rmtree(os.path.join(folder, "some.pio"), ignore_errors=True)
-                some = {"path": os.path.join(folder, "some.pio"), "variables": ["d", "a"], "windows": [{"first": 1, "last": 1}, {"first": 2, "every": 3}]}
+                shutil.rmtree(os.path.join(folder, "new"), ignore_errors=True)
+                some = {"path": os.path.join(folder, "new", "runs", "some.pio"), "variables": ["d", "a"], "windows": [{"first": 1, "last": 1}, {"first": 2, "every": 3}]}
                 code, text = run([options.client, config(folder, more, some, **mode), "6"], ranks)
                 expect(code == 0 and text == "", "%s on %d ranks, %s: exit code %d, %s", mode, ranks, more, code, text)
                 check(os.path.join(folder, "out.pio"), range(6))
-                check(os.path.join(folder, "some.pio"), (1, 2, 5), ("d", "a"))
+                check(os.path.join(folder, "new", "runs", "some.pio"), (1, 2, 5), ("d", "a"))
                 code, text = run([options.patchio, "verify", os.path.join(folder, "out.pio")])
                 expect(code == 0, "verify: %s", text)
 

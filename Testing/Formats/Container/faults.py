@@ -308,7 +308,7 @@ def damaged(arguments, folder, truth):
              (step.json["files"][0], step.json["tables"]["checksums"]["offset"] + 1, "checksums"),
              (step.json["files"][0], step.json["tables"]["least"]["offset"] + 1, "the table 'least'"),
              (step.json["files"][0], step.json["tables"]["greatest"]["offset"] + step.json["tables"]["greatest"]["bytes"] - 1, "the table 'greatest'"),
-             ("index", 60, "no step"), ("index", 20, "damaged")]
+             ("index", 60, "damaged"), ("index", 20, "damaged")]
     for name, offset, wanted in edits:
         shutil.rmtree(container, ignore_errors=True)
         shutil.copytree(truth.path, container)
