@@ -1,5 +1,7 @@
 #include "Extract/Blocks.h"
 
+#include "Extract/VtkVersions.h"
+
 #include <vtkCellData.h>
 #include <vtkCompositeDataSet.h>
 #include <vtkDataObjectTree.h>
@@ -14,7 +16,6 @@
 #include <vtkSmartPointer.h>
 #include <vtkStructuredGrid.h>
 #include <vtkUniformGridAMR.h>
-#include <vtkUniformGridAMRDataIterator.h>
 #include <vtkUnsignedCharArray.h>
 
 #include <tbb/parallel_for.h>
@@ -188,8 +189,7 @@ public:
     for (unsigned int level = 0; level < amr->GetNumberOfLevels(); ++level) {
       this->Found.Pieces.push_back("level " + std::to_string(level));
     }
-    const auto leaves = vtkSmartPointer<vtkUniformGridAMRDataIterator>::Take(
-        vtkUniformGridAMRDataIterator::SafeDownCast(amr->NewIterator()));
+    const auto leaves = vtkSmartPointer<AmrIterator>::Take(AmrIterator::SafeDownCast(amr->NewIterator()));
     for (leaves->InitTraversal(); !leaves->IsDoneWithTraversal(); leaves->GoToNextItem()) {
       this->Add(leaves->GetCurrentDataObject(), static_cast<int>(leaves->GetCurrentLevel()),
           leaves->GetCurrentFlatIndex());
@@ -240,11 +240,10 @@ private:
 Blocks MakeBlocks(vtkDataObject* input)
 {
   Collector collector;
-  auto* const tree = vtkDataObjectTree::SafeDownCast(input);
-  if (tree) {
-    collector.AddChildren(tree);
-  } else if (auto* const amr = vtkUniformGridAMR::SafeDownCast(input)) {
+  if (auto* const amr = vtkUniformGridAMR::SafeDownCast(input)) {  // since VTK 9.6 also a tree
     collector.AddLevels(amr);
+  } else if (auto* const tree = vtkDataObjectTree::SafeDownCast(input)) {
+    collector.AddChildren(tree);
   } else {
     collector.AddChild(input, "", 0);
   }

@@ -22,12 +22,18 @@ def entries(text):
     sections = {}
     for line in text.splitlines():
         if re.fullmatch(r"\S.*:", line):
-            current = sections.setdefault(line[:-1], [])
-        elif match := re.fullmatch(r"  (\S.*?)(?:  +(\S.*))?", line):
+            current = sections.setdefault(line[:-1].capitalize(), [])  # CLI11 2.5 has capitals only
+        elif match := re.fullmatch(r" {2,10}(\S.*?)(?:  +(\S.*))?", re.sub(", +-", ",-", line.rstrip())):
             current.append([match[1], match[2] or ""])
         elif line.startswith("   ") and line.strip():
             current[-1][1] += (" " if current[-1][1] else "") + line.strip()
     return sections
+
+
+def head(text):
+    """The description and the usage at the beginning of a help text. CLI11 2.5 wraps the description."""
+    before, usage, _ = re.split(r"^(?:Usage: )?(patchio .*)$", text, maxsplit=1, flags=re.MULTILINE)
+    return " ".join(before.split()), usage.strip()
 
 
 def definitions(items):
@@ -36,8 +42,8 @@ def definitions(items):
 
 def subcommand(program, name):
     text = say(program, name, "--help")
-    description, usage = text.splitlines()[:2]
-    page = f".SS {name}\n.B {escape(usage.removeprefix('Usage: '))}\n.PP\n{escape(description)}\n"
+    description, usage = head(text)
+    page = f".SS {name}\n.B {escape(usage)}\n.PP\n{escape(description)}\n"
     for items in entries(text).values():
         page += definitions(item for item in items if not item[0].startswith("-h,"))
     return page
@@ -49,7 +55,7 @@ def main():
     version = say(program, "--version").split()[1]
     subcommands = [name for name, _ in entries(text)["Subcommands"]]
     page = f'.TH PATCHIO 1 "" "PatchIO {version}" "User Commands"\n'
-    page += f".SH NAME\npatchio \\- {escape(text.splitlines()[0])}\n"
+    page += f".SH NAME\npatchio \\- {escape(head(text)[0])}\n"
     page += ".SH SYNOPSIS\n.B patchio\n.I SUBCOMMAND\n[options]\n.br\n.B patchio \\-\\-version\n"
     page += ".SH SUBCOMMANDS\n" + "".join(subcommand(program, name) for name in subcommands)
     page += ".SH EXIT STATUS\n" + definitions([

@@ -1,5 +1,7 @@
 #include "AmrOutput.h"
 
+#include "Extract/VtkVersions.h"
+
 #include <vtkAMRBox.h>
 #include <vtkCompositeDataPipeline.h>
 #include <vtkFieldData.h>
@@ -123,11 +125,11 @@ void FillLevels(
   }
   const auto isEmpty = [](const std::vector<AmrPatch>& patches) { return patches.empty(); };
   const std::size_t first = std::find_if_not(levels.begin(), levels.end(), isEmpty) - levels.begin();
-  std::vector<int> counts;
+  std::vector<unsigned int> counts;
   for (std::size_t l = first; l < levels.size(); ++l) {
-    counts.push_back(static_cast<int>(levels[l].size()));
+    counts.push_back(static_cast<unsigned int>(levels[l].size()));
   }
-  amr->Initialize(static_cast<int>(counts.size()), counts.data());
+  SetBlocksPerLevel(counts, amr);
   amr->SetGridDescription(DescriptionOf(catalog, *levels[first][0].Of));
   const std::vector<Int3> corners = LowerCorners(catalog, levels, first);
   double origin[3];

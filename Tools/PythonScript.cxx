@@ -1,6 +1,7 @@
 #include "PythonScript.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <spawn.h>
 #include <sys/wait.h>

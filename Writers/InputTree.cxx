@@ -1,5 +1,6 @@
 #include "InputTree.h"
 
+#include "Extract/VtkVersions.h"
 #include "Support/Error.h"
 
 #include <vtkCompositeDataSet.h>
@@ -72,12 +73,12 @@ void Walk::AddGrid(vtkDataObject* data, InputGrid where)
 void Walk::VisitLevels(vtkUniformGridAMR* levels, const InputGrid& where)
 {
   for (unsigned int level = 0; level < levels->GetNumberOfLevels(); ++level) {
-    for (unsigned int i = 0; i < levels->GetNumberOfDataSets(level); ++i) {
+    for (unsigned int i = 0; i < BlocksOnLevel(levels, level); ++i) {
       InputGrid grid = where;
       grid.Piece = static_cast<int>(i);
       grid.Level = static_cast<int>(level);
       grid.IsAmr = true;
-      this->AddGrid(levels->GetDataSet(level, i), grid);
+      this->AddGrid(BlockOnLevel(levels, level, i), grid);
     }
   }
 }

@@ -1,6 +1,7 @@
 #include "MeshToWrite.h"
 
 #include "DataArrays.h"
+#include "Extract/VtkVersions.h"
 #include "Support/Error.h"
 
 #include <vtkCellArray.h>
@@ -59,7 +60,7 @@ bool TakeMesh(vtkDataSet* grid, PieceForm& form)
   if (!unstructured && !vtkPolyData::SafeDownCast(grid)) {
     return false;
   }
-  if (unstructured && unstructured->GetFaces()) {
+  if (unstructured && HasPolyhedra(unstructured)) {
     throw Error(
         "Apply Tetrahedralize first: the data have polyhedra, which PatchIO containers do not support.");
   }
@@ -99,7 +100,7 @@ vtkDataArray* MeshArrayOf(vtkDataSet* grid, const ArrayForm& form)
     case MeshRole::Offsets:
       return ListOf(grid, form.CellList)->GetOffsetsArray();
     case MeshRole::Types:
-      return vtkUnstructuredGrid::SafeDownCast(grid)->GetCellTypesArray();
+      return CellTypesOf(vtkUnstructuredGrid::SafeDownCast(grid));
     default:
       break;
   }

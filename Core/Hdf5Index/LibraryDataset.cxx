@@ -4,6 +4,7 @@
 #include "Support/Hdf5.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <vector>

@@ -1,6 +1,7 @@
 #include "Support/Error.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cerrno>

@@ -12,6 +12,7 @@
 #include <vtkMultiProcessController.h>
 #include <vtkPartitionedDataSet.h>
 #include <vtkPartitionedDataSetCollection.h>
+#include <vtkUniformGridAMR.h>
 #include <vtkUnstructuredGrid.h>
 
 #include <cstring>
@@ -33,15 +34,19 @@ void PutNames(const std::vector<std::string>& names, Tree* tree)
 
 void SetTreeOutput(vtkCompositeDataSet* input, vtkInformation* output)
 {
-  const bool isTree = vtkDataObjectTree::SafeDownCast(input);
-  const char* const wanted = isTree ? input->GetClassName() : "vtkMultiBlockDataSet";
-  vtkDataObject* const before = output->Get(vtkDataObject::DATA_OBJECT());
-  if (before && !std::strcmp(before->GetClassName(), wanted)) {
-    return;
+  // The pieces are no images, so AMR cannot hold them. Since VTK 9.6 it is a collection.
+  vtkSmartPointer<vtkDataObject> tree;
+  if (!vtkUniformGridAMR::SafeDownCast(input) && vtkDataObjectTree::SafeDownCast(input)) {
+    tree.TakeReference(input->NewInstance());
+  } else if (vtkPartitionedDataSetCollection::SafeDownCast(input)) {
+    tree = vtkSmartPointer<vtkPartitionedDataSetCollection>::New();
+  } else {
+    tree = vtkSmartPointer<vtkMultiBlockDataSet>::New();
   }
-  const auto tree = isTree ? vtkSmartPointer<vtkDataObject>::Take(input->NewInstance())
-                           : vtkSmartPointer<vtkDataObject>(vtkSmartPointer<vtkMultiBlockDataSet>::New());
-  output->Set(vtkDataObject::DATA_OBJECT(), tree);
+  vtkDataObject* const before = output->Get(vtkDataObject::DATA_OBJECT());
+  if (!before || std::strcmp(before->GetClassName(), tree->GetClassName()) != 0) {
+    output->Set(vtkDataObject::DATA_OBJECT(), tree);
+  }
 }
 
 void PutPieces(const std::vector<std::string>& names,

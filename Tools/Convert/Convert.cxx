@@ -14,6 +14,7 @@
 #include "Verify/ContainerCheck.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>

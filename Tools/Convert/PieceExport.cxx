@@ -11,6 +11,7 @@
 #include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>

@@ -3,6 +3,7 @@
 #include "Support/ByteText.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

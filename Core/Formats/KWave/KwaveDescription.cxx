@@ -8,6 +8,7 @@
 #include "Support/TextScanner.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>

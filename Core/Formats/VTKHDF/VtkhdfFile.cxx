@@ -9,6 +9,7 @@
 #include "Support/Hdf5.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,82 @@
+// Functions for what differs between VTK 9.2 (ParaView 5.11) and VTK 9.6 (ParaView 6.1).
+#ifndef VtkVersions_h
+#define VtkVersions_h
+
+#include <vtkCellArray.h>
+#include <vtkDataArray.h>
+#include <vtkImageData.h>
+#include <vtkOverlappingAMR.h>
+#include <vtkUniformGrid.h>
+#include <vtkUnsignedCharArray.h>
+#include <vtkUnstructuredGrid.h>
+#include <vtkVersionMacros.h>
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 6, 0)
+#include <vtkUniformGridAMRDataIterator.h>
+#else
+#include <vtkUniformGridAMRIterator.h>
+#endif
+
+#include <vector>
+
+namespace patchio {
+
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 6, 0)
+using AmrIterator = vtkUniformGridAMRDataIterator;
+#else
+using AmrIterator = vtkUniformGridAMRIterator;
+#endif
+
+/// Gives the AMR data set levels with these numbers of blocks.
+inline void SetBlocksPerLevel(const std::vector<unsigned int>& blocks, vtkOverlappingAMR* amr)
+{
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 6, 0)
+  const std::vector<int> counts(blocks.begin(), blocks.end());
+  amr->Initialize(static_cast<int>(counts.size()), counts.data());
+#else
+  amr->Initialize(blocks);
+#endif
+}
+
+/// Returns the number of blocks on a level.
+inline unsigned int BlocksOnLevel(vtkUniformGridAMR* amr, unsigned int level)
+{
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 6, 0)
+  return amr->GetNumberOfDataSets(level);
+#else
+  return amr->GetNumberOfBlocks(level);
+#endif
+}
+
+/// Returns a block, or null if another rank has it.
+inline vtkImageData* BlockOnLevel(vtkUniformGridAMR* amr, unsigned int level, unsigned int block)
+{
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 6, 0)
+  return amr->GetDataSet(level, block);
+#else
+  return amr->GetDataSetAsImageData(level, block);
+#endif
+}
+
+/// Returns whether the grid has polyhedra.
+inline bool HasPolyhedra(vtkUnstructuredGrid* grid)
+{
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 4, 0)
+  return grid->GetFaces() != nullptr;
+#else
+  return grid->GetPolyhedronFaces() != nullptr;
+#endif
+}
+
+/// Returns the types of the grid's cells, or null if there are none. Since VTK 9.6 the array may be implicit.
+inline vtkDataArray* CellTypesOf(vtkUnstructuredGrid* grid)
+{
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 6, 0)
+  return grid->GetCellTypesArray();
+#else
+  return grid->GetCellTypes();
+#endif
+}
+
+}  // namespace patchio
+
+#endif
