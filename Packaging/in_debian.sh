@@ -28,8 +28,14 @@ unshare --mount true 2>/dev/null || skip "this system does not allow mounts (uns
 
 if [ ! -e "$system/made" ]; then
   echo "Fetching Debian $suite into $system"
-  debootstrap --variant=minbase "$suite" "$system" >"$system.log" 2>&1 ||
+  # An old debootstrap does not know the names of later releases, which are made like sid.
+  scripts=/usr/share/debootstrap/scripts
+  script=$scripts/$suite
+  [ -e "$script" ] || script=$scripts/sid
+  debootstrap --variant=minbase "$suite" "$system" http://deb.debian.org/debian "$script" >"$system.log" 2>&1 ||
     skip "debootstrap could not fetch Debian $suite; see $system.log"
+  # A mirror may be a snapshot of some weeks ago.
+  echo 'Acquire::Check-Valid-Until "false";' >"$system/etc/apt/apt.conf.d/99snapshot"
   touch "$system/made"
 fi
 
