@@ -75,7 +75,7 @@ FILES = [
           RELOAD, harms.newer("values", seconds=0), None, generation=1, may_ask=True),
     Fault("clock_behind", "Newer files are older than those before: the clock of the machine that wrote them was wrong",
           "The newer values, or that the file has changed", RELOAD, harms.newer("values", seconds=OLD_TIME, in_place=True), None, generation=1, may_ask=True),
-    Fault("clock_ahead", "Files have times of tomorrow", "Nothing: the values are right", "Nothing", harms.dated("values", NEW_TIME), None, may_ask=True),
+    Fault("clock_ahead", "Files have times in the future", "Nothing: the values are correct", "Nothing", harms.dated("values", NEW_TIME), None, may_ask=True),
 ]
 
 STORAGE = [
@@ -91,41 +91,41 @@ STORAGE = [
           harms.requests("values", "read", ESTALE), "Stale file handle"),
     Fault("stale_name", "A network file system has lost a file that is to be opened (ESTALE)", "The file, and \"Stale file handle\"", AGAIN,
           harms.calls("values", "open", ESTALE), "Stale file handle"),
-    Fault("stale_state", "A network file system cannot say what a file is (ESTALE)", "The file, and \"Stale file handle\", or the values", AGAIN,
+    Fault("stale_state", "A network file system cannot describe a file (ESTALE)", "The file, and \"Stale file handle\", or the values", AGAIN,
           harms.requests("values", "state", ESTALE), "Stale file handle|expected "),
-    Fault("too_many_files", "The process may open no more files", "The file, and \"Too many open files\"", "Raise the limit (`ulimit -n`)",
+    Fault("too_many_files", "The process has reached its limit of open files", "The file, and \"Too many open files\"", "Raise the limit (`ulimit -n`)",
           harms.calls("values", "open", EMFILE), "Too many open files"),
     Fault("interrupted_reads", "A signal interrupts a request (EINTR)", "Nothing", "Nothing", harms.requests("values", "read", EINTR), None),
-    Fault("short_reads", "The storage gives fewer bytes than were asked for", "Nothing", "Nothing",
+    Fault("short_reads", "The storage returns fewer bytes than requested", "Nothing", "Nothing",
           harms.requests("values", "read", 0, count=0, effect=inject.SHORT), None),
 ]
 
 SIDECARS = [
     Fault("sidecars_unwritable", "Neither the data's folder nor the user's cache can be written", "The line *Metadata* of the report", "Set `PATCHIO_METADATA_DIR`",
           run="sidecars_unwritable"),
-    Fault("folder_read_only", "The data's folder cannot be written", "Nothing: the sidecars go to `~/.cache/patchio`", "Nothing", run="folder_read_only"),
-    Fault("sidecars_full", "The disk is full when a sidecar is written", "The line *Metadata* of the report", "Make room", run="sidecars_full"),
-    Fault("sidecars_rename_fails", "A sidecar cannot get its name", "The line *Metadata* of the report", "Nothing", run="sidecars_rename_fails"),
-    Fault("sidecar_unreadable", "A sidecar cannot be read", "A warning; the values come without it", "Nothing", run="sidecar_unreadable"),
-    Fault("sidecar_damaged", "A sidecar is damaged, cut off or forged", "A warning; it is written anew", "Nothing",
+    Fault("folder_read_only", "The data's folder cannot be written", "Nothing: the index files are written to `~/.cache/patchio`", "Nothing", run="folder_read_only"),
+    Fault("sidecars_full", "The disk is full when an index file is written", "The line *Metadata* of the report", "Make room", run="sidecars_full"),
+    Fault("sidecars_rename_fails", "An index file cannot be renamed", "The line *Metadata* of the report", "Nothing", run="sidecars_rename_fails"),
+    Fault("sidecar_unreadable", "An index file cannot be read", "A warning; the values are read without it", "Nothing", run="sidecar_unreadable"),
+    Fault("sidecar_damaged", "An index file is damaged, truncated or forged", "A warning; it is written again", "Nothing",
           by=["core.DumpChannel", "tools.channel_states"]),
-    Fault("indexer_killed", "`patchio index` is killed while it writes", "Nothing: sidecars are whole or not there", "Nothing",
+    Fault("indexer_killed", "`patchio index` is killed while it writes", "Nothing: index files are complete or missing", "Nothing",
           by=["tools.channel_killed"], against="tools"),
-    Fault("two_indexers", "Two programs write the sidecars of one series at once", "Nothing", "Nothing", run="two_indexers", against="tools"),
+    Fault("two_indexers", "Two programs write the index files of one series at once", "Nothing", "Nothing", run="two_indexers", against="tools"),
     Fault("two_readers", "Several programs open a series at once, for the first time", "Nothing", "Nothing", run="two_readers"),
 ]
 
 WRITING = [
-    Fault("full_disk", "The disk is full", "The container, and \"No space left on device\"; steps before are whole", "Make room. " + CONVERT,
+    Fault("full_disk", "The disk is full", "The container, and \"No space left on device\"; earlier steps are complete", "Make room. " + CONVERT,
           run="full_disk", against="convert"),
     Fault("write_fails", "The storage fails at any one request to write, or writes less than it should", "The container, and the reason", CONVERT,
           by=["container.failing"], against="convert"),
-    Fault("long_files_forbidden", "Files may not become long (`ulimit -f`)", "The container, and \"File too large\"", "Raise the limit. " + CONVERT,
+    Fault("long_files_forbidden", "The size of files is limited (`ulimit -f`)", "The container, and \"File too large\"", "Raise the limit. " + CONVERT,
           run="long_files_forbidden", against="convert"),
     Fault("quota", "The user's quota is used up", "The container, and \"Disk quota exceeded\"", "Make room. " + CONVERT, run="quota", against="convert"),
-    Fault("sync_fails", "The storage fails when it is to keep what was written (fsync)", "The container, and \"Input/output error\"", CONVERT,
+    Fault("sync_fails", "The storage fails to flush written data (fsync)", "The container, and \"Input/output error\"", CONVERT,
           run="sync_fails", against="convert"),
-    Fault("rename_fails", "A step cannot get its name", "The container, and the reason", CONVERT, run="rename_fails", against="convert"),
+    Fault("rename_fails", "The file of a step cannot be renamed", "The container, and the reason", CONVERT, run="rename_fails", against="convert"),
     Fault("target_read_only", "The target's file system cannot be written", "The container, and \"Read-only file system\"", "Choose another place",
           run="target_read_only", against="convert"),
     Fault("target_vanishes", "A container is removed while a script adds steps to it", "A new container with the steps that come; of a full disk a message",
@@ -136,11 +136,11 @@ WRITING = [
           run="source_read_error", against="convert"),
     Fault("export_full_disk", "The disk is full while files for other programs are written", "The folder, and \"No space left on device\"",
           "Make room; export with `--overwrite`", run="export_full_disk", against="export"),
-    Fault("interrupted", "Ctrl-C while a container is written", "Steps before are whole", CONVERT, run="interrupted", against="convert"),
-    Fault("writer_killed", "The writer of a container is killed", "Steps before are whole", CONVERT, by=["container.killed"], against="convert"),
+    Fault("interrupted", "Ctrl-C while a container is written", "Earlier steps are complete", CONVERT, run="interrupted", against="convert"),
+    Fault("writer_killed", "The writer of a container is killed", "Earlier steps are complete", CONVERT, by=["container.killed"], against="convert"),
     Fault("second_writer", "Two programs write one container", "The second one: which process writes it", "Wait for the first one",
           by=["container.second"], against="convert"),
-    Fault("read_while_converting", "A container is read while it is written", "The steps that are whole", RELOAD + ", or *Follow*",
+    Fault("read_while_converting", "A container is read while it is written", "The complete steps", RELOAD + ", or *Follow*",
           run="read_while_converting", against="convert"),
     Fault("overwritten_while_open", "A container that is open is overwritten", "The old values, the new ones, or that the file has changed", RELOAD,
           run="overwritten_while_open", against="convert"),
@@ -150,7 +150,7 @@ WRITING = [
           by=["paraview.user_1"], against="Save Data"),
     Fault("simulation_full_disk", "The disk of a simulation is full", "Its next call: the step and \"No space left on device\"; it goes on", "Make room",
           by=["output.failing"], against="patchio.h"),
-    Fault("simulation_killed", "A rank of a simulation is killed", "Steps before are whole", "Run on in another container", by=["output.killed"],
+    Fault("simulation_killed", "A rank of a simulation is killed", "Earlier steps are complete", "Run on in another container", by=["output.killed"],
           against="patchio.h"),
     Fault("simulation_slow", "The storage is slower than a simulation", "It waits, and after `wait seconds` a message", "Raise `memory`", by=["output.slow"],
           against="patchio.h"),
@@ -163,26 +163,26 @@ PROCESSES = [
           run="processes.one_of_clients_killed", against="pvserver", nightly=True),
     Fault("server_killed", "The pvserver is killed while it reads", "The client ends, or says that the connection is closed", "Start both again",
           run="processes.server_killed", against="pvserver"),
-    Fault("server_stopped", "The pvserver stands still for some time", "The client waits, and then shows the values", "Nothing", run="processes.server_stopped",
+    Fault("server_stopped", "The pvserver is stopped for some time", "The client waits, and then shows the values", "Nothing", run="processes.server_stopped",
           against="pvserver"),
     Fault("rank_killed", "A rank of an MPI job is killed while it indexes a series", "mpirun ends, and says which rank was killed by which signal", "Start the job again",
           run="processes.rank_killed", against="tools"),
     Fault("rank_of_server_killed", "A rank of a pvserver is killed while it reads", "mpirun ends the server, and the client ends", "Start both again",
           run="processes.rank_of_server_killed", against="pvserver", nightly=True),
-    Fault("abandoned_read", "The user stops a read while the storage hangs", "\"Cancelled\", at once", RELOAD, by=["paraview.remote_abort_1", "paraview.scripts_1"]),
+    Fault("abandoned_read", "The user stops a read while the storage hangs", "\"Cancelled\", immediately", RELOAD, by=["paraview.remote_abort_1", "paraview.scripts_1"]),
 ]
 
 MEMORY = [
     Fault("memory_runs_out", "Memory runs out while a series is opened, indexed or read, or a container written", "A message that says so", "Work on less at once",
           run="memory_runs_out", against="Python"),
-    Fault("little_memory", "A job may have little memory (`ulimit -v`)", "A message that says so", "Ask for more, or convert some variables at a time", run="little_memory",
+    Fault("little_memory", "The memory of a job is limited (`ulimit -v`)", "A message that says so", "Ask for more, or convert some variables at a time", run="little_memory",
           against="convert"),
     Fault("memory_in_filters", "Memory runs out in a slice, clip, threshold or surface", "An error of the filter, whose output is empty", "Show less, or on more ranks; " + RELOAD,
           session="memory_in_filters", against="filters"),
-    Fault("steps_in_paraview", "Steps are shown and sliced again and again, for a day", "Nothing: memory stays as it is, to a hundredth", "Nothing",
+    Fault("steps_in_paraview", "Steps are shown and sliced again and again, for a day", "Nothing: the memory stays constant within 1 %", "Nothing",
           session="steps_in_paraview", against="ParaView"),
     Fault("hostile_sizes", "A small file claims to hold terabytes", "The file, and what is wrong with it", "Do not trust it", by=["faults.hostile"]),
-    Fault("thousand_steps", "A thousand steps are read and written by one process", "Nothing: memory stays as it is, to a hundredth", "Nothing",
+    Fault("thousand_steps", "A thousand steps are read and written by one process", "Nothing: the memory stays constant within 1 %", "Nothing",
           run="thousand_steps", against="Python"),
 ]
 
@@ -191,27 +191,27 @@ FAULTS = [fault for part in PARTS.values() for fault in part]
 
 INTRODUCTION = """# Faults while people work
 
-What happens when a file vanishes, a disk is full or a server dies while you work. In each case a message names the file and the reason, ParaView or
-the program goes on (or ends, where it is the one that was killed), and once the fault is over the right values are there. Each row is
-tested, in the same process, with values compared with a formula; the last column names the test: a fault of the suite
+This page describes what happens when a file vanishes, a disk is full or a server dies while you work. In each case a message names the file and the reason,
+ParaView or the program continues (unless it is the killed one), and the values are correct when the fault is over. Each row is
+tested, in the same process, by comparing values with a formula; the last column names the test: a fault of the suite
 `Testing/Faults` (`ctest -R faults.at_work`), or a test of another suite.
 
-*Reload Files* is in ParaView's menu *File* (F5). In scripts, `ReloadFiles(reader)` does it; in Python without ParaView open the series
+*Reload Files* is in ParaView's menu *File* (F5). In scripts, use `ReloadFiles(reader)`; in Python without ParaView, open the series
 again.
 
-A fault that a storage has once at a request may go unseen: where PatchIO can go another way, such as without a sidecar, the values come.
+A single failed request may have no effect: if PatchIO can get the values in another way, such as without an index file, it does.
 """
 REST = """
-## What PatchIO cannot do anything about
+## Limits
 
-* **A process that is killed** says nothing itself; `mpirun`, the shell or the other side of the connection does. ParaView 5.11 ends a client whose server
-  is gone, and a server of one client whose client is gone.
-* **A storage that hangs** does not fail. Esc ends the read at once; the requests that hang end when the storage answers.
-* **A file that is written over in place, to the same size, and given its old time**, looks unchanged. *Reload Files* reads it.
-* **The HDF5 library does not recover when the memory for its own small structures runs out**: it may then refuse sound files until the program is started
-  anew. VTK ends the program when there is no memory for an array of its own, so a filter's output that does not fit can cost the session; the reader
-looks before it reads whether the memory suffices. PatchIO's own structures are tested.
-* **On several ranks, memory that runs out within a filter of one rank** may leave the others waiting; in the reader and the writer all ranks get the message.
+* **A killed process** prints no message; `mpirun`, the shell or the other side of the connection does. ParaView 5.11 ends a client without a server,
+  and a server of one client without its client.
+* **A storage that hangs** reports no error. Esc ends the read immediately; the pending requests end when the storage answers.
+* **A file that is overwritten in place, with the same size and its old time**, looks unchanged. *Reload Files* reads it.
+* **The HDF5 library does not recover when the memory for its own small structures runs out**: it may then reject valid files until the program is
+  restarted. VTK ends the program if there is no memory for one of its arrays, so a filter whose output does not fit can end the session; the reader
+  checks the available memory before it reads. PatchIO's own structures are tested.
+* **If memory runs out in a filter on one of several ranks**, the others may wait; in the reader and the writer all ranks get the message.
 """
 
 
@@ -222,7 +222,7 @@ def tests_of(fault):
 def page():
     text = INTRODUCTION
     for part, faults in PARTS.items():
-        text += "\n## %s\n\n| what happens | what you see | what to do | test |\n|---|---|---|---|\n" % part
+        text += "\n## %s\n\n| fault | what you see | what to do | test |\n|---|---|---|---|\n" % part
         for fault in faults:
             text += "| %s (%s) | %s | %s | %s |\n" % (fault.what, fault.against, fault.sees, fault.do, ", ".join("`%s`" % name for name in tests_of(fault)))
     return text + REST
