@@ -1,5 +1,5 @@
-! patchio.h for Fortran: compile this file with the simulation. The functions have the meaning that patchio.h
-! describes; communicators are those of `use mpi`.
+! Fortran interface of PatchIO's output: compile this file with the simulation. patchio.h describes the functions.
+! Communicators are those of `use mpi`.
 module patchio
   use, intrinsic :: iso_c_binding
   implicit none

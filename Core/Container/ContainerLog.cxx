@@ -394,30 +394,16 @@ std::vector<ValueRange> ReadRanges(
 std::vector<std::uint32_t> ReadChecksums(const std::string& folder, const StepRecord& record,
     const std::vector<int>& rows, const std::vector<PatchVariable>& requests)
 {
-  constexpr std::uint64_t gap = 4096;  // of entries: costs less than another request
   std::vector<std::size_t> rowOf(rows.size());
   for (std::size_t row = 0; row < rows.size(); ++row) {
     rowOf[rows[row]] = row;
   }
-  std::vector<std::pair<std::uint64_t, std::size_t>> places;  // in the table, and which request it is of
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    places.emplace_back(requests[i].Variable * rows.size() + rowOf[requests[i].Patch], i);
-  }
-  std::sort(places.begin(), places.end());
-  const TableReader tables(folder, record);
   const std::uint64_t all = record.Data.Variables.size() * rows.size();
+  const auto table = TableReader(folder, record).Read<std::uint32_t>(tables::Checksums, all);
   std::vector<std::uint32_t> sums(requests.size());
-  for (std::size_t begin = 0, end = 0; begin < places.size(); begin = end) {
-    for (++end; end < places.size() && places[end].first - places[end - 1].first <= gap;) {
-      ++end;
-    }
-    const std::uint64_t first = places[begin].first;
-    const auto values =
-        tables.ReadSome<std::uint32_t>(tables::Checksums, all, first, places[end - 1].first - first + 1);
-    for (std::size_t i = begin; i < end; ++i) {
-      sums[places[i].second] = values[places[i].first - first];
-    }
-  }
+  std::transform(requests.begin(), requests.end(), sums.begin(), [&](const PatchVariable& request) {
+    return table[request.Variable * rows.size() + rowOf[request.Patch]];
+  });
   return sums;
 }
 

@@ -59,8 +59,8 @@ RecordedStep ReadStep(const std::string& folder, const LoggedStep& step);
 std::vector<ValueRange> ReadRanges(
     const std::string& folder, const StepRecord& record, const std::vector<int>& rows, int variable);
 /// The checksum of each of the requests, of a patch (as an index into `rows`, a permutation) and a variable.
-/// Reads those parts of the table that have them, without comparing them with the table's own checksum.
-/// Throws Error when the table is missing or cut off.
+/// Reads the whole table, because only all of it shows that the file is the one that the log describes.
+/// Throws Error when the table is missing, cut off or changed.
 std::vector<std::uint32_t> ReadChecksums(const std::string& folder, const StepRecord& record,
     const std::vector<int>& rows, const std::vector<PatchVariable>& requests);
 /// Compares all tables with their checksums. Throws Error like ReadStep().

@@ -41,12 +41,15 @@ public:
     while (this->At + RecordLog::HeadBytes <= this->Bytes.size()) {
       this->Step();
     }
-    this->Log.BytesAfter = this->Bytes.size() - this->Log.End;
+    const std::uint64_t end = std::max(this->Log.End, this->DamageEnd);
+    this->Log.LostBytes += end - this->Log.End;
+    this->Log.BytesAfter = this->Bytes.size() - end;
     return std::move(this->Log);
   }
 
 private:
   void Step();
+  void Skip(std::size_t length, bool cut);
   void Take(Fragment kind, std::string_view data);
   std::uint64_t NextBlock() const { return (this->At / RecordLog::BlockBytes + 1) * RecordLog::BlockBytes; }
   unsigned ByteAt(std::uint64_t offset) const { return static_cast<unsigned char>(this->Bytes[offset]); }
@@ -56,6 +59,10 @@ private:
   std::uint64_t Begin = 0;  ///< of the last record that began
   std::string Open;         ///< its parts so far
   bool InPart = false;      ///< it is not complete
+  bool Searching = false;       ///< for a whole fragment, behind a damaged one
+  std::uint64_t DamageEnd = 0;  ///< of the last fragment that is all there, but damaged
+  /// Bytes that may still be checked while a whole fragment is looked for: a forged log must not take hours.
+  std::uint64_t Budget = std::uint64_t(1) << 26;
   RecordLog Log;
 };
 
@@ -72,16 +79,32 @@ void Scanner::Step()
   }
   const std::size_t length = this->ByteAt(this->At + 4) | this->ByteAt(this->At + 5) << 8;
   const std::uint64_t behind = this->At + RecordLog::HeadBytes + length;
-  if (RecordLog::HeadBytes + length > left || behind > this->Bytes.size() ||
-      Crc32(0, this->Bytes.data() + this->At + 6, length + 1) != sum) {
-    this->InPart = false;
-    this->At = this->NextBlock();
+  const bool cut = RecordLog::HeadBytes + length > left || behind > this->Bytes.size();
+  if (cut || Crc32(0, this->Bytes.data() + this->At + 6, length + 1) != sum) {
+    this->Skip(length, cut);
     return;
   }
+  this->Searching = false;
   const auto kind = static_cast<Fragment>(this->ByteAt(this->At + 6));
   const std::string_view data = this->Bytes.substr(this->At + RecordLog::HeadBytes, length);
   this->At = behind;
   this->Take(kind, data);
+}
+
+/// Goes on behind a damaged fragment: at the next byte, since its length may be wrong. cut: the log ends before
+/// it does, as when it is still being written.
+void Scanner::Skip(std::size_t length, bool cut)
+{
+  this->InPart = false;
+  const unsigned kind = this->ByteAt(this->At + 6);
+  const bool plausible = !cut && kind >= Whole && kind <= Last;
+  if (plausible && !this->Searching) {
+    this->DamageEnd = this->At + RecordLog::HeadBytes + length;
+  }
+  this->Searching = true;
+  const std::uint64_t checked = plausible ? length : 0;
+  this->At = checked < this->Budget ? this->At + 1 : this->NextBlock();
+  this->Budget -= std::min(this->Budget, checked);
 }
 
 void Scanner::Take(Fragment kind, std::string_view data)

@@ -23,11 +23,11 @@ struct RecordLog
 
   std::vector<std::string> Records;
   std::uint64_t End = 0;         ///< behind the last whole record: where the next one goes
-  std::uint64_t LostBytes = 0;   ///< damaged, before End
-  std::uint64_t BytesAfter = 0;  ///< behind End: of a record that is being written, or never was to its end
+  std::uint64_t LostBytes = 0;   ///< damaged: between whole records, or a last record that has its full length
+  std::uint64_t BytesAfter = 0;  ///< of a last record that is being written, or never was to its end
 };
 
-/// The records of a log of these bytes. Takes any bytes: after damage it goes on with the next block.
+/// The records of a log of these bytes. Takes any bytes: after damage it goes on with the next whole record.
 RecordLog ReadRecords(std::string_view bytes);
 
 }  // namespace patchio::container

@@ -53,10 +53,10 @@ void MakeFolder(const std::string& folder)
     throw FileError(
         folder, "a folder outside other containers", "a folder within a container", "Choose another folder");
   }
-  fs::create_directory(folder, fault);
+  fs::create_directories(folder, fault);
   if (fault) {
     throw SystemError(folder, "a folder that can be created", fault.value(),
-        "Check that the parent folder exists and is writable");
+        "Check that the folder around it is writable");
   }
   const bool hasLog = fs::exists(LogPathOf(folder), ignored);
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, fault)) {
