@@ -237,6 +237,7 @@ void WriteHdf5(const std::string& path, const Hdf5Draft& draft,
 {
   const hid_t creation = Checked(H5Pcreate(H5P_FILE_CREATE));
   const hid_t access = Checked(H5Pcreate(H5P_FILE_ACCESS));
+  H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST);  // not the default of HDF5 2
   choose(creation, access);
   const hid_t file = Checked(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access));
   for (const auto& [name, write] : draft) {

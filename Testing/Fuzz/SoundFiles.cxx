@@ -163,9 +163,12 @@ void PutTypes(hid_t file)
 /// In the old style: headers, heaps and trees without checksums.
 void MakeTypes(const std::string& path)
 {
-  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+  H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST);  // not the default of HDF5 2
+  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
   PutTypes(file);
   H5Fclose(file);
+  H5Pclose(access);
 }
 
 /// In the new style, with a group in the old one.
