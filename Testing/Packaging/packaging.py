@@ -26,7 +26,7 @@ def run(*command, code=0, **environment):
 
 
 def subcommands():
-    listed = run(program, "--help").split("Subcommands:")[1]
+    listed = re.split("(?i)subcommands:", run(program, "--help"))[1]
     return re.findall(r"^  ([a-z]+) ", listed, re.MULTILINE)
 
 
