@@ -2,7 +2,7 @@
 ranks), and 1 for missing files, unknown variables, unreadable data and empty images.
 
     path, picture, variable = checks.arguments(__doc__, 2, 3)
-    reader, array, times = checks.open_variable(path, variable)     # array: ("CELLS", "density"), the only one that is read
+    reader, array, times = checks.open_variable(path, variable)     # array: ("CELLS", "density"); the reader reads only this array
     checks.update(reader, times[-1])
 """
 import os
@@ -10,7 +10,7 @@ import sys
 
 
 class Fault(Exception):
-    """Ends the script with its message and exit code 1. (sys.exit() would leave the other ranks of pvbatch behind.)"""
+    """Ends the script with its message and exit code 1. (sys.exit() would leave the other ranks of pvbatch running.)"""
 
 
 def fail(message):
@@ -37,7 +37,7 @@ def wrong_arguments(message):
 
 
 def arguments(usage, least, most):
-    """What was given on the command line, filled up with None. `usage`: the script's docstring, which has the command line."""
+    """Returns the arguments, followed by None for missing ones. `usage`: the script's docstring, with the command line."""
     given = sys.argv[1:]
     if not least <= len(given) <= most:
         line = next(line for line in usage.splitlines() if os.path.basename(sys.argv[0]) in line)
@@ -53,23 +53,23 @@ def number(text, name):
 
 
 def data_file(path):
-    """The path, if it is there."""
+    """Returns the path if it exists."""
     return path if os.path.exists(path) else fail("the file %s does not exist" % path)
 
 
 def output(path):
-    """The path, if its folder is there."""
+    """Returns the path if its folder exists."""
     folder = os.path.dirname(path) or "."
     return path if os.path.isdir(folder) else fail("the folder %s of %s does not exist" % (folder, path))
 
 
 # ---- with ParaView ---------------------------------------------------------------------------------------
 
-_said = []      # what readers report as errors
+_said = []      # error messages of readers
 
 
 def _hear(caller, event, message=None):
-    """Keeps errors that ParaView would only log, and which would not end a script."""
+    """Stores errors, which ParaView only logs, so that they end the script."""
     _said.append(message)
 
 
@@ -83,7 +83,7 @@ def _check():
 
 
 def open_reader(path, **properties):
-    """A PatchReader of a data set that is there and can be opened."""
+    """Returns a PatchReader. Ends the script if the data set does not exist or cannot be opened."""
     from paraview import simple
     from vtkmodules.vtkCommonCore import vtkLogger
     data_file(path)
@@ -93,26 +93,26 @@ def open_reader(path, **properties):
     if not hasattr(simple, "PatchReader"):
         simple.LoadPlugin(plugin, remote=True, ns=vars(simple))
     usual = vtkLogger.GetCurrentVerbosityCutoff()
-    vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)   # ParaView updates a new reader at once and logs that it has no file
+    vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)   # ParaView updates a new reader immediately and logs that its file name is empty
     reader = simple.PatchReader(**properties)
     vtkLogger.SetStderrVerbosity(usual)
     source = reader.GetClientSideObject()
     for speaker in (source, source.GetExecutive()):
         speaker.AddObserver("ErrorEvent", _hear)
-    reader.FileName = [path]    # only now, so that _hear() hears what is wrong with it
+    reader.FileName = [path]    # only now, so that _hear() receives errors about the file
     reader.UpdatePipelineInformation()
     _check()
     return reader
 
 
 def times(reader):
-    """The time steps, as a list; [0] where there are none."""
+    """Returns the list of time steps, or [0] if the data have no time steps."""
     found = reader.TimestepValues
     return (list(found) if hasattr(found, "__len__") else [found]) or [0.0]
 
 
 def choose(reader, variable=None):
-    """Has the reader read just one variable, the first where none is named: ("CELLS" or "POINTS", its name)."""
+    """Selects one variable of the reader, by default the first. Returns ("CELLS" or "POINTS", its name)."""
     cells, points = list(reader.CellArrayStatus.Available), list(reader.PointArrayStatus.Available)
     if not cells + points:
         fail("%s has no variables" % reader.FileName[0])
@@ -125,19 +125,19 @@ def choose(reader, variable=None):
 
 
 def open_variable(path, variable=None, **properties):
-    """A PatchReader of a data set, of which it reads just one variable; what choose() and times() give."""
+    """Returns a PatchReader that reads one variable, and the results of choose() and times()."""
     reader = open_reader(path, **properties)
     return reader, choose(reader, variable), times(reader)
 
 
 def update(proxy, time=None):
-    """Brings a reader or filter to a time; ends the script where the reader cannot."""
+    """Updates a reader or filter to a time. Ends the script if reading fails."""
     proxy.UpdatePipeline(*[] if time is None else [time])
     _check()
 
 
 def extent(reader):
-    """Lowest and highest x, y, z of what is shown."""
+    """Returns the lowest and the highest x, y, z of the shown data."""
     bounds = reader.GetDataInformation().GetBounds()
     if bounds[0] > bounds[1]:
         fail("%s has no data to show" % reader.FileName[0])
@@ -145,12 +145,12 @@ def extent(reader):
 
 
 def place(low, high, fraction):
-    """The point at a fraction of the way between two corners."""
+    """Returns the point at a fraction of the way between two corners."""
     return [a + fraction * (b - a) for a, b in zip(low, high)]
 
 
 def show(proxy, array, view, representation="Surface"):
-    """Shows a proxy in the colours of an array, with their legend, and gives its representation."""
+    """Shows a proxy coloured by an array, with a legend. Returns its representation."""
     from paraview import simple
     display = simple.Show(proxy, view)
     display.SetRepresentationType(representation)
@@ -161,7 +161,7 @@ def show(proxy, array, view, representation="Surface"):
 
 
 def values_of(proxy, array, what):
-    """Lowest and highest value of ("CELLS", name); ends the script where there is none in what is to be drawn."""
+    """Returns the lowest and the highest value of ("CELLS", name). Ends the script if the proxy has no values to draw."""
     kind, name = array
     found = (proxy.CellData if kind == "CELLS" else proxy.PointData)[name]
     low, high = found.GetRange(0) if found else (1, 0)
@@ -171,7 +171,7 @@ def values_of(proxy, array, what):
 
 
 def save(path, view):
-    """A picture. Ends the script when it cannot be written, or when what is drawn could not be read."""
+    """Writes an image of the view. Ends the script if reading the data or writing the image fails."""
     from paraview import simple
     if os.path.exists(path):
         os.remove(path)

@@ -1,8 +1,8 @@
-"""Opens a series on all ranks, draws the last step, writes a picture and prints what the reading cost.
+"""Opens a series on all ranks, draws the last step, writes an image and prints the I/O report.
 
     mpirun -np 2 pvbatch demo.py DUMPS.VISIT PICTURE.PNG [VARIABLE]
 
-VARIABLE must be one in cells; by default it is the first.
+VARIABLE is a cell variable, by default the first.
 """
 import os
 import sys
@@ -26,7 +26,7 @@ low, high = checks.values_of(reader, array, dumps)
 view = CreateRenderView(ViewSize=[1200, 750])
 view.OrientationAxesVisibility = 0
 
-# The cells inside the front that is carried through the domain ...
+# The cells inside the moving front ...
 inside = Threshold(Input=reader, Scalars=array, LowerThreshold=0.5 * (low + high), UpperThreshold=high)
 checks.update(inside, last)
 front = Show(inside, view)
@@ -34,7 +34,7 @@ front.SetRepresentationType("Surface With Edges")
 ColorBy(front, array)
 bounds = inside.GetDataInformation().DataInformation.GetBounds()
 
-# ... a cut below it, which shows the finest cells of each place ...
+# ... a slice below it, which shows the finest cells at each place ...
 cut = Slice(Input=reader)
 cut.SliceType.Origin = [bounds[0], bounds[2] + 0.45 * (bounds[3] - bounds[2]), bounds[4]]
 cut.SliceType.Normal = [0, 1, 0]

@@ -1,8 +1,8 @@
-"""A variable of a GrADS data set (GRAPES, CMA-MESO ...) at one of its levels, with the date in the picture.
+"""Draws a variable of a GrADS data set (GRAPES, CMA-MESO ...) at one level, with the date in the image.
 
     pvbatch grads.py FILE.ctl VARIABLE PRESSURE PICTURE.png
 
-PRESSURE is in the unit of the file, such as 500; the nearest level is shown.
+PRESSURE is in the unit of the file, such as 500. The script shows the nearest level.
 """
 import os
 import sys
@@ -15,11 +15,11 @@ from paraview.simple import *
 path, variable, pressure, picture = checks.arguments(__doc__, 4, 4)
 pressure = checks.number(pressure, "PRESSURE")
 checks.output(picture)
-reader, chosen, times = checks.open_variable(path, variable)  # other variables are not read
+reader, chosen, times = checks.open_variable(path, variable)  # the reader does not read other variables
 checks.update(reader, times[0])
 
-# Runs on every rank: the field data of the blocks say which levels there are, and the grid has their z. Only these are sent to
-# this script, as points (level, z, 0).
+# This filter runs on every rank. The field data of each block contain its levels, and its grid contains their z. The filter sends
+# only these to this script, as points (level, z, 0).
 LEVELS = '''
 from vtkmodules.vtkCommonCore import vtkPoints
 blocks, points = self.GetInputDataObject(0, 0).NewIterator(), vtkPoints()
@@ -42,7 +42,7 @@ points = servermanager.Fetch(found)
 heights = dict(points.GetPoint(p)[:2] for p in range(points.GetNumberOfPoints()))
 if not heights:
     checks.fail("'%s' is a surface variable without levels. Choose another variable" % variable)
-known = sorted(heights)     # the script of the filter has replaced min(), max(), array ...
+known = sorted(heights)     # instead of min() and max(), which the script of the filter has replaced
 if not known[0] <= pressure <= known[-1]:
     checks.fail("unknown level %g. The levels are: %s" % (pressure, ", ".join("%g" % level for level in heights)))
 level = sorted(known, key=lambda one: abs(one - pressure))[0]

@@ -1,8 +1,8 @@
-"""Opens an output file of k-Wave, draws what its sensor saw at the middle step, and writes a picture.
+"""Opens an output file of k-Wave, draws the values of its sensor at the middle step, and writes an image.
 
     pvbatch kwave.py OUT.H5 PICTURE.PNG [VARIABLE]
 
-VARIABLE is by default p, the pressure.
+The default VARIABLE is p, the pressure.
 """
 import os
 import sys
@@ -13,8 +13,8 @@ from paraview.simple import *
 
 output, picture, variable = checks.arguments(__doc__, 2, 3)
 checks.output(picture)
-# Cuboids are blocks. Points of an index mask become an image, in which cells without a point are hidden.
-reader, array, times = checks.open_variable(output, variable or "p", PointLists="Image")  # other variables are not read
+# Cuboids are blocks. Points of an index mask become an image with all other cells hidden.
+reader, array, times = checks.open_variable(output, variable or "p", PointLists="Image")  # the reader does not read other variables
 time = times[len(times) // 2]
 checks.update(reader, time)
 GetAnimationScene().AnimationTime = time

@@ -1,4 +1,4 @@
-"""A movie of one variable over all time steps: numbered pictures, and OUT.mp4 where there is ffmpeg.
+"""Makes a movie of one variable over all time steps: numbered images, and OUT.mp4 if ffmpeg is installed.
 
     mpirun -np 4 pvbatch movie.py DATA OUT [VARIABLE]
 """
@@ -13,10 +13,10 @@ from paraview.simple import *
 
 data, out, variable = checks.arguments(__doc__, 2, 3)
 checks.output(out)
-reader, array, times = checks.open_variable(data, variable, PointLists="Image")  # lists of points have no cells to cut
+reader, array, times = checks.open_variable(data, variable, PointLists="Image")  # the slice of a point list would be empty
 checks.update(reader, times[0])
 
-# A cut through the middle, or all of it where it is flat.
+# Show a slice through the middle, or flat data as a whole.
 low, high = checks.extent(reader)
 shown = reader
 if high[2] > low[2]:
@@ -29,11 +29,11 @@ checks.values_of(shown, array, "the cut through the middle (slices.py can cut el
 view = CreateRenderView(ViewSize=[960, 720])
 view.OrientationAxesVisibility = 0
 display = checks.show(shown, array, view)
-display.RescaleTransferFunctionToDataRangeOverTime()  # the same colours in all pictures; reads all steps once
+display.RescaleTransferFunctionToDataRangeOverTime()  # the same colours in all images; reads all steps once
 Show(AnnotateTimeFilter(Input=reader, Format="Time: {time:g}"), view)
 ResetCamera(view)
 
-# OUT.0000.png, OUT.0001.png, ...: one for each time step.
+# OUT.0000.png, OUT.0001.png, ...: one image for each time step.
 scene = GetAnimationScene()
 scene.UpdateAnimationUsingDataTimeSteps()
 for number, time in enumerate(times):
@@ -42,7 +42,7 @@ for number, time in enumerate(times):
     checks.save("%s.%04d.png" % (out, number), view)
 print("%d image%s of '%s'" % (len(times), "" if len(times) == 1 else "s", array[1]))
 if shutil.which("ffmpeg"):
-    # Not more than were made now: pictures of an earlier movie may be there too.
+    # Limit the number of frames: images of an earlier, longer movie may also exist.
     made = subprocess.run(["ffmpeg", "-y", "-loglevel", "error", "-framerate", "10", "-i", out + ".%04d.png", "-frames:v",
                            str(len(times)), "-pix_fmt", "yuv420p", out + ".mp4"], check=False)
     if made.returncode != 0:

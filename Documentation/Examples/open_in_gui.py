@@ -1,4 +1,4 @@
-"""What ./dev gui runs inside ParaView: loads the plugin and opens one data set."""
+"""Loads the plugin and opens one data set. `./dev gui` runs this script inside ParaView."""
 import os
 
 from paraview.simple import *
@@ -6,7 +6,7 @@ from paraview.simple import *
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=globals())
 path = os.environ["PATCHIO_DATASET"]
 if not os.path.exists(path):
-    raise FileNotFoundError("there is no file %s" % path)
+    raise FileNotFoundError("the file %s does not exist" % path)
 reader = PatchReader(registrationName=os.path.basename(path), FileName=[path])
 display = Show(reader)
 if display.ColorArrayName[1]:

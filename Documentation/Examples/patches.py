@@ -1,8 +1,8 @@
-"""Draws the patches of 3-D data as boxes, cut open around the surface on which a variable has the middle of its values.
+"""Draws the patches of 3-D data as boxes, cut open around the surface where a variable has the middle of its range.
 
     mpirun -np 2 pvbatch patches.py DATA PICTURE.PNG [VARIABLE]
 
-VARIABLE is a scalar in cells, by default the first. The picture in README.md is that of 16,919 patches of SAMRAI's.
+VARIABLE is a scalar on cells, by default the first. The image in README.md shows 16,919 patches of a SAMRAI run.
 """
 import json
 import os
@@ -13,12 +13,12 @@ import checks
 import paraview.simple
 from paraview.simple import *
 
-COLOURS = [(0.27, 0.38, 0.55), (0.16, 0.62, 0.68), (0.98, 0.75, 0.30), (0.66, 0.83, 0.45)]  # of levels, in turn
+COLOURS = [(0.27, 0.38, 0.55), (0.16, 0.62, 0.68), (0.98, 0.75, 0.30), (0.66, 0.83, 0.45)]  # of the levels, in turn
 SURFACE = [0.95, 0.36, 0.27]
 
-# Runs on every rank: eight corners and six faces for each patch that is to be seen. Finer levels are left out in the quarter
-# that faces the camera, level 0 everywhere but on the floor and at the back. Patches that are large beside the surface would hide
-# it: they are cut there, and at the floor and the back only a thin part of them is drawn.
+# This filter runs on every rank and makes eight corners and six faces for each visible patch. It omits finer levels in the quarter
+# that faces the camera, and level 0 everywhere except on the floor and at the back. Large patches would hide the surface, so the
+# filter cuts them there. It draws level 0 as thin slabs.
 BOXES = '''
 import numpy as np
 from vtkmodules.vtkCommonCore import vtkPoints
@@ -43,7 +43,7 @@ for seen, axis, side, limit in ((atback, 1, 0, back - thin), (onfloor, 2, 1, flo
     part, limit = bounds[seen].copy(), np.broadcast_to(limit, len(level))[seen]
     cut = large[seen] | (level[seen] == 0)
     part[cut, axis, side] = (np.minimum if side else np.maximum)(part[cut, axis, side], limit[cut])
-    if axis == 1 and len(part):    # not what is drawn on the floor or at the right already
+    if axis == 1 and len(part):    # without the parts that are already drawn at the right
         both = large[seen] & right[seen]
         part[both, 0, 1] = np.minimum(part[both, 0, 1], middle[0] + steps[seen][both])
     parts.append((level[seen], part))
@@ -83,7 +83,7 @@ least, most = checks.extent(patches)
 if array[0] != "CELLS" or least[2] == most[2]:
     checks.fail("'%s' is a node variable, or the data are 2-D. This image needs a cell variable of 3-D data" % array[1])
 
-# The surface needs few patches only: those with values on both sides of it.
+# The surface needs only the patches with values on both sides of it.
 near = checks.open_reader(data, AddGhostLayer=1, SkipByValue=1, ValueArray=array[1], ValueRange=[value, value])
 checks.choose(near, array[1])
 surface = Contour(Input=CellDatatoPointData(Input=near), ContourBy=["POINTS", array[1]], Isosurfaces=[value])
@@ -111,7 +111,7 @@ camera.SetViewAngle(33)
 camera.SetFocalPoint(middle[0] + 0.06 * width, middle[1], middle[2] - 0.02 * width)
 camera.SetPosition(middle[0] - 1.40 * width, middle[1] - 2.62 * width, middle[2] + 1.05 * width)
 
-# Last, as the names that the script of this filter makes (max, array ...) take the place of our own.
+# Run this filter last: its script replaces names of this script (max, array ...).
 boxes = ProgrammableFilter(Input=patches, OutputDataSetType="vtkPolyData")
 boxes.Script = "back, floor, middle, width, step, thin = %r, %r, %r, %r, %r, %r" % (
     most[1], least[2], middle, width, 0.16 * width, 0.08 * width) + BOXES

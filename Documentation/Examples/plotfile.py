@@ -1,4 +1,4 @@
-"""Opens the series of an AMReX plotfile, draws a slice of the last step, and prints what the reading cost.
+"""Opens the series of an AMReX plotfile, draws a slice of the last step, and prints the I/O report.
 
     mpirun -np 2 pvbatch plotfile.py PLT00010 ARRAY PICTURE.PNG
 """
@@ -11,14 +11,14 @@ from paraview.simple import *
 
 plotfile, name, picture = checks.arguments(__doc__, 3, 3)
 checks.output(picture)
-reader, array, times = checks.open_variable(plotfile, name)  # other variables are not read
+reader, array, times = checks.open_variable(plotfile, name)  # the reader does not read other variables
 last = times[-1]
 checks.update(reader, last)
 
 view = CreateRenderView(ViewSize=[900, 600])
 view.OrientationAxesVisibility = 0
 view.ViewTime = last
-cut = reader  # flat data are shown whole
+cut = reader  # flat data need no slice
 low, high = checks.extent(reader)
 if high[2] > low[2]:
     cut = Slice(Input=reader)

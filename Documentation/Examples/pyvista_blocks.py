@@ -1,9 +1,9 @@
-"""The patches of the last time step as a pyvista.MultiBlock, without ParaView, and on demand a picture of them.
+"""Prints the patches of the last time step as a pyvista.MultiBlock, without ParaView, and optionally draws an image of them.
 
     PYTHONPATH=build/release/python python3 pyvista_blocks.py DATA [PICTURE.png [VARIABLE]]
 
-Needs pyvista (python3 -m pip install pyvista). The picture shows VARIABLE, by default the first, on a cut through the
-middle. Flat data and lists of points are shown whole.
+The script needs pyvista (python3 -m pip install pyvista). The image shows VARIABLE, by default the first, on a slice through the
+middle. It shows flat data and lists of points as a whole.
 """
 import os
 import sys
@@ -16,7 +16,7 @@ import patchio
 def draw(blocks, variable, picture):
     import pyvista
     bounds = list(blocks.bounds)
-    points = any(isinstance(block, pyvista.PolyData) for block in blocks)    # a plane would pass between them
+    points = any(isinstance(block, pyvista.PolyData) for block in blocks)    # a slice would pass between the points
     cut = blocks if points or bounds[4] == bounds[5] else blocks.slice(normal="z", origin=[
         low + 0.501 * (high - low) for low, high in zip(bounds[::2], bounds[1::2])])
     shown = cut.combine()

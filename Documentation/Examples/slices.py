@@ -1,9 +1,9 @@
-"""Slices of one variable, one for each time step: a picture and a table of its values, OUT.0000.png and OUT.0000.csv.
+"""Writes a slice of one variable for each time step: an image OUT.0000.png and a table of its values OUT.0000.csv.
 
     pvbatch slices.py DATA OUT [VARIABLE [AXIS [FRACTION]]]
 
-A slice is perpendicular to AXIS (x, y or z; by default z, or y where the data are flat), at FRACTION of the way through the
-data (by default 0.501). The script also runs under mpirun.
+The slice is perpendicular to AXIS (x, y or z; by default z, or y for flat data), at FRACTION of the way through the data (by
+default 0.501). The script also runs under mpirun.
 """
 import os
 import sys
@@ -18,7 +18,7 @@ if (axis or "z") not in ("x", "y", "z") or not 0 <= fraction <= 1:
     checks.wrong_arguments("AXIS is x, y or z and FRACTION from 0 to 1, not %s and %g" % (axis, fraction))
 checks.output(out)
 
-reader, array, times = checks.open_variable(data, variable, PointLists="Image")  # lists of points have no cells to cut
+reader, array, times = checks.open_variable(data, variable, PointLists="Image")  # the slice of a point list would be empty
 checks.update(reader, times[0])
 low, high = checks.extent(reader)
 axis = axis or ("z" if high[2] > low[2] else "y")
@@ -29,16 +29,16 @@ cut = Slice(Input=reader)
 cut.SliceType.Origin = checks.place(low, high, fraction)
 cut.SliceType.Normal = [float(name == axis) for name in "xyz"]
 cut.Triangulatetheslice = 0
-# This leaves out blocks without the variable, and places where it is undefined.
+# This filter omits blocks without the variable, and places where it is undefined.
 known = Threshold(Input=cut, Scalars=array, LowerThreshold=-1e300, UpperThreshold=1e300)
 if array[0] == "CELLS":
-    # One row for each cell that is cut: its middle and its value. Coarse cells under finer ones are hidden, and not cut.
+    # The table has one row for each cell of the slice: its centre and its value. Coarse cells under finer ones are hidden and omitted.
     known = CellCenters(Input=known, VertexCells=1)
 table = MergeBlocks(Input=known, MergePoints=0)
 
 
 def cut_at(time):
-    """The picture is of `cut`, the table of `table`."""
+    """Updates `cut`, which the image shows, and `table`, which the table contains."""
     checks.update(table, time)
     checks.update(cut, time)
     checks.values_of(table, ("POINTS", array[1]), "the slice at time %g" % time)

@@ -1,10 +1,10 @@
-"""Least, greatest and mean values and integrals of all variables over time, as a table: needs numpy, but no ParaView.
+"""Writes a table of minimum, maximum, mean and integral of all variables over time. It needs numpy, but not ParaView.
 
     PYTHONPATH=build/release/python python3 time_series.py DATA OUT.csv
 
-Each place counts once, with its finest data: cells that a finer level or another patch of the same level has too
-(Step.covered()) are left out. Means and integrals weigh cells by their volume (area in two dimensions). Where volumes are not
-known (nodes, lists of points, deformed patches) all values of all levels have the same weight, and there is no integral.
+Each place counts once, with its finest data: the script omits cells that a finer level or another patch of the same level covers
+(Step.covered()). Means and integrals weight cells by their volume (area in two dimensions). If volumes are unknown (nodes, lists of
+points, deformed patches), all values of all levels have the same weight, and the integral is empty.
 """
 import csv
 import os
@@ -18,7 +18,7 @@ import patchio
 
 
 def cell_volumes(step, patch):
-    """Volumes of all cells of a patch, in an array that fits its values; None where they are not known."""
+    """Returns the volumes of all cells of a patch in the shape of its values, or None if they are unknown."""
     level = step.patches["level"][patch]
     if step.grid == "curvilinear" or step.level_roles[level] == "points":
         return None
@@ -30,7 +30,7 @@ def cell_volumes(step, patch):
 
 
 def statistics(step, variable, arrays):
-    """Least, greatest, mean, integral of one component, given as {patch: array}."""
+    """Returns minimum, maximum, mean and integral of one component. `arrays`: {patch: array}."""
     least, greatest, total, weight, known = np.inf, -np.inf, 0.0, 0.0, variable.centering == "cell"
     for patch, values in arrays.items():
         keep = np.isfinite(values)
@@ -50,7 +50,7 @@ def rows_of(step):
     if not step.variables:
         checks.fail("%s has no variables" % step.path)
     for name, variable in step.variables.items():
-        arrays = step.read(name)  # variable by variable: less memory than all at once
+        arrays = step.read(name)  # one variable at a time needs less memory
         for component in range(variable.components):
             one = arrays if variable.components == 1 else {p: a[..., component] for p, a in arrays.items()}
             yield [step.number, step.time, name, component] + statistics(step, variable, one)

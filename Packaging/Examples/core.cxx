@@ -1,6 +1,6 @@
-// Prints what a data set holds and the sum of one variable, with PatchIO's Core alone: no VTK, no ParaView.
+// Prints the contents of a data set and the sum of one variable, with PatchIO's Core, without VTK and ParaView.
 //
-//   core SUMMARY VARIABLE      for example visit_dump.00016/summary.samrai uval
+//   core SUMMARY VARIABLE      for example, visit_dump.00016/summary.samrai uval
 #include "Formats/Format.h"
 #include "Session/ReadPatchData.h"
 

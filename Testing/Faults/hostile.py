@@ -192,7 +192,7 @@ def test_the_user_says_what_the_library_may_see():
             make_kwave(path, (4, 4, 4), 4, version, write=True)
             for wish in ("", "strict", "trust"):
                 text = run([options.read, path, "1", "-"], place.scratch, PATCHIO_HDF5=wish)
-                refused = "PATCHIO_HDF5=strict refuses" in text or "xpected" in text
+                refused = "PATCHIO_HDF5=strict rejects" in text or "xpected" in text
                 expect(refused == (version == "latest" and wish == "strict"), "%s, %s: %s" % (version, wish, text[-500:]))
 
 

@@ -158,7 +158,7 @@ def draw_flight(result, folder):
         axes.plot([s["in_flight"] for s in flight["fitted"]], [s["kb_per_s"] / 1000 for s in flight["fitted"]],
                   color="tab:blue", label="F(N), as fitted")
         axes.axvspan(flight["best_least"] * 0.98, flight["best_most"] * 1.02, color="tab:orange", alpha=0.2,
-                     label="N* in 9 of 10: %d to %d" % (flight["best_least"], flight["best_most"]))
+                     label="90 %% confidence: %d to %d" % (flight["best_least"], flight["best_most"]))
         axes.axvline(flight["best"], color="tab:orange", label="N* = %d" % flight["best"])
     axes.set_xscale("log", base=2)
     ticks = sorted({1 << power for power in range(21)
