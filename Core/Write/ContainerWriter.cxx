@@ -68,6 +68,9 @@ std::set<std::int64_t> UnrecordedSteps(
 void MakeFolder(const std::string& folder)
 {
   std::error_code fault, ignored;
+  if (folder.empty()) {
+    throw Error("A container needs a name: expected the path of a folder, found none.");
+  }
   if (fs::exists(folder, ignored) && !fs::is_directory(folder, ignored)) {
     throw FileError(folder, "a PatchIO container, or an unused name", "a file", "Choose another name");
   }
