@@ -147,9 +147,7 @@ std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads)
   const Catalog& data = opened.Data();
   const container::Places places = container::PlacesOf(data);
   const std::string folder = container::ContainerFolderOf(step.Path);
-  std::vector<std::string> faults = Overlaps(places.Record);
-  const std::vector<std::string> described = FaultsOfDescription(folder, places.Record);
-  faults.insert(faults.end(), described.begin(), described.end());
+  std::vector<std::string> faults = FaultsOfDescription(folder, places.Record);
   std::vector<PatchVariable> all;
   for (int v = 0; v < static_cast<int>(data.Variables.size()); ++v) {
     for (int patch = 0; patch < static_cast<int>(data.Patches.size()); ++patch) {
