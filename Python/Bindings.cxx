@@ -188,7 +188,7 @@ PYBIND11_MODULE(_core, module)
       .def_property_readonly("times", [](const DataSet& data) { return TimeValues(data.Steps()); })
       .def_property_readonly("warnings", [](const DataSet& data) { return TextsOf(data.Steps().Warnings); })
       .def_property_readonly("notes", [](const DataSet& data) { return TextsOf(data.Steps().Notes); })
-      .def("format", [](const DataSet& data) { return data.FormatOfStep(0); })
+      .def("format", &DataSet::FormatName)
       .def("open", &OpenStep);
   py::class_<Step, std::shared_ptr<Step>>(module, "Step")
       .def("catalog", [](const Step& step) { return CatalogAsDict(step.Data()); })

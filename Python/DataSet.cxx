@@ -167,6 +167,7 @@ DataSet::DataSet(const std::vector<std::string>& paths, ChannelMode mode, bool l
   SeriesOptions options;
   options.ListedOnly = listedOnly;
   this->All = RankAgreement(*this->State->Alone).OpenSeries(paths, options, mode);
+  this->Name = FormatOf(paths[0]).Name();
 }
 
 std::shared_ptr<Step> DataSet::Open(std::size_t step)

@@ -83,14 +83,15 @@ public:
   DataSet(const std::vector<std::string>& paths, ChannelMode mode, bool listedOnly);
 
   const Series& Steps() const { return this->All; }
-  /// Name of the format of a step.
-  const char* FormatOfStep(std::size_t step) const { return FormatOf(this->All.Steps[step].Path).Name(); }
+  /// Returns the name of the format.
+  const char* FormatName() const { return this->Name; }
   /// Throws Error when the step cannot be read. step < Steps().Steps.size()
   std::shared_ptr<Step> Open(std::size_t step);
 
 private:
   ChannelMode Mode;
   Series All;
+  const char* Name;  ///< of the format of the first path: the file of a step may be missing
   std::shared_ptr<ReaderState> State = std::make_shared<ReaderState>();
   std::shared_ptr<OpenedStep> Last;  ///< the one that was opened last, when its file has several steps
   std::string LastPath;

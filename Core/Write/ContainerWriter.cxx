@@ -2,6 +2,7 @@
 
 #include "Container/ContainerLog.h"
 #include "Container/RecordLog.h"
+#include "Support/ByteText.h"
 #include "Support/Error.h"
 #include "Support/MachineName.h"
 #include "Support/ReplaceFile.h"
@@ -14,6 +15,8 @@
 #include <unistd.h>
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <set>
 
@@ -43,9 +46,31 @@ void FlushFolder(const std::string& folder)
   }
 }
 
+/// The numbers of the steps that have files, but no record.
+std::set<std::int64_t> UnrecordedSteps(
+    const std::string& folder, const std::map<std::int64_t, std::vector<std::string>>& recorded)
+{
+  std::set<std::string> known;
+  for (const auto& [number, files] : recorded) {
+    known.insert(files.begin(), files.end());
+  }
+  std::set<std::int64_t> numbers;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (IsOurs(entry.path()) && entry.path().extension() == ".hdf" && known.count(name) == 0) {
+      numbers.insert(std::strtoll(name.c_str() + std::strlen("step."), nullptr, 10));
+    }
+  }
+  return numbers;
+}
+
 void MakeFolder(const std::string& folder)
 {
   std::error_code fault, ignored;
+  if (folder.empty()) {
+    throw Error("A container needs a name: expected the path of a folder, found none.");
+  }
   if (fs::exists(folder, ignored) && !fs::is_directory(folder, ignored)) {
     throw FileError(folder, "a PatchIO container, or an unused name", "a file", "Choose another name");
   }
@@ -58,7 +83,12 @@ void MakeFolder(const std::string& folder)
     throw SystemError(folder, "a folder that can be created", fault.value(),
         "Check that the parent folder exists and is writable");
   }
-  const bool hasLog = fs::exists(LogPathOf(folder), ignored);
+  const std::string log = LogPathOf(folder);
+  const bool hasLog = fs::exists(log, ignored) && fs::file_size(log, ignored) > 0;
+  if (hasLog && !IsContainer(folder) && UnrecordedSteps(folder, {}).empty()) {
+    throw FileError(folder, "a PatchIO container, or an unused name", "a file 'index' that is not a log",
+        "Choose another name");
+  }
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, fault)) {
     // Steps without a log are somebody's, such as those of `patchio export`.
     if (!IsOurs(entry.path()) || (!hasLog && entry.path().extension() == ".hdf")) {
@@ -153,7 +183,7 @@ ContainerWriter::ContainerWriter(
 /// A container to which nothing was written is none.
 ContainerWriter::~ContainerWriter()
 {
-  if (this->Log && this->Steps.empty()) {
+  if (this->Log && this->Steps.empty() && !this->HasLostSteps) {
     std::error_code ignored;
     this->RemoveOthers({".part", ".tmp", ".hdf"});
     fs::remove(LogPathOf(this->Folder), ignored);
@@ -168,6 +198,7 @@ std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::Open(bool ov
   const std::string path = LogPathOf(this->Folder);
   std::error_code ignored;
   std::map<std::int64_t, KnownStep> steps;
+  std::uint64_t damaged = 0, incomplete = 0;
   const bool isNew = !fs::exists(path, ignored) || fs::file_size(path, ignored) == 0;
   const auto read = [&] {
     const auto log = ReadLog(this->Folder);
@@ -179,6 +210,8 @@ std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::Open(bool ov
       this->Files[step.Head.Step] = std::move(files);
     }
     this->LogEnd = log->End;
+    damaged = log->LostBytes;
+    incomplete = log->BytesAfter;
   };
   if (overwrite && !isNew) {
     CatchError(read);  // damaged or of another version: it is replaced all the same
@@ -187,6 +220,18 @@ std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::Open(bool ov
   }
   if (!isNew) {
     read();
+  }
+  // A writer that was killed leaves files without a record: of one step, or those that it was replacing.
+  // Others are those of a log that has lost records.
+  const bool replacing = std::any_of(
+      steps.begin(), steps.end(), [](const auto& step) { return step.second.Names == FileNames::New; });
+  this->HasLostSteps = !replacing && UnrecordedSteps(this->Folder, this->Files).size() > 1;
+  if (damaged > 0 || (incomplete > 0 && this->HasLostSteps)) {
+    throw FileError(path, "complete records",
+        fmt::format("{} of damaged records", ByteText(damaged + incomplete)),
+        "The files of their steps may be intact: run 'patchio verify'. Write to another container, or "
+        "overwrite this "
+        "one");
   }
   this->RemoveOthers({".part", ".tmp", ".hdf"});
   if (isNew) {
@@ -224,7 +269,7 @@ void ContainerWriter::RemoveOthers(const std::vector<std::string>& endings) cons
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(this->Folder, ignored)) {
     const std::string name = entry.path().filename().string(), ending = entry.path().extension().string();
-    if (IsOurs(entry.path()) && recorded.count(name) == 0 &&
+    if (IsOurs(entry.path()) && recorded.count(name) == 0 && !(this->HasLostSteps && ending == ".hdf") &&
         std::find(endings.begin(), endings.end(), ending) != endings.end()) {
       fs::remove(entry.path(), ignored);
     }
@@ -269,6 +314,7 @@ void ContainerWriter::Commit(StepWriter& step)
       } else {
         this->BeginLog(record);
         this->Files.clear();
+        this->HasLostSteps = false;
       }
       this->Files[number] = step.Description().Files;
       if (replaces) {

@@ -74,6 +74,8 @@ private:
   std::unique_ptr<Lock> Locked;
   std::unique_ptr<PlainFile> Log;  ///< null until a container that is replaced has a log of its own
   std::uint64_t LogEnd = 0;
+  /// Several steps have files, but no record: the files stay.
+  bool HasLostSteps = false;
   std::map<std::int64_t, std::vector<std::string>> Files;  ///< of the steps that the log has
 };
 

@@ -19,6 +19,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 import unittest
@@ -277,6 +278,16 @@ class Errors(unittest.TestCase):
         self.fails(["a file of another format", "PatchIO does not support this format"], lambda: patchio.open(__file__))
         self.fails(["The list of paths is empty"], lambda: patchio.open([]))
         self.fails(["'on', 'read' or 'off'"], lambda: patchio.open(linadv(), metadata="yes"), ValueError)
+
+    def test_a_container_without_the_file_of_its_first_step(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.pio")
+            for step in (0, 1):
+                patchio.write(path, {"a": np.full((4, 4), float(step))}, step=step, time=step)
+            os.remove(os.path.join(path, "step.000000.hdf"))
+            data = patchio.open(path)
+            self.fails(["step.000000.hdf", "No such file"], lambda: data[0], patchio.MissingFile)
+            self.assertEqual((data.format, len(data), data[1].read("a")[0].max()), ("Container", 2, 1))
 
     def test_what_does_not_exist(self):
         step = patchio.open(linadv())[-1]

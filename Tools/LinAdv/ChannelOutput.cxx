@@ -2,6 +2,7 @@
 
 #include "LinAdv/Dumps.h"
 #include "LinAdv/Scheme.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <algorithm>
 
@@ -9,7 +10,7 @@ namespace patchio::linadv {
 
 ChannelOutput::ChannelOutput(
     output::Output& out, tools::Session& session, const Options& options, const Problem& problem)
-    : Settings(options), Setup(problem), Rank(session.Ranks().Rank()), Out(out)
+    : Settings(options), Setup(problem), Ranks(session.Ranks()), Out(out)
 {
   const Geometry& space = problem.Space;
   this->Out.SetGrid(
@@ -26,7 +27,7 @@ void ChannelOutput::ForMine(const Hierarchy& hierarchy, Visit visit) const
   for (int level = 0; level < hierarchy.LevelCount(); ++level) {
     const std::vector<OwnedBox>& patches = hierarchy.Patches(level).Patches();
     for (std::size_t p = 0; p < patches.size(); ++p) {
-      if (patches[p].Owner == this->Rank) {
+      if (patches[p].Owner == this->Ranks.Rank()) {
         visit(level, p, patches[p].Cells);
       }
     }
@@ -86,7 +87,9 @@ void ChannelOutput::Write(const Hierarchy& hierarchy, int step, double time)
   if (!this->Out.Wants(step)) {
     return;
   }
-  this->DeclarePatches(hierarchy);
+  // Ranks may be told of a fault at different steps: one that stopped by itself would leave the others
+  // waiting.
+  RunOnAllRanks(this->Ranks, [&] { this->DeclarePatches(hierarchy); });
   Arrays arrays;
   this->AddScalars(hierarchy, arrays);
   if (this->Settings.NodeVariable) {
@@ -95,7 +98,7 @@ void ChannelOutput::Write(const Hierarchy& hierarchy, int step, double time)
   if (this->Settings.VectorVariable) {
     this->AddVectors(hierarchy, arrays);
   }
-  this->Out.Write(step, time, arrays.Pointers.data());
+  RunOnAllRanks(this->Ranks, [&] { this->Out.Write(step, time, arrays.Pointers.data()); });
 }
 
 }  // namespace patchio::linadv

@@ -38,7 +38,7 @@ private:
 
   const Options& Settings;
   const Problem& Setup;
-  const int Rank;
+  Communicator& Ranks;
   output::Output& Out;
 };
 

@@ -4,6 +4,8 @@
 #include "Container/StepLayout.h"
 #include "Convert/PatchBatches.h"
 #include "Formats/Container/ContainerFormat.h"
+#include "Hdf5Index/DatasetFinder.h"
+#include "Io/FileSource.h"
 #include "Session/OpenedStep.h"
 #include "Session/RankAgreement.h"
 #include "Support/ByteText.h"
@@ -101,6 +103,36 @@ std::string FaultOfValues(const std::string& folder, const container::LoggedStep
   return broken.empty() && !faults.empty() ? faults[0] : broken;
 }
 
+/// Compares where the HDF5 files say that values lie with the record: other programs read the files without
+/// it.
+std::vector<std::string> FaultsOfDescription(const std::string& folder, const StepRecord& record)
+{
+  std::vector<std::string> faults;
+  for (std::size_t file = 0; file < record.Files.size(); ++file) {
+    const std::string path = folder + "/" + record.Files[file];
+    const std::string fault = CatchError([&] {
+      hdf5index::DatasetFinder finder(path, MakeFileSource({path}, {}));
+      for (const DataSet& set : record.DataSets) {
+        if (set.File != static_cast<int>(file) || set.Values == 0 || set.Compression != FilterKind::None) {
+          continue;
+        }
+        const hdf5index::Dataset found = finder.Find(set.Name).Info;
+        if (found.Layout != hdf5index::StorageLayout::Contiguous || found.Offset != set.Offset ||
+            found.Values != set.Values) {
+          throw FileError(path,
+              fmt::format("{} values of '{}' at byte {}", set.Values, PlainText(set.Name), set.Offset),
+              fmt::format("{} values at byte {} in the HDF5 file", found.Values, found.Offset),
+              "PatchIO can read the values, but other programs cannot");
+        }
+      }
+    });
+    if (!fault.empty()) {
+      faults.push_back(fault);
+    }
+  }
+  return faults;
+}
+
 }  // namespace
 
 bool IsInContainer(const std::string& path)
@@ -115,7 +147,7 @@ std::vector<std::string> FaultsOfValues(const TimeStep& step, int threads)
   const Catalog& data = opened.Data();
   const container::Places places = container::PlacesOf(data);
   const std::string folder = container::ContainerFolderOf(step.Path);
-  std::vector<std::string> faults = Overlaps(places.Record);
+  std::vector<std::string> faults = FaultsOfDescription(folder, places.Record);
   std::vector<PatchVariable> all;
   for (int v = 0; v < static_cast<int>(data.Variables.size()); ++v) {
     for (int patch = 0; patch < static_cast<int>(data.Patches.size()); ++patch) {

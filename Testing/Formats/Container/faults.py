@@ -315,6 +315,25 @@ def damaged(arguments, folder, truth):
         change(os.path.join(container, name), offset)
         code, text = run(arguments, "verify", container)
         expect(code == 1 and (wanted in text or "no complete step" in text), "%s at %d: exit code %d, %s", name, offset, code, text)
+    # PatchIO finds values without the descriptions of HDF5, which other programs need.
+    shutil.rmtree(container)
+    shutil.copytree(truth.path, container)
+    with open(os.path.join(container, step.json["files"][0]), "r+b") as file:
+        file.seek(100)
+        file.write(bytes(400))
+    for command in (("verify", container), ("convert", "--check", arguments.series, container)):
+        code, text = run(arguments, *command)
+        expect(step.json["files"][0] in text and (code == 1) == (command[0] == "verify"), "%s of a damaged description: exit code %d, %s", command, code, text)
+    # A writer would take the files of steps without a record for those of a writer that was killed, and remove them.
+    for size, wanted in ((None, "damaged records"), (0, "without the log"), (300, "damaged records")):
+        shutil.rmtree(container)
+        shutil.copytree(truth.path, container)
+        files = sorted(os.listdir(container))
+        change(os.path.join(container, "index"), 200) if size is None else os.truncate(os.path.join(container, "index"), size)
+        code, text = run(arguments, "convert", arguments.series, container)
+        expect(code == 1 and wanted in text and sorted(os.listdir(container)) == files, "a log of size %s is written on: exit code %d, %s", size, code, text)
+        code, text = run(arguments, "convert", "--overwrite", arguments.series, container)
+        expect((code == 0) == (size != 0), "a damaged log is not replaced: exit code %d, %s", code, text)
     shutil.rmtree(container)
     shutil.copytree(truth.path, container)
     for name, wanted, is_fault in (("step.999999.hdf", "has no record of this file", True), ("step.999999.part", "can delete it", False)):
