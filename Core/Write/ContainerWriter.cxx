@@ -170,7 +170,7 @@ ContainerWriter::ContainerWriter(
     if (ranks.Rank() == 0) {
       MakeFolder(folder);
       this->Locked = std::make_unique<Lock>(folder);
-      for (const auto& [number, step] : this->Open(options.Overwrite)) {
+      for (const auto& [number, step] : this->Open()) {
         steps.push_back({number, step});
       }
     }
@@ -192,46 +192,54 @@ ContainerWriter::~ContainerWriter()
   }
 }
 
-/// Rank 0 only: what the log has. Files of steps without a record are of a program that was killed.
-std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::Open(bool overwrite)
+/// Rank 0 only: takes what the log has.
+std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::TakeLog(const ContainerLog& log)
+{
+  std::map<std::int64_t, KnownStep> steps;
+  for (const LoggedStep& step : log.Steps) {
+    std::vector<std::string> files = Decode(step.Bytes).Files;
+    const FileNames names =
+        files[0] == RenamedFile(files[0], FileNames::Usual) ? FileNames::Usual : FileNames::New;
+    steps[step.Head.Step] = {step.Head.Time, names, this->Options.Overwrite};
+    this->Files[step.Head.Step] = std::move(files);
+  }
+  this->LogEnd = log.End;
+  return steps;
+}
+
+/// Throws Error if the log has lost records. A writer that was killed leaves files without a record: of one
+/// step, or of those that it was replacing. Others are those of lost records.
+void ContainerWriter::CheckNothingIsLost(
+    const ContainerLog& log, const std::map<std::int64_t, KnownStep>& steps)
+{
+  const bool replacing = std::any_of(
+      steps.begin(), steps.end(), [](const auto& step) { return step.second.Names == FileNames::New; });
+  this->HasLostSteps = !replacing && UnrecordedSteps(this->Folder, this->Files).size() > 1;
+  if (log.LostBytes > 0 || (log.BytesAfter > 0 && this->HasLostSteps)) {
+    throw FileError(LogPathOf(this->Folder), "complete records",
+        fmt::format("{} of damaged records", ByteText(static_cast<double>(log.LostBytes + log.BytesAfter))),
+        "The files of their steps may be intact: run 'patchio verify'. Write to another container, or "
+        "overwrite this one");
+  }
+}
+
+/// Rank 0 only: what the log has. Files of a step without a record are of a program that was killed.
+std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::Open()
 {
   const std::string path = LogPathOf(this->Folder);
   std::error_code ignored;
   std::map<std::int64_t, KnownStep> steps;
-  std::uint64_t damaged = 0, incomplete = 0;
   const bool isNew = !fs::exists(path, ignored) || fs::file_size(path, ignored) == 0;
-  const auto read = [&] {
-    const auto log = ReadLog(this->Folder);
-    for (const LoggedStep& step : log->Steps) {
-      std::vector<std::string> files = Decode(step.Bytes).Files;
-      const FileNames names =
-          files[0] == RenamedFile(files[0], FileNames::Usual) ? FileNames::Usual : FileNames::New;
-      steps[step.Head.Step] = {step.Head.Time, names, overwrite};
-      this->Files[step.Head.Step] = std::move(files);
-    }
-    this->LogEnd = log->End;
-    damaged = log->LostBytes;
-    incomplete = log->BytesAfter;
-  };
-  if (overwrite && !isNew) {
-    CatchError(read);  // damaged or of another version: it is replaced all the same
+  if (this->Options.Overwrite && !isNew) {
+    // Damaged or of another version: it is replaced all the same.
+    CatchError([&] { steps = this->TakeLog(*ReadLog(this->Folder)); });
     this->RemoveOthers({".part", ".tmp"});
     return steps;
   }
   if (!isNew) {
-    read();
-  }
-  // A writer that was killed leaves files without a record: of one step, or those that it was replacing.
-  // Others are those of a log that has lost records.
-  const bool replacing = std::any_of(
-      steps.begin(), steps.end(), [](const auto& step) { return step.second.Names == FileNames::New; });
-  this->HasLostSteps = !replacing && UnrecordedSteps(this->Folder, this->Files).size() > 1;
-  if (damaged > 0 || (incomplete > 0 && this->HasLostSteps)) {
-    throw FileError(path, "complete records",
-        fmt::format("{} of damaged records", ByteText(damaged + incomplete)),
-        "The files of their steps may be intact: run 'patchio verify'. Write to another container, or "
-        "overwrite this "
-        "one");
+    const auto log = ReadLog(this->Folder);
+    steps = this->TakeLog(*log);
+    this->CheckNothingIsLost(*log, steps);
   }
   this->RemoveOthers({".part", ".tmp", ".hdf"});
   if (isNew) {

@@ -12,6 +12,8 @@
 
 namespace patchio::container {
 
+struct ContainerLog;
+
 struct ContainerOptions
 {
   /// Replace a container that is there: its steps stay until the first new one is written. False: steps are
@@ -60,7 +62,9 @@ private:
     bool Replaced = false;  ///< as soon as there is another
   };
 
-  std::map<std::int64_t, KnownStep> Open(bool overwrite);
+  std::map<std::int64_t, KnownStep> Open();
+  std::map<std::int64_t, KnownStep> TakeLog(const ContainerLog& log);
+  void CheckNothingIsLost(const ContainerLog& log, const std::map<std::int64_t, KnownStep>& steps);
   void BeginLog(const std::string& firstRecord);
   void Append(const std::string& record);
   void RemoveOthers(const std::vector<std::string>& endings) const;
@@ -74,8 +78,7 @@ private:
   std::unique_ptr<Lock> Locked;
   std::unique_ptr<PlainFile> Log;  ///< null until a container that is replaced has a log of its own
   std::uint64_t LogEnd = 0;
-  /// Several steps have files, but no record: the files stay.
-  bool HasLostSteps = false;
+  bool HasLostSteps = false;  ///< several steps have files, but no record: the files stay
   std::map<std::int64_t, std::vector<std::string>> Files;  ///< of the steps that the log has
 };
 
