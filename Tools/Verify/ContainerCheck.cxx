@@ -103,11 +103,11 @@ std::string FaultOfValues(const std::string& folder, const container::LoggedStep
   return broken.empty() && !faults.empty() ? faults[0] : broken;
 }
 
-/// Compares where the HDF5 files say that values lie with the record: other programs read the files without
-/// it.
+/// Looks for overlaps, and compares where the HDF5 files say that values lie with the record: other programs
+/// read the files without it.
 std::vector<std::string> FaultsOfDescription(const std::string& folder, const StepRecord& record)
 {
-  std::vector<std::string> faults;
+  std::vector<std::string> faults = Overlaps(record);
   for (std::size_t file = 0; file < record.Files.size(); ++file) {
     const std::string path = folder + "/" + record.Files[file];
     const std::string fault = CatchError([&] {
