@@ -162,4 +162,4 @@ def run(report, folder, rounds):
     one_box(report, folder)
     conversion(report, folder, rounds)
     in_paraview(report, folder, rounds)
-    emulator.measure_on(report, "all figures on the emulator", os.path.join(folder, "emulated"), lambda storage: on_emulator(report, storage, rounds), **STORAGE)
+    emulator.measure_on(report, "all rows on the emulator", os.path.join(folder, "emulated"), lambda storage: on_emulator(report, storage, rounds), **STORAGE)

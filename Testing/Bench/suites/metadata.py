@@ -59,7 +59,7 @@ def open_on_emulator(report, folder, rounds):
     read_dump(summary, sidecar=True, steps=0)
     lack = emulator.missing()
     if lack:
-        report.skipped("all figures on the emulator", "this machine lacks " + lack)
+        report.skipped("all rows on the emulator", "this machine lacks " + lack)
         return
     with emulator.slow_storage(data, **STORAGE) as storage:
         mounted = storage.path(os.path.relpath(summary, data))
