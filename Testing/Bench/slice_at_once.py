@@ -4,8 +4,8 @@ memory of the process until then, in MB on rank 0. suites/extract.py runs it.
 
 usage: pvbatch slice_at_once.py PATH ARRAY CONCURRENCY LIMIT ROUNDS DIRECTION...
        ARRAY        its name, or all
-       CONCURRENCY  N*, of which each rank takes its part
-       LIMIT        MB, the memory limit of what is sliced while reading; 0: none, and both ways run
+       CONCURRENCY  N*, which the ranks share
+       LIMIT        memory limit of a slice while reading, in MB; 0 means no limit, and the script also runs the filter
 """
 import json
 import os
