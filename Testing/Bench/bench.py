@@ -1,4 +1,4 @@
-"""What ./dev bench runs: measures on data that it makes, prints a table, leaves JSON and pictures.
+"""The program behind ./dev bench: makes data, measures on them, prints a table, writes JSON and images.
 
 usage: bench.py [SUITE or GROUP ...] [--check] [--quick] [--rounds N] [--data FOLDER] [--out FOLDER]
 """
@@ -15,18 +15,18 @@ from measuring import say
 
 SUITES = ("two-level", "metadata", "container", "output", "write", "limits", "peers", "scale", "at-scale", "threads", "stages", "blocks", "end-to-end", "extract", "filters", "ranges",
           "play", "cache", "cancel", "tuning", "steps", "python")
-# Suites that belong together, by a name for all of them.
+# Groups of suites.
 GROUPS = {"frame": ("blocks", "end-to-end", "filters", "play", "cache", "cancel")}
 
 
 def suites_of(names):
-    """The suites that these names of suites and groups mean, each once; all without a name."""
+    """Returns the suites of these names of suites and groups, each once; without names all suites."""
     found = [suite for name in names for suite in GROUPS.get(name, (name,))]
     return list(dict.fromkeys(found or SUITES))
 
 
 def run_suite(name, arguments):
-    """Its report; None when it failed, which is said at once and keeps no other suite from running."""
+    """Runs a suite. Returns its report, or None after a failure, which is printed at once; the other suites still run."""
     begin = time.monotonic()
     report = measuring.Report(name, arguments.out, arguments.quick)
     try:
@@ -42,7 +42,7 @@ def run_suite(name, arguments):
 
 
 def say_goals(reports):
-    """The tables of all suites, and at the end what was not measured and what falls short of its goal."""
+    """Prints the tables of all suites, then the rows that were not measured and the rows that fall short of their goals."""
     say("\n" + "\n\n".join(report.table() for report in reports))
     for report in reports:
         for row in report.not_measured():
@@ -54,20 +54,20 @@ def say_goals(reports):
 def parse(words):
     names = "suites: %s; groups: %s" % (", ".join(SUITES), "; ".join(
         "%s (%s)" % (group, ", ".join(suites)) for group, suites in GROUPS.items()))
-    parser = argparse.ArgumentParser(prog="./dev bench", description="Measures PatchIO and what it competes with.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="what to run, all suites by default. " + names)
+    parser = argparse.ArgumentParser(prog="./dev bench", description="Measures PatchIO and its competitors.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="suites and groups to run, all suites by default. " + names)
     parser.add_argument("--check", action="store_true",
-                        help="end with exit code 1 when a figure falls short of its goal, and list these figures")
+                        help="list the rows that fall short of their goals, and exit with 1 if there are any")
     parser.add_argument("--quick", action="store_true",
-                        help="of the suites of frame, leave out most of what has no goal; one round")
-    parser.add_argument("--rounds", type=int, help="interleaved runs of each way (5; with --quick 1)")
+                        help="in the suites of frame, omit most rows without a goal; one round")
+    parser.add_argument("--rounds", type=int, help="number of interleaved runs (5; with --quick 1)")
     parser.add_argument("--data", default=os.path.join(tempfile.gettempdir(), "patchio_bench"),
-                        help="where the data are made, on the disk that is to be measured (%(default)s)")
-    parser.add_argument("--out", default=os.path.join(measuring.root, "build", "bench"), help="for results (%(default)s)")
+                        help="folder for the data, on the disk to measure (%(default)s)")
+    parser.add_argument("--out", default=os.path.join(measuring.root, "build", "bench"), help="folder for the results (%(default)s)")
     arguments = parser.parse_args(words)
     unknown = [name for name in arguments.names if name not in SUITES and name not in GROUPS]
     if unknown:
-        parser.error("there is no %s; there are %s" % (", ".join(unknown), names))
+        parser.error("unknown: %s; available are %s" % (", ".join(unknown), names))
     if arguments.rounds is None:
         arguments.rounds = 1 if arguments.quick else 5
     if arguments.rounds < 1:
@@ -78,7 +78,7 @@ def parse(words):
 def main(words=None):
     arguments = parse(words)
     os.makedirs(arguments.data, exist_ok=True)
-    os.environ.pop("PATCHIO_METADATA_DIR", None)  # sidecars beside the data, whatever the user has set
+    os.environ.pop("PATCHIO_METADATA_DIR", None)  # index files in the folder of the data, regardless of the user's setting
     reports = {name: run_suite(name, arguments) for name in suites_of(arguments.names)}
     finished = [report for report in reports.values() if report]
     failed = [name for name, report in reports.items() if not report]

@@ -1,4 +1,4 @@
-"""What ./dev bench does with names, goals and failures, on figures that are made up.
+"""Tests of ./dev bench: names, goals and failures, with invented figures.
 
 usage: bench_test.py
 """
@@ -68,7 +68,7 @@ class Bench(unittest.TestCase):
             self.addCleanup(patch.stop)
 
     def run_bench(self, *words):
-        """Exit code, what is printed and what goes to the error stream."""
+        """Returns the exit code, the standard output and the error output."""
         printed, errors = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(errors):
             code = bench.main([*words, "--data", os.path.join(self.folder, "data"), "--out", os.path.join(self.folder, "out")])
@@ -123,7 +123,7 @@ class Bench(unittest.TestCase):
             code, printed, errors = self.run_bench(*words)
             self.assertEqual(code, 1)
             self.assertIn("broken on purpose", errors)
-            self.assertIn("| high enough |", printed)  # the next one runs all the same
+            self.assertIn("| high enough |", printed)  # the next suite still runs
             self.assertEqual(self.summary(printed), ["FAILED fails, see above"])
 
     def test_names(self):
@@ -144,7 +144,7 @@ class Bench(unittest.TestCase):
 
 
 class Names(unittest.TestCase):
-    """The real ones."""
+    """Tests of the real suites."""
 
     def test_each_suite_is_there_and_described(self):
         with open(os.path.join(here, "README.md")) as file:

@@ -1,9 +1,9 @@
-"""What stays in memory and what is read again after changes of the reader, in one process of pvbatch. Run by suites/cache.py.
+"""Measures memory, and bytes read after changes of the reader, in one process of pvbatch. suites/cache.py runs it.
 
-usage: pvbatch cached_reads.py changes DUMP      arrays, levels and blanking of one step; memory beside what is shown
+usage: pvbatch cached_reads.py changes DUMP      arrays, levels and blanking of one step; memory in addition to the displayed arrays
        pvbatch cached_reads.py steps SERIES      the last step after the first one, and once more
 
-Nothing is read ahead. Prints a line "JSON {...}": names -> bytes, seconds or ratios.
+Prefetch is off. Prints a line "JSON {...}": names -> bytes, seconds or ratios.
 """
 import json
 import os
@@ -18,7 +18,7 @@ task, path = sys.argv[1:3]
 
 
 def new_reader():
-    # No gaps are read along, so that bytes are those of the arrays.
+    # Without latency, the reader reads no gaps, so that the bytes are those of the arrays.
     return PatchReader(FileName=[path], Prefetch=0, StorageLatency=0, ThreadMode="Fixed", ThreadsPerRank=os.cpu_count())
 
 
@@ -29,13 +29,13 @@ def timed(work, *arguments):
 
 
 def bytes_of(reader):
-    """Read for what is shown now, as the report has it."""
+    """Returns the bytes of the last read, from the report."""
     reader.UpdatePropertyInformation()
     return json.loads(reader.GetPropertyValue("IOReportData"))["bytes"]
 
 
 def sizes_of(reader):
-    """Bytes of the arrays that are shown, by their names; one that blocks share counts once."""
+    """Returns name -> bytes of the displayed arrays; an array that blocks share counts once."""
     found, seen = {}, set()
     blocks = reader.GetClientSideObject().GetOutputDataObject(0).NewIterator()
     blocks.InitTraversal()
@@ -51,14 +51,14 @@ def sizes_of(reader):
 
 
 def resident():
-    """Bytes of this process in memory that no file backs."""
+    """Returns the memory of this process without mapped files, in bytes."""
     with open("/proc/self/status") as file:
         found = re.findall("^Rss(?:Anon|Shmem):\\s+([0-9]+) kB", file.read(), re.MULTILINE)
     return 1024 * sum(int(each) for each in found)
 
 
 def change(reader, **properties):
-    """Bytes that are read because of it."""
+    """Changes properties and returns the bytes that are read because of this."""
     for name, value in properties.items():
         setattr(reader, name, value)
     reader.UpdatePipeline()
@@ -85,7 +85,7 @@ def toggle_levels(reader, facts):
     whole = list(reader.LevelRange)
     facts["bytes, coarsest level alone"] = change(reader, LevelRange=[0, 0])
     facts["bytes, all levels again"] = change(reader, LevelRange=whole)
-    # Blocks without hidden cells may have some that nobody needed before.
+    # Blocks without blanking may have cells that were not needed before.
     facts["bytes, blanking off"] = change(reader, BlankRefinedCells=0)
     facts["bytes, blanking on again"] = change(reader, BlankRefinedCells=1)
     facts["bytes, blanking off again"] = change(reader, BlankRefinedCells=0)
@@ -100,7 +100,7 @@ def changes():
     def held():
         return (resident() - before) / sum(sizes_of(reader).values())
 
-    facts = {"bytes, first picture": bytes_of(reader), "held / shown": held()}
+    facts = {"bytes, first image": bytes_of(reader), "held / shown": held()}
     if len(reader.CellArrayStatus) > 1:
         toggle_array(reader, facts, held)
     toggle_levels(reader, facts)
@@ -117,7 +117,7 @@ def steps():
     reader = new_reader()
     reader.UpdatePipelineInformation()
     times = list(reader.TimestepValues)
-    update = reader.GetClientSideObject().UpdateTimeStep  # the reader alone, without what ParaView gathers of the data
+    update = reader.GetClientSideObject().UpdateTimeStep  # only the reader, without the information that ParaView gathers
     update(times[0])
     first = timed(update, times[-1])
     read = bytes_of(reader)

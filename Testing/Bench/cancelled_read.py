@@ -1,11 +1,11 @@
-"""Reads one time step in pvbatch and stops that while it waits for the storage, as Esc would at a moment of its own. Run by
-suites/cancel.py.
+"""Reads one time step in pvbatch and cancels the read while it waits for the storage, like Esc at a random moment.
+suites/cancel.py runs it.
 
 usage: pvbatch cancelled_read.py SERIES STAGE DELAY THREADS
 
-STAGE: Reading; or Locating, where the reader makes an index of what lies where. DELAY: seconds from the first word of it to
-the wish to stop. Prints a line "JSON {...}": "seconds" from that wish until
-the script goes on, whether the read was "cancelled", and the "cells" that are shown.
+STAGE: Reading; or Locating, where the reader makes the index of locations. DELAY: seconds from the first progress text of the
+stage until the script cancels the read. Prints a line "JSON {...}": "seconds" from that moment until the script continues, whether the
+read was "cancelled", and the number of displayed "cells".
 """
 import json
 import os
@@ -19,7 +19,7 @@ path, stage, delay, threads = sys.argv[1], sys.argv[2], float(sys.argv[3]), int(
 reader = PatchReader(FileName=[path], Prefetch=0, ThreadMode="Fixed", ThreadsPerRank=threads)
 reader.UpdatePipelineInformation()
 vtk_reader = reader.GetClientSideObject()
-wish = None  # when to stop
+wish = None  # the time to cancel
 
 
 def stop(caller, _):
@@ -27,7 +27,7 @@ def stop(caller, _):
     text = caller.GetProgressText() or ""
     if wish is None and text.startswith(stage):
         wish = time.monotonic() + delay
-    # A flag is seen when the reader looks at it, so what it waits until then counts as well.
+    # The reader sees the flag only when it checks it, so the time until then counts, too.
     if wish is not None and time.monotonic() >= wish and text.startswith(stage):
         caller.SetAbortExecute(1)
 
@@ -39,7 +39,7 @@ reader.UpdatePropertyInformation()
 report = json.loads(reader.GetPropertyValue("IOReportData"))
 print("JSON " + json.dumps({"seconds": end - (wish or end), "cancelled": report["cancelled"],
                             "cells": reader.GetDataInformation().GetNumberOfCells()}), flush=True)
-# What the storage has got must end before the process can: now without delay.
+# The process ends only after the pending requests: the storage now answers them without delay.
 for line in ("heal", "set stream 1000", "set latency 0"):
     with open(os.path.join(os.path.dirname(path), ".emulator"), "w") as control:
         control.write(line)

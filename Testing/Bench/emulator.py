@@ -1,4 +1,4 @@
-"""The emulated storage (Emulator/README.md) from Python: starts it, asks it, takes it away again.
+"""Python interface of the emulated storage (Emulator/README.md): starts it, controls it and stops it.
 
     with emulator.slow_storage("/data", latency=2, concurrency=16) as storage:
         read_something(storage.mount)
@@ -23,19 +23,19 @@ class EmulatorError(Exception):
 
 
 def program():
-    """Path of patchio_slow_storage: below $PATCHIO_PROGRAMS or on the PATH; None where it was not built."""
+    """Returns the path of patchio_slow_storage, in $PATCHIO_PROGRAMS or on the PATH, or None if it is missing."""
     return shutil.which("patchio_slow_storage", path=os.environ.get("PATCHIO_PROGRAMS", os.environ.get("PATH")))
 
 
 def missing(executable=None):
-    """What this machine lacks for emulating a storage, as a phrase; None where it lacks nothing."""
+    """Returns, as a phrase, what this machine lacks to emulate a storage, or None if it can."""
     executable = executable or program()
     if not executable or not os.access(executable, os.X_OK):
-        return "patchio_slow_storage, which is built where pkg-config finds fuse3 (libfuse3-dev)"
+        return "patchio_slow_storage, which is built if pkg-config finds fuse3 (libfuse3-dev)"
     if not os.access("/dev/fuse", os.R_OK | os.W_OK):
-        return "/dev/fuse, the device to mount with"
+        return "/dev/fuse, the device for mounts"
     with tempfile.TemporaryDirectory() as folder:
-        # Containers may show the device and forbid the mount all the same.
+        # Containers may have the device but forbid mounts.
         try:
             with slow_storage(folder, executable=executable):
                 return None
@@ -44,7 +44,7 @@ def missing(executable=None):
 
 
 def options_of(settings):
-    """{"latency": 2, "cached": True, "fault": ["a eio"]} as arguments of the program."""
+    """Returns settings such as {"latency": 2, "cached": True, "fault": ["a eio"]} as arguments of the program."""
     arguments = []
     for name, value in settings.items():
         option = "--" + name.replace("_", "-")
@@ -59,8 +59,8 @@ def options_of(settings):
 
 
 def measure_on(report, what, data, measure, **settings):
-    """Calls measure(storage) with an emulated storage over `data`, a folder that is emptied. Where there can be none, the report says
-    that `what` was skipped."""
+    """Empties the folder `data` and calls measure(storage) with an emulated storage of it. If this machine cannot emulate, the report
+    marks `what` as skipped."""
     lack = missing()
     if lack:
         report.skipped(what, "this machine lacks " + lack)
@@ -77,7 +77,7 @@ def is_mounted(path):
 
 
 def detach(path):
-    """Takes a mount away, dead or alive, even in use."""
+    """Removes a mount, even if its program has ended or if it is in use."""
     if os.geteuid() == 0:
         ctypes.CDLL(None).umount2(os.fsencode(path), 2)  # MNT_DETACH
     else:
@@ -95,7 +95,7 @@ class Storage:
         return os.path.join(self.mount, *parts)
 
     def counters(self):
-        """What it has counted since the start or the last reset, and how it behaves now."""
+        """Returns its counters since the start or the last reset, and its settings."""
         with open(self.path(".emulator")) as report:
             return json.load(report)
 
@@ -110,11 +110,11 @@ class Storage:
         self.command("reset")
 
     def load(self, others):
-        """NC: a number, or a plan "seconds:NC,seconds:NC,..."."""
+        """Sets NC. others: a number, or a plan "seconds:NC,seconds:NC,..."."""
         self.command("load %s" % others)
 
     def stop(self):
-        """Ends it and leaves no mount, whatever state it is in."""
+        """Stops the emulator and removes its mount, in any state."""
         self.process.terminate()
         try:
             self.process.wait(timeout=10)
@@ -127,7 +127,7 @@ class Storage:
 
 
 def await_ready(process, seconds):
-    """True when the emulator says that it serves; False when it has ended or says nothing for too long."""
+    """Returns True when the emulator is ready, and False if it has ended or is not ready after `seconds`."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if select.select([process.stdout], [], [], 0.1)[0]:
@@ -138,7 +138,7 @@ def await_ready(process, seconds):
 def start(source, mount, executable=None, **settings):
     executable = executable or program()
     if not executable:
-        raise EmulatorError("there is no patchio_slow_storage")
+        raise EmulatorError("patchio_slow_storage is missing")
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen([executable, source, mount] + options_of(settings), stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=errors)
@@ -152,7 +152,7 @@ def start(source, mount, executable=None, **settings):
 
 @contextlib.contextmanager
 def slow_storage(source, executable=None, **settings):
-    """Shows `source` through an emulated storage in a folder of its own; settings are the program's options."""
+    """Shows `source` through an emulated storage in a new folder. settings: options of the program."""
     mount = tempfile.mkdtemp(prefix="patchio_mount_")
     storage = None
     try:
@@ -162,4 +162,4 @@ def slow_storage(source, executable=None, **settings):
         if storage:
             storage.stop()
         with contextlib.suppress(OSError):
-            os.rmdir(mount)  # never recursively: a mount that is still there shows the source
+            os.rmdir(mount)  # never recursively: a remaining mount shows the source

@@ -1,8 +1,8 @@
-"""How close the emulated storage comes to its model: F(N) measured through the mount beside what the formula gives.
+"""Compares the emulated storage with its model: F(N) measured through the mount, and F(N) from the formula.
 
 usage: emulator_curve.py [--seconds S] [--picture FILE.png] [--json FILE]
 
-Programs are looked up in $PATCHIO_PROGRAMS or on the PATH.
+The script looks for programs in $PATCHIO_PROGRAMS or on the PATH.
 """
 import argparse
 import json
@@ -15,7 +15,7 @@ import tempfile
 import emulator
 
 THREADS = [1, 2, 4, 8, 16, 32, 64, 128]
-# Streams such that the storage stays well below what FUSE itself can do on two cores.
+# With these streams, the rate of the storage stays far below the limit of FUSE on two cores.
 STORAGES = [{"latency": 2, "stream": 50, "concurrency": 16, "contention": 0.5},
             {"latency": 2, "stream": 12, "concurrency": 64, "contention": 0.5}]
 REQUESTS = [1 << 20, 1 << 17]
@@ -23,7 +23,7 @@ FILE_BYTES = 256 << 20
 
 
 def modelled(storage, request, own, others=0):
-    """P in MB/s by the formula of Emulator/README.md, written a second time on purpose."""
+    """Returns P in MB/s from the formula of Emulator/README.md; this implementation is independent on purpose."""
     alone = request / (storage["latency"] * 1e-3 + request / (storage["stream"] * 1e6)) / 1e6
     in_flight = own + others
     over = max(1, in_flight / storage["concurrency"])
@@ -33,7 +33,7 @@ def modelled(storage, request, own, others=0):
 def measured(mount, request, own, seconds):
     program = shutil.which("patchio_pread_rate", path=os.environ.get("PATCHIO_PROGRAMS", os.environ.get("PATH")))
     if not program:
-        sys.exit("emulator_curve.py: there is no patchio_pread_rate; is PATCHIO_PROGRAMS set?")
+        sys.exit("emulator_curve.py: patchio_pread_rate is missing. Set PATCHIO_PROGRAMS")
     run = subprocess.run([program, os.path.join(mount, "data"), "--threads", str(own), "--request", str(request),
                           "--seconds", str(seconds), "--warm-up", "0.5"], stdout=subprocess.PIPE, check=True)
     return json.loads(run.stdout)
@@ -88,7 +88,7 @@ def draw(curves, path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=3, help="of every point")
+    parser.add_argument("--seconds", type=float, default=3, help="time per point")
     parser.add_argument("--picture", help="PNG to write")
     parser.add_argument("--json", help="file to write all numbers to")
     arguments = parser.parse_args()

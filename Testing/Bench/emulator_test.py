@@ -1,4 +1,4 @@
-"""The emulated storage through a real mount: content, counters, faults, writing, and that nothing is left behind.
+"""Tests of the emulated storage through a real mount: content, counters, faults, writing, and removal of the mount.
 
 usage: emulator_test.py --rate PATCHIO_PREAD_RATE [--emulator PATCHIO_SLOW_STORAGE]
 """
@@ -62,7 +62,7 @@ class EmulatorTest(unittest.TestCase):
         return storage
 
     def read_aligned(self, file, size, offset):
-        """How many bytes come into memory that begins a page; elsewhere the kernel may need one request more."""
+        """Returns the number of bytes read into page-aligned memory; for other memory, the kernel may need one more request."""
         with mmap.mmap(-1, size) as buffer:
             return os.preadv(file, [buffer], offset)
 
@@ -143,8 +143,8 @@ class Counters(EmulatorTest):
                 os.close(os.open(storage.path("sub/deep/small.bin"), os.O_RDONLY))
             counted = storage.counters()
             self.assertEqual(counted["opens"], 4)
-            # Three parts of the path, each looked up once or every time, and the opening itself; looking at the
-            # counters asks once more where nothing is kept.
+            # The kernel looks up three parts of the path, once or each time, and opens the file. Reading the counters makes
+            # further requests without the cache.
             self.assertGreaterEqual(counted["metadata_requests"], lookups + 4)
             self.assertLessEqual(counted["metadata_requests"], lookups + 4 + (0 if cached else 2))
 
@@ -171,7 +171,7 @@ class Counters(EmulatorTest):
         return json.loads(run.stdout), storage.counters()
 
     def test_most_in_flight_is_the_threads_used(self):
-        # 86 requests that take long against the start of 24 threads.
+        # 86 requests take long compared with the start of 24 threads.
         storage = self.storage(latency=200, metadata_latency=0, concurrency=64)
         for threads in (1, 24):
             storage.command("set latency %d" % (1 if threads == 1 else 200))
@@ -197,7 +197,7 @@ class Counters(EmulatorTest):
         self.addCleanup(os.close, file)
         begin = time.monotonic()
         os.pread(file, 1, 0)
-        # Two in flight where one is served: half of the speed, and half of that by contention.
+        # Two requests are in flight, and one is served: half of the speed, and half of that because of contention.
         self.assertGreaterEqual(time.monotonic() - begin, 0.120)
 
 

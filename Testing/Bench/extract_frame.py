@@ -1,5 +1,5 @@
-"""Filters that PatchIO replaces, each with its picture: ParaView's own and PatchIO's in turn, in one process of pvbatch. Prints
-as JSON the seconds of each. Run by suites/extract.py.
+"""Runs filters that PatchIO replaces, each with its image: ParaView's own and PatchIO's in turn, in one process of pvbatch. Prints,
+as JSON, the seconds of each. suites/extract.py runs it.
 
 usage: pvbatch extract_frame.py PATH ARRAY patches|merged ROUNDS surface|FILTER...
 """
@@ -71,7 +71,7 @@ def move_threshold(proxy):
     proxy.LowerThreshold = value_at(0.26)
 
 
-# How each is made, and changed.
+# For each filter: the function that makes it, and the function that changes it.
 FILTERS = {
     "slice": (lambda: plane([0, 0, 1]), move_plane),
     "oblique slice": (lambda: plane([1, 0.7, 0.4]), move_plane),
@@ -89,14 +89,14 @@ def make_view():
     view.CameraFocalPoint = centre
     view.CameraPosition = [place + size * way for place, way in zip(centre, (1.35, 0.7, 0.45))]
     view.CameraViewUp = [0, 0, 1]
-    # The view shows the time that was read, or all that draws would execute everything again.
+    # The view shows the time that was read; otherwise, each image would execute all filters again.
     view.ViewTime = time_shown
     Render(view)
     return view
 
 
 def draw(make, change, use, view):
-    """Seconds of the filter, of its picture, of the next picture after a change, and how many cells it has."""
+    """Returns the seconds of the filter, of its image and of the next image after a change, and its number of cells."""
     proxy = make()
     proxy.UsePatchIO = use
     begin = time.perf_counter()
@@ -117,7 +117,7 @@ def draw(make, change, use, view):
 
 
 def draw_surface(use, view):
-    """The same of the reader's surface, which no filter makes; the change is another direction to look in."""
+    """Returns the same for the surface of the reader, without a filter; the change is another direction of view."""
     settings.FastExtraction = use
     begin = time.perf_counter()
     display = Show(reader, view)

@@ -1,5 +1,5 @@
 """Times ParaView's filters on one data set in one process of pvbatch, with VTK's backend "Sequential" and with threads,
-in turn. Prints as JSON the seconds of each. Run by suites/filters.py.
+in turn. Prints, as JSON, the seconds of each. suites/filters.py runs it.
 
 usage: pvbatch filter_threads.py PATH ARRAY patches|merged ROUNDS
 """
@@ -15,7 +15,7 @@ from paraview.simple import *
 from vtkmodules.vtkCommonCore import vtkSMPTools
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
-# ParaView's own filters and surfaces are measured.
+# This script measures ParaView's own filters and surfaces.
 servermanager.vtkSMParaViewPipelineController().UpdateSettingsProxies(servermanager.ActiveConnection.Session)
 GetSettingsProxy("PatchIOSettings").FastExtraction = 0
 path, array, kind, rounds = sys.argv[1:4] + [int(sys.argv[4])]
@@ -95,7 +95,7 @@ def surface():
 
 
 def measure(algorithm):
-    """As many runs at a time as take a tenth of a second, so that small ones count as well."""
+    """Times groups of runs that take a tenth of a second, so that short runs are measured well."""
     algorithm.Update()
     repeats = max(1, min(100, int(0.1 / max(seconds_of(lambda: rerun(algorithm)), 1e-4))))
     found = {backend: [] for backend in BACKENDS}

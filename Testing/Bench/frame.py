@@ -1,8 +1,8 @@
-"""One frame in one process of pvbatch: opens a file with one reader, and draws what is asked for. Prints as JSON the
-seconds of each stage, the number of blocks and of visible cells. Run by suites/blocks.py.
+"""Draws one frame in one process of pvbatch: opens a file with one reader, and draws the requested images. Prints, as JSON, the
+seconds of each stage and the numbers of blocks and of visible cells. suites/blocks.py runs it.
 
-usage: pvbatch frame.py READER PATH ARRAY --pictures FOLDER [slice] [surface] [contour]    saves each as NAME.png
-       pvbatch frame.py READER PATH ARRAY --values FILE.npz    no pictures; what each visible cell holds
+usage: pvbatch frame.py READER PATH ARRAY --pictures FOLDER [slice] [surface] [contour]    saves each image as NAME.png
+       pvbatch frame.py READER PATH ARRAY --values FILE.npz    no images; saves the values of all visible cells
 """
 import json
 import os
@@ -17,7 +17,7 @@ from paraview.vtk import vtkDataSetAttributes
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
-# ParaView's own filters and surfaces are measured.
+# The suite measures ParaView's own filters and surfaces.
 servermanager.vtkSMParaViewPipelineController().UpdateSettingsProxies(servermanager.ActiveConnection.Session)
 GetSettingsProxy("PatchIOSettings").FastExtraction = 0
 kind, path, array, task, target = sys.argv[1:6]
@@ -26,7 +26,7 @@ HIDDEN = vtkDataSetAttributes.HIDDENCELL | vtkDataSetAttributes.REFINEDCELL | vt
 
 
 def all_of_amrex():
-    """ParaView's own reader of plotfiles; its own choice is the coarsest level."""
+    """Returns ParaView's AMReX reader with all levels; its default is the coarsest level."""
     reader = AMReXBoxLibGridReader(FileNames=[os.path.dirname(path) if path.endswith("/Header") else path])
     reader.Level = 30
     reader.UpdatePipelineInformation()
@@ -34,7 +34,7 @@ def all_of_amrex():
     return reader
 
 
-# Every reader that the suite compares, by the name in its table.
+# The readers that the suite compares, by their names in its table.
 READERS = {
     "patches": lambda: PatchReader(FileName=[path], ThreadMode="Fixed", ThreadsPerRank=os.cpu_count(), Blocks="As patches"),
     "amrex": lambda: all_of_amrex(),
@@ -52,7 +52,7 @@ def stage(name, work):
     return result
 
 
-# ---- what was read -------------------------------------------------------------------------------------------
+# ---- values --------------------------------------------------------------------------------------------------
 
 def grids_of(reader):
     iterator = reader.GetClientSideObject().GetOutputDataObject(0).NewIterator()
@@ -63,13 +63,13 @@ def grids_of(reader):
 
 
 def visible(grid):
-    """One flag per cell, or None where all are to be seen."""
+    """Returns one flag per cell, or None if all cells are visible."""
     ghosts = grid.GetCellData().GetArray(vtkDataSetAttributes.GhostArrayName())
     return None if ghosts is None else (vtk_to_numpy(ghosts) & HIDDEN) == 0
 
 
 def survey(reader):
-    """Blocks, visible cells, their bounds, and the range of their values, which does not depend on what is hidden."""
+    """Returns the numbers of blocks and of visible cells, their bounds, and the range of their values."""
     blocks = cells = 0
     least, most = numpy.inf, -numpy.inf
     low, high = numpy.full(3, numpy.inf), numpy.full(3, -numpy.inf)
@@ -86,8 +86,8 @@ def survey(reader):
 
 
 def write_values(reader, file):
-    """Place, patch and value of all visible cells, in the order of the places. The place is the number of the cell in
-    the index space of its level, in which our grids have their extents; what puts that space in the world is "frames".
+    """Saves place, patch and value of all visible cells, sorted by place. The place is the number of the cell in
+    the index space of its level, in which PatchIO's grids have their extents; "frames" has the origins and spacings of the levels.
     """
     places, patches, values, frames = [], [], [], set()
     for grid in grids_of(reader):
@@ -111,7 +111,7 @@ def write_values(reader, file):
 # ---- drawing -------------------------------------------------------------------------------------------------
 
 def make_view(low, high):
-    """Looks at the whole of the data, from the side to which the slice turns."""
+    """Returns a view of the whole data, from the side of the slice."""
     paraview.simple._DisableFirstRenderCameraReset()
     view = CreateRenderView(ViewSize=[800, 600])
     view.OrientationAxesVisibility = 0
@@ -123,12 +123,12 @@ def make_view(low, high):
 
 
 def draw(source, view, where, colours):
-    # ParaView draws large data as outlines unless told otherwise.
+    # By default, ParaView draws large data as outlines.
     display = Show(source, view)
     display.SetRepresentationType("Surface")
     ColorBy(display, (where, array))
     display.SetScalarBarVisibility(view, False)
-    # Unlit: a face between two patches, seen edge-on through a seam, has the colour of its cell.
+    # Without light, a face between two patches that is visible through a seam has the colour of its cell.
     display.Ambient, display.Diffuse = 1, 0
     GetColorTransferFunction(array).RescaleTransferFunction(*colours)
     Render(view)
@@ -145,7 +145,7 @@ def draw_slice(reader, view, facts):
         return source
 
     source = stage("slice", cut)
-    stage("slice's picture", lambda: draw(source, view, "CELLS", facts["range"]))
+    stage("image of the slice", lambda: draw(source, view, "CELLS", facts["range"]))
     return source
 
 
@@ -157,20 +157,20 @@ def draw_contour(reader, view, facts):
         return source
 
     source = stage("contour", contour)
-    stage("contour's picture", lambda: draw(source, view, "POINTS", facts["range"]))
+    stage("image of the contour", lambda: draw(source, view, "POINTS", facts["range"]))
     return source
 
 
 def draw_surface(reader, view, facts):
-    stage("surface and picture", lambda: draw(reader, view, "CELLS", facts["range"]))
+    stage("surface and image", lambda: draw(reader, view, "CELLS", facts["range"]))
     return reader
 
 
 def draw_stages(reader, facts):
     view = make_view(numpy.array(facts["low"]), numpy.array(facts["high"]))
-    # The view shows the time that was read, or all that draws would execute everything again.
+    # The view shows the time that was read; otherwise, each image would execute all filters again.
     view.ViewTime = facts["time"]
-    stage("empty picture", lambda: Render(view))  # the first one pays for OpenGL
+    stage("empty image", lambda: Render(view))  # the first image pays for OpenGL
     for name, work in (("slice", draw_slice), ("surface", draw_surface), ("contour", draw_contour)):
         if name in wanted:
             shown = work(reader, view, facts)
@@ -179,12 +179,12 @@ def draw_stages(reader, facts):
 
 
 def open_and_read():
-    """The reader, and the time that it shows."""
+    """Returns the reader and the time that it shows."""
     reader = READERS[kind]()
     reader.UpdatePipelineInformation()
     times = reader.TimestepValues
     times = times if hasattr(times, "__len__") else [times]
-    last = times[-1] if len(times) else 0.0  # ParaView's AMReX reader has none to say
+    last = times[-1] if len(times) else 0.0  # ParaView's AMReX reader has no times
     reader.UpdatePipeline(last)
     return reader, last
 
@@ -197,7 +197,7 @@ if task == "--values":
     print("JSON {}")
 else:
     reader, shown_time = stage("open and read", open_and_read)
-    # Names, bounds and ranges, which ParaView gathers before anything is done with the data.
+    # ParaView gathers names, bounds and ranges before it uses the data.
     stage("information", lambda: reader.GetDataInformation().GetNumberOfCells())
     facts = dict(survey(reader), time=shown_time)
     draw_stages(reader, facts)

@@ -1,11 +1,11 @@
-"""Steps through a k-Wave output in ParaView, and in turn reads the stored bytes of other steps plainly: one process, so that
-a busy machine slows both.
+"""Steps through a k-Wave output in ParaView, and in turn reads the stored bytes of other steps with pread: in one process, so that
+a busy machine slows both. suites/steps.py runs it.
 
 usage: pvbatch kwave_steps.py FILE PLACES [--forget]
 
-PLACES: .npz with the arrays offsets and sizes, [step, piece], of the stored bytes of each step. --forget: the page cache
-forgets the bytes of each step before. Prints a line "JSON {...}": seconds of opening, of the first step, and lists of seconds
-of the others: "steps" in ParaView, "plain" by pread into memory that is used again.
+PLACES: .npz with the arrays offsets and sizes, [step, piece], of the stored bytes of each step. --forget drops the bytes of each
+step from the page cache first. Prints a line "JSON {...}": seconds to open and to read the first step, and lists of seconds
+of the other steps: "steps" in ParaView, "plain" with pread into reused memory.
 """
 import json
 import mmap
@@ -23,7 +23,7 @@ def timed(work, *arguments):
 
 
 class Plain:
-    """One request after another into memory that is used again, as reading itself would do at best."""
+    """Plain reads: one request after another into reused memory, which is the lower limit for any reader."""
 
     def __init__(self, path, places):
         self.file = os.open(path, os.O_RDONLY)
@@ -43,7 +43,7 @@ def main(path, places, cold):
     from paraview import simple
     simple.LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=False, ns=vars(simple))
     start = time.perf_counter()
-    # What reading costs, with memory that is used again as that of the plain reads is.
+    # Without cache, the reader reads each step into reused memory, like the plain reads.
     reader = simple.PatchReader(FileName=[path], CacheMemory=0, Prefetch=0, PointLists="Points")
     reader.UpdatePipelineInformation()
     times = list(reader.TimestepValues)

@@ -1,4 +1,4 @@
-"""Opens and shows one dump, prints the time of each stage as JSON. Run by bench.py inside pvbatch.
+"""Opens and shows one dump in pvbatch, and prints the time of each stage as JSON. suites/stages.py runs it.
 
 usage: pvbatch many_patches.py SUMMARY THREADS
 """

@@ -1,4 +1,4 @@
-"""What all suites share: interleaved runs, cold caches, ratios, goals, results as JSON and pictures."""
+"""Common functions of all suites: interleaved runs, cold caches, ratios, goals, results as JSON and images."""
 import datetime
 import json
 import os
@@ -23,7 +23,7 @@ def say(text):
 # ---- running -------------------------------------------------------------------------------------------------
 
 def run(command, ranks=None, environment=None, timeout=600):
-    """Standard output of a program; with `ranks` under mpirun. Fails loudly."""
+    """Returns the standard output of a program, which runs under mpirun if `ranks` is given. Raises RuntimeError if the program fails."""
     if ranks and ranks > 1:
         command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-np", str(ranks)] + command
     settings = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", HWLOC_COMPONENTS="-gl", HWLOC_HIDE_ERRORS="2",
@@ -40,7 +40,7 @@ def run_json(command, **how):
 
 
 def pvbatch(script, *arguments, ranks=1, timeout=600, environment=None):
-    """What a script of this folder prints as its line "JSON ..." in ParaView's pvbatch; rank 0 alone runs it, as users do."""
+    """Runs a script of this folder in ParaView's pvbatch and returns its line "JSON ..."; only rank 0 runs the script, as for users."""
     settings = dict(os.environ, PATCHIO_PVBATCH_MODE="root", PATCHIO_TIMEOUT=str(timeout))
     settings.update(environment or {})
     command = [os.path.join(here, "..", "ParaView", "pvbatch.sh"), str(ranks), os.path.join(here, script)]
@@ -50,7 +50,7 @@ def pvbatch(script, *arguments, ranks=1, timeout=600, environment=None):
 
 
 def read_dump(summary, ranks=1, **options):
-    """patchio_bench_read; options are its own."""
+    """Runs patchio_bench_read with these options and returns its JSON."""
     arguments = []
     for name, value in options.items():
         option = "--" + name.replace("_", "-")
@@ -62,7 +62,7 @@ def read_dump(summary, ranks=1, **options):
 
 
 def make_dump(folder, name, ranks=1, **options):
-    """A dump of patchio_bench_make, made once; the path of its summary."""
+    """Makes a dump with patchio_bench_make, if it is missing. Returns the path of its summary."""
     dump = os.path.join(folder, name)
     summary = os.path.join(dump, "visit_dump.00000", "summary.samrai")
     if not os.path.exists(os.path.join(dump, "dumps.visit")):
@@ -70,7 +70,7 @@ def make_dump(folder, name, ranks=1, **options):
         arguments = [item for key, value in options.items() for item in ("--" + key.replace("_", "-"), str(value))]
         run([programs() + "/patchio_bench_make", dump] + arguments, ranks=ranks)
         os.sync()
-        time.sleep(2.5)  # sidecars of files that are younger are not kept
+        time.sleep(2.5)  # PatchIO writes no index files for younger files
     return summary
 
 
@@ -95,9 +95,9 @@ def remember(folder):
 
 
 def interleave(ways, rounds, before=None):
-    """Runs all ways in turn, `rounds` times, so that a busy machine slows all alike; each time in another order, so
-    that none always comes after the same. ways: name -> function. Returns name -> list of what the function returned;
-    `before(name)` runs untimed ahead of each."""
+    """Runs all functions in turn, `rounds` times, so that a busy machine slows all alike. Each round has another order, so
+    that a function does not always follow the same one. ways: name -> function. Returns name -> list of results;
+    `before(name)` runs before each function."""
     results = {name: [] for name in ways}
     for number in range(rounds):
         order = list(ways)
@@ -112,7 +112,7 @@ def interleave(ways, rounds, before=None):
 # ---- numbers -------------------------------------------------------------------------------------------------
 
 class Spread:
-    """Median, least and most of the ratios of interleaved runs, or of plain numbers."""
+    """Median, minimum and maximum of the ratios of interleaved runs, or of plain numbers."""
 
     def __init__(self, values):
         self.values = list(values)
@@ -128,7 +128,7 @@ class Spread:
 
 
 def ratios(over, under):
-    """Round by round."""
+    """Returns the ratios of each round."""
     return Spread(a / b for a, b in zip(over, under))
 
 
@@ -141,7 +141,7 @@ def machine():
         memory = int(meminfo.readline().split()[1]) // 1024
 
     def said(command):
-        """What a program prints; nothing where it fails or is not there."""
+        """Returns the output of a program; empty if it fails or is missing."""
         try:
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
         except FileNotFoundError:
@@ -157,10 +157,10 @@ def machine():
 
 
 class Report:
-    """What a suite found: rows with goals, series for plots; written as JSON, pictures and a table."""
+    """Results of a suite: rows with goals, data for plots; written as JSON, images and a table."""
 
     def __init__(self, suite, folder, quick=False):
-        """`quick`: figures without a goal may be left out."""
+        """quick: the suite may omit rows without a goal."""
         self.suite = suite
         self.quick = quick
         self.folder = os.path.join(folder, suite)
@@ -170,17 +170,17 @@ class Report:
         self.data = {}
 
     def goal(self, measure, least, spread):
-        """A figure that must be at least this; the median of the ratios counts."""
+        """Adds a row whose median must be at least `least`."""
         self.rows.append({"measure": measure, "goal": ">= %g" % least, "measured": spread.as_json(), "text": str(spread),
                           "met": spread.median >= least})
 
     def at_most(self, measure, most, spread, every=False):
-        """The median counts; with `every` the largest of all values."""
+        """Adds a row whose median must be at most `most`; with `every`, the maximum of all values."""
         self.rows.append({"measure": measure, "goal": "<= %g" % most, "measured": spread.as_json(), "text": str(spread),
                           "met": (spread.most if every else spread.median) <= most})
 
     def figure(self, measure, spread):
-        """A figure without a goal."""
+        """Adds a row without a goal."""
         self.rows.append({"measure": measure, "goal": "", "measured": spread.as_json(), "text": str(spread), "met": True})
 
     def skipped(self, measure, why):
@@ -190,24 +190,24 @@ class Report:
         with open(os.path.join(self.folder, "results.json"), "w") as out:
             json.dump({"suite": self.suite, "machine": self.machine, "rows": self.rows, "data": self.data}, out, indent=1)
         say("\n" + self.table())
-        say("results and pictures: %s" % self.folder)
+        say("results and images: %s" % self.folder)
 
     def table(self):
-        lines = ["| %s: measure | goal | measured: median (least to most) | |" % self.suite, "|---|---|---|---|"]
+        lines = ["| %s: measure | goal | measured: median (minimum to maximum) | |" % self.suite, "|---|---|---|---|"]
         for row in self.rows:
             verdict = "" if not row["goal"] else ("met" if row["met"] else "MISSED")
             lines.append("| %s | %s | %s | %s |" % (row["measure"], row["goal"], row["text"], verdict))
         return "\n".join(lines)
 
     def missed(self):
-        """Rows that fall short of their goals."""
+        """Returns the rows that fall short of their goals."""
         return [row for row in self.rows if not row["met"]]
 
     def not_measured(self):
         return [row for row in self.rows if row["measured"] is None]
 
     def plot(self, name, draw, **size):
-        """draw(axes) on a fresh figure, saved as NAME.png."""
+        """Calls draw(axes) on a new figure and saves it as NAME.png."""
         import matplotlib
         matplotlib.use("Agg")
         from matplotlib import pyplot

@@ -1,8 +1,8 @@
-"""Reads one variable of all patches of a SAMRAI dump into numpy arrays, and says as JSON how long that took.
+"""Reads one variable of all patches of a SAMRAI dump into numpy arrays, and prints the seconds as JSON.
 
 usage: numpy_read.py patchio|h5py SUMMARY VARIABLE [WARM_MEGABYTES]
 
-Opening counts, importing does not. patchio needs PYTHONPATH. WARM_MEGABYTES of memory are fetched, and given back, before.
+The time includes opening, but not importing. patchio needs PYTHONPATH. The program first allocates and frees WARM_MEGABYTES of memory.
 """
 import json
 import os
@@ -20,7 +20,7 @@ def read_with_patchio(summary, variable):
     arrays = step.read(variable)
     read = time.perf_counter()
     del arrays
-    arrays = step.read(variable)   # as in a loop over time steps: memory is used again
+    arrays = step.read(variable)   # as in a loop over time steps: memory is reused
     again = time.perf_counter()
     return list(arrays.values()), {"open": opened - begin, "read": read - opened, "again": again - read}
 
@@ -42,7 +42,7 @@ def read_with_h5py(summary, variable):
                 files[number] = h5py.File(os.path.join(os.path.dirname(summary), "processor_cluster.%05d.samrai" % number))
             values = files[number]["processor.%05d/level.%05d/patch.%05d/%s" % (
                 place["processor_number"], place["level_number"], place["patch_number"], variable)]
-            arrays.append(values.astype("<f4")[:].reshape(shape))   # files are big-endian; the library turns values
+            arrays.append(values.astype("<f4")[:].reshape(shape))   # files are big-endian; the library converts values
         for file in files.values():
             file.close()
         return arrays

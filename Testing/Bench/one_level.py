@@ -1,9 +1,9 @@
-"""One-level reading inside ParaView: each rank reads its patches of a SAMRAI dump one after another through the HDF5
-library (h5py's low-level calls), as readers classically do. The scripts of a ProgrammableSource call this, on every rank;
+"""One-level reading inside ParaView: each rank reads its patches of a SAMRAI dump one after another with the HDF5
+library (h5py's low-level calls), like classical readers. The scripts of a ProgrammableSource call it on each rank;
 see whole_frame.py.
 
-It is spared what is no reading of patches: it counts the steps in dumps.visit and opens no file of a step that is not
-shown, keeps the files of a step open, and the values go to VTK without a copy. Uniform patches without ghost cells only.
+It does only the work of reading patches: it counts the steps in dumps.visit, opens only files of displayed steps, keeps the files
+of a step open, and passes values to VTK without a copy. It supports only uniform patches without ghost cells.
 """
 import os
 import time
@@ -15,17 +15,17 @@ from vtkmodules.vtkCommonCore import vtkDoubleArray
 from vtkmodules.vtkCommonDataModel import vtkMultiPieceDataSet, vtkUniformGrid
 from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline as Pipeline
 
-SECONDS = "seconds of reading"  # field data: what this rank needed from the file's name to blocks
+SECONDS = "seconds of reading"  # field data: seconds of this rank from the name of the file to blocks
 
 
 def summaries_of(series):
-    """The steps that a dumps.visit lists."""
+    """Returns the summaries of the steps that dumps.visit lists."""
     with open(series) as listed:
         return [os.path.join(os.path.dirname(series), line.strip()) for line in listed if line.strip()]
 
 
 def tell_times(source, series):
-    """RequestInformation: the time of a step is its number."""
+    """Does RequestInformation: the time of a step is its number."""
     information = source.GetOutputInformation(0)
     steps = len(summaries_of(series))
     information.Set(Pipeline.TIME_STEPS(), list(map(float, range(steps))), steps)
@@ -33,12 +33,12 @@ def tell_times(source, series):
 
 
 def share_of(rank, ranks, count):
-    """Patches that follow each other in the file, as many for each rank."""
+    """Returns the patches of a rank: consecutive in the file, with an equal share for each rank."""
     return range(rank * count // ranks, (rank + 1) * count // ranks)
 
 
 class Clusters:
-    """The data files of a step, each opened once."""
+    """Data files of a step, each opened once."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -58,7 +58,7 @@ class Clusters:
 
 
 def read_patches(summary, variable, rank, ranks):
-    """(origin, spacing, extent, values) of each patch of this rank."""
+    """Yields (origin, spacing, extent, values) of each patch of this rank."""
     with h5py.File(summary, "r") as file:
         origin, spacing = file["BASIC_INFO/XLO"][:], file["BASIC_INFO/dx"][0]
         extents, places = file["extents/patch_extents"][:], file["extents/patch_map"][:]
@@ -81,7 +81,7 @@ def grid_of(origin, spacing, extent, values, variable):
 
 
 def read(source, series, variable):
-    """RequestData: a block for the level, and in it one for each patch; those of other ranks are empty."""
+    """Does RequestData: one block for the level, with one piece for each patch of this rank."""
     begin = time.perf_counter()
     information = source.GetOutputInformation(0)
     summaries = summaries_of(series)

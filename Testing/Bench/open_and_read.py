@@ -1,4 +1,4 @@
-"""Reads one dump in pvbatch and prints what the I/O report says, and the memory it took, as JSON.
+"""Reads one dump in pvbatch and prints the seconds of the I/O report and the memory of the read as JSON.
 
 usage: pvbatch open_and_read.py SUMMARY THREADS
 """

@@ -30,7 +30,7 @@ def only(name):
 
 
 def all_of_amrex():
-    """All levels and arrays: its own choice is the coarsest level."""
+    """Returns ParaView's AMReX reader with all levels and arrays; its default is the coarsest level."""
     reader = AMReXBoxLibGridReader(FileNames=[path])
     reader.Level = 30
     reader.UpdatePipelineInformation()
@@ -39,7 +39,7 @@ def all_of_amrex():
 
 
 makers = {
-    "PatchIO": lambda: PatchReader(FileName=[path], ThreadMode="Fixed", ThreadsPerRank=os.cpu_count(), Blocks="As patches"),  # as the others
+    "PatchIO": lambda: PatchReader(FileName=[path], ThreadMode="Fixed", ThreadsPerRank=os.cpu_count(), Blocks="As patches"),  # like the others
     "PatchIO merged": lambda: PatchReader(FileName=[path], ThreadMode="Fixed", ThreadsPerRank=os.cpu_count(), Blocks="Merged"),
     "PatchIO 16 threads": lambda: PatchReader(FileName=[path], ThreadMode="Fixed", ThreadsPerRank=16, Blocks="As patches"),
     "PatchIO only": lambda: only(array_name),
@@ -52,10 +52,10 @@ before = kilobytes()
 begin = time.perf_counter()
 reader = makers[kind]()
 reader.UpdatePipelineInformation()
-if servermanager.vtkProcessModule.GetProcessModule().GetNumberOfLocalPartitions() == 1:  # else the other ranks would not take part
+if servermanager.vtkProcessModule.GetProcessModule().GetNumberOfLocalPartitions() == 1:  # with more ranks, the other ranks would not take part
     reader.GetClientSideObject().Update()
 alone = time.perf_counter() - begin
-reader.UpdatePipeline()  # and what ParaView puts behind each reader
+reader.UpdatePipeline()  # includes the filter that ParaView adds to each reader
 seconds = time.perf_counter() - begin
 memory = kilobytes() - before
 

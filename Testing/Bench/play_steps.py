@@ -1,10 +1,10 @@
-"""Plays the steps of a series in one process of pvbatch: a picture of the surface and three slices of each. The first step
-is there before, as when somebody presses Play. Run by suites/play.py.
+"""Plays the steps of a series in one process of pvbatch: an image of the surface and three slices for each step. The first step
+is displayed before, as when a user presses Play. suites/play.py runs it.
 
 usage: pvbatch play_steps.py DUMPS ARRAY PREFETCH_STEPS
 
-PREFETCH_STEPS 0: nothing is read ahead. Prints a line "JSON {...}": "seconds" of all, "reads" and "renders" of each step as
-the foreground sees them, "bytes" of a step.
+PREFETCH_STEPS 0 turns Prefetch off. Prints a line "JSON {...}": "seconds" of the whole run, the times "reads" and "renders" of each
+step in the foreground, whether a step was read "ahead", and the last "report".
 """
 import json
 import os

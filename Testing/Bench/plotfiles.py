@@ -1,4 +1,4 @@
-"""AMReX plotfiles for measuring, and what ParaView's own reader does with the same files."""
+"""AMReX plotfiles for benchmarks, and comparisons with ParaView's own reader of the same files."""
 import glob
 import os
 import subprocess
@@ -8,16 +8,16 @@ import tempfile
 import emulator
 from measuring import Spread, forget, here, interleave, pvbatch, ratios, remember, root, say
 
-# Unpacked once: what it is called, and its plotfile.
+# Names of the archives, and the plotfile in each.
 PACKED = (("amrex_adv", "plt00004"), ("amrex_adv_manypatches", "plt00001"))
-SLICE = ("slice", "slice's picture")
-# As in two_level.py: a parallel file system in small.
+SLICE = ("slice", "image of the slice")
+# As in two_level.py: a small parallel file system.
 STORAGE = {"latency": 2, "stream": 12.5, "concurrency": 64, "contention": 0.5}
 COMPONENTS = 16
 
 
 def find(folder):
-    """Plotfiles by their names; those that are not to be had are left out."""
+    """Returns name -> plotfile, without the plotfiles that are missing. Unpacks archives once."""
     data = os.environ.get("PATCHIO_DATA") or os.path.join(root, "..", "shared", "data")
     found = {}
     for name, plotfile in PACKED:
@@ -33,7 +33,7 @@ def find(folder):
 
 
 def make_wide(folder):
-    """A plotfile of many components, made once."""
+    """Makes a plotfile of many components, if it is missing. Returns its path."""
     sys.path.insert(0, os.path.join(here, "..", "Formats", "AMReX"))
     from plotfile_writer import tiles, write_plotfile
     path = os.path.join(folder, "wide", "plt00000")
@@ -49,7 +49,7 @@ def column(runs, name):
 
 
 def read_like_its_reader(report, name, path, rounds):
-    """The same file, from its name to data, as patches as its reader gives them; and merged, as ours does by itself."""
+    """Measures the time from the name of a file to its data: as patches, like ParaView's reader, and merged, the default of PatchIO."""
     remember(path)
     kinds = {"AMReX": "AMReX", "patches": "PatchIO", "merged": "PatchIO merged"}
     found = interleave({way: lambda kind=kind: pvbatch("peer_read.py", kind, path, "phi") for way, kind in kinds.items()}, rounds)
@@ -57,14 +57,14 @@ def read_like_its_reader(report, name, path, rounds):
         label = "as patches" if way == "patches" else way
         report.goal("%s, open and read, %s: PatchIO / ParaView's AMReX reader" % (name, label), 4,
                     ratios(column(found["AMReX"], "alone"), column(found[way], "alone")))
-        report.figure("the same with the filter that ParaView puts behind each reader",
+        report.figure("the same, with the filter that ParaView adds to each reader",
                       ratios(column(found["AMReX"], "seconds"), column(found[way], "seconds")))
-    report.goal("%s, memory that it takes: ParaView's AMReX reader / PatchIO merged" % name, 2,
+    report.goal("%s, memory: ParaView's AMReX reader / PatchIO merged" % name, 2,
                 ratios(column(found["AMReX"], "kilobytes"), column(found["merged"], "kilobytes")))
-    report.figure("%s, memory that it takes: ParaView's AMReX reader / PatchIO as patches" % name,
+    report.figure("%s, memory: ParaView's AMReX reader / PatchIO as patches" % name,
                   ratios(column(found["AMReX"], "kilobytes"), column(found["patches"], "kilobytes")))
     if len({(run["cells"], round(run["sum"], 3)) for run in found["AMReX"] + found["patches"]}) != 1:
-        raise RuntimeError("%s: the readers show other values" % name)
+        raise RuntimeError("%s: the readers show different values" % name)
     report.data["plotfile " + name] = found
 
 
@@ -76,21 +76,21 @@ def slice_picture(report, name, path, rounds):
             return pvbatch("frame.py", reader, path, "phi", "--pictures", target, "slice")["seconds"]
 
         found = interleave({reader: lambda reader=reader: draw(reader) for reader in ("amrex", "merged")}, rounds)
-    report.goal("%s, slice + picture: PatchIO merged / ParaView's AMReX reader" % name, 10,
+    report.goal("%s, slice + image: PatchIO merged / ParaView's AMReX reader" % name, 10,
                 ratios(*([sum(run[stage] for stage in SLICE) for run in found[reader]] for reader in ("amrex", "merged"))))
     report.data["plotfile slice " + name] = found
 
 
 def slow_reading(report, name, path, rounds):
-    """On the emulated parallel file system, one process; ours knows no more than how many threads it may have."""
+    """Measures one process on the emulated parallel file system; PatchIO has 16 threads and no information on the storage."""
     lacks = emulator.missing()
     if lacks:
-        report.skipped("%s on the emulated storage" % name, lacks)
+        report.skipped("%s on the emulator" % name, "this machine lacks " + lacks)
         return
     with emulator.slow_storage(path, **STORAGE) as storage:
         found = interleave({"AMReX": lambda: pvbatch("peer_read.py", "AMReX", storage.mount, "phi"),
                             "PatchIO": lambda: pvbatch("peer_read.py", "PatchIO 16 threads", storage.mount, "phi")}, rounds)
-    report.goal("%s, emulated parallel file system, NP = 1, as patches: PatchIO with 16 threads / ParaView's AMReX reader" % name, 5,
+    report.goal("%s, emulator, NP = 1, as patches: PatchIO with 16 threads / ParaView's AMReX reader" % name, 5,
                 ratios(column(found["AMReX"], "seconds"), column(found["PatchIO"], "seconds")))
     report.data["plotfile slow " + name] = found
 
@@ -106,7 +106,7 @@ def one_of_many(report, folder):
 def run(report, folder, rounds):
     found = find(folder)
     if not found:
-        report.skipped("AMReX plotfiles", "there is no large/amrex_adv.tar.zst in $PATCHIO_DATA or ../shared/data")
+        report.skipped("AMReX plotfiles", "large/amrex_adv.tar.zst is missing in $PATCHIO_DATA or ../shared/data")
     for name, path in found.items():
         read_like_its_reader(report, name, path, min(rounds, 5))
         slice_picture(report, name, path, min(rounds, 3))

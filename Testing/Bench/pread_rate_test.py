@@ -1,4 +1,4 @@
-"""patchio_pread_rate reads all that it says, and says when it cannot.
+"""Tests that patchio_pread_rate reads all bytes that it reports, and reports errors.
 
 usage: pread_rate_test.py PATCHIO_PREAD_RATE
 """

@@ -1,4 +1,4 @@
-"""The quick probe on emulated storages: it finds their N*, cost of requests, and leaves nothing behind.
+"""Tests that the quick probe finds N* and the cost of requests of emulated storages, and removes its files.
 
 usage: quick_probe_test.py --probe PATCHIO_QUICK_PROBE [--emulator PATCHIO_SLOW_STORAGE] [--mpiexec MPIEXEC]
 """
@@ -49,18 +49,18 @@ class QuickProbe(unittest.TestCase):
     def check_peak(self, true, ranks=1):
         storage = self.storage(concurrency=true)
         found = self.probe(storage, ranks)
-        # The goal is 0.7 to 1.4; here another process may hold the cores for a while.
+        # The goal is 0.7 to 1.4; in a test, other processes may use the cores for a while.
         self.assertGreaterEqual(found["best"], true / 2, found)
         self.assertLessEqual(found["best"], true * 2, found)
         self.assertFalse(found["cache_answered"])
-        # Where 64 would only take longer they may be left out.
+        # The probe may omit 64 if it would only take longer.
         self.assertIn(storage.counters()["most_in_flight"], (32, 64))
         self.assertEqual(os.listdir(self.source), [])
         return found
 
     def test_finds_a_peak_at_4(self):
         found = self.check_peak(4)
-        # What is measured comes on top of what is modelled.
+        # The measured values include overhead in addition to the model.
         self.assertTrue(found["alone"]["known"])
         self.assertGreater(found["alone"]["latency"], 0.7e-3 * LATENCY)
         self.assertLess(found["alone"]["latency"], 4e-3 * LATENCY)
@@ -71,7 +71,7 @@ class QuickProbe(unittest.TestCase):
         self.check_peak(16, ranks=2)
 
     def test_leaves_out_what_takes_long_and_tells_nothing(self):
-        # With 16 in flight it is half as fast as with 4, and each of 32 would take many seconds.
+        # 16 requests in flight have half the rate of 4, and each of 32 would take many seconds.
         storage = self.storage(concurrency=4, stream=2)
         found = json.loads(subprocess.run([options.probe, storage.mount, "--bytes", str(16 * MEGABYTE), "--request",
                                            str(1024 * KIBIBYTE), "--seconds", "8"], stdout=subprocess.PIPE,

@@ -1,10 +1,10 @@
-"""Steps with a slice of each, where the reader tells VTK the ranges of its arrays, as it does, and where VTK must find them. Run by
-suites/ranges.py.
+"""Shows steps with a slice of each: the reader gives VTK the ranges of its arrays, or VTK must find them. suites/ranges.py runs
+it.
 
 usage: pvbatch range_costs.py DUMPS ARRAY BLOCKS
 
-Every other step the ranges are taken away again, right after the read. Prints a line "JSON {...}": of the steps "known" and
-"unknown" the seconds of each to "read", to ask for all "ranges", and from the read to the picture, "frame".
+For every other step, the script removes the ranges after the read. Prints a line "JSON {...}": for steps with "known" and with
+"unknown" ranges, the seconds to "read", to get all "ranges", and from the start of the read to the image, "frame".
 """
 import json
 import os

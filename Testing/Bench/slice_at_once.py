@@ -1,11 +1,11 @@
-"""A slice made while reading, beside one that the filter Slice makes of the blocks that the plane meets: in turn, in one process of
-pvbatch. Prints as JSON, for each direction and way, the seconds from the known data set to the slice, and the most memory that
-it took until then beyond what the process had at first, in MB on rank 0. Run by suites/extract.py.
+"""Compares a slice made while reading with a slice that the filter Slice makes from the blocks that the plane cuts: in turn, in one
+run of pvbatch. Prints, as JSON, for each direction, the seconds from the known data set to the slice, and the maximum additional
+memory of the process until then, in MB on rank 0. suites/extract.py runs it.
 
 usage: pvbatch slice_at_once.py PATH ARRAY CONCURRENCY LIMIT ROUNDS DIRECTION...
        ARRAY        its name, or all
-       CONCURRENCY  N*, of which each rank takes its part
-       LIMIT        MB, the memory limit of what is sliced while reading; 0: none, and both ways run
+       CONCURRENCY  N*, which the ranks share
+       LIMIT        memory limit of a slice while reading, in MB; 0 means no limit, and the script also runs the filter
 """
 import json
 import os
@@ -19,7 +19,7 @@ from paraview.simple import *
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 path, array, concurrency, limit, rounds = sys.argv[1:3] + [int(word) for word in sys.argv[3:6]]
 NORMALS = {"along x": [1, 0, 0], "along y": [0, 1, 0], "along z": [0, 0, 1], "oblique": [1, 0.7, 0.4]}
-PLACE = 0.5031    # of the domain: on no face
+PLACE = 0.5031    # of the domain: not on a face
 
 
 def reader_of(normal, **settings):
@@ -70,7 +70,7 @@ def measure(make, normal):
 WAYS = {"at once": at_once} if limit else {"after": after, "at once": at_once}
 results = {name: {way: [] for way in WAYS} for name in sys.argv[6:]}
 if not limit:
-    measure(at_once, NORMALS["along z"])    # the first one opens the files and starts threads
+    measure(at_once, NORMALS["along z"])    # the first run opens the files and starts threads
 for number in range(rounds):
     for name in results:
         order = list(WAYS)

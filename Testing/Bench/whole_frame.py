@@ -1,11 +1,11 @@
-"""Whole frames in one run of pvbatch, on all its ranks: for each of the pictures that are asked for, a series is opened and
-drawn ("open"), and then its next step ("step"). Every frame is of a step that was not read before. Prints as JSON the seconds
-of each frame. Run by suites/end_to_end.py.
+"""Draws whole frames in one run of pvbatch, on all its ranks. For each requested image, it opens and draws a series ("open"), and
+then draws its next step ("step"). Each frame shows a step that was not read before. Prints, as JSON, the seconds of each frame.
+suites/end_to_end.py runs it.
 
 usage: pvbatch whole_frame.py WAY ARRAY CONCURRENCY PICTURES KIND=SERIES...
-       WAY          one of the ways of reading below
-       CONCURRENCY  N*, of which each rank takes its part
-       PICTURES     folder for the pictures of the last steps, named by their place in the list
+       WAY          one of WAYS below
+       CONCURRENCY  N*, which the ranks share
+       PICTURES     folder for the images of the last steps, named by their position in the list
        KIND=SERIES  slice, contour or volume, and the series to draw
 """
 import json
@@ -22,10 +22,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SECONDS = "seconds of reading"  # as in one_level.py
 
 
-# ---- ways of reading -----------------------------------------------------------------------------------------
+# ---- readers -------------------------------------------------------------------------------------------------
 
 def one_level(series, array, *_):
-    """Each rank its patches, one after another through the HDF5 library."""
+    """Returns a source in which each rank reads its patches one after another with the HDF5 library."""
     begin = "import sys; sys.path.insert(0, %r); import one_level; one_level." % HERE
     return ProgrammableSource(OutputDataSetType="vtkMultiblockDataSet",
                               ScriptRequestInformation=begin + "tell_times(self, %r)" % series,
@@ -33,17 +33,17 @@ def one_level(series, array, *_):
 
 
 def two_level(series, array, concurrency, blocks="Merged"):
-    """PatchIO, with threads by the rule NT = (N* - NC) / NP."""
+    """Returns PatchIO's reader, with NT = (N* - NC) / NP threads."""
     reader = PatchReader(FileName=[series], Blocks=blocks, ThreadMode="From N* and NC", StorageConcurrency=concurrency)
     if "Prefetch" in reader.ListProperties():
-        reader.Prefetch = 0  # a frame reads what it shows
+        reader.Prefetch = 0  # a frame reads only its own step
     reader.UpdatePipelineInformation()
     reader.CellArrayStatus = [array]
     return reader
 
 
 def while_reading(series, array, concurrency, kind):
-    """The same, with slices that the reader makes."""
+    """Returns PatchIO's reader, which makes slices itself."""
     reader = two_level(series, array, concurrency)
     if kind == "slice":
         low, high = (numpy.array(list(reader.GetPropertyValue("DomainBounds"))[first::2]) for first in (0, 1))
@@ -53,7 +53,7 @@ def while_reading(series, array, concurrency, kind):
 
 
 def amrex(series, array, *_):
-    """ParaView's own reader of plotfiles; its own choice is the coarsest level."""
+    """Returns ParaView's AMReX reader with all levels; its default is the coarsest level."""
     folder = os.path.dirname(series)
     steps = [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
     reader = AMReXBoxLibGridReader(FileNames=[step for step in steps if os.path.isdir(step)])
@@ -70,18 +70,18 @@ WAYS = {
     "slice while reading": while_reading,
     "amrex": amrex,
 }
-WITHOUT_PATCHIO = ("one-level", "amrex")    # and with ParaView's own filters and surfaces
+WITHOUT_PATCHIO = ("one-level", "amrex")    # these use ParaView's own filters and surfaces
 NORMAL = [1, 0, 0]
 
 
 def place_of_slice(low, high):
-    return list(low + 0.511 * (high - low))    # off the faces of cells and patches
+    return list(low + 0.511 * (high - low))    # not on faces of cells or patches
 
 
 # ---- frames --------------------------------------------------------------------------------------------------
 
 class Stages:
-    """Seconds of stages that follow each other."""
+    """Seconds of consecutive stages."""
 
     def __init__(self):
         self.seconds = {}
@@ -94,29 +94,29 @@ class Stages:
 
 
 class Frames:
-    """One kind of picture of one series."""
+    """One kind of image of one series."""
 
     def __init__(self, kind, array, view, own):
         self.kind = kind
-        self.own = own    # ParaView's own filters
+        self.own = own    # True: uses ParaView's own filters
         self.array = array
         self.view = view
         self.reader = self.source = None
 
     def facts(self):
-        """Bounds and ranges from all ranks, which ParaView gathers after each update of a reader."""
+        """Returns bounds and ranges of all ranks, which ParaView gathers after each update of a reader."""
         return self.reader.GetDataInformation()
 
     def range(self):
         return self.facts().GetCellDataInformation().GetArrayInformation(self.array).GetComponentRange(0)
 
     def slowest_rank(self):
-        """Seconds that the slowest rank needed to read; None where the reader doesn't say."""
+        """Returns the seconds of the read of the slowest rank, or None for readers without this array."""
         found = self.facts().GetFieldDataInformation().GetArrayInformation(SECONDS)
         return found.GetComponentRange(0)[1] if found else None
 
     def make_source(self):
-        """What is shown: a filter behind the reader, or for a volume the data themselves."""
+        """Makes the displayed source: a filter of the reader, or the reader itself for a volume."""
         self.source = self.reader
         if self.kind == "slice" and not ("SliceWhileReading" in self.reader.ListProperties() and self.reader.SliceWhileReading):
             bounds = numpy.array(self.facts().GetBounds())
@@ -145,7 +145,7 @@ class Frames:
             function.RescaleTransferFunction(*self.range())
 
     def open(self, make, first):
-        """From the series' name to the picture of a step; the times of all steps besides."""
+        """Makes the image of a step from the name of the series. Returns the seconds, and the times of all steps."""
         stages = Stages()
         self.reader = make()
         self.reader.UpdatePipelineInformation()
@@ -165,7 +165,7 @@ class Frames:
         return dict(stages.seconds, whole=sum(stages.seconds.values()), slowest_rank=self.slowest_rank()), times
 
     def step(self, moment):
-        """What is shown already, of another step, as a script or the play button does it."""
+        """Shows another step of the same image, like a script or the play button. Returns the seconds."""
         begin = time.perf_counter()
         self.view.ViewTime = moment
         Render(self.view)
@@ -185,7 +185,7 @@ def main():
     GetSettingsProxy("PatchIOSettings").FastExtraction = way not in WITHOUT_PATCHIO
     view = CreateRenderView(ViewSize=[800, 600])
     view.OrientationAxesVisibility = 0
-    Render(view)  # the first one pays for OpenGL
+    Render(view)  # the first image pays for OpenGL
     found, first = [], {}
     for word in sys.argv[5:]:
         kind, series = word.split("=", 1)
@@ -200,7 +200,7 @@ def main():
 
 
 if __name__ == "__main__":
-    # The scripts of a ProgrammableSource leave names like "sum" and "array" in __main__: so all happens in a module.
+    # The scripts of a ProgrammableSource leave names like "sum" and "array" in __main__; therefore the code runs in a module.
     sys.path.insert(0, HERE)
     import whole_frame
     whole_frame.main()

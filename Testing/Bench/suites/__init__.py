@@ -1,1 +1,1 @@
-"""One module a suite; each has run(report, folder, rounds)."""
+"""The suites: each is a module with a function run(report, folder, rounds)."""

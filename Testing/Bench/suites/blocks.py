@@ -1,6 +1,6 @@
-"""From the file to pictures of a slice, the surface and a contour, as patches and merged into blocks, on one rank; and what
-merging costs while reading; a plotfile with ParaView's AMReX reader beside both. What planning costs is measured by `scale`;
-that iso-surfaces have no open edges is a test."""
+"""Measures the stages from the file to images of a slice, the surface and a contour, as patches and merged into blocks, on one
+rank. Compares the reads of both, and draws a plotfile with ParaView's AMReX reader. `scale` measures the plan; a test checks that
+isosurfaces have no open edges."""
 import os
 import shutil
 import subprocess
@@ -11,18 +11,18 @@ from measuring import Spread, interleave, make_dump, pvbatch, ratios, read_dump,
 
 CORES = os.cpu_count()
 SPHERE = os.path.join("large", "samrai_linadv_sphere_3d.tar.zst")
-# What is compared; frame.py knows how each of them reads.
+# The readers of frame.py to compare.
 READERS = ("patches", "merged")
-SLICE = ("slice", "slice's picture")
-CONTOUR = ("contour", "contour's picture")
-SURFACE = ("surface and picture",)
+SLICE = ("slice", "image of the slice")
+CONTOUR = ("contour", "image of the contour")
+SURFACE = ("surface and image",)
 WITH_GOAL = 4096  # patches of one level
-# Stages of the whole frame, as they follow each other.
+# Stages of the whole frame, in their order.
 STAGES = ("open and read", "information") + SLICE + SURFACE + CONTOUR
 
 
 class DataSet:
-    """One dump and how often it is drawn."""
+    """One dump and its number of rounds."""
 
     def __init__(self, name, label, summary, array, rounds):
         self.name = name
@@ -39,7 +39,7 @@ class DataSet:
 # ---- data ----------------------------------------------------------------------------------------------------
 
 def find_sphere(folder):
-    """The last dump of linadv_sphere_3d, unpacked once; None where it is not to be had."""
+    """Returns the last dump of linadv_sphere_3d, or None if its archive is missing. Unpacks it once."""
     summary = os.path.join(folder, "linadv_sphere_3d", "visit_dump.00002", "summary.samrai")
     packed = os.path.join(os.environ.get("PATCHIO_DATA") or os.path.join(root, "..", "shared", "data"), SPHERE)
     if not os.path.exists(summary) and os.path.exists(packed):
@@ -51,14 +51,14 @@ def find_sphere(folder):
 
 
 def data_sets(report, folder, rounds):
-    """In the order of their patches."""
+    """Returns the data sets, sorted by their numbers of patches."""
     few = min(rounds, 3)
     found = []
     for patches, size, times in ((100, 16, few), (1000, 16, few), (WITH_GOAL, 16, few), (10000, 16, 1), (100000, 8, 1)):
         if report.quick and patches != WITH_GOAL:
             continue
         if patches == 100000 and rounds <= 5:
-            report.skipped("100000 patches of 8^3", "they take minutes as patches; --rounds 6 or more draws them, once")
+            report.skipped("100000 patches of 8^3", "as patches, these take minutes; --rounds 6 or more draws them once")
             continue
         found.append(DataSet("level_%d" % patches, "%d patches of %d^3" % (patches, size),
                              make_dump(folder, "frame_%d" % patches, patches=patches, size=size), "v0", times))
@@ -66,7 +66,7 @@ def data_sets(report, folder, rounds):
     if sphere:
         found.append(DataSet("sphere", "sphere", sphere, "U", few))
     else:
-        report.skipped("sphere", "there is no %s in $PATCHIO_DATA or ../shared/data" % SPHERE)
+        report.skipped("sphere", "%s is missing in $PATCHIO_DATA or ../shared/data" % SPHERE)
     return found
 
 
@@ -87,7 +87,7 @@ def draw(report, data, reader, stages):
 
 
 def measure(report, data):
-    """reader -> its frames. A contour takes long and has no goal: it is drawn in the first round only."""
+    """Returns reader -> its frames. Only the first round draws a contour, which takes long and has no goal."""
     remember(data.folder)
     say("%s: as patches and merged, %d rounds" % (data.label, data.rounds))
 
@@ -105,7 +105,7 @@ def measure(report, data):
 
 
 def seconds(frames, stages):
-    """The seconds of each round that has all these stages."""
+    """Returns the seconds of each round that has all these stages."""
     return [sum(frame["seconds"][name] for name in stages) for frame in frames
             if all(name in frame["seconds"] for name in stages)]
 
@@ -118,10 +118,10 @@ def blocks(frames):
     return Spread([frames["patches"][0]["blocks"] / frames["merged"][0]["blocks"]])
 
 
-# ---- the same to the eye and to the bit ----------------------------------------------------------------------
+# ---- equal values and pixels ---------------------------------------------------------------------------------
 
 def differing_values(data):
-    """Visible cells that differ in place, patch or value between the two, or that only one of them has."""
+    """Returns the number of visible cells that differ in place, patch or value between the readers, or that one of them lacks."""
     import numpy
     with tempfile.TemporaryDirectory() as scratch:
         files = {reader: os.path.join(scratch, reader + ".npz") for reader in READERS}
@@ -129,14 +129,14 @@ def differing_values(data):
             run_frame(reader, data, "--values", files[reader])
         one, other = (dict(numpy.load(files[reader])) for reader in READERS)
     if len(one["places"]) != len(numpy.unique(one["places"])) or not numpy.array_equal(one["frames"], other["frames"]):
-        raise RuntimeError("%s: the blocks of a level do not lie in one index space, or cells are there twice" % data.label)
+        raise RuntimeError("%s: the blocks of a level are not in one index space, or some cells appear twice" % data.label)
     _, first, second = numpy.intersect1d(one["places"], other["places"], return_indices=True)
     different = (one["patches"][first] != other["patches"][second]) | (one["values"][first] != other["values"][second])
     return int(different.sum()) + len(one["places"]) + len(other["places"]) - 2 * len(first)
 
 
 def far_pixels(one, other):
-    """Pixels of one picture whose colour, to 1 of 255, no pixel of the 3 x 3 around it has in the other."""
+    """Returns the number of pixels of one image whose colour, to 1 of 255, differs from the 3 x 3 pixels around it in the other."""
     import numpy
     rows, columns = one.shape[:2]
     around = numpy.pad(other, ((1, 1), (1, 1), (0, 0)), mode="edge")
@@ -145,29 +145,29 @@ def far_pixels(one, other):
 
 
 def differing_pixels(report, data, name):
-    """Which of two cells a pixel on the seam between them shows is up to rounding; all else counts."""
+    """Returns the number of different pixels, except on seams, where rounding decides which of two cells a pixel shows."""
     from matplotlib import image
     one, other = (image.imread(os.path.join(pictures_of(report, data, reader), name + ".png"))[:, :, :3]
                   for reader in READERS)
     if one.reshape(-1, 3).std(axis=0).max() < 0.01:
-        raise RuntimeError("%s: the picture of the %s is empty" % (data.label, name))
+        raise RuntimeError("%s: the image of the %s is empty" % (data.label, name))
     return max(far_pixels(one, other), far_pixels(other, one))
 
 
 def compare(report, data):
     report.at_most("%s: visible cells that differ in place, patch or value" % data.label, 0, Spread([differing_values(data)]))
     for name in ("slice", "surface"):
-        report.at_most("%s: pixels of the %s that differ, seams aside" % (data.label, name), 0,
+        report.at_most("%s: different pixels of the %s, except at seams" % (data.label, name), 0,
                        Spread([differing_pixels(report, data, name)]))
     if not report.quick:
-        report.figure("%s: pixels of the contour that differ, which has cracks between patches" % data.label,
+        report.figure("%s: different pixels of the contour, which has cracks between patches" % data.label,
                       Spread([differing_pixels(report, data, "contour")]))
 
 
 # ---- reading -------------------------------------------------------------------------------------------------
 
 def reading(report, data, rounds):
-    """Values into memory used again, from the page cache, and what plans the blocks."""
+    """Measures the plan of blocks and the read of values from the page cache into reused memory."""
     read_dump(data.summary, sidecar=True, steps=0)
     remember(data.folder)
 
@@ -176,15 +176,15 @@ def reading(report, data, rounds):
         return run["blocks"] + min(run["read"][1:])
 
     found = interleave({"patches": lambda: read(False), "merged": lambda: read(True)}, rounds)
-    report.figure("%s: seconds to plan and read, hot, no data sets made: merged / as patches" % data.label,
+    report.figure("%s: seconds to plan and read, hot, without data sets: merged / as patches" % data.label,
                   ratios(found["merged"], found["patches"]))
     report.data["read " + data.name] = found
 
 
-# ---- pictures ------------------------------------------------------------------------------------------------
+# ---- images ---------------------------------------------------------------------------------------------------
 
 def plot_levels(report, measured):
-    """Seconds over patches of one level."""
+    """Plots seconds over the number of patches of one level."""
     import statistics
     parts = (("slice", SLICE, "C0"), ("contour", CONTOUR, "C1"), ("surface", SURFACE, "C2"), ("open + read", STAGES[:1], "C3"))
 
@@ -194,7 +194,7 @@ def plot_levels(report, measured):
                 points = [(frames["patches"][0]["blocks"], statistics.median(seconds(frames[reader], stages)))
                           for data, frames in measured if data.name.startswith("level_")]
                 axes.loglog(*zip(*points), style, color=colour, label="%s, %s" % (label, reader))
-        axes.set(xlabel="patches of one level", ylabel="seconds", title="Stages of a frame, with their pictures; one rank")
+        axes.set(xlabel="patches of one level", ylabel="seconds", title="Stages of a frame, with their images; one rank")
         axes.legend(fontsize=8)
 
     report.plot("levels", draw_on)
@@ -219,16 +219,16 @@ def plot_sphere(report, frames):
 # ---- all -----------------------------------------------------------------------------------------------------
 
 def plotfile_rows(report, folder, rounds):
-    """The same stages with ParaView's own reader, on a file that it reads."""
+    """Measures the same stages with ParaView's own reader, on a plotfile."""
     path = plotfiles.find(folder).get("amrex_adv")
     if not path:
-        report.skipped("AMReX plotfile", "there is no large/amrex_adv.tar.zst in $PATCHIO_DATA or ../shared/data")
+        report.skipped("AMReX plotfile", "large/amrex_adv.tar.zst is missing in $PATCHIO_DATA or ../shared/data")
         return
     data = DataSet("plotfile", "AMReX plotfile", os.path.join(path, "Header"), "phi", min(rounds, 3))
     remember(data.folder)
     frames = interleave({reader: lambda reader=reader: draw(report, data, reader, ("slice", "surface"))
                          for reader in ("amrex", "merged")}, data.rounds)
-    for label, stages in (("slice + picture", SLICE), ("surface + picture", SURFACE), ("open and read", STAGES[:1])):
+    for label, stages in (("slice + image", SLICE), ("surface + image", SURFACE), ("open and read", STAGES[:1])):
         report.figure("%s, %d patches: %s, ParaView's AMReX reader / merged" % (data.label, frames["amrex"][0]["blocks"], label),
                       ratios(seconds(frames["amrex"], stages), seconds(frames["merged"], stages)))
     report.data[data.name] = frames
@@ -238,16 +238,16 @@ def add_rows(report, data, frames, rounds):
     label = data.label
     if data.name == "sphere":
         report.goal("%s: blocks, as patches / merged" % label, 10, blocks(frames))
-        report.goal("%s: slice + picture, as patches / merged" % label, 6, gain(frames, SLICE))
-        report.goal("%s: surface + picture, as patches / merged" % label, 6, gain(frames, SURFACE))
+        report.goal("%s: slice + image, as patches / merged" % label, 6, gain(frames, SLICE))
+        report.goal("%s: surface + image, as patches / merged" % label, 6, gain(frames, SURFACE))
     elif data.name == "level_%d" % WITH_GOAL:
         report.goal("%s: blocks, as patches / merged" % label, 500, blocks(frames))
-        report.figure("%s: slice + picture, as patches / merged" % label, gain(frames, SLICE))
-        report.figure("%s: surface + picture, as patches / merged" % label, gain(frames, SURFACE))
+        report.figure("%s: slice + image, as patches / merged" % label, gain(frames, SLICE))
+        report.figure("%s: surface + image, as patches / merged" % label, gain(frames, SURFACE))
     if not report.quick:
         report.figure("%s: whole frame, as patches / merged" % label, gain(frames, STAGES))
     if data.name in ("sphere", "level_%d" % WITH_GOAL):
-        report.at_most("%s: seconds the reader takes, hot: merged / as patches" % label, 1.1,
+        report.at_most("%s: seconds of the reader, hot: merged / as patches" % label, 1.1,
                        ratios(*(seconds(frames[reader], STAGES[:1]) for reader in ("merged", "patches"))))
         if not report.quick:
             reading(report, data, rounds)
@@ -258,7 +258,7 @@ def run(report, folder, rounds):
     """./dev bench blocks"""
     measured = []
     for data in data_sets(report, folder, rounds):
-        shutil.rmtree(os.path.join(report.folder, data.name), ignore_errors=True)  # no old pictures
+        shutil.rmtree(os.path.join(report.folder, data.name), ignore_errors=True)  # no old images
         frames = measure(report, data)
         add_rows(report, data, frames, rounds)
         measured.append((data, frames))

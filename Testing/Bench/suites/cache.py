@@ -1,5 +1,5 @@
-"""What changes of the reader read again: one array of eight turned on, others turned off, levels, blanking, time steps shown
-before; and the memory that is held beside the arrays shown. Nothing is read ahead."""
+"""Measures the bytes that changes of the reader read again: turning on one array of eight, turning off others, levels, blanking,
+earlier time steps; and the memory used in addition to the displayed arrays. Prefetch is off."""
 import os
 
 from measuring import Spread, interleave, make_dump, pvbatch, ratios, read_dump, remember
@@ -13,51 +13,51 @@ def column(runs, name):
 
 
 def nothing_read(report, measure, runs, *names):
-    """Checks in all rounds that what is there is not read again."""
+    """Checks in all rounds that values in memory are not read again."""
     report.at_most(measure + ": bytes read", 0, Spread(run[name] for run in runs for name in names), every=True)
 
 
 def check_bytes(runs):
-    """What the reports say of the first reads, against the sizes of VTK's arrays."""
+    """Compares the bytes in the reports of the first reads with the sizes of VTK's arrays."""
     for run in runs:
         read, shown = run["bytes of the others, read and shown"]
-        if read != shown or run["bytes, first picture"] != shown + run["bytes of the array"]:
-            raise RuntimeError("arrays of other sizes were read than are shown: %s" % run)
+        if read != shown or run["bytes, first image"] != shown + run["bytes of the array"]:
+            raise RuntimeError("the sizes of the read arrays differ from the displayed arrays: %s" % run)
         if run["bytes, array on"] < run["bytes of the array"]:
             raise RuntimeError("the array that was turned on was not read: %s" % run)
 
 
 def arrays(report, runs):
     check_bytes(runs)
-    report.at_most("one array of %d turned on: bytes read / bytes of that array" % ARRAYS, 1,
+    report.at_most("turning on one array of %d: bytes read / bytes of that array" % ARRAYS, 1,
                    ratios(column(runs, "bytes, array on"), column(runs, "bytes of the array")), every=True)
-    nothing_read(report, "the array turned off, and on again", runs, "bytes, array off", "bytes, array on again")
+    nothing_read(report, "turning the array off, and on again", runs, "bytes, array off", "bytes, array on again")
     memory(report, "%d patches of %d^3, %d arrays" % (PATCHES, SIZE, ARRAYS), runs)
-    report.figure("the same, one array of %d turned off, which the cache keeps" % ARRAYS,
+    report.figure("the same, after turning off one array of %d, which the cache keeps" % ARRAYS,
                   Spread(column(runs, "held / shown, one array off")))
 
 
 def memory(report, label, runs):
-    report.at_most("%s: memory held / arrays shown, first picture" % label, 1.1, Spread(column(runs, "held / shown")))
-    report.figure("the same, without the cache, after the step was read anew three times, old beside new",
+    report.at_most("%s: memory used / memory of the arrays shown, first image" % label, 1.1, Spread(column(runs, "held / shown")))
+    report.figure("the same, without the cache, after three more reads of the step, with old and new values in memory",
                   Spread(column(runs, "held / shown, no cache, read anew")))
 
 
 def levels(report, runs):
-    memory(report, "the sphere in ragged blocks, one array", runs)
-    nothing_read(report, "the sphere's coarsest level alone, and all levels again", runs, "bytes, coarsest level alone",
+    memory(report, "sphere in ragged blocks, one array", runs)
+    nothing_read(report, "sphere: only the coarsest level, and all levels again", runs, "bytes, coarsest level alone",
                  "bytes, all levels again")
-    nothing_read(report, "the sphere's blanking turned on again, and off again", runs, "bytes, blanking on again",
+    nothing_read(report, "sphere: turning blanking on again, and off again", runs, "bytes, blanking on again",
                  "bytes, blanking off again")
-    report.figure("the sphere's blanking turned off for the first time: bytes read, of cells that nobody needed before",
+    report.figure("sphere: turning blanking off for the first time: bytes read, of cells that were not needed before",
                   Spread(column(runs, "bytes, blanking off")))
 
 
 def steps(report, runs):
     if not all(column(runs, "bytes, first")):
         raise RuntimeError("the first read of a step read nothing")
-    nothing_read(report, "back to time steps of the sphere that were shown before", runs, "bytes, back", "bytes, again")
-    report.figure("time to go back to such a step / time of its first read, page cache",
+    nothing_read(report, "sphere: back to earlier time steps", runs, "bytes, back", "bytes, again")
+    report.figure("sphere: time to go back to a step / time of its first read, page cache",
                   ratios(column(runs, "seconds, again"), column(runs, "seconds, first")))
 
 
@@ -73,7 +73,7 @@ def run(report, folder, rounds):
         ways["levels"] = lambda: pvbatch("cached_reads.py", "changes", sphere)
         ways["steps"] = lambda: pvbatch("cached_reads.py", "steps", series)
     else:
-        report.skipped("levels, blanking and time steps", "there is no samrai_linadv_sphere_3d.tar.zst in $PATCHIO_DATA or "
+        report.skipped("levels, blanking and time steps", "large/samrai_linadv_sphere_3d.tar.zst is missing in $PATCHIO_DATA or "
                                                           "../shared/data")
     remember(os.path.dirname(eight))
     found = interleave(ways, rounds)

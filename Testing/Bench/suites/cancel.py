@@ -1,6 +1,5 @@
-"""From the wish to stop a read until the script goes on, on 1, 2 and 4 ranks: on an emulated storage whose requests hang, and on
-one that is slow, there also while the reader finds out where the values lie. The wish comes at moments that have nothing to do
-with what the reader does."""
+"""Measures the time from cancelling a read until the script continues, on 1, 2 and 4 ranks: on an emulated storage whose requests
+hang, and on a slow one, there also while the reader locates the values. The read is cancelled at a random moment."""
 import os
 import random
 import tempfile
@@ -13,8 +12,8 @@ PROCESSES = (1, 2, 4)
 THREADS = 4  # of each rank
 GOAL = 0.5
 SLOW = dict(latency=20, stream=0.5, concurrency=64)
-# Series, stage and storage. Until long after the read was stopped no request is answered; at 0.5 MB/s of each request a step
-# takes 4 s or more, and finding 1000 patches 11 s on one rank.
+# Series, stage and storage. The hanging storage answers requests long after the read was cancelled. With 0.5 MB/s per request, a
+# step takes 4 s or more, and locating 1000 patches takes 11 s on one rank.
 CASES = {"requests that hang": ("large", "Reading", dict(latency=2, stream=100, concurrency=64,
                                                          fault="processor_cluster.* stall --seconds 10")),
          "slow storage": ("large", "Reading", SLOW),
@@ -24,13 +23,13 @@ CASES = {"requests that hang": ("large", "Reading", dict(latency=2, stream=100, 
 def stop_read(folder, case, ranks):
     series, stage, storage = CASES[case]
     with emulator.slow_storage(os.path.join(folder, series), **storage) as mounted, \
-            tempfile.TemporaryDirectory() as no_sidecars:
-        # Sidecars lie beside the data.
-        place = no_sidecars if stage == "Locating" else ""
+            tempfile.TemporaryDirectory() as no_index:
+        # The index files are in the folder of the data.
+        place = no_index if stage == "Locating" else ""
         found = pvbatch("cancelled_read.py", mounted.path("dumps.visit"), stage, random.uniform(1, 2), THREADS, ranks=ranks,
                         environment={"PATCHIO_METADATA_DIR": place})
     if not found["cancelled"] or found["cells"]:
-        raise RuntimeError("%s, %d ranks: the read was not stopped: %s" % (case, ranks, found))
+        raise RuntimeError("%s, %d ranks: the read was not cancelled: %s" % (case, ranks, found))
     return found["seconds"]
 
 
@@ -45,5 +44,5 @@ def run(report, folder, rounds):
                         for case in CASES for ranks in PROCESSES}, rounds)
     for (case, ranks), seconds in found.items():
         label = "%s, NP = %d" % (case, ranks)
-        report.at_most("cancel to prompt, %s: seconds, the slowest counts" % label, GOAL, Spread(seconds), every=True)
+        report.at_most("cancel to prompt, %s: seconds, the slowest run counts" % label, GOAL, Spread(seconds), every=True)
         report.data[label] = seconds

@@ -1,6 +1,7 @@
-"""Containers: what writing and reading them costs, beside HDF5 files (figures 8 to 11 of the dual-channel paper).
+"""Measures writing and reading containers, compared with HDF5 files (figures 8 to 11 of the paper on dual-channel parallel I/O by
+L. Cao et al.).
 
-Writing includes bringing the bytes to the storage, for all ways. Memory is reused, for all ways: reads are those of a second step."""
+For all programs, writing ends when the bytes are on the storage, and reads are those of a second step, into reused memory."""
 import os
 import shutil
 import statistics
@@ -10,7 +11,7 @@ import emulator
 import measuring
 from measuring import Spread, files_below, interleave, make_dump, programs, pvbatch, ratios, remember, run_json
 
-# Cells per axis: blocks of 4 KB, 16 KB, 64 KB, 256 KB, 1 MB, 4 MB and 16 MB; so many that they have at most MOST bytes.
+# Cells per axis: blocks of 4 KB, 16 KB, 64 KB, 256 KB, 1 MB, 4 MB and 16 MB, with at most MOST bytes in total.
 BLOCKS = {10: 4, 16: 16, 25: 64, 40: 256, 64: 1024, 102: 4096, 161: 16384}
 MOST = 2 << 30
 STORAGE = {"latency": 2, "stream": 100, "concurrency": 64, "slow_writes": True}
@@ -22,16 +23,16 @@ def program():
 
 
 def fresh(folder, *arguments, ranks=1):
-    """Writes into an empty folder."""
+    """Runs the program in an empty folder."""
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     return run_json([program(), folder, *map(str, arguments)], ranks=ranks)
 
 
 def by_size(report, folder, rounds):
-    """One process; 5000 blocks, or as many as fit."""
+    """Measures one process with 5000 blocks, or fewer if they exceed MOST bytes."""
     write, read, metadata, planned = {}, {}, {}, {}
-    least = {"write": {}, "read": {}}  # of any way that writes and reads the values
+    least = {"write": {}, "read": {}}  # plain writes and reads of the values
     for cells, kilobytes in BLOCKS.items():
         size = ["--blocks", min(5000, MOST // (kilobytes << 10)), "--cells", cells]
         folders = {how: os.path.join(folder, "blocks_" + how) for how in ("patchio", "hdf5", "plain")}
@@ -45,24 +46,24 @@ def by_size(report, folder, rounds):
         found = interleave({how: (lambda how=how: run_json(reads[how])) for how in reads}, rounds)
         report.figure("read, blocks of %d KB: verified / not verified, seconds" % kilobytes,
                       ratios([each["all"] for each in found["patchio"]], [each["all"] for each in found["unverified"]]))
-        found["patchio"] = found.pop("unverified")    # as it is by default
+        found["patchio"] = found.pop("unverified")    # the default
         read[kilobytes] = ratios([each["all"] for each in found["hdf5"]], [each["all"] for each in found["patchio"]])
         metadata[kilobytes] = ratios([each["metadata"] for each in found["hdf5"]], [each["metadata"] for each in found["patchio"]])
         planned[kilobytes] = ratios([each["metadata"] for each in found["hdf5"]], [each["metadata"] + each["plan"] for each in found["patchio"]])
-        report.figure("write, blocks of %d KB: ours / HDF5, a data set a block" % kilobytes, write[kilobytes])
+        report.figure("write, blocks of %d KB: PatchIO / HDF5, one data set per block" % kilobytes, write[kilobytes])
         report.figure("write, blocks of %d KB: only the bytes / HDF5" % kilobytes, least["write"][kilobytes])
-        report.figure("read, blocks of %d KB: ours / HDF5" % kilobytes, read[kilobytes])
+        report.figure("read, blocks of %d KB: PatchIO / HDF5" % kilobytes, read[kilobytes])
         least["read"][kilobytes] = ratios([each["all"] for each in found["hdf5"]], [each["all"] for each in found["plain"]])
         report.figure("read, blocks of %d KB: only the bytes / HDF5" % kilobytes, least["read"][kilobytes])
         for path in folders.values():
             shutil.rmtree(path)
     for what, of_sizes in least.items():
-        report.figure("%s, mean of all sizes: only the bytes / HDF5" % what, Spread([statistics.mean(each.median for each in of_sizes.values())]))
-    report.goal("write, least of all sizes: ours / HDF5", 0.97, Spread([min(each.median for each in write.values())]))
-    report.goal("write, mean of all sizes (paper 1.13)", 3.5, Spread([statistics.mean(each.median for each in write.values())]))
-    report.goal("read, mean of all sizes (paper 3.5)", 8, Spread([statistics.mean(each.median for each in read.values())]))
-    report.goal("metadata, mean of all sizes (paper 7.5)", 50, Spread([statistics.mean(each.median for each in metadata.values())]))
-    report.figure("the same, with our plan of the requests, tasks and memory", Spread([statistics.mean(each.median for each in planned.values())]))
+        report.figure("%s, mean over all sizes: only the bytes / HDF5" % what, Spread([statistics.mean(each.median for each in of_sizes.values())]))
+    report.goal("write, minimum over all sizes: PatchIO / HDF5", 0.97, Spread([min(each.median for each in write.values())]))
+    report.goal("write, mean over all sizes (paper: 1.13)", 3.5, Spread([statistics.mean(each.median for each in write.values())]))
+    report.goal("read, mean over all sizes (paper: 3.5)", 8, Spread([statistics.mean(each.median for each in read.values())]))
+    report.goal("metadata, mean over all sizes (paper: 7.5)", 50, Spread([statistics.mean(each.median for each in metadata.values())]))
+    report.figure("the same, including PatchIO's plan of requests, tasks and memory", Spread([statistics.mean(each.median for each in planned.values())]))
 
 
 def many_steps(report, folder, rounds):
@@ -75,31 +76,31 @@ def many_steps(report, folder, rounds):
 
 
 def one_box(report, folder):
-    """4096 blocks, of which 64 in the middle are read. A gap is read along where a request of its own would cost more: a matter of the storage."""
+    """Reads 64 of 4096 blocks, in the middle. PatchIO reads a gap if another request would take longer, which depends on the storage."""
     for cells, kilobytes in ((16, 16), (40, 256)):
         path = os.path.join(folder, "box_%d" % kilobytes)
         fresh(path, "--blocks", 4096, "--cells", cells)
-        for storage, latency in (("100 us a request", 1e-4), ("no matter how many requests", 1e-9)):
+        for storage, latency in (("100 us per request", 1e-4), ("requests without latency", 1e-9)):
             found = run_json([program(), path, "--read", "--box", "--blocks", "4096", "--cells", str(cells), "--latency", str(latency)])
-            report.at_most("a box of 1/64, blocks of %d KB, %s: bytes read / its bytes" % (kilobytes, storage), 1.05, Spread([found["surplus"]]))
+            report.at_most("a box of 1/64, blocks of %d KB, %s: bytes read / bytes of the box" % (kilobytes, storage), 1.05, Spread([found["surplus"]]))
         shutil.rmtree(path)
 
 
 def on_emulator(report, storage, rounds):
-    """8 ranks write, 4 read; 1000 blocks of 256 KB."""
+    """Measures 1000 blocks of 256 KB: 8 ranks write, 4 ranks read."""
     size = ["--blocks", 1000, "--cells", 40]
     at = {how: storage.path(how) for how in ("patchio", "hdf5", "parallel")}
     found = interleave({how: (lambda how=how: fresh(at[how], "--how", how, *size, "--threads", 8, ranks=8)) for how in at}, rounds)
     for how, least in (("hdf5", 1.5), ("parallel", 4)):
-        report.goal("emulator, 8 ranks write: ours / %s" % {"hdf5": "an HDF5 file a rank", "parallel": "collective HDF5"}[how], least,
+        report.goal("emulator, 8 ranks write: PatchIO / %s" % {"hdf5": "one HDF5 file per rank", "parallel": "collective HDF5"}[how], least,
                     ratios([each["write"] for each in found[how]], [each["write"] for each in found["patchio"]]))
     found = interleave({how: (lambda how=how: run_json([program(), at[how], "--read", "--how", how, "--threads", "16", *MODEL] + list(map(str, size)), ranks=4))
                         for how in ("patchio", "hdf5")}, rounds)
-    report.goal("emulator, 4 ranks read: ours / HDF5", 8, ratios([each["all"] for each in found["hdf5"]], [each["all"] for each in found["patchio"]]))
+    report.goal("emulator, 4 ranks read: PatchIO / HDF5", 8, ratios([each["all"] for each in found["hdf5"]], [each["all"] for each in found["patchio"]]))
 
 
 def conversion(report, folder, rounds):
-    """20,000 patches x 8 variables."""
+    """Converts 20,000 patches x 8 variables."""
     summary = make_dump(folder, "limits_small", patches=20000, size=16, variables=8)
     data = os.path.dirname(os.path.dirname(summary))
     remember(data)
@@ -116,11 +117,11 @@ def conversion(report, folder, rounds):
     found = interleave({"convert": convert, "copy": copy}, rounds)
     sizes = {name: sum(os.path.getsize(path) for path in files_below(place)) for name, place in (("convert", out), ("copy", copied))}
     rates = {name: [sizes[name] / seconds for seconds in found[name]] for name in found}
-    report.goal("convert, bytes a second / cp of the files", 0.5, ratios(rates["convert"], rates["copy"]))
+    report.goal("convert, bytes per second / cp of the files", 0.5, ratios(rates["convert"], rates["copy"]))
 
 
 def in_paraview(report, folder, rounds):
-    """4096 boxes of 16^3 floats: ParaView's own reader of the same file, and VTK's parallel XML files of the same data."""
+    """Compares with ParaView's own reader of the same file, and with VTK's parallel XML files of the same data: 4096 boxes of 16^3 floats."""
     source = os.path.join(folder, "source")
     fresh(source, "--blocks", 4096, "--cells", 16)
     container = os.path.join(source, "blocks.pio")
@@ -128,8 +129,8 @@ def in_paraview(report, folder, rounds):
     for ranks, least in ((1, 3), (2, 5)):
         found = interleave({kind: (lambda kind=kind: pvbatch("peer_read.py", kind, paths[kind], "density", ranks=ranks)) for kind in paths}, rounds)
         seconds = {kind: [each["seconds"] for each in found[kind]] for kind in paths}
-        report.figure("in ParaView, %d ranks: its VTKHDF reader / ours, as patches" % ranks, ratios(seconds["VTKHDF"], seconds["PatchIO"]))
-        report.goal("in ParaView, %d ranks: its VTKHDF reader / ours, merged" % ranks, least, ratios(seconds["VTKHDF"], seconds["PatchIO merged"]))
+        report.figure("%d ranks: ParaView's VTKHDF reader / PatchIO, as patches" % ranks, ratios(seconds["VTKHDF"], seconds["PatchIO"]))
+        report.goal("%d ranks: ParaView's VTKHDF reader / PatchIO, merged" % ranks, least, ratios(seconds["VTKHDF"], seconds["PatchIO merged"]))
     saved = {kind: os.path.join(folder, "saved", "out." + kind) for kind in ("vtm", "pio")}
 
     def save(kind):
@@ -142,10 +143,10 @@ def in_paraview(report, folder, rounds):
 
     found = interleave({kind: (lambda kind=kind: save(kind)) for kind in saved}, rounds)
     column = {kind: {name: [each[name] for each in runs] for name in runs[0]} for kind, runs in found.items()}
-    report.goal("Save Data: VTK's XML writer / ours", 3, ratios(column["vtm"]["write"], column["pio"]["write"]))
-    report.figure("read back: VTK's XML reader / ours, as patches", ratios(column["vtm"]["XML"], column["pio"]["PatchIO"]))
-    report.goal("read back: VTK's XML reader / ours, merged", 5, ratios(column["vtm"]["XML"], column["pio"]["PatchIO merged"]))
-    report.at_most("size: ours / VTK's XML files", 1.0, ratios(column["pio"]["size"], column["vtm"]["size"]))
+    report.goal("VTK's XML writer / Save Data", 3, ratios(column["vtm"]["write"], column["pio"]["write"]))
+    report.figure("read back: VTK's XML reader / PatchIO, as patches", ratios(column["vtm"]["XML"], column["pio"]["PatchIO"]))
+    report.goal("read back: VTK's XML reader / PatchIO, merged", 5, ratios(column["vtm"]["XML"], column["pio"]["PatchIO merged"]))
+    report.at_most("size of the container / size of VTK's XML files", 1.0, ratios(column["pio"]["size"], column["vtm"]["size"]))
 
 
 def timed(command):
@@ -161,4 +162,4 @@ def run(report, folder, rounds):
     one_box(report, folder)
     conversion(report, folder, rounds)
     in_paraview(report, folder, rounds)
-    emulator.measure_on(report, "all figures on the emulator", os.path.join(folder, "emulated"), lambda storage: on_emulator(report, storage, rounds), **STORAGE)
+    emulator.measure_on(report, "all rows on the emulator", os.path.join(folder, "emulated"), lambda storage: on_emulator(report, storage, rounds), **STORAGE)

@@ -1,8 +1,9 @@
-"""Whole frames, from the file to the picture and from the next step to its picture: one-level HDF5 against PatchIO, on the
-emulated parallel file system and the cold local disk; and ParaView's AMReX reader against PatchIO.
+"""Measures whole frames, from the file to the image and from the next step to its image: one-level HDF5 and PatchIO, on the
+emulated parallel file system and on the cold local disk; and ParaView's AMReX reader and PatchIO.
 
-One-level is a real reader in a pipeline of ParaView's own filters: a ProgrammableSource in which each rank reads its patches one
-after another through the HDF5 library (one_level.py). PatchIO's pipelines have the filters that it puts in their place. Patches of 16^3 and of 64^3 cells make for different shares of reading."""
+The one-level reader is a ProgrammableSource in a pipeline of ParaView's own filters: each rank reads its patches one after another
+with the HDF5 library (one_level.py). PatchIO's pipelines have PatchIO's filters. The shares of reading differ between patches of 16^3
+and of 64^3 cells."""
 import os
 import shutil
 import tempfile
@@ -15,33 +16,33 @@ from suites.blocks import far_pixels
 from suites.two_level import STORAGE
 
 PROCESSES = (1, 2, 4)
-MOST = PROCESSES[-1]  # what the goal is about
+MOST = PROCESSES[-1]  # the goal is for this number of ranks
 DISK_CONCURRENCY = 16
-# Pictures, and of which series. Volumes of many blocks take ParaView minutes.
+# Images and their series. ParaView takes minutes for volumes of many blocks.
 PICTURES = (("1000 patches of 16^3, slice", "slice", "small"), ("32 patches of 64^3, slice", "slice", "large"),
             ("32 patches of 64^3, contour", "contour", "large"), ("32 patches of 64^3, volume", "volume", "large"))
-# Cells and cells of a patch, and as many steps as frames are drawn of them.
+# Cells, cells of a patch, and the number of steps, which is the number of frames.
 SERIES = {"small": ("160,160,160", "16", 2), "large": ("256,256,128", "64", 6)}
 MOMENTS = ("open", "step")
-# How many times the paper's two-level reading is as fast as its one-level reading, least and most: table 3 is computed
-# from these and the share of reading, which it takes to be 65 to 95 %.
+# Minimum and maximum of the rate of two-level reading over one-level reading in S. Liu et al., "Two Level Parallel Data Read
+# Acceleration Method for Visualization in Scientific Computing" (2017). Its table 3 follows from these and shares of 65 to 95 %.
 PAPER_PEAK = (1.335, 3.695)
 
 
 def shown(report):
-    """The pictures that are made; the first one alone has a goal."""
+    """Returns the images to make; only the first one has a goal."""
     return PICTURES[:1] if report.quick else PICTURES
 
 
 def paper_gain(share):
-    """Least and most of table 3 at this share of reading in the one-level frame."""
+    """Returns minimum and maximum of table 3 at this share of reading in the one-level frame."""
     return tuple(1 / (1 - share + share / gain) for gain in PAPER_PEAK)
 
 
 # ---- data ----------------------------------------------------------------------------------------------------
 
 def make_series(folder):
-    """A folder with both series, made once; their sidecars beside them, of this version."""
+    """Makes both series, if they are missing, and their index files of this version. Returns their folder."""
     data = os.path.join(folder, "end_to_end")
     patchio = programs() + "/patchio"
     for name, (cells, patch, steps) in SERIES.items():
@@ -52,13 +53,13 @@ def make_series(folder):
                          "--radius", "0.2", "--steps", str(steps - 1), "--dump-every", "1", "--overwrite",
                          "--output", os.path.dirname(series)])
             os.sync()
-            time.sleep(2.5)  # sidecars of files that are younger are not kept
+            time.sleep(2.5)  # PatchIO writes no index files for younger files
         run_program([patchio, "index", series], environment={"PATCHIO_METADATA_DIR": ""})
     return data
 
 
 def make_plotfiles(folder, name, plotfile):
-    """Two steps, copies of one plotfile with other times; made once."""
+    """Makes two steps, copies of one plotfile with other times, if they are missing. Returns the first one."""
     series = os.path.join(folder, name + "_series")
     if not os.path.exists(series):
         say("making %s" % series)
@@ -83,11 +84,11 @@ def set_time(header, value):
 # ---- frames --------------------------------------------------------------------------------------------------
 
 def draw(way, array, ranks, concurrency, pictures, wanted, first=False):
-    """The frames of one run: for each (kind, series) that is wanted, moment -> seconds. `first`: as if nobody had
-    opened the data before."""
+    """Returns the frames of one run: for each wanted (kind, series), moment -> seconds. first: without index files, as when
+    the data are opened for the first time."""
     os.makedirs(pictures, exist_ok=True)
     return pvbatch("whole_frame.py", way, array, concurrency, pictures, *("%s=%s" % each for each in wanted), ranks=ranks,
-                   environment={} if first else {"PATCHIO_METADATA_DIR": ""})  # empty: the sidecars beside the data
+                   environment={} if first else {"PATCHIO_METADATA_DIR": ""})  # empty: index files in the folder of the data
 
 
 def whole(runs, picture, moment):
@@ -95,7 +96,7 @@ def whole(runs, picture, moment):
 
 
 def shares(runs, picture, moment):
-    """The part of the frame's time in which the slowest rank reads."""
+    """Returns the share of the slowest rank's read in the time of the frame."""
     return Spread(run[picture][moment]["slowest_rank"] / run[picture][moment]["whole"] for run in runs)
 
 
@@ -109,11 +110,11 @@ def say_frames(place, ranks, names, found):
 
 
 def rows(report, place, ranks, found):
-    """One-level over PatchIO as it comes, with merged blocks, for each picture."""
+    """Adds the rows of one-level HDF5 / PatchIO with default settings, for each image."""
     for picture, (name, _, series) in enumerate(shown(report)):
         for moment in MOMENTS:
             share = shares(found["one-level"], picture, moment).median
-            label = "%s, NP = %d, %s, %s to picture: one-level HDF5 (%.0f %% reading) / PatchIO; the paper at that " \
+            label = "%s, NP = %d, %s, %s to image: one-level HDF5 (%.0f %% reading) / PatchIO; paper at this " \
                     "share: %.2f to %.2f" % ((place, ranks, name, moment, 100 * share) + paper_gain(share))
             gain = ratios(whole(found["one-level"], picture, moment), whole(found["merged"], picture, moment))
             if place == "emulator" and ranks == MOST and series == "small":
@@ -122,13 +123,13 @@ def rows(report, place, ranks, found):
                 report.figure(label, gain)
     for way in [way for way in found if way not in ("one-level", "merged")]:
         for moment in MOMENTS:
-            report.figure("%s, NP = %d, %s, %s to picture: one-level HDF5 / PatchIO %s" % (
+            report.figure("%s, NP = %d, %s, %s to image: one-level HDF5 / PatchIO %s" % (
                 place, ranks, PICTURES[0][0], moment, way),
                 ratios(whole(found["one-level"], 0, moment), whole(found[way], 0, moment)))
 
 
 def measure(report, place, data, concurrency, rounds, before=lambda _: None, other_ways=False):
-    """All ways at each NP; fewer rounds where it takes long and has no goal."""
+    """Measures all pipelines at each NP, with fewer rounds if NP has no goal."""
     wanted = [(kind, os.path.join(data, series, "dumps.visit")) for _, kind, series in shown(report)]
     for ranks in PROCESSES[-1:] if report.quick else PROCESSES:
         def drawing(way, name=None, first=False, ranks=ranks):
@@ -140,14 +141,14 @@ def measure(report, place, data, concurrency, rounds, before=lambda _: None, oth
             ways["as patches"] = drawing("as patches")
             ways["slice while reading"] = drawing("slice while reading")
             if not report.quick:
-                ways["never opened before"] = drawing("merged", "never opened before", first=True)
+                ways["first open"] = drawing("merged", "first open", first=True)
         found = interleave(ways, rounds if ranks == MOST else (rounds + 1) // 2, before)
         say_frames(place, ranks, [name for name, _, _ in shown(report)], found)
         for picture, (name, _, _) in enumerate(shown(report)):
-            # Slices made while reading have polygons, not triangles, and PatchIO's contours have no cracks.
+            # Slices made while reading have polygons instead of triangles, and PatchIO's contours have no cracks.
             cells = {way: run[picture]["cells"] for way, runs in found.items() for run in runs if way != "slice while reading"}
             if len(set(cells.values())) != 1 and "contour" not in name:
-                raise RuntimeError("%s: the ways of reading show other cells: %s" % (name, cells))
+                raise RuntimeError("%s: the readers show different cells: %s" % (name, cells))
         rows(report, place, ranks, found)
         report.data["%s, NP = %d" % (place, ranks)] = found
     if not report.quick:
@@ -159,25 +160,25 @@ def pictures_of(report, place, ranks, way):
 
 
 def check_pictures(report):
-    """The same pixels, but for which of two cells is seen on the seam between them."""
+    """Compares the pixels of the images, except at seams."""
     from matplotlib import image
     for number, (name, kind, _) in enumerate(shown(report)):
         one, other = (image.imread(os.path.join(pictures_of(report, "emulator", MOST, way), "%d.png" % number))[:, :, :3]
                       for way in ("one-level", "as patches"))
         if one.reshape(-1, 3).std(axis=0).max() < 0.01:
-            raise RuntimeError("%s: the picture is empty" % name)
-        if kind == "slice":  # volumes are blended in another order where ranks hold other blocks; contours are not the same
-            report.at_most("%s: pixels that differ between one-level and PatchIO as patches, seams aside" % name, 0,
+            raise RuntimeError("%s: the image is empty" % name)
+        if kind == "slice":  # ranks with other blocks blend volumes in another order; contours differ
+            report.at_most("%s: different pixels of one-level HDF5 and PatchIO as patches, except at seams" % name, 0,
                            Spread([max(far_pixels(one, other), far_pixels(other, one))]))
 
 
 def compare_with_program(report, place, data, found, before):
-    """Python's part in one-level reading: the same reads by a C++ program on as many ranks."""
+    """Compares one-level reading in Python with the same reads in a C++ program on the same number of ranks."""
     for picture, (name, kind, series) in enumerate(PICTURES):
         if kind == "slice":
             before(name)
             program = read_dump(os.path.join(data, series, "visit_dump.00001", "summary.samrai"), ranks=MOST, how="hdf5")
-            report.figure("%s, NP = %d, %s: seconds of one-level reading, in these frames / by patchio_bench_read" % (
+            report.figure("%s, NP = %d, %s: seconds of one-level reading in these frames / in patchio_bench_read" % (
                 place, MOST, name), Spread(run[picture]["step"]["slowest_rank"] / (program["open"] + program["read"][-1])
                                            for run in found["one-level"]))
 
@@ -206,7 +207,7 @@ def against_amrex_reader(report, place, name, plotfile, ranks, concurrency, roun
     found = interleave({way: drawing(way) for way in ("amrex", "merged")}, rounds, before)
     say_frames(place, ranks, [name], found)
     for moment in MOMENTS:
-        report.figure("%s, NP = %d, %s, slice, %s to picture: ParaView's AMReX reader / PatchIO" % (
+        report.figure("%s, NP = %d, %s, slice, %s to image: ParaView's AMReX reader / PatchIO" % (
             place, ranks, name, moment), ratios(*(whole(found[way], 0, moment) for way in ("amrex", "merged"))))
     report.data["%s, %s" % (name, place)] = found
 
@@ -214,7 +215,7 @@ def against_amrex_reader(report, place, name, plotfile, ranks, concurrency, roun
 def plotfile_frames(report, folder, rounds):
     found = plotfiles.find(folder)
     if not found:
-        report.skipped("AMReX plotfiles", "there is no large/amrex_adv.tar.zst in $PATCHIO_DATA or ../shared/data")
+        report.skipped("AMReX plotfiles", "large/amrex_adv.tar.zst is missing in $PATCHIO_DATA or ../shared/data")
     for name, path in found.items():
         plotfile = make_plotfiles(folder, name, path)
         series = os.path.dirname(plotfile)

@@ -1,6 +1,6 @@
-"""Filters that PatchIO replaces, and surfaces, each with its picture, beside ParaView's own: on many patches, on the refined sphere and AMReX
-plotfiles, and on one block of which nothing is hidden; what they cost alone, with one thread and all, beside a plain loop. Slices
-made while reading, beside those made afterwards."""
+"""Compares the filters that PatchIO replaces, and surfaces, with ParaView's own, each with its image: on many patches, on the refined
+sphere and AMReX plotfiles, and on one block without hidden cells; measures them alone, with one thread and with all, and a plain
+loop. Compares slices made while reading with slices made after reading."""
 import os
 
 import emulator
@@ -11,59 +11,59 @@ from suites.two_level import STORAGE
 
 SLICES = ("slice", "oblique slice")
 CONTOUR, SURFACE = "contour", "surface"
-SOLIDS = ("clip", "threshold")    # VTK makes their surfaces, so these have no goal
-# ParaView's time / ours, at least: on the sphere, on other merged blocks, on one block.
+SOLIDS = ("clip", "threshold")    # without goals, because VTK makes their surfaces
+# Goals for ParaView's time / PatchIO's: on the sphere, on other merged blocks, on one block.
 SPHERE, MANY, ONE = 10, 5, 0.9
 SPHERE_CONTOUR = 8
 THREADS, PLAIN = 1.7, 0.3
-AT_ONCE = 1.3    # read and slice, one after the other / at once
+AT_ONCE = 1.3    # read, then slice / slice while reading
 RANKS = 4
 DIRECTIONS = ("along x", "along y", "along z", "oblique")
-PARTS = 8    # of a data set, of which the memory limit has room for one
+PARTS = 8    # of a data set; the memory limit is the size of one part
 
 
 def data_sets(report, folder):
-    """(label, path, array, goal)"""
+    """Returns a list of (label, path, array, goal)."""
     found = [("10,000 patches of 16^3", make_dump(folder, "frame_10000", patches=10000, size=16), "v0", MANY),
              ("one block of 128^3", make_dump(folder, "filters_32", patches=64, size=32), "v0", ONE)]
     sphere = find_sphere(folder)
     if sphere:
         found.insert(0, ("sphere", sphere, "U", SPHERE))
     else:
-        report.skipped("sphere", "there is no large/samrai_linadv_sphere_3d.tar.zst in $PATCHIO_DATA or ../shared/data")
+        report.skipped("sphere", "large/samrai_linadv_sphere_3d.tar.zst is missing in $PATCHIO_DATA or ../shared/data")
     plotfile = plotfiles.find(folder)
     for name, path in plotfile.items():
         found.append((name, os.path.join(path, "Header"), "phi", MANY))
     if not plotfile:
-        report.skipped("AMReX plotfiles", "there is no large/amrex_adv.tar.zst in $PATCHIO_DATA or ../shared/data")
+        report.skipped("AMReX plotfiles", "large/amrex_adv.tar.zst is missing in $PATCHIO_DATA or ../shared/data")
     return found
 
 
 def with_pictures(report, label, path, array, goal, rounds):
-    """The filter and its picture, of merged blocks."""
+    """Measures filters and their images, for merged blocks."""
     remember(os.path.dirname(path))
     say("%s, %d rounds" % (label, rounds))
     found = pvbatch("extract_frame.py", path, array, "merged", rounds, *SLICES, SURFACE, CONTOUR, *SOLIDS, timeout=6000)
     for name, ways in found.items():
         both = {way: [each["filter"] + each["picture"] for each in seconds] for way, seconds in ways.items()}
         least = SPHERE_CONTOUR if (name, goal) == (CONTOUR, SPHERE) else goal
-        what, found_ratios = "%s: %s and its picture, ParaView's / PatchIO's" % (label, name), ratios(both["ParaView"], both["PatchIO"])
+        what, found_ratios = "%s: %s and its image, ParaView's / PatchIO's" % (label, name), ratios(both["ParaView"], both["PatchIO"])
         report.figure(what, found_ratios) if name in SOLIDS else report.goal(what, least, found_ratios)
-        more = (("changed, until the next picture", "again"), ("alone", "filter"))
-        for what, key in more if name != SURFACE else (("seen from the other side", "again"),):
+        more = (("next image after a change", "again"), ("alone", "filter"))
+        for what, key in more if name != SURFACE else (("image from the other side", "again"),):
             both = {way: [each[key] for each in seconds] for way, seconds in ways.items()}
-            report.figure("%s: %s %s, ParaView's / PatchIO's" % (label, name, what), ratios(both["ParaView"], both["PatchIO"]))
+            report.figure("%s: %s, %s, ParaView's / PatchIO's" % (label, name, what), ratios(both["ParaView"], both["PatchIO"]))
     report.data[label] = found
 
 
 def alone(report, rounds):
-    """Without ParaView: threads, and a plain loop over the same rows that writes as many bytes."""
+    """Measures without ParaView: threads, and a plain loop over the same rows that writes the same number of bytes."""
     found = run_json([programs() + "/patchio_bench_extract", "--rounds", str(4 * rounds)])
     for name in SLICES:
         seconds = found[name]
         label = "%d patches of 16^3: %s" % (found["blocks"], name)
         report.goal("%s, rate of %d threads / 1" % (label, found["threads"]), THREADS, ratios(seconds["one thread"], seconds["all threads"]))
-        report.goal("%s, rate / that of a plain loop that writes as much" % label, PLAIN, ratios(seconds["plain loop"], seconds["one thread"]))
+        report.goal("%s, rate of 1 thread / rate of a plain loop that writes the same number of bytes" % label, PLAIN, ratios(seconds["plain loop"], seconds["one thread"]))
     report.data["alone"] = found
     found = run_json([programs() + "/patchio_bench_contour", "--rounds", str(4 * rounds)])
     report.goal("%d patches of 16^3: contour, rate of %d threads / 1" % (found["blocks"], found["threads"]), THREADS,
@@ -72,22 +72,22 @@ def alone(report, rounds):
 
 
 def while_reading(report, folder, rounds):
-    """On the emulator, and with little memory on one rank."""
+    """Measures slices made while reading on the emulator, and with little memory on one rank."""
     summary = make_dump(folder, "limits_large", patches=1274, size=74)
     data, name = os.path.split(os.path.dirname(os.path.dirname(summary)))
     run_program([programs() + "/patchio", "index", os.path.join(data, name, "dumps.visit")], environment={"PATCHIO_METADATA_DIR": ""})
-    sidecars = {"PATCHIO_METADATA_DIR": ""}
+    beside_data = {"PATCHIO_METADATA_DIR": ""}    # index files in the folder of the data
     lacks = emulator.missing()
     if lacks:
         report.skipped("slice while reading", "this machine lacks " + lacks)
     else:
         with emulator.slow_storage(os.path.join(data, name), **STORAGE) as storage:
-            found = pvbatch("slice_at_once.py", storage.path("dumps.visit"), "v0", STORAGE["concurrency"], 0, rounds, *DIRECTIONS, ranks=RANKS, environment=sidecars)
+            found = pvbatch("slice_at_once.py", storage.path("dumps.visit"), "v0", STORAGE["concurrency"], 0, rounds, *DIRECTIONS, ranks=RANKS, environment=beside_data)
         for direction, ways in found.items():
             if len({each["cells"] for runs in ways.values() for each in runs}) != 1:
-                raise RuntimeError("%s: the slices have other cells" % direction)
+                raise RuntimeError("%s: the numbers of cells differ between the slices" % direction)
             seconds = {way: [each["seconds"] for each in runs] for way, runs in ways.items()}
-            report.goal("emulator, NP = %d, 2 GB in 1274 patches of 74^3, plane %s: read and slice, one after the other / at once" % (RANKS, direction),
+            report.goal("emulator, NP = %d, 2 GB in 1274 patches of 74^3, plane %s: read, then slice / slice while reading" % (RANKS, direction),
                         AT_ONCE, ratios(seconds["after"], seconds["at once"]))
         report.data["while reading"] = found
     slice_memory(report, "2 GB, one variable on patches of 74^3", summary, "v0", 1274 * 74 ** 3 * 4, min(rounds, 3))
@@ -96,12 +96,12 @@ def while_reading(report, folder, rounds):
 
 
 def slice_memory(report, label, summary, array, size, rounds):
-    """The process's memory in a page cache's read, beside a limit that has room for a part of the data; each time in another process."""
+    """Measures the memory of a process that reads from the page cache, with a memory limit of a part of the data; each run is a new process."""
     limit = size / PARTS / 1e6
     for direction in DIRECTIONS:
         runs = [pvbatch("slice_at_once.py", os.path.dirname(os.path.dirname(summary)) + "/dumps.visit", array, 16, int(limit), 1, direction)
                 for _ in range(rounds)]
-        report.at_most("%s, plane %s: most memory while slicing / a limit of 1/%d of the data" % (label, direction, PARTS), 1,
+        report.at_most("%s, plane %s: maximum memory of the process / a limit of 1/%d of the data" % (label, direction, PARTS), 1,
                        Spread([run[direction]["at once"][0]["memory"] / limit for run in runs]))
 
 

@@ -1,10 +1,10 @@
-"""VTK's filters with threads over without, as the property FilterThreading gives them: on one large block, where it does, and
-on blocks of 64^3 and 32^3 cells, between which it begins to."""
+"""Compares VTK's filters with and without threads: on one large block, for which the property FilterThreading turns threads on,
+and on blocks of 64^3 and 32^3 cells, between which its limit lies."""
 import os
 
 from measuring import make_dump, pvbatch, ratios
 
-# Edge of a patch, and what becomes of the patches.
+# Edge of a patch, and the value of the property Blocks.
 CASES = ((32, "merged"), (64, "patches"), (32, "patches"))
 CELLS = 128  # per axis of the domain
 GOAL = "Gradient of cells"
@@ -12,7 +12,7 @@ GOAL = "Gradient of cells"
 
 def run(report, folder, rounds):
     """./dev bench filters"""
-    rounds = min(rounds, 3)  # beyond it takes an hour
+    rounds = min(rounds, 3)  # more rounds take an hour
     for size, blocks in CASES[:1] if report.quick else CASES:
         summary = make_dump(folder, "filters_%d" % size, patches=(CELLS // size) ** 3, size=size)
         found = pvbatch("filter_threads.py", summary, "v0", blocks, rounds, timeout=900,

@@ -1,6 +1,6 @@
-"""How near reading comes to what the machine can do: large and small patches in the page cache, first read into fresh
-memory and later ones into memory used again; against serial HDF5, and against pread by all cores into memory that is
-there already. Compressed chunks against the HDF5 library."""
+"""Compares reading with the limits of the machine: large and small patches in the page cache, first read into new memory and
+later reads into reused memory; compared with serial HDF5, and with pread with all cores into reused memory. Compares compressed
+chunks with the HDF5 library."""
 import os
 import shutil
 import subprocess
@@ -11,14 +11,14 @@ CORES = os.cpu_count()
 
 
 def large_patches(report, folder, rounds):
-    """2 GB in 1274 patches."""
+    """Reads 2 GB in 1274 patches."""
     summary = make_dump(folder, "limits_large", patches=1274, size=74)
     data = os.path.dirname(os.path.dirname(summary))
     read_dump(summary, sidecar=True)
     remember(data)
     clusters = [path for path in files_below(data) if "cluster" in path]
-    # --warm: on virtual machines, memory that nobody used lately must come back from the host first, which takes longer
-    # than all else and would hit whoever asks first.
+    # --warm: a virtual machine must first get unused memory back from its host, which takes longer than the read and would
+    # slow the first program that asks for it.
     found = interleave({
         "hdf5": lambda: read_dump(summary, how="hdf5", warm=3)["read"][0],
         "ours": lambda: read_dump(summary, threads=CORES, steps=3, sidecar=True, warm=3),
@@ -27,15 +27,15 @@ def large_patches(report, folder, rounds):
     }, rounds)
     first = [run["locate"] + run["read"][0] for run in found["ours"]]
     again = [run["locate"] + min(run["read"][1:]) for run in found["ours"]]
-    report.goal("page cache, 2 GB in 1274 patches, first read / serial HDF5 into fresh memory", 3.5,
+    report.goal("page cache, 2 GB in 1274 patches, first read / serial HDF5 into new memory", 3.5,
                 ratios(found["hdf5"], first))
-    report.goal("the same, memory used again (next step) / serial HDF5 into fresh memory", 6, ratios(found["hdf5"], again))
-    report.goal("the same / pread by all cores into memory that is there", 0.85, ratios(found["pread"], again))
+    report.goal("the same, into reused memory (next step) / serial HDF5 into new memory", 6, ratios(found["hdf5"], again))
+    report.goal("the same / pread with all cores into reused memory", 0.85, ratios(found["pread"], again))
     report.data["large"] = {"hdf5": found["hdf5"], "first": first, "again": again, "pread": found["pread"]}
 
 
 def small_patches(report, folder, rounds):
-    """20,000 patches x 8 variables of 16^3."""
+    """Reads 20,000 patches x 8 variables of 16^3."""
     summary = make_dump(folder, "limits_small", patches=20000, size=16, variables=8)
     read_dump(summary, sidecar=True)
     remember(os.path.dirname(os.path.dirname(summary)))
@@ -46,14 +46,14 @@ def small_patches(report, folder, rounds):
     hdf5 = [run["open"] + run["read"][0] for run in found["hdf5"]]
     ours = [run["open"] + run["locate"] + run["read"][0] for run in found["ours"]]
     again = [run["open"] + run["locate"] + run["read"][1] for run in found["ours"]]
-    report.goal("page cache, 20,000 patches x 8 variables of 16^3, open + read, with sidecar / serial HDF5", 12,
+    report.goal("page cache, 20,000 patches x 8 variables of 16^3, open + read with index file / serial HDF5", 12,
                 ratios(hdf5, ours))
-    report.figure("the same, memory used again / serial HDF5", ratios(hdf5, again))
+    report.figure("the same, into reused memory / serial HDF5", ratios(hdf5, again))
     report.data["small"] = {"hdf5": hdf5, "ours": ours, "again": again}
 
 
 def compressed(report, folder, rounds):
-    """deflate + shuffle, chunks of a patch."""
+    """Reads chunks with deflate and shuffle, one chunk per patch."""
     plain = make_dump(folder, "limits_plain", patches=256, size=64)
     packed = plain.replace("limits_plain", "limits_packed")
     if not os.path.exists(packed):
@@ -74,12 +74,12 @@ def compressed(report, folder, rounds):
         "hdf5": lambda: read_dump(packed, how="hdf5", warm=1)["read"][0],
         "ours": lambda: read_dump(packed, threads=CORES, steps=1, sidecar=True, warm=1)["read"][0],
     }, rounds)
-    report.goal("deflate + shuffle chunks, %d cores: ours / HDF5 library" % CORES, 6, ratios(found["hdf5"], found["ours"]))
+    report.goal("deflate + shuffle chunks, %d cores: PatchIO / HDF5 library" % CORES, 6, ratios(found["hdf5"], found["ours"]))
     report.data["compressed"] = found
 
 
 def memory_rates(report, rounds):
-    """What memory itself gives, for scale."""
+    """Measures the rates of memory, for comparison."""
     found = interleave({"memory": lambda: run_json([programs() + "/patchio_memory_rate"])}, rounds)["memory"]
     for name in found[0]:
         spread = Spread(run[name] for run in found)

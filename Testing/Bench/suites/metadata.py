@@ -1,15 +1,15 @@
-"""The metadata channel: what opening costs, and reading by size of block (figures 8 and 9 of the dual-channel paper).
+"""Measures the metadata channel: the time to open, and reading by block size (figures 8 and 9 of the paper on dual-channel
+parallel I/O by L. Cao et al.).
 
-"Opening" is everything before the first value can be read: the description of the step, and where every data set of it
-lies. Through the HDF5 library, by PatchIO's own index reader (the first open, sidecar written), from the sidecar (every
-later open)."""
+"Open" is all work before the first value can be read: the description of the step, and the locations of all its data sets, with
+the HDF5 library, with PatchIO's own index reader (the first open, which writes the index file), or from the index file (each later open)."""
 import os
 
 import emulator
 from measuring import (Spread, files_below, interleave, make_dump, programs, ratios, read_dump, remember, run_json, say)
 
 CORES = os.cpu_count()
-# One request takes 2 ms, 64 are served at once, and bandwidth is no limit: metadata is small.
+# One request takes 2 ms, 64 are served at once, and bandwidth does not matter, because metadata is small.
 STORAGE = {"latency": 2, "stream": 1000, "concurrency": 64}
 MODEL = {"latency": 2e-3, "bandwidth": 1e9}
 # Cells per axis: blocks of 4 KB, 16 KB, 64 KB, 256 KB, 1 MB, 4 MB and 16 MB.
@@ -20,21 +20,21 @@ def opening(run):
     return run["open"] + run["locate"]
 
 
-def drop_sidecars(folder):
+def remove_index_files(folder):
     for path in files_below(folder):
         if path.endswith(".patchio"):
             os.remove(path)
 
 
 def open_costs(report, folder, rounds):
-    """20,000 patches x 8 variables."""
+    """Opens 20,000 patches x 8 variables."""
     summary = make_dump(folder, "limits_small", patches=20000, size=16, variables=8)
     data = os.path.dirname(os.path.dirname(summary))
     remember(data)
     options = {"threads": CORES, "steps": 0}
 
     def first():
-        drop_sidecars(data)
+        remove_index_files(data)
         return read_dump(summary, sidecar=True, **options)
 
     found = interleave({
@@ -43,23 +43,23 @@ def open_costs(report, folder, rounds):
         "second": lambda: read_dump(summary, sidecar=True, **options),
     }, rounds)
     seconds = {name: [opening(run) for run in runs] for name, runs in found.items()}
-    report.goal("second open (sidecar) / opening through HDF5, 160,000 data sets (paper: 12.7)", 200,
+    report.goal("second open (index file) / open with the HDF5 library, 160,000 data sets (paper: 12.7)", 200,
                 ratios(seconds["library"], seconds["second"]))
-    report.goal("first open (own index reader, sidecar written) / opening through HDF5", 10,
+    report.goal("first open (own index reader, writes the index file) / open with the HDF5 library", 10,
                 ratios(seconds["library"], seconds["first"]))
     size = os.path.getsize(os.path.join(os.path.dirname(summary), ".summary.samrai.patchio"))
-    report.at_most("sidecar, bytes per (patch, variable)", 64, Spread([size / 160000]))
+    report.at_most("index file, bytes per (patch, variable)", 64, Spread([size / 160000]))
     report.data["open"] = seconds
 
 
 def open_on_emulator(report, folder, rounds):
-    """1,000 patches x 8 variables: the library makes thousands of requests, one after another."""
+    """Opens and reads 1,000 patches x 8 variables, for which the library makes thousands of requests, one after another."""
     summary = make_dump(folder, "metadata_small", patches=1000, size=16, variables=8)
     data = os.path.dirname(os.path.dirname(summary))
     read_dump(summary, sidecar=True, steps=0)
     lack = emulator.missing()
     if lack:
-        report.skipped("all figures on the emulator", "this machine lacks " + lack)
+        report.skipped("all rows on the emulator", "this machine lacks " + lack)
         return
     with emulator.slow_storage(data, **STORAGE) as storage:
         mounted = storage.path(os.path.relpath(summary, data))
@@ -70,22 +70,22 @@ def open_on_emulator(report, folder, rounds):
             "first": lambda: read_dump(mounted, **ours),
         }, rounds)
         counts = {}
-        for name, options in (("HDF5 library", {"how": "hdf5"}), ("first open", ours), ("sidecar", dict(ours, sidecar=True))):
+        for name, options in (("HDF5 library", {"how": "hdf5"}), ("first open", ours), ("index file", dict(ours, sidecar=True))):
             storage.reset()
             read_dump(mounted, **options)
             counters = storage.counters()
             counts[name] = counters["reads"] + counters["metadata_requests"]
     total = {name: [opening(run) + run["read"][0] for run in runs] for name, runs in found.items()}
-    report.goal("emulator (2 ms a request, 64 at once), NP = 1, open + read, with sidecar / serial HDF5", 100,
+    report.goal("emulator (2 ms per request, 64 at once), NP = 1, open + read with index file / serial HDF5", 100,
                 ratios(total["hdf5"], total["ours"]))
-    report.figure("the same without sidecar (first open)", ratios(total["hdf5"], total["first"]))
+    report.figure("the same, without index file (first open)", ratios(total["hdf5"], total["first"]))
     for name, count in counts.items():
-        report.figure("requests of the emulated storage: " + name, Spread([count]))
+        report.figure("requests to the emulated storage: " + name, Spread([count]))
     report.data["emulator"] = total
 
 
 def by_block_size(report, folder, rounds):
-    """Opening and reading 128 MB, in blocks of 4 KB to 16 MB, in the page cache."""
+    """Opens and reads 128 MB from the page cache, in blocks of 4 KB to 16 MB."""
     curves = {"read": [], "open": []}
     for cells, kilobytes in BLOCKS.items():
         patches = max(8, 131072 // kilobytes)
@@ -102,17 +102,17 @@ def by_block_size(report, folder, rounds):
         metadata = ratios([opening(run) for run in found["library"]], [opening(run) for run in found["ours"]])
         report.figure("blocks of %d KB: open + read / serial HDF5 (paper: 7.11 at 16 KB, 2.72 at 1 MB, 1.76 at 4 MB)"
                       % kilobytes, read)
-        report.figure("blocks of %d KB: opening from the sidecar / through HDF5" % kilobytes, metadata)
+        report.figure("blocks of %d KB: open from the index file / with the HDF5 library" % kilobytes, metadata)
         curves["read"].append(read.median)
         curves["open"].append(metadata.median)
 
     def draw(axes):
         sizes = list(BLOCKS.values())
         axes.plot(sizes, curves["read"], "o-", label="open + read")
-        axes.plot(sizes, curves["open"], "s-", label="opening alone")
+        axes.plot(sizes, curves["open"], "s-", label="only open")
         axes.axhline(1, color="gray", linewidth=0.8)
-        axes.set(xscale="log", yscale="log", xlabel="KB of a block", ylabel="times as fast as serial HDF5",
-                 title="Metadata channel by size of block, 128 MB in the page cache")
+        axes.set(xscale="log", yscale="log", xlabel="KB per block", ylabel="speed / speed of serial HDF5",
+                 title="Metadata channel by block size, 128 MB in the page cache")
         axes.set_xticks(sizes, [str(s) for s in sizes])
         axes.legend()
     report.plot("block-size", draw)

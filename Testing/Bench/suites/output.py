@@ -1,4 +1,5 @@
-"""Output of simulations: what a step's output costs the ranks that compute (paper 5), on the emulator."""
+"""Measures the time that the output of a step costs the computing ranks, on the emulator. Reference: B. Yang et al.,
+"Input/Output analysis and optimization for GRAPES regional model" (2022)."""
 import json
 import os
 import shutil
@@ -18,7 +19,7 @@ def program():
 
 
 def once(folder, settings, *arguments):
-    """One run into an empty folder; settings: of the output configuration, None for MPI-IO."""
+    """Makes one run in an empty folder. settings: the output configuration, or None for MPI-IO."""
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     if settings is None:
@@ -29,26 +30,26 @@ def once(folder, settings, *arguments):
 
 
 def lost_time(report, storage, rounds):
-    """50 levels of 192 x 96 cells, 4 variables, 15 MB a step."""
+    """Measures the time that ranks lose: 50 levels of 192 x 96 cells, 4 variables, 15 MB per step."""
     ways = {"direct MPI-IO": None, "direct": {"mode": "direct", "threads": 8}, "thread": {"mode": "thread", "threads": 8},
             "ranks": {"mode": "ranks", "io ranks": 2, "threads": 32}}
     found = interleave({way: (lambda way=way: once(storage.path(way.replace(" ", "_")), ways[way])) for way in ways}, rounds)
     for way in ("direct", "thread", "ranks"):
-        report.figure("time that ranks lose in a step's output: direct MPI-IO / %s" % way,
+        report.figure("time that ranks lose in the output of a step: direct MPI-IO / mode %s" % way,
                       ratios([each["lost"] for each in found["direct MPI-IO"]], [each["lost"] for each in found[way]]))
-    report.goal("time lost: direct MPI-IO / writing thread", 10, ratios([each["lost"] for each in found["direct MPI-IO"]], [each["lost"] for each in found["thread"]]))
-    report.goal("time lost: direct MPI-IO / two I/O ranks beside the eight", 20, ratios([each["lost"] for each in found["direct MPI-IO"]], [each["lost"] for each in found["ranks"]]))
-    report.goal("whole run: direct MPI-IO / two I/O ranks", 1.5, ratios([each["all"] for each in found["direct MPI-IO"]], [each["all"] for each in found["ranks"]]))
-    report.goal("whole run: direct MPI-IO / writing thread", 1.5, ratios([each["all"] for each in found["direct MPI-IO"]], [each["all"] for each in found["thread"]]))
+    report.goal("time that ranks lose: direct MPI-IO / mode thread (paper: 10)", 10, ratios([each["lost"] for each in found["direct MPI-IO"]], [each["lost"] for each in found["thread"]]))
+    report.goal("time that ranks lose: direct MPI-IO / mode ranks, two I/O ranks in addition to the eight (paper: 10)", 20, ratios([each["lost"] for each in found["direct MPI-IO"]], [each["lost"] for each in found["ranks"]]))
+    report.goal("whole run: direct MPI-IO / mode ranks", 1.5, ratios([each["all"] for each in found["direct MPI-IO"]], [each["all"] for each in found["ranks"]]))
+    report.goal("whole run: direct MPI-IO / mode thread", 1.5, ratios([each["all"] for each in found["direct MPI-IO"]], [each["all"] for each in found["thread"]]))
     if rounds < 2:
         return  # one run has no spread
     spread = {way: (max(times) - min(times)) / statistics.median(times) for way, times in ((way, [each["all"] for each in found[way]]) for way in ways)}
-    for way, name in (("thread", "writing thread"), ("ranks", "two I/O ranks")):
-        report.at_most("spread of whole runs: %s / direct MPI-IO" % name, 0.5, Spread([spread[way] / spread["direct MPI-IO"]]))
+    for way, name in (("thread", "mode thread"), ("ranks", "mode ranks")):
+        report.at_most("spread of whole runs, (maximum - minimum) / median: %s / direct MPI-IO" % name, 0.5, Spread([spread[way] / spread["direct MPI-IO"]]))
 
 
 def whole_linadv(report, storage, rounds):
-    """4 ranks, 2 levels, every step written: as SAMRAI dumps of 32-bit floats, and as a container of doubles."""
+    """Runs linadv on 4 ranks, with 2 levels, and writes each step: as SAMRAI dumps of 32-bit floats, and as a container of doubles."""
     command = [os.path.join(programs(), "patchio"), "linadv", "--cells", "64,64,64", "--patch", "16", "--levels", "2", "--steps", "10", "--dump-every", "1", "--variables", "4"]
 
     def simulate(*arguments):
@@ -61,13 +62,13 @@ def whole_linadv(report, storage, rounds):
 
     config = json.dumps({"threads": 8, "channels": [{"path": "FOLDER/out.pio"}]})
     found = interleave({"dumps": lambda: simulate("--output", "FOLDER/dumps"), "ours": lambda: simulate("--output-config", config)}, rounds)
-    report.goal("linadv, whole run: SAMRAI dumps / container by the writing thread", 2, ratios(found["dumps"], found["ours"]))
+    report.goal("linadv, whole run: SAMRAI dumps / container in mode thread", 2, ratios(found["dumps"], found["ours"]))
 
 
 def copies(report, rounds):
-    """What a call does to the values of a step: fields with ghosts are packed into new memory."""
+    """Measures how fast a call packs fields with ghost layers into new memory."""
     found = [run_json([program(), "none", "--copies"]) for _ in range(max(rounds, 3))]
-    report.goal("bytes packed a second / memcpy of as many", 0.7, Spread([each["packed"] / each["copied"] for each in found]))
+    report.goal("bytes packed per second / memcpy of the same number", 0.7, Spread([each["packed"] / each["copied"] for each in found]))
 
 
 def run(report, folder, rounds):

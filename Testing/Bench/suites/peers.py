@@ -1,6 +1,5 @@
-"""The same values through ParaView's own readers, in pvbatch on one rank: XDMF over the same HDF5 files, and a VTKHDF
-copy. ParaView has no reader of its own for SAMRAI dumps (its VisItBridge is not in Debian's packages). And AMReX plotfiles, which
-it does read, with its own reader."""
+"""Compares PatchIO with ParaView's own readers of the same values, in pvbatch on one rank: XDMF for the same HDF5 files, VTKHDF
+for a copy, and its AMReX reader for plotfiles. ParaView in Debian does not read SAMRAI dumps, because it lacks the VisItBridge."""
 import os
 
 import plotfiles
@@ -10,7 +9,7 @@ PATCHES, SIZE = 2000, 32
 
 
 def write_xdmf(path, summary):
-    """A temporal-free collection of uniform grids that points at the data sets of the cluster files."""
+    """Writes a collection of uniform grids, without time, that refers to the data sets of the cluster files."""
     import h5py
     with h5py.File(summary) as file:
         extents = file["/extents/patch_extents"][:]
@@ -32,7 +31,7 @@ def write_xdmf(path, summary):
 
 
 def write_vtkhdf(path, summary):
-    """The same patches as level 0 of an overlapping AMR in one VTKHDF file, native byte order."""
+    """Writes the same patches as level 0 of an overlapping AMR into one VTKHDF file, in native byte order."""
     import h5py
     import numpy
     with h5py.File(summary) as file:
@@ -83,7 +82,7 @@ def run(report, folder, rounds):
     say("cells %s, sums %s" % (cells, sums))
     for name in ("XDMF", "VTKHDF"):
         if cells[name] != cells["PatchIO"] or sums[name] != sums["PatchIO"]:
-            report.skipped(name, "its reader shows other values: %s of %s cells" % (sums[name], cells[name]))
+            report.skipped(name, "its reader shows different values: the sum is %s for %s cells" % (sums[name], cells[name]))
             continue
         report.goal("%d patches of %d^3, open to data in ParaView: PatchIO / ParaView's %s reader" % (PATCHES, SIZE, name), 1,
                     ratios([run["seconds"] for run in found[name]], [run["seconds"] for run in found["PatchIO"]]))

@@ -1,5 +1,5 @@
-"""Playing a series while the next step is read: an emulated storage on which a step takes as long to read as its picture takes
-to make. Read ahead, the time should be that of the slower of both, not their sum."""
+"""Plays a series from an emulated storage on which reading a step takes as long as making its image. With Prefetch, the time
+should be that of the slower of both, not their sum."""
 import json
 import os
 import shutil
@@ -9,14 +9,14 @@ import tempfile
 import emulator
 from measuring import Spread, here, interleave, make_dump, say
 
-STEPS = 20  # played, after the first
+STEPS = 20  # to play after the first one
 PATCHES, SIZE = 27, 32
 MEGABYTES = PATCHES * SIZE ** 3 * 4e-6
 GOAL = 1.15
 
 
 def make_series(folder):
-    """As many steps as one dump has names: values do not matter here."""
+    """Makes a series whose steps are links to one dump, because values do not matter here."""
     dump = os.path.dirname(os.path.dirname(make_dump(folder, "play_%d" % PATCHES, patches=PATCHES, size=SIZE)))
     series = os.path.join(folder, "play_series")
     if not os.path.exists(os.path.join(series, "dumps.visit")):
@@ -38,7 +38,7 @@ def play(mount, ahead):
 
 
 def on_storage(series, mount, rate, work):
-    """With requests of 2 ms and so many MB/s in all."""
+    """Runs `work` with a storage of 2 ms per request and a total of `rate` MB/s."""
     storage = emulator.start(series, mount, latency=2, stream=400, concurrency=16, total=rate)
     try:
         return work()
@@ -47,14 +47,14 @@ def on_storage(series, mount, rate, work):
 
 
 def tune(series, mount):
-    """The rate of a storage from which a step takes as long as its picture."""
-    warm = on_storage(series, mount, 0, lambda: play(mount, 0))  # makes the sidecars, too
+    """Returns the rate of a storage from which reading a step takes as long as making its image."""
+    warm = on_storage(series, mount, 0, lambda: play(mount, 0))  # makes the index files, too
     picture = sum(warm["renders"]) / STEPS
     rate = MEGABYTES / picture
     found = on_storage(series, mount, rate, lambda: play(mount, 0))
-    besides = sum(found["reads"]) / STEPS - picture  # what a read takes besides its bytes
+    besides = sum(found["reads"]) / STEPS - picture  # time of a read that does not depend on its bytes
     rate = MEGABYTES / max(picture - besides, picture / 4)
-    say("%.0f MB a step, %.3f s a picture: a storage of %.0f MB/s" % (MEGABYTES, picture, rate))
+    say("%.0f MB per step, %.3f s per image: the storage has %.0f MB/s" % (MEGABYTES, picture, rate))
     return rate
 
 
@@ -66,7 +66,7 @@ def run(report, folder, rounds):
         return
     series = make_series(folder)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        os.environ["PATCHIO_METADATA_DIR"] = os.path.join(scratch, "sidecars")
+        os.environ["PATCHIO_METADATA_DIR"] = os.path.join(scratch, "indices")
         mount = os.path.join(scratch, "mount")
         os.mkdir(mount)
         try:
@@ -76,13 +76,13 @@ def run(report, folder, rounds):
         finally:
             del os.environ["PATCHIO_METADATA_DIR"]
     if not all(each["ahead"] for ahead in (1, 3) for each in found[ahead]):
-        raise RuntimeError("nothing was read ahead")
+        raise RuntimeError("no step was read ahead")
     bounds = [max(sum(each["reads"]), sum(each["renders"])) for each in found[0]]
-    report.figure("a step, nothing read ahead: seconds to read / to make its picture",
+    report.figure("one step, without Prefetch: seconds to read / seconds to make its image",
                   Spread(sum(each["reads"]) / sum(each["renders"]) for each in found[0]))
-    report.figure("playing %d steps, nothing read ahead: time / max(sum of reads, sum of renders)" % STEPS,
+    report.figure("playing %d steps, without Prefetch: time / max(sum of reads, sum of renders)" % STEPS,
                   Spread(each["seconds"] / bound for each, bound in zip(found[0], bounds)))
-    report.at_most("playing %d steps: time / max(sum of reads, sum of renders)" % STEPS, GOAL,
+    report.at_most("playing %d steps, with Prefetch: time / max(sum of reads, sum of renders)" % STEPS, GOAL,
                    Spread(each["seconds"] / bound for each, bound in zip(found[1], bounds)))
-    report.figure("the same, up to 3 steps read ahead", Spread(each["seconds"] / bound for each, bound in zip(found[3], bounds)))
+    report.figure("the same, with PrefetchSteps = 3", Spread(each["seconds"] / bound for each, bound in zip(found[3], bounds)))
     report.data["play"] = {str(ahead): each for ahead, each in found.items()}

@@ -1,4 +1,4 @@
-"""A large dump, and one of many small patches, into numpy arrays: the Python package patchio beside h5py."""
+"""Reads a large dump, and a dump of many small patches, into numpy arrays: the Python package patchio and h5py."""
 import os
 import sys
 
@@ -17,13 +17,13 @@ def compare(report, folder, rounds, what, name, warm, **size):
     found = interleave({how: (lambda how=how: read(how)) for how in ("patchio", "h5py")}, rounds)
     sums = {(run["bytes"], run["arrays"], run["sum"]) for runs in found.values() for run in runs}
     if len(sums) != 1:
-        raise RuntimeError("the two read different values: %s" % sums)
+        raise RuntimeError("patchio and h5py read different values: %s" % sums)
     ours, theirs = found["patchio"], found["h5py"]
-    report.figure("%s, open + read: h5py / patchio" % what, ratios([run["open"] + run["read"] for run in theirs],
+    report.figure("%s, into numpy, open + read: patchio / h5py" % what, ratios([run["open"] + run["read"] for run in theirs],
                                                                    [run["open"] + run["read"] for run in ours]))
-    report.figure("the same, read again in the same process", ratios([run["again"] for run in theirs], [run["again"] for run in ours]))
-    report.figure("the same, GB/s of patchio, first and again: first", Spread(run["bytes"] * 1e-9 / run["read"] for run in ours))
-    report.figure("again", Spread(run["bytes"] * 1e-9 / run["again"] for run in ours))
+    report.figure("the same, into reused memory (next step)", ratios([run["again"] for run in theirs], [run["again"] for run in ours]))
+    report.figure("the same, GB/s of patchio, first read", Spread(run["bytes"] * 1e-9 / run["read"] for run in ours))
+    report.figure("the same, GB/s of patchio, into reused memory", Spread(run["bytes"] * 1e-9 / run["again"] for run in ours))
     report.data[name] = found
 
 

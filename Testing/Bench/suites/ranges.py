@@ -1,4 +1,4 @@
-"""Ranges of arrays, for which ParaView asks before each picture: found by the threads that read, beside found by VTK."""
+"""Compares the ranges of arrays that ParaView needs before each image: found by PatchIO while it reads, or found by VTK."""
 import statistics
 
 from measuring import Spread, interleave, pvbatch, remember
@@ -18,8 +18,8 @@ def run(report, folder, rounds):
     for blocks, runs in interleave(ways, min(rounds, 3)).items():
         label = "27 patches of 32^3, page cache, %s: " % blocks.lower()
         read, frame = medians(runs, "known", "read"), medians(runs, "known", "frame")
-        report.figure(label + "VTK's search for the ranges / reading the values, ranges included",
+        report.figure(label + "VTK's search / reading the values with their ranges",
                       Spread(vtk / ours for vtk, ours in zip(medians(runs, "unknown", "ranges"), read)))
-        report.figure(label + "next step with a slice to its picture, ranges found by VTK / by the reader",
+        report.figure(label + "next step with a slice to its image: ranges from VTK / from the reader",
                       Spread(vtk / ours for vtk, ours in zip(medians(runs, "unknown", "frame"), frame)))
         report.data[blocks] = runs

@@ -1,5 +1,5 @@
-"""Seconds of each stage in pvbatch, from the file to the picture, for 10,125 and for 20,250 patches on 1 and 2 ranks: what
-is linear in the number of patches doubles."""
+"""Measures the seconds of each stage in pvbatch, from the file to the image, for 10,125 and 20,250 patches on 1 and 2 ranks:
+stages that are linear in the number of patches take twice as long."""
 from measuring import Spread, make_dump, pvbatch
 
 

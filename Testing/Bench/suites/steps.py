@@ -1,5 +1,5 @@
-"""Stepping through files that hold 1000 time steps (k-Wave outputs): what a step costs in ParaView, over plain reads of the
-same stored bytes by one thread into memory that is used again, from the page cache and from the disk."""
+"""Steps through files of 1000 time steps (k-Wave outputs): compares a step in ParaView with plain reads of the same
+stored bytes by one thread into reused memory, from the page cache and from the disk."""
 import os
 import statistics
 import time
@@ -16,7 +16,7 @@ CASES = {"cuboid of 4 MB": ("corners", 100, 0), "cuboid of 1 MB": ("corners", 64
 
 
 def write(path, kind, width, level):
-    """As k-Wave writes them: a chunk a step, with the deflate filter even where nothing is compressed."""
+    """Writes a file like k-Wave: one chunk per step, with the deflate filter even if nothing is compressed."""
     import h5py
     with h5py.File(path + ".part", "w") as f:
         for name, text in {"created_by": "kspaceFirstOrder-OMP v1.3", "file_type": "output", "major_version": "1",
@@ -50,7 +50,7 @@ def read(path, *options):
 
 def run(report, folder, rounds):
     """./dev bench steps"""
-    os.environ["PATCHIO_METADATA_DIR"] = os.path.join(folder, "steps", "sidecars")
+    os.environ["PATCHIO_METADATA_DIR"] = os.path.join(folder, "steps", "indices")
     try:
         for name, (kind, width, level) in CASES.items():
             path = os.path.join(folder, "steps", name.replace(" ", "_"), "out.h5")
@@ -59,16 +59,16 @@ def run(report, folder, rounds):
                 os.makedirs(os.path.dirname(path), exist_ok=True)
                 write(path, kind, width, level)
                 os.sync()
-                time.sleep(2.5)  # sidecars of files that are younger are not kept
+                time.sleep(2.5)  # PatchIO writes no index files for younger files
             for cache, options in (("page cache", ()), ("disk", ("--forget",))):
                 if cache == "page cache":
                     remember(os.path.dirname(path))
                 runs = [read(path, *options) for _ in range(rounds)]
                 steps, plain = ([statistics.median(run[key]) for run in runs] for key in ("steps", "plain"))
-                report.at_most("%s x %d in one file, %s: a step in ParaView / plain read of its bytes" % (name, STEPS, cache), GOAL,
+                report.at_most("%s x %d in one file, %s: time step in ParaView / plain read of its bytes" % (name, STEPS, cache), GOAL,
                                ratios(steps, plain))
-                report.figure("the same, ms a step beyond the plain read", Spread(1e3 * (s - p) for s, p in zip(steps, plain)))
-                report.figure("the same, ms of opening and of the first step", Spread(1e3 * (r["open"] + r["first"]) for r in runs))
+                report.figure("the same, ms per step in addition to the plain read", Spread(1e3 * (s - p) for s, p in zip(steps, plain)))
+                report.figure("the same, ms to open and to read the first step", Spread(1e3 * (r["open"] + r["first"]) for r in runs))
                 report.data["%s, %s" % (name, cache)] = runs
     finally:
         del os.environ["PATCHIO_METADATA_DIR"]

@@ -1,4 +1,4 @@
-"""How much faster one rank reads with NT = 2, 4, 8, 16 threads than with one, many small patches in the page cache."""
+"""Compares the rates of one rank with NT = 2, 4, 8, 16 threads and with one thread, for many small patches in the page cache."""
 import os
 
 from measuring import interleave, make_dump, ratios, read_dump, remember
@@ -11,7 +11,7 @@ def run(report, folder, rounds):
     summary = make_dump(folder, "threads", patches=20250, size=16)
     read_dump(summary, sidecar=True, steps=0)
     remember(os.path.dirname(os.path.dirname(summary)))
-    # The second of two steps: memory that was used before, so that threads share copying and nothing else.
+    # The second of two steps reads into reused memory, so that threads share only the copies.
     found = interleave({count: (lambda count=count: read_dump(summary, threads=count, steps=2, sidecar=True)["read"][1])
                         for count in COUNTS}, 2 * rounds)
     for count in COUNTS[1:]:

@@ -1,6 +1,6 @@
-"""PatchIO sets its own threads: shares of simulated reads near the best fixed number, N* and NC found on the emulated storage,
-the mode Automatic against the best of all fixed numbers on the emulator, the local disk and in the page cache, and the five
-findings of the MPI-IO parameter study."""
+"""Measures how PatchIO chooses its number of threads: shares of simulated reads near the best fixed number; estimates of N* and NC on
+the emulated storage; the mode Automatic and the best fixed number on the emulator, on the local disk and in the page cache; and the
+five findings of A. Putilin and A. Salnikov about MPI-IO."""
 import json
 import os
 import re
@@ -14,13 +14,13 @@ from measuring import Spread, files_below, forget, interleave, make_dump, progra
 PROCESSES = (1, 2, 4, 8)
 PATCHES, SIZE = 2548, 64  # 2.7 GB
 PATCH_MB = SIZE ** 3 * 4e-6
-STEPS = 3  # that Automatic reads one after another on the emulator, about a minute
+STEPS = 3  # to read with Automatic on the emulator, which takes about a minute
 # 64 requests at once, 153 MB/s: reading all takes 17 s. Automatic begins with a guess of 16.
 STORAGE = {"latency": 2, "stream": 2.5, "concurrency": 64, "contention": 0.5}
-# All requests in flight that are tried as fixed numbers; the best of them is what Automatic is compared with.
+# The fixed numbers of requests in flight; Automatic is compared with the best of them.
 EMULATED = (8, 16, 32, 64, 96, 128)
 LOCAL = (1, 2, 4, 8, 16)
-# The same peak rate for each N*: what reads through FUSE can bear.
+# N* -> MB/s per request: about the same peak rate for each N*, which FUSE can serve.
 PROBED = {4: 100, 16: 50, 64: 12}
 SIMULATED = "simulated reads of 60 s, %s: %% within 5 %% of the best fixed number"
 LOADED = {"latency": 2, "stream": 50, "concurrency": 16, "contention": 0.5}
@@ -31,9 +31,9 @@ OBSERVER = ["--law", "--concurrency", str(LOADED["concurrency"]), "--stream", st
 # ---- in simulated time ---------------------------------------------------------------------------------------
 
 def simulated(report):
-    """Shares of 200 simulated reads of a minute within 5 % of the best fixed number. Fixed seeds: no rounds."""
+    """Measures the share of 200 simulated reads of a minute within 5 % of the best fixed number. The seed is fixed, so one round suffices."""
     found = run_json([programs() + "/patchio_controller_shares"])
-    for scenario, label in (("right", "profile right"), ("wrong", "profile 4x wrong"), ("loads", "load steps")):
+    for scenario, label in (("right", "correct profile"), ("wrong", "profile wrong by a factor of 4"), ("loads", "changing load of others")):
         report.goal(SIMULATED % label, 95, Spread([100 * found[scenario]["controller"]]))
     report.figure(SIMULATED % "no profile", Spread([100 * found["none"]["controller"]]))
     report.data["simulated"] = found
@@ -53,9 +53,9 @@ def best_concurrency(report, folder, rounds):
             with emulator.slow_storage(files, latency=2, stream=stream, concurrency=concurrency, contention=0.5) as storage:
                 found[concurrency] = [probe(storage, seed) for seed in range(rounds)]
             ratios = Spread(each["best"] / concurrency for each in found[concurrency])
-            text = "N* = %d on the emulator: N* of the quick probe / true" % concurrency
-            report.goal(text + ", least", 0.7, Spread([ratios.least]))
-            report.at_most(text + ", most", 1.4, Spread([ratios.most]))
+            text = "N* = %d on the emulator: N* of the quick probe / true N*" % concurrency
+            report.goal(text + ", minimum", 0.7, Spread([ratios.least]))
+            report.at_most(text + ", maximum", 1.4, Spread([ratios.most]))
         report.data["probes"] = {str(n): each for n, each in found.items()}
 
 
@@ -67,18 +67,18 @@ def others(report, folder, clusters, rounds):
             loads = [json.loads(measuring.run([programs() + "/patchio_bench_load"] + paths[:4] + OBSERVER))["load"]
                      for _ in range(rounds)]
             error = Spread(abs(found - load) for found in loads)
-            report.at_most("%d requests of others on the emulator: error of the estimate NC" % load, max(2, load / 4), error)
+            report.at_most("%d requests of others on the emulator: error of the estimated NC" % load, max(2, load / 4), error)
 
 
 # ---- Automatic -----------------------------------------------------------------------------------------------
 
 def rate(result):
-    """MB/s from a known data set to values in memory, all steps."""
+    """Returns MB/s from a known data set to values in memory, for all steps."""
     return len(result["read"]) * result["bytes"] * 1e-6 / sum(result["read"])
 
 
 def automatic(summary, ranks, steps):
-    """A reader that knows nothing of the storage."""
+    """Reads in the mode Automatic, without a profile of the storage."""
     with tempfile.TemporaryDirectory() as profiles:
         os.environ["PATCHIO_PROFILE_DIR"] = profiles
         try:
@@ -94,8 +94,8 @@ def fixed(summary, ranks, threads, steps, patches=PATCHES):
 
 
 def best_of_others(found, round_):
-    """The fixed number with the best median in all other rounds: the best of several in the same round would owe
-    part of its rate to luck, and nobody can choose a number by that."""
+    """Returns the fixed number with the best median in all other rounds. The best number of the same round would owe part of its
+    rate to chance, and no user can choose a number that way."""
     def median(name):
         others = found[name][:round_] + found[name][round_ + 1:]
         return Spread(others or found[name]).median
@@ -103,7 +103,7 @@ def best_of_others(found, round_):
 
 
 def against_fixed(report, place, text, ways, rounds, before=None):
-    """Automatic over the best fixed number, round by round."""
+    """Adds the row Automatic / best fixed number, with the ratio of each round."""
     found = interleave(ways, rounds, before)
     auto = found.pop("automatic")
     best = [best_of_others(found, i) for i in range(rounds)]
@@ -123,7 +123,7 @@ def on_emulator(report, folder, summary, rounds):
             ways = {}
             for total in EMULATED:
                 if total >= ranks:
-                    # Enough for 4 s; each thread has some requests.
+                    # Enough patches for 4 s, and several requests per thread.
                     served = 2.5 * min(total, 64) * (64 / max(total, 64)) ** 0.5
                     patches = min(PATCHES, max(int(4 * served / PATCH_MB), 4 * total))
                     ways["%d in flight" % total] = lambda total=total, patches=patches: rate(
@@ -134,7 +134,7 @@ def on_emulator(report, folder, summary, rounds):
 
 def on_local(report, folder, summary, rounds):
     data = os.path.dirname(os.path.dirname(summary))
-    # A read takes 0.2 s out of memory, and not much more from disk.
+    # A read takes 0.2 s from memory, and little more from disk.
     for place, before, steps, times in (("page cache", None, 10, 1), ("local disk", lambda _: forget(data), 1, 3)):
         remember(data)
         for ranks in (1, 2):
@@ -146,7 +146,7 @@ def on_local(report, folder, summary, rounds):
 # ---- the parameter study -------------------------------------------------------------------------------------
 
 def findings(report, folder):
-    """Judged on this disk, with plots; what must be is a clear verdict on each, not which."""
+    """Tests the findings on this disk, with plots. The goal is a clear verdict on each finding, whichever it is."""
     results = []
     place = os.path.join(report.folder, "study")
     shutil.rmtree(place, ignore_errors=True)
@@ -175,10 +175,10 @@ def run(report, folder, rounds):
     simulated(report)
     summary = make_dump(folder, "two_level_%d" % PATCHES, ranks=2, patches=PATCHES, size=SIZE)
     data = os.path.dirname(os.path.dirname(summary))
-    read_dump(summary, sidecar=True)  # leaves the sidecar behind
+    read_dump(summary, sidecar=True)  # writes the index file
     lack = emulator.missing()
     if lack:
-        report.skipped("all figures on the emulator", "this machine lacks " + lack)
+        report.skipped("all rows on the emulator", "this machine lacks " + lack)
     else:
         best_concurrency(report, folder, few)
         others(report, data, [path for path in files_below(data) if "cluster" in path], few)

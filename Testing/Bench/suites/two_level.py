@@ -1,8 +1,9 @@
-"""Two-level reading against one-level HDF5: the read rate by ranks NP and threads NT (figures 12 to 15 of the
-two-level reading paper), on an emulated parallel file system, on the local disk and in the page cache.
+"""Compares two-level reading with one-level HDF5: the read rate by ranks NP and threads NT, on an emulated parallel file system, on the
+local disk and in the page cache (figures 12 to 15 of S. Liu et al., "Two Level Parallel Data Read Acceleration Method for Visualization
+in Scientific Computing", 2017).
 
-One-level is the classical serial loop of HDF5 reads in each rank. "Locked" is the same loop in NT threads behind one
-lock, which is what a thread-safe HDF5 is inside. All read patches of the same files and must give the same values."""
+One-level is the classical serial loop of HDF5 reads in each rank. "Locked" is the same loop in NT threads with one lock, like
+a thread-safe HDF5. All programs read patches of the same files and must give the same values."""
 import os
 
 import emulator
@@ -21,20 +22,20 @@ PATCH_MB = SIZE ** 3 * 4e-6
 
 
 def rate(result):
-    """MB/s from a known data set to values in memory, in the last of the steps."""
+    """Returns MB/s from a known data set to values in memory, for the last step."""
     return result["bytes"] * 1e-6 / (result["locate"] + result["read"][-1])
 
 
 def patches_for(seconds, stream, concurrency):
-    """So many that reading takes about that long; twice as long at the storage's best, where starting and ending count."""
+    """Returns the number of patches for a read of about `seconds`, or 2.5 times as long at N*, where start and end matter."""
     best = concurrency == STORAGE["concurrency"]
     served = min(concurrency, STORAGE["concurrency"])
     return int((2.5 if best else 1) * seconds * stream * served / PATCH_MB)
 
 
 def ways_of(ranks, threads, summary, seconds, stream, model, steps, warm):
-    """name -> function that gives a rate. Each reads as many patches as should take about `seconds`, `steps` times, and
-    has `warm` times as much memory at hand that is the machine's already (see patchio_bench_read --warm)."""
+    """Returns name -> function that measures a rate. Each function reads `steps` times, for about `seconds` each, and first fetches
+    `warm` times the memory of the values from the host of the machine (see patchio_bench_read --warm)."""
     def reader(how, nt, concurrency):
         count = min(PATCHES if stream < 1e3 else PATCHES // 2, max(2 * ranks, patches_for(seconds, stream, concurrency)))
         options = dict(model) if how == "patchio" else {}
@@ -50,15 +51,15 @@ def ways_of(ranks, threads, summary, seconds, stream, model, steps, warm):
 
 
 def check_values(summary):
-    """All ways give the same sum of values."""
+    """Checks that all programs read the same sum of values."""
     sums = {how: read_dump(summary, ranks=2, threads=4, how=how, sidecar=how == "patchio")["sum"] for how in ("hdf5", "patchio")}
     if abs(sums["hdf5"] - sums["patchio"]) > 1e-9 * abs(sums["hdf5"]):
-        raise RuntimeError("the ways of reading do not give the same values: %s" % sums)
+        raise RuntimeError("the programs read different values: %s" % sums)
 
 
 def measure_grid(report, place, summary, rounds, threads, seconds, stream, model, before=None, extra=None, steps=1,
                  warm=1.2):
-    """Rates of all ways at each NP, interleaved; returns NP -> name -> list of rates."""
+    """Measures all programs at each NP, interleaved. Returns NP -> name -> list of rates."""
     found = {}
     for ranks in PROCESSES:
         ways = ways_of(ranks, threads, summary, seconds, stream, model, steps, warm)
@@ -83,12 +84,12 @@ def measure_grid(report, place, summary, rounds, threads, seconds, stream, model
 
 
 def best_of(ways, prefix="two-level"):
-    """Rates of the way with the best median."""
+    """Returns the rates of the program with the best median."""
     return max((rates for name, rates in ways.items() if name.startswith(prefix)), key=lambda rates: Spread(rates).median)
 
 
 def worst_ratio(found):
-    """The least of: two-level over one-level, medians of rounds, over all NP and NT."""
+    """Returns the ratio two-level / one-level with the lowest median of all NP and NT."""
     worst = None
     for ways in found.values():
         for name, rates in ways.items():
@@ -99,7 +100,7 @@ def worst_ratio(found):
 
 
 def plain_reads(files, requests):
-    """A function that gives the rate of nothing but `requests` reads of a MiB at once, into memory of their own."""
+    """Returns a function that measures the rate of `requests` concurrent reads of 1 MiB, each into its own memory."""
     return lambda: run_json([programs() + "/patchio_pread_rate"] + files +
                             ["--threads", str(requests), "--request", str(1 << 20), "--keep"])["MB_per_s"]
 
@@ -108,7 +109,7 @@ def on_emulator(report, summary, rounds):
     folder = os.path.dirname(os.path.dirname(summary))
     lack = emulator.missing()
     if lack:
-        report.skipped("all figures on the emulator", "this machine lacks " + lack)
+        report.skipped("all rows on the emulator", "this machine lacks " + lack)
         return
     with emulator.slow_storage(folder, **STORAGE) as storage:
         mounted = storage.path(os.path.relpath(summary, folder))
@@ -118,7 +119,7 @@ def on_emulator(report, summary, rounds):
             return run_json([programs() + "/patchio_pread_rate"] + clusters +
                             ["--threads", str(STORAGE["concurrency"]), "--request", str(1 << 20), "--seconds", "2",
                              "--warm-up", "0.5"])["MB_per_s"]
-        # The second of two steps counts, for all ways: memory then is there, and what is measured is the storage.
+        # For all programs, the second of two steps counts: its memory is reused, so that the storage determines the rate.
         found = measure_grid(report, "emulator", mounted, rounds, THREADS, 1.4, STORAGE["stream"], MODEL,
                              extra=lambda _: {"the emulator's own peak": peak}, steps=2)
     report.goal("emulator, NP = 8: best two-level rate / one-level HDF5 rate (paper: 3.70)", 8,
@@ -128,7 +129,7 @@ def on_emulator(report, summary, rounds):
                     ratios(best_of(found[ranks]), found[ranks]["the emulator's own peak"]))
     report.goal("emulator: worst two-level / one-level at any NP, NT (paper: slower below 4 ranks)", 1.0, worst_ratio(found))
     for ranks in PROCESSES:
-        report.figure("emulator, NP = %d: HDF5 behind one lock, best / one-level" % ranks,
+        report.figure("emulator, NP = %d: HDF5 with one lock, best / one-level" % ranks,
                       ratios(best_of(found[ranks], "locked"), found[ranks]["one-level"]))
 
 
@@ -142,8 +143,8 @@ def on_disk(report, summary, rounds):
     for ranks in PROCESSES:
         report.figure("local disk, cold, NP = %d: best two-level / one-level" % ranks,
                       ratios(best_of(found[ranks]), found[ranks]["one-level"]))
-    # What the disk gives to reads alone, without memory for VTK and without ranks that wait for each other.
-    report.figure("local disk, cold: worst two-level / plain reads, as many requests at once",
+    # The rate of the disk for plain reads, without memory for VTK and without ranks that wait for each other.
+    report.figure("local disk, cold: worst two-level / plain reads with the same number of requests",
                   min((ratios(ways["two-level NT=%d" % nt], ways["plain N=%d" % (ranks * nt)])
                        for ranks, ways in found.items() for nt in DISK_THREADS), key=lambda spread: spread.median))
 
@@ -152,7 +153,7 @@ def run(report, folder, rounds):
     """./dev bench two-level"""
     summary = make_dump(folder, "two_level_%d" % PATCHES, ranks=2, patches=PATCHES, size=SIZE)
     data = os.path.dirname(os.path.dirname(summary))
-    read_dump(summary, sidecar=True)  # leaves the sidecar behind
+    read_dump(summary, sidecar=True)  # writes the index file
     check_values(summary)
     on_emulator(report, summary, rounds)
     on_disk(report, summary, rounds)
