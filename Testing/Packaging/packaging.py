@@ -35,7 +35,7 @@ def check_man():
         page = file.read()
     for name in subcommands():
         assert f".SS {name}\n" in page, name
-        for option in re.findall(r"^  (?:-[a-z],)?(--[a-z-]+)", run(program, name, "--help"), re.MULTILINE):
+        for option in re.findall(r"^ {2,10}(?:-[a-z], *)?(--[a-z-]+)", run(program, name, "--help"), re.MULTILINE):
             assert option == "--help" or option.replace("-", "\\-") in page, (name, option)
     if shutil.which("groff"):
         assert run("groff", "-man", "-ww", "-Tutf8", "-z", os.path.join(build, "Packaging", "patchio.1")) == ""
