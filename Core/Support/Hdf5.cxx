@@ -117,6 +117,10 @@ File::File(const std::string& path)
   const Handle access = AccessToRead();
   this->Handle_ = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access));
   if (!this->Handle_.Valid()) {
+    // A reader of ParaView may have opened it in this process, with locks: then all must use them.
+    this->Handle_ = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
+  }
+  if (!this->Handle_.Valid()) {
     const std::string reason = LastMessage();
     const bool hdf5 = H5Fis_hdf5(path.c_str()) > 0;
     CheckComplete(path);

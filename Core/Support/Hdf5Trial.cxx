@@ -160,7 +160,10 @@ herr_t TryObject(hid_t file, const char* name, const ObjectInfo*, void*)
 void TryAll(const std::string& path)
 {
   const Handle access = AccessToRead();
-  const Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access));
+  Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access));
+  if (!file.Valid()) {
+    file = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));  // open with locks, see File()
+  }
   if (!file.Valid()) {
     return;
   }

@@ -256,6 +256,13 @@ TEST_F(Hdf5File, NamesADataSetThatIsMissing)
                                  "another format."));
 }
 
+TEST_F(Hdf5File, MayBeOpenWithLocksInThisProcess)
+{
+  const hdf5::Handle other(H5Fopen(this->Path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
+  ASSERT_TRUE(other.Valid());
+  EXPECT_NO_THROW(hdf5::File(this->Path));
+}
+
 TEST_F(Hdf5File, FollowsNoExternalLink)
 {
   const std::string path = this->Folder / "links.h5";
