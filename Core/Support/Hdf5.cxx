@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace patchio::hdf5 {
 namespace {
@@ -99,6 +100,12 @@ Handle AccessToRead()
   return access;
 }
 
+Handle OpenToRead(const std::string& path, const Handle& access)
+{
+  Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access));
+  return file.Valid() ? std::move(file) : Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
+}
+
 File::File(const std::string& path)
     : PathName(path),
       LinkAccess(AccessInside(H5P_LINK_ACCESS)),
@@ -115,11 +122,7 @@ File::File(const std::string& path)
         "The file is damaged, truncated or still being written");
   }
   const Handle access = AccessToRead();
-  this->Handle_ = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access));
-  if (!this->Handle_.Valid()) {
-    // A reader of ParaView may have opened it in this process, with locks: then all must use them.
-    this->Handle_ = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
-  }
+  this->Handle_ = OpenToRead(path, access);
   if (!this->Handle_.Valid()) {
     const std::string reason = LastMessage();
     const bool hdf5 = H5Fis_hdf5(path.c_str()) > 0;

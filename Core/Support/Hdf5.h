@@ -44,6 +44,9 @@ class StructureCheck;
 /// How the library opens a file to read it: without a lock, as parallel file systems are often mounted
 /// without them. Must be held while LastMessage() is wanted: closing it clears the reason of a failure.
 Handle AccessToRead();
+/// Opens the file with AccessToRead(), or with locks if a reader of ParaView has it open with locks in this
+/// process. Returns an invalid handle if the file cannot be opened.
+Handle OpenToRead(const std::string& path, const Handle& access);
 
 /// What LastMessage() says of objects that are sound, but that File does not open.
 constexpr const char* ExternalLink = "external links are not supported";

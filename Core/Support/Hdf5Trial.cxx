@@ -160,10 +160,7 @@ herr_t TryObject(hid_t file, const char* name, const ObjectInfo*, void*)
 void TryAll(const std::string& path)
 {
   const Handle access = AccessToRead();
-  Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access));
-  if (!file.Valid()) {
-    file = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));  // open with locks, see File()
-  }
+  const Handle file = OpenToRead(path, access);
   if (!file.Valid()) {
     return;
   }
