@@ -14,22 +14,27 @@ std::mutex& OutputLock()
   return lock;
 }
 
-/// Files in the old style, which all versions of the library and the index reader know. HDF5 2 has another
-/// default.
-void ChooseOldStyle(hid_t access)
+namespace {
+
+Handle AccessToWrite()
 {
+  Handle access(H5Pcreate(H5P_FILE_ACCESS));
+  // All versions of the library and the index reader read the old style, which is not the default of HDF5 2.
   H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST);
+  // Without a sieve buffer values are written, and fail, when we ask for it and not in some destructor.
+  H5Pset_sieve_buf_size(access, 0);
+  return access;
 }
+
+}  // namespace
 
 OutputFile::OutputFile(
     const std::string& path, std::uint64_t alignment, std::size_t objects, std::uint64_t listBytes)
     : Path(path), Creation(H5Pcreate(H5P_DATASET_CREATE)), Image(std::make_unique<FileImage>())
 {
   constexpr hsize_t fewest = 4096, ofObject = 1024;  // bytes that describe a group or a data set, at most
-  const Handle access(H5Pcreate(H5P_FILE_ACCESS));
+  const Handle access = AccessToWrite();
   this->Check(KeepIn(*this->Image, access) ? 0 : -1, "memory for the description of a file");
-  ChooseOldStyle(access);
-  H5Pset_sieve_buf_size(access, 0);
   H5Pset_alignment(access, alignment, alignment);
   // All that describes lies before the first value: nothing of the room for values is in memory.
   H5Pset_meta_block_size(access, fewest + objects * ofObject + listBytes);
@@ -54,10 +59,7 @@ FileImage OutputFile::TakeImage()
 
 OutputFile::OutputFile(const std::string& path) : Path(path), Creation(H5Pcreate(H5P_DATASET_CREATE))
 {
-  const Handle access(H5Pcreate(H5P_FILE_ACCESS));
-  ChooseOldStyle(access);
-  // Without a sieve buffer values are written, and fail, when we ask for it and not in some destructor.
-  H5Pset_sieve_buf_size(access, 0);
+  const Handle access = AccessToWrite();
   errno = 0;
   this->File = Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access));
   this->Check(this->File, "a file that can be created");
