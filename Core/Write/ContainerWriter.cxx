@@ -46,20 +46,32 @@ void FlushFolder(const std::string& folder)
   }
 }
 
-/// The numbers of the steps that have files, but no record.
-std::set<std::int64_t> UnrecordedSteps(
-    const std::string& folder, const std::map<std::int64_t, std::vector<std::string>>& recorded)
+using FilesOfSteps = std::map<std::int64_t, std::vector<std::string>>;
+
+/// The files of a container that no step of the log has.
+std::vector<fs::path> UnrecordedFiles(const std::string& folder, const FilesOfSteps& recorded)
 {
   std::set<std::string> known;
   for (const auto& [number, files] : recorded) {
     known.insert(files.begin(), files.end());
   }
-  std::set<std::int64_t> numbers;
+  std::vector<fs::path> found;
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (IsOurs(entry.path()) && entry.path().extension() == ".hdf" && known.count(name) == 0) {
-      numbers.insert(std::strtoll(name.c_str() + std::strlen("step."), nullptr, 10));
+    if (IsOurs(entry.path()) && known.count(entry.path().filename().string()) == 0) {
+      found.push_back(entry.path());
+    }
+  }
+  return found;
+}
+
+/// The numbers of the steps that have files, but no record.
+std::set<std::int64_t> UnrecordedSteps(const std::string& folder, const FilesOfSteps& recorded)
+{
+  std::set<std::int64_t> numbers;
+  for (const fs::path& file : UnrecordedFiles(folder, recorded)) {
+    if (file.extension() == ".hdf") {
+      numbers.insert(std::strtoll(file.filename().c_str() + std::strlen("step."), nullptr, 10));
     }
   }
   return numbers;
@@ -192,7 +204,7 @@ ContainerWriter::~ContainerWriter()
   }
 }
 
-/// Rank 0 only: takes what the log has.
+/// Keeps the names of the recorded files, and returns the recorded steps. Rank 0 only.
 std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::TakeLog(const ContainerLog& log)
 {
   std::map<std::int64_t, KnownStep> steps;
@@ -207,8 +219,8 @@ std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::TakeLog(cons
   return steps;
 }
 
-/// Throws Error if the log has lost records. A writer that was killed leaves files without a record: of one
-/// step, or of those that it was replacing. Others are those of lost records.
+/// Throws Error if the log has lost records. A killed writer leaves files without a record only for one step,
+/// or for the steps that it was replacing. All other files without a record belong to lost records.
 void ContainerWriter::CheckNothingIsLost(
     const ContainerLog& log, const std::map<std::int64_t, KnownStep>& steps)
 {
@@ -223,7 +235,8 @@ void ContainerWriter::CheckNothingIsLost(
   }
 }
 
-/// Rank 0 only: what the log has. Files of a step without a record are of a program that was killed.
+/// Opens or makes the log, removes the files that a killed writer has left, and returns the recorded steps.
+/// Rank 0 only.
 std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::Open()
 {
   const std::string path = LogPathOf(this->Folder);
@@ -270,16 +283,11 @@ void ContainerWriter::BeginLog(const std::string& firstRecord)
 /// Removes files that no step of the log has; of steps that are replaced, only those that are not whole.
 void ContainerWriter::RemoveOthers(const std::vector<std::string>& endings) const
 {
-  std::set<std::string> recorded;
-  for (const auto& [number, files] : this->Files) {
-    recorded.insert(files.begin(), files.end());
-  }
   std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(this->Folder, ignored)) {
-    const std::string name = entry.path().filename().string(), ending = entry.path().extension().string();
-    if (IsOurs(entry.path()) && recorded.count(name) == 0 && !(this->HasLostSteps && ending == ".hdf") &&
-        std::find(endings.begin(), endings.end(), ending) != endings.end()) {
-      fs::remove(entry.path(), ignored);
+  for (const fs::path& file : UnrecordedFiles(this->Folder, this->Files)) {
+    if (!(this->HasLostSteps && file.extension() == ".hdf") &&
+        std::find(endings.begin(), endings.end(), file.extension()) != endings.end()) {
+      fs::remove(file, ignored);
     }
   }
 }
