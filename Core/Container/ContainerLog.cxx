@@ -117,23 +117,15 @@ public:
     return values;
   }
 
-  /// Some values of a table that has `all`; not compared with the checksum, which is that of the whole table.
-  template <typename T>
-  std::vector<T> ReadSome(
-      const std::string& name, std::uint64_t all, std::uint64_t first, std::size_t count) const
-  {
-    const Table& table = this->Find(name, all, sizeof(T));
-    std::vector<T> values(count);
-    this->File.Read(table.Offset + first * sizeof(T), values.data(), count * sizeof(T));
-    return values;
-  }
-
-  /// One of several parts of the same size.
+  /// One of several parts of the same size; not compared with the checksum, which is that of the whole table.
   template <typename T>
   std::vector<T> ReadPart(
       const std::string& name, std::uint64_t parts, std::uint64_t part, std::size_t count) const
   {
-    return this->ReadSome<T>(name, parts * count, part * count, count);
+    const Table& table = this->Find(name, parts * count, sizeof(T));
+    std::vector<T> values(count);
+    this->File.Read(table.Offset + part * count * sizeof(T), values.data(), count * sizeof(T));
+    return values;
   }
 
   [[noreturn]] void Fail(const std::string& expected, const std::string& found) const
