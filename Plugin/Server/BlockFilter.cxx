@@ -7,6 +7,7 @@
 #include <vtkAlgorithm.h>
 #include <vtkCompositeDataSet.h>
 #include <vtkDataObjectTree.h>
+#include <vtkDataObjectTypes.h>
 #include <vtkInformation.h>
 #include <vtkMultiBlockDataSet.h>
 #include <vtkMultiProcessController.h>
@@ -35,18 +36,17 @@ void PutNames(const std::vector<std::string>& names, Tree* tree)
 void SetTreeOutput(vtkCompositeDataSet* input, vtkInformation* output)
 {
   // The pieces are no images, so AMR cannot hold them. Since VTK 9.6 it is a collection.
-  vtkSmartPointer<vtkDataObject> tree;
-  if (!vtkUniformGridAMR::SafeDownCast(input) && vtkDataObjectTree::SafeDownCast(input)) {
-    tree.TakeReference(input->NewInstance());
-  } else if (vtkPartitionedDataSetCollection::SafeDownCast(input)) {
-    tree = vtkSmartPointer<vtkPartitionedDataSetCollection>::New();
-  } else {
-    tree = vtkSmartPointer<vtkMultiBlockDataSet>::New();
-  }
+  const bool isTree = !vtkUniformGridAMR::SafeDownCast(input) && vtkDataObjectTree::SafeDownCast(input);
+  const char* const wanted = isTree ? input->GetClassName()
+                             : vtkPartitionedDataSetCollection::SafeDownCast(input)
+                                 ? "vtkPartitionedDataSetCollection"
+                                 : "vtkMultiBlockDataSet";
   vtkDataObject* const before = output->Get(vtkDataObject::DATA_OBJECT());
-  if (!before || std::strcmp(before->GetClassName(), tree->GetClassName()) != 0) {
-    output->Set(vtkDataObject::DATA_OBJECT(), tree);
+  if (before && !std::strcmp(before->GetClassName(), wanted)) {
+    return;
   }
+  const auto tree = vtkSmartPointer<vtkDataObject>::Take(vtkDataObjectTypes::NewDataObject(wanted));
+  output->Set(vtkDataObject::DATA_OBJECT(), tree);
 }
 
 void PutPieces(const std::vector<std::string>& names,
