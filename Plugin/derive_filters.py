@@ -23,7 +23,7 @@ for group, name in zip(*[iter(sys.argv[1:])] * 2):
 
 
 def definitions(pvpython, filters):
-    """ParaView's version, as two numbers, and its definitions of the proxies by (group, name)."""
+    """ParaView's version, as two numbers, and its definitions of the filters by their names."""
     names = [name for filter_ in filters for name in (filter_.get("group"), filter_.get("name"))]
     printed = subprocess.run([pvpython, "-c", PRINT, *names], check=True, stdout=subprocess.PIPE, text=True).stdout
     root = ET.fromstring(printed[printed.index("<ParaView"):] + "</ParaView>")

@@ -85,7 +85,8 @@ std::string RunPythonScript(
   const std::string found = FindPython(python);
   if (found.empty()) {
     return fmt::format(
-        "PatchIO found no Python with matplotlib. To draw the plots, install matplotlib or run another Python: "
+        "PatchIO found no Python with matplotlib. To draw the plots, install matplotlib or run another "
+        "Python: "
         "python3 {} {}",
         script, fmt::join(arguments, " "));
   }

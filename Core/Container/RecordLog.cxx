@@ -56,9 +56,9 @@ private:
 
   std::string_view Bytes;
   std::uint64_t At = 0;
-  std::uint64_t Begin = 0;  ///< of the last record that began
-  std::string Open;         ///< its parts so far
-  bool InPart = false;      ///< it is not complete
+  std::uint64_t Begin = 0;      ///< of the last record that began
+  std::string Open;             ///< its parts so far
+  bool InPart = false;          ///< it is not complete
   bool Searching = false;       ///< for a whole fragment, behind a damaged one
   std::uint64_t DamageEnd = 0;  ///< of the last fragment that is all there, but damaged
   /// Bytes that may still be checked while a whole fragment is looked for: a forged log must not take hours.
@@ -91,8 +91,8 @@ void Scanner::Step()
   this->Take(kind, data);
 }
 
-/// Goes on behind a damaged fragment: at the next byte, since its length may be wrong. cut: the log ends before
-/// it does, as when it is still being written.
+/// Goes on behind a damaged fragment: at the next byte, since its length may be wrong. cut: the log ends
+/// before it does, as when it is still being written.
 void Scanner::Skip(std::size_t length, bool cut)
 {
   this->InPart = false;

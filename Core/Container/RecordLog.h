@@ -22,8 +22,8 @@ struct RecordLog
   static std::string Framed(std::string_view record, std::uint64_t end);
 
   std::vector<std::string> Records;
-  std::uint64_t End = 0;         ///< behind the last whole record: where the next one goes
-  std::uint64_t LostBytes = 0;   ///< damaged: between whole records, or a last record that has its full length
+  std::uint64_t End = 0;        ///< behind the last whole record: where the next one goes
+  std::uint64_t LostBytes = 0;  ///< damaged: between whole records, or a last record that has its full length
   std::uint64_t BytesAfter = 0;  ///< of a last record that is being written, or never was to its end
 };
 

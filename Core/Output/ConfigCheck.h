@@ -12,8 +12,8 @@ namespace patchio::output {
 /// rank differs from that of rank 0. The Error names the first key that differs, with both values.
 void CheckAlike(const OutputConfig& config, Communicator& ranks);
 
-/// Makes the folders above `path`. Not collective. Throws Error if that fails, or if the folder `path`, or the
-/// one above it, is not writable.
+/// Makes the folders above `path`. Not collective. Throws Error if that fails, or if the folder `path`, or
+/// the one above it, is not writable.
 void CheckPlace(const std::string& path);
 
 }  // namespace patchio::output

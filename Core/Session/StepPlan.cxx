@@ -69,8 +69,8 @@ std::vector<std::int64_t> Weights(
   return weights;
 }
 
-/// The flags of cells depend on the shown patches of all ranks, not only on those of this rank's blocks: finer
-/// patches hide cells of coarser ones, and ghost layers repeat cells of neighbors.
+/// The flags of cells depend on the shown patches of all ranks, not only on those of this rank's blocks:
+/// finer patches hide cells of coarser ones, and ghost layers repeat cells of neighbors.
 std::string KeyOfGrids(const StepPlan& plan, const Catalog& catalog, const std::vector<bool>& shown,
     const StepOptions& options, const std::vector<int>& variables)
 {

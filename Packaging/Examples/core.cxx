@@ -1,4 +1,5 @@
-// Prints the contents of a data set and the sum of one variable, with PatchIO's Core, without VTK and ParaView.
+// Prints the contents of a data set and the sum of one variable, with PatchIO's Core, without VTK and
+// ParaView.
 //
 //   core SUMMARY VARIABLE      for example, visit_dump.00016/summary.samrai uval
 #include "Formats/Format.h"

@@ -173,7 +173,8 @@ public:
     Bytes stored(bytes);
 #if H5_VERSION_GE(2, 0, 0)
     size_t room = stored.size();
-    EXPECT_GE(H5Dread_chunk(this->Dataset, H5P_DEFAULT, offset, &chunk.SkippedFilters, stored.data(), &room), 0);
+    EXPECT_GE(
+        H5Dread_chunk(this->Dataset, H5P_DEFAULT, offset, &chunk.SkippedFilters, stored.data(), &room), 0);
 #else
     EXPECT_GE(H5Dread_chunk(this->Dataset, H5P_DEFAULT, offset, &chunk.SkippedFilters, stored.data()), 0);
 #endif

@@ -111,7 +111,7 @@ std::vector<std::string> FaultsOfDescription(const std::string& folder, const St
   for (std::size_t file = 0; file < record.Files.size(); ++file) {
     const std::string path = folder + "/" + record.Files[file];
     const std::string fault = CatchError([&] {
-      hdf5index::DatasetFinder finder(path, MakeFileSource({path}, {}));
+      hdf5index::DatasetFinder finder(path, MakeFileSource({path}));
       for (const DataSet& set : record.DataSets) {
         if (set.File != static_cast<int>(file) || set.Values == 0 || set.Compression != FilterKind::None) {
           continue;
