@@ -126,7 +126,7 @@ class DataSet:
         if not -count <= index < count:
             raise IndexError("step index %d is out of range: the series has %s, counted from 0" % (index, _describe.count(count, "step")))
         if self._core is None:
-            raise ValueError("%s is closed" % self.path)
+            raise ValueError("%s is closed" % _errors.path_text(self.path))
         with _errors.missing_files():
             return Step(self, index % count)
 

@@ -1,6 +1,8 @@
 """How data sets and steps describe themselves: numbers with their nouns, and tables for notebooks."""
 import html
 
+from ._errors import path_text
+
 _PLURALS = {"patch": "patches"}
 _MOST_ROWS = 50
 
@@ -35,7 +37,7 @@ def _levels(step):
 def html_of_step(step):
     """What a step holds; reads nothing."""
     rows = [("step", step.number), ("time", step.date or "%g" % step.time), ("grid", "%s, %d-D" % (step.grid, step.dimension))]
-    return "<b>patchio.Step</b> of %s%s%s%s" % (html.escape(str(step.path)), _table((), rows), _levels(step), _variables(step))
+    return "<b>patchio.Step</b> of %s%s%s%s" % (html.escape(path_text(step.path)), _table((), rows), _levels(step), _variables(step))
 
 
 def html_of_data_set(data):
@@ -47,4 +49,4 @@ def html_of_data_set(data):
         first = html_of_step(data._first)
     except (RuntimeError, ValueError) as fault:     # broken, or closed
         first = html.escape(str(fault))
-    return "<b>patchio.DataSet</b> %s%s%s" % (html.escape(str(data.path)), _table((), rows), first)
+    return "<b>patchio.DataSet</b> %s%s%s" % (html.escape(path_text(data.path)), _table((), rows), first)

@@ -33,9 +33,14 @@ def missing_files():
         raise
 
 
+def path_text(path):
+    """A path that can be printed: bytes that are not UTF-8 as \\xff, as in messages of the compiled part."""
+    return os.fsencode(str(path)).decode(errors="backslashreplace")
+
+
 def step_error(step, text, *details):
     """An Error that names the step's file."""
-    return Error("%s: %s" % (step.path, text % details))
+    return Error("%s: %s" % (path_text(step.path), text % details))
 
 
 def whole(value, words):

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 
 from . import _convert, _describe, _errors, _sampling, _threads
-from ._errors import Error
+from ._errors import Error, step_error
 
 _LEVEL = np.dtype([("first_patch", "i4"), ("patch_count", "i4"), ("ratio", "i4", 3), ("spacing", "f8", 3)])
 _PATCH = np.dtype([("level", "i4"), ("number", "i4"), ("writer", "i4"), ("lower", "i4", 3), ("upper", "i4", 3)])
@@ -246,8 +246,8 @@ class Step:
         box = self.patches[self._patch(patch)]
         level = box["level"]
         if self.coordinates or self.level_roles[level] == "points":
-            raise Error("Patch %d of %s has no axes. Use %s instead." % (patch, self.path, "positions()" if self.coordinates is None
-                                                                else "the variable '%s'" % self.coordinates))
+            raise step_error(self, "patch %d has no axes. Use %s instead.", patch,
+                             "positions()" if self.coordinates is None else "the variable '%s'" % self.coordinates)
         found = []
         for axis in range(3):
             more = 1 if axis < self.dimension and not self._flat[level][axis] else 0
@@ -266,12 +266,12 @@ class Step:
         """
         level = self.patches[self._patch(patch)]["level"]
         if self.level_roles[level] != "points":
-            raise Error("Patch %d of %s is a box, not a list of points. Use nodes() instead." % (patch, self.path))
+            raise step_error(self, "patch %d is a box, not a list of points. Use nodes() instead.", patch)
         lower, upper = (np.array(corner) for corner in self._lattice)
         cells = self.read(self._positions[level], patches=patch)[int(patch)].astype(np.int64) - 1
         size = upper - lower + 1
         if cells.size and not 0 <= cells.min() <= cells.max() < size.prod():
-            raise Error("%s: expected points within the domain of %s cells, found points outside it. The file is damaged." % (self.path, size))
+            raise step_error(self, "expected points within the domain of %s cells, found points outside it. The file is damaged.", size)
         index = lower + np.stack(np.unravel_index(cells, size, order="F"), 1)
         middle = np.where(np.arange(3) < self.dimension, 0.5, 0)
         return self.origin + (index + middle) * self.levels[level]["spacing"]
@@ -283,22 +283,22 @@ class Step:
         """The number of a level, from its number or its name."""
         if isinstance(level, str):
             if level not in self.level_names:
-                raise Error("%s has no level '%s'. The levels are: %s." % (self.path, level, ", ".join(self.level_names)))
+                raise step_error(self, "the step has no level '%s'. The levels are: %s.", level, ", ".join(self.level_names))
             return self.level_names.index(level)
         level = _errors.whole(level, "a level must be a number or name")
         if not 0 <= level < len(self.levels):
-            raise Error("%s has no level %d. Levels are numbered 0 to %d." % (self.path, level, len(self.levels) - 1))
+            raise step_error(self, "the step has no level %d. Levels are numbered 0 to %d.", level, len(self.levels) - 1)
         return level
 
     def _number(self, name):
         if name not in self._numbers:
-            raise Error("%s has no variable '%s'. The variables are: %s." % (self.path, name, ", ".join(self.variables) or "none"))
+            raise step_error(self, "the step has no variable '%s'. The variables are: %s.", name, ", ".join(self.variables) or "none")
         return self._numbers[name]
 
     def _patch(self, patch):
         patch = _errors.whole(patch, "a patch must be a number")
         if not 0 <= patch < len(self.patches):
-            raise Error("%s has no patch %d. Patches are numbered 0 to %d." % (self.path, patch, len(self.patches) - 1))
+            raise step_error(self, "the step has no patch %d. Patches are numbered 0 to %d.", patch, len(self.patches) - 1)
         return patch
 
     def _wanted(self, patches, levels):

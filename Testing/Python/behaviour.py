@@ -345,6 +345,9 @@ class Errors(unittest.TestCase):
             step = data[0]
             self.assertEqual([name for name in step.variables if name.startswith("uv")], ["uv\\xe9l"])
             self.assertTrue(np.isfinite(step.read("uv\\xe9l", patches=[0])[0]).all())
+            for work in (lambda: step.read("none"), lambda: step.read(patches=99), lambda: step.read(levels=9), lambda: step.positions(0)):
+                self.fails(["caf\\xe9/visit_dump"], work)    # can be printed
+            self.assertIn("caf\\xe9", data._repr_html_() + step._repr_html_())
         os.remove(data.paths[0])
         self.fails(["No such file"], lambda: patchio.open(data.paths[0]), FileNotFoundError)
 
