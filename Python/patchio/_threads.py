@@ -2,8 +2,9 @@
 import os
 import warnings
 
-from . import _errors
+from . import _arguments
 
+MOST_THREADS = 4096
 _has_threads = False    # several threads have read; they stay for the next read
 _lost_threads = False   # this process was forked from one that had threads, and a fork has none of them
 
@@ -31,7 +32,4 @@ def threads_wanted(threads):
     """Threads for the compiled part: 0 for automatic."""
     if threads is None:
         return 0
-    count = _errors.whole(threads, "threads must be 1 or more, or None for automatic")
-    if count < 1:
-        raise ValueError("threads must be 1 or more, or None for automatic, not %d" % count)
-    return count
+    return _arguments.whole(threads, "threads", "1 or more, at most %d, or None for automatic" % MOST_THREADS, 1, MOST_THREADS)

@@ -1,9 +1,9 @@
 """Writing containers from numpy arrays."""
-import os
+import collections.abc
 
 import numpy as np
 
-from . import _core, _errors
+from . import _arguments, _core, _threads
 
 
 def write(path, values, *, step=0, time=None, lower=None, level=None, spacing=1.0, origin=0.0, ratio=2, nodes=(), dimension=None,
@@ -15,7 +15,7 @@ def write(path, values, *, step=0, time=None, lower=None, level=None, spacing=1.
 
     values     {name: array} for a single box, else {name: [array, ...]}, one a patch; None where a patch lacks the variable.
                Arrays have their slowest axis first: [k, j, i] or [j, i], with one axis more at the end if there are several
-               components. Types: float32, float64, and int and uint of 8, 16, 32 and 64 bits
+               components. Types: float32, float64, and int and uint of 8, 16, 32 and 64 bits. Masked values must be filled before
     step       number of the step, from 0; each once in a container
     time       its time, a finite number; by default the step's number
     lower      n x 3 (or n x 2): lowest cell of each patch, counted in cells of its level; by default 0 for a single box. Patches of a level
@@ -24,27 +24,25 @@ def write(path, values, *, step=0, time=None, lower=None, level=None, spacing=1.
     spacing    size of a cell of level 0, one number or one an axis (x, y, z)
     origin     position of the lower corner of cell (0, 0, 0), one number or one an axis
     ratio      cells in one of the next coarser level: a number, or one for each level above 0
-    nodes      names of variables that lie at nodes: their arrays have one value more along each axis than there are cells
+    nodes      name or names of variables that lie at nodes: their arrays have one value more along each axis than there are cells
     dimension  2 or 3. By default `lower` says it, or the arrays of a single box. Needed where all arrays of a single box have three axes and
                the last has a length of 2 or 3: an array (20, 30, 2) is a vector in two dimensions, or a scalar in three
     compress   "off"; "deflate", which all that read HDF5 can read; "zstd", which is faster, but others need HDF5's plugin for it;
                "auto": deflate for those variables that become at least a tenth smaller
-    overwrite  begin the container anew
+    overwrite  True: begin the container anew
     threads    that write at once
 
     The step is in the container, and on the storage, when this returns. Raises Error if it is there already, if another program
-    writes the container, or if the storage fails; ValueError or TypeError for arrays that do not fit each other.
+    writes the container, or if the storage fails; ValueError or TypeError for wrong arguments and for arrays that do not fit each other.
     """
-    if not hasattr(values, "items"):
-        raise TypeError("values is a dict of arrays by name, not %s" % type(values).__name__)
-    step = _errors.whole(step, "step is a whole number")
-    if not 0 <= step <= _MOST_STEP:
-        raise ValueError("step is a number from 0 to %d, not %d" % (_MOST_STEP, step))
-    if isinstance(nodes, (str, bytes)):
-        raise TypeError("nodes is a list of names, not the text %r: [%r]" % (nodes, nodes))
-    single = not any(isinstance(value, (list, tuple)) for value in values.values())
-    arrays = {str(name): _arrays(name, value, single) for name, value in values.items()}
-    places = _Places(arrays, lower, level, set(nodes), dimension)
+    path, overwrite = _arguments.file_name(path, "path"), _arguments.flag(overwrite, "overwrite")
+    step = _arguments.whole(step, "step", "a whole number from 0 to %d" % _MOST_STEP, 0, _MOST_STEP)
+    time = float(step) if time is None else _arguments.number(time, "time", "a finite number")
+    compress = _arguments.choice(compress, "compress", ("off", "deflate", "zstd", "auto"))
+    threads = _arguments.whole(threads, "threads", "a whole number from 1 to %d" % _threads.MOST_THREADS, 1, _threads.MOST_THREADS)
+    nodes = {_arguments.text(name, "nodes", "a list of names") for name in _arguments.several(nodes)}
+    arrays = _arrays_of(values)
+    places = _Places(arrays, lower, level, nodes, dimension)
     variables, given = [], []
     for name, patches in arrays.items():
         kinds = {(a.dtype.name, a.shape[places.dimension:]) for a in patches if a is not None}
@@ -58,39 +56,36 @@ def write(path, values, *, step=0, time=None, lower=None, level=None, spacing=1.
             if array is not None:
                 given.append((patch, len(variables) - 1, np.ascontiguousarray(array, array.dtype.newbyteorder("="))))
     levels = _levels(places.level, spacing, ratio, places.dimension)
-    threads = _errors.whole(threads, "threads is a number")
-    if not 1 <= threads <= _MOST_THREADS:
-        raise ValueError("threads is a number from 1 to %d, not %d" % (_MOST_THREADS, threads))
-    _core.write(os.fspath(path), bool(overwrite), step, _number(step if time is None else time, "time"), places.dimension,
-                _triple(origin, "origin", 0.0), levels, places.boxes, variables, given, str(compress), threads)
+    _core.write(path, overwrite, step, time, places.dimension, _triple(origin, "origin", 0.0), levels, places.boxes, variables, given,
+                compress, threads)
 
 
 _TYPES = ("float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-_MOST_STEP, _MOST_CELL, _MOST_COMPONENTS, _MOST_THREADS, _MOST_RATIO, _MOST_LEVELS = 2**63 - 1, 2**30, 2**20, 4096, 1024, 1000
+_MOST_STEP, _MOST_CELL, _MOST_COMPONENTS, _MOST_RATIO, _MOST_LEVELS = 2**63 - 1, 2**30, 2**20, 1024, 1000
 
 
-def _arrays(name, value, single):
-    """The arrays of a variable, one a patch, of types that a container has."""
-    if not str(name):
-        raise ValueError("a variable needs a name, not ''")
-    if not single and not isinstance(value, (list, tuple)):
-        raise TypeError("'%s' is a single array, where other variables have a list of arrays, one a patch" % name)
-    arrays = [np.asarray(value)] if single else [None if a is None else np.asarray(a) for a in value]
-    for patch, array in enumerate(arrays):
-        if array is not None and array.dtype.name not in _TYPES:
-            raise TypeError("'%s' on patch %d has the type %s, not one of %s" % (name, patch, array.dtype.name, ", ".join(_TYPES)))
+def _arrays_of(values):
+    """{name: [array, ...]}, one a patch, of types that a container has; None where a patch lacks the variable."""
+    if not isinstance(values, collections.abc.Mapping):
+        raise _arguments.wrong(TypeError, "values", "a dict of arrays by name", values)
+    single = not any(isinstance(value, (list, tuple)) for value in values.values())
+    arrays = {}
+    for name, value in values.items():
+        if not _arguments.text(name, "the name of a variable"):
+            raise ValueError("the name of a variable must not be empty")
+        if not single and not isinstance(value, (list, tuple)):
+            raise TypeError("'%s' must be a list of arrays, one a patch, because other variables have such a list" % name)
+        arrays[name] = [None if array is None and not single else _array(name, patch, array)
+                        for patch, array in enumerate([value] if single else value)]
     return arrays
 
 
-def _number(value, name):
-    """A finite number as float."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise TypeError("%s is a number, not %r" % (name, value)) from None
-    if not np.isfinite(number):
-        raise ValueError("%s is a finite number, not %r" % (name, number))
-    return number
+def _array(name, patch, value):
+    name, words = "'%s' on patch %d" % (name, patch), "an array of numbers"
+    array = _arguments.array(value, name, words, "biufc")
+    if array.dtype.name not in _TYPES:
+        raise TypeError("%s must have one of the types %s, not %s" % (name, ", ".join(_TYPES), array.dtype.name))
+    return array
 
 
 class _Places:
@@ -98,31 +93,29 @@ class _Places:
 
     def __init__(self, arrays, lower, level, nodes, dimension):
         counts = {len(patches) for patches in arrays.values()}
-        if len(counts) != 1:
-            raise ValueError("each variable needs an array, or None, for each patch; there are lists of %s"
+        if len(counts) != 1 or 0 in counts:
+            raise ValueError("values must have an array, or None, for each patch and each variable; there are lists of %s"
                              % (" and ".join(map(str, sorted(counts))) or "no variable"))
         unknown = nodes - set(arrays)
         if unknown:
             raise ValueError("nodes names '%s', which is not among the values" % sorted(unknown)[0])
         count = counts.pop()
-        if dimension not in (None, 2, 3):
-            raise ValueError("dimension is 2 or 3, not %r" % (dimension,))
+        if dimension is not None:
+            dimension = _arguments.whole(dimension, "dimension", "2 or 3", 2, 3)
         if lower is None and count == 1:
             lower = np.zeros((1, dimension or _dimension_of(arrays, nodes)), int)
-        lower = np.asarray(lower)
-        if lower.ndim != 2 or lower.shape[0] != count or lower.shape[1] not in (2, 3) or lower.dtype.kind not in "iu":
-            raise ValueError("lower has the lowest cell of each patch: %d rows of 2 or 3 whole numbers" % count)
-        if (abs(lower.astype(object)) > _MOST_CELL).any():
-            raise ValueError("lower has cells from %d to %d, not %s" % (-_MOST_CELL, _MOST_CELL, lower.ravel()[np.argmax(abs(lower.astype(object)))]))
-        self.dimension = lower.shape[1]
+        words = "the lowest cell of each patch, %d rows of 2 or 3 whole numbers from %d to %d" % (count, -_MOST_CELL, _MOST_CELL)
+        cells = _arguments.wholes(lower, "lower", words, -_MOST_CELL, _MOST_CELL)
+        if cells.shape not in ((count, 2), (count, 3)):
+            raise _arguments.wrong(ValueError, "lower", words, lower)
+        self.dimension = cells.shape[1]
         if dimension not in (None, self.dimension):
             raise ValueError("lower has %d numbers a patch, and dimension is %d" % (self.dimension, dimension))
-        self.level = np.zeros(count, int) if level is None else np.asarray(level)
-        if self.level.shape != (count,) or self.level.dtype.kind not in "iu" or (np.diff(self.level) < 0).any() or (self.level < 0).any():
-            raise ValueError("level has a number for each of the %d patches, from 0 on, in rising order" % count)
-        if count and self.level[-1] >= _MOST_LEVELS:
-            raise ValueError("level has numbers below %d, not %d" % (_MOST_LEVELS, self.level[-1]))
-        self.boxes = [self._box(patch, lower[patch], arrays, nodes) for patch in range(count)]
+        words = "the level of each of the %d patches, whole numbers from 0 to %d in rising order" % (count, _MOST_LEVELS - 1)
+        self.level = _arguments.wholes(np.zeros(count, int) if level is None else level, "level", words, 0, _MOST_LEVELS - 1)
+        if self.level.shape != (count,) or (np.diff(self.level) < 0).any():
+            raise _arguments.wrong(ValueError, "level", words, level)
+        self.boxes = [self._box(patch, cells[patch], arrays, nodes) for patch in range(count)]
 
     def _box(self, patch, lower, arrays, nodes):
         shapes = {}
@@ -139,7 +132,10 @@ class _Places:
         rest = [0] * (3 - self.dimension)
         if min(cells) < 1:
             raise ValueError("patch %d has no cells" % patch)
-        return [int(n) for n in lower] + rest, [int(n + c - 1) for n, c in zip(lower, cells)] + rest
+        upper = [int(n + c - 1) for n, c in zip(lower, cells)]
+        if max(upper) > _MOST_CELL:
+            raise ValueError("patch %d must end at cell %d or before, not at %d: choose a smaller lower" % (patch, _MOST_CELL, max(upper)))
+        return lower.tolist() + rest, upper + rest
 
 
 def _dimension_of(arrays, nodes):
@@ -154,32 +150,24 @@ def _dimension_of(arrays, nodes):
 
 
 def _triple(value, name, rest):
-    try:
-        numbers = np.atleast_1d(np.asarray(value, float))
-    except (TypeError, ValueError):
-        raise TypeError("%s is a number, or one an axis, not %r" % (name, value)) from None
-    if not np.isfinite(numbers).all():
-        raise ValueError("%s has finite numbers, not %r" % (name, value))
-    if numbers.shape == (1,):
-        return [float(numbers[0])] * 3
-    if numbers.shape not in ((2,), (3,)):
-        raise ValueError("%s is a number, or one an axis" % name)
-    return [float(n) for n in numbers] + [rest] * (3 - len(numbers))
+    words = "a finite number, or one for each axis"
+    numbers = np.atleast_1d(_arguments.numbers(value, name, words))
+    if numbers.shape not in ((1,), (2,), (3,)):
+        raise _arguments.wrong(ValueError, name, words, value)
+    return numbers.tolist() * 3 if len(numbers) == 1 else numbers.tolist() + [rest] * (3 - len(numbers))
 
 
 def _levels(level, spacing, ratio, dimension):
     """(ratio, spacing, number of patches) of each level."""
     count = int(level.max()) + 1 if len(level) else 1
-    ratios = [1] + ([ratio] * (count - 1) if np.ndim(ratio) == 0 else list(ratio))
-    if len(ratios) != count:
-        raise ValueError("ratio is a number, or one for each of the %d levels above 0" % (count - 1))
+    words = "a whole number from 1 to %d, or one for each of the %d levels above 0" % (_MOST_RATIO, count - 1)
+    ratios = _arguments.wholes(ratio, "ratio", words, 1, _MOST_RATIO)
+    if ratios.shape not in ((), (count - 1,)):
+        raise _arguments.wrong(ValueError, "ratio", words, ratio)
     cell, levels = _triple(spacing, "spacing", 1.0), []
     if min(cell) <= 0:
-        raise ValueError("spacing is above 0, not %r" % (spacing,))
-    for number, finer in enumerate(ratios):
-        finer = _errors.whole(finer, "ratio is a whole number")
-        if not 1 <= finer <= _MOST_RATIO:
-            raise ValueError("ratio is a number from 1 to %d, not %d" % (_MOST_RATIO, finer))
+        raise _arguments.wrong(ValueError, "spacing", "above 0", spacing)
+    for number, finer in enumerate([1] + np.broadcast_to(ratios, count - 1).tolist()):
         finer = [finer if axis < dimension else 1 for axis in range(3)]
         cell = [size / r for size, r in zip(cell, finer)]
         levels.append((finer, cell, int((level == number).sum())))
