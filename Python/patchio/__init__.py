@@ -30,15 +30,14 @@ All levels of a refined grid are read, including coarse cells under finer ones, 
 Step.covered() returns the cells that other patches replace.
 
 Faulty files, unknown names and similar errors raise Error, whose message names the file and says what to do. For a missing
-file, the error is also a FileNotFoundError. Ctrl-C ends a read. Other Python threads run during a read. Reads of several
-threads run one after another, and each of them uses several I/O threads.
+file, the error is also a FileNotFoundError. An argument of a wrong type raises TypeError and one with a wrong value ValueError;
+the message names the argument, what it must be and what was found. Ctrl-C ends a read. Other Python threads run during a
+read. Reads of several threads run one after another, and each of them uses several I/O threads.
 
 Several processes can share the patches with Step.part(). With multiprocessing, start them by get_context("spawn"), because a
 process that is forked after a read has only one thread.
 """
 import functools
-import math
-import os
 import warnings
 
 try:
@@ -46,7 +45,7 @@ try:
 except ImportError as error:
     raise ImportError("patchio needs numpy. Install it with 'python3 -m pip install numpy', or 'apt install python3-numpy'") from error
 
-from . import _core, _describe, _errors, _threads
+from . import _arguments, _core, _describe, _errors, _threads
 from ._core import Error, __version__
 from ._errors import MissingFile
 from ._step import Axis, Step, Variable
@@ -93,12 +92,11 @@ class DataSet:
 
     def __init__(self, path, metadata="on", threads=None, listed_only=False, verify=False):
         self.path = path
-        try:
-            paths = [os.fsencode(p) for p in ([path] if isinstance(path, (str, os.PathLike)) else path)]
-        except TypeError:
-            raise TypeError("path must be a file name or a list of file names, not %r" % (path,)) from None
+        paths = [_arguments.file_name(p, "path", "a file name or a list of file names") for p in _arguments.several(path)]
+        metadata = _arguments.choice(metadata, "metadata", ("on", "read", "off"))
+        listed_only = _arguments.flag(listed_only, "listed_only")
         self._threads = _threads.threads_wanted(threads)
-        self._verify = bool(verify)
+        self._verify = _arguments.flag(verify, "verify")
         with _errors.missing_files():
             self._core = _core.DataSet(paths, metadata, listed_only)
         heads = self._core.heads
@@ -122,7 +120,7 @@ class DataSet:
         count = len(self)
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(count))]
-        index = _errors.whole(index, "a step index must be a whole number, counted from 0")
+        index = _arguments.whole(index, "step index", "a whole number, counted from 0")
         if not -count <= index < count:
             raise IndexError("step index %d is out of range: the series has %s, counted from 0" % (index, _describe.count(count, "step")))
         if self._core is None:
@@ -132,8 +130,7 @@ class DataSet:
 
     def nearest(self, time):
         """The Step with the nearest time; if two are equally near, the earlier one. Raises ValueError for NaN."""
-        if math.isnan(time):
-            raise ValueError("time must be a number, not nan")
+        time = _arguments.number(time, "time", "a number", lambda given: given == given)
         later = min(int(np.searchsorted(self.times, time)), len(self) - 1)
         earlier = max(later - 1, 0)
         return self[earlier if time - self.times[earlier] <= self.times[later] - time else later]

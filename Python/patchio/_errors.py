@@ -1,7 +1,6 @@
-"""Errors, and checks of what a caller gave."""
+"""Errors about files."""
 import contextlib
 import errno
-import operator
 import os
 
 from ._core import Error
@@ -41,11 +40,3 @@ def path_text(path):
 def step_error(step, text, *details):
     """An Error that names the step's file."""
     return Error("%s: %s" % (path_text(step.path), text % details))
-
-
-def whole(value, words):
-    """A whole number as int; otherwise raises TypeError, which begins with these words."""
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise TypeError("%s, not %r" % (words, value)) from None

@@ -4,7 +4,8 @@ import os
 
 import numpy as np
 
-from ._errors import step_error, whole
+from . import _arguments
+from ._errors import step_error
 
 # A position that is less than this part of a cell away from a border lies on it.
 _CLOSE = 1e-6
@@ -132,11 +133,12 @@ def positions_of_level(step, level, centering, low, high):
 
 
 def _positions_of_shape(step, shape, centering, low, high):
-    shape = tuple(whole(n, "shape is %d whole numbers" % step.dimension) for n in np.atleast_1d(shape).tolist())
-    if len(shape) != step.dimension or not 1 <= min(shape) <= max(shape) <= _MOST_ALONG_AXIS:
-        raise ValueError("shape must be %d numbers from 1 to %d, not %s" % (step.dimension, _MOST_ALONG_AXIS, shape))
+    words = "%d whole numbers from 1 to %d" % (step.dimension, _MOST_ALONG_AXIS)
+    counts = _arguments.wholes(shape, "shape", words, 1, _MOST_ALONG_AXIS)
+    if counts.shape != (step.dimension,):
+        raise _arguments.wrong(ValueError, "shape", words, shape)
     axes = []
-    for axis, count in enumerate(reversed(shape)):
+    for axis, count in enumerate(counts[::-1].tolist()):
         middle = (np.arange(count) + 0.5) / count
         part = np.linspace(0, 1, count) if centering == "node" and count > 1 else middle
         axes.append(low[axis] + part * (high[axis] - low[axis]))
@@ -147,22 +149,24 @@ def _region(step, given, low, high):
     """Two corners: those of the given bounds, else those of the patches."""
     if given is None:
         return low.min(0), high.max(0)
-    given = np.array(given, float).ravel()
+    words = "%d numbers (xmin, xmax, ymin, ymax, ...)" % (2 * step.dimension)
+    found = _arguments.numbers(given, "bounds", words).ravel()
     with np.errstate(over="ignore", invalid="ignore"):
-        widths = given[1::2] - given[:len(given) // 2 * 2:2]
-    if len(given) not in (6, 2 * step.dimension) or not np.isfinite(widths).all() or (widths < 0).any():
-        raise ValueError("bounds must be %d numbers (xmin, xmax, ymin, ymax, ...), not %s" % (2 * step.dimension, given.tolist()))
-    if len(given) == 4:
-        given = np.append(given, [low[:, 2].min(), high[:, 2].max()])
-    return given[::2], given[1::2]
+        widths = found[1::2] - found[:len(found) // 2 * 2:2]
+    if len(found) not in (6, 2 * step.dimension) or not np.isfinite(widths).all() or (widths < 0).any():
+        raise _arguments.wrong(ValueError, "bounds", words, given)
+    if len(found) == 4:
+        found = np.append(found, [low[:, 2].min(), high[:, 2].max()])
+    return found[::2], found[1::2]
 
 
 def uniform_grid(step, name, level, shape, given, outside):
     """As Step.uniform_grid()."""
     if level is not None and shape is not None:
         raise ValueError("give either level or shape, not both")
-    if np.ndim(outside) or np.asarray(outside).dtype.kind not in "biuf":
-        raise TypeError("outside must be a number, not %r" % (outside,))
+    outside = _arguments.array(outside, "outside", "a number", "biuf")
+    if outside.ndim:
+        raise _arguments.wrong(TypeError, "outside", "a number", outside)
     number = step._level(0 if level is None else level)
     patches = patches_with(step, name)
     variable = step.variables[name]

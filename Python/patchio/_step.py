@@ -5,11 +5,12 @@ import warnings
 
 import numpy as np
 
-from . import _convert, _describe, _errors, _sampling, _threads
+from . import _arguments, _convert, _describe, _errors, _sampling, _threads
 from ._errors import Error, step_error
 
 _LEVEL = np.dtype([("first_patch", "i4"), ("patch_count", "i4"), ("ratio", "i4", 3), ("spacing", "f8", 3)])
 _PATCH = np.dtype([("level", "i4"), ("number", "i4"), ("writer", "i4"), ("lower", "i4", 3), ("upper", "i4", 3)])
+_MOST_PARTS = 2**31 - 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,10 +124,11 @@ class Step:
         names = self._names(variables)
         numbers = [self._number(name) for name in names]
         wanted = self._wanted(patches, levels)
+        ghosts, skip_broken = _arguments.flag(ghosts, "ghosts"), _arguments.flag(skip_broken, "skip_broken")
         count = _threads.threads_here(self._threads if threads is None else _threads.threads_wanted(threads))
         with _errors.missing_files():
             read, faults, self.report, self.report_text = self._core.read(
-                numbers, wanted, bool(ghosts), count, not skip_broken, self._verify)
+                numbers, wanted, ghosts, count, not skip_broken, self._verify)
         # The array owns the memory: no copy.
         arrays = [{patch: np.ndarray(shape, kind, memory) for patch, memory, kind, shape in of_variable} for of_variable in read]
         self.faults = faults
@@ -153,7 +155,9 @@ class Step:
             mine = step.part(rank, size)                  # from mpi4py, multiprocessing, a batch system ...
             density = step.read("density", patches=mine)
         """
-        return np.array(self._core.part(*(_errors.whole(n, "part and parts must be whole numbers, counted from 0") for n in (part, parts))), int)
+        parts = _arguments.whole(parts, "parts", "a whole number from 1 to %d" % _MOST_PARTS, 1, _MOST_PARTS)
+        part = _arguments.whole(part, "part", "a whole number from 0 to %d" % _MOST_PARTS, 0, _MOST_PARTS)
+        return np.array(self._core.part(part, parts), int)
 
     def covered(self, patch):
         """The cells of a patch that other patches replace, as a bool array over its cells.
@@ -277,26 +281,28 @@ class Step:
         return self.origin + (index + middle) * self.levels[level]["spacing"]
 
     def _names(self, variables):
-        return [variables] if isinstance(variables, str) else list(self.variables if variables is None else variables)
+        return list(self.variables) if variables is None else _arguments.several(variables)
 
     def _level(self, level):
         """The number of a level, from its number or its name."""
         if isinstance(level, str):
+            level = _arguments.text(level, "level")
             if level not in self.level_names:
                 raise step_error(self, "the step has no level '%s'. The levels are: %s.", level, ", ".join(self.level_names))
             return self.level_names.index(level)
-        level = _errors.whole(level, "a level must be a number or name")
+        level = _arguments.whole(level, "level", "a number or name")
         if not 0 <= level < len(self.levels):
             raise step_error(self, "the step has no level %d. Levels are numbered 0 to %d.", level, len(self.levels) - 1)
         return level
 
     def _number(self, name):
+        name = _arguments.text(name, "variable", "a name")
         if name not in self._numbers:
             raise step_error(self, "the step has no variable '%s'. The variables are: %s.", name, ", ".join(self.variables) or "none")
         return self._numbers[name]
 
     def _patch(self, patch):
-        patch = _errors.whole(patch, "a patch must be a number")
+        patch = _arguments.whole(patch, "patch", "a number")
         if not 0 <= patch < len(self.patches):
             raise step_error(self, "the step has no patch %d. Patches are numbered 0 to %d.", patch, len(self.patches) - 1)
         return patch
@@ -306,12 +312,10 @@ class Step:
         if patches is None:
             wanted = np.arange(len(self.patches))
         else:
-            given = np.atleast_1d(np.asarray(patches))
-            if given.size and given.dtype.kind not in "iu":
-                raise TypeError("patches must be whole numbers, not %s" % given.dtype)
+            given = _arguments.wholes(patches, "patches", "whole numbers")
             wanted = np.array([self._patch(p) for p in dict.fromkeys(given.ravel().tolist())], int)
         if levels is not None:
-            chosen = [self._level(level) for level in (levels if np.ndim(levels) else [levels])]
+            chosen = [self._level(level) for level in _arguments.several(levels)]
             wanted = wanted[np.isin(self.patches["level"][wanted], chosen)]
         return wanted.tolist()
 

@@ -142,6 +142,68 @@ class Writing(Arguments):
             self.refused(patchio.Error, "the step has no variable 'b'", patchio.open(path)[0].read, "b")
 
 
+class Reading(Arguments):
+    def setUp(self):
+        self.data = patchio.open(linadv())
+        self.step = self.data[-1]
+
+    def test_open(self):
+        for path in ("", "a\0b", LONE, ["a", ""]):
+            self.refused(ValueError, "path must be a file name or a list of file names, not ", patchio.open, path)
+        self.refused(TypeError, "path must be a file name or a list of file names, not b'a'", patchio.open, b"a")
+        self.refused(TypeError, "metadata must be 'on', 'read' or 'off', not None", patchio.open, linadv(), metadata=None)
+        self.refused(ValueError, "metadata must be 'on', 'read' or 'off', not 'yes'", patchio.open, linadv(), metadata="yes")
+        self.refused(ValueError, "threads must be 1 or more, at most 4096, or None for automatic, not 1000", patchio.open, linadv(), threads=10**30)
+        for name in ("listed_only", "verify"):
+            self.refused(TypeError, name + " must be True or False, not 'no'", patchio.open, linadv(), **{name: "no"})
+        self.assertEqual(len(patchio.open(pathlib.Path(linadv()))), 4)
+
+    def test_series(self):
+        for time in (None, "1", [1, 2], 1j):
+            self.refused(TypeError, "time must be a number, not %r" % (time,), self.data.nearest, time)
+        self.refused(ValueError, "time must be a number, not nan", self.data.nearest, float("nan"))
+        for index in (None, "0", 0.0, b"0"):
+            self.refused(TypeError, "step index must be a whole number, counted from 0, not %r" % (index,), self.data.__getitem__, index)
+
+    def test_read(self):
+        step = self.step
+        self.refused(ValueError, "threads must be 1 or more, at most 4096, or None for automatic, not 1000", step.read, "uval", threads=10**30)
+        for name in (5, b"uval", [["uval"]], [None], object):
+            self.refused(TypeError, "variable must be a name, not ", step.read, name)
+            self.refused(TypeError, "variable must be a name, not ", step.dtype, name)
+        self.refused(ValueError, "variable must be a name without NUL characters and surrogates, not '\\ud800'", step.read, LONE)
+        for name in ("ghosts", "skip_broken"):
+            self.refused(TypeError, name + " must be True or False, not 'no'", step.read, "uval", **{name: "no"})
+        for patches in ("a", RAGGED, [{}], [0.5], b"\1", {0: 1}, [True]):
+            self.refused(TypeError, "patches must be whole numbers, not ", step.read, "uval", patches=patches)
+        for level in (None, 0.5, b"\1", object, [0], True, np.bool_(True)):
+            self.refused(TypeError, "level must be a number or name, not ", step.read, "uval", levels=[level])
+        self.refused(ValueError, "level must be text without NUL characters and surrogates, not '\\ud800'", step.read, "uval", levels=LONE)
+        for read in (step.read(["uval"], patches=range(2), levels=(n for n in range(3))), step.read(n for n in ["uval"])):
+            self.assertEqual(list(read), ["uval"])
+
+    def test_parts_and_patches(self):
+        step = self.step
+        self.refused(ValueError, "parts must be a whole number from 1 to 2147483647, not 1000", step.part, 0, 10**30)
+        self.refused(ValueError, "part must be a whole number from 0 to 2147483647, not -1", step.part, -1, 2)
+        self.refused(patchio.Error, "Part 2 of 2 is invalid", step.part, 2, 2)
+        self.refused(TypeError, "part must be a whole number from 0 to 2147483647, not None", step.part, None, 2)
+        for work in (step.covered, step.nodes, step.positions):
+            self.refused(TypeError, "patch must be a number, not None", work, None)
+            self.refused(ValueError, "patch must be a number, not 1000", work, 10**30)
+
+    def test_uniform_grid(self):
+        grid = self.step.uniform_grid
+        for bounds in ("a", RAGGED, [None], {1}, 1j):
+            self.refused(TypeError, "bounds must be 6 numbers (xmin, xmax, ymin, ymax, ...), not ", grid, "uval", bounds=bounds)
+        self.refused(ValueError, "bounds must be 6 numbers (xmin, xmax, ymin, ymax, ...), not 5", grid, "uval", bounds=5)
+        self.refused(TypeError, "shape must be 3 whole numbers from 1 to 100000000, not 'a'", grid, "uval", shape="a")
+        self.refused(TypeError, "shape must be 3 whole numbers from 1 to 100000000, not [[0, 0, 0], [4, 0]]", grid, "uval", shape=RAGGED)
+        self.refused(ValueError, "shape must be 3 whole numbers from 1 to 100000000, not 1000", grid, "uval", shape=[10**30, 1, 1])
+        for outside in (None, RAGGED, "a", [1], np.ma.masked):
+            self.refused(ValueError if outside is np.ma.masked else TypeError, "outside must ", grid, "uval", outside=outside)
+
+
 class OddValues(unittest.TestCase):
     """Each argument of each function with each odd value: it works, or patchio's own error names the argument or the file."""
 
@@ -149,7 +211,7 @@ class OddValues(unittest.TestCase):
            RAGGED, [10**30], ["a", 1], (), {}, {"a": None}, {1, 2}, object(), object, len, np.nan, np.ma.masked, np.array(5), np.array([]),
            np.array([True]), np.array(["a"]), np.array([None, {}], object), np.array([{1: 2}, [3]], object), np.zeros((0, 3), int), np.zeros(2, "M8[s]"),
            np.zeros(2, "i4,f8"), np.float32(2), np.int8(-1), decimal.Decimal("NaN"), fractions.Fraction(1, 3), slice(None), Ellipsis, range(10**9, 10**9 + 2))
-    WHAT = {}    # words of messages about one of several
+    WHAT = {"name": "variable", "variables": "variable", "levels": "level"}    # words of messages about one of several
 
     def works_or_says(self, call, arguments, name, value):
         try:
@@ -191,6 +253,29 @@ class OddValues(unittest.TestCase):
             except TypeError:
                 continue
             self.works_or_says(write_named, {}, "name", value)
+
+    def test_read(self):
+        data = patchio.open(linadv())
+        step = data[-1]
+        self.odd_calls(patchio.open, path=linadv(), metadata="on", threads=None, listed_only=False, verify=False)
+        self.odd_calls(data.nearest, time=0)
+        self.odd_calls(step.read, variables="uval", patches=0, levels=None, ghosts=False, threads=None, skip_broken=False)
+        self.odd_calls(step.dtype, name="uval")
+        self.odd_calls(step.part, part=0, parts=2)
+        for call in (step.covered, step.nodes, step.positions):
+            self.odd_calls(call, patch=0)
+        self.odd_calls(step.uniform_grid, name="uval", level=0, shape=None, bounds=None, outside=0)
+        self.odd_calls(step.uniform_grid, name="uval", level=None, shape=(2, 2, 2), bounds=None, outside=0)
+
+    def test_conversions(self):
+        step = patchio.open(linadv())[-1]
+        for name, arguments in (("pyvista", {"variables": "uval", "patches": 0, "levels": None}), ("xarray", {"variables": "uval", "level": 0}),
+                                ("yt", {"variables": "uval", "levels": 0})):
+            try:
+                __import__(name)
+            except ImportError:
+                continue
+            self.odd_calls(getattr(step, "to_" + name), **arguments)
 
 
 if __name__ == "__main__":

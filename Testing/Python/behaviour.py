@@ -270,7 +270,7 @@ class Errors(unittest.TestCase):
         for fault in (caught.exception, pickle.loads(pickle.dumps(caught.exception))):
             self.assertEqual((fault.errno, fault.filename), (errno.ENOENT, "/nowhere/dumps.visit"))
             self.assertEqual(str(fault), str(caught.exception))
-        for path in (None, 3, [None], b"dumps.visit"):
+        for path in (None, 3, b"dumps.visit"):
             self.fails(["path must be a file name", repr(path)], lambda: patchio.open(path), TypeError)
         with self.assertRaises(patchio.Error) as caught:
             patchio.open(__file__)

@@ -183,7 +183,7 @@ class UniformGrid(unittest.TestCase):
                 ("too large", lambda: step.uniform_grid("U", bounds=(0, 1e12, 0, 1, 0, 1)), patchio.Error),
                 ("either", lambda: step.uniform_grid("U", level=1, shape=(2, 2, 2)), ValueError),
                 ("shape must be 3", lambda: step.uniform_grid("U", shape=(2, 2)), ValueError),
-                ("not 2.5", lambda: step.uniform_grid("U", shape=(2.5, 2, 2)), TypeError),
+                ("not (2.5, 2, 2)", lambda: step.uniform_grid("U", shape=(2.5, 2, 2)), TypeError),
                 ("outside must be a number, not 'x'", lambda: step.uniform_grid("U", outside="x"), TypeError),
                 ("bounds must be", lambda: step.uniform_grid("U", bounds=(1, 0, 0, 1, 0, 1)), ValueError),
                 ("bounds must be", lambda: step.uniform_grid("U", bounds=(-1e308, 1e308, 0, 1, 0, 1)), ValueError),
