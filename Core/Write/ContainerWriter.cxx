@@ -86,7 +86,9 @@ void MakeFolder(const std::string& folder)
   if (fs::exists(folder, ignored) && !fs::is_directory(folder, ignored)) {
     throw FileError(folder, "a PatchIO container, or an unused name", "a file", "Choose another name");
   }
-  if (IsContainer(fs::absolute(folder).parent_path().string())) {
+  // Has one slash at the end, whether the name has one or not.
+  const fs::path normal = (fs::absolute(folder) / "").lexically_normal();
+  if (IsContainer(normal.parent_path().parent_path().string())) {
     throw FileError(
         folder, "a folder outside other containers", "a folder within a container", "Choose another folder");
   }

@@ -140,6 +140,13 @@ class Writing(Arguments):
             self.assertEqual(len(patchio.open(path)[0].read("a")), 1)
             self.refused(patchio.Error, "an unused step number", patchio.write, path, {"a": A})
             self.refused(patchio.Error, "the step has no variable 'b'", patchio.open(path)[0].read, "b")
+        folder = target("slash.pio")
+        for step, path in enumerate((folder, folder + "/", folder + "//", folder + "/.", os.path.relpath(folder) + "/")):
+            patchio.write(path, {"a": A}, step=step)
+            self.assertEqual(patchio.open(path).numbers.tolist(), list(range(step + 1)))
+        patchio.write(folder + "/", {"a": A}, overwrite=True)
+        self.assertEqual(sorted(os.listdir(folder)), ["index", "step.000000.hdf"])
+        self.refused(patchio.Error, "a folder within a container", patchio.write, folder + "/inner.pio/", {"a": A})
 
 
 class Reading(Arguments):
