@@ -300,13 +300,13 @@ int vtkPatchReader::RequestData(vtkInformation*, vtkInformationVector**, vtkInfo
   Internals& self = *this->Internal;
   vtkInformation* info = outputVector->GetInformationObject(0);
   auto* output = vtkDataObject::GetData(info);
+  // The arrays of the step before give their memory to this one.
+  output->Initialize();
   if (!self.Session.Series.IsOpen()) {
-    return 0;
+    return 1;  // RequestInformation() has given the reason; see below
   }
   // An abort stops the current read only; VTK does not take it back.
   this->AbortExecute = 0;
-  // The arrays of the step before give their memory to this one.
-  output->Initialize();
   try {
     ReadRequest request = this->RequestFor(info);
     const ReadObserver observer{[this](double fraction, const std::string& text) {

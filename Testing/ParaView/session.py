@@ -59,6 +59,33 @@ def check_reload():
     Delete(reader)
 
 
+def check_reload_after_errors():
+    """Data that are gone for some time, also at a Reload Files, are shown again by the next Reload Files."""
+    path = copy_series("gone", 3)
+    folder = os.path.dirname(path)
+    reader, view = PatchReader(FileName=[path]), CreateView("RenderView")
+    times = reader.TimestepValues[:]
+    view.ViewTime = times[0]
+    Show(reader, view)
+    Render(view)
+    expect(cells(reader) > 0, "no cells at first")
+    said, window = vtkStringOutputWindow(), vtkOutputWindow.GetInstance()
+    vtkOutputWindow.SetInstance(said)
+    os.rename(folder, folder + ".away")
+    view.ViewTime = times[1]
+    Render(view)
+    ReloadFiles(reader)
+    Render(view)
+    vtkOutputWindow.SetInstance(window)
+    expect(cells(reader) == 0, "%d cells of data that are gone", cells(reader))
+    os.rename(folder + ".away", folder)
+    ReloadFiles(reader)
+    Render(view)
+    expect(cells(reader) > 0, "no cells after Reload Files, though the data are there again")
+    Delete(reader)
+    Delete(view)
+
+
 def check_choices():
     reader = PatchReader(FileName=[data + "/linadv_2d/dumps.visit"])
     reader.UpdatePipeline()
@@ -456,6 +483,7 @@ def check_hidden():
 os.makedirs(scratch, exist_ok=True)
 check_threads()
 check_reload()
+check_reload_after_errors()
 check_choices()
 check_time()
 check_abort(Blocks="As patches")
