@@ -40,14 +40,24 @@ std::vector<hsize_t> TimesShape(std::int64_t steps)
   return {static_cast<hsize_t>(steps), 1, 1, 1};
 }
 
-/// All places of a shape in a file's description.
+/// All places of a shape in a file's description: those of a dataspace message of version 1, which has the
+/// shape and the greatest shape behind its head (HDF5 File Format Specification, IV.A.2.b).
 std::vector<std::uint64_t> PlacesOf(const std::vector<hsize_t>& shape, const std::vector<std::byte>& in)
 {
-  std::vector<std::uint64_t> places;
+  constexpr std::size_t head = 8;
+  std::vector<std::byte> message(head, std::byte(0));
+  message[0] = std::byte(1);             // version
+  message[1] = std::byte(shape.size());  // axes
+  message[2] = std::byte(1);             // has a greatest shape
   const auto* begin = reinterpret_cast<const std::byte*>(shape.data());
   const auto* end = begin + shape.size() * sizeof(hsize_t);
-  for (auto at = in.begin(); (at = std::search(at, in.end(), begin, end)) != in.end(); ++at) {
-    places.push_back(at - in.begin());
+  message.insert(message.end(), begin, end);
+  message.insert(message.end(), begin, end);
+  std::vector<std::uint64_t> places;
+  for (auto at = in.begin(); (at = std::search(at, in.end(), message.begin(), message.end())) != in.end();
+       ++at) {
+    places.push_back(at - in.begin() + head);
+    places.push_back(places.back() + (end - begin));
   }
   return places;
 }
@@ -178,11 +188,8 @@ SensorFile::SensorFile(const SensorSeries& series, const Catalog& data, std::int
       this->Lengths.push_back(place + (shape.size() == 3 ? sizeof(hsize_t) : 0));
     }
   }
-  // A shape and the greatest shape follow each other: (L,1,1,1) (L,1,1,1) has (1,L,1) in it.
-  std::sort(this->Lengths.begin(), this->Lengths.end());
-  this->Lengths.erase(std::unique(this->Lengths.begin(), this->Lengths.end()), this->Lengths.end());
-  if (this->Lengths.size() % (this->Begins.size() + 1) != 0 || this->Lengths.empty()) {
-    throw FileError(this->Path, "the layout of data sets of HDF5 1.10", "others",
+  if (this->Lengths.size() != 2 * (this->Begins.size() + 1)) {
+    throw FileError(this->Path, "data sets as HDF5 1.10 describes them", "others",
         "Write this channel as a container, and report the HDF5 version");
   }
 }
