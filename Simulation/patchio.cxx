@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
 
 using namespace patchio;
@@ -34,10 +36,49 @@ void Require(const void* argument, const char* call, const char* name)
   }
 }
 
-int Try(patchio_output* output, const std::function<void(output::Output&)>& work)
+/// The outputs that patchio_open() has returned and patchio_close() has not had.
+class OpenOutputs
+{
+public:
+  void Add(const patchio_output* output)
+  {
+    const std::lock_guard<std::mutex> guard(this->Lock);
+    this->All.insert(output);
+  }
+  void Remove(const patchio_output* output)
+  {
+    const std::lock_guard<std::mutex> guard(this->Lock);
+    this->All.erase(output);
+  }
+  bool Have(const patchio_output* output)
+  {
+    const std::lock_guard<std::mutex> guard(this->Lock);
+    return this->All.count(output) > 0;
+  }
+
+private:
+  std::mutex Lock;
+  std::set<const patchio_output*> All;
+};
+OpenOutputs openOutputs;
+
+bool IsOpen(const patchio_output* output)
 {
   if (!output) {
     lastError = "A call was given NULL for the output. patchio_open() returns NULL when it fails.";
+  } else if (!openOutputs.Have(output)) {
+    lastError =
+        "A call was given an output that is not open. patchio_close() may be called once, as the last "
+        "call for an output.";
+  } else {
+    return true;
+  }
+  return false;
+}
+
+int Try(patchio_output* output, const std::function<void(output::Output&)>& work)
+{
+  if (!IsOpen(output)) {
     return 1;
   }
   if (!output->Engine) {
@@ -115,15 +156,37 @@ Int3 ThreeOf(const std::int32_t* numbers, int otherwise)
   return numbers ? Int3{numbers[0], numbers[1], numbers[2]} : Int3{otherwise, otherwise, otherwise};
 }
 
+bool IsMpiUp(int& begun)
+{
+  int finalized = 0;
+  MPI_Initialized(&begun);
+  MPI_Finalized(&finalized);
+  return begun && !finalized;
+}
+
+/// Throws Error for what makes MPI end the program.
+void CheckMpi(MPI_Comm communicator)
+{
+  int begun = 0;
+  if (!IsMpiUp(begun)) {
+    throw Error(begun ? "patchio_open() was called after MPI_Finalize()."
+                      : "patchio_open() was called before MPI_Init().");
+  }
+  // Open MPI converts a number of Fortran that is no communicator to a null pointer.
+  if (communicator == MPI_COMM_NULL || communicator == MPI_Comm{}) {
+    throw Error(
+        "patchio_open() was given MPI_COMM_NULL, or no communicator. Only ranks of the communicator may call "
+        "it.");
+  }
+}
+
 }  // namespace
 
 patchio_output* patchio_open(const char* configuration, MPI_Comm communicator)
 {
   auto output = std::make_unique<patchio_output>();
   lastError = CatchError([&] {
-    if (communicator == MPI_COMM_NULL) {
-      throw Error("patchio_open() was given MPI_COMM_NULL. Only ranks of the communicator may call it.");
-    }
+    CheckMpi(communicator);
     output::OutputConfig config;
     const std::string fault = CatchError([&] {
       Require(configuration, "patchio_open", "the configuration");
@@ -140,6 +203,7 @@ patchio_output* patchio_open(const char* configuration, MPI_Comm communicator)
     check(fault);
     check(CatchError([&] { output->Engine = std::make_unique<output::Output>(config, communicator); }));
     AwaitFinalize(*output);
+    openOutputs.Add(output.get());
   });
   return lastError.empty() ? output.release() : nullptr;
 }
@@ -148,7 +212,8 @@ patchio_output* patchio_open(const char* configuration, MPI_Comm communicator)
 extern "C" __attribute__((visibility("default"))) patchio_output* patchio_open_fortran(
     const char* configuration, MPI_Fint communicator)
 {
-  return patchio_open(configuration, MPI_Comm_f2c(communicator));
+  int begun = 0;
+  return patchio_open(configuration, IsMpiUp(begun) ? MPI_Comm_f2c(communicator) : MPI_COMM_NULL);
 }
 
 int patchio_compute(patchio_output* output, MPI_Comm* compute)
@@ -230,12 +295,16 @@ int patchio_flush(patchio_output* output)
 
 int patchio_close(patchio_output* output)
 {
+  if (output && !IsOpen(output)) {
+    return 1;
+  }
   const std::unique_ptr<patchio_output> closing(output);
   lastError.clear();
   if (closing && closing->Engine && Try(closing.get(), [](output::Output& engine) { engine.Close(); }) != 0) {
     lastError = closing->Error;
   }
   if (closing) {
+    openOutputs.Remove(output);
     closing->Engine.reset();
     ForgetFinalize(*closing);
   }
@@ -244,5 +313,5 @@ int patchio_close(patchio_output* output)
 
 const char* patchio_error(const patchio_output* output)
 {
-  return output ? output->Error.c_str() : lastError.c_str();
+  return output && openOutputs.Have(output) ? output->Error.c_str() : lastError.c_str();
 }

@@ -100,7 +100,8 @@ int patchio_variable(patchio_output* output, const char* name, const char* descr
     enum patchio_type type, int components, enum patchio_place place, const int32_t* ghosts);
 
 /* Writes a step.
- * step: 0 or more, each number once, in any order. time: finite.
+ * step: 0 or more, each number once, in any order; in increasing order if a channel has the format grads or
+ * kwave. time: finite.
  * values: values[v * count + p] is the array of variable v on this rank's patch p, in the order of the last
  * patchio_patches(), axis 0 fastest; NULL if the patch does not have the variable. PatchIO does not keep the
  * pointers: the arrays may change when the call has returned.
@@ -115,7 +116,8 @@ int patchio_flush(patchio_output* output);
 
 /* Waits like patchio_flush(), and ends the output, even if it returns 1; patchio_error(NULL) then returns the
  * message. NULL is ignored. Collective. Call it before MPI_Finalize(), which completes outputs that are still
- * open, but can report errors only on the standard error stream. */
+ * open, but can report errors only on the standard error stream. The output must not be used afterwards: calls
+ * with it return 1. */
 int patchio_close(patchio_output* output);
 
 /* Returns the message of the last call that returned 1, one line per error, or "" if there was none.

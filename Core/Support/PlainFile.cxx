@@ -122,8 +122,12 @@ void PlainFile::Reserve(std::uint64_t bytes) const
 
 void PlainFile::Flush() const
 {
-  if (::fsync(this->Number) != 0) {
+  struct stat status = {};
+  if (::fsync(this->Number) != 0 || ::fstat(this->Number, &status) != 0) {
     this->Fail("a file that can be written");
+  }
+  if (status.st_nlink == 0 && ::stat(this->PathName.c_str(), &status) != 0 && errno == ENOENT) {
+    this->Fail("the file that is being written, which nobody may remove before that is done");
   }
 }
 

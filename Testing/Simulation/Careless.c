@@ -4,6 +4,7 @@
 #include <patchio.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int rank;
 
@@ -14,6 +15,10 @@ static void told(const patchio_output* out, int fault)
 
 int main(int argc, char** argv)
 {
+  if (patchio_open("{}", MPI_COMM_WORLD) || !strstr(patchio_error(NULL), "before MPI_Init()")) {
+    printf("patchio_open() before MPI_Init() says: %s\n", patchio_error(NULL));
+    return 2;
+  }
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const double origin[3] = {0, 0, 0}, spacing[3] = {1, 1, 1}, wrong[3] = {1, -1, 1};
@@ -61,6 +66,11 @@ int main(int argc, char** argv)
     }
     told(out, patchio_write(out, step, step, values));
   }
+  patchio_output* twice = patchio_open("{\"channels\": [{\"path\": \"twice.pio\"}]}", MPI_COMM_SELF);
+  told(NULL, patchio_close(twice));
+  told(NULL, patchio_close(twice));
+  told(twice, patchio_flush(twice));
   MPI_Finalize();
+  told(NULL, patchio_open("{}", MPI_COMM_SELF) == NULL);
   return 0;
 }
