@@ -87,15 +87,23 @@ void CatalogOutput::Write(std::size_t channel, container::StepToWrite step, std:
       [](FilterKind kind) { return kind != FilterKind::None; });
   const bool waits = bytes > this->Config.Memory;
   bytes = waits ? 0 : bytes;
+  const std::int64_t number = step.Data.Step;
   const std::string before = fmt::format(
-      "Step {} of the channel '{}' was not written. ", step.Data.Step, this->Config.Channels[channel].Name);
+      "Step {} of the channel '{}' was not written. ", number, this->Config.Channels[channel].Name);
   std::shared_ptr<StepOnItsWay> to;
   HeldValues values;
-  RunOnAllRanks(this->Ranks, [&] {
-    this->Writer.MakeRoom(bytes);
-    to = sink.To->Prepare(std::move(step));
-    values = take(this->Aside && !waits);
+  const std::string fault = CatchError([&] {
+    RunOnAllRanks(this->Ranks, [&] {
+      this->Writer.MakeRoom(bytes);
+      to = sink.To->Prepare(std::move(step));
+      values = take(this->Aside && !waits);
+    });
   });
+  if (!fault.empty()) {
+    const auto lose = [&target = *sink.To, number] { target.Lose(number); };
+    this->Aside ? this->Writer.Add(0, lose) : lose();
+    throw Error(fault);
+  }
   const auto write = [to, values, before, threads = sink.Threads] {
     const std::string fault = CatchError([&] { to->Write(values.Mine, threads); });
     if (!fault.empty()) {

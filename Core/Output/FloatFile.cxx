@@ -1,6 +1,10 @@
 #include "Output/FloatFile.h"
 
+#include "Output/Sensor.h"
 #include "Support/Error.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -15,6 +19,20 @@ void CopyFloats(const void* from, std::size_t first, std::int64_t count, float* 
 {
   const T* values = static_cast<const T*>(from) + first;
   std::transform(values, values + count, to, [](T value) { return static_cast<float>(value); });
+}
+
+/// What all steps of a file have in common, a line each.
+std::vector<std::string> LinesOf(const Catalog& step)
+{
+  std::vector<std::string> names;
+  for (const Variable& variable : step.Variables) {
+    names.push_back(PlainText(variable.Name));
+  }
+  const Box cells = GridOf(step);
+  return {fmt::format("the variables {}", fmt::join(names, ", ")),
+      fmt::format("the cells ({}) to ({})", fmt::join(cells.Lower, ", "), fmt::join(cells.Upper, ", ")),
+      fmt::format("the origin ({})", fmt::join(step.Origin, ", ")),
+      fmt::format("the spacing ({})", fmt::join(step.Levels[0].Spacing, ", "))};
 }
 
 }  // namespace
@@ -57,6 +75,31 @@ void ClearPlace(const std::string& path, bool overwrite)
   if (fs::path(path).has_parent_path()) {
     fs::create_directories(fs::path(path).parent_path(), ignored);
   }
+}
+
+void AlikeSteps::Check(const Catalog& step) const
+{
+  if (this->IsEmpty()) {
+    return;
+  }
+  if (step.Step <= this->Last) {
+    throw FileError(this->Path, fmt::format("a step after step {}", this->Last),
+        fmt::format("step {}", step.Step), "Write each step once, in the order of the numbers");
+  }
+  const std::vector<std::string> lines = LinesOf(step);
+  const auto [first, other] = std::mismatch(this->First.begin(), this->First.end(), lines.begin());
+  if (first != this->First.end()) {
+    throw FileError(this->Path, fmt::format("{} at all steps, as at the first one", *first),
+        fmt::format("{} at step {}", *other, step.Step), "Write this channel as a container");
+  }
+}
+
+void AlikeSteps::Add(const Catalog& step)
+{
+  if (this->IsEmpty()) {
+    this->First = LinesOf(step);
+  }
+  this->Last = step.Step;
 }
 
 }  // namespace patchio::output

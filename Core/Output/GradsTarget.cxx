@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -89,7 +90,8 @@ public:
       : Ranks(ranks),
         What(channel),
         Descriptor(channel.Path),
-        DataPath(fs::path(channel.Path).replace_extension(".dat").string())
+        DataPath(fs::path(channel.Path).replace_extension(".dat").string()),
+        Alike(channel.Path)
   {
   }
 
@@ -97,6 +99,7 @@ public:
   {
     return std::make_unique<Step>(*this, std::move(step));
   }
+  void Lose(std::int64_t step) override { this->Lost.Add(step); }
 
 private:
   class Step : public StepOnItsWay
@@ -116,20 +119,25 @@ private:
   void Open();
   void WriteStep(
       const container::StepToWrite& step, const std::vector<container::PatchValues>& mine, int threads);
+  void TryToWrite(
+      const container::StepToWrite& step, const std::vector<container::PatchValues>& mine, int threads);
+  void FillLost(std::size_t steps, std::uint64_t bytes, int threads);
   void MakeFile(bool overwrite) const;
   void Check(const container::StepToWrite& step);
-  void WriteValues(
-      const container::StepToWrite& step, const std::vector<container::PatchValues>& mine, int threads);
-  void WritePlanes(const Planes& planes, std::size_t begin, std::size_t end,
+  void WriteValues(const Planes& planes, std::size_t place, const container::StepToWrite& step,
+      const std::vector<container::PatchValues>& mine, int threads);
+  void WritePlanes(const Planes& planes, std::size_t place, std::size_t begin, std::size_t end,
       const std::vector<std::string>& texts, int threads) const;
-  void Describe(const Catalog& data, int steps) const;
+  void Describe(const Catalog& data, std::size_t steps) const;
 
   Communicator& Ranks;
   const Channel& What;
   const std::string Descriptor, DataPath;
   std::unique_ptr<PlainFile> File;  ///< from the first step on
-  int Steps = 0;                    ///< that are in the file
-  Box Cells;                        ///< of the first step
+  std::size_t Steps = 0;            ///< that are in the file, with lost ones
+  AlikeSteps Alike;
+  LostSteps Lost;
+  Box Cells;
   std::vector<std::string> Names;
 };
 
@@ -148,17 +156,48 @@ void GradsTarget::Open()
 void GradsTarget::WriteStep(
     const container::StepToWrite& step, const std::vector<container::PatchValues>& mine, int threads)
 {
+  this->Alike.Check(step.Data);
+  const std::string fault = CatchError([&] { this->TryToWrite(step, mine, threads); });
+  if (!fault.empty()) {
+    this->Lose(step.Data.Step);
+    throw Error(fault);
+  }
+  this->Alike.Add(step.Data);
+}
+
+void GradsTarget::TryToWrite(
+    const container::StepToWrite& step, const std::vector<container::PatchValues>& mine, int threads)
+{
   this->Check(step);
   if (!this->File) {
     this->Open();
   }
-  this->WriteValues(step, mine, threads);
+  const Planes planes(step, this->Cells, this->Ranks.Size());
+  const std::size_t lost = this->Lost.Before(step.Data.Step).size();
+  this->FillLost(lost, planes.Count() * planes.Values() * sizeof(float), threads);
+  const std::size_t place = this->Steps + lost;
+  this->WriteValues(planes, place, step, mine, threads);
   RunOnAllRanks(this->Ranks, [&] {
     if (this->Ranks.Rank() == 0) {
-      this->Describe(step.Data, this->Steps + 1);
+      this->Describe(step.Data, place + 1);
     }
   });
-  ++this->Steps;
+  this->Steps = place + 1;
+  this->Lost.Forget(step.Data.Step);
+}
+
+/// Collective: lost steps have no values anywhere, so that the steps after them keep their dates. bytes: of a
+/// step.
+void GradsTarget::FillLost(std::size_t steps, std::uint64_t bytes, int threads)
+{
+  RunOnAllRanks(this->Ranks, [&] {
+    const std::vector<float> none(RequestBytes / sizeof(float), std::strtof(Undefined, nullptr));
+    const std::uint64_t before = this->Steps * bytes, all = this->Ranks.Rank() == 0 ? steps * bytes : 0;
+    RunTasksOrThrow((all + RequestBytes - 1) / RequestBytes, threads, [&](std::size_t task) {
+      const std::uint64_t offset = task * RequestBytes;
+      this->File->Write(before + offset, none.data(), std::min(RequestBytes, all - offset));
+    });
+  });
 }
 
 void GradsTarget::MakeFile(bool overwrite) const
@@ -169,7 +208,7 @@ void GradsTarget::MakeFile(bool overwrite) const
   PlainFile(this->DataPath, PlainFile::Purpose::Create);
 }
 
-/// Steps of a GrADS file are all alike.
+/// Throws Error where a GrADS file cannot have such a step.
 void GradsTarget::Check(const container::StepToWrite& step)
 {
   const Catalog& data = step.Data;
@@ -201,19 +240,16 @@ void GradsTarget::Check(const container::StepToWrite& step)
     }
     names.push_back(name);
   }
-  require(this->Steps == 0 ||
-              (names == this->Names && cells.Lower == this->Cells.Lower && cells.Upper == this->Cells.Upper),
-      "the same variables and box at all steps", fmt::format("different ones at step {}", data.Step));
   this->Names = names;
   this->Cells = cells;
 }
 
 /// Collective. Ranks give each other what they have of some planes, so that each rank has whole planes that
 /// follow each other and writes them in one go; then of some more planes, which bounds what is in memory.
-void GradsTarget::WriteValues(
-    const container::StepToWrite& step, const std::vector<container::PatchValues>& mine, int threads)
+/// place: of the step in the file.
+void GradsTarget::WriteValues(const Planes& planes, std::size_t place, const container::StepToWrite& step,
+    const std::vector<container::PatchValues>& mine, int threads)
 {
-  const Planes planes(step, this->Cells, this->Ranks.Size());
   std::map<std::array<int, 2>, const void*> values;
   for (const container::PatchValues& one : mine) {
     values[{one.Variable, one.Patch}] = one.Values;
@@ -239,8 +275,8 @@ void GradsTarget::WriteValues(
     }
     texts = this->Ranks.Exchange(std::move(texts));
     const auto [begin, end] = part(this->Ranks.Rank());
-    const std::string problem =
-        CatchError([&, begin = begin, end = end] { this->WritePlanes(planes, begin, end, texts, threads); });
+    const std::string problem = CatchError(
+        [&, begin = begin, end = end] { this->WritePlanes(planes, place, begin, end, texts, threads); });
     fault = fault.empty() ? problem : fault;
   }
   RunOnAllRanks(this->Ranks, [&] {
@@ -252,7 +288,7 @@ void GradsTarget::WriteValues(
 }
 
 /// texts: of all ranks.
-void GradsTarget::WritePlanes(const Planes& planes, std::size_t begin, std::size_t end,
+void GradsTarget::WritePlanes(const Planes& planes, std::size_t place, std::size_t begin, std::size_t end,
     const std::vector<std::string>& texts, int threads) const
 {
   std::vector<float> whole((end - begin) * planes.Values());
@@ -267,7 +303,7 @@ void GradsTarget::WritePlanes(const Planes& planes, std::size_t begin, std::size
     });
   }
   const std::uint64_t bytes = whole.size() * sizeof(float);
-  const std::uint64_t before = (this->Steps * planes.Count() + begin) * planes.Values() * sizeof(float);
+  const std::uint64_t before = (place * planes.Count() + begin) * planes.Values() * sizeof(float);
   RunTasksOrThrow((bytes + RequestBytes - 1) / RequestBytes, threads, [&](std::size_t task) {
     const std::uint64_t offset = task * RequestBytes;
     this->File->Write(before + offset, reinterpret_cast<const std::byte*>(whole.data()) + offset,
@@ -276,7 +312,7 @@ void GradsTarget::WritePlanes(const Planes& planes, std::size_t begin, std::size
 }
 
 /// The descriptor names the steps that are complete, so that readers see no others.
-void GradsTarget::Describe(const Catalog& data, int steps) const
+void GradsTarget::Describe(const Catalog& data, std::size_t steps) const
 {
   const char axes[] = {'x', 'y', 'z'};
   const Level& level = data.Levels[0];

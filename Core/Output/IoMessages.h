@@ -48,11 +48,13 @@ struct Order
   VariableCode Code;
   std::int64_t Step = 0;
   double Time = 0;
-  std::vector<std::string> Told;  ///< by compute ranks, of their arrays
+  std::vector<std::string> Told;   ///< by compute ranks, of their arrays
+  std::vector<std::int64_t> Lost;  ///< steps since the last one, which do not come
 
   auto Fields()
   {
-    return std::tie(this->Needs, this->Declared, this->Map, this->Code, this->Step, this->Time, this->Told);
+    return std::tie(
+        this->Needs, this->Declared, this->Map, this->Code, this->Step, this->Time, this->Told, this->Lost);
   }
 };
 

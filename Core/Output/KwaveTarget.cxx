@@ -13,25 +13,20 @@
 namespace patchio::output {
 namespace {
 
-std::vector<std::string> NamesOf(const Catalog& data)
-{
-  std::vector<std::string> names;
-  for (const Variable& variable : data.Variables) {
-    names.push_back(variable.Name);
-  }
-  return names;
-}
-
 class KwaveTarget : public PartsTarget
 {
 public:
-  KwaveTarget(Communicator& ranks, const Channel& channel) : Path(channel.Path), Writer(ranks, channel) {}
+  KwaveTarget(Communicator& ranks, const Channel& channel)
+      : Path(channel.Path), Alike(channel.Path), Writer(ranks, channel)
+  {
+  }
 
   std::uint64_t BytesOf(const std::shared_ptr<const Declaration>& what, std::size_t variables) override;
   std::unique_ptr<StepOnItsWay> Prepare(const container::StepToWrite& step,
       const std::shared_ptr<const Declaration>& what, const std::vector<GivenArray>& mine,
       const std::string& fault) override;
   void Flush(int /*threads*/) override { this->Writer.Flush(); }
+  void Lose(std::int64_t step) override { this->Writer.Lose(step); }
 
 private:
   class Step : public StepOnItsWay
@@ -55,11 +50,10 @@ private:
       std::vector<float>& values) const;
 
   const std::string Path;
+  AlikeSteps Alike;
   SensorWriter Writer;
   std::shared_ptr<const SensorCut> Current;
   std::int64_t Prepared = 0;  ///< steps
-  std::vector<std::string> Names;
-  Box Grid;
 };
 
 std::uint64_t KwaveTarget::BytesOf(const std::shared_ptr<const Declaration>& what, std::size_t variables)
@@ -94,13 +88,14 @@ std::unique_ptr<StepOnItsWay> KwaveTarget::Prepare(const container::StepToWrite&
     const std::shared_ptr<const Declaration>& what, const std::vector<GivenArray>& mine,
     const std::string& fault)
 {
-  SensorSample sample{this->Prepared++, step.Data.Step, step.Data.Time, nullptr, {}, fault};
+  this->Alike.Check(step.Data);
   this->Check(step.Data);
+  SensorSample sample{this->Prepared++, step.Data.Step, step.Data.Time, nullptr, {}, fault};
   this->BytesOf(what, step.Types.size());
   sample.What = this->Current;
   sample.Values = this->Writer.TakeMemory();
   const std::string problem = CatchError([&] {
-    if (this->Names.empty()) {
+    if (this->Alike.IsEmpty()) {
       this->Writer.LayOut(step.Data);
     }
     for (std::size_t series = 0; series < this->Writer.Series().size() && fault.empty(); ++series) {
@@ -110,12 +105,11 @@ std::unique_ptr<StepOnItsWay> KwaveTarget::Prepare(const container::StepToWrite&
     }
   });
   sample.Fault = fault.empty() ? problem : fault;
-  this->Names = NamesOf(step.Data);
-  this->Grid = GridOf(step.Data);
+  this->Alike.Add(step.Data);
   return std::make_unique<Step>(this->Writer, std::move(sample));
 }
 
-/// Steps of a file are all alike.
+/// Throws Error where a k-Wave file cannot have such a step.
 void KwaveTarget::Check(const Catalog& data) const
 {
   for (const Variable& variable : data.Variables) {
@@ -123,8 +117,6 @@ void KwaveTarget::Check(const Catalog& data) const
         "scalars at the centres of cells", fmt::format("variable '{}'", PlainText(variable.Name)));
   }
   this->Require(!data.Patches.empty() && data.Patches[0].Level == 0, "patches of the coarsest level", "none");
-  this->Require(this->Names.empty() || (NamesOf(data) == this->Names && GridOf(data) == this->Grid),
-      "the same variables and cells at all steps", fmt::format("different ones at step {}", data.Step));
 }
 
 void KwaveTarget::Require(bool holds, const std::string& expected, const std::string& found) const

@@ -233,8 +233,28 @@ void Output::SendStep(Step& step)
   this->Sender->Send(std::move(order), step.What, bytes, [&](std::byte* to) { step.Pack(to); });
 }
 
+/// The targets of this rank, or of those that write for it, get to know that a step does not come.
+void Output::Lose(std::int64_t step)
+{
+  const auto tell = [this, step] {
+    for (const std::size_t sink : this->SinksFor(step)) {
+      this->Sinks[sink].To->Lose(step);
+    }
+  };
+  if (this->Sender) {
+    this->Sender->Lose(step);
+  } else if (this->Aside) {
+    this->Writer.Add(0, tell);
+  } else {
+    tell();
+  }
+}
+
 void Output::WriteReceived(const std::shared_ptr<ReceivedStep>& received)
 {
+  for (const std::int64_t lost : received->What.Lost) {
+    this->Lose(lost);
+  }
   const auto step = std::make_shared<Step>();
   step->Number = received->What.Step;
   step->Time = received->What.Time;
@@ -272,6 +292,8 @@ void Output::Close(const std::string& call)
   const std::string end = CatchError([this] {
     if (this->Sender) {
       this->Sender->End();
+    } else if (this->Roles && !this->Receiver && !this->Roles->Computes()) {
+      throw Error("This I/O rank has written nothing, because it did not call patchio_compute().");
     }
   });
   ThrowFaults({fault, end, this->TakeFaults()});
@@ -364,7 +386,12 @@ void Output::WriteParts(Step& step)
           throw Error(part.Fault);
         }
       };
-      sink.To->OfParts() ? check() : RunOnAllRanks(this->Writers(), check);
+      const std::string unprepared =
+          CatchError([&] { sink.To->OfParts() ? check() : RunOnAllRanks(this->Writers(), check); });
+      if (!unprepared.empty()) {
+        sink.To->Lose(step.Number);
+        throw Error(unprepared);
+      }
       part.To->Write(part.Mine, sink.Threads);
     });
     if (!fault.empty()) {

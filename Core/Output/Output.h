@@ -83,7 +83,9 @@ private:
   void SendStep(Step& step);
   void WriteReceived(const std::shared_ptr<ReceivedStep>& received);
   std::string TakeFaults();
-  std::vector<std::string> Agree(const Step& step) const;
+  std::vector<std::string> Agree(const Step& step);
+  std::vector<std::string> Compare(const Step& step, std::int64_t& number) const;
+  void Lose(std::int64_t step);
   void TellDifference(const Step& step) const;
   void Prepare(Step& step, const std::vector<std::string>& told, const std::vector<int>& map = {});
   void PreparePart(const Step& step, Catalog data, Part& part);

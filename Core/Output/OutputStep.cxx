@@ -142,8 +142,21 @@ void Output::CheckRoom(const Step& step, std::uint64_t bytes) const
   }
 }
 
-/// Collective: what ranks have of the step. Throws Error, the same on all ranks.
-std::vector<std::string> Output::Agree(const Step& step) const
+/// Collective: what ranks have of the step. Throws Error, the same on all ranks; then the step is lost.
+std::vector<std::string> Output::Agree(const Step& step)
+{
+  std::vector<std::string> told;
+  std::int64_t number = step.Number;
+  const std::string fault = CatchError([&] { told = this->Compare(step, number); });
+  if (!fault.empty()) {
+    this->Lose(number);
+    throw Error(fault);
+  }
+  return told;
+}
+
+/// number: becomes rank 0's, so that all ranks lose the same step.
+std::vector<std::string> Output::Compare(const Step& step, std::int64_t& number) const
 {
   const auto takesParts = [this](std::size_t sink) { return this->Sinks[sink].To->OfParts() != nullptr; };
   if (std::all_of(step.Sinks.begin(), step.Sinks.end(), takesParts)) {
@@ -153,6 +166,7 @@ std::vector<std::string> Output::Agree(const Step& step) const
   const std::string mine = TextOfValues(std::vector{step.Head()});
   std::vector<std::string> told = this->Ranks->AllGather(
       mine + (step.Fault.empty() ? TellArrays(step.Arrays, step.HasAll) : TellFault(step.Fault)));
+  number = ValuesInTexts<StepHead>({told[0].substr(0, mine.size())}).at(0).Number;
   bool alike = true;
   for (const std::string& one : told) {
     alike = alike && one.compare(0, mine.size(), told[0], 0, mine.size()) == 0;

@@ -81,14 +81,15 @@ std::vector<std::vector<float>> SensorWriter::TakeMemory()
 
 void SensorWriter::Add(SensorSample sample, int threads)
 {
-  if (sample.Index != this->Next && this->Fault.empty()) {
-    this->Fault = "One of them was rejected.";
+  const std::vector<std::int64_t> lost = this->Lost.Before(sample.Number);
+  if (!lost.empty() && this->Fault.empty()) {
+    this->Fault = fmt::format("Step {} was lost.", lost[0]);
   }
   if (!this->Fault.empty()) {
     throw FileError(this->What.Path, "all earlier steps, because k-Wave files have no gaps",
         "only some: " + this->Fault.substr(0, this->Fault.find_last_not_of('.') + 1));
   }
-  this->Next = sample.Index + 1;
+  this->Lost.Forget(sample.Number);
   this->Try([&] { this->Gather(std::move(sample), threads); });
 }
 

@@ -3,6 +3,7 @@
 
 #include "Output/Aggregation.h"
 #include "Output/Declaration.h"
+#include "Output/FloatFile.h"
 #include "Output/LineExchange.h"
 #include "Output/OutputConfig.h"
 #include "Output/Sensor.h"
@@ -34,7 +35,7 @@ struct SensorCut
 /// This rank's values of a step.
 struct SensorSample
 {
-  std::int64_t Index = 0;  ///< among the channel's steps
+  std::int64_t Index = 0;  ///< among the file's steps
   std::int64_t Number = 0;
   double Time = 0;
   std::shared_ptr<const SensorCut> What;
@@ -68,6 +69,8 @@ public:
   void Add(SensorSample sample, int threads);
   /// Collective: writes the steps that are gathered. Throws Error, the same on all ranks.
   void Flush();
+  /// See Target.
+  void Lose(std::int64_t step) { this->Lost.Add(step); }
 
 private:
   struct Region;
@@ -127,9 +130,9 @@ private:
   Agreement Agreed;
   std::vector<std::int64_t> Given;  ///< steps of each series with what is being written
   std::vector<std::vector<double>>
-      Times;              ///< of those that all ranks write, or have written, and no file has
-  std::int64_t Next = 0;  ///< SensorSample::Index
-  std::string Fault;      ///< why steps are missing
+      Times;  ///< of those that all ranks write, or have written, and no file has
+  LostSteps Lost;
+  std::string Fault;  ///< why steps are missing
 
   std::string Underway;          ///< the steps that are being written
   std::future<void> Writing;     ///< this rank's part of Given; uses Opened

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <numeric>
+#include <utility>
 
 namespace patchio::output {
 
@@ -34,6 +35,7 @@ void StepSender::Listen()
   this->Orders.Test();
   Mark mark;
   while (Take(this->Roles.All(), MarkTag, mark)) {
+    this->IsSilent = false;
     this->Faults += (this->Faults.empty() || mark.Faults.empty() ? "" : "\n") + mark.Faults;
     if (mark.Rooms >= this->Last.Rooms) {  // a rank that served this one before may be late
       this->Last = mark;
@@ -42,6 +44,31 @@ void StepSender::Listen()
   while (static_cast<std::int64_t>(this->Unmarked.size()) > this->Steps - this->Last.Steps) {
     this->Unmarked.pop_front();
   }
+  while (static_cast<std::int64_t>(this->Unwritten.size()) > this->Steps - this->Last.Written) {
+    this->Unwritten.pop_front();
+  }
+}
+
+/// Returns false after a wait that was too long.
+bool StepSender::WaitUntil(const std::function<bool()>& holds)
+{
+  const bool held = Await(this->IsSilent ? 0 : this->WaitSeconds, [&] {
+    this->Listen();
+    return holds();
+  });
+  this->IsSilent = this->IsSilent || !held;
+  return held;
+}
+
+std::string StepSender::TextOfUnwritten() const
+{
+  if (this->Unwritten.empty()) {
+    return "It has written all steps so far.";
+  }
+  const std::int64_t first = this->Unwritten.front(), last = this->Unwritten.back();
+  return fmt::format("It has written {} of {} so far: {} not written.", this->Last.Written,
+      CountText(this->Steps, "step"),
+      first == last ? fmt::format("step {} is", first) : fmt::format("steps {} to {} are", first, last));
 }
 
 /// The water mark, less what is on its way.
@@ -59,14 +86,11 @@ int StepSender::Server() const
 
 void StepSender::MakeRoom(std::uint64_t bytes)
 {
-  const auto fits = [&] {
-    this->Listen();
-    return this->Values.Bytes() + bytes <= this->Memory;
-  };
-  if (bytes <= this->Memory && !Await(this->WaitSeconds, fits)) {
-    throw Error(
-        fmt::format("Rank {} waited {} s for I/O rank {} to receive {} of earlier steps.", this->Roles.Rank(),
-            this->WaitSeconds, this->Server(), ByteText(static_cast<double>(this->Values.Bytes()))));
+  const auto fits = [&] { return this->Values.Bytes() + bytes <= this->Memory; };
+  if (bytes <= this->Memory && !this->WaitUntil(fits)) {
+    throw Error(fmt::format("Rank {} waited {} s for I/O rank {} to receive {} of earlier steps. {}",
+        this->Roles.Rank(), this->WaitSeconds, this->Server(),
+        ByteText(static_cast<double>(this->Values.Bytes())), this->TextOfUnwritten()));
   }
 }
 
@@ -82,9 +106,13 @@ void StepSender::Send(Order step, const std::shared_ptr<const Declaration>& decl
     needs.push_back(told[2 * rank]);
     all = all && told[2 * rank + 1] != 0;
   }
-  if (!all) {
-    this->OrderRoom(declared, needs, step);
+  const std::string fault = all ? "" : CatchError([&] { this->OrderRoom(declared, needs, step); });
+  if (!fault.empty()) {
+    this->Lose(step.Step);
+    throw Error(fault);
   }
+  step.Lost = std::exchange(this->Lost, {});
+  this->Unwritten.push_back(step.Step);
   this->ToServers(step);
   ++this->Steps;
   this->Unmarked.push_back(bytes);
@@ -111,16 +139,11 @@ void StepSender::OrderRoom(const std::shared_ptr<const Declaration>& declared,
   ++this->Rooms;
   RunOnAllRanks(this->Compute, [&] {
     const std::uint64_t mine = needs[this->Compute.Rank()];
-    const auto marked = [&] {
-      this->Listen();
-      return this->Last.Rooms == this->Rooms;
-    };
-    if (!Await(this->WaitSeconds, marked)) {
-      throw Error(
-          fmt::format("Step {} was not written. Rank {} waited {} s for I/O rank {} to free memory for {}; "
-                      "it has written {} of {} so far.",
-              step.Step, this->Roles.Rank(), this->WaitSeconds, this->Server(),
-              ByteText(static_cast<double>(mine)), this->Last.Written, CountText(this->Steps, "step")));
+    if (!this->WaitUntil([&] { return this->Last.Rooms == this->Rooms; })) {
+      throw Error(fmt::format(
+          "Step {} was not written. Rank {} waited {} s for I/O rank {} to free memory for {}. {}", step.Step,
+          this->Roles.Rank(), this->WaitSeconds, this->Server(), ByteText(static_cast<double>(mine)),
+          this->TextOfUnwritten()));
     }
   });
 }
@@ -154,14 +177,9 @@ void StepSender::ToServers(const Order& order)
 
 void StepSender::Finish()
 {
-  const auto written = [this] {
-    this->Listen();
-    return this->Last.Written == this->Steps;
-  };
-  if (!Await(this->WaitSeconds, written)) {
-    throw Error(fmt::format("Rank {} waited {} s for I/O rank {}, which has written {} of {} so far.",
-        this->Roles.Rank(), this->WaitSeconds, this->Server(), this->Last.Written,
-        CountText(this->Steps, "step")));
+  if (!this->WaitUntil([this] { return this->Last.Written == this->Steps; })) {
+    throw Error(fmt::format("Rank {} waited {} s for I/O rank {}. {}", this->Roles.Rank(), this->WaitSeconds,
+        this->Server(), this->TextOfUnwritten()));
   }
 }
 
@@ -174,12 +192,11 @@ void StepSender::End()
   MPI_Request everybody = MPI_REQUEST_NULL;
   MPI_Ibarrier(this->Roles.All(), &everybody);
   const auto ended = [&] {
-    this->Listen();
     int complete = 0;
     MPI_Test(&everybody, &complete, MPI_STATUS_IGNORE);
     return complete != 0;
   };
-  if (!Await(this->WaitSeconds, ended)) {
+  if (!this->WaitUntil(ended)) {
     this->Roles.Keep();
     throw Error(fmt::format(
         "Rank {} waited {} s for the I/O ranks to finish.", this->Roles.Rank(), this->WaitSeconds));

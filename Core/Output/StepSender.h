@@ -18,7 +18,8 @@ namespace patchio::output {
 /// the I/O ranks is too low, all are ordered to make room, and the simulation waits until they have.
 ///
 /// Methods marked collective are called by all compute ranks. Each wait ends after the configuration's
-/// `wait seconds` with an Error that says who waited for whom.
+/// `wait seconds` with an Error that says who waited for whom. Further waits end at once, until the I/O rank
+/// is heard again: the simulation must not wait as long at each step when an I/O rank has died.
 class StepSender
 {
 public:
@@ -34,6 +35,8 @@ public:
   /// Collective. step: without Needs, Declared and Map. pack: fills this rank's buffer of so many bytes.
   void Send(Order step, const std::shared_ptr<const Declaration>& declared, std::uint64_t bytes,
       const std::function<void(std::byte*)>& pack);
+  /// A step that the ranks do not send: the I/O ranks get to know of it with the next step. Throws nothing.
+  void Lose(std::int64_t step) { this->Lost.push_back(step); }
   /// Returns when all steps that were sent are written, or lost.
   void Finish();
   /// Collective: the I/O ranks end, when all is written. They are called no more.
@@ -46,6 +49,8 @@ public:
 
 private:
   void Listen();
+  bool WaitUntil(const std::function<bool()>& holds);
+  std::string TextOfUnwritten() const;
   std::uint64_t Room() const;
   int Server() const;
   void OrderRoom(const std::shared_ptr<const Declaration>& declared, const std::vector<std::uint64_t>& needs,
@@ -62,9 +67,12 @@ private:
   std::int64_t Rooms = 0;              ///< ordered
   std::int64_t Steps = 0;              ///< sent
   std::deque<std::uint64_t> Unmarked;  ///< bytes of the last steps, which the last mark does not know of
+  std::deque<std::int64_t> Unwritten;  ///< numbers of the last steps, which are not written yet
+  std::vector<std::int64_t> Lost;      ///< since the last step sent
   Mark Last;
   std::string Faults;
   Sends Values, Orders;
+  bool IsSilent = false;  ///< the I/O rank has sent nothing since a wait that was too long
   bool Ended = false;
 };
 

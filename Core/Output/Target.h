@@ -34,6 +34,9 @@ public:
   /// Collective: writes, `threads` at once, the steps that it has gathered. Throws Error, the same on all
   /// ranks.
   virtual void Flush(int /*threads*/) {}
+  /// Not collective, though all ranks call it, in the order of the writes: a step that this target should
+  /// have is lost. Formats without step numbers leave room for it, or take no further steps.
+  virtual void Lose(std::int64_t /*step*/) {}
   /// Itself, where it is one.
   virtual PartsTarget* OfParts() { return nullptr; }
 };

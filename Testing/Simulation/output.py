@@ -4,7 +4,7 @@ what is installed.
 
 usage: output.py CASE --client CLIENT --patchio PATCHIO --faults LIBRARY --build BUILD --regional REGIONAL --acoustic ACOUSTIC --careless CARELESS --apart APART --library LIBRARY
 
-CASE: values, same, grads, sensor, sensor_reader, sensor_times, sensor_faults, linadv, refusals, careless, apart, stopped, unlike, python, failing, slow, live, killed, installed.
+CASE: values, same, grads, sensor, sensor_reader, sensor_times, sensor_faults, linadv, refusals, careless, apart, stopped, silent, unlike, python, failing, slow, live, killed, installed.
 """
 import argparse
 import concurrent.futures
@@ -17,6 +17,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import h5py
@@ -411,7 +412,7 @@ def careless(options, folder):
             "NULL for the origin", "spacing -1 along axis 1", "2 or 3", "NULL for the ratios of 2 levels", "0 levels", "Level 1 has the ratio 0", "no fault",
             "1 patches at NULL", "Declare at least one patch", "no fault", "Step 0 has no variables", "Variable 'g' has 0 components", "Variable 'g' has -1 ghost layers", "Variable 'g' has the type 9",
             "NULL for the name", "no fault", "no fault", "Step 0 has no list of arrays", "0 or more, not -1", "Step 0 has the time nan",
-            "Step 0 differs between ranks: rank 0 has the time 0, but rank 1 has the time 1"] + 5 * ["no fault"]
+            "Step 0 differs between ranks: rank 0 has the time 0, but rank 1 has the time 1"] + 6 * ["no fault"] + 2 * ["not open"] + ["after MPI_Finalize()"]
     for mode in ("direct", "thread"):
         shutil.rmtree(os.path.join(folder, "out.pio"), ignore_errors=True)
         code, said = run([options.careless, config(folder, {}, mode=mode), "5"], 2, timeout=60, LD_PRELOAD=options.faults, WRITE_FAULT="slow 20")
@@ -479,6 +480,33 @@ def stopped(options, folder):
             for later in () if what == "open" else ("step 3", "flush"):
                 expect(told[rank].get(later, (9, ""))[0] < 0.3 and "rank 2 has not made this call" in told[rank][later][1], "%s: rank %d was told at %s: %s", settings, rank, later, told[rank])
         expect(2 in told and code in (1, 2), "%s: the rank that had stopped was not told: exit code %d, %s", settings, code, said)
+
+
+def silent(options, folder):
+    """An I/O rank that stops: the simulation waits for it once, not at each of 60 steps, and is told which steps are not written."""
+    path = config(folder, {}, **{"mode": "ranks", "memory": "180 kB", "wait seconds": 1})
+    process = subprocess.Popen(["mpirun", "--oversubscribe", "--bind-to", "none", "-np", "3", options.client, path, "60", "5"], env={**os.environ, **MPI}, text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    begin = time.monotonic()
+    while len(glob.glob(os.path.join(folder, "out.pio", "step.*.hdf"))) < 3 and time.monotonic() < begin + 60:
+        time.sleep(0.002)
+    ranks = sorted(int(entry) for entry in os.listdir("/proc") if entry.isdigit() and is_client(entry, path))
+    expect(len(ranks) == 3, "%d ranks are there", len(ranks))
+    os.kill(ranks[2], signal.SIGSTOP)
+    killer = threading.Timer(25, process.kill)
+    killer.start()
+    closed, said = set(), ""
+    for line in process.stdout:
+        said += line
+        closed.update(re.findall(r"^rank (\d), close", line))
+        if len(closed) == 2:
+            break
+    killer.cancel()
+    os.kill(ranks[2], signal.SIGKILL)
+    process.kill()
+    process.communicate()
+    expect(closed == {"0", "1"}, "the simulation did not end: %s", said[-3000:])
+    expect(re.search(r"Rank 0 waited 1 s for I/O rank 2 .* It has written \d+ of \d+ steps so far: steps? \d+ .*not written", said), "other messages: %s", said[-3000:])
 
 
 def unlike(options, folder):
@@ -647,7 +675,7 @@ def installed(options, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     cases = {"values": values, "same": same, "grads": grads, "sensor": sensor, "sensor_reader": sensor_reader, "sensor_times": sensor_times, "sensor_faults": sensor_faults, "linadv": linadv, "refusals": refusals,
-             "careless": careless, "apart": apart, "stopped": stopped, "unlike": unlike, "python": python, "failing": failing, "slow": slow, "live": live, "killed": killed, "installed": installed}
+             "careless": careless, "apart": apart, "stopped": stopped, "silent": silent, "unlike": unlike, "python": python, "failing": failing, "slow": slow, "live": live, "killed": killed, "installed": installed}
     parser.add_argument("case", choices=list(cases))
     for name in ("client", "careless", "apart", "regional", "acoustic", "library", "patchio", "faults", "build"):
         parser.add_argument("--" + name, required=True)

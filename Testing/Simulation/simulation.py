@@ -60,6 +60,13 @@ class Output:
         if code:
             raise Failed(self.library.patchio_error(handle).decode())
 
+    def compute(self):
+        """Whether this is a compute rank; an I/O rank writes until the run ends."""
+        null = ctypes.addressof(ctypes.c_byte.in_dll(ctypes.CDLL(None), "ompi_mpi_comm_null"))
+        compute = ctypes.c_void_p()
+        self.check(self.library.patchio_compute(self.handle, ctypes.byref(compute)), self.handle)
+        return compute.value != null
+
     def grid(self, dimension, origin, spacing, ratios=((1, 1, 1),)):
         numbers = [n for ratio in ratios for n in ratio]
         self.check(self.library.patchio_grid(self.handle, dimension, (ctypes.c_double * 3)(*origin), (ctypes.c_double * 3)(*spacing), len(ratios),
@@ -74,8 +81,8 @@ class Output:
                                                  (ctypes.c_int32 * 3)(*ghosts)), self.handle)
 
     def write(self, step, time, arrays):
-        """Variable by variable, the array of each patch; None: the patch does not have it."""
-        pointers = (ctypes.c_void_p * len(arrays))(*[None if array is None else array.ctypes.data for array in arrays])
+        """Variable by variable, the array of each patch; None: the patch does not have it. arrays: None for NULL in place of the list."""
+        pointers = None if arrays is None else (ctypes.c_void_p * len(arrays))(*[None if array is None else array.ctypes.data for array in arrays])
         self.check(self.library.patchio_write(self.handle, ctypes.c_int64(step), ctypes.c_double(time), pointers), self.handle)
 
     def flush(self):
