@@ -1,5 +1,5 @@
-"""Runs filters that PatchIO replaces, each with its image: ParaView's own and PatchIO's in turn, in one process of pvbatch. Prints,
-as JSON, the seconds of each. suites/extract.py runs it.
+"""Runs filters that PatchIO replaces, each with its image: ParaView's own and PatchIO's in turn, in one process of pvbatch, and for
+plotfiles also ParaView's own on data of its AMReX reader. Prints, as JSON, the seconds of each. suites/extract.py runs it.
 
 usage: pvbatch extract_frame.py PATH ARRAY patches|merged ROUNDS surface|FILTER...
 """
@@ -15,7 +15,6 @@ from paraview.simple import *
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 path, array, kind, rounds = sys.argv[1:4] + [int(sys.argv[4])]
-WAYS = {"ParaView": 0, "PatchIO": 1}
 servermanager.vtkSMParaViewPipelineController().UpdateSettingsProxies(servermanager.ActiveConnection.Session)
 settings = GetSettingsProxy("PatchIOSettings")
 
@@ -25,13 +24,21 @@ reader.UpdatePipelineInformation()
 times = reader.TimestepValues if hasattr(reader.TimestepValues, "__len__") else [reader.TimestepValues]
 time_shown = times[-1] if len(times) else 0.0
 reader.UpdatePipeline(time_shown)
+# The reader, and whether PatchIO's filters are used.
+WAYS = {"ParaView": (reader, 0), "PatchIO": (reader, 1)}
+if os.path.basename(path) == "Header":
+    its_reader = AMReXBoxLibGridReader(FileNames=[os.path.dirname(path)], Level=30)
+    its_reader.UpdatePipelineInformation()
+    its_reader.CellArrayStatus = [array]
+    its_reader.UpdatePipeline(time_shown)
+    WAYS["AMReX reader"] = (its_reader, 0)
 bounds = reader.GetDataInformation().GetBounds()
 centre = [(bounds[2 * axis] + bounds[2 * axis + 1]) / 2 for axis in range(3)]
 size = sum((bounds[2 * axis + 1] - bounds[2 * axis]) ** 2 for axis in range(3)) ** 0.5
 
 
-def plane(normal):
-    proxy = Slice(Input=reader)
+def plane(source, normal):
+    proxy = Slice(Input=source)
     proxy.SliceType.Origin, proxy.SliceType.Normal = centre, normal
     return proxy
 
@@ -45,16 +52,16 @@ def value_at(part):
     return low + part * (high - low)
 
 
-def contour():
-    return Contour(Input=reader, ContourBy=["CELLS", array], Isosurfaces=[value_at(0.5)])
+def contour(source):
+    return Contour(Input=source, ContourBy=["CELLS", array], Isosurfaces=[value_at(0.5)])
 
 
 def move_contour(proxy):
     proxy.Isosurfaces = [value_at(0.49)]
 
 
-def clip(normal):
-    proxy = Clip(Input=reader)
+def clip(source, normal):
+    proxy = Clip(Input=source)
     proxy.ClipType.Origin, proxy.ClipType.Normal = centre, normal
     return proxy
 
@@ -63,8 +70,8 @@ def move_clip(proxy):
     proxy.ClipType.Origin = [place + 0.0123 * size for place in centre]
 
 
-def threshold():
-    return Threshold(Input=reader, Scalars=["CELLS", array], LowerThreshold=value_at(0.25), UpperThreshold=value_at(0.75))
+def threshold(source):
+    return Threshold(Input=source, Scalars=["CELLS", array], LowerThreshold=value_at(0.25), UpperThreshold=value_at(0.75))
 
 
 def move_threshold(proxy):
@@ -73,11 +80,11 @@ def move_threshold(proxy):
 
 # For each filter: the function that makes it, and the function that changes it.
 FILTERS = {
-    "slice": (lambda: plane([0, 0, 1]), move_plane),
-    "oblique slice": (lambda: plane([1, 0.7, 0.4]), move_plane),
+    "slice": (lambda source: plane(source, [0, 0, 1]), move_plane),
+    "oblique slice": (lambda source: plane(source, [1, 0.7, 0.4]), move_plane),
     "contour": (contour, move_contour),
-    "clip": (lambda: clip([0, 0, 1]), move_clip),
-    "oblique clip": (lambda: clip([1, 0.7, 0.4]), move_clip),
+    "clip": (lambda source: clip(source, [0, 0, 1]), move_clip),
+    "oblique clip": (lambda source: clip(source, [1, 0.7, 0.4]), move_clip),
     "threshold": (threshold, move_threshold),
 }
 
@@ -95,9 +102,9 @@ def make_view():
     return view
 
 
-def draw(make, change, use, view):
+def draw(make, change, source, use, view):
     """Returns the seconds of the filter, of its image and of the next image after a change, and its number of cells."""
-    proxy = make()
+    proxy = make(source)
     proxy.UsePatchIO = use
     begin = time.perf_counter()
     proxy.UpdatePipeline(time_shown)
@@ -116,11 +123,11 @@ def draw(make, change, use, view):
     return {"filter": made - begin, "picture": drawn - made, "again": again, "cells": cells}
 
 
-def draw_surface(use, view):
+def draw_surface(source, use, view):
     """Returns the same for the surface of the reader, without a filter; the change is another direction of view."""
     settings.FastExtraction = use
     begin = time.perf_counter()
-    display = Show(reader, view)
+    display = Show(source, view)
     display.SetRepresentationType("Surface")
     ColorBy(display, ("CELLS", array))
     Render(view)
@@ -142,6 +149,6 @@ for name, ways in results.items():
         order = list(WAYS)
         random.Random(number).shuffle(order)
         for way in order:
-            ways[way].append(draw(*FILTERS[name], WAYS[way], view) if name in FILTERS else draw_surface(WAYS[way], view))
+            ways[way].append(draw(*FILTERS[name], *WAYS[way], view) if name in FILTERS else draw_surface(*WAYS[way], view))
             print(name, way, ways[way][-1], flush=True)
 print("JSON " + json.dumps(results))

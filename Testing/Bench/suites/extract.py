@@ -15,6 +15,8 @@ SOLIDS = ("clip", "threshold")    # without goals, because VTK makes their surfa
 # Goals for ParaView's time / PatchIO's: on the sphere, on other merged blocks, on one block.
 SPHERE, MANY, ONE = 10, 5, 0.9
 SPHERE_CONTOUR = 8
+# The same for ParaView's AMReX reader and filters on a plotfile.
+AMREX = {"slice": 8, "oblique slice": 8, CONTOUR: 10, SURFACE: 3}
 THREADS, PLAIN = 1.7, 0.3
 AT_ONCE = 1.3    # read, then slice / slice while reading
 RANKS = 4
@@ -49,6 +51,9 @@ def with_pictures(report, label, path, array, goal, rounds):
         least = SPHERE_CONTOUR if (name, goal) == (CONTOUR, SPHERE) else goal
         what, found_ratios = "%s: %s and its image, ParaView's / PatchIO's" % (label, name), ratios(both["ParaView"], both["PatchIO"])
         report.figure(what, found_ratios) if name in SOLIDS else report.goal(what, least, found_ratios)
+        if "AMReX reader" in both and name in AMREX:
+            report.goal("%s: %s and its image, ParaView's on data of its AMReX reader / PatchIO's" % (label, name), AMREX[name],
+                        ratios(both["AMReX reader"], both["PatchIO"]))
         more = (("next image after a change", "again"), ("alone", "filter"))
         for what, key in more if name != SURFACE else (("image from the other side", "again"),):
             both = {way: [each[key] for each in seconds] for way, seconds in ways.items()}
