@@ -134,7 +134,7 @@ TEST(OutputDeclaration, PatchesComeByLevel)
   EXPECT_THAT(testing::MessageOf([&] {
     declared.SetPatches(*alone, {PatchAt(3, {0, 0, 0}, {1, 1, 1})});
   }),
-      HasSubstr("level 3 of a grid with 3 levels"));
+      HasSubstr("level 3, of a grid with 3 levels"));
   EXPECT_THAT(testing::MessageOf([&] {
     declared.SetPatches(*alone, {PatchAt(0, {0, 0, 0}, {2000000000, 1, 1})});
   }),
@@ -183,8 +183,8 @@ TEST(OutputDeclaration, RefusesVariablesThatCannotBe)
     return testing::MessageOf([&] { declared.AddVariable(variable); });
   };
   declared.AddVariable({"a"});
-  EXPECT_THAT(add({"a"}), HasSubstr("unique name"));
-  EXPECT_THAT(add({""}), HasSubstr("unique name"));
+  EXPECT_THAT(add({"a"}), HasSubstr("The variable name 'a' is used twice"));
+  EXPECT_THAT(add({""}), HasSubstr("Variable 1 has an empty name"));
   EXPECT_THAT(add({"b", "", ElementType::Float64, 0}), HasSubstr("0 components"));
   EXPECT_THAT(
       add({"c", "", ElementType::Float64, 1, Centering::Cell, {0, -1, 0}}), HasSubstr("-1 ghost layers"));
@@ -202,6 +202,10 @@ TEST(OutputDeclaration, SaysWhatIsWrongWithPatches)
   EXPECT_THAT(patches({}), HasSubstr("at least one"));
   EXPECT_THAT(patches({PatchAt(0, {4, 0, 0}, {3, 0, 0})}), HasSubstr("cells 4 to 3 along axis 0"));
   EXPECT_THAT(patches({PatchAt(0, {0, 0, 5}, {3, 0, 5})}), HasSubstr("the grid does not have this axis"));
+  EXPECT_THAT(patches({PatchAt(0, {0, 0, 0}, {3, 3, 0}), PatchAt(0, {0, 4, 0}, {99999999, 99999999, 0})}),
+      HasSubstr("Rank 0 declared its patch 1, on level 0, with a box with too many cells, (0, 4, 0) to "
+                "(99999999, 99999999, 0). "
+                "Divide it into several patches."));
   EXPECT_THAT(patches({PatchAt(0, {0, 0, 0}, {3, 3, 0}), PatchAt(0, {9, 0, 0}, {9, 9, 0}),
                   PatchAt(0, {3, 3, 0}, {8, 8, 0})}),
       HasSubstr(
