@@ -2,6 +2,9 @@
 
 #include "Support/Error.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -33,11 +36,16 @@ void CheckLevels(const Catalog& catalog)
     first += level.PatchCount;
     for (int axis = 0; axis < 3; ++axis) {
       const bool refined = l > 0 && axis < catalog.Dimension;
-      Require(level.Ratio[axis] >= 1 && level.Ratio[axis] <= (refined ? LargestRatio : 1),
+      const auto require = [l, axis](bool holds, const char* otherwise) {
+        if (!holds) {
+          Require.Fail(fmt::format("{} on level {} along axis {}", otherwise, l, axis));
+        }
+      };
+      require(level.Ratio[axis] >= 1 && level.Ratio[axis] <= (refined ? LargestRatio : 1),
           "an impossible refinement ratio");
       fineness[axis] *= level.Ratio[axis];
-      Require(fineness[axis] <= LargestIndex, "a refinement that exceeds the range of indices");
-      Require(level.Spacing[axis] > 0 && std::isfinite(level.Spacing[axis]), "an impossible cell size");
+      require(fineness[axis] <= LargestIndex, "a refinement that exceeds the range of indices");
+      require(level.Spacing[axis] > 0 && std::isfinite(level.Spacing[axis]), "an impossible cell size");
     }
   }
   Require(
@@ -46,16 +54,9 @@ void CheckLevels(const Catalog& catalog)
       "different numbers of levels and level names");
 }
 
-void CheckBox(const Catalog& catalog, const Box& box)
+std::string TextOf(const Box& box)
 {
-  double cells = 1;
-  for (int axis = 0; axis < 3; ++axis) {
-    const int lower = box.Lower[axis], upper = box.Upper[axis];
-    Require(lower <= upper && lower >= -LargestIndex && upper <= LargestIndex, "an impossible box");
-    Require(axis < catalog.Dimension || (lower == 0 && upper == 0), "a box with too many dimensions");
-    cells *= static_cast<double>(box.Width(axis)) + 1 + 2 * MostGhosts;
-  }
-  Require(cells <= MostCells, "a box with too many cells");
+  return fmt::format("({}) to ({})", fmt::join(box.Lower, ", "), fmt::join(box.Upper, ", "));
 }
 
 /// Lists of points: runs along axis 0, with positions in the lattice.
@@ -67,7 +68,9 @@ void CheckPoints(const Catalog& catalog)
       continue;
     }
     Require(catalog.Grid == GridKind::Uniform, "points that do not belong to a uniform grid");
-    CheckBox(catalog, catalog.Lattice);
+    if (const char* const fault = FaultOfBox(catalog.Dimension, catalog.Lattice)) {
+      Require.Fail(fmt::format("{}, {}, as the lattice of its points", fault, TextOf(catalog.Lattice)));
+    }
     const int positions = catalog.PositionsOf(static_cast<int>(l));
     Require(level.PatchCount == 0 || positions >= 0, "points without positions");
     for (int p = level.FirstPatch; p < level.FirstPatch + level.PatchCount; ++p) {
@@ -91,9 +94,13 @@ void CheckPatches(const Catalog& catalog)
       const Patch& patch = catalog.Patches[p];
       Require(patch.Level == static_cast<int>(l), "a patch on the wrong level");
       Require(patch.Number >= 0 && patch.Writer >= 0 && patch.File >= 0, "a patch with negative numbers");
-      CheckBox(catalog, patch.Cells);
-      for (int axis = 0; axis < 3; ++axis) {
-        Require(!level.IsFlat(axis) || patch.Cells.Width(axis) == 1, "a thick box on a flat level");
+      const char* fault = FaultOfBox(catalog.Dimension, patch.Cells);
+      for (int axis = 0; axis < 3 && !fault; ++axis) {
+        fault = level.IsFlat(axis) && patch.Cells.Width(axis) != 1 ? "a thick box on a flat level" : nullptr;
+      }
+      if (fault) {
+        Require.Fail(fmt::format("{}, {}, as patch {} of {}", fault, TextOf(patch.Cells), patch.Number,
+            catalog.NameOfLevel(patch.Level)));
       }
     }
   }
@@ -276,6 +283,22 @@ void CheckChildren(const Catalog& catalog)
 }
 
 }  // namespace
+
+const char* FaultOfBox(int dimension, const Box& box)
+{
+  double cells = 1;
+  for (int axis = 0; axis < 3; ++axis) {
+    const int lower = box.Lower[axis], upper = box.Upper[axis];
+    if (lower > upper || lower < -LargestIndex || upper > LargestIndex) {
+      return "an impossible box";
+    }
+    if (axis >= dimension && (lower != 0 || upper != 0)) {
+      return "a box with too many dimensions";
+    }
+    cells *= static_cast<double>(box.Width(axis)) + 1 + 2 * MostGhosts;
+  }
+  return cells <= MostCells ? nullptr : "a box with too many cells";
+}
 
 void CheckCatalog(const Catalog& catalog)
 {

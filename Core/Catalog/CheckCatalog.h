@@ -5,6 +5,9 @@
 
 namespace patchio {
 
+/// What is wrong with the box of a patch on a grid of 2 or 3 dimensions, as a phrase; null: nothing.
+const char* FaultOfBox(int dimension, const Box& box);
+
 /// Throws Error, which names the first thing that is impossible, unless all holds that the rest of Core
 /// relies on: levels partition the patches; boxes, ratios, spacings, ghosts and components are of sensible
 /// size (see the .cxx); the coordinates of a curvilinear grid are a node-centred variable; axes of a

@@ -7,6 +7,7 @@
 #include "Support/Error.h"
 #include "Support/Hdf5Superblock.h"
 #include "Support/PlainFile.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 
@@ -22,7 +23,7 @@ namespace fs = std::filesystem;
 namespace patchio::container {
 namespace {
 
-constexpr const char* Advice = "Run 'patchio verify' to see which steps are intact";
+constexpr const char* Advice = "Write this step again. Other steps are not affected";
 /// A log of more bytes has not been written by anybody.
 constexpr std::uint64_t MostBytes = std::uint64_t(1) << 32;
 
@@ -161,7 +162,7 @@ class StepReader
 public:
   StepReader(const std::string& folder, const LoggedStep& step) : Folder(folder)
   {
-    this->Step.Record = Decode(step.Bytes);
+    this->Step.Record = RecordOf(folder, step);
     this->Step.Data = this->Step.Record.Data;
   }
 
@@ -173,7 +174,10 @@ public:
     this->TakeMeshes(tables);
     this->TakeAxes(tables);
     this->TakePresence(tables);
-    CheckCatalog(this->Step.Data);
+    const std::string fault = CatchError([this] { CheckCatalog(this->Step.Data); });
+    if (!fault.empty()) {
+      throw Error(fmt::format("{}: {} {}.", this->Step.Data.Path, fault, Advice));
+    }
     return std::move(this->Step);
   }
 
@@ -339,7 +343,12 @@ std::shared_ptr<const ContainerLog> ReadLog(const std::string& folder)
   result->BytesAfter = log.BytesAfter;
   result->Steps.reserve(log.Records.size());
   for (std::size_t i = 1; i < log.Records.size(); ++i) {
-    result->Steps.push_back({HeadOf(log.Records[i]), std::move(log.Records[i])});
+    StepHead head;
+    const std::string fault = CatchError([&] { head = HeadOf(log.Records[i]); });
+    if (!fault.empty()) {
+      throw Error(fmt::format("{}: record {}: {} Write the container again.", file.Path(), i, fault));
+    }
+    result->Steps.push_back({std::move(head), std::move(log.Records[i])});
   }
   KeepLastOfEach(result->Steps);
   LastLog::Instance().Keep(folder, state, result);
@@ -359,6 +368,16 @@ LoggedStep FindStep(const std::string& path)
     }
   }
   throw FileError(path, "a step that the log of its container has", "none", "The step is incomplete");
+}
+
+StepRecord RecordOf(const std::string& folder, const LoggedStep& step)
+{
+  StepRecord record;
+  const std::string fault = CatchError([&] { record = Decode(step.Bytes); });
+  if (!fault.empty()) {
+    throw Error(fmt::format("{}: step {}: {} {}.", LogPathOf(folder), step.Head.Step, fault, Advice));
+  }
+  return record;
 }
 
 RecordedStep ReadStep(const std::string& folder, const LoggedStep& step)

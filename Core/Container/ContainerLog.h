@@ -42,6 +42,9 @@ LoggedStep FindStep(const std::string& path);
 /// written is not there yet.
 std::shared_ptr<const ContainerLog> ReadLog(const std::string& folder);
 
+/// Decodes the record of a step. Throws Error, which names the log and the step, if the record is not valid.
+StepRecord RecordOf(const std::string& folder, const LoggedStep& step);
+
 /// A step with its patches.
 struct RecordedStep
 {

@@ -29,13 +29,15 @@ constexpr std::array<const char*, 6> MeshRoles{
     "values", "points", "connectivity", "offsets", "types", "flags"};
 static_assert(MeshRoles.size() == static_cast<std::size_t>(MeshRole::Flags) + 1);
 
+/// The value that `key` of `entry` names.
 template <typename Enum>
-Enum Named(const std::string& name, Enum last)
+Enum Named(const json& entry, const char* key, Enum last)
 {
+  const auto name = entry.at(key).get<std::string>();
   if (const std::optional<Enum> value = ValueNamed(name, last)) {
     return *value;
   }
-  throw Error(fmt::format("The record of the step has an unknown value '{}'.", PlainText(name)));
+  Require.Fail(fmt::format("the unknown {} '{}'", key, PlainText(name)));
 }
 
 /// JSON has no infinite numbers.
@@ -113,7 +115,7 @@ void TakeLevel(const json& entry, StepRecord& record)
   Level& level = record.Data.Levels.emplace_back();
   level.Ratio = entry.at("ratio").get<Int3>();
   level.Spacing = entry.at("spacing").get<Double3>();
-  level.Role = Named(entry.at("role").get<std::string>(), LevelRole::Points);
+  level.Role = Named(entry, "role", LevelRole::Points);
   level.FlatAxes = entry.value("flat axes", std::uint64_t(0));
   if (entry.contains("name")) {
     record.Data.LevelNames.push_back(entry["name"].get<std::string>());
@@ -154,8 +156,7 @@ FilterKind CompressionOf(const json& entry)
       return filter;
     }
   }
-  throw Error(
-      fmt::format("The record of the step has values with the unknown compression '{}'.", PlainText(name)));
+  Require.Fail(fmt::format("values with the unknown compression '{}'", PlainText(name)));
 }
 
 void TakeDataSets(const json& entries, StepRecord& record)
@@ -211,7 +212,7 @@ StepRecord RecordOf(const json& all)
   StepRecord record;
   Catalog& data = record.Data;
   data.Dimension = all.at("dimension").get<int>();
-  data.Grid = Named(all.at("grid").get<std::string>(), GridKind::Polygonal);
+  data.Grid = Named(all, "grid", GridKind::Polygonal);
   data.Origin = all.at("origin").get<Double3>();
   data.Geographic = all.value("geographic", false);
   data.CoordinatesVariable = all.value("coordinates", -1);
@@ -226,7 +227,7 @@ StepRecord RecordOf(const json& all)
   }
   for (const json& variable : all.at("variables")) {
     data.Variables.push_back(VariableOf(variable));
-    record.Types.push_back(Named(variable.at("type").get<std::string>(), LastElementType));
+    record.Types.push_back(Named(variable, "type", LastElementType));
   }
   TakeDataSets(all.at("data sets"), record);
   for (const auto& [name, table] : all.at("tables").items()) {
@@ -318,8 +319,7 @@ StepRecord Decode(std::string_view bytes)
     Require(record.Files[0] == head.File, "different names for its first file");
     return record;
   } catch (const json::exception& fault) {
-    throw Error(
-        fmt::format("The record of step {} is not valid JSON: {}.", head.Step, PlainText(fault.what())));
+    Require.Fail(fmt::format("invalid JSON: {}", PlainText(fault.what())));
   }
 }
 

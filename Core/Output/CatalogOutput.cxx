@@ -1,5 +1,6 @@
 #include "Output/CatalogOutput.h"
 
+#include "Output/ConfigCheck.h"
 #include "Output/SocketCommunicator.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
@@ -28,6 +29,7 @@ OutputConfig Checked(OutputConfig config)
           "Change the output configuration");
     }
   }
+  CheckPaths(config);  // which are those of the writer now
   return config;
 }
 

@@ -97,7 +97,57 @@ void Entries::AddSensor(const Sensor& sensor)
                           Checksum(sensor.Points.data(), sensor.Points.size() * sizeof sensor.Points[0])));
 }
 
+/// The files and folders that a channel writes to.
+std::vector<std::string> FilesOf(const Channel& channel)
+{
+  std::vector<std::string> files{channel.Path};
+  if (channel.Format == TargetFormat::Grads) {
+    files.push_back(fs::path(channel.Path).replace_extension(".dat").string());
+  }
+  for (const SensorSeries& series : SeriesOf(channel.Sees, channel.Path)) {
+    files.push_back(series.Path);
+  }
+  return files;
+}
+
+/// The one spelling of a path that all others of the same file share, with a '/' at its end.
+std::string PlaceOf(const std::string& path)
+{
+  std::error_code fault;
+  const fs::path absolute = fs::absolute(path, fault);
+  const fs::path place = fs::weakly_canonical(absolute, fault);
+  return (fault ? absolute : place).lexically_normal().string() + "/";
+}
+
 }  // namespace
+
+void CheckPaths(const OutputConfig& config)
+{
+  struct File
+  {
+    std::string Place, Path;
+    std::size_t Channel;
+  };
+  std::vector<File> files;
+  for (std::size_t c = 0; c < config.Channels.size(); ++c) {
+    for (const std::string& path : FilesOf(config.Channels[c])) {
+      files.push_back({PlaceOf(path), path, c});
+    }
+  }
+  std::sort(files.begin(), files.end(), [](const File& a, const File& b) { return a.Place < b.Place; });
+  // A folder comes directly before the files in it.
+  const auto clash = std::adjacent_find(files.begin(), files.end(), [](const File& a, const File& b) {
+    return a.Channel != b.Channel && b.Place.compare(0, a.Place.size(), a.Place) == 0;
+  });
+  if (clash != files.end()) {
+    const File &one = clash[0], &two = clash[1];
+    throw FileError("The output configuration", "channels that write to different paths",
+        fmt::format("two channels that write to '{}': '{}' and '{}'", two.Path,
+            PlainText(config.Channels[std::min(one.Channel, two.Channel)].Name),
+            PlainText(config.Channels[std::max(one.Channel, two.Channel)].Name)),
+        "Change one \"path\"");
+  }
+}
 
 void CheckAlike(const OutputConfig& config, Communicator& ranks)
 {

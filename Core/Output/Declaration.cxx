@@ -19,30 +19,40 @@ namespace {
 
 constexpr int LargestRatio = 1 << 10, LargestIndex = 1 << 30, MostComponents = 1 << 20;
 
-/// Throws Error for a box without cells, or with an axis that the grid lacks.
-void CheckBox(const DeclaredPatch& patch, int dimension, int rank)
-{
-  for (int axis = 0; axis < 3; ++axis) {
-    const std::int32_t lower = patch.Lower[axis], upper = patch.Upper[axis];
-    if (axis < dimension ? lower > upper : lower != 0 || upper != 0) {
-      throw Error(
-          fmt::format("Rank {} declared a patch on level {} with cells {} to {} along axis {}: expected {}.",
-              rank, patch.Level, lower, upper, axis,
-              axis < dimension ? "a last cell that is not before the first"
-                               : "0 to 0, because the grid does not have this axis"));
-    }
-    if (lower < -LargestIndex || upper > LargestIndex) {
-      throw Error(fmt::format(
-          "Rank {} declared a patch on level {} with cells {} to {} along axis {}: expected cells "
-          "between {} and {}.",
-          rank, patch.Level, lower, upper, axis, -LargestIndex, LargestIndex));
-    }
-  }
-}
-
 std::string TextOf(const Box& box)
 {
   return fmt::format("({}) to ({})", fmt::join(box.Lower, ", "), fmt::join(box.Upper, ", "));
+}
+
+/// "Rank 3 declared its patch 0, on level 1,": patch i of all ranks, by rank. owners: their ranks.
+std::string TextOfPatch(const std::vector<DeclaredPatch>& all, const std::vector<int>& owners, int i)
+{
+  const auto first = std::lower_bound(owners.begin(), owners.end(), owners[i]) - owners.begin();
+  return fmt::format("Rank {} declared its patch {}, on level {},", owners[i], i - first, all[i].Level);
+}
+
+/// Throws Error for a box without cells, with too many of them, or with an axis that the grid lacks.
+void CheckBox(const std::vector<DeclaredPatch>& all, const std::vector<int>& owners, int i, int dimension)
+{
+  const DeclaredPatch& patch = all[i];
+  for (int axis = 0; axis < 3; ++axis) {
+    const std::int32_t lower = patch.Lower[axis], upper = patch.Upper[axis];
+    if (axis < dimension ? lower > upper : lower != 0 || upper != 0) {
+      throw Error(fmt::format("{} with cells {} to {} along axis {}: expected {}.", TextOfPatch(all, owners, i),
+          lower, upper, axis,
+          axis < dimension ? "a last cell that is not before the first"
+                           : "0 to 0, because the grid does not have this axis"));
+    }
+    if (lower < -LargestIndex || upper > LargestIndex) {
+      throw Error(fmt::format("{} with cells {} to {} along axis {}: expected cells between {} and {}.",
+          TextOfPatch(all, owners, i), lower, upper, axis, -LargestIndex, LargestIndex));
+    }
+  }
+  const Box box{patch.Lower, patch.Upper};
+  if (const char* const fault = FaultOfBox(dimension, box)) {
+    throw Error(fmt::format(
+        "{} with {}, {}. Divide it into several patches.", TextOfPatch(all, owners, i), fault, TextOf(box)));
+  }
 }
 
 /// Throws Error where two patches of a level share a cell.
@@ -137,11 +147,10 @@ void Declaration::SetPatches(Communicator& ranks, const std::vector<DeclaredPatc
   for (const int i : order) {
     const DeclaredPatch& declared = all[i];
     if (declared.Level < 0 || declared.Level >= static_cast<int>(this->Levels.size())) {
-      throw Error(
-          fmt::format("Rank {} declared a patch on level {} of a grid with {} levels, counted from 0.",
-              owners[i], declared.Level, this->Levels.size()));
+      throw Error(fmt::format(
+          "{} of a grid with {} levels, counted from 0.", TextOfPatch(all, owners, i), this->Levels.size()));
     }
-    CheckBox(declared, data.Dimension, owners[i]);
+    CheckBox(all, owners, i, data.Dimension);
     while (static_cast<int>(data.Levels.size()) <= declared.Level) {
       data.Levels.push_back(this->Levels[data.Levels.size()]);
       data.Levels.back().FirstPatch = static_cast<int>(data.Patches.size());
@@ -190,9 +199,13 @@ void Declaration::SortByRank(int ranks)
 
 void Declaration::AddVariable(const DeclaredVariable& variable)
 {
-  if (variable.Name.empty() || this->All.FindVariable(variable.Name) >= 0) {
+  if (variable.Name.empty()) {
     throw Error(fmt::format(
-        "The variable name '{}' is empty or used twice. Give each variable a unique name.", PlainText(variable.Name)));
+        "Variable {} has an empty name. Give each variable a unique name.", this->Declared.size()));
+  }
+  if (this->All.FindVariable(variable.Name) >= 0) {
+    throw Error(fmt::format(
+        "The variable name '{}' is used twice. Give each variable a unique name.", PlainText(variable.Name)));
   }
   const int least = *std::min_element(variable.Ghosts.begin(), variable.Ghosts.end());
   const std::string name = PlainText(variable.Name);

@@ -1,17 +1,16 @@
 #include "Output/OutputConfig.h"
 
 #include "Container/StepRecord.h"
+#include "Formats/GRADS/GradsCalendar.h"
+#include "Formats/KWave/KwaveNames.h"
+#include "Output/ConfigCheck.h"
+#include "Output/ConfigSection.h"
 #include "Support/Error.h"
-#include "Support/NamedValue.h"
-#include "Support/PlainFile.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <regex>
 #include <set>
@@ -20,110 +19,6 @@ namespace fs = std::filesystem;
 
 namespace patchio::output {
 namespace {
-
-using nlohmann::json;
-
-/// A configuration of more bytes has not been written by a person.
-constexpr std::uint64_t MostBytes = 16 << 20;
-
-std::string TextOf(const std::string& path)
-{
-  const PlainFile file(path);
-  std::string text(std::min(file.Size(), MostBytes), '\0');
-  text.resize(file.ReadSome(0, text.data(), text.size()));
-  return text;
-}
-
-/// An object of the configuration, of which each key must be asked for.
-class Section
-{
-public:
-  Section(const json& object, std::string place) : Object(object), Place(std::move(place))
-  {
-    if (!object.is_object()) {
-      this->Fail("an object, {...}", object.dump());
-    }
-  }
-
-  /// The value of a key; `otherwise` where there is no such key.
-  template <typename T>
-  T Get(const char* key, const char* expected, T otherwise, const std::function<bool(const T&)>& fits = {})
-  {
-    const json* value = this->Find(key);
-    if (!value) {
-      return otherwise;
-    }
-    try {
-      T result = value->get<T>();
-      if (json(result) == *value && (!fits || fits(result))) {  // 1.5 is no whole number
-        return result;
-      }
-    } catch (const json::exception&) {
-    }
-    this->Fail(fmt::format("{} for \"{}\"", expected, key), value->dump());
-  }
-
-  /// A name out of those of an enumeration.
-  template <typename Enum>
-  Enum GetNamed(const char* key, Enum otherwise, Enum last)
-  {
-    std::vector<std::string> names;
-    for (int i = 0; i <= static_cast<int>(last); ++i) {
-      names.emplace_back(NameOf(static_cast<Enum>(i)));
-    }
-    const auto name = this->Get<std::string>(key, fmt::format("one of {}", fmt::join(names, ", ")).c_str(),
-        NameOf(otherwise), [&](const std::string& text) { return ValueNamed(text, last).has_value(); });
-    return *ValueNamed(name, last);
-  }
-
-  /// The elements of a list, each with its place; none where there is no such key.
-  std::vector<Section> GetSections(const char* key)
-  {
-    std::vector<Section> sections;
-    const json* list = this->Find(key);
-    if (list && !list->is_array()) {
-      this->Fail(fmt::format("a list, [...], for \"{}\"", key), list->dump());
-    }
-    for (std::size_t i = 0; list && i < list->size(); ++i) {
-      sections.emplace_back(
-          (*list)[i], fmt::format("{}{}{} {}", this->Place, this->Place.empty() ? "" : ", ", key, i + 1));
-    }
-    return sections;
-  }
-
-  /// Throws Error where a key is there that nobody has asked for.
-  void CheckAllKnown() const
-  {
-    for (const auto& [key, value] : this->Object.items()) {
-      if (this->Known.count(key) == 0) {
-        this->Fail(fmt::format("the keys {}", fmt::join(this->Known, ", ")), fmt::format("\"{}\"", key));
-      }
-    }
-  }
-
-  [[noreturn]] void Fail(const std::string& expected, const std::string& found) const
-  {
-    const std::string where = this->Place.empty() ? "" : fmt::format(" ({})", this->Place);
-    throw FileError("The output configuration" + where, expected, PlainText(found));
-  }
-
-private:
-  const json* Find(const char* key)
-  {
-    this->Known.insert(key);
-    const auto found = this->Object.find(key);
-    return found == this->Object.end() ? nullptr : &*found;
-  }
-
-  const json& Object;
-  const std::string Place;
-  std::set<std::string> Known;
-};
-
-bool HasControls(const std::string& text)
-{
-  return std::any_of(text.begin(), text.end(), [](char letter) { return letter >= 0 && letter < ' '; });
-}
 
 std::uint64_t BytesIn(const std::string& text)
 {
@@ -154,6 +49,18 @@ Window WindowOf(Section section)
         "a last step that is not before the first", fmt::format("{} and {}", window.First, window.Last));
   }
   return window;
+}
+
+std::vector<Window> WindowsOf(Section& section)
+{
+  std::vector<Window> windows;
+  for (const Section& window : section.GetSections("windows")) {
+    windows.push_back(WindowOf(window));
+  }
+  if (windows.empty() && section.Has("windows")) {
+    section.Fail("at least one window (omit the key \"windows\" to write every step)", "an empty list");
+  }
+  return windows.empty() ? std::vector<Window>(1) : windows;
 }
 
 FilterKind CompressionOf(Section& section)
@@ -207,11 +114,41 @@ void CheckPeriods(const std::vector<SensorCuboid>& cuboids, const Section& secti
   }
 }
 
+/// k-Wave files have a fixed length.
+void CheckLength(const Channel& channel, const Section& section)
+{
+  constexpr std::int64_t most = std::int64_t(1) << 40;
+  const bool endless = std::any_of(channel.Windows.begin(), channel.Windows.end(),
+      [](const Window& window) { return window.Last == Window().Last; });
+  if (endless) {
+    section.Fail(
+        "windows with a \"last\" step, because k-Wave files have a fixed length", "a window without it");
+  }
+  if (channel.MostSteps() > most) {
+    section.Fail(fmt::format("windows of at most {} steps for the format kwave", most),
+        fmt::format("{} steps or more", channel.MostSteps()));
+  }
+}
+
+/// Throws Error if a k-Wave file cannot have one of the variables.
+void CheckNames(const Channel& channel, const Section& section)
+{
+  for (const std::string& name : channel.Variables) {
+    const std::string fault = kwave::FaultOfName(name);
+    if (!fault.empty()) {
+      section.Fail(
+          "names of variables that the format kwave allows (rename the variable, or write it to a "
+          "container)",
+          fmt::format("\"{}\": {}", name, fault));
+    }
+  }
+}
+
 /// The keys of the format kwave.
 void ReadSensor(Section& section, Channel& channel)
 {
   const bool isKwave = channel.Format == TargetFormat::Kwave;
-  const auto mask = section.Get<std::string>("mask", "the path of a k-Wave file", "");
+  const auto mask = section.Get<std::string>("mask", "the path of a k-Wave file", "", IsPath);
   channel.Sees.Cuboids = CuboidsOf(section);
   channel.Sees.Points = section.Get<std::vector<std::int64_t>>(
       "points", "a list of cell numbers from 1", {}, [](const std::vector<std::int64_t>& points) {
@@ -234,9 +171,9 @@ void ReadSensor(Section& section, Channel& channel)
     channel.Sees = SensorOfFile(mask);
   }
   CheckPeriods(channel.Sees.Cuboids, section);
-  if (isKwave && channel.MostSteps() > (std::int64_t(1) << 40)) {
-    section.Fail(
-        "windows with a \"last\" step, because k-Wave files have a fixed length", "a window without it");
+  if (isKwave) {
+    CheckLength(channel, section);
+    CheckNames(channel, section);
   }
 }
 
@@ -250,6 +187,9 @@ void ReadTimes(Section& section, Channel& channel)
   channel.Start = section.Get<std::string>("start", "a time such as \"06:00Z01jun2017\"", start,
       like("([01][0-9]|2[0-3]):[0-5][0-9]Z(0[1-9]|[12][0-9]|3[01])(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|"
            "nov|dec)[0-9]{4}"));
+  if (!grads::ParseDate(channel.Start, grads::Calendar::Gregorian)) {
+    section.Fail("a date that exists for \"start\"", channel.Start);
+  }
   channel.Interval =
       section.Get<std::string>("interval", "a time such as \"10mn\", \"6hr\", \"1dy\", \"1mo\" or \"1yr\"",
           interval, like("[1-9][0-9]{0,5}(mn|hr|dy|mo|yr)"));
@@ -275,8 +215,7 @@ Channel ChannelOf(Section section, std::size_t number)
   Channel channel;
   const auto some = [](const std::string& text) { return !text.empty(); };
   channel.Name = section.Get<std::string>("name", "a name", fmt::format("channel {}", number), some);
-  channel.Path = section.Get<std::string>("path", "a path without control characters", "",
-      [](const std::string& text) { return !text.empty() && !HasControls(text); });
+  channel.Path = section.Get<std::string>("path", "a path without control characters", "", IsPath);
   if (channel.Path.empty()) {
     section.Fail("a \"path\" to write to", "none");
   }
@@ -294,12 +233,7 @@ Channel ChannelOf(Section section, std::size_t number)
       [](const std::vector<std::string>& names) {
         return !names.empty() && std::set<std::string>(names.begin(), names.end()).size() == names.size();
       });
-  for (const Section& window : section.GetSections("windows")) {
-    channel.Windows.push_back(WindowOf(window));
-  }
-  if (channel.Windows.empty()) {
-    channel.Windows.emplace_back();
-  }
+  channel.Windows = WindowsOf(section);
   channel.Overwrite = section.Get<bool>("overwrite", "true or false", false);
   channel.Compression = CompressionOf(section);
   channel.RanksAFile = section.Get<int>(
@@ -344,14 +278,7 @@ std::int64_t Channel::MostSteps() const
 
 OutputConfig ReadOutputConfig(const std::string& textOrPath)
 {
-  const std::size_t begin = textOrPath.find_first_not_of(" \t\r\n");
-  const bool isText = begin != std::string::npos && textOrPath[begin] == '{';
-  json parsed;
-  try {
-    parsed = json::parse(isText ? textOrPath : TextOf(textOrPath));
-  } catch (const json::exception& error) {
-    throw FileError(isText ? "The output configuration" : textOrPath, "a JSON text", PlainText(error.what()));
-  }
+  const nlohmann::json parsed = ParseConfig(textOrPath);
   Section section(parsed, "");
   OutputConfig config;
   config.How = section.GetNamed("mode", config.How, Mode::Ranks);
@@ -370,16 +297,12 @@ OutputConfig ReadOutputConfig(const std::string& textOrPath)
   }
   section.CheckAllKnown();
   ShareMemory(config);
-  std::set<std::string> paths;
   for (const Channel& channel : config.Channels) {
     if (channel.Format == TargetFormat::Kwave && config.How == Mode::Ranks) {
       section.Fail("the mode thread or direct for channels of the format kwave", "ranks");
     }
-    if (!paths.insert(channel.Path).second) {
-      section.Fail("channels that write to different paths",
-          fmt::format("two channels that write to '{}'", channel.Path));
-    }
   }
+  CheckPaths(config);
   return config;
 }
 

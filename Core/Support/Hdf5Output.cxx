@@ -96,6 +96,10 @@ Handle OutputFile::Make(
   H5Pset_create_intermediate_group(links, 1);
   H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER);
   Handle dataset(H5Dcreate2(this->File, name.c_str(), fileType, space, links, creation, H5P_DEFAULT));
+  if (dataset < 0 && errno == 0) {
+    throw FileError(this->Path, "a data set that can be named '" + name + "'", LastMessage(),
+        "If the name is in use, give the variable another name");
+  }
   this->Check(dataset, "space for data set " + name);
   return dataset;
 }
@@ -184,9 +188,11 @@ void OutputFile::Check(hid_t result, const std::string& expected) const
   if (result < 0) {
     const int fault = errno;
     const std::string found = LastMessage();
-    // HDF5 crashes at the end of the program if it cannot close what it has open; this gives it the room.
-    std::error_code ignored;
-    std::filesystem::resize_file(this->Path, 0, ignored);
+    if (!this->Image) {
+      // HDF5 crashes at the end of the program if it cannot close what it has open; this gives it the room.
+      std::error_code ignored;
+      std::filesystem::resize_file(this->Path, 0, ignored);
+    }
     const char* const advice = "Check that the folder exists, its permissions and the free space";
     throw fault ? SystemError(this->Path, expected, fault, advice)
                 : FileError(this->Path, expected, found, advice);

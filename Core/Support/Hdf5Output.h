@@ -24,7 +24,7 @@ struct ChunkFilter
   unsigned Level = 0;  ///< its parameter
 };
 
-/// A new HDF5 file. A call that fails empties the file and throws Error.
+/// A new HDF5 file. A call that fails throws Error. A file on disk is empty then.
 ///
 /// When the environment variable SOURCE_DATE_EPOCH is set, HDF5 stores no times, so that equal contents give
 /// equal bytes.

@@ -24,7 +24,9 @@ int OpenFor(PlainFile::Purpose purpose, const std::string& path, unsigned mode)
   if (purpose == PlainFile::Purpose::Read) {
     return OpenRegularFile(path);
   }
-  const int create = purpose == PlainFile::Purpose::Create ? O_CREAT | O_EXCL : 0;
+  const int create = purpose == PlainFile::Purpose::Create  ? O_CREAT | O_EXCL
+                     : purpose == PlainFile::Purpose::Share ? O_CREAT
+                                                            : 0;
   // Where others may write, they may put a link in the place of a file.
   return ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | create, mode);
 }

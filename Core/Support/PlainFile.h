@@ -16,7 +16,8 @@ public:
   {
     Read,
     Create,  ///< for writing and reading; it must not exist yet
-    Update   ///< for writing and reading; it must exist
+    Update,  ///< for writing and reading; it must exist
+    Share    ///< for writing and reading; it is created if it does not exist
   };
 
   /// Never waits for a writer, as opening a pipe would. Throws Error, also when there is something else than

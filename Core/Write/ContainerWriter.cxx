@@ -19,6 +19,7 @@
 #include <cstring>
 #include <filesystem>
 #include <set>
+#include <string_view>
 
 namespace fs = std::filesystem;
 
@@ -26,14 +27,43 @@ namespace patchio::container {
 namespace {
 
 constexpr const char* LockName = "writer";
+/// The text of the lock begins like this.
+constexpr std::string_view LockText = "process ";
 
-/// What a container may consist of.
+/// True if the name is one that the files of a container have.
 bool IsOurs(const fs::path& file)
 {
   const std::string name = file.filename().string();
-  return name == "index" || name == LockName ||
-         (name.rfind("index.", 0) == 0 && file.extension() == ".tmp") ||
-         (name.rfind("step.", 0) == 0 && (file.extension() == ".hdf" || file.extension() == ".part"));
+  if (name.rfind("step.", 0) != 0) {
+    return name == "index" || name == LockName ||
+           (name.rfind("index.", 0) == 0 && file.extension() == ".tmp");
+  }
+  fs::path number = file.stem();  // and the file's number, if there are several
+  if (file.extension() == ".hdf" && number.extension() == ".new") {
+    number = number.stem();
+  }
+  return (file.extension() == ".hdf" || file.extension() == ".part") && number != "step" &&
+         number.string().find_first_not_of("-.0123456789", std::strlen("step")) == std::string::npos;
+}
+
+/// True if a writer that was killed before it had a log has left the file. All other files in a folder
+/// without a log, such as the steps of `patchio export`, belong to somebody else.
+bool IsFromKilledWriter(const fs::path& file)
+{
+  const std::string log = RecordLog::Framed(EncodeLogHead(), 0);
+  std::string text(log.size() + 1, '\0');
+  const std::string fault = CatchError([&] {
+    const PlainFile found(file.string());
+    text.resize(found.ReadSome(0, text.data(), text.size()));
+  });
+  if (!fault.empty()) {
+    std::error_code ignored;
+    return !fs::exists(file, ignored);  // another writer has renamed it by now
+  }
+  if (file.filename() == LockName) {
+    return text.empty() || text.rfind(LockText, 0) == 0;
+  }
+  return file.extension() != ".part" && file.extension() != ".hdf" && log.compare(0, text.size(), text) == 0;
 }
 
 /// Brings names in a folder to the storage.
@@ -77,6 +107,34 @@ std::set<std::int64_t> UnrecordedSteps(const std::string& folder, const FilesOfS
   return numbers;
 }
 
+/// Throws Error if the folder has a file that no writer of containers has made.
+void CheckFiles(const std::string& folder)
+{
+  std::error_code fault, ignored;
+  // The files are listed before the log is looked for: another writer makes its log before its steps.
+  std::vector<fs::path> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, fault)) {
+    files.push_back(entry.path());
+  }
+  if (fault) {
+    throw SystemError(folder, "a readable folder", fault.value());
+  }
+  const std::string log = LogPathOf(folder);
+  const bool hasLog = fs::exists(log, ignored) && fs::file_size(log, ignored) > 0;
+  if (hasLog && !IsContainer(folder) && UnrecordedSteps(folder, {}).empty()) {
+    throw FileError(folder, "a PatchIO container, or an unused name", "a file 'index' that is not a log",
+        "Choose another name");
+  }
+  for (const fs::path& file : files) {
+    if (!IsOurs(file) || (!hasLog && !IsFromKilledWriter(file))) {
+      throw FileError(folder, "a PatchIO container, or an unused name",
+          "a folder with " + file.filename().string() +
+              (hasLog ? ", which no container has" : ", but without the log of a container"),
+          "Choose another name");
+    }
+  }
+}
+
 void MakeFolder(const std::string& folder)
 {
   std::error_code fault, ignored;
@@ -97,24 +155,7 @@ void MakeFolder(const std::string& folder)
     throw SystemError(folder, "a folder that can be created", fault.value(),
         "Check that the parent folder exists and is writable");
   }
-  const std::string log = LogPathOf(folder);
-  const bool hasLog = fs::exists(log, ignored) && fs::file_size(log, ignored) > 0;
-  if (hasLog && !IsContainer(folder) && UnrecordedSteps(folder, {}).empty()) {
-    throw FileError(folder, "a PatchIO container, or an unused name", "a file 'index' that is not a log",
-        "Choose another name");
-  }
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, fault)) {
-    // Steps without a log are somebody's, such as those of `patchio export`.
-    if (!IsOurs(entry.path()) || (!hasLog && entry.path().extension() == ".hdf")) {
-      throw FileError(folder, "a PatchIO container, or an unused name",
-          "a folder with " + entry.path().filename().string() +
-              (hasLog ? "" : ", but without the log of a container"),
-          "Choose another name");
-    }
-  }
-  if (fault) {
-    throw SystemError(folder, "a readable folder", fault.value());
-  }
+  CheckFiles(folder);
 }
 
 }  // namespace
@@ -127,12 +168,11 @@ public:
   {
     // The writer before takes the file away: then the lock is one of a file that nobody else will find.
     do {
-      this->File = std::make_unique<PlainFile>(
-          this->Path, fs::exists(this->Path) ? PlainFile::Purpose::Update : PlainFile::Purpose::Create);
+      this->File = std::make_unique<PlainFile>(this->Path, PlainFile::Purpose::Share);
       this->Take(folder);
     } while (!this->IsInPlace());
     const std::string who =
-        fmt::format("process {} on {}, which is writing to it", ::getpid(), MachineName());
+        fmt::format("{}{} on {}, which is writing to it", LockText, ::getpid(), MachineName());
     this->File->Write(0, who.data(), who.size());
     fs::resize_file(this->Path, who.size());
   }
@@ -197,7 +237,7 @@ ContainerWriter::ContainerWriter(
 /// A container to which nothing was written is none.
 ContainerWriter::~ContainerWriter()
 {
-  if (this->Log && this->Steps.empty() && !this->HasLostSteps) {
+  if (this->Log && this->Files.empty() && !this->HasLostSteps) {
     std::error_code ignored;
     this->RemoveOthers({".part", ".tmp", ".hdf"});
     fs::remove(LogPathOf(this->Folder), ignored);
@@ -211,7 +251,7 @@ std::map<std::int64_t, ContainerWriter::KnownStep> ContainerWriter::TakeLog(cons
 {
   std::map<std::int64_t, KnownStep> steps;
   for (const LoggedStep& step : log.Steps) {
-    std::vector<std::string> files = Decode(step.Bytes).Files;
+    std::vector<std::string> files = RecordOf(this->Folder, step).Files;
     const FileNames names =
         files[0] == RenamedFile(files[0], FileNames::Usual) ? FileNames::Usual : FileNames::New;
     steps[step.Head.Step] = {step.Head.Time, names, this->Options.Overwrite};

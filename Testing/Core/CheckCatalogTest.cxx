@@ -113,6 +113,23 @@ TEST(CheckCatalog, RefusesEachThingThatCannotBe)
   }
 }
 
+TEST(CheckCatalog, NamesLevelAndPatch)
+{
+  Catalog catalog;
+  testing::AddLevel(catalog, {{{0, 0, 0}, {3, 2, 0}}});
+  for (int level = 1; level < 5; ++level) {
+    testing::AddLevel(catalog, {{{0, 0, 0}, {3, 2, 0}}, {{4, 0, 0}, {1, 2, 0}}}, {2, 2, 2});
+  }
+  const auto message = [&] { return testing::MessageOf([&] { CheckCatalog(catalog); }); };
+  EXPECT_THAT(
+      message(), ::testing::HasSubstr("an impossible box, (4, 0, 0) to (1, 2, 0), as patch 1 of level 1."));
+  for (Level& level : catalog.Levels) {
+    level.Ratio[1] = &level == catalog.Levels.data() ? 1 : 1 << 10;
+  }
+  EXPECT_THAT(message(),
+      ::testing::HasSubstr("a refinement that exceeds the range of indices on level 4 along axis 1."));
+}
+
 TEST(CheckCatalog, AcceptsMeshes)
 {
   EXPECT_NO_THROW(CheckCatalog(testing::MeshCatalog(GridKind::Unstructured)));

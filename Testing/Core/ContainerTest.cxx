@@ -14,9 +14,11 @@
 #include "TestTools.h"
 #include "Write/ContainerWriter.h"
 
+#include <atomic>
 #include <cstring>
 #include <numeric>
 #include <set>
+#include <thread>
 
 namespace patchio::container {
 namespace {
@@ -449,6 +451,77 @@ TEST_F(Container, IsWhatHasALogWhateverItIsCalled)
   EXPECT_TRUE(std::filesystem::exists(this->Path + "/step.000007.hdf"));
 }
 
+/// Other formats have such names.
+TEST_F(Container, IsRecognizedByItsLogNotByItsName)
+{
+  for (const char* name : {"dumps.visit", "summary.samrai", "a.h5", "a.ctl", "plt00000", "a.vtkhdf"}) {
+    this->Path = this->Folder / name;
+    this->WriteStep(7);
+    for (const std::string& path :
+        {this->Path, this->Path + "/", this->Path + "/index", this->Path + "/step.000007.hdf"}) {
+      ASSERT_NE(FindFormat(path), nullptr) << path;
+      EXPECT_STREQ(FindFormat(path)->Name(), "Container") << path;
+      EXPECT_EQ(FormatOf(path).OpenSeries(path, {}).Steps.size(), 1u) << path;
+    }
+  }
+}
+
+/// Files with names of a container's files, in a folder that is no container.
+TEST_F(Container, FilesOfOthersStay)
+{
+  std::filesystem::create_directory(this->Path);
+  for (const char* name : {"writer", "step.000001.part", "step.000001.hdf", "index.html.tmp", "index",
+           "step.part", "step.notes.hdf"}) {
+    const std::string file = this->Path + "/" + name;
+    testing::WriteText(file, "years of work");
+    EXPECT_THAT(MessageOf([&] { this->WriteStep(1); }),
+        HasSubstr(std::string("index") == name ? "a file 'index' that is not a log"
+                                               : std::string("a folder with ") + name))
+        << name;
+    EXPECT_EQ(testing::ReadBytes(file), "years of work") << name;
+    std::filesystem::remove(file);
+  }
+  // What killed writers leave before they have a log is theirs.
+  testing::WriteText(this->Path + "/writer", "process 12 on there, which is writing to it");
+  testing::WriteText(
+      this->Path + "/index.there.12.0.tmp", RecordLog::Framed(EncodeLogHead(), 0).substr(0, 20));
+  this->WriteStep(1);
+  // A copy that a user has put into a container.
+  testing::WriteText(this->Path + "/step.000001.copy.hdf", "years of work");
+  EXPECT_THAT(MessageOf([&] { this->WriteStep(2); }),
+      HasSubstr("a folder with step.000001.copy.hdf, which no container has"));
+  EXPECT_EQ(testing::ReadBytes(this->Path + "/step.000001.copy.hdf"), "years of work");
+}
+
+TEST_F(Container, OneOfSeveralWritersThatBeginAtOnceGetsIt)
+{
+  for (int round = 0; round < 30; ++round) {
+    std::filesystem::remove_all(this->Path);
+    std::vector<std::string> faults(3);
+    std::vector<std::unique_ptr<ContainerWriter>> writers(faults.size());
+    std::vector<std::thread> threads;
+    std::atomic<int> ready{0};
+    for (std::size_t i = 0; i < faults.size(); ++i) {
+      threads.emplace_back([&, i] {
+        ++ready;
+        while (ready < static_cast<int>(faults.size())) {
+        }
+        faults[i] =
+            CatchError([&] { writers[i] = std::make_unique<ContainerWriter>(*this->Alone, this->Path); });
+      });
+    }
+    for (std::thread& thread : threads) {
+      thread.join();
+    }
+    EXPECT_EQ(std::count(faults.begin(), faults.end(), ""), 1);
+    for (const std::string& fault : faults) {
+      EXPECT_TRUE(
+          fault.empty() || fault.find("expected a container without another writer") != std::string::npos)
+          << fault;
+    }
+  }
+}
+
 TEST_F(Container, AStepIsFoundInALogThatHasGrownOrIsAnother)
 {
   this->WriteStep(1);
@@ -484,6 +557,13 @@ TEST_F(Container, AForgedRecordGivesAMessage)
   this->WriteStep(1);
   const std::string sound = ReadLog(this->Path)->Steps[0].Bytes;
   const std::string head = RecordLog::Framed(EncodeLogHead(), 0);
+  std::string other = sound;
+  other.replace(other.find("float64"), 7, "float7 ");
+  testing::WriteText(this->Path + "/index", head + RecordLog::Framed(other, head.size()));
+  EXPECT_THAT(MessageOf([&] { FormatOf(this->Path).ReadCatalog(this->Path + "/step.000001.hdf"); }),
+      HasSubstr("a.pio/index: step 1: The record of the step has the unknown type 'float7 '."));
+  testing::WriteText(this->Path + "/index", head + RecordLog::Framed("?", head.size()));
+  EXPECT_THAT(MessageOf([&] { ReadLog(this->Path); }), HasSubstr("a.pio/index: record 1: "));
   int refused = 0;
   for (int round = 0; round < 3000; ++round) {
     std::string forged = sound;

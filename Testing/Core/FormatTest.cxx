@@ -126,7 +126,7 @@ TEST(FormatOf, SaysThatAFolderIsOne)
   const TempFolder folder;
   EXPECT_THAT(MessageOf([&] { FormatOf(folder.Path()); }),
       ::testing::AllOf(
-          HasSubstr("expected a SAMRAI dumps.visit or summary.samrai"), HasSubstr(", found a folder")));
+          HasSubstr("or a SAMRAI dumps.visit or summary.samrai"), HasSubstr(", found a folder")));
 }
 
 TEST(FormatOf, SaysWhatItCanOpen)

@@ -4,6 +4,7 @@
 #include "Output/OutputConfig.h"
 #include "Output/WritingThread.h"
 #include "Support/Error.h"
+#include "Support/RunOnAllRanks.h"
 
 #include "TestTools.h"
 
@@ -110,6 +111,95 @@ TEST(OutputConfig, SaysWhereItIsWrong)
   }
 }
 
+/// JSON itself would keep the last value.
+TEST(OutputConfig, AKeyIsThereOnce)
+{
+  EXPECT_THAT(Refusal(R"({"channels": [{"path": "a"}], "mode": "direct", "channels": []})"),
+      HasSubstr("found the key \"channels\" twice. Remove one"));
+  EXPECT_THAT(Refusal(R"({"channels": [{"path": "a"}, {"path": "b", "windows": [{"last": 1, "last": 2}]}]})"),
+      HasSubstr("the key \"last\" twice"));
+}
+
+TEST(OutputConfig, SaysThatItIsEmpty)
+{
+  EXPECT_THAT(Refusal(""), HasSubstr("found an empty text"));
+  EXPECT_THAT(Refusal(" \n"), HasSubstr("found an empty text"));
+  EXPECT_THAT(Refusal(std::string("a\0b", 3)), HasSubstr("without a zero byte"));
+  EXPECT_THAT(Refusal(R"({"channels": [{"path": "a", "windows": []}]})"),
+      HasSubstr("expected at least one window (omit the key \"windows\" to write every step)"));
+}
+
+TEST(OutputConfig, TakesDatesThatExist)
+{
+  const auto starting = [](const std::string& start) {
+    return R"({"channels": [{"path": "a.ctl", "format": "grads", "start": ")" + start + "\"}]}";
+  };
+  for (const char* date : {"00:00Z31feb2000", "00:00Z29feb2001", "00:00Z31apr2017", "00:00Z01jan0000"}) {
+    EXPECT_THAT(
+        Refusal(starting(date)), HasSubstr(std::string("a date that exists for \"start\", found ") + date));
+  }
+  EXPECT_EQ(ReadOutputConfig(starting("00:00Z29feb2000")).Channels[0].Start, "00:00Z29feb2000");
+}
+
+namespace {
+
+/// A configuration of two channels, and what it says about their paths.
+std::string RefusalOfPaths(const std::string& one, const std::string& two)
+{
+  const auto channel = [](const std::string& path) {
+    const bool kwave = path.find(".h5") != std::string::npos, grads = path.find(".ctl") != std::string::npos;
+    return R"({"path": ")" + path + "\"" +
+           (kwave ? R"(, "format": "kwave", "points": [1], "windows": [{"last": 3}], "cuboids": [{"lower": [0, 0, 0],
+             "upper": [1, 1, 1]}, {"lower": [0, 0, 0], "upper": [1, 1, 1], "every": 2}])"
+               : grads ? R"(, "format": "grads")"
+                       : "") +
+           "}";
+  };
+  return CatchError(
+      [&] { ReadOutputConfig("{\"channels\": [" + channel(one) + ", " + channel(two) + "]}"); });
+}
+
+}  // namespace
+
+/// With "overwrite", the second channel would remove the files of the first.
+TEST(OutputConfig, ChannelsHaveFilesOfTheirOwn)
+{
+  const testing::TempFolder folder;
+  std::filesystem::create_directory(folder / "real");
+  std::filesystem::create_directory_symlink("real", folder / "link");
+  const std::string real = folder / "real", link = folder / "link";
+  for (const auto& [one, two] : std::vector<std::pair<std::string, std::string>>{{"a", "a"},
+           {"a.h5", "./a.h5"}, {real + "/a.h5", link + "/a.h5"}, {real + "/a.ctl", real + "/b/../a.ctl"},
+           {real + "/a.ctl", link + "/a.dat"}, {real + "/a.h5", link + "/a.points.h5"},
+           {"a.every2.h5", "a.h5"}, {real + "/a.pio", link + "/a.pio/"}, {"a.pio", "a.pio/maps.ctl"},
+           {link + "/new/a", real + "/new/./a"}}) {
+    EXPECT_THAT(RefusalOfPaths(one, two), ::testing::AllOf(HasSubstr("found two channels that write to '"),
+                                              HasSubstr("': 'channel 1' and 'channel 2'.")))
+        << one << " " << two;
+  }
+  for (const auto& [one, two] : std::vector<std::pair<std::string, std::string>>{
+           {"a.pio", "a.pio2"}, {real + "/a.h5", folder / "a.h5"}, {"a.ctl", "b.ctl"}, {"a.ctl", "a.h5"}}) {
+    EXPECT_EQ(RefusalOfPaths(one, two), "") << one << " " << two;
+  }
+}
+
+TEST(OutputConfig, SaysWhatAKwaveFileCannotHave)
+{
+  const auto with = [](const std::string& more) {
+    return R"({"channels": [{"path": "a.h5", "format": "kwave", "points": [1], )" + more + "}]}";
+  };
+  EXPECT_THAT(Refusal(with(R"("windows": [{"last": 1000000000000000}])")),
+      HasSubstr("expected windows of at most 1099511627776 steps for the format kwave, found "
+                "1000000000000001 steps"));
+  EXPECT_THAT(
+      Refusal(with(R"("windows": [{"last": 5}, {"first": 9}])")), HasSubstr("found a window without it"));
+  for (const char* name : {"Nt", "dt", "a/b", "p_max"}) {
+    EXPECT_THAT(Refusal(with(std::string(R"("windows": [{"last": 5}], "variables": [")") + name + "\"]")),
+        ::testing::AllOf(HasSubstr(std::string("found \"") + name + "\": "),
+            HasSubstr("rename the variable, or write it to a container")));
+  }
+}
+
 namespace {
 
 DeclaredPatch PatchAt(int level, const Int3& lower, const Int3& upper)
@@ -134,7 +224,7 @@ TEST(OutputDeclaration, PatchesComeByLevel)
   EXPECT_THAT(testing::MessageOf([&] {
     declared.SetPatches(*alone, {PatchAt(3, {0, 0, 0}, {1, 1, 1})});
   }),
-      HasSubstr("level 3 of a grid with 3 levels"));
+      HasSubstr("level 3, of a grid with 3 levels"));
   EXPECT_THAT(testing::MessageOf([&] {
     declared.SetPatches(*alone, {PatchAt(0, {0, 0, 0}, {2000000000, 1, 1})});
   }),
@@ -183,8 +273,8 @@ TEST(OutputDeclaration, RefusesVariablesThatCannotBe)
     return testing::MessageOf([&] { declared.AddVariable(variable); });
   };
   declared.AddVariable({"a"});
-  EXPECT_THAT(add({"a"}), HasSubstr("unique name"));
-  EXPECT_THAT(add({""}), HasSubstr("unique name"));
+  EXPECT_THAT(add({"a"}), HasSubstr("The variable name 'a' is used twice"));
+  EXPECT_THAT(add({""}), HasSubstr("Variable 1 has an empty name"));
   EXPECT_THAT(add({"b", "", ElementType::Float64, 0}), HasSubstr("0 components"));
   EXPECT_THAT(
       add({"c", "", ElementType::Float64, 1, Centering::Cell, {0, -1, 0}}), HasSubstr("-1 ghost layers"));
@@ -202,6 +292,10 @@ TEST(OutputDeclaration, SaysWhatIsWrongWithPatches)
   EXPECT_THAT(patches({}), HasSubstr("at least one"));
   EXPECT_THAT(patches({PatchAt(0, {4, 0, 0}, {3, 0, 0})}), HasSubstr("cells 4 to 3 along axis 0"));
   EXPECT_THAT(patches({PatchAt(0, {0, 0, 5}, {3, 0, 5})}), HasSubstr("the grid does not have this axis"));
+  EXPECT_THAT(patches({PatchAt(0, {0, 0, 0}, {3, 3, 0}), PatchAt(0, {0, 4, 0}, {99999999, 99999999, 0})}),
+      HasSubstr("Rank 0 declared its patch 1, on level 0, with a box with too many cells, (0, 4, 0) to "
+                "(99999999, 99999999, 0). "
+                "Divide it into several patches."));
   EXPECT_THAT(patches({PatchAt(0, {0, 0, 0}, {3, 3, 0}), PatchAt(0, {9, 0, 0}, {9, 9, 0}),
                   PatchAt(0, {3, 3, 0}, {8, 8, 0})}),
       HasSubstr(

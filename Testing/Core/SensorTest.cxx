@@ -1,6 +1,9 @@
 // Which values of a sensor are on which patch, against a look at each cell.
 #include "Output/Sensor.h"
 
+#include "Formats/Format.h"
+#include "Formats/KWave/KwaveNames.h"
+#include "Output/SensorFile.h"
 #include "TestTools.h"
 
 #include <map>
@@ -122,6 +125,78 @@ TEST(Sensor, GivesEachPeriodAFile)
   EXPECT_EQ(series[1].Cuboids, (std::vector<Box>{one, two}));
   EXPECT_EQ(series[2].Path, "a/b.points.h5");
   EXPECT_EQ(SeriesOf({{}, {7}}, "c.h5").at(0).Path, "c.h5");
+}
+
+namespace {
+
+/// A grid of 4 x 3 x 2 cells with variables of these names.
+Catalog SmallGrid(const std::vector<std::string>& names)
+{
+  Catalog data;
+  testing::AddLevel(data, {{{0, 0, 0}, {3, 2, 1}}});
+  for (const std::string& name : names) {
+    data.Variables.emplace_back().Name = name;
+  }
+  return data;
+}
+
+}  // namespace
+
+/// A single value has the shape of the numbers in the file's header, and 3 steps of 4 points that of the
+/// grid.
+TEST(SensorFile, AllThatIsWrittenIsShown)
+{
+  struct Size
+  {
+    std::vector<std::int64_t> Points;
+    int Steps;
+  };
+  const testing::TempFolder folder;
+  for (const auto& [points, steps] : {Size{{1}, 1}, Size{{5}, 3}, Size{{1, 2}, 1}, Size{{1, 2, 3, 4}, 3}}) {
+    Catalog data = SmallGrid({"p", "pressure"});
+    data.Patches[0].Cells.Upper[2] = 0;
+    const SensorSeries series{folder / "a.h5", 1, {}, points};
+    SensorFile file(series, data, steps);
+    file.Create(true);
+    for (int step = 0; step < steps; ++step) {
+      file.Commit({0.5 * step});
+    }
+    const Format& format = FormatOf(series.Path);
+    EXPECT_EQ(format.OpenSeries(series.Path, {}).Steps.size(), static_cast<std::size_t>(steps));
+    const Catalog found = format.ReadCatalog(series.Path);
+    for (const char* name : {"p", "pressure"}) {
+      const int variable = found.FindVariable(name);
+      ASSERT_GE(variable, 0) << name << " of " << points.size() << " points and " << steps << " steps";
+      EXPECT_FALSE(found.Variables[variable].TimeInvariant) << name;
+      EXPECT_EQ(found.StoredTuples(variable, 0), static_cast<std::int64_t>(points.size())) << name;
+    }
+    EXPECT_EQ(found.Variables.size(), 3u) << "and the positions";
+  }
+}
+
+TEST(SensorFile, ANameInUseDoesNotHarmTheFileOfAnEarlierRun)
+{
+  const testing::TempFolder folder;
+  const std::string path = folder / "a.h5";
+  testing::WriteText(path, "an earlier run");
+  for (const SensorSeries& series :
+      {SensorSeries{path, 1, {}, {1}}, SensorSeries{path, 1, {{{0, 0, 0}, {1, 1, 1}}}, {}}}) {
+    EXPECT_THAT(testing::MessageOf([&] { SensorFile(series, SmallGrid({"dt"}), 4); }),
+        ::testing::AllOf(::testing::HasSubstr("a data set that can be named 'dt"),
+            ::testing::HasSubstr("give the variable another name")));
+  }
+  EXPECT_EQ(testing::ReadBytes(path), "an earlier run");
+}
+
+TEST(KwaveNames, SomeNamesCannotBeOfTheSensor)
+{
+  for (const char* name : {"p", "ux", "pressure", "p0", "maximum", "final"}) {
+    EXPECT_EQ(kwave::FaultOfName(name), "") << name;
+  }
+  for (const char* name : {"Nt", "dt", "t_index", "Nx", "sample_times", "sensor_mask_type", "a/b", "/", ".",
+           "p_max", "u_final", "Q_term", "pml_x_size"}) {
+    EXPECT_NE(kwave::FaultOfName(name), "") << name;
+  }
 }
 
 }  // namespace patchio::output

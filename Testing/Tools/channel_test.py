@@ -605,7 +605,7 @@ def case_errors(bench):
             (2, ["index"], "path"), (1, ["info", bench.place + "/none"], "No such file"),
             (1, ["index", bench.place + "/none"], "No such file"),
             (1, ["verify", bench.place + "/none"], "No such file"), (2, ["verify"], "path"),
-            (1, ["index", bench.options.program], "expected a SAMRAI dumps.visit"),
+            (1, ["index", bench.options.program], "expected a PatchIO container (folder NAME.pio), or a SAMRAI dumps.visit"),
             (1, ["info", bench.folder], "found a folder of another kind. Give the name of a file in the folder"),
             (1, ["info", "--step", "16", bench.index], "has no step 16. It has 5 steps, numbered 0 to 60"),
             (2, ["info", "--step", "x", bench.index], "--step"),
@@ -615,7 +615,7 @@ def case_errors(bench):
             (2, ["index", "--remove", "--rebuild", bench.index], "excludes"),
             (2, ["index", "--threads", "0", bench.index], "--threads")]:
         # What goes wrong while the command line is read, while data are, and later.
-        for ranks in (1, 2) if message in ("path", "expected a SAMRAI dumps.visit", "--step") else (1,):
+        for ranks in (1, 2) if message in ("path", "expected a PatchIO container (folder NAME.pio), or a SAMRAI dumps.visit", "--step") else (1,):
             code, out, err = bench.run(arguments, ranks)
             assert code == wanted and message in err and complaints(err) == 1, (arguments, code, out, err)
     for ranks in (1, 2):

@@ -199,7 +199,7 @@ void Conversion::CheckSameVariables(const TimeStep& step)
       if (logged.Head.Step != step.Step) {
         continue;
       }
-      const container::StepRecord record = container::Decode(logged.Bytes);
+      const container::StepRecord record = container::RecordOf(this->How.To, logged);
       const VariablesInWords found = WordsOf(record.Data.Variables, record.Types);
       if (found != wanted) {
         throw FileError(this->How.To,

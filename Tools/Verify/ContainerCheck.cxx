@@ -75,7 +75,7 @@ std::vector<std::string> Overlaps(const StepRecord& record)
 std::string FaultOfFiles(const std::string& folder, const container::LoggedStep& step)
 {
   return CatchError([&] {
-    const StepRecord record = container::Decode(step.Bytes);
+    const StepRecord record = container::RecordOf(folder, step);
     std::vector<std::uint64_t> ends(record.Files.size(), 0);
     for (const Part& part : PartsOf(record)) {
       ends[part.File] = std::max(ends[part.File], part.End);
@@ -226,19 +226,30 @@ LogFindings LookAtLog(const std::string& path)
   if (log.LostBytes > 0) {
     faults.push_back(
         fmt::format("{}: {} of the records are damaged. The log has lost their steps, but the files of these "
-                    "steps may be intact",
+                    "steps may be intact. Copy the other steps with 'patchio convert', and write the lost "
+                    "ones again.",
             container::LogPathOf(folder), ByteText(static_cast<double>(log.LostBytes))));
   }
   if (log.BytesAfter > 0) {
     faults.push_back(
         fmt::format("{}: the last {} are an incomplete record. A step is still being written, or its writer "
-                    "was interrupted",
+                    "was interrupted. Wait if a program is writing to the container; otherwise write the "
+                    "step again.",
             container::LogPathOf(folder), ByteText(static_cast<double>(log.BytesAfter))));
   }
+  const char* const unrecorded =
+      log.LostBytes > 0
+          ? "Its record may be among the damaged ones: keep the file until its step is written again"
+          : "A step is still being written, or its writer was interrupted. Wait if a program is writing to "
+            "the "
+            "container; otherwise delete this file, and write the step again";
   std::set<std::string> known;
   for (const container::LoggedStep& step : log.Steps) {
-    const std::vector<std::string> files = container::Decode(step.Bytes).Files;
-    known.insert(files.begin(), files.end());
+    known.insert(step.Head.File);
+    CatchError([&] {  // an invalid record is a fault of its step
+      const std::vector<std::string> files = container::RecordOf(folder, step).Files;
+      known.insert(files.begin(), files.end());
+    });
   }
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
@@ -250,9 +261,7 @@ LogFindings LookAtLog(const std::string& path)
           entry.path().string()));
     } else if (name.rfind("step.", 0) == 0 && known.count(name) == 0) {
       faults.push_back(
-          fmt::format("{}: the log has no record of this file. A step is still being written, or its writer "
-                      "was interrupted",
-              entry.path().string()));
+          fmt::format("{}: the log has no record of this file. {}.", entry.path().string(), unrecorded));
     }
   }
   return findings;

@@ -47,6 +47,7 @@ private:
   const SeriesArguments& How;
   const Session& Out;
   std::set<std::string> Files;
+  std::set<std::string> Told;  ///< faults of steps that are printed already
   std::uint64_t Steps = 0, Arrays = 0, Faults = 0;
 };
 
@@ -106,7 +107,9 @@ void Verification::LookIntoContainer(const Series& series)
     std::vector<std::string> faults;
     const std::string broken = CatchError([&] { faults = FaultsOfValues(step, this->How.Threads); });
     for (const std::string& fault : broken.empty() ? faults : std::vector<std::string>{broken}) {
-      this->Fault(fmt::format("step {}: {}", step.Step, fault));
+      if (this->Told.insert(fault).second) {
+        this->Fault(fmt::format("step {}: {}", step.Step, fault));
+      }
     }
   }
 }
@@ -116,9 +119,11 @@ void Verification::Judge(const StepFacts& facts)
   const std::string name = fmt::format("step {}: ", facts.Step.Step);
   if (!facts.NotOpened.empty()) {
     this->Fault(name + facts.NotOpened);
+    this->Told.insert(facts.NotOpened);
   }
   for (const FileFaults& fault : facts.Faults) {
     this->Fault(fmt::format("{}{} cannot be read. {}", name, CountText(fault.Arrays, "array"), fault.First));
+    this->Told.insert(fault.First);
   }
   const SidecarState* const sidecar = FaultySidecar(facts.Sidecar);
   if (sidecar && sidecar->Fault != FileFault::Foreign) {  // one of another version does no harm

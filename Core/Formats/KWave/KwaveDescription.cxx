@@ -40,6 +40,7 @@ public:
   KwaveDescription Read()
   {
     this->IsOutput = this->File.Attribute("file_type") != "input";
+    this->IsOurs = this->File.Has(TimesName);
     ReadDomain(this->File, this->Result);
     this->ReadRoot();
     this->FindSensor();
@@ -85,6 +86,7 @@ private:
   KwaveFile File;
   KwaveDescription Result;
   bool IsOutput = true;
+  bool IsOurs = false;  ///< PatchIO has written the file
   bool HasSensor = false;
   MaskType Type = MaskType::Index;
   std::vector<std::pair<std::string, DatasetInfo>> DomainItems;
@@ -128,7 +130,9 @@ void Reader::ReadRoot()
 void Reader::Sort(const std::string& name)
 {
   const DatasetInfo info = this->File.Describe(name);
-  if (IsSetting(name) || info.Values() <= 1) {
+  // All that a file of PatchIO has apart from its header is of the sensor, also a single value.
+  const bool sampled = IsOfSensor(name) || (this->IsOurs && !IsHeader(name));
+  if (IsSetting(name) || info.Values() < (sampled ? 1 : 2)) {
     return;
   }
   if (info.Complex) {
@@ -136,8 +140,7 @@ void Reader::Sort(const std::string& name)
   } else if (!info.Numbers || info.Dims.size() != 3) {
     this->Unknown.push_back(name);
   } else if (this->HasSensor && this->IsOutput && !IsOfDomain(name) &&
-             (IsOfSensor(name) || !this->HasDomainShape(info)) && this->Type == MaskType::Index &&
-             info.Dims[0] == 1) {
+             (sampled || !this->HasDomainShape(info)) && this->Type == MaskType::Index && info.Dims[0] == 1) {
     this->SensorItems.push_back({name, info, {}});
   } else if (this->HasDomainShape(info)) {
     this->DomainItems.emplace_back(name, info);
@@ -303,7 +306,8 @@ void Reader::AddPoints()
   const int set = static_cast<int>(to.Sets.size());
   this->AddList("sensor", mask.Points, NameInOtherFile(mask.File, "sensor_mask_index"));
   for (const SensorItem& item : this->SensorItems) {
-    const bool series = !IsAggregate(item.Name) && (IsOfSensor(item.Name) || item.Info.Dims[1] > 1);
+    const bool series =
+        !IsAggregate(item.Name) && (IsOfSensor(item.Name) || this->IsOurs || item.Info.Dims[1] > 1);
     if (this->SensorPoints(item.Info) != mask.Points || (!series && item.Info.Dims[1] != 1)) {
       this->Unknown.push_back(item.Name);
     } else if (!series || this->TakeSteps(item.Name, item.Info.Dims[1])) {

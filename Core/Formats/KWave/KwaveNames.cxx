@@ -45,6 +45,23 @@ bool IsAggregate(const std::string& name)
          name == "Q_term" || name == "Q_term_c";
 }
 
+bool IsHeader(const std::string& name)
+{
+  static const std::set<std::string_view> names{"Nx", "Ny", "Nz", "Nt", "dx", "dy", "dz", "dt", "t_index"};
+  return names.count(name) > 0;
+}
+
+std::string FaultOfName(const std::string& name)
+{
+  if (name.find('/') != std::string::npos || name == ".") {
+    return "'/' and '.' stand for groups in HDF5 files";
+  }
+  if (IsHeader(name) || IsSetting(name)) {
+    return "k-Wave files use this name themselves";
+  }
+  return IsAggregate(name) ? "k-Wave files use this name for one value of all steps" : "";
+}
+
 bool IsSetting(const std::string& name)
 {
   const bool setting =

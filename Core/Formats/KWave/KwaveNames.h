@@ -17,6 +17,12 @@ bool IsOfSensor(const std::string& name);
 /// One value a point, made of all steps: maxima, averages, final values.
 bool IsAggregate(const std::string& name);
 
+/// "Nx", "dt", "t_index": single numbers of which each file of a sensor has one.
+bool IsHeader(const std::string& name);
+
+/// Why a file of PatchIO cannot have a variable with this name at the sensor, as a phrase; empty: it can.
+std::string FaultOfName(const std::string& name);
+
 /// Data sets that say how the simulation is run; they are no fields, whatever their shapes.
 bool IsSetting(const std::string& name);
 
