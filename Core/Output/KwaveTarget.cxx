@@ -1,4 +1,5 @@
 // What a sensor sees of a simulation's arrays, in files like k-Wave's.
+#include "Formats/KWave/KwaveNames.h"
 #include "Output/FloatFile.h"
 #include "Output/SensorWriter.h"
 #include "Output/Target.h"
@@ -115,6 +116,9 @@ void KwaveTarget::Check(const Catalog& data) const
   for (const Variable& variable : data.Variables) {
     this->Require(variable.Components == 1 && variable.Center == Centering::Cell,
         "scalars at the centres of cells", fmt::format("variable '{}'", PlainText(variable.Name)));
+    const std::string fault = kwave::FaultOfName(variable.Name);
+    this->Require(fault.empty(), "names that the format kwave allows",
+        fmt::format("'{}': {}", PlainText(variable.Name), fault));
   }
   this->Require(!data.Patches.empty() && data.Patches[0].Level == 0, "patches of the coarsest level", "none");
 }

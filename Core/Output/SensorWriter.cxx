@@ -288,7 +288,7 @@ void SensorWriter::EndWrite(const std::function<void()>& more)
       }
     });
     if (!fault.empty()) {
-      throw Error(fmt::format("Earlier data of {} were not written. {}", this->Underway, fault));
+      throw Error(fmt::format("The values of {} could not be written. {}", this->Underway, fault));
     }
   });
   const auto written = std::exchange(this->Times, std::vector<std::vector<double>>(this->AllSeries.size()));

@@ -389,7 +389,8 @@ void Reader::ReadSteps()
   constexpr std::uint64_t mostSteps = 1'000'000;
   if (this->SampledSteps > mostSteps) {
     throw FileError(to.Path, fmt::format("at most {} sampled steps", mostSteps),
-        fmt::format("{}", this->SampledSteps), "The file is damaged");
+        fmt::format("{}", this->SampledSteps),
+        "PatchIO does not show longer files: sample fewer steps, or write several files");
   }
   const auto sampled = static_cast<std::int64_t>(this->SampledSteps);
   const double start = all - static_cast<double>(sampled) + 1;
