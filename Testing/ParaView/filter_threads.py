@@ -19,7 +19,7 @@ from plotfile_writer import tiles, write_plotfile  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 DOMAIN = ((0, 0, 0), (127, 127, 63))  # several ranks get blocks of an eighth
-THREE = min(3, os.cpu_count())  # VTK starts no more threads than there are cores
+THREE = min(3, len(os.sched_getaffinity(0)))  # VTK starts no more threads than there are cores; Open MPI 5 may bind a rank to one
 OWN, ALL = vtkSMPTools.GetBackend(), vtkSMPTools.GetEstimatedNumberOfThreads()   # before PatchIO changes anything
 
 
@@ -58,7 +58,7 @@ for threads in (3, 1, 3):
     large.UpdatePipeline()
     expect(backend() == chosen(threads), "%d threads for large blocks: %s", threads, backend())
     found = vtkSMPTools.GetEstimatedNumberOfThreads()
-    expect(found == min(threads, THREE), "not %d threads but %d", threads, found)
+    expect(found == min(threads, THREE), "%d threads for large blocks: %d", threads, found)
 with_threads = gradients(large)
 small = PatchReader(FileName=[path], Blocks="As patches", FilterThreadsPerRank=3)
 small.UpdatePipeline()
@@ -82,9 +82,9 @@ small.UpdatePipeline()
 expect(backend() == chosen(cores, small=True), "threads were not taken back: %s", backend())
 small.FilterThreadsPerRank = 1
 small.UpdatePipeline()
-expect(backend() == "Sequential", "one thread is %s", backend())
+expect(backend() == chosen(1), "one thread is %s", backend())
 without = gradients(PatchReader(FileName=[path], FilterThreading="As ParaView is set"))
-expect(backend() == "Sequential", "'As ParaView is set' chose %s", backend())
+expect(backend() == chosen(1), "'As ParaView is set' chose %s", backend())
 expect(set(with_threads) == set(without) and without, "other blocks with threads")
 for extent, values in without.items():
     expect(np.array_equal(values, with_threads.get(extent)), "threads change the gradient of %s", extent)
