@@ -26,6 +26,9 @@ using AmrIterator = vtkUniformGridAMRDataIterator;
 using AmrIterator = vtkUniformGridAMRIterator;
 #endif
 
+/// Whether ParaView computes ranges of point arrays without hidden points.
+constexpr bool RangesSkipHiddenPoints = VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 0);
+
 /// Gives the AMR data set levels with these numbers of blocks.
 inline void SetBlocksPerLevel(const std::vector<unsigned int>& blocks, vtkOverlappingAMR* amr)
 {

@@ -15,7 +15,7 @@
  * other input goes to vtkGeometryFilter unchanged.
  *
  * While the plugin is loaded into such a version, ParaView's Extract Surface is
- * this class (ExtractSurface.xml), because vtkGeometryFilter does not ask VTK's object factories for a
+ * this class (ReplacedFilters.xml), because vtkGeometryFilter does not ask VTK's object factories for a
  * replacement.
  */
 #ifndef vtkPatchGeometryFilter_h
