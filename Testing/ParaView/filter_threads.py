@@ -19,7 +19,6 @@ from plotfile_writer import tiles, write_plotfile  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 DOMAIN = ((0, 0, 0), (127, 127, 63))  # several ranks get blocks of an eighth
-THREE = min(3, len(os.sched_getaffinity(0)))  # VTK starts no more threads than there are cores; Open MPI 5 may bind a rank to one
 OWN, ALL = vtkSMPTools.GetBackend(), vtkSMPTools.GetEstimatedNumberOfThreads()   # before PatchIO changes anything
 
 
@@ -32,6 +31,10 @@ def chosen(threads, small=False):
     if OWN == "TBB" and threads >= ALL:
         return "TBB"
     return "STDThread" if threads > 1 and not small else "Sequential"
+
+
+# VTK starts no more threads than there are cores. TBB counts those that mpirun has bound the rank to.
+THREE = ALL if chosen(3) == "TBB" else min(3, os.cpu_count())
 
 
 def gradients(reader):
