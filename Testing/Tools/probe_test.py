@@ -344,6 +344,9 @@ def check_removal(bench):
     """The next probe finds what one has left, and clears it away."""
     left = os.listdir(bench.folder)
     assert len(left) == 1 and re.match(r"patchio_probe_.*_\d+$", left[0]), left
+    deadline = time.time() + 20
+    while time.time() < deadline and os.path.exists("/proc/" + left[0].rsplit("_", 1)[1]):  # mpirun may end before its ranks
+        time.sleep(0.05)
     os.mkdir(os.path.join(bench.folder, "patchio_probe_elsewhere_1"))
     code, out, err = bench.run([bench.folder, "--functions", "pread", "--views", "own", "--sizes", "64k", "--blocks", "8k",
                                 "--repetitions", "1", "--output", bench.place + "/out"] + SHORT)
