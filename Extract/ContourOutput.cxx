@@ -1,6 +1,7 @@
 #include "Extract/ContourOutput.h"
 
 #include "Extract/CellGradient.h"
+#include "Extract/VtkVersions.h"
 
 #include <vtkCellArray.h>
 #include <vtkCellData.h>
@@ -57,7 +58,7 @@ void AddPoints(const Contour& contour, const CellLattice& lattice, bool inDouble
 {
   vtkNew<vtkPoints> points;
   points->SetDataType(inDouble ? VTK_DOUBLE : VTK_FLOAT);
-  points->SetNumberOfPoints(static_cast<vtkIdType>(contour.Points.size()));
+  SetTuples(static_cast<vtkIdType>(contour.Points.size()), points->GetData());
   void* const to = points->GetVoidPointer(0);
   inDouble ? FillPositions(contour, lattice, static_cast<double*>(to))
            : FillPositions(contour, lattice, static_cast<float*>(to));
@@ -68,8 +69,8 @@ void AddTriangles(const Contour& contour, int size, vtkPolyData* output)
 {
   const auto count = static_cast<vtkIdType>(contour.Triangles.size());
   vtkNew<vtkTypeInt64Array> corners, offsets;
-  corners->SetNumberOfValues(size * count);
-  offsets->SetNumberOfValues(count + 1);
+  SetTuples(size * count, corners);
+  SetTuples(count + 1, offsets);
   vtkTypeInt64* to = corners->GetPointer(0);
   for (const std::array<std::int64_t, 3>& triangle : contour.Triangles) {
     to = std::copy_n(triangle.begin(), size, to);
@@ -106,7 +107,7 @@ vtkSmartPointer<vtkDataArray> MakeArray(const CellArray& like, std::size_t tuple
   auto array = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(like.Type));
   array->SetName(like.Name.c_str());
   array->SetNumberOfComponents(like.Components);
-  array->SetNumberOfTuples(static_cast<vtkIdType>(tuples));
+  SetTuples(static_cast<vtkIdType>(tuples), array);
   return array;
 }
 
@@ -155,7 +156,7 @@ void AddGradients(
   const auto prepare = [&](vtkFloatArray* array, const char* name, bool wanted) {
     array->SetName(name);
     array->SetNumberOfComponents(3);
-    array->SetNumberOfTuples(wanted ? static_cast<vtkIdType>(contour.Points.size()) : 0);
+    SetTuples(wanted ? static_cast<vtkIdType>(contour.Points.size()) : 0, array);
   };
   prepare(normals, "Normals", options.Normals);
   prepare(gradients, "Gradients", options.Gradients);

@@ -3,6 +3,7 @@
 #include "Extract/Fields.h"
 #include "Extract/OutputArrays.h"
 #include "Extract/PartPoints.h"
+#include "Extract/VtkVersions.h"
 
 #include <vtkCellArray.h>
 #include <vtkCellData.h>
@@ -62,11 +63,11 @@ public:
       : CellArrays(blocks, false), PointArrays(blocks, true)
   {
     this->Positions->SetNumberOfComponents(3);
-    this->Positions->SetNumberOfTuples(points);
-    this->Offsets->SetNumberOfValues(end.Cell + 1);
+    SetTuples(points, this->Positions);
+    SetTuples(end.Cell + 1, this->Offsets);
     this->Offsets->SetValue(end.Cell, end.Corner);
-    this->Corners->SetNumberOfValues(end.Corner);
-    this->Types->SetNumberOfValues(end.Cell);
+    SetTuples(end.Corner, this->Corners);
+    SetTuples(end.Cell, this->Types);
     this->CellArrays.Allocate(end.Cell, points, grid->GetCellData());
     this->PointArrays.Allocate(points, points, grid->GetPointData());
     vtkNew<vtkPoints> places;

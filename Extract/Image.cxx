@@ -1,6 +1,7 @@
 #include "Extract/Image.h"
 
 #include "Extract/CellSet.h"
+#include "Extract/VtkVersions.h"
 #include "Support/RunOnAllRanks.h"
 
 #include <vtkCellData.h>
@@ -257,7 +258,7 @@ public:
   {
     const std::int64_t width = this->Rows.Width(0);
     this->Flags->SetName(vtkDataSetAttributes::GhostArrayName());
-    this->Flags->SetNumberOfValues(this->Rows.Cells());
+    SetTuples(this->Rows.Cells(), this->Flags);
     this->RunRows(0, set.Arrays.size() + 1, [&](int j, int k, std::size_t first) {
       std::vector<double> seen(width, 0);
       fill(char(), -1, j, k, seen.data());
@@ -270,7 +271,7 @@ public:
           vtkDataArray::CreateDataArray(of.Type == VTK_FLOAT ? VTK_FLOAT : VTK_DOUBLE));
       array->SetName(of.Name.c_str());
       array->SetNumberOfComponents(of.Components);
-      array->SetNumberOfTuples(this->Rows.Cells());
+      SetTuples(this->Rows.Cells(), array);
       this->Arrays.push_back(array);
       this->RunRows(a + 1, set.Arrays.size() + 1, [&](int j, int k, std::size_t first) {
         std::vector<double> values(width * of.Components, NotANumber);

@@ -1,4 +1,5 @@
 #include "Extract/OutputArrays.h"
+#include "Extract/VtkVersions.h"
 
 #include <vtkArrayDispatch.h>
 #include <vtkCellData.h>
@@ -200,7 +201,7 @@ void OutputArrays::Allocate(long long tuples, long long points, vtkDataSetAttrib
       }
     }
     array.Made->Allocate(std::max(tuples, points) * array.Made->GetNumberOfComponents());
-    array.Made->SetNumberOfTuples(tuples);
+    SetTuples(tuples, array.Made);
     const int index = to->AddArray(array.Made);
     if (array.Attribute >= 0) {
       to->SetActiveAttribute(index, array.Attribute);

@@ -1,6 +1,7 @@
 #include "Extract/PolyDataOfParts.h"
 
 #include "Extract/OutputArrays.h"
+#include "Extract/VtkVersions.h"
 
 #include <vtkCellArray.h>
 #include <vtkCellData.h>
@@ -94,10 +95,10 @@ public:
       : CellArrays(blocks, false), PointArrays(blocks, true), OriginalIds(originalIds)
   {
     this->Positions->SetNumberOfComponents(3);
-    this->Positions->SetNumberOfTuples(counts[0]);
-    this->Offsets->SetNumberOfValues(counts[1] + 1);
+    SetTuples(counts[0], this->Positions);
+    SetTuples(counts[1] + 1, this->Offsets);
     this->Offsets->SetValue(counts[1], counts[2]);
-    this->Corners->SetNumberOfValues(counts[2]);
+    SetTuples(counts[2], this->Corners);
     this->CellArrays.Allocate(counts[1], counts[0], output->GetCellData());
     this->PointArrays.Allocate(counts[0], counts[0], output->GetPointData());
     vtkNew<vtkPoints> points;
@@ -143,10 +144,10 @@ public:
       return cells;
     }
     vtkNew<vtkTypeInt64Array> offsets, corners;
-    offsets->SetNumberOfValues(endCell - begin.FirstCell + 1);
+    SetTuples(endCell - begin.FirstCell + 1, offsets);
     std::transform(this->Offsets->GetPointer(begin.FirstCell), this->Offsets->GetPointer(endCell + 1),
         offsets->GetPointer(0), [&begin](vtkTypeInt64 offset) { return offset - begin.FirstCorner; });
-    corners->SetNumberOfValues(endCorner - begin.FirstCorner);
+    SetTuples(endCorner - begin.FirstCorner, corners);
     std::copy(this->Corners->GetPointer(begin.FirstCorner), this->Corners->GetPointer(endCorner),
         corners->GetPointer(0));
     cells->SetData(offsets, corners);
@@ -157,7 +158,7 @@ private:
   static void AddIds(const char* name, long long count, vtkIdTypeArray* ids, vtkFieldData* to)
   {
     ids->SetName(name);
-    ids->SetNumberOfValues(count);
+    SetTuples(count, ids);
     to->AddArray(ids);
   }
 

@@ -26,6 +26,17 @@ using AmrIterator = vtkUniformGridAMRDataIterator;
 using AmrIterator = vtkUniformGridAMRIterator;
 #endif
 
+/// Whether ParaView computes ranges of point arrays without hidden points.
+constexpr bool RangesSkipHiddenPoints = VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 0);
+
+/// Gives the array so many tuples. Throws std::bad_alloc if there is no memory for them: SetNumberOfTuples()
+/// ends the program then if VTK was built without NDEBUG, as Debian's VTK 9.6 was.
+inline void SetTuples(vtkIdType tuples, vtkDataArray* array)
+{
+  array->Allocate(tuples * array->GetNumberOfComponents());
+  array->SetNumberOfTuples(tuples);
+}
+
 /// Gives the AMR data set levels with these numbers of blocks.
 inline void SetBlocksPerLevel(const std::vector<unsigned int>& blocks, vtkOverlappingAMR* amr)
 {

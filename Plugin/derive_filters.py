@@ -12,9 +12,8 @@ import xml.etree.ElementTree as ET
 PRINT = """
 import sys
 from paraview import servermanager, simple
-manager = servermanager.vtkSMProxyManager
-print("<ParaView version='%d.%d'>" % (manager.GetVersionMajor(), manager.GetVersionMinor()), flush=True)
-definitions = manager.GetProxyManager().GetActiveSessionProxyManager().GetProxyDefinitionManager()
+print("<ParaView>", flush=True)
+definitions = servermanager.vtkSMProxyManager.GetProxyManager().GetActiveSessionProxyManager().GetProxyDefinitionManager()
 for group, name in zip(*[iter(sys.argv[1:])] * 2):
     found = definitions.GetProxyDefinition(group, name, False)
     if found:
@@ -23,11 +22,11 @@ for group, name in zip(*[iter(sys.argv[1:])] * 2):
 
 
 def definitions(pvpython, filters):
-    """ParaView's version, as two numbers, and its definitions of the filters by their names."""
+    """ParaView's definitions of the filters by their names."""
     names = [name for filter_ in filters for name in (filter_.get("group"), filter_.get("name"))]
     printed = subprocess.run([pvpython, "-c", PRINT, *names], check=True, stdout=subprocess.PIPE, text=True).stdout
-    root = ET.fromstring(printed[printed.index("<ParaView"):] + "</ParaView>")
-    return [int(number) for number in root.get("version").split(".")], {proxy.get("name"): proxy for proxy in root}
+    root = ET.fromstring(printed[printed.index("<ParaView>"):] + "</ParaView>")
+    return {proxy.get("name"): proxy for proxy in root}
 
 
 def is_property(element):
@@ -56,16 +55,15 @@ def change(proxy, filter_):
 def main():
     pvpython, changes, path = sys.argv[1:]
     filters = ET.parse(changes).getroot()
-    version, proxies = definitions(pvpython, filters)
+    proxies = definitions(pvpython, filters)
     root = ET.Element("ServerManagerConfiguration")
     for filter_ in filters:
-        if version < [int(number) for number in filter_.get("before", "999.0").split(".")]:
-            proxy = proxies.get(filter_.get("name"))
-            if proxy is None:
-                sys.exit("ParaView %d.%d has no proxy '%s' in the group '%s'" % (*version, filter_.get("name"), filter_.get("group")))
-            change(proxy, filter_)
-            ET.SubElement(root, "ProxyGroup", name=filter_.get("group")).append(proxy)
-            print(filter_.get("class"))
+        proxy = proxies.get(filter_.get("name"))
+        if proxy is None:
+            sys.exit("ParaView has no proxy '%s' in the group '%s'" % (filter_.get("name"), filter_.get("group")))
+        change(proxy, filter_)
+        ET.SubElement(root, "ProxyGroup", name=filter_.get("group")).append(proxy)
+        print(filter_.get("class"))
     ET.indent(root)
     ET.ElementTree(root).write(path, encoding="utf-8")
 

@@ -1,5 +1,6 @@
 #include "FilterThreads.h"
 
+#include <vtkSMP.h>
 #include <vtkSMPTools.h>
 
 #include <sched.h>
@@ -7,14 +8,16 @@
 #include <algorithm>
 #include <bitset>
 #include <cstddef>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
 namespace patchio {
 namespace {
 
-constexpr const char* WithoutThreads = "Sequential";
-constexpr const char* WithThreads = "STDThread";
+/// The backend that VTK was built to begin with.
+constexpr const char* BackendOfVtk = VTK_SMP_BACKEND;
+constexpr bool VtkHasThreads = VTK_SMP_DEFAULT_IMPLEMENTATION_SEQUENTIAL == 0;
 
 using Cores = std::bitset<CPU_SETSIZE>;
 
@@ -46,24 +49,26 @@ int CoresOfRank(Communicator& ranks)
       std::max<std::size_t>(1, std::min(mine.count(), together.count() / allowed.size())));
 }
 
-std::string SetFilterThreads(int threads)
+std::string SetFilterThreads(int threads, bool smallBlocks)
 {
-  static int given = 1;
-  const std::string backend = vtkSMPTools::GetBackend();
-  const bool ours = backend == WithThreads && given > 1;
-  if (backend != WithoutThreads && !ours) {
-    return "set outside PatchIO: " + backend + ", " +
+  static std::string given = BackendOfVtk;
+  if (vtkSMPTools::GetBackend() != given || std::getenv("VTK_SMP_BACKEND_IN_USE")) {
+    return std::string("set outside PatchIO: ") + vtkSMPTools::GetBackend() + ", " +
            std::to_string(vtkSMPTools::GetEstimatedNumberOfThreads());
   }
-  if (threads != given) {
-    given = threads > 1 && vtkSMPTools::SetBackend(WithThreads) ? threads : 1;
-    if (given == 1) {
-      vtkSMPTools::SetBackend(WithoutThreads);
-    }
-    vtkSMPTools::Initialize(given);
+  static const int threadsOfVtk = vtkSMPTools::GetEstimatedNumberOfThreads();
+  if (VtkHasThreads && threads >= threadsOfVtk) {
+    // In this order: VTK lets TBB use fewer threads than before, but not more.
+    vtkSMPTools::Initialize(threadsOfVtk);
+    vtkSMPTools::SetBackend(BackendOfVtk);
+  } else if (threads > 1 && !smallBlocks && vtkSMPTools::SetBackend("STDThread")) {
+    vtkSMPTools::Initialize(threads);
+  } else {
+    vtkSMPTools::SetBackend("Sequential");
   }
-  // The backend starts no more than there are cores.
-  return std::to_string(given > 1 ? vtkSMPTools::GetEstimatedNumberOfThreads() : 1);
+  given = vtkSMPTools::GetBackend();
+  // The backends start no more than there are cores.
+  return std::to_string(given == "Sequential" ? 1 : vtkSMPTools::GetEstimatedNumberOfThreads());
 }
 
 }  // namespace patchio

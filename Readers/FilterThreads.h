@@ -11,15 +11,18 @@ namespace patchio {
 /// Collective. The cores of this machine for each of its ranks; at least 1.
 int CoresOfRank(Communicator& ranks);
 
-/// Threads pay from this number of cells in a block, on average. VTK 9.2 starts threads for each loop over a
-/// block: with them, slices of blocks of 32^3 cells take longer, but no filter of blocks of 64^3 cells does
-/// (`./dev bench filters`).
+/// Blocks with fewer cells, on average, are small. VTK 9.2 starts threads for each loop over a block: with
+/// them, slices of blocks of 32^3 cells take longer, but no filter of blocks of 64^3 cells does (`./dev bench
+/// filters`).
 constexpr double CellsWorthThreads = 100000;
 
-/// Lets all filters of this process use up to `threads` threads from now on, by vtkSMPTools' backend
-/// STDThread; 1: one as before. A backend other than "Sequential" that this function has not chosen stays in
-/// force. Returns what is in force now, in words.
-std::string SetFilterThreads(int threads);
+/// Lets all filters of this process use up to `threads` threads from now on. If vtkSMPTools' own backend has
+/// threads (TBB, in Debian's VTK 9.6) but not more than these, it is used for blocks of any size, because its
+/// threads cost nothing on small blocks. Otherwise the backend is STDThread, which can use any number of
+/// threads, or Sequential for one thread and small blocks. A backend that somebody else has chosen stays in
+/// force: by vtkSMPTools, or by the environment variable VTK_SMP_BACKEND_IN_USE. Returns what is in force
+/// now, in words.
+std::string SetFilterThreads(int threads, bool smallBlocks);
 
 }  // namespace patchio
 

@@ -200,6 +200,16 @@ std::array<int, 3> DimensionsOf(vtkDataSet* grid)
   return dims;
 }
 
+bool HasNodes(vtkDataSet* grid, const std::array<int, 3>& dims)
+{
+  return grid->GetNumberOfPoints() == static_cast<vtkIdType>(dims[0]) * dims[1] * dims[2];
+}
+
+bool AreAll(const std::vector<Run>& runs, vtkIdType count)
+{
+  return runs.size() == 1 && runs[0].First == 0 && runs[0].End == count;
+}
+
 }  // namespace
 
 void LimitRangesToVisible(vtkDataSet* grid, vtkUnsignedCharArray* flags)
@@ -209,18 +219,44 @@ void LimitRangesToVisible(vtkDataSet* grid, vtkUnsignedCharArray* flags)
   grid->GetCellData()->SetGhostsToSkip(std::numeric_limits<unsigned char>::max());
 #endif
   const std::array<int, 3> dims = DimensionsOf(grid);
-  if (!flags || grid->GetNumberOfPoints() != static_cast<vtkIdType>(dims[0]) * dims[1] * dims[2]) {
+  if (!flags || !HasNodes(grid, dims)) {
     return;
   }
   const vtkIdType cells = flags->GetNumberOfTuples();
   const std::vector<Run> runs = RunsWithout(flags->GetPointer(0), cells);
-  if (runs.size() == 1 && runs[0].First == 0 && runs[0].End == cells) {
+  if (AreAll(runs, cells)) {
     return;
   }
   LimitRanges(grid->GetCellData(), runs);
   if (grid->GetPointData()->GetNumberOfArrays() > 0) {
     LimitRanges(grid->GetPointData(), NodesOf(runs, dims.data()));
   }
+}
+
+void HidePointsOfHiddenCells(vtkDataSet* grid, vtkUnsignedCharArray* flags)
+{
+  const std::array<int, 3> dims = DimensionsOf(grid);
+  if (!flags || !HasNodes(grid, dims)) {
+    return;
+  }
+  constexpr unsigned char hiding = vtkDataSetAttributes::HIDDENCELL | vtkDataSetAttributes::REFINEDCELL;
+  std::vector<unsigned char> hidden(flags->GetNumberOfTuples());
+  std::transform(flags->GetPointer(0), flags->GetPointer(0) + hidden.size(), hidden.begin(),
+      [](unsigned char flag) { return static_cast<unsigned char>(flag & hiding); });
+  const vtkIdType points = grid->GetNumberOfPoints();
+  const std::vector<Run> runs =
+      NodesOf(RunsWithout(hidden.data(), static_cast<vtkIdType>(hidden.size())), dims.data());
+  if (AreAll(runs, points)) {
+    return;
+  }
+  vtkNew<vtkUnsignedCharArray> flagsOfPoints;
+  flagsOfPoints->SetName(vtkDataSetAttributes::GhostArrayName());
+  flagsOfPoints->SetNumberOfValues(points);
+  flagsOfPoints->FillValue(vtkDataSetAttributes::HIDDENPOINT);
+  for (const Run& run : runs) {
+    std::fill_n(flagsOfPoints->GetPointer(run.First), run.End - run.First, 0);
+  }
+  grid->GetPointData()->AddArray(flagsOfPoints);
 }
 
 }  // namespace patchio

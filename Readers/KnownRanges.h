@@ -29,6 +29,10 @@ void FindRange(vtkDataArray* array);
 /// flags: of the grid's cells; null if all are visible.
 void LimitRangesToVisible(vtkDataSet* grid, vtkUnsignedCharArray* flags);
 
+/// The same for ParaView since 5.12 and point arrays: it does not ask for known ranges, but for the ranges of
+/// points that are not hidden. Hides the points that only hidden and refined cells have, if there are any.
+void HidePointsOfHiddenCells(vtkDataSet* grid, vtkUnsignedCharArray* flags);
+
 }  // namespace patchio
 
 #endif

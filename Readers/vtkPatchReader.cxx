@@ -408,9 +408,8 @@ std::string vtkPatchReader::ChooseFilterThreads(double cellsOfBlock) const
   if (this->FilterThreading == FILTERS_AS_SET) {
     return {};
   }
-  const bool worthIt = this->FilterThreading == FILTERS_ALWAYS || cellsOfBlock >= CellsWorthThreads;
-  const int wanted = this->FilterThreadsPerRank > 0 ? this->FilterThreadsPerRank : cores;
-  return SetFilterThreads(worthIt ? wanted : 1);
+  const bool small = this->FilterThreading != FILTERS_ALWAYS && cellsOfBlock < CellsWorthThreads;
+  return SetFilterThreads(this->FilterThreadsPerRank > 0 ? this->FilterThreadsPerRank : cores, small);
 }
 
 /// Shows in the status bar what happens now, and which fraction of that is done.

@@ -360,14 +360,15 @@ public:
   ///@}
 
   /**
-   * Whether VTK's filters get threads too, in this process and from this reader's next update on: by
-   * vtkSMPTools' backend STDThread, unless somebody has chosen another backend than Sequential. The reader
-   * that was updated last decides.
+   * Whether VTK's filters get threads too, in this process and from this reader's next update on, unless
+   * somebody has chosen a backend of vtkSMPTools. The reader that was updated last decides.
    */
   enum FilterThreadings
   {
-    FILTERS_AS_SET = 0,        ///< filters stay as ParaView is set
-    FILTERS_LARGE_BLOCKS = 1,  ///< threads where blocks have 100,000 cells and more, on the average of a rank
+    FILTERS_AS_SET = 0,  ///< filters stay as ParaView is set
+    /// Threads if blocks have 100,000 cells and more on the average of a rank; if VTK uses TBB, for all
+    /// blocks
+    FILTERS_LARGE_BLOCKS = 1,
     FILTERS_ALWAYS = 2
   };
 

@@ -2,10 +2,10 @@
  * @class vtkPatchClip
  * @brief ParaView's Clip, fast for many blocks, and without hidden cells
  *
- * While the plugin is loaded, ParaView's Clip is this class (Clip.xml). If all blocks of the input on all
- * ranks are structured grids, Extract/ clips them by planes, spheres, boxes and cylinders: one unstructured
- * grid for each child of the input's root, mostly a level. All other input and functions, exact boxes and
- * clips by values go to ParaView's own filter, as does everything while UsePatchIO is off.
+ * While the plugin is loaded, ParaView's Clip is this class (ReplacedFilters.xml). If all blocks of the input
+ * on all ranks are structured grids, Extract/ clips them by planes, spheres, boxes and cylinders: one
+ * unstructured grid for each child of the input's root, mostly a level. All other input and functions, exact
+ * boxes and clips by values go to ParaView's own filter, as does everything while UsePatchIO is off.
  */
 #ifndef vtkPatchClip_h
 #define vtkPatchClip_h

@@ -2,9 +2,9 @@
  * @class vtkPatchContour
  * @brief Contour of all blocks at once, without cracks between blocks, levels and ranks
  *
- * While the plugin is loaded, ParaView's Contour is this class (Contour.xml). Arrays of cells in blocks of
- * uniform or rectilinear cells are contoured as they are, on all threads and all ranks together: see
- * patchio::extract::DualCells. The output is one piece a rank. Arrays of points in such blocks give one
+ * While the plugin is loaded, ParaView's Contour is this class (ReplacedFilters.xml). Arrays of cells in
+ * blocks of uniform or rectilinear cells are contoured as they are, on all threads and all ranks together:
+ * see patchio::extract::DualCells. The output is one piece a rank. Arrays of points in such blocks give one
  * for each child of the input's root. All other input, and what the property UsePatchIO = 0 says, goes to
  * ParaView's own filter; arrays of cells then become arrays of points first.
  *

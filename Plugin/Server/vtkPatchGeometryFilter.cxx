@@ -61,7 +61,15 @@ int vtkPatchGeometryFilter::RequestData(
   if (!grid || grid->GetNumberOfCells() == 0) {
     return this->Superclass::RequestData(request, inputs, outputs);
   }
+  vtkPolyData* const output = vtkPolyData::GetData(outputs);
+  const bool withoutGhosts = this->RemoveGhostInterfaces;
+  this->RemoveGhostInterfaces = false;
   // VTK uses the whole extent only if all cells are visible.
   int whole[6] = {0, -1, 0, -1, 0, -1};
-  return this->StructuredExecute(grid, vtkPolyData::GetData(outputs), whole, vtkPolyData::GetData(inputs[1]));
+  const int done = this->StructuredExecute(grid, output, whole, vtkPolyData::GetData(inputs[1]));
+  this->RemoveGhostInterfaces = withoutGhosts;
+  if (withoutGhosts) {
+    output->RemoveGhostCells();
+  }
+  return done;
 }

@@ -3,7 +3,7 @@
  * @brief Draws data with vtkPatchViewGeometryFilter, and is ParaView's own representation in all else
  *
  * While the plugin is loaded, ParaView's surfaces, wireframes and points are drawn by this class
- * (SurfaceRepresentation.xml).
+ * (ReplacedFilters.xml).
  */
 #ifndef vtkPatchGeometryRepresentation_h
 #define vtkPatchGeometryRepresentation_h

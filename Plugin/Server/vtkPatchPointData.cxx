@@ -1,5 +1,6 @@
 #include "vtkPatchPointData.h"
 
+#include "Extract/VtkVersions.h"
 #include "KnownRanges.h"
 
 #include <vtkDataSet.h>
@@ -17,6 +18,9 @@ int vtkPatchPointData::RequestData(
   vtkDataSet* const output = vtkDataSet::GetData(outputs);
   if (input && output) {
     patchio::LimitRangesToVisible(output, input->GetCellGhostArray());
+    if (patchio::RangesSkipHiddenPoints) {
+      patchio::HidePointsOfHiddenCells(output, input->GetCellGhostArray());
+    }
   }
   return 1;
 }

@@ -2,10 +2,10 @@
  * @class vtkPatchSlice
  * @brief ParaView's Slice, fast for many blocks and for blocks of which cells are hidden
  *
- * While the plugin is loaded, ParaView's Slice is this class (Slice.xml). If all blocks of the input on all
- * ranks are structured grids, Extract/ makes the slice: one poly data for each child of the input's root,
- * mostly a level. All other input, functions other than planes, spheres, boxes and cylinders, and crinkle
- * slices go to ParaView's own filter, as does everything while UsePatchIO is off.
+ * While the plugin is loaded, ParaView's Slice is this class (ReplacedFilters.xml). If all blocks of the
+ * input on all ranks are structured grids, Extract/ makes the slice: one poly data for each child of the
+ * input's root, mostly a level. All other input, functions other than planes, spheres, boxes and cylinders,
+ * and crinkle slices go to ParaView's own filter, as does everything while UsePatchIO is off.
  */
 #ifndef vtkPatchSlice_h
 #define vtkPatchSlice_h

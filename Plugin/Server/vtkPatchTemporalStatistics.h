@@ -10,7 +10,7 @@
  * steps. It also keeps the flags of hidden cells and points, which VTK treats as values: a cell is hidden if
  * it is hidden at any step.
  *
- * While the plugin is loaded, ParaView's Temporal Statistics is this class (TemporalStatistics.xml).
+ * While the plugin is loaded, ParaView's Temporal Statistics is this class (ReplacedFilters.xml).
  */
 #ifndef vtkPatchTemporalStatistics_h
 #define vtkPatchTemporalStatistics_h

@@ -2,10 +2,10 @@
  * @class vtkPatchThreshold
  * @brief ParaView's Threshold, fast for many blocks and for blocks of which cells are hidden
  *
- * While the plugin is loaded, ParaView's Threshold is this class (Threshold.xml). If all blocks of the input
- * on all ranks are structured grids, Extract/ gives the cells: one unstructured grid for each child of the
- * input's root, mostly a level. All other input and UseContinuousCellRange go to ParaView's own filter, as
- * does everything while UsePatchIO is off.
+ * While the plugin is loaded, ParaView's Threshold is this class (ReplacedFilters.xml). If all blocks of the
+ * input on all ranks are structured grids, Extract/ gives the cells: one unstructured grid for each child of
+ * the input's root, mostly a level. All other input and UseContinuousCellRange go to ParaView's own filter,
+ * as does everything while UsePatchIO is off.
  */
 #ifndef vtkPatchThreshold_h
 #define vtkPatchThreshold_h

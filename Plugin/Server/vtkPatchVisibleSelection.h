@@ -6,7 +6,7 @@
  * removes them from the result, and with them the array of flags. If the topology is preserved, they do not
  * count as inside.
  *
- * While the plugin is loaded into ParaView 5.11, Extract Selection is this class (ExtractSelection.xml).
+ * While the plugin is loaded, ParaView's Extract Selection is this class (ReplacedFilters.xml).
  */
 #ifndef vtkPatchVisibleSelection_h
 #define vtkPatchVisibleSelection_h

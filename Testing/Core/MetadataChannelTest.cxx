@@ -609,7 +609,7 @@ T ValueAt(const std::string& bytes, std::size_t offset)
 template <typename T>
 void PutAt(std::string& bytes, std::size_t offset, T value)
 {
-  std::memcpy(bytes.data() + offset, &value, sizeof(T));
+  bytes.replace(offset, sizeof(T), reinterpret_cast<const char*>(&value), sizeof(T));
 }
 
 /// Makes all checksums right again, by our own reading of the layout: header of 64 bytes with the flag at 20,

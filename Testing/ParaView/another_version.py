@@ -1,6 +1,7 @@
 """A plugin of another ParaView says so, as does one that lacks a library; the right one loads after them.
 
-usage: PATCHIO_PLUGIN=PatchIO.so pvbatch another_version.py PLUGIN_OF_5.99 VERSION SCRATCH
+usage: PATCHIO_PLUGIN=PatchIO.so pvbatch another_version.py PLUGIN_OF_5.99 VERSION CORE SCRATCH
+  CORE  name of the library vtkCommonCore, which has the version of ParaView, or of the VTK that it uses
 """
 import os
 import shutil
@@ -9,7 +10,7 @@ import sys
 from paraview.simple import LoadPlugin
 from vtkmodules.vtkCommonCore import vtkOutputWindow, vtkStringOutputWindow
 
-another, version, scratch = sys.argv[1:4]
+another, version, core, scratch = sys.argv[1:5]
 right = os.environ["PATCHIO_PLUGIN"]
 os.makedirs(scratch, exist_ok=True)
 alone = shutil.copy(right, scratch)
@@ -28,7 +29,7 @@ def said_by(plugin):
 
 
 for plugin, words in (
-        (another, [another + " was built for ParaView 5.99", "uses another version (libvtkCommonCore-pv%s." % version, "Install"]),
+        (another, [another + " was built for ParaView 5.99", "uses another version (%s)" % core, "Install"]),
         (alone, [alone + " was built for ParaView %s, and loading it failed: " % version, "libPatchIOPlugin.so: cannot open"]),
         (right, ["loaded"])):
     text = said_by(plugin)

@@ -19,11 +19,22 @@ from plotfile_writer import tiles, write_plotfile  # noqa: E402
 
 LoadPlugin(os.environ["PATCHIO_PLUGIN"], remote=True, ns=globals())
 DOMAIN = ((0, 0, 0), (127, 127, 63))  # several ranks get blocks of an eighth
-THREE = min(3, os.cpu_count())  # VTK starts no more threads than there are cores
+OWN, ALL = vtkSMPTools.GetBackend(), vtkSMPTools.GetEstimatedNumberOfThreads()   # before PatchIO changes anything
 
 
 def backend():
     return vtkSMPTools.GetBackend()
+
+
+def chosen(threads, small=False):
+    """The backend for so many threads: VTK's own TBB cannot use fewer and then more again, and has no costs on small blocks."""
+    if OWN == "TBB" and threads >= ALL:
+        return "TBB"
+    return "STDThread" if threads > 1 and not small else "Sequential"
+
+
+# VTK starts no more threads than there are cores. TBB counts those that mpirun has bound the rank to.
+THREE = ALL if chosen(3) == "TBB" else min(3, os.cpu_count())
 
 
 def gradients(reader):
@@ -41,21 +52,23 @@ if rank == 0:
     os.makedirs(sys.argv[1], exist_ok=True)
     write_plotfile(path, DOMAIN, [tiles(*DOMAIN, (16, 16, 16))], names=["f"])
 controller.Barrier()
-expect(backend() == "Sequential", "another backend than expected at first: %s", backend())
+expect(OWN in ("Sequential", "TBB"), "another backend than expected at first: %s", OWN)
 
-# Large blocks get threads, as many as asked for; small ones get none, unless always.
-large = PatchReader(FileName=[path], FilterThreadsPerRank=3)
-large.UpdatePipeline()
-expect(backend() == "STDThread", "large blocks without threads: %s", backend())
-found = vtkSMPTools.GetEstimatedNumberOfThreads()
-expect(found == THREE, "not %d threads but %d", THREE, found)
+# Large blocks get threads, as many as asked for, also after a single one; small ones get none unless always, or if TBB has them.
+large = PatchReader(FileName=[path])
+for threads in (3, 1, 3):
+    large.FilterThreadsPerRank = threads
+    large.UpdatePipeline()
+    expect(backend() == chosen(threads), "%d threads for large blocks: %s", threads, backend())
+    found = vtkSMPTools.GetEstimatedNumberOfThreads()
+    expect(found == min(threads, THREE), "%d threads for large blocks: %d", threads, found)
 with_threads = gradients(large)
 small = PatchReader(FileName=[path], Blocks="As patches", FilterThreadsPerRank=3)
 small.UpdatePipeline()
-expect(backend() == "Sequential", "small blocks got %s", backend())
+expect(backend() == chosen(3, small=True), "small blocks got %s", backend())
 small.FilterThreading = "Always"
 small.UpdatePipeline()
-expect(backend() == "STDThread", "'Always' did not count: %s", backend())
+expect(backend() == chosen(3), "'Always' did not count: %s", backend())
 small.UpdatePropertyInformation()
 expect("Filter threads per rank: %d\n" % THREE in small.GetPropertyValue("IOReport"), "the report has another number")
 
@@ -63,15 +76,18 @@ expect("Filter threads per rank: %d\n" % THREE in small.GetPropertyValue("IORepo
 small.FilterThreadsPerRank = 0
 small.UpdatePipeline()
 cores = max(1, len(os.sched_getaffinity(0)) // ranks)
-found = vtkSMPTools.GetEstimatedNumberOfThreads() if backend() == "STDThread" else 1
+found = vtkSMPTools.GetEstimatedNumberOfThreads() if backend() != "Sequential" else 1
 expect(found == cores or ranks > 1 and 1 <= found <= os.cpu_count(), "%d threads, not %d", found, cores)
 
 # The same values, from either.
 small.FilterThreading, large.FilterThreading = "For large blocks", "For large blocks"
 small.UpdatePipeline()
-expect(backend() == "Sequential", "threads were not taken back: %s", backend())
+expect(backend() == chosen(cores, small=True), "threads were not taken back: %s", backend())
+small.FilterThreadsPerRank = 1
+small.UpdatePipeline()
+expect(backend() == chosen(1), "one thread is %s", backend())
 without = gradients(PatchReader(FileName=[path], FilterThreading="As ParaView is set"))
-expect(backend() == "Sequential", "'As ParaView is set' chose %s", backend())
+expect(backend() == chosen(1), "'As ParaView is set' chose %s", backend())
 expect(set(with_threads) == set(without) and without, "other blocks with threads")
 for extent, values in without.items():
     expect(np.array_equal(values, with_threads.get(extent)), "threads change the gradient of %s", extent)

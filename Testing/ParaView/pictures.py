@@ -20,6 +20,7 @@ settings_of_all = {}        # properties of every reader; pictures_of_blocks.py 
 LARGEST_DIFFERENCE = 0.003  # share of pixels that differ visibly
 LARGEST_VOLUME_DIFFERENCE = 0.02  # ranks blend their volumes one after another, in 8 bits
 VISIBLE = 24                # of 255
+BACKGROUND = [0.32, 0.34, 0.43]
 
 
 def open_at(path, index, **settings):
@@ -35,8 +36,10 @@ def show(source, view, representation, colour=None):
     display.SetRepresentationType(representation)
     if colour:
         ColorBy(display, colour)
-        # A fixed range: ranks must agree on colours, and a wrong value must show.
-        GetColorTransferFunction(colour[1]).RescaleTransferFunction(*RANGES[colour[1]])
+        # A fixed range: ranks must agree on colours, and a wrong value must show. ParaView 6 has other colours by default.
+        colours = GetColorTransferFunction(colour[1])
+        colours.ApplyPreset("Cool to Warm", True)
+        colours.RescaleTransferFunction(*RANGES[colour[1]])
     else:
         display.ColorArrayName = [None, ""]
     display.SetScalarBarVisibility(view, False)
@@ -117,7 +120,8 @@ SCENES = [surface_first_step, surface_last_step, slice_third_step, contour_secon
 
 def draw(scene, data, path):
     view = CreateRenderView(ViewSize=[400, 300])
-    view.OrientationAxesVisibility = 0
+    view.OrientationAxesVisibility = view.UseColorPaletteForBackground = 0
+    view.Background = BACKGROUND
     scene(data, view)
     view.ResetCamera()
     if not scene.__name__.startswith("plane"):

@@ -298,7 +298,24 @@ def case_interrupt(bench):
     code, result, err = interrupt(bench, 2, lambda process: process.pid, [signal.SIGINT])
     assert code != 0, err
     files = [name for _, _, names in os.walk(bench.folder) for name in names]
-    assert files == [], files
+    if files and not mpirun_passes_signals(bench):  # the next probe clears away what is left by ranks that were killed
+        check_removal(bench)
+    else:
+        assert files == [], files
+
+
+def mpirun_passes_signals(bench):
+    """Whether ranks hear of a Ctrl-C before they are killed: with Open MPI 6.0.0rc2 they do not."""
+    heard, ready = [os.path.join(bench.place, name) for name in ("heard", "ready")]
+    program = ("import signal, sys, time\nfor number in (signal.SIGINT, signal.SIGTERM):\n"
+               "    signal.signal(number, lambda *_: open(%r, 'w').close())\nopen(%r, 'w').close()\ntime.sleep(20)" % (heard, ready))
+    process = subprocess.Popen([bench.options.mpiexec, "-n", "1", bench.options.python, "-c", program], env=bench.environment)
+    deadline = time.time() + 20
+    while time.time() < deadline and not os.path.exists(ready):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    process.wait(timeout=60)
+    return os.path.exists(heard)
 
 
 def case_one_rank(bench):
@@ -322,9 +339,16 @@ def case_killed(bench):
     """Even when it is killed the result is whole, and says that it is not complete."""
     code, result, _ = interrupt(bench, 1, lambda process: process.pid, [signal.SIGKILL])
     assert code == -signal.SIGKILL and "killed" in result["why_incomplete"]
-    # The next one finds what it has left, and clears it away.
+    check_removal(bench)
+
+
+def check_removal(bench):
+    """The next probe finds what one has left, and clears it away."""
     left = os.listdir(bench.folder)
     assert len(left) == 1 and re.match(r"patchio_probe_.*_\d+$", left[0]), left
+    deadline = time.time() + 20
+    while time.time() < deadline and os.path.exists("/proc/" + left[0].rsplit("_", 1)[1]):  # mpirun may end before its ranks
+        time.sleep(0.05)
     os.mkdir(os.path.join(bench.folder, "patchio_probe_elsewhere_1"))
     code, out, err = bench.run([bench.folder, "--functions", "pread", "--views", "own", "--sizes", "64k", "--blocks", "8k",
                                 "--repetitions", "1", "--output", bench.place + "/out"] + SHORT)

@@ -64,28 +64,29 @@ def compare(path, scratch):
     return compared
 
 
+def mesh_of(grids):
+    """Everything that the grids of a mesh have, one after another, by names."""
+    before = np.cumsum([0] + [g.GetNumberOfPoints() for g in grids])
+    found = {"points": [vtk_to_numpy(g.GetPoints().GetData()) for g in grids],
+             "types": [vtk_to_numpy(g.GetCellTypesArray()) for g in grids],
+             "nodes": [vtk_to_numpy(g.GetCells().GetConnectivityArray()) + first for g, first in zip(grids, before)]}
+    for kind in ("GetPointData", "GetCellData"):
+        for grid in grids:
+            for name, values in arrays_of(getattr(grid, kind)()).items():
+                found.setdefault("%s '%s'" % (kind, name), []).append(values)
+    return {name: np.concatenate(values) for name, values in found.items()}
+
+
 def compare_mesh(path, scratch):
-    """Its reader puts the partitions into one grid."""
+    """The reader of ParaView 5.11 puts the partitions into one grid."""
     its = simple.VTKHDFReader(FileName=[shutil.copy(path, os.path.join(scratch, "copy.hdf"))])
     ours = simple.PatchReader(FileName=[path], ComposeVectors=0)
-    want, found = output_of(its), grids_of(output_of(ours))
-    compared = 0
-
-    def same(name, its_values, our_values):
-        assert np.array_equal(its_values, np.concatenate(our_values)), "%s: %s differ" % (path, name)
-        return its_values.size
-
-    compared += same("points", vtk_to_numpy(want.GetPoints().GetData()), [vtk_to_numpy(g.GetPoints().GetData()) for g in found])
-    compared += same("types", vtk_to_numpy(want.GetCellTypesArray()), [vtk_to_numpy(g.GetCellTypesArray()) for g in found])
-    before = np.cumsum([0] + [g.GetNumberOfPoints() for g in found])
-    compared += same("nodes", vtk_to_numpy(want.GetCells().GetConnectivityArray()),
-                     [vtk_to_numpy(g.GetCells().GetConnectivityArray()) + first for g, first in zip(found, before)])
-    for kind in ("GetPointData", "GetCellData"):
-        for name, values in arrays_of(getattr(want, kind)()).items():
-            compared += same("'%s'" % name, values, [arrays_of(getattr(g, kind)())[name] for g in found])
+    want, found = mesh_of(grids_of(output_of(its))), mesh_of(grids_of(output_of(ours)))
+    for name, values in want.items():
+        assert np.array_equal(values, found.get(name)), "%s: %s differ" % (path, name)
     simple.Delete(its)
     simple.Delete(ours)
-    return compared
+    return sum(values.size for values in want.values())
 
 
 def readers_for(path):

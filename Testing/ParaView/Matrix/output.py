@@ -106,15 +106,21 @@ def seen_points(leaf):
         used = np.zeros(len(seen), bool)
         used[numbers[np.repeat(seen_cells(leaf), np.diff(offsets))]] = True
         return seen & used
-    if not hasattr(leaf, "GetDimensions"):
+    if not hasattr(leaf, "GetExtent"):
         return seen
-    dims = leaf.GetDimensions()[::-1]
+    dims = point_counts(leaf)
     cells = seen_cells(leaf).reshape([max(n - 1, 1) for n in dims])
     for axis in range(3):
         if dims[axis] > 1:
             padded = np.pad(cells, [(1, 1) if a == axis else (0, 0) for a in range(3)])
             cells = np.take(padded, range(dims[axis]), axis) | np.take(padded, range(1, dims[axis] + 1), axis)
     return seen & cells.ravel()
+
+
+def point_counts(leaf):
+    """Along z, y and x, of any structured grid: GetDimensions() has no result in Python for some of them."""
+    extent = leaf.GetExtent()
+    return tuple(extent[2 * axis + 1] - extent[2 * axis] + 1 for axis in (2, 1, 0))
 
 
 def places(leaf):
@@ -139,7 +145,7 @@ def centres(leaf):
         return np.concatenate([means(p, leaf) for p in parts]) if parts else np.zeros((0, 3))
     if leaf.IsA("vtkUnstructuredGrid"):
         return means(leaf.GetCells(), leaf)
-    points = places(leaf).reshape(tuple(leaf.GetDimensions()[::-1]) + (3,))
+    points = places(leaf).reshape(point_counts(leaf) + (3,))
     for axis in range(3):
         if points.shape[axis] > 1:
             points = (np.take(points, range(points.shape[axis] - 1), axis) + np.take(points, range(1, points.shape[axis]), axis)) / 2
