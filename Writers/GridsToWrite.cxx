@@ -201,8 +201,8 @@ void CheckLayers(vtkUnsignedCharArray* flags, FlagMeaning meaning, const PieceFo
 
 /// Sets the arrays, also the flags where they must be kept as such, and gives the boxes that the grid
 /// becomes.
-std::vector<Box> TakeArrays(
-    vtkDataSet* grid, const ArrayChoice& isWanted, PieceForm& form, std::set<std::string>& notes)
+std::vector<Box> TakeArrays(vtkDataSet* grid, const std::vector<unsigned char>& flagsToUse,
+    const ArrayChoice& isWanted, PieceForm& form, std::set<std::string>& notes)
 {
   const bool isAmr = form.Hides;
   const std::vector<ArrayForm> arrays = ArraysOf(grid, isWanted, notes);
@@ -228,7 +228,8 @@ std::vector<Box> TakeArrays(
   }
   const FlagMeaning meaning{NumberInFieldData(grid, "patch", -1) >= 0, isAmr};
   CheckLayers(flags, meaning, form);
-  const KeptCells kept = FindKeptCells(form.Cells, any ? flags->GetPointer(0) : nullptr, meaning);
+  const unsigned char* const own = any ? flags->GetPointer(0) : nullptr;
+  const KeptCells kept = FindKeptCells(form.Cells, flagsToUse.empty() ? own : flagsToUse.data(), meaning);
   if (kept.NeedsFlags) {
     KeepFlags(Centering::Cell, form, notes);
   } else if ((any & vtkDataSetAttributes::HIDDENCELL) && form.Level < 0) {
@@ -239,8 +240,8 @@ std::vector<Box> TakeArrays(
 
 }  // namespace
 
-std::vector<PieceForm> PiecesOf(
-    const InputGrid& input, const ArrayChoice& isWanted, std::set<std::string>& notes)
+std::vector<PieceForm> PiecesOf(const InputGrid& input, const std::vector<unsigned char>& flags,
+    const ArrayChoice& isWanted, std::set<std::string>& notes)
 {
   PieceForm form;
   form.Group = input.Group;
@@ -253,7 +254,7 @@ std::vector<PieceForm> PiecesOf(
     TakeGeometry(input.Grid, form);
   }
   NoteFieldData(input.Grid, notes);
-  const std::vector<Box> boxes = TakeArrays(input.Grid, isWanted, form, notes);
+  const std::vector<Box> boxes = TakeArrays(input.Grid, flags, isWanted, form, notes);
   std::vector<PieceForm> pieces;
   for (const Box& box : boxes) {
     PieceForm& piece = pieces.emplace_back(form);
@@ -261,6 +262,35 @@ std::vector<PieceForm> PiecesOf(
     piece.Number = boxes.size() == 1 ? form.Number : -1;
   }
   return pieces;
+}
+
+bool MarkUncovered(vtkDataSet* grid, const PieceForm& piece, const std::vector<std::uint8_t>& covered,
+    std::vector<unsigned char>& flags)
+{
+  vtkUnsignedCharArray* const own = grid->GetCellGhostArray();
+  const bool keepsFlags = std::any_of(piece.Arrays.begin(), piece.Arrays.end(),
+      [](const ArrayForm& array) { return array.Name == FlagsName; });
+  if (!own || piece.Mesh.Points > 0 || keepsFlags) {
+    return false;
+  }
+  const std::vector<unsigned char> before = flags.empty() ? std::vector<unsigned char>(own->GetPointer(0),
+                                                                own->GetPointer(own->GetNumberOfTuples()))
+                                                          : flags;
+  std::vector<unsigned char> after = before;
+  std::size_t cell = 0;
+  for (int k = piece.Cells.Lower[2]; k <= piece.Cells.Upper[2]; ++k) {
+    for (int j = piece.Cells.Lower[1]; j <= piece.Cells.Upper[1]; ++j) {
+      unsigned char* const row = &after[IndexIn(piece.Whole, {piece.Cells.Lower[0], j, k})];
+      for (std::int64_t i = 0; i < piece.Cells.Width(0); ++i, ++cell) {
+        const bool shows =
+            (row[i] & vtkDataSetAttributes::REFINEDCELL) && (covered.empty() || !covered[cell]);
+        row[i] |= shows ? UncoveredCell : 0;
+      }
+    }
+  }
+  const bool changed = after != before;
+  flags = changed ? std::move(after) : std::move(flags);
+  return changed;
 }
 
 }  // namespace patchio

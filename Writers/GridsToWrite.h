@@ -12,10 +12,17 @@
 
 namespace patchio {
 
-/// A grid becomes one piece, several, or none: see FindKeptCells(). Throws Error when a container cannot hold
-/// it; `notes` gets a sentence for everything that is left out.
-std::vector<PieceForm> PiecesOf(
-    const InputGrid& input, const ArrayChoice& isWanted, std::set<std::string>& notes);
+/// A grid becomes one piece, several, or none: see FindKeptCells(). flags: in place of the flags of the
+/// grid's cells; empty: these. Throws Error when a container cannot hold it; `notes` gets a sentence for
+/// everything that is left out.
+std::vector<PieceForm> PiecesOf(const InputGrid& input, const std::vector<unsigned char>& flags,
+    const ArrayChoice& isWanted, std::set<std::string>& notes);
+
+/// Adds UncoveredCell to the flags of the refined cells of a piece that are not covered. covered: by finer
+/// pieces, for each cell of the piece; empty: none is. flags: see PiecesOf(). Returns whether it has added
+/// one.
+bool MarkUncovered(vtkDataSet* grid, const PieceForm& piece, const std::vector<std::uint8_t>& covered,
+    std::vector<unsigned char>& flags);
 
 }  // namespace patchio
 

@@ -1,6 +1,7 @@
 #include "InputStep.h"
 
 #include "ArraysToWrite.h"
+#include "Catalog/Nesting.h"
 #include "Container/StepLayout.h"
 #include "GridsToWrite.h"
 #include "Plan/Grids.h"
@@ -27,34 +28,11 @@ std::string TextOf(const std::vector<std::byte>& bytes)
 
 InputStep::InputStep(Communicator& ranks, vtkDataObject* data, const ArrayChoice& isWanted) : Ranks(ranks)
 {
-  std::vector<PieceForm> mine;
-  std::set<std::string> notes;
-  RunOnAllRanks(ranks, [&] {
-    this->Grids = InputGridsOf(data);
-    for (std::size_t i = 0; i < this->Grids.size(); ++i) {
-      for (PieceForm& piece : PiecesOf(this->Grids[i], isWanted, notes)) {
-        piece.Rank = ranks.Rank();
-        piece.Grid = static_cast<int>(i);
-        mine.push_back(std::move(piece));
-      }
-    }
-  });
-  for (const std::string& bytes : ranks.AllGather(TextOf(BytesOf(mine)))) {
-    TakePieces(bytes, this->Pieces);
-  }
-  std::string lines;
-  for (const std::string& note : notes) {
-    lines += note + "\n";
-  }
-  std::set<std::string> all;
-  for (const std::string& text : ranks.AllGather(lines)) {
-    for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string::npos;
-         begin = end + 1) {
-      all.insert(text.substr(begin, end - begin));
-    }
-  }
-  this->NotesOfAll = {all.begin(), all.end()};
-  this->Whole = MakeStepCatalog(this->Pieces);
+  RunOnAllRanks(ranks, [&] { this->Grids = InputGridsOf(data); });
+  std::vector<std::vector<unsigned char>> flags(this->Grids.size());
+  do {  // a piece that loses cells covers less, so this is repeated for coarser levels
+    this->FindPieces(flags, isWanted);
+  } while (this->FindUncovered(flags));
   const bool known = std::all_of(
       this->Pieces.begin(), this->Pieces.end(), [](const PieceForm& piece) { return piece.Level >= 0; });
   const std::size_t grids = GridsOf(this->Whole.Data).size();
@@ -63,6 +41,59 @@ InputStep::InputStep(Communicator& ranks, vtkDataObject* data, const ArrayChoice
         "The container gets {} separate grids. Select the grids to show with the reader property Grids.",
         grids));
   }
+}
+
+/// Collective: the pieces of all ranks, their catalog and the notes on them. flags: by grid, see PiecesOf().
+void InputStep::FindPieces(const std::vector<std::vector<unsigned char>>& flags, const ArrayChoice& isWanted)
+{
+  std::vector<PieceForm> mine;
+  std::set<std::string> notes;
+  RunOnAllRanks(this->Ranks, [&] {
+    for (std::size_t i = 0; i < this->Grids.size(); ++i) {
+      for (PieceForm& piece : PiecesOf(this->Grids[i], flags[i], isWanted, notes)) {
+        piece.Rank = this->Ranks.Rank();
+        piece.Grid = static_cast<int>(i);
+        mine.push_back(std::move(piece));
+      }
+    }
+  });
+  this->Pieces.clear();
+  for (const std::string& bytes : this->Ranks.AllGather(TextOf(BytesOf(mine)))) {
+    TakePieces(bytes, this->Pieces);
+  }
+  std::string lines;
+  for (const std::string& note : notes) {
+    lines += note + "\n";
+  }
+  std::set<std::string> all;
+  for (const std::string& text : this->Ranks.AllGather(lines)) {
+    for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string::npos;
+         begin = end + 1) {
+      all.insert(text.substr(begin, end - begin));
+    }
+  }
+  this->NotesOfAll = {all.begin(), all.end()};
+  this->Whole = MakeStepCatalog(this->Pieces);
+}
+
+/// Collective: marks refined cells that no finer piece covers, as those of regions and of levels that were
+/// not read. Returns whether there are some on any rank that were not marked before.
+bool InputStep::FindUncovered(std::vector<std::vector<unsigned char>>& flags) const
+{
+  const Catalog& data = this->Whole.Data;
+  bool found = false;
+  RunOnAllRanks(this->Ranks, [&] {
+    const Nesting nesting(data, std::vector<bool>(data.Patches.size(), true));
+    for (int patch = 0; patch < static_cast<int>(data.Patches.size()) && data.HasPlacedBoxes(); ++patch) {
+      const PieceForm& piece = this->Pieces[this->Whole.PieceOf[patch]];
+      if (piece.Rank == this->Ranks.Rank() && piece.Hides) {
+        found = MarkUncovered(
+                    this->Grids[piece.Grid].Grid, piece, nesting.CoveredCells(patch), flags[piece.Grid]) ||
+                found;
+      }
+    }
+  });
+  return !AllOf(this->Ranks, !found);
 }
 
 void InputStep::WriteTo(container::ContainerWriter& into, container::CompressionChoice compression)

@@ -45,6 +45,8 @@ private:
     std::deque<ValuesToWrite> Held;  ///< what they point to
   };
 
+  void FindPieces(const std::vector<std::vector<unsigned char>>& flags, const ArrayChoice& isWanted);
+  bool FindUncovered(std::vector<std::vector<unsigned char>>& flags) const;
   Batch BatchFrom(std::size_t begin, std::uint64_t most, bool copies) const;
   std::uint64_t AddPatch(std::size_t patch, Batch& batch, bool copies) const;
   std::uint64_t BytesOfMine() const;

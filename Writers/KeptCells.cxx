@@ -26,7 +26,7 @@ std::array<bool, 256> KeptFlags(const Box& cells, const unsigned char* flags, bo
     const bool refined = (flag & vtkDataSetAttributes::REFINEDCELL) != 0;
     const bool duplicate = (flag & vtkDataSetAttributes::DUPLICATECELL) != 0;
     const bool hidden = (flag & vtkDataSetAttributes::HIDDENCELL) != 0;
-    kept[flag] = refined ? !(ghosts && duplicate) : !duplicate && !hidden;
+    kept[flag] = (flag & UncoveredCell) == 0 && (refined ? !(ghosts && duplicate) : !duplicate && !hidden);
   }
   return kept;
 }
@@ -72,7 +72,7 @@ bool HasHidden(
     for (int j = part.Lower[1]; j <= part.Upper[1]; ++j) {
       const unsigned char* const row = flags + IndexIn(cells, {part.Lower[0], j, k});
       for (std::int64_t i = 0; i < part.Width(0); ++i) {
-        if (!kept[row[i]] && (row[i] & vtkDataSetAttributes::HIDDENCELL)) {
+        if (!kept[row[i]] && (row[i] & (vtkDataSetAttributes::HIDDENCELL | UncoveredCell))) {
           return true;
         }
       }

@@ -15,6 +15,10 @@ struct KeptCells
   bool NeedsFlags = false;  ///< the cells that are left out are too scattered for boxes, so all are kept
 };
 
+/// A flag beside VTK's: no finer level that is written covers this refined cell, so reading would not hide
+/// it.
+constexpr unsigned char UncoveredCell = 1 << 6;
+
 /// How flags are meant.
 struct FlagMeaning
 {
@@ -24,9 +28,11 @@ struct FlagMeaning
 };
 
 /// Refined cells are kept, since finer levels hide them again. Other hidden cells and duplicates (layers of
-/// ghost cells, gaps between the patches of a merged block, cells that the user has blanked) are left out.
+/// ghost cells, gaps between the patches of a merged block, cells that the user has blanked) are left out, as
+/// are UncoveredCells.
 ///
-/// flags: of vtkDataSetAttributes, one a cell of the box, axis 0 fastest; null: none is set.
+/// flags: of vtkDataSetAttributes and UncoveredCell, one a cell of the box, axis 0 fastest; null: none is
+/// set.
 KeptCells FindKeptCells(const Box& cells, const unsigned char* flags, FlagMeaning meaning);
 
 }  // namespace patchio
