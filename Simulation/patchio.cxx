@@ -7,11 +7,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cfenv>
 #include <cstdio>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 
 using namespace patchio;
@@ -21,6 +22,7 @@ struct patchio_output
   std::unique_ptr<output::Output> Engine;
   std::string Error;
   int Key = MPI_KEYVAL_INVALID;  ///< of an attribute that MPI_Finalize() deletes
+  bool IsClosed = false;
 };
 
 namespace {
@@ -36,49 +38,38 @@ void Require(const void* argument, const char* call, const char* name)
   }
 }
 
-/// The outputs that patchio_open() has returned and patchio_close() has not had.
-class OpenOutputs
+/// Turns the simulation's floating-point traps off: values that are no numbers, or too large for floats, are
+/// data. Threads that begin meanwhile have no traps, either.
+class WithoutTraps
 {
 public:
-  void Add(const patchio_output* output)
-  {
-    const std::lock_guard<std::mutex> guard(this->Lock);
-    this->All.insert(output);
-  }
-  void Remove(const patchio_output* output)
-  {
-    const std::lock_guard<std::mutex> guard(this->Lock);
-    this->All.erase(output);
-  }
-  bool Have(const patchio_output* output)
-  {
-    const std::lock_guard<std::mutex> guard(this->Lock);
-    return this->All.count(output) > 0;
-  }
+  WithoutTraps() { std::feholdexcept(&this->Before); }
+  ~WithoutTraps() { std::fesetenv(&this->Before); }
+  WithoutTraps(const WithoutTraps&) = delete;
+  WithoutTraps& operator=(const WithoutTraps&) = delete;
 
 private:
-  std::mutex Lock;
-  std::set<const patchio_output*> All;
+  std::fenv_t Before = {};
 };
-OpenOutputs openOutputs;
 
-bool IsOpen(const patchio_output* output)
+/// Keeps outputs for as long as the program runs, so that an output that was closed can be told from others.
+patchio_output* Keep(std::unique_ptr<patchio_output> output)
 {
-  if (!output) {
-    lastError = "A call was given NULL for the output. patchio_open() returns NULL when it fails.";
-  } else if (!openOutputs.Have(output)) {
-    lastError =
-        "A call was given an output that is not open. patchio_close() may be called once, as the last "
-        "call for an output.";
-  } else {
-    return true;
-  }
-  return false;
+  static std::mutex lock;
+  static auto& all = *new std::deque<std::unique_ptr<patchio_output>>;  // exit() must not wait for writes
+  const std::lock_guard<std::mutex> guard(lock);
+  return all.emplace_back(std::move(output)).get();
 }
 
 int Try(patchio_output* output, const std::function<void(output::Output&)>& work)
 {
-  if (!IsOpen(output)) {
+  const WithoutTraps guard;
+  if (!output) {
+    lastError = "A call was given NULL for the output. patchio_open() returns NULL when it fails.";
+    return 1;
+  }
+  if (output->IsClosed) {
+    output->Error = "The output is closed. patchio_close() is the last call for an output.";
     return 1;
   }
   if (!output->Engine) {
@@ -112,6 +103,7 @@ ElementType TypeOf(patchio_type type, const char* name)
 /// Called by MPI_Finalize(): brings to the storage what a program has forgotten to close.
 int FinishForgotten(MPI_Comm /*self*/, int /*key*/, void* forgotten, void* /*extra*/)
 {
+  const WithoutTraps guard;
   auto* const output = static_cast<patchio_output*>(forgotten);
   const std::string fault =
       output->Engine
@@ -178,12 +170,19 @@ void CheckMpi(MPI_Comm communicator)
         "patchio_open() was given MPI_COMM_NULL, or no communicator. Only ranks of the communicator may call "
         "it.");
   }
+  int isInter = 0;
+  MPI_Comm_test_inter(communicator, &isInter);
+  if (isInter) {
+    throw Error(
+        "patchio_open() was given an intercommunicator: expected a communicator of one group of ranks.");
+  }
 }
 
 }  // namespace
 
 patchio_output* patchio_open(const char* configuration, MPI_Comm communicator)
 {
+  const WithoutTraps guard;
   auto output = std::make_unique<patchio_output>();
   lastError = CatchError([&] {
     CheckMpi(communicator);
@@ -203,9 +202,8 @@ patchio_output* patchio_open(const char* configuration, MPI_Comm communicator)
     check(fault);
     check(CatchError([&] { output->Engine = std::make_unique<output::Output>(config, communicator); }));
     AwaitFinalize(*output);
-    openOutputs.Add(output.get());
   });
-  return lastError.empty() ? output.release() : nullptr;
+  return lastError.empty() ? Keep(std::move(output)) : nullptr;
 }
 
 /// For patchio.f90, whose communicators are numbers.
@@ -295,23 +293,21 @@ int patchio_flush(patchio_output* output)
 
 int patchio_close(patchio_output* output)
 {
-  if (output && !IsOpen(output)) {
-    return 1;
-  }
-  const std::unique_ptr<patchio_output> closing(output);
+  const WithoutTraps guard;
   lastError.clear();
-  if (closing && closing->Engine && Try(closing.get(), [](output::Output& engine) { engine.Close(); }) != 0) {
-    lastError = closing->Error;
+  if (output && (output->Engine || output->IsClosed) &&
+      Try(output, [](output::Output& engine) { engine.Close(); }) != 0) {
+    lastError = output->Error;
   }
-  if (closing) {
-    openOutputs.Remove(output);
-    closing->Engine.reset();
-    ForgetFinalize(*closing);
+  if (output && !output->IsClosed) {
+    output->IsClosed = true;
+    output->Engine.reset();
+    ForgetFinalize(*output);
   }
   return lastError.empty() ? 0 : 1;
 }
 
 const char* patchio_error(const patchio_output* output)
 {
-  return output && openOutputs.Have(output) ? output->Error.c_str() : lastError.c_str();
+  return output ? output->Error.c_str() : lastError.c_str();
 }

@@ -134,7 +134,15 @@ void CheckPaths(const OutputConfig& config)
       files.push_back({PlaceOf(path), path, c});
     }
   }
-  std::sort(files.begin(), files.end(), [](const File& a, const File& b) { return a.Place < b.Place; });
+  for (const Channel& channel : config.Channels) {
+    if (!channel.Mask.empty() && std::any_of(files.begin(), files.end(),
+                                     [&](const File& file) { return file.Place == PlaceOf(channel.Mask); })) {
+      throw FileError("The output configuration", "a \"mask\" that no channel writes to",
+          fmt::format("the mask '{}', which is also a \"path\"", channel.Mask), "Change the \"path\"");
+    }
+  }
+  std::sort(files.begin(), files.end(), [](const File& a, const File& b) {
+    return a.Place < b.Place; });
   // A folder comes directly before the files in it.
   const auto clash = std::adjacent_find(files.begin(), files.end(), [](const File& a, const File& b) {
     return a.Channel != b.Channel && b.Place.compare(0, a.Place.size(), a.Place) == 0;

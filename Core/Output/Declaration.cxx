@@ -38,8 +38,8 @@ void CheckBox(const std::vector<DeclaredPatch>& all, const std::vector<int>& own
   for (int axis = 0; axis < 3; ++axis) {
     const std::int32_t lower = patch.Lower[axis], upper = patch.Upper[axis];
     if (axis < dimension ? lower > upper : lower != 0 || upper != 0) {
-      throw Error(fmt::format("{} with cells {} to {} along axis {}: expected {}.", TextOfPatch(all, owners, i),
-          lower, upper, axis,
+      throw Error(fmt::format("{} with cells {} to {} along axis {}: expected {}.",
+          TextOfPatch(all, owners, i), lower, upper, axis,
           axis < dimension ? "a last cell that is not before the first"
                            : "0 to 0, because the grid does not have this axis"));
     }
@@ -326,6 +326,26 @@ Declaration Declaration::Decode(const std::vector<std::byte>& bytes)
   result.All.ResetPresence();
   result.SortByRank(static_cast<int>(ranks));
   return result;
+}
+
+void TellDifference(Communicator& ranks, std::int64_t step, double time, const Declaration& declared)
+{
+  std::vector<std::string> lines = declared.Lines();
+  lines.insert(lines.begin(), {fmt::format("step {}", step), fmt::format("the time {}", time)});
+  const std::vector<std::string> texts = ranks.AllGather(JoinTexts(lines));
+  const std::vector<std::string> first = SplitTexts(texts[0]);
+  for (std::size_t rank = 1; rank < texts.size(); ++rank) {
+    const std::vector<std::string> other = SplitTexts(texts[rank]);
+    const std::size_t line =
+        std::mismatch(first.begin(), first.end(), other.begin(), other.end()).first - first.begin();
+    const auto textOf = [line](const std::vector<std::string>& all) {
+      return line < all.size() ? all[line] : std::string("no further variable");
+    };
+    if (texts[rank] != texts[0]) {
+      throw Error(fmt::format("Step {} differs between ranks: rank 0 has {}, but rank {} has {}.",
+          SplitTexts(texts[0])[0].substr(5), textOf(first), rank, textOf(other)));
+    }
+  }
 }
 
 }  // namespace patchio::output

@@ -83,4 +83,8 @@ private:
   std::vector<std::vector<int>> ByRank;
 };
 
+/// Collective: throws Error that says in what the first rank that differs from rank 0 does so: in the step,
+/// its time, or what was declared before it. Returns if none differs.
+void TellDifference(Communicator& ranks, std::int64_t step, double time, const Declaration& declared);
+
 }  // namespace patchio::output

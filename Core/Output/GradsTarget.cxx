@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -25,7 +24,8 @@ namespace patchio::output {
 namespace {
 
 /// GrADS takes this number for no value.
-constexpr const char* Undefined = "-9.99e33";
+constexpr float Undefined = -9.99e33F;
+constexpr const char* UndefinedText = "-9.99e33";
 /// Planes that a rank puts together at a time, and of them in a request.
 constexpr std::uint64_t TurnBytes = 8 << 20, RequestBytes = 1 << 20;
 
@@ -191,7 +191,7 @@ void GradsTarget::TryToWrite(
 void GradsTarget::FillLost(std::size_t steps, std::uint64_t bytes, int threads)
 {
   RunOnAllRanks(this->Ranks, [&] {
-    const std::vector<float> none(RequestBytes / sizeof(float), std::strtof(Undefined, nullptr));
+    const std::vector<float> none(RequestBytes / sizeof(float), Undefined);
     const std::uint64_t before = this->Steps * bytes, all = this->Ranks.Rank() == 0 ? steps * bytes : 0;
     RunTasksOrThrow((all + RequestBytes - 1) / RequestBytes, threads, [&](std::size_t task) {
       const std::uint64_t offset = task * RequestBytes;
@@ -317,7 +317,7 @@ void GradsTarget::Describe(const Catalog& data, std::size_t steps) const
   const char axes[] = {'x', 'y', 'z'};
   const Level& level = data.Levels[0];
   std::string text = fmt::format("DSET ^{}\nTITLE PatchIO\nOPTIONS little_endian\nUNDEF {}\n",
-      fs::path(this->DataPath).filename().string(), Undefined);
+      fs::path(this->DataPath).filename().string(), UndefinedText);
   for (int axis = 0; axis < 3; ++axis) {
     const double first = data.Origin[axis] + (this->Cells.Lower[axis] + 0.5) * level.Spacing[axis];
     text += fmt::format("{}DEF {} LINEAR {} {}\n", static_cast<char>(std::toupper(axes[axis])),

@@ -8,7 +8,10 @@
 
 #include <fmt/format.h>
 
+#include <hdf5.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <numeric>
 #include <utility>
 
@@ -35,6 +38,15 @@ Catalog WithVariables(Catalog data, const std::vector<int>& variables)
   return data;
 }
 
+/// The simulation may change its folder.
+OutputConfig WithAbsolutePaths(OutputConfig config)
+{
+  for (Channel& channel : config.Channels) {
+    channel.Path = std::filesystem::absolute(channel.Path).string();
+  }
+  return config;
+}
+
 /// Throws Error where there are some.
 void ThrowFaults(std::vector<std::string> faults)
 {
@@ -47,7 +59,7 @@ void ThrowFaults(std::vector<std::string> faults)
 }  // namespace
 
 Output::Output(const OutputConfig& config, MPI_Comm comm)
-    : Config(config), Given(comm), Writer(config.Memory, config.WaitSeconds)
+    : Config(WithAbsolutePaths(config)), Given(comm), Writer(config.Memory, config.WaitSeconds)
 {
   this->Ranks = std::make_unique<BoundedCommunicator>(comm, config.WaitSeconds, "patchio_open");
   CheckAlike(config, *this->Ranks);
@@ -65,6 +77,8 @@ Output::Output(const OutputConfig& config, MPI_Comm comm)
         ThreadsFor(this->Config, channel, this->Ranks->Size())});
   }
   this->CheckPlaces();
+  // MPI_Finalize() ends HDF5 after what has begun later: outputs that are still open.
+  H5open();
 }
 
 Output::~Output()

@@ -86,7 +86,6 @@ private:
   std::vector<std::string> Agree(const Step& step);
   std::vector<std::string> Compare(const Step& step, std::int64_t& number) const;
   void Lose(std::int64_t step);
-  void TellDifference(const Step& step) const;
   void Prepare(Step& step, const std::vector<std::string>& told, const std::vector<int>& map = {});
   void PreparePart(const Step& step, Catalog data, Part& part);
   void WriteParts(Step& step);

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <map>
 #include <regex>
@@ -24,15 +25,13 @@ std::uint64_t BytesIn(const std::string& text)
 {
   static const std::map<std::string, double> units{
       {"", 1}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"KiB", 1024}, {"MiB", 1 << 20}, {"GiB", 1 << 30}};
-  try {
-    std::size_t end = 0;
-    const double number = std::stod(text, &end);
-    const auto unit = units.find(text.substr(std::min(text.size(), text.find_first_not_of(' ', end))));
-    const double bytes = unit == units.end() ? 0 : number * unit->second;
-    return bytes >= 1 && bytes < 1e18 ? static_cast<std::uint64_t>(bytes) : 0;
-  } catch (const std::exception&) {
-    return 0;
-  }
+  double number = 0;
+  const char* const end =
+      std::from_chars(text.data(), text.data() + text.size(), number).ptr;  // in any locale
+  const auto unit =
+      units.find(text.substr(std::min(text.size(), text.find_first_not_of(' ', end - text.data()))));
+  const double bytes = unit == units.end() ? 0 : number * unit->second;
+  return bytes >= 1 && bytes < 1e18 ? static_cast<std::uint64_t>(bytes) : 0;
 }
 
 Window WindowOf(Section section)
@@ -169,6 +168,7 @@ void ReadSensor(Section& section, Channel& channel)
   }
   if (!mask.empty()) {
     channel.Sees = SensorOfFile(mask);
+    channel.Mask = mask;
   }
   CheckPeriods(channel.Sees.Cuboids, section);
   if (isKwave) {

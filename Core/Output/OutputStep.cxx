@@ -176,30 +176,9 @@ std::vector<std::string> Output::Compare(const Step& step, std::int64_t& number)
     CheckTold(one);
   }
   if (!alike) {
-    this->TellDifference(step);
+    TellDifference(*this->Ranks, step.Number, step.Time, *step.What);
   }
   return told;
-}
-
-/// Collective: throws Error that says in what the first rank that differs from rank 0 does so.
-void Output::TellDifference(const Step& step) const
-{
-  std::vector<std::string> lines = step.What->Lines();
-  lines.insert(lines.begin(), {fmt::format("step {}", step.Number), fmt::format("the time {}", step.Time)});
-  const std::vector<std::string> texts = this->Ranks->AllGather(JoinTexts(lines));
-  const std::vector<std::string> first = SplitTexts(texts[0]);
-  for (std::size_t rank = 1; rank < texts.size(); ++rank) {
-    const std::vector<std::string> other = SplitTexts(texts[rank]);
-    const std::size_t line =
-        std::mismatch(first.begin(), first.end(), other.begin(), other.end()).first - first.begin();
-    const auto textOf = [line](const std::vector<std::string>& all) {
-      return line < all.size() ? all[line] : std::string("no further variable");
-    };
-    if (texts[rank] != texts[0]) {
-      throw Error(fmt::format("Step {} differs between ranks: rank 0 has {}, but rank {} has {}.",
-          SplitTexts(texts[0])[0].substr(5), textOf(first), rank, textOf(other)));
-    }
-  }
 }
 
 }  // namespace patchio::output

@@ -3,6 +3,8 @@
 #include "Io/RunTasksOrThrow.h"
 #include "Storage/StorageProfile.h"
 #include "Support/ByteText.h"
+#include "Support/Bytes.h"
+#include "Support/Checksum.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
 
@@ -262,8 +264,8 @@ std::string SensorWriter::StepsText() const
   return first == last ? fmt::format("step {}", first) : fmt::format("steps {} to {}", first, last);
 }
 
-/// Collective: throws Error, the same on all ranks, where one of them has skipped a step or has another one,
-/// as values of different steps would be put together.
+/// Collective: throws Error, the same on all ranks, where one of them has skipped a step, has another one, or
+/// has declared something else, as values of different steps or variables would be put together.
 void SensorWriter::CheckSameSteps() const
 {
   const std::vector<std::string> texts = this->Ranks.AllGather(this->StepsText());
@@ -274,6 +276,19 @@ void SensorWriter::CheckSameSteps() const
         fmt::format("The ranks write different steps: rank 0 writes {}, and rank {} writes {}. All ranks "
                     "must write the same steps in the same order.",
             texts[0], other - texts.begin(), *other));
+  }
+  const std::string declared = JoinTexts(this->Gathered.back().What->Of->Lines());
+  std::vector<std::uint64_t> sums{Checksum(declared.data(), declared.size())};
+  for (const SensorSample& sample : this->Gathered) {
+    sums.push_back(Checksum(&sample.Time, sizeof sample.Time));
+  }
+  const std::vector<std::uint64_t> all = GatherValues(this->Ranks, sums);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::size_t what = i % sums.size();
+    if (all[i] != all[what]) {
+      const SensorSample& sample = this->Gathered[what == 0 ? 0 : what - 1];
+      TellDifference(this->Ranks, sample.Number, sample.Time, *sample.What->Of);
+    }
   }
 }
 

@@ -122,14 +122,22 @@ void PlainFile::Reserve(std::uint64_t bytes) const
   }
 }
 
+bool PlainFile::IsInPlace() const
+{
+  struct stat mine = {}, there = {};
+  return ::fstat(this->Number, &mine) == 0 && ::stat(this->PathName.c_str(), &there) == 0 &&
+         mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
+}
+
 void PlainFile::Flush() const
 {
   struct stat status = {};
   if (::fsync(this->Number) != 0 || ::fstat(this->Number, &status) != 0) {
     this->Fail("a file that can be written");
   }
-  if (status.st_nlink == 0 && ::stat(this->PathName.c_str(), &status) != 0 && errno == ENOENT) {
-    this->Fail("the file that is being written, which nobody may remove before that is done");
+  if (status.st_nlink == 0 && !this->IsInPlace()) {
+    throw FileError(this->PathName, "the file that is being written", "that it was removed",
+        "Do not remove or replace a file before the run that writes it has ended");
   }
 }
 

@@ -42,7 +42,9 @@ public:
   void Write(std::uint64_t offset, std::vector<iovec>& buffers) const;
   /// Sets the size and takes the room for it, so that a full file system shows now.
   void Reserve(std::uint64_t bytes) const;
-  /// What was written outlives the machine's failure.
+  /// Returns whether the path still names this file: it may have been removed, or another one may be there.
+  bool IsInPlace() const;
+  /// What was written outlives the machine's failure. Throws Error if the file was removed.
   void Flush() const;
 
 private:

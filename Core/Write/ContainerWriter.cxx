@@ -352,6 +352,12 @@ void ContainerWriter::Begin(StepWriter& step)
         fmt::format("{}, which the container already has", number),
         "Give each step a unique number, overwrite the container, or choose another name");
   }
+  RunOnAllRanks(this->Ranks, [this] {
+    if (this->Log && !this->Log->IsInPlace()) {
+      throw FileError(this->Folder, "the container that this run writes", "another one, or none",
+          "Do not move or replace a container before the run that writes it has ended");
+    }
+  });
   const auto before = this->Steps.find(number);
   const bool taken = before != this->Steps.end() && before->second.Names == FileNames::Usual;
   step.Create(taken ? FileNames::New : FileNames::Usual);

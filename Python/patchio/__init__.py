@@ -35,7 +35,7 @@ the message names the argument, what it must be and what was found. Ctrl-C ends 
 read. Reads of several threads run one after another, and each of them uses several I/O threads.
 
 Several processes can share the patches with Step.part(). With multiprocessing, start them by get_context("spawn"), because a
-process that is forked after a read has only one thread.
+process that is forked after a read or write has only one thread.
 """
 import functools
 import warnings

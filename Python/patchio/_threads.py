@@ -1,11 +1,11 @@
-"""How many threads read."""
+"""How many threads read and write."""
 import os
 import warnings
 
 from . import _arguments
 
 MOST_THREADS = 4096
-_has_threads = False    # several threads have read; they stay for the next read
+_has_threads = False    # several threads have read or written; they stay for the next read
 _lost_threads = False   # this process was forked from one that had threads, and a fork has none of them
 
 
@@ -18,10 +18,10 @@ os.register_at_fork(after_in_child=_after_fork)
 
 
 def threads_here(count):
-    """The number of threads that may read in this process, if a read wants so many."""
+    """The number of threads that this process may use, if a read or write wants so many."""
     global _has_threads
     if _lost_threads and count != 1:
-        warnings.warn("This process was forked after a read, so it reads with one thread. "
+        warnings.warn("This process was forked after a read or write, so it uses one thread. "
                       "Start processes with multiprocessing.get_context('spawn') instead.", stacklevel=3)
         return 1
     _has_threads = _has_threads or count != 1

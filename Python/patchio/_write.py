@@ -40,6 +40,7 @@ def write(path, values, *, step=0, time=None, lower=None, level=None, spacing=1.
     time = float(step) if time is None else _arguments.number(time, "time", "a finite number")
     compress = _arguments.choice(compress, "compress", ("off", "deflate", "zstd", "auto"))
     threads = _arguments.whole(threads, "threads", "a whole number from 1 to %d" % _threads.MOST_THREADS, 1, _threads.MOST_THREADS)
+    threads = _threads.threads_here(threads)
     nodes = {_arguments.text(name, "nodes", "a list of names") for name in _arguments.several(nodes)}
     arrays = _arrays_of(values)
     places = _Places(arrays, lower, level, nodes, dimension)
