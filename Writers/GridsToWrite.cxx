@@ -289,7 +289,9 @@ bool MarkUncovered(vtkDataSet* grid, const PieceForm& piece, const std::vector<s
     }
   }
   const bool changed = after != before;
-  flags = changed ? std::move(after) : std::move(flags);
+  if (changed) {
+    flags = std::move(after);
+  }
   return changed;
 }
 

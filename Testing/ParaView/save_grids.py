@@ -232,6 +232,24 @@ def check_merged():
             expect(np.array_equal(everything(chosen, "cells")[0], everything(back, "cells")[0]), "%s %s: other cells where arrays are chosen", name, options)
 
 
+def check_parts():
+    """Parts of refined data: coarse cells whose finer ones are not written stay hidden."""
+    for name in ("linadv_2d", "linadv_3d"):
+        reader = PatchReader(FileName=["%s/%s/dumps.visit" % (data, name)])
+        time = reader.TimestepValues[-1]
+        reader.UpdatePipeline(time)
+        bounds = reader.GetDataInformation().GetBounds()
+        for level in (["/Root/level0"], ["/Root/level1"], ["/Root/level0", "/Root/level2"]):
+            levels = ExtractBlock(Input=reader, Selectors=level)
+            levels.UpdatePipeline(time)
+            check("%s_%s" % (name, "_".join(each[-1] for each in level)), levels, points=False)
+        for blocks in ("Merged", "As patches"):
+            box = [[low + part * (high - low) for part in (0.55, 0.75)] for low, high in zip(bounds[::2], bounds[1::2])]
+            part = PatchReader(FileName=["%s/%s/dumps.visit" % (data, name)], Region="Box", RegionBounds=[end for ends in box for end in ends], Blocks=blocks)
+            part.UpdatePipeline(time)
+            check("%s_region_%s" % (name, blocks[:2]), part, points=False)
+
+
 def steps_of(path):
     return [(step.step, step.time) for step in stranger.read(path)]
 
@@ -294,6 +312,6 @@ def check_errors():
     expect([n for n, _ in steps_of(there)] == [0], "the container was harmed")
 
 
-for part in (check_images, check_trees, check_merged, check_steps, check_errors):
+for part in (check_images, check_trees, check_merged, check_parts, check_steps, check_errors):
     part()
 finish("save_grids")

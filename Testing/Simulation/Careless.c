@@ -1,5 +1,7 @@
 /* A simulation that makes each call in a wrong way, prints what it is told, and forgets patchio_close().
  * usage: Careless CONFIGURATION STEPS */
+#define _GNU_SOURCE
+#include <fenv.h>
 #include <math.h>
 #include <patchio.h>
 #include <stdio.h>
@@ -24,7 +26,8 @@ int main(int argc, char** argv)
   const double origin[3] = {0, 0, 0}, spacing[3] = {1, 1, 1}, wrong[3] = {1, -1, 1};
   const patchio_patch mine = {0, {4 * rank, 0, 0}, {4 * rank + 3, 3, 3}};
   double array[64];
-  const float odd[125] = {0}; /* so that the next array in PatchIO's copy of the step must not follow at once */
+  feenableexcept(FE_INVALID | FE_OVERFLOW); /* as simulations do; values may be no numbers all the same */
+  const float odd[125] = {NAN}; /* so that the next array in PatchIO's copy of the step must not follow at once */
   const void* values[2] = {odd, array};
   told(NULL, patchio_open(NULL, MPI_COMM_WORLD) == NULL);
   told(NULL, patchio_open("{}", MPI_COMM_NULL) == NULL);

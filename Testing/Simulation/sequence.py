@@ -7,6 +7,7 @@ usage: sequence.py --library LIBRARY --patchio PATCHIO
 """
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,7 +28,8 @@ def values(step, rank, cells):
 
 
 def write(library, configuration, cells, steps):
-    """Each step: number, and what is odd about it: "null" (rank 0 has no list of arrays), "origin" or "name" (from here on). Prints the
+    """Each step: number, and what is odd about it: "null" (rank 0 has no list of arrays), "origin" (another one from here on), "folder"
+    (another current one), "moved" (the first channel's file, which another run writes anew), "time" (another one on rank 1). Prints the
     message of each call that fails."""
     mpi, cells = simulation.Mpi(library), int(cells)
     with mpi.output(configuration) as out:
@@ -43,9 +45,16 @@ def write(library, configuration, cells, steps):
         for number, odd in json.loads(steps):
             if odd == "origin":
                 declare(5)
+            if odd == "folder":
+                os.makedirs("elsewhere", exist_ok=True)
+                os.chdir("elsewhere")
+            if odd == "moved":
+                path = json.loads(configuration)["channels"][0]["path"]
+                os.rename(path, path + ".old")
+                shutil.copytree(path + ".old", path)
             try:
                 array = values(number, mpi.rank, cells)
-                out.write(number, 0.5 * number, None if odd == "null" and mpi.rank == 0 else [array])
+                out.write(number, 0.5 * number + (odd == "time" and mpi.rank == 1), None if odd == "null" and mpi.rank == 0 else [array])
             except simulation.Failed as fault:
                 print("rank %d, step %d: %s" % (mpi.rank, number, fault), flush=True)
             try:
@@ -55,9 +64,9 @@ def write(library, configuration, cells, steps):
     mpi.end()
 
 
-def run(options, ranks, channel, steps, cells=4, **settings):
+def run(options, ranks, channel, steps, cells=4, cwd=None, **settings):
     program = [sys.executable, "-B", os.path.abspath(__file__), "--rank", options["library"], json.dumps({"channels": channel if isinstance(channel, list) else [channel], **settings}), str(cells)]
-    done = subprocess.run(["mpirun", "--oversubscribe", "--bind-to", "none", "-np", str(ranks)] + program + [json.dumps(steps)], env={**os.environ, **MPI}, text=True,
+    done = subprocess.run(["mpirun", "--oversubscribe", "--bind-to", "none", "-np", str(ranks)] + program + [json.dumps(steps)], env={**os.environ, **MPI}, text=True, cwd=cwd,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
     return done.returncode, done.stdout
 
@@ -108,6 +117,30 @@ def kwave(options, folder):
                         expect(np.array_equal(file["a/1"][slot], values(step, 0, 4).astype("f4")), "%s: other values of step %d", where, step)
 
 
+def places(options, folder):
+    """A relative path stays where it was when the output was opened; a container that was moved gets no further steps, and the one in its place none."""
+    container = os.path.join(folder, "run.pio")
+    for mode in ("direct", "thread"):
+        code, text = run(options, 1, {"path": "run.pio"}, [(0, ""), (1, "folder"), (2, "")], cwd=folder, mode=mode)
+        expect(code == 0 and text == "" and sorted(os.listdir(container)) == ["index"] + ["step.00000%d.hdf" % step for step in range(3)], "another folder, %s: %s, %s",
+               mode, text, os.listdir(container))
+        expect(os.listdir(os.path.join(folder, "elsewhere")) == [], "something was written to another folder")
+        shutil.rmtree(container)
+        code, text = run(options, 1, {"path": container}, [(0, ""), (1, "moved"), (2, "")], mode=mode)
+        expect(code == 0 and text.count("expected the container that this run writes") == 2, "moved, %s: exit code %d, %s", mode, code, text)
+        for path in (container, container + ".old"):
+            expect([name for name in sorted(os.listdir(path)) if name.startswith("step")] == ["step.000000.hdf"], "moved, %s: %s has %s", mode, path, os.listdir(path))
+            shutil.rmtree(path)
+
+
+def ranks_differ(options, folder):
+    """Ranks that write other times to a k-Wave file alone are told so."""
+    channel = {"path": os.path.join(folder, "s.h5"), "format": "kwave", "overwrite": True, "windows": [{"last": 20}], "cuboids": [{"lower": [0, 0, 0], "upper": [3, 3, 3]}]}
+    for more in ({}, {"steps at once": 2}):
+        code, text = run(options, 2, {**channel, **more}, [(0, ""), (1, "time")], mode="direct")
+        expect(code == 0 and text.count("rank 0 has the time 0.5, but rank 1 has the time 1.5") >= 2, "%s: exit code %d, %s", more, code, text)
+
+
 def shapes(options, folder):
     """As many steps as cells along each axis, and other lengths that occur in several shapes."""
     path = os.path.join(folder, "s.h5")
@@ -128,8 +161,8 @@ def shapes(options, folder):
 def main():
     if sys.argv[1] == "--rank":
         return write(*sys.argv[2:])
-    options = {sys.argv[i][2:]: sys.argv[i + 1] for i in range(1, len(sys.argv), 2)}
-    for case in (grads, kwave, shapes):
+    options = {sys.argv[i][2:]: os.path.abspath(sys.argv[i + 1]) for i in range(1, len(sys.argv), 2)}
+    for case in (grads, kwave, places, ranks_differ, shapes):
         with tempfile.TemporaryDirectory() as folder:
             case(options, folder)
     return 1 if faults else 0
