@@ -4,6 +4,7 @@
 #include "Catalog/CheckCatalog.h"
 #include "Support/ByteText.h"
 #include "Support/Bytes.h"
+#include "Support/Checksum.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
 
@@ -328,24 +329,37 @@ Declaration Declaration::Decode(const std::vector<std::byte>& bytes)
   return result;
 }
 
-void TellDifference(Communicator& ranks, std::int64_t step, double time, const Declaration& declared)
+void CheckSameOnAllRanks(Communicator& ranks, const std::vector<std::pair<std::int64_t, double>>& steps,
+    const Declaration& declared)
 {
-  std::vector<std::string> lines = declared.Lines();
-  lines.insert(lines.begin(), {fmt::format("step {}", step), fmt::format("the time {}", time)});
-  const std::vector<std::string> texts = ranks.AllGather(JoinTexts(lines));
-  const std::vector<std::string> first = SplitTexts(texts[0]);
-  for (std::size_t rank = 1; rank < texts.size(); ++rank) {
-    const std::vector<std::string> other = SplitTexts(texts[rank]);
-    const std::size_t line =
-        std::mismatch(first.begin(), first.end(), other.begin(), other.end()).first - first.begin();
-    const auto textOf = [line](const std::vector<std::string>& all) {
-      return line < all.size() ? all[line] : std::string("no further variable");
-    };
-    if (texts[rank] != texts[0]) {
-      throw Error(fmt::format("Step {} differs between ranks: rank 0 has {}, but rank {} has {}.",
-          SplitTexts(texts[0])[0].substr(5), textOf(first), rank, textOf(other)));
-    }
+  std::vector<std::string> lines;
+  for (const auto& [number, time] : steps) {
+    lines.insert(lines.end(), {fmt::format("step {}", number), fmt::format("the time {}", time)});
   }
+  const std::vector<std::string> more = declared.Lines();
+  lines.insert(lines.end(), more.begin(), more.end());
+  const std::string mine = JoinTexts(lines);
+  const std::vector<std::uint64_t> sums =
+      GatherValues(ranks, std::vector<std::uint64_t>{Checksum(mine.data(), mine.size())});
+  if (std::count(sums.begin(), sums.end(), sums[0]) == static_cast<std::ptrdiff_t>(sums.size())) {
+    return;
+  }
+  const std::vector<std::string> texts = ranks.AllGather(mine);
+  const std::size_t rank = std::find_if(texts.begin(), texts.end(), [&](const std::string& text) {
+    return text != texts[0];
+  }) - texts.begin();
+  const std::vector<std::string> first = SplitTexts(texts[0]), other = SplitTexts(texts.at(rank));
+  const std::size_t line =
+      std::mismatch(first.begin(), first.end(), other.begin(), other.end()).first - first.begin();
+  std::size_t step = std::min(line, first.size() - 1);
+  while (step > 0 && first[step].rfind("step ", 0) != 0) {
+    --step;
+  }
+  const auto textOf = [line](const std::vector<std::string>& all) {
+    return line < all.size() ? all[line] : std::string("no further variable");
+  };
+  throw Error(fmt::format("Step {} differs between ranks: rank 0 has {}, but rank {} has {}.",
+      first[step].substr(5), textOf(first), rank, textOf(other)));
 }
 
 }  // namespace patchio::output

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace patchio::output {
@@ -83,8 +84,9 @@ private:
   std::vector<std::vector<int>> ByRank;
 };
 
-/// Collective: throws Error that says in what the first rank that differs from rank 0 does so: in the step,
-/// its time, or what was declared before it. Returns if none differs.
-void TellDifference(Communicator& ranks, std::int64_t step, double time, const Declaration& declared);
+/// Collective: throws Error that says in what the first rank that differs from rank 0 does so: in the numbers
+/// or times of these steps, at least one, or in what was declared before them. Returns if none differs.
+void CheckSameOnAllRanks(Communicator& ranks, const std::vector<std::pair<std::int64_t, double>>& steps,
+    const Declaration& declared);
 
 }  // namespace patchio::output

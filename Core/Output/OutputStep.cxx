@@ -176,7 +176,7 @@ std::vector<std::string> Output::Compare(const Step& step, std::int64_t& number)
     CheckTold(one);
   }
   if (!alike) {
-    TellDifference(*this->Ranks, step.Number, step.Time, *step.What);
+    CheckSameOnAllRanks(*this->Ranks, {{step.Number, step.Time}}, *step.What);
   }
   return told;
 }

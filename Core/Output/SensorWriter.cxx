@@ -3,8 +3,6 @@
 #include "Io/RunTasksOrThrow.h"
 #include "Storage/StorageProfile.h"
 #include "Support/ByteText.h"
-#include "Support/Bytes.h"
-#include "Support/Checksum.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
 
@@ -268,28 +266,11 @@ std::string SensorWriter::StepsText() const
 /// has declared something else, as values of different steps or variables would be put together.
 void SensorWriter::CheckSameSteps() const
 {
-  const std::vector<std::string> texts = this->Ranks.AllGather(this->StepsText());
-  const auto other =
-      std::find_if(texts.begin(), texts.end(), [&](const std::string& text) { return text != texts[0]; });
-  if (other != texts.end()) {
-    throw Error(
-        fmt::format("The ranks write different steps: rank 0 writes {}, and rank {} writes {}. All ranks "
-                    "must write the same steps in the same order.",
-            texts[0], other - texts.begin(), *other));
-  }
-  const std::string declared = JoinTexts(this->Gathered.back().What->Of->Lines());
-  std::vector<std::uint64_t> sums{Checksum(declared.data(), declared.size())};
+  std::vector<std::pair<std::int64_t, double>> steps;
   for (const SensorSample& sample : this->Gathered) {
-    sums.push_back(Checksum(&sample.Time, sizeof sample.Time));
+    steps.emplace_back(sample.Number, sample.Time);
   }
-  const std::vector<std::uint64_t> all = GatherValues(this->Ranks, sums);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const std::size_t what = i % sums.size();
-    if (all[i] != all[what]) {
-      const SensorSample& sample = this->Gathered[what == 0 ? 0 : what - 1];
-      TellDifference(this->Ranks, sample.Number, sample.Time, *sample.What->Of);
-    }
-  }
+  CheckSameOnAllRanks(this->Ranks, steps, *this->Gathered.back().What->Of);
 }
 
 /// Collective: waits for the write that was begun last, if any. `more` is work of each rank that may fail.
