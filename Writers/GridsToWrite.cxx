@@ -273,24 +273,23 @@ bool MarkUncovered(vtkDataSet* grid, const PieceForm& piece, const std::vector<s
   if (!own || piece.Mesh.Points > 0 || keepsFlags) {
     return false;
   }
-  const std::vector<unsigned char> before = flags.empty() ? std::vector<unsigned char>(own->GetPointer(0),
-                                                                own->GetPointer(own->GetNumberOfTuples()))
-                                                          : flags;
-  std::vector<unsigned char> after = before;
+  bool changed = false;
   std::size_t cell = 0;
   for (int k = piece.Cells.Lower[2]; k <= piece.Cells.Upper[2]; ++k) {
     for (int j = piece.Cells.Lower[1]; j <= piece.Cells.Upper[1]; ++j) {
-      unsigned char* const row = &after[IndexIn(piece.Whole, {piece.Cells.Lower[0], j, k})];
+      const std::size_t row = IndexIn(piece.Whole, {piece.Cells.Lower[0], j, k});
       for (std::int64_t i = 0; i < piece.Cells.Width(0); ++i, ++cell) {
-        const bool shows =
-            (row[i] & vtkDataSetAttributes::REFINEDCELL) && (covered.empty() || !covered[cell]);
-        row[i] |= shows ? UncoveredCell : 0;
+        const unsigned char flag = flags.empty() ? own->GetValue(row + i) : flags[row + i];
+        const bool isCovered = !covered.empty() && covered[cell];
+        if ((flag & vtkDataSetAttributes::REFINEDCELL) && !(flag & UncoveredCell) && !isCovered) {
+          if (flags.empty()) {
+            flags.assign(own->GetPointer(0), own->GetPointer(own->GetNumberOfTuples()));
+          }
+          flags[row + i] |= UncoveredCell;
+          changed = true;
+        }
       }
     }
-  }
-  const bool changed = after != before;
-  if (changed) {
-    flags = std::move(after);
   }
   return changed;
 }

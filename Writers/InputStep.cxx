@@ -81,15 +81,19 @@ void InputStep::FindPieces(const std::vector<std::vector<unsigned char>>& flags,
 bool InputStep::FindUncovered(std::vector<std::vector<unsigned char>>& flags) const
 {
   const Catalog& data = this->Whole.Data;
+  const auto hides = [](const PieceForm& piece) { return piece.Hides; };
+  if (!data.HasPlacedBoxes() || std::none_of(this->Pieces.begin(), this->Pieces.end(), hides)) {
+    return false;
+  }
   bool found = false;
   RunOnAllRanks(this->Ranks, [&] {
     const Nesting nesting(data, std::vector<bool>(data.Patches.size(), true));
-    for (int patch = 0; patch < static_cast<int>(data.Patches.size()) && data.HasPlacedBoxes(); ++patch) {
+    for (int patch = 0; patch < static_cast<int>(data.Patches.size()); ++patch) {
       const PieceForm& piece = this->Pieces[this->Whole.PieceOf[patch]];
       if (piece.Rank == this->Ranks.Rank() && piece.Hides) {
-        found = MarkUncovered(
-                    this->Grids[piece.Grid].Grid, piece, nesting.CoveredCells(patch), flags[piece.Grid]) ||
-                found;
+        const bool marked = MarkUncovered(
+            this->Grids[piece.Grid].Grid, piece, nesting.CoveredCells(patch), flags[piece.Grid]);
+        found = found || marked;
       }
     }
   });

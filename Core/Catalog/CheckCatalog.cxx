@@ -54,11 +54,6 @@ void CheckLevels(const Catalog& catalog)
       "different numbers of levels and level names");
 }
 
-std::string TextOf(const Box& box)
-{
-  return fmt::format("({}) to ({})", fmt::join(box.Lower, ", "), fmt::join(box.Upper, ", "));
-}
-
 /// Lists of points: runs along axis 0, with positions in the lattice.
 void CheckPoints(const Catalog& catalog)
 {
@@ -283,6 +278,11 @@ void CheckChildren(const Catalog& catalog)
 }
 
 }  // namespace
+
+std::string TextOf(const Box& box)
+{
+  return fmt::format("({}) to ({})", fmt::join(box.Lower, ", "), fmt::join(box.Upper, ", "));
+}
 
 const char* FaultOfBox(int dimension, const Box& box)
 {

@@ -3,9 +3,15 @@
 
 #include "Catalog/Catalog.h"
 
+#include <string>
+
 namespace patchio {
 
-/// What is wrong with the box of a patch on a grid of 2 or 3 dimensions, as a phrase; null: nothing.
+/// Returns the first and the last cell of a box, for messages.
+std::string TextOf(const Box& box);
+
+/// Returns the fault of a patch's box on a grid of `dimension` (2 or 3) dimensions, as a phrase for messages.
+/// Null: the box has no fault.
 const char* FaultOfBox(int dimension, const Box& box);
 
 /// Throws Error, which names the first thing that is impossible, unless all holds that the rest of Core

@@ -5,6 +5,7 @@
 #include "Support/Bytes.h"
 #include "Support/Checksum.h"
 #include "Support/Error.h"
+#include "Support/RunOnAllRanks.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -141,8 +142,7 @@ void CheckPaths(const OutputConfig& config)
           fmt::format("the mask '{}', which is also a \"path\"", channel.Mask), "Change the \"path\"");
     }
   }
-  std::sort(files.begin(), files.end(), [](const File& a, const File& b) {
-    return a.Place < b.Place; });
+  std::sort(files.begin(), files.end(), [](const File& a, const File& b) { return a.Place < b.Place; });
   // A folder comes directly before the files in it.
   const auto clash = std::adjacent_find(files.begin(), files.end(), [](const File& a, const File& b) {
     return a.Channel != b.Channel && b.Place.compare(0, a.Place.size(), a.Place) == 0;
@@ -159,26 +159,18 @@ void CheckPaths(const OutputConfig& config)
 
 void CheckAlike(const OutputConfig& config, Communicator& ranks)
 {
-  const std::string mine = JoinTexts(Entries(config).Texts());
-  const std::vector<std::uint64_t> sums =
-      GatherValues(ranks, std::vector<std::uint64_t>{Checksum(mine.data(), mine.size())});
-  if (std::count(sums.begin(), sums.end(), sums[0]) == static_cast<std::ptrdiff_t>(sums.size())) {
+  const auto difference = CompareLines(ranks, Entries(config).Texts());
+  if (!difference) {
     return;
   }
-  const auto other = static_cast<std::size_t>(std::find_if(sums.begin(), sums.end(), [&](std::uint64_t sum) {
-    return sum != sums[0];
-  }) - sums.begin());
-  const std::vector<std::string> texts =
-      ranks.AllGather(ranks.Rank() == 0 || ranks.Rank() == static_cast<int>(other) ? mine : std::string());
-  const std::vector<std::string> first = SplitTexts(texts[0]), second = SplitTexts(texts[other]);
-  const auto [one, two] = std::mismatch(first.begin(), first.end(), second.begin(), second.end());
+  const auto textOf = [line = difference->Line](const std::vector<std::string>& entries) {
+    return line < entries.size() ? PlainText(entries[line]) : std::string("it is shorter");
+  };
   throw Error(
       fmt::format("The output configuration must be the same on all ranks, but {} on rank 0, and {} on rank "
                   "{}. {} from rank 0.",
-          one == first.end() ? "it is shorter" : PlainText(*one),
-          two == second.end() ? "it is shorter" : PlainText(*two), other,
-          CountText(sums.size() - static_cast<std::size_t>(std::count(sums.begin(), sums.end(), sums[0])),
-              "rank differs", "ranks differ")));
+          textOf(difference->First), textOf(difference->Other), difference->Rank,
+          CountText(difference->Count, "rank differs", "ranks differ")));
 }
 
 void CheckPlace(const std::string& path)

@@ -4,7 +4,6 @@
 #include "Catalog/CheckCatalog.h"
 #include "Support/ByteText.h"
 #include "Support/Bytes.h"
-#include "Support/Checksum.h"
 #include "Support/Error.h"
 #include "Support/RunOnAllRanks.h"
 
@@ -19,11 +18,6 @@ namespace patchio::output {
 namespace {
 
 constexpr int LargestRatio = 1 << 10, LargestIndex = 1 << 30, MostComponents = 1 << 20;
-
-std::string TextOf(const Box& box)
-{
-  return fmt::format("({}) to ({})", fmt::join(box.Lower, ", "), fmt::join(box.Upper, ", "));
-}
 
 /// "Rank 3 declared its patch 0, on level 1,": patch i of all ranks, by rank. owners: their ranks.
 std::string TextOfPatch(const std::vector<DeclaredPatch>& all, const std::vector<int>& owners, int i)
@@ -338,28 +332,20 @@ void CheckSameOnAllRanks(Communicator& ranks, const std::vector<std::pair<std::i
   }
   const std::vector<std::string> more = declared.Lines();
   lines.insert(lines.end(), more.begin(), more.end());
-  const std::string mine = JoinTexts(lines);
-  const std::vector<std::uint64_t> sums =
-      GatherValues(ranks, std::vector<std::uint64_t>{Checksum(mine.data(), mine.size())});
-  if (std::count(sums.begin(), sums.end(), sums[0]) == static_cast<std::ptrdiff_t>(sums.size())) {
+  const auto difference = CompareLines(ranks, lines);
+  if (!difference) {
     return;
   }
-  const std::vector<std::string> texts = ranks.AllGather(mine);
-  const std::size_t rank = std::find_if(texts.begin(), texts.end(), [&](const std::string& text) {
-    return text != texts[0];
-  }) - texts.begin();
-  const std::vector<std::string> first = SplitTexts(texts[0]), other = SplitTexts(texts.at(rank));
-  const std::size_t line =
-      std::mismatch(first.begin(), first.end(), other.begin(), other.end()).first - first.begin();
-  std::size_t step = std::min(line, first.size() - 1);
+  const std::vector<std::string>& first = difference->First;
+  std::size_t step = std::min(difference->Line, first.size() - 1);
   while (step > 0 && first[step].rfind("step ", 0) != 0) {
     --step;
   }
-  const auto textOf = [line](const std::vector<std::string>& all) {
+  const auto textOf = [line = difference->Line](const std::vector<std::string>& all) {
     return line < all.size() ? all[line] : std::string("no further variable");
   };
   throw Error(fmt::format("Step {} differs between ranks: rank 0 has {}, but rank {} has {}.",
-      first[step].substr(5), textOf(first), rank, textOf(other)));
+      first[step].substr(5), textOf(first), difference->Rank, textOf(difference->Other)));
 }
 
 }  // namespace patchio::output

@@ -1,5 +1,6 @@
 #include "Output/FloatFile.h"
 
+#include "Catalog/CheckCatalog.h"
 #include "Output/Sensor.h"
 #include "Support/Error.h"
 
@@ -21,16 +22,14 @@ void CopyFloats(const void* from, std::size_t first, std::int64_t count, float* 
   std::transform(values, values + count, to, [](T value) { return static_cast<float>(value); });
 }
 
-/// What all steps of a file have in common, a line each.
+/// Returns the variables, the cells, the origin and the spacing of a step, one line each.
 std::vector<std::string> LinesOf(const Catalog& step)
 {
   std::vector<std::string> names;
   for (const Variable& variable : step.Variables) {
     names.push_back(PlainText(variable.Name));
   }
-  const Box cells = GridOf(step);
-  return {fmt::format("the variables {}", fmt::join(names, ", ")),
-      fmt::format("the cells ({}) to ({})", fmt::join(cells.Lower, ", "), fmt::join(cells.Upper, ", ")),
+  return {fmt::format("the variables {}", fmt::join(names, ", ")), "the cells " + TextOf(GridOf(step)),
       fmt::format("the origin ({})", fmt::join(step.Origin, ", ")),
       fmt::format("the spacing ({})", fmt::join(step.Levels[0].Spacing, ", "))};
 }

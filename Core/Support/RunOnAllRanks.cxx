@@ -1,7 +1,10 @@
 #include "Support/RunOnAllRanks.h"
 
+#include "Support/Bytes.h"
+#include "Support/Checksum.h"
 #include "Support/Error.h"
 
+#include <algorithm>
 #include <cassert>
 #include <new>
 #include <system_error>
@@ -43,6 +46,29 @@ void RunOnAllRanks(Communicator& comm, const std::function<void()>& work)
 bool AllOf(Communicator& comm, bool holds)
 {
   return comm.Largest({holds ? 0.0 : 1.0})[0] == 0;
+}
+
+std::optional<RankDifference> CompareLines(Communicator& comm, const std::vector<std::string>& lines)
+{
+  const std::string mine = JoinTexts(lines);
+  const std::vector<std::uint64_t> sums =
+      GatherValues(comm, std::vector<std::uint64_t>{Checksum(mine.data(), mine.size())});
+  const auto other =
+      std::find_if(sums.begin(), sums.end(), [&](std::uint64_t sum) { return sum != sums[0]; });
+  if (other == sums.end()) {
+    return std::nullopt;
+  }
+  RankDifference found;
+  found.Rank = other - sums.begin();
+  found.Count = sums.size() - std::count(sums.begin(), sums.end(), sums[0]);
+  const bool isShown = comm.Rank() == 0 || comm.Rank() == static_cast<int>(found.Rank);
+  const std::vector<std::string> texts = comm.AllGather(isShown ? mine : std::string());
+  found.First = SplitTexts(texts[0]);
+  found.Other = SplitTexts(texts[found.Rank]);
+  found.Line =
+      std::mismatch(found.First.begin(), found.First.end(), found.Other.begin(), found.Other.end()).first -
+      found.First.begin();
+  return found;
 }
 
 std::vector<std::byte> BytesOfRankZero(

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,19 @@ void RunOnAllRanks(Communicator& comm, const std::function<void()>& work);
 
 /// Collective: whether it holds on every rank.
 bool AllOf(Communicator& comm, bool holds);
+
+/// The lines of two ranks that have different ones.
+struct RankDifference
+{
+  std::size_t Rank = 0;                   ///< the first rank that differs from rank 0
+  std::size_t Count = 0;                  ///< number of ranks that differ from rank 0
+  std::vector<std::string> First, Other;  ///< the lines of rank 0, and those of `Rank`
+  std::size_t Line = 0;  ///< index of the first line that differs; one of them may be shorter
+};
+
+/// Collective: compares the lines of all ranks. Returns the same on all ranks: nothing if no rank differs
+/// from rank 0.
+std::optional<RankDifference> CompareLines(Communicator& comm, const std::vector<std::string>& lines);
 
 /// Collective: runs `produce`, which must not communicate, on rank 0 and gives its bytes to all ranks; or
 /// throws Error on all of them.

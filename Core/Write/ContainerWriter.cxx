@@ -170,7 +170,7 @@ public:
     do {
       this->File = std::make_unique<PlainFile>(this->Path, PlainFile::Purpose::Share);
       this->Take(folder);
-    } while (!this->IsInPlace());
+    } while (!this->File->IsInPlace());
     const std::string who =
         fmt::format("{}{} on {}, which is writing to it", LockText, ::getpid(), MachineName());
     this->File->Write(0, who.data(), who.size());
@@ -198,12 +198,6 @@ private:
           other.empty() ? "another program, which is writing to it" : PlainText(other),
           "Wait until it ends, or choose another name");
     }
-  }
-  bool IsInPlace() const
-  {
-    struct stat mine = {}, there = {};
-    return ::fstat(this->File->Descriptor(), &mine) == 0 && ::stat(this->Path.c_str(), &there) == 0 &&
-           mine.st_ino == there.st_ino && mine.st_dev == there.st_dev;
   }
 
   const std::string Path;

@@ -38,10 +38,10 @@ def expect(condition, message, *details):
         print("FAILED " + faults[-1], flush=True)
 
 
-def run(command, ranks=1, timeout=120, **environment):
+def run(command, ranks=1, timeout=120, cwd=None, **environment):
     if ranks > 1:
         command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-np", str(ranks)] + command
-    done = subprocess.run(command, env={**os.environ, **MPI, **environment}, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout)
+    done = subprocess.run(command, env={**os.environ, **MPI, **environment}, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout, cwd=cwd)
     return done.returncode, done.stdout
 
 

@@ -8,7 +8,6 @@ usage: sequence.py --library LIBRARY --patchio PATCHIO
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 
@@ -16,7 +15,7 @@ import h5py
 import numpy as np
 
 import simulation
-from output import MPI, expect, faults
+from output import expect, faults, run
 
 UNDEF = np.float32(-9.99e33)
 
@@ -64,11 +63,10 @@ def write(library, configuration, cells, steps):
     mpi.end()
 
 
-def run(options, ranks, channel, steps, cells=4, cwd=None, **settings):
+def simulate(options, ranks, channel, steps, cells=4, cwd=None, **settings):
+    """Runs this program as the simulation: see write()."""
     program = [sys.executable, "-B", os.path.abspath(__file__), "--rank", options["library"], json.dumps({"channels": channel if isinstance(channel, list) else [channel], **settings}), str(cells)]
-    done = subprocess.run(["mpirun", "--oversubscribe", "--bind-to", "none", "-np", str(ranks)] + program + [json.dumps(steps)], env={**os.environ, **MPI}, text=True, cwd=cwd,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
-    return done.returncode, done.stdout
+    return run(program + [json.dumps(steps)], ranks, cwd=cwd)
 
 
 def wanted(step, ranks, cells=4):
@@ -84,7 +82,7 @@ def grads(options, folder):
     for mode, ranks in (("direct", 1), ("direct", 2), ("thread", 2), ("ranks", 3)):
         writing = ranks - (mode == "ranks")
         for name, steps, want, word in sequences:
-            code, text = run(options, ranks, {"path": path, "format": "grads", "overwrite": True}, steps, mode=mode)
+            code, text = simulate(options, ranks, {"path": path, "format": "grads", "overwrite": True}, steps, mode=mode)
             where = "grads, %s, %s on %d ranks" % (name, mode, ranks)
             expect(code == 0 and word in text, "%s: exit code %d, %s", where, code, text)
             with open(path) as file:
@@ -108,7 +106,7 @@ def kwave(options, folder):
     for mode, ranks in (("direct", 1), ("thread", 2)):
         for channels in ([channel], [whole, channel]):
             for name, steps, want, word in sequences:
-                code, text = run(options, ranks, channels, steps, mode=mode)
+                code, text = simulate(options, ranks, channels, steps, mode=mode)
                 where = "kwave, %s, %s on %d ranks, %d channels" % (name, mode, ranks, len(channels))
                 expect(code == 0 and word in text, "%s: exit code %d, %s", where, code, text)
                 with h5py.File(path, "r") as file:
@@ -121,12 +119,12 @@ def places(options, folder):
     """A relative path stays where it was when the output was opened; a container that was moved gets no further steps, and the one in its place none."""
     container = os.path.join(folder, "run.pio")
     for mode in ("direct", "thread"):
-        code, text = run(options, 1, {"path": "run.pio"}, [(0, ""), (1, "folder"), (2, "")], cwd=folder, mode=mode)
+        code, text = simulate(options, 1, {"path": "run.pio"}, [(0, ""), (1, "folder"), (2, "")], cwd=folder, mode=mode)
         expect(code == 0 and text == "" and sorted(os.listdir(container)) == ["index"] + ["step.00000%d.hdf" % step for step in range(3)], "another folder, %s: %s, %s",
                mode, text, os.listdir(container))
         expect(os.listdir(os.path.join(folder, "elsewhere")) == [], "something was written to another folder")
         shutil.rmtree(container)
-        code, text = run(options, 1, {"path": container}, [(0, ""), (1, "moved"), (2, "")], mode=mode)
+        code, text = simulate(options, 1, {"path": container}, [(0, ""), (1, "moved"), (2, "")], mode=mode)
         expect(code == 0 and text.count("expected the container that this run writes") == 2, "moved, %s: exit code %d, %s", mode, code, text)
         for path in (container, container + ".old"):
             expect([name for name in sorted(os.listdir(path)) if name.startswith("step")] == ["step.000000.hdf"], "moved, %s: %s has %s", mode, path, os.listdir(path))
@@ -137,7 +135,7 @@ def ranks_differ(options, folder):
     """Ranks that write other times to a k-Wave file alone are told so."""
     channel = {"path": os.path.join(folder, "s.h5"), "format": "kwave", "overwrite": True, "windows": [{"last": 20}], "cuboids": [{"lower": [0, 0, 0], "upper": [3, 3, 3]}]}
     for more in ({}, {"steps at once": 2}):
-        code, text = run(options, 2, {**channel, **more}, [(0, ""), (1, "time")], mode="direct")
+        code, text = simulate(options, 2, {**channel, **more}, [(0, ""), (1, "time")], mode="direct")
         expect(code == 0 and text.count("rank 0 has the time 0.5, but rank 1 has the time 1.5") >= 2, "%s: exit code %d, %s", more, code, text)
 
 
@@ -148,7 +146,7 @@ def shapes(options, folder):
     for sensor in ([cuboids[0]], cuboids, cuboids[1:2]):
         for count in (1, 2, 4, 5):
             channel = {"path": path, "format": "kwave", "overwrite": True, "windows": [{"last": count - 1}], "cuboids": sensor}
-            code, text = run(options, 1, channel, [(step, "") for step in range(count)])
+            code, text = simulate(options, 1, channel, [(step, "") for step in range(count)])
             where = "%d steps of %d cuboids" % (count, len(sensor))
             expect(code == 0 and text == "", "%s: exit code %d, %s", where, code, text)
             with h5py.File(path, "r") as file:
