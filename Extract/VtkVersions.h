@@ -29,8 +29,8 @@ using AmrIterator = vtkUniformGridAMRIterator;
 /// Whether ParaView computes ranges of point arrays without hidden points.
 constexpr bool RangesSkipHiddenPoints = VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 0);
 
-/// Gives the array so many tuples. Throws std::bad_alloc if there is no memory for them: SetNumberOfTuples()
-/// ends the program then if VTK was built without NDEBUG, as Debian's VTK 9.6 was.
+/// Sets the number of tuples of an array. Throws std::bad_alloc if memory is short, when SetNumberOfTuples()
+/// alone would end the program in a VTK built without NDEBUG, such as Debian's VTK 9.6.
 inline void SetTuples(vtkIdType tuples, vtkDataArray* array)
 {
   array->Allocate(tuples * array->GetNumberOfComponents());

@@ -38,8 +38,8 @@ void Require(const void* argument, const char* call, const char* name)
   }
 }
 
-/// Turns the simulation's floating-point traps off: values that are no numbers, or too large for floats, are
-/// data. Threads that begin meanwhile have no traps, either.
+/// Turns off the simulation's floating-point traps during a call: NaN, and values that exceed the range of
+/// floats, are valid data. Threads that start during the call inherit this.
 class WithoutTraps
 {
 public:
@@ -52,7 +52,7 @@ private:
   std::fenv_t Before = {};
 };
 
-/// Keeps outputs for as long as the program runs, so that an output that was closed can be told from others.
+/// Keeps outputs until the program ends, so that a call with a closed output can be recognized.
 patchio_output* Keep(std::unique_ptr<patchio_output> output)
 {
   static std::mutex lock;
@@ -156,7 +156,7 @@ bool IsMpiUp(int& begun)
   return begun && !finalized;
 }
 
-/// Throws Error for what makes MPI end the program.
+/// Throws Error for arguments and calls for which MPI would end the program.
 void CheckMpi(MPI_Comm communicator)
 {
   int begun = 0;
@@ -164,7 +164,7 @@ void CheckMpi(MPI_Comm communicator)
     throw Error(begun ? "patchio_open() was called after MPI_Finalize()."
                       : "patchio_open() was called before MPI_Init().");
   }
-  // Open MPI converts a number of Fortran that is no communicator to a null pointer.
+  // Open MPI converts a Fortran number that is not a communicator to a null pointer.
   if (communicator == MPI_COMM_NULL || communicator == MPI_Comm{}) {
     throw Error(
         "patchio_open() was given MPI_COMM_NULL, or no communicator. Only ranks of the communicator may call "

@@ -12,15 +12,15 @@
 
 namespace patchio {
 
-/// A grid becomes one piece, several, or none: see FindKeptCells(). flags: in place of the flags of the
-/// grid's cells; empty: these. Throws Error when a container cannot hold it; `notes` gets a sentence for
-/// everything that is left out.
+/// A grid becomes one piece, several, or none: see FindKeptCells(). flags: used
+/// instead of the flags of the grid's cells, unless empty. Throws Error when a container cannot hold it;
+/// `notes` gets a sentence for everything that is left out.
 std::vector<PieceForm> PiecesOf(const InputGrid& input, const std::vector<unsigned char>& flags,
     const ArrayChoice& isWanted, std::set<std::string>& notes);
 
-/// Adds UncoveredCell to the flags of the refined cells of a piece that are not covered. covered: by finer
-/// pieces, for each cell of the piece; empty: none is. flags: see PiecesOf(). Returns whether it has added
-/// one.
+/// Adds UncoveredCell to the flags of a piece's refined cells that finer pieces do not cover. covered: 1 for
+/// each cell of the piece that finer pieces cover; empty: they cover no cell. flags: see PiecesOf(). Returns
+/// whether a flag has changed.
 bool MarkUncovered(vtkDataSet* grid, const PieceForm& piece, const std::vector<std::uint8_t>& covered,
     std::vector<unsigned char>& flags);
 

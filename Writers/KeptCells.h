@@ -15,8 +15,8 @@ struct KeptCells
   bool NeedsFlags = false;  ///< the cells that are left out are too scattered for boxes, so all are kept
 };
 
-/// A flag beside VTK's: no finer level that is written covers this refined cell, so reading would not hide
-/// it.
+/// A flag in addition to VTK's: no finer level that is written covers this refined cell, so reading would not
+/// hide it.
 constexpr unsigned char UncoveredCell = 1 << 6;
 
 /// How flags are meant.

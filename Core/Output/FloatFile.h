@@ -19,15 +19,16 @@ void CopyFloats(ElementType type, const void* from, std::size_t first, std::int6
 /// Error where there is one otherwise.
 void ClearPlace(const std::string& path, bool overwrite);
 
-/// The steps of a file that says once for all of them which variables and cells they have, and where the grid
-/// is, and that does not have their numbers: so all steps are alike, and come in the order of their numbers.
+/// Check of the steps of a file whose header describes the variables and the grid of all steps, and which
+/// does not contain step numbers. All steps must have the same variables and grid, and increasing numbers.
 class AlikeSteps
 {
 public:
   explicit AlikeSteps(const std::string& path) : Path(path) {}
 
-  /// Throws Error where the step is unlike the first one, or does not come after the last one.
+  /// Throws Error if the step differs from the first step of the file, or does not come after the last one.
   void Check(const Catalog& step) const;
+  /// Makes the step the last one of the file.
   void Add(const Catalog& step);
   bool IsEmpty() const { return this->Last < 0; }
 
@@ -37,23 +38,24 @@ private:
   std::int64_t Last = -1;
 };
 
-/// Numbers of steps that a file should have and does not, because they were lost before they came to it, or
-/// could not be written. A step that is given once more is no longer lost.
+/// Numbers of steps that are missing in a file: lost before they reached its target, or not written because
+/// of an error. The simulation may write such a step again.
 class LostSteps
 {
 public:
-  /// Steps that do not come after the last one that is there are not missed.
+  /// Adds a lost step. A step before the last written one is ignored: the file has no place for it.
   void Add(std::int64_t step)
   {
     if (step > this->Last) {
       this->Numbers.insert(step);
     }
   }
+  /// Returns the lost steps with smaller numbers than `step`, in ascending order.
   std::vector<std::int64_t> Before(std::int64_t step) const
   {
     return {this->Numbers.begin(), this->Numbers.lower_bound(step)};
   }
-  /// This step is there: forgets it and those before.
+  /// Removes `step`, which is written, and the lost steps before it.
   void Forget(std::int64_t step)
   {
     this->Last = step;

@@ -186,8 +186,8 @@ void GradsTarget::TryToWrite(
   this->Lost.Forget(step.Data.Step);
 }
 
-/// Collective: lost steps have no values anywhere, so that the steps after them keep their dates. bytes: of a
-/// step.
+/// Collective: writes undefined values for `steps` lost steps, so that later steps keep their dates. bytes:
+/// the size of a step.
 void GradsTarget::FillLost(std::size_t steps, std::uint64_t bytes, int threads)
 {
   RunOnAllRanks(this->Ranks, [&] {
@@ -208,7 +208,7 @@ void GradsTarget::MakeFile(bool overwrite) const
   PlainFile(this->DataPath, PlainFile::Purpose::Create);
 }
 
-/// Throws Error where a GrADS file cannot have such a step.
+/// Throws Error if the format grads does not support the step.
 void GradsTarget::Check(const container::StepToWrite& step)
 {
   const Catalog& data = step.Data;

@@ -49,7 +49,7 @@ struct Order
   std::int64_t Step = 0;
   double Time = 0;
   std::vector<std::string> Told;   ///< by compute ranks, of their arrays
-  std::vector<std::int64_t> Lost;  ///< steps since the last one, which do not come
+  std::vector<std::int64_t> Lost;  ///< numbers of steps lost since the last step
 
   auto Fields()
   {

@@ -110,7 +110,7 @@ std::unique_ptr<StepOnItsWay> KwaveTarget::Prepare(const container::StepToWrite&
   return std::make_unique<Step>(this->Writer, std::move(sample));
 }
 
-/// Throws Error where a k-Wave file cannot have such a step.
+/// Throws Error if the format kwave does not support the step.
 void KwaveTarget::Check(const Catalog& data) const
 {
   for (const Variable& variable : data.Variables) {

@@ -38,7 +38,7 @@ Catalog WithVariables(Catalog data, const std::vector<int>& variables)
   return data;
 }
 
-/// The simulation may change its folder.
+/// Makes the paths of all channels absolute, because the simulation may change its current folder.
 OutputConfig WithAbsolutePaths(OutputConfig config)
 {
   for (Channel& channel : config.Channels) {
@@ -77,7 +77,8 @@ Output::Output(const OutputConfig& config, MPI_Comm comm)
         ThreadsFor(this->Config, channel, this->Ranks->Size())});
   }
   this->CheckPlaces();
-  // MPI_Finalize() ends HDF5 after what has begun later: outputs that are still open.
+  // MPI_Finalize() runs its callbacks in reverse order: HDF5, registered now, ends after open outputs are
+  // closed.
   H5open();
 }
 
@@ -247,7 +248,7 @@ void Output::SendStep(Step& step)
   this->Sender->Send(std::move(order), step.What, bytes, [&](std::byte* to) { step.Pack(to); });
 }
 
-/// The targets of this rank, or of those that write for it, get to know that a step does not come.
+/// Tells the targets of this rank, or the I/O ranks, that a step is lost.
 void Output::Lose(std::int64_t step)
 {
   const auto tell = [this, step] {

@@ -40,7 +40,7 @@ struct Channel
 {
   std::string Name;  ///< for messages
   std::string Path;
-  std::string Mask;  ///< the file that has the sensor; empty: none
+  std::string Mask;  ///< path of the file with the sensor mask; empty: none
   TargetFormat Format = TargetFormat::Container;
   std::vector<std::string> Variables;  ///< empty: all
   std::vector<Window> Windows;         ///< at least one; a step in several is written once

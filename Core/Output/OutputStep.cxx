@@ -142,7 +142,8 @@ void Output::CheckRoom(const Step& step, std::uint64_t bytes) const
   }
 }
 
-/// Collective: what ranks have of the step. Throws Error, the same on all ranks; then the step is lost.
+/// Collective: returns which arrays of the step each rank has. Throws Error, the same on all ranks, if the
+/// step cannot be written; the targets then know that it is lost.
 std::vector<std::string> Output::Agree(const Step& step)
 {
   std::vector<std::string> told;
@@ -155,7 +156,8 @@ std::vector<std::string> Output::Agree(const Step& step)
   return told;
 }
 
-/// number: becomes rank 0's, so that all ranks lose the same step.
+/// The same without telling the targets. number: set to the step number of rank 0, so that all ranks lose the
+/// same step.
 std::vector<std::string> Output::Compare(const Step& step, std::int64_t& number) const
 {
   const auto takesParts = [this](std::size_t sink) { return this->Sinks[sink].To->OfParts() != nullptr; };

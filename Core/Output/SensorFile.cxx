@@ -40,15 +40,15 @@ std::vector<hsize_t> TimesShape(std::int64_t steps)
   return {static_cast<hsize_t>(steps), 1, 1, 1};
 }
 
-/// All places of a shape in a file's description: those of a dataspace message of version 1, which has the
-/// shape and the greatest shape behind its head (HDF5 File Format Specification, IV.A.2.b).
+/// Returns all offsets of a shape in a file's description. A dataspace message of version 1 has the shape and
+/// the maximum shape after its header (HDF5 File Format Specification, IV.A.2.b).
 std::vector<std::uint64_t> PlacesOf(const std::vector<hsize_t>& shape, const std::vector<std::byte>& in)
 {
   constexpr std::size_t head = 8;
   std::vector<std::byte> message(head, std::byte(0));
   message[0] = std::byte(1);             // version
   message[1] = std::byte(shape.size());  // axes
-  message[2] = std::byte(1);             // has a greatest shape
+  message[2] = std::byte(1);             // has a maximum shape
   const auto* begin = reinterpret_cast<const std::byte*>(shape.data());
   const auto* end = begin + shape.size() * sizeof(hsize_t);
   message.insert(message.end(), begin, end);

@@ -262,8 +262,8 @@ std::string SensorWriter::StepsText() const
   return first == last ? fmt::format("step {}", first) : fmt::format("steps {} to {}", first, last);
 }
 
-/// Collective: throws Error, the same on all ranks, where one of them has skipped a step, has another one, or
-/// has declared something else, as values of different steps or variables would be put together.
+/// Collective: throws Error, the same on all ranks, if ranks have gathered different steps or have declared
+/// different variables or grids, because the file would mix their values.
 void SensorWriter::CheckSameSteps() const
 {
   std::vector<std::pair<std::int64_t, double>> steps;

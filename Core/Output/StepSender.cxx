@@ -49,7 +49,7 @@ void StepSender::Listen()
   }
 }
 
-/// Returns false after a wait that was too long.
+/// Waits until `holds` returns true. Returns false if that took longer than `wait seconds`.
 bool StepSender::WaitUntil(const std::function<bool()>& holds)
 {
   const bool held = Await(this->IsSilent ? 0 : this->WaitSeconds, [&] {

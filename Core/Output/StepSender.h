@@ -18,8 +18,8 @@ namespace patchio::output {
 /// the I/O ranks is too low, all are ordered to make room, and the simulation waits until they have.
 ///
 /// Methods marked collective are called by all compute ranks. Each wait ends after the configuration's
-/// `wait seconds` with an Error that says who waited for whom. Further waits end at once, until the I/O rank
-/// is heard again: the simulation must not wait as long at each step when an I/O rank has died.
+/// `wait seconds` with an Error that names both ranks. After such a wait, further waits end at once until the
+/// I/O rank sends a message: if an I/O rank has died, the simulation must not wait at each step.
 class StepSender
 {
 public:
@@ -35,7 +35,7 @@ public:
   /// Collective. step: without Needs, Declared and Map. pack: fills this rank's buffer of so many bytes.
   void Send(Order step, const std::shared_ptr<const Declaration>& declared, std::uint64_t bytes,
       const std::function<void(std::byte*)>& pack);
-  /// A step that the ranks do not send: the I/O ranks get to know of it with the next step. Throws nothing.
+  /// Records a lost step. The next step that is sent tells the I/O ranks.
   void Lose(std::int64_t step) { this->Lost.push_back(step); }
   /// Returns when all steps that were sent are written, or lost.
   void Finish();

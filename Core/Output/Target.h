@@ -34,8 +34,8 @@ public:
   /// Collective: writes, `threads` at once, the steps that it has gathered. Throws Error, the same on all
   /// ranks.
   virtual void Flush(int /*threads*/) {}
-  /// Not collective, though all ranks call it, in the order of the writes: a step that this target should
-  /// have is lost. Formats without step numbers leave room for it, or take no further steps.
+  /// Tells the target that a step of its channel is lost. Formats without step numbers leave room for the
+  /// step, or refuse later steps. Not collective, but all ranks call it, in the order of the writes.
   virtual void Lose(std::int64_t /*step*/) {}
   /// Itself, where it is one.
   virtual PartsTarget* OfParts() { return nullptr; }

@@ -42,9 +42,10 @@ public:
   void Write(std::uint64_t offset, std::vector<iovec>& buffers) const;
   /// Sets the size and takes the room for it, so that a full file system shows now.
   void Reserve(std::uint64_t bytes) const;
-  /// Returns whether the path still names this file: it may have been removed, or another one may be there.
+  /// Returns false if the file was removed or renamed, or if another file has its path.
   bool IsInPlace() const;
-  /// What was written outlives the machine's failure. Throws Error if the file was removed.
+  /// Brings all written bytes to the storage, where they survive a failure of the machine. Throws Error if
+  /// that fails, or if the file was removed.
   void Flush() const;
 
 private:

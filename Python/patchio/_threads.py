@@ -18,7 +18,7 @@ os.register_at_fork(after_in_child=_after_fork)
 
 
 def threads_here(count):
-    """The number of threads that this process may use, if a read or write wants so many."""
+    """The number of threads for a read or write that wants `count` threads: 1 in a process that was forked from one with threads."""
     global _has_threads
     if _lost_threads and count != 1:
         warnings.warn("This process was forked after a read or write, so it uses one thread. "

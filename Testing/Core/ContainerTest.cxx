@@ -466,7 +466,7 @@ TEST_F(Container, IsRecognizedByItsLogNotByItsName)
   }
 }
 
-/// Files with names of a container's files, in a folder that is no container.
+/// Files in a folder without a log stay, even if they have names of a container's files.
 TEST_F(Container, FilesOfOthersStay)
 {
   std::filesystem::create_directory(this->Path);
@@ -481,7 +481,7 @@ TEST_F(Container, FilesOfOthersStay)
     EXPECT_EQ(testing::ReadBytes(file), "years of work") << name;
     std::filesystem::remove(file);
   }
-  // What killed writers leave before they have a log is theirs.
+  // A writer replaces files that a killed writer has left before it made a log.
   testing::WriteText(this->Path + "/writer", "process 12 on there, which is writing to it");
   testing::WriteText(
       this->Path + "/index.there.12.0.tmp", RecordLog::Framed(EncodeLogHead(), 0).substr(0, 20));

@@ -27,7 +27,7 @@ def backend():
 
 
 def chosen(threads, small=False):
-    """The backend for so many threads: VTK's own TBB cannot use fewer and then more again, and has no costs on small blocks."""
+    """Returns the backend for a number of threads. TBB cannot raise its number of threads again, and costs nothing on small blocks."""
     if OWN == "TBB" and threads >= ALL:
         return "TBB"
     return "STDThread" if threads > 1 and not small else "Sequential"

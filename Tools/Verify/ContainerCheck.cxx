@@ -241,8 +241,7 @@ LogFindings LookAtLog(const std::string& path)
       log.LostBytes > 0
           ? "Its record may be among the damaged ones: keep the file until its step is written again"
           : "A step is still being written, or its writer was interrupted. Wait if a program is writing to "
-            "the "
-            "container; otherwise delete this file, and write the step again";
+            "the container; otherwise delete this file, and write the step again";
   std::set<std::string> known;
   for (const container::LoggedStep& step : log.Steps) {
     known.insert(step.Head.File);

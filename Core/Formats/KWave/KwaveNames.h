@@ -17,10 +17,11 @@ bool IsOfSensor(const std::string& name);
 /// One value a point, made of all steps: maxima, averages, final values.
 bool IsAggregate(const std::string& name);
 
-/// "Nx", "dt", "t_index": single numbers of which each file of a sensor has one.
+/// True for the names of single numbers in a file's header, such as "Nx", "dt" and "t_index".
 bool IsHeader(const std::string& name);
 
-/// Why a file of PatchIO cannot have a variable with this name at the sensor, as a phrase; empty: it can.
+/// Returns the reason why PatchIO cannot write a sensor's variable with this name, as a phrase for messages.
+/// Empty: PatchIO can write it.
 std::string FaultOfName(const std::string& name);
 
 /// Data sets that say how the simulation is run; they are no fields, whatever their shapes.

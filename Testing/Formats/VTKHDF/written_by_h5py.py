@@ -94,7 +94,7 @@ def stored(dtype=None, **storage):
 
 
 def filtered(file, name):
-    """By a filter that nobody here has: h5py brings lzf, and may share the HDF5 library with PatchIO."""
+    """Uses a filter that is not installed. lzf would not do: h5py has it, and may share the HDF5 library with PatchIO."""
     settings = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     settings.set_chunk((1, 3, 4))
     settings.set_filter(32017, h5py.h5z.FLAG_OPTIONAL)
