@@ -100,12 +100,12 @@ public:
   }
 
 private:
-  /// Those that no part before has.
+  /// The points whose first occurrence is in this part.
   void FillPoints(const SolidPart& part, const PartPoints::Ids& points, CutPart& from)
   {
     double* to = this->Positions->GetPointer(3 * points.First);
     for (int p = 0; p < static_cast<int>(points.Of.size()); ++p) {
-      if (points.Of[p] < points.First) {
+      if (points.Of[p] != points.First + static_cast<long long>(from.Points.size())) {
         continue;
       }
       const int made = p - part.PointCount();

@@ -12,9 +12,9 @@ class vtkUnstructuredGrid;
 
 namespace patchio::extract {
 
-/// A grid for each piece of the input (Blocks::Pieces), with the arrays of its blocks. Cells of uniform and
-/// rectilinear blocks share the points that these blocks have in common; those of curvilinear ones share them
-/// within a block. `goesOn` is asked before each piece; the rest stays empty if it says no.
+/// A grid for each piece of the input (Blocks::Pieces), with the arrays of its blocks. Cells share the points
+/// that blocks have in common: of curvilinear blocks, those whose coordinates are equal to the last bit.
+/// `goesOn` is asked before each piece; the rest stays empty if it says no.
 std::vector<vtkSmartPointer<vtkUnstructuredGrid>> MakeGrids(
     const Blocks& blocks, const std::vector<SolidPart>& parts, const GoesOn& goesOn);
 

@@ -1,96 +1,20 @@
 #include "Extract/PartPoints.h"
 
 #include "Extract/CellLattice.h"
+#include "Extract/Fields.h"
 
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_sort.h>
 
 #include <algorithm>
+#include <cstring>
+#include <limits>
 #include <unordered_map>
 
 namespace patchio::extract {
 namespace {
 
 constexpr long long Unused = -1, Own = 0, Elsewhere = -2;
-
-/// Numbers of points by where they are: equal in all straight blocks that have a point, different else.
-class PointKeys
-{
-public:
-  explicit PointKeys(const std::vector<const SolidPart*>& parts) : Lattice(this->BlocksOf(parts))
-  {
-    double all = 4;
-    for (int axis = 0; axis < 3; ++axis) {
-      this->Counts[axis] = this->Lattice.PlaceCount(axis);
-      all *= static_cast<double>(this->Counts[axis]);
-    }
-    this->Together = all < 1e18;
-    this->Behind = this->Together ? static_cast<std::uint64_t>(all) : 0;
-  }
-
-  /// axis: of an edge from this point of the part's box on; 3: the point itself.
-  std::uint64_t Of(const SolidPart& part, const Int3& point, int axis) const
-  {
-    const Numbers& numbers = this->BlockNumbers.at(part.From);
-    if (numbers.InLattice < 0 || !this->Together) {
-      return 4 * (this->Behind + numbers.FirstPoint + part.PointOfBlock(part.PointNumber(point))) + axis;
-    }
-    std::uint64_t key = 0;
-    for (int a = 2; a >= 0; --a) {
-      key =
-          key * this->Counts[a] + this->Lattice.AxisOf(numbers.InLattice, a).Places[part.Begin[a] + point[a]];
-    }
-    return 4 * key + axis;
-  }
-
-  int LengthOf(const SolidPart& part, const Int3& point, int axis) const
-  {
-    const int block = this->BlockNumbers.at(part.From).InLattice;
-    if (block < 0) {
-      return 0;
-    }
-    const int* const place = this->Lattice.AxisOf(block, axis).Places.data() + part.Begin[axis] + point[axis];
-    return place[1] - place[0];
-  }
-
-private:
-  struct Numbers
-  {
-    int InLattice = -1;
-    std::uint64_t FirstPoint = 0;
-  };
-
-  std::vector<CellBlock> BlocksOf(const std::vector<const SolidPart*>& parts)
-  {
-    std::vector<CellBlock> straight;
-    std::uint64_t points = 0;
-    for (const SolidPart* part : parts) {
-      const Block& block = *part->From;
-      const auto [found, isNew] = this->BlockNumbers.try_emplace(&block);
-      if (!isNew) {
-        continue;
-      }
-      found->second.FirstPoint = points;
-      points += static_cast<std::uint64_t>(block.Points[0]) * block.Points[1] * block.Points[2];
-      if (block.Form != BlockForm::Curvilinear) {
-        found->second.InLattice = static_cast<int>(straight.size());
-        CellBlock& cells = straight.emplace_back();
-        cells.OfPoints = true;
-        cells.Cells = block.Points;
-        for (int axis = 0; axis < 3; ++axis) {
-          cells.Nodes[axis] = block.PositionsOf(axis);
-        }
-      }
-    }
-    return straight;
-  }
-
-  std::unordered_map<const Block*, Numbers> BlockNumbers;
-  const CellLattice Lattice;
-  std::array<std::uint64_t, 3> Counts{};
-  bool Together = true;
-  std::uint64_t Behind = 0;  ///< numbers of points from here on are not of the lattice
-};
 
 /// The used points of a part's box that other parts may have: at its ends, and beside hidden cells.
 template <typename Work>
@@ -130,6 +54,152 @@ void ForEachAtRim(const SolidPart& part, Work work)
   }
 }
 
+/// Two points of an edge, or a point and no other: equal in all parts that have them.
+struct Key
+{
+  std::uint64_t First, Second;
+};
+
+/// The positions of points of deformed grids, numbered. Points at one position have one number.
+class DeformedPlaces
+{
+public:
+  explicit DeformedPlaces(const std::vector<const SolidPart*>& parts)
+  {
+    std::vector<std::vector<Place>> found(parts.size());
+    tbb::parallel_for(std::size_t(0), parts.size(), [&](std::size_t p) {
+      if (parts[p]->From->Form == BlockForm::Curvilinear) {
+        Find(*parts[p], found[p]);
+      }
+    });
+    for (const std::vector<Place>& some : found) {
+      this->Places.insert(this->Places.end(), some.begin(), some.end());
+    }
+    tbb::parallel_sort(this->Places.begin(), this->Places.end());
+    this->Places.erase(std::unique(this->Places.begin(), this->Places.end()), this->Places.end());
+  }
+
+  /// The point must be one that other parts may have, or the end of an edge with a point made.
+  std::uint64_t NumberOf(const SolidPart& part, const Int3& point) const
+  {
+    return std::lower_bound(this->Places.begin(), this->Places.end(), PlaceOf(part, point)) -
+           this->Places.begin();
+  }
+
+private:
+  /// The bits of the coordinates: they can be sorted, also where some are not numbers.
+  using Place = std::array<std::uint64_t, 3>;
+
+  static Place PlaceOf(const SolidPart& part, const Int3& point)
+  {
+    const Position at =
+        PositionAt(*part.From, part.Begin[0] + point[0], part.Begin[1] + point[1], part.Begin[2] + point[2]);
+    Place place;
+    for (int axis = 0; axis < 3; ++axis) {
+      const double positive = at[axis] + 0.0;  // -0 and 0 are one place
+      std::memcpy(&place[axis], &positive, sizeof(positive));
+    }
+    return place;
+  }
+
+  static void Find(const SolidPart& part, std::vector<Place>& found)
+  {
+    ForEachAtRim(part, [&](int, const Int3& at) { found.push_back(PlaceOf(part, at)); });
+    for (const SolidPart::MadePoint& made : part.Made) {
+      if (made.Axis >= 0) {
+        found.push_back(PlaceOf(part, part.PointAt(made.Lower)));
+        found.push_back(PlaceOf(part, part.EndOfEdge(made)));
+      }
+    }
+  }
+
+  std::vector<Place> Places;
+};
+
+/// Numbers of points by where they are: equal in all blocks that have a point, different else.
+class PointKeys
+{
+public:
+  explicit PointKeys(const std::vector<const SolidPart*>& parts)
+      : Lattice(this->BlocksOf(parts)), Deformed(parts)
+  {
+    double all = 1;
+    for (int axis = 0; axis < 3; ++axis) {
+      this->Counts[axis] = this->Lattice.PlaceCount(axis);
+      all *= static_cast<double>(this->Counts[axis]);
+    }
+    this->Together = all < 1e18;
+    this->FirstAlone = this->Together ? static_cast<std::uint64_t>(all) : 0;
+  }
+
+  Key Of(const SolidPart& part, const Int3& point) const { return {this->NumberOf(part, point), NoPoint}; }
+  /// Of the edge that a point was made on.
+  Key Of(const SolidPart& part, const SolidPart::MadePoint& made) const
+  {
+    const std::uint64_t a = this->NumberOf(part, part.PointAt(made.Lower));
+    const std::uint64_t b = this->NumberOf(part, part.EndOfEdge(made));
+    return {std::min(a, b), std::max(a, b)};
+  }
+
+private:
+  static constexpr std::uint64_t NoPoint = std::numeric_limits<std::uint64_t>::max();
+
+  struct Numbers
+  {
+    int InLattice = -1;
+    std::uint64_t FirstPoint = 0;
+  };
+
+  /// Points on the lattice come first, then those of straight blocks if the lattice is too large, then those
+  /// of deformed ones.
+  std::uint64_t NumberOf(const SolidPart& part, const Int3& point) const
+  {
+    const Numbers& numbers = this->BlockNumbers.at(part.From);
+    if (numbers.InLattice < 0) {
+      return this->FirstAlone + this->StraightPoints + this->Deformed.NumberOf(part, point);
+    }
+    if (!this->Together) {
+      return this->FirstAlone + numbers.FirstPoint + part.PointOfBlock(part.PointNumber(point));
+    }
+    std::uint64_t number = 0;
+    for (int a = 2; a >= 0; --a) {
+      number = number * this->Counts[a] +
+               this->Lattice.AxisOf(numbers.InLattice, a).Places[part.Begin[a] + point[a]];
+    }
+    return number;
+  }
+
+  std::vector<CellBlock> BlocksOf(const std::vector<const SolidPart*>& parts)
+  {
+    std::vector<CellBlock> straight;
+    for (const SolidPart* part : parts) {
+      const Block& block = *part->From;
+      const auto [found, isNew] = this->BlockNumbers.try_emplace(&block);
+      if (!isNew || block.Form == BlockForm::Curvilinear) {
+        continue;
+      }
+      found->second.FirstPoint = this->StraightPoints;
+      this->StraightPoints += static_cast<std::uint64_t>(block.Points[0]) * block.Points[1] * block.Points[2];
+      found->second.InLattice = static_cast<int>(straight.size());
+      CellBlock& cells = straight.emplace_back();
+      cells.OfPoints = true;
+      cells.Cells = block.Points;
+      for (int axis = 0; axis < 3; ++axis) {
+        cells.Nodes[axis] = block.PositionsOf(axis);
+      }
+    }
+    return straight;
+  }
+
+  std::unordered_map<const Block*, Numbers> BlockNumbers;
+  std::uint64_t StraightPoints = 0;
+  const CellLattice Lattice;
+  const DeformedPlaces Deformed;
+  std::array<std::uint64_t, 3> Counts{};
+  bool Together = true;
+  std::uint64_t FirstAlone = 0;
+};
+
 }  // namespace
 
 PartPoints::PartPoints(const std::vector<const SolidPart*>& parts) : Parts(parts.size())
@@ -154,14 +224,14 @@ std::vector<PartPoints::Shared> PartPoints::FindShared(const std::vector<const S
     const SolidPart& part = *parts[p];
     const int number = static_cast<int>(p);
     ForEachAtRim(part, [&](int point, const Int3& at) {
-      found[p].push_back({keys.Of(part, at, 3), 0, number, point});
+      const Key key = keys.Of(part, at);
+      found[p].push_back({key.First, key.Second, number, point});
     });
     for (std::size_t m = 0; m < part.Made.size(); ++m) {
       const SolidPart::MadePoint& made = part.Made[m];
       if (made.Axis >= 0) {
-        const int point = part.PointCount() + static_cast<int>(m);
-        const Int3 at = part.PointAt(made.Lower);
-        found[p].push_back({keys.Of(part, at, made.Axis), keys.LengthOf(part, at, made.Axis), number, point});
+        const Key key = keys.Of(part, made);
+        found[p].push_back({key.First, key.Second, number, part.PointCount() + static_cast<int>(m)});
       }
     }
   });
@@ -188,13 +258,11 @@ void PartPoints::Number(const std::vector<Shared>& shared)
     }
   }
   tbb::parallel_for(std::size_t(0), shared.size(), [&](std::size_t s) {
-    if (!isFirst(s)) {
-      std::size_t first = s;
-      while (!isFirst(first)) {
-        --first;
+    if (isFirst(s)) {
+      const long long id = this->Parts[shared[s].Part].Of[shared[s].Point];
+      for (std::size_t same = s + 1; same < shared.size() && !isFirst(same); ++same) {
+        this->Parts[shared[same].Part].Of[shared[same].Point] = id;
       }
-      this->Parts[shared[s].Part].Of[shared[s].Point] =
-          this->Parts[shared[first].Part].Of[shared[first].Point];
     }
   });
 }

@@ -13,14 +13,14 @@ namespace patchio::extract {
 class PartPoints
 {
 public:
-  /// Points that several parts have get the number that they have in the first one. The parts must outlive
-  /// this.
+  /// A point that several parts have, or a part several times (where a deformed grid touches itself), gets
+  /// one number: the one of its first occurrence. The parts must outlive this.
   explicit PartPoints(const std::vector<const SolidPart*>& parts);
 
   struct Ids
   {
     std::vector<long long> Of;  ///< of the points of the part's box, then of those made; -1: not used
-    long long First = 0;        ///< ids from here on are the part's own, in this order
+    long long First = 0;        ///< the part's own ids begin here; each is one more than the one before it
   };
   const Ids& operator[](std::size_t part) const { return this->Parts[part]; }
   long long Count() const { return this->Points; }
@@ -29,14 +29,14 @@ private:
   /// A point that other parts may have, too.
   struct Shared
   {
-    std::uint64_t Key;
-    int Length;  ///< of the edge that has it; edges of several levels may begin at one place
+    std::uint64_t A, B;  ///< the ends of the edge that has it; edges of several levels may begin at one place
     int Part, Point;
 
-    bool IsSame(const Shared& other) const { return this->Key == other.Key && this->Length == other.Length; }
+    bool IsSame(const Shared& other) const { return this->A == other.A && this->B == other.B; }
     bool operator<(const Shared& other) const
     {
-      return std::tie(this->Key, this->Length, this->Part) < std::tie(other.Key, other.Length, other.Part);
+      return std::tie(this->A, this->B, this->Part, this->Point) <
+             std::tie(other.A, other.B, other.Part, other.Point);
     }
   };
 

@@ -57,6 +57,13 @@ public:
     EdgePoint Place;  ///< between points of the block
     int Lower, Axis;  ///< Axis -1: not on an edge
   };
+  /// The upper end of the edge that a point was made on.
+  Int3 EndOfEdge(const MadePoint& made) const
+  {
+    Int3 end = this->PointAt(made.Lower);
+    ++end[made.Axis];
+    return end;
+  }
 
   const Block* From;
   Int3 Begin;          ///< the first cell in the block

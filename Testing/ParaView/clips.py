@@ -13,9 +13,10 @@ import sys
 
 import numpy as np
 from paraview.simple import *
-from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.vtkCommonCore import vtkPoints
 from vtkmodules.vtkCommonDataModel import (vtkDataObject, vtkMultiBlockDataSet, vtkMultiPieceDataSet, vtkPartitionedDataSet,
-                                           vtkPartitionedDataSetCollection, vtkUniformGrid)
+                                           vtkPartitionedDataSetCollection, vtkStructuredGrid, vtkUniformGrid)
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from made_grids import (add, box_of_points, boxes_of, make_grid, make_levels, names_of, positions_of, seen_in, shown,  # noqa: E402
@@ -256,6 +257,46 @@ def check_levels():
         clip.UpdatePipeline()
         expect(names_of(output_of(clip)) == ["level 0", "level 1"], "ratio %d: blocks %s", ratio, names_of(output_of(clip)))
         Delete(clip)
+        Delete(source)
+
+
+def make_ring(inner, count=12, radius=2.0):
+    """A ring of height 1 in two deformed blocks. Its ends touch, and if `inner` is 0, its cells are wedges around an axis."""
+    angles = 2 * np.pi * np.arange(count) / count
+    circle = np.column_stack([np.cos(angles), np.sin(angles)])
+    blocks = []
+    for begin, end in ((0, 5), (5, count)):
+        k, i, j = np.meshgrid(np.arange(4) / 3.0, np.arange(begin, end + 1) % count, np.linspace(inner, radius, 4), indexing="ij")
+        at = np.stack([circle[i, 0] * j, circle[i, 1] * j, k], axis=-1)
+        grid, points = vtkStructuredGrid(), vtkPoints()
+        grid.SetDimensions(4, end + 1 - begin, 4)
+        points.SetData(numpy_to_vtk(at.reshape(-1, 3), deep=1))
+        grid.SetPoints(points)
+        add(grid.GetCellData(), "cell", np.arange(grid.GetNumberOfCells()))
+        blocks.append((0, grid))
+    return tree_of(blocks, 1), count / 2 * math.sin(2 * math.pi / count) * (radius**2 - inner**2)
+
+
+def check_rings():
+    """Cells of deformed blocks share the points that the blocks have in common."""
+    for inner in (1.0, 0.0):
+        ring, volume = make_ring(inner)
+        source = shown(ring)
+        for kept, part in ((threshold(source, ["CELLS", "cell"], 0, 1e9), 1), (make_clip(source, (0, 0, 1), (0, 0, 0.3)), 0.3), (make_clip(source, (1, 0, 0), (0, 0, 0)), 0.5)):
+            kept.UpdatePipeline()
+            where = "ring from %g on, %s" % (inner, kept.GetXMLName())
+            (leaf,) = leaves(output_of(kept))
+            points = vtk_to_numpy(leaf.GetPoints().GetData()) + 0.0
+            expect(len(np.unique(points, axis=0)) == len(points), "%s: points are there twice", where)
+            sums, pieces = IntegrateVariables(Input=kept), Connectivity(Input=kept)
+            for proxy in (sums, pieces):
+                proxy.UpdatePipeline()
+            found = sum(leaf.GetCellData().GetArray("Volume").GetValue(0) for leaf in leaves(output_of(sums)))
+            expect(abs(found - part * volume) < 1e-9 * volume, "%s: volume %.12g, not %.12g", where, found, part * volume)
+            ids = vtk_to_numpy(leaves(output_of(pieces))[0].GetPointData().GetArray("RegionId"))
+            expect(ids.max() == 0, "%s: %d pieces", where, ids.max() + 1)
+            for proxy in (pieces, sums, kept):
+                Delete(proxy)
         Delete(source)
 
 
@@ -542,6 +583,7 @@ for kind, name in ((Clip, "vtkPatchClip"), (Threshold, "vtkPatchThreshold")):
     expect(kind(Input=Wavelet()).GetClientSideObject().GetClassName() == name, "%s is ParaView's own", name)
 if ranks == 1:
     check_made_grids()
+    check_rings()
     check_corners()
     check_thresholds()
     check_shapes()
